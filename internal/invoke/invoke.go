@@ -1,0 +1,137 @@
+// Package invoke is the vocabulary of the tool's one primitive: run this image
+// with these arguments, input and mounts, and say how it ended. The containerd
+// package carries it out, the typeclient package speaks the protocol through
+// it, and neither knows of the other.
+package invoke
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Runner runs images. Implementations are safe for concurrent use.
+type Runner interface {
+	// Resolve finds an image that is already here by the name a user wrote.
+	// The error wraps ErrNoImage when there is none.
+	Resolve(ctx context.Context, reference string) (Image, error)
+
+	// Run carries out one invocation and returns when nothing of it is left.
+	// The error is nil whenever the program ran and ended by itself, whatever
+	// its exit code. When ctx is cancelled the program gets SIGTERM, the grace
+	// time, then SIGKILL, and the error wraps context.Cause(ctx). Other errors
+	// are *TimeoutError, *OutputError, ErrNoImage, or say what the container
+	// runtime could not do. The Result is filled as far as it is known even
+	// when there is an error.
+	Run(ctx context.Context, s Spec) (Result, error)
+}
+
+// Image is an image that is here.
+type Image struct {
+	Reference string // the full name, e.g. docker.io/acme/file:1
+	Digest    string // of its manifest or index, "sha256:..."
+}
+
+// Kind says what an invocation may do to the world.
+type Kind string
+
+// The kinds: a query only looks, and may be ended and asked again at any time;
+// an action changes things and is never run twice behind the user's back.
+const (
+	Query  Kind = "query"
+	Action Kind = "action"
+)
+
+// Spec is one invocation.
+type Spec struct {
+	Name       string   // for people and labels: "web/state"
+	Kind       Kind
+	Digest     string   // the image, by digest
+	Entrypoint string   // replaces the image's Entrypoint and drops its Cmd
+	Args       []string // replace the image's Cmd
+	Stdin      []byte
+	Mounts     []Mount
+	Settings   Settings
+
+	Timeout time.Duration // 0 = none
+	Grace   time.Duration // between SIGTERM and SIGKILL; 0 = DefaultGrace
+
+	MaxStdout int64 // bytes; beyond it the program is killed and an *OutputError returned; 0 = no limit
+	KeepLog   int64 // bytes of stderr (and, for an action, of stdout) kept in the Result: half head, half tail; 0 = DefaultKeepLog
+
+	// Stdout and Stderr get what the program prints while it runs; nil = nobody
+	// watches. They are called from one goroutine at a time each, and a slow or
+	// failing writer never changes how the invocation ends.
+	Stdout, Stderr io.Writer
+}
+
+// DefaultGrace is the time between SIGTERM and SIGKILL.
+const DefaultGrace = 10 * time.Second
+
+// DefaultKeepLog is how much of a log is kept, in bytes.
+const DefaultKeepLog = 128 << 10
+
+// Mount is a file or directory of this host, seen in the container.
+type Mount struct {
+	Source   string `json:"source"` // absolute, on this host
+	Target   string `json:"target"` // absolute, in the container
+	Writable bool   `json:"writable,omitempty"`
+}
+
+// Network is the network that a container sees.
+type Network string
+
+// The networks: the host's own (the default), or an empty one.
+const (
+	HostNetwork Network = "host"
+	NoNetwork   Network = "none"
+)
+
+// Settings are how the containers of a type are run.
+type Settings struct {
+	Network        Network           `json:"network,omitempty"` // "" = host
+	Env            map[string]string `json:"env,omitempty"`
+	Memory         int64             `json:"memory,omitempty"`    // bytes; 0 = no limit of ours
+	Processes      int64             `json:"processes,omitempty"` // 0 = DefaultProcesses
+	Workdir        string            `json:"workdir,omitempty"`   // "" = the image's; mounted read-only from this host where set
+	ReadOnlyRootFS bool              `json:"read_only_rootfs,omitempty"`
+}
+
+// DefaultProcesses is the limit on processes and threads in one container.
+const DefaultProcesses = 1024
+
+// Result is how an invocation ended.
+type Result struct {
+	ExitCode int
+	Stdout   []byte // whole for a query; for an action head and tail, like Stderr
+	Stderr   []byte // the first and the last KeepLog/2 bytes, with a line between that says what was left out
+	OOM      bool   // the kernel ended it for want of memory
+	Duration time.Duration
+}
+
+// ErrNoImage is wrapped when an image is not here.
+var ErrNoImage = errors.New("image not found")
+
+// TimeoutError says that a program was ended because its time was up.
+type TimeoutError struct {
+	After  time.Duration
+	Killed bool // it did not obey SIGTERM
+}
+
+func (e *TimeoutError) Error() string {
+	if e.Killed {
+		return fmt.Sprintf("timed out after %s and was killed, because it ignored SIGTERM", e.After)
+	}
+	return fmt.Sprintf("timed out after %s", e.After)
+}
+
+// OutputError says that a program was killed because it printed too much.
+type OutputError struct {
+	Limit int64 // bytes
+}
+
+func (e *OutputError) Error() string {
+	return fmt.Sprintf("printed more than %d bytes on stdout and was killed", e.Limit)
+}

@@ -1,0 +1,165 @@
+// Package protocol is the conversation between deployster and the image of a
+// resource type: JSON on stdin, JSON on stdout. It depends on the standard
+// library only, so that a type written in Go can import it.
+package protocol
+
+import "encoding/json"
+
+// The protocol versions ("dialects") that this tool speaks.
+const (
+	MinVersion = 1
+	MaxVersion = 2
+)
+
+// Intent is what the user wants of a resource.
+type Intent string
+
+// The intents.
+const (
+	Present Intent = "present"
+	Absent  Intent = "absent"
+)
+
+// Status is an image's verdict on its resource.
+type Status string
+
+// The statuses. MISSING is said in dialect 1, and by both dialects for
+// IntentAbsent; a STALE answer without a stale state means the same.
+const (
+	Valid   Status = "VALID"
+	Stale   Status = "STALE"
+	Missing Status = "MISSING"
+)
+
+// Versions is the range of protocol versions that the tool speaks.
+type Versions struct {
+	Min int `json:"min"`
+	Max int `json:"max"`
+}
+
+// InitInput is the stdin of init, and the beginning of every later stdin.
+type InitInput struct {
+	Name      string   `json:"name"` // the resource's address
+	Type      string   `json:"type"` // the image, as the manifest names it
+	Version   string   `json:"version"`
+	Verbose   bool     `json:"verbose"`
+	Workspace string   `json:"workspace"`
+	Protocol  Versions `json:"protocol"`
+}
+
+// StateInput is the stdin of the state action. Which of the optional keys are
+// sent depends on the dialect and on what init declared.
+type StateInput struct {
+	InitInput
+	Config       json.RawMessage       `json:"config"`
+	Intent       Intent                `json:"intent,omitempty"`       // dialect 2
+	LastState    json.RawMessage       `json:"last_state,omitempty"`   // dialect 2
+	Dependencies map[string]Dependency `json:"dependencies,omitempty"` // dialect 1, or asked for
+}
+
+// Dependency is another resource, as its dependant sees it. Dialect 1 sends
+// Type, Config and Dependencies, in action input also Properties; dialect 2
+// sends Name, Type, Config, State, Status and Actions.
+type Dependency struct {
+	Name         string                `json:"name,omitempty"`
+	Type         string                `json:"type"`
+	Config       json.RawMessage       `json:"config"`
+	State        json.RawMessage       `json:"state,omitempty"`
+	Status       Status                `json:"status,omitempty"`
+	Actions      []string              `json:"actions,omitempty"`
+	Properties   json.RawMessage       `json:"properties,omitempty"`
+	Dependencies map[string]Dependency `json:"dependencies,omitempty"`
+}
+
+// ActionInput is the stdin of an action.
+type ActionInput struct {
+	StateInput
+	Action         string          `json:"action"`
+	StaleState     json.RawMessage `json:"staleState"`
+	IdempotencyKey string          `json:"idempotency_key"` // the same when this action of this plan is tried again
+}
+
+// Command says how to run an image, by docker's rules: nothing given is the
+// image's Entrypoint and Cmd; Args replace Cmd; an Entrypoint drops Cmd.
+type Command struct {
+	Image      string   `json:"image,omitempty"` // default: the type's own
+	Entrypoint string   `json:"entrypoint,omitempty"`
+	Args       []string `json:"args,omitempty"`
+}
+
+// Action is one step that brings a resource nearer to what is wanted.
+type Action struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"` // default: the name
+	Command
+}
+
+// PlugRequest is a file or directory of the host that a type asks for.
+type PlugRequest struct {
+	ContainerPath string `json:"container_path"`
+	Optional      bool   `json:"optional"`
+	Writable      bool   `json:"writable"`
+	// AnyMode marks dialect 1's required_plugs, which name no mode and take
+	// what the plug allows.
+	AnyMode bool `json:"any_mode,omitempty"`
+}
+
+// Type is what an image says of itself in init, both dialects made one.
+type Type struct {
+	Reference string `json:"reference"` // as the manifest names it; sent as "type"
+	Digest    string `json:"digest"`    // of the image that answered
+
+	Dialect           int                    `json:"protocol"`
+	Label             string                 `json:"label,omitempty"`
+	ConfigSchema      json.RawMessage        `json:"config_schema,omitempty"`
+	StateSchema       json.RawMessage        `json:"state_schema,omitempty"`
+	Plugs             map[string]PlugRequest `json:"plugs,omitempty"`
+	RequiredResources map[string]string      `json:"required_resources,omitempty"` // dialect 1: alias -> type
+	StateAction       Command                `json:"state_action"`
+	Absent            bool                   `json:"absent,omitempty"`       // can be asked for IntentAbsent
+	Dependencies      bool                   `json:"dependencies,omitempty"` // wants to see its dependencies
+	Worker            *Command               `json:"worker,omitempty"`
+	Reuse             bool                   `json:"reuse,omitempty"`
+	NoCache           bool                   `json:"no_cache,omitempty"` // init must be asked again every time
+}
+
+// Reason is why an image finds its resource stale.
+type Reason struct {
+	Path    string          `json:"path,omitempty"` // JSON pointer into the config
+	Have    json.RawMessage `json:"have,omitempty"`
+	Want    json.RawMessage `json:"want,omitempty"`
+	Message string          `json:"message,omitempty"`
+}
+
+// Answer is a state answer, both dialects made one. Missing with Actions is
+// what dialect 1 says for a thing to create, and what STALE without a stale
+// state means in dialect 2; Missing without Actions answers IntentAbsent.
+type Answer struct {
+	Status        Status          `json:"status"`
+	State         json.RawMessage `json:"state,omitempty"`       // Valid: what is there
+	StaleState    json.RawMessage `json:"stale_state,omitempty"` // Stale: what is there instead
+	Actions       []Action        `json:"actions,omitempty"`
+	ShutdownFirst *Action         `json:"shutdown_first,omitempty"`
+	Reasons       []Reason        `json:"reasons,omitempty"`
+	Forecast      json.RawMessage `json:"forecast,omitempty"` // the part of the state after the actions that is known already
+}
+
+// ErrorClass says what kind of failure an image reports in place of a status.
+type ErrorClass string
+
+// The classes. Transient ones are tried again.
+const (
+	ConfigError    ErrorClass = "config"
+	TransientError ErrorClass = "transient"
+	DeniedError    ErrorClass = "denied"
+	BugError       ErrorClass = "bug"
+)
+
+// TypeError is a failure that an image reports in place of a status.
+type TypeError struct {
+	Class   ErrorClass `json:"class"`
+	Message string     `json:"message"`
+	Path    string     `json:"path,omitempty"` // JSON pointer into the config
+}
+
+func (e *TypeError) Error() string { return string(e.Class) + " error: " + e.Message }
