@@ -61,8 +61,8 @@ type Snippet struct {
 // Diagnostic is one thing to tell the user.
 type Diagnostic struct {
 	Severity Severity `json:"severity"`
-	Summary  string   `json:"summary"`          // what happened, in a few words
-	Detail   string   `json:"detail"`           // the whole story, and what to do now
+	Summary  string   `json:"summary"`           // what happened, in a few words
+	Detail   string   `json:"detail"`            // the whole story, and what to do now
 	Address  string   `json:"address,omitempty"` // the resource it is about
 	Action   string   `json:"action,omitempty"`  // the step of that resource: init, state, or an action's name
 	Range    *Range   `json:"range,omitempty"`

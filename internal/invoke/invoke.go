@@ -46,7 +46,7 @@ const (
 
 // Spec is one invocation.
 type Spec struct {
-	Name       string   // for people and labels: "web/state"
+	Name       string // for people and labels: "web/state"
 	Kind       Kind
 	Digest     string   // the image, by digest
 	Entrypoint string   // replaces the image's Entrypoint and drops its Cmd
