@@ -1,0 +1,145 @@
+// Package graph orders things that depend on each other. It is pure data: no
+// goroutine, no clock, so that every order it gives can be tested as a value.
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Graph says, for every node, which nodes come before it. A node that nothing
+// comes before has an empty list; every name in a list must be a node too.
+type Graph map[string][]string
+
+// Layers sorts the nodes topologically: every node stands in a later layer than
+// all that come before it, and names within a layer are sorted. A cycle is an
+// error that names its members.
+func (g Graph) Layers() ([][]string, error) {
+	f := NewFrontier(g)
+	var layers [][]string
+	for f.Open() > 0 {
+		layer := f.TakeAll()
+		if len(layer) == 0 {
+			return nil, fmt.Errorf("these depend on each other in a circle: %s", strings.Join(f.Waiting(), ", "))
+		}
+		for _, n := range layer {
+			f.Done(n)
+		}
+		layers = append(layers, layer)
+	}
+	return layers, nil
+}
+
+// Reverse turns every edge around.
+func (g Graph) Reverse() Graph {
+	r := make(Graph, len(g))
+	for n := range g {
+		r[n] = nil
+	}
+	for n, before := range g {
+		for _, b := range before {
+			r[b] = append(r[b], n)
+		}
+	}
+	for _, list := range r {
+		slices.Sort(list)
+	}
+	return r
+}
+
+// Frontier walks a graph: it knows which nodes are ready, and what becomes
+// ready when one is done. Not safe for concurrent use: it has one owner.
+type Frontier struct {
+	blockers map[string]int // how many nodes before it are not done
+	after    Graph
+	ready    []string // sorted
+	taken    map[string]bool
+	open     int
+}
+
+// NewFrontier starts a walk.
+func NewFrontier(g Graph) *Frontier {
+	f := &Frontier{blockers: make(map[string]int, len(g)), after: g.Reverse(), taken: map[string]bool{}, open: len(g)}
+	for n, before := range g {
+		f.blockers[n] = len(before)
+		if len(before) == 0 {
+			f.ready = append(f.ready, n)
+		}
+	}
+	slices.Sort(f.ready)
+	return f
+}
+
+// Open says how many nodes are neither done nor dropped.
+func (f *Frontier) Open() int { return f.open }
+
+// Take gives the first ready node by name, if there is one.
+func (f *Frontier) Take() (string, bool) {
+	if len(f.ready) == 0 {
+		return "", false
+	}
+	n := f.ready[0]
+	f.ready = f.ready[1:]
+	f.taken[n] = true
+	return n, true
+}
+
+// TakeAll gives all nodes that are ready now.
+func (f *Frontier) TakeAll() []string {
+	all := f.ready
+	f.ready = nil
+	for _, n := range all {
+		f.taken[n] = true
+	}
+	return all
+}
+
+// Done frees the nodes that waited for this one only.
+func (f *Frontier) Done(node string) {
+	f.open--
+	for _, n := range f.after[node] {
+		if f.blockers[n]--; f.blockers[n] == 0 {
+			at, _ := slices.BinarySearch(f.ready, n)
+			f.ready = slices.Insert(f.ready, at, n)
+		}
+	}
+}
+
+// Drop ends a node that failed and gives everything that can never become
+// ready because of it, sorted.
+func (f *Frontier) Drop(node string) []string {
+	f.open--
+	seen := map[string]bool{}
+	todo := []string{node}
+	for len(todo) > 0 {
+		n := todo[0]
+		todo = todo[1:]
+		for _, next := range f.after[n] {
+			if !seen[next] && !f.taken[next] {
+				seen[next] = true
+				todo = append(todo, next)
+			}
+		}
+	}
+	lost := make([]string, 0, len(seen))
+	for n := range seen {
+		f.taken[n] = true // it is accounted for: a second failure does not report it again
+		lost = append(lost, n)
+	}
+	f.open -= len(lost)
+	slices.Sort(lost)
+	return lost
+}
+
+// Waiting lists the nodes that were never taken.
+func (f *Frontier) Waiting() []string {
+	var waiting []string
+	for n := range f.blockers {
+		if !f.taken[n] {
+			waiting = append(waiting, n)
+		}
+	}
+	slices.Sort(waiting)
+	return waiting
+}
