@@ -14,16 +14,17 @@ import (
 
 // Runner runs images. Implementations are safe for concurrent use.
 type Runner interface {
-	// Resolve finds an image that is already here by the name a user wrote.
-	// The error wraps ErrNoImage when there is none.
+	// Resolve finds an image that is already here by the name a user wrote,
+	// normalised as docker does ("acme/file" is docker.io/acme/file:latest), or
+	// by "sha256:<digest>". The error wraps ErrNoImage when there is none.
 	Resolve(ctx context.Context, reference string) (Image, error)
 
 	// Run carries out one invocation and returns when nothing of it is left.
 	// The error is nil whenever the program ran and ended by itself, whatever
 	// its exit code. When ctx is cancelled the program gets SIGTERM, the grace
 	// time, then SIGKILL, and the error wraps context.Cause(ctx). Other errors
-	// are *TimeoutError, *OutputError, ErrNoImage, or say what the container
-	// runtime could not do. The Result is filled as far as it is known even
+	// are *TimeoutError, *OutputError, *UnknownError, ErrNoImage, or say what
+	// the container runtime could not do. The Result is filled as far as it is known even
 	// when there is an error.
 	Run(ctx context.Context, s Spec) (Result, error)
 }
@@ -135,3 +136,18 @@ type OutputError struct {
 func (e *OutputError) Error() string {
 	return fmt.Sprintf("printed more than %d bytes on stdout and was killed", e.Limit)
 }
+
+// UnknownError says that the container runtime was lost while a program ran:
+// the program may have ended, may still be running, and its exit code is not
+// known. It is never to be taken for a failure of the program.
+type UnknownError struct {
+	Container string // the container's name there, to look for it
+	Err       error
+}
+
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("the outcome is unknown, because the container runtime was lost while the program ran (container %s): %s", e.Container, e.Err)
+}
+
+// Unwrap gives the cause.
+func (e *UnknownError) Unwrap() error { return e.Err }
