@@ -1,0 +1,140 @@
+package durable
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Holder is who holds a lock. It is written into the lock file for people to
+// read; whether the lock is held is known by the kernel alone.
+type Holder struct {
+	PID     int       `json:"pid"`
+	Host    string    `json:"host"`
+	Command string    `json:"command"`
+	Since   time.Time `json:"since"`
+}
+
+// String describes the holder for a message.
+func (h Holder) String() string {
+	return fmt.Sprintf("%s (process %d on %s, since %s)", h.Command, h.PID, h.Host, h.Since.Format(time.RFC3339))
+}
+
+// LockedError says that somebody else holds the lock.
+type LockedError struct {
+	Path   string
+	Holder *Holder // nil when the lock file does not tell
+}
+
+func (e *LockedError) Error() string {
+	if e.Holder == nil {
+		return fmt.Sprintf("%s is locked by another process", e.Path)
+	}
+	return fmt.Sprintf("%s is locked by %s", e.Path, e.Holder)
+}
+
+// Lock is a held lock on a file of its own. The kernel lets go of it when its
+// process ends, however it ends, so nothing ever has to be unlocked by hand.
+// The file is never removed: another process may be about to lock it.
+type Lock struct {
+	f         *os.File
+	exclusive bool
+}
+
+// TryLock takes the lock at path, shared by many or exclusively, and fails at
+// once with a *LockedError when that cannot be. The command is for display.
+func TryLock(path string, exclusive bool, command string) (*Lock, error) {
+	// flock, not fcntl: a POSIX lock is lost as soon as any descriptor of the
+	// file is closed in this process. os.OpenFile sets O_CLOEXEC, so that no
+	// child keeps the lock when this process is gone.
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	how := syscall.LOCK_SH
+	if exclusive {
+		how = syscall.LOCK_EX
+	}
+	for {
+		err = syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EINTR) {
+			break
+		}
+	}
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		locked := &LockedError{Path: path, Holder: readHolder(f)}
+		return nil, errors.Join(locked, f.Close())
+	}
+	if err != nil {
+		return nil, errors.Join(&os.PathError{Op: "flock", Path: path, Err: err}, f.Close())
+	}
+	writeHolder(f, command)
+	return &Lock{f: f, exclusive: exclusive}, nil
+}
+
+// pollInterval is how often WaitLock looks again: short beside the 100 ms that
+// a person notices.
+const pollInterval = 20 * time.Millisecond
+
+// WaitLock is TryLock that waits until the lock is free or ctx ends; the error
+// is then the *LockedError joined with the context's cause.
+func WaitLock(ctx context.Context, path string, exclusive bool, command string) (*Lock, error) {
+	tick := time.NewTicker(pollInterval)
+	defer tick.Stop()
+	for {
+		l, err := TryLock(path, exclusive, command)
+		var locked *LockedError
+		if !errors.As(err, &locked) {
+			return l, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(err, context.Cause(ctx))
+		case <-tick.C:
+		}
+	}
+}
+
+// Unlock lets go of the lock. The file stays.
+func (l *Lock) Unlock() error {
+	if l.exclusive {
+		_ = l.f.Truncate(0) // the holder's name is for display only
+	}
+	return l.f.Close()
+}
+
+// writeHolder leaves a note for whoever finds the lock held. It is no part of
+// the locking, so its failures change nothing.
+func writeHolder(f *os.File, command string) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown host"
+	}
+	b, err := json.Marshal(Holder{PID: os.Getpid(), Host: host, Command: command, Since: time.Now().UTC().Truncate(time.Second)})
+	if err != nil {
+		return
+	}
+	b = append(b, '\n')
+	if _, err := f.WriteAt(b, 0); err == nil {
+		_ = f.Truncate(int64(len(b)))
+	}
+}
+
+func readHolder(f *os.File) *Holder {
+	b := make([]byte, 4096)
+	n, _ := f.ReadAt(b, 0) // a short file ends in io.EOF, which is what is expected
+	line, _, _ := strings.Cut(string(b[:n]), "\n")
+	var h Holder
+	if json.Unmarshal([]byte(line), &h) != nil || h.PID == 0 {
+		return nil
+	}
+	if host, err := os.Hostname(); err == nil && host == h.Host && errors.Is(syscall.Kill(h.PID, 0), syscall.ESRCH) {
+		return nil // a note left by a process that is gone
+	}
+	return &h
+}
