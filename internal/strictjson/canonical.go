@@ -1,0 +1,85 @@
+package strictjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Canonical gives the one form of a document that equal documents share: keys
+// sorted, no spaces, nothing escaped that need not be, every digit as it was.
+// The document is checked first.
+func Canonical(data []byte) (json.RawMessage, error) {
+	if err := Check(data); err != nil {
+		return nil, err
+	}
+	v, err := decode(data)
+	if err != nil {
+		return nil, err
+	}
+	return Encode(v)
+}
+
+// Encode writes a value compactly and without escaping HTML. Maps come out
+// with sorted keys.
+func Encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// Value reads a document into maps, slices, strings, bools and json.Number.
+// The document is checked first.
+func Value(data []byte) (any, error) {
+	if err := Check(data); err != nil {
+		return nil, err
+	}
+	return decode(data)
+}
+
+func decode(data []byte) (any, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var v any
+	err := dec.Decode(&v)
+	return v, err
+}
+
+// Object reads one object into its members, with exact-case keys. The document
+// is checked first.
+func Object(data []byte) (map[string]json.RawMessage, error) {
+	if err := Check(data); err != nil {
+		return nil, err
+	}
+	if kind := KindOf(data); kind != "an object" {
+		return nil, &SyntaxError{Message: fmt.Sprintf("it is %s, and must be an object", kind)}
+	}
+	var m map[string]json.RawMessage
+	err := json.Unmarshal(data, &m)
+	return m, err
+}
+
+// KindOf says what a value is, for messages: "an object", "a string", ...
+func KindOf(data []byte) string {
+	data = bytes.TrimSpace(data)
+	if len(data) == 0 {
+		return "nothing"
+	}
+	switch data[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case '"':
+		return "a string"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	}
+	return "a number"
+}
