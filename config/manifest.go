@@ -1,0 +1,142 @@
+package config
+
+import (
+	"encoding/json"
+	"regexp"
+	"time"
+
+	"deployster/internal/diag"
+	"deployster/internal/invoke"
+)
+
+// File is one manifest file.
+type File struct {
+	Path  string // as the user would type it, relative to the working directory
+	Bytes []byte
+}
+
+// Sources is all that a manifest is made of. What Find returns is live; what a
+// plan carries is replayed: then Reads is all that file() and friends may see,
+// and no file of this machine is touched.
+type Sources struct {
+	Workspace string // absolute: the working directory, path.cwd
+	Dir       string // absolute: path.module and path.root, and where file() looks
+	Manifests []File
+	Reads     map[string][]byte // what file() and friends read, by slash path relative to Dir
+	Replay    bool
+}
+
+// Builtins are the values of the root object `deployster`, and the home
+// directory that `~` in a plug's path stands for.
+type Builtins struct {
+	Version   string // of this tool; checked against required_version
+	Verbose   bool
+	Workspace string // "" = that of the Sources
+	Home      string // "" = os.UserHomeDir
+}
+
+// Origin says why one resource depends on another.
+type Origin string
+
+// The origins, strongest first: an alias in `dependencies`, a reference in an
+// expression, and `depends_on`. Two resources have one edge, with the
+// strongest origin.
+const (
+	FromDependency Origin = "dependency"
+	FromReference  Origin = "reference"
+	FromDependsOn  Origin = "depends_on"
+)
+
+// Edge says that a resource depends on another.
+type Edge struct {
+	To     string // the address of the resource that must be there first
+	Origin Origin
+}
+
+// Timeouts are a resource's own; 0 = not set.
+type Timeouts struct {
+	State  time.Duration
+	Action time.Duration
+}
+
+// OnRemove says what is to happen with a resource whose block is gone.
+type OnRemove string
+
+// The values of lifecycle.on_remove; OnRemoveDestroy is the default.
+const (
+	OnRemoveDestroy OnRemove = "destroy"
+	OnRemoveForget  OnRemove = "forget"
+)
+
+// Resource is a declared resource, without its config: that is
+// Manifest.Config's, since it depends on the states of others.
+type Resource struct {
+	Address        string
+	TypeRef        string // the image reference as written, after resolving type.X
+	Settings       invoke.Settings
+	Timeouts       Timeouts
+	ReadOnly       bool
+	PreventDestroy bool
+	OnRemove       OnRemove
+	Aliases        map[string]string // alias -> address
+	Edges          []Edge            // sorted by To
+	Range          diag.Range        // the block's header
+}
+
+// Plug is a file or directory of this host that a type may ask for.
+type Plug struct {
+	Name     string
+	Path     string // absolute
+	ReadOnly bool
+	// The allow-lists, anchored at the start. A match in either grants; both
+	// empty = everyone.
+	ResourceNames []*regexp.Regexp
+	ResourceTypes []*regexp.Regexp
+	Range         diag.Range
+}
+
+// Scope is what is known of the resources' states, by address. A resource that
+// is not in it is wholly unknown.
+type Scope map[string]ResourceState
+
+// ResourceState is what is known of one resource's state.
+type ResourceState struct {
+	// Known is a JSON object; nil = nothing is known yet.
+	Known json.RawMessage
+	// Complete says that Known is the whole state: an attribute missing from it
+	// is an error. Otherwise it is unknown.
+	Complete bool
+}
+
+// Resolved is an evaluated value, made of plain JSON.
+type Resolved struct {
+	// Value is canonical JSON: keys sorted, compact, no HTML escapes, numbers
+	// with all their digits. An unknown value in it stands as
+	// {"$unknown": "resource.conf.state.ip"}. Sensitive values are in it as
+	// they are: see Sensitive.
+	Value json.RawMessage
+	// Unknown maps the JSON pointer of each unknown value to the references
+	// that make it unknown, separated by ", ".
+	Unknown map[string]string
+	// Sensitive lists the JSON pointers of the values that must never be
+	// printed, sorted; "" = all of it.
+	Sensitive []string
+}
+
+// Output is an evaluated output.
+type Output struct {
+	Name        string
+	Description string
+	Sensitive   bool
+	Resolved
+}
+
+// Resources returns the declared resources, sorted by address.
+func (m *Manifest) Resources() []*Resource { return m.resources }
+
+// Plugs returns the declared plugs, sorted by name.
+func (m *Manifest) Plugs() []Plug { return m.plugs }
+
+// StatePath is where the manifest wants its state file, as written; "" if it
+// does not say.
+func (m *Manifest) StatePath() string { return m.statePath }
