@@ -1,0 +1,31 @@
+package state
+
+import (
+	"errors"
+
+	"deployster/internal/diag"
+)
+
+// What can be wrong with a state, for callers that must tell it apart. The
+// errors of this package carry a *diag.Diagnostic for the user, and wrap one
+// of these or the cause.
+var (
+	ErrLocked  = errors.New("the state is locked")
+	ErrDamaged = errors.New("the state is damaged")
+	ErrNewer   = errors.New("the state was written by a newer deployster")
+	ErrForeign = errors.New("not a deployster state, or another one")
+	ErrBroken  = errors.New("the journal cannot be written any more")
+)
+
+// stateError is a diagnostic with its cause.
+type stateError struct {
+	diag  *diag.Diagnostic
+	cause error
+}
+
+func (e *stateError) Error() string   { return e.diag.Error() }
+func (e *stateError) Unwrap() []error { return []error{e.diag, e.cause} }
+
+func refuse(cause error, summary, detail string, args ...any) error {
+	return &stateError{diag: diag.Errorf(summary, detail, args...), cause: cause}
+}

@@ -1,0 +1,191 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"sync"
+	"time"
+
+	"deployster/internal/diag"
+	"deployster/internal/durable"
+)
+
+// Journal takes down the facts of one run. Each method returns when its fact
+// is on the disk; callers that wait at the same time share an fsync. After a
+// failure to write, each method fails, and nothing new may be started; Finish
+// still tries to save what happened. It is safe for concurrent use.
+type Journal struct {
+	store *Store
+	log   *durable.Log
+
+	mu   sync.Mutex
+	run  *replayed
+	seq  uint64
+	prev string
+	ends []int64 // where each record ends, to know which are durable
+	safe uint64  // records known to be durable
+	over bool
+}
+
+// Begin starts the journal of a run that carries out a plan. The lineage is
+// the plan's; where there is no state file yet, the state begins with it.
+func (s *Store) Begin(plan, lineage string) (*Journal, error) {
+	if s.journal != nil {
+		return nil, refuse(ErrBroken, "a run is recorded already", "The journal of this state was begun twice in one process, which is a fault in deployster.")
+	}
+	if s.snapshot.Lineage != "" && s.snapshot.Lineage != lineage {
+		return nil, refuse(ErrForeign, "plan is stale: it belongs to another state",
+			"The plan was made for the lineage %s, and %s has the lineage %s. Plan again.", lineage, s.paths.state, s.snapshot.Lineage)
+	}
+	if s.snapshot.Lineage == "" {
+		if lineage == "" {
+			lineage = NewID()
+		}
+		// The state file must be there before its journal: a journal without
+		// one means that the state was lost.
+		first := Snapshot{Format: Format, Lineage: lineage}.clone()
+		if err := writeFile(s.paths.state, first); err != nil {
+			return nil, err
+		}
+		s.snapshot = first
+	}
+	log, err := durable.CreateLog(s.paths.journal, 0o600)
+	if err != nil {
+		return nil, refuse(err, "cannot write the journal", "%s: %s. Nothing was started.", s.paths.journal, err)
+	}
+	b := begin{Format: Format, Lineage: s.snapshot.Lineage, Serial: s.snapshot.Serial, Plan: plan, Run: NewID()}
+	j := &Journal{store: s, log: log, run: newReplay(s.snapshot, b, now())}
+	if err := j.append(record{Kind: kindBegin, Begin: &b}); err != nil {
+		return nil, errors.Join(err, log.Close(), durable.Remove(s.paths.journal))
+	}
+	s.journal = j
+	return j, nil
+}
+
+// now is the time for people to read; nothing is ordered by it.
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+// ActionStarted records that an action is about to be run. It must return nil
+// before the container is made.
+func (j *Journal) ActionStarted(addr, action, key string) error {
+	return j.append(record{Kind: kindStarted, Address: addr, Action: action, Key: key})
+}
+
+// ActionEnded records how an action ended; the reason is empty when it did
+// well.
+func (j *Journal) ActionEnded(addr, action string, exit int, reason string) error {
+	return j.append(record{Kind: kindEnded, Address: addr, Action: action, Exit: &exit, Reason: diag.Visible(reason)})
+}
+
+// Valid records a resource that its image has called VALID.
+func (j *Journal) Valid(addr string, e Entry) error {
+	e, err := e.canonical()
+	if err != nil {
+		return refuse(err, "cannot record a resource", "The config or the state of %s is no proper JSON: %s.", addr, err)
+	}
+	if e.ValidAt.IsZero() {
+		e.ValidAt = now()
+	}
+	return j.append(record{Kind: kindValid, Address: addr, Entry: &e})
+}
+
+// Removed records a resource that is gone, or that is to be forgotten.
+func (j *Journal) Removed(addr string) error {
+	return j.append(record{Kind: kindRemoved, Address: addr})
+}
+
+// Outputs records the values of all outputs; others are forgotten.
+func (j *Journal) Outputs(values map[string]Output) error {
+	values = maps.Clone(values)
+	for name, o := range values {
+		c, err := o.canonical()
+		if err != nil {
+			return refuse(err, "cannot record an output", "The value of output %s is no proper JSON: %s.", name, err)
+		}
+		values[name] = c
+	}
+	return j.append(record{Kind: kindOutputs, Outputs: values})
+}
+
+// Snapshot is the state with all facts so far.
+func (j *Journal) Snapshot() Snapshot {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.run.snapshot.clone()
+}
+
+// Finish ends the run: its facts go into the state file, the serial is one
+// more, and the journal is removed. It also works, and saves what happened,
+// after the journal could not be written any more.
+func (j *Journal) Finish(status Status) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.over {
+		return refuse(ErrBroken, "the run is over", "Its journal was finished already, which is a fault in deployster.")
+	}
+	j.over = true
+	j.run.status = status
+	next := j.run.result()
+	if err := writeFile(j.store.paths.state, next); err != nil {
+		return err
+	}
+	j.store.snapshot, j.store.journal = next, nil
+	if err := errors.Join(j.log.Close(), durable.Remove(j.store.paths.journal)); err != nil {
+		return refuse(err, "cannot remove the journal", "%s: %s. The state file is whole; the next command removes it.", j.store.paths.journal, err)
+	}
+	return nil
+}
+
+// append writes a fact in its order and waits until the disk has it.
+func (j *Journal) append(r record) error {
+	end, err := j.write(r)
+	if err == nil {
+		err = j.log.Sync(end)
+	}
+	if err != nil {
+		return j.broken(err)
+	}
+	return nil
+}
+
+func (j *Journal) write(r record) (end int64, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.over {
+		return 0, fmt.Errorf("the run is over: %w", os.ErrClosed)
+	}
+	r.Seq, r.Prev, r.Durable, r.Time = j.seq+1, j.prev, j.durable(), now()
+	line, err := encodeRecord(r)
+	if err != nil {
+		return 0, err
+	}
+	end, err = j.log.Write(line)
+	// What happened, happened: also when it cannot be written down now, Finish
+	// may still save it.
+	j.run.apply(r)
+	if err != nil {
+		return 0, err
+	}
+	j.seq, j.prev = r.Seq, hashLine(line[:len(line)-1])
+	j.ends = append(j.ends, end)
+	return end, nil
+}
+
+// durable counts the records that the disk has confirmed.
+func (j *Journal) durable() uint64 {
+	confirmed := j.log.Durable()
+	for j.safe < uint64(len(j.ends)) && j.ends[j.safe] <= confirmed {
+		j.safe++
+	}
+	return j.safe
+}
+
+func (j *Journal) broken(err error) error {
+	return &stateError{
+		diag: diag.Errorf("cannot write the journal",
+			"%s: %s. Nothing new is started, because what is done could not be recorded. See to the disk (full? read-only? failing?), then plan again.", j.store.paths.journal, err),
+		cause: fmt.Errorf("%w: %w", ErrBroken, err),
+	}
+}

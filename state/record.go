@@ -1,0 +1,124 @@
+package state
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"time"
+
+	"deployster/internal/strictjson"
+)
+
+// kind is what a journal's record is about.
+type kind string
+
+const (
+	kindBegin   kind = "begin"
+	kindStarted kind = "action-started"
+	kindEnded   kind = "action-ended"
+	kindValid   kind = "valid"
+	kindRemoved kind = "removed"
+	kindOutputs kind = "outputs"
+	kindFinish  kind = "finish"
+)
+
+// record is one fact. A journal is a file of lines, each the CRC-32C of the
+// JSON in eight hex digits, a space, and the JSON. Seq counts from 1, and Prev
+// is the hash of the record before, so that a lost, doubled or exchanged line
+// cannot pass.
+type record struct {
+	Seq  uint64 `json:"seq"`
+	Prev string `json:"prev"`
+	// Durable is the last record that the disk had confirmed when this one was
+	// written. It tells a torn tail, which nobody was told to be stored, from
+	// damage to facts that were.
+	Durable uint64    `json:"durable"`
+	Time    time.Time `json:"time"`
+	Kind    kind      `json:"kind"`
+
+	Begin   *begin            `json:"begin,omitempty"`
+	Address string            `json:"address,omitempty"`
+	Action  string            `json:"action,omitempty"`
+	Key     string            `json:"idempotency_key,omitempty"`
+	Exit    *int              `json:"exit,omitempty"`
+	Reason  string            `json:"reason,omitempty"`
+	Entry   *Entry            `json:"entry,omitempty"`
+	Outputs map[string]Output `json:"outputs,omitempty"`
+	Status  Status            `json:"status,omitempty"`
+}
+
+// begin is the first record: what the journal belongs to.
+type begin struct {
+	Format  int    `json:"format"`
+	Lineage string `json:"lineage"`
+	Serial  uint64 `json:"serial"` // of the state file that it continues
+	Plan    string `json:"plan"`
+	Run     string `json:"run"`
+}
+
+// castagnoli is the polynomial of CRC-32C.
+func castagnoli(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
+
+func hashLine(line []byte) string {
+	sum := sha256.Sum256(line)
+	return hex.EncodeToString(sum[:16])
+}
+
+// encodeRecord gives the line of a record, with its newline.
+func encodeRecord(r record) ([]byte, error) {
+	body, err := strictjson.Encode(r)
+	if err != nil {
+		return nil, err
+	}
+	line := fmt.Appendf(nil, "%08x ", castagnoli(body))
+	return append(append(line, body...), '\n'), nil
+}
+
+// decodeLine reads a line without its newline; false when it is not whole.
+func decodeLine(line []byte) (record, bool) {
+	sum, body, ok := bytes.Cut(line, []byte(" "))
+	if !ok || string(sum) != fmt.Sprintf("%08x", castagnoli(body)) {
+		return record{}, false
+	}
+	var r record
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.DisallowUnknownFields()
+	if strictjson.Check(body) != nil || dec.Decode(&r) != nil {
+		return record{}, false
+	}
+	return r, true
+}
+
+// decodeJournal reads the records of a journal and says how many bytes at its
+// end were dropped, because the crash left them half written. An error means
+// that facts are damaged which the disk had confirmed.
+func decodeJournal(data []byte) (records []record, dropped int, err error) {
+	prev, rest := "", data
+	for len(rest) > 0 {
+		line, after, whole := bytes.Cut(rest, []byte("\n"))
+		r, ok := decodeLine(line)
+		seq := uint64(len(records)) + 1
+		if !whole || !ok || r.Seq != seq || r.Prev != prev {
+			if confirms(rest, seq) {
+				return nil, 0, fmt.Errorf("record %d is damaged, and later ones say that it was stored", seq)
+			}
+			return records, len(rest), nil
+		}
+		records, prev, rest = append(records, r), hashLine(line), after
+	}
+	return records, 0, nil
+}
+
+// confirms says whether any whole record in data was written when the record
+// seq was already confirmed by the disk.
+func confirms(data []byte, seq uint64) bool {
+	for line := range bytes.SplitSeq(data, []byte("\n")) {
+		if r, ok := decodeLine(line); ok && r.Durable >= seq {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,170 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"deployster/internal/diag"
+)
+
+// Recovery says what a journal held that its process did not fold in: it is
+// still running, or it died.
+type Recovery struct {
+	Plan     string
+	Run      string
+	Began    time.Time
+	InFlight []InFlight // actions that were started and whose end is not recorded
+	// Unconfirmed are resources whose actions ended, but which were not seen
+	// to be VALID afterwards.
+	Unconfirmed []string
+	Dropped     int // bytes of a half-written record at the end
+}
+
+// Warning tells the user.
+func (r *Recovery) Warning() *diag.Diagnostic {
+	var b strings.Builder
+	fmt.Fprintf(&b, "The apply of plan %s that began at %s did not come to its end. What it had recorded was kept.", r.Plan, r.Began.Format(time.RFC3339))
+	for _, f := range r.InFlight {
+		fmt.Fprintf(&b, " The action %q of %s was running, and how it ended is not known.", f.Action, f.Address)
+	}
+	if len(r.Unconfirmed) > 0 {
+		fmt.Fprintf(&b, " Actions of %s had ended, and their outcome was not looked at.", strings.Join(r.Unconfirmed, ", "))
+	}
+	b.WriteString(" Run plan to see how things really are, then apply.")
+	return diag.Warningf("an earlier apply was interrupted", "%s", b.String())
+}
+
+// replayed is a state with its journal's facts.
+type replayed struct {
+	snapshot Snapshot
+	begin    begin
+	began    time.Time
+	status   Status // "" until the finish record
+	inFlight []InFlight
+	acted    []string // addresses with ended actions and no verdict yet
+}
+
+// newReplay begins the life of a run on a snapshot.
+func newReplay(base Snapshot, b begin, at time.Time) *replayed {
+	s := base.clone()
+	s.Format = Format
+	s.Lineage, s.Serial = b.Lineage, b.Serial+1
+	return &replayed{snapshot: s, begin: b, began: at}
+}
+
+// apply brings one fact into the snapshot.
+func (p *replayed) apply(r record) {
+	switch r.Kind {
+	case kindStarted:
+		p.inFlight = append(p.inFlight, InFlight{Address: r.Address, Action: r.Action, Key: r.Key, Started: r.Time})
+	case kindEnded:
+		p.inFlight = slices.DeleteFunc(p.inFlight, func(f InFlight) bool { return f.Address == r.Address && f.Action == r.Action })
+		if !slices.Contains(p.acted, r.Address) {
+			p.acted = append(p.acted, r.Address)
+		}
+	case kindValid:
+		p.snapshot.Resources[r.Address] = *r.Entry
+		p.settle(r.Address)
+	case kindRemoved:
+		delete(p.snapshot.Resources, r.Address)
+		p.settle(r.Address)
+	case kindOutputs:
+		p.snapshot.Outputs = r.Outputs
+		if p.snapshot.Outputs == nil {
+			p.snapshot.Outputs = map[string]Output{}
+		}
+	case kindFinish:
+		p.status = r.Status
+	}
+}
+
+func (p *replayed) settle(addr string) {
+	p.acted = slices.DeleteFunc(p.acted, func(a string) bool { return a == addr })
+}
+
+// result is the snapshot to be written, with the run in its list.
+func (p *replayed) result() Snapshot {
+	s := p.snapshot.clone()
+	status := p.status
+	if status == "" {
+		status = StatusInterrupted
+	}
+	s.Applied = append(s.Applied, Applied{Plan: p.begin.Plan, Run: p.begin.Run, At: p.began, Status: status, InFlight: slices.Clone(p.inFlight)})
+	if n := len(s.Applied) - MaxApplied; n > 0 {
+		s.Applied = s.Applied[n:]
+	}
+	return s
+}
+
+// replay overlays the journal that was left behind, if any, on the state. The
+// Recovery is nil when there was none, or when all of it is in the state file
+// already; leftover says whether there is a file to remove.
+func replay(p paths, base Snapshot, data []byte) (s Snapshot, rec *Recovery, err error) {
+	records, dropped, err := decodeJournal(data)
+	if err != nil {
+		return base, nil, refuse(ErrDamaged, "the journal is damaged",
+			"%s: %s. It and the state file were not changed. Keep a copy of both, and look at the resources of the last apply; "+
+				"when the journal is moved away, what it recorded is forgotten.", p.journal, err)
+	}
+	if len(records) == 0 {
+		// The crash came before the first record was stored: nothing was begun.
+		return base, nil, nil
+	}
+	b := records[0].Begin
+	if records[0].Kind != kindBegin || b == nil {
+		return base, nil, refuse(ErrDamaged, "the journal is damaged", "%s does not say what it belongs to. Nothing was changed.", p.journal)
+	}
+	if b.Format > Format {
+		return base, nil, refuse(ErrNewer, "the journal is of a newer deployster",
+			"%s has the format %d, and this deployster knows %d. Nothing was changed. Use the version of deployster that wrote it, or a later one.", p.journal, b.Format, Format)
+	}
+	if err := belongs(p, base, *b); err != nil {
+		return base, nil, err
+	}
+	if n := len(base.Applied); n > 0 && base.Applied[n-1].Run == b.Run {
+		return base, nil, nil // folded in already; only its removal was cut short
+	}
+	run := newReplay(base, *b, records[0].Time)
+	for _, r := range records[1:] {
+		if r.Kind == kindValid && r.Entry == nil {
+			return base, nil, refuse(ErrDamaged, "the journal is damaged", "%s: record %d has no content. Nothing was changed.", p.journal, r.Seq)
+		}
+		run.apply(r)
+	}
+	return run.result(), &Recovery{Plan: b.Plan, Run: b.Run, Began: run.began, InFlight: run.inFlight, Unconfirmed: run.acted, Dropped: dropped}, nil
+}
+
+// belongs says whether a journal continues this very state file.
+func belongs(p paths, base Snapshot, b begin) error {
+	switch {
+	case base.Lineage == "":
+		return refuse(ErrDamaged, "the state file is gone",
+			"%s is not there, but the journal %s of an apply is: the state file was lost or moved after that apply began. Nothing was changed. %s",
+			p.state, p.journal, "Put the state file back; if it is lost for good, move the journal away too.")
+	case base.Lineage != b.Lineage:
+		return refuse(ErrForeign, "the journal belongs to another state",
+			"%s continues the lineage %s, and %s has the lineage %s. Nothing was changed. Put the right two files together.", p.journal, b.Lineage, p.state, base.Lineage)
+	}
+	folded := len(base.Applied) > 0 && base.Applied[len(base.Applied)-1].Run == b.Run
+	if base.Serial != b.Serial && !folded {
+		return refuse(ErrForeign, "the journal belongs to another version of the state",
+			"%s continues the serial %d, and %s has the serial %d: the state file was replaced after that apply began. Nothing was changed. "+
+				"Put the state file with serial %d back, or move the journal away to forget what it recorded.", p.journal, b.Serial, p.state, base.Serial, b.Serial)
+	}
+	return nil
+}
+
+func readJournal(path string) ([]byte, bool, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, refuse(err, "cannot read the journal", "%s: %s. Nothing was changed.", path, err)
+	}
+	return data, true, nil
+}

@@ -1,0 +1,216 @@
+// Package state is the tool's memory: what was last recorded as VALID, and
+// what is needed to destroy it. It never decides whether a resource is right;
+// reality does. The state file is replaced as a whole; during an apply each
+// fact goes to a journal beside it first, which the next command folds in when
+// the process did not live to do so.
+package state
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"time"
+
+	"deployster/internal/invoke"
+	"deployster/internal/strictjson"
+)
+
+// Format is the version of the state file that this tool writes.
+const Format = 1
+
+// Snapshot is the content of a state file at one moment. A Snapshot without a
+// Lineage means that there is no state file yet.
+type Snapshot struct {
+	Format    int               `json:"format"`
+	Lineage   string            `json:"lineage"` // made once, when the state begins; ties plans to it
+	Serial    uint64            `json:"serial"`  // one more with every run that was recorded
+	Resources map[string]Entry  `json:"resources"`
+	Outputs   map[string]Output `json:"outputs"`
+	Applied   []Applied         `json:"applied,omitempty"` // the last runs, oldest first, at most MaxApplied
+}
+
+// Entry is what is remembered of a resource.
+type Entry struct {
+	Type           string          `json:"type"`   // the image, as the manifest named it
+	Digest         string          `json:"digest"` // of the image that said VALID
+	Config         json.RawMessage `json:"config"`
+	State          json.RawMessage `json:"state"`
+	Dependencies   []string        `json:"dependencies,omitempty"` // addresses, to know the order of destruction
+	ValidAt        time.Time       `json:"valid_at"`
+	Settings       invoke.Settings `json:"settings,omitzero"`
+	Mounts         []invoke.Mount  `json:"mounts,omitempty"`
+	StateTimeout   Duration        `json:"state_timeout,omitempty"`
+	ActionTimeout  Duration        `json:"action_timeout,omitempty"`
+	PreventDestroy bool            `json:"prevent_destroy,omitempty"`
+	OnRemove       string          `json:"on_remove,omitempty"` // "destroy", "forget", or "" for the default
+	Sensitive      Sensitive       `json:"sensitive,omitzero"`
+}
+
+// Sensitive says which parts of an entry are never shown to anyone, as JSON
+// pointers; "" is the whole.
+type Sensitive struct {
+	Config []string `json:"config,omitempty"`
+	State  []string `json:"state,omitempty"`
+	Env    []string `json:"env,omitempty"` // names of environment variables in Settings
+}
+
+// Output is the value of an output block.
+type Output struct {
+	Value     json.RawMessage `json:"value"`
+	Sensitive bool            `json:"sensitive,omitempty"`
+}
+
+// Applied is a run that was recorded.
+type Applied struct {
+	Plan   string    `json:"plan"` // the plan's id: a plan is applied once
+	Run    string    `json:"run"`  // of this attempt
+	At     time.Time `json:"at"`
+	Status Status    `json:"status"`
+	// InFlight are the actions that were running when the process died.
+	InFlight []InFlight `json:"in_flight,omitempty"`
+}
+
+// Status is how a run ended.
+type Status string
+
+// The statuses. A run whose process died is Interrupted.
+const (
+	StatusOK          Status = "ok"
+	StatusError       Status = "error"
+	StatusInterrupted Status = "interrupted"
+)
+
+// MaxApplied is how many runs a state file remembers.
+const MaxApplied = 100
+
+// InFlight is an action that was started and whose end was not recorded.
+type InFlight struct {
+	Address string    `json:"address"`
+	Action  string    `json:"action"`
+	Key     string    `json:"idempotency_key,omitempty"`
+	Started time.Time `json:"started"`
+}
+
+// Duration is a time span that is written as text, like "5m0s".
+type Duration time.Duration
+
+// MarshalText implements encoding.TextMarshaler.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	*d = Duration(v)
+	return err
+}
+
+// WasApplied says whether a plan was applied to this state already, in whole
+// or in part.
+func (s Snapshot) WasApplied(plan string) (Applied, bool) {
+	for _, a := range s.Applied {
+		if a.Plan == plan {
+			return a, true
+		}
+	}
+	return Applied{}, false
+}
+
+// Masked gives a copy that may be shown: sensitive values are replaced.
+func (s Snapshot) Masked() Snapshot {
+	s = s.clone()
+	for addr, e := range s.Resources {
+		s.Resources[addr] = e.Masked()
+	}
+	for name, o := range s.Outputs {
+		if o.Sensitive {
+			o.Value = strictjson.Mask(o.Value, []string{""})
+			s.Outputs[name] = o
+		}
+	}
+	return s
+}
+
+// Masked gives a copy that may be shown: sensitive values are replaced.
+func (e Entry) Masked() Entry {
+	e.Config = strictjson.Mask(e.Config, e.Sensitive.Config)
+	e.State = strictjson.Mask(e.State, e.Sensitive.State)
+	if len(e.Sensitive.Env) > 0 {
+		e.Settings.Env = maps.Clone(e.Settings.Env)
+		for _, name := range e.Sensitive.Env {
+			if _, ok := e.Settings.Env[name]; ok {
+				e.Settings.Env[name] = strictjson.Masked
+			}
+		}
+	}
+	return e
+}
+
+// clone copies the maps, so that the copy can be changed; entries are values
+// that nobody edits in place.
+func (s Snapshot) clone() Snapshot {
+	s.Resources = maps.Clone(s.Resources)
+	s.Outputs = maps.Clone(s.Outputs)
+	if s.Resources == nil {
+		s.Resources = map[string]Entry{}
+	}
+	if s.Outputs == nil {
+		s.Outputs = map[string]Output{}
+	}
+	s.Applied = append([]Applied(nil), s.Applied...)
+	return s
+}
+
+// EntryHash is the fingerprint of an entry: equal for equal content, however
+// it is written. When it was found valid is left out, because to find the same
+// again changes nothing for a plan. A plan pins it.
+func EntryHash(e Entry) string {
+	e, err := e.canonical()
+	if err != nil {
+		// What is no JSON has no canonical form; its bytes still tell it apart.
+		return fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", e.Type, e.Config, e.State)))
+	}
+	e.ValidAt = time.Time{}
+	b, err := strictjson.Encode(e)
+	if err != nil {
+		b = fmt.Appendf(nil, "%s\x00%s\x00%s", e.Type, e.Config, e.State)
+	}
+	return fmt.Sprintf("sha256:%x", sha256.Sum256(b))
+}
+
+// canonical gives the entry with its documents in canonical form.
+func (e Entry) canonical() (Entry, error) {
+	for _, doc := range []*json.RawMessage{&e.Config, &e.State} {
+		if len(*doc) == 0 {
+			*doc = json.RawMessage("null")
+			continue
+		}
+		c, err := strictjson.Canonical(*doc)
+		if err != nil {
+			return e, err
+		}
+		*doc = c
+	}
+	return e, nil
+}
+
+func (o Output) canonical() (Output, error) {
+	if len(o.Value) == 0 {
+		o.Value = json.RawMessage("null")
+		return o, nil
+	}
+	c, err := strictjson.Canonical(o.Value)
+	if err == nil {
+		o.Value = c
+	}
+	return o, err
+}
+
+// NewID makes a random id, for a lineage, a plan or a run.
+func NewID() string {
+	b := make([]byte, 16)
+	rand.Read(b) // never fails: the program ends before it would
+	return hex.EncodeToString(b)
+}

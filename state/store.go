@@ -1,0 +1,193 @@
+package state
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"deployster/internal/diag"
+	"deployster/internal/durable"
+)
+
+// Load reads a state without locking it and without changing anything. The
+// facts of a journal are laid over it in memory, and Recovery says what was in
+// flight: an apply that still runs, or one that died. A missing file is an
+// empty Snapshot without a lineage.
+func Load(path string) (Snapshot, *Recovery, error) {
+	p, err := resolve(path)
+	if err != nil {
+		return Snapshot{}, nil, err
+	}
+	// An apply may fold its journal between the two reads. The state file is
+	// read again until it is the same before and after the journal.
+	const attempts = 20
+	for try := 1; ; try++ {
+		before, err := os.ReadFile(p.state)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return Snapshot{}, nil, refuse(err, "cannot read the state file", "%s: %s. Nothing was changed.", p.state, err)
+		}
+		s, rec, err := load(p)
+		after, _ := os.ReadFile(p.state)
+		if bytes.Equal(before, after) || try == attempts {
+			return s, rec, err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func load(p paths) (Snapshot, *Recovery, error) {
+	s, err := readFile(p.state)
+	if err != nil {
+		return Snapshot{}, nil, err
+	}
+	data, there, err := readJournal(p.journal)
+	if err != nil || !there {
+		return s, nil, err
+	}
+	return replay(p, s, data)
+}
+
+// Options are how a state is opened.
+type Options struct {
+	Command string        // what the user runs, shown to others who find the state locked
+	Wait    time.Duration // how long to wait for the lock; 0 = not at all
+}
+
+// Shared is a state that is held for reading: others may read it too, and
+// nobody can apply meanwhile.
+type Shared struct {
+	Snapshot Snapshot
+	Recovery *Recovery // see Load
+	lock     *durable.Lock
+}
+
+// ReadShared takes a shared lock and loads the state; it changes nothing but
+// the lock file. Close lets go of it.
+func ReadShared(ctx context.Context, path string, o Options) (*Shared, error) {
+	p, err := resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := takeLock(ctx, p, false, o)
+	if err != nil {
+		return nil, err
+	}
+	s, rec, err := load(p)
+	if err != nil {
+		return nil, errors.Join(err, lock.Unlock())
+	}
+	return &Shared{Snapshot: s, Recovery: rec, lock: lock}, nil
+}
+
+// Close lets go of the lock.
+func (s *Shared) Close() error { return s.lock.Unlock() }
+
+// Store is a state that is held for writing, by this process alone.
+type Store struct {
+	paths    paths
+	lock     *durable.Lock
+	snapshot Snapshot
+	recovery *Recovery
+	journal  *Journal // the one that is open
+}
+
+// Open takes the exclusive lock and loads the state. A journal that was left
+// behind is folded into the state file; Recovery then says what was in flight.
+func Open(ctx context.Context, path string, o Options) (*Store, error) {
+	p, err := resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := takeLock(ctx, p, true, o)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{paths: p, lock: lock}
+	if err := s.recover(); err != nil {
+		return nil, errors.Join(err, lock.Unlock())
+	}
+	return s, nil
+}
+
+// recover is safe to be cut short and begun again: the state file is replaced
+// as a whole and names the run, and only then the journal goes.
+func (s *Store) recover() error {
+	base, err := readFile(s.paths.state)
+	if err != nil {
+		return err
+	}
+	s.snapshot = base
+	data, there, err := readJournal(s.paths.journal)
+	if err != nil || !there {
+		return err
+	}
+	folded, rec, err := replay(s.paths, base, data)
+	if err != nil {
+		return err
+	}
+	if rec != nil {
+		if err := writeFile(s.paths.state, folded); err != nil {
+			return err
+		}
+		s.snapshot, s.recovery = folded, rec
+	}
+	if err := durable.Remove(s.paths.journal); err != nil {
+		return refuse(err, "cannot remove the journal", "%s: %s. What it recorded is in the state file.", s.paths.journal, err)
+	}
+	return nil
+}
+
+// Snapshot is the state as it was opened, or as the last Finish left it.
+func (s *Store) Snapshot() Snapshot { return s.snapshot.clone() }
+
+// Recovery says what was in flight in an earlier run that died; nil = nothing.
+func (s *Store) Recovery() *Recovery { return s.recovery }
+
+// Close lets go of the lock. A journal that was not finished stays, and the
+// next Open folds it in.
+func (s *Store) Close() error {
+	var err error
+	if s.journal != nil {
+		err = s.journal.log.Close()
+		s.journal = nil
+	}
+	return errors.Join(err, s.lock.Unlock())
+}
+
+func takeLock(ctx context.Context, p paths, exclusive bool, o Options) (*durable.Lock, error) {
+	var lock *durable.Lock
+	var err error
+	if o.Wait > 0 {
+		wait, cancel := context.WithTimeout(ctx, o.Wait)
+		defer cancel()
+		lock, err = durable.WaitLock(wait, p.lock, exclusive, o.Command)
+	} else {
+		lock, err = durable.TryLock(p.lock, exclusive, o.Command)
+	}
+	if err == nil {
+		return lock, nil
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return nil, cause
+	}
+	return nil, lockError(p, err)
+}
+
+func lockError(p paths, err error) error {
+	var locked *durable.LockedError
+	if !errors.As(err, &locked) {
+		return refuse(err, "cannot lock the state", "%s: %s.", p.lock, err)
+	}
+	who := "another deployster process"
+	if locked.Holder != nil {
+		who = diag.Visible(locked.Holder.String())
+	}
+	return &stateError{
+		diag: diag.Errorf("the state is locked",
+			"%s is in use by %s. Wait until that has ended, or end it; the lock goes with its process, and nothing has to be unlocked by hand.", p.state, who),
+		cause: fmt.Errorf("%w: %w", ErrLocked, err),
+	}
+}
