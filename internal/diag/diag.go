@@ -56,6 +56,14 @@ type Snippet struct {
 	// HighlightStart and HighlightEnd are byte offsets into Code.
 	HighlightStart int `json:"highlight_start_offset"`
 	HighlightEnd   int `json:"highlight_end_offset"`
+	// Values are what the variables in the code were, sensitive ones hidden.
+	Values []Value `json:"values,omitempty"`
+}
+
+// Value says what a variable of an expression was: `var.size` `is "200gb"`.
+type Value struct {
+	Name string `json:"traversal"`
+	Text string `json:"statement"`
 }
 
 // Diagnostic is one thing to tell the user.
