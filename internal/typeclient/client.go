@@ -1,0 +1,187 @@
+// Package typeclient speaks the protocol with the images of resource types: it
+// turns "run this image" into init, state and actions, writes what each
+// dialect expects on stdin, and reads the answers without trusting them.
+package typeclient
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/distribution/reference"
+
+	"deployster/internal/diag"
+	"deployster/internal/invoke"
+	"deployster/protocol"
+)
+
+// Options are what is constant for all invocations of a command.
+type Options struct {
+	Runner    invoke.Runner
+	Version   string // of the tool; sent to the images
+	Verbose   bool   // the user's flag; sent to the images
+	Workspace string // the working directory; sent to the images
+
+	// Pins are the digests that a plan has fixed, by image reference, as
+	// Images gave them. They win over what a reference means today.
+	Pins map[string]string
+
+	// Log gets each line that an image prints while it runs, safe to show. It
+	// is called from many goroutines. nil = nobody watches.
+	Log func(Line)
+
+	// Record is told of every invocation when it has ended. It is called from
+	// many goroutines. nil = nobody records.
+	Record func(Invocation)
+
+	// Backoff are the pauses before a state is asked again that failed with a
+	// transient error; when they are used up, the error stands. nil =
+	// DefaultBackoff.
+	Backoff []time.Duration
+}
+
+// DefaultBackoff gives a service about half a minute to come back.
+func DefaultBackoff() []time.Duration {
+	return []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}
+}
+
+// The steps of a resource that are no actions, as they appear in Line.Step,
+// Invocation.Step and diag.Diagnostic.Action.
+const (
+	StepInit  = "init"
+	StepState = "state"
+)
+
+// Line is one line of live output. Text is safe to show and has no newline.
+type Line struct {
+	Address string
+	Step    string // init, state, or the name of the action
+	Stream  Stream
+	Text    string
+}
+
+// Stream is where a program printed a line.
+type Stream string
+
+// The streams.
+const (
+	Stdout Stream = "stdout"
+	Stderr Stream = "stderr"
+)
+
+// Invocation is one run of an image, for the records.
+type Invocation struct {
+	Address string
+	Step    string // init, state, or the name of the action
+	Digest  string // of the image
+	Started time.Time
+	Stdin   []byte
+	Result  invoke.Result
+	Err     error // why the program did not end by itself; nil when it did
+}
+
+// Target is what is constant for a resource.
+type Target struct {
+	Address       string // the resource
+	Reference     string // its image, as the manifest names it
+	Settings      invoke.Settings
+	Mounts        []invoke.Mount
+	StateTimeout  time.Duration // 0 = DefaultStateTimeout
+	ActionTimeout time.Duration // 0 = none
+}
+
+// The times that invocations get, and the size that an answer may have.
+const (
+	InitTimeout         = time.Minute
+	DefaultStateTimeout = 10 * time.Minute
+	MaxAnswer           = 16 << 20
+)
+
+// Client speaks the protocol. It is safe for concurrent use.
+type Client struct {
+	o Options
+
+	mu      sync.Mutex
+	images  map[string]string // full reference -> digest
+	inits   map[initKey]*initCall
+	schemas map[string]*compiled // by their text
+}
+
+// New makes a Client.
+func New(o Options) *Client {
+	if o.Backoff == nil {
+		o.Backoff = DefaultBackoff()
+	}
+	return &Client{o: o, images: map[string]string{}, inits: map[initKey]*initCall{}, schemas: map[string]*compiled{}}
+}
+
+// Resolve gives the digest of an image: the pinned one, or that of the image
+// which is here under this name. The answer stays the same for the life of the
+// Client, also when the tag is moved meanwhile.
+func (c *Client) Resolve(ctx context.Context, ref string) (digest string, err error) {
+	full := fullName(ref)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if d, ok := c.images[full]; ok {
+		return d, nil
+	}
+	d, pinned := c.o.Pins[ref]
+	if !pinned {
+		d, pinned = c.o.Pins[full]
+	}
+	if !pinned {
+		image, err := c.o.Runner.Resolve(ctx, ref)
+		if err != nil {
+			return "", resolveError(ref, err)
+		}
+		d = image.Digest
+	}
+	c.images[full] = d
+	return d, nil
+}
+
+// Images gives all images that were resolved: full reference -> digest. A plan
+// pins them.
+func (c *Client) Images() map[string]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.images)
+}
+
+// fullName completes a reference as docker does; what is no reference stays as
+// it is, for the runner to refuse.
+func fullName(ref string) string {
+	named, err := reference.ParseDockerRef(ref)
+	if err != nil {
+		return ref
+	}
+	return named.String()
+}
+
+func resolveError(ref string, err error) error {
+	if errors.Is(err, invoke.ErrNoImage) {
+		return &callError{cause: err, diag: diag.Errorf("image not found",
+			"There is no image %q here. Build it in with `deployster image pack`, or bring it in with `deployster image import`; `deployster image ls` shows those that are here.", diag.Visible(ref))}
+	}
+	return &callError{cause: err, diag: diag.Errorf("cannot resolve an image", "%q: %s", diag.Visible(ref), diag.Visible(err.Error()))}
+}
+
+// resolveFor is Resolve for a step of a resource, whose errors name it.
+func (c *Client) resolveFor(ctx context.Context, t Target, step, ref string) (string, error) {
+	d, err := c.Resolve(ctx, ref)
+	var ce *callError
+	if errors.As(err, &ce) {
+		return "", ce.at(t.Address, step)
+	}
+	return d, err
+}
+
+// digestFor gives the image that a command runs in.
+func (c *Client) digestFor(ctx context.Context, t Target, ty protocol.Type, step string, cmd protocol.Command) (string, error) {
+	if cmd.Image == "" {
+		return ty.Digest, nil
+	}
+	return c.resolveFor(ctx, t, step, cmd.Image)
+}

@@ -1,0 +1,121 @@
+package typeclient
+
+import (
+	"context"
+	"errors"
+
+	"deployster/internal/diag"
+	"deployster/internal/invoke"
+	"deployster/protocol"
+)
+
+// initKey is what the answer to init depends on, beside the tool's version.
+type initKey struct {
+	digest, reference string
+}
+
+// initCall is an init that runs or has ended.
+type initCall struct {
+	done chan struct{}
+	ty   protocol.Type
+	err  error
+}
+
+// Init asks an image what it is. The containers get no mounts and no network.
+// An image is asked once under each name, unless it asks to be asked again.
+func (c *Client) Init(ctx context.Context, t Target) (protocol.Type, error) {
+	digest, err := c.resolveFor(ctx, t, StepInit, t.Reference)
+	if err != nil {
+		return protocol.Type{}, err
+	}
+	key := initKey{digest: digest, reference: t.Reference}
+	for {
+		c.mu.Lock()
+		running := c.inits[key]
+		if running == nil {
+			mine := &initCall{done: make(chan struct{})}
+			c.inits[key] = mine
+			c.mu.Unlock()
+			return c.lead(ctx, t, key, mine)
+		}
+		c.mu.Unlock()
+		select {
+		case <-running.done:
+		case <-ctx.Done():
+			return protocol.Type{}, ended(initOf(t, digest), invoke.Result{}, context.Cause(ctx))
+		}
+		if running.reusable() {
+			return running.ty, readdress(running.err, t)
+		}
+	}
+}
+
+// reusable says whether another resource may take this answer: not when the
+// image asks not to, nor when its asker was interrupted.
+func (i *initCall) reusable() bool {
+	var exit *ExitError
+	var proto *ProtocolError
+	if i.err != nil {
+		return errors.As(i.err, &exit) || errors.As(i.err, &proto)
+	}
+	return !i.ty.NoCache
+}
+
+// lead carries out an init that others may wait for.
+func (c *Client) lead(ctx context.Context, t Target, key initKey, mine *initCall) (protocol.Type, error) {
+	mine.ty, mine.err = c.ask(ctx, t, key.digest)
+	if !mine.reusable() {
+		c.mu.Lock()
+		delete(c.inits, key)
+		c.mu.Unlock()
+	}
+	close(mine.done)
+	return mine.ty, mine.err
+}
+
+func initOf(t Target, digest string) call {
+	s := t.Settings
+	return call{
+		target: t, step: StepInit, kind: invoke.Query, digest: digest, timeout: InitTimeout,
+		// The answer is the same for every resource of the type, so nothing of
+		// a resource's own is there: no mounts, no network, no environment.
+		settings: invoke.Settings{Network: invoke.NoNetwork, Memory: s.Memory, Processes: s.Processes, ReadOnlyRootFS: s.ReadOnlyRootFS},
+	}
+}
+
+func (c *Client) ask(ctx context.Context, t Target, digest string) (protocol.Type, error) {
+	k := initOf(t, digest)
+	var err error
+	if k.stdin, err = encodeInit(c.initInput(t)); err != nil {
+		return protocol.Type{}, fail(k, err, "cannot ask the image", "%s", diag.Visible(err.Error()))
+	}
+	r, err := c.run(ctx, k)
+	if err != nil {
+		return protocol.Type{}, err
+	}
+	ty, err := readInit(r.Stdout)
+	if err == nil {
+		err = c.checkSchemas(ty)
+	}
+	if err != nil {
+		return protocol.Type{}, broken(k, r.Stdout, err)
+	}
+	ty.Reference, ty.Digest = t.Reference, digest
+	return ty, nil
+}
+
+func (c *Client) initInput(t Target) protocol.InitInput {
+	return protocol.InitInput{
+		Name: t.Address, Type: t.Reference, Version: c.o.Version, Verbose: c.o.Verbose, Workspace: c.o.Workspace,
+		Protocol: protocol.Versions{Min: protocol.MinVersion, Max: protocol.MaxVersion},
+	}
+}
+
+// readdress gives an error of another resource's init to this one.
+func readdress(err error, t Target) error {
+	var ce *callError
+	if errors.As(err, &ce) {
+		return ce.at(t.Address, StepInit)
+	}
+	return err
+}

@@ -1,0 +1,168 @@
+package typeclient
+
+import (
+	"path"
+	"strings"
+
+	"deployster/internal/strictjson"
+	"deployster/protocol"
+)
+
+// readInit reads an answer to init, and makes both dialects one.
+func readInit(answer []byte) (protocol.Type, error) {
+	f, err := readFields(answer)
+	if err != nil {
+		return protocol.Type{}, err
+	}
+	ty := protocol.Type{Dialect: dialectOf(f)}
+	if *f.first == nil && ty.Dialect == 1 {
+		readInitOne(f, &ty)
+	} else if *f.first == nil {
+		readInitTwo(f, &ty)
+	}
+	if *f.first != nil {
+		return protocol.Type{}, *f.first
+	}
+	return ty, nil
+}
+
+// dialectOf finds the dialect of an answer to init: the one that it names,
+// else the one whose keys it uses.
+func dialectOf(f *fields) int {
+	if !f.has("protocol") {
+		if f.has("required_plugs") || f.has("required_resources") || f.has("label") {
+			return 1
+		}
+		return 2
+	}
+	named := string(f.get("protocol", "a number"))
+	switch named {
+	case "1":
+		return 1
+	case "2":
+		return 2
+	}
+	f.problem("it speaks protocol %s, and this deployster speaks %d to %d", named, protocol.MinVersion, protocol.MaxVersion)
+	return 0
+}
+
+func readInitOne(f *fields, ty *protocol.Type) {
+	for _, key := range []string{"plugs", "absent", "dependencies", "worker", "reuse", "state_schema", "cache"} {
+		if f.has(key) {
+			f.problem("the key %q belongs to protocol 2, but by its other keys the answer is of protocol 1; say \"protocol\": 2 to use both \"label\" and %q", key, key)
+			return
+		}
+	}
+	readCommonInit(f, ty)
+	if plugs := f.object("required_plugs"); plugs != nil {
+		ty.Plugs = map[string]protocol.PlugRequest{}
+		for _, name := range plugs.keys() {
+			ty.Plugs[name] = protocol.PlugRequest{ContainerPath: plugs.containerPath(name), Writable: true, AnyMode: true}
+		}
+		plugs.checkPlugs(ty.Plugs)
+	}
+	if resources := f.object("required_resources"); resources != nil {
+		ty.RequiredResources = map[string]string{}
+		for _, alias := range resources.keys() {
+			ty.RequiredResources[alias] = resources.needText(alias)
+		}
+	}
+	f.done()
+}
+
+func readInitTwo(f *fields, ty *protocol.Type) {
+	for _, key := range []string{"required_plugs", "required_resources"} {
+		if f.has(key) {
+			f.problem("the key %q belongs to protocol 1, but the answer says that it is of protocol 2; the keys for it are \"plugs\" and \"dependencies\"", key)
+			return
+		}
+	}
+	readCommonInit(f, ty)
+	ty.StateSchema = f.schema("state_schema")
+	if plugs := f.object("plugs"); plugs != nil {
+		ty.Plugs = map[string]protocol.PlugRequest{}
+		for _, name := range plugs.keys() {
+			p := plugs.object(name)
+			if p == nil {
+				break
+			}
+			ty.Plugs[name] = protocol.PlugRequest{ContainerPath: p.containerPath("container_path"), Optional: p.flag("optional", false), Writable: p.flag("writable", true)}
+			p.done()
+		}
+		plugs.checkPlugs(ty.Plugs)
+	}
+	ty.Absent = f.flag("absent", false)
+	ty.Dependencies = f.flag("dependencies", false)
+	ty.Reuse = f.flag("reuse", false)
+	ty.NoCache = !f.flag("cache", true)
+	if w := f.object("worker"); w != nil {
+		c := w.command()
+		w.done()
+		ty.Worker = &c
+	}
+	f.done()
+}
+
+func readCommonInit(f *fields, ty *protocol.Type) {
+	ty.Label = f.text("label")
+	ty.ConfigSchema = f.schema("config_schema")
+	s := f.object("state_action")
+	if s == nil {
+		f.problem("\"state_action\" is missing")
+		return
+	}
+	ty.StateAction = s.command()
+	s.done()
+	if ty.StateAction.Image == "" && ty.StateAction.Entrypoint == "" && len(ty.StateAction.Args) == 0 {
+		f.problem("\"state_action\" must differ from init: give at least one of image, entrypoint, args")
+	}
+}
+
+// schema gives a JSON Schema, which is an object or a boolean.
+func (f *fields) schema(key string) []byte {
+	if f.has(key) && strictjson.KindOf(f.members[key]) == "a boolean" {
+		return f.members[key]
+	}
+	return f.document(key)
+}
+
+func (f *fields) command() protocol.Command {
+	c := protocol.Command{Image: f.text("image"), Entrypoint: f.text("entrypoint"), Args: f.texts("args")}
+	if strings.ContainsRune(c.Entrypoint, 0) {
+		f.problem("%q holds a zero byte", f.at("entrypoint"))
+	}
+	return c
+}
+
+func (f *fields) containerPath(key string) string {
+	p := f.needText(key)
+	if *f.first == nil && (!strings.HasPrefix(p, "/") || path.Clean(p) == "/" || strings.ContainsRune(p, 0)) {
+		f.problem("%q is %q, and must be an absolute path in the container, other than /", f.at(key), p)
+	}
+	return path.Clean(p)
+}
+
+// checkPlugs checks the names of plugs, and that each has a place of its own.
+func (f *fields) checkPlugs(plugs map[string]protocol.PlugRequest) {
+	at := map[string]string{}
+	for _, name := range f.keys() {
+		if !plugName(name) {
+			f.problem("%q is no name for a plug: a letter, then letters, digits, _ and -", name)
+		}
+		p := plugs[name]
+		if other, taken := at[p.ContainerPath]; taken {
+			f.problem("the plugs %q and %q both want the container path %s", other, name, p.ContainerPath)
+		}
+		at[p.ContainerPath] = name
+	}
+}
+
+func plugName(s string) bool {
+	for i, r := range s {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if !letter && (i == 0 || r != '_' && r != '-' && (r < '0' || r > '9')) {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,88 @@
+package typeclient
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"deployster/internal/diag"
+	"deployster/internal/invoke"
+	"deployster/protocol"
+)
+
+// call is one invocation of a resource's image.
+type call struct {
+	target   Target
+	step     string
+	kind     invoke.Kind
+	digest   string
+	command  protocol.Command
+	stdin    []byte
+	mounts   []invoke.Mount
+	settings invoke.Settings
+	timeout  time.Duration
+}
+
+func (k call) title() string {
+	if k.kind == invoke.Action {
+		return fmt.Sprintf("Action %q", diag.Visible(k.step))
+	}
+	return "The " + k.step + " step"
+}
+
+func (k call) question() string {
+	if k.kind == invoke.Action {
+		return fmt.Sprintf("action %q", diag.Visible(k.step))
+	}
+	return k.step
+}
+
+func (k call) timeoutName() string {
+	if k.kind == invoke.Action {
+		return "action"
+	}
+	return StepState
+}
+
+// run carries out a call. The error is nil only when the program ended with
+// exit code zero.
+func (c *Client) run(ctx context.Context, k call) (invoke.Result, error) {
+	spec := invoke.Spec{
+		Name:       k.target.Address + "/" + k.step,
+		Kind:       k.kind,
+		Digest:     k.digest,
+		Entrypoint: k.command.Entrypoint,
+		Args:       k.command.Args,
+		Stdin:      k.stdin,
+		Mounts:     k.mounts,
+		Settings:   k.settings,
+		Timeout:    k.timeout,
+	}
+	if k.kind == invoke.Query {
+		spec.MaxStdout = MaxAnswer
+	}
+	var flush []func()
+	if c.o.Log != nil {
+		watch := func(s Stream) io.Writer {
+			w := &lineWriter{emit: func(text string) {
+				c.o.Log(Line{Address: k.target.Address, Step: k.step, Stream: s, Text: text})
+			}}
+			flush = append(flush, w.flush)
+			return w
+		}
+		spec.Stderr = watch(Stderr)
+		if k.kind == invoke.Action {
+			spec.Stdout = watch(Stdout)
+		}
+	}
+	started := time.Now()
+	r, err := c.o.Runner.Run(ctx, spec)
+	for _, f := range flush {
+		f()
+	}
+	if c.o.Record != nil {
+		c.o.Record(Invocation{Address: k.target.Address, Step: k.step, Digest: k.digest, Started: started, Stdin: k.stdin, Result: r, Err: err})
+	}
+	return r, ended(k, r, err)
+}
