@@ -125,6 +125,29 @@ func (s Snapshot) Encode() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// appender is the log that a journal is written to.
+type appender interface {
+	Write(b []byte) (end int64, err error)
+	Sync(end int64) error
+	Durable() int64
+	Close() error
+}
+
+// files are the writes of a Store. It is a seam for faults in tests.
+type files struct {
+	write     func(path string, s Snapshot) error
+	createLog func(path string) (appender, error)
+	remove    func(path string) error
+}
+
+func disk() files {
+	return files{
+		write:     writeFile,
+		createLog: func(path string) (appender, error) { return durable.CreateLog(path, 0o600) },
+		remove:    durable.Remove,
+	}
+}
+
 func writeFile(path string, s Snapshot) error {
 	data, err := s.Encode()
 	if err == nil {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"deployster/internal/diag"
-	"deployster/internal/durable"
 )
 
 // Journal takes down the facts of one run. Each method returns when its fact
@@ -18,7 +17,7 @@ import (
 // still tries to save what happened. It is safe for concurrent use.
 type Journal struct {
 	store *Store
-	log   *durable.Log
+	log   appender
 
 	mu   sync.Mutex
 	run  *replayed
@@ -46,19 +45,19 @@ func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 		// The state file must be there before its journal: a journal without
 		// one means that the state was lost.
 		first := Snapshot{Format: Format, Lineage: lineage}.clone()
-		if err := writeFile(s.paths.state, first); err != nil {
+		if err := s.files.write(s.paths.state, first); err != nil {
 			return nil, err
 		}
 		s.snapshot = first
 	}
-	log, err := durable.CreateLog(s.paths.journal, 0o600)
+	log, err := s.files.createLog(s.paths.journal)
 	if err != nil {
 		return nil, refuse(err, "cannot write the journal", "%s: %s. Nothing was started.", s.paths.journal, err)
 	}
 	b := begin{Format: Format, Lineage: s.snapshot.Lineage, Serial: s.snapshot.Serial, Plan: plan, Run: NewID()}
 	j := &Journal{store: s, log: log, run: newReplay(s.snapshot, b, now())}
 	if err := j.append(record{Kind: kindBegin, Begin: &b}); err != nil {
-		return nil, errors.Join(err, log.Close(), durable.Remove(s.paths.journal))
+		return nil, errors.Join(err, log.Close(), s.files.remove(s.paths.journal))
 	}
 	s.journal = j
 	return j, nil
@@ -126,13 +125,12 @@ func (j *Journal) Finish(status Status) error {
 		return refuse(ErrBroken, "the run is over", "Its journal was finished already, which is a fault in deployster.")
 	}
 	j.over = true
-	j.run.status = status
-	next := j.run.result()
-	if err := writeFile(j.store.paths.state, next); err != nil {
+	next := j.run.result(status)
+	if err := j.store.files.write(j.store.paths.state, next); err != nil {
 		return err
 	}
 	j.store.snapshot, j.store.journal = next, nil
-	if err := errors.Join(j.log.Close(), durable.Remove(j.store.paths.journal)); err != nil {
+	if err := errors.Join(j.log.Close(), j.store.files.remove(j.store.paths.journal)); err != nil {
 		return refuse(err, "cannot remove the journal", "%s: %s. The state file is whole; the next command removes it.", j.store.paths.journal, err)
 	}
 	return nil
@@ -144,10 +142,16 @@ func (j *Journal) append(r record) error {
 	if err == nil {
 		err = j.log.Sync(end)
 	}
-	if err != nil {
-		return j.broken(err)
+	if err == nil {
+		return nil
 	}
-	return nil
+	if r.Kind == kindStarted {
+		// Its caller is told not to start it.
+		j.mu.Lock()
+		j.run.unstart(r)
+		j.mu.Unlock()
+	}
+	return j.broken(err)
 }
 
 func (j *Journal) write(r record) (end int64, err error) {

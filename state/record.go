@@ -22,7 +22,6 @@ const (
 	kindValid   kind = "valid"
 	kindRemoved kind = "removed"
 	kindOutputs kind = "outputs"
-	kindFinish  kind = "finish"
 )
 
 // record is one fact. A journal is a file of lines, each the CRC-32C of the
@@ -47,7 +46,6 @@ type record struct {
 	Reason  string            `json:"reason,omitempty"`
 	Entry   *Entry            `json:"entry,omitempty"`
 	Outputs map[string]Output `json:"outputs,omitempty"`
-	Status  Status            `json:"status,omitempty"`
 }
 
 // begin is the first record: what the journal belongs to.

@@ -43,7 +43,6 @@ type replayed struct {
 	snapshot Snapshot
 	begin    begin
 	began    time.Time
-	status   Status // "" until the finish record
 	inFlight []InFlight
 	acted    []string // addresses with ended actions and no verdict yet
 }
@@ -62,7 +61,7 @@ func (p *replayed) apply(r record) {
 	case kindStarted:
 		p.inFlight = append(p.inFlight, InFlight{Address: r.Address, Action: r.Action, Key: r.Key, Started: r.Time})
 	case kindEnded:
-		p.inFlight = slices.DeleteFunc(p.inFlight, func(f InFlight) bool { return f.Address == r.Address && f.Action == r.Action })
+		p.unstart(r)
 		if !slices.Contains(p.acted, r.Address) {
 			p.acted = append(p.acted, r.Address)
 		}
@@ -77,9 +76,11 @@ func (p *replayed) apply(r record) {
 		if p.snapshot.Outputs == nil {
 			p.snapshot.Outputs = map[string]Output{}
 		}
-	case kindFinish:
-		p.status = r.Status
 	}
+}
+
+func (p *replayed) unstart(r record) {
+	p.inFlight = slices.DeleteFunc(p.inFlight, func(f InFlight) bool { return f.Address == r.Address && f.Action == r.Action })
 }
 
 func (p *replayed) settle(addr string) {
@@ -87,12 +88,8 @@ func (p *replayed) settle(addr string) {
 }
 
 // result is the snapshot to be written, with the run in its list.
-func (p *replayed) result() Snapshot {
+func (p *replayed) result(status Status) Snapshot {
 	s := p.snapshot.clone()
-	status := p.status
-	if status == "" {
-		status = StatusInterrupted
-	}
 	s.Applied = append(s.Applied, Applied{Plan: p.begin.Plan, Run: p.begin.Run, At: p.began, Status: status, InFlight: slices.Clone(p.inFlight)})
 	if n := len(s.Applied) - MaxApplied; n > 0 {
 		s.Applied = s.Applied[n:]
@@ -100,10 +97,14 @@ func (p *replayed) result() Snapshot {
 	return s
 }
 
-// replay overlays the journal that was left behind, if any, on the state. The
-// Recovery is nil when there was none, or when all of it is in the state file
-// already; leftover says whether there is a file to remove.
+// replay overlays a journal that was left behind on the state. The Recovery is
+// nil when the journal says nothing that the state file does not hold already.
 func replay(p paths, base Snapshot, data []byte) (s Snapshot, rec *Recovery, err error) {
+	if base.Lineage == "" {
+		return base, nil, refuse(ErrDamaged, "the state file is gone",
+			"%s is not there, but the journal %s of an apply is: the state file was lost or moved after that apply began. Nothing was changed. "+
+				"Put the state file back; if it is lost for good, move the journal away too.", p.state, p.journal)
+	}
 	records, dropped, err := decodeJournal(data)
 	if err != nil {
 		return base, nil, refuse(ErrDamaged, "the journal is damaged",
@@ -135,17 +136,12 @@ func replay(p paths, base Snapshot, data []byte) (s Snapshot, rec *Recovery, err
 		}
 		run.apply(r)
 	}
-	return run.result(), &Recovery{Plan: b.Plan, Run: b.Run, Began: run.began, InFlight: run.inFlight, Unconfirmed: run.acted, Dropped: dropped}, nil
+	return run.result(StatusInterrupted), &Recovery{Plan: b.Plan, Run: b.Run, Began: run.began, InFlight: run.inFlight, Unconfirmed: run.acted, Dropped: dropped}, nil
 }
 
 // belongs says whether a journal continues this very state file.
 func belongs(p paths, base Snapshot, b begin) error {
-	switch {
-	case base.Lineage == "":
-		return refuse(ErrDamaged, "the state file is gone",
-			"%s is not there, but the journal %s of an apply is: the state file was lost or moved after that apply began. Nothing was changed. %s",
-			p.state, p.journal, "Put the state file back; if it is lost for good, move the journal away too.")
-	case base.Lineage != b.Lineage:
+	if base.Lineage != b.Lineage {
 		return refuse(ErrForeign, "the journal belongs to another state",
 			"%s continues the lineage %s, and %s has the lineage %s. Nothing was changed. Put the right two files together.", p.journal, b.Lineage, p.state, base.Lineage)
 	}

@@ -88,6 +88,7 @@ func (s *Shared) Close() error { return s.lock.Unlock() }
 // Store is a state that is held for writing, by this process alone.
 type Store struct {
 	paths    paths
+	files    files
 	lock     *durable.Lock
 	snapshot Snapshot
 	recovery *Recovery
@@ -97,6 +98,10 @@ type Store struct {
 // Open takes the exclusive lock and loads the state. A journal that was left
 // behind is folded into the state file; Recovery then says what was in flight.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
+	return open(ctx, path, o, disk())
+}
+
+func open(ctx context.Context, path string, o Options, f files) (*Store, error) {
 	p, err := resolve(path)
 	if err != nil {
 		return nil, err
@@ -105,7 +110,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{paths: p, lock: lock}
+	s := &Store{paths: p, files: f, lock: lock}
 	if err := s.recover(); err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
@@ -129,12 +134,12 @@ func (s *Store) recover() error {
 		return err
 	}
 	if rec != nil {
-		if err := writeFile(s.paths.state, folded); err != nil {
+		if err := s.files.write(s.paths.state, folded); err != nil {
 			return err
 		}
 		s.snapshot, s.recovery = folded, rec
 	}
-	if err := durable.Remove(s.paths.journal); err != nil {
+	if err := s.files.remove(s.paths.journal); err != nil {
 		return refuse(err, "cannot remove the journal", "%s: %s. What it recorded is in the state file.", s.paths.journal, err)
 	}
 	return nil
