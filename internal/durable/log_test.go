@@ -1,0 +1,142 @@
+package durable
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestLogKeepsOrderAndIsNew(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "log")
+	l, err := CreateLog(path, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		end, err := l.Write(fmt.Appendf(nil, "%d\n", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Durable() >= end {
+			t.Errorf("record %d is called durable before its sync", i)
+		}
+		if err := l.Sync(end); err != nil {
+			t.Fatal(err)
+		}
+		if l.Durable() < end {
+			t.Errorf("record %d is not durable after its sync", i)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := os.ReadFile(path); string(got) != "0\n1\n2\n" {
+		t.Errorf("content %q", got)
+	}
+	if _, err := CreateLog(path, 0o600); !errors.Is(err, os.ErrExist) {
+		t.Errorf("an old log was opened as a new one: %v", err)
+	}
+	if _, err := l.Write(nil); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("write after close: %v", err)
+	}
+}
+
+// TestLogSharesSyncs lets many writers wait for a slow disk: those that come
+// while an fsync runs share the next one, and nobody returns before an fsync
+// that began after its own write.
+func TestLogSharesSyncs(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var confirmed int64 // the size of the file when the last finished fsync began
+	o := system()
+	o.sync = func(f *os.File) error {
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		time.Sleep(2 * time.Millisecond)
+		mu.Lock()
+		defer mu.Unlock()
+		confirmed = info.Size()
+		return nil
+	}
+	l, err := createLog(o, filepath.Join(t.TempDir(), "log"), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const writers, each = 16, 20
+	var wg sync.WaitGroup
+	for range writers {
+		wg.Go(func() {
+			for range each {
+				end, err := l.Write(bytes.Repeat([]byte("x"), 7))
+				if err == nil {
+					err = l.Sync(end)
+				}
+				mu.Lock()
+				if err != nil || confirmed < end {
+					t.Errorf("returned with %d bytes confirmed, wrote up to %d, error %v", confirmed, end, err)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if l.syncs > writers*each/4 {
+		t.Errorf("%d fsyncs for %d records of %d writers: they are not shared", l.syncs, writers*each, writers)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLogFaultsAreForGood(t *testing.T) {
+	t.Parallel()
+	for _, step := range []string{"write", "sync"} {
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			var steps []string
+			o := traced(&steps, step, syscall.EIO)
+			l, err := createLog(o, filepath.Join(t.TempDir(), "log"), 0o600)
+			if err != nil {
+				t.Fatal(err)
+			}
+			end, err := l.Write([]byte("lost"))
+			if err == nil {
+				err = l.Sync(end)
+			}
+			if !errors.Is(err, syscall.EIO) {
+				t.Fatalf("error %v", err)
+			}
+			before := len(steps)
+			if _, err := l.Write([]byte("more")); !errors.Is(err, syscall.EIO) {
+				t.Errorf("a write after the failure: %v", err)
+			}
+			if err := l.Sync(4); !errors.Is(err, syscall.EIO) {
+				t.Errorf("a sync after the failure: %v", err)
+			}
+			if len(steps) != before {
+				t.Errorf("tried again after a failure: %v", steps[before:])
+			}
+		})
+	}
+}
+
+func TestCreateLogNeedsItsName(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "log")
+	var steps []string
+	if _, err := createLog(traced(&steps, "syncDir", syscall.EIO), path, 0o600); !errors.Is(err, syscall.EIO) {
+		t.Fatalf("error %v", err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a log whose name is not durable was left: %v", err)
+	}
+}
