@@ -1,0 +1,40 @@
+# `make demo` shows the main job, `make test` proves it. Both install what is
+# missing. LIGHT are the packages that start no containers: they are tested
+# with the race detector, which needs no second build of containerd.
+LIGHT = ./apply/... ./config/... ./plan/... ./state/... ./protocol/... ./internal/diag/... ./internal/durable/... \
+	./internal/graph/... ./internal/invoke/... ./internal/strictjson/... ./internal/typeclient/...
+
+.PHONY: build demo test check bench race fuzz clean
+
+build:
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags="-s -w" -o bin/deployster .
+
+demo: build
+	.ci/setup demo
+	docs/examples/demo/run.sh
+
+test: build
+	.ci/setup test
+	go test -race $(LIGHT)
+	go test $$(go list ./... | grep -vxF "$$(go list $(LIGHT))")
+
+# The script tests and the containers too under the race detector: slow.
+race: build
+	.ci/setup test
+	go test -race ./...
+
+check:
+	@test -z "$$(gofmt -l .)" || { gofmt -l . ; echo 'not formatted: run gofmt -w' ; exit 1 ; }
+	go vet ./...
+	go tool staticcheck ./...
+	go test -run '^TestImport' .
+
+bench: build
+	.ci/setup test
+	go run ./internal/bench
+
+fuzz:
+	go test -fuzz '^FuzzLoad$$' -fuzztime 30s ./config
+
+clean:
+	rm -rf bin

@@ -1,0 +1,50 @@
+package apply
+
+import (
+	"time"
+
+	"deployster/plan"
+)
+
+// Event is something that happened during an apply. They are reported as they
+// happen, from many goroutines.
+type Event interface{ applyEvent() }
+
+// Checking says that a resource's state is being asked, before its actions or
+// after them.
+type Checking struct {
+	Address string
+	After   bool
+}
+
+// ActionStarted says that an action is about to run.
+type ActionStarted struct {
+	Address, Action, Description string
+}
+
+// ActionEnded says how an action ended; Err is nil when it did what it should.
+type ActionEnded struct {
+	Address, Action string
+	Took            time.Duration
+	Err             error
+}
+
+// ResourceEnded says what became of a resource.
+type ResourceEnded struct {
+	Address string
+	Change  plan.Change
+	Report  ResourceReport
+	Took    time.Duration
+}
+
+// Stopping says that nothing new will be started; Running actions are left.
+type Stopping struct {
+	Interrupted bool // by the user; otherwise because something failed
+	Running     int
+}
+
+func (Checking) applyEvent()      {}
+func (ActionStarted) applyEvent() {}
+func (ActionEnded) applyEvent()   {}
+func (ResourceEnded) applyEvent() {}
+func (Stopping) applyEvent()      {}

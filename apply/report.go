@@ -1,0 +1,60 @@
+package apply
+
+import (
+	"deployster/internal/diag"
+)
+
+// ReportFormat is the version of the report's JSON form.
+const ReportFormat = 1
+
+// Status says how an apply, or one resource in it, ended.
+type Status string
+
+// The statuses. A whole apply is OK, Error or Interrupted; a resource is any.
+const (
+	OK          Status = "ok"
+	Unchanged   Status = "valid"       // nothing to do, as the plan said
+	Skipped     Status = "skipped"     // the plan had actions, but it was right already
+	Error       Status = "error"       // see Failed and Reason
+	Interrupted Status = "interrupted" // its next action was not started
+	NotStarted  Status = "not_started"
+)
+
+// Report says what an apply did. There is one in every case.
+type Report struct {
+	Format    int                        `json:"format"`
+	Status    Status                     `json:"status"`
+	Shutdown  []ShutdownReport           `json:"shutdown,omitempty"`
+	Resources map[string]*ResourceReport `json:"resources"`
+
+	// Problems are the failures as a reader wants them, in the order of the
+	// resources' addresses.
+	Problems diag.Diagnostics `json:"problems,omitempty"`
+}
+
+// ShutdownReport is one shutdown_first action.
+type ShutdownReport struct {
+	Resource string `json:"resource"`
+	Action   string `json:"action"`
+	Status   Status `json:"status"`
+	Late     bool   `json:"late,omitempty"` // of a resource that could not be asked before: it ran right before its own actions
+}
+
+// ResourceReport says what was done about one resource.
+type ResourceReport struct {
+	Status       Status   `json:"status"`
+	Planned      []string `json:"planned,omitempty"` // actions, by name
+	Completed    []string `json:"completed,omitempty"`
+	Failed       string   `json:"failed,omitempty"` // an action's name, or "config" or "state"
+	Reason       string   `json:"reason,omitempty"`
+	NotAttempted []string `json:"not_attempted,omitempty"`
+}
+
+// Counts sums the resources up by status.
+func (r *Report) Counts() map[Status]int {
+	counts := map[Status]int{}
+	for _, res := range r.Resources {
+		counts[res.Status]++
+	}
+	return counts
+}

@@ -1,0 +1,100 @@
+package apply
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"deployster/internal/diag"
+	"deployster/plan"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// Check refuses a plan that does not fit the state file any more. It looks at
+// the file only; the world is asked right before each resource's actions.
+func Check(p *plan.Plan, s state.Snapshot) error {
+	if applied(s, p.ID) {
+		return stale("it was already applied", "A plan is used once. Make a new one to see what is left to do.")
+	}
+	if p.Lineage != "" && s.Lineage != "" && p.Lineage != s.Lineage {
+		return stale("it was made for another state file",
+			fmt.Sprintf("The plan belongs to the state with lineage %s, this one has %s. Use -state to name the right file, or plan again.", p.Lineage, s.Lineage))
+	}
+	if p.Lineage != "" && s.Lineage == "" {
+		return stale("the state file it was made from is gone",
+			"The plan was made with a state file, and there is none now. Use -state to name it, or plan again.")
+	}
+	var changed []string
+	for _, addr := range slices.Sorted(maps.Keys(p.Entries)) {
+		if plan.EntryPin(s, addr) != p.Entries[addr] {
+			changed = append(changed, addr)
+		}
+	}
+	if len(changed) > 0 {
+		return stale("the state of "+strings.Join(changed, ", ")+" was recorded anew since it was made",
+			"Another apply came between. Plan again to see what is left to do.")
+	}
+	return nil
+}
+
+func applied(s state.Snapshot, id string) bool {
+	_, yes := s.WasApplied(id)
+	return yes
+}
+
+// stale is the one form of that refusal.
+func stale(why, todo string) *diag.Diagnostic {
+	return &diag.Diagnostic{Severity: diag.Error, Summary: "plan is stale: " + why, Detail: todo}
+}
+
+// drifted compares what the plan showed with what was found just now, and says
+// how they differ, or "" when they are the same.
+func drifted(step *plan.Step, found protocol.Answer) string {
+	if sameActions(step.Actions, found.Actions) {
+		return ""
+	}
+	return fmt.Sprintf("the plan showed the actions [%s], now its image answers %s with [%s]",
+		spell(step.Actions), found.Status, spell(found.Actions))
+}
+
+// sameActions compares what would run. Descriptions may differ: images put the
+// time of day in them.
+func sameActions(a, b []protocol.Action) bool {
+	return slices.EqualFunc(a, b, func(x, y protocol.Action) bool {
+		return x.Name == y.Name && sameCommand(x.Command, y.Command)
+	})
+}
+
+func sameCommand(a, b protocol.Command) bool {
+	return a.Image == b.Image && a.Entrypoint == b.Entrypoint && slices.Equal(a.Args, b.Args)
+}
+
+// spell writes actions down as briefly as tells them apart.
+func spell(actions []protocol.Action) string {
+	words := make([]string, len(actions))
+	for i, a := range actions {
+		parts := []string{a.Name}
+		if a.Image != "" {
+			parts = append(parts, "image="+a.Image)
+		}
+		if a.Entrypoint != "" {
+			parts = append(parts, "entrypoint="+a.Entrypoint)
+		}
+		if len(a.Args) > 0 {
+			parts = append(parts, fmt.Sprintf("args=%q", a.Args))
+		}
+		words[i] = strings.Join(parts, " ")
+	}
+	return strings.Join(words, ", ")
+}
+
+// names lists the actions' names.
+func names(actions []protocol.Action) []string {
+	var list []string
+	for _, a := range actions {
+		list = append(list, a.Name)
+	}
+	return list
+}

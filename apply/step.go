@@ -1,0 +1,269 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"deployster/internal/diag"
+	"deployster/internal/typeclient"
+	"deployster/plan"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// Names in ResourceReport.Failed that are not actions.
+const (
+	failedConfig  = "config"
+	failedState   = "state"
+	failedJournal = "journal"
+)
+
+// perform brings one resource to what is wanted: config, state, the planned
+// actions, and the state again, which must now be right.
+func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
+	config, sensitive := step.Config, step.Sensitive
+	if step.Flexible() {
+		var ok bool
+		if config, sensitive, ok = r.resolve(step, out); !ok {
+			return
+		}
+	}
+	in := r.input(step, out.addr, config)
+	if step.Change == plan.Valid && !step.MayChange {
+		out.report.Status = Unchanged
+		r.record(step, out, in, step.State, sensitive)
+		return
+	}
+	r.event(Checking{Address: out.addr})
+	answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)
+	if err != nil {
+		r.failQuery(out, err, answer)
+		return
+	}
+	if reached(step, answer) {
+		out.report.Status = Skipped
+		if len(step.Actions) == 0 {
+			out.report.Status = Unchanged
+		}
+		r.record(step, out, in, answer.State, sensitive)
+		return
+	}
+	if !r.permitted(step, out, answer) {
+		return
+	}
+	if !r.act(ctx, step, out, in, answer) {
+		return
+	}
+	if state, ok := r.verify(step, out, in, answer); ok {
+		out.report.Status = OK
+		r.record(step, out, in, state, sensitive)
+	}
+}
+
+// reached says whether an answer is what the step wants in the end.
+func reached(step *plan.Step, a protocol.Answer) bool {
+	if step.Intent() == protocol.Absent {
+		return a.Status == protocol.Missing && len(a.Actions) == 0
+	}
+	return a.Status == protocol.Valid
+}
+
+// resolve evaluates a config again with what came true.
+func (r *run) resolve(step *plan.Step, out *outcome) (json.RawMessage, []string, bool) {
+	resolved, diags := r.manifest.Config(out.addr, plan.Scope(r.before[out.addr], r.look))
+	if diags.HasErrors() {
+		out.fail(failedConfig, diags[0])
+		return nil, nil, false
+	}
+	for pointer, refs := range resolved.Unknown {
+		out.fail(failedConfig, diag.Errorf("A value is still not known",
+			"%s in its config comes from %s, which is not in the state that was reached. Look at what that state holds with `deployster show`.", pointer, refs))
+		return nil, nil, false
+	}
+	violations := r.exec.CheckConfig(step.Init, resolved.Value, nil)
+	if found := plan.Violations(r.manifest, out.addr, violations); len(found) > 0 {
+		out.fail(failedConfig, found[0])
+		return nil, nil, false
+	}
+	return resolved.Value, resolved.Sensitive, true
+}
+
+// input is the stdin that all of a resource's invocations share.
+func (r *run) input(step *plan.Step, addr string, config json.RawMessage) protocol.StateInput {
+	in := protocol.StateInput{Config: config, Intent: step.Intent(), Dependencies: plan.Dependencies(step.Aliases, r.look)}
+	if entry, ok := r.prior.Resources[addr]; ok {
+		in.LastState = entry.State
+	}
+	return in
+}
+
+// permitted says whether the actions in an answer may be run: those that were
+// shown may, others only where the plan itself left them open.
+func (r *run) permitted(step *plan.Step, out *outcome, answer protocol.Answer) bool {
+	if step.ReadOnly {
+		out.fail(failedState, diag.Errorf("Read-only resource is not as declared",
+			"It is read_only, so nothing was done about it, but its image answers %s.", answer.Status))
+		return false
+	}
+	if step.Flexible() {
+		out.report.Planned = names(answer.Actions)
+		return true
+	}
+	if how := drifted(step, answer); how != "" {
+		out.report.NotAttempted = out.report.Planned
+		out.fail(failedState, stale(how, "Nothing of this resource was run. Plan again to see what is to be done now."))
+		return false
+	}
+	return true
+}
+
+// act runs the actions in order, until one fails or the user interrupts.
+func (r *run) act(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, answer protocol.Answer) bool {
+	if answer.ShutdownFirst != nil && !r.isStopped(out.addr) {
+		if !r.runShutdown(step, out, in, answer, true) {
+			out.report.NotAttempted = out.report.Planned
+			return false
+		}
+	}
+	for i, action := range answer.Actions {
+		if ctx.Err() != nil {
+			out.report.Status = Interrupted
+			out.report.Reason = "interrupted before " + action.Name
+			out.report.NotAttempted = names(answer.Actions[i:])
+			return false
+		}
+		if !r.runAction(step, out, in, answer.StaleState, action, i) {
+			out.report.NotAttempted = names(answer.Actions[i+1:])
+			return false
+		}
+		out.report.Completed = append(out.report.Completed, action.Name)
+	}
+	return true
+}
+
+// runAction runs one action between two durable records: that it started is
+// known before it can have had any effect.
+func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, stale json.RawMessage, a protocol.Action, index int) bool {
+	key := fmt.Sprintf("%s/%s/%d/%s", r.plan.ID, out.addr, index, a.Name)
+	if err := r.journal.ActionStarted(out.addr, a.Name, key); err != nil {
+		out.failJournal(err)
+		return false
+	}
+	r.event(ActionStarted{Address: out.addr, Action: a.Name, Description: a.Description})
+	start := r.options.Now()
+	result, err := r.exec.Act(r.work, step.Target(out.addr), step.Init, a,
+		protocol.ActionInput{StateInput: in, Action: a.Name, StaleState: stale, IdempotencyKey: key})
+	r.event(ActionEnded{Address: out.addr, Action: a.Name, Took: r.options.Now().Sub(start), Err: err})
+	why := ""
+	if err != nil {
+		why = err.Error()
+	}
+	if jerr := r.journal.ActionEnded(out.addr, a.Name, result.ExitCode, why); jerr != nil {
+		out.failJournal(jerr)
+		return false
+	}
+	if err == nil {
+		return true
+	}
+	out.fail(a.Name, err)
+	if errors.Is(err, errAborted) {
+		out.report.Status = Interrupted
+	}
+	return false
+}
+
+// verify asks the state after the actions: it must be what was wanted, and hold
+// what was forecast.
+func (r *run) verify(step *plan.Step, out *outcome, in protocol.StateInput, before protocol.Answer) (json.RawMessage, bool) {
+	r.event(Checking{Address: out.addr, After: true})
+	answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)
+	if err != nil {
+		r.failQuery(out, err, answer)
+		return nil, false
+	}
+	if !reached(step, answer) {
+		want := protocol.Valid
+		if step.Intent() == protocol.Absent {
+			want = protocol.Missing
+		}
+		d := diag.Errorf("The actions did not help", "expected %s, got %s", want, answer.Status)
+		if len(answer.Actions) > 0 {
+			d.Detail += fmt.Sprintf(" with the actions [%s]", spell(answer.Actions))
+		}
+		out.fail(failedState, d)
+		d.Detail += ". All its actions ended well, so this is most likely a fault of its image. What it recorded before is kept."
+		return nil, false
+	}
+	if missing := unfulfilled(before.Forecast, answer.State); missing != "" {
+		out.fail(failedState, diag.Errorf("The state is not what the image forecast", "%s. This is a fault of its image.", missing))
+		return nil, false
+	}
+	return answer.State, true
+}
+
+// record makes what was reached durable, and shows it to the dependants.
+func (r *run) record(step *plan.Step, out *outcome, in protocol.StateInput, reached json.RawMessage, sensitive []string) {
+	if step.Intent() == protocol.Absent {
+		if err := r.journal.Removed(out.addr); err != nil {
+			out.failJournal(err)
+		}
+		return
+	}
+	entry := state.Entry{Type: step.Type, Digest: step.Init.Digest, Config: in.Config, State: reached,
+		Dependencies: r.before[out.addr], ValidAt: r.options.Now().UTC(), Settings: step.Settings, Mounts: step.Mounts,
+		PreventDestroy: step.Protect, OnRemove: step.OnRemove,
+		StateTimeout: step.Timeouts.State, ActionTimeout: step.Timeouts.Action,
+		Sensitive: state.Sensitive{Config: sensitive, State: plan.SecretPointers(reached, plan.Secrets(in.Config, sensitive))}}
+	r.mu.Lock()
+	r.views[out.addr] = plan.View{Type: step.Type, Config: in.Config, State: reached, Status: protocol.Valid, Aliases: step.Aliases}
+	r.mu.Unlock()
+	if prior, ok := r.prior.Resources[out.addr]; ok && state.EntryHash(prior) == state.EntryHash(entry) {
+		return // nothing new to say: a run without changes writes nothing
+	}
+	if err := r.journal.Valid(out.addr, entry); err != nil {
+		out.failJournal(err)
+	}
+}
+
+// failQuery reports that the state could not be asked.
+func (r *run) failQuery(out *outcome, err error, _ protocol.Answer) {
+	out.report.NotAttempted = out.report.Planned[len(out.report.Completed):]
+	out.fail(failedState, err)
+	if errors.Is(err, errAborted) {
+		out.report.Status = Interrupted
+	}
+}
+
+// fail fills in the report of a resource that could not be finished.
+func (o *outcome) fail(what string, err error) {
+	o.report.Status, o.report.Failed = Error, what
+	d := diag.From("Apply failed", err)[0]
+	if d.Address == "" {
+		d.Address = o.addr
+	}
+	o.problem = d
+	o.report.Reason = reason(d, err)
+}
+
+// failJournal reports that a fact could not be made durable: nothing may be
+// started after that.
+func (o *outcome) failJournal(err error) {
+	o.fail(failedJournal, err)
+	o.fatal = true
+}
+
+// reason says in one line why something failed.
+func reason(d *diag.Diagnostic, err error) string {
+	var exit *typeclient.ExitError
+	if errors.As(err, &exit) {
+		last := exit.Tail[strings.LastIndexByte(exit.Tail, '\n')+1:]
+		return strings.TrimSuffix(fmt.Sprintf("exit %d: %s", exit.Code, last), ": ")
+	}
+	if d.Detail == "" {
+		return d.Summary
+	}
+	return d.Detail
+}

@@ -1,0 +1,135 @@
+// Package cli is the command line: flags, rendering, exit codes, and the only
+// place where the parts meet. What it prints follows three rules: results go
+// to stdout and all else to stderr; every error says what happened, where, and
+// what to do; no byte that an image or a file brought reaches a terminal
+// unescaped.
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"deployster/internal/diag"
+)
+
+// Version is this tool's.
+const Version = "0.1.0"
+
+// The exit codes that people's scripts depend on.
+const (
+	exitDone        = 0
+	exitError       = 1
+	exitChanges     = 2
+	exitInterrupted = 130
+)
+
+// Env is all that a run of the tool takes from the process around it.
+type Env struct {
+	Args           []string // without the program's name
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Environ        []string
+	Dir            string // absolute: the working directory
+	Home           string
+	Interactive    bool            // there is a person to ask: stdin and stderr are a terminal
+	Color          bool            // stdout is a terminal
+	Abort          <-chan struct{} // closed at the second interrupt; the first cancels the context
+}
+
+// exitStatus ends a command with an exit code and nothing more to say.
+type exitStatus int
+
+func (e exitStatus) Error() string { return "" }
+
+// Run carries out one command line and gives the exit code.
+func Run(ctx context.Context, e Env) int {
+	app := newApp(e)
+	args, err := permute(app, e.Args)
+	if err == nil {
+		err = app.RunContext(ctx, append([]string{app.Name}, args...))
+	}
+	return conclude(e, err)
+}
+
+// conclude prints an error and is the one place where exit codes are chosen.
+func conclude(e Env, err error) int {
+	var status exitStatus
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &status):
+		return int(status)
+	}
+	p := printer{out: e.Stderr, style: style{on: e.Color && e.get("NO_COLOR") == ""}}
+	for _, d := range diag.From("Error", err) {
+		p.diagnostic(d)
+	}
+	if errors.Is(err, context.Canceled) {
+		return exitInterrupted
+	}
+	return exitError
+}
+
+// newApp describes the command line.
+func newApp(e Env) *cli.App {
+	app := &cli.App{
+		Name:            "deployster",
+		Usage:           "plan and apply with container images as resource types",
+		Version:         Version,
+		HideVersion:     true,
+		HideHelpCommand: true,
+		Reader:          e.Stdin,
+		Writer:          e.Stdout,
+		ErrWriter:       e.Stderr,
+		ExitErrHandler:  func(*cli.Context, error) {},
+		OnUsageError:    usageError,
+		Flags:           globalFlags(),
+		Commands: []*cli.Command{
+			planCommand(e), applyCommand(e), destroyCommand(e), showCommand(e), outputCommand(e),
+			imageCommand(e), versionCommand(e),
+		},
+		Action: func(c *cli.Context) error { return cli.ShowAppHelp(c) },
+	}
+	for _, command := range app.Commands {
+		command.OnUsageError = usageError
+		for _, sub := range command.Subcommands {
+			sub.OnUsageError = usageError
+		}
+	}
+	return app
+}
+
+// globalFlags may stand anywhere on the command line.
+func globalFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "chdir", Usage: "work in `DIR`"},
+		&cli.StringFlag{Name: "state", Usage: "the state `FILE` (default: deployster.state.json)"},
+		&cli.StringFlag{Name: "containerd-address", Usage: "`SOCKET` of a running containerd; without it an embedded one serves ($CONTAINERD_ADDRESS)"},
+		&cli.StringFlag{Name: "containerd-namespace", Usage: "containerd `NAMESPACE` ($CONTAINERD_NAMESPACE, default: deployster)"},
+		&cli.BoolFlag{Name: "verbose", Usage: "tell more, and let images know"},
+		&cli.BoolFlag{Name: "no-color", Usage: "no colours ($NO_COLOR)"},
+	}
+}
+
+// usageError words a mistake on the command line.
+func usageError(c *cli.Context, err error, _ bool) error {
+	name := "deployster"
+	if c.Command != nil && c.Command.Name != "" {
+		name = c.Command.HelpName
+	}
+	return diag.Errorf("Wrong command line", "%s. `%s -help` lists what there is.", err, name)
+}
+
+// get reads one environment variable.
+func (e Env) get(name string) string {
+	for i := len(e.Environ) - 1; i >= 0; i-- {
+		if value, ok := strings.CutPrefix(e.Environ[i], name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}

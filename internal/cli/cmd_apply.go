@@ -1,0 +1,269 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"deployster/apply"
+	"deployster/config"
+	"deployster/internal/diag"
+	"deployster/internal/durable"
+	"deployster/internal/typeclient"
+	"deployster/plan"
+	"deployster/state"
+)
+
+func applyCommand(e Env) *cli.Command {
+	return &cli.Command{
+		Name:      "apply",
+		Usage:     "do what a saved plan says, or plan, ask, and do it",
+		ArgsUsage: "[PLAN | PATH ...]",
+		Description: "With a saved plan it asks nothing, and needs no manifests. Without, it shows the plan and asks.\n" +
+			"Exit codes: 0 done, 1 error, 130 interrupted.",
+		Flags:  slices.Concat(varFlags(), applyFlags()),
+		Action: func(c *cli.Context) error { return runApply(c, e, false) },
+	}
+}
+
+func destroyCommand(e Env) *cli.Command {
+	return &cli.Command{
+		Name:        "destroy",
+		Usage:       "remove everything that the state file knows: the plan of an empty manifest",
+		Description: "What a type cannot remove is forgotten. Exit codes: 0 done, 1 error, 130 interrupted.",
+		Flags:       applyFlags(),
+		Action:      func(c *cli.Context) error { return runApply(c, e, true) },
+	}
+}
+
+func applyFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "auto-approve", Usage: "do not ask"},
+		&cli.BoolFlag{Name: "keep-going", Usage: "after a failure go on with what does not depend on it"},
+		&cli.StringFlag{Name: "report", Usage: "write what was done to `FILE`, as JSON"},
+		parallelismFlag(),
+	}
+}
+
+// task is one apply: what is to be done, with what.
+type task struct {
+	plan     *plan.Plan
+	manifest *config.Manifest
+	client   *typeclient.Client
+	approved bool
+}
+
+func runApply(c *cli.Context, e Env, destroy bool) error {
+	s, err := newSession(c, e)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	var t task
+	saved := !destroy && s.isPlanFile(c)
+	switch {
+	case destroy && c.NArg() > 0:
+		return diag.Errorf("Wrong command line", "destroy takes no arguments: it removes everything that the state file knows.")
+	case destroy:
+		t.manifest, err = s.replay(config.Sources{Workspace: s.dir, Dir: s.dir, Replay: true}, nil)
+	case saved:
+		t, err = s.savedTask(c)
+	default:
+		t.manifest, err = s.manifest(c)
+	}
+	if err != nil {
+		return err
+	}
+	store, err := state.Open(c.Context, s.statePath(c, t.manifest), state.Options{Command: "deployster " + c.Command.Name})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = store.Close() }() // the lock goes with the process anyway
+	s.tell(store.Recovery())
+	if saved {
+		if err := apply.Check(t.plan, store.Snapshot()); err != nil {
+			return err
+		}
+	}
+	if err := s.open(c.Context, c); err != nil {
+		return err
+	}
+	if saved {
+		t.client = s.client(s.progress().line, t.plan.Images)
+		if err := s.imagesHere(c.Context, t.plan); err != nil {
+			return err
+		}
+	} else if err := s.decide(c, store.Snapshot(), &t); err != nil {
+		return err
+	}
+	return s.carryOut(c, store, t)
+}
+
+// savedTask reads a saved plan and the manifests in it.
+func (s *session) savedTask(c *cli.Context) (task, error) {
+	if len(variableFlags(c)) > 0 {
+		return task{}, diag.Errorf("Wrong command line", "A saved plan holds the values of its variables: -var and -var-file cannot change them. Plan again with other values.")
+	}
+	p, err := s.readPlan(c.Args().First())
+	if err != nil {
+		return task{}, err
+	}
+	m, err := s.replay(p.Sources, p.Variables)
+	return task{plan: p, manifest: m, approved: true}, err
+}
+
+// decide plans, shows, and asks.
+func (s *session) decide(c *cli.Context, prior state.Snapshot, t *task) error {
+	t.client = s.client(s.progress().line, nil)
+	var err error
+	if t.plan, err = s.build(c.Context, t.manifest, prior, c.Int("parallelism"), t.client); err != nil {
+		return err
+	}
+	s.out.planView(t.plan)
+	if !t.plan.HasChanges() || c.Bool("auto-approve") {
+		t.approved = true
+		return nil
+	}
+	s.out.printf("\n")
+	if t.approved, err = confirm(c.Context, s.env, "Apply this plan?"); err != nil {
+		return err
+	}
+	if !t.approved {
+		return diag.Errorf("Not approved", "Nothing was changed.")
+	}
+	return nil
+}
+
+// imagesHere refuses a plan whose images are gone, before anything is run.
+func (s *session) imagesHere(ctx context.Context, p *plan.Plan) error {
+	for ref, digest := range p.Images {
+		if _, err := s.runtime.Resolve(ctx, digest); err != nil {
+			return diag.Errorf("plan is stale: an image is gone",
+				"The plan runs %s as %s, and that is not here any more. Bring it in again, or plan again with what is here.", ref, digest)
+		}
+	}
+	return nil
+}
+
+// carryOut runs the plan, and reports in every case.
+func (s *session) carryOut(c *cli.Context, store *state.Store, t task) error {
+	journal, err := store.Begin(t.plan.ID, t.plan.Lineage)
+	if err != nil {
+		return err
+	}
+	report, err := apply.Run(c.Context, t.plan, t.manifest, store.Snapshot(), journal, t.client, apply.Options{
+		Parallelism: c.Int("parallelism"), KeepGoing: c.Bool("keep-going"), Abort: s.env.Abort,
+		Events: s.progress().applying, Now: time.Now})
+	err = errors.Join(err, journal.Finish(status(report)))
+	if file := c.String("report"); file != "" {
+		err = errors.Join(err, s.writeReport(report, file))
+	}
+	s.err.diagnostics(s.hidden(report.Problems))
+	s.out.report(t.plan, report)
+	if err == nil && report.Status == apply.OK {
+		s.out.outputs(store.Snapshot())
+	}
+	switch {
+	case err != nil:
+		return err
+	case report.Status == apply.Interrupted:
+		return exitStatus(exitInterrupted)
+	case report.Status != apply.OK:
+		return exitStatus(exitError)
+	}
+	return nil
+}
+
+// hidden takes the secrets out of messages that quote what images print.
+func (s *session) hidden(list diag.Diagnostics) diag.Diagnostics {
+	for _, d := range list {
+		d.Detail = scrub(d.Detail, s.secrets)
+	}
+	return list
+}
+
+func (s *session) writeReport(r *apply.Report, file string) error {
+	content, err := json.MarshalIndent(r, "", "  ")
+	if err == nil {
+		content = []byte(scrub(string(content), s.secrets) + "\n")
+		err = durable.WriteFile(s.path(file), content, 0o600)
+	}
+	if err != nil {
+		return diag.Errorf("Cannot write the report", "%s: %s. What was done is in the state file.", file, err)
+	}
+	return nil
+}
+
+func status(r *apply.Report) state.Status {
+	switch r.Status {
+	case apply.OK:
+		return state.StatusOK
+	case apply.Interrupted:
+		return state.StatusInterrupted
+	}
+	return state.StatusError
+}
+
+// report prints the end of an apply.
+func (p printer) report(pl *plan.Plan, r *apply.Report) {
+	counts := r.Counts()
+	if r.Status != apply.OK {
+		p.unfinished(pl, r)
+	}
+	var parts []string
+	for _, c := range []struct {
+		status apply.Status
+		word   string
+	}{{apply.OK, "done"}, {apply.Skipped, "right already"}, {apply.Unchanged, "unchanged"},
+		{apply.Error, "failed"}, {apply.Interrupted, "interrupted"}, {apply.NotStarted, "not started"}} {
+		if counts[c.status] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[c.status], c.word))
+		}
+	}
+	headline := p.style.green("Apply complete.")
+	switch {
+	case r.Status == apply.Interrupted:
+		headline = p.style.yellow("Apply interrupted.")
+	case r.Status != apply.OK:
+		headline = p.style.red("Apply failed.")
+	case !pl.HasChanges():
+		return // the plan said already that there was nothing to do
+	}
+	if len(parts) == 0 {
+		parts = []string{"nothing to do"}
+	}
+	p.printf("\n%s Resources: %s.\n", p.style.bold(headline), join(parts))
+}
+
+// unfinished lists what failed and what was not done, in the order of the plan.
+func (p printer) unfinished(pl *plan.Plan, r *apply.Report) {
+	p.printf("\n")
+	for _, addr := range pl.Order() {
+		res := r.Resources[addr]
+		switch res.Status {
+		case apply.Error, apply.Interrupted:
+			p.printf("  %s %s: %s\n", p.style.red("x"), addr, res.Status)
+			if len(res.Completed) > 0 {
+				p.printf("      completed: %s\n", visibleList(res.Completed))
+			}
+			if res.Failed != "" {
+				p.printf("      failed: %s\n", diag.Visible(res.Failed))
+			}
+			if len(res.NotAttempted) > 0 {
+				p.printf("      not attempted: %s\n", visibleList(res.NotAttempted))
+			}
+		case apply.NotStarted:
+			p.printf("  %s %s: not started\n", p.style.dim("."), addr)
+		}
+	}
+}
+
+func visibleList(names []string) string { return diag.Visible(join(names)) }
+
+func join(words []string) string { return strings.Join(words, ", ") }

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"deployster/containerd"
+	"deployster/internal/diag"
+)
+
+func imageCommand(e Env) *cli.Command {
+	return &cli.Command{
+		Name:  "image",
+		Usage: "bring in, make and list the images of resource types",
+		Subcommands: []*cli.Command{
+			{Name: "ls", Usage: "list the images that are here",
+				Action: func(c *cli.Context) error { return withRuntime(c, e, listImages) }},
+			{Name: "import", Usage: "bring in a tar of docker save or of an OCI layout", ArgsUsage: "FILE|-",
+				Action: func(c *cli.Context) error { return withRuntime(c, e, importImages) }},
+			packCommand(e),
+		},
+		Action: func(c *cli.Context) error { return cli.ShowSubcommandHelp(c) },
+	}
+}
+
+func packCommand(e Env) *cli.Command {
+	return &cli.Command{Name: "pack", Usage: "make an image of the files in a directory", ArgsUsage: "DIR",
+		Description: "The same files give the same digest. -entrypoint and -cmd may be repeated, once for each word.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "t", Aliases: []string{"tag"}, Usage: "`NAME` of the image"},
+			&cli.StringSliceFlag{Name: "entrypoint", Usage: "`WORD` of the entrypoint"},
+			&cli.StringSliceFlag{Name: "cmd", Usage: "`WORD` of the default arguments"},
+			&cli.StringSliceFlag{Name: "env", Usage: "`NAME=VALUE` in the environment"},
+			&cli.StringFlag{Name: "base", Usage: "put the files on top of `IMAGE`"},
+		},
+		Action: func(c *cli.Context) error { return withRuntime(c, e, packImage) }}
+}
+
+// withRuntime gives a command a connection to containerd.
+func withRuntime(c *cli.Context, e Env, run func(*cli.Context, *session) error) error {
+	s, err := newSession(c, e)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if err := s.open(c.Context, c); err != nil {
+		return err
+	}
+	return run(c, s)
+}
+
+func listImages(c *cli.Context, s *session) error {
+	images, err := s.runtime.Images(c.Context)
+	if err != nil {
+		return err
+	}
+	s.out.images(images)
+	return nil
+}
+
+// images prints a table of images.
+func (p printer) images(list []containerd.ImageInfo) {
+	table := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(table, "NAME\tDIGEST\tSIZE\tCREATED")
+	for _, i := range list {
+		created := "-"
+		if !i.Created.IsZero() && i.Created.Unix() != 0 {
+			created = i.Created.UTC().Format(time.RFC3339)
+		}
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", diag.Visible(i.Reference), i.Digest, bytesText(i.Size), created)
+	}
+	_ = table.Flush() // nobody may be reading any more
+}
+
+func importImages(c *cli.Context, s *session) error {
+	if c.NArg() != 1 {
+		return diag.Errorf("Wrong command line", "import takes one file, or - for standard input.")
+	}
+	in := io.Reader(s.env.Stdin)
+	if name := c.Args().First(); name != "-" {
+		f, err := os.Open(s.path(name))
+		if err != nil {
+			return diag.Errorf("Cannot read the image file", "%s.", err)
+		}
+		defer func() { _ = f.Close() }() // it was only read
+		in = f
+	}
+	images, err := s.runtime.Import(c.Context, in)
+	if err != nil {
+		return err
+	}
+	s.out.images(images)
+	return nil
+}
+
+func packImage(c *cli.Context, s *session) error {
+	if c.NArg() != 1 || c.String("t") == "" {
+		return diag.Errorf("Wrong command line", "pack takes the image's name and one directory: deployster image pack -t acme/file:1 DIR")
+	}
+	for _, env := range c.StringSlice("env") {
+		if !strings.Contains(env, "=") {
+			return diag.Errorf("Wrong command line", "-env takes NAME=VALUE, not %q.", env)
+		}
+	}
+	image, err := s.runtime.Pack(c.Context, containerd.PackOptions{Reference: c.String("t"), Dir: s.path(c.Args().First()),
+		Entrypoint: c.StringSlice("entrypoint"), Cmd: c.StringSlice("cmd"), Env: c.StringSlice("env"), Base: c.String("base")})
+	if err != nil {
+		return err
+	}
+	s.out.images([]containerd.ImageInfo{image})
+	return nil
+}
+
+// bytesText writes a size for people.
+func bytesText(n int64) string {
+	const unit = 1024
+	switch {
+	case n < unit:
+		return fmt.Sprintf("%d B", n)
+	case n < unit*unit:
+		return fmt.Sprintf("%.1f KiB", float64(n)/unit)
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/unit/unit)
+}

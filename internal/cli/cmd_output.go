@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"deployster/internal/diag"
+	"deployster/state"
+)
+
+func outputCommand(e Env) *cli.Command {
+	return &cli.Command{
+		Name:      "output",
+		Usage:     "print the outputs that the last apply recorded",
+		ArgsUsage: "[NAME]",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "json", Usage: "as JSON"},
+			&cli.BoolFlag{Name: "raw", Usage: "the bare text of one output, sensitive or not"},
+		},
+		Action: func(c *cli.Context) error { return runOutput(c, e) },
+	}
+}
+
+func runOutput(c *cli.Context, e Env) error {
+	s, err := newSession(c, e)
+	if err != nil {
+		return err
+	}
+	snapshot, recovery, err := state.Load(s.statePath(c, nil))
+	if err != nil {
+		return err
+	}
+	s.tell(recovery)
+	if c.NArg() == 0 {
+		if c.Bool("raw") {
+			return diag.Errorf("Wrong command line", "-raw prints one output: say which.")
+		}
+		return s.out.allOutputs(snapshot, c.Bool("json"))
+	}
+	name := c.Args().First()
+	o, ok := snapshot.Outputs[name]
+	if !ok {
+		return diag.Errorf("No such output", "The last apply recorded no output %q. There are: %s.", name,
+			strings.Join(slices.Sorted(maps.Keys(snapshot.Outputs)), ", "))
+	}
+	switch {
+	case c.Bool("raw"):
+		return s.out.raw(name, o)
+	case c.Bool("json"):
+		s.out.printf("%s\n", o.Value)
+	default:
+		s.out.printf("%s\n", outputText(o))
+	}
+	return nil
+}
+
+// allOutputs prints every output; sensitive ones are named and not shown.
+func (p printer) allOutputs(s state.Snapshot, asJSON bool) error {
+	if !asJSON {
+		for _, name := range slices.Sorted(maps.Keys(s.Outputs)) {
+			p.printf("%s = %s\n", name, outputText(s.Outputs[name]))
+		}
+		return nil
+	}
+	content, err := json.MarshalIndent(s.Masked().Outputs, "", "  ")
+	if err != nil {
+		return err
+	}
+	p.printf("%s\n", content)
+	return nil
+}
+
+// raw prints a string, number or bool as a shell wants it.
+func (p printer) raw(name string, o state.Output) error {
+	var text string
+	if json.Unmarshal(o.Value, &text) == nil {
+		p.printf("%s", text)
+		return nil
+	}
+	if kind := o.Value[0]; kind == '{' || kind == '[' {
+		return diag.Errorf("Not a plain value", "The output %q is no string, number or bool. Use -json.", name)
+	}
+	p.printf("%s", o.Value)
+	return nil
+}
+
+// outputText renders an output for a person.
+func outputText(o state.Output) string {
+	v := values{}
+	if o.Sensitive {
+		v.sensitive = []string{""}
+	}
+	return v.text(o.Value, 2)
+}

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"deployster/config"
+	"deployster/internal/diag"
+	"deployster/internal/durable"
+	"deployster/internal/typeclient"
+	"deployster/plan"
+	"deployster/state"
+)
+
+// defaultParallelism is how many resources are worked on at one time.
+const defaultParallelism = 10
+
+func planCommand(e Env) *cli.Command {
+	return &cli.Command{
+		Name:      "plan",
+		Usage:     "ask every image what is really there, and show what apply would do",
+		ArgsUsage: "[PATH ...]",
+		Description: "PATH names manifests or directories of them; the default is the working directory.\n" +
+			"Exit codes: 0 done, 1 error, and with -detailed-exitcode 2 when there is something to do.",
+		Flags: slices.Concat(varFlags(), []cli.Flag{
+			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for `deployster apply FILE`"},
+			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit 2 when there is something to do"},
+			parallelismFlag(),
+		}),
+		Action: func(c *cli.Context) error { return runPlan(c, e) },
+	}
+}
+
+func parallelismFlag() cli.Flag {
+	return &cli.IntFlag{Name: "parallelism", Value: defaultParallelism, Usage: "work on `N` resources at one time",
+		Action: func(_ *cli.Context, n int) error {
+			if n < 1 {
+				return diag.Errorf("Wrong command line", "-parallelism must be at least 1.")
+			}
+			return nil
+		}}
+}
+
+func runPlan(c *cli.Context, e Env) error {
+	s, err := newSession(c, e)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	m, err := s.manifest(c)
+	if err != nil {
+		return err
+	}
+	held, err := state.ReadShared(c.Context, s.statePath(c, m), state.Options{Command: "deployster plan"})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = held.Close() }() // the lock goes with the process anyway
+	s.tell(held.Recovery)
+	if err := s.open(c.Context, c); err != nil {
+		return err
+	}
+	p, err := s.build(c.Context, m, held.Snapshot, c.Int("parallelism"), s.client(s.progress().line, nil))
+	if err != nil {
+		return err
+	}
+	s.out.planView(p)
+	if file := c.String("out"); file != "" {
+		if err := s.save(p, file); err != nil {
+			return err
+		}
+		s.err.printf("\nSaved. To do exactly this: deployster apply %s\n", file)
+	}
+	if c.Bool("detailed-exitcode") && p.HasChanges() {
+		return exitStatus(exitChanges)
+	}
+	return nil
+}
+
+// build makes a plan, and shows the warnings that came with it.
+func (s *session) build(ctx context.Context, m *config.Manifest, prior state.Snapshot, parallelism int, client *typeclient.Client) (*plan.Plan, error) {
+	p, diags := plan.Build(ctx, m, prior, client, plan.Options{Version: Version, Workspace: s.dir,
+		Parallelism: parallelism, Now: time.Now(), Progress: s.progress().planning})
+	if diags.HasErrors() {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, diags
+	}
+	s.err.diagnostics(diags)
+	return p, nil
+}
+
+// save writes a plan file. It may hold secrets, so it is the owner's alone.
+func (s *session) save(p *plan.Plan, file string) error {
+	var content bytes.Buffer
+	err := plan.Write(&content, p)
+	if err == nil {
+		err = durable.WriteFile(s.path(file), content.Bytes(), 0o600)
+	}
+	if err != nil {
+		return diag.Errorf("Cannot save the plan", "%s: %s.", file, err)
+	}
+	return nil
+}
+
+// readPlan reads a plan file.
+func (s *session) readPlan(file string) (*plan.Plan, error) {
+	f, err := os.Open(s.path(file))
+	if err != nil {
+		return nil, diag.Errorf("Cannot read the plan file", "%s.", err)
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	info, err := f.Stat()
+	if err != nil {
+		return nil, diag.Errorf("Cannot read the plan file", "%s.", err)
+	}
+	p, err := plan.Read(f, info.Size())
+	if err != nil {
+		for _, d := range diag.From("Damaged plan file", err) {
+			d.Detail = file + ": " + d.Detail
+			return nil, d
+		}
+	}
+	return p, nil
+}
+
+// isPlanFile says whether the only argument of apply or show is a saved plan
+// and not a manifest.
+func (s *session) isPlanFile(c *cli.Context) bool {
+	if c.NArg() != 1 {
+		return false
+	}
+	name := c.Args().First()
+	if ext := filepath.Ext(name); ext == ".hcl" || ext == ".json" {
+		return false
+	}
+	info, err := os.Stat(s.path(name))
+	return err == nil && !info.IsDir()
+}

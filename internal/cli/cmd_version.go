@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"encoding/json"
+	"runtime"
+
+	"github.com/urfave/cli/v2"
+)
+
+func versionCommand(e Env) *cli.Command {
+	return &cli.Command{
+		Name:  "version",
+		Usage: "print the version",
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
+		Action: func(c *cli.Context) error {
+			s, err := newSession(c, e)
+			if err != nil {
+				return err
+			}
+			platform := runtime.GOOS + "/" + runtime.GOARCH
+			if !c.Bool("json") {
+				s.out.printf("deployster %s %s\n", Version, platform)
+				return nil
+			}
+			content, err := json.MarshalIndent(map[string]any{"format": 1, "version": Version, "platform": platform}, "", "  ")
+			if err != nil {
+				return err
+			}
+			s.out.printf("%s\n", content)
+			return nil
+		},
+	}
+}

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"deployster/internal/diag"
+)
+
+// printer writes for people. Its methods end what they write with a newline.
+type printer struct {
+	out     io.Writer
+	style   style
+	verbose bool
+}
+
+// printf writes; that nobody reads any more must not stop an apply.
+func (p printer) printf(format string, args ...any) {
+	_, _ = fmt.Fprintf(p.out, format, args...)
+}
+
+// diagnostics prints a list.
+func (p printer) diagnostics(list diag.Diagnostics) {
+	for _, d := range list {
+		p.diagnostic(d)
+	}
+}
+
+// diagnostic prints one: what, where with the source line, and what to do.
+func (p printer) diagnostic(d *diag.Diagnostic) {
+	label := p.style.bold(p.style.red("Error:"))
+	if d.Severity == diag.Warning {
+		label = p.style.bold(p.style.yellow("Warning:"))
+	}
+	p.printf("%s %s\n", label, p.style.bold(diag.Visible(d.Summary)))
+	if where := place(d); where != "" {
+		p.printf("  %s\n", where)
+	}
+	if d.Snippet != nil {
+		p.snippet(d.Snippet)
+	}
+	if d.Detail != "" {
+		for line := range strings.SplitSeq(strings.TrimRight(d.Detail, "\n"), "\n") {
+			p.printf("  %s\n", diag.Visible(line))
+		}
+	}
+}
+
+// place says where in one line.
+func place(d *diag.Diagnostic) string {
+	var parts []string
+	if d.Range != nil {
+		parts = append(parts, "at "+d.Range.String())
+	}
+	if d.Snippet != nil && d.Snippet.Context != "" {
+		parts = append(parts, "in "+diag.Visible(d.Snippet.Context))
+	} else if d.Address != "" {
+		parts = append(parts, "resource "+diag.Visible(d.Address))
+	}
+	if d.Action != "" {
+		parts = append(parts, "step "+diag.Visible(d.Action))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// snippet shows source lines with the exact part underlined.
+func (p printer) snippet(s *diag.Snippet) {
+	offset := 0
+	for i, line := range strings.Split(s.Code, "\n") {
+		number := fmt.Sprintf("%5d", s.StartLine+i)
+		p.printf("%s %s\n", p.style.dim(number+" |"), diag.Visible(line))
+		from, to := max(s.HighlightStart-offset, 0), min(s.HighlightEnd-offset, len(line))
+		if from < to {
+			lead, mark := diag.Visible(line[:from]), diag.Visible(line[from:to])
+			p.printf("%s %s%s\n", p.style.dim("      |"), blank(lead), p.style.red(strings.Repeat("^", max(1, len([]rune(mark))))))
+		}
+		offset += len(line) + 1
+	}
+}
+
+// blank gives the same width in spaces; a tab stays one, as it may be wider.
+func blank(lead string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return r
+		}
+		return ' '
+	}, lead)
+}

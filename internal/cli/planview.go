@@ -1,0 +1,252 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"deployster/internal/diag"
+	"deployster/plan"
+	"deployster/protocol"
+)
+
+// planView prints what a plan would do, for a person to decide upon.
+func (p printer) planView(pl *plan.Plan) {
+	var quiet []string // recorded nowhere yet, but right as they are
+	shown := 0
+	for _, addr := range pl.Order() {
+		step := pl.Resources[addr]
+		switch {
+		case step.Change == plan.Valid && step.Adopted:
+			quiet = append(quiet, addr)
+		case step.Change == plan.Valid && !step.MayChange && !p.verbose:
+			continue
+		default:
+			if shown++; shown == 1 {
+				p.printf("%s\n\n", p.legend(pl))
+			}
+			p.step(addr, step)
+		}
+	}
+	if len(quiet) > 0 {
+		p.printf("These exist already, just as declared, and are adopted: %s.\n\n", strings.Join(quiet, ", "))
+	}
+	p.outputChanges(pl)
+	p.printf("%s\n", p.summary(pl))
+}
+
+// mark is the symbol, the words and the colour of a change.
+func (p printer) mark(s *plan.Step) (symbol, words string) {
+	switch s.Change {
+	case plan.Create:
+		return p.style.green("+"), "will be created"
+	case plan.Update:
+		return p.style.yellow("~"), "will be updated"
+	case plan.Destroy:
+		return p.style.red("-"), "will be destroyed"
+	case plan.Forget:
+		return p.style.dim("."), "will be forgotten"
+	case plan.Deferred:
+		return p.style.cyan("?"), "is deferred"
+	}
+	return " ", "is as declared"
+}
+
+func (p printer) legend(pl *plan.Plan) string {
+	s := pl.Summary
+	var words []string
+	add := func(n int, symbol, word string) {
+		if n > 0 {
+			words = append(words, symbol+" "+word)
+		}
+	}
+	add(s.Create, p.style.green("+"), "create")
+	add(s.Update, p.style.yellow("~"), "update")
+	add(s.Destroy, p.style.red("-"), "destroy")
+	add(s.Forget, p.style.dim("."), "forget")
+	add(s.Deferred, p.style.cyan("?"), "deferred: decided when what it waits for is there")
+	return "What apply would do:  " + strings.Join(words, "   ")
+}
+
+// step prints one resource.
+func (p printer) step(addr string, s *plan.Step) {
+	symbol, words := p.mark(s)
+	if s.MayChange {
+		words += ", as far as can be known"
+	}
+	origin := diag.Visible(s.Type)
+	if s.Init.Label != "" {
+		origin = diag.Visible(s.Init.Label) + ", " + origin
+	}
+	if s.Source != "" {
+		origin += ", " + diag.Visible(s.Source)
+	}
+	p.printf("%s %s %s  %s\n", symbol, p.style.bold(addr), words, p.style.dim("("+origin+")"))
+	if why := because(s); why != "" {
+		p.printf("    %s\n", p.style.dim(why))
+	}
+	p.changes(s)
+	p.actions(s)
+	p.printf("\n")
+}
+
+// because says in a line why a step is what it is.
+func because(s *plan.Step) string {
+	var parts []string
+	if s.Reason != "" {
+		parts = append(parts, "because "+diag.Visible(s.Reason))
+	}
+	if s.Drifted && s.Change == plan.Create {
+		parts = append(parts, "it was there at the last apply, and is gone")
+	} else if s.Drifted {
+		parts = append(parts, "it was right at the last apply, and was changed since by something else")
+	}
+	if s.Adopted {
+		parts = append(parts, "it exists already and is adopted")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// changes shows values: all that is wanted of what is to be made, and what
+// differs of what is there.
+func (p printer) changes(s *plan.Step) {
+	v := values{sensitive: s.Sensitive, unknown: s.Unknown}
+	var rows []row
+	switch s.Change {
+	case plan.Create, plan.Deferred:
+		rows = v.differences([]byte("{}"), s.Config)
+		for i := range rows {
+			rows[i].have = ""
+		}
+	case plan.Update:
+		rows = p.updateRows(v, s)
+	}
+	width := 0
+	for _, r := range rows {
+		width = max(width, len(r.path))
+	}
+	for _, r := range rows {
+		switch {
+		case r.have == "":
+			p.printf("      %s %s = %s\n", p.style.green("+"), padded(r.path, width), r.want)
+		default:
+			p.printf("      %s %s = %s %s %s\n", p.style.yellow("~"), padded(r.path, width), r.have, p.style.bold("->"), r.want)
+		}
+	}
+	for _, reason := range s.Reasons {
+		if reason.Message != "" {
+			p.printf("      %s\n", scrub(diag.Visible(reason.Message), plan.Secrets(s.Config, s.Sensitive)))
+		}
+	}
+}
+
+// updateRows takes the image's own reasons where it gives some, else compares
+// what is there with the config, and with what the image forecasts.
+func (p printer) updateRows(v values, s *plan.Step) []row {
+	secrets := plan.Secrets(s.Config, s.Sensitive)
+	stale := values{sensitive: slices.Concat(s.Sensitive, plan.SecretPointers(s.Stale, secrets))}
+	var rows []row
+	for _, r := range s.Reasons {
+		if len(r.Have) == 0 && len(r.Want) == 0 {
+			continue
+		}
+		path := strings.ReplaceAll(strings.TrimPrefix(r.Path, "/"), "/", ".")
+		if word, hidden := v.hidden(r.Path); hidden {
+			rows = append(rows, row{diag.Visible(path), "", word})
+			continue
+		}
+		one := row{path: diag.Visible(path)}
+		if len(r.Have) > 0 {
+			one.have = values{sensitive: plan.SecretPointers(r.Have, secrets)}.text(r.Have, 8)
+		}
+		one.want = "(none)"
+		if len(r.Want) > 0 {
+			one.want = values{sensitive: plan.SecretPointers(r.Want, secrets)}.text(r.Want, 8)
+		}
+		rows = append(rows, one)
+	}
+	if len(rows) > 0 {
+		return rows
+	}
+	stale.unknown = v.unknown
+	rows = onlyCommon(stale.differences(s.Stale, s.Config))
+	if len(s.Forecast) > 0 {
+		rows = append(rows, stale.differences(s.Stale, s.Forecast)...)
+	}
+	seen := map[string]bool{}
+	return slices.DeleteFunc(rows, func(r row) bool {
+		again := seen[r.path]
+		seen[r.path] = true
+		return again
+	})
+}
+
+// onlyCommon keeps the rows of values that the state speaks of too: a config
+// key that a state never mentions, such as a password, differs from nothing.
+func onlyCommon(rows []row) []row {
+	return slices.DeleteFunc(rows, func(r row) bool { return r.have == "" && r.want != knownAfterApply })
+}
+
+// actions lists what would be run.
+func (p printer) actions(s *plan.Step) {
+	list := s.Actions
+	if s.Shutdown != nil {
+		p.printf("      %s %s\n", p.style.dim("first, before everything else:"), actionText(*s.Shutdown))
+	}
+	for i, a := range list {
+		p.printf("      %s %s\n", p.style.dim(fmt.Sprintf("action %d:", i+1)), actionText(a))
+	}
+}
+
+func actionText(a protocol.Action) string {
+	if a.Description == "" || a.Description == a.Name {
+		return diag.Visible(a.Name)
+	}
+	return diag.Visible(a.Name) + " - " + diag.Visible(a.Description)
+}
+
+// outputChanges shows the outputs that will have other values.
+func (p printer) outputChanges(pl *plan.Plan) {
+	first := true
+	for _, name := range slices.Sorted(maps.Keys(pl.Outputs)) {
+		o := pl.Outputs[name]
+		if !o.Changed {
+			continue
+		}
+		if first {
+			p.printf("Outputs that change:\n")
+			first = false
+		}
+		v := values{unknown: o.Unknown}
+		if o.Sensitive {
+			v.sensitive = []string{""}
+		}
+		p.printf("  %s = %s\n", name, v.text(o.Value, 2))
+	}
+	if !first {
+		p.printf("\n")
+	}
+}
+
+// summary is the last line of a plan.
+func (p printer) summary(pl *plan.Plan) string {
+	s := pl.Summary
+	if !pl.HasChanges() {
+		if s.Valid == 0 {
+			return p.style.bold("No changes.") + " The manifest declares no resources."
+		}
+		return p.style.bold("No changes.") + fmt.Sprintf(" All %d resources are as declared.", s.Valid)
+	}
+	parts := []string{fmt.Sprintf("%d to create", s.Create), fmt.Sprintf("%d to update", s.Update)}
+	for _, c := range []struct {
+		n    int
+		word string
+	}{{s.Destroy, "to destroy"}, {s.Forget, "to forget"}, {s.Deferred, "deferred"}} {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.word))
+		}
+	}
+	parts = append(parts, fmt.Sprintf("%d as declared", s.Valid))
+	return p.style.bold("Plan:") + " " + strings.Join(parts, ", ") + "."
+}

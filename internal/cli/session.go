@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"deployster/config"
+	"deployster/containerd"
+	"deployster/internal/diag"
+	"deployster/internal/typeclient"
+	"deployster/state"
+)
+
+// defaultState is the state file's name when nobody says another.
+const defaultState = "deployster.state.json"
+
+// session is what the commands share: where they work, how they print, and the
+// parts that they have opened.
+type session struct {
+	env     Env
+	dir     string // absolute: the working directory after -chdir
+	verbose bool
+	out     printer // results
+	err     printer // everything else
+	runtime *containerd.Runtime
+	records *recorder
+	secrets []string
+}
+
+// newSession reads the flags that all commands have.
+func newSession(c *cli.Context, e Env) (*session, error) {
+	dir := e.Dir
+	if to := c.String("chdir"); to != "" {
+		dir = e.path(to)
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return nil, diag.Errorf("No such directory", "-chdir=%s names no directory.", to)
+		}
+	}
+	colour := style{on: e.Color && !c.Bool("no-color") && e.get("NO_COLOR") == ""}
+	verbose := c.Bool("verbose")
+	return &session{env: e, dir: dir, verbose: verbose,
+		out: printer{out: e.Stdout, style: colour, verbose: verbose},
+		err: printer{out: &lockedWriter{w: e.Stderr}, style: colour, verbose: verbose}}, nil
+}
+
+// path makes a path of the user's absolute.
+func (e Env) path(p string) string {
+	if filepath.IsAbs(p) {
+		return filepath.Clean(p)
+	}
+	return filepath.Join(e.Dir, p)
+}
+
+// path makes a path of the user's absolute, after -chdir.
+func (s *session) path(p string) string {
+	if filepath.IsAbs(p) {
+		return filepath.Clean(p)
+	}
+	return filepath.Join(s.dir, p)
+}
+
+// statePath says which state file to use: the flag wins over the manifest.
+func (s *session) statePath(c *cli.Context, m *config.Manifest) string {
+	if flag := c.String("state"); flag != "" {
+		return s.env.path(flag)
+	}
+	if m != nil && m.StatePath() != "" {
+		return s.path(m.StatePath())
+	}
+	return s.path(defaultState)
+}
+
+// manifest reads the manifests that the arguments name, and the variables.
+func (s *session) manifest(c *cli.Context) (*config.Manifest, error) {
+	sources, diags := config.Find(s.dir, c.Args().Slice())
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	inputs, more := config.FindVariables(s.dir, s.env.Home, s.env.Environ, variableFlags(c))
+	if diags = append(diags, more...); diags.HasErrors() {
+		return nil, diags
+	}
+	m, more := config.Load(sources, inputs, s.builtins())
+	return s.loaded(m, append(diags, more...))
+}
+
+// replay gives the manifests that a plan carries, as they were when it was made.
+func (s *session) replay(sources config.Sources, variables map[string]json.RawMessage) (*config.Manifest, error) {
+	inputs, diags := config.Pinned(variables)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	m, more := config.Load(sources, inputs, s.builtins())
+	return s.loaded(m, append(diags, more...))
+}
+
+// loaded shows warnings, and learns what must never be shown.
+func (s *session) loaded(m *config.Manifest, diags diag.Diagnostics) (*config.Manifest, error) {
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	s.err.diagnostics(diags)
+	s.secrets = m.Secrets()
+	return m, nil
+}
+
+func (s *session) builtins() config.Builtins {
+	return config.Builtins{Version: Version, Verbose: s.verbose, Workspace: s.dir, Home: s.env.Home}
+}
+
+// open connects to containerd, starting the embedded one if need be.
+func (s *session) open(ctx context.Context, c *cli.Context) error {
+	runtime, err := containerd.Open(ctx, s.runtimeOptions(c))
+	if err != nil {
+		return err
+	}
+	s.runtime = runtime
+	return nil
+}
+
+func (s *session) runtimeOptions(c *cli.Context) containerd.Options {
+	first := func(values ...string) string {
+		for _, v := range values {
+			if v != "" {
+				return v
+			}
+		}
+		return ""
+	}
+	idle, _ := time.ParseDuration(s.env.get("DEPLOYSTER_IDLE_EXIT")) // not a duration: the default
+	return containerd.Options{
+		Address:      first(c.String("containerd-address"), s.env.get("CONTAINERD_ADDRESS")),
+		Namespace:    first(c.String("containerd-namespace"), s.env.get("CONTAINERD_NAMESPACE")),
+		DataDir:      s.env.get("DEPLOYSTER_DATA_DIR"),
+		Runc:         s.env.get("DEPLOYSTER_RUNC"),
+		AllowOldRunc: s.env.get("DEPLOYSTER_ALLOW_OLD_RUNC") == "1",
+		IdleExit:     idle,
+		Warn:         s.err.diagnostic,
+	}
+}
+
+// client speaks to images, shows what they log, and records what was said.
+func (s *session) client(log func(typeclient.Line), pins map[string]string) *typeclient.Client {
+	s.records = newRecorder(s.dir, time.Now(), s.secrets)
+	return typeclient.New(typeclient.Options{Runner: s.runtime, Version: Version, Verbose: s.verbose,
+		Workspace: s.dir, Pins: pins, Log: log, Record: s.records.add})
+}
+
+// close ends what was opened.
+func (s *session) close() {
+	if s.records != nil {
+		if d := s.records.finish(); d != nil {
+			s.err.diagnostic(d)
+		}
+	}
+	if s.runtime != nil {
+		if err := s.runtime.Close(); err != nil {
+			s.err.diagnostics(diag.From("Closing containerd", err))
+		}
+	}
+}
+
+// tell says what an earlier run left behind when it died.
+func (s *session) tell(r *state.Recovery) {
+	if r == nil {
+		return
+	}
+	s.err.diagnostic(r.Warning())
+}
+
+// variableFlags gives -var and -var-file in the order of the command line, which
+// the flag library does not keep between two flags.
+func variableFlags(c *cli.Context) []config.VarFlag {
+	var flags []config.VarFlag
+	if list, ok := c.Generic("var").(*varList); ok {
+		flags = list.flags
+	}
+	return flags
+}

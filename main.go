@@ -1,0 +1,58 @@
+// Command deployster plans and applies with container images as resource
+// types. The same binary also serves as the embedded containerd and as its
+// shim, by the name that it is called with.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"deployster/containerd"
+	"deployster/internal/cli"
+)
+
+func main() {
+	switch {
+	case containerd.IsShim(os.Args[0]):
+		containerd.RunShim()
+	case containerd.IsServer(os.Args[0]):
+		os.Exit(containerd.RunServer(os.Args[1:]))
+	default:
+		os.Exit(run())
+	}
+}
+
+// run turns signals into what the command line understands: the first one asks
+// to stop, the second one to stop at once, the third ends the process. A reader
+// of stdout who goes away does not.
+func run() int {
+	signal.Ignore(syscall.SIGPIPE)
+	signals := make(chan os.Signal, 3)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	abort := make(chan struct{})
+	go func() {
+		<-signals
+		cancel()
+		<-signals
+		close(abort)
+		<-signals
+		os.Exit(130)
+	}()
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "/"
+	}
+	home, _ := os.UserHomeDir() // without one there are no auto files of the user
+	return cli.Run(ctx, cli.Env{
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(),
+		Dir: dir, Home: home, Abort: abort,
+		Interactive: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd())),
+		Color:       term.IsTerminal(int(os.Stdout.Fd())),
+	})
+}

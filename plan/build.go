@@ -1,0 +1,277 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"deployster/config"
+	"deployster/internal/diag"
+	"deployster/internal/graph"
+	"deployster/internal/invoke"
+	"deployster/internal/typeclient"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// Prober can look at the world but not touch it. Its errors are diagnostics
+// that name the resource. *typeclient.Client is one.
+type Prober interface {
+	Init(ctx context.Context, t typeclient.Target) (protocol.Type, error)
+	State(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error)
+	CheckConfig(ty protocol.Type, config json.RawMessage, unknown map[string]string) []typeclient.Violation
+	Images() map[string]string // what was resolved so far: reference -> digest
+}
+
+// Options steer Build.
+type Options struct {
+	Version     string
+	Workspace   string // absolute
+	Parallelism int    // images asked at one time
+	Now         time.Time
+	Progress    func(Event) // called from many goroutines; nil = nobody watches
+}
+
+// Event is something that Build did.
+type Event interface{ planEvent() }
+
+// Asking says that a resource's image is being asked for its state.
+type Asking struct{ Address string }
+
+// Decided says what became of a resource.
+type Decided struct {
+	Address string
+	Change  Change
+}
+
+func (Asking) planEvent()  {}
+func (Decided) planEvent() {}
+
+// builder is the work in progress of one Build.
+type builder struct {
+	manifest *config.Manifest
+	prior    state.Snapshot
+	prober   Prober
+	options  Options
+	plugs    map[string]config.Plug
+	types    map[string]protocol.Type  // address -> what its image said in init
+	mounts   map[string][]invoke.Mount // address -> granted plugs
+
+	mu    sync.Mutex // guards what follows: resources are asked in parallel
+	steps map[string]*Step
+	diags diag.Diagnostics
+}
+
+// Build plans the manifest against the world. The state file only says what
+// was removed and what images may compare with; whether a resource is right is
+// asked of its image. With errors there is no plan.
+func Build(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prober, o Options) (*Plan, diag.Diagnostics) {
+	b := &builder{manifest: m, prior: prior, prober: p, options: o, plugs: map[string]config.Plug{},
+		types: map[string]protocol.Type{}, mounts: map[string][]invoke.Mount{}, steps: map[string]*Step{}}
+	for _, plug := range m.Plugs() {
+		b.plugs[plug.Name] = plug
+	}
+	if b.initialise(ctx); b.diags.HasErrors() {
+		return nil, b.sorted()
+	}
+	if b.decideAll(ctx); b.diags.HasErrors() {
+		return nil, b.sorted()
+	}
+	if b.removeAll(ctx); b.diags.HasErrors() {
+		return nil, b.sorted()
+	}
+	built := b.assemble()
+	if b.diags.HasErrors() {
+		return nil, b.sorted()
+	}
+	return built, b.sorted()
+}
+
+// initialise asks every image what it is, and grants plugs.
+func (b *builder) initialise(ctx context.Context) {
+	var group errgroup.Group
+	group.SetLimit(max(1, b.options.Parallelism))
+	for _, r := range b.manifest.Resources() {
+		group.Go(func() error {
+			ty, err := b.prober.Init(ctx, typeclient.Target{Address: r.Address, Reference: r.TypeRef, Settings: r.Settings})
+			if err != nil {
+				b.report(r, "Cannot initialise", diag.From("Cannot initialise "+r.TypeRef, err))
+				return nil
+			}
+			mounts, diags := grant(r, ty, b.plugs)
+			b.report(r, "", diags)
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.types[r.Address], b.mounts[r.Address] = ty, mounts
+			return nil
+		})
+	}
+	_ = group.Wait() // the workers report through diags
+	typeOf := map[string]string{}
+	for _, r := range b.manifest.Resources() {
+		typeOf[r.Address] = r.TypeRef
+	}
+	for _, r := range b.manifest.Resources() {
+		if ty, ok := b.types[r.Address]; ok {
+			b.report(r, "", requireAliases(r, ty, func(addr string) string { return typeOf[addr] }))
+		}
+	}
+}
+
+// decideAll visits the resources in dependency order, in parallel. One that
+// cannot be asked does not keep the others from being asked, so that one run
+// shows every problem; those that depend on it are left out.
+func (b *builder) decideAll(ctx context.Context) {
+	resources, before := map[string]*config.Resource{}, graph.Graph{}
+	for _, r := range b.manifest.Resources() {
+		resources[r.Address] = r
+		before[r.Address] = predecessors(r)
+	}
+	type result struct {
+		addr string
+		step *Step
+	}
+	frontier, results := graph.NewFrontier(before), make(chan result)
+	running := 0
+	for frontier.Open() > 0 {
+		for running < max(1, b.options.Parallelism) && ctx.Err() == nil {
+			addr, ok := frontier.Take()
+			if !ok {
+				break
+			}
+			running++
+			go func() { results <- result{addr, b.decide(ctx, resources[addr])} }()
+		}
+		if running == 0 {
+			break
+		}
+		r := <-results
+		running--
+		if r.step == nil {
+			frontier.Drop(r.addr)
+			continue
+		}
+		b.mu.Lock()
+		b.steps[r.addr] = r.step
+		b.mu.Unlock()
+		b.progress(Decided{r.addr, r.step.Change})
+		frontier.Done(r.addr)
+	}
+	if ctx.Err() != nil {
+		b.report(nil, "", diag.Diagnostics{diag.Errorf("Interrupted", "The plan was not finished. Nothing was changed.")})
+	}
+}
+
+// assemble puts the finished steps together.
+func (b *builder) assemble() *Plan {
+	p := &Plan{Format: Format, Deployster: b.options.Version, Created: b.options.Now.UTC().Truncate(time.Second),
+		Lineage: b.prior.Lineage, Serial: b.prior.Serial, Workspace: b.options.Workspace,
+		Images: b.prober.Images(), Resources: b.steps, Summary: summarize(b.steps),
+		Variables: b.manifest.Variables(), Sources: b.manifest.Sources(), Edges: b.edges()}
+	layers, err := graph.Graph(p.Before()).Layers()
+	if err != nil {
+		b.report(nil, "", diag.Diagnostics{diag.Errorf("The order of removals is impossible",
+			"%s. Remove them in two applies.", err)})
+		return nil
+	}
+	p.Layers = layers
+	p.Outputs = b.outputs()
+	p.Entries = b.entries(p)
+	p.ID = fingerprint(p)
+	return p
+}
+
+// edges lists who waits for whom, sorted.
+func (b *builder) edges() []Edge {
+	edges := []Edge{}
+	for _, r := range b.manifest.Resources() {
+		for _, e := range r.Edges {
+			edges = append(edges, Edge{From: e.To, To: r.Address, Origin: string(e.Origin)})
+		}
+	}
+	edges = append(edges, b.removalEdges()...)
+	slices.SortFunc(edges, compareEdges)
+	return slices.CompactFunc(edges, func(a, b Edge) bool { return a.From == b.From && a.To == b.To })
+}
+
+// entries fingerprints what the state file says of every resource here.
+func (b *builder) entries(p *Plan) map[string]string {
+	pins := make(map[string]string, len(p.Resources))
+	for addr := range p.Resources {
+		pins[addr] = EntryPin(b.prior, addr)
+	}
+	return pins
+}
+
+// EntryPin is the fingerprint of what a state file says of a resource, "" when
+// it says nothing.
+func EntryPin(s state.Snapshot, addr string) string {
+	entry, ok := s.Resources[addr]
+	if !ok {
+		return ""
+	}
+	return state.EntryHash(entry)
+}
+
+// report adds diagnostics, with the place of the resource where they have none.
+func (b *builder) report(r *config.Resource, summary string, diags diag.Diagnostics) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, d := range diags {
+		if d.Summary == "" {
+			d.Summary = summary
+		}
+		if r != nil {
+			if d.Address == "" {
+				d.Address = r.Address
+			}
+			if d.Snippet == nil {
+				at := d.Range
+				if at == nil {
+					at = &r.Range
+				}
+				b.manifest.Diagnose(d, at)
+			}
+		}
+		b.diags = append(b.diags, d)
+	}
+}
+
+// sorted gives the diagnostics in an order that does not depend on timing, each
+// problem once: many resources of one broken type fail for one reason.
+func (b *builder) sorted() diag.Diagnostics {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	slices.SortStableFunc(b.diags, compareDiagnostics)
+	return b.diags
+}
+
+func (b *builder) progress(e Event) {
+	if b.options.Progress != nil {
+		b.options.Progress(e)
+	}
+}
+
+// look gives the expectation that a finished step leaves for its dependants.
+func (b *builder) look(addr string) View {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if s, ok := b.steps[addr]; ok {
+		return s.View()
+	}
+	return View{Partial: true}
+}
+
+// predecessors lists what a resource waits for, each once, sorted.
+func predecessors(r *config.Resource) []string {
+	set := map[string]bool{}
+	for _, e := range r.Edges {
+		set[e.To] = true
+	}
+	return slices.Sorted(maps.Keys(set))
+}

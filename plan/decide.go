@@ -1,0 +1,172 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"deployster/config"
+	"deployster/internal/diag"
+	"deployster/internal/typeclient"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// decide works out what to do with one resource, whose dependencies are all
+// decided. It returns nil when that cannot be known; the reason is reported.
+func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
+	before := predecessors(r)
+	resolved, diags := b.manifest.Config(r.Address, Scope(before, b.look))
+	b.report(r, "", diags)
+	if diags.HasErrors() {
+		return nil
+	}
+	step := b.newStep(r, resolved)
+	violations := b.prober.CheckConfig(step.Init, step.Config, step.Unknown)
+	b.report(r, "", Violations(b.manifest, r.Address, violations))
+	if len(violations) > 0 {
+		return nil
+	}
+	if step.Reason = b.whyDeferred(before, step); step.Reason != "" {
+		step.Change = Deferred
+		return step
+	}
+	step.Reason = b.whyMayChange(before)
+	step.MayChange = step.Reason != ""
+	b.progress(Asking{r.Address})
+	answer, err := b.prober.State(ctx, step.Target(r.Address), step.Init, b.input(r, step))
+	if err != nil {
+		b.report(r, "", diag.From("Cannot read the state", err))
+		return nil
+	}
+	step.take(answer)
+	b.compareWithPrior(r.Address, step)
+	if step.ReadOnly && step.Change != Valid {
+		b.report(r, "", diag.Diagnostics{{Severity: diag.Error, Summary: "Read-only resource is not as declared",
+			Detail:  fmt.Sprintf("It is read_only, so nothing will be done about it, but its image says %s (wanted: VALID). Mend it by its own means, or change its config to what is there.", word(step.Change)),
+			Address: r.Address, Action: "state"}})
+		return nil
+	}
+	return step
+}
+
+// newStep fills in what is known before the image is asked.
+func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
+	return &Step{
+		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: resolved.Sensitive,
+		ReadOnly: r.ReadOnly, Aliases: r.Aliases, Init: b.types[r.Address], Settings: r.Settings,
+		Mounts: b.mounts[r.Address], Timeouts: Timeouts{State: state.Duration(r.Timeouts.State), Action: state.Duration(r.Timeouts.Action)}, Protect: r.PreventDestroy, OnRemove: string(r.OnRemove),
+		Source: r.Range.String(),
+	}
+}
+
+// input is the stdin of a resource's state action.
+func (b *builder) input(r *config.Resource, s *Step) protocol.StateInput {
+	in := protocol.StateInput{Config: s.Config, Intent: protocol.Present, Dependencies: Dependencies(r.Aliases, b.look)}
+	if entry, ok := b.prior.Resources[r.Address]; ok {
+		in.LastState = entry.State
+	}
+	return in
+}
+
+// take turns an image's answer into the decision.
+func (s *Step) take(a protocol.Answer) {
+	s.State, s.Stale, s.Forecast = a.State, a.StaleState, a.Forecast
+	s.Actions, s.Shutdown, s.Reasons = a.Actions, a.ShutdownFirst, a.Reasons
+	switch a.Status {
+	case protocol.Valid:
+		s.Change = Valid
+	case protocol.Stale:
+		s.Change = Update
+	case protocol.Missing:
+		s.Change = Create
+	}
+}
+
+// compareWithPrior notes what the state file adds for a reader: a resource that
+// exists though it was never recorded, and one that was right before.
+func (b *builder) compareWithPrior(addr string, s *Step) {
+	entry, known := b.prior.Resources[addr]
+	s.Adopted = !known && (s.Change == Valid || s.Change == Update)
+	s.Drifted = known && (s.Change == Create || s.Change == Update) &&
+		entry.Digest == s.Init.Digest && string(entry.Config) == string(s.Config)
+}
+
+// whyDeferred says why a resource cannot be asked yet, or "".
+func (b *builder) whyDeferred(before []string, s *Step) string {
+	for _, addr := range before {
+		switch dep := b.step(addr); dep.Change {
+		case Create:
+			return fmt.Sprintf("resource.%s does not exist yet", addr)
+		case Deferred:
+			return fmt.Sprintf("resource.%s is deferred", addr)
+		}
+	}
+	if len(s.Unknown) > 0 {
+		refs := slices.Compact(slices.Sorted(maps.Values(s.Unknown)))
+		return strings.Join(refs, ", ") + " is known after apply"
+	}
+	return ""
+}
+
+// whyMayChange says why an answer is only an expectation, or "".
+func (b *builder) whyMayChange(before []string) string {
+	for _, addr := range before {
+		switch dep := b.step(addr); {
+		case dep.Change == Update:
+			return fmt.Sprintf("resource.%s will be updated", addr)
+		case dep.MayChange:
+			return fmt.Sprintf("resource.%s may change", addr)
+		}
+	}
+	return ""
+}
+
+// step gives one finished step.
+func (b *builder) step(addr string) *Step {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.steps[addr]
+}
+
+// outputs evaluates the manifest's outputs with what the plan expects.
+func (b *builder) outputs() map[string]Output {
+	addresses := slices.Sorted(maps.Keys(b.steps))
+	values, diags := b.manifest.Outputs(Scope(addresses, b.look))
+	b.report(nil, "", diags)
+	outputs := make(map[string]Output, len(values))
+	for _, v := range values {
+		prior, known := b.prior.Outputs[v.Name]
+		outputs[v.Name] = Output{Value: v.Value, Unknown: v.Unknown, Sensitive: v.Sensitive,
+			Changed: !known || len(v.Unknown) > 0 || string(prior.Value) != string(v.Value)}
+	}
+	return outputs
+}
+
+// Violations words what an image's schema finds wrong with a config.
+func Violations(m *config.Manifest, addr string, list []typeclient.Violation) diag.Diagnostics {
+	var diags diag.Diagnostics
+	for _, v := range list {
+		d := &diag.Diagnostic{Severity: diag.Error, Summary: "Config does not fit the image's schema", Address: addr,
+			Detail: fmt.Sprintf("resource.%s.%s: %s.", addr, v.Path, strings.TrimSuffix(v.Message, "."))}
+		diags = append(diags, m.Diagnose(d, m.Locate(addr, v.Pointer)))
+	}
+	return diags
+}
+
+// word says a change as the protocol would.
+func word(c Change) string {
+	switch c {
+	case Valid:
+		return string(protocol.Valid)
+	case Create:
+		return string(protocol.Missing)
+	}
+	return string(protocol.Stale)
+}
+
+// equalJSON compares two canonical JSON values.
+func equalJSON(a, b json.RawMessage) bool { return string(a) == string(b) }

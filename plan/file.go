@@ -1,0 +1,227 @@
+package plan
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"deployster/config"
+	"deployster/internal/diag"
+)
+
+// A plan file is a zip: plan.json, sources.json (which source file is which),
+// and the manifests and the files that they read under sources/. The archive's
+// comment, its last 64 bytes, is the SHA-256 of all that stands before it, so
+// that no byte of the file can differ from what was written.
+
+const (
+	planName    = "plan.json"
+	sourcesName = "sources.json"
+	sealLength  = 2 * sha256.Size
+	maxInflated = 256 << 20 // bytes in all entries together
+)
+
+// sourceIndex is sources.json.
+type sourceIndex struct {
+	Workspace string        `json:"workspace"`
+	Dir       string        `json:"dir"`
+	Manifests []sourceEntry `json:"manifests"`
+	Reads     []sourceEntry `json:"reads"`
+}
+
+type sourceEntry struct {
+	Path  string `json:"path"`
+	Entry string `json:"entry"` // its name in the archive
+}
+
+// fingerprint is a plan's id: the hash of its content without the id itself.
+func fingerprint(p *Plan) string {
+	blank := *p
+	blank.ID = ""
+	content, err := encode(&blank)
+	if err != nil {
+		return "" // what cannot be encoded has no id, and Write says why
+	}
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:16])
+}
+
+// encode gives plan.json. It is compact, so that the JSON values in it come
+// back to the byte as they were.
+func encode(p *Plan) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(p)
+	return out.Bytes(), err
+}
+
+// Write writes the plan file. The same plan gives the same bytes.
+func Write(w io.Writer, p *Plan) error {
+	var archive bytes.Buffer
+	z := zip.NewWriter(&archive)
+	content, err := encode(p)
+	if err != nil {
+		return err
+	}
+	index, files := indexSources(p.Sources)
+	listing, err := json.MarshalIndent(index, "", "  ")
+	if err != nil {
+		return err
+	}
+	add := func(name string, data []byte) {
+		if err == nil {
+			var entry io.Writer
+			entry, err = z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
+			if err == nil {
+				_, err = entry.Write(data)
+			}
+		}
+	}
+	add(planName, content)
+	add(sourcesName, listing)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		add(name, files[name])
+	}
+	if err != nil {
+		return err
+	}
+	if err := z.SetComment(string(bytes.Repeat([]byte("0"), sealLength))); err != nil {
+		return err
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	sealed := archive.Bytes()
+	body := sealed[:len(sealed)-sealLength]
+	sum := sha256.Sum256(body)
+	copy(sealed[len(body):], hex.EncodeToString(sum[:]))
+	_, err = w.Write(sealed)
+	return err
+}
+
+// indexSources names the archive's entry for each source file.
+func indexSources(s config.Sources) (sourceIndex, map[string][]byte) {
+	index, files := sourceIndex{Workspace: s.Workspace, Dir: s.Dir}, map[string][]byte{}
+	for i, f := range s.Manifests {
+		name := "sources/manifest-" + strconv.Itoa(i)
+		index.Manifests = append(index.Manifests, sourceEntry{f.Path, name})
+		files[name] = f.Bytes
+	}
+	for i, path := range slices.Sorted(maps.Keys(s.Reads)) {
+		name := "sources/read-" + strconv.Itoa(i)
+		index.Reads = append(index.Reads, sourceEntry{path, name})
+		files[name] = s.Reads[path]
+	}
+	return index, files
+}
+
+// Read reads a plan file, and refuses one that is not to the byte what was
+// written, or that a newer version wrote.
+func Read(r io.ReaderAt, size int64) (*Plan, error) {
+	if err := checkSeal(r, size); err != nil {
+		return nil, err
+	}
+	z, err := zip.NewReader(r, size)
+	if err != nil {
+		return nil, damaged("it is not a zip archive: %s", err)
+	}
+	files, err := inflate(z)
+	if err != nil {
+		return nil, err
+	}
+	var head struct{ Format int }
+	if err := json.Unmarshal(files[planName], &head); err != nil {
+		return nil, damaged("its plan.json cannot be read: %s", err)
+	}
+	if head.Format != Format {
+		return nil, diag.Errorf("Plan file of another version",
+			"It has format %d; this version of deployster reads format %d. Apply it with the version that made it, or make the plan again.", head.Format, Format)
+	}
+	p := &Plan{}
+	if err := strictJSON(files[planName], p); err != nil {
+		return nil, damaged("its plan.json cannot be read: %s", err)
+	}
+	if p.ID != fingerprint(p) {
+		return nil, damaged("its content does not match its id")
+	}
+	if p.Sources, err = readSources(files); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// checkSeal compares the file with the hash at its end.
+func checkSeal(r io.ReaderAt, size int64) error {
+	if size < sealLength+22 { // an empty zip archive is 22 bytes
+		return damaged("it is only %d bytes long", size)
+	}
+	hash, seal := sha256.New(), make([]byte, sealLength)
+	if _, err := io.Copy(hash, io.NewSectionReader(r, 0, size-sealLength)); err != nil {
+		return err
+	}
+	if _, err := r.ReadAt(seal, size-sealLength); err != nil && err != io.EOF {
+		return err
+	}
+	if string(seal) != hex.EncodeToString(hash.Sum(nil)) {
+		return damaged("it is not what was written: cut off, edited, or no plan file at all")
+	}
+	return nil
+}
+
+// inflate reads every entry, within a limit.
+func inflate(z *zip.Reader) (map[string][]byte, error) {
+	files, left := map[string][]byte{}, int64(maxInflated)
+	for _, f := range z.File {
+		in, err := f.Open()
+		if err != nil {
+			return nil, damaged("%s: %s", f.Name, err)
+		}
+		data, err := io.ReadAll(io.LimitReader(in, left+1))
+		_ = in.Close() // it was only read
+		if err != nil {
+			return nil, damaged("%s: %s", f.Name, err)
+		}
+		if left -= int64(len(data)); left < 0 {
+			return nil, damaged("it holds more than %d MiB", maxInflated>>20)
+		}
+		files[f.Name] = data
+	}
+	return files, nil
+}
+
+// readSources gives the manifests back, as they can be evaluated again without
+// the files that they came from.
+func readSources(files map[string][]byte) (config.Sources, error) {
+	var index sourceIndex
+	if err := strictJSON(files[sourcesName], &index); err != nil {
+		return config.Sources{}, damaged("its sources.json cannot be read: %s", err)
+	}
+	s := config.Sources{Workspace: index.Workspace, Dir: index.Dir, Reads: map[string][]byte{}, Replay: true}
+	for _, e := range index.Manifests {
+		s.Manifests = append(s.Manifests, config.File{Path: e.Path, Bytes: files[e.Entry]})
+	}
+	for _, e := range index.Reads {
+		s.Reads[e.Path] = files[e.Entry]
+	}
+	return s, nil
+}
+
+// strictJSON decodes a value of ours, which knows all its keys.
+func strictJSON(data []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	return dec.Decode(into)
+}
+
+func damaged(why string, args ...any) error {
+	return diag.Errorf("Damaged plan file", "It cannot be used: %s. Make the plan again.", fmt.Sprintf(why, args...))
+}

@@ -1,0 +1,193 @@
+// Package plan decides what must change. It asks images what is there and
+// writes down, for every resource, what would be done; it holds nothing that
+// can change the world. A Plan is a value: once built or read it is not edited.
+package plan
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"deployster/config"
+	"deployster/internal/invoke"
+	"deployster/internal/typeclient"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// Format is the version of the plan file that this tool writes and reads.
+const Format = 1
+
+// Change is what a plan says of one resource.
+type Change string
+
+// The changes.
+const (
+	Valid    Change = "valid"    // as it should be
+	Create   Change = "create"   // does not exist
+	Update   Change = "update"   // exists, but differs
+	Destroy  Change = "destroy"  // no longer wanted: its type will remove it
+	Forget   Change = "forget"   // no longer wanted: dropped from the state file, the thing itself is left alone
+	Deferred Change = "deferred" // cannot be asked before what it depends on is there
+)
+
+// Plan is what one apply would do, and all that it needs to do it.
+type Plan struct {
+	Format     int               `json:"format"`
+	Deployster string            `json:"deployster"`
+	ID         string            `json:"id"` // of the content: two plans with one id are the same plan
+	Created    time.Time         `json:"created"`
+	Lineage    string            `json:"lineage,omitempty"` // of the state it was made from; empty when there was none
+	Serial     uint64            `json:"serial"`
+	Workspace  string            `json:"workspace"`
+	Images     map[string]string `json:"images"` // reference -> digest
+	Layers     [][]string        `json:"layers"`
+	Edges      []Edge            `json:"edges"`
+	Resources  map[string]*Step  `json:"resources"`
+	Outputs    map[string]Output `json:"outputs"`
+	Summary    Summary           `json:"summary"`
+
+	// Variables pins the values that the manifests were evaluated with.
+	Variables map[string]json.RawMessage `json:"variables,omitempty"`
+	// Entries pins what the state file said of each resource here and of what
+	// it depends on: address -> fingerprint, "" for none.
+	Entries map[string]string `json:"entries"`
+
+	// Sources are the manifests, kept beside plan.json in the plan file.
+	Sources config.Sources `json:"-"`
+}
+
+// Edge says that To waits for From.
+type Edge struct {
+	From   string `json:"from"`
+	To     string `json:"to"`
+	Origin string `json:"origin"` // reference, dependency, depends_on, or removal
+}
+
+// Step is what the plan says of one resource, and what is needed to do it.
+type Step struct {
+	Type      string            `json:"type"` // the image, as the manifest names it
+	Change    Change            `json:"change"`
+	MayChange bool              `json:"may_change,omitempty"` // a dependency will change: the answer is an expectation
+	Adopted   bool              `json:"adopted,omitempty"`    // it exists, but the state file does not know it
+	Drifted   bool              `json:"drifted,omitempty"`    // it was recorded as VALID with this very config
+	Reason    string            `json:"reason,omitempty"`     // why it is deferred, may change, is destroyed or forgotten
+	Config    json.RawMessage   `json:"config"`               // an unknown value stands as {"$unknown": "what makes it so"}
+	Unknown   map[string]string `json:"unknown,omitempty"`    // JSON pointer into Config -> what makes it unknown
+	Sensitive []string          `json:"sensitive,omitempty"`  // JSON pointers into Config
+	State     json.RawMessage   `json:"state,omitempty"`      // valid: what is there
+	Stale     json.RawMessage   `json:"stale_state,omitempty"`
+	Forecast  json.RawMessage   `json:"forecast,omitempty"`
+	Actions   []protocol.Action `json:"actions,omitempty"`
+	Shutdown  *protocol.Action  `json:"shutdown_first,omitempty"`
+	Reasons   []protocol.Reason `json:"reasons,omitempty"`
+	ReadOnly  bool              `json:"read_only,omitempty"`
+	Aliases   map[string]string `json:"aliases,omitempty"` // alias -> address
+	Init      protocol.Type     `json:"init"`
+	Settings  invoke.Settings   `json:"settings"`
+	Mounts    []invoke.Mount    `json:"mounts,omitempty"`
+	Timeouts  Timeouts          `json:"timeouts,omitzero"`
+	Protect   bool              `json:"prevent_destroy,omitempty"`
+	OnRemove  string            `json:"on_remove,omitempty"`
+	Source    string            `json:"source,omitempty"` // file:line of its block
+}
+
+// Timeouts are the resource's own; 0 = not set.
+type Timeouts struct {
+	State  state.Duration `json:"state,omitempty"`
+	Action state.Duration `json:"action,omitempty"`
+}
+
+// Output is a value of the manifest as the plan expects it.
+type Output struct {
+	Value     json.RawMessage   `json:"value"`
+	Unknown   map[string]string `json:"unknown,omitempty"`
+	Sensitive bool              `json:"sensitive,omitempty"`
+	Changed   bool              `json:"changed,omitempty"` // differs from what the state file holds
+}
+
+// Summary counts the resources by change.
+type Summary struct {
+	Valid    int `json:"valid"`
+	Create   int `json:"create"`
+	Update   int `json:"update"`
+	Destroy  int `json:"destroy"`
+	Forget   int `json:"forget"`
+	Deferred int `json:"deferred"`
+}
+
+// HasChanges says whether there is anything to do to the world or to the
+// outputs. Recording in the state file what is VALID already does not count.
+func (p *Plan) HasChanges() bool {
+	s := p.Summary
+	if s.Create+s.Update+s.Destroy+s.Forget+s.Deferred > 0 {
+		return true
+	}
+	for _, o := range p.Outputs {
+		if o.Changed {
+			return true
+		}
+	}
+	return false
+}
+
+// Order lists the addresses layer by layer.
+func (p *Plan) Order() []string {
+	return slices.Concat(p.Layers...)
+}
+
+// Before gives, for every resource, those that must be done before it.
+func (p *Plan) Before() map[string][]string {
+	before := make(map[string][]string, len(p.Resources))
+	for addr := range p.Resources {
+		before[addr] = nil
+	}
+	for _, e := range p.Edges {
+		if !slices.Contains(before[e.To], e.From) {
+			before[e.To] = append(before[e.To], e.From)
+		}
+	}
+	return before
+}
+
+// Target is what running the step's image takes.
+func (s *Step) Target(addr string) typeclient.Target {
+	return typeclient.Target{
+		Address: addr, Reference: s.Type, Digest: s.Init.Digest, Settings: s.Settings, Mounts: s.Mounts,
+		StateTimeout: time.Duration(s.Timeouts.State), ActionTimeout: time.Duration(s.Timeouts.Action),
+	}
+}
+
+// Intent is what the step wants of its resource.
+func (s *Step) Intent() protocol.Intent {
+	if s.Change == Destroy {
+		return protocol.Absent
+	}
+	return protocol.Present
+}
+
+// Flexible says whether apply may find other actions than the plan shows,
+// because the plan itself said that it could not know.
+func (s *Step) Flexible() bool { return s.Change == Deferred || s.MayChange }
+
+// summarize counts the changes.
+func summarize(steps map[string]*Step) Summary {
+	var s Summary
+	for _, step := range steps {
+		switch step.Change {
+		case Valid:
+			s.Valid++
+		case Create:
+			s.Create++
+		case Update:
+			s.Update++
+		case Destroy:
+			s.Destroy++
+		case Forget:
+			s.Forget++
+		case Deferred:
+			s.Deferred++
+		}
+	}
+	return s
+}

@@ -1,0 +1,109 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"deployster/config"
+	"deployster/internal/diag"
+	"deployster/internal/invoke"
+	"deployster/protocol"
+)
+
+// grant decides which of the plugs that a type asks for it gets, and how they
+// are mounted. A required plug that cannot be given is an error, an optional
+// one a warning.
+func grant(r *config.Resource, t protocol.Type, plugs map[string]config.Plug) ([]invoke.Mount, diag.Diagnostics) {
+	var mounts []invoke.Mount
+	var diags diag.Diagnostics
+	taken := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(t.Plugs)) {
+		want := t.Plugs[name]
+		plug, declared := plugs[name]
+		if problem := refusal(r, name, want, plug, declared); problem != nil {
+			if want.Optional {
+				problem.Severity = diag.Warning
+				problem.Detail += " The type can do without it, so it runs without."
+			}
+			diags = append(diags, problem)
+			continue
+		}
+		if other, clash := taken[want.ContainerPath]; clash {
+			diags = append(diags, plugError(r, "Two plugs on one path",
+				"The image %s wants the plugs %q and %q both at %s. That is a fault of the image: tell its author.",
+				r.TypeRef, other, name, want.ContainerPath))
+			continue
+		}
+		taken[want.ContainerPath] = name
+		writable := !plug.ReadOnly && (want.Writable || want.AnyMode)
+		mounts = append(mounts, invoke.Mount{Source: plug.Path, Target: want.ContainerPath, Writable: writable})
+	}
+	return mounts, diags
+}
+
+// refusal says why a plug cannot be given, or nil.
+func refusal(r *config.Resource, name string, want protocol.PlugRequest, plug config.Plug, declared bool) *diag.Diagnostic {
+	switch {
+	case !declared:
+		return plugError(r, "Missing plug",
+			"The image %s asks for a plug named %q, and no manifest declares one. Declare it: plug %q { path = \"...\" }.",
+			r.TypeRef, name, name)
+	case !allowed(plug, r):
+		return plugError(r, "Plug not allowed",
+			"The image %s asks for the plug %q, which is there, but neither its resource_names nor its resource_types match this resource. Add a pattern to the plug if it may have it.",
+			r.TypeRef, name)
+	case want.Writable && plug.ReadOnly:
+		return plugError(r, "Plug is read-only",
+			"The image %s wants to write to the plug %q, which is declared read_only = true. Remove read_only from the plug if it may.",
+			r.TypeRef, name)
+	}
+	return nil
+}
+
+// allowed says whether a plug's lists let a resource have it: a match in
+// either is enough, and two empty lists let everyone.
+func allowed(p config.Plug, r *config.Resource) bool {
+	if len(p.ResourceNames) == 0 && len(p.ResourceTypes) == 0 {
+		return true
+	}
+	for _, re := range p.ResourceNames {
+		if re.MatchString(r.Address) {
+			return true
+		}
+	}
+	for _, re := range p.ResourceTypes {
+		if re.MatchString(r.TypeRef) {
+			return true
+		}
+	}
+	return false
+}
+
+func plugError(r *config.Resource, summary, detail string, args ...any) *diag.Diagnostic {
+	at := r.Range
+	return &diag.Diagnostic{Severity: diag.Error, Summary: summary, Detail: fmt.Sprintf(detail, args...),
+		Address: r.Address, Action: "init", Range: &at}
+}
+
+// requireAliases checks dialect 1's required_resources: the alias must be
+// there, and lead to a resource of the type, compared without its tag.
+func requireAliases(r *config.Resource, t protocol.Type, typeOf func(addr string) string) diag.Diagnostics {
+	var diags diag.Diagnostics
+	for _, alias := range slices.Sorted(maps.Keys(t.RequiredResources)) {
+		want := t.RequiredResources[alias]
+		addr, ok := r.Aliases[alias]
+		if !ok {
+			diags = append(diags, plugError(r, "Missing dependency",
+				"The image %s requires a dependency under the alias %q, of type %s. Add it: dependencies = { %s = resource.NAME }.",
+				r.TypeRef, alias, want, alias))
+			continue
+		}
+		if got := typeOf(addr); untagged(got) != untagged(want) {
+			diags = append(diags, plugError(r, "Dependency of the wrong type",
+				"The image %s requires its dependency %q to be of type %s, but resource %q is of type %s.",
+				r.TypeRef, alias, want, addr, got))
+		}
+	}
+	return diags
+}

@@ -1,0 +1,135 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"deployster/internal/diag"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// originRemoval marks the edges that order removals.
+const originRemoval = "removal"
+
+// removeAll decides about what the state file knows and no manifest declares.
+// All that it takes is in the state's entries, so that neither protection nor
+// the way to remove a thing is lost with its block.
+func (b *builder) removeAll(ctx context.Context) {
+	var group errgroup.Group
+	group.SetLimit(max(1, b.options.Parallelism))
+	for _, addr := range b.removed() {
+		entry := b.prior.Resources[addr]
+		group.Go(func() error {
+			step, err := b.remove(ctx, addr, entry)
+			if err != nil {
+				b.report(nil, "", diag.From("Cannot remove resource "+addr, err))
+				return nil
+			}
+			b.mu.Lock()
+			b.steps[addr] = step
+			b.mu.Unlock()
+			b.progress(Decided{addr, step.Change})
+			return nil
+		})
+	}
+	_ = group.Wait() // the workers report through diags
+}
+
+// remove decides about one such resource.
+func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*Step, error) {
+	step := &Step{Type: entry.Type, Change: Forget, Config: entry.Config, Sensitive: entry.Sensitive.Config,
+		Settings: entry.Settings, Mounts: entry.Mounts,
+		Timeouts: Timeouts{State: entry.StateTimeout, Action: entry.ActionTimeout}, Init: protocol.Type{Reference: entry.Type, Digest: entry.Digest}}
+	if entry.PreventDestroy {
+		return nil, &diag.Diagnostic{Severity: diag.Error, Summary: "Protected resource would be removed", Address: addr,
+			Detail: "No manifest declares it any more, but it was last applied with prevent_destroy = true. Put its block back; to remove it, first apply it with prevent_destroy = false."}
+	}
+	if entry.OnRemove == "forget" {
+		step.Reason = "no manifest declares it, and on_remove is \"forget\": it is left as it is"
+		return step, nil
+	}
+	ty, err := b.prober.Init(ctx, step.Target(addr))
+	if err != nil {
+		return nil, err
+	}
+	step.Init = ty
+	if !ty.Absent {
+		step.Reason = "no manifest declares it, and its type cannot remove things: it is left as it is"
+		return step, nil
+	}
+	b.progress(Asking{addr})
+	answer, err := b.prober.State(ctx, step.Target(addr), ty,
+		protocol.StateInput{Config: entry.Config, Intent: protocol.Absent, LastState: entry.State})
+	if err != nil {
+		return nil, err
+	}
+	step.take(answer)
+	if answer.Status == protocol.Missing {
+		step.Change, step.Actions, step.Reason = Forget, nil, "no manifest declares it, and it is gone already"
+		return step, nil
+	}
+	step.Change, step.Reason = Destroy, "no manifest declares it"
+	return step, nil
+}
+
+// removed lists what the state file knows and no manifest declares, sorted.
+func (b *builder) removed() []string {
+	declared := map[string]bool{}
+	for _, r := range b.manifest.Resources() {
+		declared[r.Address] = true
+	}
+	var gone []string
+	for _, addr := range slices.Sorted(maps.Keys(b.prior.Resources)) {
+		if !declared[addr] {
+			gone = append(gone, addr)
+		}
+	}
+	return gone
+}
+
+// removalEdges make a thing go only after all that was recorded as depending on
+// it has gone, or has been changed so that it lets go.
+func (b *builder) removalEdges() []Edge {
+	gone := map[string]bool{}
+	for _, addr := range b.removed() {
+		gone[addr] = true
+	}
+	var edges []Edge
+	for dependant, entry := range b.prior.Resources {
+		if _, planned := b.steps[dependant]; !planned {
+			continue
+		}
+		for _, dependency := range entry.Dependencies {
+			if gone[dependency] {
+				edges = append(edges, Edge{From: dependant, To: dependency, Origin: originRemoval})
+			}
+		}
+	}
+	return edges
+}
+
+func compareEdges(a, b Edge) int {
+	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Origin, b.Origin))
+}
+
+// compareDiagnostics sorts by place, then by resource.
+func compareDiagnostics(a, b *diag.Diagnostic) int {
+	return cmp.Or(compareRanges(a.Range, b.Range), cmp.Compare(a.Address, b.Address), cmp.Compare(a.Summary, b.Summary), cmp.Compare(a.Detail, b.Detail))
+}
+
+func compareRanges(a, b *diag.Range) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return 1
+	case b == nil:
+		return -1
+	}
+	return cmp.Or(cmp.Compare(a.Filename, b.Filename), cmp.Compare(a.Start.Line, b.Start.Line), cmp.Compare(a.Start.Column, b.Start.Column))
+}

@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deployster/internal/strictjson"
+)
+
+// minEmbedded is the length, in bytes, from which on a secret is also looked
+// for inside longer strings: shorter ones would be found everywhere.
+const minEmbedded = 4
+
+// Secrets gives the text of every value that stands at or below the pointers:
+// strings as they are, numbers as they are written. Booleans and null are no
+// secrets that could be recognised again.
+func Secrets(value json.RawMessage, pointers []string) []string {
+	if len(pointers) == 0 {
+		return nil
+	}
+	tree, err := strictjson.Value(value)
+	if err != nil {
+		return nil
+	}
+	var secrets []string
+	walk(tree, nil, func(path []string, leaf any) {
+		text, ok := leafText(leaf)
+		if ok && slices.ContainsFunc(pointers, func(p string) bool { return covers(p, path) }) {
+			secrets = append(secrets, text)
+		}
+	})
+	slices.Sort(secrets)
+	return slices.Compact(secrets)
+}
+
+// SecretPointers finds where secrets come back in a value, such as a password
+// that an image repeats in its state.
+func SecretPointers(value json.RawMessage, secrets []string) []string {
+	if len(secrets) == 0 || len(value) == 0 {
+		return nil
+	}
+	tree, err := strictjson.Value(value)
+	if err != nil {
+		return nil
+	}
+	var pointers []string
+	walk(tree, nil, func(path []string, leaf any) {
+		text, ok := leafText(leaf)
+		if ok && slices.ContainsFunc(secrets, func(s string) bool {
+			return text == s || len(s) >= minEmbedded && strings.Contains(text, s)
+		}) {
+			pointers = append(pointers, strictjson.JoinPointer(path))
+		}
+	})
+	slices.Sort(pointers)
+	return pointers
+}
+
+// walk visits the leaves of a JSON value.
+func walk(v any, path []string, visit func(path []string, leaf any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			walk(inner, append(slices.Clip(path), key), visit)
+		}
+	case []any:
+		for i, inner := range v {
+			walk(inner, append(slices.Clip(path), strconv.Itoa(i)), visit)
+		}
+	default:
+		visit(path, v)
+	}
+}
+
+func leafText(leaf any) (string, bool) {
+	switch leaf := leaf.(type) {
+	case string:
+		return leaf, leaf != ""
+	case json.Number:
+		return leaf.String(), true
+	}
+	return "", false
+}
+
+// covers says whether a JSON pointer is the path or stands above it.
+func covers(pointer string, path []string) bool {
+	steps := strictjson.Pointer(pointer)
+	return len(steps) <= len(path) && slices.Equal(steps, path[:len(steps)])
+}

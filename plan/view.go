@@ -1,0 +1,84 @@
+package plan
+
+import (
+	"encoding/json"
+	"maps"
+
+	"deployster/config"
+	"deployster/protocol"
+)
+
+// View is a resource as those that depend on it see it at some moment: while
+// planning an expectation, while applying the truth.
+type View struct {
+	Type    string
+	Config  json.RawMessage
+	State   json.RawMessage // nil = nothing known yet
+	Partial bool            // State is a forecast or what is there now: more may come
+	Status  protocol.Status
+	Actions []string          // names of what is planned
+	Aliases map[string]string // of its own dependencies: alias -> address
+}
+
+// View is the expectation that a step gives its dependants. What an update
+// will leave behind is taken from its forecast, else from what is there now.
+func (s *Step) View() View {
+	v := View{Type: s.Type, Config: s.Config, Aliases: s.Aliases, Partial: true}
+	for _, a := range s.Actions {
+		v.Actions = append(v.Actions, a.Name)
+	}
+	switch s.Change {
+	case Valid:
+		v.State, v.Status, v.Partial = s.State, protocol.Valid, s.MayChange
+	case Update:
+		v.State, v.Status = overlay(s.Stale, s.Forecast), protocol.Stale
+	default:
+		v.State, v.Status = s.Forecast, protocol.Missing
+	}
+	return v
+}
+
+// overlay lays the top-level keys of one JSON object over another. It serves
+// forecasts, which name the part of a state that is known before it is so.
+func overlay(base, top json.RawMessage) json.RawMessage {
+	if len(top) == 0 {
+		return base
+	}
+	var under, over map[string]json.RawMessage
+	if json.Unmarshal(base, &under) != nil || under == nil || json.Unmarshal(top, &over) != nil {
+		return top
+	}
+	maps.Copy(under, over)
+	merged, err := json.Marshal(under)
+	if err != nil {
+		return top
+	}
+	return merged
+}
+
+// Scope is what expressions may know of the given resources.
+func Scope(addresses []string, look func(addr string) View) config.Scope {
+	scope := config.Scope{}
+	for _, addr := range addresses {
+		v := look(addr)
+		scope[addr] = config.ResourceState{Known: v.State, Complete: v.State != nil && !v.Partial}
+	}
+	return scope
+}
+
+// Dependencies is what an image is told of the resources behind its aliases,
+// with those behind theirs. What of it is sent depends on the image's dialect.
+func Dependencies(aliases map[string]string, look func(addr string) View) map[string]protocol.Dependency {
+	if len(aliases) == 0 {
+		return nil
+	}
+	deps := make(map[string]protocol.Dependency, len(aliases))
+	for alias, addr := range aliases {
+		v := look(addr)
+		deps[alias] = protocol.Dependency{
+			Name: addr, Type: v.Type, Config: v.Config, State: v.State, Properties: v.State,
+			Status: v.Status, Actions: v.Actions, Dependencies: Dependencies(v.Aliases, look),
+		}
+	}
+	return deps
+}
