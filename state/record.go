@@ -27,7 +27,7 @@ const (
 // record is one fact. A journal is a file of lines, each the CRC-32C of the
 // JSON in eight hex digits, a space, and the JSON. Seq counts from 1, and Prev
 // is the hash of the record before, so that a lost, doubled or exchanged line
-// cannot pass.
+// cannot pass. Seq must stay the first key: confirms finds records by it.
 type record struct {
 	Seq  uint64 `json:"seq"`
 	Prev string `json:"prev"`
@@ -111,11 +111,22 @@ func decodeJournal(data []byte) (records []record, dropped int, err error) {
 }
 
 // confirms says whether any whole record in data was written when the record
-// seq was already confirmed by the disk.
+// seq was already confirmed by the disk. The damage before a record may have
+// taken the newline with it, so records are looked for by how they begin.
 func confirms(data []byte, seq uint64) bool {
+	const sum = len("01234567 ")
 	for line := range bytes.SplitSeq(data, []byte("\n")) {
-		if r, ok := decodeLine(line); ok && r.Durable >= seq {
-			return true
+		for at := 0; at < len(line); at++ {
+			next := bytes.Index(line[at:], []byte(`{"seq":`))
+			if next < 0 {
+				break
+			}
+			if at += next; at < sum {
+				continue
+			}
+			if r, ok := decodeLine(line[at-sum:]); ok && r.Durable >= seq {
+				return true
+			}
 		}
 	}
 	return false

@@ -1,0 +1,338 @@
+package state
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"deployster/internal/diag"
+	"deployster/internal/invoke"
+)
+
+func entry(state string) Entry {
+	return Entry{
+		Type: "acme/file:1", Digest: "sha256:aa",
+		Config: json.RawMessage(`{"z":1,"a":"<b>"}`), State: json.RawMessage(state),
+		ValidAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+	}
+}
+
+// full is an entry in which nothing is left out.
+func full() Entry {
+	e := entry(`{"n": 9007199254740993, "secret": "x"}`)
+	e.Dependencies = []string{"disk"}
+	e.Settings = invoke.Settings{Network: invoke.NoNetwork, Env: map[string]string{"TOKEN": "t", "A": "b"}, Memory: 1 << 20}
+	e.Mounts = []invoke.Mount{{Source: "/h", Target: "/c", Writable: true}}
+	e.StateTimeout, e.ActionTimeout = Duration(5*time.Minute), Duration(time.Hour)
+	e.PreventDestroy, e.OnRemove = true, "forget"
+	e.Sensitive = Sensitive{Config: []string{"/a"}, State: []string{"/secret"}, Env: []string{"TOKEN"}}
+	return e
+}
+
+func mustOpen(t *testing.T, path string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), path, Options{Command: "deployster apply"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func mustBegin(t *testing.T, s *Store, plan string) *Journal {
+	t.Helper()
+	j, err := s.Begin(plan, s.Snapshot().Lineage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+func ok(t *testing.T, errs ...error) {
+	t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func encoded(t *testing.T, s Snapshot) string {
+	t.Helper()
+	b, err := s.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestRoundTrip(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "deployster.state.json")
+	empty, rec, err := Load(path)
+	if err != nil || rec != nil || empty.Lineage != "" || len(empty.Resources) != 0 {
+		t.Fatalf("a missing file gave %+v, %+v, %v", empty, rec, err)
+	}
+	s := mustOpen(t, path)
+	j := mustBegin(t, s, "p1")
+	ok(t,
+		j.ActionStarted("web", "write", "k1"),
+		j.ActionEnded("web", "write", 0, ""),
+		j.Valid("web", full()),
+		j.Valid("disk", entry(`{}`)),
+		j.Valid("old", entry(`{}`)),
+		j.Removed("old"),
+		j.Outputs(map[string]Output{"o": {Value: json.RawMessage(`[1, 2]`)}, "s": {Value: json.RawMessage(`"x"`), Sensitive: true}}),
+	)
+	during := j.Snapshot()
+	ok(t, j.Finish(StatusOK))
+	after := s.Snapshot()
+	ok(t, s.Close())
+	got, rec, err := Load(path)
+	if err != nil || rec != nil {
+		t.Fatalf("load: %+v %v", rec, err)
+	}
+	if encoded(t, got) != encoded(t, after) {
+		t.Errorf("loaded\n%s\nwant\n%s", encoded(t, got), encoded(t, after))
+	}
+	if len(during.Resources) != 2 || len(got.Resources) != 2 || got.Serial != 1 || got.Lineage == "" {
+		t.Errorf("during %d, after %d resources, serial %d", len(during.Resources), len(got.Resources), got.Serial)
+	}
+	if a, was := got.WasApplied("p1"); !was || a.Status != StatusOK {
+		t.Errorf("applied: %+v %v", a, was)
+	}
+	if _, was := got.WasApplied("p2"); was {
+		t.Error("p2 was never applied")
+	}
+	if string(got.Resources["web"].State) != `{"n":9007199254740993,"secret":"x"}` {
+		t.Errorf("state %s: digits or order lost", got.Resources["web"].State)
+	}
+	if string(got.Outputs["o"].Value) != `[1,2]` {
+		t.Errorf("output %s", got.Outputs["o"].Value)
+	}
+	if _, err := os.Stat(path + ".journal"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the journal is still there: %v", err)
+	}
+}
+
+func TestFileIsStableAndReadable(t *testing.T) {
+	t.Parallel()
+	s := Snapshot{Format: 1, Lineage: "l", Serial: 7, Resources: map[string]Entry{"b": full(), "a": entry(`{"k":true}`)}, Outputs: map[string]Output{}}
+	first := encoded(t, s)
+	for range 20 {
+		if encoded(t, s) != first {
+			t.Fatal("the same snapshot gave other bytes")
+		}
+	}
+	path := filepath.Join(t.TempDir(), "s.json")
+	ok(t, writeFile(path, s))
+	again, err := readFile(path)
+	ok(t, err)
+	if encoded(t, again) != first {
+		t.Errorf("written and read again:\n%s\nwant\n%s", encoded(t, again), first)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v %v", info.Mode(), err)
+	}
+	for _, want := range []string{"{\n  \"format\": 1,\n  \"lineage\": \"l\",\n  \"serial\": 7,\n", "\n        \"a\": \"<b>\",\n        \"z\": 1\n", `"state_timeout": "5m0s"`, "}\n"} {
+		if !strings.Contains(first, want) {
+			t.Errorf("%q is not in\n%s", want, first)
+		}
+	}
+	if !strings.HasSuffix(first, "}\n") || strings.HasSuffix(first, "\n\n") {
+		t.Error("no single newline at the end")
+	}
+}
+
+// refused checks that an error tells the user enough, and carries its cause.
+func refused(t *testing.T, err, cause error) {
+	t.Helper()
+	if !errors.Is(err, cause) {
+		t.Errorf("error %v, want one of %v", err, cause)
+	}
+	var d *diag.Diagnostic
+	if !errors.As(err, &d) || d.Severity != diag.Error || len(d.Detail) < 40 {
+		t.Errorf("%v is no diagnostic that says what to do", err)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	good := encoded(t, Snapshot{Format: 1, Lineage: "l", Serial: 1})
+	for name, c := range map[string]struct {
+		content string
+		cause   error
+	}{
+		"empty":          {"", ErrDamaged},
+		"blank":          {" \n", ErrDamaged},
+		"zero bytes":     {"\x00\x00\x00\x00", ErrDamaged},
+		"torn":           {good[:len(good)/2], ErrDamaged},
+		"two documents":  {good + good, ErrDamaged},
+		"trailing":       {good + "x", ErrDamaged},
+		"duplicate key":  {`{"format":1,"format":1,"lineage":"l","serial":1,"resources":{},"outputs":{}}`, ErrDamaged},
+		"newer":          {`{"format":2,"lineage":"l","future":true}`, ErrNewer},
+		"terraform":      {`{"version":4,"terraform_version":"1.9","serial":1,"lineage":"x","outputs":{},"resources":[]}`, ErrForeign},
+		"other json":     {`{"name":"package"}`, ErrForeign},
+		"a list":         {`[]`, ErrDamaged},
+		"format a word":  {`{"format":"1","lineage":"l","serial":1,"resources":{}}`, ErrForeign},
+		"format 0":       {`{"format":0,"lineage":"l","serial":1,"resources":{}}`, ErrForeign},
+		"unknown key":    {`{"format":1,"lineage":"l","serial":1,"resources":{},"outputs":{},"x":1}`, ErrDamaged},
+		"no resources":   {`{"format":1,"lineage":"l","serial":1}`, ErrDamaged},
+		"empty lineage":  {`{"format":1,"lineage":"","serial":1,"resources":{}}`, ErrDamaged},
+		"minus serial":   {`{"format":1,"lineage":"l","serial":-1,"resources":{}}`, ErrDamaged},
+		"invalid UTF-8":  {"{\"format\":1,\"lineage\":\"\xff\",\"serial\":1,\"resources\":{}}", ErrDamaged},
+		"resources list": {`{"format":1,"lineage":"l","serial":1,"resources":[]}`, ErrDamaged},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "s.json")
+			ok(t, os.WriteFile(path, []byte(c.content), 0o600))
+			_, _, err := Load(path)
+			refused(t, err, c.cause)
+			_, err = Open(t.Context(), path, Options{})
+			refused(t, err, c.cause)
+			_, err = ReadShared(t.Context(), path, Options{})
+			refused(t, err, c.cause)
+			if got, _ := os.ReadFile(path); string(got) != c.content {
+				t.Errorf("the file was changed to %q", got)
+			}
+			// The refusal let go of the lock: the same refusal comes again.
+			_, err = Open(t.Context(), path, Options{})
+			refused(t, err, c.cause)
+		})
+	}
+}
+
+func TestNoDirectory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "none", "s.json")
+	_, _, err := Load(path)
+	refused(t, err, os.ErrNotExist)
+	_, err = Open(t.Context(), path, Options{})
+	refused(t, err, os.ErrNotExist)
+	file := filepath.Join(dir, "file")
+	ok(t, os.WriteFile(file, nil, 0o600))
+	if _, _, err = Load(filepath.Join(file, "s.json")); err == nil {
+		t.Error("a file served as a directory")
+	}
+	if _, _, err = Load(dir); err == nil {
+		t.Error("a directory served as a state file")
+	}
+}
+
+func TestLineage(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "s.json")
+	s := mustOpen(t, path)
+	j, err := s.Begin("p", "the-plans-lineage")
+	ok(t, err)
+	if _, err := s.Begin("p2", "the-plans-lineage"); err == nil {
+		t.Error("two journals at once")
+	}
+	ok(t, j.Finish(StatusOK))
+	if err := j.Finish(StatusOK); err == nil {
+		t.Error("finished twice")
+	}
+	if err := j.Removed("x"); err == nil {
+		t.Error("a fact after the end was taken")
+	}
+	_, err = s.Begin("p2", "another")
+	refused(t, err, ErrForeign)
+	ok(t, s.Close())
+	if got, _, _ := Load(path); got.Lineage != "the-plans-lineage" {
+		t.Errorf("lineage %q", got.Lineage)
+	}
+}
+
+func TestAppliedIsBounded(t *testing.T) {
+	t.Parallel()
+	base := Snapshot{Format: 1, Lineage: "l"}
+	for i := range MaxApplied + 5 {
+		base = newReplay(base, begin{Lineage: "l", Serial: uint64(i), Plan: "p" + string(rune('a'+i%26)), Run: NewID()}, now()).result(StatusOK)
+	}
+	if len(base.Applied) != MaxApplied || base.Serial != MaxApplied+5 {
+		t.Errorf("%d runs, serial %d", len(base.Applied), base.Serial)
+	}
+}
+
+func TestEntryHash(t *testing.T) {
+	t.Parallel()
+	want := EntryHash(full())
+	same := full()
+	same.ValidAt = time.Now()
+	same.Config = json.RawMessage(" {\"a\" : \"\\u003cb>\", \"z\":1 }")
+	if EntryHash(same) != want {
+		t.Error("the same entry, written otherwise, has another hash")
+	}
+	path := filepath.Join(t.TempDir(), "s.json")
+	ok(t, writeFile(path, Snapshot{Format: 1, Lineage: "l", Resources: map[string]Entry{"a": full()}}))
+	loaded, err := readFile(path)
+	ok(t, err)
+	if EntryHash(loaded.Resources["a"]) != want {
+		t.Error("the file changes the hash")
+	}
+	for name, change := range map[string]func(*Entry){
+		"type":     func(e *Entry) { e.Type = "x" },
+		"digest":   func(e *Entry) { e.Digest = "x" },
+		"config":   func(e *Entry) { e.Config = json.RawMessage(`{}`) },
+		"state":    func(e *Entry) { e.State = json.RawMessage(`{"n":9007199254740992,"secret":"x"}`) },
+		"deps":     func(e *Entry) { e.Dependencies = nil },
+		"settings": func(e *Entry) { e.Settings.Memory++ },
+		"mounts":   func(e *Entry) { e.Mounts = nil },
+		"timeout":  func(e *Entry) { e.ActionTimeout++ },
+		"protect":  func(e *Entry) { e.PreventDestroy = false },
+		"remove":   func(e *Entry) { e.OnRemove = "" },
+		"mask":     func(e *Entry) { e.Sensitive.State = nil },
+		"no json":  func(e *Entry) { e.State = json.RawMessage(`{`) },
+	} {
+		e := full()
+		change(&e)
+		if EntryHash(e) == want {
+			t.Errorf("%s does not count", name)
+		}
+	}
+}
+
+func TestMasked(t *testing.T) {
+	t.Parallel()
+	s := Snapshot{Format: 1, Lineage: "l", Resources: map[string]Entry{"a": full()}, Outputs: map[string]Output{"s": {Value: json.RawMessage(`"hidden"`), Sensitive: true}}}
+	before := encoded(t, s)
+	shown := encoded(t, s.Masked())
+	for _, secret := range []string{"<b>", `"x"`, `"t"`, "hidden"} {
+		if strings.Contains(shown, secret) {
+			t.Errorf("%s is shown in\n%s", secret, shown)
+		}
+	}
+	if !strings.Contains(shown, `"A": "b"`) || !strings.Contains(shown, "9007199254740993") {
+		t.Errorf("too much is masked:\n%s", shown)
+	}
+	if encoded(t, s) != before {
+		t.Error("masking changed the original")
+	}
+}
+
+func TestInvalidDocumentsAreNotRecorded(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "s.json")
+	s := mustOpen(t, path)
+	j := mustBegin(t, s, "p")
+	bad := entry(`{"a":1,"a":2}`)
+	if err := j.Valid("a", bad); err == nil {
+		t.Error("a state with a duplicate key was recorded")
+	}
+	if err := j.Outputs(map[string]Output{"o": {Value: json.RawMessage(`{`)}}); err == nil {
+		t.Error("an output that is no JSON was recorded")
+	}
+	ok(t, j.Valid("b", entry(`{}`)), j.Finish(StatusError), s.Close())
+	data, err := os.ReadFile(path)
+	ok(t, err)
+	if !bytes.Contains(data, []byte(`"b"`)) || bytes.Contains(data, []byte(`"a": {`)) {
+		t.Errorf("recorded:\n%s", data)
+	}
+}
