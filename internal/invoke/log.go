@@ -55,3 +55,6 @@ func (l *Log) Bytes() []byte {
 	out = append(out, l.tail[l.next:]...)
 	return append(out, l.tail[:l.next]...)
 }
+
+// Skip counts bytes between head and tail that the caller did not write.
+func (l *Log) Skip(n int64) { l.total += n }

@@ -1,0 +1,296 @@
+package containerd
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/containerd/containerd/v2/client"
+	"github.com/containerd/containerd/v2/core/leases"
+	"github.com/containerd/containerd/v2/pkg/namespaces"
+	"golang.org/x/sys/unix"
+
+	"deployster/internal/diag"
+)
+
+// The defaults of Options.
+const (
+	DefaultNamespace = "deployster"
+	DefaultDataDir   = "/var/lib/deployster"
+	DefaultIdleExit  = 5 * time.Minute
+
+	runtimeRoot = "/run/deployster"
+)
+
+// Options say how images are run on this machine.
+type Options struct {
+	Address   string // the socket of a running containerd; "" = an embedded one
+	Namespace string // of containerd; "" = DefaultNamespace
+
+	DataDir    string // of the embedded containerd; "" = DefaultDataDir
+	RuntimeDir string // for sockets and what runs; "" = below /run/deployster, by the data directory or the address
+
+	Runc         string        // the runc to use; "" = beside the executable, then on PATH
+	AllowOldRunc bool          // take one with known holes, and warn
+	IdleExit     time.Duration // of the embedded containerd; 0 = DefaultIdleExit
+
+	Warn func(*diag.Diagnostic) // gets warnings, from any goroutine; nil = nobody
+}
+
+func (o Options) warn(d *diag.Diagnostic) {
+	if o.Warn != nil {
+		o.Warn(d)
+	}
+}
+
+// withDefaults completes the options.
+func (o Options) withDefaults() (Options, error) {
+	if o.Namespace == "" {
+		o.Namespace = DefaultNamespace
+	}
+	if o.DataDir == "" {
+		o.DataDir = DefaultDataDir
+	}
+	if o.IdleExit <= 0 {
+		o.IdleExit = DefaultIdleExit
+	}
+	key := o.Address + "\x00" + o.Namespace
+	if o.Address == "" {
+		dir, err := filepath.Abs(o.DataDir)
+		if err != nil {
+			return o, errDataDir(o.DataDir, err)
+		}
+		o.DataDir, key = dir, dir
+	}
+	if o.RuntimeDir == "" {
+		o.RuntimeDir = filepath.Join(runtimeRoot, fmt.Sprintf("%x", sha256.Sum256([]byte(key)))[:12])
+	}
+	dir, err := filepath.Abs(o.RuntimeDir)
+	if err != nil {
+		return o, errRuntimeDir(o.RuntimeDir, err)
+	}
+	o.RuntimeDir = dir
+	// The socket of a shim is a 64-letter name in a directory below; the path
+	// of a unix socket has at most 107 bytes.
+	if n := 107 - len("/s/") - 64; o.Address == "" && len(dir) > n {
+		return o, errRuntimeDir(dir, fmt.Errorf("its path has %d bytes, and the sockets in it allow %d", len(dir), n))
+	}
+	return o, nil
+}
+
+func (o Options) server() serverConfig {
+	return serverConfig{dataDir: o.DataDir, runtimeDir: o.RuntimeDir, namespace: o.Namespace, idleExit: o.IdleExit}
+}
+
+// Runtime runs images. It implements invoke.Runner, is safe for concurrent
+// use, and must be closed.
+type Runtime struct {
+	client      *client.Client
+	namespace   string
+	snapshotter string
+	runtimeDir  string
+	runc        string // "" = the daemon's own
+	embedded    bool
+
+	id   string
+	held *presence // says that this client is alive
+
+	runs       atomic.Int64 // numbers the containers
+	runsOpen   sync.WaitGroup
+	images     imageCache
+	features   features
+	background sync.WaitGroup
+	stop       context.CancelFunc // of the background
+
+	leaseOnce sync.Once
+	lease     leases.Lease
+	leaseErr  error
+	closeOnce sync.Once
+	closeErr  error
+}
+
+// Open makes a Runtime. With the embedded containerd it starts that, if it
+// does not run yet. Its errors are diagnostics.
+func Open(ctx context.Context, o Options) (*Runtime, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	r := &Runtime{namespace: o.Namespace, runtimeDir: o.RuntimeDir, embedded: o.Address == "", id: newID()}
+	r.features = probeFeatures()
+	socket := o.server().socket()
+	if r.embedded {
+		err = r.openEmbedded(ctx, o)
+	} else {
+		r.runc = o.Runc
+		socket, err = r.openDaemon(ctx, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.client, err = dial(socket, o.Namespace); err == nil {
+		r.snapshotter, err = chooseSnapshotter(r.ctx(ctx), r.client)
+	}
+	if err != nil {
+		return nil, errors.Join(errNoAnswer(socket, err), r.Close())
+	}
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	r.stop = stop
+	if !r.embedded {
+		r.background.Add(1)
+		go func() {
+			defer r.background.Done()
+			checkDaemonRunc(background, socket, o.warn)
+			// Whoever comes next tries again: nothing is lost by a failure.
+			_ = r.sweeper().sweep(background, false)
+		}()
+	}
+	return r, nil
+}
+
+// openEmbedded finds runc and the server at the same time.
+func (r *Runtime) openEmbedded(ctx context.Context, o Options) error {
+	if os.Geteuid() != 0 {
+		return errNotRoot()
+	}
+	if err := usableDir(o.DataDir); err != nil {
+		return errDataDir(o.DataDir, err)
+	}
+	if err := usableDir(o.RuntimeDir); err != nil {
+		return errRuntimeDir(o.RuntimeDir, err)
+	}
+	found := make(chan error, 1)
+	go func() {
+		var err error
+		r.runc, err = findRunc(ctx, o)
+		found <- err
+	}()
+	held, err := attach(ctx, o.server(), r.id)
+	if runcErr := <-found; runcErr != nil {
+		if held != nil {
+			runcErr = errors.Join(runcErr, held.release())
+		}
+		return runcErr
+	}
+	r.held = held
+	return err
+}
+
+// openDaemon checks what can be checked of a running daemon.
+func (r *Runtime) openDaemon(ctx context.Context, o Options) (socket string, err error) {
+	if socket, err = checkAddress(o.Address); err != nil {
+		return "", err
+	}
+	conn, err := net.DialTimeout("unix", socket, 5*time.Second)
+	if err != nil {
+		return "", errNoDaemon(o.Address, err)
+	}
+	_ = conn.Close()
+	if err := usableDir(o.RuntimeDir); err != nil {
+		return "", errRuntimeDir(o.RuntimeDir, err)
+	}
+	if r.held, err = register(ctx, o.RuntimeDir, r.id); err != nil {
+		return "", errRuntimeDir(o.RuntimeDir, err)
+	}
+	return socket, nil
+}
+
+// usableDir makes a directory, if need be, and makes sure that it can be
+// written.
+func usableDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return unix.Access(dir, unix.W_OK|unix.X_OK)
+}
+
+// dial makes a client of a containerd that is known to listen.
+func dial(socket, namespace string) (*client.Client, error) {
+	return client.New(socket, client.WithDefaultNamespace(namespace), client.WithDefaultRuntime(runtimeName), client.WithTimeout(10*time.Second))
+}
+
+// chooseSnapshotter takes overlayfs where it works, and else what works
+// everywhere.
+func chooseSnapshotter(ctx context.Context, c *client.Client) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	list, err := c.IntrospectionService().Plugins(ctx, "type==io.containerd.snapshotter.v1")
+	if err != nil {
+		return "", err
+	}
+	works := map[string]bool{}
+	for _, p := range list.Plugins {
+		works[p.ID] = p.InitErr == nil
+	}
+	for _, name := range []string{"overlayfs", "native"} {
+		if works[name] {
+			return name, nil
+		}
+	}
+	return "", errors.New("neither of its snapshotters overlayfs and native works")
+}
+
+// ctx marks a context with the namespace, for calls that bypass the client's
+// own handling of it.
+func (r *Runtime) ctx(ctx context.Context) context.Context {
+	return namespaces.WithNamespace(ctx, r.namespace)
+}
+
+// detached is a context for what must be done even when the caller is gone.
+func (r *Runtime) detached(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(r.ctx(context.WithoutCancel(ctx)), limit)
+}
+
+// leased marks a context so that what it makes is kept until something else
+// refers to it. One lease serves a Runtime from its first run to its end.
+func (r *Runtime) leased(ctx context.Context) (context.Context, error) {
+	r.leaseOnce.Do(func() {
+		ctx, cancel := r.detached(ctx, time.Minute)
+		defer cancel()
+		r.lease, r.leaseErr = r.client.LeasesService().Create(ctx,
+			leases.WithID("deployster-"+r.id), leases.WithLabels(map[string]string{labelClient: r.clientPath()}))
+	})
+	return leases.WithLease(ctx, r.lease.ID), r.leaseErr
+}
+
+func (r *Runtime) sweeper() sweeper {
+	return sweeper{client: r.client, namespace: r.namespace, runtimeDir: r.runtimeDir}
+}
+
+func (r *Runtime) clientPath() string { return filepath.Join(clientsDir(r.runtimeDir), r.id) }
+
+// Close waits for runs that are not over and gives up everything that a
+// Runtime holds. An embedded containerd stays for the next one, for a while.
+func (r *Runtime) Close() error {
+	r.closeOnce.Do(func() { r.closeErr = r.close() })
+	return r.closeErr
+}
+
+func (r *Runtime) close() error {
+	r.runsOpen.Wait()
+	if r.stop != nil {
+		r.stop()
+	}
+	r.background.Wait()
+	var errs []error
+	if r.client != nil {
+		if r.lease.ID != "" {
+			ctx, cancel := r.detached(context.Background(), time.Minute)
+			errs = append(errs, r.client.LeasesService().Delete(ctx, r.lease))
+			cancel()
+		}
+		errs = append(errs, r.client.Close())
+	}
+	if r.held != nil {
+		// The order matters: without the file nobody looks for what is his.
+		errs = append(errs, os.RemoveAll(r.ioDir()), r.held.release())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,18 @@
+// Package containerd runs images: it is the one implementation of
+// invoke.Runner that starts real containers, and the only package that knows
+// of containerd.
+//
+// Without an address it brings its own containerd: a background process of
+// this same binary (RunServer), started on demand, shared by everyone who uses
+// the same data directory, and gone by itself when idle. Its shims are this
+// binary too (RunShim). With an address it is a client of a running daemon.
+//
+// A run is a container with a snapshot of its own, three plain files for its
+// stdin, stdout and stderr, and labels that say whose it is. Whoever owns
+// containers holds a lock on a file, which the kernel frees when he dies; then
+// they are swept, by the embedded server or by the next client.
+//
+// It is larger than other packages because server, client, images and sweep
+// share the layout of two directories and the labels on containers: apart they
+// would have to export both.
+package containerd

@@ -1,0 +1,121 @@
+package containerd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"deployster/internal/diag"
+	"deployster/internal/invoke"
+)
+
+// caused is a diagnostic that still says what it comes from, for errors.Is.
+type caused struct {
+	*diag.Diagnostic
+	cause error
+}
+
+func (e *caused) Unwrap() []error { return []error{e.Diagnostic, e.cause} }
+
+func errNotRoot() error {
+	return diag.Errorf("Not enough rights to run containers",
+		"Deployster starts its own containerd, which needs root. Run it as root (for example with sudo), or give it a containerd that runs already and that you may use: -containerd-address SOCKET, or CONTAINERD_ADDRESS in the environment.")
+}
+
+func errNoDaemon(address string, cause error) error {
+	return &caused{diag.Errorf("There is no containerd at "+address,
+		"%s. Start the daemon there, give the address of one that runs (-containerd-address SOCKET or CONTAINERD_ADDRESS; usually /run/containerd/containerd.sock), or give none: then deployster brings its own.", sentence(cause)), cause}
+}
+
+func errBadAddress(address, why string) error {
+	return diag.Errorf("The containerd address is not usable",
+		"%q %s. It must be the absolute path of containerd's unix socket, for example /run/containerd/containerd.sock.", address, why)
+}
+
+func errNoAnswer(address string, cause error) error {
+	return &caused{diag.Errorf("What listens at "+address+" does not answer as containerd does",
+		"%s. Check that -containerd-address (or CONTAINERD_ADDRESS) is the socket of a containerd daemon that works.", sentence(cause)), cause}
+}
+
+func errNoRunc(looked []string) error {
+	return diag.Errorf("There is no runc on this machine",
+		"It is the program that makes containers. Looked for: %s. Install runc %s, put it beside the deployster program, or name it in DEPLOYSTER_RUNC.", strings.Join(looked, ", "), runcMinimum)
+}
+
+func errOldRunc(found []string) error {
+	return diag.Errorf("The runc of this machine is too old",
+		"Found %s. Older versions than %s let a hostile image take over the host. Install a newer one, put it beside the deployster program, or name it in DEPLOYSTER_RUNC; DEPLOYSTER_ALLOW_OLD_RUNC=1 takes the risk.", strings.Join(found, ", "), runcMinimum)
+}
+
+func warnOldRunc(path, version, owner string) *diag.Diagnostic {
+	return diag.Warningf("An old runc makes the containers",
+		"%s is version %s%s. Older versions than %s let a hostile image take over the host: run only images that you trust, and update it.", path, version, owner, runcMinimum)
+}
+
+func errDataDir(dir string, cause error) error {
+	return &caused{diag.Errorf("The data directory "+dir+" is not usable",
+		"%s. Deployster keeps its images there. Make it a directory that root can write, or choose another with DEPLOYSTER_DATA_DIR.", sentence(cause)), cause}
+}
+
+func errRuntimeDir(dir string, cause error) error {
+	return &caused{diag.Errorf("The run-time directory "+dir+" is not usable",
+		"%s. Deployster keeps its sockets and the input and output of what runs there. Make it a directory that you can write.", sentence(cause)), cause}
+}
+
+func errOwned(dir, owner string) error {
+	return diag.Errorf("The data directory "+dir+" belongs to another containerd",
+		"Its owner is %s. Wait until that has ended, or choose another directory with DEPLOYSTER_DATA_DIR.", owner)
+}
+
+func errServer(c serverConfig, why string) error {
+	return diag.Errorf("The embedded containerd did not start",
+		"%s.\nThe end of its log, %s:\n%s", strings.TrimSuffix(why, "."), c.logFile(), lastLines(c.logFile(), 10))
+}
+
+func errNoImage(reference, near string) error {
+	d := diag.Errorf(fmt.Sprintf("There is no image %s here", reference),
+		"Bring it with `deployster image import FILE` (a tar of `docker save`), or make it of files with `deployster image pack`; `deployster image ls` lists what is here.")
+	if near != "" {
+		d.Detail = fmt.Sprintf("Did you mean %s? ", near) + d.Detail
+	}
+	return &caused{d, invoke.ErrNoImage}
+}
+
+// sentence makes the text of an error fit to be followed by a full stop.
+func sentence(err error) string {
+	s := strings.TrimRight(err.Error(), ". \n")
+	if errors.Is(err, os.ErrPermission) {
+		s += " (are you root?)"
+	}
+	return s
+}
+
+// lastLines gives the end of a log, indented.
+func lastLines(path string, n int) string {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "  (" + err.Error() + ")"
+	}
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	lines = lines[max(0, len(lines)-n):]
+	return "  " + strings.Join(lines, "\n  ")
+}
+
+// checkAddress says what is wrong with the address of a daemon before anybody
+// waits for an answer from it.
+func checkAddress(address string) (path string, err error) {
+	path = strings.TrimPrefix(address, "unix://")
+	if !filepath.IsAbs(path) {
+		return "", errBadAddress(address, "is not an absolute path")
+	}
+	i, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return "", errNoDaemon(address, err)
+	case i.Mode().Type() != os.ModeSocket:
+		return "", errBadAddress(address, "is not a socket")
+	}
+	return path, nil
+}

@@ -1,0 +1,150 @@
+package containerd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
+	"github.com/containerd/errdefs"
+	"github.com/containerd/errdefs/pkg/errgrpc"
+	"golang.org/x/sys/unix"
+
+	"deployster/internal/diag"
+	"deployster/internal/invoke"
+)
+
+// finish waits for the end of a program that runs, and ends it itself when its
+// time is up, when it is not wanted any more, or when it prints too much.
+func (u *run) finish(ctx context.Context, ended <-chan exit) (res invoke.Result, err error) {
+	e, reason := u.await(ctx, ended)
+	if e.err != nil {
+		// Not even its outputs can be trusted to be complete.
+		if reason == nil {
+			reason = &invoke.UnknownError{Container: u.id, Err: e.err}
+		} else {
+			reason = errors.Join(reason, &invoke.UnknownError{Container: u.id, Err: e.err})
+		}
+	}
+	res.ExitCode = e.code
+	if e.err == nil {
+		res.OOM = u.r.oomKilled(u.id)
+		// Only when the task is deleted has the shim written everything.
+		del, cancel := u.r.detached(ctx, cleanupLimit)
+		defer cancel()
+		if _, err := u.tasks().Delete(del, &taskapi.DeleteTaskRequest{ContainerID: u.id}); err != nil && !errdefs.IsNotFound(errgrpc.ToNative(err)) {
+			reason = errors.Join(reason, u.r.failure("Removing the task of "+u.s.Name, errgrpc.ToNative(err)))
+		}
+	}
+	u.io.stdout.finish()
+	u.io.stderr.finish()
+	more, err := u.collect(&res)
+	if more && reason == nil {
+		reason = &invoke.OutputError{Limit: u.s.MaxStdout}
+	}
+	if err != nil {
+		reason = errors.Join(reason, fmt.Errorf("reading what %s printed: %w", u.s.Name, err))
+	}
+	return res, reason
+}
+
+// collect fills the outputs into the result, and says whether there was more
+// on stdout than is allowed.
+func (u *run) collect(res *invoke.Result) (more bool, err error) {
+	var err1, err2 error
+	if u.s.Kind == invoke.Action {
+		more = u.s.MaxStdout > 0 && u.io.stdout.size() > u.s.MaxStdout
+		res.Stdout, err1 = u.io.stdout.log(u.s.KeepLog)
+	} else {
+		res.Stdout, more, err1 = u.io.stdout.whole(u.s.MaxStdout)
+	}
+	res.Stderr, err2 = u.io.stderr.log(u.s.KeepLog)
+	return more, errors.Join(err1, err2)
+}
+
+// await gives how the program ended, and why it was ended if it was.
+func (u *run) await(ctx context.Context, ended <-chan exit) (e exit, reason error) {
+	var timeout, kill, giveUp <-chan time.Time
+	if u.s.Timeout > 0 {
+		t := time.NewTimer(u.s.Timeout)
+		defer t.Stop()
+		timeout = t.C
+	}
+	grace := u.s.Grace
+	if grace <= 0 {
+		grace = invoke.DefaultGrace
+	}
+	done := ctx.Done()
+	watch := time.NewTicker(watchEvery)
+	defer watch.Stop()
+	ask := func(why error) {
+		reason, done, timeout = why, nil, nil
+		u.signal(ctx, unix.SIGTERM)
+		kill = time.After(grace)
+	}
+	end := func() {
+		kill = nil
+		u.signal(ctx, unix.SIGKILL)
+		giveUp = time.After(killLimit)
+	}
+	for {
+		select {
+		case e := <-ended:
+			return e, reason
+		case <-done:
+			ask(cancelled(ctx, u.s))
+		case <-timeout:
+			ask(&invoke.TimeoutError{After: u.s.Timeout})
+		case <-kill:
+			var t *invoke.TimeoutError
+			if errors.As(reason, &t) {
+				t.Killed = true
+			}
+			end()
+		case <-giveUp:
+			return exit{err: fmt.Errorf("it did not end within %s of being killed", killLimit)}, reason
+		case <-watch.C:
+			if u.tooMuch() && giveUp == nil {
+				reason, done, timeout = &invoke.OutputError{Limit: u.s.MaxStdout}, nil, nil
+				end()
+			}
+		}
+	}
+}
+
+// tooMuch says whether stdout is over its limit, and keeps endless logs from
+// filling the disk.
+func (u *run) tooMuch() bool {
+	keep := u.s.KeepLog
+	if keep <= 0 {
+		keep = invoke.DefaultKeepLog
+	}
+	u.io.stderr.trim(keep, u.s.Stderr != nil)
+	if u.s.Kind == invoke.Action {
+		u.io.stdout.trim(keep, u.s.Stdout != nil)
+	}
+	return u.s.MaxStdout > 0 && u.io.stdout.size() > u.s.MaxStdout
+}
+
+// signal sends a signal: SIGTERM to the program, SIGKILL to all its processes.
+// It may have ended by itself just before, which its end will tell.
+func (u *run) signal(ctx context.Context, sig unix.Signal) {
+	ctx, cancel := u.r.detached(ctx, 10*time.Second)
+	defer cancel()
+	_, _ = u.tasks().Kill(ctx, &taskapi.KillRequest{ContainerID: u.id, Signal: uint32(sig), All: sig == unix.SIGKILL})
+}
+
+// notThere finds the program's name in what runc says when there is none.
+var notThere = regexp.MustCompile(`exec: "([^"]*)": (executable file not found in \$PATH|stat [^:]*: no such file or directory|permission denied|is a directory)`)
+
+// startFailure says why a container did not start. The program has not run.
+func (u *run) startFailure(err error) error {
+	err = errgrpc.ToNative(err)
+	if m := notThere.FindStringSubmatch(err.Error()); m != nil {
+		return &caused{diag.Errorf("The image cannot run "+m[1],
+			"%s. The command line comes from the image's Entrypoint and Cmd, or from the type's answers; check that the image has such a program.", m[2]), err}
+	}
+	return &caused{diag.Errorf("The container of "+u.s.Name+" did not start", "%s", sentence(err)), err}
+}

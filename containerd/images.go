@@ -1,0 +1,202 @@
+package containerd
+
+import (
+	"context"
+	"errors"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/agext/levenshtein"
+	"github.com/containerd/containerd/v2/core/images"
+	"github.com/containerd/errdefs"
+	"github.com/distribution/reference"
+	digest "github.com/opencontainers/go-digest"
+
+	"deployster/internal/diag"
+	"deployster/internal/invoke"
+)
+
+// ImageInfo describes an image that is here.
+type ImageInfo struct {
+	Name    string    `json:"name"`   // the full name; the digest where it has no other
+	Digest  string    `json:"digest"` // of its manifest or index
+	Size    int64     `json:"size"`   // of its content, compressed as it is kept
+	Created time.Time `json:"created"`
+}
+
+// An image is kept under two records: its name, which may move to another
+// image, and its digest, by which plans and state entries know it.
+
+// isDigest says whether a record's name is its digest.
+func isDigest(name string) bool { return strings.HasPrefix(name, "sha256:") }
+
+// Images lists the images that are here, by name.
+func (r *Runtime) Images(ctx context.Context) ([]ImageInfo, error) {
+	ctx = r.ctx(ctx)
+	list, err := r.client.ImageService().List(ctx)
+	if err != nil {
+		return nil, r.failure("Listing the images", err)
+	}
+	named := map[digest.Digest]bool{}
+	for _, i := range list {
+		named[i.Target.Digest] = named[i.Target.Digest] || !isDigest(i.Name)
+	}
+	var infos []ImageInfo
+	for _, i := range list {
+		if !isDigest(i.Name) || !named[i.Target.Digest] {
+			infos = append(infos, r.info(ctx, i))
+		}
+	}
+	sort.Slice(infos, func(a, b int) bool { return infos[a].Name < infos[b].Name })
+	return infos, nil
+}
+
+func (r *Runtime) info(ctx context.Context, i images.Image) ImageInfo {
+	info := ImageInfo{Name: i.Name, Digest: i.Target.Digest.String(), Created: i.CreatedAt}
+	// Parts of other platforms may be missing; what can be counted is.
+	info.Size, _ = i.Size(ctx, r.client.ContentStore(), platform())
+	return info
+}
+
+// Resolve implements invoke.Runner.
+func (r *Runtime) Resolve(ctx context.Context, ref string) (invoke.Image, error) {
+	ctx = r.ctx(ctx)
+	name, dgst, err := normalize(ref)
+	if err != nil {
+		return invoke.Image{}, err
+	}
+	if dgst != "" {
+		if _, err := r.findDigest(ctx, dgst); err != nil {
+			return invoke.Image{}, r.missing(ctx, ref, err)
+		}
+		return invoke.Image{Reference: name, Digest: dgst.String()}, nil
+	}
+	i, err := r.client.ImageService().Get(ctx, name)
+	if err == nil {
+		err = r.keepDigest(ctx, i)
+	}
+	if err != nil {
+		return invoke.Image{}, r.missing(ctx, ref, err)
+	}
+	return invoke.Image{Reference: name, Digest: i.Target.Digest.String()}, nil
+}
+
+// normalize completes a reference as docker does. With a digest in it, the
+// digest alone says which image it is.
+func normalize(ref string) (name string, dgst digest.Digest, err error) {
+	if isDigest(ref) {
+		dgst = digest.Digest(ref)
+		if err = dgst.Validate(); err == nil {
+			return ref, dgst, nil
+		}
+	} else {
+		var named reference.Named
+		if named, err = reference.ParseDockerRef(ref); err == nil {
+			if d, ok := named.(reference.Digested); ok {
+				dgst = d.Digest()
+			}
+			return named.String(), dgst, nil
+		}
+	}
+	return "", "", diag.Errorf("Not the name of an image",
+		"%q: %s. Names look like acme/file:1.2 or registry.example.com/team/file:1.2; an image without a name is named by its digest, sha256:... .", ref, sentence(err))
+}
+
+// findDigest gives a record of the image with a digest: its own, or else any.
+func (r *Runtime) findDigest(ctx context.Context, dgst digest.Digest) (images.Image, error) {
+	i, err := r.client.ImageService().Get(ctx, dgst.String())
+	if err == nil || !errdefs.IsNotFound(err) {
+		return i, err
+	}
+	list, listErr := r.client.ImageService().List(ctx, "target.digest=="+dgst.String())
+	if listErr != nil || len(list) == 0 {
+		return i, errors.Join(err, listErr)
+	}
+	return list[0], r.keepDigest(ctx, list[0])
+}
+
+// keepDigest makes sure that an image can be run by its digest, also after its
+// name has moved on.
+func (r *Runtime) keepDigest(ctx context.Context, i images.Image) error {
+	if isDigest(i.Name) || r.images.isKept(i.Target.Digest) {
+		return nil
+	}
+	_, err := r.client.ImageService().Create(ctx, images.Image{Name: i.Target.Digest.String(), Target: i.Target})
+	if err != nil && !errdefs.IsAlreadyExists(err) {
+		return err
+	}
+	r.images.keep(i.Target.Digest)
+	return nil
+}
+
+// missing is the error for an image that could not be had.
+func (r *Runtime) missing(ctx context.Context, ref string, err error) error {
+	if !errdefs.IsNotFound(err) {
+		return r.failure("Looking for the image "+ref, err)
+	}
+	return errNoImage(ref, r.nearest(ctx, ref))
+}
+
+// nearest gives the name of the image here that a reference was probably meant
+// to be, or "".
+func (r *Runtime) nearest(ctx context.Context, ref string) string {
+	name, dgst, err := normalize(ref)
+	if err != nil || dgst != "" {
+		return ""
+	}
+	list, err := r.client.ImageService().List(ctx)
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, i := range list {
+		if !isDigest(i.Name) {
+			names = append(names, i.Name)
+		}
+	}
+	return nearest(familiar(name), names)
+}
+
+func nearest(want string, names []string) (best string) {
+	// A third of the letters may differ: beyond that it is a guess.
+	limit := max(len(want)/3, 2) + 1
+	for _, n := range names {
+		short := familiar(n)
+		if repository(short) == repository(want) {
+			return short // another tag of the same image
+		}
+		if d := levenshtein.Distance(want, short, nil); d < limit {
+			best, limit = short, d
+		}
+	}
+	return best
+}
+
+// familiar shortens a full name as a user would write it.
+func familiar(name string) string {
+	if named, err := reference.ParseNormalizedNamed(name); err == nil {
+		return reference.FamiliarString(named)
+	}
+	return name
+}
+
+// repository gives a name without its tag.
+func repository(name string) string {
+	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, '/') {
+		return name[:i]
+	}
+	return name
+}
+
+// failure makes a diagnostic of an error of containerd.
+func (r *Runtime) failure(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var d *diag.Diagnostic
+	if errors.As(err, &d) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return &caused{diag.Errorf(doing+" failed", "containerd said: %s", err), err}
+}

@@ -1,0 +1,109 @@
+package containerd
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sort"
+
+	"github.com/containerd/containerd/v2/client"
+	"github.com/containerd/containerd/v2/core/images"
+	"github.com/containerd/containerd/v2/pkg/archive/compression"
+	"github.com/distribution/reference"
+	digest "github.com/opencontainers/go-digest"
+
+	"deployster/internal/diag"
+)
+
+// Import brings images from a tar as `docker save` makes it, or of an OCI
+// layout; either may be compressed. It gives the images by name.
+func (r *Runtime) Import(ctx context.Context, from io.Reader) ([]ImageInfo, error) {
+	ctx = r.ctx(ctx)
+	plain, err := openArchive(from)
+	if err != nil {
+		return nil, err
+	}
+	defer plain.Close()
+	imported, err := r.client.Import(ctx, plain,
+		client.WithImportPlatform(platform()),
+		client.WithSkipMissing(), // an index may name other platforms, which are not in the archive
+		client.WithImageRefTranslator(fullName),
+		client.WithDigestRef(func(d digest.Digest) string { return d.String() }))
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, errArchive(err)
+	}
+	if len(imported) == 0 {
+		return nil, errArchive(errors.New("there is no image in it"))
+	}
+	return r.checkImported(ctx, imported)
+}
+
+// checkImported makes sure that new images can be run, which also unpacks
+// them, so that the first run need not. What cannot be run is not kept.
+func (r *Runtime) checkImported(ctx context.Context, list []images.Image) ([]ImageInfo, error) {
+	named := map[digest.Digest]bool{}
+	for _, i := range list {
+		named[i.Target.Digest] = named[i.Target.Digest] || !isDigest(i.Name)
+	}
+	var infos []ImageInfo
+	for _, i := range list {
+		if _, err := r.prepare(ctx, i.Target.Digest.String()); err != nil {
+			for _, i := range list {
+				err = errors.Join(err, unlessGone(r.client.ImageService().Delete(ctx, i.Name)))
+				r.images.forget(i.Target.Digest)
+			}
+			return nil, r.failure("The import", err)
+		}
+		if !isDigest(i.Name) || !named[i.Target.Digest] {
+			infos = append(infos, r.info(ctx, i))
+		}
+	}
+	sort.Slice(infos, func(a, b int) bool { return infos[a].Name < infos[b].Name })
+	return infos, nil
+}
+
+// fullName completes the name that an OCI layout gives an image. A bare tag is
+// no name; such an image is known by its digest.
+func fullName(name string) string {
+	if !bytes.ContainsAny([]byte(name), "/:") {
+		return ""
+	}
+	named, err := reference.ParseDockerRef(name)
+	if err != nil {
+		return ""
+	}
+	return named.String()
+}
+
+// openArchive undoes the compression, and refuses what is no tar before
+// anything is done with it.
+func openArchive(from io.Reader) (io.ReadCloser, error) {
+	plain, err := compression.DecompressStream(from)
+	if err != nil {
+		return nil, errArchive(err)
+	}
+	const magicAt, blockSize = 257, 512
+	buf := bufio.NewReaderSize(plain, 64<<10)
+	head, err := buf.Peek(blockSize)
+	if err != nil {
+		return nil, errors.Join(errArchive(errors.New("it is too short for a tar, or cut off")), plain.Close())
+	}
+	// Every tar with images in it is of one of the ustar kinds.
+	if !bytes.HasPrefix(head[magicAt:], []byte("ustar")) {
+		return nil, errors.Join(errArchive(errors.New("it is not a tar")), plain.Close())
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{buf, plain}, nil
+}
+
+func errArchive(cause error) error {
+	return &caused{diag.Errorf("This is not an archive of images",
+		"%s. It must be a tar made by `docker save` or `docker buildx build --output type=oci`, or another OCI layout; it may be compressed with gzip or zstd.", sentence(cause)), cause}
+}

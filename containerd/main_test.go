@@ -1,0 +1,230 @@
+package containerd
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"deployster/internal/diag"
+	"deployster/internal/invoke"
+)
+
+// TestMain makes this test binary what the product's binary is: also the
+// shim and the server.
+func TestMain(m *testing.M) {
+	if IsShim(os.Args[0]) {
+		RunShim()
+		return
+	}
+	if IsServer(os.Args[0]) {
+		os.Exit(RunServer(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// moduleRoot is where go.mod is; tests run in their package's directory.
+func moduleRoot(t testing.TB) string {
+	t.Helper()
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// newEnoughRunc gives the runc of the module's tools, and builds it when it is
+// not there.
+func newEnoughRunc(t testing.TB) string {
+	t.Helper()
+	root := moduleRoot(t)
+	path := filepath.Join(root, "bin", "runc")
+	if _, err := os.Stat(path); err != nil {
+		cmd := exec.Command("go", "build", "-tags", "seccomp", "-o", path, "github.com/opencontainers/runc")
+		cmd.Dir = root
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("building runc (it needs gcc, pkg-config and libseccomp-dev): %v\n%s", err, out)
+		}
+	}
+	return path
+}
+
+func needRoot(t testing.TB) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Fatal("these tests make containers and must run as root")
+	}
+}
+
+// embedded gives the options of an embedded containerd of its own, which ends
+// with the test.
+func embedded(t testing.TB) Options {
+	t.Helper()
+	needRoot(t)
+	o := Options{DataDir: t.TempDir(), Runc: newEnoughRunc(t), IdleExit: 30 * time.Second}
+	o.Warn = func(d *diag.Diagnostic) { t.Errorf("unexpected warning: %v", d) }
+	o, err := o.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { endServer(t, o) })
+	return o
+}
+
+// endServer makes the server of a data directory leave, and checks that
+// nothing of it stays.
+func endServer(t testing.TB, o Options) {
+	t.Helper()
+	if t.Failed() {
+		t.Logf("the server's log:\n%s", lastLines(o.server().logFile(), 40))
+	}
+	pid := serverPid(o)
+	if pid == 0 {
+		return
+	}
+	// A server leaves when its data directory is gone.
+	if err := os.Remove(o.server().lock()); err != nil {
+		t.Error(err)
+	}
+	eventually(t, 30*time.Second, "the server leaves", func() bool { return !processLives(pid) })
+	if _, err := os.Stat(o.RuntimeDir); err == nil {
+		t.Errorf("%s is left behind", o.RuntimeDir)
+	}
+	mounts, err := os.ReadFile("/proc/self/mounts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{o.DataDir, o.RuntimeDir} {
+		if bytes.Contains(mounts, []byte(dir+"/")) {
+			t.Errorf("something is left mounted below %s:\n%s", dir, mounts)
+		}
+	}
+	for _, p := range processesWith(o.RuntimeDir) {
+		t.Errorf("a process is left: %s", p)
+	}
+}
+
+func serverPid(o Options) (pid int) {
+	b, _ := os.ReadFile(o.server().lock())
+	_, _ = fmt.Sscanf(string(b), "process %d", &pid)
+	if !processLives(pid) {
+		return 0
+	}
+	return pid
+}
+
+func processLives(pid int) bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !bytes.Contains(b, []byte(") Z "))
+}
+
+// processesWith lists the processes with a text in their command lines.
+func processesWith(text string) (found []string) {
+	dirs, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, f := range dirs {
+		b, err := os.ReadFile(f)
+		if err == nil && bytes.Contains(b, []byte(text)) && filepath.Dir(f) != fmt.Sprintf("/proc/%d", os.Getpid()) {
+			found = append(found, string(bytes.ReplaceAll(b, []byte{0}, []byte{' '})))
+		}
+	}
+	return found
+}
+
+func eventually(t testing.TB, limit time.Duration, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	t.Errorf("waited %s in vain: %s", limit, what)
+}
+
+func open(t testing.TB, o Options) *Runtime {
+	t.Helper()
+	r, err := Open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return r
+}
+
+// busyboxDir gives a directory with a busybox, its usual names, and more
+// files.
+func busyboxDir(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	b, err := os.ReadFile("/bin/busybox")
+	if err != nil {
+		t.Fatalf("these tests pack /bin/busybox of Debian's package busybox-static: %v", err)
+	}
+	write := func(name string, b []byte, mode os.FileMode) {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, b, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("bin/busybox", b, 0o755)
+	for _, name := range []string{"sh", "cat", "true", "sleep", "id", "env", "ls", "grep", "mount", "head", "wc", "sha256sum", "dd", "tr", "touch", "ip", "stat"} {
+		if err := os.Symlink("busybox", filepath.Join(dir, "bin", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range files {
+		write(name, []byte(text), 0o755)
+	}
+	return dir
+}
+
+// pack packs busybox and gives its digest.
+func pack(t testing.TB, r *Runtime, o PackOptions, files map[string]string) string {
+	t.Helper()
+	if o.Reference == "" {
+		o.Reference = "test/busybox:1"
+	}
+	if o.Dir == "" {
+		o.Dir = busyboxDir(t, files)
+	}
+	info, err := r.Pack(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Digest
+}
+
+// lockedBuffer is a writer for tests that look while it is written.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+var (
+	_ invoke.Runner = (*Runtime)(nil)
+	_ io.Writer     = (*lockedBuffer)(nil)
+)

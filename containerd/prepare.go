@@ -1,0 +1,243 @@
+package containerd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/containerd/containerd/v2/client"
+	"github.com/containerd/containerd/v2/core/content"
+	"github.com/containerd/containerd/v2/core/images"
+	"github.com/containerd/containerd/v2/core/mount"
+	"github.com/containerd/errdefs"
+	"github.com/containerd/platforms"
+	"github.com/moby/sys/user"
+	digest "github.com/opencontainers/go-digest"
+	"github.com/opencontainers/image-spec/identity"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	"golang.org/x/sys/unix"
+
+	"deployster/internal/diag"
+)
+
+const (
+	maxConfig  = 8 << 20 // bytes of an image's config that are read
+	maxAccount = 1 << 20 // bytes of an image's /etc/passwd and /etc/group that are read
+)
+
+// prepared is all that a run needs to know of an image, and that it is
+// unpacked. It never changes for a digest.
+type prepared struct {
+	digest digest.Digest
+	chain  string // the snapshot that containers start from
+	config ocispec.ImageConfig
+	user   user.ExecUser
+	cwd    string
+}
+
+// imageCache has what is known of images. The zero value is ready.
+type imageCache struct {
+	mu      sync.Mutex
+	entries map[digest.Digest]*cacheEntry
+	kept    map[digest.Digest]bool // has a record by its digest
+}
+
+type cacheEntry struct {
+	mu    sync.Mutex // held while the image is prepared
+	image *prepared
+}
+
+func (c *imageCache) entry(d digest.Digest) *cacheEntry {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.entries == nil {
+		c.entries = map[digest.Digest]*cacheEntry{}
+	}
+	if c.entries[d] == nil {
+		c.entries[d] = &cacheEntry{}
+	}
+	return c.entries[d]
+}
+
+func (c *imageCache) forget(d digest.Digest) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.entries, d)
+	delete(c.kept, d)
+}
+
+func (c *imageCache) isKept(d digest.Digest) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.kept[d]
+}
+
+func (c *imageCache) keep(d digest.Digest) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kept == nil {
+		c.kept = map[digest.Digest]bool{}
+	}
+	c.kept[d] = true
+}
+
+// platform matches the images that run here.
+func platform() platforms.MatchComparer { return platforms.Default() }
+
+// prepare gives an image by its digest, unpacked and checked, once.
+func (r *Runtime) prepare(ctx context.Context, ref string) (*prepared, error) {
+	dgst := digest.Digest(ref)
+	if err := dgst.Validate(); err != nil {
+		return nil, diag.Errorf("Not the digest of an image", "%q: %s", ref, err)
+	}
+	e := r.images.entry(dgst)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.image != nil {
+		return e.image, nil
+	}
+	record, err := r.findDigest(ctx, dgst)
+	if err != nil {
+		return nil, r.missing(ctx, ref, err)
+	}
+	p, err := r.prepareImage(ctx, record)
+	if err == nil {
+		e.image = p
+	}
+	return p, err
+}
+
+func (r *Runtime) prepareImage(ctx context.Context, record images.Image) (*prepared, error) {
+	p := &prepared{digest: record.Target.Digest}
+	broken := func(err error) error {
+		return diag.Errorf("The image "+familiar(record.Name)+" cannot be run", "%s.", sentence(err))
+	}
+	config, err := readConfig(ctx, r.client.ContentStore(), record)
+	if err != nil {
+		return nil, broken(err)
+	}
+	p.config = config.Config
+	if p.cwd, err = workdir(config.Config.WorkingDir); err != nil {
+		return nil, broken(err)
+	}
+	if err := client.NewImageWithPlatform(r.client, record, platform()).Unpack(ctx, r.snapshotter); err != nil {
+		return nil, broken(fmt.Errorf("unpacking it: %w", err))
+	}
+	p.chain = identity.ChainID(config.RootFS.DiffIDs).String()
+	if p.user, err = r.findUser(ctx, p); err != nil {
+		return nil, broken(err)
+	}
+	return p, nil
+}
+
+// readConfig reads the config of an image for this platform.
+func readConfig(ctx context.Context, cs content.Store, record images.Image) (c ocispec.Image, err error) {
+	desc, err := record.Config(ctx, cs, platform())
+	if errdefs.IsNotFound(err) {
+		return c, fmt.Errorf("it is not for the platform %s, or a part of it is missing (%w)", platforms.DefaultString(), err)
+	}
+	if err != nil {
+		return c, err
+	}
+	if desc.Size > maxConfig {
+		return c, fmt.Errorf("its config has %d bytes; %d are allowed", desc.Size, maxConfig)
+	}
+	b, err := content.ReadBlob(ctx, cs, desc)
+	if err != nil {
+		return c, err
+	}
+	if err := json.Unmarshal(b, &c); err != nil {
+		return c, fmt.Errorf("its config is broken: %w", err)
+	}
+	if len(c.RootFS.DiffIDs) == 0 {
+		return c, fmt.Errorf("it has no files: its config names no layers")
+	}
+	return c, nil
+}
+
+// workdir checks the working directory that an image asks for. One below /proc
+// can be a door to the host (CVE-2024-21626).
+func workdir(dir string) (string, error) {
+	clean := path.Clean("/" + dir)
+	if clean == "/proc" || strings.HasPrefix(clean, "/proc/") || strings.ContainsRune(dir, 0) {
+		return "", fmt.Errorf("its working directory %q is not allowed", dir)
+	}
+	return clean, nil
+}
+
+// findUser looks up the user that an image asks for in the image's own files,
+// as docker does: with the user's groups. The files are only read, by a path
+// that cannot lead out of the image, and not beyond a limit.
+func (r *Runtime) findUser(ctx context.Context, p *prepared) (u user.ExecUser, err error) {
+	ctx, err = r.leased(ctx)
+	if err != nil {
+		return u, err
+	}
+	snapshots := r.client.SnapshotService(r.snapshotter)
+	key := r.newContainerID() + "-user"
+	mounts, err := snapshots.View(ctx, key, p.chain)
+	if err != nil {
+		return u, err
+	}
+	defer func() {
+		ctx, cancel := r.detached(ctx, time.Minute)
+		defer cancel()
+		if rerr := snapshots.Remove(ctx, key); err == nil {
+			err = rerr
+		}
+	}()
+	lookup := func(passwd, group io.Reader) error {
+		found, err := user.GetExecUser(p.config.User, &user.ExecUser{Home: "/"}, passwd, group)
+		if err != nil {
+			return fmt.Errorf("its user %q: %w", p.config.User, err)
+		}
+		u = *found
+		return nil
+	}
+	if os.Geteuid() != 0 {
+		// Mounting needs root; a user by number needs no files.
+		return u, lookup(strings.NewReader(""), strings.NewReader(""))
+	}
+	err = mount.WithReadonlyTempMount(ctx, mounts, func(dir string) error {
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return err
+		}
+		defer root.Close()
+		passwd, err := readAccounts(root, "etc/passwd")
+		if err != nil {
+			return err
+		}
+		group, err := readAccounts(root, "etc/group")
+		if err != nil {
+			return err
+		}
+		return lookup(strings.NewReader(passwd), strings.NewReader(group))
+	})
+	return u, err
+}
+
+// readAccounts reads a file of accounts in an image. None is as good as an
+// empty one.
+func readAccounts(root *os.Root, name string) (string, error) {
+	// Not blocking: it could be a FIFO.
+	f, err := root.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return "", nil
+	}
+	defer f.Close()
+	if i, err := f.Stat(); err != nil || !i.Mode().IsRegular() {
+		return "", nil
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxAccount+1))
+	if err != nil || len(b) > maxAccount {
+		return "", fmt.Errorf("its /%s cannot be read, or has more than %d bytes", name, maxAccount)
+	}
+	return string(b), nil
+}

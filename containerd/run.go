@@ -1,0 +1,259 @@
+package containerd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
+	"github.com/containerd/containerd/api/types"
+	"github.com/containerd/containerd/api/types/runc/options"
+	"github.com/containerd/containerd/v2/core/containers"
+	"github.com/containerd/containerd/v2/core/mount"
+	"github.com/containerd/errdefs"
+	"github.com/containerd/errdefs/pkg/errgrpc"
+	"github.com/containerd/typeurl/v2"
+	"golang.org/x/sync/errgroup"
+
+	"deployster/internal/invoke"
+)
+
+const (
+	setupLimit   = time.Minute      // for making and starting a container
+	cleanupLimit = time.Minute      // for removing it
+	killLimit    = 30 * time.Second // between SIGKILL and the end
+)
+
+// The labels on what belongs to a run. Those of the image are never taken
+// over: containerd acts on some labels (CVE-2026-53488).
+const (
+	labelTool   = "deployster"        // the version of this layout
+	labelClient = "deployster.client" // the path of the client's file
+	labelKind   = "deployster.kind"   // invoke.Kind
+	labelName   = "deployster.name"   // for people
+)
+
+// Run implements invoke.Runner.
+func (r *Runtime) Run(ctx context.Context, s invoke.Spec) (invoke.Result, error) {
+	r.runsOpen.Add(1)
+	defer r.runsOpen.Done()
+	start := time.Now()
+	if ctx.Err() != nil {
+		return invoke.Result{}, cancelled(ctx, s)
+	}
+	p, err := r.prepare(r.ctx(ctx), s.Digest)
+	if err != nil {
+		return invoke.Result{}, r.orCancelled(ctx, s, r.failure("Preparing the image "+s.Digest, err))
+	}
+	run := &run{r: r, s: s, image: p, id: r.newContainerID()}
+	res, err := run.run(ctx)
+	if errors.Is(err, errImageGone) {
+		// Removed by another since it was prepared: say so, or prepare it anew.
+		r.images.forget(p.digest)
+		if run.image, err = r.prepare(r.ctx(ctx), s.Digest); err == nil {
+			run.id = r.newContainerID()
+			res, err = run.run(ctx)
+		}
+	}
+	res.Duration = time.Since(start)
+	return res, err
+}
+
+var errImageGone = errors.New("the image's files are gone")
+
+func cancelled(ctx context.Context, s invoke.Spec) error {
+	return fmt.Errorf("%s was cancelled: %w", s.Name, context.Cause(ctx))
+}
+
+// orCancelled tells a failure that comes of a cancellation as that.
+func (r *Runtime) orCancelled(ctx context.Context, s invoke.Spec, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return cancelled(ctx, s)
+	}
+	return err
+}
+
+func (r *Runtime) newContainerID() string {
+	return fmt.Sprintf("%s-%d", r.id, r.runs.Add(1))
+}
+
+// run is one invocation.
+type run struct {
+	r     *Runtime
+	s     invoke.Spec
+	image *prepared
+	id    string // of the container, the task, the snapshot and the directory
+	io    *stdio
+}
+
+func (u *run) tasks() taskapi.TasksClient { return u.r.client.TaskService() }
+
+// run makes the container, waits for its end and removes it, in every case.
+func (u *run) run(ctx context.Context) (res invoke.Result, err error) {
+	spec, err := u.r.spec(ctx, u.id, u.image, u.s)
+	if err != nil {
+		return res, err
+	}
+	if u.io, err = u.r.newStdio(u.id, u.s); err != nil {
+		return res, err
+	}
+	defer func() {
+		if rerr := u.io.remove(); err == nil && rerr != nil {
+			err = rerr
+		}
+	}()
+	// A call that is cut off may still be carried out by the server, behind
+	// the back of the cleanup. So setting up is never cut off; it is short.
+	setup, cancel := u.r.detached(ctx, setupLimit)
+	defer cancel()
+	rootfs, err := u.create(setup, spec)
+	defer func() {
+		if cerr := u.remove(ctx); err == nil && cerr != nil {
+			err = u.r.failure("Removing the container of "+u.s.Name, cerr)
+		}
+	}()
+	if err != nil {
+		return res, err
+	}
+	if ctx.Err() != nil {
+		return res, cancelled(ctx, u.s)
+	}
+	if err := u.createTask(setup, rootfs); err != nil {
+		return res, err
+	}
+	waiting, stopWaiting := context.WithCancel(u.r.ctx(context.WithoutCancel(ctx)))
+	defer stopWaiting()
+	exit := u.wait(waiting)
+	if ctx.Err() != nil {
+		return res, cancelled(ctx, u.s)
+	}
+	if _, err := u.tasks().Start(setup, &taskapi.StartRequest{ContainerID: u.id}); err != nil {
+		return res, u.startFailure(err)
+	}
+	return u.finish(ctx, exit)
+}
+
+// create makes the container's record and its snapshot, at the same time.
+func (u *run) create(ctx context.Context, spec any) (rootfs []mount.Mount, err error) {
+	ctx, err = u.r.leased(ctx)
+	if err != nil {
+		return nil, u.r.failure("Making a lease", err)
+	}
+	specAny, err := typeurl.MarshalAny(spec)
+	if err != nil {
+		return nil, err
+	}
+	opts, err := u.runtimeOptions()
+	if err != nil {
+		return nil, err
+	}
+	var group errgroup.Group
+	group.Go(func() (err error) {
+		rootfs, err = u.r.client.SnapshotService(u.r.snapshotter).Prepare(ctx, u.id, u.image.chain)
+		if errdefs.IsNotFound(err) {
+			err = errImageGone
+		}
+		return err
+	})
+	group.Go(func() error {
+		_, err := u.r.client.ContainerService().Create(ctx, containers.Container{
+			ID: u.id,
+			Labels: map[string]string{
+				labelTool: "1", labelClient: u.r.clientPath(), labelKind: string(u.s.Kind), labelName: label(u.s.Name),
+			},
+			Image:       u.image.digest.String(),
+			Runtime:     containers.RuntimeInfo{Name: runtimeName, Options: opts},
+			Spec:        specAny,
+			Snapshotter: u.r.snapshotter,
+			SnapshotKey: u.id,
+		})
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return nil, u.r.failure("Making the container of "+u.s.Name, err)
+	}
+	return rootfs, nil
+}
+
+// runtimeOptions tell the shim which runc to use, and who owns the program's
+// standard files.
+func (u *run) runtimeOptions() (typeurl.Any, error) {
+	o := &options.Options{
+		BinaryName: u.r.runc,
+		IoUid:      uint32(u.image.user.Uid),
+		IoGid:      uint32(u.image.user.Gid),
+	}
+	if u.r.embedded {
+		o.Root = u.r.runtimeDir + "/runc"
+	}
+	return typeurl.MarshalAny(o)
+}
+
+func (u *run) createTask(ctx context.Context, rootfs []mount.Mount) error {
+	req := &taskapi.CreateTaskRequest{
+		ContainerID: u.id,
+		Stdin:       u.io.stdin,
+		Stdout:      u.io.stdout.path,
+		Stderr:      u.io.stderr.path,
+	}
+	for _, m := range rootfs {
+		req.Rootfs = append(req.Rootfs, &types.Mount{Type: m.Type, Source: m.Source, Target: m.Target, Options: m.Options})
+	}
+	if _, err := u.tasks().Create(ctx, req); err != nil {
+		return u.startFailure(err)
+	}
+	return nil
+}
+
+// remove takes everything of a run away, whatever became of it. The caller's
+// context may be over; this has its own time.
+func (u *run) remove(ctx context.Context) error {
+	ctx, cancel := u.r.detached(ctx, cleanupLimit)
+	defer cancel()
+	ctx, err := u.r.leased(ctx)
+	if err != nil {
+		return err
+	}
+	return removeContainer(ctx, u.r.client, containers.Container{ID: u.id, Snapshotter: u.r.snapshotter, SnapshotKey: u.id})
+}
+
+// exit is how a program ended, or why nobody knows.
+type exit struct {
+	code int
+	err  error
+}
+
+// reconnectLimit is how long a daemon that was lost may take to come back, as
+// it does when it is updated: the containers live on meanwhile.
+const reconnectLimit = 10 * time.Second
+
+// wait tells the end of the program. That the daemon was lost is never taken
+// for an exit code.
+func (u *run) wait(ctx context.Context) <-chan exit {
+	c := make(chan exit, 1)
+	go func() {
+		var lost time.Time
+		for {
+			resp, err := u.tasks().Wait(ctx, &taskapi.WaitRequest{ContainerID: u.id})
+			if err == nil {
+				c <- exit{code: int(resp.ExitStatus)}
+				return
+			}
+			err = errgrpc.ToNative(err)
+			if lost.IsZero() {
+				lost = time.Now()
+			}
+			// An embedded server that is gone does not come back by itself.
+			if !errdefs.IsUnavailable(err) || u.r.embedded || time.Since(lost) > reconnectLimit || ctx.Err() != nil {
+				c <- exit{err: err}
+				return
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(200 * time.Millisecond):
+			}
+		}
+	}()
+	return c
+}

@@ -1,0 +1,99 @@
+package containerd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2/manager"
+	"github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2/task"
+	"github.com/containerd/containerd/v2/pkg/shim"
+	"github.com/containerd/containerd/v2/pkg/shutdown"
+	"github.com/containerd/containerd/v2/plugins"
+	"github.com/containerd/plugin"
+	"github.com/containerd/plugin/registry"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	runtimeName = "io.containerd.runc.v2"
+	shimName    = "containerd-shim-runc-v2" // what containerd makes of runtimeName
+)
+
+// IsShim says whether this process was started, by its argv[0], as the process
+// that looks after one container.
+func IsShim(argv0 string) bool { return filepath.Base(argv0) == shimName }
+
+// RunShim is the main function of such a process. It does not return before
+// the container is gone.
+func RunShim() {
+	// The server's plugins are linked in and registered too. Loading them here
+	// would hang on the server's own database.
+	registry.Reset()
+	registry.Register(&plugin.Registration{
+		Type:     plugins.TTRPCPlugin,
+		ID:       "task",
+		Requires: []plugin.Type{plugins.EventPlugin, plugins.InternalPlugin},
+		InitFn: func(ic *plugin.InitContext) (any, error) {
+			p, err := ic.GetByID(plugins.EventPlugin, "publisher")
+			if err != nil {
+				return nil, err
+			}
+			s, err := ic.GetByID(plugins.InternalPlugin, "shutdown")
+			if err != nil {
+				return nil, err
+			}
+			return task.NewTaskService(ic.Context, p.(shim.Publisher), s.(shutdown.Service))
+		},
+	})
+	shim.RunShim(context.Background(), manager.NewShimManager(runtimeName))
+}
+
+// installShim puts this binary into dir under the shim's name. A shim starts
+// itself again through os.Executable, which resolves symbolic links and would
+// come back as the main program: so it is a hard link, or else a copy. It also
+// stays what it is when the binary is replaced while the server runs.
+func installShim(dir string) error {
+	const self = "/proc/self/exe"
+	target := filepath.Join(dir, shimName)
+	have, err := os.Stat(self)
+	if err != nil {
+		return err
+	}
+	if there, err := os.Stat(target); err == nil {
+		same := there.Size() == have.Size() && there.ModTime().Equal(have.ModTime())
+		if same || os.SameFile(have, there) {
+			return nil
+		}
+	}
+	tmp := target + ".new"
+	_ = os.Remove(tmp)
+	if unix.Linkat(unix.AT_FDCWD, self, unix.AT_FDCWD, tmp, unix.AT_SYMLINK_FOLLOW) != nil {
+		if err := copyExecutable(tmp, self, have); err != nil {
+			return errors.Join(fmt.Errorf("copying this program to %s: %w", tmp, err), os.Remove(tmp))
+		}
+	}
+	return os.Rename(tmp, target)
+}
+
+func copyExecutable(to, from string, have os.FileInfo) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	if err != nil {
+		return err
+	}
+	if _, err = io.Copy(out, in); err != nil {
+		return errors.Join(err, out.Close())
+	}
+	if err := out.Close(); err != nil {
+		return err
+	}
+	return os.Chtimes(to, have.ModTime(), have.ModTime())
+}

@@ -1,0 +1,194 @@
+package containerd
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"deployster/internal/invoke"
+)
+
+const (
+	followSlow = 20 * time.Millisecond // between looks at an output nobody writes to
+	followFast = 2 * time.Millisecond
+	watchEvery = 25 * time.Millisecond // between looks at the sizes of outputs
+
+	// Of an output that may be endless, only about this much is kept on disk
+	// behind what was read already.
+	keepOnDisk = 16 << 20
+)
+
+// stdio is the standard input and outputs of a run: three plain files. A FIFO
+// would need an end held open by someone who may die, and loses its content
+// with its reader.
+type stdio struct {
+	dir            string
+	stdin          string
+	stdout, stderr *output
+}
+
+func (r *Runtime) ioDir() string { return filepath.Join(r.runtimeDir, "io", r.id) }
+
+// newStdio makes the files of a run, and starts to follow the outputs.
+func (r *Runtime) newStdio(id string, s invoke.Spec) (_ *stdio, err error) {
+	f := &stdio{dir: filepath.Join(r.ioDir(), id)}
+	if err := os.MkdirAll(f.dir, 0o700); err != nil {
+		return nil, errRuntimeDir(r.runtimeDir, err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(errRuntimeDir(r.runtimeDir, err), f.remove())
+		}
+	}()
+	f.stdin = filepath.Join(f.dir, "stdin")
+	if err := os.WriteFile(f.stdin, s.Stdin, 0o600); err != nil {
+		return nil, err
+	}
+	if f.stdout, err = newOutput(filepath.Join(f.dir, "stdout"), s.Stdout); err != nil {
+		return nil, err
+	}
+	if f.stderr, err = newOutput(filepath.Join(f.dir, "stderr"), s.Stderr); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// remove ends what follows the files, and removes them.
+func (f *stdio) remove() error {
+	for _, o := range []*output{f.stdout, f.stderr} {
+		if o != nil {
+			o.finish()
+			_ = o.file.Close() // it was only read
+		}
+	}
+	return os.RemoveAll(f.dir)
+}
+
+// output is a file that a program writes to and that is followed meanwhile.
+type output struct {
+	path   string
+	file   *os.File
+	read   atomic.Int64  // how far the watcher is
+	punch  int64         // how far the file was emptied
+	end    chan struct{} // closed when no more is written
+	ended  sync.Once
+	follow sync.WaitGroup
+}
+
+func newOutput(path string, watch io.Writer) (*output, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	o := &output{path: path, file: f, end: make(chan struct{})}
+	if watch != nil {
+		o.follow.Add(1)
+		go func() {
+			defer o.follow.Done()
+			o.copyTo(watch)
+		}()
+	}
+	return o, nil
+}
+
+// size is how much was written so far.
+func (o *output) size() int64 {
+	i, err := o.file.Stat()
+	if err != nil {
+		return 0
+	}
+	return i.Size()
+}
+
+// copyTo hands on what is written, as it comes. A watcher that fails gets
+// nothing more; the program never notices.
+func (o *output) copyTo(watch io.Writer) {
+	buf := make([]byte, 64<<10)
+	pause := followFast
+	last := false
+	for {
+		n, err := o.file.ReadAt(buf, o.read.Load())
+		if n > 0 {
+			pause = followFast
+			o.read.Add(int64(n))
+			if watch != nil {
+				if _, err := watch.Write(buf[:n]); err != nil {
+					watch = nil
+				}
+			}
+			continue
+		}
+		if last || err != nil && !errors.Is(err, io.EOF) {
+			return
+		}
+		select {
+		case <-o.end:
+			last = true // one more look: it may have been written just before
+		case <-time.After(pause):
+			pause = min(pause*2, followSlow)
+		}
+	}
+}
+
+// finish waits until everything that was written is handed on. It is called
+// when nobody writes any more.
+func (o *output) finish() {
+	o.ended.Do(func() { close(o.end) })
+	o.follow.Wait()
+}
+
+// trim gives the space of an endless output back: of its middle, as far as it
+// was read. What will be kept in the result stays.
+func (o *output) trim(keep int64, watched bool) {
+	half := (keep/2 + 4095) &^ 4095
+	from, to := max(half, o.punch), o.size()-keepOnDisk-half
+	if watched {
+		to = min(to, o.read.Load())
+	}
+	if to &^= 4095; to-from < keepOnDisk {
+		return
+	}
+	// Where the file system cannot do it, the file just grows.
+	if unix.Fallocate(int(o.file.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, from, to-from) == nil {
+		o.punch = to
+	}
+}
+
+// whole gives everything up to a limit, and whether there is more.
+func (o *output) whole(limit int64) (b []byte, more bool, err error) {
+	size := o.size()
+	if limit > 0 && size > limit {
+		size, more = limit, true
+	}
+	b = make([]byte, size)
+	n, err := o.file.ReadAt(b, 0)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return b[:n], more, err
+}
+
+// log gives the head and the tail.
+func (o *output) log(keep int64) ([]byte, error) {
+	if keep <= 0 {
+		keep = invoke.DefaultKeepLog
+	}
+	size := o.size()
+	if size <= keep {
+		b, _, err := o.whole(0)
+		return b, err
+	}
+	l := invoke.NewLog(keep)
+	head := io.NewSectionReader(o.file, 0, keep/2)
+	tail := io.NewSectionReader(o.file, size-keep/2, keep/2)
+	_, err1 := io.Copy(l, head)
+	l.Skip(size - keep/2*2)
+	_, err2 := io.Copy(l, tail)
+	return l.Bytes(), errors.Join(err1, err2)
+}
