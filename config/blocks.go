@@ -1,0 +1,216 @@
+package config
+
+import (
+	"regexp"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/typeexpr"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// The blocks that a manifest may have.
+var (
+	rootSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
+		{Type: "deployster"}, {Type: "locals"},
+		{Type: "variable", LabelNames: []string{"name"}}, {Type: "type", LabelNames: []string{"name"}},
+		{Type: "plug", LabelNames: []string{"name"}}, {Type: "resource", LabelNames: []string{"name"}},
+		{Type: "output", LabelNames: []string{"name"}},
+	}}
+	deploysterSchema = attributes("required_version", "state")
+	typeSchema       = attributes("image!", "network", "env", "memory", "processes", "mount_workspace", "read_only_rootfs")
+	plugSchema       = attributes("path!", "read_only", "resource_names", "resource_types")
+	outputSchema     = attributes("value!", "description", "sensitive")
+	variableSchema   = attributes("type", "default", "description", "sensitive", "nullable").with("validation")
+	validationSchema = attributes("condition!", "error_message!")
+	resourceSchema   = attributes("type!", "config", "dependencies", "depends_on", "read_only").with("lifecycle", "timeouts")
+	lifecycleSchema  = attributes("prevent_destroy", "on_remove")
+	timeoutsSchema   = attributes("state", "action")
+
+	validName = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_-]*$`)
+)
+
+type schema struct{ *hcl.BodySchema }
+
+// attributes makes a schema; a name that ends in ! is required.
+func attributes(names ...string) schema {
+	s := &hcl.BodySchema{}
+	for _, n := range names {
+		required := n[len(n)-1] == '!'
+		if required {
+			n = n[:len(n)-1]
+		}
+		s.Attributes = append(s.Attributes, hcl.AttributeSchema{Name: n, Required: required})
+	}
+	return schema{s}
+}
+
+func (s schema) with(blocks ...string) schema {
+	for _, b := range blocks {
+		s.Blocks = append(s.Blocks, hcl.BlockHeaderSchema{Type: b})
+	}
+	return s
+}
+
+// declarations are what the files declare, by name, before evaluation.
+type declarations struct {
+	variables map[string]*variable
+	locals    map[string]*local
+	types     map[string]*block
+	plugs     map[string]*block
+	resources map[string]*resource
+	outputs   map[string]*block
+}
+
+func newDeclarations() declarations {
+	return declarations{map[string]*variable{}, map[string]*local{}, map[string]*block{}, map[string]*block{}, map[string]*resource{}, map[string]*block{}}
+}
+
+// block is a declared thing that is no more than its attributes.
+type block struct {
+	name  string
+	at    hcl.Range // the header
+	attrs hcl.Attributes
+}
+
+// local is a declared local value.
+type local struct {
+	name string
+	at   hcl.Range
+	expr hcl.Expression
+	// dynamic: it needs a resource, itself or through other locals.
+	dynamic bool
+}
+
+// variable is a declared variable and, once it is set, its value.
+type variable struct {
+	block
+	typ       cty.Type
+	typed     bool // a type was declared
+	defaults  *typeexpr.Defaults
+	def       cty.Value // cty.NilVal: none
+	sensitive bool
+	nullable  bool
+	checks    []hcl.Attributes
+	value     cty.Value
+}
+
+// resource is a declared resource.
+type resource struct {
+	block
+	lifecycle hcl.Attributes
+	timeouts  hcl.Attributes
+	aliases   map[string]link
+	dependsOn []link
+}
+
+// link is a resource's address, and where it is written.
+type link struct {
+	address string
+	at      hcl.Range
+}
+
+// loader decodes the blocks of all files.
+type loader struct {
+	m        *Manifest
+	d        declarations
+	settings []hcl.Attributes // of the deployster blocks
+	diags    hcl.Diagnostics
+}
+
+func (l *loader) add(d ...*hcl.Diagnostic) { l.diags = append(l.diags, d...) }
+
+// content decodes a body. The result is never nil: an error in one part keeps
+// the others from being looked at no less.
+func (l *loader) content(b hcl.Body, s *hcl.BodySchema) *hcl.BodyContent {
+	c, diags := b.Content(s)
+	l.add(diags...)
+	if c == nil {
+		c = &hcl.BodyContent{}
+	}
+	return c
+}
+
+// root decodes the blocks of one file.
+func (l *loader) root(body hcl.Body) {
+	for _, b := range l.content(body, rootSchema).Blocks {
+		if len(b.Labels) > 0 && !validName.MatchString(b.Labels[0]) {
+			l.add(failure(b.LabelRanges[0], "Invalid name", "%q cannot be a name. A name begins with a letter and has letters, digits, _ and - only.", b.Labels[0]))
+			continue
+		}
+		switch b.Type {
+		case "deployster":
+			l.settings = append(l.settings, l.content(b.Body, deploysterSchema.BodySchema).Attributes)
+		case "locals":
+			l.locals(b)
+		case "variable":
+			l.variable(b)
+		case "type":
+			l.plain(b, typeSchema, l.d.types)
+		case "plug":
+			l.plain(b, plugSchema, l.d.plugs)
+		case "output":
+			l.plain(b, outputSchema, l.d.outputs)
+		case "resource":
+			l.resource(b)
+		}
+	}
+}
+
+// twice says that a name is taken.
+func twice(kind, name string, first, second hcl.Range) *hcl.Diagnostic {
+	return failure(second, "Declared twice", "The %s %q is declared here, and already at %s:%d. Names are shared by all files: rename one, or remove it.",
+		kind, name, first.Filename, first.Start.Line)
+}
+
+func (l *loader) header(b *hcl.Block) block { return block{name: b.Labels[0], at: b.DefRange} }
+
+func (l *loader) plain(b *hcl.Block, s schema, into map[string]*block) {
+	p := l.header(b)
+	p.attrs = l.content(b.Body, s.BodySchema).Attributes
+	if first := into[p.name]; first != nil {
+		l.add(twice(b.Type, p.name, first.at, p.at))
+		return
+	}
+	into[p.name] = &p
+}
+
+func (l *loader) locals(b *hcl.Block) {
+	attrs, diags := b.Body.JustAttributes()
+	l.add(diags...)
+	for _, name := range sortedKeys(attrs) {
+		a := attrs[name]
+		if first := l.d.locals[name]; first != nil {
+			l.add(twice("local value", name, first.at, a.NameRange))
+			continue
+		}
+		l.d.locals[name] = &local{name: name, at: a.NameRange, expr: a.Expr}
+	}
+}
+
+func (l *loader) resource(b *hcl.Block) {
+	r := &resource{block: l.header(b), aliases: map[string]link{}}
+	c := l.content(b.Body, resourceSchema.BodySchema)
+	r.attrs = c.Attributes
+	r.lifecycle = l.single(c, "lifecycle", lifecycleSchema)
+	r.timeouts = l.single(c, "timeouts", timeoutsSchema)
+	if first := l.d.resources[r.name]; first != nil {
+		l.add(twice("resource", r.name, first.at, r.at))
+		return
+	}
+	l.d.resources[r.name] = r
+}
+
+// single decodes a nested block that may be there once.
+func (l *loader) single(c *hcl.BodyContent, kind string, s schema) hcl.Attributes {
+	var attrs hcl.Attributes
+	var first *hcl.Block
+	for _, b := range c.Blocks.OfType(kind) {
+		content := l.content(b.Body, s.BodySchema)
+		if first != nil {
+			l.add(failure(b.DefRange, "Declared twice", "There is already a %s block in this resource, at %s:%d. Put both together.", kind, first.DefRange.Filename, first.DefRange.Start.Line))
+			continue
+		}
+		first, attrs = b, content.Attributes
+	}
+	return attrs
+}

@@ -1,0 +1,219 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agext/levenshtein"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hcled"
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/internal/diag"
+)
+
+// maxSnippetLines is how much source a diagnostic shows at most.
+const maxSnippetLines = 10
+
+// failure makes an error at a place.
+func failure(r hcl.Range, summary, detail string, args ...any) *hcl.Diagnostic {
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: &r}
+}
+
+// suggest gives ` Did you mean "x"?` when one of the names is near to the given.
+func suggest(given string, names []string) string {
+	best, distance := "", 3
+	if len(given) <= 3 {
+		distance = min(len(given), 2) // one letter is like every other
+	}
+	slices.Sort(names)
+	for _, n := range names {
+		if d := levenshtein.Distance(given, n, nil); d < distance {
+			best, distance = n, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(" Did you mean %q?", best)
+}
+
+// oneOf lists what there is, for messages: `there is none`, `there is a, b`.
+func oneOf(names []string) string {
+	if len(names) == 0 {
+		return "there is none"
+	}
+	slices.Sort(names)
+	if len(names) > 8 {
+		return fmt.Sprintf("there are %s, and %d more", strings.Join(names[:8], ", "), len(names)-8)
+	}
+	return "there is " + strings.Join(names, ", ")
+}
+
+// convert makes diagnostics of the house from HCL's: several may be the same
+// when one expression was evaluated for several reasons, and are said once.
+func (m *Manifest) convert(list hcl.Diagnostics) diag.Diagnostics {
+	var out diag.Diagnostics
+	type key struct{ where, summary, detail string }
+	seen := map[key]bool{}
+	for _, h := range list {
+		d := &diag.Diagnostic{Severity: diag.Error, Summary: h.Summary, Detail: m.redact(h.Detail, h)}
+		if h.Severity == hcl.DiagWarning {
+			d.Severity = diag.Warning
+		}
+		k := key{"", d.Summary, d.Detail}
+		if h.Subject != nil {
+			k.where = h.Subject.String()
+			r := fromHCL(*h.Subject)
+			m.Diagnose(d, &r)
+			if d.Snippet != nil {
+				d.Snippet.Values = m.valueNotes(h)
+			}
+		}
+		if !seen[k] {
+			seen[k] = true
+			out = append(out, d)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *diag.Diagnostic) int { return int(a.Severity) - int(b.Severity) })
+	return out
+}
+
+func fromHCL(r hcl.Range) diag.Range {
+	return diag.Range{Filename: r.Filename, Start: fromPos(r.Start), End: fromPos(r.End)}
+}
+
+func fromPos(p hcl.Pos) diag.Position {
+	return diag.Position{Line: p.Line, Column: p.Column, Byte: p.Byte}
+}
+
+// Diagnose fills in the range and the snippet of a diagnostic whose place is
+// known, and returns it. A nil range changes nothing.
+func (m *Manifest) Diagnose(d *diag.Diagnostic, r *diag.Range) *diag.Diagnostic {
+	if r == nil {
+		return d
+	}
+	place := *r
+	d.Range = &place
+	if src, ok := m.bytesOf(place.Filename); ok {
+		d.Snippet = snippet(src, place)
+		if f := m.files[place.Filename]; f != nil && d.Snippet != nil {
+			d.Snippet.Context = hcled.ContextString(f, place.Start.Byte)
+		}
+	}
+	return d
+}
+
+func (m *Manifest) bytesOf(filename string) ([]byte, bool) {
+	if f := m.files[filename]; f != nil {
+		return f.Bytes, true
+	}
+	src, ok := m.sourceText[filename]
+	return src, ok
+}
+
+// snippet cuts whole lines around a range, which may have any bytes: a file
+// that could not be parsed is quoted too.
+func snippet(src []byte, r diag.Range) *diag.Snippet {
+	start, end := r.Start.Byte, max(r.End.Byte, r.Start.Byte)
+	if start < 0 || start > len(src) {
+		return nil
+	}
+	end = min(end, len(src))
+	first := bytes.LastIndexByte(src[:start], '\n') + 1
+	last := first
+	for n := 0; n < maxSnippetLines && last < len(src); n++ {
+		i := bytes.IndexByte(src[last:], '\n')
+		if i < 0 {
+			last = len(src) + 1
+			break
+		}
+		last += i + 1
+		if last >= end && last > start {
+			break
+		}
+	}
+	code := src[first:max(first, min(last-1, len(src)))]
+	return &diag.Snippet{
+		Code:           string(code),
+		StartLine:      r.Start.Line,
+		HighlightStart: min(start-first, len(code)),
+		HighlightEnd:   min(end-first, len(code)),
+	}
+}
+
+// valueNotes says what the variables of a failed expression were. Sensitive
+// ones are named and not shown.
+func (m *Manifest) valueNotes(h *hcl.Diagnostic) []diag.Value {
+	if h.Expression == nil || h.EvalContext == nil {
+		return nil
+	}
+	var notes []diag.Value
+	for _, t := range h.Expression.Variables() {
+		v, diags := t.TraverseAbs(h.EvalContext)
+		if diags.HasErrors() {
+			continue
+		}
+		note := diag.Value{Name: traversalString(t), Text: describe(v)}
+		if !slices.Contains(notes, note) {
+			notes = append(notes, note)
+		}
+	}
+	slices.SortFunc(notes, func(a, b diag.Value) int { return strings.Compare(a.Name, b.Name) })
+	return notes
+}
+
+// describe says in a few words what a value is.
+func describe(v cty.Value) string {
+	if v.HasMarkDeep(sensitive{}) {
+		return "has a sensitive value"
+	}
+	v, _ = v.UnmarkDeep()
+	switch {
+	case !v.IsKnown():
+		return "is known only after apply"
+	case v.IsNull():
+		return "is null"
+	case v.Type() == cty.String:
+		s := v.AsString()
+		if len(s) > 80 {
+			s = strings.ToValidUTF8(s[:80], "") + "…"
+		}
+		return fmt.Sprintf("is %q", s)
+	case v.Type() == cty.Number:
+		return "is " + shortNumber(v)
+	case v.Type() == cty.Bool:
+		return fmt.Sprintf("is %t", v.True())
+	case v.Type().IsObjectType():
+		names := sortedKeys(v.Type().AttributeTypes())
+		if len(names) == 0 {
+			return "is an object without attributes"
+		}
+		return "is an object with " + strings.Join(names[:min(len(names), 8)], ", ")
+	case v.CanIterateElements():
+		return fmt.Sprintf("is a %s of %d", strings.SplitN(v.Type().FriendlyName(), " ", 2)[0], v.LengthInt())
+	}
+	return "is " + v.Type().FriendlyName()
+}
+
+func shortNumber(v cty.Value) string {
+	return v.AsBigFloat().Text('g', 20)
+}
+
+// redact keeps sensitive values out of a message that a function or HCL wrote.
+func (m *Manifest) redact(text string, h *hcl.Diagnostic) string {
+	secrets := m.Secrets()
+	if h.Expression != nil && h.EvalContext != nil {
+		for _, t := range h.Expression.Variables() {
+			if v, diags := t.TraverseAbs(h.EvalContext); !diags.HasErrors() {
+				secrets = append(secrets, secretsIn(v)...)
+			}
+		}
+	}
+	for _, s := range secrets {
+		text = strings.ReplaceAll(text, s, "(sensitive value)")
+	}
+	return text
+}

@@ -1,0 +1,335 @@
+package config
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"deployster/internal/diag"
+)
+
+// evaluator evaluates expressions against one scope. It belongs to one
+// goroutine. Each expression gets a context made of what it refers to and no
+// more, so that ten thousand resources cost no more than their references.
+type evaluator struct {
+	m       *Manifest
+	scope   Scope
+	locals  map[string]result
+	configs map[string]result
+	states  map[string]cty.Value
+	chain   int // references that lead here
+	// markTypes: type.NAME carries a mark that says which type it is.
+	markTypes bool
+}
+
+type result struct {
+	value cty.Value
+	busy  bool // being evaluated: reached again means a cycle
+}
+
+func (m *Manifest) evaluator(s Scope) *evaluator {
+	return &evaluator{m: m, scope: s, locals: map[string]result{}, configs: map[string]result{}, states: map[string]cty.Value{}}
+}
+
+// Config evaluates a resource's config against what is known of the others'
+// states. A resource without config has an empty one.
+func (m *Manifest) Config(addr string, s Scope) (Resolved, diag.Diagnostics) {
+	r := m.declared.resources[addr]
+	if r == nil {
+		return Resolved{}, diag.Diagnostics{diag.Errorf("Unknown resource", "There is no resource %q in the manifest.", addr)}
+	}
+	var out Resolved
+	var list hcl.Diagnostics
+	if failed := guard(func() { _, out, list = m.evaluator(s).config(r) }); failed != nil {
+		failed.Address = addr
+		return Resolved{}, diag.Diagnostics{failed}
+	}
+	diags := m.convert(list)
+	for _, d := range diags {
+		d.Address = addr
+	}
+	return out, diags
+}
+
+// Outputs evaluates the outputs, sorted by name.
+func (m *Manifest) Outputs(s Scope) ([]Output, diag.Diagnostics) {
+	var out []Output
+	var list hcl.Diagnostics
+	failed := guard(func() {
+		e := m.evaluator(s)
+		for _, name := range sortedKeys(m.declared.outputs) {
+			o, _, d := e.output(m.declared.outputs[name])
+			out = append(out, o)
+			list = append(list, d...)
+		}
+	})
+	if failed != nil {
+		return nil, diag.Diagnostics{failed}
+	}
+	return out, m.convert(list)
+}
+
+// config evaluates a resource's config into JSON.
+func (e *evaluator) config(r *resource) (cty.Value, Resolved, hcl.Diagnostics) {
+	value, diags := e.configValue(r)
+	if diags.HasErrors() {
+		return value, Resolved{}, diags
+	}
+	a := r.attrs["config"]
+	if a == nil {
+		return value, Resolved{Value: []byte("{}"), Unknown: map[string]string{}}, diags
+	}
+	if plain, _ := value.Unmark(); plain.IsKnown() && (plain.IsNull() || !plain.Type().IsObjectType() && !plain.Type().IsMapType()) {
+		return value, Resolved{}, append(diags, failure(a.Expr.Range(), "Invalid config", "The config of a resource is an object, { NAME = VALUE }, and this %s.", describe(value)))
+	}
+	out, d := e.resolve(a.Expr, r, value)
+	return value, out, append(diags, d...)
+}
+
+func (e *evaluator) configValue(r *resource) (cty.Value, hcl.Diagnostics) {
+	a := r.attrs["config"]
+	if a == nil {
+		return cty.EmptyObjectVal, nil
+	}
+	return e.memo(e.configs, r.name, a.Expr, r)
+}
+
+// output evaluates one output.
+func (e *evaluator) output(b *block) (Output, cty.Value, hcl.Diagnostics) {
+	o := Output{Name: b.name}
+	var diags hcl.Diagnostics
+	flag, d := e.m.optional(b.attrs["sensitive"], cty.Bool, "the attribute sensitive of an output")
+	diags = append(diags, d...)
+	o.Sensitive = flag != cty.NilVal && flag.True()
+	text, d := e.m.optional(b.attrs["description"], cty.String, "the description of an output")
+	diags = append(diags, d...)
+	if text != cty.NilVal {
+		o.Description = text.AsString()
+	}
+	a := b.attrs["value"]
+	if a == nil {
+		return o, cty.DynamicVal, diags
+	}
+	value, d := e.value(a.Expr, nil)
+	if diags = append(diags, d...); diags.HasErrors() {
+		return o, value, diags
+	}
+	if value.HasMarkDeep(sensitive{}) && !o.Sensitive {
+		return o, value, append(diags, failure(a.Expr.Range(), "A sensitive value would be printed",
+			"The value of the output %q is computed from a sensitive one. Add sensitive = true to the output to keep it hidden, or take the sensitive part out with nonsensitive() if it may be seen.", b.name))
+	}
+	o.Resolved, d = e.resolve(a.Expr, nil, value)
+	if o.Sensitive && len(o.Resolved.Sensitive) == 0 {
+		o.Resolved.Sensitive = []string{""}
+	}
+	return o, value, append(diags, d...)
+}
+
+// memo evaluates a named expression once.
+func (e *evaluator) memo(into map[string]result, name string, expr hcl.Expression, owner *resource) (cty.Value, hcl.Diagnostics) {
+	if got, ok := into[name]; ok && !got.busy {
+		return got.value, nil
+	} else if ok {
+		return cty.DynamicVal, hcl.Diagnostics{failure(expr.Range(), "Refers to itself", "%q is computed from itself. Remove the reference.", name)}
+	}
+	if e.chain++; e.chain > maxChain {
+		e.chain--
+		return cty.DynamicVal, hcl.Diagnostics{limitError(expr.Range(), "more references than that which lead from one to the next", maxChain)}
+	}
+	defer func() { e.chain-- }()
+	into[name] = result{busy: true}
+	value, diags := e.value(expr, owner)
+	if diags.HasErrors() {
+		value = cty.DynamicVal // said once: what depends on it is unknown
+	}
+	into[name] = result{value: value}
+	return value, diags
+}
+
+// value evaluates an expression.
+func (e *evaluator) value(expr hcl.Expression, owner *resource) (cty.Value, hcl.Diagnostics) {
+	ctx, diags := e.contextFor(expr, owner)
+	if diags.HasErrors() {
+		return cty.DynamicVal, diags
+	}
+	value, d := expr.Value(ctx)
+	e.m.explain(d)
+	if diags = append(diags, d...); d.HasErrors() {
+		return cty.DynamicVal, diags
+	}
+	if err := checkValue(value); err != nil {
+		return cty.DynamicVal, append(diags, failure(expr.Range(), "Too large", "This value cannot be used: %s.", err))
+	}
+	return value, diags
+}
+
+// context is contextFor where errors have been reported already.
+func (e *evaluator) context(expr hcl.Expression, owner *resource) *hcl.EvalContext {
+	ctx, _ := e.contextFor(expr, owner)
+	return ctx
+}
+
+// contextFor makes the evaluation context of one expression.
+func (e *evaluator) contextFor(expr hcl.Expression, owner *resource) (*hcl.EvalContext, hcl.Diagnostics) {
+	var diags hcl.Diagnostics
+	roots := map[string]map[string]cty.Value{}
+	put := func(root, name string, v cty.Value) {
+		if roots[root] == nil {
+			roots[root] = map[string]cty.Value{}
+		}
+		roots[root][name] = v
+	}
+	wanted := map[string][]reference{}
+	budget := maxStringSize * 4
+	for _, ref := range references(expr) {
+		root, name := ref.t.RootName(), stepName(ref.t, 1)
+		v, d := e.named(root, name)
+		diags = append(diags, d...)
+		if v != cty.NilVal {
+			put(root, name, v)
+			if budget -= textSize(v); budget < 0 {
+				return nil, append(diags, limitError(expr.Range(), "an expression that puts together more bytes of text", maxStringSize*4))
+			}
+		}
+		if address := e.address(root, name, owner); address != "" {
+			wanted[address] = append(wanted[address], ref)
+		}
+	}
+	for _, address := range sortedKeys(wanted) {
+		v, d := e.resourceValue(address, wanted[address])
+		diags = append(diags, d...)
+		for _, ref := range wanted[address] {
+			put(ref.t.RootName(), stepName(ref.t, 1), v)
+		}
+	}
+	ctx := &hcl.EvalContext{Variables: map[string]cty.Value{}, Functions: e.m.functions}
+	for root, attrs := range roots {
+		ctx.Variables[root] = cty.ObjectVal(attrs)
+	}
+	return ctx, diags
+}
+
+// named gives the value of root.name, cty.NilVal for resources and for what
+// does not exist.
+func (e *evaluator) named(root, name string) (cty.Value, hcl.Diagnostics) {
+	m := e.m
+	switch root {
+	case "var":
+		if v := m.declared.variables[name]; v != nil {
+			return v.value, nil
+		}
+	case "local":
+		if v, ok := m.static[name]; ok {
+			return v, nil
+		}
+		if l := m.declared.locals[name]; l != nil {
+			return e.memo(e.locals, name, l.expr, nil)
+		}
+	case "type":
+		if t := m.declared.types[name]; t != nil {
+			v, _ := m.staticAttr(t.attrs["image"], cty.String, "the image of a type")
+			if v == cty.NilVal {
+				return cty.UnknownVal(cty.String), nil // its error is said where it is declared
+			}
+			if e.markTypes {
+				v = v.Mark(typeMark{name})
+			}
+			return v, nil
+		}
+	case "plug":
+		for _, p := range m.plugs {
+			if p.Name == name {
+				return cty.ObjectVal(map[string]cty.Value{"name": cty.StringVal(p.Name), "path": cty.StringVal(p.Path), "read_only": cty.BoolVal(p.ReadOnly)}), nil
+			}
+		}
+	case "path":
+		return map[string]cty.Value{"cwd": cty.StringVal(m.src.Workspace), "module": cty.StringVal(m.src.Dir), "root": cty.StringVal(m.src.Dir)}[name], nil
+	case "deployster":
+		return map[string]cty.Value{"version": cty.StringVal(m.builtins.Version), "verbose": cty.BoolVal(m.builtins.Verbose), "workspace": cty.StringVal(m.builtins.Workspace)}[name], nil
+	}
+	return cty.NilVal, nil
+}
+
+// address is the resource that resource.NAME or dep.ALIAS stands for.
+func (e *evaluator) address(root, name string, owner *resource) string {
+	if root == "dep" && owner != nil {
+		return owner.aliases[name].address
+	}
+	if root == "resource" && e.m.declared.resources[name] != nil {
+		return name
+	}
+	return ""
+}
+
+// reference is a traversal in an expression.
+type reference struct {
+	t hcl.Traversal
+	// open: what the traversal leads to is indexed by a computed key.
+	open bool
+}
+
+// references are the traversals of an expression.
+func references(expr hcl.Expression) []reference {
+	var out []reference
+	open := map[string]bool{}
+	if n, ok := expr.(hclsyntax.Node); ok {
+		_ = hclsyntax.VisitAll(n, func(n hclsyntax.Node) hcl.Diagnostics {
+			if ix, ok := n.(*hclsyntax.IndexExpr); ok {
+				if s, ok := ix.Collection.(*hclsyntax.ScopeTraversalExpr); ok {
+					open[s.SrcRange.String()] = true
+				}
+			}
+			return nil
+		})
+	}
+	for _, t := range expr.Variables() {
+		out = append(out, reference{t, open[t.SourceRange().String()]})
+	}
+	return out
+}
+
+// explain adds to HCL's messages what only we know.
+func (m *Manifest) explain(diags hcl.Diagnostics) {
+	for _, d := range diags {
+		if d.Subject == nil || d.Expression == nil || d.EvalContext == nil {
+			continue
+		}
+		for _, t := range d.Expression.Variables() {
+			m.explainStep(d, t)
+		}
+	}
+}
+
+// explainStep suggests an attribute where a step of a traversal found none.
+func (m *Manifest) explainStep(d *hcl.Diagnostic, t hcl.Traversal) {
+	for i := 1; i < len(t); i++ {
+		if t[i].SourceRange() != *d.Subject {
+			continue
+		}
+		before, diags := t[:i].TraverseAbs(d.EvalContext)
+		before, _ = before.Unmark()
+		if diags.HasErrors() || !before.IsKnown() || before.IsNull() || !before.Type().IsObjectType() {
+			return
+		}
+		names := sortedKeys(before.Type().AttributeTypes())
+		name := stepName(t, i)
+		if name == "" || before.Type().HasAttribute(name) {
+			return
+		}
+		d.Summary = "Unknown attribute"
+		d.Detail = fmt.Sprintf("%s has no attribute %q: %s.%s", traversalString(t[:i]), name, oneOf(names), suggest(name, names))
+		return
+	}
+}
+
+// convertTo converts a value, for a place that needs a certain type.
+func convertTo(value cty.Value, want cty.Type, at hcl.Range, what string) (cty.Value, hcl.Diagnostics) {
+	got, err := convert.Convert(value, want)
+	if err != nil {
+		return cty.NilVal, hcl.Diagnostics{failure(at, "Wrong type", "%s must be %s: %s.", capital(what), typeString(want), describeTypeError(err))}
+	}
+	return got, nil
+}

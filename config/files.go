@@ -1,0 +1,130 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"unicode/utf8"
+)
+
+// reader reads files for file() and friends: below the manifest's directory
+// only, also through symbolic links, and remembers what it read. On replay it
+// knows nothing but what was remembered.
+type reader struct {
+	dir    string
+	replay bool
+
+	mu    sync.Mutex
+	reads map[string][]byte
+}
+
+func newReader(src Sources) *reader {
+	r := &reader{dir: src.Dir, replay: src.Replay, reads: map[string][]byte{}}
+	maps.Copy(r.reads, src.Reads)
+	return r
+}
+
+// all is a copy of what was read.
+func (r *reader) all() map[string][]byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.reads)
+}
+
+// relative makes a path relative to the manifest's directory, with slashes.
+func (r *reader) relative(path string) (string, error) {
+	rel := filepath.Clean(path)
+	if filepath.IsAbs(path) {
+		var err error
+		if rel, err = filepath.Rel(r.dir, path); err != nil {
+			return "", err
+		}
+	}
+	if !filepath.IsLocal(rel) {
+		return "", fmt.Errorf("%q lies outside the directory of the manifest (%s). Only files in it can be read: copy or move the file there", path, r.dir)
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+// read gives the bytes of a file.
+func (r *reader) read(path string) ([]byte, error) {
+	rel, err := r.relative(path)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if data, ok := r.reads[rel]; ok {
+		return data, nil
+	}
+	if r.replay {
+		return nil, fmt.Errorf("%q was not read when the plan was made, so it is not in the plan. Make the plan again", path)
+	}
+	data, err := r.open(rel)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no file %q in the directory of the manifest (%s)", path, r.dir)
+	case err != nil && strings.Contains(err.Error(), "escapes"):
+		return nil, fmt.Errorf("%q leads outside the directory of the manifest (%s) through a symbolic link. Only files in it can be read", path, r.dir)
+	case err != nil:
+		return nil, fmt.Errorf("%q cannot be read: %s", path, reason(err))
+	}
+	r.reads[rel] = data
+	return data, nil
+}
+
+func (r *reader) open(rel string) ([]byte, error) {
+	if r.dir == "" {
+		return nil, fs.ErrNotExist
+	}
+	root, err := os.OpenRoot(r.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	// Without O_NONBLOCK a named pipe would hold the tool up for ever.
+	f, err := root.OpenFile(filepath.FromSlash(rel), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readOpen(f)
+}
+
+// exists says whether there is a regular file. What it finds is remembered like
+// what is read, so that a replay gives the same answer.
+func (r *reader) exists(path string) (bool, error) {
+	rel, err := r.relative(path)
+	if err != nil {
+		return false, err
+	}
+	if _, err := r.read(path); err == nil {
+		return true, nil
+	}
+	if r.replay {
+		return false, nil
+	}
+	_, err = r.open(rel)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return false, fmt.Errorf("%q is there and cannot be used: %s", path, reason(err))
+}
+
+// text is read for files that must be text.
+func (r *reader) text(path string) (string, error) {
+	data, err := r.read(path)
+	if err != nil {
+		return "", err
+	}
+	if !utf8.Valid(data) {
+		return "", fmt.Errorf("%q is not text in UTF-8. Use filebase64() for other files", path)
+	}
+	return string(data), nil
+}

@@ -1,0 +1,218 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/internal/strictjson"
+)
+
+// unknownKey is the only key of the object that stands for an unknown value.
+const unknownKey = "$unknown"
+
+// resolve writes a value as JSON, and says what in it is unknown and what
+// sensitive.
+func (e *evaluator) resolve(expr hcl.Expression, owner *resource, v cty.Value) (Resolved, hcl.Diagnostics) {
+	out := Resolved{Unknown: map[string]string{}}
+	plain, marks := v.UnmarkDeepWithPaths()
+	for _, pm := range marks {
+		if pm.Marks.Has(sensitive{}) {
+			out.Sensitive = append(out.Sensitive, pathPointer(v, pm.Path))
+		}
+	}
+	slices.Sort(out.Sensitive)
+	out.Sensitive = slices.Compact(out.Sensitive)
+	e.blame(expr, owner, v, nil, out.Unknown)
+	w := jsonWriter{unknown: out.Unknown}
+	if err := w.value(plain, nil); err != nil {
+		place := expr.Range()
+		if next, rest := descend(expr, pointerSteps(w.at)); len(rest) < len(w.at) {
+			place = next.Range()
+		}
+		return Resolved{}, hcl.Diagnostics{failure(place, "Invalid value", "%s.", err)}
+	}
+	out.Value = w.b.Bytes()
+	return out, nil
+}
+
+// pointerSteps makes a traversal of JSON pointer steps.
+func pointerSteps(keys []string) hcl.Traversal {
+	var t hcl.Traversal
+	for _, k := range keys {
+		t = append(t, hcl.TraverseIndex{Key: cty.StringVal(k)})
+	}
+	return t
+}
+
+// pathPointer makes a JSON pointer of a path. A set's elements have no place of
+// their own: the pointer is the set's.
+func pathPointer(v cty.Value, path cty.Path) string {
+	var steps []string
+	v, _ = v.Unmark()
+	for _, step := range path {
+		if v.Type().IsSetType() {
+			break
+		}
+		switch s := step.(type) {
+		case cty.GetAttrStep:
+			steps = append(steps, s.Name)
+		case cty.IndexStep:
+			if s.Key.Type() == cty.String {
+				steps = append(steps, s.Key.AsString())
+			} else {
+				steps = append(steps, s.Key.AsBigFloat().Text('f', 0))
+			}
+		}
+		next, err := step.Apply(v)
+		if err != nil {
+			break
+		}
+		v, _ = next.Unmark()
+	}
+	return strictjson.JoinPointer(steps)
+}
+
+// jsonWriter writes canonical JSON: object keys sorted, nothing escaped that
+// need not be, numbers with all their digits.
+type jsonWriter struct {
+	b       bytes.Buffer
+	unknown map[string]string
+	at      []string // where the writer failed
+}
+
+func (w *jsonWriter) value(v cty.Value, at []string) error {
+	w.at = at
+	if !v.IsKnown() {
+		w.b.WriteString(`{"` + unknownKey + `":`)
+		w.text(w.unknown[strictjson.JoinPointer(at)])
+		w.b.WriteByte('}')
+		return nil
+	}
+	if v.IsNull() {
+		w.b.WriteString("null")
+		return nil
+	}
+	switch typ := v.Type(); {
+	case typ == cty.String:
+		w.text(v.AsString())
+	case typ == cty.Bool:
+		fmt.Fprintf(&w.b, "%t", v.True())
+	case typ == cty.Number:
+		text, err := numberText(v.AsBigFloat())
+		if err != nil {
+			return err
+		}
+		w.b.WriteString(text)
+	case typ.IsObjectType(), typ.IsMapType():
+		return w.object(v.AsValueMap(), at)
+	case v.CanIterateElements():
+		w.b.WriteByte('[')
+		for i, item := range v.AsValueSlice() {
+			if i > 0 {
+				w.b.WriteByte(',')
+			}
+			if err := w.value(item, append(slices.Clone(at), fmt.Sprint(i))); err != nil {
+				return err
+			}
+		}
+		w.b.WriteByte(']')
+	default:
+		return fmt.Errorf("a %s cannot be given to a resource", typ.FriendlyName())
+	}
+	return nil
+}
+
+func (w *jsonWriter) object(attrs map[string]cty.Value, at []string) error {
+	w.b.WriteByte('{')
+	for i, name := range sortedKeys(attrs) {
+		if strings.HasPrefix(name, unknownKey) {
+			return fmt.Errorf("the key %q is reserved: keys that begin with %s mark values that are known only after apply. Rename it", name, unknownKey)
+		}
+		if i > 0 {
+			w.b.WriteByte(',')
+		}
+		w.text(name)
+		w.b.WriteByte(':')
+		if err := w.value(attrs[name], append(slices.Clone(at), name)); err != nil {
+			return err
+		}
+	}
+	w.b.WriteByte('}')
+	return nil
+}
+
+func (w *jsonWriter) text(s string) {
+	quoted, err := strictjson.Encode(s)
+	if err != nil {
+		quoted = []byte(`""`) // a string always encodes
+	}
+	w.b.Write(quoted)
+}
+
+// numberText writes a number exactly. Very large and very small ones get an
+// exponent.
+func numberText(n *big.Float) (string, error) {
+	if n.IsInf() {
+		return "", fmt.Errorf("an infinite number cannot be written")
+	}
+	if err := checkNumber(n); err != nil {
+		return "", err
+	}
+	text := n.Text('f', -1)
+	if len(text) > 320 {
+		text = n.Text('g', -1)
+	}
+	return text, nil
+}
+
+// fromJSON reads JSON into objects, lists and primitive values.
+func fromJSON(data json.RawMessage) (cty.Value, error) {
+	v, err := strictjson.Value(data)
+	if err != nil {
+		return cty.NilVal, err
+	}
+	return fromPlain(v)
+}
+
+func fromPlain(v any) (cty.Value, error) {
+	switch x := v.(type) {
+	case string:
+		return cty.StringVal(x), nil
+	case bool:
+		return cty.BoolVal(x), nil
+	case json.Number:
+		// Four bits hold a digit with room to spare; cty alone would round what
+		// has more than 154 digits.
+		n, _, err := big.ParseFloat(x.String(), 10, uint(max(512, 4*len(x))), big.ToNearestEven)
+		if err != nil {
+			return cty.NilVal, fmt.Errorf("the number %s cannot be read", x)
+		}
+		return cty.NumberVal(n), nil
+	case []any:
+		items := make([]cty.Value, len(x))
+		for i := range x {
+			var err error
+			if items[i], err = fromPlain(x[i]); err != nil {
+				return cty.NilVal, err
+			}
+		}
+		return cty.TupleVal(items), nil
+	case map[string]any:
+		attrs := make(map[string]cty.Value, len(x))
+		for k := range x {
+			var err error
+			if attrs[k], err = fromPlain(x[k]); err != nil {
+				return cty.NilVal, err
+			}
+		}
+		return cty.ObjectVal(attrs), nil
+	}
+	return cty.NullVal(cty.DynamicPseudoType), nil
+}

@@ -1,0 +1,183 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	hcljson "github.com/hashicorp/hcl/v2/json"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"deployster/internal/diag"
+)
+
+// Manifest is what the files declare, checked. Its methods are safe for
+// concurrent use.
+type Manifest struct {
+	src       Sources
+	builtins  Builtins
+	files     map[string]*hcl.File
+	reads     *reader
+	functions map[string]function.Function
+
+	// What was declared, by name.
+	declared   declarations
+	sourceText map[string][]byte // of files that did not parse, and of variable files
+
+	static    map[string]cty.Value // locals that need no resource
+	resources []*Resource
+	plugs     []Plug
+	statePath string
+}
+
+// maxEvaluation is how long one evaluation may take. Nothing real takes a
+// second; a manifest made to hang must not.
+const maxEvaluation = 30 * time.Second
+
+// Load parses, checks and connects the manifests, and evaluates all that does
+// not depend on resources. The manifest is never nil; it is to be used only
+// when the diagnostics have no errors.
+func Load(src Sources, vars []VarInput, b Builtins) (*Manifest, diag.Diagnostics) {
+	m := newManifest(src, b)
+	var list hcl.Diagnostics
+	failed := guard(func() { list = m.load(vars) })
+	if failed != nil {
+		return newManifest(src, b), diag.Diagnostics{failed}
+	}
+	return m, m.convert(list)
+}
+
+func newManifest(src Sources, b Builtins) *Manifest {
+	if b.Workspace == "" {
+		b.Workspace = src.Workspace
+	}
+	if b.Home == "" {
+		b.Home, _ = os.UserHomeDir() // checked where ~ is used
+	}
+	m := &Manifest{
+		src: src, builtins: b,
+		files:      map[string]*hcl.File{},
+		sourceText: map[string][]byte{},
+		static:     map[string]cty.Value{},
+		declared:   newDeclarations(),
+		reads:      newReader(src),
+	}
+	m.functions = functions(m.reads)
+	return m
+}
+
+// guard runs an evaluation so that neither a panic in a library nor an endless
+// computation reaches the user as such. After the deadline the goroutine is
+// left behind: the values that it works on are not used again, and a command
+// that gets this error ends.
+func guard(f func()) *diag.Diagnostic {
+	done := make(chan *diag.Diagnostic, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				done <- diag.Errorf("The manifest cannot be evaluated",
+					"Evaluating it failed inside a library (%v). This is a bug in deployster, not in the manifest: please report it with the manifest. Leaving out the expression that was last changed avoids it.", p)
+			}
+		}()
+		f()
+		done <- nil
+	}()
+	timer := time.NewTimer(maxEvaluation)
+	defer timer.Stop()
+	select {
+	case d := <-done:
+		return d
+	case <-timer.C:
+		return diag.Errorf("The manifest takes too long", "Its expressions were not evaluated after %s. Look for nested for expressions over large ranges, and for very large numbers.", maxEvaluation)
+	}
+}
+
+// load does the work of Load, in steps that each need the ones before.
+func (m *Manifest) load(vars []VarInput) hcl.Diagnostics {
+	bodies, diags := m.parse()
+	l := &loader{m: m, d: m.declared}
+	for _, body := range bodies {
+		l.root(body)
+	}
+	diags = append(diags, l.diags...)
+	if d := m.checkVersion(l); len(d) > 0 {
+		return d // what else is wrong may be because of it
+	}
+	diags = append(diags, m.setVariables(vars)...)
+	diags = append(diags, m.connect()...)
+	diags = append(diags, m.evaluateStatic()...)
+	diags = append(diags, m.validateVariables()...)
+	if !diags.HasErrors() {
+		diags = append(diags, m.tryAll()...)
+	}
+	return diags
+}
+
+// parse parses all files, those that are fit to be parsed.
+func (m *Manifest) parse() ([]hcl.Body, hcl.Diagnostics) {
+	var bodies []hcl.Body
+	var diags hcl.Diagnostics
+	total := 0
+	for i, f := range m.src.Manifests {
+		m.sourceText[f.Path] = f.Bytes
+		r := hcl.Range{Filename: f.Path, Start: hcl.InitialPos, End: hcl.InitialPos}
+		if total += len(f.Bytes); len(f.Bytes) > maxFileSize || total > maxTotalSize || i >= maxFiles {
+			diags = append(diags, limitError(r, fmt.Sprintf("more than %d bytes in a file, %d in all files, or %d files", maxFileSize, maxTotalSize, maxFiles), maxFileSize))
+			break
+		}
+		file, d := parseFile(f)
+		diags = append(diags, d...)
+		if file != nil && file.Body != nil {
+			m.files[f.Path] = file
+			bodies = append(bodies, file.Body)
+		}
+	}
+	return bodies, diags
+}
+
+// parseFile parses one file in the syntax that its name says, if it is fit.
+func parseFile(f File) (*hcl.File, hcl.Diagnostics) {
+	if strings.HasSuffix(f.Path, ".json") {
+		if d := scanJSON(f.Bytes, f.Path); d != nil {
+			return nil, hcl.Diagnostics{d}
+		}
+		return hcljson.Parse(f.Bytes, f.Path)
+	}
+	if d := scanNative(f.Bytes, f.Path, false, hcl.InitialPos); d != nil {
+		return nil, hcl.Diagnostics{d}
+	}
+	return hclsyntax.ParseConfig(f.Bytes, f.Path, hcl.InitialPos)
+}
+
+// tryAll evaluates everything with nothing known of any resource, so that a
+// mistake that does not depend on the world is found before anything runs.
+func (m *Manifest) tryAll() hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	e := m.evaluator(nil)
+	for _, r := range m.resources {
+		_, _, d := e.config(m.declared.resources[r.Address])
+		diags = append(diags, d...)
+	}
+	for _, name := range sortedKeys(m.declared.outputs) {
+		_, _, d := e.output(m.declared.outputs[name])
+		diags = append(diags, d...)
+	}
+	return diags
+}
+
+// Sources returns what the manifest was loaded from, with all that file() and
+// friends have read so far in Reads.
+func (m *Manifest) Sources() Sources {
+	s := m.src
+	s.Reads = m.reads.all()
+	return s
+}
+
+// sortedKeys are the keys of a map in order.
+func sortedKeys[V any](in map[string]V) []string { return slices.Sorted(maps.Keys(in)) }

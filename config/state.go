@@ -1,0 +1,131 @@
+package config
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+)
+
+// resourceValue gives resource.NAME as far as the references need it: its
+// config is evaluated, and its state read, only for those that look there.
+func (e *evaluator) resourceValue(address string, refs []reference) (cty.Value, hcl.Diagnostics) {
+	var diags hcl.Diagnostics
+	attrs := map[string]cty.Value{"name": cty.StringVal(address), "type": cty.DynamicVal}
+	if i := e.m.find(address); i != nil {
+		attrs["type"] = cty.StringVal(i.TypeRef)
+	}
+	var inState []reference
+	for _, ref := range refs {
+		attr := stepName(ref.t, 2)
+		if attr == "" || attr == "config" {
+			v, d := e.configValue(e.m.declared.resources[address])
+			diags = append(diags, d...)
+			attrs["config"] = v
+		}
+		if attr == "" || attr == "state" {
+			inState = append(inState, ref)
+		}
+	}
+	if len(inState) > 0 {
+		v, d := e.stateValue(address, inState)
+		diags = append(diags, d...)
+		attrs["state"] = v
+	}
+	return cty.ObjectVal(attrs), diags
+}
+
+// stateValue gives the state of a resource as far as it is known: where a
+// reference looks for something that an incomplete state does not have, there
+// is an unknown value.
+func (e *evaluator) stateValue(address string, refs []reference) (cty.Value, hcl.Diagnostics) {
+	known := e.scope[address]
+	if known.Known == nil {
+		return cty.DynamicVal, nil
+	}
+	base, ok := e.states[address]
+	if !ok {
+		var err error
+		if base, err = fromJSON(known.Known); err != nil {
+			return cty.DynamicVal, hcl.Diagnostics{failure(refs[0].t.SourceRange(), "Unreadable state", "The state of %s cannot be read: %s.", address, err)}
+		}
+		e.states[address] = base
+	}
+	if known.Complete {
+		return base, nil
+	}
+	for _, ref := range refs {
+		if len(ref.t) <= 3 { // the state itself: all of it may still change
+			return cty.DynamicVal, nil
+		}
+		base = reveal(base, ref.t[3:], ref.open)
+	}
+	return base, nil
+}
+
+// reveal puts an unknown value at the first step that an incomplete value does
+// not have.
+func reveal(v cty.Value, steps hcl.Traversal, open bool) cty.Value {
+	if !v.IsKnown() {
+		return v
+	}
+	if v.IsNull() || len(steps) == 0 {
+		if len(steps) > 0 || open && !v.Type().IsPrimitiveType() {
+			return cty.DynamicVal
+		}
+		return v
+	}
+	switch typ := v.Type(); {
+	case typ.IsObjectType():
+		name := objectKey(steps[0])
+		if name == "" {
+			return v
+		}
+		attrs := v.AsValueMap()
+		if attrs == nil {
+			attrs = map[string]cty.Value{}
+		}
+		if child, ok := attrs[name]; ok {
+			attrs[name] = reveal(child, steps[1:], open)
+		} else {
+			attrs[name] = cty.DynamicVal
+		}
+		return cty.ObjectVal(attrs)
+	case typ.IsTupleType():
+		i, ok := tupleIndex(steps[0])
+		if !ok {
+			return v
+		}
+		items := v.AsValueSlice()
+		if i >= len(items) {
+			return cty.DynamicVal
+		}
+		items[i] = reveal(items[i], steps[1:], open)
+		return cty.TupleVal(items)
+	}
+	return v // a step into text or a number: an error when it is evaluated
+}
+
+func objectKey(step hcl.Traverser) string {
+	switch s := step.(type) {
+	case hcl.TraverseAttr:
+		return s.Name
+	case hcl.TraverseIndex:
+		if key, err := convert.Convert(s.Key, cty.String); err == nil && key.IsKnown() && !key.IsNull() {
+			return key.AsString()
+		}
+	}
+	return ""
+}
+
+func tupleIndex(step hcl.Traverser) (int, bool) {
+	s, ok := step.(hcl.TraverseIndex)
+	if !ok {
+		return 0, false
+	}
+	key, err := convert.Convert(s.Key, cty.Number)
+	if err != nil || !key.IsKnown() || key.IsNull() {
+		return 0, false
+	}
+	i, _ := key.AsBigFloat().Int64()
+	return int(i), i >= 0
+}

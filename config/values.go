@@ -1,0 +1,229 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/ext/typeexpr"
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/internal/strictjson"
+)
+
+// maxValueExponent bounds computed numbers, in powers of two: what is larger
+// takes minutes to write out.
+const maxValueExponent = 16384
+
+// checkValue refuses values that would take all the memory or time of the
+// machine where they are used next.
+func checkValue(v cty.Value) error {
+	c := valueCheck{}
+	return c.visit(v, 0)
+}
+
+type valueCheck struct{ text, elements int }
+
+func (c *valueCheck) visit(v cty.Value, depth int) error {
+	v, _ = v.Unmark()
+	if c.elements++; c.elements > maxElements {
+		return fmt.Errorf("it has more than %d elements", maxElements)
+	}
+	if depth > maxDepth {
+		return fmt.Errorf("it is nested deeper than %d levels", maxDepth)
+	}
+	if !v.IsKnown() || v.IsNull() {
+		return nil
+	}
+	switch {
+	case v.Type() == cty.String:
+		if c.text += len(v.AsString()); c.text > maxStringSize {
+			return fmt.Errorf("it has more than %d bytes of text", maxStringSize)
+		}
+	case v.Type() == cty.Number:
+		return checkNumber(v.AsBigFloat())
+	case v.CanIterateElements():
+		for it := v.ElementIterator(); it.Next(); {
+			_, child := it.Element()
+			if err := c.visit(child, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func checkNumber(n *big.Float) error {
+	if exp := n.MantExp(nil); exp > maxValueExponent || exp < -maxValueExponent {
+		return fmt.Errorf("it has a number that is too large or too small to be written")
+	}
+	return nil
+}
+
+// textSize is how many bytes of text a value that passed checkValue has.
+func textSize(v cty.Value) int {
+	v, _ = v.Unmark()
+	switch {
+	case !v.IsKnown() || v.IsNull():
+		return 0
+	case v.Type() == cty.String:
+		return len(v.AsString())
+	case v.CanIterateElements():
+		n := 0
+		for it := v.ElementIterator(); it.Next(); {
+			_, child := it.Element()
+			n += textSize(child)
+		}
+		return n
+	}
+	return 0
+}
+
+// minSecret is the length from which on text is taken out of logs. Shorter text
+// protects nothing, and taking it out would garble what is left.
+const minSecret = 3
+
+// secretsIn are the string forms of the sensitive values in v.
+func secretsIn(v cty.Value) []string {
+	var out []string
+	plain, marks := v.UnmarkDeepWithPaths()
+	for _, pm := range marks {
+		if !pm.Marks.Has(sensitive{}) {
+			continue
+		}
+		if found, err := pm.Path.Apply(plain); err == nil {
+			out = append(out, leaves(found)...)
+		}
+	}
+	return out
+}
+
+func leaves(v cty.Value) []string {
+	switch {
+	case !v.IsKnown() || v.IsNull():
+		return nil
+	case v.Type() == cty.String:
+		if s := v.AsString(); len(s) >= minSecret {
+			return []string{s}
+		}
+	case v.Type() == cty.Number:
+		if s, err := numberText(v.AsBigFloat()); err == nil && len(s) >= minSecret {
+			return []string{s}
+		}
+	case v.CanIterateElements():
+		var out []string
+		for it := v.ElementIterator(); it.Next(); {
+			_, child := it.Element()
+			out = append(out, leaves(child)...)
+		}
+		return out
+	}
+	return nil
+}
+
+// Secrets returns the string forms of all sensitive values that are known
+// without asking a resource, longest first, for redaction of logs: variables
+// and the local values made of them. Text shorter than three bytes and booleans
+// are left out. See also Resolved.Secrets.
+func (m *Manifest) Secrets() []string {
+	var out []string
+	for _, v := range m.declared.variables {
+		if v.value != cty.NilVal {
+			out = append(out, secretsIn(v.value)...)
+		}
+	}
+	for _, v := range m.static {
+		out = append(out, secretsIn(v)...)
+	}
+	for _, t := range m.declared.types {
+		if a := t.attrs["env"]; a != nil {
+			if v, diags := m.staticValue(a.Expr, cty.DynamicPseudoType); !diags.HasErrors() {
+				out = append(out, secretsIn(v)...)
+			}
+		}
+	}
+	return longestFirst(out)
+}
+
+// Secrets returns the string forms of the sensitive values in r, longest first.
+func (r Resolved) Secrets() []string {
+	v, err := fromJSON(r.Value)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, p := range r.Sensitive {
+		if found, err := pointerPath(v, p); err == nil {
+			out = append(out, leaves(found)...)
+		}
+	}
+	return longestFirst(out)
+}
+
+// pointerPath follows a JSON pointer.
+func pointerPath(v cty.Value, pointer string) (cty.Value, error) {
+	for _, step := range strictjson.Pointer(pointer) {
+		next := cty.NilVal
+		switch {
+		case v.Type().IsObjectType() && v.Type().HasAttribute(step):
+			next = v.GetAttr(step)
+		case v.Type().IsTupleType():
+			if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < v.LengthInt() {
+				next = v.Index(cty.NumberIntVal(int64(i)))
+			}
+		}
+		if next == cty.NilVal {
+			return v, fmt.Errorf("there is nothing at %s", pointer)
+		}
+		v = next
+	}
+	return v, nil
+}
+
+// describeTypeError says what did not fit, with the path to it.
+func describeTypeError(err error) string {
+	var pe cty.PathError
+	if errors.As(err, &pe) && len(pe.Path) > 0 {
+		var b strings.Builder
+		for _, step := range pe.Path {
+			switch s := step.(type) {
+			case cty.GetAttrStep:
+				b.WriteString("." + s.Name)
+			case cty.IndexStep:
+				if s.Key.Type() == cty.String {
+					fmt.Fprintf(&b, "[%q]", s.Key.AsString())
+				} else {
+					b.WriteString("[" + shortNumber(s.Key) + "]")
+				}
+			}
+		}
+		return b.String() + ": " + err.Error()
+	}
+	return err.Error()
+}
+
+func longestFirst(list []string) []string {
+	slices.SortFunc(list, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	return slices.Compact(list)
+}
+
+// typeString writes a type as in a manifest, with its article.
+func typeString(t cty.Type) string {
+	switch {
+	case t == cty.String:
+		return "text (string)"
+	case t == cty.Number:
+		return "a number"
+	case t == cty.Bool:
+		return "a bool (true or false)"
+	}
+	return "of the type " + typeexpr.TypeString(t)
+}

@@ -1,0 +1,266 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/typeexpr"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+)
+
+// sensitive is the mark of values that must never be printed.
+type sensitive struct{}
+
+// VarInput is one given value of a variable, with where it came from. It is
+// made by FindVariables and Pinned.
+type VarInput struct {
+	Name   string
+	Origin string // how to call its source in a message
+
+	text   string    // from the environment or -var: read by the variable's type
+	value  cty.Value // cty.NilVal: text counts
+	strict bool      // given by -var: that nobody declared it is an error
+	quiet  bool      // from the environment: that nobody declared it is normal
+	pinned bool      // from a plan: converted already
+	at     hcl.Range // in a file, if from one
+	src    []byte    // that file's
+}
+
+// variable decodes a variable block. Its own attributes are constants.
+func (l *loader) variable(b *hcl.Block) {
+	v := &variable{block: l.header(b), typ: cty.DynamicPseudoType, nullable: true}
+	c := l.content(b.Body, variableSchema.BodySchema)
+	v.attrs = c.Attributes
+	if a := v.attrs["type"]; a != nil {
+		typ, defaults, diags := typeexpr.TypeConstraintWithDefaults(a.Expr)
+		l.add(diags...)
+		v.typ, v.defaults, v.typed = typ, defaults, !diags.HasErrors()
+	}
+	l.constant(v.attrs["sensitive"], cty.Bool, func(x cty.Value) { v.sensitive = x.True() })
+	l.constant(v.attrs["nullable"], cty.Bool, func(x cty.Value) { v.nullable = x.True() })
+	l.constant(v.attrs["description"], cty.String, func(cty.Value) {})
+	if a := v.attrs["default"]; a != nil {
+		l.constant(a, cty.DynamicPseudoType, func(x cty.Value) { v.def = x })
+		if v.def != cty.NilVal {
+			if value, err := v.accept(v.def); err != nil {
+				l.add(failure(a.Expr.Range(), "Invalid default", "The default of the variable %q does not fit: %s.", v.name, err))
+			} else {
+				v.def = value
+			}
+		}
+	}
+	for _, check := range c.Blocks.OfType("validation") {
+		v.checks = append(v.checks, l.content(check.Body, validationSchema.BodySchema).Attributes)
+	}
+	if first := l.d.variables[v.name]; first != nil {
+		l.add(twice("variable", v.name, first.at, v.at))
+		return
+	}
+	l.d.variables[v.name] = v
+}
+
+// constant evaluates an attribute in which nothing may be referred to.
+func (l *loader) constant(a *hcl.Attribute, want cty.Type, set func(cty.Value)) {
+	if a == nil {
+		return
+	}
+	if vars := a.Expr.Variables(); len(vars) > 0 {
+		l.add(failure(vars[0].SourceRange(), "Not a constant", "Only constants can stand here: %s cannot be used in the attribute %q of a variable. Compute it in a locals block.", traversalString(vars[0]), a.Name))
+		return
+	}
+	value, diags := a.Expr.Value(&hcl.EvalContext{Functions: l.m.functions})
+	l.add(diags...)
+	if diags.HasErrors() {
+		return
+	}
+	got, err := convert.Convert(value, want)
+	if err != nil || (want != cty.DynamicPseudoType && (got.IsNull() || got.IsMarked())) {
+		l.add(failure(a.Expr.Range(), "Wrong type", "%q must be a %s.", a.Name, want.FriendlyName()))
+		return
+	}
+	set(got)
+}
+
+// accept converts a value to the variable's type, with the defaults of its
+// optional attributes.
+func (v *variable) accept(value cty.Value) (cty.Value, error) {
+	if err := checkValue(value); err != nil {
+		return cty.NilVal, err
+	}
+	if v.defaults != nil && !value.IsNull() {
+		value = v.defaults.Apply(value)
+	}
+	got, err := convert.Convert(value, v.typ)
+	if err != nil {
+		return cty.NilVal, fmt.Errorf("it must be %s: %s", typeString(v.typ), describeTypeError(err))
+	}
+	if got.IsNull() && !v.nullable {
+		if v.def != cty.NilVal && !v.def.IsNull() {
+			return v.def, nil // as in Terraform: null means the default
+		}
+		return cty.NilVal, fmt.Errorf("it must not be null, because the variable says nullable = false")
+	}
+	return got, nil
+}
+
+// parse reads text from the command line or the environment: as it is for a
+// string, a number or a bool, and for a variable without type; else as an
+// expression of constants.
+func (v *variable) parse(text string) (cty.Value, error) {
+	if !v.typed || v.typ.IsPrimitiveType() {
+		return cty.StringVal(text), nil
+	}
+	name := "the value of var." + v.name
+	if d := scanNative([]byte(text), name, false, hcl.InitialPos); d != nil {
+		return cty.NilVal, fmt.Errorf("%s", d.Detail)
+	}
+	expr, diags := hclsyntax.ParseExpression([]byte(text), name, hcl.InitialPos)
+	if diags.HasErrors() {
+		return cty.NilVal, fmt.Errorf("it must be %s, written as in a manifest: %s", typeString(v.typ), diags[0].Detail)
+	}
+	value, diags := expr.Value(nil)
+	if diags.HasErrors() {
+		return cty.NilVal, fmt.Errorf("it must be %s, written with constants only (text in quotes)", typeString(v.typ))
+	}
+	return value, nil
+}
+
+// setVariables gives every variable its value: the last of its inputs, else
+// its default. One that gets none by a mistake is unknown from then on, so that
+// the mistake is said once.
+func (m *Manifest) setVariables(inputs []VarInput) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	given := map[string]VarInput{}
+	for _, in := range inputs {
+		if in.src != nil {
+			m.sourceText[in.at.Filename] = in.src
+		}
+		if m.declared.variables[in.Name] == nil {
+			diags = append(diags, m.undeclared(in)...)
+			continue
+		}
+		given[in.Name] = in
+	}
+	for _, name := range sortedKeys(m.declared.variables) {
+		v := m.declared.variables[name]
+		in, ok := given[name]
+		value, d := m.valueOf(v, in, ok)
+		diags = append(diags, d...)
+		if value == cty.NilVal {
+			value = cty.UnknownVal(v.typ)
+		}
+		if v.sensitive {
+			value = value.Mark(sensitive{})
+		}
+		v.value = value
+	}
+	return diags
+}
+
+func (m *Manifest) valueOf(v *variable, in VarInput, given bool) (cty.Value, hcl.Diagnostics) {
+	if !given {
+		if v.def == cty.NilVal && v.attrs["default"] == nil {
+			return cty.NilVal, hcl.Diagnostics{failure(v.at, "A variable has no value",
+				"The variable %q has no default, so it must be given: with -var %s=VALUE, in a file given with -var-file, in vars.auto.hcl, or in the environment as DEPLOYSTER_VAR_%s.", v.name, v.name, v.name)}
+		}
+		return v.def, nil
+	}
+	if in.pinned {
+		return in.value, nil
+	}
+	value, err := in.value, error(nil)
+	if value == cty.NilVal {
+		value, err = v.parse(in.text)
+	}
+	if err == nil {
+		value, err = v.accept(value)
+	}
+	if err == nil {
+		return value, nil
+	}
+	text := err.Error()
+	if v.sensitive {
+		text = "it must be " + typeString(v.typ) + " (the value is not shown because the variable is sensitive)"
+	}
+	place := v.at
+	if in.src != nil {
+		place = in.at
+	}
+	return cty.NilVal, hcl.Diagnostics{failure(place, "Invalid value of a variable", "The value of the variable %q from %s does not fit: %s.", v.name, in.Origin, text)}
+}
+
+func (m *Manifest) undeclared(in VarInput) hcl.Diagnostics {
+	if in.quiet || in.pinned {
+		return nil
+	}
+	d := &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Undeclared variable",
+		Detail: fmt.Sprintf("A value for the variable %q is given by %s, but no manifest declares it.%s Declare it with a variable block, or remove the value.",
+			in.Name, in.Origin, suggest(in.Name, sortedKeys(m.declared.variables)))}
+	if in.strict {
+		d.Severity = hcl.DiagError
+	}
+	if in.src != nil {
+		d.Subject = in.at.Ptr()
+	}
+	return hcl.Diagnostics{d}
+}
+
+// validateVariables checks the validation blocks.
+func (m *Manifest) validateVariables() hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, name := range sortedKeys(m.declared.variables) {
+		v := m.declared.variables[name]
+		if !v.value.IsWhollyKnown() {
+			continue
+		}
+		for _, check := range v.checks {
+			diags = append(diags, m.validate(v, check)...)
+		}
+	}
+	return diags
+}
+
+func (m *Manifest) validate(v *variable, check hcl.Attributes) hcl.Diagnostics {
+	condition, message := check["condition"], check["error_message"]
+	if condition == nil || message == nil {
+		return nil // said when it was decoded
+	}
+	ok, diags := m.staticValue(condition.Expr, cty.Bool)
+	if diags.HasErrors() || !ok.IsKnown() {
+		return diags
+	}
+	if plain, _ := ok.Unmark(); plain.True() {
+		return diags
+	}
+	text, d := m.staticValue(message.Expr, cty.String)
+	if diags = append(diags, d...); diags.HasErrors() || !text.IsKnown() {
+		return diags
+	}
+	why := "(the message is sensitive)"
+	if !text.IsMarked() {
+		why = text.AsString()
+	}
+	e := failure(condition.Expr.Range(), "Invalid value of a variable", "%s\nThis was checked by the validation of the variable %q.", why, v.name)
+	e.Expression, e.EvalContext = condition.Expr, m.evaluator(nil).context(condition.Expr, nil)
+	return append(diags, e)
+}
+
+// Variables returns the variables' values with their types, for Pinned. What
+// is sensitive is in it as it is.
+func (m *Manifest) Variables() map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	for name, v := range m.declared.variables {
+		plain, _ := v.value.UnmarkDeep()
+		if !plain.IsWhollyKnown() {
+			continue // Load has said what is wrong
+		}
+		if raw, err := (ctyjson.SimpleJSONValue{Value: plain}).MarshalJSON(); err == nil {
+			out[name] = raw
+		}
+	}
+	return out
+}
