@@ -109,9 +109,8 @@ type Runtime struct {
 	background sync.WaitGroup
 	stop       context.CancelFunc // of the background
 
-	leaseOnce sync.Once
-	lease     leases.Lease
-	leaseErr  error
+	leaseMu   sync.Mutex
+	lease     leases.Lease // made at the first run
 	closeOnce sync.Once
 	closeErr  error
 }
@@ -251,13 +250,19 @@ func (r *Runtime) detached(ctx context.Context, limit time.Duration) (context.Co
 // leased marks a context so that what it makes is kept until something else
 // refers to it. One lease serves a Runtime from its first run to its end.
 func (r *Runtime) leased(ctx context.Context) (context.Context, error) {
-	r.leaseOnce.Do(func() {
-		ctx, cancel := r.detached(ctx, time.Minute)
+	r.leaseMu.Lock()
+	defer r.leaseMu.Unlock()
+	if r.lease.ID == "" {
+		making, cancel := r.detached(ctx, time.Minute)
 		defer cancel()
-		r.lease, r.leaseErr = r.client.LeasesService().Create(ctx,
+		lease, err := r.client.LeasesService().Create(making,
 			leases.WithID("deployster-"+r.id), leases.WithLabels(map[string]string{labelClient: r.clientPath()}))
-	})
-	return leases.WithLease(ctx, r.lease.ID), r.leaseErr
+		if err != nil {
+			return nil, err
+		}
+		r.lease = lease
+	}
+	return leases.WithLease(ctx, r.lease.ID), nil
 }
 
 func (r *Runtime) sweeper() sweeper {
