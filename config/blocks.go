@@ -2,6 +2,7 @@ package config
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
@@ -123,11 +124,28 @@ func (l *loader) add(d ...*hcl.Diagnostic) { l.diags = append(l.diags, d...) }
 // the others from being looked at no less.
 func (l *loader) content(b hcl.Body, s *hcl.BodySchema) *hcl.BodyContent {
 	c, diags := b.Content(s)
+	for _, d := range diags {
+		if strings.HasPrefix(d.Summary, "Unsupported ") && !strings.Contains(d.Detail, "Did you mean") {
+			d.Detail += " " + whatCanStand(s)
+		}
+	}
 	l.add(diags...)
 	if c == nil {
 		c = &hcl.BodyContent{}
 	}
 	return c
+}
+
+// whatCanStand lists the blocks and attributes of a schema.
+func whatCanStand(s *hcl.BodySchema) string {
+	var names []string
+	for _, a := range s.Attributes {
+		names = append(names, a.Name)
+	}
+	for _, b := range s.Blocks {
+		names = append(names, "the block "+b.Type)
+	}
+	return "What can stand here: " + strings.Join(names, ", ") + "."
 }
 
 // root decodes the blocks of one file.

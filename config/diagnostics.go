@@ -40,16 +40,19 @@ func suggest(given string, names []string) string {
 	return fmt.Sprintf(" Did you mean %q?", best)
 }
 
-// oneOf lists what there is, for messages: `there is none`, `there is a, b`.
+// oneOf lists what there is, for messages: `there is none`, `there are a and b`.
 func oneOf(names []string) string {
 	if len(names) == 0 {
 		return "there is none"
 	}
 	slices.Sort(names)
-	if len(names) > 8 {
-		return fmt.Sprintf("there are %s, and %d more", strings.Join(names[:8], ", "), len(names)-8)
+	switch {
+	case len(names) == 1:
+		return "there is only " + names[0]
+	case len(names) > 8:
+		return fmt.Sprintf("there are %s and %d more", strings.Join(names[:8], ", "), len(names)-8)
 	}
-	return "there is " + strings.Join(names, ", ")
+	return "there are " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
 // convert makes diagnostics of the house from HCL's: several may be the same
@@ -59,7 +62,7 @@ func (m *Manifest) convert(list hcl.Diagnostics) diag.Diagnostics {
 	type key struct{ where, summary, detail string }
 	seen := map[key]bool{}
 	for _, h := range list {
-		d := &diag.Diagnostic{Severity: diag.Error, Summary: h.Summary, Detail: m.redact(h.Detail, h)}
+		d := &diag.Diagnostic{Severity: diag.Error, Summary: h.Summary, Detail: shorten(m.redact(h.Detail, h))}
 		if h.Severity == hcl.DiagWarning {
 			d.Severity = diag.Warning
 		}
@@ -77,8 +80,28 @@ func (m *Manifest) convert(list hcl.Diagnostics) diag.Diagnostics {
 			out = append(out, d)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *diag.Diagnostic) int { return int(a.Severity) - int(b.Severity) })
+	slices.SortStableFunc(out, inOrder)
 	return out
+}
+
+// inOrder sorts errors before warnings, and each by place.
+func inOrder(a, b *diag.Diagnostic) int {
+	if a.Severity != b.Severity || a.Range == nil || b.Range == nil {
+		return int(a.Severity) - int(b.Severity)
+	}
+	if c := strings.Compare(a.Range.Filename, b.Range.Filename); c != 0 {
+		return c
+	}
+	return a.Range.Start.Byte - b.Range.Start.Byte
+}
+
+// shorten cuts a message in which a library has quoted something very long.
+func shorten(text string) string {
+	const limit = 2000
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "") + "…"
 }
 
 func fromHCL(r hcl.Range) diag.Range {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
@@ -137,7 +136,7 @@ func (e *evaluator) memo(into map[string]result, name string, expr hcl.Expressio
 	}
 	if e.chain++; e.chain > maxChain {
 		e.chain--
-		return cty.DynamicVal, hcl.Diagnostics{limitError(expr.Range(), "more references than that which lead from one to the next", maxChain)}
+		return cty.DynamicVal, hcl.Diagnostics{limitError(expr.Range(), "references that lead from one to the next", maxChain)}
 	}
 	defer func() { e.chain-- }()
 	into[name] = result{busy: true}
@@ -160,135 +159,11 @@ func (e *evaluator) value(expr hcl.Expression, owner *resource) (cty.Value, hcl.
 	if diags = append(diags, d...); d.HasErrors() {
 		return cty.DynamicVal, diags
 	}
-	if err := checkValue(value); err != nil {
-		return cty.DynamicVal, append(diags, failure(expr.Range(), "Too large", "This value cannot be used: %s.", err))
+	if at, err := checkParts(value); err != nil {
+		part, _ := descend(expr, pointerSteps(at))
+		return cty.DynamicVal, append(diags, failure(part.Range(), "Unusable value", "This value cannot be used: %s.", err))
 	}
 	return value, diags
-}
-
-// context is contextFor where errors have been reported already.
-func (e *evaluator) context(expr hcl.Expression, owner *resource) *hcl.EvalContext {
-	ctx, _ := e.contextFor(expr, owner)
-	return ctx
-}
-
-// contextFor makes the evaluation context of one expression.
-func (e *evaluator) contextFor(expr hcl.Expression, owner *resource) (*hcl.EvalContext, hcl.Diagnostics) {
-	var diags hcl.Diagnostics
-	roots := map[string]map[string]cty.Value{}
-	put := func(root, name string, v cty.Value) {
-		if roots[root] == nil {
-			roots[root] = map[string]cty.Value{}
-		}
-		roots[root][name] = v
-	}
-	wanted := map[string][]reference{}
-	budget := maxStringSize * 4
-	for _, ref := range references(expr) {
-		root, name := ref.t.RootName(), stepName(ref.t, 1)
-		v, d := e.named(root, name)
-		diags = append(diags, d...)
-		if v != cty.NilVal {
-			put(root, name, v)
-			if budget -= textSize(v); budget < 0 {
-				return nil, append(diags, limitError(expr.Range(), "an expression that puts together more bytes of text", maxStringSize*4))
-			}
-		}
-		if address := e.address(root, name, owner); address != "" {
-			wanted[address] = append(wanted[address], ref)
-		}
-	}
-	for _, address := range sortedKeys(wanted) {
-		v, d := e.resourceValue(address, wanted[address])
-		diags = append(diags, d...)
-		for _, ref := range wanted[address] {
-			put(ref.t.RootName(), stepName(ref.t, 1), v)
-		}
-	}
-	ctx := &hcl.EvalContext{Variables: map[string]cty.Value{}, Functions: e.m.functions}
-	for root, attrs := range roots {
-		ctx.Variables[root] = cty.ObjectVal(attrs)
-	}
-	return ctx, diags
-}
-
-// named gives the value of root.name, cty.NilVal for resources and for what
-// does not exist.
-func (e *evaluator) named(root, name string) (cty.Value, hcl.Diagnostics) {
-	m := e.m
-	switch root {
-	case "var":
-		if v := m.declared.variables[name]; v != nil {
-			return v.value, nil
-		}
-	case "local":
-		if v, ok := m.static[name]; ok {
-			return v, nil
-		}
-		if l := m.declared.locals[name]; l != nil {
-			return e.memo(e.locals, name, l.expr, nil)
-		}
-	case "type":
-		if t := m.declared.types[name]; t != nil {
-			v, _ := m.staticAttr(t.attrs["image"], cty.String, "the image of a type")
-			if v == cty.NilVal {
-				return cty.UnknownVal(cty.String), nil // its error is said where it is declared
-			}
-			if e.markTypes {
-				v = v.Mark(typeMark{name})
-			}
-			return v, nil
-		}
-	case "plug":
-		for _, p := range m.plugs {
-			if p.Name == name {
-				return cty.ObjectVal(map[string]cty.Value{"name": cty.StringVal(p.Name), "path": cty.StringVal(p.Path), "read_only": cty.BoolVal(p.ReadOnly)}), nil
-			}
-		}
-	case "path":
-		return map[string]cty.Value{"cwd": cty.StringVal(m.src.Workspace), "module": cty.StringVal(m.src.Dir), "root": cty.StringVal(m.src.Dir)}[name], nil
-	case "deployster":
-		return map[string]cty.Value{"version": cty.StringVal(m.builtins.Version), "verbose": cty.BoolVal(m.builtins.Verbose), "workspace": cty.StringVal(m.builtins.Workspace)}[name], nil
-	}
-	return cty.NilVal, nil
-}
-
-// address is the resource that resource.NAME or dep.ALIAS stands for.
-func (e *evaluator) address(root, name string, owner *resource) string {
-	if root == "dep" && owner != nil {
-		return owner.aliases[name].address
-	}
-	if root == "resource" && e.m.declared.resources[name] != nil {
-		return name
-	}
-	return ""
-}
-
-// reference is a traversal in an expression.
-type reference struct {
-	t hcl.Traversal
-	// open: what the traversal leads to is indexed by a computed key.
-	open bool
-}
-
-// references are the traversals of an expression.
-func references(expr hcl.Expression) []reference {
-	var out []reference
-	open := map[string]bool{}
-	if n, ok := expr.(hclsyntax.Node); ok {
-		_ = hclsyntax.VisitAll(n, func(n hclsyntax.Node) hcl.Diagnostics {
-			if ix, ok := n.(*hclsyntax.IndexExpr); ok {
-				if s, ok := ix.Collection.(*hclsyntax.ScopeTraversalExpr); ok {
-					open[s.SrcRange.String()] = true
-				}
-			}
-			return nil
-		})
-	}
-	for _, t := range expr.Variables() {
-		out = append(out, reference{t, open[t.SourceRange().String()]})
-	}
-	return out
 }
 
 // explain adds to HCL's messages what only we know.
@@ -329,7 +204,7 @@ func (m *Manifest) explainStep(d *hcl.Diagnostic, t hcl.Traversal) {
 func convertTo(value cty.Value, want cty.Type, at hcl.Range, what string) (cty.Value, hcl.Diagnostics) {
 	got, err := convert.Convert(value, want)
 	if err != nil {
-		return cty.NilVal, hcl.Diagnostics{failure(at, "Wrong type", "%s must be %s: %s.", capital(what), typeString(want), describeTypeError(err))}
+		return cty.NilVal, hcl.Diagnostics{failure(at, "Wrong type", "%s must be %s.", capital(what), mismatch(want, value, err))}
 	}
 	return got, nil
 }

@@ -16,8 +16,8 @@ import (
 func fileFunctions(r *reader) map[string]function.Function {
 	path := []function.Parameter{param("path", cty.String)}
 	all := map[string]function.Function{
-		"file": onText(r.text),
-		"filebase64": onText(func(p string) (string, error) {
+		"file": onTextAs("path", r.text),
+		"filebase64": onTextAs("path", func(p string) (string, error) {
 			data, err := r.read(p)
 			return base64.StdEncoding.EncodeToString(data), err
 		}),
@@ -30,7 +30,7 @@ func fileFunctions(r *reader) map[string]function.Function {
 		}),
 	}
 	for _, d := range digests() {
-		all["file"+d.name] = onText(func(p string) (string, error) {
+		all["file"+d.name] = onTextAs("path", func(p string) (string, error) {
 			data, err := r.read(p)
 			return hex.EncodeToString(d.sum(data)), err
 		})

@@ -36,8 +36,10 @@ func (d digest) sum(data []byte) []byte {
 }
 
 // onText makes a function from text to text.
-func onText(f func(string) (string, error)) function.Function {
-	return define(cty.String, []function.Parameter{param("text", cty.String)}, func(args []cty.Value) (cty.Value, error) {
+func onText(f func(string) (string, error)) function.Function { return onTextAs("text", f) }
+
+func onTextAs(name string, f func(string) (string, error)) function.Function {
+	return define(cty.String, []function.Parameter{param(name, cty.String)}, func(args []cty.Value) (cty.Value, error) {
 		s, err := f(args[0].AsString())
 		if err != nil {
 			return cty.NilVal, function.NewArgError(0, err)

@@ -159,9 +159,6 @@ func (w *jsonWriter) text(s string) {
 // numberText writes a number exactly. Very large and very small ones get an
 // exponent.
 func numberText(n *big.Float) (string, error) {
-	if n.IsInf() {
-		return "", fmt.Errorf("an infinite number cannot be written")
-	}
 	if err := checkNumber(n); err != nil {
 		return "", err
 	}

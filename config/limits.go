@@ -31,7 +31,7 @@ func limitError(r hcl.Range, what string, limit int) *hcl.Diagnostic {
 	return &hcl.Diagnostic{
 		Severity: hcl.DiagError,
 		Summary:  "Too large to be read safely",
-		Detail:   fmt.Sprintf("This has %s; the limit is %d. Split it, or move the data to a file of its own and read that with file().", what, limit),
+		Detail:   fmt.Sprintf("There are more %s than the limit, which is %d. Split it into smaller parts, or move data to a file of its own and read that with file().", what, limit),
 		Subject:  &r,
 	}
 }
@@ -45,7 +45,7 @@ func scanNative(src []byte, filename string, template bool, start hcl.Pos) *hcl.
 	}
 	tokens, _ := lex(src, filename, start)
 	if len(tokens) > maxTokens {
-		return limitError(tokens[maxTokens].Range, fmt.Sprintf("%d tokens in one file", len(tokens)), maxTokens)
+		return limitError(tokens[maxTokens].Range, "words and signs in one file", maxTokens)
 	}
 	s := tokenScan{frames: []scanFrame{{}}}
 	for i, t := range tokens {
@@ -83,7 +83,7 @@ func (s *tokenScan) token(t, next hclsyntax.Token) *hcl.Diagnostic {
 			s.directive(string(next.Bytes))
 		}
 		if len(s.frames)+s.directives > maxDepth {
-			return limitError(t.Range, "deeper nesting than that", maxDepth)
+			return limitError(t.Range, "levels of nesting", maxDepth)
 		}
 	case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenTemplateSeqEnd,
 		hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc:
@@ -103,7 +103,7 @@ func (s *tokenScan) token(t, next hclsyntax.Token) *hcl.Diagnostic {
 		hclsyntax.TokenLessThan, hclsyntax.TokenLessThanEq, hclsyntax.TokenGreaterThan, hclsyntax.TokenGreaterThanEq,
 		hclsyntax.TokenQuestion:
 		if top.operators++; top.operators > maxOperators {
-			return limitError(t.Range, "more operators than that in one expression", maxOperators)
+			return limitError(t.Range, "operators in one expression", maxOperators)
 		}
 	}
 	return nil
@@ -121,12 +121,12 @@ func (s *tokenScan) directive(word string) {
 // checkNumberText refuses numbers that would take minutes to write out.
 func checkNumberText(text string, r hcl.Range) *hcl.Diagnostic {
 	if len(text) > maxNumberText {
-		return limitError(r, fmt.Sprintf("a number of %d characters", len(text)), maxNumberText)
+		return limitError(r, "characters in one number", maxNumberText)
 	}
 	if i := strings.IndexAny(text, "eE"); i >= 0 {
 		exp, err := strconv.Atoi(strings.TrimPrefix(text[i+1:], "+"))
 		if err == nil && (exp > maxExponent || exp < -maxExponent) {
-			return limitError(r, fmt.Sprintf("a number with the exponent %d", exp), maxExponent)
+			return limitError(r, "zeros in one number", maxExponent)
 		}
 	}
 	return nil
@@ -143,7 +143,7 @@ func scanJSON(src []byte, filename string) *hcl.Diagnostic {
 		switch c := src[i]; {
 		case c == '{' || c == '[':
 			if depth++; depth > maxDepth {
-				return limitError(here, "deeper nesting than that", maxDepth)
+				return limitError(here, "levels of nesting", maxDepth)
 			}
 		case c == '}' || c == ']':
 			depth--
@@ -163,7 +163,7 @@ func scanJSON(src []byte, filename string) *hcl.Diagnostic {
 			}
 		}
 		if tokens > maxTokens {
-			return limitError(here, "more values than that in one file", maxTokens)
+			return limitError(here, "values in one file", maxTokens)
 		}
 		pos = advance(pos, src[i:i+width])
 		i += width

@@ -128,17 +128,35 @@ func (m *Manifest) parse() ([]hcl.Body, hcl.Diagnostics) {
 		m.sourceText[f.Path] = f.Bytes
 		r := hcl.Range{Filename: f.Path, Start: hcl.InitialPos, End: hcl.InitialPos}
 		if total += len(f.Bytes); len(f.Bytes) > maxFileSize || total > maxTotalSize || i >= maxFiles {
-			diags = append(diags, limitError(r, fmt.Sprintf("more than %d bytes in a file, %d in all files, or %d files", maxFileSize, maxTotalSize, maxFiles), maxFileSize))
+			diags = append(diags, limitError(r, fmt.Sprintf("bytes (in all files %d) or files (%d)", maxTotalSize, maxFiles), maxFileSize))
 			break
 		}
 		file, d := parseFile(f)
-		diags = append(diags, d...)
+		diags = append(diags, firstOfEach(d)...)
 		if file != nil && file.Body != nil {
 			m.files[f.Path] = file
 			bodies = append(bodies, file.Body)
 		}
 	}
 	return bodies, diags
+}
+
+// firstOfEach leaves out what a parser says again, at the same place or in other
+// words on the next line, of the mistake that it has just reported.
+func firstOfEach(diags hcl.Diagnostics) hcl.Diagnostics {
+	var out hcl.Diagnostics
+	for _, d := range diags {
+		again := slices.ContainsFunc(out, func(o *hcl.Diagnostic) bool {
+			if o.Subject == nil || d.Subject == nil {
+				return false
+			}
+			return o.Subject.Start == d.Subject.Start || o.Summary == d.Summary && d.Subject.Start.Line-o.Subject.Start.Line <= 1
+		})
+		if !again {
+			out = append(out, d)
+		}
+	}
+	return out
 }
 
 // parseFile parses one file in the syntax that its name says, if it is fit.

@@ -79,7 +79,7 @@ func (m *Manifest) checkRef(t hcl.Traversal, p place, owner *resource) *hcl.Diag
 		}
 		return resourceAttr(t)
 	case "dep":
-		if d := missing(t, "dependency alias in this resource", sortedKeys(owner.aliases), "Add it to the dependencies of this resource, or correct the name"); d != nil {
+		if d := missing(t, "dependency with the alias", sortedKeys(owner.aliases), "Add it to the dependencies of this resource, or correct the name"); d != nil {
 			return d
 		}
 		return resourceAttr(t)

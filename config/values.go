@@ -21,11 +21,22 @@ const maxValueExponent = 16384
 // checkValue refuses values that would take all the memory or time of the
 // machine where they are used next.
 func checkValue(v cty.Value) error {
-	c := valueCheck{}
-	return c.visit(v, 0)
+	_, err := checkParts(v)
+	return err
 }
 
-type valueCheck struct{ text, elements int }
+// checkParts is checkValue that also says which part of the value it is.
+func checkParts(v cty.Value) (at []string, err error) {
+	c := valueCheck{}
+	err = c.visit(v, 0)
+	slices.Reverse(c.at)
+	return c.at, err
+}
+
+type valueCheck struct {
+	text, elements int
+	at             []string // from the inside out, once something is wrong
+}
 
 func (c *valueCheck) visit(v cty.Value, depth int) error {
 	v, _ = v.Unmark()
@@ -46,9 +57,11 @@ func (c *valueCheck) visit(v cty.Value, depth int) error {
 	case v.Type() == cty.Number:
 		return checkNumber(v.AsBigFloat())
 	case v.CanIterateElements():
-		for it := v.ElementIterator(); it.Next(); {
-			_, child := it.Element()
+		i := 0
+		for it := v.ElementIterator(); it.Next(); i++ {
+			key, child := it.Element()
 			if err := c.visit(child, depth+1); err != nil {
+				c.at = append(c.at, elementKey(v.Type(), key, i))
 				return err
 			}
 		}
@@ -57,6 +70,9 @@ func (c *valueCheck) visit(v cty.Value, depth int) error {
 }
 
 func checkNumber(n *big.Float) error {
+	if n.IsInf() {
+		return fmt.Errorf("it has an infinite number, such as a division by zero gives")
+	}
 	if exp := n.MantExp(nil); exp > maxValueExponent || exp < -maxValueExponent {
 		return fmt.Errorf("it has a number that is too large or too small to be written")
 	}
@@ -213,6 +229,14 @@ func longestFirst(list []string) []string {
 		return strings.Compare(a, b)
 	})
 	return slices.Compact(list)
+}
+
+// mismatch says what is wanted and what is there instead.
+func mismatch(want cty.Type, value cty.Value, err error) string {
+	if want.IsPrimitiveType() {
+		return typeString(want) + ", and it " + describe(value)
+	}
+	return typeString(want) + ": " + describeTypeError(err)
 }
 
 // typeString writes a type as in a manifest, with its article.

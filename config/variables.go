@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
@@ -37,6 +38,10 @@ func (l *loader) variable(b *hcl.Block) {
 	v.attrs = c.Attributes
 	if a := v.attrs["type"]; a != nil {
 		typ, defaults, diags := typeexpr.TypeConstraintWithDefaults(a.Expr)
+		for _, d := range diags {
+			d.Detail += suggest(hcl.ExprAsKeyword(a.Expr), []string{"string", "number", "bool", "any"}) +
+				" The types are string, number, bool, any, list(T), set(T), map(T), object({ NAME = T }) and tuple([T])."
+		}
 		l.add(diags...)
 		v.typ, v.defaults, v.typed = typ, defaults, !diags.HasErrors()
 	}
@@ -96,7 +101,7 @@ func (v *variable) accept(value cty.Value) (cty.Value, error) {
 	}
 	got, err := convert.Convert(value, v.typ)
 	if err != nil {
-		return cty.NilVal, fmt.Errorf("it must be %s: %s", typeString(v.typ), describeTypeError(err))
+		return cty.NilVal, fmt.Errorf("it must be %s", mismatch(v.typ, value, err))
 	}
 	if got.IsNull() && !v.nullable {
 		if v.def != cty.NilVal && !v.def.IsNull() {
@@ -120,7 +125,7 @@ func (v *variable) parse(text string) (cty.Value, error) {
 	}
 	expr, diags := hclsyntax.ParseExpression([]byte(text), name, hcl.InitialPos)
 	if diags.HasErrors() {
-		return cty.NilVal, fmt.Errorf("it must be %s, written as in a manifest: %s", typeString(v.typ), diags[0].Detail)
+		return cty.NilVal, fmt.Errorf("it must be %s, written as in a manifest: %s", typeString(v.typ), strings.TrimSuffix(diags[0].Detail, "."))
 	}
 	value, diags := expr.Value(nil)
 	if diags.HasErrors() {

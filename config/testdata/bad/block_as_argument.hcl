@@ -1,0 +1,5 @@
+resource "a" {
+  type = "x"
+  timeouts = {}
+}
+# error 3:3 Unsupported argument

@@ -1,0 +1,5 @@
+resource "a" {
+  type = "x"
+  config = { x = 1 / 0 }
+}
+# error 3:18 Unusable value

@@ -1,0 +1,5 @@
+resource "a" {
+  type = "x"
+  config = null
+}
+# error 3:12 Invalid config

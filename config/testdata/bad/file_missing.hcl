@@ -1,0 +1,4 @@
+locals {
+  a = file("nothing.txt")
+}
+# error 2:13 Invalid function argument

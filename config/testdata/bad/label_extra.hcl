@@ -1,0 +1,4 @@
+resource "a" "b" {
+  type = "x"
+}
+# error 1:14 Extraneous label for resource

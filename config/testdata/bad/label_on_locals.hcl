@@ -1,0 +1,3 @@
+locals "a" {
+}
+# error 1:8 Extraneous label for locals

@@ -1,0 +1,3 @@
+output "o" {
+}
+# error 1:12 Missing required argument

@@ -1,0 +1,4 @@
+plug "p" {
+  path = ""
+}
+# error 2:10 Invalid path

@@ -1,0 +1,5 @@
+plug "p" {
+  path = "x"
+  resource_names = ["("]
+}
+# error 3:20 Invalid resource_names

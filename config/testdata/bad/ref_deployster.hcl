@@ -1,0 +1,4 @@
+locals {
+  a = deployster.versoin
+}
+# error 2:7 Unknown name

@@ -1,0 +1,4 @@
+locals {
+  a = local.bee
+}
+# error 2:7 Unknown name

@@ -1,0 +1,4 @@
+locals {
+  a = path.modul
+}
+# error 2:7 Unknown name

@@ -1,0 +1,4 @@
+locals {
+  a = var
+}
+# error 2:7 Incomplete reference

@@ -1,0 +1,4 @@
+locals {
+  zone = europe
+}
+# error 2:10 Unknown name

@@ -1,0 +1,7 @@
+variable "size" {
+  default = 1
+}
+locals {
+  a = var.sise
+}
+# error 5:7 Unknown name

@@ -1,0 +1,5 @@
+locals {
+  a = 1
+  a = 2
+}
+# error 3:3 Attribute redefined

@@ -1,0 +1,7 @@
+deployster {
+  state = "a"
+}
+deployster {
+  state = "b"
+}
+# error 5:3 Declared twice

@@ -1,0 +1,5 @@
+type "t" {
+  image = "x"
+  env = { "A=B" = "c" }
+}
+# error 3:9 Invalid env

@@ -1,0 +1,4 @@
+resource "a" {
+  config = {}
+}
+# error 1:14 Missing required argument

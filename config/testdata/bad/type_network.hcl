@@ -1,0 +1,5 @@
+type "t" {
+  image = "x"
+  network = "bridge"
+}
+# error 3:13 Invalid network

@@ -1,0 +1,4 @@
+resource "a" {
+  type = ["x"]
+}
+# error 2:10 Wrong type

@@ -1,0 +1,4 @@
+type "t" {
+  network = "none"
+}
+# error 1:10 Missing required argument

@@ -1,0 +1,5 @@
+resource "a" {
+  type = "x"
+  confg = {}
+}
+# error 3:3 Unsupported argument

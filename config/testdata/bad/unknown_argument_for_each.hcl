@@ -1,0 +1,5 @@
+resource "a" {
+  type = "x"
+  for_each = {}
+}
+# error 3:3 Unsupported argument

@@ -1,0 +1,3 @@
+provider "aws" {
+}
+# error 1:1 Unsupported block type

@@ -1,0 +1,4 @@
+variable "a" {
+  default = local.x
+}
+# error 2:13 Not a constant

@@ -1,0 +1,5 @@
+variable "size" {
+  default = 1
+}
+# var siz=2
+# error - Undeclared variable

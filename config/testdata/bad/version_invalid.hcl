@@ -1,0 +1,4 @@
+deployster {
+  required_version = "new"
+}
+# error 2:22 Invalid version constraint
