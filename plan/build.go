@@ -172,7 +172,8 @@ func (b *builder) assemble() *Plan {
 	p := &Plan{Format: Format, Deployster: b.options.Version, Created: b.options.Now.UTC().Truncate(time.Second),
 		Lineage: b.prior.Lineage, Serial: b.prior.Serial, Workspace: b.options.Workspace,
 		Images: b.prober.Images(), Resources: b.steps, Summary: summarize(b.steps),
-		Variables: b.manifest.Variables(), Sources: b.manifest.Sources(), Edges: b.edges()}
+		Variables: b.manifest.Variables(), SensitiveVariables: b.manifest.SensitiveVariables(),
+		Sources: b.manifest.Sources(), Edges: b.edges()}
 	layers, err := graph.Graph(p.Before()).Layers()
 	if err != nil {
 		b.report(nil, "", diag.Diagnostics{diag.Errorf("The order of removals is impossible",

@@ -48,7 +48,9 @@ type Plan struct {
 	Summary    Summary           `json:"summary"`
 
 	// Variables pins the values that the manifests were evaluated with.
-	Variables map[string]json.RawMessage `json:"variables,omitempty"`
+	Variables          map[string]json.RawMessage `json:"variables,omitempty"`
+	SensitiveVariables []string                   `json:"sensitive_variables,omitempty"` // names
+
 	// Entries pins what the state file said of each resource here and of what
 	// it depends on: address -> fingerprint, "" for none.
 	Entries map[string]string `json:"entries"`

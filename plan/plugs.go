@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"deployster/config"
 	"deployster/internal/diag"
@@ -78,6 +79,15 @@ func allowed(p config.Plug, r *config.Resource) bool {
 		}
 	}
 	return false
+}
+
+// untagged cuts the tag and the digest off an image reference.
+func untagged(ref string) string {
+	ref, _, _ = strings.Cut(ref, "@")
+	if colon := strings.LastIndexByte(ref, ':'); colon > strings.LastIndexByte(ref, '/') {
+		return ref[:colon]
+	}
+	return ref
 }
 
 func plugError(r *config.Resource, summary, detail string, args ...any) *diag.Diagnostic {

@@ -73,7 +73,7 @@ func (p printer) images(list []containerd.ImageInfo) {
 		if !i.Created.IsZero() && i.Created.Unix() != 0 {
 			created = i.Created.UTC().Format(time.RFC3339)
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", diag.Visible(i.Reference), i.Digest, bytesText(i.Size), created)
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", diag.Visible(i.Name), i.Digest, bytesText(i.Size), created)
 	}
 	_ = table.Flush() // nobody may be reading any more
 }
@@ -103,13 +103,16 @@ func packImage(c *cli.Context, s *session) error {
 	if c.NArg() != 1 || c.String("t") == "" {
 		return diag.Errorf("Wrong command line", "pack takes the image's name and one directory: deployster image pack -t acme/file:1 DIR")
 	}
-	for _, env := range c.StringSlice("env") {
-		if !strings.Contains(env, "=") {
-			return diag.Errorf("Wrong command line", "-env takes NAME=VALUE, not %q.", env)
+	env := map[string]string{}
+	for _, pair := range c.StringSlice("env") {
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok {
+			return diag.Errorf("Wrong command line", "-env takes NAME=VALUE, not %q.", pair)
 		}
+		env[name] = value
 	}
 	image, err := s.runtime.Pack(c.Context, containerd.PackOptions{Reference: c.String("t"), Dir: s.path(c.Args().First()),
-		Entrypoint: c.StringSlice("entrypoint"), Cmd: c.StringSlice("cmd"), Env: c.StringSlice("env"), Base: c.String("base")})
+		Entrypoint: c.StringSlice("entrypoint"), Cmd: c.StringSlice("cmd"), Env: env, Base: c.String("base")})
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (p printer) diagnostic(d *diag.Diagnostic) {
 	}
 	if d.Detail != "" {
 		for line := range strings.SplitSeq(strings.TrimRight(d.Detail, "\n"), "\n") {
-			p.printf("  %s\n", diag.Visible(line))
+			p.printf("%s\n", strings.TrimRight("  "+diag.Visible(line), " "))
 		}
 	}
 }

@@ -86,6 +86,7 @@ type Invocation struct {
 type Target struct {
 	Address       string // the resource
 	Reference     string // its image, as the manifest names it
+	Digest        string // of the image to use whatever the reference means now; "" = resolve it
 	Settings      invoke.Settings
 	Mounts        []invoke.Mount
 	StateTimeout  time.Duration // 0 = DefaultStateTimeout

@@ -24,9 +24,12 @@ type initCall struct {
 // Init asks an image what it is. The containers get no mounts and no network.
 // An image is asked once under each name, unless it asks to be asked again.
 func (c *Client) Init(ctx context.Context, t Target) (protocol.Type, error) {
-	digest, err := c.resolveFor(ctx, t, StepInit, t.Reference)
-	if err != nil {
-		return protocol.Type{}, err
+	digest := t.Digest
+	if digest == "" {
+		var err error
+		if digest, err = c.resolveFor(ctx, t, StepInit, t.Reference); err != nil {
+			return protocol.Type{}, err
+		}
 	}
 	key := initKey{digest: digest, reference: t.Reference}
 	for {

@@ -1,0 +1,79 @@
+package typeclient
+
+import (
+	"encoding/json"
+	"testing"
+
+	"deployster/protocol"
+)
+
+// everything is an input in which nothing is left out.
+func everything() protocol.ActionInput {
+	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
+	return protocol.ActionInput{
+		StateInput: protocol.StateInput{
+			Config: raw(`{"size":9007199254740993,"html":"<b>"}`), Intent: protocol.Present, LastState: raw(`{"old":1}`),
+			Dependencies: map[string]protocol.Dependency{
+				"net": {Name: "network", Type: "acme/net", Config: raw(`{"n":1}`), State: raw(`{"ip":"::1"}`), Status: protocol.Stale, Actions: []string{"grow"},
+					Dependencies: map[string]protocol.Dependency{"zone": {Name: "z", Type: "acme/zone", Config: raw(`{}`), Properties: raw(`{"p":1}`), Status: protocol.Valid}}},
+				"disk": {Name: "d", Type: "acme/disk"},
+			},
+		},
+		StaleState: raw(`{"size":1}`), IdempotencyKey: "key-1",
+	}
+}
+
+const common = `"name":"web","type":"acme/file:1","version":"0.1.0","verbose":true,"workspace":"/w","protocol":{"min":1,"max":2}`
+
+// TestStdinBytes fixes every byte of what images read.
+func TestStdinBytes(t *testing.T) {
+	t.Parallel()
+	c, fake := client(says(`{"status":"VALID","state":{},"properties":{}}`), func(o *Options) { o.Verbose = true })
+	digest := mustResolve(t, c)
+	ty := func(dialect int, deps bool) protocol.Type {
+		return protocol.Type{Reference: image, Digest: digest, Dialect: dialect, Dependencies: deps, StateAction: protocol.Command{Args: []string{"state"}}}
+	}
+	in := everything()
+	_, _ = c.Init(t.Context(), target())
+	for _, k := range []protocol.Type{ty(1, false), ty(2, false), ty(2, true)} {
+		_, _ = c.State(t.Context(), target(), k, in.StateInput)
+	}
+	_, _ = c.State(t.Context(), target(), ty(1, false), protocol.StateInput{})
+	_, _ = c.State(t.Context(), target(), ty(2, true), protocol.StateInput{})
+	act := protocol.Action{Name: "grow"}
+	for _, k := range []protocol.Type{ty(1, false), ty(2, false), ty(2, true)} {
+		_, _ = c.Act(t.Context(), target(), k, act, in)
+	}
+	_, _ = c.Act(t.Context(), target(), ty(2, false), act, protocol.ActionInput{})
+
+	const config = `"config":{"size":9007199254740993,"html":"<b>"}`
+	const rest = `"action":"grow","staleState":{"size":1},"idempotency_key":"key-1"`
+	const deps2 = `"dependencies":{"disk":{"name":"d","type":"acme/disk","config":{},"actions":[]},"net":{"name":"network","type":"acme/net","config":{"n":1},"state":{"ip":"::1"},"status":"STALE","actions":["grow"]}}`
+	const state1 = `"name":"web","type":"acme/file:1",` + config + `,"dependencies":{"disk":{"type":"acme/disk","config":{},"dependencies":{}},"net":{"type":"acme/net","config":{"n":1},"dependencies":{"zone":{"type":"acme/zone","config":{},"dependencies":{}}}}}`
+	const action1 = `"name":"web","type":"acme/file:1",` + config + `,"dependencies":{"disk":{"type":"acme/disk","config":{},"properties":{},"dependencies":{}},"net":{"type":"acme/net","config":{"n":1},"properties":{"ip":"::1"},"dependencies":{"zone":{"type":"acme/zone","config":{},"properties":{"p":1},"dependencies":{}}}}}`
+	const state2 = common + `,` + config + `,"intent":"present","last_state":{"old":1}`
+	want := []struct{ what, schema, stdin string }{
+		{"init", "init-input", `{` + common + `}`},
+		{"dialect 1 state", "state-input-1", `{` + state1 + `}`},
+		{"dialect 2 state", "state-input", `{` + state2 + `}`},
+		{"dialect 2 state with dependencies", "state-input", `{` + state2 + `,` + deps2 + `}`},
+		{"dialect 1 state of little", "state-input-1", `{"name":"web","type":"acme/file:1","config":{},"dependencies":{}}`},
+		{"dialect 2 state of little", "state-input", `{` + common + `,"config":{},"intent":"present","dependencies":{}}`},
+		{"dialect 1 action", "action-input-1", `{` + action1 + `,` + rest + `}`},
+		{"dialect 2 action", "action-input", `{` + state2 + `,` + rest + `}`},
+		{"dialect 2 action with dependencies", "action-input", `{` + state2 + `,` + deps2 + `,` + rest + `}`},
+		{"dialect 2 action of little", "action-input", `{` + common + `,"config":{},"intent":"present","action":"grow","staleState":{},"idempotency_key":""}`},
+	}
+	calls := fake.Calls()
+	if len(calls) != len(want) {
+		t.Fatalf("%d runs, want %d", len(calls), len(want))
+	}
+	for i, w := range want {
+		if got := string(calls[i].Stdin); got != w.stdin+"\n" {
+			t.Errorf("%s:\n got %s\nwant %s", w.what, got, w.stdin)
+		}
+		if found := published(t, w.schema, calls[i].Stdin); len(found) > 0 {
+			t.Errorf("%s does not match the published schema %s: %+v", w.what, w.schema, found)
+		}
+	}
+}
