@@ -121,7 +121,8 @@ func confirms(data []byte, seq uint64) bool {
 			if next < 0 {
 				break
 			}
-			if at += next; at < sum {
+			// A space before an object is nowhere inside a record.
+			if at += next; at < sum || line[at-1] != ' ' {
 				continue
 			}
 			if r, ok := decodeLine(line[at-sum:]); ok && r.Durable >= seq {
