@@ -76,7 +76,11 @@ func (p progress) applying(e apply.Event) {
 		if e.Interrupted {
 			why = "Interrupted"
 		}
-		p.printf("%s: nothing new is started; %d running, waiting for that to end.%s\n", why, e.Running, again(e.Interrupted))
+		if e.Running == 0 {
+			p.printf("%s: nothing new is started.\n", why)
+		} else {
+			p.printf("%s: nothing new is started. Waiting for what runs, %d at the moment.%s\n", why, e.Running, again(e.Interrupted))
+		}
 	}
 }
 

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"deployster/containerd"
+)
+
+// TestMain lets the test binary be all that the real one is: the command, the
+// embedded containerd, and its shim.
+func TestMain(m *testing.M) {
+	switch {
+	case containerd.IsShim(os.Args[0]):
+		containerd.RunShim()
+		return
+	case containerd.IsServer(os.Args[0]):
+		os.Exit(containerd.RunServer(os.Args[1:]))
+	}
+	testscript.Main(m, map[string]func(){"deployster": func() { os.Exit(run()) }})
+}
+
+var update = flag.Bool("update", false, "write what the scripts' commands print into their golden files")
+
+// TestScripts runs the stories in testdata/script, each with the real command,
+// real containers and a data directory of its own. Besides the usual commands
+// they have:
+//
+//	thing NAME              pack testdata/types/thing as the image NAME
+//	shelltype NAME DIR      pack DIR with busybox beside its files, and /type as its entrypoint
+//	exits CODE COMMAND...   run COMMAND, which must end with that exit code
+//	wait-for FILE [TEXT]    wait until FILE exists (and holds TEXT), ten seconds at the most
+//	no-containers           nothing of any run is left
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	runScripts(t, "testdata/script", nil)
+}
+
+func runScripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
+	root, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 dir,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       *update,
+		Setup: func(env *testscript.Env) error {
+			if err := isolate(env, root); err != nil || setup == nil {
+				return err
+			}
+			return setup(env)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"thing":         packThing,
+			"shelltype":     packShellType,
+			"exits":         exits,
+			"wait-for":      waitFor,
+			"no-containers": noContainers,
+		},
+	})
+}
+
+// isolate gives a script its own data directory, home and binaries, and makes
+// sure that nothing outlives it.
+func isolate(env *testscript.Env, root string) error {
+	data, err := os.MkdirTemp("", "dt")
+	if err != nil {
+		return err
+	}
+	env.Setenv("DEPLOYSTER_DATA_DIR", data)
+	env.Setenv("DEPLOYSTER_IDLE_EXIT", "1s")
+	env.Setenv("DEPLOYSTER_RUNC", safeRunc(root))
+	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+	env.Setenv("ROOT", root)
+	env.Defer(func() {
+		if err := os.RemoveAll(data); err != nil {
+			panic(fmt.Sprintf("the data directory cannot be removed, something still uses it: %s", err))
+		}
+		if left := waitGone(data); left != "" {
+			panic("left behind: " + left)
+		}
+	})
+	return nil
+}
+
+// safeRunc is the one that `make test` has built, if it had to.
+func safeRunc(root string) string {
+	if path := filepath.Join(root, "bin", "runc"); exists(path) {
+		return path
+	}
+	return ""
+}
+
+// waitGone waits until no process and no mount speaks of a directory.
+func waitGone(dir string) string {
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		left := users(dir)
+		if left == "" || time.Now().After(deadline) {
+			return left
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// users lists the processes and mounts that speak of a directory.
+func users(dir string) string {
+	var left []string
+	mounts, _ := os.ReadFile("/proc/self/mountinfo")
+	for line := range strings.Lines(string(mounts)) {
+		if strings.Contains(line, dir) {
+			left = append(left, "mount "+strings.TrimSpace(line))
+		}
+	}
+	processes, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, p := range processes {
+		line, err := os.ReadFile(p)
+		if err == nil && strings.Contains(string(line), dir) {
+			left = append(left, "process "+filepath.Base(filepath.Dir(p))+" "+strings.ReplaceAll(string(line), "\x00", " "))
+		}
+	}
+	return strings.Join(left, "\n")
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

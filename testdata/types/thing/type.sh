@@ -1,0 +1,42 @@
+#!/bin/sh
+# The resource type that the script tests use: a thing is a file in the plug
+# "world" that holds its config. /world/.log lists what was done. Files beside
+# it make it misbehave: NAME.fail (its actions exit 7), NAME.stuck (its actions
+# do nothing), NAME.slow (its actions take as many seconds as it says).
+in=$(cat)
+name=${in#*\"name\":\"}
+name=${name%%\"*}
+config=${in#*\"config\":}
+config=${config%%,\"intent\":*}
+file=/world/$name
+
+case "$1" in
+"")
+	echo '{"protocol":2,"label":"Thing","absent":true,
+		"config_schema":{"type":"object","properties":{"size":{"type":"integer","minimum":1}}},
+		"plugs":{"world":{"container_path":"/world","writable":true}},"state_action":{"args":["state"]}}' ;;
+state)
+	have=$(cat "$file" 2>/dev/null)
+	case "$in" in
+	*'"intent":"absent"'*)
+		[ -z "$have" ] && echo '{"status":"MISSING"}' ||
+			echo '{"status":"STALE","staleState":'"$have"',"actions":[{"name":"remove","args":["remove"]}]}' ;;
+	*)
+		if [ -z "$have" ]; then
+			echo '{"status":"STALE","actions":[{"name":"make","description":"Make it","args":["make"]},{"name":"polish","args":["polish"]}]}'
+		elif [ "$have" = "$config" ]; then
+			echo '{"status":"VALID","state":'"$have"'}'
+		else
+			echo '{"status":"STALE","staleState":'"$have"',"actions":[{"name":"change","description":"Change it","args":["change"]}]}'
+		fi ;;
+	esac ;;
+*)
+	[ -e "$file.slow" ] && { echo "$1 $name begins" >>/world/.log; sleep "$(cat "$file.slow")"; }
+	[ -e "$file.fail" ] && { echo "no room for $name" >&2; exit 7; }
+	case "$1" in
+	make | change) [ -e "$file.stuck" ] || printf '%s' "$config" >"$file" ;;
+	remove) rm -f "$file" ;;
+	esac
+	echo "$1 $name" >>/world/.log
+	echo "did $1" ;;
+esac
