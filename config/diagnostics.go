@@ -9,7 +9,6 @@ import (
 	"github.com/agext/levenshtein"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcled"
-	"github.com/zclconf/go-cty/cty"
 
 	"deployster/internal/diag"
 )
@@ -165,78 +164,4 @@ func snippet(src []byte, r diag.Range) *diag.Snippet {
 		HighlightStart: min(start-first, len(code)),
 		HighlightEnd:   min(end-first, len(code)),
 	}
-}
-
-// valueNotes says what the variables of a failed expression were. Sensitive
-// ones are named and not shown.
-func (m *Manifest) valueNotes(h *hcl.Diagnostic) []diag.Value {
-	if h.Expression == nil || h.EvalContext == nil {
-		return nil
-	}
-	var notes []diag.Value
-	for _, t := range h.Expression.Variables() {
-		v, diags := t.TraverseAbs(h.EvalContext)
-		if diags.HasErrors() {
-			continue
-		}
-		note := diag.Value{Name: traversalString(t), Text: describe(v)}
-		if !slices.Contains(notes, note) {
-			notes = append(notes, note)
-		}
-	}
-	slices.SortFunc(notes, func(a, b diag.Value) int { return strings.Compare(a.Name, b.Name) })
-	return notes
-}
-
-// describe says in a few words what a value is.
-func describe(v cty.Value) string {
-	if v.HasMarkDeep(sensitive{}) {
-		return "has a sensitive value"
-	}
-	v, _ = v.UnmarkDeep()
-	switch {
-	case !v.IsKnown():
-		return "is known only after apply"
-	case v.IsNull():
-		return "is null"
-	case v.Type() == cty.String:
-		s := v.AsString()
-		if len(s) > 80 {
-			s = strings.ToValidUTF8(s[:80], "") + "…"
-		}
-		return fmt.Sprintf("is %q", s)
-	case v.Type() == cty.Number:
-		return "is " + shortNumber(v)
-	case v.Type() == cty.Bool:
-		return fmt.Sprintf("is %t", v.True())
-	case v.Type().IsObjectType():
-		names := sortedKeys(v.Type().AttributeTypes())
-		if len(names) == 0 {
-			return "is an object without attributes"
-		}
-		return "is an object with " + strings.Join(names[:min(len(names), 8)], ", ")
-	case v.CanIterateElements():
-		return fmt.Sprintf("is a %s of %d", strings.SplitN(v.Type().FriendlyName(), " ", 2)[0], v.LengthInt())
-	}
-	return "is " + v.Type().FriendlyName()
-}
-
-func shortNumber(v cty.Value) string {
-	return v.AsBigFloat().Text('g', 20)
-}
-
-// redact keeps sensitive values out of a message that a function or HCL wrote.
-func (m *Manifest) redact(text string, h *hcl.Diagnostic) string {
-	secrets := m.Secrets()
-	if h.Expression != nil && h.EvalContext != nil {
-		for _, t := range h.Expression.Variables() {
-			if v, diags := t.TraverseAbs(h.EvalContext); !diags.HasErrors() {
-				secrets = append(secrets, secretsIn(v)...)
-			}
-		}
-	}
-	for _, s := range secrets {
-		text = strings.ReplaceAll(text, s, "(sensitive value)")
-	}
-	return text
 }

@@ -156,6 +156,7 @@ func (e *evaluator) value(expr hcl.Expression, owner *resource) (cty.Value, hcl.
 	}
 	value, d := expr.Value(ctx)
 	e.m.explain(d)
+	hide(d, expr, ctx)
 	if diags = append(diags, d...); d.HasErrors() {
 		return cty.DynamicVal, diags
 	}

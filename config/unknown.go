@@ -27,6 +27,10 @@ func (e *evaluator) blame(expr hcl.Expression, owner *resource, v cty.Value, at 
 		e.blame(next, nextOwner, v, at, out)
 		return
 	}
+	if address := e.whole(expr, owner); address != "" {
+		e.blameResource(address, v, at, out)
+		return
+	}
 	if v.IsKnown() && !v.IsNull() && (v.Type().IsObjectType() || v.Type().IsMapType()) {
 		if pairs, diags := hcl.ExprMap(expr); !diags.HasErrors() {
 			e.blamePairs(pairs, owner, v, at, out)
@@ -43,6 +47,27 @@ func (e *evaluator) blame(expr hcl.Expression, owner *resource, v cty.Value, at 
 	}
 	refs := strings.Join(e.unknownRefs(expr, owner), ", ")
 	eachUnknown(v, at, func(pointer []string) { out[strictjson.JoinPointer(pointer)] = refs })
+}
+
+// whole is the address of the resource that an expression passes on as a whole.
+func (e *evaluator) whole(expr hcl.Expression, owner *resource) string {
+	if t := e.m.asTraversal(expr, false); len(t) == 2 {
+		return e.address(t.RootName(), stepName(t, 1), owner)
+	}
+	return ""
+}
+
+// blameResource is blame for the value of resource.NAME.
+func (e *evaluator) blameResource(address string, v cty.Value, at []string, out map[string]string) {
+	r := e.m.declared.resources[address]
+	for name, part := range v.AsValueMap() {
+		here := append(slices.Clone(at), name)
+		if a := r.attrs["config"]; name == "config" && a != nil {
+			e.blame(a.Expr, r, part, here, out)
+			continue
+		}
+		eachUnknown(part, here, func(pointer []string) { out[strictjson.JoinPointer(pointer)] = "resource." + address + "." + name })
+	}
 }
 
 func (e *evaluator) blamePairs(pairs []hcl.KeyValuePair, owner *resource, v cty.Value, at []string, out map[string]string) {
@@ -77,28 +102,34 @@ func (e *evaluator) follow(expr hcl.Expression, owner *resource) (hcl.Expression
 		return nil, nil, false
 	}
 	next, nextOwner, rest := e.source(t, owner)
-	if next == nil || len(rest) > 0 {
-		return nil, nil, false
-	}
-	return next, nextOwner, true
+	return next, nextOwner, next != nil && len(rest) == 0
 }
 
 // source finds the expression that a traversal leads to, as deep as expressions
-// go; rest are the steps that go further than that.
-func (e *evaluator) source(t hcl.Traversal, owner *resource) (hcl.Expression, *resource, hcl.Traversal) {
-	name := stepName(t, 1)
-	if l := e.m.declared.locals[name]; t.RootName() == "local" && l != nil {
-		expr, rest := descend(l.expr, t[2:])
-		return expr, nil, rest
-	}
-	if address := e.address(t.RootName(), name, owner); address != "" && stepName(t, 2) == "config" {
-		r := e.m.declared.resources[address]
-		if a := r.attrs["config"]; a != nil {
-			expr, rest := descend(a.Expr, t[3:])
-			return expr, r, rest
+// go; rest are the steps that go further than that. When it leads to something
+// that no expression makes, such as a state, there is no expression, and rest
+// is the whole traversal to it.
+func (e *evaluator) source(t hcl.Traversal, owner *resource) (expr hcl.Expression, exprOwner *resource, rest hcl.Traversal) {
+	for hops := 0; hops < maxChain; hops++ {
+		name := stepName(t, 1)
+		address := e.address(t.RootName(), name, owner)
+		switch {
+		case t.RootName() == "local" && e.m.declared.locals[name] != nil:
+			expr, rest = descend(e.m.declared.locals[name].expr, t[2:])
+			owner = nil
+		case address != "" && stepName(t, 2) == "config" && e.m.declared.resources[address].attrs["config"] != nil:
+			owner = e.m.declared.resources[address]
+			expr, rest = descend(owner.attrs["config"].Expr, t[3:])
+		default:
+			return nil, owner, t
 		}
+		next := e.m.asTraversal(expr, false)
+		if next == nil || len(rest) == 0 {
+			break
+		}
+		t = append(slices.Clone(next), rest...) // local.vm.state.ip where vm = resource.www
 	}
-	return nil, nil, nil
+	return expr, owner, rest
 }
 
 // descend follows steps into the written objects and lists of an expression.
@@ -148,16 +179,12 @@ func (e *evaluator) collectUnknown(expr hcl.Expression, owner *resource, found m
 	}
 	seen[expr] = true
 	for _, ref := range references(expr) {
-		if next, nextOwner, rest := e.source(ref.t, owner); next != nil {
-			if t := e.m.asTraversal(next, false); t != nil && len(rest) > 0 {
-				// local.vm.state.ip where vm = resource.www
-				e.unknownRef(reference{append(slices.Clone(t), rest...), ref.open}, nextOwner, found)
-				continue
-			}
-			e.collectUnknown(next, nextOwner, found, seen)
+		next, nextOwner, rest := e.source(ref.t, owner)
+		if next == nil {
+			e.unknownRef(reference{rest, ref.open}, nextOwner, found)
 			continue
 		}
-		e.unknownRef(ref, owner, found)
+		e.collectUnknown(next, nextOwner, found, seen)
 	}
 }
 

@@ -233,6 +233,9 @@ func longestFirst(list []string) []string {
 
 // mismatch says what is wanted and what is there instead.
 func mismatch(want cty.Type, value cty.Value, err error) string {
+	if value.HasMarkDeep(sensitive{}) {
+		return typeString(want) + " (what it is is not shown, because it is sensitive)"
+	}
 	if want.IsPrimitiveType() {
 		return typeString(want) + ", and it " + describe(value)
 	}

@@ -52,7 +52,7 @@ func (l *loader) variable(b *hcl.Block) {
 		l.constant(a, cty.DynamicPseudoType, func(x cty.Value) { v.def = x })
 		if v.def != cty.NilVal {
 			if value, err := v.accept(v.def); err != nil {
-				l.add(failure(a.Expr.Range(), "Invalid default", "The default of the variable %q does not fit: %s.", v.name, err))
+				l.add(failure(a.Expr.Range(), "Invalid default", "The default of the variable %q does not fit: %s.", v.name, v.problem(err)))
 			} else {
 				v.def = value
 			}
@@ -110,6 +110,15 @@ func (v *variable) accept(value cty.Value) (cty.Value, error) {
 		return cty.NilVal, fmt.Errorf("it must not be null, because the variable says nullable = false")
 	}
 	return got, nil
+}
+
+// problem is the text of an error, which for a sensitive variable says nothing
+// of the value.
+func (v *variable) problem(err error) string {
+	if v.sensitive {
+		return "it must be " + typeString(v.typ) + " (the value is not shown, because the variable is sensitive)"
+	}
+	return err.Error()
 }
 
 // parse reads text from the command line or the environment: as it is for a
@@ -187,15 +196,11 @@ func (m *Manifest) valueOf(v *variable, in VarInput, given bool) (cty.Value, hcl
 	if err == nil {
 		return value, nil
 	}
-	text := err.Error()
-	if v.sensitive {
-		text = "it must be " + typeString(v.typ) + " (the value is not shown because the variable is sensitive)"
-	}
 	place := v.at
 	if in.src != nil {
 		place = in.at
 	}
-	return cty.NilVal, hcl.Diagnostics{failure(place, "Invalid value of a variable", "The value of the variable %q from %s does not fit: %s.", v.name, in.Origin, text)}
+	return cty.NilVal, hcl.Diagnostics{failure(place, "Invalid value of a variable", "The value of the variable %q from %s does not fit: %s.", v.name, in.Origin, v.problem(err))}
 }
 
 func (m *Manifest) undeclared(in VarInput) hcl.Diagnostics {

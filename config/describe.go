@@ -1,0 +1,144 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/internal/diag"
+)
+
+// valueNotes says what the variables of a failed expression were. Sensitive
+// ones are named and not shown.
+func (m *Manifest) valueNotes(h *hcl.Diagnostic) []diag.Value {
+	if h.Expression == nil || h.EvalContext == nil {
+		return nil
+	}
+	var notes []diag.Value
+	for _, t := range h.Expression.Variables() {
+		v, diags := t.TraverseAbs(h.EvalContext)
+		_, local := h.EvalContext.Variables[t.RootName()]
+		if diags.HasErrors() || h.Extra == (hidden{}) && !(local && h.EvalContext.Parent() == nil) {
+			continue // the variables of a for expression have lost their marks
+		}
+		note := diag.Value{Name: traversalString(t), Text: describe(v)}
+		if !slices.Contains(notes, note) {
+			notes = append(notes, note)
+		}
+	}
+	slices.SortFunc(notes, func(a, b diag.Value) int { return strings.Compare(a.Name, b.Name) })
+	return notes
+}
+
+// describe says in a few words what a value is.
+func describe(v cty.Value) string {
+	if v.HasMarkDeep(sensitive{}) {
+		return "has a sensitive value"
+	}
+	v, _ = v.UnmarkDeep()
+	switch {
+	case !v.IsKnown():
+		return "is known only after apply"
+	case v.IsNull():
+		return "is null"
+	case v.Type() == cty.String:
+		s := v.AsString()
+		if len(s) > 80 {
+			s = strings.ToValidUTF8(s[:80], "") + "…"
+		}
+		return fmt.Sprintf("is %q", s)
+	case v.Type() == cty.Number:
+		return "is " + shortNumber(v)
+	case v.Type() == cty.Bool:
+		return fmt.Sprintf("is %t", v.True())
+	case v.Type().IsObjectType():
+		names := sortedKeys(v.Type().AttributeTypes())
+		if len(names) == 0 {
+			return "is an object without attributes"
+		}
+		return "is an object with " + strings.Join(names[:min(len(names), 8)], ", ")
+	case v.CanIterateElements():
+		return fmt.Sprintf("is a %s of %d", strings.SplitN(v.Type().FriendlyName(), " ", 2)[0], v.LengthInt())
+	}
+	return "is " + v.Type().FriendlyName()
+}
+
+func shortNumber(v cty.Value) string {
+	return v.AsBigFloat().Text('g', 20)
+}
+
+// redact keeps sensitive values out of a message that a function or HCL wrote.
+func (m *Manifest) redact(text string, h *hcl.Diagnostic) string {
+	secrets := m.Secrets()
+	if h.Expression != nil && h.EvalContext != nil {
+		for _, t := range h.Expression.Variables() {
+			if v, diags := t.TraverseAbs(h.EvalContext); !diags.HasErrors() {
+				secrets = append(secrets, secretsIn(v)...)
+			}
+		}
+	}
+	for _, s := range secrets {
+		text = strings.ReplaceAll(text, s, "(sensitive value)")
+	}
+	return text
+}
+
+// hidden marks a diagnostic whose details could reveal something sensitive.
+type hidden struct{}
+
+// hide takes the details out of the errors of those parts of an expression that
+// use sensitive values: what a function says of its argument may be a secret,
+// or be made of one.
+func hide(diags hcl.Diagnostics, expr hcl.Expression, ctx *hcl.EvalContext) {
+	for _, d := range diags {
+		if d.Subject == nil {
+			continue
+		}
+		for _, t := range partAt(expr, *d.Subject).Variables() {
+			v, traversal := t.TraverseAbs(ctx)
+			if traversal.HasErrors() { // then it is at fault: what it begins with decides
+				v, traversal = t[:min(len(t), 2)].TraverseAbs(ctx)
+			}
+			if !traversal.HasErrors() && v.HasMarkDeep(sensitive{}) {
+				d.Detail = fmt.Sprintf("This fails, and why is not shown, because that could reveal the sensitive value of %s. If it may be seen, put nonsensitive() around it to learn more.", traversalString(t))
+				d.Extra = hidden{}
+			}
+		}
+	}
+}
+
+// partAt is the smallest written part of an expression that holds a range.
+func partAt(expr hcl.Expression, r hcl.Range) hcl.Expression {
+	for {
+		next := hcl.Expression(nil)
+		for _, part := range parts(expr) {
+			if pr := part.Range(); pr.Filename == r.Filename && pr.Start.Byte <= r.Start.Byte && r.End.Byte <= pr.End.Byte {
+				next = part
+			}
+		}
+		if next == nil {
+			return expr
+		}
+		expr = next
+	}
+}
+
+// parts are the elements of a written object or list.
+func parts(expr hcl.Expression) []hcl.Expression {
+	expr = unparen(expr)
+	if pairs, diags := hcl.ExprMap(expr); !diags.HasErrors() {
+		var out []hcl.Expression
+		for _, p := range pairs {
+			out = append(out, p.Key, p.Value)
+		}
+		return out
+	}
+	items, diags := hcl.ExprList(expr)
+	if diags.HasErrors() {
+		return nil
+	}
+	return items
+}

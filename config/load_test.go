@@ -1,0 +1,297 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"deployster/internal/diag"
+	"deployster/internal/invoke"
+)
+
+// load loads one manifest that must be right.
+func load(t *testing.T, text string, vars ...VarFlag) *Manifest {
+	t.Helper()
+	dir := t.TempDir()
+	inputs, diags := FindVariables(dir, "", nil, vars)
+	fatal(t, diags)
+	m, diags := Load(sources(dir, text), inputs, Builtins{Version: "1.2.3", Home: "/home/me"})
+	fatal(t, diags)
+	return m
+}
+
+func sources(dir, text string) Sources {
+	return Sources{Workspace: dir, Dir: dir, Manifests: []File{{"main.hcl", []byte(text)}}}
+}
+
+func fatal(t *testing.T, diags diag.Diagnostics) {
+	t.Helper()
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+}
+
+func config(t *testing.T, m *Manifest, addr string, s Scope) Resolved {
+	t.Helper()
+	r, diags := m.Config(addr, s)
+	fatal(t, diags)
+	return r
+}
+
+func TestResourceAttributes(t *testing.T) {
+	t.Parallel()
+	m := load(t, `
+deployster {
+  required_version = "~> 1.2"
+  state            = "my.state.json"
+}
+variable "tag" { default = "1.2" }
+variable "fast" { default = true }
+locals { minutes = 5 }
+type "disk" {
+  image            = "acme/disk:${var.tag}"
+  network          = "none"
+  env              = { A = "b", N = 1 }
+  memory           = "256MiB"
+  processes        = 64
+  mount_workspace  = true
+  read_only_rootfs = true
+}
+resource "b" {
+  type         = var.fast ? type.disk : "acme/slow"
+  dependencies = { first = resource.a }
+  read_only    = true
+  lifecycle {
+    prevent_destroy = var.fast
+    on_remove       = "forget"
+  }
+  timeouts {
+    state  = "${local.minutes}m"
+    action = "1h"
+  }
+}
+resource "a" {
+  type = "acme/file"
+}
+plug "sa" {
+  path           = "~/sa.json"
+  read_only      = true
+  resource_names = ["www_.*"]
+}
+plug "rel" { path = "./x/../y" }
+`)
+	if m.StatePath() != "my.state.json" {
+		t.Error(m.StatePath())
+	}
+	list := m.Resources()
+	if len(list) != 2 || list[0].Address != "a" || list[0].OnRemove != OnRemoveDestroy || !reflect.DeepEqual(list[0].Settings, invoke.Settings{}) {
+		t.Fatalf("%+v", list)
+	}
+	b := *list[1]
+	want := Resource{Address: "b", TypeRef: "acme/disk:1.2", ReadOnly: true, PreventDestroy: true, OnRemove: OnRemoveForget,
+		Timeouts: Timeouts{5 * time.Minute, time.Hour}, Aliases: map[string]string{"first": "a"}, Edges: []Edge{{"a", FromDependency}}, Range: b.Range,
+		Settings: invoke.Settings{Network: invoke.NoNetwork, Env: map[string]string{"A": "b", "N": "1"}, Memory: 256 << 20, Processes: 64, Workdir: m.src.Workspace, ReadOnlyRootFS: true}}
+	if !reflect.DeepEqual(b, want) {
+		t.Errorf("\n got %+v\nwant %+v", b, want)
+	}
+	if b.Range.String() != "main.hcl:18" {
+		t.Error(b.Range)
+	}
+	plugs := m.Plugs()
+	if len(plugs) != 2 || plugs[0].Path != filepath.Join(m.src.Workspace, "y") || plugs[1].Path != "/home/me/sa.json" || !plugs[1].ReadOnly {
+		t.Errorf("%+v", plugs)
+	}
+	if re := plugs[1].ResourceNames[0]; !re.MatchString("www_a") || re.MatchString("x_www_a") {
+		t.Errorf("%s is not anchored at the start only", re)
+	}
+}
+
+func TestEdgesComeFromReferencesAliasesAndLocals(t *testing.T) {
+	t.Parallel()
+	m := load(t, `
+locals {
+  deep = [local.net]
+  net  = { ip = resource.net.state.ip }
+}
+resource "net"  { type = "x" }
+resource "disk" {
+  type = "x"
+  config = { on = resource.net.name }
+}
+resource "vm" {
+  type         = "x"
+  dependencies = { disk = resource.disk }
+  depends_on   = [resource.disk, resource.log]
+  config       = { ip = local.deep[0].ip, again = resource.disk.state.x, same = resource.disk.config.on }
+}
+resource "log" { type = "x" }
+`)
+	want := map[string][]Edge{"disk": {{"net", FromReference}}, "log": {}, "net": {},
+		"vm": {{"disk", FromDependency}, {"log", FromDependsOn}, {"net", FromReference}}}
+	for _, r := range m.Resources() {
+		if !reflect.DeepEqual(r.Edges, want[r.Address]) {
+			t.Errorf("%s: %v, want %v", r.Address, r.Edges, want[r.Address])
+		}
+	}
+}
+
+func TestJSONSyntax(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	text := `{
+  "type": {"disk": {"image": "acme/disk:1"}},
+  "variable": {"size": {"type": "number", "default": 3}},
+  "locals": {"cfg": {"ip": "${resource.a.state.ip}", "n": "${var.size}"}},
+  "resource": {
+    "a": {"type": "${type.disk}", "config": {"size": "${var.size}", "plain": "x"}},
+    "b": {"type": "acme/vm", "dependencies": {"one": "resource.a", "two": "${resource.a}"}, "depends_on": ["resource.a"],
+          "config": {"c": "${local.cfg}", "d": ["${dep.one.state.deep.x}", 12345678901234567890123]}}
+  },
+  "output": {"ip": {"value": "${resource.a.state.ip}"}}
+}`
+	m, diags := Load(Sources{Workspace: dir, Dir: dir, Manifests: []File{{"main.hcl.json", []byte(text)}}}, nil, Builtins{})
+	fatal(t, diags)
+	b := config(t, m, "b", nil)
+	want := `{"c":{"ip":{"$unknown":"resource.a.state.ip"},"n":3},"d":[{"$unknown":"resource.a.state.deep.x"},12345678901234567890123]}`
+	if string(b.Value) != want {
+		t.Errorf("\n got %s\nwant %s", b.Value, want)
+	}
+	if r := m.Resources()[0]; r.TypeRef != "acme/disk:1" {
+		t.Error(r.TypeRef)
+	}
+	if r := m.Resources()[1]; !maps.Equal(r.Aliases, map[string]string{"one": "a", "two": "a"}) {
+		t.Error(r.Aliases)
+	}
+	if r := m.Locate("b", "/c/ip"); r == nil || r.Start.Line != 4 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestVariablesArePinnedExactly(t *testing.T) {
+	t.Parallel()
+	text := `
+variable "any" {}
+variable "null" { default = null }
+variable "number" { type = number }
+variable "secret" {
+  type      = object({ a = optional(string, "x"), b = set(number) })
+  sensitive = true
+}
+variable "map" { type = map(list(string)) }
+resource "a" {
+  type   = "x"
+  config = { any = var.any, null = var.null, number = var.number, secret = var.secret, map = var.map }
+}
+`
+	m := load(t, text, VarFlag{Value: "any=text"}, VarFlag{Value: "number=123456789012345678901234567890.125"}, VarFlag{Value: "secret={b = [2, 1]}"}, VarFlag{Value: `map={k = ["v"]}`})
+	pins := m.Variables()
+	raw, err := json.Marshal(pins)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &read); err != nil {
+		t.Fatal(err)
+	}
+	inputs, diags := Pinned(read)
+	fatal(t, diags)
+	again, diags := Load(m.Sources(), inputs, Builtins{})
+	fatal(t, diags)
+	first, second := config(t, m, "a", nil), config(t, again, "a", nil)
+	want := `{"any":"text","map":{"k":["v"]},"null":null,"number":123456789012345678901234567890.125,"secret":{"a":"x","b":[1,2]}}`
+	if string(first.Value) != want || !reflect.DeepEqual(first, second) {
+		t.Errorf("\nfirst  %s %v\nsecond %s %v\nwant   %s", first.Value, first.Sensitive, second.Value, second.Sensitive, want)
+	}
+	if !slices.Equal(first.Sensitive, []string{"/secret"}) {
+		t.Error(first.Sensitive)
+	}
+	if _, diags := Pinned(map[string]json.RawMessage{"x": []byte(`{`)}); !diags.HasErrors() {
+		t.Error("a damaged pin was read")
+	}
+}
+
+func TestReplayReadsNothingButWhatWasRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, data := range map[string]string{"a.txt": "alpha", "t.tpl": "%{ for x in list ~}\n<${upper(x)}>\n%{ endfor ~}"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := `
+resource "b" { type = "x" }
+resource "a" {
+  type   = "x"
+  config = {
+    a   = file("a.txt")
+    abs = file("${path.module}/a.txt")
+    sum = filesha256("a.txt")
+    yes = fileexists("a.txt")
+    no  = fileexists("b.txt")
+    t   = templatefile("t.tpl", { list = ["x", "y"] })
+    try = try(file("b.txt"), "none")
+    dyn = file(resource.b.state.name)
+  }
+}`
+	m, diags := Load(sources(dir, text), nil, Builtins{})
+	fatal(t, diags)
+	src := m.Sources()
+	if got := sortedKeys(src.Reads); !slices.Equal(got, []string{"a.txt", "t.tpl"}) {
+		t.Errorf("reads: %v", got)
+	}
+	live := config(t, m, "a", nil)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	src.Replay = true
+	m, diags = Load(src, nil, Builtins{})
+	fatal(t, diags)
+	if got := config(t, m, "a", nil); !reflect.DeepEqual(got, live) || !strings.Contains(string(got.Value), `"t":"<X>\n<Y>\n"`) {
+		t.Errorf("\nlive   %s\nreplay %s", live.Value, got.Value)
+	}
+	known := func(name string) Scope {
+		return Scope{"b": {Known: []byte(fmt.Sprintf(`{"name":%q}`, name)), Complete: true}}
+	}
+	if got := config(t, m, "a", known("a.txt")); !strings.Contains(string(got.Value), `"dyn":"alpha"`) {
+		t.Errorf("%s", got.Value)
+	}
+	if _, diags := m.Config("a", known("other.txt")); len(diags) != 1 || !strings.Contains(diags[0].Detail, "not in the plan") {
+		t.Error(diags)
+	}
+}
+
+func TestFilesStayBelowTheManifest(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	dir := filepath.Join(top, "m")
+	for _, d := range []string{dir, filepath.Join(dir, "sub")} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, f := range []string{filepath.Join(top, "secret"), filepath.Join(dir, "sub", "ok")} {
+		if err := os.WriteFile(f, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	links := map[string]string{"out": "../secret", "updir": "..", "abs": filepath.Join(top, "secret"), "in": "sub/ok"}
+	for name, target := range links {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, ok := range map[string]bool{"in": true, "sub/ok": true, "./sub/../sub/ok": true, "out": false, "abs": false, "updir/secret": false,
+		"../secret": false, "sub/../../secret": false, "sub": false, "/dev/null": false, dir + "/sub/ok": true, dir + "/../secret": false} {
+		_, diags := Load(sources(dir, fmt.Sprintf("locals {\n  x = file(%q)\n}\n", path)), nil, Builtins{})
+		if diags.HasErrors() == ok {
+			t.Errorf("file(%q): %v", path, diags)
+		}
+	}
+}
