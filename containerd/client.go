@@ -103,6 +103,7 @@ type Runtime struct {
 	held *presence // says that this client is alive
 
 	runs       atomic.Int64 // numbers the containers
+	left       atomic.Bool  // something could not be removed
 	runsOpen   sync.WaitGroup
 	images     imageCache
 	features   features
@@ -210,9 +211,10 @@ func usableDir(dir string) error {
 	return unix.Access(dir, unix.W_OK|unix.X_OK)
 }
 
-// dial makes a client of a containerd that is known to listen.
+// dial makes a client of a containerd that is known to listen. The time is how
+// long a call waits for the socket to come back when it has gone since.
 func dial(socket, namespace string) (*client.Client, error) {
-	return client.New(socket, client.WithDefaultNamespace(namespace), client.WithDefaultRuntime(runtimeName), client.WithTimeout(10*time.Second))
+	return client.New(socket, client.WithDefaultNamespace(namespace), client.WithDefaultRuntime(runtimeName), client.WithTimeout(time.Second))
 }
 
 // chooseSnapshotter takes overlayfs where it works, and else what works
@@ -294,7 +296,11 @@ func (r *Runtime) close() error {
 		errs = append(errs, r.client.Close())
 	}
 	if r.held != nil {
-		// The order matters: without the file nobody looks for what is his.
+		if r.left.Load() {
+			// With the file, but without its lock, this client counts as dead,
+			// and is swept after.
+			return errors.Join(append(errs, r.held.file.Close())...)
+		}
 		errs = append(errs, os.RemoveAll(r.ioDir()), r.held.release())
 	}
 	return errors.Join(errs...)

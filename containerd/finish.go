@@ -8,7 +8,6 @@ import (
 	"time"
 
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
-	"github.com/containerd/errdefs"
 	"github.com/containerd/errdefs/pkg/errgrpc"
 	"golang.org/x/sys/unix"
 
@@ -22,21 +21,12 @@ func (u *run) finish(ctx context.Context, ended <-chan exit) (res invoke.Result,
 	e, reason := u.await(ctx, ended)
 	if e.err != nil {
 		// Not even its outputs can be trusted to be complete.
-		if reason == nil {
-			reason = &invoke.UnknownError{Container: u.id, Err: e.err}
-		} else {
-			reason = errors.Join(reason, &invoke.UnknownError{Container: u.id, Err: e.err})
-		}
+		reason = join(reason, &invoke.UnknownError{Container: u.id, Err: e.err})
 	}
 	res.ExitCode = e.code
 	if e.err == nil {
 		res.OOM = u.r.oomKilled(u.id)
-		// Only when the task is deleted has the shim written everything.
-		del, cancel := u.r.detached(ctx, cleanupLimit)
-		defer cancel()
-		if _, err := u.tasks().Delete(del, &taskapi.DeleteTaskRequest{ContainerID: u.id}); err != nil && !errdefs.IsNotFound(errgrpc.ToNative(err)) {
-			reason = errors.Join(reason, u.r.failure("Removing the task of "+u.s.Name, errgrpc.ToNative(err)))
-		}
+		reason = join(reason, u.deleteTask(ctx))
 	}
 	u.io.stdout.finish()
 	u.io.stderr.finish()
@@ -45,9 +35,31 @@ func (u *run) finish(ctx context.Context, ended <-chan exit) (res invoke.Result,
 		reason = &invoke.OutputError{Limit: u.s.MaxStdout}
 	}
 	if err != nil {
-		reason = errors.Join(reason, fmt.Errorf("reading what %s printed: %w", u.s.Name, err))
+		reason = join(reason, fmt.Errorf("reading what %s printed: %w", u.s.Name, err))
 	}
 	return res, reason
+}
+
+// join puts two errors together, and leaves one as it is.
+func join(a, b error) error {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return errors.Join(a, b)
+}
+
+// deleteTask ends the shim. Only then has it written all that the program
+// printed.
+func (u *run) deleteTask(ctx context.Context) error {
+	ctx, cancel := u.r.detached(ctx, cleanupLimit)
+	defer cancel()
+	_, err := u.tasks().Delete(ctx, &taskapi.DeleteTaskRequest{ContainerID: u.id})
+	err = unlessGone(errgrpc.ToNative(err))
+	u.gone = err == nil
+	return u.r.failure("Removing the task of "+u.s.Name, err)
 }
 
 // collect fills the outputs into the result, and says whether there was more

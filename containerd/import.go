@@ -5,12 +5,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sort"
 
 	"github.com/containerd/containerd/v2/client"
 	"github.com/containerd/containerd/v2/core/images"
 	"github.com/containerd/containerd/v2/pkg/archive/compression"
+	"github.com/containerd/platforms"
 	"github.com/distribution/reference"
 	digest "github.com/opencontainers/go-digest"
 
@@ -34,6 +36,9 @@ func (r *Runtime) Import(ctx context.Context, from io.Reader) ([]ImageInfo, erro
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
+		}
+		if errors.Is(err, images.ErrEmptyWalk) {
+			err = fmt.Errorf("there is no image for %s in it", platforms.DefaultString())
 		}
 		return nil, errArchive(err)
 	}
@@ -91,11 +96,13 @@ func openArchive(from io.Reader) (io.ReadCloser, error) {
 	buf := bufio.NewReaderSize(plain, 64<<10)
 	head, err := buf.Peek(blockSize)
 	if err != nil {
-		return nil, errors.Join(errArchive(errors.New("it is too short for a tar, or cut off")), plain.Close())
+		_ = plain.Close()
+		return nil, errArchive(fmt.Errorf("it is too short for a tar, cut off or damaged (%w)", err))
 	}
 	// Every tar with images in it is of one of the ustar kinds.
 	if !bytes.HasPrefix(head[magicAt:], []byte("ustar")) {
-		return nil, errors.Join(errArchive(errors.New("it is not a tar")), plain.Close())
+		_ = plain.Close()
+		return nil, errArchive(errors.New("it is not a tar"))
 	}
 	return struct {
 		io.Reader

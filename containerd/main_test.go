@@ -26,6 +26,9 @@ func TestMain(m *testing.M) {
 	if IsServer(os.Args[0]) {
 		os.Exit(RunServer(os.Args[1:]))
 	}
+	if os.Args[0] == testClientName {
+		os.Exit(testClient())
+	}
 	os.Exit(m.Run())
 }
 

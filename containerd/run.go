@@ -85,6 +85,8 @@ type run struct {
 	image *prepared
 	id    string // of the container, the task, the snapshot and the directory
 	io    *stdio
+	gone  bool // the task is deleted already
+	kept  bool // everything stays, because it may still run
 }
 
 func (u *run) tasks() taskapi.TasksClient { return u.r.client.TaskService() }
@@ -99,6 +101,9 @@ func (u *run) run(ctx context.Context) (res invoke.Result, err error) {
 		return res, err
 	}
 	defer func() {
+		if u.kept {
+			return
+		}
 		if rerr := u.io.remove(); err == nil && rerr != nil {
 			err = rerr
 		}
@@ -109,7 +114,7 @@ func (u *run) run(ctx context.Context) (res invoke.Result, err error) {
 	defer cancel()
 	rootfs, err := u.create(setup, spec)
 	defer func() {
-		if cerr := u.remove(ctx); err == nil && cerr != nil {
+		if cerr := u.remove(ctx, err); err == nil && cerr != nil {
 			err = u.r.failure("Removing the container of "+u.s.Name, cerr)
 		}
 	}()
@@ -207,15 +212,31 @@ func (u *run) createTask(ctx context.Context, rootfs []mount.Mount) error {
 }
 
 // remove takes everything of a run away, whatever became of it. The caller's
-// context may be over; this has its own time.
-func (u *run) remove(ctx context.Context) error {
+// context may be over; this has its own time. Only an action of which nobody
+// knows whether it still runs is left alone, with its files, for whoever
+// sweeps after this client.
+func (u *run) remove(ctx context.Context, outcome error) (err error) {
+	var unknown *invoke.UnknownError
+	if u.s.Kind == invoke.Action && errors.As(outcome, &unknown) {
+		u.kept = true
+		u.r.left.Store(true)
+		return nil
+	}
+	defer func() {
+		if err != nil {
+			u.r.left.Store(true)
+		}
+	}()
 	ctx, cancel := u.r.detached(ctx, cleanupLimit)
 	defer cancel()
-	ctx, err := u.r.leased(ctx)
-	if err != nil {
+	if ctx, err = u.r.leased(ctx); err != nil {
 		return err
 	}
-	return removeContainer(ctx, u.r.client, containers.Container{ID: u.id, Snapshotter: u.r.snapshotter, SnapshotKey: u.id})
+	record := containers.Container{ID: u.id, Snapshotter: u.r.snapshotter, SnapshotKey: u.id}
+	if u.gone {
+		return removeRecord(ctx, u.r.client, record)
+	}
+	return removeContainer(ctx, u.r.client, record)
 }
 
 // exit is how a program ended, or why nobody knows.

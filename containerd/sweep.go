@@ -116,6 +116,11 @@ func removeContainer(ctx context.Context, c *client.Client, record containers.Co
 	if err := removeTask(ctx, c, record.ID); err != nil {
 		return err
 	}
+	return removeRecord(ctx, c, record)
+}
+
+// removeRecord takes a container without a task away, with its snapshot.
+func removeRecord(ctx context.Context, c *client.Client, record containers.Container) error {
 	var group errgroup.Group
 	group.Go(func() error { return unlessGone(c.ContainerService().Delete(ctx, record.ID)) })
 	group.Go(func() error {
@@ -124,22 +129,22 @@ func removeContainer(ctx context.Context, c *client.Client, record containers.Co
 	return group.Wait()
 }
 
+// removeTask ends whatever runs in a container.
 func removeTask(ctx context.Context, c *client.Client, id string) error {
 	tasks := c.TaskService()
-	for {
+	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
 		_, err := tasks.Delete(ctx, &taskapi.DeleteTaskRequest{ContainerID: id})
-		if err = unlessGone(errgrpc.ToNative(err)); err == nil || !errdefs.IsFailedPrecondition(err) {
+		err = unlessGone(errgrpc.ToNative(err))
+		if err == nil || errdefs.IsUnavailable(err) {
 			return err
 		}
-		// It runs. Killing it again does no harm.
+		// Mostly it runs; the shims say so in words only. To kill again what
+		// was killed does no harm.
 		_, kerr := tasks.Kill(ctx, &taskapi.KillRequest{ContainerID: id, Signal: uint32(unix.SIGKILL), All: true})
-		if kerr = unlessGone(errgrpc.ToNative(kerr)); kerr != nil && ctx.Err() != nil {
-			return errors.Join(err, kerr)
-		}
 		select {
 		case <-ctx.Done():
-			return errors.Join(err, context.Cause(ctx))
-		case <-time.After(10 * time.Millisecond):
+			return errors.Join(err, unlessGone(errgrpc.ToNative(kerr)))
+		case <-time.After(pause):
 		}
 	}
 }

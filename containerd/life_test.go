@@ -1,0 +1,323 @@
+package containerd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"deployster/internal/invoke"
+)
+
+const testClientName = "deployster-test-client"
+
+// clientJob is what another process shall run.
+type clientJob struct {
+	Address, DataDir, RuntimeDir, Runc string
+	Spec                               invoke.Spec
+}
+
+// testClient is the main function of that process.
+func testClient() int {
+	var job clientJob
+	if err := json.Unmarshal([]byte(os.Args[1]), &job); err != nil {
+		return 1
+	}
+	r, err := Open(context.Background(), Options{Address: job.Address, DataDir: job.DataDir, RuntimeDir: job.RuntimeDir, Runc: job.Runc, IdleExit: 30 * time.Second})
+	if err != nil {
+		return 2
+	}
+	job.Spec.Stdout = os.Stdout
+	if _, err := r.Run(context.Background(), job.Spec); err != nil {
+		return 3
+	}
+	return 0
+}
+
+// startClient starts another process that runs something, and returns when the
+// program there has printed its first line.
+func startClient(t *testing.T, o Options, s invoke.Spec) *exec.Cmd {
+	t.Helper()
+	b, err := json.Marshal(clientJob{Address: o.Address, DataDir: o.DataDir, RuntimeDir: o.RuntimeDir, Runc: o.Runc, Spec: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := &exec.Cmd{Path: "/proc/self/exe", Args: []string{testClientName, string(b)}}
+	var stdout lockedBuffer
+	cmd.Stdout = &stdout
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	eventually(t, 20*time.Second, "the other process's program runs", func() bool { return stdout.String() != "" })
+	return cmd
+}
+
+func containerKinds(t *testing.T, r *Runtime) (kinds []string) {
+	t.Helper()
+	list, err := r.client.ContainerService().List(r.ctx(context.Background()))
+	if err != nil {
+		t.Error(err)
+	}
+	for _, c := range list {
+		kinds = append(kinds, c.Labels[labelKind])
+	}
+	return kinds
+}
+
+// sweptAfterDeath kills two clients and checks what becomes of their
+// containers: the query's is removed at once, the action's when it has ended.
+// look makes someone sweep, where nobody does by himself.
+func sweptAfterDeath(t *testing.T, o Options, r *Runtime, look func()) {
+	t.Helper()
+	dgst := packProbe(t, r)
+	mark := filepath.Join(t.TempDir(), "mark")
+	if err := os.WriteFile(mark, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	query := startClient(t, o, invoke.Spec{Name: "q", Kind: invoke.Query, Digest: dgst, Args: []string{"ignore"}})
+	action := startClient(t, o, invoke.Spec{Name: "a", Kind: invoke.Action, Digest: dgst, Entrypoint: "/bin/sh",
+		Mounts: []invoke.Mount{{Source: mark, Target: "/mark", Writable: true}},
+		Args:   []string{"-c", "echo started; while ! [ -s /mark ]; do sleep 0.1; done; sleep 1; echo -n ' done' >>/mark"}})
+	if kinds := containerKinds(t, r); len(kinds) != 2 {
+		t.Fatalf("there are containers %q", kinds)
+	}
+	look()
+	if kinds := containerKinds(t, r); len(kinds) != 2 {
+		t.Fatalf("what belongs to the living was swept: %q", kinds)
+	}
+	for _, c := range []*exec.Cmd{query, action} {
+		if err := c.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Wait()
+	}
+	look()
+	eventually(t, 15*time.Second, "the dead client's query is removed", func() bool {
+		return strings.Join(containerKinds(t, r), " ") == string(invoke.Action)
+	})
+	time.Sleep(1500 * time.Millisecond) // long enough for another sweep
+	if kinds := containerKinds(t, r); len(kinds) != 1 {
+		t.Fatalf("the action did not stay: %q", kinds)
+	}
+	if err := os.WriteFile(mark, []byte("go"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 15*time.Second, "the action ends by itself", func() bool {
+		b, err := os.ReadFile(mark)
+		return err == nil && string(b) == "go done"
+	})
+	eventually(t, 15*time.Second, "the action's container is removed", func() bool {
+		look()
+		return len(containerKinds(t, r)) == 0
+	})
+	eventually(t, 5*time.Second, "the dead clients' files are removed", func() bool { return len(clients(o.RuntimeDir)) == 1 })
+	nothingLeft(t, r)
+}
+
+func TestSweepEmbedded(t *testing.T) {
+	t.Parallel()
+	o := embedded(t)
+	r := open(t, o)
+	sweptAfterDeath(t, o, r, func() {})
+}
+
+func TestSweepDaemon(t *testing.T) {
+	t.Parallel()
+	o := daemon(t)
+	r := open(t, o)
+	sweptAfterDeath(t, o, r, func() {
+		// Whoever comes next sweeps, once, in the background.
+		next, err := Open(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next.background.Wait()
+		if err := next.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestServerIsSharedAndLeaves(t *testing.T) {
+	t.Parallel()
+	o := embedded(t)
+	o.IdleExit = 1500 * time.Millisecond
+	// Something inherited that the server must not keep.
+	inherited, err := unix.Dup(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(inherited)
+
+	var wg sync.WaitGroup
+	runtimes := make([]*Runtime, 6)
+	for i := range runtimes {
+		wg.Go(func() {
+			var err error
+			if runtimes[i], err = Open(context.Background(), o); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	if list := processesWith(o.RuntimeDir); len(list) != 1 {
+		t.Errorf("there are %d servers: %q", len(list), list)
+	}
+	pid := serverPid(o)
+	if sid, err := unix.Getsid(pid); err != nil || sid != pid {
+		t.Errorf("the server is in session %d (%v)", sid, err)
+	}
+	for fd := range 2 {
+		if to, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", pid, fd)); err != nil || to != "/dev/null" && to != o.server().logFile() {
+			t.Errorf("the server's fd %d is %s (%v)", fd, to, err)
+		}
+	}
+	if to, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", pid, inherited)); err == nil {
+		if mine, _ := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", inherited)); mine == to {
+			t.Errorf("the server has kept %s", to)
+		}
+	}
+	dgst := packProbe(t, runtimes[0])
+	if got := out(t, runtimes[1], dgst, "argv"); !strings.Contains(got, "argv") {
+		t.Errorf("got %q", got)
+	}
+	for _, r := range runtimes {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	eventually(t, 15*time.Second, "the idle server leaves", func() bool { return !processLives(pid) })
+	if _, err := os.Stat(o.RuntimeDir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the runtime directory stays: %v", err)
+	}
+	// The next one has the images.
+	next := open(t, o)
+	if got := out(t, next, dgst, "argv"); !strings.Contains(got, "argv") {
+		t.Errorf("got %q", got)
+	}
+	if serverPid(o) == pid {
+		t.Error("it is the same server")
+	}
+}
+
+func TestServerLeavesWithItsData(t *testing.T) {
+	t.Parallel()
+	o := embedded(t)
+	r, err := Open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dgst := packProbe(t, r)
+	pid := serverPid(o)
+	var first sync.Once
+	running := make(chan struct{})
+	ended := make(chan exit)
+	go func() {
+		res, err := r.Run(context.Background(), invoke.Spec{Kind: invoke.Action, Digest: dgst, Args: []string{"ignore"},
+			Stdout: writerFunc(func(p []byte) (int, error) { first.Do(func() { close(running) }); return len(p), nil })})
+		ended <- exit{res.ExitCode, err}
+	}()
+	<-running
+	if err := os.Rename(o.DataDir, o.DataDir+".away"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 20*time.Second, "the server leaves", func() bool { return !processLives(pid) })
+	// Killed or lost: in no case did it end well.
+	if e := <-ended; e.err == nil && e.code != 128+int(unix.SIGKILL) {
+		t.Errorf("the run ended with code %d", e.code)
+	}
+	_ = r.Close() // what it would remove is gone with the server
+	if list := processesWith(o.RuntimeDir); len(list) > 0 {
+		t.Errorf("processes are left: %q", list)
+	}
+	if _, err := os.Stat(o.RuntimeDir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the runtime directory stays: %v", err)
+	}
+}
+
+func TestLostServerIsNoExitCode(t *testing.T) {
+	t.Parallel()
+	o := embedded(t)
+	r, err := Open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dgst := packProbe(t, r)
+	pid := serverPid(o)
+	var once sync.Once
+	res, err := r.Run(context.Background(), invoke.Spec{Name: "x", Kind: invoke.Action, Digest: dgst, Args: []string{"ignore"},
+		Stdout: writerFunc(func(p []byte) (int, error) {
+			once.Do(func() { _ = unix.Kill(pid, unix.SIGKILL) })
+			return len(p), nil
+		})})
+	var unknown *invoke.UnknownError
+	if !errors.As(err, &unknown) || unknown.Container == "" {
+		t.Fatalf("got %+v, %v", res, err)
+	}
+	_ = r.Close() // the server that it would talk to is gone
+	// The program lives on. It is an action of a dead client: the next server
+	// finds it, and leaves it alone.
+	next := open(t, o)
+	if kinds := containerKinds(t, next); strings.Join(kinds, " ") != string(invoke.Action) {
+		t.Errorf("there are containers %q", kinds)
+	}
+	sweep := next.sweeper()
+	if !sweep.running(next.ctx(context.Background()), unknown.Container) {
+		t.Error("it was ended")
+	}
+	if err := removeTask(next.ctx(context.Background()), next.client, unknown.Container); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 10*time.Second, "it is swept when it has ended", func() bool { return len(containerKinds(t, next)) == 0 })
+	nothingLeft(t, next)
+}
+
+type writerFunc func(p []byte) (int, error)
+
+func (w writerFunc) Write(p []byte) (int, error) { return w(p) }
+
+func TestEndlessLogTakesBoundedSpace(t *testing.T) {
+	t.Parallel()
+	f, err := newOutput(filepath.Join(t.TempDir(), "o"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.file.Close()
+	chunk := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
+	const chunks = 100
+	for range chunks {
+		if _, err := f.file.Write(chunk); err != nil {
+			t.Fatal(err)
+		}
+		f.trim(1000, false)
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(f.path, &st); err != nil {
+		t.Fatal(err)
+	}
+	if used := st.Blocks * 512; used > 3*keepOnDisk {
+		t.Errorf("it takes %d bytes", used)
+	}
+	b, err := f.log(1000)
+	want := fmt.Sprintf("%s\n[... %d bytes left out ...]\n%s", chunk[:500], chunks*len(chunk)-1000, chunk[len(chunk)-500:])
+	if err != nil || string(b) != want {
+		t.Errorf("got %d bytes, %v", len(b), err)
+	}
+}
