@@ -164,31 +164,31 @@ func walk(data []byte) error {
 				return fail("%s", why)
 			}
 		}
-		if dup := step(&open, tok); dup != "" {
-			return fail("the key %q is there twice", dup)
+		if key, twice := step(&open, tok); twice {
+			return fail("the key %q is there twice", key)
 		}
 	}
 }
 
-// step follows one token into or out of the open frames; it returns the key
-// that is there twice, if any.
-func step(open *[]frame, tok json.Token) (duplicate string) {
+// step follows one token into or out of the open frames; it says when a key is
+// there for the second time.
+func step(open *[]frame, tok json.Token) (key string, twice bool) {
 	top := len(*open) - 1
 	if d, ok := tok.(json.Delim); ok && (d == '}' || d == ']') {
 		*open = (*open)[:top]
 		closeValue(*open)
-		return ""
+		return "", false
 	}
 	if top >= 0 {
 		f := &(*open)[top]
 		if f.keys != nil && f.index%2 == 0 { // in an object, even tokens are keys
 			key, _ := tok.(string)
 			if f.keys[key] {
-				return key
+				return key, true
 			}
 			f.keys[key], f.key = true, key
 			f.index++
-			return ""
+			return "", false
 		}
 	}
 	if d, ok := tok.(json.Delim); ok {
@@ -197,10 +197,10 @@ func step(open *[]frame, tok json.Token) (duplicate string) {
 			f.keys = map[string]bool{}
 		}
 		*open = append(*open, f)
-		return ""
+		return "", false
 	}
 	closeValue(*open)
-	return ""
+	return "", false
 }
 
 func closeValue(open []frame) {

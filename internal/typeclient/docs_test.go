@@ -1,0 +1,65 @@
+package typeclient
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestDocumentedMessages holds the examples of docs/protocol.md, in the order
+// in which they stand there, against the schemas and the readers.
+func TestDocumentedMessages(t *testing.T) {
+	t.Parallel()
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "protocol.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const part = "" // a part of a message, which no schema describes alone
+	want := []string{"init-input", "init-answer", "state-input", "state-answer", "state-answer", "state-answer", "state-answer", part, "state-input-1"}
+	blocks := regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(string(doc), -1)
+	if len(blocks) != len(want) {
+		t.Fatalf("%d examples, want %d", len(blocks), len(want))
+	}
+	for i, schema := range want {
+		text := []byte(strings.TrimSpace(blocks[i][1]))
+		if schema == part {
+			continue
+		}
+		if found := published(t, schema, text); len(found) > 0 {
+			t.Errorf("example %d does not match %s: %+v\n%s", i+1, schema, found, text)
+		}
+		switch schema {
+		case "init-answer":
+			if _, err := readInit(text); err != nil {
+				t.Errorf("example %d: %v", i+1, err)
+			}
+		case "state-answer":
+			if _, _, err := readAnswer(text, 2, "present"); err != nil {
+				t.Errorf("example %d: %v", i+1, err)
+			}
+		}
+	}
+	links := regexp.MustCompile(`\(schemas/([a-z0-9-]+)\.json\)`).FindAllStringSubmatch(string(doc), -1)
+	linked := map[string]bool{}
+	for _, l := range links {
+		linked[l[1]+".json"] = true
+	}
+	files, err := os.ReadDir(filepath.Join("..", "..", "docs", "schemas"))
+	if err != nil || len(files) != len(linked) {
+		t.Errorf("%d schemas, %d of them linked, %v", len(files), len(linked), err)
+	}
+	for _, f := range files {
+		if !linked[f.Name()] {
+			t.Errorf("%s is not linked", f.Name())
+		}
+		text, err := os.ReadFile(filepath.Join("..", "..", "docs", "schemas", f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := compile(text); err != nil {
+			t.Errorf("%s: %v", f.Name(), err)
+		}
+	}
+}
