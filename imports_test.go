@@ -1,0 +1,116 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// ranks: a package may import only packages of a lower rank. So whoever reads
+// one needs to know only those below it. docs/architecture.md says why each
+// stands where it does.
+var ranks = map[string]int{
+	"protocol": 0, "internal/durable": 0, "internal/diag": 0, "internal/invoke": 0, "internal/invoke/invoketest": 1,
+	"internal/strictjson": 0, "internal/graph": 0,
+	"config": 2, "state": 2, "containerd": 2, "internal/typeclient": 2,
+	"plan": 3, "apply": 4, "internal/cli": 5, "internal/bench": 6, ".": 6,
+}
+
+// owners: these libraries are known to one package only, so that they can be
+// replaced there.
+var owners = map[string]string{
+	"github.com/hashicorp/hcl":              "config",
+	"github.com/zclconf/go-cty":             "config",
+	"github.com/containerd/":                "containerd",
+	"github.com/opencontainers/":            "containerd",
+	"github.com/santhosh-tekuri/jsonschema": "internal/typeclient",
+	"github.com/urfave/cli":                 "internal/cli",
+}
+
+func TestImportsPointDownwards(t *testing.T) {
+	seen := 0
+	for path, imports := range sources(t) {
+		dir := filepath.ToSlash(filepath.Dir(path))
+		if strings.HasPrefix(dir, "docs/examples/") {
+			continue // programs of their own
+		}
+		rank, known := ranks[dir]
+		if !known {
+			t.Errorf("%s: the package %s has no rank: give it one in imports_test.go, and a reason in docs/architecture.md", path, dir)
+			continue
+		}
+		for _, imported := range imports {
+			seen++
+			if ours, ok := strings.CutPrefix(imported, "deployster/"); ok {
+				switch other, known := ranks[ours]; {
+				case !known:
+					t.Errorf("%s imports %s, which has no rank", path, imported)
+				case other >= rank && !strings.HasSuffix(path, "_test.go"):
+					t.Errorf("%s imports %s: rank %d may not import rank %d", path, imported, rank, other)
+				}
+				continue
+			}
+			if rank == 0 && strings.Contains(strings.Split(imported, "/")[0], ".") && !strings.HasSuffix(path, "_test.go") {
+				t.Errorf("%s imports %s: rank 0 has the standard library only", path, imported)
+			}
+			for library, owner := range owners {
+				if strings.HasPrefix(imported, library) && dir != owner && dir != "internal/bench" && !strings.HasSuffix(path, "_test.go") {
+					t.Errorf("%s imports %s: only %s may", path, imported, owner)
+				}
+			}
+		}
+	}
+	if seen < 100 {
+		t.Fatalf("only %d imports were looked at: the test does not see the sources", seen)
+	}
+}
+
+// The parts that decide know nothing of the parts that act.
+func TestImportsOfPlanAndApply(t *testing.T) {
+	for path, imports := range sources(t) {
+		for _, imported := range imports {
+			dir := filepath.Dir(path)
+			if (dir == "plan" || dir == "apply") && imported == "deployster/containerd" {
+				t.Errorf("%s imports containerd: plan and apply know images by the conversation with them only", path)
+			}
+		}
+	}
+}
+
+// sources gives the imports of every Go file of the module.
+func sources(t *testing.T) map[string][]string {
+	t.Helper()
+	files := map[string][]string{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || d.Name() == "bin" || strings.HasPrefix(d.Name(), ".") && path != ".") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || filepath.Ext(path) != ".go" {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		files[path] = nil
+		for _, spec := range file.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			files[path] = append(files[path], name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
