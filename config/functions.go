@@ -42,7 +42,7 @@ func pureFunctions() map[string]function.Function {
 		"formatlist":      limitFormat(stdlib.FormatListFunc),
 		"indent":          limitNumber(stdlib.IndentFunc, 0, 1000),
 		"join":            checked(stdlib.JoinFunc),
-		"jsondecode":      limitDocument(stdlib.JSONDecodeFunc),
+		"jsondecode":      limitJSON(stdlib.JSONDecodeFunc),
 		"jsonencode":      stdlib.JSONEncodeFunc,
 		"keys":            stdlib.KeysFunc,
 		"log":             stdlib.LogFunc,
@@ -83,7 +83,7 @@ func pureFunctions() map[string]function.Function {
 		"try":             tryfunc.TryFunc,
 		"upper":           stdlib.UpperFunc,
 		"values":          stdlib.ValuesFunc,
-		"yamldecode":      limitDocument(yaml.YAMLDecodeFunc),
+		"yamldecode":      limitYAML(yaml.YAMLDecodeFunc),
 		"yamlencode":      yaml.YAMLEncodeFunc,
 		"zipmap":          stdlib.ZipmapFunc,
 	}

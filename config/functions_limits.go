@@ -122,13 +122,22 @@ func limitFormat(f function.Function) function.Function {
 	})
 }
 
-// limitDocument bounds the nesting and the numbers of a document before a
-// recursive decoder sees it.
-func limitDocument(f function.Function) function.Function {
+// limitJSON bounds the nesting and the numbers of a document before a recursive
+// decoder sees it.
+func limitJSON(f function.Function) function.Function {
 	return guarded(f, func(args []cty.Value) error {
 		if d := scanJSON([]byte(args[0].AsString()), ""); d != nil {
 			return function.NewArgErrorf(0, "%s", d.Detail)
 		}
-		return checkDashes(args[0].AsString())
+		return nil
+	})
+}
+
+func limitYAML(f function.Function) function.Function {
+	return guarded(f, func(args []cty.Value) error {
+		if err := scanYAML(args[0].AsString()); err != nil {
+			return function.NewArgError(0, err)
+		}
+		return nil
 	})
 }

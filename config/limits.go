@@ -2,7 +2,9 @@ package config
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -208,4 +210,27 @@ func scanJSONString(literal []byte, here hcl.Range) *hcl.Diagnostic {
 		return nil
 	}
 	return scanNative([]byte(text), here.Filename, true, here.Start)
+}
+
+// maxAliases is how often a YAML document may refer back to a part of itself.
+// References to references multiply: the library has no bound of its own.
+const maxAliases = 16
+
+var yamlAlias = regexp.MustCompile(`(?m)(?:^|[\s\[,{])\*[^\s,\]}*]`)
+
+// scanYAML bounds the nesting, the numbers and the aliases of a YAML document.
+func scanYAML(text string) error {
+	if d := scanJSON([]byte(text), ""); d != nil {
+		return errors.New(d.Detail)
+	}
+	for line := range strings.Lines(text) {
+		// "- - - -" costs two bytes a level, and indented blocks cost their indent.
+		if strings.Contains(line, strings.Repeat("- ", maxDepth)) || strings.HasPrefix(line, strings.Repeat(" ", 8*maxDepth)) {
+			return fmt.Errorf("it is nested deeper than %d levels", maxDepth)
+		}
+	}
+	if len(yamlAlias.FindAllStringIndex(text, maxAliases+1)) > maxAliases {
+		return fmt.Errorf("it has more than %d aliases (*name)", maxAliases)
+	}
+	return nil
 }

@@ -228,13 +228,9 @@ func yamlVars(data []byte, shown string) ([]VarInput, hcl.Diagnostics) {
 	return out, nil
 }
 
-// decodeYAML reads YAML whose brackets are not nested too deeply. Its library
-// bounds aliases by itself.
+// decodeYAML reads YAML that is fit to be read.
 func decodeYAML(data []byte) (cty.Value, error) {
-	if d := scanJSON(data, ""); d != nil {
-		return cty.NilVal, fmt.Errorf("%s", d.Detail)
-	}
-	if err := checkDashes(string(data)); err != nil {
+	if err := scanYAML(string(data)); err != nil {
 		return cty.NilVal, err
 	}
 	typ, err := yaml.ImpliedType(data)
@@ -242,15 +238,4 @@ func decodeYAML(data []byte) (cty.Value, error) {
 		return cty.NilVal, err
 	}
 	return yaml.Unmarshal(data, typ)
-}
-
-// checkDashes finds nested YAML lists of the kind "- - - -", whose depth costs
-// two bytes a level.
-func checkDashes(text string) error {
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(strings.TrimLeft(line, " "), strings.Repeat("- ", maxDepth)) {
-			return fmt.Errorf("a line has lists nested deeper than %d levels", maxDepth)
-		}
-	}
-	return nil
 }
