@@ -43,6 +43,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 		return nil
 	}
 	step.take(answer)
+	step.hide(b.prior.Resources[r.Address])
 	b.compareWithPrior(r.Address, step)
 	if step.ReadOnly && step.Change != Valid {
 		b.report(r, "", diag.Diagnostics{{Severity: diag.Error, Summary: "Read-only resource is not as declared",
@@ -84,6 +85,16 @@ func (s *Step) take(a protocol.Answer) {
 	case protocol.Missing:
 		s.Change = Create
 	}
+}
+
+// hide finds what in the answer must not be shown: the secrets of the config,
+// and those that were recorded before.
+func (s *Step) hide(prior state.Entry) {
+	there := s.State
+	if there == nil {
+		there = s.Stale
+	}
+	s.Hidden = SensitivePointers(there, append(Secrets(s.Config, s.Sensitive), EntrySecrets(prior)...), s.Sensitive)
 }
 
 // compareWithPrior notes what the state file adds for a reader: a resource that

@@ -70,14 +70,15 @@ type Edge struct {
 type Step struct {
 	Type      string            `json:"type"` // the image, as the manifest names it
 	Change    Change            `json:"change"`
-	MayChange bool              `json:"may_change,omitempty"` // a dependency will change: the answer is an expectation
-	Adopted   bool              `json:"adopted,omitempty"`    // it exists, but the state file does not know it
-	Drifted   bool              `json:"drifted,omitempty"`    // it was recorded as VALID with this very config
-	Reason    string            `json:"reason,omitempty"`     // why it is deferred, may change, is destroyed or forgotten
-	Config    json.RawMessage   `json:"config"`               // an unknown value stands as {"$unknown": "what makes it so"}
-	Unknown   map[string]string `json:"unknown,omitempty"`    // JSON pointer into Config -> what makes it unknown
-	Sensitive []string          `json:"sensitive,omitempty"`  // JSON pointers into Config
-	State     json.RawMessage   `json:"state,omitempty"`      // valid: what is there
+	MayChange bool              `json:"may_change,omitempty"`      // a dependency will change: the answer is an expectation
+	Adopted   bool              `json:"adopted,omitempty"`         // it exists, but the state file does not know it
+	Drifted   bool              `json:"drifted,omitempty"`         // it was recorded as VALID with this very config
+	Reason    string            `json:"reason,omitempty"`          // why it is deferred, may change, is destroyed or forgotten
+	Config    json.RawMessage   `json:"config"`                    // an unknown value stands as {"$unknown": "what makes it so"}
+	Unknown   map[string]string `json:"unknown,omitempty"`         // JSON pointer into Config -> what makes it unknown
+	Sensitive []string          `json:"sensitive,omitempty"`       // JSON pointers into Config
+	Hidden    []string          `json:"sensitive_state,omitempty"` // JSON pointers into State or Stale, whichever there is
+	State     json.RawMessage   `json:"state,omitempty"`           // valid: what is there
 	Stale     json.RawMessage   `json:"stale_state,omitempty"`
 	Forecast  json.RawMessage   `json:"forecast,omitempty"`
 	Actions   []protocol.Action `json:"actions,omitempty"`

@@ -69,6 +69,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		return nil, err
 	}
 	step.take(answer)
+	step.hide(entry)
 	if answer.Status == protocol.Missing {
 		step.Change, step.Actions, step.Reason = Forget, nil, "no manifest declares it, and it is gone already"
 		return step, nil

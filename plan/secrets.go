@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"deployster/internal/strictjson"
+	"deployster/state"
 )
 
 // minEmbedded is the length, in bytes, from which on a secret is also looked
@@ -56,6 +57,29 @@ func SecretPointers(value json.RawMessage, secrets []string) []string {
 	})
 	slices.Sort(pointers)
 	return pointers
+}
+
+// SensitivePointers says which parts of a state must be hidden: where secrets
+// come back, and what stands where the config holds something sensitive, as a
+// state often mirrors its config and may hold another secret there.
+func SensitivePointers(value json.RawMessage, secrets, configPointers []string) []string {
+	found := SecretPointers(value, secrets)
+	tree, err := strictjson.Value(value)
+	if len(value) == 0 || err != nil || len(configPointers) == 0 {
+		return found
+	}
+	walk(tree, nil, func(path []string, _ any) {
+		if slices.ContainsFunc(configPointers, func(p string) bool { return covers(p, path) }) {
+			found = append(found, strictjson.JoinPointer(path))
+		}
+	})
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// EntrySecrets gives the secrets that a state file's entry holds.
+func EntrySecrets(e state.Entry) []string {
+	return append(Secrets(e.Config, e.Sensitive.Config), Secrets(e.State, e.Sensitive.State)...)
 }
 
 // walk visits the leaves of a JSON value.

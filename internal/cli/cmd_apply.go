@@ -95,7 +95,7 @@ func runApply(c *cli.Context, e Env, destroy bool) error {
 		return err
 	}
 	if saved {
-		t.client = s.client(s.progress().line, t.plan.Images)
+		t.client = s.client(store.Snapshot(), t.plan.Images)
 		if err := s.imagesHere(c.Context, t.plan); err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func (s *session) savedTask(c *cli.Context) (task, error) {
 
 // decide plans, shows, and asks.
 func (s *session) decide(c *cli.Context, prior state.Snapshot, t *task) error {
-	t.client = s.client(s.progress().line, nil)
+	t.client = s.client(prior, nil)
 	var err error
 	if t.plan, err = s.build(c.Context, t.manifest, prior, c.Int("parallelism"), t.client); err != nil {
 		return err

@@ -81,9 +81,8 @@ func masked(p *plan.Plan) ([]byte, error) {
 		s := *step
 		secrets := plan.Secrets(step.Config, step.Sensitive)
 		s.Config = strictjson.Mask(step.Config, step.Sensitive)
-		for _, value := range []*json.RawMessage{&s.State, &s.Stale, &s.Forecast} {
-			*value = strictjson.Mask(*value, plan.SecretPointers(*value, secrets))
-		}
+		s.State, s.Stale = strictjson.Mask(step.State, step.Hidden), strictjson.Mask(step.Stale, step.Hidden)
+		s.Forecast = strictjson.Mask(step.Forecast, plan.SensitivePointers(step.Forecast, secrets, step.Sensitive))
 		s.Reasons = slices.Clone(step.Reasons)
 		for i := range s.Reasons {
 			s.Reasons[i].Have = strictjson.Mask(s.Reasons[i].Have, plan.SecretPointers(s.Reasons[i].Have, secrets))

@@ -145,7 +145,7 @@ func (p printer) changes(s *plan.Step) {
 // what is there with the config, and with what the image forecasts.
 func (p printer) updateRows(v values, s *plan.Step) []row {
 	secrets := plan.Secrets(s.Config, s.Sensitive)
-	stale := values{sensitive: slices.Concat(s.Sensitive, plan.SecretPointers(s.Stale, secrets))}
+	stale := values{sensitive: slices.Concat(s.Sensitive, s.Hidden)}
 	var rows []row
 	for _, r := range s.Reasons {
 		if len(r.Have) == 0 && len(r.Want) == 0 {

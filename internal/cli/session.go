@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -13,6 +14,7 @@ import (
 	"deployster/containerd"
 	"deployster/internal/diag"
 	"deployster/internal/typeclient"
+	"deployster/plan"
 	"deployster/state"
 )
 
@@ -144,8 +146,15 @@ func (s *session) runtimeOptions(c *cli.Context) containerd.Options {
 	}
 }
 
-// client speaks to images, shows what they log, and records what was said.
-func (s *session) client(log func(typeclient.Line), pins map[string]string) *typeclient.Client {
+// client speaks to images, shows what they log, and records what was said. What
+// the state file holds as sensitive is hidden as what the manifest does.
+func (s *session) client(prior state.Snapshot, pins map[string]string) *typeclient.Client {
+	for _, entry := range prior.Resources {
+		s.secrets = append(s.secrets, plan.EntrySecrets(entry)...)
+	}
+	slices.Sort(s.secrets)
+	s.secrets = slices.Compact(s.secrets)
+	log := s.progress().line
 	s.records = newRecorder(s.dir, time.Now(), s.secrets)
 	return typeclient.New(typeclient.Options{Runner: s.runtime, Version: Version, Verbose: s.verbose,
 		Workspace: s.dir, Pins: pins, Log: log, Record: s.records.add})
