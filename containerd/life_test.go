@@ -35,6 +35,7 @@ func testClient() int {
 	}
 	r, err := Open(context.Background(), Options{Address: job.Address, DataDir: job.DataDir, RuntimeDir: job.RuntimeDir, Runc: job.Runc, IdleExit: 30 * time.Second})
 	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
 	job.Spec.Stdout = os.Stdout
