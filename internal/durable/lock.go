@@ -105,7 +105,10 @@ func (l *Lock) Unlock() error {
 	if l.exclusive {
 		_ = l.f.Truncate(0) // the holder's name is for display only
 	}
-	return l.f.Close()
+	// Said in so many words, because a child that is between fork and exec at
+	// this moment has the file open too, and closing ours would not do.
+	err := syscall.Flock(int(l.f.Fd()), syscall.LOCK_UN)
+	return errors.Join(err, l.f.Close())
 }
 
 // writeHolder leaves a note for whoever finds the lock held. It is no part of

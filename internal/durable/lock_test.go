@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -195,5 +196,31 @@ func TestHolderOfGarbage(t *testing.T) {
 	var locked *LockedError
 	if !errors.As(err, &locked) || locked.Holder != nil {
 		t.Fatalf("error %v, holder %+v", err, locked.Holder)
+	}
+}
+
+// TestUnlockWhileAChildHasTheFile: closing alone would leave the lock with any
+// other descriptor of the same open file, as a child has between fork and exec.
+func TestUnlockWhileAChildHasTheFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "lock")
+	l, err := TryLock(path, true, "me")
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err := syscall.Dup(int(l.f.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(child)
+	if err := l.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := TryLock(path, true, "me")
+	if err != nil {
+		t.Fatalf("unlocked, and still locked: %v", err)
+	}
+	if err := again.Unlock(); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -404,3 +404,22 @@ func TestRecordAndLog(t *testing.T) {
 		t.Errorf("records %+v", records)
 	}
 }
+
+// lost is a Runner whose runtime goes away.
+type lost struct{ invoke.Runner }
+
+func (lost) Run(context.Context, invoke.Spec) (invoke.Result, error) {
+	return invoke.Result{}, fmt.Errorf("run: %w", &invoke.UnknownError{Container: "c-1", Err: errors.New("unavailable")})
+}
+
+func TestUnknownOutcomeIsNoFailure(t *testing.T) {
+	t.Parallel()
+	fake := invoketest.NewFake()
+	c := New(Options{Runner: lost{fake}})
+	_, err := c.Act(t.Context(), target(), protocol.Type{Dialect: 2, Reference: image, Digest: fake.Add(image, says(""))}, protocol.Action{Name: "make"}, protocol.ActionInput{})
+	var unknown *invoke.UnknownError
+	var exit *ExitError
+	if d := diagnosed(t, err, "make"); !errors.As(err, &unknown) || errors.As(err, &exit) || !strings.Contains(d.Summary, "unknown") || !strings.Contains(d.Detail, "c-1") {
+		t.Errorf("%v", err)
+	}
+}

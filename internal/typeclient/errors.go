@@ -76,6 +76,7 @@ func ended(k call, r invoke.Result, err error) error {
 	image := diag.Visible(k.target.Reference)
 	var timeout *invoke.TimeoutError
 	var output *invoke.OutputError
+	var unknown *invoke.UnknownError
 	switch {
 	case err == nil && r.ExitCode == 0:
 		return nil
@@ -88,6 +89,9 @@ func ended(k call, r invoke.Result, err error) error {
 		return fail(k, err, "the image printed too much", "%s of image %s %s. An answer is one JSON object; logs belong on stderr.", k.title(), image, output)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fail(k, err, "interrupted", "%s of image %s was ended, because deployster was asked to stop.", k.title(), image)
+	case errors.As(err, &unknown):
+		return fail(k, err, "the outcome is unknown", "%s of image %s may have ended or may still run: the container runtime was lost meanwhile (container %s: %s). "+
+			"See that the runtime is there again, then plan, which looks at how things really are.", k.title(), image, diag.Visible(unknown.Container), diag.Visible(unknown.Err.Error()))
 	case errors.Is(err, invoke.ErrNoImage):
 		return fail(k, err, "image not found", "The image %s (%s) is not here any more. Bring it in again with `deployster image import`, or plan again.", image, k.digest)
 	}

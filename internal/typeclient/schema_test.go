@@ -26,6 +26,7 @@ func TestCheckConfig(t *testing.T) {
 		{name: "const", schema: `{"properties":{"z":{"const":{"a":1}}}}`, config: `{"z":"secret"}`, want: []string{`config.z: must be {"a":1}`}},
 		{name: "pattern", schema: `{"properties":{"z":{"pattern":"^a+$"}}}`, config: `{"z":"secret"}`, want: []string{"config.z: must match the pattern ^a+$"}},
 		{name: "format is asserted", schema: `{"properties":{"z":{"format":"ipv4"}}}`, config: `{"z":"secret"}`, want: []string{"config.z: must have the format ipv4"}},
+		{name: "format is asserted in later drafts too", schema: `{"$schema":"https://json-schema.org/draft/2020-12/schema","properties":{"z":{"format":"ipv4"}}}`, config: `{"z":"secret"}`, want: []string{"config.z: must have the format ipv4"}},
 		{name: "exact integers", schema: `{"properties":{"z":{"maximum":9007199254740992}}}`, config: `{"z":9007199254740993}`, want: []string{"config.z: must be at most 9007199254740992"}},
 		{name: "exact decimals", schema: `{"properties":{"z":{"multipleOf":0.01}}}`, config: `{"z":19.99}`},
 		{name: "not a multiple", schema: `{"properties":{"z":{"multipleOf":0.25}}}`, config: `{"z":0.3}`, want: []string{"config.z: must be a multiple of 0.25"}},
