@@ -71,8 +71,8 @@ func shortNumber(v cty.Value) string {
 }
 
 // redact keeps sensitive values out of a message that a function or HCL wrote.
-func (m *Manifest) redact(text string, h *hcl.Diagnostic) string {
-	secrets := m.Secrets()
+func redact(text string, h *hcl.Diagnostic, secrets []string) string {
+	secrets = slices.Clone(secrets)
 	if h.Expression != nil && h.EvalContext != nil {
 		for _, t := range h.Expression.Variables() {
 			if v, diags := t.TraverseAbs(h.EvalContext); !diags.HasErrors() {

@@ -14,7 +14,10 @@ import (
 )
 
 // maxSnippetLines is how much source a diagnostic shows at most.
-const maxSnippetLines = 10
+const (
+	maxSnippetLines = 10
+	maxSnippetBytes = 2000
+)
 
 // failure makes an error at a place.
 func failure(r hcl.Range, summary, detail string, args ...any) *hcl.Diagnostic {
@@ -60,8 +63,12 @@ func (m *Manifest) convert(list hcl.Diagnostics) diag.Diagnostics {
 	var out diag.Diagnostics
 	type key struct{ where, summary, detail string }
 	seen := map[key]bool{}
+	var secrets []string
+	if len(list) > 0 {
+		secrets = m.Secrets()
+	}
 	for _, h := range list {
-		d := &diag.Diagnostic{Severity: diag.Error, Summary: h.Summary, Detail: shorten(m.redact(h.Detail, h))}
+		d := &diag.Diagnostic{Severity: diag.Error, Summary: h.Summary, Detail: shorten(redact(h.Detail, h, secrets))}
 		if h.Severity == hcl.DiagWarning {
 			d.Severity = diag.Warning
 		}
@@ -158,8 +165,12 @@ func snippet(src []byte, r diag.Range) *diag.Snippet {
 		}
 	}
 	code := src[first:max(first, min(last-1, len(src)))]
+	if len(code) > maxSnippetBytes { // one very long line: what is around the place
+		first = max(first, start-maxSnippetBytes/4)
+		code = src[first:min(first+maxSnippetBytes, len(src))]
+	}
 	return &diag.Snippet{
-		Code:           string(code),
+		Code:           strings.ToValidUTF8(string(code), "?"),
 		StartLine:      r.Start.Line,
 		HighlightStart: min(start-first, len(code)),
 		HighlightEnd:   min(end-first, len(code)),

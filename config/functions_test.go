@@ -73,7 +73,7 @@ func TestFunctionsHaveLimits(t *testing.T) {
 		`setproduct(range(1000), range(1000))`, `format("%0*d", 100000000, 1)`, `format("%.99999999f", 1)`, `formatlist("%99999999d", [1])`, `indent(100000000, "a\nb")`,
 		`replace(join("", [for i in range(1000) : "aaaaaaaaaaaaaaaaaaaa"]), "a", join("", [for i in range(1000) : "bbbbbbbbbbb"]))`,
 		`replace(join("", [for i in range(1000) : "aaaaaaaaaaaaaaaaaaaa"]), "/a*?/", join("", [for i in range(1000) : "bbbbbbbbbbb"]))`,
-		`[for i in range(1000) : range(1000)]`, `[for i in range(1000) : join("", [for j in range(1000) : "aaaaaaaaaaaaaaaaaaaaaa"])]`} {
+		`[for i in range(101) : range(1000)]`, `[for i in range(1000) : "${format("%9999s", i)}${format("%9999s", i)}"]`} {
 		_, diags := Load(sources(t.TempDir(), "locals {\n  x = "+expr+"\n}\n"), nil, Builtins{})
 		if !diags.HasErrors() {
 			t.Errorf("%s passed", expr)

@@ -151,7 +151,7 @@ func (m *Manifest) resourceName(expr hcl.Expression, what string) (string, *hcl.
 		}
 		return "", failure(expr.Range(), "Not a resource", "%s must name a resource: resource.NAME.%s", what, hint)
 	}
-	if d := missing(t, "resource", sortedKeys(m.declared.resources), "Declare it with a resource block, or correct the name"); d != nil {
+	if d := missing(t, "resource", m.declared.resources, "Declare it with a resource block, or correct the name"); d != nil {
 		return "", d
 	}
 	return stepName(t, 1), nil

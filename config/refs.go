@@ -12,8 +12,8 @@ import (
 
 // What the roots of expressions have below them.
 var (
-	pathAttrs       = []string{"cwd", "module", "root"}
-	deploysterAttrs = []string{"verbose", "version", "workspace"}
+	pathAttrs       = map[string]bool{"cwd": true, "module": true, "root": true}
+	deploysterAttrs = map[string]bool{"verbose": true, "version": true, "workspace": true}
 	resourceAttrs   = []string{"config", "name", "state", "type"}
 )
 
@@ -57,29 +57,29 @@ func (m *Manifest) checkRef(t hcl.Traversal, p place, owner *resource) *hcl.Diag
 	}
 	switch root {
 	case "var":
-		return missing(t, "variable", sortedKeys(m.declared.variables), "Declare it with a variable block, or correct the name")
+		return missing(t, "variable", m.declared.variables, "Declare it with a variable block, or correct the name")
 	case "local":
-		if d := missing(t, "local value", sortedKeys(m.declared.locals), "Declare it in a locals block, or correct the name"); d != nil {
+		if d := missing(t, "local value", m.declared.locals, "Declare it in a locals block, or correct the name"); d != nil {
 			return d
 		}
 		if p.static && m.declared.locals[name].dynamic {
 			return failure(r, "Known too late", "local.%s needs a resource, and %s must be known before any resource is looked at. Use variables and constants here.", name, p.what)
 		}
 	case "type":
-		return missing(t, "type", sortedKeys(m.declared.types), "Declare it with a type block, or correct the name")
+		return missing(t, "type", m.declared.types, "Declare it with a type block, or correct the name")
 	case "plug":
-		return missing(t, "plug", sortedKeys(m.declared.plugs), "Declare it with a plug block, or correct the name")
+		return missing(t, "plug", m.declared.plugs, "Declare it with a plug block, or correct the name")
 	case "path":
 		return missing(t, "path", pathAttrs, "Correct the name")
 	case "deployster":
 		return missing(t, "attribute of deployster", deploysterAttrs, "Correct the name")
 	case "resource":
-		if d := missing(t, "resource", sortedKeys(m.declared.resources), "Declare it with a resource block, or correct the name"); d != nil {
+		if d := missing(t, "resource", m.declared.resources, "Declare it with a resource block, or correct the name"); d != nil {
 			return d
 		}
 		return resourceAttr(t)
 	case "dep":
-		if d := missing(t, "dependency with the alias", sortedKeys(owner.aliases), "Add it to the dependencies of this resource, or correct the name"); d != nil {
+		if d := missing(t, "dependency with the alias", owner.aliases, "Add it to the dependencies of this resource, or correct the name"); d != nil {
 			return d
 		}
 		return resourceAttr(t)
@@ -112,11 +112,12 @@ func (m *Manifest) wrongRoot(t hcl.Traversal, roots []string, p place) *hcl.Diag
 }
 
 // missing says that the second step of a traversal names nothing.
-func missing(t hcl.Traversal, kind string, names []string, advice string) *hcl.Diagnostic {
+func missing[V any](t hcl.Traversal, kind string, declared map[string]V, advice string) *hcl.Diagnostic {
 	name := stepName(t, 1)
-	if slices.Contains(names, name) {
+	if _, ok := declared[name]; ok {
 		return nil
 	}
+	names := sortedKeys(declared)
 	return failure(t.SourceRange(), "Unknown name", "There is no %s %q: %s.%s %s.", kind, name, oneOf(slices.Clone(names)), suggest(name, slices.Clone(names)), advice)
 }
 

@@ -1,0 +1,107 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"deployster/internal/diag"
+)
+
+// corpus are the seeds of the fuzz targets: all manifests under testdata. An
+// empty one is an error, lest the fuzzing test nothing unseen.
+func corpus(t testing.TB) map[string][]byte {
+	t.Helper()
+	seeds := map[string][]byte{}
+	for _, pattern := range []string{"testdata/bad/*", "testdata/good/*"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no seeds in %s (%v)", pattern, err)
+		}
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seeds[filepath.Base(f)] = text
+		}
+	}
+	return seeds
+}
+
+// FuzzManifest: no manifest makes the tool panic, and what loads without errors
+// evaluates to JSON that says what is unknown in it.
+func FuzzManifest(f *testing.F) {
+	for name, text := range corpus(f) {
+		f.Add(text, strings.HasSuffix(name, ".json"), `{"zone":"eu","ip":"1.2.3.4","list":[1,{"x":null}]}`)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, json bool, state string) {
+		dir := t.TempDir()
+		name := "main.hcl"
+		if json {
+			name += ".json"
+		}
+		m, diags := Load(Sources{Workspace: dir, Dir: dir, Manifests: []File{{name, text}}}, nil, Builtins{Version: "0.1.0"})
+		survived(t, diags)
+		if diags.HasErrors() {
+			return
+		}
+		for _, complete := range []bool{false, true} {
+			scope := Scope{}
+			for _, r := range m.Resources() {
+				scope[r.Address] = ResourceState{Known: []byte(state), Complete: complete}
+			}
+			for _, r := range m.Resources() {
+				v, diags := m.Config(r.Address, scope)
+				survived(t, diags)
+				if diags.HasErrors() {
+					continue
+				}
+				if _, err := fromJSON(v.Value); err != nil {
+					t.Errorf("%s: %v\n%s", r.Address, err, v.Value)
+				}
+				for p, refs := range v.Unknown {
+					if refs == "" || m.Locate(r.Address, p) == nil {
+						t.Errorf("%s: nothing is said of the unknown value at %q", r.Address, p)
+					}
+				}
+			}
+			_, diags := m.Outputs(scope)
+			survived(t, diags)
+		}
+	})
+}
+
+// FuzzVariableFile: no variable file makes the tool panic.
+func FuzzVariableFile(f *testing.F) {
+	for name, text := range corpus(f) {
+		f.Add(text, name)
+	}
+	f.Add([]byte("a: [1, {b: c}]\n"), "x.yaml")
+	f.Add([]byte(`{"a": [1, 2.5e3, null]}`), "x.json")
+	f.Add([]byte("a = [1, { b = \"c\" }]\n"), "x.hcl")
+	f.Fuzz(func(t *testing.T, text []byte, name string) {
+		for _, name := range []string{"x" + filepath.Ext(name), "x.yaml"} {
+			if values, diags := parseVarFile(text, name); len(values) > 0 && !diags.HasErrors() {
+				for _, v := range values {
+					if err := checkValue(v.value); err == nil {
+						_, _ = (&variable{typ: v.value.Type(), nullable: true}).accept(v.value)
+					}
+				}
+			}
+		}
+	})
+}
+
+func survived(t *testing.T, diags diag.Diagnostics) {
+	t.Helper()
+	for _, d := range diags {
+		if strings.Contains(d.Detail, "bug in deployster") || strings.Contains(d.Detail, "panic") || d.Summary == "" {
+			t.Fatalf("%+v", d)
+		}
+		if d.Snippet != nil && (d.Snippet.HighlightStart > d.Snippet.HighlightEnd || d.Snippet.HighlightEnd > len(d.Snippet.Code)) {
+			t.Fatalf("snippet: %+v", d.Snippet)
+		}
+	}
+}
