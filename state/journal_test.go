@@ -381,3 +381,35 @@ func TestJournalsOfARunGrowWithItsFacts(t *testing.T) {
 	}
 	ok(t, j.Finish(StatusOK), s.Close())
 }
+
+// TestChangedRecords: a record whose content was changed, or that is of another
+// journal, is never taken for a fact.
+func TestChangedRecords(t *testing.T) {
+	t.Parallel()
+	path, after := crashed(t, 4, rand.New(rand.NewPCG(7, 8)))
+	whole, err := os.ReadFile(path + ".journal")
+	ok(t, err)
+	last := bytes.LastIndexByte(whole[:len(whole)-1], '\n') + 1
+	for at := last; at < len(whole)-1; at++ {
+		for bit := range 8 {
+			changed := bytes.Clone(whole)
+			changed[at] ^= 1 << bit
+			records, dropped, err := decodeJournal(changed)
+			if err != nil || dropped == 0 || len(records) != len(after)-1 {
+				t.Fatalf("bit %d of byte %d of the last record: %d records, %d dropped, %v", bit, at-last, len(records), dropped, err)
+			}
+		}
+	}
+	other, _ := crashed(t, 4, rand.New(rand.NewPCG(7, 8)))
+	foreign, err := os.ReadFile(other + ".journal")
+	ok(t, err)
+	mine, theirs := bytes.SplitAfter(whole, []byte("\n")), bytes.SplitAfter(foreign, []byte("\n"))
+	mine[2] = theirs[2]
+	ok(t, os.WriteFile(path+".journal", bytes.Join(mine, nil), 0o600))
+	_, _, err = Load(path)
+	refused(t, err, ErrDamaged)
+	mine[len(mine)-2], mine[2] = theirs[len(theirs)-2], bytes.SplitAfter(whole, []byte("\n"))[2]
+	if records, dropped, err := decodeJournal(bytes.Join(mine, nil)); err != nil || dropped == 0 || len(records) != len(after)-1 {
+		t.Errorf("a last record of another journal: %d records, %d dropped, %v", len(records), dropped, err)
+	}
+}
