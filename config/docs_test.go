@@ -1,0 +1,66 @@
+package config
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+var fenced = regexp.MustCompile("(?ms)^```(hcl|json)\n(.*?)^```$")
+
+// Every example of the language's page loads, and the page names every function
+// and every block and attribute.
+func TestLanguagePage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/language.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := fenced.FindAllStringSubmatch(string(page), -1)
+	if len(examples) < 8 {
+		t.Fatalf("only %d examples", len(examples))
+	}
+	for _, e := range examples {
+		name := "main.hcl"
+		if e[1] == "json" {
+			name = "main.hcl.json"
+		}
+		if file, diags := hclsyntax.ParseConfig([]byte(e[2]), name, hcl.InitialPos); e[1] == "hcl" && !diags.HasErrors() && len(file.Body.(*hclsyntax.Body).Blocks) == 0 {
+			_, diags := parseVarFile([]byte(e[2]), "vars.auto.hcl")
+			if diags.HasErrors() {
+				t.Errorf("%v in\n%s", diags, e[2])
+			}
+			continue
+		}
+		_, diags := Load(Sources{Workspace: "/w", Dir: "/w", Manifests: []File{{name, []byte(e[2])}}}, nil, Builtins{Version: "0.1.0", Home: "/home/me"})
+		if len(diags) != 0 {
+			t.Errorf("%v in\n%s", diags, e[2])
+		}
+	}
+	words := strings.FieldsFunc(string(page), func(r rune) bool { return strings.ContainsRune(" \n`\".,:;()", r) })
+	slices.Sort(words)
+	missing := func(name string) bool { _, found := slices.BinarySearch(words, name); return !found }
+	for name := range functions(newReader(Sources{})) {
+		if missing(name) {
+			t.Errorf("the function %s is not on the page", name)
+		}
+	}
+	for _, s := range []*hcl.BodySchema{rootSchema, deploysterSchema.BodySchema, variableSchema.BodySchema, validationSchema.BodySchema, typeSchema.BodySchema,
+		plugSchema.BodySchema, resourceSchema.BodySchema, lifecycleSchema.BodySchema, timeoutsSchema.BodySchema, outputSchema.BodySchema} {
+		for _, a := range s.Attributes {
+			if missing(a.Name) {
+				t.Errorf("the attribute %s is not on the page", a.Name)
+			}
+		}
+		for _, b := range s.Blocks {
+			if missing(b.Type) {
+				t.Errorf("the block %s is not on the page", b.Type)
+			}
+		}
+	}
+}
