@@ -38,6 +38,10 @@ var update = flag.Bool("update", false, "write what the scripts' commands print 
 //	exits CODE COMMAND...   run COMMAND, which must end with that exit code
 //	wait-for FILE [TEXT]    wait until FILE exists (and holds TEXT), ten seconds at the most
 //	no-containers           nothing of any run is left
+//	archive KIND FILE NAME DIR [CONFIG]
+//	                        make what docker saves (docker) or an OCI layout (oci) of DIR, with a container config
+//	socket FILE             a unix socket that nobody listens at
+//	same-digest FILE FILE   two outputs of image pack or import name one image
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	runScripts(t, "testdata/script", nil)
@@ -65,6 +69,9 @@ func runScripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
 			"exits":         exits,
 			"wait-for":      waitFor,
 			"no-containers": noContainers,
+			"archive":       makeArchive,
+			"same-digest":   sameDigest,
+			"socket":        leaveSocket,
 		},
 	})
 }

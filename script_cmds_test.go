@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,6 +44,12 @@ func packShellType(ts *testscript.TestScript, neg bool, args []string) {
 
 // pack puts busybox beside the files of a type and makes the image.
 func pack(ts *testscript.TestScript, name, dir string) {
+	addBusybox(ts, dir)
+	ts.Check(ts.Exec("deployster", "image", "pack", "-t", name, "-entrypoint", "/type", dir))
+}
+
+// addBusybox makes a directory one in which shell scripts run.
+func addBusybox(ts *testscript.TestScript, dir string) {
 	bin := filepath.Join(dir, "bin")
 	ts.Check(os.MkdirAll(bin, 0o755))
 	if !exists(filepath.Join(bin, "busybox")) {
@@ -53,7 +60,6 @@ func pack(ts *testscript.TestScript, name, dir string) {
 			ts.Check(os.Symlink("busybox", filepath.Join(bin, applet)))
 		}
 	}
-	ts.Check(ts.Exec("deployster", "image", "pack", "-t", name, "-entrypoint", "/type", dir))
 }
 
 // exits runs a command that must end with an exit code.
@@ -111,4 +117,16 @@ func noContainers(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
+}
+
+// leaveSocket makes a unix socket that nobody listens at.
+func leaveSocket(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: socket FILE")
+	}
+	ts.Check(os.MkdirAll(filepath.Dir(ts.MkAbs(args[0])), 0o755))
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: ts.MkAbs(args[0])})
+	ts.Check(err)
+	l.SetUnlinkOnClose(false)
+	ts.Check(l.Close())
 }
