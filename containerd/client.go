@@ -129,7 +129,10 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	if r.embedded {
 		err = r.openEmbedded(ctx, o)
 	} else {
-		r.runc = o.Runc
+		// One that is asked for is used by a daemon too; else it has its own.
+		if o.Runc != "" {
+			r.runc = runcPath(o.Runc)
+		}
 		socket, err = r.openDaemon(ctx, o)
 	}
 	if err != nil {
@@ -149,7 +152,7 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 			defer r.background.Done()
 			checkDaemonRunc(background, socket, o.warn)
 			// Whoever comes next tries again: nothing is lost by a failure.
-			_ = r.sweeper().sweep(background, false)
+			_ = r.sweeper().sweep(background, true)
 		}()
 	}
 	return r, nil

@@ -13,12 +13,20 @@ import (
 	"time"
 
 	"deployster/internal/diag"
+	"deployster/internal/invoke"
 	"deployster/internal/invoke/invoketest"
 )
 
 // daemon starts a private instance of the system's containerd, which is of
 // another version than the embedded one, and gives the options for it.
 func daemon(t testing.TB) Options {
+	t.Helper()
+	o, _ := restartableDaemon(t)
+	return o
+}
+
+// restartableDaemon is a daemon with what kills it and starts it again.
+func restartableDaemon(t testing.TB) (o Options, restart func()) {
 	t.Helper()
 	needRoot(t)
 	const program = "/usr/bin/containerd"
@@ -31,13 +39,34 @@ func daemon(t testing.TB) Options {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	config := filepath.Join(dir, "config.toml")
+	stop := startDaemon(t, program, dir)
+	t.Cleanup(func() {
+		stop(syscall.SIGTERM)
+		for _, p := range processesWith(dir) {
+			t.Errorf("a process is left: %s", p)
+		}
+		if err := unmountBelow(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	restart = func() {
+		stop(syscall.SIGKILL)
+		stop = startDaemon(t, program, dir)
+	}
+	return Options{Address: filepath.Join(dir, "c.sock"), RuntimeDir: filepath.Join(dir, "run")}, restart
+}
+
+// startDaemon starts a daemon in a directory, and gives what ends it by a
+// signal.
+func startDaemon(t testing.TB, program, dir string) (stop func(syscall.Signal)) {
+	t.Helper()
+	config, socket := filepath.Join(dir, "config.toml"), filepath.Join(dir, "c.sock")
 	text := "version = 2\nroot = \"" + dir + "/root\"\nstate = \"" + dir + "/state\"\n" +
-		"disabled_plugins = [\"io.containerd.grpc.v1.cri\"]\n[grpc]\naddress = \"" + dir + "/c.sock\"\n[ttrpc]\naddress = \"" + dir + "/t.sock\"\n"
+		"disabled_plugins = [\"io.containerd.grpc.v1.cri\"]\n[grpc]\naddress = \"" + socket + "\"\n[ttrpc]\naddress = \"" + dir + "/t.sock\"\n"
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	log, err := os.Create(filepath.Join(dir, "log"))
+	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,23 +75,6 @@ func daemon(t testing.TB) Options {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("the daemon's log:\n%s", lastLines(log.Name(), 20))
-		}
-		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Error(err)
-		}
-		_ = cmd.Wait() // it ends by the signal
-		log.Close()
-		for _, p := range processesWith(dir) {
-			t.Errorf("a process is left: %s", p)
-		}
-		if err := unmountBelow(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	socket := filepath.Join(dir, "c.sock")
 	eventually(t, 20*time.Second, "the daemon listens", func() bool {
 		c, err := net.Dial("unix", socket)
 		if err != nil {
@@ -71,7 +83,19 @@ func daemon(t testing.TB) Options {
 		c.Close()
 		return true
 	})
-	return Options{Address: socket, RuntimeDir: filepath.Join(dir, "run")}
+	var once sync.Once
+	return func(s syscall.Signal) {
+		once.Do(func() {
+			if t.Failed() {
+				t.Logf("the daemon's log:\n%s", lastLines(log.Name(), 20))
+			}
+			if err := cmd.Process.Signal(s); err != nil {
+				t.Error(err)
+			}
+			_ = cmd.Wait() // it ends by the signal
+			log.Close()
+		})
+	}
 }
 
 func TestDaemonKeepsTheContract(t *testing.T) {
@@ -103,4 +127,21 @@ func TestDaemonKeepsTheContract(t *testing.T) {
 	if told := len(warnings) == 1 && strings.Contains(warnings[0], path) && strings.Contains(warnings[0], version); told == safe {
 		t.Errorf("the daemon's runc is %s (safe: %v), and the warnings are %q", version, safe, warnings)
 	}
+}
+
+// A daemon that is updated comes back, and its containers live on meanwhile:
+// the true end of the program is what counts.
+func TestDaemonRestartIsNoEnd(t *testing.T) {
+	t.Parallel()
+	o, restart := restartableDaemon(t)
+	r := open(t, o)
+	dgst := pack(t, r, PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
+	var once sync.Once
+	res, err := r.Run(context.Background(), invoke.Spec{Name: "x", Kind: invoke.Action, Digest: dgst,
+		Args:   []string{"echo before; sleep 2; echo after; exit 7"},
+		Stdout: writerFunc(func(p []byte) (int, error) { once.Do(restart); return len(p), nil })})
+	if err != nil || res.ExitCode != 7 || string(res.Stdout) != "before\nafter\n" {
+		t.Errorf("got %+v, %v", res, err)
+	}
+	nothingLeft(t, r)
 }

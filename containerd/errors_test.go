@@ -185,6 +185,10 @@ func TestFindRunc(t *testing.T) {
 	if err != nil || got != old || len(warned) != 1 || warned[0].Severity != diag.Warning {
 		t.Errorf("an old one allowed: got %s, %v, %v", got, err, warned)
 	}
+	t.Chdir(filepath.Dir(safe))
+	if got, err := findRunc(ctx, Options{Runc: "./runc"}); err != nil || got != safe {
+		t.Errorf("a relative path: got %s, %v", got, err)
+	}
 	t.Setenv("PATH", t.TempDir())
 	_, err = findRunc(ctx, Options{Runc: "/nowhere/runc"})
 	wantDiagnostic(t, err, "There is no runc", "/nowhere/runc", "DEPLOYSTER_RUNC")

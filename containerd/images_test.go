@@ -241,9 +241,15 @@ func TestImport(t *testing.T) {
 	} {
 		if list, err := r.Import(context.Background(), bytes.NewReader(b)); !isDiagnostic(err) {
 			t.Errorf("%s: got %+v, %v", name, list, err)
-		} else {
-			t.Logf("%s: %v", name, err)
 		}
+	}
+	// An import that fails leaves the image that had the name.
+	bad := dockerArchive(t, "test/docker:1", nil, object{"User": "nobody-here"})
+	if _, err := r.Import(context.Background(), bytes.NewReader(bad)); !isDiagnostic(err) {
+		t.Errorf("got %v", err)
+	}
+	if i, err := r.Resolve(context.Background(), "test/docker:1"); err != nil || out(t, r, i.Digest) != "imported" {
+		t.Errorf("the name is lost: %+v, %v", i, err)
 	}
 	if _, err := r.Resolve(context.Background(), "test/cut:1"); !errors.Is(err, invoke.ErrNoImage) {
 		t.Errorf("a broken image is here: %v", err)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"sort"
+	"time"
 
 	"github.com/containerd/containerd/v2/client"
 	"github.com/containerd/containerd/v2/core/images"
@@ -28,6 +29,10 @@ func (r *Runtime) Import(ctx context.Context, from io.Reader) ([]ImageInfo, erro
 		return nil, err
 	}
 	defer plain.Close()
+	before, err := r.client.ImageService().List(ctx)
+	if err != nil {
+		return nil, r.failure("The import", err)
+	}
 	imported, err := r.client.Import(ctx, plain,
 		client.WithImportPlatform(platform()),
 		client.WithSkipMissing(), // an index may name other platforms, which are not in the archive
@@ -45,11 +50,38 @@ func (r *Runtime) Import(ctx context.Context, from io.Reader) ([]ImageInfo, erro
 	if len(imported) == 0 {
 		return nil, errArchive(errors.New("there is no image in it"))
 	}
-	return r.checkImported(ctx, imported)
+	infos, err := r.checkImported(ctx, imported)
+	if err != nil {
+		undo, cancel := r.detached(ctx, time.Minute)
+		defer cancel()
+		return nil, join(err, r.restore(undo, imported, before))
+	}
+	return infos, nil
+}
+
+// restore takes images away again, and gives names that they took from others
+// back.
+func (r *Runtime) restore(ctx context.Context, imported, before []images.Image) error {
+	had := map[string]images.Image{}
+	for _, i := range before {
+		had[i.Name] = i
+	}
+	var errs []error
+	for _, i := range imported {
+		r.images.forget(i.Target.Digest)
+		var err error
+		if old, ok := had[i.Name]; ok {
+			_, err = r.client.ImageService().Update(ctx, old, "target")
+		} else {
+			err = unlessGone(r.client.ImageService().Delete(ctx, i.Name))
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
 // checkImported makes sure that new images can be run, which also unpacks
-// them, so that the first run need not. What cannot be run is not kept.
+// them, so that the first run need not.
 func (r *Runtime) checkImported(ctx context.Context, list []images.Image) ([]ImageInfo, error) {
 	named := map[digest.Digest]bool{}
 	for _, i := range list {
@@ -58,10 +90,6 @@ func (r *Runtime) checkImported(ctx context.Context, list []images.Image) ([]Ima
 	var infos []ImageInfo
 	for _, i := range list {
 		if _, err := r.prepare(ctx, i.Target.Digest.String()); err != nil {
-			for _, i := range list {
-				err = errors.Join(err, unlessGone(r.client.ImageService().Delete(ctx, i.Name)))
-				r.images.forget(i.Target.Digest)
-			}
 			return nil, r.failure("The import", err)
 		}
 		if !isDigest(i.Name) || !named[i.Target.Digest] {

@@ -102,17 +102,29 @@ func findRunc(ctx context.Context, o Options) (string, error) {
 
 func runcCandidates(o Options) (paths []string) {
 	if o.Runc != "" {
-		paths = append(paths, o.Runc)
+		paths = append(paths, runcPath(o.Runc))
 	}
 	if self, err := os.Executable(); err == nil {
 		paths = append(paths, filepath.Join(filepath.Dir(self), "runc"))
 	}
-	if path, err := exec.LookPath("runc"); err == nil {
-		if path, err = filepath.Abs(path); err == nil {
-			paths = append(paths, path)
-		}
+	if path := runcPath("runc"); filepath.IsAbs(path) {
+		paths = append(paths, path)
 	}
 	return paths
+}
+
+// runcPath makes what a user wrote a full path, as a shell would, because it
+// is used by processes with other working directories.
+func runcPath(name string) string {
+	if path, err := exec.LookPath(name); err == nil {
+		name = path
+	} else if filepath.Base(name) == name {
+		return name
+	}
+	if path, err := filepath.Abs(name); err == nil {
+		return path
+	}
+	return name
 }
 
 // checkDaemonRunc warns of an old runc of a running daemon, as far as it can be
