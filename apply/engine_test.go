@@ -1,0 +1,125 @@
+package apply_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"deployster/apply"
+	"deployster/config"
+	"deployster/internal/diag"
+	"deployster/internal/invoke/invoketest"
+	"deployster/internal/typeclient"
+	"deployster/plan"
+	"deployster/state"
+)
+
+// engine is the whole tool but for its command line and containerd: manifests,
+// plans, plan files, applies and a state file, over a world in memory.
+type engine struct {
+	world *invoketest.World
+	fake  *invoketest.Fake
+	dir   string
+	opts  apply.Options
+}
+
+func newEngine(dir string) *engine {
+	e := &engine{world: invoketest.NewWorld(), fake: invoketest.NewFake(), dir: dir}
+	e.fake.Add("test/thing:1", e.world.Program)
+	e.opts = apply.Options{Parallelism: 4, Now: time.Now}
+	return e
+}
+
+func (e *engine) statePath() string { return filepath.Join(e.dir, "deployster.state.json") }
+
+func (e *engine) load(source string) (*config.Manifest, error) {
+	src := config.Sources{Workspace: e.dir, Dir: e.dir, Manifests: []config.File{{Path: "main.hcl", Bytes: []byte(source)}}}
+	m, diags := config.Load(src, nil, config.Builtins{Version: "0.1.0", Workspace: e.dir})
+	return m, diags.Err()
+}
+
+func (e *engine) client(pins map[string]string) *typeclient.Client {
+	return typeclient.New(typeclient.Options{Runner: e.fake, Version: "0.1.0", Workspace: e.dir, Pins: pins, Backoff: []time.Duration{}})
+}
+
+// plan plans, and passes the plan through its file.
+func (e *engine) plan(source string) (*plan.Plan, error) {
+	m, err := e.load(source)
+	if err != nil {
+		return nil, err
+	}
+	snapshot, _, err := state.Load(e.statePath())
+	if err != nil {
+		return nil, err
+	}
+	p, diags := plan.Build(context.Background(), m, snapshot, e.client(nil),
+		plan.Options{Version: "0.1.0", Workspace: e.dir, Parallelism: 4, Now: time.Unix(1700000000, 0)})
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	var file bytes.Buffer
+	if err := plan.Write(&file, p); err != nil {
+		return nil, err
+	}
+	return plan.Read(bytes.NewReader(file.Bytes()), int64(file.Len()))
+}
+
+// apply carries a plan out.
+func (e *engine) apply(ctx context.Context, p *plan.Plan) (*apply.Report, error) {
+	inputs, diags := config.Pinned(p.Variables)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	m, diags := config.Load(p.Sources, inputs, config.Builtins{Version: "0.1.0", Workspace: e.dir})
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	store, err := state.Open(ctx, e.statePath(), state.Options{Command: "test"})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = store.Close() }()
+	if err := apply.Check(p, store.Snapshot()); err != nil {
+		return nil, err
+	}
+	journal, err := store.Begin(p.ID, p.Lineage)
+	if err != nil {
+		return nil, err
+	}
+	report, err := apply.Run(ctx, p, m, store.Snapshot(), journal, e.client(p.Images), e.opts)
+	return report, errors.Join(err, journal.Finish(state.StatusOK))
+}
+
+// do plans and applies.
+func (e *engine) do(t interface{ Fatal(...any) }, source string) *apply.Report {
+	p, err := e.plan(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := e.apply(context.Background(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// thing writes a resource block.
+func thing(name string, config ...string) string {
+	body := ""
+	for i := 0; i+1 < len(config); i += 2 {
+		body += fmt.Sprintf("    %s = %s\n", config[i], config[i+1])
+	}
+	return fmt.Sprintf("resource %q {\n  type = \"test/thing:1\"\n  config = {\n%s  }\n}\n", name, body)
+}
+
+// summaries gives the problems of a report in short.
+func summaries(list diag.Diagnostics) []string {
+	var s []string
+	for _, d := range list {
+		s = append(s, d.Address+": "+d.Summary)
+	}
+	return s
+}
