@@ -1,0 +1,118 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"deployster/config"
+	"deployster/internal/diag"
+	"deployster/internal/invoke"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// samplePlan has something in every field.
+func samplePlan() *Plan {
+	command := protocol.Command{Image: "acme/other", Entrypoint: "/run", Args: []string{"a", "<b>"}}
+	p := &Plan{
+		Format: Format, Deployster: "0.1.0", Created: time.Unix(1700000000, 0).UTC(), Lineage: "l", Serial: 3, Workspace: "/w",
+		Images: map[string]string{"docker.io/acme/file:1": "sha256:1"}, Layers: [][]string{{"conf"}, {"svc"}},
+		Edges: []Edge{{From: "conf", To: "svc", Origin: "reference"}},
+		Resources: map[string]*Step{
+			"conf": {Type: "acme/file:1", Change: Update, MayChange: true, Adopted: true, Drifted: true, Reason: "because",
+				Config: json.RawMessage(`{"a":"<&>","n":99999999999999999999.5}`), Sensitive: []string{"/a"}, Hidden: []string{"/a"},
+				Stale: json.RawMessage(`{"a":"b"}`), Forecast: json.RawMessage(`{"a":1}`), Shutdown: &protocol.Action{Name: "stop"},
+				Actions: []protocol.Action{{Name: "write", Description: "Write it", Command: command}},
+				Reasons: []protocol.Reason{{Path: "/a", Have: json.RawMessage(`1`), Want: json.RawMessage(`2`), Message: "m"}},
+				Aliases: map[string]string{"x": "svc"}, Init: protocol.Type{Reference: "acme/file:1", Digest: "sha256:1", Dialect: 2, StateAction: command},
+				Settings: invoke.Settings{Network: invoke.NoNetwork, Env: map[string]string{"A": "b"}}, Mounts: []invoke.Mount{{Source: "/s", Target: "/t", Writable: true}},
+				Timeouts: Timeouts{State: state.Duration(time.Minute)}, Protect: true, OnRemove: "forget", Source: "main.hcl:3"},
+			"svc": {Type: "acme/file:1", Change: Deferred, Reason: "later", Config: json.RawMessage(`{"ip":{"$unknown":"resource.conf.state.ip"}}`),
+				Unknown: map[string]string{"/ip": "resource.conf.state.ip"}, ReadOnly: true},
+		},
+		Outputs:   map[string]Output{"o": {Value: json.RawMessage(`"x"`), Sensitive: true, Changed: true}},
+		Summary:   Summary{Update: 1, Deferred: 1},
+		Variables: map[string]json.RawMessage{"v": json.RawMessage(`{"value":1,"type":"number"}`)}, SensitiveVariables: []string{"v"},
+		Entries: map[string]string{"conf": "sha256:2", "svc": ""},
+		Sources: config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl", Bytes: []byte("resource {}\n")}},
+			Reads: map[string][]byte{"a.txt": []byte("text")}, Replay: true},
+	}
+	p.ID = fingerprint(p)
+	return p
+}
+
+func written(t *testing.T, p *Plan) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := Write(&out, p); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func read(file []byte) (*Plan, error) { return Read(bytes.NewReader(file), int64(len(file))) }
+
+// The plan in memory equals the plan in the file, whatever fields it gets: one
+// that is left out of the sample, or out of the file, fails here.
+func TestPlanComesBackAsItWasWritten(t *testing.T) {
+	p := samplePlan()
+	back, err := read(written(t, p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(p, back) {
+		t.Errorf("wrote %+v\nread  %+v", p, back)
+	}
+	value := reflect.ValueOf(*p)
+	for i := range value.NumField() {
+		if value.Field(i).IsZero() {
+			t.Errorf("the sample has no %s", value.Type().Field(i).Name)
+		}
+	}
+}
+
+func TestSamePlanGivesSameBytes(t *testing.T) {
+	if !bytes.Equal(written(t, samplePlan()), written(t, samplePlan())) {
+		t.Error("the same plan was written in two ways")
+	}
+}
+
+// Whatever single bit is flipped, and wherever the file is cut off, it is
+// refused: there is no byte in it that could be something else.
+func TestDamagedPlanFilesAreRefused(t *testing.T) {
+	file := written(t, samplePlan())
+	refused := func(what string, damaged []byte) {
+		p, err := read(damaged)
+		var d *diag.Diagnostic
+		if p != nil || !errors.As(err, &d) || d.Detail == "" {
+			t.Fatalf("%s: plan %v, error %v", what, p, err)
+		}
+	}
+	for i := range file {
+		for bit := range 8 {
+			file[i] ^= 1 << bit
+			refused("bit flipped", file)
+			file[i] ^= 1 << bit
+		}
+		refused("cut off", file[:i])
+	}
+	refused("longer", append(bytes.Clone(file), 0))
+	refused("nothing", nil)
+	if _, err := read(file); err != nil {
+		t.Errorf("the undamaged file is refused too: %v", err)
+	}
+}
+
+func TestPlanFileOfAnotherFormatIsRefused(t *testing.T) {
+	p := samplePlan()
+	p.Format = Format + 1
+	_, err := read(written(t, p))
+	if err == nil || !strings.Contains(err.Error(), "format 2") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,96 @@
+package plan
+
+import (
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"deployster/config"
+	"deployster/internal/diag"
+	"deployster/internal/invoke"
+	"deployster/protocol"
+)
+
+func TestGrant(t *testing.T) {
+	patterns := func(p ...string) (list []*regexp.Regexp) {
+		for _, s := range p {
+			list = append(list, regexp.MustCompile("^(?:"+s+")"))
+		}
+		return list
+	}
+	plugs := map[string]config.Plug{
+		"rw":     {Name: "rw", Path: "/host/rw"},
+		"ro":     {Name: "ro", Path: "/host/ro", ReadOnly: true},
+		"byname": {Name: "byname", Path: "/host/n", ResourceNames: patterns("we"), ResourceTypes: patterns("other/")},
+		"bytype": {Name: "bytype", Path: "/host/t", ResourceNames: patterns("other"), ResourceTypes: patterns("acme/")},
+		"nobody": {Name: "nobody", Path: "/host/x", ResourceNames: patterns("eb"), ResourceTypes: patterns("cme/")},
+	}
+	at := func(path string, o ...bool) protocol.PlugRequest {
+		r := protocol.PlugRequest{ContainerPath: path}
+		for i, set := range o {
+			*[]*bool{&r.Writable, &r.Optional, &r.AnyMode}[i] = set
+		}
+		return r
+	}
+	for _, c := range []struct {
+		name   string
+		want   map[string]protocol.PlugRequest
+		mounts []invoke.Mount
+		errors string // words of the one problem
+	}{
+		{"read-only unless asked", map[string]protocol.PlugRequest{"rw": at("/p")}, []invoke.Mount{{Source: "/host/rw", Target: "/p"}}, ""},
+		{"writable when asked", map[string]protocol.PlugRequest{"rw": at("/p", true)}, []invoke.Mount{{Source: "/host/rw", Target: "/p", Writable: true}}, ""},
+		{"read-only plug, read", map[string]protocol.PlugRequest{"ro": at("/p")}, []invoke.Mount{{Source: "/host/ro", Target: "/p"}}, ""},
+		{"dialect 1 takes what there is", map[string]protocol.PlugRequest{"rw": at("/p", false, false, true), "ro": at("/q", false, false, true)},
+			[]invoke.Mount{{Source: "/host/ro", Target: "/q"}, {Source: "/host/rw", Target: "/p", Writable: true}}, ""},
+		{"allowed by name", map[string]protocol.PlugRequest{"byname": at("/p")}, []invoke.Mount{{Source: "/host/n", Target: "/p"}}, ""},
+		{"allowed by type", map[string]protocol.PlugRequest{"bytype": at("/p")}, []invoke.Mount{{Source: "/host/t", Target: "/p"}}, ""},
+		{"absent", map[string]protocol.PlugRequest{"none": at("/p")}, nil, "error: Missing plug"},
+		{"not allowed: patterns are anchored", map[string]protocol.PlugRequest{"nobody": at("/p")}, nil, "error: Plug not allowed"},
+		{"read-only but wanted writable", map[string]protocol.PlugRequest{"ro": at("/p", true)}, nil, "error: Plug is read-only"},
+		{"optional and absent", map[string]protocol.PlugRequest{"none": at("/p", false, true)}, nil, "warning: Missing plug"},
+		{"optional and not allowed", map[string]protocol.PlugRequest{"nobody": at("/p", false, true)}, nil, "warning: Plug not allowed"},
+		{"optional and read-only", map[string]protocol.PlugRequest{"ro": at("/p", true, true)}, nil, "warning: Plug is read-only"},
+		{"two on one path", map[string]protocol.PlugRequest{"ro": at("/p"), "rw": at("/p")}, []invoke.Mount{{Source: "/host/ro", Target: "/p"}}, "error: Two plugs on one path"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := &config.Resource{Address: "web", TypeRef: "acme/file:1"}
+			mounts, diags := grant(r, protocol.Type{Plugs: c.want}, plugs)
+			if !reflect.DeepEqual(mounts, c.mounts) {
+				t.Errorf("mounts %+v, want %+v", mounts, c.mounts)
+			}
+			if got := words(diags); got != c.errors {
+				t.Errorf("said %q, want %q", got, c.errors)
+			}
+		})
+	}
+}
+
+func TestRequiredResourcesOfDialect1(t *testing.T) {
+	ty := protocol.Type{RequiredResources: map[string]string{"net": "acme/net:2"}}
+	types := map[string]string{"a": "acme/net:1", "b": "acme/vm:1"}
+	for aliases, want := range map[string]string{"net=a": "", "net=b": "error: Dependency of the wrong type", "other=a": "error: Missing dependency"} {
+		alias, addr, _ := strings.Cut(aliases, "=")
+		r := &config.Resource{Address: "web", Aliases: map[string]string{alias: addr}}
+		if got := words(requireAliases(r, ty, func(addr string) string { return types[addr] })); got != want {
+			t.Errorf("%s: said %q, want %q", aliases, got, want)
+		}
+	}
+}
+
+func TestUntagged(t *testing.T) {
+	for ref, want := range map[string]string{"a/b": "a/b", "a/b:1": "a/b", "host:5000/b": "host:5000/b", "host:5000/b:1@sha256:x": "host:5000/b"} {
+		if got := untagged(ref); got != want {
+			t.Errorf("%s: %s, want %s", ref, got, want)
+		}
+	}
+}
+
+func words(list diag.Diagnostics) string {
+	var w []string
+	for _, d := range list {
+		w = append(w, d.Severity.String()+": "+d.Summary)
+	}
+	return strings.Join(w, "; ")
+}
