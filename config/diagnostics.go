@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agext/levenshtein"
 	"github.com/hashicorp/hcl/v2"
@@ -90,6 +91,22 @@ func (m *Manifest) convert(list hcl.Diagnostics) diag.Diagnostics {
 	return out
 }
 
+// validText puts a ? for each byte that is no text, so that offsets stay right.
+func validText(code []byte) string {
+	if utf8.Valid(code) {
+		return string(code)
+	}
+	out := slices.Clone(code)
+	for i := 0; i < len(out); {
+		r, size := utf8.DecodeRune(out[i:])
+		if r == utf8.RuneError && size == 1 {
+			out[i] = '?'
+		}
+		i += size
+	}
+	return string(out)
+}
+
 // inOrder sorts errors before warnings, and each by place.
 func inOrder(a, b *diag.Diagnostic) int {
 	if a.Severity != b.Severity || a.Range == nil || b.Range == nil {
@@ -170,7 +187,7 @@ func snippet(src []byte, r diag.Range) *diag.Snippet {
 		code = src[first:min(first+maxSnippetBytes, len(src))]
 	}
 	return &diag.Snippet{
-		Code:           strings.ToValidUTF8(string(code), "?"),
+		Code:           validText(code),
 		StartLine:      r.Start.Line,
 		HighlightStart: min(start-first, len(code)),
 		HighlightEnd:   min(end-first, len(code)),

@@ -96,7 +96,7 @@ func (m *Manifest) aliases(r *resource) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, pair := range pairs {
 		key, d := pair.Key.Value(nil)
-		if d.HasErrors() || key.Type() != cty.String || !validName.MatchString(key.AsString()) {
+		if d.HasErrors() || key.Type() != cty.String || !key.IsKnown() || key.IsNull() || !validName.MatchString(key.AsString()) {
 			diags = append(diags, failure(pair.Key.Range(), "Invalid alias", "An alias is a name: it begins with a letter and has letters, digits, _ and - only."))
 			continue
 		}

@@ -295,3 +295,24 @@ func TestFilesStayBelowTheManifest(t *testing.T) {
 		}
 	}
 }
+
+// A manifest is asked from many goroutines at once, as plan does.
+func TestManifestIsSafeForConcurrentUse(t *testing.T) {
+	t.Parallel()
+	m := conf(t, `x = { p = resource.a.state.ip, w = var.pw }`, `[local.x, fileexists("nothing"), dep.d.config]`)
+	done := make(chan string)
+	for range 8 {
+		go func() {
+			r, _ := m.Config("b", Scope{"a": {Known: []byte(`{"ip":1}`)}})
+			_, _ = m.Outputs(nil)
+			_, _ = m.Secrets(), m.Sources()
+			done <- string(r.Value)
+		}()
+	}
+	first := <-done
+	for range 7 {
+		if got := <-done; got != first || got == "" {
+			t.Errorf("%s and %s", first, got)
+		}
+	}
+}

@@ -87,7 +87,9 @@ func (l *loader) constant(a *hcl.Attribute, want cty.Type, set func(cty.Value)) 
 		l.add(failure(a.Expr.Range(), "Wrong type", "%q must be a %s.", a.Name, want.FriendlyName()))
 		return
 	}
-	set(got)
+	if got.IsWhollyKnown() { // else the parser has said what is wrong with it
+		set(got)
+	}
 }
 
 // accept converts a value to the variable's type, with the defaults of its
@@ -243,6 +245,9 @@ func (m *Manifest) validate(v *variable, check hcl.Attributes) hcl.Diagnostics {
 	if diags.HasErrors() || !ok.IsKnown() {
 		return diags
 	}
+	if ok.IsNull() {
+		return append(diags, failure(condition.Expr.Range(), "Invalid condition", "The condition of a validation is true or false, and this is null."))
+	}
 	if plain, _ := ok.Unmark(); plain.True() {
 		return diags
 	}
@@ -251,7 +256,7 @@ func (m *Manifest) validate(v *variable, check hcl.Attributes) hcl.Diagnostics {
 		return diags
 	}
 	why := "(the message is sensitive)"
-	if !text.IsMarked() {
+	if !text.IsMarked() && !text.IsNull() {
 		why = text.AsString()
 	}
 	e := failure(condition.Expr.Range(), "Invalid value of a variable", "%s\nThis was checked by the validation of the variable %q.", why, v.name)
