@@ -22,73 +22,92 @@ func functions(r *reader) map[string]function.Function {
 }
 
 func pureFunctions() map[string]function.Function {
-	all := map[string]function.Function{
-		"abs":             stdlib.AbsoluteFunc,
-		"can":             tryfunc.CanFunc,
-		"ceil":            stdlib.CeilFunc,
-		"chomp":           stdlib.ChompFunc,
+	all := plainFunctions()
+	maps.Copy(all, collectionFunctions())
+	maps.Copy(all, conversionFunctions())
+	maps.Copy(all, ownFunctions())
+	maps.Copy(all, textFunctions())
+	maps.Copy(all, networkFunctions())
+	return all
+}
+
+// plainFunctions compute with numbers, text and dates.
+func plainFunctions() map[string]function.Function {
+	return map[string]function.Function{
+		"abs":        stdlib.AbsoluteFunc,
+		"ceil":       stdlib.CeilFunc,
+		"chomp":      stdlib.ChompFunc,
+		"floor":      stdlib.FloorFunc,
+		"format":     limitFormat(stdlib.FormatFunc),
+		"formatdate": stdlib.FormatDateFunc,
+		"formatlist": limitFormat(stdlib.FormatListFunc),
+		"indent":     limitNumber(stdlib.IndentFunc, 0, 1000),
+		"join":       checked(stdlib.JoinFunc),
+		"log":        stdlib.LogFunc,
+		"lower":      stdlib.LowerFunc,
+		"max":        stdlib.MaxFunc,
+		"min":        stdlib.MinFunc,
+		"parseint":   stdlib.ParseIntFunc,
+		"pow":        limitPow(stdlib.PowFunc),
+		"regex":      stdlib.RegexFunc,
+		"regexall":   stdlib.RegexAllFunc,
+		"replace":    limitReplace(replaceFunction()),
+		"signum":     stdlib.SignumFunc,
+		"split":      stdlib.SplitFunc,
+		"strrev":     stdlib.ReverseFunc,
+		"substr":     stdlib.SubstrFunc,
+		"timeadd":    stdlib.TimeAddFunc,
+		"title":      stdlib.TitleFunc,
+		"trim":       stdlib.TrimFunc,
+		"trimprefix": stdlib.TrimPrefixFunc,
+		"trimspace":  stdlib.TrimSpaceFunc,
+		"trimsuffix": stdlib.TrimSuffixFunc,
+		"upper":      stdlib.UpperFunc,
+	}
+}
+
+// collectionFunctions compute with lists, sets and maps.
+func collectionFunctions() map[string]function.Function {
+	return map[string]function.Function{
 		"chunklist":       stdlib.ChunklistFunc,
 		"coalescelist":    stdlib.CoalesceListFunc,
 		"compact":         stdlib.CompactFunc,
 		"concat":          stdlib.ConcatFunc,
 		"contains":        stdlib.ContainsFunc,
-		"csvdecode":       stdlib.CSVDecodeFunc,
 		"distinct":        stdlib.DistinctFunc,
 		"element":         stdlib.ElementFunc,
 		"flatten":         stdlib.FlattenFunc,
-		"floor":           stdlib.FloorFunc,
-		"format":          limitFormat(stdlib.FormatFunc),
-		"formatdate":      stdlib.FormatDateFunc,
-		"formatlist":      limitFormat(stdlib.FormatListFunc),
-		"indent":          limitNumber(stdlib.IndentFunc, 0, 1000),
-		"join":            checked(stdlib.JoinFunc),
-		"jsondecode":      limitJSON(stdlib.JSONDecodeFunc),
-		"jsonencode":      stdlib.JSONEncodeFunc,
 		"keys":            stdlib.KeysFunc,
-		"log":             stdlib.LogFunc,
 		"lookup":          stdlib.LookupFunc,
-		"lower":           stdlib.LowerFunc,
-		"max":             stdlib.MaxFunc,
 		"merge":           stdlib.MergeFunc,
-		"min":             stdlib.MinFunc,
-		"parseint":        stdlib.ParseIntFunc,
-		"pow":             limitPow(stdlib.PowFunc),
 		"range":           stdlib.RangeFunc,
-		"regex":           stdlib.RegexFunc,
-		"regexall":        stdlib.RegexAllFunc,
-		"replace":         limitReplace(replaceFunction()),
 		"reverse":         stdlib.ReverseListFunc,
 		"setintersection": stdlib.SetIntersectionFunc,
 		"setproduct":      limitProduct(stdlib.SetProductFunc),
 		"setsubtract":     stdlib.SetSubtractFunc,
 		"setunion":        stdlib.SetUnionFunc,
-		"signum":          stdlib.SignumFunc,
 		"slice":           stdlib.SliceFunc,
 		"sort":            stdlib.SortFunc,
-		"split":           stdlib.SplitFunc,
-		"strrev":          stdlib.ReverseFunc,
-		"substr":          stdlib.SubstrFunc,
-		"timeadd":         stdlib.TimeAddFunc,
-		"title":           stdlib.TitleFunc,
-		"tobool":          stdlib.MakeToFunc(cty.Bool),
-		"tolist":          stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType)),
-		"tomap":           stdlib.MakeToFunc(cty.Map(cty.DynamicPseudoType)),
-		"tonumber":        checked(stdlib.MakeToFunc(cty.Number)),
-		"toset":           stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType)),
-		"tostring":        stdlib.MakeToFunc(cty.String),
-		"trim":            stdlib.TrimFunc,
-		"trimprefix":      stdlib.TrimPrefixFunc,
-		"trimspace":       stdlib.TrimSpaceFunc,
-		"trimsuffix":      stdlib.TrimSuffixFunc,
-		"try":             tryfunc.TryFunc,
-		"upper":           stdlib.UpperFunc,
 		"values":          stdlib.ValuesFunc,
-		"yamldecode":      limitYAML(yaml.YAMLDecodeFunc),
-		"yamlencode":      yaml.YAMLEncodeFunc,
 		"zipmap":          stdlib.ZipmapFunc,
 	}
-	maps.Copy(all, ownFunctions())
-	maps.Copy(all, textFunctions())
-	maps.Copy(all, networkFunctions())
-	return all
+}
+
+// conversionFunctions convert between types and from and to text.
+func conversionFunctions() map[string]function.Function {
+	return map[string]function.Function{
+		"can":        tryfunc.CanFunc,
+		"csvdecode":  stdlib.CSVDecodeFunc,
+		"jsondecode": limitJSON(stdlib.JSONDecodeFunc),
+		"jsonencode": stdlib.JSONEncodeFunc,
+		"tobool":     stdlib.MakeToFunc(cty.Bool),
+		"tolist":     stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType)),
+		"tomap":      stdlib.MakeToFunc(cty.Map(cty.DynamicPseudoType)),
+		"tonumber":   checked(stdlib.MakeToFunc(cty.Number)),
+		"toset":      stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType)),
+		"tostring":   stdlib.MakeToFunc(cty.String),
+		"try":        tryfunc.TryFunc,
+		"yamldecode": limitYAML(yaml.YAMLDecodeFunc),
+		"yamlencode": yaml.YAMLEncodeFunc,
+	}
 }
