@@ -3,14 +3,11 @@ package state
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -154,106 +151,6 @@ func TestUnconfirmedTail(t *testing.T) {
 	}
 }
 
-func TestForeignJournals(t *testing.T) {
-	t.Parallel()
-	path, _ := crashed(t, 3, rand.New(rand.NewPCG(3, 4)))
-	stateFile, err := os.ReadFile(path)
-	ok(t, err)
-	check := func(name string, cause error) {
-		t.Helper()
-		journal, err := os.ReadFile(path + ".journal")
-		ok(t, err)
-		_, _, err = Load(path)
-		refused(t, err, cause)
-		_, err = Open(t.Context(), path, Options{})
-		refused(t, err, cause)
-		if after, _ := os.ReadFile(path + ".journal"); !bytes.Equal(after, journal) || t.Failed() {
-			t.Fatalf("%s", name)
-		}
-	}
-	ok(t, os.Remove(path))
-	check("the state file is gone", ErrDamaged)
-	other := bytes.Replace(stateFile, []byte(`"lineage": "`), []byte(`"lineage": "0`), 1)
-	ok(t, os.WriteFile(path, other, 0o600))
-	check("another lineage", ErrForeign)
-	other = bytes.Replace(stateFile, []byte(`"serial": 1,`), []byte(`"serial": 9,`), 1)
-	ok(t, os.WriteFile(path, other, 0o600))
-	check("another serial", ErrForeign)
-	line, err := encodeRecord(record{Seq: 1, Kind: kindBegin, Begin: &begin{Format: Format + 1}})
-	ok(t, err, os.WriteFile(path, stateFile, 0o600), os.WriteFile(path+".journal", line, 0o600))
-	check("newer", ErrNewer)
-}
-
-func TestRecoverySaysWhatWasInFlight(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "s.json")
-	s := mustOpen(t, path)
-	j := mustBegin(t, s, "p1")
-	ok(t,
-		j.ActionStarted("a", "make", "key-a"),
-		j.ActionStarted("b", "make", "key-b"), j.ActionEnded("b", "make", 0, ""),
-		j.ActionStarted("c", "make", "key-c"), j.ActionEnded("c", "make", 0, ""), j.Valid("c", entry(`{}`)),
-		s.Close())
-	_, rec, err := Load(path)
-	ok(t, err)
-	check := func(rec *Recovery) {
-		t.Helper()
-		if rec == nil || rec.Plan != "p1" || len(rec.InFlight) != 1 || rec.InFlight[0].Address != "a" || rec.InFlight[0].Key != "key-a" {
-			t.Fatalf("recovery %+v", rec)
-		}
-		if len(rec.Unconfirmed) != 1 || rec.Unconfirmed[0] != "b" {
-			t.Errorf("unconfirmed %v", rec.Unconfirmed)
-		}
-		w := rec.Warning()
-		if !strings.Contains(w.Detail, `"make" of a `) || !strings.Contains(w.Detail, "Actions of b ") {
-			t.Errorf("warning %q", w.Detail)
-		}
-	}
-	check(rec)
-	shared, err := ReadShared(t.Context(), path, Options{})
-	ok(t, err)
-	check(shared.Recovery)
-	ok(t, shared.Close())
-	s = mustOpen(t, path)
-	check(s.Recovery())
-	a, was := s.Snapshot().WasApplied("p1")
-	if !was || a.Status != StatusInterrupted || len(a.InFlight) != 1 {
-		t.Errorf("applied %+v", a)
-	}
-	ok(t, s.Close())
-	s = mustOpen(t, path)
-	if s.Recovery() != nil {
-		t.Error("recovered twice")
-	}
-	ok(t, s.Close())
-}
-
-// TestFoldIsIdempotent: a crash after the state file was replaced and before
-// the journal went must change nothing.
-func TestFoldIsIdempotent(t *testing.T) {
-	t.Parallel()
-	path, _ := crashed(t, 5, rand.New(rand.NewPCG(5, 6)))
-	journal, err := os.ReadFile(path + ".journal")
-	ok(t, err)
-	ok(t, mustOpen(t, path).Close())
-	folded, err := os.ReadFile(path)
-	ok(t, err, os.WriteFile(path+".journal", journal, 0o600))
-	if _, rec, err := Load(path); err != nil || rec != nil {
-		t.Errorf("load: %+v %v", rec, err)
-	}
-	s := mustOpen(t, path)
-	if s.Recovery() != nil {
-		t.Error("folded twice")
-	}
-	ok(t, s.Close())
-	if again, _ := os.ReadFile(path); !bytes.Equal(again, folded) {
-		t.Errorf("the state changed:\n%s\nwas\n%s", again, folded)
-	}
-	if _, err := os.Stat(path + ".journal"); !errors.Is(err, os.ErrNotExist) {
-		t.Error("the journal is still there")
-	}
-}
-
 // TestConcurrentFacts has many goroutines record at once; all of it is there
 // after a crash.
 func TestConcurrentFacts(t *testing.T) {
@@ -278,108 +175,6 @@ func TestConcurrentFacts(t *testing.T) {
 	if err != nil || len(got.Resources) != 20 || len(rec.InFlight) != 0 || len(rec.Unconfirmed) != 0 {
 		t.Errorf("%d resources, %+v, %v", len(got.Resources), rec, err)
 	}
-}
-
-// faulty is a log whose disk fails from some call on.
-type faulty struct {
-	appender
-	failWrite, failSync bool
-}
-
-func (f *faulty) Write(b []byte) (int64, error) {
-	if f.failWrite {
-		return 0, syscall.ENOSPC
-	}
-	return f.appender.Write(b)
-}
-
-func (f *faulty) Sync(end int64) error {
-	if f.failSync {
-		return syscall.EIO
-	}
-	return f.appender.Sync(end)
-}
-
-func TestFaults(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"write", "sync"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			path := filepath.Join(t.TempDir(), "s.json")
-			var log *faulty
-			f := disk()
-			create := f.createLog
-			f.createLog = func(p string) (appender, error) {
-				a, err := create(p)
-				log = &faulty{appender: a}
-				return log, err
-			}
-			s, err := open(t.Context(), path, Options{}, f)
-			ok(t, err)
-			j := mustBegin(t, s, "p")
-			ok(t, j.ActionStarted("a", "make", "k"))
-			log.failWrite, log.failSync = name == "write", name == "sync"
-			refused(t, j.ActionEnded("a", "make", 0, ""), ErrBroken)
-			refused(t, j.Valid("a", entry(`{}`)), ErrBroken)
-			refused(t, j.ActionStarted("b", "make", "k"), ErrBroken)
-			ok(t, j.Finish(StatusError), s.Close())
-			got, rec, err := Load(path)
-			if err != nil || rec != nil || len(got.Resources) != 1 {
-				t.Errorf("what happened was not saved: %+v %+v %v", got, rec, err)
-			}
-			if a, _ := got.WasApplied("p"); len(a.InFlight) != 0 {
-				t.Errorf("in flight though never started or ended: %+v", a.InFlight)
-			}
-		})
-	}
-}
-
-// TestStateFileFault: when the state file cannot be replaced, the journal
-// stays and holds everything.
-func TestStateFileFault(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "s.json")
-	f := disk()
-	write, fail := f.write, false
-	f.write = func(p string, s Snapshot) error {
-		if fail {
-			return syscall.ENOSPC
-		}
-		return write(p, s)
-	}
-	s, err := open(t.Context(), path, Options{}, f)
-	ok(t, err)
-	j := mustBegin(t, s, "p")
-	ok(t, j.Valid("a", entry(`{}`)))
-	fail = true
-	if err := j.Finish(StatusOK); !errors.Is(err, syscall.ENOSPC) {
-		t.Fatalf("finish: %v", err)
-	}
-	ok(t, s.Close())
-	got, rec, err := Load(path)
-	if err != nil || rec == nil || len(got.Resources) != 1 {
-		t.Errorf("%+v %+v %v", got, rec, err)
-	}
-}
-
-func TestJournalsOfARunGrowWithItsFacts(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "s.json")
-	s := mustOpen(t, path)
-	j := mustBegin(t, s, "p")
-	size := func(n int) int64 {
-		for i := range n {
-			ok(t, j.Valid(fmt.Sprintf("r%d", i), entry(`{}`)))
-		}
-		info, err := os.Stat(path + ".journal")
-		ok(t, err)
-		return info.Size()
-	}
-	first := size(50)
-	if both := size(50); both > 2*first+first/10 {
-		t.Errorf("50 facts are %d bytes, 100 are %d: it is not linear", first, both)
-	}
-	ok(t, j.Finish(StatusOK), s.Close())
 }
 
 // TestChangedRecords: a record whose content was changed, or that is of another

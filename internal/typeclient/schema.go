@@ -3,13 +3,10 @@ package typeclient
 // The only file that knows the JSON Schema library.
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -311,33 +308,4 @@ func sentence(e jsonschema.ErrorKind) string {
 		return fmt.Sprintf("does not satisfy %q of the schema", keyword[0])
 	}
 	return "does not match the schema"
-}
-
-func words(names []string) string {
-	quoted := make([]string, len(names))
-	for i, n := range names {
-		quoted[i] = strconv.Quote(n)
-	}
-	return strings.Join(quoted, ", ")
-}
-
-// values shows constants of the schema.
-func values(list []any) string {
-	var parts []string
-	for _, v := range list {
-		b, err := strictjson.Encode(v)
-		if err != nil {
-			b = []byte("?")
-		}
-		parts = append(parts, string(bytes.TrimSpace(b)))
-	}
-	return strings.Join(parts, ", ")
-}
-
-func number(r *big.Rat) string {
-	if r.IsInt() {
-		return r.Num().String()
-	}
-	s := strings.TrimRight(r.FloatString(20), "0")
-	return strings.TrimSuffix(s, ".")
 }
