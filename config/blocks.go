@@ -80,6 +80,8 @@ type local struct {
 	expr hcl.Expression
 	// dynamic: it needs a resource, itself or through other locals.
 	dynamic bool
+	// wrong: it refers to something that does not exist, which has been said.
+	wrong bool
 }
 
 // variable is a declared variable and, once it is set, its value.

@@ -155,6 +155,7 @@ func (e *evaluator) value(expr hcl.Expression, owner *resource) (cty.Value, hcl.
 		return cty.DynamicVal, diags
 	}
 	value, d := expr.Value(ctx)
+	d = d[:min(len(d), maxErrors)]
 	e.m.explain(d)
 	hide(d, expr, ctx)
 	if diags = append(diags, d...); d.HasErrors() {

@@ -67,7 +67,10 @@ func (m *Manifest) connect() hcl.Diagnostics {
 func (m *Manifest) checkAllRefs() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, name := range sortedKeys(m.declared.locals) {
-		diags = append(diags, m.checkRefs(m.declared.locals[name].expr, place{what: "a local value"}, nil)...)
+		l := m.declared.locals[name]
+		d := m.checkRefs(l.expr, place{what: "a local value"}, nil)
+		l.wrong = d.HasErrors()
+		diags = append(diags, d...)
 	}
 	for _, name := range sortedKeys(m.declared.resources) {
 		r := m.declared.resources[name]

@@ -73,10 +73,15 @@ type scanFrame struct {
 type tokenScan struct {
 	frames     []scanFrame
 	directives int // open %{ if } and %{ for }
+	last       hclsyntax.TokenType
 }
 
 func (s *tokenScan) token(t, next hclsyntax.Token) *hcl.Diagnostic {
 	top := &s.frames[len(s.frames)-1]
+	if t.Type == hclsyntax.TokenOBrack && (s.last == hclsyntax.TokenCBrack || s.last == hclsyntax.TokenIdent || s.last == hclsyntax.TokenCParen) {
+		top.operators++ // an index: a[b][c] is a tree as deep as it is long
+	}
+	s.last = t.Type
 	switch t.Type {
 	case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenTemplateInterp,
 		hclsyntax.TokenTemplateControl, hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc:
@@ -104,9 +109,10 @@ func (s *tokenScan) token(t, next hclsyntax.Token) *hcl.Diagnostic {
 		hclsyntax.TokenPercent, hclsyntax.TokenAnd, hclsyntax.TokenOr, hclsyntax.TokenEqualOp, hclsyntax.TokenNotEqual,
 		hclsyntax.TokenLessThan, hclsyntax.TokenLessThanEq, hclsyntax.TokenGreaterThan, hclsyntax.TokenGreaterThanEq,
 		hclsyntax.TokenQuestion:
-		if top.operators++; top.operators > maxOperators {
-			return limitError(t.Range, "operators in one expression", maxOperators)
-		}
+		top.operators++
+	}
+	if top.operators > maxOperators { // top may have been closed: then it was looked at before
+		return limitError(t.Range, "operators in one expression", maxOperators)
 	}
 	return nil
 }

@@ -25,6 +25,9 @@ type place struct {
 	types  bool   // type.NAME may be used though static
 }
 
+// maxErrors is how many errors are reported of one expression.
+const maxErrors = 20
+
 // checkRefs finds references to things that do not exist or cannot be used at
 // this place.
 func (m *Manifest) checkRefs(expr hcl.Expression, p place, owner *resource) hcl.Diagnostics {
@@ -32,6 +35,9 @@ func (m *Manifest) checkRefs(expr hcl.Expression, p place, owner *resource) hcl.
 	for _, t := range expr.Variables() {
 		if d := m.checkRef(t, p, owner); d != nil {
 			diags = append(diags, d)
+		}
+		if len(diags) == maxErrors {
+			break
 		}
 	}
 	return diags

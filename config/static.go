@@ -22,10 +22,15 @@ type typeMark struct{ name string }
 func (m *Manifest) evaluateStatic() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	e := m.evaluator(nil)
+	for name, l := range m.declared.locals {
+		if l.wrong {
+			m.static[name] = cty.DynamicVal
+		}
+	}
 	for _, name := range sortedKeys(m.declared.locals) {
-		if l := m.declared.locals[name]; !l.dynamic {
+		if l := m.declared.locals[name]; !l.dynamic && !l.wrong {
 			v, d := e.memo(e.locals, name, l.expr, nil)
-			diags = append(diags, m.unreported(l.expr, d)...)
+			diags = append(diags, d...)
 			m.static[name] = v
 		}
 	}
@@ -40,15 +45,6 @@ func (m *Manifest) evaluateStatic() hcl.Diagnostics {
 	}
 	for _, r := range m.resources {
 		diags = append(diags, m.fill(r, m.declared.resources[r.Address], settings)...)
-	}
-	return diags
-}
-
-// unreported drops the errors of an expression whose references are wrong: that
-// was said already.
-func (m *Manifest) unreported(expr hcl.Expression, diags hcl.Diagnostics) hcl.Diagnostics {
-	if m.checkRefs(expr, place{}, nil).HasErrors() {
-		return nil
 	}
 	return diags
 }
