@@ -24,6 +24,7 @@ type engine struct {
 	fake  *invoketest.Fake
 	dir   string
 	opts  apply.Options
+	wrap  func(apply.Journal) apply.Journal // nil = the journal as it is
 }
 
 func newEngine(dir string) *engine {
@@ -89,7 +90,11 @@ func (e *engine) apply(ctx context.Context, p *plan.Plan) (*apply.Report, error)
 	if err != nil {
 		return nil, err
 	}
-	report, err := apply.Run(ctx, p, m, store.Snapshot(), journal, e.client(p.Images), e.opts)
+	facts := apply.Journal(journal)
+	if e.wrap != nil {
+		facts = e.wrap(journal)
+	}
+	report, err := apply.Run(ctx, p, m, store.Snapshot(), facts, e.client(p.Images), e.opts)
 	return report, errors.Join(err, journal.Finish(state.StatusOK))
 }
 

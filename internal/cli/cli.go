@@ -64,11 +64,15 @@ func conclude(e Env, err error) int {
 	case errors.As(err, &status):
 		return int(status)
 	}
+	interrupted := errors.Is(err, context.Canceled)
+	if interrupted {
+		err = diag.Errorf("Interrupted", "Nothing was changed.")
+	}
 	p := printer{out: e.Stderr, style: style{on: e.Color && e.get("NO_COLOR") == ""}}
 	for _, d := range diag.From("Error", err) {
 		p.diagnostic(d)
 	}
-	if errors.Is(err, context.Canceled) {
+	if interrupted {
 		return exitInterrupted
 	}
 	return exitError

@@ -30,7 +30,7 @@ func runOutput(c *cli.Context, e Env) error {
 	if err != nil {
 		return err
 	}
-	snapshot, recovery, err := state.Load(s.statePath(c, nil))
+	snapshot, recovery, err := state.Load(s.statePathAround(c))
 	if err != nil {
 		return err
 	}

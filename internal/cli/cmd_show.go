@@ -38,7 +38,7 @@ func runShow(c *cli.Context, e Env) error {
 	if c.NArg() == 1 {
 		return s.showPlan(c)
 	}
-	snapshot, recovery, err := state.Load(s.statePath(c, nil))
+	snapshot, recovery, err := state.Load(s.statePathAround(c))
 	if err != nil {
 		return err
 	}

@@ -45,6 +45,10 @@ func (r *recorder) add(i typeclient.Invocation) {
 	}
 	dir := filepath.Join(r.dir, step)
 	err := os.MkdirAll(dir, 0o700)
+	if len(r.count) == 1 && err == nil {
+		// Records belong to one machine: version control leaves them alone.
+		err = os.WriteFile(filepath.Join(r.dir, "..", "..", ".gitignore"), []byte("*\n"), 0o600)
+	}
 	for name, data := range map[string][]byte{"stdin.json": i.Stdin, "stdout": i.Result.Stdout, "stderr": i.Result.Stderr} {
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), []byte(r.hide.Replace(string(data))), 0o600)

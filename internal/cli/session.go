@@ -77,6 +77,18 @@ func (s *session) statePath(c *cli.Context, m *config.Manifest) string {
 	return s.path(defaultState)
 }
 
+// statePathAround is the same for commands that only look at the state: where
+// there are manifests that name a state file, it is that one. That they have
+// mistakes does not matter here.
+func (s *session) statePathAround(c *cli.Context) string {
+	sources, diags := config.Find(s.dir, nil)
+	if diags.HasErrors() || c.String("state") != "" {
+		return s.statePath(c, nil)
+	}
+	m, _ := config.Load(sources, nil, s.builtins())
+	return s.statePath(c, m)
+}
+
 // manifest reads the manifests that the arguments name, and the variables.
 func (s *session) manifest(c *cli.Context) (*config.Manifest, error) {
 	sources, diags := config.Find(s.dir, c.Args().Slice())

@@ -1,0 +1,157 @@
+package apply_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"deployster/apply"
+	"deployster/state"
+)
+
+// brokenJournal fails from a certain kind of fact on, as a full disk would.
+type brokenJournal struct {
+	apply.Journal
+	started, ended, valid error
+}
+
+func (b brokenJournal) ActionStarted(addr, action, key string) error {
+	if b.started != nil {
+		return b.started
+	}
+	return b.Journal.ActionStarted(addr, action, key)
+}
+
+func (b brokenJournal) ActionEnded(addr, action string, exit int, reason string) error {
+	if b.ended != nil {
+		return b.ended
+	}
+	return b.Journal.ActionEnded(addr, action, exit, reason)
+}
+
+func (b brokenJournal) Valid(addr string, e state.Entry) error {
+	if b.valid != nil {
+		return b.valid
+	}
+	return b.Journal.Valid(addr, e)
+}
+
+// A fact that cannot be made durable stops everything: an action that could not
+// be recorded is never started, and after any such failure nothing new is,
+// whatever -keep-going says.
+func TestNothingIsStartedThatCannotBeRecorded(t *testing.T) {
+	full := errors.New("no space left on device")
+	for name, c := range map[string]struct {
+		journal brokenJournal
+		done    []string
+	}{
+		"start": {brokenJournal{started: full}, nil},
+		"end":   {brokenJournal{ended: full}, []string{"make a"}},
+		"valid": {brokenJournal{valid: full}, []string{"make a"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEngine(t.TempDir())
+			e.opts.Parallelism, e.opts.KeepGoing = 1, true
+			e.wrap = func(j apply.Journal) apply.Journal {
+				c.journal.Journal = j
+				return c.journal
+			}
+			p, err := e.plan(thing("a") + thing("b"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			report, err := e.apply(t.Context(), p)
+			if err == nil || !strings.Contains(err.Error(), "no space left") {
+				t.Errorf("the failure is not told: %v", err)
+			}
+			if done := e.world.TakeLog(); !slices.Equal(done, c.done) {
+				t.Errorf("done %v, want %v", done, c.done)
+			}
+			if report.Status != apply.Error || report.Resources["b"].Status != apply.NotStarted {
+				t.Errorf("reported %s, b %s", report.Status, report.Resources["b"].Status)
+			}
+		})
+	}
+}
+
+// The first interrupt lets the running action finish and starts nothing new.
+func TestInterruptLetsTheRunningActionFinish(t *testing.T) {
+	e := newEngine(t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	e.opts.Parallelism = 1
+	e.world.Watch(func(string, string) { cancel() })
+	p, err := e.plan(thing("a") + thing("b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := e.apply(ctx, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done := e.world.TakeLog(); !slices.Equal(done, []string{"make a"}) {
+		t.Errorf("done %v", done)
+	}
+	a, b := report.Resources["a"], report.Resources["b"]
+	if report.Status != apply.Interrupted || a.Status != apply.OK || b.Status != apply.NotStarted || !slices.Equal(b.NotAttempted, []string{"make"}) {
+		t.Errorf("reported %s, a %+v, b %+v", report.Status, a, b)
+	}
+	// What was finished is recorded.
+	snapshot, _, err := state.Load(e.statePath())
+	if err != nil || len(snapshot.Resources) != 1 {
+		t.Errorf("the state file holds %v, %v", snapshot.Resources, err)
+	}
+}
+
+// Independent resources run at the same time, up to the limit and no further.
+func TestParallelism(t *testing.T) {
+	for _, limit := range []int64{1, 3} {
+		e := newEngine(t.TempDir())
+		var now, most atomic.Int64
+		full := make(chan struct{})
+		e.opts.Parallelism = int(limit)
+		e.world.Watch(func(string, string) {
+			n := now.Add(1)
+			most.Store(max(most.Load(), n))
+			if n == limit {
+				close(full)
+			}
+			<-full // nobody goes on before as many run as may
+			if now.Add(-1); limit == 1 {
+				full = make(chan struct{})
+			}
+		})
+		report := e.do(t, thing("a")+thing("b")+thing("c"))
+		if report.Status != apply.OK || most.Load() != limit {
+			t.Errorf("%d at one time, want %d; %s", most.Load(), limit, report.Status)
+		}
+	}
+}
+
+// A plan that was made for a resource does not fit once another apply has
+// changed what the state file says of it; one of a stranger does not matter.
+func TestOnlyRelatedChangesMakeAPlanStale(t *testing.T) {
+	e := newEngine(t.TempDir())
+	e.do(t, thing("a", "v", "1")+thing("b"))
+	p, err := e.plan(thing("a", "v", "2") + thing("b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.do(t, thing("a", "v", "1")+thing("b")+thing("stranger"))
+	if _, err := e.apply(t.Context(), p); err != nil {
+		t.Fatalf("a stranger was recorded, and the plan was refused: %v", err)
+	}
+	if _, err := e.apply(t.Context(), p); err == nil || !strings.Contains(err.Error(), "it was already applied") {
+		t.Errorf("applied twice: %v", err)
+	}
+	p, err = e.plan(thing("a", "v", "3") + thing("b") + thing("stranger"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.do(t, thing("a", "v", "4")+thing("b")+thing("stranger"))
+	if _, err := e.apply(t.Context(), p); err == nil || !strings.Contains(err.Error(), "plan is stale: the state of a") {
+		t.Errorf("a related change: %v", err)
+	}
+}
