@@ -216,7 +216,8 @@ func (r *run) record(step *plan.Step, out *outcome, in protocol.StateInput, reac
 		Dependencies: r.before[out.addr], ValidAt: r.options.Now().UTC(), Settings: step.Settings, Mounts: step.Mounts,
 		PreventDestroy: step.Protect, OnRemove: step.OnRemove,
 		StateTimeout: step.Timeouts.State, ActionTimeout: step.Timeouts.Action,
-		Sensitive: state.Sensitive{Config: sensitive, State: plan.SensitivePointers(reached, plan.Secrets(in.Config, sensitive), sensitive)}}
+		Sensitive: state.Sensitive{Config: sensitive, Env: step.SecretEnv,
+			State: plan.SensitivePointers(reached, append(plan.Secrets(in.Config, sensitive), r.manifest.Secrets()...), sensitive)}}
 	r.mu.Lock()
 	r.views[out.addr] = plan.View{Type: step.Type, Config: in.Config, State: reached, Status: protocol.Valid, Aliases: step.Aliases}
 	r.mu.Unlock()

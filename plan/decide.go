@@ -43,7 +43,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 		return nil
 	}
 	step.take(answer)
-	step.hide(b.prior.Resources[r.Address])
+	step.hide(b.prior.Resources[r.Address], b.manifest.Secrets())
 	b.compareWithPrior(r.Address, step)
 	if step.ReadOnly && step.Change != Valid {
 		b.report(r, "", diag.Diagnostics{{Severity: diag.Error, Summary: "Read-only resource is not as declared",
@@ -60,7 +60,7 @@ func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: resolved.Sensitive,
 		ReadOnly: r.ReadOnly, Aliases: r.Aliases, Init: b.types[r.Address], Settings: r.Settings,
 		Mounts: b.mounts[r.Address], Timeouts: Timeouts{State: state.Duration(r.Timeouts.State), Action: state.Duration(r.Timeouts.Action)}, Protect: r.PreventDestroy, OnRemove: string(r.OnRemove),
-		Source: r.Range.String(),
+		Source: r.Range.String(), SecretEnv: SecretEnv(r.Settings.Env, b.manifest.Secrets()),
 	}
 }
 
@@ -87,14 +87,15 @@ func (s *Step) take(a protocol.Answer) {
 	}
 }
 
-// hide finds what in the answer must not be shown: the secrets of the config,
-// and those that were recorded before.
-func (s *Step) hide(prior state.Entry) {
+// hide finds what in the answer must not be shown: the secrets of the config
+// and of the manifest, and those that were recorded before.
+func (s *Step) hide(prior state.Entry, known []string) {
 	there := s.State
 	if there == nil {
 		there = s.Stale
 	}
-	s.Hidden = SensitivePointers(there, append(Secrets(s.Config, s.Sensitive), EntrySecrets(prior)...), s.Sensitive)
+	secrets := slices.Concat(known, Secrets(s.Config, s.Sensitive), EntrySecrets(prior))
+	s.Hidden = SensitivePointers(there, secrets, s.Sensitive)
 }
 
 // compareWithPrior notes what the state file adds for a reader: a resource that

@@ -30,7 +30,7 @@ func samplePlan() *Plan {
 				Actions: []protocol.Action{{Name: "write", Description: "Write it", Command: command}},
 				Reasons: []protocol.Reason{{Path: "/a", Have: json.RawMessage(`1`), Want: json.RawMessage(`2`), Message: "m"}},
 				Aliases: map[string]string{"x": "svc"}, Init: protocol.Type{Reference: "acme/file:1", Digest: "sha256:1", Dialect: 2, StateAction: command},
-				Settings: invoke.Settings{Network: invoke.NoNetwork, Env: map[string]string{"A": "b"}}, Mounts: []invoke.Mount{{Source: "/s", Target: "/t", Writable: true}},
+				Settings: invoke.Settings{Network: invoke.NoNetwork, Env: map[string]string{"A": "b"}}, SecretEnv: []string{"A"}, Mounts: []invoke.Mount{{Source: "/s", Target: "/t", Writable: true}},
 				Timeouts: Timeouts{State: state.Duration(time.Minute)}, Protect: true, OnRemove: "forget", Source: "main.hcl:3"},
 			"svc": {Type: "acme/file:1", Change: Deferred, Reason: "later", Config: json.RawMessage(`{"ip":{"$unknown":"resource.conf.state.ip"}}`),
 				Unknown: map[string]string{"/ip": "resource.conf.state.ip"}, ReadOnly: true},

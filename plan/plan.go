@@ -88,6 +88,7 @@ type Step struct {
 	Aliases   map[string]string `json:"aliases,omitempty"` // alias -> address
 	Init      protocol.Type     `json:"init"`
 	Settings  invoke.Settings   `json:"settings"`
+	SecretEnv []string          `json:"sensitive_env,omitempty"` // names in Settings.Env
 	Mounts    []invoke.Mount    `json:"mounts,omitempty"`
 	Timeouts  Timeouts          `json:"timeouts,omitzero"`
 	Protect   bool              `json:"prevent_destroy,omitempty"`

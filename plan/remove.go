@@ -42,7 +42,7 @@ func (b *builder) removeAll(ctx context.Context) {
 
 // remove decides about one such resource.
 func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*Step, error) {
-	step := &Step{Type: entry.Type, Change: Forget, Config: entry.Config, Sensitive: entry.Sensitive.Config,
+	step := &Step{Type: entry.Type, Change: Forget, Config: entry.Config, Sensitive: entry.Sensitive.Config, SecretEnv: entry.Sensitive.Env,
 		Settings: entry.Settings, Mounts: entry.Mounts,
 		Timeouts: Timeouts{State: entry.StateTimeout, Action: entry.ActionTimeout}, Init: protocol.Type{Reference: entry.Type, Digest: entry.Digest}}
 	if entry.PreventDestroy {
@@ -69,7 +69,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		return nil, err
 	}
 	step.take(answer)
-	step.hide(entry)
+	step.hide(entry, nil)
 	if answer.Status == protocol.Missing {
 		step.Change, step.Actions, step.Reason = Forget, nil, "no manifest declares it, and it is gone already"
 		return step, nil

@@ -49,14 +49,29 @@ func SecretPointers(value json.RawMessage, secrets []string) []string {
 	var pointers []string
 	walk(tree, nil, func(path []string, leaf any) {
 		text, ok := leafText(leaf)
-		if ok && slices.ContainsFunc(secrets, func(s string) bool {
-			return text == s || len(s) >= minEmbedded && strings.Contains(text, s)
-		}) {
+		if ok && slices.ContainsFunc(secrets, func(s string) bool { return holds(text, s) }) {
 			pointers = append(pointers, strictjson.JoinPointer(path))
 		}
 	})
 	slices.Sort(pointers)
 	return pointers
+}
+
+// SecretEnv names the environment variables whose values hold a secret, sorted.
+func SecretEnv(env map[string]string, secrets []string) []string {
+	var names []string
+	for name, value := range env {
+		if slices.ContainsFunc(secrets, func(s string) bool { return holds(value, s) }) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// holds says whether a secret comes back in a text.
+func holds(text, secret string) bool {
+	return text == secret || len(secret) >= minEmbedded && strings.Contains(text, secret)
 }
 
 // SensitivePointers says which parts of a state must be hidden: where secrets

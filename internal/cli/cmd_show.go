@@ -83,6 +83,10 @@ func masked(p *plan.Plan) ([]byte, error) {
 		s.Config = strictjson.Mask(step.Config, step.Sensitive)
 		s.State, s.Stale = strictjson.Mask(step.State, step.Hidden), strictjson.Mask(step.Stale, step.Hidden)
 		s.Forecast = strictjson.Mask(step.Forecast, plan.SensitivePointers(step.Forecast, secrets, step.Sensitive))
+		s.Settings.Env = maps.Clone(step.Settings.Env)
+		for _, name := range step.SecretEnv {
+			s.Settings.Env[name] = strictjson.Masked
+		}
 		s.Reasons = slices.Clone(step.Reasons)
 		for i := range s.Reasons {
 			s.Reasons[i].Have = strictjson.Mask(s.Reasons[i].Have, plan.SecretPointers(s.Reasons[i].Have, secrets))
