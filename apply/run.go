@@ -45,6 +45,7 @@ type Options struct {
 	Parallelism int
 	KeepGoing   bool            // after a failure go on with what does not depend on it
 	Abort       <-chan struct{} // closed: also end what is running, by SIGTERM and then SIGKILL
+	Secret      func([]string)  // told of each sensitive value that became known, before an image sees it; nil = nobody
 	Events      func(Event)     // called from many goroutines; nil = nobody watches
 	Now         func() time.Time
 }

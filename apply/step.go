@@ -88,7 +88,11 @@ func (r *run) resolve(step *plan.Step, out *outcome) (json.RawMessage, []string,
 		out.fail(failedConfig, found[0])
 		return nil, nil, false
 	}
-	return resolved.Value, resolved.Sensitive, true
+	sensitive := plan.Sensitive(step.Init, resolved)
+	if r.options.Secret != nil && len(sensitive) > 0 {
+		r.options.Secret(plan.Secrets(resolved.Value, sensitive))
+	}
+	return resolved.Value, sensitive, true
 }
 
 // input is the stdin that all of a resource's invocations share.

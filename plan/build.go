@@ -34,7 +34,8 @@ type Options struct {
 	Workspace   string // absolute
 	Parallelism int    // images asked at one time
 	Now         time.Time
-	Progress    func(Event) // called from many goroutines; nil = nobody watches
+	Secret      func([]string) // told of each sensitive value before an image sees it; nil = nobody
+	Progress    func(Event)    // called from many goroutines; nil = nobody watches
 }
 
 // Event is something that Build did.
@@ -250,6 +251,12 @@ func (b *builder) sorted() diag.Diagnostics {
 	defer b.mu.Unlock()
 	slices.SortStableFunc(b.diags, compareDiagnostics)
 	return b.diags
+}
+
+func (b *builder) secret(s *Step) {
+	if b.options.Secret != nil && len(s.Sensitive) > 0 {
+		b.options.Secret(Secrets(s.Config, s.Sensitive))
+	}
 }
 
 func (b *builder) progress(e Event) {

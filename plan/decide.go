@@ -25,6 +25,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 		return nil
 	}
 	step := b.newStep(r, resolved)
+	b.secret(step)
 	violations := b.prober.CheckConfig(step.Init, step.Config, step.Unknown)
 	b.report(r, "", Violations(b.manifest, r.Address, violations))
 	if len(violations) > 0 {
@@ -57,7 +58,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 // newStep fills in what is known before the image is asked.
 func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 	return &Step{
-		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: resolved.Sensitive,
+		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: Sensitive(b.types[r.Address], resolved),
 		ReadOnly: r.ReadOnly, Aliases: r.Aliases, Init: b.types[r.Address], Settings: r.Settings,
 		Mounts: b.mounts[r.Address], Timeouts: Timeouts{State: state.Duration(r.Timeouts.State), Action: state.Duration(r.Timeouts.Action)}, Protect: r.PreventDestroy, OnRemove: string(r.OnRemove),
 		Source: r.Range.String(), SecretEnv: SecretEnv(r.Settings.Env, b.manifest.Secrets()),

@@ -6,13 +6,24 @@ import (
 	"strconv"
 	"strings"
 
+	"deployster/config"
 	"deployster/internal/strictjson"
+	"deployster/internal/typeclient"
+	"deployster/protocol"
 	"deployster/state"
 )
 
 // minEmbedded is the length, in bytes, from which on a secret is also looked
 // for inside longer strings: shorter ones would be found everywhere.
 const minEmbedded = 4
+
+// Sensitive says which parts of a config must never be shown: what the manifest
+// marks, and what the image's schema does.
+func Sensitive(ty protocol.Type, r config.Resolved) []string {
+	all := slices.Concat(r.Sensitive, typeclient.WriteOnly(ty, r.Value))
+	slices.Sort(all)
+	return slices.Compact(all)
+}
 
 // Secrets gives the text of every value that stands at or below the pointers:
 // strings as they are, numbers as they are written. Booleans and null are no

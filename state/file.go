@@ -23,10 +23,10 @@ type paths struct {
 func resolve(path string) (paths, error) {
 	dir := filepath.Dir(path)
 	if info, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
-		return paths{}, refuse(err, "no such directory",
+		return paths{}, refuse(err, "No such directory",
 			"The state file is to be %s, but the directory %s does not exist. Create it, or name another file with -state.", path, dir)
 	} else if err == nil && !info.IsDir() {
-		return paths{}, refuse(os.ErrInvalid, "not a directory", "The state file is to be %s, but %s is not a directory.", path, dir)
+		return paths{}, refuse(os.ErrInvalid, "Not a directory", "The state file is to be %s, but %s is not a directory.", path, dir)
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -41,7 +41,7 @@ func readFile(path string) (Snapshot, error) {
 		return Snapshot{Format: Format}.clone(), nil
 	}
 	if err != nil {
-		return Snapshot{}, refuse(err, "cannot read the state file", "%s: %s. Nothing was changed.", path, err)
+		return Snapshot{}, refuse(err, "Cannot read the state file", "%s: %s. Nothing was changed.", path, err)
 	}
 	return parse(path, data)
 }
@@ -54,20 +54,20 @@ const restore = "It was not changed. Put the right file back from a backup or fr
 // of this format is refused, and never taken for an empty one.
 func parse(path string, data []byte) (Snapshot, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
-		return Snapshot{}, refuse(ErrDamaged, "the state file is empty",
+		return Snapshot{}, refuse(ErrDamaged, "The state file is empty",
 			"%s has no content, which deployster never writes: something cut it off. %s", path, restore)
 	}
 	members, err := strictjson.Object(data)
 	if err != nil {
-		return Snapshot{}, refuse(ErrDamaged, "the state file is damaged", "%s cannot be read: %s. %s", path, err, restore)
+		return Snapshot{}, refuse(ErrDamaged, "The state file is damaged", "%s cannot be read: %s. %s", path, err, restore)
 	}
 	var format int
 	if json.Unmarshal(members["format"], &format) != nil || members["lineage"] == nil || format < 1 {
-		return Snapshot{}, refuse(ErrForeign, "not a state file of deployster",
+		return Snapshot{}, refuse(ErrForeign, "Not a state file of deployster",
 			"%s has no format and lineage of deployster's. It was not changed. Name another file with -state.", path)
 	}
 	if format > Format {
-		return Snapshot{}, refuse(ErrNewer, "the state file is of a newer deployster",
+		return Snapshot{}, refuse(ErrNewer, "The state file is of a newer deployster",
 			"%s has the format %d, and this deployster knows %d. It was not changed. Use the version of deployster that wrote it, or a later one.", path, format, Format)
 	}
 	var s Snapshot
@@ -81,7 +81,7 @@ func parse(path string, data []byte) (Snapshot, error) {
 		err = errors.New("the lineage or the resources are missing")
 	}
 	if err != nil {
-		return Snapshot{}, refuse(ErrDamaged, "the state file is damaged", "%s cannot be read: %s. %s", path, err, restore)
+		return Snapshot{}, refuse(ErrDamaged, "The state file is damaged", "%s cannot be read: %s. %s", path, err, restore)
 	}
 	return s, nil
 }
@@ -154,7 +154,7 @@ func writeFile(path string, s Snapshot) error {
 		err = durable.WriteFile(path, data, 0o600)
 	}
 	if err != nil {
-		return refuse(err, "cannot write the state file", "%s: %s.", path, err)
+		return refuse(err, "Cannot write the state file", "%s: %s.", path, err)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ type Journal struct {
 // the plan's; where there is no state file yet, the state begins with it.
 func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 	if s.journal != nil {
-		return nil, refuse(ErrBroken, "a run is recorded already", "The journal of this state was begun twice in one process, which is a fault in deployster.")
+		return nil, refuse(ErrBroken, "A run is recorded already", "The journal of this state was begun twice in one process, which is a fault in deployster.")
 	}
 	if s.snapshot.Lineage != "" && s.snapshot.Lineage != lineage {
 		return nil, refuse(ErrForeign, "plan is stale: it belongs to another state",
@@ -52,7 +52,7 @@ func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 	}
 	log, err := s.files.createLog(s.paths.journal)
 	if err != nil {
-		return nil, refuse(err, "cannot write the journal", "%s: %s. Nothing was started.", s.paths.journal, err)
+		return nil, refuse(err, "Cannot write the journal", "%s: %s. Nothing was started.", s.paths.journal, err)
 	}
 	b := begin{Format: Format, Lineage: s.snapshot.Lineage, Serial: s.snapshot.Serial, Plan: plan, Run: NewID()}
 	j := &Journal{store: s, log: log, run: newReplay(s.snapshot, b, now())}
@@ -82,7 +82,7 @@ func (j *Journal) ActionEnded(addr, action string, exit int, reason string) erro
 func (j *Journal) Valid(addr string, e Entry) error {
 	e, err := e.canonical()
 	if err != nil {
-		return refuse(err, "cannot record a resource", "The config or the state of %s is no proper JSON: %s.", addr, err)
+		return refuse(err, "Cannot record a resource", "The config or the state of %s is no proper JSON: %s.", addr, err)
 	}
 	if e.ValidAt.IsZero() {
 		e.ValidAt = now()
@@ -101,7 +101,7 @@ func (j *Journal) Outputs(values map[string]Output) error {
 	for name, o := range values {
 		c, err := o.canonical()
 		if err != nil {
-			return refuse(err, "cannot record an output", "The value of output %s is no proper JSON: %s.", name, err)
+			return refuse(err, "Cannot record an output", "The value of output %s is no proper JSON: %s.", name, err)
 		}
 		values[name] = c
 	}
@@ -122,7 +122,7 @@ func (j *Journal) Finish(status Status) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.over {
-		return refuse(ErrBroken, "the run is over", "Its journal was finished already, which is a fault in deployster.")
+		return refuse(ErrBroken, "The run is over", "Its journal was finished already, which is a fault in deployster.")
 	}
 	j.over = true
 	next := j.run.result(status)
@@ -131,7 +131,7 @@ func (j *Journal) Finish(status Status) error {
 	}
 	j.store.snapshot, j.store.journal = next, nil
 	if err := errors.Join(j.log.Close(), j.store.files.remove(j.store.paths.journal)); err != nil {
-		return refuse(err, "cannot remove the journal", "%s: %s. The state file is whole; the next command removes it.", j.store.paths.journal, err)
+		return refuse(err, "Cannot remove the journal", "%s: %s. The state file is whole; the next command removes it.", j.store.paths.journal, err)
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ func (j *Journal) durable() uint64 {
 
 func (j *Journal) broken(err error) error {
 	return &stateError{
-		diag: diag.Errorf("cannot write the journal",
+		diag: diag.Errorf("Cannot write the journal",
 			"%s: %s. Nothing new is started, because what is done could not be recorded. See to the disk (full? read-only? failing?), then plan again.", j.store.paths.journal, err),
 		cause: fmt.Errorf("%w: %w", ErrBroken, err),
 	}

@@ -35,7 +35,7 @@ func (r *Recovery) Warning() *diag.Diagnostic {
 		fmt.Fprintf(&b, " Actions of %s had ended, and their outcome was not looked at.", strings.Join(r.Unconfirmed, ", "))
 	}
 	b.WriteString(" Run plan to see how things really are, then apply.")
-	return diag.Warningf("an earlier apply was interrupted", "%s", b.String())
+	return diag.Warningf("An earlier apply was interrupted", "%s", b.String())
 }
 
 // replayed is a state with its journal's facts.
@@ -101,13 +101,13 @@ func (p *replayed) result(status Status) Snapshot {
 // nil when the journal says nothing that the state file does not hold already.
 func replay(p paths, base Snapshot, data []byte) (s Snapshot, rec *Recovery, err error) {
 	if base.Lineage == "" {
-		return base, nil, refuse(ErrDamaged, "the state file is gone",
+		return base, nil, refuse(ErrDamaged, "The state file is gone",
 			"%s is not there, but the journal %s of an apply is: the state file was lost or moved after that apply began. Nothing was changed. "+
 				"Put the state file back; if it is lost for good, move the journal away too.", p.state, p.journal)
 	}
 	records, dropped, err := decodeJournal(data)
 	if err != nil {
-		return base, nil, refuse(ErrDamaged, "the journal is damaged",
+		return base, nil, refuse(ErrDamaged, "The journal is damaged",
 			"%s: %s. It and the state file were not changed. Keep a copy of both, and look at the resources of the last apply; "+
 				"when the journal is moved away, what it recorded is forgotten.", p.journal, err)
 	}
@@ -117,10 +117,10 @@ func replay(p paths, base Snapshot, data []byte) (s Snapshot, rec *Recovery, err
 	}
 	b := records[0].Begin
 	if records[0].Kind != kindBegin || b == nil {
-		return base, nil, refuse(ErrDamaged, "the journal is damaged", "%s does not say what it belongs to. Nothing was changed.", p.journal)
+		return base, nil, refuse(ErrDamaged, "The journal is damaged", "%s does not say what it belongs to. Nothing was changed.", p.journal)
 	}
 	if b.Format > Format {
-		return base, nil, refuse(ErrNewer, "the journal is of a newer deployster",
+		return base, nil, refuse(ErrNewer, "The journal is of a newer deployster",
 			"%s has the format %d, and this deployster knows %d. Nothing was changed. Use the version of deployster that wrote it, or a later one.", p.journal, b.Format, Format)
 	}
 	if err := belongs(p, base, *b); err != nil {
@@ -132,7 +132,7 @@ func replay(p paths, base Snapshot, data []byte) (s Snapshot, rec *Recovery, err
 	run := newReplay(base, *b, records[0].Time)
 	for _, r := range records[1:] {
 		if r.Kind == kindValid && r.Entry == nil {
-			return base, nil, refuse(ErrDamaged, "the journal is damaged", "%s: record %d has no content. Nothing was changed.", p.journal, r.Seq)
+			return base, nil, refuse(ErrDamaged, "The journal is damaged", "%s: record %d has no content. Nothing was changed.", p.journal, r.Seq)
 		}
 		run.apply(r)
 	}
@@ -142,12 +142,12 @@ func replay(p paths, base Snapshot, data []byte) (s Snapshot, rec *Recovery, err
 // belongs says whether a journal continues this very state file.
 func belongs(p paths, base Snapshot, b begin) error {
 	if base.Lineage != b.Lineage {
-		return refuse(ErrForeign, "the journal belongs to another state",
+		return refuse(ErrForeign, "The journal belongs to another state",
 			"%s continues the lineage %s, and %s has the lineage %s. Nothing was changed. Put the right two files together.", p.journal, b.Lineage, p.state, base.Lineage)
 	}
 	folded := len(base.Applied) > 0 && base.Applied[len(base.Applied)-1].Run == b.Run
 	if base.Serial != b.Serial && !folded {
-		return refuse(ErrForeign, "the journal belongs to another version of the state",
+		return refuse(ErrForeign, "The journal belongs to another version of the state",
 			"%s continues the serial %d, and %s has the serial %d: the state file was replaced after that apply began. Nothing was changed. "+
 				"Put the state file with serial %d back, or move the journal away to forget what it recorded.", p.journal, b.Serial, p.state, base.Serial, b.Serial)
 	}
@@ -160,7 +160,7 @@ func readJournal(path string) ([]byte, bool, error) {
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, false, refuse(err, "cannot read the journal", "%s: %s. Nothing was changed.", path, err)
+		return nil, false, refuse(err, "Cannot read the journal", "%s: %s. Nothing was changed.", path, err)
 	}
 	return data, true, nil
 }

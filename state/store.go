@@ -27,7 +27,7 @@ func Load(path string) (Snapshot, *Recovery, error) {
 	for try := 1; ; try++ {
 		before, err := os.ReadFile(p.state)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return Snapshot{}, nil, refuse(err, "cannot read the state file", "%s: %s. Nothing was changed.", p.state, err)
+			return Snapshot{}, nil, refuse(err, "Cannot read the state file", "%s: %s. Nothing was changed.", p.state, err)
 		}
 		s, rec, err := load(p)
 		after, _ := os.ReadFile(p.state)
@@ -140,7 +140,7 @@ func (s *Store) recover() error {
 		s.snapshot, s.recovery = folded, rec
 	}
 	if err := s.files.remove(s.paths.journal); err != nil {
-		return refuse(err, "cannot remove the journal", "%s: %s. What it recorded is in the state file.", s.paths.journal, err)
+		return refuse(err, "Cannot remove the journal", "%s: %s. What it recorded is in the state file.", s.paths.journal, err)
 	}
 	return nil
 }
@@ -184,14 +184,14 @@ func takeLock(ctx context.Context, p paths, exclusive bool, o Options) (*durable
 func lockError(p paths, err error) error {
 	var locked *durable.LockedError
 	if !errors.As(err, &locked) {
-		return refuse(err, "cannot lock the state", "%s: %s.", p.lock, err)
+		return refuse(err, "Cannot lock the state", "%s: %s.", p.lock, err)
 	}
 	who := "another deployster process"
 	if locked.Holder != nil {
 		who = diag.Visible(locked.Holder.String())
 	}
 	return &stateError{
-		diag: diag.Errorf("the state is locked",
+		diag: diag.Errorf("The state is locked",
 			"%s is in use by %s. Wait until that has ended, or end it; the lock goes with its process, and nothing has to be unlocked by hand.", p.state, who),
 		cause: fmt.Errorf("%w: %w", ErrLocked, err),
 	}

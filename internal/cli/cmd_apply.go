@@ -95,6 +95,9 @@ func runApply(c *cli.Context, e Env, destroy bool) error {
 		return err
 	}
 	if saved {
+		for _, step := range t.plan.Resources {
+			s.vault.add(plan.Secrets(step.Config, step.Sensitive))
+		}
 		t.client = s.client(store.Snapshot(), t.plan.Images)
 		if err := s.imagesHere(c.Context, t.plan); err != nil {
 			return err
@@ -159,7 +162,7 @@ func (s *session) carryOut(c *cli.Context, store *state.Store, t task) error {
 	}
 	report, err := apply.Run(c.Context, t.plan, t.manifest, store.Snapshot(), journal, t.client, apply.Options{
 		Parallelism: c.Int("parallelism"), KeepGoing: c.Bool("keep-going"), Abort: s.env.Abort,
-		Events: s.progress().applying, Now: time.Now})
+		Events: s.progress().applying, Now: time.Now, Secret: s.vault.add})
 	err = errors.Join(err, journal.Finish(status(report)))
 	if file := c.String("report"); file != "" {
 		err = errors.Join(err, s.writeReport(report, file))
@@ -183,7 +186,7 @@ func (s *session) carryOut(c *cli.Context, store *state.Store, t task) error {
 // hidden takes the secrets out of messages that quote what images print.
 func (s *session) hidden(list diag.Diagnostics) diag.Diagnostics {
 	for _, d := range list {
-		d.Detail = scrub(d.Detail, s.secrets)
+		d.Detail = s.vault.hide(d.Detail)
 	}
 	return list
 }
@@ -191,7 +194,7 @@ func (s *session) hidden(list diag.Diagnostics) diag.Diagnostics {
 func (s *session) writeReport(r *apply.Report, file string) error {
 	content, err := json.MarshalIndent(r, "", "  ")
 	if err == nil {
-		content = []byte(scrub(string(content), s.secrets) + "\n")
+		content = []byte(s.vault.hide(string(content)) + "\n")
 		err = durable.WriteFile(s.path(file), content, 0o600)
 	}
 	if err != nil {

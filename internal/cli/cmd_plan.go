@@ -86,14 +86,14 @@ func runPlan(c *cli.Context, e Env) error {
 // build makes a plan, and shows the warnings that came with it.
 func (s *session) build(ctx context.Context, m *config.Manifest, prior state.Snapshot, parallelism int, client *typeclient.Client) (*plan.Plan, error) {
 	p, diags := plan.Build(ctx, m, prior, client, plan.Options{Version: Version, Workspace: s.dir,
-		Parallelism: parallelism, Now: time.Now(), Progress: s.progress().planning})
+		Parallelism: parallelism, Now: time.Now(), Progress: s.progress().planning, Secret: s.vault.add})
 	if diags.HasErrors() {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, diags
+		return nil, s.hidden(diags)
 	}
-	s.err.diagnostics(diags)
+	s.err.diagnostics(s.hidden(diags))
 	return p, nil
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
@@ -28,17 +27,17 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 // progress tells on stderr what is going on.
 type progress struct {
 	printer
-	hide *strings.Replacer
+	hide func(string) string
 }
 
 func (s *session) progress() progress {
-	return progress{printer: s.err, hide: redactor(s.secrets)}
+	return progress{printer: s.err, hide: s.vault.hide}
 }
 
 // line shows what an image prints, under its resource's name. What init and
 // state say on stderr is meant for the user; what an action prints is too.
 func (p progress) line(l typeclient.Line) {
-	p.printf("%s %s\n", p.style.dim(fmt.Sprintf("%s %s |", diag.Visible(l.Address), diag.Visible(l.Step))), p.hide.Replace(l.Text))
+	p.printf("%s %s\n", p.style.dim(fmt.Sprintf("%s %s |", diag.Visible(l.Address), diag.Visible(l.Step))), p.hide(l.Text))
 }
 
 // planning shows the events of a plan, for those who want to see them.

@@ -23,16 +23,16 @@ const keepRuns = 20
 // once at the end.
 type recorder struct {
 	dir   string // of this run; made with the first record
-	hide  *strings.Replacer
+	hide  func(string) string
 	mu    sync.Mutex
 	count map[string]int // steps of one name
 	first error
 }
 
 // newRecorder prepares the records of one run of the tool.
-func newRecorder(workdir string, now time.Time, secrets []string) *recorder {
+func newRecorder(workdir string, now time.Time, hide func(string) string) *recorder {
 	name := fmt.Sprintf("%s-%d", now.UTC().Format("20060102T150405.000Z"), os.Getpid())
-	return &recorder{dir: filepath.Join(workdir, ".deployster", "runs", name), hide: redactor(secrets), count: map[string]int{}}
+	return &recorder{dir: filepath.Join(workdir, ".deployster", "runs", name), hide: hide, count: map[string]int{}}
 }
 
 // add records one invocation.
@@ -51,7 +51,7 @@ func (r *recorder) add(i typeclient.Invocation) {
 	}
 	for name, data := range map[string][]byte{"stdin.json": i.Stdin, "stdout": i.Result.Stdout, "stderr": i.Result.Stderr} {
 		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), []byte(r.hide.Replace(string(data))), 0o600)
+			err = os.WriteFile(filepath.Join(dir, name), []byte(r.hide(string(data))), 0o600)
 		}
 	}
 	if err != nil && r.first == nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -31,7 +30,7 @@ type session struct {
 	err     printer // everything else
 	runtime *containerd.Runtime
 	records *recorder
-	secrets []string
+	vault   *vault // what must never be shown
 }
 
 // newSession reads the flags that all commands have.
@@ -45,7 +44,7 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 	}
 	colour := style{on: e.Color && !c.Bool("no-color") && e.get("NO_COLOR") == ""}
 	verbose := c.Bool("verbose")
-	return &session{env: e, dir: dir, verbose: verbose,
+	return &session{env: e, dir: dir, verbose: verbose, vault: &vault{},
 		out: printer{out: e.Stdout, style: colour, verbose: verbose},
 		err: printer{out: &lockedWriter{w: e.Stderr}, style: colour, verbose: verbose}}, nil
 }
@@ -119,7 +118,7 @@ func (s *session) loaded(m *config.Manifest, diags diag.Diagnostics) (*config.Ma
 		return nil, diags
 	}
 	s.err.diagnostics(diags)
-	s.secrets = m.Secrets()
+	s.vault.add(m.Secrets())
 	return m, nil
 }
 
@@ -162,12 +161,10 @@ func (s *session) runtimeOptions(c *cli.Context) containerd.Options {
 // the state file holds as sensitive is hidden as what the manifest does.
 func (s *session) client(prior state.Snapshot, pins map[string]string) *typeclient.Client {
 	for _, entry := range prior.Resources {
-		s.secrets = append(s.secrets, plan.EntrySecrets(entry)...)
+		s.vault.add(plan.EntrySecrets(entry))
 	}
-	slices.Sort(s.secrets)
-	s.secrets = slices.Compact(s.secrets)
 	log := s.progress().line
-	s.records = newRecorder(s.dir, time.Now(), s.secrets)
+	s.records = newRecorder(s.dir, time.Now(), s.vault.hide)
 	return typeclient.New(typeclient.Options{Runner: s.runtime, Version: Version, Verbose: s.verbose,
 		Workspace: s.dir, Pins: pins, Log: log, Record: s.records.add})
 }

@@ -163,10 +163,10 @@ func fullName(ref string) string {
 
 func resolveError(ref string, err error) error {
 	if errors.Is(err, invoke.ErrNoImage) {
-		return &callError{cause: err, diag: diag.Errorf("image not found",
+		return &callError{cause: err, diag: diag.Errorf("Image not found",
 			"There is no image %q here. Build it in with `deployster image pack`, or bring it in with `deployster image import`; `deployster image ls` shows those that are here.", diag.Visible(ref))}
 	}
-	return &callError{cause: err, diag: diag.Errorf("cannot resolve an image", "%q: %s", diag.Visible(ref), diag.Visible(err.Error()))}
+	return &callError{cause: err, diag: diag.Errorf("Cannot resolve an image", "%q: %s", diag.Visible(ref), diag.Visible(err.Error()))}
 }
 
 // resolveFor is Resolve for a step of a resource, whose errors name it.

@@ -66,7 +66,7 @@ func broken(k call, answer []byte, cause error) error {
 	if len(answer) > 0 {
 		said = "It answered: " + shorten(answer)
 	}
-	return fail(k, pe, "the image broke the protocol",
+	return fail(k, pe, "The image broke the protocol",
 		"The answer of image %s to %s is not right: %s. %s Nothing was changed by this step. The fault is in the image: "+
 			"its answers are described in docs/protocol.md.", diag.Visible(k.target.Reference), k.question(), pe.Message, said)
 }
@@ -83,19 +83,19 @@ func ended(k call, r invoke.Result, err error) error {
 	case err == nil:
 		return exited(k, r)
 	case errors.As(err, &timeout):
-		return fail(k, err, "the image took too long", "%s of image %s %s.%s Look for what it waits for, or give it more time: timeouts { %s = \"...\" } in its resource block.",
+		return fail(k, err, "The image took too long", "%s of image %s %s.%s Look for what it waits for, or give it more time: timeouts { %s = \"...\" } in its resource block.",
 			k.title(), image, timeout, lastLines(r), k.timeoutName())
 	case errors.As(err, &output):
-		return fail(k, err, "the image printed too much", "%s of image %s %s. An answer is one JSON object; logs belong on stderr.", k.title(), image, output)
+		return fail(k, err, "The image printed too much", "%s of image %s %s. An answer is one JSON object; logs belong on stderr.", k.title(), image, output)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return fail(k, err, "interrupted", "%s of image %s was ended, because deployster was asked to stop.", k.title(), image)
+		return fail(k, err, "Interrupted", "%s of image %s was ended, because deployster was asked to stop.", k.title(), image)
 	case errors.As(err, &unknown):
-		return fail(k, err, "the outcome is unknown", "%s of image %s may have ended or may still run: the container runtime was lost meanwhile (container %s: %s). "+
+		return fail(k, err, "The outcome is unknown", "%s of image %s may have ended or may still run: the container runtime was lost meanwhile (container %s: %s). "+
 			"See that the runtime is there again, then plan, which looks at how things really are.", k.title(), image, diag.Visible(unknown.Container), diag.Visible(unknown.Err.Error()))
 	case errors.Is(err, invoke.ErrNoImage):
-		return fail(k, err, "image not found", "The image %s (%s) is not here any more. Bring it in again with `deployster image import`, or plan again.", image, k.digest)
+		return fail(k, err, "Image not found", "The image %s (%s) is not here any more. Bring it in again with `deployster image import`, or plan again.", image, k.digest)
 	}
-	return fail(k, err, "the container could not be run", "%s of image %s: %s.%s", k.title(), image, strings.TrimSuffix(diag.Visible(err.Error()), "."), lastLines(r))
+	return fail(k, err, "The container could not be run", "%s of image %s: %s.%s", k.title(), image, strings.TrimSuffix(diag.Visible(err.Error()), "."), lastLines(r))
 }
 
 func exited(k call, r invoke.Result) error {
@@ -114,11 +114,11 @@ func exited(k call, r invoke.Result) error {
 	}
 	switch {
 	case k.kind == invoke.Action:
-		return fail(k, e, "the action failed", "%s of image %s ended with %s.%s", k.title(), image, because, lines)
+		return fail(k, e, "The action failed", "%s of image %s ended with %s.%s", k.title(), image, because, lines)
 	case k.step == StepInit:
-		return fail(k, e, "the image refused", "Image %s ended init with %s.%s", image, because, lines)
+		return fail(k, e, "The image refused", "Image %s ended init with %s.%s", image, because, lines)
 	}
-	return fail(k, e, "the state could not be read", "The state action of image %s ended with %s.%s", image, because, lines)
+	return fail(k, e, "The state could not be read", "The state action of image %s ended with %s.%s", image, because, lines)
 }
 
 // reported is a failure that the image itself reports in place of a status.
@@ -130,13 +130,13 @@ func reported(k call, e *protocol.TypeError) error {
 	}
 	switch e.Class {
 	case protocol.ConfigError:
-		return fail(k, e, "the config is wrong", "Image %s says%s: %s. Correct it in the manifest.", image, where, message)
+		return fail(k, e, "The config is wrong", "Image %s says%s: %s. Correct it in the manifest.", image, where, message)
 	case protocol.DeniedError:
-		return fail(k, e, "access denied", "Image %s says%s: %s. Check the credentials that it was given (plugs, env).", image, where, message)
+		return fail(k, e, "Access denied", "Image %s says%s: %s. Check the credentials that it was given (plugs, env).", image, where, message)
 	case protocol.TransientError:
-		return fail(k, e, "the state could not be read", "Image %s says%s: %s. It calls this transient, and it did not go away; try again later.", image, where, message)
+		return fail(k, e, "The state could not be read", "Image %s says%s: %s. It calls this transient, and it did not go away; try again later.", image, where, message)
 	}
-	return fail(k, e, "the image has a fault", "Image %s says%s: %s. Report it to those who made the image.", image, where, message)
+	return fail(k, e, "The image has a fault", "Image %s says%s: %s. Report it to those who made the image.", image, where, message)
 }
 
 func lastLines(r invoke.Result) string {

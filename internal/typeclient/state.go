@@ -22,13 +22,13 @@ func (c *Client) State(ctx context.Context, t Target, ty protocol.Type, in proto
 		in.Intent = protocol.Present
 	}
 	if in.Intent == protocol.Absent && !ty.Absent {
-		return protocol.Answer{}, fail(k, errors.ErrUnsupported, "the type cannot destroy", "Image %s did not say that it can be asked to remove things (\"absent\": true in its answer to init). "+
+		return protocol.Answer{}, fail(k, errors.ErrUnsupported, "The type cannot destroy", "Image %s did not say that it can be asked to remove things (\"absent\": true in its answer to init). "+
 			"Remove the thing by hand, and let deployster forget it: lifecycle { on_remove = \"forget\" }.", diag.Visible(t.Reference))
 	}
 	in.InitInput = c.initInput(t)
 	var err error
 	if k.stdin, err = encodeState(ty, in); err != nil {
-		return protocol.Answer{}, fail(k, err, "cannot ask the image", "%s", diag.Visible(err.Error()))
+		return protocol.Answer{}, fail(k, err, "Cannot ask the image", "%s", diag.Visible(err.Error()))
 	}
 	if k.digest, err = c.digestFor(ctx, t, ty, StepState, ty.StateAction); err != nil {
 		return protocol.Answer{}, err
@@ -103,7 +103,7 @@ func (c *Client) Act(ctx context.Context, t Target, ty protocol.Type, a protocol
 	in.Action = a.Name
 	var err error
 	if k.stdin, err = encodeAction(ty, in); err != nil {
-		return invoke.Result{}, fail(k, err, "cannot run the action", "%s", diag.Visible(err.Error()))
+		return invoke.Result{}, fail(k, err, "Cannot run the action", "%s", diag.Visible(err.Error()))
 	}
 	if k.digest, err = c.digestFor(ctx, t, ty, a.Name, a.Command); err != nil {
 		return invoke.Result{}, err
