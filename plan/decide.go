@@ -120,7 +120,11 @@ func (b *builder) whyDeferred(before []string, s *Step) string {
 	}
 	if len(s.Unknown) > 0 {
 		refs := slices.Compact(slices.Sorted(maps.Values(s.Unknown)))
-		return strings.Join(refs, ", ") + " is known after apply"
+		verb := " is"
+		if len(refs) > 1 {
+			verb = " are"
+		}
+		return strings.Join(refs, ", ") + verb + " known after apply"
 	}
 	return ""
 }

@@ -30,6 +30,7 @@ type session struct {
 	err     printer // everything else
 	runtime *containerd.Runtime
 	records *recorder
+	beat    *heartbeat
 	vault   *vault // what must never be shown
 }
 
@@ -163,6 +164,7 @@ func (s *session) client(prior state.Snapshot, pins map[string]string) *typeclie
 	for _, entry := range prior.Resources {
 		s.vault.add(plan.EntrySecrets(entry))
 	}
+	s.beat = startHeartbeat(heartbeatEvery, func(line string) { s.err.printf("%s\n", s.err.style.dim(line)) })
 	log := s.progress().line
 	s.records = newRecorder(s.dir, time.Now(), s.vault.hide)
 	return typeclient.New(typeclient.Options{Runner: s.runtime, Version: Version, Verbose: s.verbose,
@@ -171,6 +173,9 @@ func (s *session) client(prior state.Snapshot, pins map[string]string) *typeclie
 
 // close ends what was opened.
 func (s *session) close() {
+	if s.beat != nil {
+		s.beat.stop()
+	}
 	if s.records != nil {
 		if d := s.records.finish(); d != nil {
 			s.err.diagnostic(d)
@@ -178,7 +183,8 @@ func (s *session) close() {
 	}
 	if s.runtime != nil {
 		if err := s.runtime.Close(); err != nil {
-			s.err.diagnostics(diag.From("Closing containerd", err))
+			s.err.diagnostic(diag.Warningf("Something was left in containerd",
+				"Tidying up after this run failed: %s. The next run tidies up after this one by itself.", err))
 		}
 	}
 }

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"deployster/apply"
+	"deployster/plan"
+)
+
+// heartbeatEvery is how often somebody who waits is told what for.
+const heartbeatEvery = 10 * time.Second
+
+// heartbeat knows what is going on, and says so while it takes long: nobody
+// shall think that the tool hangs.
+type heartbeat struct {
+	mu    sync.Mutex
+	since map[string]time.Time // what is running -> when it began
+	done  chan struct{}
+}
+
+// startHeartbeat begins to tell, through say, what has run for a while.
+func startHeartbeat(every time.Duration, say func(string)) *heartbeat {
+	h := &heartbeat{since: map[string]time.Time{}, done: make(chan struct{})}
+	ticker := time.NewTicker(every)
+	go func() {
+		defer ticker.Stop()
+		for {
+			select {
+			case <-h.done:
+				return
+			case now := <-ticker.C:
+				if line := h.line(now, every); line != "" {
+					say(line)
+				}
+			}
+		}
+	}()
+	return h
+}
+
+// stop ends it.
+func (h *heartbeat) stop() { close(h.done) }
+
+// line lists what has run for at least so long, "" when nothing has.
+func (h *heartbeat) line(now time.Time, atLeast time.Duration) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var slow []string
+	for what, since := range h.since {
+		if took := now.Sub(since); took >= atLeast-time.Second {
+			slow = append(slow, fmt.Sprintf("%s (%s)", what, took.Round(time.Second)))
+		}
+	}
+	if len(slow) == 0 {
+		return ""
+	}
+	slices.Sort(slow)
+	const most = 5
+	if more := len(slow) - most; more > 0 {
+		slow = append(slow[:most], fmt.Sprintf("and %d more", more))
+	}
+	return "still running: " + strings.Join(slow, ", ")
+}
+
+func (h *heartbeat) begin(what string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.since[what] = time.Now()
+}
+
+func (h *heartbeat) end(what string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.since, what)
+}
+
+// planning learns from the events of a plan.
+func (h *heartbeat) planning(e plan.Event) {
+	switch e := e.(type) {
+	case plan.Asking:
+		h.begin(e.Address + " state")
+	case plan.Decided:
+		h.end(e.Address + " state")
+	}
+}
+
+// applying learns from the events of an apply.
+func (h *heartbeat) applying(e apply.Event) {
+	switch e := e.(type) {
+	case apply.Checking:
+		h.begin(e.Address + " state")
+	case apply.ActionStarted:
+		h.end(e.Address + " state")
+		h.begin(e.Address + " " + e.Action)
+	case apply.ActionEnded:
+		h.end(e.Address + " " + e.Action)
+	case apply.ResourceEnded:
+		h.end(e.Address + " state")
+	}
+}
