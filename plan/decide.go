@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -184,6 +183,3 @@ func word(c Change) string {
 	}
 	return string(protocol.Stale)
 }
-
-// equalJSON compares two canonical JSON values.
-func equalJSON(a, b json.RawMessage) bool { return string(a) == string(b) }

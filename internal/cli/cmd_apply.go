@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -80,7 +81,11 @@ func runApply(c *cli.Context, e Env, destroy bool) error {
 	if err != nil {
 		return err
 	}
-	store, err := state.Open(c.Context, s.statePath(c, t.manifest), state.Options{Command: "deployster " + c.Command.Name})
+	path := s.statePath(c, t.manifest)
+	if destroy {
+		path = s.statePathAround(c)
+	}
+	store, err := state.Open(c.Context, path, state.Options{Command: "deployster " + c.Command.Name})
 	if err != nil {
 		return err
 	}
@@ -156,7 +161,9 @@ func (s *session) imagesHere(ctx context.Context, p *plan.Plan) error {
 
 // carryOut runs the plan, and reports in every case.
 func (s *session) carryOut(c *cli.Context, store *state.Store, t task) error {
-	journal, err := store.Begin(t.plan.ID, t.plan.Lineage)
+	// A plan that was made without a state fits one that has begun since, as
+	// long as that knows nothing of its resources: apply.Check has seen to it.
+	journal, err := store.Begin(t.plan.ID, cmp.Or(t.plan.Lineage, store.Snapshot().Lineage))
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func (s *session) path(p string) string {
 // statePath says which state file to use: the flag wins over the manifest.
 func (s *session) statePath(c *cli.Context, m *config.Manifest) string {
 	if flag := c.String("state"); flag != "" {
-		return s.env.path(flag)
+		return s.path(flag)
 	}
 	if m != nil && m.StatePath() != "" {
 		return s.path(m.StatePath())
