@@ -13,9 +13,10 @@
 // they are swept, by the embedded server or by the next client.
 //
 // Each container has a shim of its own. Containers of one client could share
-// one (the annotation io.containerd.runc.v2.group), but the shared shim ends
-// with its last container, and a container that is being made just then fails:
-// of 40 runs, 8 at a time, some did. A test of stdin guards this.
+// one (the annotation io.containerd.runc.v2.group), but with that 5 to 13 of 40
+// runs, 8 at a time, failed to start with "ttrpc: closed", and cgroups were
+// left behind; presumably the shim ends with its last container while the next
+// is being made. The test of stdin would show it.
 //
 // It is larger than other packages because server, client, images and sweep
 // share the layout of two directories and the labels on containers: apart they
