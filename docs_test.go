@@ -216,6 +216,30 @@ func TestDocsEnvironment(t *testing.T) {
 	}
 }
 
+// docs/state-and-recovery.md quotes refusals as the program words them.
+func TestDocsRefusals(t *testing.T) {
+	t.Parallel()
+	words := ""
+	for path := range sources(t) {
+		if dir := filepath.Dir(path); !strings.HasSuffix(path, "_test.go") && slices.Contains([]string{"state", "apply", "plan", "internal/cli"}, dir) {
+			words += read(t, path)
+		}
+	}
+	rows := regexp.MustCompile("(?m)^\\| `([^`]+ [^`]+)` \\|").FindAllStringSubmatch(read(t, "docs/state-and-recovery.md"), -1)
+	if len(rows) < 18 {
+		t.Fatalf("only %d refusals were read", len(rows))
+	}
+	for _, row := range rows {
+		for part := range strings.SplitSeq(row[1], "plan is stale: ") {
+			for _, text := range regexp.MustCompile(`NAME| \[\.\.\.\]|\.\.\.`).Split(part, -1) {
+				if !strings.Contains(words, strings.Trim(text, " ,")) {
+					t.Errorf("no refusal says %q", text)
+				}
+			}
+		}
+	}
+}
+
 // docs/architecture.md gives the packages the ranks that the test of the
 // imports gives them.
 func TestDocsArchitecture(t *testing.T) {
