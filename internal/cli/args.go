@@ -18,6 +18,9 @@ func permute(app *cli.App, args []string) ([]string, error) {
 	local := []cli.Flag(nil)
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
+		if len(path) == 0 && (arg == "--version" || arg == "-version") {
+			arg = "version" // where people look for it first
+		}
 		if arg == "--" {
 			rest = append(rest, args[i+1:]...)
 			break

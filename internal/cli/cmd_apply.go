@@ -99,6 +99,9 @@ func runApply(c *cli.Context, e Env, destroy bool) error {
 	if err := s.open(c.Context, c); err != nil {
 		return err
 	}
+	if err := s.awaitAdrift(c.Context, store.Recovery()); err != nil {
+		return err
+	}
 	if saved {
 		for _, step := range t.plan.Resources {
 			s.vault.add(plan.Secrets(step.Config, step.Sensitive))
@@ -246,7 +249,8 @@ func (p printer) report(pl *plan.Plan, r *apply.Report) {
 		return // the plan said already that there was nothing to do
 	}
 	if len(parts) == 0 {
-		parts = []string{"nothing to do"}
+		p.printf("\n%s The outputs were recorded.\n", p.style.bold(headline))
+		return
 	}
 	p.printf("\n%s Resources: %s.\n", p.style.bold(headline), join(parts))
 }

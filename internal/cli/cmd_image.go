@@ -16,8 +16,9 @@ import (
 
 func imageCommand(e Env) *cli.Command {
 	return &cli.Command{
-		Name:  "image",
-		Usage: "bring in, make and list the images of resource types",
+		Name:            "image",
+		HideHelpCommand: true,
+		Usage:           "bring in, make and list the images of resource types",
 		Subcommands: []*cli.Command{
 			{Name: "ls", Usage: "list the images that are here",
 				Action: func(c *cli.Context) error { return withRuntime(c, e, listImages) }},

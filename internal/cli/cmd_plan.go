@@ -66,6 +66,9 @@ func runPlan(c *cli.Context, e Env) error {
 	if err := s.open(c.Context, c); err != nil {
 		return err
 	}
+	if err := s.warnAdrift(c.Context, held.Recovery); err != nil {
+		return err
+	}
 	p, err := s.build(c.Context, m, held.Snapshot, c.Int("parallelism"), s.client(held.Snapshot, nil))
 	if err != nil {
 		return err
@@ -131,6 +134,12 @@ func (s *session) readPlan(file string) (*plan.Plan, error) {
 	return p, nil
 }
 
+// isManifest says whether a file's name is that of a manifest.
+func isManifest(name string) bool {
+	ext := filepath.Ext(name)
+	return ext == ".hcl" || ext == ".json"
+}
+
 // isPlanFile says whether the only argument of apply or show is a saved plan
 // and not a manifest.
 func (s *session) isPlanFile(c *cli.Context) bool {
@@ -138,7 +147,7 @@ func (s *session) isPlanFile(c *cli.Context) bool {
 		return false
 	}
 	name := c.Args().First()
-	if ext := filepath.Ext(name); ext == ".hcl" || ext == ".json" {
+	if isManifest(name) {
 		return false
 	}
 	info, err := os.Stat(s.path(name))

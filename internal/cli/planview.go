@@ -234,7 +234,10 @@ func (p printer) summary(pl *plan.Plan) string {
 	s := pl.Summary
 	if !pl.HasChanges() {
 		if s.Valid == 0 {
-			return p.style.bold("No changes.") + " The manifest declares no resources."
+			return p.style.bold("No changes.") + " No resources are declared, and none are recorded."
+		}
+		if s.Valid == 1 {
+			return p.style.bold("No changes.") + " The one resource is as declared."
 		}
 		return p.style.bold("No changes.") + fmt.Sprintf(" All %d resources are as declared.", s.Valid)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"time"
@@ -91,6 +92,13 @@ func (s *session) statePathAround(c *cli.Context) string {
 
 // manifest reads the manifests that the arguments name, and the variables.
 func (s *session) manifest(c *cli.Context) (*config.Manifest, error) {
+	if c.NArg() == 1 && c.Command.Name == "apply" {
+		if name := c.Args().First(); !isManifest(name) {
+			if _, err := os.Stat(s.path(name)); errors.Is(err, os.ErrNotExist) {
+				return nil, diag.Errorf("No such file", "%s is neither a saved plan nor a manifest nor a directory. `deployster plan -out=%s` would make a plan of that name.", name, name)
+			}
+		}
+	}
 	sources, diags := config.Find(s.dir, c.Args().Slice())
 	if diags.HasErrors() {
 		return nil, diags
