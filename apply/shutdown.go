@@ -3,21 +3,19 @@ package apply
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"deployster/plan"
 	"deployster/protocol"
 )
 
 // shutdownPhase runs all planned shutdown_first actions before everything else:
-// one at a time, dependants first. It returns an outcome only when one fails,
-// and then nothing else may run.
+// one at a time, dependants first. What is planned for a resource that may
+// change is part of it: a dependant of what will be updated always may. It
+// returns an outcome only when one fails, and then nothing else may run.
 func (r *run) shutdownPhase(ctx context.Context) []outcome {
-	order := r.plan.Order()
-	slices.Reverse(order)
-	for _, addr := range order {
+	for _, addr := range r.plan.DependantsFirst() {
 		step := r.plan.Resources[addr]
-		if step.Shutdown == nil || step.Flexible() {
+		if step.Shutdown == nil {
 			continue
 		}
 		if ctx.Err() != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"deployster/config"
+	"deployster/internal/graph"
 	"deployster/internal/invoke"
 	"deployster/internal/typeclient"
 	"deployster/protocol"
@@ -152,6 +153,33 @@ func (p *Plan) Before() map[string][]string {
 		}
 	}
 	return before
+}
+
+// DependantsFirst lists the addresses so that what depends on a resource comes
+// before it. That is not Order turned around: a removal waits for the removal
+// of its dependants, so its edges lead the other way already.
+func (p *Plan) DependantsFirst() []string {
+	before := make(graph.Graph, len(p.Resources))
+	for addr := range p.Resources {
+		before[addr] = nil
+	}
+	for _, e := range p.Edges {
+		dependency, dependant := e.From, e.To
+		if e.Origin == originRemoval {
+			dependency, dependant = e.To, e.From
+		}
+		if !slices.Contains(before[dependency], dependant) {
+			before[dependency] = append(before[dependency], dependant)
+		}
+	}
+	frontier, order := graph.NewFrontier(before), []string(nil)
+	for layer := frontier.TakeAll(); len(layer) > 0; layer = frontier.TakeAll() {
+		for _, addr := range layer {
+			frontier.Done(addr)
+		}
+		order = append(order, layer...)
+	}
+	return order
 }
 
 // Target is what running the step's image takes.

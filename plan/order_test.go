@@ -1,0 +1,21 @@
+package plan
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestDependantsFirst: whichever way an edge leads, what depends on a resource
+// comes before it.
+func TestDependantsFirst(t *testing.T) {
+	t.Parallel()
+	p := &Plan{Resources: map[string]*Step{"app": {}, "db": {}, "disk": {}, "gone": {}, "left": {}},
+		Edges: []Edge{
+			{From: "disk", To: "db", Origin: "reference"}, {From: "db", To: "app", Origin: "depends_on"},
+			{From: "app", To: "gone", Origin: originRemoval}, {From: "left", To: "gone", Origin: originRemoval},
+		}}
+	want := []string{"app", "left", "db", "gone", "disk"}
+	if got := p.DependantsFirst(); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
