@@ -123,8 +123,9 @@ func (p printer) changes(s *plan.Step) {
 		rows = p.updateRows(v, s)
 	}
 	width := 0
-	for _, r := range rows {
+	for i, r := range rows {
 		width = max(width, len(r.path))
+		rows[i].have, rows[i].want = brief(r.have), brief(r.want)
 	}
 	for _, r := range rows {
 		switch {
@@ -139,6 +140,18 @@ func (p printer) changes(s *plan.Step) {
 			p.printf("      %s\n", scrub(diag.Visible(reason.Message), plan.Secrets(s.Config, s.Sensitive)))
 		}
 	}
+}
+
+// maxShown is how much of one value a person is shown, in bytes.
+const maxShown = 1000
+
+// brief cuts a value that nobody would read to its end, such as a whole file.
+func brief(text string) string {
+	if len(text) <= maxShown {
+		return text
+	}
+	cut := strings.ToValidUTF8(text[:maxShown/2], "")
+	return fmt.Sprintf("%s... (%d bytes in all)", cut, len(text))
 }
 
 // updateRows takes the image's own reasons where it gives some, else compares
