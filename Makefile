@@ -29,12 +29,20 @@ check:
 	go tool staticcheck ./...
 	go test -run '^TestImport' .
 
+# About half an hour on 2 cores; PAIRS and RESOURCES make it shorter.
 bench: build
 	.ci/setup test
-	go run ./internal/bench
+	go run ./internal/bench -pairs $${PAIRS:-3} -resources $${RESOURCES:-100}
+	DEPLOYSTER_STDIN_RUNS=$${STDIN_RUNS:-500} go test -count=1 -v -run '^TestStdinArrives$$' ./containerd
 
+# Each fuzz target for half a minute.
 fuzz:
-	go test -fuzz '^FuzzLoad$$' -fuzztime 30s ./config
+	@set -e; for package in $$(go list ./... ); do \
+		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
+			echo "fuzzing $$target of $$package"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $${FUZZTIME:-30s} $$package; \
+		done; \
+	done
 
 clean:
 	rm -rf bin
