@@ -40,6 +40,8 @@ var update = flag.Bool("update", false, "write what the scripts' commands print 
 //	no-containers           nothing of any run is left
 //	archive KIND FILE NAME DIR [CONFIG]
 //	                        make what docker saves (docker) or an OCI layout (oci) of DIR, with a container config
+//	on-terminal CODE ANSWER COMMAND...
+//	                        run COMMAND on a terminal, answer its question; what stood there is in the file "terminal"
 //	daemon                  start Debian's containerd: DAEMON_ADDRESS, DAEMON_PID
 //	daemon-clean NAMESPACE  nothing of any run is left in that daemon
 //	socket FILE             a unix socket that nobody listens at
@@ -73,6 +75,7 @@ func runScripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
 			"no-containers": noContainers,
 			"archive":       makeArchive,
 			"same-digest":   sameDigest,
+			"on-terminal":   onTerminal,
 			"daemon":        startDaemon,
 			"daemon-clean":  daemonClean,
 			"socket":        leaveSocket,

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/agext/levenshtein"
 	"github.com/urfave/cli/v2"
 
 	"deployster/internal/diag"
@@ -18,8 +20,11 @@ func permute(app *cli.App, args []string) ([]string, error) {
 	local := []cli.Flag(nil)
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
-		if len(path) == 0 && (arg == "--version" || arg == "-version") {
+		switch {
+		case len(path) == 0 && (arg == "--version" || arg == "-version"):
 			arg = "version" // where people look for it first
+		case len(path) == 0 && arg == "help":
+			arg = "-help"
 		}
 		if arg == "--" {
 			rest = append(rest, args[i+1:]...)
@@ -44,6 +49,9 @@ func permute(app *cli.App, args []string) ([]string, error) {
 			if flag = lookup(known, name); flag != nil {
 				into = &global
 			}
+		}
+		if flag == nil && !isHelp(name) {
+			return nil, unknownFlag(arg, path, slices.Concat(local, known))
 		}
 		*into = append(*into, arg)
 		if _, isBool := flag.(*cli.BoolFlag); flag != nil && !isBool && !hasValue && i+1 < len(args) {
@@ -77,10 +85,51 @@ func lookup(flags []cli.Flag, name string) cli.Flag {
 }
 
 func unknownCommand(path []string, commands []*cli.Command) error {
-	names := make([]string, len(commands))
-	for i, c := range commands {
-		names[i] = c.Name
+	var names []string
+	for _, c := range commands {
+		names = append(names, c.Name)
 	}
-	return diag.Errorf("Unknown command", "There is no command %q. There are: %s.",
-		diag.Visible(strings.Join(path, " ")), strings.Join(names, ", "))
+	wrong := path[len(path)-1]
+	return diag.Errorf("Unknown command", "There is no command %q. %sThere are: %s.",
+		diag.Visible(strings.Join(path, " ")), didYouMean(wrong, names, ""), strings.Join(names, ", "))
+}
+
+func unknownFlag(arg string, path []string, flags []cli.Flag) error {
+	var names []string
+	for _, f := range flags {
+		names = append(names, f.Names()[0])
+	}
+	name, _, _ := strings.Cut(arg, "=")
+	command := strings.Join(append([]string{"deployster"}, path...), " ")
+	return diag.Errorf("Wrong command line", "%s has no flag %s. %s`%s -help` lists what there is.",
+		command, diag.Visible(name), didYouMean(strings.TrimLeft(name, "-"), names, "-"), command)
+}
+
+// isHelp names the flag that the library adds to every command.
+func isHelp(name string) bool { return name == "help" || name == "h" }
+
+// didYouMean is a sentence with the name that was probably meant, or "".
+func didYouMean(wrong string, names []string, dash string) string {
+	best, limit := "", len(wrong)/3+2 // beyond that it would be a guess
+	for _, name := range names {
+		if d := levenshtein.Distance(wrong, name, nil); d < limit {
+			best, limit = name, d
+		}
+		if len(wrong) >= 3 && strings.HasPrefix(name, wrong) {
+			best, limit = name, 0
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("Did you mean %s%s? ", dash, best)
+}
+
+// atMost refuses what a command would not look at.
+func atMost(c *cli.Context, most int) error {
+	if c.NArg() <= most {
+		return nil
+	}
+	return diag.Errorf("Wrong command line", "%s does not know what to do with %q. `%s -help` tells what it takes.",
+		c.Command.HelpName, diag.Visible(c.Args().Get(most)), c.Command.HelpName)
 }

@@ -98,13 +98,32 @@ func newApp(e Env) *cli.App {
 		},
 		Action: func(c *cli.Context) error { return cli.ShowAppHelp(c) },
 	}
+	quietSwitches(app.Flags)
 	for _, command := range app.Commands {
-		command.OnUsageError = usageError
+		finishCommand(command)
 		for _, sub := range command.Subcommands {
-			sub.OnUsageError = usageError
+			finishCommand(sub)
 		}
 	}
 	return app
+}
+
+// finishCommand sets what all commands have in common.
+func finishCommand(c *cli.Command) {
+	c.OnUsageError, c.HideHelpCommand = usageError, true
+	if len(c.Subcommands) == 0 {
+		c.CustomHelpTemplate = cli.CommandHelpTemplate + "\n`deployster -help` lists the flags of all commands; they may stand anywhere.\n"
+	}
+	quietSwitches(c.Flags)
+}
+
+// quietSwitches keeps the help from saying that a switch is off when it is not given.
+func quietSwitches(flags []cli.Flag) {
+	for _, f := range flags {
+		if off, ok := f.(*cli.BoolFlag); ok {
+			off.DisableDefaultText = true
+		}
+	}
 }
 
 // globalFlags may stand anywhere on the command line.

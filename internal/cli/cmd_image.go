@@ -57,6 +57,9 @@ func withRuntime(c *cli.Context, e Env, run func(*cli.Context, *session) error) 
 }
 
 func listImages(c *cli.Context, s *session) error {
+	if err := atMost(c, 0); err != nil {
+		return err
+	}
 	images, err := s.runtime.Images(c.Context)
 	if err != nil {
 		return err

@@ -26,6 +26,9 @@ func outputCommand(e Env) *cli.Command {
 }
 
 func runOutput(c *cli.Context, e Env) error {
+	if err := atMost(c, 1); err != nil {
+		return err
+	}
 	s, err := newSession(c, e)
 	if err != nil {
 		return err
@@ -44,8 +47,11 @@ func runOutput(c *cli.Context, e Env) error {
 	name := c.Args().First()
 	o, ok := snapshot.Outputs[name]
 	if !ok {
-		return diag.Errorf("No such output", "The last apply recorded no output %q. There are: %s.", name,
-			strings.Join(slices.Sorted(maps.Keys(snapshot.Outputs)), ", "))
+		there := "It recorded none at all."
+		if names := slices.Sorted(maps.Keys(snapshot.Outputs)); len(names) > 0 {
+			there = didYouMean(name, names, "") + "There are: " + strings.Join(names, ", ") + "."
+		}
+		return diag.Errorf("No such output", "The last apply recorded no output %q. %s", name, there)
 	}
 	switch {
 	case c.Bool("raw"):

@@ -13,6 +13,9 @@ func versionCommand(e Env) *cli.Command {
 		Usage: "print the version",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
 		Action: func(c *cli.Context) error {
+			if err := atMost(c, 0); err != nil {
+				return err
+			}
 			s, err := newSession(c, e)
 			if err != nil {
 				return err
