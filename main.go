@@ -54,5 +54,6 @@ func run() int {
 		Dir: dir, Home: home, Abort: abort,
 		Interactive: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd())),
 		Color:       term.IsTerminal(int(os.Stdout.Fd())),
+		ErrColor:    term.IsTerminal(int(os.Stderr.Fd())),
 	})
 }

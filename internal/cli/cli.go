@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -37,6 +38,7 @@ type Env struct {
 	Home           string
 	Interactive    bool            // there is a person to ask: stdin and stderr are a terminal
 	Color          bool            // stdout is a terminal
+	ErrColor       bool            // stderr is a terminal
 	Abort          <-chan struct{} // closed at the second interrupt; the first cancels the context
 }
 
@@ -68,7 +70,7 @@ func conclude(e Env, err error) int {
 	if interrupted {
 		err = diag.Errorf("Interrupted", "Nothing was changed.")
 	}
-	p := printer{out: e.Stderr, style: style{on: e.Color && e.get("NO_COLOR") == ""}}
+	p := printer{out: e.Stderr, style: style{on: e.ErrColor && e.wantsColor()}}
 	for _, d := range diag.From("Error", err) {
 		p.diagnostic(d)
 	}
@@ -145,6 +147,15 @@ func usageError(c *cli.Context, err error, _ bool) error {
 		name = c.Command.HelpName
 	}
 	return diag.Errorf("Wrong command line", "%s. `%s -help` lists what there is.", err, name)
+}
+
+// wantsColor looks for -no-color by itself: an error may come before the
+// command line is understood.
+func (e Env) wantsColor() bool {
+	return e.get("NO_COLOR") == "" && !slices.ContainsFunc(e.Args, func(arg string) bool {
+		name, value, _ := strings.Cut(arg, "=")
+		return (name == "-no-color" || name == "--no-color") && value != "false"
+	})
 }
 
 // get reads one environment variable.

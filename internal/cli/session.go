@@ -44,11 +44,11 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 			return nil, diag.Errorf("No such directory", "-chdir=%s names no directory.", to)
 		}
 	}
-	colour := style{on: e.Color && !c.Bool("no-color") && e.get("NO_COLOR") == ""}
+	color := e.wantsColor()
 	verbose := c.Bool("verbose")
 	return &session{env: e, dir: dir, verbose: verbose, vault: &vault{},
-		out: printer{out: e.Stdout, style: colour, verbose: verbose},
-		err: printer{out: &lockedWriter{w: e.Stderr}, style: colour, verbose: verbose}}, nil
+		out: printer{out: e.Stdout, style: style{on: e.Color && color}, verbose: verbose},
+		err: printer{out: &lockedWriter{w: e.Stderr}, style: style{on: e.ErrColor && color}, verbose: verbose}}, nil
 }
 
 // path makes a path of the user's absolute.
