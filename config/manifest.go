@@ -106,6 +106,9 @@ type ResourceState struct {
 	// Complete says that Known is the whole state: an attribute missing from it
 	// is an error. Otherwise it is unknown.
 	Complete bool
+	// Sensitive lists the JSON pointers of the values in Known that must never
+	// be printed; "" = all of it. What is made of them is sensitive too.
+	Sensitive []string
 }
 
 // Resolved is an evaluated value, made of plain JSON.
