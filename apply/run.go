@@ -7,7 +7,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -51,7 +51,7 @@ type Options struct {
 }
 
 // errAborted is why running work is ended at the second interrupt.
-var errAborted = errors.New("interrupted")
+var errAborted = fmt.Errorf("interrupted: %w", context.Canceled)
 
 // run is one apply in progress.
 type run struct {
@@ -62,6 +62,7 @@ type run struct {
 	exec     Executor
 	options  Options
 	before   graph.Graph
+	feeds    map[string]bool // what something that will act depends on: its state is asked again
 	work     context.Context // of what runs: outlives the first interrupt, ends at the second
 
 	mu       sync.Mutex // guards what follows
@@ -92,7 +93,7 @@ func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snap
 		}
 	}()
 	r := &run{plan: p, prior: prior, manifest: m, journal: j, exec: x, options: o, work: work,
-		before: p.Before(), views: map[string]plan.View{}, stopped: map[string]bool{}}
+		before: p.Before(), feeds: feeding(p), views: map[string]plan.View{}, stopped: map[string]bool{}}
 	report := &Report{Format: ReportFormat, Status: OK, Resources: map[string]*ResourceReport{}}
 	outcomes := r.shutdownPhase(ctx)
 	if len(outcomes) == 0 {
@@ -100,6 +101,18 @@ func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snap
 	}
 	err := r.conclude(ctx, report, outcomes)
 	return report, err
+}
+
+// feeding says which resources something depends on that will act: what such a
+// one is made with must be true now, not only when it was planned.
+func feeding(p *plan.Plan) map[string]bool {
+	feeds := map[string]bool{}
+	for _, e := range p.Edges {
+		if to := p.Resources[e.To]; to.Change != plan.Valid || to.MayChange {
+			feeds[e.From] = true
+		}
+	}
+	return feeds
 }
 
 // layers walks the graph: one goroutine owns the frontier, workers do the
@@ -222,7 +235,11 @@ func (r *run) outputs(report *Report) error {
 	}) {
 		return nil
 	}
-	return r.journal.Outputs(outputs)
+	if err := r.journal.Outputs(outputs); err != nil {
+		report.Status = Error
+		return err
+	}
+	return nil
 }
 
 // look gives a resource as it is now known to be; before its turn that is what

@@ -33,7 +33,11 @@ func (r *run) shutdownPhase(ctx context.Context) []outcome {
 
 // shutdownOne checks one resource before it shuts it down, as before any action.
 func (r *run) shutdownOne(step *plan.Step, out *outcome) bool {
-	in := r.input(step, out.addr, step.Config)
+	in, err := r.input(step, out.addr, step.Config)
+	if err != nil {
+		out.fail(failedConfig, err)
+		return false
+	}
 	answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)
 	if err != nil {
 		r.failQuery(out, err, answer)

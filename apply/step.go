@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"deployster/internal/diag"
+	"deployster/internal/invoke"
 	"deployster/internal/typeclient"
 	"deployster/plan"
 	"deployster/protocol"
@@ -31,10 +34,17 @@ func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
 			return
 		}
 	}
-	in := r.input(step, out.addr, config)
-	if step.Change == plan.Valid && !step.MayChange {
+	in, err := r.input(step, out.addr, config)
+	if err != nil {
+		out.fail(failedConfig, err)
+		return
+	}
+	if step.Change == plan.Valid && !step.MayChange && !r.feeds[out.addr] {
 		out.report.Status = Unchanged
 		r.record(step, out, in, step.State, sensitive)
+		return
+	}
+	if !step.Flexible() && !r.sameConfig(step, out) {
 		return
 	}
 	r.event(Checking{Address: out.addr})
@@ -75,10 +85,11 @@ func reached(step *plan.Step, a protocol.Answer) bool {
 func (r *run) resolve(step *plan.Step, out *outcome) (json.RawMessage, []string, bool) {
 	resolved, diags := r.manifest.Config(out.addr, plan.Scope(r.before[out.addr], r.look))
 	if diags.HasErrors() {
-		out.fail(failedConfig, diags[0])
+		out.fail(failedConfig, firstError(diags))
 		return nil, nil, false
 	}
-	for pointer, refs := range resolved.Unknown {
+	for _, pointer := range slices.Sorted(maps.Keys(resolved.Unknown)) {
+		refs := resolved.Unknown[pointer]
 		out.fail(failedConfig, diag.Errorf("A value is still not known",
 			"%s in its config comes from %s, which is not in the state that was reached. Look at what that state holds with `deployster show`.", pointer, refs))
 		return nil, nil, false
@@ -96,12 +107,29 @@ func (r *run) resolve(step *plan.Step, out *outcome) (json.RawMessage, []string,
 }
 
 // input is the stdin that all of a resource's invocations share.
-func (r *run) input(step *plan.Step, addr string, config json.RawMessage) protocol.StateInput {
-	in := protocol.StateInput{Config: config, Intent: step.Intent(), Dependencies: plan.Dependencies(step.Aliases, r.look)}
+func (r *run) input(step *plan.Step, addr string, config json.RawMessage) (protocol.StateInput, error) {
+	deps, err := plan.Dependencies(step.Init, step.Aliases, r.look)
+	in := protocol.StateInput{Config: config, Intent: step.Intent(), Dependencies: deps}
 	if entry, ok := r.prior.Resources[addr]; ok {
 		in.LastState = entry.State
 	}
-	return in
+	return in, err
+}
+
+// sameConfig says whether a config that the plan knew is still what the
+// manifest gives with the states that are there now.
+func (r *run) sameConfig(step *plan.Step, out *outcome) bool {
+	if step.Intent() == protocol.Absent || len(r.before[out.addr]) == 0 {
+		return true
+	}
+	now, diags := r.manifest.Config(out.addr, plan.Scope(r.before[out.addr], r.look))
+	if !diags.HasErrors() && string(now.Value) == string(step.Config) {
+		return true
+	}
+	out.report.NotAttempted = out.report.Planned
+	out.fail(failedConfig, stale("its config is not what the plan showed, because a state that it takes values from has changed",
+		"Nothing of this resource was run. Plan again to see what is to be done now."))
+	return false
 }
 
 // permitted says whether the actions in an answer may be run: those that were
@@ -165,6 +193,13 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 	if err != nil {
 		why = err.Error()
 	}
+	var unknown *invoke.UnknownError
+	if errors.As(err, &unknown) {
+		// It may still run. What is in flight at the end of the journal is
+		// remembered, and the next apply waits for it.
+		out.fail(a.Name, err)
+		return false
+	}
 	if jerr := r.journal.ActionEnded(out.addr, a.Name, result.ExitCode, why); jerr != nil {
 		out.failJournal(jerr)
 		return false
@@ -218,19 +253,35 @@ func (r *run) record(step *plan.Step, out *outcome, in protocol.StateInput, reac
 	}
 	entry := state.Entry{Type: step.Type, Digest: step.Init.Digest, Config: in.Config, State: reached,
 		Dependencies: r.before[out.addr], ValidAt: r.options.Now().UTC(), Settings: step.Settings, Mounts: step.Mounts,
-		PreventDestroy: step.Protect, OnRemove: step.OnRemove,
+		ReadOnly: step.ReadOnly, PreventDestroy: step.Protect, OnRemove: step.OnRemove,
 		StateTimeout: step.Timeouts.State, ActionTimeout: step.Timeouts.Action,
 		Sensitive: state.Sensitive{Config: sensitive, Env: step.SecretEnv,
-			State: plan.SensitivePointers(reached, append(plan.Secrets(in.Config, sensitive), r.manifest.Secrets()...), sensitive)}}
+			State: r.hiddenIn(out.addr, in.Config, reached, sensitive)}}
 	r.mu.Lock()
-	r.views[out.addr] = plan.View{Type: step.Type, Config: in.Config, State: reached, Status: protocol.Valid, Aliases: step.Aliases}
+	r.views[out.addr] = plan.View{Type: step.Type, Config: in.Config, State: reached, Status: protocol.Valid, Aliases: step.Aliases, Hidden: entry.Sensitive.State}
 	r.mu.Unlock()
 	if prior, ok := r.prior.Resources[out.addr]; ok && state.EntryHash(prior) == state.EntryHash(entry) {
-		return // nothing new to say: a run without changes writes nothing
+		return // nothing new to say
 	}
 	if err := r.journal.Valid(out.addr, entry); err != nil {
 		out.failJournal(err)
 	}
+}
+
+// hiddenIn says which parts of a state must not be shown.
+func (r *run) hiddenIn(addr string, config, reached json.RawMessage, sensitive []string) []string {
+	secrets := slices.Concat(plan.Secrets(config, sensitive), r.manifest.Secrets(), plan.EntrySecrets(r.prior.Resources[addr]))
+	return plan.SensitivePointers(reached, secrets, sensitive)
+}
+
+// firstError is the first of a list that is more than a warning.
+func firstError(list diag.Diagnostics) *diag.Diagnostic {
+	for _, d := range list {
+		if d.Severity == diag.Error {
+			return d
+		}
+	}
+	return list[0]
 }
 
 // failQuery reports that the state could not be asked.

@@ -50,7 +50,11 @@ type Decided struct {
 	Change  Change
 }
 
+// Failed says that nothing could be decided about a resource.
+type Failed struct{ Address string }
+
 func (Asking) planEvent()  {}
+func (Failed) planEvent()  {}
 func (Decided) planEvent() {}
 
 // builder is the work in progress of one Build.
@@ -154,6 +158,7 @@ func (b *builder) decideAll(ctx context.Context) {
 		r := <-results
 		running--
 		if r.step == nil {
+			b.progress(Failed{r.addr})
 			frontier.Drop(r.addr)
 			continue
 		}
@@ -244,8 +249,7 @@ func (b *builder) report(r *config.Resource, summary string, diags diag.Diagnost
 	}
 }
 
-// sorted gives the diagnostics in an order that does not depend on timing, each
-// problem once: many resources of one broken type fail for one reason.
+// sorted gives the diagnostics in an order that does not depend on timing.
 func (b *builder) sorted() diag.Diagnostics {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -37,7 +37,12 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 	step.Reason = b.whyMayChange(before)
 	step.MayChange = step.Reason != ""
 	b.progress(Asking{r.Address})
-	answer, err := b.prober.State(ctx, step.Target(r.Address), step.Init, b.input(r, step))
+	in, err := b.input(r, step)
+	if err != nil {
+		b.report(r, "", diag.From("Cannot ask for the state", err))
+		return nil
+	}
+	answer, err := b.prober.State(ctx, step.Target(r.Address), step.Init, in)
 	if err != nil {
 		b.report(r, "", diag.From("Cannot read the state", err))
 		return nil
@@ -65,12 +70,13 @@ func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 }
 
 // input is the stdin of a resource's state action.
-func (b *builder) input(r *config.Resource, s *Step) protocol.StateInput {
-	in := protocol.StateInput{Config: s.Config, Intent: protocol.Present, Dependencies: Dependencies(r.Aliases, b.look)}
+func (b *builder) input(r *config.Resource, s *Step) (protocol.StateInput, error) {
+	deps, err := Dependencies(s.Init, r.Aliases, b.look)
+	in := protocol.StateInput{Config: s.Config, Intent: protocol.Present, Dependencies: deps}
 	if entry, ok := b.prior.Resources[r.Address]; ok {
 		in.LastState = entry.State
 	}
-	return in
+	return in, err
 }
 
 // take turns an image's answer into the decision.
@@ -158,6 +164,11 @@ func (b *builder) outputs() map[string]Output {
 		prior, known := b.prior.Outputs[v.Name]
 		outputs[v.Name] = Output{Value: v.Value, Unknown: v.Unknown, Sensitive: v.Sensitive,
 			Changed: !known || len(v.Unknown) > 0 || string(prior.Value) != string(v.Value)}
+	}
+	for name, prior := range b.prior.Outputs {
+		if _, declared := outputs[name]; !declared {
+			outputs[name] = Output{Value: []byte("null"), Sensitive: prior.Sensitive, Changed: true, Removed: true}
+		}
 	}
 	return outputs
 }

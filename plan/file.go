@@ -153,6 +153,9 @@ func Read(r io.ReaderAt, size int64) (*Plan, error) {
 	if p.ID != fingerprint(p) {
 		return nil, damaged("its content does not match its id")
 	}
+	if why := p.validate(); why != "" {
+		return nil, damaged("%s", why)
+	}
 	if p.Sources, err = readSources(files); err != nil {
 		return nil, err
 	}

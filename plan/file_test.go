@@ -35,7 +35,7 @@ func samplePlan() *Plan {
 			"svc": {Type: "acme/file:1", Change: Deferred, Reason: "later", Config: json.RawMessage(`{"ip":{"$unknown":"resource.conf.state.ip"}}`),
 				Unknown: map[string]string{"/ip": "resource.conf.state.ip"}, ReadOnly: true},
 		},
-		Outputs:   map[string]Output{"o": {Value: json.RawMessage(`"x"`), Sensitive: true, Changed: true}},
+		Outputs:   map[string]Output{"o": {Value: json.RawMessage(`"x"`), Sensitive: true, Changed: true, Removed: true}},
 		Summary:   Summary{Update: 1, Deferred: 1},
 		Variables: map[string]json.RawMessage{"v": json.RawMessage(`{"value":1,"type":"number"}`)}, SensitiveVariables: []string{"v"},
 		Entries: map[string]string{"conf": "sha256:2", "svc": ""},
@@ -114,5 +114,27 @@ func TestPlanFileOfAnotherFormatIsRefused(t *testing.T) {
 	_, err := read(written(t, p))
 	if err == nil || !strings.Contains(err.Error(), "format 2") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A plan file with a right seal may still have been made by anybody.
+func TestPlanFilesThatDoNotHangTogetherAreRefused(t *testing.T) {
+	for what, spoil := range map[string]func(*Plan){
+		"no step":         func(p *Plan) { p.Resources["conf"] = nil },
+		"layers":          func(p *Plan) { p.Layers = [][]string{{"conf", "ghost"}, {"svc"}} },
+		"no layers":       func(p *Plan) { p.Layers = nil },
+		"edge":            func(p *Plan) { p.Edges[0].To = "ghost" },
+		"circle":          func(p *Plan) { p.Edges = append(p.Edges, Edge{From: "svc", To: "conf"}) },
+		"change":          func(p *Plan) { p.Resources["svc"].Change = "explode" },
+		"environment":     func(p *Plan) { p.Resources["svc"].SecretEnv = []string{"GHOST"} },
+		"alias":           func(p *Plan) { p.Resources["svc"].Aliases = map[string]string{"a": "ghost"} },
+		"terminal escape": func(p *Plan) { p.Resources["\x1b]52;c;eA==\a"] = &Step{Change: Valid} },
+	} {
+		p := samplePlan()
+		spoil(p)
+		p.ID = fingerprint(p)
+		if got, err := read(written(t, p)); err == nil {
+			t.Errorf("%s: read %+v", what, got)
+		}
 	}
 }

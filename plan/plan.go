@@ -36,7 +36,7 @@ const (
 type Plan struct {
 	Format     int               `json:"format"`
 	Deployster string            `json:"deployster"`
-	ID         string            `json:"id"` // of the content: two plans with one id are the same plan
+	ID         string            `json:"id"` // of what stands in plan.json
 	Created    time.Time         `json:"created"`
 	Lineage    string            `json:"lineage,omitempty"` // of the state it was made from; empty when there was none
 	Serial     uint64            `json:"serial"`
@@ -109,6 +109,7 @@ type Output struct {
 	Unknown   map[string]string `json:"unknown,omitempty"`
 	Sensitive bool              `json:"sensitive,omitempty"`
 	Changed   bool              `json:"changed,omitempty"` // differs from what the state file holds
+	Removed   bool              `json:"removed,omitempty"` // the state file holds it, and no manifest declares it
 }
 
 // Summary counts the resources by change.

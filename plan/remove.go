@@ -49,6 +49,10 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		return nil, &diag.Diagnostic{Severity: diag.Error, Summary: "Protected resource would be removed", Address: addr,
 			Detail: "No manifest declares it any more, but it was last applied with prevent_destroy = true. Put its block back; to remove it, first apply it with prevent_destroy = false."}
 	}
+	if entry.ReadOnly {
+		step.ReadOnly, step.Reason = true, "no manifest declares it, and it was read_only: it is left as it is"
+		return step, nil
+	}
 	if entry.OnRemove == "forget" {
 		step.Reason = "no manifest declares it, and on_remove is \"forget\": it is left as it is"
 		return step, nil

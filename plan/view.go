@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"deployster/config"
+	"deployster/internal/diag"
 	"deployster/protocol"
 )
 
@@ -14,6 +15,7 @@ type View struct {
 	Type    string
 	Config  json.RawMessage
 	State   json.RawMessage // nil = nothing known yet
+	Hidden  []string        // JSON pointers into State of what must never be shown
 	Partial bool            // State is a forecast or what is there now: more may come
 	Status  protocol.Status
 	Actions []string          // names of what is planned
@@ -23,7 +25,7 @@ type View struct {
 // View is the expectation that a step gives its dependants. What an update
 // will leave behind is taken from its forecast, else from what is there now.
 func (s *Step) View() View {
-	v := View{Type: s.Type, Config: s.Config, Aliases: s.Aliases, Partial: true}
+	v := View{Type: s.Type, Config: s.Config, Aliases: s.Aliases, Partial: true, Hidden: s.Hidden}
 	for _, a := range s.Actions {
 		v.Actions = append(v.Actions, a.Name)
 	}
@@ -61,24 +63,43 @@ func Scope(addresses []string, look func(addr string) View) config.Scope {
 	scope := config.Scope{}
 	for _, addr := range addresses {
 		v := look(addr)
-		scope[addr] = config.ResourceState{Known: v.State, Complete: v.State != nil && !v.Partial}
+		scope[addr] = config.ResourceState{Known: v.State, Complete: v.State != nil && !v.Partial, Sensitive: v.Hidden}
 	}
 	return scope
 }
 
-// Dependencies is what an image is told of the resources behind its aliases,
-// with those behind theirs. What of it is sent depends on the image's dialect.
-func Dependencies(aliases map[string]string, look func(addr string) View) map[string]protocol.Dependency {
-	if len(aliases) == 0 {
+// maxTree bounds the tree of dependencies that dialect 1 sends: what is reached
+// on several ways stands in it several times.
+const maxTree = 10_000
+
+// Dependencies is what an image is told of the resources behind its aliases: in
+// dialect 1 with those behind theirs, and so on; in dialect 2 nothing, unless
+// its type asked for it, and then these only.
+func Dependencies(ty protocol.Type, aliases map[string]string, look func(addr string) View) (map[string]protocol.Dependency, error) {
+	if ty.Dialect != 1 && !ty.Dependencies {
+		return nil, nil
+	}
+	left := maxTree
+	deps := dependencies(aliases, look, ty.Dialect == 1, &left)
+	if left < 0 {
+		return nil, diag.Errorf("Too many dependencies",
+			"Dialect 1 of the protocol tells an image all that its resource depends on, on every way that leads there, and that is more than %d entries here. Name fewer resources in `dependencies`, and use depends_on where only the order matters.", maxTree)
+	}
+	return deps, nil
+}
+
+func dependencies(aliases map[string]string, look func(addr string) View, deep bool, left *int) map[string]protocol.Dependency {
+	if *left -= len(aliases); *left < 0 || len(aliases) == 0 {
 		return nil
 	}
 	deps := make(map[string]protocol.Dependency, len(aliases))
 	for alias, addr := range aliases {
 		v := look(addr)
-		deps[alias] = protocol.Dependency{
-			Name: addr, Type: v.Type, Config: v.Config, State: v.State, Properties: v.State,
-			Status: v.Status, Actions: v.Actions, Dependencies: Dependencies(v.Aliases, look),
+		d := protocol.Dependency{Name: addr, Type: v.Type, Config: v.Config, State: v.State, Properties: v.State, Status: v.Status, Actions: v.Actions}
+		if deep {
+			d.Dependencies = dependencies(v.Aliases, look, deep, left)
 		}
+		deps[alias] = d
 	}
 	return deps
 }

@@ -44,6 +44,7 @@ type Entry struct {
 	Mounts         []invoke.Mount  `json:"mounts,omitempty"`
 	StateTimeout   Duration        `json:"state_timeout,omitempty"`
 	ActionTimeout  Duration        `json:"action_timeout,omitempty"`
+	ReadOnly       bool            `json:"read_only,omitempty"` // somebody else's: never acted upon, also not when its block is gone
 	PreventDestroy bool            `json:"prevent_destroy,omitempty"`
 	OnRemove       string          `json:"on_remove,omitempty"` // "destroy", "forget", or "" for the default
 	Sensitive      Sensitive       `json:"sensitive,omitzero"`

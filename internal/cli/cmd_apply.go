@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -99,7 +100,7 @@ func runApply(c *cli.Context, e Env, destroy bool) error {
 	if err := s.open(c.Context, c); err != nil {
 		return err
 	}
-	if err := s.awaitAdrift(c.Context, store.Recovery()); err != nil {
+	if err := s.awaitAdrift(c.Context, store.Snapshot()); err != nil {
 		return err
 	}
 	if saved {
@@ -153,8 +154,17 @@ func (s *session) decide(c *cli.Context, prior state.Snapshot, t *task) error {
 
 // imagesHere refuses a plan whose images are gone, before anything is run.
 func (s *session) imagesHere(ctx context.Context, p *plan.Plan) error {
-	for ref, digest := range p.Images {
-		if _, err := s.runtime.Resolve(ctx, digest); err != nil {
+	images := maps.Clone(p.Images)
+	for _, step := range p.Resources {
+		if step.Init.Digest != "" && step.Change != plan.Forget {
+			images[step.Type] = step.Init.Digest
+		}
+	}
+	for _, ref := range slices.Sorted(maps.Keys(images)) {
+		digest := images[ref]
+		if _, err := s.runtime.Resolve(ctx, digest); errors.Is(err, context.Canceled) {
+			return err
+		} else if err != nil {
 			return diag.Errorf("plan is stale: an image is gone",
 				"The plan runs %s as %s, and that is not here any more. Bring it in again, or plan again with what is here.", ref, digest)
 		}
@@ -196,7 +206,7 @@ func (s *session) carryOut(c *cli.Context, store *state.Store, t task) error {
 // hidden takes the secrets out of messages that quote what images print.
 func (s *session) hidden(list diag.Diagnostics) diag.Diagnostics {
 	for _, d := range list {
-		d.Detail = s.vault.hide(d.Detail)
+		d.Summary, d.Detail = s.vault.hide(d.Summary), s.vault.hide(d.Detail)
 	}
 	return list
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -70,7 +71,8 @@ func listImages(c *cli.Context, s *session) error {
 
 // images prints a table of images.
 func (p printer) images(list []containerd.ImageInfo) {
-	table := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	var text bytes.Buffer
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "NAME\tDIGEST\tSIZE\tCREATED")
 	for _, i := range list {
 		created := "-"
@@ -79,7 +81,8 @@ func (p printer) images(list []containerd.ImageInfo) {
 		}
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", diag.Visible(i.Name), i.Digest, bytesText(i.Size), created)
 	}
-	_ = table.Flush() // nobody may be reading any more
+	_ = table.Flush() // into memory
+	p.printf("%s", text.String())
 }
 
 func importImages(c *cli.Context, s *session) error {

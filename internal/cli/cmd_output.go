@@ -33,11 +33,12 @@ func runOutput(c *cli.Context, e Env) error {
 	if err != nil {
 		return err
 	}
-	snapshot, recovery, err := state.Load(s.statePathAround(c))
+	path := s.statePathAround(c)
+	snapshot, recovery, err := state.Load(path)
 	if err != nil {
 		return err
 	}
-	s.tell(recovery)
+	s.tellUnlocked(c.Context, path, recovery)
 	if c.NArg() == 0 {
 		if c.Bool("raw") {
 			return diag.Errorf("Wrong command line", "-raw prints one output: say which.")
@@ -55,9 +56,9 @@ func runOutput(c *cli.Context, e Env) error {
 	}
 	switch {
 	case c.Bool("raw"):
-		return s.out.raw(name, o)
+		return s.out.bare(name, o)
 	case c.Bool("json"):
-		s.out.printf("%s\n", o.Value)
+		s.out.json(o.Value)
 	default:
 		s.out.printf("%s\n", outputText(o))
 	}
@@ -76,21 +77,21 @@ func (p printer) allOutputs(s state.Snapshot, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	p.printf("%s\n", content)
+	p.json(content)
 	return nil
 }
 
-// raw prints a string, number or bool as a shell wants it.
-func (p printer) raw(name string, o state.Output) error {
+// bare prints a string, number or bool as a shell wants it.
+func (p printer) bare(name string, o state.Output) error {
 	var text string
 	if json.Unmarshal(o.Value, &text) == nil {
-		p.printf("%s", text)
+		p.raw(text)
 		return nil
 	}
 	if kind := o.Value[0]; kind == '{' || kind == '[' {
 		return diag.Errorf("Not a plain value", "The output %q is no string, number or bool. Use -json.", name)
 	}
-	p.printf("%s", o.Value)
+	p.raw(string(o.Value))
 	return nil
 }
 

@@ -66,7 +66,7 @@ func runPlan(c *cli.Context, e Env) error {
 	if err := s.open(c.Context, c); err != nil {
 		return err
 	}
-	if err := s.warnAdrift(c.Context, held.Recovery); err != nil {
+	if err := s.warnAdrift(c.Context, held.Snapshot); err != nil {
 		return err
 	}
 	p, err := s.build(c.Context, m, held.Snapshot, c.Int("parallelism"), s.client(held.Snapshot, nil))

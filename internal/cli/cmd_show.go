@@ -14,6 +14,7 @@ import (
 	"deployster/internal/diag"
 	"deployster/internal/strictjson"
 	"deployster/plan"
+	"deployster/protocol"
 	"deployster/state"
 )
 
@@ -38,17 +39,18 @@ func runShow(c *cli.Context, e Env) error {
 	if c.NArg() == 1 {
 		return s.showPlan(c)
 	}
-	snapshot, recovery, err := state.Load(s.statePathAround(c))
+	path := s.statePathAround(c)
+	snapshot, recovery, err := state.Load(path)
 	if err != nil {
 		return err
 	}
-	s.tell(recovery)
+	s.tellUnlocked(c.Context, path, recovery)
 	if c.Bool("json") {
 		content, err := snapshot.Masked().Encode()
 		if err != nil {
 			return err
 		}
-		s.out.printf("%s", content)
+		s.out.json(content)
 		return nil
 	}
 	s.out.stateView(snapshot)
@@ -60,40 +62,49 @@ func (s *session) showPlan(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	for _, step := range p.Resources {
+		s.vault.add(stepSecrets(step))
+	}
+	for _, name := range p.SensitiveVariables {
+		s.vault.add(plan.Secrets(p.Variables[name], []string{"/value"}))
+	}
 	if !c.Bool("json") {
 		s.out.planView(p)
 		return nil
 	}
-	content, err := masked(p)
+	content, err := s.masked(p)
 	if err != nil {
 		return err
 	}
-	s.out.printf("%s", content)
+	s.out.json(content)
 	return nil
 }
 
 // masked gives plan.json without sensitive values: those that are marked, and
 // those that images repeated elsewhere.
-func masked(p *plan.Plan) ([]byte, error) {
+func (s *session) masked(p *plan.Plan) ([]byte, error) {
 	shown := *p
 	shown.Resources = map[string]*plan.Step{}
 	for addr, step := range p.Resources {
-		s := *step
-		secrets := plan.Secrets(step.Config, step.Sensitive)
-		s.Config = strictjson.Mask(step.Config, step.Sensitive)
-		s.State, s.Stale = strictjson.Mask(step.State, step.Hidden), strictjson.Mask(step.Stale, step.Hidden)
-		s.Forecast = strictjson.Mask(step.Forecast, plan.SensitivePointers(step.Forecast, secrets, step.Sensitive))
-		s.Settings.Env = maps.Clone(step.Settings.Env)
+		c := *step
+		secrets := stepSecrets(step)
+		c.Config = strictjson.Mask(step.Config, step.Sensitive)
+		c.State, c.Stale = strictjson.Mask(step.State, step.Hidden), strictjson.Mask(step.Stale, step.Hidden)
+		c.Forecast = strictjson.Mask(step.Forecast, plan.SensitivePointers(step.Forecast, secrets, step.Sensitive))
+		c.Settings.Env = maps.Clone(step.Settings.Env)
 		for _, name := range step.SecretEnv {
-			s.Settings.Env[name] = strictjson.Masked
+			c.Settings.Env[name] = strictjson.Masked
 		}
-		s.Reasons = slices.Clone(step.Reasons)
-		for i := range s.Reasons {
-			s.Reasons[i].Have = strictjson.Mask(s.Reasons[i].Have, plan.SecretPointers(s.Reasons[i].Have, secrets))
-			s.Reasons[i].Want = strictjson.Mask(s.Reasons[i].Want, plan.SecretPointers(s.Reasons[i].Want, secrets))
-			s.Reasons[i].Message = scrub(s.Reasons[i].Message, secrets)
+		c.Reasons = s.maskedReasons(step, secrets)
+		c.Actions = slices.Clone(step.Actions)
+		for i := range c.Actions {
+			c.Actions[i] = s.maskedAction(c.Actions[i])
 		}
-		shown.Resources[addr] = &s
+		if step.Shutdown != nil {
+			first := s.maskedAction(*step.Shutdown)
+			c.Shutdown = &first
+		}
+		shown.Resources[addr] = &c
 	}
 	shown.Outputs = maps.Clone(p.Outputs)
 	for name, o := range shown.Outputs {
@@ -114,6 +125,50 @@ func masked(p *plan.Plan) ([]byte, error) {
 	enc.SetIndent("", "  ")
 	err := enc.Encode(&shown)
 	return out.Bytes(), err
+}
+
+// stepSecrets gives what must not be shown of a step: what its config holds, and
+// what the state that was found holds.
+func stepSecrets(step *plan.Step) []string {
+	secrets := plan.Secrets(step.Config, step.Sensitive)
+	for _, there := range []json.RawMessage{step.State, step.Stale} {
+		if len(there) > 0 {
+			secrets = append(secrets, plan.Secrets(there, step.Hidden)...)
+		}
+	}
+	return secrets
+}
+
+// maskedReasons hides the values of reasons that speak of something sensitive.
+func (s *session) maskedReasons(step *plan.Step, secrets []string) []protocol.Reason {
+	reasons := slices.Clone(step.Reasons)
+	for i, r := range reasons {
+		r.Have = strictjson.Mask(r.Have, plan.SecretPointers(r.Have, secrets))
+		r.Want = strictjson.Mask(r.Want, plan.SecretPointers(r.Want, secrets))
+		if touches(step.Sensitive, r.Path) {
+			r.Have, r.Want = strictjson.Mask(r.Have, []string{""}), strictjson.Mask(r.Want, []string{""})
+		}
+		r.Message = s.vault.hide(r.Message)
+		reasons[i] = r
+	}
+	return reasons
+}
+
+// touches says whether a path is one of the pointers, above or below one.
+func touches(pointers []string, path string) bool {
+	return slices.ContainsFunc(pointers, func(p string) bool {
+		return p == path || p == "" || path == "" || strings.HasPrefix(p, path+"/") || strings.HasPrefix(path, p+"/")
+	})
+}
+
+// maskedAction hides what an image put into an action.
+func (s *session) maskedAction(a protocol.Action) protocol.Action {
+	a.Name, a.Description = s.vault.hide(a.Name), s.vault.hide(a.Description)
+	a.Args = slices.Clone(a.Args)
+	for i := range a.Args {
+		a.Args[i] = s.vault.hide(a.Args[i])
+	}
+	return a
 }
 
 // stateView prints what is remembered.

@@ -29,7 +29,7 @@ func versionCommand(e Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			s.out.printf("%s\n", content)
+			s.out.json(content)
 			return nil
 		},
 	}

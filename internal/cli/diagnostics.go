@@ -11,13 +11,37 @@ import (
 // printer writes for people. Its methods end what they write with a newline.
 type printer struct {
 	out     io.Writer
+	hide    func(string) string // takes secrets out; nil = there are none
 	style   style
 	verbose bool
 }
 
-// printf writes; that nobody reads any more must not stop an apply.
+// printf is the one place through which text reaches a person: secrets are
+// taken out of it here, and nothing in it can steer a terminal.
 func (p printer) printf(format string, args ...any) {
-	_, _ = fmt.Fprintf(p.out, format, args...)
+	text := fmt.Sprintf(format, args...)
+	if p.hide != nil {
+		text = p.hide(text)
+	}
+	p.raw(p.style.render(diag.Visible(text)))
+}
+
+// raw writes for programs: a text as it is. That nobody reads any more must not
+// stop an apply.
+func (p printer) raw(text string) { _, _ = io.WriteString(p.out, text) }
+
+// json writes JSON for programs. What a terminal might obey is escaped, as JSON
+// allows.
+func (p printer) json(content []byte) {
+	var b strings.Builder
+	for _, r := range string(content) {
+		if r != '\n' && r != '\t' && diag.Visible(string(r)) != string(r) && r < 0x10000 {
+			fmt.Fprintf(&b, `\u%04x`, r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	p.raw(strings.TrimRight(b.String(), "\n") + "\n")
 }
 
 // diagnostics prints a list.

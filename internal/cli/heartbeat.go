@@ -85,6 +85,8 @@ func (h *heartbeat) planning(e plan.Event) {
 		h.begin(e.Address + " state")
 	case plan.Decided:
 		h.end(e.Address + " state")
+	case plan.Failed:
+		h.end(e.Address + " state")
 	}
 }
 

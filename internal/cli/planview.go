@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"deployster/internal/diag"
+	"deployster/internal/strictjson"
 	"deployster/plan"
 	"deployster/protocol"
 )
@@ -18,7 +19,7 @@ func (p printer) planView(pl *plan.Plan) {
 	for _, addr := range pl.Order() {
 		step := pl.Resources[addr]
 		switch {
-		case step.Change == plan.Valid && step.Adopted:
+		case step.Change == plan.Valid && step.Adopted && !step.MayChange:
 			quiet = append(quiet, addr)
 		case step.Change == plan.Valid && !step.MayChange && !p.verbose:
 			continue
@@ -165,7 +166,7 @@ func (p printer) updateRows(v values, s *plan.Step) []row {
 			continue
 		}
 		path := strings.ReplaceAll(strings.TrimPrefix(r.Path, "/"), "/", ".")
-		if word, hidden := v.hidden(r.Path); hidden {
+		if word := strictjson.Masked; touches(s.Sensitive, r.Path) {
 			rows = append(rows, row{diag.Visible(path), "", word})
 			continue
 		}
@@ -230,6 +231,10 @@ func (p printer) outputChanges(pl *plan.Plan) {
 		if first {
 			p.printf("Outputs that change:\n")
 			first = false
+		}
+		if o.Removed {
+			p.printf("  %s is declared no more\n", name)
+			continue
 		}
 		v := values{unknown: o.Unknown}
 		if o.Sensitive {

@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -15,35 +19,39 @@ import (
 // running text: it would be found in every second word.
 const minSecret = 4
 
+// minLine is the same for one line of a secret that has several.
+const minLine = 8
+
 // vault knows what must never be shown, and hides it in texts. It learns of
 // secrets while a command runs, before the first program can repeat them.
 type vault struct {
 	mu      sync.Mutex
-	secrets []string
-	hider   *strings.Replacer
+	secrets map[string]bool
+	hider   *strings.Replacer // nil = to be made: a secret came since, or there is none
 }
 
 // add takes note of secrets.
 func (v *vault) add(secrets []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	known := len(v.secrets)
-	v.secrets = append(v.secrets, secrets...)
-	slices.Sort(v.secrets)
-	v.secrets = slices.Compact(v.secrets)
-	if len(v.secrets) != known || v.hider == nil {
-		v.hider = redactor(v.secrets)
+	for _, s := range secrets {
+		if !v.secrets[s] {
+			if v.secrets == nil {
+				v.secrets = map[string]bool{}
+			}
+			v.secrets[s], v.hider = true, nil
+		}
 	}
 }
 
 // hide takes the secrets out of a text.
 func (v *vault) hide(text string) string {
 	v.mu.Lock()
+	if v.hider == nil {
+		v.hider = redactor(slices.Collect(maps.Keys(v.secrets)))
+	}
 	hider := v.hider
 	v.mu.Unlock()
-	if hider == nil {
-		return text
-	}
 	return hider.Replace(text)
 }
 
@@ -63,15 +71,33 @@ func redactor(secrets []string) *strings.Replacer {
 		if len(s) < minSecret {
 			continue
 		}
-		quoted, _ := json.Marshal(s) // a string always has a JSON form
-		forms = append(forms, s, strings.Trim(string(quoted), `"`),
+		forms = append(forms, s, strings.Trim(strconv.Quote(s), `"`), jsonText(s, true), jsonText(s, false),
 			base64.StdEncoding.EncodeToString([]byte(s)), base64.RawURLEncoding.EncodeToString([]byte(s)), url.QueryEscape(s))
 	}
+	for _, s := range secrets {
+		// A log is hidden line by line, and a key has many.
+		for line := range strings.SplitSeq(s, "\n") {
+			if line = strings.TrimSpace(line); len(line) >= minLine && line != s {
+				forms = append(forms, line)
+			}
+		}
+	}
 	// The longest first: one secret may be part of another.
-	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) })
+	slices.SortFunc(forms, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	pairs := make([]string, 0, 2*len(forms))
 	for _, f := range slices.Compact(forms) {
 		pairs = append(pairs, f, strictjson.Masked)
 	}
 	return strings.NewReplacer(pairs...)
+}
+
+// jsonText is a string as JSON writes it, without its quotes. Some writers also
+// escape what HTML would mind.
+func jsonText(s string, html bool) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(html)
+	_ = enc.Encode(s) // a string always has a JSON form
+	text := strings.TrimSuffix(b.String(), "\n")
+	return text[1 : len(text)-1]
 }

@@ -46,9 +46,10 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 	}
 	color := e.wantsColor()
 	verbose := c.Bool("verbose")
-	return &session{env: e, dir: dir, verbose: verbose, vault: &vault{},
-		out: printer{out: e.Stdout, style: style{on: e.Color && color}, verbose: verbose},
-		err: printer{out: &lockedWriter{w: e.Stderr}, style: style{on: e.ErrColor && color}, verbose: verbose}}, nil
+	v := &vault{}
+	return &session{env: e, dir: dir, verbose: verbose, vault: v,
+		out: printer{out: e.Stdout, hide: v.hide, style: style{on: e.Color && color}, verbose: verbose},
+		err: printer{out: &lockedWriter{w: e.Stderr}, hide: v.hide, style: style{on: e.ErrColor && color}, verbose: verbose}}, nil
 }
 
 // path makes a path of the user's absolute.
@@ -195,6 +196,23 @@ func (s *session) close() {
 				"Tidying up after this run failed: %s. The next run tidies up after this one by itself.", err))
 		}
 	}
+}
+
+// tellUnlocked is tell for commands that take no lock: what looks as if an apply
+// had died may be one that is at work.
+func (s *session) tellUnlocked(ctx context.Context, path string, r *state.Recovery) {
+	if r == nil {
+		return
+	}
+	held, err := state.ReadShared(ctx, path, state.Options{Command: "deployster"})
+	if errors.Is(err, state.ErrLocked) {
+		s.err.printf("An apply is at work. This is what it has recorded so far.\n")
+		return
+	}
+	if err == nil {
+		_ = held.Close() // it was only to know whether somebody else holds it
+	}
+	s.tell(r)
 }
 
 // tell says what an earlier run left behind when it died.

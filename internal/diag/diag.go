@@ -6,6 +6,7 @@ package diag
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 )
 
@@ -143,6 +144,13 @@ func From(summary string, err error) Diagnostics {
 		return nil
 	}
 	var list Diagnostics
+	if reflect.TypeOf(err) == reflect.TypeOf(errors.Join(err)) {
+		// Several errors that only stand side by side: each is told.
+		for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
+			list = append(list, From(summary, e)...)
+		}
+		return list
+	}
 	if errors.As(err, &list) {
 		return list
 	}

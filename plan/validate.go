@@ -1,0 +1,49 @@
+package plan
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"deployster/internal/diag"
+	"deployster/internal/graph"
+)
+
+// validate checks that a plan which was read hangs together, so that nobody
+// who uses it has to: the seal of a plan file says that it is whole, not who
+// wrote it. It gives what is wrong, or "".
+func (p *Plan) validate() string {
+	for addr, s := range p.Resources {
+		switch {
+		case s == nil || addr == "" || diag.Visible(addr) != addr:
+			return "a resource is not one"
+		case !slices.Contains([]Change{Valid, Create, Update, Destroy, Forget, Deferred}, s.Change):
+			return "the change of a resource is not known"
+		}
+		for _, name := range s.SecretEnv {
+			if _, ok := s.Settings.Env[name]; !ok {
+				return "a sensitive environment variable is not there"
+			}
+		}
+		for _, target := range s.Aliases {
+			if p.Resources[target] == nil {
+				return "an alias leads nowhere"
+			}
+		}
+	}
+	for _, e := range p.Edges {
+		if p.Resources[e.From] == nil || p.Resources[e.To] == nil {
+			return "an edge leads nowhere"
+		}
+	}
+	for name := range maps.Keys(p.Outputs) {
+		if diag.Visible(name) != name {
+			return "the name of an output is not one"
+		}
+	}
+	layers, err := graph.Graph(p.Before()).Layers()
+	if err != nil || len(layers)+len(p.Layers) > 0 && !reflect.DeepEqual(layers, p.Layers) {
+		return "its order is not that of its edges"
+	}
+	return ""
+}
