@@ -11,7 +11,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// node is a resource or a local value, as "resource.web" or "local.zone".
+// node is a resource or a local value, as "resource.web" or "local.zone", or
+// what a config alone refers to, as "config.web".
 type node = string
 
 // connection says that one node needs another, and where that is written.
@@ -20,6 +21,9 @@ type connection struct {
 	verb string // for the message about a cycle
 	at   hcl.Range
 	from Origin
+	// config says that the value of the other resource's config is needed, and
+	// with it all that it is made of.
+	config bool
 }
 
 // connect checks all references, finds cycles, and gives every resource its
@@ -42,6 +46,11 @@ func (m *Manifest) connect() hcl.Diagnostics {
 	diags = append(diags, cycles...)
 	for _, l := range m.declared.locals {
 		l.dynamic = len(cycles) > 0 // what is in a cycle cannot be evaluated
+	}
+	for name, r := range m.declared.resources {
+		if a := r.attrs["config"]; a != nil { // added late: no node of its own in a cycle
+			links["config."+name] = m.connections(a.Expr, r)
+		}
 	}
 	reach := map[node]map[node]bool{}
 	for _, name := range sortedKeys(m.declared.resources) {
@@ -168,11 +177,11 @@ func (m *Manifest) resourceConnections(r *resource) []connection {
 	}
 	for _, alias := range sortedKeys(r.aliases) {
 		if l := r.aliases[alias]; l.address != "" {
-			out = append(out, connection{"resource." + l.address, "has the dependency " + alias + " on", l.at, FromDependency})
+			out = append(out, connection{to: "resource." + l.address, verb: "has the dependency " + alias + " on", at: l.at, from: FromDependency})
 		}
 	}
 	for _, l := range r.dependsOn {
-		out = append(out, connection{"resource." + l.address, "depends on", l.at, FromDependsOn})
+		out = append(out, connection{to: "resource." + l.address, verb: "depends on", at: l.at, from: FromDependsOn})
 	}
 	return out
 }
@@ -194,6 +203,8 @@ func (m *Manifest) connections(expr hcl.Expression, owner *resource) []connectio
 		default:
 			continue
 		}
+		attr := stepName(t, 2) // "" = the resource as a whole
+		c.config = strings.HasPrefix(c.to, "resource.") && (attr == "" || attr == "config")
 		out = append(out, c)
 	}
 	return out
@@ -204,20 +215,17 @@ func strength(o Origin) int {
 	return slices.Index([]Origin{FromDependsOn, FromReference, FromDependency}, o)
 }
 
-// edges gives the resources that a node needs, also through locals.
+// edges gives the resources that a node needs, also through locals and through
+// the configs of others.
 func edges(links map[node][]connection, from node, reach map[node]map[node]bool) []Edge {
 	found := map[string]Origin{}
 	for _, c := range links[from] {
-		targets := map[node]bool{c.to: true}
-		if strings.HasPrefix(c.to, "local.") {
-			targets = resourcesBehind(links, c.to, reach)
-		}
-		for t := range targets {
+		eachTarget(links, c, reach, func(t node) {
 			name := strings.TrimPrefix(t, "resource.")
 			if old, ok := found[name]; !ok || strength(c.from) > strength(old) {
 				found[name] = c.from
 			}
-		}
+		})
 	}
 	out := make([]Edge, 0, len(found))
 	for _, to := range sortedKeys(found) {
@@ -226,21 +234,30 @@ func edges(links map[node][]connection, from node, reach map[node]map[node]bool)
 	return out
 }
 
-// resourcesBehind are the resources that a local value refers to, also through
-// others. There are no cycles when it is called.
+// eachTarget calls f with each resource that a connection leads to.
+func eachTarget(links map[node][]connection, c connection, reach map[node]map[node]bool, f func(node)) {
+	through := c.to
+	if name, isResource := strings.CutPrefix(c.to, "resource."); isResource {
+		f(c.to)
+		if !c.config {
+			return
+		}
+		through = "config." + name
+	}
+	for t := range resourcesBehind(links, through, reach) {
+		f(t)
+	}
+}
+
+// resourcesBehind are the resources that a local value or a config refers to,
+// also through others. There are no cycles when it is called.
 func resourcesBehind(links map[node][]connection, from node, reach map[node]map[node]bool) map[node]bool {
 	if known, ok := reach[from]; ok {
 		return known
 	}
 	out := map[node]bool{}
 	for _, c := range links[from] {
-		if !strings.HasPrefix(c.to, "local.") {
-			out[c.to] = true
-			continue
-		}
-		for t := range resourcesBehind(links, c.to, reach) {
-			out[t] = true
-		}
+		eachTarget(links, c, reach, func(t node) { out[t] = true })
 	}
 	reach[from] = out
 	return out

@@ -113,35 +113,6 @@ plug "rel" { path = "./x/../y" }
 	}
 }
 
-func TestEdgesComeFromReferencesAliasesAndLocals(t *testing.T) {
-	t.Parallel()
-	m := load(t, `
-locals {
-  deep = [local.net]
-  net  = { ip = resource.net.state.ip }
-}
-resource "net"  { type = "x" }
-resource "disk" {
-  type = "x"
-  config = { on = resource.net.name }
-}
-resource "vm" {
-  type         = "x"
-  dependencies = { disk = resource.disk }
-  depends_on   = [resource.disk, resource.log]
-  config       = { ip = local.deep[0].ip, again = resource.disk.state.x, same = resource.disk.config.on }
-}
-resource "log" { type = "x" }
-`)
-	want := map[string][]Edge{"disk": {{"net", FromReference}}, "log": {}, "net": {},
-		"vm": {{"disk", FromDependency}, {"log", FromDependsOn}, {"net", FromReference}}}
-	for _, r := range m.Resources() {
-		if !reflect.DeepEqual(r.Edges, want[r.Address]) {
-			t.Errorf("%s: %v, want %v", r.Address, r.Edges, want[r.Address])
-		}
-	}
-}
-
 func TestJSONSyntax(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
