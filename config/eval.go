@@ -116,10 +116,12 @@ func (e *evaluator) output(b *block) (Output, cty.Value, hcl.Diagnostics) {
 	if diags = append(diags, d...); diags.HasErrors() {
 		return o, value, diags
 	}
-	if value.HasMarkDeep(sensitive{}) && !o.Sensitive {
+	hidden, written := sensitivity(value)
+	if written && !o.Sensitive {
 		return o, value, append(diags, failure(a.Expr.Range(), "A sensitive value would be printed",
 			"The value of the output %q is computed from a sensitive one. Add sensitive = true to the output to keep it hidden, or take the sensitive part out with nonsensitive() if it may be seen.", b.name))
 	}
+	o.Sensitive = o.Sensitive || hidden
 	o.Resolved, d = e.resolve(a.Expr, nil, value)
 	if o.Sensitive && len(o.Resolved.Sensitive) == 0 {
 		o.Resolved.Sensitive = []string{""}

@@ -49,7 +49,7 @@ func ownFunctions() map[string]function.Function {
 func withoutMark(v cty.Value) cty.Value {
 	plain, marks := v.Unmark()
 	for mark := range marks {
-		if mark != (sensitive{}) {
+		if mark != (sensitive{}) && mark != (inState{}) {
 			plain = plain.Mark(mark)
 		}
 	}

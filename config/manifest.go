@@ -130,7 +130,8 @@ type Resolved struct {
 type Output struct {
 	Name        string
 	Description string
-	Sensitive   bool
+	// Sensitive: it says so, or is made of something sensitive in a state.
+	Sensitive bool
 	Resolved
 }
 

@@ -48,6 +48,7 @@ func (e *evaluator) stateValue(address string, refs []reference) (cty.Value, hcl
 		if base, err = fromJSON(known.Known); err != nil {
 			return cty.DynamicVal, hcl.Diagnostics{failure(refs[0].t.SourceRange(), "Unreadable state", "The state of %s cannot be read: %s.", address, err)}
 		}
+		base = markState(base, known.Sensitive)
 		e.states[address] = base
 	}
 	if known.Complete {
@@ -55,7 +56,7 @@ func (e *evaluator) stateValue(address string, refs []reference) (cty.Value, hcl
 	}
 	for _, ref := range refs {
 		if len(ref.t) <= 3 { // the state itself: all of it may still change
-			return cty.DynamicVal, nil
+			return unknownLike(base), nil
 		}
 		base = reveal(base, ref.t[3:], ref.open)
 	}
@@ -65,12 +66,17 @@ func (e *evaluator) stateValue(address string, refs []reference) (cty.Value, hcl
 // reveal puts an unknown value at the first step that an incomplete value does
 // not have.
 func reveal(v cty.Value, steps hcl.Traversal, open bool) cty.Value {
+	plain, marks := v.Unmark()
+	return revealPlain(plain, steps, open).WithMarks(marks)
+}
+
+func revealPlain(v cty.Value, steps hcl.Traversal, open bool) cty.Value {
 	if !v.IsKnown() {
 		return v
 	}
 	if v.IsNull() || len(steps) == 0 {
 		if len(steps) > 0 || open && !v.Type().IsPrimitiveType() {
-			return cty.DynamicVal
+			return unknownLike(v)
 		}
 		return v
 	}
@@ -97,7 +103,7 @@ func reveal(v cty.Value, steps hcl.Traversal, open bool) cty.Value {
 		}
 		items := v.AsValueSlice()
 		if i >= len(items) {
-			return cty.DynamicVal
+			return unknownLike(v)
 		}
 		items[i] = reveal(items[i], steps[1:], open)
 		return cty.TupleVal(items)
