@@ -154,10 +154,10 @@ func (s *session) decide(c *cli.Context, prior state.Snapshot, t *task) error {
 
 // imagesHere refuses a plan whose images are gone, before anything is run.
 func (s *session) imagesHere(ctx context.Context, p *plan.Plan) error {
-	images := maps.Clone(p.Images)
+	images, named := maps.Clone(p.Images), slices.Collect(maps.Values(p.Images))
 	for _, step := range p.Resources {
-		if step.Init.Digest != "" && step.Change != plan.Forget {
-			images[step.Type] = step.Init.Digest
+		if !slices.Contains(named, step.Init.Digest) && step.Change != plan.Forget {
+			images[step.Type] = step.Init.Digest // of the state file: what is destroyed resolves no name
 		}
 	}
 	for _, ref := range slices.Sorted(maps.Keys(images)) {
