@@ -102,7 +102,8 @@ const (
 
 // Client speaks the protocol. It is safe for concurrent use.
 type Client struct {
-	o Options
+	o         Options
+	checkTime time.Duration // shorter in tests
 
 	mu      sync.Mutex
 	images  map[string]string // full reference -> digest
@@ -115,7 +116,7 @@ func New(o Options) *Client {
 	if o.Backoff == nil {
 		o.Backoff = DefaultBackoff()
 	}
-	return &Client{o: o, images: map[string]string{}, inits: map[initKey]*initCall{}, schemas: map[string]*compiled{}}
+	return &Client{o: o, checkTime: checkTime, images: map[string]string{}, inits: map[initKey]*initCall{}, schemas: map[string]*compiled{}}
 }
 
 // Resolve gives the digest of an image: the pinned one, or that of the image

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -34,6 +35,10 @@ type compiled struct {
 	once   sync.Once
 	schema *jsonschema.Schema
 	err    error
+
+	// slow is set when a check took too long. It is then not tried again: each
+	// check that is given up still takes a processor, and memory.
+	slow atomic.Bool
 }
 
 // CheckConfig checks a config against the type's schema; without one, any
@@ -89,25 +94,23 @@ func (c *Client) check(text json.RawMessage, root string, ty protocol.Type, doc 
 	if err != nil {
 		return whole("it is no proper JSON: %s", err)
 	}
-	err = schema.Validate(value)
-	var ve *jsonschema.ValidationError
-	switch {
-	case err == nil:
-		return nil
-	case !errors.As(err, &ve):
-		return whole("it cannot be checked: %s", diag.Visible(err.Error()))
-	}
 	v := &verdict{root: root}
 	for p := range unknown {
 		v.unknown = append(v.unknown, strictjson.Pointer(p))
 	}
-	out := v.collect(ve, false)
-	slices.SortStableFunc(out, func(a, b Violation) int { return strings.Compare(a.Pointer, b.Pointer) })
-	return slices.Compact(out)
+	if !schema.slow.Load() {
+		out, inTime := within(c.checkTime, func() []Violation { return v.on(schema.schema, value) })
+		if inTime {
+			return out
+		}
+		schema.slow.Store(true)
+	}
+	return whole("it cannot be checked: the schema of image %s takes too long to check (more than %s). "+
+		"The fault is in the image: its schema must not branch again and again", diag.Visible(ty.Reference), c.checkTime)
 }
 
 // schema gives a schema ready for use; each text is compiled once.
-func (c *Client) schema(text json.RawMessage) (*jsonschema.Schema, error) {
+func (c *Client) schema(text json.RawMessage) (*compiled, error) {
 	c.mu.Lock()
 	s := c.schemas[string(text)]
 	if s == nil {
@@ -116,7 +119,7 @@ func (c *Client) schema(text json.RawMessage) (*jsonschema.Schema, error) {
 	}
 	c.mu.Unlock()
 	s.once.Do(func() { s.schema, s.err = compile(text) })
-	return s.schema, s.err
+	return s, s.err
 }
 
 // denyAll keeps schemas from reading files and fetching URLs.
@@ -156,6 +159,21 @@ func visible(err error) error { return errors.New(diag.Visible(err.Error())) }
 type verdict struct {
 	root    string
 	unknown [][]string
+}
+
+// on checks a value, and gives what is wrong with it, sorted by place.
+func (v *verdict) on(schema *jsonschema.Schema, value any) []Violation {
+	err := schema.Validate(value)
+	var ve *jsonschema.ValidationError
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &ve):
+		return []Violation{{Path: v.root, Message: "it cannot be checked: " + diag.Visible(err.Error())}}
+	}
+	out := v.collect(ve, false)
+	slices.SortStableFunc(out, func(a, b Violation) int { return strings.Compare(a.Pointer, b.Pointer) })
+	return slices.Compact(out)
 }
 
 // below says whether a place is an unknown value or inside one.

@@ -2,6 +2,7 @@ package typeclient
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -11,7 +12,8 @@ import (
 
 // WriteOnly finds the parts of a config that the image's schema marks
 // writeOnly: values such as passwords, which are sensitive whatever the
-// manifest says. It gives their JSON pointers, sorted.
+// manifest says. It gives their JSON pointers, sorted. When the schema is too
+// entangled to be looked through, all of the config is taken for sensitive.
 func WriteOnly(ty protocol.Type, config json.RawMessage) []string {
 	if len(ty.ConfigSchema) == 0 {
 		return nil
@@ -24,53 +26,92 @@ func WriteOnly(ty protocol.Type, config json.RawMessage) []string {
 	if err != nil {
 		return nil
 	}
-	w := writeOnlyFinder{root: schema}
-	w.visit(schema, value, nil, 0)
-	slices.Sort(w.found)
-	return slices.Compact(w.found)
+	w := writeOnlyFinder{root: schema, seen: map[visit]bool{}}
+	return w.find(value)
+}
+
+// visit is a schema, by its identity, at a place of the config.
+type visit struct {
+	schema uintptr
+	path   string
+}
+
+// pending is a schema and a value that are still to be held together.
+type pending struct {
+	schema, value any
+	path          []string
 }
 
 type writeOnlyFinder struct {
 	root  any
+	seen  map[visit]bool
+	todo  []pending
 	found []string
 }
 
-// maxSchemaSteps bounds references that lead in a circle.
-const maxSchemaSteps = 64
+// maxSchemaSteps bounds the work for a schema that multiplies with the config.
+const maxSchemaSteps = 1 << 20
 
-// visit walks a schema and a value side by side.
-func (w *writeOnlyFinder) visit(schema, value any, path []string, steps int) {
-	s, ok := schema.(map[string]any)
-	if !ok || steps > maxSchemaSteps {
+// find goes through a schema and a value side by side. Each schema is held to
+// each place once, so references in a circle end, and branches that meet again
+// do not multiply. A list of what is to do, in place of recursion, keeps long
+// chains of references off the stack.
+func (w *writeOnlyFinder) find(value any) []string {
+	w.later(w.root, value, nil)
+	for steps := 0; len(w.todo) > 0; steps++ {
+		if steps > maxSchemaSteps {
+			return []string{""}
+		}
+		last := len(w.todo) - 1
+		next := w.todo[last]
+		w.todo = w.todo[:last]
+		w.step(next)
+	}
+	slices.Sort(w.found)
+	return slices.Compact(w.found)
+}
+
+// later puts a schema on the list; one that marks nothing is left out.
+func (w *writeOnlyFinder) later(schema, value any, path []string) {
+	if _, ok := schema.(map[string]any); ok {
+		w.todo = append(w.todo, pending{schema, value, path})
+	}
+}
+
+func (w *writeOnlyFinder) step(p pending) {
+	s := p.schema.(map[string]any)
+	pointer := strictjson.JoinPointer(p.path)
+	here := visit{reflect.ValueOf(s).Pointer(), pointer}
+	if w.seen[here] {
 		return
 	}
+	w.seen[here] = true
 	if s["writeOnly"] == true {
-		w.found = append(w.found, strictjson.JoinPointer(path))
+		w.found = append(w.found, pointer)
 		return
 	}
 	if ref, ok := s["$ref"].(string); ok && len(ref) > 0 && ref[0] == '#' {
-		w.visit(w.target(ref[1:]), value, path, steps+1)
+		w.later(w.target(ref[1:]), p.value, p.path)
 	}
 	for _, key := range []string{"allOf", "anyOf", "oneOf"} {
 		branches, _ := s[key].([]any)
 		for _, branch := range branches {
-			w.visit(branch, value, path, steps+1)
+			w.later(branch, p.value, p.path)
 		}
 	}
-	switch value := value.(type) {
+	switch value := p.value.(type) {
 	case map[string]any:
 		properties, _ := s["properties"].(map[string]any)
 		for name, inner := range value {
-			below := append(slices.Clip(path), name)
-			if property, declared := properties[name]; declared {
-				w.visit(property, inner, below, steps+1)
-			} else {
-				w.visit(s["additionalProperties"], inner, below, steps+1)
+			property, declared := properties[name]
+			if !declared {
+				property = s["additionalProperties"]
 			}
+			w.later(property, inner, append(slices.Clip(p.path), name))
 		}
 	case []any:
 		for i, inner := range value {
-			w.visit(s["items"], inner, append(slices.Clip(path), strconv.Itoa(i)), steps+1)
+			w.later(s["items"], inner, append(slices.Clip(p.path), strconv.Itoa(i)))
 		}
 	}
 }

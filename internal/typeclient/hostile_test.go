@@ -1,0 +1,71 @@
+package typeclient
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"deployster/protocol"
+)
+
+// doubling is a schema of which each definition leads to the next one twice,
+// so that whoever follows every way goes 2^depth ways.
+func doubling(depth int, last string) json.RawMessage {
+	var b strings.Builder
+	b.WriteString(`{"$ref":"#/definitions/d0","definitions":{`)
+	for i := range depth {
+		next := fmt.Sprintf(`{"$ref":"#/definitions/d%d"}`, i+1)
+		fmt.Fprintf(&b, `"d%d":{"anyOf":[%s,%s]},`, i, next, next)
+	}
+	fmt.Fprintf(&b, `"d%d":%s}}`, depth, last)
+	return json.RawMessage(b.String())
+}
+
+func TestCheckOfAHostileSchemaEnds(t *testing.T) {
+	t.Parallel()
+	c := New(Options{})
+	c.checkTime = 20 * time.Millisecond
+	// Deep enough to be far beyond the limit, and to end soon after the test.
+	ty := protocol.Type{Reference: image, ConfigSchema: doubling(16, `{"type":"string"}`)}
+	for try := range 2 {
+		began := time.Now()
+		got := c.CheckConfig(ty, json.RawMessage(`{}`), nil)
+		if len(got) != 1 || got[0].Path != "config" || !strings.Contains(got[0].Message, "takes too long to check") || !strings.Contains(got[0].Message, image) {
+			t.Errorf("%+v", got)
+		}
+		if took := time.Since(began); try == 1 && took >= c.checkTime {
+			t.Errorf("the second check took %s, and should not have been tried", took)
+		}
+	}
+	err := c.checkState(protocol.Type{Reference: image, StateSchema: doubling(16, `{"type":"number"}`)}, json.RawMessage(`{}`))
+	if err == nil || !strings.Contains(err.Error(), "takes too long to check") {
+		t.Errorf("state: %v", err)
+	}
+	if got := New(Options{}).CheckConfig(protocol.Type{ConfigSchema: doubling(4, `{"type":"object"}`)}, json.RawMessage(`{}`), nil); len(got) != 0 {
+		t.Errorf("a small one: %+v", got)
+	}
+}
+
+// TestWriteOnlyOfAHostileSchema would not end if each way were followed.
+func TestWriteOnlyOfAHostileSchema(t *testing.T) {
+	t.Parallel()
+	schema := doubling(200, `{"properties":{"pin":{"writeOnly":true},"inner":{"$ref":"#/definitions/d0"}}}`)
+	got := WriteOnly(protocol.Type{ConfigSchema: schema}, json.RawMessage(`{"pin":1,"inner":{"pin":2,"other":3}}`))
+	if want := []string{"/inner/pin", "/pin"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestWriteOnlyGivesUpSafely: what cannot be looked through is all hidden.
+func TestWriteOnlyGivesUpSafely(t *testing.T) {
+	t.Parallel()
+	branch := strings.TrimSuffix(strings.Repeat(`{"type":"string"},`, 11_000), ",")
+	schema := json.RawMessage(`{"properties":{"list":{"items":{"anyOf":[` + branch + `]}}}}`)
+	config := json.RawMessage(`{"list":[` + strings.TrimSuffix(strings.Repeat(`"x",`, 100), ",") + `]}`)
+	if got := WriteOnly(protocol.Type{ConfigSchema: schema}, config); !slices.Equal(got, []string{""}) {
+		t.Errorf("got %q, want the whole config", got)
+	}
+}

@@ -1,0 +1,24 @@
+package typeclient
+
+import "time"
+
+// checkTime is what a schema may take to check one document. An honest one
+// needs milliseconds.
+const checkTime = 5 * time.Second
+
+// within gives what f gives, unless that takes too long. f cannot be ended
+// from outside: it then goes on in its goroutine until it is through or the
+// process ends, and what it gives is dropped. That is accepted, because only
+// a hostile or badly broken schema comes to it, and the command then fails.
+func within[T any](limit time.Duration, f func() T) (result T, inTime bool) {
+	done := make(chan T, 1) // room for one: nobody may be waiting any more
+	go func() { done <- f() }()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case result = <-done:
+		return result, true
+	case <-timer.C:
+		return result, false
+	}
+}
