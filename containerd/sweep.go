@@ -103,9 +103,14 @@ func (w sweeper) removeLeases(ctx context.Context, gone func(id string) bool) er
 	return errors.Join(errs...)
 }
 
+// running says whether a container's program runs. When in doubt it does: who
+// is told that it does not will kill it.
 func (w sweeper) running(ctx context.Context, id string) bool {
 	resp, err := w.client.TaskService().Get(ctx, &taskapi.GetRequest{ContainerID: id})
-	return err == nil && resp.Process.Status != tasktypes.Status_STOPPED && resp.Process.Status != tasktypes.Status_CREATED
+	if err != nil {
+		return !errdefs.IsNotFound(errgrpc.ToNative(err))
+	}
+	return resp.Process.Status != tasktypes.Status_STOPPED && resp.Process.Status != tasktypes.Status_CREATED
 }
 
 // removeContainer takes a container away with its task and its snapshot,
