@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -46,7 +47,8 @@ func run() int {
 	}()
 	dir, err := os.Getwd()
 	if err != nil {
-		dir = "/"
+		fmt.Fprintf(os.Stderr, "Error: The working directory is gone\n  %s. Go to a directory that exists.\n", err)
+		return 1
 	}
 	home, _ := os.UserHomeDir() // without one there are no auto files of the user
 	return cli.Run(ctx, cli.Env{

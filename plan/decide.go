@@ -157,7 +157,7 @@ func (b *builder) step(addr string) *Step {
 // outputs evaluates the manifest's outputs with what the plan expects.
 func (b *builder) outputs() map[string]Output {
 	addresses := slices.Sorted(maps.Keys(b.steps))
-	values, diags := b.manifest.Outputs(Scope(addresses, b.look))
+	values, diags := b.manifest.Outputs(Scope(addresses, b.outlook))
 	b.report(nil, "", diags)
 	outputs := make(map[string]Output, len(values))
 	for _, v := range values {
@@ -171,6 +171,16 @@ func (b *builder) outputs() map[string]Output {
 		}
 	}
 	return outputs
+}
+
+// outlook is look for outputs: what an update leaves behind is only known as far
+// as it is forecast. That an output will not change must not be claimed.
+func (b *builder) outlook(addr string) View {
+	v, step := b.look(addr), b.step(addr)
+	if step != nil && (step.Change == Update || step.MayChange) {
+		v.State, v.Partial = step.Forecast, true
+	}
+	return v
 }
 
 // Violations words what an image's schema finds wrong with a config.

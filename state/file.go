@@ -28,6 +28,9 @@ func resolve(path string) (paths, error) {
 	} else if err == nil && !info.IsDir() {
 		return paths{}, refuse(os.ErrInvalid, "Not a directory", "The state file is to be %s, but %s is not a directory.", path, dir)
 	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return paths{}, refuse(os.ErrInvalid, "Not a regular file", "The state file is to be %s, but that is something else. Name another file with -state.", path)
+	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}

@@ -214,6 +214,9 @@ func (s *session) hidden(list diag.Diagnostics) diag.Diagnostics {
 func (s *session) writeReport(r *apply.Report, file string) error {
 	content, err := json.MarshalIndent(r, "", "  ")
 	if err == nil {
+		err = s.replaceable(file)
+	}
+	if err == nil {
 		content = []byte(s.vault.hide(string(content)) + "\n")
 		err = durable.WriteFile(s.path(file), content, 0o600)
 	}

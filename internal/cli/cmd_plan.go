@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -103,12 +104,28 @@ func (s *session) build(ctx context.Context, m *config.Manifest, prior state.Sna
 // save writes a plan file. It may hold secrets, so it is the owner's alone.
 func (s *session) save(p *plan.Plan, file string) error {
 	var content bytes.Buffer
-	err := plan.Write(&content, p)
+	err := s.replaceable(file)
+	if err == nil {
+		err = plan.Write(&content, p)
+	}
 	if err == nil {
 		err = durable.WriteFile(s.path(file), content.Bytes(), 0o600)
 	}
 	if err != nil {
 		return diag.Errorf("Cannot save the plan", "%s: %s.", file, err)
+	}
+	return nil
+}
+
+// replaceable refuses what a result must not take the place of: a device, a
+// directory, a manifest.
+func (s *session) replaceable(file string) error {
+	info, err := os.Stat(s.path(file))
+	switch {
+	case filepath.Ext(file) == ".hcl":
+		return fmt.Errorf("its name is that of a manifest, which it would replace")
+	case err == nil && !info.Mode().IsRegular():
+		return fmt.Errorf("it is there already, and is no regular file")
 	}
 	return nil
 }
