@@ -2,13 +2,16 @@ package containerd
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
 	"github.com/containerd/containerd/v2/client"
+	"github.com/containerd/containerd/v2/core/containers"
 	"github.com/containerd/containerd/v2/core/snapshots"
 	"github.com/containerd/errdefs"
 	"github.com/containerd/errdefs/pkg/errgrpc"
@@ -105,4 +108,91 @@ func TestSweepInDoubt(t *testing.T) {
 		return len(containerKinds(t, r)) == 0
 	})
 	nothingLeft(t, r)
+}
+
+// A start that is cut off may be carried out all the same. An action is left
+// alone then, and a query ended.
+func TestStartCutOff(t *testing.T) {
+	t.Parallel()
+	for _, cause := range []error{errdefs.ErrUnavailable, context.DeadlineExceeded, context.Canceled} {
+		t.Run(cause.Error(), func(t *testing.T) {
+			t.Parallel()
+			o := daemon(t)
+			r := open(t, o)
+			dgst := packProbe(t, r)
+			without := withFaults(t, r, faultyTasks{start: func(really func() (*taskapi.StartResponse, error)) (*taskapi.StartResponse, error) {
+				if _, err := really(); err != nil {
+					t.Error(err)
+				}
+				return nil, errgrpc.ToGRPC(cause)
+			}})
+			ctx := context.Background()
+			s := invoke.Spec{Name: "x", Kind: invoke.Query, Digest: dgst, Args: []string{"ignore"}, Stdout: &lockedBuffer{}}
+			if _, err := r.Run(ctx, s); err == nil {
+				t.Error("a query that was cut off has an outcome")
+			}
+			nothingLeft(t, r)
+			s.Kind = invoke.Action
+			_, err := r.Run(ctx, s)
+			without()
+			var unknown *invoke.UnknownError
+			if !errors.As(err, &unknown) || errors.Is(err, cause) && cause != errdefs.ErrUnavailable {
+				t.Fatalf("got %v", err)
+			}
+			if !r.sweeper().running(r.ctx(ctx), unknown.Container) {
+				t.Error("it was ended")
+			}
+			if err := removeContainer(r.ctx(ctx), r.client, containers.Container{ID: unknown.Container, Snapshotter: r.snapshotter, SnapshotKey: unknown.Container}); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// A refusal is no doubt: the program has not run, and nothing is left.
+func TestStartRefused(t *testing.T) {
+	t.Parallel()
+	r := open(t, daemon(t))
+	dgst := packProbe(t, r)
+	without := withFaults(t, r, faultyTasks{start: func(func() (*taskapi.StartResponse, error)) (*taskapi.StartResponse, error) {
+		return nil, errgrpc.ToGRPC(errdefs.ErrFailedPrecondition)
+	}})
+	_, err := r.Run(context.Background(), invoke.Spec{Name: "x", Kind: invoke.Action, Digest: dgst, Args: []string{"argv"}})
+	without()
+	wantDiagnostic(t, err, "did not start")
+	nothingLeft(t, r)
+}
+
+// Each loss of a daemon has its own time to come back in.
+func TestDaemonIsLostAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, losses := &Runtime{}, 0
+		lost := errgrpc.ToGRPC(errdefs.ErrUnavailable)
+		c, err := client.New("", client.WithServices(client.WithTaskClient(faultyTasks{wait: func() (*taskapi.WaitResponse, error) {
+			if losses++; losses > 5 {
+				return &taskapi.WaitResponse{ExitStatus: 7}, nil
+			}
+			time.Sleep(time.Hour)
+			return nil, lost
+		}})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.client = c
+		if e := <-(&run{r: r}).wait(t.Context()); e.err != nil || e.code != 7 {
+			t.Errorf("got %+v", e)
+		}
+		r.client, err = client.New("", client.WithServices(client.WithTaskClient(faultyTasks{wait: func() (*taskapi.WaitResponse, error) { return nil, lost }})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		if e := <-(&run{r: r}).wait(t.Context()); !errdefs.IsUnavailable(e.err) {
+			t.Errorf("got %+v", e)
+		}
+		if took := time.Since(start); took < reconnectLimit || took > reconnectLimit+time.Second {
+			t.Errorf("it gave up after %s", took)
+		}
+	})
 }

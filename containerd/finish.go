@@ -8,6 +8,7 @@ import (
 	"time"
 
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
+	"github.com/containerd/errdefs"
 	"github.com/containerd/errdefs/pkg/errgrpc"
 	"golang.org/x/sys/unix"
 
@@ -21,7 +22,7 @@ func (u *run) finish(ctx context.Context, ended <-chan exit) (res invoke.Result,
 	e, reason := u.await(ctx, ended)
 	if e.err != nil {
 		// Not even its outputs can be trusted to be complete.
-		reason = join(reason, &invoke.UnknownError{Container: u.id, Err: e.err})
+		reason = join(reason, u.unknown(e.err))
 	}
 	res.ExitCode = e.code
 	if e.err == nil {
@@ -151,9 +152,21 @@ func (u *run) signal(ctx context.Context, sig unix.Signal) {
 // notThere finds the program's name in what runc says when there is none.
 var notThere = regexp.MustCompile(`exec: "([^"]*)": (executable file not found in \$PATH|stat [^:]*: no such file or directory|permission denied|is a directory)`)
 
+// interrupted says whether a call was cut off, and may be carried out all the
+// same.
+func interrupted(err error) bool {
+	return errdefs.IsUnavailable(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}
+
+// unknown says that nobody knows how the program ended, or whether. The cause
+// is kept as text only: a call that was cut off there is not to be taken for a
+// cancellation by the caller.
+func (u *run) unknown(err error) error {
+	return &invoke.UnknownError{Container: u.id, Err: errors.New(err.Error())}
+}
+
 // startFailure says why a container did not start. The program has not run.
 func (u *run) startFailure(err error) error {
-	err = errgrpc.ToNative(err)
 	if m := notThere.FindStringSubmatch(err.Error()); m != nil {
 		return &caused{diag.Errorf("The image cannot run "+m[1],
 			"%s. The command line comes from the image's Entrypoint and Cmd, or from the type's answers; check that the image has such a program.", m[2]), err}

@@ -102,6 +102,7 @@ func (u *run) run(ctx context.Context) (res invoke.Result, err error) {
 	}
 	defer func() {
 		if u.kept {
+			u.io.close()
 			return
 		}
 		if rerr := u.io.remove(); err == nil && rerr != nil {
@@ -134,6 +135,9 @@ func (u *run) run(ctx context.Context) (res invoke.Result, err error) {
 		return res, cancelled(ctx, u.s)
 	}
 	if _, err := u.tasks().Start(setup, &taskapi.StartRequest{ContainerID: u.id}); err != nil {
+		if err = errgrpc.ToNative(err); interrupted(err) {
+			return res, u.unknown(err)
+		}
 		return res, u.startFailure(err)
 	}
 	return u.finish(ctx, exit)
@@ -205,8 +209,9 @@ func (u *run) createTask(ctx context.Context, rootfs []mount.Mount) error {
 	for _, m := range rootfs {
 		req.Rootfs = append(req.Rootfs, &types.Mount{Type: m.Type, Source: m.Source, Target: m.Target, Options: m.Options})
 	}
+	// However this fails: the program begins only when its start is asked for.
 	if _, err := u.tasks().Create(ctx, req); err != nil {
-		return u.startFailure(err)
+		return u.startFailure(errgrpc.ToNative(err))
 	}
 	return nil
 }
@@ -256,13 +261,15 @@ func (u *run) wait(ctx context.Context) <-chan exit {
 	go func() {
 		var lost time.Time
 		for {
+			asked := time.Now()
 			resp, err := u.tasks().Wait(ctx, &taskapi.WaitRequest{ContainerID: u.id})
 			if err == nil {
 				c <- exit{code: int(resp.ExitStatus)}
 				return
 			}
 			err = errgrpc.ToNative(err)
-			if lost.IsZero() {
+			if lost.IsZero() || time.Since(asked) > reconnectLimit {
+				// It was there until now, or again: this is another loss.
 				lost = time.Now()
 			}
 			// An embedded server that is gone does not come back by itself.

@@ -61,13 +61,18 @@ func (r *Runtime) newStdio(id string, s invoke.Spec) (_ *stdio, err error) {
 
 // remove ends what follows the files, and removes them.
 func (f *stdio) remove() error {
+	f.close()
+	return os.RemoveAll(f.dir)
+}
+
+// close ends what follows the files, which stay.
+func (f *stdio) close() {
 	for _, o := range []*output{f.stdout, f.stderr} {
 		if o != nil {
 			o.finish()
 			_ = o.file.Close() // it was only read
 		}
 	}
-	return os.RemoveAll(f.dir)
 }
 
 // output is a file that a program writes to and that is followed meanwhile.
