@@ -134,9 +134,9 @@ func (u *run) tooMuch() bool {
 	if keep <= 0 {
 		keep = invoke.DefaultKeepLog
 	}
-	u.io.stderr.trim(keep, u.s.Stderr != nil)
+	u.io.stderr.trim(keep)
 	if u.s.Kind == invoke.Action {
-		u.io.stdout.trim(keep, u.s.Stdout != nil)
+		u.io.stdout.trim(keep)
 	}
 	return u.s.MaxStdout > 0 && u.io.stdout.size() > u.s.MaxStdout
 }

@@ -1,7 +1,6 @@
 package containerd
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -293,32 +292,3 @@ func TestLostServerIsNoExitCode(t *testing.T) {
 type writerFunc func(p []byte) (int, error)
 
 func (w writerFunc) Write(p []byte) (int, error) { return w(p) }
-
-func TestEndlessLogTakesBoundedSpace(t *testing.T) {
-	t.Parallel()
-	f, err := newOutput(filepath.Join(t.TempDir(), "o"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.file.Close()
-	chunk := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
-	const chunks = 100
-	for range chunks {
-		if _, err := f.file.Write(chunk); err != nil {
-			t.Fatal(err)
-		}
-		f.trim(1000, false)
-	}
-	var st unix.Stat_t
-	if err := unix.Stat(f.path, &st); err != nil {
-		t.Fatal(err)
-	}
-	if used := st.Blocks * 512; used > 3*keepOnDisk {
-		t.Errorf("it takes %d bytes", used)
-	}
-	b, err := f.log(1000)
-	want := fmt.Sprintf("%s\n[... %d bytes left out ...]\n%s", chunk[:500], chunks*len(chunk)-1000, chunk[len(chunk)-500:])
-	if err != nil || string(b) != want {
-		t.Errorf("got %d bytes, %v", len(b), err)
-	}
-}

@@ -2,6 +2,7 @@ package containerd
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -19,9 +20,14 @@ const (
 	followFast = 2 * time.Millisecond
 	watchEvery = 25 * time.Millisecond // between looks at the sizes of outputs
 
-	// Of an output that may be endless, only about this much is kept on disk
-	// behind what was read already.
+	// Of an output that may be endless, only about this much is kept on disk.
 	keepOnDisk = 16 << 20
+
+	// A watcher that is further behind than the one gets only the other, and
+	// is told how much was left out. keepOnDisk is more than both, so that
+	// what it gets is still there.
+	maxBehind  = 4 << 20
+	keepBehind = 1 << 20
 )
 
 // stdio is the standard input and outputs of a run: three plain files. A FIFO
@@ -79,8 +85,7 @@ func (f *stdio) close() {
 type output struct {
 	path   string
 	file   *os.File
-	read   atomic.Int64  // how far the watcher is
-	punch  int64         // how far the file was emptied
+	punch  atomic.Int64  // how far the file was emptied
 	end    chan struct{} // closed when no more is written
 	ended  sync.Once
 	follow sync.WaitGroup
@@ -112,20 +117,29 @@ func (o *output) size() int64 {
 }
 
 // copyTo hands on what is written, as it comes. A watcher that fails gets
-// nothing more; the program never notices.
+// nothing more, and one that is too slow not everything; the program never
+// notices.
 func (o *output) copyTo(watch io.Writer) {
 	buf := make([]byte, 64<<10)
 	pause := followFast
 	last := false
-	for {
-		n, err := o.file.ReadAt(buf, o.read.Load())
+	for at := int64(0); ; {
+		if size := o.size(); size-at > maxBehind {
+			left := size - keepBehind - at
+			if _, err := fmt.Fprintf(watch, "\n[... %d bytes left out ...]\n", left); err != nil {
+				return
+			}
+			at += left
+		}
+		n, err := o.file.ReadAt(buf, at)
+		if n > 0 && o.punch.Load() > at {
+			continue // emptied meanwhile, so it is far behind
+		}
 		if n > 0 {
 			pause = followFast
-			o.read.Add(int64(n))
-			if watch != nil {
-				if _, err := watch.Write(buf[:n]); err != nil {
-					watch = nil
-				}
+			at += int64(n)
+			if _, err := watch.Write(buf[:n]); err != nil {
+				return
 			}
 			continue
 		}
@@ -141,27 +155,45 @@ func (o *output) copyTo(watch io.Writer) {
 	}
 }
 
-// finish waits until everything that was written is handed on. It is called
-// when nobody writes any more.
+// finish waits until what was written is handed on, which for a slow watcher
+// is the end of it. It is called when nobody writes any more.
 func (o *output) finish() {
 	o.ended.Do(func() { close(o.end) })
 	o.follow.Wait()
 }
 
-// trim gives the space of an endless output back: of its middle, as far as it
-// was read. What will be kept in the result stays.
-func (o *output) trim(keep int64, watched bool) {
+// trim gives the space of an endless output back: of its middle, also when the
+// watcher is not that far, which then skips it. What will be kept in the
+// result stays.
+func (o *output) trim(keep int64) {
 	half := (keep/2 + 4095) &^ 4095
-	from, to := max(half, o.punch), o.size()-keepOnDisk-half
-	if watched {
-		to = min(to, o.read.Load())
-	}
-	if to &^= 4095; to-from < keepOnDisk {
+	from, to := max(half, o.punch.Load()), (o.size()-keepOnDisk-half)&^4095
+	if to-from < keepOnDisk {
 		return
 	}
-	// Where the file system cannot do it, the file just grows.
-	if unix.Fallocate(int(o.file.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, from, to-from) == nil {
-		o.punch = to
+	// Said before it is done, so that who reads there meanwhile knows.
+	o.punch.Store(to)
+	empty(o.file, from, to)
+}
+
+// empty gives the space of a part of a file back. Where the file system cannot
+// do it, the file just grows.
+func empty(f *os.File, from, to int64) {
+	_ = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, from, to-from)
+}
+
+// trimLeft keeps the logs of a run whose client is dead, and which nobody will
+// read, from filling the disk.
+func trimLeft(dir string) {
+	for _, name := range []string{"stdout", "stderr"} {
+		f, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+		if err != nil {
+			continue // a daemon's sweeper may not see it
+		}
+		if i, err := f.Stat(); err == nil && i.Mode().IsRegular() && i.Size() > 2*maxBehind {
+			empty(f, 0, (i.Size()-maxBehind)&^4095)
+		}
+		_ = f.Close() // nothing was written
 	}
 }
 

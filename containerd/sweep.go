@@ -55,6 +55,7 @@ func (w sweeper) sweep(ctx context.Context, all bool) error {
 		dead[id] = dead[id] || all
 		if invoke.Kind(c.Labels[labelKind]) == invoke.Action && w.running(ctx, c.ID) {
 			dead[id] = false // his file stays for the next sweep
+			trimLeft(filepath.Join(w.runtimeDir, "io", id, c.ID))
 			continue
 		}
 		if err := removeContainer(ctx, w.client, c); err != nil {
