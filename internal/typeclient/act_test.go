@@ -179,3 +179,37 @@ func TestUnknownOutcomeIsNoFailure(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// cut is a Runner whose invocations end with an error of the test's choice.
+type cut struct {
+	invoke.Runner
+	err error
+}
+
+func (c cut) Run(context.Context, invoke.Spec) (invoke.Result, error) {
+	return invoke.Result{}, c.err
+}
+
+// TestInterruptReadsWell: the cause that the caller gave is wrapped, and is
+// not the plain context.Canceled.
+func TestInterruptReadsWell(t *testing.T) {
+	t.Parallel()
+	because := fmt.Errorf("interrupted: %w", context.Canceled)
+	cancelled := fmt.Errorf("web/make was cancelled: %w", because)
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{cancelled, `Action "make" of image acme/file:1 was ended before it was through, because deployster was asked to stop. Plan again to see how far it came.`},
+		{errors.Join(cancelled, &invoke.UnknownError{Container: "c-1", Err: errors.New("unavailable")}),
+			`Action "make" of image acme/file:1 was to be ended, because deployster was asked to stop, and may still run: the container runtime was lost meanwhile (container c-1). ` +
+				`See that the runtime is there again, then plan, which looks at how things really are.`},
+	} {
+		fake := invoketest.NewFake()
+		ty := protocol.Type{Dialect: 2, Reference: image, Digest: fake.Add(image, says(""))}
+		_, err := New(Options{Runner: cut{fake, c.err}}).Act(t.Context(), target(), ty, protocol.Action{Name: "make"}, protocol.ActionInput{})
+		if d := diagnosed(t, err, "make"); d.Summary != "Interrupted" || d.Detail != c.want || !errors.Is(err, because) {
+			t.Errorf("%s: %s\nwant %s", d.Summary, d.Detail, c.want)
+		}
+	}
+}

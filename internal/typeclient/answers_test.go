@@ -79,6 +79,7 @@ func inits() []answer {
 		{name: "label and plugs without protocol", says: `{"label":"x","plugs":{},` + sa + `}`, problem: `say "protocol": 2`},
 		{name: "1 with a key of 2", says: `{"protocol":1,"absent":true,` + sa + `}`, problem: `"absent" belongs to protocol 2`},
 		{name: "2 with a key of 1", says: `{"protocol":2,"required_plugs":{},` + sa + `}`, problem: `"required_plugs" belongs to protocol 1`},
+		{name: "alias with a turned direction", says: `{"protocol":1,"required_resources":{"a\u202eb":"acme/disk"},` + sa + `}`, problem: "none for a dependency", beyondSchema: true},
 		{name: "plug name", says: `{"plugs":{"1a":{"container_path":"/a"}},` + sa + `}`, problem: "no name for a plug"},
 		{name: "plug without path", says: `{"plugs":{"a":{}},` + sa + `}`, problem: `"plugs.a.container_path" is missing`},
 		{name: "relative plug", says: `{"plugs":{"a":{"container_path":"a"}},` + sa + `}`, problem: "must be an absolute path"},
@@ -130,6 +131,11 @@ func stateAnswers() map[string][]answer {
 		{name: "action unknown key", says: `{"status":"STALE","actions":[{"name":"a"},{"name":"b","cmd":"x"}]}`, problem: `"actions[1].cmd" is not known`},
 		{name: "action a string", says: `{"status":"STALE","actions":["make"]}`, problem: `"actions[0]" is a string`},
 		{name: "action that is a path", says: `{"status":"STALE","actions":[{"name":"../../etc"}]}`, problem: "no name for an action"},
+		{name: "action with a C1 control", says: `{"status":"STALE","actions":[{"name":"a\u009bb"}]}`, problem: "no name for an action", beyondSchema: true},
+		{name: "action with a turned direction", says: `{"status":"STALE","actions":[{"name":"a\u202eb"}]}`, problem: "no name for an action", beyondSchema: true},
+		{name: "action with a zero width", says: `{"status":"STALE","actions":[{"name":"a\u200bb"}]}`, problem: "no name for an action", beyondSchema: true},
+		{name: "action with a new line", says: `{"status":"STALE","actions":[{"name":"a\nb"}]}`, problem: "no name for an action", beyondSchema: true},
+		{name: "action with a delete", says: `{"status":"STALE","actions":[{"name":"a\u007fb"}]}`, problem: "no name for an action", beyondSchema: true},
 		{name: "action with escapes", says: `{"status":"STALE","actions":[{"name":"a\u001b[2J"}]}`, problem: "no name for an action"},
 		{name: "unknown status", says: `{"status":"OK","state":{}}`, problem: `the status is "OK"`},
 		{name: "lower case status", says: `{"status":"valid","state":{}}`, problem: `the status is "valid"`},
@@ -183,7 +189,8 @@ func TestInitAnswers(t *testing.T) {
 	for _, a := range inits() {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
-			c, _ := client(says(a.says))
+			c, fake := client(says(a.says))
+			fake.Add("a/b", says(""))
 			ty, err := c.Init(t.Context(), target())
 			if checkProblem(t, a, err, "init") {
 				ty.Reference, ty.Digest = "", ""

@@ -184,6 +184,64 @@ func TestInitInterruptedIsNotKept(t *testing.T) {
 	initialised(t, c)
 }
 
+// failing is a Runner that fails by itself, as for an init whose time is up.
+type failing struct {
+	invoke.Runner
+	err  error
+	runs atomic.Int32
+}
+
+func (f *failing) Run(context.Context, invoke.Spec) (invoke.Result, error) {
+	f.runs.Add(1)
+	return invoke.Result{}, f.err
+}
+
+func TestInitThatFailsIsNotWaitedForAgain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		runs int32
+	}{
+		{&invoke.TimeoutError{After: InitTimeout}, 1},
+		{&invoke.OutputError{Limit: MaxAnswer}, 1},
+		{errors.New("no space left on device"), 1},
+		{fmt.Errorf("init was cancelled: %w", context.Canceled), 3},
+	} {
+		fake := invoketest.NewFake()
+		fake.Add(image, says(minimal))
+		runner := &failing{Runner: fake, err: c.err}
+		cl := New(Options{Runner: runner})
+		for range 3 {
+			_, err := cl.Init(t.Context(), target())
+			if diagnosed(t, err, "init"); !errors.Is(err, c.err) {
+				t.Errorf("error %v, want %v", err, c.err)
+			}
+		}
+		if n := runner.runs.Load(); n != c.runs {
+			t.Errorf("%v: run %d times, want %d", c.err, n, c.runs)
+		}
+	}
+}
+
+// TestInitResolvesTheImagesOfTheType: a plan pins them, although the state of
+// a resource that waits for another one is not asked for before the apply.
+func TestInitResolvesTheImagesOfTheType(t *testing.T) {
+	t.Parallel()
+	c, fake := client(says(`{"state_action":{"image":"acme/state"},"worker":{"image":"acme/worker"}}`))
+	state := fake.Add("acme/state", says(""))
+	_, err := c.Init(t.Context(), target())
+	if d := diagnosed(t, err, "init"); !errors.Is(err, invoke.ErrNoImage) || !strings.Contains(d.Detail, "acme/worker") {
+		t.Errorf("a missing image: %v", err)
+	}
+	c, fake = client(says(`{"state_action":{"image":"acme/state"},"worker":{"image":"acme/worker"}}`))
+	fake.Add("acme/state", says(""))
+	worker := fake.Add("acme/worker", says(""))
+	initialised(t, c)
+	if got := c.Images(); len(got) != 3 || got["docker.io/acme/state:latest"] != state || got["docker.io/acme/worker:latest"] != worker {
+		t.Errorf("images %v", got)
+	}
+}
+
 func TestInitContainerGetsNothing(t *testing.T) {
 	t.Parallel()
 	c, fake := client(says(minimal))

@@ -88,7 +88,7 @@ func ended(k call, r invoke.Result, err error) error {
 	case errors.As(err, &output):
 		return fail(k, err, "The image printed too much", "%s of image %s %s. An answer is one JSON object; logs belong on stderr.", k.title(), image, output)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return fail(k, err, "Interrupted", "%s of image %s was ended, because deployster was asked to stop.", k.title(), image)
+		return interrupted(k, err)
 	case errors.As(err, &unknown):
 		return fail(k, err, "The outcome is unknown", "%s of image %s may have ended or may still run: the container runtime was lost meanwhile (container %s: %s). "+
 			"See that the runtime is there again, then plan, which looks at how things really are.", k.title(), image, diag.Visible(unknown.Container), diag.Visible(unknown.Err.Error()))
@@ -96,6 +96,21 @@ func ended(k call, r invoke.Result, err error) error {
 		return fail(k, err, "Image not found", "The image %s (%s) is not here any more. Bring it in again with `deployster image import`, or plan again.", image, k.digest)
 	}
 	return fail(k, err, "The container could not be run", "%s of image %s: %s.%s", k.title(), image, strings.TrimSuffix(diag.Visible(err.Error()), "."), lastLines(r))
+}
+
+// interrupted is for whatever the user's interrupt was the cause of, however
+// the caller words that cause.
+func interrupted(k call, err error) error {
+	image := diag.Visible(k.target.Reference)
+	var unknown *invoke.UnknownError
+	switch {
+	case errors.As(err, &unknown):
+		return fail(k, err, "Interrupted", "%s of image %s was to be ended, because deployster was asked to stop, and may still run: the container runtime was lost meanwhile (container %s). "+
+			"See that the runtime is there again, then plan, which looks at how things really are.", k.title(), image, diag.Visible(unknown.Container))
+	case k.kind == invoke.Action:
+		return fail(k, err, "Interrupted", "%s of image %s was ended before it was through, because deployster was asked to stop. Plan again to see how far it came.", k.title(), image)
+	}
+	return fail(k, err, "Interrupted", "%s of image %s was ended, because deployster was asked to stop.", k.title(), image)
 }
 
 func exited(k call, r invoke.Result) error {

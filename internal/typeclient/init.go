@@ -16,9 +16,10 @@ type initKey struct {
 
 // initCall is an init that runs or has ended.
 type initCall struct {
-	done chan struct{}
-	ty   protocol.Type
-	err  error
+	done        chan struct{}
+	ty          protocol.Type
+	err         error
+	interrupted bool // by its asker, which says nothing about the image
 }
 
 // Init asks an image what it is. The containers get no mounts and no network.
@@ -54,12 +55,11 @@ func (c *Client) Init(ctx context.Context, t Target) (protocol.Type, error) {
 }
 
 // reusable says whether another resource may take this answer: not when the
-// image asks not to, nor when its asker was interrupted.
+// image asks not to, nor when its asker was interrupted. Any other failure is
+// everybody's: an init that hangs must not be waited for once a resource.
 func (i *initCall) reusable() bool {
-	var exit *ExitError
-	var proto *ProtocolError
 	if i.err != nil {
-		return errors.As(i.err, &exit) || errors.As(i.err, &proto)
+		return !i.interrupted
 	}
 	return !i.ty.NoCache
 }
@@ -67,6 +67,7 @@ func (i *initCall) reusable() bool {
 // lead carries out an init that others may wait for.
 func (c *Client) lead(ctx context.Context, t Target, key initKey, mine *initCall) (protocol.Type, error) {
 	mine.ty, mine.err = c.ask(ctx, t, key.digest)
+	mine.interrupted = mine.err != nil && (ctx.Err() != nil || errors.Is(mine.err, context.Canceled))
 	if !mine.reusable() {
 		c.mu.Lock()
 		delete(c.inits, key)
@@ -104,7 +105,22 @@ func (c *Client) ask(ctx context.Context, t Target, digest string) (protocol.Typ
 		return protocol.Type{}, broken(k, r.Stdout, err)
 	}
 	ty.Reference, ty.Digest = t.Reference, digest
-	return ty, nil
+	return ty, c.resolveType(ctx, t, ty)
+}
+
+// resolveType fixes the other images that a type runs in, so that a plan pins
+// them also where the state is asked for during the apply only.
+func (c *Client) resolveType(ctx context.Context, t Target, ty protocol.Type) error {
+	commands := []protocol.Command{ty.StateAction}
+	if ty.Worker != nil {
+		commands = append(commands, *ty.Worker)
+	}
+	for _, cmd := range commands {
+		if _, err := c.digestFor(ctx, t, ty, StepInit, cmd); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *Client) initInput(t Target) protocol.InitInput {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"deployster/internal/diag"
 	"deployster/internal/strictjson"
 	"deployster/protocol"
 )
@@ -129,15 +130,20 @@ func (f *fields) actions(status protocol.Status) []protocol.Action {
 	return out
 }
 
-// maxName is the longest name of an action, in bytes.
+// maxName is the longest name that an image may give something, in bytes.
 const maxName = 128
+
+// properName says whether a name looks the same wherever it is shown: it is on
+// one line, and nothing in it is hidden or turns the direction of text.
+func properName(s string) bool {
+	return len(s) <= maxName && !strings.ContainsAny(s, "\n\t") && diag.Visible(s) == s
+}
 
 func (f *fields) action() protocol.Action {
 	a := protocol.Action{Name: f.needText("name"), Description: f.text("description"), Command: f.command()}
 	f.done()
-	unfit := func(r rune) bool { return r < 0x20 || r == 0x7f || r == '/' || r == '\\' }
-	if len(a.Name) > maxName || strings.ContainsFunc(a.Name, unfit) || strings.HasPrefix(a.Name, ".") {
-		f.problem("%q is no name for an action: at most %d bytes, no slashes and control characters, no dot at the start", f.at("name"), maxName)
+	if !properName(a.Name) || strings.ContainsAny(a.Name, `/\`) || strings.HasPrefix(a.Name, ".") {
+		f.problem("%q is no name for an action: at most %d bytes, no slashes, no control or invisible characters, no dot at the start", f.at("name"), maxName)
 	}
 	return a
 }

@@ -65,6 +65,9 @@ func readInitOne(f *fields, ty *protocol.Type) {
 		ty.RequiredResources = map[string]string{}
 		for _, alias := range resources.keys() {
 			ty.RequiredResources[alias] = resources.needText(alias)
+			if !properName(alias) {
+				f.problem("%q has a name that is none for a dependency: at most %d bytes, no control or invisible characters", resources.path, maxName)
+			}
 		}
 	}
 	f.done()

@@ -26,7 +26,7 @@ func WriteOnly(ty protocol.Type, config json.RawMessage) []string {
 	if err != nil {
 		return nil
 	}
-	w := writeOnlyFinder{root: schema, seen: map[visit]bool{}}
+	w := writeOnlyFinder{root: schema, limit: maxSchemaSteps, seen: map[visit]bool{}}
 	return w.find(value)
 }
 
@@ -44,6 +44,7 @@ type pending struct {
 
 type writeOnlyFinder struct {
 	root  any
+	limit int // of steps
 	seen  map[visit]bool
 	todo  []pending
 	found []string
@@ -59,7 +60,7 @@ const maxSchemaSteps = 1 << 20
 func (w *writeOnlyFinder) find(value any) []string {
 	w.later(w.root, value, nil)
 	for steps := 0; len(w.todo) > 0; steps++ {
-		if steps > maxSchemaSteps {
+		if steps >= w.limit {
 			return []string{""}
 		}
 		last := len(w.todo) - 1
