@@ -180,16 +180,6 @@ func TestUnknownOutcomeIsNoFailure(t *testing.T) {
 	}
 }
 
-// cut is a Runner whose invocations end with an error of the test's choice.
-type cut struct {
-	invoke.Runner
-	err error
-}
-
-func (c cut) Run(context.Context, invoke.Spec) (invoke.Result, error) {
-	return invoke.Result{}, c.err
-}
-
 // TestInterruptReadsWell: the cause that the caller gave is wrapped, and is
 // not the plain context.Canceled.
 func TestInterruptReadsWell(t *testing.T) {
@@ -207,7 +197,7 @@ func TestInterruptReadsWell(t *testing.T) {
 	} {
 		fake := invoketest.NewFake()
 		ty := protocol.Type{Dialect: 2, Reference: image, Digest: fake.Add(image, says(""))}
-		_, err := New(Options{Runner: cut{fake, c.err}}).Act(t.Context(), target(), ty, protocol.Action{Name: "make"}, protocol.ActionInput{})
+		_, err := New(Options{Runner: &failing{Runner: fake, err: c.err}}).Act(t.Context(), target(), ty, protocol.Action{Name: "make"}, protocol.ActionInput{})
 		if d := diagnosed(t, err, "make"); d.Summary != "Interrupted" || d.Detail != c.want || !errors.Is(err, because) {
 			t.Errorf("%s: %s\nwant %s", d.Summary, d.Detail, c.want)
 		}
