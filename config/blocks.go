@@ -18,7 +18,7 @@ var (
 		{Type: "output", LabelNames: []string{"name"}},
 	}}
 	deploysterSchema = attributes("required_version", "state")
-	typeSchema       = attributes("image!", "network", "env", "memory", "processes", "mount_workspace", "read_only_rootfs")
+	typeSchema       = attributes("image!", "network", "env", "memory", "cpu", "processes", "disk", "mount_workspace", "read_only_rootfs", "capabilities", "user", "answer_size", "log_size").with("timeouts")
 	plugSchema       = attributes("path!", "read_only", "resource_names", "resource_types")
 	outputSchema     = attributes("value!", "description", "sensitive")
 	variableSchema   = attributes("type", "default", "description", "sensitive", "nullable").with("validation")
@@ -26,6 +26,7 @@ var (
 	resourceSchema   = attributes("type!", "config", "dependencies", "depends_on", "read_only").with("lifecycle", "timeouts")
 	lifecycleSchema  = attributes("prevent_destroy", "on_remove")
 	timeoutsSchema   = attributes("state", "action")
+	typeTimesSchema  = attributes("init", "state", "action")
 
 	validName = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_-]*$`)
 )
@@ -71,6 +72,8 @@ type block struct {
 	name  string
 	at    hcl.Range // the header
 	attrs hcl.Attributes
+
+	timeouts hcl.Attributes // of a type
 }
 
 // local is a declared local value.
@@ -165,7 +168,7 @@ func (l *loader) root(body hcl.Body) {
 		case "variable":
 			l.variable(b)
 		case "type":
-			l.plain(b, typeSchema, l.d.types)
+			l.typ(b)
 		case "plug":
 			l.plain(b, plugSchema, l.d.plugs)
 		case "output":
@@ -184,14 +187,21 @@ func twice(kind, name string, first, second hcl.Range) *hcl.Diagnostic {
 
 func (l *loader) header(b *hcl.Block) block { return block{name: b.Labels[0], at: b.DefRange} }
 
-func (l *loader) plain(b *hcl.Block, s schema, into map[string]*block) {
+func (l *loader) plain(b *hcl.Block, s schema, into map[string]*block) (*block, *hcl.BodyContent) {
 	p := l.header(b)
-	p.attrs = l.content(b.Body, s.BodySchema).Attributes
+	c := l.content(b.Body, s.BodySchema)
+	p.attrs = c.Attributes
 	if first := into[p.name]; first != nil {
 		l.add(twice(b.Type, p.name, first.at, p.at))
-		return
+	} else {
+		into[p.name] = &p
 	}
-	into[p.name] = &p
+	return &p, c
+}
+
+func (l *loader) typ(b *hcl.Block) {
+	t, c := l.plain(b, typeSchema, l.d.types)
+	t.timeouts = l.single(c, "timeouts", typeTimesSchema)
 }
 
 func (l *loader) locals(b *hcl.Block) {
@@ -227,7 +237,7 @@ func (l *loader) single(c *hcl.BodyContent, kind string, s schema) hcl.Attribute
 	for _, b := range c.Blocks.OfType(kind) {
 		content := l.content(b.Body, s.BodySchema)
 		if first != nil {
-			l.add(failure(b.DefRange, "Declared twice", "There is already a %s block in this resource, at %s:%d. Put both together.", kind, first.DefRange.Filename, first.DefRange.Start.Line))
+			l.add(failure(b.DefRange, "Declared twice", "There is already a %s block in this block, at %s:%d. Put both together.", kind, first.DefRange.Filename, first.DefRange.Start.Line))
 			continue
 		}
 		first, attrs = b, content.Attributes

@@ -61,8 +61,19 @@ type "disk" {
   env              = { A = "b", N = 1 }
   memory           = "256MiB"
   processes        = 64
+  cpu              = 0.5
+  disk             = "1GiB"
+  answer_size      = "1MiB"
+  log_size         = "64KiB"
+  capabilities     = ["CAP_SYS_TIME", "CHOWN"]
+  user             = "1000:2000"
   mount_workspace  = true
   read_only_rootfs = true
+  timeouts {
+    init   = "10s"
+    state  = "1m"
+    action = "2h"
+  }
 }
 resource "b" {
   type         = var.fast ? type.disk : "acme/slow"
@@ -97,12 +108,30 @@ plug "rel" { path = "./x/../y" }
 	b := *list[1]
 	want := Resource{Address: "b", TypeRef: "acme/disk:1.2", ReadOnly: true, PreventDestroy: true, OnRemove: OnRemoveForget,
 		Timeouts: Timeouts{5 * time.Minute, time.Hour}, Aliases: map[string]string{"first": "a"}, Edges: []Edge{{"a", FromDependency}}, Range: b.Range,
-		Settings: invoke.Settings{Network: invoke.NoNetwork, Env: map[string]string{"A": "b", "N": "1"}, Memory: 256 << 20, Processes: 64, Workdir: m.src.Workspace, ReadOnlyRootFS: true}}
+		Settings: invoke.Settings{Network: invoke.NoNetwork, Env: map[string]string{"A": "b", "N": "1"}, Memory: 256 << 20, Processes: 64, Workdir: m.src.Workspace, ReadOnlyRootFS: true,
+			CPU: 500, Disk: 1 << 30, MaxAnswer: 1 << 20, KeepLog: 64 << 10, Capabilities: []string{"CHOWN", "SYS_TIME"}, User: "1000:2000", InitTimeout: 10 * time.Second}}
 	if !reflect.DeepEqual(b, want) {
 		t.Errorf("\n got %+v\nwant %+v", b, want)
 	}
-	if b.Range.String() != "main.hcl:18" {
+	if b.Range.String() != "main.hcl:29" {
 		t.Error(b.Range)
+	}
+	// What the type says of times holds where the resource says nothing.
+	late := load(t, `
+type "slow" {
+  image = "acme/slow"
+  timeouts {
+    state  = "1m"
+    action = "2h"
+  }
+}
+resource "x" {
+  type = type.slow
+  timeouts { action = "3h" }
+}
+`).Resources()[0]
+	if want := (Timeouts{State: time.Minute, Action: 3 * time.Hour}); late.Timeouts != want {
+		t.Errorf("got %+v, want %+v", late.Timeouts, want)
 	}
 	plugs := m.Plugs()
 	if len(plugs) != 2 || plugs[0].Path != filepath.Join(m.src.Workspace, "y") || plugs[1].Path != "/home/me/sa.json" || !plugs[1].ReadOnly {

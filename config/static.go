@@ -9,8 +9,6 @@ import (
 	version "github.com/hashicorp/go-version"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-
-	"deployster/internal/invoke"
 )
 
 // typeMark rides on the image of type.NAME to where a resource uses it, so that
@@ -34,7 +32,7 @@ func (m *Manifest) evaluateStatic() hcl.Diagnostics {
 			m.static[name] = v
 		}
 	}
-	settings := map[string]invoke.Settings{}
+	settings := map[string]typeSettings{}
 	for _, name := range sortedKeys(m.declared.types) {
 		s, d := m.settings(m.declared.types[name])
 		settings[name], diags = s, append(diags, d...)
@@ -156,42 +154,6 @@ func (m *Manifest) requireVersion(constraint string, r hcl.Range) hcl.Diagnostic
 	return hcl.Diagnostics{failure(r, "Another version is required", "This manifest requires deployster %s, and this is %s. Install a version that fits, or change required_version.", constraint, m.builtins.Version)}
 }
 
-// settings reads how the containers of a type are run.
-func (m *Manifest) settings(t *block) (invoke.Settings, hcl.Diagnostics) {
-	var s invoke.Settings
-	a := attrReader{m: m, attrs: t.attrs, of: "a type"}
-	a.read("image", cty.String, func(v cty.Value) error { return checkImage(v.AsString()) })
-	a.read("network", cty.String, func(v cty.Value) error {
-		s.Network = invoke.Network(v.AsString())
-		if s.Network != invoke.HostNetwork && s.Network != invoke.NoNetwork {
-			return fmt.Errorf("%q is not a network: it is \"host\" or \"none\"", v.AsString())
-		}
-		return nil
-	})
-	a.read("memory", cty.String, func(v cty.Value) (err error) { s.Memory, err = parseBytes(v.AsString()); return err })
-	a.read("processes", cty.Number, func(v cty.Value) (err error) { s.Processes, err = wholeNumber(v, 1, 1<<22); return err })
-	a.read("read_only_rootfs", cty.Bool, func(v cty.Value) error { s.ReadOnlyRootFS = v.True(); return nil })
-	a.read("mount_workspace", cty.Bool, func(v cty.Value) error {
-		if v.True() {
-			s.Workdir = m.builtins.Workspace
-		}
-		return nil
-	})
-	env, d := m.staticAttr(t.attrs["env"], cty.Map(cty.String), "the env of a type")
-	if env != cty.NilVal {
-		plain, _ := env.UnmarkDeep() // the values are for the container only; Secrets has them
-		s.Env = map[string]string{}
-		for name, v := range plain.AsValueMap() {
-			if name == "" || strings.ContainsAny(name, "=\x00") || v.IsNull() || strings.Contains(v.AsString(), "\x00") {
-				d = append(d, failure(t.attrs["env"].Expr.Range(), "Invalid env", "The environment variable %q cannot be set: a name has no = in it, and a value is text.", name))
-				continue
-			}
-			s.Env[name] = v.AsString()
-		}
-	}
-	return s, append(a.diags, d...)
-}
-
 // attrReader reads attributes one after the other.
 type attrReader struct {
 	m     *Manifest
@@ -255,7 +217,7 @@ func patterns(list cty.Value) ([]*regexp.Regexp, error) {
 }
 
 // fill completes a resource.
-func (m *Manifest) fill(r *Resource, d *resource, settings map[string]invoke.Settings) hcl.Diagnostics {
+func (m *Manifest) fill(r *Resource, d *resource, settings map[string]typeSettings) hcl.Diagnostics {
 	a := attrReader{m: m, attrs: d.attrs, of: "a resource"}
 	typ, diags := m.shownAt(d.attrs["type"], cty.String, place{what: "the type of a resource", static: true, types: true})
 	a.diags = diags
@@ -264,7 +226,7 @@ func (m *Manifest) fill(r *Resource, d *resource, settings map[string]invoke.Set
 		r.TypeRef = image.AsString()
 		for mark := range marks {
 			if t, ok := mark.(typeMark); ok {
-				r.Settings = settings[t.name]
+				r.Settings, r.Timeouts = settings[t.name].Settings, settings[t.name].timeouts
 			}
 		}
 		if err := checkImage(r.TypeRef); err != nil {

@@ -46,7 +46,7 @@ func parseBytes(text string) (int64, error) {
 		}
 		return n * u.factor, nil
 	}
-	return 0, fmt.Errorf("%q is not an amount of memory: write, for example, \"256MiB\"", text)
+	return 0, fmt.Errorf("%q is not an amount of bytes: write, for example, \"256MiB\"", text)
 }
 
 func wholeNumber(v cty.Value, low, high int64) (int64, error) {

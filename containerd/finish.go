@@ -17,9 +17,10 @@ import (
 )
 
 // finish waits for the end of a program that runs, and ends it itself when its
-// time is up, when it is not wanted any more, or when it prints too much.
-func (u *run) finish(ctx context.Context, ended <-chan exit) (res invoke.Result, err error) {
-	e, reason := u.await(ctx, ended)
+// time is up, when it is not wanted any more, when it prints too much, or when
+// its files fill too much of the disk.
+func (u *run) finish(ctx context.Context, ended <-chan exit, full <-chan struct{}) (res invoke.Result, err error) {
+	e, reason := u.await(ctx, ended, full)
 	if e.err != nil {
 		// Not even its outputs can be trusted to be complete.
 		reason = join(reason, u.unknown(e.err))
@@ -78,8 +79,9 @@ func (u *run) collect(res *invoke.Result) (more bool, err error) {
 }
 
 // await gives how the program ended, and why it was ended if it was.
-func (u *run) await(ctx context.Context, ended <-chan exit) (e exit, reason error) {
+func (u *run) await(ctx context.Context, ended <-chan exit, full <-chan struct{}) (e exit, reason error) {
 	var timeout, kill, giveUp <-chan time.Time
+	var alone <-chan struct{}
 	if u.s.Timeout > 0 {
 		t := time.NewTimer(u.s.Timeout)
 		defer t.Stop()
@@ -92,13 +94,16 @@ func (u *run) await(ctx context.Context, ended <-chan exit) (e exit, reason erro
 	done := ctx.Done()
 	watch := time.NewTicker(watchEvery)
 	defer watch.Stop()
+	// What is begun to end it goes on when the caller has gone away.
+	asking, stopAsking := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopAsking()
 	ask := func(why error) {
 		reason, done, timeout = why, nil, nil
-		u.signal(ctx, unix.SIGTERM)
+		alone = u.terminate(asking)
 		kill = time.After(grace)
 	}
 	end := func() {
-		kill = nil
+		kill, alone, full = nil, nil, nil
 		u.signal(ctx, unix.SIGKILL)
 		giveUp = time.After(killLimit)
 	}
@@ -115,6 +120,14 @@ func (u *run) await(ctx context.Context, ended <-chan exit) (e exit, reason erro
 			if errors.As(reason, &t) {
 				t.Killed = true
 			}
+			end()
+		case <-alone:
+			end()
+		case <-full:
+			if reason == nil {
+				reason = &invoke.DiskError{Limit: diskLimit(u.s.Settings)}
+			}
+			done, timeout = nil, nil
 			end()
 		case <-giveUp:
 			return exit{err: fmt.Errorf("it did not end within %s of being killed", killLimit)}, reason

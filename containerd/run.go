@@ -85,8 +85,9 @@ type run struct {
 	image *prepared
 	id    string // of the container, the task, the snapshot and the directory
 	io    *stdio
-	gone  bool // the task is deleted already
-	kept  bool // everything stays, because it may still run
+	pid   uint32 // of the first process, as the daemon numbers them
+	gone  bool   // the task is deleted already
+	kept  bool   // everything stays, because it may still run
 }
 
 func (u *run) tasks() taskapi.TasksClient { return u.r.client.TaskService() }
@@ -140,7 +141,9 @@ func (u *run) run(ctx context.Context) (res invoke.Result, err error) {
 		}
 		return res, u.startFailure(err)
 	}
-	return u.finish(ctx, exit)
+	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWatching()
+	return u.finish(ctx, exit, watchDisk(watching, rootfs, diskLimit(u.s.Settings)))
 }
 
 // create makes the container's record and its snapshot, at the same time.
@@ -188,11 +191,11 @@ func (u *run) create(ctx context.Context, spec any) (rootfs []mount.Mount, err e
 // runtimeOptions tell the shim which runc to use, and who owns the program's
 // standard files.
 func (u *run) runtimeOptions() (typeurl.Any, error) {
-	o := &options.Options{
-		BinaryName: u.r.runc,
-		IoUid:      uint32(u.image.user.Uid),
-		IoGid:      uint32(u.image.user.Gid),
+	owner, err := processUser(u.image, u.s.Settings.User)
+	if err != nil {
+		return nil, err
 	}
+	o := &options.Options{BinaryName: u.r.runc, IoUid: owner.UID, IoGid: owner.GID}
 	if u.r.embedded {
 		o.Root = u.r.runtimeDir + "/runc"
 	}
@@ -210,9 +213,11 @@ func (u *run) createTask(ctx context.Context, rootfs []mount.Mount) error {
 		req.Rootfs = append(req.Rootfs, &types.Mount{Type: m.Type, Source: m.Source, Target: m.Target, Options: m.Options})
 	}
 	// However this fails: the program begins only when its start is asked for.
-	if _, err := u.tasks().Create(ctx, req); err != nil {
+	resp, err := u.tasks().Create(ctx, req)
+	if err != nil {
 		return u.startFailure(errgrpc.ToNative(err))
 	}
+	u.pid = resp.Pid
 	return nil
 }
 

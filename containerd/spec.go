@@ -21,14 +21,6 @@ import (
 	"deployster/internal/invoke"
 )
 
-// capabilities are docker's, without NET_RAW and MKNOD.
-func capabilities() []string {
-	return []string{
-		"CAP_AUDIT_WRITE", "CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_KILL", "CAP_NET_BIND_SERVICE",
-		"CAP_SETFCAP", "CAP_SETGID", "CAP_SETPCAP", "CAP_SETUID", "CAP_SYS_CHROOT",
-	}
-}
-
 // features are what this kernel can do.
 type features struct {
 	recursiveReadOnly bool // mount_setattr: read-only with all that is mounted below
@@ -63,15 +55,14 @@ func (r *Runtime) spec(ctx context.Context, id string, p *prepared, s invoke.Spe
 	proc.Cwd = p.cwd
 	proc.Env = environment(p.config.Env, s.Settings.Env)
 	proc.NoNewPrivileges = true
-	caps := capabilities()
-	proc.Capabilities = &specs.LinuxCapabilities{Bounding: caps, Permitted: caps, Effective: caps}
-	proc.Rlimits = []specs.POSIXRlimit{
-		{Type: "RLIMIT_NOFILE", Soft: 1024, Hard: 4096},
-		{Type: "RLIMIT_CORE"},
+	caps, err := capabilities(s.Settings.Capabilities)
+	if err != nil {
+		return nil, err
 	}
-	proc.User = specs.User{UID: uint32(p.user.Uid), GID: uint32(p.user.Gid)}
-	for _, g := range p.user.Sgids {
-		proc.User.AdditionalGids = append(proc.User.AdditionalGids, uint32(g))
+	proc.Capabilities = &specs.LinuxCapabilities{Bounding: caps, Permitted: caps, Effective: caps}
+	proc.Rlimits = rlimits(s)
+	if proc.User, err = processUser(p, s.Settings.User); err != nil {
+		return nil, err
 	}
 	spec.Root.Readonly = s.Settings.ReadOnlyRootFS
 	spec.Linux.CgroupsPath = cgroupPath(id)
@@ -84,22 +75,6 @@ func (r *Runtime) spec(ctx context.Context, id string, p *prepared, s invoke.Spe
 		return nil, err
 	}
 	return spec, nil
-}
-
-func resources(s invoke.Settings) *specs.LinuxResources {
-	pids := s.Processes
-	if pids <= 0 {
-		pids = invoke.DefaultProcesses
-	}
-	res := &specs.LinuxResources{
-		// The usual devices are allowed by runc itself.
-		Devices: []specs.LinuxDeviceCgroup{{Allow: false, Access: "rwm"}},
-		Pids:    &specs.LinuxPids{Limit: &pids},
-	}
-	if m := s.Memory; m > 0 {
-		res.Memory = &specs.LinuxMemory{Limit: &m, Swap: &m}
-	}
-	return res
 }
 
 // environment is the image's, with what is set on top; a later one wins.

@@ -87,6 +87,9 @@ func (p printer) step(addr string, s *plan.Step) {
 	if why := because(s); why != "" {
 		p.printf("    %s\n", p.style.dim(why))
 	}
+	if more := wider(s.Settings); more != "" {
+		p.printf("    %s\n", p.style.yellow(more))
+	}
 	p.changes(s)
 	p.actions(s)
 	p.printf("\n")

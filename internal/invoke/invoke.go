@@ -23,8 +23,8 @@ type Runner interface {
 	// The error is nil whenever the program ran and ended by itself, whatever
 	// its exit code. When ctx is cancelled the program gets SIGTERM, the grace
 	// time, then SIGKILL, and the error wraps context.Cause(ctx). Other errors
-	// are *TimeoutError, *OutputError, *UnknownError, ErrNoImage, or say what
-	// the container runtime could not do. The Result is filled as far as it is known even
+	// are *TimeoutError, *OutputError, *DiskError, *UnknownError, ErrNoImage, or
+	// say what the container runtime could not do. The Result is filled as far as it is known even
 	// when there is an error.
 	Run(ctx context.Context, s Spec) (Result, error)
 }
@@ -95,13 +95,35 @@ type Settings struct {
 	Network        Network           `json:"network,omitempty"` // "" = host
 	Env            map[string]string `json:"env,omitempty"`
 	Memory         int64             `json:"memory,omitempty"`    // bytes; 0 = no limit of ours
+	CPU            int64             `json:"cpu,omitempty"`       // thousandths of a processor; 0 = no limit of ours
 	Processes      int64             `json:"processes,omitempty"` // 0 = DefaultProcesses
+	Disk           int64             `json:"disk,omitempty"`      // bytes in the container's own files; 0 = DefaultDisk
 	Workdir        string            `json:"workdir,omitempty"`   // "" = the image's; mounted read-only from this host where set
 	ReadOnlyRootFS bool              `json:"read_only_rootfs,omitempty"`
+	Capabilities   []string          `json:"capabilities,omitzero"` // "NET_ADMIN"; nil = DefaultCapabilities, empty = none
+	User           string            `json:"user,omitempty"`        // "uid" or "uid:gid"; "" = the image's
+
+	// How much an image may say, and how long it may think. 0 = the default of
+	// who speaks with it.
+	MaxAnswer   int64         `json:"answer_size,omitempty"` // bytes of an answer
+	KeepLog     int64         `json:"log_size,omitempty"`    // bytes kept of a log
+	InitTimeout time.Duration `json:"init_timeout_ns,omitempty"`
 }
 
-// DefaultProcesses is the limit on processes and threads in one container.
-const DefaultProcesses = 1024
+// The limits of a container for which nothing else is asked: on its processes
+// and threads, and on the bytes that it may have in files of its own.
+const (
+	DefaultProcesses = 1024
+	DefaultDisk      = 10 << 30
+)
+
+// DefaultCapabilities are docker's, without NET_RAW and MKNOD.
+func DefaultCapabilities() []string {
+	return []string{
+		"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "NET_BIND_SERVICE",
+		"SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
+	}
+}
 
 // Result is how an invocation ended.
 type Result struct {
@@ -135,6 +157,16 @@ type OutputError struct {
 
 func (e *OutputError) Error() string {
 	return fmt.Sprintf("printed more than %d bytes on stdout and was killed", e.Limit)
+}
+
+// DiskError says that a program was killed because its own files took too much
+// room.
+type DiskError struct {
+	Limit int64 // bytes
+}
+
+func (e *DiskError) Error() string {
+	return fmt.Sprintf("filled more than %d bytes of its own files and was killed", e.Limit)
 }
 
 // UnknownError says that the container runtime was lost while a program ran:

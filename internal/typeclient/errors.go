@@ -76,6 +76,7 @@ func ended(k call, r invoke.Result, err error) error {
 	image := diag.Visible(k.target.Reference)
 	var timeout *invoke.TimeoutError
 	var output *invoke.OutputError
+	var disk *invoke.DiskError
 	var unknown *invoke.UnknownError
 	switch {
 	case err == nil && r.ExitCode == 0:
@@ -83,10 +84,12 @@ func ended(k call, r invoke.Result, err error) error {
 	case err == nil:
 		return exited(k, r)
 	case errors.As(err, &timeout):
-		return fail(k, err, "The image took too long", "%s of image %s %s.%s Look for what it waits for, or give it more time: timeouts { %s = \"...\" } in its resource block.",
-			k.title(), image, timeout, lastLines(r), k.timeoutName())
+		return fail(k, err, "The image took too long", "%s of image %s %s.%s Look for what it waits for, or give it more time: %s.",
+			k.title(), image, timeout, lastLines(r), k.moreTime())
 	case errors.As(err, &output):
-		return fail(k, err, "The image printed too much", "%s of image %s %s. An answer is one JSON object; logs belong on stderr.", k.title(), image, output)
+		return fail(k, err, "The image printed too much", "%s of image %s %s. An answer is one JSON object; logs belong on stderr. If its answers are that large, allow it: answer_size = \"...\" in its type block.", k.title(), image, output)
+	case errors.As(err, &disk):
+		return fail(k, err, "The image filled the disk", "%s of image %s %s.%s If it needs that much, give it more: disk = \"...\" in its type block.", k.title(), image, disk, lastLines(r))
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return interrupted(k, err)
 	case errors.As(err, &unknown):

@@ -79,12 +79,14 @@ func (c *Client) lead(ctx context.Context, t Target, key initKey, mine *initCall
 
 func initOf(t Target, digest string) call {
 	s := t.Settings
-	return call{
-		target: t, step: StepInit, kind: invoke.Query, digest: digest, timeout: InitTimeout,
-		// The answer is the same for every resource of the type, so nothing of
-		// a resource's own is there: no mounts, no network, no environment.
-		settings: invoke.Settings{Network: invoke.NoNetwork, Memory: s.Memory, Processes: s.Processes, ReadOnlyRootFS: s.ReadOnlyRootFS},
+	// The answer is the same for every resource of the type, so nothing of a
+	// resource's own is there: no mounts, no network, no environment.
+	s.Network, s.Env, s.Workdir = invoke.NoNetwork, nil, ""
+	k := call{target: t, step: StepInit, kind: invoke.Query, digest: digest, timeout: s.InitTimeout, settings: s}
+	if k.timeout == 0 {
+		k.timeout = InitTimeout
 	}
+	return k
 }
 
 func (c *Client) ask(ctx context.Context, t Target, digest string) (protocol.Type, error) {

@@ -38,11 +38,15 @@ func (k call) question() string {
 	return k.step
 }
 
-func (k call) timeoutName() string {
-	if k.kind == invoke.Action {
-		return "action"
+// moreTime says where its time is set.
+func (k call) moreTime() string {
+	switch {
+	case k.kind == invoke.Action:
+		return `timeouts { action = "..." } in its resource or type block`
+	case k.step == StepInit:
+		return `timeouts { init = "..." } in its type block`
 	}
-	return StepState
+	return `timeouts { state = "..." } in its resource or type block`
 }
 
 // run carries out a call. The error is nil only when the program ended with
@@ -58,9 +62,12 @@ func (c *Client) run(ctx context.Context, k call) (invoke.Result, error) {
 		Mounts:     k.mounts,
 		Settings:   k.settings,
 		Timeout:    k.timeout,
+		KeepLog:    k.settings.KeepLog,
 	}
 	if k.kind == invoke.Query {
-		spec.MaxStdout = MaxAnswer
+		if spec.MaxStdout = k.settings.MaxAnswer; spec.MaxStdout == 0 {
+			spec.MaxStdout = MaxAnswer
+		}
 	}
 	var flush []func()
 	if c.o.Log != nil {

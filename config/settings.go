@@ -1,0 +1,137 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/internal/invoke"
+)
+
+// typeSettings are how the containers of a type are run.
+type typeSettings struct {
+	invoke.Settings
+	timeouts Timeouts // for resources that set none themselves
+}
+
+// The bounds of what a type block may set.
+const (
+	maxAnswerSize = 64 << 20 // it is held in memory, several times over
+	maxLogSize    = 16 << 20
+	minMemory     = 6 << 20 // runc itself needs some to start a program
+)
+
+// settings reads a type block.
+func (m *Manifest) settings(t *block) (typeSettings, hcl.Diagnostics) {
+	var s typeSettings
+	a := attrReader{m: m, attrs: t.attrs, of: "a type"}
+	a.read("image", cty.String, func(v cty.Value) error { return checkImage(v.AsString()) })
+	a.read("network", cty.String, func(v cty.Value) error {
+		s.Network = invoke.Network(v.AsString())
+		if s.Network != invoke.HostNetwork && s.Network != invoke.NoNetwork {
+			return fmt.Errorf("%q is not a network: it is \"host\" or \"none\"", v.AsString())
+		}
+		return nil
+	})
+	size := func(name string, into *int64, low, high int64) {
+		a.read(name, cty.String, func(v cty.Value) (err error) { *into, err = bytesBetween(v.AsString(), low, high); return err })
+	}
+	size("memory", &s.Memory, minMemory, math.MaxInt64)
+	size("disk", &s.Disk, 1<<10, math.MaxInt64)
+	size("answer_size", &s.MaxAnswer, 1<<10, maxAnswerSize)
+	size("log_size", &s.KeepLog, 1<<10, maxLogSize)
+	a.read("cpu", cty.Number, func(v cty.Value) (err error) { s.CPU, err = thousandths(v); return err })
+	a.read("processes", cty.Number, func(v cty.Value) (err error) { s.Processes, err = wholeNumber(v, 1, 1<<22); return err })
+	a.read("read_only_rootfs", cty.Bool, func(v cty.Value) error { s.ReadOnlyRootFS = v.True(); return nil })
+	a.read("capabilities", cty.Set(cty.String), func(v cty.Value) (err error) { s.Capabilities, err = capabilities(v); return err })
+	a.read("user", cty.String, func(v cty.Value) (err error) { s.User, err = numericUser(v.AsString()); return err })
+	a.read("mount_workspace", cty.Bool, func(v cty.Value) error {
+		if v.True() {
+			s.Workdir = m.builtins.Workspace
+		}
+		return nil
+	})
+	var d hcl.Diagnostics
+	s.Env, d = m.containerEnv(t.attrs["env"])
+	a.attrs, a.of = t.timeouts, "the timeouts of a type"
+	span := func(name string, into *time.Duration) {
+		a.read(name, cty.String, func(v cty.Value) (err error) { *into, err = duration(v.AsString()); return err })
+	}
+	span("init", &s.InitTimeout)
+	span("state", &s.timeouts.State)
+	span("action", &s.timeouts.Action)
+	return s, append(a.diags, d...)
+}
+
+// containerEnv reads the env of a type block.
+func (m *Manifest) containerEnv(attr *hcl.Attribute) (map[string]string, hcl.Diagnostics) {
+	env, d := m.staticAttr(attr, cty.Map(cty.String), "the env of a type")
+	if env == cty.NilVal {
+		return nil, d
+	}
+	plain, _ := env.UnmarkDeep() // the values are for the container only; Secrets has them
+	out := map[string]string{}
+	for name, v := range plain.AsValueMap() {
+		if name == "" || strings.ContainsAny(name, "=\x00") || v.IsNull() || strings.Contains(v.AsString(), "\x00") {
+			d = append(d, failure(attr.Expr.Range(), "Invalid env", "The environment variable %q cannot be set: a name has no = in it, and a value is text.", name))
+			continue
+		}
+		out[name] = v.AsString()
+	}
+	return out, d
+}
+
+// thousandths reads a number of processors, such as 0.5.
+func thousandths(v cty.Value) (int64, error) {
+	n, _ := new(big.Float).Mul(v.AsBigFloat(), big.NewFloat(1000)).Int64()
+	if n < 10 || n > 1_000_000 {
+		return 0, fmt.Errorf("it is a number of processors, from 0.01 to 1000, and not %s", shortNumber(v))
+	}
+	return n, nil
+}
+
+// capability is the form of one; whether the kernel has it is found out when a
+// container is made.
+var capability = regexp.MustCompile(`^(CAP_)?[A-Z][A-Z0-9_]{2,30}$`)
+
+// capabilities reads which a container has: these, and no others.
+func capabilities(v cty.Value) ([]string, error) {
+	out := []string{}
+	for _, e := range v.AsValueSlice() {
+		if e.IsNull() || !capability.MatchString(e.AsString()) {
+			return nil, fmt.Errorf("a capability is written like \"NET_ADMIN\", as capabilities(7) has it")
+		}
+		out = append(out, strings.TrimPrefix(e.AsString(), "CAP_"))
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+var userNumbers = regexp.MustCompile(`^[0-9]{1,10}(:[0-9]{1,10})?$`)
+
+// numericUser reads "1000" or "1000:1000". Names are the image's affair, which
+// could give any number to one.
+func numericUser(text string) (string, error) {
+	for _, part := range strings.Split(text, ":") {
+		n, ok := new(big.Int).SetString(part, 10)
+		if !userNumbers.MatchString(text) || !ok || n.Int64() > math.MaxInt32 {
+			return "", fmt.Errorf("%q is not a user: write numbers, \"1000\" or with the group \"1000:1000\"", text)
+		}
+	}
+	return text, nil
+}
+
+func bytesBetween(text string, low, high int64) (int64, error) {
+	n, err := parseBytes(text)
+	if err == nil && (n < low || n > high) {
+		return 0, fmt.Errorf("%q is out of range: from %d to %d bytes", text, low, high)
+	}
+	return n, err
+}

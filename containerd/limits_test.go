@@ -1,0 +1,104 @@
+package containerd
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"deployster/internal/invoke"
+)
+
+// TestSettings asks from inside a container what a type block has set.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	r := open(t, embedded(t))
+	dgst := pack(t, r, PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
+	caps := "grep -E '^Cap(Eff|Bnd)' /proc/self/status | tr -d '\\t\\n'"
+	for _, c := range []struct {
+		name, script, want string
+		settings           invoke.Settings
+	}{
+		{"no capabilities", caps, "CapEff:0000000000000000CapBnd:0000000000000000", invoke.Settings{Capabilities: []string{}}},
+		{"one capability", caps, "CapEff:0000000000001000CapBnd:0000000000001000", invoke.Settings{Capabilities: []string{"NET_ADMIN"}}},
+		{"user", "id -u; id -g; id -G", "1234\n2345\n2345", invoke.Settings{User: "1234:2345"}},
+		{"user without group", "id -u; id -g; echo x >/dev/stderr", "1234\n1234", invoke.Settings{User: "1234"}},
+		{"a file over the limit", "dd if=/dev/zero of=/f bs=64k count=3 2>/dev/null; echo $?; wc -c </f", "153\n131072", invoke.Settings{Disk: 128 << 10}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			res, err := r.Run(context.Background(), invoke.Spec{Name: c.name, Kind: invoke.Query, Digest: dgst, Args: []string{c.script}, Settings: c.settings, Timeout: time.Minute})
+			if got := strings.TrimSpace(string(res.Stdout)); err != nil || got != c.want {
+				t.Errorf("got %q, want %q (stderr %q, error %v)", got, c.want, res.Stderr, err)
+			}
+		})
+	}
+	t.Run("no such capability", func(t *testing.T) {
+		t.Parallel()
+		_, err := r.Run(context.Background(), invoke.Spec{Kind: invoke.Query, Digest: dgst, Settings: invoke.Settings{Capabilities: []string{"WINGS"}}})
+		if !isDiagnostic(err) || !strings.Contains(err.Error(), "WINGS") {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("many files over the limit", func(t *testing.T) {
+		t.Parallel()
+		res, err := r.Run(context.Background(), invoke.Spec{Kind: invoke.Action, Digest: dgst, Timeout: time.Minute, Settings: invoke.Settings{Disk: 8 << 20},
+			Args: []string{"i=0; while [ $i -lt 200 ]; do i=$((i+1)); dd if=/dev/zero of=/f$i bs=1M count=1 2>/dev/null || exit 3; [ $i -lt 20 ] || sleep 0.1; done"}})
+		var full *invoke.DiskError
+		if !errors.As(err, &full) || full.Limit != 8<<20 {
+			t.Errorf("got %+v, %v", res, err)
+		}
+	})
+	t.Run("empty files over the limit", func(t *testing.T) {
+		t.Parallel()
+		_, err := r.Run(context.Background(), invoke.Spec{Kind: invoke.Action, Digest: dgst, Timeout: time.Minute, Settings: invoke.Settings{Disk: 400 << 10},
+			Args: []string{"i=0; while [ $i -lt 200 ]; do i=$((i+1)); : >/f$i; done; sleep 60"}})
+		if full := new(invoke.DiskError); !errors.As(err, &full) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// TestTerminate shows that a program which does nothing about SIGTERM ends at
+// once, and that one which does is left to it.
+func TestTerminate(t *testing.T) {
+	t.Parallel()
+	r := open(t, embedded(t))
+	dgst := pack(t, r, PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
+	for _, c := range []struct {
+		name, script, want string
+		grace, most        time.Duration
+		killed             bool
+	}{
+		{"a plain shell", "sleep 1000; echo went on", "", 20 * time.Second, 8 * time.Second, false},
+		{"a program alone", "exec sleep 1000", "", 20 * time.Second, 8 * time.Second, false},
+		{"a child with something to do", "sh -c 'trap \"sleep 0.3; echo tidied up; exit\" TERM; sleep 0.1 & while :; do wait; sleep 0.1; done'; echo went on", "tidied up", 20 * time.Second, 8 * time.Second, false},
+		{"its own handler", "trap 'echo bye; exit 7' TERM; while :; do sleep 0.05; done", "bye", 20 * time.Second, 8 * time.Second, false},
+		{"ignored on purpose", "trap '' TERM; while :; do sleep 0.05; done", "", 500 * time.Millisecond, 8 * time.Second, true},
+		{"a child that ignores it", "sh -c 'trap \"\" TERM; while :; do sleep 0.05; done'; echo went on", "", 500 * time.Millisecond, 8 * time.Second, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			start := time.Now()
+			res, err := r.Run(context.Background(), invoke.Spec{Name: c.name, Kind: invoke.Action, Digest: dgst, Args: []string{c.script}, Timeout: time.Second, Grace: c.grace})
+			took := time.Since(start)
+			var timeout *invoke.TimeoutError
+			if !errors.As(err, &timeout) || timeout.Killed != c.killed || took > c.most {
+				t.Errorf("after %s: %v", took, err)
+			}
+			if got := strings.TrimSpace(string(res.Stdout)); got != c.want {
+				t.Errorf("it printed %q, want %q (stderr %q)", got, c.want, res.Stderr)
+			}
+		})
+	}
+}
+
+func TestCapabilitiesAreKnown(t *testing.T) {
+	t.Parallel()
+	got, err := capabilities(nil)
+	if err != nil || len(got) != len(invoke.DefaultCapabilities()) || slices.Contains(got, "CAP_NET_RAW") || slices.Contains(got, "CAP_MKNOD") {
+		t.Errorf("%q, %v", got, err)
+	}
+}
