@@ -1,6 +1,3 @@
-// Package protocol is the conversation between deployster and the image of a
-// resource type: JSON on stdin, JSON on stdout. It depends on the standard
-// library only, so that a type written in Go can import it.
 package protocol
 
 import "encoding/json"

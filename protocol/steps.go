@@ -1,0 +1,269 @@
+package protocol
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+)
+
+// init answers what this type is.
+func (s server[C, S]) init(p Process) error {
+	var in InitInput
+	if err := readInput(p.Stdin, &in); err != nil {
+		return err
+	}
+	// A deployster that names no range is of a time before there was one.
+	if in.Protocol.Max != 0 && (in.Protocol.Max < MaxVersion || in.Protocol.Min > MaxVersion) {
+		return fmt.Errorf("this type speaks protocol %d, and this deployster speaks %d to %d", MaxVersion, in.Protocol.Min, in.Protocol.Max)
+	}
+	answer, err := s.describe()
+	if err != nil {
+		return err
+	}
+	return writeAnswer(p.Stdout, answer)
+}
+
+func (s server[C, S]) describe() (InitAnswer, error) {
+	a := InitAnswer{Protocol: MaxVersion, Label: s.about.Label, ConfigSchema: s.about.ConfigSchema, StateSchema: s.about.StateSchema,
+		Plugs: s.about.Plugs, StateAction: Command{Args: []string{stateArg}}, Dependencies: s.about.Dependencies, Reuse: s.about.Reuse}
+	_, a.Absent = s.r.(Deleter[C, S])
+	if s.about.Worker {
+		a.Worker = &Command{Args: []string{workerArg}}
+	}
+	var err error
+	if a.ConfigSchema == nil {
+		if a.ConfigSchema, err = SchemaOf[C](); err != nil {
+			return a, err
+		}
+	}
+	if a.StateSchema == nil {
+		a.StateSchema, err = stateSchemaOf[S]()
+	}
+	return a, err
+}
+
+// state answers whether it is as it should be.
+func (s server[C, S]) state(ctx context.Context, p Process) error {
+	answer, err := s.look(ctx, p)
+	var failure *TypeError
+	if errors.As(err, &failure) {
+		return writeAnswer(p.Stdout, StateAnswer{Error: failure})
+	}
+	if err != nil {
+		return err
+	}
+	return writeAnswer(p.Stdout, answer)
+}
+
+func (s server[C, S]) look(ctx context.Context, p Process) (StateAnswer, error) {
+	c, err := s.call(p)
+	if err != nil {
+		return StateAnswer{}, err
+	}
+	have, err := s.r.Read(ctx, c)
+	if err != nil {
+		return StateAnswer{}, err
+	}
+	if ctx.Err() != nil {
+		return StateAnswer{}, context.Cause(ctx)
+	}
+	if c.Intent == Absent {
+		return s.absent(have)
+	}
+	return s.present(ctx, c, have)
+}
+
+func (s server[C, S]) absent(have *S) (StateAnswer, error) {
+	if _, ok := s.r.(Deleter[C, S]); !ok {
+		return StateAnswer{}, Errorf(BugError, "", "this type cannot remove anything")
+	}
+	if have == nil {
+		return StateAnswer{Status: Missing}, nil
+	}
+	stale, err := encode(have)
+	return StateAnswer{Status: Stale, StaleState: stale, Actions: []Action{simple(deleteAction)}}, err
+}
+
+func (s server[C, S]) present(ctx context.Context, c *Call[C, S], have *S) (StateAnswer, error) {
+	var state json.RawMessage
+	var err error
+	if have != nil {
+		if state, err = encode(have); err != nil {
+			return StateAnswer{}, err
+		}
+	}
+	plan, err := s.plan(ctx, c, have, state)
+	switch {
+	case err != nil:
+		return StateAnswer{}, err
+	case plan != nil:
+		return stale(*plan, state)
+	case have == nil:
+		return StateAnswer{}, Errorf(BugError, "", "it does not exist, and no action was planned that would create it")
+	}
+	return StateAnswer{Status: Valid, State: state}, nil
+}
+
+// plan asks the type what is to be done; one that leaves it to this package
+// creates what is not there and updates what differs.
+func (s server[C, S]) plan(ctx context.Context, c *Call[C, S], have *S, state json.RawMessage) (*Plan, error) {
+	if planner, ok := s.r.(Planner[C, S]); ok {
+		return planner.Plan(ctx, c, have)
+	}
+	_, compares := s.r.(Comparer[C, S])
+	var same *comparison
+	if !compares {
+		var err error
+		if same, err = compare(c.ActionInput.Config, c.Config, state, reflect.TypeFor[S]()); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case have == nil:
+		return &Plan{Actions: []Action{simple(createAction)}, Forecast: same.forecast()}, nil
+	case compares:
+		if reasons := s.r.(Comparer[C, S]).Compare(c, have); len(reasons) > 0 {
+			return &Plan{Actions: []Action{simple(updateAction)}, Reasons: reasons}, nil
+		}
+		return nil, nil
+	case len(same.reasons) > 0:
+		return &Plan{Actions: []Action{simple(updateAction)}, Reasons: same.reasons, Forecast: same.forecast()}, nil
+	}
+	return nil, nil
+}
+
+func simple(name string) Action { return Action{Name: name, Command: Command{Args: []string{name}}} }
+
+// stale makes the answer of a plan.
+func stale(p Plan, state json.RawMessage) (StateAnswer, error) {
+	if len(p.Actions) == 0 {
+		return StateAnswer{}, Errorf(BugError, "", "a plan without actions")
+	}
+	a := StateAnswer{Status: Stale, StaleState: state, Reasons: p.Reasons}
+	for _, action := range p.Actions {
+		a.Actions = append(a.Actions, runnable(action))
+	}
+	if p.ShutdownFirst != nil {
+		first := runnable(*p.ShutdownFirst)
+		a.ShutdownFirst = &first
+	}
+	forecast, err := encode(p.Forecast)
+	if err == nil && string(forecast) != "null" && string(forecast) != "{}" {
+		a.Forecast = forecast
+	}
+	return a, err
+}
+
+// runnable gives an action that says nothing of how it runs its name as the argument.
+func runnable(a Action) Action {
+	if a.Image == "" && a.Entrypoint == "" && len(a.Args) == 0 {
+		a.Args = []string{a.Name}
+	}
+	return a
+}
+
+// act carries out an action.
+func (s server[C, S]) act(ctx context.Context, p Process, name string) error {
+	c, err := s.call(p)
+	if err != nil {
+		return err
+	}
+	if c.Action == "" {
+		c.Action = name // run by hand, perhaps
+	}
+	deleter, deletes := s.r.(Deleter[C, S])
+	actor, acts := s.r.(Actor[C, S])
+	switch {
+	case name == createAction || name == updateAction:
+		return s.r.Write(ctx, c)
+	case name == deleteAction && deletes:
+		return deleter.Delete(ctx, c)
+	case acts:
+		return actor.Act(ctx, c)
+	}
+	return fmt.Errorf("this type has no action %q", name)
+}
+
+// call reads the stdin of state and of actions.
+func (s server[C, S]) call(p Process) (*Call[C, S], error) {
+	c := &Call[C, S]{Log: p.Stderr, Out: p.Stdout}
+	if err := readInput(p.Stdin, &c.ActionInput); err != nil {
+		return nil, err
+	}
+	if c.Intent == "" {
+		c.Intent = Present
+	}
+	if len(c.ActionInput.Config) == 0 {
+		c.ActionInput.Config = json.RawMessage("{}")
+	}
+	setDefaults(reflect.ValueOf(&c.Config).Elem())
+	if err := decode(c.ActionInput.Config, &c.Config, s.about.ConfigSchema == nil); err != nil {
+		return nil, Errorf(ConfigError, "", "the config cannot be read: %s", err)
+	}
+	c.LastState = optional[S](c.ActionInput.LastState)
+	c.Have = optional[S](c.ActionInput.StaleState)
+	return c, nil
+}
+
+// optional reads what may be from another version of the type: what cannot be
+// read is as if it were not there. An empty object stands for nothing.
+func optional[S any](raw json.RawMessage) *S {
+	var s S
+	if len(raw) == 0 || string(raw) == "{}" || string(raw) == "null" || decode(raw, &s, false) != nil {
+		return nil
+	}
+	return &s
+}
+
+// readInput reads one object. Keys that it does not know may come at any time,
+// and are ignored.
+func readInput(from io.Reader, into any) error {
+	data, err := io.ReadAll(from)
+	if err != nil {
+		return fmt.Errorf("stdin cannot be read: %w", err)
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return errors.New("there is nothing on stdin: this program is a resource type, and is run by deployster")
+	}
+	if err := decode(data, into, false); err != nil {
+		return fmt.Errorf("stdin is not what deployster sends: %w", err)
+	}
+	return nil
+}
+
+// decode reads one JSON value; numbers in fields of type any keep their digits.
+func decode(data []byte, into any, strict bool) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	if strict {
+		dec.DisallowUnknownFields()
+	}
+	if err := dec.Decode(into); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the JSON value")
+	}
+	return nil
+}
+
+func encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+func writeAnswer(to io.Writer, answer any) error {
+	b, err := encode(answer)
+	if err != nil {
+		return err
+	}
+	_, err = to.Write(append(b, '\n'))
+	return err
+}

@@ -1,0 +1,130 @@
+package protocol
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// constrain adds what the tags of a field say to its schema.
+func constrain(s shape, f field) error {
+	items := s
+	if inner, ok := s["items"].(shape); ok {
+		items = inner
+	}
+	for _, name := range []string{"pattern", "format"} {
+		if text := f.tag.Get(name); text != "" {
+			if err := fits(name, items, "string"); err != nil {
+				return err
+			}
+			items[name] = text
+		}
+	}
+	for name, want := range map[string][]string{"minLength": {"string"}, "maxLength": {"string"}, "minimum": {"integer", "number"}, "maximum": {"integer", "number"}} {
+		if err := numberTag(items, f, name, want...); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"minItems", "maxItems"} {
+		if err := numberTag(s, f, name, "array"); err != nil {
+			return err
+		}
+	}
+	if list := f.tag.Get("enum"); list != "" {
+		var values []any
+		for text := range strings.SplitSeq(list, ",") {
+			value, err := literal(text, items)
+			if err != nil {
+				return fmt.Errorf("enum: %w", err)
+			}
+			values = append(values, value)
+		}
+		items["enum"] = values
+	}
+	if f.tag.Get("writeOnly") == "true" {
+		s["writeOnly"] = true
+	}
+	if text := f.tag.Get("default"); text != "" {
+		value, err := literal(text, s)
+		if err != nil {
+			return fmt.Errorf("default: %w", err)
+		}
+		s["default"] = value
+		return setDefault(reflect.New(f.typ).Elem(), text)
+	}
+	return nil
+}
+
+func numberTag(s shape, f field, name string, want ...string) error {
+	text := f.tag.Get(name)
+	if text == "" {
+		return nil
+	}
+	if err := fits(name, s, want...); err != nil {
+		return err
+	}
+	if !json.Valid([]byte(text)) || strings.Trim(text, "+-.0123456789eE") != "" {
+		return fmt.Errorf("%s is %q, and must be a number", name, text)
+	}
+	s[name] = json.Number(text)
+	return nil
+}
+
+func fits(tag string, s shape, want ...string) error {
+	if kind, _ := s["type"].(string); !slices.Contains(want, kind) {
+		return fmt.Errorf("the tag %s is for fields of the type %s", tag, strings.Join(want, " or "))
+	}
+	return nil
+}
+
+// literal reads a value in a tag: text where text is wanted, else JSON.
+func literal(text string, s shape) (any, error) {
+	if s["type"] == "string" {
+		return text, nil
+	}
+	if !json.Valid([]byte(text)) {
+		return nil, fmt.Errorf("%q is no JSON", text)
+	}
+	return json.RawMessage(text), nil
+}
+
+// setDefaults fills in the defaults of a config before it is read. Those of
+// structs behind pointers and in lists are not there yet, and stay empty.
+func setDefaults(v reflect.Value) {
+	if v.Kind() != reflect.Struct {
+		return
+	}
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if !f.IsExported() && !f.Anonymous || !v.Field(i).CanSet() {
+			continue
+		}
+		if text := f.Tag.Get("default"); text != "" {
+			_ = setDefault(v.Field(i), text) // SchemaOf has tried it
+			continue
+		}
+		setDefaults(v.Field(i))
+	}
+}
+
+func setDefault(v reflect.Value, text string) error {
+	target := v
+	for target.Kind() == reflect.Pointer {
+		target.Set(reflect.New(target.Type().Elem()))
+		target = target.Elem()
+	}
+	raw := text
+	if target.Kind() == reflect.String || target.Addr().Type().Implements(textType) {
+		quoted, err := encode(text)
+		if err != nil {
+			return err
+		}
+		raw = string(quoted)
+	}
+	if err := decode([]byte(raw), target.Addr().Interface(), true); err != nil {
+		return fmt.Errorf("default: %q is no %s", text, target.Type())
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package protocol
+
+import "encoding/json"
+
+// InitAnswer is what a type of protocol 2 prints on stdout when it is asked
+// what it is. Only StateAction is required.
+type InitAnswer struct {
+	Protocol     int                    `json:"protocol"` // 2
+	Label        string                 `json:"label,omitempty"`
+	ConfigSchema json.RawMessage        `json:"config_schema,omitempty"` // JSON Schema; none = any object
+	StateSchema  json.RawMessage        `json:"state_schema,omitempty"`  // JSON Schema; none = any object
+	Plugs        map[string]PlugRequest `json:"plugs,omitempty"`
+	StateAction  Command                `json:"state_action"`           // how the state is asked for
+	Absent       bool                   `json:"absent,omitempty"`       // it can remove what it made
+	Dependencies bool                   `json:"dependencies,omitempty"` // it wants to see its dependencies
+	Worker       *Command               `json:"worker,omitempty"`       // one process may serve many invocations
+	Reuse        bool                   `json:"reuse,omitempty"`        // invocations may share a container
+	Cache        *bool                  `json:"cache,omitempty"`        // false = ask again for each resource; nil = true
+}
+
+// StateAnswer is what a type of protocol 2 prints on stdout when it is asked
+// for the state: Status and what belongs to it, or Error in its place.
+type StateAnswer struct {
+	Status        Status          `json:"status,omitempty"`
+	State         json.RawMessage `json:"state,omitempty"`      // an object; of VALID only
+	StaleState    json.RawMessage `json:"staleState,omitempty"` // an object; of STALE: what is there instead, none = it does not exist
+	Actions       []Action        `json:"actions,omitempty"`    // of STALE: what makes it right, in this order
+	ShutdownFirst *Action         `json:"shutdown_first,omitempty"`
+	Reasons       []Reason        `json:"reasons,omitempty"`
+	Forecast      json.RawMessage `json:"forecast,omitempty"` // an object: the part of the state after the actions that is known already
+	Error         *TypeError      `json:"error,omitempty"`
+}
+
+// WorkerRequest is one line on the stdin of a worker: an invocation with the
+// arguments and the stdin that a run of its own would get, or, with Cancel,
+// the wish that the open invocation of that ID ends.
+type WorkerRequest struct {
+	ID     int64           `json:"id"`
+	Args   []string        `json:"args,omitempty"`
+	Stdin  json.RawMessage `json:"stdin,omitempty"`
+	Cancel bool            `json:"cancel,omitempty"`
+}
+
+// WorkerReply is one line on the stdout of a worker: a piece of the stdout or
+// of the stderr of an invocation, or, with Exit, its end.
+type WorkerReply struct {
+	ID     int64  `json:"id"`
+	Stdout string `json:"stdout,omitempty"`
+	Stderr string `json:"stderr,omitempty"`
+	Exit   *int   `json:"exit,omitempty"`
+}

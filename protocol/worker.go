@@ -1,0 +1,185 @@
+package protocol
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+const (
+	// workerRuns is how many invocations a worker carries out at one time.
+	workerRuns = 16
+	// workerWaits is how many more it takes in. Beyond that it stops reading
+	// until one is done, so that its memory is bounded.
+	workerWaits = 256
+	// maxWorkerLine is the longest request, in bytes.
+	maxWorkerLine = 64 << 20
+)
+
+// serveWorker serves many invocations until stdin ends, and gives the exit
+// code. What cannot be read ends it: it no longer knows whose requests follow.
+func serveWorker(ctx context.Context, p Process, answer func(context.Context, Process) int) int {
+	w := worker{answer: answer, out: p.Stdout, open: map[int64]context.CancelFunc{},
+		run: make(chan struct{}, workerRuns), wait: make(chan struct{}, workerRuns+workerWaits)}
+	ctx, cancel := context.WithCancel(ctx)
+	lines := make(chan []byte)
+	failed := make(chan error, 1)
+	go func() { failed <- readLines(ctx, p.Stdin, lines) }()
+	err := w.serve(ctx, lines, failed)
+	if err != nil || ctx.Err() != nil {
+		cancel() // what is open has nobody to answer to, or was asked to end
+	}
+	w.running.Wait()
+	cancel()
+	switch {
+	case err != nil:
+		_, _ = fmt.Fprintf(p.Stderr, "worker: %s\n", err)
+		return exitUsage
+	case w.broken():
+		return exitFailed
+	}
+	return exitOK
+}
+
+// readLines passes on each line of stdin. It stays behind, reading, when the
+// process is asked to end; the process then takes it along.
+func readLines(ctx context.Context, from io.Reader, to chan<- []byte) error {
+	in := bufio.NewReaderSize(from, 64<<10)
+	for {
+		line, err := readLine(in)
+		if len(bytes.TrimSpace(line)) > 0 {
+			select {
+			case to <- line:
+			case <-ctx.Done():
+				return nil
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		if line = append(line, part...); len(line) > maxWorkerLine {
+			return nil, fmt.Errorf("a request of more than %d bytes", maxWorkerLine)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
+// worker is the invocations that are open, and the way to answer them.
+type worker struct {
+	answer    func(context.Context, Process) int
+	run, wait chan struct{} // a place for each that runs, and for each that is open at all
+	running   sync.WaitGroup
+
+	mu   sync.Mutex
+	open map[int64]context.CancelFunc
+
+	writing sync.Mutex // one line at a time
+	out     io.Writer
+	lost    error // stdout takes nothing any more
+}
+
+func (w *worker) serve(ctx context.Context, lines <-chan []byte, failed <-chan error) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-failed:
+			return err
+		case line := <-lines:
+			if err := w.request(ctx, line); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (w *worker) request(ctx context.Context, line []byte) error {
+	var r WorkerRequest
+	if err := decode(line, &r, false); err != nil {
+		return fmt.Errorf("a line that is no request: %w", err)
+	}
+	if r.Cancel {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if end := w.open[r.ID]; end != nil { // else it has ended meanwhile
+			end()
+		}
+		return nil
+	}
+	select {
+	case w.wait <- struct{}{}:
+	case <-ctx.Done():
+		return nil
+	}
+	mine, end := context.WithCancel(ctx)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.open[r.ID] != nil {
+		end()
+		return fmt.Errorf("the id %d is in use already", r.ID)
+	}
+	w.open[r.ID] = end
+	w.running.Go(func() { w.serveOne(mine, r) })
+	return nil
+}
+
+// serveOne carries out one invocation as a process of its own would.
+func (w *worker) serveOne(ctx context.Context, r WorkerRequest) {
+	code := exitTerminated
+	select {
+	case w.run <- struct{}{}:
+		if ctx.Err() == nil {
+			code = w.answer(ctx, Process{Args: r.Args, Stdin: bytes.NewReader(r.Stdin),
+				Stdout: replyWriter(func(s string) { w.reply(WorkerReply{ID: r.ID, Stdout: s}) }),
+				Stderr: replyWriter(func(s string) { w.reply(WorkerReply{ID: r.ID, Stderr: s}) })})
+		}
+		<-w.run
+	case <-ctx.Done():
+	}
+	w.mu.Lock()
+	w.open[r.ID]()
+	delete(w.open, r.ID) // before the reply: the id may come again right after it
+	w.mu.Unlock()
+	w.reply(WorkerReply{ID: r.ID, Exit: &code})
+	<-w.wait
+}
+
+func (w *worker) reply(r WorkerReply) {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	if w.lost == nil {
+		w.lost = writeAnswer(w.out, r)
+	}
+}
+
+func (w *worker) broken() bool {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	return w.lost != nil
+}
+
+// replyWriter sends what is written as replies.
+type replyWriter func(string)
+
+func (f replyWriter) Write(p []byte) (int, error) {
+	if len(p) > 0 {
+		f(string(p))
+	}
+	return len(p), nil
+}
