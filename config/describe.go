@@ -20,6 +20,10 @@ func (m *Manifest) valueNotes(h *hcl.Diagnostic) []diag.Value {
 	var notes []diag.Value
 	for _, t := range h.Expression.Variables() {
 		v, diags := t.TraverseAbs(h.EvalContext)
+		for diags.HasErrors() && len(t) > 2 { // what it was looked for in is what helps
+			t = t[:len(t)-1]
+			v, diags = t.TraverseAbs(h.EvalContext)
+		}
 		_, local := h.EvalContext.Variables[t.RootName()]
 		if diags.HasErrors() || h.Extra == (hidden{}) && !(local && h.EvalContext.Parent() == nil) {
 			continue // the variables of a for expression have lost their marks

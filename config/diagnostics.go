@@ -142,6 +142,9 @@ func (m *Manifest) Diagnose(d *diag.Diagnostic, r *diag.Range) *diag.Diagnostic 
 		return d
 	}
 	place := *r
+	if place.Start.Byte == place.End.Byte { // a place between two characters: the next one is shown
+		place.End.Byte, place.End.Column = place.End.Byte+1, place.End.Column+1
+	}
 	d.Range = &place
 	if src, ok := m.bytesOf(place.Filename); ok {
 		d.Snippet = snippet(src, place)

@@ -30,6 +30,7 @@ type Manifest struct {
 	declared   declarations
 	sourceText map[string][]byte // of files that did not parse, and of variable files
 
+	unset     bool                 // variables without a value are unknown
 	static    map[string]cty.Value // locals that need no resource
 	resources []*Resource
 	plugs     []Plug
@@ -44,11 +45,22 @@ const maxEvaluation = 30 * time.Second
 // not depend on resources. The manifest is never nil; it is to be used only
 // when the diagnostics have no errors.
 func Load(src Sources, vars []VarInput, b Builtins) (*Manifest, diag.Diagnostics) {
+	return loadInto(newManifest(src, b), vars)
+}
+
+// Check is Load for who only looks at manifests: a variable that has no value
+// is unknown, rather than an error.
+func Check(src Sources, vars []VarInput, b Builtins) (*Manifest, diag.Diagnostics) {
 	m := newManifest(src, b)
+	m.unset = true
+	return loadInto(m, vars)
+}
+
+func loadInto(m *Manifest, vars []VarInput) (*Manifest, diag.Diagnostics) {
 	var list hcl.Diagnostics
 	failed := guard(func() { list = m.load(vars) })
 	if failed != nil {
-		return newManifest(src, b), diag.Diagnostics{failed}
+		return newManifest(m.src, m.builtins), diag.Diagnostics{failed}
 	}
 	return m, m.convert(list)
 }

@@ -180,6 +180,9 @@ func (m *Manifest) setVariables(inputs []VarInput) hcl.Diagnostics {
 func (m *Manifest) valueOf(v *variable, in VarInput, given bool) (cty.Value, hcl.Diagnostics) {
 	if !given {
 		if v.def == cty.NilVal && v.attrs["default"] == nil {
+			if m.unset {
+				return cty.NilVal, nil
+			}
 			return cty.NilVal, hcl.Diagnostics{failure(v.at, "A variable has no value",
 				"The variable %q has no default, so it must be given: with -var %s=VALUE, in a file given with -var-file, in vars.auto.hcl, or in the environment as DEPLOYSTER_VAR_%s.", v.name, v.name, v.name)}
 		}

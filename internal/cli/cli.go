@@ -71,9 +71,7 @@ func conclude(e Env, err error) int {
 		err = diag.Errorf("Interrupted", "Nothing was changed.")
 	}
 	p := printer{out: e.Stderr, style: style{on: e.ErrColor && e.wantsColor()}}
-	for _, d := range diag.From("Error", err) {
-		p.diagnostic(d)
-	}
+	p.diagnostics(diag.From("Error", err))
 	if interrupted {
 		return exitInterrupted
 	}
@@ -96,7 +94,7 @@ func newApp(e Env) *cli.App {
 		Flags:           globalFlags(),
 		Commands: []*cli.Command{
 			planCommand(e), applyCommand(e), destroyCommand(e), showCommand(e), outputCommand(e),
-			imageCommand(e), versionCommand(e),
+			validateCommand(e), formatCommand(e), imageCommand(e), versionCommand(e),
 		},
 		Action: func(c *cli.Context) error { return cli.ShowAppHelp(c) },
 	}

@@ -205,10 +205,11 @@ func (s *session) carryOut(c *cli.Context, store *state.Store, t task) error {
 
 // hidden takes the secrets out of messages that quote what images print.
 func (s *session) hidden(list diag.Diagnostics) diag.Diagnostics {
-	for _, d := range list {
-		d.Summary, d.Detail = s.vault.hide(d.Summary), s.vault.hide(d.Detail)
+	out := make(diag.Diagnostics, len(list))
+	for i, d := range list {
+		out[i] = d.Hidden(s.vault.hide)
 	}
-	return list
+	return out
 }
 
 func (s *session) writeReport(r *apply.Report, file string) error {

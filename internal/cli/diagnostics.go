@@ -44,9 +44,12 @@ func (p printer) json(content []byte) {
 	p.raw(strings.TrimRight(b.String(), "\n") + "\n")
 }
 
-// diagnostics prints a list.
+// diagnostics prints a list, with an empty line between two.
 func (p printer) diagnostics(list diag.Diagnostics) {
-	for _, d := range list {
+	for i, d := range list {
+		if i > 0 {
+			p.raw("\n")
+		}
 		p.diagnostic(d)
 	}
 }
@@ -100,6 +103,9 @@ func (p printer) snippet(s *diag.Snippet) {
 			p.printf("%s %s%s\n", p.style.dim("      |"), blank(lead), p.style.red(strings.Repeat("^", max(1, len([]rune(mark))))))
 		}
 		offset += len(line) + 1
+	}
+	for _, v := range s.Values {
+		p.printf("%s %s\n", p.style.dim("      |"), diag.Visible(v.Name+" "+v.Text))
 	}
 }
 

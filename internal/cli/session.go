@@ -93,23 +93,35 @@ func (s *session) statePathAround(c *cli.Context) string {
 
 // manifest reads the manifests that the arguments name, and the variables.
 func (s *session) manifest(c *cli.Context) (*config.Manifest, error) {
+	m, diags, err := s.read(c, config.Load)
+	if err != nil {
+		return nil, err
+	}
+	return s.loaded(m, diags)
+}
+
+// load is config.Load or config.Check.
+type load func(config.Sources, []config.VarInput, config.Builtins) (*config.Manifest, diag.Diagnostics)
+
+// read does so without judging what the manifests' own mistakes mean.
+func (s *session) read(c *cli.Context, with load) (*config.Manifest, diag.Diagnostics, error) {
 	if c.NArg() == 1 && c.Command.Name == "apply" {
 		if name := c.Args().First(); !isManifest(name) {
 			if _, err := os.Stat(s.path(name)); errors.Is(err, os.ErrNotExist) {
-				return nil, diag.Errorf("No such file", "%s is neither a saved plan nor a manifest nor a directory. `deployster plan -out=%s` would make a plan of that name.", name, name)
+				return nil, nil, diag.Errorf("No such file", "%s is neither a saved plan nor a manifest nor a directory. `deployster plan -out=%s` would make a plan of that name.", name, name)
 			}
 		}
 	}
 	sources, diags := config.Find(s.dir, c.Args().Slice())
 	if diags.HasErrors() {
-		return nil, diags
+		return nil, nil, diags
 	}
 	inputs, more := config.FindVariables(s.dir, s.env.Home, s.env.Environ, variableFlags(c))
 	if diags = append(diags, more...); diags.HasErrors() {
-		return nil, diags
+		return nil, nil, diags
 	}
-	m, more := config.Load(sources, inputs, s.builtins())
-	return s.loaded(m, append(diags, more...))
+	m, more := with(sources, inputs, s.builtins())
+	return m, append(diags, more...), nil
 }
 
 // replay gives the manifests that a plan carries, as they were when it was made.

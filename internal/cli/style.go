@@ -1,6 +1,9 @@
 package cli
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // style colours text, where there is a terminal to see it. Until it is printed
 // a colour is a character of Unicode's private use area, so that everything
@@ -43,4 +46,12 @@ func (s style) render(text string) string {
 		}
 	}
 	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// count says how many there are: `1 resource`, `3 resources`.
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }

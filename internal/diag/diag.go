@@ -51,14 +51,14 @@ func (r Range) String() string { return fmt.Sprintf("%s:%d", r.Filename, r.Start
 
 // Snippet is the source text that a diagnostic points to.
 type Snippet struct {
-	Context   string `json:"context,omitempty"` // the block around it, e.g. `resource "web"`
-	Code      string `json:"code"`              // one or more whole lines
-	StartLine int    `json:"start_line"`        // the line number of Code's first line
+	Context   string `json:"context"`    // the block around it, e.g. `resource "web"`
+	Code      string `json:"code"`       // one or more whole lines
+	StartLine int    `json:"start_line"` // the line number of Code's first line
 	// HighlightStart and HighlightEnd are byte offsets into Code.
 	HighlightStart int `json:"highlight_start_offset"`
 	HighlightEnd   int `json:"highlight_end_offset"`
 	// Values are what the variables in the code were, sensitive ones hidden.
-	Values []Value `json:"values,omitempty"`
+	Values []Value `json:"values"`
 }
 
 // Value says what a variable of an expression was: `var.size` `is "200gb"`.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // ErrUnsure is wrapped when a file was replaced, but the disk did not confirm
@@ -20,10 +21,23 @@ var ErrUnsure = errors.New("the disk did not confirm that the change is stored")
 //
 // A symbolic link is followed: its target is replaced, the link stays.
 func WriteFile(path string, data []byte, mode os.FileMode) error {
-	return writeFile(system(), path, data, mode)
+	return writeFile(system(), path, data, mode, nil)
 }
 
-func writeFile(o ops, path string, data []byte, mode os.FileMode) error {
+// Replace is WriteFile for a file that is there: it keeps its permission bits
+// and its owner. Where the owner cannot be kept it fails, and the old file is
+// untouched. Other links to the file keep the old content.
+func Replace(path string, data []byte) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	const bits = os.ModePerm | os.ModeSetuid | os.ModeSetgid | os.ModeSticky
+	return writeFile(system(), path, data, info.Mode()&bits, info)
+}
+
+// writeFile replaces a file; like, if there is one, is whose owner it gets.
+func writeFile(o ops, path string, data []byte, mode os.FileMode, like os.FileInfo) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
@@ -32,7 +46,7 @@ func writeFile(o ops, path string, data []byte, mode os.FileMode) error {
 	if err != nil {
 		return err
 	}
-	if err := fill(o, f, data, mode); err != nil {
+	if err := fill(o, f, data, mode, like); err != nil {
 		return errors.Join(err, discard(f.Name()))
 	}
 	if err := o.rename(f.Name(), path); err != nil {
@@ -45,8 +59,11 @@ func writeFile(o ops, path string, data []byte, mode os.FileMode) error {
 }
 
 // fill gives f its content and closes it in every case.
-func fill(o ops, f *os.File, data []byte, mode os.FileMode) error {
-	err := f.Chmod(mode)
+func fill(o ops, f *os.File, data []byte, mode os.FileMode, like os.FileInfo) error {
+	err := own(f, like)
+	if err == nil {
+		err = f.Chmod(mode) // after the owner, whose change takes bits away
+	}
 	if err == nil {
 		err = writeAll(o, f, data)
 	}
@@ -57,6 +74,23 @@ func fill(o ops, f *os.File, data []byte, mode os.FileMode) error {
 		err = cerr
 	}
 	return err
+}
+
+// own gives f the owner that another file has.
+func own(f *os.File, like os.FileInfo) error {
+	if like == nil {
+		return nil
+	}
+	want, ok := like.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil
+	}
+	if info, err := f.Stat(); err != nil {
+		return err
+	} else if have, ok := info.Sys().(*syscall.Stat_t); ok && have.Uid == want.Uid && have.Gid == want.Gid {
+		return nil
+	}
+	return f.Chown(int(want.Uid), int(want.Gid))
 }
 
 func writeAll(o ops, f *os.File, data []byte) error {

@@ -73,7 +73,7 @@ func TestWriteFileStepsInOrder(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f")
 	var steps []string
-	if err := writeFile(traced(&steps, "", nil), path, []byte("new"), 0o600); err != nil {
+	if err := writeFile(traced(&steps, "", nil), path, []byte("new"), 0o600, nil); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"write", "sync", "rename", "syncDir"}
@@ -111,7 +111,7 @@ func TestWriteFileFaults(t *testing.T) {
 				t.Fatal(err)
 			}
 			var steps []string
-			err := writeFile(traced(&steps, c.step, c.err), path, []byte("new content"), 0o600)
+			err := writeFile(traced(&steps, c.step, c.err), path, []byte("new content"), 0o600, nil)
 			if !errors.Is(err, c.want) {
 				t.Fatalf("error %v, want %v", err, c.want)
 			}
@@ -138,7 +138,7 @@ func TestWriteFileUnsureAfterRename(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f")
 	var steps []string
-	err := writeFile(traced(&steps, "syncDir", syscall.EIO), path, []byte("new"), 0o600)
+	err := writeFile(traced(&steps, "syncDir", syscall.EIO), path, []byte("new"), 0o600, nil)
 	if !errors.Is(err, ErrUnsure) || !errors.Is(err, syscall.EIO) {
 		t.Fatalf("error %v, want ErrUnsure and EIO", err)
 	}
