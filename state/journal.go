@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -93,6 +94,15 @@ func (j *Journal) Valid(addr string, e Entry) error {
 // Removed records a resource that is gone, or that is to be forgotten.
 func (j *Journal) Removed(addr string) error {
 	return j.append(record{Kind: kindRemoved, Address: addr})
+}
+
+// Moved records that resources have other addresses from now on: one fact, so
+// that a crash leaves all of them moved or none. See Snapshot.Moved.
+func (j *Journal) Moved(moves []Move) error {
+	if _, err := j.Snapshot().Moved(moves); err != nil {
+		return refuse(err, "Cannot move a resource", "%s. Nothing was moved.", err)
+	}
+	return j.append(record{Kind: kindMoved, Moves: slices.Clone(moves)})
 }
 
 // Outputs records the values of all outputs; others are forgotten.

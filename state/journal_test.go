@@ -24,7 +24,13 @@ func crashed(t *testing.T, facts int, rnd *rand.Rand) (path string, after []Snap
 	after = append(after, j.Snapshot())
 	for i := range facts {
 		addr := fmt.Sprintf("r%d", rnd.IntN(5))
-		switch rnd.IntN(5) {
+		switch rnd.IntN(6) {
+		case 5:
+			if _, there := j.Snapshot().Resources[addr]; there {
+				ok(t, j.Moved([]Move{{addr, fmt.Sprintf("m%d", i)}}))
+			} else {
+				ok(t, j.Removed(addr))
+			}
 		case 0:
 			ok(t, j.ActionStarted(addr, "act", "k"))
 		case 1:

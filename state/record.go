@@ -22,6 +22,7 @@ const (
 	kindValid   kind = "valid"
 	kindRemoved kind = "removed"
 	kindOutputs kind = "outputs"
+	kindMoved   kind = "moved"
 )
 
 // record is one fact. A journal is a file of lines, each the CRC-32C of the
@@ -46,6 +47,7 @@ type record struct {
 	Reason  string            `json:"reason,omitempty"`
 	Entry   *Entry            `json:"entry,omitempty"`
 	Outputs map[string]Output `json:"outputs,omitempty"`
+	Moves   []Move            `json:"moves,omitempty"`
 }
 
 // begin is the first record: what the journal belongs to.

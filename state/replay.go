@@ -76,6 +76,10 @@ func (p *replayed) apply(r record) {
 		if p.snapshot.Outputs == nil {
 			p.snapshot.Outputs = map[string]Output{}
 		}
+	case kindMoved:
+		if moved, err := p.snapshot.Moved(r.Moves); err == nil { // checked before it was written
+			p.snapshot = moved
+		}
 	}
 }
 
@@ -133,6 +137,9 @@ func replay(p paths, base Snapshot, data []byte) (s Snapshot, rec *Recovery, err
 	for _, r := range records[1:] {
 		if r.Kind == kindValid && r.Entry == nil {
 			return base, nil, refuse(ErrDamaged, "The journal is damaged", "%s: record %d has no content. Nothing was changed.", p.journal, r.Seq)
+		}
+		if _, err := run.snapshot.Moved(r.Moves); err != nil {
+			return base, nil, refuse(ErrDamaged, "The journal is damaged", "%s: record %d moves what cannot be moved, %s. Nothing was changed.", p.journal, r.Seq, err)
 		}
 		run.apply(r)
 	}
