@@ -34,6 +34,7 @@ var update = flag.Bool("update", false, "write what the scripts' commands print 
 // they have:
 //
 //	thing NAME              pack testdata/types/thing as the image NAME
+//	note NAME               the same with testdata/types/note
 //	shelltype NAME DIR      pack DIR with busybox beside its files, and /type as its entrypoint
 //	exits CODE COMMAND...   run COMMAND, which must end with that exit code
 //	wait-for FILE [TEXT]    wait until FILE exists (and holds TEXT), ten seconds at the most
@@ -68,7 +69,8 @@ func runScripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
 			return setup(env)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"thing":         packThing,
+			"thing":         packKept("thing"),
+			"note":          packKept("note"),
 			"shelltype":     packShellType,
 			"exits":         exits,
 			"wait-for":      waitFor,

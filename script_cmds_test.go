@@ -19,17 +19,19 @@ const busybox = "/bin/busybox"
 // applets are what the shell types call.
 var applets = []string{"sh", "cat", "sed", "cut", "mkdir", "mv", "rm", "sleep", "echo", "sha256sum", "id", "pwd", "env", "ls", "kill", "head", "dd", "tr", "printf", "true", "wc", "stat"}
 
-// packThing packs the type that most scripts use.
-func packThing(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: thing NAME")
+// packKept packs one of the types in testdata/types.
+func packKept(kind string) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) != 1 {
+			ts.Fatalf("usage: %s NAME", kind)
+		}
+		dir := ts.MkAbs("." + kind)
+		source, err := os.ReadFile(filepath.Join(ts.Getenv("ROOT"), "testdata/types", kind, "type.sh"))
+		ts.Check(err)
+		ts.Check(os.MkdirAll(dir, 0o755))
+		ts.Check(os.WriteFile(filepath.Join(dir, "type"), source, 0o755))
+		pack(ts, args[0], dir)
 	}
-	dir := ts.MkAbs(".thing")
-	source, err := os.ReadFile(filepath.Join(ts.Getenv("ROOT"), "testdata/types/thing/type.sh"))
-	ts.Check(err)
-	ts.Check(os.MkdirAll(dir, 0o755))
-	ts.Check(os.WriteFile(filepath.Join(dir, "type"), source, 0o755))
-	pack(ts, args[0], dir)
 }
 
 // packShellType packs a directory of the script.

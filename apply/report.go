@@ -2,6 +2,7 @@ package apply
 
 import (
 	"deployster/internal/diag"
+	"deployster/state"
 )
 
 // ReportFormat is the version of the report's JSON form.
@@ -26,6 +27,9 @@ type Report struct {
 	Status    Status                     `json:"status"`
 	Shutdown  []ShutdownReport           `json:"shutdown,omitempty"`
 	Resources map[string]*ResourceReport `json:"resources"`
+
+	// Moves are the addresses that the state file has changed.
+	Moves []state.Move `json:"moves,omitempty"`
 
 	// Problems are the failures as a reader wants them, in the order of the
 	// resources' addresses.

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,6 +38,7 @@ type Journal interface {
 	ActionEnded(addr, action string, exit int, reason string) error
 	Valid(addr string, e state.Entry) error
 	Removed(addr string) error
+	Moved(moves []state.Move) error
 	Outputs(outputs map[string]state.Output) error
 }
 
@@ -92,15 +94,37 @@ func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snap
 		case <-work.Done():
 		}
 	}()
+	report := &Report{Format: ReportFormat, Status: OK, Resources: map[string]*ResourceReport{}}
 	r := &run{plan: p, prior: prior, manifest: m, journal: j, exec: x, options: o, work: work,
 		before: p.Before(), feeds: feeding(p), views: map[string]plan.View{}, stopped: map[string]bool{}}
-	report := &Report{Format: ReportFormat, Status: OK, Resources: map[string]*ResourceReport{}}
-	outcomes := r.shutdownPhase(ctx)
-	if len(outcomes) == 0 {
+	moved := r.move(report)
+	var outcomes []outcome
+	if moved == nil {
+		outcomes = r.shutdownPhase(ctx)
+	}
+	if moved == nil && len(outcomes) == 0 {
 		outcomes = r.layers(ctx)
 	}
 	err := r.conclude(ctx, report, outcomes)
-	return report, err
+	return report, errors.Join(moved, err)
+}
+
+// move gives recorded resources their new addresses, before anything is done
+// under them.
+func (r *run) move(report *Report) error {
+	if len(r.plan.Moves) == 0 {
+		return nil
+	}
+	moved, err := r.prior.Moved(r.plan.Moves)
+	if err == nil {
+		err = r.journal.Moved(r.plan.Moves)
+	}
+	if err != nil {
+		report.Status = Error
+		return diag.From("Cannot move", err)
+	}
+	r.prior, report.Moves = moved, r.plan.Moves
+	return nil
 }
 
 // feeding says which resources something depends on that will act: what such a

@@ -16,6 +16,7 @@ var (
 		{Type: "variable", LabelNames: []string{"name"}}, {Type: "type", LabelNames: []string{"name"}},
 		{Type: "plug", LabelNames: []string{"name"}}, {Type: "resource", LabelNames: []string{"name"}},
 		{Type: "output", LabelNames: []string{"name"}},
+		{Type: "moved"}, {Type: "removed"},
 	}}
 	deploysterSchema = attributes("required_version", "state")
 	typeSchema       = attributes("image!", "network", "env", "memory", "cpu", "processes", "disk", "mount_workspace", "read_only_rootfs", "capabilities", "user", "answer_size", "log_size").with("timeouts")
@@ -61,10 +62,13 @@ type declarations struct {
 	plugs     map[string]*block
 	resources map[string]*resource
 	outputs   map[string]*block
+	moved     []*moved
+	removed   []*removed
 }
 
 func newDeclarations() declarations {
-	return declarations{map[string]*variable{}, map[string]*local{}, map[string]*block{}, map[string]*block{}, map[string]*resource{}, map[string]*block{}}
+	return declarations{variables: map[string]*variable{}, locals: map[string]*local{}, types: map[string]*block{},
+		plugs: map[string]*block{}, resources: map[string]*resource{}, outputs: map[string]*block{}}
 }
 
 // block is a declared thing that is no more than its attributes.
@@ -175,6 +179,10 @@ func (l *loader) root(body hcl.Body) {
 			l.plain(b, outputSchema, l.d.outputs)
 		case "resource":
 			l.resource(b)
+		case "moved":
+			l.moved(b)
+		case "removed":
+			l.removed(b)
 		}
 	}
 }

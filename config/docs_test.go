@@ -51,7 +51,8 @@ func TestLanguagePage(t *testing.T) {
 		}
 	}
 	for _, s := range []*hcl.BodySchema{rootSchema, deploysterSchema.BodySchema, variableSchema.BodySchema, validationSchema.BodySchema, typeSchema.BodySchema,
-		plugSchema.BodySchema, resourceSchema.BodySchema, lifecycleSchema.BodySchema, timeoutsSchema.BodySchema, typeTimesSchema.BodySchema, outputSchema.BodySchema} {
+		plugSchema.BodySchema, resourceSchema.BodySchema, lifecycleSchema.BodySchema, timeoutsSchema.BodySchema, typeTimesSchema.BodySchema,
+		outputSchema.BodySchema, movedSchema.BodySchema, removedSchema.BodySchema, removedLifecycleSchema.BodySchema} {
 		for _, a := range s.Attributes {
 			if missing(a.Name) {
 				t.Errorf("the attribute %s is not on the page", a.Name)

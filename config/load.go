@@ -117,12 +117,15 @@ func (m *Manifest) load(vars []VarInput) hcl.Diagnostics {
 	for _, body := range bodies {
 		l.root(body)
 	}
+	m.declared = l.d
 	diags = append(diags, l.diags...)
 	if d := m.checkVersion(l); len(d) > 0 {
 		return d // what else is wrong may be because of it
 	}
 	diags = append(diags, m.setVariables(vars)...)
 	diags = append(diags, m.connect()...)
+	diags = append(diags, m.checkMoved()...)
+	diags = append(diags, m.checkRemoved()...)
 	diags = append(diags, m.evaluateStatic()...)
 	diags = append(diags, m.validateVariables()...)
 	if !diags.HasErrors() {

@@ -60,7 +60,9 @@ func (Decided) planEvent() {}
 // builder is the work in progress of one Build.
 type builder struct {
 	manifest *config.Manifest
-	prior    state.Snapshot
+	recorded state.Snapshot // as the state file has it
+	prior    state.Snapshot // the same with the addresses of now
+	moves    []state.Move   // what leads from one to the other
 	prober   Prober
 	options  Options
 	plugs    map[string]config.Plug
@@ -76,10 +78,13 @@ type builder struct {
 // was removed and what images may compare with; whether a resource is right is
 // asked of its image. With errors there is no plan.
 func Build(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prober, o Options) (*Plan, diag.Diagnostics) {
-	b := &builder{manifest: m, prior: prior, prober: p, options: o, plugs: map[string]config.Plug{},
+	b := &builder{manifest: m, recorded: prior, prior: prior, prober: p, options: o, plugs: map[string]config.Plug{},
 		types: map[string]protocol.Type{}, mounts: map[string][]invoke.Mount{}, steps: map[string]*Step{}}
 	for _, plug := range m.Plugs() {
 		b.plugs[plug.Name] = plug
+	}
+	if b.move(); b.diags.HasErrors() {
+		return nil, b.sorted()
 	}
 	if b.initialise(ctx); b.diags.HasErrors() {
 		return nil, b.sorted()
@@ -177,7 +182,7 @@ func (b *builder) decideAll(ctx context.Context) {
 func (b *builder) assemble() *Plan {
 	p := &Plan{Format: Format, Deployster: b.options.Version, Created: b.options.Now.UTC().Truncate(time.Second),
 		Lineage: b.prior.Lineage, Serial: b.prior.Serial, Workspace: b.options.Workspace,
-		Images: b.prober.Images(), Resources: b.steps, Summary: summarize(b.steps),
+		Images: b.prober.Images(), Resources: b.steps, Moves: b.moves,
 		Variables: b.manifest.Variables(), SensitiveVariables: b.manifest.SensitiveVariables(),
 		Sources: b.manifest.Sources(), Edges: b.edges()}
 	layers, err := graph.Graph(p.Before()).Layers()
@@ -186,6 +191,10 @@ func (b *builder) assemble() *Plan {
 			"%s. Remove them in two applies.", err)})
 		return nil
 	}
+	for addr, step := range p.Resources {
+		step.MovedFrom = b.movedFrom(addr)
+	}
+	p.Summary = summarize(p.Resources)
 	p.Layers = layers
 	p.Outputs = b.outputs()
 	p.Entries = b.entries(p)
@@ -206,11 +215,15 @@ func (b *builder) edges() []Edge {
 	return slices.CompactFunc(edges, func(a, b Edge) bool { return a.From == b.From && a.To == b.To })
 }
 
-// entries fingerprints what the state file says of every resource here.
+// entries fingerprints what the state file says of every resource here, also
+// under the address that it had.
 func (b *builder) entries(p *Plan) map[string]string {
 	pins := make(map[string]string, len(p.Resources))
 	for addr := range p.Resources {
-		pins[addr] = EntryPin(b.prior, addr)
+		pins[addr] = EntryPin(b.recorded, addr)
+	}
+	for _, m := range b.moves {
+		pins[m.From] = EntryPin(b.recorded, m.From)
 	}
 	return pins
 }

@@ -48,6 +48,10 @@ type Plan struct {
 	Outputs    map[string]Output `json:"outputs"`
 	Summary    Summary           `json:"summary"`
 
+	// Moves are the addresses that the state file is to change before anything
+	// else is done.
+	Moves []state.Move `json:"moves,omitempty"`
+
 	// Variables pins the values that the manifests were evaluated with.
 	Variables          map[string]json.RawMessage `json:"variables,omitempty"`
 	SensitiveVariables []string                   `json:"sensitive_variables,omitempty"` // names
@@ -71,6 +75,7 @@ type Edge struct {
 type Step struct {
 	Type      string            `json:"type"` // the image, as the manifest names it
 	Change    Change            `json:"change"`
+	MovedFrom string            `json:"moved_from,omitempty"`      // its address in the state file
 	MayChange bool              `json:"may_change,omitempty"`      // a dependency will change: the answer is an expectation
 	Adopted   bool              `json:"adopted,omitempty"`         // it exists, but the state file does not know it
 	Drifted   bool              `json:"drifted,omitempty"`         // it was recorded as VALID with this very config
@@ -120,13 +125,14 @@ type Summary struct {
 	Destroy  int `json:"destroy"`
 	Forget   int `json:"forget"`
 	Deferred int `json:"deferred"`
+	Move     int `json:"move"` // of the above, those that have another address in the state file
 }
 
-// HasChanges says whether there is anything to do to the world or to the
-// outputs. Recording in the state file what is VALID already does not count.
+// HasChanges says whether there is anything to do to the world, to addresses or
+// to the outputs. Recording in the state file what is VALID already does not count.
 func (p *Plan) HasChanges() bool {
 	s := p.Summary
-	if s.Create+s.Update+s.Destroy+s.Forget+s.Deferred > 0 {
+	if s.Create+s.Update+s.Destroy+s.Forget+s.Deferred+len(p.Moves) > 0 {
 		return true
 	}
 	for _, o := range p.Outputs {
@@ -207,6 +213,9 @@ func (s *Step) Flexible() bool { return s.Change == Deferred || s.MayChange }
 func summarize(steps map[string]*Step) Summary {
 	var s Summary
 	for _, step := range steps {
+		if step.MovedFrom != "" {
+			s.Move++
+		}
 		switch step.Change {
 		case Valid:
 			s.Valid++

@@ -3,11 +3,13 @@ package plan
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 
+	"deployster/config"
 	"deployster/internal/diag"
 	"deployster/protocol"
 	"deployster/state"
@@ -45,15 +47,19 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 	step := &Step{Type: entry.Type, Change: Forget, Config: entry.Config, Sensitive: entry.Sensitive.Config, SecretEnv: entry.Sensitive.Env,
 		Settings: entry.Settings, Mounts: entry.Mounts,
 		Timeouts: Timeouts{State: entry.StateTimeout, Action: entry.ActionTimeout}, Init: protocol.Type{Reference: entry.Type, Digest: entry.Digest}}
-	if entry.PreventDestroy {
+	block := b.removedBlock(addr)
+	switch {
+	case block != nil && !block.Destroy:
+		step.ReadOnly = entry.ReadOnly
+		step.Reason = fmt.Sprintf("a removed block lets go of it (%s): it is left as it is", block.Range)
+		return step, nil
+	case entry.PreventDestroy:
 		return nil, &diag.Diagnostic{Severity: diag.Error, Summary: "Protected resource would be removed", Address: addr,
-			Detail: "No manifest declares it any more, but it was last applied with prevent_destroy = true. Put its block back; to remove it, first apply it with prevent_destroy = false."}
-	}
-	if entry.ReadOnly {
+			Detail: "No manifest declares it any more, but it was last applied with prevent_destroy = true. Put its block back; to remove it, first apply it with prevent_destroy = false, or let go of it with a removed block and destroy = false."}
+	case entry.ReadOnly:
 		step.ReadOnly, step.Reason = true, "no manifest declares it, and it was read_only: it is left as it is"
 		return step, nil
-	}
-	if entry.OnRemove == "forget" {
+	case entry.OnRemove == "forget" && block == nil:
 		step.Reason = "no manifest declares it, and on_remove is \"forget\": it is left as it is"
 		return step, nil
 	}
@@ -79,7 +85,22 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		return step, nil
 	}
 	step.Change, step.Reason = Destroy, "no manifest declares it"
+	if block != nil {
+		step.Reason = fmt.Sprintf("a removed block says so (%s)", block.Range)
+	}
 	return step, nil
+}
+
+// removedBlock is the removed block that speaks of a resource, the one that
+// does so most exactly.
+func (b *builder) removedBlock(addr string) *config.Removed {
+	var found *config.Removed
+	for _, block := range b.manifest.Removed() {
+		if state.Covers(block.From, addr) && (found == nil || len(block.From) > len(found.From)) {
+			found = &block
+		}
+	}
+	return found
 }
 
 // removed lists what the state file knows and no manifest declares, sorted.

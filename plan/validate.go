@@ -36,6 +36,11 @@ func (p *Plan) validate() string {
 			return "an edge leads nowhere"
 		}
 	}
+	for _, m := range p.Moves {
+		if step := p.Resources[m.To]; step == nil || step.MovedFrom != m.From || diag.Visible(m.From) != m.From {
+			return "a move leads nowhere"
+		}
+	}
 	for name := range maps.Keys(p.Outputs) {
 		if diag.Visible(name) != name {
 			return "the name of an output is not one"

@@ -253,6 +253,9 @@ func (p printer) report(pl *plan.Plan, r *apply.Report) {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[c.status], c.word))
 		}
 	}
+	if len(r.Moves) > 0 {
+		parts = append(parts, fmt.Sprintf("%d moved", len(r.Moves)))
+	}
 	headline := p.style.green("Apply complete.")
 	switch {
 	case r.Status == apply.Interrupted:

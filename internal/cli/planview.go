@@ -21,7 +21,7 @@ func (p printer) planView(pl *plan.Plan) {
 		switch {
 		case step.Change == plan.Valid && step.Adopted && !step.MayChange:
 			quiet = append(quiet, addr)
-		case step.Change == plan.Valid && !step.MayChange && !p.verbose:
+		case step.Change == plan.Valid && !step.MayChange && step.MovedFrom == "" && !p.verbose:
 			continue
 		default:
 			if shown++; shown == 1 {
@@ -51,6 +51,9 @@ func (p printer) mark(s *plan.Step) (symbol, words string) {
 	case plan.Deferred:
 		return p.style.cyan("?"), "is deferred"
 	}
+	if s.MovedFrom != "" {
+		return p.style.cyan(">"), "is as declared, under a new address"
+	}
 	return " ", "is as declared"
 }
 
@@ -67,6 +70,7 @@ func (p printer) legend(pl *plan.Plan) string {
 	add(s.Destroy, p.style.red("-"), "destroy")
 	add(s.Forget, p.style.dim("."), "forget")
 	add(s.Deferred, p.style.cyan("?"), "deferred: decided when what it waits for is there")
+	add(s.Move, p.style.cyan(">"), "move to a new address")
 	return "What apply would do:  " + strings.Join(words, "   ")
 }
 
@@ -98,6 +102,9 @@ func (p printer) step(addr string, s *plan.Step) {
 // because says in a line why a step is what it is.
 func because(s *plan.Step) string {
 	var parts []string
+	if s.MovedFrom != "" {
+		parts = append(parts, "moved from "+s.MovedFrom)
+	}
 	if s.Reason != "" {
 		parts = append(parts, "because "+diag.Visible(s.Reason))
 	}
@@ -266,7 +273,7 @@ func (p printer) summary(pl *plan.Plan) string {
 	for _, c := range []struct {
 		n    int
 		word string
-	}{{s.Destroy, "to destroy"}, {s.Forget, "to forget"}, {s.Deferred, "deferred"}} {
+	}{{s.Destroy, "to destroy"}, {s.Forget, "to forget"}, {s.Deferred, "deferred"}, {s.Move, "to move"}} {
 		if c.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.word))
 		}

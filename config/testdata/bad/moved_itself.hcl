@@ -1,0 +1,5 @@
+moved {
+  from = resource.a
+  to   = resource.a
+}
+# error 3:10 Moved to itself

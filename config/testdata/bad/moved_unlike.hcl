@@ -1,0 +1,5 @@
+moved {
+  from = resource.a
+  to   = module.a
+}
+# error 3:10 Unlike things

@@ -1,0 +1,10 @@
+removed {
+  from = resource.a
+}
+removed {
+  from = resource.a
+  lifecycle {
+    destroy = false
+  }
+}
+# error 5:10 Removed twice

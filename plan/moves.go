@@ -1,0 +1,100 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"deployster/config"
+	"deployster/internal/diag"
+	"deployster/state"
+)
+
+// move gives recorded resources the addresses that they have now: those that
+// moved blocks say, and those that follow from giving a resource a count or
+// taking it away. From then on the plan is made with the state as renamed.
+func (b *builder) move() {
+	blocks := b.manifest.Moved()
+	rules := make([]state.MoveRule, len(blocks))
+	for i, m := range blocks {
+		rules[i] = state.MoveRule{From: m.From, To: m.To}
+	}
+	written, err := b.recorded.Resolve(rules)
+	if err != nil {
+		b.report(nil, "", diag.Diagnostics{b.cannotMove(err, blocks)})
+		return
+	}
+	renamed, err := b.recorded.Moved(written)
+	if err != nil {
+		b.report(nil, "", diag.From("Cannot move", err))
+		return
+	}
+	implied := impliedMoves(b.manifest.Resources(), renamed)
+	if b.prior, err = renamed.Moved(implied); err != nil {
+		b.report(nil, "", diag.From("Cannot move", err))
+		return
+	}
+	b.moves = chain(written, implied)
+}
+
+// cannotMove says which moved block cannot be followed.
+func (b *builder) cannotMove(err error, blocks []config.Moved) *diag.Diagnostic {
+	var refused *state.MoveError
+	if !errors.As(err, &refused) || refused.Rule < 0 || refused.Rule >= len(blocks) {
+		return diag.From("Cannot move", err)[0]
+	}
+	block := blocks[refused.Rule]
+	d := &diag.Diagnostic{Severity: diag.Error, Summary: "Cannot move " + refused.From, Address: refused.To,
+		Detail: fmt.Sprintf("A moved block says that the state recorded for %s belongs to %s, but %s. Remove the moved block if they are two things; if %s is not wanted any more, remove it in an apply of its own first.",
+			refused.From, refused.To, refused.Why, refused.To)}
+	return b.manifest.Diagnose(d, &block.Range)
+}
+
+// impliedMoves are those that nobody has to write: a resource that is given a
+// count becomes its instance 0, and one whose count is taken away was that.
+func impliedMoves(declared []*config.Resource, s state.Snapshot) []state.Move {
+	addresses := make(map[string]bool, len(declared))
+	for _, r := range declared {
+		addresses[r.Address] = true
+	}
+	var moves []state.Move
+	for _, r := range declared {
+		other, counted := strings.CutSuffix(r.Address, "[0]")
+		if !counted {
+			other = r.Address + "[0]"
+		}
+		_, known := s.Resources[r.Address]
+		if _, there := s.Resources[other]; there && !known && !addresses[other] {
+			moves = append(moves, state.Move{From: other, To: r.Address})
+		}
+	}
+	return moves
+}
+
+// chain makes of two rounds of moves one, sorted.
+func chain(first, second []state.Move) []state.Move {
+	moves := slices.Clone(first)
+	for _, m := range second {
+		at := slices.IndexFunc(moves, func(o state.Move) bool { return o.To == m.From })
+		if at < 0 {
+			moves = append(moves, m)
+			continue
+		}
+		moves[at].To = m.To
+	}
+	moves = slices.DeleteFunc(moves, func(m state.Move) bool { return m.From == m.To })
+	slices.SortFunc(moves, func(a, b state.Move) int { return strings.Compare(a.From, b.From) })
+	return moves
+}
+
+// movedFrom is the address that a resource had in the state file, "" when it
+// had this one or none.
+func (b *builder) movedFrom(addr string) string {
+	for _, m := range b.moves {
+		if m.To == addr {
+			return m.From
+		}
+	}
+	return ""
+}
