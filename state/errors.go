@@ -15,6 +15,7 @@ var (
 	ErrNewer   = errors.New("the state was written by a newer deployster")
 	ErrForeign = errors.New("not a deployster state, or another one")
 	ErrBroken  = errors.New("the journal cannot be written any more")
+	ErrNoCopy  = errors.New("the state was written, and no copy of it could be kept")
 )
 
 // stateError is a diagnostic with its cause.

@@ -70,11 +70,11 @@ func TestStateFileFault(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.json")
 	f := disk()
 	write, fail := f.write, false
-	f.write = func(p string, s Snapshot) error {
+	f.write = func(p string, data []byte) error {
 		if fail {
 			return syscall.ENOSPC
 		}
-		return write(p, s)
+		return write(p, data)
 	}
 	s, err := open(t.Context(), path, Options{}, f)
 	ok(t, err)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"deployster/internal/diag"
 	"deployster/internal/durable"
 	"deployster/internal/strictjson"
 )
@@ -15,11 +16,27 @@ import (
 // paths are the files of one state.
 type paths struct {
 	state, journal, lock string
+	copies               string // the directory of earlier state files
+}
+
+// Unreliable warns of a state on a file system where a lock may not hold
+// between machines; nil = it is a local one, or it cannot be told.
+func Unreliable(path string) *diag.Diagnostic {
+	p, err := resolve(path)
+	if err != nil {
+		return nil // said by whoever opens it
+	}
+	name, err := durable.SharedFS(p.state)
+	if err != nil || name == "" {
+		return nil
+	}
+	return diag.Warningf("The state is on a network file system",
+		"%s is on %s, where a lock may hold on one machine only. Let one machine at a time apply, or keep the state on a local disk.", p.state, name)
 }
 
 // resolve finds the files of a state. A symbolic link to a state file leads to
 // the lock and the journal beside its target, so that all names of one state
-// meet there.
+// meet there, also when there is no target yet.
 func resolve(path string) (paths, error) {
 	dir := filepath.Dir(path)
 	if info, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
@@ -31,10 +48,11 @@ func resolve(path string) (paths, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return paths{}, refuse(os.ErrInvalid, "Not a regular file", "The state file is to be %s, but that is something else. Name another file with -state.", path)
 	}
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
+	path, err := durable.Follow(path)
+	if err != nil {
+		return paths{}, refuse(err, "Cannot follow the state file's link", "%s. Name another file with -state.", err)
 	}
-	return paths{state: path, journal: path + ".journal", lock: path + ".lock"}, nil
+	return paths{state: path, journal: path + ".journal", lock: path + ".lock", copies: path + ".copies"}, nil
 }
 
 // readFile reads the state file; a missing one is an empty Snapshot.
@@ -50,8 +68,8 @@ func readFile(path string) (Snapshot, error) {
 }
 
 // restore is what to do about a state file that is not right.
-const restore = "It was not changed. Put the right file back from a backup or from version control. " +
-	"If there is none, move this one away: resources that exist will be found again as they are, only removals are forgotten."
+const restore = "It was not changed. `deployster state restore` puts back one of the last copies, which are kept beside it. " +
+	"If there is none that fits, move this one away: resources that exist will be found again as they are, only removals are forgotten."
 
 // parse reads the bytes of a state file. What is not surely a whole state file
 // of this format is refused, and never taken for an empty one.
@@ -130,6 +148,8 @@ func (s Snapshot) Encode() ([]byte, error) {
 
 // appender is the log that a journal is written to.
 type appender interface {
+	Reserve(n int64) error
+	Release()
 	Write(b []byte) (end int64, err error)
 	Sync(end int64) error
 	Durable() int64
@@ -138,26 +158,34 @@ type appender interface {
 
 // files are the writes of a Store. It is a seam for faults in tests.
 type files struct {
-	write     func(path string, s Snapshot) error
+	write     func(path string, data []byte) error
+	keep      func(dir string, serial uint64, data []byte) error
 	createLog func(path string) (appender, error)
 	remove    func(path string) error
 }
 
 func disk() files {
 	return files{
-		write:     writeFile,
+		write:     func(path string, data []byte) error { return durable.WriteFile(path, data, 0o600) },
+		keep:      keep,
 		createLog: func(path string) (appender, error) { return durable.CreateLog(path, 0o600) },
 		remove:    durable.Remove,
 	}
 }
 
-func writeFile(path string, s Snapshot) error {
+// save replaces the state file, and keeps a copy. An error that wraps
+// ErrNoCopy comes after the state file was written.
+func (f files) save(p paths, s Snapshot) error {
 	data, err := s.Encode()
 	if err == nil {
-		err = durable.WriteFile(path, data, 0o600)
+		err = f.write(p.state, data)
 	}
 	if err != nil {
-		return refuse(err, "Cannot write the state file", "%s: %s.", path, err)
+		return refuse(err, "Cannot write the state file", "%s: %s.", p.state, err)
+	}
+	if err := f.keep(p.copies, s.Serial, data); err != nil {
+		return refuse(fmt.Errorf("%w: %w", ErrNoCopy, err), "Cannot keep a copy of the state",
+			"%s: %s. The state file itself is written and whole. See to the disk and to the rights of that directory.", p.copies, err)
 	}
 	return nil
 }

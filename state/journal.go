@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -46,7 +47,7 @@ func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 		// The state file must be there before its journal: a journal without
 		// one means that the state was lost.
 		first := Snapshot{Format: Format, Lineage: lineage}.clone()
-		if err := s.files.write(s.paths.state, first); err != nil {
+		if err := s.files.save(s.paths, first); err != nil {
 			return nil, err
 		}
 		s.snapshot = first
@@ -67,15 +68,34 @@ func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 // now is the time for people to read; nothing is ordered by it.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
+// The room on the disk that must be there before an action starts, in bytes:
+// for the outcome of each action that runs, and for the states that follow. An
+// outcome is a code and a reason, which may be six times as long in JSON.
+const (
+	roomEach   = 6*maxReason + 4<<10
+	roomShared = 1 << 20
+	maxReason  = 8 << 10
+)
+
 // ActionStarted records that an action is about to be run. It must return nil
-// before the container is made.
+// before the container is made. The disk has promised the room for its outcome
+// by then, so that no action runs whose outcome could not be recorded.
 func (j *Journal) ActionStarted(addr, action, key string) error {
+	j.mu.Lock()
+	running := int64(len(j.run.inFlight))
+	j.mu.Unlock()
+	if err := j.log.Reserve((running+2)*roomEach + roomShared); err != nil {
+		return j.broken(err)
+	}
 	return j.append(record{Kind: kindStarted, Address: addr, Action: action, Key: key})
 }
 
 // ActionEnded records how an action ended; the reason is empty when it did
 // well.
 func (j *Journal) ActionEnded(addr, action string, exit int, reason string) error {
+	if len(reason) > maxReason {
+		reason = strings.ToValidUTF8(reason[:maxReason], "") + "..."
+	}
 	return j.append(record{Kind: kindEnded, Address: addr, Action: action, Exit: &exit, Reason: diag.Visible(reason)})
 }
 
@@ -136,14 +156,16 @@ func (j *Journal) Finish(status Status) error {
 	}
 	j.over = true
 	next := j.run.result(status)
-	if err := j.store.files.write(j.store.paths.state, next); err != nil {
-		return err
+	j.log.Release() // what was held for outcomes is room for the state file now
+	noCopy := j.store.files.save(j.store.paths, next)
+	if noCopy != nil && !errors.Is(noCopy, ErrNoCopy) {
+		return noCopy
 	}
 	j.store.snapshot, j.store.journal = next, nil
 	if err := errors.Join(j.log.Close(), j.store.files.remove(j.store.paths.journal)); err != nil {
 		return refuse(err, "Cannot remove the journal", "%s: %s. The state file is whole; the next command removes it.", j.store.paths.journal, err)
 	}
-	return nil
+	return noCopy
 }
 
 // append writes a fact in its order and waits until the disk has it.

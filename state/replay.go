@@ -107,7 +107,7 @@ func replay(p paths, base Snapshot, data []byte) (s Snapshot, rec *Recovery, err
 	if base.Lineage == "" {
 		return base, nil, refuse(ErrDamaged, "The state file is gone",
 			"%s is not there, but the journal %s of an apply is: the state file was lost or moved after that apply began. Nothing was changed. "+
-				"Put the state file back; if it is lost for good, move the journal away too.", p.state, p.journal)
+				"`deployster state restore` puts back the copy that the journal continues; if there is none, move the journal away too.", p.state, p.journal)
 	}
 	records, dropped, err := decodeJournal(data)
 	if err != nil {

@@ -129,7 +129,7 @@ func TestFileIsStableAndReadable(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "s.json")
-	ok(t, writeFile(path, s))
+	ok(t, disk().save(paths{state: path, copies: path + ".copies"}, s))
 	again, err := readFile(path)
 	ok(t, err)
 	if encoded(t, again) != first {
@@ -271,7 +271,7 @@ func TestEntryHash(t *testing.T) {
 		t.Error("the same entry, written otherwise, has another hash")
 	}
 	path := filepath.Join(t.TempDir(), "s.json")
-	ok(t, writeFile(path, Snapshot{Format: 1, Lineage: "l", Resources: map[string]Entry{"a": full()}}))
+	ok(t, disk().save(paths{state: path, copies: path + ".copies"}, Snapshot{Format: 1, Lineage: "l", Resources: map[string]Entry{"a": full()}}))
 	loaded, err := readFile(path)
 	ok(t, err)
 	if EntryHash(loaded.Resources["a"]) != want {

@@ -91,6 +91,9 @@ func runApply(c *cli.Context, e Env, destroy bool) error {
 		return err
 	}
 	defer func() { _ = store.Close() }() // the lock goes with the process anyway
+	if warning := state.Unreliable(path); warning != nil {
+		s.err.diagnostic(warning)
+	}
 	s.tell(store.Recovery())
 	if saved {
 		if err := apply.Check(t.plan, store.Snapshot()); err != nil {

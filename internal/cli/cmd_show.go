@@ -177,17 +177,21 @@ func (p printer) stateView(s state.Snapshot) {
 		p.printf("The state file remembers no resources.\n")
 	}
 	for i, addr := range slices.Sorted(maps.Keys(s.Resources)) {
-		entry := s.Resources[addr]
 		if i > 0 {
 			p.printf("\n")
 		}
-		p.printf("%s  %s\n", p.style.bold(addr), p.style.dim(fmt.Sprintf("(%s, valid at %s)", diag.Visible(entry.Type), entry.ValidAt.Format(time.RFC3339))))
-		if len(entry.Dependencies) > 0 {
-			p.printf("  depends on %s\n", strings.Join(entry.Dependencies, ", "))
-		}
-		p.printf("  state = %s\n", values{sensitive: entry.Sensitive.State}.text(entry.State, 2))
+		p.stateEntry(addr, s.Resources[addr])
 	}
 	p.outputs(s)
+}
+
+// stateEntry prints what is remembered of one resource.
+func (p printer) stateEntry(addr string, entry state.Entry) {
+	p.printf("%s  %s\n", p.style.bold(diag.Visible(addr)), p.style.dim(fmt.Sprintf("(%s, valid at %s)", diag.Visible(entry.Type), entry.ValidAt.Format(time.RFC3339))))
+	if len(entry.Dependencies) > 0 {
+		p.printf("  depends on %s\n", diag.Visible(strings.Join(entry.Dependencies, ", ")))
+	}
+	p.printf("  state = %s\n", values{sensitive: entry.Sensitive.State}.text(entry.State, 2))
 }
 
 // outputs prints the outputs.

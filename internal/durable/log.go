@@ -19,6 +19,7 @@ type Log struct {
 	mu      sync.Mutex
 	done    *sync.Cond // a sync ended, or the log broke
 	written int64      // bytes given to the kernel
+	room    int64      // up to where the disk has promised room
 	durable int64      // bytes that the disk has confirmed
 	syncing bool
 	syncs   int // fsyncs done, for tests and measurements
@@ -58,6 +59,43 @@ func (l *Log) Write(b []byte) (end int64, err error) {
 	}
 	l.written += int64(len(b))
 	return l.written, nil
+}
+
+// Reserve returns when the disk has promised room for n more bytes than are
+// written. Room is asked for in large pieces, so that most calls cost nothing.
+// A refusal does not break the log: what needs no more room can still be written.
+func (l *Log) Reserve(n int64) error {
+	const piece = 1 << 20
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil {
+		return l.err
+	}
+	want := l.written + n
+	if want <= l.room {
+		return nil
+	}
+	generous := (want/piece + 1) * piece
+	if l.o.allocate(l.f, l.written, generous-l.written) == nil {
+		l.room = generous
+		return nil
+	}
+	if err := l.o.allocate(l.f, l.written, n); err != nil {
+		return err
+	}
+	l.room = want
+	return nil
+}
+
+// Release gives reserved room back to the disk. A failure is none of the
+// caller's business: the room goes with the file.
+func (l *Log) Release() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.room > l.written && l.err == nil {
+		l.room = l.written
+		_ = l.f.Truncate(l.written)
+	}
 }
 
 // Sync returns when all bytes up to end are on the disk.

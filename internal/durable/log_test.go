@@ -140,3 +140,58 @@ func TestCreateLogNeedsItsName(t *testing.T) {
 		t.Errorf("a log whose name is not durable was left: %v", err)
 	}
 }
+
+// TestReserve: room is asked for before it is needed, what the disk refuses is
+// an error that leaves the log usable, and what was not used is given back.
+func TestReserve(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "log")
+	asked := 0
+	o := system()
+	full := false
+	o.allocate = func(f *os.File, off, n int64) error {
+		asked++
+		if full {
+			return syscall.ENOSPC
+		}
+		return allocate(f, off, n)
+	}
+	l, err := createLog(o, path, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for range 3 {
+		if err := l.Reserve(100 << 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("room was asked for %d times, once is enough", asked)
+	}
+	blocks := func() (size, held int64) {
+		var st syscall.Stat_t
+		if err := syscall.Stat(path, &st); err != nil {
+			t.Fatal(err)
+		}
+		return st.Size, st.Blocks * 512
+	}
+	if size, held := blocks(); size != 0 || held < 1<<20 {
+		t.Errorf("size %d, held %d", size, held)
+	}
+	full = true
+	if err := l.Reserve(8 << 20); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("a full disk: %v", err)
+	}
+	end, err := l.Write([]byte("fact"))
+	if err == nil {
+		err = l.Sync(end)
+	}
+	if err != nil {
+		t.Errorf("the log is broken by a refusal: %v", err)
+	}
+	l.Release()
+	if size, held := blocks(); size != 4 || held > 64<<10 {
+		t.Errorf("after the release: size %d, held %d", size, held)
+	}
+}

@@ -3,7 +3,11 @@
 // shared fsyncs, and locks that die with their process.
 package durable
 
-import "os"
+import (
+	"errors"
+	"os"
+	"syscall"
+)
 
 // ops are the steps that can fail on a bad or full disk. It is a seam: tests
 // put faults here, everything else uses system().
@@ -12,20 +16,24 @@ type ops struct {
 	sync    func(f *os.File) error
 	rename  func(from, to string) error
 	syncDir func(dir string) error
+	// allocate gives a file room on the disk for n bytes from off on, without
+	// changing how long it is.
+	allocate func(f *os.File, off, n int64) error
 }
 
 func system() ops {
 	return ops{
-		write:   (*os.File).Write,
-		sync:    (*os.File).Sync,
-		rename:  os.Rename,
-		syncDir: syncDir,
+		write:    (*os.File).Write,
+		sync:     (*os.File).Sync,
+		rename:   os.Rename,
+		syncDir:  SyncDir,
+		allocate: allocate,
 	}
 }
 
-// syncDir makes the names in a directory durable: a rename or a new file is
+// SyncDir makes the names in a directory durable: a rename or a new file is
 // only sure to be found after a power cut when its directory was synced.
-func syncDir(dir string) error {
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err
@@ -35,4 +43,19 @@ func syncDir(dir string) error {
 		return err
 	}
 	return d.Close()
+}
+
+// allocate asks the file system for room. One that cannot promise any (NFS
+// before 4.2, for one) is no error: then a full disk shows at the next write.
+func allocate(f *os.File, off, n int64) error {
+	const keepSize = 1 // FALLOC_FL_KEEP_SIZE
+	for {
+		err := syscall.Fallocate(int(f.Fd()), keepSize, off, n)
+		switch {
+		case err == nil, errors.Is(err, syscall.EOPNOTSUPP), errors.Is(err, syscall.ENOSYS):
+			return nil
+		case !errors.Is(err, syscall.EINTR):
+			return &os.PathError{Op: "fallocate", Path: f.Name(), Err: err}
+		}
+	}
 }

@@ -19,7 +19,7 @@ var ErrUnsure = errors.New("the disk did not confirm that the change is stored")
 // ErrUnsure comes after the replacement. A failed fsync is never tried again:
 // the kernel forgets the lost pages, and a second fsync would claim success.
 //
-// A symbolic link is followed: its target is replaced, the link stays.
+// A symbolic link is followed: its target is replaced or made, the link stays.
 func WriteFile(path string, data []byte, mode os.FileMode) error {
 	return writeFile(system(), path, data, mode, nil)
 }
@@ -38,8 +38,9 @@ func Replace(path string, data []byte) error {
 
 // writeFile replaces a file; like, if there is one, is whose owner it gets.
 func writeFile(o ops, path string, data []byte, mode os.FileMode, like os.FileInfo) error {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
+	path, err := Follow(path)
+	if err != nil {
+		return err
 	}
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".tmp-*")
@@ -56,6 +57,28 @@ func writeFile(o ops, path string, data []byte, mode os.FileMode, like os.FileIn
 		return fmt.Errorf("%w: fsync %s: %w", ErrUnsure, dir, err)
 	}
 	return nil
+}
+
+// Follow gives the file that a path leads to through symbolic links, whether
+// or not there is one yet: a link to nothing is a name for what shall be made.
+func Follow(path string) (string, error) {
+	const most = 40 // as the kernel's
+	for range most {
+		dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+		if err != nil {
+			return "", err
+		}
+		path = filepath.Join(dir, filepath.Base(path))
+		target, err := os.Readlink(path)
+		if err != nil {
+			return path, nil // no link: a file, or nothing at all
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(dir, target)
+		}
+		path = target
+	}
+	return "", &os.PathError{Op: "open", Path: path, Err: syscall.ELOOP}
 }
 
 // fill gives f its content and closes it in every case.

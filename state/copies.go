@@ -1,0 +1,224 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"deployster/internal/durable"
+)
+
+// MaxCopies is how many earlier state files are kept beside the state.
+const MaxCopies = 10
+
+// Copy is a state file of an earlier moment, kept beside the state.
+type Copy struct {
+	Serial    uint64    `json:"serial"`
+	Path      string    `json:"path"`
+	At        time.Time `json:"at"`        // when it was written
+	Resources int       `json:"resources"` // how many it holds
+	Err       error     `json:"-"`         // why it cannot be read; nil = it is whole
+}
+
+// copyName sorts by serial, for people who list the directory.
+func copyName(serial uint64) string { return fmt.Sprintf("%010d.json", serial) }
+
+// keep stores a copy of a state that was just written, and lets go of the
+// oldest. It is a file of its own, not a link: what damages the state file must
+// not damage its copy.
+func keep(dir string, serial uint64, data []byte) error {
+	if err := os.Mkdir(dir, 0o700); err == nil {
+		err = durable.SyncDir(filepath.Dir(dir))
+		if err != nil {
+			return err
+		}
+	} else if !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	if err := durable.WriteFile(filepath.Join(dir, copyName(serial)), data, 0o600); err != nil {
+		return err
+	}
+	serials, err := kept(dir)
+	if err != nil {
+		return err
+	}
+	// What is of a later serial belongs to a state that was lost: it stays.
+	older := slices.DeleteFunc(serials, func(s uint64) bool { return s > serial })
+	for len(older) > MaxCopies {
+		if err := os.Remove(filepath.Join(dir, copyName(older[0]))); err != nil {
+			return err
+		}
+		older = older[1:]
+	}
+	return nil
+}
+
+// kept lists the serials of the copies, oldest first. What is named otherwise
+// is not ours.
+func kept(dir string) ([]uint64, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []uint64
+	for _, e := range entries {
+		var serial uint64
+		if _, err := fmt.Sscanf(e.Name(), "%d.json", &serial); err == nil && e.Name() == copyName(serial) {
+			out = append(out, serial)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// Copies lists the copies of a state, oldest first. It changes nothing and
+// needs no lock: a copy is replaced as a whole.
+func Copies(path string) ([]Copy, error) {
+	p, err := resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	serials, err := kept(p.copies)
+	if err != nil {
+		return nil, refuse(err, "Cannot read the copies of the state", "%s: %s.", p.copies, err)
+	}
+	var out []Copy
+	for _, serial := range serials {
+		c := Copy{Serial: serial, Path: filepath.Join(p.copies, copyName(serial))}
+		if info, err := os.Stat(c.Path); err == nil {
+			c.At = info.ModTime().UTC()
+		}
+		s, err := readCopy(c.Path, serial)
+		c.Resources, c.Err = len(s.Resources), err
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// readCopy reads one copy, which must be a whole state file of that serial.
+func readCopy(path string, serial uint64) (Snapshot, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return Snapshot{}, refuse(err, "No such copy", "There is no copy of the state with the serial %d (%s). `deployster state copies` lists them.", serial, path)
+	}
+	if err != nil {
+		return Snapshot{}, refuse(err, "Cannot read a copy of the state", "%s: %s.", path, err)
+	}
+	s, err := parse(path, data)
+	if err == nil && s.Serial != serial {
+		err = refuse(ErrForeign, "Not the copy that its name says", "%s holds the serial %d.", path, s.Serial)
+	}
+	return s, err
+}
+
+// Restored says what Restore did.
+type Restored struct {
+	Snapshot Snapshot
+	// Aside is where the state file that was there is now; "" = there was none.
+	Aside string
+	// Journal says that an apply which was interrupted goes on from this very
+	// copy: the next command folds its journal in.
+	Journal bool
+}
+
+// Restore makes the copy with that serial the state. What was there, whole or
+// not, is moved aside and never deleted. When the journal of an interrupted
+// apply is there, only the copy that it continues fits, and gets the serial it
+// had; otherwise the state gets a serial above all others, so that no plan
+// made meanwhile fits by accident.
+func Restore(ctx context.Context, path string, serial uint64, o Options) (*Restored, error) {
+	p, err := resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := takeLock(ctx, p, true, o)
+	if err != nil {
+		return nil, err
+	}
+	out, err := restoreCopy(p, serial)
+	if uerr := lock.Unlock(); err == nil {
+		err = uerr
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func restoreCopy(p paths, serial uint64) (*Restored, error) {
+	s, err := readCopy(filepath.Join(p.copies, copyName(serial)), serial)
+	if err != nil {
+		return nil, err
+	}
+	out := &Restored{}
+	if out.Journal, err = continues(p, s); err != nil {
+		return nil, err
+	}
+	if !out.Journal {
+		serials, err := kept(p.copies)
+		if err != nil {
+			return nil, refuse(err, "Cannot read the copies of the state", "%s: %s.", p.copies, err)
+		}
+		s.Serial = serials[len(serials)-1] + 1
+		if now, err := readFile(p.state); err == nil && now.Serial >= s.Serial {
+			s.Serial = now.Serial + 1
+		}
+	}
+	if out.Aside, err = moveAside(p.state); err != nil {
+		return nil, err
+	}
+	f := disk()
+	if err := f.save(p, s); err != nil {
+		return nil, err
+	}
+	out.Snapshot = s
+	return out, nil
+}
+
+// continues says whether there is a journal that goes on from s. One that goes
+// on from something else is in the way.
+func continues(p paths, s Snapshot) (bool, error) {
+	data, there, err := readJournal(p.journal)
+	if err != nil || !there {
+		return false, err
+	}
+	records, _, err := decodeJournal(data)
+	if err != nil || len(records) == 0 || records[0].Begin == nil {
+		return false, refuse(ErrDamaged, "The journal is in the way",
+			"%s is there and cannot be read, so it is not known which state it continues. Nothing was changed. Move the journal away first; what it recorded is then forgotten.", p.journal)
+	}
+	b := records[0].Begin
+	if b.Lineage == s.Lineage && b.Serial == s.Serial {
+		return true, nil
+	}
+	return false, refuse(ErrForeign, "The journal is in the way",
+		"%s is of an interrupted apply that began with the serial %d. Nothing was changed. Restore that serial, and what the apply recorded is kept; or move the journal away first, to forget it.", p.journal, b.Serial)
+}
+
+// moveAside renames the state file that is to be replaced, if there is one.
+func moveAside(path string) (string, error) {
+	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	for n := 1; ; n++ {
+		aside := fmt.Sprintf("%s.aside-%d", path, n)
+		err := os.Link(path, aside) // fails where the name is taken, unlike a rename
+		if errors.Is(err, os.ErrExist) {
+			continue
+		}
+		if err == nil {
+			err = durable.SyncDir(filepath.Dir(path))
+		}
+		if err != nil {
+			return "", refuse(err, "Cannot move the state file aside", "%s to %s: %s. Nothing was changed.", path, aside, err)
+		}
+		return aside, nil
+	}
+}

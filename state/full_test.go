@@ -1,0 +1,115 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// tmpfs mounts a file system of a certain size, in KiB, and gives its directory
+// and a way to make it larger.
+func tmpfs(t *testing.T, size int) (dir string, grow func(size int)) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Fatal("this test mounts a file system: run it as root")
+	}
+	dir = t.TempDir()
+	ok(t, syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%dk", size)))
+	t.Cleanup(func() { ok(t, syscall.Unmount(dir, 0)) })
+	return dir, func(size int) {
+		ok(t, syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT, fmt.Sprintf("size=%dk", size)))
+	}
+}
+
+// TestFullDisk runs applies on disks that are too small by more and more, and
+// looks afterwards whether what was acknowledged is there, and whether all that
+// was started is known to have been.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	const sizes, resources, step = 32, 12, 48
+	began := 0
+	for k := range sizes {
+		dir, grow := tmpfs(t, 4+k*step)
+		path := filepath.Join(dir, "s.json")
+		facts := runUntilFull(t, path, resources)
+		began += facts.started
+		grow(16 << 10)
+		s, rec, err := Load(path)
+		ok(t, err)
+		for _, addr := range facts.valid {
+			if _, ok := s.Resources[addr]; !ok {
+				t.Errorf("%d KiB: %s was said to be recorded, and is lost", 4+k*step, addr)
+			}
+		}
+		if rec != nil && facts.finished {
+			t.Errorf("%d KiB: a run that ended is to be recovered", 4+k*step)
+		}
+		if facts.started > 0 && rec == nil && !facts.finished {
+			t.Errorf("%d KiB: actions were started, and nobody is told", 4+k*step)
+		}
+		// With room again everything goes on.
+		recordRun(t, path, "after")
+	}
+	if began == 0 || began == sizes*resources {
+		t.Errorf("%d actions began: the sizes do not straddle what is needed", began)
+	}
+}
+
+// facts are what a run was told to be recorded.
+type facts struct {
+	started  int
+	valid    []string
+	finished bool
+}
+
+// runUntilFull records the work of a run until the disk is full.
+func runUntilFull(t *testing.T, path string, resources int) facts {
+	t.Helper()
+	var f facts
+	s, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		noSpace(t, err)
+		return f
+	}
+	defer func() { ok(t, s.Close()) }()
+	j, err := s.Begin("p", s.Snapshot().Lineage)
+	if err != nil {
+		noSpace(t, err)
+		return f
+	}
+	for i := range resources {
+		addr := fmt.Sprintf("r%d", i)
+		if err := j.ActionStarted(addr, "make", "k"); err != nil {
+			noSpace(t, err)
+			break
+		}
+		f.started++
+		if err := j.ActionEnded(addr, "make", 1, strings.Repeat("\x00", 2*maxReason)); err != nil {
+			t.Errorf("the outcome of an action that was started cannot be recorded: %v", err)
+			break
+		}
+		if err := j.Valid(addr, entry(`{"text":"`+strings.Repeat("x", 60<<10)+`"}`)); err != nil {
+			noSpace(t, err)
+			break
+		}
+		f.valid = append(f.valid, addr)
+	}
+	if err := j.Finish(StatusError); err != nil {
+		noSpace(t, err)
+		f.finished = errors.Is(err, ErrNoCopy)
+		return f
+	}
+	f.finished = true
+	return f
+}
+
+func noSpace(t *testing.T, err error) {
+	t.Helper()
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("the disk is full, and the error is %v", err)
+	}
+}
