@@ -1,6 +1,8 @@
 package config
 
 import (
+	"deployster/config/limits"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
@@ -23,15 +25,15 @@ func (e *evaluator) contextFor(expr hcl.Expression, owner *resource) (*hcl.EvalC
 		roots[root][name] = v
 	}
 	wanted := map[string][]reference{}
-	budget := maxStringSize * 4
+	budget := limits.Text * 4
 	for _, ref := range references(expr) {
 		root, name := ref.t.RootName(), stepName(ref.t, 1)
 		v, d := e.named(root, name)
 		diags = append(diags, d...)
 		if v != cty.NilVal {
 			put(root, name, v)
-			if budget -= textSize(v); budget < 0 {
-				return nil, append(diags, limitError(expr.Range(), "bytes of text put together in one expression", maxStringSize*4))
+			if budget -= limits.TextSize(v); budget < 0 {
+				return nil, append(diags, limits.Exceeded(expr.Range(), "bytes of text put together in one expression", limits.Text*4))
 			}
 		}
 		if address := e.address(root, name, owner); address != "" {

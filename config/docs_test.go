@@ -45,7 +45,7 @@ func TestLanguagePage(t *testing.T) {
 	words := strings.FieldsFunc(string(page), func(r rune) bool { return strings.ContainsRune(" \n`\".,:;()", r) })
 	slices.Sort(words)
 	missing := func(name string) bool { _, found := slices.BinarySearch(words, name); return !found }
-	for name := range functions(newReader(Sources{})) {
+	for name := range (&Manifest{reads: newReader(Sources{})}).functionSet(false) {
 		if missing(name) {
 			t.Errorf("the function %s is not on the page", name)
 		}

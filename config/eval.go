@@ -7,6 +7,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"deployster/config/limits"
 	"deployster/internal/diag"
 )
 
@@ -138,7 +139,7 @@ func (e *evaluator) memo(into map[string]result, name string, expr hcl.Expressio
 	}
 	if e.chain++; e.chain > maxChain {
 		e.chain--
-		return cty.DynamicVal, hcl.Diagnostics{limitError(expr.Range(), "references that lead from one to the next", maxChain)}
+		return cty.DynamicVal, hcl.Diagnostics{limits.Exceeded(expr.Range(), "references that lead from one to the next", maxChain)}
 	}
 	defer func() { e.chain-- }()
 	into[name] = result{busy: true}
@@ -156,14 +157,14 @@ func (e *evaluator) value(expr hcl.Expression, owner *resource) (cty.Value, hcl.
 	if diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}
-	value, d := expr.Value(ctx)
+	value, d := limits.Evaluate(expr, ctx)
 	d = d[:min(len(d), maxErrors)]
 	e.m.explain(d)
 	hide(d, expr, ctx)
 	if diags = append(diags, d...); d.HasErrors() {
 		return cty.DynamicVal, diags
 	}
-	if at, err := checkParts(value); err != nil {
+	if at, err := limits.CheckParts(value); err != nil {
 		part, _ := descend(expr, pointerSteps(at))
 		return cty.DynamicVal, append(diags, failure(part.Range(), "Unusable value", "This value cannot be used: %s.", err))
 	}

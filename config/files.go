@@ -22,19 +22,21 @@ type reader struct {
 
 	mu    sync.Mutex
 	reads map[string][]byte
+	lists map[string][]string // what fileset() found, by directory and pattern
 }
 
 func newReader(src Sources) *reader {
-	r := &reader{dir: src.Dir, replay: src.Replay, reads: map[string][]byte{}}
+	r := &reader{dir: src.Dir, replay: src.Replay, reads: map[string][]byte{}, lists: map[string][]string{}}
 	maps.Copy(r.reads, src.Reads)
+	maps.Copy(r.lists, src.Lists)
 	return r
 }
 
-// all is a copy of what was read.
-func (r *reader) all() map[string][]byte {
+// all are copies of what was read and of what was listed.
+func (r *reader) all() (map[string][]byte, map[string][]string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return maps.Clone(r.reads)
+	return maps.Clone(r.reads), maps.Clone(r.lists)
 }
 
 // relative makes a path relative to the manifest's directory, with slashes.
@@ -52,8 +54,8 @@ func (r *reader) relative(path string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-// read gives the bytes of a file.
-func (r *reader) read(path string) ([]byte, error) {
+// Read gives the bytes of a file.
+func (r *reader) Read(path string) ([]byte, error) {
 	rel, err := r.relative(path)
 	if err != nil {
 		return nil, err
@@ -97,14 +99,14 @@ func (r *reader) open(rel string) ([]byte, error) {
 	return readOpen(f)
 }
 
-// exists says whether there is a regular file. What it finds is remembered like
+// Exists says whether there is a regular file. What it finds is remembered like
 // what is read, so that a replay gives the same answer.
-func (r *reader) exists(path string) (bool, error) {
+func (r *reader) Exists(path string) (bool, error) {
 	rel, err := r.relative(path)
 	if err != nil {
 		return false, err
 	}
-	if _, err := r.read(path); err == nil {
+	if _, err := r.Read(path); err == nil {
 		return true, nil
 	}
 	if r.replay {
@@ -117,9 +119,9 @@ func (r *reader) exists(path string) (bool, error) {
 	return false, fmt.Errorf("%q is there and cannot be used: %s", path, reason(err))
 }
 
-// text is read for files that must be text.
-func (r *reader) text(path string) (string, error) {
-	data, err := r.read(path)
+// Text is Read for files that must be text.
+func (r *reader) Text(path string) (string, error) {
+	data, err := r.Read(path)
 	if err != nil {
 		return "", err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
+	"deployster/config/limits"
 	"deployster/internal/diag"
 )
 
@@ -42,9 +43,9 @@ const maxFormatRounds = 5
 
 func (m *Manifest) format(name string, src []byte) ([]byte, hcl.Diagnostics) {
 	if len(src) > maxFileSize {
-		return nil, hcl.Diagnostics{limitError(fileStart(name), "bytes in one file", maxFileSize)}
+		return nil, hcl.Diagnostics{limits.Exceeded(fileStart(name), "bytes in one file", maxFileSize)}
 	}
-	if d := scanNative(src, name, false, hcl.InitialPos); d != nil {
+	if d := limits.Native(src, name, false, hcl.InitialPos); d != nil {
 		return nil, hcl.Diagnostics{d}
 	}
 	file, diags := hclsyntax.ParseConfig(src, name, hcl.InitialPos)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"deployster/config/limits"
 	"deployster/internal/diag"
 )
 
@@ -85,7 +86,7 @@ func FuzzVariableFile(f *testing.F) {
 		for _, name := range []string{"x" + filepath.Ext(name), "x.yaml"} {
 			if values, diags := parseVarFile(text, name); len(values) > 0 && !diags.HasErrors() {
 				for _, v := range values {
-					if err := checkValue(v.value); err == nil {
+					if err := limits.CheckValue(v.value); err == nil {
 						_, _ = (&variable{typ: v.value.Type(), nullable: true}).accept(v.value)
 					}
 				}

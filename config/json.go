@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"deployster/config/limits"
 	"deployster/internal/strictjson"
 )
 
@@ -163,7 +164,7 @@ func numberText(n *big.Float) (string, error) {
 	if i, exact := n.Int64(); exact == big.Exact {
 		return strconv.FormatInt(i, 10), nil // ten times faster, and nearly all of them
 	}
-	if err := checkNumber(n); err != nil {
+	if err := limits.CheckNumber(n); err != nil {
 		return "", err
 	}
 	text := n.Text('f', -1)

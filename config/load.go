@@ -14,6 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"deployster/config/limits"
 	"deployster/internal/diag"
 )
 
@@ -80,7 +81,7 @@ func newManifest(src Sources, b Builtins) *Manifest {
 		declared:   newDeclarations(),
 		reads:      newReader(src),
 	}
-	m.functions = functions(m.reads)
+	m.functions = m.functionSet(false)
 	return m
 }
 
@@ -143,7 +144,7 @@ func (m *Manifest) parse() ([]hcl.Body, hcl.Diagnostics) {
 		m.sourceText[f.Path] = f.Bytes
 		r := hcl.Range{Filename: f.Path, Start: hcl.InitialPos, End: hcl.InitialPos}
 		if total += len(f.Bytes); len(f.Bytes) > maxFileSize || total > maxTotalSize || i >= maxFiles {
-			diags = append(diags, limitError(r, fmt.Sprintf("bytes (in all files %d) or files (%d)", maxTotalSize, maxFiles), maxFileSize))
+			diags = append(diags, limits.Exceeded(r, fmt.Sprintf("bytes (in all files %d) or files (%d)", maxTotalSize, maxFiles), maxFileSize))
 			break
 		}
 		file, d := parseFile(f)
@@ -177,15 +178,19 @@ func firstOfEach(diags hcl.Diagnostics) hcl.Diagnostics {
 // parseFile parses one file in the syntax that its name says, if it is fit.
 func parseFile(f File) (*hcl.File, hcl.Diagnostics) {
 	if strings.HasSuffix(f.Path, ".json") {
-		if d := scanJSON(f.Bytes, f.Path); d != nil {
+		if d := limits.JSON(f.Bytes, f.Path); d != nil {
 			return nil, hcl.Diagnostics{d}
 		}
 		return hcljson.Parse(f.Bytes, f.Path)
 	}
-	if d := scanNative(f.Bytes, f.Path, false, hcl.InitialPos); d != nil {
+	if d := limits.Native(f.Bytes, f.Path, false, hcl.InitialPos); d != nil {
 		return nil, hcl.Diagnostics{d}
 	}
-	return hclsyntax.ParseConfig(f.Bytes, f.Path, hcl.InitialPos)
+	file, diags := hclsyntax.ParseConfig(f.Bytes, f.Path, hcl.InitialPos)
+	if file != nil && file.Body != nil {
+		limits.Metered(file.Body.(*hclsyntax.Body))
+	}
+	return file, diags
 }
 
 // tryAll evaluates everything with nothing known of any resource, so that a
@@ -208,7 +213,8 @@ func (m *Manifest) tryAll() hcl.Diagnostics {
 // friends have read so far in Reads.
 func (m *Manifest) Sources() Sources {
 	s := m.src
-	s.Reads = m.reads.all()
+	s.Reads, s.Lists = m.reads.all()
+	s.Home = m.home()
 	return s
 }
 

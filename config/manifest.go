@@ -22,7 +22,9 @@ type Sources struct {
 	Workspace string // absolute: the working directory, path.cwd
 	Dir       string // absolute: path.module and path.root, and where file() looks
 	Manifests []File
-	Reads     map[string][]byte // what file() and friends read, by slash path relative to Dir
+	Reads     map[string][]byte   // what file() and friends read, by slash path relative to Dir
+	Lists     map[string][]string // what fileset() found, by directory and pattern
+	Home      string              // what ~ was in pathexpand()
 	Replay    bool
 }
 
@@ -33,6 +35,9 @@ type Builtins struct {
 	Verbose   bool
 	Workspace string // "" = that of the Sources
 	Home      string // "" = os.UserHomeDir
+	// PlanTime is when the plan was made that this manifest is for, which
+	// plantimestamp gives; zero = there is none, and it is unknown.
+	PlanTime time.Time
 }
 
 // Origin says why one resource depends on another.

@@ -6,12 +6,13 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"deployster/config/funcs"
 	"deployster/internal/strictjson"
 )
 
 // inState is a second mark of what is sensitive because a state says so: unlike
 // a sensitive variable, nothing in the manifest shows that it is.
-type inState struct{}
+type inState = funcs.FromState
 
 // SensitiveVariables names the variables that are declared sensitive, sorted.
 func (m *Manifest) SensitiveVariables() []string {

@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"deployster/config/limits"
 	"deployster/internal/diag"
 	"deployster/internal/strictjson"
 )
@@ -220,17 +221,8 @@ func eachUnknown(v cty.Value, at []string, f func([]string)) {
 	i := 0
 	for it := v.ElementIterator(); it.Next(); i++ {
 		k, child := it.Element()
-		eachUnknown(child, append(slices.Clone(at), elementKey(v.Type(), k, i)), f)
+		eachUnknown(child, append(slices.Clone(at), limits.ElementKey(v.Type(), k, i)), f)
 	}
-}
-
-// elementKey is an element's step in a JSON pointer.
-func elementKey(container cty.Type, key cty.Value, i int) string {
-	if container.IsObjectType() || container.IsMapType() {
-		key, _ = key.Unmark()
-		return key.AsString()
-	}
-	return strconv.Itoa(i)
 }
 
 // Locate says where the value at a JSON pointer of a resource's config is

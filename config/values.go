@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,90 +12,6 @@ import (
 
 	"deployster/internal/strictjson"
 )
-
-// maxValueExponent bounds computed numbers, in powers of two: what is larger
-// takes minutes to write out.
-const maxValueExponent = 16384
-
-// checkValue refuses values that would take all the memory or time of the
-// machine where they are used next.
-func checkValue(v cty.Value) error {
-	_, err := checkParts(v)
-	return err
-}
-
-// checkParts is checkValue that also says which part of the value it is.
-func checkParts(v cty.Value) (at []string, err error) {
-	c := valueCheck{}
-	err = c.visit(v, 0)
-	slices.Reverse(c.at)
-	return c.at, err
-}
-
-type valueCheck struct {
-	text, elements int
-	at             []string // from the inside out, once something is wrong
-}
-
-func (c *valueCheck) visit(v cty.Value, depth int) error {
-	v, _ = v.Unmark()
-	if c.elements++; c.elements > maxElements {
-		return fmt.Errorf("it has more than %d elements", maxElements)
-	}
-	if depth > maxDepth {
-		return fmt.Errorf("it is nested deeper than %d levels", maxDepth)
-	}
-	if !v.IsKnown() || v.IsNull() {
-		return nil
-	}
-	switch {
-	case v.Type() == cty.String:
-		if c.text += len(v.AsString()); c.text > maxStringSize {
-			return fmt.Errorf("it has more than %d bytes of text", maxStringSize)
-		}
-	case v.Type() == cty.Number:
-		return checkNumber(v.AsBigFloat())
-	case v.CanIterateElements():
-		i := 0
-		for it := v.ElementIterator(); it.Next(); i++ {
-			key, child := it.Element()
-			if err := c.visit(child, depth+1); err != nil {
-				c.at = append(c.at, elementKey(v.Type(), key, i))
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func checkNumber(n *big.Float) error {
-	if n.IsInf() {
-		return fmt.Errorf("it has an infinite number, such as a division by zero gives")
-	}
-	if exp := n.MantExp(nil); exp > maxValueExponent || exp < -maxValueExponent {
-		return fmt.Errorf("it has a number that is too large or too small to be written")
-	}
-	return nil
-}
-
-// textSize is how many bytes of text a value that passed checkValue has.
-func textSize(v cty.Value) int {
-	v, _ = v.Unmark()
-	switch {
-	case !v.IsKnown() || v.IsNull():
-		return 0
-	case v.Type() == cty.String:
-		return len(v.AsString())
-	case v.CanIterateElements():
-		n := 0
-		for it := v.ElementIterator(); it.Next(); {
-			_, child := it.Element()
-			n += textSize(child)
-		}
-		return n
-	}
-	return 0
-}
 
 // minSecret is the length from which on text is taken out of logs. Shorter text
 // protects nothing, and taking it out would garble what is left.

@@ -14,6 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	"deployster/config/limits"
 	"deployster/internal/diag"
 	"deployster/internal/strictjson"
 )
@@ -161,7 +162,7 @@ func fileStart(name string) hcl.Range {
 }
 
 func hclVars(data []byte, shown string) ([]VarInput, hcl.Diagnostics) {
-	if d := scanNative(data, shown, false, hcl.InitialPos); d != nil {
+	if d := limits.Native(data, shown, false, hcl.InitialPos); d != nil {
 		return nil, hcl.Diagnostics{d}
 	}
 	file, diags := hclsyntax.ParseConfig(data, shown, hcl.InitialPos)
@@ -230,7 +231,7 @@ func yamlVars(data []byte, shown string) ([]VarInput, hcl.Diagnostics) {
 
 // decodeYAML reads YAML that is fit to be read.
 func decodeYAML(data []byte) (cty.Value, error) {
-	if err := scanYAML(string(data)); err != nil {
+	if err := limits.YAML(string(data)); err != nil {
 		return cty.NilVal, err
 	}
 	typ, err := yaml.ImpliedType(data)

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"deployster/config/funcs"
+	"deployster/config/limits"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -14,7 +16,7 @@ import (
 )
 
 // sensitive is the mark of values that must never be printed.
-type sensitive struct{}
+type sensitive = funcs.Sensitive
 
 // VarInput is one given value of a variable, with where it came from. It is
 // made by FindVariables and Pinned.
@@ -95,7 +97,7 @@ func (l *loader) constant(a *hcl.Attribute, want cty.Type, set func(cty.Value)) 
 // accept converts a value to the variable's type, with the defaults of its
 // optional attributes.
 func (v *variable) accept(value cty.Value) (cty.Value, error) {
-	if err := checkValue(value); err != nil {
+	if err := limits.CheckValue(value); err != nil {
 		return cty.NilVal, err
 	}
 	if v.defaults != nil && !value.IsNull() {
@@ -131,7 +133,7 @@ func (v *variable) parse(text string) (cty.Value, error) {
 		return cty.StringVal(text), nil
 	}
 	name := "the value of var." + v.name
-	if d := scanNative([]byte(text), name, false, hcl.InitialPos); d != nil {
+	if d := limits.Native([]byte(text), name, false, hcl.InitialPos); d != nil {
 		return cty.NilVal, fmt.Errorf("%s", d.Detail)
 	}
 	expr, diags := hclsyntax.ParseExpression([]byte(text), name, hcl.InitialPos)

@@ -31,10 +31,12 @@ const (
 
 // sourceIndex is sources.json.
 type sourceIndex struct {
-	Workspace string        `json:"workspace"`
-	Dir       string        `json:"dir"`
-	Manifests []sourceEntry `json:"manifests"`
-	Reads     []sourceEntry `json:"reads"`
+	Workspace string              `json:"workspace"`
+	Dir       string              `json:"dir"`
+	Manifests []sourceEntry       `json:"manifests"`
+	Reads     []sourceEntry       `json:"reads"`
+	Lists     map[string][]string `json:"lists,omitempty"`
+	Home      string              `json:"home,omitempty"`
 }
 
 type sourceEntry struct {
@@ -110,7 +112,7 @@ func Write(w io.Writer, p *Plan) error {
 
 // indexSources names the archive's entry for each source file.
 func indexSources(s config.Sources) (sourceIndex, map[string][]byte) {
-	index, files := sourceIndex{Workspace: s.Workspace, Dir: s.Dir}, map[string][]byte{}
+	index, files := sourceIndex{Workspace: s.Workspace, Dir: s.Dir, Lists: s.Lists, Home: s.Home}, map[string][]byte{}
 	for i, f := range s.Manifests {
 		name := "sources/manifest-" + strconv.Itoa(i)
 		index.Manifests = append(index.Manifests, sourceEntry{f.Path, name})
@@ -208,7 +210,7 @@ func readSources(files map[string][]byte) (config.Sources, error) {
 	if err := strictJSON(files[sourcesName], &index); err != nil {
 		return config.Sources{}, damaged("its sources.json cannot be read: %s", err)
 	}
-	s := config.Sources{Workspace: index.Workspace, Dir: index.Dir, Reads: map[string][]byte{}, Replay: true}
+	s := config.Sources{Workspace: index.Workspace, Dir: index.Dir, Lists: index.Lists, Home: index.Home, Reads: map[string][]byte{}, Replay: true}
 	for _, e := range index.Manifests {
 		s.Manifests = append(s.Manifests, config.File{Path: e.Path, Bytes: files[e.Entry]})
 	}

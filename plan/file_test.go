@@ -41,7 +41,7 @@ func samplePlan() *Plan {
 		Variables: map[string]json.RawMessage{"v": json.RawMessage(`{"value":1,"type":"number"}`)}, SensitiveVariables: []string{"v"},
 		Entries: map[string]string{"conf": "sha256:2", "svc": ""},
 		Sources: config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl", Bytes: []byte("resource {}\n")}},
-			Reads: map[string][]byte{"a.txt": []byte("text")}, Replay: true},
+			Reads: map[string][]byte{"a.txt": []byte("text")}, Lists: map[string][]string{"d\n*": {"a", "b"}}, Home: "/home/me", Replay: true},
 	}
 	p.ID = fingerprint(p)
 	return p

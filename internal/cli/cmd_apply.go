@@ -73,7 +73,7 @@ func runApply(c *cli.Context, e Env, destroy bool) error {
 	case destroy && c.NArg() > 0:
 		return diag.Errorf("Wrong command line", "destroy takes no arguments: it removes everything that the state file knows.")
 	case destroy:
-		t.manifest, err = s.replay(config.Sources{Workspace: s.dir, Dir: s.dir, Replay: true}, nil)
+		t.manifest, err = s.replay(config.Sources{Workspace: s.dir, Dir: s.dir, Replay: true}, nil, s.started)
 	case saved:
 		t, err = s.savedTask(c)
 	default:
@@ -129,7 +129,7 @@ func (s *session) savedTask(c *cli.Context) (task, error) {
 	if err != nil {
 		return task{}, err
 	}
-	m, err := s.replay(p.Sources, p.Variables)
+	m, err := s.replay(p.Sources, p.Variables, p.Created)
 	return task{plan: p, manifest: m, approved: true}, err
 }
 

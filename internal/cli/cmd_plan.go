@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -90,7 +89,7 @@ func runPlan(c *cli.Context, e Env) error {
 // build makes a plan, and shows the warnings that came with it.
 func (s *session) build(ctx context.Context, m *config.Manifest, prior state.Snapshot, parallelism int, client *typeclient.Client) (*plan.Plan, error) {
 	p, diags := plan.Build(ctx, m, prior, client, plan.Options{Version: Version, Workspace: s.dir,
-		Parallelism: parallelism, Now: time.Now(), Progress: s.progress().planning, Secret: s.vault.add})
+		Parallelism: parallelism, Now: s.started, Progress: s.progress().planning, Secret: s.vault.add})
 	if diags.HasErrors() {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

@@ -27,8 +27,9 @@ type session struct {
 	env     Env
 	dir     string // absolute: the working directory after -chdir
 	verbose bool
-	out     printer // results
-	err     printer // everything else
+	started time.Time // the time of the plan that is made
+	out     printer   // results
+	err     printer   // everything else
 	runtime *containerd.Runtime
 	records *recorder
 	beat    *heartbeat
@@ -47,7 +48,7 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 	color := e.wantsColor()
 	verbose := c.Bool("verbose")
 	v := &vault{}
-	return &session{env: e, dir: dir, verbose: verbose, vault: v,
+	return &session{env: e, dir: dir, verbose: verbose, started: time.Now(), vault: v,
 		out: printer{out: e.Stdout, hide: v.hide, style: style{on: e.Color && color}, verbose: verbose},
 		err: printer{out: &lockedWriter{w: e.Stderr}, hide: v.hide, style: style{on: e.ErrColor && color}, verbose: verbose}}, nil
 }
@@ -125,12 +126,14 @@ func (s *session) read(c *cli.Context, with load) (*config.Manifest, diag.Diagno
 }
 
 // replay gives the manifests that a plan carries, as they were when it was made.
-func (s *session) replay(sources config.Sources, variables map[string]json.RawMessage) (*config.Manifest, error) {
+func (s *session) replay(sources config.Sources, variables map[string]json.RawMessage, planned time.Time) (*config.Manifest, error) {
+	builtins := s.builtins()
+	builtins.PlanTime = planned
 	inputs, diags := config.Pinned(variables)
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	m, more := config.Load(sources, inputs, s.builtins())
+	m, more := config.Load(sources, inputs, builtins)
 	return s.loaded(m, append(diags, more...))
 }
 
@@ -145,7 +148,7 @@ func (s *session) loaded(m *config.Manifest, diags diag.Diagnostics) (*config.Ma
 }
 
 func (s *session) builtins() config.Builtins {
-	return config.Builtins{Version: Version, Verbose: s.verbose, Workspace: s.dir, Home: s.env.Home}
+	return config.Builtins{Version: Version, Verbose: s.verbose, Workspace: s.dir, Home: s.env.Home, PlanTime: s.started}
 }
 
 // open connects to containerd, starting the embedded one if need be.

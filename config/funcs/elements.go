@@ -1,9 +1,7 @@
-package config
+package funcs
 
 import (
 	"fmt"
-	"regexp"
-	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
@@ -11,64 +9,22 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
-// anyParam takes any value, also unknown and null ones.
-func anyParam(name string) function.Parameter {
-	return function.Parameter{Name: name, Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true}
-}
-
-// define makes a function with a fixed result type.
-func define(result cty.Type, params []function.Parameter, impl func(args []cty.Value) (cty.Value, error)) function.Function {
-	return function.New(&function.Spec{
-		Params: params,
-		Type:   function.StaticReturnType(result),
-		Impl:   func(args []cty.Value, _ cty.Type) (cty.Value, error) { return impl(args) },
-	})
-}
-
-func param(name string, t cty.Type) function.Parameter {
-	return function.Parameter{Name: name, Type: t}
-}
-
-// ownFunctions are those that Terraform's users know and that no library has,
-// or has with another meaning.
-func ownFunctions() map[string]function.Function {
+// elementFunctions find one thing in a collection, or one of their arguments.
+func elementFunctions() map[string]function.Function {
 	return map[string]function.Function{
-		"alltrue":      truth(true),
-		"anytrue":      truth(false),
-		"coalesce":     coalesceFunction(),
-		"index":        indexFunction(),
-		"issensitive":  markFunction(func(v cty.Value) cty.Value { return cty.BoolVal(v.HasMark(sensitive{})) }, cty.Bool),
-		"length":       lengthFunction(),
-		"nonsensitive": markFunction(withoutMark, cty.NilType),
-		"one":          oneFunction(),
-		"sensitive":    markFunction(func(v cty.Value) cty.Value { return v.Mark(sensitive{}) }, cty.NilType),
-		"sum":          sumFunction(),
+		"coalesce": coalesceFunction(),
+		"contains": stdlib.ContainsFunc,
+		"element":  stdlib.ElementFunc,
+		"index":    indexFunction(),
+		"length":   lengthFunction(),
+		"lookup":   lookupFunction(),
+		"one":      oneFunction(),
 	}
 }
 
-func withoutMark(v cty.Value) cty.Value {
-	plain, marks := v.Unmark()
-	for mark := range marks {
-		if mark != (sensitive{}) && mark != (inState{}) {
-			plain = plain.Mark(mark)
-		}
-	}
-	return plain
-}
-
-// markFunction makes a function that looks at or changes marks; a NilType
-// result is the argument's type.
-func markFunction(f func(cty.Value) cty.Value, result cty.Type) function.Function {
-	return function.New(&function.Spec{
-		Params: []function.Parameter{anyParam("value")},
-		Type: func(args []cty.Value) (cty.Type, error) {
-			if result != cty.NilType {
-				return result, nil
-			}
-			return args[0].Type(), nil
-		},
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return f(args[0]), nil },
-	})
+// truthFunctions tell whether all or any of the elements are true.
+func truthFunctions() map[string]function.Function {
+	return map[string]function.Function{"alltrue": truth(true), "anytrue": truth(false)}
 }
 
 // truth is alltrue for want = true, and anytrue for want = false.
@@ -165,6 +121,71 @@ func lengthFunction() function.Function {
 	})
 }
 
+// lookupFunction reads a key of a map or an object, and gives a default where
+// there is none.
+func lookupFunction() function.Function {
+	other := function.Parameter{Name: "default", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true}
+	key := param("key", cty.String)
+	key.AllowMarked = true
+	from := function.Parameter{Name: "map", Type: cty.DynamicPseudoType, AllowMarked: true}
+	return function.New(&function.Spec{
+		Params:   []function.Parameter{from, key},
+		VarParam: &other,
+		Type:     lookupType,
+		Impl:     lookup,
+	})
+}
+
+func lookupType(args []cty.Value) (cty.Type, error) {
+	if len(args) > 3 {
+		return cty.NilType, fmt.Errorf("lookup takes two or three arguments, and not %d", len(args))
+	}
+	switch t := args[0].Type(); {
+	case t.IsObjectType():
+		key, _ := args[1].Unmark()
+		if !key.IsKnown() {
+			return cty.DynamicPseudoType, nil
+		}
+		if t.HasAttribute(key.AsString()) {
+			return t.AttributeType(key.AsString()), nil
+		}
+		if len(args) == 3 {
+			return args[2].Type(), nil
+		}
+		return cty.DynamicPseudoType, nil
+	case t.IsMapType():
+		if len(args) == 3 {
+			if _, err := convert.Convert(args[2], t.ElementType()); err != nil {
+				return cty.NilType, function.NewArgErrorf(2, "the default must be of the type of the elements")
+			}
+		}
+		return t.ElementType(), nil
+	}
+	return cty.NilType, function.NewArgErrorf(0, "it must be a map or an object")
+}
+
+func lookup(args []cty.Value, t cty.Type) (cty.Value, error) {
+	from, fromMarks := args[0].Unmark()
+	key, keyMarks := args[1].Unmark()
+	if !from.IsKnown() || !key.IsKnown() {
+		return cty.UnknownVal(t).WithMarks(fromMarks, keyMarks), nil
+	}
+	name := key.AsString()
+	switch {
+	case from.Type().IsObjectType() && from.Type().HasAttribute(name):
+		return from.GetAttr(name).WithMarks(fromMarks, keyMarks), nil
+	case from.Type().IsMapType() && from.HasIndex(key).True():
+		return from.Index(key).WithMarks(fromMarks, keyMarks), nil
+	case len(args) == 3:
+		v, err := convert.Convert(args[2], t)
+		if err != nil {
+			return cty.NilVal, function.NewArgErrorf(2, "the default must be of the type of the elements")
+		}
+		return v.WithMarks(fromMarks, keyMarks), nil
+	}
+	return cty.UnknownVal(cty.DynamicPseudoType), fmt.Errorf("there is no key %q, and no default is given", name)
+}
+
 func oneFunction() function.Function {
 	p := function.Parameter{Name: "list", Type: cty.DynamicPseudoType, AllowDynamicType: true}
 	return function.New(&function.Spec{
@@ -183,46 +204,5 @@ func oneFunction() function.Function {
 			}
 			return cty.NilVal, function.NewArgErrorf(0, "it must have no element or one")
 		},
-	})
-}
-
-func sumFunction() function.Function {
-	return define(cty.Number, []function.Parameter{param("list", cty.DynamicPseudoType)}, func(args []cty.Value) (cty.Value, error) {
-		list, err := convert.Convert(args[0], cty.List(cty.Number))
-		if err != nil || list.IsNull() {
-			return cty.NilVal, function.NewArgErrorf(0, "it must be a list or a set of numbers")
-		}
-		items := list.AsValueSlice()
-		if len(items) == 0 {
-			return cty.NilVal, function.NewArgErrorf(0, "it is empty")
-		}
-		total := cty.Zero
-		for _, v := range items {
-			if v.IsKnown() && v.IsNull() {
-				return cty.NilVal, function.NewArgErrorf(0, "it has a null in it")
-			}
-			total = total.Add(v)
-		}
-		return total, nil
-	})
-}
-
-// isRegexp says whether the second argument of replace is /a regular expression/.
-func isRegexp(s string) bool {
-	return len(s) > 1 && strings.HasPrefix(s, "/") && strings.HasSuffix(s, "/")
-}
-
-func replaceFunction() function.Function {
-	params := []function.Parameter{param("text", cty.String), param("old", cty.String), param("new", cty.String)}
-	return define(cty.String, params, func(args []cty.Value) (cty.Value, error) {
-		text, old, with := args[0].AsString(), args[1].AsString(), args[2].AsString()
-		if !isRegexp(old) {
-			return cty.StringVal(strings.ReplaceAll(text, old, with)), nil
-		}
-		re, err := regexp.Compile(old[1 : len(old)-1])
-		if err != nil {
-			return cty.NilVal, function.NewArgError(1, err)
-		}
-		return cty.StringVal(re.ReplaceAllString(text, with)), nil
 	})
 }

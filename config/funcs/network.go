@@ -1,89 +1,14 @@
-package config
+package funcs
 
 import (
-	"crypto/md5"
-	"crypto/sha1"
-	"crypto/sha256"
-	"crypto/sha512"
-	"encoding/base64"
-	"encoding/hex"
 	"fmt"
-	"hash"
+	"math/big"
 	"net"
-	"net/url"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/apparentlymart/go-cidr/cidr"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 )
-
-// digest is a hash function under its Terraform name.
-type digest struct {
-	name string
-	new  func() hash.Hash
-}
-
-func digests() []digest {
-	return []digest{{"md5", md5.New}, {"sha1", sha1.New}, {"sha256", sha256.New}, {"sha512", sha512.New}}
-}
-
-func (d digest) sum(data []byte) []byte {
-	h := d.new()
-	h.Write(data)
-	return h.Sum(nil)
-}
-
-// onText makes a function from text to text.
-func onText(f func(string) (string, error)) function.Function { return onTextAs("text", f) }
-
-func onTextAs(name string, f func(string) (string, error)) function.Function {
-	return define(cty.String, []function.Parameter{param(name, cty.String)}, func(args []cty.Value) (cty.Value, error) {
-		s, err := f(args[0].AsString())
-		if err != nil {
-			return cty.NilVal, function.NewArgError(0, err)
-		}
-		return cty.StringVal(s), nil
-	})
-}
-
-// onTexts makes a question about two texts.
-func onTexts(second string, f func(a, b string) bool) function.Function {
-	return define(cty.Bool, []function.Parameter{param("text", cty.String), param(second, cty.String)}, func(args []cty.Value) (cty.Value, error) {
-		return cty.BoolVal(f(args[0].AsString(), args[1].AsString())), nil
-	})
-}
-
-// textFunctions encode, hash and compare text.
-func textFunctions() map[string]function.Function {
-	all := map[string]function.Function{
-		"base64decode": onText(decodeBase64),
-		"base64encode": onText(func(s string) (string, error) { return base64.StdEncoding.EncodeToString([]byte(s)), nil }),
-		"endswith":     onTexts("suffix", strings.HasSuffix),
-		"startswith":   onTexts("prefix", strings.HasPrefix),
-		"strcontains":  onTexts("substring", strings.Contains),
-		"urlencode":    onText(func(s string) (string, error) { return url.QueryEscape(s), nil }),
-	}
-	for _, d := range digests() {
-		all[d.name] = onText(func(s string) (string, error) { return hex.EncodeToString(d.sum([]byte(s))), nil })
-	}
-	for _, d := range digests()[2:] {
-		all["base64"+d.name] = onText(func(s string) (string, error) { return base64.StdEncoding.EncodeToString(d.sum([]byte(s))), nil })
-	}
-	return all
-}
-
-func decodeBase64(s string) (string, error) {
-	data, err := base64.StdEncoding.DecodeString(s)
-	if err != nil {
-		return "", fmt.Errorf("it is not base64")
-	}
-	if !utf8.Valid(data) {
-		return "", fmt.Errorf("what it decodes to is not text in UTF-8")
-	}
-	return string(data), nil
-}
 
 // networkFunctions compute with IP address ranges.
 func networkFunctions() map[string]function.Function {
@@ -179,4 +104,13 @@ func subnetsFunction(prefix function.Parameter) function.Function {
 			return cty.ListVal(out), nil
 		},
 	})
+}
+
+// wholeNumber reads a number argument that counts something.
+func wholeNumber(v cty.Value, low, high int64) (int64, error) {
+	n, acc := v.AsBigFloat().Int64()
+	if acc != big.Exact || n < low || n > high {
+		return 0, fmt.Errorf("it must be a whole number from %d to %d", low, high)
+	}
+	return n, nil
 }

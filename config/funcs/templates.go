@@ -1,0 +1,132 @@
+package funcs
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"deployster/config/limits"
+)
+
+// A template may call every function but templatefile and templatestring, so
+// that templates cannot run in circles or multiply.
+
+// templateFile is templatefile(path, vars).
+func templateFile(files Files, inner map[string]function.Function) function.Function {
+	return templateFunction("path", cty.DynamicPseudoType, inner, func(path string) (text, name string, err error) {
+		text, err = files.Text(path)
+		return text, path, err
+	})
+}
+
+// templateString is templatestring(text, vars).
+func templateString(inner map[string]function.Function) function.Function {
+	return templateFunction("template", cty.String, inner, func(text string) (string, string, error) {
+		return text, "template", nil
+	})
+}
+
+// templateFunction makes a function that renders what source gives for its first
+// argument.
+func templateFunction(first string, result cty.Type, inner map[string]function.Function, source func(string) (text, name string, err error)) function.Function {
+	render := func(args []cty.Value) (cty.Value, error) {
+		text, name, err := source(args[0].AsString())
+		if err != nil {
+			return cty.NilVal, function.NewArgError(0, err)
+		}
+		return renderTemplate(text, name, args[1], inner)
+	}
+	vars := function.Parameter{Name: "vars", Type: cty.DynamicPseudoType}
+	return guarded(function.New(&function.Spec{
+		Params: []function.Parameter{param(first, cty.String), vars},
+		Type: func(args []cty.Value) (cty.Type, error) {
+			if result != cty.DynamicPseudoType || !args[0].IsKnown() || !args[1].IsKnown() {
+				return result, nil
+			}
+			v, err := render(args) // a template that is one expression may be of any type
+			if err != nil {
+				return cty.NilType, err
+			}
+			return v.Type(), nil
+		},
+		Impl: func(args []cty.Value, want cty.Type) (cty.Value, error) {
+			v, err := render(args)
+			if err != nil {
+				return cty.NilVal, err
+			}
+			v, err = convert.Convert(v, want)
+			if err != nil {
+				return cty.NilVal, function.NewArgErrorf(0, "it does not give text, but %s", v.Type().FriendlyName())
+			}
+			return v, nil
+		},
+	}), together)
+}
+
+func renderTemplate(text, name string, vars cty.Value, inner map[string]function.Function) (cty.Value, error) {
+	expr, err := parseTemplate(text, name)
+	if err != nil {
+		return cty.NilVal, function.NewArgError(0, err)
+	}
+	if t := vars.Type(); !t.IsObjectType() && !t.IsMapType() {
+		return cty.NilVal, function.NewArgErrorf(1, "it must be an object, { NAME = VALUE }")
+	}
+	ctx := &hcl.EvalContext{Variables: vars.AsValueMap(), Functions: inner}
+	for given := range ctx.Variables {
+		if !hclsyntax.ValidIdentifier(given) {
+			return cty.NilVal, function.NewArgErrorf(1, "%q cannot be the name of a variable in a template: a name begins with a letter and has letters, digits, _ and - only", given)
+		}
+	}
+	for _, t := range expr.Variables() {
+		if _, ok := ctx.Variables[t.RootName()]; !ok {
+			return cty.NilVal, function.NewArgErrorf(1, "%s uses %q (line %d), which is not among them: %s", name, t.RootName(), t.SourceRange().Start.Line, given(ctx.Variables))
+		}
+	}
+	v, diags := limits.Evaluate(expr, ctx)
+	if diags.HasErrors() {
+		return cty.NilVal, function.NewArgErrorf(0, "%s", oneLine(diags))
+	}
+	return v, limits.CheckValue(v)
+}
+
+// given lists the variables of a template, for a message.
+func given(vars map[string]cty.Value) string {
+	if len(vars) == 0 {
+		return "there are none"
+	}
+	names := slices.Sorted(maps.Keys(vars))
+	if len(names) > 8 {
+		return fmt.Sprintf("there are %s and %d more", strings.Join(names[:8], ", "), len(names)-8)
+	}
+	return "there are " + strings.Join(names, ", ")
+}
+
+// parseTemplate parses a template that is fit to be parsed.
+func parseTemplate(text, name string) (hclsyntax.Expression, error) {
+	if d := limits.Native([]byte(text), name, true, hcl.InitialPos); d != nil {
+		return nil, fmt.Errorf("%s:%d: %s", name, d.Subject.Start.Line, d.Detail)
+	}
+	expr, diags := hclsyntax.ParseTemplate([]byte(text), name, hcl.InitialPos)
+	if diags.HasErrors() {
+		return nil, fmt.Errorf("%s", oneLine(diags))
+	}
+	limits.Metered(expr)
+	return expr, nil
+}
+
+// oneLine writes the first error of a template as text.
+func oneLine(diags hcl.Diagnostics) string {
+	for _, d := range diags {
+		if d.Severity == hcl.DiagError && d.Subject != nil {
+			return fmt.Sprintf("%s:%d: %s: %s", d.Subject.Filename, d.Subject.Start.Line, d.Summary, d.Detail)
+		}
+	}
+	return diags.Error()
+}

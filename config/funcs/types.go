@@ -1,0 +1,61 @@
+package funcs
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+)
+
+// TypeText is the mark of what type() gives: text that a console prints without
+// quotes.
+type TypeText struct{}
+
+// typeFunction says what type a value has. It is for people: nothing can be
+// computed with what it says.
+func typeFunction() function.Function {
+	return function.New(&function.Spec{
+		Params: []function.Parameter{anyParam("value")},
+		Type:   function.StaticReturnType(cty.String),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			plain, _ := args[0].UnmarkDeep()
+			return cty.StringVal(typeText(plain.Type(), "")).Mark(TypeText{}), nil
+		},
+	})
+}
+
+// typeText writes a type as its constraint is written, over several lines where
+// it has parts.
+func typeText(t cty.Type, indent string) string {
+	deeper := indent + "    "
+	switch {
+	case t.IsListType():
+		return "list(" + typeText(t.ElementType(), indent) + ")"
+	case t.IsSetType():
+		return "set(" + typeText(t.ElementType(), indent) + ")"
+	case t.IsMapType():
+		return "map(" + typeText(t.ElementType(), indent) + ")"
+	case t.IsTupleType():
+		if len(t.TupleElementTypes()) == 0 {
+			return "tuple([])"
+		}
+		var b strings.Builder
+		for _, element := range t.TupleElementTypes() {
+			b.WriteString(deeper + typeText(element, deeper) + ",\n")
+		}
+		return "tuple([\n" + b.String() + indent + "])"
+	case t.IsObjectType():
+		if len(t.AttributeTypes()) == 0 {
+			return "object({})"
+		}
+		var b strings.Builder
+		for _, name := range slices.Sorted(maps.Keys(t.AttributeTypes())) {
+			fmt.Fprintf(&b, "%s%s: %s,\n", deeper, name, typeText(t.AttributeType(name), deeper))
+		}
+		return "object({\n" + b.String() + indent + "})"
+	}
+	return t.FriendlyName()
+}

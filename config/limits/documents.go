@@ -1,0 +1,110 @@
+package limits
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// JSON does for JSON syntax what Native does, without caring for the
+// syntax itself: brackets and numbers outside strings, and templates inside.
+func JSON(src []byte, filename string) *hcl.Diagnostic {
+	depth, tokens := 0, 0
+	pos := hcl.Pos{Line: 1, Column: 1}
+	for i := 0; i < len(src); {
+		width := 1
+		here := hcl.Range{Filename: filename, Start: pos, End: pos}
+		switch c := src[i]; {
+		case c == '{' || c == '[':
+			if depth++; depth > Depth {
+				return Exceeded(here, "levels of nesting", Depth)
+			}
+		case c == '}' || c == ']':
+			depth--
+		case c == ',':
+			tokens++
+		case c == '"':
+			width = jsonStringWidth(src[i:])
+			if d := jsonString(src[i:i+width], here); d != nil {
+				return d
+			}
+		case c >= '0' && c <= '9':
+			for i+width < len(src) && strings.IndexByte("0123456789.eE+-", src[i+width]) >= 0 {
+				width++
+			}
+			if d := checkNumberText(string(src[i:i+width]), here); d != nil {
+				return d
+			}
+		}
+		if tokens > Tokens {
+			return Exceeded(here, "values in one file", Tokens)
+		}
+		pos = advance(pos, src[i:i+width])
+		i += width
+	}
+	return nil
+}
+
+func advance(pos hcl.Pos, text []byte) hcl.Pos {
+	for _, c := range text {
+		pos.Byte++
+		pos.Column++
+		if c == '\n' {
+			pos.Line++
+			pos.Column = 1
+		}
+	}
+	return pos
+}
+
+// jsonStringWidth is the length of the string literal at the start of src,
+// with its quotes.
+func jsonStringWidth(src []byte) int {
+	for i := 1; i < len(src); i++ {
+		switch src[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		case '\n':
+			return i
+		}
+	}
+	return len(src)
+}
+
+func jsonString(literal []byte, here hcl.Range) *hcl.Diagnostic {
+	var text string
+	if json.Unmarshal(literal, &text) != nil {
+		text = string(literal) // let the parser say what is wrong with it
+	}
+	if !strings.Contains(text, "${") && !strings.Contains(text, "%{") {
+		return nil
+	}
+	return Native([]byte(text), here.Filename, true, here.Start)
+}
+
+// yamlAlias finds references of a document to parts of itself. References to
+// references multiply: the library has no bound of its own.
+var yamlAlias = regexp.MustCompile(`(?m)(?:^|[\s\[,{])\*[^\s,\]}*]`)
+
+// YAML bounds the nesting, the numbers and the aliases of a YAML document.
+func YAML(text string) error {
+	if d := JSON([]byte(text), ""); d != nil {
+		return errors.New(d.Detail)
+	}
+	for line := range strings.Lines(text) {
+		// "- - - -" costs two bytes a level, and indented blocks cost their indent.
+		if strings.Contains(line, strings.Repeat("- ", Depth)) || strings.HasPrefix(line, strings.Repeat(" ", 8*Depth)) {
+			return fmt.Errorf("it is nested deeper than %d levels", Depth)
+		}
+	}
+	if len(yamlAlias.FindAllStringIndex(text, Aliases+1)) > Aliases {
+		return fmt.Errorf("it has more than %d aliases (*name)", Aliases)
+	}
+	return nil
+}

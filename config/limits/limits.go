@@ -1,0 +1,61 @@
+// Package limits bounds what a manifest can cost: what is read before a
+// recursive parser sees it, the values that expressions make, and the work of
+// making them. A Go program survives neither a stack overflow nor the loss of
+// all memory, so that both must be known to be far away before they begin.
+package limits
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// The limits on what is parsed, and on values.
+const (
+	Tokens     = 100_000  // in one file
+	Depth      = 100      // nested blocks, brackets, templates and values
+	Operators  = 2000     // in one expression
+	NumberText = 64       // characters of a number literal
+	Exponent   = 400      // of a number, either sign, in powers of ten
+	Text       = 16 << 20 // bytes of text in one value
+	Elements   = 100_000  // elements in one value, at all levels
+	Aliases    = 16       // in one YAML document
+)
+
+// Exceeded makes the diagnostic of a limit that was passed.
+func Exceeded(r hcl.Range, what string, limit int) *hcl.Diagnostic {
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  "Too large to be read safely",
+		Detail:   fmt.Sprintf("There are more %s than the limit, which is %d. Split it into smaller parts, or move data to a file of its own and read that with file().", what, limit),
+		Subject:  &r,
+	}
+}
+
+// checkNumberText refuses numbers that would take minutes to write out.
+func checkNumberText(text string, r hcl.Range) *hcl.Diagnostic {
+	if len(text) > NumberText {
+		return Exceeded(r, "characters in one number", NumberText)
+	}
+	if i := strings.IndexAny(text, "eE"); i >= 0 {
+		exp, err := strconv.Atoi(strings.TrimPrefix(text[i+1:], "+"))
+		if err == nil && (exp > Exponent || exp < -Exponent) {
+			return Exceeded(r, "zeros in one number", Exponent)
+		}
+	}
+	return nil
+}
+
+// CheckNumberText refuses text that could be a number which takes minutes to
+// write out. Text that is no number passes.
+func CheckNumberText(text string) error {
+	if strings.Trim(text, "0123456789+-.eE") != "" {
+		return nil
+	}
+	if d := checkNumberText(text, hcl.Range{}); d != nil {
+		return fmt.Errorf("it is a number of more than %d characters, or with an exponent beyond %d", NumberText, Exponent)
+	}
+	return nil
+}

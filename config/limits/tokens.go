@@ -1,0 +1,95 @@
+package limits
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// Native looks at the tokens of native syntax, or of a template, before the
+// recursive parser does. It is nil when they are fit to be parsed. Lexical
+// errors are left to the parser.
+func Native(src []byte, filename string, template bool, start hcl.Pos) *hcl.Diagnostic {
+	lex := hclsyntax.LexConfig
+	if template {
+		lex = hclsyntax.LexTemplate
+	}
+	tokens, _ := lex(src, filename, start)
+	if len(tokens) > Tokens {
+		return Exceeded(tokens[Tokens].Range, "words and signs in one file", Tokens)
+	}
+	s := tokenScan{frames: []scanFrame{{}}}
+	for i, t := range tokens {
+		var next hclsyntax.Token
+		if i+1 < len(tokens) {
+			next = tokens[i+1]
+		}
+		if d := s.token(t, next); d != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+// scanFrame is one open bracket. Operators add to the depth of the expression
+// tree, so that they are counted along the way down: a frame begins with the
+// count of the one around it.
+type scanFrame struct {
+	base, operators int
+	lines           bool // a newline ends an expression here
+}
+
+type tokenScan struct {
+	frames     []scanFrame
+	directives int // open %{ if } and %{ for }
+	last       hclsyntax.TokenType
+}
+
+func (s *tokenScan) token(t, next hclsyntax.Token) *hcl.Diagnostic {
+	top := &s.frames[len(s.frames)-1]
+	if t.Type == hclsyntax.TokenOBrack && (s.last == hclsyntax.TokenCBrack || s.last == hclsyntax.TokenIdent || s.last == hclsyntax.TokenCParen) {
+		top.operators++ // an index: a[b][c] is a tree as deep as it is long
+	}
+	s.last = t.Type
+	switch t.Type {
+	case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenTemplateInterp,
+		hclsyntax.TokenTemplateControl, hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc:
+		s.frames = append(s.frames, scanFrame{top.operators, top.operators, t.Type == hclsyntax.TokenOBrace})
+		if t.Type == hclsyntax.TokenTemplateControl {
+			s.directive(string(next.Bytes))
+		}
+		if len(s.frames)+s.directives > Depth {
+			return Exceeded(t.Range, "levels of nesting", Depth)
+		}
+	case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenTemplateSeqEnd,
+		hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc:
+		if len(s.frames) > 1 {
+			s.frames = s.frames[:len(s.frames)-1]
+		}
+	case hclsyntax.TokenComma:
+		top.operators = top.base
+	case hclsyntax.TokenNewline:
+		if top.lines || len(s.frames) == 1 {
+			top.operators = top.base
+		}
+	case hclsyntax.TokenNumberLit:
+		return checkNumberText(string(t.Bytes), t.Range)
+	case hclsyntax.TokenBang, hclsyntax.TokenMinus, hclsyntax.TokenPlus, hclsyntax.TokenStar, hclsyntax.TokenSlash,
+		hclsyntax.TokenPercent, hclsyntax.TokenAnd, hclsyntax.TokenOr, hclsyntax.TokenEqualOp, hclsyntax.TokenNotEqual,
+		hclsyntax.TokenLessThan, hclsyntax.TokenLessThanEq, hclsyntax.TokenGreaterThan, hclsyntax.TokenGreaterThanEq,
+		hclsyntax.TokenQuestion:
+		top.operators++
+	}
+	if top.operators > Operators { // top may have been closed: then it was looked at before
+		return Exceeded(t.Range, "operators in one expression", Operators)
+	}
+	return nil
+}
+
+func (s *tokenScan) directive(word string) {
+	switch word {
+	case "if", "for":
+		s.directives++
+	case "endif", "endfor":
+		s.directives = max(s.directives-1, 0)
+	}
+}
