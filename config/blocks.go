@@ -19,7 +19,7 @@ var (
 		{Type: "moved"}, {Type: "removed"},
 	}}
 	deploysterSchema = attributes("required_version", "state")
-	typeSchema       = attributes("image!", "network", "env", "memory", "cpu", "processes", "disk", "mount_workspace", "read_only_rootfs", "capabilities", "user", "answer_size", "log_size").with("timeouts")
+	typeSchema       = attributes("image!", "network", "env", "memory", "cpu", "pids", "disk", "mount_workspace", "read_only_rootfs", "user", "userns", "answer_size", "log_size").with("timeouts", "capabilities")
 	plugSchema       = attributes("path!", "read_only", "resource_names", "resource_types")
 	outputSchema     = attributes("value!", "description", "sensitive")
 	variableSchema   = attributes("type", "default", "description", "sensitive", "nullable").with("validation")
@@ -28,6 +28,7 @@ var (
 	lifecycleSchema  = attributes("prevent_destroy", "on_remove")
 	timeoutsSchema   = attributes("state", "action")
 	typeTimesSchema  = attributes("init", "state", "action")
+	capabilitySchema = attributes("add", "drop")
 
 	validName = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_-]*$`)
 )
@@ -77,7 +78,7 @@ type block struct {
 	at    hcl.Range // the header
 	attrs hcl.Attributes
 
-	timeouts hcl.Attributes // of a type
+	timeouts, capabilities hcl.Attributes // of a type
 }
 
 // local is a declared local value.
@@ -210,6 +211,7 @@ func (l *loader) plain(b *hcl.Block, s schema, into map[string]*block) (*block, 
 func (l *loader) typ(b *hcl.Block) {
 	t, c := l.plain(b, typeSchema, l.d.types)
 	t.timeouts = l.single(c, "timeouts", typeTimesSchema)
+	t.capabilities = l.single(c, "capabilities", capabilitySchema)
 }
 
 func (l *loader) locals(b *hcl.Block) {

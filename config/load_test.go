@@ -60,13 +60,17 @@ type "disk" {
   network          = "none"
   env              = { A = "b", N = 1 }
   memory           = "256MiB"
-  processes        = 64
+  pids             = 64
   cpu              = 0.5
   disk             = "1GiB"
   answer_size      = "1MiB"
   log_size         = "64KiB"
-  capabilities     = ["CAP_SYS_TIME", "CHOWN"]
+  capabilities {
+    add  = ["CAP_SYS_TIME", "net_admin"]
+    drop = ["ALL"]
+  }
   user             = "1000:2000"
+  userns           = "auto"
   mount_workspace  = true
   read_only_rootfs = true
   timeouts {
@@ -108,12 +112,12 @@ plug "rel" { path = "./x/../y" }
 	b := *list[1]
 	want := Resource{Address: "b", TypeRef: "acme/disk:1.2", ReadOnly: true, PreventDestroy: true, OnRemove: OnRemoveForget,
 		Timeouts: Timeouts{5 * time.Minute, time.Hour}, Aliases: map[string]string{"first": "a"}, Edges: []Edge{{"a", FromDependency}}, Range: b.Range,
-		Settings: invoke.Settings{Network: invoke.NoNetwork, Env: map[string]string{"A": "b", "N": "1"}, Memory: 256 << 20, Processes: 64, Workdir: m.src.Workspace, ReadOnlyRootFS: true,
-			CPU: 500, Disk: 1 << 30, MaxAnswer: 1 << 20, KeepLog: 64 << 10, Capabilities: []string{"CHOWN", "SYS_TIME"}, User: "1000:2000", InitTimeout: 10 * time.Second}}
+		Settings: invoke.Settings{Network: invoke.NoNetwork, Env: map[string]string{"A": "b", "N": "1"}, Memory: 256 << 20, PIDs: 64, Workdir: m.src.Workspace, ReadOnlyRootFS: true,
+			CPU: 500, Disk: 1 << 30, MaxAnswer: 1 << 20, KeepLog: 64 << 10, UserNS: invoke.AutoUserNS, Capabilities: invoke.Capabilities{Add: []string{"NET_ADMIN", "SYS_TIME"}, Drop: []string{"ALL"}}, User: "1000:2000", InitTimeout: 10 * time.Second}}
 	if !reflect.DeepEqual(b, want) {
 		t.Errorf("\n got %+v\nwant %+v", b, want)
 	}
-	if b.Range.String() != "main.hcl:29" {
+	if b.Range.String() != "main.hcl:33" {
 		t.Error(b.Range)
 	}
 	// What the type says of times holds where the resource says nothing.

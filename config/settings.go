@@ -48,10 +48,16 @@ func (m *Manifest) settings(t *block) (typeSettings, hcl.Diagnostics) {
 	size("answer_size", &s.MaxAnswer, 1<<10, maxAnswerSize)
 	size("log_size", &s.KeepLog, 1<<10, maxLogSize)
 	a.read("cpu", cty.Number, func(v cty.Value) (err error) { s.CPU, err = thousandths(v); return err })
-	a.read("processes", cty.Number, func(v cty.Value) (err error) { s.Processes, err = wholeNumber(v, 1, 1<<22); return err })
+	a.read("pids", cty.Number, func(v cty.Value) (err error) { s.PIDs, err = wholeNumber(v, 1, 1<<22); return err })
 	a.read("read_only_rootfs", cty.Bool, func(v cty.Value) error { s.ReadOnlyRootFS = v.True(); return nil })
-	a.read("capabilities", cty.Set(cty.String), func(v cty.Value) (err error) { s.Capabilities, err = capabilities(v); return err })
-	a.read("user", cty.String, func(v cty.Value) (err error) { s.User, err = numericUser(v.AsString()); return err })
+	a.read("user", cty.String, func(v cty.Value) (err error) { s.User, err = containerUser(v.AsString()); return err })
+	a.read("userns", cty.String, func(v cty.Value) error {
+		s.UserNS = invoke.UserNS(v.AsString())
+		if s.UserNS != invoke.HostUserNS && s.UserNS != invoke.AutoUserNS {
+			return fmt.Errorf("%q is not a user namespace: it is \"host\" or \"auto\"", v.AsString())
+		}
+		return nil
+	})
 	a.read("mount_workspace", cty.Bool, func(v cty.Value) error {
 		if v.True() {
 			s.Workdir = m.builtins.Workspace
@@ -60,6 +66,7 @@ func (m *Manifest) settings(t *block) (typeSettings, hcl.Diagnostics) {
 	})
 	var d hcl.Diagnostics
 	s.Env, d = m.containerEnv(t.attrs["env"])
+	d = append(d, m.capabilities(t.capabilities, &s.Capabilities)...)
 	a.attrs, a.of = t.timeouts, "the timeouts of a type"
 	span := func(name string, into *time.Duration) {
 		a.read(name, cty.String, func(v cty.Value) (err error) { *into, err = duration(v.AsString()); return err })
@@ -97,32 +104,50 @@ func thousandths(v cty.Value) (int64, error) {
 	return n, nil
 }
 
-// capability is the form of one; whether the kernel has it is found out when a
-// container is made.
-var capability = regexp.MustCompile(`^(CAP_)?[A-Z][A-Z0-9_]{2,30}$`)
-
-// capabilities reads which a container has: these, and no others.
-func capabilities(v cty.Value) ([]string, error) {
-	out := []string{}
-	for _, e := range v.AsValueSlice() {
-		if e.IsNull() || !capability.MatchString(e.AsString()) {
-			return nil, fmt.Errorf("a capability is written like \"NET_ADMIN\", as capabilities(7) has it")
+// capabilities reads what a type block adds to the usual capabilities, and what
+// it drops of them.
+func (m *Manifest) capabilities(attrs hcl.Attributes, c *invoke.Capabilities) hcl.Diagnostics {
+	a := attrReader{m: m, attrs: attrs, of: "a capabilities block"}
+	a.read("add", cty.Set(cty.String), func(v cty.Value) (err error) { c.Add, err = capabilityNames(v); return err })
+	a.read("drop", cty.Set(cty.String), func(v cty.Value) (err error) { c.Drop, err = capabilityNames(v); return err })
+	for _, name := range c.Add {
+		if slices.Contains(c.Drop, name) {
+			a.diags = append(a.diags, failure(attrs["drop"].Expr.Range(), "Invalid drop", "%q is both added and dropped. Take it out of one of the two.", name))
 		}
-		out = append(out, strings.TrimPrefix(e.AsString(), "CAP_"))
+	}
+	return a.diags
+}
+
+// capabilityNames reads names as docker does: with or without CAP_, in capital
+// letters or not, or ALL.
+func capabilityNames(list cty.Value) ([]string, error) {
+	known := append(invoke.KnownCapabilities(), invoke.AllCapabilities)
+	var out []string
+	for _, v := range list.AsValueSlice() {
+		if v.IsNull() {
+			return nil, fmt.Errorf("null is not a capability")
+		}
+		name := strings.TrimPrefix(strings.ToUpper(v.AsString()), "CAP_")
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("Linux has no capability %q.%s The manual page capabilities(7) lists them; ALL stands for every one", v.AsString(), suggest(name, known))
+		}
+		out = append(out, name)
 	}
 	slices.Sort(out)
 	return slices.Compact(out), nil
 }
 
-var userNumbers = regexp.MustCompile(`^[0-9]{1,10}(:[0-9]{1,10})?$`)
+var userForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(:[A-Za-z0-9_][A-Za-z0-9_.-]*)?$`)
 
-// numericUser reads "1000" or "1000:1000". Names are the image's affair, which
-// could give any number to one.
-func numericUser(text string) (string, error) {
+// containerUser reads "1000", "1000:1000", "app" or "app:staff". Whether the
+// image has a name is found out when it is run.
+func containerUser(text string) (string, error) {
+	if !userForm.MatchString(text) {
+		return "", fmt.Errorf("%q is not a user: write a number or a name, also with a group: \"1000\", \"app\", \"1000:1000\"", text)
+	}
 	for _, part := range strings.Split(text, ":") {
-		n, ok := new(big.Int).SetString(part, 10)
-		if !userNumbers.MatchString(text) || !ok || n.Int64() > math.MaxInt32 {
-			return "", fmt.Errorf("%q is not a user: write numbers, \"1000\" or with the group \"1000:1000\"", text)
+		if n, ok := new(big.Int).SetString(part, 10); ok && n.Cmp(big.NewInt(math.MaxInt32)) > 0 {
+			return "", fmt.Errorf("%q is not a user: ids end at %d", text, math.MaxInt32)
 		}
 	}
 	return text, nil

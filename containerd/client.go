@@ -106,9 +106,17 @@ type Runtime struct {
 	left       atomic.Bool  // something could not be removed
 	runsOpen   sync.WaitGroup
 	images     imageCache
-	features   features
+	host       host
+	own        []string // the directories of deployster and its containerd
 	background sync.WaitGroup
 	stop       context.CancelFunc // of the background
+
+	profileOnce sync.Once
+	profile     string // of AppArmor; "" = it is not there
+	profileErr  error
+	idsOnce     sync.Once
+	idRange     *idRange // of containers with a user namespace
+	idsErr      error
 
 	leaseMu   sync.Mutex
 	lease     leases.Lease // made at the first run
@@ -124,7 +132,10 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 		return nil, err
 	}
 	r := &Runtime{namespace: o.Namespace, runtimeDir: o.RuntimeDir, embedded: o.Address == "", id: newID()}
-	r.features = probeFeatures()
+	r.host, r.own = probeHost(), []string{o.RuntimeDir}
+	if r.embedded {
+		r.own = append(r.own, o.DataDir)
+	}
 	socket := o.server().socket()
 	if r.embedded {
 		err = r.openEmbedded(ctx, o)

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/containerd/containerd/v2/pkg/cap"
+
 	"deployster/internal/invoke"
 )
 
@@ -15,16 +17,21 @@ import (
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
-	dgst := pack(t, r, PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
+	dgst := pack(t, r, PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, map[string]string{
+		"etc/passwd": "app:x:77:78::/:/bin/sh\n", "etc/group": "app:x:78:\nmore:x:79:app\n"})
 	caps := "grep -E '^Cap(Eff|Bnd)' /proc/self/status | tr -d '\\t\\n'"
 	for _, c := range []struct {
 		name, script, want string
 		settings           invoke.Settings
 	}{
-		{"no capabilities", caps, "CapEff:0000000000000000CapBnd:0000000000000000", invoke.Settings{Capabilities: []string{}}},
-		{"one capability", caps, "CapEff:0000000000001000CapBnd:0000000000001000", invoke.Settings{Capabilities: []string{"NET_ADMIN"}}},
+		{"no capabilities", caps, "CapEff:0000000000000000CapBnd:0000000000000000", invoke.Settings{Capabilities: invoke.Capabilities{Drop: []string{"ALL"}}}},
+		{"one capability", caps, "CapEff:0000000000001000CapBnd:0000000000001000", invoke.Settings{Capabilities: invoke.Capabilities{Add: []string{"NET_ADMIN"}, Drop: []string{"ALL"}}}},
+		{"the usual capabilities", caps, "CapEff:00000000a00405fbCapBnd:00000000a00405fb", invoke.Settings{}},
+		{"user with a capability", "id -u; ip link set lo down; echo $?; " + caps, "1234\n0\nCapEff:0000000000001000CapBnd:0000000000001000", invoke.Settings{User: "1234", Network: invoke.NoNetwork,
+			Capabilities: invoke.Capabilities{Add: []string{"NET_ADMIN"}, Drop: []string{"ALL"}}}},
+		{"user by name", "id -u; id -G", "77\n78 79", invoke.Settings{User: "app"}},
 		{"user", "id -u; id -g; id -G", "1234\n2345\n2345", invoke.Settings{User: "1234:2345"}},
-		{"user without group", "id -u; id -g; echo x >/dev/stderr", "1234\n1234", invoke.Settings{User: "1234"}},
+		{"user without group", "id -u; id -g; echo x >/dev/stderr", "1234\n0", invoke.Settings{User: "1234"}},
 		{"a file over the limit", "dd if=/dev/zero of=/f bs=64k count=3 2>/dev/null; echo $?; wc -c </f", "153\n131072", invoke.Settings{Disk: 128 << 10}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -35,10 +42,17 @@ func TestSettings(t *testing.T) {
 			}
 		})
 	}
-	t.Run("no such capability", func(t *testing.T) {
+	t.Run("unknown user", func(t *testing.T) {
 		t.Parallel()
-		_, err := r.Run(context.Background(), invoke.Spec{Kind: invoke.Query, Digest: dgst, Settings: invoke.Settings{Capabilities: []string{"WINGS"}}})
-		if !isDiagnostic(err) || !strings.Contains(err.Error(), "WINGS") {
+		_, err := r.Run(context.Background(), invoke.Spec{Kind: invoke.Query, Digest: dgst, Settings: invoke.Settings{User: "nobody-here"}})
+		if !isDiagnostic(err) || !strings.Contains(err.Error(), "nobody-here") {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("more processors than there are", func(t *testing.T) {
+		t.Parallel()
+		_, err := r.Run(context.Background(), invoke.Spec{Kind: invoke.Query, Digest: dgst, Settings: invoke.Settings{CPU: 999_500}})
+		if !isDiagnostic(err) || !strings.Contains(err.Error(), "cpu = 999.5") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -97,8 +111,7 @@ func TestTerminate(t *testing.T) {
 
 func TestCapabilitiesAreKnown(t *testing.T) {
 	t.Parallel()
-	got, err := capabilities(nil)
-	if err != nil || len(got) != len(invoke.DefaultCapabilities()) || slices.Contains(got, "CAP_NET_RAW") || slices.Contains(got, "CAP_MKNOD") {
-		t.Errorf("%q, %v", got, err)
+	if got, want := withPrefix(invoke.KnownCapabilities()), cap.Known(); !slices.Equal(got, want) {
+		t.Errorf("containerd knows %q, and invoke %q", want, got)
 	}
 }

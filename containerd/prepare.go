@@ -51,6 +51,7 @@ type imageCache struct {
 type cacheEntry struct {
 	mu    sync.Mutex // held while the image is prepared
 	image *prepared
+	users map[string]user.ExecUser // that type blocks have set instead of the image's
 }
 
 func (c *imageCache) entry(d digest.Digest) *cacheEntry {
@@ -90,8 +91,9 @@ func (c *imageCache) keep(d digest.Digest) {
 // platform matches the images that run here.
 func platform() platforms.MatchComparer { return platforms.Default() }
 
-// prepare gives an image by its digest, unpacked and checked, once.
-func (r *Runtime) prepare(ctx context.Context, ref string) (*prepared, error) {
+// prepare gives an image by its digest, unpacked and checked, once. Another user
+// than its own may be set, as docker has it: by name or number.
+func (r *Runtime) prepare(ctx context.Context, ref, set string) (*prepared, error) {
 	dgst := digest.Digest(ref)
 	if err := dgst.Validate(); err != nil {
 		return nil, diag.Errorf("Not the digest of an image", "%q: %s", ref, err)
@@ -99,18 +101,29 @@ func (r *Runtime) prepare(ctx context.Context, ref string) (*prepared, error) {
 	e := r.images.entry(dgst)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.image != nil {
-		return e.image, nil
+	if e.image == nil {
+		record, err := r.findDigest(ctx, dgst)
+		if err != nil {
+			return nil, r.missing(ctx, ref, err)
+		}
+		p, err := r.prepareImage(ctx, record)
+		if err != nil {
+			return nil, err
+		}
+		e.image, e.users = p, map[string]user.ExecUser{"": p.user}
 	}
-	record, err := r.findDigest(ctx, dgst)
-	if err != nil {
-		return nil, r.missing(ctx, ref, err)
+	u, known := e.users[set]
+	if !known {
+		var err error
+		if u, err = r.findUser(ctx, e.image, set); err != nil {
+			return nil, diag.Errorf("The user of a type block is not in its image",
+				"%s. The user of the type block can be a name that the image's /etc/passwd has, or a number, each also with a group: \"1000\", \"app\", \"1000:1000\".", sentence(err))
+		}
+		e.users[set] = u
 	}
-	p, err := r.prepareImage(ctx, record)
-	if err == nil {
-		e.image = p
-	}
-	return p, err
+	p := *e.image
+	p.user = u
+	return &p, nil
 }
 
 func (r *Runtime) prepareImage(ctx context.Context, record images.Image) (*prepared, error) {
@@ -130,7 +143,7 @@ func (r *Runtime) prepareImage(ctx context.Context, record images.Image) (*prepa
 		return nil, broken(fmt.Errorf("unpacking it: %w", err))
 	}
 	p.chain = identity.ChainID(config.RootFS.DiffIDs).String()
-	if p.user, err = r.findUser(ctx, p); err != nil {
+	if p.user, err = r.findUser(ctx, p, p.config.User); err != nil {
 		return nil, broken(err)
 	}
 	return p, nil
@@ -171,10 +184,10 @@ func workdir(dir string) (string, error) {
 	return clean, nil
 }
 
-// findUser looks up the user that an image asks for in the image's own files,
+// findUser looks up a user, such as the one an image asks for, in the image's own files,
 // as docker does: with the user's groups. The files are only read, by a path
 // that cannot lead out of the image, and not beyond a limit.
-func (r *Runtime) findUser(ctx context.Context, p *prepared) (u user.ExecUser, err error) {
+func (r *Runtime) findUser(ctx context.Context, p *prepared, name string) (u user.ExecUser, err error) {
 	ctx, err = r.leased(ctx)
 	if err != nil {
 		return u, err
@@ -193,9 +206,9 @@ func (r *Runtime) findUser(ctx context.Context, p *prepared) (u user.ExecUser, e
 		}
 	}()
 	lookup := func(passwd, group io.Reader) error {
-		found, err := user.GetExecUser(p.config.User, &user.ExecUser{Home: "/"}, passwd, group)
+		found, err := user.GetExecUser(name, &user.ExecUser{Home: "/"}, passwd, group)
 		if err != nil {
-			return fmt.Errorf("its user %q: %w", p.config.User, err)
+			return fmt.Errorf("its user %q: %w", name, err)
 		}
 		u = *found
 		return nil

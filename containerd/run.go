@@ -42,7 +42,7 @@ func (r *Runtime) Run(ctx context.Context, s invoke.Spec) (invoke.Result, error)
 	if ctx.Err() != nil {
 		return invoke.Result{}, cancelled(ctx, s)
 	}
-	p, err := r.prepare(r.ctx(ctx), s.Digest)
+	p, err := r.prepare(r.ctx(ctx), s.Digest, s.Settings.User)
 	if err != nil {
 		return invoke.Result{}, r.orCancelled(ctx, s, r.failure("Preparing the image "+s.Digest, err))
 	}
@@ -51,7 +51,7 @@ func (r *Runtime) Run(ctx context.Context, s invoke.Spec) (invoke.Result, error)
 	if errors.Is(err, errImageGone) {
 		// Removed by another since it was prepared: say so, or prepare it anew.
 		r.images.forget(p.digest)
-		if run.image, err = r.prepare(r.ctx(ctx), s.Digest); err == nil {
+		if run.image, err = r.prepare(r.ctx(ctx), s.Digest, s.Settings.User); err == nil {
 			run.id = r.newContainerID()
 			res, err = run.run(ctx)
 		}
@@ -85,6 +85,7 @@ type run struct {
 	image *prepared
 	id    string // of the container, the task, the snapshot and the directory
 	io    *stdio
+	box   *sandbox
 	pid   uint32 // of the first process, as the daemon numbers them
 	gone  bool   // the task is deleted already
 	kept  bool   // everything stays, because it may still run
@@ -94,10 +95,10 @@ func (u *run) tasks() taskapi.TasksClient { return u.r.client.TaskService() }
 
 // run makes the container, waits for its end and removes it, in every case.
 func (u *run) run(ctx context.Context) (res invoke.Result, err error) {
-	spec, err := u.r.spec(ctx, u.id, u.image, u.s)
-	if err != nil {
+	if u.box, err = u.r.sandbox(u.id, u.image, u.s); err != nil {
 		return res, err
 	}
+	defer u.box.close()
 	if u.io, err = u.r.newStdio(u.id, u.s); err != nil {
 		return res, err
 	}
@@ -114,7 +115,7 @@ func (u *run) run(ctx context.Context) (res invoke.Result, err error) {
 	// the back of the cleanup. So setting up is never cut off; it is short.
 	setup, cancel := u.r.detached(ctx, setupLimit)
 	defer cancel()
-	rootfs, err := u.create(setup, spec)
+	rootfs, err := u.create(setup)
 	defer func() {
 		if cerr := u.remove(ctx, err); err == nil && cerr != nil {
 			err = u.r.failure("Removing the container of "+u.s.Name, cerr)
@@ -147,12 +148,12 @@ func (u *run) run(ctx context.Context) (res invoke.Result, err error) {
 }
 
 // create makes the container's record and its snapshot, at the same time.
-func (u *run) create(ctx context.Context, spec any) (rootfs []mount.Mount, err error) {
+func (u *run) create(ctx context.Context) (rootfs []mount.Mount, err error) {
 	ctx, err = u.r.leased(ctx)
 	if err != nil {
 		return nil, u.r.failure("Making a lease", err)
 	}
-	specAny, err := typeurl.MarshalAny(spec)
+	specAny, err := typeurl.MarshalAny(u.box.spec)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +163,7 @@ func (u *run) create(ctx context.Context, spec any) (rootfs []mount.Mount, err e
 	}
 	var group errgroup.Group
 	group.Go(func() (err error) {
-		rootfs, err = u.r.client.SnapshotService(u.r.snapshotter).Prepare(ctx, u.id, u.image.chain)
+		rootfs, err = u.r.client.SnapshotService(u.r.snapshotter).Prepare(ctx, u.id, u.image.chain, u.box.ids.labels()...)
 		if errdefs.IsNotFound(err) {
 			err = errImageGone
 		}
@@ -191,11 +192,8 @@ func (u *run) create(ctx context.Context, spec any) (rootfs []mount.Mount, err e
 // runtimeOptions tell the shim which runc to use, and who owns the program's
 // standard files.
 func (u *run) runtimeOptions() (typeurl.Any, error) {
-	owner, err := processUser(u.image, u.s.Settings.User)
-	if err != nil {
-		return nil, err
-	}
-	o := &options.Options{BinaryName: u.r.runc, IoUid: owner.UID, IoGid: owner.GID}
+	uid, gid := u.box.ids.owner(u.box.spec.Process.User)
+	o := &options.Options{BinaryName: u.r.runc, IoUid: uid, IoGid: gid}
 	if u.r.embedded {
 		o.Root = u.r.runtimeDir + "/runc"
 	}
@@ -218,7 +216,7 @@ func (u *run) createTask(ctx context.Context, rootfs []mount.Mount) error {
 		return u.startFailure(errgrpc.ToNative(err))
 	}
 	u.pid = resp.Pid
-	return nil
+	return checkGrants(u.pid, u.box.grants)
 }
 
 // remove takes everything of a run away, whatever became of it. The caller's

@@ -1,80 +1,104 @@
 package containerd
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"sort"
 	"strings"
 
-	"github.com/containerd/cgroups/v3"
 	"github.com/containerd/containerd/v2/contrib/seccomp"
-	"github.com/containerd/containerd/v2/core/containers"
-	"github.com/containerd/containerd/v2/pkg/oci"
 	"github.com/opencontainers/runtime-spec/specs-go"
-	"golang.org/x/sys/unix"
 
 	"deployster/internal/diag"
 	"deployster/internal/invoke"
 )
 
-// features are what this kernel can do.
-type features struct {
-	recursiveReadOnly bool // mount_setattr: read-only with all that is mounted below
-	cgroup2           bool
-}
-
-func probeFeatures() features {
-	err := unix.MountSetattr(-1, "", 0, &unix.MountAttr{})
-	return features{
-		recursiveReadOnly: !errors.Is(err, unix.ENOSYS),
-		cgroup2:           cgroups.Mode() == cgroups.Unified,
-	}
-}
-
 // cgroupPath is where a container's cgroup is, below the root of each
 // hierarchy: not below a common one, which would be left behind.
 func cgroupPath(id string) string { return "/" + id }
 
-// spec says how a container is made for an invocation of an image.
-func (r *Runtime) spec(ctx context.Context, id string, p *prepared, s invoke.Spec) (*specs.Spec, error) {
+// sandbox is how the container of an invocation is made.
+type sandbox struct {
+	spec   *specs.Spec
+	ids    *idRange
+	grants []grant // open until the sandbox is closed
+}
+
+func (b *sandbox) close() {
+	for _, g := range b.grants {
+		_ = g.file.Close() // it was not even read
+	}
+}
+
+// sandbox says how a container is made for an invocation of an image.
+func (r *Runtime) sandbox(id string, p *prepared, s invoke.Spec) (*sandbox, error) {
 	argv, err := s.Command(p.config.Entrypoint, p.config.Cmd)
 	if err != nil {
 		return nil, diag.Errorf("The image does not say what to run", "%s.", sentence(err))
 	}
-	// Docker mounts nothing on /run.
-	spec, err := oci.GenerateSpecWithPlatform(r.ctx(ctx), nil, "linux", &containers.Container{ID: id}, oci.WithoutRunMount)
+	if err := r.host.check(s.Settings); err != nil {
+		return nil, err
+	}
+	b := &sandbox{}
+	if b.ids, err = r.ids(s.Settings); err != nil {
+		return nil, err
+	}
+	profile, err := r.apparmorProfile()
 	if err != nil {
 		return nil, err
 	}
+	if b.grants, err = r.openGrants(s); err != nil {
+		b.close()
+		return nil, err
+	}
+	b.spec = r.host.spec(p, s, argv, b.ids)
+	b.spec.Process.ApparmorProfile = profile
+	b.spec.Linux.CgroupsPath = cgroupPath(id)
+	r.host.mount(b.spec, s.Settings, b.grants, b.ids)
+	return b, nil
+}
+
+// spec lays what a type asks for on the baseline.
+func (h host) spec(p *prepared, s invoke.Spec, argv []string, ids *idRange) *specs.Spec {
+	spec := h.baseline()
 	proc := spec.Process
 	proc.Args = argv
 	proc.Cwd = p.cwd
 	proc.Env = environment(p.config.Env, s.Settings.Env)
-	proc.NoNewPrivileges = true
-	caps, err := capabilities(s.Settings.Capabilities)
-	if err != nil {
-		return nil, err
-	}
-	proc.Capabilities = &specs.LinuxCapabilities{Bounding: caps, Permitted: caps, Effective: caps}
+	proc.Capabilities = capabilities(s.Settings.Capabilities)
 	proc.Rlimits = rlimits(s)
-	if proc.User, err = processUser(p, s.Settings.User); err != nil {
-		return nil, err
+	proc.User = specs.User{UID: uint32(p.user.Uid), GID: uint32(p.user.Gid)}
+	for _, g := range p.user.Sgids {
+		proc.User.AdditionalGids = append(proc.User.AdditionalGids, uint32(g))
 	}
-	spec.Root.Readonly = s.Settings.ReadOnlyRootFS
-	spec.Linux.CgroupsPath = cgroupPath(id)
 	spec.Linux.Resources = resources(s.Settings)
+	if s.Settings.ReadOnlyRootFS {
+		spec.Root.Readonly = true
+		spec.Mounts = append(spec.Mounts, scratch())
+	}
+	if s.Settings.Network != invoke.NoNetwork {
+		dropNamespace(spec, specs.NetworkNamespace)
+	}
+	ids.apply(spec)
+	// The filter depends on the capabilities.
 	spec.Linux.Seccomp = seccomp.DefaultProfile(spec)
-	if r.features.cgroup2 {
-		spec.Linux.Namespaces = append(spec.Linux.Namespaces, specs.LinuxNamespace{Type: specs.CgroupNamespace})
+	return spec
+}
+
+// capabilities are those of root inside; another user has none in effect. Only
+// what is asked for by name is also given to another user: without that it
+// would be of no use to him, since programs cannot gain any.
+func capabilities(c invoke.Capabilities) *specs.LinuxCapabilities {
+	all, named := withPrefix(c.Effective()), withPrefix(c.Named())
+	return &specs.LinuxCapabilities{Bounding: all, Permitted: all, Effective: all, Inheritable: named, Ambient: named}
+}
+
+func withPrefix(names []string) (out []string) {
+	for _, name := range names {
+		out = append(out, "CAP_"+name)
 	}
-	if err := r.mounts(spec, s); err != nil {
-		return nil, err
-	}
-	return spec, nil
+	return out
 }
 
 // environment is the image's, with what is set on top; a later one wins.
@@ -104,65 +128,6 @@ func environment(image []string, set map[string]string) []string {
 	return env
 }
 
-// mounts adds the network and the mounts of an invocation to a spec.
-func (r *Runtime) mounts(spec *specs.Spec, s invoke.Spec) error {
-	taken := map[string]bool{}
-	for _, m := range s.Mounts {
-		taken[path.Clean(m.Target)] = true
-	}
-	if s.Settings.Network != invoke.NoNetwork {
-		dropNamespace(spec, specs.NetworkNamespace)
-		for _, file := range []string{"/etc/resolv.conf", "/etc/hosts"} {
-			if _, err := os.Stat(file); err == nil && !taken[file] {
-				spec.Mounts = append(spec.Mounts, r.bind(file, file, false))
-			}
-		}
-	}
-	if dir := s.Settings.Workdir; dir != "" {
-		if err := checkMount(invoke.Mount{Source: dir, Target: dir}); err != nil {
-			return err
-		}
-		spec.Mounts = append(spec.Mounts, r.bind(dir, dir, false))
-		spec.Process.Cwd = dir
-	}
-	for _, m := range s.Mounts {
-		if err := checkMount(m); err != nil {
-			return err
-		}
-		spec.Mounts = append(spec.Mounts, r.bind(m.Source, m.Target, m.Writable))
-	}
-	return nil
-}
-
-func checkMount(m invoke.Mount) error {
-	switch {
-	case !filepath.IsAbs(m.Source):
-		return diag.Errorf("A mount is not usable", "Its source %q is not an absolute path.", m.Source)
-	case !path.IsAbs(m.Target) || path.Clean(m.Target) == "/":
-		return diag.Errorf("A mount is not usable", "Its place in the container, %q, is not an absolute path below /.", m.Target)
-	}
-	if _, err := os.Stat(m.Source); err != nil {
-		return &caused{diag.Errorf("What is to be mounted is not there",
-			"%s, for %s in the container: %s. Make it, or name another file or directory.", m.Source, m.Target, err), err}
-	}
-	return nil
-}
-
-// bind mounts something of this host. Read-only means with all that is mounted
-// below it, where the kernel can do that.
-func (r *Runtime) bind(source, target string, writable bool) specs.Mount {
-	options := []string{"rbind", "nosuid", "nodev"}
-	switch {
-	case writable:
-		options = append(options, "rw")
-	case r.features.recursiveReadOnly:
-		options = append(options, "ro", "rro")
-	default:
-		options = append(options, "ro")
-	}
-	return specs.Mount{Type: "bind", Source: source, Destination: target, Options: options}
-}
-
 func dropNamespace(spec *specs.Spec, t specs.LinuxNamespaceType) {
 	for i, n := range spec.Linux.Namespaces {
 		if n.Type == t {
@@ -176,7 +141,7 @@ func dropNamespace(spec *specs.Spec, t specs.LinuxNamespaceType) {
 // whether the kernel killed anything in it for want of memory.
 func (r *Runtime) oomKilled(id string) bool {
 	file := filepath.Join("/sys/fs/cgroup/memory", cgroupPath(id), "memory.oom_control")
-	if r.features.cgroup2 {
+	if r.host.cgroup2 {
 		file = filepath.Join("/sys/fs/cgroup", cgroupPath(id), "memory.events")
 	}
 	b, err := os.ReadFile(file)

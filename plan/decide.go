@@ -63,7 +63,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 	return &Step{
 		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: Sensitive(b.types[r.Address], resolved),
-		ReadOnly: r.ReadOnly, Aliases: r.Aliases, Init: b.types[r.Address], Settings: r.Settings,
+		ReadOnly: r.ReadOnly, Aliases: r.Aliases, Init: b.types[r.Address], Settings: r.Settings, RunsWith: r.Settings.Widened(),
 		Mounts: b.mounts[r.Address], Timeouts: Timeouts{State: state.Duration(r.Timeouts.State), Action: state.Duration(r.Timeouts.Action)}, Protect: r.PreventDestroy, OnRemove: string(r.OnRemove),
 		Source: r.Range.String(), SecretEnv: SecretEnv(r.Settings.Env, b.manifest.Secrets()),
 	}

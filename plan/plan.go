@@ -94,6 +94,7 @@ type Step struct {
 	Aliases   map[string]string `json:"aliases,omitempty"` // alias -> address
 	Init      protocol.Type     `json:"init"`
 	Settings  invoke.Settings   `json:"settings"`
+	RunsWith  []string          `json:"runs_with,omitempty"`     // what Settings give beyond the defaults, for people to read
 	SecretEnv []string          `json:"sensitive_env,omitempty"` // names in Settings.Env
 	Mounts    []invoke.Mount    `json:"mounts,omitempty"`
 	Timeouts  Timeouts          `json:"timeouts,omitzero"`

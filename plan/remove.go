@@ -45,7 +45,7 @@ func (b *builder) removeAll(ctx context.Context) {
 // remove decides about one such resource.
 func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*Step, error) {
 	step := &Step{Type: entry.Type, Change: Forget, Config: entry.Config, Sensitive: entry.Sensitive.Config, SecretEnv: entry.Sensitive.Env,
-		Settings: entry.Settings, Mounts: entry.Mounts,
+		Settings: entry.Settings, RunsWith: entry.Settings.Widened(), Mounts: entry.Mounts,
 		Timeouts: Timeouts{State: entry.StateTimeout, Action: entry.ActionTimeout}, Init: protocol.Type{Reference: entry.Type, Digest: entry.Digest}}
 	block := b.removedBlock(addr)
 	switch {

@@ -81,50 +81,6 @@ type Mount struct {
 	Writable bool   `json:"writable,omitempty"`
 }
 
-// Network is the network that a container sees.
-type Network string
-
-// The networks: the host's own (the default), or an empty one.
-const (
-	HostNetwork Network = "host"
-	NoNetwork   Network = "none"
-)
-
-// Settings are how the containers of a type are run.
-type Settings struct {
-	Network        Network           `json:"network,omitempty"` // "" = host
-	Env            map[string]string `json:"env,omitempty"`
-	Memory         int64             `json:"memory,omitempty"`    // bytes; 0 = no limit of ours
-	CPU            int64             `json:"cpu,omitempty"`       // thousandths of a processor; 0 = no limit of ours
-	Processes      int64             `json:"processes,omitempty"` // 0 = DefaultProcesses
-	Disk           int64             `json:"disk,omitempty"`      // bytes in the container's own files; 0 = DefaultDisk
-	Workdir        string            `json:"workdir,omitempty"`   // "" = the image's; mounted read-only from this host where set
-	ReadOnlyRootFS bool              `json:"read_only_rootfs,omitempty"`
-	Capabilities   []string          `json:"capabilities,omitzero"` // "NET_ADMIN"; nil = DefaultCapabilities, empty = none
-	User           string            `json:"user,omitempty"`        // "uid" or "uid:gid"; "" = the image's
-
-	// How much an image may say, and how long it may think. 0 = the default of
-	// who speaks with it.
-	MaxAnswer   int64         `json:"answer_size,omitempty"` // bytes of an answer
-	KeepLog     int64         `json:"log_size,omitempty"`    // bytes kept of a log
-	InitTimeout time.Duration `json:"init_timeout_ns,omitempty"`
-}
-
-// The limits of a container for which nothing else is asked: on its processes
-// and threads, and on the bytes that it may have in files of its own.
-const (
-	DefaultProcesses = 1024
-	DefaultDisk      = 10 << 30
-)
-
-// DefaultCapabilities are docker's, without NET_RAW and MKNOD.
-func DefaultCapabilities() []string {
-	return []string{
-		"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "NET_BIND_SERVICE",
-		"SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
-	}
-}
-
 // Result is how an invocation ended.
 type Result struct {
 	ExitCode int

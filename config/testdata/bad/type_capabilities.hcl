@@ -1,5 +1,16 @@
 type "t" {
   image = "a/b"
-  capabilities = ["net_admin"]
+  capabilities {
+    add  = ["NET_ADMINN"]
+    drop = ["chown", "KILL"]
+  }
 }
-# error 3:18 Invalid capabilities
+type "u" {
+  image = "a/b"
+  capabilities {
+    add  = ["SYS_TIME"]
+    drop = ["CAP_SYS_TIME"]
+  }
+}
+# error 4:12 Linux has no capability "NET_ADMINN". Did you mean "NET_ADMIN"?
+# error 12:12 both added and dropped
