@@ -35,6 +35,7 @@ require (
 	golang.org/x/term v0.47.0
 	golang.org/x/text v0.42.0
 	google.golang.org/grpc v1.83.2
+	oras.land/oras-go/v2 v2.6.4
 	pgregory.net/rapid v1.3.0
 )
 

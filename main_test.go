@@ -46,6 +46,11 @@ var update = flag.Bool("update", false, "write what the scripts' commands print 
 //	daemon                  start Debian's containerd: DAEMON_ADDRESS, DAEMON_PID
 //	daemon-clean NAMESPACE  nothing of any run is left in that daemon
 //	socket FILE             a unix socket that nobody listens at
+//	registry [password|token] [tls]
+//	                        start a registry behind a door of ours: REGISTRY, REGISTRY_CA, REGISTRY_LOG
+//	push NAME:TAG DIR       put an image of DIR into it, with busybox if it has a type: PUSHED is its digest
+//	disturb [TROUBLE...]    cut=BYTES gone busy=TIMES evil: what the door does from now on
+//	expand FROM TO          copy a file, with the variables of the script in it
 //	same-digest FILE FILE   two outputs of image pack or import name one image
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -81,6 +86,10 @@ func runScripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
 			"daemon":        startDaemon,
 			"daemon-clean":  daemonClean,
 			"socket":        leaveSocket,
+			"registry":      startRegistry,
+			"push":          pushImage,
+			"disturb":       disturb,
+			"expand":        expand,
 		},
 	})
 }
@@ -97,6 +106,10 @@ func isolate(env *testscript.Env, root string) error {
 	env.Setenv("DEPLOYSTER_RUNC", safeRunc(root))
 	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 	env.Setenv("ROOT", root)
+	env.Values[registryKey{}] = &registry{}
+	if err := noRegistries(env); err != nil {
+		return err
+	}
 	env.Defer(func() {
 		if err := os.RemoveAll(data); err != nil {
 			panic(fmt.Sprintf("the data directory cannot be removed, something still uses it: %s", err))
@@ -106,6 +119,18 @@ func isolate(env *testscript.Env, root string) error {
 		}
 	})
 	return nil
+}
+
+// noRegistries keeps a script from asking anybody outside of this machine: the
+// registry of names without one is a port where nobody listens.
+func noRegistries(env *testscript.Env) error {
+	certs := filepath.Join(env.WorkDir, ".certs")
+	env.Setenv("DEPLOYSTER_CERTS_DIR", certs)
+	env.Setenv("CERTS", certs)
+	if err := os.MkdirAll(filepath.Join(certs, "docker.io"), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(certs, "docker.io", "hosts.toml"), []byte("server = \"http://127.0.0.1:1\"\n"), 0o644)
 }
 
 // safeRunc is the one that `make test` has built, if it had to.

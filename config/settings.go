@@ -154,7 +154,7 @@ func containerUser(text string) (string, error) {
 }
 
 func bytesBetween(text string, low, high int64) (int64, error) {
-	n, err := parseBytes(text)
+	n, err := ParseBytes(text)
 	if err == nil && (n < low || n > high) {
 		return 0, fmt.Errorf("%q is out of range: from %d to %d bytes", text, low, high)
 	}

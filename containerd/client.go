@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/containerd/containerd/v2/client"
 	"github.com/containerd/containerd/v2/core/leases"
 	"github.com/containerd/containerd/v2/pkg/namespaces"
+	"github.com/containerd/log"
 	"golang.org/x/sys/unix"
 
 	"deployster/internal/diag"
@@ -40,6 +42,8 @@ type Options struct {
 	Runc         string        // the runc to use; "" = beside the executable, then on PATH
 	AllowOldRunc bool          // take one with known holes, and warn
 	IdleExit     time.Duration // of the embedded containerd; 0 = DefaultIdleExit
+
+	Registries RegistryOptions
 
 	Warn func(*diag.Diagnostic) // gets warnings, from any goroutine; nil = nobody
 }
@@ -96,6 +100,8 @@ type Runtime struct {
 	namespace   string
 	snapshotter string
 	runtimeDir  string
+	dataDir     string // of the embedded containerd
+	registries  *registries
 	runc        string // "" = the daemon's own
 	embedded    bool
 
@@ -131,11 +137,15 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Runtime{namespace: o.Namespace, runtimeDir: o.RuntimeDir, embedded: o.Address == "", id: newID()}
+	r := &Runtime{namespace: o.Namespace, runtimeDir: o.RuntimeDir, dataDir: o.DataDir, embedded: o.Address == "", id: newID(),
+		registries: newRegistries(o.Registries)}
 	r.host, r.own = probeHost(), []string{o.RuntimeDir}
 	if r.embedded {
 		r.own = append(r.own, o.DataDir)
 	}
+	// What the libraries of a client log says nothing that their errors do not
+	// say, and must not get to a terminal.
+	log.L.Logger.SetOutput(io.Discard)
 	socket := o.server().socket()
 	if r.embedded {
 		err = r.openEmbedded(ctx, o)

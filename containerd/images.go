@@ -23,6 +23,7 @@ type ImageInfo struct {
 	Digest  string    `json:"digest"` // of its manifest or index
 	Size    int64     `json:"size"`   // of its content, compressed as it is kept
 	Created time.Time `json:"created"`
+	From    string    `json:"from,omitempty"` // the name it was pulled by; "" = it was made or brought here
 }
 
 // An image is kept under two records: its name, which may move to another
@@ -53,7 +54,7 @@ func (r *Runtime) Images(ctx context.Context) ([]ImageInfo, error) {
 }
 
 func (r *Runtime) info(ctx context.Context, i images.Image) ImageInfo {
-	info := ImageInfo{Name: i.Name, Digest: i.Target.Digest.String(), Created: i.CreatedAt}
+	info := ImageInfo{Name: i.Name, Digest: i.Target.Digest.String(), Created: i.CreatedAt, From: i.Labels[labelSource]}
 	// Parts of other platforms may be missing; what can be counted is.
 	info.Size, _ = i.Size(ctx, r.client.ContentStore(), platform())
 	return info
@@ -79,7 +80,7 @@ func (r *Runtime) Resolve(ctx context.Context, ref string) (invoke.Image, error)
 	if err != nil {
 		return invoke.Image{}, r.missing(ctx, ref, err)
 	}
-	return invoke.Image{Reference: name, Digest: i.Target.Digest.String()}, nil
+	return obtained(name, i), nil
 }
 
 // normalize completes a reference as docker does. With a digest in it, the
@@ -122,7 +123,7 @@ func (r *Runtime) keepDigest(ctx context.Context, i images.Image) error {
 	if isDigest(i.Name) || r.images.isKept(i.Target.Digest) {
 		return nil
 	}
-	_, err := r.client.ImageService().Create(ctx, images.Image{Name: i.Target.Digest.String(), Target: i.Target})
+	_, err := r.client.ImageService().Create(ctx, images.Image{Name: i.Target.Digest.String(), Target: i.Target, Labels: i.Labels})
 	if err != nil && !errdefs.IsAlreadyExists(err) {
 		return err
 	}

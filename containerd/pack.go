@@ -171,7 +171,7 @@ func (r *Runtime) writeImage(ctx context.Context, name string, c ocispec.Image, 
 	service := r.client.ImageService()
 	created, err := service.Create(ctx, record)
 	if errdefs.IsAlreadyExists(err) {
-		created, err = service.Update(ctx, record, "target")
+		created, err = service.Update(ctx, record, "target", "labels")
 	}
 	return created, err
 }

@@ -168,6 +168,9 @@ func readConfig(ctx context.Context, cs content.Store, record images.Image) (c o
 	if err := json.Unmarshal(b, &c); err != nil {
 		return c, fmt.Errorf("its config is broken: %w", err)
 	}
+	if c.Architecture != "" && !platform().Match(c.Platform) {
+		return c, fmt.Errorf("it is not for the platform %s, but for %s", platforms.DefaultString(), platforms.Format(c.Platform))
+	}
 	if len(c.RootFS.DiffIDs) == 0 {
 		return c, fmt.Errorf("it has no files: its config names no layers")
 	}

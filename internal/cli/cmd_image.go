@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -19,10 +20,11 @@ func imageCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:            "image",
 		HideHelpCommand: true,
-		Usage:           "bring in, make and list the images of resource types",
+		Usage:           "pull, bring in, make and list the images of resource types",
 		Subcommands: []*cli.Command{
 			{Name: "ls", Usage: "list the images that are here",
 				Action: func(c *cli.Context) error { return withRuntime(c, e, listImages) }},
+			pullCommand(e),
 			{Name: "import", Usage: "bring in a tar of docker save or of an OCI layout", ArgsUsage: "FILE|-",
 				Action: func(c *cli.Context) error { return withRuntime(c, e, importImages) }},
 			packCommand(e),
@@ -73,13 +75,13 @@ func listImages(c *cli.Context, s *session) error {
 func (p printer) images(list []containerd.ImageInfo) {
 	var text bytes.Buffer
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "NAME\tDIGEST\tSIZE\tCREATED")
+	_, _ = fmt.Fprintln(table, "NAME\tDIGEST\tSIZE\tCREATED\tFROM")
 	for _, i := range list {
 		created := "-"
 		if !i.Created.IsZero() && i.Created.Unix() != 0 {
 			created = i.Created.UTC().Format(time.RFC3339)
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", diag.Visible(i.Name), i.Digest, bytesText(i.Size), created)
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", diag.Visible(i.Name), i.Digest, bytesText(i.Size), created, cmp.Or(diag.Visible(i.From), "-"))
 	}
 	_ = table.Flush() // into memory
 	p.printf("%s", text.String())

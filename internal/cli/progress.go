@@ -2,8 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
-	"sync"
 	"time"
 
 	"deployster/apply"
@@ -11,18 +9,6 @@ import (
 	"deployster/internal/typeclient"
 	"deployster/plan"
 )
-
-// lockedWriter lets many goroutines print whole pieces.
-type lockedWriter struct {
-	mu sync.Mutex
-	w  io.Writer
-}
-
-func (l *lockedWriter) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.w.Write(p)
-}
 
 // progress tells on stderr what is going on.
 type progress struct {

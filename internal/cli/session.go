@@ -34,6 +34,9 @@ type session struct {
 	records *recorder
 	beat    *heartbeat
 	vault   *vault // what must never be shown
+	pulls   *pullView
+
+	maxImage int64 // bytes that an image may have that is pulled; 0 = the default
 }
 
 // newSession reads the flags that all commands have.
@@ -48,9 +51,30 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 	color := e.wantsColor()
 	verbose := c.Bool("verbose")
 	v := &vault{}
-	return &session{env: e, dir: dir, verbose: verbose, started: time.Now(), vault: v,
+	stderr := &lockedWriter{w: e.Stderr}
+	s := &session{env: e, dir: dir, verbose: verbose, started: time.Now(), vault: v,
 		out: printer{out: e.Stdout, hide: v.hide, style: style{on: e.Color && color}, verbose: verbose},
-		err: printer{out: &lockedWriter{w: e.Stderr}, hide: v.hide, style: style{on: e.ErrColor && color}, verbose: verbose}}, nil
+		err: printer{out: stderr, hide: v.hide, style: style{on: e.ErrColor && color}, verbose: verbose}}
+	s.pulls = newPullView(s.err, stderr, e.ErrColor)
+	if text := e.get("DEPLOYSTER_MAX_IMAGE"); text != "" {
+		size, err := config.ParseBytes(text)
+		if err != nil {
+			return nil, diag.Errorf("DEPLOYSTER_MAX_IMAGE is not a size", "%s. Write, for example, 20GiB.", err)
+		}
+		s.maxImage = size
+	}
+	return s, nil
+}
+
+// dockerConfig is where docker keeps credentials for registries.
+func (s *session) dockerConfig() string {
+	if dir := s.env.get("DOCKER_CONFIG"); dir != "" {
+		return filepath.Join(s.path(dir), "config.json")
+	}
+	if s.env.Home == "" {
+		return ""
+	}
+	return filepath.Join(s.env.Home, ".docker", "config.json")
 }
 
 // path makes a path of the user's absolute.
@@ -170,6 +194,10 @@ func (s *session) runtimeOptions(c *cli.Context) containerd.Options {
 		}
 		return ""
 	}
+	certs := filepath.SplitList(s.env.get("DEPLOYSTER_CERTS_DIR"))
+	if len(certs) == 0 {
+		certs = []string{"/etc/containerd/certs.d", "/etc/docker/certs.d"}
+	}
 	idle, _ := time.ParseDuration(s.env.get("DEPLOYSTER_IDLE_EXIT")) // not a duration: the default
 	return containerd.Options{
 		Address:      first(c.String("containerd-address"), s.env.get("CONTAINERD_ADDRESS")),
@@ -178,7 +206,9 @@ func (s *session) runtimeOptions(c *cli.Context) containerd.Options {
 		Runc:         s.env.get("DEPLOYSTER_RUNC"),
 		AllowOldRunc: s.env.get("DEPLOYSTER_ALLOW_OLD_RUNC") == "1",
 		IdleExit:     idle,
-		Warn:         s.err.diagnostic,
+		Registries: containerd.RegistryOptions{CertDirs: certs, DockerConfig: s.dockerConfig(),
+			MaxImage: s.maxImage, Progress: s.pulls.progress},
+		Warn: s.err.diagnostic,
 	}
 }
 

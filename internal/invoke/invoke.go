@@ -33,6 +33,7 @@ type Runner interface {
 type Image struct {
 	Reference string // the full name, e.g. docker.io/acme/file:1
 	Digest    string // of its manifest or index, "sha256:..."
+	Pulled    bool   // it came from a registry, where it can be had again
 }
 
 // Kind says what an invocation may do to the world.

@@ -1,0 +1,149 @@
+package containerd
+
+import (
+	"context"
+	"errors"
+
+	"github.com/containerd/containerd/v2/core/images"
+	"github.com/containerd/errdefs"
+	digest "github.com/opencontainers/go-digest"
+
+	"deployster/internal/diag"
+	"deployster/internal/invoke"
+)
+
+// Obtain makes sure that an image is here, on the terms of w, and says which
+// one it is. An image that is not what w.Digest wants is an
+// *invoke.DigestError, and nothing has changed then.
+func (r *Runtime) Obtain(ctx context.Context, w invoke.Wanted) (invoke.Image, error) {
+	ctx = r.ctx(ctx)
+	name, dgst, err := normalize(w.Reference)
+	if err != nil {
+		return invoke.Image{}, err
+	}
+	want := digest.Digest(w.Digest)
+	if dgst != "" && want == "" {
+		want = dgst
+	}
+	record, err := r.local(ctx, name, dgst)
+	switch {
+	case err != nil && !errdefs.IsNotFound(err):
+		return invoke.Image{}, r.failure("Looking for the image "+w.Reference, err)
+	case err == nil && want != "" && record.Target.Digest != want && w.Pull != invoke.PullAlways:
+		return invoke.Image{}, &invoke.DigestError{Reference: w.Reference, Have: record.Target.Digest.String(), Want: want.String()}
+	case err != nil && want != "" && dgst == "":
+		// The name is unknown here, and the image may be here without it.
+		if record, err = r.findDigest(ctx, want); err == nil {
+			err = r.giveName(ctx, name, record)
+		}
+	}
+	if err != nil && !errdefs.IsNotFound(err) {
+		return invoke.Image{}, r.failure("Looking for the image "+w.Reference, err)
+	}
+	here := err == nil
+	switch {
+	case here && (w.Pull != invoke.PullAlways || dgst != ""):
+		return r.here(ctx, name, record, w)
+	case w.Pull == invoke.PullNever, isDigest(name):
+		return invoke.Image{}, errNotPulled(w, r.nearest(ctx, w.Reference))
+	case w.Pull == invoke.PullAlways && dgst == "":
+		return r.refresh(ctx, name, record, here, w)
+	}
+	record, err = r.pull(ctx, name, want, w.Verify)
+	if err != nil {
+		return invoke.Image{}, r.notHere(ctx, w.Reference, err)
+	}
+	return obtained(name, record), nil
+}
+
+func obtained(name string, record images.Image) invoke.Image {
+	return invoke.Image{Reference: name, Digest: record.Target.Digest.String(), Pulled: record.Labels[labelSource] != ""}
+}
+
+// local looks for an image by its name, or by the digest in that.
+func (r *Runtime) local(ctx context.Context, name string, dgst digest.Digest) (images.Image, error) {
+	if dgst != "" {
+		return r.findDigest(ctx, dgst)
+	}
+	record, err := r.client.ImageService().Get(ctx, name)
+	if err == nil {
+		err = r.keepDigest(ctx, record)
+	}
+	return record, err
+}
+
+// here takes an image that is here, if it carries the signature it must.
+func (r *Runtime) here(ctx context.Context, name string, record images.Image, w invoke.Wanted) (invoke.Image, error) {
+	if w.Verify != nil {
+		if err := r.verifySigned(ctx, name, record.Target.Digest, *w.Verify); err != nil {
+			return invoke.Image{}, r.pullFailure(ctx, name, err)
+		}
+	}
+	return obtained(name, record), nil
+}
+
+// refresh asks the registry what a tag means now, and fetches that if it is
+// not here.
+func (r *Runtime) refresh(ctx context.Context, name string, record images.Image, here bool, w invoke.Wanted) (invoke.Image, error) {
+	now, err := r.Remote(ctx, name)
+	if err != nil {
+		return invoke.Image{}, err
+	}
+	if w.Digest != "" && now != w.Digest {
+		return invoke.Image{}, &invoke.DigestError{Reference: w.Reference, Have: now, Want: w.Digest, InRegistry: true}
+	}
+	if !here || record.Target.Digest.String() != now {
+		if record, err = r.pull(ctx, name, digest.Digest(now), w.Verify); err != nil {
+			return invoke.Image{}, err
+		}
+		return obtained(name, record), nil
+	}
+	return r.here(ctx, name, record, w)
+}
+
+// Remote asks the registry for the digest of a tag. Nothing is fetched.
+func (r *Runtime) Remote(ctx context.Context, ref string) (string, error) {
+	name, dgst, err := normalize(ref)
+	if err != nil || dgst != "" {
+		return dgst.String(), err
+	}
+	ctx = r.ctx(ctx)
+	m := newMeter(familiar(name), r.registries.options.Progress)
+	p := &puller{r: r, name: name, ref: name, resolver: r.registries.resolver(ctx), meter: m}
+	found, err := p.resolve(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		return "", r.pullFailure(ctx, name, err)
+	}
+	return found.Digest.String(), nil
+}
+
+// notHere adds to the error of a pull that nobody asked for what else can be
+// done: the name may be that of an image which was never in a registry.
+func (r *Runtime) notHere(ctx context.Context, ref string, err error) error {
+	var d *diag.Diagnostic
+	if errors.Is(err, context.Canceled) || !errors.As(err, &d) {
+		return err
+	}
+	near := ""
+	if n := r.nearest(ctx, ref); n != "" {
+		near = "Did you mean " + n + ", which is here? "
+	}
+	return &caused{diag.Errorf("There is no image "+ref+" here, and it cannot be pulled",
+		"%s%s\nAn image that is in no registry is brought in with `deployster image import FILE`, or made with `deployster image pack`; `deployster image ls` lists what is here.", near, d.Detail), err}
+}
+
+func errNotPulled(w invoke.Wanted, near string) error {
+	why := ""
+	if w.Pull == invoke.PullNever {
+		why = "Its type says pull = \"never\", so no registry was asked. "
+	}
+	err := errNoImage(w.Reference, near)
+	var d *diag.Diagnostic
+	if errors.As(err, &d) {
+		d.Detail = why + d.Detail
+	}
+	return err
+}

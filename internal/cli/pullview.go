@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"deployster/containerd"
+	"deployster/internal/diag"
+)
+
+// pullView shows how far pulls are: on a terminal in one line that changes,
+// and otherwise in a few lines.
+type pullView struct {
+	printer
+	line *lockedWriter // nil = there is no terminal
+
+	mu   sync.Mutex
+	open map[string]*pullShown
+}
+
+// pullShown is what was said of one pull.
+type pullShown struct {
+	now      containerd.PullProgress
+	since    time.Time // when the download began; zero = it has not
+	told     time.Time
+	attempts int
+}
+
+func newPullView(p printer, line *lockedWriter, terminal bool) *pullView {
+	v := &pullView{printer: p, open: map[string]*pullShown{}}
+	if terminal {
+		v.line = line
+	}
+	return v
+}
+
+// progress is told of every pull, from any goroutine.
+func (v *pullView) progress(p containerd.PullProgress) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	name, now := diag.Visible(p.Reference), time.Now()
+	s := v.open[p.Reference]
+	if s == nil {
+		s = &pullShown{told: now}
+		v.open[p.Reference] = s
+	}
+	s.now = p
+	switch p.Phase {
+	case containerd.PullDownloading:
+		if s.since.IsZero() {
+			s.since = now
+			v.printf("Pulling %s, %s\n", name, bytesText(p.Total))
+		} else if v.line == nil && now.Sub(s.told) >= heartbeatEvery {
+			s.told = now
+			v.printf("Pulling %s: %s of %s\n", name, bytesText(p.Done), bytesText(p.Total))
+		}
+	case containerd.PullRetrying:
+		v.printf("Pulling %s: %s. Trying again in %s.\n", name, diag.Visible(containerd.PullReason(p.Err)), p.Pause)
+	case containerd.PullDone:
+		if !s.since.IsZero() {
+			v.printf("Pulled %s in %s\n", name, short(now.Sub(s.since)))
+		}
+		delete(v.open, p.Reference)
+	case containerd.PullFailed:
+		delete(v.open, p.Reference)
+	}
+	if v.line != nil {
+		v.line.setStatus(v.summary())
+	}
+}
+
+// summary is all of it in one line.
+func (v *pullView) summary() string {
+	var done, total int64
+	var one containerd.PullProgress
+	for _, s := range v.open {
+		done, total, one = done+s.now.Done, total+s.now.Total, s.now
+	}
+	switch {
+	case len(v.open) == 0:
+		return ""
+	case len(v.open) > 1:
+		return fmt.Sprintf("pulling %d images: %s of %s", len(v.open), bytesText(done), bytesText(total))
+	case one.Phase == containerd.PullDownloading:
+		return diag.Visible(fmt.Sprintf("%s of %s: %s", bytesText(done), bytesText(total), one.Reference))
+	}
+	return diag.Visible(fmt.Sprintf("%s %s", one.Phase, one.Reference))
+}
