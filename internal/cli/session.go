@@ -59,7 +59,7 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 	if text := e.get("DEPLOYSTER_MAX_IMAGE"); text != "" {
 		size, err := config.ParseBytes(text)
 		if err != nil {
-			return nil, diag.Errorf("DEPLOYSTER_MAX_IMAGE is not a size", "%s. Write, for example, 20GiB.", err)
+			return nil, diag.Errorf("DEPLOYSTER_MAX_IMAGE is not a size", "%s.", err)
 		}
 		s.maxImage = size
 	}
