@@ -94,7 +94,8 @@ func newApp(e Env) *cli.App {
 		Flags:           globalFlags(),
 		Commands: []*cli.Command{
 			planCommand(e), applyCommand(e), destroyCommand(e), showCommand(e), outputCommand(e),
-			validateCommand(e), formatCommand(e), stateCommand(e), imageCommand(e), versionCommand(e),
+			validateCommand(e), formatCommand(e), graphCommand(e),
+			stateCommand(e), imageCommand(e), versionCommand(e),
 		},
 		Action: func(c *cli.Context) error { return cli.ShowAppHelp(c) },
 	}

@@ -1,0 +1,154 @@
+// Package diagram draws what depends on what: as a graph for Graphviz, as a
+// flowchart for Mermaid, or as an SVG picture of its own. What it is given may
+// have any characters in it, and comes out as text that is shown, never as
+// markup.
+package diagram
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Diagram is what is to be drawn.
+type Diagram struct {
+	Title string
+	Nodes []Node
+	Edges []Edge
+	// Rightwards: what comes later stands to the right of what comes first,
+	// rather than below it.
+	Rightwards bool
+}
+
+// Node is one box.
+type Node struct {
+	ID    string   // unique
+	Lines []string // the text in it
+	Note  string   // shown when the pointer rests on it, where that is possible
+	Kind  string   // how it looks, and a word of the legend; "" = plain
+	Group []string // the modules that it is in, outermost first
+}
+
+// Edge says that From needs To: the arrow points at To, which comes first.
+// Edges of nodes that are not there are left out.
+type Edge struct {
+	From, To string
+	Weak     bool // order only
+}
+
+// kinds are the changes of a plan, and how they look.
+var kinds = []struct{ name, fill, line, text string }{
+	{"", "#f6f8fa", "#57606a", "#1f2328"},
+	{"valid", "#f6f8fa", "#8c959f", "#57606a"},
+	{"create", "#dafbe1", "#1a7f37", "#0a3d1a"},
+	{"update", "#fff8c5", "#9a6700", "#4d3300"},
+	{"destroy", "#ffebe9", "#cf222e", "#66101a"},
+	{"forget", "#eaeef2", "#6e7781", "#424a53"},
+	{"deferred", "#ddf4ff", "#0969da", "#053c80"},
+}
+
+// kindIndex is the place of a kind in kinds; what nobody knows looks plain.
+func kindIndex(name string) int {
+	for i, k := range kinds {
+		if k.name == name {
+			return i
+		}
+	}
+	return 0
+}
+
+// tidy is a copy with sorted nodes and edges, each once, without edges that lead
+// nowhere, and with texts that are fit to be shown: the drawing of one graph is
+// always the same.
+func (d Diagram) tidy() Diagram {
+	d.Nodes, d.Edges = slices.Clone(d.Nodes), slices.Clone(d.Edges)
+	slices.SortFunc(d.Nodes, func(a, b Node) int {
+		return cmp.Or(slices.Compare(a.Group, b.Group), strings.Compare(a.ID, b.ID))
+	})
+	d.Nodes = slices.CompactFunc(d.Nodes, func(a, b Node) bool { return a.ID == b.ID })
+	there := map[string]bool{}
+	for i, n := range d.Nodes {
+		there[n.ID] = true
+		d.Nodes[i].Lines = slices.Clone(n.Lines)
+		for j, line := range n.Lines {
+			d.Nodes[i].Lines[j] = shorten(oneLine(line))
+		}
+		d.Nodes[i].Note = oneLine(n.Note)
+	}
+	d.Edges = slices.DeleteFunc(d.Edges, func(e Edge) bool { return !there[e.From] || !there[e.To] || e.From == e.To })
+	slices.SortFunc(d.Edges, func(a, b Edge) int {
+		weak := map[bool]int{true: 1}
+		return cmp.Or(strings.Compare(a.From, b.From), strings.Compare(a.To, b.To), weak[a.Weak]-weak[b.Weak])
+	})
+	d.Edges = slices.CompactFunc(d.Edges, func(a, b Edge) bool { return a.From == b.From && a.To == b.To })
+	return d
+}
+
+// legend lists the kinds that occur, in the order of kinds.
+func (d Diagram) legend() []int {
+	var used []int
+	for _, n := range d.Nodes {
+		if i := kindIndex(n.Kind); i > 0 && !slices.Contains(used, i) {
+			used = append(used, i)
+		}
+	}
+	slices.Sort(used)
+	return used
+}
+
+// maxLine is how many characters of a line are shown.
+const maxLine = 48
+
+func shorten(s string) string {
+	if r := []rune(s); len(r) > maxLine {
+		return string(r[:maxLine-1]) + "…"
+	}
+	return s
+}
+
+// oneLine replaces what is no visible character, also in XML's eyes.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) || r == 0xfffd {
+			return '?'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+}
+
+// box is a group with what is directly in it; the outermost has no name.
+type box struct {
+	path  []string
+	nodes []int // into Nodes
+	boxes []*box
+}
+
+// boxes sorts the nodes of a tidy diagram into their groups.
+func (d Diagram) boxes() *box {
+	root := &box{}
+	for i, n := range d.Nodes {
+		at := root
+		for depth := range n.Group {
+			j := slices.IndexFunc(at.boxes, func(b *box) bool { return b.path[depth] == n.Group[depth] })
+			if j < 0 {
+				j = len(at.boxes)
+				at.boxes = append(at.boxes, &box{path: n.Group[:depth+1]})
+			}
+			at = at.boxes[j]
+		}
+		at.nodes = append(at.nodes, i)
+	}
+	return root
+}
+
+// name is what a box is called: what is inside another need not repeat it.
+func (b *box) name() string { return shorten(oneLine(b.path[len(b.path)-1])) }
+
+// label is the name of the box that a node is in, "" for none.
+func (n Node) label() string {
+	if len(n.Group) == 0 {
+		return ""
+	}
+	return (&box{path: n.Group}).name()
+}
