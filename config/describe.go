@@ -24,8 +24,7 @@ func (m *Manifest) valueNotes(h *hcl.Diagnostic) []diag.Value {
 			t = t[:len(t)-1]
 			v, diags = t.TraverseAbs(h.EvalContext)
 		}
-		_, local := h.EvalContext.Variables[t.RootName()]
-		if diags.HasErrors() || h.Extra == (hidden{}) && !(local && h.EvalContext.Parent() == nil) {
+		if diags.HasErrors() || h.Extra == (hidden{}) && !isRoot(h.EvalContext, t.RootName()) {
 			continue // the variables of a for expression have lost their marks
 		}
 		note := diag.Value{Name: traversalString(t), Text: describe(v)}
@@ -35,6 +34,17 @@ func (m *Manifest) valueNotes(h *hcl.Diagnostic) []diag.Value {
 	}
 	slices.SortFunc(notes, func(a, b diag.Value) int { return strings.Compare(a.Name, b.Name) })
 	return notes
+}
+
+// isRoot says whether a name stands for one of the roots, and not for a variable
+// of a for expression.
+func isRoot(ctx *hcl.EvalContext, name string) bool {
+	for ; ctx != nil; ctx = ctx.Parent() {
+		if _, ok := ctx.Variables[name]; ok {
+			return ctx.Parent() == nil
+		}
+	}
+	return false
 }
 
 // describe says in a few words what a value is.
