@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/internal/diag"
+	"deployster/internal/strictjson"
 	"deployster/state"
 )
 
@@ -18,7 +20,7 @@ func outputCommand(e Env) *cli.Command {
 		Usage:     "print the outputs that the last apply recorded",
 		ArgsUsage: "[NAME]",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "json", Usage: "as JSON"},
+			&cli.BoolFlag{Name: "json", Usage: "as JSON, sensitive values too"},
 			&cli.BoolFlag{Name: "raw", Usage: "the bare text of one output, sensitive or not"},
 		},
 		Action: func(c *cli.Context) error { return runOutput(c, e) },
@@ -33,6 +35,12 @@ func runOutput(c *cli.Context, e Env) error {
 	if err != nil {
 		return err
 	}
+	if c.Bool("raw") && c.Bool("json") {
+		return diag.Errorf("Wrong command line", "-raw and -json are two forms of the same thing: give one of them.")
+	}
+	if c.Bool("raw") && c.NArg() == 0 {
+		return diag.Errorf("Wrong command line", "-raw prints one output: say which.")
+	}
 	path := s.statePathAround(c)
 	snapshot, recovery, err := state.Load(path)
 	if err != nil {
@@ -40,8 +48,8 @@ func runOutput(c *cli.Context, e Env) error {
 	}
 	s.tellUnlocked(c.Context, path, recovery)
 	if c.NArg() == 0 {
-		if c.Bool("raw") {
-			return diag.Errorf("Wrong command line", "-raw prints one output: say which.")
+		if len(snapshot.Outputs) == 0 {
+			s.err.diagnostic(diag.Warningf("No outputs", "The state file %s has no outputs. They are recorded by an apply of manifests that have output blocks.", path))
 		}
 		return s.out.allOutputs(snapshot, c.Bool("json"))
 	}
@@ -59,31 +67,77 @@ func runOutput(c *cli.Context, e Env) error {
 		return s.out.bare(name, o)
 	case c.Bool("json"):
 		s.out.json(o.Value)
-	default:
-		s.out.printf("%s\n", outputText(o))
+	default: // who asks for one by its name wants to see it
+		s.out.printf("%s\n", values{}.text(o.Value, 0))
 	}
 	return nil
 }
 
-// allOutputs prints every output; sensitive ones are named and not shown.
+// allOutputs prints every output. For a person sensitive ones are named and not
+// shown; a program gets them, with the keys of `terraform output -json`.
 func (p printer) allOutputs(s state.Snapshot, asJSON bool) error {
 	if !asJSON {
 		for _, name := range slices.Sorted(maps.Keys(s.Outputs)) {
-			p.printf("%s = %s\n", name, outputText(s.Outputs[name]))
+			p.printf("%s = %s\n", name, outputText(s.Outputs[name], 0))
 		}
 		return nil
 	}
-	content, err := json.MarshalIndent(s.Masked().Outputs, "", "  ")
-	if err != nil {
+	type output struct {
+		Sensitive bool            `json:"sensitive"`
+		Type      any             `json:"type"`
+		Value     json.RawMessage `json:"value"`
+	}
+	all := make(map[string]output, len(s.Outputs))
+	for name, o := range s.Outputs {
+		tree, err := strictjson.Value(o.Value)
+		if err != nil {
+			return diag.Errorf("Damaged state file", "The output %q cannot be read: %s.", name, err)
+		}
+		all[name] = output{Sensitive: o.Sensitive, Type: typeOf(tree), Value: o.Value}
+	}
+	var content bytes.Buffer
+	enc := json.NewEncoder(&content)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(all); err != nil {
 		return err
 	}
-	p.json(content)
+	p.json(content.Bytes())
 	return nil
+}
+
+// typeOf describes a value's type as cty does in JSON: "string", or ["object",
+// {"NAME": TYPE}] and ["tuple", [TYPE]].
+func typeOf(tree any) any {
+	switch tree := tree.(type) {
+	case string:
+		return "string"
+	case bool:
+		return "bool"
+	case json.Number:
+		return "number"
+	case []any:
+		types := make([]any, len(tree))
+		for i, item := range tree {
+			types[i] = typeOf(item)
+		}
+		return []any{"tuple", types}
+	case map[string]any:
+		types := make(map[string]any, len(tree))
+		for name, item := range tree {
+			types[name] = typeOf(item)
+		}
+		return []any{"object", types}
+	}
+	return "dynamic" // null has no type of its own
 }
 
 // bare prints a string, number or bool as a shell wants it.
 func (p printer) bare(name string, o state.Output) error {
 	var text string
+	if string(o.Value) == "null" {
+		return diag.Errorf("Not a plain value", "The output %q is null, which has no bare text. Use -json.", name)
+	}
 	if json.Unmarshal(o.Value, &text) == nil {
 		p.raw(text)
 		return nil
@@ -96,10 +150,10 @@ func (p printer) bare(name string, o state.Output) error {
 }
 
 // outputText renders an output for a person.
-func outputText(o state.Output) string {
+func outputText(o state.Output, indent int) string {
 	v := values{}
 	if o.Sensitive {
 		v.sensitive = []string{""}
 	}
-	return v.text(o.Value, 2)
+	return v.text(o.Value, indent)
 }

@@ -201,6 +201,6 @@ func (p printer) outputs(s state.Snapshot) {
 	}
 	p.printf("\nOutputs:\n")
 	for _, name := range slices.Sorted(maps.Keys(s.Outputs)) {
-		p.printf("  %s = %s\n", name, outputText(s.Outputs[name]))
+		p.printf("  %s = %s\n", name, outputText(s.Outputs[name], 2))
 	}
 }
