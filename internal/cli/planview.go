@@ -157,11 +157,17 @@ func (p printer) changes(s *plan.Step) {
 const maxShown = 1000
 
 // brief cuts a value that nobody would read to its end, such as a whole file.
-func brief(text string) string {
-	if len(text) <= maxShown {
+func brief(text string) string { return briefly(text, maxShown) }
+
+// maxOutput is the same for the value of an output, of which a plan may show a
+// page.
+const maxOutput = 8000
+
+func briefly(text string, most int) string {
+	if len(text) <= most {
 		return text
 	}
-	cut := strings.ToValidUTF8(text[:maxShown/2], "")
+	cut := strings.ToValidUTF8(text[:most/2], "")
 	return fmt.Sprintf("%s... (%d bytes in all)", cut, len(text))
 }
 
@@ -250,7 +256,7 @@ func (p printer) outputChanges(pl *plan.Plan) {
 		if o.Sensitive {
 			v.sensitive = []string{""}
 		}
-		p.printf("  %s = %s\n", name, v.text(o.Value, 2))
+		p.printf("  %s = %s\n", name, briefly(v.text(o.Value, 2), maxOutput))
 	}
 	if !first {
 		p.printf("\n")

@@ -18,7 +18,7 @@ import (
 // The bounds of what is read.
 const (
 	MaxDepth    = 64      // nested objects and arrays
-	MaxNodes    = 1 << 20 // values in one document
+	MaxNodes    = 500_000 // values in one document
 	MaxDigits   = 400     // characters in one number
 	MaxExponent = 400     // of a number, either sign
 )
@@ -141,7 +141,8 @@ func walk(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	var open []frame
-	for nodes := 0; ; nodes++ {
+	nodes := 0
+	for {
 		before := dec.InputOffset()
 		tok, err := dec.Token()
 		if errors.Is(err, io.EOF) {
@@ -153,9 +154,6 @@ func walk(data []byte) error {
 		fail := func(format string, args ...any) error {
 			return &SyntaxError{Offset: dec.InputOffset(), Path: path(open), Message: fmt.Sprintf(format, args...)}
 		}
-		if nodes > 2*MaxNodes {
-			return fail("more than %d values", MaxNodes)
-		}
 		if s, ok := tok.(string); ok && loneSurrogate(s, data[before:dec.InputOffset()]) {
 			return fail("a string holds half of a surrogate pair")
 		}
@@ -164,31 +162,38 @@ func walk(data []byte) error {
 				return fail("%s", why)
 			}
 		}
-		if key, twice := step(&open, tok); twice {
+		key, value, twice := step(&open, tok)
+		if twice {
 			return fail("the key %q is there twice", key)
+		}
+		if value {
+			nodes++
+		}
+		if nodes > MaxNodes {
+			return fail("more than %d values", MaxNodes)
 		}
 	}
 }
 
-// step follows one token into or out of the open frames; it says when a key is
-// there for the second time.
-func step(open *[]frame, tok json.Token) (key string, twice bool) {
+// step follows one token into or out of the open frames. It says whether a
+// value begins with it, and when a key is there for the second time.
+func step(open *[]frame, tok json.Token) (key string, value, twice bool) {
 	top := len(*open) - 1
 	if d, ok := tok.(json.Delim); ok && (d == '}' || d == ']') {
 		*open = (*open)[:top]
 		closeValue(*open)
-		return "", false
+		return "", false, false
 	}
 	if top >= 0 {
 		f := &(*open)[top]
 		if f.keys != nil && f.index%2 == 0 { // in an object, even tokens are keys
 			key, _ := tok.(string)
 			if f.keys[key] {
-				return key, true
+				return key, false, true
 			}
 			f.keys[key], f.key = true, key
 			f.index++
-			return "", false
+			return "", false, false
 		}
 	}
 	if d, ok := tok.(json.Delim); ok {
@@ -197,10 +202,10 @@ func step(open *[]frame, tok json.Token) (key string, twice bool) {
 			f.keys = map[string]bool{}
 		}
 		*open = append(*open, f)
-		return "", false
+		return "", true, false
 	}
 	closeValue(*open)
-	return "", false
+	return "", true, false
 }
 
 func closeValue(open []frame) {

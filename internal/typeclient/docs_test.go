@@ -58,7 +58,7 @@ func TestDocumentedMessages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := compile(text); err != nil {
+		if _, _, err := compile(text); err != nil {
 			t.Errorf("%s: %v", f.Name(), err)
 		}
 	}

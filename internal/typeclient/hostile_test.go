@@ -49,6 +49,32 @@ func TestCheckOfAHostileSchemaEnds(t *testing.T) {
 	}
 }
 
+// TestCheckHasAnEnd: before its time is up a check has used its steps, and the
+// next one begins with all of them again.
+func TestCheckHasAnEnd(t *testing.T) {
+	t.Parallel()
+	for _, draft := range []string{"", "https://json-schema.org/draft/2020-12/schema"} {
+		c := New(Options{})
+		c.checkTime = time.Minute
+		ty := protocol.Type{Reference: image, ConfigSchema: doubling(60, `{"type":"string"}`)}
+		honest := protocol.Type{Reference: image, ConfigSchema: json.RawMessage(`{"properties":{"a":{"items":{"type":"number"}}}}`)}
+		if draft != "" {
+			for _, s := range []*json.RawMessage{&ty.ConfigSchema, &honest.ConfigSchema} {
+				*s = json.RawMessage(strings.Replace(string(*s), "{", `{"$schema":"`+draft+`",`, 1))
+			}
+		}
+		if got := c.CheckConfig(ty, json.RawMessage(`{}`), nil); len(got) != 1 || !strings.Contains(got[0].Message, "takes too long") {
+			t.Errorf("%s: %+v", draft, got)
+		}
+		large := json.RawMessage(`{"a":[0` + strings.Repeat(",1", maxSteps/8) + `]}`)
+		for range 6 {
+			if got := c.CheckConfig(honest, large, nil); len(got) != 0 {
+				t.Errorf("%s: %+v", draft, got)
+			}
+		}
+	}
+}
+
 // TestWriteOnlyOfAHostileSchema would not end if each way were followed.
 func TestWriteOnlyOfAHostileSchema(t *testing.T) {
 	t.Parallel()

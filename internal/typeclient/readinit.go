@@ -54,14 +54,14 @@ func readInitOne(f *fields, ty *protocol.Type) {
 		}
 	}
 	readCommonInit(f, ty)
-	if plugs := f.object("required_plugs"); plugs != nil {
+	if plugs := f.entries("required_plugs"); plugs != nil {
 		ty.Plugs = map[string]protocol.PlugRequest{}
 		for _, name := range plugs.keys() {
 			ty.Plugs[name] = protocol.PlugRequest{ContainerPath: plugs.containerPath(name), Writable: true, AnyMode: true}
 		}
 		plugs.checkPlugs(ty.Plugs)
 	}
-	if resources := f.object("required_resources"); resources != nil {
+	if resources := f.entries("required_resources"); resources != nil {
 		ty.RequiredResources = map[string]string{}
 		for _, alias := range resources.keys() {
 			ty.RequiredResources[alias] = resources.needText(alias)
@@ -82,7 +82,7 @@ func readInitTwo(f *fields, ty *protocol.Type) {
 	}
 	readCommonInit(f, ty)
 	ty.StateSchema = f.schema("state_schema")
-	if plugs := f.object("plugs"); plugs != nil {
+	if plugs := f.entries("plugs"); plugs != nil {
 		ty.Plugs = map[string]protocol.PlugRequest{}
 		for _, name := range plugs.keys() {
 			p := plugs.object(name)
@@ -139,10 +139,16 @@ func (f *fields) command() protocol.Command {
 
 func (f *fields) containerPath(key string) string {
 	p := f.needText(key)
-	if *f.first == nil && (!strings.HasPrefix(p, "/") || path.Clean(p) == "/" || strings.ContainsRune(p, 0)) {
+	clean := path.Clean(p)
+	if *f.first == nil && (!strings.HasPrefix(p, "/") || clean == "/" || strings.ContainsRune(p, 0)) {
 		f.problem("%q is %q, and must be an absolute path in the container, other than /", f.at(key), p)
 	}
-	return path.Clean(p)
+	for _, kernel := range []string{"/proc", "/sys", "/dev"} {
+		if clean == kernel || strings.HasPrefix(clean, kernel+"/") {
+			f.problem("%q is %q, and nothing can be mounted below %s, which is the kernel's", f.at(key), p, kernel)
+		}
+	}
+	return clean
 }
 
 // checkPlugs checks the names of plugs, and that each has a place of its own.

@@ -10,6 +10,10 @@ import (
 	"deployster/internal/strictjson"
 )
 
+// maxEntries is how many actions, reasons, plugs or dependencies an answer may
+// name: more than anybody would read.
+const maxEntries = 1000
+
 // fields reads the members of one object of an answer. The first problem is
 // kept and the rest is read as empty, so that the readers need no checks
 // between. Each member must be asked for: done complains about the others.
@@ -160,6 +164,10 @@ func (f *fields) objects(key string) []*fields {
 	}
 	var items []json.RawMessage
 	_ = json.Unmarshal(raw, &items) // cannot fail: the whole answer was checked
+	if len(items) > maxEntries {
+		f.problem("%q has %d entries, and may have at most %d", f.at(key), len(items), maxEntries)
+		return nil
+	}
 	var out []*fields
 	for i, item := range items {
 		path := fmt.Sprintf("%s[%d]", f.at(key), i)
@@ -170,6 +178,16 @@ func (f *fields) objects(key string) []*fields {
 		out = append(out, f.child(path, item))
 	}
 	return out
+}
+
+// entries gives a member that is an object of things by their names.
+func (f *fields) entries(key string) *fields {
+	o := f.object(key)
+	if o != nil && len(o.members) > maxEntries {
+		f.problem("%q has %d entries, and may have at most %d", f.at(key), len(o.members), maxEntries)
+		return nil
+	}
+	return o
 }
 
 // keys lists the members that are there, sorted.
