@@ -112,7 +112,7 @@ func hostileTimes() []hostile {
 // hostileResources take more than their share.
 func hostileResources() []hostile {
 	return []hostile{
-		{name: "is a fork bomb", verdict: `stops at 1024 processes, or processes; what fails then is its own affair`, exit: 1, says: `fork`, settings: `processes = 32; timeouts {; state = "3s"; }`,
+		{name: "is a fork bomb", verdict: `stops at 1024 processes, or pids; what fails then is its own affair`, exit: 1, says: `fork`, settings: `pids = 32; timeouts {; state = "3s"; }`,
 			state: `bomb() { bomb | bomb & }; i=0; while [ $i -lt 100 ]; do sleep 31337 & i=$((i+1)); done; exit 3`},
 		{name: "is a memory bomb", verdict: `killed at memory, where that is set: "The state could not be read", out of memory`, exit: 1, says: `ran out of memory`, settings: `memory = "64MiB"`,
 			state: `exec /probe memory`},
