@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"time"
 
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
@@ -12,7 +11,6 @@ import (
 	"github.com/containerd/errdefs/pkg/errgrpc"
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/diag"
 	"deployster/internal/invoke"
 )
 
@@ -162,9 +160,6 @@ func (u *run) signal(ctx context.Context, sig unix.Signal) {
 	_, _ = u.tasks().Kill(ctx, &taskapi.KillRequest{ContainerID: u.id, Signal: uint32(sig), All: sig == unix.SIGKILL})
 }
 
-// notThere finds the program's name in what runc says when there is none.
-var notThere = regexp.MustCompile(`exec: "([^"]*)": (executable file not found in \$PATH|stat [^:]*: no such file or directory|permission denied|is a directory)`)
-
 // interrupted says whether a call was cut off, and may be carried out all the
 // same.
 func interrupted(err error) bool {
@@ -176,13 +171,4 @@ func interrupted(err error) bool {
 // cancellation by the caller.
 func (u *run) unknown(err error) error {
 	return &invoke.UnknownError{Container: u.id, Err: errors.New(err.Error())}
-}
-
-// startFailure says why a container did not start. The program has not run.
-func (u *run) startFailure(err error) error {
-	if m := notThere.FindStringSubmatch(err.Error()); m != nil {
-		return &caused{diag.Errorf("The image cannot run "+m[1],
-			"%s. The command line comes from the image's Entrypoint and Cmd, or from the type's answers; check that the image has such a program.", m[2]), err}
-	}
-	return &caused{diag.Errorf("The container of "+u.s.Name+" did not start", "%s", sentence(err)), err}
 }

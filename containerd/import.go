@@ -89,7 +89,7 @@ func (r *Runtime) checkImported(ctx context.Context, list []images.Image) ([]Ima
 	}
 	var infos []ImageInfo
 	for _, i := range list {
-		if _, err := r.prepare(ctx, i.Target.Digest.String(), ""); err != nil {
+		if _, err := r.prepare(ctx, i.Target.Digest.String()); err != nil {
 			return nil, r.failure("The import", err)
 		}
 		if !isDigest(i.Name) || !named[i.Target.Digest] {

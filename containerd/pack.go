@@ -165,7 +165,7 @@ func (r *Runtime) writeImage(ctx context.Context, name string, c ocispec.Image, 
 		return record, err
 	}
 	// The name moves only to what can be run. This also unpacks it.
-	if _, err := r.prepare(ctx, target.Digest.String(), ""); err != nil {
+	if _, err := r.prepare(ctx, target.Digest.String()); err != nil {
 		return record, err
 	}
 	service := r.client.ImageService()

@@ -4,24 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"path"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/containerd/containerd/v2/client"
 	"github.com/containerd/containerd/v2/core/content"
 	"github.com/containerd/containerd/v2/core/images"
-	"github.com/containerd/containerd/v2/core/mount"
 	"github.com/containerd/errdefs"
 	"github.com/containerd/platforms"
 	"github.com/moby/sys/user"
 	digest "github.com/opencontainers/go-digest"
 	"github.com/opencontainers/image-spec/identity"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
-	"golang.org/x/sys/unix"
 
 	"deployster/internal/diag"
 )
@@ -51,7 +46,7 @@ type imageCache struct {
 type cacheEntry struct {
 	mu    sync.Mutex // held while the image is prepared
 	image *prepared
-	users map[string]user.ExecUser // that type blocks have set instead of the image's
+	seen  seen
 }
 
 func (c *imageCache) entry(d digest.Digest) *cacheEntry {
@@ -91,9 +86,8 @@ func (c *imageCache) keep(d digest.Digest) {
 // platform matches the images that run here.
 func platform() platforms.MatchComparer { return platforms.Default() }
 
-// prepare gives an image by its digest, unpacked and checked, once. Another user
-// than its own may be set, as docker has it: by name or number.
-func (r *Runtime) prepare(ctx context.Context, ref, set string) (*prepared, error) {
+// prepare gives an image by its digest, unpacked and checked, once.
+func (r *Runtime) prepare(ctx context.Context, ref string) (*prepared, error) {
 	dgst := digest.Digest(ref)
 	if err := dgst.Validate(); err != nil {
 		return nil, diag.Errorf("Not the digest of an image", "%q: %s", ref, err)
@@ -110,20 +104,9 @@ func (r *Runtime) prepare(ctx context.Context, ref, set string) (*prepared, erro
 		if err != nil {
 			return nil, err
 		}
-		e.image, e.users = p, map[string]user.ExecUser{"": p.user}
+		e.image = p
 	}
-	u, known := e.users[set]
-	if !known {
-		var err error
-		if u, err = r.findUser(ctx, e.image, set); err != nil {
-			return nil, diag.Errorf("The user of a type block is not in its image",
-				"%s. The user of the type block can be a name that the image's /etc/passwd has, or a number, each also with a group: \"1000\", \"app\", \"1000:1000\".", sentence(err))
-		}
-		e.users[set] = u
-	}
-	p := *e.image
-	p.user = u
-	return &p, nil
+	return e.image, nil
 }
 
 func (r *Runtime) prepareImage(ctx context.Context, record images.Image) (*prepared, error) {
@@ -143,9 +126,11 @@ func (r *Runtime) prepareImage(ctx context.Context, record images.Image) (*prepa
 		return nil, broken(fmt.Errorf("unpacking it: %w", err))
 	}
 	p.chain = identity.ChainID(config.RootFS.DiffIDs).String()
-	if p.user, err = r.findUser(ctx, p, p.config.User); err != nil {
+	found, err := r.look(ctx, p, seen{}, []string{p.config.User}, nil)
+	if err != nil {
 		return nil, broken(err)
 	}
+	p.user = found.users[p.config.User]
 	return p, nil
 }
 
@@ -185,75 +170,4 @@ func workdir(dir string) (string, error) {
 		return "", fmt.Errorf("its working directory %q is not allowed", dir)
 	}
 	return clean, nil
-}
-
-// findUser looks up a user, such as the one an image asks for, in the image's own files,
-// as docker does: with the user's groups. The files are only read, by a path
-// that cannot lead out of the image, and not beyond a limit.
-func (r *Runtime) findUser(ctx context.Context, p *prepared, name string) (u user.ExecUser, err error) {
-	ctx, err = r.leased(ctx)
-	if err != nil {
-		return u, err
-	}
-	snapshots := r.client.SnapshotService(r.snapshotter)
-	key := r.newContainerID() + "-user"
-	mounts, err := snapshots.View(ctx, key, p.chain)
-	if err != nil {
-		return u, err
-	}
-	defer func() {
-		ctx, cancel := r.detached(ctx, time.Minute)
-		defer cancel()
-		if rerr := snapshots.Remove(ctx, key); err == nil {
-			err = rerr
-		}
-	}()
-	lookup := func(passwd, group io.Reader) error {
-		found, err := user.GetExecUser(name, &user.ExecUser{Home: "/"}, passwd, group)
-		if err != nil {
-			return fmt.Errorf("its user %q: %w", name, err)
-		}
-		u = *found
-		return nil
-	}
-	if os.Geteuid() != 0 {
-		// Mounting needs root; a user by number needs no files.
-		return u, lookup(strings.NewReader(""), strings.NewReader(""))
-	}
-	err = mount.WithReadonlyTempMount(ctx, mounts, func(dir string) error {
-		root, err := os.OpenRoot(dir)
-		if err != nil {
-			return err
-		}
-		defer root.Close()
-		passwd, err := readAccounts(root, "etc/passwd")
-		if err != nil {
-			return err
-		}
-		group, err := readAccounts(root, "etc/group")
-		if err != nil {
-			return err
-		}
-		return lookup(strings.NewReader(passwd), strings.NewReader(group))
-	})
-	return u, err
-}
-
-// readAccounts reads a file of accounts in an image. None is as good as an
-// empty one.
-func readAccounts(root *os.Root, name string) (string, error) {
-	// Not blocking: it could be a FIFO.
-	f, err := root.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return "", nil
-	}
-	defer f.Close()
-	if i, err := f.Stat(); err != nil || !i.Mode().IsRegular() {
-		return "", nil
-	}
-	b, err := io.ReadAll(io.LimitReader(f, maxAccount+1))
-	if err != nil || len(b) > maxAccount {
-		return "", fmt.Errorf("its /%s cannot be read, or has more than %d bytes", name, maxAccount)
-	}
-	return string(b), nil
 }

@@ -42,7 +42,7 @@ func (r *Runtime) Run(ctx context.Context, s invoke.Spec) (invoke.Result, error)
 	if ctx.Err() != nil {
 		return invoke.Result{}, cancelled(ctx, s)
 	}
-	p, err := r.prepare(r.ctx(ctx), s.Digest, s.Settings.User)
+	p, err := r.prepareFor(r.ctx(ctx), s)
 	if err != nil {
 		return invoke.Result{}, r.orCancelled(ctx, s, r.failure("Preparing the image "+s.Digest, err))
 	}
@@ -51,7 +51,7 @@ func (r *Runtime) Run(ctx context.Context, s invoke.Spec) (invoke.Result, error)
 	if errors.Is(err, errImageGone) {
 		// Removed by another since it was prepared: say so, or prepare it anew.
 		r.images.forget(p.digest)
-		if run.image, err = r.prepare(r.ctx(ctx), s.Digest, s.Settings.User); err == nil {
+		if run.image, err = r.prepareFor(r.ctx(ctx), s); err == nil {
 			run.id = r.newContainerID()
 			res, err = run.run(ctx)
 		}
@@ -99,6 +99,11 @@ func (u *run) run(ctx context.Context) (res invoke.Result, err error) {
 		return res, err
 	}
 	defer u.box.close()
+	return u.inside(ctx)
+}
+
+// inside carries out the invocation in its sandbox.
+func (u *run) inside(ctx context.Context) (res invoke.Result, err error) {
 	if u.io, err = u.r.newStdio(u.id, u.s); err != nil {
 		return res, err
 	}

@@ -3,6 +3,7 @@ package containerd
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"os"
@@ -57,7 +58,26 @@ func (r *Runtime) findIDs() (*idRange, error) {
 	if err := canRemap(capabilities, r.snapshotter); err != nil {
 		return nil, err
 	}
-	return chooseIDs("/", r.runtimeDir)
+	ids, err := chooseIDs("/", r.runtimeDir)
+	if err == nil && r.embedded {
+		err = ids.openWay(r.runtimeDir)
+	}
+	return ids, err
+}
+
+// openWay lets the containers' root, and nobody else, through the run-time
+// directory, below which the embedded containerd mounts their files. He can
+// only pass: he cannot see what else is there, nor connect to a socket.
+func (ids *idRange) openWay(runtimeDir string) error {
+	if parent := filepath.Dir(runtimeDir); parent == runtimeRoot {
+		if err := os.Chmod(parent, 0o711); err != nil {
+			return errRuntimeDir(parent, err)
+		}
+	}
+	if err := errors.Join(os.Chown(runtimeDir, -1, int(ids.gid)), os.Chmod(runtimeDir, 0o710)); err != nil {
+		return errRuntimeDir(runtimeDir, err)
+	}
+	return nil
 }
 
 // canRemap says why containers here cannot have a user namespace, or nil.

@@ -1,0 +1,184 @@
+package containerd
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"deployster/internal/invoke"
+)
+
+// mountable makes files and directories that tests grant.
+func mountable(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []string{"dir/sub", "other"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{"file": "a file", "dir/in": "in the directory", "dir/sub/deep": "below", "other/secret": "secret"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, to := range map[string]string{"link": "file", "dirlink": "dir"} {
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestMounts gives containers files and directories of this host, at places
+// that images make good or bad.
+func TestMounts(t *testing.T) {
+	t.Parallel()
+	o := embedded(t)
+	r := open(t, o)
+	src := busyboxDir(t, map[string]string{"file": "old", "dir/old": "old", "a/real/x": "x"})
+	for name, to := range map[string]string{
+		"out": "../../../../../../etc", "abs": "/etc/target", "toproc": "/proc", "tosys": "/sys/fs", "todev": "dev", "tofile": "file", "inproc": "/proc/self/attr", "loop": "loop", "a/link": "real",
+	} {
+		if err := os.Symlink(to, filepath.Join(src, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dgst := pack(t, r, PackOptions{Dir: src, Entrypoint: []string{"/bin/sh", "-c"}}, nil)
+	at := mountable(t)
+	on := func(source, target string) []invoke.Mount {
+		if !filepath.IsAbs(source) {
+			source = filepath.Join(at, source)
+		}
+		return []invoke.Mount{{Source: source, Target: target, Writable: true}}
+	}
+	flags := func(target string) string {
+		return "while read a b c d m o rest; do [ $m = " + target + " ] && echo $o; done </proc/self/mountinfo"
+	}
+	for _, c := range []struct {
+		name, script, want, fails string
+		mounts                    []invoke.Mount
+	}{
+		{name: "a new place", script: "cat /new/place/in", mounts: on("dir", "/new/place"), want: "in the directory"},
+		{name: "over a file", script: "cat /file", mounts: on("file", "/file"), want: "a file"},
+		{name: "over a directory", script: "ls /dir", mounts: on("dir", "/dir"), want: "in\nsub"},
+		{name: "with dots", script: "cat /x", mounts: on("file", "/y/../../../x"), want: "a file"},
+		{name: "nosuid and nodev", script: flags("/m"), mounts: on("dir", "/m"), want: "rw,nosuid,nodev,relatime"},
+		{name: "read-only", script: flags("/m"), mounts: []invoke.Mount{{Source: filepath.Join(at, "dir"), Target: "/m"}}, want: "ro,nosuid,nodev,relatime"},
+		{name: "one in the other", script: "cat /m/in /m/sub/secret", mounts: append(on("other", "/m/sub"), on("dir", "/m")...), want: "in the directorysecret"},
+		{name: "private", script: "grep -c -E 'shared:|master:|propagate' /proc/self/mountinfo", mounts: on("dir", "/m"), want: "0"},
+		// Links of the image lead nowhere but into the image.
+		{name: "a link out of the image", script: "cat /etc/in; ls -d /etc/passwd", mounts: on("dir", "/out"), want: "in the directory"},
+		{name: "an absolute link", script: "cat /etc/target", mounts: on("file", "/abs"), want: "a file"},
+		{name: "below a link", script: "cat /a/real/new", mounts: on("file", "/a/link/new"), want: "a file"},
+		{name: "a link to itself", mounts: on("dir", "/loop"), fails: "There is no place for a mount"},
+		// The kernel's files are nobody's place.
+		{name: "root", mounts: on("dir", "/"), fails: "over the kernel's own files"},
+		{name: "root in disguise", mounts: on("dir", "/x/.."), fails: "over the kernel's own files"},
+		{name: "proc", mounts: on("dir", "/proc"), fails: "over the kernel's own files"},
+		{name: "below sys", mounts: on("dir", "/sys/fs/../kernel"), fails: "over the kernel's own files"},
+		{name: "dev", mounts: on("file", "/dev/null"), fails: "over the kernel's own files"},
+		{name: "a link to proc", mounts: on("dir", "/toproc"), fails: "a link to /proc"},
+		{name: "a link below proc", mounts: on("dir", "/inproc"), fails: "a link to /proc"},
+		{name: "a link to sys", mounts: on("dir", "/tosys"), fails: "a link to /sys/fs"},
+		{name: "a link to dev", mounts: on("dir", "/todev"), fails: "a link to /dev"},
+		{name: "below a link to dev", mounts: on("file", "/todev/null"), fails: "a link to /dev/null"},
+		// Kinds.
+		{name: "a file over a directory", mounts: on("file", "/dir"), fails: "A file and a directory cannot be mounted on each other"},
+		{name: "a directory over a file", mounts: on("dir", "/file"), fails: "A file and a directory cannot be mounted on each other"},
+		{name: "a directory over a link to a file", mounts: on("dir", "/tofile"), fails: "A file and a directory cannot be mounted on each other"},
+		// Sources.
+		{name: "not there", mounts: on("nothing", "/x"), fails: "What is to be mounted is not there"},
+		{name: "has become a link", mounts: on("link", "/x"), fails: "has become a symbolic link"},
+		{name: "goes through a link", mounts: on("dirlink/in", "/x"), fails: "has become a symbolic link"},
+		{name: "the whole host", mounts: on("/", "/host"), fails: "is the whole host"},
+		{name: "the kernel's", mounts: on("/proc/sys", "/x"), fails: "belongs to its kernel"},
+		{name: "the images", mounts: on(filepath.Join(o.DataDir, "containerd"), "/x"), fails: "images and sockets of deployster itself"},
+		{name: "what holds the sockets", mounts: on("/run", "/x"), fails: "images and sockets of deployster itself"},
+		{name: "relative", mounts: []invoke.Mount{{Source: "dir", Target: "/x"}}, fails: "not an absolute path"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			res, err := r.Run(context.Background(), invoke.Spec{Name: c.name, Kind: invoke.Query, Digest: dgst, Args: []string{"cd /; " + c.script}, Mounts: c.mounts, Settings: invoke.Settings{Network: invoke.NoNetwork}, Timeout: time.Minute})
+			if c.fails != "" {
+				if !isDiagnostic(err) || !strings.Contains(err.Error(), c.fails) {
+					t.Errorf("got %v, want %q (stdout %q)", err, c.fails, res.Stdout)
+				}
+				return
+			}
+			if got := strings.TrimSpace(string(res.Stdout)); err != nil || got != c.want {
+				t.Errorf("got %q, want %q (stderr %q, error %v)", got, c.want, res.Stderr, err)
+			}
+		})
+	}
+}
+
+// TestExchangedWhileMade puts something else in the place of what is granted,
+// after it was checked and before it is mounted.
+func TestExchangedWhileMade(t *testing.T) {
+	t.Parallel()
+	r := open(t, embedded(t))
+	dgst := pack(t, r, PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
+	for name, exchange := range map[string]func(at string) error{
+		"by a link":          func(at string) error { return os.Symlink("other", filepath.Join(at, "dir")) },
+		"by a directory":     func(at string) error { return os.Rename(filepath.Join(at, "other"), filepath.Join(at, "dir")) },
+		"by a link above it": func(at string) error { return os.Symlink(filepath.Join(at, "other"), filepath.Join(at, "dir")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			at := mountable(t)
+			if err := os.Mkdir(filepath.Join(at, "other", "sub"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			source := filepath.Join(at, "dir")
+			if strings.HasSuffix(name, "above it") {
+				source = filepath.Join(source, "sub")
+			}
+			ctx := context.Background()
+			s := invoke.Spec{Name: name, Kind: invoke.Action, Digest: dgst, Args: []string{"cat /x/secret"}, Mounts: []invoke.Mount{{Source: source, Target: "/x"}}}
+			p, err := r.prepareFor(r.ctx(ctx), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			u := &run{r: r, s: s, image: p, id: r.newContainerID()}
+			if u.box, err = r.sandbox(u.id, p, s); err != nil {
+				t.Fatal(err)
+			}
+			defer u.box.close()
+			if err := errors.Join(os.Rename(filepath.Join(at, "dir"), filepath.Join(at, "gone")), exchange(at)); err != nil {
+				t.Fatal(err)
+			}
+			res, err := u.inside(ctx)
+			if !isDiagnostic(err) || !strings.Contains(err.Error(), "Something else was mounted") || len(res.Stdout) > 0 {
+				t.Errorf("got %+v, %v", res, err)
+			}
+		})
+	}
+}
+
+func TestOpenNoLinks(t *testing.T) {
+	t.Parallel()
+	at := mountable(t)
+	for _, name := range []string{"link", "dirlink/in", "dirlink/sub/deep"} {
+		if f, err := openNoLinks(filepath.Join(at, name)); !errors.Is(err, unix.ELOOP) {
+			t.Errorf("%s: %v, %v", name, f, err)
+		}
+	}
+	f, err := openNoLinks(filepath.Join(at, "dir/in"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Read(make([]byte, 1)); !errors.Is(err, unix.EBADF) {
+		t.Errorf("it can be read: %v", err)
+	}
+}

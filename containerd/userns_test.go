@@ -1,0 +1,207 @@
+package containerd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"deployster/internal/invoke"
+)
+
+// ownerOf gives the uid of a process with an argument, -1 if there is none.
+func ownerOf(arg string) int {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil || !strings.HasPrefix(string(b), "sleep\x00"+arg+"\x00") {
+			continue
+		}
+		var st syscall.Stat_t
+		if syscall.Stat(filepath.Dir(f), &st) == nil {
+			return int(st.Uid)
+		}
+	}
+	return -1
+}
+
+// TestUserNamespace shows what a container with users of its own is on this
+// host, and what it leaves there.
+func TestUserNamespace(t *testing.T) {
+	t.Parallel()
+	r := open(t, embedded(t))
+	dgst := pack(t, r, PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, map[string]string{"etc/passwd": "app:x:1234:1234::/:/bin/sh\n"})
+	dir := t.TempDir()
+	mine, roots := filepath.Join(dir, "mine"), filepath.Join(dir, "roots")
+	for _, d := range []string{mine, roots} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chown(mine, 5000, 5001); err != nil {
+		t.Fatal(err)
+	}
+	for name, owner := range map[string]int{"root": 0, "owner": 5000, "other": 77} {
+		file := filepath.Join(mine, name)
+		if err := os.WriteFile(file, []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chown(file, owner, owner); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writable := []invoke.Mount{{Source: mine, Target: "/mine", Writable: true}, {Source: roots, Target: "/roots", Writable: true}}
+	for _, c := range []struct {
+		name, script, want string
+		settings           invoke.Settings
+		mounts             []invoke.Mount
+	}{
+		{name: "inside", script: "id -u; id -g; tr -s ' ' </proc/self/uid_map; grep -E '^(Seccomp|NoNewPrivs|CapEff):' /proc/self/status | tr -d '\\t\\n'", want: "0\n0\n 0 BASE 65536\nCapEff:00000000a00405fbNoNewPrivs:1Seccomp:2"},
+		{name: "its own files", script: "touch /new && stat -c %u:%g /new /bin/busybox; echo ok >/dev/stderr && echo ok >/dev/stdout", want: "0:0\n0:0\nok"},
+		{name: "no network", script: "ls /sys/class/net; touch /sys/x; head -c1 /proc/interrupts | wc -c", settings: invoke.Settings{Network: invoke.NoNetwork}, want: "lo\n0"},
+		{name: "the host's network", script: "ls /sys/class/net | wc -l >/dev/null && ls /sys/kernel /sys/fs /sys/firmware; cat /etc/resolv.conf | wc -c; touch /sys/x; ip link set lo mtu 65535; echo $?", want: fmt.Sprintf("/sys/firmware:\n\n/sys/fs:\n\n/sys/kernel:\n%d\n2", len(hostFile(t, "/etc/resolv.conf")))},
+		{name: "plugs", script: "cd /mine; stat -c %u:%g . root owner other; cat owner; cat root; echo x >made; mkdir dir; echo y >/roots/made; chown 12:13 dir; chown 5000 dir || echo none may be root", mounts: writable,
+			want: "0:0\n65534:65534\n0:5000\n77:77\nownernone may be root"},
+		{name: "another user", script: "cd /mine; stat -c %u:%g . owner; id -u; echo z >app; cat owner", settings: invoke.Settings{User: "app"}, mounts: writable, want: "1234:1234\n1234:5000\n1234\nowner"},
+		{name: "read-only", script: "cat /mine/owner; echo z 2>/dev/null >/mine/x || echo refused", mounts: []invoke.Mount{{Source: mine, Target: "/mine"}}, want: "ownerrefused"},
+		{name: "one file", script: "cat /file; echo z >/file; stat -c %u /file", mounts: []invoke.Mount{{Source: filepath.Join(mine, "owner"), Target: "/file", Writable: true}}, want: "owner0"},
+		{name: "all capabilities", script: "mount -t tmpfs x /mnt 2>/dev/null; dd if=/dev/vda of=/dev/null count=1 2>/dev/null; echo $?; echo 1 2>/dev/null >/proc/sys/kernel/sysrq; echo $?; ls /proc/1/root/bin/busybox",
+			settings: invoke.Settings{Capabilities: invoke.Capabilities{Add: []string{"ALL"}}}, want: "1\n1\n/proc/1/root/bin/busybox"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.settings.UserNS = invoke.AutoUserNS
+			res, err := r.Run(context.Background(), invoke.Spec{Name: c.name, Kind: invoke.Query, Digest: dgst, Args: []string{c.script}, Settings: c.settings, Mounts: c.mounts, Timeout: time.Minute})
+			want := c.want
+			if r.idRange != nil {
+				want = strings.ReplaceAll(c.want, "BASE", fmt.Sprint(r.idRange.uid))
+			}
+			if got := strings.TrimSpace(string(res.Stdout)); err != nil || got != want {
+				t.Errorf("got %q, want %q (stderr %q, error %v)", got, want, res.Stderr, err)
+			}
+		})
+	}
+	t.Run("seen from the host", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_, _ = r.Run(ctx, invoke.Spec{Name: "seen", Kind: invoke.Query, Digest: dgst, Args: []string{"exec sleep 617.43"}, Settings: invoke.Settings{UserNS: invoke.AutoUserNS}})
+		}()
+		uid := -1
+		eventually(t, 30*time.Second, "the program runs", func() bool { uid = ownerOf("617.43"); return uid >= 0 })
+		if uid != int(r.idRange.uid) || uid < firstFreeID {
+			t.Errorf("its process belongs to %d, and root inside should be %d", uid, r.idRange.uid)
+		}
+		cancel()
+		<-done
+	})
+	t.Run("a file system that cannot map ids", func(t *testing.T) {
+		ram := t.TempDir()
+		if err := unix.Mount("ramfs", ram, "ramfs", 0, ""); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = unix.Unmount(ram, 0) })
+		_, err := r.Run(context.Background(), invoke.Spec{Name: "ram", Kind: invoke.Query, Digest: dgst, Args: []string{"true"}, Settings: invoke.Settings{UserNS: invoke.AutoUserNS}, Mounts: []invoke.Mount{{Source: ram, Target: "/ram"}}})
+		if !isDiagnostic(err) || !strings.Contains(err.Error(), ram) || !strings.Contains(err.Error(), `userns = "auto"`) {
+			t.Errorf("got %v", err)
+		}
+	})
+	for file, want := range map[string]string{"mine/made": "5000:5001", "mine/dir": "12:13", "roots/made": "0:0", "mine/app": "5000:5001", "mine/owner": "5000:5000"} {
+		var st syscall.Stat_t
+		err := syscall.Stat(filepath.Join(dir, file), &st)
+		if got := fmt.Sprintf("%d:%d", st.Uid, st.Gid); err != nil || got != want {
+			t.Errorf("%s belongs to %s, want %s (%v)", file, got, want, err)
+		}
+	}
+}
+
+func TestChooseIDs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, subuid, subgid string
+		uid, gid             [2]uint32 // from, to
+		fails                string
+	}{
+		{name: "no files", uid: [2]uint32{firstFreeID, lastFreeID}, gid: [2]uint32{firstFreeID, lastFreeID}},
+		{name: "other users", subuid: "alice:100000:65536\n", subgid: "alice:100000:65536\n", uid: [2]uint32{firstFreeID, lastFreeID}, gid: [2]uint32{firstFreeID, lastFreeID}},
+		{name: "containers", subuid: "# x\nalice:1:1\ncontainers:200000:131072\n", subgid: "containers:300000:65536\n", uid: [2]uint32{200000, 265536}, gid: [2]uint32{300000, 300000}},
+		{name: "deployster before containers", subuid: "containers:200000:65536\ndeployster:400000:65536\n", subgid: "containers:300000:65536\ndeployster:500000:65536\n", uid: [2]uint32{400000, 400000}, gid: [2]uint32{500000, 500000}},
+		{name: "too few", subuid: "deployster:400000:1000\n", subgid: "deployster:500000:65536\n", fails: "too few"},
+		{name: "no groups", subuid: "deployster:400000:65536\n", fails: "too few"},
+		{name: "all taken", subuid: "x:1879048192:268435456\n", fails: "no ids left"},
+		{name: "garbage", subuid: "deployster:-5:x\n::\ndeployster:4294967295:65536\n", uid: [2]uint32{firstFreeID, lastFreeID}, gid: [2]uint32{firstFreeID, lastFreeID}},
+	} {
+		root := t.TempDir()
+		if err := os.Mkdir(filepath.Join(root, "etc"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range map[string]string{"subuid": c.subuid, "subgid": c.subgid} {
+			if text != "" {
+				if err := os.WriteFile(filepath.Join(root, "etc", name), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		ids, err := chooseIDs(root, "/run/deployster/abc")
+		if c.fails != "" {
+			if !isDiagnostic(err) || !strings.Contains(err.Error(), c.fails) {
+				t.Errorf("%s: got %v, %v", c.name, ids, err)
+			}
+			continue
+		}
+		if err != nil || ids.uid < c.uid[0] || ids.uid > c.uid[1] || ids.gid < c.gid[0] || ids.gid > c.gid[1] {
+			t.Errorf("%s: got %+v, %v", c.name, ids, err)
+		}
+	}
+	one, err1 := chooseIDs(t.TempDir(), "one")
+	same, err2 := chooseIDs(t.TempDir(), "one")
+	two, err3 := chooseIDs(t.TempDir(), "two")
+	if err := errors.Join(err1, err2, err3); err != nil || *one != *same || *one == *two {
+		t.Errorf("%v, again %v, another directory %v, %v", one, same, two, err)
+	}
+}
+
+// TestMapOwner checks every pair of small ids: the owner is the user, nobody is
+// mapped twice, and nobody but the owner can become root on the disk.
+func TestMapOwner(t *testing.T) {
+	t.Parallel()
+	ids := []uint32{0, 1, 2, 1000, idCount - 2, idCount - 1, idCount, 1 << 30}
+	for _, owner := range ids {
+		for _, user := range ids[:6] {
+			const base = 1 << 30
+			maps := mapOwner(owner, user, base)
+			inside, outside := map[uint32]bool{}, map[uint32]bool{}
+			for _, m := range maps {
+				for i := range m.Size {
+					disk, seen := m.ContainerID+i, m.HostID+i-base
+					if inside[seen] || outside[disk] {
+						t.Fatalf("owner %d, user %d: %d or %d twice in %v", owner, user, disk, seen, maps)
+					}
+					if inside[seen], outside[disk] = true, true; seen >= idCount || disk == 0 && owner != 0 || disk != owner && disk != seen {
+						t.Fatalf("owner %d, user %d: %d is shown as %d", owner, user, disk, seen)
+					}
+				}
+			}
+			if !inside[user] || len(inside) < idCount-2 {
+				t.Errorf("owner %d, user %d: %d ids in %v", owner, user, len(inside), maps)
+			}
+		}
+	}
+}
+
+func TestCanRemap(t *testing.T) {
+	t.Parallel()
+	if err := canRemap([]string{"only-remap-ids", "remap-ids"}, "overlayfs"); err != nil {
+		t.Error(err)
+	}
+	if err := canRemap([]string{"only-remap-ids"}, "native"); !isDiagnostic(err) || !strings.Contains(err.Error(), "5.19") {
+		t.Errorf("got %v", err)
+	}
+}
