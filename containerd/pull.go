@@ -301,7 +301,7 @@ func (r *Runtime) record(ctx context.Context, name string, target ocispec.Descri
 	if err != nil {
 		return created, err
 	}
-	if _, err := r.prepare(ctx, target.Digest.String(), ""); err != nil {
+	if _, err := r.prepare(ctx, target.Digest.String()); err != nil {
 		if fresh {
 			undo, cancel := r.detached(ctx, time.Minute)
 			defer cancel()
