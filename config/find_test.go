@@ -125,9 +125,9 @@ func TestVariableFileMistakes(t *testing.T) {
 		{"a.json", `{"x": 1, "x": 2}`, "a.json:1", "twice"},
 		{"a.json", "", "a.json:1", "empty"},
 		{"a.yaml", "- 1\n", "a.yaml:1", "NAME: VALUE"},
-		{"a.yaml", "x: [1\n", "a.yaml:1", "not YAML"},
+		{"a.yaml", "x: [1\n", "a.yaml:2", "not YAML"},
 		{"a.yaml", "x:\n" + strings.Repeat("- ", 200) + "\n", "a.yaml:1", "nested"},
-		{"a.yaml", "a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e,*e]\nx: [*f,*f,*f,*f,*f,*f,*f,*f,*f,*f]\n", "a.yaml:1", "aliases"},
+		{"a.yaml", "a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e,*e]\nx: [*f,*f,*f,*f,*f,*f,*f,*f,*f,*f]\n", "a.yaml:1", "through aliases"},
 		{"a.txt", "x = 1", "a.txt:1", ".yaml"},
 		{"none.hcl", "", "", "cannot be read"},
 	} {

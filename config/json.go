@@ -56,6 +56,11 @@ func pointerSteps(keys []string) hcl.Traversal {
 // pathPointer makes a JSON pointer of a path. A set's elements have no place of
 // their own: the pointer is the set's.
 func pathPointer(v cty.Value, path cty.Path) string {
+	return strictjson.JoinPointer(pathSteps(v, path))
+}
+
+// pathSteps are the keys and indexes of a path, up to the first set.
+func pathSteps(v cty.Value, path cty.Path) []string {
 	var steps []string
 	v, _ = v.Unmark()
 	for _, step := range path {
@@ -78,7 +83,7 @@ func pathPointer(v cty.Value, path cty.Path) string {
 		}
 		v, _ = next.Unmark()
 	}
-	return strictjson.JoinPointer(steps)
+	return steps
 }
 
 // jsonWriter writes canonical JSON: object keys sorted, nothing escaped that

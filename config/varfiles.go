@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,13 +11,11 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	yaml "github.com/zclconf/go-cty-yaml"
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"deployster/config/limits"
 	"deployster/internal/diag"
-	"deployster/internal/strictjson"
 )
 
 // VarFlag is one -var or -var-file, in the order of the command line.
@@ -183,7 +182,12 @@ func hclVars(data []byte, shown string) ([]VarInput, hcl.Diagnostics) {
 		value, d := a.Expr.Value(&hcl.EvalContext{})
 		diags = append(diags, d...)
 		if !d.HasErrors() {
-			out = append(out, fileVar(name, value, data, a.SrcRange))
+			in := fileVar(name, value, data, a.SrcRange)
+			in.within = func(steps []string) hcl.Range {
+				part, _ := descend(a.Expr, pointerSteps(steps))
+				return part.Range()
+			}
+			out = append(out, in)
 		}
 	}
 	return out, diags
@@ -193,50 +197,11 @@ func fileVar(name string, value cty.Value, data []byte, at hcl.Range) VarInput {
 	return VarInput{Name: name, Origin: fmt.Sprintf("%s:%d", at.Filename, at.Start.Line), value: value, at: at, src: data}
 }
 
-func jsonVars(data []byte, shown string) ([]VarInput, hcl.Diagnostics) {
-	if len(data) == 0 {
-		return nil, hcl.Diagnostics{failure(fileStart(shown), "Not a variable file", "It is empty; a JSON variable file holds one object: { \"NAME\": VALUE }.")}
+// placeOf is where the part of a value stands that an error speaks of.
+func (in VarInput) placeOf(err error) hcl.Range {
+	var pe cty.PathError
+	if in.within == nil || !errors.As(err, &pe) {
+		return in.at
 	}
-	values, err := strictjson.Object(data)
-	if err != nil {
-		return nil, hcl.Diagnostics{failure(fileStart(shown), "Not a variable file", "It is not a JSON object { \"NAME\": VALUE }: %s.", err)}
-	}
-	var out []VarInput
-	for _, name := range sortedKeys(values) {
-		value, err := fromJSON(values[name])
-		if err != nil {
-			return nil, hcl.Diagnostics{failure(fileStart(shown), "Not a variable file", "The value of %q cannot be read: %s.", name, err)}
-		}
-		out = append(out, fileVar(name, value, data, fileStart(shown)))
-	}
-	return out, nil
-}
-
-func yamlVars(data []byte, shown string) ([]VarInput, hcl.Diagnostics) {
-	value, err := decodeYAML(data)
-	switch {
-	case err != nil:
-		return nil, hcl.Diagnostics{failure(fileStart(shown), "Not a variable file", "It is not YAML: %s.", err)}
-	case value.IsNull():
-		return nil, nil // an empty file
-	case !value.Type().IsObjectType():
-		return nil, hcl.Diagnostics{failure(fileStart(shown), "Not a variable file", "A YAML variable file has lines NAME: VALUE.")}
-	}
-	var out []VarInput
-	for _, name := range sortedKeys(value.Type().AttributeTypes()) {
-		out = append(out, fileVar(name, value.GetAttr(name), data, fileStart(shown)))
-	}
-	return out, nil
-}
-
-// decodeYAML reads YAML that is fit to be read.
-func decodeYAML(data []byte) (cty.Value, error) {
-	if err := limits.YAML(string(data)); err != nil {
-		return cty.NilVal, err
-	}
-	typ, err := yaml.ImpliedType(data)
-	if err != nil {
-		return cty.NilVal, err
-	}
-	return yaml.Unmarshal(data, typ)
+	return in.within(pathSteps(in.value, pe.Path))
 }

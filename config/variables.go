@@ -31,6 +31,8 @@ type VarInput struct {
 	pinned bool      // from a plan: converted already
 	at     hcl.Range // in a file, if from one
 	src    []byte    // that file's
+	// within is where a part of the value stands, by keys and indexes; nil = as at.
+	within func(steps []string) hcl.Range
 }
 
 // variable decodes a variable block. Its own attributes are constants.
@@ -105,7 +107,7 @@ func (v *variable) accept(value cty.Value) (cty.Value, error) {
 	}
 	got, err := convert.Convert(value, v.typ)
 	if err != nil {
-		return cty.NilVal, fmt.Errorf("it must be %s", mismatch(v.typ, value, err))
+		return cty.NilVal, &conversion{mismatch(v.typ, value, err), err}
 	}
 	if got.IsNull() && !v.nullable {
 		if v.def != cty.NilVal && !v.def.IsNull() {
@@ -115,6 +117,16 @@ func (v *variable) accept(value cty.Value) (cty.Value, error) {
 	}
 	return got, nil
 }
+
+// conversion is an error of a value that does not fit its type. It wraps the
+// library's, which knows which part does not.
+type conversion struct {
+	want  string
+	cause error
+}
+
+func (c *conversion) Error() string { return "it must be " + c.want }
+func (c *conversion) Unwrap() error { return c.cause }
 
 // problem is the text of an error, which for a sensitive variable says nothing
 // of the value.
@@ -204,8 +216,8 @@ func (m *Manifest) valueOf(v *variable, in VarInput, given bool) (cty.Value, hcl
 		return value, nil
 	}
 	place := v.at
-	if in.src != nil {
-		place = in.at
+	if in.src != nil && !v.sensitive { // the line in the file would show it
+		place = in.placeOf(err)
 	}
 	return cty.NilVal, hcl.Diagnostics{failure(place, "Invalid value of a variable", "The value of the variable %q from %s does not fit: %s.", v.name, in.Origin, v.problem(err))}
 }

@@ -2,9 +2,6 @@ package limits
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -86,25 +83,4 @@ func jsonString(literal []byte, here hcl.Range) *hcl.Diagnostic {
 		return nil
 	}
 	return Native([]byte(text), here.Filename, true, here.Start)
-}
-
-// yamlAlias finds references of a document to parts of itself. References to
-// references multiply: the library has no bound of its own.
-var yamlAlias = regexp.MustCompile(`(?m)(?:^|[\s\[,{])\*[^\s,\]}*]`)
-
-// YAML bounds the nesting, the numbers and the aliases of a YAML document.
-func YAML(text string) error {
-	if d := JSON([]byte(text), ""); d != nil {
-		return errors.New(d.Detail)
-	}
-	for line := range strings.Lines(text) {
-		// "- - - -" costs two bytes a level, and indented blocks cost their indent.
-		if strings.Contains(line, strings.Repeat("- ", Depth)) || strings.HasPrefix(line, strings.Repeat(" ", 8*Depth)) {
-			return fmt.Errorf("it is nested deeper than %d levels", Depth)
-		}
-	}
-	if len(yamlAlias.FindAllStringIndex(text, Aliases+1)) > Aliases {
-		return fmt.Errorf("it has more than %d aliases (*name)", Aliases)
-	}
-	return nil
 }

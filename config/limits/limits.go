@@ -21,7 +21,6 @@ const (
 	Exponent   = 400      // of a number, either sign, in powers of ten
 	Text       = 16 << 20 // bytes of text in one value
 	Elements   = 100_000  // elements in one value, at all levels
-	Aliases    = 16       // in one YAML document
 )
 
 // Exceeded makes the diagnostic of a limit that was passed.

@@ -1,0 +1,61 @@
+package limits
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// YAML bounds the nesting, the numbers and the size of a YAML document, also of
+// what it refers to by aliases: references to references multiply, and the
+// library that makes values of it has no bound of its own. What is no YAML
+// passes: that is the library's to say.
+func YAML(text string) error {
+	if d := JSON([]byte(text), ""); d != nil { // brackets and numbers are as in JSON
+		return errors.New(d.Detail)
+	}
+	if n := strings.Count(text, "\n") + strings.Count(text, "- ") + strings.Count(text, "? "); n > Tokens {
+		return fmt.Errorf("it has more than %d lines and items", Tokens)
+	}
+	var root yaml.Node
+	if yaml.Unmarshal([]byte(text), &root) != nil {
+		return nil
+	}
+	c := yamlCount{known: map[*yaml.Node]yamlSize{}}
+	_, err := c.size(&root, 0)
+	return err
+}
+
+// yamlSize is what a node becomes as a value.
+type yamlSize struct{ elements, text int }
+
+// yamlCount adds up without going through anything twice.
+type yamlCount struct {
+	known map[*yaml.Node]yamlSize // of what has an anchor
+}
+
+func (c yamlCount) size(n *yaml.Node, depth int) (yamlSize, error) {
+	if depth > Depth {
+		return yamlSize{}, fmt.Errorf("it is nested deeper than %d levels", Depth)
+	}
+	if n.Kind == yaml.AliasNode {
+		return c.known[n.Alias], nil // not yet known: it is in itself, which is an error of its own
+	}
+	sum := yamlSize{elements: 1, text: len(n.Value)}
+	for _, child := range n.Content {
+		s, err := c.size(child, depth+1)
+		if err != nil {
+			return sum, err
+		}
+		sum.elements, sum.text = sum.elements+s.elements, sum.text+s.text
+		if sum.elements > Elements || sum.text > Text {
+			return sum, fmt.Errorf("it has, through aliases too, more than %d elements or %d bytes of text", Elements, Text)
+		}
+	}
+	if n.Anchor != "" {
+		c.known[n] = sum
+	}
+	return sum, nil
+}
