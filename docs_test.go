@@ -52,6 +52,19 @@ func fences(page, language string) []string {
 	return found
 }
 
+// modules gives the modules of a page: the examples whose first line is their
+// path.
+func modules(page string) map[string][]config.File {
+	found := map[string][]config.File{}
+	for _, text := range fences(page, "hcl") {
+		first, _, _ := strings.Cut(text, "\n")
+		if path, ok := strings.CutPrefix(first, "# "); ok && strings.HasSuffix(path, "/main.hcl") {
+			found[filepath.Dir(path)] = []config.File{{Path: path, Bytes: []byte(text)}}
+		}
+	}
+	return found
+}
+
 // Every example in HCL is a manifest that loads; or a part of one, which says
 // so in its first line; or values of variables, which has no blocks.
 func TestDocsManifests(t *testing.T) {
@@ -68,7 +81,7 @@ func TestDocsManifests(t *testing.T) {
 			if strings.HasPrefix(text, "# part of a manifest") || len(file.Body.(*hclsyntax.Body).Blocks) == 0 {
 				continue
 			}
-			sources := config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl", Bytes: []byte(text)}}}
+			sources := config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl", Bytes: []byte(text)}}, Modules: modules(page)}
 			given := []string{"DEPLOYSTER_VAR_password=secret"} // of a variable without a default
 			vars, _ := config.FindVariables(t.TempDir(), "", given, nil)
 			if _, diags := config.Load(sources, vars, config.Builtins{Version: cli.Version, Home: "/home/me"}); len(diags) != 0 {

@@ -15,7 +15,7 @@ var (
 		{Type: "deployster"}, {Type: "locals"},
 		{Type: "variable", LabelNames: []string{"name"}}, {Type: "type", LabelNames: []string{"name"}},
 		{Type: "plug", LabelNames: []string{"name"}}, {Type: "resource", LabelNames: []string{"name"}},
-		{Type: "output", LabelNames: []string{"name"}},
+		{Type: "output", LabelNames: []string{"name"}}, {Type: "module", LabelNames: []string{"name"}},
 		{Type: "moved"}, {Type: "removed"},
 	}}
 	deploysterSchema = attributes("required_version", "state")
@@ -24,7 +24,7 @@ var (
 	outputSchema     = attributes("value!", "description", "sensitive")
 	variableSchema   = attributes("type", "default", "description", "sensitive", "nullable").with("validation")
 	validationSchema = attributes("condition!", "error_message!")
-	resourceSchema   = attributes("type!", "config", "dependencies", "depends_on", "read_only").with("lifecycle", "timeouts")
+	resourceSchema   = attributes("type!", "for_each", "count", "config", "dependencies", "depends_on", "read_only").with("lifecycle", "timeouts")
 	lifecycleSchema  = attributes("prevent_destroy", "on_remove")
 	timeoutsSchema   = attributes("state", "action")
 	typeTimesSchema  = attributes("init", "state", "action")
@@ -55,7 +55,8 @@ func (s schema) with(blocks ...string) schema {
 	return s
 }
 
-// declarations are what the files declare, by name, before evaluation.
+// declarations are what the files of one directory declare, by name, before
+// evaluation.
 type declarations struct {
 	variables map[string]*variable
 	locals    map[string]*local
@@ -63,13 +64,14 @@ type declarations struct {
 	plugs     map[string]*block
 	resources map[string]*resource
 	outputs   map[string]*block
+	calls     map[string]*call
 	moved     []*moved
 	removed   []*removed
 }
 
 func newDeclarations() declarations {
 	return declarations{variables: map[string]*variable{}, locals: map[string]*local{}, types: map[string]*block{},
-		plugs: map[string]*block{}, resources: map[string]*resource{}, outputs: map[string]*block{}}
+		plugs: map[string]*block{}, resources: map[string]*resource{}, outputs: map[string]*block{}, calls: map[string]*call{}}
 }
 
 // block is a declared thing that is no more than its attributes.
@@ -79,6 +81,11 @@ type block struct {
 	attrs hcl.Attributes
 
 	timeouts, capabilities hcl.Attributes // of a type
+	// dynamic: an output of a module that is made of a resource.
+	dynamic bool
+	// wrong: its for_each or count refers to something that does not exist, which
+	// has been said.
+	wrong bool
 }
 
 // local is a declared local value.
@@ -102,28 +109,32 @@ type variable struct {
 	sensitive bool
 	nullable  bool
 	checks    []hcl.Attributes
-	value     cty.Value
+	// dynamic: it is a module's, and made of a resource where that is called.
+	dynamic bool
 }
 
-// resource is a declared resource.
+// resource is a declared resource: for_each and count make several instances
+// of it.
 type resource struct {
 	block
 	lifecycle hcl.Attributes
 	timeouts  hcl.Attributes
-	aliases   map[string]link
-	dependsOn []link
+	aliases   map[string]dependency
+	dependsOn []dependency
 }
 
-// link is a resource's address, and where it is written.
-type link struct {
-	address string
-	at      hcl.Range
+// dependency is what an element of dependencies or depends_on names.
+type dependency struct {
+	resource *resource // or
+	call     *call     // with both nil it names nothing, which has been said
+	ref      reference // with the key, if there is one
+	at       hcl.Range
 }
 
-// loader decodes the blocks of all files.
+// loader decodes the blocks of the files of one directory.
 type loader struct {
 	m        *Manifest
-	d        declarations
+	b        *moduleBlock
 	settings []hcl.Attributes // of the deployster blocks
 	diags    hcl.Diagnostics
 }
@@ -175,15 +186,17 @@ func (l *loader) root(body hcl.Body) {
 		case "type":
 			l.typ(b)
 		case "plug":
-			l.plain(b, plugSchema, l.d.plugs)
+			l.plain(b, plugSchema, l.b.plugs)
 		case "output":
-			l.plain(b, outputSchema, l.d.outputs)
+			l.plain(b, outputSchema, l.b.outputs)
 		case "resource":
 			l.resource(b)
 		case "moved":
 			l.moved(b)
 		case "removed":
 			l.removed(b)
+		case "module":
+			l.call(b)
 		}
 	}
 }
@@ -209,7 +222,7 @@ func (l *loader) plain(b *hcl.Block, s schema, into map[string]*block) (*block, 
 }
 
 func (l *loader) typ(b *hcl.Block) {
-	t, c := l.plain(b, typeSchema, l.d.types)
+	t, c := l.plain(b, typeSchema, l.b.types)
 	t.timeouts = l.single(c, "timeouts", typeTimesSchema)
 	t.capabilities = l.single(c, "capabilities", capabilitySchema)
 }
@@ -219,25 +232,26 @@ func (l *loader) locals(b *hcl.Block) {
 	l.add(diags...)
 	for _, name := range sortedKeys(attrs) {
 		a := attrs[name]
-		if first := l.d.locals[name]; first != nil {
+		if first := l.b.locals[name]; first != nil {
 			l.add(twice("local value", name, first.at, a.NameRange))
 			continue
 		}
-		l.d.locals[name] = &local{name: name, at: a.NameRange, expr: a.Expr}
+		l.b.locals[name] = &local{name: name, at: a.NameRange, expr: a.Expr}
 	}
 }
 
 func (l *loader) resource(b *hcl.Block) {
-	r := &resource{block: l.header(b), aliases: map[string]link{}}
+	r := &resource{block: l.header(b)}
 	c := l.content(b.Body, resourceSchema.BodySchema)
 	r.attrs = c.Attributes
 	r.lifecycle = l.single(c, "lifecycle", lifecycleSchema)
 	r.timeouts = l.single(c, "timeouts", timeoutsSchema)
-	if first := l.d.resources[r.name]; first != nil {
+	l.oneOf(r.attrs)
+	if first := l.b.resources[r.name]; first != nil {
 		l.add(twice("resource", r.name, first.at, r.at))
 		return
 	}
-	l.d.resources[r.name] = r
+	l.b.resources[r.name] = r
 }
 
 // single decodes a nested block that may be there once.

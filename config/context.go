@@ -1,134 +1,228 @@
 package config
 
 import (
-	"deployster/config/limits"
-
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"deployster/config/limits"
 )
 
 // context is contextFor where errors have been reported already.
-func (e *evaluator) context(expr hcl.Expression, owner *resource) *hcl.EvalContext {
-	ctx, _ := e.contextFor(expr, owner)
+func (e *evaluator) context(expr hcl.Expression, at site) *hcl.EvalContext {
+	ctx, _ := e.contextFor(expr, at)
 	return ctx
 }
 
 // contextFor makes the evaluation context of one expression.
-func (e *evaluator) contextFor(expr hcl.Expression, owner *resource) (*hcl.EvalContext, hcl.Diagnostics) {
+func (e *evaluator) contextFor(expr hcl.Expression, at site) (*hcl.EvalContext, hcl.Diagnostics) {
+	ctx := &hcl.EvalContext{Functions: at.mod.block.functions}
+	refs := e.m.references(expr)
+	if len(refs) == 0 {
+		return ctx, nil
+	}
 	var diags hcl.Diagnostics
-	roots := map[string]map[string]cty.Value{}
-	put := func(root, name string, v cty.Value) {
-		if roots[root] == nil {
-			roots[root] = map[string]cty.Value{}
-		}
-		roots[root][name] = v
-	}
-	wanted := map[string][]reference{}
+	roots := contextRoots{}
 	budget := limits.Text * 4
-	for _, ref := range references(expr) {
+	for i, ref := range refs {
 		root, name := ref.t.RootName(), stepName(ref.t, 1)
-		v, d := e.named(root, name)
-		diags = append(diags, d...)
-		if v != cty.NilVal {
-			put(root, name, v)
-			if budget -= limits.TextSize(v); budget < 0 {
-				return nil, append(diags, limits.Exceeded(expr.Range(), "bytes of text put together in one expression", limits.Text*4))
+		if root == "resource" || root == "dep" || root == "module" {
+			if !roots.has(root, name) {
+				v, d := e.object(root, name, refs[i:], at)
+				diags = append(diags, d...)
+				roots.put(root, name, v)
 			}
+			continue
 		}
-		if address := e.address(root, name, owner); address != "" {
-			wanted[address] = append(wanted[address], ref)
-		}
-	}
-	for _, address := range sortedKeys(wanted) {
-		v, d := e.resourceValue(address, wanted[address])
+		v, d := e.named(root, name, at)
 		diags = append(diags, d...)
-		for _, ref := range wanted[address] {
-			put(ref.t.RootName(), stepName(ref.t, 1), v)
+		if v.value == cty.NilVal {
+			continue
+		}
+		roots.put(root, name, v.value)
+		if budget -= v.size; budget < 0 {
+			return nil, append(diags, limits.Exceeded(expr.Range(), "bytes of text put together in one expression", limits.Text*4))
 		}
 	}
-	ctx := &hcl.EvalContext{Variables: map[string]cty.Value{}, Functions: e.m.functions}
+	ctx.Variables = make(map[string]cty.Value, len(roots))
 	for root, attrs := range roots {
 		ctx.Variables[root] = cty.ObjectVal(attrs)
 	}
 	return ctx, diags
 }
 
-// named gives the value of root.name, cty.NilVal for resources and for what
-// does not exist.
-func (e *evaluator) named(root, name string) (cty.Value, hcl.Diagnostics) {
-	m := e.m
+// contextRoots are the values below each root of an expression.
+type contextRoots map[string]map[string]cty.Value
+
+func (r contextRoots) has(root, name string) bool {
+	_, ok := r[root][name]
+	return ok
+}
+
+func (r contextRoots) put(root, name string, v cty.Value) {
+	if v == cty.NilVal {
+		return
+	}
+	if r[root] == nil {
+		r[root] = map[string]cty.Value{}
+	}
+	r[root][name] = v
+}
+
+// named gives the value of root.name, none for resources and modules and for
+// what does not exist.
+func (e *evaluator) named(root, name string, at site) (known, hcl.Diagnostics) {
 	switch root {
 	case "var":
-		if v := m.declared.variables[name]; v != nil {
-			return v.value, nil
-		}
+		return e.variable(name, at.mod)
 	case "local":
-		if v, ok := m.static[name]; ok {
-			return v, nil
-		}
-		if l := m.declared.locals[name]; l != nil {
-			return e.memo(e.locals, name, l.expr, nil)
-		}
+		return e.local(name, at.mod)
 	case "type":
-		if t := m.declared.types[name]; t != nil {
-			v, _ := m.staticAttr(t.attrs["image"], cty.String, "the image of a type")
-			if v == cty.NilVal {
-				return cty.UnknownVal(cty.String), nil // its error is said where it is declared
-			}
-			if e.markTypes {
-				v = v.Mark(typeMark{name})
-			}
-			return v, nil
-		}
+		v := e.image(name, at.mod)
+		return known{value: v}, nil
+	case "each", "count":
+		return e.repeated(root, name, at)
 	case "plug":
-		for _, p := range m.plugs {
+		for _, p := range e.m.plugs {
 			if p.Name == name {
-				return cty.ObjectVal(map[string]cty.Value{"name": cty.StringVal(p.Name), "path": cty.StringVal(p.Path), "read_only": cty.BoolVal(p.ReadOnly)}), nil
+				return known{value: cty.ObjectVal(map[string]cty.Value{"name": cty.StringVal(p.Name), "path": cty.StringVal(p.Path), "read_only": cty.BoolVal(p.ReadOnly)})}, nil
 			}
 		}
 	case "path":
-		return map[string]cty.Value{"cwd": cty.StringVal(m.src.Workspace), "module": cty.StringVal(m.src.Dir), "root": cty.StringVal(m.src.Dir)}[name], nil
+		switch name {
+		case "cwd":
+			return known{value: cty.StringVal(e.m.src.Workspace)}, nil
+		case "module":
+			return known{value: cty.StringVal(at.mod.block.dir)}, nil
+		case "root":
+			return known{value: cty.StringVal(e.m.src.Dir)}, nil
+		}
 	case "deployster":
-		return map[string]cty.Value{"version": cty.StringVal(m.builtins.Version), "verbose": cty.BoolVal(m.builtins.Verbose), "workspace": cty.StringVal(m.builtins.Workspace)}[name], nil
+		b := e.m.builtins
+		switch name {
+		case "version":
+			return known{value: cty.StringVal(b.Version)}, nil
+		case "verbose":
+			return known{value: cty.BoolVal(b.Verbose)}, nil
+		case "workspace":
+			return known{value: cty.StringVal(b.Workspace)}, nil
+		}
 	}
-	return cty.NilVal, nil
+	return known{}, nil
 }
 
-// address is the resource that resource.NAME or dep.ALIAS stands for.
-func (e *evaluator) address(root, name string, owner *resource) string {
-	if root == "dep" && owner != nil {
-		return owner.aliases[name].address
+// local gives a local value.
+func (e *evaluator) local(name string, mod *module) (known, hcl.Diagnostics) {
+	if v, ok := mod.locals[name]; ok {
+		return v, nil
 	}
-	if root == "resource" && e.m.declared.resources[name] != nil {
-		return name
+	l := mod.block.locals[name]
+	if l == nil {
+		return known{}, nil
 	}
-	return ""
+	return e.memo(memoKey{mod: mod, kind: kindLocal, name: name}, l.expr, func() (cty.Value, hcl.Diagnostics) {
+		return e.value(l.expr, mod.site())
+	})
 }
 
-// reference is a traversal in an expression.
-type reference struct {
-	t hcl.Traversal
-	// open: what the traversal leads to is indexed by a computed key.
-	open bool
+// variable gives a variable: of a module it is what the module block says.
+func (e *evaluator) variable(name string, mod *module) (known, hcl.Diagnostics) {
+	if v, ok := mod.vars[name]; ok {
+		return v, nil
+	}
+	v := mod.block.variables[name]
+	if v == nil || mod.caller == nil {
+		return known{}, nil
+	}
+	a := mod.block.call.attrs[name]
+	if a == nil {
+		return known{value: v.hidden(v.fallback())}, nil
+	}
+	return e.memo(memoKey{mod: mod, kind: kindVariable, name: name}, a.Expr, func() (cty.Value, hcl.Diagnostics) {
+		value, diags := e.value(a.Expr, mod.inputs())
+		if diags.HasErrors() {
+			return cty.UnknownVal(v.typ), diags
+		}
+		got, err := v.accept(value)
+		if err != nil {
+			return cty.UnknownVal(v.typ), append(diags, failure(a.Expr.Range(), "Invalid value of a variable",
+				"The value of the variable %q of the module %q does not fit: %s.", name, mod.block.call.name, v.problem(err)))
+		}
+		return v.hidden(got), diags
+	})
 }
 
-// references are the traversals of an expression.
-func references(expr hcl.Expression) []reference {
-	var out []reference
-	open := map[string]bool{}
-	if n, ok := expr.(hclsyntax.Node); ok {
-		_ = hclsyntax.VisitAll(n, func(n hclsyntax.Node) hcl.Diagnostics {
-			if ix, ok := n.(*hclsyntax.IndexExpr); ok {
-				if s, ok := ix.Collection.(*hclsyntax.ScopeTraversalExpr); ok {
-					open[s.SrcRange.String()] = true
-				}
-			}
-			return nil
+// image gives type.NAME: the image, as text.
+func (e *evaluator) image(name string, mod *module) cty.Value {
+	for ; mod != nil; mod = mod.caller {
+		t := mod.block.types[name]
+		if t == nil {
+			continue
+		}
+		v, _ := e.m.staticAttr(t.attrs["image"], cty.String, "the image of a type", mod.site())
+		if v == cty.NilVal {
+			return cty.UnknownVal(cty.String) // its error is said where it is declared
+		}
+		if e.markTypes {
+			v = v.Mark(typeMark{t, mod})
+		}
+		return v
+	}
+	return cty.NilVal
+}
+
+// repeated gives each.key, each.value and count.index.
+func (e *evaluator) repeated(root, name string, at site) (known, hcl.Diagnostics) {
+	x := at.at.of
+	switch {
+	case x == nil:
+	case root == "count" && name == "index" && x.repetition == counted:
+		return known{value: cty.NumberIntVal(int64(at.at.i))}, nil
+	case root == "each" && name == "key" && x.repetition == forEach:
+		return known{value: cty.StringVal(x.keys[at.at.i]), size: len(x.keys[at.at.i])}, nil
+	case root == "each" && name == "value" && x.repetition == forEach:
+		return e.eachValue(at.at)
+	}
+	return known{}, nil
+}
+
+// eachValue gives each.value of one instance, which may be made of the states of
+// others.
+func (e *evaluator) eachValue(o occurrence) (known, hcl.Diagnostics) {
+	x, key := o.of, o.of.keys[o.i]
+	if x.set {
+		return known{value: cty.StringVal(key), size: len(key)}, nil
+	}
+	if v, ok := x.values[key]; ok {
+		return known{value: v, size: limits.TextSize(v)}, nil
+	}
+	if item := child(x.expr, key); item != nil {
+		return e.memo(memoKey{mod: x.mod, x: x, kind: kindEach, name: key}, item, func() (cty.Value, hcl.Diagnostics) {
+			return e.value(item, x.site())
 		})
 	}
-	for _, t := range expr.Variables() {
-		out = append(out, reference{t, open[t.SourceRange().String()]})
+	whole, diags := e.memo(memoKey{mod: x.mod, x: x, kind: kindForEach}, x.expr, func() (cty.Value, hcl.Diagnostics) {
+		return e.value(x.expr, x.site())
+	})
+	if diags.HasErrors() {
+		return known{value: cty.DynamicVal}, diags
 	}
-	return out
+	v, marks := whole.value.Unmark()
+	if !v.IsKnown() {
+		return known{value: cty.DynamicVal.WithMarks(marks)}, nil
+	}
+	if v.IsNull() || !v.CanIterateElements() {
+		return known{value: cty.DynamicVal}, hcl.Diagnostics{goneKey(x, key)}
+	}
+	for it := v.ElementIterator(); it.Next(); {
+		k, found := it.Element()
+		if k, _ = k.Unmark(); k.Type() == cty.String && k.IsKnown() && k.AsString() == key {
+			return known{value: found.WithMarks(marks), size: limits.TextSize(found)}, nil
+		}
+	}
+	return known{value: cty.DynamicVal}, hcl.Diagnostics{goneKey(x, key)}
+}
+
+func goneKey(x *expansion, key string) *hcl.Diagnostic {
+	return failure(x.expr.Range(), "An instance that is not wanted any more",
+		"When the plan was made, this for_each had the key %s. What it is made of has changed since, and now it has not. Plan again.", quoteKey(key))
 }

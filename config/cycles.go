@@ -1,7 +1,9 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -36,12 +38,19 @@ func findCycles(links map[node][]connection) hcl.Diagnostics {
 		path = path[:len(path)-1]
 		state[n] = done
 	}
-	for _, n := range sortedKeys(links) {
+	for _, n := range sortedNodes(links) {
 		if state[n] == 0 {
 			visit(n)
 		}
 	}
 	return diags
+}
+
+// sortedNodes are the nodes in the order of their names.
+func sortedNodes(links map[node][]connection) []node {
+	return slices.SortedFunc(maps.Keys(links), func(a, b node) int {
+		return cmp.Or(strings.Compare(a.b.path, b.b.path), int(a.kind)-int(b.kind), strings.Compare(a.name, b.name))
+	})
 }
 
 // maxCycles is how many cycles are reported at once: breaking one often breaks

@@ -25,6 +25,13 @@ func TestLanguagePage(t *testing.T) {
 	if len(examples) < 8 {
 		t.Fatalf("only %d examples", len(examples))
 	}
+	modules := map[string][]File{}
+	for _, e := range examples {
+		first, _, _ := strings.Cut(e[2], "\n")
+		if path, ok := strings.CutPrefix(first, "# "); ok && strings.HasSuffix(path, "/main.hcl") {
+			modules[strings.TrimSuffix(path, "/main.hcl")] = []File{{path, []byte(e[2])}}
+		}
+	}
 	for _, e := range examples {
 		name := "main.hcl"
 		if e[1] == "json" {
@@ -37,7 +44,7 @@ func TestLanguagePage(t *testing.T) {
 			}
 			continue
 		}
-		_, diags := Load(Sources{Workspace: "/w", Dir: "/w", Manifests: []File{{name, []byte(e[2])}}}, nil, Builtins{Version: "0.1.0", Home: "/home/me"})
+		_, diags := Load(Sources{Workspace: "/w", Dir: "/w", Manifests: []File{{name, []byte(e[2])}}, Modules: modules}, nil, Builtins{Version: "0.1.0", Home: "/home/me"})
 		if len(diags) != 0 {
 			t.Errorf("%v in\n%s", diags, e[2])
 		}
@@ -45,7 +52,7 @@ func TestLanguagePage(t *testing.T) {
 	words := strings.FieldsFunc(string(page), func(r rune) bool { return strings.ContainsRune(" \n`\".,:;()", r) })
 	slices.Sort(words)
 	missing := func(name string) bool { _, found := slices.BinarySearch(words, name); return !found }
-	for name := range (&Manifest{reads: newReader(Sources{})}).functionSet(false) {
+	for name := range newManifest(Sources{}, Builtins{}).root.functions {
 		if missing(name) {
 			t.Errorf("the function %s is not on the page", name)
 		}

@@ -1,8 +1,6 @@
 package config
 
 import (
-	"fmt"
-
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
@@ -15,35 +13,54 @@ import (
 // goroutine. Each expression gets a context made of what it refers to and no
 // more, so that ten thousand resources cost no more than their references.
 type evaluator struct {
-	m       *Manifest
-	scope   Scope
-	locals  map[string]result
-	configs map[string]result
-	states  map[string]cty.Value
-	chain   int // references that lead here
+	m      *Manifest
+	scope  Scope
+	done   map[memoKey]result
+	states map[string]cty.Value
+	chain  int // references that lead here
 	// markTypes: type.NAME carries a mark that says which type it is.
 	markTypes bool
 }
 
+// memoKey names a value that is evaluated once.
+type memoKey struct {
+	kind byte
+	mod  *module
+	inst *instance  // whose config
+	x    *expansion // whose for_each
+	name string
+}
+
+// The kinds of values that are evaluated once.
+const (
+	kindLocal byte = iota
+	kindVariable
+	kindOutput
+	kindConfig
+	kindEach
+	kindForEach
+	kindModule
+)
+
 type result struct {
-	value cty.Value
-	busy  bool // being evaluated: reached again means a cycle
+	known
+	busy bool // being evaluated: reached again means a cycle
 }
 
 func (m *Manifest) evaluator(s Scope) *evaluator {
-	return &evaluator{m: m, scope: s, locals: map[string]result{}, configs: map[string]result{}, states: map[string]cty.Value{}}
+	return &evaluator{m: m, scope: s, done: map[memoKey]result{}, states: map[string]cty.Value{}}
 }
 
 // Config evaluates a resource's config against what is known of the others'
 // states. A resource without config has an empty one.
 func (m *Manifest) Config(addr string, s Scope) (Resolved, diag.Diagnostics) {
-	r := m.declared.resources[addr]
-	if r == nil {
+	i := m.find(addr)
+	if i == nil {
 		return Resolved{}, diag.Diagnostics{diag.Errorf("Unknown resource", "There is no resource %q in the manifest.", addr)}
 	}
 	var out Resolved
 	var list hcl.Diagnostics
-	if failed := guard(func() { _, out, list = m.evaluator(s).config(r) }); failed != nil {
+	if failed := guard(func() { _, out, list = m.evaluator(s).config(i) }); failed != nil {
 		failed.Address = addr
 		return Resolved{}, diag.Diagnostics{failed}
 	}
@@ -60,8 +77,8 @@ func (m *Manifest) Outputs(s Scope) ([]Output, diag.Diagnostics) {
 	var list hcl.Diagnostics
 	failed := guard(func() {
 		e := m.evaluator(s)
-		for _, name := range sortedKeys(m.declared.outputs) {
-			o, _, d := e.output(m.declared.outputs[name])
+		for _, name := range sortedKeys(m.top.block.outputs) {
+			o, _, d := e.output(m.top.block.outputs[name], m.top)
 			out = append(out, o)
 			list = append(list, d...)
 		}
@@ -73,38 +90,41 @@ func (m *Manifest) Outputs(s Scope) ([]Output, diag.Diagnostics) {
 }
 
 // config evaluates a resource's config into JSON.
-func (e *evaluator) config(r *resource) (cty.Value, Resolved, hcl.Diagnostics) {
-	value, diags := e.configValue(r)
+func (e *evaluator) config(i *instance) (cty.Value, Resolved, hcl.Diagnostics) {
+	value, diags := e.configValue(i)
 	if diags.HasErrors() {
 		return value, Resolved{}, diags
 	}
-	a := r.attrs["config"]
+	a := i.block.attrs["config"]
 	if a == nil {
 		return value, Resolved{Value: []byte("{}"), Unknown: map[string]string{}}, diags
 	}
 	if plain, _ := value.Unmark(); plain.IsKnown() && (plain.IsNull() || !plain.Type().IsObjectType() && !plain.Type().IsMapType()) {
 		return value, Resolved{}, append(diags, failure(a.Expr.Range(), "Invalid config", "The config of a resource is an object, { NAME = VALUE }, and this %s.", describe(value)))
 	}
-	out, d := e.resolve(a.Expr, r, value)
+	out, d := e.resolve(a.Expr, i.site(), value)
 	return value, out, append(diags, d...)
 }
 
-func (e *evaluator) configValue(r *resource) (cty.Value, hcl.Diagnostics) {
-	a := r.attrs["config"]
+func (e *evaluator) configValue(i *instance) (cty.Value, hcl.Diagnostics) {
+	a := i.block.attrs["config"]
 	if a == nil {
 		return cty.EmptyObjectVal, nil
 	}
-	return e.memo(e.configs, r.name, a.Expr, r)
+	v, diags := e.memo(memoKey{kind: kindConfig, inst: i}, a.Expr, func() (cty.Value, hcl.Diagnostics) {
+		return e.value(a.Expr, i.site())
+	})
+	return v.value, diags
 }
 
 // output evaluates one output.
-func (e *evaluator) output(b *block) (Output, cty.Value, hcl.Diagnostics) {
+func (e *evaluator) output(b *block, mod *module) (Output, cty.Value, hcl.Diagnostics) {
 	o := Output{Name: b.name}
 	var diags hcl.Diagnostics
-	flag, d := e.m.optional(b.attrs["sensitive"], cty.Bool, "the attribute sensitive of an output")
+	flag, d := e.m.optional(b.attrs["sensitive"], cty.Bool, "the attribute sensitive of an output", mod.site())
 	diags = append(diags, d...)
 	o.Sensitive = flag != cty.NilVal && flag.True()
-	text, d := e.m.optional(b.attrs["description"], cty.String, "the description of an output")
+	text, d := e.m.optional(b.attrs["description"], cty.String, "the description of an output", mod.site())
 	diags = append(diags, d...)
 	if text != cty.NilVal {
 		o.Description = text.AsString()
@@ -113,7 +133,7 @@ func (e *evaluator) output(b *block) (Output, cty.Value, hcl.Diagnostics) {
 	if a == nil {
 		return o, cty.DynamicVal, diags
 	}
-	value, d := e.value(a.Expr, nil)
+	value, d := e.value(a.Expr, mod.site())
 	if diags = append(diags, d...); diags.HasErrors() {
 		return o, value, diags
 	}
@@ -123,43 +143,44 @@ func (e *evaluator) output(b *block) (Output, cty.Value, hcl.Diagnostics) {
 			"The value of the output %q is computed from a sensitive one. Add sensitive = true to the output to keep it hidden, or take the sensitive part out with nonsensitive() if it may be seen.", b.name))
 	}
 	o.Sensitive = o.Sensitive || hidden
-	o.Resolved, d = e.resolve(a.Expr, nil, value)
+	o.Resolved, d = e.resolve(a.Expr, mod.site(), value)
 	if o.Sensitive && len(o.Resolved.Sensitive) == 0 {
 		o.Resolved.Sensitive = []string{""}
 	}
 	return o, value, append(diags, d...)
 }
 
-// memo evaluates a named expression once.
-func (e *evaluator) memo(into map[string]result, name string, expr hcl.Expression, owner *resource) (cty.Value, hcl.Diagnostics) {
-	if got, ok := into[name]; ok && !got.busy {
-		return got.value, nil
+// memo evaluates a named value once. Its place is that of expr.
+func (e *evaluator) memo(key memoKey, expr hcl.Expression, eval func() (cty.Value, hcl.Diagnostics)) (known, hcl.Diagnostics) {
+	if got, ok := e.done[key]; ok && !got.busy {
+		return got.known, nil
 	} else if ok {
-		return cty.DynamicVal, hcl.Diagnostics{failure(expr.Range(), "Refers to itself", "%q is computed from itself. Remove the reference.", name)}
+		return known{value: cty.DynamicVal}, hcl.Diagnostics{failure(expr.Range(), "Refers to itself", "%q is computed from itself. Remove the reference.", key.name)}
 	}
 	if e.chain++; e.chain > maxChain {
 		e.chain--
-		return cty.DynamicVal, hcl.Diagnostics{limits.Exceeded(expr.Range(), "references that lead from one to the next", maxChain)}
+		return known{value: cty.DynamicVal}, hcl.Diagnostics{limits.Exceeded(expr.Range(), "references that lead from one to the next", maxChain)}
 	}
 	defer func() { e.chain-- }()
-	into[name] = result{busy: true}
-	value, diags := e.value(expr, owner)
+	e.done[key] = result{busy: true}
+	value, diags := eval()
 	if diags.HasErrors() {
 		value = cty.DynamicVal // said once: what depends on it is unknown
 	}
-	into[name] = result{value: value}
-	return value, diags
+	got := known{value, limits.TextSize(value)}
+	e.done[key] = result{known: got}
+	return got, diags
 }
 
 // value evaluates an expression.
-func (e *evaluator) value(expr hcl.Expression, owner *resource) (cty.Value, hcl.Diagnostics) {
-	ctx, diags := e.contextFor(expr, owner)
+func (e *evaluator) value(expr hcl.Expression, at site) (cty.Value, hcl.Diagnostics) {
+	ctx, diags := e.contextFor(expr, at)
 	if diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}
 	value, d := limits.Evaluate(expr, ctx)
 	d = d[:min(len(d), maxErrors)]
-	e.m.explain(d)
+	e.explain(d, at)
 	hide(d, expr, ctx)
 	if diags = append(diags, d...); d.HasErrors() {
 		return cty.DynamicVal, diags
@@ -169,40 +190,6 @@ func (e *evaluator) value(expr hcl.Expression, owner *resource) (cty.Value, hcl.
 		return cty.DynamicVal, append(diags, failure(part.Range(), "Unusable value", "This value cannot be used: %s.", err))
 	}
 	return value, diags
-}
-
-// explain adds to HCL's messages what only we know.
-func (m *Manifest) explain(diags hcl.Diagnostics) {
-	for _, d := range diags {
-		if d.Subject == nil || d.Expression == nil || d.EvalContext == nil {
-			continue
-		}
-		for _, t := range d.Expression.Variables() {
-			m.explainStep(d, t)
-		}
-	}
-}
-
-// explainStep suggests an attribute where a step of a traversal found none.
-func (m *Manifest) explainStep(d *hcl.Diagnostic, t hcl.Traversal) {
-	for i := 1; i < len(t); i++ {
-		if t[i].SourceRange() != *d.Subject {
-			continue
-		}
-		before, diags := t[:i].TraverseAbs(d.EvalContext)
-		before, _ = before.Unmark()
-		if diags.HasErrors() || !before.IsKnown() || before.IsNull() || !before.Type().IsObjectType() {
-			return
-		}
-		names := sortedKeys(before.Type().AttributeTypes())
-		name := stepName(t, i)
-		if name == "" || before.Type().HasAttribute(name) {
-			return
-		}
-		d.Summary = "Unknown attribute"
-		d.Detail = fmt.Sprintf("%s has no attribute %q: %s.%s", traversalString(t[:i]), name, oneOf(names), suggest(name, names))
-		return
-	}
 }
 
 // convertTo converts a value, for a place that needs a certain type.

@@ -14,22 +14,32 @@ import (
 )
 
 // reader reads files for file() and friends: below the manifest's directory
-// only, also through symbolic links, and remembers what it read. On replay it
-// knows nothing but what was remembered.
+// only, or in a module below that of the module, also through symbolic links,
+// and remembers what it read. On replay it knows nothing but what was remembered.
 type reader struct {
-	dir    string
-	replay bool
+	dir string // of the root manifest
+	own string // of the module
+	*readFiles
+}
 
-	mu    sync.Mutex
-	reads map[string][]byte
-	lists map[string][]string // what fileset() found, by directory and pattern
+// readFiles are shared by the readers of all modules.
+type readFiles struct {
+	replay bool
+	mu     sync.Mutex
+	reads  map[string][]byte   // by slash path relative to the root manifest's directory
+	lists  map[string][]string // what fileset() found, by directory and pattern
 }
 
 func newReader(src Sources) *reader {
-	r := &reader{dir: src.Dir, replay: src.Replay, reads: map[string][]byte{}, lists: map[string][]string{}}
+	r := &reader{dir: src.Dir, own: src.Dir, readFiles: &readFiles{replay: src.Replay, reads: map[string][]byte{}, lists: map[string][]string{}}}
 	maps.Copy(r.reads, src.Reads)
 	maps.Copy(r.lists, src.Lists)
 	return r
+}
+
+// inside is the reader of a module.
+func (r *reader) inside(dir string) *reader {
+	return &reader{dir: r.dir, own: dir, readFiles: r.readFiles}
 }
 
 // all are copies of what was read and of what was listed.
@@ -48,10 +58,21 @@ func (r *reader) relative(path string) (string, error) {
 			return "", err
 		}
 	}
-	if !filepath.IsLocal(rel) {
-		return "", fmt.Errorf("%q lies outside the directory of the manifest (%s). Only files in it can be read: copy or move the file there", path, r.dir)
+	if !filepath.IsLocal(rel) && !r.isOwn(rel) {
+		where := fmt.Sprintf("the directory of the manifest (%s)", r.dir)
+		if r.own != r.dir {
+			where += fmt.Sprintf(" and that of the module (%s)", r.own)
+		}
+		return "", fmt.Errorf("%q lies outside %s. Only files in it can be read: copy or move the file there", path, where)
 	}
 	return filepath.ToSlash(rel), nil
+}
+
+// isOwn says whether a path relative to the manifest's directory is in the
+// module's.
+func (r *reader) isOwn(rel string) bool {
+	inside, err := filepath.Rel(r.own, filepath.Join(r.dir, rel))
+	return err == nil && filepath.IsLocal(inside)
 }
 
 // Read gives the bytes of a file.
@@ -71,6 +92,9 @@ func (r *reader) Read(path string) ([]byte, error) {
 	data, err := r.open(rel)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Stat(filepath.Join(r.own, path)); r.own != r.dir && err == nil {
+			return nil, fmt.Errorf("there is no file %q in the directory of the manifest (%s), where relative paths begin, also in a module. For that of the module, write \"${path.module}/%s\"", path, r.dir, path)
+		}
 		return nil, fmt.Errorf("there is no file %q in the directory of the manifest (%s)", path, r.dir)
 	case err != nil && strings.Contains(err.Error(), "escapes"):
 		return nil, fmt.Errorf("%q leads outside the directory of the manifest (%s) through a symbolic link. Only files in it can be read", path, r.dir)
@@ -85,7 +109,7 @@ func (r *reader) open(rel string) ([]byte, error) {
 	if r.dir == "" {
 		return nil, fs.ErrNotExist
 	}
-	root, err := os.OpenRoot(r.dir)
+	root, rel, err := r.openRoot(rel)
 	if err != nil {
 		return nil, err
 	}
@@ -97,6 +121,21 @@ func (r *reader) open(rel string) ([]byte, error) {
 	}
 	defer f.Close()
 	return readOpen(f)
+}
+
+// openRoot opens the directory that a relative path is in: the manifest's, or
+// else the module's. The path is then relative to that.
+func (r *reader) openRoot(rel string) (*os.Root, string, error) {
+	dir := r.dir
+	if !filepath.IsLocal(rel) {
+		var err error
+		if rel, err = filepath.Rel(r.own, filepath.Join(dir, rel)); err != nil {
+			return nil, "", err
+		}
+		dir = r.own
+	}
+	root, err := os.OpenRoot(dir)
+	return root, rel, err
 }
 
 // Exists says whether there is a regular file. What it finds is remembered like

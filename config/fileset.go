@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -48,7 +47,7 @@ func (r *reader) glob(rel, pattern string) ([]string, error) {
 	if r.dir == "" {
 		return names, nil
 	}
-	root, err := os.OpenRoot(r.dir)
+	root, rel, err := r.openRoot(rel)
 	if err != nil {
 		return nil, fmt.Errorf("the directory of the manifest cannot be read: %s", reason(err))
 	}

@@ -6,10 +6,10 @@ import (
 	"deployster/config/funcs"
 )
 
-// functionSet are the functions that this manifest's expressions may call.
-func (m *Manifest) functionSet(console bool) map[string]function.Function {
+// functionSet are the functions that the expressions of one module may call.
+func (m *Manifest) functionSet(files *reader, console bool) map[string]function.Function {
 	return funcs.New(funcs.Env{
-		Files: m.reads, Dir: m.src.Workspace, Home: m.home(), PlanTime: m.builtins.PlanTime, Console: console,
+		Files: files, Dir: m.src.Workspace, Home: m.home(), PlanTime: m.builtins.PlanTime, Console: console,
 	})
 }
 

@@ -47,7 +47,7 @@ func TestFunctionsSurviveAnyArguments(t *testing.T) {
 	t.Parallel()
 	arguments := []string{`null`, `""`, `"a"`, `1e300`, `-1`, `[]`, `["a", null]`, `{}`, `{ a = [1] }`, `true`, `sensitive("s")`, `sensitive([sensitive("x")])`,
 		`resource.r.state.x`, `[resource.r.state.x]`, `{ k = resource.r.state.x }`, `toset(["a"])`, `tomap({ a = "b" })`, `tolist([resource.r.state.x])`}
-	for name := range (&Manifest{reads: newReader(Sources{})}).functionSet(false) {
+	for name := range newManifest(Sources{}, Builtins{}).root.functions {
 		var b strings.Builder
 		b.WriteString("resource \"r\" {\n  type = \"x\"\n}\nresource \"a\" {\n  type = \"x\"\n  config = {\n")
 		n := 0

@@ -2,8 +2,6 @@ package config
 
 import (
 	"encoding/json"
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -11,256 +9,257 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// node is a resource or a local value, as "resource.web" or "local.zone", or
-// what a config alone refers to, as "config.web".
-type node = string
+// node is a block that others refer to, as it is written: whatever for_each and
+// count make of it. What refers to each other in a circle is wrong whether it
+// has instances or not.
+type node struct {
+	b    *moduleBlock
+	kind nodeKind
+	name string
+}
+
+type nodeKind byte
+
+// The kinds of nodes.
+const (
+	nodeLocal nodeKind = iota
+	nodeModule
+	nodeOutput
+	nodeResource
+	nodeVariable
+)
+
+// String names the node as an expression would.
+func (n node) String() string {
+	root := [...]string{"local", "module", "output", "resource", "var"}[n.kind]
+	return n.b.called(root + "." + n.name)
+}
 
 // connection says that one node needs another, and where that is written.
 type connection struct {
 	to   node
 	verb string // for the message about a cycle
 	at   hcl.Range
-	from Origin
-	// config says that the value of the other resource's config is needed, and
-	// with it all that it is made of.
-	config bool
+	// order: only what is done first is meant, no value.
+	order bool
 }
 
-// connect checks all references, finds cycles, and gives every resource its
-// edges.
+// connect checks all references, finds cycles, and finds out what needs the
+// state of a resource.
 func (m *Manifest) connect() hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	for _, name := range sortedKeys(m.declared.resources) {
-		r := m.declared.resources[name]
-		diags = append(diags, m.aliases(r)...)
-		diags = append(diags, m.dependsOn(r)...)
-	}
 	links := map[node][]connection{}
-	for name, l := range m.declared.locals {
-		links["local."+name] = m.connections(l.expr, nil)
-	}
-	for name, r := range m.declared.resources {
-		links["resource."+name] = m.resourceConnections(r)
+	for _, b := range m.moduleBlocks() {
+		diags = append(diags, m.dependencies(b)...)
+		m.linkBlock(b, links)
 	}
 	cycles := findCycles(links)
 	diags = append(diags, cycles...)
-	for _, l := range m.declared.locals {
-		l.dynamic = len(cycles) > 0 // what is in a cycle cannot be evaluated
-	}
-	for name, r := range m.declared.resources {
-		if a := r.attrs["config"]; a != nil { // added late: no node of its own in a cycle
-			links["config."+name] = m.connections(a.Expr, r)
+	needs := map[node]bool{}
+	for _, b := range m.moduleBlocks() {
+		for name, l := range b.locals {
+			l.dynamic = len(cycles) > 0 || needsState(links, node{b, nodeLocal, name}, needs) // what is in a cycle cannot be evaluated
+		}
+		for name, v := range b.variables {
+			v.dynamic = b.parent != nil && (len(cycles) > 0 || needsState(links, node{b, nodeVariable, name}, needs))
+		}
+		for name, o := range b.outputs {
+			o.dynamic = len(cycles) > 0 || needsState(links, node{b, nodeOutput, name}, needs)
 		}
 	}
-	reach := map[node]map[node]bool{}
-	for _, name := range sortedKeys(m.declared.resources) {
-		res := &Resource{Address: name, Aliases: map[string]string{}, Range: fromHCL(m.declared.resources[name].at)}
-		if len(cycles) == 0 {
-			res.Edges = edges(links, "resource."+name, reach)
-		}
-		for alias, l := range m.declared.resources[name].aliases {
-			res.Aliases[alias] = l.address
-		}
-		m.resources = append(m.resources, res)
+	for _, b := range m.moduleBlocks() {
+		diags = append(diags, m.checkAllRefs(b)...)
 	}
-	if len(cycles) == 0 {
-		for name, l := range m.declared.locals {
-			l.dynamic = len(resourcesBehind(links, "local."+name, reach)) > 0
-		}
-	}
-	return append(diags, m.checkAllRefs()...)
+	return diags
 }
 
-// checkAllRefs checks the references in the expressions that are evaluated
-// with everything; static ones are checked where they are evaluated.
-func (m *Manifest) checkAllRefs() hcl.Diagnostics {
+// moduleBlocks are the root and all modules as written, callers first.
+func (m *Manifest) moduleBlocks() []*moduleBlock {
+	all := []*moduleBlock{m.root}
+	for i := 0; i < len(all); i++ {
+		for _, name := range sortedKeys(all[i].children) {
+			all = append(all, all[i].children[name])
+		}
+	}
+	return all
+}
+
+// dependencies reads the dependencies and depends_on of all blocks.
+func (m *Manifest) dependencies(b *moduleBlock) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	for _, name := range sortedKeys(m.declared.locals) {
-		l := m.declared.locals[name]
-		d := m.checkRefs(l.expr, place{what: "a local value"}, nil)
-		l.wrong = d.HasErrors()
+	for _, name := range sortedKeys(b.resources) {
+		r := b.resources[name]
+		diags = append(diags, m.aliases(b, r)...)
+		var d hcl.Diagnostics
+		r.dependsOn, d = m.dependsOn(b, r.attrs["depends_on"])
 		diags = append(diags, d...)
 	}
-	for _, name := range sortedKeys(m.declared.resources) {
-		r := m.declared.resources[name]
-		if a := r.attrs["config"]; a != nil {
-			diags = append(diags, m.checkRefs(a.Expr, place{what: "the config of a resource"}, r)...)
-		}
-	}
-	for _, name := range sortedKeys(m.declared.outputs) {
-		if a := m.declared.outputs[name].attrs["value"]; a != nil {
-			diags = append(diags, m.checkRefs(a.Expr, place{what: "the value of an output"}, nil)...)
-		}
+	for _, name := range sortedKeys(b.calls) {
+		c := b.calls[name]
+		var d hcl.Diagnostics
+		c.dependsOn, d = m.dependsOn(b, c.attrs["depends_on"])
+		diags = append(diags, d...)
 	}
 	return diags
 }
 
-// aliases reads `dependencies = { alias = resource.NAME }`.
-func (m *Manifest) aliases(r *resource) hcl.Diagnostics {
-	a := r.attrs["dependencies"]
-	if a == nil {
-		return nil
+// linkBlock adds what the blocks of one module need.
+func (m *Manifest) linkBlock(b *moduleBlock, links map[node][]connection) {
+	for name, l := range b.locals {
+		links[node{b, nodeLocal, name}] = m.connections(l.expr, b, nil)
 	}
-	pairs, bad := hcl.ExprMap(unparen(a.Expr))
-	if bad.HasErrors() {
-		return hcl.Diagnostics{failure(a.Expr.Range(), "Invalid dependencies", "Dependencies are written as { alias = resource.NAME }.")}
-	}
-	var diags hcl.Diagnostics
-	for _, pair := range pairs {
-		key, d := pair.Key.Value(nil)
-		if d.HasErrors() || key.Type() != cty.String || !key.IsKnown() || key.IsNull() || !validName.MatchString(key.AsString()) {
-			diags = append(diags, failure(pair.Key.Range(), "Invalid alias", "An alias is a name: it begins with a letter and has letters, digits, _ and - only."))
-			continue
+	for name, o := range b.outputs {
+		if a := o.attrs["value"]; a != nil {
+			links[node{b, nodeOutput, name}] = m.connections(a.Expr, b, nil)
 		}
-		alias := key.AsString()
-		if first, twice := r.aliases[alias]; twice {
-			diags = append(diags, failure(pair.Key.Range(), "Declared twice", "The alias %q is there already, at %s:%d. Rename one of them.", alias, first.at.Filename, first.at.Start.Line))
-			continue
+	}
+	for name, r := range b.resources {
+		links[node{b, nodeResource, name}] = m.resourceConnections(b, r)
+	}
+	for name, child := range b.children {
+		c := child.call
+		called := node{b, nodeModule, name}
+		links[called] = append(m.repetitionConnections(&c.block, b), m.orderConnections(c.dependsOn, b)...)
+		for _, v := range child.variables {
+			n := node{child, nodeVariable, v.name}
+			if a := c.attrs[v.name]; a != nil {
+				links[n] = append(m.connections(a.Expr, b, nil), connection{to: called, verb: "belongs to", at: a.Range})
+			}
 		}
-		address, problem := m.resourceName(pair.Value, "The dependency "+alias)
-		if problem != nil {
-			diags = append(diags, problem)
-			// Known as an alias all the same, so that its uses are no errors too.
-			r.aliases[alias] = link{at: pair.Value.Range()}
-			continue
-		}
-		r.aliases[alias] = link{address, pair.Value.Range()}
 	}
-	return diags
-}
-
-// dependsOn reads `depends_on = [resource.NAME]`.
-func (m *Manifest) dependsOn(r *resource) hcl.Diagnostics {
-	a := r.attrs["depends_on"]
-	if a == nil {
-		return nil
-	}
-	list, bad := hcl.ExprList(unparen(a.Expr))
-	if bad.HasErrors() {
-		return hcl.Diagnostics{failure(a.Expr.Range(), "Invalid depends_on", "It is a list of resources: depends_on = [resource.NAME].")}
-	}
-	var diags hcl.Diagnostics
-	for _, item := range list {
-		address, problem := m.resourceName(item, "An element of depends_on")
-		if problem != nil {
-			diags = append(diags, problem)
-			continue
-		}
-		r.dependsOn = append(r.dependsOn, link{address, item.Range()})
-	}
-	return diags
-}
-
-// resourceName reads an expression that must be resource.NAME.
-func (m *Manifest) resourceName(expr hcl.Expression, what string) (string, *hcl.Diagnostic) {
-	t := m.asTraversal(expr, true)
-	if len(t) != 2 || t.RootName() != "resource" || stepName(t, 1) == "" {
-		hint := ""
-		if name := t.RootName; len(t) == 1 && m.declared.resources[name()] != nil {
-			hint = fmt.Sprintf(" Did you mean resource.%s?", name())
-		} else if len(t) > 2 && t.RootName() == "resource" {
-			hint = fmt.Sprintf(" Did you mean %s?", traversalString(t[:2]))
-		}
-		return "", failure(expr.Range(), "Not a resource", "%s must name a resource: resource.NAME.%s", what, hint)
-	}
-	if d := missing(t, "resource", m.declared.resources, "Declare it with a resource block, or correct the name"); d != nil {
-		return "", d
-	}
-	return stepName(t, 1), nil
 }
 
 // resourceConnections are all that one resource needs.
-func (m *Manifest) resourceConnections(r *resource) []connection {
+func (m *Manifest) resourceConnections(b *moduleBlock, r *resource) []connection {
 	var out []connection
-	if a := r.attrs["config"]; a != nil {
-		out = m.connections(a.Expr, r)
+	for _, expr := range r.expressions() {
+		out = append(out, m.connections(expr, b, r)...)
 	}
+	out = append(out, m.repetitionConnections(&r.block, b)...)
 	for _, alias := range sortedKeys(r.aliases) {
-		if l := r.aliases[alias]; l.address != "" {
-			out = append(out, connection{to: "resource." + l.address, verb: "has the dependency " + alias + " on", at: l.at, from: FromDependency})
+		if t := r.aliases[alias]; t.resource != nil {
+			out = append(out, connection{to: node{b, nodeResource, t.resource.name}, verb: "has the dependency " + alias + " on", at: t.at})
 		}
 	}
-	for _, l := range r.dependsOn {
-		out = append(out, connection{to: "resource." + l.address, verb: "depends on", at: l.at, from: FromDependsOn})
+	out = append(out, m.orderConnections(r.dependsOn, b)...)
+	if b.call != nil {
+		out = append(out, connection{to: node{b.parent, nodeModule, b.call.name}, verb: "belongs to", at: b.call.at})
 	}
 	return out
 }
 
-// connections are the locals and resources that an expression refers to, those
-// that exist.
-func (m *Manifest) connections(expr hcl.Expression, owner *resource) []connection {
+// expressions are those of a resource that may refer to other resources.
+func (r *resource) expressions() []hcl.Expression {
+	if a := r.attrs["config"]; a != nil {
+		return []hcl.Expression{a.Expr}
+	}
+	return nil
+}
+
+func (m *Manifest) repetitionConnections(r *block, b *moduleBlock) []connection {
 	var out []connection
-	for _, t := range expr.Variables() {
-		name := stepName(t, 1)
-		c := connection{verb: "refers to", at: t.SourceRange(), from: FromReference}
-		switch root := t.RootName(); {
-		case root == "local" && m.declared.locals[name] != nil:
-			c.to = "local." + name
-		case root == "resource" && m.declared.resources[name] != nil:
-			c.to = "resource." + name
-		case root == "dep" && owner != nil && owner.aliases[name].address != "":
-			c.to = "resource." + owner.aliases[name].address
+	for _, name := range []string{"for_each", "count"} {
+		if a := r.attrs[name]; a != nil {
+			out = append(out, m.connections(a.Expr, b, nil)...)
+		}
+	}
+	return out
+}
+
+func (m *Manifest) orderConnections(list []dependency, b *moduleBlock) []connection {
+	var out []connection
+	for _, t := range list {
+		switch {
+		case t.resource != nil:
+			out = append(out, connection{to: node{b, nodeResource, t.resource.name}, verb: "depends on", at: t.at, order: true})
+		case t.call != nil && b.children[t.call.name] != nil:
+			child := b.children[t.call.name]
+			out = append(out, connection{to: node{b, nodeModule, t.call.name}, verb: "depends on", at: t.at, order: true})
+			for _, in := range child.everything() {
+				out = append(out, connection{to: in, verb: "depends on", at: t.at, order: true})
+			}
+		}
+	}
+	return out
+}
+
+// everything are the resources of a module, with those of its modules.
+func (b *moduleBlock) everything() []node {
+	var out []node
+	for _, name := range sortedKeys(b.resources) {
+		out = append(out, node{b, nodeResource, name})
+	}
+	for _, name := range sortedKeys(b.children) {
+		out = append(out, b.children[name].everything()...)
+	}
+	return out
+}
+
+// connections are the nodes that an expression refers to, those that exist.
+func (m *Manifest) connections(expr hcl.Expression, b *moduleBlock, owner *resource) []connection {
+	var out []connection
+	for _, ref := range m.references(expr) {
+		name := stepName(ref.t, 1)
+		c := connection{verb: "refers to", at: ref.t.SourceRange()}
+		switch root := ref.t.RootName(); {
+		case root == "local" && b.locals[name] != nil:
+			c.to = node{b, nodeLocal, name}
+		case root == "var" && b.parent != nil && b.variables[name] != nil:
+			c.to = node{b, nodeVariable, name}
+		case root == "resource" && b.resources[name] != nil:
+			c.to = node{b, nodeResource, name}
+		case root == "dep" && owner != nil && owner.aliases[name].resource != nil:
+			c.to = node{b, nodeResource, owner.aliases[name].resource.name}
+		case root == "module" && b.children[name] != nil:
+			c.to = node{b, nodeModule, name}
+			for _, o := range outputsOf(ref, b.children[name]) {
+				out = append(out, connection{to: node{b.children[name], nodeOutput, o}, verb: c.verb, at: c.at})
+			}
 		default:
 			continue
 		}
-		attr := stepName(t, 2) // "" = the resource as a whole
-		c.config = strings.HasPrefix(c.to, "resource.") && (attr == "" || attr == "config")
 		out = append(out, c)
 	}
 	return out
 }
 
-// strength orders the origins.
-func strength(o Origin) int {
-	return slices.Index([]Origin{FromDependsOn, FromReference, FromDependency}, o)
-}
-
-// edges gives the resources that a node needs, also through locals and through
-// the configs of others.
-func edges(links map[node][]connection, from node, reach map[node]map[node]bool) []Edge {
-	found := map[string]Origin{}
-	for _, c := range links[from] {
-		eachTarget(links, c, reach, func(t node) {
-			name := strings.TrimPrefix(t, "resource.")
-			if old, ok := found[name]; !ok || strength(c.from) > strength(old) {
-				found[name] = c.from
-			}
-		})
-	}
-	out := make([]Edge, 0, len(found))
-	for _, to := range sortedKeys(found) {
-		out = append(out, Edge{to, found[to]})
-	}
-	return out
-}
-
-// eachTarget calls f with each resource that a connection leads to.
-func eachTarget(links map[node][]connection, c connection, reach map[node]map[node]bool, f func(node)) {
-	through := c.to
-	if name, isResource := strings.CutPrefix(c.to, "resource."); isResource {
-		f(c.to)
-		if !c.config {
-			return
+// outputsOf are the outputs of a module that a reference may read.
+func outputsOf(ref reference, child *moduleBlock) []string {
+	steps := ref.t[2:]
+	if ref.key != nil || ref.splat {
+		steps = ref.rest
+	} else if child.call.repeats() && len(steps) > 0 {
+		if _, index := steps[0].(hcl.TraverseIndex); index {
+			steps = steps[1:]
 		}
-		through = "config." + name
 	}
-	for t := range resourcesBehind(links, through, reach) {
-		f(t)
+	if len(steps) > 0 && child.outputs[objectKey(steps[0])] != nil {
+		return []string{objectKey(steps[0])}
 	}
+	return sortedKeys(child.outputs)
 }
 
-// resourcesBehind are the resources that a local value or a config refers to,
-// also through others. There are no cycles when it is called.
-func resourcesBehind(links map[node][]connection, from node, reach map[node]map[node]bool) map[node]bool {
-	if known, ok := reach[from]; ok {
+// repeats says whether a block has for_each or count.
+func (b *block) repeats() bool { return b.attrs["for_each"] != nil || b.attrs["count"] != nil }
+
+// needsState says whether a value is made of a resource, itself or through
+// others. There are no cycles when it is called.
+func needsState(links map[node][]connection, from node, done map[node]bool) bool {
+	if from.kind == nodeResource {
+		return true
+	}
+	if known, ok := done[from]; ok {
 		return known
 	}
-	out := map[node]bool{}
+	yes := false
 	for _, c := range links[from] {
-		eachTarget(links, c, reach, func(t node) { out[t] = true })
+		if !c.order && needsState(links, c.to, done) {
+			yes = true
+			break
+		}
 	}
-	reach[from] = out
-	return out
+	done[from] = yes
+	return yes
 }
 
 func isJSON(expr hcl.Expression) bool { return hcljson.IsJSONExpression(expr) }
@@ -277,4 +276,19 @@ func (m *Manifest) jsonString(expr hcl.Expression) (string, bool) {
 		return "", false
 	}
 	return text, true
+}
+
+// constantText reads an expression that must be a text constant.
+func constantText(expr hcl.Expression) (string, bool) {
+	v, diags := expr.Value(nil)
+	if diags.HasErrors() || v.Type() != cty.String || v.IsNull() || !v.IsKnown() {
+		return "", false
+	}
+	return v.AsString(), true
+}
+
+// unwrapped is the inside of a JSON string that is one interpolation.
+func unwrapped(text string) (string, bool) {
+	inner, found := strings.CutPrefix(text, "${")
+	return strings.TrimSuffix(inner, "}"), found && strings.HasSuffix(inner, "}")
 }

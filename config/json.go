@@ -21,7 +21,7 @@ const unknownKey = "$unknown"
 
 // resolve writes a value as JSON, and says what in it is unknown and what
 // sensitive.
-func (e *evaluator) resolve(expr hcl.Expression, owner *resource, v cty.Value) (Resolved, hcl.Diagnostics) {
+func (e *evaluator) resolve(expr hcl.Expression, at site, v cty.Value) (Resolved, hcl.Diagnostics) {
 	out := Resolved{Unknown: map[string]string{}}
 	plain, marks := v.UnmarkDeepWithPaths()
 	for _, pm := range marks {
@@ -31,7 +31,7 @@ func (e *evaluator) resolve(expr hcl.Expression, owner *resource, v cty.Value) (
 	}
 	slices.Sort(out.Sensitive)
 	out.Sensitive = slices.Compact(out.Sensitive)
-	e.blame(expr, owner, v, nil, out.Unknown)
+	e.blame(expr, at, v, nil, out.Unknown)
 	w := jsonWriter{unknown: out.Unknown}
 	if err := w.value(plain, nil); err != nil {
 		place := expr.Range()

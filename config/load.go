@@ -4,15 +4,16 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	hcljson "github.com/hashicorp/hcl/v2/json"
-	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/function"
+	"golang.org/x/sync/errgroup"
 
 	"deployster/config/limits"
 	"deployster/internal/diag"
@@ -21,21 +22,32 @@ import (
 // Manifest is what the files declare, checked. Its methods are safe for
 // concurrent use.
 type Manifest struct {
-	src       Sources
-	builtins  Builtins
-	files     map[string]*hcl.File
-	reads     *reader
-	functions map[string]function.Function
+	src      Sources
+	builtins Builtins
+	files    map[string]*hcl.File
+	reads    *reader
+	refs     *sync.Map // hcl.Expression -> []reference
 
-	// What was declared, by name.
-	declared   declarations
-	sourceText map[string][]byte // of files that did not parse, and of variable files
+	// What was declared.
+	root       *moduleBlock
+	bodies     map[string][]hcl.Body // of modules, by directory
+	modules    int                   // module blocks that were read
+	size       int                   // bytes in all manifests
+	sourceText map[string][]byte     // of files that did not parse, and of variable files
+	statePath  string
 
-	unset     bool                 // variables without a value are unknown
-	static    map[string]cty.Value // locals that need no resource
-	resources []*Resource
-	plugs     []Plug
-	statePath string
+	unset bool // variables without a value are unknown
+
+	// What it came to.
+	top         *module
+	vars        map[string]known // of the root
+	count       int              // instances
+	instances   []*instance      // sorted by address
+	resources   []*Resource      // theirs
+	pending     []Pending
+	expandDiags hcl.Diagnostics
+	plugs       []Plug
+	secrets     func() []string
 }
 
 // maxEvaluation is how long one evaluation may take. Nothing real takes a
@@ -73,16 +85,23 @@ func newManifest(src Sources, b Builtins) *Manifest {
 	if b.Home == "" {
 		b.Home, _ = os.UserHomeDir() // checked where ~ is used
 	}
-	m := &Manifest{
-		src: src, builtins: b,
-		files:      map[string]*hcl.File{},
-		sourceText: map[string][]byte{},
-		static:     map[string]cty.Value{},
-		declared:   newDeclarations(),
-		reads:      newReader(src),
+	m := &Manifest{src: src, builtins: b, files: map[string]*hcl.File{}, sourceText: map[string][]byte{},
+		bodies: map[string][]hcl.Body{}, refs: &sync.Map{}, vars: map[string]known{}, reads: newReader(src)}
+	m.src.Modules = maps.Clone(src.Modules)
+	if m.src.Modules == nil {
+		m.src.Modules = map[string][]File{}
 	}
-	m.functions = m.functionSet(false)
+	m.root = m.newModuleBlock(nil, nil, src.Dir)
+	m.restart()
 	return m
+}
+
+// restart begins with no instances.
+func (m *Manifest) restart() {
+	m.top = newModule(m.root, nil, occurrence{}, "")
+	m.top.vars = m.vars
+	m.count, m.instances, m.resources, m.pending, m.expandDiags, m.plugs = 0, nil, nil, nil, nil, nil
+	m.secrets = sync.OnceValue(m.findSecrets)
 }
 
 // guard runs an evaluation so that neither a panic in a library nor an endless
@@ -113,44 +132,49 @@ func guard(f func()) *diag.Diagnostic {
 
 // load does the work of Load, in steps that each need the ones before.
 func (m *Manifest) load(vars []VarInput) hcl.Diagnostics {
-	bodies, diags := m.parse()
-	l := &loader{m: m, d: m.declared}
-	for _, body := range bodies {
-		l.root(body)
-	}
-	m.declared = l.d
-	diags = append(diags, l.diags...)
+	bodies, diags := m.parse(m.src.Manifests)
+	l, d := m.decode(m.root, bodies)
+	diags = append(diags, d...)
 	if d := m.checkVersion(l); len(d) > 0 {
 		return d // what else is wrong may be because of it
 	}
+	diags = append(diags, m.loadModules(m.root)...)
 	diags = append(diags, m.setVariables(vars)...)
 	diags = append(diags, m.connect()...)
-	diags = append(diags, m.checkMoved()...)
-	diags = append(diags, m.checkRemoved()...)
-	diags = append(diags, m.evaluateStatic()...)
-	diags = append(diags, m.validateVariables()...)
-	if !diags.HasErrors() {
-		diags = append(diags, m.tryAll()...)
-	}
-	return diags
+	return append(diags, m.instantiate(diags.HasErrors())...)
 }
 
-// parse parses all files, those that are fit to be parsed.
-func (m *Manifest) parse() ([]hcl.Body, hcl.Diagnostics) {
+// parse parses files, those that are fit to be parsed.
+func (m *Manifest) parse(files []File) ([]hcl.Body, hcl.Diagnostics) {
 	var bodies []hcl.Body
 	var diags hcl.Diagnostics
-	total := 0
-	for i, f := range m.src.Manifests {
+	fit := 0
+	for _, f := range files {
 		m.sourceText[f.Path] = f.Bytes
 		r := hcl.Range{Filename: f.Path, Start: hcl.InitialPos, End: hcl.InitialPos}
-		if total += len(f.Bytes); len(f.Bytes) > maxFileSize || total > maxTotalSize || i >= maxFiles {
+		if m.size += len(f.Bytes); len(f.Bytes) > maxFileSize || m.size > maxTotalSize || len(m.sourceText) > maxFiles {
 			diags = append(diags, limits.Exceeded(r, fmt.Sprintf("bytes (in all files %d) or files (%d)", maxTotalSize, maxFiles), maxFileSize))
 			break
 		}
-		file, d := parseFile(f)
-		diags = append(diags, firstOfEach(d)...)
+		fit++
+	}
+	parsed := make([]*hcl.File, fit)
+	found := make([]hcl.Diagnostics, fit)
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range parsed {
+		group.Go(func() error {
+			if p := guard(func() { parsed[i], found[i] = parseFile(files[i]) }); p != nil {
+				found[i] = hcl.Diagnostics{failure(fileStart(files[i].Path), p.Summary, "%s", p.Detail)}
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // mistakes are in found
+	for i, file := range parsed {
+		diags = append(diags, firstOfEach(found[i])...)
 		if file != nil && file.Body != nil {
-			m.files[f.Path] = file
+			m.files[files[i].Path] = file
 			bodies = append(bodies, file.Body)
 		}
 	}
@@ -194,23 +218,36 @@ func parseFile(f File) (*hcl.File, hcl.Diagnostics) {
 }
 
 // tryAll evaluates everything with nothing known of any resource, so that a
-// mistake that does not depend on the world is found before anything runs.
-func (m *Manifest) tryAll() hcl.Diagnostics {
+// mistake that does not depend on the world is found before anything runs. Of
+// the instances of a block, those before the first mistake.
+func (m *Manifest) tryAll(e *evaluator) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	e := m.evaluator(nil)
-	for _, r := range m.resources {
-		_, _, d := e.config(m.declared.resources[r.Address])
+	failed := map[*resource]bool{}
+	for _, i := range m.instances {
+		if failed[i.block] {
+			continue
+		}
+		_, _, d := e.config(i)
 		diags = append(diags, d...)
+		failed[i.block] = d.HasErrors()
 	}
-	for _, name := range sortedKeys(m.declared.outputs) {
-		_, _, d := e.output(m.declared.outputs[name])
-		diags = append(diags, d...)
-	}
+	m.eachModule(func(mod *module) {
+		for _, name := range sortedKeys(mod.block.outputs) {
+			_, _, d := e.output(mod.block.outputs[name], mod)
+			diags = append(diags, d...)
+		}
+		if mod.caller != nil {
+			for _, name := range sortedKeys(mod.block.variables) {
+				_, d := e.variable(name, mod)
+				diags = append(diags, d...)
+			}
+		}
+	})
 	return diags
 }
 
-// Sources returns what the manifest was loaded from, with all that file() and
-// friends have read so far in Reads.
+// Sources returns what the manifest was loaded from, with the modules that it
+// calls in Modules and all that file() and friends have read so far in Reads.
 func (m *Manifest) Sources() Sources {
 	s := m.src
 	s.Reads, s.Lists = m.reads.all()

@@ -110,7 +110,7 @@ plug "rel" { path = "./x/../y" }
 		t.Fatalf("%+v", list)
 	}
 	b := *list[1]
-	want := Resource{Address: "b", TypeRef: "acme/disk:1.2", ReadOnly: true, PreventDestroy: true, OnRemove: OnRemoveForget,
+	want := Resource{Address: "b", Block: "b", TypeRef: "acme/disk:1.2", ReadOnly: true, PreventDestroy: true, OnRemove: OnRemoveForget,
 		Timeouts: Timeouts{5 * time.Minute, time.Hour}, Aliases: map[string]string{"first": "a"}, Edges: []Edge{{"a", FromDependency}}, Range: b.Range,
 		Settings: invoke.Settings{Network: invoke.NoNetwork, Env: map[string]string{"A": "b", "N": "1"}, Memory: 256 << 20, PIDs: 64, Workdir: m.src.Workspace, ReadOnlyRootFS: true,
 			CPU: 500, Disk: 1 << 30, MaxAnswer: 1 << 20, KeepLog: 64 << 10, UserNS: invoke.AutoUserNS, Capabilities: invoke.Capabilities{Add: []string{"NET_ADMIN", "SYS_TIME"}, Drop: []string{"ALL"}}, User: "1000:2000", InitTimeout: 10 * time.Second}}

@@ -20,8 +20,14 @@ type File struct {
 // and no file of this machine is touched.
 type Sources struct {
 	Workspace string // absolute: the working directory, path.cwd
-	Dir       string // absolute: path.module and path.root, and where file() looks
+	Dir       string // absolute: path.root, and where file() looks
 	Manifests []File
+	// Modules are the files of each module's directory, by its path relative to
+	// the working directory. What is not in it is read by Load.
+	Modules map[string][]File
+	// Instances are the for_each and count that were known only with the states
+	// of resources, by the address of the block.
+	Instances map[string]Instances
 	Reads     map[string][]byte   // what file() and friends read, by slash path relative to Dir
 	Lists     map[string][]string // what fileset() found, by directory and pattern
 	Home      string              // what ~ was in pathexpand()
@@ -76,7 +82,9 @@ const (
 // Resource is a declared resource, without its config: that is
 // Manifest.Config's, since it depends on the states of others.
 type Resource struct {
-	Address        string
+	Address        string // `module.a["x"].web[0]`: the name that its image sees
+	Block          string // the address of its block: without the key of its own for_each or count
+	Module         string // the address of the module that it is in; "" = the root manifest
 	TypeRef        string // the image reference as written, after resolving type.X
 	Settings       invoke.Settings
 	Timeouts       Timeouts
@@ -86,6 +94,9 @@ type Resource struct {
 	Aliases        map[string]string // alias -> address
 	Edges          []Edge            // sorted by To
 	Range          diag.Range        // the block's header
+	// Waits says that it depends on a block in Pending, so that its Edges are not
+	// all there are.
+	Waits bool
 }
 
 // Plug is a file or directory of this host that a type may ask for.

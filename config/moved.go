@@ -35,10 +35,14 @@ var movedSchema = attributes("from!", "to!")
 
 // Moved returns the moved blocks, in the order of their files.
 func (m *Manifest) Moved() []Moved {
-	out := make([]Moved, 0, len(m.declared.moved))
-	for _, b := range m.declared.moved {
-		out = append(out, b.Moved)
-	}
+	var out []Moved
+	m.eachModule(func(mod *module) {
+		for _, b := range mod.block.moved {
+			v := b.Moved
+			v.From, v.To = mod.join(v.From), mod.join(v.To)
+			out = append(out, v)
+		}
+	})
 	return out
 }
 
@@ -60,7 +64,7 @@ func (l *loader) moved(b *hcl.Block) {
 		return
 	}
 	v.Moved = Moved{From: v.from.address, To: v.to.address, Range: fromHCL(b.DefRange)}
-	l.d.moved = append(l.d.moved, v)
+	l.b.moved = append(l.b.moved, v)
 }
 
 func (t target) kind() string {
@@ -74,7 +78,7 @@ func (t target) kind() string {
 // and module.NAME.resource.NAME for what is in a module.
 func (l *loader) target(a *hcl.Attribute) target {
 	out := target{at: a.Expr.Range()}
-	t := l.m.asTraversal(a.Expr, true)
+	t := l.m.asAddress(a.Expr)
 	if t == nil {
 		l.add(failure(out.at, "Not an address", "%q names what it is about: resource.NAME, resource.NAME[\"key\"], module.NAME, or module.NAME.resource.NAME.", a.Name))
 		return out
@@ -142,18 +146,19 @@ func stepKey(t hcl.Traversal, i int) (string, bool) {
 	}
 	switch step.Key.Type() {
 	case cty.String:
-		return fmt.Sprintf("[%q]", step.Key.AsString()), true
+		return "[" + quoteKey(step.Key.AsString()) + "]", true
 	case cty.Number:
 		return "[" + shortNumber(step.Key) + "]", true
 	}
 	return "", false
 }
 
-// checkMoved finds moved blocks that contradict the manifest or each other.
-func (m *Manifest) checkMoved() hcl.Diagnostics {
+// checkMoved finds moved blocks of a module that contradict the manifest or each
+// other.
+func (m *Manifest) checkMoved(mod *module) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	from, to := map[string]*moved{}, map[string]*moved{}
-	for _, v := range m.declared.moved {
+	for _, v := range mod.block.moved {
 		if first := from[v.From]; first != nil {
 			diags = append(diags, failure(v.from.at, "Moved twice", "%s is moved already, to %s, at %s:%d. It can go to one place only: remove one of the blocks.",
 				v.From, first.To, first.at.Filename, first.at.Start.Line))
@@ -166,13 +171,13 @@ func (m *Manifest) checkMoved() hcl.Diagnostics {
 			continue
 		}
 		to[v.To] = v
-		if at, there := m.stillDeclared(v.from.address); there {
+		if at, there := m.stillDeclared(mod, v.from.address, v.to.address); there {
 			diags = append(diags, failure(v.from.at, "Moved, and still there",
 				"This says that %s is now %s, but %s is still declared, at %s:%d. Rename that block to what it is now, or remove the moved block.",
 				v.From, v.To, v.From, at.Filename, at.Start.Line))
 		}
 	}
-	return append(diags, circles(m.declared.moved, from)...)
+	return append(diags, circles(mod.block.moved, from)...)
 }
 
 // circles finds moved blocks that lead back to where they begin.
@@ -196,10 +201,19 @@ func circles(list []*moved, from map[string]*moved) hcl.Diagnostics {
 	return diags
 }
 
-// stillDeclared says where an address is declared, if it is.
-func (m *Manifest) stillDeclared(address string) (hcl.Range, bool) {
-	if r := m.declared.resources[address]; r != nil {
+// stillDeclared says where an address is declared, if it is: a resource, or a
+// block. That a block got for_each or count, and what it made before becomes one
+// of the instances, is no contradiction.
+func (m *Manifest) stillDeclared(mod *module, address, to string) (hcl.Range, bool) {
+	becomes := strings.HasPrefix(to, address+"[")
+	if r := mod.block.resources[address]; r != nil && !(r.repeats() && becomes) {
 		return r.at, true
+	}
+	if c := mod.block.calls[strings.TrimPrefix(address, "module.")]; c != nil && address != c.name && !(c.repeats() && becomes) {
+		return c.at, true
+	}
+	if i := m.find(mod.join(address)); i != nil {
+		return i.block.at, true
 	}
 	return hcl.Range{}, false
 }

@@ -14,6 +14,8 @@ import (
 var (
 	pathAttrs       = map[string]bool{"cwd": true, "module": true, "root": true}
 	deploysterAttrs = map[string]bool{"verbose": true, "version": true, "workspace": true}
+	eachAttrs       = map[string]bool{"key": true, "value": true}
+	countAttrs      = map[string]bool{"index": true}
 	resourceAttrs   = []string{"config", "name", "state", "type"}
 )
 
@@ -23,17 +25,19 @@ type place struct {
 	what   string // for messages: "the type of a resource"
 	static bool   // evaluated before anything is known of resources
 	types  bool   // type.NAME may be used though static
+	// repeated is the block whose each or count may be used, nil for none.
+	repeated *block
 }
 
 // maxErrors is how many errors are reported of one expression.
 const maxErrors = 20
 
 // checkRefs finds references to things that do not exist or cannot be used at
-// this place.
-func (m *Manifest) checkRefs(expr hcl.Expression, p place, owner *resource) hcl.Diagnostics {
+// this place. owner is the resource whose aliases may be used, nil for none.
+func (m *Manifest) checkRefs(expr hcl.Expression, p place, b *moduleBlock, owner *resource) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	for _, t := range expr.Variables() {
-		if d := m.checkRef(t, p, owner); d != nil {
+	for _, ref := range m.references(expr) {
+		if d := b.checkRef(ref, p, owner); d != nil {
 			diags = append(diags, d)
 		}
 		if len(diags) == maxErrors {
@@ -43,19 +47,35 @@ func (m *Manifest) checkRefs(expr hcl.Expression, p place, owner *resource) hcl.
 	return diags
 }
 
-func (m *Manifest) checkRef(t hcl.Traversal, p place, owner *resource) *hcl.Diagnostic {
-	root, r := t.RootName(), t.SourceRange()
+// roots are the roots that may be used at a place.
+func (p place) roots(owner *resource) []string {
 	roots := []string{"var", "local", "path", "deployster"}
 	if !p.static {
-		roots = append(roots, "type", "plug", "resource")
+		roots = append(roots, "type", "plug", "resource", "module")
 		if owner != nil {
 			roots = append(roots, "dep")
 		}
-	} else if p.types {
-		roots = append(roots, "type")
+	} else {
+		roots = append(roots, "module")
+		if p.types {
+			roots = append(roots, "type")
+		}
 	}
+	if p.repeated != nil && p.repeated.attrs["for_each"] != nil {
+		roots = append(roots, "each")
+	}
+	if p.repeated != nil && p.repeated.attrs["count"] != nil {
+		roots = append(roots, "count")
+	}
+	return roots
+}
+
+func (b *moduleBlock) checkRef(ref reference, p place, owner *resource) *hcl.Diagnostic {
+	t := ref.t
+	root, r := t.RootName(), t.SourceRange()
+	roots := p.roots(owner)
 	if !slices.Contains(roots, root) {
-		return m.wrongRoot(t, roots, p)
+		return b.wrongRoot(t, roots, p)
 	}
 	name := stepName(t, 1)
 	if name == "" {
@@ -63,51 +83,80 @@ func (m *Manifest) checkRef(t hcl.Traversal, p place, owner *resource) *hcl.Diag
 	}
 	switch root {
 	case "var":
-		return missing(t, "variable", m.declared.variables, "Declare it with a variable block, or correct the name")
-	case "local":
-		if d := missing(t, "local value", m.declared.locals, "Declare it in a locals block, or correct the name"); d != nil {
+		if d := missing(t, "variable", b.variables, "Declare it with a variable block, or correct the name"); d != nil {
 			return d
 		}
-		if p.static && m.declared.locals[name].dynamic {
-			return failure(r, "Known too late", "local.%s needs a resource, and %s must be known before any resource is looked at. Use variables and constants here.", name, p.what)
+		if p.static && b.variables[name].dynamic {
+			return tooLate(t, p, "is made of a resource where the module is called")
+		}
+	case "local":
+		if d := missing(t, "local value", b.locals, "Declare it in a locals block, or correct the name"); d != nil {
+			return d
+		}
+		if p.static && b.locals[name].dynamic {
+			return tooLate(t, p, "needs a resource")
 		}
 	case "type":
-		return missing(t, "type", m.declared.types, "Declare it with a type block, or correct the name")
+		return missing(t, "type", b.typeNames(), "Declare it with a type block, or correct the name")
 	case "plug":
-		return missing(t, "plug", m.declared.plugs, "Declare it with a plug block, or correct the name")
+		return missing(t, "plug", b.root().plugs, "Declare it with a plug block, or correct the name")
 	case "path":
 		return missing(t, "path", pathAttrs, "Correct the name")
 	case "deployster":
 		return missing(t, "attribute of deployster", deploysterAttrs, "Correct the name")
+	case "each":
+		return missing(t, "attribute of each", eachAttrs, "Correct the name")
+	case "count":
+		return missing(t, "attribute of count", countAttrs, "Correct the name")
 	case "resource":
-		if d := missing(t, "resource", m.declared.resources, "Declare it with a resource block, or correct the name"); d != nil {
+		if d := missing(t, "resource", b.resources, "Declare it with a resource block, or correct the name"); d != nil {
 			return d
 		}
-		return resourceAttr(t)
+		return resourceAttr(ref, &b.resources[name].block)
+	case "module":
+		return b.moduleAttr(ref, p)
 	case "dep":
 		if d := missing(t, "dependency with the alias", owner.aliases, "Add it to the dependencies of this resource, or correct the name"); d != nil {
 			return d
 		}
-		return resourceAttr(t)
+		return resourceAttr(ref, &block{})
 	}
 	return nil
 }
 
-func (m *Manifest) wrongRoot(t hcl.Traversal, roots []string, p place) *hcl.Diagnostic {
+// root is the root manifest.
+func (b *moduleBlock) root() *moduleBlock {
+	for b.parent != nil {
+		b = b.parent
+	}
+	return b
+}
+
+func tooLate(t hcl.Traversal, p place, why string) *hcl.Diagnostic {
+	return failure(t.SourceRange(), "Known too late", "%s %s, and %s must be known before any resource is looked at. Use variables and constants here.", traversalString(t[:2]), why, p.what)
+}
+
+func (b *moduleBlock) wrongRoot(t hcl.Traversal, roots []string, p place) *hcl.Diagnostic {
 	root, r := t.RootName(), t.SourceRange()
 	switch {
 	case root == "resource" || root == "dep" && p.static:
 		return failure(r, "Known too late", "%s cannot be used here: %s must be known before any resource is looked at. Use variables, local values and constants.", traversalString(t), p.what)
 	case root == "dep":
 		return failure(r, "No dependencies here", "dep.ALIAS exists in the config of a resource only. In %s, write resource.NAME.", p.what)
+	case root == "each":
+		return failure(r, "Nothing to repeat", "each.key and each.value exist in a resource or module block with for_each only, and %s has none.%s", p.what, insteadOf(p, "count", "count.index"))
+	case root == "count":
+		return failure(r, "Nothing to repeat", "count.index exists in a resource or module block with count only, and %s has none.%s", p.what, insteadOf(p, "for_each", "each.key"))
 	case root == "type" || root == "plug":
 		return failure(r, "Invalid reference", "%s cannot be used here. %s may use %s.", traversalString(t), capital(p.what), strings.Join(roots, ", "))
-	case m.declared.resources[root] != nil:
+	case b.resources[root] != nil:
 		return failure(r, "Unknown name", "There is nothing called %q here. Did you mean resource.%s?", root, traversalString(t))
-	case m.declared.variables[root] != nil:
+	case b.variables[root] != nil:
 		return failure(r, "Unknown name", "There is nothing called %q here. Did you mean var.%s?", root, traversalString(t))
-	case m.declared.locals[root] != nil:
+	case b.locals[root] != nil:
 		return failure(r, "Unknown name", "There is nothing called %q here. Did you mean local.%s?", root, traversalString(t))
+	case b.calls[root] != nil:
+		return failure(r, "Unknown name", "There is nothing called %q here. Did you mean module.%s?", root, traversalString(t))
 	}
 	hint := suggest(root, slices.Clone(roots))
 	if hint == "" {
@@ -115,6 +164,13 @@ func (m *Manifest) wrongRoot(t hcl.Traversal, roots []string, p place) *hcl.Diag
 	}
 	slices.Sort(roots)
 	return failure(r, "Unknown name", "There is nothing called %q here: references begin with one of %s.%s", root, strings.Join(roots, ", "), hint)
+}
+
+func insteadOf(p place, attr, ref string) string {
+	if p.repeated != nil && p.repeated.attrs[attr] != nil {
+		return " Its block has " + attr + ": write " + ref + "."
+	}
+	return ""
 }
 
 // missing says that the second step of a traversal names nothing.
@@ -127,17 +183,93 @@ func missing[V any](t hcl.Traversal, kind string, declared map[string]V, advice 
 	return failure(t.SourceRange(), "Unknown name", "There is no %s %q: %s.%s %s.", kind, name, oneOf(slices.Clone(names)), suggest(name, slices.Clone(names)), advice)
 }
 
-// resourceAttr checks the third step: resource.NAME.HERE.
-func resourceAttr(t hcl.Traversal) *hcl.Diagnostic {
-	attr := stepName(t, 2)
-	if len(t) < 3 || slices.Contains(resourceAttrs, attr) {
+// behindKey are the steps of a reference behind the key of an instance, if it has
+// one. With a computed key, or for all instances, they are as far as is written.
+func behindKey(ref reference, decl *block) (steps hcl.Traversal, keyed bool) {
+	switch {
+	case ref.key != nil || ref.splat:
+		return ref.rest, true
+	case len(ref.t) > 2 && decl.repeats():
+		if _, index := ref.t[2].(hcl.TraverseIndex); index {
+			return ref.t[3:], true
+		}
+		if _, splat := ref.t[2].(hcl.TraverseSplat); splat {
+			return ref.t[3:], true
+		}
+	}
+	return ref.t[2:], false
+}
+
+// resourceAttr checks what is read of a resource: resource.NAME.HERE.
+func resourceAttr(ref reference, decl *block) *hcl.Diagnostic {
+	t := ref.t
+	short := traversalString(t[:2])
+	steps, keyed := behindKey(ref, decl)
+	switch {
+	case keyed && !decl.repeats():
+		return nil // a list of one, as HCL has it, or a computed attribute
+	case !keyed && decl.repeats() && len(steps) > 0:
+		return failure(t.SourceRange(), "One of several", "%s has instances, because of its %s: write %s; %s for all of them.", short, repetitionWord(decl), example(short, decl), allOf(short, decl))
+	case len(steps) == 0:
+		return nil
+	}
+	attr := objectKey(steps[0])
+	if slices.Contains(resourceAttrs, attr) {
 		return nil
 	}
 	hint := suggest(attr, slices.Clone(resourceAttrs))
-	if hint == "" && attr != "" {
-		hint = fmt.Sprintf(" Did you mean %s.state.%s?", traversalString(t[:2]), attr)
+	if hint == "" && attr != "" && !keyed {
+		hint = fmt.Sprintf(" Did you mean %s.state.%s?", short, attr)
+	}
+	if _, index := steps[0].(hcl.TraverseIndex); index && !keyed {
+		return failure(t.SourceRange(), "No instances", "%s has no for_each and no count, so that it has no instances to choose from: write %s.state.NAME.", short, short)
 	}
 	return failure(t.SourceRange(), "Unknown attribute", "A resource has the attributes config, name, state and type, and not %q.%s", attr, hint)
+}
+
+// allOf shows how all instances of a block are written.
+func allOf(short string, decl *block) string {
+	if decl.attrs["count"] != nil {
+		return short + "[*].state"
+	}
+	return "values(" + short + ")[*].state"
+}
+
+// moduleAttr checks what is read of a module: module.NAME.OUTPUT.
+func (b *moduleBlock) moduleAttr(ref reference, p place) *hcl.Diagnostic {
+	t := ref.t
+	if d := missing(t, "module", b.calls, "Declare it with a module block, or correct the name"); d != nil {
+		return d
+	}
+	name := stepName(t, 1)
+	c, child := b.calls[name], b.children[name]
+	if child == nil {
+		return nil // its source could not be read, which has been said
+	}
+	short := traversalString(t[:2])
+	steps, keyed := behindKey(ref, &c.block)
+	switch {
+	case keyed && !c.repeats() && !ref.splat:
+		return failure(t.SourceRange(), "No instances", "%s has no for_each and no count, so that it has no instances to choose from: write %s.OUTPUT.", short, short)
+	case !keyed && c.repeats() && len(steps) > 0:
+		return failure(t.SourceRange(), "One of several", "%s has instances, because of its %s: write %s.", short, repetitionWord(&c.block), example(short, &c.block))
+	case len(steps) > 0 && child.outputs[objectKey(steps[0])] == nil:
+		out := objectKey(steps[0])
+		hint := suggest(out, sortedKeys(child.outputs))
+		if child.resources[out] != nil || out == "resource" {
+			hint = " What is inside a module is seen through its outputs only: declare one in the module."
+		}
+		return failure(t.SourceRange(), "Unknown output", "The module %q has no output %q: %s.%s", name, out, oneOf(sortedKeys(child.outputs)), hint)
+	}
+	if !p.static {
+		return nil
+	}
+	for _, out := range outputsOf(ref, child) {
+		if child.outputs[out].dynamic {
+			return tooLate(t, p, "needs a resource (output "+out+")")
+		}
+	}
+	return nil
 }
 
 // stepName is the name that step i of a traversal selects, "" if there is none.
@@ -182,44 +314,16 @@ func traversalString(t hcl.Traversal) string {
 // capital makes the first letter of a sentence a capital.
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// unparen takes the parentheses off an expression.
+// unparen takes the parentheses off an expression, and what is like them.
 func unparen(expr hcl.Expression) hcl.Expression {
 	for {
-		p, ok := expr.(*hclsyntax.ParenthesesExpr)
-		if !ok {
+		switch p := expr.(type) {
+		case *hclsyntax.ParenthesesExpr:
+			expr = p.Expression
+		case interface{ UnwrapExpression() hcl.Expression }: // what limits counts with
+			expr = p.UnwrapExpression()
+		default:
 			return expr
 		}
-		expr = p.Expression
 	}
-}
-
-// asTraversal reads an expression that is nothing but a reference. In JSON
-// syntax that is a string with exactly one interpolation, or a bare reference
-// where nothing else can be meant.
-func (m *Manifest) asTraversal(expr hcl.Expression, bare bool) hcl.Traversal {
-	expr = unparen(expr)
-	if w, ok := expr.(*hclsyntax.TemplateWrapExpr); ok { // "${resource.x}"
-		expr = w.Wrapped
-	}
-	if !isJSON(expr) {
-		t, diags := hcl.AbsTraversalForExpr(expr)
-		if diags.HasErrors() {
-			return nil
-		}
-		return t
-	}
-	text, ok := m.jsonString(expr)
-	if inner, found := strings.CutPrefix(text, "${"); ok && found && strings.HasSuffix(inner, "}") {
-		start := expr.Range().Start
-		start.Byte, start.Column = start.Byte+3, start.Column+3
-		t, diags := hclsyntax.ParseTraversalAbs([]byte(strings.TrimSuffix(inner, "}")), expr.Range().Filename, start)
-		if diags.HasErrors() {
-			return nil
-		}
-		return t
-	}
-	if t, diags := hcl.AbsTraversalForExpr(expr); bare && !diags.HasErrors() {
-		return t
-	}
-	return nil
 }

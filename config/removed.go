@@ -29,10 +29,14 @@ var (
 
 // Removed returns the removed blocks, in the order of their files.
 func (m *Manifest) Removed() []Removed {
-	out := make([]Removed, 0, len(m.declared.removed))
-	for _, b := range m.declared.removed {
-		out = append(out, b.Removed)
-	}
+	var out []Removed
+	m.eachModule(func(mod *module) {
+		for _, b := range mod.block.removed {
+			v := b.Removed
+			v.From = mod.join(v.From)
+			out = append(out, v)
+		}
+	})
 	return out
 }
 
@@ -53,21 +57,22 @@ func (l *loader) removed(b *hcl.Block) {
 		v.Destroy = value.True()
 	}
 	if v.from.address != "" {
-		l.d.removed = append(l.d.removed, v)
+		l.b.removed = append(l.b.removed, v)
 	}
 }
 
-// checkRemoved finds removed blocks that contradict the manifest or each other.
-func (m *Manifest) checkRemoved() hcl.Diagnostics {
+// checkRemoved finds removed blocks of a module that contradict the manifest or
+// each other.
+func (m *Manifest) checkRemoved(mod *module) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	from := map[string]*removed{}
-	for _, v := range m.declared.removed {
+	for _, v := range mod.block.removed {
 		if first := from[v.From]; first != nil {
 			diags = append(diags, failure(v.from.at, "Removed twice", "There is a removed block for %s already, at %s:%d. Remove one of them.", v.From, first.at.Filename, first.at.Start.Line))
 			continue
 		}
 		from[v.From] = v
-		if at, there := m.stillDeclared(v.From); there {
+		if at, there := m.stillDeclared(mod, v.From, ""); there {
 			diags = append(diags, failure(v.from.at, "Removed, and still there",
 				"This says that %s is no longer wanted, but it is still declared, at %s:%d. Delete that block, or this one.", v.From, at.Filename, at.Start.Line))
 		}

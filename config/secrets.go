@@ -17,7 +17,7 @@ type inState = funcs.FromState
 // SensitiveVariables names the variables that are declared sensitive, sorted.
 func (m *Manifest) SensitiveVariables() []string {
 	var names []string
-	for name, v := range m.declared.variables {
+	for name, v := range m.root.variables {
 		if v.sensitive {
 			names = append(names, name)
 		}

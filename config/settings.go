@@ -29,9 +29,9 @@ const (
 )
 
 // settings reads a type block.
-func (m *Manifest) settings(t *block) (typeSettings, hcl.Diagnostics) {
+func (m *Manifest) settings(t *block, mod *module) (typeSettings, hcl.Diagnostics) {
 	var s typeSettings
-	a := attrReader{m: m, attrs: t.attrs, of: "a type"}
+	a := attrReader{m: m, attrs: t.attrs, of: "a type", at: mod.site()}
 	a.read("image", cty.String, func(v cty.Value) error { return checkImage(v.AsString()) })
 	a.read("network", cty.String, func(v cty.Value) error {
 		s.Network = invoke.Network(v.AsString())
@@ -65,8 +65,8 @@ func (m *Manifest) settings(t *block) (typeSettings, hcl.Diagnostics) {
 		return nil
 	})
 	var d hcl.Diagnostics
-	s.Env, d = m.containerEnv(t.attrs["env"])
-	d = append(d, m.capabilities(t.capabilities, &s.Capabilities)...)
+	s.Env, d = m.containerEnv(t.attrs["env"], mod.site())
+	d = append(d, m.capabilities(t.capabilities, &s.Capabilities, mod.site())...)
 	a.attrs, a.of = t.timeouts, "the timeouts of a type"
 	span := func(name string, into *time.Duration) {
 		a.read(name, cty.String, func(v cty.Value) (err error) { *into, err = duration(v.AsString()); return err })
@@ -78,8 +78,8 @@ func (m *Manifest) settings(t *block) (typeSettings, hcl.Diagnostics) {
 }
 
 // containerEnv reads the env of a type block.
-func (m *Manifest) containerEnv(attr *hcl.Attribute) (map[string]string, hcl.Diagnostics) {
-	env, d := m.staticAttr(attr, cty.Map(cty.String), "the env of a type")
+func (m *Manifest) containerEnv(attr *hcl.Attribute, at site) (map[string]string, hcl.Diagnostics) {
+	env, d := m.staticAttr(attr, cty.Map(cty.String), "the env of a type", at)
 	if env == cty.NilVal {
 		return nil, d
 	}
@@ -106,8 +106,8 @@ func thousandths(v cty.Value) (int64, error) {
 
 // capabilities reads what a type block adds to the usual capabilities, and what
 // it drops of them.
-func (m *Manifest) capabilities(attrs hcl.Attributes, c *invoke.Capabilities) hcl.Diagnostics {
-	a := attrReader{m: m, attrs: attrs, of: "a capabilities block"}
+func (m *Manifest) capabilities(attrs hcl.Attributes, c *invoke.Capabilities, at site) hcl.Diagnostics {
+	a := attrReader{m: m, attrs: attrs, of: "a capabilities block", at: at}
 	a.read("add", cty.Set(cty.String), func(v cty.Value) (err error) { c.Add, err = capabilityNames(v); return err })
 	a.read("drop", cty.Set(cty.String), func(v cty.Value) (err error) { c.Drop, err = capabilityNames(v); return err })
 	for _, name := range c.Add {

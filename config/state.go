@@ -6,30 +6,32 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 )
 
-// resourceValue gives resource.NAME as far as the references need it: its
-// config is evaluated, and its state read, only for those that look there.
-func (e *evaluator) resourceValue(address string, refs []reference) (cty.Value, hcl.Diagnostics) {
+// instanceValue gives a resource as far as it is wanted: its config is
+// evaluated, and its state read, only for those that look there.
+func (e *evaluator) instanceValue(i *instance, wants []want) (cty.Value, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
-	attrs := map[string]cty.Value{"name": cty.StringVal(address), "type": cty.DynamicVal}
-	if i := e.m.find(address); i != nil {
+	attrs := map[string]cty.Value{"name": cty.StringVal(i.Address), "type": cty.DynamicVal}
+	if i.TypeRef != "" {
 		attrs["type"] = cty.StringVal(i.TypeRef)
 	}
-	var inState []reference
-	for _, ref := range refs {
-		attr := stepName(ref.t, 2)
+	var inState []want
+	for _, w := range wants {
+		attr := ""
+		if len(w.steps) > 0 {
+			attr = objectKey(w.steps[0])
+			w.steps = w.steps[1:]
+		}
 		if attr == "" || attr == "config" {
-			v, d := e.configValue(e.m.declared.resources[address])
-			diags = append(diags, d...)
-			attrs["config"] = v
+			v, d := e.configValue(i)
+			attrs["config"], diags = v, append(diags, d...)
 		}
 		if attr == "" || attr == "state" {
-			inState = append(inState, ref)
+			inState = append(inState, w)
 		}
 	}
 	if len(inState) > 0 {
-		v, d := e.stateValue(address, inState)
-		diags = append(diags, d...)
-		attrs["state"] = v
+		v, d := e.stateValue(i.Address, inState)
+		attrs["state"], diags = v, append(diags, d...)
 	}
 	return cty.ObjectVal(attrs), diags
 }
@@ -37,7 +39,7 @@ func (e *evaluator) resourceValue(address string, refs []reference) (cty.Value, 
 // stateValue gives the state of a resource as far as it is known: where a
 // reference looks for something that an incomplete state does not have, there
 // is an unknown value.
-func (e *evaluator) stateValue(address string, refs []reference) (cty.Value, hcl.Diagnostics) {
+func (e *evaluator) stateValue(address string, wants []want) (cty.Value, hcl.Diagnostics) {
 	known := e.scope[address]
 	if known.Known == nil {
 		return cty.DynamicVal, nil
@@ -46,7 +48,7 @@ func (e *evaluator) stateValue(address string, refs []reference) (cty.Value, hcl
 	if !ok {
 		var err error
 		if base, err = fromJSON(known.Known); err != nil {
-			return cty.DynamicVal, hcl.Diagnostics{failure(refs[0].t.SourceRange(), "Unreadable state", "The state of %s cannot be read: %s.", address, err)}
+			return cty.DynamicVal, hcl.Diagnostics{failure(wants[0].at, "Unreadable state", "The state of %s cannot be read: %s.", address, err)}
 		}
 		base = markState(base, known.Sensitive)
 		e.states[address] = base
@@ -54,11 +56,11 @@ func (e *evaluator) stateValue(address string, refs []reference) (cty.Value, hcl
 	if known.Complete {
 		return base, nil
 	}
-	for _, ref := range refs {
-		if len(ref.t) <= 3 { // the state itself: all of it may still change
+	for _, w := range wants {
+		if len(w.steps) == 0 { // the state itself: all of it may still change
 			return unknownLike(base), nil
 		}
-		base = reveal(base, ref.t[3:], ref.open)
+		base = reveal(base, w.steps, w.open)
 	}
 	return base, nil
 }

@@ -13,86 +13,98 @@ import (
 
 // typeMark rides on the image of type.NAME to where a resource uses it, so that
 // the type's settings are found whatever expression it went through.
-type typeMark struct{ name string }
+type typeMark struct {
+	block *block
+	mod   *module // which declares it
+}
 
-// evaluateStatic evaluates all that must be known before any resource is looked
-// at: locals that need none, types, plugs, and resources but for their configs.
-func (m *Manifest) evaluateStatic() hcl.Diagnostics {
+// evaluateStatic evaluates all of a module that must be known before any resource
+// is looked at: variables and locals that need none, types, plugs, and resources
+// but for their configs.
+func (m *Manifest) evaluateStatic(e *evaluator, mod *module) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	e := m.evaluator(nil)
-	for name, l := range m.declared.locals {
+	b := mod.block
+	for _, name := range sortedKeys(b.variables) {
+		if mod.caller == nil || b.variables[name].dynamic {
+			continue
+		}
+		v, d := e.variable(name, mod)
+		diags = append(diags, d...)
+		mod.vars[name] = v
+	}
+	for name, l := range b.locals {
 		if l.wrong {
-			m.static[name] = cty.DynamicVal
+			mod.locals[name] = known{value: cty.DynamicVal}
 		}
 	}
-	for _, name := range sortedKeys(m.declared.locals) {
-		if l := m.declared.locals[name]; !l.dynamic && !l.wrong {
-			v, d := e.memo(e.locals, name, l.expr, nil)
+	for _, name := range sortedKeys(b.locals) {
+		if l := b.locals[name]; !l.dynamic && !l.wrong {
+			v, d := e.local(name, mod)
 			diags = append(diags, d...)
-			m.static[name] = v
+			mod.locals[name] = v
 		}
 	}
-	settings := map[string]typeSettings{}
-	for _, name := range sortedKeys(m.declared.types) {
-		s, d := m.settings(m.declared.types[name])
-		settings[name], diags = s, append(diags, d...)
+	for _, name := range sortedKeys(b.types) {
+		s, d := m.settings(b.types[name], mod)
+		mod.settings[b.types[name]], diags = s, append(diags, d...)
 	}
-	for _, name := range sortedKeys(m.declared.plugs) {
-		p, d := m.plug(m.declared.plugs[name])
-		m.plugs, diags = append(m.plugs, p), append(diags, d...)
+	if mod.caller == nil {
+		for _, name := range sortedKeys(b.plugs) {
+			p, d := m.plug(b.plugs[name])
+			m.plugs, diags = append(m.plugs, p), append(diags, d...)
+		}
 	}
-	for _, r := range m.resources {
-		diags = append(diags, m.fill(r, m.declared.resources[r.Address], settings)...)
+	for _, name := range sortedKeys(mod.resources) {
+		diags = append(diags, m.fillAll(mod.resources[name])...)
 	}
 	return diags
 }
 
-// find is the resource with an address.
-func (m *Manifest) find(address string) *Resource {
-	for lo, hi := 0, len(m.resources); lo < hi; {
-		mid := (lo + hi) / 2
-		switch c := strings.Compare(m.resources[mid].Address, address); {
-		case c == 0:
-			return m.resources[mid]
-		case c < 0:
-			lo = mid + 1
-		default:
-			hi = mid
-		}
-	}
-	return nil
-}
-
 // staticValue evaluates an expression that may use no resource.
-func (m *Manifest) staticValue(expr hcl.Expression, want cty.Type) (cty.Value, hcl.Diagnostics) {
-	return m.staticAt(expr, want, place{what: "this value", static: true})
+func (m *Manifest) staticValue(expr hcl.Expression, want cty.Type, at site) (cty.Value, hcl.Diagnostics) {
+	return m.staticAt(expr, want, place{what: "this value", static: true}, at)
 }
 
-func (m *Manifest) staticAt(expr hcl.Expression, want cty.Type, p place) (cty.Value, hcl.Diagnostics) {
-	if diags := m.checkRefs(expr, p, nil); diags.HasErrors() {
+func (m *Manifest) staticAt(expr hcl.Expression, want cty.Type, p place, at site) (cty.Value, hcl.Diagnostics) {
+	if at.res != nil {
+		p.repeated = &at.res.block.block
+	}
+	if diags := m.checkRefs(expr, p, at.mod.block, nil); diags.HasErrors() {
 		return cty.NilVal, diags
 	}
 	e := m.evaluator(nil)
 	e.markTypes = p.types
-	v, diags := e.value(expr, nil)
+	v, diags := e.value(expr, at)
 	if diags.HasErrors() {
 		return cty.NilVal, diags
 	}
+	if usesEachValue(m.references(expr)) && !v.IsWhollyKnown() && at.at.of != nil {
+		return cty.NilVal, hcl.Diagnostics{failure(expr.Range(), "Known too late", "each.value is made of a resource here, and %s must be known before any resource is looked at. Use each.key, variables and constants.", p.what)}
+	}
 	return convertTo(v, want, expr.Range(), p.what)
+}
+
+func usesEachValue(refs []reference) bool {
+	for _, ref := range refs {
+		if ref.t.RootName() == "each" && stepName(ref.t, 1) == "value" {
+			return true
+		}
+	}
+	return false
 }
 
 // staticAttr evaluates an attribute that must be known now. The result is
 // cty.NilVal when the attribute is absent, null, in error, or not known because
 // of an error elsewhere.
-func (m *Manifest) staticAttr(a *hcl.Attribute, want cty.Type, what string) (cty.Value, hcl.Diagnostics) {
-	return m.attrAt(a, want, place{what: what, static: true})
+func (m *Manifest) staticAttr(a *hcl.Attribute, want cty.Type, what string, at site) (cty.Value, hcl.Diagnostics) {
+	return m.attrAt(a, want, place{what: what, static: true}, at)
 }
 
-func (m *Manifest) attrAt(a *hcl.Attribute, want cty.Type, p place) (cty.Value, hcl.Diagnostics) {
+func (m *Manifest) attrAt(a *hcl.Attribute, want cty.Type, p place, at site) (cty.Value, hcl.Diagnostics) {
 	if a == nil {
 		return cty.NilVal, nil
 	}
-	v, diags := m.staticAt(a.Expr, want, p)
+	v, diags := m.staticAt(a.Expr, want, p, at)
 	if diags.HasErrors() || v.IsNull() || !v.IsWhollyKnown() {
 		return cty.NilVal, diags
 	}
@@ -101,12 +113,12 @@ func (m *Manifest) attrAt(a *hcl.Attribute, want cty.Type, p place) (cty.Value, 
 
 // optional is staticAttr for what is shown to people or steers the tool: a mark
 // would be lost there, so that a sensitive value is refused.
-func (m *Manifest) optional(a *hcl.Attribute, want cty.Type, what string) (cty.Value, hcl.Diagnostics) {
-	return m.shownAt(a, want, place{what: what, static: true})
+func (m *Manifest) optional(a *hcl.Attribute, want cty.Type, what string, at site) (cty.Value, hcl.Diagnostics) {
+	return m.shownAt(a, want, place{what: what, static: true}, at)
 }
 
-func (m *Manifest) shownAt(a *hcl.Attribute, want cty.Type, p place) (cty.Value, hcl.Diagnostics) {
-	v, diags := m.attrAt(a, want, p)
+func (m *Manifest) shownAt(a *hcl.Attribute, want cty.Type, p place, at site) (cty.Value, hcl.Diagnostics) {
+	v, diags := m.attrAt(a, want, p, at)
 	if v == cty.NilVal || !v.HasMarkDeep(sensitive{}) {
 		return v, diags
 	}
@@ -124,19 +136,19 @@ func (m *Manifest) checkVersion(l *loader) hcl.Diagnostics {
 			if a == nil {
 				continue
 			}
-			v, d := a.Expr.Value(nil)
-			if d.HasErrors() || v.Type() != cty.String || v.IsNull() || !v.IsKnown() {
+			text, ok := constantText(a.Expr)
+			if !ok {
 				diags = append(diags, failure(a.Expr.Range(), "Not a constant", "The value of %s must be a text constant in quotes.", name))
 				continue
 			}
 			if name == "required_version" {
-				diags = append(diags, m.requireVersion(v.AsString(), a.Expr.Range())...)
+				diags = append(diags, m.requireVersion(text, a.Expr.Range())...)
 				continue
 			}
 			if stateAt != nil {
-				diags = append(diags, twice("state file", v.AsString(), stateAt.Range, a.Range))
+				diags = append(diags, twice("state file", text, stateAt.Range, a.Range))
 			}
-			stateAt, m.statePath = a, v.AsString()
+			stateAt, m.statePath = a, text
 		}
 	}
 	return diags
@@ -159,12 +171,13 @@ type attrReader struct {
 	m     *Manifest
 	attrs hcl.Attributes
 	of    string
+	at    site
 	diags hcl.Diagnostics
 }
 
 func (r *attrReader) read(name string, want cty.Type, set func(cty.Value) error) {
 	a := r.attrs[name]
-	v, diags := r.m.optional(a, want, "the attribute "+name+" of "+r.of)
+	v, diags := r.m.optional(a, want, "the attribute "+name+" of "+r.of, r.at)
 	r.diags = append(r.diags, diags...)
 	if v == cty.NilVal {
 		return
@@ -177,7 +190,7 @@ func (r *attrReader) read(name string, want cty.Type, set func(cty.Value) error)
 // plug reads one plug.
 func (m *Manifest) plug(b *block) (Plug, hcl.Diagnostics) {
 	p := Plug{Name: b.name, Range: fromHCL(b.at)}
-	a := attrReader{m: m, attrs: b.attrs, of: "a plug"}
+	a := attrReader{m: m, attrs: b.attrs, of: "a plug", at: m.top.site()}
 	a.read("path", cty.String, func(v cty.Value) (err error) { p.Path, err = m.hostPath(v.AsString()); return err })
 	a.read("read_only", cty.Bool, func(v cty.Value) error { p.ReadOnly = v.True(); return nil })
 	a.read("resource_names", cty.List(cty.String), func(v cty.Value) (err error) { p.ResourceNames, err = patterns(v); return err })
@@ -216,17 +229,65 @@ func patterns(list cty.Value) ([]*regexp.Regexp, error) {
 	return out, nil
 }
 
+// fillAll completes the instances of a block: all alike, unless something tells
+// them apart.
+func (m *Manifest) fillAll(s *resourceSet) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for i := range s.list {
+		r := &s.list[i]
+		if i > 0 && !m.toldApart(r.block) {
+			first := &s.list[0].Resource
+			r.TypeRef, r.Settings, r.Timeouts = first.TypeRef, first.Settings, first.Timeouts
+			r.ReadOnly, r.PreventDestroy, r.OnRemove = first.ReadOnly, first.PreventDestroy, first.OnRemove
+			continue
+		}
+		d := m.fill(r)
+		if diags = append(diags, d...); d.HasErrors() {
+			return diags // the others would say the same
+		}
+	}
+	return diags
+}
+
+// toldApart says whether an attribute beside the config uses each or count.
+func (m *Manifest) toldApart(r *resource) bool {
+	if !r.repeats() {
+		return false
+	}
+	attrs := []*hcl.Attribute{r.attrs["type"], r.attrs["read_only"]}
+	for _, a := range r.lifecycle {
+		attrs = append(attrs, a)
+	}
+	for _, a := range r.timeouts {
+		attrs = append(attrs, a)
+	}
+	for _, a := range attrs {
+		if a == nil {
+			continue
+		}
+		for _, ref := range m.references(a.Expr) {
+			if root := ref.t.RootName(); root == "each" || root == "count" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // fill completes a resource.
-func (m *Manifest) fill(r *Resource, d *resource, settings map[string]typeSettings) hcl.Diagnostics {
-	a := attrReader{m: m, attrs: d.attrs, of: "a resource"}
-	typ, diags := m.shownAt(d.attrs["type"], cty.String, place{what: "the type of a resource", static: true, types: true})
+func (m *Manifest) fill(r *instance) hcl.Diagnostics {
+	d := r.block
+	at := r.site()
+	a := attrReader{m: m, attrs: d.attrs, of: "a resource", at: at}
+	typ, diags := m.shownAt(d.attrs["type"], cty.String, place{what: "the type of a resource", static: true, types: true}, at)
 	a.diags = diags
 	if typ != cty.NilVal {
 		image, marks := typ.Unmark()
 		r.TypeRef = image.AsString()
 		for mark := range marks {
 			if t, ok := mark.(typeMark); ok {
-				r.Settings, r.Timeouts = settings[t.name].Settings, settings[t.name].timeouts
+				set := t.mod.settings[t.block]
+				r.Settings, r.Timeouts = set.Settings, set.timeouts
 			}
 		}
 		if err := checkImage(r.TypeRef); err != nil {

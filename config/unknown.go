@@ -18,67 +18,106 @@ import (
 // blame finds, for each unknown value in v, the references that make it
 // unknown. It follows the expression as far as its shape is the value's shape:
 // through objects, lists, decided conditions and references.
-func (e *evaluator) blame(expr hcl.Expression, owner *resource, v cty.Value, at []string, out map[string]string) {
+func (e *evaluator) blame(expr hcl.Expression, at site, v cty.Value, path []string, out map[string]string) {
 	v, _ = v.Unmark()
 	if v.IsWhollyKnown() {
 		return
 	}
 	expr = unparen(expr)
-	if next, nextOwner, ok := e.follow(expr, owner); ok {
-		e.blame(next, nextOwner, v, at, out)
+	if next, nextAt, ok := e.follow(expr, at); ok {
+		e.blame(next, nextAt, v, path, out)
 		return
 	}
-	if address := e.whole(expr, owner); address != "" {
-		e.blameResource(address, v, at, out)
+	if i := e.whole(expr, at); i != nil && v.IsKnown() {
+		e.blameResource(i, v, path, out)
 		return
 	}
 	if v.IsKnown() && !v.IsNull() && (v.Type().IsObjectType() || v.Type().IsMapType()) {
 		if pairs, diags := hcl.ExprMap(expr); !diags.HasErrors() {
-			e.blamePairs(pairs, owner, v, at, out)
+			e.blamePairs(pairs, at, v, path, out)
 			return
 		}
 	}
 	if v.IsKnown() && !v.IsNull() && v.Type().IsTupleType() {
 		if items, diags := hcl.ExprList(expr); !diags.HasErrors() && len(items) == v.LengthInt() {
 			for i, item := range items {
-				e.blame(item, owner, v.Index(cty.NumberIntVal(int64(i))), append(at, strconv.Itoa(i)), out)
+				e.blame(item, at, v.Index(cty.NumberIntVal(int64(i))), append(path, strconv.Itoa(i)), out)
 			}
 			return
 		}
 	}
-	refs := strings.Join(e.unknownRefs(expr, owner), ", ")
-	eachUnknown(v, at, func(pointer []string) { out[strictjson.JoinPointer(pointer)] = refs })
+	refs := strings.Join(e.unknownRefs(expr, at), ", ")
+	eachUnknown(v, path, func(pointer []string) { out[strictjson.JoinPointer(pointer)] = refs })
 }
 
-// whole is the address of the resource that an expression passes on as a whole.
-func (e *evaluator) whole(expr hcl.Expression, owner *resource) string {
-	if t := e.m.asTraversal(expr, false); len(t) == 2 {
-		return e.address(t.RootName(), stepName(t, 1), owner)
+// whole is the resource that an expression passes on as a whole.
+func (e *evaluator) whole(expr hcl.Expression, at site) *instance {
+	ref, ok := e.m.asReference(expr)
+	if !ok || isJSON(expr) && e.m.asTraversal(expr) == nil && ref.key == nil {
+		return nil
 	}
-	return ""
+	i, steps := e.instanceOf(ref, at)
+	if len(steps) > 0 {
+		return nil
+	}
+	return i
 }
 
-// blameResource is blame for the value of resource.NAME.
-func (e *evaluator) blameResource(address string, v cty.Value, at []string, out map[string]string) {
-	r := e.m.declared.resources[address]
+// instanceOf is the resource that a reference leads to, and the steps behind it;
+// nil if it leads to several, or to none.
+func (e *evaluator) instanceOf(ref reference, at site) (*instance, hcl.Traversal) {
+	name := stepName(ref.t, 1)
+	switch ref.t.RootName() {
+	case "dep":
+		if at.res != nil {
+			return at.res.aliases[name].to, ref.t[2:]
+		}
+	case "resource":
+		s := e.choose("resource", name, []reference{ref}, at)
+		if s.of == nil || s.of.pending || s.all || s.of.repetition == once && ref.key != nil {
+			return nil, nil
+		}
+		for i, wants := range s.wants {
+			return &s.list[i], wants[0].steps
+		}
+	}
+	return nil, nil
+}
+
+// moduleOf is the same for a module.
+func (e *evaluator) moduleOf(ref reference, at site) (*module, hcl.Traversal) {
+	s := e.choose("module", stepName(ref.t, 1), []reference{ref}, at)
+	if s.of == nil || s.of.pending || s.all || s.of.repetition == once && ref.key != nil {
+		return nil, nil
+	}
+	for i, wants := range s.wants {
+		return s.mods[i], wants[0].steps
+	}
+	return nil, nil
+}
+
+// blameResource is blame for the value of a resource as a whole.
+func (e *evaluator) blameResource(i *instance, v cty.Value, path []string, out map[string]string) {
 	for name, part := range v.AsValueMap() {
-		here := append(slices.Clone(at), name)
-		if a := r.attrs["config"]; name == "config" && a != nil {
-			e.blame(a.Expr, r, part, here, out)
+		here := append(slices.Clone(path), name)
+		if a := i.block.attrs["config"]; name == "config" && a != nil {
+			e.blame(a.Expr, i.site(), part, here, out)
 			continue
 		}
-		eachUnknown(part, here, func(pointer []string) { out[strictjson.JoinPointer(pointer)] = "resource." + address + "." + name })
+		eachUnknown(part, here, func(pointer []string) {
+			out[strictjson.JoinPointer(pointer)] = Reference(i.Address) + "." + name
+		})
 	}
 }
 
-func (e *evaluator) blamePairs(pairs []hcl.KeyValuePair, owner *resource, v cty.Value, at []string, out map[string]string) {
+func (e *evaluator) blamePairs(pairs []hcl.KeyValuePair, at site, v cty.Value, path []string, out map[string]string) {
 	attrs := v.AsValueMap()
 	for _, pair := range pairs {
-		key, diags := pair.Key.Value(e.context(pair.Key, owner))
+		key, diags := pair.Key.Value(e.context(pair.Key, at))
 		key, _ = key.Unmark()
 		if name, err := convert.Convert(key, cty.String); err == nil && !diags.HasErrors() && name.IsKnown() && !name.IsNull() {
 			if child, ok := attrs[name.AsString()]; ok {
-				e.blame(pair.Value, owner, child, append(slices.Clone(at), name.AsString()), out)
+				e.blame(pair.Value, at, child, append(slices.Clone(path), name.AsString()), out)
 			}
 		}
 	}
@@ -86,51 +125,95 @@ func (e *evaluator) blamePairs(pairs []hcl.KeyValuePair, owner *resource, v cty.
 
 // follow leads from an expression that only passes a value on to the one that
 // makes it: the local value, the other resource's config, the branch taken.
-func (e *evaluator) follow(expr hcl.Expression, owner *resource) (hcl.Expression, *resource, bool) {
+func (e *evaluator) follow(expr hcl.Expression, at site) (hcl.Expression, site, bool) {
 	if c, ok := expr.(*hclsyntax.ConditionalExpr); ok {
-		decided, diags := c.Condition.Value(e.context(c.Condition, owner))
+		decided, diags := c.Condition.Value(e.context(c.Condition, at))
 		decided, _ = decided.Unmark()
 		if diags.HasErrors() || !decided.IsKnown() || decided.IsNull() || decided.Type() != cty.Bool {
-			return nil, nil, false
+			return nil, at, false
 		}
 		if decided.True() {
-			return c.TrueResult, owner, true
+			return c.TrueResult, at, true
 		}
-		return c.FalseResult, owner, true
+		return c.FalseResult, at, true
 	}
-	t := e.m.asTraversal(expr, false)
-	if t == nil {
-		return nil, nil, false
+	if e.m.asTraversal(expr) == nil && isJSON(expr) {
+		return nil, at, false
 	}
-	next, nextOwner, rest := e.source(t, owner)
-	return next, nextOwner, next != nil && len(rest) == 0
+	ref, ok := e.m.asReference(expr)
+	if !ok {
+		return nil, at, false
+	}
+	next, nextAt, rest := e.source(ref, at)
+	return next, nextAt, next != nil && len(rest.t)+len(rest.rest) == 0
 }
 
-// source finds the expression that a traversal leads to, as deep as expressions
+// hop finds the expression that a reference leads to first, and the steps that
+// go further; none if no expression makes what it leads to, such as a state.
+func (e *evaluator) hop(ref reference, at site) (hcl.Expression, site, hcl.Traversal) {
+	mod, name := at.mod, stepName(ref.t, 1)
+	switch ref.t.RootName() {
+	case "local":
+		if l := mod.block.locals[name]; l != nil {
+			return l.expr, mod.site(), ref.t[2:]
+		}
+	case "var":
+		if mod.caller != nil && mod.block.variables[name] != nil {
+			if a := mod.block.call.attrs[name]; a != nil {
+				return a.Expr, mod.inputs(), ref.t[2:]
+			}
+		}
+	case "each":
+		if x := at.at.of; x != nil && x.repetition == forEach && name == "value" && !x.set {
+			step := hcl.TraverseIndex{Key: stringKey(x.keys[at.at.i])}
+			return x.expr, x.site(), append(hcl.Traversal{step}, ref.t[2:]...)
+		}
+	case "module":
+		if inner, steps := e.moduleOf(ref, at); inner != nil && len(steps) > 0 {
+			if o := inner.block.outputs[objectKey(steps[0])]; o != nil && o.attrs["value"] != nil {
+				return o.attrs["value"].Expr, inner.site(), steps[1:]
+			}
+		}
+	case "resource", "dep":
+		if i, steps := e.instanceOf(ref, at); i != nil && len(steps) > 0 && objectKey(steps[0]) == "config" && i.block.attrs["config"] != nil {
+			return i.block.attrs["config"].Expr, i.site(), steps[1:]
+		}
+	}
+	return nil, at, nil
+}
+
+// source finds the expression that a reference leads to, as deep as expressions
 // go; rest are the steps that go further than that. When it leads to something
 // that no expression makes, such as a state, there is no expression, and rest
-// is the whole traversal to it.
-func (e *evaluator) source(t hcl.Traversal, owner *resource) (expr hcl.Expression, exprOwner *resource, rest hcl.Traversal) {
+// is the reference to it.
+func (e *evaluator) source(ref reference, at site) (expr hcl.Expression, exprAt site, rest reference) {
 	for hops := 0; hops < maxChain; hops++ {
-		name := stepName(t, 1)
-		address := e.address(t.RootName(), name, owner)
-		switch {
-		case t.RootName() == "local" && e.m.declared.locals[name] != nil:
-			expr, rest = descend(e.m.declared.locals[name].expr, t[2:])
-			owner = nil
-		case address != "" && stepName(t, 2) == "config" && e.m.declared.resources[address].attrs["config"] != nil:
-			owner = e.m.declared.resources[address]
-			expr, rest = descend(owner.attrs["config"].Expr, t[3:])
-		default:
-			return nil, owner, t
+		next, nextAt, steps := e.hop(ref, at)
+		if next == nil {
+			return nil, at, ref
 		}
-		next := e.m.asTraversal(expr, false)
-		if next == nil || len(rest) == 0 {
+		expr, steps = descend(next, steps)
+		at, rest = nextAt, reference{t: steps, open: ref.open}
+		if len(steps) == 0 {
 			break
 		}
-		t = append(slices.Clone(next), rest...) // local.vm.state.ip where vm = resource.www
+		further, ok := e.m.asReference(expr)
+		if !ok || isJSON(expr) && e.m.asTraversal(expr) == nil && further.key == nil {
+			break
+		}
+		ref = further.behind(steps) // local.vm.state.ip where vm = resource.www
 	}
-	return expr, owner, rest
+	return expr, at, rest
+}
+
+// behind adds steps to a reference.
+func (r reference) behind(steps hcl.Traversal) reference {
+	if r.key != nil {
+		r.rest = append(slices.Clone(r.rest), steps...)
+	} else {
+		r.t = append(slices.Clone(r.t), steps...)
+	}
+	return r
 }
 
 // descend follows steps into the written objects and lists of an expression.
@@ -168,44 +251,80 @@ func child(expr hcl.Expression, key string) hcl.Expression {
 
 // unknownRefs are the references to states in an expression whose values are
 // not known, sorted, each once.
-func (e *evaluator) unknownRefs(expr hcl.Expression, owner *resource) []string {
+func (e *evaluator) unknownRefs(expr hcl.Expression, at site) []string {
 	found := map[string]bool{}
-	e.collectUnknown(expr, owner, found, map[hcl.Expression]bool{})
+	e.collectUnknown(expr, at, found, map[visited]bool{})
 	return sortedKeys(found)
 }
 
-func (e *evaluator) collectUnknown(expr hcl.Expression, owner *resource, found map[string]bool, seen map[hcl.Expression]bool) {
-	if seen[expr] {
+// visited is an expression that was looked at, and where.
+type visited struct {
+	expr hcl.Expression
+	at   site
+}
+
+func (e *evaluator) collectUnknown(expr hcl.Expression, at site, found map[string]bool, seen map[visited]bool) {
+	if seen[visited{expr, at}] {
 		return
 	}
-	seen[expr] = true
-	for _, ref := range references(expr) {
-		next, nextOwner, rest := e.source(ref.t, owner)
+	seen[visited{expr, at}] = true
+	for _, ref := range e.m.references(expr) {
+		next, nextAt, rest := e.source(ref, at)
 		if next == nil {
-			e.unknownRef(reference{rest, ref.open}, nextOwner, found)
+			e.unknownRef(rest, nextAt, found, seen)
 			continue
 		}
-		e.collectUnknown(next, nextOwner, found, seen)
+		e.collectUnknown(next, nextAt, found, seen)
 	}
 }
 
-// unknownRef adds a reference to a state if its value is not known.
-func (e *evaluator) unknownRef(ref reference, owner *resource, found map[string]bool) {
-	address := e.address(ref.t.RootName(), stepName(ref.t, 1), owner)
-	if address == "" {
+// unknownRef adds a reference to states if what it reads is not known.
+func (e *evaluator) unknownRef(ref reference, at site, found map[string]bool, seen map[visited]bool) {
+	root := ref.t.RootName()
+	if root == "dep" {
+		if at.res != nil && at.res.aliases[stepName(ref.t, 1)].to != nil {
+			e.unknownPart(at.res.aliases[stepName(ref.t, 1)].to, want{steps: ref.t[2:], open: ref.open}, found)
+		}
 		return
 	}
-	whole, _ := e.resourceValue(address, []reference{ref})
-	full := append(hcl.Traversal{hcl.TraverseRoot{Name: "resource"}, hcl.TraverseAttr{Name: address}}, ref.t[2:]...)
-	ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"resource": cty.ObjectVal(map[string]cty.Value{address: whole})}}
-	v, diags := full.TraverseAbs(ctx)
-	if diags.HasErrors() || v.IsWhollyKnown() {
+	if root != "resource" && root != "module" {
 		return
 	}
-	if len(full) == 2 { // the resource as a whole: it is its state that is not known
-		full = append(full, hcl.TraverseAttr{Name: "state"})
+	s := e.choose(root, stepName(ref.t, 1), []reference{ref}, at)
+	if s.of == nil {
+		return
 	}
-	found[traversalString(full)] = true
+	if s.of.pending {
+		found[traversalString(ref.t[:2])] = true
+		return
+	}
+	for i := range s.list {
+		for _, w := range append(slices.Clone(s.wants[i]), s.every...) {
+			e.unknownPart(&s.list[i], w, found)
+		}
+	}
+	s.eachModule(func(mod *module) {
+		for _, name := range outputsOf(ref, mod.block) {
+			if a := mod.block.outputs[name].attrs["value"]; a != nil {
+				e.collectUnknown(a.Expr, mod.site(), found, seen)
+			}
+		}
+	})
+}
+
+// unknownPart adds a part of a resource if it is not known.
+func (e *evaluator) unknownPart(i *instance, w want, found map[string]bool) {
+	v, _ := e.instanceValue(i, []want{w})
+	ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"it": v}}
+	path := append(hcl.Traversal{hcl.TraverseRoot{Name: "it"}}, w.steps...)
+	part, diags := path.TraverseAbs(ctx)
+	if diags.HasErrors() || part.IsWhollyKnown() {
+		return
+	}
+	if len(w.steps) == 0 { // the resource as a whole: it is its state that is not known
+		path = append(path, hcl.TraverseAttr{Name: "state"})
+	}
+	found[Reference(i.Address)+strings.TrimPrefix(traversalString(path), "it")] = true
 }
 
 // eachUnknown calls f with the pointer of each unknown value in v.
@@ -229,17 +348,17 @@ func eachUnknown(v cty.Value, at []string, f func([]string)) {
 // written: the nearest enclosing thing that is, if not exactly. It is nil when
 // there is no such resource.
 func (m *Manifest) Locate(addr, pointer string) *diag.Range {
-	r := m.declared.resources[addr]
-	if r == nil {
+	i := m.find(addr)
+	if i == nil {
 		return nil
 	}
-	place := fromHCL(r.at)
-	a := r.attrs["config"]
+	place := fromHCL(i.block.at)
+	a := i.block.attrs["config"]
 	if a == nil {
 		return &place
 	}
 	e := m.evaluator(nil)
-	expr, owner := a.Expr, r
+	expr, at := a.Expr, i.site()
 	steps := strictjson.Pointer(pointer)
 	for hops := 0; hops < maxChain; hops++ {
 		expr = unparen(expr)
@@ -249,15 +368,11 @@ func (m *Manifest) Locate(addr, pointer string) *diag.Range {
 				continue
 			}
 		}
-		t := m.asTraversal(expr, false)
-		if t == nil {
+		next, nextAt, ok := e.follow(expr, at)
+		if !ok || len(steps) == 0 {
 			break
 		}
-		next, nextOwner, rest := e.source(t, owner)
-		if next == nil || len(rest) > 0 || len(steps) == 0 {
-			break
-		}
-		expr, owner = next, nextOwner
+		expr, at = next, nextAt
 	}
 	place = fromHCL(expr.Range())
 	return &place

@@ -59,23 +59,25 @@ func leaves(v cty.Value) []string {
 // without asking a resource, longest first, for redaction of logs: variables
 // and the local values made of them. Text shorter than three bytes and booleans
 // are left out. See also Resolved.Secrets.
-func (m *Manifest) Secrets() []string {
+func (m *Manifest) Secrets() []string { return m.secrets() }
+
+func (m *Manifest) findSecrets() []string {
 	var out []string
-	for _, v := range m.declared.variables {
-		if v.value != cty.NilVal {
+	m.eachModule(func(mod *module) {
+		for _, v := range mod.vars {
 			out = append(out, secretsIn(v.value)...)
 		}
-	}
-	for _, v := range m.static {
-		out = append(out, secretsIn(v)...)
-	}
-	for _, t := range m.declared.types {
-		if a := t.attrs["env"]; a != nil {
-			if v, diags := m.staticValue(a.Expr, cty.DynamicPseudoType); !diags.HasErrors() {
-				out = append(out, secretsIn(v)...)
+		for _, v := range mod.locals {
+			out = append(out, secretsIn(v.value)...)
+		}
+		for _, t := range mod.block.types {
+			if a := t.attrs["env"]; a != nil {
+				if v, diags := m.staticValue(a.Expr, cty.DynamicPseudoType, mod.site()); !diags.HasErrors() {
+					out = append(out, secretsIn(v)...)
+				}
 			}
 		}
-	}
+	})
 	return longestFirst(out)
 }
 

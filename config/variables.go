@@ -65,11 +65,11 @@ func (l *loader) variable(b *hcl.Block) {
 	for _, check := range c.Blocks.OfType("validation") {
 		v.checks = append(v.checks, l.content(check.Body, validationSchema.BodySchema).Attributes)
 	}
-	if first := l.d.variables[v.name]; first != nil {
+	if first := l.b.variables[v.name]; first != nil {
 		l.add(twice("variable", v.name, first.at, v.at))
 		return
 	}
-	l.d.variables[v.name] = v
+	l.b.variables[v.name] = v
 }
 
 // constant evaluates an attribute in which nothing may be referred to.
@@ -81,7 +81,7 @@ func (l *loader) constant(a *hcl.Attribute, want cty.Type, set func(cty.Value)) 
 		l.add(failure(vars[0].SourceRange(), "Not a constant", "Only constants can stand here: %s cannot be used in the attribute %q of a variable. Compute it in a locals block.", traversalString(vars[0]), a.Name))
 		return
 	}
-	value, diags := a.Expr.Value(&hcl.EvalContext{Functions: l.m.functions})
+	value, diags := a.Expr.Value(&hcl.EvalContext{Functions: l.b.functions})
 	l.add(diags...)
 	if diags.HasErrors() {
 		return
@@ -169,26 +169,40 @@ func (m *Manifest) setVariables(inputs []VarInput) hcl.Diagnostics {
 		if in.src != nil {
 			m.sourceText[in.at.Filename] = in.src
 		}
-		if m.declared.variables[in.Name] == nil {
+		if m.root.variables[in.Name] == nil {
 			diags = append(diags, m.undeclared(in)...)
 			continue
 		}
 		given[in.Name] = in
 	}
-	for _, name := range sortedKeys(m.declared.variables) {
-		v := m.declared.variables[name]
+	for _, name := range sortedKeys(m.root.variables) {
+		v := m.root.variables[name]
 		in, ok := given[name]
 		value, d := m.valueOf(v, in, ok)
 		diags = append(diags, d...)
 		if value == cty.NilVal {
 			value = cty.UnknownVal(v.typ)
 		}
-		if v.sensitive {
-			value = value.Mark(sensitive{})
-		}
-		v.value = value
+		value = v.hidden(value)
+		m.vars[name] = known{value, limits.TextSize(value)}
 	}
 	return diags
+}
+
+// hidden marks the value of a sensitive variable.
+func (v *variable) hidden(value cty.Value) cty.Value {
+	if v.sensitive {
+		return value.Mark(sensitive{})
+	}
+	return value
+}
+
+// fallback is the value of a variable that is not given: its default.
+func (v *variable) fallback() cty.Value {
+	if v.def == cty.NilVal {
+		return cty.UnknownVal(v.typ) // that it has none has been said
+	}
+	return v.def
 }
 
 func (m *Manifest) valueOf(v *variable, in VarInput, given bool) (cty.Value, hcl.Diagnostics) {
@@ -228,7 +242,7 @@ func (m *Manifest) undeclared(in VarInput) hcl.Diagnostics {
 	}
 	d := &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Undeclared variable",
 		Detail: fmt.Sprintf("A value for the variable %q is given by %s, but no manifest declares it.%s Declare it with a variable block, or remove the value.",
-			in.Name, in.Origin, suggest(in.Name, sortedKeys(m.declared.variables)))}
+			in.Name, in.Origin, suggest(in.Name, sortedKeys(m.root.variables)))}
 	if in.strict {
 		d.Severity = hcl.DiagError
 	}
@@ -238,54 +252,74 @@ func (m *Manifest) undeclared(in VarInput) hcl.Diagnostics {
 	return hcl.Diagnostics{d}
 }
 
-// validateVariables checks the validation blocks.
-func (m *Manifest) validateVariables() hcl.Diagnostics {
+// validateVariables checks the validation blocks of a module's variables, of
+// those that are known.
+func (m *Manifest) validateVariables(mod *module) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	for _, name := range sortedKeys(m.declared.variables) {
-		v := m.declared.variables[name]
-		if !v.value.IsWhollyKnown() {
+	for _, name := range sortedKeys(mod.block.variables) {
+		v := mod.block.variables[name]
+		if value, ok := mod.vars[name]; !ok || !value.value.IsWhollyKnown() {
 			continue
 		}
 		for _, check := range v.checks {
-			diags = append(diags, m.validate(v, check)...)
+			diags = append(diags, m.validate(v, check, mod)...)
 		}
 	}
 	return diags
 }
 
-func (m *Manifest) validate(v *variable, check hcl.Attributes) hcl.Diagnostics {
+func (m *Manifest) validate(v *variable, check hcl.Attributes, mod *module) hcl.Diagnostics {
 	condition, message := check["condition"], check["error_message"]
 	if condition == nil || message == nil {
 		return nil // said when it was decoded
 	}
-	ok, diags := m.staticValue(condition.Expr, cty.Bool)
+	ok, diags := m.staticValue(condition.Expr, cty.Bool, mod.site())
 	if diags.HasErrors() || !ok.IsKnown() {
 		return diags
 	}
-	if ok.IsNull() {
-		return append(diags, failure(condition.Expr.Range(), "Invalid condition", "The condition of a validation is true or false, and this is null."))
+	text := cty.NilVal
+	if plain, _ := ok.Unmark(); !plain.IsNull() && plain.False() {
+		var d hcl.Diagnostics
+		if text, d = m.staticValue(message.Expr, cty.String, mod.site()); d.HasErrors() {
+			return append(diags, d...)
+		}
 	}
-	if plain, _ := ok.Unmark(); plain.True() {
-		return diags
+	if d := m.verdict(v, condition.Expr, ok, text, mod); d != nil {
+		d.EvalContext = m.evaluator(nil).context(condition.Expr, mod.site())
+		diags = append(diags, d)
 	}
-	text, d := m.staticValue(message.Expr, cty.String)
-	if diags = append(diags, d...); diags.HasErrors() || !text.IsKnown() {
-		return diags
+	return diags
+}
+
+// verdict is what a validation says, nil for nothing.
+func (m *Manifest) verdict(v *variable, condition hcl.Expression, ok, text cty.Value, mod *module) *hcl.Diagnostic {
+	if ok, _ = ok.Unmark(); ok.IsNull() {
+		return failure(condition.Range(), "Invalid condition", "The condition of a validation is true or false, and this is null.")
+	}
+	if ok.True() || text == cty.NilVal || !text.IsKnown() {
+		return nil
 	}
 	why := "(the message is sensitive)"
 	if !text.IsMarked() && !text.IsNull() {
 		why = text.AsString()
 	}
-	e := failure(condition.Expr.Range(), "Invalid value of a variable", "%s\nThis was checked by the validation of the variable %q.", why, v.name)
-	e.Expression, e.EvalContext = condition.Expr, m.evaluator(nil).context(condition.Expr, nil)
-	return append(diags, e)
+	of := ""
+	if mod.caller != nil {
+		of = " of " + mod.address
+	}
+	e := failure(condition.Range(), "Invalid value of a variable", "%s\nThis was checked by the validation of the variable %q%s.", why, v.name, of)
+	if mod.caller != nil {
+		e.Detail += fmt.Sprintf(" The value is given at %s:%d.", mod.block.call.at.Filename, mod.block.call.at.Start.Line)
+	}
+	e.Expression = condition
+	return e
 }
 
 // Variables returns the variables' values with their types, for Pinned. What
 // is sensitive is in it as it is.
 func (m *Manifest) Variables() map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
-	for name, v := range m.declared.variables {
+	for name, v := range m.vars {
 		plain, _ := v.value.UnmarkDeep()
 		if !plain.IsWhollyKnown() {
 			continue // Load has said what is wrong

@@ -1,0 +1,65 @@
+package config
+
+import "github.com/hashicorp/hcl/v2"
+
+// checkAllRefs checks the references in the expressions of a module that are
+// evaluated with everything; static ones are checked where they are evaluated.
+func (m *Manifest) checkAllRefs(b *moduleBlock) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, name := range sortedKeys(b.locals) {
+		l := b.locals[name]
+		d := m.checkRefs(l.expr, place{what: "a local value"}, b, nil)
+		l.wrong = d.HasErrors()
+		diags = append(diags, d...)
+	}
+	for _, name := range sortedKeys(b.resources) {
+		r := b.resources[name]
+		diags = append(diags, m.checkRepetition(&r.block, b)...)
+		for _, t := range r.dependsOn {
+			diags = append(diags, m.checkKey(t, &r.block, b)...)
+		}
+		for _, alias := range sortedKeys(r.aliases) {
+			diags = append(diags, m.checkKey(r.aliases[alias], &r.block, b)...)
+		}
+		for _, expr := range r.expressions() {
+			diags = append(diags, m.checkRefs(expr, place{what: "the config of a resource", repeated: &r.block}, b, r)...)
+		}
+	}
+	for _, name := range sortedKeys(b.outputs) {
+		if a := b.outputs[name].attrs["value"]; a != nil {
+			diags = append(diags, m.checkRefs(a.Expr, place{what: "the value of an output"}, b, nil)...)
+		}
+	}
+	for _, name := range sortedKeys(b.calls) {
+		c := b.calls[name]
+		diags = append(diags, m.checkRepetition(&c.block, b)...)
+		for _, t := range c.dependsOn {
+			diags = append(diags, m.checkKey(t, &c.block, b)...)
+		}
+		for _, input := range c.inputs() {
+			diags = append(diags, m.checkRefs(c.attrs[input].Expr, place{what: "a variable of a module", repeated: &c.block}, b, nil)...)
+		}
+	}
+	return diags
+}
+
+// checkRepetition checks the references of for_each and count.
+func (m *Manifest) checkRepetition(r *block, b *moduleBlock) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, name := range []string{"for_each", "count"} {
+		if a := r.attrs[name]; a != nil {
+			diags = append(diags, m.checkRefs(a.Expr, place{what: "the " + name + " of a block"}, b, nil)...)
+		}
+	}
+	r.wrong = diags.HasErrors()
+	return diags
+}
+
+// checkKey checks the computed key of resource.NAME[KEY] in dependencies or
+// depends_on.
+func (m *Manifest) checkKey(t dependency, owner *block, b *moduleBlock) hcl.Diagnostics {
+	if t.ref.key == nil {
+		return nil
+	}
+	return m.checkRefs(t.ref.key, place{what: "the key of an instance", static: true, repeated: owner}, b, nil)
+}

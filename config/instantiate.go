@@ -1,0 +1,216 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"deployster/internal/diag"
+)
+
+// instantiate makes the instances, and evaluates all that needs no state.
+func (m *Manifest) instantiate(wrong bool) hcl.Diagnostics {
+	diags := m.makeInstances()
+	static := m.evaluator(nil)
+	m.eachModule(func(mod *module) { diags = append(diags, m.evaluateStatic(static, mod)...) })
+	e := m.evaluator(nil) // the first one saw resources without their types
+	if d := m.link(e); d.HasErrors() {
+		return append(diags, d...)
+	}
+	m.eachModule(func(mod *module) {
+		diags = append(diags, m.validateVariables(mod)...)
+		diags = append(diags, m.checkMoved(mod)...)
+		diags = append(diags, m.checkRemoved(mod)...)
+	})
+	if !wrong && !diags.HasErrors() {
+		diags = append(diags, m.tryAll(e)...)
+	}
+	return diags
+}
+
+// makeInstances expands every block, as far as that needs no state.
+func (m *Manifest) makeInstances() hcl.Diagnostics {
+	e := m.evaluator(nil)
+	m.makeAll(e, m.top)
+	m.eachModule(func(mod *module) {
+		for _, s := range mod.resources {
+			for i := range s.list {
+				m.instances = append(m.instances, &s.list[i])
+			}
+		}
+	})
+	slices.SortFunc(m.instances, func(a, b *instance) int { return strings.Compare(a.Address, b.Address) })
+	m.resources = make([]*Resource, len(m.instances))
+	diags := m.expandDiags
+	failed := map[*resource]bool{}
+	for i, inst := range m.instances {
+		m.resources[i] = &inst.Resource
+		if !failed[inst.block] {
+			d := m.resolveAliases(e, inst)
+			diags = append(diags, d...)
+			failed[inst.block] = d.HasErrors()
+		}
+	}
+	return diags
+}
+
+func (m *Manifest) makeAll(e *evaluator, mod *module) {
+	for _, name := range sortedKeys(mod.block.resources) {
+		m.resourceSet(e, mod, name)
+	}
+	for _, name := range sortedKeys(mod.block.children) {
+		if s := m.moduleSet(e, mod, name); m.count <= maxInstances {
+			for _, child := range s.list {
+				m.makeAll(e, child)
+			}
+		}
+	}
+}
+
+// eachModule visits all modules, callers first.
+func (m *Manifest) eachModule(f func(*module)) { m.top.each(f) }
+
+func (m *module) each(f func(*module)) {
+	f(m)
+	for _, name := range sortedKeys(m.children) {
+		for _, child := range m.children[name].list {
+			child.each(f)
+		}
+	}
+}
+
+// resolveAliases finds the resources that the aliases of one stand for, and
+// checks the keys in its depends_on.
+func (m *Manifest) resolveAliases(e *evaluator, i *instance) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	if len(i.block.aliases) > 0 {
+		i.aliases = make(map[string]aliased, len(i.block.aliases))
+		i.Aliases = make(map[string]string, len(i.block.aliases))
+	}
+	for _, alias := range sortedKeys(i.block.aliases) {
+		t := i.block.aliases[alias]
+		i.aliases[alias] = aliased{at: t.at}
+		if t.resource == nil {
+			continue
+		}
+		s, d := e.chooseDependency(t, i.site())
+		if diags = append(diags, d...); d != nil || s.of == nil {
+			continue
+		}
+		if s.of.pending {
+			i.Waits = true
+		}
+		s.eachInstance(func(to *instance) {
+			i.aliases[alias] = aliased{to, t.at}
+			i.Aliases[alias] = to.Address
+		})
+	}
+	for _, t := range i.block.dependsOn {
+		_, d := e.chooseDependency(t, i.site())
+		diags = append(diags, d...)
+	}
+	return diags
+}
+
+// chooseDependency finds the instances that an element of dependencies or depends_on
+// names. It is an error if its key is that of none.
+func (e *evaluator) chooseDependency(t dependency, at site) (choice, hcl.Diagnostics) {
+	root, name := "resource", ""
+	if t.call != nil {
+		root, name = "module", t.call.name
+	} else if name = t.resource.name; name == "" {
+		return choice{}, nil
+	}
+	s := e.choose(root, name, []reference{t.ref}, at)
+	keyed := t.ref.key != nil || len(t.ref.t) > 2
+	if s.of == nil || s.of.pending || !keyed || len(s.wants) == 1 {
+		return s, nil
+	}
+	if s.all {
+		return s, hcl.Diagnostics{failure(t.at, "Known too late", "Which instance of %s is meant is known only with the state of another resource, and an order must be found before. Use each.key, count.index, variables and constants in the brackets.", traversalString(t.ref.t[:2]))}
+	}
+	d := failure(t.at, "", "")
+	noKey(d, traversalString(t.ref.t[:2]), s.of, e.keyText(t.ref, at))
+	return s, hcl.Diagnostics{d}
+}
+
+// keyText is the key of a reference as text.
+func (e *evaluator) keyText(ref reference, at site) string {
+	if ref.key == nil {
+		return objectKey(ref.t[2])
+	}
+	v, _ := e.value(ref.key, at) // its errors have been said
+	v, _ = v.Unmark()
+	return objectKey(hcl.TraverseIndex{Key: v})
+}
+
+// Expand expands the blocks in Pending for which scope has all that they need,
+// and those that depend on their instances. It gives a new manifest, and leaves
+// this one as it is. A key that is still unknown, because a resource that it is
+// made of is to be created or changed, is an error.
+func (m *Manifest) Expand(scope Scope) (*Manifest, diag.Diagnostics) {
+	next := *m
+	var list hcl.Diagnostics
+	failed := guard(func() {
+		found := map[string]Instances{}
+		for address, i := range m.src.Instances {
+			found[address] = i
+		}
+		e := m.evaluator(scope)
+		for _, p := range m.pending {
+			missing := func(address string) bool { _, ok := scope[address]; return !ok }
+			if p.Waits || slices.ContainsFunc(p.Needs, missing) {
+				continue
+			}
+			i, d := e.learn(p.x)
+			list = append(list, d...)
+			found[p.Address] = i
+		}
+		if list.HasErrors() {
+			return
+		}
+		next.src.Instances = found
+		next.restart()
+		list = append(list, next.instantiate(false)...)
+	})
+	if failed != nil {
+		return m, diag.Diagnostics{failed}
+	}
+	return &next, next.convert(list)
+}
+
+// learn finds out what a block comes to now that the states are there.
+func (e *evaluator) learn(pending *expansion) (Instances, hcl.Diagnostics) {
+	x := expansion{repetition: pending.repetition, mod: pending.mod, expr: pending.expr}
+	v, diags := e.value(x.expr, x.site())
+	if diags.HasErrors() {
+		return Instances{}, diags
+	}
+	if d := x.take(v, x.expr); d != nil {
+		return Instances{}, hcl.Diagnostics{d}
+	}
+	if x.pending {
+		return Instances{}, hcl.Diagnostics{e.unknownKeys(&x)}
+	}
+	if x.repetition == counted {
+		return Instances{Count: &x.n}, nil
+	}
+	return Instances{Keys: x.keys}, nil
+}
+
+// unknownKeys says what is missing to know the instances of a block.
+func (e *evaluator) unknownKeys(x *expansion) *hcl.Diagnostic {
+	refs := e.unknownRefs(x.expr, x.site())
+	what, attr := "The keys of this for_each are", "for_each"
+	if x.repetition == counted {
+		what, attr = "This count is", "count"
+	}
+	verb := " is"
+	if len(refs) > 1 {
+		verb = " are"
+	}
+	return failure(x.expr.Range(), "Instances that cannot be known yet",
+		"%s known only after apply, because %s%s: that resource is still to be created or changed. What there will be must be in the plan. Either take the %s from variables, constants or configs, and states only for the values; or apply in two steps, first without this block.",
+		what, strings.Join(refs, ", "), verb, attr)
+}

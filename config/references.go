@@ -1,0 +1,187 @@
+package config
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// reference is a traversal in an expression.
+type reference struct {
+	t hcl.Traversal
+	// open: what the traversal leads to is indexed by a computed key.
+	open bool
+	// key is the computed key right behind resource.NAME or module.NAME, and rest
+	// the steps behind it: resource.disk[each.key].state.size. A key that is made
+	// of the variables of a for expression may be any.
+	key  hcl.Expression
+	rest hcl.Traversal
+	// splat: rest is read of every instance, as in resource.NAME[*].state.
+	splat bool
+}
+
+// references are the traversals of an expression.
+func (m *Manifest) references(expr hcl.Expression) []reference {
+	if got, ok := m.refs.Load(expr); ok {
+		return got.([]reference)
+	}
+	var out []reference
+	switch native, ok := expr.(hclsyntax.Node); {
+	case ok:
+		out = nativeReferences(native)
+	case isJSON(expr):
+		out = m.jsonReferences(expr)
+	default:
+		for _, t := range expr.Variables() {
+			out = append(out, reference{t: t})
+		}
+	}
+	m.refs.Store(expr, out)
+	return out
+}
+
+// jsonReferences are those in the templates of an expression in JSON syntax.
+func (m *Manifest) jsonReferences(expr hcl.Expression) []reference {
+	var out []reference
+	if pairs, diags := hcl.ExprMap(expr); !diags.HasErrors() {
+		for _, pair := range pairs {
+			out = append(out, m.references(pair.Key)...)
+			out = append(out, m.references(pair.Value)...)
+		}
+		return out
+	}
+	if items, diags := hcl.ExprList(expr); !diags.HasErrors() {
+		for _, item := range items {
+			out = append(out, m.references(item)...)
+		}
+		return out
+	}
+	if text, ok := m.jsonString(expr); ok {
+		start := expr.Range().Start
+		start.Byte, start.Column = start.Byte+1, start.Column+1
+		if template, diags := hclsyntax.ParseTemplate([]byte(text), expr.Range().Filename, start); !diags.HasErrors() {
+			return nativeReferences(template)
+		}
+	}
+	for _, t := range expr.Variables() {
+		out = append(out, reference{t: t})
+	}
+	return out
+}
+
+func nativeReferences(n hclsyntax.Node) []reference {
+	w := refWalker{at: map[hclsyntax.Node]*reference{}}
+	_ = hclsyntax.Walk(n, &w) // it reports nothing
+	out := make([]reference, len(w.found))
+	for i, r := range w.found {
+		out[i] = *r
+	}
+	return out
+}
+
+// refWalker finds the references of an expression with what stands around them.
+type refWalker struct {
+	found  []*reference
+	scopes []map[string]struct{} // the variables of for expressions
+	at     map[hclsyntax.Node]*reference
+}
+
+// Enter implements hclsyntax.Walker.
+func (w *refWalker) Enter(n hclsyntax.Node) hcl.Diagnostics {
+	switch n := n.(type) {
+	case hclsyntax.ChildScope:
+		w.scopes = append(w.scopes, n.LocalNames)
+	case *hclsyntax.RelativeTraversalExpr:
+		if ix, ok := n.Source.(*hclsyntax.IndexExpr); ok {
+			if r := w.keyed(ix); r != nil {
+				r.rest = n.Traversal
+			}
+		}
+	case *hclsyntax.SplatExpr:
+		w.splat(n)
+	case *hclsyntax.IndexExpr:
+		if w.keyed(n) == nil {
+			w.open(n.Collection)
+		}
+	case *hclsyntax.ScopeTraversalExpr:
+		if !w.isLocal(n.Traversal.RootName()) {
+			r := w.of(n)
+			r.t = n.Traversal
+			w.found = append(w.found, r)
+		}
+	}
+	return nil
+}
+
+// Exit implements hclsyntax.Walker.
+func (w *refWalker) Exit(n hclsyntax.Node) hcl.Diagnostics {
+	if _, ok := n.(hclsyntax.ChildScope); ok {
+		w.scopes = w.scopes[:len(w.scopes)-1]
+	}
+	return nil
+}
+
+func (w *refWalker) of(n hclsyntax.Node) *reference {
+	if w.at[n] == nil {
+		w.at[n] = &reference{}
+	}
+	return w.at[n]
+}
+
+func (w *refWalker) isLocal(name string) bool {
+	for _, s := range w.scopes {
+		if _, ok := s[name]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// keyed is the reference that an index expression is, if it picks an instance.
+func (w *refWalker) keyed(ix *hclsyntax.IndexExpr) *reference {
+	s, ok := ix.Collection.(*hclsyntax.ScopeTraversalExpr)
+	if !ok || !mayRepeat(s.Traversal) {
+		return nil
+	}
+	r := w.of(s)
+	for _, t := range hclsyntax.Variables(ix.Key) {
+		if w.isLocal(t.RootName()) {
+			r.splat, r.open = true, true
+			return r
+		}
+	}
+	r.key = ix.Key
+	return r
+}
+
+// splat notes what is read of each instance: resource.web[*].state.ip.
+func (w *refWalker) splat(n *hclsyntax.SplatExpr) {
+	s, ok := n.Source.(*hclsyntax.ScopeTraversalExpr)
+	if !ok || !mayRepeat(s.Traversal) {
+		return
+	}
+	each, ok := unparen(n.Each).(*hclsyntax.RelativeTraversalExpr)
+	if !ok || each.Source != hclsyntax.Expression(n.Item) {
+		return
+	}
+	r := w.of(s)
+	r.splat, r.rest = true, each.Traversal
+}
+
+// open marks the reference below a computed index.
+func (w *refWalker) open(collection hclsyntax.Expression) {
+	switch c := collection.(type) {
+	case *hclsyntax.ScopeTraversalExpr:
+		w.of(c).open = true
+	case *hclsyntax.RelativeTraversalExpr:
+		if ix, ok := c.Source.(*hclsyntax.IndexExpr); ok {
+			if r := w.keyed(ix); r != nil {
+				r.open = true
+			}
+		}
+	}
+}
+
+// mayRepeat says whether a traversal is resource.NAME or module.NAME.
+func mayRepeat(t hcl.Traversal) bool {
+	return len(t) == 2 && (t.RootName() == "resource" || t.RootName() == "module")
+}
