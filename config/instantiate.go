@@ -24,7 +24,21 @@ func (m *Manifest) instantiate(wrong bool) hcl.Diagnostics {
 		diags = append(diags, m.checkRemoved(mod)...)
 	})
 	if !wrong && !diags.HasErrors() {
+		diags = append(diags, m.neverKnown()...)
 		diags = append(diags, m.tryAll(e)...)
+	}
+	return diags
+}
+
+// neverKnown finds blocks whose instances no state will make known.
+func (m *Manifest) neverKnown() hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, p := range m.pending {
+		if len(p.Needs) > 0 || p.Waits || m.unset {
+			continue
+		}
+		diags = append(diags, failure(p.x.expr.Range(), "Instances that cannot be known yet",
+			"How many instances there are must be known for the plan, and this has something in it that is known only while it is applied, such as what timestamp() and uuid() give. Use variables and constants."))
 	}
 	return diags
 }
@@ -173,6 +187,22 @@ func (m *Manifest) Expand(scope Scope) (*Manifest, diag.Diagnostics) {
 		next.src.Instances = found
 		next.restart()
 		list = append(list, next.instantiate(false)...)
+	})
+	if failed != nil {
+		return m, diag.Diagnostics{failed}
+	}
+	return &next, next.convert(list)
+}
+
+// With gives the manifest that Expand came to when the instances of the blocks
+// in Pending were found to be these, as a plan remembers them.
+func (m *Manifest) With(instances map[string]Instances) (*Manifest, diag.Diagnostics) {
+	next := *m
+	var list hcl.Diagnostics
+	failed := guard(func() {
+		next.src.Instances = instances
+		next.restart()
+		list = next.instantiate(false)
 	})
 	if failed != nil {
 		return m, diag.Diagnostics{failed}

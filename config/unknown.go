@@ -283,7 +283,7 @@ func (e *evaluator) unknownRef(ref reference, at site, found map[string]bool, se
 	root := ref.t.RootName()
 	if root == "dep" {
 		if at.res != nil && at.res.aliases[stepName(ref.t, 1)].to != nil {
-			e.unknownPart(at.res.aliases[stepName(ref.t, 1)].to, want{steps: ref.t[2:], open: ref.open}, found)
+			e.unknownPart(at.res.aliases[stepName(ref.t, 1)].to, want{steps: ref.t[2:], open: ref.open}, found, seen)
 		}
 		return
 	}
@@ -300,7 +300,7 @@ func (e *evaluator) unknownRef(ref reference, at site, found map[string]bool, se
 	}
 	for i := range s.list {
 		for _, w := range append(slices.Clone(s.wants[i]), s.every...) {
-			e.unknownPart(&s.list[i], w, found)
+			e.unknownPart(&s.list[i], w, found, seen)
 		}
 	}
 	s.eachModule(func(mod *module) {
@@ -313,12 +313,17 @@ func (e *evaluator) unknownRef(ref reference, at site, found map[string]bool, se
 }
 
 // unknownPart adds a part of a resource if it is not known.
-func (e *evaluator) unknownPart(i *instance, w want, found map[string]bool) {
+func (e *evaluator) unknownPart(i *instance, w want, found map[string]bool, seen map[visited]bool) {
 	v, _ := e.instanceValue(i, []want{w})
 	ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"it": v}}
 	path := append(hcl.Traversal{hcl.TraverseRoot{Name: "it"}}, w.steps...)
 	part, diags := path.TraverseAbs(ctx)
 	if diags.HasErrors() || part.IsWhollyKnown() {
+		return
+	}
+	if a := i.block.attrs["config"]; a != nil && len(w.steps) > 0 && objectKey(w.steps[0]) == "config" {
+		inner, _ := descend(a.Expr, w.steps[1:])
+		e.collectUnknown(inner, i.site(), found, seen)
 		return
 	}
 	if len(w.steps) == 0 { // the resource as a whole: it is its state that is not known

@@ -86,10 +86,13 @@ func Build(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prob
 	if b.move(); b.diags.HasErrors() {
 		return nil, b.sorted()
 	}
-	if b.initialise(ctx); b.diags.HasErrors() {
+	if b.expand(ctx); b.diags.HasErrors() {
 		return nil, b.sorted()
 	}
-	if b.decideAll(ctx); b.diags.HasErrors() {
+	if b.initialise(ctx, everything); b.diags.HasErrors() {
+		return nil, b.sorted()
+	}
+	if b.decideAll(ctx, everything); b.diags.HasErrors() {
 		return nil, b.sorted()
 	}
 	if b.removeAll(ctx); b.diags.HasErrors() {
@@ -102,11 +105,21 @@ func Build(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prob
 	return built, b.sorted()
 }
 
-// initialise asks every image what it is, and grants plugs.
-func (b *builder) initialise(ctx context.Context) {
+// everything is wanted.
+func everything(string) bool { return true }
+
+// initialise asks the images of the wanted resources what they are, and grants
+// plugs. Nobody is asked twice.
+func (b *builder) initialise(ctx context.Context, wanted func(addr string) bool) {
 	var group errgroup.Group
 	group.SetLimit(max(1, b.options.Parallelism))
+	var asked []*config.Resource
 	for _, r := range b.manifest.Resources() {
+		if _, done := b.types[r.Address]; !done && wanted(r.Address) {
+			asked = append(asked, r)
+		}
+	}
+	for _, r := range asked {
 		group.Go(func() error {
 			ty, err := b.prober.Init(ctx, typeclient.Target{Address: r.Address, Reference: r.TypeRef, Settings: r.Settings})
 			if err != nil {
@@ -126,21 +139,24 @@ func (b *builder) initialise(ctx context.Context) {
 	for _, r := range b.manifest.Resources() {
 		typeOf[r.Address] = r.TypeRef
 	}
-	for _, r := range b.manifest.Resources() {
+	for _, r := range asked {
 		if ty, ok := b.types[r.Address]; ok {
 			b.report(r, "", requireAliases(r, ty, func(addr string) string { return typeOf[addr] }))
 		}
 	}
 }
 
-// decideAll visits the resources in dependency order, in parallel. One that
+// decideAll visits the wanted resources in dependency order, in parallel. One that
 // cannot be asked does not keep the others from being asked, so that one run
 // shows every problem; those that depend on it are left out.
-func (b *builder) decideAll(ctx context.Context) {
+func (b *builder) decideAll(ctx context.Context, wanted func(addr string) bool) {
 	resources, before := map[string]*config.Resource{}, graph.Graph{}
 	for _, r := range b.manifest.Resources() {
+		if b.steps[r.Address] != nil || !wanted(r.Address) {
+			continue
+		}
 		resources[r.Address] = r
-		before[r.Address] = predecessors(r)
+		before[r.Address] = slices.DeleteFunc(predecessors(r), func(addr string) bool { return b.steps[addr] != nil })
 	}
 	type result struct {
 		addr string
@@ -185,6 +201,7 @@ func (b *builder) assemble() *Plan {
 		Images: b.prober.Images(), Resources: b.steps, Moves: b.moves,
 		Variables: b.manifest.Variables(), SensitiveVariables: b.manifest.SensitiveVariables(),
 		Sources: b.manifest.Sources(), Edges: b.edges()}
+	p.Instances = p.Sources.Instances
 	layers, err := graph.Graph(p.Before()).Layers()
 	if err != nil {
 		b.report(nil, "", diag.Diagnostics{diag.Errorf("The order of removals is impossible",

@@ -34,9 +34,16 @@ type sourceIndex struct {
 	Workspace string              `json:"workspace"`
 	Dir       string              `json:"dir"`
 	Manifests []sourceEntry       `json:"manifests"`
+	Modules   []sourceDir         `json:"modules,omitempty"`
 	Reads     []sourceEntry       `json:"reads"`
 	Lists     map[string][]string `json:"lists,omitempty"`
 	Home      string              `json:"home,omitempty"`
+}
+
+// sourceDir is a module.
+type sourceDir struct {
+	Dir   string        `json:"dir"`
+	Files []sourceEntry `json:"files"`
 }
 
 type sourceEntry struct {
@@ -118,6 +125,15 @@ func indexSources(s config.Sources) (sourceIndex, map[string][]byte) {
 		index.Manifests = append(index.Manifests, sourceEntry{f.Path, name})
 		files[name] = f.Bytes
 	}
+	for i, dir := range slices.Sorted(maps.Keys(s.Modules)) {
+		entries := make([]sourceEntry, 0, len(s.Modules[dir]))
+		for j, f := range s.Modules[dir] {
+			name := fmt.Sprintf("sources/module-%d-%d", i, j)
+			entries = append(entries, sourceEntry{f.Path, name})
+			files[name] = f.Bytes
+		}
+		index.Modules = append(index.Modules, sourceDir{dir, entries})
+	}
 	for i, path := range slices.Sorted(maps.Keys(s.Reads)) {
 		name := "sources/read-" + strconv.Itoa(i)
 		index.Reads = append(index.Reads, sourceEntry{path, name})
@@ -161,6 +177,7 @@ func Read(r io.ReaderAt, size int64) (*Plan, error) {
 	if p.Sources, err = readSources(files); err != nil {
 		return nil, err
 	}
+	p.Sources.Instances = p.Instances
 	return p, nil
 }
 
@@ -210,9 +227,14 @@ func readSources(files map[string][]byte) (config.Sources, error) {
 	if err := strictJSON(files[sourcesName], &index); err != nil {
 		return config.Sources{}, damaged("its sources.json cannot be read: %s", err)
 	}
-	s := config.Sources{Workspace: index.Workspace, Dir: index.Dir, Lists: index.Lists, Home: index.Home, Reads: map[string][]byte{}, Replay: true}
+	s := config.Sources{Workspace: index.Workspace, Dir: index.Dir, Lists: index.Lists, Home: index.Home, Reads: map[string][]byte{}, Modules: map[string][]config.File{}, Replay: true}
 	for _, e := range index.Manifests {
 		s.Manifests = append(s.Manifests, config.File{Path: e.Path, Bytes: files[e.Entry]})
+	}
+	for _, d := range index.Modules {
+		for _, e := range d.Files {
+			s.Modules[d.Dir] = append(s.Modules[d.Dir], config.File{Path: e.Path, Bytes: files[e.Entry]})
+		}
 	}
 	for _, e := range index.Reads {
 		s.Reads[e.Path] = files[e.Entry]

@@ -18,6 +18,7 @@ import (
 
 // samplePlan has something in every field.
 func samplePlan() *Plan {
+	two := 2
 	command := protocol.Command{Image: "acme/other", Entrypoint: "/run", Args: []string{"a", "<b>"}}
 	p := &Plan{
 		Format: Format, Deployster: "0.1.0", Created: time.Unix(1700000000, 0).UTC(), Lineage: "l", Serial: 3, Workspace: "/w",
@@ -38,10 +39,13 @@ func samplePlan() *Plan {
 		Outputs:   map[string]Output{"o": {Value: json.RawMessage(`"x"`), Sensitive: true, Changed: true, Removed: true}},
 		Summary:   Summary{Update: 1, Deferred: 1, Move: 1},
 		Moves:     []state.Move{{From: "old", To: "conf"}},
+		Instances: map[string]config.Instances{"node": {Keys: []string{"a/b", "ü"}}, "module.web": {Count: &two}},
 		Variables: map[string]json.RawMessage{"v": json.RawMessage(`{"value":1,"type":"number"}`)}, SensitiveVariables: []string{"v"},
 		Entries: map[string]string{"conf": "sha256:2", "svc": ""},
 		Sources: config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl", Bytes: []byte("resource {}\n")}},
-			Reads: map[string][]byte{"a.txt": []byte("text")}, Lists: map[string][]string{"d\n*": {"a", "b"}}, Home: "/home/me", Replay: true},
+			Modules:   map[string][]config.File{"../web": {{Path: "../web/a.hcl", Bytes: []byte("locals {}\n")}, {Path: "../web/b.hcl", Bytes: []byte{}}}},
+			Instances: map[string]config.Instances{"node": {Keys: []string{"a/b", "ü"}}, "module.web": {Count: &two}},
+			Reads:     map[string][]byte{"a.txt": []byte("text")}, Lists: map[string][]string{"d\n*": {"a", "b"}}, Home: "/home/me", Replay: true},
 	}
 	p.ID = fingerprint(p)
 	return p

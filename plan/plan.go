@@ -52,6 +52,10 @@ type Plan struct {
 	// else is done.
 	Moves []state.Move `json:"moves,omitempty"`
 
+	// Instances pins the for_each and count that were known only with the states
+	// of resources, by the address of the block.
+	Instances map[string]config.Instances `json:"instances,omitempty"`
+
 	// Variables pins the values that the manifests were evaluated with.
 	Variables          map[string]json.RawMessage `json:"variables,omitempty"`
 	SensitiveVariables []string                   `json:"sensitive_variables,omitempty"` // names

@@ -140,6 +140,12 @@ func (s *session) decide(c *cli.Context, prior state.Snapshot, t *task) error {
 	if t.plan, err = s.build(c.Context, t.manifest, prior, c.Int("parallelism"), t.client); err != nil {
 		return err
 	}
+	if len(t.plan.Instances) > 0 {
+		var diags diag.Diagnostics
+		if t.manifest, diags = t.manifest.With(t.plan.Instances); diags.HasErrors() {
+			return diags
+		}
+	}
 	s.out.planView(t.plan)
 	if !t.plan.HasChanges() || c.Bool("auto-approve") {
 		t.approved = true

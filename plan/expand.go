@@ -1,0 +1,107 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"deployster/config"
+	"deployster/internal/diag"
+)
+
+// expand decides what the for_each and count of some blocks are made of, so that
+// their instances are known, and so on until all are: what one block comes to
+// may be what the next is made of. What is decided here is not asked again.
+func (b *builder) expand(ctx context.Context) {
+	for len(b.manifest.Pending()) > 0 {
+		ready := b.ready()
+		if len(ready) == 0 {
+			b.report(nil, "", diag.Diagnostics{diag.Errorf("Instances that cannot be known",
+				"%s and what it is made of wait for each other. This is a bug in deployster: please report it with the manifest.", b.manifest.Pending()[0].Address)})
+			return
+		}
+		wanted := func(addr string) bool { return ready[addr] }
+		if b.initialise(ctx, wanted); b.diags.HasErrors() {
+			return
+		}
+		if b.decideAll(ctx, wanted); b.diags.HasErrors() {
+			return
+		}
+		scope := config.Scope{}
+		for _, p := range b.manifest.Pending() {
+			for addr, s := range Scope(slices.DeleteFunc(slices.Clone(p.Needs), func(a string) bool { return b.steps[a] == nil }), b.outlook) {
+				scope[addr] = s
+			}
+		}
+		next, diags := b.manifest.Expand(scope)
+		for _, d := range diags {
+			b.because(d)
+		}
+		b.report(nil, "", diags)
+		if diags.HasErrors() {
+			return
+		}
+		b.manifest = next
+		if b.move(); b.diags.HasErrors() {
+			return
+		}
+	}
+}
+
+// ready are the resources to be asked for the blocks that can be expanded next,
+// with all that they depend on themselves.
+func (b *builder) ready() map[string]bool {
+	resources := map[string]*config.Resource{}
+	for _, r := range b.manifest.Resources() {
+		resources[r.Address] = r
+	}
+	ready := map[string]bool{}
+	for _, p := range b.manifest.Pending() {
+		if closure, ok := closureOf(p, resources); ok {
+			for addr := range closure {
+				ready[addr] = true
+			}
+		}
+	}
+	return ready
+}
+
+// closureOf are the resources that a block needs to be expanded, and all that
+// those depend on. It is not ok if one of them waits for another block.
+func closureOf(p config.Pending, resources map[string]*config.Resource) (map[string]bool, bool) {
+	closure, open := map[string]bool{}, slices.Clone(p.Needs)
+	for len(open) > 0 {
+		addr := open[len(open)-1]
+		open = open[:len(open)-1]
+		if closure[addr] {
+			continue
+		}
+		closure[addr] = true
+		r := resources[addr]
+		if r == nil || r.Waits {
+			return nil, false
+		}
+		open = append(open, predecessors(r)...)
+	}
+	return closure, !p.Waits
+}
+
+// because adds to an error about instances that cannot be known what is to
+// happen to the resources that they are made of.
+func (b *builder) because(d *diag.Diagnostic) {
+	var why []string
+	for _, p := range b.manifest.Pending() {
+		for _, addr := range p.Needs {
+			if d.Range == nil || d.Range.Filename != p.Range.Filename || b.steps[addr] == nil || b.steps[addr].Change == Valid {
+				continue
+			}
+			if line := fmt.Sprintf("The plan for %s is: %s.", config.Reference(addr), b.steps[addr].Change); !slices.Contains(why, line) {
+				why = append(why, line)
+			}
+		}
+	}
+	if len(why) > 0 {
+		d.Detail += "\n" + strings.Join(why, "\n")
+	}
+}
