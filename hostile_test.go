@@ -102,6 +102,9 @@ func TestHostile(t *testing.T) {
 	if got := lab.serverPeak(t); got > maxMemory {
 		t.Errorf("the server took %d MiB", got>>20)
 	}
+	if seen, err := checkMessages(lab.root); err != nil || seen < len(cases) {
+		t.Errorf("of %d messages: %v", seen, err)
+	}
 	lab.nothingLeft(t)
 }
 

@@ -111,6 +111,11 @@ func isolate(env *testscript.Env, root string) error {
 		return err
 	}
 	env.Defer(func() {
+		if _, err := checkMessages(env.WorkDir); err != nil {
+			panic(err)
+		}
+	})
+	env.Defer(func() {
 		if err := os.RemoveAll(data); err != nil {
 			panic(fmt.Sprintf("the data directory cannot be removed, something still uses it: %s", err))
 		}

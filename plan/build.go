@@ -109,17 +109,38 @@ func Build(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prob
 func everything(string) bool { return true }
 
 // initialise asks the images of the wanted resources what they are, and grants
-// plugs. Nobody is asked twice.
+// plugs. Nobody is asked twice, and all are through before any is asked for
+// its state. Of the resources of one type the first by its address is asked
+// first: whether its answer is for the others too is the image's to say, and
+// must not hang on which of them is quicker.
 func (b *builder) initialise(ctx context.Context, wanted func(addr string) bool) {
-	var group errgroup.Group
-	group.SetLimit(max(1, b.options.Parallelism))
-	var asked []*config.Resource
+	var first, others []*config.Resource
+	seen, typeOf := map[string]bool{}, map[string]string{}
 	for _, r := range b.manifest.Resources() {
-		if _, done := b.types[r.Address]; !done && wanted(r.Address) {
-			asked = append(asked, r)
+		typeOf[r.Address] = r.TypeRef
+		_, done := b.types[r.Address]
+		switch {
+		case done || !wanted(r.Address):
+		case seen[r.TypeRef]:
+			others = append(others, r)
+		default:
+			seen[r.TypeRef] = true
+			first = append(first, r)
 		}
 	}
-	for _, r := range asked {
+	b.initEach(ctx, first)
+	b.initEach(ctx, others)
+	for _, r := range slices.Concat(first, others) {
+		if ty, ok := b.types[r.Address]; ok {
+			b.report(r, "", requireAliases(r, ty, func(addr string) string { return typeOf[addr] }))
+		}
+	}
+}
+
+func (b *builder) initEach(ctx context.Context, resources []*config.Resource) {
+	var group errgroup.Group
+	group.SetLimit(max(1, b.options.Parallelism))
+	for _, r := range resources {
 		group.Go(func() error {
 			ty, err := b.prober.Init(ctx, typeclient.Target{Address: r.Address, Reference: r.TypeRef, Settings: r.Settings})
 			if err != nil {
@@ -135,15 +156,6 @@ func (b *builder) initialise(ctx context.Context, wanted func(addr string) bool)
 		})
 	}
 	_ = group.Wait() // the workers report through diags
-	typeOf := map[string]string{}
-	for _, r := range b.manifest.Resources() {
-		typeOf[r.Address] = r.TypeRef
-	}
-	for _, r := range asked {
-		if ty, ok := b.types[r.Address]; ok {
-			b.report(r, "", requireAliases(r, ty, func(addr string) string { return typeOf[addr] }))
-		}
-	}
 }
 
 // decideAll visits the wanted resources in dependency order, in parallel. One that

@@ -96,23 +96,36 @@ func plugError(r *config.Resource, summary, detail string, args ...any) *diag.Di
 		Address: r.Address, Action: "init", Range: &at}
 }
 
-// requireAliases checks dialect 1's required_resources: the alias must be
-// there, and lead to a resource of the type, compared without its tag.
+// requireAliases checks the dependencies that an image of dialect 1 names: an
+// alias that it requires must be there, each must lead to a resource of its
+// type, compared without the tag, and some images allow no others.
 func requireAliases(r *config.Resource, t protocol.Type, typeOf func(addr string) string) diag.Diagnostics {
 	var diags diag.Diagnostics
-	for _, alias := range slices.Sorted(maps.Keys(t.RequiredResources)) {
-		want := t.RequiredResources[alias]
+	wanted := map[string]string{}
+	maps.Copy(wanted, t.OptionalResources)
+	maps.Copy(wanted, t.RequiredResources)
+	for _, alias := range slices.Sorted(maps.Keys(wanted)) {
+		want := wanted[alias]
 		addr, ok := r.Aliases[alias]
 		if !ok {
-			diags = append(diags, plugError(r, "Missing dependency",
-				"The image %s requires a dependency under the alias %q, of type %s. Add it: dependencies = { %s = resource.NAME }.",
-				r.TypeRef, alias, want, alias))
+			if _, optional := t.OptionalResources[alias]; !optional {
+				diags = append(diags, plugError(r, "Missing dependency",
+					"The image %s requires a dependency under the alias %q, of type %s. Add it: dependencies = { %s = resource.NAME }.",
+					r.TypeRef, alias, want, alias))
+			}
 			continue
 		}
 		if got := typeOf(addr); untagged(got) != untagged(want) {
 			diags = append(diags, plugError(r, "Dependency of the wrong type",
 				"The image %s requires its dependency %q to be of type %s, but resource %q is of type %s.",
 				r.TypeRef, alias, want, addr, got))
+		}
+	}
+	for _, alias := range slices.Sorted(maps.Keys(r.Aliases)) {
+		if _, known := wanted[alias]; t.OnlyThese && !known {
+			diags = append(diags, plugError(r, "Unknown dependency",
+				"The image %s has no use for a dependency under the alias %q; those that it knows are: %s. If it is for the order only, write depends_on.",
+				r.TypeRef, alias, strings.Join(slices.Sorted(maps.Keys(wanted)), ", ")))
 		}
 	}
 	return diags

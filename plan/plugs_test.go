@@ -79,6 +79,28 @@ func TestRequiredResourcesOfDialect1(t *testing.T) {
 	}
 }
 
+// Between protocols 1 and 2 dependencies could be optional, and no others were
+// allowed.
+func TestDependenciesThatAnImageNames(t *testing.T) {
+	ty := protocol.Type{RequiredResources: map[string]string{"net": "acme/net"}, OptionalResources: map[string]string{"dns": "acme/dns"}, OnlyThese: true}
+	types := map[string]string{"a": "acme/net:1", "b": "acme/dns:1"}
+	for _, c := range []struct {
+		aliases map[string]string
+		want    string
+	}{
+		{map[string]string{"net": "a"}, ""},
+		{map[string]string{"net": "a", "dns": "b"}, ""},
+		{map[string]string{"net": "a", "dns": "a"}, "error: Dependency of the wrong type"},
+		{map[string]string{"dns": "b"}, "error: Missing dependency"},
+		{map[string]string{"net": "a", "other": "b"}, "error: Unknown dependency"},
+	} {
+		r := &config.Resource{Address: "web", Aliases: c.aliases}
+		if got := words(requireAliases(r, ty, func(addr string) string { return types[addr] })); got != c.want {
+			t.Errorf("%v: said %q, want %q", c.aliases, got, c.want)
+		}
+	}
+}
+
 func TestUntagged(t *testing.T) {
 	for ref, want := range map[string]string{"a/b": "a/b", "a/b:1": "a/b", "host:5000/b": "host:5000/b", "host:5000/b:1@sha256:x": "host:5000/b"} {
 		if got := untagged(ref); got != want {

@@ -112,6 +112,8 @@ type Type struct {
 	StateSchema       json.RawMessage        `json:"state_schema,omitempty"`
 	Plugs             map[string]PlugRequest `json:"plugs,omitempty"`
 	RequiredResources map[string]string      `json:"required_resources,omitempty"` // dialect 1: alias -> type
+	OptionalResources map[string]string      `json:"optional_resources,omitempty"` // the same, for those that may be missing
+	OnlyThese         bool                   `json:"only_these,omitempty"`         // dialect 1: no other aliases than these are allowed
 	StateAction       Command                `json:"state_action"`
 	Absent            bool                   `json:"absent,omitempty"`       // can be asked for IntentAbsent
 	Dependencies      bool                   `json:"dependencies,omitempty"` // wants to see its dependencies

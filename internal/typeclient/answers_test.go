@@ -3,6 +3,7 @@ package typeclient
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,6 +35,15 @@ type answer struct {
 	beyondSchema              bool
 }
 
+// numbered repeats a text with numbers in it, separated by commas.
+func numbered(n int, format string) string {
+	var list []string
+	for i := range n {
+		list = append(list, fmt.Sprintf(format, i))
+	}
+	return strings.Join(list, ",")
+}
+
 func inits() []answer {
 	const sa = `"state_action":{"args":["state"]}`
 	return []answer{
@@ -46,6 +56,21 @@ func inits() []answer {
 		{name: "1 by its number", says: `{"protocol":1,` + sa + `}`, want: `{"protocol":1,"state_action":{"args":["state"]}}`},
 		{name: "everything in 1", says: `{"label":"x","config_schema":true,"required_plugs":{"gcp":"/sa.json"},"required_resources":{"disk":"acme/disk"},"state_action":{"entrypoint":"/s"}}`,
 			want: `{"protocol":1,"label":"x","config_schema":true,"plugs":{"gcp":{"container_path":"/sa.json","optional":false,"writable":true,"any_mode":true}},"required_resources":{"disk":"acme/disk"},"state_action":{"entrypoint":"/s"}}`},
+
+		{name: "between 1 and 2", says: `{"label":"x","dependencies":{"net":{"type":"acme/net"},"dns":{"type":"acme/dns","optional":true}},"plugs":{"sa":{"container_path":"/sa","optional":true}},` + sa + `}`,
+			want: `{"protocol":1,"label":"x","plugs":{"sa":{"container_path":"/sa","optional":true,"writable":true}},"required_resources":{"net":"acme/net"},"optional_resources":{"dns":"acme/dns"},"only_these":true,"state_action":{"args":["state"]}}`},
+		{name: "between, with none", says: `{"dependencies":{},` + sa + `}`, want: `{"protocol":1,"only_these":true,"state_action":{"args":["state"]}}`},
+		{name: "between, without a type", says: `{"dependencies":{"net":{}},` + sa + `}`, problem: `"dependencies.net.type" is missing`},
+		{name: "between, with an unknown key", says: `{"dependencies":{"net":{"type":"a","kind":"b"}},` + sa + `}`, problem: `"dependencies.net.kind" is not known`},
+		{name: "between, with text", says: `{"dependencies":{"net":"acme/net"},` + sa + `}`, problem: `"dependencies.net" is a string`},
+		{name: "between and 1", says: `{"dependencies":{},"required_resources":{"a":"b"},` + sa + `}`, problem: "cannot stand together"},
+		{name: "between and 2", says: `{"dependencies":{},"absent":true,` + sa + `}`, problem: `"absent" belongs to protocol 2`},
+		{name: "dependencies in 2", says: `{"protocol":2,"dependencies":{},` + sa + `}`, problem: `"dependencies" is an object, and must be a boolean`},
+		{name: "plugs in 1", says: `{"protocol":1,"plugs":{},` + sa + `}`, problem: `"plugs" belongs to protocol 2`},
+		{name: "plug over the kernel's", says: `{"plugs":{"a":{"container_path":"/proc/sys"}},` + sa + `}`, problem: "which is the kernel's"},
+		{name: "plug over dev", says: `{"protocol":1,"required_plugs":{"a":"//dev"},` + sa + `}`, problem: "which is the kernel's"},
+		{name: "plug beside proc", says: `{"plugs":{"a":{"container_path":"/process"}},` + sa + `}`, want: `{"protocol":2,"plugs":{"a":{"container_path":"/process","optional":false,"writable":true}},"state_action":{"args":["state"]}}`},
+		{name: "too many plugs", says: `{"plugs":{` + numbered(1001, `"p%d":{"container_path":"/p%[1]d"}`) + `},` + sa + `}`, problem: "at most 1000"},
 
 		{name: "nothing", says: ``, problem: "no JSON", beyondSchema: true},
 		{name: "blank", says: " \n ", problem: "no JSON", beyondSchema: true},
@@ -115,6 +140,7 @@ func stateAnswers() map[string][]answer {
 		{name: "error", says: `{"error":{"class":"config","message":"no such zone","path":"/zone"}}`, want: `config /zone no such zone`},
 		{name: "error denied", says: `{"error":{"class":"denied","message":"m"}}`, want: `denied  m`},
 
+		{name: "too many actions", says: `{"status":"STALE","actions":[` + numbered(1001, `{"name":"a%d"}`) + `]}`, problem: `"actions" has 1001 entries`},
 		{name: "missing in 2", says: `{"status":"MISSING",` + acts + `}`, problem: `STALE without "staleState"`},
 		{name: "valid with actions", says: `{"status":"VALID","state":{},` + acts + `}`, problem: `VALID with the key "actions"`},
 		{name: "valid with no actions", says: `{"status":"VALID","state":{},"actions":[]}`, problem: `VALID with the key "actions"`},

@@ -41,6 +41,19 @@ func TestDocumentedMessages(t *testing.T) {
 			}
 		}
 	}
+	lines := regexp.MustCompile(`(?m)^\{"id":.*$`).FindAll(doc, -1)
+	if len(lines) != 5 {
+		t.Errorf("%d lines of a worker", len(lines))
+	}
+	for _, line := range lines {
+		found := map[bool]int{}
+		for _, schema := range []string{"worker-request", "worker-response"} {
+			found[len(published(t, schema, line)) == 0]++
+		}
+		if found[true] != 1 {
+			t.Errorf("the line of a worker is not of one kind: %s", line)
+		}
+	}
 	links := regexp.MustCompile(`\(schemas/([a-z0-9-]+)\.json\)`).FindAllStringSubmatch(string(doc), -1)
 	linked := map[string]bool{}
 	for _, l := range links {

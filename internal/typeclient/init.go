@@ -48,27 +48,23 @@ func (c *Client) Init(ctx context.Context, t Target) (protocol.Type, error) {
 		case <-ctx.Done():
 			return protocol.Type{}, ended(initOf(t, digest), invoke.Result{}, context.Cause(ctx))
 		}
-		if running.reusable() {
+		switch {
+		case running.interrupted:
+		case running.err == nil && running.ty.NoCache:
+			return c.ask(ctx, t, digest)
+		default:
+			// A failure is everybody's: an init that hangs must not be waited
+			// for once a resource.
 			return running.ty, readdress(running.err, t)
 		}
 	}
-}
-
-// reusable says whether another resource may take this answer: not when the
-// image asks not to, nor when its asker was interrupted. Any other failure is
-// everybody's: an init that hangs must not be waited for once a resource.
-func (i *initCall) reusable() bool {
-	if i.err != nil {
-		return !i.interrupted
-	}
-	return !i.ty.NoCache
 }
 
 // lead carries out an init that others may wait for.
 func (c *Client) lead(ctx context.Context, t Target, key initKey, mine *initCall) (protocol.Type, error) {
 	mine.ty, mine.err = c.ask(ctx, t, key.digest)
 	mine.interrupted = mine.err != nil && (ctx.Err() != nil || errors.Is(mine.err, context.Canceled))
-	if !mine.reusable() {
+	if mine.interrupted {
 		c.mu.Lock()
 		delete(c.inits, key)
 		c.mu.Unlock()

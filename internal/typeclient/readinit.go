@@ -30,7 +30,7 @@ func readInit(answer []byte) (protocol.Type, error) {
 // else the one whose keys it uses.
 func dialectOf(f *fields) int {
 	if !f.has("protocol") {
-		if f.has("required_plugs") || f.has("required_resources") || f.has("label") {
+		if f.has("required_plugs") || f.has("required_resources") || f.has("label") || f.between() {
 			return 1
 		}
 		return 2
@@ -46,14 +46,27 @@ func dialectOf(f *fields) int {
 	return 0
 }
 
+// between says whether an answer is of the form that was spoken for a while
+// between protocols 1 and 2: protocol 1, with dependencies and plugs that may
+// be optional. No answer of protocol 2 has an object there.
+func (f *fields) between() bool {
+	return f.has("dependencies") && strictjson.KindOf(f.members["dependencies"]) == "an object"
+}
+
 func readInitOne(f *fields, ty *protocol.Type) {
+	between := f.between()
 	for _, key := range []string{"plugs", "absent", "dependencies", "worker", "reuse", "state_schema", "cache"} {
-		if f.has(key) {
+		if f.has(key) && !(between && (key == "plugs" || key == "dependencies")) {
 			f.problem("the key %q belongs to protocol 2, but by its other keys the answer is of protocol 1; say \"protocol\": 2 to use both \"label\" and %q", key, key)
 			return
 		}
 	}
 	readCommonInit(f, ty)
+	if between {
+		readBetween(f, ty)
+		f.done()
+		return
+	}
 	if plugs := f.entries("required_plugs"); plugs != nil {
 		ty.Plugs = map[string]protocol.PlugRequest{}
 		for _, name := range plugs.keys() {
@@ -65,12 +78,47 @@ func readInitOne(f *fields, ty *protocol.Type) {
 		ty.RequiredResources = map[string]string{}
 		for _, alias := range resources.keys() {
 			ty.RequiredResources[alias] = resources.needText(alias)
-			if !properName(alias) {
-				f.problem("%q has a name that is none for a dependency: at most %d bytes, no control or invisible characters", resources.path, maxName)
-			}
+			resources.checkAlias(alias)
 		}
 	}
 	f.done()
+}
+
+// readBetween reads what names its dependencies and plugs one by one, and
+// whether each may be missing. Aliases that it does not name are refused.
+func readBetween(f *fields, ty *protocol.Type) {
+	for _, key := range []string{"required_plugs", "required_resources"} {
+		if f.has(key) {
+			f.problem("%q and an object of \"dependencies\" cannot stand together: both say what is required", key)
+			return
+		}
+	}
+	ty.OnlyThese = true
+	ty.RequiredResources, ty.OptionalResources = map[string]string{}, map[string]string{}
+	deps := f.entries("dependencies")
+	if deps == nil {
+		return
+	}
+	for _, alias := range deps.keys() {
+		d := deps.object(alias)
+		if d == nil {
+			return
+		}
+		into := ty.RequiredResources
+		if d.flag("optional", false) {
+			into = ty.OptionalResources
+		}
+		into[alias] = d.needText("type")
+		deps.checkAlias(alias)
+		d.done()
+	}
+	readPlugs(f, ty)
+}
+
+func (f *fields) checkAlias(alias string) {
+	if !properName(alias) {
+		f.problem("%q has a name that is none for a dependency: at most %d bytes, no control or invisible characters", f.path, maxName)
+	}
 }
 
 func readInitTwo(f *fields, ty *protocol.Type) {
@@ -82,6 +130,20 @@ func readInitTwo(f *fields, ty *protocol.Type) {
 	}
 	readCommonInit(f, ty)
 	ty.StateSchema = f.schema("state_schema")
+	readPlugs(f, ty)
+	ty.Absent = f.flag("absent", false)
+	ty.Dependencies = f.flag("dependencies", false)
+	ty.Reuse = f.flag("reuse", false)
+	ty.NoCache = !f.flag("cache", true)
+	if w := f.object("worker"); w != nil {
+		c := w.command()
+		w.done()
+		ty.Worker = &c
+	}
+	f.done()
+}
+
+func readPlugs(f *fields, ty *protocol.Type) {
 	if plugs := f.entries("plugs"); plugs != nil {
 		ty.Plugs = map[string]protocol.PlugRequest{}
 		for _, name := range plugs.keys() {
@@ -94,16 +156,6 @@ func readInitTwo(f *fields, ty *protocol.Type) {
 		}
 		plugs.checkPlugs(ty.Plugs)
 	}
-	ty.Absent = f.flag("absent", false)
-	ty.Dependencies = f.flag("dependencies", false)
-	ty.Reuse = f.flag("reuse", false)
-	ty.NoCache = !f.flag("cache", true)
-	if w := f.object("worker"); w != nil {
-		c := w.command()
-		w.done()
-		ty.Worker = &c
-	}
-	f.done()
 }
 
 func readCommonInit(f *fields, ty *protocol.Type) {

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"deployster/internal/invoke"
+	"deployster/internal/strictjson"
+	"deployster/internal/typeclient"
+	"deployster/protocol"
+)
+
+// What is really said between the tool and images, in all scripts and by all
+// hostile images, is held against the published schemas: what is sent must
+// match them, and what is answered must match exactly when the tool takes it.
+
+// maxRecorded is the largest message that is looked at.
+const maxRecorded = 256 << 10
+
+// checkMessages looks through the records below a directory, and counts what it
+// has seen.
+func checkMessages(dir string) (seen int, err error) {
+	var wrong []error
+	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.Name() != "stdin.json" || !strings.Contains(path, "/.deployster/runs/") {
+			return err
+		}
+		seen++
+		if err := checkInvocation(filepath.Dir(path)); err != nil {
+			wrong = append(wrong, fmt.Errorf("%s: %w", filepath.Dir(path), err))
+		}
+		return nil
+	})
+	return seen, errors.Join(append(wrong, err)...)
+}
+
+// sent is what tells the kinds of input apart.
+type sent struct {
+	Action   *string         `json:"action"`
+	Config   json.RawMessage `json:"config"`
+	Intent   protocol.Intent `json:"intent"`
+	Protocol *struct{}       `json:"protocol"`
+}
+
+func checkInvocation(dir string) error {
+	stdin, err := os.ReadFile(filepath.Join(dir, "stdin.json"))
+	if err != nil || len(stdin) > maxRecorded {
+		return err
+	}
+	var in sent
+	if err := json.Unmarshal(stdin, &in); err != nil {
+		return err
+	}
+	dialect := 2
+	if in.Protocol == nil {
+		dialect = 1
+	}
+	kind := "state"
+	switch {
+	case in.Action != nil:
+		kind = "action"
+	case in.Config == nil:
+		kind = "init"
+	}
+	if err := matches(schemaName(kind+"-input", dialect), stdin); err != nil {
+		return fmt.Errorf("what was sent does not match: %w", err)
+	}
+	answer, err := os.ReadFile(filepath.Join(dir, "stdout"))
+	if err != nil || kind == "action" || len(answer) > maxRecorded {
+		return err
+	}
+	var refused, mismatch error
+	if kind == "init" {
+		ty, err := (stub{answer: answer}).client().Init(context.Background(), typeclient.Target{Address: "x", Reference: "x"})
+		refused = onlyProtocol(err)
+		if mismatch = matches("init-answer", answer); mismatch != nil && (err != nil || ty.Dialect == 1) {
+			mismatch = matches("init-answer-1", answer)
+		}
+	} else {
+		ty := protocol.Type{Dialect: dialect, Digest: "sha256:x", Absent: true}
+		_, err := (stub{answer: answer}).client().State(context.Background(), typeclient.Target{Address: "x", Reference: "x"}, ty, protocol.StateInput{Intent: in.Intent})
+		refused = onlyProtocol(err)
+		name := "state-answer"
+		if in.Intent == protocol.Absent {
+			name = "absent-answer"
+		}
+		mismatch = matches(schemaName(name, dialect), answer)
+	}
+	if (refused == nil) != (mismatch == nil) && !beyondSchemas(refused) {
+		return fmt.Errorf("the tool says %v and the schema says %v of %.300s", refused, mismatch, answer)
+	}
+	return nil
+}
+
+// onlyProtocol gives an error if it is about the answer itself, and not about
+// what the answer says.
+func onlyProtocol(err error) error {
+	var pe *typeclient.ProtocolError
+	if errors.As(err, &pe) {
+		return pe
+	}
+	return nil
+}
+
+// beyondSchemas says whether an answer is refused for what no schema can see:
+// the usability of another schema in it, and places that collide.
+func beyondSchemas(err error) bool {
+	return err != nil && (strings.Contains(err.Error(), "no usable JSON Schema") || strings.Contains(err.Error(), "no name for an action") ||
+		strings.Contains(err.Error(), "must be an absolute path") || strings.Contains(err.Error(), "which is the kernel's"))
+}
+
+func schemaName(name string, dialect int) string {
+	if dialect == 1 && name != "init-input" {
+		return name + "-1"
+	}
+	return name
+}
+
+// schemas are compiled once.
+var schemas sync.Map
+
+func matches(name string, message []byte) error {
+	if err := strictjson.Check(message); err != nil {
+		return err
+	}
+	known, ok := schemas.Load(name)
+	if !ok {
+		text, err := os.ReadFile(filepath.Join(repository, "docs", "schemas", name+".json"))
+		if err != nil {
+			return err
+		}
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err != nil {
+			return err
+		}
+		c := jsonschema.NewCompiler()
+		if err := c.AddResource("schema:///"+name, doc); err != nil {
+			return err
+		}
+		compiled, err := c.Compile("schema:///" + name)
+		if err != nil {
+			return err
+		}
+		known, _ = schemas.LoadOrStore(name, compiled)
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(message))
+	if err != nil {
+		return err
+	}
+	return known.(*jsonschema.Schema).Validate(value)
+}
+
+// repository is where this module is.
+var repository, _ = os.Getwd()
+
+// stub is an image that says one thing.
+type stub struct{ answer []byte }
+
+func (s stub) Resolve(context.Context, string) (invoke.Image, error) {
+	return invoke.Image{Digest: "sha256:x"}, nil
+}
+
+func (s stub) Run(context.Context, invoke.Spec) (invoke.Result, error) {
+	return invoke.Result{Stdout: s.answer}, nil
+}
+
+func (s stub) client() *typeclient.Client {
+	return typeclient.New(typeclient.Options{Runner: s, Backoff: []time.Duration{}})
+}
