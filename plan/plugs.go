@@ -38,7 +38,12 @@ func grant(r *config.Resource, t protocol.Type, plugs map[string]config.Plug) ([
 		}
 		taken[want.ContainerPath] = name
 		writable := !plug.ReadOnly && (want.Writable || want.AnyMode)
-		mounts = append(mounts, invoke.Mount{Source: plug.Path, Target: want.ContainerPath, Writable: writable})
+		source, err := realPath(plug, plugs)
+		if err != nil {
+			diags = append(diags, errPlugPath(r, plug, err))
+			continue
+		}
+		mounts = append(mounts, invoke.Mount{Source: source, Target: want.ContainerPath, Writable: writable})
 	}
 	return mounts, diags
 }
