@@ -51,6 +51,7 @@ var update = flag.Bool("update", false, "write what the scripts' commands print 
 //	push NAME:TAG DIR       put an image of DIR into it, with busybox if it has a type: PUSHED is its digest
 //	disturb [TROUBLE...]    cut=BYTES gone busy=TIMES evil: what the door does from now on
 //	expand FROM TO          copy a file, with the variables of the script in it
+//	probe NAME              build and pack testdata/types/probe, whose state is what it sees of its container
 //	same-digest FILE FILE   two outputs of image pack or import name one image
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -90,6 +91,7 @@ func runScripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
 			"push":          pushImage,
 			"disturb":       disturb,
 			"expand":        expand,
+			"probe":         new(prober).pack,
 		},
 	})
 }

@@ -131,7 +131,10 @@ func (r *Runtime) withFiles(ctx context.Context, p *prepared, look func(dir stri
 	if err != nil {
 		return err
 	}
-	err = mount.WithReadonlyTempMount(ctx, mounts, look)
+	var lookErr error
+	if err = mount.WithReadonlyTempMount(ctx, mounts, func(dir string) error { lookErr = look(dir); return nil }); lookErr != nil {
+		err = lookErr // as it is
+	}
 	ctx, cancel := r.detached(ctx, time.Minute)
 	defer cancel()
 	if rerr := snapshots.Remove(ctx, key); err == nil {

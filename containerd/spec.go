@@ -77,7 +77,10 @@ func (h host) spec(p *prepared, s invoke.Spec, argv []string, ids *idRange) *spe
 		spec.Root.Readonly = true
 		spec.Mounts = append(spec.Mounts, scratch())
 	}
-	if s.Settings.Network != invoke.NoNetwork {
+	// As with docker, the host's name goes with the host's network.
+	if s.Settings.Network == invoke.NoNetwork {
+		spec.Hostname = "deployster"
+	} else {
 		dropNamespace(spec, specs.NetworkNamespace)
 	}
 	ids.apply(spec)

@@ -2,6 +2,7 @@ package typeclient
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"deployster/internal/diag"
@@ -9,9 +10,11 @@ import (
 	"deployster/protocol"
 )
 
-// initKey is what the answer to init depends on, beside the tool's version.
+// initKey is what the answer to init depends on, beside the tool's version, and
+// what decides whether there is an answer.
 type initKey struct {
 	digest, reference string
+	settings          string // in JSON: one type block may ask for what cannot be, another not
 }
 
 // initCall is an init that runs or has ended.
@@ -23,7 +26,7 @@ type initCall struct {
 }
 
 // Init asks an image what it is. The containers get no mounts and no network.
-// An image is asked once under each name, unless it asks to be asked again.
+// An image is asked once under each name and with the same settings, unless it asks to be asked again.
 func (c *Client) Init(ctx context.Context, t Target) (protocol.Type, error) {
 	digest := t.Digest
 	if digest == "" {
@@ -32,7 +35,11 @@ func (c *Client) Init(ctx context.Context, t Target) (protocol.Type, error) {
 			return protocol.Type{}, err
 		}
 	}
-	key := initKey{digest: digest, reference: t.Reference}
+	settings, err := json.Marshal(initOf(t, digest).settings)
+	if err != nil {
+		return protocol.Type{}, err
+	}
+	key := initKey{digest: digest, reference: t.Reference, settings: string(settings)}
 	for {
 		c.mu.Lock()
 		running := c.inits[key]
