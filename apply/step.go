@@ -11,6 +11,7 @@ import (
 
 	"deployster/internal/diag"
 	"deployster/internal/invoke"
+	"deployster/internal/strictjson"
 	"deployster/internal/typeclient"
 	"deployster/plan"
 	"deployster/protocol"
@@ -236,7 +237,7 @@ func (r *run) verify(step *plan.Step, out *outcome, in protocol.StateInput, befo
 		d.Detail += ". All its actions ended well, so this is most likely a fault of its image. What it recorded before is kept."
 		return nil, false
 	}
-	if missing := unfulfilled(before.Forecast, answer.State); missing != "" {
+	if missing := strictjson.Unfulfilled(before.Forecast, answer.State); missing != "" {
 		out.fail(failedState, diag.Errorf("The state is not what the image forecast", "%s. This is a fault of its image.", missing))
 		return nil, false
 	}

@@ -53,13 +53,19 @@ func (c *Client) CheckConfig(ty protocol.Type, config json.RawMessage, unknown m
 	return c.check(text, "config", ty, config, unknown)
 }
 
-// checkState checks the state of a VALID answer against what the type itself
-// said that its states are like.
-func (c *Client) checkState(ty protocol.Type, state json.RawMessage) error {
+// CheckState checks a state against the type's own schema of its states;
+// without one, anything will do.
+func (c *Client) CheckState(ty protocol.Type, state json.RawMessage) []Violation {
 	if len(ty.StateSchema) == 0 {
 		return nil
 	}
-	found := c.check(ty.StateSchema, "state", ty, state, nil)
+	return c.check(ty.StateSchema, "state", ty, state, nil)
+}
+
+// checkState checks the state of a VALID answer against what the type itself
+// said that its states are like.
+func (c *Client) checkState(ty protocol.Type, state json.RawMessage) error {
+	found := c.CheckState(ty, state)
 	if len(found) == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package apply
+package strictjson
 
 import (
 	"bytes"
@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// unfulfilled says what of a forecast a state does not hold, or "". Objects
+// Unfulfilled says what of a forecast a state does not hold, or "". Objects
 // may hold more than was forecast; everything else must be equal.
-func unfulfilled(forecast, state json.RawMessage) string {
+func Unfulfilled(forecast, state json.RawMessage) string {
 	if len(forecast) == 0 {
 		return ""
 	}
@@ -47,12 +47,4 @@ func missing(path string, want, have any) string {
 		}
 	}
 	return ""
-}
-
-func decode(raw json.RawMessage) (any, error) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var v any
-	err := dec.Decode(&v)
-	return v, err
 }
