@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"deployster/config/limits"
 	"deployster/internal/diag"
 	"deployster/internal/strictjson"
 )
@@ -74,7 +75,7 @@ func parseObject(data []byte, dir, shown string) (json.RawMessage, hcl.Diagnosti
 }
 
 func hclObject(data []byte, dir, shown string) (cty.Value, hcl.Diagnostics) {
-	if d := scanNative(data, shown, false, hcl.InitialPos); d != nil {
+	if d := limits.Native(data, shown, false, hcl.InitialPos); d != nil {
 		return cty.NilVal, hcl.Diagnostics{d}
 	}
 	file, diags := hclsyntax.ParseConfig(data, shown, hcl.InitialPos)
@@ -85,7 +86,9 @@ func hclObject(data []byte, dir, shown string) (cty.Value, hcl.Diagnostics) {
 	for _, b := range body.Blocks {
 		diags = append(diags, failure(b.DefRange(), "Not a config", "The file holds what would stand within config = { ... }: lines NAME = VALUE, no blocks."))
 	}
-	scope := &hcl.EvalContext{Functions: functions(newReader(Sources{Dir: dir}))}
+	limits.Metered(body)
+	m := newManifest(Sources{Dir: dir, Workspace: dir}, Builtins{})
+	scope := &hcl.EvalContext{Functions: m.functionSet(false)}
 	attributes := map[string]cty.Value{}
 	for _, name := range sortedKeys(body.Attributes) {
 		a := body.Attributes[name]
@@ -93,7 +96,7 @@ func hclObject(data []byte, dir, shown string) (cty.Value, hcl.Diagnostics) {
 			diags = append(diags, failure(vars[0].SourceRange(), "Not a constant", "There are no variables and no resources here: %s cannot be used. Text must stand in quotes.", traversalString(vars[0])))
 			continue
 		}
-		value, d := a.Expr.Value(scope)
+		value, d := limits.Evaluate(a.Expr, scope)
 		if diags = append(diags, d...); !d.HasErrors() {
 			attributes[name] = value
 		}

@@ -95,7 +95,7 @@ func newApp(e Env) *cli.App {
 		Commands: []*cli.Command{
 			planCommand(e), applyCommand(e), destroyCommand(e), showCommand(e), outputCommand(e),
 			validateCommand(e), formatCommand(e), graphCommand(e),
-			stateCommand(e), imageCommand(e), versionCommand(e),
+			stateCommand(e), typeCommand(e), imageCommand(e), versionCommand(e),
 		},
 		Action: func(c *cli.Context) error { return cli.ShowAppHelp(c) },
 	}

@@ -112,13 +112,9 @@ func packImage(c *cli.Context, s *session) error {
 	if c.NArg() != 1 || c.String("t") == "" {
 		return diag.Errorf("Wrong command line", "pack takes the image's name and one directory: deployster image pack -t acme/file:1 DIR")
 	}
-	env := map[string]string{}
-	for _, pair := range c.StringSlice("env") {
-		name, value, ok := strings.Cut(pair, "=")
-		if !ok {
-			return diag.Errorf("Wrong command line", "-env takes NAME=VALUE, not %q.", pair)
-		}
-		env[name] = value
+	env, err := environment(c)
+	if err != nil {
+		return err
 	}
 	image, err := s.runtime.Pack(c.Context, containerd.PackOptions{Reference: c.String("t"), Dir: s.path(c.Args().First()),
 		Entrypoint: c.StringSlice("entrypoint"), Cmd: c.StringSlice("cmd"), Env: env, Base: c.String("base")})

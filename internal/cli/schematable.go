@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"deployster/internal/strictjson"
+)
+
+// property is one line of a schema as people read it.
+type property struct {
+	Name        string   `json:"name"` // with its way from the top: net.port, list[], map.*
+	Type        string   `json:"type"`
+	Required    bool     `json:"required"`
+	Default     string   `json:"default,omitempty"` // as JSON
+	Secret      bool     `json:"write_only,omitempty"`
+	Rules       []string `json:"rules,omitempty"` // what else must be: "at least 1"
+	Description string   `json:"description,omitempty"`
+	depth       int
+}
+
+// The bounds of what is listed of a schema, which may refer to itself.
+const (
+	maxSchemaDepth = 8
+	maxSchemaRows  = 1000
+)
+
+// schemaRows lists the properties of a schema, those of objects below their
+// own. open says that others are allowed too.
+func schemaRows(raw json.RawMessage) (rows []property, open bool) {
+	if len(raw) == 0 {
+		return nil, true
+	}
+	value, err := strictjson.Value(raw)
+	if err != nil {
+		return nil, true
+	}
+	w := schemaWalker{root: value}
+	top := w.resolve(value)
+	w.object(top, "", 0)
+	return w.rows, top["additionalProperties"] != false && value != false
+}
+
+type schemaWalker struct {
+	root any
+	rows []property
+}
+
+// resolve follows references within the schema.
+func (w *schemaWalker) resolve(v any) map[string]any {
+	for range maxSchemaDepth {
+		s, _ := v.(map[string]any)
+		ref, ok := s["$ref"].(string)
+		if !ok || !strings.HasPrefix(ref, "#") {
+			return s
+		}
+		v = w.root
+		for _, step := range strictjson.Pointer(ref[1:]) {
+			inner, _ := v.(map[string]any)
+			v = inner[step]
+		}
+	}
+	return nil
+}
+
+// object lists what is in an object, also what its allOf adds.
+func (w *schemaWalker) object(s map[string]any, path string, depth int) {
+	if depth > maxSchemaDepth || len(w.rows) > maxSchemaRows {
+		return
+	}
+	required := map[string]bool{}
+	if list, ok := s["required"].([]any); ok {
+		for _, name := range list {
+			if text, ok := name.(string); ok {
+				required[text] = true
+			}
+		}
+	}
+	properties, _ := s["properties"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		w.property(w.resolve(properties[name]), below(path, key(name)), required[name], depth)
+	}
+	if more, ok := s["additionalProperties"].(map[string]any); ok && len(more) > 0 {
+		w.property(w.resolve(more), below(path, "*"), false, depth)
+	}
+	patterns, _ := s["patternProperties"].(map[string]any)
+	for _, pattern := range slices.Sorted(maps.Keys(patterns)) {
+		w.property(w.resolve(patterns[pattern]), below(path, "/"+pattern+"/"), false, depth)
+	}
+	all, _ := s["allOf"].([]any)
+	for _, part := range all {
+		w.object(w.resolve(part), path, depth+1)
+	}
+}
+
+func below(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+func (w *schemaWalker) property(s map[string]any, path string, required bool, depth int) {
+	p := property{Name: path, Type: w.typeOf(s), Required: required, Rules: rules(s), Secret: s["writeOnly"] == true, depth: depth}
+	p.Description, _ = s["description"].(string)
+	if value, ok := s["default"]; ok {
+		p.Default = inline(value)
+	}
+	w.rows = append(w.rows, p)
+	if items := w.resolve(s["items"]); items != nil {
+		w.object(items, path+"[]", depth+1)
+	}
+	w.object(s, path, depth+1)
+}
+
+// typeOf names what a value may be: "string", "list of integer", "string or null".
+func (w *schemaWalker) typeOf(s map[string]any) string {
+	var names []string
+	switch kind := s["type"].(type) {
+	case string:
+		names = []string{kind}
+	case []any:
+		for _, k := range kind {
+			names = append(names, fmt.Sprint(k))
+		}
+	}
+	if i := slices.Index(names, "array"); i >= 0 {
+		names[i] = "list"
+		if items := w.resolve(s["items"]); items != nil {
+			names[i] = "list of " + w.typeOf(items)
+		}
+	}
+	if len(names) > 0 {
+		return strings.Join(names, " or ")
+	}
+	for _, keyword := range []string{"oneOf", "anyOf"} {
+		if forms, ok := s[keyword].([]any); ok {
+			for _, form := range forms {
+				names = append(names, w.typeOf(w.resolve(form)))
+			}
+			return strings.Join(slices.Compact(names), " or ")
+		}
+	}
+	if s["properties"] != nil {
+		return "object"
+	}
+	return "any"
+}
+
+// rules words the keywords that bound a value; those of a list's items too.
+func rules(s map[string]any) []string {
+	var out []string
+	add := func(keyword, words string) {
+		if value, ok := s[keyword]; ok {
+			out = append(out, fmt.Sprintf(words, inline(value)))
+		}
+	}
+	if list, ok := s["enum"].([]any); ok {
+		words := make([]string, len(list))
+		for i, v := range list {
+			words[i] = inline(v)
+		}
+		out = append(out, "one of "+strings.Join(words, ", "))
+	}
+	for _, keyword := range []string{"pattern", "format"} {
+		if text, ok := s[keyword].(string); ok {
+			out = append(out, keyword+" "+text)
+		}
+	}
+	add("const", "always %s")
+	add("minimum", "at least %s")
+	add("exclusiveMinimum", "more than %s")
+	add("maximum", "at most %s")
+	add("exclusiveMaximum", "less than %s")
+	add("multipleOf", "a multiple of %s")
+	add("minLength", "at least %s characters")
+	add("maxLength", "at most %s characters")
+	add("minItems", "at least %s items")
+	add("maxItems", "at most %s items")
+	if s["uniqueItems"] == true {
+		out = append(out, "no item twice")
+	}
+	if items, ok := s["items"].(map[string]any); ok {
+		for _, rule := range rules(items) {
+			out = append(out, "each: "+rule)
+		}
+	}
+	return out
+}
+
+// inline writes a value of a schema on one line.
+func inline(v any) string {
+	b, err := strictjson.Encode(v)
+	if err != nil {
+		return "?"
+	}
+	return string(b)
+}
