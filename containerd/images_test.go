@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/internal/diag"
+	"deployster/internal/imagefiles"
 	"deployster/internal/invoke"
 )
 
@@ -162,7 +163,9 @@ type object = map[string]any
 func layerAndConfig(t testing.TB, files map[string]string, config object) (layer, text string) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := writeTar(context.Background(), &b, busyboxDir(t, files)); err != nil {
+	var set imagefiles.Set
+	defer set.Close()
+	if err := errors.Join(set.AddTree(busyboxDir(t, files), "/"), set.WriteTar(context.Background(), &b)); err != nil {
 		t.Fatal(err)
 	}
 	return b.String(), toJSON(t, object{

@@ -21,13 +21,15 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"deployster/internal/diag"
+	"deployster/internal/imagefiles"
 )
 
 // PackOptions say what an image is made of.
 type PackOptions struct {
-	Reference string // the new image's name
-	Dir       string // its files, as they are below this directory
-	Base      string // an image here, on which the files are put; "" = none
+	Reference string          // the new image's name
+	Dir       string          // its files, as they are below this directory; "" = none
+	Files     *imagefiles.Set // more files; nil = none
+	Base      string          // an image here, on which the files are put; "" = none
 
 	Entrypoint []string          // nil = the base's; given, it also drops the base's Cmd
 	Cmd        []string          // nil = the base's
@@ -56,7 +58,18 @@ func (r *Runtime) Pack(ctx context.Context, o PackOptions) (ImageInfo, error) {
 		return ImageInfo{}, err
 	}
 	defer func() { _ = errors.Join(layer.Close(), os.Remove(layer.Name())) }()
-	desc, err := writeLayer(ctx, layer, o.Dir)
+	files := o.Files
+	if files == nil {
+		files = &imagefiles.Set{}
+		defer func() { _ = files.Close() }() // they were only read
+	}
+	if o.Dir != "" {
+		err = files.AddTree(o.Dir, "/")
+	}
+	var desc ocispec.Descriptor
+	if err == nil {
+		desc, err = writeLayer(ctx, layer, files)
+	}
 	if err != nil {
 		return ImageInfo{}, packFailure(o.Dir, err)
 	}
@@ -80,7 +93,10 @@ func (r *Runtime) Pack(ctx context.Context, o PackOptions) (ImageInfo, error) {
 }
 
 func packFailure(dir string, err error) error {
-	return &caused{diag.Errorf("The files cannot be made an image", "%s: %s.", dir, sentence(err)), err}
+	if dir != "" {
+		dir += ": "
+	}
+	return &caused{diag.Errorf("The files cannot be made an image", "%s%s.", dir, sentence(err)), err}
 }
 
 // packBase gives the config and the manifest that a new image starts from.

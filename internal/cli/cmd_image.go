@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -31,19 +30,6 @@ func imageCommand(e Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error { return cli.ShowSubcommandHelp(c) },
 	}
-}
-
-func packCommand(e Env) *cli.Command {
-	return &cli.Command{Name: "pack", Usage: "make an image of the files in a directory", ArgsUsage: "DIR",
-		Description: "The same files give the same digest. -entrypoint and -cmd may be repeated, once for each word.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "t", Aliases: []string{"tag"}, Usage: "`NAME` of the image"},
-			&cli.StringSliceFlag{Name: "entrypoint", Usage: "`WORD` of the entrypoint"},
-			&cli.StringSliceFlag{Name: "cmd", Usage: "`WORD` of the default arguments"},
-			&cli.StringSliceFlag{Name: "env", Usage: "`NAME=VALUE` in the environment"},
-			&cli.StringFlag{Name: "base", Usage: "put the files on top of `IMAGE`"},
-		},
-		Action: func(c *cli.Context) error { return withRuntime(c, e, packImage) }}
 }
 
 // withRuntime gives a command a connection to containerd.
@@ -105,23 +91,6 @@ func importImages(c *cli.Context, s *session) error {
 		return err
 	}
 	s.out.images(images)
-	return nil
-}
-
-func packImage(c *cli.Context, s *session) error {
-	if c.NArg() != 1 || c.String("t") == "" {
-		return diag.Errorf("Wrong command line", "pack takes the image's name and one directory: deployster image pack -t acme/file:1 DIR")
-	}
-	env, err := environment(c)
-	if err != nil {
-		return err
-	}
-	image, err := s.runtime.Pack(c.Context, containerd.PackOptions{Reference: c.String("t"), Dir: s.path(c.Args().First()),
-		Entrypoint: c.StringSlice("entrypoint"), Cmd: c.StringSlice("cmd"), Env: env, Base: c.String("base")})
-	if err != nil {
-		return err
-	}
-	s.out.images([]containerd.ImageInfo{image})
 	return nil
 }
 

@@ -1,0 +1,2 @@
+name = "hello"
+text = "Another text.\n\n"

@@ -1,0 +1,265 @@
+// Package imagefiles collects the files that an image is to be made of:
+// directories and files of this machine, its programs with the libraries that
+// they need, and what shell scripts need. It writes them as a tar that depends
+// on nothing but their names, their contents and their permissions.
+package imagefiles
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Set is a collection of files. The zero value is empty and ready.
+type Set struct {
+	files map[string]file // by their names in the image, without the leading slash
+	roots []*os.Root
+}
+
+// file is one file of an image.
+type file struct {
+	root   *os.Root    // where it is read; nil = it is what content says
+	name   string      // below root
+	info   fs.FileInfo // of root's
+	mode   fs.FileMode // with its type
+	link   string      // of a symbolic link
+	data   []byte
+	weight int // the heavier one of two of one name wins
+}
+
+// What stands in the way of each other: the user's own files win over those
+// that come along.
+const (
+	along = iota
+	own
+)
+
+// Close lets go of the directories. The Set cannot be written afterwards.
+func (s *Set) Close() error {
+	var errs []error
+	for _, r := range s.roots {
+		errs = append(errs, r.Close())
+	}
+	s.roots = nil
+	return errors.Join(errs...)
+}
+
+// AddTree adds what is below a directory of this machine. target is where in
+// the image it is put; "/" = at its root.
+func (s *Set) AddTree(dir, target string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	s.roots = append(s.roots, root)
+	return fs.WalkDir(root.FS(), ".", func(name string, _ fs.DirEntry, err error) error {
+		if err != nil || name == "." {
+			return err
+		}
+		return s.addFrom(root, name, path.Join(target, name), own)
+	})
+}
+
+// AddFile adds one file of this machine. A symbolic link is followed.
+func (s *Set) AddFile(source, target string) error { return s.addFile(source, target, own) }
+
+func (s *Set) addFile(source, target string, weight int) error {
+	real, err := filepath.EvalSymlinks(source)
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(filepath.Dir(real))
+	if err != nil {
+		return err
+	}
+	s.roots = append(s.roots, root)
+	return s.addFrom(root, filepath.Base(real), target, weight)
+}
+
+func (s *Set) addFrom(root *os.Root, name, target string, weight int) error {
+	info, err := root.Lstat(name)
+	if err != nil {
+		return err
+	}
+	f := file{root: root, name: name, info: info, mode: info.Mode(), weight: weight}
+	switch info.Mode().Type() {
+	case fs.ModeDir, 0:
+	case fs.ModeSymlink:
+		if f.link, err = root.Readlink(name); err != nil {
+			return err
+		}
+	default:
+		return fmt.Errorf("%s is a %s; only files, directories and symbolic links can be in an image", name, kindOf(info.Mode()))
+	}
+	return s.put(target, f)
+}
+
+// put gives a file its place.
+func (s *Set) put(target string, f file) error {
+	name := strings.TrimPrefix(path.Join("/", target), "/")
+	if name == "" {
+		return errors.New("a file needs a name in the image, other than /")
+	}
+	if s.files == nil {
+		s.files = map[string]file{}
+	}
+	old, taken := s.files[name]
+	switch {
+	case !taken || f.weight > old.weight:
+	case old.mode.IsDir() && f.mode.IsDir() || f.weight < old.weight:
+		return nil
+	case f.weight == own:
+		return fmt.Errorf("there are two files for /%s", name)
+	}
+	s.files[name] = f
+	return nil
+}
+
+// Has says whether there is a file of that name in the image. What lies behind
+// a symbolic link to a directory is taken to be there.
+func (s *Set) Has(target string) bool {
+	name := strings.TrimPrefix(path.Join("/", target), "/")
+	if _, ok := s.files[name]; ok {
+		return true
+	}
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if s.files[dir].mode&fs.ModeSymlink != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Executable makes a file of the set one that can be run, and says whether it
+// is there. A script from an editor often is not.
+func (s *Set) Executable(target string) bool {
+	name := strings.TrimPrefix(path.Join("/", target), "/")
+	f, ok := s.files[name]
+	if !ok || !f.mode.IsRegular() {
+		return false
+	}
+	f.mode |= 0o111
+	s.files[name] = f
+	return true
+}
+
+// head reads the beginning of a file of the set.
+func (s *Set) head(target string) []byte {
+	f, ok := s.files[strings.TrimPrefix(path.Join("/", target), "/")]
+	if !ok || !f.mode.IsRegular() {
+		return nil
+	}
+	if f.root == nil {
+		return f.data
+	}
+	opened, err := f.root.Open(f.name)
+	if err != nil {
+		return nil
+	}
+	defer opened.Close()
+	buf := make([]byte, 256)
+	n, _ := io.ReadFull(opened, buf) // a short file is short
+	return buf[:n]
+}
+
+// Interpreter gives the program that a script's first line names; "" for what
+// is no script, or not there.
+func (s *Set) Interpreter(target string) string {
+	line, _, _ := strings.Cut(string(s.head(target)), "\n")
+	rest, ok := strings.CutPrefix(line, "#!")
+	if words := strings.Fields(rest); ok && len(words) > 0 {
+		return words[0]
+	}
+	return ""
+}
+
+// WriteTar writes the files: sorted, without times and owners.
+func (s *Set) WriteTar(ctx context.Context, to io.Writer) error {
+	s.addParents()
+	out := tar.NewWriter(to)
+	for _, name := range slices.Sorted(maps.Keys(s.files)) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := writeEntry(out, name, s.files[name]); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+// addParents adds the directories that the files are in.
+func (s *Set) addParents() {
+	for _, name := range slices.Collect(maps.Keys(s.files)) {
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			if _, there := s.files[dir]; !there {
+				s.files[dir] = file{mode: fs.ModeDir | 0o755}
+			}
+		}
+	}
+}
+
+func writeEntry(out *tar.Writer, name string, f file) error {
+	h := &tar.Header{Name: name, Mode: int64(f.mode.Perm()), Format: tar.FormatPAX}
+	for bit, mode := range map[fs.FileMode]int64{fs.ModeSetuid: 0o4000, fs.ModeSetgid: 0o2000, fs.ModeSticky: 0o1000} {
+		if f.mode&bit != 0 {
+			h.Mode |= mode
+		}
+	}
+	switch f.mode.Type() {
+	case fs.ModeDir:
+		h.Typeflag, h.Name = tar.TypeDir, name+"/"
+	case fs.ModeSymlink:
+		h.Typeflag, h.Linkname = tar.TypeSymlink, f.link
+	default:
+		h.Typeflag, h.Size = tar.TypeReg, int64(len(f.data))
+		if f.root != nil {
+			h.Size = f.info.Size()
+		}
+	}
+	if err := out.WriteHeader(h); err != nil || h.Typeflag != tar.TypeReg {
+		return err
+	}
+	if f.root == nil {
+		_, err := out.Write(f.data)
+		return err
+	}
+	return copyFile(out, f)
+}
+
+func copyFile(out io.Writer, f file) error {
+	opened, err := f.root.Open(f.name)
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	if have, err := opened.Stat(); err != nil || !os.SameFile(have, f.info) {
+		return fmt.Errorf("%s was replaced while it was packed", f.name)
+	}
+	n, err := io.Copy(out, io.LimitReader(opened, f.info.Size()))
+	if err == nil && n < f.info.Size() {
+		err = fmt.Errorf("%s was shortened while it was packed", f.name)
+	}
+	return err
+}
+
+func kindOf(m fs.FileMode) string {
+	switch {
+	case m&fs.ModeSocket != 0:
+		return "socket"
+	case m&fs.ModeNamedPipe != 0:
+		return "named pipe"
+	case m&fs.ModeDevice != 0:
+		return "device"
+	}
+	return "special file"
+}

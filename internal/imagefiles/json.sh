@@ -1,0 +1,110 @@
+#!/bin/sh
+# json: JSON for shell scripts, with nothing but sh and awk.
+#   eval "$(json)"   reads one object from stdin into variables: of {"name":"a","config":{"tags":["x"],"on":true}}
+#                    name=a config='{"tags":["x"],"on":true}' config_tags='["x"]' config_tags_count=1 config_tags_0=x config_on=true
+#                    Characters other than letters, digits and _ are _ in names; null is empty.
+#   json -q TEXT     prints TEXT as a JSON string, with its quotes
+export LC_ALL=C
+if [ "${1-}" = -q ]; then
+	printf '%sx' "${2-}" | awk '
+		{ all = all sep $0; sep = "\n" }
+		END {
+			all = substr(all, 1, length(all) - 1) # the x, which keeps newlines at the end
+			gsub(/\\/, "\\\\", all); gsub(/"/, "\\\"", all)
+			for (i = 1; i < 32; i++) gsub(sprintf("%c", i), sprintf("\\u%04x", i), all)
+			printf "\"%s\"", all
+		}'
+	exit
+fi
+awk '
+# fail WHY: the last line ends the script that evaluates it
+function fail(why) { print "json: stdin is not the JSON of an object: " why >"/dev/stderr"; print "exit 1"; failed = 1; exit 1 }
+function quoted(text) { gsub(/'\''/, "'\''\\'\'''\''", text); return "'\''" text "'\''" }
+function hex(digits,   i, n) {
+	for (i = 1; i <= 4; i++) n = n * 16 + index("0123456789abcdef", tolower(substr(digits, i, 1))) - 1
+	return n
+}
+function utf8(n) {
+	if (n < 128) return sprintf("%c", n)
+	if (n < 2048) return sprintf("%c%c", 192 + int(n / 64), 128 + n % 64)
+	if (n < 65536) return sprintf("%c%c%c", 224 + int(n / 4096), 128 + int(n / 64) % 64, 128 + n % 64)
+	return sprintf("%c%c%c%c", 240 + int(n / 262144), 128 + int(n / 4096) % 64, 128 + int(n / 64) % 64, 128 + n % 64)
+}
+# plain TEXT: what a JSON string stands for
+function plain(text,   n, part, i, c, code, low, out) {
+	if (!index(text, "\\")) return text
+	n = split(text, part, "\\")
+	out = part[1]
+	for (i = 2; i <= n; i++) {
+		if (part[i] == "") { out = out "\\" part[++i]; continue } # two backslashes
+		c = substr(part[i], 1, 1)
+		if (c == "u") {
+			code = hex(substr(part[i], 2))
+			if (code == 0) fail("a zero byte, which no variable can hold")
+			if (code >= 55296 && code < 56320 && part[i + 1] ~ /^u[dD]/ && length(part[i]) == 5) {
+				low = hex(substr(part[++i], 2))
+				code = 65536 + (code - 55296) * 1024 + low - 56320
+			}
+			out = out utf8(code) substr(part[i], 6)
+		} else out = out (c == "n" ? "\n" : c == "t" ? "\t" : c == "r" ? "\r" : c == "b" ? "\b" : c == "f" ? "\f" : c) substr(part[i], 2)
+	}
+	return out
+}
+# set VALUE: the value at this place is known
+function set(value) { if (depth) printf "%s=%s\n", place[depth], quoted(value) }
+# below KEY: the name of a variable for what is in here
+function below(key) {
+	gsub(/[^A-Za-z0-9_]/, "_", key)
+	if (depth == 1 && key !~ /^[A-Za-z_]/) key = "_" key
+	return depth == 1 ? key : place[depth - 1] "_" key
+}
+# value VALUE: a string, number, true, false or null has been read
+function value(text) {
+	if (list[depth]) place[depth] = below(count[depth]++)
+	if (!depth) fail("it is a single value")
+	set(text); want = 0
+}
+function bare() { if (word != "") { value(word == "null" ? "" : word); word = "" } }
+function opened(isList) {
+	if (depth && list[depth]) place[depth] = below(count[depth]++)
+	if (depth++ > 100) fail("it is nested too deeply")
+	start[depth] = at; list[depth] = isList; count[depth] = 0; want = 0
+}
+function closed(   raw) {
+	raw = substr(all, start[depth], at - start[depth] + 1)
+	if (list[depth] && depth > 1) printf "%s_count=%d\n", place[depth - 1], count[depth]
+	depth--
+	if (depth) set(raw); else done = 1
+	want = 0
+}
+{ all = all sep $0; sep = "\n" }
+END {
+	if (failed) exit 1
+	n = split(all, seg, "\"")
+	for (k = 1; k <= n; k++) {
+		for (i = 1; i <= length(seg[k]); i++) { # between strings
+			at++
+			c = substr(seg[k], i, 1)
+			if (index(" \t\r\n", c)) continue
+			if (done) fail("something follows it")
+			if (c == "{") opened(0)
+			else if (c == "[") { if (!depth) fail("it is a list"); opened(1) }
+			else if (c == "}" || c == "]") { bare(); if (!depth) fail("it has too many brackets"); closed() }
+			else if (c == ",") { bare(); want = 0 }
+			else if (c == ":") want = 1
+			else word = word c
+		}
+		if (k == n) break
+		at++ # the quote
+		text = seg[++k]
+		while (match(text, /\\+$/) && RLENGTH % 2) { # a quote that belongs to the string
+			if (k == n) fail("a string does not end")
+			text = text "\"" seg[++k]
+		}
+		if (k == n) fail("a string does not end")
+		at += length(text) + 1
+		if (!depth || done) fail("a string stands alone")
+		if (!list[depth] && !want) place[depth] = below(plain(text)); else value(plain(text))
+	}
+	if (!done) fail(all == "" ? "there is nothing" : "it ends too early")
+}'

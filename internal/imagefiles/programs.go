@@ -1,0 +1,131 @@
+package imagefiles
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	_ "embed" // the script json
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// AddProgram adds a program of this machine at its own path, with the dynamic
+// linker and the libraries that it needs at theirs.
+func (s *Set) AddProgram(ctx context.Context, path string) error {
+	linker, err := linkerOf(path)
+	if err != nil {
+		return err
+	}
+	if err := s.addFile(path, path, along); err != nil || linker == "" {
+		return err
+	}
+	libraries, err := librariesOf(ctx, linker, path)
+	if err != nil {
+		return err
+	}
+	for _, library := range append(libraries, linker) {
+		if err := s.addFile(library, library, along); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// linkerOf gives the dynamic linker that a program asks for; "" for a static one.
+func linkerOf(path string) (string, error) {
+	f, err := elf.Open(path)
+	var format *elf.FormatError
+	if errors.As(err, &format) {
+		return "", fmt.Errorf("%s is no program of this machine: %w", path, err)
+	}
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_INTERP {
+			name := make([]byte, p.Filesz)
+			if _, err := p.ReadAt(name, 0); err != nil {
+				return "", err
+			}
+			return string(bytes.TrimRight(name, "\x00")), nil
+		}
+	}
+	return "", nil
+}
+
+// linkerLimit is what the dynamic linker may take to look libraries up.
+const linkerLimit = 10 * time.Second
+
+// librariesOf asks the dynamic linker which libraries a program needs. It looks
+// them up, and does not run the program.
+func librariesOf(ctx context.Context, linker, path string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, linkerLimit)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, linker, "--list", path).CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("the libraries of %s cannot be found: %w: %s", path, err, bytes.TrimSpace(out))
+	}
+	var list []string
+	for line := range strings.Lines(string(out)) {
+		name, rest, arrow := strings.Cut(strings.TrimSpace(line), " => ")
+		if !arrow {
+			continue // the linker itself, and what the kernel brings
+		}
+		at, _, _ := strings.Cut(rest, " (")
+		if !strings.HasPrefix(at, "/") {
+			return nil, fmt.Errorf("%s needs the library %s, which is not on this machine", path, name)
+		}
+		list = append(list, at)
+	}
+	return list, nil
+}
+
+// jsonScript reads and writes JSON for shell scripts.
+//
+//go:embed json.sh
+var jsonScript []byte
+
+// busyboxPlaces are where a busybox may be.
+var busyboxPlaces = []string{"/bin/busybox", "/usr/bin/busybox", "/usr/local/bin/busybox"}
+
+// AddShell adds what shell scripts need: this machine's busybox under all its
+// names in /bin, /usr/bin/env, and the script /bin/json.
+func (s *Set) AddShell(ctx context.Context) error {
+	path := ""
+	for _, place := range busyboxPlaces {
+		if linker, err := linkerOf(place); err == nil && linker == "" {
+			path = place
+			break
+		}
+	}
+	if path == "" {
+		return errors.New("there is no static busybox on this machine (apt-get install busybox-static brings one); or put the files on top of an image that has a shell")
+	}
+	ctx, cancel := context.WithTimeout(ctx, linkerLimit)
+	defer cancel()
+	applets, err := exec.CommandContext(ctx, path, "--list").Output()
+	if err != nil {
+		return fmt.Errorf("%s cannot say what it can do: %w", path, err)
+	}
+	if err := s.addFile(path, "/bin/busybox", along); err != nil {
+		return err
+	}
+	add := func(target string, f file) {
+		if err == nil {
+			err = s.put(target, f)
+		}
+	}
+	for _, applet := range strings.Fields(string(applets)) {
+		if applet != "busybox" {
+			add("/bin/"+applet, file{mode: fs.ModeSymlink | 0o777, link: "busybox"})
+		}
+	}
+	add("/usr/bin/env", file{mode: fs.ModeSymlink | 0o777, link: "../../bin/busybox"})
+	add("/bin/json", file{mode: 0o755, data: jsonScript})
+	return err
+}
