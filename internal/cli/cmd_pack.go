@@ -16,8 +16,8 @@ import (
 
 func packCommand(e Env) *cli.Command {
 	return &cli.Command{Name: "pack", Usage: "make an image of files", ArgsUsage: "DIR|FILE ...",
-		Description: "What is in a DIR comes to /, a FILE to /FILE. Without -entrypoint and -base the first FILE is what runs. The same files give\n" +
-			"the same digest. -entrypoint and -cmd may be repeated, once for each word; -program, -add and -env too.",
+		Description: "What is in a DIR comes to /, a FILE to /FILE. Without -entrypoint and -base the first FILE is what runs.\n" +
+			"The same files give the same digest. -entrypoint and -cmd may be repeated, once for each word; -program, -add and -env too.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "t", Aliases: []string{"tag"}, Usage: "`NAME` of the image"},
 			&cli.StringSliceFlag{Name: "entrypoint", Usage: "`WORD` of the entrypoint"},
@@ -138,6 +138,9 @@ func runnable(files *imagefiles.Set, o *containerd.PackOptions) error {
 	}
 	if !files.Has(entry) {
 		return diag.Errorf("The image has nothing to run", "The entrypoint is %s, and there is no such file among its files. Names in the image begin with /.", entry)
+	}
+	if !files.Program(entry) {
+		return diag.Errorf("The image has nothing to run", "The entrypoint %s is neither a program nor a script, whose first line would say what runs it: #!/bin/sh.", entry)
 	}
 	interpreter := files.Interpreter(entry)
 	if interpreter == "" || files.Has(interpreter) {

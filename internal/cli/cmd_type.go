@@ -128,7 +128,7 @@ func (p printer) inspected(t inspected) {
 	}
 	p.columns("", [][]string{
 		{"Image", t.Image}, {"Digest", t.Digest}, {"Protocol", fmt.Sprint(t.Protocol)},
-		{"State", "is asked for by " + commandText(t.StateAction)},
+		{"State by", commandText(t.StateAction)},
 		{"Can", strings.Join(abilities(t), "; ")},
 	})
 	p.printf("\n%s\n", p.style.bold("Config"))
@@ -177,7 +177,7 @@ func plugText(p protocol.PlugRequest) string {
 
 // commandText says how a step is run.
 func commandText(c protocol.Command) string {
-	words := []string{"the image's entrypoint"}
+	words := []string{"its entrypoint, with"}
 	if c.Entrypoint != "" {
 		words = []string{c.Entrypoint}
 	}
@@ -244,7 +244,7 @@ func (p printer) properties(list []property, config bool) {
 		} else if r.Description != "" {
 			text = r.Description
 		}
-		rows = append(rows, []string{strings.Repeat("  ", r.depth) + r.Name, r.Type, needed, text})
+		rows = append(rows, []string{strings.Repeat("  ", r.depth) + r.leaf, r.Type, needed, text})
 	}
 	p.columns("  ", rows)
 }

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -20,6 +22,7 @@ type property struct {
 	Rules       []string `json:"rules,omitempty"` // what else must be: "at least 1"
 	Description string   `json:"description,omitempty"`
 	depth       int
+	leaf        string // the last part of Name
 }
 
 // The bounds of what is listed of a schema, which may refer to itself.
@@ -38,7 +41,7 @@ func schemaRows(raw json.RawMessage) (rows []property, open bool) {
 	if err != nil {
 		return nil, true
 	}
-	w := schemaWalker{root: value}
+	w := schemaWalker{root: value, open: map[uintptr]string{}}
 	top := w.resolve(value)
 	w.object(top, "", 0)
 	return w.rows, top["additionalProperties"] != false && value != false
@@ -47,6 +50,7 @@ func schemaRows(raw json.RawMessage) (rows []property, open bool) {
 type schemaWalker struct {
 	root any
 	rows []property
+	open map[uintptr]string // the schemas that this one stands in, and where
 }
 
 // resolve follows references within the schema.
@@ -71,6 +75,15 @@ func (w *schemaWalker) object(s map[string]any, path string, depth int) {
 	if depth > maxSchemaDepth || len(w.rows) > maxSchemaRows {
 		return
 	}
+	id := reflect.ValueOf(s).Pointer()
+	if at, within := w.open[id]; within {
+		if n := len(w.rows); n > 0 && depth > 0 {
+			w.rows[n-1].Rules = append(w.rows[n-1].Rules, "as "+cmp.Or(at, "the whole"))
+		}
+		return
+	}
+	w.open[id] = path
+	defer delete(w.open, id)
 	required := map[string]bool{}
 	if list, ok := s["required"].([]any); ok {
 		for _, name := range list {
@@ -81,14 +94,14 @@ func (w *schemaWalker) object(s map[string]any, path string, depth int) {
 	}
 	properties, _ := s["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		w.property(w.resolve(properties[name]), below(path, key(name)), required[name], depth)
+		w.property(w.resolve(properties[name]), path, key(name), required[name], depth)
 	}
 	if more, ok := s["additionalProperties"].(map[string]any); ok && len(more) > 0 {
-		w.property(w.resolve(more), below(path, "*"), false, depth)
+		w.property(w.resolve(more), path, "*", false, depth)
 	}
 	patterns, _ := s["patternProperties"].(map[string]any)
 	for _, pattern := range slices.Sorted(maps.Keys(patterns)) {
-		w.property(w.resolve(patterns[pattern]), below(path, "/"+pattern+"/"), false, depth)
+		w.property(w.resolve(patterns[pattern]), path, "/"+pattern+"/", false, depth)
 	}
 	all, _ := s["allOf"].([]any)
 	for _, part := range all {
@@ -103,8 +116,9 @@ func below(path, name string) string {
 	return path + "." + name
 }
 
-func (w *schemaWalker) property(s map[string]any, path string, required bool, depth int) {
-	p := property{Name: path, Type: w.typeOf(s), Required: required, Rules: rules(s), Secret: s["writeOnly"] == true, depth: depth}
+func (w *schemaWalker) property(s map[string]any, parent, leaf string, required bool, depth int) {
+	path := below(parent, leaf)
+	p := property{Name: path, leaf: leaf, Type: w.typeOf(s), Required: required, Rules: rules(s), Secret: s["writeOnly"] == true, depth: depth}
 	p.Description, _ = s["description"].(string)
 	if value, ok := s["default"]; ok {
 		p.Default = inline(value)
@@ -176,10 +190,10 @@ func rules(s map[string]any) []string {
 	add("maximum", "at most %s")
 	add("exclusiveMaximum", "less than %s")
 	add("multipleOf", "a multiple of %s")
-	add("minLength", "at least %s characters")
-	add("maxLength", "at most %s characters")
-	add("minItems", "at least %s items")
-	add("maxItems", "at most %s items")
+	add("minLength", "characters: at least %s")
+	add("maxLength", "characters: at most %s")
+	add("minItems", "items: at least %s")
+	add("maxItems", "items: at most %s")
 	if s["uniqueItems"] == true {
 		out = append(out, "no item twice")
 	}

@@ -182,6 +182,18 @@ func (s *Set) Interpreter(target string) string {
 	return ""
 }
 
+// Program says whether a file is one that a kernel runs: a program, or a script
+// whose first line names its interpreter. A file that is not a regular one of
+// the set is taken for one.
+func (s *Set) Program(target string) bool {
+	f, ok := s.files[strings.TrimPrefix(path.Join("/", target), "/")]
+	if !ok || !f.mode.IsRegular() {
+		return true
+	}
+	head := string(s.head(target))
+	return strings.HasPrefix(head, "\x7fELF") || strings.HasPrefix(head, "#!")
+}
+
 // WriteTar writes the files: sorted, without times and owners.
 func (s *Set) WriteTar(ctx context.Context, to io.Writer) error {
 	s.addParents()

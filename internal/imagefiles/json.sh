@@ -7,11 +7,16 @@
 export LC_ALL=C
 if [ "${1-}" = -q ]; then
 	printf '%sx' "${2-}" | awk '
+		function replace(text, old, new,   n, part, i, out) {
+			n = split(text, part, old); out = part[1]
+			for (i = 2; i <= n; i++) out = out new part[i]
+			return out
+		}
 		{ all = all sep $0; sep = "\n" }
 		END {
 			all = substr(all, 1, length(all) - 1) # the x, which keeps newlines at the end
-			gsub(/\\/, "\\\\", all); gsub(/"/, "\\\"", all)
-			for (i = 1; i < 32; i++) gsub(sprintf("%c", i), sprintf("\\u%04x", i), all)
+			all = replace(replace(all, "\\", "\\\\"), "\"", "\\\"")
+			for (i = 1; i < 32; i++) all = replace(all, sprintf("%c", i), sprintf("\\u%04x", i))
 			printf "\"%s\"", all
 		}'
 	exit

@@ -7,6 +7,7 @@ import (
 	_ "embed" // the script json
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os/exec"
 	"strings"
@@ -39,8 +40,8 @@ func (s *Set) AddProgram(ctx context.Context, path string) error {
 func linkerOf(path string) (string, error) {
 	f, err := elf.Open(path)
 	var format *elf.FormatError
-	if errors.As(err, &format) {
-		return "", fmt.Errorf("%s is no program of this machine: %w", path, err)
+	if errors.As(err, &format) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return "", fmt.Errorf("%s is no program of this machine, but something else", path)
 	}
 	if err != nil {
 		return "", err
