@@ -88,7 +88,7 @@ func hclObject(data []byte, dir, shown string) (cty.Value, hcl.Diagnostics) {
 	}
 	limits.Metered(body)
 	m := newManifest(Sources{Dir: dir, Workspace: dir}, Builtins{})
-	scope := &hcl.EvalContext{Functions: m.functionSet(false)}
+	scope := &hcl.EvalContext{Functions: m.functionSet(m.reads, false)}
 	attributes := map[string]cty.Value{}
 	for _, name := range sortedKeys(body.Attributes) {
 		a := body.Attributes[name]
