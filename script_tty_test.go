@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,6 +16,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
 )
+
+// question is how the command asks.
+var question = regexp.MustCompile(`\[y/N\] |Value( \(not shown\))?: `)
 
 // onTerminal runs a command on a terminal of its own, waits until it asks, and
 // types an answer: \n, \x03 (Ctrl-C) and \x04 (end of input) as in Go. What
@@ -47,9 +51,9 @@ func onTerminal(ts *testscript.TestScript, neg bool, args []string) {
 		for buf := make([]byte, 4096); ; {
 			n, err := terminal.Read(buf)
 			mu.Lock()
-			was := strings.Contains(seen.String(), "[y/N] ")
+			was := question.Match(seen.Bytes())
 			seen.Write(buf[:n])
-			if !was && strings.Contains(seen.String(), "[y/N] ") {
+			if !was && question.Match(seen.Bytes()) {
 				close(asked)
 			}
 			mu.Unlock()

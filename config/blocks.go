@@ -108,9 +108,12 @@ type variable struct {
 	def       cty.Value // cty.NilVal: none
 	sensitive bool
 	nullable  bool
+	missing   bool // nothing gives it a value, and it has no default
 	checks    []hcl.Attributes
 	// dynamic: it is a module's, and made of a resource where that is called.
 	dynamic bool
+
+	description string
 }
 
 // resource is a declared resource: for_each and count make several instances

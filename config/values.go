@@ -169,5 +169,8 @@ func typeString(t cty.Type) string {
 	case t == cty.Bool:
 		return "a bool (true or false)"
 	}
-	return "of the type " + typeexpr.TypeString(t)
+	return "of the type " + typeName(t)
 }
+
+// typeName writes a type as in a manifest.
+func typeName(t cty.Type) string { return typeexpr.TypeString(t) }

@@ -51,7 +51,7 @@ func (l *loader) variable(b *hcl.Block) {
 	}
 	l.constant(v.attrs["sensitive"], cty.Bool, func(x cty.Value) { v.sensitive = x.True() })
 	l.constant(v.attrs["nullable"], cty.Bool, func(x cty.Value) { v.nullable = x.True() })
-	l.constant(v.attrs["description"], cty.String, func(cty.Value) {})
+	l.constant(v.attrs["description"], cty.String, func(x cty.Value) { v.description = x.AsString() })
 	if a := v.attrs["default"]; a != nil {
 		l.constant(a, cty.DynamicPseudoType, func(x cty.Value) { v.def = x })
 		if v.def != cty.NilVal {
@@ -211,8 +211,9 @@ func (m *Manifest) valueOf(v *variable, in VarInput, given bool) (cty.Value, hcl
 			if m.unset {
 				return cty.NilVal, nil
 			}
+			v.missing = true
 			return cty.NilVal, hcl.Diagnostics{failure(v.at, "A variable has no value",
-				"The variable %q has no default, so it must be given: with -var %s=VALUE, in a file given with -var-file, in vars.auto.hcl, or in the environment as DEPLOYSTER_VAR_%s.", v.name, v.name, v.name)}
+				"The variable %q has no default, so it must be given: on the command line with -var '%s=VALUE', in a file given with -var-file, in vars.auto.hcl here or in ~/.deployster, or in the environment as DEPLOYSTER_VAR_%s. On a terminal, plan and apply ask for it.", v.name, v.name, v.name)}
 		}
 		return v.def, nil
 	}

@@ -31,7 +31,7 @@ func planCommand(e Env) *cli.Command {
 		Flags: slices.Concat(varFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for `deployster apply FILE`"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit 2 when there is something to do"},
-			parallelismFlag(),
+			parallelismFlag(), inputFlag(),
 		}),
 		Action: func(c *cli.Context) error { return runPlan(c, e) },
 	}

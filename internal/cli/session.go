@@ -146,6 +146,13 @@ func (s *session) read(c *cli.Context, with load) (*config.Manifest, diag.Diagno
 		return nil, nil, diags
 	}
 	m, more := with(sources, inputs, s.builtins())
+	answers, err := s.askVariables(c, m, more)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(answers) > 0 {
+		m, more = with(sources, append(inputs, answers...), s.builtins())
+	}
 	return m, append(diags, more...), nil
 }
 
