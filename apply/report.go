@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"deployster/config"
 	"deployster/internal/diag"
 	"deployster/state"
 )
@@ -31,6 +32,9 @@ type Report struct {
 	// Moves are the addresses that the state file has changed.
 	Moves []state.Move `json:"moves,omitempty"`
 
+	// Checks are what the check blocks say of the world as it is now.
+	Checks []config.CheckResult `json:"checks,omitempty"`
+
 	// Problems are the failures as a reader wants them, in the order of the
 	// resources' addresses.
 	Problems diag.Diagnostics `json:"problems,omitempty"`
@@ -49,7 +53,7 @@ type ResourceReport struct {
 	Status       Status   `json:"status"`
 	Planned      []string `json:"planned,omitempty"` // actions, by name
 	Completed    []string `json:"completed,omitempty"`
-	Failed       string   `json:"failed,omitempty"` // an action's name, or "config" or "state"
+	Failed       string   `json:"failed,omitempty"` // an action's name, or "precondition", "config", "state", "postcondition" or "journal"
 	Reason       string   `json:"reason,omitempty"`
 	NotAttempted []string `json:"not_attempted,omitempty"`
 }

@@ -236,15 +236,21 @@ func (r *run) conclude(ctx context.Context, report *Report, outcomes []outcome) 
 	case counts[Error]+counts[NotStarted] > 0:
 		report.Status = Error
 	}
-	if report.Status != OK || fatal != nil {
-		return fatal
+	if report.Status == OK && fatal == nil {
+		fatal = r.outputs(report)
 	}
-	return r.outputs(report)
+	r.checks(report)
+	return fatal
 }
 
 // outputs evaluates the outputs with what came true, and records them.
 func (r *run) outputs(report *Report) error {
-	values, diags := r.manifest.Outputs(plan.Scope(slices.Sorted(maps.Keys(r.plan.Resources)), r.look))
+	values, diags := r.manifest.Outputs(plan.Scope(slices.Sorted(maps.Keys(r.plan.Resources)), r.look, r.prior))
+	for _, v := range values {
+		if len(v.Open) > 0 {
+			diags = append(diags, stillOpen("A precondition of the output "+v.Name, v.Open))
+		}
+	}
 	report.Problems = append(report.Problems, diags...)
 	if diags.HasErrors() {
 		report.Status = Error

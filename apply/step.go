@@ -23,11 +23,17 @@ const (
 	failedConfig  = "config"
 	failedState   = "state"
 	failedJournal = "journal"
+
+	failedPrecondition  = "precondition"
+	failedPostcondition = "postcondition"
 )
 
 // perform brings one resource to what is wanted: config, state, the planned
 // actions, and the state again, which must now be right.
 func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
+	if !r.preconditions(step, out) {
+		return
+	}
 	config, sensitive := step.Config, step.Sensitive
 	if step.Flexible() {
 		var ok bool
@@ -84,7 +90,7 @@ func reached(step *plan.Step, a protocol.Answer) bool {
 
 // resolve evaluates a config again with what came true.
 func (r *run) resolve(step *plan.Step, out *outcome) (json.RawMessage, []string, bool) {
-	resolved, diags := r.manifest.Config(out.addr, plan.Scope(r.before[out.addr], r.look))
+	resolved, diags := r.manifest.Config(out.addr, r.scope(out.addr))
 	if diags.HasErrors() {
 		out.fail(failedConfig, firstError(diags))
 		return nil, nil, false
@@ -123,7 +129,7 @@ func (r *run) sameConfig(step *plan.Step, out *outcome) bool {
 	if step.Intent() == protocol.Absent || len(r.before[out.addr]) == 0 {
 		return true
 	}
-	now, diags := r.manifest.Config(out.addr, plan.Scope(r.before[out.addr], r.look))
+	now, diags := r.manifest.Config(out.addr, r.scope(out.addr))
 	if !diags.HasErrors() && string(now.Value) == string(step.Config) {
 		return true
 	}
@@ -259,14 +265,15 @@ func (r *run) record(step *plan.Step, out *outcome, in protocol.StateInput, reac
 		Sensitive: state.Sensitive{Config: sensitive, Env: step.SecretEnv,
 			State: r.hiddenIn(out.addr, in.Config, reached, sensitive)}}
 	r.mu.Lock()
-	r.views[out.addr] = plan.View{Type: step.Type, Config: in.Config, State: reached, Status: protocol.Valid, Aliases: step.Aliases, Hidden: entry.Sensitive.State}
+	r.views[out.addr] = plan.View{Type: step.Type, Config: in.Config, State: reached, Status: protocol.Valid, Aliases: step.Aliases, Hidden: entry.Sensitive.State, Schema: step.Init.StateSchema}
 	r.mu.Unlock()
-	if prior, ok := r.prior.Resources[out.addr]; ok && state.EntryHash(prior) == state.EntryHash(entry) {
-		return // nothing new to say
+	prior, known := r.prior.Resources[out.addr]
+	if !known || state.EntryHash(prior) != state.EntryHash(entry) { // else there is nothing new to say
+		if err := r.journal.Valid(out.addr, entry); err != nil {
+			out.failJournal(err)
+		}
 	}
-	if err := r.journal.Valid(out.addr, entry); err != nil {
-		out.failJournal(err)
-	}
+	r.postconditions(step, out)
 }
 
 // hiddenIn says which parts of a state must not be shown.

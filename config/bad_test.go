@@ -14,8 +14,9 @@ import (
 
 // The comments of a bad manifest: `error 3:5 any text` and `warning 3:5` are
 // what is expected of it; `var NAME=VALUE` is given as -var; `state NAME JSON`
-// is a complete state, against which configs and outputs are evaluated.
-var badComment = regexp.MustCompile(`(?m)(?:^# |"// ?\w*": ")(error|warning|var|state) (.*?)(?:",?)?$`)
+// is a complete state, against which configs and outputs are evaluated, and
+// `schema NAME JSON` is what is known of one that is not there yet.
+var badComment = regexp.MustCompile(`(?m)(?:^# |"// ?\w*": ")(error|warning|var|state|schema) (.*?)(?:",?)?$`)
 
 func TestBadManifests(t *testing.T) {
 	t.Parallel()
@@ -38,6 +39,8 @@ func TestBadManifests(t *testing.T) {
 				switch c[1] {
 				case "var":
 					vars = append(vars, VarFlag{Value: c[2]})
+				case "schema":
+					scope[word] = ResourceState{Schema: []byte(rest)}
 				case "state":
 					scope[word] = ResourceState{Known: []byte(rest), Complete: true}
 				default:
@@ -69,8 +72,12 @@ func diagnose(t *testing.T, name string, text []byte, vars []VarFlag, scope Scop
 	}
 	for _, r := range m.Resources() {
 		_, d := m.Config(r.Address, scope)
-		diags = append(diags, d...)
+		_, before := m.Preconditions(r.Address, scope)
+		_, after := m.Postconditions(r.Address, scope)
+		diags = append(append(append(diags, d...), before...), after...)
 	}
+	_, checks := m.Checks(scope)
+	diags = append(diags, checks...)
 	_, d := m.Outputs(scope)
 	return append(diags, d...)
 }

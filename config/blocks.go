@@ -16,16 +16,16 @@ var (
 		{Type: "variable", LabelNames: []string{"name"}}, {Type: "type", LabelNames: []string{"name"}},
 		{Type: "plug", LabelNames: []string{"name"}}, {Type: "resource", LabelNames: []string{"name"}},
 		{Type: "output", LabelNames: []string{"name"}}, {Type: "module", LabelNames: []string{"name"}},
-		{Type: "moved"}, {Type: "removed"},
+		{Type: "moved"}, {Type: "removed"}, {Type: "check", LabelNames: []string{"name"}},
 	}}
 	deploysterSchema = attributes("required_version", "state")
 	typeSchema       = attributes("image!", "network", "env", "memory", "cpu", "pids", "disk", "mount_workspace", "read_only_rootfs", "user", "userns", "answer_size", "log_size").with("timeouts", "capabilities")
 	plugSchema       = attributes("path!", "read_only", "resource_names", "resource_types")
-	outputSchema     = attributes("value!", "description", "sensitive")
+	outputSchema     = attributes("value!", "description", "sensitive").with("precondition")
 	variableSchema   = attributes("type", "default", "description", "sensitive", "nullable").with("validation")
 	validationSchema = attributes("condition!", "error_message!")
 	resourceSchema   = attributes("type!", "for_each", "count", "config", "dependencies", "depends_on", "read_only").with("lifecycle", "timeouts")
-	lifecycleSchema  = attributes("prevent_destroy", "on_remove")
+	lifecycleSchema  = attributes("prevent_destroy", "on_remove", "ignore_changes").with(lifecycleBlocks...)
 	timeoutsSchema   = attributes("state", "action")
 	typeTimesSchema  = attributes("init", "state", "action")
 	capabilitySchema = attributes("add", "drop")
@@ -67,11 +67,13 @@ type declarations struct {
 	calls     map[string]*call
 	moved     []*moved
 	removed   []*removed
+	checks    map[string]*check
 }
 
 func newDeclarations() declarations {
 	return declarations{variables: map[string]*variable{}, locals: map[string]*local{}, types: map[string]*block{},
-		plugs: map[string]*block{}, resources: map[string]*resource{}, outputs: map[string]*block{}, calls: map[string]*call{}}
+		plugs: map[string]*block{}, resources: map[string]*resource{}, outputs: map[string]*block{}, calls: map[string]*call{},
+		checks: map[string]*check{}}
 }
 
 // block is a declared thing that is no more than its attributes.
@@ -81,6 +83,7 @@ type block struct {
 	attrs hcl.Attributes
 
 	timeouts, capabilities hcl.Attributes // of a type
+	before                 []condition    // preconditions of an output or a resource
 	// dynamic: an output of a module that is made of a resource.
 	dynamic bool
 	// wrong: its for_each or count refers to something that does not exist, which
@@ -124,6 +127,8 @@ type resource struct {
 	timeouts  hcl.Attributes
 	aliases   map[string]dependency
 	dependsOn []dependency
+	after     []condition // postconditions
+	ignored   ignored
 }
 
 // dependency is what an element of dependencies or depends_on names.
@@ -200,6 +205,8 @@ func (l *loader) root(body hcl.Body) {
 			l.removed(b)
 		case "module":
 			l.call(b)
+		case "check":
+			l.check(b)
 		}
 	}
 }
@@ -215,7 +222,7 @@ func (l *loader) header(b *hcl.Block) block { return block{name: b.Labels[0], at
 func (l *loader) plain(b *hcl.Block, s schema, into map[string]*block) (*block, *hcl.BodyContent) {
 	p := l.header(b)
 	c := l.content(b.Body, s.BodySchema)
-	p.attrs = c.Attributes
+	p.attrs, p.before = c.Attributes, l.conditions(c, "precondition")
 	if first := into[p.name]; first != nil {
 		l.add(twice(b.Type, p.name, first.at, p.at))
 	} else {
@@ -247,7 +254,9 @@ func (l *loader) resource(b *hcl.Block) {
 	r := &resource{block: l.header(b)}
 	c := l.content(b.Body, resourceSchema.BodySchema)
 	r.attrs = c.Attributes
-	r.lifecycle = l.single(c, "lifecycle", lifecycleSchema)
+	lifecycle := l.singleContent(c, "lifecycle", lifecycleSchema)
+	r.lifecycle, r.before, r.after = lifecycle.Attributes, l.conditions(lifecycle, "precondition"), l.conditions(lifecycle, "postcondition")
+	r.ignored = l.ignoreChanges(r.lifecycle["ignore_changes"])
 	r.timeouts = l.single(c, "timeouts", timeoutsSchema)
 	l.oneOf(r.attrs)
 	if first := l.b.resources[r.name]; first != nil {
@@ -257,17 +266,23 @@ func (l *loader) resource(b *hcl.Block) {
 	l.b.resources[r.name] = r
 }
 
-// single decodes a nested block that may be there once.
+// single decodes the attributes of a nested block that may be there once.
 func (l *loader) single(c *hcl.BodyContent, kind string, s schema) hcl.Attributes {
-	var attrs hcl.Attributes
+	return l.singleContent(c, kind, s).Attributes
+}
+
+// singleContent decodes a nested block that may be there once. The result is
+// never nil.
+func (l *loader) singleContent(c *hcl.BodyContent, kind string, s schema) *hcl.BodyContent {
+	out := &hcl.BodyContent{}
 	var first *hcl.Block
 	for _, b := range c.Blocks.OfType(kind) {
 		content := l.content(b.Body, s.BodySchema)
 		if first != nil {
-			l.add(failure(b.DefRange, "Declared twice", "There is already a %s block in this block, at %s:%d. Put both together.", kind, first.DefRange.Filename, first.DefRange.Start.Line))
+			l.add(failure(b.DefRange, "Declared twice", "There is already a %s block here, at %s:%d. Put both together.", kind, first.DefRange.Filename, first.DefRange.Start.Line))
 			continue
 		}
-		first, attrs = b, content.Attributes
+		first, out = b, content
 	}
-	return attrs
+	return out
 }

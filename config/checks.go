@@ -24,10 +24,21 @@ func (m *Manifest) checkAllRefs(b *moduleBlock) hcl.Diagnostics {
 		for _, expr := range r.expressions() {
 			diags = append(diags, m.checkRefs(expr, place{what: "the config of a resource", repeated: &r.block}, b, r)...)
 		}
+		for _, c := range r.conditions() {
+			diags = append(diags, m.checkCondition(c, b, r)...)
+		}
 	}
 	for _, name := range sortedKeys(b.outputs) {
 		if a := b.outputs[name].attrs["value"]; a != nil {
 			diags = append(diags, m.checkRefs(a.Expr, place{what: "the value of an output"}, b, nil)...)
+		}
+		for _, c := range b.outputs[name].before {
+			diags = append(diags, m.checkCondition(c, b, nil)...)
+		}
+	}
+	for _, name := range sortedKeys(b.checks) {
+		for _, c := range b.checks[name].asserts {
+			diags = append(diags, m.checkCondition(c, b, nil)...)
 		}
 	}
 	for _, name := range sortedKeys(b.calls) {

@@ -23,6 +23,7 @@ func (e *evaluator) contextFor(expr hcl.Expression, at site) (*hcl.EvalContext, 
 	var diags hcl.Diagnostics
 	roots := contextRoots{}
 	budget := limits.Text * 4
+	self := cty.NilVal
 	for i, ref := range refs {
 		root, name := ref.t.RootName(), stepName(ref.t, 1)
 		if root == "resource" || root == "dep" || root == "module" {
@@ -30,6 +31,13 @@ func (e *evaluator) contextFor(expr hcl.Expression, at site) (*hcl.EvalContext, 
 				v, d := e.object(root, name, refs[i:], at)
 				diags = append(diags, d...)
 				roots.put(root, name, v)
+			}
+			continue
+		}
+		if root == "self" && at.res != nil {
+			if self == cty.NilVal {
+				v, d := e.instanceValue(at.res, selfWants(refs[i:]))
+				self, diags = v, append(diags, d...)
 			}
 			continue
 		}
@@ -43,9 +51,12 @@ func (e *evaluator) contextFor(expr hcl.Expression, at site) (*hcl.EvalContext, 
 			return nil, append(diags, limits.Exceeded(expr.Range(), "bytes of text put together in one expression", limits.Text*4))
 		}
 	}
-	ctx.Variables = make(map[string]cty.Value, len(roots))
+	ctx.Variables = make(map[string]cty.Value, len(roots)+1)
 	for root, attrs := range roots {
 		ctx.Variables[root] = cty.ObjectVal(attrs)
+	}
+	if self != cty.NilVal {
+		ctx.Variables["self"] = self
 	}
 	return ctx, diags
 }

@@ -78,6 +78,10 @@ func (r *reacher) edges(i *instance) {
 	for _, expr := range i.block.expressions() {
 		r.expr(expr, i.site(), &byRef)
 	}
+	for _, c := range i.block.conditions() {
+		r.expr(c.expr, i.site(), &byRef)
+		r.expr(c.message, i.site(), &byRef)
+	}
 	if x := i.at.of; x != nil && x.learned {
 		r.expr(x.expr, x.site(), &byRef)
 	}

@@ -17,7 +17,9 @@ type evaluator struct {
 	scope  Scope
 	done   map[memoKey]result
 	states map[string]cty.Value
-	chain  int // references that lead here
+	types  map[string]stateType   // of the states that are not known
+	kept   map[*instance][]string // what ignore_changes keeps of each config, as JSON pointers
+	chain  int                    // references that lead here
 	// markTypes: type.NAME carries a mark that says which type it is.
 	markTypes bool
 }
@@ -48,7 +50,8 @@ type result struct {
 }
 
 func (m *Manifest) evaluator(s Scope) *evaluator {
-	return &evaluator{m: m, scope: s, done: map[memoKey]result{}, states: map[string]cty.Value{}}
+	return &evaluator{m: m, scope: s, done: map[memoKey]result{}, states: map[string]cty.Value{},
+		types: map[string]stateType{}, kept: map[*instance][]string{}}
 }
 
 // Config evaluates a resource's config against what is known of the others'
@@ -82,6 +85,18 @@ func (m *Manifest) Outputs(s Scope) ([]Output, diag.Diagnostics) {
 			out = append(out, o)
 			list = append(list, d...)
 		}
+		for i := range out {
+			open, d := e.judgeList(m.top.block.outputs[out[i].Name].before, m.top.site())
+			out[i].Open, list = open, append(list, d...)
+		}
+		m.eachModule(func(mod *module) {
+			for _, name := range sortedKeys(mod.block.outputs) {
+				if mod != m.top {
+					_, d := e.judgeList(mod.block.outputs[name].before, mod.site())
+					list = append(list, d...)
+				}
+			}
+		})
 	})
 	if failed != nil {
 		return nil, diag.Diagnostics{failed}
@@ -103,6 +118,7 @@ func (e *evaluator) config(i *instance) (cty.Value, Resolved, hcl.Diagnostics) {
 		return value, Resolved{}, append(diags, failure(a.Expr.Range(), "Invalid config", "The config of a resource is an object, { NAME = VALUE }, and this %s.", describe(value)))
 	}
 	out, d := e.resolve(a.Expr, i.site(), value)
+	out.Ignored = e.kept[i]
 	return value, out, append(diags, d...)
 }
 
@@ -112,7 +128,11 @@ func (e *evaluator) configValue(i *instance) (cty.Value, hcl.Diagnostics) {
 		return cty.EmptyObjectVal, nil
 	}
 	v, diags := e.memo(memoKey{kind: kindConfig, inst: i}, a.Expr, func() (cty.Value, hcl.Diagnostics) {
-		return e.value(a.Expr, i.site())
+		v, diags := e.value(a.Expr, i.site())
+		if !diags.HasErrors() {
+			v, e.kept[i] = i.block.ignored.keep(v, e.scope[i.Address].Last)
+		}
+		return v, diags
 	})
 	return v.value, diags
 }
@@ -179,6 +199,9 @@ func (e *evaluator) value(expr hcl.Expression, at site) (cty.Value, hcl.Diagnost
 		return cty.DynamicVal, diags
 	}
 	value, d := limits.Evaluate(expr, ctx)
+	if !d.HasErrors() && !value.IsWhollyKnown() {
+		d = append(d, tryLoops(expr, ctx)...)
+	}
 	d = d[:min(len(d), maxErrors)]
 	e.explain(d, at)
 	hide(d, expr, ctx)

@@ -58,7 +58,7 @@ func (e *evaluator) explainStep(d *hcl.Diagnostic, t hcl.Traversal, at site) {
 		}
 		before, diags := t[:i].TraverseAbs(d.EvalContext)
 		before, _ = before.Unmark()
-		if diags.HasErrors() || !before.IsKnown() || before.IsNull() || !before.Type().IsObjectType() {
+		if diags.HasErrors() || before.IsNull() || !before.Type().IsObjectType() {
 			return
 		}
 		names := sortedKeys(before.Type().AttributeTypes())

@@ -135,6 +135,10 @@ func (m *Manifest) resourceConnections(b *moduleBlock, r *resource) []connection
 	for _, expr := range r.expressions() {
 		out = append(out, m.connections(expr, b, r)...)
 	}
+	for _, c := range r.conditions() {
+		out = append(out, m.connections(c.expr, b, r)...)
+		out = append(out, m.connections(c.message, b, r)...)
+	}
 	out = append(out, m.repetitionConnections(&r.block, b)...)
 	for _, alias := range sortedKeys(r.aliases) {
 		if t := r.aliases[alias]; t.resource != nil {

@@ -227,14 +227,28 @@ func (m *Manifest) tryAll(e *evaluator) hcl.Diagnostics {
 		if failed[i.block] {
 			continue
 		}
-		_, _, d := e.config(i)
+		value, _, d := e.config(i)
+		if !d.HasErrors() {
+			d = append(d, i.block.ignored.check(value)...)
+		}
+		for _, c := range i.block.conditions() {
+			d = append(d, e.mistakes(c, i.site())...)
+		}
 		diags = append(diags, d...)
 		failed[i.block] = d.HasErrors()
 	}
 	m.eachModule(func(mod *module) {
+		for _, name := range sortedKeys(mod.block.checks) {
+			for _, c := range mod.block.checks[name].asserts {
+				diags = append(diags, e.mistakes(c, mod.site())...)
+			}
+		}
 		for _, name := range sortedKeys(mod.block.outputs) {
 			_, _, d := e.output(mod.block.outputs[name], mod)
 			diags = append(diags, d...)
+			for _, c := range mod.block.outputs[name].before {
+				diags = append(diags, e.mistakes(c, mod.site())...)
+			}
 		}
 		if mod.caller != nil {
 			for _, name := range sortedKeys(mod.block.variables) {

@@ -125,6 +125,11 @@ type ResourceState struct {
 	// Sensitive lists the JSON pointers of the values in Known that must never
 	// be printed; "" = all of it. What is made of them is sensitive too.
 	Sensitive []string
+	// Schema is the JSON Schema that the type's states match, if it has one: it
+	// gives types to what is not known.
+	Schema json.RawMessage
+	// Last is what ignore_changes takes values from; nil = nothing is recorded.
+	Last *LastConfig
 }
 
 // Resolved is an evaluated value, made of plain JSON.
@@ -140,6 +145,9 @@ type Resolved struct {
 	// Sensitive lists the JSON pointers of the values that must never be
 	// printed, sorted; "" = all of it.
 	Sensitive []string
+	// Ignored lists the JSON pointers of what the manifest says otherwise, and
+	// ignore_changes keeps as it was, sorted; "" = all of it.
+	Ignored []string
 }
 
 // Output is an evaluated output.
@@ -148,6 +156,8 @@ type Output struct {
 	Description string
 	// Sensitive: it says so, or is made of something sensitive in a state.
 	Sensitive bool
+	// Open are the references that keep its preconditions from being decided.
+	Open []string
 	Resolved
 }
 

@@ -25,6 +25,7 @@ type place struct {
 	what   string // for messages: "the type of a resource"
 	static bool   // evaluated before anything is known of resources
 	types  bool   // type.NAME may be used though static
+	self   bool   // of a resource: self.state and the like may be used
 	// repeated is the block whose each or count may be used, nil for none.
 	repeated *block
 }
@@ -74,6 +75,9 @@ func (b *moduleBlock) checkRef(ref reference, p place, owner *resource) *hcl.Dia
 	t := ref.t
 	root, r := t.RootName(), t.SourceRange()
 	roots := p.roots(owner)
+	if p.self && root == "self" {
+		return resourceAttr(reference{t: selfTraversal(t)}, &block{})
+	}
 	if !slices.Contains(roots, root) {
 		return b.wrongRoot(t, roots, p)
 	}

@@ -41,8 +41,13 @@ func (e *evaluator) instanceValue(i *instance, wants []want) (cty.Value, hcl.Dia
 // is an unknown value.
 func (e *evaluator) stateValue(address string, wants []want) (cty.Value, hcl.Diagnostics) {
 	known := e.scope[address]
+	typ := e.stateType(address)
 	if known.Known == nil {
-		return cty.DynamicVal, nil
+		steps := make([]hcl.Traversal, len(wants))
+		for i, w := range wants {
+			steps[i] = w.steps
+		}
+		return typ.unknown(nonEmpty(steps)), nil
 	}
 	base, ok := e.states[address]
 	if !ok {
@@ -60,19 +65,19 @@ func (e *evaluator) stateValue(address string, wants []want) (cty.Value, hcl.Dia
 		if len(w.steps) == 0 { // the state itself: all of it may still change
 			return unknownLike(base), nil
 		}
-		base = reveal(base, w.steps, w.open)
+		base = reveal(base, w.steps, w.open, typ)
 	}
 	return base, nil
 }
 
 // reveal puts an unknown value at the first step that an incomplete value does
 // not have.
-func reveal(v cty.Value, steps hcl.Traversal, open bool) cty.Value {
+func reveal(v cty.Value, steps hcl.Traversal, open bool, typ stateType) cty.Value {
 	plain, marks := v.Unmark()
-	return revealPlain(plain, steps, open).WithMarks(marks)
+	return revealPlain(plain, steps, open, typ).WithMarks(marks)
 }
 
-func revealPlain(v cty.Value, steps hcl.Traversal, open bool) cty.Value {
+func revealPlain(v cty.Value, steps hcl.Traversal, open bool, typ stateType) cty.Value {
 	if !v.IsKnown() {
 		return v
 	}
@@ -82,8 +87,8 @@ func revealPlain(v cty.Value, steps hcl.Traversal, open bool) cty.Value {
 		}
 		return v
 	}
-	switch typ := v.Type(); {
-	case typ.IsObjectType():
+	switch t := v.Type(); {
+	case t.IsObjectType():
 		name := objectKey(steps[0])
 		if name == "" {
 			return v
@@ -92,13 +97,14 @@ func revealPlain(v cty.Value, steps hcl.Traversal, open bool) cty.Value {
 		if attrs == nil {
 			attrs = map[string]cty.Value{}
 		}
+		below, possible := typ.at(name)
 		if child, ok := attrs[name]; ok {
-			attrs[name] = reveal(child, steps[1:], open)
-		} else {
-			attrs[name] = cty.DynamicVal
+			attrs[name] = reveal(child, steps[1:], open, below)
+		} else if possible {
+			attrs[name] = below.unknown(nonEmpty([]hcl.Traversal{steps[1:]}))
 		}
 		return cty.ObjectVal(attrs)
-	case typ.IsTupleType():
+	case t.IsTupleType():
 		i, ok := tupleIndex(steps[0])
 		if !ok {
 			return v
@@ -107,7 +113,7 @@ func revealPlain(v cty.Value, steps hcl.Traversal, open bool) cty.Value {
 		if i >= len(items) {
 			return unknownLike(v)
 		}
-		items[i] = reveal(items[i], steps[1:], open)
+		items[i] = reveal(items[i], steps[1:], open, anyState)
 		return cty.TupleVal(items)
 	}
 	return v // a step into text or a number: an error when it is evaluated

@@ -226,6 +226,7 @@ func (b *builder) assemble() *Plan {
 	p.Summary = summarize(p.Resources)
 	p.Layers = layers
 	p.Outputs = b.outputs()
+	p.Checks = b.checks()
 	p.Entries = b.entries(p)
 	p.ID = fingerprint(p)
 	return p

@@ -18,7 +18,11 @@ import (
 // decided. It returns nil when that cannot be known; the reason is reported.
 func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 	before := predecessors(r)
-	resolved, diags := b.manifest.Config(r.Address, Scope(before, b.look))
+	if _, diags := b.manifest.Preconditions(r.Address, b.scope(r.Address, before, b.outlook)); diags.HasErrors() {
+		b.report(r, "", diags) // what is not known yet is looked at again right before its turn
+		return nil
+	}
+	resolved, diags := b.manifest.Config(r.Address, b.scope(r.Address, before, b.look))
 	b.report(r, "", diags)
 	if diags.HasErrors() {
 		return nil
@@ -56,13 +60,37 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 			Address: r.Address, Action: "state"}})
 		return nil
 	}
+	if diags := b.postconditions(r.Address, before, step); diags.HasErrors() {
+		b.report(r, "", diags)
+		return nil
+	}
 	return step
+}
+
+// scope is what the expressions of a resource may know.
+func (b *builder) scope(addr string, before []string, look func(string) View) config.Scope {
+	return Scope(append(slices.Clone(before), addr), look, b.prior)
+}
+
+// postconditions holds a resource that is as it should be to them. Others are
+// held to them when their actions are done.
+func (b *builder) postconditions(addr string, before []string, s *Step) diag.Diagnostics {
+	if s.Change != Valid || s.MayChange {
+		return nil
+	}
+	_, diags := b.manifest.Postconditions(addr, b.scope(addr, before, func(a string) View {
+		if a == addr {
+			return s.View()
+		}
+		return b.look(a)
+	}))
+	return diags
 }
 
 // newStep fills in what is known before the image is asked.
 func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 	return &Step{
-		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: Sensitive(b.types[r.Address], resolved),
+		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: Sensitive(b.types[r.Address], resolved), Ignored: resolved.Ignored,
 		ReadOnly: r.ReadOnly, Aliases: r.Aliases, Init: b.types[r.Address], Settings: r.Settings, RunsWith: r.Settings.Widened(),
 		Mounts: b.mounts[r.Address], Timeouts: Timeouts{State: state.Duration(r.Timeouts.State), Action: state.Duration(r.Timeouts.Action)}, Protect: r.PreventDestroy, OnRemove: string(r.OnRemove),
 		Source: r.Range.String(), SecretEnv: SecretEnv(r.Settings.Env, b.manifest.Secrets()),
@@ -157,7 +185,7 @@ func (b *builder) step(addr string) *Step {
 // outputs evaluates the manifest's outputs with what the plan expects.
 func (b *builder) outputs() map[string]Output {
 	addresses := slices.Sorted(maps.Keys(b.steps))
-	values, diags := b.manifest.Outputs(Scope(addresses, b.outlook))
+	values, diags := b.manifest.Outputs(Scope(addresses, b.outlook, b.prior))
 	b.report(nil, "", diags)
 	outputs := make(map[string]Output, len(values))
 	for _, v := range values {
@@ -173,7 +201,14 @@ func (b *builder) outputs() map[string]Output {
 	return outputs
 }
 
-// outlook is look for outputs: what an update leaves behind is only known as far
+// checks holds the check blocks to what is known.
+func (b *builder) checks() []config.CheckResult {
+	results, diags := b.manifest.Checks(Scope(slices.Sorted(maps.Keys(b.steps)), b.outlook, b.prior))
+	b.report(nil, "", diags)
+	return results
+}
+
+// outlook is look for outputs, checks and preconditions: what an update leaves behind is only known as far
 // as it is forecast. That an output will not change must not be claimed.
 func (b *builder) outlook(addr string) View {
 	v, step := b.look(addr), b.step(addr)

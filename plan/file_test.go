@@ -38,6 +38,7 @@ func samplePlan() *Plan {
 		},
 		Outputs:   map[string]Output{"o": {Value: json.RawMessage(`"x"`), Sensitive: true, Changed: true, Removed: true}},
 		Summary:   Summary{Update: 1, Deferred: 1, Move: 1},
+		Checks:    []config.CheckResult{{Name: "c", Status: config.CheckFail, Messages: []string{"m"}}},
 		Moves:     []state.Move{{From: "old", To: "conf"}},
 		Instances: map[string]config.Instances{"node": {Keys: []string{"a/b", "ü"}}, "module.web": {Count: &two}},
 		Variables: map[string]json.RawMessage{"v": json.RawMessage(`{"value":1,"type":"number"}`)}, SensitiveVariables: []string{"v"},

@@ -56,6 +56,9 @@ type Plan struct {
 	// of resources, by the address of the block.
 	Instances map[string]config.Instances `json:"instances,omitempty"`
 
+	// Checks are what the check blocks say of what is known already.
+	Checks []config.CheckResult `json:"checks,omitempty"`
+
 	// Variables pins the values that the manifests were evaluated with.
 	Variables          map[string]json.RawMessage `json:"variables,omitempty"`
 	SensitiveVariables []string                   `json:"sensitive_variables,omitempty"` // names
@@ -87,6 +90,7 @@ type Step struct {
 	Config    json.RawMessage   `json:"config"`                    // an unknown value stands as {"$unknown": "what makes it so"}
 	Unknown   map[string]string `json:"unknown,omitempty"`         // JSON pointer into Config -> what makes it unknown
 	Sensitive []string          `json:"sensitive,omitempty"`       // JSON pointers into Config
+	Ignored   []string          `json:"ignored,omitempty"`         // JSON pointers: what ignore_changes keeps as it was recorded, though the manifest says otherwise
 	Hidden    []string          `json:"sensitive_state,omitempty"` // JSON pointers into State or Stale, whichever there is
 	State     json.RawMessage   `json:"state,omitempty"`           // valid: what is there
 	Stale     json.RawMessage   `json:"stale_state,omitempty"`

@@ -7,6 +7,7 @@ import (
 	"deployster/config"
 	"deployster/internal/diag"
 	"deployster/protocol"
+	"deployster/state"
 )
 
 // View is a resource as those that depend on it see it at some moment: while
@@ -16,6 +17,7 @@ type View struct {
 	Config  json.RawMessage
 	State   json.RawMessage // nil = nothing known yet
 	Hidden  []string        // JSON pointers into State of what must never be shown
+	Schema  json.RawMessage // that its states match, if its image gave one
 	Partial bool            // State is a forecast or what is there now: more may come
 	Status  protocol.Status
 	Actions []string          // names of what is planned
@@ -25,7 +27,7 @@ type View struct {
 // View is the expectation that a step gives its dependants. What an update
 // will leave behind is taken from its forecast, else from what is there now.
 func (s *Step) View() View {
-	v := View{Type: s.Type, Config: s.Config, Aliases: s.Aliases, Partial: true, Hidden: s.Hidden}
+	v := View{Type: s.Type, Config: s.Config, Aliases: s.Aliases, Partial: true, Hidden: s.Hidden, Schema: s.Init.StateSchema}
 	for _, a := range s.Actions {
 		v.Actions = append(v.Actions, a.Name)
 	}
@@ -58,12 +60,17 @@ func overlay(base, top json.RawMessage) json.RawMessage {
 	return merged
 }
 
-// Scope is what expressions may know of the given resources.
-func Scope(addresses []string, look func(addr string) View) config.Scope {
+// Scope is what expressions may know of the given resources; prior is what the
+// state file says, for what ignore_changes keeps.
+func Scope(addresses []string, look func(addr string) View, prior state.Snapshot) config.Scope {
 	scope := config.Scope{}
 	for _, addr := range addresses {
 		v := look(addr)
-		scope[addr] = config.ResourceState{Known: v.State, Complete: v.State != nil && !v.Partial, Sensitive: v.Hidden}
+		known := config.ResourceState{Known: v.State, Complete: v.State != nil && !v.Partial, Sensitive: v.Hidden, Schema: v.Schema}
+		if entry, ok := prior.Resources[addr]; ok {
+			known.Last = &config.LastConfig{Value: entry.Config, Sensitive: entry.Sensitive.Config}
+		}
+		scope[addr] = known
 	}
 	return scope
 }

@@ -198,6 +198,7 @@ func (s *session) carryOut(c *cli.Context, store *state.Store, t task) error {
 	}
 	s.err.diagnostics(s.hidden(report.Problems))
 	s.out.report(t.plan, report)
+	s.out.checks(report.Checks)
 	if err == nil && report.Status == apply.OK {
 		s.out.outputs(store.Snapshot())
 	}

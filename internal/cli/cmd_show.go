@@ -106,6 +106,14 @@ func (s *session) masked(p *plan.Plan) ([]byte, error) {
 		}
 		shown.Resources[addr] = &c
 	}
+	shown.Checks = slices.Clone(p.Checks)
+	for i, c := range shown.Checks {
+		c.Messages = slices.Clone(c.Messages)
+		for j := range c.Messages {
+			c.Messages[j] = s.vault.hide(c.Messages[j])
+		}
+		shown.Checks[i] = c
+	}
 	shown.Outputs = maps.Clone(p.Outputs)
 	for name, o := range shown.Outputs {
 		if o.Sensitive {

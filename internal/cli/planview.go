@@ -14,10 +14,14 @@ import (
 
 // planView prints what a plan would do, for a person to decide upon.
 func (p printer) planView(pl *plan.Plan) {
-	var quiet []string // recorded nowhere yet, but right as they are
+	var quiet []string   // recorded nowhere yet, but right as they are
+	var ignored []string // as declared, but for what ignore_changes says
 	shown := 0
 	for _, addr := range pl.Order() {
 		step := pl.Resources[addr]
+		if len(step.Ignored) > 0 {
+			ignored = append(ignored, fmt.Sprintf("%s (%s)", addr, ignoredChanges(step)))
+		}
 		switch {
 		case step.Change == plan.Valid && step.Adopted && !step.MayChange:
 			quiet = append(quiet, addr)
@@ -33,7 +37,11 @@ func (p printer) planView(pl *plan.Plan) {
 	if len(quiet) > 0 {
 		p.printf("These exist already, just as declared, and are adopted: %s.\n\n", strings.Join(quiet, ", "))
 	}
+	if len(ignored) > 0 {
+		p.printf("Changes of the manifest that ignore_changes leaves alone: %s.\n\n", strings.Join(ignored, ", "))
+	}
 	p.outputChanges(pl)
+	p.checks(pl.Checks)
 	p.printf("%s\n", p.summary(pl))
 }
 
@@ -181,7 +189,7 @@ func (p printer) updateRows(v values, s *plan.Step) []row {
 		if len(r.Have) == 0 && len(r.Want) == 0 {
 			continue
 		}
-		path := strings.ReplaceAll(strings.TrimPrefix(r.Path, "/"), "/", ".")
+		path := dotted(r.Path)
 		if word := strictjson.Masked; touches(s.Sensitive, r.Path) {
 			rows = append(rows, row{diag.Visible(path), "", word})
 			continue

@@ -1,0 +1,76 @@
+package apply
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"deployster/config"
+	"deployster/internal/diag"
+	"deployster/plan"
+	"deployster/protocol"
+)
+
+// scope is what the expressions of a resource may know at its turn.
+func (r *run) scope(addr string) config.Scope {
+	return plan.Scope(append(slices.Clone(r.before[addr]), addr), r.look, r.prior)
+}
+
+// preconditions holds a resource that may be acted upon to its preconditions,
+// with what came true. What the plan knew it has looked at already.
+func (r *run) preconditions(step *plan.Step, out *outcome) bool {
+	if step.Intent() == protocol.Absent || step.Change == plan.Valid && !step.MayChange {
+		return true
+	}
+	open, diags := r.manifest.Preconditions(out.addr, r.scope(out.addr))
+	if !diags.HasErrors() && len(open) > 0 {
+		diags = diag.Diagnostics{stillOpen("A precondition", open)}
+	}
+	if !diags.HasErrors() {
+		return true
+	}
+	out.report.NotAttempted = out.report.Planned
+	out.fail(failedPrecondition, firstError(diags))
+	return false
+}
+
+// postconditions holds what was reached to the resource's postconditions. It is
+// recorded by then: what is there is there, but nothing is built upon it.
+func (r *run) postconditions(step *plan.Step, out *outcome) {
+	if out.report.Status == Error || step.Intent() == protocol.Absent {
+		return
+	}
+	open, diags := r.manifest.Postconditions(out.addr, r.scope(out.addr))
+	if !diags.HasErrors() && len(open) > 0 {
+		diags = diag.Diagnostics{stillOpen("A postcondition", open)}
+	}
+	if !diags.HasErrors() {
+		return
+	}
+	d := firstError(diags)
+	out.fail(failedPostcondition, d)
+	d.Detail += "\nWhat is there is recorded as it is. What depends on it was not started."
+}
+
+// stillOpen says that a condition cannot be decided though all is there.
+func stillOpen(what string, open []string) *diag.Diagnostic {
+	open = slices.Compact(slices.Sorted(slices.Values(open)))
+	return diag.Errorf(what+" cannot be decided", "It needs %s, which is not in the state that was reached. Look at what that state holds with `deployster show`.", strings.Join(open, ", "))
+}
+
+// checks holds the check blocks to what is there now. What was not reached is
+// not known, whatever was expected of it.
+func (r *run) checks(report *Report) {
+	seen := func(addr string) plan.View {
+		v, step := r.look(addr), r.plan.Resources[addr]
+		r.mu.Lock()
+		_, reached := r.views[addr]
+		r.mu.Unlock()
+		if !reached && (step.Change != plan.Valid || step.MayChange) {
+			v.State, v.Partial = nil, true
+		}
+		return v
+	}
+	results, diags := r.manifest.Checks(plan.Scope(slices.Sorted(maps.Keys(r.plan.Resources)), seen, r.prior))
+	report.Checks, report.Problems = results, append(report.Problems, diags...)
+}

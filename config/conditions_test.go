@@ -1,0 +1,161 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"deployster/internal/diag"
+)
+
+// conditional is a resource with a precondition over another's state, and a
+// postcondition over its own.
+const conditional = `
+variable "secret" {
+  default   = "open sesame"
+  sensitive = true
+}
+resource "a" {
+  type = "acme/file:1"
+}
+resource "b" {
+  type = "acme/file:1"
+  config = {
+    x = 1
+  }
+  lifecycle {
+    precondition {
+      condition     = resource.a.state.size > 2
+      error_message = "Only ${resource.a.state.size}."
+    }
+    precondition {
+      condition     = var.secret == "open sesame" || resource.a.state.size == 5
+      error_message = "x"
+    }
+    postcondition {
+      condition     = self.state.ok && self.config.x == 1 && self.name == "b"
+      error_message = "b says: ${self.state.why}"
+    }
+    postcondition {
+      condition     = self.state.ok
+      error_message = "It is ${var.secret}."
+    }
+  }
+}
+check "both" {
+  assert {
+    condition     = resource.a.state.size > 2
+    error_message = "a is small."
+  }
+  assert {
+    condition     = resource.b.state.ok
+    error_message = "b is not."
+  }
+}
+check "fine" {
+  assert {
+    condition     = try(resource.b.state.ok, false) == false || true
+    error_message = "x"
+  }
+}
+output "o" {
+  value = 1
+  precondition {
+    condition     = resource.a.state.size > 2
+    error_message = "No output."
+  }
+}
+`
+
+func whole(state string) ResourceState { return ResourceState{Known: []byte(state), Complete: true} }
+
+func details(list diag.Diagnostics) string {
+	var lines []string
+	for _, d := range list {
+		lines = append(lines, fmt.Sprintf("%s %s: %s", d.Severity, shortPlace(d), d.Detail))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestConditions(t *testing.T) {
+	t.Parallel()
+	m := load(t, conditional)
+	if edges := m.find("b").Edges; len(edges) != 1 || edges[0] != (Edge{"a", FromReference}) {
+		t.Errorf("a condition makes no edge: %v", edges)
+	}
+	for _, c := range []struct {
+		name        string
+		scope       Scope
+		open        string
+		before, aft string // parts of the errors, "" = none
+	}{
+		{"nothing known", Scope{}, "resource.a.state.size", "", ""},
+		{"all well", Scope{"a": whole(`{"size":3}`), "b": whole(`{"ok":true}`)}, "", "", ""},
+		{"before", Scope{"a": whole(`{"size":1}`)}, "", "error error 16:23: Only 1.", ""},
+		{"after", Scope{"a": whole(`{"size":3}`), "b": whole(`{"ok":false,"why":"no"}`)}, "", "", "b says: no"},
+		{"cannot be evaluated", Scope{"a": whole(`{}`), "b": whole(`{}`)}, "", `resource.a.state has no attribute "size"`, `self.state has no attribute "ok"`},
+	} {
+		open, before := m.Preconditions("b", c.scope)
+		if strings.Join(open, " ") != c.open {
+			t.Errorf("%s: open %v, want %s", c.name, open, c.open)
+		}
+		_, after := m.Postconditions("b", c.scope)
+		for got, want := range map[string]string{details(before): c.before, details(after): c.aft} {
+			if !strings.Contains(got, want) || want == "" && got != "" {
+				t.Errorf("%s: %s\nwant %q", c.name, got, want)
+			}
+			if strings.Contains(got, "sesame") {
+				t.Errorf("%s: a secret is in %s", c.name, got)
+			}
+		}
+	}
+}
+
+func TestConditionShowsItsValues(t *testing.T) {
+	t.Parallel()
+	_, diags := load(t, conditional).Preconditions("b", Scope{"a": whole(`{"size":1}`)})
+	if len(diags) != 1 || diags[0].Address != "b" || !slices.Contains(diags[0].Snippet.Values, diag.Value{Name: "resource.a.state.size", Text: "is 1"}) {
+		t.Errorf("%+v", diags)
+	}
+}
+
+func TestChecks(t *testing.T) {
+	t.Parallel()
+	m := load(t, conditional)
+	for _, c := range []struct {
+		scope    Scope
+		both     CheckStatus
+		messages string
+	}{
+		{Scope{}, CheckUnknown, ""},
+		{Scope{"a": whole(`{"size":3}`)}, CheckUnknown, ""},
+		{Scope{"a": whole(`{"size":3}`), "b": whole(`{"ok":true}`)}, CheckPass, ""},
+		{Scope{"a": whole(`{"size":1}`)}, CheckFail, "a is small."},
+		{Scope{"a": whole(`{"size":1}`), "b": whole(`{"ok":false}`)}, CheckFail, "a is small.|b is not."},
+		{Scope{"a": whole(`{"size":"big"}`)}, CheckFail, "Unsuitable value for left operand: a number is required."},
+	} {
+		results, diags := m.Checks(c.scope)
+		if len(results) != 2 || results[0].Name != "both" || results[1].Status != CheckPass {
+			t.Fatalf("%v: %+v", c.scope, results)
+		}
+		if got := results[0]; got.Status != c.both || strings.Join(got.Messages, "|") != c.messages {
+			t.Errorf("%v: %+v, want %s %s", c.scope, got, c.both, c.messages)
+		}
+		if diags.HasErrors() || (len(diags) > 0) != (c.both == CheckFail) {
+			t.Errorf("%v: %v", c.scope, diags)
+		}
+	}
+}
+
+func TestOutputPreconditions(t *testing.T) {
+	t.Parallel()
+	m := load(t, conditional)
+	outputs, diags := m.Outputs(Scope{})
+	if len(diags) > 0 || len(outputs) != 1 || !slices.Equal(outputs[0].Open, []string{"resource.a.state.size"}) {
+		t.Errorf("%+v, %v", outputs, diags)
+	}
+	if _, diags := m.Outputs(Scope{"a": whole(`{"size":1}`)}); !strings.Contains(details(diags), "No output.") {
+		t.Errorf("%v", diags)
+	}
+}

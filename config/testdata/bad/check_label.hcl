@@ -1,0 +1,3 @@
+check {
+}
+# error 1:7 Missing name for check

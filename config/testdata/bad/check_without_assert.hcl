@@ -1,0 +1,3 @@
+check "c" {
+}
+# error 1:1 Nothing is checked
