@@ -5,7 +5,7 @@
 # than its config: size, and lines.
 in=$(cat)
 name=${in#*\"name\":\"}
-name=${name%%\",*}
+name=$(printf "%s" "${name%%\",*}" | sed 's/\\"/"/g')
 config=${in#*\"config\":}
 field() {
 	case "$config" in

@@ -1,0 +1,207 @@
+package apply_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"deployster/apply"
+	"deployster/plan"
+	"deployster/state"
+)
+
+// facts is a journal that takes down in which order it was told what, and
+// breaks when it is told of moves, if it is to.
+type facts struct {
+	apply.Journal
+	told  []string
+	broke bool
+}
+
+func (f *facts) Moved(moves []state.Move) error {
+	f.told = append(f.told, fmt.Sprint("moved ", moves))
+	if f.broke {
+		return errors.New("no disk")
+	}
+	return f.Journal.Moved(moves)
+}
+
+func (f *facts) ActionStarted(addr, action, key string) error {
+	f.told = append(f.told, action+" "+addr)
+	return f.Journal.ActionStarted(addr, action, key)
+}
+
+const moveAtoB = `
+moved {
+  from = resource.a
+  to   = resource.b
+}
+`
+
+// Moves are on the disk before anything is started, and when they cannot be
+// written nothing is started at all.
+func TestMovesComeBeforeEverything(t *testing.T) {
+	t.Parallel()
+	for _, broke := range []bool{true, false} {
+		e := newEngine(t.TempDir())
+		e.do(t, thing("a", "v", "1")+thing("user", "v", "resource.a.state.v"))
+		e.world.TakeLog()
+		f := &facts{broke: broke}
+		e.wrap = func(j apply.Journal) apply.Journal { f.Journal = j; return f }
+		p, err := e.plan(thing("b", "v", "2") + thing("user", "v", "resource.b.state.v") + thing("new", "v", "3") + moveAtoB)
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := e.apply(context.Background(), p)
+		snapshot, _, loaded := state.Load(e.statePath())
+		if loaded != nil {
+			t.Fatal(loaded)
+		}
+		_, atOld := snapshot.Resources["a"]
+		if broke {
+			if err == nil || report.Status != apply.Error || len(e.world.TakeLog()) > 0 || !atOld || len(f.told) != 1 || len(report.Moves) > 0 {
+				t.Errorf("broken: %v, %s, told %v, a there: %v", err, report.Status, f.told, atOld)
+			}
+			continue
+		}
+		if err != nil || report.Status != apply.OK || len(f.told) < 3 || f.told[0] != "moved [{a b}]" || atOld {
+			t.Errorf("%v, %s, told %v, a there: %v", err, report.Status, f.told, atOld)
+		}
+		if deps := snapshot.Resources["user"].Dependencies; !slices.Equal(deps, []string{"b"}) {
+			t.Errorf("user depends on %v", deps)
+		}
+	}
+}
+
+// An apply that fails after its moves leaves them made; the next plan has none.
+func TestMovesStayWhenTheRestFails(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t.TempDir())
+	e.do(t, thing("a", "v", "1"))
+	source := thing("b", "v", "1") + moveAtoB
+	e.world.Fail("b", true)
+	p, err := e.plan(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := p.Resources["b"]; s.MovedFrom != "a" || p.Summary.Move != 1 || s.Change != plan.Create { // the things of this world are known by their names
+		t.Errorf("%+v, %+v", s, p.Summary)
+	}
+	if report, err := e.apply(context.Background(), p); err != nil || report.Status != apply.Error || len(report.Moves) != 1 {
+		t.Fatalf("%v, %+v", err, report)
+	}
+	e.world.Fail("b", false)
+	if p, err = e.plan(source); err != nil || len(p.Moves) > 0 || p.Resources["a"] != nil {
+		t.Fatalf("%v, %+v", err, p)
+	}
+}
+
+// A plan that moves is stale once one of the two addresses was recorded anew.
+func TestMovesOfAStalePlan(t *testing.T) {
+	t.Parallel()
+	for name, between := range map[string]string{
+		"the old address":   thing("a", "v", "2"),
+		"the same move":     thing("b", "v", "1") + moveAtoB,
+		"the new address":   thing("a", "v", "1") + thing("b", "v", "1"),
+		"something besides": "",
+	} {
+		e := newEngine(t.TempDir())
+		e.do(t, thing("a", "v", "1"))
+		p, err := e.plan(thing("b", "v", "1") + moveAtoB)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if between == "" {
+			e.do(t, thing("a", "v", "1")+thing("c", "v", "1"))
+		} else {
+			e.do(t, between)
+		}
+		_, err = e.apply(context.Background(), p)
+		if stale := err != nil && strings.Contains(err.Error(), "plan is stale"); stale != (between != "") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+const needy = `
+resource "base" {
+  type   = "test/thing:1"
+  config = { v = %d }
+  lifecycle {
+    postcondition {
+      condition     = self.state.v < 5
+      error_message = "v is ${self.state.v}."
+    }
+  }
+}
+resource "top" {
+  type   = "test/thing:1"
+  config = { v = resource.base.state.v }
+  lifecycle {
+    precondition {
+      condition     = resource.base.state.v < 3
+      error_message = "base has ${resource.base.state.v}."
+    }
+  }
+}
+check "small" {
+  assert {
+    condition     = resource.top.state.v < 2
+    error_message = "top is ${resource.top.state.v}."
+  }
+}
+`
+
+func TestConditionsInAnApply(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		v         int
+		base, top apply.Status
+		failed    string
+		check     string
+		recorded  string
+	}{
+		{1, apply.OK, apply.OK, "", "pass []", "base top"},
+		{2, apply.OK, apply.OK, "", "fail [top is 2.]", "base top"},
+		{4, apply.OK, apply.Error, "precondition", "unknown []", "base"},
+		{9, apply.Error, apply.NotStarted, "postcondition", "unknown []", "base"},
+	} {
+		e := newEngine(t.TempDir())
+		report := e.do(t, fmt.Sprintf(needy, c.v))
+		base, top := report.Resources["base"], report.Resources["top"]
+		if base.Status != c.base || top.Status != c.top || base.Failed+top.Failed != c.failed {
+			t.Errorf("v = %d: base %+v, top %+v", c.v, base, top)
+		}
+		if got := fmt.Sprint(report.Checks[0].Status, " ", report.Checks[0].Messages); got != c.check {
+			t.Errorf("v = %d: %s, want %s", c.v, got, c.check)
+		}
+		snapshot, _, err := state.Load(e.statePath())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var recorded []string
+		for addr := range snapshot.Resources {
+			recorded = append(recorded, addr)
+		}
+		slices.Sort(recorded)
+		if strings.Join(recorded, " ") != c.recorded || len(base.Completed) != 1 {
+			t.Errorf("v = %d: recorded %v, completed %v", c.v, recorded, base.Completed)
+		}
+	}
+}
+
+// While what it depends on is only to be updated, a precondition is not held
+// against what is there now.
+func TestPreconditionsOfWhatMayChange(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t.TempDir())
+	e.do(t, thing("base", "v", "1")+thing("top", "v", "1"))
+	e.world.Set("base", `{"v":4}`)
+	report := e.do(t, fmt.Sprintf(needy, 1))
+	if report.Status != apply.OK {
+		t.Errorf("%+v %v", report.Resources["top"], summaries(report.Problems))
+	}
+}
