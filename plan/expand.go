@@ -30,7 +30,7 @@ func (b *builder) expand(ctx context.Context) {
 		}
 		scope := config.Scope{}
 		for _, p := range b.manifest.Pending() {
-			for addr, s := range Scope(slices.DeleteFunc(slices.Clone(p.Needs), func(a string) bool { return b.steps[a] == nil }), b.outlook) {
+			for addr, s := range Scope(slices.DeleteFunc(slices.Clone(p.Needs), func(a string) bool { return b.steps[a] == nil }), b.outlook, b.prior) {
 				scope[addr] = s
 			}
 		}
