@@ -4,7 +4,7 @@
 LIGHT = ./apply/... ./config/... ./plan/... ./state/... ./protocol/... ./internal/diag/... ./internal/durable/... \
 	./internal/graph/... ./internal/invoke/... ./internal/strictjson/... ./internal/typeclient/...
 
-.PHONY: build demo test check bench race fuzz clean
+.PHONY: build demo test check bench race fuzz crash clean
 
 build:
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags="-s -w" -o bin/deployster .
@@ -43,6 +43,13 @@ fuzz:
 			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $${FUZZTIME:-30s} $$package; \
 		done; \
 	done
+
+# Every crash, fault and power cut there is, many times: hours. The mutants show
+# that the tests of crashes can fail.
+crash:
+	.ci/setup test
+	go test -tags mutants -count=1 -v -run '^TestTheMachineCanFail$$' ./internal/crash
+	DEPLOYSTER_CRASH=all go test -count=1 -timeout 12h -v ./internal/crash
 
 clean:
 	rm -rf bin

@@ -1,0 +1,296 @@
+//go:build linux && amd64
+
+package crash_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"deployster/internal/crash"
+	"deployster/state"
+)
+
+// resources writes a manifest of things in two chains and the values that they
+// are to hold.
+func resources(values map[string]string) string {
+	var b strings.Builder
+	names := slices.Sorted(maps.Keys(values))
+	for i, name := range names {
+		fmt.Fprintf(&b, "resource %q {\n  type = \"test/thing:1\"\n  config = { v = %q }\n", name, values[name])
+		if i > 1 {
+			fmt.Fprintf(&b, "  depends_on = [resource.%s]\n", names[i-2])
+		}
+		b.WriteString("}\n")
+	}
+	return b.String()
+}
+
+// history is an apply that is crashed, and what was there before it.
+type history struct {
+	name          string
+	before, after map[string]string // name -> value
+}
+
+// histories cover making from nothing, and changing, removing and making at once.
+func histories() []history {
+	return []history{
+		{"from nothing", nil, map[string]string{"a": "1", "b": "1", "c": "1", "d": "1"}},
+		{"all kinds", map[string]string{"a": "1", "b": "1", "c": "1", "e": "1"}, map[string]string{"a": "1", "b": "2", "c": "2", "d": "1"}},
+		{"remove all", map[string]string{"a": "1", "b": "1", "c": "1"}, map[string]string{}},
+		{"many", map[string]string{"a": "1", "b": "1", "c": "1", "d": "1", "e": "1"},
+			map[string]string{"a": "2", "b": "2", "d": "1", "f": "1", "g": "1", "h": "1", "i": "1", "j": "1"}},
+	}
+}
+
+// arena is the directory of one experiment.
+type arena struct {
+	t           *testing.T
+	root        string // of the test: manifests and output
+	dir         string // what the subject has its state in
+	log         string // of the world
+	parallelism int
+}
+
+func newArena(t *testing.T, parallelism int) *arena {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &arena{t: t, root: root, dir: filepath.Join(root, "work"), parallelism: parallelism}
+	a.log = filepath.Join(a.dir, "world.log")
+	if err := os.Mkdir(a.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// reset puts the directory of the subject back to what was saved as name.
+func (a *arena) reset(from string) {
+	a.t.Helper()
+	if err := os.RemoveAll(a.dir); err != nil {
+		a.t.Fatal(err)
+	}
+	if err := os.CopyFS(a.dir, os.DirFS(from)); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// save keeps a copy of the subject's directory.
+func (a *arena) save(name string) string {
+	a.t.Helper()
+	to := filepath.Join(a.root, name)
+	if err := os.CopyFS(to, os.DirFS(a.dir)); err != nil {
+		a.t.Fatal(err)
+	}
+	return to
+}
+
+// outcome is one run of the subject.
+type outcome struct {
+	crash.Result
+	output string
+}
+
+// said gives the rest of the output's lines that begin with a word.
+func (o outcome) said(word string) []string {
+	var out []string
+	for line := range strings.Lines(o.output) {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), word+": "); ok {
+			out = append(out, rest)
+		}
+	}
+	return out
+}
+
+// program is the subject with a manifest of these values. Its output goes to a
+// file, which the caller closes.
+func (a *arena) program(values map[string]string) crash.Program {
+	a.t.Helper()
+	manifest := filepath.Join(a.root, "main.hcl")
+	if err := os.WriteFile(manifest, []byte(resources(values)), 0o600); err != nil {
+		a.t.Fatal(err)
+	}
+	out, err := os.Create(filepath.Join(a.root, "output"))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return crash.Program{Path: self, Args: []string{"subject", a.dir, manifest, a.log, fmt.Sprint(a.parallelism)},
+		Env: append(os.Environ(), subjectVariable+"=1"), Dir: a.root, Output: out}
+}
+
+// run runs the subject on a manifest, with a fault.
+func (a *arena) run(values map[string]string, at crash.Point) outcome {
+	a.t.Helper()
+	p := a.program(values)
+	defer p.Output.Close()
+	at.Dir = a.dir
+	result, err := crash.Run(p, at)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return a.outcome(p, result)
+}
+
+// outcome adds what the subject printed.
+func (a *arena) outcome(p crash.Program, result crash.Result) outcome {
+	a.t.Helper()
+	text, err := os.ReadFile(p.Output.Name())
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return outcome{result, string(text)}
+}
+
+// faults looks at what a crash has left behind. It gives what must never be.
+func (a *arena) faults(o outcome) (faults []string, inFlight []string) {
+	a.t.Helper()
+	say := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	s, recovery, err := state.Load(filepath.Join(a.dir, "state.json"))
+	if err != nil {
+		say("torn: %v", err)
+		return faults, nil
+	}
+	done, err := effects(a.log)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	// Read here as text, so that the tool does not judge itself. Either may not
+	// be there.
+	journal, _ := os.ReadFile(filepath.Join(a.dir, "state.json.journal"))
+	file, _ := os.ReadFile(filepath.Join(a.dir, "state.json"))
+	seen := map[string]bool{}
+	for _, e := range done {
+		if seen[e.Key] {
+			say("duplicate: %s", e.Key)
+		}
+		seen[e.Key] = true
+		run, _, _ := strings.Cut(e.Key, "/")
+		if !strings.Contains(string(file), `"plan": "`+run) && !strings.Contains(string(journal), e.Key) {
+			say("lost: %s took effect and is not on record", e.Key)
+		}
+	}
+	for _, valid := range o.said("valid") {
+		addr, want, _ := strings.Cut(valid, " ")
+		if got := s.Resources[addr].State; !sameJSON(got, []byte(want)) {
+			say("lost: %s was said to be recorded as %s, and is %s", addr, want, got)
+		}
+	}
+	for _, addr := range o.said("removed") {
+		if _, there := s.Resources[addr]; there {
+			say("lost: that %s was removed", addr)
+		}
+	}
+	if strings.Contains(o.output, "finished\n") && recovery != nil {
+		say("lost: that the run had ended")
+	}
+	return faults, started(file, journal)
+}
+
+// started are the keys of actions whose end is not on record in a journal that
+// is not in the state file yet.
+func started(file, journal []byte) []string {
+	open := map[string]string{}
+	for line := range strings.Lines(string(journal)) {
+		_, body, _ := strings.Cut(line, " ")
+		var r struct {
+			Kind, Address, Action string
+			Key                   string `json:"idempotency_key"`
+			Begin                 struct{ Run string }
+		}
+		if json.Unmarshal([]byte(body), &r) != nil {
+			break // the torn tail
+		}
+		switch r.Kind {
+		case "begin":
+			if strings.Contains(string(file), `"run": "`+r.Begin.Run) {
+				return nil
+			}
+		case "action-started":
+			open[r.Address+" "+r.Action] = r.Key
+		case "action-ended":
+			delete(open, r.Address+" "+r.Action)
+		}
+	}
+	return slices.Collect(maps.Values(open))
+}
+
+func sameJSON(a, b []byte) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && fmt.Sprint(x) == fmt.Sprint(y)
+}
+
+// settled looks at what there is when an undisturbed run has ended after the
+// crashes: all is as wanted, and nothing was done twice on the way.
+func (a *arena) settled(o outcome, h history) (faults []string) {
+	a.t.Helper()
+	say := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	if o.Exit != 0 {
+		say("the run after the crash failed: %s", o.output)
+		return faults
+	}
+	done, err := effects(a.log)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	count := map[string]int{}
+	for _, e := range done {
+		what := e.Action + " " + e.Name + " " + string(e.Config)
+		if count[what]++; count[what] > 1 {
+			say("duplicate: %s, %d times", what, count[what])
+		}
+	}
+	s, recovery, err := state.Load(filepath.Join(a.dir, "state.json"))
+	if err != nil || recovery != nil {
+		say("torn: %v, %v", err, recovery)
+	}
+	want := map[string]string{}
+	for name, value := range h.after {
+		want[name] = fmt.Sprintf(`{"v":%q}`, value)
+		if !sameJSON(s.Resources[name].State, []byte(want[name])) {
+			say("lost: the state says of %s %s", name, s.Resources[name].State)
+		}
+	}
+	if len(s.Resources) != len(want) || !maps.Equal(things(done), want) {
+		say("wrong: the state has %d resources, there are %v, and wanted is %v", len(s.Resources), things(done), want)
+	}
+	return faults
+}
+
+// silent compares what was in flight at a crash with what the next run says.
+func silent(inFlight []string, next outcome) (faults []string) {
+	said := next.said("recovered")
+	for _, key := range inFlight {
+		if !slices.Contains(said, key) && next.Hit == nil {
+			faults = append(faults, "silent: nobody was told that "+key+" was in flight")
+		}
+	}
+	return faults
+}
+
+// prepare makes the state that a history begins with, and counts the calls of
+// its apply.
+func (a *arena) prepare(h history) (start string, calls []crash.Call) {
+	a.t.Helper()
+	if h.before != nil {
+		if o := a.run(h.before, crash.Point{}); o.Exit != 0 {
+			a.t.Fatalf("the preparation failed: %s", o.output)
+		}
+	}
+	start = a.save("start")
+	o := a.run(h.after, crash.Point{})
+	if faults := a.settled(o, h); len(faults) > 0 {
+		a.t.Fatalf("without any fault: %v", faults)
+	}
+	return start, o.Calls
+}

@@ -1,0 +1,166 @@
+//go:build linux && amd64
+
+package crash_test
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+
+	"deployster/internal/crash"
+)
+
+// TestKilledEverywhere ends the subject before each call that touches a file,
+// and lets another one go on.
+func TestKilledEverywhere(t *testing.T) {
+	t.Parallel()
+	for _, parallelism := range []int{1, 2, 4} {
+		for _, h := range histories() {
+			if parallelism == 2 && h.name == "remove all" {
+				continue // two things at once at the most
+			}
+			t.Run(fmt.Sprintf("%s at %d", h.name, parallelism), func(t *testing.T) {
+				t.Parallel()
+				a := newArena(t, parallelism)
+				start, calls := a.prepare(h)
+				points := 0
+				for at, round := 1, 0; ; at++ {
+					a.reset(start)
+					o := a.run(h.after, crash.Point{At: at})
+					if o.Hit == nil {
+						if round++; round == sample(1, 10) {
+							break
+						}
+						at = 0
+						continue
+					}
+					points++
+					faults, inFlight := a.faults(o)
+					next := a.run(h.after, crash.Point{})
+					faults = append(append(faults, silent(inFlight, next)...), a.settled(next, h)...)
+					for _, f := range faults {
+						t.Errorf("killed before call %d (%s): %s", at, o.Hit, f)
+					}
+				}
+				t.Logf("%d points, %d calls", points, len(calls))
+				if points < 30 {
+					t.Errorf("only %d points", points)
+				}
+			})
+		}
+	}
+}
+
+// TestNamesAreSynced: what a call does to a name in a directory is on the disk
+// only when the directory was synced, so that comes next.
+func TestNamesAreSynced(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, 1)
+	_, calls := a.prepare(histories()[1])
+	names := 0
+	for i, c := range calls {
+		journal := c.Name == "openat" && c.Path == "state.json.journal"
+		moved := strings.HasPrefix(c.Name, "rename") || c.Name == "unlinkat" || c.Name == "unlink"
+		if !journal && (!moved || strings.Contains(c.Path, ".tmp-") || strings.HasPrefix(c.Path, "state.json.copies/")) {
+			continue
+		}
+		names++
+		next := calls[min(i+1, len(calls)-1)]
+		if next.Path == c.Path && next.Name == "unlink" || strings.HasPrefix(next.Name, "unlink") && next.Path == c.Path {
+			continue // Go tries to remove a file in two ways
+		}
+		if next.String() != "fsync ." {
+			t.Errorf("after %s comes %s", c, next)
+		}
+	}
+	if names < 3 {
+		t.Errorf("only %d names were changed in %v", names, calls)
+	}
+}
+
+// TestKilledWhileRecovering ends the subject, and the one that recovers too.
+func TestKilledWhileRecovering(t *testing.T) {
+	t.Parallel()
+	h := histories()[1]
+	a := newArena(t, 1)
+	start, calls := a.prepare(h)
+	pairs := 0
+	for i := 3; i <= len(calls); i += sample(6, 1) {
+		a.reset(start)
+		first := a.run(h.after, crash.Point{At: i})
+		if first.Hit == nil {
+			break
+		}
+		crashed := a.save(fmt.Sprintf("crashed-%d", i))
+		for j := 1 + i%3; ; j += sample(11, 1) {
+			a.reset(crashed)
+			second := a.run(h.after, crash.Point{At: j})
+			if second.Hit == nil {
+				break
+			}
+			pairs++
+			faults, inFlight := a.faults(second)
+			third := a.run(h.after, crash.Point{})
+			faults = append(append(faults, silent(inFlight, third)...), a.settled(third, h)...)
+			for _, f := range faults {
+				t.Errorf("killed before call %d (%s), then before call %d (%s): %s", i, first.Hit, j, second.Hit, f)
+			}
+		}
+	}
+	t.Logf("%d pairs", pairs)
+	if pairs < 50 {
+		t.Errorf("only %d pairs", pairs)
+	}
+}
+
+// TestDiskFaultsEverywhere makes each call fail in turn. Nothing may be lost,
+// nothing may be said to be well that is not, and no fsync is tried twice.
+func TestDiskFaultsEverywhere(t *testing.T) {
+	t.Parallel()
+	errnos := []syscall.Errno{syscall.ENOSPC, syscall.EIO, syscall.EDQUOT, syscall.EROFS, syscall.EMFILE}
+	for _, errno := range errnos[:sample(2, len(errnos))] {
+		for _, h := range histories()[:2] {
+			t.Run(errno.Error()+" "+h.name, func(t *testing.T) {
+				t.Parallel()
+				a := newArena(t, 1)
+				start, _ := a.prepare(h)
+				for at := 1; ; at++ {
+					a.reset(start)
+					o := a.run(h.after, crash.Point{At: at, Errno: errno})
+					if o.Hit == nil {
+						break
+					}
+					faults, inFlight := a.faults(o)
+					switch {
+					case o.Exit == 0:
+						faults = append(faults, a.settled(o, h)...)
+					case o.Exit != 1 || !strings.Contains(o.output, "error: "):
+						faults = append(faults, fmt.Sprintf("no clear error: exit %d, %s", o.Exit, o.output))
+					}
+					if again := syncedAgain(o, at); again != "" {
+						faults = append(faults, "a failed fsync was tried again: "+again)
+					}
+					next := a.run(h.after, crash.Point{})
+					faults = append(append(faults, silent(inFlight, next)...), a.settled(next, h)...)
+					for _, f := range faults {
+						t.Errorf("call %d (%s) failed with %v: %s", at, o.Hit, errno, f)
+					}
+				}
+			})
+		}
+	}
+}
+
+// syncedAgain says which file was synced after its fsync had failed.
+func syncedAgain(o outcome, at int) string {
+	if o.Hit.Name != "fsync" && o.Hit.Name != "fdatasync" || o.Hit.Path == "" {
+		return "" // a directory is synced for each of its names
+	}
+	for _, c := range o.Calls[at:] {
+		if c.Name == o.Hit.Name && c.Path == o.Hit.Path {
+			return c.String()
+		}
+	}
+	return ""
+}
