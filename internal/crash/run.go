@@ -76,7 +76,7 @@ func (t *tracer) run(p Program) error {
 	}
 	defer in.Close()
 	t.pid, err = syscall.ForkExec(p.Path, p.Args, &syscall.ProcAttr{Dir: p.Dir, Env: p.Env,
-		Files: []uintptr{in.Fd(), p.Output.Fd(), p.Output.Fd()}, Sys: &syscall.SysProcAttr{Ptrace: true}})
+		Files: []uintptr{in.Fd(), p.Output.Fd(), p.Output.Fd()}, Sys: &syscall.SysProcAttr{Ptrace: true, Setpgid: true}})
 	if err != nil {
 		return fmt.Errorf("start %s: %w", p.Path, err)
 	}
@@ -94,7 +94,9 @@ func (t *tracer) run(p Program) error {
 	return t.follow()
 }
 
-// wait waits for threads of this tracer only: others may run beside it.
+// wait waits for threads of this tracer only: others may run beside it. The
+// process has a group of its own, so that children which this thread has
+// started before it became a tracer are left to those who wait for them.
 func (t *tracer) wait(pid int, status *syscall.WaitStatus) (int, error) {
 	const noThread = 0x20000000 // __WNOTHREAD
 	for {
@@ -109,7 +111,7 @@ func (t *tracer) wait(pid int, status *syscall.WaitStatus) (int, error) {
 func (t *tracer) follow() error {
 	for {
 		var status syscall.WaitStatus
-		tid, err := t.wait(-1, &status)
+		tid, err := t.wait(-t.pid, &status)
 		if err != nil {
 			return fmt.Errorf("wait: %w", err)
 		}
