@@ -1,6 +1,9 @@
 package config
 
 import (
+	"crypto/rand"
+	"time"
+
 	"github.com/zclconf/go-cty/cty/function"
 
 	"deployster/config/funcs"
@@ -8,9 +11,11 @@ import (
 
 // functionSet are the functions that the expressions of one module may call.
 func (m *Manifest) functionSet(files *reader, console bool) map[string]function.Function {
-	return funcs.New(funcs.Env{
-		Files: files, Dir: m.src.Workspace, Home: m.home(), PlanTime: m.builtins.PlanTime, Console: console,
-	})
+	env := funcs.Env{Files: files, Dir: m.src.Workspace, Home: m.home(), PlanTime: m.builtins.PlanTime, Console: console}
+	if console {
+		env.Chance = &funcs.Chance{Now: time.Now(), Random: rand.Reader}
+	}
+	return funcs.New(env)
 }
 
 // home is what ~ stands for in functions: on replay what it stood for then.

@@ -13,7 +13,7 @@ import (
 func elementFunctions() map[string]function.Function {
 	return map[string]function.Function{
 		"coalesce": coalesceFunction(),
-		"contains": stdlib.ContainsFunc,
+		"contains": containsFunction(),
 		"element":  stdlib.ElementFunc,
 		"index":    indexFunction(),
 		"length":   lengthFunction(),
@@ -203,6 +203,33 @@ func oneFunction() function.Function {
 				return items[0], nil
 			}
 			return cty.NilVal, function.NewArgErrorf(0, "it must have no element or one")
+		},
+	})
+}
+
+// containsFunction is the library's, but for a bare null: it has no type, for
+// which the library's answer would never be known.
+func containsFunction() function.Function {
+	f := stdlib.ContainsFunc
+	list, value := passedOn(f.Params()[0]), passedOn(f.Params()[1])
+	return function.New(&function.Spec{
+		Params: []function.Parameter{list, value},
+		Type:   f.ReturnTypeForValues,
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			in, inMarks := args[0].Unmark()
+			what, marks := args[1].Unmark()
+			if !what.IsNull() || what.Type() != cty.DynamicPseudoType || !in.IsKnown() || in.IsNull() || !in.CanIterateElements() {
+				return f.Call(args)
+			}
+			found := cty.False
+			for it := in.ElementIterator(); it.Next(); {
+				if _, v := it.Element(); !v.IsKnown() {
+					found = cty.UnknownVal(cty.Bool)
+				} else if v.IsNull() {
+					return cty.True.WithMarks(inMarks, marks), nil
+				}
+			}
+			return found.WithMarks(inMarks, marks), nil
 		},
 	})
 }

@@ -57,7 +57,8 @@ func zip(s string) (string, error) {
 	if _, err := io.WriteString(w, s); err != nil {
 		return "", err
 	}
-	if err := w.Close(); err != nil {
+	// The bytes are those of Terraform, which flushes before it closes.
+	if err := errors.Join(w.Flush(), w.Close()); err != nil {
 		return "", err
 	}
 	return base64.StdEncoding.EncodeToString(b.Bytes()), nil

@@ -1,6 +1,7 @@
 package funcs
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/zclconf/go-cty/cty"
@@ -49,12 +50,13 @@ func guarded(f function.Function, check func(args []cty.Value) error) function.F
 			if err := checkKnown(args, check); err != nil {
 				return cty.NilType, err
 			}
-			return f.ReturnTypeForValues(args)
+			t, err := f.ReturnTypeForValues(args)
+			return t, readable(err)
 		},
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			v, err := f.Call(args)
 			if err != nil {
-				return cty.NilVal, err
+				return cty.NilVal, readable(err)
 			}
 			return v, limits.CheckValue(v)
 		},
@@ -67,6 +69,15 @@ func guarded(f function.Function, check func(args []cty.Value) error) function.F
 		spec.VarParam = &more
 	}
 	return function.New(spec)
+}
+
+// readable leaves the stack out of the error of a function that panicked, as
+// log does for a negative number.
+func readable(err error) error {
+	if p, ok := errors.AsType[function.PanicError](err); ok {
+		return fmt.Errorf("there is no result for these arguments (%v)", p.Value)
+	}
+	return err
 }
 
 // passedOn is a parameter that takes anything of its type.

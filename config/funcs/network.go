@@ -19,7 +19,10 @@ func networkFunctions() map[string]function.Function {
 			if err != nil {
 				return cty.NilVal, err
 			}
-			number, _ := args[1].AsBigFloat().Int(nil)
+			number, exact := args[1].AsBigFloat().Int(nil)
+			if exact != big.Exact {
+				return cty.NilVal, function.NewArgErrorf(1, "it must be a whole number")
+			}
 			ip, err := cidr.HostBig(n, number)
 			if err != nil {
 				return cty.NilVal, err
@@ -58,7 +61,10 @@ func subnet(args []cty.Value) (cty.Value, error) {
 	if err != nil {
 		return cty.NilVal, function.NewArgError(1, err)
 	}
-	number, _ := args[2].AsBigFloat().Int(nil)
+	number, exact := args[2].AsBigFloat().Int(nil)
+	if exact != big.Exact {
+		return cty.NilVal, function.NewArgErrorf(2, "it must be a whole number")
+	}
 	out, err := cidr.SubnetBig(n, int(bits), number)
 	if err != nil {
 		return cty.NilVal, err

@@ -93,6 +93,9 @@ func renderTemplate(text, name string, vars cty.Value, inner map[string]function
 	if diags.HasErrors() {
 		return cty.NilVal, function.NewArgErrorf(0, "%s", oneLine(diags))
 	}
+	if v.IsNull() {
+		return cty.NilVal, function.NewArgErrorf(0, "the template %s gives null, which is no text", name)
+	}
 	return v, limits.CheckValue(v)
 }
 

@@ -33,11 +33,11 @@ func typeText(t cty.Type, indent string) string {
 	deeper := indent + "    "
 	switch {
 	case t.IsListType():
-		return "list(" + typeText(t.ElementType(), indent) + ")"
+		return "list(" + elementText(t.ElementType(), indent) + ")"
 	case t.IsSetType():
-		return "set(" + typeText(t.ElementType(), indent) + ")"
+		return "set(" + elementText(t.ElementType(), indent) + ")"
 	case t.IsMapType():
-		return "map(" + typeText(t.ElementType(), indent) + ")"
+		return "map(" + elementText(t.ElementType(), indent) + ")"
 	case t.IsTupleType():
 		if len(t.TupleElementTypes()) == 0 {
 			return "tuple([])"
@@ -58,4 +58,13 @@ func typeText(t cty.Type, indent string) string {
 		return "object({\n" + b.String() + indent + "})"
 	}
 	return t.FriendlyName()
+}
+
+// elementText writes the type of a collection's elements.
+func elementText(t cty.Type, indent string) string {
+	deeper := indent + "    "
+	if text := typeText(t, deeper); strings.Contains(text, "\n") {
+		return "\n" + deeper + text + ",\n" + indent
+	}
+	return typeText(t, indent)
 }

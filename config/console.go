@@ -1,0 +1,89 @@
+package config
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/config/limits"
+	"deployster/internal/diag"
+)
+
+// consoleFile is what stands for a file's name in errors about expressions that
+// were typed.
+const consoleFile = "<console>"
+
+// Evaluate evaluates an expression that somebody typed, where an output stands:
+// it may use all that is declared, and what is known of the resources' states.
+// The value comes as text for a person, with the types of collections and
+// without what is sensitive. It has not been made safe for a terminal.
+func (m *Manifest) Evaluate(text string, s Scope) (string, diag.Diagnostics) {
+	var shown string
+	var list hcl.Diagnostics
+	failed := guard(func() {
+		var v cty.Value
+		if v, list = m.typed(text, s); !list.HasErrors() {
+			shown = display(v)
+		}
+	})
+	if failed != nil {
+		return "", diag.Diagnostics{failed}
+	}
+	diags := m.convert(list)
+	for _, d := range diags {
+		if d.Range != nil && d.Range.Filename == consoleFile {
+			d.Snippet = snippet([]byte(text), *d.Range)
+		}
+	}
+	return shown, diags
+}
+
+// typed evaluates what somebody typed.
+func (m *Manifest) typed(text string, s Scope) (cty.Value, hcl.Diagnostics) {
+	if d := limits.Native([]byte(text), consoleFile, false, hcl.InitialPos); d != nil {
+		return cty.DynamicVal, hcl.Diagnostics{d}
+	}
+	expr, diags := hclsyntax.ParseExpression([]byte(text), consoleFile, hcl.InitialPos)
+	if diags.HasErrors() {
+		return cty.DynamicVal, firstOfEach(diags)
+	}
+	limits.Metered(expr)
+	if diags := m.checkRefs(expr, place{what: "an expression"}, m.root, nil); diags.HasErrors() {
+		return cty.DynamicVal, diags
+	}
+	// It is evaluated as in the root manifest, with other functions.
+	block, mod := *m.root, *m.top
+	block.functions, mod.block = m.functionSet(m.reads, true), &block
+	v, diags := m.evaluator(s).value(expr, mod.site())
+	return v, append(diags, misusedType(expr)...)
+}
+
+// misusedType refuses type() as a part of something: it gives text for people.
+func misusedType(expr hclsyntax.Expression) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	_ = hclsyntax.VisitAll(expr, func(n hclsyntax.Node) hcl.Diagnostics {
+		if call, ok := n.(*hclsyntax.FunctionCallExpr); ok && call.Name == "type" && n != hclsyntax.Node(expr) {
+			diags = append(diags, failure(call.Range(), "Misplaced type()", "type() tells a person what type a value has. Nothing can be computed with it: write it alone, around the whole expression."))
+		}
+		return nil
+	})
+	return diags
+}
+
+// Unfinished says whether what was typed so far lacks its end: an open bracket,
+// quote or heredoc.
+func Unfinished(text string) bool {
+	tokens, _ := hclsyntax.LexExpression([]byte(text), consoleFile, hcl.InitialPos)
+	open := 0
+	for _, t := range tokens {
+		switch t.Type {
+		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenTemplateInterp,
+			hclsyntax.TokenTemplateControl, hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc:
+			open++
+		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenTemplateSeqEnd,
+			hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc:
+			open--
+		}
+	}
+	return open > 0
+}
