@@ -42,7 +42,7 @@ var update = flag.Bool("update", false, "write what the scripts' commands print 
 //	archive KIND FILE NAME DIR [CONFIG]
 //	                        make what docker saves (docker) or an OCI layout (oci) of DIR, with a container config
 //	on-terminal CODE ANSWER COMMAND...
-//	                        run COMMAND on a terminal, answer its question; what stood there is in the file "terminal"
+//	                        run COMMAND on a terminal, answer its question or prompt; what stood there is in the file "terminal"
 //	daemon                  start Debian's containerd: DAEMON_ADDRESS, DAEMON_PID
 //	daemon-clean NAMESPACE  nothing of any run is left in that daemon
 //	socket FILE             a unix socket that nobody listens at

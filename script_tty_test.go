@@ -17,8 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// question is how the command asks.
-var question = regexp.MustCompile(`\[y/N\] |Value( \(not shown\))?: `)
+// question is how the command asks, and the prompt of the console.
+var question = regexp.MustCompile(`\[y/N\] |Value( \(not shown\))?: |\n> `)
 
 // onTerminal runs a command on a terminal of its own, waits until it asks, and
 // types an answer: \n, \x03 (Ctrl-C) and \x04 (end of input) as in Go. What
@@ -37,7 +37,7 @@ func onTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.Command(path, args[3:]...)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), program, program, program
 	cmd.Env = append(os.Environ(), "HOME="+ts.Getenv("HOME"))
-	for _, name := range []string{"DEPLOYSTER_DATA_DIR", "DEPLOYSTER_IDLE_EXIT", "DEPLOYSTER_RUNC", "PATH", "NO_COLOR"} {
+	for _, name := range []string{"DEPLOYSTER_DATA_DIR", "DEPLOYSTER_IDLE_EXIT", "DEPLOYSTER_RUNC", "PATH", "NO_COLOR", "XDG_STATE_HOME"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -70,7 +70,9 @@ func onTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	case <-time.After(20 * time.Second):
 		ts.Check(cmd.Process.Kill())
 	}
+	giveUp := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }) // it has ended, or does so now
 	err = cmd.Wait()
+	giveUp.Stop()
 	<-closed
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {

@@ -175,12 +175,16 @@ func commonDir(workspace string, dirs []string) string {
 	return common
 }
 
+// NoManifest is the summary of the error that Find gives where there is no
+// manifest at all.
+const NoManifest = "No manifest"
+
 func noManifest(workspace string, args []string) *diag.Diagnostic {
 	where := workspace
 	if len(args) > 0 {
 		where = strings.Join(slices.Compact(slices.Clone(args)), ", ")
 	}
-	return diag.Errorf("No manifest", `There is no manifest in %s: no file whose name ends in .hcl or .hcl.json. Go to the directory that has one, name it (deployster plan DIR), or begin one, for example main.hcl:
+	return diag.Errorf(NoManifest, `There is no manifest in %s: no file whose name ends in .hcl or .hcl.json. Go to the directory that has one, name it (deployster plan DIR), or begin one, for example main.hcl:
 
 resource "hello" {
   type   = "acme/file:1"

@@ -38,6 +38,7 @@ var meterType = cty.Capsule("meter", reflect.TypeFor[meter]())
 func Evaluate(expr hcl.Expression, ctx *hcl.EvalContext) (v cty.Value, diags hcl.Diagnostics) {
 	m := &meter{deadline: time.Now().Add(Time)}
 	inner := ctx.NewChild()
+	inner.Functions = ctx.Functions // HCL suggests names of this level only
 	inner.Variables = map[string]cty.Value{meterName: cty.CapsuleVal(meterType, m)}
 	defer func() {
 		p := recover()

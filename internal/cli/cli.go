@@ -94,7 +94,7 @@ func newApp(e Env) *cli.App {
 		Flags:           globalFlags(),
 		Commands: []*cli.Command{
 			planCommand(e), applyCommand(e), destroyCommand(e), showCommand(e), outputCommand(e),
-			validateCommand(e), formatCommand(e), graphCommand(e),
+			validateCommand(e), formatCommand(e), graphCommand(e), consoleCommand(e),
 			stateCommand(e), typeCommand(e), imageCommand(e), versionCommand(e),
 		},
 		Action: func(c *cli.Context) error { return cli.ShowAppHelp(c) },
