@@ -46,6 +46,7 @@ var update = flag.Bool("update", false, "write what the scripts' commands print 
 //	daemon                  start Debian's containerd: DAEMON_ADDRESS, DAEMON_PID
 //	daemon-clean NAMESPACE  nothing of any run is left in that daemon
 //	socket FILE             a unix socket that nobody listens at
+//	nowhere TEXT...         the texts are in nothing that is kept, and in no process
 //	registry [password|token] [tls]
 //	                        start a registry behind a door of ours: REGISTRY, REGISTRY_CA, REGISTRY_LOG
 //	push NAME:TAG DIR       put an image of DIR into it, with busybox if it has a type: PUSHED is its digest
@@ -87,6 +88,7 @@ func runScripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
 			"daemon":        startDaemon,
 			"daemon-clean":  daemonClean,
 			"socket":        leaveSocket,
+			"nowhere":       nowhere,
 			"registry":      startRegistry,
 			"push":          pushImage,
 			"disturb":       disturb,
