@@ -124,6 +124,9 @@ type Runtime struct {
 	idRange     *idRange // of containers with a user namespace
 	idsErr      error
 
+	warn     func(*diag.Diagnostic)
+	lostOnce sync.Once // the daemon's loss is said
+
 	leaseMu   sync.Mutex
 	lease     leases.Lease // made at the first run
 	closeOnce sync.Once
@@ -138,7 +141,7 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 		return nil, err
 	}
 	r := &Runtime{namespace: o.Namespace, runtimeDir: o.RuntimeDir, dataDir: o.DataDir, embedded: o.Address == "", id: newID(),
-		registries: newRegistries(o.Registries)}
+		registries: newRegistries(o.Registries), warn: o.warn}
 	r.host, r.own = probeHost(), []string{o.RuntimeDir}
 	if r.embedded {
 		r.own = append(r.own, o.DataDir)
@@ -163,7 +166,11 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 		r.snapshotter, err = chooseSnapshotter(r.ctx(ctx), r.client)
 	}
 	if err != nil {
-		return nil, errors.Join(errNoAnswer(socket, err), r.Close())
+		why := errNoAnswer(socket, err)
+		if r.embedded {
+			why = errStuck(o.server(), err)
+		}
+		return nil, errors.Join(why, r.Close())
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	r.stop = stop
@@ -186,6 +193,9 @@ func (r *Runtime) openEmbedded(ctx context.Context, o Options) error {
 	}
 	if err := usableDir(o.DataDir); err != nil {
 		return errDataDir(o.DataDir, err)
+	}
+	if err := awaitAbandoned(ctx, o.server()); err != nil {
+		return err
 	}
 	if err := usableDir(o.RuntimeDir); err != nil {
 		return errRuntimeDir(o.RuntimeDir, err)

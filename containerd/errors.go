@@ -44,6 +44,11 @@ func errNoRunc(looked []string) error {
 		"It is the program that makes containers. Looked for: %s. Install runc %s, put it beside the deployster program, or name it in DEPLOYSTER_RUNC.", strings.Join(looked, ", "), runcMinimum)
 }
 
+func errNamedRunc(path string) error {
+	return diag.Errorf("The runc that is asked for is not there",
+		"DEPLOYSTER_RUNC names %s, which is no program. Correct it, or leave it out: then the runc beside deployster or on PATH is used.", path)
+}
+
 func errOldRunc(found []string) error {
 	return diag.Errorf("The runc of this machine is too old",
 		"Found %s. Older versions than %s let a hostile image take over the host. Install a newer one, put it beside the deployster program, or name it in DEPLOYSTER_RUNC; DEPLOYSTER_ALLOW_OLD_RUNC=1 takes the risk.", strings.Join(found, ", "), runcMinimum)
@@ -52,6 +57,11 @@ func errOldRunc(found []string) error {
 func warnOldRunc(path, version, owner string) *diag.Diagnostic {
 	return diag.Warningf("An old runc makes the containers",
 		"%s is version %s%s. Older versions than %s let a hostile image take over the host: run only images that you trust, and update it.", path, version, owner, runcMinimum)
+}
+
+func warnLost(name string) *diag.Diagnostic {
+	return diag.Warningf("The containerd daemon was lost",
+		"%s and whatever else runs goes on without it. Waiting %s for it to come back, as after an update.", name, reconnectLimit)
 }
 
 func errDataDir(dir string, cause error) error {
@@ -72,6 +82,18 @@ func errOwned(dir, owner string) error {
 func errServer(c serverConfig, why string) error {
 	return diag.Errorf("The embedded containerd did not start",
 		"%s.\nThe end of its log, %s:\n%s", strings.TrimSuffix(why, "."), c.logFile(), lastLines(c.logFile(), 10))
+}
+
+// errStuck is for a server of ours that accepts connections and says nothing.
+func errStuck(c serverConfig, cause error) error {
+	pid := c.ownerPid()
+	state, advice := "", "See what keeps it busy"
+	if processState(pid) == 'T' {
+		state, advice = ", which is stopped", fmt.Sprintf("Let it go on with `kill -CONT %d`", pid)
+	}
+	return &caused{diag.Errorf("The embedded containerd does not answer",
+		"It is process %d%s: %s. %s, or end it with `kill -KILL %d`: the next command starts another, and what runs in containers goes on. Its log is %s.",
+		pid, state, sentence(cause), advice, pid, c.logFile()), cause}
 }
 
 func errNoImage(reference, near string) error {

@@ -189,9 +189,15 @@ func TestFindRunc(t *testing.T) {
 	if got, err := findRunc(ctx, Options{Runc: "./runc"}); err != nil || got != safe {
 		t.Errorf("a relative path: got %s, %v", got, err)
 	}
+	// One that is named and not there is never passed over, also with a safe
+	// one on PATH.
+	for _, named := range []string{"/nowhere/runc", t.TempDir()} {
+		_, err = findRunc(ctx, Options{Runc: named})
+		wantDiagnostic(t, err, "The runc that is asked for is not there", named, "DEPLOYSTER_RUNC")
+	}
 	t.Setenv("PATH", t.TempDir())
-	_, err = findRunc(ctx, Options{Runc: "/nowhere/runc"})
-	wantDiagnostic(t, err, "There is no runc", "/nowhere/runc", "DEPLOYSTER_RUNC")
+	_, err = findRunc(ctx, Options{})
+	wantDiagnostic(t, err, "There is no runc", "DEPLOYSTER_RUNC")
 }
 
 func TestOpenCancelled(t *testing.T) {

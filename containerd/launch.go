@@ -53,6 +53,28 @@ func listening(socket string) bool {
 	return true
 }
 
+// awaitAbandoned waits for the end of a server whose data directory was
+// removed, and made anew or not: it is of no use any more, and leaves as soon
+// as it sees that. With it go the directories that a new one will make again.
+func awaitAbandoned(ctx context.Context, c serverConfig) error {
+	ctx, cancel := context.WithTimeout(ctx, bootLimit)
+	defer cancel()
+	for listening(c.socket()) {
+		if f, err := openLock(c.lock(), 0); err == nil {
+			free, err := tryLock(f)
+			if err := errors.Join(err, f.Close()); err != nil || !free {
+				return err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return errStuck(c, fmt.Errorf("its data directory %s was removed, and it does not end", c.dataDir))
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
 // launch starts a server and waits until it is ready.
 func launch(ctx context.Context, c serverConfig) error {
 	logFile, err := openLog(c.logFile())

@@ -142,10 +142,12 @@ func (u *run) inside(ctx context.Context) (res invoke.Result, err error) {
 		return res, cancelled(ctx, u.s)
 	}
 	if _, err := u.tasks().Start(setup, &taskapi.StartRequest{ContainerID: u.id}); err != nil {
-		if err = errgrpc.ToNative(err); interrupted(err) {
+		switch err = errgrpc.ToNative(err); {
+		case !interrupted(err):
+			return res, u.startFailure(err)
+		case !u.began(setup):
 			return res, u.unknown(err)
 		}
-		return res, u.startFailure(err)
 	}
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWatching()
@@ -250,46 +252,4 @@ func (u *run) remove(ctx context.Context, outcome error) (err error) {
 		return removeRecord(ctx, u.r.client, record)
 	}
 	return removeContainer(ctx, u.r.client, record)
-}
-
-// exit is how a program ended, or why nobody knows.
-type exit struct {
-	code int
-	err  error
-}
-
-// reconnectLimit is how long a daemon that was lost may take to come back, as
-// it does when it is updated: the containers live on meanwhile.
-const reconnectLimit = 10 * time.Second
-
-// wait tells the end of the program. That the daemon was lost is never taken
-// for an exit code.
-func (u *run) wait(ctx context.Context) <-chan exit {
-	c := make(chan exit, 1)
-	go func() {
-		var lost time.Time
-		for {
-			asked := time.Now()
-			resp, err := u.tasks().Wait(ctx, &taskapi.WaitRequest{ContainerID: u.id})
-			if err == nil {
-				c <- exit{code: int(resp.ExitStatus)}
-				return
-			}
-			err = errgrpc.ToNative(err)
-			if lost.IsZero() || time.Since(asked) > reconnectLimit {
-				// It was there until now, or again: this is another loss.
-				lost = time.Now()
-			}
-			// An embedded server that is gone does not come back by itself.
-			if !errdefs.IsUnavailable(err) || u.r.embedded || time.Since(lost) > reconnectLimit || ctx.Err() != nil {
-				c <- exit{err: err}
-				return
-			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(200 * time.Millisecond):
-			}
-		}
-	}()
-	return c
 }

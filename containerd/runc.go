@@ -68,6 +68,12 @@ func parseRunc(out string) (version string, safe bool, err error) {
 // enough of the one asked for, the one beside this program, and the one on
 // PATH.
 func findRunc(ctx context.Context, o Options) (string, error) {
+	if o.Runc != "" {
+		// Whoever names one means that one, and no other.
+		if path := runcPath(o.Runc); !executable(path) {
+			return "", errNamedRunc(path)
+		}
+	}
 	var looked, found []string
 	var old, oldVersion string
 	for _, path := range runcCandidates(o) {
@@ -98,6 +104,11 @@ func findRunc(ctx context.Context, o Options) (string, error) {
 		return "", errOldRunc(found)
 	}
 	return "", errNoRunc(append(looked, "runc on PATH"))
+}
+
+func executable(path string) bool {
+	i, err := os.Stat(path)
+	return err == nil && i.Mode().IsRegular() && i.Mode()&0o111 != 0
 }
 
 func runcCandidates(o Options) (paths []string) {

@@ -60,6 +60,17 @@ type serverConfig struct {
 	idleExit                       time.Duration
 }
 
+// ownerPid is the process that has the data directory, or had it last; 0 =
+// nobody ever had.
+func (c serverConfig) ownerPid() (pid int) {
+	b, err := os.ReadFile(c.lock())
+	if err != nil {
+		return 0
+	}
+	_, _ = fmt.Sscanf(string(b), "process %d", &pid) // it stays 0
+	return pid
+}
+
 func (c serverConfig) args() []string {
 	return []string{serverName, "-data-dir", c.dataDir, "-runtime-dir", c.runtimeDir,
 		"-namespace", c.namespace, "-idle-exit", c.idleExit.String()}
