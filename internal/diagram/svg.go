@@ -147,6 +147,9 @@ func (p *picture) frames(g *box) (left, top, right, bottom float64) {
 	p.b = outside
 	if len(g.path) > 0 {
 		left, top, right, bottom = left-frame, top-frame-lineHeight, right+frame, bottom+frame
+		if missing := charWidth*float64(len([]rune(g.name()))) + 16 - (right - left); missing > 0 {
+			left, right = left-missing/2, right+missing/2
+		}
 		p.printf(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="8" fill="#57606a" fill-opacity="0.05" stroke="#8c959f" stroke-dasharray="4 3"/>`, left, top, right-left, bottom-top)
 		p.printf(`<text x="%.1f" y="%.1f" fill="#57606a">%s</text>`+"\n", left+8, top+15, escape(g.name()))
 	}
