@@ -21,8 +21,8 @@ var badComment = regexp.MustCompile(`(?m)(?:^# |"// ?\w*": ")(error|warning|var|
 func TestBadManifests(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/bad/*.hcl*")
-	if err != nil || len(files) < 40 {
-		t.Fatalf("%d bad manifests, %v: at least 40 are expected", len(files), err)
+	if err != nil || len(files) < 130 {
+		t.Fatalf("%d bad manifests, %v: at least 130 are expected", len(files), err)
 	}
 	for _, path := range files {
 		t.Run(filepath.Base(path), func(t *testing.T) {

@@ -154,11 +154,12 @@ func (l *loader) add(d ...*hcl.Diagnostic) { l.diags = append(l.diags, d...) }
 func (l *loader) content(b hcl.Body, s *hcl.BodySchema) *hcl.BodyContent {
 	c, diags := b.Content(s)
 	for _, d := range diags {
-		if strings.HasPrefix(d.Summary, "Unsupported ") && !strings.Contains(d.Detail, "Did you mean") {
-			d.Detail += " " + whatCanStand(s)
+		if d.Summary == "Missing required argument" && l.m.broken[d.Subject.Filename] {
+			continue // it may be where the parser did not see it
 		}
+		teach(d, s)
+		l.add(d)
 	}
-	l.add(diags...)
 	if c == nil {
 		c = &hcl.BodyContent{}
 	}

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -11,6 +12,9 @@ import (
 // explain adds to HCL's messages what only we know.
 func (e *evaluator) explain(diags hcl.Diagnostics, at site) {
 	for _, d := range diags {
+		if unknown, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](d); ok && !strings.Contains(d.Detail, "Did you mean") {
+			d.Detail += suggest(unknown.CalledFunctionName(), sortedKeys(at.mod.block.functions))
+		}
 		if d.Subject == nil || d.Expression == nil || d.EvalContext == nil {
 			continue
 		}

@@ -31,6 +31,7 @@ type Manifest struct {
 	// What was declared.
 	root       *moduleBlock
 	bodies     map[string][]hcl.Body // of modules, by directory
+	broken     map[string]bool       // files with mistakes in their syntax
 	modules    int                   // module blocks that were read
 	size       int                   // bytes in all manifests
 	sourceText map[string][]byte     // of files that did not parse, and of variable files
@@ -86,7 +87,7 @@ func newManifest(src Sources, b Builtins) *Manifest {
 		b.Home, _ = os.UserHomeDir() // checked where ~ is used
 	}
 	m := &Manifest{src: src, builtins: b, files: map[string]*hcl.File{}, sourceText: map[string][]byte{},
-		bodies: map[string][]hcl.Body{}, refs: &sync.Map{}, vars: map[string]known{}, reads: newReader(src)}
+		bodies: map[string][]hcl.Body{}, broken: map[string]bool{}, refs: &sync.Map{}, vars: map[string]known{}, reads: newReader(src)}
 	m.src.Modules = maps.Clone(src.Modules)
 	if m.src.Modules == nil {
 		m.src.Modules = map[string][]File{}
@@ -172,6 +173,7 @@ func (m *Manifest) parse(files []File) ([]hcl.Body, hcl.Diagnostics) {
 	}
 	_ = group.Wait() // mistakes are in found
 	for i, file := range parsed {
+		m.broken[files[i].Path] = found[i].HasErrors()
 		diags = append(diags, firstOfEach(found[i])...)
 		if file != nil && file.Body != nil {
 			m.files[files[i].Path] = file

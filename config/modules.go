@@ -278,6 +278,10 @@ func (m *Manifest) moduleFiles(dir string, at hcl.Range) ([]File, *hcl.Diagnosti
 func (b *moduleBlock) checkInputs() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, name := range b.call.inputs() {
+		if text := moduleHabits[name]; text != "" && b.variables[name] == nil {
+			diags = append(diags, failure(b.call.attrs[name].NameRange, "Unknown variable of a module", "The module %q has no variable %q. %s", b.call.name, name, text))
+			continue
+		}
 		if b.variables[name] == nil {
 			diags = append(diags, failure(b.call.attrs[name].NameRange, "Unknown variable of a module", "The module %q has no variable %q: %s.%s Declare it in the module with a variable block, or correct the name.",
 				b.call.name, name, oneOf(sortedKeys(b.variables)), suggest(name, append(sortedKeys(b.variables), metaArguments...))))

@@ -162,6 +162,9 @@ func (b *moduleBlock) wrongRoot(t hcl.Traversal, roots []string, p place) *hcl.D
 	case b.calls[root] != nil:
 		return failure(r, "Unknown name", "There is nothing called %q here. Did you mean module.%s?", root, traversalString(t))
 	}
+	if text := b.foreignRoot(t); text != "" {
+		return failure(r, "Unknown name", "There is nothing called %q here. %s", root, text)
+	}
 	hint := suggest(root, slices.Clone(roots))
 	if hint == "" {
 		hint = " Text must stand in quotes."

@@ -98,7 +98,10 @@ func (p printer) snippet(s *diag.Snippet) {
 		number := fmt.Sprintf("%5d", s.StartLine+i)
 		p.printf("%s %s\n", p.style.dim(number+" |"), diag.Visible(line))
 		from, to := max(s.HighlightStart-offset, 0), min(s.HighlightEnd-offset, len(line))
-		if from < to {
+		if s.HighlightStart == offset+len(line) { // the end of the line is at fault
+			to = from
+		}
+		if from < to || s.HighlightStart == offset+len(line) {
 			lead, mark := diag.Visible(line[:from]), diag.Visible(line[from:to])
 			p.printf("%s %s%s\n", p.style.dim("      |"), blank(lead), p.style.red(strings.Repeat("^", max(1, len([]rune(mark))))))
 		}

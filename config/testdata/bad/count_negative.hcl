@@ -1,0 +1,6 @@
+# error 5:11 not negative
+
+resource "a" {
+  type  = "x"
+  count = -1
+}

@@ -1,0 +1,5 @@
+# error 4:11 too few
+
+output "a" {
+  value = join(",")
+}

@@ -1,0 +1,8 @@
+# error 5:3 goes into config
+
+resource "a" {
+  type = "x"
+  tags {
+    a = 1
+  }
+}

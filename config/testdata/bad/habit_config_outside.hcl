@@ -1,0 +1,6 @@
+# error 5:3 goes into config
+
+resource "a" {
+  type = "x"
+  size = 10
+}

@@ -1,0 +1,5 @@
+# error 4:11 nothing to repeat
+
+output "a" {
+  value = each.key
+}

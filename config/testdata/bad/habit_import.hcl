@@ -1,0 +1,6 @@
+# error 3:1 no import needed
+
+import {
+  to = resource.a
+  id = "x"
+}

@@ -1,0 +1,5 @@
+# error 3:1 locals
+
+local "x" {
+  a = 1
+}

@@ -1,0 +1,5 @@
+# error 3:1 no providers
+
+provider "aws" {
+  region = "eu"
+}

@@ -1,0 +1,6 @@
+# error 5:3 no providers
+
+resource "a" {
+  type     = "x"
+  provider = aws.eu
+}

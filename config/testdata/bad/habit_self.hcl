@@ -1,0 +1,6 @@
+# error 5:21 not by self
+
+resource "a" {
+  type   = "x"
+  config = { name = self.name }
+}

@@ -1,0 +1,5 @@
+# error 3:1 a deployster block
+
+terraform {
+  required_version = ">= 1"
+}

@@ -1,0 +1,6 @@
+# error 3:13 on the same line
+
+resource "a"
+{
+  type = "x"
+}

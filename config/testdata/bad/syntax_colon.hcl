@@ -1,0 +1,5 @@
+# error 4:3 an equals sign
+
+resource "a" {
+  type: "x"
+}

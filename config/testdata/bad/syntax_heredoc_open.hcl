@@ -1,0 +1,6 @@
+# error 7:1 the marker never comes
+
+locals {
+  a = <<EOT
+  text
+}

@@ -1,0 +1,5 @@
+# error 4:10 double quotes
+
+resource "a" {
+  type = 'x'
+}

@@ -1,0 +1,5 @@
+# error 4:10 nothing follows
+
+locals {
+  a = 1 +
+}

@@ -1,0 +1,6 @@
+# error 5:11 null in a text
+
+locals {
+  n = null
+  a = "x${local.n}"
+}
