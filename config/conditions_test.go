@@ -159,3 +159,34 @@ func TestOutputPreconditions(t *testing.T) {
 		t.Errorf("%v", diags)
 	}
 }
+
+// The blocks of this page in JSON syntax.
+func TestLifecycleInJSON(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	m, diags := Load(Sources{Workspace: dir, Dir: dir, Manifests: []File{{"main.hcl.json", []byte(`{
+  "resource": {
+    "a": {"type": "acme/a:1", "config": {"size": 1, "tags": {"x": "new"}}, "lifecycle": {"ignore_changes": ["size", "tags[\"x\"]"],
+      "precondition": [{"condition": "${1 > 2}", "error_message": "No ${1+1}."}]}},
+    "b": {"type": "acme/a:1", "config": {"size": 1}, "lifecycle": {"ignore_changes": "all", "postcondition": {"condition": "${self.state.ok}", "error_message": "Not ok."}}}},
+  "check": {"k": {"assert": [{"condition": "${resource.b.state.ok}", "error_message": "y"}]}},
+  "moved": [{"from": "resource.z[\"k\"]", "to": "resource.a"}],
+  "removed": {"from": "module.q", "lifecycle": {"destroy": false}},
+  "output": {"o": {"value": 1, "precondition": {"condition": "${resource.b.state.ok}", "error_message": "z"}}}}`)}}}, nil, Builtins{Version: "0.1.0"})
+	if len(diags) > 0 {
+		t.Fatal(diags)
+	}
+	scope := Scope{"b": {Known: []byte(`{"ok":false}`), Complete: true, Last: &LastConfig{Value: []byte(`{"size":7}`)}},
+		"a": {Last: &LastConfig{Value: []byte(`{"size":7,"tags":{"x":"old"}}`)}}}
+	_, before := m.Preconditions("a", scope)
+	_, after := m.Postconditions("b", scope)
+	_, outputs := m.Outputs(scope)
+	checks, _ := m.Checks(scope)
+	a, _ := m.Config("a", scope)
+	b, _ := m.Config("b", scope)
+	got := fmt.Sprint(before[0].Detail, after[0].Detail, outputs[0].Detail, checks, string(a.Value), string(b.Value), m.Moved()[0].From, m.Removed()[0].Destroy)
+	want := `No 2.Not ok.z[{k fail [y]}]{"size":7,"tags":{"x":"old"}}{"size":7}z["k"]false`
+	if got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}

@@ -129,8 +129,8 @@ func (e *evaluator) configValue(i *instance) (cty.Value, hcl.Diagnostics) {
 	}
 	v, diags := e.memo(memoKey{kind: kindConfig, inst: i}, a.Expr, func() (cty.Value, hcl.Diagnostics) {
 		v, diags := e.value(a.Expr, i.site())
-		if !diags.HasErrors() {
-			v, e.kept[i] = i.block.ignored.keep(v, e.scope[i.Address].Last)
+		if last := e.scope[i.Address].Last; last != nil && i.block.ignored.some() && !diags.HasErrors() {
+			v, e.kept[i] = i.block.ignored.keep(v, last)
 		}
 		return v, diags
 	})

@@ -127,12 +127,11 @@ func elements(v cty.Value) cty.ElementIterator {
 	return v.ElementIterator()
 }
 
+func (g ignored) some() bool { return g.all || len(g.paths) > 0 }
+
 // keep puts what was last recorded in the place of what is ignored. Changed are
 // the JSON pointers of what was different.
 func (g ignored) keep(config cty.Value, last *LastConfig) (kept cty.Value, changed []string) {
-	if last == nil || !g.all && len(g.paths) == 0 {
-		return config, nil
-	}
 	before, err := fromJSON(last.Value)
 	if err != nil {
 		return config, nil // what cannot be read is not kept

@@ -86,7 +86,7 @@ func (l *loader) target(a *hcl.Attribute) target {
 	var problem string
 	if out.address, out.module, problem = addressOf(t); problem != "" {
 		out.address = ""
-		l.add(failure(out.at, "Not an address", "%s.", problem))
+		l.add(failure(out.at, "Not an address", "%s", problem))
 	}
 	return out
 }
@@ -126,7 +126,7 @@ func addressOf(t hcl.Traversal) (address string, module bool, problem string) {
 		case i == 0:
 			return "", false, fmt.Sprintf("An address begins with resource or module. Did you mean resource.%s?", traversalString(t))
 		default:
-			return "", false, fmt.Sprintf("%s is incomplete: a name is missing at its end", traversalString(t))
+			return "", false, fmt.Sprintf("%s is incomplete: a name is missing at its end.", traversalString(t))
 		}
 		if i < len(t) {
 			return "", false, fmt.Sprintf("%s has more than the address of a resource. Did you mean %s?", traversalString(t), traversalString(t[:i]))

@@ -62,6 +62,9 @@ func (p place) roots(owner *resource) []string {
 			roots = append(roots, "type")
 		}
 	}
+	if p.self {
+		roots = append(roots, "self")
+	}
 	if p.repeated != nil && p.repeated.attrs["for_each"] != nil {
 		roots = append(roots, "each")
 	}
@@ -145,6 +148,8 @@ func (b *moduleBlock) wrongRoot(t hcl.Traversal, roots []string, p place) *hcl.D
 	switch {
 	case root == "resource" || root == "dep" && p.static:
 		return failure(r, "Known too late", "%s cannot be used here: %s must be known before any resource is looked at. Use variables, local values and constants.", traversalString(t), p.what)
+	case root == "self":
+		return failure(r, "No self here", "self is a resource in its own postconditions, once it is there. In %s, write resource.NAME.", p.what)
 	case root == "dep":
 		return failure(r, "No dependencies here", "dep.ALIAS exists in the config of a resource only. In %s, write resource.NAME.", p.what)
 	case root == "each":
