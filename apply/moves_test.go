@@ -205,3 +205,18 @@ func TestPreconditionsOfWhatMayChange(t *testing.T) {
 		t.Errorf("%+v %v", report.Resources["top"], summaries(report.Problems))
 	}
 }
+
+// What was to be changed and was not is not known to be anything: a check says
+// nothing of it.
+func TestChecksClaimNothingOfWhatFailed(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t.TempDir())
+	if report := e.do(t, fmt.Sprintf(needy, 1)); report.Checks[0].Status != "pass" {
+		t.Fatalf("%+v", report.Checks)
+	}
+	e.world.Fail("base", true)
+	report := e.do(t, fmt.Sprintf(needy, 2))
+	if report.Status != apply.Error || report.Checks[0].Status != "unknown" {
+		t.Errorf("%s %+v", report.Status, report.Checks)
+	}
+}
