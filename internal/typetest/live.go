@@ -28,37 +28,40 @@ func (e *engine) live(ctx context.Context) {
 		e.check(ctx, checkWorker, e.compareWorker)
 		e.check(ctx, checkReuse, e.compareReuse)
 	}
-	why := "it did not become VALID"
-	if e.ty.Absent && e.made {
-		e.end(ctx, right)
-	} else if !e.ty.Absent {
-		if right {
-			why = "the image does not say \"absent\": true, so it cannot be asked to remove anything"
+	why := "what they need did not come about"
+	switch {
+	case e.ty.Absent && e.made:
+		if !e.end(ctx, right) && right {
+			why = "it was not removed"
 		}
+	case !e.ty.Absent && right:
+		why = "the image does not say \"absent\": true, so it cannot be asked to remove anything"
 	}
 	if ctx.Err() == nil {
 		e.skipAll(why, checkActions)
 	}
 }
 
-// end removes what was made, and, when all went well so far, makes it again.
-func (e *engine) end(ctx context.Context, right bool) {
+// end removes what was made, and, when all went well so far, makes it again. It
+// says whether the first removal did well.
+func (e *engine) end(ctx context.Context, right bool) (removed bool) {
 	gone := e.check(ctx, checkAbsent, func(ctx context.Context) outcome { return e.remove(ctx, e.config(), e.valid.State) })
 	if !gone {
-		return
+		return false
 	}
 	e.check(ctx, checkAbsentAgain, e.askAbsentAgain)
 	if !e.check(ctx, checkGone, e.askGone) || !right {
-		return
+		return true
 	}
 	if !e.check(ctx, checkRecreate, e.recreate) && !e.made {
-		return
+		return true
 	}
 	if e.o.Keep {
 		e.add(Check{Name: checkDestroyed, Title: titles[checkDestroyed], Verdict: Skip, Reason: "it is to be kept"})
-		return
+		return true
 	}
 	e.check(ctx, checkDestroyed, func(ctx context.Context) outcome { return e.remove(ctx, e.config(), nil) })
+	return true
 }
 
 // config is what the resource is wanted to be in the end.
