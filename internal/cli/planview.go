@@ -24,6 +24,9 @@ func (p printer) planView(pl *plan.Plan) {
 		}
 		switch {
 		case step.Change == plan.Valid && step.Adopted && !step.MayChange:
+			if more := wider(step.Settings); more != "" {
+				addr += " (" + more + ")"
+			}
 			quiet = append(quiet, addr)
 		case step.Change == plan.Valid && !step.MayChange && step.MovedFrom == "" && !p.verbose:
 			continue
