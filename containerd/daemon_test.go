@@ -138,6 +138,18 @@ func TestDaemonKeepsTheContract(t *testing.T) {
 
 // A daemon that is updated comes back, and its containers live on meanwhile:
 // the true end of the program is what counts.
+// TestDaemonWithoutUserNamespaces asks Debian's containerd, which is too old for
+// them: nothing is run with less than was asked for.
+func TestDaemonWithoutUserNamespaces(t *testing.T) {
+	t.Parallel()
+	r := open(t, daemon(t))
+	dgst := pack(t, r, PackOptions{Entrypoint: []string{"/bin/true"}}, nil)
+	_, err := r.Run(context.Background(), invoke.Spec{Kind: invoke.Query, Digest: dgst, Settings: invoke.Settings{UserNS: invoke.AutoUserNS}})
+	if !isDiagnostic(err) || !strings.Contains(err.Error(), "containerd 2.0") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestDaemonRestartIsNoEnd(t *testing.T) {
 	t.Parallel()
 	o, restart := restartableDaemon(t)

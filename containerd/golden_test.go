@@ -16,6 +16,7 @@ import (
 	"github.com/containerd/containerd/v2/core/containers"
 	"github.com/containerd/containerd/v2/pkg/namespaces"
 	"github.com/containerd/containerd/v2/pkg/oci"
+	"github.com/moby/sys/user"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"github.com/opencontainers/runtime-spec/specs-go"
 
@@ -37,7 +38,7 @@ func goldenSpec(t *testing.T, workspace string, s invoke.Spec) map[string]any {
 	r := &Runtime{namespace: "deployster", host: goldenHost()}
 	r.profileOnce.Do(func() { r.profile = profileName })
 	r.idsOnce.Do(func() { r.idRange = &idRange{uid: 2_000_000_000, gid: 2_000_000_000} })
-	p := &prepared{cwd: "/", config: ocispec.ImageConfig{Entrypoint: []string{"/type"}, Cmd: []string{"dropped"}, Env: []string{"A=image"}}}
+	p := &prepared{cwd: "/", user: user.ExecUser{Home: "/root"}, config: ocispec.ImageConfig{Entrypoint: []string{"/type"}, Cmd: []string{"dropped"}, Env: []string{"A=image"}}}
 	s.Kind = invoke.Query
 	box, err := r.sandbox("client-1", p, s)
 	if err != nil {

@@ -18,7 +18,7 @@ func TestSettings(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
 	dgst := pack(t, r, PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, map[string]string{
-		"etc/passwd": "app:x:77:78::/:/bin/sh\n", "etc/group": "app:x:78:\nmore:x:79:app\n"})
+		"etc/passwd": "app:x:77:78::/home/app:/bin/sh\n", "etc/group": "app:x:78:\nmore:x:79:app\n"})
 	caps := "grep -E '^Cap(Eff|Bnd)' /proc/self/status | tr -d '\\t\\n'"
 	for _, c := range []struct {
 		name, script, want string
@@ -29,7 +29,7 @@ func TestSettings(t *testing.T) {
 		{"the usual capabilities", caps, "CapEff:00000000a00405fbCapBnd:00000000a00405fb", invoke.Settings{}},
 		{"user with a capability", "id -u; ip link set lo down; echo $?; " + caps, "1234\n0\nCapEff:0000000000001000CapBnd:0000000000001000", invoke.Settings{User: "1234", Network: invoke.NoNetwork,
 			Capabilities: invoke.Capabilities{Add: []string{"NET_ADMIN"}, Drop: []string{"ALL"}}}},
-		{"user by name", "id -u; id -G", "77\n78 79", invoke.Settings{User: "app"}},
+		{"user by name", "id -u; id -G; echo $HOME", "77\n78 79\n/home/app", invoke.Settings{User: "app"}},
 		{"user", "id -u; id -g; id -G", "1234\n2345\n2345", invoke.Settings{User: "1234:2345"}},
 		{"user without group", "id -u; id -g; echo x >/dev/stderr", "1234\n0", invoke.Settings{User: "1234"}},
 		{"a file over the limit", "dd if=/dev/zero of=/f bs=64k count=3 2>/dev/null; echo $?; wc -c </f", "153\n131072", invoke.Settings{Disk: 128 << 10}},

@@ -65,7 +65,7 @@ func (h host) spec(p *prepared, s invoke.Spec, argv []string, ids *idRange) *spe
 	proc := spec.Process
 	proc.Args = argv
 	proc.Cwd = p.cwd
-	proc.Env = environment(p.config.Env, s.Settings.Env)
+	proc.Env = environment(p.user.Home, p.config.Env, s.Settings.Env)
 	proc.Capabilities = capabilities(s.Settings.Capabilities)
 	proc.Rlimits = rlimits(s)
 	proc.User = specs.User{UID: uint32(p.user.Uid), GID: uint32(p.user.Gid)}
@@ -104,10 +104,14 @@ func withPrefix(names []string) (out []string) {
 	return out
 }
 
-// environment is the image's, with what is set on top; a later one wins.
-func environment(image []string, set map[string]string) []string {
+// environment is the image's, with what is set on top; a later one wins. As
+// with docker there is always a PATH, and the home of the user.
+func environment(home string, image []string, set map[string]string) []string {
 	env := []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
 	at := map[string]int{"PATH": 0}
+	if home != "" {
+		at["HOME"], env = 1, append(env, "HOME="+home)
+	}
 	add := func(kv string) {
 		name, _, _ := strings.Cut(kv, "=")
 		if i, ok := at[name]; ok {

@@ -69,7 +69,7 @@ func TestUserNamespace(t *testing.T) {
 		{name: "the host's network", script: "ls /sys/class/net | wc -l >/dev/null && ls /sys/kernel /sys/fs /sys/firmware; cat /etc/resolv.conf | wc -c; touch /sys/x; ip link set lo mtu 65535; echo $?", want: fmt.Sprintf("/sys/firmware:\n\n/sys/fs:\n\n/sys/kernel:\n%d\n2", len(hostFile(t, "/etc/resolv.conf")))},
 		{name: "plugs", script: "cd /mine; stat -c %u:%g . root owner other; cat owner; cat root; echo x >made; mkdir dir; echo y >/roots/made; chown 12:13 dir; chown 5000 dir || echo none may be root", mounts: writable,
 			want: "0:0\n65534:65534\n0:5000\n77:77\nownernone may be root"},
-		{name: "another user", script: "cd /mine; stat -c %u:%g . owner; id -u; echo z >app; cat owner", settings: invoke.Settings{User: "app"}, mounts: writable, want: "1234:1234\n1234:5000\n1234\nowner"},
+		{name: "another user", script: "cd /mine; stat -c %u:%g . owner root; id -u; echo z >app; cat owner", settings: invoke.Settings{User: "app"}, mounts: writable, want: "1234:1234\n1234:5000\n65534:65534\n1234\nowner"},
 		{name: "read-only", script: "cat /mine/owner; echo z 2>/dev/null >/mine/x || echo refused", mounts: []invoke.Mount{{Source: mine, Target: "/mine"}}, want: "ownerrefused"},
 		{name: "one file", script: "cat /file; echo z >/file; stat -c %u /file", mounts: []invoke.Mount{{Source: filepath.Join(mine, "owner"), Target: "/file", Writable: true}}, want: "owner0"},
 		{name: "all capabilities", script: "mount -t tmpfs x /mnt 2>/dev/null; dd if=/dev/vda of=/dev/null count=1 2>/dev/null; echo $?; echo 1 2>/dev/null >/proc/sys/kernel/sysrq; echo $?; ls /proc/1/root/bin/busybox",
