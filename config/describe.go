@@ -19,6 +19,9 @@ func (m *Manifest) valueNotes(h *hcl.Diagnostic) []diag.Value {
 	}
 	var notes []diag.Value
 	for _, t := range h.Expression.Variables() {
+		if mayRepeat(t) {
+			continue // only those instances are in it that are needed
+		}
 		v, diags := t.TraverseAbs(h.EvalContext)
 		for diags.HasErrors() && len(t) > 2 { // what it was looked for in is what helps
 			t = t[:len(t)-1]

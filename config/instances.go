@@ -204,6 +204,14 @@ func (m *module) join(what string) string {
 	return m.address + "." + what
 }
 
+// block is the one whose each and count may be used at a site, nil if none.
+func (s site) block() *block {
+	if s.res != nil {
+		return &s.res.block.block
+	}
+	return nil
+}
+
 func stringKey(key string) cty.Value { return cty.StringVal(key) }
 
 // find is the resource with an address, nil if there is none.

@@ -34,7 +34,7 @@ func (m *Manifest) instantiate(wrong bool) hcl.Diagnostics {
 func (m *Manifest) neverKnown() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, p := range m.pending {
-		if len(p.Needs) > 0 || p.Waits || m.unset {
+		if len(p.Needs) > 0 || p.Waits || m.lacking {
 			continue
 		}
 		diags = append(diags, failure(p.x.expr.Range(), "Instances that cannot be known yet",
@@ -140,6 +140,9 @@ func (e *evaluator) chooseDependency(t dependency, at site) (choice, hcl.Diagnos
 	keyed := t.ref.key != nil || len(t.ref.t) > 2
 	if s.of == nil || s.of.pending || !keyed || len(s.wants) == 1 {
 		return s, nil
+	}
+	if s.all && t.ref.key != nil && e.m.checkKey(t, at.block(), at.mod.block).HasErrors() {
+		return s, nil // said already
 	}
 	if s.all {
 		return s, hcl.Diagnostics{failure(t.at, "Known too late", "Which instance of %s is meant is known only with the state of another resource, and an order must be found before. Use each.key, count.index, variables and constants in the brackets.", traversalString(t.ref.t[:2]))}

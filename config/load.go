@@ -37,7 +37,8 @@ type Manifest struct {
 	sourceText map[string][]byte     // of files that did not parse, and of variable files
 	statePath  string
 
-	unset bool // variables without a value are unknown
+	unset   bool // variables without a value are unknown
+	lacking bool // and there is one
 
 	// What it came to.
 	top         *module

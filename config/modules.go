@@ -210,12 +210,12 @@ func (m *Manifest) tooManyModules(b *moduleBlock, c *call, dir string) *hcl.Diag
 	depth := 0
 	chain := fmt.Sprintf("\n  module %q (%s:%d) is %s", c.name, at.Filename, at.Start.Line, m.shown(dir))
 	for up := b; up != nil; up = up.parent {
-		if up.dir == dir {
-			return failure(at, "A module that calls itself", "%s would be needed to read itself, without end:%s\nRemove one of these module blocks.", m.shown(dir), chain)
-		}
 		if up.call != nil {
 			s := up.call.attrs["source"].Expr.Range()
 			chain = fmt.Sprintf("\n  module %q (%s:%d) is %s", up.call.name, s.Filename, s.Start.Line, m.shown(up.dir)) + chain
+		}
+		if up.dir == dir {
+			return failure(at, "A module that calls itself", "%s would be needed to read itself, without end:%s\nRemove one of these module blocks.", m.shown(dir), chain)
 		}
 		depth++
 	}

@@ -153,9 +153,9 @@ func (b *moduleBlock) wrongRoot(t hcl.Traversal, roots []string, p place) *hcl.D
 	case root == "dep":
 		return failure(r, "No dependencies here", "dep.ALIAS exists in the config of a resource only. In %s, write resource.NAME.", p.what)
 	case root == "each":
-		return failure(r, "Nothing to repeat", "each.key and each.value exist in a resource or module block with for_each only, and %s has none.%s", p.what, insteadOf(p, "count", "count.index"))
+		return failure(r, "Nothing to repeat", "each.key and each.value exist in a resource or module block with for_each only, and this block has none.%s", insteadOf(p, "count", "count.index"))
 	case root == "count":
-		return failure(r, "Nothing to repeat", "count.index exists in a resource or module block with count only, and %s has none.%s", p.what, insteadOf(p, "for_each", "each.key"))
+		return failure(r, "Nothing to repeat", "count.index exists in a resource or module block with count only, and this block has none.%s", insteadOf(p, "for_each", "each.key"))
 	case root == "type" || root == "plug":
 		return failure(r, "Invalid reference", "%s cannot be used here. %s may use %s.", traversalString(t), capital(p.what), strings.Join(roots, ", "))
 	case b.resources[root] != nil:

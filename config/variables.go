@@ -209,6 +209,7 @@ func (m *Manifest) valueOf(v *variable, in VarInput, given bool) (cty.Value, hcl
 	if !given {
 		if v.def == cty.NilVal && v.attrs["default"] == nil {
 			if m.unset {
+				m.lacking = true
 				return cty.NilVal, nil
 			}
 			v.missing = true

@@ -1,6 +1,5 @@
-# error 5:11 not negative
-
 resource "a" {
   type  = "x"
   count = -1
 }
+# error 3:11 negative

@@ -1,6 +1,5 @@
-# error 5:14 toset
-
 resource "a" {
   type     = "x"
-  for_each = ["b"]
+  for_each = ["a", "b"]
 }
+# error 3:14 toset

@@ -1,0 +1,232 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const webModule = `
+variable "size" { type = number }
+variable "ip" { default = "none" }
+variable "secret" {
+  default   = "open sesame"
+  sensitive = true
+}
+locals { path = "${path.module}/x" }
+resource "disk" {
+  count  = var.size
+  type   = type.file
+  config = { ip = var.ip, n = count.index }
+}
+resource "other" {
+  type       = type.file
+  depends_on = [resource.disk]
+}
+module "inner" {
+  source = "./inner"
+  given  = resource.disk[*].state.id
+}
+output "ids" { value = module.inner.given }
+output "constant" { value = var.size }
+output "secret" {
+  value     = var.secret
+  sensitive = true
+}
+`
+
+const innerModule = `
+variable "given" { type = list(string) }
+resource "leaf" {
+  type   = type.file
+  config = { first = var.given[0] }
+}
+output "given" { value = [for g in var.given : upper(g)] }
+`
+
+func TestModules(t *testing.T) {
+	t.Parallel()
+	m := loadFiles(t, map[string]string{"main.hcl": `
+type "file" {
+  image   = "acme/file:1"
+  network = "none"
+}
+resource "first" { type = type.file }
+resource "early" { type = "x" }
+module "web" {
+  source     = "./web"
+  for_each   = { a = 1, b = 2 }
+  size       = each.value
+  ip         = resource.first.state.ip
+  depends_on = [resource.early]
+}
+resource "user" {
+  type   = "x"
+  config = { id = module.web["a"].ids[0], size = module.web["b"].constant }
+}
+resource "after" {
+  type       = "x"
+  depends_on = [module.web["b"]]
+}
+output "all" { value = { for k, w in module.web : k => w.constant } }
+`, "web": webModule, "web/inner": innerModule})
+	want := `after: module.web["b"].disk[0](depends_on) module.web["b"].disk[1](depends_on) module.web["b"].inner.leaf(depends_on) module.web["b"].other(depends_on)
+early:
+first:
+module.web["a"].disk[0]: early(depends_on) first
+module.web["a"].module.inner.leaf: early(depends_on) module.web["a"].disk[0]
+module.web["a"].other: early(depends_on) module.web["a"].disk[0](depends_on)
+module.web["b"].disk[0]: early(depends_on) first
+module.web["b"].disk[1]: early(depends_on) first
+module.web["b"].module.inner.leaf: early(depends_on) module.web["b"].disk[0] module.web["b"].disk[1]
+module.web["b"].other: early(depends_on) module.web["b"].disk[0](depends_on) module.web["b"].disk[1](depends_on)
+user: module.web["a"].disk[0]
+`
+	want = strings.ReplaceAll(want, `["b"].inner.leaf`, `["b"].module.inner.leaf`)
+	if got := edgesOf(m); got != want {
+		t.Errorf("got:\n%swant:\n%s", got, want)
+	}
+	disk := m.find(`module.web["b"].disk[1]`).Resource
+	if disk.TypeRef != "acme/file:1" || disk.Settings.Network != "none" || disk.Module != `module.web["b"]` || disk.Block != `module.web["b"].disk` {
+		t.Errorf("%+v", disk)
+	}
+	scope := Scope{`module.web["a"].disk[0]`: {Known: []byte(`{"id":"d0"}`), Complete: true}, "first": {Known: []byte(`{"ip":"1.2.3.4"}`), Complete: true}}
+	for address, value := range map[string]string{
+		"user":                              `{"id":"D0","size":2}`,
+		`module.web["b"].disk[1]`:           `{"ip":"1.2.3.4","n":1}`,
+		`module.web["a"].module.inner.leaf`: `{"first":"d0"}`,
+	} {
+		if got, diags := m.Config(address, scope); len(diags) > 0 || string(got.Value) != value {
+			t.Errorf("%s: %s, want %s %v", address, got.Value, value, diags)
+		}
+	}
+	got, diags := m.Config(`module.web["b"].module.inner.leaf`, scope)
+	if len(diags) > 0 || !reflect.DeepEqual(got.Unknown, map[string]string{"/first": `module.web["b"].disk[0].state.id, module.web["b"].disk[1].state.id`}) {
+		t.Errorf("%v %v", got.Unknown, diags)
+	}
+	outputs, diags := m.Outputs(scope)
+	if s := outputsText(outputs); len(diags) > 0 || s != `[all {"a":1,"b":2}]` {
+		t.Errorf("%s %v", s, diags)
+	}
+	if !strings.Contains(strings.Join(m.Secrets(), " "), "open sesame") {
+		t.Errorf("%q", m.Secrets())
+	}
+}
+
+// Modules that are read from disk are carried by the sources, and come back from
+// there when nothing is on disk any more.
+func TestModulesAreCarried(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("root/main.hcl", `module "m" { source = "../shared" }
+output "text" { value = module.m.text }
+output "dirs" { value = module.m.dirs }`)
+	write("shared/main.hcl", `output "text" { value = file("${path.module}/a.txt") }
+output "dirs" { value = [path.module, path.root, path.cwd, fileset(path.module, "*.txt")] }`)
+	write("shared/a.txt", "from the module")
+	src, diags := Find(filepath.Join(dir, "root"), nil)
+	fatal(t, diags)
+	m, diags := Load(src, nil, Builtins{})
+	fatal(t, diags)
+	outputs := func(m *Manifest) string {
+		list, diags := m.Outputs(nil)
+		fatal(t, diags)
+		return outputsText(list)
+	}
+	before := outputs(m)
+	want := strings.ReplaceAll(`[dirs ["DIR/shared","DIR/root","DIR/root",["a.txt"]]] [text "from the module"]`, "DIR", dir)
+	if before != want {
+		t.Errorf("%s, want %s", before, want)
+	}
+	carried := m.Sources()
+	carried.Replay = true
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	again, diags := Load(carried, nil, Builtins{})
+	fatal(t, diags)
+	if got := outputs(again); got != before {
+		t.Errorf("%s, before %s", got, before)
+	}
+}
+
+// A mistake in a module says which, and where it is called with the value.
+func TestModuleMistakes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ root, web, want string }{
+		"validation": {`module "web" {
+  source = "./web"
+  n      = 3
+}`, `variable "n" {
+  validation {
+    condition     = var.n < 3
+    error_message = "Too many: ${var.n}."
+  }
+}`, "web/main.hcl:3:21 Too many: 3.\nThis was checked by the validation of the variable \"n\" of module.web. The value is given at main.hcl:1."},
+		"type": {`module "web" {
+  source = "./web"
+  n      = ["x"]
+}`, `variable "n" { type = number }`, `main.hcl:3:12 The value of the variable "n" of the module "web" does not fit: it must be a number`},
+		"unknown output": {`module "web" { source = "./web" }
+output "o" { value = module.web.adress }`, `output "address" { value = 1 }`, `main.hcl:2:22 The module "web" has no output "adress": there is only address. Did you mean "address"?`},
+		"inside": {`module "web" { source = "./web" }`, `resource "a" {
+  type   = "x"
+  config = { v = local.missing }
+}`, `web/main.hcl:3:18 There is no local value "missing"`},
+		"not seen": {`module "web" { source = "./web" }
+resource "outside" { type = "x" }`, `resource "a" {
+  type   = "x"
+  config = { v = resource.outside.state.x }
+}`, `web/main.hcl:3:18 There is no resource "outside"`},
+		"plug":  {`module "web" { source = "./web" }`, `plug "p" { path = "/x" }`, `web/main.hcl:1:1 A plug gives away a file of this host`},
+		"state": {`module "web" { source = "./web" }`, `deployster { state = "x" }`, `web/main.hcl:1:14 A module has no state of its own`},
+		"cycle": {`module "web" { source = "./web" }`, `module "back" { source = "../web" }`,
+			"web/main.hcl:1:26 web would be needed to read itself, without end:\n  module \"web\" (main.hcl:1) is web\n  module \"back\" (web/main.hcl:1) is web"},
+		"circle through": {`module "web" {
+  source = "./web"
+  n      = module.web.n
+}`, `variable "n" {}
+output "n" { value = var.n }`, "module.web.output.n refers to module.web.var.n"},
+		"dynamic type": {`module "web" {
+  source = "./web"
+  n      = resource.r.state.image
+}
+resource "r" { type = "x" }`, `variable "n" {}
+resource "a" { type = var.n }`, `web/main.hcl:2:23 var.n is made of a resource where the module is called, and the type of a resource must be known`},
+		"once": {`module "web" { source = "./web" }
+output "o" { value = module.web["a"].x }`, `output "x" { value = 1 }`, `main.hcl:2:22 The module "web" has no output "a"`},
+		"several": {`module "web" {
+  source = "./web"
+  count  = 2
+}
+output "o" { value = module.web.x }`, `output "x" { value = 1 }`, `main.hcl:5:22 module.web has instances, because of its count: write module.web[0].`},
+	} {
+		_, diags := Load(inMemory(t, map[string]string{"main.hcl": c.root, "web": c.web}), nil, Builtins{})
+		found := false
+		var all []string
+		for _, d := range diags {
+			place := ""
+			if d.Range != nil {
+				place = d.Range.Filename + ":" + strconv.Itoa(d.Range.Start.Line) + ":" + strconv.Itoa(d.Range.Start.Column) + " "
+			}
+			all = append(all, place+d.Detail)
+			found = found || strings.Contains(place+d.Detail, c.want)
+			checkDiagnostic(t, d)
+		}
+		if !found || len(diags) != 1 {
+			t.Errorf("%s:\n got %s\nwant %s", name, strings.Join(all, "\n     "), c.want)
+		}
+	}
+}

@@ -1,0 +1,5 @@
+resource "a" {
+  type  = "x"
+  count = ["a"]
+}
+# error 3:11 length

@@ -1,0 +1,5 @@
+resource "a" {
+  type  = "x"
+  count = null
+}
+# error 3:11 null

@@ -1,0 +1,2 @@
+module "a" { source = "./" }
+# error 1:23 itself

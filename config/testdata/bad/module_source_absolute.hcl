@@ -1,0 +1,2 @@
+module "a" { source = "/etc" }
+# error 1:23 absolute

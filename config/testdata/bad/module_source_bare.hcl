@@ -1,0 +1,2 @@
+module "a" { source = "web" }
+# error 1:23 did you mean ./web

@@ -1,0 +1,2 @@
+output "o" { value = module.web.x }
+# error 1:22 no module
