@@ -41,7 +41,10 @@ func (e *evaluator) contextFor(expr hcl.Expression, at site) (*hcl.EvalContext, 
 			}
 			continue
 		}
-		v, d := e.named(root, name, at)
+		if roots.has(root, name) {
+			continue
+		}
+		v, d := e.named(root, name, refs[i:], at)
 		diags = append(diags, d...)
 		if v.value == cty.NilVal {
 			continue
@@ -79,9 +82,9 @@ func (r contextRoots) put(root, name string, v cty.Value) {
 	r[root][name] = v
 }
 
-// named gives the value of root.name, none for resources and modules and for
-// what does not exist.
-func (e *evaluator) named(root, name string, at site) (known, hcl.Diagnostics) {
+// named gives the value of root.name as far as the references want it, none for
+// resources and modules and for what does not exist.
+func (e *evaluator) named(root, name string, refs []reference, at site) (known, hcl.Diagnostics) {
 	switch root {
 	case "var":
 		return e.variable(name, at.mod)
@@ -91,7 +94,7 @@ func (e *evaluator) named(root, name string, at site) (known, hcl.Diagnostics) {
 		v := e.image(name, at.mod)
 		return known{value: v}, nil
 	case "each", "count":
-		return e.repeated(root, name, at)
+		return e.repeated(root, name, refs, at)
 	case "plug":
 		for _, p := range e.m.plugs {
 			if p.Name == name {
@@ -182,7 +185,7 @@ func (e *evaluator) image(name string, mod *module) cty.Value {
 }
 
 // repeated gives each.key, each.value and count.index.
-func (e *evaluator) repeated(root, name string, at site) (known, hcl.Diagnostics) {
+func (e *evaluator) repeated(root, name string, refs []reference, at site) (known, hcl.Diagnostics) {
 	x := at.at.of
 	switch {
 	case x == nil:
@@ -191,14 +194,20 @@ func (e *evaluator) repeated(root, name string, at site) (known, hcl.Diagnostics
 	case root == "each" && name == "key" && x.repetition == forEach:
 		return known{value: cty.StringVal(x.keys[at.at.i]), size: len(x.keys[at.at.i])}, nil
 	case root == "each" && name == "value" && x.repetition == forEach:
-		return e.eachValue(at.at)
+		var wants []want
+		for _, ref := range refs {
+			if ref.t.RootName() == "each" && stepName(ref.t, 1) == "value" {
+				wants = append(wants, want{ref.t[2:], ref.open, ref.t.SourceRange()})
+			}
+		}
+		return e.eachValue(at.at, wants)
 	}
 	return known{}, nil
 }
 
 // eachValue gives each.value of one instance, which may be made of the states of
-// others.
-func (e *evaluator) eachValue(o occurrence) (known, hcl.Diagnostics) {
+// others, as far as it is wanted.
+func (e *evaluator) eachValue(o occurrence, wants []want) (known, hcl.Diagnostics) {
 	x, key := o.of, o.of.keys[o.i]
 	if x.set {
 		return known{value: cty.StringVal(key), size: len(key)}, nil
@@ -211,6 +220,14 @@ func (e *evaluator) eachValue(o occurrence) (known, hcl.Diagnostics) {
 			return e.value(item, x.site())
 		})
 	}
+	if ref, ok := e.m.asReference(x.expr); ok && len(ref.t) == 2 && ref.key == nil && ref.t.RootName() == "resource" {
+		if s := e.m.resourceSet(e, x.mod, stepName(ref.t, 1)); s != nil && s.repetition == forEach {
+			if i := s.index(cty.StringVal(key)); i >= 0 { // for_each = resource.disk
+				v, diags := e.instanceValue(&s.list[i], wants)
+				return known{value: v}, diags
+			}
+		}
+	}
 	whole, diags := e.memo(memoKey{mod: x.mod, x: x, kind: kindForEach}, x.expr, func() (cty.Value, hcl.Diagnostics) {
 		return e.value(x.expr, x.site())
 	})
@@ -218,17 +235,18 @@ func (e *evaluator) eachValue(o occurrence) (known, hcl.Diagnostics) {
 		return known{value: cty.DynamicVal}, diags
 	}
 	v, marks := whole.value.Unmark()
-	if !v.IsKnown() {
+	switch {
+	case !v.IsKnown():
 		return known{value: cty.DynamicVal.WithMarks(marks)}, nil
-	}
-	if v.IsNull() || !v.CanIterateElements() {
-		return known{value: cty.DynamicVal}, hcl.Diagnostics{goneKey(x, key)}
-	}
-	for it := v.ElementIterator(); it.Next(); {
-		k, found := it.Element()
-		if k, _ = k.Unmark(); k.Type() == cty.String && k.IsKnown() && k.AsString() == key {
-			return known{value: found.WithMarks(marks), size: limits.TextSize(found)}, nil
-		}
+	case v.IsNull():
+	case v.Type().IsObjectType() && v.Type().HasAttribute(key):
+		v = v.GetAttr(key)
+		return known{value: v.WithMarks(marks), size: limits.TextSize(v)}, nil
+	case v.Type().IsMapType() && v.HasIndex(cty.StringVal(key)).True():
+		v = v.Index(cty.StringVal(key))
+		return known{value: v.WithMarks(marks), size: limits.TextSize(v)}, nil
+	case v.Type().IsSetType() && v.HasElement(cty.StringVal(key)).Equals(cty.True).True():
+		return known{value: cty.StringVal(key).WithMarks(marks), size: len(key)}, nil
 	}
 	return known{value: cty.DynamicVal}, hcl.Diagnostics{goneKey(x, key)}
 }

@@ -168,19 +168,32 @@ func (r *reacher) everything(mod *module, into *reach) {
 
 // eachInstance calls f with the resources that were chosen.
 func (s choice) eachInstance(f func(*instance)) {
-	for i := range s.list {
-		if _, one := s.wants[i]; s.all || one {
+	s.each(func(i int) {
+		if s.list != nil {
 			f(&s.list[i])
 		}
-	}
+	})
 }
 
 // eachModule calls f with the modules that were chosen.
 func (s choice) eachModule(f func(*module)) {
-	for i, mod := range s.mods {
-		if _, one := s.wants[i]; s.all || one {
-			f(mod)
+	s.each(func(i int) {
+		if s.mods != nil {
+			f(s.mods[i])
 		}
+	})
+}
+
+// each calls f with the numbers of what was chosen: often one of many.
+func (s choice) each(f func(i int)) {
+	if !s.all {
+		for i := range s.wants {
+			f(i)
+		}
+		return
+	}
+	for i := range s.of.n {
+		f(i)
 	}
 }
 

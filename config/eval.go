@@ -20,6 +20,8 @@ type evaluator struct {
 	types  map[string]stateType   // of the states that are not known
 	kept   map[*instance][]string // what ignore_changes keeps of each config, as JSON pointers
 	chain  int                    // references that lead here
+	// dry: only mistakes are of interest.
+	dry bool
 	// markTypes: type.NAME carries a mark that says which type it is.
 	markTypes bool
 }
@@ -106,7 +108,7 @@ func (m *Manifest) Outputs(s Scope) ([]Output, diag.Diagnostics) {
 
 // config evaluates a resource's config into JSON.
 func (e *evaluator) config(i *instance) (cty.Value, Resolved, hcl.Diagnostics) {
-	value, diags := e.configValue(i)
+	value, diags := e.ownConfig(i)
 	if diags.HasErrors() {
 		return value, Resolved{}, diags
 	}
@@ -135,6 +137,17 @@ func (e *evaluator) configValue(i *instance) (cty.Value, hcl.Diagnostics) {
 		return v, diags
 	})
 	return v.value, diags
+}
+
+// ownConfig is configValue that is not kept where only mistakes are of interest:
+// most configs are seen by nobody else, and ten thousand of them take more room
+// than all that is declared.
+func (e *evaluator) ownConfig(i *instance) (cty.Value, hcl.Diagnostics) {
+	a := i.block.attrs["config"]
+	if _, kept := e.done[memoKey{kind: kindConfig, inst: i}]; kept || a == nil || !e.dry {
+		return e.configValue(i)
+	}
+	return e.value(a.Expr, i.site())
 }
 
 // output evaluates one output.

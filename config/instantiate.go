@@ -15,6 +15,7 @@ func (m *Manifest) instantiate(wrong bool) hcl.Diagnostics {
 	static := m.evaluator(nil)
 	m.eachModule(func(mod *module) { diags = append(diags, m.evaluateStatic(static, mod)...) })
 	e := m.evaluator(nil) // the first one saw resources without their types
+	e.dry = true
 	if d := m.link(e); d.HasErrors() {
 		return append(diags, d...)
 	}

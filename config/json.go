@@ -31,7 +31,9 @@ func (e *evaluator) resolve(expr hcl.Expression, at site, v cty.Value) (Resolved
 	}
 	slices.Sort(out.Sensitive)
 	out.Sensitive = slices.Compact(out.Sensitive)
-	e.blame(expr, at, v, nil, out.Unknown)
+	if !e.dry {
+		e.blame(expr, at, v, nil, out.Unknown)
+	}
 	w := jsonWriter{unknown: out.Unknown}
 	if err := w.value(plain, nil); err != nil {
 		place := expr.Range()

@@ -298,10 +298,12 @@ func (e *evaluator) unknownRef(ref reference, at site, found map[string]bool, se
 		found[traversalString(ref.t[:2])] = true
 		return
 	}
-	for i := range s.list {
-		for _, w := range append(slices.Clone(s.wants[i]), s.every...) {
-			e.unknownPart(&s.list[i], w, found, seen)
-		}
+	if s.list != nil {
+		s.each(func(i int) {
+			for _, w := range append(slices.Clone(s.wants[i]), s.every...) {
+				e.unknownPart(&s.list[i], w, found, seen)
+			}
+		})
 	}
 	s.eachModule(func(mod *module) {
 		for _, name := range outputsOf(ref, mod.block) {

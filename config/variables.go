@@ -28,7 +28,7 @@ type VarInput struct {
 	value  cty.Value // cty.NilVal: text counts
 	strict bool      // given by -var: that nobody declared it is an error
 	quiet  bool      // from the environment: that nobody declared it is normal
-	pinned bool      // from a plan: converted already
+	pinned bool      // from a plan
 	at     hcl.Range // in a file, if from one
 	src    []byte    // that file's
 	// within is where a part of the value stands, by keys and indexes; nil = as at.
@@ -217,9 +217,6 @@ func (m *Manifest) valueOf(v *variable, in VarInput, given bool) (cty.Value, hcl
 				"The variable %q has no default, so it must be given: on the command line with -var '%s=VALUE', in a file given with -var-file, in vars.auto.hcl here or in ~/.deployster, or in the environment as DEPLOYSTER_VAR_%s. On a terminal, plan and apply ask for it.", v.name, v.name, v.name)}
 		}
 		return v.def, nil
-	}
-	if in.pinned {
-		return in.value, nil
 	}
 	value, err := in.value, error(nil)
 	if value == cty.NilVal {

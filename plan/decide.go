@@ -146,9 +146,9 @@ func (b *builder) whyDeferred(before []string, s *Step) string {
 	for _, addr := range before {
 		switch dep := b.step(addr); dep.Change {
 		case Create:
-			return fmt.Sprintf("resource.%s does not exist yet", addr)
+			return fmt.Sprintf("%s does not exist yet", config.Reference(addr))
 		case Deferred:
-			return fmt.Sprintf("resource.%s is deferred", addr)
+			return fmt.Sprintf("%s is deferred", config.Reference(addr))
 		}
 	}
 	if len(s.Unknown) > 0 {
@@ -167,9 +167,9 @@ func (b *builder) whyMayChange(before []string) string {
 	for _, addr := range before {
 		switch dep := b.step(addr); {
 		case dep.Change == Update:
-			return fmt.Sprintf("resource.%s will be updated", addr)
+			return fmt.Sprintf("%s will be updated", config.Reference(addr))
 		case dep.MayChange:
-			return fmt.Sprintf("resource.%s may change", addr)
+			return fmt.Sprintf("%s may change", config.Reference(addr))
 		}
 	}
 	return ""
@@ -223,7 +223,7 @@ func Violations(m *config.Manifest, addr string, list []typeclient.Violation) di
 	var diags diag.Diagnostics
 	for _, v := range list {
 		d := &diag.Diagnostic{Severity: diag.Error, Summary: "Config does not fit the image's schema", Address: addr,
-			Detail: fmt.Sprintf("resource.%s.%s: %s.", addr, v.Path, strings.TrimSuffix(v.Message, "."))}
+			Detail: fmt.Sprintf("%s.%s: %s.", config.Reference(addr), v.Path, strings.TrimSuffix(v.Message, "."))}
 		diags = append(diags, m.Diagnose(d, m.Locate(addr, v.Pointer)))
 	}
 	return diags

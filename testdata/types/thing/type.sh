@@ -4,11 +4,12 @@
 # it make it misbehave: NAME.fail (its actions exit 7), NAME.stuck (its actions
 # do nothing), NAME.slow (its actions take as many seconds as it says).
 in=$(cat)
-name=${in#*\"name\":\"}
+name=${in//\\\"/\'} # an instance is web['key'] here
+name=${name#*\"name\":\"}
 name=${name%%\"*}
 config=${in#*\"config\":}
 config=${config%%,\"intent\":*}
-file=/world/$name
+file=/world/${name//\//%}
 
 case "$1" in
 "")
