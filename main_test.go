@@ -50,7 +50,10 @@ var update = flag.Bool("update", false, "write what the scripts' commands print 
 //	registry [password|token] [tls]
 //	                        start a registry behind a door of ours: REGISTRY, REGISTRY_CA, REGISTRY_LOG
 //	push NAME:TAG DIR       put an image of DIR into it, with busybox if it has a type: PUSHED is its digest
-//	disturb [TROUBLE...]    cut=BYTES gone busy=TIMES evil: what the door does from now on
+//	disturb [TROUBLE...]    cut=BYTES gone busy=TIMES evil deny: what the door does from now on
+//	keypair NAME            make NAME.key and NAME.pub, for signatures
+//	sign REPOSITORY DIGEST KEY [as=REPOSITORY] [of=DIGEST] [cut] [bundle]
+//	                        put a signature of an image into the registry, right or wrong
 //	expand FROM TO          copy a file, with the variables of the script in it
 //	probe NAME              build and pack testdata/types/probe, whose state is what it sees of its container
 //	json-schema NAME FILE   FILE matches docs/schemas/NAME.json
@@ -96,6 +99,8 @@ func runScripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
 			"disturb":       disturb,
 			"expand":        expand,
 			"probe":         new(prober).pack,
+			"keypair":       makeKeys,
+			"sign":          signImage,
 		},
 	})
 }

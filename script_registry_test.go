@@ -193,12 +193,14 @@ func disturb(ts *testscript.TestScript, neg bool, args []string) {
 	d := ts.Value(registryKey{}).(*registry).door
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.cut, d.busy, d.evil, d.gone, d.shut = 0, 0, false, false, false
+	d.cut, d.busy, d.evil, d.gone, d.shut, d.deny = 0, 0, false, false, false, false
 	for _, arg := range args {
 		var n int
 		switch {
 		case arg == "evil": // one byte of every blob is another one
 			d.evil = true
+		case arg == "deny": // everything is forbidden
+			d.deny = true
 		case arg == "gone": // after the cut, nothing works any more
 			d.gone = true
 		case sscan(arg, "cut=%d", &n): // one blob ends after so many bytes
@@ -227,18 +229,23 @@ type door struct {
 	evil bool
 	gone bool
 	shut bool
+	deny bool
 }
 
 func (d *door) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	isBlob := strings.Contains(q.URL.Path, "/blobs/sha256:") && q.Method == http.MethodGet
 	d.mu.Lock()
-	busy, shut := d.busy > 0, d.shut && d.gone
+	busy, shut, deny := d.busy > 0, d.shut && d.gone, d.deny
 	if busy {
 		d.busy--
 	}
 	d.mu.Unlock()
 	if shut {
 		panic(http.ErrAbortHandler)
+	}
+	if deny {
+		w.WriteHeader(http.StatusForbidden)
+		return
 	}
 	if busy {
 		d.note(q, http.StatusServiceUnavailable)

@@ -19,7 +19,8 @@ var (
 		{Type: "moved"}, {Type: "removed"}, {Type: "check", LabelNames: []string{"name"}},
 	}}
 	deploysterSchema = attributes("required_version", "state")
-	typeSchema       = attributes("image!", "network", "env", "memory", "cpu", "pids", "disk", "mount_workspace", "read_only_rootfs", "user", "userns", "answer_size", "log_size").with("timeouts", "capabilities")
+	typeSchema       = attributes("image!", "pull", "network", "env", "memory", "cpu", "pids", "disk", "mount_workspace", "read_only_rootfs", "user", "userns", "answer_size", "log_size").with("verify", "timeouts", "capabilities")
+	verifySchema     = attributes("key!", "repository")
 	plugSchema       = attributes("path!", "read_only", "resource_names", "resource_types")
 	outputSchema     = attributes("value!", "description", "sensitive").with("precondition")
 	variableSchema   = attributes("type", "default", "description", "sensitive", "nullable").with("validation")
@@ -82,8 +83,8 @@ type block struct {
 	at    hcl.Range // the header
 	attrs hcl.Attributes
 
-	timeouts, capabilities hcl.Attributes // of a type
-	before                 []condition    // preconditions of an output or a resource
+	timeouts, capabilities, verify hcl.Attributes // of a type
+	before                         []condition    // preconditions of an output or a resource
 	// dynamic: an output of a module that is made of a resource.
 	dynamic bool
 	// wrong: its for_each or count refers to something that does not exist, which
@@ -235,6 +236,7 @@ func (l *loader) plain(b *hcl.Block, s schema, into map[string]*block) (*block, 
 func (l *loader) typ(b *hcl.Block) {
 	t, c := l.plain(b, typeSchema, l.b.types)
 	t.timeouts = l.single(c, "timeouts", typeTimesSchema)
+	t.verify = l.single(c, "verify", verifySchema)
 	t.capabilities = l.single(c, "capabilities", capabilitySchema)
 }
 

@@ -58,7 +58,7 @@ func TestLanguagePage(t *testing.T) {
 		}
 	}
 	for _, s := range []*hcl.BodySchema{rootSchema, deploysterSchema.BodySchema, variableSchema.BodySchema, validationSchema.BodySchema, typeSchema.BodySchema,
-		plugSchema.BodySchema, resourceSchema.BodySchema, lifecycleSchema.BodySchema, timeoutsSchema.BodySchema, typeTimesSchema.BodySchema, capabilitySchema.BodySchema,
+		plugSchema.BodySchema, resourceSchema.BodySchema, lifecycleSchema.BodySchema, timeoutsSchema.BodySchema, typeTimesSchema.BodySchema, verifySchema.BodySchema, capabilitySchema.BodySchema,
 		outputSchema.BodySchema, movedSchema.BodySchema, removedSchema.BodySchema, removedLifecycleSchema.BodySchema} {
 		for _, a := range s.Attributes {
 			if missing(a.Name) {

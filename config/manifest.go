@@ -86,6 +86,8 @@ type Resource struct {
 	Block          string // the address of its block: without the key of its own for_each or count
 	Module         string // the address of the module that it is in; "" = the root manifest
 	TypeRef        string // the image reference as written, after resolving type.X
+	Pull           invoke.PullPolicy
+	Verify         *invoke.Verify // whose signature its images must carry; nil = nobody's
 	Settings       invoke.Settings
 	Timeouts       Timeouts
 	ReadOnly       bool

@@ -18,6 +18,8 @@ import (
 // typeSettings are how the containers of a type are run.
 type typeSettings struct {
 	invoke.Settings
+	pull     invoke.PullPolicy
+	verify   *invoke.Verify
 	timeouts Timeouts // for resources that set none themselves
 }
 
@@ -33,6 +35,8 @@ func (m *Manifest) settings(t *block, mod *module) (typeSettings, hcl.Diagnostic
 	var s typeSettings
 	a := attrReader{m: m, attrs: t.attrs, of: "a type", at: mod.site()}
 	a.read("image", cty.String, func(v cty.Value) error { return checkImage(v.AsString()) })
+	s.pull, s.verify = m.source(t, m.reads.inside(mod.block.dir), &a)
+	a.attrs, a.of = t.attrs, "a type"
 	a.read("network", cty.String, func(v cty.Value) error {
 		s.Network = invoke.Network(v.AsString())
 		if s.Network != invoke.HostNetwork && s.Network != invoke.NoNetwork {

@@ -288,6 +288,7 @@ func (m *Manifest) fill(r *instance) hcl.Diagnostics {
 			if t, ok := mark.(typeMark); ok {
 				set := t.mod.settings[t.block]
 				r.Settings, r.Timeouts = set.Settings, set.timeouts
+				r.Pull, r.Verify = set.pull, set.verify
 			}
 		}
 		if err := checkImage(r.TypeRef); err != nil {

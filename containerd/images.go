@@ -45,7 +45,7 @@ func (r *Runtime) Images(ctx context.Context) ([]ImageInfo, error) {
 	}
 	var infos []ImageInfo
 	for _, i := range list {
-		if !isDigest(i.Name) || !named[i.Target.Digest] {
+		if (!isDigest(i.Name) || !named[i.Target.Digest]) && i.Labels[labelSignatures] == "" {
 			infos = append(infos, r.info(ctx, i))
 		}
 	}
@@ -81,6 +81,21 @@ func (r *Runtime) Resolve(ctx context.Context, ref string) (invoke.Image, error)
 		return invoke.Image{}, r.missing(ctx, ref, err)
 	}
 	return obtained(name, i), nil
+}
+
+// FullName completes a reference as docker does, and gives the digest in it,
+// "" where there is none. Its error is a diagnostic.
+func FullName(ref string) (full, dgst string, err error) {
+	name, d, err := normalize(ref)
+	return name, d.String(), err
+}
+
+// WithDigest names one image in the repository of a full name.
+func WithDigest(full, dgst string) string {
+	if isDigest(full) {
+		return dgst
+	}
+	return withDigest(full, digest.Digest(dgst))
 }
 
 // normalize completes a reference as docker does. With a digest in it, the
@@ -152,7 +167,7 @@ func (r *Runtime) nearest(ctx context.Context, ref string) string {
 	}
 	var names []string
 	for _, i := range list {
-		if !isDigest(i.Name) {
+		if !isDigest(i.Name) && i.Labels[labelSignatures] == "" {
 			names = append(names, i.Name)
 		}
 	}

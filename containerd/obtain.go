@@ -26,16 +26,17 @@ func (r *Runtime) Obtain(ctx context.Context, w invoke.Wanted) (invoke.Image, er
 		want = dgst
 	}
 	record, err := r.local(ctx, name, dgst)
+	unnamed := false
 	switch {
 	case err != nil && !errdefs.IsNotFound(err):
 		return invoke.Image{}, r.failure("Looking for the image "+w.Reference, err)
+	case err == nil && want != "" && record.Target.Digest != want && w.Force, err != nil && want != "" && dgst == "":
+		// The name means something else here or nothing, and the image may be
+		// here without it.
+		record, err = r.findDigest(ctx, want)
+		unnamed = true
 	case err == nil && want != "" && record.Target.Digest != want && w.Pull != invoke.PullAlways:
 		return invoke.Image{}, &invoke.DigestError{Reference: w.Reference, Have: record.Target.Digest.String(), Want: want.String()}
-	case err != nil && want != "" && dgst == "":
-		// The name is unknown here, and the image may be here without it.
-		if record, err = r.findDigest(ctx, want); err == nil {
-			err = r.giveName(ctx, name, record)
-		}
 	}
 	if err != nil && !errdefs.IsNotFound(err) {
 		return invoke.Image{}, r.failure("Looking for the image "+w.Reference, err)
@@ -43,7 +44,11 @@ func (r *Runtime) Obtain(ctx context.Context, w invoke.Wanted) (invoke.Image, er
 	here := err == nil
 	switch {
 	case here && (w.Pull != invoke.PullAlways || dgst != ""):
-		return r.here(ctx, name, record, w)
+		image, err := r.here(ctx, name, record, w)
+		if err == nil && unnamed {
+			err = r.giveName(ctx, name, record)
+		}
+		return image, err
 	case w.Pull == invoke.PullNever, isDigest(name):
 		return invoke.Image{}, errNotPulled(w, r.nearest(ctx, w.Reference))
 	case w.Pull == invoke.PullAlways && dgst == "":

@@ -35,7 +35,10 @@ type Options struct {
 	Parallelism int    // images asked at one time
 	Now         time.Time
 	Secret      func([]string) // told of each sensitive value before an image sees it; nil = nobody
-	Progress    func(Event)    // called from many goroutines; nil = nobody watches
+	// FromRegistry says of a reference in Images whether it came from a registry,
+	// where it can be had again; nil = none did.
+	FromRegistry func(reference string) bool
+	Progress     func(Event) // called from many goroutines; nil = nobody watches
 }
 
 // Event is something that Build did.
@@ -142,7 +145,7 @@ func (b *builder) initEach(ctx context.Context, resources []*config.Resource) {
 	group.SetLimit(max(1, b.options.Parallelism))
 	for _, r := range resources {
 		group.Go(func() error {
-			ty, err := b.prober.Init(ctx, typeclient.Target{Address: r.Address, Reference: r.TypeRef, Settings: r.Settings})
+			ty, err := b.prober.Init(ctx, typeclient.Target{Address: r.Address, Reference: r.TypeRef, Settings: r.Settings, Pull: r.Pull, Verify: r.Verify})
 			if err != nil {
 				b.report(r, "Cannot initialise", diag.From("Cannot initialise "+r.TypeRef, err))
 				return nil
@@ -225,6 +228,11 @@ func (b *builder) assemble() *Plan {
 	}
 	p.Summary = summarize(p.Resources)
 	p.Layers = layers
+	for _, ref := range slices.Sorted(maps.Keys(p.Images)) {
+		if b.options.FromRegistry != nil && b.options.FromRegistry(ref) {
+			p.Pulled = append(p.Pulled, ref)
+		}
+	}
 	p.Outputs = b.outputs()
 	p.Checks = b.checks()
 	p.Entries = b.entries(p)

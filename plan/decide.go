@@ -91,7 +91,7 @@ func (b *builder) postconditions(addr string, before []string, s *Step) diag.Dia
 func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 	return &Step{
 		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: Sensitive(b.types[r.Address], resolved), Ignored: resolved.Ignored,
-		ReadOnly: r.ReadOnly, Aliases: r.Aliases, Init: b.types[r.Address], Settings: r.Settings, RunsWith: r.Settings.Widened(),
+		ReadOnly: r.ReadOnly, Aliases: r.Aliases, Init: b.types[r.Address], Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(),
 		Mounts: b.mounts[r.Address], Timeouts: Timeouts{State: state.Duration(r.Timeouts.State), Action: state.Duration(r.Timeouts.Action)}, Protect: r.PreventDestroy, OnRemove: string(r.OnRemove),
 		Source: r.Range.String(), SecretEnv: SecretEnv(r.Settings.Env, b.manifest.Secrets()),
 	}

@@ -22,7 +22,7 @@ func samplePlan() *Plan {
 	command := protocol.Command{Image: "acme/other", Entrypoint: "/run", Args: []string{"a", "<b>"}}
 	p := &Plan{
 		Format: Format, Deployster: "0.1.0", Created: time.Unix(1700000000, 0).UTC(), Lineage: "l", Serial: 3, Workspace: "/w",
-		Images: map[string]string{"docker.io/acme/file:1": "sha256:1"}, Layers: [][]string{{"conf"}, {"svc"}},
+		Images: map[string]string{"docker.io/acme/file:1": "sha256:1"}, Pulled: []string{"docker.io/acme/file:1"}, Layers: [][]string{{"conf"}, {"svc"}},
 		Edges: []Edge{{From: "conf", To: "svc", Origin: "reference"}},
 		Resources: map[string]*Step{
 			"conf": {Type: "acme/file:1", Change: Update, MayChange: true, Adopted: true, Drifted: true, Reason: "because",
@@ -31,6 +31,7 @@ func samplePlan() *Plan {
 				Actions: []protocol.Action{{Name: "write", Description: "Write it", Command: command}},
 				Reasons: []protocol.Reason{{Path: "/a", Have: json.RawMessage(`1`), Want: json.RawMessage(`2`), Message: "m"}},
 				Aliases: map[string]string{"x": "svc"}, Init: protocol.Type{Reference: "acme/file:1", Digest: "sha256:1", Dialect: 2, StateAction: command},
+				Pull: invoke.PullAlways, Verify: &invoke.Verify{Keys: []byte("-----BEGIN"), KeyName: "cosign.pub", Repository: "docker.io/acme/file"},
 				Settings: invoke.Settings{Network: invoke.NoNetwork, Env: map[string]string{"A": "b"}}, SecretEnv: []string{"A"}, Mounts: []invoke.Mount{{Source: "/s", Target: "/t", Writable: true}},
 				Timeouts: Timeouts{State: state.Duration(time.Minute)}, Protect: true, OnRemove: "forget", Source: "main.hcl:3", MovedFrom: "old"},
 			"svc": {Type: "acme/file:1", Change: Deferred, Reason: "later", Config: json.RawMessage(`{"ip":{"$unknown":"resource.conf.state.ip"}}`),

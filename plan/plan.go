@@ -41,7 +41,8 @@ type Plan struct {
 	Lineage    string            `json:"lineage,omitempty"` // of the state it was made from; empty when there was none
 	Serial     uint64            `json:"serial"`
 	Workspace  string            `json:"workspace"`
-	Images     map[string]string `json:"images"` // reference -> digest
+	Images     map[string]string `json:"images"`           // reference -> digest
+	Pulled     []string          `json:"pulled,omitempty"` // of these references: they can be had again from their registries
 	Layers     [][]string        `json:"layers"`
 	Edges      []Edge            `json:"edges"`
 	Resources  map[string]*Step  `json:"resources"`
@@ -101,6 +102,8 @@ type Step struct {
 	ReadOnly  bool              `json:"read_only,omitempty"`
 	Aliases   map[string]string `json:"aliases,omitempty"` // alias -> address
 	Init      protocol.Type     `json:"init"`
+	Pull      invoke.PullPolicy `json:"pull,omitempty"`
+	Verify    *invoke.Verify    `json:"verify,omitempty"` // whose signature its images must carry
 	Settings  invoke.Settings   `json:"settings"`
 	RunsWith  []string          `json:"runs_with,omitempty"`     // what Settings give beyond the defaults, for people to read
 	SecretEnv []string          `json:"sensitive_env,omitempty"` // names in Settings.Env
@@ -201,7 +204,7 @@ func (p *Plan) DependantsFirst() []string {
 // Target is what running the step's image takes.
 func (s *Step) Target(addr string) typeclient.Target {
 	return typeclient.Target{
-		Address: addr, Reference: s.Type, Digest: s.Init.Digest, Settings: s.Settings, Mounts: s.Mounts,
+		Address: addr, Reference: s.Type, Digest: s.Init.Digest, Settings: s.Settings, Mounts: s.Mounts, Pull: s.Pull, Verify: s.Verify,
 		StateTimeout: time.Duration(s.Timeouts.State), ActionTimeout: time.Duration(s.Timeouts.Action),
 	}
 }

@@ -15,8 +15,10 @@ import (
 
 	"deployster/apply"
 	"deployster/config"
+	"deployster/containerd"
 	"deployster/internal/diag"
 	"deployster/internal/durable"
+	"deployster/internal/invoke"
 	"deployster/internal/typeclient"
 	"deployster/plan"
 	"deployster/state"
@@ -110,7 +112,8 @@ func runApply(c *cli.Context, e Env, destroy bool) error {
 		for _, step := range t.plan.Resources {
 			s.vault.add(plan.Secrets(step.Config, step.Sensitive))
 		}
-		t.client = s.client(store.Snapshot(), t.plan.Images)
+		// The plan has pinned more than a lock file does.
+		t.client = s.client(store.Snapshot(), t.plan.Images, newSupply(s.runtime, t.manifest, nil))
 		if err := s.imagesHere(c.Context, t.plan); err != nil {
 			return err
 		}
@@ -135,9 +138,8 @@ func (s *session) savedTask(c *cli.Context) (task, error) {
 
 // decide plans, shows, and asks.
 func (s *session) decide(c *cli.Context, prior state.Snapshot, t *task) error {
-	t.client = s.client(prior, nil)
 	var err error
-	if t.plan, err = s.build(c.Context, t.manifest, prior, c.Int("parallelism"), t.client); err != nil {
+	if t.plan, t.client, err = s.build(c.Context, t.manifest, prior, c.Int("parallelism")); err != nil {
 		return err
 	}
 	if len(t.plan.Instances) > 0 {
@@ -171,7 +173,11 @@ func (s *session) imagesHere(ctx context.Context, p *plan.Plan) error {
 	}
 	for _, ref := range slices.Sorted(maps.Keys(images)) {
 		digest := images[ref]
-		if _, err := s.runtime.Resolve(ctx, digest); errors.Is(err, context.Canceled) {
+		_, err := s.runtime.Resolve(ctx, digest)
+		if errors.Is(err, invoke.ErrNoImage) && slices.Contains(p.Pulled, ref) {
+			_, err = s.runtime.Obtain(ctx, invoke.Wanted{Reference: containerd.WithDigest(ref, digest)})
+		}
+		if errors.Is(err, context.Canceled) {
 			return err
 		} else if err != nil {
 			return diag.Errorf("plan is stale: an image is gone",

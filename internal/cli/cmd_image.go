@@ -27,6 +27,8 @@ func imageCommand(e Env) *cli.Command {
 			{Name: "import", Usage: "bring in a tar of docker save or of an OCI layout", ArgsUsage: "FILE|-",
 				Action: func(c *cli.Context) error { return withRuntime(c, e, importImages) }},
 			packCommand(e),
+			removeCommand(e),
+			pruneCommand(e),
 		},
 		Action: func(c *cli.Context) error { return cli.ShowSubcommandHelp(c) },
 	}

@@ -69,7 +69,7 @@ func runPlan(c *cli.Context, e Env) error {
 	if err := s.warnAdrift(c.Context, held.Snapshot); err != nil {
 		return err
 	}
-	p, err := s.build(c.Context, m, held.Snapshot, c.Int("parallelism"), s.client(held.Snapshot, nil))
+	p, _, err := s.build(c.Context, m, held.Snapshot, c.Int("parallelism"))
 	if err != nil {
 		return err
 	}
@@ -86,18 +86,29 @@ func runPlan(c *cli.Context, e Env) error {
 	return nil
 }
 
-// build makes a plan, and shows the warnings that came with it.
-func (s *session) build(ctx context.Context, m *config.Manifest, prior state.Snapshot, parallelism int, client *typeclient.Client) (*plan.Plan, error) {
+// build brings in the images and makes a plan, and shows the warnings that came
+// with it.
+func (s *session) build(ctx context.Context, m *config.Manifest, prior state.Snapshot, parallelism int) (*plan.Plan, *typeclient.Client, error) {
+	images, err := s.supply(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	pins, err := images.all(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	images.former(ctx, prior)
+	client := s.client(prior, pins, images)
 	p, diags := plan.Build(ctx, m, prior, client, plan.Options{Version: Version, Workspace: s.dir,
-		Parallelism: parallelism, Now: s.started, Progress: s.progress().planning, Secret: s.vault.add})
+		Parallelism: parallelism, Now: s.started, Progress: s.progress().planning, Secret: s.vault.add, FromRegistry: images.fromRegistry})
 	if diags.HasErrors() {
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return nil, nil, context.Cause(ctx)
 		}
-		return nil, s.hidden(diags)
+		return nil, nil, s.hidden(diags)
 	}
 	s.err.diagnostics(s.hidden(diags))
-	return p, nil
+	return p, client, nil
 }
 
 // save writes a plan file. It may hold secrets, so it is the owner's alone.

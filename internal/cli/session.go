@@ -221,7 +221,7 @@ func (s *session) runtimeOptions(c *cli.Context) containerd.Options {
 
 // client speaks to images, shows what they log, and records what was said. What
 // the state file holds as sensitive is hidden as what the manifest does.
-func (s *session) client(prior state.Snapshot, pins map[string]string) *typeclient.Client {
+func (s *session) client(prior state.Snapshot, pins map[string]string, y *supply) *typeclient.Client {
 	for _, entry := range prior.Resources {
 		s.vault.add(plan.EntrySecrets(entry))
 	}
@@ -229,7 +229,7 @@ func (s *session) client(prior state.Snapshot, pins map[string]string) *typeclie
 	log := s.progress().line
 	s.records = newRecorder(s.dir, time.Now(), s.vault.hide)
 	return typeclient.New(typeclient.Options{Runner: s.runtime, Version: Version, Verbose: s.verbose,
-		Workspace: s.dir, Pins: pins, Log: log, Record: s.records.add})
+		Workspace: s.dir, Pins: pins, Obtain: y.use, Log: log, Record: s.records.add})
 }
 
 // close ends what was opened.

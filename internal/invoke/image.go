@@ -5,7 +5,7 @@ import "fmt"
 // PullPolicy says when a registry is asked for an image.
 type PullPolicy string
 
-// The policies. The zero value is PullMissing.
+// The policies. "" is PullMissing.
 const (
 	PullMissing PullPolicy = "missing" // when the image is not here
 	PullAlways  PullPolicy = "always"  // whenever it is planned: the tag may have moved
@@ -14,9 +14,9 @@ const (
 
 // Verify says whose signature an image must carry.
 type Verify struct {
-	Keys       []byte // one or more public keys, PEM; a signature of any of them will do
-	KeyName    string // where the keys come from, for messages
-	Repository string // that the signature must name; "" = the image's own
+	Keys       []byte `json:"keys"`                 // one or more public keys, PEM; a signature of any of them will do
+	KeyName    string `json:"name"`                 // where the keys come from, for messages
+	Repository string `json:"repository,omitempty"` // that the signature must name; "" = the image's own
 }
 
 // Wanted is an image that is needed, and on which terms.
@@ -25,6 +25,7 @@ type Wanted struct {
 	Pull      PullPolicy
 	Digest    string  // that it must have, "sha256:..."; "" = whatever the name means
 	Verify    *Verify // nil = nobody need have signed it
+	Force     bool    // where the name means another image here, it shall mean Digest
 }
 
 // DigestError says that the name of an image means another one than was asked

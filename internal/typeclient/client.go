@@ -28,6 +28,11 @@ type Options struct {
 	// Images gave them. They win over what a reference means today.
 	Pins map[string]string
 
+	// Obtain brings in an image that a resource runs in and gives its digest;
+	// nil = it must be here already. Its errors are diagnostics. It is called
+	// once for each resource and image.
+	Obtain func(context.Context, Use) (digest string, err error)
+
 	// Log gets each line that an image prints while it runs, safe to show. It
 	// is called from many goroutines. nil = nobody watches.
 	Log func(Line)
@@ -40,6 +45,17 @@ type Options struct {
 	// transient error; when they are used up, the error stands. nil =
 	// DefaultBackoff.
 	Backoff []time.Duration
+}
+
+// Use is an image that a resource runs in: that of its type, or another one
+// that this asks for.
+type Use struct {
+	Address   string // the resource
+	Step      string // init, when it is about all resources of the type
+	Reference string // as it is written
+	Digest    string // that was fixed before; "" = none was
+	Pull      invoke.PullPolicy
+	Verify    *invoke.Verify
 }
 
 // DefaultBackoff gives a service about half a minute to come back.
@@ -89,8 +105,10 @@ type Target struct {
 	Digest        string // of the image to use whatever the reference means now; "" = resolve it
 	Settings      invoke.Settings
 	Mounts        []invoke.Mount
-	StateTimeout  time.Duration // 0 = DefaultStateTimeout
-	ActionTimeout time.Duration // 0 = none
+	Pull          invoke.PullPolicy
+	Verify        *invoke.Verify // whose signature all its images must carry; nil = nobody's
+	StateTimeout  time.Duration  // 0 = DefaultStateTimeout
+	ActionTimeout time.Duration  // 0 = none
 }
 
 // The times that invocations get, and the size that an answer may have.
@@ -105,8 +123,11 @@ type Client struct {
 	o         Options
 	checkTime time.Duration // shorter in tests
 
+	obtaining sync.Mutex
+
 	mu      sync.Mutex
 	images  map[string]string // full reference -> digest
+	allowed map[string]string // address and reference -> digest of what was obtained
 	inits   map[initKey]*initCall
 	schemas map[string]*compiled // by their text
 }
@@ -116,7 +137,7 @@ func New(o Options) *Client {
 	if o.Backoff == nil {
 		o.Backoff = DefaultBackoff()
 	}
-	return &Client{o: o, checkTime: checkTime, images: map[string]string{}, inits: map[initKey]*initCall{}, schemas: map[string]*compiled{}}
+	return &Client{o: o, checkTime: checkTime, images: map[string]string{}, allowed: map[string]string{}, inits: map[initKey]*initCall{}, schemas: map[string]*compiled{}}
 }
 
 // Resolve gives the digest of an image: the pinned one, or that of the image
@@ -129,10 +150,7 @@ func (c *Client) Resolve(ctx context.Context, ref string) (digest string, err er
 	if d, ok := c.images[full]; ok {
 		return d, nil
 	}
-	d, pinned := c.o.Pins[ref]
-	if !pinned {
-		d, pinned = c.o.Pins[full]
-	}
+	d, pinned := c.pinned(ref)
 	if !pinned {
 		image, err := c.o.Runner.Resolve(ctx, ref)
 		if err != nil {
@@ -141,6 +159,41 @@ func (c *Client) Resolve(ctx context.Context, ref string) (digest string, err er
 		d = image.Digest
 	}
 	c.images[full] = d
+	return d, nil
+}
+
+// pinned is the digest that was fixed for an image.
+func (c *Client) pinned(ref string) (digest string, ok bool) {
+	if d, ok := c.o.Pins[ref]; ok {
+		return d, true
+	}
+	d, ok := c.o.Pins[fullName(ref)]
+	return d, ok
+}
+
+// obtain brings in an image that a resource runs in, once.
+func (c *Client) obtain(ctx context.Context, t Target, step, ref string) (string, error) {
+	c.obtaining.Lock() // a pull may take long, and is shown as one
+	defer c.obtaining.Unlock()
+	full := fullName(ref)
+	key := t.Address + "\x00" + full
+	c.mu.Lock()
+	have, done := c.allowed[key]
+	fixed, known := c.images[full]
+	c.mu.Unlock()
+	if done {
+		return have, nil
+	}
+	if !known {
+		fixed, _ = c.pinned(ref)
+	}
+	d, err := c.o.Obtain(ctx, Use{Address: t.Address, Step: step, Reference: ref, Digest: fixed, Pull: t.Pull, Verify: t.Verify})
+	if err != nil {
+		return "", &callError{cause: err, diag: diag.From("Cannot obtain an image", err)[0]}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.allowed[key], c.images[full] = d, d
 	return d, nil
 }
 
@@ -172,7 +225,11 @@ func resolveError(ref string, err error) error {
 
 // resolveFor is Resolve for a step of a resource, whose errors name it.
 func (c *Client) resolveFor(ctx context.Context, t Target, step, ref string) (string, error) {
-	d, err := c.Resolve(ctx, ref)
+	resolve := func() (string, error) { return c.Resolve(ctx, ref) }
+	if c.o.Obtain != nil {
+		resolve = func() (string, error) { return c.obtain(ctx, t, step, ref) }
+	}
+	d, err := resolve()
 	var ce *callError
 	if errors.As(err, &ce) {
 		return "", ce.at(t.Address, step)

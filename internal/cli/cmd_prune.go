@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"deployster/config"
+	"deployster/containerd"
+	"deployster/internal/diag"
+	"deployster/state"
+)
+
+func removeCommand(e Env) *cli.Command {
+	return &cli.Command{Name: "rm", Usage: "remove images, by name or by digest", ArgsUsage: "IMAGE ...",
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "also those that the state, the lock file or the manifests here need"}},
+		Action: func(c *cli.Context) error { return withRuntime(c, e, removeImages) }}
+}
+
+func pruneCommand(e Env) *cli.Command {
+	return &cli.Command{Name: "prune", Usage: "remove the images that nothing here needs",
+		Description: "What the state file, the lock file and the manifests in the working directory need stays. Other directories are not\n" +
+			"looked at: what they need and cannot be pulled again would be lost. So it asks.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "all", Usage: "also those that have a name"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "only show what would be removed"},
+			&cli.BoolFlag{Name: "force", Usage: "do not ask"},
+		},
+		Action: func(c *cli.Context) error { return withRuntime(c, e, pruneImages) }}
+}
+
+// needed gives the digests of the images that this directory needs: those of
+// the state and lock files, and what the names in the manifests mean.
+func (s *session) needed(c *cli.Context) (map[string]bool, error) {
+	keep := map[string]bool{}
+	path := s.statePathAround(c)
+	held, err := state.ReadShared(c.Context, path, state.Options{Command: "deployster image " + c.Command.Name})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = held.Close() }() // it was only read
+	for _, entry := range held.Snapshot.Resources {
+		keep[entry.Digest] = true
+	}
+	lock, diags := config.ReadLock(s.dir)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	if lock != nil {
+		for _, digest := range lock.Images {
+			keep[digest] = true
+		}
+	}
+	sources, diags := config.Find(s.dir, nil)
+	if diags.HasErrors() {
+		return keep, nil // there are no manifests here
+	}
+	inputs, _ := config.FindVariables(s.dir, s.env.Home, s.env.Environ, nil)
+	m, diags := config.Load(sources, inputs, s.builtins())
+	if diags.HasErrors() {
+		return nil, append(diags, diag.Errorf("The manifests here cannot be read", "So it is not known which images they need. Mend them first, or work in another directory with -chdir."))
+	}
+	for _, r := range m.Resources() {
+		if image, err := s.runtime.Resolve(c.Context, r.TypeRef); err == nil {
+			keep[image.Digest] = true
+		}
+	}
+	return keep, nil
+}
+
+func removeImages(c *cli.Context, s *session) error {
+	if c.NArg() == 0 {
+		return diag.Errorf("Wrong command line", "rm takes the names of images: deployster image rm acme/file:1")
+	}
+	refs := c.Args().Slice()
+	if !c.Bool("force") {
+		keep, err := s.needed(c)
+		if err != nil {
+			return err
+		}
+		for _, ref := range refs {
+			if image, err := s.runtime.Resolve(c.Context, ref); err == nil && keep[image.Digest] {
+				return diag.Errorf("The image "+ref+" is needed", "The state file, the lock file or a manifest here is about it (%s). -force removes it nevertheless.", image.Digest)
+			}
+		}
+	}
+	removed, err := s.runtime.Remove(c.Context, refs)
+	s.removed(removed)
+	return err
+}
+
+func pruneImages(c *cli.Context, s *session) error {
+	if err := atMost(c, 0); err != nil {
+		return err
+	}
+	keep, err := s.needed(c)
+	if err != nil {
+		return err
+	}
+	unused, err := s.runtime.Unused(c.Context, keep, c.Bool("all"))
+	if err != nil {
+		return err
+	}
+	if len(unused) == 0 {
+		s.out.printf("Nothing to remove.\n")
+		return nil
+	}
+	if c.Bool("dry-run") {
+		s.out.images(unused)
+		return nil
+	}
+	if !c.Bool("force") {
+		s.err.images(unused)
+		s.err.printf("\n%s", lostWarning(unused))
+		if !s.env.Interactive {
+			return diag.Errorf("Nobody to ask", "prune needs a yes, and there is no terminal to ask on. Nothing was removed. -force removes without asking, -dry-run only shows.")
+		}
+		yes, err := confirm(c.Context, s.env, "Remove these images?")
+		if err != nil {
+			return err
+		}
+		if !yes {
+			return diag.Errorf("Not approved", "Nothing was removed.")
+		}
+	}
+	names := map[string]bool{}
+	for _, i := range unused {
+		names[i.Name] = true
+	}
+	removed, err := s.runtime.Remove(c.Context, slices.Sorted(maps.Keys(names)))
+	s.removed(removed)
+	return err
+}
+
+// lostWarning says how many images cannot be had again from a registry.
+func lostWarning(list []containerd.ImageInfo) string {
+	lost := 0
+	for _, i := range list {
+		if i.From == "" {
+			lost++
+		}
+	}
+	if lost == 0 {
+		return "All of them can be pulled again.\n"
+	}
+	return "Those without a FROM were made or brought in here, and cannot be pulled again.\n"
+}
+
+// removed says what went, and how much that was.
+func (s *session) removed(list []containerd.ImageInfo) {
+	var size int64
+	counted := map[string]bool{}
+	for _, i := range list {
+		if !counted[i.Digest] {
+			counted[i.Digest], size = true, size+i.Size
+		}
+		s.out.printf("Removed %s (%s)\n", i.Name, i.Digest)
+	}
+	if len(list) > 0 {
+		s.out.printf("%s of images, less what others share with them.\n", bytesText(size))
+	}
+}
