@@ -37,6 +37,7 @@ func FuzzManifest(f *testing.F) {
 	for name, text := range corpus(f) {
 		f.Add(text, strings.HasSuffix(name, ".json"), `{"zone":"eu","ip":"1.2.3.4","list":[1,{"x":null}]}`)
 	}
+	f.Add([]byte(conditional), false, `{"type":"object","properties":{"size":{"type":"integer"},"ok":{"type":"boolean"}},"additionalProperties":true}`)
 	f.Fuzz(func(t *testing.T, text []byte, json bool, state string) {
 		dir := t.TempDir()
 		name := "main.hcl"
@@ -51,7 +52,7 @@ func FuzzManifest(f *testing.F) {
 		for _, complete := range []bool{false, true} {
 			scope := Scope{}
 			for _, r := range m.Resources() {
-				scope[r.Address] = ResourceState{Known: []byte(state), Complete: complete}
+				scope[r.Address] = ResourceState{Known: []byte(state), Complete: complete, Schema: []byte(state), Last: &LastConfig{Value: []byte(state)}}
 			}
 			for _, r := range m.Resources() {
 				v, diags := m.Config(r.Address, scope)
@@ -70,6 +71,16 @@ func FuzzManifest(f *testing.F) {
 			}
 			_, diags := m.Outputs(scope)
 			survived(t, diags)
+			for _, r := range m.Resources() {
+				_, before := m.Preconditions(r.Address, scope)
+				_, after := m.Postconditions(r.Address, scope)
+				survived(t, append(before, after...))
+			}
+			_, diags = m.Checks(scope)
+			survived(t, diags)
+			if diags.HasErrors() {
+				t.Errorf("a check is more than a warning: %v", diags)
+			}
 		}
 	})
 }
