@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"deployster/apply"
@@ -17,12 +18,19 @@ import (
 // breaks when it is told of moves, if it is to.
 type facts struct {
 	apply.Journal
+	mu    sync.Mutex
 	told  []string
 	broke bool
 }
 
+func (f *facts) tell(what string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.told = append(f.told, what)
+}
+
 func (f *facts) Moved(moves []state.Move) error {
-	f.told = append(f.told, fmt.Sprint("moved ", moves))
+	f.tell(fmt.Sprint("moved ", moves))
 	if f.broke {
 		return errors.New("no disk")
 	}
@@ -30,7 +38,7 @@ func (f *facts) Moved(moves []state.Move) error {
 }
 
 func (f *facts) ActionStarted(addr, action, key string) error {
-	f.told = append(f.told, action+" "+addr)
+	f.tell(action + " " + addr)
 	return f.Journal.ActionStarted(addr, action, key)
 }
 

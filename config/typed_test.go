@@ -129,7 +129,7 @@ func TestTriedLoopsAreLimited(t *testing.T) {
 	m := load(t, fmt.Sprintf(typed, `[for x in resource.a.state.list : [for a in range(1000) : [for b in range(1000) : [for c in range(1000) : "${x}"]]]]`))
 	start := time.Now()
 	_, diags := m.Outputs(Scope{"a": {Schema: schema}})
-	if took := time.Since(start); took > 20*time.Second || len(diags) != 1 || diags[0].Summary != "Too much to evaluate" {
+	if took := time.Since(start); took > time.Minute || len(diags) != 1 || diags[0].Summary != "Too much to evaluate" {
 		t.Errorf("%s: %v", took, diags)
 	}
 }
