@@ -15,7 +15,7 @@ func (e *evaluator) context(expr hcl.Expression, at site) *hcl.EvalContext {
 
 // contextFor makes the evaluation context of one expression.
 func (e *evaluator) contextFor(expr hcl.Expression, at site) (*hcl.EvalContext, hcl.Diagnostics) {
-	ctx := &hcl.EvalContext{Functions: at.mod.block.functions}
+	ctx := &hcl.EvalContext{Functions: e.m.functionsFor(expr, at)}
 	refs := e.m.references(expr)
 	if len(refs) == 0 {
 		return ctx, nil

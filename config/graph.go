@@ -23,6 +23,7 @@ type nodeKind byte
 // The kinds of nodes.
 const (
 	nodeLocal nodeKind = iota
+	nodeApply          // what is made when the plan is applied
 	nodeModule
 	nodeOutput
 	nodeResource
@@ -202,6 +203,9 @@ func (b *moduleBlock) everything() []node {
 // connections are the nodes that an expression refers to, those that exist.
 func (m *Manifest) connections(expr hcl.Expression, b *moduleBlock, owner *resource) []connection {
 	var out []connection
+	if names := m.volatileCalls(expr); len(names) > 0 {
+		out = append(out, connection{to: node{kind: nodeApply, name: names[0]}, verb: "calls", at: expr.Range()})
+	}
 	for _, ref := range m.references(expr) {
 		name := stepName(ref.t, 1)
 		c := connection{verb: "refers to", at: ref.t.SourceRange()}
@@ -249,7 +253,7 @@ func (b *block) repeats() bool { return b.attrs["for_each"] != nil || b.attrs["c
 // needsState says whether a value is made of a resource, itself or through
 // others. There are no cycles when it is called.
 func needsState(links map[node][]connection, from node, done map[node]bool) bool {
-	if from.kind == nodeResource {
+	if from.kind == nodeResource || from.kind == nodeApply {
 		return true
 	}
 	if known, ok := done[from]; ok {

@@ -50,6 +50,7 @@ type Manifest struct {
 	expandDiags hcl.Diagnostics
 	plugs       []Plug
 	secrets     func() []string
+	chance      *chance // nil until it is applied
 }
 
 // maxEvaluation is how long one evaluation may take. Nothing real takes a

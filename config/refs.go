@@ -37,6 +37,9 @@ const maxErrors = 20
 // this place. owner is the resource whose aliases may be used, nil for none.
 func (m *Manifest) checkRefs(expr hcl.Expression, p place, b *moduleBlock, owner *resource) hcl.Diagnostics {
 	var diags hcl.Diagnostics
+	if d := m.lateCall(expr, p); d != nil {
+		diags = append(diags, d)
+	}
 	for _, ref := range m.references(expr) {
 		if d := b.checkRef(ref, p, owner); d != nil {
 			diags = append(diags, d)
@@ -101,7 +104,7 @@ func (b *moduleBlock) checkRef(ref reference, p place, owner *resource) *hcl.Dia
 			return d
 		}
 		if p.static && b.locals[name].dynamic {
-			return tooLate(t, p, "needs a resource")
+			return tooLate(t, p, "needs a resource, or what is made when the plan is applied")
 		}
 	case "type":
 		return missing(t, "type", b.typeNames(), "Declare it with a type block, or correct the name")

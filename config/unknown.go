@@ -268,6 +268,11 @@ func (e *evaluator) collectUnknown(expr hcl.Expression, at site, found map[strin
 		return
 	}
 	seen[visited{expr, at}] = true
+	if e.m.chance == nil {
+		for _, name := range e.m.volatileCalls(expr) {
+			found[name+"()"] = true
+		}
+	}
 	for _, ref := range e.m.references(expr) {
 		next, nextAt, rest := e.source(ref, at)
 		if next == nil {

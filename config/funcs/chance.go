@@ -1,6 +1,7 @@
 package funcs
 
 import (
+	"fmt"
 	"io"
 	"time"
 
@@ -14,6 +15,27 @@ import (
 type Chance struct {
 	Now    time.Time // what timestamp gives
 	Random io.Reader
+	// Once gives a result again that a call with the same arguments had before;
+	// nil = each call makes a new one.
+	Once func(args string, make func() (string, error)) (string, error)
+}
+
+func (c *Chance) once(args string, make func() (string, error)) (cty.Value, error) {
+	if c.Once != nil {
+		s, err := c.Once(args, make)
+		return cty.StringVal(s), err
+	}
+	s, err := make()
+	return cty.StringVal(s), err
+}
+
+// Chancy are the functions that a Chance is needed for, bounded as all are.
+func Chancy(c *Chance) map[string]function.Function {
+	all := chanceFunctions(c)
+	for name, f := range all {
+		all[name] = bounded(f)
+	}
+	return all
 }
 
 // maxCost is the cost that bcrypt takes: each more doubles its time, and 14
@@ -22,23 +44,19 @@ const maxCost = 14
 
 // chanceFunctions are unknown until there is a Chance.
 func chanceFunctions(c *Chance) map[string]function.Function {
-	text := func(f func() (string, error)) func([]cty.Value) (cty.Value, error) {
-		return func([]cty.Value) (cty.Value, error) {
-			s, err := f()
-			return cty.StringVal(s), err
-		}
-	}
 	cost := param("cost", cty.Number)
 	all := map[string]function.Function{
-		"timestamp": define(cty.String, nil, text(func() (string, error) { return rfc3339(c.Now), nil })),
-		"uuid": define(cty.String, nil, text(func() (string, error) {
-			id, err := uuid.NewRandomFromReader(c.Random)
-			return id.String(), err
-		})),
+		"timestamp": define(cty.String, nil, func([]cty.Value) (cty.Value, error) { return cty.StringVal(rfc3339(c.Now)), nil }),
+		"uuid": define(cty.String, nil, func([]cty.Value) (cty.Value, error) {
+			return c.once("", func() (string, error) {
+				id, err := uuid.NewRandomFromReader(c.Random)
+				return id.String(), err
+			})
+		}),
 		"bcrypt": function.New(&function.Spec{
 			Params: []function.Parameter{param("text", cty.String)}, VarParam: &cost,
 			Type: bcryptType,
-			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return hashed(args) },
+			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return hashed(c, args) },
 		}),
 	}
 	if c == nil {
@@ -66,14 +84,16 @@ func bcryptType(args []cty.Value) (cty.Type, error) {
 	return cty.String, nil
 }
 
-func hashed(args []cty.Value) (cty.Value, error) {
-	cost := bcrypt.DefaultCost
+func hashed(c *Chance, args []cty.Value) (cty.Value, error) {
+	text, cost := args[0].AsString(), bcrypt.DefaultCost
 	if len(args) == 2 {
 		cost = int(number(args[1]))
 	}
-	out, err := bcrypt.GenerateFromPassword([]byte(args[0].AsString()), cost)
-	if err != nil {
-		return cty.NilVal, function.NewArgErrorf(0, "it cannot be hashed: it must not have more than 72 bytes")
-	}
-	return cty.StringVal(string(out)), nil
+	return c.once(fmt.Sprint(cost, text), func() (string, error) {
+		out, err := bcrypt.GenerateFromPassword([]byte(text), cost)
+		if err != nil {
+			return "", function.NewArgErrorf(0, "it cannot be hashed: it must not have more than 72 bytes")
+		}
+		return string(out), nil
+	})
 }

@@ -47,6 +47,9 @@ func New(env Env) map[string]function.Function {
 		}
 	}
 	inner := maps.Clone(all)
+	for _, name := range Volatile() {
+		delete(inner, name) // who reads the call of a template must see that it is one
+	}
 	all["templatefile"] = templateFile(env.Files, inner)
 	all["templatestring"] = templateString(inner)
 	if env.Console {

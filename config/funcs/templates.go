@@ -16,7 +16,8 @@ import (
 )
 
 // A template may call every function but templatefile and templatestring, so
-// that templates cannot run in circles or multiply.
+// that templates cannot run in circles or multiply, and those that are never the
+// same twice: their results can be given to it.
 
 // templateFile is templatefile(path, vars).
 func templateFile(files Files, inner map[string]function.Function) function.Function {

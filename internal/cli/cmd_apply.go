@@ -195,7 +195,7 @@ func (s *session) carryOut(c *cli.Context, store *state.Store, t task) error {
 	if err != nil {
 		return err
 	}
-	report, err := apply.Run(c.Context, t.plan, t.manifest, store.Snapshot(), journal, t.client, apply.Options{
+	report, err := apply.Run(c.Context, t.plan, t.manifest.Applying(time.Now()), store.Snapshot(), journal, t.client, apply.Options{
 		Parallelism: c.Int("parallelism"), KeepGoing: c.Bool("keep-going"), Abort: s.env.Abort,
 		Events: s.progress().applying, Now: time.Now, Secret: s.vault.add})
 	err = errors.Join(err, journal.Finish(status(report)))
