@@ -100,7 +100,7 @@ func TestTableHasEveryFunction(t *testing.T) {
 	}
 }
 
-func tableManifest(t *testing.T) *Manifest {
+func tableManifest(t testing.TB) *Manifest {
 	t.Helper()
 	dir, err := filepath.Abs(filepath.Join(tableDir, "files"))
 	if err != nil {
@@ -114,7 +114,7 @@ func tableManifest(t *testing.T) *Manifest {
 	return m
 }
 
-func jsonLines[T any](t *testing.T, name string) []T {
+func jsonLines[T any](t testing.TB, name string) []T {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(tableDir, name))
 	if err != nil {

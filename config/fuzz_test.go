@@ -3,8 +3,10 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"deployster/config/limits"
 	"deployster/internal/diag"
@@ -103,6 +105,36 @@ func FuzzVariableFile(f *testing.F) {
 				}
 			}
 		}
+	})
+}
+
+// FuzzExpression: no expression makes the console panic or hang, whatever
+// functions it calls.
+func FuzzExpression(f *testing.F) {
+	seeds := slices.Clone(bombs)
+	for _, row := range jsonLines[answer](f, "terraform.jsonl") {
+		seeds = append(seeds, row.Expr)
+	}
+	if len(seeds) < 800 {
+		f.Fatalf("only %d seeds", len(seeds))
+	}
+	for i, expr := range seeds {
+		if i >= len(bombs) || i%4 == 0 { // the bombs take a second each
+			f.Add(expr)
+		}
+	}
+	m := tableManifest(f)
+	f.Fuzz(func(t *testing.T, expr string) {
+		start := time.Now()
+		shown, diags := m.Evaluate(expr, nil)
+		survived(t, diags)
+		if shown == "" && !diags.HasErrors() || shown != "" && diags.HasErrors() {
+			t.Errorf("%q with %v", shown, diags)
+		}
+		if took := time.Since(start); took > 25*time.Second {
+			t.Errorf("took %s", took)
+		}
+		_ = Unfinished(expr)
 	})
 }
 

@@ -91,6 +91,9 @@ func renderTemplate(text, name string, vars cty.Value, inner map[string]function
 		}
 	}
 	v, diags := limits.Evaluate(expr, ctx)
+	if o, ok := limits.Overran(diags); ok {
+		return cty.NilVal, limits.Overrun{Why: "in the template " + name + ", " + o.Why}
+	}
 	if diags.HasErrors() {
 		return cty.NilVal, function.NewArgErrorf(0, "%s", oneLine(diags))
 	}

@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"time"
@@ -48,6 +49,7 @@ func Evaluate(expr hcl.Expression, ctx *hcl.EvalContext) (v cty.Value, diags hcl
 		if m.exceeded != nil { // also when a function has caught the panic
 			r := expr.Range()
 			v, diags = cty.DynamicVal, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Too much to evaluate", Subject: &r,
+				Extra:  Overrun{m.exceeded.Error()},
 				Detail: fmt.Sprintf("This expression is not evaluated to its end: %s. Go through less, or in fewer for expressions inside each other.", m.exceeded)}}
 		}
 	}()
@@ -57,6 +59,27 @@ func Evaluate(expr hcl.Expression, ctx *hcl.EvalContext) (v cty.Value, diags hcl
 // overrun is what a meter panics with. Errors would not do: a for expression
 // goes on after one, and try catches them.
 type overrun struct{}
+
+// Overrun is the error of a function in which something was evaluated that costs
+// too much. What calls the function is not evaluated any further either.
+type Overrun struct{ Why string }
+
+func (o Overrun) Error() string { return o.Why }
+
+// Overran finds the overrun among what Evaluate gave, if there is one.
+func Overran(diags hcl.Diagnostics) (Overrun, bool) {
+	for _, d := range diags {
+		switch extra := d.Extra.(type) {
+		case Overrun:
+			return extra, true
+		case hclsyntax.FunctionCallDiagExtra:
+			if o, ok := errors.AsType[Overrun](extra.FunctionCallError()); ok {
+				return o, true
+			}
+		}
+	}
+	return Overrun{}, false
+}
 
 func meterOf(ctx *hcl.EvalContext) *meter {
 	for ; ctx != nil; ctx = ctx.Parent() {
@@ -164,6 +187,9 @@ func (e repeated) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	}
 	m.step()
 	v, diags := e.Expression.Value(ctx)
+	if o, ok := Overran(diags); ok {
+		m.stop("%s", o.Why)
+	}
 	m.count(v)
 	return v, diags
 }
