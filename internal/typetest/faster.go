@@ -38,6 +38,8 @@ func (e *engine) compareWorker(ctx context.Context) outcome {
 	stdin.WriteString("{\"id\":999,\"cancel\":true,\"grease\":{}}\n")
 	r, err := e.runWorker(ctx, stdin.Bytes())
 	switch {
+	case err != nil && !ofImage(err):
+		return outcome{err: err}
 	case err != nil:
 		return fail(fixWorker, "The worker did not end by itself: %s.", err)
 	case r.ExitCode != 0:

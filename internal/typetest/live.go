@@ -86,7 +86,6 @@ func (e *engine) act(ctx context.Context, a protocol.Answer, in protocol.StateIn
 		if _, err := e.client(e.o.Workspace).Act(ctx, e.target, e.ty, action, whole); err != nil {
 			return err
 		}
-		e.change++
 	}
 	return nil
 }

@@ -7,8 +7,6 @@ package typetest
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -108,6 +106,9 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		StateTimeout: o.Timeout, ActionTimeout: o.Timeout}
 	e.target.Settings.InitTimeout = o.Timeout
 	err = e.all(ctx)
+	if e.failed != nil {
+		err = e.failed
+	}
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -128,7 +129,7 @@ type engine struct {
 	first  protocol.Answer // of the state, before anything was done
 	valid  protocol.Answer // of the state, when it was right
 	made   bool            // the test may have made something that is there now
-	change int             // how many actions were run, for their keys
+	failed error           // why the test cannot go on, which is not the image's fault
 }
 
 // all goes from what harms nothing to what changes the world.
@@ -168,49 +169,6 @@ func (e *engine) all(ctx context.Context) error {
 	return nil
 }
 
-// mount gives the image its plugs, and says which are missing.
-func (e *engine) mount() error {
-	var missing []string
-	for _, name := range slices.Sorted(maps.Keys(e.ty.Plugs)) {
-		want := e.ty.Plugs[name]
-		plug, given := e.o.Plugs[name]
-		switch {
-		case !given && !want.Optional:
-			missing = append(missing, fmt.Sprintf("-plug %s=PATH (seen in the container at %s)", name, want.ContainerPath))
-			continue
-		case !given:
-			continue
-		case plug.ReadOnly && want.Writable && !want.AnyMode && !want.Optional:
-			return diag.Errorf("Plug is read-only", "The image wants to write to the plug %q, which is given to be read only: leave out :ro.", name)
-		}
-		e.target.Mounts = append(e.target.Mounts, invoke.Mount{Source: plug.Path, Target: want.ContainerPath, Writable: want.Writable && !plug.ReadOnly})
-	}
-	if len(missing) > 0 {
-		list := ""
-		for _, m := range missing {
-			list += "\n" + m
-		}
-		return diag.Errorf("Missing plug", "The image asks for files or directories of this host. Say which:%s", list)
-	}
-	for _, name := range slices.Sorted(maps.Keys(e.o.Plugs)) {
-		if _, asked := e.ty.Plugs[name]; !asked {
-			return diag.Errorf("No such plug", "The image does not ask for a plug %q. %s", name, asksFor(e.ty))
-		}
-	}
-	return nil
-}
-
-func asksFor(ty protocol.Type) string {
-	if len(ty.Plugs) == 0 {
-		return "It asks for none."
-	}
-	text := "It asks for:"
-	for _, name := range slices.Sorted(maps.Keys(ty.Plugs)) {
-		text += " " + name
-	}
-	return text + "."
-}
-
 // nothingThere keeps the test from harming what somebody else made.
 func (e *engine) nothingThere() error {
 	there := e.first.Status != protocol.Missing
@@ -229,13 +187,17 @@ func (e *engine) nothingThere() error {
 
 // check makes one check and says whether what follows can be made.
 func (e *engine) check(ctx context.Context, name string, f func(context.Context) outcome) bool {
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || e.failed != nil {
 		return false
 	}
 	e.tap.begin()
 	out := f(ctx)
 	if ctx.Err() != nil {
 		return false // an interrupt is no verdict on the image
+	}
+	if out.err != nil {
+		e.failed = out.err
+		return false
 	}
 	c := Check{Name: name, Title: titles[name], Verdict: out.verdict, Reason: e.o.Hide(out.reason), Fix: out.fix}
 	if out.verdict == Fail {
@@ -263,37 +225,13 @@ func (e *engine) add(c Check) {
 
 // skipAll reports the checks from one on that cannot be made.
 func (e *engine) skipAll(reason, from string) {
+	if e.failed != nil {
+		return
+	}
 	for _, name := range order[slices.Index(order, from):] {
 		done := slices.ContainsFunc(e.report.Checks, func(c Check) bool { return c.Name == name })
 		if !done && name != checkSecrets {
 			e.add(Check{Name: name, Title: titles[name], Verdict: Skip, Reason: reason})
 		}
 	}
-}
-
-// outcome is what a check found.
-type outcome struct {
-	verdict     Verdict
-	reason, fix string
-}
-
-func pass(format string, args ...any) outcome {
-	return outcome{verdict: Pass, reason: fmt.Sprintf(format, args...)}
-}
-
-func skip(format string, args ...any) outcome {
-	return outcome{verdict: Skip, reason: fmt.Sprintf(format, args...)}
-}
-
-func fail(fix, format string, args ...any) outcome {
-	return outcome{verdict: Fail, fix: fix, reason: fmt.Sprintf(format, args...)}
-}
-
-// broken is a failure with the words that deployster has for its users.
-func broken(fix string, err error) outcome {
-	text := err.Error()
-	if list := diag.From("", err); len(list) > 0 {
-		text = list[0].Detail
-	}
-	return outcome{verdict: Fail, fix: fix, reason: text}
 }
