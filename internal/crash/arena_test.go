@@ -17,13 +17,18 @@ import (
 )
 
 // resources writes a manifest of things in two chains and the values that they
-// are to hold.
+// are to hold. A name such as "z<a" is z, which was a.
 func resources(values map[string]string) string {
 	var b strings.Builder
-	names := slices.Sorted(maps.Keys(values))
-	for i, name := range names {
-		fmt.Fprintf(&b, "resource %q {\n  type = \"test/thing:1\"\n  config = { v = %q }\n", name, values[name])
-		if i > 1 {
+	var names []string
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		name, from, moved := strings.Cut(key, "<")
+		if moved {
+			fmt.Fprintf(&b, "moved {\n  from = resource.%s\n  to = resource.%s\n}\n", from, name)
+		}
+		names = append(names, name)
+		fmt.Fprintf(&b, "resource %q {\n  type = \"test/thing:1\"\n  config = { v = %q }\n", name, values[key])
+		if i := len(names) - 1; i > 1 {
 			fmt.Fprintf(&b, "  depends_on = [resource.%s]\n", names[i-2])
 		}
 		b.WriteString("}\n")
@@ -37,7 +42,9 @@ type history struct {
 	before, after map[string]string // name -> value
 }
 
-// histories cover making from nothing, and changing, removing and making at once.
+// histories cover making from nothing, changing, removing and making at once, and
+// moving. (The things of this world are known by their names: one that is moved
+// is made anew, and what it was is left.)
 func histories() []history {
 	return []history{
 		{"from nothing", nil, map[string]string{"a": "1", "b": "1", "c": "1", "d": "1"}},
@@ -45,6 +52,7 @@ func histories() []history {
 		{"remove all", map[string]string{"a": "1", "b": "1", "c": "1"}, map[string]string{}},
 		{"many", map[string]string{"a": "1", "b": "1", "c": "1", "d": "1", "e": "1"},
 			map[string]string{"a": "2", "b": "2", "d": "1", "f": "1", "g": "1", "h": "1", "i": "1", "j": "1"}},
+		{"moves", map[string]string{"a": "1", "b": "1", "c": "1"}, map[string]string{"x<a": "1", "y<b": "2", "z": "1"}},
 	}
 }
 
@@ -186,6 +194,15 @@ func (a *arena) faults(o outcome) (faults []string, inFlight []string) {
 			say("lost: %s was said to be recorded as %s, and is %s", addr, want, got)
 		}
 	}
+	for _, moved := range o.said("moved") {
+		from, to, _ := strings.Cut(moved, " ")
+		if _, there := s.Resources[from]; there && !slices.ContainsFunc(o.said("moved"), func(m string) bool { return strings.HasSuffix(m, " "+from) }) {
+			say("lost: that %s was moved to %s", from, to)
+		}
+		if _, there := s.Resources[to]; !there {
+			say("lost: %s, which was %s", to, from)
+		}
+	}
 	for _, addr := range o.said("removed") {
 		if _, there := s.Resources[addr]; there {
 			say("lost: that %s was removed", addr)
@@ -254,14 +271,19 @@ func (a *arena) settled(o outcome, h history) (faults []string) {
 	if err != nil || recovery != nil {
 		say("torn: %v, %v", err, recovery)
 	}
-	want := map[string]string{}
-	for name, value := range h.after {
+	want, left := map[string]string{}, map[string]string{}
+	for key, value := range h.after {
+		name, from, moved := strings.Cut(key, "<")
+		if moved {
+			left[from] = fmt.Sprintf(`{"v":%q}`, h.before[from])
+		}
 		want[name] = fmt.Sprintf(`{"v":%q}`, value)
 		if !sameJSON(s.Resources[name].State, []byte(want[name])) {
 			say("lost: the state says of %s %s", name, s.Resources[name].State)
 		}
 	}
-	if len(s.Resources) != len(want) || !maps.Equal(things(done), want) {
+	maps.Copy(left, want)
+	if len(s.Resources) != len(want) || !maps.Equal(things(done), left) {
 		say("wrong: the state has %d resources, there are %v, and wanted is %v", len(s.Resources), things(done), want)
 	}
 	return faults

@@ -119,6 +119,16 @@ func (a acknowledged) Valid(addr string, e state.Entry) error {
 	return err
 }
 
+func (a acknowledged) Moved(moves []state.Move) error {
+	err := a.Journal.Moved(moves)
+	for _, m := range moves {
+		if err == nil {
+			fmt.Printf("moved: %s %s\n", m.From, m.To)
+		}
+	}
+	return err
+}
+
 func (a acknowledged) Removed(addr string) error {
 	err := a.Journal.Removed(addr)
 	if err == nil {

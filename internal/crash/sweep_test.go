@@ -20,6 +20,9 @@ func TestKilledEverywhere(t *testing.T) {
 			if parallelism == 2 && h.name == "remove all" {
 				continue // two things at once at the most
 			}
+			if parallelism > 1 && h.name == "moves" {
+				continue // they are made before anything runs
+			}
 			t.Run(fmt.Sprintf("%s at %d", h.name, parallelism), func(t *testing.T) {
 				t.Parallel()
 				a := newArena(t, parallelism)
