@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,6 +63,7 @@ func oneOf(names []string) string {
 // when one expression was evaluated for several reasons, and are said once.
 func (m *Manifest) convert(list hcl.Diagnostics) diag.Diagnostics {
 	var out diag.Diagnostics
+	list = foremost(list)
 	type key struct{ where, summary, detail string }
 	seen := map[key]bool{}
 	var secrets []string
@@ -89,6 +91,31 @@ func (m *Manifest) convert(list hcl.Diagnostics) diag.Diagnostics {
 	}
 	slices.SortStableFunc(out, inOrder)
 	return out
+}
+
+// maxDiagnostics is how many mistakes are told at one time. More help nobody, and
+// each costs a search through its file.
+const maxDiagnostics = 200
+
+// foremost leaves the first of very many diagnostics, errors before warnings, and
+// says how many there are besides.
+func foremost(list hcl.Diagnostics) hcl.Diagnostics {
+	if len(list) <= maxDiagnostics {
+		return list
+	}
+	place := func(d *hcl.Diagnostic) hcl.Range {
+		if d.Subject == nil {
+			return hcl.Range{}
+		}
+		return *d.Subject
+	}
+	sorted := slices.Clone(list)
+	slices.SortStableFunc(sorted, func(a, b *hcl.Diagnostic) int {
+		return cmp.Or(int(a.Severity)-int(b.Severity), strings.Compare(place(a).Filename, place(b).Filename), place(a).Start.Byte-place(b).Start.Byte)
+	})
+	first := sorted[0]
+	return append(sorted[:maxDiagnostics:maxDiagnostics], &hcl.Diagnostic{Severity: first.Severity, Summary: "Many mistakes",
+		Detail: fmt.Sprintf("There are %d more. Mend these first: others may be because of them.", len(list)-maxDiagnostics)})
 }
 
 // validText puts a ? for each byte that is no text, so that offsets stay right.

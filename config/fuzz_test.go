@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
 	"deployster/config/limits"
 	"deployster/internal/diag"
 )
@@ -135,6 +138,73 @@ func FuzzExpression(f *testing.F) {
 			t.Errorf("took %s", took)
 		}
 		_ = Unfinished(expr)
+	})
+}
+
+// expressions are all that stand in the corpus.
+func expressions(t testing.TB) [][]byte {
+	t.Helper()
+	var out [][]byte
+	for name, src := range corpus(t) {
+		file, diags := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
+		if filepath.Ext(name) != ".hcl" || diags.HasErrors() {
+			continue
+		}
+		_ = hclsyntax.VisitAll(file.Body.(*hclsyntax.Body), func(n hclsyntax.Node) hcl.Diagnostics {
+			if a, ok := n.(*hclsyntax.Attribute); ok {
+				out = append(out, a.Expr.Range().SliceBytes(src))
+			}
+			return nil
+		})
+	}
+	if len(out) < 200 {
+		t.Fatalf("only %d expressions in the corpus", len(out))
+	}
+	return out
+}
+
+// FuzzExpressionInManifest: no expression makes the tool panic or hang, whether it stands
+// in a manifest, where its parts are known or not, or comes in by -var.
+func FuzzExpressionInManifest(f *testing.F) {
+	for _, text := range expressions(f) {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		dir := t.TempDir()
+		src := Sources{Workspace: dir, Dir: dir, Manifests: []File{{"main.hcl", []byte(`
+variable "text" { default = "t" }
+variable "list" { default = [1, "b", null] }
+variable "secret" {
+  default   = { a = "canary-in-the-mine" }
+  sensitive = true
+}
+variable "given" {
+  type    = any
+  default = null
+}
+resource "x" { type = "acme/x" }
+locals {
+  value = ` + string(text) + `
+}
+output "o" {
+  value     = local.value
+  sensitive = true
+}
+`)}}}
+		m, diags := Load(src, []VarInput{Answered("given", string(text))}, Builtins{Version: "0.1.0"})
+		survived(t, diags)
+		for _, d := range diags {
+			if strings.Contains(d.Detail, "canary-in-the-mine") {
+				t.Fatalf("a secret is shown: %v", d)
+			}
+		}
+		if diags.HasErrors() {
+			return
+		}
+		for _, complete := range []bool{false, true} {
+			_, diags := m.Outputs(Scope{"x": {Known: []byte(`{"ip": "1.2.3.4", "l": [1, {"y": null}]}`), Complete: complete}})
+			survived(t, diags)
+		}
 	})
 }
 

@@ -4,57 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
-
-// Each of these has killed or held up a program that gave it to HCL's parser.
-func TestBombs(t *testing.T) {
-	t.Parallel()
-	const n = 120_000
-	for name, text := range map[string]string{
-		"brackets.hcl":       "locals {\n a = " + strings.Repeat("[", n),
-		"parentheses.hcl":    "locals {\n a = " + strings.Repeat("(", n),
-		"braces.hcl":         "locals {\n a = " + strings.Repeat("{a=", n),
-		"bangs.hcl":          "locals {\n a = " + strings.Repeat("!", n) + "true\n}",
-		"minuses.hcl":        "locals {\n a = " + strings.Repeat("- ", n) + "1\n}",
-		"plus.hcl":           "locals {\n a = 1" + strings.Repeat("+1", n) + "\n}",
-		"conditions.hcl":     "locals {\n a = " + strings.Repeat("true?1:", n/4) + "1\n}",
-		"indexes.hcl":        "locals {\n a = b" + strings.Repeat("[c]", n/4) + "\n}",
-		"index_of.hcl":       "locals {\n a = b" + strings.Repeat(".c[d]", n/8) + "\n}",
-		"attributes.hcl":     "locals {\n a = b" + strings.Repeat(".c", n/4) + "\n}",
-		"parts.hcl":          "locals {\n a = \"" + strings.Repeat("${b}", n/8) + "\"\n}",
-		"elements.hcl":       "locals {\n a = [" + strings.Repeat("b,", n/4) + "]\n}",
-		"calls.hcl":          "locals {\n a = " + strings.Repeat("a(", n) + "\n}",
-		"templates.hcl":      "locals {\n a = " + strings.Repeat(`"${`, n) + "\n}",
-		"directives.hcl":     "locals {\n a = \"" + strings.Repeat(`%{if true}`, n/4) + "\"\n}",
-		"blocks.hcl":         strings.Repeat("a {\n", n),
-		"heredoc.hcl":        "locals {\n a = <<E\n" + strings.Repeat("${", n) + "\nE\n}",
-		"number.hcl":         "locals {\n a = " + strings.Repeat("9", n) + "\n}",
-		"splat.hcl":          "locals {\n a = b" + strings.Repeat("[*]", n/4) + "\n}",
-		"for.hcl":            "locals {\n a = " + strings.Repeat("[for x in ", n/8) + "\n}",
-		"brackets.hcl.json":  `{"locals": {"a": ` + strings.Repeat("[", n),
-		"objects.hcl.json":   strings.Repeat(`{"a":`, n/2),
-		"templates.hcl.json": `{"locals": {"a": "` + strings.Repeat(`${[`, n) + `"}}`,
-		"escaped.hcl.json":   `{"locals": {"a": "$\u007b` + strings.Repeat(`(`, n) + `}"}}`,
-		"number.hcl.json":    `{"locals": {"a": 1e100000000}}`,
-		"zeros.hcl":          "\x00\xff\xfe",
-		"bom.hcl":            "\xef\xbb\xbflocals {\n}}",
-	} {
-		start := time.Now()
-		_, diags := Load(Sources{Workspace: "/w", Dir: "/w", Manifests: []File{{name, []byte(text)}}}, nil, Builtins{})
-		if !diags.HasErrors() {
-			t.Errorf("%s: no error", name)
-		}
-		for _, d := range diags {
-			if d.Snippet != nil && len(d.Snippet.Code) > 20_000 {
-				t.Errorf("%s: a snippet of %d bytes", name, len(d.Snippet.Code))
-			}
-		}
-		if took := time.Since(start); took > 20*time.Second {
-			t.Errorf("%s: took %s", name, took)
-		}
-	}
-}
 
 // A chain of references costs stack for each link, and must not cost all of it.
 func TestLongChains(t *testing.T) {

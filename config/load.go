@@ -199,6 +199,9 @@ func firstOfEach(diags hcl.Diagnostics) hcl.Diagnostics {
 		if !again {
 			out = append(out, d)
 		}
+		if len(out) > maxDiagnostics {
+			break
+		}
 	}
 	return out
 }

@@ -14,7 +14,8 @@ import (
 
 // The limits on what is parsed, and on values.
 const (
-	Tokens     = 100_000  // in one file
+	Tokens     = 320_000  // in one file: a generated one of a megabyte has about as many
+	Signs      = 400_000  // words and signs in one file, also in its text and comments
 	Depth      = 100      // nested blocks, brackets, templates and values
 	Operators  = 2000     // in one expression
 	NumberText = 64       // characters of a number literal

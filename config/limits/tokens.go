@@ -9,6 +9,13 @@ import (
 // recursive parser does. It is nil when they are fit to be parsed. Lexical
 // errors are left to the parser.
 func Native(src []byte, filename string, template bool, start hcl.Pos) *hcl.Diagnostic {
+	if at := signs(src); at >= 0 {
+		r := hcl.Range{Filename: filename, Start: start, End: start}
+		for _, pos := range []*hcl.Pos{&r.Start, &r.End} {
+			*pos = advance(*pos, src[:at])
+		}
+		return Exceeded(r, "words and signs in one file, those in its text included", Signs)
+	}
 	lex := hclsyntax.LexConfig
 	if template {
 		lex = hclsyntax.LexTemplate
@@ -28,6 +35,25 @@ func Native(src []byte, filename string, template bool, start hcl.Pos) *hcl.Diag
 		}
 	}
 	return nil
+}
+
+// signs says where a text has more words and signs than Signs, -1 if it has not.
+// A token costs a hundred times the byte that it may be, so that they are
+// counted, roughly, before there are tokens.
+func signs(src []byte) int {
+	n, word := 0, false
+	for i, c := range src {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c >= 0x80
+		if letter && word || c == ' ' || c == '\t' {
+			word = letter
+			continue
+		}
+		word = letter
+		if n++; n > Signs {
+			return i
+		}
+	}
+	return -1
 }
 
 // scanFrame is one open bracket. Operators add to the depth of the expression

@@ -19,6 +19,11 @@ func YAML(text string) error {
 	if n := strings.Count(text, "\n") + strings.Count(text, "- ") + strings.Count(text, "? "); n > Tokens {
 		return fmt.Errorf("it has more than %d lines and items", Tokens)
 	}
+	for line := range strings.Lines(text) {
+		if opened(line) > Depth || strings.HasPrefix(line, strings.Repeat(" ", 8*Depth)) {
+			return fmt.Errorf("it is nested deeper than %d levels", Depth)
+		}
+	}
 	var root yaml.Node
 	if yaml.Unmarshal([]byte(text), &root) != nil {
 		return nil
@@ -26,6 +31,19 @@ func YAML(text string) error {
 	c := yamlCount{known: map[*yaml.Node]yamlSize{}}
 	_, err := c.size(&root, 0)
 	return err
+}
+
+// opened is how many lists and mappings a line begins: "- - ? " are three.
+func opened(line string) int {
+	n := 0
+	for {
+		line = strings.TrimLeft(line, " \t")
+		if len(line) < 2 || line[0] != '-' && line[0] != '?' || line[1] != ' ' && line[1] != '\t' {
+			return n
+		}
+		line = line[1:]
+		n++
+	}
 }
 
 // yamlSize is what a node becomes as a value.
