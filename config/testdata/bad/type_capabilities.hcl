@@ -12,5 +12,5 @@ type "u" {
     drop = ["CAP_SYS_TIME"]
   }
 }
-# error 4:12 Linux has no capability "NET_ADMINN". Did you mean "NET_ADMIN"?
+# error 4:12 There is no capability "NET_ADMINN". Did you mean "NET_ADMIN"?
 # error 12:12 both added and dropped
