@@ -232,6 +232,12 @@ type door struct {
 	deny bool
 }
 
+// What is noted in the place of a status that was never sent.
+const (
+	cutOff  = 0
+	shutOut = 1
+)
+
 func (d *door) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	isBlob := strings.Contains(q.URL.Path, "/blobs/sha256:") && q.Method == http.MethodGet
 	d.mu.Lock()
@@ -241,6 +247,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 	d.mu.Unlock()
 	if shut {
+		d.note(q, shutOut)
 		panic(http.ErrAbortHandler)
 	}
 	if deny {
@@ -280,7 +287,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	if cut > 0 {
 		_, _ = io.CopyN(w, body, int64(cut))
 		_ = http.NewResponseController(w).Flush()
-		d.note(q, 0)
+		d.note(q, cutOff)
 		panic(http.ErrAbortHandler) // ends the connection
 	}
 	_, _ = io.Copy(w, body)

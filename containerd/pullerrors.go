@@ -113,7 +113,7 @@ func (r *Runtime) why(ctx context.Context, name string, err error) string {
 	case errors.As(err, &content):
 		return fmt.Sprintf("The registry %s sent something else than %s. Nothing of it was kept. The registry, a mirror or a proxy is broken or hostile: ask who runs it, and do not try to get around this.", host, content.digest)
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return fmt.Sprintf("There is no host %s: %s. Check the name of the image; a name without a registry is one of docker.io.", dns.Name, sentence(err))
+		return fmt.Sprintf("There is no host %s. Check the name of the image; a name without a registry is one of docker.io. Or this machine cannot look up names: %s.", dns.Name, sentence(dns))
 	case isTLS(err):
 		return r.whyTLS(host, err)
 	case errors.Is(err, docker.ErrInvalidAuthorization),

@@ -21,10 +21,9 @@ type pullView struct {
 
 // pullShown is what was said of one pull.
 type pullShown struct {
-	now      containerd.PullProgress
-	since    time.Time // when the download began; zero = it has not
-	told     time.Time
-	attempts int
+	now   containerd.PullProgress
+	since time.Time // when the download began; zero = it has not
+	told  time.Time
 }
 
 func newPullView(p printer, line *lockedWriter, terminal bool) *pullView {

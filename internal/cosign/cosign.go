@@ -6,6 +6,7 @@ package cosign
 import (
 	"bytes"
 	"crypto"
+	"crypto/rsa"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
@@ -29,7 +30,10 @@ var (
 // Keys are public keys; a signature of any of them will do.
 type Keys []crypto.PublicKey
 
-const maxKeys = 16
+const (
+	maxKeys = 16
+	minRSA  = 2048 // bits
+)
 
 // ParseKeys reads public keys in PEM: ECDSA, RSA or Ed25519.
 func ParseKeys(text []byte) (Keys, error) {
@@ -46,8 +50,8 @@ func ParseKeys(text []byte) (Keys, error) {
 			return nil, errors.New("this is a private key: give the public one, for example cosign.pub, and keep this one secret")
 		}
 		key, err := cryptoutils.UnmarshalPEMToPublicKey(pem.EncodeToMemory(block))
-		if err == nil {
-			err = cryptoutils.ValidatePubKey(key)
+		if short, ok := key.(*rsa.PublicKey); ok && short.N.BitLen() < minRSA {
+			err = fmt.Errorf("an RSA key has %d bits at least, and this one has %d", minRSA, short.N.BitLen())
 		}
 		if err == nil {
 			_, err = signature.LoadVerifier(key, crypto.SHA256)
