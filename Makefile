@@ -2,7 +2,7 @@
 # missing. LIGHT are the packages that start no containers: they are tested
 # with the race detector, which needs no second build of containerd.
 LIGHT = ./apply/... ./config/... ./plan/... ./state/... ./protocol/... ./internal/diag/... ./internal/durable/... \
-	./internal/graph/... ./internal/invoke/... ./internal/strictjson/... ./internal/typeclient/...
+	./internal/graph/... ./internal/invoke/... ./internal/strictjson/... ./internal/typeclient/... ./internal/typetest/... ./internal/imagefiles/...
 
 .PHONY: build demo test check bench race fuzz crash clean functions-table
 

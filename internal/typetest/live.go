@@ -24,6 +24,7 @@ func (e *engine) live(ctx context.Context) {
 		e.check(ctx, checkForecast, e.checkForecast)
 		e.check(ctx, checkTwice, e.applyTwice)
 		e.check(ctx, checkLastState, e.askWithMemory)
+		e.check(ctx, checkRenamed, e.rename)
 		e.check(ctx, checkUpdate, e.update)
 		e.check(ctx, checkWorker, e.compareWorker)
 		e.check(ctx, checkReuse, e.compareReuse)
@@ -174,6 +175,23 @@ func (e *engine) askWithMemory(ctx context.Context) outcome {
 	in := e.input(e.o.Config)
 	in.LastState = e.valid.State
 	return e.sameAnswer(ctx, in, e.valid, fixMemory)
+}
+
+const fixRenamed = "Find the thing by its config or by \"last_state\", not by the \"name\" beside the config, which a moved block of a manifest changes."
+
+// rename asks for the same thing as another resource. That its name is all that
+// a type goes by is allowed; its users cannot rename their resources then.
+func (e *engine) rename(ctx context.Context) outcome {
+	before := e.target.Address
+	defer func() { e.target.Address = before }()
+	e.target.Address = e.o.Name + "-renamed"
+	in := e.input(e.o.Config)
+	in.LastState = e.valid.State
+	out := e.sameAnswer(ctx, in, e.valid, fixRenamed)
+	if out.verdict == Fail {
+		out.verdict, out.reason = Skip, "under another name it is another thing"
+	}
+	return out
 }
 
 // update changes the config of what is there.

@@ -21,6 +21,7 @@ const (
 	checkForecast    = "forecast"
 	checkTwice       = "apply-twice"
 	checkLastState   = "last-state"
+	checkRenamed     = "renamed"
 	checkUpdate      = "update"
 	checkWorker      = "worker"
 	checkReuse       = "reuse"
@@ -38,7 +39,7 @@ const (
 var order = []string{
 	checkInit, checkInitAgain, checkInitGrease, checkInitTerm, checkConfig, checkStrict,
 	checkState, checkStateAgain, checkStateGrease, checkStateTerm,
-	checkActions, checkValid, checkStateSchema, checkForecast, checkTwice, checkLastState, checkUpdate, checkWorker, checkReuse,
+	checkActions, checkValid, checkStateSchema, checkForecast, checkTwice, checkLastState, checkRenamed, checkUpdate, checkWorker, checkReuse,
 	checkAbsent, checkAbsentAgain, checkGone, checkRecreate, checkDestroyed, checkSecrets,
 }
 
@@ -61,6 +62,7 @@ var titles = map[string]string{
 	checkForecast:    "what was forecast came true",
 	checkTwice:       "a second apply has nothing to do",
 	checkLastState:   "what deployster remembers does not change the verdict",
+	checkRenamed:     "the resource may get another name",
 	checkUpdate:      "a changed config is carried out",
 	checkWorker:      "a worker answers as fresh runs do",
 	checkReuse:       "runs after each other do not disturb each other",

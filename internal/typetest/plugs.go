@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"deployster/internal/diag"
 	"deployster/internal/invoke"
@@ -12,6 +13,10 @@ import (
 
 // mount gives the image its plugs, and says which are missing.
 func (e *engine) mount() error {
+	if len(e.ty.RequiredResources) > 0 {
+		return diag.Errorf("The type needs other resources", "The image asks for dependencies (%s), which this test has none of. Test it in a manifest, with `deployster plan` and `deployster apply`.",
+			strings.Join(slices.Sorted(maps.Keys(e.ty.RequiredResources)), ", "))
+	}
 	var missing []string
 	for _, name := range slices.Sorted(maps.Keys(e.ty.Plugs)) {
 		want := e.ty.Plugs[name]

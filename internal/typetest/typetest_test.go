@@ -62,7 +62,7 @@ func TestCarefulTypePasses(t *testing.T) {
 		t.Errorf("skipped: %v", skipped)
 	}
 	want := strings.Fields("init init-again init-unknown-keys init-sigterm config config-strict state state-again state-unknown-keys state-sigterm " +
-		"actions valid state-schema forecast apply-twice last-state update worker absent absent-again gone create-again destroy-again secrets")
+		"actions valid state-schema forecast apply-twice last-state renamed update worker absent absent-again gone create-again destroy-again secrets")
 	if got := verdicts(r, typetest.Pass); !slices.Equal(got, want) {
 		t.Errorf("passed: %v\nwant    %v", got, want)
 	}
@@ -133,7 +133,7 @@ func TestEachCheckCanFail(t *testing.T) {
 	}
 	r, _ := test(t, &faulty{}, nil)
 	for _, c := range r.Checks {
-		if !seen[c.Name] && c.Name != "config-strict" && c.Name != "destroy-again" { // these: below
+		if !seen[c.Name] && c.Name != "config-strict" && c.Name != "destroy-again" && c.Name != "renamed" { // these: below
 			t.Errorf("no fault makes %s fail", c.Name)
 		}
 	}
@@ -163,7 +163,11 @@ func TestOpenSchemas(t *testing.T) {
 			t.Errorf("%s: %v %+v", fault, err, c)
 		}
 	}
-	r, _ := test(t, &faulty{fault: "init is greedy"}, nil)
+	r, err := test(t, &faulty{fault: "goes by its name"}, nil)
+	if c := find(t, r, "renamed"); err != nil || r.Failed > 0 || c.Verdict != typetest.Skip || !strings.Contains(c.Fix, "moved block") {
+		t.Errorf("%v %+v", err, c)
+	}
+	r, _ = test(t, &faulty{fault: "init is greedy"}, nil)
 	if c := find(t, r, "config"); !strings.Contains(c.Reason, `"zone" is missing`) {
 		t.Errorf("%+v", c)
 	}
@@ -246,6 +250,13 @@ func TestWhatKeepsTheTestFromBeingMade(t *testing.T) {
 	o.Plugs = map[string]typetest.Plug{"a": {Path: t.TempDir(), ReadOnly: true}}
 	if _, err := typetest.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), ":ro") {
 		t.Errorf("a plug that cannot be written to: %v", err)
+	}
+	fake.Add("acme/needs", func(_ context.Context, _ invoke.Spec, _ io.Reader, out, _ io.Writer) int {
+		_, _ = out.Write([]byte(`{"label":"One","required_resources":{"net":"acme/net"},"state_action":{"args":["state"]}}`))
+		return 0
+	})
+	if _, err := typetest.Run(t.Context(), typetest.Options{Runner: fake, Image: "acme/needs", Config: json.RawMessage(`{}`)}); err == nil || !strings.Contains(err.Error(), "dependencies (net)") {
+		t.Errorf("dependencies that are missing: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	f := &faulty{texts: map[string]string{}}
