@@ -148,9 +148,14 @@ func (m *Manifest) judgeAll(addr string, s Scope, which func(*resource) []condit
 func (e *evaluator) judgeList(list []condition, at site) (open []string, diags hcl.Diagnostics) {
 	for _, c := range list {
 		v, d := e.judge(c, at)
-		if diags = append(diags, d...); v == undecided {
-			open = append(open, e.unknownRefs(c.expr, at)...)
+		if diags = append(diags, d...); v != undecided {
+			continue
 		}
+		refs := e.unknownRefs(c.expr, at)
+		if len(refs) == 0 {
+			refs = []string{"a value that is not known"} // an undecided condition is never passed over
+		}
+		open = append(open, refs...)
 	}
 	return open, diags
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"deployster/internal/diag"
 )
@@ -188,5 +189,32 @@ func TestLifecycleInJSON(t *testing.T) {
 	want := `No 2.Not ok.z[{k fail [y]}]{"size":7,"tags":{"x":"old"}}{"size":7}z["k"]false`
 	if got != want {
 		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// A condition over what is made when the plan is applied is decided then.
+func TestConditionsOfWhatIsMadeInAnApply(t *testing.T) {
+	t.Parallel()
+	m := load(t, `
+resource "a" {
+  type = "acme/a:1"
+  lifecycle {
+    precondition {
+      condition     = length(uuid()) < 3
+      error_message = "Too long."
+    }
+  }
+}
+`)
+	open, diags := m.Preconditions("a", Scope{})
+	if len(diags) > 0 || len(open) != 1 {
+		t.Errorf("planned: %q %v", open, diags)
+	}
+	if open, _ := load(t, conditional).Postconditions("b", Scope{}); !slices.Contains(open, "resource.b.state.ok") {
+		t.Errorf("of itself: %q", open)
+	}
+	open, diags = m.Applying(time.Now()).Preconditions("a", Scope{})
+	if len(open) > 0 || !strings.Contains(details(diags), "Too long.") {
+		t.Errorf("applied: %q %v", open, diags)
 	}
 }

@@ -292,6 +292,10 @@ func (e *evaluator) unknownRef(ref reference, at site, found map[string]bool, se
 		}
 		return
 	}
+	if root == "self" && at.res != nil {
+		e.unknownPart(at.res, want{steps: ref.t[1:], open: ref.open}, found, seen)
+		return
+	}
 	if root != "resource" && root != "module" {
 		return
 	}
