@@ -4,7 +4,7 @@
 LIGHT = ./apply/... ./config/... ./plan/... ./state/... ./protocol/... ./internal/diag/... ./internal/durable/... \
 	./internal/graph/... ./internal/invoke/... ./internal/strictjson/... ./internal/typeclient/... ./internal/typetest/... ./internal/imagefiles/...
 
-.PHONY: build demo test check bench race fuzz crash clean functions-table
+.PHONY: build demo test check bench bench-validate race fuzz crash clean functions-table
 
 build:
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags="-s -w" -o bin/deployster .
@@ -34,6 +34,10 @@ bench: build
 	.ci/setup test
 	go run ./internal/bench -pairs $${PAIRS:-3} -resources $${RESOURCES:-100}
 	DEPLOYSTER_STDIN_RUNS=$${STDIN_RUNS:-500} go test -count=1 -v -run '^TestStdinArrives$$' ./containerd
+
+# The part of bench that needs no containers: a minute or two.
+bench-validate: build
+	go run ./internal/bench -pairs $${PAIRS:-5} -only validate
 
 # What terraform console prints for config/testdata/functions/expressions.txt.
 functions-table:

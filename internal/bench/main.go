@@ -52,6 +52,8 @@ func run(ctx context.Context, pairs, resources int, only string) error {
 	}{
 		{"version", func() (row, error) { return versionRow(ctx, tool) }},
 		{"first run", func() (row, error) { return bootRow(ctx, tool) }},
+		{"validate 1000", func() (row, error) { return validateRow(ctx, tool, 1000, pairs) }},
+		{"validate 10000", func() (row, error) { return validateRow(ctx, tool, 10_000, pairs) }},
 	}
 	for _, parallel := range []int{1, 8} {
 		for _, command := range []string{"plan", "apply"} {
