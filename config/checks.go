@@ -28,6 +28,15 @@ func (m *Manifest) checkAllRefs(b *moduleBlock) hcl.Diagnostics {
 			diags = append(diags, m.checkCondition(c, b, r)...)
 		}
 	}
+	for _, name := range sortedKeys(b.variables) {
+		if v := b.variables[name]; v.dynamic { // the others are checked where they are evaluated
+			for _, check := range v.checks {
+				for _, attr := range sortedKeys(check) {
+					diags = append(diags, m.checkRefs(check[attr].Expr, place{what: "a validation", static: true, late: true}, b, nil)...)
+				}
+			}
+		}
+	}
 	for _, name := range sortedKeys(b.outputs) {
 		if a := b.outputs[name].attrs["value"]; a != nil {
 			diags = append(diags, m.checkRefs(a.Expr, place{what: "the value of an output"}, b, nil)...)

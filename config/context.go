@@ -151,7 +151,7 @@ func (e *evaluator) variable(name string, mod *module) (known, hcl.Diagnostics) 
 	if a == nil {
 		return known{value: v.hidden(v.fallback())}, nil
 	}
-	return e.memo(memoKey{mod: mod, kind: kindVariable, name: name}, a.Expr, func() (cty.Value, hcl.Diagnostics) {
+	got, diags := e.memo(memoKey{mod: mod, kind: kindVariable, name: name}, a.Expr, func() (cty.Value, hcl.Diagnostics) {
 		value, diags := e.value(a.Expr, mod.inputs())
 		if diags.HasErrors() {
 			return cty.UnknownVal(v.typ), diags
@@ -163,6 +163,10 @@ func (e *evaluator) variable(name string, mod *module) (known, hcl.Diagnostics) 
 		}
 		return v.hidden(got), diags
 	})
+	if v.dynamic && !diags.HasErrors() {
+		diags = append(diags, e.validateLate(v, got.value, mod)...)
+	}
+	return got, diags
 }
 
 // image gives type.NAME: the image, as text.

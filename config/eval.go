@@ -44,6 +44,7 @@ const (
 	kindEach
 	kindForEach
 	kindModule
+	kindValidation
 )
 
 type result struct {
@@ -92,6 +93,12 @@ func (m *Manifest) Outputs(s Scope) ([]Output, diag.Diagnostics) {
 			out[i].Open, list = open, append(list, d...)
 		}
 		m.eachModule(func(mod *module) {
+			for _, name := range sortedKeys(mod.block.variables) {
+				if v := mod.block.variables[name]; v.dynamic && len(v.checks) > 0 {
+					_, d := e.variable(name, mod)
+					list = append(list, d...)
+				}
+			}
 			for _, name := range sortedKeys(mod.block.outputs) {
 				if mod != m.top {
 					_, d := e.judgeList(mod.block.outputs[name].before, mod.site())

@@ -230,3 +230,50 @@ output "o" { value = module.web.x }`, `output "x" { value = 1 }`, `main.hcl:5:22
 		}
 	}
 }
+
+// A variable that is made of a resource is validated as soon as it is known.
+func TestModuleVariablesAreValidatedLate(t *testing.T) {
+	t.Parallel()
+	m := loadFiles(t, map[string]string{"main.hcl": `
+resource "r" { type = "x" }
+variable "secret" {
+  default   = { user = "me" }
+  sensitive = true
+}
+module "web" {
+  source  = "./web"
+  zone    = resource.r.state.zone
+  account = var.secret
+}
+`, "web": `
+variable "zone" {
+  type     = string
+  nullable = false
+  validation {
+    condition     = startswith(var.zone, "europe-") && local.dashes == 2
+    error_message = "Not in Europe: ${var.zone}."
+  }
+}
+variable "account" { type = object({ user = string, keys = optional(list(string), ["k"]) }) }
+locals { dashes = length(split("-", var.zone)) }
+resource "inside" {
+  type   = "x"
+  config = { zone = var.zone, account = var.account }
+}
+`})
+	scope := func(zone string) Scope {
+		return Scope{"r": {Known: []byte(`{"zone":` + zone + `}`), Complete: true}}
+	}
+	got, diags := m.Config("module.web.inside", scope(`"europe-west"`))
+	if len(diags) > 0 || string(got.Value) != `{"account":{"keys":["k"],"user":"me"},"zone":"europe-west"}` || !reflect.DeepEqual(got.Sensitive, []string{"/account"}) {
+		t.Errorf("%s %v %v", got.Value, got.Sensitive, diags)
+	}
+	for zone, want := range map[string]string{`"us-east"`: `Not in Europe: us-east.`, `"europe"`: "Not in Europe: europe.", `["x"]`: "does not fit: it must be text"} {
+		if _, diags := m.Config("module.web.inside", scope(zone)); len(diags) != 1 || !strings.Contains(diags[0].Detail, want) {
+			t.Errorf("%s: %v", zone, diags)
+		}
+		if _, diags := m.Outputs(scope(zone)); len(diags) != 1 || !strings.Contains(diags[0].Detail, want) {
+			t.Errorf("outputs with %s: %v", zone, diags)
+		}
+	}
+}

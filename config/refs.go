@@ -25,6 +25,7 @@ type place struct {
 	what   string // for messages: "the type of a resource"
 	static bool   // evaluated before anything is known of resources
 	types  bool   // type.NAME may be used though static
+	late   bool   // what is made of resources may be used though static
 	self   bool   // of a resource: self.state and the like may be used
 	// repeated is the block whose each or count may be used, nil for none.
 	repeated *block
@@ -96,14 +97,14 @@ func (b *moduleBlock) checkRef(ref reference, p place, owner *resource) *hcl.Dia
 		if d := missing(t, "variable", b.variables, "Declare it with a variable block, or correct the name"); d != nil {
 			return d
 		}
-		if p.static && b.variables[name].dynamic {
+		if p.static && !p.late && b.variables[name].dynamic {
 			return tooLate(t, p, "is made of a resource where the module is called")
 		}
 	case "local":
 		if d := missing(t, "local value", b.locals, "Declare it in a locals block, or correct the name"); d != nil {
 			return d
 		}
-		if p.static && b.locals[name].dynamic {
+		if p.static && !p.late && b.locals[name].dynamic {
 			return tooLate(t, p, "needs a resource, or what is made when the plan is applied")
 		}
 	case "type":
@@ -276,7 +277,7 @@ func (b *moduleBlock) moduleAttr(ref reference, p place) *hcl.Diagnostic {
 		}
 		return failure(t.SourceRange(), "Unknown output", "The module %q has no output %q: %s.%s", name, out, oneOf(sortedKeys(child.outputs)), hint)
 	}
-	if !p.static {
+	if !p.static || p.late {
 		return nil
 	}
 	for _, out := range outputsOf(ref, child) {

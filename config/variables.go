@@ -268,30 +268,67 @@ func (m *Manifest) validateVariables(mod *module) hcl.Diagnostics {
 }
 
 func (m *Manifest) validate(v *variable, check hcl.Attributes, mod *module) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, name := range []string{"condition", "error_message"} {
+		if a := check[name]; a != nil {
+			diags = append(diags, m.checkRefs(a.Expr, place{what: "this value", static: true}, mod.block, nil)...)
+		}
+	}
+	if diags.HasErrors() {
+		return diags
+	}
+	return m.evaluator(nil).validate(v, check, mod)
+}
+
+// validate checks one validation block, whose references have been checked.
+func (e *evaluator) validate(v *variable, check hcl.Attributes, mod *module) hcl.Diagnostics {
 	condition, message := check["condition"], check["error_message"]
 	if condition == nil || message == nil {
 		return nil // said when it was decoded
 	}
-	ok, diags := m.staticValue(condition.Expr, cty.Bool, mod.site())
+	of := func(a *hcl.Attribute, want cty.Type) (cty.Value, hcl.Diagnostics) {
+		got, diags := e.value(a.Expr, mod.site())
+		if diags.HasErrors() {
+			return cty.UnknownVal(want), diags
+		}
+		got, d := convertTo(got, want, a.Expr.Range(), "this value")
+		return got, append(diags, d...)
+	}
+	ok, diags := of(condition, cty.Bool)
 	if diags.HasErrors() || !ok.IsKnown() {
 		return diags
 	}
 	text := cty.NilVal
 	if plain, _ := ok.Unmark(); !plain.IsNull() && plain.False() {
 		var d hcl.Diagnostics
-		if text, d = m.staticValue(message.Expr, cty.String, mod.site()); d.HasErrors() {
+		if text, d = of(message, cty.String); d.HasErrors() {
 			return append(diags, d...)
 		}
 	}
-	if d := m.verdict(v, condition.Expr, ok, text, mod); d != nil {
-		d.EvalContext = m.evaluator(nil).context(condition.Expr, mod.site())
+	if d := v.verdict(condition.Expr, ok, text, mod); d != nil {
+		d.EvalContext = e.context(condition.Expr, mod.site())
 		diags = append(diags, d)
 	}
 	return diags
 }
 
+// validateLate checks the validation blocks of a module's variable that is made
+// of resources, once it is known: in the evaluation that finds out.
+func (e *evaluator) validateLate(v *variable, value cty.Value, mod *module) hcl.Diagnostics {
+	key := memoKey{mod: mod, kind: kindValidation, name: v.name}
+	if _, done := e.done[key]; done || len(v.checks) == 0 || !value.IsWhollyKnown() {
+		return nil
+	}
+	e.done[key] = result{}
+	var diags hcl.Diagnostics
+	for _, check := range v.checks {
+		diags = append(diags, e.validate(v, check, mod)...)
+	}
+	return diags
+}
+
 // verdict is what a validation says, nil for nothing.
-func (m *Manifest) verdict(v *variable, condition hcl.Expression, ok, text cty.Value, mod *module) *hcl.Diagnostic {
+func (v *variable) verdict(condition hcl.Expression, ok, text cty.Value, mod *module) *hcl.Diagnostic {
 	if ok, _ = ok.Unmark(); ok.IsNull() {
 		return failure(condition.Range(), "Invalid condition", "The condition of a validation is true or false, and this is null.")
 	}
