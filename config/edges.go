@@ -187,8 +187,8 @@ func (s choice) eachModule(f func(*module)) {
 // each calls f with the numbers of what was chosen: often one of many.
 func (s choice) each(f func(i int)) {
 	if !s.all {
-		for i := range s.wants {
-			f(i)
+		for _, c := range s.wants {
+			f(c.i)
 		}
 		return
 	}
@@ -228,8 +228,8 @@ func (r *reacher) ref(ref reference, at site, into *reach) {
 	case "resource":
 		s := r.e.choose("resource", name, []reference{ref}, at)
 		into.waits = into.waits || s.of != nil && s.of.pending
-		for i, wants := range s.wants {
-			r.instance(&s.list[i], wants[0].steps, into)
+		for _, c := range s.wants {
+			r.instance(&s.list[c.i], c.wants[0].steps, into)
 		}
 		if s.all {
 			for i := range s.list {

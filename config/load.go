@@ -228,22 +228,7 @@ func parseFile(f File) (*hcl.File, hcl.Diagnostics) {
 // mistake that does not depend on the world is found before anything runs. Of
 // the instances of a block, those before the first mistake.
 func (m *Manifest) tryAll(e *evaluator) hcl.Diagnostics {
-	var diags hcl.Diagnostics
-	failed := map[*resource]bool{}
-	for _, i := range m.instances {
-		if failed[i.block] {
-			continue
-		}
-		value, _, d := e.config(i)
-		if !d.HasErrors() {
-			d = append(d, i.block.ignored.check(value)...)
-		}
-		for _, c := range i.block.conditions() {
-			d = append(d, e.mistakes(c, i.site())...)
-		}
-		diags = append(diags, d...)
-		failed[i.block] = d.HasErrors()
-	}
+	diags := m.tryInstances()
 	m.eachModule(func(mod *module) {
 		for _, name := range sortedKeys(mod.block.checks) {
 			for _, c := range mod.block.checks[name].asserts {
@@ -264,6 +249,46 @@ func (m *Manifest) tryAll(e *evaluator) hcl.Diagnostics {
 			}
 		}
 	})
+	return diags
+}
+
+// tryInstances does so with the resources, on all processors.
+func (m *Manifest) tryInstances() hcl.Diagnostics {
+	parts := min(runtime.GOMAXPROCS(0), 1+len(m.instances)/500)
+	found := make([]hcl.Diagnostics, parts)
+	var group errgroup.Group
+	for part := range parts {
+		group.Go(func() error {
+			list := m.instances[len(m.instances)*part/parts : len(m.instances)*(part+1)/parts]
+			if p := guard(func() { found[part] = m.tryList(list) }); p != nil {
+				found[part] = hcl.Diagnostics{{Severity: hcl.DiagError, Summary: p.Summary, Detail: p.Detail}}
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // mistakes are in found
+	return slices.Concat(found...)
+}
+
+func (m *Manifest) tryList(list []*instance) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	e := m.evaluator(nil)
+	e.dry = true
+	failed := map[*resource]bool{}
+	for _, i := range list {
+		if failed[i.block] {
+			continue
+		}
+		value, _, d := e.config(i)
+		if !d.HasErrors() {
+			d = append(d, i.block.ignored.check(value)...)
+		}
+		for _, c := range i.block.conditions() {
+			d = append(d, e.mistakes(c, i.site())...)
+		}
+		diags = append(diags, d...)
+		failed[i.block] = d.HasErrors()
+	}
 	return diags
 }
 

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"slices"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
@@ -45,8 +47,35 @@ type choice struct {
 	list  []instance // or
 	mods  []*module
 	all   bool
-	wants map[int][]want // by instance
-	every []want         // of each
+	wants []chosen // single ones, mostly one
+	every []want   // of each
+}
+
+// chosen is one instance, and what is wanted of it.
+type chosen struct {
+	i     int
+	wants []want
+}
+
+// add notes what is wanted of an instance.
+func (s *choice) add(i int, w want) {
+	for k := range s.wants {
+		if s.wants[k].i == i {
+			s.wants[k].wants = append(s.wants[k].wants, w)
+			return
+		}
+	}
+	s.wants = append(s.wants, chosen{i, []want{w}})
+}
+
+// wantsOf is all that is wanted of an instance.
+func (s *choice) wantsOf(i int) []want {
+	for _, c := range s.wants {
+		if c.i == i {
+			return append(slices.Clone(c.wants), s.every...)
+		}
+	}
+	return s.every
 }
 
 // set finds the instances of a block.
@@ -69,21 +98,20 @@ func (e *evaluator) choose(root, name string, refs []reference, at site) choice 
 	if s.of == nil || s.of.pending {
 		return s
 	}
-	s.wants = map[int][]want{}
 	for _, ref := range refs {
 		if ref.t.RootName() != root || stepName(ref.t, 1) != name {
 			continue
 		}
 		w := want{steps: ref.t[2:], open: ref.open, at: ref.t.SourceRange()}
 		if s.of.repetition == once {
-			s.wants[0] = append(s.wants[0], w)
+			s.add(0, w)
 			continue
 		}
 		i, steps, which := e.which(ref, s.of, at)
 		w.steps = steps
 		switch which {
 		case oneInstance:
-			s.wants[i] = append(s.wants[i], w)
+			s.add(i, w)
 		case allInstances:
 			s.all, s.every = true, append(s.every, w)
 		}
@@ -146,20 +174,20 @@ func (e *evaluator) chosen(s choice) (cty.Value, hcl.Diagnostics) {
 		return e.instanceValue(&s.list[i], wants)
 	}
 	if s.of.repetition == once {
-		return one(0, s.wants[0])
+		return one(0, s.wantsOf(0))
 	}
 	var diags hcl.Diagnostics
 	if !s.all { // HCL finds the attribute "2" of an object for the index 2
 		attrs := make(map[string]cty.Value, len(s.wants))
-		for i, wants := range s.wants {
-			v, d := one(i, wants)
-			attrs[s.of.keyName(i)], diags = v, append(diags, d...)
+		for _, c := range s.wants {
+			v, d := one(c.i, c.wants)
+			attrs[s.of.keyName(c.i)], diags = v, append(diags, d...)
 		}
 		return cty.ObjectVal(attrs), diags
 	}
 	items := make([]cty.Value, s.of.n)
 	for i := range items {
-		v, d := one(i, append(s.wants[i][:len(s.wants[i]):len(s.wants[i])], s.every...))
+		v, d := one(i, s.wantsOf(i))
 		items[i], diags = v, append(diags, d...)
 	}
 	if s.of.repetition == counted {

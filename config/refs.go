@@ -52,41 +52,41 @@ func (m *Manifest) checkRefs(expr hcl.Expression, p place, b *moduleBlock, owner
 	return diags
 }
 
-// roots are the roots that may be used at a place.
+// allows says whether a root may be used at a place.
+func (p place) allows(root string, owner *resource) bool {
+	switch root {
+	case "var", "local", "path", "deployster", "module":
+		return true
+	case "type":
+		return !p.static || p.types
+	case "plug", "resource":
+		return !p.static
+	case "dep":
+		return !p.static && owner != nil
+	case "self":
+		return p.self
+	case "each":
+		return p.repeated != nil && p.repeated.attrs["for_each"] != nil
+	case "count":
+		return p.repeated != nil && p.repeated.attrs["count"] != nil
+	}
+	return false
+}
+
+// roots are the roots that may be used at a place, sorted.
 func (p place) roots(owner *resource) []string {
-	roots := []string{"var", "local", "path", "deployster"}
-	if !p.static {
-		roots = append(roots, "type", "plug", "resource", "module")
-		if owner != nil {
-			roots = append(roots, "dep")
-		}
-	} else {
-		roots = append(roots, "module")
-		if p.types {
-			roots = append(roots, "type")
-		}
-	}
-	if p.self {
-		roots = append(roots, "self")
-	}
-	if p.repeated != nil && p.repeated.attrs["for_each"] != nil {
-		roots = append(roots, "each")
-	}
-	if p.repeated != nil && p.repeated.attrs["count"] != nil {
-		roots = append(roots, "count")
-	}
-	return roots
+	all := []string{"count", "dep", "deployster", "each", "local", "module", "path", "plug", "resource", "self", "type", "var"}
+	return slices.DeleteFunc(all, func(root string) bool { return !p.allows(root, owner) })
 }
 
 func (b *moduleBlock) checkRef(ref reference, p place, owner *resource) *hcl.Diagnostic {
 	t := ref.t
 	root, r := t.RootName(), t.SourceRange()
-	roots := p.roots(owner)
 	if p.self && root == "self" {
 		return resourceAttr(reference{t: selfTraversal(t)}, &block{})
 	}
-	if !slices.Contains(roots, root) {
-		return b.wrongRoot(t, roots, p)
+	if !p.allows(root, owner) {
+		return b.wrongRoot(t, p.roots(owner), p)
 	}
 	name := stepName(t, 1)
 	if name == "" {

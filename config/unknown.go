@@ -77,8 +77,8 @@ func (e *evaluator) instanceOf(ref reference, at site) (*instance, hcl.Traversal
 		if s.of == nil || s.of.pending || s.all || s.of.repetition == once && ref.key != nil {
 			return nil, nil
 		}
-		for i, wants := range s.wants {
-			return &s.list[i], wants[0].steps
+		for _, c := range s.wants {
+			return &s.list[c.i], c.wants[0].steps
 		}
 	}
 	return nil, nil
@@ -90,8 +90,8 @@ func (e *evaluator) moduleOf(ref reference, at site) (*module, hcl.Traversal) {
 	if s.of == nil || s.of.pending || s.all || s.of.repetition == once && ref.key != nil {
 		return nil, nil
 	}
-	for i, wants := range s.wants {
-		return s.mods[i], wants[0].steps
+	for _, c := range s.wants {
+		return s.mods[c.i], c.wants[0].steps
 	}
 	return nil, nil
 }
@@ -309,7 +309,7 @@ func (e *evaluator) unknownRef(ref reference, at site, found map[string]bool, se
 	}
 	if s.list != nil {
 		s.each(func(i int) {
-			for _, w := range append(slices.Clone(s.wants[i]), s.every...) {
+			for _, w := range s.wantsOf(i) {
 				e.unknownPart(&s.list[i], w, found, seen)
 			}
 		})
