@@ -32,7 +32,7 @@ const (
 
 // String names the node as an expression would.
 func (n node) String() string {
-	root := [...]string{"local", "module", "output", "resource", "var"}[n.kind]
+	root := [...]string{nodeLocal: "local", nodeApply: "apply", nodeModule: "module", nodeOutput: "output", nodeResource: "resource", nodeVariable: "var"}[n.kind]
 	return n.b.called(root + "." + n.name)
 }
 
