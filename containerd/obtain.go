@@ -128,9 +128,14 @@ func (r *Runtime) Remote(ctx context.Context, ref string) (string, error) {
 // notHere adds to the error of a pull that nobody asked for what else can be
 // done: the name may be that of an image which was never in a registry.
 func (r *Runtime) notHere(ctx context.Context, ref string, err error) error {
-	var d *diag.Diagnostic
-	if errors.Is(err, context.Canceled) || !errors.As(err, &d) {
-		return err
+	var (
+		d       *diag.Diagnostic
+		refused *refusedError
+		content *contentError
+	)
+	if errors.Is(err, context.Canceled) || !errors.As(err, &d) ||
+		errors.Is(err, errNotSigned) || errors.As(err, &refused) || errors.As(err, &content) {
+		return err // it exists, and another way to bring it in is not what is asked for
 	}
 	near := ""
 	if n := r.nearest(ctx, ref); n != "" {

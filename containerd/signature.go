@@ -90,10 +90,12 @@ func errUnsigned(name string, dgst digest.Digest, v invoke.Verify, reasons []str
 	if len(reasons) > 0 {
 		why = fmt.Sprintf("Found: %d, none of which counts: %s.", len(reasons), strings.Join(reasons, "; "))
 	}
-	return diag.Errorf("The image "+familiar(name)+" is not signed as its type demands",
+	return &caused{diag.Errorf("The image "+familiar(name)+" is not signed as its type demands",
 		"Its type block asks for a signature of %s. %s Nothing of the image was run. If %s is what you want to run, whoever has the private key signs it: cosign sign --key cosign.key %s@%s",
-		v.KeyName, diag.Visible(why), dgst, familiar(repository(strings.SplitN(name, "@", 2)[0])), dgst)
+		v.KeyName, diag.Visible(why), dgst, familiar(repository(strings.SplitN(name, "@", 2)[0])), dgst), errNotSigned}
 }
+
+var errNotSigned = errors.New("not signed")
 
 // signaturesName is the name of the record that holds the signatures.
 func signaturesName(dgst digest.Digest) string { return "signatures-of-" + dgst.Encoded() }
