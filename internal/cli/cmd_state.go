@@ -28,6 +28,8 @@ func stateCommand(e Env) *cli.Command {
 				Action: func(c *cli.Context) error { return runStateShow(c, e) }},
 			{Name: "rm", Usage: "forget resources, and leave them as they are", ArgsUsage: "ADDRESS ...",
 				Action: func(c *cli.Context) error { return runStateRemove(c, e) }},
+			{Name: "mv", Usage: "give resources another address, and leave them as they are", ArgsUsage: "FROM TO",
+				Action: func(c *cli.Context) error { return runStateMove(c, e) }},
 			{Name: "pull", Usage: "print the whole state file, with its secrets",
 				Action: func(c *cli.Context) error { return runStatePull(c, e) }},
 			{Name: "push", Usage: "make FILE the state; - is stdin", ArgsUsage: "FILE",
@@ -159,6 +161,31 @@ func runStateRemove(c *cli.Context, e Env) error {
 			delete(now.Resources, name)
 		}
 		return now, "Forgotten, and left as they are: " + diag.Visible(strings.Join(names, ", ")) + ".", nil
+	})
+}
+
+func runStateMove(c *cli.Context, e Env) error {
+	if c.NArg() != 2 {
+		return diag.Errorf("Wrong command line", "state mv takes two addresses, the old and the new one, of a resource, an instance or a module. `deployster state list` lists what there is.")
+	}
+	from, to := c.Args().Get(0), c.Args().Get(1)
+	return editState(c, e, func(_ *session, now state.Snapshot) (state.Snapshot, string, error) {
+		moves, err := now.Resolve([]state.MoveRule{{From: from, To: to}})
+		if err == nil && len(moves) == 0 {
+			_, err = recorded(now, []string{from})
+		}
+		if err != nil {
+			return now, "", err
+		}
+		next, err := now.Moved(moves)
+		if err != nil {
+			return now, "", diag.Errorf("Cannot move", "%s. Nothing was changed.", diag.Visible(err.Error()))
+		}
+		var done []string
+		for _, m := range moves {
+			done = append(done, diag.Visible(m.From)+" is "+diag.Visible(m.To))
+		}
+		return next, "Moved: " + strings.Join(done, ", ") + ".", nil
 	})
 }
 
