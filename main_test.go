@@ -24,7 +24,11 @@ func TestMain(m *testing.M) {
 	case containerd.IsServer(os.Args[0]):
 		os.Exit(containerd.RunServer(os.Args[1:]))
 	}
-	testscript.Main(m, map[string]func(){"deployster": func() { os.Exit(run()) }})
+	s, err := newSuite(m)
+	if err != nil {
+		panic(err)
+	}
+	testscript.Main(s, map[string]func(){"deployster": func() { os.Exit(run()) }})
 }
 
 var update = flag.Bool("update", false, "write what the scripts' commands print into their golden files")

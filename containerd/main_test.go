@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"deployster/internal/diag"
 	"deployster/internal/invoke"
 )
@@ -29,7 +31,13 @@ func TestMain(m *testing.M) {
 	if os.Args[0] == testClientName {
 		os.Exit(testClient())
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	// What a Runtime starts ends with it.
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Println(err)
+		code = 1
+	}
+	os.Exit(code)
 }
 
 // moduleRoot is where go.mod is; tests run in their package's directory.
