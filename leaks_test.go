@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,8 +16,8 @@ import (
 // that of others.
 type suite struct {
 	*testing.M
-	dir   string
-	start time.Time
+	dir               string
+	runtimes, clients map[string]bool
 }
 
 // newSuite must be made before anything else is.
@@ -25,12 +26,19 @@ func newSuite(m *testing.M) (*suite, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &suite{M: m, dir: dir, start: time.Now()}, os.Setenv("TMPDIR", dir)
+	return &suite{M: m, dir: dir, runtimes: map[string]bool{}, clients: map[string]bool{}}, os.Setenv("TMPDIR", dir)
 }
 
 // Run runs the tests. With something left a run that was good is not.
 func (s *suite) Run() int {
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() { defer close(stopped); s.watch(stop) }()
 	code := s.M.Run()
+	close(stop)
+	<-stopped
+	if len(s.runtimes) > 0 {
+		fmt.Printf("looking for what %d data directories and %d commands left\n", len(s.runtimes), len(s.clients))
+	}
 	left := s.left()
 	for end := time.Now().Add(20 * time.Second); len(left) > 0 && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		left = s.left()
@@ -62,28 +70,52 @@ func (s *suite) left() (left []string) {
 	entries, _ := os.ReadDir(s.dir)
 	for _, e := range entries {
 		// The programs that the scripts run are there until this process ends.
-		if !strings.HasPrefix(e.Name(), "testscript-main") {
-			left = append(left, filepath.Join(s.dir, e.Name()))
+		if strings.HasPrefix(e.Name(), "testscript-main") {
+			continue
+		}
+		path := filepath.Join(s.dir, e.Name())
+		inside, err := os.ReadDir(path)
+		if err != nil || len(inside) > 0 {
+			left = append(left, fmt.Sprintf("%s: %v", path, inside))
 		}
 	}
-	return append(left, s.emptyCgroups()...)
+	return append(left, s.runtimeLeft()...)
 }
 
-// emptyCgroups lists those of containers that were made since the start and
-// have no process.
-func (s *suite) emptyCgroups() (left []string) {
-	for _, pattern := range []string{"/sys/fs/cgroup/*/cgroup.procs", "/sys/fs/cgroup/*/*/cgroup.procs"} {
-		files, _ := filepath.Glob(pattern)
-		for _, f := range files {
-			dir := filepath.Dir(f)
-			id, _, ok := strings.Cut(filepath.Base(dir), "-")
-			info, err := os.Stat(dir)
-			if !ok || len(id) != 16 || strings.Trim(id, "0123456789abcdef") != "" || err != nil || info.ModTime().Before(s.start) {
-				continue
+// watch takes note, until stop is closed, of the run-time directories that belong
+// to data directories of the tests, and of the clients in them, after which
+// containers and their cgroups are named.
+func (s *suite) watch(stop <-chan struct{}) {
+	for {
+		select {
+		case <-stop:
+			return
+		case <-time.After(25 * time.Millisecond):
+		}
+		entries, _ := os.ReadDir(s.dir)
+		for _, e := range entries {
+			s.runtimes[fmt.Sprintf("/run/deployster/%x", sha256.Sum256([]byte(filepath.Join(s.dir, e.Name()))))[:len("/run/deployster/")+12]] = true
+		}
+		for dir := range s.runtimes {
+			clients, _ := os.ReadDir(filepath.Join(dir, "clients"))
+			for _, c := range clients {
+				s.clients[strings.TrimPrefix(c.Name(), ".")] = true
 			}
-			if b, err := os.ReadFile(f); err == nil && len(b) == 0 {
-				left = append(left, "cgroup "+dir)
-			}
+		}
+	}
+}
+
+// runtimeLeft lists the run-time directories and the cgroups that are left.
+func (s *suite) runtimeLeft() (left []string) {
+	for dir := range s.runtimes {
+		if exists(dir) {
+			left = append(left, dir)
+		}
+	}
+	for id := range s.clients {
+		for _, pattern := range []string{"/sys/fs/cgroup/", "/sys/fs/cgroup/*/"} {
+			dirs, _ := filepath.Glob(pattern + id + "-*")
+			left = append(left, dirs...)
 		}
 	}
 	return left
