@@ -73,8 +73,9 @@ func runOutput(c *cli.Context, e Env) error {
 	return nil
 }
 
-// allOutputs prints every output. For a person sensitive ones are named and not
-// shown; a program gets them, with the keys of `terraform output -json`.
+// allOutputs prints every output. Sensitive ones are named and not shown: in
+// JSON, which has the keys of `terraform output -json`, they have no value at
+// all, so that nobody takes a mask for one.
 func (p printer) allOutputs(s state.Snapshot, asJSON bool) error {
 	if !asJSON {
 		for _, name := range slices.Sorted(maps.Keys(s.Outputs)) {
@@ -85,7 +86,7 @@ func (p printer) allOutputs(s state.Snapshot, asJSON bool) error {
 	type output struct {
 		Sensitive bool            `json:"sensitive"`
 		Type      any             `json:"type"`
-		Value     json.RawMessage `json:"value"`
+		Value     json.RawMessage `json:"value,omitempty"`
 	}
 	all := make(map[string]output, len(s.Outputs))
 	for name, o := range s.Outputs {
@@ -93,7 +94,11 @@ func (p printer) allOutputs(s state.Snapshot, asJSON bool) error {
 		if err != nil {
 			return diag.Errorf("Damaged state file", "The output %q cannot be read: %s.", name, err)
 		}
-		all[name] = output{Sensitive: o.Sensitive, Type: typeOf(tree), Value: o.Value}
+		shown := output{Sensitive: o.Sensitive, Type: typeOf(tree), Value: o.Value}
+		if o.Sensitive {
+			shown.Value, shown.Type = nil, "dynamic" // the names in an object tell too
+		}
+		all[name] = shown
 	}
 	var content bytes.Buffer
 	enc := json.NewEncoder(&content)
