@@ -158,16 +158,10 @@ func (l *hostileLab) packOthers(t *testing.T, image string) {
 		}
 	}
 	l.must(t, "image", "pack", "-t", "test/links:1", "-entrypoint", "/type", links)
-	small := filepath.Join(l.root, "small")
-	writeFiles(t, small, map[string]string{"data": "no program", "garbage": "\x00\x01\x02 no program"})
-	if err := os.Chmod(filepath.Join(small, "data"), 0o644); err != nil {
+	writeFiles(t, image, map[string]string{"data": "no program", "garbage": "\x00\x01\x02 no program"})
+	if err := os.Chmod(filepath.Join(image, "data"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	l.must(t, "image", "pack", "-t", "test/noentry:1", "-entrypoint", "/nowhere", small)
-	l.must(t, "image", "pack", "-t", "test/notexec:1", "-entrypoint", "/data", small)
-	l.must(t, "image", "pack", "-t", "test/garbage:1", "-entrypoint", "/garbage", small)
-	l.must(t, "image", "pack", "-t", "test/empty:1", small)
-	l.must(t, "image", "pack", "-t", "test/runc:1", "-entrypoint", "/proc/self/exe", small)
 	l.importCrafted(t, image)
 }
 
@@ -187,6 +181,8 @@ func (l *hostileLab) importCrafted(t *testing.T, image string) {
 	env := []string{"BIG=" + strings.Repeat("x", 1<<20)}
 	labels := map[string]string{"containerd.io/restart.status": "running", "big": strings.Repeat("x", 1<<20)}
 	for _, c := range []craft{
+		{name: "noentry", config: entrypoint("/nowhere")}, {name: "notexec", config: entrypoint("/data")}, {name: "garbage", config: entrypoint("/garbage")},
+		{name: "empty", config: entrypoint()}, {name: "runc", config: entrypoint("/proc/self/exe")},
 		{name: "alien", architecture: "s390x"}, {name: "liar", lie: "config"}, {name: "layerliar", lie: "layer"},
 		{name: "layers", layers: 119}, {name: "bigenv", config: map[string]any{"Env": env}}, {name: "biglabels", config: map[string]any{"Labels": labels}},
 		{name: "procdir", config: map[string]any{"WorkingDir": "/proc/self/fd/7"}}, {name: "dev", symlink: [2]string{"dev", "/etc"}},
@@ -203,6 +199,8 @@ func (l *hostileLab) importCrafted(t *testing.T, image string) {
 		}
 	}
 }
+
+func entrypoint(words ...string) map[string]any { return map[string]any{"Entrypoint": words} }
 
 func tarDir(t *testing.T, dir string) []byte {
 	t.Helper()
