@@ -59,17 +59,6 @@ func (b *moduleBlock) called(what string) string {
 	return b.path + "." + what
 }
 
-// typeNamed finds a type in the module or, if it has none of that name, in those
-// that call it.
-func (b *moduleBlock) typeNamed(name string) *block {
-	for ; b != nil; b = b.parent {
-		if t := b.types[name]; t != nil {
-			return t
-		}
-	}
-	return nil
-}
-
 // typeNames are the types that can be used in the module.
 func (b *moduleBlock) typeNames() map[string]*block {
 	if b.parent == nil {
