@@ -1,17 +1,16 @@
 package config
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty/function"
 
 	"deployster/config/funcs"
@@ -81,35 +80,20 @@ func (s site) String() string {
 
 // volatileCalls are the functions with other results each time that an
 // expression calls, sorted, each once.
-func (m *Manifest) volatileCalls(expr hcl.Expression) []string {
-	var names []string
-	add := func(name string) {
-		if slices.Contains(funcs.Volatile(), name) && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	node, ok := expr.(hclsyntax.Node)
-	if !ok {
-		// In JSON syntax templates are text. Text that only speaks of a call is
-		// taken for one: it cannot stand where values must be known early.
-		r := expr.Range()
-		if src, ok := m.bytesOf(r.Filename); ok && r.CanSliceBytes(src) {
-			for _, name := range funcs.Volatile() {
-				if strings.Contains(string(r.SliceBytes(src)), name+"(") {
-					add(name)
-				}
-			}
-		}
-		return names
-	}
-	_ = hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics { // it reports nothing
-		if call, ok := n.(*hclsyntax.FunctionCallExpr); ok {
-			add(call.Name)
-		}
+func (m *Manifest) volatileCalls(expr hcl.Expression) []string { return m.facts(expr).volatile }
+
+// volatileText are those of an expression in JSON syntax, whose templates are
+// text. Text that only speaks of a call is taken for one: it cannot stand where
+// values must be known early.
+func (m *Manifest) volatileText(expr hcl.Expression) []string {
+	r := expr.Range()
+	src, ok := m.bytesOf(r.Filename)
+	if !ok || !r.CanSliceBytes(src) {
 		return nil
+	}
+	return slices.DeleteFunc(funcs.Volatile(), func(name string) bool {
+		return !bytes.Contains(r.SliceBytes(src), []byte(name+"("))
 	})
-	slices.Sort(names)
-	return names
 }
 
 // lateCall says that an expression calls something whose result is not known

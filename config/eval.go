@@ -218,8 +218,12 @@ func (e *evaluator) value(expr hcl.Expression, at site) (cty.Value, hcl.Diagnost
 	if diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}
-	value, d := limits.Evaluate(expr, ctx)
-	if !d.HasErrors() && !value.IsWhollyKnown() {
+	facts, evaluate := e.m.facts(expr), limits.Evaluate
+	if !facts.repeats { // there is nothing to count
+		evaluate = hcl.Expression.Value
+	}
+	value, d := evaluate(expr, ctx)
+	if facts.loops && !d.HasErrors() && !value.IsWhollyKnown() {
 		d = append(d, tryLoops(expr, ctx)...)
 	}
 	d = d[:min(len(d), maxErrors)]

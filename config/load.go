@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -26,7 +25,7 @@ type Manifest struct {
 	builtins Builtins
 	files    map[string]*hcl.File
 	reads    *reader
-	refs     *sync.Map // hcl.Expression -> []reference
+	known    *sync.Map // hcl.Expression -> *facts
 
 	// What was declared.
 	root       *moduleBlock
@@ -52,10 +51,6 @@ type Manifest struct {
 	secrets     func() []string
 	chance      *chance // nil until it is applied
 }
-
-// maxEvaluation is how long one evaluation may take. Nothing real takes a
-// second; a manifest made to hang must not.
-const maxEvaluation = 30 * time.Second
 
 // Load parses, checks and connects the manifests, and evaluates all that does
 // not depend on resources. The manifest is never nil; it is to be used only
@@ -89,7 +84,7 @@ func newManifest(src Sources, b Builtins) *Manifest {
 		b.Home, _ = os.UserHomeDir() // checked where ~ is used
 	}
 	m := &Manifest{src: src, builtins: b, files: map[string]*hcl.File{}, sourceText: map[string][]byte{},
-		bodies: map[string][]hcl.Body{}, broken: map[string]bool{}, refs: &sync.Map{}, vars: map[string]known{}, reads: newReader(src)}
+		bodies: map[string][]hcl.Body{}, broken: map[string]bool{}, known: &sync.Map{}, vars: map[string]known{}, reads: newReader(src)}
 	m.src.Modules = maps.Clone(src.Modules)
 	if m.src.Modules == nil {
 		m.src.Modules = map[string][]File{}
@@ -105,32 +100,6 @@ func (m *Manifest) restart() {
 	m.top.vars = m.vars
 	m.count, m.instances, m.resources, m.pending, m.expandDiags, m.plugs = 0, nil, nil, nil, nil, nil
 	m.secrets = sync.OnceValue(m.findSecrets)
-}
-
-// guard runs an evaluation so that neither a panic in a library nor an endless
-// computation reaches the user as such. After the deadline the goroutine is
-// left behind: the values that it works on are not used again, and a command
-// that gets this error ends.
-func guard(f func()) *diag.Diagnostic {
-	done := make(chan *diag.Diagnostic, 1)
-	go func() {
-		defer func() {
-			if p := recover(); p != nil {
-				done <- diag.Errorf("The manifest cannot be evaluated",
-					"Evaluating it failed inside a library (%v). This is a bug in deployster, not in the manifest: please report it with the manifest. Leaving out the expression that was last changed avoids it.", p)
-			}
-		}()
-		f()
-		done <- nil
-	}()
-	timer := time.NewTimer(maxEvaluation)
-	defer timer.Stop()
-	select {
-	case d := <-done:
-		return d
-	case <-timer.C:
-		return diag.Errorf("The manifest takes too long", "Its expressions were not evaluated after %s. Look for nested for expressions over large ranges, and for very large numbers.", maxEvaluation)
-	}
 }
 
 // load does the work of Load, in steps that each need the ones before.

@@ -1,8 +1,12 @@
 package config
 
 import (
+	"slices"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"deployster/config/funcs"
 )
 
 // reference is a traversal in an expression.
@@ -19,23 +23,38 @@ type reference struct {
 	splat bool
 }
 
+// facts are what is to be known of an expression, found once.
+type facts struct {
+	refs []reference
+	// volatile are the functions that it calls whose results are others each time,
+	// sorted, each once.
+	volatile []string
+	// loops: it may have for expressions. repeats: it may have parts that limits
+	// counts the evaluations of.
+	loops, repeats bool
+}
+
 // references are the traversals of an expression.
-func (m *Manifest) references(expr hcl.Expression) []reference {
-	if got, ok := m.refs.Load(expr); ok {
-		return got.([]reference)
+func (m *Manifest) references(expr hcl.Expression) []reference { return m.facts(expr).refs }
+
+func (m *Manifest) facts(expr hcl.Expression) *facts {
+	if got, ok := m.known.Load(expr); ok {
+		return got.(*facts)
 	}
-	var out []reference
-	switch native, ok := expr.(hclsyntax.Node); {
-	case ok:
-		out = nativeReferences(native)
-	case isJSON(expr):
-		out = m.jsonReferences(expr)
-	default:
-		for _, t := range expr.Variables() {
-			out = append(out, reference{t: t})
+	var out *facts
+	if native, ok := expr.(hclsyntax.Node); ok {
+		out = nativeFacts(native)
+	} else {
+		out = &facts{volatile: m.volatileText(expr), loops: true, repeats: true}
+		if isJSON(expr) {
+			out.refs = m.jsonReferences(expr)
+		} else {
+			for _, t := range expr.Variables() {
+				out.refs = append(out.refs, reference{t: t})
+			}
 		}
 	}
-	m.refs.Store(expr, out)
+	m.known.Store(expr, out)
 	return out
 }
 
@@ -59,7 +78,7 @@ func (m *Manifest) jsonReferences(expr hcl.Expression) []reference {
 		start := expr.Range().Start
 		start.Byte, start.Column = start.Byte+1, start.Column+1
 		if template, diags := hclsyntax.ParseTemplate([]byte(text), expr.Range().Filename, start); !diags.HasErrors() {
-			return nativeReferences(template)
+			return nativeFacts(template).refs
 		}
 	}
 	for _, t := range expr.Variables() {
@@ -68,18 +87,23 @@ func (m *Manifest) jsonReferences(expr hcl.Expression) []reference {
 	return out
 }
 
-func nativeReferences(n hclsyntax.Node) []reference {
-	w := refWalker{at: map[hclsyntax.Node]*reference{}}
+func nativeFacts(n hclsyntax.Node) *facts {
+	w := refWalker{}
 	_ = hclsyntax.Walk(n, &w) // it reports nothing
-	out := make([]reference, len(w.found))
-	for i, r := range w.found {
-		out[i] = *r
+	slices.Sort(w.facts.volatile)
+	if len(w.found) > 0 {
+		w.facts.refs = make([]reference, len(w.found))
 	}
-	return out
+	for i, r := range w.found {
+		w.facts.refs[i] = *r
+	}
+	return &w.facts
 }
 
-// refWalker finds the references of an expression with what stands around them.
+// refWalker finds the references of an expression with what stands around them,
+// and the rest of its facts.
 type refWalker struct {
+	facts  facts
 	found  []*reference
 	scopes []map[string]struct{} // the variables of for expressions
 	at     map[hclsyntax.Node]*reference
@@ -88,6 +112,13 @@ type refWalker struct {
 // Enter implements hclsyntax.Walker.
 func (w *refWalker) Enter(n hclsyntax.Node) hcl.Diagnostics {
 	switch n := n.(type) {
+	case *hclsyntax.ForExpr:
+		w.facts.loops, w.facts.repeats = true, true
+	case *hclsyntax.FunctionCallExpr:
+		w.facts.repeats = true
+		if slices.Contains(funcs.Volatile(), n.Name) && !slices.Contains(w.facts.volatile, n.Name) {
+			w.facts.volatile = append(w.facts.volatile, n.Name)
+		}
 	case hclsyntax.ChildScope:
 		w.scopes = append(w.scopes, n.LocalNames)
 	case *hclsyntax.RelativeTraversalExpr:
@@ -97,6 +128,7 @@ func (w *refWalker) Enter(n hclsyntax.Node) hcl.Diagnostics {
 			}
 		}
 	case *hclsyntax.SplatExpr:
+		w.facts.repeats = true
 		w.splat(n)
 	case *hclsyntax.IndexExpr:
 		if w.keyed(n) == nil {
@@ -122,6 +154,9 @@ func (w *refWalker) Exit(n hclsyntax.Node) hcl.Diagnostics {
 
 func (w *refWalker) of(n hclsyntax.Node) *reference {
 	if w.at[n] == nil {
+		if w.at == nil {
+			w.at = map[hclsyntax.Node]*reference{}
+		}
 		w.at[n] = &reference{}
 	}
 	return w.at[n]
