@@ -18,7 +18,7 @@ test: build
 	.ci/setup test
 	go test -race -skip '^TestBombs' $(LIGHT)
 	go test -run '^TestBombs' ./config
-	go test $$(go list ./... | grep -vxF "$$(go list $(LIGHT))")
+	go test -timeout 25m $$(go list ./... | grep -vxF "$$(go list $(LIGHT))")
 
 # The script tests and the containers too under the race detector: slow.
 race: build

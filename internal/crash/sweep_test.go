@@ -15,10 +15,10 @@ import (
 // and lets another one go on.
 func TestKilledEverywhere(t *testing.T) {
 	t.Parallel()
-	for _, parallelism := range []int{1, 2, 4} {
-		for _, h := range histories() {
-			if parallelism == 2 && h.name == "remove all" {
-				continue // two things at once at the most
+	for _, parallelism := range []int{1, 4, 2}[:sample(2, 3)] {
+		for i, h := range histories() {
+			if parallelism > 1 && i >= sample(2, len(histories())) {
+				continue
 			}
 			if parallelism > 1 && h.name == "moves" {
 				continue // they are made before anything runs
