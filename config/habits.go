@@ -59,7 +59,7 @@ func teach(d *hcl.Diagnostic, s *hcl.BodySchema) {
 	if name == nil || !strings.HasPrefix(d.Summary, "Unsupported ") && d.Summary != "Extraneous JSON object property" {
 		return
 	}
-	text := habit(name[1], s)
+	text := habit(name[1], d.Summary == "Unsupported argument", s)
 	if text != "" {
 		d.Detail, _, _ = strings.Cut(d.Detail, " Did you mean ")
 	} else if !strings.Contains(d.Detail, "Did you mean") {
@@ -72,13 +72,18 @@ func teach(d *hcl.Diagnostic, s *hcl.BodySchema) {
 	}
 }
 
-func habit(name string, s *hcl.BodySchema) string {
+// habit says what to write in the place of a name that is not known; argument:
+// it is that of an attribute.
+func habit(name string, argument bool, s *hcl.BodySchema) string {
 	habits := map[*hcl.BodySchema]map[string]string{
 		rootSchema: rootHabits, resourceSchema.BodySchema: resourceHabits, lifecycleSchema.BodySchema: lifecycleHabits,
 		variableSchema.BodySchema: valueHabits, outputSchema.BodySchema: valueHabits,
 	}[s]
 	if text := habits[name]; text != "" {
 		return text
+	}
+	if s == rootSchema && argument && suggest(name, schemaNames(s)) == "" {
+		return "At the top of a manifest stand blocks alone. Every file of the directory whose name ends in .hcl is a manifest: values for variables stand in vars.auto.hcl or, as the config for a `type test`, in a file in another directory. " + whatCanStand(s)
 	}
 	if s == resourceSchema.BodySchema && suggest(name, schemaNames(s)) == "" {
 		return fmt.Sprintf("What the image is to get goes into config: config = { %s = ... }. Beside it can stand: %s.", name, strings.Join(schemaNames(s), ", "))

@@ -104,13 +104,13 @@ func (g *registries) credential(ctx context.Context, host string) (user, secret 
 		g.store, err = credentials.NewStore(g.options.DockerConfig, credentials.StoreOptions{})
 		if err != nil {
 			return "", "", diag.Errorf("The credentials for registries cannot be read",
-				"%s: %s. It must be docker's config.json; `docker login` writes it.", g.options.DockerConfig, sentence(err))
+				"The credentials in %s cannot be read: %s. It must be docker's config.json; `docker login` writes it.", g.options.DockerConfig, sentence(err))
 		}
 	}
 	found, err := g.store.Get(ctx, credentials.ServerAddressFromHostname(host))
 	if err != nil {
-		return "", "", diag.Errorf("The credential helper for "+host+" failed",
-			"%s names it: %s. Install or repair the helper, or take it out of credHelpers or credsStore.", g.options.DockerConfig, sentence(err))
+		return "", "", diag.Errorf("The credential for "+host+" cannot be had",
+			"The credential for %s cannot be had as %s says: %s. If it is from a credential helper (credHelpers, credsStore), install or repair that; if not, `docker login %s` writes it anew.", host, g.options.DockerConfig, sentence(err), host)
 	}
 	switch {
 	case found == auth.EmptyCredential:

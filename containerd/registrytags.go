@@ -80,6 +80,7 @@ func (g *registries) tags(ctx context.Context, name string) ([]string, error) {
 			Tags []string `json:"tags"`
 		}
 		err = json.NewDecoder(io.LimitReader(answer.Body, tagsAnswer)).Decode(&list)
+		list.Tags = slices.DeleteFunc(list.Tags, func(t string) bool { return strings.HasPrefix(t, "sha256-") }) // signatures, not images
 		slices.Sort(list.Tags)
 		return list.Tags, err
 	}

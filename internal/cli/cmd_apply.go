@@ -181,10 +181,19 @@ func (s *session) imagesHere(ctx context.Context, p *plan.Plan) error {
 			return err
 		} else if err != nil {
 			return diag.Errorf("plan is stale: an image is gone",
-				"The plan runs %s as %s, and that is not here any more. Bring it in again, or plan again with what is here.", ref, digest)
+				"The plan runs %s as %s, and that is not here any more.%s Bring it in again, or plan again with what is here.", ref, digest, whyNot(err))
 		}
 	}
 	return nil
+}
+
+// whyNot says why an image could not be fetched again, if that was tried.
+func whyNot(err error) string {
+	var tried *diag.Diagnostic
+	if !errors.As(err, &tried) {
+		return ""
+	}
+	return " It could not be fetched again: " + tried.Detail
 }
 
 // carryOut runs the plan, and reports in every case.

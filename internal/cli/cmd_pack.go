@@ -133,6 +133,9 @@ func runnable(files *imagefiles.Set, o *containerd.PackOptions) error {
 	}
 	entry := o.Entrypoint[0]
 	files.Executable(entry)
+	if files.WindowsLines(entry) {
+		return diag.Errorf("The image has nothing to run", "The lines of %s end with a carriage return, as on Windows, which would be taken for a part of the name in its first line. Give it Unix line ends: sed -i 's/\\r$//' FILE.", entry)
+	}
 	if o.Base != "" || !strings.HasPrefix(entry, "/") {
 		return nil
 	}

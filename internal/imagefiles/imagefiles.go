@@ -182,6 +182,13 @@ func (s *Set) Interpreter(target string) string {
 	return ""
 }
 
+// WindowsLines says whether the first line of a script ends with a carriage
+// return, which is then a part of the name, or of the flag, that stands there.
+func (s *Set) WindowsLines(target string) bool {
+	line, _, _ := strings.Cut(string(s.head(target)), "\n")
+	return strings.HasPrefix(line, "#!") && strings.HasSuffix(line, "\r")
+}
+
 // Program says whether a file is one that a kernel runs: a program, or a script
 // whose first line names its interpreter. A file that is not a regular one of
 // the set is taken for one.
