@@ -27,6 +27,9 @@ func (m *Manifest) valueNotes(h *hcl.Diagnostic) []diag.Value {
 			t = t[:len(t)-1]
 			v, diags = t.TraverseAbs(h.EvalContext)
 		}
+		if mayRepeat(t) {
+			continue // the instance is not there, and the others are not in it
+		}
 		if diags.HasErrors() || h.Extra == (hidden{}) && !isRoot(h.EvalContext, t.RootName()) {
 			continue // the variables of a for expression have lost their marks
 		}

@@ -44,10 +44,10 @@ func suggest(given string, names []string) string {
 	return fmt.Sprintf(" Did you mean %q?", best)
 }
 
-// oneOf lists what there is, for messages: `there is none`, `there are a and b`.
+// oneOf lists what there is, for messages: `there are none`, `there are a and b`.
 func oneOf(names []string) string {
 	if len(names) == 0 {
-		return "there is none"
+		return "there are none"
 	}
 	slices.Sort(names)
 	switch {

@@ -178,7 +178,7 @@ func (e *evaluator) output(b *block, mod *module) (Output, cty.Value, hcl.Diagno
 		return o, value, diags
 	}
 	hidden, written := sensitivity(value)
-	if written && !o.Sensitive {
+	if written && !o.Sensitive && mod.caller == nil { // a module's is not printed, and keeps its mark
 		return o, value, append(diags, failure(a.Expr.Range(), "A sensitive value would be printed",
 			"The value of the output %q is computed from a sensitive one. Add sensitive = true to the output to keep it hidden, or take the sensitive part out with nonsensitive() if it may be seen.", b.name))
 	}
@@ -227,7 +227,7 @@ func (e *evaluator) value(expr hcl.Expression, at site) (cty.Value, hcl.Diagnost
 		d = append(d, tryLoops(expr, ctx)...)
 	}
 	d = d[:min(len(d), maxErrors)]
-	e.explain(d, at)
+	e.explain(d, expr, at)
 	hide(d, expr, ctx)
 	if diags = append(diags, d...); d.HasErrors() {
 		return cty.DynamicVal, diags

@@ -10,12 +10,13 @@ import (
 )
 
 // explain adds to HCL's messages what only we know.
-func (e *evaluator) explain(diags hcl.Diagnostics, at site) {
+func (e *evaluator) explain(diags hcl.Diagnostics, expr hcl.Expression, at site) {
 	for _, d := range diags {
-		if unknown, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](d); ok && !strings.Contains(d.Detail, "Did you mean") {
+		if unknown, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](d); ok {
+			d.Detail, _, _ = strings.Cut(d.Detail, " Did you mean ") // HCL's is any of those that are near, and not always the same
 			d.Detail += suggest(unknown.CalledFunctionName(), sortedKeys(at.mod.block.functions))
 		}
-		if d.Subject == nil || d.Expression == nil || d.EvalContext == nil {
+		if d.Subject == nil || e.explainSplat(d, expr, at) || d.Expression == nil || d.EvalContext == nil {
 			continue
 		}
 		if ix, ok := d.Expression.(*hclsyntax.IndexExpr); ok && ix.BracketRange == *d.Subject {
@@ -26,6 +27,34 @@ func (e *evaluator) explain(diags hcl.Diagnostics, at site) {
 			e.explainStep(d, t, at)
 		}
 	}
+}
+
+// explainSplat says what to write instead of [*] behind a block with for_each,
+// whose instances are an object and no list.
+func (e *evaluator) explainSplat(d *hcl.Diagnostic, expr hcl.Expression, at site) bool {
+	node, ok := expr.(hclsyntax.Node)
+	if !ok || d.Summary != "Unsupported attribute" {
+		return false
+	}
+	found := false
+	hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics {
+		splat, ok := n.(*hclsyntax.SplatExpr)
+		if !ok || !splat.Each.Range().Overlaps(*d.Subject) {
+			return nil
+		}
+		source, ok := splat.Source.(*hclsyntax.ScopeTraversalExpr)
+		if !ok || !mayRepeat(source.Traversal) {
+			return nil
+		}
+		if x := e.set(source.Traversal.RootName(), stepName(source.Traversal, 1), at.mod).of; x != nil && x.repetition == forEach {
+			what := traversalString(source.Traversal)
+			d.Summary = "One of several"
+			d.Detail = fmt.Sprintf("%s has instances with keys, because of its for_each: it is an object, and no list. Write values(%s)[*] for a list of all, or %s[\"KEY\"] for one.", what, what, what)
+			found = true
+		}
+		return nil
+	})
+	return found
 }
 
 // explainKey names the instances where a computed key found none.

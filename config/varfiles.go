@@ -153,7 +153,11 @@ func parseVarFile(data []byte, shown string) ([]VarInput, hcl.Diagnostics) {
 	case strings.HasSuffix(shown, ".hcl"):
 		return hclVars(data, shown)
 	}
-	return nil, hcl.Diagnostics{failure(fileStart(shown), "Unknown kind of variable file", "The name of a variable file must end in .hcl, .json or .yaml; %q does not.", shown)}
+	hint := ""
+	if strings.HasSuffix(shown, ".tfvars") {
+		hint = " What Terraform writes there is the same here: call it .hcl instead."
+	}
+	return nil, hcl.Diagnostics{failure(fileStart(shown), "Unknown kind of variable file", "The name of a variable file must end in .hcl, .json or .yaml; %q does not.%s", shown, hint)}
 }
 
 func fileStart(name string) hcl.Range {

@@ -5,6 +5,7 @@ import (
 	"deployster/config/limits"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -43,6 +44,9 @@ func (l *loader) variable(b *hcl.Block) {
 	if a := v.attrs["type"]; a != nil {
 		typ, defaults, diags := typeexpr.TypeConstraintWithDefaults(a.Expr)
 		for _, d := range diags {
+			if d.Summary != "Invalid type specification" {
+				continue // what is wrong is a default in it
+			}
 			d.Detail += suggest(hcl.ExprAsKeyword(a.Expr), []string{"string", "number", "bool", "any"}) +
 				" The types are string, number, bool, any, list(T), set(T), map(T), object({ NAME = T }) and tuple([T])."
 		}
@@ -64,6 +68,9 @@ func (l *loader) variable(b *hcl.Block) {
 	}
 	for _, check := range c.Blocks.OfType("validation") {
 		v.checks = append(v.checks, l.content(check.Body, validationSchema.BodySchema).Attributes)
+	}
+	if slices.Contains(metaArguments, v.name) {
+		l.add(failure(v.at, "Reserved name", "A variable cannot be called %q: in a module block, %s says something of the module itself, so that the variable could not be given. Choose another name.", v.name, v.name))
 	}
 	if first := l.b.variables[v.name]; first != nil {
 		l.add(twice("variable", v.name, first.at, v.at))

@@ -3,6 +3,7 @@ package funcs
 import (
 	"github.com/hashicorp/hcl/v2/ext/tryfunc"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 
@@ -14,13 +15,33 @@ func conversionFunctions() map[string]function.Function {
 	return map[string]function.Function{
 		"can":      tryfunc.CanFunc,
 		"tobool":   stdlib.MakeToFunc(cty.Bool),
-		"tolist":   stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType)),
-		"tomap":    stdlib.MakeToFunc(cty.Map(cty.DynamicPseudoType)),
+		"tolist":   collectionOf(cty.List(cty.DynamicPseudoType)),
+		"tomap":    collectionOf(cty.Map(cty.DynamicPseudoType)),
 		"tonumber": limitNumberText(stdlib.MakeToFunc(cty.Number)),
-		"toset":    stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType)),
+		"toset":    collectionOf(cty.Set(cty.DynamicPseudoType)),
 		"tostring": stdlib.MakeToFunc(cty.String),
 		"try":      tryfunc.TryFunc,
 	}
+}
+
+// collectionOf converts as cty's function does, and leaves the marks at those
+// elements that have them: that one is sensitive does not make the keys so.
+func collectionOf(want cty.Type) function.Function {
+	plain := stdlib.MakeToFunc(want)
+	return function.New(&function.Spec{
+		Params: []function.Parameter{{Name: "v", Type: cty.DynamicPseudoType, AllowNull: true, AllowMarked: true, AllowDynamicType: true}},
+		Type: func(args []cty.Value) (cty.Type, error) {
+			v, _ := args[0].UnmarkDeep()
+			got, err := plain.Call([]cty.Value{v})
+			if err != nil {
+				return cty.NilType, err
+			}
+			return got.Type(), nil
+		},
+		Impl: func(args []cty.Value, got cty.Type) (cty.Value, error) {
+			return convert.Convert(args[0], got)
+		},
+	})
 }
 
 func limitNumberText(f function.Function) function.Function {

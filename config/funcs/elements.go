@@ -102,23 +102,31 @@ func indexFunction() function.Function {
 }
 
 func lengthFunction() function.Function {
-	p := function.Parameter{Name: "value", Type: cty.DynamicPseudoType, AllowUnknown: true, AllowDynamicType: true}
+	p := function.Parameter{Name: "value", Type: cty.DynamicPseudoType, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true}
 	return define(cty.Number, []function.Parameter{p}, func(args []cty.Value) (cty.Value, error) {
-		v := args[0]
-		switch t := v.Type(); {
-		case t == cty.DynamicPseudoType:
-			return cty.UnknownVal(cty.Number), nil
-		case t == cty.String:
-			return stdlib.Strlen(v)
-		case t.IsTupleType():
-			return cty.NumberIntVal(int64(len(t.TupleElementTypes()))), nil
-		case t.IsObjectType():
-			return cty.NumberIntVal(int64(len(t.AttributeTypes()))), nil
-		case t.IsCollectionType():
-			return v.Length(), nil
+		v, marks := args[0].Unmark() // what is marked inside does not say how much there is
+		n, err := lengthOf(v)
+		if err != nil {
+			return cty.NilVal, err
 		}
-		return cty.NilVal, function.NewArgErrorf(0, "it must be a text, a list, a set, a map or an object")
+		return n.WithMarks(marks), nil
 	})
+}
+
+func lengthOf(v cty.Value) (cty.Value, error) {
+	switch t := v.Type(); {
+	case t == cty.DynamicPseudoType:
+		return cty.UnknownVal(cty.Number), nil
+	case t == cty.String:
+		return stdlib.Strlen(v)
+	case t.IsTupleType():
+		return cty.NumberIntVal(int64(len(t.TupleElementTypes()))), nil
+	case t.IsObjectType():
+		return cty.NumberIntVal(int64(len(t.AttributeTypes()))), nil
+	case t.IsCollectionType():
+		return v.Length(), nil
+	}
+	return cty.NilVal, function.NewArgErrorf(0, "it must be a text, a list, a set, a map or an object")
 }
 
 // lookupFunction reads a key of a map or an object, and gives a default where

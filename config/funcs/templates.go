@@ -109,6 +109,9 @@ func given(vars map[string]cty.Value) string {
 		return "there are none"
 	}
 	names := slices.Sorted(maps.Keys(vars))
+	if len(names) == 1 {
+		return "there is only " + names[0]
+	}
 	if len(names) > 8 {
 		return fmt.Sprintf("there are %s and %d more", strings.Join(names[:8], ", "), len(names)-8)
 	}
@@ -132,7 +135,7 @@ func parseTemplate(text, name string) (hclsyntax.Expression, error) {
 func oneLine(diags hcl.Diagnostics) string {
 	for _, d := range diags {
 		if d.Severity == hcl.DiagError && d.Subject != nil {
-			return fmt.Sprintf("%s:%d: %s: %s", d.Subject.Filename, d.Subject.Start.Line, d.Summary, d.Detail)
+			return fmt.Sprintf("%s:%d: %s: %s", d.Subject.Filename, d.Subject.Start.Line, d.Summary, strings.TrimSuffix(d.Detail, "."))
 		}
 	}
 	return diags.Error()
