@@ -211,7 +211,8 @@ func (b *builder) decideAll(ctx context.Context, wanted func(addr string) bool) 
 
 // assemble puts the finished steps together.
 func (b *builder) assemble() *Plan {
-	p := &Plan{Format: Format, Deployster: b.options.Version, Created: b.options.Now.UTC().Truncate(time.Second),
+	// The time is in the plan's id: fine enough that no two plans have one id.
+	p := &Plan{Format: Format, Deployster: b.options.Version, Created: b.options.Now.UTC().Truncate(time.Microsecond),
 		Lineage: b.prior.Lineage, Serial: b.prior.Serial, Workspace: b.options.Workspace,
 		Images: b.prober.Images(), Resources: b.steps, Moves: b.moves,
 		Variables: b.manifest.Variables(), SensitiveVariables: b.manifest.SensitiveVariables(),
