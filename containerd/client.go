@@ -237,12 +237,20 @@ func (r *Runtime) openDaemon(ctx context.Context, o Options) (socket string, err
 }
 
 // usableDir makes a directory, if need be, and makes sure that it can be
-// written.
-func usableDir(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
+// written. A server that ends takes its directories along: what was there is
+// made once more.
+func usableDir(dir string) (err error) {
+	const attempts = 20
+	for range attempts {
+		if err = os.MkdirAll(dir, 0o700); err == nil {
+			err = unix.Access(dir, unix.W_OK|unix.X_OK)
+		}
+		if !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
-	return unix.Access(dir, unix.W_OK|unix.X_OK)
+	return err
 }
 
 // dial makes a client of a containerd that is known to listen. The time is how
