@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -19,7 +20,12 @@ var shells = [][]string{{"/bin/busybox", "sh"}, {"/bin/sh"}}
 func sh(t *testing.T, shell []string, script, stdin string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "json"), jsonScript, 0o755); err != nil {
+	// A child that another test starts meanwhile would have the file open for
+	// writing, and what is open for writing cannot be run.
+	syscall.ForkLock.RLock()
+	err = os.WriteFile(filepath.Join(dir, "json"), jsonScript, 0o755)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(shell[0], append(append(shell[1:len(shell):len(shell)], "-c", script, "script"), args...)...)
