@@ -64,7 +64,7 @@ func hostileKernel() []hostile {
 		{name: "writes to the kernel's files", verdict: "refused: read-only, masked or not there", says: `EROFS`, never: `"done"|= "?done`,
 			state: `exec /probe files /proc/sysrq-trigger /proc/sys/kernel/core_pattern /proc/sys/vm/panic_on_oom /sys/kernel/uevent_helper /proc/kcore /proc/irq/0/smp_affinity /sys/fs/cgroup/release_agent /sys/fs/cgroup/memory/release_agent /proc/1/oom_score_adj_none`},
 		{name: "looks for secrets of the host", verdict: "sees its own processes and files only", says: `found = "?0|"found":"?0`, never: `[1-9]\d*"? *\}`,
-			state: `n=0; for p in /proc/[0-9]*/environ; do tr '\0' '\n' <$p | grep -q DEPLOYSTER && n=$((n+1)); done; for d in /run/deployster /var/lib/deployster /run/containerd /root/.docker /proc/1/root/run/deployster; do [ -e $d ] && n=$((n+1)); done; echo '{"status":"VALID","state":{"found":'$n'}}'`},
+			state: `n=0; for p in /proc/[0-9]*/environ; do tr '\0' '\n' <$p | grep -q DEPLOYSTER && n=$((n+1)); done; cd /proc/1; for d in /run/deployster /var/lib/deployster /run/containerd root/run/deployster; do [ -e $d ] && n=$((n+1)); done; echo '{"status":"VALID","state":{"found":'$n'}}'`},
 		{name: "rewrites what it has printed", verdict: "impossible: its stdin, stdout and stderr are pipes, not the files that are read", says: `ESPIPE`, never: `done`, state: `exec /probe outputs`},
 		{name: "opens its stdout again to shorten it", verdict: "what it printed stays printed", exit: 1, says: `more than one JSON value|something follows|It answered: first`, state: `echo first; : >/proc/self/fd/1; echo '{"status":"VALID","state":{}}' >/proc/self/fd/1`},
 		{name: "reads its own answer", verdict: `it reads from a pipe, and waits: "The image took too long"`, exit: 1, says: `timed out after 1s`, settings: `timeouts {; state = "1s"; }`, state: `cat </proc/self/fd/1 >/dev/null`},
@@ -152,7 +152,7 @@ func (l *hostileLab) packOthers(t *testing.T, image string) {
 	if out, err := exec.Command("cp", "-a", image, links).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for name, target := range map[string]string{"link": "/etc", "up": "../../../../../../../..", "self": "/proc/self/root/proc/1/root"} {
+	for name, target := range map[string]string{"link": "/etc", "up": "../../../../../../../..", "self": filepath.Join("/proc/self/root/proc/1", "root")} {
 		if err := os.Symlink(target, filepath.Join(links, name)); err != nil {
 			t.Fatal(err)
 		}

@@ -57,7 +57,7 @@ func TestConfinement(t *testing.T) {
 		{name: "outputs are the user's own", image: dgst, script: "echo ok >/dev/stdout", want: "ok"},
 		{name: "masked", script: "ls /sys/firmware; head -c1 /proc/interrupts | wc -c; head -c1 /proc/timer_list | wc -c", want: "0\n0"},
 		{name: "read-only proc", script: "echo 1 >/proc/sys/vm/swappiness; echo $?", want: "1"},
-		{name: "no devices", script: "dd if=/dev/vda of=/dev/null count=1; echo $?; ls /dev/kmsg /dev/mem; echo $?", want: "1\n1"},
+		{name: "no devices", script: "mknod /disk b 7 0; echo $?; ls /dev/kmsg /dev/mem; echo $?", want: "1\n1"},
 		{name: "mount is forbidden", script: "mount -t tmpfs x /tmp; echo $?", want: "1"},
 		{name: "first process", script: "echo $$", want: "1"},
 		{name: "empty network", script: "grep -c : /proc/net/dev; wc -l </proc/net/route; ls /etc/resolv.conf; echo $?", settings: none, want: "1\n1\n1"},
