@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/containerd/cgroups/v3"
@@ -24,6 +25,7 @@ type host struct {
 	processors      int      // that this process may use
 	thermal         []string // files that tell the temperature of each processor, and so what others do
 	names           []string // files that a container on the host's network shares
+	lacks           []string // the capabilities that not even root has here
 }
 
 // probeHost looks at this machine.
@@ -35,7 +37,16 @@ func probeHost() host {
 		processors:      runtime.NumCPU(),
 		thermal:         thermalPaths("/sys/devices/system/cpu"),
 		names:           slicesOf(exists, "/etc/resolv.conf", "/etc/hosts"),
+		lacks:           slices.DeleteFunc(invoke.KnownCapabilities(), bounded),
 	}
+}
+
+// bounded says whether a capability is in the set that this process can have
+// and give. When in doubt it is: the kernel will say no.
+func bounded(name string) bool {
+	number := slices.Index(invoke.KnownCapabilities(), name)
+	has, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, uintptr(number), 0, 0, 0)
+	return err != nil && !errors.Is(err, unix.EINVAL) || has == 1
 }
 
 func exists(path string) bool {
@@ -67,6 +78,12 @@ func (h host) check(s invoke.Settings) error {
 	if limit := int64(h.processors) * 1000; s.CPU > limit {
 		return diag.Errorf("A type asks for more processors than there are",
 			"The type block says cpu = %s, and this machine has %d. Write at most that, or leave cpu out: then there is no limit.", invoke.Processors(s.CPU), h.processors)
+	}
+	for _, name := range s.Capabilities.Add {
+		if slices.Contains(h.lacks, name) && s.UserNS != invoke.AutoUserNS {
+			return diag.Errorf("A type asks for a capability that there is not on this machine",
+				"The type block adds %s, which deployster does not have itself here, as in a container with fewer capabilities. Leave it out, write \"ALL\" for all that there are, or run deployster with it.", name)
+		}
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ func TestThermalPaths(t *testing.T) {
 
 func TestSettingsThatThisMachineCannotGive(t *testing.T) {
 	t.Parallel()
-	h := host{processors: 2}
+	h := host{processors: 2, lacks: []string{"SYS_TIME"}}
 	for _, cpu := range []int64{0, 10, 2000} {
 		if err := h.check(invoke.Settings{CPU: cpu}); err != nil {
 			t.Errorf("%d: %v", cpu, err)
@@ -87,5 +87,15 @@ func TestSettingsThatThisMachineCannotGive(t *testing.T) {
 	}
 	if err := h.check(invoke.Settings{CPU: 2001}); !isDiagnostic(err) || !strings.Contains(err.Error(), "cpu = 2.001, and this machine has 2") {
 		t.Errorf("got %v", err)
+	}
+	for _, c := range []struct {
+		add    string
+		userns invoke.UserNS
+		ok     bool
+	}{{"SYS_TIME", "", false}, {"SYS_TIME", invoke.AutoUserNS, true}, {"ALL", "", true}, {"NET_ADMIN", "", true}} {
+		err := h.check(invoke.Settings{UserNS: c.userns, Capabilities: invoke.Capabilities{Add: []string{c.add}}})
+		if (err == nil) != c.ok || err != nil && (!isDiagnostic(err) || !strings.Contains(err.Error(), "adds SYS_TIME")) {
+			t.Errorf("%s: %v", c.add, err)
+		}
 	}
 }

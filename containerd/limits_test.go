@@ -3,6 +3,7 @@ package containerd
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +20,12 @@ func TestSettings(t *testing.T) {
 	r := open(t, embedded(t))
 	dgst := pack(t, r, PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, map[string]string{
 		"etc/passwd": "app:x:77:78::/home/app:/bin/sh\n", "etc/group": "app:x:78:\nmore:x:79:app\n"})
+	own, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, all, _ := strings.Cut(string(own), "CapBnd:\t")
+	all, _, _ = strings.Cut(all, "\n")
 	caps := "grep -E '^Cap(Eff|Bnd)' /proc/self/status | tr -d '\\t\\n'"
 	for _, c := range []struct {
 		name, script, want string
@@ -26,6 +33,7 @@ func TestSettings(t *testing.T) {
 	}{
 		{"no capabilities", caps, "CapEff:0000000000000000CapBnd:0000000000000000", invoke.Settings{Capabilities: invoke.Capabilities{Drop: []string{"ALL"}}}},
 		{"one capability", caps, "CapEff:0000000000001000CapBnd:0000000000001000", invoke.Settings{Capabilities: invoke.Capabilities{Add: []string{"NET_ADMIN"}, Drop: []string{"ALL"}}}},
+		{"all capabilities", caps, "CapEff:" + all + "CapBnd:" + all, invoke.Settings{Capabilities: invoke.Capabilities{Add: []string{"ALL"}}}},
 		{"the usual capabilities", caps, "CapEff:00000000a00405fbCapBnd:00000000a00405fb", invoke.Settings{}},
 		{"user with a capability", "id -u; ip link set lo down; echo $?; " + caps, "1234\n0\nCapEff:0000000000001000CapBnd:0000000000001000", invoke.Settings{User: "1234", Network: invoke.NoNetwork,
 			Capabilities: invoke.Capabilities{Add: []string{"NET_ADMIN"}, Drop: []string{"ALL"}}}},

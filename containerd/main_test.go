@@ -3,6 +3,7 @@ package containerd
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -31,13 +32,39 @@ func TestMain(m *testing.M) {
 	if os.Args[0] == testClientName {
 		os.Exit(testClient())
 	}
+	os.Exit(runTests(m))
+}
+
+// runTests runs the tests below one temporary directory, and then looks whether
+// a goroutine, a file or a mount of them is left.
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "c") // short, because of the sockets in it
+	if err == nil {
+		err = errors.Join(os.Chmod(dir, 0o711), os.Setenv("TMPDIR", dir))
+	}
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
 	code := m.Run()
 	// What a Runtime starts ends with it.
-	if err := goleak.Find(); err != nil && code == 0 {
-		fmt.Println(err)
-		code = 1
+	left := goleak.Find()
+	mounts, err := os.ReadFile("/proc/self/mounts")
+	if err != nil || bytes.Contains(mounts, []byte(" "+dir+"/")) {
+		left = errors.Join(left, err, fmt.Errorf("mounts are left below %s", dir))
 	}
-	os.Exit(code)
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+		left = errors.Join(left, err, fmt.Errorf("files are left: %v", entries))
+	}
+	if left != nil {
+		fmt.Println(left)
+		return 1
+	}
+	if err := os.Remove(dir); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	return code
 }
 
 // moduleRoot is where go.mod is; tests run in their package's directory.

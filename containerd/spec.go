@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -66,7 +67,7 @@ func (h host) spec(p *prepared, s invoke.Spec, argv []string, ids *idRange) *spe
 	proc.Args = argv
 	proc.Cwd = p.cwd
 	proc.Env = environment(p.user.Home, p.config.Env, s.Settings.Env)
-	proc.Capabilities = capabilities(s.Settings.Capabilities)
+	proc.Capabilities = h.capabilities(s.Settings.Capabilities, ids)
 	proc.Rlimits = rlimits(s)
 	proc.User = specs.User{UID: uint32(p.user.Uid), GID: uint32(p.user.Gid)}
 	for _, g := range p.user.Sgids {
@@ -92,8 +93,11 @@ func (h host) spec(p *prepared, s invoke.Spec, argv []string, ids *idRange) *spe
 // capabilities are those of root inside; another user has none in effect. Only
 // what is asked for by name is also given to another user: without that it
 // would be of no use to him, since programs cannot gain any.
-func capabilities(c invoke.Capabilities) *specs.LinuxCapabilities {
-	all, named := withPrefix(c.Effective()), withPrefix(c.Named())
+//
+// "ALL" is all that there are: on this machine, or in a user namespace.
+func (h host) capabilities(c invoke.Capabilities, ids *idRange) *specs.LinuxCapabilities {
+	lacking := func(name string) bool { return ids == nil && slices.Contains(h.lacks, name) }
+	all, named := withPrefix(slices.DeleteFunc(c.Effective(), lacking)), withPrefix(slices.DeleteFunc(c.Named(), lacking))
 	return &specs.LinuxCapabilities{Bounding: all, Permitted: all, Effective: all, Inheritable: named, Ambient: named}
 }
 

@@ -206,7 +206,7 @@ func (s *session) carryOut(c *cli.Context, store *state.Store, t task) error {
 	}
 	report, err := apply.Run(c.Context, t.plan, t.manifest.Applying(time.Now()), store.Snapshot(), journal, t.client, apply.Options{
 		Parallelism: c.Int("parallelism"), KeepGoing: c.Bool("keep-going"), Abort: s.env.Abort,
-		Events: s.progress().applying, Now: time.Now, Secret: s.vault.add})
+		Events: s.watch.applying, Now: time.Now, Secret: s.vault.add})
 	err = errors.Join(err, journal.Finish(status(report)))
 	if file := c.String("report"); file != "" {
 		err = errors.Join(err, s.writeReport(report, file))

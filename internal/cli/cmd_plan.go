@@ -100,7 +100,7 @@ func (s *session) build(ctx context.Context, m *config.Manifest, prior state.Sna
 	images.former(ctx, prior)
 	client := s.client(prior, pins, images)
 	p, diags := plan.Build(ctx, m, prior, client, plan.Options{Version: Version, Workspace: s.dir,
-		Parallelism: parallelism, Now: s.started, Progress: s.progress().planning, Secret: s.vault.add, FromRegistry: images.fromRegistry})
+		Parallelism: parallelism, Now: s.started, Progress: s.watch.planning, Secret: s.vault.add, FromRegistry: images.fromRegistry})
 	if diags.HasErrors() {
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)

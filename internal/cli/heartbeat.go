@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"deployster/apply"
+	"deployster/internal/typeclient"
 	"deployster/plan"
 )
 
@@ -33,7 +34,7 @@ func startHeartbeat(every time.Duration, say func(string)) *heartbeat {
 			case <-h.done:
 				return
 			case now := <-ticker.C:
-				if line := h.line(now, every); line != "" {
+				if line := h.waiting(now, every); line != "" {
 					say(line)
 				}
 			}
@@ -45,8 +46,8 @@ func startHeartbeat(every time.Duration, say func(string)) *heartbeat {
 // stop ends it.
 func (h *heartbeat) stop() { close(h.done) }
 
-// line lists what has run for at least so long, "" when nothing has.
-func (h *heartbeat) line(now time.Time, atLeast time.Duration) string {
+// waiting lists what has run for at least so long, "" when nothing has.
+func (h *heartbeat) waiting(now time.Time, atLeast time.Duration) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var slow []string
@@ -89,6 +90,9 @@ func (h *heartbeat) planning(e plan.Event) {
 		h.end(e.Address + " state")
 	}
 }
+
+// line is no news: who prints may still take long.
+func (h *heartbeat) line(typeclient.Line) {}
 
 // applying learns from the events of an apply.
 func (h *heartbeat) applying(e apply.Event) {

@@ -17,16 +17,16 @@ func TestHeartbeatNamesWhatTakesLong(t *testing.T) {
 		t.Errorf("said %q", got)
 	}
 	h.applying(apply.ActionEnded{Address: "db", Action: "load"})
-	if line := h.line(time.Now().Add(time.Hour), time.Second); line != "" {
+	if line := h.waiting(time.Now().Add(time.Hour), time.Second); line != "" {
 		t.Errorf("what has ended is still named: %q", line)
 	}
 	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
 		h.begin(name)
 	}
-	if line := h.line(time.Now(), time.Hour); line != "" {
+	if line := h.waiting(time.Now(), time.Hour); line != "" {
 		t.Errorf("what has just begun is named: %q", line)
 	}
-	if line := h.line(time.Now().Add(time.Hour), time.Second); line != "still running: a (1h0m0s), b (1h0m0s), c (1h0m0s), d (1h0m0s), e (1h0m0s), and 2 more" {
+	if line := h.waiting(time.Now().Add(time.Hour), time.Second); line != "still running: a (1h0m0s), b (1h0m0s), c (1h0m0s), d (1h0m0s), e (1h0m0s), and 2 more" {
 		t.Errorf("said %q", line)
 	}
 }

@@ -13,12 +13,11 @@ import (
 // progress tells on stderr what is going on.
 type progress struct {
 	printer
-	beat *heartbeat
 	hide func(string) string
 }
 
 func (s *session) progress() progress {
-	return progress{printer: s.err, beat: s.beat, hide: s.vault.hide}
+	return progress{printer: s.err, hide: s.vault.hide}
 }
 
 // line shows what an image prints, under its resource's name. What init and
@@ -29,7 +28,6 @@ func (p progress) line(l typeclient.Line) {
 
 // planning shows the events of a plan, for those who want to see them.
 func (p progress) planning(e plan.Event) {
-	p.beat.planning(e)
 	if !p.verbose {
 		return
 	}
@@ -43,7 +41,6 @@ func (p progress) planning(e plan.Event) {
 
 // applying shows the events of an apply.
 func (p progress) applying(e apply.Event) {
-	p.beat.applying(e)
 	switch e := e.(type) {
 	case apply.Checking:
 		if p.verbose {

@@ -33,7 +33,8 @@ type session struct {
 	runtime *containerd.Runtime
 	records *recorder
 	beat    *heartbeat
-	vault   *vault // what must never be shown
+	watch   watchers // of the plan and the apply
+	vault   *vault   // what must never be shown
 	pulls   *pullView
 
 	maxImage int64 // bytes that an image may have that is pulled; 0 = the default
@@ -226,10 +227,10 @@ func (s *session) client(prior state.Snapshot, pins map[string]string, y *supply
 		s.vault.add(plan.EntrySecrets(entry))
 	}
 	s.beat = startHeartbeat(heartbeatEvery, func(line string) { s.err.printf("%s\n", s.err.style.dim(line)) })
-	log := s.progress().line
+	s.watch = append(s.watch, s.beat, s.progress())
 	s.records = newRecorder(s.dir, time.Now(), s.vault.hide)
 	return typeclient.New(typeclient.Options{Runner: s.runtime, Version: Version, Verbose: s.verbose,
-		Workspace: s.dir, Pins: pins, Obtain: y.use, Log: log, Record: s.records.add})
+		Workspace: s.dir, Pins: pins, Obtain: y.use, Log: s.watch.line, Record: s.records.add})
 }
 
 // close ends what was opened.
