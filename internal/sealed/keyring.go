@@ -1,0 +1,140 @@
+package sealed
+
+import (
+	"errors"
+	"sync"
+)
+
+// Mode says how files are written.
+type Mode int
+
+// The modes. Nothing is decrypted by leaving something out: who asks for
+// nothing gets files as the first one was that was read.
+const (
+	AsFound Mode = iota // encrypted when the first encrypted file was opened, with its key
+	Encrypt
+	Decrypt
+)
+
+// Keyring opens and seals the files of one process. A nil Keyring has no keys:
+// it writes clear text and refuses what is encrypted. It is safe for concurrent
+// use.
+type Keyring struct {
+	load func() (Keys, error)
+	mode Mode
+	cost int // of a passphrase, see workFactor
+
+	mu     sync.Mutex
+	keys   *Keys
+	opened map[string]*dataKey // by their wrapping
+	writer *dataKey
+}
+
+// New makes a keyring. Load is called once, when a key is needed for the first
+// time: a project without encrypted files needs none. Its error is given to
+// whoever needed the key.
+func New(mode Mode, load func() (Keys, error)) *Keyring {
+	return &Keyring{load: load, mode: mode, cost: workFactor, opened: map[string]*dataKey{}}
+}
+
+// Encrypts says whether what is written now is encrypted.
+func (k *Keyring) Encrypts() bool {
+	if k == nil {
+		return false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.mode == Encrypt || k.mode == AsFound && k.writer != nil
+}
+
+// Ready finds out whether files can be written as they are to be: it makes the
+// key that they are sealed with, if there is to be one.
+func (k *Keyring) Ready() error {
+	if !k.Encrypts() {
+		return nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	_, err := k.writing()
+	return err
+}
+
+// given loads the keys of the user.
+func (k *Keyring) given() (Keys, error) {
+	if k.keys != nil {
+		return *k.keys, nil
+	}
+	keys, err := k.load()
+	if err != nil {
+		return Keys{}, err
+	}
+	k.keys = &keys
+	return keys, nil
+}
+
+// writing gives the data key that files are sealed with.
+func (k *Keyring) writing() (*dataKey, error) {
+	if k.writer != nil {
+		return k.writer, nil
+	}
+	keys, err := k.given()
+	if err != nil {
+		return nil, err
+	}
+	d, err := keys.wrap(k.cost)
+	if err != nil {
+		return nil, err
+	}
+	k.writer, k.opened[string(d.wrapped)] = d, d
+	return d, nil
+}
+
+// reading opens the data key of a file, once. The name is the file's, for the
+// message.
+func (k *Keyring) reading(name string, wrapped []byte) (*dataKey, error) {
+	if k == nil {
+		return nil, locked(ErrNoKey, name, wrapped)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if d := k.opened[string(wrapped)]; d != nil {
+		return d, nil
+	}
+	keys, err := k.given()
+	if err != nil {
+		return nil, err
+	}
+	d, present, err := keys.unwrap(wrapped)
+	if err != nil {
+		return nil, locked(err, name, wrapped)
+	}
+	k.opened[string(wrapped)] = d
+	// A file's own key seals the next one, where that is what is asked for: to
+	// make another one of a passphrase would cost a second.
+	if k.writer == nil && (k.mode == AsFound || k.mode == Encrypt && present && len(keys.Recipients) == 0) {
+		k.writer = d
+	}
+	return d, nil
+}
+
+// Where are the places where keys can be given, for messages.
+const where = "Keys come from the encryption block of the manifests in the working directory, or from DEPLOYSTER_PASSPHRASE, DEPLOYSTER_PASSPHRASE_FILE or DEPLOYSTER_IDENTITY_FILE."
+
+// locked words why a data key cannot be opened.
+func locked(err error, name string, wrapped []byte) error {
+	var worded *sealError
+	switch {
+	case errors.As(err, &worded):
+		return err
+	case errors.Is(err, ErrNoKey):
+		return refuse(ErrNoKey, "Encrypted, and there is no key", "%s is encrypted %s, and no such key was given. %s Nothing was changed.", name, how(wrapped), where)
+	case errors.Is(err, ErrWrongKey):
+		return refuse(ErrWrongKey, "Encrypted with another key", "%s is encrypted %s, and none of the keys that were given opens it. %s "+
+			"After a change of keys the former ones are needed until everything is written anew. Nothing was changed.", name, how(wrapped), where)
+	}
+	return damaged(name, "its key cannot be read")
+}
+
+func damaged(name, why string) error {
+	return refuse(ErrDamaged, "An encrypted file is damaged", "%s: %s. It is not what was written: cut off, or changed. Nothing was changed.", name, why)
+}
