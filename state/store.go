@@ -54,6 +54,10 @@ func load(p paths) (Snapshot, *Recovery, error) {
 type Options struct {
 	Command string        // what the user runs, shown to others who find the state locked
 	Wait    time.Duration // how long to wait for the lock; 0 = not at all
+
+	// Waiting is told who has the lock, once, when it is waited for; nil =
+	// nobody wants to know.
+	Waiting func(who string)
 }
 
 // Shared is a state that is held for reading: others may read it too, and
@@ -163,14 +167,15 @@ func (s *Store) Close() error {
 }
 
 func takeLock(ctx context.Context, p paths, exclusive bool, o Options) (*durable.Lock, error) {
-	var lock *durable.Lock
-	var err error
-	if o.Wait > 0 {
+	lock, err := durable.TryLock(p.lock, exclusive, o.Command)
+	var locked *durable.LockedError
+	if o.Wait > 0 && errors.As(err, &locked) {
+		if o.Waiting != nil {
+			o.Waiting(holder(locked))
+		}
 		wait, cancel := context.WithTimeout(ctx, o.Wait)
 		defer cancel()
 		lock, err = durable.WaitLock(wait, p.lock, exclusive, o.Command)
-	} else {
-		lock, err = durable.TryLock(p.lock, exclusive, o.Command)
 	}
 	if err == nil {
 		return lock, nil
@@ -178,21 +183,29 @@ func takeLock(ctx context.Context, p paths, exclusive bool, o Options) (*durable
 	if cause := context.Cause(ctx); cause != nil {
 		return nil, cause
 	}
-	return nil, lockError(p, err)
+	return nil, lockError(p, err, o.Wait)
 }
 
-func lockError(p paths, err error) error {
+// holder names who has a lock, as far as that is known.
+func holder(e *durable.LockedError) string {
+	if e.Holder == nil {
+		return "another deployster process"
+	}
+	return diag.Visible(e.Holder.String())
+}
+
+func lockError(p paths, err error, waited time.Duration) error {
 	var locked *durable.LockedError
 	if !errors.As(err, &locked) {
 		return refuse(err, "Cannot lock the state", "%s: %s.", p.lock, err)
 	}
-	who := "another deployster process"
-	if locked.Holder != nil {
-		who = diag.Visible(locked.Holder.String())
+	todo := "Wait until that has ended (-lock-timeout 5m does it for you), or end it"
+	if waited > 0 {
+		todo = fmt.Sprintf("It was waited for, for %s, in vain. Wait longer, or end it", waited)
 	}
 	return &stateError{
 		diag: diag.Errorf("The state is locked",
-			"%s is in use by %s. Wait until that has ended, or end it; the lock goes with its process, and nothing has to be unlocked by hand.", p.state, who),
+			"%s is in use by %s. %s; the lock goes with its process, and nothing has to be unlocked by hand.", p.state, holder(locked), todo),
 		cause: fmt.Errorf("%w: %w", ErrLocked, err),
 	}
 }

@@ -132,6 +132,7 @@ func globalFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "chdir", Usage: "work in `DIR`"},
 		&cli.StringFlag{Name: "state", Usage: "the state `FILE` (default: deployster.state.json)"},
+		&cli.DurationFlag{Name: "lock-timeout", Usage: "wait so long for a state that is in use, like `5m`; without it, not at all", DefaultText: "0s"},
 		&cli.StringFlag{Name: "containerd-address", Usage: "`SOCKET` of a running containerd; without it an embedded one serves ($CONTAINERD_ADDRESS)"},
 		&cli.StringFlag{Name: "containerd-namespace", Usage: "containerd `NAMESPACE` ($CONTAINERD_NAMESPACE, default: deployster)"},
 		&cli.BoolFlag{Name: "verbose", Usage: "tell more, and let images know"},

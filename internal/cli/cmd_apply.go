@@ -88,7 +88,7 @@ func runApply(c *cli.Context, e Env, destroy bool) error {
 	if destroy {
 		path = s.statePathAround(c)
 	}
-	store, err := state.Open(c.Context, path, state.Options{Command: "deployster " + c.Command.Name})
+	store, err := state.Open(c.Context, path, s.stateOptions(c, c.Command.Name))
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func runPlan(c *cli.Context, e Env) error {
 	if err != nil {
 		return err
 	}
-	held, err := state.ReadShared(c.Context, s.statePath(c, m), state.Options{Command: "deployster plan"})
+	held, err := state.ReadShared(c.Context, s.statePath(c, m), s.stateOptions(c, "plan"))
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func pruneCommand(e Env) *cli.Command {
 func (s *session) needed(c *cli.Context) (map[string]bool, error) {
 	keep := map[string]bool{}
 	path := s.statePathAround(c)
-	held, err := state.ReadShared(c.Context, path, state.Options{Command: "deployster image " + c.Command.Name})
+	held, err := state.ReadShared(c.Context, path, s.stateOptions(c, "image "+c.Command.Name))
 	if err != nil {
 		return nil, err
 	}

@@ -131,7 +131,7 @@ func editState(c *cli.Context, e Env, change func(s *session, now state.Snapshot
 		return err
 	}
 	path := s.statePathAround(c)
-	store, err := state.Open(c.Context, path, state.Options{Command: "deployster state " + c.Command.Name})
+	store, err := state.Open(c.Context, path, s.stateOptions(c, "state "+c.Command.Name))
 	if err != nil {
 		return err
 	}
@@ -296,7 +296,7 @@ func runStateRestore(c *cli.Context, e Env) error {
 	if err != nil {
 		return err
 	}
-	got, err := state.Restore(c.Context, s.statePathAround(c), serial, state.Options{Command: "deployster state restore"})
+	got, err := state.Restore(c.Context, s.statePathAround(c), serial, s.stateOptions(c, "state restore"))
 	if err != nil {
 		return err
 	}

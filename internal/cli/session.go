@@ -117,6 +117,14 @@ func (s *session) statePathAround(c *cli.Context) string {
 	return s.statePath(c, m)
 }
 
+// stateOptions are how commands open the state: in what name, and how long they
+// wait for whoever has it.
+func (s *session) stateOptions(c *cli.Context, command string) state.Options {
+	return state.Options{Command: "deployster " + command, Wait: c.Duration("lock-timeout"), Waiting: func(who string) {
+		s.err.printf("The state is in use by %s. Waiting for at most %s.\n", who, c.Duration("lock-timeout"))
+	}}
+}
+
 // manifest reads the manifests that the arguments name, and the variables.
 func (s *session) manifest(c *cli.Context) (*config.Manifest, error) {
 	m, diags, err := s.read(c, config.Load)
