@@ -11,6 +11,7 @@ import (
 	"deployster/apply"
 	"deployster/config"
 	"deployster/internal/diag"
+	"deployster/internal/invoke"
 	"deployster/internal/invoke/invoketest"
 	"deployster/internal/typeclient"
 	"deployster/plan"
@@ -24,12 +25,15 @@ type engine struct {
 	fake  *invoketest.Fake
 	dir   string
 	opts  apply.Options
-	wrap  func(apply.Journal) apply.Journal // nil = the journal as it is
+	// runner stands in for fake where a test wants to see or bend what is run.
+	runner invoke.Runner
+	wrap   func(apply.Journal) apply.Journal // nil = the journal as it is
 }
 
 func newEngine(dir string) *engine {
 	e := &engine{world: invoketest.NewWorld(), fake: invoketest.NewFake(), dir: dir}
 	e.fake.Add("test/thing:1", e.world.Program)
+	e.runner = e.fake
 	e.opts = apply.Options{Parallelism: 4, Now: time.Now}
 	return e
 }
@@ -43,7 +47,7 @@ func (e *engine) load(source string) (*config.Manifest, error) {
 }
 
 func (e *engine) client(pins map[string]string) *typeclient.Client {
-	return typeclient.New(typeclient.Options{Runner: e.fake, Version: "0.1.0", Workspace: e.dir, Pins: pins, Backoff: []time.Duration{}})
+	return typeclient.New(typeclient.Options{Runner: e.runner, Version: "0.1.0", Workspace: e.dir, Pins: pins, Backoff: []time.Duration{}})
 }
 
 // plan plans, and passes the plan through its file.

@@ -3,6 +3,7 @@ package apply
 import (
 	"deployster/config"
 	"deployster/internal/diag"
+	"deployster/plan"
 	"deployster/state"
 )
 
@@ -12,14 +13,16 @@ const ReportFormat = 1
 // Status says how an apply, or one resource in it, ended.
 type Status string
 
-// The statuses. A whole apply is OK, Error or Interrupted; a resource is any.
+// The statuses. A whole apply is OK, Error, Interrupted, or Unknown while it has
+// not ended; a resource is any.
 const (
 	OK          Status = "ok"
 	Unchanged   Status = "valid"       // nothing to do, as the plan said
 	Skipped     Status = "skipped"     // the plan had actions, but it was right already
 	Error       Status = "error"       // see Failed and Reason
 	Interrupted Status = "interrupted" // its next action was not started
-	NotStarted  Status = "not_started"
+	NotStarted  Status = "not_started" // its turn did not come, or it was not approved
+	Unknown     Status = "unknown"     // an action was started, and how it ended is not known: it may still run
 )
 
 // Report says what an apply did. There is one in every case.
@@ -50,12 +53,34 @@ type ShutdownReport struct {
 
 // ResourceReport says what was done about one resource.
 type ResourceReport struct {
-	Status       Status   `json:"status"`
-	Planned      []string `json:"planned,omitempty"` // actions, by name
-	Completed    []string `json:"completed,omitempty"`
-	Failed       string   `json:"failed,omitempty"` // an action's name, or "precondition", "config", "state", "postcondition" or "journal"
-	Reason       string   `json:"reason,omitempty"`
-	NotAttempted []string `json:"not_attempted,omitempty"`
+	Status    Status   `json:"status"`
+	Planned   []string `json:"planned,omitempty"` // actions, by name
+	Completed []string `json:"completed,omitempty"`
+
+	// Failed is what did not do well, or whose end is not known: the name of an
+	// action, or "precondition", "config", "state", "postcondition", "journal" or
+	// "internal".
+	Failed    string   `json:"failed,omitempty"`
+	ExitCode  int      `json:"exit_code,omitempty"`  // of what failed; 0 when it is not that which tells
+	LastLines []string `json:"last_lines,omitempty"` // that it printed, safe to show
+
+	Reason       string       `json:"reason,omitempty"` // in one line
+	NotAttempted []string     `json:"not_attempted,omitempty"`
+	Stale        []Difference `json:"stale,omitempty"` // what was found other than the plan showed it
+}
+
+// Refused is the report of an apply that was refused before anything was run. The
+// plan may be nil when there is none.
+func Refused(p *plan.Plan, status Status, why diag.Diagnostics) *Report {
+	r := &Report{Format: ReportFormat, Status: status, Resources: map[string]*ResourceReport{}, Problems: why}
+	if p == nil {
+		return r
+	}
+	for addr, step := range p.Resources {
+		planned := names(step.Actions)
+		r.Resources[addr] = &ResourceReport{Status: NotStarted, Planned: planned, NotAttempted: planned}
+	}
+	return r
 }
 
 // Counts sums the resources up by status.

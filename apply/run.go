@@ -172,7 +172,7 @@ func (r *run) layers(ctx context.Context) []outcome {
 			running--
 			outcomes = append(outcomes, out)
 			switch out.report.Status {
-			case Error, Interrupted:
+			case Error, Interrupted, Unknown:
 				frontier.Drop(out.addr)
 				if !r.options.KeepGoing || out.fatal {
 					stop(false)
@@ -233,7 +233,7 @@ func (r *run) conclude(ctx context.Context, report *Report, outcomes []outcome) 
 	switch {
 	case ctx.Err() != nil && counts[Interrupted]+counts[NotStarted] > 0, counts[Interrupted] > 0:
 		report.Status = Interrupted
-	case counts[Error]+counts[NotStarted] > 0:
+	case counts[Error]+counts[Unknown]+counts[NotStarted] > 0:
 		report.Status = Error
 	}
 	if report.Status == OK && fatal == nil {

@@ -2,7 +2,6 @@ package apply
 
 import (
 	"context"
-	"fmt"
 
 	"deployster/plan"
 	"deployster/protocol"
@@ -50,8 +49,7 @@ func (r *run) shutdownOne(step *plan.Step, out *outcome) bool {
 		return false
 	}
 	if !sameCommand(answer.ShutdownFirst.Command, step.Shutdown.Command) || answer.ShutdownFirst.Name != step.Shutdown.Name {
-		out.fail(failedState, stale(fmt.Sprintf("the plan showed %s to be run first, now its image answers %s",
-			spell([]protocol.Action{*step.Shutdown}), spell([]protocol.Action{*answer.ShutdownFirst})), "Plan again."))
+		out.drifted(r.differences(step, out.addr, answer))
 		return false
 	}
 	return r.runShutdown(step, out, in, answer, false)

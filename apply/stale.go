@@ -49,14 +49,15 @@ func stale(why, todo string) *diag.Diagnostic {
 	return &diag.Diagnostic{Severity: diag.Error, Summary: "plan is stale: " + why, Detail: todo}
 }
 
-// drifted compares what the plan showed with what was found just now, and says
-// how they differ, or "" when they are the same.
-func drifted(step *plan.Step, found protocol.Answer) string {
-	if sameActions(step.Actions, found.Actions) {
-		return ""
-	}
-	return fmt.Sprintf("the plan showed the actions [%s], now its image answers %s with [%s]",
-		spell(step.Actions), found.Status, spell(found.Actions))
+// whatNow ends the refusal of one resource.
+const whatNow = "Nothing of this resource was run. Plan again to see what is to be done now."
+
+// drifted refuses a resource whose image answers other than the plan showed.
+func (o *outcome) drifted(differences []Difference) {
+	o.report.NotAttempted = o.report.Planned
+	o.report.Stale = differences
+	o.fail(failedState, stale("the image answers other than the plan showed", sideBySide(differences)+whatNow))
+	o.report.Reason = "plan is stale: the image answers other than the plan showed"
 }
 
 // sameActions compares what would run. Descriptions may differ: images put the

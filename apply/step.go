@@ -134,8 +134,15 @@ func (r *run) sameConfig(step *plan.Step, out *outcome) bool {
 		return true
 	}
 	out.report.NotAttempted = out.report.Planned
-	out.fail(failedConfig, stale("its config is not what the plan showed, because a state that it takes values from has changed",
-		"Nothing of this resource was run. Plan again to see what is to be done now."))
+	out.report.NotAttempted = out.report.Planned
+	if diags.HasErrors() {
+		out.fail(failedConfig, firstError(diags))
+		return false
+	}
+	const why = "its config is not what the plan showed, because a state that it takes values from has changed"
+	out.report.Stale = compareDocuments("config", step.Config, now.Value, slices.Concat(step.Sensitive, plan.Sensitive(step.Init, now)))
+	out.fail(failedConfig, stale(why, sideBySide(out.report.Stale)+whatNow))
+	out.report.Reason = "plan is stale: " + why
 	return false
 }
 
@@ -151,12 +158,17 @@ func (r *run) permitted(step *plan.Step, out *outcome, answer protocol.Answer) b
 		out.report.Planned = names(answer.Actions)
 		return true
 	}
-	if how := drifted(step, answer); how != "" {
-		out.report.NotAttempted = out.report.Planned
-		out.fail(failedState, stale(how, "Nothing of this resource was run. Plan again to see what is to be done now."))
+	if !sameActions(step.Actions, answer.Actions) {
+		out.drifted(r.differences(step, out.addr, answer))
 		return false
 	}
 	return true
+}
+
+// differences lists in what an answer differs from the one that was shown.
+func (r *run) differences(step *plan.Step, addr string, answer protocol.Answer) []Difference {
+	hidden := slices.Concat(step.Hidden, r.hiddenIn(addr, step.Config, answer.StaleState, step.Sensitive), r.hiddenIn(addr, step.Config, answer.State, step.Sensitive))
+	return compareAnswer(step, answer, hidden)
 }
 
 // act runs the actions in order, until one fails or the user interrupts.
@@ -205,6 +217,7 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 		// It may still run. What is in flight at the end of the journal is
 		// remembered, and the next apply waits for it.
 		out.fail(a.Name, err)
+		out.report.Status = Unknown
 		return false
 	}
 	if jerr := r.journal.ActionEnded(out.addr, a.Name, result.ExitCode, why); jerr != nil {
@@ -310,6 +323,13 @@ func (o *outcome) fail(what string, err error) {
 	}
 	o.problem = d
 	o.report.Reason = reason(d, err)
+	var exit *typeclient.ExitError
+	if errors.As(err, &exit) {
+		o.report.ExitCode = exit.Code
+		if exit.Tail != "" {
+			o.report.LastLines = strings.Split(exit.Tail, "\n")
+		}
+	}
 }
 
 // failJournal reports that a fact could not be made durable: nothing may be

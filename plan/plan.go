@@ -209,6 +209,20 @@ func (s *Step) Target(addr string) typeclient.Target {
 	}
 }
 
+// Answered is what the image said when the plan was made, "" when it was not
+// asked.
+func (s *Step) Answered() protocol.Status {
+	switch s.Change {
+	case Valid:
+		return protocol.Valid
+	case Create:
+		return protocol.Missing
+	case Update, Destroy:
+		return protocol.Stale
+	}
+	return ""
+}
+
 // Intent is what the step wants of its resource.
 func (s *Step) Intent() protocol.Intent {
 	if s.Change == Destroy {

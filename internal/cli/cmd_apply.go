@@ -5,10 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -261,65 +259,3 @@ func status(r *apply.Report) state.Status {
 	}
 	return state.StatusError
 }
-
-// report prints the end of an apply.
-func (p printer) report(pl *plan.Plan, r *apply.Report) {
-	counts := r.Counts()
-	if r.Status != apply.OK {
-		p.unfinished(pl, r)
-	}
-	var parts []string
-	for _, c := range []struct {
-		status apply.Status
-		word   string
-	}{{apply.OK, "done"}, {apply.Skipped, "right already"}, {apply.Unchanged, "unchanged"},
-		{apply.Error, "failed"}, {apply.Interrupted, "interrupted"}, {apply.NotStarted, "not started"}} {
-		if counts[c.status] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", counts[c.status], c.word))
-		}
-	}
-	if len(r.Moves) > 0 {
-		parts = append(parts, fmt.Sprintf("%d moved", len(r.Moves)))
-	}
-	headline := p.style.green("Apply complete.")
-	switch {
-	case r.Status == apply.Interrupted:
-		headline = p.style.yellow("Apply interrupted.")
-	case r.Status != apply.OK:
-		headline = p.style.red("Apply failed.")
-	case !pl.HasChanges():
-		return // the plan said already that there was nothing to do
-	}
-	if len(parts) == 0 {
-		p.printf("\n%s The outputs were recorded.\n", p.style.bold(headline))
-		return
-	}
-	p.printf("\n%s Resources: %s.\n", p.style.bold(headline), join(parts))
-}
-
-// unfinished lists what failed and what was not done, in the order of the plan.
-func (p printer) unfinished(pl *plan.Plan, r *apply.Report) {
-	p.printf("\n")
-	for _, addr := range pl.Order() {
-		res := r.Resources[addr]
-		switch res.Status {
-		case apply.Error, apply.Interrupted:
-			p.printf("  %s %s: %s\n", p.style.red("x"), addr, res.Status)
-			if len(res.Completed) > 0 {
-				p.printf("      completed: %s\n", visibleList(res.Completed))
-			}
-			if res.Failed != "" {
-				p.printf("      failed: %s\n", diag.Visible(res.Failed))
-			}
-			if len(res.NotAttempted) > 0 {
-				p.printf("      not attempted: %s\n", visibleList(res.NotAttempted))
-			}
-		case apply.NotStarted:
-			p.printf("  %s %s: not started\n", p.style.dim("."), addr)
-		}
-	}
-}
-
-func visibleList(names []string) string { return diag.Visible(join(names)) }
-
-func join(words []string) string { return strings.Join(words, ", ") }

@@ -80,6 +80,8 @@ func (p progress) ended(e apply.ResourceEnded) {
 		p.printf("%s: %s (%s)\n", p.style.bold(e.Address), p.style.red("failed"), e.Report.Failed)
 	case apply.Interrupted:
 		p.printf("%s: %s\n", p.style.bold(e.Address), p.style.yellow("interrupted"))
+	case apply.Unknown:
+		p.printf("%s: %s (%s)\n", p.style.bold(e.Address), p.style.red("how it ended is unknown"), diag.Visible(e.Report.Failed))
 	}
 }
 

@@ -1,0 +1,203 @@
+package apply
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deployster/internal/strictjson"
+	"deployster/plan"
+	"deployster/protocol"
+)
+
+// Difference is one thing that was found other than the plan showed it.
+type Difference struct {
+	What  string          `json:"what"`            // "status", "state", "config", "reasons", "shutdown_first" or "actions"
+	Path  string          `json:"path,omitempty"`  // a JSON pointer into the state or the config
+	Shown json.RawMessage `json:"shown,omitempty"` // nothing when there was none
+	Found json.RawMessage `json:"found,omitempty"`
+}
+
+// compareAnswer lists in what an answer differs from the one that the plan
+// showed. Hidden are pointers into either state of what must not be shown.
+func compareAnswer(step *plan.Step, found protocol.Answer, hidden []string) []Difference {
+	var list []Difference
+	add := func(what string, shown, found any) {
+		if a, b := encoded(shown), encoded(found); string(a) != string(b) {
+			list = append(list, Difference{What: what, Shown: a, Found: b})
+		}
+	}
+	add("status", step.Answered(), found.Status)
+	was, is := step.Stale, found.StaleState
+	if step.State != nil {
+		was = step.State
+	}
+	if found.State != nil {
+		is = found.State
+	}
+	list = append(list, compareDocuments("state", was, is, hidden)...)
+	add("reasons", reasons(step.Reasons), reasons(found.Reasons))
+	add("shutdown_first", spellOne(step.Shutdown), spellOne(found.ShutdownFirst))
+	add("actions", spellEach(step.Actions), spellEach(found.Actions))
+	return list
+}
+
+// compareDocuments lists in which values two JSON documents differ.
+func compareDocuments(what string, shown, found json.RawMessage, hidden []string) []Difference {
+	s, _ := strictjson.Value(strictjson.Mask(shown, hidden)) // what is no JSON is as nothing
+	f, _ := strictjson.Value(strictjson.Mask(found, hidden))
+	c := comparison{what: what}
+	c.compare("", s, f)
+	for _, pointer := range hidden {
+		if c.covers(pointer) || same(shown, found, pointer) {
+			continue
+		}
+		c.list = append(c.list, Difference{What: what, Path: pointer, Shown: encoded(strictjson.Masked), Found: encoded(strictjson.Masked)})
+	}
+	slices.SortStableFunc(c.list, func(a, b Difference) int { return strings.Compare(a.Path, b.Path) })
+	return c.list
+}
+
+// comparison walks two documents.
+type comparison struct {
+	what string
+	list []Difference
+}
+
+func (c *comparison) compare(path string, shown, found any) {
+	shown, found = likewise(shown, found), likewise(found, shown)
+	switch s := shown.(type) {
+	case map[string]any:
+		if f, ok := found.(map[string]any); ok {
+			keys := maps.Clone(s)
+			maps.Copy(keys, f)
+			for _, k := range slices.Sorted(maps.Keys(keys)) {
+				c.compare(path+strictjson.JoinPointer([]string{k}), s[k], f[k])
+			}
+			return
+		}
+	case []any:
+		if f, ok := found.([]any); ok && len(f) == len(s) {
+			for i := range s {
+				c.compare(path+"/"+strconv.Itoa(i), s[i], f[i])
+			}
+			return
+		}
+	}
+	if a, b := encoded(shown), encoded(found); string(a) != string(b) {
+		a, b = focused(a, b)
+		c.list = append(c.list, Difference{What: c.what, Path: path, Shown: a, Found: b})
+	}
+}
+
+// likewise is an empty object where there is nothing beside an object, so that
+// each of its values gets its own line.
+func likewise(v, beside any) any {
+	if m, ok := beside.(map[string]any); ok && v == nil && len(m) > 0 {
+		return map[string]any{}
+	}
+	return v
+}
+
+// covers says whether a difference at the pointer or around it is listed.
+func (c *comparison) covers(pointer string) bool {
+	return slices.ContainsFunc(c.list, func(d Difference) bool {
+		return d.Path == pointer || strings.HasPrefix(pointer, d.Path+"/")
+	})
+}
+
+// same says whether two documents hold the same at a pointer.
+func same(a, b json.RawMessage, pointer string) bool {
+	return string(encoded(at(a, pointer))) == string(encoded(at(b, pointer)))
+}
+
+// at gives the value at a pointer, nil when there is none.
+func at(doc json.RawMessage, pointer string) any {
+	v, _ := strictjson.Value(doc)
+	for _, step := range strictjson.Pointer(pointer) {
+		switch inner := v.(type) {
+		case map[string]any:
+			v = inner[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(inner) {
+				return nil
+			}
+			v = inner[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+// encoded writes a value down; nothing is written as nothing.
+func encoded(v any) json.RawMessage {
+	raw, err := strictjson.Encode(v)
+	if err != nil || string(raw) == "null" {
+		return nil
+	}
+	return raw
+}
+
+// The part of a long value that a difference quotes.
+const (
+	quoteBytes = 1000
+	leadBytes  = 20 // of what is before the place where two begin to differ
+)
+
+// focused gives two values so that nobody has to read megabytes: of a long one
+// the part where the two begin to differ, as a text.
+func focused(a, b json.RawMessage) (json.RawMessage, json.RawMessage) {
+	if len(a) <= quoteBytes && len(b) <= quoteBytes {
+		return a, b
+	}
+	from := 0
+	for from < min(len(a), len(b)) && a[from] == b[from] {
+		from++
+	}
+	from = max(0, from-leadBytes)
+	return excerpt(a, from), excerpt(b, from)
+}
+
+func excerpt(raw json.RawMessage, from int) json.RawMessage {
+	if len(raw) <= quoteBytes {
+		return raw
+	}
+	piece := string(raw[min(from, len(raw)):min(from+quoteBytes, len(raw))])
+	if from > 0 {
+		piece = "..." + piece
+	}
+	return encoded(strings.ToValidUTF8(piece, "") + fmt.Sprintf("... (%d bytes)", len(raw)))
+}
+
+// reasons gives the images' reasons in words.
+func reasons(list []protocol.Reason) []string {
+	var words []string
+	for _, r := range list {
+		word := strings.TrimSpace(r.Path + " " + r.Message)
+		if r.Message == "" {
+			word = strings.TrimSpace(r.Path + " " + string(r.Have) + " -> " + string(r.Want))
+		}
+		words = append(words, word)
+	}
+	return words
+}
+
+func spellOne(a *protocol.Action) any {
+	if a == nil {
+		return nil
+	}
+	return spell([]protocol.Action{*a})
+}
+
+func spellEach(actions []protocol.Action) []string {
+	var words []string
+	for _, a := range actions {
+		words = append(words, spell([]protocol.Action{a}))
+	}
+	return words
+}

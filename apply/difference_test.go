@@ -1,0 +1,65 @@
+package apply
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"deployster/plan"
+	"deployster/protocol"
+)
+
+func TestDifferences(t *testing.T) {
+	t.Parallel()
+	action := func(name string, args ...string) protocol.Action {
+		return protocol.Action{Name: name, Command: protocol.Command{Args: args}}
+	}
+	step := &plan.Step{Change: plan.Update, Stale: json.RawMessage(`{"size":1,"same":true,"key":"old","list":[1,2],"gone":{"a":1}}`),
+		Actions: []protocol.Action{action("resize", "resize")}, Reasons: []protocol.Reason{{Path: "/size", Message: "too small"}}}
+	found := protocol.Answer{Status: protocol.Stale, StaleState: json.RawMessage(`{"size":2,"same":true,"key":"new","list":[1,3]}`),
+		Actions:       []protocol.Action{action("grow", "grow", "--to="+strings.Repeat("very ", 30)+"large"), action("restart")},
+		ShutdownFirst: &protocol.Action{Name: "stop"}}
+	list := compareAnswer(step, found, []string{"/key"})
+	got := sideBySide(list)
+	want := `                shown                   found
+state /gone/a   1                       (none)
+state /key      (sensitive value)       (sensitive value)
+state /list/1   2                       3
+state /size     1                       2
+reasons         /size too small         (none)
+shutdown_first  (none)                  stop
+actions         resize args=["resize"]  grow args=["grow" "--to=very
+                                        very very very very very very
+                                        very very very very very very
+                                        ...
+                                        restart
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	for _, not := range []string{"old", "same", "status"} {
+		if strings.Contains(got, not) {
+			t.Errorf("%s in\n%s", not, got)
+		}
+	}
+	for _, l := range strings.Split(got, "\n") {
+		if len(l) > tableWidth {
+			t.Errorf("a line of %d characters: %s", len(l), l)
+		}
+	}
+}
+
+// Of values of megabytes only the part is quoted where they begin to differ.
+func TestLongDifferencesAreShort(t *testing.T) {
+	t.Parallel()
+	text := func(s string) json.RawMessage { return encoded(map[string]string{"text": s}) }
+	long := strings.Repeat("x", 1<<20)
+	list := compareDocuments("config", text(long+"here"+long), text(long+"there"+long), nil)
+	if len(list) != 1 || len(list[0].Shown) > 2*quoteBytes || len(list[0].Found) > 2*quoteBytes ||
+		!strings.Contains(string(list[0].Shown), "here") || !strings.Contains(string(list[0].Found), "there") {
+		t.Errorf("%.3000s", encoded(list))
+	}
+	if text := sideBySide(list); len(text) > 1000 || !strings.Contains(text, "there") {
+		t.Errorf("%s", text)
+	}
+}

@@ -1,0 +1,52 @@
+package apply_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"deployster/apply"
+	"deployster/internal/invoke"
+	"deployster/state"
+)
+
+// losing is a Runner that loses sight of the actions of one resource.
+type losing struct {
+	invoke.Runner
+	name string
+}
+
+func (l losing) Run(ctx context.Context, s invoke.Spec) (invoke.Result, error) {
+	r, err := l.Runner.Run(ctx, s)
+	if s.Kind == invoke.Action && s.Name == l.name {
+		return invoke.Result{}, &invoke.UnknownError{Container: "c-1", Err: errors.New("unavailable")}
+	}
+	return r, err
+}
+
+// An action whose end is not known is neither done nor failed: its resource is
+// reported as unknown, nothing is built on it, and the state file remembers that
+// it was in flight.
+func TestAnActionWhoseEndIsNotKnown(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t.TempDir())
+	e.runner = losing{e.fake, "a/make"}
+	e.opts.KeepGoing = true
+	report := e.do(t, thing("a", "v", "1")+thing("b", "v", "resource.a.state.v")+thing("c"))
+	a, b := report.Resources["a"], report.Resources["b"]
+	if report.Status != apply.Error || a.Status != apply.Unknown || a.Failed != "make" || len(a.Completed) > 0 || a.ExitCode != 0 || b.Status != apply.NotStarted || report.Resources["c"].Status != apply.OK {
+		t.Errorf("%s, a %+v, b %+v", report.Status, a, b)
+	}
+	snapshot, _, err := state.Load(e.statePath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, recorded := snapshot.Resources["a"]; recorded {
+		t.Error("it is recorded")
+	}
+	flying := snapshot.Applied[len(snapshot.Applied)-1].InFlight
+	if !slices.ContainsFunc(flying, func(f state.InFlight) bool { return f.Address == "a" && f.Action == "make" }) {
+		t.Errorf("in flight: %+v", flying)
+	}
+}
