@@ -79,6 +79,7 @@ type outcome struct {
 	report  ResourceReport
 	problem *diag.Diagnostic
 	fatal   bool // the journal failed: start nothing at all
+	acted   bool // an action was started
 }
 
 // Run carries out the plan. Cancelling ctx starts nothing new and lets running

@@ -203,6 +203,7 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 		out.failJournal(err)
 		return false
 	}
+	out.acted = true
 	r.event(ActionStarted{Address: out.addr, Action: a.Name, Description: a.Description})
 	start := r.options.Now()
 	result, err := r.exec.Act(r.work, step.Target(out.addr), step.Init, a,
@@ -281,7 +282,7 @@ func (r *run) record(step *plan.Step, out *outcome, in protocol.StateInput, reac
 	r.views[out.addr] = plan.View{Type: step.Type, Config: in.Config, State: reached, Status: protocol.Valid, Aliases: step.Aliases, Hidden: entry.Sensitive.State, Schema: step.Init.StateSchema}
 	r.mu.Unlock()
 	prior, known := r.prior.Resources[out.addr]
-	if !known || state.EntryHash(prior) != state.EntryHash(entry) { // else there is nothing new to say
+	if !known || out.acted || r.isStopped(out.addr) || state.EntryHash(prior) != state.EntryHash(entry) { // else there is nothing new to say
 		if err := r.journal.Valid(out.addr, entry); err != nil {
 			out.failJournal(err)
 		}

@@ -33,6 +33,7 @@ type Options struct {
 	Version     string
 	Workspace   string // absolute
 	Parallelism int    // images asked at one time
+	Selection   Selection
 	Now         time.Time
 	Secret      func([]string) // told of each sensitive value before an image sees it; nil = nobody
 	// FromRegistry says of a reference in Images whether it came from a registry,

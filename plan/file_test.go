@@ -25,7 +25,7 @@ func samplePlan() *Plan {
 		Images: map[string]string{"docker.io/acme/file:1": "sha256:1"}, Pulled: []string{"docker.io/acme/file:1"}, Layers: [][]string{{"conf"}, {"svc"}},
 		Edges: []Edge{{From: "conf", To: "svc", Origin: "reference"}},
 		Resources: map[string]*Step{
-			"conf": {Type: "acme/file:1", Change: Update, MayChange: true, Adopted: true, Drifted: true, Reason: "because",
+			"conf": {Type: "acme/file:1", Change: Update, MayChange: true, Adopted: true, Drifted: true, Trusted: true, Reason: "because", Notes: []string{"n"}, Old: &Step{Type: "acme/file:0", Change: Destroy, Config: json.RawMessage(`{}`)},
 				Config: json.RawMessage(`{"a":"<&>","n":99999999999999999999.5}`), Sensitive: []string{"/a"}, Hidden: []string{"/a"},
 				Stale: json.RawMessage(`{"a":"b"}`), Forecast: json.RawMessage(`{"a":1}`), Shutdown: &protocol.Action{Name: "stop"},
 				Actions: []protocol.Action{{Name: "write", Description: "Write it", Command: command}},
@@ -41,6 +41,7 @@ func samplePlan() *Plan {
 		Summary:   Summary{Update: 1, Deferred: 1, Move: 1},
 		Checks:    []config.CheckResult{{Name: "c", Status: config.CheckFail, Messages: []string{"m"}}},
 		Moves:     []state.Move{{From: "old", To: "conf"}},
+		Selection: Selection{Targets: []string{"svc"}, Excludes: []string{"x"}, Replace: []string{"conf"}, NoRefresh: true, RefreshOnly: true}, LeftOut: []string{"x"}, Errored: true,
 		Instances: map[string]config.Instances{"node": {Keys: []string{"a/b", "ü"}}, "module.web": {Count: &two}},
 		Variables: map[string]json.RawMessage{"v": json.RawMessage(`{"value":1,"type":"number"}`)}, SensitiveVariables: []string{"v"},
 		Entries: map[string]string{"conf": "sha256:2", "svc": ""},

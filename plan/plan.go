@@ -19,19 +19,6 @@ import (
 // Format is the version of the plan file that this tool writes and reads.
 const Format = 1
 
-// Change is what a plan says of one resource.
-type Change string
-
-// The changes.
-const (
-	Valid    Change = "valid"    // as it should be
-	Create   Change = "create"   // does not exist
-	Update   Change = "update"   // exists, but differs
-	Destroy  Change = "destroy"  // no longer wanted: its type will remove it
-	Forget   Change = "forget"   // no longer wanted: dropped from the state file, the thing itself is left alone
-	Deferred Change = "deferred" // cannot be asked before what it depends on is there
-)
-
 // Plan is what one apply would do, and all that it needs to do it.
 type Plan struct {
 	Format     int               `json:"format"`
@@ -48,6 +35,15 @@ type Plan struct {
 	Resources  map[string]*Step  `json:"resources"`
 	Outputs    map[string]Output `json:"outputs"`
 	Summary    Summary           `json:"summary"`
+
+	// Selection is what the plan was limited to, LeftOut the addresses that it
+	// leaves out for that, sorted: of the manifest and of the state file.
+	Selection Selection `json:"selection,omitzero"`
+	LeftOut   []string  `json:"left_out,omitempty"`
+
+	// Errored says that the plan is not whole, because of errors: it is there to
+	// be looked at only.
+	Errored bool `json:"errored,omitempty"`
 
 	// Moves are the addresses that the state file is to change before anything
 	// else is done.
@@ -87,7 +83,10 @@ type Step struct {
 	MayChange bool              `json:"may_change,omitempty"`      // a dependency will change: the answer is an expectation
 	Adopted   bool              `json:"adopted,omitempty"`         // it exists, but the state file does not know it
 	Drifted   bool              `json:"drifted,omitempty"`         // it was recorded as VALID with this very config
-	Reason    string            `json:"reason,omitempty"`          // why it is deferred, may change, is destroyed or forgotten
+	Trusted   bool              `json:"trusted,omitempty"`         // its recorded state was believed, and its image not asked
+	Reason    string            `json:"reason,omitempty"`          // why it is deferred, may change, is destroyed, forgotten or left
+	Notes     []string          `json:"notes,omitempty"`           // what else a person should know before saying yes, in sentences
+	Old       *Step             `json:"old,omitempty"`             // replace: how the thing that is there is destroyed
 	Config    json.RawMessage   `json:"config"`                    // an unknown value stands as {"$unknown": "what makes it so"}
 	Unknown   map[string]string `json:"unknown,omitempty"`         // JSON pointer into Config -> what makes it unknown
 	Sensitive []string          `json:"sensitive,omitempty"`       // JSON pointers into Config
@@ -129,22 +128,11 @@ type Output struct {
 	Removed   bool              `json:"removed,omitempty"` // the state file holds it, and no manifest declares it
 }
 
-// Summary counts the resources by change.
-type Summary struct {
-	Valid    int `json:"valid"`
-	Create   int `json:"create"`
-	Update   int `json:"update"`
-	Destroy  int `json:"destroy"`
-	Forget   int `json:"forget"`
-	Deferred int `json:"deferred"`
-	Move     int `json:"move"` // of the above, those that have another address in the state file
-}
-
 // HasChanges says whether there is anything to do to the world, to addresses or
 // to the outputs. Recording in the state file what is VALID already does not count.
 func (p *Plan) HasChanges() bool {
 	s := p.Summary
-	if s.Create+s.Update+s.Destroy+s.Forget+s.Deferred+len(p.Moves) > 0 {
+	if s.Create+s.Update+s.Replace+s.Destroy+s.Forget+s.Deferred+s.Record+len(p.Moves) > 0 {
 		return true
 	}
 	for _, o := range p.Outputs {
@@ -233,29 +221,6 @@ func (s *Step) Intent() protocol.Intent {
 
 // Flexible says whether apply may find other actions than the plan shows,
 // because the plan itself said that it could not know.
-func (s *Step) Flexible() bool { return s.Change == Deferred || s.MayChange }
-
-// summarize counts the changes.
-func summarize(steps map[string]*Step) Summary {
-	var s Summary
-	for _, step := range steps {
-		if step.MovedFrom != "" {
-			s.Move++
-		}
-		switch step.Change {
-		case Valid:
-			s.Valid++
-		case Create:
-			s.Create++
-		case Update:
-			s.Update++
-		case Destroy:
-			s.Destroy++
-		case Forget:
-			s.Forget++
-		case Deferred:
-			s.Deferred++
-		}
-	}
-	return s
+func (s *Step) Flexible() bool {
+	return s.Change == Deferred || s.Change == Replace || s.MayChange
 }

@@ -105,7 +105,11 @@ func SensitivePointers(value json.RawMessage, secrets, configPointers []string) 
 
 // EntrySecrets gives the secrets that a state file's entry holds.
 func EntrySecrets(e state.Entry) []string {
-	return append(Secrets(e.Config, e.Sensitive.Config), Secrets(e.State, e.Sensitive.State)...)
+	secrets := append(Secrets(e.Config, e.Sensitive.Config), Secrets(e.State, e.Sensitive.State)...)
+	if e.Found != nil {
+		secrets = append(secrets, Secrets(e.Found.State, e.Found.Sensitive)...)
+	}
+	return secrets
 }
 
 // walk visits the leaves of a JSON value.

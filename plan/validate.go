@@ -17,7 +17,7 @@ func (p *Plan) validate() string {
 		switch {
 		case s == nil || addr == "" || diag.Visible(addr) != addr:
 			return "a resource is not one"
-		case !slices.Contains([]Change{Valid, Create, Update, Destroy, Forget, Deferred}, s.Change):
+		case !slices.Contains(changes(), s.Change):
 			return "the change of a resource is not known"
 		}
 		for _, name := range s.SecretEnv {

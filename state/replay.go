@@ -60,6 +60,7 @@ func (p *replayed) apply(r record) {
 	switch r.Kind {
 	case kindStarted:
 		p.inFlight = append(p.inFlight, InFlight{Address: r.Address, Action: r.Action, Key: r.Key, Started: r.Time})
+		p.touch(r.Address)
 	case kindEnded:
 		p.unstart(r)
 		if !slices.Contains(p.acted, r.Address) {
@@ -80,6 +81,14 @@ func (p *replayed) apply(r record) {
 		if moved, err := p.snapshot.Moved(r.Moves); err == nil { // checked before it was written
 			p.snapshot = moved
 		}
+	}
+}
+
+// touch notes that what is recorded of a resource may not be so any more.
+func (p *replayed) touch(addr string) {
+	if e, known := p.snapshot.Resources[addr]; known {
+		e.Touched = true
+		p.snapshot.Resources[addr] = e
 	}
 }
 

@@ -48,6 +48,18 @@ type Entry struct {
 	PreventDestroy bool            `json:"prevent_destroy,omitempty"`
 	OnRemove       string          `json:"on_remove,omitempty"` // "destroy", "forget", or "" for the default
 	Sensitive      Sensitive       `json:"sensitive,omitzero"`
+	// Touched says that an action was started on it since it was last VALID, and
+	// that how it is now was not seen: what is recorded may not be so any more.
+	Touched bool `json:"touched,omitempty"`
+	// Found is what was seen last, when that was not VALID; nil = it was.
+	Found *Found `json:"found,omitempty"`
+}
+
+// Found is how a thing was seen that is not as it was recorded.
+type Found struct {
+	State     json.RawMessage `json:"state"`
+	Sensitive []string        `json:"sensitive,omitempty"` // JSON pointers into State
+	At        time.Time       `json:"at"`
 }
 
 // Sensitive says which parts of an entry are never shown to anyone, as JSON
@@ -138,6 +150,11 @@ func (s Snapshot) Masked() Snapshot {
 func (e Entry) Masked() Entry {
 	e.Config = strictjson.Mask(e.Config, e.Sensitive.Config)
 	e.State = strictjson.Mask(e.State, e.Sensitive.State)
+	if e.Found != nil {
+		found := *e.Found
+		found.State = strictjson.Mask(found.State, found.Sensitive)
+		e.Found = &found
+	}
 	if len(e.Sensitive.Env) > 0 {
 		e.Settings.Env = maps.Clone(e.Settings.Env)
 		for _, name := range e.Sensitive.Env {
@@ -174,6 +191,11 @@ func EntryHash(e Entry) string {
 		return fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", e.Type, e.Config, e.State)))
 	}
 	e.ValidAt = time.Time{}
+	if e.Found != nil {
+		found := *e.Found
+		found.At = time.Time{}
+		e.Found = &found
+	}
 	b, err := strictjson.Encode(e)
 	if err != nil {
 		b = fmt.Appendf(nil, "%s\x00%s\x00%s", e.Type, e.Config, e.State)
@@ -183,7 +205,13 @@ func EntryHash(e Entry) string {
 
 // canonical gives the entry with its documents in canonical form.
 func (e Entry) canonical() (Entry, error) {
-	for _, doc := range []*json.RawMessage{&e.Config, &e.State} {
+	docs := []*json.RawMessage{&e.Config, &e.State}
+	if e.Found != nil {
+		found := *e.Found
+		e.Found = &found
+		docs = append(docs, &found.State)
+	}
+	for _, doc := range docs {
 		if len(*doc) == 0 {
 			*doc = json.RawMessage("null")
 			continue

@@ -1,0 +1,58 @@
+package plan
+
+// Change is what a plan says of one resource.
+type Change string
+
+// The changes.
+const (
+	Valid    Change = "valid"    // as it should be
+	Create   Change = "create"   // does not exist
+	Update   Change = "update"   // exists, but differs
+	Replace  Change = "replace"  // asked for with -replace: destroyed as Step.Old says, then made again
+	Destroy  Change = "destroy"  // no longer wanted: its type will remove it
+	Forget   Change = "forget"   // no longer wanted, or gone: dropped from the state file, the thing itself is left alone
+	Deferred Change = "deferred" // cannot be asked before what it depends on is there
+
+	// ReadFailed says that nothing could be decided: asking failed. A plan with
+	// such a resource can be looked at, and not be applied.
+	ReadFailed Change = "read_failed"
+
+	// Record and Left are changes of a plan that only records (-refresh-only):
+	// what was found goes into the state file, or what is there stays as it is.
+	Record Change = "record"
+	Left   Change = "left"
+)
+
+// changes are all that a plan file may hold.
+func changes() []Change {
+	return []Change{Valid, Create, Update, Replace, Destroy, Forget, Deferred, Record, Left}
+}
+
+// Summary counts the resources by change.
+type Summary struct {
+	Valid      int `json:"valid"`
+	Create     int `json:"create"`
+	Update     int `json:"update"`
+	Replace    int `json:"replace"`
+	Destroy    int `json:"destroy"`
+	Forget     int `json:"forget"`
+	Deferred   int `json:"deferred"`
+	Record     int `json:"record"`
+	Left       int `json:"left"`
+	ReadFailed int `json:"read_failed"`
+	Move       int `json:"move"` // of the above, those that have another address in the state file
+}
+
+// summarize counts the changes.
+func summarize(steps map[string]*Step) Summary {
+	var s Summary
+	count := map[Change]*int{Valid: &s.Valid, Create: &s.Create, Update: &s.Update, Replace: &s.Replace, Destroy: &s.Destroy,
+		Forget: &s.Forget, Deferred: &s.Deferred, Record: &s.Record, Left: &s.Left, ReadFailed: &s.ReadFailed}
+	for _, step := range steps {
+		if step.MovedFrom != "" {
+			s.Move++
+		}
+		*count[step.Change]++
+	}
+	return s
+}
