@@ -3,6 +3,7 @@ package plan
 import (
 	"archive/zip"
 	"bytes"
+	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"deployster/config"
@@ -19,8 +21,9 @@ import (
 
 // A plan file is a zip: plan.json, sources.json (which source file is which),
 // and the manifests and the files that they read under sources/. The archive's
-// comment, its last 64 bytes, is the SHA-256 of all that stands before it, so
-// that no byte of the file can differ from what was written.
+// comment ends with 64 bytes that are the SHA-256 of all that stands before
+// them, so that no byte of the file can differ from what was written. Before
+// them may stand a signature.
 
 const (
 	planName    = "plan.json"
@@ -74,7 +77,10 @@ func encode(p *Plan) ([]byte, error) {
 }
 
 // Write writes the plan file. The same plan gives the same bytes.
-func Write(w io.Writer, p *Plan) error {
+func Write(w io.Writer, p *Plan) error { return WriteSigned(w, p, nil) }
+
+// WriteSigned is Write with a signature, if there is a key.
+func WriteSigned(w io.Writer, p *Plan, key ed25519.PrivateKey) error {
 	var archive bytes.Buffer
 	z := zip.NewWriter(&archive)
 	content, err := encode(p)
@@ -103,18 +109,31 @@ func Write(w io.Writer, p *Plan) error {
 	if err != nil {
 		return err
 	}
-	if err := z.SetComment(string(bytes.Repeat([]byte("0"), sealLength))); err != nil {
+	room := sealLength
+	if key != nil {
+		room += signatureLength
+	}
+	if err := z.SetComment(strings.Repeat("0", room)); err != nil {
 		return err
 	}
 	if err := z.Close(); err != nil {
 		return err
 	}
-	sealed := archive.Bytes()
-	body := sealed[:len(sealed)-sealLength]
-	sum := sha256.Sum256(body)
-	copy(sealed[len(body):], hex.EncodeToString(sum[:]))
-	_, err = w.Write(sealed)
+	_, err = w.Write(seal(archive.Bytes(), key, room))
 	return err
+}
+
+// seal fills the room at the end of an archive: with a signature, if there is a
+// key, and with the hash of all before it.
+func seal(file []byte, key ed25519.PrivateKey, room int) []byte {
+	end := len(file) - sealLength
+	if key != nil {
+		sum := sha256.Sum256(file[:len(file)-room])
+		copy(file[len(file)-room:end], signatureText(key, sum[:]))
+	}
+	sum := sha256.Sum256(file[:end])
+	copy(file[end:], hex.EncodeToString(sum[:]))
+	return file
 }
 
 // indexSources names the archive's entry for each source file.
@@ -145,9 +164,29 @@ func indexSources(s config.Sources) (sourceIndex, map[string][]byte) {
 // Read reads a plan file, and refuses one that is not to the byte what was
 // written, or that a newer version wrote.
 func Read(r io.ReaderAt, size int64) (*Plan, error) {
+	p, _, err := ReadSigned(r, size)
+	return p, err
+}
+
+// ReadSigned is Read, and says who signed the file; nil = nobody.
+func ReadSigned(r io.ReaderAt, size int64) (*Plan, *Signature, error) {
 	if err := checkSeal(r, size); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	signature, err := readSignature(r, size, func(n int64) ([]byte, error) {
+		hash := sha256.New()
+		_, err := io.Copy(hash, io.NewSectionReader(r, 0, n))
+		return hash.Sum(nil), err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := readArchive(r, size)
+	return p, signature, err
+}
+
+// readArchive reads a plan file whose seal is right.
+func readArchive(r io.ReaderAt, size int64) (*Plan, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
 		return nil, damaged("it is not a zip archive: %s", err)

@@ -29,7 +29,7 @@ func applyCommand(e Env) *cli.Command {
 		ArgsUsage: "[PLAN | PATH ...]",
 		Description: "With a saved plan it asks nothing, and needs no manifests. Without, it shows the plan and asks.\n" +
 			"Exit codes: 0 done, 1 error, 130 interrupted.",
-		Flags:  slices.Concat(varFlags(), applyFlags(), []cli.Flag{inputFlag()}),
+		Flags:  slices.Concat(varFlags(), applyFlags(), requireFlags(), []cli.Flag{inputFlag()}),
 		Action: func(c *cli.Context) error { return runApply(c, e, false) },
 	}
 }
@@ -59,6 +59,7 @@ type task struct {
 	manifest *config.Manifest
 	client   *typeclient.Client
 	approved bool
+	policy   policy
 }
 
 func runApply(c *cli.Context, e Env, destroy bool) error {
@@ -67,15 +68,20 @@ func runApply(c *cli.Context, e Env, destroy bool) error {
 		return err
 	}
 	defer s.close()
-	var t task
 	saved := !destroy && s.isPlanFile(c)
+	var t task
+	if t.policy, err = s.policy(c); err == nil && !saved {
+		err = t.policy.savedOnly(c.Command.Name)
+	}
 	switch {
+	case err != nil:
+		return err
 	case destroy && c.NArg() > 0:
 		return diag.Errorf("Wrong command line", "destroy takes no arguments: it removes everything that the state file knows.")
 	case destroy:
 		t.manifest, err = s.replay(config.Sources{Workspace: s.dir, Dir: s.dir, Replay: true}, nil, s.started)
 	case saved:
-		t, err = s.savedTask(c)
+		err = s.savedTask(c, &t)
 	default:
 		t.manifest, err = s.manifest(c)
 	}
@@ -122,16 +128,21 @@ func runApply(c *cli.Context, e Env, destroy bool) error {
 }
 
 // savedTask reads a saved plan and the manifests in it.
-func (s *session) savedTask(c *cli.Context) (task, error) {
+func (s *session) savedTask(c *cli.Context, t *task) error {
 	if len(variableFlags(c)) > 0 {
-		return task{}, diag.Errorf("Wrong command line", "A saved plan holds the values of its variables: -var and -var-file cannot change them. Plan again with other values.")
+		return diag.Errorf("Wrong command line", "A saved plan holds the values of its variables: -var and -var-file cannot change them. Plan again with other values.")
 	}
-	p, err := s.readPlan(c.Args().First())
+	file := c.Args().First()
+	p, signature, err := s.readPlan(file)
+	if err == nil {
+		err = t.policy.check(file, p, signature)
+	}
 	if err != nil {
-		return task{}, err
+		return err
 	}
-	m, err := s.replay(p.Sources, p.Variables, p.Created)
-	return task{plan: p, manifest: m, approved: true}, err
+	t.plan, t.approved = p, true
+	t.manifest, err = s.replay(p.Sources, p.Variables, p.Created)
+	return err
 }
 
 // decide plans, shows, and asks.
@@ -147,6 +158,9 @@ func (s *session) decide(c *cli.Context, prior state.Snapshot, t *task) error {
 		}
 	}
 	s.out.planView(t.plan)
+	if err := t.policy.checkDigest(t.plan); err != nil {
+		return err
+	}
 	if !t.plan.HasChanges() || c.Bool("auto-approve") {
 		t.approved = true
 		return nil

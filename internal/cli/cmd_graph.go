@@ -43,7 +43,7 @@ func runGraph(c *cli.Context, e Env) error {
 	}
 	d := diagram.Diagram{}
 	if s.isPlanFile(c) {
-		p, err := s.readPlan(c.Args().First())
+		p, _, err := s.readPlan(c.Args().First())
 		if err != nil {
 			return err
 		}

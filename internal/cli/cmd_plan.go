@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,6 +31,7 @@ func planCommand(e Env) *cli.Command {
 			"Exit codes: 0 done, 1 error, and with -detailed-exitcode 2 when there is something to do.",
 		Flags: slices.Concat(varFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for `deployster apply FILE`"},
+			&cli.StringFlag{Name: "sign-key", Usage: "sign the saved plan with the ed25519 key in `FILE`"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit 2 when there is something to do"},
 			parallelismFlag(), inputFlag(),
 		}),
@@ -53,6 +55,10 @@ func runPlan(c *cli.Context, e Env) error {
 		return err
 	}
 	defer s.close()
+	key, err := s.signKey(c)
+	if err != nil {
+		return err
+	}
 	m, err := s.manifest(c)
 	if err != nil {
 		return err
@@ -75,7 +81,7 @@ func runPlan(c *cli.Context, e Env) error {
 	}
 	s.out.planView(p)
 	if file := c.String("out"); file != "" {
-		if err := s.save(p, file); err != nil {
+		if err := s.save(p, file, key); err != nil {
 			return err
 		}
 		s.err.printf("\nSaved. To do exactly this: deployster apply %s\n", file)
@@ -112,11 +118,11 @@ func (s *session) build(ctx context.Context, m *config.Manifest, prior state.Sna
 }
 
 // save writes a plan file. It may hold secrets, so it is the owner's alone.
-func (s *session) save(p *plan.Plan, file string) error {
+func (s *session) save(p *plan.Plan, file string, key ed25519.PrivateKey) error {
 	var content bytes.Buffer
 	err := s.replaceable(file)
 	if err == nil {
-		err = plan.Write(&content, p)
+		err = plan.WriteSigned(&content, p, key)
 	}
 	if err == nil {
 		err = durable.WriteFile(s.path(file), content.Bytes(), 0o600)
@@ -140,25 +146,21 @@ func (s *session) replaceable(file string) error {
 	return nil
 }
 
-// readPlan reads a plan file.
-func (s *session) readPlan(file string) (*plan.Plan, error) {
-	f, err := os.Open(s.path(file))
+// readPlan reads a plan file, and says who signed it; nil = nobody. The file is
+// read once, so that what was checked is what is used.
+func (s *session) readPlan(file string) (*plan.Plan, *plan.Signature, error) {
+	content, err := os.ReadFile(s.path(file))
 	if err != nil {
-		return nil, diag.Errorf("Cannot read the plan file", "%s.", err)
+		return nil, nil, diag.Errorf("Cannot read the plan file", "%s.", err)
 	}
-	defer func() { _ = f.Close() }() // it was only read
-	info, err := f.Stat()
-	if err != nil {
-		return nil, diag.Errorf("Cannot read the plan file", "%s.", err)
-	}
-	p, err := plan.Read(f, info.Size())
+	p, signature, err := plan.ReadSigned(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
 		for _, d := range diag.From("Damaged plan file", err) {
 			d.Detail = file + ": " + d.Detail
-			return nil, d
+			return nil, nil, d
 		}
 	}
-	return p, nil
+	return p, signature, nil
 }
 
 // isManifest says whether a file's name is that of a manifest.

@@ -23,8 +23,12 @@ func showCommand(e Env) *cli.Command {
 		Name:      "show",
 		Usage:     "show a saved plan, or what the state file remembers",
 		ArgsUsage: "[PLAN]",
-		Flags:     []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON, without sensitive values"}},
-		Action:    func(c *cli.Context) error { return runShow(c, e) },
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "json", Usage: "as JSON, without sensitive values"},
+			&cli.BoolFlag{Name: "digest", Usage: "of a saved plan: nothing but the digest of what it means"},
+			requireSignatureFlag(),
+		},
+		Action: func(c *cli.Context) error { return runShow(c, e) },
 	}
 }
 
@@ -38,6 +42,11 @@ func runShow(c *cli.Context, e Env) error {
 	}
 	if c.NArg() == 1 {
 		return s.showPlan(c)
+	}
+	for _, flag := range []string{"digest", "require-signature"} {
+		if c.IsSet(flag) {
+			return diag.Errorf("Wrong command line", "-%s is about a saved plan, and none was named: `deployster show -%s PLAN`.", flag, flag)
+		}
 	}
 	path := s.statePathAround(c)
 	snapshot, recovery, err := state.Load(path)
@@ -58,9 +67,27 @@ func runShow(c *cli.Context, e Env) error {
 }
 
 func (s *session) showPlan(c *cli.Context) error {
-	p, err := s.readPlan(c.Args().First())
+	file := c.Args().First()
+	p, signature, err := s.readPlan(file)
 	if err != nil {
 		return err
+	}
+	if c.IsSet("require-signature") {
+		asked, err := s.policy(c)
+		if err == nil {
+			err = asked.check(file, p, signature)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	digest, err := p.Digest()
+	if err != nil {
+		return err
+	}
+	if c.Bool("digest") {
+		s.out.printf("%s\n", digest)
+		return nil
 	}
 	for _, step := range p.Resources {
 		s.vault.add(stepSecrets(step))
@@ -68,11 +95,18 @@ func (s *session) showPlan(c *cli.Context) error {
 	for _, name := range p.SensitiveVariables {
 		s.vault.add(plan.Secrets(p.Variables[name], []string{"/value"}))
 	}
+	signedBy := ""
+	if signature != nil {
+		signedBy = string(signature.By())
+	}
 	if !c.Bool("json") {
 		s.out.planView(p)
+		if signedBy != "" {
+			s.out.printf("Signed with the key %s.\n", signedBy)
+		}
 		return nil
 	}
-	content, err := s.masked(p)
+	content, err := s.planJSON(p, digest, signedBy)
 	if err != nil {
 		return err
 	}
@@ -80,9 +114,24 @@ func (s *session) showPlan(c *cli.Context) error {
 	return nil
 }
 
-// masked gives plan.json without sensitive values: those that are marked, and
+// planJSON gives plan.json without sensitive values, and what the plan file
+// says of it.
+func (s *session) planJSON(p *plan.Plan, digest, signedBy string) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(struct {
+		*plan.Plan
+		Digest   string `json:"digest"`
+		SignedBy string `json:"signed_by,omitempty"`
+	}{s.masked(p), digest, signedBy})
+	return out.Bytes(), err
+}
+
+// masked gives a plan without sensitive values: those that are marked, and
 // those that images repeated elsewhere.
-func (s *session) masked(p *plan.Plan) ([]byte, error) {
+func (s *session) masked(p *plan.Plan) *plan.Plan {
 	shown := *p
 	shown.Resources = map[string]*plan.Step{}
 	for addr, step := range p.Resources {
@@ -127,12 +176,7 @@ func (s *session) masked(p *plan.Plan) ([]byte, error) {
 			shown.Variables[name] = strictjson.Mask(shown.Variables[name], []string{""})
 		}
 	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(&shown)
-	return out.Bytes(), err
+	return &shown
 }
 
 // stepSecrets gives what must not be shown of a step: what its config holds, and

@@ -1,0 +1,72 @@
+package plan
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"deployster/internal/strictjson"
+)
+
+// Digest names what a plan means: "sha256:" and 64 hex digits. Two plans with
+// the same digest do the same. It covers all of plan.json and of the sources,
+// except the plan's id, the moment at which it was made (unless the sources
+// name plantimestamp, which gives it to them) and the serial of the state file:
+// what the state file said of the resources is covered itself.
+func (p *Plan) Digest() (string, error) {
+	blank := *p
+	blank.ID, blank.Serial = "", 0
+	if !p.readsTime() {
+		blank.Created = time.Time{}
+	}
+	content, err := encode(&blank)
+	if err != nil {
+		return "", err
+	}
+	hash := sha256.New()
+	add := func(name string, data []byte) {
+		_, _ = fmt.Fprintf(hash, "%q %d\n%s\n", name, len(data), data) // a hash does not fail
+	}
+	if content, err = canonical(content); err != nil {
+		return "", err
+	}
+	add(planName, content)
+	index, files := indexSources(p.Sources)
+	listing, err := strictjson.Encode(index)
+	if err != nil {
+		return "", err
+	}
+	add(sourcesName, listing)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		add(name, files[name])
+	}
+	return "sha256:" + hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// readsTime says whether the sources may ask for the moment of the plan.
+func (p *Plan) readsTime() bool {
+	_, files := indexSources(p.Sources)
+	for _, data := range files {
+		if bytes.Contains(data, []byte("plantimestamp")) {
+			return true
+		}
+	}
+	return false
+}
+
+// canonical sorts the keys of what images and manifests have put into a plan.
+// strictjson.Canonical would count the depth of the plan around them.
+func canonical(content []byte) ([]byte, error) {
+	dec := json.NewDecoder(bytes.NewReader(content))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, err
+	}
+	return strictjson.Encode(v)
+}

@@ -1,0 +1,73 @@
+package plan
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/hex"
+	"io"
+	"strings"
+
+	"deployster/internal/signing"
+)
+
+// A signed plan file has its signature in the archive's comment, right before
+// the seal: "ed25519 ", the public key in hex, a space, the signature in base64
+// and a newline. What is signed is the hash of every byte before, so also of
+// all that a zip archive holds beside its entries.
+
+const (
+	signaturePrefix = "ed25519 "
+	signatureLength = len(signaturePrefix) + 2*ed25519.PublicKeySize + 1 + (ed25519.SignatureSize+2)/3*4 + 1
+	signedContext   = "deployster plan file, signature 1\n" // so that a signature means nothing elsewhere
+)
+
+// Signature says who signed a plan file. That it is right was checked when the
+// file was read; whether its key is trusted is the reader's to judge.
+type Signature struct{ Key ed25519.PublicKey }
+
+// By names the key.
+func (s *Signature) By() signing.KeyID { return signing.ID(s.Key) }
+
+// signedMessage is what is signed of a file, given the hash of what stands
+// before the signature.
+func signedMessage(hash []byte) []byte { return []byte(signedContext + hex.EncodeToString(hash)) }
+
+// signatureText makes the line that stands in the file.
+func signatureText(key ed25519.PrivateKey, hash []byte) string {
+	public, _ := key.Public().(ed25519.PublicKey)
+	return signatureLine(public, ed25519.Sign(key, signedMessage(hash)))
+}
+
+func signatureLine(key ed25519.PublicKey, signature []byte) string {
+	return signaturePrefix + hex.EncodeToString(key) + " " + base64.StdEncoding.EncodeToString(signature) + "\n"
+}
+
+// readSignature reads the text back: nil without an error is none. hash gives
+// the hash of the first n bytes of the file.
+func readSignature(r io.ReaderAt, size int64, hash func(n int64) ([]byte, error)) (*Signature, error) {
+	at := size - sealLength - int64(signatureLength)
+	text := make([]byte, signatureLength)
+	if at < 0 {
+		return nil, nil
+	}
+	if _, err := r.ReadAt(text, at); err != nil {
+		return nil, err
+	}
+	if !strings.HasPrefix(string(text), signaturePrefix) {
+		return nil, nil
+	}
+	hexKey, rest, _ := strings.Cut(strings.TrimPrefix(string(text), signaturePrefix), " ")
+	key, _ := hex.DecodeString(hexKey)
+	signature, _ := base64.StdEncoding.DecodeString(rest)
+	if len(key) != ed25519.PublicKeySize || signatureLine(key, signature) != string(text) { // there are other ways to write the same key
+		return nil, damaged("its signature is broken")
+	}
+	sum, err := hash(at)
+	if err != nil {
+		return nil, err
+	}
+	if !ed25519.Verify(key, signedMessage(sum), signature) {
+		return nil, damaged("its signature does not fit it: it was edited after it was signed")
+	}
+	return &Signature{Key: key}, nil
+}

@@ -1,0 +1,186 @@
+package plan
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"deployster/internal/signing"
+)
+
+// testKey is a key that is the same in every run.
+func testKey(seed byte) ed25519.PrivateKey {
+	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, ed25519.SeedSize))
+}
+
+func signed(t *testing.T, p *Plan, key ed25519.PrivateKey) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := WriteSigned(&out, p, key); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func readSigned(file []byte) (*Plan, *Signature, error) {
+	return ReadSigned(bytes.NewReader(file), int64(len(file)))
+}
+
+// resealed puts a right seal on a file that was edited, as anybody can.
+func resealed(file []byte) []byte {
+	body := bytes.Clone(file[:len(file)-sealLength])
+	sum := sha256.Sum256(body)
+	return append(body, hex.EncodeToString(sum[:])...)
+}
+
+func TestSignedPlanFileSaysByWhom(t *testing.T) {
+	key := testKey(1)
+	file := signed(t, samplePlan(), key)
+	p, by, err := readSigned(file)
+	if err != nil || by == nil || !by.Key.Equal(key.Public()) || p.ID != samplePlan().ID {
+		t.Fatalf("plan %v, signature %v, error %v", p, by, err)
+	}
+	if want := signing.ID(by.Key); by.By() != want || want == "" {
+		t.Errorf("got the id %q, want %q", by.By(), want)
+	}
+	if !bytes.Equal(file, signed(t, samplePlan(), key)) {
+		t.Error("the same plan and key gave two files")
+	}
+	if _, by, err := readSigned(written(t, samplePlan())); by != nil || err != nil {
+		t.Errorf("an unsigned file: %v, %v", by, err)
+	}
+	// Other tools read it as a zip archive.
+	z, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil || z.File[0].Name != planName {
+		t.Errorf("it is no zip archive: %v", err)
+	}
+}
+
+// Whoever edits any bit of a signed file and makes its seal right again is
+// refused, or at the least has a file that nobody signed, or somebody else:
+// never one of this key.
+func TestEditedSignedPlanFilesAreRefused(t *testing.T) {
+	key := testKey(1)
+	file := signed(t, samplePlan(), key)
+	refused := func(what string, edited []byte) {
+		p, by, err := readSigned(edited)
+		if err == nil && by != nil && by.Key.Equal(key.Public()) {
+			t.Fatalf("%s: it is taken for one that was signed: %v", what, p)
+		}
+	}
+	end := len(file) - sealLength
+	for i := range file[:end] {
+		for bit := range 8 {
+			if bit != i%8 && i < end-signatureLength {
+				continue // before the signature it is a hash that must fit: one bit of each byte shows it
+			}
+			file[i] ^= 1 << bit
+			refused("bit flipped", resealed(file))
+			file[i] ^= 1 << bit
+		}
+		if i%16 == 0 {
+			refused("byte cut out", resealed(slices.Concat(file[:i], file[i+1:])))
+			refused("cut off", resealed(file[:i+sealLength]))
+		}
+	}
+	if _, by, err := readSigned(resealed(file)); by == nil || err != nil {
+		t.Errorf("the file that was not edited is refused too: %v, %v", by, err)
+	}
+}
+
+// The signature of one file does not fit another.
+func TestSignatureOfAnotherPlanIsRefused(t *testing.T) {
+	other := samplePlan()
+	other.Serial++
+	other.ID = fingerprint(other)
+	one, two := signed(t, samplePlan(), testKey(1)), signed(t, other, testKey(1))
+	end := func(file []byte) int { return len(file) - sealLength }
+	swapped := bytes.Clone(two)
+	copy(swapped[end(two)-signatureLength:end(two)], one[end(one)-signatureLength:end(one)])
+	if _, _, err := readSigned(resealed(swapped)); err == nil || !strings.Contains(err.Error(), "edited after it was signed") {
+		t.Errorf("got %v", err)
+	}
+	// Nor is a short key with a long signature taken for anything.
+	short := bytes.Clone(one)
+	copy(short[end(one)-signatureLength:], signatureLine(make([]byte, 30), make([]byte, 69)))
+	if _, _, err := readSigned(resealed(short)); err == nil {
+		t.Error("a short key is taken for one")
+	}
+	// Nor does the same signature under the name of another key.
+	renamed, stranger := bytes.Clone(one), signed(t, samplePlan(), testKey(2))
+	at := end(one) - signatureLength + len(signaturePrefix)
+	copy(renamed[at:at+2*ed25519.PublicKeySize], stranger[at:])
+	if _, _, err := readSigned(resealed(renamed)); err == nil {
+		t.Error("a signature is taken for one of another key")
+	}
+}
+
+func digest(t *testing.T, p *Plan) string {
+	t.Helper()
+	d, err := p.Digest()
+	if err != nil || !strings.HasPrefix(d, "sha256:") || len(d) != 71 {
+		t.Fatalf("digest %q, %v", d, err)
+	}
+	return d
+}
+
+// What does the same has the same digest: also when it was made at another
+// moment, after an unrelated change to the state, or with the keys of its values
+// in another order; and when it went through a file.
+func TestDigestIsThatOfTheMeaning(t *testing.T) {
+	want := digest(t, samplePlan())
+	for what, change := range map[string]func(*Plan){
+		"moment": func(p *Plan) { p.Created = p.Created.Add(time.Hour) },
+		"serial": func(p *Plan) { p.Serial++ },
+		"id":     func(p *Plan) { p.ID = "" },
+		"order":  func(p *Plan) { p.Resources["conf"].Config = json.RawMessage(`{"n":99999999999999999999.5, "a":"<&>"}`) },
+	} {
+		p := samplePlan()
+		change(p)
+		if got := digest(t, p); got != want {
+			t.Errorf("%s: the digest is another", what)
+		}
+	}
+	back, _, err := readSigned(signed(t, samplePlan(), testKey(1)))
+	if err != nil || digest(t, back) != want {
+		t.Errorf("a file changes the digest: %v", err)
+	}
+}
+
+// What does something else has another digest, each another.
+func TestDigestCoversAllThatIsDone(t *testing.T) {
+	seen := map[string]string{digest(t, samplePlan()): "the sample"}
+	for what, change := range map[string]func(*Plan){
+		"image":     func(p *Plan) { p.Images["docker.io/acme/file:1"] = "sha256:2" },
+		"config":    func(p *Plan) { p.Resources["conf"].Config = json.RawMessage(`{"a":"<&>","n":99999999999999999999.6}`) },
+		"args":      func(p *Plan) { p.Resources["conf"].Actions[0].Args[0] = "x" },
+		"mount":     func(p *Plan) { p.Resources["conf"].Mounts[0].Writable = false },
+		"state":     func(p *Plan) { p.Entries["svc"] = "sha256:3" },
+		"lineage":   func(p *Plan) { p.Lineage = "m" },
+		"workspace": func(p *Plan) { p.Workspace = "/v" },
+		"variable":  func(p *Plan) { p.Variables["v"] = json.RawMessage(`{"value":2,"type":"number"}`) },
+		"manifest":  func(p *Plan) { p.Sources.Manifests[0].Bytes = []byte("resource {} \n") },
+		"name":      func(p *Plan) { p.Sources.Manifests[0].Path = "other.hcl" },
+		"read":      func(p *Plan) { p.Sources.Reads["a.txt"] = []byte("texts") },
+		"version":   func(p *Plan) { p.Deployster = "0.2.0" },
+		"time":      func(p *Plan) { p.Sources.Manifests[0].Bytes = []byte("a = plantimestamp()") },
+		"time passes": func(p *Plan) {
+			p.Sources.Manifests[0].Bytes, p.Created = []byte("a = plantimestamp()"), p.Created.Add(time.Second)
+		},
+	} {
+		p := samplePlan()
+		change(p)
+		got := digest(t, p)
+		if before, ok := seen[got]; ok {
+			t.Errorf("%s: the digest is that of %s", what, before)
+		}
+		seen[got] = what
+	}
+}
