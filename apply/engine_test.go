@@ -3,9 +3,11 @@ package apply_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"deployster/apply"
@@ -131,4 +133,15 @@ func summaries(list diag.Diagnostics) []string {
 		s = append(s, d.Address+": "+d.Summary)
 	}
 	return s
+}
+
+func replaced(source, old, now string) string { return strings.ReplaceAll(source, old, now) }
+
+// encode writes a value down, for messages.
+func encode(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }

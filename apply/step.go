@@ -115,7 +115,11 @@ func (r *run) resolve(step *plan.Step, out *outcome) (json.RawMessage, []string,
 
 // input is the stdin that all of a resource's invocations share.
 func (r *run) input(step *plan.Step, addr string, config json.RawMessage) (protocol.StateInput, error) {
-	deps, err := plan.Dependencies(step.Init, step.Aliases, r.look)
+	look := r.look
+	if step.Intent() == protocol.Absent {
+		look = plan.Recorded(r.prior, r.look)
+	}
+	deps, err := plan.Dependencies(step.Init, step.Aliases, look)
 	in := protocol.StateInput{Config: config, Intent: step.Intent(), Dependencies: deps}
 	if entry, ok := r.prior.Resources[addr]; ok {
 		in.LastState = entry.State
@@ -273,7 +277,7 @@ func (r *run) record(step *plan.Step, out *outcome, in protocol.StateInput, reac
 		return
 	}
 	entry := state.Entry{Type: step.Type, Digest: step.Init.Digest, Config: in.Config, State: reached,
-		Dependencies: r.before[out.addr], ValidAt: r.options.Now().UTC(), Settings: step.Settings, Mounts: step.Mounts,
+		Dependencies: r.before[out.addr], Aliases: step.Aliases, ValidAt: r.options.Now().UTC(), Settings: step.Settings, Mounts: step.Mounts,
 		ReadOnly: step.ReadOnly, PreventDestroy: step.Protect, OnRemove: step.OnRemove,
 		StateTimeout: step.Timeouts.State, ActionTimeout: step.Timeouts.Action,
 		Sensitive: state.Sensitive{Config: sensitive, Env: step.SecretEnv,

@@ -45,7 +45,7 @@ func (b *builder) removeAll(ctx context.Context) {
 // remove decides about one such resource.
 func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*Step, error) {
 	step := &Step{Type: entry.Type, Change: Forget, Config: entry.Config, Sensitive: entry.Sensitive.Config, SecretEnv: entry.Sensitive.Env,
-		Settings: entry.Settings, RunsWith: entry.Settings.Widened(), Mounts: entry.Mounts,
+		Aliases: entry.Aliases, Settings: entry.Settings, RunsWith: entry.Settings.Widened(), Mounts: entry.Mounts,
 		Timeouts: Timeouts{State: entry.StateTimeout, Action: entry.ActionTimeout}, Init: protocol.Type{Reference: entry.Type, Digest: entry.Digest}}
 	block := b.removedBlock(addr)
 	switch {
@@ -73,8 +73,12 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		return step, nil
 	}
 	b.progress(Asking{addr})
+	deps, err := Dependencies(ty, entry.Aliases, Recorded(b.prior, b.look))
+	if err != nil {
+		return nil, err
+	}
 	answer, err := b.prober.State(ctx, step.Target(addr), ty,
-		protocol.StateInput{Config: entry.Config, Intent: protocol.Absent, LastState: entry.State})
+		protocol.StateInput{Config: entry.Config, Intent: protocol.Absent, LastState: entry.State, Dependencies: deps})
 	if err != nil {
 		return nil, err
 	}

@@ -42,6 +42,18 @@ func (s *Step) View() View {
 	return v
 }
 
+// Recorded is how what is removed sees what it depends on: as the state file has
+// it, because that goes later, or stays. What is not recorded is as look says.
+func Recorded(s state.Snapshot, look func(addr string) View) func(addr string) View {
+	return func(addr string) View {
+		e, ok := s.Resources[addr]
+		if !ok {
+			return look(addr)
+		}
+		return View{Type: e.Type, Config: e.Config, State: e.State, Hidden: e.Sensitive.State, Status: protocol.Valid, Aliases: e.Aliases}
+	}
+}
+
 // overlay lays the top-level keys of one JSON object over another. It serves
 // forecasts, which name the part of a state that is known before it is so.
 func overlay(base, top json.RawMessage) json.RawMessage {

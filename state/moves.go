@@ -131,8 +131,13 @@ func (s Snapshot) Moved(moves []Move) (Snapshot, error) {
 		out.Resources[m.To] = s.Resources[m.From]
 	}
 	for addr, e := range out.Resources {
-		if !slices.ContainsFunc(e.Dependencies, func(d string) bool { return to[d] != "" }) {
+		moved := func(d string) bool { return to[d] != "" }
+		if !slices.ContainsFunc(e.Dependencies, moved) && !slices.ContainsFunc(slices.Collect(maps.Values(e.Aliases)), moved) {
 			continue
+		}
+		e.Aliases = maps.Clone(e.Aliases)
+		for alias, d := range e.Aliases {
+			e.Aliases[alias] = cmp.Or(to[d], d)
 		}
 		e.Dependencies = slices.Clone(e.Dependencies)
 		for i, d := range e.Dependencies {

@@ -34,20 +34,23 @@ type Snapshot struct {
 
 // Entry is what is remembered of a resource.
 type Entry struct {
-	Type           string          `json:"type"`   // the image, as the manifest named it
-	Digest         string          `json:"digest"` // of the image that said VALID
-	Config         json.RawMessage `json:"config"`
-	State          json.RawMessage `json:"state"`
-	Dependencies   []string        `json:"dependencies,omitempty"` // addresses, to know the order of destruction
-	ValidAt        time.Time       `json:"valid_at"`
-	Settings       invoke.Settings `json:"settings,omitzero"`
-	Mounts         []invoke.Mount  `json:"mounts,omitempty"`
-	StateTimeout   Duration        `json:"state_timeout,omitempty"`
-	ActionTimeout  Duration        `json:"action_timeout,omitempty"`
-	ReadOnly       bool            `json:"read_only,omitempty"` // somebody else's: never acted upon, also not when its block is gone
-	PreventDestroy bool            `json:"prevent_destroy,omitempty"`
-	OnRemove       string          `json:"on_remove,omitempty"` // "destroy", "forget", or "" for the default
-	Sensitive      Sensitive       `json:"sensitive,omitzero"`
+	Type         string          `json:"type"`   // the image, as the manifest named it
+	Digest       string          `json:"digest"` // of the image that said VALID
+	Config       json.RawMessage `json:"config"`
+	State        json.RawMessage `json:"state"`
+	Dependencies []string        `json:"dependencies,omitempty"` // addresses, to know the order of destruction
+	// Aliases are the names under which its image knows dependencies: alias ->
+	// address. A type that wants to see them is told of them also when it removes.
+	Aliases        map[string]string `json:"aliases,omitempty"`
+	ValidAt        time.Time         `json:"valid_at"`
+	Settings       invoke.Settings   `json:"settings,omitzero"`
+	Mounts         []invoke.Mount    `json:"mounts,omitempty"`
+	StateTimeout   Duration          `json:"state_timeout,omitempty"`
+	ActionTimeout  Duration          `json:"action_timeout,omitempty"`
+	ReadOnly       bool              `json:"read_only,omitempty"` // somebody else's: never acted upon, also not when its block is gone
+	PreventDestroy bool              `json:"prevent_destroy,omitempty"`
+	OnRemove       string            `json:"on_remove,omitempty"` // "destroy", "forget", or "" for the default
+	Sensitive      Sensitive         `json:"sensitive,omitzero"`
 	// Touched says that an action was started on it since it was last VALID, and
 	// that how it is now was not seen: what is recorded may not be so any more.
 	Touched bool `json:"touched,omitempty"`
