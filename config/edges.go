@@ -16,7 +16,7 @@ const maxEdges = 2_000_000
 // reach is what a value is made of.
 type reach struct {
 	found map[*instance]bool
-	waits bool // a block that is not expanded yet is among it
+	waits map[string]bool // the addresses of blocks among it that are not expanded yet
 }
 
 func (r *reach) add(i *instance) {
@@ -30,7 +30,34 @@ func (r *reach) merge(other *reach) {
 	for i := range other.found {
 		r.add(i)
 	}
-	r.waits = r.waits || other.waits
+	for address := range other.waits {
+		r.waitFor(address)
+	}
+}
+
+// waitFor adds a block that is not expanded yet.
+func (r *reach) waitFor(address string) {
+	if r.waits == nil {
+		r.waits = map[string]bool{}
+	}
+	r.waits[address] = true
+}
+
+// through notes that a block is read: what is there of it may not be all.
+func (r *reach) through(x *expansion) {
+	if x != nil && x.pending {
+		r.waitFor(x.address)
+	}
+}
+
+// addresses lists the resources, sorted.
+func (r *reach) addresses() []string {
+	list := make([]string, 0, len(r.found))
+	for inst := range r.found {
+		list = append(list, inst.Address)
+	}
+	slices.Sort(list)
+	return list
 }
 
 // reacher finds out what values are made of: which instances of which blocks, as
@@ -54,12 +81,8 @@ func (m *Manifest) link(e *evaluator) hcl.Diagnostics {
 		p := &m.pending[i]
 		needs := &reach{}
 		r.expr(p.x.expr, p.x.site(), needs)
-		p.Needs = make([]string, 0, len(needs.found))
-		for inst := range needs.found {
-			p.Needs = append(p.Needs, inst.Address)
-		}
-		slices.Sort(p.Needs)
-		p.Waits = needs.waits
+		p.Needs, p.WaitsFor = needs.addresses(), sortedKeys(needs.waits)
+		p.Waits = len(p.WaitsFor) > 0
 	}
 	slices.SortFunc(m.pending, func(a, b Pending) int { return strings.Compare(a.Address, b.Address) })
 	return nil
@@ -89,7 +112,14 @@ func (r *reacher) edges(i *instance) {
 		r.dependency(t, i.site(), &byOrder)
 	}
 	byOrder.merge(r.module(i.mod))
-	i.Waits = byRef.waits || byOrder.waits
+	for address := range byRef.waits {
+		byOrder.waitFor(address)
+	}
+	for _, address := range i.WaitsFor { // of its aliases
+		byOrder.waitFor(address)
+	}
+	i.WaitsFor = sortedKeys(byOrder.waits)
+	i.Waits = len(i.WaitsFor) > 0
 	i.Edges = make([]Edge, 0, len(byRef.found)+len(byAlias))
 	for to := range byAlias {
 		i.Edges = append(i.Edges, Edge{to.Address, FromDependency})
@@ -141,11 +171,11 @@ func (r *reacher) dependency(t dependency, at site, into *reach) {
 	switch {
 	case t.resource != nil:
 		s := r.e.choose("resource", t.resource.name, []reference{t.ref}, at)
-		into.waits = into.waits || s.of != nil && s.of.pending
+		into.through(s.of)
 		s.eachInstance(into.add)
 	case t.call != nil:
 		s := r.e.choose("module", t.call.name, []reference{t.ref}, at)
-		into.waits = into.waits || s.of != nil && s.of.pending
+		into.through(s.of)
 		s.eachModule(func(mod *module) { r.everything(mod, into) })
 	}
 }
@@ -153,13 +183,13 @@ func (r *reacher) dependency(t dependency, at site, into *reach) {
 // everything adds all resources of a module.
 func (r *reacher) everything(mod *module, into *reach) {
 	for _, s := range mod.resources {
-		into.waits = into.waits || s.pending
+		into.through(&s.expansion)
 		for i := range s.list {
 			into.add(&s.list[i])
 		}
 	}
 	for _, s := range mod.children {
-		into.waits = into.waits || s.pending
+		into.through(&s.expansion)
 		for _, child := range s.list {
 			r.everything(child, into)
 		}
@@ -227,7 +257,7 @@ func (r *reacher) ref(ref reference, at site, into *reach) {
 		}
 	case "resource":
 		s := r.e.choose("resource", name, []reference{ref}, at)
-		into.waits = into.waits || s.of != nil && s.of.pending
+		into.through(s.of)
 		for _, c := range s.wants {
 			r.instance(&s.list[c.i], c.wants[0].steps, into)
 		}
@@ -259,7 +289,7 @@ func (r *reacher) moduleRef(ref reference, at site, into *reach) {
 	if s.of == nil {
 		return
 	}
-	into.waits = into.waits || s.of.pending
+	into.through(s.of)
 	if s.of.learned {
 		r.expr(s.of.expr, s.of.site(), into)
 	}

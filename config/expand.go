@@ -31,7 +31,9 @@ type Pending struct {
 	Address string   // of the block: "node", "module.web", `module.a["x"].node`
 	Needs   []string // the addresses of the resources whose states are needed, sorted
 	Waits   bool     // one of these depends on another pending block, which is first
-	Range   diag.Range
+	// WaitsFor are the addresses of those pending blocks, sorted.
+	WaitsFor []string
+	Range    diag.Range
 
 	x *expansion
 }
@@ -109,7 +111,7 @@ func (m *Manifest) room(n int, at hcl.Range) {
 
 // expand finds out how many instances a block has.
 func (e *evaluator) expand(x *expansion, mod *module, address string, b *block) {
-	x.mod, x.n = mod, 1
+	x.mod, x.address, x.n = mod, address, 1
 	a := b.attrs["for_each"]
 	if a != nil {
 		x.repetition = forEach

@@ -25,8 +25,10 @@ const (
 // of the module that it stands in.
 type expansion struct {
 	repetition
-	mod  *module // where the block stands
-	expr hcl.Expression
+	mod *module // where the block stands
+	// address is that of its instances, without their keys.
+	address string
+	expr    hcl.Expression
 	// pending: how many instances there are is known only with the states of
 	// others. wrong: it will not be known, and that has been said.
 	pending, wrong bool

@@ -114,7 +114,7 @@ func (m *Manifest) resolveAliases(e *evaluator, i *instance) hcl.Diagnostics {
 			continue
 		}
 		if s.of.pending {
-			i.Waits = true
+			i.WaitsFor = append(i.WaitsFor, s.of.address)
 		}
 		s.eachInstance(func(to *instance) {
 			i.aliases[alias] = aliased{to, t.at}

@@ -99,6 +99,8 @@ type Resource struct {
 	// Waits says that it depends on a block in Pending, so that its Edges are not
 	// all there are.
 	Waits bool
+	// WaitsFor are the addresses of those blocks, sorted.
+	WaitsFor []string
 }
 
 // Plug is a file or directory of this host that a type may ask for.
