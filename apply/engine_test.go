@@ -27,6 +27,7 @@ type engine struct {
 	fake  *invoketest.Fake
 	dir   string
 	opts  apply.Options
+	only  plan.Selection
 	// runner stands in for fake where a test wants to see or bend what is run.
 	runner invoke.Runner
 	wrap   func(apply.Journal) apply.Journal // nil = the journal as it is
@@ -63,7 +64,7 @@ func (e *engine) plan(source string) (*plan.Plan, error) {
 		return nil, err
 	}
 	p, diags := plan.Build(context.Background(), m, snapshot, e.client(nil),
-		plan.Options{Version: "0.1.0", Workspace: e.dir, Parallelism: 4, Now: time.Unix(1700000000, 0)})
+		plan.Options{Version: "0.1.0", Workspace: e.dir, Parallelism: 4, Now: time.Unix(1700000000, 0), Selection: e.only})
 	if diags.HasErrors() {
 		return nil, diags
 	}

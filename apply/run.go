@@ -248,7 +248,7 @@ func (r *run) conclude(ctx context.Context, report *Report, outcomes []outcome) 
 func (r *run) outputs(report *Report) error {
 	values, diags := r.manifest.Outputs(plan.Scope(slices.Sorted(maps.Keys(r.plan.Resources)), r.look, r.prior))
 	for _, v := range values {
-		if len(v.Open) > 0 {
+		if len(v.Open) > 0 && !r.plan.Outputs[v.Name].LeftOut {
 			diags = append(diags, stillOpen("A precondition of the output "+v.Name, v.Open))
 		}
 	}
@@ -260,6 +260,15 @@ func (r *run) outputs(report *Report) error {
 	outputs := make(map[string]state.Output, len(values))
 	for _, v := range values {
 		outputs[v.Name] = state.Output{Value: v.Value, Sensitive: v.Sensitive}
+	}
+	for name, o := range r.plan.Outputs {
+		if !o.LeftOut {
+			continue
+		}
+		delete(outputs, name)
+		if prior, known := r.prior.Outputs[name]; known {
+			outputs[name] = prior
+		}
 	}
 	if maps.EqualFunc(outputs, r.prior.Outputs, func(a, b state.Output) bool {
 		return string(a.Value) == string(b.Value) && a.Sensitive == b.Sensitive

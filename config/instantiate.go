@@ -163,11 +163,11 @@ func (e *evaluator) keyText(ref reference, at site) string {
 	return objectKey(hcl.TraverseIndex{Key: v})
 }
 
-// Expand expands the blocks in Pending for which scope has all that they need,
-// and those that depend on their instances. It gives a new manifest, and leaves
-// this one as it is. A key that is still unknown, because a resource that it is
-// made of is to be created or changed, is an error.
-func (m *Manifest) Expand(scope Scope) (*Manifest, diag.Diagnostics) {
+// Expand expands those of the given blocks of Pending for which scope has all
+// that they need, and what depends on their instances. It gives a new manifest,
+// and leaves this one as it is. A key that is still unknown, because a resource
+// that it is made of is to be created or changed, is an error.
+func (m *Manifest) Expand(blocks []Pending, scope Scope) (*Manifest, diag.Diagnostics) {
 	next := *m
 	var list hcl.Diagnostics
 	failed := guard(func() {
@@ -176,7 +176,7 @@ func (m *Manifest) Expand(scope Scope) (*Manifest, diag.Diagnostics) {
 			found[address] = i
 		}
 		e := m.evaluator(scope)
-		for _, p := range m.pending {
+		for _, p := range blocks {
 			missing := func(address string) bool { _, ok := scope[address]; return !ok }
 			if p.Waits || slices.ContainsFunc(p.Needs, missing) {
 				continue
@@ -216,7 +216,7 @@ func (m *Manifest) With(instances map[string]Instances) (*Manifest, diag.Diagnos
 
 // learn finds out what a block comes to now that the states are there.
 func (e *evaluator) learn(pending *expansion) (Instances, hcl.Diagnostics) {
-	x := expansion{repetition: pending.repetition, mod: pending.mod, expr: pending.expr}
+	x := expansion{repetition: pending.repetition, mod: pending.mod, address: pending.address, expr: pending.expr}
 	v, diags := e.value(x.expr, x.site())
 	if diags.HasErrors() {
 		return Instances{}, diags
@@ -245,6 +245,6 @@ func (e *evaluator) unknownKeys(x *expansion) *hcl.Diagnostic {
 		verb = " are"
 	}
 	return failure(x.expr.Range(), "Instances that cannot be known yet",
-		"%s known only after apply, because %s%s: that resource is still to be created or changed. What there will be must be in the plan. Either take the %s from variables, constants or configs, and states only for the values; or apply in two steps, first without this block.",
-		what, strings.Join(refs, ", "), verb, attr)
+		"%s known only after apply, because %s%s: that resource is still to be created or changed. What there will be must be in the plan. Either take the %s from variables, constants or configs, and states only for the values; or apply in two steps, the first with -exclude='%s'.",
+		what, strings.Join(refs, ", "), verb, attr, x.address)
 }

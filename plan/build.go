@@ -72,6 +72,8 @@ type builder struct {
 	plugs    map[string]config.Plug
 	types    map[string]protocol.Type  // address -> what its image said in init
 	mounts   map[string][]invoke.Mount // address -> granted plugs
+	chosen   map[string]bool           // what the plan is about; nil = everything
+	excluded map[string]bool           // what -exclude leaves out
 
 	mu    sync.Mutex // guards what follows: resources are asked in parallel
 	steps map[string]*Step
@@ -90,13 +92,19 @@ func Build(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prob
 	if b.move(); b.diags.HasErrors() {
 		return nil, b.sorted()
 	}
+	if b.choose(); b.diags.HasErrors() {
+		return nil, b.sorted()
+	}
 	if b.expand(ctx); b.diags.HasErrors() {
 		return nil, b.sorted()
 	}
-	if b.initialise(ctx, everything); b.diags.HasErrors() {
+	if b.checkSelection(); b.diags.HasErrors() {
 		return nil, b.sorted()
 	}
-	if b.decideAll(ctx, everything); b.diags.HasErrors() {
+	if b.initialise(ctx, b.wanted); b.diags.HasErrors() {
+		return nil, b.sorted()
+	}
+	if b.decideAll(ctx, b.wanted); b.diags.HasErrors() {
 		return nil, b.sorted()
 	}
 	if b.removeAll(ctx); b.diags.HasErrors() {
@@ -109,8 +117,13 @@ func Build(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prob
 	return built, b.sorted()
 }
 
-// everything is wanted.
-func everything(string) bool { return true }
+// choose reads the selection, and narrows the plan to it for the first time.
+func (b *builder) choose() {
+	selection, diags := b.options.Selection.normal(b.knownAddresses())
+	b.report(nil, "", diags)
+	b.options.Selection = selection
+	b.narrow()
+}
 
 // initialise asks the images of the wanted resources what they are, and grants
 // plugs. Nobody is asked twice, and all are through before any is asked for
@@ -215,7 +228,7 @@ func (b *builder) assemble() *Plan {
 	// The time is in the plan's id: fine enough that no two plans have one id.
 	p := &Plan{Format: Format, Deployster: b.options.Version, Created: b.options.Now.UTC().Truncate(time.Microsecond),
 		Lineage: b.prior.Lineage, Serial: b.prior.Serial, Workspace: b.options.Workspace,
-		Images: b.prober.Images(), Resources: b.steps, Moves: b.moves,
+		Images: b.prober.Images(), Resources: b.steps, Moves: b.chosenMoves(), Selection: b.options.Selection, LeftOut: b.leftOut(),
 		Variables: b.manifest.Variables(), SensitiveVariables: b.manifest.SensitiveVariables(),
 		Sources: b.manifest.Sources(), Edges: b.edges()}
 	p.Instances = p.Sources.Instances
@@ -246,6 +259,9 @@ func (b *builder) assemble() *Plan {
 func (b *builder) edges() []Edge {
 	edges := []Edge{}
 	for _, r := range b.manifest.Resources() {
+		if b.steps[r.Address] == nil {
+			continue
+		}
 		for _, e := range r.Edges {
 			edges = append(edges, Edge{From: e.To, To: r.Address, Origin: string(e.Origin)})
 		}
@@ -262,7 +278,7 @@ func (b *builder) entries(p *Plan) map[string]string {
 	for addr := range p.Resources {
 		pins[addr] = EntryPin(b.recorded, addr)
 	}
-	for _, m := range b.moves {
+	for _, m := range p.Moves {
 		pins[m.From] = EntryPin(b.recorded, m.From)
 	}
 	return pins

@@ -182,42 +182,6 @@ func (b *builder) step(addr string) *Step {
 	return b.steps[addr]
 }
 
-// outputs evaluates the manifest's outputs with what the plan expects.
-func (b *builder) outputs() map[string]Output {
-	addresses := slices.Sorted(maps.Keys(b.steps))
-	values, diags := b.manifest.Outputs(Scope(addresses, b.outlook, b.prior))
-	b.report(nil, "", diags)
-	outputs := make(map[string]Output, len(values))
-	for _, v := range values {
-		prior, known := b.prior.Outputs[v.Name]
-		outputs[v.Name] = Output{Value: v.Value, Unknown: v.Unknown, Sensitive: v.Sensitive,
-			Changed: !known || len(v.Unknown) > 0 || string(prior.Value) != string(v.Value)}
-	}
-	for name, prior := range b.prior.Outputs {
-		if _, declared := outputs[name]; !declared {
-			outputs[name] = Output{Value: []byte("null"), Sensitive: prior.Sensitive, Changed: true, Removed: true}
-		}
-	}
-	return outputs
-}
-
-// checks holds the check blocks to what is known.
-func (b *builder) checks() []config.CheckResult {
-	results, diags := b.manifest.Checks(Scope(slices.Sorted(maps.Keys(b.steps)), b.outlook, b.prior))
-	b.report(nil, "", diags)
-	return results
-}
-
-// outlook is look for outputs, checks and preconditions: what an update leaves behind is only known as far
-// as it is forecast. That an output will not change must not be claimed.
-func (b *builder) outlook(addr string) View {
-	v, step := b.look(addr), b.step(addr)
-	if step != nil && (step.Change == Update || step.MayChange) {
-		v.State, v.Partial = step.Forecast, true
-	}
-	return v
-}
-
 // Violations words what an image's schema finds wrong with a config.
 func Violations(m *config.Manifest, addr string, list []typeclient.Violation) diag.Diagnostics {
 	var diags diag.Diagnostics

@@ -14,11 +14,15 @@ import (
 // their instances are known, and so on until all are: what one block comes to
 // may be what the next is made of. What is decided here is not asked again.
 func (b *builder) expand(ctx context.Context) {
-	for len(b.manifest.Pending()) > 0 {
-		ready := b.ready()
+	for {
+		open := b.open()
+		if len(open) == 0 {
+			return
+		}
+		ready := b.ready(open)
 		if len(ready) == 0 {
 			b.report(nil, "", diag.Diagnostics{diag.Errorf("Instances that cannot be known",
-				"%s and what it is made of wait for each other. This is a bug in deployster: please report it with the manifest.", b.manifest.Pending()[0].Address)})
+				"%s and what it is made of wait for each other. This is a bug in deployster: please report it with the manifest.", open[0].Address)})
 			return
 		}
 		wanted := func(addr string) bool { return ready[addr] }
@@ -29,12 +33,12 @@ func (b *builder) expand(ctx context.Context) {
 			return
 		}
 		scope := config.Scope{}
-		for _, p := range b.manifest.Pending() {
+		for _, p := range open {
 			for addr, s := range Scope(slices.DeleteFunc(slices.Clone(p.Needs), func(a string) bool { return b.steps[a] == nil }), b.outlook, b.prior) {
 				scope[addr] = s
 			}
 		}
-		next, diags := b.manifest.Expand(scope)
+		next, diags := b.manifest.Expand(open, scope)
 		for _, d := range diags {
 			b.because(d)
 		}
@@ -46,18 +50,25 @@ func (b *builder) expand(ctx context.Context) {
 		if b.move(); b.diags.HasErrors() {
 			return
 		}
+		b.narrow()
 	}
+}
+
+// open are the blocks that are still to be expanded: those that the plan is
+// about.
+func (b *builder) open() []config.Pending {
+	return slices.DeleteFunc(slices.Clone(b.manifest.Pending()), func(p config.Pending) bool { return !b.wanted(p.Address) })
 }
 
 // ready are the resources to be asked for the blocks that can be expanded next,
 // with all that they depend on themselves.
-func (b *builder) ready() map[string]bool {
+func (b *builder) ready(open []config.Pending) map[string]bool {
 	resources := map[string]*config.Resource{}
 	for _, r := range b.manifest.Resources() {
 		resources[r.Address] = r
 	}
 	ready := map[string]bool{}
-	for _, p := range b.manifest.Pending() {
+	for _, p := range open {
 		if closure, ok := closureOf(p, resources); ok {
 			for addr := range closure {
 				ready[addr] = true

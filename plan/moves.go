@@ -98,3 +98,9 @@ func (b *builder) movedFrom(addr string) string {
 	}
 	return ""
 }
+
+// chosenMoves are those of what the plan is about: what is left out keeps its
+// address too.
+func (b *builder) chosenMoves() []state.Move {
+	return slices.DeleteFunc(slices.Clone(b.moves), func(m state.Move) bool { return b.steps[m.To] == nil })
+}

@@ -126,6 +126,9 @@ type Output struct {
 	Sensitive bool              `json:"sensitive,omitempty"`
 	Changed   bool              `json:"changed,omitempty"` // differs from what the state file holds
 	Removed   bool              `json:"removed,omitempty"` // the state file holds it, and no manifest declares it
+	// LeftOut says that it keeps what the state file holds, because it is made of
+	// something that the plan leaves out. Without anything there it has no value.
+	LeftOut bool `json:"left_out,omitempty"`
 }
 
 // HasChanges says whether there is anything to do to the world, to addresses or

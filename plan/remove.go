@@ -25,6 +25,9 @@ func (b *builder) removeAll(ctx context.Context) {
 	var group errgroup.Group
 	group.SetLimit(max(1, b.options.Parallelism))
 	for _, addr := range b.removed() {
+		if !b.wanted(addr) {
+			continue
+		}
 		entry := b.prior.Resources[addr]
 		group.Go(func() error {
 			step, err := b.remove(ctx, addr, entry)
@@ -107,7 +110,8 @@ func (b *builder) removedBlock(addr string) *config.Removed {
 	return found
 }
 
-// removed lists what the state file knows and no manifest declares, sorted.
+// removed lists what the state file knows and no manifest declares, sorted. What
+// may be an instance of a block that was not expanded is not among it.
 func (b *builder) removed() []string {
 	declared := map[string]bool{}
 	for _, r := range b.manifest.Resources() {
@@ -115,7 +119,7 @@ func (b *builder) removed() []string {
 	}
 	var gone []string
 	for _, addr := range slices.Sorted(maps.Keys(b.prior.Resources)) {
-		if !declared[addr] {
+		if !declared[addr] && b.pendingAbove(addr) == "" {
 			gone = append(gone, addr)
 		}
 	}
@@ -127,7 +131,7 @@ func (b *builder) removed() []string {
 func (b *builder) removalEdges() []Edge {
 	gone := map[string]bool{}
 	for _, addr := range b.removed() {
-		gone[addr] = true
+		gone[addr] = b.steps[addr] != nil
 	}
 	var edges []Edge
 	for dependant, entry := range b.prior.Resources {

@@ -1,5 +1,19 @@
 package plan
 
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/agext/levenshtein"
+
+	"deployster/config"
+	"deployster/internal/diag"
+	"deployster/state"
+)
+
 // Selection limits a plan, or what it asks and does. The zero value is the plan
 // of everything, asked anew.
 type Selection struct {
@@ -17,6 +31,13 @@ type Selection struct {
 	RefreshOnly bool `json:"refresh_only,omitempty"`
 }
 
+// Names of the flags, for messages.
+const (
+	flagTarget  = "-target"
+	flagExclude = "-exclude"
+	flagReplace = "-replace"
+)
+
 // IsZero says whether it selects everything and asks for nothing special.
 func (s Selection) IsZero() bool {
 	return len(s.Targets)+len(s.Excludes)+len(s.Replace) == 0 && !s.NoRefresh && !s.RefreshOnly
@@ -24,3 +45,155 @@ func (s Selection) IsZero() bool {
 
 // Partial says whether resources may be left out.
 func (s Selection) Partial() bool { return len(s.Targets)+len(s.Excludes) > 0 }
+
+// normal gives the selection with its addresses as plans print them, sorted and
+// each once. What contradicts itself, or is no address, is an error.
+func (s Selection) normal(known []string) (Selection, diag.Diagnostics) {
+	var diags diag.Diagnostics
+	for flag, list := range map[string]*[]string{flagTarget: &s.Targets, flagExclude: &s.Excludes, flagReplace: &s.Replace} {
+		var parsed []string
+		for _, text := range *list {
+			address, err := config.ParseAddress(text)
+			if err != nil {
+				d := diag.From("Not an address", err)[0]
+				d.Summary = fmt.Sprintf("%s=%s is not an address", flag, diag.Visible(text))
+				d.Detail += nearMiss(text, known)
+				diags = append(diags, d)
+				continue
+			}
+			parsed = append(parsed, address)
+		}
+		slices.Sort(parsed)
+		*list = slices.Compact(parsed)
+	}
+	switch {
+	case s.RefreshOnly && len(s.Replace) > 0:
+		diags = append(diags, diag.Errorf("Wrong command line", "-refresh-only does nothing to any resource, and -replace asks to destroy one and make it again. Choose one of them."))
+	case s.RefreshOnly && s.NoRefresh:
+		diags = append(diags, diag.Errorf("Wrong command line", "-refresh-only records what is real, and -refresh=false does not look at it. Choose one of them."))
+	}
+	slices.SortFunc(diags, compareDiagnostics)
+	return s, diags
+}
+
+// covered says whether an address is one of a list, or lies below one.
+func covered(list []string, addr string) bool {
+	return slices.ContainsFunc(list, func(outer string) bool { return state.Covers(outer, addr) })
+}
+
+// narrow works out which resources the plan is about, with what is known of
+// instances by now.
+func (b *builder) narrow() {
+	s := b.options.Selection
+	if !s.Partial() {
+		return
+	}
+	g := b.everyNode()
+	b.chosen = map[string]bool{}
+	for addr := range g.before {
+		if len(s.Targets) == 0 || covered(s.Targets, addr) || g.pending[addr] && coversAny(addr, s.Targets) {
+			g.collect(addr, g.before, b.chosen)
+		}
+	}
+	out := map[string]bool{}
+	for addr := range g.before {
+		if covered(s.Excludes, addr) {
+			g.collect(addr, g.after, out)
+		}
+	}
+	maps.DeleteFunc(b.chosen, func(addr string, _ bool) bool { return out[addr] })
+	b.excluded = out
+}
+
+// coversAny says whether an address lies above one of a list.
+func coversAny(outer string, list []string) bool {
+	return slices.ContainsFunc(list, func(addr string) bool { return state.Covers(outer, addr) })
+}
+
+// wanted says whether the plan is about an address: a resource, or a block whose
+// instances are not known yet.
+func (b *builder) wanted(addr string) bool { return b.chosen == nil || b.chosen[addr] }
+
+// checkSelection refuses addresses that name nothing, and a selection of which
+// nothing is left.
+func (b *builder) checkSelection() {
+	s, known := b.options.Selection, b.knownAddresses()
+	for _, list := range []struct {
+		flag      string
+		addresses []string
+	}{{flagTarget, s.Targets}, {flagExclude, s.Excludes}, {flagReplace, s.Replace}} {
+		for _, addr := range list.addresses {
+			if !coversAny(addr, known) && b.pendingAbove(addr) == "" {
+				b.report(nil, "", diag.Diagnostics{diag.Errorf(fmt.Sprintf("%s=%s names nothing", list.flag, addr),
+					"There is no resource and no module with that address, neither in the manifest nor in the state file.%s", nearMiss(addr, known))})
+			}
+		}
+	}
+	if b.diags.HasErrors() {
+		return
+	}
+	for _, target := range s.Targets {
+		if slices.ContainsFunc(known, func(addr string) bool { return state.Covers(target, addr) && b.wanted(addr) }) {
+			continue
+		}
+		b.report(nil, "", diag.Diagnostics{diag.Errorf(fmt.Sprintf("Nothing is left of -target=%s", target),
+			"All of it is left out by -exclude, because it is excluded itself or waits for something that is. Take one of the two flags away.")})
+	}
+}
+
+// knownAddresses are all that a flag may mean, or lie above: the resources of
+// the manifest and of the state file, and blocks whose instances are not known.
+func (b *builder) knownAddresses() []string {
+	set := map[string]bool{}
+	for _, r := range b.manifest.Resources() {
+		set[r.Address] = true
+	}
+	for addr := range b.prior.Resources {
+		set[addr] = true
+	}
+	for _, p := range b.manifest.Pending() {
+		set[p.Address] = true
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+// nearMiss suggests what was probably meant.
+func nearMiss(text string, known []string) string {
+	candidates := map[string]bool{}
+	for _, addr := range known {
+		candidates[addr] = true
+		for i := range addr { // what lies above it: blocks and modules
+			if addr[i] == '[' || addr[i] == '.' {
+				candidates[addr[:i]] = true
+			}
+		}
+	}
+	delete(candidates, "module")
+	plain := strings.NewReplacer(`"`, "", `'`, "", `\`, "")
+	given := plain.Replace(strings.TrimPrefix(text, "resource."))
+	type guess struct {
+		addr     string
+		distance int
+	}
+	var guesses []guess
+	for addr := range candidates {
+		d := levenshtein.Distance(given, plain.Replace(addr), nil)
+		if strings.HasSuffix(addr, "."+given) {
+			d = 0
+		}
+		if d <= max(2, len(given)/3) {
+			guesses = append(guesses, guess{addr, d})
+		}
+	}
+	slices.SortFunc(guesses, func(a, b guess) int {
+		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.addr, b.addr))
+	})
+	if len(guesses) == 0 {
+		return " `deployster graph` and `deployster state list` show what there is."
+	}
+	words := make([]string, 0, 3)
+	for _, g := range guesses[:min(3, len(guesses))] {
+		words = append(words, g.addr)
+	}
+	return fmt.Sprintf(" Did you mean %s?", strings.Join(words, ", or "))
+}

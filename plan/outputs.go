@@ -1,0 +1,86 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+
+	"deployster/config"
+	"deployster/internal/diag"
+	"deployster/state"
+)
+
+// outputs evaluates the manifest's outputs with what the plan expects. Those
+// that are made of something that is left out keep what was recorded of them.
+func (b *builder) outputs() map[string]Output {
+	addresses := slices.Sorted(maps.Keys(b.steps))
+	values, diags := b.manifest.Outputs(Scope(addresses, b.outlook, b.prior))
+	kept, more := b.keptOutputs()
+	b.report(nil, "", append(diags, more...))
+	outputs := make(map[string]Output, len(values))
+	for _, v := range values {
+		prior, known := b.prior.Outputs[v.Name]
+		if kept[v.Name] || b.options.Selection.RefreshOnly && len(v.Unknown) > 0 {
+			outputs[v.Name] = keptOutput(prior, known)
+			continue
+		}
+		outputs[v.Name] = Output{Value: v.Value, Unknown: v.Unknown, Sensitive: v.Sensitive,
+			Changed: !known || len(v.Unknown) > 0 || string(prior.Value) != string(v.Value)}
+	}
+	for name, prior := range b.prior.Outputs {
+		if _, declared := outputs[name]; declared {
+			continue
+		}
+		outputs[name] = Output{Value: []byte("null"), Sensitive: prior.Sensitive, Changed: true, Removed: true}
+		if b.chosen != nil {
+			outputs[name] = keptOutput(prior, true)
+		}
+	}
+	return outputs
+}
+
+// keptOutput is an output that stays as it was recorded.
+func keptOutput(prior state.Output, known bool) Output {
+	if !known {
+		return Output{Value: []byte("null"), LeftOut: true}
+	}
+	return Output{Value: prior.Value, Sensitive: prior.Sensitive, LeftOut: true}
+}
+
+// keptOutputs are those that are made of something that the plan leaves out.
+func (b *builder) keptOutputs() (map[string]bool, diag.Diagnostics) {
+	kept := map[string]bool{}
+	if b.chosen == nil {
+		return kept, nil
+	}
+	reach, diags := b.manifest.OutputReach()
+	for name, r := range reach {
+		kept[name] = len(r.WaitsFor) > 0 || slices.ContainsFunc(r.Resources, func(addr string) bool { return b.steps[addr] == nil })
+	}
+	return kept, diags
+}
+
+// leftOut lists what the plan leaves out, sorted: resources of the manifest and
+// of the state file, and blocks whose instances were not looked for.
+func (b *builder) leftOut() []string {
+	if b.chosen == nil {
+		return nil
+	}
+	return slices.DeleteFunc(b.knownAddresses(), func(addr string) bool { return b.steps[addr] != nil })
+}
+
+// checks holds the check blocks to what is known.
+func (b *builder) checks() []config.CheckResult {
+	results, diags := b.manifest.Checks(Scope(slices.Sorted(maps.Keys(b.steps)), b.outlook, b.prior))
+	b.report(nil, "", diags)
+	return results
+}
+
+// outlook is look for outputs, checks and preconditions: what an update leaves behind is only known as far
+// as it is forecast. That an output will not change must not be claimed.
+func (b *builder) outlook(addr string) View {
+	v, step := b.look(addr), b.step(addr)
+	if step != nil && (step.Change == Update || step.MayChange) {
+		v.State, v.Partial = step.Forecast, true
+	}
+	return v
+}
