@@ -105,6 +105,17 @@ func (b *builder) narrow() {
 	b.excluded = out
 }
 
+// Chosen says which addresses a plan with a selection would be about, as far as
+// that is known before any image is asked: of instances that are not known yet it
+// says nothing.
+func Chosen(m *config.Manifest, prior state.Snapshot, s Selection) (func(addr string) bool, diag.Diagnostics) {
+	b := &builder{manifest: m, recorded: prior, prior: prior, options: Options{Selection: s}}
+	if b.move(); !b.diags.HasErrors() {
+		b.choose()
+	}
+	return b.wanted, b.sorted()
+}
+
 // coversAny says whether an address lies above one of a list.
 func coversAny(outer string, list []string) bool {
 	return slices.ContainsFunc(list, func(addr string) bool { return state.Covers(outer, addr) })

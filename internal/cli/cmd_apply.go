@@ -29,7 +29,7 @@ func applyCommand(e Env) *cli.Command {
 		ArgsUsage: "[PLAN | PATH ...]",
 		Description: "With a saved plan it asks nothing, and needs no manifests. Without, it shows the plan and asks.\n" +
 			"Exit codes: 0 done, 1 error, 130 interrupted.",
-		Flags:  slices.Concat(varFlags(), applyFlags(), requireFlags(), []cli.Flag{inputFlag()}),
+		Flags:  slices.Concat(varFlags(), selectionFlags(), applyFlags(), requireFlags(), []cli.Flag{inputFlag()}),
 		Action: func(c *cli.Context) error { return runApply(c, e, false) },
 	}
 }
@@ -39,7 +39,7 @@ func destroyCommand(e Env) *cli.Command {
 		Name:        "destroy",
 		Usage:       "remove everything that the state file knows: the plan of an empty manifest",
 		Description: "What a type cannot remove is forgotten. Exit codes: 0 done, 1 error, 130 interrupted.",
-		Flags:       applyFlags(),
+		Flags:       slices.Concat(selectionFlags(), applyFlags()),
 		Action:      func(c *cli.Context) error { return runApply(c, e, true) },
 	}
 }
@@ -132,6 +132,9 @@ func (s *session) savedTask(c *cli.Context, t *task) error {
 	if len(variableFlags(c)) > 0 {
 		return diag.Errorf("Wrong command line", "A saved plan holds the values of its variables: -var and -var-file cannot change them. Plan again with other values.")
 	}
+	if !selectionOf(c).IsZero() {
+		return diag.Errorf("Wrong command line", "A saved plan says itself what it is about: -target, -exclude, -replace and -refresh cannot change it. Plan again with them.")
+	}
 	file := c.Args().First()
 	p, signature, err := s.readPlan(file)
 	if err == nil {
@@ -148,7 +151,7 @@ func (s *session) savedTask(c *cli.Context, t *task) error {
 // decide plans, shows, and asks.
 func (s *session) decide(c *cli.Context, prior state.Snapshot, t *task) error {
 	var err error
-	if t.plan, t.client, err = s.build(c.Context, t.manifest, prior, c.Int("parallelism")); err != nil {
+	if t.plan, t.client, err = s.build(c, t.manifest, prior); err != nil {
 		return err
 	}
 	if len(t.plan.Instances) > 0 {

@@ -29,7 +29,7 @@ func planCommand(e Env) *cli.Command {
 		ArgsUsage: "[PATH ...]",
 		Description: "PATH names manifests or directories of them; the default is the working directory.\n" +
 			"Exit codes: 0 done, 1 error, and with -detailed-exitcode 2 when there is something to do.",
-		Flags: slices.Concat(varFlags(), []cli.Flag{
+		Flags: slices.Concat(varFlags(), selectionFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for `deployster apply FILE`"},
 			&cli.StringFlag{Name: "sign-key", Usage: "sign the saved plan with the ed25519 key in `FILE`"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit 2 when there is something to do"},
@@ -75,7 +75,7 @@ func runPlan(c *cli.Context, e Env) error {
 	if err := s.warnAdrift(c.Context, held.Snapshot); err != nil {
 		return err
 	}
-	p, _, err := s.build(c.Context, m, held.Snapshot, c.Int("parallelism"))
+	p, _, err := s.build(c, m, held.Snapshot)
 	if err != nil {
 		return err
 	}
@@ -94,11 +94,17 @@ func runPlan(c *cli.Context, e Env) error {
 
 // build brings in the images and makes a plan, and shows the warnings that came
 // with it.
-func (s *session) build(ctx context.Context, m *config.Manifest, prior state.Snapshot, parallelism int) (*plan.Plan, *typeclient.Client, error) {
+func (s *session) build(c *cli.Context, m *config.Manifest, prior state.Snapshot) (*plan.Plan, *typeclient.Client, error) {
+	ctx, selection := c.Context, selectionOf(c)
+	chosen, diags := plan.Chosen(m, prior, selection)
+	if diags.HasErrors() {
+		return nil, nil, diags
+	}
 	images, err := s.supply(m)
 	if err != nil {
 		return nil, nil, err
 	}
+	images.wanted = chosen
 	pins, err := images.all(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -106,7 +112,7 @@ func (s *session) build(ctx context.Context, m *config.Manifest, prior state.Sna
 	images.former(ctx, prior)
 	client := s.client(prior, pins, images)
 	p, diags := plan.Build(ctx, m, prior, client, plan.Options{Version: Version, Workspace: s.dir,
-		Parallelism: parallelism, Now: s.started, Progress: s.watch.planning, Secret: s.vault.add, FromRegistry: images.fromRegistry})
+		Selection: selection, Parallelism: c.Int("parallelism"), Now: s.started, Progress: s.watch.planning, Secret: s.vault.add, FromRegistry: images.fromRegistry})
 	if diags.HasErrors() {
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)

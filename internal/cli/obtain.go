@@ -22,9 +22,10 @@ import (
 type supply struct {
 	runtime  *containerd.Runtime
 	manifest *config.Manifest
-	lock     *config.Lock // nil = there is no lock file, and nothing is pinned
-	writing  bool         // init: what the lock file does not say yet is added to it
-	upgrade  bool         // init -upgrade: what it says does not count
+	lock     *config.Lock              // nil = there is no lock file, and nothing is pinned
+	wanted   func(address string) bool // whose images all brings in
+	writing  bool                      // init: what the lock file does not say yet is added to it
+	upgrade  bool                      // init -upgrade: what it says does not count
 
 	mu     sync.Mutex
 	pulled map[string]bool   // full reference -> it came from a registry
@@ -41,7 +42,8 @@ func (s *session) supply(m *config.Manifest) (*supply, error) {
 }
 
 func newSupply(r *containerd.Runtime, m *config.Manifest, lock *config.Lock) *supply {
-	return &supply{runtime: r, manifest: m, lock: lock, pulled: map[string]bool{}, done: map[string]string{}}
+	everybody := func(string) bool { return true }
+	return &supply{runtime: r, manifest: m, lock: lock, wanted: everybody, pulled: map[string]bool{}, done: map[string]string{}}
 }
 
 // need is an image that resources need, on one set of terms.
@@ -57,6 +59,9 @@ func (y *supply) all(ctx context.Context) (map[string]string, error) {
 	byName, diags := map[string][]need{}, diag.Diagnostics(nil)
 	var names []string
 	for _, r := range y.manifest.Resources() {
+		if !y.wanted(r.Address) {
+			continue
+		}
 		full, digest, err := containerd.FullName(r.TypeRef)
 		if err != nil {
 			diags = append(diags, y.at(r, diag.From("Not the name of an image", err))...)
@@ -241,7 +246,7 @@ func (y *supply) former(ctx context.Context, prior state.Snapshot) {
 		declared[r.Address] = true
 	}
 	for address, entry := range prior.Resources {
-		if declared[address] || entry.OnRemove == "forget" || !strings.Contains(entry.Digest, ":") {
+		if declared[address] || !y.wanted(address) || entry.OnRemove == "forget" || !strings.Contains(entry.Digest, ":") {
 			continue
 		}
 		if _, err := y.runtime.Resolve(ctx, entry.Digest); errors.Is(err, invoke.ErrNoImage) {

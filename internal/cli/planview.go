@@ -16,6 +16,7 @@ import (
 func (p printer) planView(pl *plan.Plan) {
 	var quiet []string   // recorded nowhere yet, but right as they are
 	var ignored []string // as declared, but for what ignore_changes says
+	p.selectionHead(pl)
 	shown := 0
 	for _, addr := range pl.Order() {
 		step := pl.Resources[addr]
@@ -59,8 +60,16 @@ func (p printer) mark(s *plan.Step) (symbol, words string) {
 		return p.style.red("-"), "will be destroyed"
 	case plan.Forget:
 		return p.style.dim("."), "will be forgotten"
+	case plan.Replace:
+		return p.style.red("-") + p.style.green("+"), "will be destroyed and made again"
 	case plan.Deferred:
 		return p.style.cyan("?"), "is deferred"
+	case plan.Record:
+		return p.style.yellow("="), "will be recorded as it is"
+	case plan.Left:
+		return p.style.dim("."), "stays as it was recorded"
+	case plan.ReadFailed:
+		return p.style.red("!"), "could not be asked"
 	}
 	if s.MovedFrom != "" {
 		return p.style.cyan(">"), "is as declared, under a new address"
@@ -78,9 +87,13 @@ func (p printer) legend(pl *plan.Plan) string {
 	}
 	add(s.Create, p.style.green("+"), "create")
 	add(s.Update, p.style.yellow("~"), "update")
+	add(s.Replace, p.style.red("-")+p.style.green("+"), "destroy and make again")
 	add(s.Destroy, p.style.red("-"), "destroy")
 	add(s.Forget, p.style.dim("."), "forget")
 	add(s.Deferred, p.style.cyan("?"), "deferred: decided when what it waits for is there")
+	add(s.Record, p.style.yellow("="), "record as it is")
+	add(s.Left, p.style.dim("."), "leave as recorded")
+	add(s.ReadFailed, p.style.red("!"), "could not be asked")
 	add(s.Move, p.style.cyan(">"), "move to a new address")
 	return "What apply would do:  " + strings.Join(words, "   ")
 }
@@ -278,6 +291,12 @@ func (p printer) outputChanges(pl *plan.Plan) {
 func (p printer) summary(pl *plan.Plan) string {
 	s := pl.Summary
 	if !pl.HasChanges() {
+		switch {
+		case pl.Selection.RefreshOnly:
+			return p.style.bold("No changes.") + " What is there is as it was recorded."
+		case len(pl.LeftOut) > 0:
+			return p.style.bold("No changes.") + fmt.Sprintf(" Of what the plan is about, %s as declared.", are(s.Valid, "resource"))
+		}
 		if s.Valid == 0 {
 			return p.style.bold("No changes.") + " No resources are declared, and none are recorded."
 		}
@@ -287,14 +306,21 @@ func (p printer) summary(pl *plan.Plan) string {
 		return p.style.bold("No changes.") + fmt.Sprintf(" All %d resources are as declared.", s.Valid)
 	}
 	parts := []string{fmt.Sprintf("%d to create", s.Create), fmt.Sprintf("%d to update", s.Update)}
+	if pl.Selection.RefreshOnly {
+		parts = nil
+	}
 	for _, c := range []struct {
 		n    int
 		word string
-	}{{s.Destroy, "to destroy"}, {s.Forget, "to forget"}, {s.Deferred, "deferred"}, {s.Move, "to move"}} {
+	}{{s.Replace, "to replace"}, {s.Destroy, "to destroy"}, {s.Forget, "to forget"}, {s.Deferred, "deferred"}, {s.Record, "to record"},
+		{s.Left, "to leave as recorded"}, {s.ReadFailed, "that could not be asked"}, {s.Move, "to move"}} {
 		if c.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.word))
 		}
 	}
 	parts = append(parts, fmt.Sprintf("%d as declared", s.Valid))
+	if n := len(pl.LeftOut); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d left out", n))
+	}
 	return p.style.bold("Plan:") + " " + strings.Join(parts, ", ") + "."
 }

@@ -1,0 +1,80 @@
+package events
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// lookAgain is how often is looked whether somebody has come to read a FIFO.
+const lookAgain = 20 * time.Millisecond
+
+// descriptor matches the names of what this process has open already.
+var descriptor = regexp.MustCompile(`^/(?:dev/fd|proc/self/fd)/([0-9]{1,9})$`)
+
+// OpenFile gives the opener for a file that a user names: a regular file, which
+// is made anew for its owner alone, a FIFO, which is waited for to be read, or
+// what this process has inherited, as /dev/fd/3. What cannot be opened is an
+// error at once, but for a FIFO.
+func OpenFile(path string) (Opener, error) {
+	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 && descriptor.FindString(path) == "" {
+		return func(stop <-chan struct{}) (io.WriteCloser, error) { return openFIFO(path, stop) }, nil
+	}
+	open := func() (*os.File, error) { return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) }
+	if found := descriptor.FindStringSubmatch(path); found != nil {
+		open = func() (*os.File, error) { return inherited(found[1], path) }
+	}
+	f, err := open()
+	if err != nil {
+		return nil, err
+	}
+	return func(<-chan struct{}) (io.WriteCloser, error) { return f, nil }, nil
+}
+
+// inherited takes over what is open already: to open its name would begin a
+// regular file anew. No program that is started gets it too: its reader would
+// wait for the end of that one.
+func inherited(number, path string) (*os.File, error) {
+	fd, err := strconv.Atoi(number)
+	if err != nil || fd < 3 {
+		return nil, fmt.Errorf("%s is for what is printed for people; use another one, such as /dev/fd/3 with 3>FILE", path)
+	}
+	var stat syscall.Stat_t
+	if err = syscall.Fstat(fd, &stat); err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	syscall.CloseOnExec(fd)
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+// openFIFO waits for a reader, who may come late.
+func openFIFO(path string, stop <-chan struct{}) (io.WriteCloser, error) {
+	for {
+		f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		if err == nil {
+			return f, nil
+		}
+		if !errors.Is(err, syscall.ENXIO) {
+			return nil, err
+		}
+		select {
+		case <-stop:
+			return nil, fmt.Errorf("%w: nobody has opened the FIFO", ErrNobody)
+		case <-time.After(lookAgain):
+		}
+	}
+}
+
+// Borrowed is a writer that is not to be closed, such as stdout.
+func Borrowed(w io.Writer) Opener {
+	return func(<-chan struct{}) (io.WriteCloser, error) { return borrowed{w}, nil }
+}
+
+type borrowed struct{ io.Writer }
+
+func (borrowed) Close() error { return nil }

@@ -1,0 +1,98 @@
+package events
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// Stream takes events to all who read them. Whoever sends one never waits for a
+// reader. It may be used from many goroutines.
+type Stream struct {
+	hide func(string) string
+	now  func() time.Time
+
+	mu     sync.Mutex // keeps the order of the events the same for all
+	sinks  []*sink
+	closed bool
+}
+
+// NewStream makes a stream without readers. hide takes secrets out of texts;
+// nil = there are none.
+func NewStream(hide func(string) string, now func() time.Time) *Stream {
+	return &Stream{hide: hide, now: now}
+}
+
+// Opener gives the writer of a reader, and may wait for that until stop is
+// closed. A nil writer says that there will be no reader.
+type Opener func(stop <-chan struct{}) (io.WriteCloser, error)
+
+// Limits bound what is kept for one reader.
+type Limits struct {
+	Waiting int   // bytes that may wait for a slow reader before minor events are left out
+	Most    int   // bytes that may wait at all; then only the first, the report and the last are added
+	Logs    int64 // bytes of log lines that the reader gets in all; 0 = any number
+}
+
+// DefaultLimits are those of readers outside.
+func DefaultLimits() Limits { return Limits{Waiting: 8 << 20, Most: 64 << 20} }
+
+// To adds a reader, which gets every event that is sent from now on.
+func (s *Stream) To(name string, open Opener, l Limits) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sinks = append(s.sinks, newSink(name, open, l))
+}
+
+// Send passes an event on to all readers.
+func (s *Stream) Send(e Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.sinks) == 0 || s.closed {
+		return
+	}
+	line := s.line(e)
+	if line == nil {
+		return
+	}
+	for _, k := range s.sinks {
+		if n := k.put(line, e); n > 0 {
+			k.add(s.line(dropped(n)))
+			k.put(line, e)
+		}
+	}
+}
+
+// line encodes an event. Nil = it has no JSON form, which is said in its place.
+func (s *Stream) line(e Event) []byte {
+	line, err := e.encode(s.now(), s.hide)
+	if err != nil {
+		line, _ = Event{Level: Error, Message: fmt.Sprintf("An event of type %s cannot be written: %s", e.Body.Type(), err), Body: Note{}}.encode(s.now(), s.hide)
+	}
+	return line
+}
+
+// Close waits until all readers have got everything, or take nothing for as
+// long as patience, or hurry is closed. The errors are by the readers' names;
+// nil = it got everything.
+func (s *Stream) Close(patience time.Duration, hurry <-chan struct{}) map[string]error {
+	s.mu.Lock()
+	sinks := s.sinks
+	s.closed = true
+	s.mu.Unlock()
+	problems := map[string]error{}
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	for _, k := range sinks {
+		wait.Go(func() {
+			if err := k.close(patience, hurry); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				problems[k.name] = err
+			}
+		})
+	}
+	wait.Wait()
+	return problems
+}

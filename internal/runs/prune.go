@@ -1,0 +1,95 @@
+package runs
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// names lists the runs below a directory, newest first. Their names sort by time.
+func names(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, e := range entries {
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+			list = append(list, e.Name())
+		}
+	}
+	slices.Sort(list)
+	slices.Reverse(list)
+	return list, nil
+}
+
+// prune keeps the newest runs. One that is still at work is never removed, and
+// takes nobody's place.
+func prune(dir string) error {
+	list, err := names(dir)
+	if err != nil {
+		return err
+	}
+	if left, _ := filepath.Glob(filepath.Join(globQuote(dir), removedPrefix+"*")); len(left) > 0 {
+		for _, path := range left {
+			err = errors.Join(err, os.RemoveAll(path)) // whoever began to remove it has died
+		}
+	}
+	kept, held := 0, int64(0)
+	for _, name := range list {
+		path := filepath.Join(dir, name)
+		if atWork(path) {
+			continue
+		}
+		kept++
+		held += readRun(path).Bytes
+		if kept > Keep || kept > 1 && held > KeepBytes {
+			err = errors.Join(err, discard(dir, name))
+		}
+	}
+	return err
+}
+
+// removedPrefix begins the name of a run that is being removed.
+const removedPrefix = ".removed-"
+
+// discard removes a run: nobody finds half of one.
+func discard(dir, name string) error {
+	gone := filepath.Join(dir, removedPrefix+name)
+	err := os.Rename(filepath.Join(dir, name), gone)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // somebody else was quicker
+	} else if err != nil {
+		return err
+	}
+	return os.RemoveAll(gone)
+}
+
+// atWork says whether the run in a directory has not ended: whoever makes it
+// holds its lock, until he dies at the latest.
+func atWork(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // which unlocks it
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+	return errors.Is(err, syscall.EWOULDBLOCK)
+}
+
+// readRun reads run.json. One without is a run all the same.
+func readRun(path string) Run {
+	run := Run{Status: Unknown}
+	if content, err := os.ReadFile(filepath.Join(path, runName)); err == nil && json.Unmarshal(content, &run) != nil {
+		run = Run{Status: Unknown}
+	}
+	run.ID, run.dir = filepath.Base(path), path
+	if run.Ended == nil && run.Status == Running {
+		run.Status = Died
+	}
+	return run
+}

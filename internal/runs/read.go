@@ -1,0 +1,137 @@
+package runs
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// NotFoundError says that there is no run of a name, or that it begins the
+// names of several.
+type NotFoundError struct {
+	Name  string
+	Fits  []string // the runs whose names begin so
+	There []string // all runs, newest first
+}
+
+func (e *NotFoundError) Error() string { return "there is no run " + e.Name }
+
+// List reads what runs there are, newest first.
+func List(workdir string) ([]Run, error) {
+	dir := Dir(workdir)
+	list, err := names(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	found := make([]Run, len(list))
+	for i, name := range list {
+		found[i] = look(filepath.Join(dir, name))
+	}
+	return found, nil
+}
+
+func look(path string) Run {
+	run := readRun(path)
+	if run.Ended == nil && atWork(path) {
+		run.Status = Running
+	}
+	return run
+}
+
+// Find gives one run: the newest for "" or "latest", else the one whose name is,
+// or begins with, what is given.
+func Find(workdir, name string) (Run, error) {
+	dir := Dir(workdir)
+	list, err := names(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Run{}, err
+	}
+	if (name == "" || name == latestName) && len(list) > 0 {
+		if target, err := os.Readlink(filepath.Join(dir, latestName)); err == nil && slices.Contains(list, target) {
+			return look(filepath.Join(dir, target)), nil
+		}
+		return look(filepath.Join(dir, list[0])), nil
+	}
+	var fits []string
+	for _, there := range list {
+		if there == name {
+			fits = []string{there}
+			break
+		}
+		if name != "" && strings.HasPrefix(there, name) {
+			fits = append(fits, there)
+		}
+	}
+	if len(fits) != 1 {
+		return Run{}, &NotFoundError{Name: name, Fits: fits, There: list}
+	}
+	return look(filepath.Join(dir, fits[0])), nil
+}
+
+// Path is where the run's files are.
+func (r Run) Path() string { return r.dir }
+
+// Steps lists the recorded invocations of a run in the order in which they
+// began; of one resource only, unless that is "".
+func (r Run) Steps(resource string) ([]Step, error) {
+	pattern := "*"
+	if resource != "" {
+		pattern = globQuote(fileName(resource))
+	}
+	metas, err := filepath.Glob(filepath.Join(globQuote(r.dir), pattern, "*", metaName))
+	if err != nil {
+		return nil, err
+	}
+	var steps []Step
+	for _, path := range metas {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		step := Step{dir: filepath.Dir(path)}
+		if err := json.Unmarshal(content, &step); err != nil {
+			continue // it was being written when the machine went down
+		}
+		steps = append(steps, step)
+	}
+	slices.SortFunc(steps, func(a, b Step) int {
+		return cmp.Or(a.Started.Compare(b.Started), strings.Compare(a.dir, b.dir))
+	})
+	return steps, nil
+}
+
+// globQuote makes a name stand for itself in a pattern.
+func globQuote(name string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
+}
+
+// Path is where the step's files are.
+func (s Step) Path() string { return s.dir }
+
+// Output reads what the program printed.
+func (s Step) Output() (stdout, stderr []byte, err error) {
+	stdout, err = os.ReadFile(filepath.Join(s.dir, stdoutName))
+	if err == nil {
+		stderr, err = os.ReadFile(filepath.Join(s.dir, stderrName))
+	}
+	return stdout, stderr, err
+}
+
+// Report reads the run's report; nil when it has none.
+func (r Run) Report() ([]byte, error) {
+	content, err := os.ReadFile(filepath.Join(r.dir, reportName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return content, err
+}
+
+// EventsPath is where the run's events are, one JSON object a line.
+func (r Run) EventsPath() string { return filepath.Join(r.dir, eventsName) }

@@ -1,0 +1,225 @@
+package runs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"deployster/internal/durable"
+	"deployster/internal/strictjson"
+	"deployster/internal/typeclient"
+	"deployster/protocol"
+)
+
+// Options are what a Recorder needs to know.
+type Options struct {
+	Workdir  string // absolute; the records are below it
+	Run      Run    // ID, Command, Deployster and Started are set
+	Hide     func(string) string
+	KeyIsOur func(key string) bool // a key of the protocol, in which no secret is looked for
+}
+
+// Recorder writes the records of one run. It may be used from many goroutines.
+type Recorder struct {
+	o     Options
+	dir   string
+	begun chan struct{} // closed with the first thing that is worth a record
+
+	mu    sync.Mutex
+	lock  *os.File // the run's directory, locked while the run goes on; nil = not begun, or no locks here
+	run   Run
+	taken map[string]bool // directories below dir that have their owner
+	first error           // the first thing that could not be written
+}
+
+// New prepares the records of one run. Nothing is written before there is
+// something to say.
+func New(o Options) *Recorder {
+	o.Run.Format, o.Run.Status = Format, Running
+	return &Recorder{o: o, dir: filepath.Join(Dir(o.Workdir), o.Run.ID), run: o.Run,
+		begun: make(chan struct{}), taken: map[string]bool{}}
+}
+
+// Begin makes the directory of the run, if it is not there yet, and points
+// `latest` to it.
+func (r *Recorder) Begin() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.hasBegun() {
+		return
+	}
+	defer close(r.begun)
+	runs := filepath.Dir(r.dir)
+	err := os.MkdirAll(r.dir, 0o700)
+	if err == nil {
+		if r.lock, err = os.Open(r.dir); err == nil {
+			// Where there are no locks the newest runs are kept all the same.
+			_ = syscall.Flock(int(r.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		}
+	}
+	if err == nil {
+		err = ignored(filepath.Dir(runs))
+	}
+	link := filepath.Join(runs, latestName)
+	temp := link + "." + r.run.ID
+	r.note(errors.Join(err, r.writeRun(), os.Symlink(r.run.ID, temp), os.Rename(temp, link)))
+}
+
+func (r *Recorder) hasBegun() bool {
+	select {
+	case <-r.begun:
+		return true
+	default:
+		return false
+	}
+}
+
+// ignored keeps version control away from records: they belong to one machine.
+func ignored(dir string) error {
+	f, err := os.OpenFile(filepath.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	_, err = f.WriteString("*\n")
+	return errors.Join(err, f.Close())
+}
+
+// Add records one invocation.
+func (r *Recorder) Add(i typeclient.Invocation) {
+	r.Begin()
+	dir, keep := r.place(i)
+	if !keep {
+		return
+	}
+	step := Step{Format: Format, Resource: i.Address, Step: r.o.Hide(i.Step), Image: i.Digest, Started: i.Started.UTC(), Took: i.Result.Duration.Seconds()}
+	if i.Err == nil {
+		step.ExitCode = &i.Result.ExitCode
+	} else {
+		step.Problem = r.o.Hide(i.Err.Error())
+	}
+	meta, err := json.Marshal(step)
+	files := map[string][]byte{metaName: append(meta, '\n'), stdinName: r.hideJSON(i.Stdin),
+		stdoutName: []byte(r.o.Hide(string(i.Result.Stdout))), stderrName: []byte(r.o.Hide(string(i.Result.Stderr)))}
+	written := int64(0)
+	err = errors.Join(err, os.MkdirAll(dir, 0o700))
+	for name, content := range files {
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), content, 0o600)
+			written += int64(len(content))
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.run.Bytes += written
+	r.note(err)
+}
+
+// place finds a directory for an invocation, or says that it is not kept.
+func (r *Recorder) place(i typeclient.Invocation) (string, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.run.Recorded >= KeepAll && dull(i) {
+		r.run.LeftOut++
+		return "", false
+	}
+	r.run.Recorded++
+	base := filepath.Join(fileName(i.Address), fileName(i.Step))
+	name := base
+	for n := 2; r.taken[name]; n++ {
+		name = fmt.Sprintf("%s-%d", base, n)
+	}
+	r.taken[name] = true
+	return filepath.Join(r.dir, name), true
+}
+
+// dull says whether an invocation tells nobody anything: all is well, and was
+// not made so.
+func dull(i typeclient.Invocation) bool {
+	var answer struct{ Status protocol.Status }
+	return i.Step == typeclient.StepState && i.Err == nil && i.Result.ExitCode == 0 && len(i.Result.Stderr) == 0 &&
+		json.Unmarshal(i.Result.Stdout, &answer) == nil && answer.Status == protocol.Valid
+}
+
+// hideJSON takes the secrets out of a message of the protocol, which stays one.
+func (r *Recorder) hideJSON(message []byte) []byte {
+	if !json.Valid(message) {
+		return []byte(r.o.Hide(string(message)))
+	}
+	return strictjson.Rewrite(message, func(text string, at strictjson.Place) string {
+		if at.Key && r.o.KeyIsOur != nil && r.o.KeyIsOur(text) {
+			return text
+		}
+		return r.o.Hide(text)
+	})
+}
+
+// Report keeps the report of an apply.
+func (r *Recorder) Report(content []byte) {
+	r.Begin()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.note(os.WriteFile(filepath.Join(r.dir, reportName), content, 0o600))
+}
+
+// Events waits until the run has begun, and opens the file for its events. It
+// is nil when stop is closed before that.
+func (r *Recorder) Events(stop <-chan struct{}) (io.WriteCloser, error) {
+	select {
+	case <-r.begun:
+	case <-stop:
+		if !r.hasBegun() {
+			return nil, nil
+		}
+	}
+	return os.OpenFile(filepath.Join(r.dir, eventsName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+// Finish says how the run ended, and removes old runs. The error is the first
+// thing that could not be recorded.
+func (r *Recorder) Finish(status Status, exit int, now time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.hasBegun() {
+		return nil
+	}
+	ended := now.UTC()
+	r.run.Status, r.run.ExitCode, r.run.Ended = status, &exit, &ended
+	r.note(r.writeRun())
+	r.note(prune(filepath.Dir(r.dir)))
+	if r.first != nil {
+		return fmt.Errorf("%s: %w", filepath.Dir(r.dir), r.first)
+	}
+	return nil
+}
+
+// Close lets go of the run. Others may remove it from now on.
+func (r *Recorder) Close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.lock != nil {
+		_ = r.lock.Close() // it was only held
+		r.lock = nil
+	}
+}
+
+func (r *Recorder) writeRun() error {
+	content, err := json.Marshal(r.run)
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(filepath.Join(r.dir, runName), append(content, '\n'), 0o600)
+}
+
+func (r *Recorder) note(err error) {
+	if r.first == nil {
+		r.first = err
+	}
+}

@@ -1,0 +1,102 @@
+// Package runs keeps records of what the tool did, for the person who has to
+// find out later: what each container was sent and what it answered, the events
+// and the report of the run. It writes them while a run goes on, and finds them
+// again.
+//
+//	.deployster/runs/latest -> 20261121T035328.910Z-5f1c02
+//	.deployster/runs/20261121T035328.910Z-5f1c02/run.json
+//	                                             events.jsonl
+//	                                             report.json
+//	                                             RESOURCE/STEP/meta.json, stdin.json, stdout, stderr
+//
+// Records are a convenience: nothing depends on them, and that one cannot be
+// written never fails a run.
+package runs
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"path/filepath"
+	"time"
+)
+
+// Format is the version of run.json and meta.json.
+const Format = 1
+
+// Keep is how many runs are kept; those that are still at work are not counted.
+const Keep = 20
+
+// KeepBytes bounds what all kept runs hold together. The newest run is kept
+// however much it holds.
+const KeepBytes = 1 << 30
+
+// KeepAll is how many invocations of one run are recorded whatever they say.
+// After these a state action is left out that answered VALID and logged
+// nothing: in a run of thousands of resources they tell nobody anything.
+const KeepAll = 1000
+
+// The names of the files.
+const (
+	latestName = "latest"
+	runName    = "run.json"
+	eventsName = "events.jsonl"
+	reportName = "report.json"
+	metaName   = "meta.json"
+	stdinName  = "stdin.json"
+	stdoutName = "stdout"
+	stderrName = "stderr"
+)
+
+// Status says how a run ended.
+type Status string
+
+// The statuses. Running and Died are found out when a run is read.
+const (
+	OK          Status = "ok"
+	Error       Status = "error"
+	Interrupted Status = "interrupted"
+	Running     Status = "running"
+	Died        Status = "died"    // it was killed, or the machine went down
+	Unknown     Status = "unknown" // it does not say
+)
+
+// Run is run.json: one run of the tool.
+type Run struct {
+	Format     int        `json:"format"`
+	ID         string     `json:"run"` // the name of its directory; sorts by time
+	Command    string     `json:"command"`
+	Deployster string     `json:"deployster"` // the tool's version
+	Started    time.Time  `json:"started"`
+	Ended      *time.Time `json:"ended,omitempty"`
+	Status     Status     `json:"status"`
+	ExitCode   *int       `json:"exit_code,omitempty"`
+	Recorded   int        `json:"recorded"`           // invocations
+	LeftOut    int        `json:"left_out,omitempty"` // see KeepAll
+	Bytes      int64      `json:"bytes"`              // of all invocations
+
+	dir string
+}
+
+// Step is meta.json: one run of one image.
+type Step struct {
+	Format   int       `json:"format"`
+	Resource string    `json:"resource"`
+	Step     string    `json:"step"`  // init, state, or the action
+	Image    string    `json:"image"` // its digest
+	Started  time.Time `json:"started"`
+	Took     float64   `json:"took_seconds"`
+	ExitCode *int      `json:"exit_code,omitempty"` // absent when the program did not end by itself
+	Problem  string    `json:"problem,omitempty"`   // why it did not
+
+	dir string
+}
+
+// NewID names a run that starts now. Names sort by time.
+func NewID(now time.Time) string {
+	var random [3]byte
+	_, _ = rand.Read(random[:]) // never fails
+	return now.UTC().Format("20060102T150405.000Z") + "-" + hex.EncodeToString(random[:])
+}
+
+// Dir is where the records of a working directory are.
+func Dir(workdir string) string { return filepath.Join(workdir, ".deployster", "runs") }
