@@ -24,7 +24,7 @@ func (s *session) awaitAdrift(ctx context.Context, prior state.Snapshot) error {
 		}
 		if !told[name] {
 			told[name] = true
-			s.err.printf("%s still runs, started by the apply that died. Waiting for its end.\n", diag.Visible(name))
+			s.note("%s still runs, started by the apply that died. Waiting for its end.", diag.Visible(name))
 		}
 		select {
 		case <-ctx.Done():

@@ -25,6 +25,7 @@ const (
 	exitDone        = 0
 	exitError       = 1
 	exitChanges     = 2
+	exitDrift       = 3
 	exitInterrupted = 130
 )
 
@@ -40,6 +41,8 @@ type Env struct {
 	Color          bool            // stdout is a terminal
 	ErrColor       bool            // stderr is a terminal
 	Abort          <-chan struct{} // closed at the second interrupt; the first cancels the context
+
+	account *account // of this run; Run makes it
 }
 
 // exitStatus ends a command with an exit code and nothing more to say.
@@ -49,15 +52,27 @@ func (e exitStatus) Error() string { return "" }
 
 // Run carries out one command line and gives the exit code.
 func Run(ctx context.Context, e Env) int {
-	app := newApp(e)
-	args, err := permute(app, e.Args)
-	if err == nil {
-		err = app.RunContext(ctx, append([]string{app.Name}, args...))
+	account, err := newAccount(e, newApp(e))
+	e.account = account
+	if account.json {
+		e.Interactive, e.Color, e.ErrColor = false, false, false
 	}
-	return conclude(e, err)
+	if err == nil {
+		err = execute(ctx, e)
+	}
+	return account.finish(e, conclude(e, err))
 }
 
-// conclude prints an error and is the one place where exit codes are chosen.
+func execute(ctx context.Context, e Env) error {
+	app := newApp(e)
+	args, err := permute(app, e.Args)
+	if err != nil {
+		return err
+	}
+	return app.RunContext(ctx, append([]string{app.Name}, args...))
+}
+
+// conclude tells an error and is the one place where exit codes are chosen.
 func conclude(e Env, err error) int {
 	var status exitStatus
 	switch {
@@ -70,8 +85,7 @@ func conclude(e Env, err error) int {
 	if interrupted {
 		err = diag.Errorf("Interrupted", "Nothing was changed.")
 	}
-	p := printer{out: e.Stderr, style: style{on: e.ErrColor && e.wantsColor()}}
-	p.diagnostics(diag.From("Error", err))
+	e.stderr(e.Stderr).diagnostics(diag.From("Error", err))
 	if interrupted {
 		return exitInterrupted
 	}
@@ -156,6 +170,12 @@ func (e Env) wantsColor() bool {
 		name, value, _ := strings.Cut(arg, "=")
 		return (name == "-no-color" || name == "--no-color") && value != "false"
 	})
+}
+
+// stderr is the printer for all that is no result. Diagnostics are events too.
+func (e Env) stderr(to io.Writer) printer {
+	return printer{out: to, hide: e.account.vault.hide, style: style{on: e.ErrColor && e.wantsColor()},
+		tell: e.account.diagnostic, events: e.account.json}
 }
 
 // get reads one environment variable.

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"deployster/containerd"
 	"deployster/internal/diag"
 	"deployster/internal/durable"
+	"deployster/internal/events"
 	"deployster/internal/invoke"
 	"deployster/internal/typeclient"
 	"deployster/plan"
@@ -29,7 +29,7 @@ func applyCommand(e Env) *cli.Command {
 		ArgsUsage: "[PLAN | PATH ...]",
 		Description: "With a saved plan it asks nothing, and needs no manifests. Without, it shows the plan and asks.\n" +
 			"Exit codes: 0 done, 1 error, 130 interrupted.",
-		Flags:  slices.Concat(varFlags(), selectionFlags(), applyFlags(), requireFlags(), []cli.Flag{inputFlag()}),
+		Flags:  slices.Concat(varFlags(), selectionFlags(), applyFlags(), requireFlags(), []cli.Flag{inputFlag()}, eventFlags()),
 		Action: func(c *cli.Context) error { return runApply(c, e, false) },
 	}
 }
@@ -39,7 +39,7 @@ func destroyCommand(e Env) *cli.Command {
 		Name:        "destroy",
 		Usage:       "remove everything that the state file knows: the plan of an empty manifest",
 		Description: "What a type cannot remove is forgotten. Exit codes: 0 done, 1 error, 130 interrupted.",
-		Flags:       slices.Concat(selectionFlags(), applyFlags()),
+		Flags:       slices.Concat(selectionFlags(), applyFlags(), eventFlags()),
 		Action:      func(c *cli.Context) error { return runApply(c, e, true) },
 	}
 }
@@ -161,6 +161,7 @@ func (s *session) decide(c *cli.Context, prior state.Snapshot, t *task) error {
 		}
 	}
 	s.out.planView(t.plan)
+	s.tellPlan(t.plan, "")
 	if err := t.policy.checkDigest(t.plan); err != nil {
 		return err
 	}
@@ -219,6 +220,8 @@ func (s *session) carryOut(c *cli.Context, store *state.Store, t task) error {
 	if err != nil {
 		return err
 	}
+	s.env.account.recorder.Begin()
+	s.send(events.Event{Level: events.Info, Message: "Applying", Body: events.ApplyStarted{Plan: t.plan.ID}})
 	report, err := apply.Run(c.Context, t.plan, t.manifest.Applying(time.Now()), store.Snapshot(), journal, t.client, apply.Options{
 		Parallelism: c.Int("parallelism"), KeepGoing: c.Bool("keep-going"), Abort: s.env.Abort,
 		Events: s.watch.applying, Now: time.Now, Secret: s.vault.add})
@@ -229,9 +232,12 @@ func (s *session) carryOut(c *cli.Context, store *state.Store, t task) error {
 	s.err.diagnostics(s.hidden(report.Problems))
 	s.out.report(t.plan, report)
 	s.out.checks(report.Checks)
+	var recorded map[string]state.Output
 	if err == nil && report.Status == apply.OK {
+		recorded = store.Snapshot().Outputs
 		s.out.outputs(store.Snapshot())
 	}
+	s.tellReport(report, recorded)
 	switch {
 	case err != nil:
 		return err
@@ -253,12 +259,11 @@ func (s *session) hidden(list diag.Diagnostics) diag.Diagnostics {
 }
 
 func (s *session) writeReport(r *apply.Report, file string) error {
-	content, err := json.MarshalIndent(r, "", "  ")
+	content, err := s.reportJSON(r)
 	if err == nil {
 		err = s.replaceable(file)
 	}
 	if err == nil {
-		content = []byte(s.vault.hide(string(content)) + "\n")
 		err = durable.WriteFile(s.path(file), content, 0o600)
 	}
 	if err != nil {

@@ -34,7 +34,7 @@ func planCommand(e Env) *cli.Command {
 			&cli.StringFlag{Name: "sign-key", Usage: "sign the saved plan with the ed25519 key in `FILE`"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit 2 when there is something to do"},
 			parallelismFlag(), inputFlag(),
-		}),
+		}, eventFlags()),
 		Action: func(c *cli.Context) error { return runPlan(c, e) },
 	}
 }
@@ -80,12 +80,14 @@ func runPlan(c *cli.Context, e Env) error {
 		return err
 	}
 	s.out.planView(p)
-	if file := c.String("out"); file != "" {
+	file := c.String("out")
+	if file != "" {
 		if err := s.save(p, file, key); err != nil {
 			return err
 		}
-		s.err.printf("\nSaved. To do exactly this: deployster apply %s\n", file)
+		s.aside("\nSaved. To do exactly this: deployster apply %s\n", file)
 	}
+	s.tellPlan(p, file)
 	if c.Bool("detailed-exitcode") && p.HasChanges() {
 		return exitStatus(exitChanges)
 	}

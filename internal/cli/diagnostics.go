@@ -14,6 +14,8 @@ type printer struct {
 	hide    func(string) string // takes secrets out; nil = there are none
 	style   style
 	verbose bool
+	tell    func(*diag.Diagnostic) // gets each diagnostic too; nil = nobody
+	events  bool                   // whoever it tells is the only one who wants them
 }
 
 // printf is the one place through which text reaches a person: secrets are
@@ -56,6 +58,12 @@ func (p printer) diagnostics(list diag.Diagnostics) {
 
 // diagnostic prints one: what, where with the source line, and what to do.
 func (p printer) diagnostic(d *diag.Diagnostic) {
+	if p.tell != nil {
+		p.tell(d)
+	}
+	if p.events {
+		return
+	}
 	label := p.style.bold(p.style.red("Error:"))
 	if d.Severity == diag.Warning {
 		label = p.style.bold(p.style.yellow("Warning:"))

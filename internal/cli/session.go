@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -24,18 +25,18 @@ const defaultState = "deployster.state.json"
 // session is what the commands share: where they work, how they print, and the
 // parts that they have opened.
 type session struct {
-	env     Env
-	dir     string // absolute: the working directory after -chdir
-	verbose bool
-	started time.Time // the time of the plan that is made
-	out     printer   // results
-	err     printer   // everything else
-	runtime *containerd.Runtime
-	records *recorder
-	beat    *heartbeat
-	watch   watchers // of the plan and the apply
-	vault   *vault   // what must never be shown
-	pulls   *pullView
+	env      Env
+	dir      string // absolute: the working directory after -chdir
+	verbose  bool
+	started  time.Time // the time of the plan that is made
+	out      printer   // results
+	err      printer   // everything else
+	runtime  *containerd.Runtime
+	beat     *heartbeat
+	watch    watchers // of the plan and the apply
+	vault    *vault   // what must never be shown
+	pulls    *pullView
+	pullTold pullTold // what programs know of the same
 
 	maxImage int64 // bytes that an image may have that is pulled; 0 = the default
 }
@@ -51,11 +52,15 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 	}
 	color := e.wantsColor()
 	verbose := c.Bool("verbose")
-	v := &vault{}
+	v := e.account.vault
 	stderr := &lockedWriter{w: e.Stderr}
 	s := &session{env: e, dir: dir, verbose: verbose, started: time.Now(), vault: v,
 		out: printer{out: e.Stdout, hide: v.hide, style: style{on: e.Color && color}, verbose: verbose},
-		err: printer{out: stderr, hide: v.hide, style: style{on: e.ErrColor && color}, verbose: verbose}}
+		err: e.stderr(stderr)}
+	s.err.verbose = verbose
+	if e.account.json {
+		s.out.out = io.Discard // the events say it
+	}
 	s.pulls = newPullView(s.err, stderr, e.ErrColor)
 	if text := e.get("DEPLOYSTER_MAX_IMAGE"); text != "" {
 		size, err := config.ParseBytes(text)
@@ -223,7 +228,7 @@ func (s *session) runtimeOptions(c *cli.Context) containerd.Options {
 		AllowOldRunc: s.env.get("DEPLOYSTER_ALLOW_OLD_RUNC") == "1",
 		IdleExit:     idle,
 		Registries: containerd.RegistryOptions{CertDirs: certs, DockerConfig: s.dockerConfig(),
-			MaxImage: s.maxImage, Progress: s.pulls.progress},
+			MaxImage: s.maxImage, Progress: s.pulling},
 		Warn: s.err.diagnostic,
 	}
 }
@@ -235,21 +240,19 @@ func (s *session) client(prior state.Snapshot, pins map[string]string, y *supply
 		s.vault.add(plan.EntrySecrets(entry))
 	}
 	s.beat = startHeartbeat(heartbeatEvery, func(line string) { s.err.printf("%s\n", s.err.style.dim(line)) })
-	s.watch = append(s.watch, s.beat, s.progress())
-	s.records = newRecorder(s.dir, time.Now(), s.vault.hide)
+	s.watch = watchers{told{s.env.account.stream}}
+	if !s.env.account.json {
+		s.watch = append(s.watch, s.beat, s.progress())
+	}
+	records := s.env.account.record(s.dir)
 	return typeclient.New(typeclient.Options{Runner: s.runtime, Version: Version, Verbose: s.verbose,
-		Workspace: s.dir, Pins: pins, Obtain: y.use, Log: s.watch.line, Record: s.records.add})
+		Workspace: s.dir, Pins: pins, Obtain: y.use, Log: s.watch.line, Record: records.Add})
 }
 
 // close ends what was opened.
 func (s *session) close() {
 	if s.beat != nil {
 		s.beat.stop()
-	}
-	if s.records != nil {
-		if d := s.records.finish(); d != nil {
-			s.err.diagnostic(d)
-		}
 	}
 	if s.runtime != nil {
 		if err := s.runtime.Close(); err != nil {
@@ -267,7 +270,7 @@ func (s *session) tellUnlocked(ctx context.Context, path string, r *state.Recove
 	}
 	held, err := state.ReadShared(ctx, path, state.Options{Command: "deployster"})
 	if errors.Is(err, state.ErrLocked) {
-		s.err.printf("An apply is at work. This is what it has recorded so far.\n")
+		s.note("An apply is at work. This is what it has recorded so far.")
 		return
 	}
 	if err == nil {

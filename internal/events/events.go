@@ -39,17 +39,20 @@ func (e Event) minor() bool {
 	return e.Level == Debug || e.Body.Type() == (Log{}).Type()
 }
 
+// timeForm is RFC 3339, always as long.
+const timeForm = "2006-01-02T15:04:05.000Z"
+
 // head is what all events have.
 type head struct {
-	Type    string    `json:"type"`
-	Time    time.Time `json:"time"`
-	Level   Level     `json:"level"`
-	Message string    `json:"message"`
+	Type    string `json:"type"`
+	Time    string `json:"time"`
+	Level   Level  `json:"level"`
+	Message string `json:"message"`
 }
 
 // encode gives the event's line, with what must not be shown hidden.
 func (e Event) encode(now time.Time, hide func(string) string) ([]byte, error) {
-	first, err := marshal(head{e.Body.Type(), now.UTC().Truncate(time.Millisecond), e.Level, e.Message})
+	first, err := marshal(head{e.Body.Type(), now.UTC().Format(timeForm), e.Level, e.Message})
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +65,7 @@ func (e Event) encode(now time.Time, hide func(string) string) ([]byte, error) {
 		line = append(append(first[:len(first)-1], ','), rest[1:]...)
 	}
 	if hide != nil {
-		line = hidden(line, hide)
+		line = Hidden(line, hide)
 	}
 	return append(escaped(line), '\n'), nil
 }

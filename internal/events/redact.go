@@ -19,11 +19,12 @@ var (
 	identifiers = []string{"type", "time", "level", "resource", "change", "status", "purpose", "stream", "command", "run", "phase", "image", "started"}
 	words       = []string{"status", "severity", "change"}
 	wordValues  = []string{"ok", "valid", "skipped", "error", "warning", "interrupted", "not_started", "unknown", "pass", "fail",
-		"create", "update", "destroy", "forget", "deferred"}
+		"create", "update", "replace", "destroy", "forget", "deferred", "record", "left", "read_failed"}
 )
 
-// hidden takes secrets out of a line.
-func hidden(line []byte, hide func(string) string) []byte {
+// Hidden takes secrets out of a document of ours. Keys and the words by which
+// programs go stay.
+func Hidden(line []byte, hide func(string) string) []byte {
 	return strictjson.Rewrite(line, func(text string, at strictjson.Place) string {
 		if ours(text, at) {
 			return text

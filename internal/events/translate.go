@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deployster/apply"
+	"deployster/config"
 	"deployster/internal/diag"
 	"deployster/internal/invoke"
 	"deployster/internal/typeclient"
@@ -64,7 +65,7 @@ func actionEnded(e apply.ActionEnded) Event {
 	word := "failed"
 	var unknown *invoke.UnknownError
 	if errors.As(e.Err, &unknown) {
-		body.Status, word = "unknown", "was lost sight of"
+		body.Status, word = apply.Unknown, "was lost sight of"
 	}
 	return Event{Error, fmt.Sprintf("%s: %s %s after %s", e.Address, e.Action, word, rounded(e.Took)), body}
 }
@@ -111,6 +112,21 @@ func Ended(status apply.Status, exit int, took time.Duration) Event {
 		level, message = Warning, "Interrupted"
 	}
 	return Event{level, fmt.Sprintf("%s after %s, exit code %d", message, rounded(took), exit), End{status, exit, seconds(took)}}
+}
+
+// Checked is what the check blocks say.
+func Checked(list []config.CheckResult) Event {
+	failed := 0
+	for _, c := range list {
+		if c.Status == config.CheckFail {
+			failed++
+		}
+	}
+	level := Info
+	if failed > 0 {
+		level = Warning
+	}
+	return Event{level, fmt.Sprintf("%d checks, %d failed", len(list), failed), Checks{list}}
 }
 
 // Reported is the report of an apply.

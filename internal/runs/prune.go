@@ -27,9 +27,9 @@ func names(dir string) ([]string, error) {
 	return list, nil
 }
 
-// prune keeps the newest runs. One that is still at work is never removed, and
-// takes nobody's place.
-func prune(dir string) error {
+// prune keeps the newest runs, of which own has just ended. One that is still at
+// work is never removed, and takes nobody's place.
+func prune(dir string, own Run) error {
 	list, err := names(dir)
 	if err != nil {
 		return err
@@ -39,15 +39,15 @@ func prune(dir string) error {
 			err = errors.Join(err, os.RemoveAll(path)) // whoever began to remove it has died
 		}
 	}
-	kept, held := 0, int64(0)
+	kept, held := 1, own.Bytes
 	for _, name := range list {
 		path := filepath.Join(dir, name)
-		if atWork(path) {
+		if name == own.ID || atWork(path) {
 			continue
 		}
 		kept++
 		held += readRun(path).Bytes
-		if kept > Keep || kept > 1 && held > KeepBytes {
+		if kept > Keep || held > KeepBytes {
 			err = errors.Join(err, discard(dir, name))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -19,10 +20,9 @@ import (
 
 // Options are what a Recorder needs to know.
 type Options struct {
-	Workdir  string // absolute; the records are below it
-	Run      Run    // ID, Command, Deployster and Started are set
-	Hide     func(string) string
-	KeyIsOur func(key string) bool // a key of the protocol, in which no secret is looked for
+	Workdir string              // absolute; the records are below it
+	Run     Run                 // ID, Command, Deployster and Started are set
+	Hide    func(string) string // takes secrets out of a text
 }
 
 // Recorder writes the records of one run. It may be used from many goroutines.
@@ -30,6 +30,7 @@ type Recorder struct {
 	o     Options
 	dir   string
 	begun chan struct{} // closed with the first thing that is worth a record
+	over  chan struct{} // closed when nothing more comes
 
 	mu    sync.Mutex
 	lock  *os.File // the run's directory, locked while the run goes on; nil = not begun, or no locks here
@@ -43,7 +44,7 @@ type Recorder struct {
 func New(o Options) *Recorder {
 	o.Run.Format, o.Run.Status = Format, Running
 	return &Recorder{o: o, dir: filepath.Join(Dir(o.Workdir), o.Run.ID), run: o.Run,
-		begun: make(chan struct{}), taken: map[string]bool{}}
+		begun: make(chan struct{}), over: make(chan struct{}), taken: map[string]bool{}}
 }
 
 // Begin makes the directory of the run, if it is not there yet, and points
@@ -148,13 +149,18 @@ func dull(i typeclient.Invocation) bool {
 		json.Unmarshal(i.Result.Stdout, &answer) == nil && answer.Status == protocol.Valid
 }
 
+// messageKeys are what the messages to images are made of; a secret may have the
+// same letters.
+var messageKeys = []string{"name", "type", "version", "verbose", "workspace", "protocol", "min", "max", "config", "intent",
+	"last_state", "dependencies", "state", "status", "actions", "properties", "action", "staleState", "idempotency_key"}
+
 // hideJSON takes the secrets out of a message of the protocol, which stays one.
 func (r *Recorder) hideJSON(message []byte) []byte {
 	if !json.Valid(message) {
 		return []byte(r.o.Hide(string(message)))
 	}
 	return strictjson.Rewrite(message, func(text string, at strictjson.Place) string {
-		if at.Key && r.o.KeyIsOur != nil && r.o.KeyIsOur(text) {
+		if at.Key && slices.Contains(messageKeys, text) {
 			return text
 		}
 		return r.o.Hide(text)
@@ -170,11 +176,11 @@ func (r *Recorder) Report(content []byte) {
 }
 
 // Events waits until the run has begun, and opens the file for its events. It
-// is nil when stop is closed before that.
-func (r *Recorder) Events(stop <-chan struct{}) (io.WriteCloser, error) {
+// is nil when the run ends without having begun.
+func (r *Recorder) Events() (io.WriteCloser, error) {
 	select {
 	case <-r.begun:
-	case <-stop:
+	case <-r.over:
 		if !r.hasBegun() {
 			return nil, nil
 		}
@@ -183,17 +189,18 @@ func (r *Recorder) Events(stop <-chan struct{}) (io.WriteCloser, error) {
 }
 
 // Finish says how the run ended, and removes old runs. The error is the first
-// thing that could not be recorded.
+// thing that could not be recorded. It is called once.
 func (r *Recorder) Finish(status Status, exit int, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	close(r.over)
 	if !r.hasBegun() {
 		return nil
 	}
 	ended := now.UTC()
 	r.run.Status, r.run.ExitCode, r.run.Ended = status, &exit, &ended
 	r.note(r.writeRun())
-	r.note(prune(filepath.Dir(r.dir)))
+	r.note(prune(filepath.Dir(r.dir), r.run))
 	if r.first != nil {
 		return fmt.Errorf("%s: %w", filepath.Dir(r.dir), r.first)
 	}

@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"deployster/apply"
+	"deployster/containerd"
+	"deployster/internal/events"
+	"deployster/internal/typeclient"
+	"deployster/plan"
+	"deployster/state"
+)
+
+// told is the watcher that passes on what happens to programs.
+type told struct{ *events.Stream }
+
+func (t told) planning(e plan.Event)  { t.Send(events.OfPlan(e)) }
+func (t told) applying(e apply.Event) { t.Send(events.OfApply(e)) }
+func (t told) line(l typeclient.Line) { t.Send(events.OfLine(l)) }
+
+// send tells programs of something that no watcher sees.
+func (s *session) send(e events.Event) { s.env.account.stream.Send(e) }
+
+// note remarks something, to people and to programs.
+func (s *session) note(format string, args ...any) {
+	e := events.Notef(format, args...)
+	s.send(e)
+	if !s.env.account.json {
+		s.err.printf("%s\n", e.Message)
+	}
+}
+
+// aside says something to people only: programs know it from an event.
+func (s *session) aside(format string, args ...any) {
+	if !s.env.account.json {
+		s.err.printf(format, args...)
+	}
+}
+
+// pullTold knows what programs were told of pulls.
+type pullTold struct {
+	mu   sync.Mutex
+	last map[string]time.Time // reference -> when
+}
+
+// pullEvery is how often programs are told how far a download is.
+const pullEvery = time.Second
+
+// event is what they are to be told now, if anything.
+func (t *pullTold) event(p containerd.PullProgress, now time.Time) (events.Event, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	last, begun := t.last[p.Reference]
+	e := events.Event{Level: events.Info, Message: fmt.Sprintf("Pulling %s: %s", p.Reference, p.Phase),
+		Body: events.Pull{Image: p.Reference, Phase: string(p.Phase), Done: p.Done, Total: p.Total}}
+	switch p.Phase {
+	case containerd.PullDownloading:
+		if begun && now.Sub(last) < pullEvery {
+			return e, false
+		}
+		if t.last == nil {
+			t.last = map[string]time.Time{}
+		}
+		t.last[p.Reference] = now
+		e.Message = fmt.Sprintf("Pulling %s: %s of %s", p.Reference, bytesText(p.Done), bytesText(p.Total))
+		return e, true
+	case containerd.PullRetrying:
+		e.Level = events.Warning
+		e.Message = fmt.Sprintf("Pulling %s: %s. Trying again in %s", p.Reference, containerd.PullReason(p.Err), p.Pause)
+		return e, true
+	case containerd.PullDone, containerd.PullFailed:
+		delete(t.last, p.Reference)
+		return e, begun || p.Phase == containerd.PullFailed
+	}
+	return e, false
+}
+
+// pulling is told how far it is with images.
+func (s *session) pulling(p containerd.PullProgress) {
+	if e, ok := s.pullTold.event(p, time.Now()); ok {
+		s.send(e)
+	}
+	if !s.env.account.json {
+		s.pulls.progress(p)
+	}
+}
+
+// tellPlan tells programs what a plan wants; file is where it was saved.
+func (s *session) tellPlan(p *plan.Plan, file string) {
+	shown := s.masked(p)
+	for _, addr := range shown.Order() {
+		step := shown.Resources[addr]
+		if step.Change == plan.Valid && step.MovedFrom == "" && !step.MayChange {
+			continue
+		}
+		message := fmt.Sprintf("%s: to %s", addr, step.Change)
+		switch step.Change {
+		case plan.Valid, plan.Left:
+			message = addr + ": stays as it is"
+		case plan.Deferred:
+			message = addr + ": what is to be done is known after apply"
+		case plan.ReadFailed:
+			message = addr + ": could not be read"
+		}
+		s.send(events.Event{Level: events.Info, Message: message, Body: events.PlannedChange{Resource: addr, Change: step.Change,
+			Image: step.Type, Digest: step.Init.Digest, Actions: step.Actions, Shutdown: step.Shutdown, Reasons: step.Reasons,
+			Reason: step.Reason, MovedFrom: step.MovedFrom, MayChange: step.MayChange, Adopted: step.Adopted, Drifted: step.Drifted}})
+	}
+	if len(shown.Checks) > 0 {
+		s.send(events.Checked(shown.Checks))
+	}
+	summary := events.PlanSummary{Plan: p.ID, Summary: p.Summary, Changes: p.HasChanges(), Moves: p.Moves, File: file}
+	for _, name := range slices.Sorted(maps.Keys(p.Outputs)) {
+		if p.Outputs[name].Changed {
+			summary.Outputs = append(summary.Outputs, name)
+		}
+	}
+	s.send(events.Event{Level: events.Info, Message: planSentence(p.Summary), Body: summary})
+}
+
+// planSentence counts what a plan wants.
+func planSentence(s plan.Summary) string {
+	var parts []string
+	for _, c := range []struct {
+		n    int
+		what string
+	}{{s.Create, "to create"}, {s.Update, "to update"}, {s.Replace, "to replace"}, {s.Destroy, "to destroy"}, {s.Forget, "to forget"},
+		{s.Record, "to record"}, {s.Deferred, "deferred"}, {s.Left, "left as they are"}, {s.ReadFailed, "that could not be read"}, {s.Valid, "valid"}} {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
+		}
+	}
+	return "Plan: " + cmp.Or(join(parts), "no resources")
+}
+
+// reportJSON is the report as a file has it.
+func (s *session) reportJSON(r *apply.Report) ([]byte, error) {
+	content, err := json.MarshalIndent(r, "", "  ")
+	return append(events.Hidden(content, s.vault.hide), '\n'), err
+}
+
+// tellReport tells programs how an apply ended; recorded are the outputs.
+func (s *session) tellReport(r *apply.Report, recorded map[string]state.Output) {
+	if len(r.Checks) > 0 {
+		s.send(events.Checked(r.Checks))
+	}
+	if len(recorded) > 0 {
+		values := make(map[string]events.OutputValue, len(recorded))
+		for name, o := range recorded {
+			values[name] = events.OutputValue{Sensitive: o.Sensitive}
+			if !o.Sensitive {
+				values[name] = events.OutputValue{Value: o.Value}
+			}
+		}
+		s.send(events.Event{Level: events.Info, Message: count(len(values), "output"), Body: events.Outputs{Outputs: values}})
+	}
+	s.send(events.Reported(r))
+	if content, err := s.reportJSON(r); err == nil {
+		s.env.account.recorder.Report(content)
+	}
+}

@@ -1,0 +1,96 @@
+// Package render turns plans, states, reports and what is going on into text
+// for a person: values in, text out. It folds what is equal, counts what nobody
+// would read, and is bounded whatever it is given. What it gives is not safe
+// for a terminal yet: internal/cli's printer makes it so, hides secrets in it a
+// last time, and turns its marks into colours.
+package render
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"deployster/internal/delta"
+)
+
+// Until it is printed a colour is a character of Unicode's private use area, so
+// that everything else in a text can be made safe at the one place that prints.
+// An image that prints such a character can colour its text, and no more.
+const (
+	markReset  = "\uf8e0"
+	markBold   = "\uf8e1"
+	markDim    = "\uf8e2"
+	markRed    = "\uf8e3"
+	markGreen  = "\uf8e4"
+	markYellow = "\uf8e5"
+	markCyan   = "\uf8e6"
+)
+
+func paint(mark, text string) string {
+	if text == "" {
+		return text
+	}
+	return mark + text + markReset
+}
+
+// Bold makes a text bold.
+func Bold(t string) string { return paint(markBold, t) }
+
+// Dim makes a text faint.
+func Dim(t string) string { return paint(markDim, t) }
+
+// Red is for what fails and what is removed.
+func Red(t string) string { return paint(markRed, t) }
+
+// Green is for what is made and what ends well.
+func Green(t string) string { return paint(markGreen, t) }
+
+// Yellow is for what changes and for warnings.
+func Yellow(t string) string { return paint(markYellow, t) }
+
+// Cyan is for what is neither: deferred, moved.
+func Cyan(t string) string { return paint(markCyan, t) }
+
+// Colors turns the marks into what a terminal understands, or into nothing. The
+// colours are the terminal's own, which its user has chosen to be read on light
+// or dark.
+func Colors(text string, on bool) string {
+	pairs := []string{markReset, "0", markBold, "1", markDim, "2", markRed, "31", markGreen, "32", markYellow, "33", markCyan, "36"}
+	for i := 1; i < len(pairs); i += 2 {
+		if s := pairs[i]; on {
+			pairs[i] = "\x1b[" + s + "m"
+		} else {
+			pairs[i] = ""
+		}
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// sign is an operation in its colour.
+func sign(op delta.Op) string {
+	switch op {
+	case delta.Add:
+		return Green("+")
+	case delta.Remove:
+		return Red("-")
+	case delta.Change:
+		return Yellow("~")
+	}
+	return " "
+}
+
+// Width is how many cells a text takes, without its colours.
+func Width(text string) int { return ansi.StringWidth(Colors(text, false)) }
+
+// Fit cuts a text without colours to so many cells.
+func Fit(text string, cells int) string {
+	if cells <= 0 {
+		return ""
+	}
+	return ansi.Truncate(text, cells, "…")
+}
+
+// fill adds spaces up to so many cells.
+func fill(text string, cells int) string {
+	return text + strings.Repeat(" ", max(0, cells-Width(text)))
+}

@@ -1,0 +1,72 @@
+package render
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"deployster/internal/delta"
+	"deployster/internal/diag"
+	"deployster/state"
+)
+
+// State is what a state file remembers.
+func State(s state.Snapshot, o Options) string {
+	var b strings.Builder
+	if len(s.Resources) == 0 {
+		b.WriteString("The state file remembers no resources.\n")
+	}
+	addrs := slices.Sorted(maps.Keys(s.Resources))
+	width := 0
+	for _, addr := range addrs {
+		width = max(width, min(40, Width(diag.Visible(addr))))
+	}
+	for i, addr := range addrs {
+		entry := s.Resources[addr]
+		if o.Compact {
+			fmt.Fprintf(&b, "%s  %s\n", fill(Bold(diag.Visible(addr)), width), Dim(diag.Visible(entry.Type)+", valid at "+entry.ValidAt.Format(time.RFC3339)))
+			continue
+		}
+		if i == 3*maxBlocks && !o.Verbose {
+			fmt.Fprintf(&b, "\nand %s more. -compact shows each in a line, -verbose in full, `deployster state show ADDRESS` one.\n", count(len(addrs)-i))
+			break
+		}
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(Entry(addr, entry, o))
+	}
+	b.WriteString(Outputs(s, o))
+	return b.String()
+}
+
+// Entry is what is remembered of one resource.
+func Entry(addr string, entry state.Entry, o Options) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s\n", Bold(diag.Visible(addr)), Dim(fmt.Sprintf("(%s, valid at %s)", diag.Visible(entry.Type), entry.ValidAt.Format(time.RFC3339))))
+	if len(entry.Dependencies) > 0 {
+		fmt.Fprintf(&b, "  depends on %s\n", diag.Visible(listed(entry.Dependencies, o)))
+	}
+	fmt.Fprintf(&b, "  state = %s\n", delta.TextWithin(delta.Value{JSON: entry.State, Sensitive: entry.Sensitive.State}, 2, maxOutput, o.Hide))
+	return b.String()
+}
+
+// Outputs are the outputs that were recorded; "" when there are none.
+func Outputs(s state.Snapshot, o Options) string {
+	if len(s.Outputs) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\nOutputs:\n")
+	for _, name := range slices.Sorted(maps.Keys(s.Outputs)) {
+		out := s.Outputs[name]
+		v := delta.Value{JSON: out.Value}
+		if out.Sensitive {
+			v.Sensitive = []string{""}
+		}
+		fmt.Fprintf(&b, "  %s = %s\n", name, delta.TextWithin(v, 2, maxOutput, o.Hide))
+	}
+	return b.String()
+}
