@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/charmbracelet/colorprofile"
 	"github.com/urfave/cli/v2"
 
 	"deployster/internal/diag"
@@ -163,10 +164,11 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	return diag.Errorf("Wrong command line", "%s. `%s -help` lists what there is.", err, name)
 }
 
-// wantsColor looks for -no-color by itself: an error may come before the
+// wantsColor says whether there may be colours: not with -no-color, NO_COLOR or
+// TERM=dumb. It looks for the flag by itself: an error may come before the
 // command line is understood.
 func (e Env) wantsColor() bool {
-	return e.get("NO_COLOR") == "" && !slices.ContainsFunc(e.Args, func(arg string) bool {
+	return e.get("NO_COLOR") == "" && colorprofile.Env(e.Environ) >= colorprofile.ANSI && !slices.ContainsFunc(e.Args, func(arg string) bool {
 		name, value, _ := strings.Cut(arg, "=")
 		return (name == "-no-color" || name == "--no-color") && value != "false"
 	})

@@ -9,7 +9,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"deployster/internal/delta"
 	"deployster/internal/diag"
+	"deployster/internal/render"
 	"deployster/internal/strictjson"
 	"deployster/state"
 )
@@ -68,7 +70,7 @@ func runOutput(c *cli.Context, e Env) error {
 	case c.Bool("json"):
 		s.out.json(o.Value)
 	default: // who asks for one by its name wants to see it
-		s.out.printf("%s\n", values{}.text(o.Value, 0))
+		s.out.printf("%s\n", delta.TextWithin(delta.Value{JSON: o.Value}, 0, -1, nil))
 	}
 	return nil
 }
@@ -79,7 +81,7 @@ func runOutput(c *cli.Context, e Env) error {
 func (p printer) allOutputs(s state.Snapshot, asJSON bool) error {
 	if !asJSON {
 		for _, name := range slices.Sorted(maps.Keys(s.Outputs)) {
-			p.printf("%s = %s\n", name, outputText(s.Outputs[name], 0))
+			p.printf("%s = %s\n", name, render.Output(s.Outputs[name], 0, p.options()))
 		}
 		return nil
 	}
@@ -152,13 +154,4 @@ func (p printer) bare(name string, o state.Output) error {
 	}
 	p.raw(string(o.Value))
 	return nil
-}
-
-// outputText renders an output for a person.
-func outputText(o state.Output, indent int) string {
-	v := values{}
-	if o.Sensitive {
-		v.sensitive = []string{""}
-	}
-	return v.text(o.Value, indent)
 }

@@ -3,11 +3,9 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -221,38 +219,4 @@ func (s *session) maskedAction(a protocol.Action) protocol.Action {
 		a.Args[i] = s.vault.hide(a.Args[i])
 	}
 	return a
-}
-
-// stateView prints what is remembered.
-func (p printer) stateView(s state.Snapshot) {
-	if len(s.Resources) == 0 {
-		p.printf("The state file remembers no resources.\n")
-	}
-	for i, addr := range slices.Sorted(maps.Keys(s.Resources)) {
-		if i > 0 {
-			p.printf("\n")
-		}
-		p.stateEntry(addr, s.Resources[addr])
-	}
-	p.outputs(s)
-}
-
-// stateEntry prints what is remembered of one resource.
-func (p printer) stateEntry(addr string, entry state.Entry) {
-	p.printf("%s  %s\n", p.style.bold(diag.Visible(addr)), p.style.dim(fmt.Sprintf("(%s, valid at %s)", diag.Visible(entry.Type), entry.ValidAt.Format(time.RFC3339))))
-	if len(entry.Dependencies) > 0 {
-		p.printf("  depends on %s\n", diag.Visible(strings.Join(entry.Dependencies, ", ")))
-	}
-	p.printf("  state = %s\n", values{sensitive: entry.Sensitive.State}.text(entry.State, 2))
-}
-
-// outputs prints the outputs.
-func (p printer) outputs(s state.Snapshot) {
-	if len(s.Outputs) == 0 {
-		return
-	}
-	p.printf("\nOutputs:\n")
-	for _, name := range slices.Sorted(maps.Keys(s.Outputs)) {
-		p.printf("  %s = %s\n", name, outputText(s.Outputs[name], 2))
-	}
 }

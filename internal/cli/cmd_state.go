@@ -12,7 +12,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"deployster/internal/delta"
 	"deployster/internal/diag"
+	"deployster/internal/render"
 	"deployster/state"
 )
 
@@ -118,8 +120,8 @@ func runStateShow(c *cli.Context, e Env) error {
 		s.out.json(content)
 		return nil
 	}
-	s.out.stateEntry(names[0], entry)
-	s.out.printf("  config = %s\n", values{sensitive: entry.Sensitive.Config}.text(entry.Config, 2))
+	s.out.printf("%s", render.Entry(names[0], entry, s.out.options()))
+	s.out.printf("  config = %s\n", delta.TextWithin(delta.Value{JSON: entry.Config, Sensitive: entry.Sensitive.Config}, 2, render.MaxPage, s.out.hide))
 	return nil
 }
 

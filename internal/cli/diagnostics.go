@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"deployster/internal/diag"
+	"deployster/internal/render"
 )
 
 // printer writes for people. Its methods end what they write with a newline.
@@ -16,6 +17,17 @@ type printer struct {
 	verbose bool
 	tell    func(*diag.Diagnostic) // gets each diagnostic too; nil = nobody
 	events  bool                   // whoever it tells is the only one who wants them
+	compact bool
+	width   func() int // cells of the terminal; nil = it is none
+}
+
+// options say how what is printed is rendered.
+func (p printer) options() render.Options {
+	o := render.Options{Verbose: p.verbose, Compact: p.compact, Hide: p.hide}
+	if p.width != nil {
+		o.Width = p.width()
+	}
+	return o
 }
 
 // printf is the one place through which text reaches a person: secrets are
@@ -25,7 +37,7 @@ func (p printer) printf(format string, args ...any) {
 	if p.hide != nil {
 		text = p.hide(text)
 	}
-	p.raw(p.style.render(diag.Visible(text)))
+	p.raw(render.Colors(diag.Visible(text), p.style.on))
 }
 
 // raw writes for programs: a text as it is. That nobody reads any more must not

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"deployster/internal/delta"
 	"deployster/internal/strictjson"
 )
 
@@ -94,7 +95,7 @@ func (w *schemaWalker) object(s map[string]any, path string, depth int) {
 	}
 	properties, _ := s["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		w.property(w.resolve(properties[name]), path, key(name), required[name], depth)
+		w.property(w.resolve(properties[name]), path, delta.Key(name), required[name], depth)
 	}
 	if more, ok := s["additionalProperties"].(map[string]any); ok && len(more) > 0 {
 		w.property(w.resolve(more), path, "*", false, depth)

@@ -143,7 +143,7 @@ func Text(v Value, indent int, hide func(string) string) string {
 	return TextWithin(v, indent, MaxText, hide)
 }
 
-// TextWithin is Text with another limit.
+// TextWithin is Text with another limit; below 0 there is none.
 func TextWithin(v Value, indent, most int, hide func(string) string) string {
 	tree, err := strictjson.Value(v.JSON)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,7 +49,10 @@ func (s side) clean(text string) string {
 
 // text renders a value in about so many bytes at the most.
 func (s side) text(tree any, pointer string, indent, most int) string {
-	w := &writer{side: s, left: most}
+	w := &writer{side: s, left: most, whole: most < 0}
+	if w.whole {
+		w.left = math.MaxInt
+	}
 	w.value(tree, pointer, indent)
 	return w.String()
 }
@@ -57,7 +61,8 @@ func (s side) text(tree any, pointer string, indent, most int) string {
 type writer struct {
 	strings.Builder
 	side
-	left int // bytes
+	left  int  // bytes
+	whole bool // nothing is left out
 }
 
 func (w *writer) put(text string) {
@@ -110,7 +115,7 @@ func (w *writer) list(items []any, pointer string, indent int) {
 	const oneLine = 80
 	parts, long, more := []string(nil), 0, 0
 	for i, item := range items {
-		inner := &writer{side: w.side, left: w.left}
+		inner := &writer{side: w.side, left: w.left, whole: w.whole}
 		if inner.left <= 0 {
 			more = len(items) - i
 			break
@@ -143,7 +148,10 @@ func (w *writer) list(items []any, pointer string, indent int) {
 
 // quoted renders a string, cut where it is too long.
 func (w *writer) quoted(text string) string {
-	return cut(w.clean(text), max(min(w.left, MaxText), 40))
+	if text = w.clean(text); w.whole {
+		return quote(text)
+	}
+	return cut(text, max(min(w.left, MaxText), 40))
 }
 
 // cut quotes a text, and only its beginning when it is longer.

@@ -128,7 +128,8 @@ func writeBlocks(b *strings.Builder, blocks []*block, o Options) {
 
 // urgency says what must not be overlooked.
 func urgency(b *block) int {
-	if b.step.Change == plan.Destroy {
+	switch b.step.Change {
+	case plan.Destroy, plan.Replace, plan.ReadFailed:
 		return 1
 	}
 	return 0
@@ -151,82 +152,9 @@ func compact(b *strings.Builder, p *plan.Plan, addrs []string) {
 	}
 }
 
-// changeWords are the words for each change, in the order of a summary.
-var changeWords = []struct {
-	change                  plan.Change
-	symbol, legend, summary string
-	words                   string
-}{
-	{plan.Create, Green("+"), "create", "to create", "will be created"},
-	{plan.Update, Yellow("~"), "update", "to update", "will be updated"},
-	{plan.Destroy, Red("-"), "destroy", "to destroy", "will be destroyed"},
-	{plan.Forget, Dim("."), "forget", "to forget", "will be forgotten"},
-	{plan.Deferred, Cyan("?"), "deferred: decided when what it waits for is there", "deferred", "is deferred"},
-}
-
-// mark is the symbol and the words of a step.
-func mark(s *plan.Step) (symbol, words string) {
-	symbol, words = " ", "is as declared"
-	if s.MovedFrom != "" {
-		symbol, words = Cyan(">"), "is as declared, under a new address"
-	}
-	for _, c := range changeWords {
-		if c.change == s.Change {
-			symbol, words = c.symbol, c.words
-		}
-	}
-	if s.MayChange {
-		words += ", as far as can be known"
-	}
-	return symbol, words
-}
-
-func counts(s plan.Summary) map[plan.Change]int {
-	return map[plan.Change]int{plan.Create: s.Create, plan.Update: s.Update, plan.Destroy: s.Destroy, plan.Forget: s.Forget, plan.Deferred: s.Deferred}
-}
-
-func legend(p *plan.Plan) string {
-	n := counts(p.Summary)
-	var words []string
-	for _, c := range changeWords {
-		if n[c.change] > 0 {
-			words = append(words, c.symbol+" "+c.legend)
-		}
-	}
-	if p.Summary.Move > 0 {
-		words = append(words, Cyan(">")+" move to a new address")
-	}
-	return "What apply would do:  " + strings.Join(words, "   ")
-}
-
-// summary is the last line of a plan.
-func summary(p *plan.Plan) string {
-	s := p.Summary
-	if !p.HasChanges() {
-		switch s.Valid {
-		case 0:
-			return Bold("No changes.") + " No resources are declared, and none are recorded."
-		case 1:
-			return Bold("No changes.") + " The one resource is as declared."
-		}
-		return Bold("No changes.") + fmt.Sprintf(" All %d resources are as declared.", s.Valid)
-	}
-	n := counts(s)
-	var parts []string
-	for _, c := range changeWords {
-		if n[c.change] > 0 || c.change == plan.Create || c.change == plan.Update {
-			parts = append(parts, fmt.Sprintf("%d %s", n[c.change], c.summary))
-		}
-	}
-	if s.Move > 0 {
-		parts = append(parts, fmt.Sprintf("%d to move", s.Move))
-	}
-	parts = append(parts, fmt.Sprintf("%d as declared", s.Valid))
-	return Bold("Plan:") + " " + strings.Join(parts, ", ") + "."
-}
-
-// maxOutput is how much of one output is shown, in bytes: a plan may show a page.
-const maxOutput = 8000
+// MaxPage is how much is shown of a value that may fill a page, in bytes: an
+// output, a state.
+const MaxPage = 8000
 
 // outputChanges shows the outputs that will have other values.
 func outputChanges(b *strings.Builder, p *plan.Plan, o Options) {
@@ -251,7 +179,7 @@ func outputChanges(b *strings.Builder, p *plan.Plan, o Options) {
 		if out.Sensitive {
 			v.Sensitive = []string{""}
 		}
-		fmt.Fprintf(b, "  %s = %s\n", name, delta.TextWithin(v, 2, maxOutput, o.Hide))
+		fmt.Fprintf(b, "  %s = %s\n", name, delta.TextWithin(v, 2, MaxPage, o.Hide))
 	}
 	if left > 0 {
 		fmt.Fprintf(b, "  and %s more\n", count(left))

@@ -49,7 +49,7 @@ func Entry(addr string, entry state.Entry, o Options) string {
 	if len(entry.Dependencies) > 0 {
 		fmt.Fprintf(&b, "  depends on %s\n", diag.Visible(listed(entry.Dependencies, o)))
 	}
-	fmt.Fprintf(&b, "  state = %s\n", delta.TextWithin(delta.Value{JSON: entry.State, Sensitive: entry.Sensitive.State}, 2, maxOutput, o.Hide))
+	fmt.Fprintf(&b, "  state = %s\n", delta.TextWithin(delta.Value{JSON: entry.State, Sensitive: entry.Sensitive.State}, 2, MaxPage, o.Hide))
 	return b.String()
 }
 
@@ -62,11 +62,16 @@ func Outputs(s state.Snapshot, o Options) string {
 	b.WriteString("\nOutputs:\n")
 	for _, name := range slices.Sorted(maps.Keys(s.Outputs)) {
 		out := s.Outputs[name]
-		v := delta.Value{JSON: out.Value}
-		if out.Sensitive {
-			v.Sensitive = []string{""}
-		}
-		fmt.Fprintf(&b, "  %s = %s\n", name, delta.TextWithin(v, 2, maxOutput, o.Hide))
+		fmt.Fprintf(&b, "  %s = %s\n", name, Output(out, 2, o))
 	}
 	return b.String()
+}
+
+// Output is the value of one; sensitive ones are masked.
+func Output(out state.Output, indent int, o Options) string {
+	v := delta.Value{JSON: out.Value}
+	if out.Sensitive {
+		v.Sensitive = []string{""}
+	}
+	return delta.TextWithin(v, indent, MaxPage, o.Hide)
 }

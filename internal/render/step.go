@@ -46,7 +46,7 @@ func Changes(s *plan.Step, hide func(string) string) (d delta.Diff, notes map[st
 	want := delta.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown}
 	o := delta.Options{Hide: hide}
 	switch s.Change {
-	case plan.Create, plan.Deferred:
+	case plan.Create, plan.Deferred, plan.Replace:
 		d = delta.List(want, o)
 	case plan.Update:
 		if d = fromReasons(s, o); len(d.Rows) == 0 {
@@ -121,6 +121,14 @@ func detailOf(s *plan.Step, o Options) detail {
 	d := detail{why: because(s)}
 	if more := s.Settings.Widened(); len(more) > 0 {
 		d.why = append(d.why, Yellow("runs with: "+diag.Visible(strings.Join(more, ", "))))
+	}
+	for _, note := range s.Notes {
+		d.why = append(d.why, Yellow(diag.Visible(note)))
+	}
+	if s.Old != nil {
+		for _, a := range s.Old.Actions {
+			d.actions = append(d.actions, "to destroy it: "+action(a, o.Hide))
+		}
 	}
 	diff, notes := Changes(s, o.Hide)
 	d.unchanged, d.more = diff.Unchanged, diff.More
