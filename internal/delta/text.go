@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"deployster/internal/diag"
 	"deployster/internal/strictjson"
@@ -95,7 +96,7 @@ func (w *writer) object(tree map[string]any, pointer string, indent int) {
 	pad := strings.Repeat(" ", indent)
 	names, width := keys(tree), 0
 	for _, k := range names[:min(len(names), maxBody)] {
-		width = max(width, len(Key(k)))
+		width = max(width, utf8.RuneCountInString(Key(k)))
 	}
 	w.put("{\n")
 	for i, k := range names {

@@ -48,7 +48,7 @@ func blocksOf(p *plan.Plan, addrs []string, o Options) []*block {
 			order = append(order, &shape{blocks: []*block{{addrs: []string{addr}, step: s, detail: &d}}})
 			continue
 		}
-		key := d.shape(s)
+		key := Block(addr) + "\x00" + d.shape(s)
 		sh := shapes[key]
 		if sh == nil {
 			sh = &shape{equal: map[[sha256.Size]byte]*block{}}
@@ -105,6 +105,32 @@ func (sh *shape) add(addr string, s *plan.Step, d detail, keep bool) bool {
 	return false
 }
 
+// Block is the address of the block that an instance comes from: its address
+// without keys.
+func Block(addr string) string {
+	if !strings.Contains(addr, "[") {
+		return addr
+	}
+	var b strings.Builder
+	quoted, depth := false, 0
+	for i := 0; i < len(addr); i++ {
+		switch c := addr[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[':
+			depth++
+		case c == ']':
+			depth--
+		case depth == 0:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
 // merge adds a step whose values may be others.
 func (b *block) merge(addr string, d detail) {
 	b.addrs = append(b.addrs, addr)
@@ -139,7 +165,7 @@ func (d detail) shape(s *plan.Step) string {
 	if s.MovedFrom != "" {
 		b.WriteString("moved")
 	} else {
-		b.WriteString(strings.Join(d.why, "\x00"))
+		b.WriteString(Block(strings.Join(d.why, "\x00")))
 	}
 	for _, r := range d.rows {
 		b.WriteString("\x00" + string(r.Op) + r.Path)
