@@ -152,19 +152,28 @@ func (e *expectation) twice(s *Step) string {
 // predecessors are the addresses that an instance waits for.
 func (s *Step) predecessors(i instance) []string {
 	set := map[string]bool{}
-	for _, u := range i.Uses {
-		for at, of := range s.find(u.Of).instances() {
-			if u.At < 0 || at == u.At {
-				set[of.Address] = true
-			}
-		}
-	}
+	s.reach(i.Resource, set)
 	for _, name := range i.After {
 		for _, of := range s.find(name).instances() {
 			set[of.Address] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(set))
+}
+
+// reach are the addresses that a config is made of. values() of all
+// instances sees their configs, and is made of what those are made of.
+func (s *Step) reach(r *Resource, set map[string]bool) {
+	for _, u := range r.Uses {
+		for at, of := range s.find(u.Of).instances() {
+			if u.At < 0 || at == u.At {
+				set[of.Address] = true
+			}
+		}
+		if of := s.find(u.Of); u.At < 0 && len(of.Keys) > 0 {
+			s.reach(of, set)
+		}
+	}
 }
 
 // view is what dependants may expect of a resource; nil = nothing.
@@ -243,6 +252,16 @@ func (s *Step) input(i instance, config json.RawMessage, known func(addr string)
 func (e *expectation) decide(s *Step, x *expected, things histories.Store) error {
 	known := func(addr string) json.RawMessage { return e.resources[addr].view() }
 	x.config = s.config(*x.instance, x.entry, known)
+	// Of a state that is only expected its attributes can be taken one by one;
+	// what goes through a function (values) is not known.
+	for _, u := range x.instance.Uses {
+		if u.At < 0 && len(s.find(u.Of).Keys) > 0 && slices.ContainsFunc(s.find(u.Of).instances(), func(of instance) bool {
+			other := e.resources[of.Address]
+			return other.change != "valid" || other.may
+		}) {
+			x.config = nil
+		}
+	}
 	if x.config == nil {
 		x.change = "deferred"
 	}

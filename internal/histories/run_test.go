@@ -294,6 +294,9 @@ func (l *life) settle(s Step) error {
 	}
 	for addr, x := range e.resources {
 		if x.instance == nil && x.entry.PreventDestroy {
+			if s.find(strings.SplitN(addr, "[", 2)[0]) != nil {
+				return nil // other instances of it are declared: nothing lets go of this one alone
+			}
 			s.Removed = slices.DeleteFunc(slices.Clone(s.Removed), func(r Removed) bool { return r.From == addr })
 			s.Removed = append(s.Removed, Removed{From: addr})
 		}
