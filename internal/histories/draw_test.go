@@ -199,8 +199,8 @@ func (d *drawer) step() Step {
 			s.Between = append(s.Between, Drift{Thing: things[d.IntN(len(things))], How: d.drift()})
 		}
 	}
-	if d.chance(3) {
-		for range 1 + d.IntN(3) {
+	if d.chance(2) {
+		for range 1 + d.IntN(4) {
 			s.Faults = append(s.Faults, d.fault(things))
 		}
 	}
@@ -236,7 +236,7 @@ func (d *drawer) drift() How { return []How{Vanish, Spoil, Restore, Halve, Start
 
 // fault draws one.
 func (d *drawer) fault(things []string) Fault {
-	f := Fault{Thing: things[d.IntN(len(things))], Nth: 1 + d.IntN(2)}
+	f := Fault{Thing: things[d.IntN(len(things))], Nth: 1 + d.IntN(4)/3}
 	actions := []How{Exit, ExitAfter, Kill, KillAfter, Idle, Timeout, TimeoutAfter, Lost, LostAfter}
 	if f.How = actions[d.IntN(len(actions))]; d.chance(3) {
 		f.Step, f.Nth = "state", 1+d.IntN(5)

@@ -78,6 +78,9 @@ func (v *verdict) record(d *deed) error {
 	if d.done() {
 		return v.rightlyRecorded(d)
 	}
+	if acted := len(d.main)+len(d.stops) > 0; recorded && acted && !entry.Touched {
+		return failf("record", "%s is %s, actions were run, and it is recorded as if nothing had been", d.addr, d.report.Status)
+	}
 	if !moved() {
 		return failf("record", "%s is %s, and what is recorded of it was changed: %v %s %s", d.addr, d.report.Status, recorded, entry.Config, entry.State)
 	}
@@ -102,7 +105,7 @@ func (v *verdict) rightlyRecorded(d *deed) error {
 	}
 	i := d.x.instance
 	deps := v.declared.predecessors(*i)
-	if entry.Type != histories.Reference(i.Kind) || entry.ReadOnly != i.ReadOnly || entry.PreventDestroy != i.Protect || (entry.OnRemove == "forget") != i.Forget ||
+	if entry.Type != histories.Reference(i.Kind) || entry.Touched || entry.ReadOnly != i.ReadOnly || entry.PreventDestroy != i.Protect || (entry.OnRemove == "forget") != i.Forget ||
 		!slices.Equal(slices.Sorted(slices.Values(entry.Dependencies)), deps) {
 		return failf("record", "%s is recorded as %+v, and depends on %v", d.addr, entry, deps)
 	}

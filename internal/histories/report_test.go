@@ -1,9 +1,11 @@
 package histories_test
 
 import (
+	"errors"
 	"slices"
 
 	"deployster/apply"
+	"deployster/internal/invoke"
 	"deployster/protocol"
 )
 
@@ -23,8 +25,11 @@ func (v *verdict) reported(d *deed) error {
 	if !slices.Equal(r.Completed, completed) {
 		return failf("report", "%s: completed were %v, reported is %v", d.addr, completed, r.Completed)
 	}
-	if failed != "" && (r.Failed != failed || r.Status != apply.Error && r.Status != apply.Interrupted) {
+	if failed != "" && (r.Failed != failed || r.Status != apply.Error && r.Status != apply.Interrupted && r.Status != apply.Unknown) {
 		return failf("report", "%s: %s has failed, reported is %s of %q", d.addr, failed, r.Status, r.Failed)
+	}
+	if d.lost() != (r.Status == apply.Unknown) {
+		return failf("report", "%s: that the end of an action is not known is %v, reported is %s", d.addr, d.lost(), r.Status)
 	}
 	tried := len(d.main)
 	if tried > 0 && tried <= len(r.Planned) && !slices.Equal(r.NotAttempted, r.Planned[tried:]) ||
@@ -50,10 +55,16 @@ func (v *verdict) reported(d *deed) error {
 			return failf("report", "%s is reported not started, and it was asked %d times", d.addr, len(d.calls))
 		}
 	}
-	if r.Reason == "" && (r.Status == apply.Error || r.Status == apply.Interrupted) {
+	if r.Reason == "" && slices.Contains([]apply.Status{apply.Error, apply.Interrupted, apply.Unknown}, r.Status) {
 		return failf("report", "%s is %s, without a reason", d.addr, r.Status)
 	}
 	return nil
+}
+
+// lost says that nobody knows how the last action ended.
+func (d *deed) lost() bool {
+	var unknown *invoke.UnknownError
+	return slices.ContainsFunc(slices.Concat(d.stops, d.main), func(c *call) bool { return errors.As(c.Err, &unknown) })
 }
 
 // wanted says whether an answer is what is wanted in the end.
@@ -115,7 +126,7 @@ func (v *verdict) overall() error {
 	open, wrong := 0, 0
 	for _, d := range v.deeds {
 		switch {
-		case d.report.Status == apply.Error:
+		case d.report.Status == apply.Error, d.report.Status == apply.Unknown:
 			wrong++
 		case !d.done():
 			open++
@@ -143,7 +154,7 @@ func (v *verdict) failures() error {
 	var failed []string
 	first := 0
 	for addr, d := range v.deeds {
-		if d.report.Status == apply.Error || d.report.Status == apply.Interrupted {
+		if !d.done() && d.report.Status != apply.NotStarted {
 			failed = append(failed, addr)
 			if end := lastEnd(d.calls); end > 0 && (first == 0 || end < first) {
 				first = end
