@@ -18,7 +18,7 @@ var (
 		{Type: "output", LabelNames: []string{"name"}}, {Type: "module", LabelNames: []string{"name"}},
 		{Type: "moved"}, {Type: "removed"}, {Type: "check", LabelNames: []string{"name"}},
 	}}
-	deploysterSchema = attributes("required_version", "state")
+	deploysterSchema = attributes("required_version", "state").with("encryption")
 	typeSchema       = attributes("image!", "pull", "network", "env", "memory", "cpu", "pids", "disk", "mount_workspace", "read_only_rootfs", "user", "userns", "answer_size", "log_size").with("verify", "timeouts", "capabilities")
 	verifySchema     = attributes("key!", "repository")
 	plugSchema       = attributes("path!", "read_only", "resource_names", "resource_types")
@@ -145,7 +145,9 @@ type loader struct {
 	m        *Manifest
 	b        *moduleBlock
 	settings []hcl.Attributes // of the deployster blocks
-	diags    hcl.Diagnostics
+	// encrypted is where the encryption block stands; nil = there is none.
+	encrypted *hcl.Range
+	diags     hcl.Diagnostics
 }
 
 func (l *loader) add(d ...*hcl.Diagnostic) { l.diags = append(l.diags, d...) }
@@ -188,7 +190,9 @@ func (l *loader) root(body hcl.Body) {
 		}
 		switch b.Type {
 		case "deployster":
-			l.settings = append(l.settings, l.content(b.Body, deploysterSchema.BodySchema).Attributes)
+			c := l.content(b.Body, deploysterSchema.BodySchema)
+			l.settings = append(l.settings, c.Attributes)
+			l.encryption(c)
 		case "locals":
 			l.locals(b)
 		case "variable":

@@ -57,7 +57,7 @@ func TestLanguagePage(t *testing.T) {
 			t.Errorf("the function %s is not on the page", name)
 		}
 	}
-	for _, s := range []*hcl.BodySchema{rootSchema, deploysterSchema.BodySchema, variableSchema.BodySchema, validationSchema.BodySchema, typeSchema.BodySchema,
+	for _, s := range []*hcl.BodySchema{rootSchema, deploysterSchema.BodySchema, encryptionSchema.BodySchema, variableSchema.BodySchema, validationSchema.BodySchema, typeSchema.BodySchema,
 		plugSchema.BodySchema, resourceSchema.BodySchema, lifecycleSchema.BodySchema, timeoutsSchema.BodySchema, typeTimesSchema.BodySchema, verifySchema.BodySchema, capabilitySchema.BodySchema,
 		outputSchema.BodySchema, movedSchema.BodySchema, removedSchema.BodySchema, removedLifecycleSchema.BodySchema} {
 		for _, a := range s.Attributes {

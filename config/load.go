@@ -35,6 +35,7 @@ type Manifest struct {
 	size       int                   // bytes in all manifests
 	sourceText map[string][]byte     // of files that did not parse, and of variable files
 	statePath  string
+	encryption *Encryption
 
 	unset   bool // variables without a value are unknown
 	lacking bool // and there is one

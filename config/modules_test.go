@@ -192,6 +192,9 @@ resource "outside" { type = "x" }`, `resource "a" {
 }`, `web/main.hcl:3:18 There is no resource "outside"`},
 		"plug":  {`module "web" { source = "./web" }`, `plug "p" { path = "/x" }`, `web/main.hcl:1:1 A plug gives away a file of this host`},
 		"state": {`module "web" { source = "./web" }`, `deployster { state = "x" }`, `web/main.hcl:1:14 A module has no state of its own`},
+		"encryption": {`module "web" { source = "./web" }`, `deployster {
+  encryption {}
+}`, `web/main.hcl:2:3 A module has no state of its own: only the root manifest says how files are encrypted`},
 		"cycle": {`module "web" { source = "./web" }`, `module "back" { source = "../web" }`,
 			"web/main.hcl:1:26 web would be needed to read itself, without end:\n  module \"web\" (main.hcl:1) is web\n  module \"back\" (web/main.hcl:1) is web"},
 		"circle through": {`module "web" {

@@ -85,7 +85,11 @@ func (l *loader) constant(a *hcl.Attribute, want cty.Type, set func(cty.Value)) 
 		return
 	}
 	if vars := a.Expr.Variables(); len(vars) > 0 {
-		l.add(failure(vars[0].SourceRange(), "Not a constant", "Only constants can stand here: %s cannot be used in the attribute %q of a variable. Compute it in a locals block.", traversalString(vars[0]), a.Name))
+		hint := ""
+		if a.Name == "default" {
+			hint = " Compute it in a locals block."
+		}
+		l.add(failure(vars[0].SourceRange(), "Not a constant", "Only constants can stand here: %s cannot be used in the attribute %q.%s", traversalString(vars[0]), a.Name, hint))
 		return
 	}
 	value, diags := a.Expr.Value(&hcl.EvalContext{Functions: l.b.functions})
