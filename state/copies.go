@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"deployster/internal/durable"
+	"deployster/internal/sealed"
 )
 
 // MaxCopies is how many earlier state files are kept beside the state.
@@ -21,7 +22,8 @@ type Copy struct {
 	Path      string    `json:"path"`
 	At        time.Time `json:"at"`        // when it was written
 	Resources int       `json:"resources"` // how many it holds
-	Err       error     `json:"-"`         // why it cannot be read; nil = it is whole
+	Encrypted bool      `json:"encrypted"`
+	Err       error     `json:"-"` // why it cannot be read; nil = it is whole
 }
 
 // copyName sorts by serial, for people who list the directory.
@@ -80,8 +82,8 @@ func kept(dir string) ([]uint64, error) {
 
 // Copies lists the copies of a state, oldest first. It changes nothing and
 // needs no lock: a copy is replaced as a whole.
-func Copies(path string) ([]Copy, error) {
-	p, err := resolve(path)
+func Copies(path string, keys ...*sealed.Keyring) ([]Copy, error) {
+	p, err := resolve(path, keys...)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +97,8 @@ func Copies(path string) ([]Copy, error) {
 		if info, err := os.Stat(c.Path); err == nil {
 			c.At = info.ModTime().UTC()
 		}
-		s, err := readCopy(c.Path, serial)
+		s, err := readCopy(p, serial)
+		c.Encrypted = isSealed(c.Path)
 		c.Resources, c.Err = len(s.Resources), err
 		out = append(out, c)
 	}
@@ -103,13 +106,17 @@ func Copies(path string) ([]Copy, error) {
 }
 
 // readCopy reads one copy, which must be a whole state file of that serial.
-func readCopy(path string, serial uint64) (Snapshot, error) {
+func readCopy(p paths, serial uint64) (Snapshot, error) {
+	path := filepath.Join(p.copies, copyName(serial))
 	data, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return Snapshot{}, refuse(err, "No such copy", "There is no copy of the state with the serial %d (%s). `deployster state copies` lists them.", serial, path)
 	}
 	if err != nil {
 		return Snapshot{}, refuse(err, "Cannot read a copy of the state", "%s: %s.", path, err)
+	}
+	if data, err = p.open(path, data); err != nil {
+		return Snapshot{}, err
 	}
 	s, err := parse(path, data)
 	if err == nil && s.Serial != serial {
@@ -134,7 +141,7 @@ type Restored struct {
 // had; otherwise the state gets a serial above all others, so that no plan
 // made meanwhile fits by accident.
 func Restore(ctx context.Context, path string, serial uint64, o Options) (*Restored, error) {
-	p, err := resolve(path)
+	p, err := resolve(path, o.Keys)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +160,7 @@ func Restore(ctx context.Context, path string, serial uint64, o Options) (*Resto
 }
 
 func restoreCopy(p paths, serial uint64) (*Restored, error) {
-	s, err := readCopy(filepath.Join(p.copies, copyName(serial)), serial)
+	s, err := readCopy(p, serial)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +174,7 @@ func restoreCopy(p paths, serial uint64) (*Restored, error) {
 			return nil, refuse(err, "Cannot read the copies of the state", "%s: %s.", p.copies, err)
 		}
 		s.Serial = serials[len(serials)-1] + 1
-		if now, err := readFile(p.state); err == nil && now.Serial >= s.Serial {
+		if now, err := readFile(p); err == nil && now.Serial >= s.Serial {
 			s.Serial = now.Serial + 1
 		}
 	}
@@ -190,6 +197,11 @@ func continues(p paths, s Snapshot) (bool, error) {
 		return false, err
 	}
 	records, _, err := decodeJournal(data)
+	if err == nil {
+		if records, err = openRecords(p, records); errors.Is(err, sealed.ErrNoKey) || errors.Is(err, sealed.ErrWrongKey) {
+			return false, err
+		}
+	}
 	if err != nil || len(records) == 0 || records[0].Begin == nil {
 		return false, refuse(ErrDamaged, "The journal is in the way",
 			"%s is there and cannot be read, so it is not known which state it continues. Nothing was changed. Move the journal away first; what it recorded is then forgotten.", p.journal)

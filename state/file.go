@@ -10,6 +10,7 @@ import (
 
 	"deployster/internal/diag"
 	"deployster/internal/durable"
+	"deployster/internal/sealed"
 	"deployster/internal/strictjson"
 )
 
@@ -17,6 +18,7 @@ import (
 type paths struct {
 	state, journal, lock string
 	copies               string // the directory of earlier state files
+	keys                 *sealed.Keyring
 }
 
 // Unreliable warns of a state on a file system where a lock may not hold
@@ -37,7 +39,7 @@ func Unreliable(path string) *diag.Diagnostic {
 // resolve finds the files of a state. A symbolic link to a state file leads to
 // the lock and the journal beside its target, so that all names of one state
 // meet there, also when there is no target yet.
-func resolve(path string) (paths, error) {
+func resolve(path string, keys ...*sealed.Keyring) (paths, error) {
 	dir := filepath.Dir(path)
 	if info, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return paths{}, refuse(err, "No such directory",
@@ -52,19 +54,26 @@ func resolve(path string) (paths, error) {
 	if err != nil {
 		return paths{}, refuse(err, "Cannot follow the state file's link", "%s. Name another file with -state.", err)
 	}
-	return paths{state: path, journal: path + ".journal", lock: path + ".lock", copies: path + ".copies"}, nil
+	p := paths{state: path, journal: path + ".journal", lock: path + ".lock", copies: path + ".copies"}
+	for _, k := range keys {
+		p.keys = k
+	}
+	return p, nil
 }
 
 // readFile reads the state file; a missing one is an empty Snapshot.
-func readFile(path string) (Snapshot, error) {
-	data, err := os.ReadFile(path)
+func readFile(p paths) (Snapshot, error) {
+	data, err := os.ReadFile(p.state)
 	if errors.Is(err, os.ErrNotExist) {
 		return Snapshot{Format: Format}.clone(), nil
 	}
 	if err != nil {
-		return Snapshot{}, refuse(err, "Cannot read the state file", "%s: %s. Nothing was changed.", path, err)
+		return Snapshot{}, refuse(err, "Cannot read the state file", "%s: %s. Nothing was changed.", p.state, err)
 	}
-	return parse(path, data)
+	if data, err = p.open(p.state, data); err != nil {
+		return Snapshot{}, err
+	}
+	return parse(p.state, data)
 }
 
 // restore is what to do about a state file that is not right.
@@ -176,7 +185,7 @@ func disk() files {
 // save replaces the state file, and keeps a copy. An error that wraps
 // ErrNoCopy comes after the state file was written.
 func (f files) save(p paths, s Snapshot) error {
-	data, err := s.Encode()
+	data, err := p.encode(s)
 	if err == nil {
 		err = f.write(p.state, data)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"deployster/internal/diag"
+	"deployster/internal/sealed"
 )
 
 // Journal takes down the facts of one run. Each method returns when its fact
@@ -18,8 +19,9 @@ import (
 // failure to write, each method fails, and nothing new may be started; Finish
 // still tries to save what happened. It is safe for concurrent use.
 type Journal struct {
-	store *Store
-	log   appender
+	store  *Store
+	log    appender
+	stream *sealed.Stream // nil = in clear text
 
 	mu   sync.Mutex
 	run  *replayed
@@ -52,12 +54,16 @@ func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 		}
 		s.snapshot = first
 	}
+	stream, err := s.paths.keys.NewStream(sealed.Journal)
+	if err != nil {
+		return nil, err
+	}
 	log, err := s.files.createLog(s.paths.journal)
 	if err != nil {
 		return nil, refuse(err, "Cannot write the journal", "%s: %s. Nothing was started.", s.paths.journal, err)
 	}
 	b := begin{Format: Format, Lineage: s.snapshot.Lineage, Serial: s.snapshot.Serial, Plan: plan, Run: NewID()}
-	j := &Journal{store: s, log: log, run: newReplay(s.snapshot, b, now())}
+	j := &Journal{store: s, log: log, stream: stream, run: newReplay(s.snapshot, b, now())}
 	if err := j.append(record{Kind: kindBegin, Begin: &b}); err != nil {
 		return nil, errors.Join(err, log.Close(), s.files.remove(s.paths.journal))
 	}
@@ -193,7 +199,7 @@ func (j *Journal) write(r record) (end int64, err error) {
 		return 0, fmt.Errorf("the run is over: %w", os.ErrClosed)
 	}
 	r.Seq, r.Prev, r.Durable, r.Time = j.seq+1, j.prev, j.durable(), now()
-	line, err := encodeRecord(r)
+	line, err := j.encode(r)
 	if err != nil {
 		return 0, err
 	}
@@ -207,6 +213,14 @@ func (j *Journal) write(r record) (end int64, err error) {
 	j.seq, j.prev = r.Seq, hashLine(line[:len(line)-1])
 	j.ends = append(j.ends, end)
 	return end, nil
+}
+
+// encode gives the line of a record as it is to be written.
+func (j *Journal) encode(r record) ([]byte, error) {
+	if j.stream == nil {
+		return encodeRecord(r)
+	}
+	return sealRecord(r, j.stream)
 }
 
 // durable counts the records that the disk has confirmed.

@@ -5,10 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"time"
 
+	"deployster/internal/sealed"
 	"deployster/internal/strictjson"
 )
 
@@ -48,6 +50,11 @@ type record struct {
 	Entry   *Entry            `json:"entry,omitempty"`
 	Outputs map[string]Output `json:"outputs,omitempty"`
 	Moves   []Move            `json:"moves,omitempty"`
+
+	// Of an encrypted record only these, and the first three above, stand in the
+	// journal: see sealedRecord.
+	Head   *sealed.Head `json:"head,omitempty"`
+	Sealed []byte       `json:"sealed,omitempty"`
 }
 
 // begin is the first record: what the journal belongs to.
@@ -73,16 +80,36 @@ func encodeRecord(r record) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	line := fmt.Appendf(nil, "%08x ", castagnoli(body))
-	return append(append(line, body...), '\n'), nil
+	return frame(body), nil
 }
+
+// frame gives the line of a record: its checksum, its JSON, a newline.
+func frame(body []byte) []byte {
+	line := fmt.Appendf(make([]byte, 0, len(body)+10), "%08x ", castagnoli(body))
+	return append(append(line, body...), '\n')
+}
+
+// intact says whether a line is what was written, as far as its checksum tells.
+func intact(line []byte) bool {
+	sum, body, ok := bytes.Cut(line, []byte(" "))
+	return ok && string(sum) == fmt.Sprintf("%08x", castagnoli(body))
+}
+
+// errNotUnderstood is a record that is whole, and says what this version does
+// not know.
+var errNotUnderstood = errors.New("it is whole, and says what this version of deployster does not know")
 
 // decodeLine reads a line without its newline; false when it is not whole.
 func decodeLine(line []byte) (record, bool) {
-	sum, body, ok := bytes.Cut(line, []byte(" "))
-	if !ok || string(sum) != fmt.Sprintf("%08x", castagnoli(body)) {
+	if !intact(line) {
 		return record{}, false
 	}
+	_, body, _ := bytes.Cut(line, []byte(" "))
+	return decodeBody(body)
+}
+
+// decodeBody reads the JSON of a record, all of whose keys must be known.
+func decodeBody(body []byte) (record, bool) {
 	var r record
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()
@@ -101,6 +128,9 @@ func decodeJournal(data []byte) (records []record, dropped int, err error) {
 		line, after, whole := bytes.Cut(rest, []byte("\n"))
 		r, ok := decodeLine(line)
 		seq := uint64(len(records)) + 1
+		if whole && !ok && intact(line) {
+			return nil, 0, fmt.Errorf("record %d: %w", seq, errNotUnderstood)
+		}
 		if !whole || !ok || r.Seq != seq || r.Prev != prev {
 			if confirms(rest, seq) {
 				return nil, 0, fmt.Errorf("record %d is damaged, and later ones say that it was stored", seq)

@@ -120,9 +120,10 @@ func replay(p paths, base Snapshot, data []byte) (s Snapshot, rec *Recovery, err
 	}
 	records, dropped, err := decodeJournal(data)
 	if err != nil {
-		return base, nil, refuse(ErrDamaged, "The journal is damaged",
-			"%s: %s. It and the state file were not changed. Keep a copy of both, and look at the resources of the last apply; "+
-				"when the journal is moved away, what it recorded is forgotten.", p.journal, err)
+		return base, nil, damagedJournal(p, err)
+	}
+	if records, err = openRecords(p, records); err != nil {
+		return base, nil, err
 	}
 	if len(records) == 0 {
 		// The crash came before the first record was stored: nothing was begun.

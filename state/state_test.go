@@ -130,7 +130,7 @@ func TestFileIsStableAndReadable(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "s.json")
 	ok(t, disk().save(paths{state: path, copies: path + ".copies"}, s))
-	again, err := readFile(path)
+	again, err := readFile(paths{state: path})
 	ok(t, err)
 	if encoded(t, again) != first {
 		t.Errorf("written and read again:\n%s\nwant\n%s", encoded(t, again), first)
@@ -272,7 +272,7 @@ func TestEntryHash(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "s.json")
 	ok(t, disk().save(paths{state: path, copies: path + ".copies"}, Snapshot{Format: 1, Lineage: "l", Resources: map[string]Entry{"a": full()}}))
-	loaded, err := readFile(path)
+	loaded, err := readFile(paths{state: path})
 	ok(t, err)
 	if EntryHash(loaded.Resources["a"]) != want {
 		t.Error("the file changes the hash")

@@ -10,14 +10,16 @@ import (
 
 	"deployster/internal/diag"
 	"deployster/internal/durable"
+	"deployster/internal/sealed"
 )
 
 // Load reads a state without locking it and without changing anything. The
 // facts of a journal are laid over it in memory, and Recovery says what was in
 // flight: an apply that still runs, or one that died. A missing file is an
-// empty Snapshot without a lineage.
-func Load(path string) (Snapshot, *Recovery, error) {
-	p, err := resolve(path)
+// empty Snapshot without a lineage. The keys, at most one keyring, are those of
+// an encrypted state.
+func Load(path string, keys ...*sealed.Keyring) (Snapshot, *Recovery, error) {
+	p, err := resolve(path, keys...)
 	if err != nil {
 		return Snapshot{}, nil, err
 	}
@@ -39,7 +41,7 @@ func Load(path string) (Snapshot, *Recovery, error) {
 }
 
 func load(p paths) (Snapshot, *Recovery, error) {
-	s, err := readFile(p.state)
+	s, err := readFile(p)
 	if err != nil {
 		return Snapshot{}, nil, err
 	}
@@ -54,6 +56,8 @@ func load(p paths) (Snapshot, *Recovery, error) {
 type Options struct {
 	Command string        // what the user runs, shown to others who find the state locked
 	Wait    time.Duration // how long to wait for the lock; 0 = not at all
+	// Keys open and seal the files of the state; nil = they are in clear text.
+	Keys *sealed.Keyring
 
 	// Waiting is told who has the lock, once, when it is waited for; nil =
 	// nobody wants to know.
@@ -71,7 +75,7 @@ type Shared struct {
 // ReadShared takes a shared lock and loads the state; it changes nothing but
 // the lock file. Close lets go of it.
 func ReadShared(ctx context.Context, path string, o Options) (*Shared, error) {
-	p, err := resolve(path)
+	p, err := resolve(path, o.Keys)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +110,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 }
 
 func open(ctx context.Context, path string, o Options, f files) (*Store, error) {
-	p, err := resolve(path)
+	p, err := resolve(path, o.Keys)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +128,7 @@ func open(ctx context.Context, path string, o Options, f files) (*Store, error) 
 // recover is safe to be cut short and begun again: the state file is replaced
 // as a whole and names the run, and only then the journal goes.
 func (s *Store) recover() error {
-	base, err := readFile(s.paths.state)
+	base, err := readFile(s.paths)
 	if err != nil {
 		return err
 	}
