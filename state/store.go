@@ -119,7 +119,11 @@ func open(ctx context.Context, path string, o Options, f files) (*Store, error) 
 		return nil, err
 	}
 	s := &Store{paths: p, files: f, lock: lock}
-	if err := s.recover(); err != nil {
+	err = s.recover()
+	if err == nil {
+		err = p.keys.Ready() // rather now than when something was done
+	}
+	if err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
 	return s, nil

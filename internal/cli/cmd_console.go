@@ -43,7 +43,7 @@ func runConsole(c *cli.Context, e Env) error {
 		return err
 	}
 	path := s.statePath(c, m)
-	snapshot, recovery, err := state.Load(path)
+	snapshot, recovery, err := state.Load(path, s.keys)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func runOutput(c *cli.Context, e Env) error {
 		return diag.Errorf("Wrong command line", "-raw prints one output: say which.")
 	}
 	path := s.statePathAround(c)
-	snapshot, recovery, err := state.Load(path)
+	snapshot, recovery, err := state.Load(path, s.keys)
 	if err != nil {
 		return err
 	}

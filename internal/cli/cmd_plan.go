@@ -14,6 +14,7 @@ import (
 	"deployster/config"
 	"deployster/internal/diag"
 	"deployster/internal/durable"
+	"deployster/internal/sealed"
 	"deployster/internal/typeclient"
 	"deployster/plan"
 	"deployster/state"
@@ -68,6 +69,9 @@ func runPlan(c *cli.Context, e Env) error {
 		return err
 	}
 	defer func() { _ = held.Close() }() // the lock goes with the process anyway
+	if err := s.keys.Ready(); err != nil {
+		return err
+	}
 	s.tell(held.Recovery)
 	if err := s.open(c.Context, c); err != nil {
 		return err
@@ -132,8 +136,12 @@ func (s *session) save(p *plan.Plan, file string, key ed25519.PrivateKey) error 
 	if err == nil {
 		err = plan.WriteSigned(&content, p, key)
 	}
+	var written []byte
 	if err == nil {
-		err = durable.WriteFile(s.path(file), content.Bytes(), 0o600)
+		written, err = s.keys.Seal(sealed.Plan, content.Bytes())
+	}
+	if err == nil {
+		err = durable.WriteFileHere(s.path(file), written, 0o600)
 	}
 	if err != nil {
 		return diag.Errorf("Cannot save the plan", "%s: %s.", file, err)
@@ -144,10 +152,12 @@ func (s *session) save(p *plan.Plan, file string, key ed25519.PrivateKey) error 
 // replaceable refuses what a result must not take the place of: a device, a
 // directory, a manifest.
 func (s *session) replaceable(file string) error {
-	info, err := os.Stat(s.path(file))
+	info, err := os.Lstat(s.path(file))
 	switch {
 	case filepath.Ext(file) == ".hcl":
 		return fmt.Errorf("its name is that of a manifest, which it would replace")
+	case err == nil && info.Mode()&os.ModeSymlink != 0:
+		return fmt.Errorf("it is a symbolic link, which somebody else may have put there. Name the file itself, or remove the link")
 	case err == nil && !info.Mode().IsRegular():
 		return fmt.Errorf("it is there already, and is no regular file")
 	}
@@ -160,6 +170,12 @@ func (s *session) readPlan(file string) (*plan.Plan, *plan.Signature, error) {
 	content, err := os.ReadFile(s.path(file))
 	if err != nil {
 		return nil, nil, diag.Errorf("Cannot read the plan file", "%s.", err)
+	}
+	if sealed.Is(content) {
+		s.keysAround()
+		if content, err = s.keys.Open(sealed.Plan, file, content); err != nil {
+			return nil, nil, err
+		}
 	}
 	p, signature, err := plan.ReadSigned(bytes.NewReader(content), int64(len(content)))
 	if err != nil {

@@ -47,7 +47,7 @@ func runShow(c *cli.Context, e Env) error {
 		}
 	}
 	path := s.statePathAround(c)
-	snapshot, recovery, err := state.Load(path)
+	snapshot, recovery, err := state.Load(path, s.keys)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func loadedState(c *cli.Context, e Env) (*session, state.Snapshot, error) {
 		return nil, state.Snapshot{}, err
 	}
 	path := s.statePathAround(c)
-	snapshot, recovery, err := state.Load(path)
+	snapshot, recovery, err := state.Load(path, s.keys)
 	if err != nil {
 		return nil, state.Snapshot{}, err
 	}
@@ -256,7 +256,7 @@ func runStateCopies(c *cli.Context, e Env) error {
 	if err != nil {
 		return err
 	}
-	copies, err := state.Copies(s.statePathAround(c))
+	copies, err := state.Copies(s.statePathAround(c), s.keys)
 	if err != nil {
 		return err
 	}

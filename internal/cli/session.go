@@ -14,6 +14,7 @@ import (
 	"deployster/config"
 	"deployster/containerd"
 	"deployster/internal/diag"
+	"deployster/internal/sealed"
 	"deployster/internal/typeclient"
 	"deployster/plan"
 	"deployster/state"
@@ -33,8 +34,9 @@ type session struct {
 	err      printer   // everything else
 	runtime  *containerd.Runtime
 	beat     *heartbeat
-	watch    watchers // of the plan and the apply
-	vault    *vault   // what must never be shown
+	watch    watchers        // of the plan and the apply
+	vault    *vault          // what must never be shown
+	keys     *sealed.Keyring // of what is encrypted
 	pulls    *pullView
 	pullTold pullTold // what programs know of the same
 
@@ -62,6 +64,7 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 		s.out.out = io.Discard // the events say it
 	}
 	s.pulls = newPullView(s.err, stderr, e.ErrColor)
+	s.keys = sealed.New(sealed.AsFound, func() (sealed.Keys, error) { return s.loadKeys(config.Encryption{}) })
 	if text := e.get("DEPLOYSTER_MAX_IMAGE"); text != "" {
 		size, err := config.ParseBytes(text)
 		if err != nil {
@@ -115,17 +118,18 @@ func (s *session) statePath(c *cli.Context, m *config.Manifest) string {
 // mistakes does not matter here.
 func (s *session) statePathAround(c *cli.Context) string {
 	sources, diags := config.Find(s.dir, nil)
-	if diags.HasErrors() || c.String("state") != "" {
+	if diags.HasErrors() {
 		return s.statePath(c, nil)
 	}
 	m, _ := config.Load(sources, nil, s.builtins())
+	s.useKeys(m)
 	return s.statePath(c, m)
 }
 
 // stateOptions are how commands open the state: in what name, and how long they
 // wait for whoever has it.
 func (s *session) stateOptions(c *cli.Context, command string) state.Options {
-	return state.Options{Command: "deployster " + command, Wait: c.Duration("lock-timeout"), Waiting: func(who string) {
+	return state.Options{Command: "deployster " + command, Keys: s.keys, Wait: c.Duration("lock-timeout"), Waiting: func(who string) {
 		s.err.printf("The state is in use by %s. Waiting for at most %s.\n", who, c.Duration("lock-timeout"))
 	}}
 }
@@ -189,6 +193,7 @@ func (s *session) loaded(m *config.Manifest, diags diag.Diagnostics) (*config.Ma
 	}
 	s.err.diagnostics(diags)
 	s.vault.add(m.Secrets())
+	s.useKeys(m)
 	return m, nil
 }
 
@@ -268,7 +273,7 @@ func (s *session) tellUnlocked(ctx context.Context, path string, r *state.Recove
 	if r == nil {
 		return
 	}
-	held, err := state.ReadShared(ctx, path, state.Options{Command: "deployster"})
+	held, err := state.ReadShared(ctx, path, state.Options{Command: "deployster", Keys: s.keys})
 	if errors.Is(err, state.ErrLocked) {
 		s.note("An apply is at work. This is what it has recorded so far.")
 		return

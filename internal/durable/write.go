@@ -24,6 +24,13 @@ func WriteFile(path string, data []byte, mode os.FileMode) error {
 	return writeFile(system(), path, data, mode, nil)
 }
 
+// WriteFileHere is WriteFile that follows no symbolic link at path: where there
+// is one, the file takes its place. So nobody who may write to the directory
+// chooses what is replaced.
+func WriteFileHere(path string, data []byte, mode os.FileMode) error {
+	return replaceAt(system(), path, data, mode, nil)
+}
+
 // Replace is WriteFile for a file that is there: it keeps its permission bits
 // and its owner. Where the owner cannot be kept it fails, and the old file is
 // untouched. Other links to the file keep the old content.
@@ -42,6 +49,11 @@ func writeFile(o ops, path string, data []byte, mode os.FileMode, like os.FileIn
 	if err != nil {
 		return err
 	}
+	return replaceAt(o, path, data, mode, like)
+}
+
+// replaceAt replaces the file of that very name.
+func replaceAt(o ops, path string, data []byte, mode os.FileMode, like os.FileInfo) error {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".tmp-*")
 	if err != nil {

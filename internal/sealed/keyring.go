@@ -20,14 +20,15 @@ const (
 // it writes clear text and refuses what is encrypted. It is safe for concurrent
 // use.
 type Keyring struct {
-	load func() (Keys, error)
-	mode Mode
 	cost int // of a passphrase, see workFactor
 
 	mu     sync.Mutex
+	load   func() (Keys, error)
+	mode   Mode
 	keys   *Keys
 	opened map[string]*dataKey // by their wrapping
-	writer *dataKey
+	first  *dataKey            // that was opened
+	writer *dataKey            // chosen
 }
 
 // New makes a keyring. Load is called once, when a key is needed for the first
@@ -37,6 +38,13 @@ func New(mode Mode, load func() (Keys, error)) *Keyring {
 	return &Keyring{load: load, mode: mode, cost: workFactor, opened: map[string]*dataKey{}}
 }
 
+// Use changes the mode and the keys; what is open stays open.
+func (k *Keyring) Use(mode Mode, load func() (Keys, error)) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.load, k.mode, k.keys, k.writer = load, mode, nil, nil
+}
+
 // Encrypts says whether what is written now is encrypted.
 func (k *Keyring) Encrypts() bool {
 	if k == nil {
@@ -44,7 +52,7 @@ func (k *Keyring) Encrypts() bool {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.mode == Encrypt || k.mode == AsFound && k.writer != nil
+	return k.mode == Encrypt || k.mode == AsFound && k.first != nil
 }
 
 // Ready finds out whether files can be written as they are to be: it makes the
@@ -72,14 +80,28 @@ func (k *Keyring) given() (Keys, error) {
 	return keys, nil
 }
 
-// writing gives the data key that files are sealed with.
+// writing gives the data key that files are sealed with. That of a file which
+// the present passphrase opened seals the next one too: to make another one of
+// a passphrase would cost a second.
 func (k *Keyring) writing() (*dataKey, error) {
 	if k.writer != nil {
+		return k.writer, nil
+	}
+	if k.mode == AsFound {
+		k.writer = k.first
 		return k.writer, nil
 	}
 	keys, err := k.given()
 	if err != nil {
 		return nil, err
+	}
+	if len(keys.Recipients) == 0 && len(keys.Passphrases) > 0 {
+		for _, d := range k.opened {
+			if d.by == keys.Passphrases[0] {
+				k.writer = d
+				return d, nil
+			}
+		}
 	}
 	d, err := keys.wrap(k.cost)
 	if err != nil {
@@ -93,7 +115,7 @@ func (k *Keyring) writing() (*dataKey, error) {
 // message.
 func (k *Keyring) reading(name string, wrapped []byte) (*dataKey, error) {
 	if k == nil {
-		return nil, locked(ErrNoKey, name, wrapped)
+		return nil, locked(ErrNoKey, name, wrapped, Keys{})
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -104,15 +126,13 @@ func (k *Keyring) reading(name string, wrapped []byte) (*dataKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, present, err := keys.unwrap(wrapped)
+	d, err := keys.unwrap(wrapped)
 	if err != nil {
-		return nil, locked(err, name, wrapped)
+		return nil, locked(err, name, wrapped, keys)
 	}
 	k.opened[string(wrapped)] = d
-	// A file's own key seals the next one, where that is what is asked for: to
-	// make another one of a passphrase would cost a second.
-	if k.writer == nil && (k.mode == AsFound || k.mode == Encrypt && present && len(keys.Recipients) == 0) {
-		k.writer = d
+	if k.first == nil {
+		k.first = d
 	}
 	return d, nil
 }
@@ -121,16 +141,16 @@ func (k *Keyring) reading(name string, wrapped []byte) (*dataKey, error) {
 const where = "Keys come from the encryption block of the manifests in the working directory, or from DEPLOYSTER_PASSPHRASE, DEPLOYSTER_PASSPHRASE_FILE or DEPLOYSTER_IDENTITY_FILE."
 
 // locked words why a data key cannot be opened.
-func locked(err error, name string, wrapped []byte) error {
+func locked(err error, name string, wrapped []byte, keys Keys) error {
 	var worded *sealError
 	switch {
 	case errors.As(err, &worded):
 		return err
 	case errors.Is(err, ErrNoKey):
-		return refuse(ErrNoKey, "Encrypted, and there is no key", "%s is encrypted %s, and no such key was given. %s Nothing was changed.", name, how(wrapped), where)
+		return refuse(ErrNoKey, "Encrypted, and there is no key", "%s is encrypted %s, and no such key was given. %s%s Nothing was changed.", name, how(wrapped), keys.missing(), where)
 	case errors.Is(err, ErrWrongKey):
-		return refuse(ErrWrongKey, "Encrypted with another key", "%s is encrypted %s, and none of the keys that were given opens it. %s "+
-			"After a change of keys the former ones are needed until everything is written anew. Nothing was changed.", name, how(wrapped), where)
+		return refuse(ErrWrongKey, "Encrypted with another key", "%s is encrypted %s, and none of the keys that were given opens it. %s%s "+
+			"After a change of keys the former ones are needed until everything is written anew. Nothing was changed.", name, how(wrapped), keys.missing(), where)
 	}
 	return damaged(name, "its key cannot be read")
 }

@@ -25,6 +25,9 @@ type Keys struct {
 	Recipients []string
 	// Identities are the contents of identity files: of age or of ssh.
 	Identities []Identities
+	// Missing are keys that were named and are not there, each a half sentence
+	// for messages.
+	Missing []string
 }
 
 // Identities is an identity file.

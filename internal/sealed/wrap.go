@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"strings"
 
 	"filippo.io/age"
 )
@@ -22,6 +23,7 @@ const (
 type dataKey struct {
 	wrapped []byte // an age file that holds key
 	key     []byte
+	by      string // the passphrase that it was wrapped or opened with; "" = none
 }
 
 // wrap makes a new data key, for recipients or else for a passphrase.
@@ -31,6 +33,9 @@ func (k Keys) wrap(cost int) (*dataKey, error) {
 		return nil, err
 	}
 	d := &dataKey{key: make([]byte, keySize)}
+	if len(k.Recipients) == 0 {
+		d.by = k.Passphrases[0]
+	}
 	rand.Read(d.key) // never fails: the program ends before it would
 	var out bytes.Buffer
 	w, err := age.Encrypt(&out, to...)
@@ -57,7 +62,7 @@ func (k Keys) sealFor(cost int) ([]age.Recipient, error) {
 	}
 	if len(k.Passphrases) == 0 {
 		return nil, refuse(ErrNoKey, "No key to encrypt with",
-			"The manifest asks for encryption, and there is neither a passphrase nor a recipient. Set DEPLOYSTER_PASSPHRASE, or write passphrase_file or recipients into the encryption block. Nothing was changed.")
+			"The manifest asks for encryption, and there is neither a passphrase nor a recipient. %sSet DEPLOYSTER_PASSPHRASE, or write passphrase_file or recipients into the encryption block. Nothing was changed.", k.missing())
 	}
 	if len(k.Passphrases[0]) < MinPassphrase {
 		return nil, refuse(ErrNoKey, "The passphrase is too short", "It has %d bytes; the least is %d. Nothing was changed.", len(k.Passphrases[0]), MinPassphrase)
@@ -70,36 +75,44 @@ func (k Keys) sealFor(cost int) ([]age.Recipient, error) {
 	return []age.Recipient{r}, nil
 }
 
-// unwrap opens a data key. It says whether the passphrase did that which files
-// are sealed with now. Its errors have no words yet.
-func (k Keys) unwrap(wrapped []byte) (d *dataKey, present bool, err error) {
+// unwrap opens a data key. Its errors have no words yet.
+func (k Keys) unwrap(wrapped []byte) (*dataKey, error) {
 	if bytes.Contains(wrapped, []byte("\n-> scrypt ")) {
-		for i, p := range k.Passphrases {
+		for _, p := range k.Passphrases {
 			id, err := age.NewScryptIdentity(p)
 			if err != nil {
 				continue // an empty one fits nothing
 			}
 			id.SetMaxWorkFactor(maxWorkFactor)
 			if d, err := decrypt(wrapped, id); !errors.Is(err, ErrWrongKey) {
-				return d, i == 0, err
+				if d != nil {
+					d.by = p
+				}
+				return d, err
 			}
 		}
-		return nil, false, missing(len(k.Passphrases))
+		if len(k.Passphrases) == 0 {
+			return nil, ErrNoKey
+		}
+		return nil, ErrWrongKey
 	}
 	ids, err := k.identities()
-	if err != nil || len(ids) == 0 {
-		return nil, false, errors.Join(err, missing(0))
+	if err != nil {
+		return nil, err
 	}
-	d, err = decrypt(wrapped, ids...)
-	return d, false, err
+	if len(ids) == 0 {
+		return nil, ErrNoKey
+	}
+	return decrypt(wrapped, ids...)
 }
 
-// missing tells nothing given from nothing fitting.
-func missing(tried int) error {
-	if tried == 0 {
-		return ErrNoKey
+// missing is a sentence about keys that were named and are not there, or "".
+func (k Keys) missing() string {
+	if len(k.Missing) == 0 {
+		return ""
 	}
-	return ErrWrongKey
+	text := strings.Join(k.Missing, ", ")
+	return strings.ToUpper(text[:1]) + text[1:] + ". "
 }
 
 func decrypt(wrapped []byte, ids ...age.Identity) (*dataKey, error) {
