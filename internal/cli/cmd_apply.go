@@ -124,7 +124,9 @@ func runApply(c *cli.Context, e Env, destroy bool) error {
 	} else if err := s.decide(c, store.Snapshot(), &t); err != nil {
 		return err
 	}
-	return s.carryOut(c, store, t)
+	err = s.carryOut(c, store, t)
+	s.clearBeside(state.Clear(path))
+	return err
 }
 
 // savedTask reads a saved plan and the manifests in it.

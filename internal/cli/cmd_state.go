@@ -15,6 +15,7 @@ import (
 	"deployster/internal/delta"
 	"deployster/internal/diag"
 	"deployster/internal/render"
+	"deployster/internal/sealed"
 	"deployster/state"
 )
 
@@ -32,13 +33,15 @@ func stateCommand(e Env) *cli.Command {
 				Action: func(c *cli.Context) error { return runStateRemove(c, e) }},
 			{Name: "mv", Usage: "give resources another address, and leave them as they are", ArgsUsage: "FROM TO",
 				Action: func(c *cli.Context) error { return runStateMove(c, e) }},
-			{Name: "pull", Usage: "print the whole state file, with its secrets",
+			{Name: "pull", Usage: "print the whole state file in clear text, with its secrets",
 				Action: func(c *cli.Context) error { return runStatePull(c, e) }},
 			{Name: "push", Usage: "make FILE the state; - is stdin", ArgsUsage: "FILE",
 				Flags:  []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "also when it is of another lineage, or older"}},
 				Action: func(c *cli.Context) error { return runStatePush(c, e) }},
 			{Name: "copies", Usage: "list the earlier state files that are kept", Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
 				Action: func(c *cli.Context) error { return runStateCopies(c, e) }},
+			{Name: "reencrypt", Usage: "write the state file and its copies anew, as the encryption block says",
+				Action: func(c *cli.Context) error { return runStateReencrypt(c, e) }},
 			{Name: "restore", Usage: "make a kept copy the state again", ArgsUsage: "SERIAL",
 				Action: func(c *cli.Context) error { return runStateRestore(c, e) }},
 		},
@@ -220,6 +223,9 @@ func runStatePush(c *cli.Context, e Env) error {
 		if err != nil {
 			return now, "", err
 		}
+		if data, err = s.keys.Open(sealed.State, name, data); err != nil {
+			return now, "", err
+		}
 		next, err := state.Parse(name, data)
 		if err != nil {
 			return now, "", err
@@ -273,10 +279,10 @@ func runStateCopies(c *cli.Context, e Env) error {
 	}
 	for _, c := range copies {
 		if c.Err != nil {
-			s.out.printf("serial %d  %s  cannot be read\n", c.Serial, c.At.Format(time.RFC3339))
+			s.out.printf("serial %d  %s  cannot be read%s\n", c.Serial, c.At.Format(time.RFC3339), sealedAs(c.Encrypted))
 			continue
 		}
-		s.out.printf("serial %d  %s  %s\n", c.Serial, c.At.Format(time.RFC3339), counted(c.Resources, "resource"))
+		s.out.printf("serial %d  %s  %s%s\n", c.Serial, c.At.Format(time.RFC3339), counted(c.Resources, "resource"), sealedAs(c.Encrypted))
 	}
 	return nil
 }

@@ -137,20 +137,29 @@ func (k *Keyring) reading(name string, wrapped []byte) (*dataKey, error) {
 	return d, nil
 }
 
-// Where are the places where keys can be given, for messages.
-const where = "Keys come from the encryption block of the manifests in the working directory, or from DEPLOYSTER_PASSPHRASE, DEPLOYSTER_PASSPHRASE_FILE or DEPLOYSTER_IDENTITY_FILE."
+// advice says where a key can be given, for messages.
+func advice(wrapped []byte) string {
+	if byPassphrase(wrapped) {
+		return "Give the passphrase in DEPLOYSTER_PASSPHRASE, or in a file that DEPLOYSTER_PASSPHRASE_FILE or the encryption block of the manifests names."
+	}
+	return "Name the file with the private key in DEPLOYSTER_IDENTITY_FILE, or in identity_files in the encryption block of the manifests."
+}
 
 // locked words why a data key cannot be opened.
 func locked(err error, name string, wrapped []byte, keys Keys) error {
+	what := "for recipients"
+	if byPassphrase(wrapped) {
+		what = "with a passphrase"
+	}
 	var worded *sealError
 	switch {
 	case errors.As(err, &worded):
 		return err
 	case errors.Is(err, ErrNoKey):
-		return refuse(ErrNoKey, "Encrypted, and there is no key", "%s is encrypted %s, and no such key was given. %s%s Nothing was changed.", name, how(wrapped), keys.missing(), where)
+		return refuse(ErrNoKey, "Encrypted, and there is no key", "%s is encrypted %s, and no such key was given. %s%s Nothing was changed.", name, what, keys.missing(), advice(wrapped))
 	case errors.Is(err, ErrWrongKey):
-		return refuse(ErrWrongKey, "Encrypted with another key", "%s is encrypted %s, and none of the keys that were given opens it. %s%s "+
-			"After a change of keys the former ones are needed until everything is written anew. Nothing was changed.", name, how(wrapped), keys.missing(), where)
+		return refuse(ErrWrongKey, "Encrypted with another key", "%s is encrypted %s, and what was given does not open it. %s%s "+
+			"After a change of keys the former one is needed until everything is written anew. Nothing was changed.", name, what, keys.missing(), advice(wrapped))
 	}
 	return damaged(name, "its key cannot be read")
 }

@@ -77,7 +77,7 @@ func (k Keys) sealFor(cost int) ([]age.Recipient, error) {
 
 // unwrap opens a data key. Its errors have no words yet.
 func (k Keys) unwrap(wrapped []byte) (*dataKey, error) {
-	if bytes.Contains(wrapped, []byte("\n-> scrypt ")) {
+	if byPassphrase(wrapped) {
 		for _, p := range k.Passphrases {
 			id, err := age.NewScryptIdentity(p)
 			if err != nil {
@@ -131,10 +131,6 @@ func decrypt(wrapped []byte, ids ...age.Identity) (*dataKey, error) {
 	return &dataKey{wrapped: wrapped, key: key}, nil
 }
 
-// how says by what a wrapped key can be opened, for messages.
-func how(wrapped []byte) string {
-	if bytes.Contains(wrapped, []byte("\n-> scrypt ")) {
-		return "with a passphrase"
-	}
-	return "for recipients"
-}
+// byPassphrase says whether a key is wrapped with a passphrase, and not for
+// recipients.
+func byPassphrase(wrapped []byte) bool { return bytes.Contains(wrapped, []byte("\n-> scrypt ")) }
