@@ -22,7 +22,7 @@ func (r *run) shutdownPhase(ctx context.Context) []outcome {
 				Planned: names(step.Actions), NotAttempted: names(step.Actions), Reason: "interrupted before " + step.Shutdown.Name}}}
 		}
 		out := outcome{addr: addr, report: ResourceReport{Planned: names(step.Actions)}}
-		if !r.shutdownOne(step, &out) {
+		if !r.shutdownOne(ctx, step, &out) {
 			out.report.NotAttempted = out.report.Planned
 			return []outcome{out}
 		}
@@ -31,7 +31,7 @@ func (r *run) shutdownPhase(ctx context.Context) []outcome {
 }
 
 // shutdownOne checks one resource before it shuts it down, as before any action.
-func (r *run) shutdownOne(step *plan.Step, out *outcome) bool {
+func (r *run) shutdownOne(ctx context.Context, step *plan.Step, out *outcome) bool {
 	in, err := r.input(step, out.addr, step.Config)
 	if err != nil {
 		out.fail(failedConfig, err)
@@ -52,12 +52,16 @@ func (r *run) shutdownOne(step *plan.Step, out *outcome) bool {
 		out.drifted(r.differences(step, out.addr, answer))
 		return false
 	}
-	return r.runShutdown(step, out, in, answer, false)
+	return r.runShutdown(ctx, step, out, in, answer, false)
 }
 
-// runShutdown runs the shutdown_first action of an answer.
-func (r *run) runShutdown(step *plan.Step, out *outcome, in protocol.StateInput, answer protocol.Answer, late bool) bool {
+// runShutdown runs the shutdown_first action of an answer, if the user has not
+// interrupted meanwhile.
+func (r *run) runShutdown(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, answer protocol.Answer, late bool) bool {
 	action := *answer.ShutdownFirst
+	if out.interrupted(ctx, action, answer.Actions) {
+		return false
+	}
 	ok := r.runAction(step, out, in, answer.StaleState, action, -1)
 	report := ShutdownReport{Resource: out.addr, Action: action.Name, Status: OK, Late: late}
 	if !ok {

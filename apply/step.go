@@ -162,7 +162,8 @@ func (r *run) permitted(step *plan.Step, out *outcome, answer protocol.Answer) b
 		out.report.Planned = names(answer.Actions)
 		return true
 	}
-	if !sameActions(step.Actions, answer.Actions) {
+	unseen := answer.ShutdownFirst != nil && step.Shutdown == nil // it would be run, and nobody was shown it
+	if unseen || !sameActions(step.Actions, answer.Actions) {
 		out.drifted(r.differences(step, out.addr, answer))
 		return false
 	}
@@ -178,16 +179,13 @@ func (r *run) differences(step *plan.Step, addr string, answer protocol.Answer) 
 // act runs the actions in order, until one fails or the user interrupts.
 func (r *run) act(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, answer protocol.Answer) bool {
 	if answer.ShutdownFirst != nil && !r.isStopped(out.addr) {
-		if !r.runShutdown(step, out, in, answer, true) {
+		if !r.runShutdown(ctx, step, out, in, answer, true) {
 			out.report.NotAttempted = out.report.Planned
 			return false
 		}
 	}
 	for i, action := range answer.Actions {
-		if ctx.Err() != nil {
-			out.report.Status = Interrupted
-			out.report.Reason = "interrupted before " + action.Name
-			out.report.NotAttempted = names(answer.Actions[i:])
+		if out.interrupted(ctx, action, answer.Actions[i:]) {
 			return false
 		}
 		if !r.runAction(step, out, in, answer.StaleState, action, i) {
@@ -196,6 +194,18 @@ func (r *run) act(ctx context.Context, step *plan.Step, out *outcome, in protoco
 		}
 		out.report.Completed = append(out.report.Completed, action.Name)
 	}
+	return true
+}
+
+// interrupted says whether the user wants no action to start any more, and
+// reports what is left.
+func (o *outcome) interrupted(ctx context.Context, next protocol.Action, left []protocol.Action) bool {
+	if ctx.Err() == nil {
+		return false
+	}
+	o.report.Status = Interrupted
+	o.report.Reason = "interrupted before " + next.Name
+	o.report.NotAttempted = names(left)
 	return true
 }
 
