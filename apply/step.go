@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"deployster/internal/diag"
 	"deployster/internal/invoke"
 	"deployster/internal/strictjson"
-	"deployster/internal/typeclient"
 	"deployster/plan"
 	"deployster/protocol"
 	"deployster/state"
@@ -197,18 +195,6 @@ func (r *run) act(ctx context.Context, step *plan.Step, out *outcome, in protoco
 	return true
 }
 
-// interrupted says whether the user wants no action to start any more, and
-// reports what is left.
-func (o *outcome) interrupted(ctx context.Context, next protocol.Action, left []protocol.Action) bool {
-	if ctx.Err() == nil {
-		return false
-	}
-	o.report.Status = Interrupted
-	o.report.Reason = "interrupted before " + next.Name
-	o.report.NotAttempted = names(left)
-	return true
-}
-
 // runAction runs one action between two durable records: that it started is
 // known before it can have had any effect.
 func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, stale json.RawMessage, a protocol.Action, index int) bool {
@@ -308,61 +294,4 @@ func (r *run) record(step *plan.Step, out *outcome, in protocol.StateInput, reac
 func (r *run) hiddenIn(addr string, config, reached json.RawMessage, sensitive []string) []string {
 	secrets := slices.Concat(plan.Secrets(config, sensitive), r.manifest.Secrets(), plan.EntrySecrets(r.prior.Resources[addr]))
 	return plan.SensitivePointers(reached, secrets, sensitive)
-}
-
-// firstError is the first of a list that is more than a warning.
-func firstError(list diag.Diagnostics) *diag.Diagnostic {
-	for _, d := range list {
-		if d.Severity == diag.Error {
-			return d
-		}
-	}
-	return list[0]
-}
-
-// failQuery reports that the state could not be asked.
-func (r *run) failQuery(out *outcome, err error, _ protocol.Answer) {
-	out.report.NotAttempted = out.report.Planned[len(out.report.Completed):]
-	out.fail(failedState, err)
-	if errors.Is(err, errAborted) {
-		out.report.Status = Interrupted
-	}
-}
-
-// fail fills in the report of a resource that could not be finished.
-func (o *outcome) fail(what string, err error) {
-	o.report.Status, o.report.Failed = Error, what
-	d := diag.From("Apply failed", err)[0]
-	if d.Address == "" {
-		d.Address = o.addr
-	}
-	o.problem = d
-	o.report.Reason = reason(d, err)
-	var exit *typeclient.ExitError
-	if errors.As(err, &exit) {
-		o.report.ExitCode = exit.Code
-		if exit.Tail != "" {
-			o.report.LastLines = strings.Split(exit.Tail, "\n")
-		}
-	}
-}
-
-// failJournal reports that a fact could not be made durable: nothing may be
-// started after that.
-func (o *outcome) failJournal(err error) {
-	o.fail(failedJournal, err)
-	o.fatal = true
-}
-
-// reason says in one line why something failed.
-func reason(d *diag.Diagnostic, err error) string {
-	var exit *typeclient.ExitError
-	if errors.As(err, &exit) {
-		last := exit.Tail[strings.LastIndexByte(exit.Tail, '\n')+1:]
-		return strings.TrimSuffix(fmt.Sprintf("exit %d: %s", exit.Code, last), ": ")
-	}
-	if d.Detail == "" {
-		return d.Summary
-	}
-	return d.Detail
 }
