@@ -21,6 +21,7 @@ const (
 	Skipped     Status = "skipped"     // the plan had actions, but it was right already
 	Error       Status = "error"       // see Failed and Reason
 	Interrupted Status = "interrupted" // its next action was not started
+	LeftAlone   Status = "left"        // the plan only records, and there was nothing to record of it
 	NotStarted  Status = "not_started" // its turn did not come, or it was not approved
 	Unknown     Status = "unknown"     // an action was started, and how it ended is not known: it may still run
 )

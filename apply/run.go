@@ -191,9 +191,15 @@ func (r *run) resource(ctx context.Context, addr string) outcome {
 	start := r.options.Now()
 	step := r.plan.Resources[addr]
 	out := outcome{addr: addr, report: ResourceReport{Planned: names(step.Actions)}}
-	switch step.Change {
-	case plan.Forget:
+	switch {
+	case step.Change == plan.Forget:
 		r.forget(&out)
+	case step.Change == plan.Left:
+		out.report.Status = LeftAlone
+	case step.Change == plan.Valid && r.plan.Selection.RefreshOnly:
+		out.report.Status = Unchanged
+	case step.Change == plan.Record:
+		r.recordFound(step, &out)
 	default:
 		r.perform(ctx, step, &out)
 	}

@@ -13,7 +13,6 @@ import (
 	"deployster/internal/strictjson"
 	"deployster/plan"
 	"deployster/protocol"
-	"deployster/state"
 )
 
 // Names in ResourceReport.Failed that are not actions.
@@ -46,7 +45,11 @@ func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
 	}
 	if step.Change == plan.Valid && !step.MayChange && !r.feeds[out.addr] {
 		out.report.Status = Unchanged
-		r.record(step, out, in, step.State, sensitive)
+		seen := r.plan.Created
+		if step.Trusted {
+			seen = r.prior.Resources[out.addr].ValidAt
+		}
+		r.record(step, out, in, step.State, sensitive, seen)
 		return
 	}
 	if !step.Flexible() && !r.sameConfig(step, out) {
@@ -63,7 +66,7 @@ func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
 		if len(step.Actions) == 0 {
 			out.report.Status = Unchanged
 		}
-		r.record(step, out, in, answer.State, sensitive)
+		r.record(step, out, in, answer.State, sensitive, r.options.Now())
 		return
 	}
 	if !r.permitted(step, out, answer) {
@@ -74,7 +77,7 @@ func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
 	}
 	if state, ok := r.verify(step, out, in, answer); ok {
 		out.report.Status = OK
-		r.record(step, out, in, state, sensitive)
+		r.record(step, out, in, state, sensitive, r.options.Now())
 	}
 }
 
@@ -262,36 +265,4 @@ func (r *run) verify(step *plan.Step, out *outcome, in protocol.StateInput, befo
 		return nil, false
 	}
 	return answer.State, true
-}
-
-// record makes what was reached durable, and shows it to the dependants.
-func (r *run) record(step *plan.Step, out *outcome, in protocol.StateInput, reached json.RawMessage, sensitive []string) {
-	if step.Intent() == protocol.Absent {
-		if err := r.journal.Removed(out.addr); err != nil {
-			out.failJournal(err)
-		}
-		return
-	}
-	entry := state.Entry{Type: step.Type, Digest: step.Init.Digest, Config: in.Config, State: reached,
-		Dependencies: r.before[out.addr], Aliases: step.Aliases, ValidAt: r.options.Now().UTC(), Settings: step.Settings, Mounts: step.Mounts,
-		ReadOnly: step.ReadOnly, PreventDestroy: step.Protect, OnRemove: step.OnRemove,
-		StateTimeout: step.Timeouts.State, ActionTimeout: step.Timeouts.Action,
-		Sensitive: state.Sensitive{Config: sensitive, Env: step.SecretEnv,
-			State: r.hiddenIn(out.addr, in.Config, reached, sensitive)}}
-	r.mu.Lock()
-	r.views[out.addr] = plan.View{Type: step.Type, Config: in.Config, State: reached, Status: protocol.Valid, Aliases: step.Aliases, Hidden: entry.Sensitive.State, Schema: step.Init.StateSchema}
-	r.mu.Unlock()
-	prior, known := r.prior.Resources[out.addr]
-	if !known || out.acted || r.isStopped(out.addr) || state.EntryHash(prior) != state.EntryHash(entry) { // else there is nothing new to say
-		if err := r.journal.Valid(out.addr, entry); err != nil {
-			out.failJournal(err)
-		}
-	}
-	r.postconditions(step, out)
-}
-
-// hiddenIn says which parts of a state must not be shown.
-func (r *run) hiddenIn(addr string, config, reached json.RawMessage, sensitive []string) []string {
-	secrets := slices.Concat(plan.Secrets(config, sensitive), r.manifest.Secrets(), plan.EntrySecrets(r.prior.Resources[addr]))
-	return plan.SensitivePointers(reached, secrets, sensitive)
 }

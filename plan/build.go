@@ -75,6 +75,9 @@ type builder struct {
 	chosen   map[string]bool           // what the plan is about; nil = everything
 	excluded map[string]bool           // what -exclude leaves out
 
+	failed map[string]bool // about which nothing could be decided
+	stuck  bool            // blocks whose instances are not known yet stay so, because of that
+
 	mu    sync.Mutex // guards what follows: resources are asked in parallel
 	steps map[string]*Step
 	diags diag.Diagnostics
@@ -82,10 +85,11 @@ type builder struct {
 
 // Build plans the manifest against the world. The state file only says what
 // was removed and what images may compare with; whether a resource is right is
-// asked of its image. With errors there is no plan.
+// asked of its image. With errors there is no plan, or one that is Errored: it
+// shows what could be decided, and can be neither saved nor applied.
 func Build(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prober, o Options) (*Plan, diag.Diagnostics) {
 	b := &builder{manifest: m, recorded: prior, prior: prior, prober: p, options: o, plugs: map[string]config.Plug{},
-		types: map[string]protocol.Type{}, mounts: map[string][]invoke.Mount{}, steps: map[string]*Step{}}
+		types: map[string]protocol.Type{}, mounts: map[string][]invoke.Mount{}, steps: map[string]*Step{}, failed: map[string]bool{}}
 	for _, plug := range m.Plugs() {
 		b.plugs[plug.Name] = plug
 	}
@@ -95,20 +99,23 @@ func Build(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prob
 	if b.choose(); b.diags.HasErrors() {
 		return nil, b.sorted()
 	}
-	if b.expand(ctx); b.diags.HasErrors() {
+	if b.expand(ctx); b.diags.HasErrors() && !b.stuck {
 		return nil, b.sorted()
 	}
-	if b.checkSelection(); b.diags.HasErrors() {
+	errors := b.errors()
+	if b.checkSelection(); b.errors() > errors {
 		return nil, b.sorted()
 	}
-	if b.initialise(ctx, b.wanted); b.diags.HasErrors() {
+	if b.initialise(ctx, b.wanted); b.errors() > errors {
 		return nil, b.sorted()
 	}
-	if b.decideAll(ctx, b.wanted); b.diags.HasErrors() {
+	b.decideAll(ctx, b.wanted)
+	b.removeAll(ctx)
+	switch {
+	case ctx.Err() != nil:
 		return nil, b.sorted()
-	}
-	if b.removeAll(ctx); b.diags.HasErrors() {
-		return nil, b.sorted()
+	case b.diags.HasErrors():
+		return b.incomplete(), b.sorted()
 	}
 	built := b.assemble()
 	if b.diags.HasErrors() {
@@ -181,7 +188,7 @@ func (b *builder) initEach(ctx context.Context, resources []*config.Resource) {
 func (b *builder) decideAll(ctx context.Context, wanted func(addr string) bool) {
 	resources, before := map[string]*config.Resource{}, graph.Graph{}
 	for _, r := range b.manifest.Resources() {
-		if b.steps[r.Address] != nil || !wanted(r.Address) {
+		if b.steps[r.Address] != nil || !wanted(r.Address) || b.failed[r.Address] || b.stuck && r.Waits {
 			continue
 		}
 		resources[r.Address] = r
@@ -208,6 +215,7 @@ func (b *builder) decideAll(ctx context.Context, wanted func(addr string) bool) 
 		r := <-results
 		running--
 		if r.step == nil {
+			b.failed[r.addr] = true
 			b.progress(Failed{r.addr})
 			frontier.Drop(r.addr)
 			continue
@@ -221,77 +229,6 @@ func (b *builder) decideAll(ctx context.Context, wanted func(addr string) bool) 
 	if ctx.Err() != nil {
 		b.report(nil, "", diag.Diagnostics{diag.Errorf("Interrupted", "The plan was not finished. Nothing was changed.")})
 	}
-}
-
-// assemble puts the finished steps together.
-func (b *builder) assemble() *Plan {
-	// The time is in the plan's id: fine enough that no two plans have one id.
-	p := &Plan{Format: Format, Deployster: b.options.Version, Created: b.options.Now.UTC().Truncate(time.Microsecond),
-		Lineage: b.prior.Lineage, Serial: b.prior.Serial, Workspace: b.options.Workspace,
-		Images: b.prober.Images(), Resources: b.steps, Moves: b.chosenMoves(), Selection: b.options.Selection, LeftOut: b.leftOut(),
-		Variables: b.manifest.Variables(), SensitiveVariables: b.manifest.SensitiveVariables(),
-		Sources: b.manifest.Sources(), Edges: b.edges()}
-	p.Instances = p.Sources.Instances
-	layers, err := graph.Graph(p.Before()).Layers()
-	if err != nil {
-		b.report(nil, "", diag.Diagnostics{diag.Errorf("The order of removals is impossible",
-			"%s. Remove them in two applies.", err)})
-		return nil
-	}
-	for addr, step := range p.Resources {
-		step.MovedFrom = b.movedFrom(addr)
-	}
-	p.Summary = summarize(p.Resources)
-	p.Layers = layers
-	for _, ref := range slices.Sorted(maps.Keys(p.Images)) {
-		if b.options.FromRegistry != nil && b.options.FromRegistry(ref) {
-			p.Pulled = append(p.Pulled, ref)
-		}
-	}
-	p.Outputs = b.outputs()
-	p.Checks = b.checks()
-	p.Entries = b.entries(p)
-	p.ID = fingerprint(p)
-	return p
-}
-
-// edges lists who waits for whom, sorted.
-func (b *builder) edges() []Edge {
-	edges := []Edge{}
-	for _, r := range b.manifest.Resources() {
-		if b.steps[r.Address] == nil {
-			continue
-		}
-		for _, e := range r.Edges {
-			edges = append(edges, Edge{From: e.To, To: r.Address, Origin: string(e.Origin)})
-		}
-	}
-	edges = append(edges, b.removalEdges()...)
-	slices.SortFunc(edges, compareEdges)
-	return slices.CompactFunc(edges, func(a, b Edge) bool { return a.From == b.From && a.To == b.To })
-}
-
-// entries fingerprints what the state file says of every resource here, also
-// under the address that it had.
-func (b *builder) entries(p *Plan) map[string]string {
-	pins := make(map[string]string, len(p.Resources))
-	for addr := range p.Resources {
-		pins[addr] = EntryPin(b.recorded, addr)
-	}
-	for _, m := range p.Moves {
-		pins[m.From] = EntryPin(b.recorded, m.From)
-	}
-	return pins
-}
-
-// EntryPin is the fingerprint of what a state file says of a resource, "" when
-// it says nothing.
-func EntryPin(s state.Snapshot, addr string) string {
-	entry, ok := s.Resources[addr]
-	if !ok {
-		return ""
-	}
-	return state.EntryHash(entry)
 }
 
 // report adds diagnostics, with the place of the resource where they have none.

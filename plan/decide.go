@@ -17,8 +17,8 @@ import (
 // decide works out what to do with one resource, whose dependencies are all
 // decided. It returns nil when that cannot be known; the reason is reported.
 func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
-	before := predecessors(r)
-	if _, diags := b.manifest.Preconditions(r.Address, b.scope(r.Address, before, b.outlook)); diags.HasErrors() {
+	before, recording := predecessors(r), b.options.Selection.RefreshOnly
+	if _, diags := b.manifest.Preconditions(r.Address, b.scope(r.Address, before, b.outlook)); diags.HasErrors() && !recording {
 		b.report(r, "", diags) // what is not known yet is looked at again right before its turn
 		return nil
 	}
@@ -35,25 +35,21 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 		return nil
 	}
 	if step.Reason = b.whyDeferred(before, step); step.Reason != "" {
-		step.Change = Deferred
+		if step.Change = Deferred; recording {
+			b.recordOnly(r.Address, step)
+		}
 		return step
 	}
 	step.Reason = b.whyMayChange(before)
-	step.MayChange = step.Reason != ""
-	b.progress(Asking{r.Address})
-	in, err := b.input(r, step)
-	if err != nil {
-		b.report(r, "", diag.From("Cannot ask for the state", err))
+	if step.MayChange = step.Reason != ""; b.believed(r, step, before) {
+		b.believe(step, b.prior.Resources[r.Address])
+	} else if !b.ask(ctx, r, step) {
 		return nil
 	}
-	answer, err := b.prober.State(ctx, step.Target(r.Address), step.Init, in)
-	if err != nil {
-		b.report(r, "", diag.From("Cannot read the state", err))
-		return nil
+	if recording {
+		b.recordOnly(r.Address, step)
+		return step
 	}
-	step.take(answer)
-	step.hide(b.prior.Resources[r.Address], b.manifest.Secrets())
-	b.compareWithPrior(r.Address, step)
 	if step.ReadOnly && step.Change != Valid {
 		b.report(r, "", diag.Diagnostics{{Severity: diag.Error, Summary: "Read-only resource is not as declared",
 			Detail:  fmt.Sprintf("It is read_only, so nothing will be done about it, but its image says %s (wanted: VALID). Mend it by its own means, or change its config to what is there.", word(step.Change)),
@@ -65,6 +61,25 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 		return nil
 	}
 	return step
+}
+
+// ask asks the image of a resource for the state, and notes what that means.
+func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool {
+	b.progress(Asking{r.Address})
+	in, err := b.input(r, step)
+	if err != nil {
+		b.report(r, "", diag.From("Cannot ask for the state", err))
+		return false
+	}
+	answer, err := b.prober.State(ctx, step.Target(r.Address), step.Init, in)
+	if err != nil {
+		b.report(r, "", diag.From("Cannot read the state", err))
+		return false
+	}
+	step.take(answer)
+	step.hide(b.prior.Resources[r.Address], b.manifest.Secrets())
+	b.compareWithPrior(r.Address, step)
+	return true
 }
 
 // scope is what the expressions of a resource may know.
@@ -147,6 +162,14 @@ func (b *builder) whyDeferred(before []string, s *Step) string {
 		switch dep := b.step(addr); dep.Change {
 		case Create:
 			return fmt.Sprintf("%s does not exist yet", config.Reference(addr))
+		case Replace:
+			return fmt.Sprintf("%s will be replaced", config.Reference(addr))
+		case Forget:
+			return fmt.Sprintf("%s is gone", config.Reference(addr))
+		case Left:
+			if dep.Stale == nil {
+				return fmt.Sprintf("%s has no state that could be asked for", config.Reference(addr))
+			}
 		case Deferred:
 			return fmt.Sprintf("%s is deferred", config.Reference(addr))
 		}

@@ -52,6 +52,9 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		Timeouts: Timeouts{State: entry.StateTimeout, Action: entry.ActionTimeout}, Init: protocol.Type{Reference: entry.Type, Digest: entry.Digest}}
 	block := b.removedBlock(addr)
 	switch {
+	case b.options.Selection.RefreshOnly:
+		step.Change, step.Reason = Left, "no manifest declares it: what becomes of it is not for a plan that only records"
+		return step, nil
 	case block != nil && !block.Destroy:
 		step.ReadOnly = entry.ReadOnly
 		step.Reason = fmt.Sprintf("a removed block lets go of it (%s): it is left as it is", block.Range)

@@ -13,6 +13,9 @@ import (
 // who uses it has to: the seal of a plan file says that it is whole, not who
 // wrote it. It gives what is wrong, or "".
 func (p *Plan) validate() string {
+	if p.Errored {
+		return "it is of a plan that could not be finished"
+	}
 	for addr, s := range p.Resources {
 		switch {
 		case s == nil || addr == "" || diag.Visible(addr) != addr:
@@ -26,7 +29,7 @@ func (p *Plan) validate() string {
 			}
 		}
 		for _, target := range s.Aliases {
-			if p.Resources[target] == nil && s.Change != Destroy && s.Change != Forget { // what goes knows others by the state file
+			if p.Resources[target] == nil && s.Change != Destroy && s.Change != Forget && s.Change != Left { // what goes knows others by the state file
 				return "an alias leads nowhere"
 			}
 		}

@@ -34,6 +34,11 @@ func (s *Step) View() View {
 	switch s.Change {
 	case Valid:
 		v.State, v.Status, v.Partial = s.State, protocol.Valid, s.MayChange
+	case Record, Left: // nothing will be done: what was found is what there is
+		v.State, v.Status, v.Partial = s.State, protocol.Valid, false
+		if s.State == nil {
+			v.State, v.Status, v.Partial = s.Stale, protocol.Stale, true
+		}
 	case Update:
 		v.State, v.Status = overlay(s.Stale, s.Forecast), protocol.Stale
 	default:

@@ -183,6 +183,9 @@ func (s *session) decide(c *cli.Context, prior state.Snapshot, t *task) error {
 
 // imagesHere refuses a plan whose images are gone, before anything is run.
 func (s *session) imagesHere(ctx context.Context, p *plan.Plan) error {
+	if p.Selection.RefreshOnly {
+		return nil // it runs none
+	}
 	images, named := maps.Clone(p.Images), slices.Collect(maps.Values(p.Images))
 	for _, step := range p.Resources {
 		if !slices.Contains(named, step.Init.Digest) && step.Change != plan.Forget {

@@ -123,6 +123,9 @@ func (s *session) build(c *cli.Context, m *config.Manifest, prior state.Snapshot
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)
 		}
+		if p != nil {
+			s.out.planView(p)
+		}
 		return nil, nil, s.hidden(diags)
 	}
 	s.err.diagnostics(s.hidden(diags))

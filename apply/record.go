@@ -1,0 +1,68 @@
+package apply
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"deployster/plan"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// record makes what was reached durable, shows it to the dependants, and holds
+// it to its postconditions.
+func (r *run) record(step *plan.Step, out *outcome, in protocol.StateInput, reached json.RawMessage, sensitive []string, seen time.Time) {
+	if step.Intent() == protocol.Absent {
+		if err := r.journal.Removed(out.addr); err != nil {
+			out.failJournal(err)
+		}
+		return
+	}
+	r.keep(step, out, in, reached, sensitive, seen)
+	r.postconditions(step, out)
+}
+
+// keep records a resource that was seen to be VALID.
+func (r *run) keep(step *plan.Step, out *outcome, in protocol.StateInput, reached json.RawMessage, sensitive []string, seen time.Time) {
+	entry := state.Entry{Type: step.Type, Digest: step.Init.Digest, Config: in.Config, State: reached,
+		Dependencies: r.before[out.addr], Aliases: step.Aliases, ValidAt: seen.UTC(), Settings: step.Settings, Mounts: step.Mounts,
+		ReadOnly: step.ReadOnly, PreventDestroy: step.Protect, OnRemove: step.OnRemove,
+		StateTimeout: step.Timeouts.State, ActionTimeout: step.Timeouts.Action,
+		Sensitive: state.Sensitive{Config: sensitive, Env: step.SecretEnv,
+			State: r.hiddenIn(out.addr, in.Config, reached, sensitive)}}
+	r.mu.Lock()
+	r.views[out.addr] = plan.View{Type: step.Type, Config: in.Config, State: reached, Status: protocol.Valid, Aliases: step.Aliases, Hidden: entry.Sensitive.State, Schema: step.Init.StateSchema}
+	r.mu.Unlock()
+	prior, known := r.prior.Resources[out.addr]
+	if !known || out.acted || r.isStopped(out.addr) || state.EntryHash(prior) != state.EntryHash(entry) { // else there is nothing new to say
+		if err := r.journal.Valid(out.addr, entry); err != nil {
+			out.failJournal(err)
+		}
+	}
+}
+
+// hiddenIn says which parts of a state must not be shown.
+func (r *run) hiddenIn(addr string, config, reached json.RawMessage, sensitive []string) []string {
+	secrets := slices.Concat(plan.Secrets(config, sensitive), r.manifest.Secrets(), plan.EntrySecrets(r.prior.Resources[addr]))
+	return plan.SensitivePointers(reached, secrets, sensitive)
+}
+
+// recordFound writes down what a plan found that only records. Nothing is asked
+// again, and nothing is run: what was shown is what is recorded.
+func (r *run) recordFound(step *plan.Step, out *outcome) {
+	out.report.Status = OK
+	if step.State != nil {
+		r.keep(step, out, protocol.StateInput{Config: step.Config}, step.State, step.Sensitive, r.plan.Created)
+		return
+	}
+	entry, known := r.prior.Resources[out.addr]
+	if !known {
+		return // a plan records only what was VALID once
+	}
+	entry.Touched = false
+	entry.Found = &state.Found{State: step.Stale, Sensitive: step.Hidden, At: r.plan.Created}
+	if err := r.journal.Valid(out.addr, entry); err != nil {
+		out.failJournal(err)
+	}
+}
