@@ -54,7 +54,7 @@ func TestPlanWithAFailedReadShowsTheOthers(t *testing.T) {
 		if got := changes(p); got != c.want {
 			t.Errorf("%s: planned %s, want %s", name, got, c.want)
 		}
-		if why := p.Resources["kept"].Reason; why != "Protected resource would be removed" {
+		if why := p.Resources["kept"].Reason; why != "protected resource would be removed" {
 			t.Errorf("%s: kept: %q", name, why)
 		}
 		if u := p.Resources["user"]; u != nil && u.Reason == "" {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"encoding/json"
+	"strings"
 
 	"deployster/config"
 	"deployster/internal/diag"
@@ -64,8 +65,16 @@ func (b *builder) firstError(addr string) string {
 	defer b.mu.Unlock()
 	for _, d := range b.diags {
 		if d.Severity == diag.Error && d.Address == addr {
-			return d.Summary
+			return sentence(d.Summary)
 		}
 	}
 	return ""
+}
+
+// sentence makes of a headline what may stand within a sentence.
+func sentence(headline string) string {
+	if len(headline) > 1 && headline[0] >= 'A' && headline[0] <= 'Z' && headline[1] >= 'a' && headline[1] <= 'z' {
+		return strings.ToLower(headline[:1]) + headline[1:]
+	}
+	return headline
 }

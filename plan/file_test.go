@@ -25,7 +25,7 @@ func samplePlan() *Plan {
 		Images: map[string]string{"docker.io/acme/file:1": "sha256:1"}, Pulled: []string{"docker.io/acme/file:1"}, Layers: [][]string{{"conf"}, {"svc"}},
 		Edges: []Edge{{From: "conf", To: "svc", Origin: "reference"}},
 		Resources: map[string]*Step{
-			"conf": {Type: "acme/file:1", Change: Update, MayChange: true, Adopted: true, Drifted: true, Trusted: true, Reason: "because", Notes: []string{"n"}, Old: &Step{Type: "acme/file:0", Change: Destroy, Config: json.RawMessage(`{}`)},
+			"conf": {Type: "acme/file:1", Change: Update, MayChange: true, Adopted: true, Drifted: true, Trusted: true, Reason: "because", Notes: []string{"n"}, Was: &Was{State: json.RawMessage(`{}`), Sensitive: []string{"/a"}}, Old: &Step{Type: "acme/file:0", Change: Destroy, Config: json.RawMessage(`{}`)},
 				Config: json.RawMessage(`{"a":"<&>","n":99999999999999999999.5}`), Sensitive: []string{"/a"}, Hidden: []string{"/a"},
 				Stale: json.RawMessage(`{"a":"b"}`), Forecast: json.RawMessage(`{"a":1}`), Shutdown: &protocol.Action{Name: "stop"},
 				Actions: []protocol.Action{{Name: "write", Description: "Write it", Command: command}},

@@ -87,6 +87,7 @@ type Step struct {
 	Reason    string            `json:"reason,omitempty"`          // why it is deferred, may change, is destroyed, forgotten or left
 	Notes     []string          `json:"notes,omitempty"`           // what else a person should know before saying yes, in sentences
 	Old       *Step             `json:"old,omitempty"`             // replace: how the thing that is there is destroyed
+	Was       *Was              `json:"was,omitempty"`             // record: what the state file holds
 	Config    json.RawMessage   `json:"config"`                    // an unknown value stands as {"$unknown": "what makes it so"}
 	Unknown   map[string]string `json:"unknown,omitempty"`         // JSON pointer into Config -> what makes it unknown
 	Sensitive []string          `json:"sensitive,omitempty"`       // JSON pointers into Config
@@ -111,6 +112,12 @@ type Step struct {
 	Protect   bool              `json:"prevent_destroy,omitempty"`
 	OnRemove  string            `json:"on_remove,omitempty"`
 	Source    string            `json:"source,omitempty"` // file:line of its block
+}
+
+// Was is the state of a resource as it was recorded or found last.
+type Was struct {
+	State     json.RawMessage `json:"state"`
+	Sensitive []string        `json:"sensitive,omitempty"` // JSON pointers into State
 }
 
 // Timeouts are the resource's own; 0 = not set.

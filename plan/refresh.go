@@ -25,4 +25,10 @@ func (b *builder) recordOnly(addr string, s *Step) {
 	default:
 		s.Change = Record
 	}
+	if s.Change == Record && known {
+		s.Was = &Was{State: entry.State, Sensitive: entry.Sensitive.State}
+		if entry.Found != nil {
+			s.Was = &Was{State: entry.Found.State, Sensitive: entry.Found.Sensitive}
+		}
+	}
 }

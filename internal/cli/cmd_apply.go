@@ -29,7 +29,7 @@ func applyCommand(e Env) *cli.Command {
 		ArgsUsage: "[PLAN | PATH ...]",
 		Description: "With a saved plan it asks nothing, and needs no manifests. Without, it shows the plan and asks.\n" +
 			"Exit codes: 0 done, 1 error, 130 interrupted.",
-		Flags:  slices.Concat(varFlags(), selectionFlags(), applyFlags(), requireFlags(), []cli.Flag{inputFlag()}, eventFlags()),
+		Flags:  slices.Concat(varFlags(), selectionFlags(), refreshFlags(), applyFlags(), requireFlags(), []cli.Flag{inputFlag()}, eventFlags()),
 		Action: func(c *cli.Context) error { return runApply(c, e, false) },
 	}
 }

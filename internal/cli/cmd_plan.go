@@ -30,7 +30,7 @@ func planCommand(e Env) *cli.Command {
 		ArgsUsage: "[PATH ...]",
 		Description: "PATH names manifests or directories of them; the default is the working directory.\n" +
 			"Exit codes: 0 done, 1 error, and with -detailed-exitcode 2 when there is something to do.",
-		Flags: slices.Concat(varFlags(), selectionFlags(), []cli.Flag{
+		Flags: slices.Concat(varFlags(), selectionFlags(), refreshFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for `deployster apply FILE`"},
 			&cli.StringFlag{Name: "sign-key", Usage: "sign the saved plan with the ed25519 key in `FILE`"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit 2 when there is something to do"},

@@ -133,25 +133,7 @@ func (s *session) masked(p *plan.Plan) *plan.Plan {
 	shown := *p
 	shown.Resources = map[string]*plan.Step{}
 	for addr, step := range p.Resources {
-		c := *step
-		secrets := stepSecrets(step)
-		c.Config = strictjson.Mask(step.Config, step.Sensitive)
-		c.State, c.Stale = strictjson.Mask(step.State, step.Hidden), strictjson.Mask(step.Stale, step.Hidden)
-		c.Forecast = strictjson.Mask(step.Forecast, plan.SensitivePointers(step.Forecast, secrets, step.Sensitive))
-		c.Settings.Env = maps.Clone(step.Settings.Env)
-		for _, name := range step.SecretEnv {
-			c.Settings.Env[name] = strictjson.Masked
-		}
-		c.Reasons = s.maskedReasons(step, secrets)
-		c.Actions = slices.Clone(step.Actions)
-		for i := range c.Actions {
-			c.Actions[i] = s.maskedAction(c.Actions[i])
-		}
-		if step.Shutdown != nil {
-			first := s.maskedAction(*step.Shutdown)
-			c.Shutdown = &first
-		}
-		shown.Resources[addr] = &c
+		shown.Resources[addr] = s.maskedStep(step)
 	}
 	shown.Checks = slices.Clone(p.Checks)
 	for i, c := range shown.Checks {
@@ -177,6 +159,35 @@ func (s *session) masked(p *plan.Plan) *plan.Plan {
 	return &shown
 }
 
+// maskedStep is the same for one resource.
+func (s *session) maskedStep(step *plan.Step) *plan.Step {
+	c := *step
+	secrets := stepSecrets(step)
+	c.Config = strictjson.Mask(step.Config, step.Sensitive)
+	c.State, c.Stale = strictjson.Mask(step.State, step.Hidden), strictjson.Mask(step.Stale, step.Hidden)
+	c.Forecast = strictjson.Mask(step.Forecast, plan.SensitivePointers(step.Forecast, secrets, step.Sensitive))
+	if step.Was != nil {
+		c.Was = &plan.Was{State: strictjson.Mask(step.Was.State, step.Was.Sensitive), Sensitive: step.Was.Sensitive}
+	}
+	c.Settings.Env = maps.Clone(step.Settings.Env)
+	for _, name := range step.SecretEnv {
+		c.Settings.Env[name] = strictjson.Masked
+	}
+	c.Reasons = s.maskedReasons(step, secrets)
+	c.Actions = slices.Clone(step.Actions)
+	for i := range c.Actions {
+		c.Actions[i] = s.maskedAction(c.Actions[i])
+	}
+	if step.Shutdown != nil {
+		first := s.maskedAction(*step.Shutdown)
+		c.Shutdown = &first
+	}
+	if step.Old != nil {
+		c.Old = s.maskedStep(step.Old)
+	}
+	return &c
+}
+
 // stepSecrets gives what must not be shown of a step: what its config holds, and
 // what the state that was found holds.
 func stepSecrets(step *plan.Step) []string {
@@ -185,6 +196,12 @@ func stepSecrets(step *plan.Step) []string {
 		if len(there) > 0 {
 			secrets = append(secrets, plan.Secrets(there, step.Hidden)...)
 		}
+	}
+	if step.Was != nil {
+		secrets = append(secrets, plan.Secrets(step.Was.State, step.Was.Sensitive)...)
+	}
+	if step.Old != nil {
+		secrets = append(secrets, stepSecrets(step.Old)...)
 	}
 	return secrets
 }

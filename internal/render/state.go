@@ -49,6 +49,12 @@ func Entry(addr string, entry state.Entry, o Options) string {
 	if len(entry.Dependencies) > 0 {
 		fmt.Fprintf(&b, "  depends on %s\n", diag.Visible(listed(entry.Dependencies, o)))
 	}
+	if entry.Touched {
+		fmt.Fprintf(&b, "  %s\n", Yellow("an action was started on it since, and how it is now was not seen"))
+	}
+	if f := entry.Found; f != nil {
+		fmt.Fprintf(&b, "  %s %s\n", Yellow("found otherwise at "+f.At.Format(time.RFC3339)+":"), delta.TextWithin(delta.Value{JSON: f.State, Sensitive: f.Sensitive}, 2, MaxPage, o.Hide))
+	}
 	fmt.Fprintf(&b, "  state = %s\n", delta.TextWithin(delta.Value{JSON: entry.State, Sensitive: entry.Sensitive.State}, 2, MaxPage, o.Hide))
 	return b.String()
 }

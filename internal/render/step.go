@@ -48,6 +48,8 @@ func Changes(s *plan.Step, hide func(string) string) (d delta.Diff, notes map[st
 	switch s.Change {
 	case plan.Create, plan.Deferred, plan.Replace:
 		d = delta.List(want, o)
+	case plan.Record:
+		d = recorded(s, o)
 	case plan.Update:
 		if d = fromReasons(s, o); len(d.Rows) == 0 {
 			d = compared(s, want, o)
@@ -59,6 +61,19 @@ func Changes(s *plan.Step, hide func(string) string) (d delta.Diff, notes map[st
 		}
 	}
 	return d, notes
+}
+
+// recorded holds what was found to what the state file holds.
+func recorded(s *plan.Step, o delta.Options) delta.Diff {
+	found := delta.Value{JSON: s.State, Sensitive: slices.Concat(s.Sensitive, s.Hidden)}
+	if s.State == nil {
+		found.JSON = s.Stale
+	}
+	if s.Was == nil {
+		return delta.List(found, o)
+	}
+	o.Missing, o.Extra = true, true
+	return delta.Compare(delta.Value{JSON: s.Was.State, Sensitive: slices.Concat(found.Sensitive, s.Was.Sensitive)}, found, o)
 }
 
 // fromReasons takes the image's own account, where it gives values: only it

@@ -63,7 +63,7 @@ func legend(p *plan.Plan) string {
 // summary is the last line of a plan.
 func summary(p *plan.Plan) string {
 	s := p.Summary
-	if !p.HasChanges() {
+	if !p.HasChanges() && !p.Errored {
 		return Bold("No changes.") + " " + unchanged(p)
 	}
 	n := counts(s)
@@ -80,6 +80,9 @@ func summary(p *plan.Plan) string {
 	parts = append(parts, fmt.Sprintf("%d as declared", s.Valid))
 	if left := len(p.LeftOut); left > 0 {
 		parts = append(parts, fmt.Sprintf("%d left out", left))
+	}
+	if p.Errored {
+		return Bold("Not a whole plan, because of errors:") + " " + strings.Join(parts, ", ") + ". It cannot be applied."
 	}
 	return Bold("Plan:") + " " + strings.Join(parts, ", ") + "."
 }
