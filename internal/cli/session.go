@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	rt "runtime"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -14,8 +15,10 @@ import (
 	"deployster/config"
 	"deployster/containerd"
 	"deployster/internal/diag"
+	"deployster/internal/invoke"
 	"deployster/internal/sealed"
 	"deployster/internal/typeclient"
+	"deployster/internal/worker"
 	"deployster/plan"
 	"deployster/state"
 )
@@ -33,6 +36,7 @@ type session struct {
 	out      printer   // results
 	err      printer   // everything else
 	runtime  *containerd.Runtime
+	pool     *worker.Pool // runs images with the runtime, in workers where it can
 	beat     *heartbeat
 	watch    watchers        // of the plan and the apply
 	vault    *vault          // what must never be shown
@@ -208,6 +212,7 @@ func (s *session) open(ctx context.Context, c *cli.Context) error {
 		return err
 	}
 	s.runtime = runtime
+	s.pool = worker.New(worker.Options{Runner: runtime, Launcher: runtime, Kind: invoke.Query, Max: rt.NumCPU()})
 	return nil
 }
 
@@ -250,14 +255,17 @@ func (s *session) client(prior state.Snapshot, pins map[string]string, y *supply
 		s.watch = append(s.watch, s.beat, s.progress())
 	}
 	records := s.env.account.record(s.dir)
-	return typeclient.New(typeclient.Options{Runner: s.runtime, Version: Version, Verbose: s.verbose,
-		Workspace: s.dir, Pins: pins, Obtain: y.use, Log: s.watch.line, Record: records.Add})
+	return typeclient.New(typeclient.Options{Runner: s.pool, Version: Version, Verbose: s.verbose,
+		Workspace: s.dir, Pins: pins, Obtain: y.use, Log: s.watch.line, Record: records.Add, Inits: newInitCache(s.dir)})
 }
 
 // close ends what was opened.
 func (s *session) close() {
 	if s.beat != nil {
 		s.beat.stop()
+	}
+	if s.pool != nil {
+		s.pool.Close()
 	}
 	if s.runtime != nil {
 		if err := s.runtime.Close(); err != nil {
