@@ -162,6 +162,11 @@ func (w *worker) await(ctx context.Context, id int64, q *request, late <-chan ti
 		case <-q.done:
 			return q.result(), reason
 		case <-w.dead:
+			select {
+			case <-q.done: // before that
+				return q.result(), reason
+			default:
+			}
 			res := q.result()
 			if reason == nil {
 				res.Stderr = append(res.Stderr, w.result.Stderr...) // why it died
