@@ -58,5 +58,16 @@ func run(stdout io.Writer) int {
 		Interactive: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd())),
 		Color:       term.IsTerminal(int(os.Stdout.Fd())),
 		ErrColor:    term.IsTerminal(int(os.Stderr.Fd())),
+		Size:        terminalSize,
 	})
+}
+
+// terminalSize is the size of the terminal that stderr is, as it is now; where
+// it does not say, that of an old one.
+func terminalSize() (width, height int) {
+	width, height, err := term.GetSize(int(os.Stderr.Fd()))
+	if err != nil || width <= 0 || height <= 0 {
+		return 80, 24
+	}
+	return width, height
 }

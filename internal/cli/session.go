@@ -38,6 +38,8 @@ type session struct {
 	runtime  *containerd.Runtime
 	pool     *worker.Pool // runs images with the runtime, in workers where it can
 	beat     *heartbeat
+	screen   *screen         // where stderr goes
+	live     *live           // what is drawn there while something is going on
 	watch    watchers        // of the plan and the apply
 	vault    *vault          // what must never be shown
 	keys     *sealed.Keyring // of what is encrypted
@@ -59,7 +61,7 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 	color := e.wantsColor()
 	verbose := c.Bool("verbose")
 	v := e.account.vault
-	stderr := &lockedWriter{w: e.Stderr}
+	stderr := &screen{w: e.Stderr, size: e.liveSize(), colors: e.ErrColor && color}
 	s := &session{env: e, dir: dir, verbose: verbose, started: time.Now(), vault: v,
 		out: printer{out: e.Stdout, hide: v.hide, style: style{on: e.Color && color}, verbose: verbose},
 		err: e.stderr(stderr)}
@@ -67,7 +69,7 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 	if e.account.json {
 		s.out.out = io.Discard // the events say it
 	}
-	s.pulls = newPullView(s.err, stderr, e.ErrColor)
+	s.drawOn(stderr)
 	s.keys = sealed.New(sealed.AsFound, func() (sealed.Keys, error) { return s.loadKeys(config.Encryption{}) })
 	if text := e.get("DEPLOYSTER_MAX_IMAGE"); text != "" {
 		size, err := config.ParseBytes(text)
@@ -249,9 +251,13 @@ func (s *session) client(prior state.Snapshot, pins map[string]string, y *supply
 	for _, entry := range prior.Resources {
 		s.vault.add(plan.EntrySecrets(entry))
 	}
-	s.beat = startHeartbeat(heartbeatEvery, func(line string) { s.err.printf("%s\n", s.err.style.dim(line)) })
 	s.watch = watchers{told{s.env.account.stream}}
-	if !s.env.account.json {
+	switch {
+	case s.env.account.json:
+	case s.screen.size != nil:
+		s.watch = append(s.watch, s.live, s.progress())
+	default:
+		s.beat = startHeartbeat(heartbeatEvery, func(line string) { s.err.printf("%s\n", s.err.style.dim(line)) })
 		s.watch = append(s.watch, s.beat, s.progress())
 	}
 	records := s.env.account.record(s.dir)
@@ -261,6 +267,7 @@ func (s *session) client(prior state.Snapshot, pins map[string]string, y *supply
 
 // close ends what was opened.
 func (s *session) close() {
+	s.screen.end()
 	if s.beat != nil {
 		s.beat.stop()
 	}
