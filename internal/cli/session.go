@@ -260,7 +260,7 @@ func (s *session) client(prior state.Snapshot, pins map[string]string, y *supply
 		s.beat = startHeartbeat(heartbeatEvery, func(line string) { s.err.printf("%s\n", s.err.style.dim(line)) })
 		s.watch = append(s.watch, s.beat, s.progress())
 	}
-	records := s.env.account.record(s.dir)
+	records := s.env.account.record(s.dir, s.keys)
 	return typeclient.New(typeclient.Options{Runner: s.pool, Version: Version, Verbose: s.verbose,
 		Workspace: s.dir, Pins: pins, Obtain: y.use, Log: s.watch.line, Record: records.Add, Inits: newInitCache(s.dir)})
 }
