@@ -2,14 +2,13 @@ package cli
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"deployster/config"
 	"deployster/internal/diag"
 	"deployster/internal/diagram"
-	"deployster/plan"
+	"deployster/internal/planpage"
 )
 
 func graphCommand(e Env) *cli.Command {
@@ -47,7 +46,7 @@ func runGraph(c *cli.Context, e Env) error {
 		if err != nil {
 			return err
 		}
-		d = planDiagram(p)
+		d = planpage.Diagram(p)
 	} else {
 		m, diags, err := s.read(c, config.Check)
 		if err != nil {
@@ -68,57 +67,18 @@ func runGraph(c *cli.Context, e Env) error {
 func manifestDiagram(m *config.Manifest) diagram.Diagram {
 	d := diagram.Diagram{Title: "deployster"}
 	for _, r := range m.Resources() {
-		group, name := splitModules(r.Address)
+		group, name := planpage.SplitModules(r.Address)
 		d.Nodes = append(d.Nodes, diagram.Node{ID: r.Address, Group: group, Lines: []string{name, r.TypeRef}, Note: r.Range.String()})
 		for _, edge := range r.Edges {
 			d.Edges = append(d.Edges, diagram.Edge{From: r.Address, To: edge.To, Weak: edge.Origin == config.FromDependsOn})
 		}
 	}
 	for _, block := range m.Pending() {
-		group, name := splitModules(block.Address)
+		group, name := planpage.SplitModules(block.Address)
 		d.Nodes = append(d.Nodes, diagram.Node{ID: block.Address, Group: group, Lines: []string{name + "[...]", "known later"}, Note: block.Range.String()})
 		for _, needed := range block.Needs {
 			d.Edges = append(d.Edges, diagram.Edge{From: block.Address, To: needed})
 		}
 	}
 	return d
-}
-
-// planDiagram draws what a plan would do.
-func planDiagram(p *plan.Plan) diagram.Diagram {
-	d := diagram.Diagram{Title: "deployster plan"}
-	for addr, step := range p.Resources {
-		group, name := splitModules(addr)
-		what := string(step.Change)
-		if step.MayChange {
-			what += ", may change"
-		}
-		d.Nodes = append(d.Nodes, diagram.Node{ID: addr, Group: group, Kind: string(step.Change), Lines: []string{name, step.Type, what}, Note: step.Source})
-	}
-	for _, edge := range p.Edges {
-		d.Edges = append(d.Edges, diagram.Edge{From: edge.To, To: edge.From, Weak: edge.Origin == string(config.FromDependsOn)})
-	}
-	return d
-}
-
-// splitModules takes the modules off an address: module.a["x.y"].web is web in
-// module.a["x.y"].
-func splitModules(address string) (modules []string, name string) {
-	const prefix = "module."
-	for strings.HasPrefix(address, prefix) {
-		end := len(prefix)
-		for quoted := false; end < len(address) && (quoted || address[end] != '.'); end++ {
-			switch address[end] {
-			case '\\':
-				end++
-			case '"':
-				quoted = !quoted
-			}
-		}
-		if end >= len(address) {
-			break
-		}
-		modules, address = append(modules, address[:end]), address[end+1:]
-	}
-	return modules, address
 }

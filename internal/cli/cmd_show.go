@@ -1,18 +1,16 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/json"
-	"maps"
+	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"deployster/internal/delta"
 	"deployster/internal/diag"
-	"deployster/internal/strictjson"
+	"deployster/internal/planpage"
+	"deployster/internal/render"
 	"deployster/plan"
-	"deployster/protocol"
 	"deployster/state"
 )
 
@@ -23,6 +21,7 @@ func showCommand(e Env) *cli.Command {
 		ArgsUsage: "[PLAN]",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "as JSON, without sensitive values"},
+			&cli.BoolFlag{Name: "html", Usage: "a saved plan as a page for a browser, without sensitive values"},
 			&cli.BoolFlag{Name: "digest", Usage: "of a saved plan: nothing but the digest of what it means"},
 			requireSignatureFlag(),
 		},
@@ -38,10 +37,13 @@ func runShow(c *cli.Context, e Env) error {
 	if c.NArg() > 1 {
 		return diag.Errorf("Wrong command line", "show takes one plan file at the most.")
 	}
+	if only := slices.DeleteFunc([]string{"json", "html", "digest"}, func(f string) bool { return !c.Bool(f) }); len(only) > 1 {
+		return diag.Errorf("Wrong command line", "-%s and -%s are two ways to print: give one of them.", only[0], only[1])
+	}
 	if c.NArg() == 1 {
 		return s.showPlan(c)
 	}
-	for _, flag := range []string{"digest", "require-signature"} {
+	for _, flag := range []string{"html", "digest", "require-signature"} {
 		if c.IsSet(flag) {
 			return diag.Errorf("Wrong command line", "-%s is about a saved plan, and none was named: `deployster show -%s PLAN`.", flag, flag)
 		}
@@ -97,6 +99,9 @@ func (s *session) showPlan(c *cli.Context) error {
 	if signature != nil {
 		signedBy = string(signature.By())
 	}
+	if c.Bool("html") {
+		return s.page(planpage.Page{Plan: p, File: filepath.Base(file), Digest: digest, SignedBy: signedBy})
+	}
 	if !c.Bool("json") {
 		s.out.planView(p)
 		if signedBy != "" {
@@ -112,128 +117,13 @@ func (s *session) showPlan(c *cli.Context) error {
 	return nil
 }
 
-// planJSON gives plan.json without sensitive values, and what the plan file
-// says of it.
-func (s *session) planJSON(p *plan.Plan, digest, signedBy string) ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(struct {
-		*plan.Plan
-		Digest   string `json:"digest"`
-		SignedBy string `json:"signed_by,omitempty"`
-	}{s.masked(p), digest, signedBy})
-	return out.Bytes(), err
-}
-
-// masked gives a plan without sensitive values: those that are marked, and
-// those that images repeated elsewhere.
-func (s *session) masked(p *plan.Plan) *plan.Plan {
-	shown := *p
-	shown.Resources = map[string]*plan.Step{}
-	for addr, step := range p.Resources {
-		shown.Resources[addr] = s.maskedStep(step)
+// page writes a page. Secrets are hidden in each of its texts: in the page as a
+// whole that would hide words of its markup too.
+func (s *session) page(p planpage.Page) error {
+	p.Hide = s.vault.hide
+	p.Changes = func(step *plan.Step) (delta.Diff, map[string][]string) { return render.Changes(step, s.vault.hide) }
+	if err := planpage.Write(s.out.out, p); err != nil {
+		return diag.Errorf("Cannot write the page", "%s.", err)
 	}
-	shown.Checks = slices.Clone(p.Checks)
-	for i, c := range shown.Checks {
-		c.Messages = slices.Clone(c.Messages)
-		for j := range c.Messages {
-			c.Messages[j] = s.vault.hide(c.Messages[j])
-		}
-		shown.Checks[i] = c
-	}
-	shown.Outputs = maps.Clone(p.Outputs)
-	for name, o := range shown.Outputs {
-		if o.Sensitive {
-			o.Value = strictjson.Mask(o.Value, []string{""})
-			shown.Outputs[name] = o
-		}
-	}
-	shown.Variables = maps.Clone(p.Variables)
-	for name := range shown.Variables {
-		if slices.Contains(p.SensitiveVariables, name) {
-			shown.Variables[name] = strictjson.Mask(shown.Variables[name], []string{""})
-		}
-	}
-	return &shown
-}
-
-// maskedStep is the same for one resource.
-func (s *session) maskedStep(step *plan.Step) *plan.Step {
-	c := *step
-	secrets := stepSecrets(step)
-	c.Config = strictjson.Mask(step.Config, step.Sensitive)
-	c.State, c.Stale = strictjson.Mask(step.State, step.Hidden), strictjson.Mask(step.Stale, step.Hidden)
-	c.Forecast = strictjson.Mask(step.Forecast, plan.SensitivePointers(step.Forecast, secrets, step.Sensitive))
-	if step.Was != nil {
-		c.Was = &plan.Was{State: strictjson.Mask(step.Was.State, step.Was.Sensitive), Sensitive: step.Was.Sensitive}
-	}
-	c.Settings.Env = maps.Clone(step.Settings.Env)
-	for _, name := range step.SecretEnv {
-		c.Settings.Env[name] = strictjson.Masked
-	}
-	c.Reasons = s.maskedReasons(step, secrets)
-	c.Actions = slices.Clone(step.Actions)
-	for i := range c.Actions {
-		c.Actions[i] = s.maskedAction(c.Actions[i])
-	}
-	if step.Shutdown != nil {
-		first := s.maskedAction(*step.Shutdown)
-		c.Shutdown = &first
-	}
-	if step.Old != nil {
-		c.Old = s.maskedStep(step.Old)
-	}
-	return &c
-}
-
-// stepSecrets gives what must not be shown of a step: what its config holds, and
-// what the state that was found holds.
-func stepSecrets(step *plan.Step) []string {
-	secrets := plan.Secrets(step.Config, step.Sensitive)
-	for _, there := range []json.RawMessage{step.State, step.Stale} {
-		if len(there) > 0 {
-			secrets = append(secrets, plan.Secrets(there, step.Hidden)...)
-		}
-	}
-	if step.Was != nil {
-		secrets = append(secrets, plan.Secrets(step.Was.State, step.Was.Sensitive)...)
-	}
-	if step.Old != nil {
-		secrets = append(secrets, stepSecrets(step.Old)...)
-	}
-	return secrets
-}
-
-// maskedReasons hides the values of reasons that speak of something sensitive.
-func (s *session) maskedReasons(step *plan.Step, secrets []string) []protocol.Reason {
-	reasons := slices.Clone(step.Reasons)
-	for i, r := range reasons {
-		r.Have = strictjson.Mask(r.Have, plan.SecretPointers(r.Have, secrets))
-		r.Want = strictjson.Mask(r.Want, plan.SecretPointers(r.Want, secrets))
-		if touches(step.Sensitive, r.Path) {
-			r.Have, r.Want = strictjson.Mask(r.Have, []string{""}), strictjson.Mask(r.Want, []string{""})
-		}
-		r.Message = s.vault.hide(r.Message)
-		reasons[i] = r
-	}
-	return reasons
-}
-
-// touches says whether a path is one of the pointers, above or below one.
-func touches(pointers []string, path string) bool {
-	return slices.ContainsFunc(pointers, func(p string) bool {
-		return p == path || p == "" || path == "" || strings.HasPrefix(p, path+"/") || strings.HasPrefix(path, p+"/")
-	})
-}
-
-// maskedAction hides what an image put into an action.
-func (s *session) maskedAction(a protocol.Action) protocol.Action {
-	a.Name, a.Description = s.vault.hide(a.Name), s.vault.hide(a.Description)
-	a.Args = slices.Clone(a.Args)
-	for i := range a.Args {
-		a.Args[i] = s.vault.hide(a.Args[i])
-	}
-	return a
+	return nil
 }

@@ -27,6 +27,7 @@ type Node struct {
 	Lines []string // the text in it
 	Note  string   // shown when the pointer rests on it, where that is possible
 	Kind  string   // how it looks, and a word of the legend; "" = plain
+	Link  string   // where a click on it leads in a picture, a URL; "" = nowhere
 	Group []string // the modules that it is in, outermost first
 }
 
@@ -44,8 +45,12 @@ var kinds = []struct{ name, fill, line, text string }{
 	{"create", "#dafbe1", "#1a7f37", "#0a3d1a"},
 	{"update", "#fff8c5", "#9a6700", "#4d3300"},
 	{"destroy", "#ffebe9", "#cf222e", "#66101a"},
+	{"replace", "#fff1e5", "#bc4c00", "#5c2400"},
 	{"forget", "#eaeef2", "#6e7781", "#424a53"},
 	{"deferred", "#ddf4ff", "#0969da", "#053c80"},
+	{"record", "#ddf4ff", "#0969da", "#053c80"},
+	{"left", "#eaeef2", "#6e7781", "#424a53"},
+	{"read_failed", "#ffebe9", "#cf222e", "#66101a"},
 }
 
 // kindIndex is the place of a kind in kinds; what nobody knows looks plain.

@@ -20,7 +20,7 @@ var hostile = []string{`a"b`, `back\`, `</text><script>alert(1)</script>`, `"];e
 func sample() Diagram {
 	d := Diagram{Title: "a <title>"}
 	for i, name := range hostile {
-		d.Nodes = append(d.Nodes, Node{ID: name, Lines: []string{name, "acme/x"}, Note: name, Kind: kinds[i%len(kinds)].name})
+		d.Nodes = append(d.Nodes, Node{ID: name, Lines: []string{name, "acme/x"}, Note: name, Kind: kinds[i%len(kinds)].name, Link: "#" + name})
 		if i > 0 {
 			d.Edges = append(d.Edges, Edge{From: name, To: hostile[i/2], Weak: i%3 == 0})
 		}
@@ -65,7 +65,7 @@ func TestSVG(t *testing.T) {
 			}
 			switch tok := tok.(type) {
 			case xml.StartElement:
-				if !strings.Contains(" svg title defs marker path rect g text ", " "+tok.Name.Local+" ") {
+				if !strings.Contains(" svg title defs marker path rect g a text ", " "+tok.Name.Local+" ") {
 					t.Errorf("an element %s", tok.Name.Local)
 				}
 			case xml.CharData:
@@ -144,7 +144,7 @@ func TestLarge(t *testing.T) {
 // whatever the names are: Mermaid 11.17 parses this very text.
 func TestMermaid(t *testing.T) {
 	t.Parallel()
-	line := regexp.MustCompile(`^(flowchart BT|\s+n\d+\["[^"<>\x60&]*(<br>[^"<>\x60&]*)*"\](:::[a-z]+)?|\s+subgraph g\d+\["[^"<>\x60&]*"\]|\s+end|  n\d+ (-->|-\.->) n\d+|  classDef [a-z]+ fill:#\w+,stroke:#\w+,color:#\w+)$`)
+	line := regexp.MustCompile(`^(flowchart BT|\s+n\d+\["[^"<>\x60&]*(<br>[^"<>\x60&]*)*"\](:::[a-z_]+)?|\s+subgraph g\d+\["[^"<>\x60&]*"\]|\s+end|  n\d+ (-->|-\.->) n\d+|  classDef [a-z_]+ fill:#\w+,stroke:#\w+,color:#\w+)$`)
 	out := sample().Mermaid()
 	for l := range strings.Lines(out) {
 		if !line.MatchString(strings.TrimSuffix(l, "\n")) {

@@ -22,7 +22,9 @@ const (
 )
 
 // SVG draws the diagram. The picture needs nothing else: no font, no script, no
-// other file.
+// other file. A page that it stands in can give it other colours: its parts have
+// the classes paper, legend, frame, edges and node, and those of the legend and
+// the nodes their kind too.
 func (d Diagram) SVG() string {
 	d = d.tidy()
 	p := picture{d: d, b: &strings.Builder{}, l: newLayout(d, func(n Node) (float64, float64) {
@@ -101,11 +103,11 @@ func (p *picture) draw() string {
 	p.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="%d">`+"\n",
 		p.width, p.height, p.width, p.height, fontSize)
 	p.printf("<title>%s</title>\n", escape(oneLine(p.d.Title)))
-	p.printf(`<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="#57606a"/></marker></defs>` + "\n")
-	p.printf(`<rect width="100%%" height="100%%" fill="#ffffff"/>` + "\n")
+	p.printf(`<defs><marker id="_arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path class="edges" d="M0 0L8 4L0 8z" fill="#57606a"/></marker></defs>` + "\n")
+	p.printf(`<rect class="paper" width="100%%" height="100%%" fill="#ffffff"/>` + "\n")
 	p.legend()
 	p.frames(p.d.boxes())
-	p.printf(`<g fill="none" stroke="#57606a" marker-end="url(#arrow)">` + "\n")
+	p.printf(`<g class="edges" fill="none" stroke="#57606a" marker-end="url(#_arrow)">` + "\n")
 	for i, route := range p.l.routes {
 		p.edge(route, p.d.Edges[i].Weak)
 	}
@@ -123,7 +125,7 @@ func (p *picture) legend() {
 	x := float64(margin)
 	for _, i := range p.d.legend() {
 		k := kinds[i]
-		p.printf(`<rect x="%.0f" y="14" width="14" height="14" rx="3" fill="%s" stroke="%s"/><text x="%.0f" y="25" fill="#1f2328">%s</text>`+"\n", x, k.fill, k.line, x+20, k.name)
+		p.printf(`<g class="legend %s"><rect x="%.0f" y="14" width="14" height="14" rx="3" fill="%s" stroke="%s"/><text x="%.0f" y="25" fill="#1f2328">%s</text></g>`+"\n", k.name, x, k.fill, k.line, x+20, k.name)
 		x += legendStep(i)
 	}
 }
@@ -150,8 +152,8 @@ func (p *picture) frames(g *box) (left, top, right, bottom float64) {
 		if missing := charWidth*float64(len([]rune(g.name()))) + 16 - (right - left); missing > 0 {
 			left, right = left-missing/2, right+missing/2
 		}
-		p.printf(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="8" fill="#57606a" fill-opacity="0.05" stroke="#8c959f" stroke-dasharray="4 3"/>`, left, top, right-left, bottom-top)
-		p.printf(`<text x="%.1f" y="%.1f" fill="#57606a">%s</text>`+"\n", left+8, top+15, escape(g.name()))
+		p.printf(`<g class="frame"><rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="8" fill="#57606a" fill-opacity="0.05" stroke="#8c959f" stroke-dasharray="4 3"/>`, left, top, right-left, bottom-top)
+		p.printf(`<text x="%.1f" y="%.1f" fill="#57606a">%s</text></g>`+"\n", left+8, top+15, escape(g.name()))
 	}
 	p.printf("%s", insides)
 	return left, top, right, bottom
@@ -193,8 +195,11 @@ func (p *picture) edge(route []int, weak bool) {
 func (p *picture) node(i int) {
 	n, k := p.d.Nodes[i], kinds[kindIndex(p.d.Nodes[i].Kind)]
 	w, h := boxSize(n)
-	p.printf(`<g><title>%s</title><rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="5" fill="%s" stroke="%s"/>`,
-		escape(strings.Join(slices.DeleteFunc([]string{oneLine(n.ID), n.Note}, func(s string) bool { return s == "" }), ", ")), p.x[i]-w/2, p.y[i]-h/2, w, h, k.fill, k.line)
+	if n.Link != "" {
+		p.printf(`<a href="%s">`, escape(n.Link))
+	}
+	p.printf(`<g class="%s"><title>%s</title><rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="5" fill="%s" stroke="%s"/>`,
+		strings.TrimSpace("node "+k.name), escape(strings.Join(slices.DeleteFunc([]string{oneLine(n.ID), n.Note}, func(s string) bool { return s == "" }), ", ")), p.x[i]-w/2, p.y[i]-h/2, w, h, k.fill, k.line)
 	for j, line := range n.Lines {
 		weight := ""
 		if j == 0 {
@@ -202,7 +207,11 @@ func (p *picture) node(i int) {
 		}
 		p.printf(`<text x="%.1f" y="%.1f" text-anchor="middle" fill="%s"%s>%s</text>`, p.x[i], p.y[i]-h/2+float64(padding)/2+11+float64(j*lineHeight), k.text, weight, escape(line))
 	}
-	p.printf("</g>\n")
+	p.printf("</g>")
+	if n.Link != "" {
+		p.printf("</a>")
+	}
+	p.printf("\n")
 }
 
 // escape writes text for XML.

@@ -18,8 +18,6 @@ import (
 	"encoding/hex"
 	"path/filepath"
 	"time"
-
-	"deployster/internal/sealed"
 )
 
 // Format is the version of run.json and meta.json.
@@ -76,14 +74,7 @@ type Run struct {
 	LeftOut    int        `json:"left_out,omitempty"` // see KeepAll
 	Bytes      int64      `json:"bytes"`              // of all invocations
 
-	dir  string
-	keys *sealed.Keyring
-}
-
-// Unlocked gives a run whose files can be read with keys.
-func (r Run) Unlocked(keys *sealed.Keyring) Run {
-	r.keys = keys
-	return r
+	dir string
 }
 
 // Step is meta.json: one run of one image.
@@ -97,8 +88,7 @@ type Step struct {
 	ExitCode *int      `json:"exit_code,omitempty"` // absent when the program did not end by itself
 	Problem  string    `json:"problem,omitempty"`   // why it did not
 
-	dir  string
-	keys *sealed.Keyring
+	dir string
 }
 
 // NewID names a run that starts now. Names sort by time.
