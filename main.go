@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -23,14 +24,14 @@ func main() {
 	case containerd.IsServer(os.Args[0]):
 		os.Exit(containerd.RunServer(os.Args[1:]))
 	default:
-		os.Exit(run())
+		os.Exit(run(os.Stdout))
 	}
 }
 
 // run turns signals into what the command line understands: the first one asks
 // to stop, the second one to stop at once, the third ends the process. A reader
 // of stdout who goes away does not.
-func run() int {
+func run(stdout io.Writer) int {
 	signal.Ignore(syscall.SIGPIPE)
 	signals := make(chan os.Signal, 3)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -52,10 +53,21 @@ func run() int {
 	}
 	home, _ := os.UserHomeDir() // without one there are no auto files of the user
 	return cli.Run(ctx, cli.Env{
-		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(),
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: stdout, Stderr: os.Stderr, Environ: os.Environ(),
 		Dir: dir, Home: home, Abort: abort,
 		Interactive: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd())),
 		Color:       term.IsTerminal(int(os.Stdout.Fd())),
 		ErrColor:    term.IsTerminal(int(os.Stderr.Fd())),
+		Size:        terminalSize,
 	})
+}
+
+// terminalSize is the size of the terminal that stderr is, as it is now; where
+// it does not say, that of an old one.
+func terminalSize() (width, height int) {
+	width, height, err := term.GetSize(int(os.Stderr.Fd()))
+	if err != nil || width <= 0 || height <= 0 {
+		return 80, 24
+	}
+	return width, height
 }

@@ -24,13 +24,13 @@ func TestMain(m *testing.M) {
 	case containerd.IsServer(os.Args[0]):
 		os.Exit(containerd.RunServer(os.Args[1:]))
 	case filepath.Base(os.Args[0]) == "deployster":
-		os.Exit(run()) // a script's command: it has nothing of the suite's
+		os.Exit(run(kept())) // a script's command: it has nothing of the suite's
 	}
 	s, err := newSuite(m)
 	if err != nil {
 		panic(err)
 	}
-	testscript.Main(s, map[string]func(){"deployster": func() { os.Exit(run()) }})
+	testscript.Main(s, map[string]func(){"deployster": func() { os.Exit(run(kept())) }})
 }
 
 var update = flag.Bool("update", false, "write what the scripts' commands print into their golden files")
@@ -127,6 +127,15 @@ func isolate(env *testscript.Env, root string) error {
 	if err := noRegistries(env); err != nil {
 		return err
 	}
+	env.Setenv(printedDir, filepath.Join(env.WorkDir, ".printed"))
+	if err := os.Mkdir(env.Getenv(printedDir), 0o700); err != nil {
+		return err
+	}
+	env.Defer(func() {
+		if err := checkPrinted(env.WorkDir); err != nil {
+			panic(err)
+		}
+	})
 	env.Defer(func() {
 		if _, err := checkMessages(env.WorkDir); err != nil {
 			panic(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"deployster/internal/invoke"
+	"deployster/internal/sealed"
 	"deployster/internal/strictjson"
 	"deployster/internal/typeclient"
 	"deployster/protocol"
@@ -55,7 +56,7 @@ type sent struct {
 
 func checkInvocation(dir string) error {
 	stdin, err := os.ReadFile(filepath.Join(dir, "stdin.json"))
-	if err != nil || len(stdin) > maxRecorded {
+	if err != nil || len(stdin) > maxRecorded || sealed.Is(stdin) {
 		return err
 	}
 	var in sent
@@ -77,7 +78,7 @@ func checkInvocation(dir string) error {
 		return fmt.Errorf("what was sent does not match: %w", err)
 	}
 	answer, err := os.ReadFile(filepath.Join(dir, "stdout"))
-	if err != nil || kind == "action" || len(answer) > maxRecorded {
+	if err != nil || sealed.Is(answer) || kind == "action" || len(answer) > maxRecorded {
 		return err
 	}
 	var refused, mismatch error

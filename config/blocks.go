@@ -19,7 +19,7 @@ var (
 		{Type: "moved"}, {Type: "removed"}, {Type: "check", LabelNames: []string{"name"}},
 	}}
 	deploysterSchema = attributes("required_version", "state").with("encryption")
-	typeSchema       = attributes("image!", "pull", "network", "env", "memory", "cpu", "pids", "disk", "mount_workspace", "read_only_rootfs", "user", "userns", "answer_size", "log_size").with("verify", "timeouts", "capabilities")
+	typeSchema       = attributes("image!", "pull", "network", "env", "memory", "cpu", "pids", "workers", "disk", "mount_workspace", "read_only_rootfs", "user", "userns", "answer_size", "log_size").with("verify", "timeouts", "capabilities")
 	verifySchema     = attributes("key!", "repository")
 	plugSchema       = attributes("path!", "read_only", "resource_names", "resource_types")
 	outputSchema     = attributes("value!", "description", "sensitive").with("precondition")

@@ -53,6 +53,12 @@ func (m *Manifest) settings(t *block, mod *module) (typeSettings, hcl.Diagnostic
 	size("log_size", &s.KeepLog, 1<<10, maxLogSize)
 	a.read("cpu", cty.Number, func(v cty.Value) (err error) { s.CPU, err = thousandths(v); return err })
 	a.read("pids", cty.Number, func(v cty.Value) (err error) { s.PIDs, err = wholeNumber(v, 1, 1<<22); return err })
+	a.read("workers", cty.Number, func(v cty.Value) (err error) {
+		if s.Workers, err = wholeNumber(v, 0, 64); err == nil && s.Workers == 0 {
+			s.Workers = invoke.NoWorkers
+		}
+		return err
+	})
 	a.read("read_only_rootfs", cty.Bool, func(v cty.Value) error { s.ReadOnlyRootFS = v.True(); return nil })
 	a.read("user", cty.String, func(v cty.Value) (err error) { s.User, err = containerUser(v.AsString()); return err })
 	a.read("userns", cty.String, func(v cty.Value) error {

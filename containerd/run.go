@@ -89,6 +89,8 @@ type run struct {
 	pid   uint32 // of the first process, as the daemon numbers them
 	gone  bool   // the task is deleted already
 	kept  bool   // everything stays, because it may still run
+
+	talk *process // who speaks to it while it runs; nil = nobody
 }
 
 func (u *run) tasks() taskapi.TasksClient { return u.r.client.TaskService() }
@@ -104,7 +106,12 @@ func (u *run) run(ctx context.Context) (res invoke.Result, err error) {
 
 // inside carries out the invocation in its sandbox.
 func (u *run) inside(ctx context.Context) (res invoke.Result, err error) {
-	if u.io, err = u.r.newStdio(u.id, u.s); err != nil {
+	if u.talk != nil {
+		u.io, err = u.r.newPipes(u.id, u.s, u.talk)
+	} else {
+		u.io, err = u.r.newStdio(u.id, u.s)
+	}
+	if err != nil {
 		return res, err
 	}
 	defer func() {
@@ -148,6 +155,9 @@ func (u *run) inside(ctx context.Context) (res invoke.Result, err error) {
 		case !u.began(setup):
 			return res, u.unknown(err)
 		}
+	}
+	if u.talk != nil {
+		u.talk.begin(setup, u)
 	}
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWatching()

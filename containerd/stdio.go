@@ -42,25 +42,28 @@ type stdio struct {
 func (r *Runtime) ioDir() string { return filepath.Join(r.runtimeDir, "io", r.id) }
 
 // newStdio makes the files of a run, and starts to follow the outputs.
-func (r *Runtime) newStdio(id string, s invoke.Spec) (_ *stdio, err error) {
-	f := &stdio{dir: filepath.Join(r.ioDir(), id)}
+func (r *Runtime) newStdio(id string, s invoke.Spec) (*stdio, error) {
+	return r.newFiles(id, func(f *stdio) (err error) {
+		if err := os.WriteFile(f.stdin, s.Stdin, 0o600); err != nil {
+			return err
+		}
+		if f.stdout, err = newOutput(filepath.Join(f.dir, "stdout"), s.Stdout); err != nil {
+			return err
+		}
+		f.stderr, err = newOutput(filepath.Join(f.dir, "stderr"), s.Stderr)
+		return err
+	})
+}
+
+// newFiles makes the directory of a run, and has it filled.
+func (r *Runtime) newFiles(id string, fill func(*stdio) error) (*stdio, error) {
+	dir := filepath.Join(r.ioDir(), id)
+	f := &stdio{dir: dir, stdin: filepath.Join(dir, "stdin")}
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return nil, errRuntimeDir(r.runtimeDir, err)
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(errRuntimeDir(r.runtimeDir, err), f.remove())
-		}
-	}()
-	f.stdin = filepath.Join(f.dir, "stdin")
-	if err := os.WriteFile(f.stdin, s.Stdin, 0o600); err != nil {
-		return nil, err
-	}
-	if f.stdout, err = newOutput(filepath.Join(f.dir, "stdout"), s.Stdout); err != nil {
-		return nil, err
-	}
-	if f.stderr, err = newOutput(filepath.Join(f.dir, "stderr"), s.Stderr); err != nil {
-		return nil, err
+	if err := fill(f); err != nil {
+		return nil, errors.Join(errRuntimeDir(r.runtimeDir, err), f.remove())
 	}
 	return f, nil
 }
@@ -76,7 +79,9 @@ func (f *stdio) close() {
 	for _, o := range []*output{f.stdout, f.stderr} {
 		if o != nil {
 			o.finish()
-			_ = o.file.Close() // it was only read
+			if o.file != nil {
+				_ = o.file.Close() // it was only read
+			}
 		}
 	}
 }
@@ -84,7 +89,7 @@ func (f *stdio) close() {
 // output is a file that a program writes to and that is followed meanwhile.
 type output struct {
 	path   string
-	file   *os.File
+	file   *os.File      // nil = somebody reads it as it comes, and nothing is kept
 	punch  atomic.Int64  // how far the file was emptied
 	end    chan struct{} // closed when no more is written
 	ended  sync.Once
@@ -109,6 +114,9 @@ func newOutput(path string, watch io.Writer) (*output, error) {
 
 // size is how much was written so far.
 func (o *output) size() int64 {
+	if o.file == nil {
+		return 0
+	}
 	i, err := o.file.Stat()
 	if err != nil {
 		return 0
@@ -199,6 +207,9 @@ func trimLeft(dir string) {
 
 // whole gives everything up to a limit, and whether there is more.
 func (o *output) whole(limit int64) (b []byte, more bool, err error) {
+	if o.file == nil {
+		return nil, false, nil
+	}
 	size := o.size()
 	if limit > 0 && size > limit {
 		size, more = limit, true

@@ -15,6 +15,7 @@ import (
 	"deployster/internal/diag"
 	"deployster/internal/events"
 	"deployster/internal/runs"
+	"deployster/internal/sealed"
 )
 
 // readerPatience is how long the end of a command waits for readers of its
@@ -136,8 +137,8 @@ func (a *account) recordEvents(<-chan struct{}) (io.WriteCloser, error) {
 }
 
 // record begins to keep records below a working directory.
-func (a *account) record(workdir string) *runs.Recorder {
-	a.recorder = runs.New(runs.Options{Workdir: workdir, Run: a.run, Hide: a.vault.hide})
+func (a *account) record(workdir string, keys *sealed.Keyring) *runs.Recorder {
+	a.recorder = runs.New(runs.Options{Workdir: workdir, Run: a.run, Hide: a.vault.hide, Keys: keys})
 	a.ready <- a.recorder
 	return a.recorder
 }

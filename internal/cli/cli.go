@@ -38,10 +38,11 @@ type Env struct {
 	Environ        []string
 	Dir            string // absolute: the working directory
 	Home           string
-	Interactive    bool            // there is a person to ask: stdin and stderr are a terminal
-	Color          bool            // stdout is a terminal
-	ErrColor       bool            // stderr is a terminal
-	Abort          <-chan struct{} // closed at the second interrupt; the first cancels the context
+	Interactive    bool                       // there is a person to ask: stdin and stderr are a terminal
+	Color          bool                       // stdout is a terminal
+	ErrColor       bool                       // stderr is a terminal
+	Size           func() (width, height int) // of the terminal that stderr is, in cells; nil = it is none
+	Abort          <-chan struct{}            // closed at the second interrupt; the first cancels the context
 
 	account *account // of this run; Run makes it
 }
@@ -172,6 +173,15 @@ func (e Env) wantsColor() bool {
 		name, value, _ := strings.Cut(arg, "=")
 		return (name == "-no-color" || name == "--no-color") && value != "false"
 	})
+}
+
+// liveSize gives the size of a terminal on which something can be drawn; nil =
+// there is none.
+func (e Env) liveSize() func() (width, height int) {
+	if !e.ErrColor || e.Size == nil || e.get("TERM") == "" || e.get("TERM") == "dumb" {
+		return nil
+	}
+	return e.Size
 }
 
 // stderr is the printer for all that is no result. Diagnostics are events too.

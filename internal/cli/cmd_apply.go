@@ -227,9 +227,11 @@ func (s *session) carryOut(c *cli.Context, store *state.Store, t task) error {
 	}
 	s.env.account.recorder.Begin()
 	s.send(events.Event{Level: events.Info, Message: "Applying", Body: events.ApplyStarted{Plan: t.plan.ID}})
+	end := s.show("Applying", toDo(t.plan))
 	report, err := apply.Run(c.Context, t.plan, t.manifest.Applying(time.Now()), store.Snapshot(), journal, t.client, apply.Options{
 		Parallelism: c.Int("parallelism"), KeepGoing: c.Bool("keep-going"), Abort: s.env.Abort,
 		Events: s.watch.applying, Now: time.Now, Secret: s.vault.add})
+	end()
 	err = errors.Join(err, journal.Finish(status(report)))
 	if file := c.String("report"); file != "" {
 		err = errors.Join(err, s.writeReport(report, file))

@@ -75,6 +75,13 @@ func runOutput(c *cli.Context, e Env) error {
 	return nil
 }
 
+// shownOutput is one of `output -json`.
+type shownOutput struct {
+	Sensitive bool            `json:"sensitive"`
+	Type      any             `json:"type"`            // as cty has it: "string", or ["object", {"NAME": TYPE}]
+	Value     json.RawMessage `json:"value,omitempty"` // absent when it is sensitive
+}
+
 // allOutputs prints every output. Sensitive ones are named and not shown: in
 // JSON, which has the keys of `terraform output -json`, they have no value at
 // all, so that nobody takes a mask for one.
@@ -85,18 +92,13 @@ func (p printer) allOutputs(s state.Snapshot, asJSON bool) error {
 		}
 		return nil
 	}
-	type output struct {
-		Sensitive bool            `json:"sensitive"`
-		Type      any             `json:"type"`
-		Value     json.RawMessage `json:"value,omitempty"`
-	}
-	all := make(map[string]output, len(s.Outputs))
+	all := make(map[string]shownOutput, len(s.Outputs))
 	for name, o := range s.Outputs {
 		tree, err := strictjson.Value(o.Value)
 		if err != nil {
 			return diag.Errorf("Damaged state file", "The output %q cannot be read: %s.", name, err)
 		}
-		shown := output{Sensitive: o.Sensitive, Type: typeOf(tree), Value: o.Value}
+		shown := shownOutput{Sensitive: o.Sensitive, Type: typeOf(tree), Value: o.Value}
 		if o.Sensitive {
 			shown.Value, shown.Type = nil, "dynamic" // the names in an object tell too
 		}

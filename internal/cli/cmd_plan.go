@@ -106,6 +106,8 @@ func (s *session) build(c *cli.Context, m *config.Manifest, prior state.Snapshot
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}
+	end := s.show("Planning", len(m.Resources()))
+	defer end()
 	images, err := s.supply(m)
 	if err != nil {
 		return nil, nil, err
@@ -119,6 +121,7 @@ func (s *session) build(c *cli.Context, m *config.Manifest, prior state.Snapshot
 	client := s.client(prior, pins, images)
 	p, diags := plan.Build(ctx, m, prior, client, plan.Options{Version: Version, Workspace: s.dir,
 		Selection: selection, Parallelism: c.Int("parallelism"), Now: s.started, Progress: s.watch.planning, Secret: s.vault.add, FromRegistry: images.fromRegistry})
+	end()
 	if diags.HasErrors() {
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)

@@ -14,6 +14,7 @@ import (
 	"deployster/config"
 	"deployster/internal/diag"
 	"deployster/internal/invoke"
+	"deployster/internal/render"
 	"deployster/internal/typeclient"
 	"deployster/internal/typetest"
 	"deployster/protocol"
@@ -205,7 +206,7 @@ func (p printer) exchange(x typetest.Exchange) {
 	for _, a := range x.Args {
 		args += " " + inline(a)
 	}
-	p.printf("      %s %s\n", p.style.bold(x.Step), p.style.dim(fmt.Sprintf("args:%s, %s, %s", orNone(args), how, short(time.Duration(x.Millis)*time.Millisecond))))
+	p.printf("      %s %s\n", p.style.bold(x.Step), p.style.dim(fmt.Sprintf("args:%s, %s, %s", orNone(args), how, render.Took(time.Duration(x.Millis)*time.Millisecond))))
 	for _, part := range []struct{ name, text string }{{"stdin ", x.Stdin}, {"stdout", x.Stdout}, {"stderr", x.Stderr}} {
 		if part.text == "" {
 			p.printf("        %s (nothing)\n", part.name)
@@ -240,7 +241,7 @@ func (p printer) testSummary(r typetest.Report) {
 	if r.Status != typetest.Pass {
 		verdict = p.style.red("It does not keep the protocol:")
 	}
-	p.printf("\n%s %d passed, %d failed, %d skipped, in %s.\n", p.style.bold(verdict), r.Passed, r.Failed, r.Skipped, short(time.Duration(r.Millis)*time.Millisecond))
+	p.printf("\n%s %d passed, %d failed, %d skipped, in %s.\n", p.style.bold(verdict), r.Passed, r.Failed, r.Skipped, render.Took(time.Duration(r.Millis)*time.Millisecond))
 	if r.LeftBehind {
 		p.printf("What the test has made is still there.\n")
 	}

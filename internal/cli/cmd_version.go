@@ -7,6 +7,13 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
+// shownVersion is what `version -json` prints.
+type shownVersion struct {
+	Format   int    `json:"format"`
+	Version  string `json:"version"`
+	Platform string `json:"platform"` // such as linux/amd64
+}
+
 func versionCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:  "version",
@@ -25,7 +32,7 @@ func versionCommand(e Env) *cli.Command {
 				s.out.printf("deployster %s %s\n", Version, platform)
 				return nil
 			}
-			content, err := json.MarshalIndent(map[string]any{"format": 1, "version": Version, "platform": platform}, "", "  ")
+			content, err := json.MarshalIndent(shownVersion{Format: 1, Version: Version, Platform: platform}, "", "  ")
 			if err != nil {
 				return err
 			}

@@ -2,10 +2,10 @@ package cli
 
 import (
 	"fmt"
-	"time"
 
 	"deployster/apply"
 	"deployster/internal/diag"
+	"deployster/internal/render"
 	"deployster/internal/typeclient"
 	"deployster/plan"
 )
@@ -14,10 +14,15 @@ import (
 type progress struct {
 	printer
 	hide func(string) string
+	live *live // shows what runs by itself; nil = there is no terminal for it
 }
 
 func (s *session) progress() progress {
-	return progress{printer: s.err, hide: s.vault.hide}
+	p := progress{printer: s.err, hide: s.vault.hide}
+	if s.screen.size != nil {
+		p.live = s.live
+	}
+	return p
 }
 
 // line shows what an image prints, under its resource's name. What init and
@@ -47,12 +52,17 @@ func (p progress) applying(e apply.Event) {
 			p.printf("%s: asking for its state\n", e.Address)
 		}
 	case apply.ActionStarted:
+		if p.live != nil && !p.verbose {
+			return // it is seen
+		}
 		p.printf("%s: %s ...\n", e.Address, describe(e))
 	case apply.ActionEnded:
 		if e.Err == nil {
-			p.printf("%s: %s done in %s\n", e.Address, diag.Visible(e.Action), short(e.Took))
+			if p.live == nil || p.verbose {
+				p.printf("%s: %s done in %s\n", e.Address, diag.Visible(e.Action), render.Took(e.Took))
+			}
 		} else {
-			p.printf("%s: %s %s after %s\n", e.Address, diag.Visible(e.Action), p.style.red("failed"), short(e.Took))
+			p.printf("%s: %s %s after %s\n", e.Address, diag.Visible(e.Action), p.style.red("failed"), render.Took(e.Took))
 		}
 	case apply.ResourceEnded:
 		p.ended(e)
@@ -69,19 +79,29 @@ func (p progress) applying(e apply.Event) {
 	}
 }
 
+// quietAbove is how many resources there are when a terminal is no longer told
+// of each that ended well: it sees how many they are, and all at the end.
+const quietAbove = 50
+
 // ended is the last line about a resource.
 func (p progress) ended(e apply.ResourceEnded) {
+	quiet := p.live != nil && !p.verbose && p.live.total() > quietAbove
+	name, took := p.style.bold(diag.Visible(e.Address)), p.style.dim("("+render.Took(e.Took)+")")
 	switch e.Report.Status {
 	case apply.OK:
-		p.printf("%s: %s\n", p.style.bold(e.Address), p.style.green(past(e.Change)))
+		if !quiet {
+			p.printf("%s: %s %s\n", name, p.style.green(render.Past(e.Change)), took)
+		}
 	case apply.Skipped:
-		p.printf("%s: as declared already, nothing was run\n", p.style.bold(e.Address))
+		if !quiet {
+			p.printf("%s: as declared already, nothing was run %s\n", name, took)
+		}
 	case apply.Error:
-		p.printf("%s: %s (%s)\n", p.style.bold(e.Address), p.style.red("failed"), e.Report.Failed)
+		p.printf("%s: %s (%s) %s\n", name, p.style.red("failed"), diag.Visible(e.Report.Failed), took)
 	case apply.Interrupted:
-		p.printf("%s: %s\n", p.style.bold(e.Address), p.style.yellow("interrupted"))
+		p.printf("%s: %s %s\n", name, p.style.yellow("interrupted"), took)
 	case apply.Unknown:
-		p.printf("%s: %s (%s)\n", p.style.bold(e.Address), p.style.red("how it ended is unknown"), diag.Visible(e.Report.Failed))
+		p.printf("%s: %s (%s) %s\n", name, p.style.red("how it ended is unknown"), diag.Visible(e.Report.Failed), took)
 	}
 }
 
@@ -92,31 +112,9 @@ func describe(e apply.ActionStarted) string {
 	return diag.Visible(e.Action) + " - " + diag.Visible(e.Description)
 }
 
-func past(c plan.Change) string {
-	switch c {
-	case plan.Create:
-		return "created"
-	case plan.Destroy:
-		return "destroyed"
-	case plan.Forget:
-		return "forgotten"
-	case plan.Deferred:
-		return "done"
-	}
-	return "updated"
-}
-
 func again(interrupted bool) string {
 	if interrupted {
 		return " Interrupt again to end it."
 	}
 	return ""
-}
-
-// short rounds a duration for people.
-func short(d time.Duration) time.Duration {
-	if d < time.Second {
-		return d.Round(time.Millisecond)
-	}
-	return d.Round(100 * time.Millisecond)
 }

@@ -7,13 +7,14 @@ import (
 
 	"deployster/containerd"
 	"deployster/internal/diag"
+	"deployster/internal/render"
 )
 
 // pullView shows how far pulls are: on a terminal in one line that changes,
 // and otherwise in a few lines.
 type pullView struct {
 	printer
-	line *lockedWriter // nil = there is no terminal
+	note func(string) // shows all in one line; nil = there is no terminal
 
 	mu   sync.Mutex
 	open map[string]*pullShown
@@ -26,12 +27,8 @@ type pullShown struct {
 	told  time.Time
 }
 
-func newPullView(p printer, line *lockedWriter, terminal bool) *pullView {
-	v := &pullView{printer: p, open: map[string]*pullShown{}}
-	if terminal {
-		v.line = line
-	}
-	return v
+func newPullView(p printer, note func(string)) *pullView {
+	return &pullView{printer: p, note: note, open: map[string]*pullShown{}}
 }
 
 // progress is told of every pull, from any goroutine.
@@ -50,7 +47,7 @@ func (v *pullView) progress(p containerd.PullProgress) {
 		if s.since.IsZero() {
 			s.since = now
 			v.printf("Pulling %s, %s\n", name, bytesText(p.Total))
-		} else if v.line == nil && now.Sub(s.told) >= heartbeatEvery {
+		} else if v.note == nil && now.Sub(s.told) >= heartbeatEvery {
 			s.told = now
 			v.printf("Pulling %s: %s of %s\n", name, bytesText(p.Done), bytesText(p.Total))
 		}
@@ -58,14 +55,14 @@ func (v *pullView) progress(p containerd.PullProgress) {
 		v.printf("Pulling %s: %s. Trying again in %s.\n", name, diag.Visible(containerd.PullReason(p.Err)), p.Pause)
 	case containerd.PullDone:
 		if !s.since.IsZero() {
-			v.printf("Pulled %s in %s\n", name, short(now.Sub(s.since)))
+			v.printf("Pulled %s in %s\n", name, render.Took(now.Sub(s.since)))
 		}
 		delete(v.open, p.Reference)
 	case containerd.PullFailed:
 		delete(v.open, p.Reference)
 	}
-	if v.line != nil {
-		v.line.setStatus(v.summary())
+	if v.note != nil {
+		v.note(v.summary())
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 func TestPullViewWithoutATerminal(t *testing.T) {
 	var out bytes.Buffer
-	v := newPullView(printer{out: &out}, nil, false)
+	v := newPullView(printer{out: &out}, nil)
 	say := func(p containerd.PullPhase, done, total int64, err error) {
 		v.progress(containerd.PullProgress{Reference: "acme/a:1", Phase: p, Done: done, Total: total, Err: err, Pause: time.Second})
 	}
@@ -36,27 +36,5 @@ func TestPullViewWithoutATerminal(t *testing.T) {
 	say(containerd.PullDone, 0, 0, nil)
 	if out.Len() > 0 {
 		t.Errorf("nothing was pulled: %q", out.String())
-	}
-}
-
-// What is printed meanwhile stands above the line that changes.
-func TestStatusLineStaysBelow(t *testing.T) {
-	var out bytes.Buffer
-	l := &lockedWriter{w: &out}
-	l.setStatus("one")
-	l.setStatus("one") // nothing new
-	_, _ = l.Write([]byte("hello\n"))
-	_, _ = l.Write([]byte("question? "))
-	l.setStatus("two") // not into a line that somebody is typing in
-	_, _ = l.Write([]byte("\n"))
-	l.setStatus("")
-	want := eraseLine + "one" + eraseLine + "hello\none" + eraseLine + "question? " + eraseLine + "\none" + eraseLine
-	if out.String() != want {
-		t.Errorf("%q, want %q", out.String(), want)
-	}
-	out.Reset()
-	l.setStatus(strings.Repeat("ä", 200))
-	if got := []rune(out.String()); len(got) > 90 {
-		t.Errorf("%d letters in one line", len(got))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	rt "runtime"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -14,8 +15,10 @@ import (
 	"deployster/config"
 	"deployster/containerd"
 	"deployster/internal/diag"
+	"deployster/internal/invoke"
 	"deployster/internal/sealed"
 	"deployster/internal/typeclient"
+	"deployster/internal/worker"
 	"deployster/plan"
 	"deployster/state"
 )
@@ -33,7 +36,10 @@ type session struct {
 	out      printer   // results
 	err      printer   // everything else
 	runtime  *containerd.Runtime
+	pool     *worker.Pool // runs images with the runtime, in workers where it can
 	beat     *heartbeat
+	screen   *screen         // where stderr goes
+	live     *live           // what is drawn there while something is going on
 	watch    watchers        // of the plan and the apply
 	vault    *vault          // what must never be shown
 	keys     *sealed.Keyring // of what is encrypted
@@ -55,7 +61,7 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 	color := e.wantsColor()
 	verbose := c.Bool("verbose")
 	v := e.account.vault
-	stderr := &lockedWriter{w: e.Stderr}
+	stderr := &screen{w: e.Stderr, size: e.liveSize(), colors: e.ErrColor && color}
 	s := &session{env: e, dir: dir, verbose: verbose, started: time.Now(), vault: v,
 		out: printer{out: e.Stdout, hide: v.hide, style: style{on: e.Color && color}, verbose: verbose},
 		err: e.stderr(stderr)}
@@ -63,7 +69,7 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 	if e.account.json {
 		s.out.out = io.Discard // the events say it
 	}
-	s.pulls = newPullView(s.err, stderr, e.ErrColor)
+	s.drawOn(stderr)
 	s.keys = sealed.New(sealed.AsFound, func() (sealed.Keys, error) { return s.loadKeys(config.Encryption{}) })
 	if text := e.get("DEPLOYSTER_MAX_IMAGE"); text != "" {
 		size, err := config.ParseBytes(text)
@@ -208,6 +214,7 @@ func (s *session) open(ctx context.Context, c *cli.Context) error {
 		return err
 	}
 	s.runtime = runtime
+	s.pool = worker.New(worker.Options{Runner: runtime, Launcher: runtime, Kind: invoke.Query, Max: rt.NumCPU()})
 	return nil
 }
 
@@ -244,20 +251,28 @@ func (s *session) client(prior state.Snapshot, pins map[string]string, y *supply
 	for _, entry := range prior.Resources {
 		s.vault.add(plan.EntrySecrets(entry))
 	}
-	s.beat = startHeartbeat(heartbeatEvery, func(line string) { s.err.printf("%s\n", s.err.style.dim(line)) })
 	s.watch = watchers{told{s.env.account.stream}}
-	if !s.env.account.json {
+	switch {
+	case s.env.account.json:
+	case s.screen.size != nil:
+		s.watch = append(s.watch, s.live, s.progress())
+	default:
+		s.beat = startHeartbeat(heartbeatEvery, func(line string) { s.err.printf("%s\n", s.err.style.dim(line)) })
 		s.watch = append(s.watch, s.beat, s.progress())
 	}
-	records := s.env.account.record(s.dir)
-	return typeclient.New(typeclient.Options{Runner: s.runtime, Version: Version, Verbose: s.verbose,
-		Workspace: s.dir, Pins: pins, Obtain: y.use, Log: s.watch.line, Record: records.Add})
+	records := s.env.account.record(s.dir, s.keys)
+	return typeclient.New(typeclient.Options{Runner: s.pool, Version: Version, Verbose: s.verbose,
+		Workspace: s.dir, Pins: pins, Obtain: y.use, Log: s.watch.line, Record: records.Add, Inits: newInitCache(s.dir)})
 }
 
 // close ends what was opened.
 func (s *session) close() {
+	s.screen.end()
 	if s.beat != nil {
 		s.beat.stop()
+	}
+	if s.pool != nil {
+		s.pool.Close()
 	}
 	if s.runtime != nil {
 		if err := s.runtime.Close(); err != nil {

@@ -58,3 +58,8 @@ func (Dropped) Type() string { return "dropped" }
 
 // Type is "end".
 func (End) Type() string { return "end" }
+
+// All gives one of each, in the order in which a run may send them.
+func All() []Body {
+	return []Body{Version{}, Diagnostic{}, Note{}, Pull{}, ResourceAsking{}, ResourceDecided{}, PlannedChange{}, PlanSummary{}, ApplyStarted{}, ActionStarted{}, Log{}, ActionEnded{}, ResourceEnded{}, Stopping{}, Checks{}, Outputs{}, Report{}, Dropped{}, End{}}
+}

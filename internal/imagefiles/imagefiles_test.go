@@ -124,7 +124,7 @@ func TestAddShell(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, name := range []string{"/bin/sh", "/bin/awk", "/bin/cmp", "/usr/bin/env"} {
+		for _, name := range []string{"/bin/sh", "/bin/awk", "/bin/cmp", "/usr/bin/env", "/tmp"} {
 			if !s.Has(name) {
 				t.Errorf("%s is not there", name)
 			}

@@ -95,7 +95,7 @@ var jsonScript []byte
 var busyboxPlaces = []string{"/bin/busybox", "/usr/bin/busybox", "/usr/local/bin/busybox"}
 
 // AddShell adds what shell scripts need: this machine's busybox under all its
-// names in /bin, /usr/bin/env, and the script /bin/json.
+// names in /bin, /usr/bin/env, the script /bin/json, and a /tmp.
 func (s *Set) AddShell(ctx context.Context) error {
 	path := ""
 	for _, place := range busyboxPlaces {
@@ -128,5 +128,6 @@ func (s *Set) AddShell(ctx context.Context) error {
 	}
 	add("/usr/bin/env", file{mode: fs.ModeSymlink | 0o777, link: "../../bin/busybox"})
 	add("/bin/json", file{mode: 0o755, data: jsonScript})
+	add("/tmp", file{mode: fs.ModeDir | fs.ModeSticky | 0o777})
 	return err
 }

@@ -57,6 +57,10 @@ type Spec struct {
 	Mounts     []Mount
 	Settings   Settings
 
+	// Worker may carry this out in place of a container of its own, with the
+	// same meaning: it is given the Args and the Stdin. nil = none can.
+	Worker *Worker
+
 	Timeout time.Duration // 0 = none
 	Grace   time.Duration // between SIGTERM and SIGKILL; 0 = DefaultGrace
 

@@ -40,7 +40,8 @@ type Settings struct {
 	UserNS         UserNS            `json:"userns,omitempty"`  // "" = host
 	Workdir        string            `json:"workdir,omitempty"` // "" = the image's; mounted read-only from this host where set
 	ReadOnlyRootFS bool              `json:"read_only_rootfs,omitempty"`
-	Disk           int64             `json:"disk,omitempty"` // bytes in the container's own files; 0 = DefaultDisk
+	Disk           int64             `json:"disk,omitempty"`    // bytes in the container's own files; 0 = DefaultDisk
+	Workers        int64             `json:"workers,omitempty"` // at most so many with the same mounts; 0 = one for each processor, NoWorkers = none
 
 	// How much an image may say, and how long it may think. 0 = the default of
 	// who speaks with it.
@@ -55,6 +56,9 @@ const (
 	DefaultPIDs = 1024
 	DefaultDisk = 10 << 30
 )
+
+// NoWorkers in Settings.Workers: every invocation gets a container of its own.
+const NoWorkers = -1
 
 // Widened says in what the settings give a container more than the defaults
 // do, for a person to see before it runs.

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"deployster/internal/sealed"
 )
 
 // NotFoundError says that there is no run of a name, or that it begins the
@@ -91,11 +93,11 @@ func (r Run) Steps(resource string) ([]Step, error) {
 	}
 	var steps []Step
 	for _, path := range metas {
-		content, err := os.ReadFile(path)
+		content, err := readSealed(r.keys, path)
 		if err != nil {
 			return nil, err
 		}
-		step := Step{dir: filepath.Dir(path)}
+		step := Step{dir: filepath.Dir(path), keys: r.keys}
 		if err := json.Unmarshal(content, &step); err != nil {
 			continue // it was being written when the machine went down
 		}
@@ -117,21 +119,40 @@ func (s Step) Path() string { return s.dir }
 
 // Output reads what the program printed.
 func (s Step) Output() (stdout, stderr []byte, err error) {
-	stdout, err = os.ReadFile(filepath.Join(s.dir, stdoutName))
+	stdout, err = readSealed(s.keys, filepath.Join(s.dir, stdoutName))
 	if err == nil {
-		stderr, err = os.ReadFile(filepath.Join(s.dir, stderrName))
+		stderr, err = readSealed(s.keys, filepath.Join(s.dir, stderrName))
 	}
 	return stdout, stderr, err
 }
 
+// readSealed reads a file of the records, encrypted or not.
+func readSealed(keys *sealed.Keyring, path string) ([]byte, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return keys.Open(sealed.Record, path, content)
+}
+
 // Report reads the run's report; nil when it has none.
 func (r Run) Report() ([]byte, error) {
-	content, err := os.ReadFile(filepath.Join(r.dir, reportName))
+	content, err := readSealed(r.keys, filepath.Join(r.dir, reportName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	return content, err
 }
 
-// EventsPath is where the run's events are, one JSON object a line.
-func (r Run) EventsPath() string { return filepath.Join(r.dir, eventsName) }
+// Events reads the run's events, one JSON object a line; nil when there are none.
+func (r Run) Events() ([]byte, error) {
+	path := filepath.Join(r.dir, eventsName)
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.keys.OpenLines(sealed.Record, path, content)
+}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"deployster/internal/durable"
+	"deployster/internal/sealed"
 	"deployster/internal/strictjson"
 	"deployster/internal/typeclient"
 	"deployster/protocol"
@@ -23,6 +24,8 @@ type Options struct {
 	Workdir string              // absolute; the records are below it
 	Run     Run                 // ID, Command, Deployster and Started are set
 	Hide    func(string) string // takes secrets out of a text
+	// Keys seal the files of the records, but for run.json; nil = in clear text.
+	Keys *sealed.Keyring
 }
 
 // Recorder writes the records of one run. It may be used from many goroutines.
@@ -113,7 +116,7 @@ func (r *Recorder) Add(i typeclient.Invocation) {
 	err = errors.Join(err, os.MkdirAll(dir, 0o700))
 	for name, content := range files {
 		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), content, 0o600)
+			err = r.write(filepath.Join(dir, name), content)
 			written += int64(len(content))
 		}
 	}
@@ -172,7 +175,7 @@ func (r *Recorder) Report(content []byte) {
 	r.Begin()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.note(os.WriteFile(filepath.Join(r.dir, reportName), content, 0o600))
+	r.note(r.write(filepath.Join(r.dir, reportName), content))
 }
 
 // Events waits until the run has begun, and opens the file for its events. It
@@ -185,7 +188,20 @@ func (r *Recorder) Events() (io.WriteCloser, error) {
 			return nil, nil
 		}
 	}
-	return os.OpenFile(filepath.Join(r.dir, eventsName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(filepath.Join(r.dir, eventsName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return r.o.Keys.Lines(sealed.Record, f)
+}
+
+// write writes a file of the records, encrypted where that is wanted.
+func (r *Recorder) write(path string, content []byte) error {
+	content, err := r.o.Keys.Seal(sealed.Record, content)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, content, 0o600)
 }
 
 // Finish says how the run ended, and removes old runs. The error is the first

@@ -18,6 +18,8 @@ import (
 	"encoding/hex"
 	"path/filepath"
 	"time"
+
+	"deployster/internal/sealed"
 )
 
 // Format is the version of run.json and meta.json.
@@ -74,7 +76,14 @@ type Run struct {
 	LeftOut    int        `json:"left_out,omitempty"` // see KeepAll
 	Bytes      int64      `json:"bytes"`              // of all invocations
 
-	dir string
+	dir  string
+	keys *sealed.Keyring
+}
+
+// Unlocked gives a run whose files can be read with keys.
+func (r Run) Unlocked(keys *sealed.Keyring) Run {
+	r.keys = keys
+	return r
 }
 
 // Step is meta.json: one run of one image.
@@ -88,7 +97,8 @@ type Step struct {
 	ExitCode *int      `json:"exit_code,omitempty"` // absent when the program did not end by itself
 	Problem  string    `json:"problem,omitempty"`   // why it did not
 
-	dir string
+	dir  string
+	keys *sealed.Keyring
 }
 
 // NewID names a run that starts now. Names sort by time.

@@ -257,6 +257,51 @@ func TestStreams(t *testing.T) {
 	refused(t, err, ErrNoKey)
 }
 
+// nopCloser is a file in memory.
+type nopCloser struct{ bytes.Buffer }
+
+func (*nopCloser) Close() error { return nil }
+
+func TestLines(t *testing.T) {
+	t.Parallel()
+	pass := Keys{Passphrases: []string{"long enough"}}
+	for _, mode := range []Mode{Encrypt, Decrypt} {
+		var file nopCloser
+		w, err := ring(mode, pass).Lines(Record, &file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []string{"one\n", "two\nthree\n"} {
+			if n, err := w.Write([]byte(part)); n != len(part) || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		if err := w.Close(); err != nil || bytes.Contains(file.Bytes(), []byte("two")) != (mode == Decrypt) {
+			t.Errorf("%q, %v", file.Bytes(), err)
+		}
+		reader := ring(mode, pass)
+		if got, err := reader.OpenLines(Record, "f", file.Bytes()); err != nil || string(got) != "one\ntwo\nthree\n" {
+			t.Errorf("%q, %v", got, err)
+		}
+		if mode == Decrypt {
+			continue
+		}
+		if got, err := reader.OpenLines(Record, "f", file.Bytes()[:file.Len()-5]); err != nil || string(got) != "one\n" {
+			t.Errorf("half a line: %q, %v", got, err)
+		}
+		spoiled := bytes.Clone(file.Bytes())
+		spoiled[len(spoiled)-9] ^= 1
+		_, err = reader.OpenLines(Record, "f", spoiled)
+		refused(t, err, ErrDamaged)
+		_, err = reader.OpenLines(Plan, "f", file.Bytes())
+		refused(t, err, ErrKind)
+		_, err = reader.Open(Record, "f", file.Bytes())
+		refused(t, err, ErrDamaged)
+		_, err = ring(AsFound, Keys{}).OpenLines(Record, "f", file.Bytes())
+		refused(t, err, ErrNoKey)
+	}
+}
+
 func TestRecipientsAndIdentities(t *testing.T) {
 	t.Parallel()
 	to, key := pair(t)

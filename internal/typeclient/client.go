@@ -41,6 +41,10 @@ type Options struct {
 	// many goroutines. nil = nobody records.
 	Record func(Invocation)
 
+	// Inits keeps what images have said they are, for the next command; nil =
+	// every command asks anew.
+	Inits InitCache
+
 	// Backoff are the pauses before a state is asked again that failed with a
 	// transient error; when they are used up, the error stands. nil =
 	// DefaultBackoff.

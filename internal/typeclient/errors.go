@@ -78,6 +78,7 @@ func ended(k call, r invoke.Result, err error) error {
 	var output *invoke.OutputError
 	var disk *invoke.DiskError
 	var unknown *invoke.UnknownError
+	var worker *invoke.WorkerError
 	switch {
 	case err == nil && r.ExitCode == 0:
 		return nil
@@ -95,6 +96,9 @@ func ended(k call, r invoke.Result, err error) error {
 	case errors.As(err, &unknown):
 		return fail(k, err, "The outcome is unknown", "%s of image %s may have ended or may still run: the container runtime was lost meanwhile (container %s: %s). "+
 			"See that the runtime is there again, then plan, which looks at how things really are.", k.title(), image, diag.Visible(unknown.Container), diag.Visible(unknown.Err.Error()))
+	case errors.As(err, &worker):
+		return fail(k, err, "The worker was lost", "%s of image %s was carried out by a worker, which serves many. %s.%s What it had done until then is not known: plan again to see. "+
+			"With workers = 0 in its type block each gets a container of its own.", k.title(), image, diag.Visible(worker.Reason), lastLines(r))
 	case errors.Is(err, invoke.ErrNoImage):
 		return fail(k, err, "Image not found", "The image %s (%s) is not here any more. Bring it in again with `deployster image import`, or plan again.", image, k.digest)
 	}

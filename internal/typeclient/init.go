@@ -2,8 +2,11 @@ package typeclient
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"deployster/internal/diag"
 	"deployster/internal/invoke"
@@ -23,6 +26,27 @@ type initCall struct {
 	ty          protocol.Type
 	err         error
 	interrupted bool // by its asker, which says nothing about the image
+}
+
+// InitCache keeps answers to init. What it gives is not trusted more than the
+// image itself: it is read as an answer that has just come.
+type InitCache interface {
+	Get(key string) (answer []byte, ok bool)
+	Put(key string, answer []byte)
+}
+
+// cacheKey is all that an answer to init may depend on, and what decides
+// whether the image may be asked at all.
+func (c *Client) cacheKey(t Target, digest string, s invoke.Settings) string {
+	settings, err := json.Marshal(s)
+	if err != nil {
+		return "" // it is no value that could be written
+	}
+	sum := sha256.New()
+	for _, part := range []string{digest, t.Reference, c.o.Version, fmt.Sprint(protocol.MinVersion, protocol.MaxVersion), string(settings)} {
+		_, _ = fmt.Fprintf(sum, "%d:%s", len(part), part) // a hash takes everything
+	}
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // Init asks an image what it is. The containers get no mounts and no network.
@@ -94,6 +118,15 @@ func initOf(t Target, digest string) call {
 
 func (c *Client) ask(ctx context.Context, t Target, digest string) (protocol.Type, error) {
 	k := initOf(t, digest)
+	key := c.cacheKey(t, digest, k.settings)
+	if c.o.Inits != nil && key != "" {
+		if answer, ok := c.o.Inits.Get(key); ok {
+			if ty, err := c.readType(answer); err == nil && !ty.NoCache {
+				ty.Reference, ty.Digest = t.Reference, digest
+				return ty, c.resolveType(ctx, t, ty)
+			}
+		}
+	}
 	var err error
 	if k.stdin, err = encodeInit(c.initInput(t)); err != nil {
 		return protocol.Type{}, fail(k, err, "Cannot ask the image", "%s", diag.Visible(err.Error()))
@@ -102,15 +135,24 @@ func (c *Client) ask(ctx context.Context, t Target, digest string) (protocol.Typ
 	if err != nil {
 		return protocol.Type{}, err
 	}
-	ty, err := readInit(r.Stdout)
-	if err == nil {
-		err = c.checkSchemas(ty)
-	}
+	ty, err := c.readType(r.Stdout)
 	if err != nil {
 		return protocol.Type{}, broken(k, r.Stdout, err)
 	}
+	if c.o.Inits != nil && key != "" && !ty.NoCache {
+		c.o.Inits.Put(key, r.Stdout)
+	}
 	ty.Reference, ty.Digest = t.Reference, digest
 	return ty, c.resolveType(ctx, t, ty)
+}
+
+// readType reads an answer to init.
+func (c *Client) readType(answer []byte) (protocol.Type, error) {
+	ty, err := readInit(answer)
+	if err == nil {
+		err = c.checkSchemas(ty)
+	}
+	return ty, err
 }
 
 // resolveType fixes the other images that a type runs in, so that a plan pins

@@ -22,6 +22,7 @@ type call struct {
 	mounts   []invoke.Mount
 	settings invoke.Settings
 	timeout  time.Duration
+	worker   *invoke.Worker // that may carry it out; nil = none
 }
 
 func (k call) title() string {
@@ -49,6 +50,19 @@ func (k call) moreTime() string {
 	return `timeouts { state = "..." } in its resource or type block`
 }
 
+// workerFor says which worker may carry out a command: one that runs in the
+// same image, with its own entrypoint, can be told the arguments.
+func (c *Client) workerFor(ctx context.Context, t Target, ty protocol.Type, step string, cmd protocol.Command, digest string) (*invoke.Worker, error) {
+	if ty.Worker == nil || cmd.Entrypoint != "" {
+		return nil, nil
+	}
+	own, err := c.digestFor(ctx, t, ty, step, *ty.Worker)
+	if err != nil || own != digest {
+		return nil, err
+	}
+	return &invoke.Worker{Digest: own, Entrypoint: ty.Worker.Entrypoint, Args: ty.Worker.Args}, nil
+}
+
 // run carries out a call. The error is nil only when the program ended with
 // exit code zero.
 func (c *Client) run(ctx context.Context, k call) (invoke.Result, error) {
@@ -61,6 +75,7 @@ func (c *Client) run(ctx context.Context, k call) (invoke.Result, error) {
 		Stdin:      k.stdin,
 		Mounts:     k.mounts,
 		Settings:   k.settings,
+		Worker:     k.worker,
 		Timeout:    k.timeout,
 		KeepLog:    k.settings.KeepLog,
 	}

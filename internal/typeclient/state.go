@@ -33,6 +33,9 @@ func (c *Client) State(ctx context.Context, t Target, ty protocol.Type, in proto
 	if k.digest, err = c.digestFor(ctx, t, ty, StepState, ty.StateAction); err != nil {
 		return protocol.Answer{}, err
 	}
+	if k.worker, err = c.workerFor(ctx, t, ty, StepState, ty.StateAction, k.digest); err != nil {
+		return protocol.Answer{}, err
+	}
 	for try := 0; ; try++ {
 		answer, err := c.askState(ctx, k, ty, in.Intent)
 		var te *protocol.TypeError

@@ -16,9 +16,15 @@ import (
 	"deployster/internal/invoke"
 )
 
-// Suite checks that a Runner keeps the contract of invoke.Runner. The Runner
-// must have the probe's image under ProbeReference.
-func Suite(t *testing.T, r invoke.Runner) {
+// Runner is what the Suite checks.
+type Runner interface {
+	invoke.Runner
+	invoke.Launcher
+}
+
+// Suite checks that a Runner keeps the contracts of invoke.Runner and
+// invoke.Launcher. It must have the probe's image under ProbeReference.
+func Suite(t *testing.T, r Runner) {
 	s := suite{r: r}
 	for _, test := range []struct {
 		name string
@@ -37,6 +43,9 @@ func Suite(t *testing.T, r invoke.Runner) {
 		{"settings", s.settings},
 		{"live output", s.live},
 		{"concurrency", s.concurrency},
+		{"talk", s.talk},
+		{"much talk", s.muchTalk},
+		{"end of a talk", s.endOfTalk},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -45,7 +54,7 @@ func Suite(t *testing.T, r invoke.Runner) {
 	}
 }
 
-type suite struct{ r invoke.Runner }
+type suite struct{ r Runner }
 
 // spec gives the invocation of the probe with some arguments.
 func (s suite) spec(t *testing.T, args ...string) invoke.Spec {

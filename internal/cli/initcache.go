@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"deployster/internal/durable"
+)
+
+// keepInits is how many answers of images are kept: more types than that one
+// project hardly has.
+const keepInits = 256
+
+// initCache keeps what images have said they are, in a file each, so that the
+// next command need not ask them. It only saves time: what cannot be read or
+// written is as if it had never been.
+type initCache struct{ dir string }
+
+func newInitCache(workdir string) initCache {
+	return initCache{filepath.Join(workdir, ".deployster", "types")}
+}
+
+// Get implements typeclient.InitCache.
+func (c initCache) Get(key string) ([]byte, bool) {
+	answer, err := os.ReadFile(filepath.Join(c.dir, key+".json"))
+	return answer, err == nil
+}
+
+// Put implements typeclient.InitCache.
+func (c initCache) Put(key string, answer []byte) {
+	if os.MkdirAll(c.dir, 0o700) != nil || durable.WriteFile(filepath.Join(c.dir, key+".json"), answer, 0o600) != nil {
+		return
+	}
+	_ = os.WriteFile(filepath.Join(c.dir, "..", ".gitignore"), []byte("*\n"), 0o600) // it is of this machine only
+	c.prune()
+}
+
+// prune removes the oldest answers.
+func (c initCache) prune() {
+	entries, err := os.ReadDir(c.dir)
+	if err != nil || len(entries) <= keepInits {
+		return
+	}
+	age := func(e os.DirEntry) time.Time {
+		info, err := e.Info()
+		if err != nil {
+			return time.Time{}
+		}
+		return info.ModTime()
+	}
+	slices.SortFunc(entries, func(a, b os.DirEntry) int { return age(a).Compare(age(b)) })
+	for _, e := range entries[:len(entries)-keepInits] {
+		_ = os.Remove(filepath.Join(c.dir, e.Name())) // the next one tries again
+	}
+}

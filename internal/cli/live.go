@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"deployster/apply"
+	"deployster/internal/render"
+	"deployster/internal/typeclient"
+	"deployster/plan"
+)
+
+// live is the picture of what is going on that a terminal shows below the text.
+type live struct {
+	hide func(string) string
+	now  func() time.Time
+
+	mu    sync.Mutex
+	p     render.Progress
+	tasks map[string]*render.Task // by address
+	note  string
+}
+
+func newLive(hide func(string) string) *live {
+	return &live{hide: hide, now: time.Now, tasks: map[string]*render.Task{}}
+}
+
+// begin starts a new picture: of so many resources.
+func (l *live) begin(verb string, total int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.p, l.tasks = render.Progress{Verb: verb, Since: l.now(), Total: total}, map[string]*render.Task{}
+}
+
+// frame draws it.
+func (l *live) frame(now time.Time, width, height int) []string {
+	l.mu.Lock()
+	p := l.p
+	p.Note = l.note
+	for _, t := range l.tasks {
+		p.Tasks = append(p.Tasks, *t)
+	}
+	l.mu.Unlock()
+	slices.SortFunc(p.Tasks, func(a, b render.Task) int {
+		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Address, b.Address))
+	})
+	p.Total = max(p.Total, p.Done+len(p.Tasks))
+	return render.Frame(p, now, width, height)
+}
+
+// total is of how many resources the picture is.
+func (l *live) total() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.p.Total
+}
+
+// setNote changes the line about what is not a resource's: pulls.
+func (l *live) setNote(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.note = text
+}
+
+// start says that something runs now for a resource.
+func (l *live) start(addr, step string) {
+	l.tasks[addr] = &render.Task{Address: addr, Step: step, Since: l.now()}
+}
+
+// stop says that nothing runs for a resource any more, as it is done with.
+func (l *live) stop(addr string, failed bool) {
+	delete(l.tasks, addr)
+	if l.p.Done++; failed {
+		l.p.Failed++
+	}
+}
+
+// line is the last line of what runs.
+func (l *live) line(line typeclient.Line) {
+	text := l.hide(line.Text)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t := l.tasks[line.Address]; t != nil {
+		t.Last = text
+	}
+}
+
+// planning learns from the events of a plan.
+func (l *live) planning(e plan.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch e := e.(type) {
+	case plan.Asking:
+		l.start(e.Address, "state")
+	case plan.Decided:
+		l.stop(e.Address, false)
+	case plan.Failed:
+		l.stop(e.Address, true)
+	}
+}
+
+// applying learns from the events of an apply. What has nothing to be done is
+// not counted: it would hide how far the rest is.
+func (l *live) applying(e apply.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch e := e.(type) {
+	case apply.Checking:
+		l.start(e.Address, "state")
+	case apply.ActionStarted:
+		l.start(e.Address, e.Action)
+	case apply.ActionEnded:
+		delete(l.tasks, e.Address)
+	case apply.ResourceEnded:
+		if e.Change == plan.Valid && e.Report.Status == apply.Unchanged {
+			delete(l.tasks, e.Address)
+			return
+		}
+		l.stop(e.Address, e.Report.Status == apply.Error || e.Report.Status == apply.Unknown)
+	case apply.Stopping:
+		l.p.Stopping = true
+	}
+}
+
+// drawOn prepares what is drawn on a terminal, if stderr is one.
+func (s *session) drawOn(stderr *screen) {
+	s.screen, s.live, s.pulls = stderr, newLive(s.vault.hide), newPullView(s.err, nil)
+	if stderr.size == nil {
+		return
+	}
+	s.pulls = newPullView(s.err, func(text string) {
+		s.live.setNote(text)
+		s.screen.begin(s.live.frame) // until the session ends, where nothing else is drawn
+	})
+	s.err.width = stderr.width
+	if s.env.Color { // stdout is most likely the same terminal
+		s.out.out, s.out.width = stderr.also(s.out.out), stderr.width
+	}
+}
+
+// show draws the progress of so many resources on a terminal, until what it
+// gives is called.
+func (s *session) show(verb string, total int) (end func()) {
+	if s.env.account.json {
+		return func() {}
+	}
+	s.live.begin(verb, total)
+	s.screen.begin(s.live.frame)
+	return func() {
+		s.screen.end()
+		s.live.begin("", 0)
+	}
+}
+
+// toDo counts the resources for which a plan may do something.
+func toDo(p *plan.Plan) int {
+	n := 0
+	for _, step := range p.Resources {
+		if step.Change != plan.Valid || step.MayChange {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"deployster/apply"
+	"deployster/internal/diag"
+	"deployster/internal/events"
+	"deployster/internal/runs"
+	"deployster/plan"
+	"deployster/state"
+)
+
+var update = flag.Bool("update", false, "write docs/schemas anew")
+
+// shownPlan is what `show -json PLAN` prints: plan.json, and what its file says.
+type shownPlan struct {
+	plan.Plan
+	Digest   string `json:"digest,omitempty"`    // what -require-digest compares
+	SignedBy string `json:"signed_by,omitempty"` // the public key; absent when nobody has signed it
+}
+
+// documents are all that is printed or written as JSON, but for the messages
+// between the tool and images, and the report of `type test`.
+func documents() map[string]any {
+	return map[string]any{
+		"plan":         shownPlan{},
+		"state":        state.Snapshot{},
+		"report":       apply.Report{},
+		"diagnostics":  diag.Report{},
+		"outputs":      map[string]shownOutput{},
+		"run":          runs.Run{},
+		"step":         runs.Step{},
+		"state-list":   []string{},
+		"state-entry":  state.Entry{},
+		"state-copies": []state.Copy{},
+		"type-inspect": inspected{},
+		"version":      shownVersion{},
+	}
+}
+
+// The published schemas are those of the types that are printed. What is
+// printed is held against them by the scripts: see printed_test.go beside main.
+func TestSchemas(t *testing.T) {
+	g := &generator{t: t, source: map[string]*source{}}
+	schemas := map[string]object{"event": g.events()}
+	for name, value := range documents() {
+		schemas[name] = g.document(name, value)
+	}
+	for name, schema := range schemas {
+		var want bytes.Buffer
+		enc := json.NewEncoder(&want)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(schema); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join("..", "..", "docs", "schemas", name+".json")
+		if *update {
+			if err := os.WriteFile(path, want.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if have, err := os.ReadFile(path); err != nil || !bytes.Equal(have, want.Bytes()) {
+			t.Errorf("docs/schemas/%s.json is not what the types say (%v). If the change keeps the promise of docs/json.md: go test ./internal/cli -run TestSchemas -update", name, err)
+		}
+	}
+}
+
+// events is the schema of one line of a stream.
+func (g *generator) events() object {
+	g.defs = map[string]any{}
+	var types []string
+	var rules []object
+	for _, body := range events.All() {
+		body := body
+		t := reflect.TypeOf(body)
+		schema := g.structure(t)
+		properties := schema["properties"].(object)
+		properties["type"] = object{"const": body.Type()}
+		properties["time"] = object{"type": "string", "format": "date-time", "pattern": `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`}
+		properties["level"] = g.of(reflect.TypeFor[events.Level]())
+		properties["message"] = object{"type": "string", "description": "A sentence for people; its words may change."}
+		required, _ := schema["required"].([]string)
+		required = append(required, "type", "time", "level", "message")
+		slices.Sort(required)
+		schema["required"] = required
+		g.defs[body.Type()] = schema
+		types = append(types, body.Type())
+		rules = append(rules, object{
+			"if":   object{"properties": object{"type": object{"const": body.Type()}}, "required": []string{"type"}},
+			"then": object{"$ref": "#/definitions/" + body.Type()},
+		})
+	}
+	return g.finish("event", object{"type": "object", "required": []string{"type"},
+		"properties": object{"type": object{"enum": types}}, "allOf": rules})
+}
+
+// Every event is in the list that the schema is made of.
+func TestAllEventsAreListed(t *testing.T) {
+	source, err := os.ReadFile("../events/types.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if methods, listed := strings.Count(string(source), ") Type() string"), len(events.All()); methods != listed {
+		t.Errorf("%d types of events, and %d in events.All", methods, listed)
+	}
+}

@@ -1,0 +1,63 @@
+package invoketest
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"deployster/internal/invoke"
+)
+
+// Launch implements invoke.Launcher.
+func (f *Fake) Launch(ctx context.Context, s invoke.Spec) (invoke.Process, error) {
+	f.mu.Lock()
+	program := f.programs[s.Digest]
+	f.calls = append(f.calls, s)
+	f.mu.Unlock()
+	if program == nil {
+		return nil, fmt.Errorf("%s: %w", s.Digest, invoke.ErrNoImage)
+	}
+	p := &process{exited: make(chan int, 1), stderr: newStream(s.Stderr, s.KeepLog, false)}
+	term, kill := context.WithCancel(context.WithoutCancel(ctx))
+	p.inR, p.inW = io.Pipe()
+	p.outR, p.outW = io.Pipe()
+	p.kill = func() {
+		kill()
+		p.end(137)
+	}
+	go func() {
+		defer kill() // what it has started ends with it
+		p.end(program(term, s, p.inR, p.outW, p.stderr))
+	}()
+	return p, nil
+}
+
+// process is a launched program.
+type process struct {
+	inR    *io.PipeReader
+	inW    *io.PipeWriter
+	outR   *io.PipeReader
+	outW   *io.PipeWriter
+	stderr *stream
+	exited chan int
+	kill   func()
+}
+
+// end is called by the program and by who kills it. The first wins.
+func (p *process) end(code int) {
+	select {
+	case p.exited <- code:
+	default:
+	}
+	_ = p.inR.Close()  // never fails
+	_ = p.outW.Close() // never fails
+}
+
+func (p *process) Stdin() io.WriteCloser { return p.inW }
+func (p *process) Stdout() io.Reader     { return p.outR }
+func (p *process) Kill()                 { p.kill() }
+
+func (p *process) Wait() (invoke.Result, error) {
+	code := <-p.exited
+	return invoke.Result{ExitCode: code, Stderr: p.stderr.finish()}, nil
+}

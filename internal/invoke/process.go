@@ -1,0 +1,48 @@
+package invoke
+
+import (
+	"context"
+	"io"
+)
+
+// Worker is a program that serves many invocations one after the other and at
+// the same time, as docs/protocol.md has it. It is the same for all
+// invocations of a type that have the same mounts and settings.
+type Worker struct {
+	Digest     string   // the image, by digest
+	Entrypoint string   // replaces the image's Entrypoint and drops its Cmd
+	Args       []string // replace the image's Cmd
+}
+
+// Launcher starts programs that are spoken to while they run.
+type Launcher interface {
+	// Launch starts a program. Of the Spec it takes no Stdin, Stdout, Timeout
+	// and MaxStdout. The Process must be waited for.
+	Launch(ctx context.Context, s Spec) (Process, error)
+}
+
+// Process is a program that runs.
+type Process interface {
+	// Stdin is what it reads. To close it is how it is asked to end.
+	Stdin() io.WriteCloser
+
+	// Stdout is what it prints. It ends when the program has ended. It has to
+	// be read, or the program waits.
+	Stdout() io.Reader
+
+	// Wait returns when the program has ended and nothing of it is left. The
+	// Result has its Stderr, and no Stdout. The error is as that of Runner.Run.
+	Wait() (Result, error)
+
+	// Kill ends it with all that it has started.
+	Kill()
+}
+
+// WorkerError says that a worker ended, or had to be ended, while it carried
+// something out: this invocation has ended with it, and what it had done until
+// then is not known.
+type WorkerError struct {
+	Reason string // a sentence without its full stop
+}
+
+func (e *WorkerError) Error() string { return e.Reason }

@@ -1,0 +1,234 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"deployster/internal/invoke"
+)
+
+const (
+	// slowOpen is how many open invocations a worker has when another one is
+	// started, if the oldest of them has been open for slowAfter: starting one
+	// costs more than many answers.
+	slowOpen  = 4
+	slowAfter = 50 * time.Millisecond
+
+	// maxDeaths is how many workers of a kind may end before their time. After
+	// that each invocation gets its own container.
+	maxDeaths = 3
+)
+
+// Options are what is constant for a Pool.
+type Options struct {
+	Runner   invoke.Runner   // of what no worker can do
+	Launcher invoke.Launcher // starts the workers
+	Kind     invoke.Kind     // invoke.Action when actions may be asked of the workers
+	Max      int             // workers with the same image, mounts and settings, where the settings do not say
+
+	// Grace is what a worker gets to end after its stdin has; 0 =
+	// invoke.DefaultGrace.
+	Grace time.Duration
+}
+
+// Pool is an invoke.Runner that uses workers where it can. Workers are started
+// when they are first needed, and end when the Pool is closed.
+type Pool struct {
+	o Options
+
+	mu     sync.Mutex
+	groups map[string]*group
+	closed bool
+}
+
+// New makes a Pool. It must be closed.
+func New(o Options) *Pool {
+	if o.Grace <= 0 {
+		o.Grace = invoke.DefaultGrace
+	}
+	return &Pool{o: o, groups: map[string]*group{}}
+}
+
+// group is the workers that can take each other's place.
+type group struct {
+	spec     invoke.Spec // of a worker
+	max      int         // workers at one time
+	starting chan struct{}
+	workers  []*worker
+	deaths   int
+	started  int // workers so far, for their names
+}
+
+// Resolve implements invoke.Runner.
+func (p *Pool) Resolve(ctx context.Context, reference string) (invoke.Image, error) {
+	return p.o.Runner.Resolve(ctx, reference)
+}
+
+// Run implements invoke.Runner. A query whose worker dies is asked again in a
+// container of its own; an action is not.
+func (p *Pool) Run(ctx context.Context, s invoke.Spec) (invoke.Result, error) {
+	if s.Worker == nil || s.Settings.Workers == invoke.NoWorkers || ctx.Err() != nil {
+		return p.o.Runner.Run(ctx, s)
+	}
+	g, err := p.group(s)
+	if err != nil {
+		return invoke.Result{}, err
+	}
+	start := time.Now()
+	res, err := invoke.Result{}, errDoomed
+	for errors.Is(err, errDoomed) {
+		w := p.take(ctx, g)
+		if w == nil {
+			return p.o.Runner.Run(ctx, s)
+		}
+		res, err = w.do(ctx, s)
+	}
+	var died *invoke.WorkerError
+	if errors.As(err, &died) && s.Kind == invoke.Query && ctx.Err() == nil {
+		if s.Stderr != nil {
+			_, _ = fmt.Fprintf(s.Stderr, "%s. It is asked again in a container of its own.\n", died.Reason) // who watches misses a line at most
+		}
+		return p.o.Runner.Run(ctx, s)
+	}
+	res.Duration = time.Since(start)
+	return res, err
+}
+
+// group finds those that could carry out an invocation.
+func (p *Pool) group(s invoke.Spec) (*group, error) {
+	key, err := json.Marshal(struct {
+		Worker   *invoke.Worker
+		Mounts   []invoke.Mount
+		Settings invoke.Settings
+	}{s.Worker, s.Mounts, s.Settings})
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	g := p.groups[string(key)]
+	if g == nil {
+		g = &group{spec: invoke.Spec{Kind: p.o.Kind, Digest: s.Worker.Digest, Entrypoint: s.Worker.Entrypoint, Args: s.Worker.Args,
+			Mounts: s.Mounts, Settings: s.Settings, KeepLog: s.KeepLog}, max: max(p.o.Max, 1)}
+		if s.Settings.Workers > 0 {
+			g.max = int(s.Settings.Workers)
+		}
+		p.groups[string(key)] = g
+	}
+	return g, nil
+}
+
+// take gives a worker that has a place, and starts one when there is none. It
+// gives nil when there can be none.
+func (p *Pool) take(ctx context.Context, g *group) *worker {
+	for {
+		p.mu.Lock()
+		if p.closed || g.deaths >= maxDeaths {
+			p.mu.Unlock()
+			return nil
+		}
+		best := g.best()
+		var starting chan struct{}
+		if best == nil || len(g.workers) < g.max && best.slow() {
+			starting = p.start(ctx, g)
+		}
+		p.mu.Unlock()
+		if best != nil {
+			return best
+		}
+		select {
+		case <-starting:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// best is the living worker with the fewest open invocations, one of which is
+// now the caller's.
+func (g *group) best() (best *worker) {
+	for _, w := range g.workers {
+		if n, ok := w.load(); ok && (best == nil || n < best.lastLoad) {
+			w.lastLoad, best = n, w
+		}
+	}
+	return best
+}
+
+// start begins to start a worker, unless one is being started, and gives what
+// is closed when it is there, or is known not to come.
+func (p *Pool) start(ctx context.Context, g *group) chan struct{} {
+	if g.starting != nil {
+		return g.starting
+	}
+	done := make(chan struct{})
+	g.starting = done
+	g.started++
+	spec := g.spec
+	spec.Name = fmt.Sprintf("worker %d of %s", g.started, spec.Digest)
+	go func() {
+		// It is for others too, who may not have been interrupted.
+		w, err := launch(context.WithoutCancel(ctx), p.o.Launcher, spec, p.o.Grace)
+		defer close(done)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		g.starting = nil
+		if err != nil {
+			g.deaths = maxDeaths // a container of its own will tell why
+			return
+		}
+		// Also one that comes too late for a Pool that is being closed: Close
+		// waits for it.
+		g.workers = append(g.workers, w)
+		go p.bury(g, w)
+	}()
+	return done
+}
+
+// bury takes a worker out of its group when it has ended.
+func (p *Pool) bury(g *group, w *worker) {
+	<-w.dead
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, other := range g.workers {
+		if other == w {
+			g.workers = append(g.workers[:i:i], g.workers[i+1:]...)
+			break
+		}
+	}
+	if !p.closed {
+		g.deaths++
+	}
+}
+
+// Close ends all workers, and returns when nothing of them is left. Invocations
+// that are open then end first.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	p.closed = true
+	var starting []chan struct{}
+	for _, g := range p.groups {
+		if g.starting != nil {
+			starting = append(starting, g.starting)
+		}
+	}
+	p.mu.Unlock()
+	for _, c := range starting {
+		<-c
+	}
+	p.mu.Lock()
+	var all []*worker
+	for _, g := range p.groups {
+		all = append(all, g.workers...)
+	}
+	p.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, w := range all {
+		wg.Go(w.end)
+	}
+	wg.Wait()
+}

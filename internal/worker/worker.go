@@ -1,0 +1,289 @@
+package worker
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"deployster/internal/diag"
+	"deployster/internal/invoke"
+	"deployster/internal/strictjson"
+	"deployster/protocol"
+)
+
+// maxReply is the longest line that a worker may say, in bytes. Longer outputs
+// come in pieces.
+const maxReply = 32 << 20
+
+// worker is one program that serves. What it says is read by one goroutine,
+// and what it is told is written by another.
+type worker struct {
+	proc  invoke.Process
+	grace time.Duration
+	lines chan []byte   // to be written
+	dead  chan struct{} // closed when nothing of it is left; outcome is set then
+
+	lastLoad int // of the Pool
+
+	mu     sync.Mutex
+	next   int64
+	open   map[int64]*request
+	doomed bool   // takes nothing more
+	fault  string // what it said wrong
+
+	result  invoke.Result // after dead
+	outcome error         // what open invocations get; after dead
+}
+
+func launch(ctx context.Context, l invoke.Launcher, s invoke.Spec, grace time.Duration) (*worker, error) {
+	proc, err := l.Launch(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	w := &worker{proc: proc, grace: grace, lines: make(chan []byte), dead: make(chan struct{}), open: map[int64]*request{}}
+	go w.write()
+	go w.read()
+	return w, nil
+}
+
+// write tells the worker what comes, many lines at once when many are waiting.
+func (w *worker) write() {
+	out := bufio.NewWriterSize(w.proc.Stdin(), 64<<10)
+	for {
+		var line []byte
+		select {
+		case line = <-w.lines:
+		case <-w.dead:
+			return
+		}
+		for more := true; more; {
+			if _, err := out.Write(line); err != nil {
+				w.deaf()
+				return
+			}
+			select {
+			case line = <-w.lines:
+			default:
+				more = false
+			}
+		}
+		if out.Flush() != nil {
+			w.deaf()
+			return
+		}
+	}
+}
+
+// deaf is for a worker that takes nothing more. Mostly it is just ending.
+func (w *worker) deaf() {
+	w.mu.Lock()
+	w.doomed = true
+	w.mu.Unlock()
+	w.end()
+}
+
+// read hands on what the worker says, until its end.
+func (w *worker) read() {
+	in := bufio.NewReaderSize(w.proc.Stdout(), 64<<10)
+	for {
+		line, err := readLine(in)
+		if len(bytes.TrimSpace(line)) > 0 && err == nil {
+			err = w.hear(line)
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			w.mu.Lock()
+			w.doomed, w.fault = true, err.Error()
+			w.mu.Unlock()
+			w.proc.Kill()                  // it no longer matters what it says
+			_, _ = io.Copy(io.Discard, in) // what it still says, it says to nobody
+			break
+		}
+	}
+	w.conclude()
+}
+
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		if len(line)+len(part) > maxReply {
+			return nil, fmt.Errorf("it said a line of more than %d bytes", maxReply)
+		}
+		if line == nil && err == nil {
+			return part, nil
+		}
+		line = append(line, part...)
+		switch {
+		case err == nil:
+			return line, nil
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF) && len(bytes.TrimSpace(line)) > 0:
+			return nil, io.EOF // it was cut off
+		default:
+			return nil, err
+		}
+	}
+}
+
+// hear takes one line of the worker. The error says what is wrong with it.
+func (w *worker) hear(line []byte) error {
+	r, err := decode(line)
+	if err != nil {
+		return fmt.Errorf("a line on its stdout is no reply (%w): %s", err, cut(line))
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	q := w.open[r.ID]
+	if q == nil {
+		return fmt.Errorf("it answered the request %d, which is not open: %s", r.ID, cut(line))
+	}
+	if !q.abandoned { // else nobody listens, and what it said is its caller's
+		q.add(r)
+	}
+	if r.Exit != nil {
+		if !q.abandoned {
+			q.exit = *r.Exit
+		}
+		w.remove(r.ID, q)
+		close(q.done)
+	}
+	return nil
+}
+
+func decode(line []byte) (r protocol.WorkerReply, err error) {
+	if err := strictjson.Check(line); err != nil {
+		return r, err
+	}
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	err = d.Decode(&r)
+	return r, err
+}
+
+// cut is the beginning of a line, safe to show.
+func cut(line []byte) string {
+	const most = 200
+	line = bytes.TrimSpace(line)
+	if len(line) > most {
+		return strings.ToValidUTF8(diag.Visible(string(line[:most])), "") + "..."
+	}
+	return diag.Visible(string(line))
+}
+
+// conclude waits for the end of the program, and says to all that are open
+// what became of it.
+func (w *worker) conclude() {
+	res, err := w.proc.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.doomed = true
+	w.result = res
+	var unknown *invoke.UnknownError
+	switch {
+	case errors.As(err, &unknown):
+		w.outcome = err
+	case w.fault != "":
+		w.outcome = &invoke.WorkerError{Reason: "The worker was ended, because " + w.fault}
+	case err != nil:
+		w.outcome = &invoke.WorkerError{Reason: "The worker was lost: " + err.Error()}
+	case res.OOM:
+		w.outcome = &invoke.WorkerError{Reason: "The worker ran out of memory while it carried this out"}
+	default:
+		w.outcome = &invoke.WorkerError{Reason: fmt.Sprintf("The worker ended with exit code %d while it carried this out", res.ExitCode)}
+	}
+	close(w.dead)
+}
+
+// load says how many invocations are open, and whether it takes more.
+func (w *worker) load() (open int, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.open), !w.doomed
+}
+
+// slow says whether another worker would help.
+func (w *worker) slow() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.open) < slowOpen {
+		return false
+	}
+	for _, q := range w.open {
+		if time.Since(q.since) >= slowAfter {
+			return true
+		}
+	}
+	return false
+}
+
+// enter gives an invocation its number.
+func (w *worker) enter(q *request) (id int64, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.doomed {
+		return 0, false
+	}
+	w.next++
+	w.open[w.next] = q
+	return w.next, true
+}
+
+// remove is called with the lock held.
+func (w *worker) remove(id int64, q *request) {
+	if w.open[id] == q {
+		delete(w.open, id)
+	}
+	w.endIfUseless()
+}
+
+// abandon gives up an invocation that has not ended though it was asked to:
+// the worker is ended as soon as nobody else uses it.
+func (w *worker) abandon(q *request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	q.abandoned, w.doomed = true, true
+	w.endIfUseless()
+}
+
+// endIfUseless is called with the lock held.
+func (w *worker) endIfUseless() {
+	if !w.doomed {
+		return
+	}
+	for _, q := range w.open {
+		if !q.abandoned {
+			return
+		}
+	}
+	if len(w.open) == 0 {
+		go w.end()
+	} else {
+		go w.proc.Kill()
+	}
+}
+
+// end asks the worker to end, sees to it that it does, and returns when nothing
+// of it is left.
+func (w *worker) end() {
+	w.mu.Lock()
+	w.doomed = true
+	w.mu.Unlock()
+	_ = w.proc.Stdin().Close() // else it is killed
+	select {
+	case <-w.dead:
+		return
+	case <-time.After(w.grace):
+	}
+	w.proc.Kill()
+	<-w.dead
+}
