@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -254,9 +255,34 @@ func inflate(z *zip.Reader) (map[string][]byte, error) {
 		if left -= int64(len(data)); left < 0 {
 			return nil, damaged("it holds more than %d MiB", maxInflated>>20)
 		}
+		if _, twice := files[f.Name]; twice {
+			return nil, damaged("%q is in it twice", f.Name)
+		}
 		files[f.Name] = data
 	}
 	return files, nil
+}
+
+// complete says what is missing in an archive, or is in it and belongs to
+// nothing: then somebody has put it together anew.
+func (index sourceIndex) complete(files map[string][]byte) error {
+	named := map[string]bool{planName: true, sourcesName: true}
+	entries := slices.Concat(index.Manifests, index.Reads)
+	for _, d := range index.Modules {
+		entries = append(entries, d.Files...)
+	}
+	for _, e := range entries {
+		if _, there := files[e.Entry]; !there || named[e.Entry] {
+			return damaged("%q, which its sources.json names for %s, is missing or is named twice", e.Entry, e.Path)
+		}
+		named[e.Entry] = true
+	}
+	for name := range files {
+		if !named[name] {
+			return damaged("it holds %q, which belongs to nothing in it", name)
+		}
+	}
+	return nil
 }
 
 // readSources gives the manifests back, as they can be evaluated again without
@@ -265,6 +291,9 @@ func readSources(files map[string][]byte) (config.Sources, error) {
 	var index sourceIndex
 	if err := strictJSON(files[sourcesName], &index); err != nil {
 		return config.Sources{}, damaged("its sources.json cannot be read: %s", err)
+	}
+	if err := index.complete(files); err != nil {
+		return config.Sources{}, err
 	}
 	s := config.Sources{Workspace: index.Workspace, Dir: index.Dir, Lists: index.Lists, Home: index.Home, Reads: map[string][]byte{}, Modules: map[string][]config.File{}, Replay: true}
 	for _, e := range index.Manifests {
@@ -285,7 +314,13 @@ func readSources(files map[string][]byte) (config.Sources, error) {
 func strictJSON(data []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
-	return dec.Decode(into)
+	if err := dec.Decode(into); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return errors.New("something comes after its end")
+	}
+	return nil
 }
 
 func damaged(why string, args ...any) error {
