@@ -101,9 +101,12 @@ func parse(path string, data []byte) (Snapshot, error) {
 			"%s has the format %d, and this deployster knows %d. It was not changed. Use the version of deployster that wrote it, or a later one.", path, format, Format)
 	}
 	var s Snapshot
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	err = dec.Decode(&s)
+	data, err = upgraded(data, format, Format, upgrades())
+	if err == nil {
+		dec := json.NewDecoder(bytes.NewReader(data))
+		dec.DisallowUnknownFields()
+		err = dec.Decode(&s)
+	}
 	if err == nil {
 		s, err = s.canonical()
 	}

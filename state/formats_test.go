@@ -1,0 +1,198 @@
+package state
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+)
+
+var update = flag.Bool("update", false, "write the fixtures of the present formats anew")
+
+// changed is what to do when a fixture does not fit.
+const changed = "the format of %s has changed. Files of today could not be read by the version that wrote the fixture, or say something else: " +
+	"give it a higher Format, an upgrade (upgrade.go) and a fixture of its own. Before the first release, or when it is a new key that may be left out: go test ./state -run TestFormats -update"
+
+// everyField is a state with something in every field.
+func everyField() Snapshot {
+	e := full()
+	e.ReadOnly = true
+	e.Settings.Disk = 1
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	fill(reflect.ValueOf(&e).Elem())
+	s := Snapshot{Format: Format, Lineage: "0123456789abcdef", Serial: 7, Resources: map[string]Entry{"web[\"a\"]": e, "b": entry(`{}`)},
+		Outputs: map[string]Output{"o": {Value: json.RawMessage(`[1,2]`), Sensitive: true}},
+		Applied: []Applied{{Plan: "p0", Run: "r0", At: at, Status: StatusInterrupted, InFlight: []InFlight{{Address: "b", Action: "make", Key: "k", Started: at}}}}}
+	fill(reflect.ValueOf(&s.Applied[0]).Elem())
+	fill(reflect.ValueOf(&s.Applied[0].InFlight[0]).Elem())
+	fill(reflect.ValueOf(&s).Elem())
+	return s
+}
+
+// everyFact are the records of a journal that continues it, one of each kind.
+func everyFact() []record {
+	e, exit := entry(`{"n":1}`), 3
+	list := []record{
+		{Kind: kindBegin, Begin: &begin{Format: Format, Lineage: "0123456789abcdef", Serial: 7, Plan: "p1", Run: "r1"}},
+		{Kind: kindStarted, Address: "c", Action: "make", Key: "k1"},
+		{Kind: kindEnded, Address: "c", Action: "make", Exit: &exit, Reason: "no room"},
+		{Kind: kindValid, Address: "c", Entry: &e},
+		{Kind: kindMoved, Moves: []Move{{From: "c", To: "d"}}},
+		{Kind: kindRemoved, Address: "b"},
+		{Kind: kindOutputs, Outputs: map[string]Output{"o": {Value: json.RawMessage(`"x"`)}}},
+	}
+	for i := range list {
+		list[i].Seq, list[i].Durable, list[i].Time = uint64(i+1), uint64(i), time.Date(2026, 1, 2, 3, 4, i, 0, time.UTC)
+	}
+	return list
+}
+
+// fill puts something into the plain fields that have nothing, so that a new
+// field is in the fixture.
+func fill(v reflect.Value) {
+	for i := range v.NumField() {
+		f := v.Field(i)
+		if !f.CanSet() || !f.IsZero() {
+			continue
+		}
+		switch f.Kind() {
+		case reflect.String:
+			f.SetString("x")
+		case reflect.Bool:
+			f.SetBool(true)
+		case reflect.Int, reflect.Int64:
+			f.SetInt(1)
+		case reflect.Uint64:
+			f.SetUint(1)
+		case reflect.Slice:
+			if f.Type() == reflect.TypeFor[json.RawMessage]() {
+				f.SetBytes([]byte(`{"x":1}`))
+			} else if f.Type().Elem().Kind() == reflect.String {
+				f.Set(reflect.ValueOf([]string{"x"}).Convert(f.Type()))
+			}
+		case reflect.Map:
+			if f.Type() == reflect.TypeFor[map[string]string]() {
+				f.Set(reflect.ValueOf(map[string]string{"x": "y"}))
+			}
+		case reflect.Pointer:
+			f.Set(reflect.New(f.Type().Elem()))
+			if f.Type().Elem().Kind() == reflect.Struct {
+				fill(f.Elem())
+			}
+		case reflect.Struct:
+			if f.Type() == reflect.TypeFor[time.Time]() {
+				f.Set(reflect.ValueOf(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)))
+			} else {
+				fill(f)
+			}
+		}
+	}
+}
+
+func fixture(t *testing.T, name string, content []byte) []byte {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update && content != nil {
+		ok(t, os.WriteFile(path, content, 0o600))
+	}
+	want, err := os.ReadFile(path)
+	ok(t, err)
+	if content != nil && string(want) != string(content) {
+		t.Errorf(changed, path)
+		t.Logf("written now:\n%s", content)
+	}
+	return want
+}
+
+// TestFormats: there is a fixture of each format that ever was. All are read; that
+// of the present format is also what is written, to the byte.
+func TestFormats(t *testing.T) {
+	t.Parallel()
+	now, err := everyField().Encode()
+	ok(t, err)
+	var lines []byte
+	prev := ""
+	for _, r := range everyFact() {
+		r.Prev = prev
+		line, err := encodeRecord(r)
+		ok(t, err)
+		prev, lines = hashLine(line[:len(line)-1]), append(lines, line...)
+	}
+	for format := 1; format <= Format; format++ {
+		current, facts := now, lines
+		if format < Format {
+			current, facts = nil, nil // as it was written then
+		}
+		path := filepath.Join(t.TempDir(), "s.json")
+		ok(t, os.WriteFile(path, fixture(t, fmt.Sprintf("state-format-%d.json", format), current), 0o600))
+		got, _, err := Load(path)
+		ok(t, err)
+		if encoded(t, got) != string(now) {
+			t.Errorf("format %d: read as\n%s", format, encoded(t, got))
+		}
+		ok(t, os.WriteFile(path+".journal", fixture(t, fmt.Sprintf("journal-format-%d", format), facts), 0o600))
+		got, rec, err := Load(path)
+		ok(t, err)
+		if _, there := got.Resources["d"]; !there || len(got.Resources) != 2 || rec == nil || rec.Plan != "p1" || string(got.Outputs["o"].Value) != `"x"` {
+			t.Errorf("format %d: with its journal %+v, %+v", format, got, rec)
+		}
+	}
+}
+
+// TestEntryHasNoFieldThatIsLost: what a struct of the state knows comes back.
+func TestEveryFieldComesBack(t *testing.T) {
+	t.Parallel()
+	want := everyField()
+	got, err := parse("s", []byte(encoded(t, want)))
+	ok(t, err)
+	for _, v := range []reflect.Value{reflect.ValueOf(want), reflect.ValueOf(want.Resources[`web["a"]`]), reflect.ValueOf(want.Applied[0]), reflect.ValueOf(want.Applied[0].InFlight[0])} {
+		for i := range v.NumField() {
+			if v.Field(i).IsZero() {
+				t.Errorf("the sample has no %s.%s", v.Type().Name(), v.Type().Field(i).Name)
+			}
+		}
+	}
+	if wanted, err := want.canonical(); err != nil || !reflect.DeepEqual(got, wanted) {
+		t.Errorf("got %+v, want %+v, %v", got, wanted, err)
+	}
+}
+
+func TestUpgrades(t *testing.T) {
+	t.Parallel()
+	steps := map[int]upgrade{
+		1: func(m map[string]json.RawMessage) error {
+			m["names"] = m["name"]
+			delete(m, "name")
+			return nil
+		},
+		2: func(m map[string]json.RawMessage) error {
+			if string(m["names"]) == `"bad"` {
+				return errors.New("no good name")
+			}
+			m["names"] = json.RawMessage(fmt.Sprintf("[%s]", m["names"]))
+			return nil
+		},
+	}
+	for _, c := range []struct{ in, want, err string }{
+		{`{"format":1,"name":"a"}`, `{"format":3,"names":["a"]}`, ""},
+		{`{"format":2,"names":"a"}`, `{"format":3,"names":["a"]}`, ""},
+		{`{"format":3,"names":["a"]}`, `{"format":3,"names":["a"]}`, ""},
+		{`{"format":1,"name":"bad"}`, "", "from format 2 to 3: no good name"},
+		{`{"format":0}`, "", "there is no way from its format 0 to 1"},
+	} {
+		var head struct{ Format int }
+		ok(t, json.Unmarshal([]byte(c.in), &head))
+		got, err := upgraded([]byte(c.in), head.Format, 3, steps)
+		if err == nil && string(got) != c.want || fmt.Sprint(err) != c.err && c.err != "" || (err == nil) != (c.err == "") {
+			t.Errorf("%s: got %s, %v", c.in, got, err)
+		}
+	}
+	if len(upgrades()) != Format-1 {
+		t.Errorf("there are %d formats and %d upgrades", Format, len(upgrades()))
+	}
+}

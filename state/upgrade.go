@@ -1,0 +1,42 @@
+package state
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strconv"
+
+	"deployster/internal/strictjson"
+)
+
+// upgrade is a step from one format of the state file to the next: it changes
+// the members of the file's object.
+type upgrade func(members map[string]json.RawMessage) error
+
+// upgrades are the steps, by the format that each begins with. Format 1 is the
+// first: there is none yet. A change of the format needs a higher Format, a step
+// here, and a fixture in testdata: TestStateFormats says so.
+func upgrades() map[int]upgrade { return nil }
+
+// upgraded brings the bytes of a state file from an older format to a newer one.
+func upgraded(data []byte, from, to int, steps map[int]upgrade) ([]byte, error) {
+	if from == to {
+		return data, nil
+	}
+	members, err := strictjson.Object(data)
+	if err != nil {
+		return nil, err
+	}
+	members = maps.Clone(members)
+	for ; from < to; from++ {
+		step, known := steps[from]
+		if !known {
+			return nil, fmt.Errorf("there is no way from its format %d to %d", from, from+1)
+		}
+		if err := step(members); err != nil {
+			return nil, fmt.Errorf("from format %d to %d: %w", from, from+1, err)
+		}
+		members["format"] = json.RawMessage(strconv.Itoa(from + 1))
+	}
+	return json.Marshal(members)
+}
