@@ -111,7 +111,7 @@ func newApp(e Env) *cli.App {
 		Commands: []*cli.Command{
 			initCommand(e), planCommand(e), applyCommand(e), destroyCommand(e), showCommand(e), outputCommand(e),
 			validateCommand(e), formatCommand(e), graphCommand(e), consoleCommand(e),
-			stateCommand(e), typeCommand(e), imageCommand(e), versionCommand(e),
+			stateCommand(e), typeCommand(e), imageCommand(e), runsCommand(e), versionCommand(e),
 		},
 		Action: func(c *cli.Context) error { return cli.ShowAppHelp(c) },
 	}

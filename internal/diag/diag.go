@@ -32,6 +32,17 @@ func (s Severity) String() string {
 // MarshalText writes the severity as a word in JSON.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
+// UnmarshalText reads it again.
+func (s *Severity) UnmarshalText(text []byte) error {
+	for _, known := range []Severity{Error, Warning} {
+		if known.String() == string(text) {
+			*s = known
+			return nil
+		}
+	}
+	return fmt.Errorf("no severity %q", text)
+}
+
 // Position is a place in a file; Line and Column count from 1, Byte from 0.
 type Position struct {
 	Line   int `json:"line"`

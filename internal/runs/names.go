@@ -19,6 +19,9 @@ func fileName(name string) string {
 	if len(safe) > 100 {
 		safe = safe[:100]
 	}
+	if safe == "" {
+		safe = "_"
+	}
 	if safe != name {
 		sum := sha256.Sum256([]byte(name))
 		safe += "-" + hex.EncodeToString(sum[:4])

@@ -117,13 +117,10 @@ func globQuote(name string) string {
 // Path is where the step's files are.
 func (s Step) Path() string { return s.dir }
 
-// Output reads what the program printed.
-func (s Step) Output() (stdout, stderr []byte, err error) {
-	stdout, err = readSealed(s.keys, filepath.Join(s.dir, stdoutName))
-	if err == nil {
-		stderr, err = readSealed(s.keys, filepath.Join(s.dir, stderrName))
-	}
-	return stdout, stderr, err
+// Read gives what the program was sent, or what it printed: name is Stdin,
+// Stdout or Stderr.
+func (s Step) Read(name string) ([]byte, error) {
+	return readSealed(s.keys, filepath.Join(s.dir, name))
 }
 
 // readSealed reads a file of the records, encrypted or not.

@@ -103,15 +103,15 @@ func (r *Recorder) Add(i typeclient.Invocation) {
 	if !keep {
 		return
 	}
-	step := Step{Format: Format, Resource: i.Address, Step: r.o.Hide(i.Step), Image: i.Digest, Started: i.Started.UTC(), Took: i.Result.Duration.Seconds()}
+	step := Step{Format: Format, Resource: i.Address, Step: r.o.Hide(i.Step), Image: i.Digest, Started: i.Started.UTC(), Took: i.Result.Duration.Round(time.Millisecond).Seconds()}
 	if i.Err == nil {
 		step.ExitCode = &i.Result.ExitCode
 	} else {
 		step.Problem = r.o.Hide(i.Err.Error())
 	}
 	meta, err := json.Marshal(step)
-	files := map[string][]byte{metaName: append(meta, '\n'), stdinName: r.hideJSON(i.Stdin),
-		stdoutName: []byte(r.o.Hide(string(i.Result.Stdout))), stderrName: []byte(r.o.Hide(string(i.Result.Stderr)))}
+	files := map[string][]byte{metaName: append(meta, '\n'), Stdin: r.hideJSON(i.Stdin),
+		Stdout: []byte(r.o.Hide(string(i.Result.Stdout))), Stderr: []byte(r.o.Hide(string(i.Result.Stderr)))}
 	written := int64(0)
 	err = errors.Join(err, os.MkdirAll(dir, 0o700))
 	for name, content := range files {

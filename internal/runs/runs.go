@@ -44,9 +44,13 @@ const (
 	eventsName = "events.jsonl"
 	reportName = "report.json"
 	metaName   = "meta.json"
-	stdinName  = "stdin.json"
-	stdoutName = "stdout"
-	stderrName = "stderr"
+)
+
+// The files of one run of an image.
+const (
+	Stdin  = "stdin.json" // what it was sent
+	Stdout = "stdout"
+	Stderr = "stderr"
 )
 
 // Status says how a run ended.

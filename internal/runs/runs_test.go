@@ -1,0 +1,238 @@
+package runs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"deployster/internal/invoke"
+	"deployster/internal/typeclient"
+)
+
+func begin(dir, id string) *Recorder {
+	hide := strings.NewReplacer("name", "(gone)", "s3cret", "(gone)").Replace
+	return New(Options{Workdir: dir, Hide: hide, Run: Run{ID: id, Command: "apply", Deployster: "1", Started: time.Now()}})
+}
+
+func end(t *testing.T, r *Recorder) {
+	t.Helper()
+	if err := r.Finish(OK, 0, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+}
+
+func invocation(address, step, stdout string) typeclient.Invocation {
+	return typeclient.Invocation{Address: address, Step: step, Digest: "sha256:d", Started: time.Now(), Stdin: []byte(`{"name":"a name","config":{"x":"s3cret"}}`),
+		Result: invoke.Result{Stdout: []byte(stdout), Stderr: []byte("with s3cret"), Duration: time.Second}}
+}
+
+func TestARunIsFoundAgain(t *testing.T) {
+	dir := t.TempDir()
+	r := begin(dir, "20260101T000000.000Z-aaaaaa")
+	if list, err := List(dir); err != nil || len(list) != 0 {
+		t.Fatalf("before anything is recorded: %v, %v", list, err)
+	}
+	r.Add(invocation(`web["a/b"]`, "state", "one"))
+	r.Add(invocation(`web["a/b"]`, "state", "two"))
+	r.Add(invocation(`web["a/b"]`, "state-2", "an action that is named like that"))
+	killed := invocation("db", "-rf ../x", "")
+	killed.Err = errors.New("killed by s3cret")
+	r.Add(killed)
+	r.Report([]byte("{}\n"))
+	if list, _ := List(dir); len(list) != 1 || list[0].Status != Running {
+		t.Errorf("while it is at work: %+v", list)
+	}
+	end(t, r)
+	run, err := Find(dir, "latest")
+	if err != nil || run.Status != OK || *run.ExitCode != 0 || run.Recorded != 4 || run.Command != "apply" {
+		t.Fatalf("%+v, %v", run, err)
+	}
+	steps, err := run.Steps(`web["a/b"]`)
+	if err != nil || len(steps) != 3 {
+		t.Fatalf("%+v, %v", steps, err)
+	}
+	for i, want := range []string{"one", "two", "an action that is (gone)d like that"} {
+		got, err := steps[i].Read(Stdout)
+		if err != nil || string(got) != want || *steps[i].ExitCode != 0 || steps[i].Took != 1 {
+			t.Errorf("%d: %q, %v, %+v", i, got, err, steps[i])
+		}
+	}
+	if sent, _ := steps[0].Read(Stdin); string(sent) != `{"name":"a (gone)","config":{"x":"(gone)"}}` {
+		t.Errorf("sent: %s", sent)
+	}
+	all, err := run.Steps("")
+	if err != nil || len(all) != 4 || all[3].ExitCode != nil || all[3].Problem != "killed by (gone)" || filepath.Clean(all[3].Path()) != all[3].Path() {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if report, err := run.Report(); err != nil || string(report) != "{}\n" {
+		t.Errorf("%q, %v", report, err)
+	}
+	_ = filepath.WalkDir(Dir(dir), func(path string, e os.DirEntry, err error) error {
+		info, _ := os.Lstat(path)
+		if err != nil || info.Mode().Perm()&0o077 != 0 && info.Mode()&os.ModeSymlink == 0 && path != Dir(dir) {
+			t.Errorf("%s: %s, %v", path, info.Mode(), err)
+		}
+		return nil
+	})
+}
+
+func TestNamesOfRuns(t *testing.T) {
+	dir := t.TempDir()
+	for _, id := range []string{"2026-a1", "2026-a2", "2026-b1"} {
+		r := begin(dir, id)
+		r.Begin()
+		end(t, r)
+	}
+	for name, want := range map[string]string{"": "2026-b1", "latest": "2026-b1", "2026-a1": "2026-a1", "2026-b": "2026-b1"} {
+		if run, err := Find(dir, name); err != nil || run.ID != want {
+			t.Errorf("%q: %s, %v", name, run.ID, err)
+		}
+	}
+	for name, fits := range map[string]int{"2026-a": 2, "2025": 0, "..": 0} {
+		var missing *NotFoundError
+		if _, err := Find(dir, name); !errors.As(err, &missing) || len(missing.Fits) != fits || len(missing.There) != 3 {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	if _, err := Find(t.TempDir(), "latest"); err == nil {
+		t.Error("a run where there is none")
+	}
+}
+
+// The newest are kept; one that is at work is kept however old it is, and one
+// whose maker has died is not at work.
+func TestOldRunsGo(t *testing.T) {
+	dir := t.TempDir()
+	old := begin(dir, "2025-at-work")
+	old.Begin()
+	dead := begin(dir, "2025-died")
+	dead.Begin()
+	dead.Close()
+	if run, err := Find(dir, "2025-died"); err != nil || run.Status != Died {
+		t.Errorf("%+v, %v", run, err)
+	}
+	var wait sync.WaitGroup
+	for i := range 30 { // side by side, as commands are
+		wait.Go(func() {
+			r := begin(dir, fmt.Sprintf("2026-%02d", i))
+			r.Add(invocation("a", "state", ""))
+			if err := r.Finish(OK, 0, time.Now()); err != nil {
+				t.Error(err)
+			}
+			r.Close()
+		})
+	}
+	wait.Wait()
+	end(t, func() *Recorder { r := begin(dir, "2026-99"); r.Begin(); return r }())
+	left, err := names(Dir(dir))
+	want := []string{"2026-99"}
+	for i := 29; len(want) < Keep; i-- {
+		want = append(want, fmt.Sprintf("2026-%02d", i))
+	}
+	want = append(want, "2025-at-work")
+	if err != nil || !slices.Equal(left, want) {
+		t.Errorf("%v, %v", left, err)
+	}
+	old.Close()
+}
+
+func TestLargeRunsGoSooner(t *testing.T) {
+	dir := t.TempDir()
+	for _, id := range []string{"1", "2", "3"} {
+		r := begin(dir, id)
+		r.Begin()
+		r.run.Bytes = KeepBytes*2/3 + 1
+		end(t, r)
+	}
+	if left, err := names(Dir(dir)); err != nil || !slices.Equal(left, []string{"3"}) {
+		t.Errorf("%v, %v", left, err)
+	}
+}
+
+// What cannot be written is said once, and stops nothing.
+func TestRecordsThatCannotBeWritten(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, ".deployster"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := begin(dir, "1")
+	r.Add(invocation("a", "state", ""))
+	r.Report(nil)
+	if w, err := r.Events(); err == nil {
+		t.Error(w)
+	}
+	if err := r.Finish(OK, 0, time.Now()); err == nil || !strings.Contains(err.Error(), "not a directory") {
+		t.Error(err)
+	}
+	r.Close()
+}
+
+// Of a large run what matters is recorded: what was made valid, what failed,
+// what was logged.
+func TestDullAnswersOfLargeRunsAreLeftOut(t *testing.T) {
+	dir := t.TempDir()
+	r := begin(dir, "1")
+	quiet := func(i int, answer string) typeclient.Invocation {
+		in := invocation(fmt.Sprintf("r%d", i), "state", answer)
+		in.Result.Stderr = nil
+		return in
+	}
+	const valid, stale = `{"status":"VALID","state":{}}`, `{"status":"STALE","actions":[]}`
+	for i := range KeepAll + 500 {
+		r.Add(quiet(i, valid))
+	}
+	r.Add(quiet(5000, stale))
+	r.Add(invocation("r5001", "state", valid)) // it logged something
+	failed := quiet(5002, valid)
+	failed.Result.ExitCode = 1
+	r.Add(failed)
+	r.Add(quiet(5003, "")) // no answer
+	end(t, r)
+	run, err := Find(dir, "")
+	if err != nil || run.Recorded != KeepAll+4 || run.LeftOut != 500 {
+		t.Errorf("%+v, %v", run, err)
+	}
+	if steps, err := run.Steps("r1400"); err != nil || len(steps) != 0 {
+		t.Errorf("%v, %v", steps, err)
+	}
+}
+
+func TestFileNames(t *testing.T) {
+	seen := map[string]string{}
+	for _, name := range []string{"a", "a.b", `a["b"]`, "a[b]", "a[0]", "..", "../../etc", "a/b", "a_b", "-x", "x", strings.Repeat("l", 300), strings.Repeat("l", 301), "é", "", "run.json", "A"} {
+		file := fileName(name)
+		if other, twice := seen[file]; twice || file == "" || strings.ContainsAny(file, "/\x00") || file[0] == '.' || file[0] == '-' || len(file) > 120 {
+			t.Errorf("%q is %q, as %q", name, file, other)
+		}
+		seen[file] = name
+	}
+	if fileName(`web["a"]`) == `web["a"]` || fileName("web[0]") != "web[0]" {
+		t.Error("names that people would not find")
+	}
+}
+
+// The cost of ten thousand valid resources: see docs/performance.md.
+func BenchmarkTenThousandResources(b *testing.B) {
+	answer, _ := json.Marshal(map[string]any{"status": "VALID", "state": map[string]any{"text": strings.Repeat("x", 500)}})
+	for b.Loop() {
+		dir := b.TempDir()
+		r := begin(dir, "1")
+		for i := range 10_000 {
+			in := invocation(fmt.Sprintf("r%d", i), "state", string(answer))
+			in.Result.Stderr = nil
+			r.Add(in)
+		}
+		if err := r.Finish(OK, 0, time.Now()); err != nil {
+			b.Fatal(err)
+		}
+		r.Close()
+	}
+}
