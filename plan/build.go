@@ -83,16 +83,21 @@ type builder struct {
 	diags diag.Diagnostics
 }
 
-// Build plans the manifest against the world. The state file only says what
-// was removed and what images may compare with; whether a resource is right is
-// asked of its image. With errors there is no plan, or one that is Errored: it
-// shows what could be decided, and can be neither saved nor applied.
-func Build(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prober, o Options) (*Plan, diag.Diagnostics) {
+func newBuilder(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *builder {
 	b := &builder{manifest: m, recorded: prior, prior: prior, prober: p, options: o, plugs: map[string]config.Plug{},
 		types: map[string]protocol.Type{}, mounts: map[string][]invoke.Mount{}, steps: map[string]*Step{}, failed: map[string]bool{}}
 	for _, plug := range m.Plugs() {
 		b.plugs[plug.Name] = plug
 	}
+	return b
+}
+
+// Build plans the manifest against the world. The state file only says what
+// was removed and what images may compare with; whether a resource is right is
+// asked of its image. With errors there is no plan, or one that is Errored: it
+// shows what could be decided, and can be neither saved nor applied.
+func Build(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prober, o Options) (*Plan, diag.Diagnostics) {
+	b := newBuilder(m, prior, p, o)
 	if b.move(); b.diags.HasErrors() {
 		return nil, b.sorted()
 	}

@@ -109,7 +109,7 @@ func newApp(e Env) *cli.App {
 		OnUsageError:    usageError,
 		Flags:           globalFlags(),
 		Commands: []*cli.Command{
-			initCommand(e), planCommand(e), applyCommand(e), destroyCommand(e), showCommand(e), outputCommand(e),
+			initCommand(e), planCommand(e), applyCommand(e), destroyCommand(e), driftCommand(e), showCommand(e), outputCommand(e),
 			validateCommand(e), formatCommand(e), graphCommand(e), consoleCommand(e),
 			stateCommand(e), typeCommand(e), imageCommand(e), runsCommand(e), versionCommand(e),
 		},

@@ -87,6 +87,11 @@ type PlanSummary struct {
 	File    string       `json:"file,omitempty"` // where it was saved
 }
 
+// Drift is what drift found.
+type Drift struct {
+	Drift *plan.DriftReport `json:"drift"`
+}
+
 // ApplyStarted says that a plan is carried out from now on.
 type ApplyStarted struct {
 	Plan string `json:"plan"`

@@ -26,6 +26,9 @@ func (PlannedChange) Type() string { return "planned_change" }
 // Type is "plan_summary".
 func (PlanSummary) Type() string { return "plan_summary" }
 
+// Type is "drift".
+func (Drift) Type() string { return "drift" }
+
 // Type is "apply_started".
 func (ApplyStarted) Type() string { return "apply_started" }
 

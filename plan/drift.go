@@ -1,0 +1,276 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"deployster/config"
+	"deployster/internal/diag"
+	"deployster/internal/strictjson"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// DriftStatus is what drift says of one resource.
+type DriftStatus string
+
+// The statuses. Drifted and Gone are drift; the others are not.
+const (
+	DriftNone       DriftStatus = "valid"      // as it was recorded
+	Drifted         DriftStatus = "drifted"    // it exists, and is not as it was recorded
+	Gone            DriftStatus = "gone"       // it was recorded, and does not exist
+	DriftChanged    DriftStatus = "changed"    // the manifest says otherwise since: that is not drift
+	DriftUndeclared DriftStatus = "undeclared" // recorded, and no manifest declares it
+	DriftUnrecorded DriftStatus = "unrecorded" // declared, and never applied
+	DriftFailed     DriftStatus = "failed"     // it could not be asked
+)
+
+// ResourceDrift is what was found of one resource.
+type ResourceDrift struct {
+	Status DriftStatus `json:"status"`
+	Type   string      `json:"type"`             // the image, as the manifest or the state file names it
+	Reason string      `json:"reason,omitempty"` // in words
+	Known  bool        `json:"known,omitempty"`  // the baseline has this very drift
+
+	// Was and Found are the states as recorded and as they are now, where these
+	// differ; Hidden are JSON pointers into both of what must not be shown.
+	Was     json.RawMessage   `json:"was,omitempty"`
+	Found   json.RawMessage   `json:"found,omitempty"`
+	Hidden  []string          `json:"sensitive,omitempty"`
+	Reasons []protocol.Reason `json:"reasons,omitempty"` // of the image
+}
+
+// drifts says whether it is drift.
+func (d *ResourceDrift) drifts() bool { return d.Status == Drifted || d.Status == Gone }
+
+// Drift asks every resource that was recorded, with the config it was recorded
+// with, whether it is still so. It holds the manifest to what is recorded: a
+// resource that drifted makes no other one look as if it had. Nothing is
+// planned, and no error keeps the others from being asked.
+func Drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prober, o Options) (*DriftReport, diag.Diagnostics) {
+	b := newBuilder(m, prior, p, o)
+	if b.move(); !b.diags.HasErrors() {
+		b.choose()
+	}
+	if !b.diags.HasErrors() {
+		b.expandRecorded()
+		b.checkSelection()
+	}
+	if b.diags.HasErrors() {
+		return nil, b.sorted()
+	}
+	b.initialise(ctx, func(addr string) bool {
+		_, known := b.prior.Resources[addr]
+		return known && b.picked(addr)
+	})
+	report := &DriftReport{Format: DriftFormat, Resources: b.unasked()}
+	var group errgroup.Group
+	var mu sync.Mutex
+	group.SetLimit(max(1, o.Parallelism))
+	for _, r := range b.manifest.Resources() {
+		if _, known := b.prior.Resources[r.Address]; !known || !b.picked(r.Address) || ctx.Err() != nil {
+			continue
+		}
+		group.Go(func() error {
+			found := b.driftOf(ctx, r)
+			mu.Lock()
+			defer mu.Unlock()
+			report.Resources[r.Address] = found
+			return nil
+		})
+	}
+	_ = group.Wait() // the workers report through diags
+	if ctx.Err() != nil {
+		return nil, diag.Diagnostics{diag.Errorf("Interrupted", "Not everything was asked. Nothing was changed.")}
+	}
+	report.conclude()
+	return report, b.sorted()
+}
+
+// picked says whether an address is one that the flags name: these only, nothing
+// comes along, as nothing is done.
+func (b *builder) picked(addr string) bool {
+	s := b.options.Selection
+	return (len(s.Targets) == 0 || covered(s.Targets, addr)) && !covered(s.Excludes, addr)
+}
+
+// remembered is a resource as the state file has it.
+func (b *builder) remembered() func(addr string) View {
+	return Recorded(b.prior, func(string) View { return View{Partial: true} })
+}
+
+// expandRecorded expands the blocks whose instances follow from what is
+// recorded. Others stay as they are: nothing was applied of them.
+func (b *builder) expandRecorded() {
+	for {
+		open := slices.DeleteFunc(slices.Clone(b.manifest.Pending()), func(p config.Pending) bool {
+			return p.Waits || slices.ContainsFunc(p.Needs, func(addr string) bool { _, known := b.prior.Resources[addr]; return !known })
+		})
+		scope := config.Scope{}
+		for _, p := range open {
+			maps.Copy(scope, Scope(p.Needs, b.remembered(), b.prior))
+		}
+		next, diags := b.manifest.Expand(open, scope)
+		if len(open) == 0 || diags.HasErrors() {
+			return // what the manifest makes of it is for a plan to say
+		}
+		b.manifest = next
+		if b.move(); b.diags.HasErrors() {
+			return
+		}
+	}
+}
+
+// unasked are the resources that there is nothing to ask about.
+func (b *builder) unasked() map[string]*ResourceDrift {
+	list := map[string]*ResourceDrift{}
+	for _, r := range b.manifest.Resources() {
+		if _, known := b.prior.Resources[r.Address]; !known && b.picked(r.Address) {
+			list[r.Address] = &ResourceDrift{Status: DriftUnrecorded, Type: r.TypeRef, Reason: "it was never applied"}
+		}
+	}
+	for addr, entry := range b.prior.Resources {
+		if !b.picked(addr) {
+			continue
+		}
+		if block := b.pendingAbove(addr); block != "" {
+			list[addr] = &ResourceDrift{Status: DriftChanged, Type: entry.Type, Reason: "the manifest has changed: what instances of " + block + " there are cannot be told from what is recorded"}
+			continue
+		}
+		list[addr] = &ResourceDrift{Status: DriftUndeclared, Type: entry.Type, Reason: "the manifest has changed: it declares this no more"}
+	}
+	return list
+}
+
+// driftOf asks one resource, unless the manifest says something else of it than
+// what was applied.
+func (b *builder) driftOf(ctx context.Context, r *config.Resource) *ResourceDrift {
+	entry := b.prior.Resources[r.Address]
+	out := &ResourceDrift{Status: DriftFailed, Type: r.TypeRef, Reason: b.firstError(r.Address)}
+	if _, described := b.types[r.Address]; !described || out.Reason != "" {
+		return out
+	}
+	look := b.remembered()
+	resolved, diags := b.manifest.Config(r.Address, b.scope(r.Address, predecessors(r), look))
+	if out.Reason = b.otherwise(r, entry, resolved, diags); out.Reason != "" {
+		out.Status = DriftChanged
+		return out
+	}
+	step := b.newStep(r, resolved)
+	b.secret(step)
+	deps, err := Dependencies(step.Init, r.Aliases, look)
+	if err == nil {
+		b.progress(Asking{r.Address})
+		var answer protocol.Answer
+		answer, err = b.prober.State(ctx, step.Target(r.Address), step.Init,
+			protocol.StateInput{Config: step.Config, Intent: protocol.Present, LastState: entry.State, Dependencies: deps})
+		step.take(answer)
+	}
+	if err != nil {
+		b.report(r, "", diag.From("Cannot read the state", err))
+		b.progress(Failed{r.Address})
+		out.Reason = b.firstError(r.Address)
+		return out
+	}
+	step.hide(entry, b.manifest.Secrets())
+	out.compare(step, entry)
+	b.progress(Decided{r.Address, step.Change})
+	return out
+}
+
+// otherwise says in what the manifest differs from what was applied, or "".
+func (b *builder) otherwise(r *config.Resource, entry state.Entry, now config.Resolved, diags diag.Diagnostics) string {
+	switch {
+	case diags.HasErrors():
+		return "the manifest has changed: with what is recorded its config cannot be worked out"
+	case len(now.Unknown) > 0:
+		return "the manifest has changed: its config takes values from " + strings.Join(slices.Compact(slices.Sorted(maps.Values(now.Unknown))), ", ") + ", which is not recorded"
+	case b.types[r.Address].Digest != entry.Digest:
+		return "its type is another image than the one that was applied"
+	case !sameJSON(now.Value, entry.Config):
+		return "the manifest has changed: its config is not the one that was applied" + differing(entry.Config, now.Value)
+	}
+	return ""
+}
+
+// compare notes how what was found differs from what was recorded.
+func (d *ResourceDrift) compare(s *Step, entry state.Entry) {
+	d.Reasons, d.Reason = s.safeReasons(), ""
+	d.Hidden = slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.Hidden, entry.Sensitive.State))))
+	d.Found = s.State
+	switch s.Change {
+	case Valid:
+		d.Status = DriftNone
+		if sameJSON(s.State, entry.State) {
+			d.Found, d.Hidden = nil, nil
+			return
+		}
+		d.Reason = "it is as declared, though its state is not what was recorded"
+	case Update:
+		d.Status, d.Found, d.Reason = Drifted, s.Stale, "it was changed by something else since it was last applied"
+	case Create:
+		d.Status, d.Reason = Gone, "it was there when it was last applied, and is gone"
+	}
+	d.Was = entry.State
+	if entry.Touched && d.drifts() {
+		d.Reason = "an apply began to change it and did not finish"
+	}
+}
+
+// safeReasons are the image's reasons without what must not be shown.
+func (s *Step) safeReasons() []protocol.Reason {
+	secrets := Secrets(s.Config, s.Sensitive)
+	list := slices.Clone(s.Reasons)
+	for i, r := range list {
+		hide := func(v json.RawMessage) json.RawMessage {
+			if slices.ContainsFunc(s.Sensitive, func(p string) bool {
+				return covers(p, strictjson.Pointer(r.Path)) || covers(r.Path, strictjson.Pointer(p))
+			}) {
+				return strictjson.Mask(v, []string{""})
+			}
+			return strictjson.Mask(v, SecretPointers(v, secrets))
+		}
+		list[i].Have, list[i].Want = hide(r.Have), hide(r.Want)
+	}
+	return list
+}
+
+// differing names the first of the places in which two configs differ.
+func differing(a, b json.RawMessage) string {
+	left, right := leaves(a), leaves(b)
+	var paths []string
+	for pointer, text := range right {
+		if had, there := left[pointer]; !there || had != text {
+			paths = append(paths, pointer)
+		}
+	}
+	for pointer := range left {
+		if _, there := right[pointer]; !there {
+			paths = append(paths, pointer)
+		}
+	}
+	slices.Sort(paths)
+	if len(paths) == 0 {
+		return ""
+	}
+	if more := len(paths) - 3; more > 0 {
+		return fmt.Sprintf(" (%s and %d more)", strings.Join(paths[:3], ", "), more)
+	}
+	return " (" + strings.Join(paths, ", ") + ")"
+}
+
+// leaves gives the text of every leaf of a document, by its pointer.
+func leaves(document json.RawMessage) map[string]string {
+	out := map[string]string{}
+	if tree, err := strictjson.Value(document); err == nil {
+		walk(tree, nil, func(path []string, leaf any) { out[strictjson.JoinPointer(path)] = fmt.Sprintf("%T %v", leaf, leaf) })
+	}
+	return out
+}
