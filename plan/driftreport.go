@@ -16,8 +16,8 @@ const DriftFormat = 1
 // DriftReport is what drift found.
 type DriftReport struct {
 	Format    int                       `json:"format"`
-	Status    DriftStatus               `json:"status"` // drifted, failed, or valid: there is no drift that is not known
-	Resources map[string]*ResourceDrift `json:"resources"`
+	Status    DriftStatus               `json:"status"`    // drifted, failed, or valid: there is no drift that is not known
+	Resources map[string]*ResourceDrift `json:"resources"` // by address
 	Summary   DriftSummary              `json:"summary"`
 }
 

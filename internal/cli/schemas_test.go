@@ -47,6 +47,9 @@ func documents() map[string]any {
 		"state-copies": []state.Copy{},
 		"type-inspect": inspected{},
 		"version":      shownVersion{},
+
+		"drift":          plan.DriftReport{},
+		"drift-baseline": plan.Baseline{},
 	}
 }
 
