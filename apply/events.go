@@ -20,6 +20,8 @@ type Checking struct {
 // ActionStarted says that an action is about to run.
 type ActionStarted struct {
 	Address, Action, Description string
+	First                        bool // it is the resource's shutdown_first
+	Late                         bool // and runs right before the other actions, because it was not known when all others ran
 }
 
 // ActionEnded says how an action ended; Err is nil when it did what it should.

@@ -4,13 +4,11 @@
 package apply
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -49,7 +47,13 @@ type Options struct {
 	Abort       <-chan struct{} // closed: also end what is running, by SIGTERM and then SIGKILL
 	Secret      func([]string)  // told of each sensitive value that became known, before an image sees it; nil = nobody
 	Events      func(Event)     // called from many goroutines; nil = nobody watches
-	Now         func() time.Time
+	Confirm     Confirm         // what is asked for on the way
+	Deferred    Deferred        // what to do about what the plan could not show
+	Kinds       []plan.Change   // kinds of change that need no question any more
+	// Ask asks a person, one question at a time; nil = there is nobody to ask.
+	// When ctx ends it returns.
+	Ask func(ctx context.Context, q Question) (Answer, error)
+	Now func() time.Time
 }
 
 // errAborted is why running work is ended at the second interrupt.
@@ -67,10 +71,16 @@ type run struct {
 	feeds    map[string]bool // what something that will act depends on: its state is asked again
 	work     context.Context // of what runs: outlives the first interrupt, ends at the second
 
-	mu       sync.Mutex // guards what follows
-	views    map[string]plan.View
-	shutdown []ShutdownReport
-	stopped  map[string]bool // whose shutdown_first has run
+	ended []outcome // of the one goroutine that starts what is done
+
+	mu         sync.Mutex // guards what follows
+	views      map[string]plan.View
+	shutdown   []ShutdownReport
+	stopped    map[string]*protocol.Answer // whose shutdown_first has run -> what its image answered after that; nil = that is not known
+	agreements map[*plan.Step]agreement
+
+	asking   sync.Mutex // one question at a time; guards what follows
+	standing Answer     // All or Quit, once somebody said so
 }
 
 // outcome is what a worker says of a resource.
@@ -78,8 +88,16 @@ type outcome struct {
 	addr    string
 	report  ResourceReport
 	problem *diag.Diagnostic
-	fatal   bool // the journal failed: start nothing at all
-	acted   bool // an action was started
+	fatal   bool   // the journal failed: start nothing at all
+	acted   bool   // an action was started
+	running string // the action that is at work
+
+	declined bool // it was not approved: what does not depend on it goes on
+}
+
+// failed says whether nothing may be built upon it.
+func (o *outcome) failed() bool {
+	return o.report.Status == Error || o.report.Status == Interrupted || o.report.Status == Unknown
 }
 
 // Run carries out the plan. Cancelling ctx starts nothing new and lets running
@@ -95,19 +113,33 @@ func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snap
 		case <-work.Done():
 		}
 	}()
+	if o.Confirm != ConfirmPlan {
+		o.Parallelism = 1
+	}
 	report := &Report{Format: ReportFormat, Status: OK, Resources: map[string]*ResourceReport{}}
 	r := &run{plan: p, prior: prior, manifest: m, journal: j, exec: x, options: o, work: work,
-		before: p.Before(), feeds: feeding(p), views: map[string]plan.View{}, stopped: map[string]bool{}}
-	moved := r.move(report)
-	var outcomes []outcome
-	if moved == nil {
-		outcomes = r.shutdownPhase(ctx)
+		before: p.Before(), feeds: feeding(p), views: map[string]plan.View{}, stopped: map[string]*protocol.Answer{}, agreements: map[*plan.Step]agreement{}}
+	err := r.all(ctx, report)
+	return report, err
+}
+
+// all does everything, and fills in the report also when this program itself
+// fails.
+func (r *run) all(ctx context.Context, report *Report) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			d := diag.Crash(p, debug.Stack(), "Nothing new was started. What was done is in the state file.")
+			report.Status, report.Problems = Error, append(report.Problems, d)
+			r.collect(report)
+			err = errors.Join(err, d)
+		}
+	}()
+	if err = r.move(report); err == nil {
+		if r.shutdownPhase(ctx) {
+			r.layers(ctx)
+		}
 	}
-	if moved == nil && len(outcomes) == 0 {
-		outcomes = r.layers(ctx)
-	}
-	err := r.conclude(ctx, report, outcomes)
-	return report, errors.Join(moved, err)
+	return errors.Join(err, r.conclude(ctx, report))
 }
 
 // move gives recorded resources their new addresses, before anything is done
@@ -142,9 +174,8 @@ func feeding(p *plan.Plan) map[string]bool {
 
 // layers walks the graph: one goroutine owns the frontier, workers do the
 // resources and send back what became of them.
-func (r *run) layers(ctx context.Context) []outcome {
+func (r *run) layers(ctx context.Context) {
 	frontier, results := graph.NewFrontier(r.before), make(chan outcome)
-	var outcomes []outcome
 	running, stopping := 0, false
 	stop := func(interrupted bool) {
 		if !stopping {
@@ -160,7 +191,7 @@ func (r *run) layers(ctx context.Context) []outcome {
 				break
 			}
 			running++
-			go func() { results <- r.resource(ctx, addr) }()
+			go func() { results <- r.guarded(ctx, addr) }()
 		}
 		if running == 0 {
 			break
@@ -171,9 +202,11 @@ func (r *run) layers(ctx context.Context) []outcome {
 			stop(true)
 		case out := <-results:
 			running--
-			outcomes = append(outcomes, out)
-			switch out.report.Status {
-			case Error, Interrupted, Unknown:
+			r.ended = append(r.ended, out)
+			switch {
+			case out.declined:
+				frontier.Drop(out.addr)
+			case out.failed():
 				frontier.Drop(out.addr)
 				if !r.options.KeepGoing || out.fatal {
 					stop(false)
@@ -183,28 +216,28 @@ func (r *run) layers(ctx context.Context) []outcome {
 			}
 		}
 	}
-	return outcomes
 }
 
-// resource does one resource and says how that ended.
-func (r *run) resource(ctx context.Context, addr string) outcome {
+// resource does one resource; out says how that ended.
+func (r *run) resource(ctx context.Context, out *outcome) {
 	start := r.options.Now()
-	step := r.plan.Resources[addr]
-	out := outcome{addr: addr, report: ResourceReport{Planned: names(step.Actions)}}
+	step := r.plan.Resources[out.addr]
+	out.report.Planned = names(step.Actions)
 	switch {
 	case step.Change == plan.Forget:
-		r.forget(&out)
+		if r.approveForget(ctx, step, out) {
+			r.forget(out)
+		}
 	case step.Change == plan.Left:
 		out.report.Status = LeftAlone
 	case step.Change == plan.Valid && r.plan.Selection.RefreshOnly:
 		out.report.Status = Unchanged
 	case step.Change == plan.Record:
-		r.recordFound(step, &out)
+		r.recordFound(step, out)
 	default:
-		r.perform(ctx, step, &out)
+		r.perform(ctx, step, out)
 	}
-	r.event(ResourceEnded{Address: addr, Change: step.Change, Report: out.report, Took: r.options.Now().Sub(start)})
-	return out
+	r.event(ResourceEnded{Address: out.addr, Change: step.Change, Report: out.report, Took: r.options.Now().Sub(start)})
 }
 
 // forget drops a resource from the state file and touches nothing.
@@ -213,79 +246,6 @@ func (r *run) forget(out *outcome) {
 	if err := r.journal.Removed(out.addr); err != nil {
 		out.failJournal(err)
 	}
-}
-
-// conclude turns what the workers said into the report, and records the outputs.
-func (r *run) conclude(ctx context.Context, report *Report, outcomes []outcome) error {
-	var fatal error
-	report.Shutdown = r.shutdown
-	slices.SortFunc(outcomes, func(a, b outcome) int { return cmp.Compare(a.addr, b.addr) })
-	for _, out := range outcomes {
-		res := out.report
-		report.Resources[out.addr] = &res
-		if out.problem != nil {
-			report.Problems = append(report.Problems, out.problem)
-		}
-		if out.fatal {
-			fatal = out.problem
-		}
-	}
-	for addr, step := range r.plan.Resources {
-		if report.Resources[addr] == nil {
-			planned := names(step.Actions)
-			report.Resources[addr] = &ResourceReport{Status: NotStarted, Planned: planned, NotAttempted: planned}
-		}
-	}
-	counts := report.Counts()
-	switch {
-	case ctx.Err() != nil && counts[Interrupted]+counts[NotStarted] > 0, counts[Interrupted] > 0:
-		report.Status = Interrupted
-	case counts[Error]+counts[Unknown]+counts[NotStarted] > 0:
-		report.Status = Error
-	}
-	if report.Status == OK && fatal == nil {
-		fatal = r.outputs(report)
-	}
-	r.checks(report)
-	return fatal
-}
-
-// outputs evaluates the outputs with what came true, and records them.
-func (r *run) outputs(report *Report) error {
-	values, diags := r.manifest.Outputs(plan.Scope(slices.Sorted(maps.Keys(r.plan.Resources)), r.look, r.prior))
-	for _, v := range values {
-		if len(v.Open) > 0 && !r.plan.Outputs[v.Name].LeftOut {
-			diags = append(diags, stillOpen("A precondition of the output "+v.Name, v.Open))
-		}
-	}
-	report.Problems = append(report.Problems, diags...)
-	if diags.HasErrors() {
-		report.Status = Error
-		return nil
-	}
-	outputs := make(map[string]state.Output, len(values))
-	for _, v := range values {
-		outputs[v.Name] = state.Output{Value: v.Value, Sensitive: v.Sensitive}
-	}
-	for name, o := range r.plan.Outputs {
-		if !o.LeftOut {
-			continue
-		}
-		delete(outputs, name)
-		if prior, known := r.prior.Outputs[name]; known {
-			outputs[name] = prior
-		}
-	}
-	if maps.EqualFunc(outputs, r.prior.Outputs, func(a, b state.Output) bool {
-		return string(a.Value) == string(b.Value) && a.Sensitive == b.Sensitive
-	}) {
-		return nil
-	}
-	if err := r.journal.Outputs(outputs); err != nil {
-		report.Status = Error
-		return err
-	}
-	return nil
 }
 
 // look gives a resource as it is now known to be; before its turn that is what

@@ -9,73 +9,97 @@ import (
 
 // shutdownPhase runs all planned shutdown_first actions before everything else:
 // one at a time, dependants first. What is planned for a resource that may
-// change is part of it: a dependant of what will be updated always may. It
-// returns an outcome only when one fails, and then nothing else may run.
-func (r *run) shutdownPhase(ctx context.Context) []outcome {
+// change is part of it: a dependant of what will be updated always may. It is
+// false when one does not end well or is not approved, and then nothing else may
+// run: all that follows was to come after it.
+func (r *run) shutdownPhase(ctx context.Context) bool {
 	for _, addr := range r.plan.DependantsFirst() {
 		step := r.plan.Resources[addr]
 		if step.Shutdown == nil {
 			continue
 		}
-		if ctx.Err() != nil {
-			return []outcome{{addr: addr, report: ResourceReport{Status: Interrupted,
-				Planned: names(step.Actions), NotAttempted: names(step.Actions), Reason: "interrupted before " + step.Shutdown.Name}}}
-		}
 		out := outcome{addr: addr, report: ResourceReport{Planned: names(step.Actions)}}
-		if !r.shutdownOne(ctx, step, &out) {
-			out.report.NotAttempted = out.report.Planned
-			return []outcome{out}
+		if ctx.Err() != nil {
+			out.report.Status, out.report.Reason = Interrupted, "interrupted before "+step.Shutdown.Name
+		} else if r.shutdownOne(ctx, step, &out) {
+			continue
 		}
+		out.report.NotAttempted = out.report.Planned
+		r.event(ResourceEnded{Address: addr, Change: step.Change, Report: out.report})
+		r.ended = append(r.ended, out)
+		return false
 	}
-	return nil
+	return true
 }
 
 // shutdownOne checks one resource before it shuts it down, as before any action.
+// It is false when the resource, and with it the apply, must go no further.
 func (r *run) shutdownOne(ctx context.Context, step *plan.Step, out *outcome) bool {
 	in, err := r.input(step, out.addr, step.Config)
 	if err != nil {
 		out.fail(failedConfig, err)
 		return false
 	}
-	answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)
-	if err != nil {
-		r.failQuery(out, err, answer)
-		return false
+	for {
+		r.event(Checking{Address: out.addr})
+		answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)
+		if err != nil {
+			r.failQuery(out, err, answer)
+			return false
+		}
+		if reached(step, answer) || answer.ShutdownFirst == nil {
+			return true // nothing is to be stopped; its own turn comes, and looks again
+		}
+		answer, ok := r.permitted(step, out, answer)
+		if !ok {
+			return false
+		}
+		thought, ok := r.approve(ctx, step, out, in, step.Sensitive, answer)
+		if !ok {
+			return false
+		}
+		if !thought {
+			return r.runShutdown(ctx, step, out, in, answer, false)
+		}
 	}
-	if reached(step, answer) || answer.ShutdownFirst == nil {
-		return true // its own turn comes, and looks again
-	}
-	if !r.permitted(step, out, answer) {
-		return false
-	}
-	if !sameCommand(answer.ShutdownFirst.Command, step.Shutdown.Command) || answer.ShutdownFirst.Name != step.Shutdown.Name {
-		out.drifted(r.differences(step, out.addr, answer))
-		return false
-	}
-	return r.runShutdown(ctx, step, out, in, answer, false)
 }
 
 // runShutdown runs the shutdown_first action of an answer, if the user has not
-// interrupted meanwhile.
+// interrupted meanwhile. What the image says
+// after that is remembered: what differs from it at the resource's own turn has
+// another cause than the shutdown.
 func (r *run) runShutdown(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, answer protocol.Answer, late bool) bool {
 	action := *answer.ShutdownFirst
-	if out.interrupted(ctx, action, answer.Actions) {
+	if out.interrupted(ctx, action, answer.Actions) || !r.approveAction(ctx, step, out, in, answer, action) {
 		return false
 	}
-	ok := r.runAction(step, out, in, answer.StaleState, action, -1)
+	ok := r.runAction(step, out, in, answer.StaleState, action, place{index: -1, first: true, late: late})
 	report := ShutdownReport{Resource: out.addr, Action: action.Name, Status: OK, Late: late}
+	var after *protocol.Answer
 	if !ok {
 		report.Status = out.report.Status
+	} else if !late {
+		if found, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in); err == nil {
+			after = &found
+		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.shutdown = append(r.shutdown, report)
-	r.stopped[out.addr] = true
+	r.stopped[out.addr] = after
 	return ok
 }
 
-func (r *run) isStopped(addr string) bool {
+// afterShutdown says whether a resource's shutdown_first has run, and what its
+// image answered after that, if that is known.
+func (r *run) afterShutdown(addr string) (after *protocol.Answer, stopped bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.stopped[addr]
+	after, stopped = r.stopped[addr]
+	return after, stopped
+}
+
+func (r *run) isStopped(addr string) bool {
+	_, stopped := r.afterShutdown(addr)
+	return stopped
 }

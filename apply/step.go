@@ -21,6 +21,9 @@ const (
 	failedState   = "state"
 	failedJournal = "journal"
 
+	failedInternal = "internal" // a fault of this program
+	failedApproval = "approval" // its next action was not approved
+
 	failedPrecondition  = "precondition"
 	failedPostcondition = "postcondition"
 )
@@ -55,21 +58,8 @@ func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
 	if !step.Flexible() && !r.sameConfig(step, out) {
 		return
 	}
-	r.event(Checking{Address: out.addr})
-	answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)
-	if err != nil {
-		r.failQuery(out, err, answer)
-		return
-	}
-	if reached(step, answer) {
-		out.report.Status = Skipped
-		if len(step.Actions) == 0 {
-			out.report.Status = Unchanged
-		}
-		r.record(step, out, in, answer.State, sensitive, r.options.Now())
-		return
-	}
-	if !r.permitted(step, out, answer) {
+	answer, ok := r.settle(ctx, step, out, in, sensitive)
+	if !ok {
 		return
 	}
 	if !r.act(ctx, step, out, in, answer) {
@@ -151,45 +141,20 @@ func (r *run) sameConfig(step *plan.Step, out *outcome) bool {
 	return false
 }
 
-// permitted says whether the actions in an answer may be run: those that were
-// shown may, others only where the plan itself left them open.
-func (r *run) permitted(step *plan.Step, out *outcome, answer protocol.Answer) bool {
-	if step.ReadOnly {
-		out.fail(failedState, diag.Errorf("Read-only resource is not as declared",
-			"It is read_only, so nothing was done about it, but its image answers %s.", answer.Status))
-		return false
-	}
-	if step.Flexible() {
-		out.report.Planned = names(answer.Actions)
-		return true
-	}
-	unseen := answer.ShutdownFirst != nil && step.Shutdown == nil // it would be run, and nobody was shown it
-	if unseen || !sameActions(step.Actions, answer.Actions) {
-		out.drifted(r.differences(step, out.addr, answer))
-		return false
-	}
-	return true
-}
-
-// differences lists in what an answer differs from the one that was shown.
-func (r *run) differences(step *plan.Step, addr string, answer protocol.Answer) []Difference {
-	hidden := slices.Concat(step.Hidden, r.hiddenIn(addr, step.Config, answer.StaleState, step.Sensitive), r.hiddenIn(addr, step.Config, answer.State, step.Sensitive))
-	return compareAnswer(step, answer, hidden)
-}
-
 // act runs the actions in order, until one fails or the user interrupts.
 func (r *run) act(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, answer protocol.Answer) bool {
-	if answer.ShutdownFirst != nil && !r.isStopped(out.addr) {
-		if !r.runShutdown(ctx, step, out, in, answer, true) {
-			out.report.NotAttempted = out.report.Planned
-			return false
-		}
+	if answer.ShutdownFirst != nil && !r.runShutdown(ctx, step, out, in, answer, true) {
+		out.report.NotAttempted = out.report.Planned
+		return false
 	}
 	for i, action := range answer.Actions {
 		if out.interrupted(ctx, action, answer.Actions[i:]) {
 			return false
 		}
-		if !r.runAction(step, out, in, answer.StaleState, action, i) {
+		if !r.approveAction(ctx, step, out, in, answer, action) {
+			return false
+		}
+		if !r.runAction(step, out, in, answer.StaleState, action, place{index: i}) {
 			out.report.NotAttempted = names(answer.Actions[i+1:])
 			return false
 		}
@@ -198,19 +163,27 @@ func (r *run) act(ctx context.Context, step *plan.Step, out *outcome, in protoco
 	return true
 }
 
+// place is where an action stands among those of its resource.
+type place struct {
+	index       int  // -1: shutdown_first
+	first, late bool // it is shutdown_first; and runs only right before the others
+}
+
 // runAction runs one action between two durable records: that it started is
 // known before it can have had any effect.
-func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, stale json.RawMessage, a protocol.Action, index int) bool {
-	key := fmt.Sprintf("%s/%s/%d/%s", r.plan.ID, out.addr, index, a.Name)
+func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, stale json.RawMessage, a protocol.Action, at place) bool {
+	key := fmt.Sprintf("%s/%s/%d/%s", r.plan.ID, out.addr, at.index, a.Name)
 	if err := r.journal.ActionStarted(out.addr, a.Name, key); err != nil {
 		out.failJournal(err)
 		return false
 	}
 	out.acted = true
-	r.event(ActionStarted{Address: out.addr, Action: a.Name, Description: a.Description})
+	r.event(ActionStarted{Address: out.addr, Action: a.Name, Description: a.Description, First: at.first, Late: at.late})
 	start := r.options.Now()
+	out.running = a.Name
 	result, err := r.exec.Act(r.work, step.Target(out.addr), step.Init, a,
 		protocol.ActionInput{StateInput: in, Action: a.Name, StaleState: stale, IdempotencyKey: key})
+	out.running = ""
 	r.event(ActionEnded{Address: out.addr, Action: a.Name, Took: r.options.Now().Sub(start), Err: err})
 	why := ""
 	if err != nil {

@@ -1,36 +1,86 @@
 package cli
 
 import (
-	"bufio"
 	"context"
+	"fmt"
+	"io"
 	"strings"
 
-	"deployster/internal/diag"
+	"deployster/apply"
+	"deployster/internal/render"
+	"deployster/plan"
+	"deployster/protocol"
 )
 
-// confirm asks a question that only y or yes answers with yes. Without a person
-// to ask it is an error, never a wait without end.
+// confirm asks a person a question that only y or yes answers with yes. No
+// answer and the end of the input are a no.
 func confirm(ctx context.Context, e Env, question string) (bool, error) {
-	if !e.Interactive {
-		return false, diag.Errorf("Nobody to ask",
-			"Apply needs a yes, and there is no terminal to ask on. Nothing was changed. Use `-auto-approve`, or save a plan with `deployster plan -out=plan.bin` and apply that.")
-	}
-	printer{out: e.Stderr}.printf("%s [y/N] ", question)
-	type answer struct {
-		line string
-		err  error
-	}
-	read := make(chan answer, 1)
-	go func() {
-		line, err := bufio.NewReader(e.Stdin).ReadString('\n')
-		read <- answer{line, err}
-	}()
-	select {
-	case <-ctx.Done():
-		printer{out: e.Stderr}.printf("\n")
+	p := printer{out: e.Stderr}
+	p.printf("%s [y/N] ", question)
+	line, err := readAnswer(ctx, e.Stdin)
+	if ctx.Err() != nil {
+		p.printf("\n")
 		return false, context.Cause(ctx)
-	case a := <-read:
-		word := strings.ToLower(strings.TrimSpace(a.line))
-		return a.err == nil && (word == "y" || word == "yes"), nil
 	}
+	word := strings.ToLower(strings.TrimSpace(line))
+	return err == nil && (word == "y" || word == "yes"), nil
+}
+
+// question asks, in the middle of an apply, about one resource or one action.
+// It shows what is to be done as a plan would. Until it is answered nothing else
+// is printed: what runs meanwhile waits with its lines.
+func (s *session) question(ctx context.Context, q apply.Question) (apply.Answer, error) {
+	var text strings.Builder
+	p := s.err
+	p.out = &text
+	p.printf("\n")
+	if q.Late {
+		p.printf("%s what the plan could not show is known now.\n\n", p.style.bold(q.Address+":"))
+	}
+	prompt := q.Address + ": do this?"
+	if q.Action == nil {
+		p.printf("%s", render.Step(q.Address, q.Now, p.options()))
+	} else {
+		if q.Late || isFirst(q.Now, q.Action) {
+			p.printf("%s", render.Step(q.Address, q.Now, p.options()))
+		}
+		prompt = fmt.Sprintf("%s: run %s?", q.Address, render.Action(*q.Action, p.options()))
+	}
+	out, release := s.screen.ask()
+	defer release()
+	_, _ = io.WriteString(out, text.String()) // a terminal that is gone gives no answer either
+	p.out = out
+	for {
+		p.printf("%s [y/N/a/q/?] ", prompt)
+		line, err := readAnswer(ctx, s.env.Stdin)
+		if err != nil {
+			p.printf("\n")
+		}
+		if ctx.Err() != nil {
+			return apply.No, context.Cause(ctx)
+		} else if err != nil {
+			return apply.Quit, nil // nobody types any more
+		}
+		if answer, ok := answers()[strings.ToLower(strings.TrimSpace(line))]; ok {
+			return answer, nil
+		}
+		p.printf("  y, yes   do this\n  n, no    leave it, and what depends on it (the default)\n" +
+			"  a, all   do this, and ask nothing more\n  q, quit  leave this, and everything that would be asked about yet\n")
+	}
+}
+
+// answers are the words that a question takes.
+func answers() map[string]apply.Answer {
+	return map[string]apply.Answer{"": apply.No, "n": apply.No, "no": apply.No, "y": apply.Yes, "yes": apply.Yes,
+		"a": apply.All, "all": apply.All, "q": apply.Quit, "quit": apply.Quit}
+}
+
+// isFirst says whether an action is the first that is asked about: then all are
+// shown.
+func isFirst(s *plan.Step, a *protocol.Action) bool {
+	first := s.Shutdown
+	if first == nil && len(s.Actions) > 0 {
+		first = &s.Actions[0]
+	}
+	return first != nil && first.Name == a.Name
 }

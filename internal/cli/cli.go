@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -53,7 +54,12 @@ type exitStatus int
 func (e exitStatus) Error() string { return "" }
 
 // Run carries out one command line and gives the exit code.
-func Run(ctx context.Context, e Env) int {
+func Run(ctx context.Context, e Env) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			code = conclude(e, faulty(p))
+		}
+	}()
 	account, err := newAccount(e, newApp(e))
 	e.account = account
 	if account.json {
@@ -65,13 +71,25 @@ func Run(ctx context.Context, e Env) int {
 	return account.finish(e, conclude(e, err))
 }
 
-func execute(ctx context.Context, e Env) error {
+// execute does what the command line says. A fault of this program is an error
+// like others, so that all accounts of the run end as they should.
+func execute(ctx context.Context, e Env) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = faulty(p)
+		}
+	}()
 	app := newApp(e)
 	args, err := permute(app, e.Args)
 	if err != nil {
 		return err
 	}
 	return app.RunContext(ctx, append([]string{app.Name}, args...))
+}
+
+// faulty words a panic; it is called by what recovers from it.
+func faulty(panicked any) error {
+	return diag.Crash(panicked, debug.Stack(), "If it was an apply, what it did is recorded beside the state file, and the next command folds it in.")
 }
 
 // conclude tells an error and is the one place where exit codes are chosen.

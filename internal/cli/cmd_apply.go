@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -14,8 +12,6 @@ import (
 	"deployster/config"
 	"deployster/containerd"
 	"deployster/internal/diag"
-	"deployster/internal/durable"
-	"deployster/internal/events"
 	"deployster/internal/invoke"
 	"deployster/internal/typeclient"
 	"deployster/plan"
@@ -29,7 +25,7 @@ func applyCommand(e Env) *cli.Command {
 		ArgsUsage: "[PLAN | PATH ...]",
 		Description: "With a saved plan it asks nothing, and needs no manifests. Without, it shows the plan and asks.\n" +
 			"Exit codes: 0 done, 1 error, 130 interrupted.",
-		Flags:  slices.Concat(varFlags(), selectionFlags(), refreshFlags(), applyFlags(), requireFlags(), []cli.Flag{inputFlag()}, eventFlags()),
+		Flags:  slices.Concat(varFlags(), selectionFlags(), refreshFlags(), applyFlags(), requireFlags(), eventFlags()),
 		Action: func(c *cli.Context) error { return runApply(c, e, false) },
 	}
 }
@@ -45,12 +41,11 @@ func destroyCommand(e Env) *cli.Command {
 }
 
 func applyFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.BoolFlag{Name: "auto-approve", Usage: "do not ask"},
+	return append(approvalFlags(), []cli.Flag{
 		&cli.BoolFlag{Name: "keep-going", Usage: "after a failure go on with what does not depend on it"},
 		&cli.StringFlag{Name: "report", Usage: "write what was done to `FILE`, as JSON"},
-		parallelismFlag(),
-	}
+		parallelismFlag(), inputFlag(),
+	}...)
 }
 
 // task is one apply: what is to be done, with what.
@@ -58,20 +53,34 @@ type task struct {
 	plan     *plan.Plan
 	manifest *config.Manifest
 	client   *typeclient.Client
-	approved bool
 	policy   policy
+	report   *reporter
+	approval approval
+	options  apply.Options // of what was agreed upon
 }
 
-func runApply(c *cli.Context, e Env, destroy bool) error {
+func runApply(c *cli.Context, e Env, destroy bool) (err error) {
 	s, err := newSession(c, e)
 	if err != nil {
 		return err
 	}
 	defer s.close()
+	t := task{report: &reporter{session: s, file: c.String("report")}}
+	if err := t.report.begin(); err != nil {
+		return err
+	}
+	defer func() { err = t.report.end(t.plan, err, recover()) }()
+	return s.runApply(c, destroy, &t)
+}
+
+// runApply does so; whatever becomes of it, there will be a report.
+func (s *session) runApply(c *cli.Context, destroy bool, t *task) (err error) {
 	saved := !destroy && s.isPlanFile(c)
-	var t task
 	if t.policy, err = s.policy(c); err == nil && !saved {
 		err = t.policy.savedOnly(c.Command.Name)
+	}
+	if err == nil {
+		t.approval, err = s.approval(c, saved)
 	}
 	switch {
 	case err != nil:
@@ -81,7 +90,7 @@ func runApply(c *cli.Context, e Env, destroy bool) error {
 	case destroy:
 		t.manifest, err = s.replay(config.Sources{Workspace: s.dir, Dir: s.dir, Replay: true}, nil, s.started)
 	case saved:
-		err = s.savedTask(c, &t)
+		err = s.savedTask(c, t)
 	default:
 		t.manifest, err = s.manifest(c)
 	}
@@ -121,7 +130,13 @@ func runApply(c *cli.Context, e Env, destroy bool) error {
 		if err := s.imagesHere(c.Context, t.plan); err != nil {
 			return err
 		}
-	} else if err := s.decide(c, store.Snapshot(), &t); err != nil {
+		if t.approval.mode() != "never" {
+			s.out.planView(t.plan)
+		}
+	} else if err := s.decide(c, store.Snapshot(), t); err != nil {
+		return err
+	}
+	if err := t.approval.approve(c.Context, s, t.plan, &t.options); err != nil {
 		return err
 	}
 	err = s.carryOut(c, store, t)
@@ -145,12 +160,12 @@ func (s *session) savedTask(c *cli.Context, t *task) error {
 	if err != nil {
 		return err
 	}
-	t.plan, t.approved = p, true
+	t.plan = p
 	t.manifest, err = s.replay(p.Sources, p.Variables, p.Created)
 	return err
 }
 
-// decide plans, shows, and asks.
+// decide plans, and shows the plan.
 func (s *session) decide(c *cli.Context, prior state.Snapshot, t *task) error {
 	var err error
 	if t.plan, t.client, err = s.build(c, t.manifest, prior); err != nil {
@@ -164,21 +179,7 @@ func (s *session) decide(c *cli.Context, prior state.Snapshot, t *task) error {
 	}
 	s.out.planView(t.plan)
 	s.tellPlan(t.plan, "")
-	if err := t.policy.checkDigest(t.plan); err != nil {
-		return err
-	}
-	if !t.plan.HasChanges() || c.Bool("auto-approve") {
-		t.approved = true
-		return nil
-	}
-	s.out.printf("\n")
-	if t.approved, err = confirm(c.Context, s.env, "Apply this plan?"); err != nil {
-		return err
-	}
-	if !t.approved {
-		return diag.Errorf("Not approved", "Nothing was changed.")
-	}
-	return nil
+	return t.policy.checkDigest(t.plan)
 }
 
 // imagesHere refuses a plan whose images are gone, before anything is run.
@@ -215,76 +216,4 @@ func whyNot(err error) string {
 		return ""
 	}
 	return " It could not be fetched again: " + tried.Detail
-}
-
-// carryOut runs the plan, and reports in every case.
-func (s *session) carryOut(c *cli.Context, store *state.Store, t task) error {
-	// A plan that was made without a state fits one that has begun since, as
-	// long as that knows nothing of its resources: apply.Check has seen to it.
-	journal, err := store.Begin(t.plan.ID, cmp.Or(t.plan.Lineage, store.Snapshot().Lineage))
-	if err != nil {
-		return err
-	}
-	s.env.account.recorder.Begin()
-	s.send(events.Event{Level: events.Info, Message: "Applying", Body: events.ApplyStarted{Plan: t.plan.ID}})
-	end := s.show("Applying", toDo(t.plan))
-	report, err := apply.Run(c.Context, t.plan, t.manifest.Applying(time.Now()), store.Snapshot(), journal, t.client, apply.Options{
-		Parallelism: c.Int("parallelism"), KeepGoing: c.Bool("keep-going"), Abort: s.env.Abort,
-		Events: s.watch.applying, Now: time.Now, Secret: s.vault.add})
-	end()
-	err = errors.Join(err, journal.Finish(status(report)))
-	if file := c.String("report"); file != "" {
-		err = errors.Join(err, s.writeReport(report, file))
-	}
-	s.err.diagnostics(s.hidden(report.Problems))
-	s.out.report(t.plan, report)
-	s.out.checks(report.Checks)
-	var recorded map[string]state.Output
-	if err == nil && report.Status == apply.OK {
-		recorded = store.Snapshot().Outputs
-		s.out.outputs(store.Snapshot())
-	}
-	s.tellReport(report, recorded)
-	switch {
-	case err != nil:
-		return err
-	case report.Status == apply.Interrupted:
-		return exitStatus(exitInterrupted)
-	case report.Status != apply.OK:
-		return exitStatus(exitError)
-	}
-	return nil
-}
-
-// hidden takes the secrets out of messages that quote what images print.
-func (s *session) hidden(list diag.Diagnostics) diag.Diagnostics {
-	out := make(diag.Diagnostics, len(list))
-	for i, d := range list {
-		out[i] = d.Hidden(s.vault.hide)
-	}
-	return out
-}
-
-func (s *session) writeReport(r *apply.Report, file string) error {
-	content, err := s.reportJSON(r)
-	if err == nil {
-		err = s.replaceable(file)
-	}
-	if err == nil {
-		err = durable.WriteFile(s.path(file), content, 0o600)
-	}
-	if err != nil {
-		return diag.Errorf("Cannot write the report", "%s: %s. What was done is in the state file.", file, err)
-	}
-	return nil
-}
-
-func status(r *apply.Report) state.Status {
-	switch r.Status {
-	case apply.OK:
-		return state.StatusOK
-	case apply.Interrupted:
-		return state.StatusInterrupted
-	}
-	return state.StatusError
 }

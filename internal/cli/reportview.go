@@ -32,6 +32,8 @@ func (p printer) report(pl *plan.Plan, r *apply.Report) {
 	switch {
 	case r.Status == apply.Interrupted:
 		headline = p.style.yellow("Apply interrupted.")
+	case r.Status != apply.OK && counts[apply.Error]+counts[apply.Unknown] == 0:
+		headline = p.style.yellow("Apply not complete.")
 	case r.Status != apply.OK:
 		headline = p.style.red("Apply failed.")
 	case !pl.HasChanges():

@@ -31,6 +31,7 @@ type screen struct {
 	pending strings.Builder                                 // text above the region that waits
 	broken  bool                                            // the last piece did not end its line: somebody may be typing in it
 	held    int                                             // questions that are being asked
+	asking  bool                                            // one of them keeps what others print waiting
 	done    chan struct{}
 	ended   sync.WaitGroup
 }
@@ -44,6 +45,9 @@ func (s *screen) Write(p []byte) (int, error) {
 		return s.w.Write(p)
 	}
 	s.pending.Write(p)
+	if s.asking && s.pending.Len() <= maxPending {
+		return len(p), nil
+	}
 	if s.broken = len(p) > 0 && p[len(p)-1] != '\n'; s.broken || s.held > 0 || s.pending.Len() > maxPending {
 		s.flush(!s.broken && s.held == 0)
 	}
@@ -128,6 +132,22 @@ func (s *screen) hold() (release func()) {
 		defer s.mu.Unlock()
 		s.held--
 		s.broken = false // the answer has ended the line
+	}
+}
+
+// ask is hold for a question in the middle of an apply: what others print waits
+// for the answer, so that the question stays where it can be read. It is written
+// to w.
+func (s *screen) ask() (w io.Writer, release func()) {
+	free := s.hold()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asking = true
+	return s.w, func() {
+		s.mu.Lock()
+		s.asking = false
+		s.mu.Unlock()
+		free()
 	}
 }
 

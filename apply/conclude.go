@@ -1,0 +1,116 @@
+package apply
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"deployster/plan"
+	"deployster/state"
+)
+
+// conclude turns what the workers said into the report, and records the outputs.
+func (r *run) conclude(ctx context.Context, report *Report) error {
+	fatal := r.collect(report)
+	r.whyNotStarted(ctx, report)
+	counts := report.Counts()
+	switch {
+	case ctx.Err() != nil && counts[Interrupted]+counts[NotStarted] > 0, counts[Interrupted] > 0:
+		report.Status = Interrupted
+	case counts[Error]+counts[Unknown]+counts[NotStarted] > 0:
+		report.Status = Error
+	}
+	if report.Status == OK && fatal == nil {
+		fatal = r.outputs(report)
+	}
+	r.checks(report)
+	return fatal
+}
+
+// collect puts the outcomes into the report, and what was not started. The error
+// is that of a fact that could not be made durable.
+func (r *run) collect(report *Report) error {
+	var fatal error
+	report.Shutdown = r.shutdown
+	slices.SortFunc(r.ended, func(a, b outcome) int { return cmp.Compare(a.addr, b.addr) })
+	for _, out := range r.ended {
+		res := out.report
+		report.Resources[out.addr] = &res
+		if out.problem != nil {
+			report.Problems = append(report.Problems, out.problem)
+		}
+		if out.fatal {
+			fatal = out.problem
+		}
+	}
+	for addr, step := range r.plan.Resources {
+		if report.Resources[addr] == nil {
+			planned := names(step.Actions)
+			report.Resources[addr] = &ResourceReport{Status: NotStarted, Planned: planned, NotAttempted: planned}
+		}
+	}
+	return fatal
+}
+
+// whyNotStarted says of each resource whose turn did not come why that was so.
+func (r *run) whyNotStarted(ctx context.Context, report *Report) {
+	words := map[Status]string{Error: "failed", Unknown: "may still be at work", Interrupted: "was interrupted", NotStarted: "was not started"}
+	for addr, res := range report.Resources {
+		if res.Status != NotStarted || res.Reason != "" {
+			continue
+		}
+		for _, before := range slices.Sorted(slices.Values(r.before[addr])) {
+			if word, bad := words[report.Resources[before].Status]; bad {
+				res.Reason = fmt.Sprintf("it waits for %s, which %s", before, word)
+				break
+			}
+		}
+		switch {
+		case res.Reason != "":
+		case ctx.Err() != nil:
+			res.Reason = "interrupted before its turn"
+		default:
+			res.Reason = "nothing new was started after a failure"
+		}
+	}
+}
+
+// outputs evaluates the outputs with what came true, and records them.
+func (r *run) outputs(report *Report) error {
+	values, diags := r.manifest.Outputs(plan.Scope(slices.Sorted(maps.Keys(r.plan.Resources)), r.look, r.prior))
+	for _, v := range values {
+		if len(v.Open) > 0 && !r.plan.Outputs[v.Name].LeftOut {
+			diags = append(diags, stillOpen("A precondition of the output "+v.Name, v.Open))
+		}
+	}
+	report.Problems = append(report.Problems, diags...)
+	if diags.HasErrors() {
+		report.Status = Error
+		return nil
+	}
+	outputs := make(map[string]state.Output, len(values))
+	for _, v := range values {
+		outputs[v.Name] = state.Output{Value: v.Value, Sensitive: v.Sensitive}
+	}
+	for name, o := range r.plan.Outputs {
+		if !o.LeftOut {
+			continue
+		}
+		delete(outputs, name)
+		if prior, known := r.prior.Outputs[name]; known {
+			outputs[name] = prior
+		}
+	}
+	if maps.EqualFunc(outputs, r.prior.Outputs, func(a, b state.Output) bool {
+		return string(a.Value) == string(b.Value) && a.Sensitive == b.Sensitive
+	}) {
+		return nil
+	}
+	if err := r.journal.Outputs(outputs); err != nil {
+		report.Status = Error
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,29 @@
+package apply
+
+import (
+	"context"
+	"runtime/debug"
+
+	"deployster/internal/diag"
+)
+
+// guarded does one resource. When this program itself fails in it, that is the
+// resource's failure and nothing new is started; what else runs may finish. An
+// action that was at work then may still be.
+func (r *run) guarded(ctx context.Context, addr string) (out outcome) {
+	out.addr = addr
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		out.fail(failedInternal, diag.Crash(p, debug.Stack(), "Nothing new was started. What was done is in the state file."))
+		out.report.NotAttempted = out.report.Planned[min(len(out.report.Completed), len(out.report.Planned)):]
+		if out.running != "" {
+			out.report.Status, out.report.Failed = Unknown, out.running
+		}
+		out.fatal = true
+	}()
+	r.resource(ctx, &out)
+	return out
+}

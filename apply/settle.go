@@ -1,0 +1,73 @@
+package apply
+
+import (
+	"context"
+
+	"deployster/internal/diag"
+	"deployster/plan"
+	"deployster/protocol"
+)
+
+// settle asks a resource's state right before its actions, and finds out what
+// may be run. When a person was asked and took time, the state is asked again.
+// ok is false when nothing is to be run; the outcome says why.
+func (r *run) settle(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string) (protocol.Answer, bool) {
+	for {
+		r.event(Checking{Address: out.addr})
+		answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)
+		if err != nil {
+			r.failQuery(out, err, answer)
+			return answer, false
+		}
+		if reached(step, answer) {
+			out.report.Status = Skipped
+			if len(step.Actions) == 0 {
+				out.report.Status = Unchanged
+			}
+			r.record(step, out, in, answer.State, sensitive, r.options.Now())
+			return answer, false
+		}
+		answer, ok := r.permitted(step, out, answer)
+		if !ok {
+			return answer, false
+		}
+		thought, ok := r.approve(ctx, step, out, in, sensitive, answer)
+		if !ok || !thought {
+			return answer, ok
+		}
+	}
+}
+
+// permitted says whether the actions in an answer may be run: those that were
+// shown may, others only where the plan itself left them open. It gives the
+// answer with the actions that are to be run.
+func (r *run) permitted(step *plan.Step, out *outcome, answer protocol.Answer) (protocol.Answer, bool) {
+	if step.ReadOnly {
+		out.fail(failedState, diag.Errorf("Read-only resource is not as declared",
+			"It is read_only, so nothing was done about it, but its image answers %s.", answer.Status))
+		return answer, false
+	}
+	agreed := r.agreed(step)
+	after, stopped := r.afterShutdown(out.addr)
+	if stopped {
+		answer.ShutdownFirst = nil // it is done
+	}
+	if after != nil && len(agreed.actions) > 0 && sameActions(after.Actions, answer.Actions) {
+		// Nothing but its own shutdown_first lies between what was shown and
+		// this: what was to follow that is what was shown.
+		answer.Actions = agreed.actions
+	}
+	switch {
+	case step.Flexible():
+		out.report.Planned = names(answer.Actions)
+	case !agreed.covers(answer):
+		out.drifted(r.differences(step, out.addr, answer))
+		return answer, false
+	}
+	return answer, true
+}
+
+// differences lists in what an answer differs from the one that was shown.
+func (r *run) differences(step *plan.Step, addr string, answer protocol.Answer) []Difference {
+	return compareAnswer(step, answer, r.hiddenBoth(step, addr, step.Config, answer, step.Sensitive))
+}

@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"deployster/apply"
+	"deployster/internal/diag"
+	"deployster/plan"
+)
+
+// approvalFlags say who answers for what is done.
+func approvalFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "auto-approve", Usage: "do not ask: -confirm=never"},
+		&cli.StringFlag{Name: "confirm", Usage: "ask `WHEN`: never, once (the default; a saved plan: never), resource, action"},
+		&cli.StringFlag{Name: "approve", Usage: "do not ask about these `KINDS` of change, such as create,update; ask about all others"},
+		&cli.StringFlag{Name: "deferred", Usage: "what to `DO` when it becomes known what the plan could not show: apply, ask, stop"},
+	}
+}
+
+// approval is what the command line says about questions.
+type approval struct {
+	confirm  string        // never, once, resource, action; "" = not said
+	deferred string        // apply, ask, stop; "" = not said
+	kinds    []plan.Change // that need no question; nil = not said
+	ask      bool          // there is a person to ask, and that is wanted
+	saved    bool          // the plan was saved: it asks nothing by itself
+}
+
+// approvable are the kinds of change that -approve takes.
+func approvable() []string {
+	return []string{string(plan.Create), string(plan.Update), string(plan.Replace), string(plan.Destroy), string(plan.Forget), string(plan.Deferred)}
+}
+
+// approval reads the flags.
+func (s *session) approval(c *cli.Context, saved bool) (approval, error) {
+	a := approval{confirm: c.String("confirm"), deferred: c.String("deferred"), ask: s.env.Interactive && c.Bool("input"), saved: saved}
+	for _, f := range []struct {
+		name, value string
+		words       []string
+	}{{"confirm", a.confirm, []string{"never", "once", "resource", "action"}}, {"deferred", a.deferred, []string{"apply", "ask", "stop"}}} {
+		if c.IsSet(f.name) && !slices.Contains(f.words, f.value) {
+			return a, diag.Errorf("Wrong command line", "-%s takes one of %s, and not %q.", f.name, join(f.words), diag.Visible(f.value))
+		}
+	}
+	if c.IsSet("approve") {
+		a.kinds = []plan.Change{}
+		for word := range strings.SplitSeq(c.String("approve"), ",") {
+			if !slices.Contains(approvable(), word) {
+				return a, diag.Errorf("Wrong command line", "-approve takes kinds of change, with commas between: %s. %q is none of them.", join(approvable()), diag.Visible(word))
+			}
+			a.kinds = append(a.kinds, plan.Change(word))
+		}
+	}
+	if c.Bool("auto-approve") {
+		if a.confirm == "once" || a.confirm == "resource" || a.confirm == "action" {
+			return a, diag.Errorf("Wrong command line", "-auto-approve means that nothing is asked, and -confirm=%s that something is. Leave one of them out.", a.confirm)
+		}
+		a.confirm = "never"
+	}
+	if a.kinds != nil && a.confirm == "never" {
+		return a, diag.Errorf("Wrong command line", "-approve means that what it does not name is asked about, and -auto-approve (-confirm=never) that nothing is. Leave one of them out.")
+	}
+	return a, nil
+}
+
+// mode is the way of asking that holds.
+func (a approval) mode() string {
+	switch {
+	case a.confirm != "":
+		return a.confirm
+	case a.saved && a.kinds == nil:
+		return "never"
+	}
+	return "once"
+}
+
+// open lists the kinds of change in a plan that nobody has said yes to yet, in
+// the order of approvable, with their resources.
+func (a approval) open(p *plan.Plan) []string {
+	var open []string
+	kinds := p.Kinds()
+	for _, kind := range approvable() {
+		addrs := kinds[plan.Change(kind)]
+		if len(addrs) == 0 || slices.Contains(a.kinds, plan.Change(kind)) || kind == string(plan.Deferred) && a.answersForDeferred() {
+			continue
+		}
+		open = append(open, fmt.Sprintf("%s (%s)", kind, few(addrs)))
+	}
+	return open
+}
+
+// answersForDeferred says whether it is settled what becomes of deferred
+// resources: they can only turn out to be created or updated.
+func (a approval) answersForDeferred() bool {
+	return a.deferred == "apply" || a.deferred == "stop" ||
+		slices.Contains(a.kinds, plan.Create) && slices.Contains(a.kinds, plan.Update)
+}
+
+// few names the first of many.
+func few(names []string) string {
+	const most = 5
+	if more := len(names) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", visibleList(names[:most]), more)
+	}
+	return visibleList(names)
+}
+
+// approve finds out whether a plan may be carried out, and sets what is to be
+// asked on the way. Where a question would be needed and nobody can be asked,
+// that is an error now, before anything is run.
+func (a approval) approve(ctx context.Context, s *session, p *plan.Plan, o *apply.Options) error {
+	o.Kinds = a.kinds
+	o.Deferred = map[string]apply.Deferred{"apply": apply.DeferredApply, "ask": apply.DeferredAsk, "stop": apply.DeferredStop}[a.deferred]
+	mode := a.mode()
+	switch {
+	case a.deferred != "" || mode == "never":
+	case a.kinds != nil:
+		o.Deferred = apply.DeferredByKinds
+	default:
+		o.Deferred = apply.DeferredAsk
+	}
+	o.Confirm = map[string]apply.Confirm{"resource": apply.ConfirmResource, "action": apply.ConfirmAction}[mode]
+	if a.ask {
+		o.Ask = s.question
+	}
+	if !p.HasChanges() {
+		return nil
+	}
+	open := a.open(p)
+	if !a.ask {
+		return a.nobody(p, open)
+	}
+	if mode != "once" || a.kinds != nil && len(open) == 0 {
+		return nil
+	}
+	question := "Apply this plan?"
+	if a.kinds != nil {
+		question = "-approve does not answer for: " + join(open) + ".\nApply this plan?"
+	}
+	s.out.printf("\n")
+	yes, err := confirm(ctx, s.env, question)
+	if err == nil && !yes {
+		err = notApproved()
+	}
+	return err
+}
+
+func notApproved() error { return diag.Errorf("Not approved", "Nothing was changed.") }
+
+// nobody refuses a plan that would need an answer.
+func (a approval) nobody(p *plan.Plan, open []string) error {
+	why := "there is no terminal to ask on, or -input=false forbids it"
+	switch mode := a.mode(); {
+	case a.deferred == "ask" && len(p.LeftOpen()) > 0:
+		return diag.Errorf("Nobody to ask", "-deferred=ask asks about what this plan cannot show yet (%s), and %s. Nothing was changed. Use -deferred=apply or -deferred=stop.", few(p.LeftOpen()), why)
+	case mode == "never", a.kinds != nil && len(open) == 0:
+		return nil
+	case a.kinds != nil:
+		return diag.Errorf("Nobody to ask", "-approve does not answer for: %s, and %s. Nothing was changed. Name these kinds as well, or look at the plan on a terminal.", join(open), why)
+	case mode != "once":
+		return diag.Errorf("Nobody to ask", "-confirm=%s asks on the way, and %s. Nothing was changed.", mode, why)
+	}
+	return diag.Errorf("Nobody to ask", "Apply needs a yes, and %s. Nothing was changed. Use `-auto-approve`, or save a plan with `deployster plan -out=plan.bin` and apply that.", why)
+}

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+
+	"deployster/apply"
+	"deployster/internal/diag"
+	"deployster/internal/durable"
+	"deployster/plan"
+)
+
+// reporter writes the report of an apply, in every case.
+type reporter struct {
+	session *session
+	file    string // "" = nobody wants one
+	written bool
+}
+
+// begin writes a report that says that nothing is known yet. It shows before
+// anything is done that the file can be written, and an earlier report that lies
+// there is not taken for this one if the process dies.
+func (r *reporter) begin() error {
+	if r.file == "" {
+		return nil
+	}
+	if err := r.put(apply.Refused(nil, apply.Unknown, nil)); err != nil {
+		return diag.Errorf("Cannot write the report", "%s: %s. Nothing was changed.", r.file, err)
+	}
+	return nil
+}
+
+// write writes the report of what was done.
+func (r *reporter) write(report *apply.Report) error {
+	r.written = true
+	if r.file == "" {
+		return nil
+	}
+	if err := r.put(report); err != nil {
+		return diag.Errorf("Cannot write the report", "%s: %s. What was done is in the state file, and is told here.", r.file, err)
+	}
+	return nil
+}
+
+func (r *reporter) put(report *apply.Report) error {
+	content, err := r.session.reportJSON(report)
+	if err == nil {
+		err = r.session.replaceable(r.file)
+	}
+	if err == nil {
+		err = durable.WriteFile(r.session.path(r.file), content, 0o600)
+	}
+	return err
+}
+
+// end writes the report of an apply that was refused before anything was run, or
+// in which this program itself failed, and gives the error of the whole.
+func (r *reporter) end(p *plan.Plan, err error, panicked any) error {
+	if panicked != nil {
+		err = errors.Join(err, diag.Crash(panicked, debug.Stack(), "What was done until then is recorded beside the state file, and the next command folds it in."))
+	}
+	if r.written || err == nil {
+		return err
+	}
+	status, problems := apply.Error, diag.From("Error", err)
+	if errors.Is(err, context.Canceled) {
+		status, problems = apply.Interrupted, diag.Diagnostics{diag.Errorf("Interrupted", "Nothing was changed.")}
+	}
+	return errors.Join(err, r.write(apply.Refused(p, status, r.session.hidden(problems))))
+}

@@ -1,0 +1,20 @@
+package render
+
+import (
+	"strings"
+
+	"deployster/plan"
+	"deployster/protocol"
+)
+
+// Step is one resource as a plan shows it, in full: what a person is asked about
+// in the middle of an apply.
+func Step(addr string, s *plan.Step, o Options) string {
+	d := detailOf(s, o)
+	var b strings.Builder
+	(&block{addrs: []string{addr}, step: s, detail: &d}).write(&b, o)
+	return b.String()
+}
+
+// Action is an action with what its image says of it.
+func Action(a protocol.Action, o Options) string { return action(a, o.Hide) }

@@ -1,0 +1,54 @@
+package plan
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"deployster/protocol"
+)
+
+// Known is the step as a plan would show it that knew what became known during
+// the apply: the config and the answer of its image. Hidden are the pointers
+// into the state in that answer of what must not be shown.
+func (s *Step) Known(config json.RawMessage, sensitive []string, a protocol.Answer, hidden []string) *Step {
+	now := *s
+	now.Config, now.Sensitive, now.Hidden = config, sensitive, hidden
+	now.Unknown, now.MayChange, now.Adopted, now.Drifted, now.Reason = nil, false, false, false, ""
+	now.take(a)
+	if s.Intent() == protocol.Absent {
+		now.Change, now.Reason = s.Change, s.Reason
+	}
+	return &now
+}
+
+// Kinds lists the addresses by the kind of change that somebody has to say yes
+// to: Valid ones need none, but one that may change may turn out to be an update.
+// What only the state file has to be told, such as a move or an output, needs
+// none either.
+func (p *Plan) Kinds() map[Change][]string {
+	kinds := map[Change][]string{}
+	for _, addr := range slices.Sorted(maps.Keys(p.Resources)) {
+		step := p.Resources[addr]
+		kind := step.Change
+		switch {
+		case kind == Valid && step.MayChange:
+			kind = Update
+		case kind == Valid || kind == Record || kind == Left || kind == ReadFailed:
+			continue
+		}
+		kinds[kind] = append(kinds[kind], addr)
+	}
+	return kinds
+}
+
+// LeftOpen lists the resources whose actions the plan cannot promise, sorted.
+func (p *Plan) LeftOpen() []string {
+	var open []string
+	for _, addr := range slices.Sorted(maps.Keys(p.Resources)) {
+		if p.Resources[addr].Flexible() {
+			open = append(open, addr)
+		}
+	}
+	return open
+}
