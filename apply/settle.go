@@ -49,8 +49,8 @@ func (r *run) permitted(step *plan.Step, out *outcome, answer protocol.Answer) (
 	}
 	agreed := r.agreed(step)
 	after, stopped := r.afterShutdown(out.addr)
-	if stopped {
-		answer.ShutdownFirst = nil // it is done
+	if stopped && (after == nil || after.ShutdownFirst != nil) {
+		answer.ShutdownFirst = nil // it is done; else something has started it again since
 	}
 	if after != nil && len(agreed.actions) > 0 && sameActions(after.Actions, answer.Actions) {
 		// Nothing but its own shutdown_first lies between what was shown and

@@ -73,7 +73,11 @@ func (r *run) runShutdown(ctx context.Context, step *plan.Step, out *outcome, in
 	if out.interrupted(ctx, action, answer.Actions) || !r.approveAction(ctx, step, out, in, answer, action) {
 		return false
 	}
-	ok := r.runAction(step, out, in, answer.StaleState, action, place{index: -1, first: true, late: late})
+	at := place{index: -1, first: true, late: late}
+	if late {
+		at.index = -2 // it may be the second time
+	}
+	ok := r.runAction(step, out, in, answer.StaleState, action, at)
 	report := ShutdownReport{Resource: out.addr, Action: action.Name, Status: OK, Late: late}
 	var after *protocol.Answer
 	if !ok {

@@ -165,7 +165,7 @@ func (r *run) act(ctx context.Context, step *plan.Step, out *outcome, in protoco
 
 // place is where an action stands among those of its resource.
 type place struct {
-	index       int  // -1: shutdown_first
+	index       int  // below 0: shutdown_first
 	first, late bool // it is shutdown_first; and runs only right before the others
 }
 

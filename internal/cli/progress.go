@@ -106,10 +106,17 @@ func (p progress) ended(e apply.ResourceEnded) {
 }
 
 func describe(e apply.ActionStarted) string {
-	if e.Description == "" {
-		return diag.Visible(e.Action)
+	text := diag.Visible(e.Action)
+	if e.Description != "" {
+		text += " - " + diag.Visible(e.Description)
 	}
-	return diag.Visible(e.Action) + " - " + diag.Visible(e.Description)
+	switch {
+	case e.Late:
+		text += " (first of its own actions: that it is needed was not known before)"
+	case e.First:
+		text += " (before everything else)"
+	}
+	return text
 }
 
 func again(interrupted bool) string {

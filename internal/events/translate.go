@@ -38,7 +38,7 @@ func OfApply(e apply.Event) Event {
 		return Event{Debug, e.Address + ": asking for its state", ResourceAsking{e.Address, purpose}}
 	case apply.ActionStarted:
 		return Event{Info, strings.TrimSuffix(fmt.Sprintf("%s: %s started: %s", e.Address, e.Action, e.Description), ": "),
-			ActionStarted{e.Address, e.Action, e.Description}}
+			ActionStarted{e.Address, e.Action, e.Description, e.First, e.Late}}
 	case apply.ActionEnded:
 		return actionEnded(e)
 	case apply.ResourceEnded:
