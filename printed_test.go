@@ -110,9 +110,10 @@ var shapes = map[string]func(words []string, body []byte) string{
 	},
 	"validate": always("diagnostics"),
 	"version":  always("version"),
-	"state":    second(map[string]string{"list": "state-list", "show": "state-entry", "copies": "state-copies"}),
-	"type":     second(map[string]string{"inspect": "type-inspect", "test": "type-test-report"}),
-	"runs":     second(map[string]string{"list": "runs-list", "show": "runs-show", "logs": "runs-logs"}),
+	"state": second(map[string]string{"list": "state-list", "show": "state-entry", "copies": "state-copies",
+		"rm": "state-edit", "mv": "state-edit", "push": "state-edit", "restore": "state-edit"}),
+	"type": second(map[string]string{"inspect": "type-inspect", "test": "type-test-report"}),
+	"runs": second(map[string]string{"list": "runs-list", "show": "runs-show", "logs": "runs-logs"}),
 }
 
 func always(name string) func([]string, []byte) string {

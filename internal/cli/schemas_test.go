@@ -45,6 +45,7 @@ func documents() map[string]any {
 		"state-list":   []string{},
 		"state-entry":  state.Entry{},
 		"state-copies": []state.Copy{},
+		"state-edit":   stateEdit{},
 		"type-inspect": inspected{},
 		"version":      shownVersion{},
 
