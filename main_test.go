@@ -63,6 +63,7 @@ var update = flag.Bool("update", false, "write what the scripts' commands print 
 //	expand FROM TO          copy a file, with the variables of the script in it
 //	probe NAME              build and pack testdata/types/probe, whose state is what it sees of its container
 //	json-schema NAME FILE   FILE matches docs/schemas/NAME.json
+//	documented STREAM       a stream of events is the example of docs/json.md
 //	same-digest FILE FILE   two outputs of image pack or import name one image
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -94,6 +95,7 @@ func runScripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
 			"no-containers": noContainers,
 			"archive":       makeArchive,
 			"same-digest":   sameDigest,
+			"documented":    documented,
 			"json-schema":   matchSchema,
 			"on-terminal":   onTerminal,
 			"daemon":        startDaemon,
