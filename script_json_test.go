@@ -65,7 +65,9 @@ func TestDocsJSON(t *testing.T) {
 	if err := checkEvents([]byte(example[2]), "apply"); err != nil {
 		t.Error(err)
 	}
-	var schema struct{ Properties struct{ Type struct{ Enum []string } } }
+	var schema struct {
+		Properties struct{ Type struct{ Enum []string } }
+	}
 	if err := json.Unmarshal([]byte(read(t, "docs/schemas/event.json")), &schema); err != nil || len(schema.Properties.Type.Enum) == 0 {
 		t.Fatal("the schema of events lists no types", err)
 	}
