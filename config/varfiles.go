@@ -43,6 +43,7 @@ func FindVariables(workspace, home string, environ []string, flags []VarFlag) ([
 		f.autoFiles(filepath.Join(home, ".deployster"), filepath.Join(home, ".deployster"))
 	}
 	f.autoFiles(workspace, "")
+	f.terraformFiles(workspace)
 	for _, flag := range flags {
 		if flag.File {
 			f.file(flag.Value)
@@ -98,6 +99,26 @@ func isAutoFile(name string) bool {
 		}
 	}
 	return false
+}
+
+// terraformFiles warns of files that Terraform would read by itself, where no
+// file here says that somebody has thought of that.
+func (f *varFinder) terraformFiles(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return isAutoFile(e.Name()) }) {
+		return
+	}
+	for _, e := range entries {
+		name, ending := strings.TrimSuffix(e.Name(), ".json"), ".hcl"
+		if name != e.Name() {
+			ending = ".json"
+		}
+		if name != "terraform.tfvars" && !strings.HasSuffix(name, ".auto.tfvars") {
+			continue
+		}
+		f.diags = append(f.diags, diag.Warningf("Variables of Terraform are not read",
+			"%s lies here, and deployster does not look into it. What is in it means the same here: call it vars.auto%s, and it is read.", diag.Visible(e.Name()), ending))
+	}
 }
 
 // autoFiles reads the variable files of a directory, which need not exist.

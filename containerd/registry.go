@@ -3,6 +3,7 @@ package containerd
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -73,7 +74,10 @@ func (g *registries) hosts(ctx context.Context) docker.RegistryHosts {
 	})
 	return func(host string) ([]docker.RegistryHost, error) {
 		hosts, err := configured(host)
-		if err != nil {
+		var told *diag.Diagnostic
+		if errors.As(err, &told) {
+			return nil, told
+		} else if err != nil {
 			return nil, diag.Errorf("The settings for the registry "+host+" cannot be used",
 				"%s. They are in a directory of that name below %s.", sentence(err), g.hostDirs())
 		}
@@ -85,6 +89,9 @@ func (g *registries) hosts(ctx context.Context) docker.RegistryHosts {
 func (g *registries) hostDir(host string) (string, error) {
 	for _, root := range g.options.CertDirs {
 		dir, err := config.HostDirFromRoot(root)(host)
+		if err == nil {
+			err = checkHostsFile(dir)
+		}
 		if err == nil || !errdefs.IsNotFound(err) {
 			return dir, err
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"maps"
 	"slices"
 
@@ -74,20 +75,24 @@ func removeImages(c *cli.Context, s *session) error {
 		return diag.Errorf("Wrong command line", "rm takes the names of images: deployster image rm acme/file:1")
 	}
 	refs := c.Args().Slice()
+	var refused []error // one that is needed does not keep the others
 	if !c.Bool("force") {
 		keep, err := s.needed(c)
 		if err != nil {
 			return err
 		}
-		for _, ref := range refs {
-			if image, err := s.runtime.Resolve(c.Context, ref); err == nil && keep[image.Digest] {
-				return diag.Errorf("The image "+ref+" is needed", "The state file, the lock file or a manifest here is about it (%s). -force removes it nevertheless.", image.Digest)
+		refs = slices.DeleteFunc(refs, func(ref string) bool {
+			image, err := s.runtime.Resolve(c.Context, ref)
+			needed := err == nil && keep[image.Digest]
+			if needed {
+				refused = append(refused, diag.Errorf("The image "+ref+" is needed", "The state file, the lock file or a manifest here is about it (%s). -force removes it nevertheless.", image.Digest))
 			}
-		}
+			return needed
+		})
 	}
 	removed, err := s.runtime.Remove(c.Context, refs)
 	s.removed(removed)
-	return err
+	return errors.Join(append(refused, err)...)
 }
 
 func pruneImages(c *cli.Context, s *session) error {
