@@ -33,7 +33,7 @@ func (s *session) carryOut(c *cli.Context, store *state.Store, t *task) error {
 	err = errors.Join(err, journal.Finish(status(report)))
 	err = errors.Join(untold(err, report.Problems), t.report.write(report))
 	s.err.diagnostics(s.hidden(report.Problems))
-	s.out.report(t.plan, report)
+	s.out.report(t.plan, report, s.took.took)
 	s.out.checks(report.Checks)
 	var recorded map[string]state.Output
 	if err == nil && report.Status == apply.OK {

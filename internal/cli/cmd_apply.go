@@ -44,7 +44,7 @@ func applyFlags() []cli.Flag {
 	return append(approvalFlags(), []cli.Flag{
 		&cli.BoolFlag{Name: "keep-going", Usage: "after a failure go on with what does not depend on it"},
 		&cli.StringFlag{Name: "report", Usage: "write what was done to `FILE`, as JSON"},
-		parallelismFlag(), inputFlag(),
+		parallelismFlag(), inputFlag(), compactFlag(),
 	}...)
 }
 

@@ -34,10 +34,14 @@ func planCommand(e Env) *cli.Command {
 			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for `deployster apply FILE`"},
 			&cli.StringFlag{Name: "sign-key", Usage: "sign the saved plan with the ed25519 key in `FILE`"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit 2 when there is something to do"},
-			parallelismFlag(), inputFlag(),
+			parallelismFlag(), inputFlag(), compactFlag(),
 		}, eventFlags()),
 		Action: func(c *cli.Context) error { return runPlan(c, e) },
 	}
+}
+
+func compactFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "compact", Usage: "show each resource in one line"}
 }
 
 func parallelismFlag() cli.Flag {

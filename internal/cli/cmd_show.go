@@ -23,7 +23,7 @@ func showCommand(e Env) *cli.Command {
 			&cli.BoolFlag{Name: "json", Usage: "as JSON, without sensitive values"},
 			&cli.BoolFlag{Name: "html", Usage: "a saved plan as a page for a browser, without sensitive values"},
 			&cli.BoolFlag{Name: "digest", Usage: "of a saved plan: nothing but the digest of what it means"},
-			requireSignatureFlag(),
+			requireSignatureFlag(), compactFlag(),
 		},
 		Action: func(c *cli.Context) error { return runShow(c, e) },
 	}

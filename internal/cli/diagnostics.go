@@ -58,13 +58,35 @@ func (p printer) json(content []byte) {
 	p.raw(strings.TrimRight(b.String(), "\n") + "\n")
 }
 
-// diagnostics prints a list, with an empty line between two.
+// diagnostics prints a list, with an empty line between two. What is so for many
+// resources, such as the instances of one block, is said once.
 func (p printer) diagnostics(list diag.Diagnostics) {
+	type same struct{ severity, summary, detail, place, action string }
+	first, others := map[same]int{}, map[int][]string{}
 	for i, d := range list {
-		if i > 0 {
+		key := same{fmt.Sprint(d.Severity), d.Summary, d.Detail, fmt.Sprint(d.Range), d.Action}
+		if j, seen := first[key]; seen && d.Address != list[j].Address {
+			others[j] = append(others[j], d.Address)
+			others[i] = nil
+			continue
+		}
+		first[key] = i
+	}
+	printed := 0
+	for i, d := range list {
+		if more, folded := others[i]; folded && more == nil {
+			if p.tell != nil {
+				p.tell(d)
+			}
+			continue
+		}
+		if printed++; printed > 1 && !p.events {
 			p.raw("\n")
 		}
 		p.diagnostic(d)
+		if more := others[i]; len(more) > 0 && !p.events {
+			p.printf("  It is the same for %s: %s.\n", count(len(more)+1, "resource"), render.Names(append([]string{d.Address}, more...), 5))
+		}
 	}
 }
 
@@ -88,8 +110,12 @@ func (p printer) diagnostic(d *diag.Diagnostic) {
 		p.snippet(d.Snippet)
 	}
 	if d.Detail != "" {
+		width := 0
+		if p.width != nil {
+			width = p.width()
+		}
 		for line := range strings.SplitSeq(strings.TrimRight(d.Detail, "\n"), "\n") {
-			p.printf("%s\n", strings.TrimRight("  "+diag.Visible(line), " "))
+			p.printf("%s\n", render.Wrap(strings.TrimRight("  "+diag.Visible(line), " "), width))
 		}
 	}
 }

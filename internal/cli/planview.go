@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"time"
+
+	"deployster/apply"
 	"deployster/config"
 	"deployster/internal/render"
 	"deployster/plan"
@@ -23,3 +26,8 @@ func (p printer) outputs(s state.Snapshot) { p.printf("%s", render.Outputs(s, p.
 
 // checks prints what the check blocks say.
 func (p printer) checks(list []config.CheckResult) { p.printf("%s", render.Checks(list)) }
+
+// report prints the end of an apply; took says how long each resource took.
+func (p printer) report(pl *plan.Plan, r *apply.Report, took map[string]time.Duration) {
+	p.printf("%s", render.Report(pl, r, took, p.options()))
+}

@@ -43,6 +43,7 @@ type session struct {
 	watch    watchers        // of the plan and the apply
 	vault    *vault          // what must never be shown
 	keys     *sealed.Keyring // of what is encrypted
+	took     stopwatch
 	pulls    *pullView
 	pullTold pullTold // what programs know of the same
 
@@ -63,7 +64,7 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 	v := e.account.vault
 	stderr := &screen{w: e.Stderr, size: e.liveSize(), colors: e.ErrColor && color}
 	s := &session{env: e, dir: dir, verbose: verbose, started: time.Now(), vault: v,
-		out: printer{out: e.Stdout, hide: v.hide, style: style{on: e.Color && color}, verbose: verbose},
+		out: printer{out: e.Stdout, hide: v.hide, style: style{on: e.Color && color}, verbose: verbose, compact: c.Bool("compact")},
 		err: e.stderr(stderr)}
 	s.err.verbose = verbose
 	if e.account.json {
@@ -251,7 +252,7 @@ func (s *session) client(prior state.Snapshot, pins map[string]string, y *supply
 	for _, entry := range prior.Resources {
 		s.vault.add(plan.EntrySecrets(entry))
 	}
-	s.watch = watchers{told{s.env.account.stream}}
+	s.watch = watchers{told{s.env.account.stream}, &s.took}
 	switch {
 	case s.env.account.json:
 	case s.screen.size != nil:

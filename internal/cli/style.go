@@ -2,7 +2,9 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
+	"deployster/internal/diag"
 	"deployster/internal/render"
 )
 
@@ -22,3 +24,7 @@ func count(n int, what string) string {
 	}
 	return fmt.Sprintf("%d %s", n, what)
 }
+
+func visibleList(names []string) string { return diag.Visible(join(names)) }
+
+func join(words []string) string { return strings.Join(words, ", ") }

@@ -94,3 +94,14 @@ func Fit(text string, cells int) string {
 func fill(text string, cells int) string {
 	return text + strings.Repeat(" ", max(0, cells-Width(text)))
 }
+
+// Wrap breaks a line between words so that it fits so many cells, and keeps its
+// indentation; 0 = it may be of any length.
+func Wrap(line string, cells int) string {
+	text := strings.TrimLeft(line, " ")
+	indent := line[:len(line)-len(text)]
+	if cells < len(indent)+20 || Width(line) <= cells {
+		return line
+	}
+	return indent + strings.ReplaceAll(ansi.Wordwrap(text, cells-len(indent), ""), "\n", "\n"+indent)
+}
