@@ -42,10 +42,11 @@ type Manifest struct {
 
 	// What it came to.
 	top         *module
-	vars        map[string]known // of the root
-	count       int              // instances
-	instances   []*instance      // sorted by address
-	resources   []*Resource      // theirs
+	vars        map[string]known  // of the root
+	origins     map[string]string // where their values come from; none: their defaults
+	count       int               // instances
+	instances   []*instance       // sorted by address
+	resources   []*Resource       // theirs
 	pending     []Pending
 	expandDiags hcl.Diagnostics
 	plugs       []Plug
@@ -85,7 +86,7 @@ func newManifest(src Sources, b Builtins) *Manifest {
 		b.Home, _ = os.UserHomeDir() // checked where ~ is used
 	}
 	m := &Manifest{src: src, builtins: b, files: map[string]*hcl.File{}, sourceText: map[string][]byte{},
-		bodies: map[string][]hcl.Body{}, broken: map[string]bool{}, known: &sync.Map{}, vars: map[string]known{}, reads: newReader(src)}
+		bodies: map[string][]hcl.Body{}, broken: map[string]bool{}, known: &sync.Map{}, vars: map[string]known{}, origins: map[string]string{}, reads: newReader(src)}
 	m.src.Modules = maps.Clone(src.Modules)
 	if m.src.Modules == nil {
 		m.src.Modules = map[string][]File{}

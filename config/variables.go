@@ -185,6 +185,7 @@ func (m *Manifest) setVariables(inputs []VarInput) hcl.Diagnostics {
 			continue
 		}
 		given[in.Name] = in
+		m.origins[in.Name] = in.Origin
 	}
 	for _, name := range sortedKeys(m.root.variables) {
 		v := m.root.variables[name]
@@ -261,6 +262,10 @@ func (m *Manifest) undeclared(in VarInput) hcl.Diagnostics {
 	}
 	return hcl.Diagnostics{d}
 }
+
+// VariableOrigins says where the values of variables come from that have not
+// their defaults: "vars.auto.hcl:3", "the environment variable X".
+func (m *Manifest) VariableOrigins() map[string]string { return m.origins }
 
 // Variables returns the variables' values with their types, for Pinned. What
 // is sensitive is in it as it is.

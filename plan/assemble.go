@@ -16,7 +16,7 @@ func (b *builder) frame() *Plan {
 	p := &Plan{Format: Format, Deployster: b.options.Version, Created: b.options.Now.UTC().Truncate(time.Microsecond),
 		Lineage: b.prior.Lineage, Serial: b.prior.Serial, Workspace: b.options.Workspace,
 		Images: b.prober.Images(), Resources: b.steps, Moves: b.chosenMoves(), Selection: b.options.Selection, LeftOut: b.leftOut(),
-		Variables: b.manifest.Variables(), SensitiveVariables: b.manifest.SensitiveVariables(),
+		Variables: b.manifest.Variables(), SensitiveVariables: b.manifest.SensitiveVariables(), VariableOrigins: b.manifest.VariableOrigins(),
 		Sources: b.manifest.Sources(), Edges: b.edges()}
 	p.Instances = p.Sources.Instances
 	for addr, step := range p.Resources {

@@ -16,11 +16,12 @@ import (
 // Digest names what a plan means: "sha256:" and 64 hex digits. Two plans with
 // the same digest do the same. It covers all of plan.json and of the sources,
 // except the plan's id, the moment at which it was made (unless the sources
-// name plantimestamp, which gives it to them) and the serial of the state file:
-// what the state file said of the resources is covered itself.
+// name plantimestamp, which gives it to them), the serial of the state file (what
+// it said of the resources is covered itself), and where variables got their
+// values from.
 func (p *Plan) Digest() (string, error) {
 	blank := *p
-	blank.ID, blank.Serial = "", 0
+	blank.ID, blank.Serial, blank.VariableOrigins = "", 0, nil
 	if !p.readsTime() {
 		blank.Created = time.Time{}
 	}

@@ -59,6 +59,7 @@ type Plan struct {
 	// Variables pins the values that the manifests were evaluated with.
 	Variables          map[string]json.RawMessage `json:"variables,omitempty"`
 	SensitiveVariables []string                   `json:"sensitive_variables,omitempty"` // names
+	VariableOrigins    map[string]string          `json:"variable_origins,omitempty"`    // where those come from that have not their defaults, for people
 
 	// Entries pins what the state file said of each resource here and of what
 	// it depends on: address -> fingerprint, "" for none.

@@ -34,7 +34,7 @@ func planCommand(e Env) *cli.Command {
 			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for `deployster apply FILE`"},
 			&cli.StringFlag{Name: "sign-key", Usage: "sign the saved plan with the ed25519 key in `FILE`"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit 2 when there is something to do"},
-			parallelismFlag(), inputFlag(), compactFlag(),
+			parallelismFlag(), inputFlag(), compactFlag(), explainFlag(),
 		}, eventFlags()),
 		Action: func(c *cli.Context) error { return runPlan(c, e) },
 	}
@@ -87,7 +87,9 @@ func runPlan(c *cli.Context, e Env) error {
 	if err != nil {
 		return err
 	}
-	s.out.planView(p)
+	if err := s.planOrWhy(c, p, m, held.Snapshot); err != nil {
+		return err
+	}
 	file := c.String("out")
 	if file != "" {
 		if err := s.save(p, file, key); err != nil {

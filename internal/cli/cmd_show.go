@@ -23,7 +23,7 @@ func showCommand(e Env) *cli.Command {
 			&cli.BoolFlag{Name: "json", Usage: "as JSON, without sensitive values"},
 			&cli.BoolFlag{Name: "html", Usage: "a saved plan as a page for a browser, without sensitive values"},
 			&cli.BoolFlag{Name: "digest", Usage: "of a saved plan: nothing but the digest of what it means"},
-			requireSignatureFlag(), compactFlag(),
+			requireSignatureFlag(), compactFlag(), explainFlag(),
 		},
 		Action: func(c *cli.Context) error { return runShow(c, e) },
 	}
@@ -43,7 +43,7 @@ func runShow(c *cli.Context, e Env) error {
 	if c.NArg() == 1 {
 		return s.showPlan(c)
 	}
-	for _, flag := range []string{"html", "digest", "require-signature"} {
+	for _, flag := range []string{"html", "digest", "require-signature", "explain"} {
 		if c.IsSet(flag) {
 			return diag.Errorf("Wrong command line", "-%s is about a saved plan, and none was named: `deployster show -%s PLAN`.", flag, flag)
 		}
@@ -101,6 +101,9 @@ func (s *session) showPlan(c *cli.Context) error {
 	}
 	if c.Bool("html") {
 		return s.page(planpage.Page{Plan: p, File: filepath.Base(file), Digest: digest, SignedBy: signedBy})
+	}
+	if c.IsSet("explain") {
+		return s.showWhy(c, p)
 	}
 	if !c.Bool("json") {
 		s.out.planView(p)

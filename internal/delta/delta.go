@@ -165,3 +165,31 @@ func Path(pointer string) string {
 	}
 	return at.path
 }
+
+// At renders the part of a value at a JSON pointer, as Text does.
+func At(v Value, pointer string, indent int, hide func(string) string) string {
+	tree, err := strictjson.Value(v.JSON)
+	if err != nil {
+		return "(unreadable)"
+	}
+	s, at := newSide(v, hide), ""
+	for _, step := range strictjson.Pointer(pointer) {
+		if word, masked := s.word(at); masked {
+			return word
+		}
+		switch t := tree.(type) {
+		case map[string]any:
+			tree = t[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(t) {
+				return "(nothing)"
+			}
+			tree = t[i]
+		default:
+			return "(nothing)"
+		}
+		at += strictjson.JoinPointer([]string{step})
+	}
+	return s.text(tree, at, indent, MaxText)
+}

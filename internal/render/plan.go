@@ -32,7 +32,7 @@ func Plan(p *plan.Plan, o Options) string {
 	}
 	outputChanges(&b, p, o)
 	b.WriteString(Checks(p.Checks))
-	b.WriteString(summary(p) + "\n")
+	b.WriteString(Summary(p) + "\n")
 	return b.String()
 }
 

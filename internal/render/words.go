@@ -60,8 +60,8 @@ func legend(p *plan.Plan) string {
 	return "What apply would do:  " + strings.Join(words, "   ")
 }
 
-// summary is the last line of a plan.
-func summary(p *plan.Plan) string {
+// Summary is the last line of a plan.
+func Summary(p *plan.Plan) string {
 	s := p.Summary
 	if !p.HasChanges() && !p.Errored {
 		return Bold("No changes.") + " " + unchanged(p)
