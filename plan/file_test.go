@@ -43,7 +43,7 @@ func samplePlan() *Plan {
 		Moves:     []state.Move{{From: "old", To: "conf"}},
 		Selection: Selection{Targets: []string{"svc"}, Excludes: []string{"x"}, Replace: []string{"conf"}, NoRefresh: true, RefreshOnly: true}, LeftOut: []string{"x"},
 		Instances: map[string]config.Instances{"node": {Keys: []string{"a/b", "ü"}}, "module.web": {Count: &two}},
-		Variables: map[string]json.RawMessage{"v": json.RawMessage(`{"value":1,"type":"number"}`)}, SensitiveVariables: []string{"v"},
+		Variables: map[string]json.RawMessage{"v": json.RawMessage(`{"value":1,"type":"number"}`)}, SensitiveVariables: []string{"v"}, VariableOrigins: map[string]string{"v": "vars.auto.hcl:1"},
 		Entries: map[string]string{"conf": "sha256:2", "svc": ""},
 		Sources: config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl", Bytes: []byte("resource {}\n")}},
 			Modules:   map[string][]config.File{"../web": {{Path: "../web/a.hcl", Bytes: []byte("locals {}\n")}, {Path: "../web/b.hcl", Bytes: []byte{}}}},
