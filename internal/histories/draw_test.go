@@ -20,13 +20,25 @@ type drawer struct {
 }
 
 // draw draws a history.
-func draw(seed uint64) History {
+func draw(seed uint64) History { return drawUpTo(seed, 6, 7) }
+
+// drawSmall draws one that does not take long, and in which one thing happens
+// at a time, so that it happens the same way each time.
+func drawSmall(seed uint64) History {
+	h := drawUpTo(seed, 2, 2)
+	for i := range h.Steps {
+		h.Steps[i].Parallelism = 1
+	}
+	return h
+}
+
+func drawUpTo(seed uint64, resources, steps int) History {
 	d := &drawer{Rand: rand.New(rand.NewPCG(seed, 0))}
 	h := History{Seed: seed}
-	for range 1 + d.IntN(6) {
+	for range 1 + d.IntN(resources) {
 		d.insert(d.fresh())
 	}
-	for n := range 2 + d.IntN(6) {
+	for n := range 2 + d.IntN(steps-1) {
 		if n > 0 {
 			for range d.IntN(4) {
 				d.edit()

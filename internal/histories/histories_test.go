@@ -16,6 +16,7 @@ import (
 const (
 	countVariable = "DEPLOYSTER_HISTORIES"
 	seedVariable  = "DEPLOYSTER_HISTORIES_SEED"
+	briefVariable = "DEPLOYSTER_HISTORIES_BRIEF" // what fails is not made smaller
 )
 
 // enough are the histories of every run of the tests.
@@ -24,6 +25,7 @@ const enough = 500
 // TestHistories lets random histories happen to the engine, and holds all that
 // they do to a model.
 func TestHistories(t *testing.T) {
+	t.Parallel()
 	count, first := number(t, countVariable, enough), number(t, seedVariable, 1)
 	began := time.Now()
 	total, failed := many(t, uint64(first), count, func(done int, seed uint64) {
@@ -86,13 +88,18 @@ func many(t *testing.T, first uint64, count int, progress func(done int, seed ui
 	return total, failed
 }
 
-// once lets a history happen, in a directory in memory where there is one.
-func once(h History) (stats, error) {
-	base := "/dev/shm"
-	if _, err := os.Stat(base); err != nil {
-		base = ""
+// memoryDir is a directory in memory, "" where there is none.
+func memoryDir() string {
+	const dir = "/dev/shm"
+	if !exists(dir) {
+		return ""
 	}
-	dir, err := os.MkdirTemp(base, "histories-")
+	return dir
+}
+
+// once lets a history happen, in a directory of its own.
+func once(h History) (stats, error) {
+	dir, err := os.MkdirTemp(memoryDir(), "histories-")
 	if err != nil {
 		return stats{}, err
 	}
@@ -101,7 +108,8 @@ func once(h History) (stats, error) {
 	if err != nil {
 		return stats{}, err
 	}
-	return r.happen(h)
+	got, _, err := r.happen(h)
+	return got, err
 }
 
 // report shrinks a history that fails, and prints it as a test.
@@ -122,6 +130,9 @@ func report(t *testing.T, h History) {
 	var rule *failure
 	if !errors.As(why, &rule) {
 		t.Fatal(why)
+	}
+	if os.Getenv(briefVariable) != "" {
+		t.Fatalf("the history of seed %d: %v", h.Seed, rule)
 	}
 	small := shrink(h, func(h History) bool {
 		_, err := once(h)

@@ -44,6 +44,7 @@ type life struct {
 	flying  []fact            // what was in flight when the process died
 	last    *outcome          // of the last apply
 	stats   stats
+	done    []string // what was run, in its order
 }
 
 // stats count what happened, to know that something did.
@@ -68,9 +69,9 @@ func (s stats) String() string {
 		s.plans, s.refusals, s.applies, s.stale, s.failed, s.interrupts, s.crashes, s.actions, s.skipped)
 }
 
-// happen lets a history happen, and in the end everything go well. The error
-// says what was not as it must be.
-func (r *rig) happen(h History) (stats, error) {
+// happen lets a history happen, and in the end everything go well. It gives what
+// was run; the error says what was not as it must be.
+func (r *rig) happen(h History) (stats, []string, error) {
 	l := &life{rig: r, applied: map[string]bool{}, keys: map[string]string{}}
 	for i := range h.Steps {
 		s := h.Steps[i].tidy()
@@ -84,10 +85,10 @@ func (r *rig) happen(h History) (stats, error) {
 				f = &failure{label: "harness", text: err.Error()}
 			}
 			f.step = i
-			return l.stats, f
+			return l.stats, l.done, f
 		}
 	}
-	return l.stats, nil
+	return l.stats, l.done, nil
 }
 
 // do carries out one command.
@@ -272,6 +273,9 @@ func (l *life) applyIt(s, declared *Step, p *plan.Plan, e *expectation, store *s
 	l.applied[p.ID], l.last = true, &out
 	v := &verdict{life: l, step: s, declared: declared, plan: p, expect: e, out: out, calls: l.tracer.calls[planned:], facts: l.tracer.facts, interrupt: l.tracer.interrupt}
 	l.stats.applies++
+	for _, c := range v.calls {
+		l.done = append(l.done, fmt.Sprintf("%s of %s: %d", c.Step, c.In.Name, c.Exit))
+	}
 	if out.crashed {
 		l.stats.crashes++
 		l.flying = v.inFlight()

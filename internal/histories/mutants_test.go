@@ -1,0 +1,103 @@
+//go:build mutants
+
+package histories_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// mutant is a fault in the engine.
+type mutant struct{ name, file, old, new string }
+
+func mutants() []mutant {
+	return []mutant{
+		{"dependants start early", "apply/run.go", "graph.NewFrontier(r.before)",
+			"graph.NewFrontier(func() graph.Graph {\n\tg := graph.Graph{}\n\tfor n, before := range r.before {\n\t\tg[n] = before[:len(before)/2]\n\t}\n\treturn g\n}())"},
+		{"a destroy overtakes the update that lets go", "apply/run.go", "graph.NewFrontier(r.before)",
+			"graph.NewFrontier(func() graph.Graph {\n\tg := graph.Graph{}\n\tfor n, before := range r.before {\n\t\tif p := r.plan.Resources[n]; p.Change == plan.Destroy {\n\t\t\tbefore = nil\n\t\t}\n\t\tg[n] = before\n\t}\n\treturn g\n}())"},
+		{"the plan does not order removals", "plan/remove.go", "if gone[dependency] {", "if gone[dependency] && gone[dependant] {"},
+		{"acts without asking right before", "apply/step.go", "answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)\n\tif err != nil {\n\t\tr.failQuery(out, err, answer)\n\t\treturn\n\t}",
+			"answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)\n\tif err != nil {\n\t\tr.failQuery(out, err, answer)\n\t\treturn\n\t}\n\tif !step.Flexible() && len(step.Actions) > 0 {\n\t\tanswer = protocol.Answer{Status: protocol.Stale, StaleState: step.Stale, Actions: step.Actions, ShutdownFirst: step.Shutdown}\n\t}"},
+		{"does what was not shown", "apply/step.go", "if unseen || !sameActions(step.Actions, answer.Actions) {", "if unseen {"},
+		{"what is VALID is not recorded", "apply/step.go", "if err := r.journal.Valid(out.addr, entry); err != nil {", "if err := error(nil); err != nil {"},
+		{"a failed action is taken for a good one", "apply/step.go", "if err == nil {\n\t\treturn true\n\t}\n\tout.fail(a.Name, err)", "if err == nil || result.ExitCode == 7 {\n\t\treturn true\n\t}\n\tout.fail(a.Name, err)"},
+		{"good actions are taken for a good state", "apply/step.go", "if !reached(step, answer) {\n\t\twant", "if false {\n\t\twant"},
+		{"a plan whose entries have changed is accepted", "apply/stale.go", "if len(changed) > 0 {", "if len(changed) > 1000 {"},
+		{"a plan is applied twice", "apply/stale.go", "if applied(s, p.ID) {", "if false {"},
+		{"what depends on a failure is started", "apply/run.go", "frontier.Drop(out.addr)", "frontier.Done(out.addr)"},
+		{"goes on after a failure", "apply/run.go", "if !r.options.KeepGoing || out.fatal {", "if out.fatal {"},
+		{"an interrupt starts new work", "apply/failure.go", "if ctx.Err() == nil {\n\t\treturn false", "if ctx.Err() == nil || true {\n\t\treturn false"},
+		{"shutdown_first is left for later", "apply/shutdown.go", "if step.Shutdown == nil {\n\t\t\tcontinue", "if step.Shutdown == nil || true {\n\t\t\tcontinue"},
+		{"shutdown_first begins with what others depend on", "apply/shutdown.go", "range r.plan.DependantsFirst()", "range r.plan.Order()"},
+		{"what is to be destroyed is forgotten", "apply/run.go", "case plan.Forget:", "case plan.Forget, plan.Destroy:"},
+		{"what may change is made as it was expected", "apply/step.go", "if step.Flexible() {\n\t\tvar ok bool", "if step.Change == plan.Deferred {\n\t\tvar ok bool"},
+		{"an unknown outcome is taken for a good one", "apply/step.go", "out.report.Status = Unknown\n\t\treturn false", "out.report.Status, out.problem = OK, nil\n\t\treturn true"},
+		{"acts before the intent is on record", "apply/step.go", "err := r.journal.ActionStarted(out.addr, a.Name, key); err != nil", "err := error(nil); err != nil"},
+		{"prevent_destroy goes with its block", "plan/remove.go", "case entry.PreventDestroy:", "case false:"},
+		{"secrets are told to nobody", "plan/build.go", "if b.options.Secret != nil && len(s.Sensitive) > 0 {", "if b.options.Secret != nil && len(s.Sensitive) > 1 {"},
+		{"a killed apply forgets what was in flight", "state/replay.go", "InFlight: run.inFlight, Unconfirmed", "InFlight: nil, Unconfirmed"},
+		{"a recovery drops what was recorded", "state/replay.go", "\t\tp.snapshot.Resources[r.Address] = *r.Entry\n", "\t\t_ = r.Entry\n"},
+		{"what moves is recorded twice", "state/moves.go", "delete(out.Resources, m.From)", "_ = m.From"},
+	}
+}
+
+// TestTheMachineCanFail puts faults into the engine, one after the other, and
+// wants the histories to see each.
+func TestTheMachineCanFail(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mutants() {
+		t.Run(strings.ReplaceAll(m.name, " ", "-"), func(t *testing.T) {
+			binary := m.build(t, root)
+			cmd := exec.Command(binary, "-test.run", "^(TestHistories|TestShutdownThatWasNotShown)$")
+			cmd.Env = append(os.Environ(), briefVariable+"=1")
+			out, err := cmd.CombinedOutput()
+			if err == nil {
+				t.Fatal("no history saw it")
+			}
+			for line := range strings.Lines(string(out)) {
+				if strings.Contains(line, "step ") {
+					t.Logf("seen: %.300s", strings.TrimSpace(line))
+					return
+				}
+			}
+			t.Errorf("it failed otherwise: %s", out)
+		})
+	}
+}
+
+// build builds this package's tests with the fault in the engine.
+func (m mutant) build(t *testing.T, root string) string {
+	t.Helper()
+	dir := t.TempDir()
+	original := filepath.Join(root, m.file)
+	source, err := os.ReadFile(original)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(source), m.old); n != 1 {
+		t.Fatalf("%s has %d times %q: the mutant must be brought up to date", m.file, n, m.old)
+	}
+	changed, overlay, binary := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "histories.test")
+	content, err := json.Marshal(map[string]map[string]string{"Replace": {original: changed}})
+	if err == nil {
+		err = os.WriteFile(overlay, content, 0o600)
+	}
+	if err == nil {
+		err = os.WriteFile(changed, []byte(strings.Replace(string(source), m.old, m.new, 1)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("go", "test", "-vet=off", "-c", "-overlay", overlay, "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("the mutant cannot be built: %v: %s", err, out)
+	}
+	return binary
+}
