@@ -5,7 +5,7 @@
 LIGHT = ./apply/... ./config/... ./plan/... ./state/... ./protocol/... ./internal/diag/... ./internal/durable/... \
 	./internal/graph/... ./internal/invoke/... ./internal/strictjson/... ./internal/typeclient/... ./internal/typetest/... ./internal/imagefiles/...
 
-.PHONY: build demo test check bench bench-validate race fuzz crash clean functions-table
+.PHONY: build demo test check bench bench-validate race fuzz crash soak clean functions-table
 
 build:
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags="-s -w" -o bin/deployster .
@@ -60,6 +60,13 @@ crash:
 	.ci/setup test
 	go test -tags mutants -count=1 -v -run '^TestTheMachineCanFail$$' ./internal/crash
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 12h -v ./internal/crash
+
+# Random histories against the model, on all processors, and the faults that
+# they must see: about two hours. What fails is printed as a test. COUNT and SEED
+# choose another range of seeds, to go on where an earlier run was ended.
+soak:
+	DEPLOYSTER_HISTORIES=$${COUNT:-100000} DEPLOYSTER_HISTORIES_SEED=$${SEED:-1} go test -count=1 -timeout 24h -v -run '^TestHistories$$' ./internal/histories
+	go test -tags mutants -count=1 -timeout 2h -v -run '^TestTheMachineCanFail$$' ./internal/histories
 
 clean:
 	rm -rf bin

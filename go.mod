@@ -45,7 +45,6 @@ require (
 	golang.org/x/text v0.42.0
 	google.golang.org/grpc v1.83.2
 	oras.land/oras-go/v2 v2.6.4
-	pgregory.net/rapid v1.3.0
 )
 
 require (

@@ -24,3 +24,12 @@ func TestShutdownThatWasNotShown(t *testing.T) {
 			Drift: []Drift{{Thing: "tr1", How: Halt}}, Between: []Drift{{Thing: "tr1", How: Start}}},
 	}})
 }
+
+// Two that are to be shut down first, the one made of the other.
+func TestShutdownOrder(t *testing.T) {
+	t.Parallel()
+	both := func(v int) []Resource {
+		return []Resource{{Name: "r1", Thing: "tr1", Kind: "proud", V: v}, {Name: "r2", Thing: "tr2", Kind: "proud", V: v, Uses: []Use{{Of: "r1"}}}}
+	}
+	again(t, History{Steps: []Step{{Resources: both(0)}, {Resources: both(1), Parallelism: 4}}})
+}

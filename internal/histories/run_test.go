@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"deployster/apply"
 	"deployster/plan"
 	"deployster/state"
 )
@@ -280,7 +281,13 @@ func (l *life) applyIt(s, declared *Step, p *plan.Plan, e *expectation, store *s
 		l.stats.crashes++
 		l.flying = v.inFlight()
 	}
-	return v.check()
+	if err := v.check(); err != nil {
+		return err
+	}
+	if !out.crashed && apply.Check(p, store.Snapshot()) == nil {
+		return failf("stale", "a plan that was applied could be applied again")
+	}
+	return nil
 }
 
 // settle lets everything go well: then one apply is enough, and the next plan

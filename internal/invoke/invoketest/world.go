@@ -15,17 +15,15 @@ import (
 // holds a config. It answers as a careful image would, and can be told not to.
 type World struct {
 	mu     sync.Mutex
-	things map[string]string                           // name -> config
-	log    []string                                    // "make x", in the order in which actions ended
-	fail   map[string]bool                             // things whose actions exit 7 and do nothing
-	stuck  map[string]bool                             // things whose actions exit 0 and do nothing
-	before func(name, action string)                   // called when an action begins
-	guard  func(things map[string]string, name string) // called with the lock held, when an action takes effect
+	things map[string]string         // name -> config
+	log    []string                  // "make x", in the order in which actions ended
+	fail   map[string]bool           // things whose actions exit 7 and do nothing
+	before func(name, action string) // called when an action begins
 }
 
 // NewWorld makes an empty World.
 func NewWorld() *World {
-	return &World{things: map[string]string{}, fail: map[string]bool{}, stuck: map[string]bool{}}
+	return &World{things: map[string]string{}, fail: map[string]bool{}}
 }
 
 // Things copies what is there.
@@ -54,18 +52,8 @@ func (w *World) Fail(name string, fail bool) {
 	w.fail[name] = fail
 }
 
-// Stuck makes a thing's actions do nothing, or work again.
-func (w *World) Stuck(name string, stuck bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.stuck[name] = stuck
-}
-
 // Watch has a function called when an action begins.
 func (w *World) Watch(before func(name, action string)) { w.before = before }
-
-// Guard has a function called with all things when an action takes effect.
-func (w *World) Guard(guard func(things map[string]string, name string)) { w.guard = guard }
 
 // TakeLog gives what was done since the last call.
 func (w *World) TakeLog() []string {
@@ -99,15 +87,10 @@ func (w *World) Program(_ context.Context, s invoke.Spec, stdin io.Reader, stdou
 		_, _ = io.WriteString(stderr, "no room\n")
 		return 7
 	}
-	if w.guard != nil {
-		w.guard(w.things, in.Name)
-	}
 	w.log = append(w.log, s.Args[0]+" "+in.Name)
-	switch {
-	case w.stuck[in.Name]:
-	case s.Args[0] == "remove":
+	if s.Args[0] == "remove" {
 		delete(w.things, in.Name)
-	default:
+	} else {
 		w.things[in.Name] = string(in.Config)
 	}
 	return 0
