@@ -280,3 +280,16 @@ func TestSecretsAndControlCharactersInEvents(t *testing.T) {
 		t.Errorf("%s, %v", got, err)
 	}
 }
+
+// What a log line costs that two readers get: see docs/performance.md.
+func BenchmarkLogLine(b *testing.B) {
+	s := NewStream(strings.NewReplacer("a secret", "(sensitive value)", "another one", "(sensitive value)").Replace, instant)
+	for _, name := range []string{"a", "b"} {
+		s.To(name, Borrowed(io.Discard), DefaultLimits())
+	}
+	e := logLine(1)
+	for b.Loop() {
+		s.Send(e)
+	}
+	s.Close(time.Minute, nil)
+}
