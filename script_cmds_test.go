@@ -86,7 +86,7 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 || len(args) > 2 {
 		ts.Fatalf("usage: wait-for FILE [TEXT]")
 	}
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(90 * time.Second)
 	for {
 		content, err := os.ReadFile(ts.MkAbs(args[0]))
 		if err == nil && (len(args) == 1 || strings.Contains(string(content), args[1])) {

@@ -48,7 +48,7 @@ func (c Call) String() string { return c.Name + " " + c.Path }
 
 // classify says which call a thread is about to make, if it is one that counts:
 // on a file below dir. Links in dir are resolved by the caller.
-func classify(tid int, r *syscall.PtraceRegs, dir string) (Call, bool) {
+func classify(tid int, r *syscall.PtraceRegs, dir string, reads bool) (Call, bool) {
 	kind, ok := counted[r.Orig_rax]
 	if !ok {
 		return Call{}, false
@@ -65,7 +65,7 @@ func classify(tid int, r *syscall.PtraceRegs, dir string) (Call, bool) {
 		path = at(tid, int32(r.Rdx), r.R10)
 	case byOpen:
 		const changes = unix.O_WRONLY | unix.O_RDWR | unix.O_CREAT | unix.O_TRUNC
-		if r.Rdx&changes == 0 {
+		if r.Rdx&changes == 0 && !reads {
 			return Call{}, false
 		}
 		path = at(tid, int32(r.Rdi), r.Rsi)

@@ -19,6 +19,8 @@ type Point struct {
 	At int
 	// Errno is what the call fails with; 0 = the process is killed before it.
 	Errno syscall.Errno
+	// Reads: files and directories that are opened for reading count too.
+	Reads bool
 	// Only, if given, says which calls count.
 	Only func(Call) bool
 }
@@ -152,7 +154,7 @@ func (t *tracer) syscall(tid int) {
 		}
 		return
 	}
-	call, ok := classify(tid, &regs, t.at.Dir)
+	call, ok := classify(tid, &regs, t.at.Dir, t.at.Reads)
 	if !ok || t.at.Only != nil && !t.at.Only(call) {
 		return
 	}

@@ -1,6 +1,7 @@
 package crash_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"deployster/apply"
 	"deployster/config"
 	"deployster/internal/diag"
+	"deployster/internal/durable"
 	"deployster/internal/invoke"
 	"deployster/internal/invoke/invoketest"
 	"deployster/internal/typeclient"
@@ -31,6 +33,7 @@ import (
 const (
 	subjectVariable = "DEPLOYSTER_CRASH_SUBJECT"
 	subjectWait     = "DEPLOYSTER_CRASH_WAIT" // how long it waits for the lock
+	subjectPlan     = "DEPLOYSTER_CRASH_PLAN" // where it saves its plan, instead of applying it
 	subjectHold     = "DEPLOYSTER_CRASH_HOLD" // a file that its actions wait for
 )
 
@@ -80,6 +83,13 @@ func subject(dir, manifest, log string, parallelism int) error {
 	p, diags := plan.Build(ctx, m, store.Snapshot(), client, plan.Options{Version: "0.1.0", Workspace: dir, Parallelism: parallelism, Now: time.Now()})
 	if diags.HasErrors() {
 		return diags
+	}
+	if file := os.Getenv(subjectPlan); file != "" {
+		var content bytes.Buffer
+		if err := plan.Write(&content, p); err != nil {
+			return err
+		}
+		return durable.WriteFileHere(file, content.Bytes(), 0o600)
 	}
 	journal, err := store.Begin(p.ID, p.Lineage)
 	if err != nil {

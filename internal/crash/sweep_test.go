@@ -117,42 +117,79 @@ func TestKilledWhileRecovering(t *testing.T) {
 	}
 }
 
+// fault is an error that calls are made to fail with.
+type fault struct {
+	errno syscall.Errno
+	// reads: opening for reading may fail so too.
+	reads bool
+	// few: with every change only a part of the calls fail.
+	few bool
+}
+
+func faults() []fault {
+	return []fault{
+		{errno: syscall.ENOSPC}, {errno: syscall.EIO}, {errno: syscall.EDQUOT, few: true}, {errno: syscall.EROFS, few: true},
+		{errno: syscall.EMFILE, reads: true, few: true}, {errno: syscall.ENFILE, reads: true, few: true}, {errno: syscall.EACCES, reads: true, few: true},
+	}
+}
+
+// steps are the calls at which a fault is put, in rounds: all of them, but for
+// those of which a part will do.
+func (f fault) steps(i int) (from, by, rounds int) {
+	if f.few {
+		return 1 + i%sample(13, 1), sample(13, 1), sample(1, 3)
+	}
+	return 1, 1, sample(1, 3)
+}
+
 // TestDiskFaultsEverywhere makes each call fail in turn. Nothing may be lost,
 // nothing may be said to be well that is not, and no fsync is tried twice.
 func TestDiskFaultsEverywhere(t *testing.T) {
 	t.Parallel()
-	errnos := []syscall.Errno{syscall.ENOSPC, syscall.EIO, syscall.EDQUOT, syscall.EROFS, syscall.EMFILE}
-	for _, errno := range errnos[:sample(2, len(errnos))] {
+	for i, f := range faults() {
 		for _, h := range histories()[:2] {
-			t.Run(errno.Error()+" "+h.name, func(t *testing.T) {
+			t.Run(f.errno.Error()+" "+h.name, func(t *testing.T) {
 				t.Parallel()
 				a := newArena(t, 1)
 				start, _ := a.prepare(h)
-				for at := 1; ; at++ {
-					a.reset(start)
-					o := a.run(h.after, crash.Point{At: at, Errno: errno})
-					if o.Hit == nil {
-						break
+				points := 0
+				from, by, rounds := f.steps(i)
+				for round := range rounds {
+					for at := from; ; at += by {
+						a.reset(start)
+						o := a.run(h.after, crash.Point{At: at, Errno: f.errno, Reads: f.reads})
+						if o.Hit == nil {
+							break
+						}
+						points++
+						for _, wrong := range a.afterFault(o, h, at) {
+							t.Errorf("round %d, call %d (%s) failed with %v: %s", round, at, o.Hit, f.errno, wrong)
+						}
 					}
-					faults, inFlight := a.faults(o)
-					switch {
-					case o.Exit == 0:
-						faults = append(faults, a.settled(o, h)...)
-					case o.Exit != 1 || !strings.Contains(o.output, "error: "):
-						faults = append(faults, fmt.Sprintf("no clear error: exit %d, %s", o.Exit, o.output))
-					}
-					if again := syncedAgain(o, at); again != "" {
-						faults = append(faults, "a failed fsync was tried again: "+again)
-					}
-					next := a.run(h.after, crash.Point{})
-					faults = append(append(faults, silent(inFlight, next)...), a.settled(next, h)...)
-					for _, f := range faults {
-						t.Errorf("call %d (%s) failed with %v: %s", at, o.Hit, errno, f)
-					}
+				}
+				if t.Logf("%d points", points); points < 3 {
+					t.Errorf("only %d points", points)
 				}
 			})
 		}
 	}
+}
+
+// afterFault gives what is wrong after one call of an apply has failed.
+func (a *arena) afterFault(o outcome, h history, at int) []string {
+	a.t.Helper()
+	faults, inFlight := a.faults(o)
+	switch {
+	case o.Exit == 0:
+		faults = append(faults, a.settled(o, h)...)
+	case o.Exit != 1 || !strings.Contains(o.output, "error: "):
+		faults = append(faults, fmt.Sprintf("no clear error: exit %d, %s", o.Exit, o.output))
+	}
+	if again := syncedAgain(o, at); again != "" {
+		faults = append(faults, "a failed fsync was tried again: "+again)
+	}
+	next := a.run(h.after, crash.Point{})
+	return append(append(faults, silent(inFlight, next)...), a.settled(next, h)...)
 }
 
 // syncedAgain says which file was synced after its fsync had failed.

@@ -190,3 +190,21 @@ func TestRemove(t *testing.T) {
 		t.Errorf("removing what is gone: %v", err)
 	}
 }
+
+// A link that somebody has planted is replaced, and what it names is left alone.
+func TestLinksAreNotFollowedHere(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	victim, path := filepath.Join(dir, "victim"), filepath.Join(dir, "plan.bin")
+	if err := errors.Join(os.WriteFile(victim, []byte("old"), 0o644), os.Symlink(victim, path)); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFileHere(path, []byte("new"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadFile(victim)
+	info, lerr := os.Lstat(path)
+	if err != nil || lerr != nil || string(left) != "old" || !info.Mode().IsRegular() || info.Mode().Perm() != 0o600 {
+		t.Errorf("the victim holds %q; the file is %v; %v, %v", left, info, err, lerr)
+	}
+}
