@@ -233,6 +233,9 @@ func (v *view) whole(s *plan.Step) {
 	if s.Change != plan.Create && s.Change != plan.Deferred { // there it is the diff
 		fold("Config", s.Config, s.Sensitive, s.Unknown)
 	}
+	if s.Was != nil {
+		fold("State that was recorded", s.Was.State, s.Was.Sensitive, nil)
+	}
 	fold("State that was found", s.State, s.Hidden, nil)
 	fold("State that was found", s.Stale, slices.Concat(s.Sensitive, s.Hidden), nil)
 }
