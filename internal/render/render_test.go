@@ -1,0 +1,179 @@
+package render
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"deployster/apply"
+	"deployster/plan"
+	"deployster/protocol"
+)
+
+var update = flag.Bool("update", false, "write what is rendered into testdata")
+
+// golden compares with a file under testdata; colours are left out.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".txt")
+	got = Colors(got, false)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("rendered:\n%s\nwant, as in %s:\n%s", got, path, want)
+	}
+}
+
+func step(change plan.Change, config string) *plan.Step {
+	s := &plan.Step{Type: "demo/file:1", Change: change, Config: json.RawMessage(config), Source: "main.hcl:7", Init: protocol.Type{Label: "File"}}
+	if change != plan.Valid && change != plan.Deferred {
+		s.Actions = []protocol.Action{{Name: "write", Description: "Write it"}}
+	}
+	return s
+}
+
+// planOf makes a plan of steps in the order of their names.
+func planOf(names []string, steps map[string]*plan.Step) *plan.Plan {
+	p := &plan.Plan{Layers: [][]string{names}, Resources: steps}
+	for _, s := range steps {
+		switch s.Change {
+		case plan.Create:
+			p.Summary.Create++
+		case plan.Update:
+			p.Summary.Update++
+		case plan.Destroy:
+			p.Summary.Destroy++
+		case plan.Deferred:
+			p.Summary.Deferred++
+		case plan.Valid:
+			p.Summary.Valid++
+		}
+	}
+	return p
+}
+
+// sample has each thing that a plan shows.
+func sample() *plan.Plan {
+	steps, names := map[string]*plan.Step{}, []string{}
+	add := func(name string, s *plan.Step) { steps[name], names = s, append(names, name) }
+	update := step(plan.Update, `{"mode":"0644","text":"a\nb\nc\nD\ne\n","owner":"www","token":"t0ken"}`)
+	update.Stale = json.RawMessage(`{"mode":"0600","text":"a\nb\nc\nd\ne\n","owner":"www","token":"old"}`)
+	update.Sensitive, update.Drifted = []string{"/token"}, true
+	add("conf", update)
+	reasons := step(plan.Update, `{"size":"200gb","zone":"a"}`)
+	reasons.Stale = json.RawMessage(`{"size":100,"zone":"a"}`)
+	reasons.Reasons = []protocol.Reason{{Path: "/size", Have: json.RawMessage("100"), Want: json.RawMessage("200"), Message: "it grows, and is not made anew"}}
+	add("disk", reasons)
+	for _, key := range []string{"a", "b", "c", "d", "e", "f"} {
+		add(fmt.Sprintf("equal[%q]", key), step(plan.Create, `{"size":1}`))
+	}
+	for i := range 30 {
+		add(fmt.Sprintf("alike[%d]", i), step(plan.Create, fmt.Sprintf(`{"n":%d,"same":true}`, i)))
+	}
+	late := step(plan.Deferred, `{"ip":{"$unknown":"resource.conf.state.ip"}}`)
+	late.Unknown, late.Reason = map[string]string{"/ip": "resource.conf.state.ip"}, "resource.conf.state.ip is known after apply"
+	add("late", late)
+	add("old", step(plan.Destroy, `{}`))
+	add("right", step(plan.Valid, `{}`))
+	p := planOf(names, steps)
+	p.Outputs = map[string]plan.Output{"key": {Value: json.RawMessage(`"k"`), Sensitive: true, Changed: true}, "n": {Value: json.RawMessage(`3`), Changed: true}}
+	return p
+}
+
+func TestPlanLooksLikeThis(t *testing.T) {
+	golden(t, "plan", Plan(sample(), Options{}))
+	golden(t, "plan-80", Plan(sample(), Options{Width: 80}))
+	golden(t, "plan-compact", Plan(sample(), Options{Compact: true}))
+}
+
+func TestReportLooksLikeThis(t *testing.T) {
+	p := sample()
+	r := &apply.Report{Status: apply.Error, Resources: map[string]*apply.ResourceReport{}}
+	took := map[string]time.Duration{}
+	for i, addr := range p.Order() {
+		r.Resources[addr] = &apply.ResourceReport{Status: apply.OK, Completed: []string{"write"}}
+		took[addr] = time.Duration(i+1) * 100 * time.Millisecond
+	}
+	r.Resources["right"] = &apply.ResourceReport{Status: apply.Unchanged}
+	r.Resources["disk"] = &apply.ResourceReport{Status: apply.Error, Failed: "write", ExitCode: 3, LastLines: []string{"no space"}}
+	r.Resources["late"] = &apply.ResourceReport{Status: apply.NotStarted, NotAttempted: []string{"write"}}
+	golden(t, "report", Report(p, r, took, Options{}))
+}
+
+func TestFrameFitsTheTerminal(t *testing.T) {
+	now := time.Unix(10_000, 0)
+	p := Progress{Verb: "Applying", Since: now.Add(-75 * time.Second), Total: 300, Done: 37, Failed: 1, Note: "pulling 3 MiB"}
+	for i := range 12 {
+		p.Tasks = append(p.Tasks, Task{Address: fmt.Sprintf("module.世界.file[%q]", strings.Repeat("k", i*3)), Step: "write everything anew",
+			Since: now.Add(-time.Duration(i*i*i) * time.Second), Last: "コピー 3 of\t40 \x1b[31m and more and more and more and more"})
+	}
+	for _, size := range [][2]int{{80, 24}, {160, 24}, {80, 8}, {30, 3}, {20, 2}, {10, 1}} {
+		lines := Frame(p, now, size[0], size[1])
+		if len(lines) > max(0, size[1]-1) {
+			t.Errorf("%v: %d lines", size, len(lines))
+		}
+		for _, line := range lines {
+			if Width(line) >= size[0] || strings.ContainsAny(line, "\x1b\t\n") {
+				t.Errorf("%v: %d cells: %q", size, Width(line), line)
+			}
+		}
+	}
+	golden(t, "frame-80", strings.Join(Frame(p, now, 80, 10), "\n")+"\n")
+}
+
+// However many resources there are: what is shown can be read, and is there soon.
+func TestTenThousandResources(t *testing.T) {
+	for name, make := range map[string]func(i int) (string, *plan.Step){
+		"instances": func(i int) (string, *plan.Step) {
+			return fmt.Sprintf("file[%q]", fmt.Sprint(i)), step(plan.Create, fmt.Sprintf(`{"n":%d}`, i))
+		},
+		"blocks": func(i int) (string, *plan.Step) {
+			s := step(plan.Update, fmt.Sprintf(`{"n":%d,"k%d":1}`, i, i))
+			s.Stale = json.RawMessage(fmt.Sprintf(`{"n":0,"k%d":2}`, i))
+			return fmt.Sprintf("file_%d", i), s
+		},
+		"destroyed": func(i int) (string, *plan.Step) { return fmt.Sprintf("file_%d", i), step(plan.Destroy, `{}`) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			steps, names := map[string]*plan.Step{}, []string{}
+			r := &apply.Report{Status: apply.OK, Resources: map[string]*apply.ResourceReport{}}
+			for i := range 10_000 {
+				addr, s := make(i)
+				steps[addr], names = s, append(names, addr)
+				r.Resources[addr] = &apply.ResourceReport{Status: apply.OK, Completed: []string{"write"}}
+			}
+			p, start := planOf(names, steps), time.Now()
+			shown, result := Plan(p, Options{}), Report(p, r, nil, Options{})
+			t.Logf("%d and %d lines in %v", strings.Count(shown, "\n"), strings.Count(result, "\n"), time.Since(start))
+			if n := strings.Count(shown, "\n"); n > 900 {
+				t.Errorf("a plan of %d lines", n)
+			}
+			if n := strings.Count(result, "\n"); n > 70 {
+				t.Errorf("a report of %d lines", n)
+			}
+			if lines := strings.Count(Plan(p, Options{Compact: true}), "\n"); lines < 10_000 || lines > 10_010 {
+				t.Errorf("-compact has %d lines", lines)
+			}
+		})
+	}
+}
+
+func TestBlock(t *testing.T) {
+	for addr, want := range map[string]string{"a": "a", `a["x"]`: "a", `module.m["a.b]\"["].c[0]`: "module.m.c"} {
+		if got := Block(addr); got != want {
+			t.Errorf("%s is of %s, want %s", addr, got, want)
+		}
+	}
+}
