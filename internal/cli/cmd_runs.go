@@ -130,6 +130,7 @@ func tookOf(r runs.Run) string {
 
 // recorded finds a run by its name, "" for the latest.
 func (s *session) recorded(name string) (runs.Run, error) {
+	s.keysAround()
 	run, err := runs.Find(s.dir, name)
 	var missing *runs.NotFoundError
 	switch {

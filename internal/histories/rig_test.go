@@ -122,11 +122,10 @@ func readPlan(file []byte) (*plan.Plan, error) {
 
 // outcome is what an apply came to.
 type outcome struct {
-	report   *apply.Report
-	err      error
-	refused  error // before anything was done
-	crashed  bool
-	recovery *state.Recovery // of what was before
+	report  *apply.Report
+	err     error
+	refused error // before anything was done
+	crashed bool
 }
 
 // apply carries out a plan on the state that is open.
