@@ -26,7 +26,9 @@ import (
 type Executor interface {
 	State(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error)
 	CheckConfig(ty protocol.Type, config json.RawMessage, unknown map[string]string) []typeclient.Violation
-	Act(ctx context.Context, t typeclient.Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput) (invoke.Result, error)
+	// ActTelling runs an action, and tells how it ended while that can still be
+	// found out by others.
+	ActTelling(ctx context.Context, t typeclient.Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput, told func(invoke.Result, error) error) (invoke.Result, error)
 }
 
 // Journal makes facts durable: each call returns when its fact would survive a
@@ -63,6 +65,7 @@ var errAborted = fmt.Errorf("interrupted: %w", context.Canceled)
 type run struct {
 	plan     *plan.Plan
 	prior    state.Snapshot
+	died     state.Applied    // the run of this plan that is gone on with
 	manifest *config.Manifest // of the plan's own sources
 	journal  Journal
 	exec     Executor
@@ -119,6 +122,7 @@ func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snap
 	report := &Report{Format: ReportFormat, Status: OK, Resources: map[string]*ResourceReport{}}
 	r := &run{plan: p, prior: prior, manifest: m, journal: j, exec: x, options: o, work: work,
 		before: p.Before(), feeds: feeding(p), views: map[string]plan.View{}, stopped: map[string]*protocol.Answer{}, agreements: map[*plan.Step]agreement{}}
+	r.died, _ = prior.Died(p.ID)
 	err := r.all(ctx, report)
 	return report, err
 }
@@ -145,7 +149,7 @@ func (r *run) all(ctx context.Context, report *Report) (err error) {
 // move gives recorded resources their new addresses, before anything is done
 // under them.
 func (r *run) move(report *Report) error {
-	if len(r.plan.Moves) == 0 {
+	if len(r.plan.Moves) == 0 || r.died.Moved {
 		return nil
 	}
 	moved, err := r.prior.Moved(r.plan.Moves)

@@ -27,6 +27,10 @@ func (r *run) settle(ctx context.Context, step *plan.Step, out *outcome, in prot
 			r.record(step, out, in, answer.State, sensitive, r.options.Now())
 			return answer, false
 		}
+		if r.completed(out.addr) {
+			out.changedSince()
+			return answer, false
+		}
 		answer, ok := r.permitted(step, out, answer)
 		if !ok {
 			return answer, false
@@ -60,7 +64,7 @@ func (r *run) permitted(step *plan.Step, out *outcome, answer protocol.Answer) (
 	switch {
 	case step.Flexible():
 		out.report.Planned = names(answer.Actions)
-	case !agreed.covers(answer):
+	case !agreed.covers(answer) && !r.resumes(step, out.addr, answer):
 		out.drifted(r.differences(step, out.addr, answer))
 		return answer, false
 	}

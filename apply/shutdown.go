@@ -73,10 +73,7 @@ func (r *run) runShutdown(ctx context.Context, step *plan.Step, out *outcome, in
 	if out.interrupted(ctx, action, answer.Actions) || !r.approveAction(ctx, step, out, in, answer, action) {
 		return false
 	}
-	at := place{index: -1, first: true, late: late}
-	if late {
-		at.index = -2 // it may be the second time
-	}
+	at := place{first: true, late: late}
 	ok := r.runAction(step, out, in, answer.StaleState, action, at)
 	report := ShutdownReport{Resource: out.addr, Action: action.Name, Status: OK, Late: late}
 	var after *protocol.Answer

@@ -15,8 +15,13 @@ import (
 // Check refuses a plan that does not fit the state file any more. It looks at
 // the file only; the world is asked right before each resource's actions.
 func Check(p *plan.Plan, s state.Snapshot) error {
-	if applied(s, p.ID) {
-		return stale("it was already applied", "A plan is used once. Make a new one to see what is left to do.")
+	died, resumed := s.Died(p.ID)
+	if last, was := s.WasApplied(p.ID); was && !resumed {
+		why, todo := "it was already applied", "A plan is used once. Make a new one to see what is left to do."
+		if last.Status != state.StatusOK {
+			todo = fmt.Sprintf("Its run ended by itself (%s), and what was not done then is not in this plan any more as it should be: only a run that was cut short, as by a power cut, is gone on with. Make a new plan to see what is left to do.", last.Status)
+		}
+		return stale(why, todo)
 	}
 	if p.Lineage != "" && s.Lineage != "" && p.Lineage != s.Lineage {
 		return stale("it was made for another state file",
@@ -28,7 +33,7 @@ func Check(p *plan.Plan, s state.Snapshot) error {
 	}
 	var changed []string
 	for _, addr := range slices.Sorted(maps.Keys(p.Entries)) {
-		if plan.EntryPin(s, addr) != p.Entries[addr] {
+		if !pinned(s, addr, p.Entries[addr], died) {
 			changed = append(changed, addr)
 		}
 	}
@@ -37,11 +42,6 @@ func Check(p *plan.Plan, s state.Snapshot) error {
 			"Another apply came between. Plan again to see what is left to do.")
 	}
 	return nil
-}
-
-func applied(s state.Snapshot, id string) bool {
-	_, yes := s.WasApplied(id)
-	return yes
 }
 
 // stale is the one form of that refusal.

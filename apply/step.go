@@ -154,7 +154,7 @@ func (r *run) act(ctx context.Context, step *plan.Step, out *outcome, in protoco
 		if !r.approveAction(ctx, step, out, in, answer, action) {
 			return false
 		}
-		if !r.runAction(step, out, in, answer.StaleState, action, place{index: i}) {
+		if !r.runAction(step, out, in, answer.StaleState, action, place{after: answer.Actions[i+1:]}) {
 			out.report.NotAttempted = names(answer.Actions[i+1:])
 			return false
 		}
@@ -165,14 +165,14 @@ func (r *run) act(ctx context.Context, step *plan.Step, out *outcome, in protoco
 
 // place is where an action stands among those of its resource.
 type place struct {
-	index       int  // below 0: shutdown_first
-	first, late bool // it is shutdown_first; and runs only right before the others
+	after       []protocol.Action // those that come after it
+	first, late bool              // it is shutdown_first; and runs only right before the others
 }
 
 // runAction runs one action between two durable records: that it started is
 // known before it can have had any effect.
 func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, stale json.RawMessage, a protocol.Action, at place) bool {
-	key := fmt.Sprintf("%s/%s/%d/%s", r.plan.ID, out.addr, at.index, a.Name)
+	key := r.key(out.addr, a, at)
 	if err := r.journal.ActionStarted(out.addr, a.Name, key); err != nil {
 		out.failJournal(err)
 		return false
@@ -181,23 +181,34 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 	r.event(ActionStarted{Address: out.addr, Action: a.Name, Description: a.Description, First: at.first, Late: at.late})
 	start := r.options.Now()
 	out.running = a.Name
-	result, err := r.exec.Act(r.work, step.Target(out.addr), step.Init, a,
-		protocol.ActionInput{StateInput: in, Action: a.Name, StaleState: stale, IdempotencyKey: key})
+	// Recorded as soon as it is known, while it can still be found out by others:
+	// so its end is never lost.
+	recorded, jerr := false, error(nil)
+	record := func(result invoke.Result, err error) error {
+		why := ""
+		if err != nil {
+			why = err.Error()
+		}
+		recorded = true
+		jerr = r.journal.ActionEnded(out.addr, a.Name, result.ExitCode, why)
+		return jerr
+	}
+	result, err := r.exec.ActTelling(r.work, step.Target(out.addr), step.Init, a,
+		protocol.ActionInput{StateInput: in, Action: a.Name, StaleState: stale, IdempotencyKey: key}, record)
 	out.running = ""
 	r.event(ActionEnded{Address: out.addr, Action: a.Name, Took: r.options.Now().Sub(start), Err: err})
-	why := ""
-	if err != nil {
-		why = err.Error()
-	}
 	var unknown *invoke.UnknownError
-	if errors.As(err, &unknown) {
+	if !recorded && errors.As(err, &unknown) {
 		// It may still run. What is in flight at the end of the journal is
 		// remembered, and the next apply waits for it.
 		out.fail(a.Name, err)
 		out.report.Status = Unknown
 		return false
 	}
-	if jerr := r.journal.ActionEnded(out.addr, a.Name, result.ExitCode, why); jerr != nil {
+	if !recorded {
+		_ = record(result, err) // its program was never started; see jerr
+	}
+	if jerr != nil {
 		out.failJournal(jerr)
 		return false
 	}

@@ -104,6 +104,9 @@ type Runtime struct {
 	registries  *registries
 	runc        string // "" = the daemon's own
 	embedded    bool
+	server      serverConfig // of the embedded containerd
+	socket      string
+	comeBack    func(context.Context) error // the server that was lost
 
 	id   string
 	held *presence // says that this client is alive
@@ -149,7 +152,11 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	// What the libraries of a client log says nothing that their errors do not
 	// say, and must not get to a terminal.
 	log.L.Logger.SetOutput(io.Discard)
-	socket := o.server().socket()
+	r.server = o.server()
+	if r.comeBack = r.awaitDaemon; r.embedded {
+		r.comeBack = r.relaunch
+	}
+	socket := r.server.socket()
 	if r.embedded {
 		err = r.openEmbedded(ctx, o)
 	} else {
@@ -162,6 +169,7 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.socket = socket
 	if r.client, err = dial(socket, o.Namespace); err == nil {
 		r.snapshotter, err = chooseSnapshotter(r.ctx(ctx), r.client)
 	}
@@ -310,7 +318,7 @@ func (r *Runtime) leased(ctx context.Context) (context.Context, error) {
 }
 
 func (r *Runtime) sweeper() sweeper {
-	return sweeper{client: r.client, namespace: r.namespace, runtimeDir: r.runtimeDir}
+	return sweeper{client: r.client, namespace: r.namespace, runtimeDir: r.runtimeDir, embedded: r.embedded, outcomes: r.outcomes()}
 }
 
 func (r *Runtime) clientPath() string { return filepath.Join(clientsDir(r.runtimeDir), r.id) }

@@ -28,6 +28,13 @@ func daemon(t testing.TB) Options {
 // restartableDaemon is a daemon with what kills it and starts it again.
 func restartableDaemon(t testing.TB) (o Options, restart func()) {
 	t.Helper()
+	o, kill, start := mortalDaemon(t)
+	return o, func() { kill(); start() }
+}
+
+// mortalDaemon is a daemon with what kills it and what starts it again.
+func mortalDaemon(t testing.TB) (o Options, kill, start func()) {
+	t.Helper()
 	needRoot(t)
 	const program = "/usr/bin/containerd"
 	if _, err := os.Stat(program); err != nil {
@@ -56,11 +63,8 @@ func restartableDaemon(t testing.TB) (o Options, restart func()) {
 			t.Error(err)
 		}
 	})
-	restart = func() {
-		stop(syscall.SIGKILL)
-		stop = startDaemon(t, program, dir)
-	}
-	return Options{Address: filepath.Join(dir, "c.sock"), RuntimeDir: filepath.Join(dir, "run")}, restart
+	return Options{Address: filepath.Join(dir, "c.sock"), RuntimeDir: filepath.Join(dir, "run")},
+		func() { stop(syscall.SIGKILL) }, func() { stop = startDaemon(t, program, dir) }
 }
 
 // startDaemon starts a daemon in a directory, and gives what ends it by a

@@ -13,6 +13,7 @@ import (
 	"github.com/containerd/containerd/v2/client"
 	"github.com/containerd/containerd/v2/core/containers"
 	"github.com/containerd/containerd/v2/core/snapshots"
+	"github.com/containerd/containerd/v2/pkg/protobuf"
 	"github.com/containerd/errdefs"
 	"github.com/containerd/errdefs/pkg/errgrpc"
 	"google.golang.org/grpc"
@@ -76,7 +77,7 @@ func TestSweepInDoubt(t *testing.T) {
 	o := daemon(t)
 	r := open(t, o)
 	dgst := packProbe(t, r)
-	c := startClient(t, o, invoke.Spec{Name: "a", Kind: invoke.Action, Digest: dgst, Entrypoint: "/bin/sh",
+	c := startClient(t, o, invoke.Spec{Name: "a", ID: "id", Kind: invoke.Action, Digest: dgst, Entrypoint: "/bin/sh",
 		Args: []string{"-c", "echo started; exec sleep 3"}})
 	if err := c.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -87,16 +88,16 @@ func TestSweepInDoubt(t *testing.T) {
 		return nil, errgrpc.ToGRPC(errdefs.ErrUnavailable)
 	}})
 	err := r.sweeper().sweep(ctx, true)
-	names, aerr := r.Adrift(ctx)
+	runs, aerr := r.Running(ctx, "id")
 	without()
-	if err != nil || aerr != nil || len(names) != 1 {
-		t.Errorf("the sweep gave %v; adrift are %q, %v", err, names, aerr)
+	if err != nil || aerr != nil || !runs {
+		t.Errorf("the sweep gave %v; it runs: %v, %v", err, runs, aerr)
 	}
 	if kinds := containerKinds(t, r); len(kinds) != 1 {
 		t.Fatalf("there are containers %q", kinds)
 	}
-	if names, err := r.Adrift(ctx); err != nil || len(names) != 1 {
-		t.Errorf("it was killed: adrift are %q, %v", names, err)
+	if runs, err := r.Running(ctx, "id"); err != nil || !runs {
+		t.Errorf("it was killed: %v", err)
 	}
 	if dirs, err := os.ReadDir(filepath.Join(o.RuntimeDir, "io")); err != nil || len(dirs) == 0 {
 		t.Errorf("its files are gone: %v", err)
@@ -176,11 +177,11 @@ func TestStartRefused(t *testing.T) {
 func TestDaemonIsLostAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r, losses := &Runtime{}, 0
+		r, losses := &Runtime{comeBack: func(context.Context) error { return nil }}, 0
 		lost := errgrpc.ToGRPC(errdefs.ErrUnavailable)
 		c, err := client.New("", client.WithServices(client.WithTaskClient(faultyTasks{wait: func() (*taskapi.WaitResponse, error) {
 			if losses++; losses > 5 {
-				return &taskapi.WaitResponse{ExitStatus: 7}, nil
+				return &taskapi.WaitResponse{ExitStatus: 7, ExitedAt: protobuf.ToTimestamp(time.Now())}, nil
 			}
 			time.Sleep(time.Hour)
 			return nil, lost

@@ -25,7 +25,11 @@ func (u *run) finish(ctx context.Context, ended <-chan exit, full <-chan struct{
 	}
 	res.ExitCode = e.code
 	if e.err == nil {
-		res.OOM = u.r.oomKilled(u.id)
+		if _, ok := readEnding(u.io.dir); !ok {
+			// A failure costs the exit code only when this client dies now.
+			_ = writeEnding(u.io.dir, ending{Code: e.code, At: time.Now()})
+		}
+		res.OOM = oomKilled(u.id)
 		reason = join(reason, u.deleteTask(ctx))
 	}
 	u.io.stdout.finish()
@@ -56,8 +60,14 @@ func join(a, b error) error {
 func (u *run) deleteTask(ctx context.Context) error {
 	ctx, cancel := u.r.detached(ctx, cleanupLimit)
 	defer cancel()
-	_, err := u.tasks().Delete(ctx, &taskapi.DeleteTaskRequest{ContainerID: u.id})
-	err = unlessGone(errgrpc.ToNative(err))
+	del := func() error {
+		_, err := u.tasks().Delete(ctx, &taskapi.DeleteTaskRequest{ContainerID: u.id})
+		return unlessGone(errgrpc.ToNative(err))
+	}
+	err := del()
+	if errdefs.IsUnavailable(err) && u.r.revive(ctx) == nil {
+		err = del()
+	}
 	u.gone = err == nil
 	return u.r.failure("Removing the task of "+u.s.Name, err)
 }

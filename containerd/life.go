@@ -33,7 +33,7 @@ func (l *life) live(ctx context.Context) error {
 		return err
 	}
 	defer c.Close()
-	sweep := sweeper{client: c, namespace: l.config.namespace, runtimeDir: l.config.runtimeDir}
+	sweep := sweeper{client: c, namespace: l.config.namespace, runtimeDir: l.config.runtimeDir, embedded: true, outcomes: l.config.outcomes()}
 	if err := sweep.sweep(ctx, true); err != nil {
 		log.L.WithError(err).Warn("sweeping at the start")
 	}

@@ -252,47 +252,6 @@ func TestServerLeavesWithItsData(t *testing.T) {
 	}
 }
 
-func TestLostServerIsNoExitCode(t *testing.T) {
-	t.Parallel()
-	o := embedded(t)
-	r, err := Open(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dgst := packProbe(t, r)
-	pid := serverPid(o)
-	var once sync.Once
-	res, err := r.Run(context.Background(), invoke.Spec{Name: "x", Kind: invoke.Action, Digest: dgst, Args: []string{"ignore"},
-		Stdout: writerFunc(func(p []byte) (int, error) {
-			once.Do(func() { _ = unix.Kill(pid, unix.SIGKILL) })
-			return len(p), nil
-		})})
-	var unknown *invoke.UnknownError
-	if !errors.As(err, &unknown) || unknown.Container == "" {
-		t.Fatalf("got %+v, %v", res, err)
-	}
-	_ = r.Close() // the server that it would talk to is gone
-	// The program lives on. It is an action of a dead client: the next server
-	// finds it, and leaves it alone.
-	next := open(t, o)
-	if kinds := containerKinds(t, next); strings.Join(kinds, " ") != string(invoke.Action) {
-		t.Errorf("there are containers %q", kinds)
-	}
-	sweep := next.sweeper()
-	if !sweep.running(next.ctx(context.Background()), unknown.Container) {
-		t.Error("it was ended")
-	}
-	if err := removeTask(next.ctx(context.Background()), next.client, unknown.Container); err != nil {
-		t.Fatal(err)
-	}
-	// The file of a dead client is the last thing of it that is swept.
-	eventually(t, 10*time.Second, "it is swept when it has ended", func() bool {
-		_, err := os.Stat(r.clientPath())
-		return errors.Is(err, os.ErrNotExist)
-	})
-	nothingLeft(t, next)
-}
-
 type writerFunc func(p []byte) (int, error)
 
 func (w writerFunc) Write(p []byte) (int, error) { return w(p) }

@@ -103,6 +103,16 @@ type presence struct {
 	path string
 }
 
+// there says whether the others still see that the client is alive.
+func (p *presence) there() bool {
+	have, err := p.file.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(p.path)
+	return err == nil && os.SameFile(have, there)
+}
+
 // release says that a client is gone, and has left nothing.
 func (p *presence) release() error {
 	return errors.Join(os.Remove(p.path), p.file.Close())

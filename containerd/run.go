@@ -2,6 +2,7 @@ package containerd
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
@@ -32,7 +33,11 @@ const (
 	labelClient = "deployster.client" // the path of the client's file
 	labelKind   = "deployster.kind"   // invoke.Kind
 	labelName   = "deployster.name"   // for people
+	labelAction = "deployster.action" // actionName of an invoke.Spec's ID
 )
+
+// actionName makes a name of limited length from the ID of an action.
+func actionName(id string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(id))) }
 
 // Run implements invoke.Runner.
 func (r *Runtime) Run(ctx context.Context, s invoke.Spec) (invoke.Result, error) {
@@ -42,22 +47,38 @@ func (r *Runtime) Run(ctx context.Context, s invoke.Spec) (invoke.Result, error)
 	if ctx.Err() != nil {
 		return invoke.Result{}, cancelled(ctx, s)
 	}
-	p, err := r.prepareFor(r.ctx(ctx), s)
-	if err != nil {
-		return invoke.Result{}, r.orCancelled(ctx, s, r.failure("Preparing the image "+s.Digest, err))
-	}
-	run := &run{r: r, s: s, image: p, id: r.newContainerID()}
-	res, err := run.run(ctx)
-	if errors.Is(err, errImageGone) {
-		// Removed by another since it was prepared: say so, or prepare it anew.
-		r.images.forget(p.digest)
-		if run.image, err = r.prepareFor(r.ctx(ctx), s); err == nil {
-			run.id = r.newContainerID()
-			res, err = run.run(ctx)
+	var res invoke.Result
+	var err error
+	for range attempts {
+		var begun bool
+		if res, begun, err = r.attempt(ctx, s); begun || ctx.Err() != nil {
+			break
+		}
+		// Nothing has run. The image may have been removed by another since it
+		// was prepared, and the server may be coming back.
+		if !errors.Is(err, errImageGone) && (!errdefs.IsUnavailable(err) || r.revive(ctx) != nil) {
+			break
 		}
 	}
 	res.Duration = time.Since(start)
 	return res, err
+}
+
+// attempts is how often a run is tried of which nothing has begun.
+const attempts = 3
+
+// attempt is one try of a run, and says whether the program may have begun.
+func (r *Runtime) attempt(ctx context.Context, s invoke.Spec) (res invoke.Result, begun bool, err error) {
+	p, err := r.prepareFor(r.ctx(ctx), s)
+	if err != nil {
+		return res, false, r.orCancelled(ctx, s, r.failure("Preparing the image "+s.Digest, err))
+	}
+	run := &run{r: r, s: s, image: p, id: r.newContainerID()}
+	res, err = run.run(ctx)
+	if errors.Is(err, errImageGone) {
+		r.images.forget(p.digest)
+	}
+	return res, run.begun, err
 }
 
 var errImageGone = errors.New("the image's files are gone")
@@ -87,8 +108,9 @@ type run struct {
 	io    *stdio
 	box   *sandbox
 	pid   uint32 // of the first process, as the daemon numbers them
+	begun bool   // its start was asked for
 	gone  bool   // the task is deleted already
-	kept  bool   // everything stays, because it may still run
+	kept  bool   // everything stays, because it may still run, or nobody has taken down how it ended
 
 	talk *process // who speaks to it while it runs; nil = nobody
 }
@@ -148,6 +170,10 @@ func (u *run) inside(ctx context.Context) (res invoke.Result, err error) {
 	if ctx.Err() != nil {
 		return res, cancelled(ctx, u.s)
 	}
+	if err := u.io.begin(); err != nil {
+		return res, errRuntimeDir(u.r.runtimeDir, err)
+	}
+	u.begun = true
 	if _, err := u.tasks().Start(setup, &taskapi.StartRequest{ContainerID: u.id}); err != nil {
 		switch err = errgrpc.ToNative(err); {
 		case !interrupted(err):
@@ -161,7 +187,22 @@ func (u *run) inside(ctx context.Context) (res invoke.Result, err error) {
 	}
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWatching()
-	return u.finish(ctx, exit, watchDisk(watching, rootfs, diskLimit(u.s.Settings)))
+	res, err = u.finish(ctx, exit, watchDisk(watching, rootfs, diskLimit(u.s.Settings)))
+	return res, u.hand(res, err)
+}
+
+// hand tells how the program ended to whoever makes that durable, while the
+// proof is still there. Of what is not known there is nothing to tell.
+func (u *run) hand(res invoke.Result, err error) error {
+	var unknown *invoke.UnknownError
+	if u.s.Ended == nil || errors.As(err, &unknown) {
+		return err
+	}
+	if failed := u.s.Ended(res, err); failed != nil {
+		u.kept = u.s.Kind == invoke.Action
+		return failed
+	}
+	return err
 }
 
 // create makes the container's record and its snapshot, at the same time.
@@ -188,10 +229,8 @@ func (u *run) create(ctx context.Context) (rootfs []mount.Mount, err error) {
 	})
 	group.Go(func() error {
 		_, err := u.r.client.ContainerService().Create(ctx, containers.Container{
-			ID: u.id,
-			Labels: map[string]string{
-				labelTool: "1", labelClient: u.r.clientPath(), labelKind: string(u.s.Kind), labelName: label(u.s.Name),
-			},
+			ID:          u.id,
+			Labels:      u.labels(),
 			Image:       u.image.digest.String(),
 			Runtime:     containers.RuntimeInfo{Name: runtimeName, Options: opts},
 			Spec:        specAny,
@@ -204,6 +243,15 @@ func (u *run) create(ctx context.Context) (rootfs []mount.Mount, err error) {
 		return nil, u.r.failure("Making the container of "+u.s.Name, err)
 	}
 	return rootfs, nil
+}
+
+// labels say whose the container is.
+func (u *run) labels() map[string]string {
+	labels := map[string]string{labelTool: "1", labelClient: u.r.clientPath(), labelKind: string(u.s.Kind), labelName: label(u.s.Name)}
+	if u.s.ID != "" {
+		labels[labelAction] = actionName(u.s.ID)
+	}
+	return labels
 }
 
 // runtimeOptions tell the shim which runc to use, and who owns the program's
@@ -238,12 +286,12 @@ func (u *run) createTask(ctx context.Context, rootfs []mount.Mount) error {
 
 // remove takes everything of a run away, whatever became of it. The caller's
 // context may be over; this has its own time. Only an action of which nobody
-// knows whether it still runs is left alone, with its files, for whoever
-// sweeps after this client.
+// knows whether it still runs, or of which nobody has taken down how it ended,
+// is left alone, with its files, for whoever adopts it or sweeps after this
+// client.
 func (u *run) remove(ctx context.Context, outcome error) (err error) {
 	var unknown *invoke.UnknownError
-	if u.s.Kind == invoke.Action && errors.As(outcome, &unknown) {
-		u.kept = true
+	if u.kept = u.kept || u.s.Kind == invoke.Action && errors.As(outcome, &unknown); u.kept {
 		u.r.left.Store(true)
 		return nil
 	}
@@ -258,8 +306,12 @@ func (u *run) remove(ctx context.Context, outcome error) (err error) {
 		return err
 	}
 	record := containers.Container{ID: u.id, Snapshotter: u.r.snapshotter, SnapshotKey: u.id}
+	remove := removeContainer
 	if u.gone {
-		return removeRecord(ctx, u.r.client, record)
+		remove = removeRecord
 	}
-	return removeContainer(ctx, u.r.client, record)
+	if err = remove(ctx, u.r.client, record); errdefs.IsUnavailable(err) && u.r.revive(ctx) == nil {
+		err = remove(ctx, u.r.client, record)
+	}
+	return err
 }

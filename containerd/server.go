@@ -90,14 +90,15 @@ func parseServerArgs(args []string) (c serverConfig, err error) {
 }
 
 // The layout of the two directories.
-func (c serverConfig) socket() string  { return filepath.Join(c.runtimeDir, "grpc.sock") }
-func (c serverConfig) ttrpc() string   { return filepath.Join(c.runtimeDir, "ttrpc.sock") }
-func (c serverConfig) shims() string   { return filepath.Join(c.runtimeDir, "s") }
-func (c serverConfig) state() string   { return filepath.Join(c.runtimeDir, "state") }
-func (c serverConfig) root() string    { return filepath.Join(c.dataDir, "containerd") }
-func (c serverConfig) bin() string     { return filepath.Join(c.dataDir, "bin") }
-func (c serverConfig) lock() string    { return filepath.Join(c.dataDir, "server.lock") }
-func (c serverConfig) logFile() string { return filepath.Join(c.dataDir, "server.log") }
+func (c serverConfig) socket() string     { return filepath.Join(c.runtimeDir, "grpc.sock") }
+func (c serverConfig) ttrpc() string      { return filepath.Join(c.runtimeDir, "ttrpc.sock") }
+func (c serverConfig) shims() string      { return filepath.Join(c.runtimeDir, "s") }
+func (c serverConfig) state() string      { return filepath.Join(c.runtimeDir, "state") }
+func (c serverConfig) root() string       { return filepath.Join(c.dataDir, "containerd") }
+func (c serverConfig) bin() string        { return filepath.Join(c.dataDir, "bin") }
+func (c serverConfig) lock() string       { return filepath.Join(c.dataDir, "server.lock") }
+func (c serverConfig) outcomes() outcomes { return outcomes(filepath.Join(c.dataDir, "outcomes")) }
+func (c serverConfig) logFile() string    { return filepath.Join(c.dataDir, "server.log") }
 
 // bootReport is what a server writes to its starter, once.
 type bootReport struct {
@@ -138,7 +139,11 @@ func RunServer(args []string) int {
 		return 1
 	}
 	defer owned.Close()
+	before := shims(c)
 	s, err := boot(ctx, c)
+	if err == nil {
+		err = reapShims(ctx, c, before)
+	}
 	if err != nil {
 		log.L.WithError(err).Error("the server could not start")
 		tell(bootReport{Failure: err.Error()})

@@ -150,14 +150,11 @@ func dropNamespace(spec *specs.Spec, t specs.LinuxNamespaceType) {
 
 // oomKilled asks the cgroup of a container that has ended, but is not deleted,
 // whether the kernel killed anything in it for want of memory.
-func (r *Runtime) oomKilled(id string) bool {
-	file := filepath.Join("/sys/fs/cgroup/memory", cgroupPath(id), "memory.oom_control")
-	if r.host.cgroup2 {
-		file = filepath.Join("/sys/fs/cgroup", cgroupPath(id), "memory.events")
-	}
-	b, err := os.ReadFile(file)
+func oomKilled(id string) bool {
+	b, err := os.ReadFile(filepath.Join("/sys/fs/cgroup", cgroupPath(id), "memory.events"))
 	if err != nil {
-		return false
+		// The older kind of cgroups, or none any more.
+		b, _ = os.ReadFile(filepath.Join("/sys/fs/cgroup/memory", cgroupPath(id), "memory.oom_control"))
 	}
 	for _, line := range strings.Split(string(b), "\n") {
 		var n int

@@ -30,6 +30,13 @@ const (
 	keepBehind = 1 << 20
 )
 
+// The names of the files.
+const (
+	stdinFile  = "stdin"
+	stdoutFile = "stdout"
+	stderrFile = "stderr"
+)
+
 // stdio is the standard input and outputs of a run: three plain files. A FIFO
 // would need an end held open by someone who may die, and loses its content
 // with its reader.
@@ -47,10 +54,10 @@ func (r *Runtime) newStdio(id string, s invoke.Spec) (*stdio, error) {
 		if err := os.WriteFile(f.stdin, s.Stdin, 0o600); err != nil {
 			return err
 		}
-		if f.stdout, err = newOutput(filepath.Join(f.dir, "stdout"), s.Stdout); err != nil {
+		if f.stdout, err = newOutput(filepath.Join(f.dir, stdoutFile), s.Stdout); err != nil {
 			return err
 		}
-		f.stderr, err = newOutput(filepath.Join(f.dir, "stderr"), s.Stderr)
+		f.stderr, err = newOutput(filepath.Join(f.dir, stderrFile), s.Stderr)
 		return err
 	})
 }
@@ -58,7 +65,7 @@ func (r *Runtime) newStdio(id string, s invoke.Spec) (*stdio, error) {
 // newFiles makes the directory of a run, and has it filled.
 func (r *Runtime) newFiles(id string, fill func(*stdio) error) (*stdio, error) {
 	dir := filepath.Join(r.ioDir(), id)
-	f := &stdio{dir: dir, stdin: filepath.Join(dir, "stdin")}
+	f := &stdio{dir: dir, stdin: filepath.Join(dir, stdinFile)}
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return nil, errRuntimeDir(r.runtimeDir, err)
 	}
@@ -66,6 +73,11 @@ func (r *Runtime) newFiles(id string, fill func(*stdio) error) (*stdio, error) {
 		return nil, errors.Join(errRuntimeDir(r.runtimeDir, err), f.remove())
 	}
 	return f, nil
+}
+
+// begin says that the start of the program is about to be asked for.
+func (f *stdio) begin() error {
+	return os.WriteFile(filepath.Join(f.dir, beginFile), nil, 0o600)
 }
 
 // remove ends what follows the files, and removes them.
@@ -101,7 +113,12 @@ func newOutput(path string, watch io.Writer) (*output, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &output{path: path, file: f, end: make(chan struct{})}
+	return newFollowed(f, watch), nil
+}
+
+// newFollowed is an output whose file is there. Whoever watches gets all of it.
+func newFollowed(f *os.File, watch io.Writer) *output {
+	o := &output{path: f.Name(), file: f, end: make(chan struct{})}
 	if watch != nil {
 		o.follow.Add(1)
 		go func() {
@@ -109,7 +126,7 @@ func newOutput(path string, watch io.Writer) (*output, error) {
 			o.copyTo(watch)
 		}()
 	}
-	return o, nil
+	return o
 }
 
 // size is how much was written so far.
@@ -193,7 +210,7 @@ func empty(f *os.File, from, to int64) {
 // trimLeft keeps the logs of a run whose client is dead, and which nobody will
 // read, from filling the disk.
 func trimLeft(dir string) {
-	for _, name := range []string{"stdout", "stderr"} {
+	for _, name := range []string{stdoutFile, stderrFile} {
 		f, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 		if err != nil {
 			continue // a daemon's sweeper may not see it
@@ -220,6 +237,18 @@ func (o *output) whole(limit int64) (b []byte, more bool, err error) {
 		err = nil
 	}
 	return b[:n], more, err
+}
+
+// readLog gives the head and the tail of an output that a dead client has left,
+// as far as it is there.
+func readLog(path string) []byte {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	b, _ := (&output{file: f}).log(0) // what could be read
+	return b
 }
 
 // log gives the head and the tail.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
-	tasktypes "github.com/containerd/containerd/api/types/task"
 	"github.com/containerd/containerd/v2/client"
 	"github.com/containerd/containerd/v2/core/containers"
 	"github.com/containerd/containerd/v2/pkg/namespaces"
@@ -25,10 +24,13 @@ type sweeper struct {
 	client     *client.Client
 	namespace  string
 	runtimeDir string
+	embedded   bool     // the shims are ours
+	outcomes   outcomes // of the actions that it removes
 }
 
 // sweep removes what belongs to dead clients: their queries are ended, their
-// actions are left to end by themselves first. Unless all is true it looks
+// actions are left to end by themselves first, and how they ended is kept for
+// whoever adopts them. Unless all is true it looks
 // only when there are dead clients by their files; all also finds those whose
 // files are gone, as after a reboot.
 func (w sweeper) sweep(ctx context.Context, all bool) error {
@@ -53,15 +55,22 @@ func (w sweeper) sweep(ctx context.Context, all bool) error {
 			continue
 		}
 		dead[id] = dead[id] || all
-		if invoke.Kind(c.Labels[labelKind]) == invoke.Action && w.running(ctx, c.ID) {
-			dead[id] = false // his file stays for the next sweep
-			trimLeft(filepath.Join(w.runtimeDir, "io", id, c.ID))
-			continue
+		gone, err := true, error(nil)
+		if invoke.Kind(c.Labels[labelKind]) == invoke.Action {
+			gone, err = w.collect(ctx, c)
+		} else {
+			err = removeContainer(ctx, w.client, c)
 		}
-		if err := removeContainer(ctx, w.client, c); err != nil {
+		if !gone {
+			trimLeft(w.stdio(c))
+		}
+		if !gone || err != nil {
 			errs = append(errs, err)
-			dead[id] = false
+			dead[id] = false // his file stays for the next sweep
 		}
+	}
+	if all {
+		errs = append(errs, w.outcomes.prune())
 	}
 	errs = append(errs, w.removeLeases(ctx, func(id string) bool { return !alive(w.runtimeDir, id) }))
 	for id, gone := range dead {
@@ -102,16 +111,6 @@ func (w sweeper) removeLeases(ctx context.Context, gone func(id string) bool) er
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// running says whether a container's program runs. When in doubt it does: who
-// is told that it does not will kill it.
-func (w sweeper) running(ctx context.Context, id string) bool {
-	resp, err := w.client.TaskService().Get(ctx, &taskapi.GetRequest{ContainerID: id})
-	if err != nil {
-		return !errdefs.IsNotFound(errgrpc.ToNative(err))
-	}
-	return resp.Process.Status != tasktypes.Status_STOPPED && resp.Process.Status != tasktypes.Status_CREATED
 }
 
 // removeContainer takes a container away with its task and its snapshot,

@@ -2,6 +2,7 @@ package containerd
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
@@ -18,12 +19,8 @@ type exit struct {
 	err  error
 }
 
-// reconnectLimit is how long a daemon that was lost may take to come back, as
-// it does when it is updated: the containers live on meanwhile.
-const reconnectLimit = 10 * time.Second
-
-// wait tells the end of the program. That the daemon was lost is never taken
-// for an exit code.
+// wait tells the end of the program. That the daemon was lost, or the process
+// that looks after the program, is never taken for an exit code.
 func (u *run) wait(ctx context.Context) <-chan exit {
 	c := make(chan exit, 1)
 	go func() {
@@ -32,20 +29,23 @@ func (u *run) wait(ctx context.Context) <-chan exit {
 			asked := time.Now()
 			resp, err := u.tasks().Wait(ctx, &taskapi.WaitRequest{ContainerID: u.id})
 			if err == nil {
-				c <- exit{code: int(resp.ExitStatus)}
+				c <- u.proven(ctx, resp)
 				return
 			}
 			err = errgrpc.ToNative(err)
+			if !errdefs.IsUnavailable(err) || ctx.Err() != nil {
+				c <- u.written(ctx, err, time.Second)
+				return
+			}
 			if lost.IsZero() || time.Since(asked) > reconnectLimit {
 				// It was there until now, or again: this is another loss.
 				lost = time.Now()
-				if !u.r.embedded && errdefs.IsUnavailable(err) && ctx.Err() == nil {
+				if !u.r.embedded {
 					u.r.lostOnce.Do(func() { u.r.tell(warnLost(u.s.Name)) })
 				}
 			}
-			// An embedded server that is gone does not come back by itself.
-			if !errdefs.IsUnavailable(err) || u.r.embedded || time.Since(lost) > reconnectLimit || ctx.Err() != nil {
-				c <- exit{err: err}
+			if time.Since(lost) > reconnectLimit || u.r.revive(ctx) != nil {
+				c <- u.written(ctx, err, 0)
 				return
 			}
 			select {
@@ -57,6 +57,28 @@ func (u *run) wait(ctx context.Context) <-chan exit {
 	return c
 }
 
+// proven is the end that a server tells of. A shim of ours has written it down
+// before: what it has not, is not how the program ended.
+func (u *run) proven(ctx context.Context, resp *taskapi.WaitResponse) exit {
+	if u.r.embedded {
+		return u.written(ctx, errors.New("the process that looked after it was lost"), endingSlow)
+	}
+	if resp.ExitedAt.AsTime().Unix() <= 0 {
+		return exit{err: errors.New("the daemon does not know when it ended")}
+	}
+	return exit{code: int(resp.ExitStatus)}
+}
+
+// written is the end that was written down, or is within the limit; else err.
+func (u *run) written(ctx context.Context, err error, limit time.Duration) exit {
+	if u.io != nil {
+		if e, ok := awaitEnding(ctx, u.io.dir, limit); ok {
+			return exit{code: e.Code}
+		}
+	}
+	return exit{err: err}
+}
+
 // startGrace is how long a daemon that is back may take to start what it was
 // asked to start before it was lost.
 const startGrace = time.Second
@@ -65,8 +87,8 @@ const startGrace = time.Second
 // was then lost: it tells so itself, when it is back. A program that has begun
 // is waited for like any other.
 func (u *run) began(ctx context.Context) bool {
-	if u.r.embedded {
-		return false // what was asked of it went with it
+	if u.r.revive(ctx) != nil {
+		return false
 	}
 	end := time.Now().Add(reconnectLimit)
 	for back := false; time.Now().Before(end) && ctx.Err() == nil; time.Sleep(100 * time.Millisecond) {

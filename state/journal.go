@@ -62,7 +62,7 @@ func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 	if err != nil {
 		return nil, refuse(err, "Cannot write the journal", "%s: %s. Nothing was started.", s.paths.journal, err)
 	}
-	b := begin{Format: Format, Lineage: s.snapshot.Lineage, Serial: s.snapshot.Serial, Plan: plan, Run: NewID()}
+	b := begin{Format: Format, Lineage: s.snapshot.Lineage, Serial: s.snapshot.Serial, Plan: plan, Run: NewID(), By: myself(s.command)}
 	j := &Journal{store: s, log: log, stream: stream, run: newReplay(s.snapshot, b, now())}
 	if err := j.append(record{Kind: kindBegin, Begin: &b}); err != nil {
 		return nil, errors.Join(err, log.Close(), s.files.remove(s.paths.journal))

@@ -129,6 +129,12 @@ func (s Snapshot) Moved(moves []Move) (Snapshot, error) {
 			return s, &MoveError{From: m.From, To: m.To, Rule: i, Why: fmt.Sprintf("%s is recorded already", m.To)}
 		}
 		out.Resources[m.To] = s.Resources[m.From]
+		delete(out.Unsettled, m.From)
+	}
+	for _, m := range moves {
+		if u, unsettled := s.Unsettled[m.From]; unsettled {
+			out.Unsettled[m.To] = u
+		}
 	}
 	for addr, e := range out.Resources {
 		moved := func(d string) bool { return to[d] != "" }

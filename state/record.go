@@ -64,6 +64,7 @@ type begin struct {
 	Serial  uint64 `json:"serial"` // of the state file that it continues
 	Plan    string `json:"plan"`
 	Run     string `json:"run"`
+	By      By     `json:"by,omitzero"`
 }
 
 // castagnoli is the polynomial of CRC-32C.

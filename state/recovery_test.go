@@ -73,7 +73,7 @@ func TestRecoverySaysWhatWasInFlight(t *testing.T) {
 	s = mustOpen(t, path)
 	check(s.Recovery())
 	a, was := s.Snapshot().WasApplied("p1")
-	if !was || a.Status != StatusInterrupted || len(a.InFlight) != 1 {
+	if !was || a.Status != StatusDied || len(a.InFlight) != 1 {
 		t.Errorf("applied %+v", a)
 	}
 	ok(t, s.Close())

@@ -3,6 +3,7 @@ package state
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 type Recovery struct {
 	Plan     string
 	Run      string
+	By       By
 	Began    time.Time
 	InFlight []InFlight // actions that were started and whose end is not recorded
 	// Unconfirmed are resources whose actions ended, but which were not seen
@@ -27,14 +29,14 @@ type Recovery struct {
 // Warning tells the user.
 func (r *Recovery) Warning() *diag.Diagnostic {
 	var b strings.Builder
-	fmt.Fprintf(&b, "The apply of plan %s that began at %s did not come to its end. What it had recorded was kept.", r.Plan, r.Began.Format(time.RFC3339))
+	fmt.Fprintf(&b, "The apply of plan %s that began at %s, %s, did not come to its end. What it had recorded was kept.", r.Plan, r.Began.Format(time.RFC3339), diag.Visible(r.By.String()))
 	for _, f := range r.InFlight {
-		fmt.Fprintf(&b, " The action %q of %s was running, and how it ended is not known.", f.Action, f.Address)
+		fmt.Fprintf(&b, " The action %q of %s was running since %s, and how it ended is not known.", f.Action, f.Address, f.Started.Format(time.RFC3339))
 	}
 	if len(r.Unconfirmed) > 0 {
 		fmt.Fprintf(&b, " Actions of %s had ended, and their outcome was not looked at.", strings.Join(r.Unconfirmed, ", "))
 	}
-	b.WriteString(" Run plan to see how things really are, then apply.")
+	b.WriteString(" Run plan to see how things really are, then apply; of a saved plan, `deployster apply` with the same file goes on with it.")
 	return diag.Warningf("An earlier apply was interrupted", "%s", b.String())
 }
 
@@ -45,6 +47,8 @@ type replayed struct {
 	began    time.Time
 	inFlight []InFlight
 	acted    []string // addresses with ended actions and no verdict yet
+	done     map[string]string
+	moved    bool
 }
 
 // newReplay begins the life of a run on a snapshot.
@@ -52,7 +56,7 @@ func newReplay(base Snapshot, b begin, at time.Time) *replayed {
 	s := base.clone()
 	s.Format = Format
 	s.Lineage, s.Serial = b.Lineage, b.Serial+1
-	return &replayed{snapshot: s, begin: b, began: at}
+	return &replayed{snapshot: s, begin: b, began: at, done: map[string]string{}}
 }
 
 // apply brings one fact into the snapshot.
@@ -60,18 +64,20 @@ func (p *replayed) apply(r record) {
 	switch r.Kind {
 	case kindStarted:
 		p.inFlight = append(p.inFlight, InFlight{Address: r.Address, Action: r.Action, Key: r.Key, Started: r.Time})
+		p.snapshot.started(r, p.begin)
 		p.touch(r.Address)
 	case kindEnded:
-		p.unstart(r)
+		p.land(r)
+		p.snapshot.ended(r, r.Exit)
 		if !slices.Contains(p.acted, r.Address) {
 			p.acted = append(p.acted, r.Address)
 		}
 	case kindValid:
 		p.snapshot.Resources[r.Address] = *r.Entry
-		p.settle(r.Address)
+		p.settle(r.Address, EntryHash(*r.Entry))
 	case kindRemoved:
 		delete(p.snapshot.Resources, r.Address)
-		p.settle(r.Address)
+		p.settle(r.Address, "")
 	case kindOutputs:
 		p.snapshot.Outputs = r.Outputs
 		if p.snapshot.Outputs == nil {
@@ -79,7 +85,7 @@ func (p *replayed) apply(r record) {
 		}
 	case kindMoved:
 		if moved, err := p.snapshot.Moved(r.Moves); err == nil { // checked before it was written
-			p.snapshot = moved
+			p.snapshot, p.moved = moved, true
 		}
 	}
 }
@@ -92,18 +98,33 @@ func (p *replayed) touch(addr string) {
 	}
 }
 
+// unstart takes back that an action was started: it was not.
 func (p *replayed) unstart(r record) {
+	p.land(r)
+	p.snapshot.ended(r, nil)
+}
+
+func (p *replayed) land(r record) {
 	p.inFlight = slices.DeleteFunc(p.inFlight, func(f InFlight) bool { return f.Address == r.Address && f.Action == r.Action })
 }
 
-func (p *replayed) settle(addr string) {
+// settle notes that it is known how a resource is.
+func (p *replayed) settle(addr, hash string) {
+	delete(p.snapshot.Unsettled, addr)
+	p.done[addr] = hash
 	p.acted = slices.DeleteFunc(p.acted, func(a string) bool { return a == addr })
 }
 
 // result is the snapshot to be written, with the run in its list.
 func (p *replayed) result(status Status) Snapshot {
 	s := p.snapshot.clone()
-	s.Applied = append(s.Applied, Applied{Plan: p.begin.Plan, Run: p.begin.Run, At: p.began, Status: status, InFlight: slices.Clone(p.inFlight)})
+	a := Applied{Plan: p.begin.Plan, Run: p.begin.Run, At: p.began, Status: status, InFlight: slices.Clone(p.inFlight)}
+	if status == StatusDied {
+		if a.Moved = p.moved; len(p.done) > 0 {
+			a.Done = maps.Clone(p.done)
+		}
+	}
+	s.Applied = append(s.Applied, a)
 	if n := len(s.Applied) - MaxApplied; n > 0 {
 		s.Applied = s.Applied[n:]
 	}
@@ -153,7 +174,7 @@ func replay(p paths, base Snapshot, data []byte) (s Snapshot, rec *Recovery, err
 		}
 		run.apply(r)
 	}
-	return run.result(StatusInterrupted), &Recovery{Plan: b.Plan, Run: b.Run, Began: run.began, InFlight: run.inFlight, Unconfirmed: run.acted, Dropped: dropped}, nil
+	return run.result(StatusDied), &Recovery{By: b.By, Plan: b.Plan, Run: b.Run, Began: run.began, InFlight: run.inFlight, Unconfirmed: run.acted, Dropped: dropped}, nil
 }
 
 // belongs says whether a journal continues this very state file.

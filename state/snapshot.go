@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"deployster/internal/invoke"
@@ -30,6 +31,10 @@ type Snapshot struct {
 	Resources map[string]Entry  `json:"resources"`
 	Outputs   map[string]Output `json:"outputs"`
 	Applied   []Applied         `json:"applied,omitempty"` // the last runs, oldest first, at most MaxApplied
+
+	// Unsettled are resources of which it is not known how they are, by address:
+	// actions were started on them, and nobody has looked since.
+	Unsettled map[string]Unsettled `json:"unsettled,omitempty"`
 }
 
 // Entry is what is remembered of a resource.
@@ -87,16 +92,23 @@ type Applied struct {
 	Status Status    `json:"status"`
 	// InFlight are the actions that were running when the process died.
 	InFlight []InFlight `json:"in_flight,omitempty"`
+	// Done are the resources that a run whose process died had recorded, with
+	// the EntryHash of each, "" = removed; Moved says that it had made the moves
+	// of its plan. Who resumes the plan does not do them again.
+	Done  map[string]string `json:"done,omitempty"`
+	Moved bool              `json:"moved,omitempty"`
 }
 
 // Status is how a run ended.
 type Status string
 
-// The statuses. A run whose process died is Interrupted.
+// The statuses. A run that was interrupted ended by itself; one whose process
+// died did not, and its plan can be resumed.
 const (
 	StatusOK          Status = "ok"
 	StatusError       Status = "error"
 	StatusInterrupted Status = "interrupted"
+	StatusDied        Status = "died"
 )
 
 // MaxApplied is how many runs a state file remembers.
@@ -124,14 +136,32 @@ func (d *Duration) UnmarshalText(text []byte) error {
 }
 
 // WasApplied says whether a plan was applied to this state already, in whole
-// or in part.
+// or in part, and how that ended the last time.
 func (s Snapshot) WasApplied(plan string) (Applied, bool) {
-	for _, a := range s.Applied {
+	for _, a := range slices.Backward(s.Applied) {
 		if a.Plan == plan {
 			return a, true
 		}
 	}
 	return Applied{}, false
+}
+
+// Died gives the run of a plan that was cut short by the death of its process,
+// with all that this run and those that it resumed had recorded. false = the
+// plan was not applied, or its run ended by itself.
+func (s Snapshot) Died(plan string) (Applied, bool) {
+	last, was := s.WasApplied(plan)
+	if !was || last.Status != StatusDied {
+		return Applied{}, false
+	}
+	last.Done = map[string]string{}
+	for _, a := range s.Applied {
+		if a.Plan == plan {
+			maps.Copy(last.Done, a.Done)
+			last.Moved = last.Moved || a.Moved
+		}
+	}
+	return last, true
 }
 
 // Masked gives a copy that may be shown: sensitive values are replaced.
@@ -179,6 +209,9 @@ func (s Snapshot) clone() Snapshot {
 	}
 	if s.Outputs == nil {
 		s.Outputs = map[string]Output{}
+	}
+	if s.Unsettled = maps.Clone(s.Unsettled); s.Unsettled == nil {
+		s.Unsettled = map[string]Unsettled{}
 	}
 	s.Applied = append([]Applied(nil), s.Applied...)
 	return s

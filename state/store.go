@@ -100,6 +100,7 @@ type Store struct {
 	lock     *durable.Lock
 	snapshot Snapshot
 	recovery *Recovery
+	command  string   // what the user runs
 	journal  *Journal // the one that is open
 }
 
@@ -118,7 +119,7 @@ func open(ctx context.Context, path string, o Options, f files) (*Store, error) 
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{paths: p, files: f, lock: lock}
+	s := &Store{paths: p, files: f, lock: lock, command: o.Command}
 	err = s.recover()
 	if err == nil {
 		err = p.keys.Ready() // rather now than when something was done

@@ -118,13 +118,16 @@ func (s *session) runApply(c *cli.Context, destroy bool, t *task) (err error) {
 	if err := s.open(c.Context, c); err != nil {
 		return err
 	}
-	if err := s.awaitAdrift(c.Context, store.Snapshot()); err != nil {
-		return err
-	}
 	if saved {
 		for _, step := range t.plan.Resources {
 			s.vault.add(plan.Secrets(step.Config, step.Sensitive))
 		}
+	}
+	if err := s.adopt(c.Context, store); err != nil {
+		return err
+	}
+	if saved {
+		s.tellResumed(t.plan, store.Snapshot())
 		// The plan has pinned more than a lock file does.
 		t.client = s.client(store.Snapshot(), t.plan.Images, newSupply(s.runtime, t.manifest, nil))
 		if err := s.imagesHere(c.Context, t.plan); err != nil {

@@ -80,13 +80,14 @@ func runPlan(c *cli.Context, e Env) error {
 	if err := s.open(c.Context, c); err != nil {
 		return err
 	}
-	if err := s.warnAdrift(c.Context, held.Snapshot); err != nil {
+	if err := s.warnUnsettled(c.Context, held.Snapshot); err != nil {
 		return err
 	}
 	p, _, err := s.build(c, m, held.Snapshot)
 	if err != nil {
 		return err
 	}
+	s.unclaimed(held.Snapshot, func(addr string) bool { return p.Resources[addr] != nil })
 	if err := s.planOrWhy(c, p, m, held.Snapshot); err != nil {
 		return err
 	}

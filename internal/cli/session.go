@@ -137,7 +137,7 @@ func (s *session) statePathAround(c *cli.Context) string {
 // wait for whoever has it.
 func (s *session) stateOptions(c *cli.Context, command string) state.Options {
 	return state.Options{Command: "deployster " + command, Keys: s.keys, Wait: c.Duration("lock-timeout"), Waiting: func(who string) {
-		s.err.printf("The state is in use by %s. Waiting for at most %s.\n", who, c.Duration("lock-timeout"))
+		s.note("The state is in use by %s. Waiting for at most %s.", who, c.Duration("lock-timeout"))
 	}}
 }
 
@@ -252,6 +252,17 @@ func (s *session) client(prior state.Snapshot, pins map[string]string, y *supply
 	for _, entry := range prior.Resources {
 		s.vault.add(plan.EntrySecrets(entry))
 	}
+	s.startWatching()
+	records := s.env.account.record(s.dir, s.keys)
+	return typeclient.New(typeclient.Options{Runner: s.pool, Version: Version, Verbose: s.verbose,
+		Workspace: s.dir, Pins: pins, Obtain: y.use, Log: s.watch.line, Record: records.Add, Inits: newInitCache(s.dir)})
+}
+
+// startWatching makes those who are told what images print, once.
+func (s *session) startWatching() {
+	if s.watch != nil {
+		return
+	}
 	s.watch = watchers{told{s.env.account.stream}, &s.took}
 	switch {
 	case s.env.account.json:
@@ -261,9 +272,6 @@ func (s *session) client(prior state.Snapshot, pins map[string]string, y *supply
 		s.beat = startHeartbeat(heartbeatEvery, func(line string) { s.err.printf("%s\n", s.err.style.dim(line)) })
 		s.watch = append(s.watch, s.beat, s.progress())
 	}
-	records := s.env.account.record(s.dir, s.keys)
-	return typeclient.New(typeclient.Options{Runner: s.pool, Version: Version, Verbose: s.verbose,
-		Workspace: s.dir, Pins: pins, Obtain: y.use, Log: s.watch.line, Record: records.Add, Inits: newInitCache(s.dir)})
 }
 
 // close ends what was opened.

@@ -183,7 +183,7 @@ func (a *arena) faults(o outcome) (faults []string, inFlight []string) {
 			say("duplicate: %s", e.Key)
 		}
 		seen[e.Key] = true
-		run, _, _ := strings.Cut(e.Key, "/")
+		run := strings.Split(e.Key+"//", "/")[1] // after the lineage
 		if !strings.Contains(string(file), `"plan": "`+run) && !strings.Contains(string(journal), e.Key) {
 			say("lost: %s took effect and is not on record", e.Key)
 		}

@@ -122,6 +122,20 @@ func (t *tracer) Resolve(ctx context.Context, ref string) (invoke.Image, error) 
 
 // Run implements invoke.Runner.
 func (t *tracer) Run(ctx context.Context, s invoke.Spec) (invoke.Result, error) {
+	ended := s.Ended
+	s.Ended = nil // told when the faults are in
+	result, err := t.observe(ctx, s)
+	var unknown *invoke.UnknownError
+	if ended == nil || errors.Is(err, errDead) || errors.As(err, &unknown) {
+		return result, err
+	}
+	if failed := ended(result, err); failed != nil {
+		return result, failed
+	}
+	return result, err
+}
+
+func (t *tracer) observe(ctx context.Context, s invoke.Spec) (invoke.Result, error) {
 	var in struct {
 		histories.Input
 		StaleState json.RawMessage `json:"staleState"`

@@ -61,6 +61,18 @@ type Spec struct {
 	// same meaning: it is given the Args and the Stdin. nil = none can.
 	Worker *Worker
 
+	// ID tells an action from all others, of any project; see Adopter. What is
+	// "" cannot be adopted, and its traces go with its client.
+	ID string
+
+	// Ended is told how the program ended, as soon as that is known for sure
+	// and before anything that proves it is removed: when it has made that
+	// durable, the end of an action is always on record or can be found out by
+	// Adopt. Its error is Run's, and leaves the proof for Adopt. It is not
+	// called when the error is an *UnknownError or nothing was begun. nil =
+	// nobody wants to know.
+	Ended func(Result, error) error `json:"-"`
+
 	Timeout time.Duration // 0 = none
 	Grace   time.Duration // between SIGTERM and SIGKILL; 0 = DefaultGrace
 

@@ -2,6 +2,7 @@ package typeclient
 
 import (
 	"bytes"
+	"io"
 	"unicode/utf8"
 
 	"deployster/internal/diag"
@@ -68,4 +69,11 @@ func wholeRunes(b []byte) []byte {
 		}
 	}
 	return b
+}
+
+// Lines gives a writer that makes lines, safe to show, of what a step of a
+// resource prints, and what ends the last one.
+func Lines(address, step string, stream Stream, log func(Line)) (w io.Writer, flush func()) {
+	l := &lineWriter{emit: func(text string) { log(Line{Address: address, Step: step, Stream: stream, Text: text}) }}
+	return l, l.flush
 }

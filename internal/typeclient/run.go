@@ -13,6 +13,8 @@ import (
 
 // call is one invocation of a resource's image.
 type call struct {
+	id       string // of an action
+	told     func(invoke.Result, error) error
 	target   Target
 	step     string
 	kind     invoke.Kind
@@ -76,6 +78,7 @@ func (c *Client) run(ctx context.Context, k call) (invoke.Result, error) {
 		Mounts:     k.mounts,
 		Settings:   k.settings,
 		Worker:     k.worker,
+		ID:         k.id,
 		Timeout:    k.timeout,
 		KeepLog:    k.settings.KeepLog,
 	}
@@ -84,13 +87,14 @@ func (c *Client) run(ctx context.Context, k call) (invoke.Result, error) {
 			spec.MaxStdout = MaxAnswer
 		}
 	}
+	if k.told != nil {
+		spec.Ended = func(r invoke.Result, err error) error { return k.told(r, ended(k, r, err)) }
+	}
 	var flush []func()
 	if c.o.Log != nil {
 		watch := func(s Stream) io.Writer {
-			w := &lineWriter{emit: func(text string) {
-				c.o.Log(Line{Address: k.target.Address, Step: k.step, Stream: s, Text: text})
-			}}
-			flush = append(flush, w.flush)
+			w, end := Lines(k.target.Address, k.step, s, c.o.Log)
+			flush = append(flush, end)
 			return w
 		}
 		spec.Stderr = watch(Stderr)

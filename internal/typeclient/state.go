@@ -96,9 +96,16 @@ func pause(ctx context.Context, d time.Duration) error {
 }
 
 // Act runs an action once. The error is nil only when it ended with exit code
-// zero; an *ExitError carries the code and the last lines.
+// zero; an *ExitError carries the code and the last lines. Its idempotency key
+// is the ID by which it can be adopted.
 func (c *Client) Act(ctx context.Context, t Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput) (invoke.Result, error) {
-	k := call{target: t, step: a.Name, kind: invoke.Action, command: a.Command, mounts: t.Mounts, settings: t.Settings, timeout: t.ActionTimeout}
+	return c.ActTelling(ctx, t, ty, a, in, nil)
+}
+
+// ActTelling is Act that tells how the action ended, as Act gives it, while that
+// can still be found out by others; see invoke.Spec.Ended.
+func (c *Client) ActTelling(ctx context.Context, t Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput, told func(invoke.Result, error) error) (invoke.Result, error) {
+	k := call{id: in.IdempotencyKey, told: told, target: t, step: a.Name, kind: invoke.Action, command: a.Command, mounts: t.Mounts, settings: t.Settings, timeout: t.ActionTimeout}
 	in.InitInput = c.initInput(t)
 	if in.Intent == "" {
 		in.Intent = protocol.Present

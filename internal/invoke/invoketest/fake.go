@@ -104,7 +104,13 @@ func (f *Fake) Run(ctx context.Context, s invoke.Spec) (invoke.Result, error) {
 	}
 	f.calls = append(f.calls, s)
 	f.mu.Unlock()
-	return newRun(s).run(ctx, p)
+	res, err := newRun(s).run(ctx, p)
+	if s.Ended != nil {
+		if ended := s.Ended(res, err); ended != nil {
+			return res, ended
+		}
+	}
+	return res, err
 }
 
 func cancelled(ctx context.Context, s invoke.Spec) error {

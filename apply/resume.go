@@ -1,0 +1,79 @@
+package apply
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"deployster/plan"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// key is the idempotency key of an action: the same when this action of this
+// plan is tried again, and no other action's, of any project. What comes after
+// the action tells it from others of its name, and stays when those before it
+// are done: so it is counted from the end.
+func (r *run) key(addr string, a protocol.Action, at place) string {
+	which := 0
+	for _, b := range at.after {
+		if b.Name == a.Name {
+			which++
+		}
+	}
+	key := fmt.Sprintf("%s/%s/%s/%s/%d", r.prior.Lineage, r.plan.ID, addr, a.Name, which)
+	switch {
+	case at.late:
+		return key + "/late" // it may be the second time
+	case at.first:
+		return key + "/first"
+	}
+	return key
+}
+
+// pinned says whether what is recorded of a resource is what the plan was made
+// with, or what a run of the plan that died has made of it.
+func pinned(s state.Snapshot, addr, pin string, died state.Applied) bool {
+	if plan.EntryPin(s, addr) == pin {
+		return true
+	}
+	if hash, done := died.Done[addr]; done && plan.EntryPin(s, addr) == hash {
+		return true
+	}
+	entry, known := s.Resources[addr]
+	if known && entry.Touched && died.Plan != "" {
+		// It had begun with it.
+		entry.Touched = false
+		return state.EntryHash(entry) == pin
+	}
+	return false
+}
+
+// resumes says whether an answer of a resource that was begun by a run which
+// died leaves just the rest of the actions that were shown.
+func (r *run) resumes(step *plan.Step, addr string, answer protocol.Answer) bool {
+	u, begun := r.prior.Unsettled[addr]
+	n := len(step.Actions) - len(answer.Actions)
+	return begun && u.Plan == r.plan.ID && n > 0 && sameActions(step.Actions[n:], answer.Actions)
+}
+
+// completed says whether a run of this plan that died has recorded a resource:
+// its actions are not run again.
+func (r *run) completed(addr string) bool {
+	hash, done := r.died.Done[addr]
+	return done && plan.EntryPin(r.prior, addr) == hash
+}
+
+// changedSince refuses a resource that a run which died had finished, and which is not
+// so any more.
+func (o *outcome) changedSince() {
+	o.report.NotAttempted = o.report.Planned
+	o.fail(failedState, stale("it was done by the run that died, and was changed since", whatNow))
+}
+
+// Resumed says what a run of the plan that died has left: the addresses that are
+// done, sorted, and whether there was such a run.
+func Resumed(p *plan.Plan, s state.Snapshot) (done []string, resumed bool) {
+	died, resumed := s.Died(p.ID)
+	return slices.Sorted(maps.Keys(died.Done)), resumed
+}

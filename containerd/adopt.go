@@ -1,0 +1,154 @@
+package containerd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/containerd/containerd/v2/core/containers"
+	"github.com/containerd/errdefs"
+
+	"deployster/internal/invoke"
+)
+
+// adoptEvery is how often is looked whether an action has ended meanwhile.
+const adoptEvery = 100 * time.Millisecond
+
+// outcomes is where this Runtime, and whoever sweeps after others, keeps how
+// actions ended. That of a daemon's goes with the machine's next start, as what
+// it would be told from does.
+func (r *Runtime) outcomes() outcomes {
+	if r.embedded {
+		return r.server.outcomes()
+	}
+	return outcomes(filepath.Join(r.runtimeDir, "outcomes"))
+}
+
+// Adopt implements invoke.Adopter.
+func (r *Runtime) Adopt(ctx context.Context, id string, w invoke.Watch) (invoke.Outcome, error) {
+	action := actionName(id)
+	var following *follower
+	var troubled time.Time // since when looking after it fails
+	defer func() { following.stop() }()
+	for {
+		if out, there, err := r.outcomes().load(action); there || err != nil {
+			if following == nil {
+				hand(out, w)
+			}
+			return out, r.failure("Reading how an action ended", err)
+		}
+		c, found, err := r.find(ctx, action)
+		gone := false
+		switch {
+		case err == nil && !found:
+			if _, there, _ := r.outcomes().load(action); there {
+				continue // collected since it was looked for
+			}
+			return invoke.Outcome{Fate: invoke.Unknown, Why: "there is no trace of it in this containerd"}, nil
+		case err == nil:
+			gone, err = r.collectIfDead(ctx, c)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return invoke.Outcome{}, context.Cause(ctx)
+		case errdefs.IsUnavailable(err):
+			if err := r.revive(ctx); err != nil {
+				return invoke.Outcome{}, err
+			}
+		case err != nil && troubled.IsZero():
+			troubled = time.Now() // a shim that was lost is being removed, or the program was started just now
+		case err != nil && time.Since(troubled) > cleanupLimit:
+			return invoke.Outcome{}, r.failure("Looking after "+c.Labels[labelName], err)
+		case err == nil:
+			troubled = time.Time{}
+		}
+		switch {
+		case gone:
+			continue
+		case following == nil:
+			if following = follow(r.sweeper().stdio(c), w); w.Running != nil {
+				w.Running()
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return invoke.Outcome{}, context.Cause(ctx)
+		case <-time.After(adoptEvery):
+		}
+	}
+}
+
+// hand gives what an action has printed that has ended, to who watches.
+func hand(out invoke.Outcome, w invoke.Watch) {
+	if w.Stdout != nil {
+		_, _ = w.Stdout.Write(out.Stdout) // a watcher that fails gets nothing
+	}
+	if w.Stderr != nil {
+		_, _ = w.Stderr.Write(out.Stderr)
+	}
+}
+
+// Running says whether an action still runs, or may run.
+func (r *Runtime) Running(ctx context.Context, id string) (bool, error) {
+	c, found, err := r.find(ctx, actionName(id))
+	if err != nil || !found {
+		return false, r.failure("Looking for an action that still runs", err)
+	}
+	_, ended := r.sweeper().ended(r.ctx(ctx), c)
+	return !ended, nil
+}
+
+// Discard implements invoke.Adopter.
+func (r *Runtime) Discard(_ context.Context, id string) error {
+	return r.outcomes().remove(actionName(id))
+}
+
+// find gives the container of an action.
+func (r *Runtime) find(ctx context.Context, action string) (c containers.Container, found bool, err error) {
+	list, err := r.client.ContainerService().List(r.ctx(ctx), fmt.Sprintf("labels.%q==%s", labelAction, action))
+	if err != nil || len(list) == 0 {
+		return c, false, err
+	}
+	return list[0], true, nil
+}
+
+// collectIfDead collects an action unless its client, whoever that is, lives.
+func (r *Runtime) collectIfDead(ctx context.Context, c containers.Container) (gone bool, err error) {
+	dir, id := filepath.Split(c.Labels[labelClient])
+	if alive(filepath.Dir(filepath.Clean(dir)), id) {
+		return false, nil
+	}
+	return r.sweeper().collect(r.ctx(ctx), c)
+}
+
+// follower hands on what an adopted action prints.
+type follower struct{ outputs []*output }
+
+// follow begins with what is there already. Files that cannot be read are not
+// followed.
+func follow(dir string, w invoke.Watch) *follower {
+	f := &follower{}
+	for name, watch := range map[string]io.Writer{stdoutFile: w.Stdout, stderrFile: w.Stderr} {
+		if watch == nil {
+			continue
+		}
+		if file, err := os.Open(filepath.Join(dir, name)); err == nil {
+			f.outputs = append(f.outputs, newFollowed(file, watch))
+		}
+	}
+	return f
+}
+
+// stop ends it when everything is handed on.
+func (f *follower) stop() {
+	if f == nil {
+		return
+	}
+	for _, o := range f.outputs {
+		o.finish()
+		_ = o.file.Close() // it was only read
+	}
+}

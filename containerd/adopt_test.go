@@ -1,0 +1,351 @@
+package containerd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"deployster/internal/diag"
+	"deployster/internal/invoke"
+)
+
+// lost starts an action in another process and kills that. The action ends when
+// there is something in the file that is given, with the code 9.
+func lost(t *testing.T, o Options, dgst, id string) (mark string) {
+	t.Helper()
+	mark = filepath.Join(t.TempDir(), "mark")
+	if err := os.WriteFile(mark, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := startClient(t, o, invoke.Spec{Name: "a/make", ID: id, Kind: invoke.Action, Digest: dgst, Entrypoint: "/bin/sh",
+		Mounts: []invoke.Mount{{Source: mark, Target: "/mark"}},
+		Args:   []string{"-c", "echo begins; while ! [ -s /mark ]; do sleep 0.05; done; echo ends >&2; exit 9"}})
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait() // it was killed
+	return mark
+}
+
+// end lets it end.
+func end(t *testing.T, mark string) {
+	t.Helper()
+	if err := os.WriteFile(mark, []byte("go"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// adopted checks what an adoption gives, and that the next one gives the same
+// until it is discarded.
+func adopted(t *testing.T, r *Runtime, id string, w invoke.Watch) {
+	t.Helper()
+	for range 2 {
+		out, err := r.Adopt(context.Background(), id, w)
+		if err != nil || out.Fate != invoke.Exited || out.ExitCode != 9 || string(out.Stdout) != "begins\n" || string(out.Stderr) != "ends\n" {
+			t.Fatalf("adopted: %+v, %v", out, err)
+		}
+		if ago := time.Since(out.Ended); ago < 0 || ago > time.Minute {
+			t.Errorf("it ended %s ago", ago)
+		}
+		w = invoke.Watch{}
+	}
+	if err := errors.Join(r.Discard(context.Background(), id), r.Discard(context.Background(), id)); err != nil {
+		t.Error(err)
+	}
+	if out, err := r.Adopt(context.Background(), id, w); err != nil || out.Fate != invoke.Unknown || out.Why == "" {
+		t.Errorf("after it was discarded: %+v, %v", out, err)
+	}
+}
+
+// modes runs a test with the embedded containerd and with a daemon; kill ends
+// the server, and restart starts it anew when nobody else does.
+func modes(t *testing.T, test func(t *testing.T, o Options, kill, restart func())) {
+	t.Parallel()
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		o := embedded(t)
+		test(t, o, func() {
+			pid := serverPid(o)
+			if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+				t.Error(err)
+			}
+			eventually(t, 20*time.Second, "the server is gone", func() bool { return !processLives(pid) })
+		}, func() {})
+	})
+	t.Run("daemon", func(t *testing.T) {
+		t.Parallel()
+		o, kill, restart := mortalDaemon(t)
+		o.Warn = func(d *diag.Diagnostic) {
+			if !strings.Contains(d.Summary, "lost") && !strings.Contains(d.Summary, "old runc") {
+				t.Errorf("unexpected warning: %v", d)
+			}
+		}
+		test(t, o, kill, restart)
+	})
+}
+
+// An action whose client was killed is adopted: while it runs, and when it has
+// ended meanwhile.
+func TestAdopt(t *testing.T) {
+	modes(t, func(t *testing.T, o Options, _, _ func()) {
+		r := open(t, o)
+		dgst := packProbe(t, r)
+		mark := lost(t, o, dgst, "id/1")
+		if runs, err := r.Running(context.Background(), "id/1"); err != nil || !runs {
+			t.Errorf("it does not run: %v", err)
+		}
+		// Who waits may go away, and nothing comes of it.
+		ctx, cancel := context.WithCancelCause(context.Background())
+		gone := errors.New("gone away")
+		if _, err := r.Adopt(ctx, "id/1", invoke.Watch{Running: func() { cancel(gone) }}); !errors.Is(err, gone) {
+			t.Errorf("interrupted: %v", err)
+		}
+		var stdout, stderr bytes.Buffer
+		adopted(t, r, "id/1", invoke.Watch{Running: func() { end(t, mark) }, Stdout: &stdout, Stderr: &stderr})
+		if stdout.String() != "begins\n" || stderr.String() != "ends\n" {
+			t.Errorf("seen: %q, %q", stdout.String(), stderr.String())
+		}
+		// One that ended while nobody looked.
+		end(t, lost(t, o, dgst, "id/2"))
+		eventually(t, 20*time.Second, "it has ended", func() bool {
+			runs, err := r.Running(context.Background(), "id/2")
+			return err == nil && !runs
+		})
+		stdout.Reset()
+		adopted(t, r, "id/2", invoke.Watch{Running: func() { t.Error("it runs") }, Stdout: &stdout})
+		if stdout.String() != "begins\n" {
+			t.Errorf("seen: %q", stdout.String())
+		}
+		swept(t, r)
+	})
+}
+
+// swept checks that in the end nothing is left.
+func swept(t *testing.T, r *Runtime) {
+	t.Helper()
+	eventually(t, 20*time.Second, "dead clients are swept", func() bool {
+		if !r.embedded {
+			if err := r.sweeper().sweep(context.Background(), true); err != nil {
+				t.Error(err)
+			}
+		}
+		return len(clients(r.runtimeDir)) == 1
+	})
+	nothingLeft(t, r)
+	noFiles(t, string(r.outcomes()))
+}
+
+// The server is killed too, and the action ends before there is another one.
+func TestAdoptWithoutServer(t *testing.T) {
+	modes(t, func(t *testing.T, o Options, kill, restart func()) {
+		r := open(t, o)
+		dgst := packProbe(t, r)
+		mark := lost(t, o, dgst, "id")
+		kill()
+		end(t, mark)
+		eventually(t, 20*time.Second, "it has ended", func() bool { return len(processesWith("while ! [ -s /mark ]")) == 0 })
+		restart()
+		adopted(t, r, "id", invoke.Watch{})
+		swept(t, r)
+	})
+}
+
+// Of an action whose shim was killed nobody knows how it ended. That it was
+// killed along with it is no exit code.
+func TestShimIsLost(t *testing.T) {
+	modes(t, func(t *testing.T, o Options, _, _ func()) {
+		r := open(t, o)
+		dgst := packProbe(t, r)
+		lost(t, o, dgst, "id")
+		killShim(t, r, "id")
+		out, err := r.Adopt(context.Background(), "id", invoke.Watch{})
+		if err != nil || out.Fate != invoke.Unknown || !strings.Contains(out.Why, "was lost") || string(out.Stdout) != "begins\n" {
+			t.Errorf("adopted: %+v, %v", out, err)
+		}
+		if err := r.Discard(context.Background(), "id"); err != nil {
+			t.Error(err)
+		}
+		// The same while its client lives.
+		var once sync.Once
+		told := false
+		res, err := r.Run(context.Background(), invoke.Spec{Name: "x", ID: "mine", Kind: invoke.Action, Digest: dgst, Args: []string{"ignore"},
+			Ended:  func(invoke.Result, error) error { told = true; return nil },
+			Stdout: writerFunc(func(p []byte) (int, error) { once.Do(func() { killShim(t, r, "mine") }); return len(p), nil })})
+		var unknown *invoke.UnknownError
+		if !errors.As(err, &unknown) || told {
+			t.Errorf("%+v, %v; told: %v", res, err, told)
+		}
+	})
+}
+
+// killShim kills the process that looks after an action.
+func killShim(t *testing.T, r *Runtime, id string) {
+	t.Helper()
+	c, found, err := r.find(context.Background(), actionName(id))
+	if err != nil || !found {
+		t.Fatalf("no container of %s: %v", id, err)
+	}
+	out, err := exec.Command("pgrep", "-f", "containerd-shim.* -id "+c.ID+"( |$)").Output()
+	var pid int
+	if _, serr := fmt.Sscan(string(out), &pid); err != nil || serr != nil {
+		t.Fatalf("no shim of %s: %v", c.ID, err)
+	}
+	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+		t.Error(err)
+	}
+}
+
+// An action that was never started is not taken for one that ended, nor for an
+// unknown one; one from before the machine's start is unknown.
+func TestNotBegun(t *testing.T) {
+	t.Parallel()
+	o := embedded(t)
+	next := open(t, o)
+	dgst := packProbe(t, next)
+	r, err := Open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := []struct {
+		name string
+		do   func(u *run)
+		fate invoke.Fate
+	}{
+		{"container", func(u *run) {}, invoke.NotBegun},
+		{"task", func(u *run) {
+			rootfs, err := r.client.SnapshotService(r.snapshotter).Mounts(r.ctx(context.Background()), u.id)
+			if err == nil {
+				err = u.createTask(r.ctx(context.Background()), rootfs)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}, invoke.NotBegun},
+		{"asked", func(u *run) {
+			if err := u.io.begin(); err != nil {
+				t.Fatal(err)
+			}
+		}, invoke.Unknown},
+		{"machine", func(u *run) {
+			if err := u.io.remove(); err != nil {
+				t.Fatal(err)
+			}
+		}, invoke.Unknown},
+	}
+	ctx := r.ctx(context.Background())
+	for _, c := range cases {
+		p, err := r.prepareFor(ctx, invoke.Spec{Digest: dgst})
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := &run{r: r, s: invoke.Spec{Name: c.name, ID: c.name, Kind: invoke.Action, Digest: dgst}, image: p, id: r.newContainerID()}
+		if u.box, err = r.sandbox(u.id, u.image, u.s); err == nil {
+			u.io, err = r.newStdio(u.id, u.s)
+		}
+		if err == nil {
+			_, err = u.create(ctx)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.do(u)
+		u.io.close()
+		u.box.close()
+	}
+	r.left.Store(true) // as if it had died
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		out, err := next.Adopt(ctx, c.name, invoke.Watch{})
+		if err != nil || out.Fate != c.fate || (out.Fate == invoke.Unknown) != (out.Why != "") {
+			t.Errorf("%s: %+v, %v", c.name, out, err)
+		}
+		if err := next.Discard(ctx, c.name); err != nil {
+			t.Error(err)
+		}
+	}
+	swept(t, next)
+}
+
+// How an action ended is told while it can still be found out: when it cannot
+// be taken down, another may adopt it.
+func TestEndedIsToldFirst(t *testing.T) {
+	t.Parallel()
+	o := embedded(t)
+	r := open(t, o)
+	dgst := packProbe(t, r)
+	full := errors.New("disk full")
+	first, err := Open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := first.Run(context.Background(), invoke.Spec{Name: "x", ID: "id", Kind: invoke.Action, Digest: dgst, Args: []string{"exit", "9"},
+		Ended: func(res invoke.Result, err error) error {
+			if res.ExitCode != 9 || err != nil {
+				t.Errorf("told: %+v, %v", res, err)
+			}
+			return full
+		}})
+	if !errors.Is(err, full) || res.ExitCode != 9 {
+		t.Errorf("got %+v, %v", res, err)
+	}
+	if err := first.Close(); err != nil {
+		t.Error(err)
+	}
+	if out, err := r.Adopt(context.Background(), "id", invoke.Watch{}); err != nil || out.Fate != invoke.Exited || out.ExitCode != 9 {
+		t.Errorf("adopted: %+v, %v", out, err)
+	}
+	if err := r.Discard(context.Background(), "id"); err != nil {
+		t.Error(err)
+	}
+	swept(t, r)
+}
+
+// What nobody comes for is kept for a while, and not for ever.
+func TestOutcomesArePruned(t *testing.T) {
+	t.Parallel()
+	o := outcomes(filepath.Join(t.TempDir(), "outcomes"))
+	if err := o.prune(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range outcomeMost + 3 {
+		if err := os.MkdirAll(string(o), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(o.path(fmt.Sprint(i)), []byte(`{"fate":"exited","code":3}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Now().Add(-time.Duration(i) * time.Minute)
+		if i == 1 {
+			at = time.Now().Add(-outcomeAge - time.Hour)
+		}
+		if err := os.Chtimes(o.path(fmt.Sprint(i)), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := o.prune(); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range map[int]bool{0: true, 1: false, 2: true, outcomeMost - 1: true, outcomeMost + 1: false, outcomeMost + 2: false} {
+		if _, there, err := o.load(fmt.Sprint(i)); there != want || err != nil {
+			t.Errorf("%d is there: %v, %v", i, there, err)
+		}
+	}
+	if err := os.WriteFile(o.path("bad"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := o.load("bad"); err == nil {
+		t.Error("a damaged outcome was read")
+	}
+}

@@ -1,0 +1,74 @@
+package containerd
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
+)
+
+// reconnectLimit is how long a daemon that was lost may take to come back, as
+// it does when it is updated: the containers live on meanwhile.
+const reconnectLimit = 10 * time.Second
+
+// revive brings back a server that was lost: the embedded one is started anew,
+// and takes over what runs; a daemon is given the time that an update takes.
+func (r *Runtime) revive(ctx context.Context) error {
+	if err := r.comeBack(ctx); err != nil {
+		return err
+	}
+	return r.reconnect(ctx)
+}
+
+// relaunch starts the embedded server, if it does not run.
+func (r *Runtime) relaunch(ctx context.Context) error {
+	if !r.held.there() {
+		return errors.New("the server has removed everything of this client")
+	}
+	gate, err := lockGate(ctx, r.server.runtimeDir)
+	if err != nil {
+		return err
+	}
+	defer gate.Close()
+	if listening(r.server.socket()) {
+		return nil
+	}
+	return launch(ctx, r.server)
+}
+
+// awaitDaemon waits until a daemon listens again.
+func (r *Runtime) awaitDaemon(ctx context.Context) error {
+	for end := time.Now().Add(reconnectLimit); !listening(r.socket); {
+		if time.Now().After(end) {
+			return errNoDaemon(r.socket, unix.ECONNREFUSED)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// reconnect makes the client see that its server is back, which it would only
+// look for after a pause.
+func (r *Runtime) reconnect(ctx context.Context) error {
+	conn, ok := r.client.Conn().(*grpc.ClientConn)
+	if !ok || conn == nil {
+		return nil // it speaks to something else
+	}
+	ctx, cancel := context.WithTimeout(ctx, reconnectLimit)
+	defer cancel()
+	conn.ResetConnectBackoff()
+	for state := conn.GetState(); state != connectivity.Ready; state = conn.GetState() {
+		conn.Connect()
+		if !conn.WaitForStateChange(ctx, state) {
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"deployster/apply"
+	"deployster/internal/diag"
+	"deployster/internal/invoke"
+	"deployster/internal/typeclient"
+	"deployster/plan"
+	"deployster/state"
+)
+
+// adopt finds out how the actions ended of which that is not known, because the
+// command that had started them died or was interrupted: it waits for those that
+// still run. What it finds out is recorded; what it cannot find out is told, and
+// asked of reality, by the state action.
+func (s *session) adopt(ctx context.Context, store *state.Store) error {
+	snapshot := store.Snapshot()
+	if len(snapshot.Unknown()) == 0 {
+		return nil
+	}
+	s.startWatching()
+	for _, entry := range snapshot.Resources {
+		s.vault.add(plan.EntrySecrets(entry)) // what they print may hold them
+	}
+	for _, addr := range snapshot.Unknown() {
+		u := snapshot.Unsettled[addr]
+		for _, a := range u.Open() {
+			out, err := s.follow(ctx, addr, u, a)
+			switch {
+			case ctx.Err() != nil:
+				s.note("%s/%s is left alone, and goes on. The next apply waits for it again.", addr, diag.Visible(a.Action))
+				return context.Cause(ctx)
+			case err != nil:
+				return diag.Errorf("Cannot find out how an action ended", "%s of %s, started by %s: %s", a.Action, addr, u.By, err)
+			case out.Fate == invoke.Unknown:
+				s.warnUnknown(addr, u, a, out.Why)
+				continue
+			}
+			if err := s.settle(store, addr, a, out); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// follow adopts one action, and shows what it prints, as an apply does.
+func (s *session) follow(ctx context.Context, addr string, u state.Unsettled, a state.Attempt) (invoke.Outcome, error) {
+	name := addr + "/" + a.Action
+	stdout, endStdout := typeclient.Lines(addr, a.Action, typeclient.Stdout, s.watch.line)
+	stderr, endStderr := typeclient.Lines(addr, a.Action, typeclient.Stderr, s.watch.line)
+	out, err := s.runtime.Adopt(ctx, a.Key, invoke.Watch{Stdout: stdout, Stderr: stderr, Running: func() {
+		s.note("%s still runs. %s started it at %s. Waiting for its end.", diag.Visible(name), diag.Visible(u.By.String()), a.Started.Local().Format(time.TimeOnly))
+	}})
+	endStdout()
+	endStderr()
+	return out, err
+}
+
+// settle records how an action ended, and then lets go of what that was told from.
+func (s *session) settle(store *state.Store, addr string, a state.Attempt, out invoke.Outcome) error {
+	var exit *int
+	if out.Fate == invoke.Exited {
+		exit = &out.ExitCode
+	}
+	if err := store.Settle(addr, a.Key, exit); err != nil {
+		return err
+	}
+	switch {
+	case exit == nil:
+		s.note("%s/%s had not begun.", addr, diag.Visible(a.Action))
+	case out.ExitCode == 0:
+		s.note("%s/%s ended well at %s.", addr, diag.Visible(a.Action), out.Ended.Local().Format(time.TimeOnly))
+	default:
+		s.note("%s/%s ended at %s with exit code %d.", addr, diag.Visible(a.Action), out.Ended.Local().Format(time.TimeOnly), out.ExitCode)
+	}
+	s.recordAdopted(addr, a, out)
+	if err := s.runtime.Discard(context.Background(), a.Key); err != nil {
+		s.err.diagnostic(diag.Warningf("Something was left in containerd", "How %s of %s ended is recorded, and what that was told from could not be removed: %s.", a.Action, addr, err))
+	}
+	return nil
+}
+
+// recordAdopted keeps what an adopted action has printed with the records of
+// this run. What it was given is in those of the run that had started it.
+func (s *session) recordAdopted(addr string, a state.Attempt, out invoke.Outcome) {
+	given, err := json.Marshal(map[string]any{"adopted": true, "action": a.Action, "idempotency_key": a.Key})
+	s.env.account.record(s.dir, s.keys).Add(typeclient.Invocation{Address: addr, Step: a.Action, Started: a.Started, Stdin: given, Result: out.Result, Err: err})
+}
+
+// warnUnknown says what was in flight, since when, by whom, and what comes of it.
+func (s *session) warnUnknown(addr string, u state.Unsettled, a state.Attempt, why string) {
+	host, boot := u.By.Here()
+	switch {
+	case u.By.Host != "" && !host:
+		why = "it was started on another machine, " + u.By.Host
+	case u.By.Host != "" && !boot:
+		why = "the machine was started anew since"
+	}
+	d := diag.Warningf("Nobody knows how an action ended",
+		"%s started %q of %s at %s, and did not see its end: %s. Its image is asked how things are. "+
+			"Until it answers VALID the resource counts as unknown; `deployster resolve` is for what only a person can know.",
+		u.By, a.Action, addr, a.Started.Format(time.RFC3339), why)
+	d.Address = addr
+	s.err.diagnostic(d)
+}
+
+// warnUnsettled tells a command that records nothing what is not known.
+func (s *session) warnUnsettled(ctx context.Context, prior state.Snapshot) error {
+	for _, addr := range prior.Unknown() {
+		u := prior.Unsettled[addr]
+		for _, a := range u.Open() {
+			runs, err := s.runtime.Running(ctx, a.Key)
+			if err != nil {
+				return err
+			}
+			if runs {
+				d := diag.Warningf("An action still runs",
+					"%q was started by %s at %s, and has not ended. What is planned now may not fit when it has. `deployster apply` waits for it.", a.Action, u.By, a.Started.Format(time.RFC3339))
+				d.Address = addr
+				s.err.diagnostic(d)
+				continue
+			}
+			s.warnUnknown(addr, u, a, "the next apply looks whether that can be found out")
+		}
+	}
+	return nil
+}
+
+// unclaimed warns of resources that were acted upon and that neither the
+// manifest nor the state file knows: they may be there, and nobody would ever
+// remove them.
+func (s *session) unclaimed(prior state.Snapshot, planned func(addr string) bool) {
+	for addr, u := range prior.Unsettled {
+		if _, recorded := prior.Resources[addr]; recorded || planned(addr) {
+			continue
+		}
+		d := diag.Warningf("Something may be there that nothing knows",
+			"%s acted upon it (%s), it was never seen to be VALID, and its block is gone. See for yourself whether it is there. "+
+				"When it is not, or not any more: `deployster resolve -as=gone '%s'`. Or put its block back.", u.By, actionNames(u.Actions), addr)
+		d.Address = addr
+		s.err.diagnostic(d)
+	}
+}
+
+func actionNames(list []state.Attempt) string {
+	var names []string
+	for _, a := range list {
+		names = append(names, a.Action)
+	}
+	return visibleList(names)
+}
+
+// tellResumed says that a saved plan is gone on with, whose run died.
+func (s *session) tellResumed(p *plan.Plan, prior state.Snapshot) {
+	done, resumed := apply.Resumed(p, prior)
+	if !resumed {
+		return
+	}
+	what := "nothing of it was done yet"
+	if len(done) > 0 {
+		what = "done already: " + visibleList(done)
+	}
+	s.note("The run of this plan was cut short. Going on with it; %s.", what)
+}
+
+// errStillRuns is for what must not be done while an action runs.
+func errStillRuns(addr string, a state.Attempt) error {
+	return diag.Errorf("An action still runs",
+		"%q of %s was started at %s and has not ended. `deployster apply` waits for its end, and looks how things are then.", a.Action, addr, a.Started.Format(time.RFC3339))
+}
