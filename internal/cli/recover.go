@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"deployster/apply"
@@ -88,8 +87,7 @@ func (s *session) settle(store *state.Store, addr string, a state.Attempt, out i
 // recordAdopted keeps what an adopted action has printed with the records of
 // this run. What it was given is in those of the run that had started it.
 func (s *session) recordAdopted(addr string, a state.Attempt, out invoke.Outcome) {
-	given, err := json.Marshal(map[string]any{"adopted": true, "action": a.Action, "idempotency_key": a.Key})
-	s.env.account.record(s.dir, s.keys).Add(typeclient.Invocation{Address: addr, Step: a.Action, Started: a.Started, Stdin: given, Result: out.Result, Err: err})
+	s.env.account.record(s.dir, s.keys).Add(typeclient.Invocation{Address: addr, Step: a.Action, Started: a.Started, Result: out.Result})
 }
 
 // warnUnknown says what was in flight, since when, by whom, and what comes of it.

@@ -110,8 +110,11 @@ func (r *Recorder) Add(i typeclient.Invocation) {
 		step.Problem = r.o.Hide(i.Err.Error())
 	}
 	meta, err := json.Marshal(step)
-	files := map[string][]byte{metaName: append(meta, '\n'), Stdin: r.hideJSON(i.Stdin),
+	files := map[string][]byte{metaName: append(meta, '\n'),
 		Stdout: []byte(r.o.Hide(string(i.Result.Stdout))), Stderr: []byte(r.o.Hide(string(i.Result.Stderr)))}
+	if i.Stdin != nil { // that of an adopted action is with the run that started it
+		files[Stdin] = r.hideJSON(i.Stdin)
+	}
 	written := int64(0)
 	err = errors.Join(err, os.MkdirAll(dir, 0o700))
 	for name, content := range files {
