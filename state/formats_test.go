@@ -20,14 +20,16 @@ const changed = "the format of %s has changed. Files of today could not be read 
 
 // everyField is a state with something in every field.
 func everyField() Snapshot {
-	e := full()
+	e, exit := full(), 3
 	e.ReadOnly = true
 	e.Settings.Disk = 1
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	fill(reflect.ValueOf(&e).Elem())
 	s := Snapshot{Format: Format, Lineage: "0123456789abcdef", Serial: 7, Resources: map[string]Entry{"web[\"a\"]": e, "b": entry(`{}`)},
 		Outputs: map[string]Output{"o": {Value: json.RawMessage(`[1,2]`), Sensitive: true}},
-		Applied: []Applied{{Plan: "p0", Run: "r0", At: at, Status: StatusInterrupted, InFlight: []InFlight{{Address: "b", Action: "make", Key: "k", Started: at}}}}}
+		Applied: []Applied{{Plan: "p0", Run: "r0", At: at, Status: StatusInterrupted, InFlight: []InFlight{{Address: "b", Action: "make", Key: "k", Started: at}}}},
+		Unsettled: map[string]Unsettled{"c": {Plan: "p0", By: By{Command: "deployster apply", PID: 7, Host: "h", Boot: "b"},
+			Actions: []Attempt{{Action: "make", Key: "k", Started: at}, {Action: "polish", Key: "k2", Started: at, Exit: &exit}}}}}
 	fill(reflect.ValueOf(&s.Applied[0]).Elem())
 	fill(reflect.ValueOf(&s.Applied[0].InFlight[0]).Elem())
 	fill(reflect.ValueOf(&s).Elem())
@@ -38,7 +40,7 @@ func everyField() Snapshot {
 func everyFact() []record {
 	e, exit := entry(`{"n":1}`), 3
 	list := []record{
-		{Kind: kindBegin, Begin: &begin{Format: Format, Lineage: "0123456789abcdef", Serial: 7, Plan: "p1", Run: "r1"}},
+		{Kind: kindBegin, Begin: &begin{Format: Format, Lineage: "0123456789abcdef", Serial: 7, Plan: "p1", Run: "r1", By: By{Command: "deployster apply", PID: 7, Host: "h", Boot: "b"}}},
 		{Kind: kindStarted, Address: "c", Action: "make", Key: "k1"},
 		{Kind: kindEnded, Address: "c", Action: "make", Exit: &exit, Reason: "no room"},
 		{Kind: kindValid, Address: "c", Entry: &e},
