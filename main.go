@@ -24,7 +24,7 @@ func main() {
 	case containerd.IsServer(os.Args[0]):
 		os.Exit(containerd.RunServer(os.Args[1:]))
 	default:
-		os.Exit(run(os.Stdout))
+		os.Exit(run(output(os.Stdout)))
 	}
 }
 
@@ -34,7 +34,10 @@ func main() {
 func run(stdout io.Writer) int {
 	signal.Ignore(syscall.SIGPIPE)
 	signals := make(chan os.Signal, 3)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // nohup: who goes away wants it to go on
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	abort := make(chan struct{})

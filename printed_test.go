@@ -27,7 +27,7 @@ const printedDir = "DEPLOYSTER_TEST_PRINTED"
 func kept() io.Writer {
 	dir := os.Getenv(printedDir)
 	if dir == "" || !slices.ContainsFunc(os.Args, func(a string) bool { return a == "-json" || a == "--json" }) {
-		return os.Stdout
+		return output(os.Stdout)
 	}
 	f, err := os.CreateTemp(dir, "*.printed")
 	if err != nil {
@@ -38,7 +38,7 @@ func kept() io.Writer {
 		panic(err)
 	}
 	_, _ = f.Write(append(args, '\n'))
-	return both{os.Stdout, f}
+	return both{output(os.Stdout), f}
 }
 
 // both passes on what could be written, and only that is kept.

@@ -60,6 +60,8 @@ func Run(ctx context.Context, e Env) (code int) {
 			code = conclude(e, faulty(p))
 		}
 	}()
+	result := &delivery{w: e.Stdout}
+	e.Stdout = result
 	account, err := newAccount(e, newApp(e))
 	e.account = account
 	if account.json {
@@ -68,7 +70,7 @@ func Run(ctx context.Context, e Env) (code int) {
 	if err == nil {
 		err = execute(ctx, e)
 	}
-	return account.finish(e, conclude(e, err))
+	return account.finish(e, result.conclude(e, account.run.Command, conclude(e, err)))
 }
 
 // execute does what the command line says. A fault of this program is an error
