@@ -130,6 +130,9 @@ func (s *session) runApply(c *cli.Context, destroy bool, t *task) (err error) {
 		s.tellResumed(t.plan, store.Snapshot())
 		// The plan has pinned more than a lock file does.
 		t.client = s.client(store.Snapshot(), t.plan.Images, newSupply(s.runtime, t.manifest, nil))
+		if err := apply.CheckPlugs(t.plan); err != nil {
+			return err
+		}
 		if err := s.imagesHere(c.Context, t.plan); err != nil {
 			return err
 		}

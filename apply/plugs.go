@@ -1,0 +1,31 @@
+package apply
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"deployster/plan"
+)
+
+// CheckPlugs refuses a plan for whose resources a file or directory of this host
+// is gone, or has become another by a link, before anything of it is run.
+func CheckPlugs(p *plan.Plan) error {
+	for _, addr := range slices.Sorted(maps.Keys(p.Resources)) {
+		step := p.Resources[addr]
+		if step.Change == plan.Forget || step.Change == plan.Valid && !step.MayChange {
+			continue
+		}
+		for _, m := range step.Mounts {
+			real, err := filepath.EvalSymlinks(m.Source)
+			switch {
+			case err != nil:
+				return stale("a plug is gone", fmt.Sprintf("The resource %s gets %s as %s, and that cannot be found any more: %s. Put it back, or plan again.", addr, m.Source, m.Target, err))
+			case real != m.Source:
+				return stale("a plug leads elsewhere", fmt.Sprintf("The resource %s gets %s as %s, and that is a link to %s now. Put it back, or plan again.", addr, m.Source, m.Target, real))
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package apply
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"deployster/internal/invoke"
+	"deployster/plan"
+)
+
+// What a plan mounts must still be what it was.
+func TestPlugsOfAPlan(t *testing.T) {
+	t.Parallel()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "key")
+	p := &plan.Plan{Resources: map[string]*plan.Step{"a": {Change: plan.Create, Mounts: []invoke.Mount{{Source: file, Target: "/key"}}}}}
+	check := func(want string) {
+		t.Helper()
+		err := CheckPlugs(p)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	check("plan is stale: a plug is gone")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	check("")
+	other := filepath.Join(dir, "other")
+	if err := os.Rename(file, other); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(other, file); err != nil {
+		t.Fatal(err)
+	}
+	check("plan is stale: a plug leads elsewhere")
+	p.Resources["a"].Change = plan.Valid // nothing is run for it
+	check("")
+}
