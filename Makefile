@@ -3,7 +3,8 @@
 # with the race detector, which needs no second build of containerd. TestBombs
 # holds programs of their own to seconds, and the detector makes them slower.
 LIGHT = ./apply/... ./config/... ./plan/... ./state/... ./protocol/... ./internal/diag/... ./internal/durable/... \
-	./internal/graph/... ./internal/invoke/... ./internal/strictjson/... ./internal/typeclient/... ./internal/typetest/... ./internal/imagefiles/...
+	./internal/graph/... ./internal/invoke/... ./internal/strictjson/... ./internal/typeclient/... ./internal/typetest/... ./internal/imagefiles/... \
+	./internal/worker/... ./internal/sealed/... ./internal/signing/... ./internal/delta/... ./internal/render/... ./internal/events/... ./internal/runs/...
 
 .PHONY: build demo test check bench bench-validate race fuzz crash soak clean functions-table
 

@@ -55,15 +55,6 @@ func (v *vault) hide(text string) string {
 	return hider.Replace(text)
 }
 
-// scrub hides every secret in a text, in the forms in which programs print one:
-// as it is, as JSON writes it, as base64 and as part of an address.
-func scrub(text string, secrets []string) string {
-	if len(secrets) == 0 || text == "" {
-		return text
-	}
-	return redactor(secrets).Replace(text)
-}
-
 // redactor makes one replacer for many texts.
 func redactor(secrets []string) *strings.Replacer {
 	var forms []string
