@@ -34,9 +34,12 @@ func (r *run) conclude(ctx context.Context, report *Report) error {
 func (r *run) collect(report *Report) error {
 	var fatal error
 	report.Shutdown = r.shutdown
-	slices.SortFunc(r.ended, func(a, b outcome) int { return cmp.Compare(a.addr, b.addr) })
+	slices.SortStableFunc(r.ended, func(a, b outcome) int { return cmp.Compare(a.addr, b.addr) })
 	for _, out := range r.ended {
 		res := out.report
+		if end := report.Resources[out.addr]; end != nil { // it was destroyed first
+			res.Planned, res.Completed = slices.Concat(end.Planned, res.Planned), slices.Concat(end.Completed, res.Completed)
+		}
 		report.Resources[out.addr] = &res
 		if out.problem != nil {
 			report.Problems = append(report.Problems, out.problem)
@@ -45,6 +48,7 @@ func (r *run) collect(report *Report) error {
 			fatal = out.problem
 		}
 	}
+	r.halfReplaced(report)
 	for addr, step := range r.plan.Resources {
 		if report.Resources[addr] == nil {
 			planned := names(step.Actions)

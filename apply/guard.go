@@ -5,13 +5,15 @@ import (
 	"runtime/debug"
 
 	"deployster/internal/diag"
+	"deployster/plan"
 )
 
 // guarded does one resource. When this program itself fails in it, that is the
 // resource's failure and nothing new is started; what else runs may finish. An
 // action that was at work then may still be.
-func (r *run) guarded(ctx context.Context, addr string) (out outcome) {
-	out.addr = addr
+func (r *run) guarded(ctx context.Context, node string) (out outcome) {
+	out.node = node
+	out.addr, out.old = plan.OfNode(node)
 	defer func() {
 		p := recover()
 		if p == nil {

@@ -17,6 +17,9 @@ func (r *run) record(step *plan.Step, out *outcome, in protocol.StateInput, reac
 		if err := r.journal.Removed(out.addr); err != nil {
 			out.failJournal(err)
 		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.gone[out.addr] = true
 		return
 	}
 	r.keep(step, out, in, reached, sensitive, seen)
@@ -26,7 +29,7 @@ func (r *run) record(step *plan.Step, out *outcome, in protocol.StateInput, reac
 // keep records a resource that was seen to be VALID.
 func (r *run) keep(step *plan.Step, out *outcome, in protocol.StateInput, reached json.RawMessage, sensitive []string, seen time.Time) {
 	entry := state.Entry{Type: step.Type, Digest: step.Init.Digest, Config: in.Config, State: reached,
-		Dependencies: r.before[out.addr], Aliases: step.Aliases, ValidAt: seen.UTC(), Settings: step.Settings, Mounts: step.Mounts,
+		Dependencies: r.needs[out.addr], Aliases: step.Aliases, ValidAt: seen.UTC(), Settings: step.Settings, Mounts: step.Mounts,
 		ReadOnly: step.ReadOnly, PreventDestroy: step.Protect, OnRemove: step.OnRemove,
 		StateTimeout: step.Timeouts.State, ActionTimeout: step.Timeouts.Action,
 		Sensitive: state.Sensitive{Config: sensitive, Env: step.SecretEnv,
@@ -35,7 +38,7 @@ func (r *run) keep(step *plan.Step, out *outcome, in protocol.StateInput, reache
 	r.views[out.addr] = plan.View{Type: step.Type, Config: in.Config, State: reached, Status: protocol.Valid, Aliases: step.Aliases, Hidden: entry.Sensitive.State, Schema: step.Init.StateSchema}
 	r.mu.Unlock()
 	prior, known := r.prior.Resources[out.addr]
-	if !known || out.acted || r.isStopped(out.addr) || state.EntryHash(prior) != state.EntryHash(entry) { // else there is nothing new to say
+	if !known || out.acted || r.isGone(out.addr) || r.isStopped(out.addr) || state.EntryHash(prior) != state.EntryHash(entry) { // else there is nothing new to say
 		if err := r.journal.Valid(out.addr, entry); err != nil {
 			out.failJournal(err)
 		}

@@ -61,6 +61,9 @@ func (r *run) resumes(step *plan.Step, addr string, answer protocol.Answer) bool
 // its actions are not run again.
 func (r *run) completed(addr string) bool {
 	hash, done := r.died.Done[addr]
+	if hash == "" && r.plan.Resources[addr].Change == plan.Replace {
+		return false // it was destroyed only
+	}
 	return done && plan.EntryPin(r.prior, addr) == hash
 }
 

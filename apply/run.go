@@ -71,14 +71,16 @@ type run struct {
 	exec     Executor
 	options  Options
 	before   graph.Graph
-	feeds    map[string]bool // what something that will act depends on: its state is asked again
-	work     context.Context // of what runs: outlives the first interrupt, ends at the second
+	needs    map[string][]string // what each depends on
+	feeds    map[string]bool     // what something that will act depends on: its state is asked again
+	work     context.Context     // of what runs: outlives the first interrupt, ends at the second
 
 	ended []outcome // of the one goroutine that starts what is done
 
 	mu         sync.Mutex // guards what follows
 	views      map[string]plan.View
 	shutdown   []ShutdownReport
+	gone       map[string]bool             // what was destroyed, to be made again
 	stopped    map[string]*protocol.Answer // whose shutdown_first has run -> what its image answered after that; nil = that is not known
 	agreements map[*plan.Step]agreement
 
@@ -89,6 +91,8 @@ type run struct {
 // outcome is what a worker says of a resource.
 type outcome struct {
 	addr    string
+	node    string // of plan.Nodes
+	old     bool   // it is about the end of what is there, before it is made again
 	report  ResourceReport
 	problem *diag.Diagnostic
 	fatal   bool   // the journal failed: start nothing at all
@@ -121,7 +125,7 @@ func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snap
 	}
 	report := &Report{Format: ReportFormat, Status: OK, Resources: map[string]*ResourceReport{}}
 	r := &run{plan: p, prior: prior, manifest: m, journal: j, exec: x, options: o, work: work,
-		before: p.Before(), feeds: feeding(p), views: map[string]plan.View{}, stopped: map[string]*protocol.Answer{}, agreements: map[*plan.Step]agreement{}}
+		before: p.Before(), needs: p.Needs(), feeds: feeding(p), views: map[string]plan.View{}, gone: map[string]bool{}, stopped: map[string]*protocol.Answer{}, agreements: map[*plan.Step]agreement{}}
 	r.died, _ = prior.Died(p.ID)
 	err := r.all(ctx, report)
 	return report, err
@@ -179,7 +183,7 @@ func feeding(p *plan.Plan) map[string]bool {
 // layers walks the graph: one goroutine owns the frontier, workers do the
 // resources and send back what became of them.
 func (r *run) layers(ctx context.Context) {
-	frontier, results := graph.NewFrontier(r.before), make(chan outcome)
+	frontier, results := graph.NewFrontier(r.plan.Nodes()), make(chan outcome)
 	running, stopping := 0, false
 	stop := func(interrupted bool) {
 		if !stopping {
@@ -190,12 +194,12 @@ func (r *run) layers(ctx context.Context) {
 	done := ctx.Done()
 	for frontier.Open() > 0 {
 		for !stopping && ctx.Err() == nil && running < max(1, r.options.Parallelism) {
-			addr, ok := frontier.Take()
+			node, ok := frontier.Take()
 			if !ok {
 				break
 			}
 			running++
-			go func() { results <- r.guarded(ctx, addr) }()
+			go func() { results <- r.guarded(ctx, node) }()
 		}
 		if running == 0 {
 			break
@@ -209,14 +213,14 @@ func (r *run) layers(ctx context.Context) {
 			r.ended = append(r.ended, out)
 			switch {
 			case out.declined:
-				frontier.Drop(out.addr)
+				frontier.Drop(out.node)
 			case out.failed():
-				frontier.Drop(out.addr)
+				frontier.Drop(out.node)
 				if !r.options.KeepGoing || out.fatal {
 					stop(false)
 				}
 			default:
-				frontier.Done(out.addr)
+				frontier.Done(out.node)
 			}
 		}
 	}
@@ -226,8 +230,13 @@ func (r *run) layers(ctx context.Context) {
 func (r *run) resource(ctx context.Context, out *outcome) {
 	start := r.options.Now()
 	step := r.plan.Resources[out.addr]
+	if out.old {
+		step = step.Old
+	}
 	out.report.Planned = names(step.Actions)
 	switch {
+	case out.old && r.endedBefore(out.addr):
+		out.report.Status = Skipped
 	case step.Change == plan.Forget:
 		if r.approveForget(ctx, step, out) {
 			r.forget(out)
@@ -240,6 +249,9 @@ func (r *run) resource(ctx context.Context, out *outcome) {
 		r.recordFound(step, out)
 	default:
 		r.perform(ctx, step, out)
+	}
+	if out.old && !out.failed() && !out.declined {
+		return // its end is that of the new one
 	}
 	r.event(ResourceEnded{Address: out.addr, Change: step.Change, Report: out.report, Took: r.options.Now().Sub(start)})
 }

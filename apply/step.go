@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -112,7 +113,7 @@ func (r *run) input(step *plan.Step, addr string, config json.RawMessage) (proto
 	}
 	deps, err := plan.Dependencies(step.Init, step.Aliases, look)
 	in := protocol.StateInput{Config: config, Intent: step.Intent(), Dependencies: deps}
-	if entry, ok := r.prior.Resources[addr]; ok {
+	if entry, ok := r.prior.Resources[addr]; ok && !r.isGone(addr) {
 		in.LastState = entry.State
 	}
 	return in, err
@@ -172,7 +173,7 @@ type place struct {
 // runAction runs one action between two durable records: that it started is
 // known before it can have had any effect.
 func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, stale json.RawMessage, a protocol.Action, at place) bool {
-	key := r.key(out.addr, a, at)
+	key := r.key(cmp.Or(out.node, out.addr), a, at)
 	if err := r.journal.ActionStarted(out.addr, a.Name, key); err != nil {
 		out.failJournal(err)
 		return false

@@ -27,8 +27,12 @@ func (b *builder) frame() *Plan {
 
 // assemble puts a whole plan together.
 func (b *builder) assemble() *Plan {
+	b.noteDependants()
 	p := b.frame()
 	layers, err := graph.Graph(p.Before()).Layers()
+	if err == nil {
+		_, err = p.Nodes().Layers()
+	}
 	if err != nil {
 		b.report(nil, "", diag.Diagnostics{diag.Errorf("The order of removals is impossible",
 			"%s. Remove them in two applies.", err)})
@@ -60,6 +64,7 @@ func (b *builder) edges() []Edge {
 		}
 	}
 	edges = append(edges, b.removalEdges()...)
+	edges = append(edges, b.replaceEdges()...)
 	slices.SortFunc(edges, compareEdges)
 	return slices.CompactFunc(edges, func(a, b Edge) bool { return a.From == b.From && a.To == b.To })
 }

@@ -34,6 +34,14 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 	if len(violations) > 0 {
 		return nil
 	}
+	if covered(b.options.Selection.Replace, r.Address) {
+		switch ok := b.replace(ctx, r, step); {
+		case !ok:
+			return nil
+		case step.Old != nil:
+			return step
+		}
+	}
 	if step.Reason = b.whyDeferred(before, step); step.Reason != "" {
 		if step.Change = Deferred; recording {
 			b.recordOnly(r.Address, step)
@@ -79,6 +87,8 @@ func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool 
 	step.take(answer)
 	step.hide(b.prior.Resources[r.Address], b.manifest.Secrets())
 	b.compareWithPrior(r.Address, step)
+	entry, known := b.prior.Resources[r.Address]
+	step.noteLost(entry, known)
 	return true
 }
 

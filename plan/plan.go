@@ -166,11 +166,36 @@ func (p *Plan) Before() map[string][]string {
 		before[addr] = nil
 	}
 	for _, e := range p.Edges {
+		if e.Origin == originRemoval && p.replaced(e.To) && p.replaced(e.From) {
+			continue // it orders the ends of two things, not their new beginnings
+		}
 		if !slices.Contains(before[e.To], e.From) {
 			before[e.To] = append(before[e.To], e.From)
 		}
 	}
 	return before
+}
+
+// Needs gives, for every resource, what it depends on: Before without what only
+// has to make room for it. Each list is sorted.
+func (p *Plan) Needs() map[string][]string {
+	needs := make(map[string][]string, len(p.Resources))
+	for _, e := range p.Edges {
+		if e.Origin != originRemoval {
+			needs[e.To] = append(needs[e.To], e.From)
+		}
+	}
+	for addr, list := range needs {
+		slices.Sort(list)
+		needs[addr] = slices.Compact(list)
+	}
+	return needs
+}
+
+// replaced says whether a resource is destroyed and made again.
+func (p *Plan) replaced(addr string) bool {
+	s := p.Resources[addr]
+	return s != nil && s.Change == Replace
 }
 
 // DependantsFirst lists the addresses so that what depends on a resource comes
@@ -184,6 +209,9 @@ func (p *Plan) DependantsFirst() []string {
 	for _, e := range p.Edges {
 		dependency, dependant := e.From, e.To
 		if e.Origin == originRemoval {
+			if p.replaced(e.To) {
+				continue
+			}
 			dependency, dependant = e.To, e.From
 		}
 		if !slices.Contains(before[dependency], dependant) {

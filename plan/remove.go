@@ -47,9 +47,8 @@ func (b *builder) removeAll(ctx context.Context) {
 
 // remove decides about one such resource.
 func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*Step, error) {
-	step := &Step{Type: entry.Type, Change: Forget, Config: entry.Config, Sensitive: entry.Sensitive.Config, SecretEnv: entry.Sensitive.Env,
-		Aliases: entry.Aliases, Settings: entry.Settings, RunsWith: entry.Settings.Widened(), Mounts: entry.Mounts,
-		Timeouts: Timeouts{State: entry.StateTimeout, Action: entry.ActionTimeout}, Init: protocol.Type{Reference: entry.Type, Digest: entry.Digest}}
+	step := recordedStep(entry)
+	step.Change = Forget
 	block := b.removedBlock(addr)
 	switch {
 	case b.options.Selection.RefreshOnly:

@@ -143,6 +143,7 @@ func (b *builder) checkSelection() {
 	if b.diags.HasErrors() {
 		return
 	}
+	b.checkReplace()
 	for _, target := range s.Targets {
 		if slices.ContainsFunc(known, func(addr string) bool { return state.Covers(target, addr) && b.wanted(addr) }) {
 			continue

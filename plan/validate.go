@@ -23,6 +23,9 @@ func (p *Plan) validate() string {
 		case !slices.Contains(changes(), s.Change):
 			return "the change of a resource is not known"
 		}
+		if s.Old == nil && s.Change == Replace || s.Old != nil && s.Old.Change != Destroy {
+			return "what is replaced has no end"
+		}
 		for _, name := range s.SecretEnv {
 			if _, ok := s.Settings.Env[name]; !ok {
 				return "a sensitive environment variable is not there"
@@ -48,6 +51,9 @@ func (p *Plan) validate() string {
 		if diag.Visible(name) != name {
 			return "the name of an output is not one"
 		}
+	}
+	if _, err := p.Nodes().Layers(); err != nil {
+		return "its order is impossible"
 	}
 	layers, err := graph.Graph(p.Before()).Layers()
 	if err != nil || len(layers)+len(p.Layers) > 0 && !reflect.DeepEqual(layers, p.Layers) {

@@ -1,0 +1,170 @@
+package plan
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"deployster/config"
+	"deployster/internal/diag"
+	"deployster/internal/graph"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// replace works out how the thing of a resource is destroyed that -replace names,
+// so that it can be made again. Where nothing is there the step has no Old, and
+// is decided like any other. It reports what must not be replaced, or cannot.
+func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step) bool {
+	entry, known := b.prior.Resources[r.Address]
+	refuse := func(summary, detail string, args ...any) bool {
+		b.report(r, "", diag.Diagnostics{diag.Errorf(summary, detail, args...)})
+		return false
+	}
+	switch {
+	case r.ReadOnly || entry.ReadOnly:
+		return refuse("Read-only resource would be replaced", "It is read_only, so nothing may be done about it, and -replace would destroy it. Leave it out of -replace.")
+	case r.PreventDestroy:
+		return refuse("Protected resource would be replaced", "It has prevent_destroy = true, and -replace would destroy it. To replace it, first apply it with prevent_destroy = false.")
+	case entry.PreventDestroy:
+		return refuse("Protected resource would be replaced", "It was last applied with prevent_destroy = true, and -replace would destroy it. To replace it, first apply it with prevent_destroy = false, without -replace.")
+	case !known && len(step.Unknown) > 0:
+		step.Notes = append(step.Notes, "Nothing is recorded of it, and its config is not known yet: there is nothing that -replace could destroy.")
+		return true
+	}
+	old := oldOf(step, entry, known)
+	if old.Init.Digest != step.Init.Digest || old.Init.Reference != step.Init.Reference {
+		ty, err := b.prober.Init(ctx, old.Target(r.Address))
+		if err != nil {
+			b.report(r, "", diag.From("Cannot replace", err))
+			return false
+		}
+		old.Init = ty
+	}
+	if !old.Init.Absent {
+		return refuse("Resource cannot be replaced", "Its type %s cannot remove things: its image does not say \"absent\" in init. Destroy the thing by its own means, and plan without -replace: it will be made again.", old.Type)
+	}
+	b.progress(Asking{r.Address})
+	deps, err := Dependencies(old.Init, old.Aliases, Recorded(b.prior, b.look))
+	var answer protocol.Answer
+	if err == nil {
+		answer, err = b.prober.State(ctx, old.Target(r.Address), old.Init,
+			protocol.StateInput{Config: old.Config, Intent: protocol.Absent, LastState: entry.State, Dependencies: deps})
+	}
+	if err != nil {
+		b.report(r, "", diag.From("Cannot replace", err))
+		return false
+	}
+	if answer.Status == protocol.Missing {
+		step.Notes = append(step.Notes, "There is nothing that -replace could destroy: it does not exist.")
+		return true
+	}
+	old.take(answer)
+	old.hide(entry, b.manifest.Secrets())
+	old.Change, old.Reason = Destroy, "-replace asks for it"
+	step.Change, step.Reason, step.Old = Replace, "-replace asks for it", old
+	return true
+}
+
+// oldOf is the thing that is there, as its removal is asked for: with the config
+// that it was made with, by the image of now, unless that is one of another
+// name.
+func oldOf(step *Step, entry state.Entry, known bool) *Step {
+	old := &Step{Type: step.Type, Change: Destroy, Config: step.Config, Sensitive: step.Sensitive, SecretEnv: step.SecretEnv, Aliases: step.Aliases,
+		Settings: step.Settings, RunsWith: step.RunsWith, Mounts: step.Mounts, Timeouts: step.Timeouts, Init: step.Init, Pull: step.Pull, Verify: step.Verify}
+	switch {
+	case !known:
+		return old
+	case untagged(entry.Type) != untagged(step.Type):
+		return recordedStep(entry)
+	}
+	old.Config, old.Sensitive, old.Aliases = entry.Config, entry.Sensitive.Config, entry.Aliases
+	return old
+}
+
+// recordedStep is what the state file knows of how to remove a thing.
+func recordedStep(entry state.Entry) *Step {
+	return &Step{Type: entry.Type, Config: entry.Config, Sensitive: entry.Sensitive.Config, SecretEnv: entry.Sensitive.Env,
+		Aliases: entry.Aliases, Settings: entry.Settings, RunsWith: entry.Settings.Widened(), Mounts: entry.Mounts,
+		Timeouts: Timeouts{State: entry.StateTimeout, Action: entry.ActionTimeout}, Init: protocol.Type{Reference: entry.Type, Digest: entry.Digest}}
+}
+
+// checkReplace refuses a -replace that would do nothing of the kind.
+func (b *builder) checkReplace() {
+	for _, addr := range b.options.Selection.Replace {
+		declared := slices.ContainsFunc(b.manifest.Resources(), func(r *config.Resource) bool { return state.Covers(addr, r.Address) })
+		wanted := slices.ContainsFunc(b.manifest.Resources(), func(r *config.Resource) bool { return state.Covers(addr, r.Address) && b.wanted(r.Address) })
+		switch {
+		case !declared:
+			b.report(nil, "", diag.Diagnostics{diag.Errorf("-replace="+addr+" is not declared", "No manifest declares it any more, so it is removed anyway and cannot be made again. Take the flag away, or put its block back.")})
+		case !wanted:
+			b.report(nil, "", diag.Diagnostics{diag.Errorf("-replace="+addr+" is left out", "The other flags leave it out of the plan. Take one of them away.")})
+		}
+	}
+}
+
+// replaceEdges let the old thing of a resource go only when all that was recorded
+// as depending on it has gone, or has been changed so that it lets go. What
+// still depends on it follows when it is made again.
+func (b *builder) replaceEdges() []Edge {
+	var edges []Edge
+	for dependant, entry := range b.prior.Resources {
+		step := b.steps[dependant]
+		for _, addr := range entry.Dependencies {
+			if old := b.steps[addr]; step == nil || old == nil || old.Change != Replace {
+				continue
+			}
+			if step.Change == Destroy || step.Change == Forget || step.Change == Replace || !b.dependsOn(dependant, addr) {
+				edges = append(edges, Edge{From: dependant, To: addr, Origin: originRemoval})
+			}
+		}
+	}
+	return edges
+}
+
+// dependsOn says whether a resource of the manifest waits for another.
+func (b *builder) dependsOn(dependant, addr string) bool {
+	before, reached := graph.Graph{}, map[string]bool{}
+	for _, r := range b.manifest.Resources() {
+		before[r.Address] = predecessors(r)
+	}
+	nodes{}.collect(dependant, before, reached)
+	return reached[addr]
+}
+
+// oldMark is what tells apart the end of a thing that is replaced from its new
+// beginning. No address ends like this.
+const oldMark = " (old)"
+
+// Nodes is what an apply does, and what must be done before it: the resources,
+// and, for those that are replaced, the end of what is there as a node of its
+// own. OfNode tells them apart.
+func (p *Plan) Nodes() graph.Graph {
+	node := func(addr string) string {
+		if p.Resources[addr].Change == Replace {
+			return addr + oldMark
+		}
+		return addr
+	}
+	before := graph.Graph{}
+	for addr := range p.Resources {
+		before[addr] = nil
+		if old := node(addr); old != addr {
+			before[addr], before[old] = []string{old}, nil
+		}
+	}
+	for _, e := range p.Edges {
+		from, to := e.From, e.To
+		if e.Origin == originRemoval {
+			from, to = node(from), node(to)
+		}
+		if !slices.Contains(before[to], from) {
+			before[to] = append(before[to], from)
+		}
+	}
+	return before
+}
+
+// OfNode gives the address of a node, and whether it is the end of what is
+// there, before that is made again.
+func OfNode(node string) (addr string, old bool) { return strings.CutSuffix(node, oldMark) }
