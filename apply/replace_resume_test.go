@@ -99,3 +99,33 @@ func TestReplaceIsResumed(t *testing.T) {
 		}
 	}
 }
+
+// remaking is a journal beside which somebody makes again what was destroyed.
+type remaking struct {
+	apply.Journal
+	again func()
+}
+
+func (r remaking) Removed(addr string) error {
+	defer r.again()
+	return r.Journal.Removed(addr)
+}
+
+// What somebody else has made again by the time of its turn, just as it was
+// recorded, is recorded again: its entry went with the old one.
+func TestReplacedBySomebodyElse(t *testing.T) {
+	e := newEngine(t.TempDir())
+	source := thing("a", "v", "1")
+	e.do(t, source)
+	_, p := e.selected(source, plan.Selection{Replace: []string{"a"}})
+	e.wrap = func(j apply.Journal) apply.Journal {
+		return remaking{j, func() { e.world.Set("a", `{"v":1}`) }}
+	}
+	report, err := e.apply(t.Context(), p)
+	if err != nil || report.Status != apply.OK {
+		t.Fatalf("%s, %v", encode(report), err)
+	}
+	if _, known := e.recorded(t).Resources["a"]; !known {
+		t.Error("it is there, and not recorded")
+	}
+}
