@@ -165,9 +165,3 @@ func (s *session) tellResumed(p *plan.Plan, prior state.Snapshot) {
 	}
 	s.note("The run of this plan was cut short. Going on with it; %s.", what)
 }
-
-// errStillRuns is for what must not be done while an action runs.
-func errStillRuns(addr string, a state.Attempt) error {
-	return diag.Errorf("An action still runs",
-		"%q of %s was started at %s and has not ended. `deployster apply` waits for its end, and looks how things are then.", a.Action, addr, a.Started.Format(time.RFC3339))
-}
