@@ -55,7 +55,8 @@ func (v *vault) hide(text string) string {
 	return hider.Replace(text)
 }
 
-// redactor makes one replacer for many texts.
+// redactor makes a replacer that hides secrets in the forms in which programs
+// print one: as it is, as JSON writes it, as base64 and as part of an address.
 func redactor(secrets []string) *strings.Replacer {
 	var forms []string
 	for _, s := range secrets {
