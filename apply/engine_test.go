@@ -2,6 +2,7 @@ package apply_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -93,7 +94,7 @@ func (e *engine) apply(ctx context.Context, p *plan.Plan) (*apply.Report, error)
 	if err := apply.Check(p, store.Snapshot()); err != nil {
 		return nil, err
 	}
-	journal, err := store.Begin(p.ID, p.Lineage)
+	journal, err := store.Begin(p.ID, cmp.Or(p.Lineage, store.Snapshot().Lineage))
 	if err != nil {
 		return nil, err
 	}

@@ -33,12 +33,29 @@ type Attempt struct {
 	Key     string    `json:"idempotency_key,omitempty"`
 	Started time.Time `json:"started"`
 	Exit    *int      `json:"exit,omitempty"` // nil = nobody knows how it ended, or whether
+
+	// Said is how a person says that it ended, where nobody else could know; ""
+	// = nobody has said anything.
+	Said Verdict `json:"said,omitempty"`
 }
+
+// Verdict is what a person says of an action.
+type Verdict string
+
+// The verdicts: it ended well, as with exit code 0; it did not, and there is no
+// exit code.
+const (
+	Done   Verdict = "done"
+	Failed Verdict = "failed"
+)
+
+// open says that nobody knows how it ended.
+func (a Attempt) open() bool { return a.Exit == nil && a.Said == "" }
 
 // Open are the actions of which nobody knows how they ended.
 func (u Unsettled) Open() (open []Attempt) {
 	for _, a := range u.Actions {
-		if a.Exit == nil {
+		if a.open() {
 			open = append(open, a)
 		}
 	}
@@ -91,18 +108,39 @@ func (s *Store) Settle(addr, key string, exit *int) error {
 	}
 	u.Actions = slices.Clone(u.Actions)
 	for i := range u.Actions {
-		if u.Actions[i].Key == key && u.Actions[i].Exit == nil {
+		if u.Actions[i].Key == key && u.Actions[i].open() {
 			u.Actions[i].Exit = exit
 		}
 	}
 	if exit == nil {
-		u.Actions = slices.DeleteFunc(u.Actions, func(a Attempt) bool { return a.Key == key && a.Exit == nil })
+		u.Actions = slices.DeleteFunc(u.Actions, func(a Attempt) bool { return a.Key == key && a.open() })
 	}
 	next.Unsettled[addr] = u
 	if len(u.Actions) == 0 {
 		delete(next.Unsettled, addr)
 	}
 	return s.Replace(next)
+}
+
+// Judged gives the state in which a person has said how the open actions of a
+// resource ended. How the resource is stays to be seen.
+func (s Snapshot) Judged(addr string, as Verdict) Snapshot {
+	next := s.clone()
+	u, ok := next.Unsettled[addr]
+	if !ok {
+		return next
+	}
+	u.Actions = slices.Clone(u.Actions)
+	for i, a := range u.Actions {
+		if !a.open() {
+			continue
+		}
+		if u.Actions[i].Said = as; as == Done {
+			u.Actions[i].Exit = new(int)
+		}
+	}
+	next.Unsettled[addr] = u
+	return next
 }
 
 // started notes that an action was started on a resource.
@@ -123,7 +161,7 @@ func (s *Snapshot) ended(r record, exit *int) {
 	u := s.Unsettled[r.Address]
 	u.Actions = slices.Clone(u.Actions)
 	for i := len(u.Actions) - 1; i >= 0; i-- {
-		if a := u.Actions[i]; a.Action != r.Action || a.Exit != nil || r.Key != "" && a.Key != r.Key {
+		if a := u.Actions[i]; a.Action != r.Action || !a.open() || r.Key != "" && a.Key != r.Key {
 			continue
 		}
 		if u.Actions[i].Exit = exit; exit == nil {

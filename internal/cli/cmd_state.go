@@ -70,9 +70,9 @@ func runStateList(c *cli.Context, e Env) error {
 	if err != nil {
 		return err
 	}
-	names := slices.Sorted(maps.Keys(snapshot.Resources))
+	names := allRemembered(snapshot)
 	if c.NArg() > 0 {
-		if names, err = recorded(snapshot, c.Args().Slice()); err != nil {
+		if names, err = remembered(snapshot, c.Args().Slice()); err != nil {
 			return err
 		}
 	}
@@ -85,23 +85,49 @@ func runStateList(c *cli.Context, e Env) error {
 		return nil
 	}
 	for _, name := range names {
-		s.out.printf("%s\n", diag.Visible(name))
+		mark := render.Unsettled(snapshot.Unsettled[name])
+		if mark != "" {
+			mark = "  (" + mark + ")"
+		}
+		s.out.printf("%s%s\n", diag.Visible(name), mark)
 	}
 	return nil
 }
 
 // recorded checks that the state holds these addresses, and sorts them.
 func recorded(snapshot state.Snapshot, addresses []string) ([]string, error) {
+	return among(slices.Sorted(maps.Keys(snapshot.Resources)), addresses)
+}
+
+// remembered is the same also with those that were acted upon only, and never
+// seen VALID.
+func remembered(snapshot state.Snapshot, addresses []string) ([]string, error) {
+	return among(allRemembered(snapshot), addresses)
+}
+
+func allRemembered(snapshot state.Snapshot) []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(snapshot.Resources)), maps.Keys(snapshot.Unsettled))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func among(known, addresses []string) ([]string, error) {
 	var out []string
 	for _, addr := range addresses {
-		if _, ok := snapshot.Resources[addr]; !ok {
-			known := slices.Sorted(maps.Keys(snapshot.Resources))
+		if !slices.Contains(known, addr) {
 			return nil, diag.Errorf("No such resource in the state", "The state file remembers no %s. %s`deployster state list` lists what there is.", diag.Visible(addr), didYouMean(addr, known, ""))
 		}
 		out = append(out, addr)
 	}
 	slices.Sort(out)
 	return slices.Compact(out), nil
+}
+
+// shownEntry is what `state show -json` prints: an entry, empty when the
+// resource was never seen VALID, and what is not settled of it.
+type shownEntry struct {
+	state.Entry
+	Unsettled *state.Unsettled `json:"unsettled,omitempty"`
 }
 
 func runStateShow(c *cli.Context, e Env) error {
@@ -112,18 +138,26 @@ func runStateShow(c *cli.Context, e Env) error {
 	if err != nil {
 		return err
 	}
-	names, err := recorded(snapshot, c.Args().Slice())
+	names, err := remembered(snapshot, c.Args().Slice())
 	if err != nil {
 		return err
 	}
-	entry := snapshot.Resources[names[0]]
+	entry, recorded := snapshot.Resources[names[0]]
+	u, unsettled := snapshot.Unsettled[names[0]]
+	mark := render.Unsettled(u)
 	if c.Bool("json") {
-		content, err := json.MarshalIndent(entry.Masked(), "", "  ")
-		if err != nil {
-			return err
+		shown := shownEntry{Entry: entry.Masked()}
+		if unsettled {
+			shown.Unsettled = &u
 		}
-		s.out.json(content)
+		return s.printJSON(shown)
+	}
+	if !recorded {
+		s.out.printf("%s  (never seen VALID)\n  %s\n", diag.Visible(names[0]), mark)
 		return nil
+	}
+	if mark != "" {
+		defer s.out.printf("  %s\n", mark)
 	}
 	s.out.printf("%s", render.Entry(names[0], entry, s.out.options()))
 	s.out.printf("  config = %s\n", delta.TextWithin(delta.Value{JSON: entry.Config, Sensitive: entry.Sensitive.Config}, 2, render.MaxPage, s.out.hide))

@@ -23,6 +23,8 @@ type stateEdit struct {
 	Pushed    string       `json:"pushed,omitempty"`    // push: the file, - for stdin
 	Restored  uint64       `json:"restored,omitempty"`  // restore: the serial of the copy
 	Aside     string       `json:"aside,omitempty"`     // restore: where what was there is now
+	Resolved  []openAction `json:"resolved,omitempty"`  // resolve: what a person has said
+	Open      []openAction `json:"open,omitempty"`      // resolve without an address: what there is to say
 }
 
 // sentence says it to a person.
@@ -34,6 +36,10 @@ func (d stateEdit) sentence() string {
 			moved = append(moved, diag.Visible(m.From)+" is "+diag.Visible(m.To))
 		}
 		return "Moved: " + strings.Join(moved, ", ") + "."
+	case len(d.Resolved) > 0 && d.Resolved[0].As == state.Done:
+		return "Ended well, as you say: " + actionsOf(d.Resolved) + ". Until its image says VALID the resource counts as unsettled."
+	case len(d.Resolved) > 0:
+		return "Failed, as you say: " + actionsOf(d.Resolved) + ". The next apply does what its image says is left."
 	case d.Pushed != "":
 		return "The state is that of " + diag.Visible(d.Pushed) + " now."
 	}
@@ -48,7 +54,7 @@ func editState(c *cli.Context, e Env, change func(s *session, now state.Snapshot
 		return err
 	}
 	path := s.statePathAround(c)
-	store, err := state.Open(c.Context, path, s.stateOptions(c, "state "+c.Command.Name))
+	store, err := state.Open(c.Context, path, s.stateOptions(c, strings.TrimPrefix(c.Command.HelpName, "deployster ")))
 	if err != nil {
 		return err
 	}
@@ -94,12 +100,17 @@ func runStateRemove(c *cli.Context, e Env) error {
 		return diag.Errorf("Wrong command line", "state rm takes the addresses of the resources to forget. `deployster state list` lists them.")
 	}
 	return editState(c, e, func(_ *session, now state.Snapshot) (state.Snapshot, stateEdit, error) {
-		names, err := recorded(now, c.Args().Slice())
+		names, err := remembered(now, c.Args().Slice())
 		if err != nil {
 			return now, stateEdit{}, err
 		}
 		for _, name := range names {
+			if open := openActions(now, "", name); len(open) > 0 {
+				return now, stateEdit{}, diag.Errorf("Nobody knows how an action ended",
+					"Of %s it is not known how it ended: it may still run. Nothing was changed. `deployster apply` finds out, or `deployster resolve -as=done '%s'` (or failed) says it; then forget it.", actionsOf(open), diag.Visible(name))
+			}
 			delete(now.Resources, name)
+			delete(now.Unsettled, name)
 		}
 		return now, stateEdit{Forgotten: names}, nil
 	})

@@ -101,8 +101,8 @@ func (s *session) warnUnknown(addr string, u state.Unsettled, a state.Attempt, w
 	}
 	d := diag.Warningf("Nobody knows how an action ended",
 		"%s started %q of %s at %s, and did not see its end: %s. Its image is asked how things are. "+
-			"Until it answers VALID the resource counts as unknown; `deployster resolve` is for what only a person can know.",
-		u.By, a.Action, addr, a.Started.Format(time.RFC3339), why)
+			"Until it answers VALID this stays open. Where it cannot tell and you can: `deployster resolve -as=done '%s'`, or -as=failed.",
+		u.By, a.Action, addr, a.Started.Format(time.RFC3339), why, addr)
 	d.Address = addr
 	s.err.diagnostic(d)
 }
@@ -139,7 +139,7 @@ func (s *session) unclaimed(prior state.Snapshot, planned func(addr string) bool
 		}
 		d := diag.Warningf("Something may be there that nothing knows",
 			"%s acted upon it (%s), it was never seen to be VALID, and its block is gone. See for yourself whether it is there. "+
-				"When it is not, or not any more: `deployster resolve -as=gone '%s'`. Or put its block back.", u.By, actionNames(u.Actions), addr)
+				"When it is not, or not any more: `deployster state rm '%s'`. Or put its block back.", u.By, actionNames(u.Actions), addr)
 		d.Address = addr
 		s.err.diagnostic(d)
 	}

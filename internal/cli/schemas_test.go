@@ -43,7 +43,7 @@ func documents() map[string]any {
 		"runs-show":    shownRun{},
 		"runs-logs":    shownLogs{},
 		"state-list":   []string{},
-		"state-entry":  state.Entry{},
+		"state-entry":  shownEntry{},
 		"state-copies": []state.Copy{},
 		"state-edit":   stateEdit{},
 		"type-inspect": inspected{},
