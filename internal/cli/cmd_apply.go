@@ -123,7 +123,7 @@ func (s *session) runApply(c *cli.Context, destroy bool, t *task) (err error) {
 			s.vault.add(plan.Secrets(step.Config, step.Sensitive))
 		}
 	}
-	if err := s.adopt(c.Context, store); err != nil {
+	if err := s.adopt(c.Context, store, t.plan); err != nil {
 		return err
 	}
 	if saved {

@@ -16,7 +16,11 @@ import (
 // command that had started them died or was interrupted: it waits for those that
 // still run. What it finds out is recorded; what it cannot find out is told, and
 // asked of reality, by the state action.
-func (s *session) adopt(ctx context.Context, store *state.Store) error {
+//
+// What an action prints may hold secrets that only its config tells. Where that
+// is neither recorded nor in the saved plan p, which may be nil, its output is
+// not shown and not kept.
+func (s *session) adopt(ctx context.Context, store *state.Store, p *plan.Plan) error {
 	snapshot := store.Snapshot()
 	if len(snapshot.Unknown()) == 0 {
 		return nil
@@ -27,8 +31,10 @@ func (s *session) adopt(ctx context.Context, store *state.Store) error {
 	}
 	for _, addr := range snapshot.Unknown() {
 		u := snapshot.Unsettled[addr]
+		_, told := snapshot.Resources[addr]
+		told = told || p != nil && p.Resources[addr] != nil
 		for _, a := range u.Open() {
-			out, err := s.follow(ctx, addr, u, a)
+			out, err := s.follow(ctx, addr, u, a, told)
 			switch {
 			case ctx.Err() != nil:
 				s.note("%s/%s is left alone, and goes on. The next apply waits for it again.", addr, diag.Visible(a.Action))
@@ -48,15 +54,22 @@ func (s *session) adopt(ctx context.Context, store *state.Store) error {
 }
 
 // follow adopts one action, and shows what it prints, as an apply does.
-func (s *session) follow(ctx context.Context, addr string, u state.Unsettled, a state.Attempt) (invoke.Outcome, error) {
+func (s *session) follow(ctx context.Context, addr string, u state.Unsettled, a state.Attempt, told bool) (invoke.Outcome, error) {
 	name := addr + "/" + a.Action
-	stdout, endStdout := typeclient.Lines(addr, a.Action, typeclient.Stdout, s.watch.line)
-	stderr, endStderr := typeclient.Lines(addr, a.Action, typeclient.Stderr, s.watch.line)
+	show := s.watch.line
+	if !told {
+		show = func(typeclient.Line) {}
+	}
+	stdout, endStdout := typeclient.Lines(addr, a.Action, typeclient.Stdout, show)
+	stderr, endStderr := typeclient.Lines(addr, a.Action, typeclient.Stderr, show)
 	out, err := s.runtime.Adopt(ctx, a.Key, invoke.Watch{Stdout: stdout, Stderr: stderr, Running: func() {
 		s.note("%s still runs. %s started it at %s. Waiting for its end.", diag.Visible(name), diag.Visible(u.By.String()), a.Started.Local().Format(time.TimeOnly))
 	}})
 	endStdout()
 	endStderr()
+	if !told {
+		out.Result.Stdout, out.Result.Stderr = nil, []byte("[not kept: what of it is secret is not known]\n")
+	}
 	return out, err
 }
 
