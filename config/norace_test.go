@@ -6,4 +6,4 @@ import "time"
 
 const raceDetector = false
 
-const bombTime = 2 * time.Second
+const bombTime = 10 * time.Second
