@@ -152,7 +152,7 @@ func (l *hostileLab) packOthers(t *testing.T, image string) {
 	if out, err := exec.Command("cp", "-a", image, links).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for name, target := range map[string]string{"link": "/etc", "up": "../../../../../../../..", "self": filepath.Join("/proc/self/root/proc/1", "root")} {
+	for name, target := range map[string]string{"link": "/etc", "up": "../../../../../../../..", "self": "/proc/1/cwd"} {
 		if err := os.Symlink(target, filepath.Join(links, name)); err != nil {
 			t.Fatal(err)
 		}

@@ -115,13 +115,20 @@ func (r *Runtime) find(ctx context.Context, action string) (c containers.Contain
 	return list[0], true, nil
 }
 
-// collectIfDead collects an action unless its client, whoever that is, lives.
+// collectIfDead collects an action unless its client, whoever that is, lives and
+// looks after it. One that has said of it that nobody knows how it ended does not.
 func (r *Runtime) collectIfDead(ctx context.Context, c containers.Container) (gone bool, err error) {
 	dir, id := filepath.Split(c.Labels[labelClient])
-	if alive(filepath.Dir(filepath.Clean(dir)), id) {
+	ctx = r.ctx(ctx)
+	if _, surrendered := r.surrendered.Load(c.ID); surrendered {
+		// Its lease holds the snapshot.
+		if ctx, err = r.leased(ctx); err != nil {
+			return false, err
+		}
+	} else if alive(filepath.Dir(filepath.Clean(dir)), id) {
 		return false, nil
 	}
-	return r.sweeper().collect(r.ctx(ctx), c)
+	return r.sweeper().collect(ctx, c)
 }
 
 // follower hands on what an adopted action prints.

@@ -293,6 +293,7 @@ func (u *run) remove(ctx context.Context, outcome error) (err error) {
 	var unknown *invoke.UnknownError
 	if u.kept = u.kept || u.s.Kind == invoke.Action && errors.As(outcome, &unknown); u.kept {
 		u.r.left.Store(true)
+		u.r.surrendered.Store(u.id, true)
 		return nil
 	}
 	defer func() {

@@ -1,0 +1,81 @@
+package containerd
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"deployster/internal/diag"
+)
+
+// The defaults of Options.
+const (
+	DefaultNamespace = "deployster"
+	DefaultDataDir   = "/var/lib/deployster"
+	DefaultIdleExit  = 5 * time.Minute
+
+	runtimeRoot = "/run/deployster"
+)
+
+// Options say how images are run on this machine.
+type Options struct {
+	Address   string // the socket of a running containerd; "" = an embedded one
+	Namespace string // of containerd; "" = DefaultNamespace
+
+	DataDir    string // of the embedded containerd; "" = DefaultDataDir
+	RuntimeDir string // for sockets and what runs; "" = below /run/deployster, by the data directory or the address
+
+	Runc         string        // the runc to use; "" = beside the executable, then on PATH
+	AllowOldRunc bool          // take one with known holes, and warn
+	IdleExit     time.Duration // of the embedded containerd; 0 = DefaultIdleExit
+
+	Registries RegistryOptions
+
+	Warn func(*diag.Diagnostic) // gets warnings, from any goroutine; nil = nobody
+}
+
+func (o Options) warn(d *diag.Diagnostic) {
+	if o.Warn != nil {
+		o.Warn(d)
+	}
+}
+
+// withDefaults completes the options.
+func (o Options) withDefaults() (Options, error) {
+	if o.Namespace == "" {
+		o.Namespace = DefaultNamespace
+	}
+	if o.DataDir == "" {
+		o.DataDir = DefaultDataDir
+	}
+	if o.IdleExit <= 0 {
+		o.IdleExit = DefaultIdleExit
+	}
+	key := o.Address + "\x00" + o.Namespace
+	if o.Address == "" {
+		dir, err := filepath.Abs(o.DataDir)
+		if err != nil {
+			return o, errDataDir(o.DataDir, err)
+		}
+		o.DataDir, key = dir, dir
+	}
+	if o.RuntimeDir == "" {
+		o.RuntimeDir = filepath.Join(runtimeRoot, fmt.Sprintf("%x", sha256.Sum256([]byte(key)))[:12])
+	}
+	dir, err := filepath.Abs(o.RuntimeDir)
+	if err != nil {
+		return o, errRuntimeDir(o.RuntimeDir, err)
+	}
+	o.RuntimeDir = dir
+	// The socket of a shim is a 64-letter name in a directory below; the path
+	// of a unix socket has at most 107 bytes.
+	if n := 107 - len("/s/") - 64; o.Address == "" && len(dir) > n {
+		return o, errRuntimeDir(dir, fmt.Errorf("its path has %d bytes, and the sockets in it allow %d", len(dir), n))
+	}
+	return o, nil
+}
+
+func (o Options) server() serverConfig {
+	return serverConfig{dataDir: o.DataDir, runtimeDir: o.RuntimeDir, namespace: o.Namespace, idleExit: o.IdleExit}
+}
