@@ -130,7 +130,6 @@ func (r *run) sameConfig(step *plan.Step, out *outcome) bool {
 		return true
 	}
 	out.report.NotAttempted = out.report.Planned
-	out.report.NotAttempted = out.report.Planned
 	if diags.HasErrors() {
 		out.fail(failedConfig, firstError(diags))
 		return false

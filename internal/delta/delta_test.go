@@ -101,7 +101,7 @@ func TestCompareIsBounded(t *testing.T) {
 	big := func(seed uint64) string {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var b strings.Builder
-		for b.Len() < 4<<20 {
+		for b.Len() < 1<<20 {
 			fmt.Fprintf(&b, "line %d of some text\n", r.IntN(1000))
 		}
 		return b.String()
@@ -115,21 +115,21 @@ func TestCompareIsBounded(t *testing.T) {
 	}
 	wide := func(seed int) any {
 		m := map[string]any{}
-		for i := range 100_000 {
+		for i := range 20_000 {
 			m[fmt.Sprintf("key %d", i)] = map[string]any{"v": i * seed, "list": []int{i, seed, i + seed}}
 		}
 		return m
 	}
 	list := func(seed int) any {
-		l := make([]any, 100_000)
+		l := make([]any, 20_000)
 		for i := range l {
-			l[i] = fmt.Sprintf("%d of a list", i*seed%70_000)
+			l[i] = fmt.Sprintf("%d of a list", i*seed%14_000)
 		}
 		return l
 	}
 	for name, c := range map[string]struct{ have, want any }{
 		"text":  {map[string]any{"t": big(1)}, map[string]any{"t": big(2)}},
-		"line":  {map[string]any{"t": strings.Repeat("a", 4<<20)}, map[string]any{"t": strings.Repeat("b", 15<<20)}},
+		"line":  {map[string]any{"t": strings.Repeat("a", 1<<20)}, map[string]any{"t": strings.Repeat("b", 3<<20)}},
 		"keys":  {wide(1), wide(2)},
 		"list":  {map[string]any{"l": list(1)}, map[string]any{"l": list(3)}},
 		"other": {map[string]any{"l": list(1)}, map[string]any{"l": wide(3)}},
