@@ -43,6 +43,7 @@ type Runtime struct {
 	// The containers of actions that this client no longer looks after, by ID.
 	surrendered sync.Map
 	runsOpen    sync.WaitGroup
+	reuse       reuse
 	images      imageCache
 	host        host
 	own         []string // the directories of deployster and its containerd
@@ -267,6 +268,7 @@ func (r *Runtime) close() error {
 	r.background.Wait()
 	var errs []error
 	if r.client != nil {
+		errs = append(errs, r.cool())
 		if r.lease.ID != "" {
 			ctx, cancel := r.detached(context.Background(), time.Minute)
 			errs = append(errs, r.client.LeasesService().Delete(ctx, r.lease))

@@ -122,6 +122,13 @@ func TestDaemonKeepsTheContract(t *testing.T) {
 	r := open(t, o)
 	packProbe(t, r)
 	t.Run("suite", func(t *testing.T) { invoketest.Suite(t, r) })
+	t.Run("sharing", func(t *testing.T) { invoketest.Suite(t, sharing{r}) })
+	if containers, queries := warmed(r); containers == 0 || queries <= containers {
+		t.Errorf("%d containers have carried out %d queries: nothing was shared", containers, queries)
+	}
+	if err := r.cool(); err != nil {
+		t.Error(err)
+	}
 	nothingLeft(t, r)
 
 	// The runc on its PATH is the daemon's, and may be an old one.

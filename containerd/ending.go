@@ -83,7 +83,12 @@ func (w *witness) Publish(ctx context.Context, topic string, event events.Event)
 			w.dirs[e.ContainerID] = filepath.Dir(out)
 		}
 	case *eventstypes.TaskExit:
-		if dir := w.dirs[e.ContainerID]; dir != "" && e.ID == e.ContainerID {
+		// What runs in a container that is shared has its files beside those of
+		// the container; see warm.
+		if dir := w.dirs[e.ContainerID]; dir != "" {
+			if e.ID != e.ContainerID {
+				dir = filepath.Join(filepath.Dir(dir), e.ID)
+			}
 			err = writeEnding(dir, ending{Code: int(e.ExitStatus), At: e.ExitedAt.AsTime()})
 		}
 	}

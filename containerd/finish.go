@@ -29,7 +29,7 @@ func (u *run) finish(ctx context.Context, ended <-chan exit, full <-chan struct{
 			// A failure costs the exit code only when this client dies now.
 			_ = writeEnding(u.io.dir, ending{Code: e.code, At: time.Now()})
 		}
-		res.OOM = oomKilled(u.id)
+		res.OOM = oomKills(u.id) > u.kills
 		reason = join(reason, u.deleteTask(ctx))
 	}
 	u.io.stdout.finish()
@@ -60,7 +60,14 @@ func join(a, b error) error {
 func (u *run) deleteTask(ctx context.Context) error {
 	ctx, cancel := u.r.detached(ctx, cleanupLimit)
 	defer cancel()
+	if u.warm != nil {
+		u.warm.settle(ctx)
+	}
 	del := func() error {
+		if u.exec != "" {
+			_, err := u.tasks().DeleteProcess(ctx, &taskapi.DeleteProcessRequest{ContainerID: u.id, ExecID: u.exec})
+			return unlessGone(errgrpc.ToNative(err))
+		}
 		_, err := u.tasks().Delete(ctx, &taskapi.DeleteTaskRequest{ContainerID: u.id})
 		return unlessGone(errgrpc.ToNative(err))
 	}
@@ -167,7 +174,11 @@ func (u *run) tooMuch() bool {
 func (u *run) signal(ctx context.Context, sig unix.Signal) {
 	ctx, cancel := u.r.detached(ctx, 10*time.Second)
 	defer cancel()
-	_, _ = u.tasks().Kill(ctx, &taskapi.KillRequest{ContainerID: u.id, Signal: uint32(sig), All: sig == unix.SIGKILL})
+	if u.warm != nil && sig == unix.SIGKILL {
+		u.warm.kill(ctx)
+		return
+	}
+	_, _ = u.tasks().Kill(ctx, &taskapi.KillRequest{ContainerID: u.id, ExecID: u.exec, Signal: uint32(sig), All: sig == unix.SIGKILL})
 }
 
 // interrupted says whether a call was cut off, and may be carried out all the

@@ -47,6 +47,15 @@ func (r *Runtime) Run(ctx context.Context, s invoke.Spec) (invoke.Result, error)
 	if ctx.Err() != nil {
 		return invoke.Result{}, cancelled(ctx, s)
 	}
+	if mayShare(s) {
+		if res, done, err := r.runShared(ctx, s); done {
+			res.Duration = time.Since(start)
+			return res, err
+		}
+		if ctx.Err() != nil {
+			return invoke.Result{}, cancelled(ctx, s)
+		}
+	}
 	var res invoke.Result
 	var err error
 	for range attempts {
@@ -113,6 +122,12 @@ type run struct {
 	kept  bool   // everything stays, because it may still run, or nobody has taken down how it ended
 
 	talk *process // who speaks to it while it runs; nil = nobody
+
+	// Of a query in a container that is shared; see warm.
+	exec   string        // names it there; "" = the container's own first process
+	warm   *warm         // the container
+	kills  int           // of processes for want of memory, before it
+	rootfs []mount.Mount // of the container itself
 }
 
 func (u *run) tasks() taskapi.TasksClient { return u.r.client.TaskService() }

@@ -150,7 +150,10 @@ func dropNamespace(spec *specs.Spec, t specs.LinuxNamespaceType) {
 
 // oomKilled asks the cgroup of a container that has ended, but is not deleted,
 // whether the kernel killed anything in it for want of memory.
-func oomKilled(id string) bool {
+func oomKilled(id string) bool { return oomKills(id) > 0 }
+
+// oomKills is how often it did.
+func oomKills(id string) int {
 	b, err := os.ReadFile(filepath.Join("/sys/fs/cgroup", cgroupPath(id), "memory.events"))
 	if err != nil {
 		// The older kind of cgroups, or none any more.
@@ -159,8 +162,8 @@ func oomKilled(id string) bool {
 	for _, line := range strings.Split(string(b), "\n") {
 		var n int
 		if _, err := fmt.Sscanf(line, "oom_kill %d", &n); err == nil {
-			return n > 0
+			return n
 		}
 	}
-	return false
+	return 0
 }

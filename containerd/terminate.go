@@ -80,7 +80,7 @@ func (u *run) others(ctx context.Context) (pids []int) {
 		return nil
 	}
 	for _, p := range resp.Processes {
-		if p.Pid != u.pid && processState(int(p.Pid)) != 'Z' {
+		if p.Pid != u.pid && (u.warm == nil || p.Pid != u.warm.pid) && processState(int(p.Pid)) != 'Z' {
 			pids = append(pids, int(p.Pid))
 		}
 	}

@@ -61,6 +61,11 @@ type Spec struct {
 	// same meaning: it is given the Args and the Stdin. nil = none can.
 	Worker *Worker
 
+	// Reuse: a query may be carried out in a running container that others with
+	// the same image, mounts and settings use too, with the same meaning. An
+	// action always has a container of its own.
+	Reuse bool
+
 	// ID tells an action from all others, of any project; see Adopter. What is
 	// "" cannot be adopted, and its traces go with its client.
 	ID string

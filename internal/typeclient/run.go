@@ -25,6 +25,7 @@ type call struct {
 	settings invoke.Settings
 	timeout  time.Duration
 	worker   *invoke.Worker // that may carry it out; nil = none
+	reuse    bool           // it may share a container
 }
 
 func (k call) title() string {
@@ -78,6 +79,7 @@ func (c *Client) run(ctx context.Context, k call) (invoke.Result, error) {
 		Mounts:     k.mounts,
 		Settings:   k.settings,
 		Worker:     k.worker,
+		Reuse:      k.reuse,
 		ID:         k.id,
 		Timeout:    k.timeout,
 		KeepLog:    k.settings.KeepLog,

@@ -33,6 +33,7 @@ func (c *Client) State(ctx context.Context, t Target, ty protocol.Type, in proto
 	if k.digest, err = c.digestFor(ctx, t, ty, StepState, ty.StateAction); err != nil {
 		return protocol.Answer{}, err
 	}
+	k.reuse = ty.Reuse && k.digest == ty.Digest // another image has not said so
 	if k.worker, err = c.workerFor(ctx, t, ty, StepState, ty.StateAction, k.digest); err != nil {
 		return protocol.Answer{}, err
 	}

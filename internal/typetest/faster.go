@@ -141,16 +141,37 @@ func sameReply(got *reply, want run) string {
 	return ""
 }
 
-// compareReuse does what can be done without a container that is shared: this
-// deployster gives each run one of its own.
+const fixReuse = "Runs that share a container must not see what others before them have left there, in files or in processes: keep nothing outside of the plugs, or leave \"reuse\" out. docs/protocol.md, section 7.1."
+
+// compareReuse asks the same in containers of their own and in one that is
+// shared, again and again.
 func (e *engine) compareReuse(ctx context.Context) outcome {
-	if !e.ty.Reuse {
+	switch {
+	case !e.ty.Reuse:
 		return skip("the image does not offer it")
+	case e.ty.StateAction.Image != "":
+		return skip("the states are asked of another image, %s, which has a container for each run", e.ty.StateAction.Image)
 	}
-	for range 2 {
-		if out := e.sameAnswer(ctx, e.input(e.config()), e.valid, fixAgain); out.verdict == Fail {
-			return out
+	if _, err := e.askCold(ctx); err != nil {
+		return broken(e.misplaced(fixState), err)
+	}
+	cold, compared := e.tap.since()[1:], 0 // init has one of its own always
+	for range 3 {
+		for _, want := range cold {
+			spec := want.spec
+			spec.Reuse = true
+			got, err := e.tap.run(ctx, spec)
+			switch {
+			case err != nil && !ofImage(err):
+				return outcome{err: err}
+			case err != nil:
+				return fail(fixReuse, "%s, in a container that others have used: %s.", spec.Name, err)
+			}
+			if problem := sameReply(&reply{stdout: string(got.Stdout), stderr: string(got.Stderr), exit: &got.ExitCode}, want); problem != "" {
+				return fail(fixReuse, "%s, in a container that others have used: %s", spec.Name, problem)
+			}
+			compared++
 		}
 	}
-	return skip("the image says \"reuse\": true, but this deployster gives each run a container of its own, so sharing one was not tried; fresh runs after each other say the same")
+	return pass("%d answers compared", compared)
 }

@@ -45,8 +45,15 @@ func (t *tap) Resolve(ctx context.Context, reference string) (invoke.Image, erro
 	return t.runner.Resolve(ctx, reference)
 }
 
-// Run implements invoke.Runner.
+// Run implements invoke.Runner, in a container of its own.
 func (t *tap) Run(ctx context.Context, s invoke.Spec) (invoke.Result, error) {
+	s.Reuse = false
+	return t.run(ctx, s)
+}
+
+// run carries out an invocation, also in a container that is shared, and keeps
+// what came of it.
+func (t *tap) run(ctx context.Context, s invoke.Spec) (invoke.Result, error) {
 	if t.edit != nil {
 		t.edit(&s)
 	}

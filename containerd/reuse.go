@@ -1,0 +1,228 @@
+package containerd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"deployster/internal/invoke"
+)
+
+const (
+	// growAfter is how long a query waits for a container that others use
+	// before another one is started: starting one costs more than many queries.
+	growAfter = 50 * time.Millisecond
+
+	mostWarm = 64 // containers of one kind at one time
+	maxLost  = 3  // containers of a kind that may be lost before none is used any more
+)
+
+// reuse has the running containers of a Runtime that queries share. The zero
+// value is ready.
+type reuse struct {
+	mu     sync.Mutex
+	groups map[string]*warmGroup
+}
+
+// warmGroup is the containers that can take each other's place: those with one
+// image, the same mounts and settings.
+type warmGroup struct {
+	idle chan *warm
+
+	mu       sync.Mutex
+	count    int // running or being started
+	starting bool
+	started  time.Time // when the last one was there, or was known not to come
+	lost     int
+}
+
+// group finds those that could carry out an invocation.
+func (h *reuse) group(s invoke.Spec) (*warmGroup, error) {
+	key, err := json.Marshal(struct {
+		Digest   string
+		Mounts   []invoke.Mount
+		Settings invoke.Settings
+	}{s.Digest, s.Mounts, s.Settings})
+	if err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.groups == nil {
+		h.groups = map[string]*warmGroup{}
+	}
+	if h.groups[string(key)] == nil {
+		h.groups[string(key)] = &warmGroup{idle: make(chan *warm, mostWarm)}
+	}
+	return h.groups[string(key)], nil
+}
+
+// mayShare says whether an invocation may run in a container that others use
+// too. An action may not: how it ended must be found out also when this client
+// is dead, and that is told of containers.
+func mayShare(s invoke.Spec) bool {
+	return s.Reuse && s.Kind == invoke.Query && s.Settings.Workers != invoke.NoWorkers
+}
+
+// runShared carries out a query in a container that is there. It is not done
+// when that cannot be: then it is to have one of its own, which will tell why.
+func (r *Runtime) runShared(ctx context.Context, s invoke.Spec) (res invoke.Result, done bool, err error) {
+	g, err := r.reuse.group(s)
+	if err != nil {
+		return res, false, nil
+	}
+	w := r.takeWarm(ctx, g, s)
+	if w == nil {
+		return res, false, nil
+	}
+	res, done, err = w.carry(ctx, s)
+	if err == nil && done && !w.killed {
+		g.give(w)
+		return res, true, nil
+	}
+	r.discard(g, w)
+	if done {
+		return res, true, err
+	}
+	g.mu.Lock()
+	g.lost++
+	g.mu.Unlock()
+	if s.Stderr != nil && ctx.Err() == nil {
+		_, _ = fmt.Fprintln(s.Stderr, "The container that it shared with others was lost. It is asked again in a container of its own.") // who watches misses a line at most
+	}
+	return invoke.Result{}, false, nil
+}
+
+// takeWarm gives a container that is idle, and starts one when there is none or
+// all are in use for long. nil = there can be none.
+func (r *Runtime) takeWarm(ctx context.Context, g *warmGroup, s invoke.Spec) *warm {
+	fit, ok := r.fitNow(s)
+	if !ok {
+		return nil
+	}
+	tick := time.NewTicker(growAfter)
+	defer tick.Stop()
+	for late := false; ctx.Err() == nil; {
+		select {
+		case w := <-g.idle:
+			if w.fit == fit && w.waits() {
+				return w
+			}
+			r.discard(g, w)
+			continue
+		default:
+		}
+		switch g.wants(late) {
+		case startOne:
+			image, err := r.prepareFor(r.ctx(ctx), s)
+			var w *warm
+			if err == nil {
+				w, err = r.newWarm(ctx, s, image)
+			}
+			if g.came(err); err != nil {
+				return nil
+			}
+			return w
+		case giveUp:
+			return nil
+		}
+		select {
+		case w := <-g.idle:
+			g.idle <- w // to be looked at above; there is room for all
+		case <-tick.C:
+			late = true
+		case <-ctx.Done():
+		}
+	}
+	return nil
+}
+
+// fitNow gives the fingerprint of what the mounts of an invocation would show.
+func (r *Runtime) fitNow(s invoke.Spec) (fit string, ok bool) {
+	grants, err := r.openGrants(s)
+	defer func() {
+		for _, g := range grants {
+			_ = g.file.Close() // it was not even read
+		}
+	}()
+	return r.fingerprint(grants), err == nil
+}
+
+// What a group wants done by who finds none idle.
+type wish int
+
+const (
+	waitOn wish = iota
+	startOne
+	giveUp
+)
+
+func (g *warmGroup) wants(late bool) wish {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.lost >= maxLost:
+		return giveUp
+	case g.starting, g.count >= mostWarm:
+		return waitOn
+	case g.count == 0, late && time.Since(g.started) > growAfter:
+		g.starting = true
+		g.count++
+		return startOne
+	}
+	return waitOn
+}
+
+// came is told when a container was started, or was not.
+func (g *warmGroup) came(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.starting, g.started = false, time.Now()
+	if err != nil {
+		g.count--
+		g.lost++
+	}
+}
+
+// give puts a container back for the next query.
+func (g *warmGroup) give(w *warm) { g.idle <- w }
+
+// discard removes a container, while others go on.
+func (r *Runtime) discard(g *warmGroup, w *warm) {
+	g.mu.Lock()
+	g.count--
+	g.mu.Unlock()
+	r.runsOpen.Add(1) // this is called within a run, so that it is not zero
+	go func() {
+		defer r.runsOpen.Done()
+		_ = w.end() // what is left is swept: see remove
+	}()
+}
+
+// cool removes all the containers that are shared. It is called when nothing
+// runs in them any more.
+func (r *Runtime) cool() error {
+	r.reuse.mu.Lock()
+	groups := r.reuse.groups
+	r.reuse.groups = nil
+	r.reuse.mu.Unlock()
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var errs []error
+	for _, g := range groups {
+		close(g.idle)
+		for w := range g.idle {
+			wg.Go(func() {
+				err := w.end()
+				mu.Lock()
+				defer mu.Unlock()
+				errs = append(errs, err)
+			})
+		}
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,144 @@
+package containerd
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
+	"golang.org/x/sys/unix"
+
+	"deployster/internal/invoke"
+	"deployster/internal/invoke/invoketest"
+)
+
+// sharing is a Runtime whose queries share containers.
+type sharing struct{ *Runtime }
+
+func (s sharing) Run(ctx context.Context, spec invoke.Spec) (invoke.Result, error) {
+	spec.Reuse = true
+	return s.Runtime.Run(ctx, spec)
+}
+
+// warmed counts the queries that were carried out in the containers which are
+// idle now.
+func warmed(r *Runtime) (containers, queries int) {
+	r.reuse.mu.Lock()
+	defer r.reuse.mu.Unlock()
+	for _, g := range r.reuse.groups {
+		for range len(g.idle) {
+			w := <-g.idle
+			containers, queries = containers+1, queries+w.served
+			g.idle <- w
+		}
+	}
+	return containers, queries
+}
+
+func TestSharedContainersKeepTheContract(t *testing.T) {
+	t.Parallel()
+	r := open(t, embedded(t))
+	packProbe(t, r)
+	t.Run("suite", func(t *testing.T) { invoketest.Suite(t, sharing{r}) })
+	if containers, queries := warmed(r); containers == 0 || queries <= containers {
+		t.Errorf("%d containers have carried out %d queries: nothing was shared", containers, queries)
+	}
+	if err := r.cool(); err != nil {
+		t.Error(err)
+	}
+	nothingLeft(t, r)
+}
+
+// What a query gets is what it would get in a container of its own, whatever
+// became of the container that it shares.
+func TestSharedContainersAreAsFresh(t *testing.T) {
+	t.Parallel()
+	r := open(t, embedded(t))
+	dgst := pack(t, r, PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "f")
+	if err := os.WriteFile(file, []byte("one"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(kind invoke.Kind, script string, change func(*invoke.Spec)) (invoke.Result, error) {
+		s := invoke.Spec{Name: "q", Kind: kind, Digest: dgst, Args: []string{script}, Reuse: true, Timeout: time.Minute, Grace: time.Second,
+			Mounts: []invoke.Mount{{Source: file, Target: "/f"}}}
+		if change != nil {
+			change(&s)
+		}
+		return r.Run(context.Background(), s)
+	}
+	answer := func(script, want string) {
+		t.Helper()
+		res, err := ask(invoke.Query, script, nil)
+		if got := strings.TrimSpace(string(res.Stdout)); err != nil || got != want {
+			t.Errorf("%s: got %q (exit %d, %v, stderr %q), want %q", script, got, res.ExitCode, err, res.Stderr, want)
+		}
+	}
+	idle := func(containers, queries int) {
+		t.Helper()
+		if c, q := warmed(r); c != containers || q != queries {
+			t.Errorf("%d containers have carried out %d queries, not %d and %d", c, q, containers, queries)
+		}
+	}
+	answer("cat /f; echo mark >/mark", "one")
+	answer("cat /f /mark; exit 3", "onemark") // shared, as it has asked for
+	idle(1, 2)
+	if res, err := ask(invoke.Action, "cat /mark", nil); err != nil || res.ExitCode == 0 {
+		t.Errorf("an action shares a container: exit %d, %v", res.ExitCode, err)
+	}
+	own := func(s *invoke.Spec) { s.Settings.Workers = invoke.NoWorkers }
+	if res, err := ask(invoke.Query, "cat /mark", own); err != nil || res.ExitCode == 0 {
+		t.Errorf("what asks for containers of its own shares one: exit %d, %v", res.ExitCode, err)
+	}
+
+	// A file that is exchanged, as editors and this program do.
+	if err := errors.Join(os.WriteFile(file+".new", []byte("two"), 0o600), os.Rename(file+".new", file)); err != nil {
+		t.Fatal(err)
+	}
+	answer("cat /f; ls /mark 2>/dev/null", "two")
+	idle(1, 1)
+
+	// What goes on behind a query that has ended ends with it.
+	answer("(sleep 0.5; while :; do echo more; sleep 0.05; done) & echo end", "end")
+	idle(0, 0)
+	answer("(sleep 0.01 &); sleep 0.2; echo outlived", "outlived") // and left no zombie
+	answer("ls /proc | grep -c '^[0-9]*$'", "4")                   // the one that waits, sh, ls and grep
+	idle(1, 2)
+
+	var timeout *invoke.TimeoutError
+	if _, err := ask(invoke.Query, "trap '' TERM; while :; do sleep 0.1; done", func(s *invoke.Spec) { s.Timeout, s.Grace = 200*time.Millisecond, 200*time.Millisecond }); !errors.As(err, &timeout) || !timeout.Killed {
+		t.Errorf("one that ignores its end: %v", err)
+	}
+	idle(0, 0)
+	limited := func(s *invoke.Spec) { s.Settings.Memory = 16 << 20 }
+	if res, err := ask(invoke.Query, "head -c 40m /dev/zero | tr '\\0' x | wc -c; : $(head -c 40m /dev/zero | tr '\\0' x)", limited); err != nil || !res.OOM {
+		t.Errorf("too much memory: exit %d, OOM %v, %v", res.ExitCode, res.OOM, err)
+	}
+
+	// A container that is lost meanwhile.
+	answer("echo there", "there")
+	list, err := r.client.ContainerService().List(r.ctx(context.Background()))
+	if err != nil || len(list) == 0 {
+		t.Fatal(list, err)
+	}
+	var told lockedBuffer
+	go func() {
+		eventually(t, time.Minute, "the query runs", func() bool { return strings.Contains(told.String(), "running") })
+		for _, c := range list {
+			_, _ = r.client.TaskService().Kill(r.ctx(context.Background()), &taskapi.KillRequest{ContainerID: c.ID, Signal: uint32(unix.SIGKILL), All: true})
+		}
+	}()
+	res, err := ask(invoke.Query, "echo running >&2; [ -e /mark ] || sleep 3; echo whole", func(s *invoke.Spec) { s.Stderr = &told })
+	if err != nil || string(res.Stdout) != "whole\n" || !strings.Contains(told.String(), "asked again") {
+		t.Errorf("in a container that was lost: %q, exit %d, %v; told: %q", res.Stdout, res.ExitCode, err, told.String())
+	}
+	if err := r.cool(); err != nil {
+		t.Error(err)
+	}
+	nothingLeft(t, r)
+}
