@@ -6,7 +6,7 @@ LIGHT = ./apply/... ./config/... ./plan/... ./state/... ./protocol/... ./interna
 	./internal/graph/... ./internal/invoke/... ./internal/strictjson/... ./internal/typeclient/... ./internal/typetest/... ./internal/imagefiles/... \
 	./internal/worker/... ./internal/sealed/... ./internal/signing/... ./internal/delta/... ./internal/render/... ./internal/events/... ./internal/runs/...
 
-.PHONY: build demo test check bench bench-validate race fuzz crash soak clean functions-table
+.PHONY: build demo test check bench bench-validate bench-engine race fuzz crash soak clean functions-table
 
 build:
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags="-s -w" -o bin/deployster .
@@ -41,6 +41,11 @@ bench: build
 # The part of bench that needs no containers: a minute or two.
 bench-validate: build
 	go run ./internal/bench -pairs $${PAIRS:-5} -only validate
+
+# The engine without containers, with its allocations, in the form that benchstat
+# compares: COUNT=10 make bench-engine >old.txt. ONLY chooses, as Load/1000$$.
+bench-engine:
+	@go test -run '^$$' -bench '$(or $(ONLY),.)' -benchtime $${BENCHTIME:-3x} -count $${COUNT:-1} -timeout 2h ./internal/scale
 
 # What terraform console prints for config/testdata/functions/expressions.txt.
 functions-table:

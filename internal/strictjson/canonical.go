@@ -10,10 +10,11 @@ import (
 // sorted, no spaces, nothing escaped that need not be, every digit as it was.
 // The document is checked first.
 func Canonical(data []byte) (json.RawMessage, error) {
-	if err := Check(data); err != nil {
-		return nil, err
+	sound, canonical := scan(data)
+	if sound && canonical {
+		return bytes.Clone(data), nil
 	}
-	v, err := decode(data)
+	v, err := value(data, sound)
 	if err != nil {
 		return nil, err
 	}
@@ -35,13 +36,18 @@ func Encode(v any) (json.RawMessage, error) {
 // Value reads a document into maps, slices, strings, bools and json.Number.
 // The document is checked first.
 func Value(data []byte) (any, error) {
-	if err := Check(data); err != nil {
-		return nil, err
-	}
-	return decode(data)
+	sound, _ := scan(data)
+	return value(data, sound)
 }
 
-func decode(data []byte) (any, error) {
+// value reads a document; one that is sound needs no second look.
+func value(data []byte, sound bool) (any, error) {
+	if sound {
+		return read(data), nil
+	}
+	if err := examine(data); err != nil {
+		return nil, err
+	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	var v any

@@ -12,11 +12,11 @@ func Unfulfilled(forecast, state json.RawMessage) string {
 	if len(forecast) == 0 {
 		return ""
 	}
-	want, err := decode(forecast)
+	want, err := Value(forecast)
 	if err != nil {
 		return "the forecast cannot be read: " + err.Error()
 	}
-	have, err := decode(state)
+	have, err := Value(state)
 	if err != nil {
 		return "the state cannot be read: " + err.Error()
 	}

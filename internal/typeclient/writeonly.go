@@ -1,6 +1,7 @@
 package typeclient
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -15,7 +16,7 @@ import (
 // manifest says. It gives their JSON pointers, sorted. When the schema is too
 // entangled to be looked through, all of the config is taken for sensitive.
 func WriteOnly(ty protocol.Type, config json.RawMessage) []string {
-	if len(ty.ConfigSchema) == 0 {
+	if !mayMark(ty.ConfigSchema) {
 		return nil
 	}
 	schema, err := strictjson.Value(ty.ConfigSchema)
@@ -28,6 +29,13 @@ func WriteOnly(ty protocol.Type, config json.RawMessage) []string {
 	}
 	w := writeOnlyFinder{root: schema, limit: maxSchemaSteps, seen: map[visit]bool{}}
 	return w.find(value)
+}
+
+// mayMark says whether the keyword may stand in a schema: as it is mostly
+// written, or with letters as \u. Most schemas have neither, and need no look at
+// every resource.
+func mayMark(schema json.RawMessage) bool {
+	return bytes.Contains(schema, []byte("writeOnly")) || bytes.Contains(schema, []byte(`\u`))
 }
 
 // visit is a schema, by its identity, at a place of the config.

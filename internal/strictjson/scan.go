@@ -1,0 +1,260 @@
+package strictjson
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// scanner looks at a document once, byte by byte and without making anything of
+// it. It is sure of what it accepts. What it does not accept may only be
+// unusual: then check looks again, slowly, and says what is wrong.
+type scanner struct {
+	data      []byte
+	at        int
+	nodes     int
+	keys      [][]byte // of all open objects, one after the other
+	canonical bool     // so far, every byte is as Canonical would write it
+}
+
+// manyKeys is from how many keys on an object has a map of them.
+const manyKeys = 16
+
+// scan says whether data is surely exactly one well-behaved value, and whether
+// it is in canonical form already.
+func scan(data []byte) (sound, canonical bool) {
+	s := scanner{data: data, canonical: true}
+	var room [manyKeys][]byte
+	s.keys = room[:0]
+	s.space()
+	if !s.value(0) {
+		return false, false
+	}
+	s.space()
+	return s.at == len(data), s.canonical
+}
+
+func (s *scanner) space() {
+	for s.at < len(s.data) {
+		switch s.data[s.at] {
+		case ' ', '\t', '\r', '\n':
+			s.at++
+			s.canonical = false
+		default:
+			return
+		}
+	}
+}
+
+// next takes one byte if it is there.
+func (s *scanner) next(c byte) bool {
+	if s.at < len(s.data) && s.data[s.at] == c {
+		s.at++
+		return true
+	}
+	return false
+}
+
+// value takes a value; depth is how many objects and arrays are open around it.
+func (s *scanner) value(depth int) bool {
+	if s.nodes++; s.nodes > MaxNodes || s.at >= len(s.data) {
+		return false
+	}
+	switch c := s.data[s.at]; c {
+	case '{':
+		return depth < MaxDepth && s.object(depth+1)
+	case '[':
+		return depth < MaxDepth && s.array(depth+1)
+	case '"':
+		_, _, ok := s.text()
+		return ok
+	case 't':
+		return s.word("true")
+	case 'f':
+		return s.word("false")
+	case 'n':
+		return s.word("null")
+	}
+	return s.number()
+}
+
+func (s *scanner) word(w string) bool {
+	if len(s.data)-s.at < len(w) || string(s.data[s.at:s.at+len(w)]) != w {
+		return false
+	}
+	s.at += len(w)
+	return true
+}
+
+func (s *scanner) array(depth int) bool {
+	s.at++
+	s.space()
+	if s.next(']') {
+		return true
+	}
+	for {
+		if s.space(); !s.value(depth) {
+			return false
+		}
+		s.space()
+		if s.next(']') {
+			return true
+		}
+		if !s.next(',') {
+			return false
+		}
+	}
+}
+
+func (s *scanner) object(depth int) bool {
+	s.at++
+	s.space()
+	if s.next('}') {
+		return true
+	}
+	first := len(s.keys)
+	var many map[string]bool
+	for {
+		s.space()
+		key, plain, ok := s.text()
+		if !ok || !plain || s.twice(key, s.keys[first:], &many) {
+			return false
+		}
+		if n := len(s.keys); n > first && bytes.Compare(s.keys[n-1], key) > 0 {
+			s.canonical = false
+		}
+		s.keys = append(s.keys, key)
+		s.space()
+		if !s.next(':') {
+			return false
+		}
+		if s.space(); !s.value(depth) {
+			return false
+		}
+		s.space()
+		if s.next('}') {
+			s.keys = s.keys[:first]
+			return true
+		}
+		if !s.next(',') {
+			return false
+		}
+	}
+}
+
+// twice says whether a key is among those of its object.
+func (s *scanner) twice(key []byte, before [][]byte, many *map[string]bool) bool {
+	if len(before) < manyKeys {
+		for _, k := range before {
+			if bytes.Equal(k, key) {
+				return true
+			}
+		}
+		return false
+	}
+	if *many == nil {
+		*many = make(map[string]bool, 2*manyKeys)
+		for _, k := range before {
+			(*many)[string(k)] = true
+		}
+	}
+	if (*many)[string(key)] {
+		return true
+	}
+	(*many)[string(key)] = true
+	return false
+}
+
+// text takes a string and gives what stands between its quotes. One with an
+// escape is plain=false: it says something else than it looks like.
+func (s *scanner) text() (inner []byte, plain, ok bool) {
+	if !s.next('"') {
+		return nil, false, false
+	}
+	start := s.at
+	plain = true
+	for s.at < len(s.data) {
+		switch c := s.data[s.at]; {
+		case c == '"':
+			inner = s.data[start:s.at]
+			s.at++
+			return inner, plain, true
+		case c == '\\':
+			if plain = false; !s.escape() {
+				return nil, false, false
+			}
+		case c < ' ':
+			return nil, false, false
+		case c < utf8.RuneSelf:
+			s.at++
+		default:
+			r, size := utf8.DecodeRune(s.data[s.at:])
+			if r == utf8.RuneError && size == 1 {
+				return nil, false, false
+			}
+			if r == '\u2028' || r == '\u2029' { // are written as escapes
+				s.canonical = false
+			}
+			s.at += size
+		}
+	}
+	return nil, false, false
+}
+
+// escape takes what begins with a backslash. Halves of surrogate pairs are not
+// accepted, whole pairs neither.
+func (s *scanner) escape() bool {
+	if s.at+1 >= len(s.data) {
+		return false
+	}
+	switch s.data[s.at+1] {
+	case '"', '\\', 'n', 'r', 't':
+		s.at += 2
+		return true
+	case '/', 'b', 'f':
+		s.canonical = false
+		s.at += 2
+		return true
+	case 'u':
+		s.canonical = false
+		digits := s.data[s.at+2:]
+		if len(digits) < 4 {
+			return false
+		}
+		for _, c := range digits[:4] {
+			if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F') {
+				return false
+			}
+		}
+		if digits[0]|0x20 == 'd' && digits[1] >= '8' {
+			return false
+		}
+		s.at += 6
+		return true
+	}
+	return false
+}
+
+// number takes a number without an exponent.
+func (s *scanner) number() bool {
+	start := s.at
+	s.next('-')
+	if !s.next('0') && !s.digits() {
+		return false
+	}
+	if s.next('.') && !s.digits() {
+		return false
+	}
+	if s.at-start > MaxDigits {
+		return false
+	}
+	return s.at == len(s.data) || s.data[s.at] != 'e' && s.data[s.at] != 'E'
+}
+
+// digits takes at least one.
+func (s *scanner) digits() bool {
+	start := s.at
+	for s.at < len(s.data) && s.data[s.at] >= '0' && s.data[s.at] <= '9' {
+		s.at++
+	}
+	return s.at > start
+}
