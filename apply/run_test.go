@@ -155,3 +155,22 @@ func TestOnlyRelatedChangesMakeAPlanStale(t *testing.T) {
 		t.Errorf("a related change: %v", err)
 	}
 }
+
+// A plan that destroys something is not carried out when something else has been
+// made upon it since.
+func TestNewDependantMakesADestroyStale(t *testing.T) {
+	e := newEngine(t.TempDir())
+	e.do(t, thing("a")+thing("b"))
+	p, err := e.plan(thing("b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.do(t, thing("a")+thing("b")+strings.Replace(thing("c"), "{", "{\n  depends_on = [resource.a]", 1))
+	_, err = e.apply(t.Context(), p)
+	if err == nil || !strings.Contains(err.Error(), "it destroys resource.a, and resource.c was recorded since as depending on it") {
+		t.Fatalf("got %v", err)
+	}
+	if report := e.do(t, thing("b")); report.Status != apply.OK {
+		t.Errorf("a new plan: %+v", report)
+	}
+}

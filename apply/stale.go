@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"deployster/config"
 	"deployster/internal/diag"
 	"deployster/plan"
 	"deployster/protocol"
@@ -41,7 +42,31 @@ func Check(p *plan.Plan, s state.Snapshot) error {
 		return stale("the state of "+strings.Join(changed, ", ")+" was recorded anew since it was made",
 			"Another apply came between. Plan again to see what is left to do.")
 	}
+	if dependant, addr := newDependant(p, s); dependant != "" {
+		return stale(fmt.Sprintf("it destroys %s, and %s was recorded since as depending on it", config.Reference(addr), config.Reference(dependant)),
+			"Another apply came between. Plan again: the new plan has them in their order.")
+	}
 	return nil
+}
+
+// newDependant looks for what depends on something that the plan destroys, and
+// that it knows nothing of. A plan for a part of the resources leaves out also
+// what was there: of it nothing can be said.
+func newDependant(p *plan.Plan, s state.Snapshot) (dependant, addr string) {
+	if p.Selection.Partial() {
+		return "", ""
+	}
+	for _, dependant := range slices.Sorted(maps.Keys(s.Resources)) {
+		if _, known := p.Entries[dependant]; known {
+			continue
+		}
+		for _, addr := range s.Resources[dependant].Dependencies {
+			if step := p.Resources[addr]; step != nil && (step.Change == plan.Destroy || step.Change == plan.Replace) {
+				return dependant, addr
+			}
+		}
+	}
+	return "", ""
 }
 
 // stale is the one form of that refusal.
