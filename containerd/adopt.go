@@ -12,6 +12,7 @@ import (
 	"github.com/containerd/errdefs"
 
 	"deployster/internal/invoke"
+	"deployster/internal/worker"
 )
 
 // adoptEvery is how often is looked whether an action has ended meanwhile.
@@ -40,7 +41,7 @@ func (r *Runtime) Adopt(ctx context.Context, id string, w invoke.Watch) (invoke.
 			}
 			return out, r.failure("Reading how an action ended", err)
 		}
-		c, found, err := r.find(ctx, action)
+		c, request, found, err := r.find(ctx, action)
 		gone := false
 		switch {
 		case err == nil && !found:
@@ -69,7 +70,7 @@ func (r *Runtime) Adopt(ctx context.Context, id string, w invoke.Watch) (invoke.
 		case gone:
 			continue
 		case following == nil:
-			if following = follow(r.sweeper().stdio(c), w); w.Running != nil {
+			if following = follow(r.sweeper().stdio(c), request, w); w.Running != nil {
 				w.Running()
 			}
 		}
@@ -93,12 +94,12 @@ func hand(out invoke.Outcome, w invoke.Watch) {
 
 // Running says whether an action still runs, or may run.
 func (r *Runtime) Running(ctx context.Context, id string) (bool, error) {
-	c, found, err := r.find(ctx, actionName(id))
+	c, request, found, err := r.find(ctx, actionName(id))
 	if err != nil || !found {
 		return false, r.failure("Looking for an action that still runs", err)
 	}
 	_, ended := r.sweeper().ended(r.ctx(ctx), c)
-	return !ended, nil
+	return !ended && (request == 0 || !r.sweeper().answered(c, request)), nil
 }
 
 // Discard implements invoke.Adopter.
@@ -106,13 +107,28 @@ func (r *Runtime) Discard(_ context.Context, id string) error {
 	return r.outcomes().remove(actionName(id))
 }
 
-// find gives the container of an action.
-func (r *Runtime) find(ctx context.Context, action string) (c containers.Container, found bool, err error) {
-	list, err := r.client.ContainerService().List(r.ctx(ctx), fmt.Sprintf("labels.%q==%s", labelAction, action))
-	if err != nil || len(list) == 0 {
-		return c, false, err
+// find gives the container of an action; of a carrier also the number that the
+// action has there, which is never 0.
+func (r *Runtime) find(ctx context.Context, action string) (c containers.Container, request int64, found bool, err error) {
+	list, err := r.client.ContainerService().List(r.ctx(ctx), fmt.Sprintf("labels.%q==%s", labelAction, action), fmt.Sprintf("labels.%q", labelCarrier))
+	if err != nil {
+		return c, 0, false, err
 	}
-	return list[0], true, nil
+	for _, c := range list {
+		if c.Labels[labelAction] == action {
+			return c, 0, true, nil
+		}
+		open, err := readLedger(r.sweeper().stdio(c))
+		if err != nil {
+			return c, 0, false, err
+		}
+		for request, a := range open {
+			if a.Action == action {
+				return c, request, true, nil
+			}
+		}
+	}
+	return c, 0, false, nil
 }
 
 // collectIfDead collects an action unless its client, whoever that is, lives and
@@ -135,10 +151,14 @@ func (r *Runtime) collectIfDead(ctx context.Context, c containers.Container) (go
 type follower struct{ outputs []*output }
 
 // follow begins with what is there already. Files that cannot be read are not
-// followed.
-func follow(dir string, w invoke.Watch) *follower {
+// followed. With a request it is what a carrier says about that.
+func follow(dir string, request int64, w invoke.Watch) *follower {
 	f := &follower{}
-	for name, watch := range map[string]io.Writer{stdoutFile: w.Stdout, stderrFile: w.Stderr} {
+	files := map[string]io.Writer{stdoutFile: w.Stdout, stderrFile: w.Stderr}
+	if request != 0 {
+		files = map[string]io.Writer{stdoutFile: &worker.Picker{Request: request, Stdout: w.Stdout, Stderr: w.Stderr}}
+	}
+	for name, watch := range files {
 		if watch == nil {
 			continue
 		}

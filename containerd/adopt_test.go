@@ -191,7 +191,7 @@ func TestShimIsLost(t *testing.T) {
 // killShim kills the process that looks after an action.
 func killShim(t *testing.T, r *Runtime, id string) {
 	t.Helper()
-	c, found, err := r.find(context.Background(), actionName(id))
+	c, _, found, err := r.find(context.Background(), actionName(id))
 	if err != nil || !found {
 		t.Fatalf("no container of %s: %v", id, err)
 	}

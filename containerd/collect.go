@@ -38,6 +38,9 @@ func (w sweeper) collect(ctx context.Context, c containers.Container) (gone bool
 	if c, err = w.client.ContainerService().Get(ctx, c.ID); err != nil {
 		return errdefs.IsNotFound(err), unlessGone(err) // another was faster
 	}
+	if c.Labels[labelCarrier] != "" {
+		return w.collectCarrier(ctx, c)
+	}
 	action := c.Labels[labelAction]
 	if action != "" {
 		switch _, there, err := w.outcomes.load(action); {
@@ -51,12 +54,7 @@ func (w sweeper) collect(ctx context.Context, c containers.Container) (gone bool
 	if !ended {
 		return false, nil
 	}
-	// Only when its shim is gone has it written all that the program printed.
-	remove := w.deleteTask
-	if !exists(filepath.Join(w.stdio(c), beginFile)) {
-		remove = w.killTask // it was never to be started, and nobody will
-	}
-	if err := remove(ctx, c.ID); err != nil {
+	if err := w.endTask(ctx, c); err != nil {
 		return false, err
 	}
 	if action != "" {
@@ -105,6 +103,15 @@ func (w sweeper) endedBefore(c containers.Container) kept {
 		return kept{Fate: invoke.NotBegun}
 	}
 	return kept{Fate: invoke.Unknown, Why: "the process that looked after it was lost, and with it how it ended"}
+}
+
+// endTask removes the task of a program that has ended. Only when its shim is
+// gone has it written all that the program printed.
+func (w sweeper) endTask(ctx context.Context, c containers.Container) error {
+	if !exists(filepath.Join(w.stdio(c), beginFile)) {
+		return w.killTask(ctx, c.ID) // it was never to be started, and nobody will
+	}
+	return w.deleteTask(ctx, c.ID)
 }
 
 // deleteTask removes a task that does not run.

@@ -1,6 +1,7 @@
 package containerd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,9 @@ func (u *run) finish(ctx context.Context, ended <-chan exit, full <-chan struct{
 	}
 	u.io.stdout.finish()
 	u.io.stderr.finish()
+	if u.talk != nil {
+		u.talk.said.finish()
+	}
 	more, err := u.collect(&res)
 	if more && reason == nil {
 		reason = &invoke.OutputError{Limit: u.s.MaxStdout}
@@ -83,6 +87,10 @@ func (u *run) deleteTask(ctx context.Context) error {
 // on stdout than is allowed.
 func (u *run) collect(res *invoke.Result) (more bool, err error) {
 	var err1, err2 error
+	if u.talk != nil {
+		res.Stderr, err = u.io.stderr.log(u.s.KeepLog)
+		return false, err
+	}
 	if u.s.Kind == invoke.Action {
 		more = u.s.MaxStdout > 0 && u.io.stdout.size() > u.s.MaxStdout
 		res.Stdout, err1 = u.io.stdout.log(u.s.KeepLog)
@@ -148,7 +156,7 @@ func (u *run) await(ctx context.Context, ended <-chan exit, full <-chan struct{}
 			return exit{err: fmt.Errorf("it did not end within %s of being killed", killLimit)}, reason
 		case <-watch.C:
 			if u.tooMuch() && giveUp == nil {
-				reason, done, timeout = &invoke.OutputError{Limit: u.s.MaxStdout}, nil, nil
+				reason, done, timeout = &invoke.OutputError{Limit: cmp.Or(u.s.MaxStdout, maxUnread)}, nil, nil
 				end()
 			}
 		}
@@ -163,6 +171,9 @@ func (u *run) tooMuch() bool {
 		keep = invoke.DefaultKeepLog
 	}
 	u.io.stderr.trim(keep)
+	if u.talk != nil {
+		return u.talk.said.unread() > maxUnread
+	}
 	if u.s.Kind == invoke.Action {
 		u.io.stdout.trim(keep)
 	}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/internal/invoke"
+	"deployster/internal/worker"
 )
 
 const testClientName = "deployster-test-client"
@@ -24,6 +25,7 @@ const testClientName = "deployster-test-client"
 type clientJob struct {
 	Address, DataDir, RuntimeDir, Runc string
 	Spec                               invoke.Spec
+	IDs                                []string // of actions like Spec, at one time, in workers; none = it is run itself
 }
 
 // testClient is the main function of that process.
@@ -38,6 +40,17 @@ func testClient() int {
 		return 2
 	}
 	job.Spec.Stdout = os.Stdout
+	if len(job.IDs) > 0 {
+		pool := worker.New(worker.Options{Runner: r, Launcher: r, Max: 1})
+		var running sync.WaitGroup
+		for _, id := range job.IDs {
+			s := job.Spec
+			s.ID = id
+			running.Go(func() { _, _ = pool.Run(context.Background(), s) }) // it is killed before
+		}
+		running.Wait()
+		return 4
+	}
 	if _, err := r.Run(context.Background(), job.Spec); err != nil {
 		return 3
 	}
@@ -46,9 +59,9 @@ func testClient() int {
 
 // startClient starts another process that runs something, and returns when the
 // program there has printed its first line.
-func startClient(t *testing.T, o Options, s invoke.Spec) *exec.Cmd {
+func startClient(t *testing.T, o Options, s invoke.Spec, ids ...string) *exec.Cmd {
 	t.Helper()
-	b, err := json.Marshal(clientJob{Address: o.Address, DataDir: o.DataDir, RuntimeDir: o.RuntimeDir, Runc: o.Runc, Spec: s})
+	b, err := json.Marshal(clientJob{Address: o.Address, DataDir: o.DataDir, RuntimeDir: o.RuntimeDir, Runc: o.Runc, Spec: s, IDs: ids})
 	if err != nil {
 		t.Fatal(err)
 	}

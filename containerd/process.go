@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
@@ -15,14 +14,15 @@ import (
 	"deployster/internal/invoke"
 )
 
-// process is a program that is spoken to while it runs. Its stdin and stdout
-// are FIFOs: nothing of them is kept, and the stdin ends when this client does,
-// however that ends.
+// process is a program that is spoken to while it runs. Its stdin is a FIFO,
+// which ends when this client does, however that ends. Its stdout is a file, and
+// beside it lies what actions it was asked for: so their ends can be found out
+// by others.
 type process struct {
-	stdin  *os.File
-	stdout *os.File
-	keeper *os.File // the writing end of stdout that keeps it from ending before the program has begun
-	close  sync.Once
+	stdin    *os.File
+	said     *said
+	ledger   *ledger
+	outcomes outcomes // of earlier tries of the same actions
 
 	began chan struct{}
 	ended chan struct{} // closed when nothing of it is left; res and err are set then
@@ -41,7 +41,7 @@ func (r *Runtime) Launch(ctx context.Context, s invoke.Spec) (invoke.Process, er
 		return nil, r.orCancelled(ctx, s, r.failure("Preparing the image "+s.Digest, err))
 	}
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
-	p := &process{began: make(chan struct{}), ended: make(chan struct{})}
+	p := &process{outcomes: r.outcomes(), began: make(chan struct{}), ended: make(chan struct{})}
 	u := &run{r: r, s: s, image: image, id: r.newContainerID(), talk: p}
 	p.kill = func() {
 		u.signal(life, unix.SIGKILL)
@@ -65,8 +65,13 @@ func (r *Runtime) Launch(ctx context.Context, s invoke.Spec) (invoke.Process, er
 	case <-p.began:
 		return p, nil
 	case <-p.ended:
-		if p.stdout != nil {
-			_ = p.stdout.Close() // nothing was said
+		select {
+		case <-p.began: // before that
+			return p, nil
+		default:
+		}
+		if p.said != nil {
+			p.said.close() // nothing was said
 		}
 		if p.err == nil {
 			p.err = errors.New("it never began")
@@ -75,28 +80,28 @@ func (r *Runtime) Launch(ctx context.Context, s invoke.Spec) (invoke.Process, er
 	}
 }
 
-// newPipes makes the files of a program that is spoken to: FIFOs, and a plain
-// file for stderr.
-func (r *Runtime) newPipes(id string, s invoke.Spec, p *process) (*stdio, error) {
+// newTalk makes the files of a program that is spoken to: a FIFO for stdin, and
+// plain files.
+func (r *Runtime) newTalk(id string, s invoke.Spec, p *process) (*stdio, error) {
 	return r.newFiles(id, func(f *stdio) (err error) {
-		f.stdout = &output{path: filepath.Join(f.dir, "stdout"), end: make(chan struct{})}
-		for _, path := range []string{f.stdin, f.stdout.path} {
-			if err := unix.Mkfifo(path, 0o600); err != nil {
-				return &os.PathError{Op: "mkfifo", Path: path, Err: err}
-			}
+		if err := unix.Mkfifo(f.stdin, 0o600); err != nil {
+			return &os.PathError{Op: "mkfifo", Path: f.stdin, Err: err}
 		}
-		// Both ends at once: neither waits for the shim, and none has ended
-		// before it has come.
+		// Both ends at once: it does not wait for the shim, and has not ended
+		// before that has come.
 		if p.stdin, err = os.OpenFile(f.stdin, os.O_RDWR|unix.O_NONBLOCK, 0); err != nil {
 			return err
 		}
-		if p.keeper, err = os.OpenFile(f.stdout.path, os.O_RDWR|unix.O_NONBLOCK, 0); err != nil {
+		if f.stdout, err = newOutput(filepath.Join(f.dir, stdoutFile), nil); err != nil {
 			return err
 		}
-		if p.stdout, err = os.OpenFile(f.stdout.path, os.O_RDONLY|unix.O_NONBLOCK, 0); err != nil {
+		if p.said, err = openSaid(f.stdout.path); err != nil {
 			return err
 		}
-		f.stderr, err = newOutput(filepath.Join(f.dir, "stderr"), s.Stderr)
+		if p.ledger, err = newLedger(f.dir); err != nil {
+			return err
+		}
+		f.stderr, err = newOutput(filepath.Join(f.dir, stderrFile), s.Stderr)
 		return err
 	})
 }
@@ -108,23 +113,38 @@ func (p *process) begin(ctx context.Context, u *run) {
 	close(p.began)
 }
 
-// closeAll ends what is still open of the FIFOs, but for what the program has
-// said and nobody has read yet.
+// closeAll ends what is still open, but for what the program has said and nobody
+// has read yet.
 func (p *process) closeAll() {
-	for _, f := range []*os.File{p.stdin, p.keeper} {
-		if f != nil {
-			_ = f.Close() // nobody is at the other end
-		}
+	if p.stdin != nil {
+		_ = p.stdin.Close() // nobody is at the other end
+	}
+	if p.said != nil {
+		p.said.finish()
+	}
+	if p.ledger != nil {
+		p.ledger.close()
 	}
 }
 
-func (p *process) Stdin() io.WriteCloser { return p.stdin }
-func (p *process) Stdout() io.Reader     { return p.stdout }
-func (p *process) Kill()                 { p.kill() }
+func (p *process) Stdin() io.WriteCloser       { return p.stdin }
+func (p *process) Stdout() io.Reader           { return p.said }
+func (p *process) Kill()                       { p.kill() }
+func (p *process) Release(offset int64)        { p.said.release(offset) }
+func (p *process) Settled(request int64) error { return p.ledger.settled(request) }
+
+// Asked implements invoke.Process.
+func (p *process) Asked(request int64, s invoke.Spec) error {
+	// How an earlier try ended is not how this one does.
+	if err := p.outcomes.remove(actionName(s.ID)); err != nil {
+		return err
+	}
+	return p.ledger.asked(request, s)
+}
 
 // Wait implements invoke.Process.
 func (p *process) Wait() (invoke.Result, error) {
 	<-p.ended
-	p.close.Do(func() { _ = p.stdout.Close() }) // it was only read
+	p.said.close()
 	return p.res, p.err
 }

@@ -34,6 +34,8 @@ const (
 	labelKind   = "deployster.kind"   // invoke.Kind
 	labelName   = "deployster.name"   // for people
 	labelAction = "deployster.action" // actionName of an invoke.Spec's ID
+
+	labelCarrier = "deployster.carrier" // it is spoken to, and what it is asked for is in its ledger
 )
 
 // actionName makes a name of limited length from the ID of an action.
@@ -144,7 +146,7 @@ func (u *run) run(ctx context.Context) (res invoke.Result, err error) {
 // inside carries out the invocation in its sandbox.
 func (u *run) inside(ctx context.Context) (res invoke.Result, err error) {
 	if u.talk != nil {
-		u.io, err = u.r.newPipes(u.id, u.s, u.talk)
+		u.io, err = u.r.newTalk(u.id, u.s, u.talk)
 	} else {
 		u.io, err = u.r.newStdio(u.id, u.s)
 	}
@@ -210,12 +212,20 @@ func (u *run) inside(ctx context.Context) (res invoke.Result, err error) {
 // proof is still there. Of what is not known there is nothing to tell.
 func (u *run) hand(res invoke.Result, err error) error {
 	var unknown *invoke.UnknownError
-	if u.s.Ended == nil || errors.As(err, &unknown) {
+	if errors.As(err, &unknown) {
 		return err
 	}
-	if failed := u.s.Ended(res, err); failed != nil {
-		u.kept = u.s.Kind == invoke.Action
-		return failed
+	if u.s.Ended != nil {
+		if failed := u.s.Ended(res, err); failed != nil {
+			u.kept = u.s.Kind == invoke.Action
+			return failed
+		}
+	}
+	if u.talk != nil {
+		if failed := u.leave(res); failed != nil {
+			u.kept = true
+			return join(err, failed)
+		}
 	}
 	return err
 }
@@ -265,6 +275,9 @@ func (u *run) labels() map[string]string {
 	labels := map[string]string{labelTool: "1", labelClient: u.r.clientPath(), labelKind: string(u.s.Kind), labelName: label(u.s.Name)}
 	if u.s.ID != "" {
 		labels[labelAction] = actionName(u.s.ID)
+	}
+	if u.talk != nil {
+		labels[labelCarrier] = "1"
 	}
 	return labels
 }

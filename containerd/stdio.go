@@ -209,8 +209,11 @@ func empty(f *os.File, from, to int64) {
 
 // trimLeft keeps the logs of a run whose client is dead, and which nobody will
 // read, from filling the disk.
-func trimLeft(dir string) {
-	for _, name := range []string{stdoutFile, stderrFile} {
+func trimLeft(dir string, both bool) {
+	for _, name := range []string{stderrFile, stdoutFile} {
+		if name == stdoutFile && !both {
+			return
+		}
 		f, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 		if err != nil {
 			continue // a daemon's sweeper may not see it

@@ -28,7 +28,8 @@ type sweeper struct {
 	outcomes   outcomes // of the actions that it removes
 }
 
-// sweep removes what belongs to dead clients: their queries are ended, their
+// sweep removes what belongs to dead clients: their queries are ended, and
+// workers that carry out no action, their
 // actions are left to end by themselves first, and how they ended is kept for
 // whoever adopts them. Unless all is true it looks
 // only when there are dead clients by their files; all also finds those whose
@@ -56,13 +57,14 @@ func (w sweeper) sweep(ctx context.Context, all bool) error {
 		}
 		dead[id] = dead[id] || all
 		gone, err := true, error(nil)
-		if invoke.Kind(c.Labels[labelKind]) == invoke.Action {
+		carrier := c.Labels[labelCarrier] != ""
+		if carrier || invoke.Kind(c.Labels[labelKind]) == invoke.Action {
 			gone, err = w.collect(ctx, c)
 		} else {
 			err = removeContainer(ctx, w.client, c)
 		}
 		if !gone {
-			trimLeft(w.stdio(c))
+			trimLeft(w.stdio(c), !carrier) // what a carrier says is read
 		}
 		if !gone || err != nil {
 			errs = append(errs, err)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -51,7 +52,9 @@ func readLines(ctx context.Context, from io.Reader, to chan<- []byte) error {
 	in := bufio.NewReaderSize(from, 64<<10)
 	for {
 		line, err := readLine(in)
-		if len(bytes.TrimSpace(line)) > 0 {
+		// Over a line that is cut off whoever asks has died: it was not asked,
+		// and what is open is to go on.
+		if len(bytes.TrimSpace(line)) > 0 && (err == nil || json.Valid(line)) {
 			select {
 			case to <- line:
 			case <-ctx.Done():

@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"deployster/protocol"
 )
@@ -159,8 +160,23 @@ func TestWorkerEnds(t *testing.T) {
 			t.Errorf("%s: exit code %d, %s", said, code, &w.log)
 		}
 	}
+	// Whoever asks has died over a line: what is open goes on.
+	d, gate := newDisks(), make(chan struct{})
+	d.read = func(context.Context, *protocol.Call[diskConfig, diskState]) error { <-gate; return nil }
+	w := startWorker(t, t.Context(), d)
+	w.say(`{"id":1,"args":["state"],"stdin":%s}`, input(`{"name":"x"}`))
+	_, _ = io.WriteString(w.in, `{"id":2,"args":["sta`) // it reads everything
+	_ = w.in.Close()
+	time.AfterFunc(50*time.Millisecond, func() { close(gate) }) // it has seen the end by then, mostly
+	if r := w.hear(); r.ID != 1 || r.Stdout == "" {
+		t.Errorf("what was open: %+v", r)
+	}
+	w.hear()
+	if code := <-w.done; code != 0 {
+		t.Errorf("cut off: exit code %d, %s", code, &w.log)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
-	w := startWorker(t, ctx, newDisks())
+	w = startWorker(t, ctx, newDisks())
 	cancel()
 	if code := <-w.done; code != 0 {
 		t.Errorf("asked to end: exit code %d, %s", code, &w.log)

@@ -15,7 +15,6 @@ import (
 	"deployster/config"
 	"deployster/containerd"
 	"deployster/internal/diag"
-	"deployster/internal/invoke"
 	"deployster/internal/sealed"
 	"deployster/internal/typeclient"
 	"deployster/internal/worker"
@@ -215,7 +214,7 @@ func (s *session) open(ctx context.Context, c *cli.Context) error {
 		return err
 	}
 	s.runtime = runtime
-	s.pool = worker.New(worker.Options{Runner: runtime, Launcher: runtime, Kind: invoke.Query, Max: rt.NumCPU()})
+	s.pool = worker.New(worker.Options{Runner: runtime, Launcher: runtime, Max: rt.NumCPU()})
 	return nil
 }
 

@@ -16,8 +16,9 @@ type Worker struct {
 
 // Launcher starts programs that are spoken to while they run.
 type Launcher interface {
-	// Launch starts a program. Of the Spec it takes no Stdin, Stdout, Timeout
-	// and MaxStdout. The Process must be waited for.
+	// Launch starts a program. Of the Spec it takes no Stdin, Stdout, Timeout,
+	// MaxStdout and ID. Its Ended is called after the end of Stdout. The Process
+	// must be waited for.
 	Launch(ctx context.Context, s Spec) (Process, error)
 }
 
@@ -26,9 +27,21 @@ type Process interface {
 	// Stdin is what it reads. To close it is how it is asked to end.
 	Stdin() io.WriteCloser
 
-	// Stdout is what it prints. It ends when the program has ended. It has to
-	// be read, or the program waits.
+	// Stdout is what it prints. It ends when the program has ended. Who does
+	// not read it for long finds the program killed.
 	Stdout() io.Reader
+
+	// Asked says that an action is about to be asked of it, with a number that
+	// no other has: from now on the action can be adopted by its Spec.ID.
+	Asked(request int64, s Spec) error
+
+	// Settled says that the end of an action is on record elsewhere, or that it
+	// was not asked of it after all.
+	Settled(request int64) error
+
+	// Release says that of its Stdout nothing is needed any more that lies before
+	// an offset, because nothing there is about an action that is not settled.
+	Release(offset int64)
 
 	// Wait returns when the program has ended and nothing of it is left. The
 	// Result has its Stderr, and no Stdout. The error is as that of Runner.Run.

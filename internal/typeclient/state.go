@@ -119,5 +119,8 @@ func (c *Client) ActTelling(ctx context.Context, t Target, ty protocol.Type, a p
 	if k.digest, err = c.digestFor(ctx, t, ty, a.Name, a.Command); err != nil {
 		return invoke.Result{}, err
 	}
+	if k.worker, err = c.workerFor(ctx, t, ty, a.Name, a.Command, k.digest); err != nil {
+		return invoke.Result{}, err
+	}
 	return c.run(ctx, k)
 }

@@ -27,7 +27,6 @@ const (
 type Options struct {
 	Runner   invoke.Runner   // of what no worker can do
 	Launcher invoke.Launcher // starts the workers
-	Kind     invoke.Kind     // invoke.Action when actions may be asked of the workers
 	Max      int             // workers with the same image, mounts and settings, where the settings do not say
 
 	// Grace is what a worker gets to end after its stdin has; 0 =
@@ -78,7 +77,6 @@ func (p *Pool) Run(ctx context.Context, s invoke.Spec) (invoke.Result, error) {
 	if err != nil {
 		return invoke.Result{}, err
 	}
-	start := time.Now()
 	res, err := invoke.Result{}, errDoomed
 	for errors.Is(err, errDoomed) {
 		w := p.take(ctx, g)
@@ -94,7 +92,6 @@ func (p *Pool) Run(ctx context.Context, s invoke.Spec) (invoke.Result, error) {
 		}
 		return p.o.Runner.Run(ctx, s)
 	}
-	res.Duration = time.Since(start)
 	return res, err
 }
 
@@ -112,7 +109,7 @@ func (p *Pool) group(s invoke.Spec) (*group, error) {
 	defer p.mu.Unlock()
 	g := p.groups[string(key)]
 	if g == nil {
-		g = &group{spec: invoke.Spec{Kind: p.o.Kind, Digest: s.Worker.Digest, Entrypoint: s.Worker.Entrypoint, Args: s.Worker.Args,
+		g = &group{spec: invoke.Spec{Kind: invoke.Action, Digest: s.Worker.Digest, Entrypoint: s.Worker.Entrypoint, Args: s.Worker.Args,
 			Mounts: s.Mounts, Settings: s.Settings, KeepLog: s.KeepLog}, max: max(p.o.Max, 1)}
 		if s.Settings.Workers > 0 {
 			g.max = int(s.Settings.Workers)

@@ -99,7 +99,7 @@ func newImage(serve func(ctx context.Context, r request) int) *image {
 }
 
 func (im *image) pool(t *testing.T, most int) *worker.Pool {
-	p := worker.New(worker.Options{Runner: im, Launcher: im, Kind: invoke.Action, Max: most, Grace: 2 * time.Second})
+	p := worker.New(worker.Options{Runner: im, Launcher: im, Max: most, Grace: 2 * time.Second})
 	t.Cleanup(p.Close)
 	return p
 }

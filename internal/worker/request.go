@@ -2,6 +2,7 @@ package worker
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,17 +93,49 @@ func (q *request) result() invoke.Result {
 	return res
 }
 
-// do carries out one invocation.
+// adoptable says whether others may have to find out how it ended.
+func (q *request) adoptable() bool { return q.spec.Kind == invoke.Action && q.spec.ID != "" }
+
+// do carries out one invocation. What of an action has begun is told to its
+// Ended, while others can still find it out.
 func (w *worker) do(ctx context.Context, s invoke.Spec) (invoke.Result, error) {
+	start := time.Now()
 	q := newRequest(s)
 	id, ok := w.enter(q)
 	if !ok {
 		return invoke.Result{}, errDoomed
 	}
+	res, begun, err := w.carryOut(ctx, id, q)
+	res.Duration = time.Since(start)
+	var unknown *invoke.UnknownError
+	switch {
+	case !begun:
+	case errors.As(err, &unknown):
+		return res, errors.Join(err, w.settle(id, q, false))
+	case s.Ended != nil:
+		if failed := s.Ended(res, err); failed != nil {
+			return res, errors.Join(failed, w.settle(id, q, false))
+		}
+	}
+	if failed := w.settle(id, q, true); failed != nil && err == nil {
+		err = fmt.Errorf("noting that the end of %s is known: %w", s.Name, failed)
+	}
+	return res, err
+}
+
+// carryOut says whether anything may have begun.
+func (w *worker) carryOut(ctx context.Context, id int64, q *request) (res invoke.Result, begun bool, err error) {
+	s := q.spec
 	line, err := strictjson.Encode(protocol.WorkerRequest{ID: id, Args: s.Args, Stdin: bytes.TrimSpace(s.Stdin)})
 	if err != nil {
 		w.leave(id, q, false)
-		return invoke.Result{}, fmt.Errorf("what %s gets on stdin is no JSON: %w", s.Name, err)
+		return res, false, fmt.Errorf("what %s gets on stdin is no JSON: %w", s.Name, err)
+	}
+	if q.adoptable() {
+		if err := w.proc.Asked(id, s); err != nil {
+			w.leave(id, q, false)
+			return res, false, fmt.Errorf("noting what %s is: %w", s.Name, err)
+		}
 	}
 	var late <-chan time.Time
 	if s.Timeout > 0 {
@@ -114,15 +147,16 @@ func (w *worker) do(ctx context.Context, s invoke.Spec) (invoke.Result, error) {
 	select {
 	case w.lines <- append(line, '\n'):
 	case <-w.dead:
-		return invoke.Result{}, w.outcome
+		return res, false, w.outcome
 	case <-ctx.Done():
 		w.leave(id, q, false)
-		return invoke.Result{}, cancelled(ctx, s)
+		return res, false, cancelled(ctx, s)
 	case <-late:
 		w.leave(id, q, true)
-		return invoke.Result{}, &invoke.TimeoutError{After: s.Timeout}
+		return res, false, &invoke.TimeoutError{After: s.Timeout}
 	}
-	return w.await(ctx, id, q, late)
+	res, err = w.await(ctx, id, q, late)
+	return res, true, err
 }
 
 // errDoomed says that the worker takes nothing more, and was told nothing.
@@ -168,6 +202,7 @@ func (w *worker) await(ctx context.Context, id int64, q *request, late <-chan ti
 			default:
 			}
 			res := q.result()
+			res.ExitCode = cmp.Or(w.result.ExitCode, -1) // it did not end well
 			if reason == nil {
 				res.Stderr = append(res.Stderr, w.result.Stderr...) // why it died
 			}

@@ -28,26 +28,40 @@ type worker struct {
 	proc  invoke.Process
 	grace time.Duration
 	lines chan []byte   // to be written
-	dead  chan struct{} // closed when nothing of it is left; outcome is set then
+	dead  chan struct{} // closed when it has ended; outcome is set then
+	gone  chan struct{} // closed when nothing of it is left
 
 	lastLoad int // of the Pool
+
+	heard   chan struct{}  // closed when all is heard that it said
+	actions sync.WaitGroup // that are not settled
 
 	mu     sync.Mutex
 	next   int64
 	open   map[int64]*request
-	doomed bool   // takes nothing more
-	fault  string // what it said wrong
+	held   map[int64]int64 // of each action that is not settled: where what was said about it begins in its stdout
+	doomed bool            // takes nothing more
+	fault  string          // what it said wrong
 
-	result  invoke.Result // after dead
-	outcome error         // what open invocations get; after dead
+	concluded sync.Once
+	result    invoke.Result // after dead
+	outcome   error         // what open invocations get; after dead
 }
 
 func launch(ctx context.Context, l invoke.Launcher, s invoke.Spec, grace time.Duration) (*worker, error) {
+	w := &worker{grace: grace, lines: make(chan []byte), dead: make(chan struct{}), gone: make(chan struct{}), heard: make(chan struct{}), open: map[int64]*request{}, held: map[int64]int64{}}
+	// Until all is taken down that was asked of it, others can find it out.
+	s.Ended = func(res invoke.Result, err error) error {
+		<-w.heard
+		w.conclude(res, err)
+		w.actions.Wait()
+		return nil
+	}
 	proc, err := l.Launch(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{proc: proc, grace: grace, lines: make(chan []byte), dead: make(chan struct{}), open: map[int64]*request{}}
+	w.proc = proc
 	go w.write()
 	go w.read()
 	return w, nil
@@ -92,10 +106,15 @@ func (w *worker) deaf() {
 // read hands on what the worker says, until its end.
 func (w *worker) read() {
 	in := bufio.NewReaderSize(w.proc.Stdout(), 64<<10)
-	for {
+	released := int64(0)
+	for at := int64(0); ; {
 		line, err := readLine(in)
 		if len(bytes.TrimSpace(line)) > 0 && err == nil {
-			err = w.hear(line)
+			err = w.hear(line, at)
+		}
+		if at += int64(len(line)); at-released >= releaseEvery {
+			released = at
+			w.release(at)
 		}
 		if errors.Is(err, io.EOF) {
 			break
@@ -109,8 +128,31 @@ func (w *worker) read() {
 			break
 		}
 	}
-	w.conclude()
+	close(w.heard)
+	res, err := w.proc.Wait()
+	w.conclude(res, err) // nobody was told, when nobody knows
+	close(w.gone)
 }
+
+// release lets go of what was heard, but for what was said about actions that
+// are not settled: of each that is through all, and of one that goes on not more
+// than is kept of a log.
+func (w *worker) release(at int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id, from := range w.held {
+		if w.open[id] != nil {
+			from = max(from, at-keepHeard)
+		}
+		at = min(at, from)
+	}
+	w.proc.Release(at)
+}
+
+const (
+	releaseEvery = 1 << 20  // bytes of stdout
+	keepHeard    = 16 << 20 // bytes of stdout
+)
 
 func readLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
@@ -136,7 +178,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 }
 
 // hear takes one line of the worker. The error says what is wrong with it.
-func (w *worker) hear(line []byte) error {
+func (w *worker) hear(line []byte, at int64) error {
 	r, err := decode(line)
 	if err != nil {
 		return fmt.Errorf("a line on its stdout is no reply (%w): %s", err, cut(line))
@@ -149,6 +191,9 @@ func (w *worker) hear(line []byte) error {
 	}
 	if !q.abandoned { // else nobody listens, and what it said is its caller's
 		q.add(r)
+	}
+	if from, action := w.held[r.ID]; action && from < 0 {
+		w.held[r.ID] = at
 	}
 	if r.Exit != nil {
 		if !q.abandoned {
@@ -180,28 +225,27 @@ func cut(line []byte) string {
 	return diag.Visible(string(line))
 }
 
-// conclude waits for the end of the program, and says to all that are open
-// what became of it.
-func (w *worker) conclude() {
-	res, err := w.proc.Wait()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.doomed = true
-	w.result = res
-	var unknown *invoke.UnknownError
-	switch {
-	case errors.As(err, &unknown):
-		w.outcome = err
-	case w.fault != "":
-		w.outcome = &invoke.WorkerError{Reason: "The worker was ended, because " + w.fault}
-	case err != nil:
-		w.outcome = &invoke.WorkerError{Reason: "The worker was lost: " + err.Error()}
-	case res.OOM:
-		w.outcome = &invoke.WorkerError{Reason: "The worker ran out of memory while it carried this out"}
-	default:
-		w.outcome = &invoke.WorkerError{Reason: fmt.Sprintf("The worker ended with exit code %d while it carried this out", res.ExitCode)}
-	}
-	close(w.dead)
+// conclude says to all that are open what became of the program.
+func (w *worker) conclude(res invoke.Result, err error) {
+	w.concluded.Do(func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.doomed, w.result = true, res
+		var unknown *invoke.UnknownError
+		switch {
+		case errors.As(err, &unknown):
+			w.outcome = err
+		case w.fault != "":
+			w.outcome = &invoke.WorkerError{Reason: "The worker was ended, because " + w.fault}
+		case err != nil:
+			w.outcome = &invoke.WorkerError{Reason: "The worker was lost: " + err.Error()}
+		case res.OOM:
+			w.outcome = &invoke.WorkerError{Reason: "The worker ran out of memory while it carried this out"}
+		default:
+			w.outcome = &invoke.WorkerError{Reason: fmt.Sprintf("The worker ended with exit code %d while it carried this out", res.ExitCode)}
+		}
+		close(w.dead)
+	})
 }
 
 // load says how many invocations are open, and whether it takes more.
@@ -235,7 +279,27 @@ func (w *worker) enter(q *request) (id int64, ok bool) {
 	}
 	w.next++
 	w.open[w.next] = q
+	if q.adoptable() {
+		w.actions.Add(1)
+		w.held[w.next] = -1
+	}
 	return w.next, true
+}
+
+// settle is for an action whose end is on record, or that was not asked of it;
+// one that is not recorded is only let go of.
+func (w *worker) settle(id int64, q *request, recorded bool) error {
+	if !q.adoptable() {
+		return nil
+	}
+	defer w.actions.Done()
+	if !recorded {
+		return nil
+	}
+	w.mu.Lock()
+	delete(w.held, id)
+	w.mu.Unlock()
+	return w.proc.Settled(id)
 }
 
 // remove is called with the lock held.
@@ -281,9 +345,8 @@ func (w *worker) end() {
 	_ = w.proc.Stdin().Close() // else it is killed
 	select {
 	case <-w.dead:
-		return
 	case <-time.After(w.grace):
+		w.proc.Kill()
 	}
-	w.proc.Kill()
-	<-w.dead
+	<-w.gone
 }

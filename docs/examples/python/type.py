@@ -88,6 +88,8 @@ def worker():
 
     with ThreadPoolExecutor(8) as pool:
         for line in sys.stdin:
+            if not line.endswith("\n"):
+                break  # whoever asks died over it
             request = json.loads(line)
             id = request["id"]
             if not request.get("cancel"):

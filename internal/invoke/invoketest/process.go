@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync"
 
 	"deployster/internal/invoke"
 )
@@ -17,7 +18,7 @@ func (f *Fake) Launch(ctx context.Context, s invoke.Spec) (invoke.Process, error
 	if program == nil {
 		return nil, fmt.Errorf("%s: %w", s.Digest, invoke.ErrNoImage)
 	}
-	p := &process{exited: make(chan int, 1), stderr: newStream(s.Stderr, s.KeepLog, false)}
+	p := &process{ended: s.Ended, asked: map[int64]string{}, exited: make(chan int, 1), stderr: newStream(s.Stderr, s.KeepLog, false)}
 	term, kill := context.WithCancel(context.WithoutCancel(ctx))
 	p.inR, p.inW = io.Pipe()
 	p.outR, p.outW = io.Pipe()
@@ -41,6 +42,10 @@ type process struct {
 	stderr *stream
 	exited chan int
 	kill   func()
+	ended  func(invoke.Result, error) error
+
+	mu    sync.Mutex
+	asked map[int64]string // IDs of the actions that are not settled
 }
 
 // end is called by the program and by who kills it. The first wins.
@@ -59,5 +64,31 @@ func (p *process) Kill()                 { p.kill() }
 
 func (p *process) Wait() (invoke.Result, error) {
 	code := <-p.exited
-	return invoke.Result{ExitCode: code, Stderr: p.stderr.finish()}, nil
+	res := invoke.Result{ExitCode: code, Stderr: p.stderr.finish()}
+	if p.ended != nil {
+		return res, p.ended(res, nil)
+	}
+	return res, nil
 }
+
+func (p *process) Asked(request int64, s invoke.Spec) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, there := p.asked[request]; there || s.ID == "" {
+		return fmt.Errorf("the request %d of %q has a number that is in use, or no ID", request, s.ID)
+	}
+	p.asked[request] = s.ID
+	return nil
+}
+
+func (p *process) Settled(request int64) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, there := p.asked[request]; !there {
+		return fmt.Errorf("the request %d is not open", request)
+	}
+	delete(p.asked, request)
+	return nil
+}
+
+func (p *process) Release(int64) {}
