@@ -4,23 +4,14 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
-	"deployster/internal/diag"
 	"deployster/internal/invoke"
-	"deployster/internal/strictjson"
-	"deployster/protocol"
 )
-
-// maxReply is the longest line that a worker may say, in bytes. Longer outputs
-// come in pieces.
-const maxReply = 32 << 20
 
 // worker is one program that serves. What it says is read by one goroutine,
 // and what it is told is written by another.
@@ -154,29 +145,6 @@ const (
 	keepHeard    = 16 << 20 // bytes of stdout
 )
 
-func readLine(in *bufio.Reader) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := in.ReadSlice('\n')
-		if len(line)+len(part) > maxReply {
-			return nil, fmt.Errorf("it said a line of more than %d bytes", maxReply)
-		}
-		if line == nil && err == nil {
-			return part, nil
-		}
-		line = append(line, part...)
-		switch {
-		case err == nil:
-			return line, nil
-		case errors.Is(err, bufio.ErrBufferFull):
-		case errors.Is(err, io.EOF) && len(bytes.TrimSpace(line)) > 0:
-			return nil, io.EOF // it was cut off
-		default:
-			return nil, err
-		}
-	}
-}
-
 // hear takes one line of the worker. The error says what is wrong with it.
 func (w *worker) hear(line []byte, at int64) error {
 	r, err := decode(line)
@@ -203,26 +171,6 @@ func (w *worker) hear(line []byte, at int64) error {
 		close(q.done)
 	}
 	return nil
-}
-
-func decode(line []byte) (r protocol.WorkerReply, err error) {
-	if err := strictjson.Check(line); err != nil {
-		return r, err
-	}
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.DisallowUnknownFields()
-	err = d.Decode(&r)
-	return r, err
-}
-
-// cut is the beginning of a line, safe to show.
-func cut(line []byte) string {
-	const most = 200
-	line = bytes.TrimSpace(line)
-	if len(line) > most {
-		return strings.ToValidUTF8(diag.Visible(string(line[:most])), "") + "..."
-	}
-	return diag.Visible(string(line))
 }
 
 // conclude says to all that are open what became of the program.
