@@ -191,7 +191,7 @@ func boot(ctx context.Context, c serverConfig) (*server.Server, error) {
 			return nil, err
 		}
 	}
-	if err := installShim(c.bin()); err != nil {
+	if err := installShim(c.bin(), shimProgram()); err != nil {
 		return nil, err
 	}
 	// Shims are found on PATH, and find runc's own needs there.

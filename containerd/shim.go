@@ -2,9 +2,6 @@ package containerd
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,52 +53,6 @@ func RunShim() {
 		},
 	})
 	shim.RunShim(context.Background(), manager.NewShimManager(runtimeName))
-}
-
-// installShim puts this binary into dir under the shim's name. A shim starts
-// itself again through os.Executable, which resolves symbolic links and would
-// come back as the main program: so it is a hard link, or else a copy. It also
-// stays what it is when the binary is replaced while the server runs.
-func installShim(dir string) error {
-	const self = "/proc/self/exe"
-	target := filepath.Join(dir, shimName)
-	have, err := os.Stat(self)
-	if err != nil {
-		return err
-	}
-	if there, err := os.Stat(target); err == nil {
-		same := there.Size() == have.Size() && there.ModTime().Equal(have.ModTime())
-		if same || os.SameFile(have, there) {
-			return nil
-		}
-	}
-	tmp := target + ".new"
-	_ = os.Remove(tmp)
-	if unix.Linkat(unix.AT_FDCWD, self, unix.AT_FDCWD, tmp, unix.AT_SYMLINK_FOLLOW) != nil {
-		if err := copyExecutable(tmp, self, have); err != nil {
-			return errors.Join(fmt.Errorf("copying this program to %s: %w", tmp, err), os.Remove(tmp))
-		}
-	}
-	return os.Rename(tmp, target)
-}
-
-func copyExecutable(to, from string, have os.FileInfo) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
-	if err != nil {
-		return err
-	}
-	if _, err = io.Copy(out, in); err != nil {
-		return errors.Join(err, out.Close())
-	}
-	if err := out.Close(); err != nil {
-		return err
-	}
-	return os.Chtimes(to, have.ModTime(), have.ModTime())
 }
 
 // shimProcess is a running shim.

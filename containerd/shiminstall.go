@@ -1,0 +1,100 @@
+package containerd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	lightName = "deployster-shim" // the program that is only the shim, beside the executable
+
+	// LayoutFlag makes that program say its ShimLayout.
+	LayoutFlag = "-layout"
+
+	// ShimLayout changes with what a shim and a server know of each other: the
+	// files that a witness writes. One of another layout is not used.
+	ShimLayout = "deployster-shim 1"
+)
+
+// lightShim gives the path of the program in a directory that is only the
+// shim, or "" when there is none that fits.
+func lightShim(dir string) string {
+	path := filepath.Join(dir, lightName)
+	if !exists(path) {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, LayoutFlag)
+	cmd.Env = []string{} // it asks nothing
+	said, err := cmd.Output()
+	if err != nil || string(said) != ShimLayout+"\n" {
+		return ""
+	}
+	return path
+}
+
+// shimProgram gives the program that shims are: the light one beside this
+// executable, or else this executable.
+func shimProgram() string {
+	const self = "/proc/self/exe"
+	if real, err := os.Readlink(self); err == nil {
+		if light := lightShim(filepath.Dir(real)); light != "" {
+			return light
+		}
+	}
+	return self
+}
+
+// installShim puts a program into dir under the shim's name. A shim starts
+// itself again through os.Executable, which resolves symbolic links and would
+// come back as the main program: so it is a hard link, or else a copy. It also
+// stays what it is when the binary is replaced while the server runs.
+func installShim(dir, program string) error {
+	target := filepath.Join(dir, shimName)
+	have, err := os.Stat(program)
+	if err != nil {
+		return err
+	}
+	if there, err := os.Stat(target); err == nil {
+		same := there.Size() == have.Size() && there.ModTime().Equal(have.ModTime())
+		if same || os.SameFile(have, there) {
+			return nil
+		}
+	}
+	tmp := target + ".new"
+	_ = os.Remove(tmp)
+	if unix.Linkat(unix.AT_FDCWD, program, unix.AT_FDCWD, tmp, unix.AT_SYMLINK_FOLLOW) != nil {
+		if err := copyExecutable(tmp, program, have); err != nil {
+			return errors.Join(fmt.Errorf("copying %s to %s: %w", program, tmp, err), os.Remove(tmp))
+		}
+	}
+	return os.Rename(tmp, target)
+}
+
+func copyExecutable(to, from string, have os.FileInfo) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	if err != nil {
+		return err
+	}
+	if _, err = io.Copy(out, in); err != nil {
+		return errors.Join(err, out.Close())
+	}
+	if err := out.Close(); err != nil {
+		return err
+	}
+	return os.Chtimes(to, have.ModTime(), have.ModTime())
+}
