@@ -136,8 +136,12 @@ func (a *account) recordEvents(<-chan struct{}) (io.WriteCloser, error) {
 	return recorder.Events()
 }
 
-// record begins to keep records below a working directory.
+// record gives the records, which begin below a working directory when it is
+// called for the first time.
 func (a *account) record(workdir string, keys *sealed.Keyring) *runs.Recorder {
+	if a.recorder != nil {
+		return a.recorder
+	}
 	a.recorder = runs.New(runs.Options{Workdir: workdir, Run: a.run, Hide: a.vault.hide, Keys: keys})
 	a.ready <- a.recorder
 	return a.recorder

@@ -1,0 +1,22 @@
+package cli
+
+import (
+	"testing"
+
+	"deployster/internal/runs"
+)
+
+// A run that adopts several actions asks for its records once for each, and
+// nobody takes them from its hand: there is one, and nothing waits.
+func TestRecordsBeginOnce(t *testing.T) {
+	t.Parallel()
+	a := &account{vault: &vault{}, ready: make(chan *runs.Recorder, 1)}
+	dir := t.TempDir()
+	first := a.record(dir, nil)
+	for range 3 {
+		if a.record(dir, nil) != first {
+			t.Error("it was begun anew")
+		}
+	}
+	first.Close()
+}
