@@ -67,6 +67,8 @@ crash:
 	.ci/setup test
 	go test -tags mutants -count=1 -v -run '^TestTheMachineCanFail$$' ./internal/crash
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 12h -v ./internal/crash
+	DEPLOYSTER_CRASH=all go test -count=1 -timeout 4h -v -run '^TestKilledWithContainers$$' .
+	DEPLOYSTER_CRASH=all go test -count=1 -timeout 4h -v -run '^TestServerIsKilled$$' ./containerd
 
 # Random histories against the model, on all processors, and the faults that
 # they must see: about two hours. What fails is printed as a test. COUNT and SEED

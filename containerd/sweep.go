@@ -76,7 +76,11 @@ func (w sweeper) sweep(ctx context.Context, all bool) error {
 	}
 	errs = append(errs, w.removeLeases(ctx, func(id string) bool { return !alive(w.runtimeDir, id) }))
 	for id, gone := range dead {
-		if gone {
+		if !gone {
+			continue
+		}
+		err := removeCgroups(id)
+		if errs = append(errs, err); err == nil {
 			errs = append(errs, os.RemoveAll(filepath.Join(w.runtimeDir, "io", id)), os.RemoveAll(filepath.Join(clientsDir(w.runtimeDir), id)))
 		}
 	}

@@ -41,14 +41,14 @@ var counted = map[uint64]struct {
 // Call is a system call that touches a file.
 type Call struct {
 	Name string
-	Path string // relative to the directory that is watched; "." is that itself
+	Path string // relative to the directory that is watched; "." is that itself. Or "socket"
 }
 
 func (c Call) String() string { return c.Name + " " + c.Path }
 
 // classify says which call a thread is about to make, if it is one that counts:
-// on a file below dir. Links in dir are resolved by the caller.
-func classify(tid int, r *syscall.PtraceRegs, dir string, reads bool) (Call, bool) {
+// on a file below what is watched. Links in that are resolved by the caller.
+func classify(tid int, r *syscall.PtraceRegs, p Point) (Call, bool) {
 	kind, ok := counted[r.Orig_rax]
 	if !ok {
 		return Call{}, false
@@ -65,16 +65,23 @@ func classify(tid int, r *syscall.PtraceRegs, dir string, reads bool) (Call, boo
 		path = at(tid, int32(r.Rdx), r.R10)
 	case byOpen:
 		const changes = unix.O_WRONLY | unix.O_RDWR | unix.O_CREAT | unix.O_TRUNC
-		if r.Rdx&changes == 0 && !reads {
+		if r.Rdx&changes == 0 && !p.Reads {
 			return Call{}, false
 		}
 		path = at(tid, int32(r.Rdi), r.Rsi)
 	}
-	if path == dir {
-		return Call{kind.name, "."}, true
+	if strings.HasPrefix(path, "socket:") {
+		return Call{kind.name, "socket"}, p.Sockets
 	}
-	rel, below := strings.CutPrefix(path, dir+"/")
-	return Call{kind.name, rel}, below
+	for _, dir := range append([]string{p.Dir}, p.Also...) {
+		if path == dir {
+			return Call{kind.name, "."}, true
+		}
+		if rel, below := strings.CutPrefix(path, dir+"/"); below {
+			return Call{kind.name, rel}, true
+		}
+	}
+	return Call{}, false
 }
 
 // descriptor gives the file behind an open descriptor of a thread.

@@ -14,26 +14,29 @@ import (
 // mutant is a fault in the tool, and the test that must see it.
 type mutant struct {
 	name, file, old, new string
-	test                 string
+	pkg, test            string // the directory of the test, from that of the module
 }
 
 func mutants() []mutant {
+	const here = "internal/crash"
 	return []mutant{
-		{"the journal is not synced", "internal/durable/log.go", "err := l.o.sync(l.f)", "err := error(nil)", "TestPowerCut"},
-		{"the state file is not synced", "internal/durable/write.go", "err = o.sync(f)", "err = nil", "TestPowerCut"},
-		{"directories are not synced", "internal/durable/ops.go", "err := d.Sync(); err != nil", "err := error(nil); err != nil", "TestNamesAreSynced"},
-		{"acts before the intent is on record", "apply/step.go", "err := r.journal.ActionStarted(out.addr, a.Name, key); err != nil", "err := error(nil); err != nil", "TestKilledEverywhere/all_kinds_at_1"},
-		{"writes in place", "internal/durable/write.go", `f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".tmp-*")`, `f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)`, "TestKilledEverywhere/all_kinds_at_1"},
-		{"removes the journal before the state is written", "state/journal.go", "noCopy := j.store.files.save(j.store.paths, next)", "_ = j.store.files.remove(j.store.paths.journal)\n\tnoCopy := j.store.files.save(j.store.paths, next)", "TestKilledEverywhere/all_kinds_at_1"},
-		{"says nothing of what was in flight", "state/replay.go", "InFlight: run.inFlight, Unconfirmed", "InFlight: nil, Unconfirmed", "TestKilledEverywhere/all_kinds_at_1"},
-		{"takes a failed fsync for a good one", "internal/durable/log.go", "err := l.o.sync(l.f)\n", "_ = l.o.sync(l.f)\n\terr := error(nil)\n", "TestDiskFaultsEverywhere/input/output_error_all_kinds"},
-		{"tries a failed fsync again", "internal/durable/log.go", "err := l.o.sync(l.f)\n", "err := l.o.sync(l.f)\n\tif err != nil {\n\t\terr = l.o.sync(l.f)\n\t}\n", "TestDiskFaultsEverywhere/input/output_error_all_kinds"},
-		{"swallows a failed write of the state file", "state/journal.go", "if noCopy != nil && !errors.Is(noCopy, ErrNoCopy) {\n\t\treturn noCopy", "if noCopy != nil && !errors.Is(noCopy, ErrNoCopy) {\n\t\treturn nil", "TestDiskFaultsEverywhere/no_space_left_on_device_all_kinds"},
+		{"the journal is not synced", "internal/durable/log.go", "err := l.o.sync(l.f)", "err := error(nil)", here, "TestPowerCut"},
+		{"the state file is not synced", "internal/durable/write.go", "err = o.sync(f)", "err = nil", here, "TestPowerCut"},
+		{"directories are not synced", "internal/durable/ops.go", "err := d.Sync(); err != nil", "err := error(nil); err != nil", here, "TestNamesAreSynced"},
+		{"acts before the intent is on record", "apply/step.go", "err := r.journal.ActionStarted(out.addr, a.Name, key); err != nil", "err := error(nil); err != nil", here, "TestKilledEverywhere/all_kinds_at_1"},
+		{"writes in place", "internal/durable/write.go", `f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".tmp-*")`, `f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)`, here, "TestKilledEverywhere/all_kinds_at_1"},
+		{"removes the journal before the state is written", "state/journal.go", "noCopy := j.store.files.save(j.store.paths, next)", "_ = j.store.files.remove(j.store.paths.journal)\n\tnoCopy := j.store.files.save(j.store.paths, next)", here, "TestKilledEverywhere/all_kinds_at_1"},
+		{"says nothing of what was in flight", "state/replay.go", "InFlight: run.inFlight, Unconfirmed", "InFlight: nil, Unconfirmed", here, "TestKilledEverywhere/all_kinds_at_1"},
+		{"takes a failed fsync for a good one", "internal/durable/log.go", "err := l.o.sync(l.f)\n", "_ = l.o.sync(l.f)\n\terr := error(nil)\n", here, "TestDiskFaultsEverywhere/input/output_error_all_kinds"},
+		{"tries a failed fsync again", "internal/durable/log.go", "err := l.o.sync(l.f)\n", "err := l.o.sync(l.f)\n\tif err != nil {\n\t\terr = l.o.sync(l.f)\n\t}\n", here, "TestDiskFaultsEverywhere/input/output_error_all_kinds"},
+		{"swallows a failed write of the state file", "state/journal.go", "if noCopy != nil && !errors.Is(noCopy, ErrNoCopy) {\n\t\treturn noCopy", "if noCopy != nil && !errors.Is(noCopy, ErrNoCopy) {\n\t\treturn nil", here, "TestDiskFaultsEverywhere/no_space_left_on_device_all_kinds"},
+		{"takes the loss of the server for the exit code 255", "containerd/wait.go", "\t\t\tif !errdefs.IsUnavailable(err) || ctx.Err() != nil {", "\t\t\tif errdefs.IsUnavailable(err) {\n\t\t\t\tc <- exit{code: 255}\n\t\t\t\treturn\n\t\t\t}\n\t\t\tif !errdefs.IsUnavailable(err) || ctx.Err() != nil {", "containerd", "TestServerIsKilled/embedded"},
+		{"does not adopt what still runs", "internal/cli/recover.go", "if len(snapshot.Unknown()) == 0 {", "if true {", ".", "TestKilledWithContainers/made_and_changed"},
 	}
 }
 
 // TestTheMachineCanFail puts faults into the tool, one after the other, and
-// wants the tests of this package to see each.
+// wants the tests to see each.
 func TestTheMachineCanFail(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -61,10 +64,12 @@ func TestTheMachineCanFail(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if out, err := exec.Command("go", "test", "-vet=off", "-c", "-overlay", overlay, "-o", binary, ".").CombinedOutput(); err != nil {
+			if out, err := exec.Command("go", "test", "-vet=off", "-c", "-overlay", overlay, "-o", binary, filepath.Join(root, m.pkg)).CombinedOutput(); err != nil {
 				t.Fatalf("the mutant cannot be built: %v: %s", err, out)
 			}
-			out, err := exec.Command(binary, "-test.run", "^"+strings.ReplaceAll(m.test, "/", "$/^")+"$").CombinedOutput()
+			test := exec.Command(binary, "-test.run", "^"+strings.ReplaceAll(m.test, "/", "$/^")+"$")
+			test.Dir = filepath.Join(root, m.pkg)
+			out, err := test.CombinedOutput()
 			if err == nil {
 				t.Errorf("%s did not see it", m.test)
 				return

@@ -14,7 +14,10 @@ import (
 
 // Point says what is done at which call.
 type Point struct {
-	Dir string // only calls on files below it count; absolute, without links
+	Dir  string   // only calls on files below it count; absolute, without links
+	Also []string // more such directories
+	// Sockets: what is written to sockets counts too, as calls on "socket".
+	Sockets bool
 	// At is the call, from 1 on; 0 = none, only count.
 	At int
 	// Errno is what the call fails with; 0 = the process is killed before it.
@@ -154,7 +157,7 @@ func (t *tracer) syscall(tid int) {
 		}
 		return
 	}
-	call, ok := classify(tid, &regs, t.at.Dir, t.at.Reads)
+	call, ok := classify(tid, &regs, t.at)
 	if !ok || t.at.Only != nil && !t.at.Only(call) {
 		return
 	}

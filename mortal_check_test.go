@@ -1,0 +1,171 @@
+//go:build linux && amd64
+
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"deployster/state"
+)
+
+// effect is one line of the world's log.
+type effect struct {
+	Key    string          `json:"key"`
+	Action string          `json:"action"`
+	Name   string          `json:"name"`
+	Config json.RawMessage `json:"config"`
+}
+
+// effects reads the world's log since the death.
+func (a *mortal) effects(d death) (list []effect) {
+	a.t.Helper()
+	log, err := os.ReadFile(filepath.Join(a.work, "world/log"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		a.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(log)) {
+		var e effect
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			a.t.Fatalf("%q: %v", line, err)
+		}
+		list = append(list, e)
+	}
+	return list[len(d.before):]
+}
+
+// faults looks at what a death has left: what must never be, and the actions of
+// which it is not recorded how they ended.
+func (a *mortal) faults(d death, o died) (faults []string, inFlight []state.InFlight) {
+	a.t.Helper()
+	say := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	file := filepath.Join(a.work, "deployster.state.json")
+	s, recovery, err := state.Load(file)
+	if err != nil {
+		say("torn: %v", err)
+		return faults, nil
+	}
+	if recovery != nil {
+		inFlight = recovery.InFlight
+	}
+	// Read here as text, so that the tool does not judge itself. There may be no
+	// journal.
+	recorded, _ := os.ReadFile(file)
+	journal, _ := os.ReadFile(file + ".journal")
+	for _, e := range a.effects(d) {
+		plan := strings.Split(e.Key+"//", "/")[1] // after the lineage
+		if !bytes.Contains(recorded, []byte(`"plan": "`+plan)) && !bytes.Contains(journal, []byte(e.Key)) {
+			say("lost: %s took effect and is not on record", e.Key)
+		}
+	}
+	// What was told to be well is on record.
+	for line := range strings.Lines(o.output) {
+		var event struct{ Type, Resource, Status string }
+		if json.Unmarshal([]byte(line), &event) != nil || event.Type != "resource_ended" || event.Status != "ok" {
+			continue // also the line that the death has cut off
+		}
+		entry, known := s.Resources[event.Resource]
+		if value, wanted := d.after[event.Resource]; wanted != known || wanted && string(entry.State) != want(value) {
+			say("lost: %s was said to be done, and recorded is %s", event.Resource, entry.State)
+		}
+	}
+	return faults, inFlight
+}
+
+// want is the config of a thing with a value, and its state.
+func want(value string) string { return fmt.Sprintf(`{"v":%q}`, value) }
+
+// settled runs the next command, and looks at what there is then: all is as
+// wanted, nothing was done twice, of each action that was in flight is told how
+// it ended, which is known of all that had begun, and nothing is kept that nobody
+// needs. (Of one that has left no trace in this containerd only the person knows
+// whether it was started in this one.)
+func (a *mortal) settled(d death, inFlight []state.InFlight, next []string) (faults []string) {
+	a.t.Helper()
+	say := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	acted := a.effects(d)
+	text, err := a.command(next...).CombinedOutput()
+	if err != nil && !bytes.Contains(text, []byte("it was already applied")) {
+		say("the next command failed: %v: %s", err, text)
+		return faults
+	}
+	for _, f := range inFlight {
+		name := f.Address + "/" + f.Action
+		if _, err := os.Stat(a.outcome(f.Key)); err == nil {
+			say("how %s ended is on record, and still kept elsewhere", name)
+		}
+		switch {
+		case bytes.Contains(text, []byte(name+" ended well at ")) || bytes.Contains(text, []byte(name+" had not begun.")):
+		case !bytes.Contains(text, []byte(f.Action+"\" of "+f.Address)):
+			say("silent: nobody was told that %s was in flight: %s", name, text)
+		case slices.ContainsFunc(acted, func(e effect) bool { return e.Key == f.Key }):
+			say("unknown: how %s ended, which had begun: %s", name, text)
+		}
+	}
+	count, there := map[string]int{}, map[string]string{}
+	for _, e := range a.effects(d) {
+		what := e.Action + " " + e.Name + " " + string(e.Config)
+		if count[what]++; count[what] > 1 {
+			say("duplicate: %s, %d times", what, count[what])
+		}
+	}
+	s, recovery, err := state.Load(filepath.Join(a.work, "deployster.state.json"))
+	if err != nil || recovery != nil || len(s.Unsettled) > 0 || len(s.Resources) != len(d.after) {
+		say("torn or open: %v, %v, %v, %d resources", err, recovery, s.Unsettled, len(s.Resources))
+	}
+	entries, err := os.ReadDir(filepath.Join(a.work, "world"))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	for _, e := range entries {
+		if content, err := os.ReadFile(filepath.Join(a.work, "world", e.Name())); err == nil && e.Name() != "log" {
+			there[e.Name()] = string(content)
+		}
+	}
+	wanted := map[string]string{}
+	for name, value := range d.after {
+		if wanted[name] = want(value); string(s.Resources[name].State) != want(value) {
+			say("lost: the state says of %s %s", name, s.Resources[name].State)
+		}
+	}
+	if !maps.Equal(there, wanted) {
+		say("wrong: there is %v, and wanted is %v", there, wanted)
+	}
+	return faults
+}
+
+// outcome is where the containerd keeps how an action ended that nobody has taken
+// down.
+func (a *mortal) outcome(key string) string {
+	return filepath.Join(a.data, "outcomes", fmt.Sprintf("%x.json", sha256.Sum256([]byte(key))))
+}
+
+// nothingLeft waits until the containers of all who died are gone.
+func (a *mortal) nothingLeft() {
+	a.t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		var left []string
+		for line := range strings.Lines(users(a.data)) {
+			if !strings.Contains(line, "deployster-containerd") {
+				left = append(left, line)
+			}
+		}
+		clients, _ := filepath.Glob(filepath.Join(a.runtime, "io/*/*"))
+		if left = append(left, clients...); len(left) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			a.t.Errorf("left: %v", left)
+			return
+		}
+	}
+}
