@@ -45,6 +45,7 @@ type Journal interface {
 // Options steer Run.
 type Options struct {
 	Parallelism int
+	InWorkers   int             // the same for resources whose type has a worker; 0 = they count as the others
 	KeepGoing   bool            // after a failure go on with what does not depend on it
 	Abort       <-chan struct{} // closed: also end what is running, by SIGTERM and then SIGKILL
 	Secret      func([]string)  // told of each sensitive value that became known, before an image sees it; nil = nobody
@@ -184,24 +185,23 @@ func feeding(p *plan.Plan) map[string]bool {
 // resources and send back what became of them.
 func (r *run) layers(ctx context.Context) {
 	frontier, results := graph.NewFrontier(r.plan.Nodes()), make(chan outcome)
-	running, stopping := 0, false
+	flying, stopping := r.inflight(frontier), false
 	stop := func(interrupted bool) {
 		if !stopping {
 			stopping = true
-			r.event(Stopping{Interrupted: interrupted, Running: running})
+			r.event(Stopping{Interrupted: interrupted, Running: flying.open()})
 		}
 	}
 	done := ctx.Done()
 	for frontier.Open() > 0 {
-		for !stopping && ctx.Err() == nil && running < max(1, r.options.Parallelism) {
-			node, ok := frontier.Take()
+		for !stopping && ctx.Err() == nil {
+			node, ok := flying.take()
 			if !ok {
 				break
 			}
-			running++
 			go func() { results <- r.guarded(ctx, node) }()
 		}
-		if running == 0 {
+		if flying.open() == 0 {
 			break
 		}
 		select {
@@ -209,7 +209,7 @@ func (r *run) layers(ctx context.Context) {
 			done = nil
 			stop(true)
 		case out := <-results:
-			running--
+			flying.done(out.node)
 			r.ended = append(r.ended, out)
 			switch {
 			case out.declined:

@@ -23,6 +23,11 @@ import (
 // defaultParallelism is how many resources are worked on at one time.
 const defaultParallelism = 10
 
+// defaultInWorkers is the same for resources whose type has a worker: what is in
+// flight there costs no container, and facts that are recorded together are
+// synced once.
+const defaultInWorkers = 80
+
 func planCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:      "plan",

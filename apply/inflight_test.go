@@ -1,0 +1,64 @@
+package apply
+
+import (
+	"fmt"
+	"testing"
+
+	"deployster/internal/graph"
+	"deployster/internal/invoke"
+	"deployster/plan"
+	"deployster/protocol"
+)
+
+// What starts containers has one bound, what is done in workers another, and
+// neither waits for the other. Without that there is one bound.
+func TestInFlight(t *testing.T) {
+	t.Parallel()
+	p, nodes := &plan.Plan{Resources: map[string]*plan.Step{}}, graph.Graph{}
+	add := func(name string, change func(*plan.Step)) {
+		for i := range 20 {
+			step, addr := &plan.Step{Init: protocol.Type{Worker: &protocol.Command{}}}, fmt.Sprint(name, i)
+			change(step)
+			p.Resources[addr], nodes[addr] = step, nil
+		}
+	}
+	add("cold", func(s *plan.Step) { s.Init.Worker = nil })
+	add("none", func(s *plan.Step) { s.Settings.Workers = invoke.NoWorkers })
+	add("warm", func(*plan.Step) {})
+	for _, c := range []struct {
+		options    Options
+		cold, warm int
+	}{
+		{Options{Parallelism: 3, InWorkers: 15, Confirm: ConfirmPlan}, 3, 15},
+		{Options{Parallelism: 3, Confirm: ConfirmPlan}, 3, 0},
+		{Options{Parallelism: 1, InWorkers: 15, Confirm: ConfirmAction}, 1, 0},
+	} {
+		r := &run{plan: p, options: c.options}
+		frontier := graph.NewFrontier(nodes)
+		f := r.inflight(frontier)
+		var taken []string
+		for node, ok := f.take(); ok; node, ok = f.take() {
+			taken = append(taken, node)
+		}
+		if f.running != [kinds]int{c.cold, c.warm} || f.open() != c.cold+c.warm {
+			t.Errorf("%+v: %v", c.options, f.running)
+		}
+		seen := map[string]bool{}
+		for len(taken) > 0 {
+			node := taken[0]
+			taken = taken[1:]
+			if seen[node] {
+				t.Fatalf("%s twice", node)
+			}
+			seen[node] = true
+			f.done(node)
+			frontier.Done(node)
+			for node, ok := f.take(); ok; node, ok = f.take() {
+				taken = append(taken, node)
+			}
+		}
+		if len(seen) != 60 || f.open() != 0 || frontier.Open() != 0 {
+			t.Errorf("%+v: %d were done, %d in flight, %d open", c.options, len(seen), f.open(), frontier.Open())
+		}
+	}
+}
