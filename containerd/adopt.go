@@ -2,6 +2,7 @@ package containerd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -102,9 +103,27 @@ func (r *Runtime) Running(ctx context.Context, id string) (bool, error) {
 	return !ended && (request == 0 || !r.sweeper().answered(c, request)), nil
 }
 
-// Discard implements invoke.Adopter.
-func (r *Runtime) Discard(_ context.Context, id string) error {
-	return r.outcomes().remove(actionName(id))
+// Discard implements invoke.Adopter. Whoever had taken down how the action ended
+// may have died before he could remove its container: that goes too.
+func (r *Runtime) Discard(ctx context.Context, id string) error {
+	action := actionName(id)
+	for end := time.Now().Add(cleanupLimit); ; time.Sleep(adoptEvery) {
+		c, _, found, err := r.find(ctx, action)
+		if err == nil && found {
+			_, err = r.collectIfDead(ctx, c)
+		}
+		switch {
+		case err == nil && !found:
+			return r.outcomes().remove(action)
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err == nil && time.Now().After(end):
+			err = errors.New("its container is still there")
+		case err == nil || time.Now().Before(end):
+			continue // a shim that was lost is being removed, or another is at it
+		}
+		return r.failure("Removing what is left of an action that has ended", err)
+	}
 }
 
 // find gives the container of an action; of a carrier also the number that the

@@ -23,7 +23,7 @@ import (
 func (s *session) adopt(ctx context.Context, store *state.Store, p *plan.Plan) error {
 	snapshot := store.Snapshot()
 	if len(snapshot.Unknown()) == 0 {
-		return nil
+		return s.letGo(ctx, snapshot, p)
 	}
 	s.startWatching()
 	for _, entry := range snapshot.Resources {
@@ -47,6 +47,26 @@ func (s *session) adopt(ctx context.Context, store *state.Store, p *plan.Plan) e
 			}
 			if err := s.settle(store, addr, a, out); err != nil {
 				return err
+			}
+		}
+	}
+	return s.letGo(ctx, snapshot, p)
+}
+
+// letGo removes what containerd may still know of the actions of a plan that is
+// gone on with and whose end is on record. One that is tried again has the same
+// key, and must not be taken for the first try when its end is looked for.
+func (s *session) letGo(ctx context.Context, snapshot state.Snapshot, p *plan.Plan) error {
+	for addr, u := range snapshot.Unsettled {
+		if p == nil || u.Plan != p.ID {
+			continue
+		}
+		for _, a := range u.Actions {
+			if a.Exit == nil {
+				continue
+			}
+			if err := s.runtime.Discard(ctx, a.Key); err != nil {
+				return diag.Errorf("Cannot go on with a plan", "%s of %s, started by %s, has ended and cannot be run again: %s.", a.Action, addr, u.By, err)
 			}
 		}
 	}

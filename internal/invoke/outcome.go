@@ -15,8 +15,9 @@ type Adopter interface {
 	// never about the action: it says why nobody could look.
 	Adopt(ctx context.Context, id string, w Watch) (Outcome, error)
 
-	// Discard removes what Adopt has told from. It is for when that is on
-	// record elsewhere.
+	// Discard removes what Adopt tells from. It is for an action that has ended,
+	// when how it did is on record elsewhere; afterwards another one may have its
+	// ID, as when it is tried again.
 	Discard(ctx context.Context, id string) error
 }
 
