@@ -76,7 +76,9 @@ func (u *run) deleteTask(ctx context.Context) error {
 		return unlessGone(errgrpc.ToNative(err))
 	}
 	err := del()
-	if errdefs.IsUnavailable(err) && u.r.revive(ctx) == nil {
+	// A server that is being killed may answer once more before it is gone.
+	for errdefs.IsUnavailable(err) && ctx.Err() == nil && u.r.revive(ctx) == nil {
+		time.Sleep(adoptEvery)
 		err = del()
 	}
 	u.gone = err == nil

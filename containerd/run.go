@@ -339,7 +339,9 @@ func (u *run) remove(ctx context.Context, outcome error) (err error) {
 	if u.gone {
 		remove = removeRecord
 	}
-	if err = remove(ctx, u.r.client, record); errdefs.IsUnavailable(err) && u.r.revive(ctx) == nil {
+	err = remove(ctx, u.r.client, record)
+	for errdefs.IsUnavailable(err) && ctx.Err() == nil && u.r.revive(ctx) == nil {
+		time.Sleep(adoptEvery)
 		err = remove(ctx, u.r.client, record)
 	}
 	return err
