@@ -15,7 +15,7 @@ import (
 // stands where it does.
 var ranks = map[string]int{
 	"internal/histories": 7, "internal/scale": 7,
-	"protocol": 0, "internal/durable": 0, "internal/diag": 0, "internal/invoke": 0, "internal/invoke/invoketest": 1, "internal/cosign": 1, "internal/sealed": 1, "internal/delta": 1, "internal/crash": 1,
+	"protocol": 0, "internal/durable": 0, "internal/diag": 0, "internal/mutant": 0, "internal/invoke": 0, "internal/invoke/invoketest": 1, "internal/cosign": 1, "internal/sealed": 1, "internal/delta": 1, "internal/crash": 1,
 	"internal/signing":    1,
 	"internal/planpage":   4,
 	"internal/strictjson": 0, "internal/imagefiles": 0, "internal/graph": 0, "internal/diagram": 0, "config/limits": 0, "config/funcs": 1,

@@ -93,9 +93,15 @@ func TestSamePlanGivesSameBytes(t *testing.T) {
 // Whatever single bit is flipped, and wherever the file is cut off, it is
 // refused: there is no byte in it that could be something else.
 func TestDamagedPlanFilesAreRefused(t *testing.T) {
-	file := written(t, samplePlan())
+	refusesDamage(t, written(t, samplePlan()), read)
+}
+
+// refusesDamage wants every flipped bit and every other length of a file of the
+// sample plan refused, and the file itself read.
+func refusesDamage(t *testing.T, file []byte, open func([]byte) (*Plan, error)) {
+	t.Helper()
 	refused := func(what string, damaged []byte) {
-		p, err := read(damaged)
+		p, err := open(damaged)
 		var d *diag.Diagnostic
 		if p != nil || !errors.As(err, &d) || d.Detail == "" {
 			t.Fatalf("%s: plan %v, error %v", what, p, err)
@@ -110,9 +116,8 @@ func TestDamagedPlanFilesAreRefused(t *testing.T) {
 		refused("cut off", file[:i])
 	}
 	refused("longer", append(bytes.Clone(file), 0))
-	refused("nothing", nil)
-	if _, err := read(file); err != nil {
-		t.Errorf("the undamaged file is refused too: %v", err)
+	if p, err := open(file); err != nil || p.ID != samplePlan().ID {
+		t.Errorf("the undamaged file: %v, %v", p, err)
 	}
 }
 

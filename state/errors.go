@@ -18,15 +18,6 @@ var (
 	ErrNoCopy  = errors.New("the state was written, and no copy of it could be kept")
 )
 
-// stateError is a diagnostic with its cause.
-type stateError struct {
-	diag  *diag.Diagnostic
-	cause error
-}
-
-func (e *stateError) Error() string   { return e.diag.Error() }
-func (e *stateError) Unwrap() []error { return []error{e.diag, e.cause} }
-
 func refuse(cause error, summary, detail string, args ...any) error {
-	return &stateError{diag: diag.Errorf(summary, detail, args...), cause: cause}
+	return diag.Because(cause, summary, detail, args...)
 }

@@ -233,9 +233,6 @@ func (j *Journal) durable() uint64 {
 }
 
 func (j *Journal) broken(err error) error {
-	return &stateError{
-		diag: diag.Errorf("Cannot write the journal",
-			"%s: %s. Nothing new is started, because what is done could not be recorded. See to the disk (full? read-only? failing?), then plan again.", j.store.paths.journal, err),
-		cause: fmt.Errorf("%w: %w", ErrBroken, err),
-	}
+	return refuse(fmt.Errorf("%w: %w", ErrBroken, err), "Cannot write the journal",
+		"%s: %s. Nothing new is started, because what is done could not be recorded. See to the disk (full? read-only? failing?), then plan again.", j.store.paths.journal, err)
 }

@@ -212,11 +212,8 @@ func lockError(p paths, err error, waited time.Duration) error {
 	if waited > 0 {
 		todo = fmt.Sprintf("It was waited for, for %s, in vain. Wait longer, or end it", waited)
 	}
-	return &stateError{
-		diag: diag.Errorf("The state is locked",
-			"%s is in use by %s. %s; the lock goes with its process, and nothing has to be unlocked by hand.", p.state, holder(locked), todo),
-		cause: fmt.Errorf("%w: %w", ErrLocked, err),
-	}
+	return refuse(fmt.Errorf("%w: %w", ErrLocked, err), "The state is locked",
+		"%s is in use by %s. %s; the lock goes with its process, and nothing has to be unlocked by hand.", p.state, holder(locked), todo)
 }
 
 // Replace makes next the state: for edits by hand, not for what an apply finds.

@@ -11,7 +11,6 @@ import (
 	"deployster/config"
 	"deployster/internal/diag"
 	"deployster/plan"
-	"deployster/state"
 )
 
 func consoleCommand(e Env) *cli.Command {
@@ -43,11 +42,10 @@ func runConsole(c *cli.Context, e Env) error {
 		return err
 	}
 	path := s.statePath(c, m)
-	snapshot, recovery, err := state.Load(path, s.keys)
+	snapshot, err := s.readState(c.Context, path)
 	if err != nil {
 		return err
 	}
-	s.tellUnlocked(c.Context, path, recovery)
 	k := &console{s: s, manifest: m, scope: config.Scope{}}
 	for addr, entry := range snapshot.Resources {
 		s.vault.add(plan.EntrySecrets(entry))

@@ -49,11 +49,10 @@ func runDrift(c *cli.Context, e Env) error {
 		return err
 	}
 	path := s.statePath(c, m)
-	snapshot, recovery, err := state.Load(path, s.keys)
+	snapshot, err := s.readState(c.Context, path)
 	if err != nil {
 		return err
 	}
-	s.tellUnlocked(c.Context, path, recovery)
 	if snapshot.Lineage == "" {
 		s.note("There is no state file at %s yet: nothing was applied that could have drifted.", path)
 	}

@@ -44,11 +44,10 @@ func runOutput(c *cli.Context, e Env) error {
 		return diag.Errorf("Wrong command line", "-raw prints one output: say which.")
 	}
 	path := s.statePathAround(c)
-	snapshot, recovery, err := state.Load(path, s.keys)
+	snapshot, err := s.readState(c.Context, path)
 	if err != nil {
 		return err
 	}
-	s.tellUnlocked(c.Context, path, recovery)
 	if c.NArg() == 0 {
 		if len(snapshot.Outputs) == 0 {
 			s.err.diagnostic(diag.Warningf("No outputs", "The state file %s has no outputs. They are recorded by an apply of manifests that have output blocks.", path))

@@ -11,7 +11,6 @@ import (
 	"deployster/internal/planpage"
 	"deployster/internal/render"
 	"deployster/plan"
-	"deployster/state"
 )
 
 func showCommand(e Env) *cli.Command {
@@ -49,11 +48,10 @@ func runShow(c *cli.Context, e Env) error {
 		}
 	}
 	path := s.statePathAround(c)
-	snapshot, recovery, err := state.Load(path, s.keys)
+	snapshot, err := s.readState(c.Context, path)
 	if err != nil {
 		return err
 	}
-	s.tellUnlocked(c.Context, path, recovery)
 	if c.Bool("json") {
 		content, err := snapshot.Masked().Encode()
 		if err != nil {

@@ -57,11 +57,10 @@ func loadedState(c *cli.Context, e Env) (*session, state.Snapshot, error) {
 		return nil, state.Snapshot{}, err
 	}
 	path := s.statePathAround(c)
-	snapshot, recovery, err := state.Load(path, s.keys)
+	snapshot, err := s.readState(c.Context, path)
 	if err != nil {
 		return nil, state.Snapshot{}, err
 	}
-	s.tellUnlocked(c.Context, path, recovery)
 	return s, snapshot, nil
 }
 

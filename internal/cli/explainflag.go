@@ -47,11 +47,10 @@ func (s *session) showWhy(c *cli.Context, p *plan.Plan) error {
 	if err != nil {
 		return err
 	}
-	snapshot, recovery, err := state.Load(s.statePath(c, m), s.keys)
+	snapshot, err := s.readState(c.Context, s.statePath(c, m))
 	if err != nil {
 		return err
 	}
-	s.tellUnlocked(c.Context, s.statePath(c, m), recovery)
 	for _, entry := range snapshot.Resources {
 		s.vault.add(plan.EntrySecrets(entry))
 	}

@@ -290,6 +290,15 @@ func (s *session) close() {
 	}
 }
 
+// readState reads a state for commands that take no lock.
+func (s *session) readState(ctx context.Context, path string) (state.Snapshot, error) {
+	snapshot, recovery, err := state.Load(path, s.keys)
+	if err == nil {
+		s.tellUnlocked(ctx, path, recovery)
+	}
+	return snapshot, err
+}
+
 // tellUnlocked is tell for commands that take no lock: what looks as if an apply
 // had died may be one that is at work.
 func (s *session) tellUnlocked(ctx context.Context, path string, r *state.Recovery) {

@@ -3,19 +3,18 @@
 package histories_test
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"deployster/internal/mutant"
 )
 
-// mutant is a fault in the engine.
-type mutant struct{ name, file, old, new string }
-
-func mutants() []mutant {
-	return []mutant{
+// mutants are faults in the engine.
+func mutants() []mutant.Fault {
+	return []mutant.Fault{
 		{"dependants start early", "apply/run.go", "graph.NewFrontier(r.before)",
 			"graph.NewFrontier(func() graph.Graph {\n\tg := graph.Graph{}\n\tfor n, before := range r.before {\n\t\tg[n] = before[:len(before)/2]\n\t}\n\treturn g\n}())"},
 		{"a destroy overtakes the update that lets go", "apply/run.go", "graph.NewFrontier(r.before)",
@@ -54,8 +53,8 @@ func TestTheMachineCanFail(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range mutants() {
-		t.Run(strings.ReplaceAll(m.name, " ", "-"), func(t *testing.T) {
-			binary := m.build(t, root)
+		t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) {
+			binary := mutant.Build(t, root, "internal/histories", m)
 			cmd := exec.Command(binary, "-test.run", "^Test", "-test.skip", "Containers")
 			cmd.Env = append(os.Environ(), briefVariable+"=1")
 			out, err := cmd.CombinedOutput()
@@ -71,33 +70,4 @@ func TestTheMachineCanFail(t *testing.T) {
 			t.Errorf("it failed otherwise: %s", out)
 		})
 	}
-}
-
-// build builds this package's tests with the fault in the engine.
-func (m mutant) build(t *testing.T, root string) string {
-	t.Helper()
-	dir := t.TempDir()
-	original := filepath.Join(root, m.file)
-	source, err := os.ReadFile(original)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(string(source), m.old); n != 1 {
-		t.Fatalf("%s has %d times %q: the mutant must be brought up to date", m.file, n, m.old)
-	}
-	changed, overlay, binary := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "histories.test")
-	content, err := json.Marshal(map[string]map[string]string{"Replace": {original: changed}})
-	if err == nil {
-		err = os.WriteFile(overlay, content, 0o600)
-	}
-	if err == nil {
-		err = os.WriteFile(changed, []byte(strings.Replace(string(source), m.old, m.new, 1)), 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("go", "test", "-vet=off", "-c", "-overlay", overlay, "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("the mutant cannot be built: %v: %s", err, out)
-	}
-	return binary
 }

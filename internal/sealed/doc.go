@@ -48,15 +48,6 @@ var (
 	ErrKind     = errors.New("an encrypted file of another kind")
 )
 
-// sealError is a diagnostic with its cause.
-type sealError struct {
-	diag  *diag.Diagnostic
-	cause error
-}
-
-func (e *sealError) Error() string   { return e.diag.Error() }
-func (e *sealError) Unwrap() []error { return []error{e.diag, e.cause} }
-
 func refuse(cause error, summary, detail string, args ...any) error {
-	return &sealError{diag: diag.Errorf(summary, detail, args...), cause: cause}
+	return diag.Because(cause, summary, detail, args...)
 }

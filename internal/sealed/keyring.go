@@ -3,6 +3,8 @@ package sealed
 import (
 	"errors"
 	"sync"
+
+	"deployster/internal/diag"
 )
 
 // Mode says how files are written.
@@ -151,7 +153,7 @@ func locked(err error, name string, wrapped []byte, keys Keys) error {
 	if byPassphrase(wrapped) {
 		what = "with a passphrase"
 	}
-	var worded *sealError
+	var worded *diag.Caused
 	switch {
 	case errors.As(err, &worded):
 		return err

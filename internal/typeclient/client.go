@@ -193,7 +193,7 @@ func (c *Client) obtain(ctx context.Context, t Target, step, ref string) (string
 	}
 	d, err := c.o.Obtain(ctx, Use{Address: t.Address, Step: step, Reference: ref, Digest: fixed, Pull: t.Pull, Verify: t.Verify})
 	if err != nil {
-		return "", &callError{cause: err, diag: diag.From("Cannot obtain an image", err)[0]}
+		return "", &diag.Caused{Diagnostic: diag.From("Cannot obtain an image", err)[0], Cause: err}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -221,10 +221,10 @@ func fullName(ref string) string {
 
 func resolveError(ref string, err error) error {
 	if errors.Is(err, invoke.ErrNoImage) {
-		return &callError{cause: err, diag: diag.Errorf("Image not found",
-			"There is no image %q here. Build it in with `deployster image pack`, or bring it in with `deployster image import`; `deployster image ls` shows those that are here.", diag.Visible(ref))}
+		return diag.Because(err, "Image not found",
+			"There is no image %q here. Build it in with `deployster image pack`, or bring it in with `deployster image import`; `deployster image ls` shows those that are here.", diag.Visible(ref))
 	}
-	return &callError{cause: err, diag: diag.Errorf("Cannot resolve an image", "%q: %s", diag.Visible(ref), diag.Visible(err.Error()))}
+	return diag.Because(err, "Cannot resolve an image", "%q: %s", diag.Visible(ref), diag.Visible(err.Error()))
 }
 
 // resolveFor is Resolve for a step of a resource, whose errors name it.
@@ -234,9 +234,9 @@ func (c *Client) resolveFor(ctx context.Context, t Target, step, ref string) (st
 		resolve = func() (string, error) { return c.obtain(ctx, t, step, ref) }
 	}
 	d, err := resolve()
-	var ce *callError
+	var ce *diag.Caused
 	if errors.As(err, &ce) {
-		return "", ce.at(t.Address, step)
+		return "", ce.At(t.Address, step)
 	}
 	return d, err
 }

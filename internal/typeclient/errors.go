@@ -37,26 +37,11 @@ func (e *ExitError) Error() string {
 	return s
 }
 
-// callError is a diagnostic with its cause: a *ProtocolError, an *ExitError, a
+// fail gives the error of a call. Its cause is a *ProtocolError, an *ExitError, a
 // *protocol.TypeError, or what the Runner gave.
-type callError struct {
-	diag  *diag.Diagnostic
-	cause error
-}
-
-func (e *callError) Error() string   { return e.diag.Error() }
-func (e *callError) Unwrap() []error { return []error{e.diag, e.cause} }
-
-// at gives the same error for a step of a resource.
-func (e *callError) at(address, step string) *callError {
-	d := *e.diag
-	d.Address, d.Action = address, step
-	return &callError{diag: &d, cause: e.cause}
-}
-
 func fail(k call, cause error, summary, detail string, args ...any) error {
-	e := &callError{diag: diag.Errorf(summary, detail, args...), cause: cause}
-	return e.at(k.target.Address, k.step)
+	e := &diag.Caused{Diagnostic: diag.Errorf(summary, detail, args...), Cause: cause}
+	return e.At(k.target.Address, k.step)
 }
 
 // broken is a protocol error, with what the image answered.

@@ -179,9 +179,9 @@ func (c *Client) initInput(t Target) protocol.InitInput {
 
 // readdress gives an error of another resource's init to this one.
 func readdress(err error, t Target) error {
-	var ce *callError
+	var ce *diag.Caused
 	if errors.As(err, &ce) {
-		return ce.at(t.Address, StepInit)
+		return ce.At(t.Address, StepInit)
 	}
 	return err
 }
