@@ -28,12 +28,9 @@ func (r *run) record(step *plan.Step, out *outcome, in protocol.StateInput, reac
 
 // keep records a resource that was seen to be VALID.
 func (r *run) keep(step *plan.Step, out *outcome, in protocol.StateInput, reached json.RawMessage, sensitive []string, seen time.Time) {
-	entry := state.Entry{Type: step.Type, Digest: step.Init.Digest, Config: in.Config, State: reached,
-		Dependencies: r.needs[out.addr], Aliases: step.Aliases, ValidAt: seen.UTC(), Settings: step.Settings, Mounts: step.Mounts,
-		ReadOnly: step.ReadOnly, PreventDestroy: step.Protect, OnRemove: step.OnRemove,
-		StateTimeout: step.Timeouts.State, ActionTimeout: step.Timeouts.Action,
-		Sensitive: state.Sensitive{Config: sensitive, Env: step.SecretEnv,
-			State: r.hiddenIn(out.addr, in.Config, reached, sensitive)}}
+	entry := r.entry(step, out.addr, in, sensitive)
+	entry.State, entry.ValidAt = reached, seen.UTC()
+	entry.Sensitive.State = r.hiddenIn(out.addr, in.Config, reached, sensitive)
 	r.mu.Lock()
 	r.views[out.addr] = plan.View{Type: step.Type, Config: in.Config, State: reached, Status: protocol.Valid, Aliases: step.Aliases, Hidden: entry.Sensitive.State, Schema: step.Init.StateSchema}
 	r.mu.Unlock()
@@ -43,6 +40,26 @@ func (r *run) keep(step *plan.Step, out *outcome, in protocol.StateInput, reache
 			out.failJournal(err)
 		}
 	}
+}
+
+// entry is what it takes to destroy what a step makes.
+func (r *run) entry(step *plan.Step, addr string, in protocol.StateInput, sensitive []string) state.Entry {
+	return state.Entry{Type: step.Type, Digest: step.Init.Digest, Config: in.Config,
+		Dependencies: r.needs[addr], Aliases: step.Aliases, Settings: step.Settings, Mounts: step.Mounts,
+		ReadOnly: step.ReadOnly, PreventDestroy: step.Protect, OnRemove: step.OnRemove,
+		StateTimeout: step.Timeouts.State, ActionTimeout: step.Timeouts.Action,
+		Sensitive: state.Sensitive{Config: sensitive, Env: step.SecretEnv}}
+}
+
+// begun is what is recorded when the first action of a resource starts: should
+// it end badly, or the process die, what there may be then is not lost. nil =
+// something is recorded of it.
+func (r *run) begun(step *plan.Step, addr string, in protocol.StateInput, sensitive []string) *state.Entry {
+	if _, known := r.prior.Resources[addr]; known || step.Intent() == protocol.Absent {
+		return nil
+	}
+	entry := r.entry(step, addr, in, sensitive)
+	return &entry
 }
 
 // hiddenIn says which parts of a state must not be shown.
@@ -60,7 +77,7 @@ func (r *run) recordFound(step *plan.Step, out *outcome) {
 		return
 	}
 	entry, known := r.prior.Resources[out.addr]
-	if !known {
+	if !known || entry.Begun() {
 		return // a plan records only what was VALID once
 	}
 	entry.Touched = false

@@ -44,7 +44,7 @@ func pinned(s state.Snapshot, addr, pin string, died state.Applied) bool {
 	if known && entry.Touched && died.Plan != "" {
 		// It had begun with it.
 		entry.Touched = false
-		return state.EntryHash(entry) == pin
+		return state.EntryHash(entry) == pin || entry.Begun() && pin == "" && s.Unsettled[addr].Plan == died.Plan
 	}
 	return false
 }

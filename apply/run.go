@@ -34,7 +34,7 @@ type Executor interface {
 // Journal makes facts durable: each call returns when its fact would survive a
 // power cut. *state.Journal is one.
 type Journal interface {
-	ActionStarted(addr, action, key string) error
+	ActionStarted(addr, action, key string, begun *state.Entry) error
 	ActionEnded(addr, action string, exit int, reason string) error
 	Valid(addr string, e state.Entry) error
 	Removed(addr string) error
@@ -99,6 +99,8 @@ type outcome struct {
 	fatal   bool   // the journal failed: start nothing at all
 	acted   bool   // an action was started
 	running string // the action that is at work
+
+	begun *state.Entry // what is recorded with its first action; nil = something is recorded already
 
 	declined bool // it was not approved: what does not depend on it goes on
 }

@@ -40,6 +40,7 @@ func (r *run) shutdownOne(ctx context.Context, step *plan.Step, out *outcome) bo
 		out.fail(failedConfig, err)
 		return false
 	}
+	out.begun = r.begun(step, out.addr, in, step.Sensitive)
 	for {
 		r.event(Checking{Address: out.addr})
 		answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)

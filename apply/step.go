@@ -59,6 +59,7 @@ func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
 	if !step.Flexible() && !r.sameConfig(step, out) {
 		return
 	}
+	out.begun = r.begun(step, out.addr, in, sensitive)
 	answer, ok := r.settle(ctx, step, out, in, sensitive)
 	if !ok {
 		return
@@ -173,7 +174,7 @@ type place struct {
 // known before it can have had any effect.
 func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, stale json.RawMessage, a protocol.Action, at place) bool {
 	key := r.key(cmp.Or(out.node, out.addr), a, at)
-	if err := r.journal.ActionStarted(out.addr, a.Name, key); err != nil {
+	if err := r.journal.ActionStarted(out.addr, a.Name, key, out.begun); err != nil {
 		out.failJournal(err)
 		return false
 	}

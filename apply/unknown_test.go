@@ -46,8 +46,8 @@ func TestAnActionWhoseEndIsNotKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, recorded := snapshot.Resources["a"]; recorded {
-		t.Error("it is recorded")
+	if entry, known := snapshot.Resources["a"]; !known || !entry.Begun() || !entry.Touched {
+		t.Errorf("it is begun, and recorded is %v %+v", known, entry)
 	}
 	flying := snapshot.Applied[len(snapshot.Applied)-1].InFlight
 	if !slices.ContainsFunc(flying, func(f state.InFlight) bool { return f.Address == "a" && f.Action == "make" }) {

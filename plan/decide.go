@@ -157,13 +157,19 @@ func (s *Step) hide(prior state.Entry, known []string) {
 	s.Hidden = SensitivePointers(there, secrets, s.Sensitive)
 }
 
+// unfinished says of a thing that it was begun, and never seen to be VALID.
+const unfinished = "an apply began to make it and did not finish"
+
 // compareWithPrior notes what the state file adds for a reader: a resource that
 // exists though it was never recorded, and one that was right before.
 func (b *builder) compareWithPrior(addr string, s *Step) {
 	entry, known := b.prior.Resources[addr]
 	s.Adopted = !known && (s.Change == Valid || s.Change == Update)
-	s.Drifted = known && (s.Change == Create || s.Change == Update) &&
+	s.Drifted = known && !entry.Begun() && (s.Change == Create || s.Change == Update) &&
 		entry.Digest == s.Init.Digest && string(entry.Config) == string(s.Config)
+	if s.Change == Update && known && entry.Begun() && s.Reason == "" {
+		s.Reason = unfinished
+	}
 }
 
 // whyDeferred says why a resource cannot be asked yet, or "".

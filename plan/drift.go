@@ -28,7 +28,7 @@ const (
 	Gone            DriftStatus = "gone"       // it was recorded, and does not exist
 	DriftChanged    DriftStatus = "changed"    // the manifest says otherwise since: that is not drift
 	DriftUndeclared DriftStatus = "undeclared" // recorded, and no manifest declares it
-	DriftUnrecorded DriftStatus = "unrecorded" // declared, and never applied
+	DriftUnrecorded DriftStatus = "unrecorded" // declared, and never applied, or never seen to be right
 	DriftFailed     DriftStatus = "failed"     // it could not be asked
 )
 
@@ -67,7 +67,7 @@ func Drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prob
 		return nil, b.sorted()
 	}
 	b.initialise(ctx, func(addr string) bool {
-		_, known := b.prior.Resources[addr]
+		_, known := b.prior.Reached(addr)
 		return known && b.picked(addr)
 	})
 	report := &DriftReport{Format: DriftFormat, Resources: b.unasked()}
@@ -75,7 +75,7 @@ func Drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prob
 	var mu sync.Mutex
 	group.SetLimit(max(1, o.Parallelism))
 	for _, r := range b.manifest.Resources() {
-		if _, known := b.prior.Resources[r.Address]; !known || !b.picked(r.Address) || ctx.Err() != nil {
+		if _, known := b.prior.Reached(r.Address); !known || !b.picked(r.Address) || ctx.Err() != nil {
 			continue
 		}
 		group.Go(func() error {
@@ -111,7 +111,7 @@ func (b *builder) remembered() func(addr string) View {
 func (b *builder) expandRecorded() {
 	for {
 		open := slices.DeleteFunc(slices.Clone(b.manifest.Pending()), func(p config.Pending) bool {
-			return p.Waits || slices.ContainsFunc(p.Needs, func(addr string) bool { _, known := b.prior.Resources[addr]; return !known })
+			return p.Waits || slices.ContainsFunc(p.Needs, func(addr string) bool { _, known := b.prior.Reached(addr); return !known })
 		})
 		scope := config.Scope{}
 		for _, p := range open {
@@ -131,11 +131,6 @@ func (b *builder) expandRecorded() {
 // unasked are the resources that there is nothing to ask about.
 func (b *builder) unasked() map[string]*ResourceDrift {
 	list := map[string]*ResourceDrift{}
-	for _, r := range b.manifest.Resources() {
-		if _, known := b.prior.Resources[r.Address]; !known && b.picked(r.Address) {
-			list[r.Address] = &ResourceDrift{Status: DriftUnrecorded, Type: r.TypeRef, Reason: "it was never applied"}
-		}
-	}
 	for addr, entry := range b.prior.Resources {
 		if !b.picked(addr) {
 			continue
@@ -145,6 +140,18 @@ func (b *builder) unasked() map[string]*ResourceDrift {
 			continue
 		}
 		list[addr] = &ResourceDrift{Status: DriftUndeclared, Type: entry.Type, Reason: "the manifest has changed: it declares this no more"}
+		if entry.Begun() {
+			list[addr].Reason = unfinished + ", and the manifest declares it no more"
+		}
+	}
+	for _, r := range b.manifest.Resources() {
+		if _, known := b.prior.Reached(r.Address); known || !b.picked(r.Address) {
+			continue
+		}
+		list[r.Address] = &ResourceDrift{Status: DriftUnrecorded, Type: r.TypeRef, Reason: "it was never applied"}
+		if _, begun := b.prior.Resources[r.Address]; begun {
+			list[r.Address].Reason = unfinished + ": a plan says how it is"
+		}
 	}
 	return list
 }

@@ -10,12 +10,16 @@ func (b *builder) recordOnly(addr string, s *Step) {
 	switch {
 	case found == Deferred:
 		s.Reason += ", so it cannot be asked"
+	case found == Create && known && entry.Begun():
+		s.Change, s.Reason = Forget, "it does not exist: nothing is left of what an apply began to make"
 	case found == Create && known:
 		s.Change, s.Reason = Forget, "it is gone"
 	case found == Create:
 		s.Reason = "it does not exist, and nothing is recorded of it"
 	case found == Update && !known:
 		s.Reason = "it exists, but not as declared, and nothing is recorded of it"
+	case found == Update && entry.Begun():
+		s.Reason = "it exists, but not as declared: " + unfinished
 	case found == Update && !entry.Touched && entry.Found != nil && sameJSON(entry.Found.State, s.Stale):
 		s.Reason = "it was found like this before"
 	case found == Update:
@@ -25,7 +29,7 @@ func (b *builder) recordOnly(addr string, s *Step) {
 	default:
 		s.Change = Record
 	}
-	if s.Change == Record && known {
+	if s.Change == Record && known && !entry.Begun() {
 		s.Was = &Was{State: entry.State, Sensitive: entry.Sensitive.State}
 		if entry.Found != nil {
 			s.Was = &Was{State: entry.Found.State, Sensitive: entry.Found.Sensitive}

@@ -56,16 +56,20 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		return step, nil
 	case block != nil && !block.Destroy:
 		step.ReadOnly = entry.ReadOnly
-		step.Reason = fmt.Sprintf("a removed block lets go of it (%s): it is left as it is", block.Range)
+		step.Reason = fmt.Sprintf("a removed block lets go of it (%s): it is left as it is%s", block.Range, leftover(entry))
 		return step, nil
 	case entry.PreventDestroy:
+		protected := "it was last applied with prevent_destroy = true"
+		if entry.Begun() {
+			protected = unfinished + ", with prevent_destroy = true, so something of it may be there"
+		}
 		return nil, &diag.Diagnostic{Severity: diag.Error, Summary: "Protected resource would be removed", Address: addr,
-			Detail: "No manifest declares it any more, but it was last applied with prevent_destroy = true. Put its block back; to remove it, first apply it with prevent_destroy = false, or let go of it with a removed block and destroy = false."}
+			Detail: "No manifest declares it any more, but " + protected + ". Put its block back; to remove it, first apply it with prevent_destroy = false, or let go of it with a removed block and destroy = false."}
 	case entry.ReadOnly:
 		step.ReadOnly, step.Reason = true, "no manifest declares it, and it was read_only: it is left as it is"
 		return step, nil
 	case entry.OnRemove == "forget" && block == nil:
-		step.Reason = "no manifest declares it, and on_remove is \"forget\": it is left as it is"
+		step.Reason = "no manifest declares it, and on_remove is \"forget\": it is left as it is" + leftover(entry)
 		return step, nil
 	}
 	ty, err := b.prober.Init(ctx, step.Target(addr))
@@ -74,7 +78,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 	}
 	step.Init = ty
 	if !ty.Absent {
-		step.Reason = "no manifest declares it, and its type cannot remove things: it is left as it is"
+		step.Reason = "no manifest declares it, and its type cannot remove things: it is left as it is" + leftover(entry)
 		return step, nil
 	}
 	b.progress(Asking{addr})
@@ -91,13 +95,27 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 	step.hide(entry, nil)
 	if answer.Status == protocol.Missing {
 		step.Change, step.Actions, step.Reason = Forget, nil, "no manifest declares it, and it is gone already"
+		if entry.Begun() {
+			step.Reason = "no manifest declares it, and nothing is left of what an apply began to make"
+		}
 		return step, nil
 	}
 	step.Change, step.Reason = Destroy, "no manifest declares it"
 	if block != nil {
 		step.Reason = fmt.Sprintf("a removed block says so (%s)", block.Range)
 	}
+	if entry.Begun() {
+		step.Reason += "; " + unfinished
+	}
 	return step, nil
+}
+
+// leftover warns, of a thing that is only forgotten, that it may be there in part.
+func leftover(entry state.Entry) string {
+	if !entry.Begun() {
+		return ""
+	}
+	return "; " + unfinished + ", so something of it may be left"
 }
 
 // removedBlock is the removed block that speaks of a resource, the one that

@@ -55,6 +55,9 @@ func Recorded(s state.Snapshot, look func(addr string) View) func(addr string) V
 		if !ok {
 			return look(addr)
 		}
+		if e.Begun() {
+			return View{Type: e.Type, Config: e.Config, Status: protocol.Missing, Partial: true, Aliases: e.Aliases}
+		}
 		return View{Type: e.Type, Config: e.Config, State: e.State, Hidden: e.Sensitive.State, Status: protocol.Valid, Aliases: e.Aliases}
 	}
 }
@@ -84,7 +87,7 @@ func Scope(addresses []string, look func(addr string) View, prior state.Snapshot
 	for _, addr := range addresses {
 		v := look(addr)
 		known := config.ResourceState{Known: v.State, Complete: v.State != nil && !v.Partial, Sensitive: v.Hidden, Schema: v.Schema}
-		if entry, ok := prior.Resources[addr]; ok {
+		if entry, ok := prior.Reached(addr); ok { // what was only tried is not what ignore_changes keeps
 			known.Last = &config.LastConfig{Value: entry.Config, Sensitive: entry.Sensitive.Config}
 		}
 		scope[addr] = known

@@ -46,11 +46,11 @@ func TestFaults(t *testing.T) {
 			s, err := open(t.Context(), path, Options{}, f)
 			ok(t, err)
 			j := mustBegin(t, s, "p")
-			ok(t, j.ActionStarted("a", "make", "k"))
+			ok(t, j.ActionStarted("a", "make", "k", nil))
 			log.failWrite, log.failSync = name == "write", name == "sync"
 			refused(t, j.ActionEnded("a", "make", 0, ""), ErrBroken)
 			refused(t, j.Valid("a", entry(`{}`)), ErrBroken)
-			refused(t, j.ActionStarted("b", "make", "k"), ErrBroken)
+			refused(t, j.ActionStarted("b", "make", "k", nil), ErrBroken)
 			ok(t, j.Finish(StatusError), s.Close())
 			got, rec, err := Load(path)
 			if err != nil || rec != nil || len(got.Resources) != 1 {

@@ -83,7 +83,7 @@ func runUntilFull(t *testing.T, path string, resources int) facts {
 	}
 	for i := range resources {
 		addr := fmt.Sprintf("r%d", i)
-		if err := j.ActionStarted(addr, "make", "k"); err != nil {
+		if err := j.ActionStarted(addr, "make", "k", nil); err != nil {
 			noSpace(t, err)
 			break
 		}

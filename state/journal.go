@@ -85,15 +85,34 @@ const (
 
 // ActionStarted records that an action is about to be run. It must return nil
 // before the container is made. The disk has promised the room for its outcome
-// by then, so that no action runs whose outcome could not be recorded.
-func (j *Journal) ActionStarted(addr, action, key string) error {
+// by then, so that no action runs whose outcome could not be recorded. Begun is
+// what it takes to destroy the resource, without a state: it is recorded with the
+// first action of a resource of which nothing is, because from then on something
+// may be there, however the action ends. nil = it is recorded already.
+func (j *Journal) ActionStarted(addr, action, key string, begun *Entry) error {
 	j.mu.Lock()
 	running := int64(len(j.run.inFlight))
+	_, known := j.run.snapshot.Resources[addr]
 	j.mu.Unlock()
+	if known || begun == nil {
+		begun = nil
+	} else {
+		e, err := begun.beginning()
+		if err != nil {
+			return refuse(err, "Cannot record a resource", "The config of %s is no proper JSON: %s.", addr, err)
+		}
+		begun = &e
+	}
 	if err := j.log.Reserve((running+2)*roomEach + roomShared); err != nil {
 		return j.broken(err)
 	}
-	return j.append(record{Kind: kindStarted, Address: addr, Action: action, Key: key})
+	return j.append(record{Kind: kindStarted, Address: addr, Action: action, Key: key, Entry: begun})
+}
+
+// beginning makes of an entry one of a resource that is about to be made.
+func (e Entry) beginning() (Entry, error) {
+	e.State, e.Sensitive.State, e.ValidAt, e.Touched = nil, nil, time.Time{}, true
+	return e.canonical()
 }
 
 // ActionEnded records how an action ended; the reason is empty when it did

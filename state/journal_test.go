@@ -32,7 +32,7 @@ func crashed(t *testing.T, facts int, rnd *rand.Rand) (path string, after []Snap
 				ok(t, j.Removed(addr))
 			}
 		case 0:
-			ok(t, j.ActionStarted(addr, "act", "k"))
+			ok(t, j.ActionStarted(addr, "act", "k", nil))
 		case 1:
 			ok(t, j.ActionEnded(addr, "act", rnd.IntN(2), "because"))
 		case 2:
@@ -168,7 +168,7 @@ func TestConcurrentFacts(t *testing.T) {
 	for i := range 20 {
 		wg.Go(func() {
 			addr := fmt.Sprintf("r%d", i)
-			for _, err := range []error{j.ActionStarted(addr, "a", ""), j.ActionEnded(addr, "a", 0, ""), j.Valid(addr, entry(`{}`))} {
+			for _, err := range []error{j.ActionStarted(addr, "a", "", nil), j.ActionEnded(addr, "a", 0, ""), j.Valid(addr, entry(`{}`))} {
 				if err != nil {
 					t.Error(err)
 				}

@@ -115,7 +115,7 @@ func TestMovesSurviveACrash(t *testing.T) {
 	if err := j.Moved([]Move{{"a", "b"}}); err == nil {
 		t.Error("moved onto what is there")
 	}
-	ok(t, j.Moved([]Move{{"a", "b"}, {"b", "c"}}), j.ActionStarted("b", "act", "k"), s.Close())
+	ok(t, j.Moved([]Move{{"a", "b"}, {"b", "c"}}), j.ActionStarted("b", "act", "k", nil), s.Close())
 	loaded, recovery, err := Load(path)
 	ok(t, err)
 	if string(loaded.Resources["b"].State) != `{"v":1}` || string(loaded.Resources["c"].State) != `{"v":2}` || len(loaded.Resources) != 2 || recovery == nil {

@@ -65,6 +65,9 @@ func (p *replayed) apply(r record) {
 	case kindStarted:
 		p.inFlight = append(p.inFlight, InFlight{Address: r.Address, Action: r.Action, Key: r.Key, Started: r.Time})
 		p.snapshot.started(r, p.begin)
+		if _, known := p.snapshot.Resources[r.Address]; !known && r.Entry != nil {
+			p.snapshot.Resources[r.Address] = *r.Entry
+		}
 		p.touch(r.Address)
 	case kindEnded:
 		p.land(r)
@@ -102,6 +105,9 @@ func (p *replayed) touch(addr string) {
 func (p *replayed) unstart(r record) {
 	p.land(r)
 	p.snapshot.ended(r, nil)
+	if r.Entry != nil { // it came with this very record
+		delete(p.snapshot.Resources, r.Address)
+	}
 }
 
 func (p *replayed) land(r record) {

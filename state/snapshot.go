@@ -37,17 +37,18 @@ type Snapshot struct {
 	Unsettled map[string]Unsettled `json:"unsettled,omitempty"`
 }
 
-// Entry is what is remembered of a resource.
+// Entry is what is remembered of a resource: how it was when it was VALID, and
+// what is needed to destroy it. One that an apply only began to make has no state.
 type Entry struct {
 	Type         string          `json:"type"`   // the image, as the manifest named it
-	Digest       string          `json:"digest"` // of the image that said VALID
+	Digest       string          `json:"digest"` // of the image that said VALID, or that began to make it
 	Config       json.RawMessage `json:"config"`
-	State        json.RawMessage `json:"state"`
+	State        json.RawMessage `json:"state,omitempty"`        // left out as long as it was never VALID
 	Dependencies []string        `json:"dependencies,omitempty"` // addresses, to know the order of destruction
 	// Aliases are the names under which its image knows dependencies: alias ->
 	// address. A type that wants to see them is told of them also when it removes.
 	Aliases        map[string]string `json:"aliases,omitempty"`
-	ValidAt        time.Time         `json:"valid_at"`
+	ValidAt        time.Time         `json:"valid_at,omitzero"`
 	Settings       invoke.Settings   `json:"settings,omitzero"`
 	Mounts         []invoke.Mount    `json:"mounts,omitempty"`
 	StateTimeout   Duration          `json:"state_timeout,omitempty"`
@@ -164,6 +165,21 @@ func (s Snapshot) Died(plan string) (Applied, bool) {
 	return last, true
 }
 
+// Begun says that an apply has begun to make it, and that it was never seen to be
+// VALID: something of it may be there, all of it, or nothing. Such an entry has
+// what it takes to destroy it, and neither a state nor a time of being VALID.
+func (e Entry) Begun() bool { return len(e.State) == 0 && e.ValidAt.IsZero() }
+
+// Reached gives the entry of a resource that was VALID once; false = nothing is
+// recorded of it, or only that it was begun.
+func (s Snapshot) Reached(addr string) (Entry, bool) {
+	e, known := s.Resources[addr]
+	if !known || e.Begun() {
+		return Entry{}, false
+	}
+	return e, true
+}
+
 // Masked gives a copy that may be shown: sensitive values are replaced.
 func (s Snapshot) Masked() Snapshot {
 	s = s.clone()
@@ -241,7 +257,10 @@ func EntryHash(e Entry) string {
 
 // canonical gives the entry with its documents in canonical form.
 func (e Entry) canonical() (Entry, error) {
-	docs := []*json.RawMessage{&e.Config, &e.State}
+	docs := []*json.RawMessage{&e.Config}
+	if !e.Begun() {
+		docs = append(docs, &e.State)
+	}
 	if e.Found != nil {
 		found := *e.Found
 		e.Found = &found

@@ -80,7 +80,7 @@ func TestRoundTrip(t *testing.T) {
 	s := mustOpen(t, path)
 	j := mustBegin(t, s, "p1")
 	ok(t,
-		j.ActionStarted("web", "write", "k1"),
+		j.ActionStarted("web", "write", "k1", nil),
 		j.ActionEnded("web", "write", 0, ""),
 		j.Valid("web", full()),
 		j.Valid("disk", entry(`{}`)),

@@ -188,6 +188,12 @@ func (a *arena) faults(o outcome) (faults []string, inFlight []string) {
 			say("lost: %s took effect and is not on record", e.Key)
 		}
 	}
+	for name := range things(done) {
+		moved := strings.Contains(string(journal), `"from":"`+name+`"`) || slices.ContainsFunc(o.said("moved"), func(m string) bool { return strings.HasPrefix(m, name+" ") })
+		if e, there := s.Resources[name]; !moved && (!there || len(e.Config) == 0) {
+			say("lost: %s is there, and nothing says how to destroy it", name)
+		}
+	}
 	for _, valid := range o.said("valid") {
 		addr, want, _ := strings.Cut(valid, " ")
 		if got := s.Resources[addr].State; !sameJSON(got, []byte(want)) {

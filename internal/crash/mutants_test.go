@@ -23,7 +23,7 @@ func mutants() []seen {
 		{mutant.Fault{"the journal is not synced", "internal/durable/log.go", "err := l.o.sync(l.f)", "err := error(nil)"}, here, "TestPowerCut"},
 		{mutant.Fault{"the state file is not synced", "internal/durable/write.go", "err = o.sync(f)", "err = nil"}, here, "TestPowerCut"},
 		{mutant.Fault{"directories are not synced", "internal/durable/ops.go", "err := d.Sync(); err != nil", "err := error(nil); err != nil"}, here, "TestNamesAreSynced"},
-		{mutant.Fault{"acts before the intent is on record", "apply/step.go", "err := r.journal.ActionStarted(out.addr, a.Name, key); err != nil", "err := error(nil); err != nil"}, here, "TestKilledEverywhere/all_kinds_at_1"},
+		{mutant.Fault{"acts before the intent is on record", "apply/step.go", "err := r.journal.ActionStarted(out.addr, a.Name, key, out.begun); err != nil", "err := error(nil); err != nil"}, here, "TestKilledEverywhere/all_kinds_at_1"},
 		{mutant.Fault{"writes in place", "internal/durable/write.go", `f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".tmp-*")`, `f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)`}, here, "TestKilledEverywhere/all_kinds_at_1"},
 		{mutant.Fault{"removes the journal before the state is written", "state/journal.go", "noCopy := j.store.files.save(j.store.paths, next)", "_ = j.store.files.remove(j.store.paths.journal)\n\tnoCopy := j.store.files.save(j.store.paths, next)"}, here, "TestKilledEverywhere/all_kinds_at_1"},
 		{mutant.Fault{"says nothing of what was in flight", "state/replay.go", "InFlight: run.inFlight, Unconfirmed", "InFlight: nil, Unconfirmed"}, here, "TestKilledEverywhere/all_kinds_at_1"},

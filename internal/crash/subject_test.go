@@ -113,8 +113,8 @@ func subject(dir, manifest, log string, parallelism int) error {
 // acknowledged prints what the journal says is recorded.
 type acknowledged struct{ *state.Journal }
 
-func (a acknowledged) ActionStarted(addr, action, key string) error {
-	err := a.Journal.ActionStarted(addr, action, key)
+func (a acknowledged) ActionStarted(addr, action, key string, begun *state.Entry) error {
+	err := a.Journal.ActionStarted(addr, action, key, begun)
 	if err == nil {
 		fmt.Printf("started: %s\n", key)
 	}

@@ -131,6 +131,9 @@ func (e *expectation) move(s *Step, recorded state.Snapshot) {
 	}
 }
 
+// onlyBegun says that a thing was begun, and never seen to be as it should be.
+func onlyBegun(entry state.Entry) bool { return string(entry.State) == "" }
+
 // twice says which thing two resources would have: nobody should do that, and
 // shrinking makes histories in which it is so.
 func (e *expectation) twice(s *Step) string {
@@ -206,7 +209,7 @@ func (s *Step) config(i instance, entry *state.Entry, known func(addr string) js
 	if i.Secret {
 		config["s"] = secret
 	}
-	if i.Ignore && entry != nil {
+	if i.Ignore && entry != nil && !onlyBegun(*entry) {
 		var last map[string]any
 		_ = json.Unmarshal(entry.Config, &last) // written by us
 		config["v"] = last["v"]
@@ -287,7 +290,7 @@ func (e *expectation) decide(s *Step, x *expected, things histories.Store) error
 	}
 	x.change = map[protocol.Status]string{protocol.Valid: "valid", protocol.Stale: "update", protocol.Missing: "create"}[x.answer.Status]
 	x.adopted = x.entry == nil && x.change != "create"
-	x.drifted = x.entry != nil && x.change != "valid" && string(x.entry.Config) == string(x.config) && x.entry.Type == histories.Reference(x.instance.Kind)
+	x.drifted = x.entry != nil && !onlyBegun(*x.entry) && x.change != "valid" && string(x.entry.Config) == string(x.config) && x.entry.Type == histories.Reference(x.instance.Kind)
 	if x.instance.ReadOnly && x.change != "valid" {
 		e.refused = append(e.refused, x.instance.Address+" is read_only and not as declared")
 	}

@@ -70,7 +70,11 @@ func (v *verdict) record(d *deed) error {
 		return ok == recorded && (!ok || same)
 	}
 	if v.out.crashed {
-		if err := v.rightlyRecorded(d); err != nil && !moved() {
+		begun := d.x.entry == nil && len(d.main)+len(d.stops) > 0
+		if err := v.rightlyRecorded(d); err != nil && (begun || !moved()) {
+			if d.x.entry == nil && v.rightlyBegun(d) == nil {
+				return nil // its action may have been recorded, and not have come to run
+			}
 			return failf("crash", "%s is recorded neither as it was before nor as it is: %v", d.addr, err)
 		}
 		return nil
@@ -81,8 +85,31 @@ func (v *verdict) record(d *deed) error {
 	if acted := len(d.main)+len(d.stops) > 0; recorded && acted && !entry.Touched {
 		return failf("record", "%s is %s, actions were run, and it is recorded as if nothing had been", d.addr, d.report.Status)
 	}
+	if d.x.entry == nil && len(d.main)+len(d.stops) > 0 {
+		return v.rightlyBegun(d)
+	}
 	if !moved() {
 		return failf("record", "%s is %s, and what is recorded of it was changed: %v %s %s", d.addr, d.report.Status, recorded, entry.Config, entry.State)
+	}
+	return nil
+}
+
+// rightlyBegun holds what is recorded of a thing that was begun, and was not there
+// or not known before, to what it takes to destroy it.
+func (v *verdict) rightlyBegun(d *deed) error {
+	entry, recorded := v.after.Resources[d.addr]
+	if !recorded || !entry.Touched || !onlyBegun(entry) {
+		return failf("record", "%s is begun, and recorded is %v %+v", d.addr, recorded, entry)
+	}
+	want, i := v.config(d), d.x.instance
+	if len(d.main)+len(d.stops) == 0 || d.query == nil {
+		want = entry.Config
+	} else if len(d.main) == 0 {
+		want = d.query.In.Config // it was shut down with what was expected
+	}
+	if canonical(entry.Config) != canonical(want) || entry.Type != histories.Reference(i.Kind) || entry.Digest != d.shown.Init.Digest || entry.PreventDestroy != i.Protect ||
+		(entry.OnRemove == "forget") != i.Forget || !slices.Equal(slices.Sorted(slices.Values(entry.Dependencies)), v.declared.predecessors(*i)) {
+		return failf("record", "%s is begun, and recorded as %+v; its config is %s", d.addr, entry, want)
 	}
 	return nil
 }

@@ -101,6 +101,10 @@ func compareRecorded(b *strings.Builder, e *plan.Explanation, o Options) {
 		b.WriteString("  The state file did not know it: it was never applied from here.\n")
 		return
 	}
+	if prior.Begun() {
+		b.WriteString("  An apply began to make it and did not finish: it was never seen to be right.\n")
+		return
+	}
 	at := prior.ValidAt.Format(time.RFC3339)
 	if len(s.Config) > 0 && s.Change != plan.Destroy && s.Change != plan.Forget {
 		d := configChanges(s, prior, o.Hide)

@@ -26,7 +26,7 @@ func State(s state.Snapshot, o Options) string {
 	for i, addr := range addrs {
 		entry := s.Resources[addr]
 		if o.Compact {
-			fmt.Fprintf(&b, "%s  %s\n", fill(Bold(diag.Visible(addr)), width), Dim(diag.Visible(entry.Type)+", valid at "+entry.ValidAt.Format(time.RFC3339)))
+			fmt.Fprintf(&b, "%s  %s\n", fill(Bold(diag.Visible(addr)), width), Dim(diag.Visible(entry.Type)+", "+seen(entry)))
 			continue
 		}
 		if i == 3*maxBlocks && !o.Verbose {
@@ -45,9 +45,13 @@ func State(s state.Snapshot, o Options) string {
 // Entry is what is remembered of one resource.
 func Entry(addr string, entry state.Entry, o Options) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n", Bold(diag.Visible(addr)), Dim(fmt.Sprintf("(%s, valid at %s)", diag.Visible(entry.Type), entry.ValidAt.Format(time.RFC3339))))
+	fmt.Fprintf(&b, "%s  %s\n", Bold(diag.Visible(addr)), Dim(fmt.Sprintf("(%s, %s)", diag.Visible(entry.Type), seen(entry))))
 	if len(entry.Dependencies) > 0 {
 		fmt.Fprintf(&b, "  depends on %s\n", diag.Visible(listed(entry.Dependencies, o)))
+	}
+	if entry.Begun() {
+		fmt.Fprintf(&b, "  %s\n", Yellow("an apply began to make it and did not finish: something of it may be there"))
+		return b.String()
 	}
 	if entry.Touched {
 		fmt.Fprintf(&b, "  %s\n", Yellow("an action was started on it since, and how it is now was not seen"))
@@ -57,6 +61,14 @@ func Entry(addr string, entry state.Entry, o Options) string {
 	}
 	fmt.Fprintf(&b, "  state = %s\n", delta.TextWithin(delta.Value{JSON: entry.State, Sensitive: entry.Sensitive.State}, 2, MaxPage, o.Hide))
 	return b.String()
+}
+
+// seen says when a resource was last seen to be right.
+func seen(entry state.Entry) string {
+	if entry.Begun() {
+		return "begun, never seen to be right"
+	}
+	return "valid at " + entry.ValidAt.Format(time.RFC3339)
 }
 
 // Outputs are the outputs that were recorded; "" when there are none.
