@@ -92,7 +92,6 @@ func runPlan(c *cli.Context, e Env) error {
 	if err != nil {
 		return err
 	}
-	s.unclaimed(held.Snapshot, func(addr string) bool { return p.Resources[addr] != nil })
 	if err := s.planOrWhy(c, p, m, held.Snapshot); err != nil {
 		return err
 	}

@@ -162,30 +162,6 @@ func (s *session) warnUnsettled(ctx context.Context, prior state.Snapshot) error
 	return nil
 }
 
-// unclaimed warns of resources that were acted upon and that neither the
-// manifest nor the state file knows: they may be there, and nobody would ever
-// remove them.
-func (s *session) unclaimed(prior state.Snapshot, planned func(addr string) bool) {
-	for addr, u := range prior.Unsettled {
-		if _, recorded := prior.Resources[addr]; recorded || planned(addr) {
-			continue
-		}
-		d := diag.Warningf("Something may be there that nothing knows",
-			"%s acted upon it (%s), it was never seen to be VALID, and its block is gone. See for yourself whether it is there. "+
-				"When it is not, or not any more: `deployster state rm '%s'`. Or put its block back.", u.By, actionNames(u.Actions), addr)
-		d.Address = addr
-		s.err.diagnostic(d)
-	}
-}
-
-func actionNames(list []state.Attempt) string {
-	var names []string
-	for _, a := range list {
-		names = append(names, a.Action)
-	}
-	return visibleList(names)
-}
-
 // tellResumed says that a saved plan is gone on with, whose run died.
 func (s *session) tellResumed(p *plan.Plan, prior state.Snapshot) {
 	done, resumed := apply.Resumed(p, prior)
