@@ -20,18 +20,18 @@ type seen struct {
 func mutants() []seen {
 	const here = "internal/crash"
 	return []seen{
-		{mutant.Fault{"the journal is not synced", "internal/durable/log.go", "err := l.o.sync(l.f)", "err := error(nil)"}, here, "TestPowerCut"},
-		{mutant.Fault{"the state file is not synced", "internal/durable/write.go", "err = o.sync(f)", "err = nil"}, here, "TestPowerCut"},
-		{mutant.Fault{"directories are not synced", "internal/durable/ops.go", "err := d.Sync(); err != nil", "err := error(nil); err != nil"}, here, "TestNamesAreSynced"},
-		{mutant.Fault{"acts before the intent is on record", "apply/step.go", "err := r.journal.ActionStarted(out.addr, a.Name, key, out.begun); err != nil", "err := error(nil); err != nil"}, here, "TestKilledEverywhere/all_kinds_at_1"},
-		{mutant.Fault{"writes in place", "internal/durable/write.go", `f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".tmp-*")`, `f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)`}, here, "TestKilledEverywhere/all_kinds_at_1"},
-		{mutant.Fault{"removes the journal before the state is written", "state/journal.go", "noCopy := j.store.files.save(j.store.paths, next)", "_ = j.store.files.remove(j.store.paths.journal)\n\tnoCopy := j.store.files.save(j.store.paths, next)"}, here, "TestKilledEverywhere/all_kinds_at_1"},
-		{mutant.Fault{"says nothing of what was in flight", "state/replay.go", "InFlight: run.inFlight, Unconfirmed", "InFlight: nil, Unconfirmed"}, here, "TestKilledEverywhere/all_kinds_at_1"},
-		{mutant.Fault{"takes a failed fsync for a good one", "internal/durable/log.go", "err := l.o.sync(l.f)\n", "_ = l.o.sync(l.f)\n\terr := error(nil)\n"}, here, "TestDiskFaultsEverywhere/input/output_error_all_kinds"},
-		{mutant.Fault{"tries a failed fsync again", "internal/durable/log.go", "err := l.o.sync(l.f)\n", "err := l.o.sync(l.f)\n\tif err != nil {\n\t\terr = l.o.sync(l.f)\n\t}\n"}, here, "TestDiskFaultsEverywhere/input/output_error_all_kinds"},
-		{mutant.Fault{"swallows a failed write of the state file", "state/journal.go", "if noCopy != nil && !errors.Is(noCopy, ErrNoCopy) {\n\t\treturn noCopy", "if noCopy != nil && !errors.Is(noCopy, ErrNoCopy) {\n\t\treturn nil"}, here, "TestDiskFaultsEverywhere/no_space_left_on_device_all_kinds"},
-		{mutant.Fault{"takes the loss of the server for the exit code 255", "containerd/wait.go", "\t\t\tif !errdefs.IsUnavailable(err) || ctx.Err() != nil {", "\t\t\tif errdefs.IsUnavailable(err) {\n\t\t\t\tc <- exit{code: 255}\n\t\t\t\treturn\n\t\t\t}\n\t\t\tif !errdefs.IsUnavailable(err) || ctx.Err() != nil {"}, "containerd", "TestServerIsKilled/embedded"},
-		{mutant.Fault{"does not adopt what still runs", "internal/cli/recover.go", "if len(snapshot.Unknown()) == 0 {", "if true {"}, ".", "TestKilledWithContainers/made_and_changed"},
+		{mutant.In("the journal is not synced", "internal/durable/log.go", "err := l.o.sync(l.f)", "err := error(nil)"), here, "TestPowerCut"},
+		{mutant.In("the state file is not synced", "internal/durable/write.go", "err = o.sync(f)", "err = nil"), here, "TestPowerCut"},
+		{mutant.In("directories are not synced", "internal/durable/ops.go", "err := d.Sync(); err != nil", "err := error(nil); err != nil"), here, "TestNamesAreSynced"},
+		{mutant.In("acts before the intent is on record", "apply/step.go", "err := r.journal.ActionStarted(out.addr, a.Name, key, out.begun); err != nil", "err := error(nil); err != nil"), here, "TestKilledEverywhere/all_kinds_at_1"},
+		{mutant.In("writes in place", "internal/durable/write.go", `f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".tmp-*")`, `f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)`), here, "TestKilledEverywhere/all_kinds_at_1"},
+		{mutant.In("removes the journal before the state is written", "state/journal.go", "noCopy := j.store.files.save(j.store.paths, next)", "_ = j.store.files.remove(j.store.paths.journal)\n\tnoCopy := j.store.files.save(j.store.paths, next)"), here, "TestKilledEverywhere/all_kinds_at_1"},
+		{mutant.In("says nothing of what was in flight", "state/replay.go", "InFlight: run.inFlight, Unconfirmed", "InFlight: nil, Unconfirmed"), here, "TestKilledEverywhere/all_kinds_at_1"},
+		{mutant.In("takes a failed fsync for a good one", "internal/durable/log.go", "err := l.o.sync(l.f)\n", "_ = l.o.sync(l.f)\n\terr := error(nil)\n"), here, "TestDiskFaultsEverywhere/input/output_error_all_kinds"},
+		{mutant.In("tries a failed fsync again", "internal/durable/log.go", "err := l.o.sync(l.f)\n", "err := l.o.sync(l.f)\n\tif err != nil {\n\t\terr = l.o.sync(l.f)\n\t}\n"), here, "TestDiskFaultsEverywhere/input/output_error_all_kinds"},
+		{mutant.In("swallows a failed write of the state file", "state/journal.go", "if noCopy != nil && !errors.Is(noCopy, ErrNoCopy) {\n\t\treturn noCopy", "if noCopy != nil && !errors.Is(noCopy, ErrNoCopy) {\n\t\treturn nil"), here, "TestDiskFaultsEverywhere/no_space_left_on_device_all_kinds"},
+		{mutant.In("takes the loss of the server for the exit code 255", "containerd/wait.go", "\t\t\tif !errdefs.IsUnavailable(err) || ctx.Err() != nil {", "\t\t\tif errdefs.IsUnavailable(err) {\n\t\t\t\tc <- exit{code: 255}\n\t\t\t\treturn\n\t\t\t}\n\t\t\tif !errdefs.IsUnavailable(err) || ctx.Err() != nil {"), "containerd", "TestServerIsKilled/embedded"},
+		{mutant.In("does not adopt what still runs", "internal/cli/recover.go", "if len(snapshot.Unknown()) == 0 {", "if true {"), ".", "TestKilledWithContainers/made_and_changed"},
 	}
 }
 

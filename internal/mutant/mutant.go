@@ -18,6 +18,9 @@ type Fault struct {
 	Old, New string // Old is there exactly once
 }
 
+// In gives the Fault of putting something else in the place of what a file has.
+func In(name, file, was, is string) Fault { return Fault{Name: name, File: file, Old: was, New: is} }
+
 // Build gives the path of the test binary of a package with the fault in it.
 // root is the directory of the module, and pkg that of the package from there.
 func Build(t testing.TB, root, pkg string, f Fault) string {
