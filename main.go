@@ -24,6 +24,7 @@ func main() {
 	case containerd.IsServer(os.Args[0]):
 		os.Exit(containerd.RunServer(os.Args[1:]))
 	default:
+		postponeCollection()
 		os.Exit(run(output(os.Stdout)))
 	}
 }
