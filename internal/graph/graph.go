@@ -53,7 +53,7 @@ func (g Graph) Reverse() Graph {
 type Frontier struct {
 	blockers map[string]int // how many nodes before it are not done
 	after    Graph
-	ready    []string // sorted
+	ready    ready
 	taken    map[string]bool
 	open     int
 }
@@ -67,7 +67,7 @@ func NewFrontier(g Graph) *Frontier {
 			f.ready = append(f.ready, n)
 		}
 	}
-	slices.Sort(f.ready)
+	slices.Sort(f.ready) // which a heap may be
 	return f
 }
 
@@ -79,16 +79,14 @@ func (f *Frontier) Take() (string, bool) {
 	if len(f.ready) == 0 {
 		return "", false
 	}
-	n := f.ready[0]
-	f.ready = f.ready[1:]
+	n := f.ready.take()
 	f.taken[n] = true
 	return n, true
 }
 
 // TakeAll gives all nodes that are ready now.
 func (f *Frontier) TakeAll() []string {
-	all := f.ready
-	f.ready = nil
+	all := f.ready.all()
 	for _, n := range all {
 		f.taken[n] = true
 	}
@@ -100,8 +98,7 @@ func (f *Frontier) Done(node string) {
 	f.open--
 	for _, n := range f.after[node] {
 		if f.blockers[n]--; f.blockers[n] == 0 {
-			at, _ := slices.BinarySearch(f.ready, n)
-			f.ready = slices.Insert(f.ready, at, n)
+			f.ready.put(n)
 		}
 	}
 }

@@ -110,8 +110,7 @@ func (r *Recorder) Add(i typeclient.Invocation) {
 		step.Problem = r.o.Hide(i.Err.Error())
 	}
 	meta, err := json.Marshal(step)
-	files := map[string][]byte{metaName: append(meta, '\n'),
-		Stdout: []byte(r.o.Hide(string(i.Result.Stdout))), Stderr: []byte(r.o.Hide(string(i.Result.Stderr)))}
+	files := map[string][]byte{metaName: append(meta, '\n'), Stdout: r.hidden(i.Result.Stdout), Stderr: r.hidden(i.Result.Stderr)}
 	if i.Stdin != nil { // that of an adopted action is with the run that started it
 		files[Stdin] = r.hideJSON(i.Stdin)
 	}
@@ -147,12 +146,17 @@ func (r *Recorder) place(i typeclient.Invocation) (string, bool) {
 	return filepath.Join(r.dir, name), true
 }
 
-// dull says whether an invocation tells nobody anything: all is well, and was
-// not made so.
+// dull says whether an invocation tells nobody anything: all is well, and, if it
+// was an action, the state after it says so.
 func dull(i typeclient.Invocation) bool {
+	if i.Err != nil || i.Result.ExitCode != 0 || len(i.Result.Stderr) > 0 || i.Step == typeclient.StepInit {
+		return false
+	}
+	if i.Step != typeclient.StepState {
+		return len(i.Result.Stdout) == 0
+	}
 	var answer struct{ Status protocol.Status }
-	return i.Step == typeclient.StepState && i.Err == nil && i.Result.ExitCode == 0 && len(i.Result.Stderr) == 0 &&
-		json.Unmarshal(i.Result.Stdout, &answer) == nil && answer.Status == protocol.Valid
+	return json.Unmarshal(i.Result.Stdout, &answer) == nil && answer.Status == protocol.Valid
 }
 
 // messageKeys are what the messages to images are made of; a secret may have the
@@ -163,7 +167,7 @@ var messageKeys = []string{"name", "type", "version", "verbose", "workspace", "p
 // hideJSON takes the secrets out of a message of the protocol, which stays one.
 func (r *Recorder) hideJSON(message []byte) []byte {
 	if !json.Valid(message) {
-		return []byte(r.o.Hide(string(message)))
+		return r.hidden(message)
 	}
 	return strictjson.Rewrite(message, func(text string, at strictjson.Place) string {
 		if at.Key && slices.Contains(messageKeys, text) {
@@ -172,6 +176,9 @@ func (r *Recorder) hideJSON(message []byte) []byte {
 		return r.o.Hide(text)
 	})
 }
+
+// hidden takes the secrets out of what a program printed.
+func (r *Recorder) hidden(text []byte) []byte { return []byte(r.o.Hide(string(text))) }
 
 // Report keeps the report of an apply.
 func (r *Recorder) Report(content []byte) {
