@@ -6,7 +6,7 @@ LIGHT = ./apply/... ./config/... ./plan/... ./state/... ./protocol/... ./interna
 	./internal/graph/... ./internal/invoke/... ./internal/strictjson/... ./internal/typeclient/... ./internal/typetest/... ./internal/imagefiles/... \
 	./internal/worker/... ./internal/sealed/... ./internal/signing/... ./internal/delta/... ./internal/render/... ./internal/events/... ./internal/runs/...
 
-.PHONY: build demo test check bench bench-validate bench-engine race fuzz crash soak clean functions-table
+.PHONY: build demo test check bench bench-engine race fuzz crash soak clean functions-table
 
 build:
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags="-s -w" -o bin/deployster .
@@ -33,15 +33,12 @@ check:
 	go tool staticcheck ./...
 	go test -run '^TestImport' .
 
-# About half an hour on 2 cores; PAIRS and RESOURCES make it shorter.
+# One table of ratios: about half an hour on 2 quiet cores. ROWS=1,5 chooses rows
+# (docs/performance.md numbers them), PAIRS says how often, SCALE=0.1 makes the
+# manifests smaller, SVG=docs/bench.svg draws the chart, JSON=FILE keeps it all.
 bench: build
-	.ci/setup test
-	go run ./internal/bench -pairs $${PAIRS:-3} -resources $${RESOURCES:-100}
-	DEPLOYSTER_STDIN_RUNS=$${STDIN_RUNS:-500} go test -count=1 -v -run '^TestStdinArrives$$' ./containerd
-
-# The part of bench that needs no containers: a minute or two.
-bench-validate: build
-	go run ./internal/bench -pairs $${PAIRS:-5} -only validate
+	.ci/setup bench
+	@go run ./internal/bench -pairs $${PAIRS:-5} -scale $${SCALE:-1} -rows "$$ROWS" -svg "$$SVG" -json "$$JSON"
 
 # The engine without containers, with its allocations, in the form that benchstat
 # compares: COUNT=10 make bench-engine >old.txt. ONLY chooses, as Load/1000$$.

@@ -2,12 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sync/atomic"
 
-	"github.com/containerd/containerd/api/types/runc/options"
+	runcoptions "github.com/containerd/containerd/api/types/runc/options"
 	"github.com/containerd/containerd/v2/client"
 	"github.com/containerd/containerd/v2/contrib/seccomp"
 	"github.com/containerd/containerd/v2/pkg/cio"
@@ -30,7 +31,7 @@ type bare struct {
 	count  atomic.Int64
 }
 
-func newBare(b *bed, digest string) (*bare, error) {
+func newBare(ctx context.Context, b *bed) (*bare, error) {
 	socket, err := containerd.Socket(b.data)
 	if err != nil {
 		return nil, err
@@ -39,19 +40,12 @@ func newBare(b *bed, digest string) (*bare, error) {
 	if err != nil {
 		return nil, err
 	}
+	image, err := c.GetImage(namespaces.WithNamespace(ctx, "deployster"), "docker.io/"+coldThing)
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
 	dir, err := os.MkdirTemp("/run", "bench")
-	if err != nil {
-		return nil, err
-	}
-	image, err := c.GetImage(namespaces.WithNamespace(context.Background(), "deployster"), digest)
-	if err != nil {
-		return nil, err
-	}
-	p := &bare{client: c, image: image, bed: b, dir: dir, runc: "runc"}
-	if own := ownRunc(); own != "" {
-		p.runc = own
-	}
-	return p, nil
+	return &bare{client: c, image: image, bed: b, dir: dir, runc: b.ownRunc()}, err
 }
 
 func (p *bare) close() error {
@@ -59,19 +53,16 @@ func (p *bare) close() error {
 	return p.client.Close()
 }
 
-// loop makes the runs: init once, then the steps of each of n resources, so
-// many resources at a time.
+// loop makes the runs: the steps of each of n resources, so many resources at a
+// time. What the image is has been asked before, as it has by the tool.
 func (p *bare) loop(ctx context.Context, n, parallel int, steps []string) error {
 	ctx = namespaces.WithNamespace(ctx, "deployster")
-	if err := p.run(ctx, nil, input("r000", "")); err != nil {
-		return err
-	}
 	var group errgroup.Group
 	group.SetLimit(parallel)
 	for i := range n {
 		group.Go(func() error {
 			for _, step := range steps {
-				if err := p.run(ctx, []string{step}, input(fmt.Sprintf("r%03d", i), step)); err != nil {
+				if err := p.run(ctx, []string{step}, stdin(thingName(i), step)); err != nil {
 					return err
 				}
 			}
@@ -79,6 +70,15 @@ func (p *bare) loop(ctx context.Context, n, parallel int, steps []string) error 
 		})
 	}
 	return group.Wait()
+}
+
+// stdin is what the tool would send.
+func stdin(name, step string) []byte {
+	action := ""
+	if step == "make" {
+		action = `,"action":"make","staleState":{}`
+	}
+	return fmt.Appendf(nil, `{"name":%q,"type":%q,"version":"0.1.0","verbose":false,"config":{},"intent":"present"%s}`+"\n", name, coldThing, action)
 }
 
 // plainFiles is the cio.IO of three files.
@@ -104,7 +104,7 @@ func (p *bare) run(ctx context.Context, args []string, stdin []byte) error {
 		client.WithNewSnapshot(id, p.image),
 		client.WithNewSpec(oci.WithImageConfigArgs(p.image, args), oci.WithHostNamespace(specs.NetworkNamespace), oci.WithHostHostsFile,
 			oci.WithHostResolvconf, oci.WithMounts([]specs.Mount{world}), seccomp.WithDefaultProfile()),
-		client.WithRuntime("io.containerd.runc.v2", &options.Options{BinaryName: p.runc}))
+		client.WithRuntime("io.containerd.runc.v2", &runcoptions.Options{BinaryName: p.runc}))
 	if err != nil {
 		return err
 	}

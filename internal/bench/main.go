@@ -1,117 +1,154 @@
-// Command bench measures what deployster costs, beside a bare containerd client
-// that makes the same container runs, and prints one table. The two take turns
+// Command bench measures deployster beside terraform, beside a bare containerd
+// client and beside ctr, and prints one table. What is compared takes turns
 // within one run of the benchmark, since machines are never quiet: read the
 // ratios. It is run by `make bench`, as root.
 package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 )
 
+// row is one measurement, by the number that chooses it. It makes one line or
+// more, and those that it has when it fails.
+type row struct {
+	number, name string
+	measure      func(context.Context, *lab) ([]line, error)
+}
+
+func rows() []row {
+	return []row{
+		{"1", "plan of 1,000", planRow},
+		{"2", "apply of 1,000", applyRow},
+		{"3", "10,000 resources", tenThousandRow},
+		{"4", "100,000 resources", hundredThousandRow},
+		{"5", "cold runs", coldRow},
+		{"6", "one cold run", singleRow},
+		{"7", "reuse", reuseRow},
+		{"8", "start", startRow},
+		{"9", "validate", validateRow},
+		{"10", "whole commands", commandsRow},
+		{"11", "boot", bootRow},
+		{"12", "stdin", stdinRow},
+	}
+}
+
+// options are what the command line says.
+type options struct {
+	pairs     int
+	scale     float64
+	rows      []string // their numbers; empty = all
+	limit     time.Duration
+	json, svg string
+}
+
 func main() {
-	pairs := flag.Int("pairs", 5, "measure each ratio in `N` pairs")
-	resources := flag.Int("resources", 100, "resources in the manifest")
-	only := flag.String("only", "", "only rows whose name contains `TEXT`")
+	var o options
+	var chosen string
+	flag.IntVar(&o.pairs, "pairs", 5, "measure each ratio in `N` pairs")
+	flag.Float64Var(&o.scale, "scale", 1, "so many times the resources, for a quick look: `0.1`")
+	flag.StringVar(&chosen, "rows", "", "only these rows, such as `1,5`")
+	flag.DurationVar(&o.limit, "limit", 30*time.Minute, "give up a row after so much `TIME`")
+	flag.StringVar(&o.json, "json", "", "write all that was measured to `FILE`")
+	flag.StringVar(&o.svg, "svg", "", "draw a chart into `FILE`")
 	flag.Parse()
+	o.rows = strings.FieldsFunc(chosen, func(r rune) bool { return r == ',' || r == ' ' })
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *pairs, *resources, *only); err != nil {
+	if err := run(ctx, o, os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-// row is one line of the table.
-type row struct {
-	what, ours, theirs, ratio, goal string
-}
-
-func run(ctx context.Context, pairs, resources int, only string) error {
-	tool, err := filepath.Abs("bin/deployster")
-	if err != nil {
-		return err
+// check refuses options that measure nothing.
+func (o options) check() error {
+	if o.pairs < 1 || !(o.scale > 0 && o.scale <= 1) {
+		return fmt.Errorf("-pairs must be 1 at least, and -scale above 0 and at most 1")
 	}
-	if _, err := os.Stat(tool); err != nil {
-		return fmt.Errorf("%w: run `make build` first", err)
-	}
-	fmt.Printf("# go run ./internal/bench -pairs %d -resources %d\n# %s, %d CPUs, %s\n\n", pairs, resources, cpu(), runtime.NumCPU(), kernel())
-	fmt.Println("| what | deployster | beside it | ratio | goal |")
-	fmt.Println("|---|---|---|---|---|")
-	rows := []struct {
-		name    string
-		measure func() (row, error)
-	}{
-		{"version", func() (row, error) { return versionRow(ctx, tool) }},
-		{"first run", func() (row, error) { return bootRow(ctx, tool) }},
-		{"validate 1000", func() (row, error) { return validateRow(ctx, tool, 1000, pairs) }},
-		{"validate 10000", func() (row, error) { return validateRow(ctx, tool, 10_000, pairs) }},
-	}
-	for _, parallel := range []int{1, 8} {
-		for _, command := range []string{"plan", "apply"} {
-			rows = append(rows, struct {
-				name    string
-				measure func() (row, error)
-			}{fmt.Sprintf("%s %d", command, parallel), func() (row, error) {
-				return overheadRow(ctx, tool, command, resources, parallel, pairs)
-			}})
+	for _, number := range o.rows {
+		if !slices.ContainsFunc(rows(), func(r row) bool { return r.number == number }) {
+			return fmt.Errorf("there is no row %q: they have the numbers 1 to %d", number, len(rows()))
 		}
-	}
-	for _, r := range rows {
-		if !strings.Contains(r.name, only) {
-			continue
-		}
-		got, err := r.measure()
-		if err != nil {
-			return fmt.Errorf("%s: %w", r.name, err)
-		}
-		fmt.Printf("| %s | %s | %s | %s | %s |\n", got.what, got.ours, got.theirs, got.ratio, got.goal)
 	}
 	return nil
 }
 
-// sample is a set of times.
-type sample []time.Duration
-
-func (s sample) median() time.Duration {
-	sorted := slices.Sorted(slices.Values(s))
-	return sorted[len(sorted)/2]
-}
-
-// String gives the median and the spread.
-func (s sample) String() string {
-	return fmt.Sprintf("%s (%s to %s)", round(s.median()), round(slices.Min(s)), round(slices.Max(s)))
-}
-
-func round(d time.Duration) time.Duration {
-	if d > 10*time.Second {
-		return d.Round(100 * time.Millisecond)
+// run measures, and prints each line of the table when it is there. A row that
+// fails does not end the others; the error in the end names it.
+func run(ctx context.Context, o options, out, progress io.Writer) error {
+	if err := o.check(); err != nil {
+		return err
 	}
-	if d > time.Second {
-		return d.Round(10 * time.Millisecond)
+	l, err := newLab(o)
+	if err != nil {
+		return err
 	}
-	return d.Round(time.Millisecond)
-}
-
-func kernel() string {
-	text, _ := os.ReadFile("/proc/sys/kernel/osrelease") // the head only
-	return "Linux " + strings.TrimSpace(string(text))
-}
-
-func cpu() string {
-	text, _ := os.ReadFile("/proc/cpuinfo") // the head only
-	for line := range strings.Lines(string(text)) {
-		if name, ok := strings.CutPrefix(line, "model name"); ok {
-			return strings.TrimSpace(strings.TrimLeft(name, "\t :"))
+	h := l.head(ctx, o)
+	fmt.Fprint(out, h.markdown(), tableHead)
+	var lines []line
+	var failed []error
+	for _, r := range rows() {
+		if len(o.rows) > 0 && !slices.Contains(o.rows, r.number) || ctx.Err() != nil {
+			continue
 		}
+		start := time.Now()
+		fmt.Fprintf(progress, "row %s: %s\n", r.number, r.name)
+		got, err := l.measure(ctx, r, o.limit)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("row %s: %w", r.number, err))
+		}
+		for _, each := range got {
+			fmt.Fprintln(out, each.markdown(o.scale == 1))
+		}
+		lines = append(lines, got...)
+		fmt.Fprintf(progress, "row %s: took %s\n", r.number, time.Since(start).Round(time.Second))
 	}
-	return "unknown CPU"
+	if o.json != "" {
+		text, err := json.MarshalIndent(map[string]any{"head": h, "lines": lines}, "", "  ")
+		failed = append(failed, err, os.WriteFile(o.json, append(text, '\n'), 0o644))
+	}
+	if o.svg != "" {
+		failed = append(failed, os.WriteFile(o.svg, []byte(chart(h, lines)), 0o644))
+	}
+	return errors.Join(append(failed, ctx.Err())...)
+}
+
+// measure measures one row. What it lacks is a line too, which says why.
+func (l *lab) measure(ctx context.Context, r row, limit time.Duration) ([]line, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("given up after %s", limit))
+	defer cancel()
+	lines, err := r.measure(ctx, l)
+	if err != nil {
+		whole := slices.DeleteFunc(lines, func(l line) bool { return len(l.Ours) == 0 })
+		lines = append(whole, line{What: r.name, Error: err.Error()})
+	}
+	for i := range lines {
+		lines[i].Row = r.number
+	}
+	return lines, err
+}
+
+func newLab(o options) (*lab, error) {
+	tool, err := filepath.Abs("bin/deployster")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(tool); err != nil {
+		return nil, fmt.Errorf("%w: run `make build` first", err)
+	}
+	terraform, _ := exec.LookPath("terraform") // its rows say that there is none
+	m, err := newMeter()
+	return &lab{tool: tool, terraform: terraform, pairs: o.pairs, scale: o.scale, meter: m}, err
 }

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestSpread(t *testing.T) {
+	for _, c := range []struct {
+		list []float64
+		want spread
+	}{
+		{[]float64{4}, spread{4, 4, 4}},
+		{[]float64{3, 1, 2}, spread{1, 2, 3}},
+		{[]float64{4, 1, 3, 2}, spread{1, 2.5, 4}},
+	} {
+		if got := spreadOf(c.list); got != c.want {
+			t.Errorf("%v: %v, want %v", c.list, got, c.want)
+		}
+	}
+}
+
+// seconds are usages of so many seconds each.
+func seconds(list ...float64) (out []usage) {
+	for _, s := range list {
+		out = append(out, usage{Wall: time.Duration(s * float64(time.Second)), Work: time.Second, Memory: 50, Server: 30})
+	}
+	return out
+}
+
+func TestTable(t *testing.T) {
+	for _, c := range []struct {
+		l    line
+		want []string
+	}{
+		// The ratio is the median of the pairs, not that of the medians.
+		{line{Row: "1", What: "a|b", Ours: seconds(1, 2, 4), Beside: "other", Theirs: seconds(20, 10, 8), Goal: goal{Faster: 10}},
+			[]string{"| 1 | a\\|b | 2s (1s to 4s), processor 1s, 50 MiB and 30 MiB of its containerd | other: 10s (8s to 20s)", "| 5.0 (2.0 to 20) | 10 times faster | 5.0 ✗ |"}},
+		{line{Ours: seconds(2), Goal: goal{Wall: 3 * time.Second, Memory: 80}}, []string{"| 3s, 80 MiB | 2s ✓, 80 MiB in all ✓ |"}},
+		{line{Ours: seconds(4), Goal: goal{Wall: 3 * time.Second, Memory: 79}}, []string{"| 4s ✗, 80 MiB in all ✗ |"}},
+		{line{Ours: seconds(1), Growth: &growth{10, 100, 1.2, 1.4}, Goal: goal{Growth: 1.3}}, []string{"1.20 (processor 1.40) ✓"}},
+		{line{Ours: seconds(1), Boot: []float64{0.2}, Goal: goal{Boot: 150 * time.Millisecond}}, []string{"| boot 150ms | 200ms ✗ |"}},
+		{line{Row: "3", What: "w", Error: "it\nbroke"}, []string{"| 3 | w | failed: it broke |"}},
+	} {
+		got := c.l.markdown(true)
+		for _, want := range c.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s\n  has no %s", got, want)
+			}
+		}
+		if strings.Contains(c.l.markdown(false), "✓") || strings.Contains(c.l.markdown(false), "✗") {
+			t.Errorf("a run of another size is judged: %s", c.l.markdown(false))
+		}
+	}
+}
+
+func TestSidesTakeTurns(t *testing.T) {
+	l := &lab{pairs: 3}
+	var order string
+	s := func(name string) side {
+		return side{func() error { order += "("; return nil }, func() (usage, error) { order += name; return usage{Wall: 1}, nil }}
+	}
+	mine, other, err := l.inTurns(true, s("A"), s("B"))
+	if want := "(B(A(A(B(B(A(A(B"; order != want || len(mine) != 3 || len(other) != 3 || err != nil {
+		t.Errorf("%s, %d and %d, %v; want %s", order, len(mine), len(other), err, want)
+	}
+	if mine, other, err = l.inTurns(false, s("A"), side{}); len(mine) != 3 || len(other) != 0 || err != nil {
+		t.Errorf("with nothing beside it: %d and %d, %v", len(mine), len(other), err)
+	}
+}
+
+// What fails is a line of the table, with what was measured before it failed.
+func TestAFailedRow(t *testing.T) {
+	fails := func(context.Context, *lab) ([]line, error) {
+		return []line{{What: "half", Ours: seconds(1)}, {What: "nothing"}}, errors.New("no luck")
+	}
+	lines, err := (&lab{}).measure(context.Background(), row{"7", "lucky", fails}, time.Minute)
+	if err == nil || len(lines) != 2 || lines[0].What != "half" || lines[1].Error != "no luck" || lines[1].Row != "7" {
+		t.Errorf("%+v, %v", lines, err)
+	}
+}
+
+// The chart is XML, keeps all its words within the picture, and has a bar for
+// each line that has something beside it.
+func TestChart(t *testing.T) {
+	picture := chart(head{Machine: "a <machine>"}, []line{
+		{What: "fast", Beside: "them", Ours: seconds(1, 1, 1), Theirs: seconds(90, 100, 110), Goal: goal{Faster: 30}},
+		{What: "slow", Beside: "them", Ours: seconds(8), Theirs: seconds(1), Goal: goal{Faster: 1}},
+		{What: "alone", Ours: seconds(8)},
+	})
+	words, rects := "", 0
+	d := xml.NewDecoder(strings.NewReader(picture))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch v := token.(type) {
+		case xml.CharData:
+			words += string(v)
+		case xml.StartElement:
+			if v.Name.Local == "rect" {
+				rects++
+			}
+		}
+	}
+	if rects != 3 || !strings.Contains(words, "100×") || !strings.Contains(words, "0.12×") || strings.Contains(words, "alone") {
+		t.Errorf("%d rectangles: %s", rects, words)
+	}
+	if s := (scale{128}); s.x(0.1) != barsLeft || s.x(128) != barsRight || s.x(8) != (barsLeft+barsRight)/2 {
+		t.Errorf("the axis: %v %v %v", s.x(0.1), s.x(8), s.x(128))
+	}
+}
+
+// The work of a process that is nobody's child any more is counted, while it
+// lives and after it has ended; that of one whose name is odd can be read.
+func TestMeterCountsOrphans(t *testing.T) {
+	m, err := newMeter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The shell that is started ends at once. The one that it leaves works.
+	script := `(i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; : >done; exec sleep 100) >/dev/null 2>&1 & echo $! >pid`
+	dir := t.TempDir()
+	var u usage
+	started := time.Now()
+	u, err = m.around(func() error {
+		if _, err := m.run(context.Background(), command{dir: dir, args: []string{"/bin/sh", "-c", script}}); err != nil {
+			return err
+		}
+		for time.Since(started) < time.Minute {
+			if _, err := os.Stat(filepath.Join(dir, "done")); err == nil {
+				return nil
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		return errors.New("the orphan was not done in time")
+	})
+	pid, _ := os.ReadFile(filepath.Join(dir, "pid"))
+	_ = exec.Command("kill", strings.TrimSpace(string(pid))).Run()
+	if err != nil || u.Work < 50*time.Millisecond {
+		t.Errorf("%+v, %v", u, err)
+	}
+	p, ok := parseStat("12 (a b) c) S 7 12 12 0 -1 4 1 2 3 4 100 50 25 25 20 0 1 0 5")
+	if want := (process{parent: 7, state: 'S', work: 2 * time.Second}); !ok || p != want {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	for _, bad := range []options{{pairs: 0, scale: 1}, {pairs: 1, scale: 0}, {pairs: 1, scale: 2}, {pairs: 1, scale: 1, rows: []string{"13"}}} {
+		if bad.check() == nil {
+			t.Errorf("%+v is taken", bad)
+		}
+	}
+	if err := (options{pairs: 1, scale: 1, rows: []string{"1", "12"}}).check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Both manifests have the same shape.
+func TestChains(t *testing.T) {
+	for ext, c := range map[string][]string{".hcl": {diskBlock, diskAfter, "bench/disk:1"}, ".tf": {dataBlock, dataAfter, ""}} {
+		dir := t.TempDir()
+		more := []any{}
+		if c[2] != "" {
+			more = append(more, c[2])
+		}
+		if err := chains(dir, ext, c[0], c[1], 250, more...); err != nil {
+			t.Fatal(err)
+		}
+		files, _ := filepath.Glob(filepath.Join(dir, "f*"+ext))
+		slices.Sort(files)
+		var all bytes.Buffer
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(text)
+		}
+		text := all.String()
+		if len(files) != 3 || strings.Count(text, "resource \"") != 250 || strings.Count(text, "after = ") != 225 || strings.Contains(text, "%!") {
+			t.Errorf("%s: %d files, %d resources, %d references", ext, len(files), strings.Count(text, "resource \""), strings.Count(text, "after = "))
+		}
+	}
+}

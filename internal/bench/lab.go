@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// lab is what all rows have in common.
+type lab struct {
+	tool      string // bin/deployster
+	terraform string // "" = this machine has none
+	pairs     int
+	scale     float64 // of the numbers of resources
+	meter     meter
+}
+
+// sized gives the number of resources for a row made for n.
+func (l *lab) sized(n int) int { return max(1, int(float64(n)*l.scale)) }
+
+// side is one of the two that take turns. What prepares it is not measured.
+type side struct {
+	prepare func() error          // may be nil
+	run     func() (usage, error) // nil: there is nothing on this side
+}
+
+func (s side) turn() (usage, error) {
+	if s.run == nil {
+		return usage{}, nil
+	}
+	if s.prepare != nil {
+		if err := s.prepare(); err != nil {
+			return usage{}, err
+		}
+	}
+	return s.run()
+}
+
+// inTurns lets two sides take turns, as A B B A, so that neither has the better
+// half of a machine that grows warm or busy. The first pair, unmeasured, warms
+// the caches of both; it is left out where warm is false.
+func (l *lab) inTurns(warm bool, ours, theirs side) (mine, other []usage, err error) {
+	first := 0
+	if warm {
+		first = -1
+	}
+	for i := first; i < l.pairs; i++ {
+		var took [2]usage
+		order := []int{0, 1}
+		if i%2 != 0 {
+			order = []int{1, 0}
+		}
+		for _, who := range order {
+			if took[who], err = []side{ours, theirs}[who].turn(); err != nil {
+				return nil, nil, err
+			}
+		}
+		if i < 0 {
+			continue
+		}
+		if mine = append(mine, took[0]); theirs.run != nil {
+			other = append(other, took[1])
+		}
+	}
+	return mine, other, nil
+}
+
+// bed is a place to measure in: a data directory with its own embedded
+// containerd, and a working directory with a manifest.
+type bed struct {
+	*lab
+	data, work string
+}
+
+func (l *lab) newBed() (*bed, error) {
+	b := &bed{lab: l}
+	var err, err2 error
+	b.data, err = os.MkdirTemp("", "bench-data")
+	b.work, err2 = os.MkdirTemp("", "bench-work")
+	return b, errors.Join(err, err2, b.reset())
+}
+
+// reset empties the world and forgets the state.
+func (b *bed) reset() error {
+	world := filepath.Join(b.work, "world")
+	left, err := filepath.Glob(filepath.Join(b.work, "deployster.state.json*"))
+	for _, name := range append(left, filepath.Join(b.work, ".deployster/runs")) {
+		err = errors.Join(err, os.RemoveAll(name))
+	}
+	return errors.Join(err, os.RemoveAll(world), os.Mkdir(world, 0o755))
+}
+
+// close removes everything. The server ends when its data directory is gone.
+func (b *bed) close() error {
+	err := errors.Join(os.RemoveAll(b.work), os.RemoveAll(b.data))
+	for i := 0; len(servers()) > 0 && i < 200; i++ {
+		time.Sleep(100 * time.Millisecond)
+		descendantsWork() // takes in what has ended
+	}
+	for _, pid := range servers() {
+		err = errors.Join(err, fmt.Errorf("the containerd %d has not ended", pid), syscall.Kill(pid, syscall.SIGTERM))
+	}
+	return err
+}
+
+// write makes files of the working directory.
+func (b *bed) write(files map[string][]byte) error {
+	var err error
+	for name, content := range files {
+		path := filepath.Join(b.work, name)
+		err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o755))
+	}
+	return err
+}
+
+// deployster is a command of ours here. A server of its own stays between the
+// turns, however long those of the others take.
+func (b *bed) deployster(args ...string) command {
+	return command{dir: b.work, env: []string{"DEPLOYSTER_DATA_DIR=" + b.data, "DEPLOYSTER_IDLE_EXIT=1h"}, args: append([]string{b.tool}, args...)}
+}
+
+// do runs a command of ours, which is not measured.
+func (b *bed) do(ctx context.Context, args ...string) error {
+	_, err := b.meter.run(ctx, b.deployster(args...))
+	return err
+}
+
+// alone are our commands that need no containerd, whether or not it runs.
+var alone = []string{"version", "validate", "show"}
+
+// ours is a command of ours as a side.
+func (b *bed) ours(ctx context.Context, prepare func() error, args ...string) side {
+	return side{prepare, func() (usage, error) {
+		u, err := b.meter.run(ctx, b.deployster(args...))
+		if !slices.Contains(alone, args[0]) {
+			u.Server = serversPeak()
+		}
+		return u, err
+	}}
+}
+
+// ownRunc is the runc that was built beside the tool, "runc" when the machine's
+// is new enough.
+func (l *lab) ownRunc() string {
+	path := filepath.Join(filepath.Dir(l.tool), "runc")
+	if _, err := os.Stat(path); err != nil {
+		return "runc"
+	}
+	return path
+}
+
+// static builds a program of this module for an image.
+func static(ctx context.Context, pkg, to string) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", to, pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build %s: %w: %s", pkg, err, out)
+	}
+	return nil
+}
