@@ -48,8 +48,8 @@ func (l *lab) besideTerraform(ctx context.Context, ours, theirs int, out line, m
 	return []line{out}, err
 }
 
-// tenThousandRow is both, ten times as large, beside terraform's plan of a third
-// of that: its own apply of as many would take hours.
+// tenThousandRow is both, ten times as large, beside terraform's plan of fewer,
+// as much as fits into the time.
 func tenThousandRow(ctx context.Context, l *lab) (lines []line, err error) {
 	n, few := l.sized(10_000), l.sized(3000)
 	beside := fmt.Sprintf("`terraform plan` creating %d terraform_data", few)
