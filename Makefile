@@ -64,6 +64,7 @@ crash:
 	.ci/setup test
 	go test -tags mutants -count=1 -v -run '^TestTheMachineCanFail$$' ./internal/crash
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 12h -v ./internal/crash
+	DEPLOYSTER_CRASH=all go test -count=1 -timeout 1h -v -run '^TestFullDisk$$' ./state
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 4h -v -run '^TestKilledWithContainers$$' .
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 4h -v -run '^TestServerIsKilled$$' ./containerd
 

@@ -59,6 +59,23 @@ func keep(dir string, serial uint64, data []byte) error {
 	return nil
 }
 
+// clean removes what commands that were killed have left half written: nobody
+// else writes here now. It may hold what is encrypted everywhere else. What cannot
+// be removed is in nobody's way.
+func (p paths) clean() {
+	_ = durable.RemoveTemporary(filepath.Dir(p.state), func(name string) bool { return name == filepath.Base(p.state) })
+	_ = durable.RemoveTemporary(p.copies, func(name string) bool {
+		_, ours := serialOf(name)
+		return ours
+	})
+}
+
+// serialOf gives the serial of the copy that a file is by its name, if it is one.
+func serialOf(name string) (serial uint64, ours bool) {
+	_, err := fmt.Sscanf(name, "%d.json", &serial)
+	return serial, err == nil && name == copyName(serial)
+}
+
 // kept lists the serials of the copies, oldest first. What is named otherwise
 // is not ours.
 func kept(dir string) ([]uint64, error) {
@@ -71,8 +88,7 @@ func kept(dir string) ([]uint64, error) {
 	}
 	var out []uint64
 	for _, e := range entries {
-		var serial uint64
-		if _, err := fmt.Sscanf(e.Name(), "%d.json", &serial); err == nil && e.Name() == copyName(serial) {
+		if serial, ours := serialOf(e.Name()); ours {
 			out = append(out, serial)
 		}
 	}
@@ -202,7 +218,10 @@ func continues(p paths, s Snapshot) (bool, error) {
 			return false, err
 		}
 	}
-	if err != nil || len(records) == 0 || records[0].Begin == nil {
+	if err == nil && len(records) == 0 {
+		return false, nil // its apply died before it was begun
+	}
+	if err != nil || records[0].Begin == nil {
 		return false, refuse(ErrDamaged, "The journal is in the way",
 			"%s is there and cannot be read, so it is not known which state it continues. Nothing was changed. Move the journal away first; what it recorded is then forgotten.", p.journal)
 	}

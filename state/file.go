@@ -94,7 +94,8 @@ func parse(path string, data []byte) (Snapshot, error) {
 	var format int
 	if json.Unmarshal(members["format"], &format) != nil || members["lineage"] == nil || format < 1 {
 		return Snapshot{}, refuse(ErrForeign, "Not a state file of deployster",
-			"%s has no format and lineage of deployster's. It was not changed. Name another file with -state.", path)
+			"%s has no format and lineage of deployster's. It was not changed. Name another file with -state; "+
+				"where this one has taken the place of yours, `deployster state restore` puts back one of the last copies.", path)
 	}
 	if format > Format {
 		return Snapshot{}, refuse(ErrNewer, "The state file is of a newer deployster",

@@ -27,10 +27,15 @@ func tmpfs(t *testing.T, size int) (dir string, grow func(size int)) {
 
 // TestFullDisk runs applies on disks that are too small by more and more, and
 // looks afterwards whether what was acknowledged is there, and whether all that
-// was started is known to have been.
+// was started is known to have been. With `make crash` there is a disk of each
+// size, in pages.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	const sizes, resources, step = 32, 12, 48
+	const resources = 12
+	sizes, step := 32, 48
+	if os.Getenv("DEPLOYSTER_CRASH") == "all" {
+		sizes, step = 384, 4
+	}
 	began := 0
 	for k := range sizes {
 		dir, grow := tmpfs(t, 4+k*step)
@@ -54,6 +59,7 @@ func TestFullDisk(t *testing.T) {
 		// With room again everything goes on.
 		recordRun(t, path, "after")
 	}
+	t.Logf("%d sizes, %d actions began", sizes, began)
 	if began == 0 || began == sizes*resources {
 		t.Errorf("%d actions began: the sizes do not straddle what is needed", began)
 	}

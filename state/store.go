@@ -119,6 +119,7 @@ func open(ctx context.Context, path string, o Options, f files) (*Store, error) 
 	if err != nil {
 		return nil, err
 	}
+	p.clean()
 	s := &Store{paths: p, files: f, lock: lock, command: o.Command}
 	err = s.recover()
 	if err == nil {

@@ -5,9 +5,11 @@ package crash_test
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -62,6 +64,8 @@ type arena struct {
 	root        string // of the test: manifests and output
 	dir         string // what the subject has its state in
 	log         string // of the world
+	identity    string // that opens its files; "" = they are in clear text
+	old         int    // effects of runs that the state may not name any more
 	parallelism int
 }
 
@@ -133,8 +137,9 @@ func (a *arena) program(values map[string]string) crash.Program {
 	if err != nil {
 		a.t.Fatal(err)
 	}
+	// It ends before its garbage is worth a collection.
 	return crash.Program{Path: self, Args: []string{"subject", a.dir, manifest, a.log, fmt.Sprint(a.parallelism)},
-		Env: append(os.Environ(), subjectVariable+"=1"), Dir: a.root, Output: out}
+		Env: append(os.Environ(), subjectVariable+"=1", subjectKey+"="+a.identity, "GOGC=off"), Dir: a.root, Output: out}
 }
 
 // run runs the subject on a manifest, with a fault.
@@ -142,7 +147,13 @@ func (a *arena) run(values map[string]string, at crash.Point) outcome {
 	a.t.Helper()
 	p := a.program(values)
 	defer p.Output.Close()
-	at.Dir = a.dir
+	return a.trace(p, at)
+}
+
+// trace runs a subject with a fault.
+func (a *arena) trace(p crash.Program, at crash.Point) outcome {
+	a.t.Helper()
+	at.Dir, p.Quiet, p.Env = a.dir, true, append(p.Env, subjectQuiet+"=1")
 	result, err := crash.Run(p, at)
 	if err != nil {
 		a.t.Fatal(err)
@@ -164,27 +175,27 @@ func (a *arena) outcome(p crash.Program, result crash.Result) outcome {
 func (a *arena) faults(o outcome) (faults []string, inFlight []string) {
 	a.t.Helper()
 	say := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
-	s, recovery, err := state.Load(filepath.Join(a.dir, "state.json"))
+	s, recovery, err := state.Load(filepath.Join(a.dir, "state.json"), ring(a.identity))
 	if err != nil {
 		say("torn: %v", err)
 		return faults, nil
+	}
+	if readable := a.readable(); len(readable) > 0 {
+		say("in clear text: %v", readable)
 	}
 	done, err := effects(a.log)
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	// Read here as text, so that the tool does not judge itself. Either may not
-	// be there.
-	journal, _ := os.ReadFile(filepath.Join(a.dir, "state.json.journal"))
-	file, _ := os.ReadFile(filepath.Join(a.dir, "state.json"))
+	file, journal := a.texts()
 	seen := map[string]bool{}
-	for _, e := range done {
+	for i, e := range done {
 		if seen[e.Key] {
 			say("duplicate: %s", e.Key)
 		}
 		seen[e.Key] = true
 		run := strings.Split(e.Key+"//", "/")[1] // after the lineage
-		if !strings.Contains(string(file), `"plan": "`+run) && !strings.Contains(string(journal), e.Key) {
+		if i >= a.old && !strings.Contains(string(file), `"plan": "`+run) && !strings.Contains(string(journal), e.Key) {
 			say("lost: %s took effect and is not on record", e.Key)
 		}
 	}
@@ -248,6 +259,23 @@ func started(file, journal []byte) []string {
 	return slices.Collect(maps.Values(open))
 }
 
+// leftovers are files that nobody needs once an apply has ended well.
+func (a *arena) leftovers() (left []string) {
+	a.t.Helper()
+	known := regexp.MustCompile(`^(state\.json(\.lock|\.copies(/\d{10}\.json)?)?|world\.log|lost\+found|\.)$`)
+	err := filepath.WalkDir(a.dir, func(path string, _ fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(a.dir, path) // it is below it
+		if !known.MatchString(rel) {
+			left = append(left, rel)
+		}
+		return err
+	})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return left
+}
+
 func sameJSON(a, b []byte) bool {
 	var x, y any
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && fmt.Sprint(x) == fmt.Sprint(y)
@@ -273,9 +301,12 @@ func (a *arena) settled(o outcome, h history) (faults []string) {
 			say("duplicate: %s, %d times", what, count[what])
 		}
 	}
-	s, recovery, err := state.Load(filepath.Join(a.dir, "state.json"))
+	s, recovery, err := state.Load(filepath.Join(a.dir, "state.json"), ring(a.identity))
 	if err != nil || recovery != nil {
 		say("torn: %v, %v", err, recovery)
+	}
+	if left := a.leftovers(); len(left) > 0 {
+		say("left behind: %v", left)
 	}
 	want, left := map[string]string{}, map[string]string{}
 	for key, value := range h.after {

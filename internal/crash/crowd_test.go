@@ -70,7 +70,7 @@ func (m member) took(t *testing.T) time.Duration {
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	slowest := time.Duration(0)
-	for range sample(5, 1000) {
+	for range sample(20, 1000) {
 		a := newArena(t, 1)
 		var all []member
 		p := a.single()

@@ -27,12 +27,7 @@ func TestPlanFileFaults(t *testing.T) {
 		p := a.program(h.after)
 		defer p.Output.Close()
 		p.Env = append(p.Env, subjectPlan+"="+file)
-		at.Dir = a.dir
-		result, err := crash.Run(p, at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a.outcome(p, result)
+		return a.trace(p, at)
 	}
 	if o := save(crash.Point{}); o.Exit != 0 {
 		t.Fatal(o.output)

@@ -128,6 +128,11 @@ func (a *arena) cutOnce(d *disk, round int) (acks int) {
 	for i := range 6 {
 		h.after[fmt.Sprintf("r%d", (round+i)%9)] = fmt.Sprint(round)
 	}
+	before, err := effects(a.log)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.old = len(before) // the state names its last hundred runs
 	p := a.program(h.after)
 	c := exec.Command(p.Path)
 	c.Args, c.Env, c.Dir, c.Stdout, c.Stderr = p.Args, p.Env, p.Dir, p.Output, p.Output

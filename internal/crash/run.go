@@ -43,6 +43,7 @@ type Program struct {
 	Env    []string
 	Dir    string   // its working directory
 	Output *os.File // stdout and stderr
+	Quiet  bool     // it calls Quiet, and starts no other program
 }
 
 // Run runs a program and puts one fault into it. Children of the program are
@@ -57,7 +58,10 @@ func Run(p Program, at Point) (Result, error) {
 		// ptrace belongs to a thread. It is not given back: whatever state it is
 		// in ends with it.
 		runtime.LockOSThread()
-		t := &tracer{at: at, inside: map[int]bool{}, pending: map[int]bool{}}
+		t := &tracer{at: at, resume: syscall.PtraceSyscall, inside: map[int]bool{}, pending: map[int]bool{}}
+		if p.Quiet {
+			t.resume = syscall.PtraceCont
+		}
 		err := t.run(p)
 		done <- answer{t.result, err}
 	}()
@@ -69,8 +73,9 @@ func Run(p Program, at Point) (Result, error) {
 type tracer struct {
 	at      Point
 	pid     int
-	inside  map[int]bool // threads that are in a system call
-	pending map[int]bool // threads whose call was taken away and shall fail
+	resume  func(tid, signal int) error // lets a thread run to its next stop
+	inside  map[int]bool                // threads that are in a system call
+	pending map[int]bool                // threads whose call was taken away and shall fail
 	result  Result
 }
 
@@ -89,11 +94,11 @@ func (t *tracer) run(p Program) error {
 	if _, err := t.wait(t.pid, &status); err != nil {
 		return err
 	}
-	const options = unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_EXITKILL
+	const options = unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACESECCOMP | unix.PTRACE_O_EXITKILL
 	if err := syscall.PtraceSetOptions(t.pid, options); err != nil {
 		return fmt.Errorf("ptrace: %w", err)
 	}
-	if err := syscall.PtraceSyscall(t.pid, 0); err != nil {
+	if err := t.resume(t.pid, 0); err != nil {
 		return fmt.Errorf("ptrace: %w", err)
 	}
 	return t.follow()
@@ -133,10 +138,13 @@ func (t *tracer) follow() error {
 		case syscall.SIGTRAP | 0x80:
 			t.syscall(tid)
 		case syscall.SIGTRAP, syscall.SIGSTOP: // events, and threads that begin
+			if status.TrapCause() == unix.PTRACE_EVENT_SECCOMP {
+				t.announced(tid)
+			}
 		default:
 			deliver = int(signal)
 		}
-		if err := syscall.PtraceSyscall(tid, deliver); err != nil && !errors.Is(err, syscall.ESRCH) {
+		if err := t.resume(tid, deliver); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return fmt.Errorf("ptrace: %w", err)
 		}
 	}
@@ -157,21 +165,41 @@ func (t *tracer) syscall(tid int) {
 		}
 		return
 	}
-	call, ok := classify(tid, &regs, t.at)
+	if t.fails(tid, &regs) {
+		regs.Orig_rax = ^uint64(0) // no such call: the kernel does nothing
+		t.pending[tid] = true
+		_ = syscall.PtraceSetRegs(tid, &regs)
+	}
+}
+
+// announced looks at a thread of a quiet program that is about to make a call.
+// What it is given as the result stays, when there is no such call.
+func (t *tracer) announced(tid int) {
+	var regs syscall.PtraceRegs
+	if syscall.PtraceGetRegs(tid, &regs) != nil {
+		return // it was just killed
+	}
+	if t.fails(tid, &regs) {
+		regs.Orig_rax, regs.Rax = ^uint64(0), uint64(-int64(t.at.Errno))
+		_ = syscall.PtraceSetRegs(tid, &regs)
+	}
+}
+
+// fails counts a call that a thread is about to make, and says whether it is to
+// fail. The call before which the process is to end does end it.
+func (t *tracer) fails(tid int, regs *syscall.PtraceRegs) bool {
+	call, ok := classify(tid, regs, t.at)
 	if !ok || t.at.Only != nil && !t.at.Only(call) {
-		return
+		return false
 	}
 	t.result.Calls = append(t.result.Calls, call)
 	if len(t.result.Calls) != t.at.At {
-		return
+		return false
 	}
 	t.result.Hit = &call
 	if t.at.Errno == 0 {
 		t.result.Killed = true
 		_ = syscall.Kill(t.pid, syscall.SIGKILL) // it is stopped, so it is there
-		return
 	}
-	regs.Orig_rax = ^uint64(0) // no such call: the kernel does nothing
-	t.pending[tid] = true
-	_ = syscall.PtraceSetRegs(tid, &regs)
+	return t.at.Errno != 0
 }

@@ -1,3 +1,5 @@
+//go:build linux && amd64
+
 package crash_test
 
 import (
@@ -17,6 +19,7 @@ import (
 
 	"deployster/apply"
 	"deployster/config"
+	"deployster/internal/crash"
 	"deployster/internal/diag"
 	"deployster/internal/durable"
 	"deployster/internal/invoke"
@@ -32,9 +35,11 @@ import (
 // the environment to be it.
 const (
 	subjectVariable = "DEPLOYSTER_CRASH_SUBJECT"
-	subjectWait     = "DEPLOYSTER_CRASH_WAIT" // how long it waits for the lock
-	subjectPlan     = "DEPLOYSTER_CRASH_PLAN" // where it saves its plan, instead of applying it
-	subjectHold     = "DEPLOYSTER_CRASH_HOLD" // a file that its actions wait for
+	subjectQuiet    = "DEPLOYSTER_CRASH_QUIET" // it is traced by somebody who can do with fewer stops
+	subjectWait     = "DEPLOYSTER_CRASH_WAIT"  // how long it waits for the lock
+	subjectPlan     = "DEPLOYSTER_CRASH_PLAN"  // where it saves its plan, instead of applying it
+	subjectKey      = "DEPLOYSTER_CRASH_KEY"   // what its files are encrypted with; "" = they are not
+	subjectHold     = "DEPLOYSTER_CRASH_HOLD"  // a file that its actions wait for
 )
 
 func TestMain(m *testing.M) {
@@ -42,6 +47,9 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	parallelism, err := strconv.Atoi(os.Args[4])
+	if err == nil && os.Getenv(subjectQuiet) != "" {
+		err = crash.Quiet()
+	}
 	if err == nil {
 		err = subject(os.Args[1], os.Args[2], os.Args[3], parallelism)
 	}
@@ -66,7 +74,7 @@ func subject(dir, manifest, log string, parallelism int) error {
 	}
 	wait, _ := time.ParseDuration(os.Getenv(subjectWait)) // not given: not at all
 	began := time.Now()
-	store, err := state.Open(ctx, filepath.Join(dir, "state.json"), state.Options{Command: "subject", Wait: wait})
+	store, err := state.Open(ctx, filepath.Join(dir, "state.json"), state.Options{Command: "subject", Wait: wait, Keys: ring(os.Getenv(subjectKey))})
 	fmt.Printf("opened after %s\nopened at: %s\n", time.Since(began), time.Now().Format(time.RFC3339Nano))
 	if err != nil {
 		return err

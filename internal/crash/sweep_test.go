@@ -4,53 +4,81 @@ package crash_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"deployster/internal/crash"
 )
 
+// sweep is an apply that is killed before its calls.
+type sweep struct {
+	history
+	parallelism int
+	encrypted   bool
+	step        int // 1 = before each of them, 3 = before each third
+}
+
+func (s sweep) String() string {
+	if s.encrypted {
+		return fmt.Sprintf("%s at %d, encrypted", s.name, s.parallelism)
+	}
+	return fmt.Sprintf("%s at %d", s.name, s.parallelism)
+}
+
+func sweeps() (out []sweep) {
+	for _, parallelism := range []int{1, 4, 2}[:sample(2, 3)] {
+		for i, h := range histories() {
+			if parallelism > 1 && (i >= sample(2, len(histories())) || h.name == "moves") { // they are made before anything runs
+				continue
+			}
+			out = append(out, sweep{h, parallelism, false, 1})
+		}
+	}
+	return append(out, sweep{histories()[1], 1, true, sample(3, 1)})
+}
+
 // TestKilledEverywhere ends the subject before each call that touches a file,
 // and lets another one go on.
 func TestKilledEverywhere(t *testing.T) {
 	t.Parallel()
-	for _, parallelism := range []int{1, 4, 2}[:sample(2, 3)] {
-		for i, h := range histories() {
-			if parallelism > 1 && i >= sample(2, len(histories())) {
-				continue
+	for _, s := range sweeps() {
+		t.Run(s.String(), func(t *testing.T) {
+			t.Parallel()
+			a := newArena(t, s.parallelism)
+			if s.encrypted {
+				a.identity = newIdentity(t)
 			}
-			if parallelism > 1 && h.name == "moves" {
-				continue // they are made before anything runs
+			start, calls := a.prepare(s.history)
+			points := 0
+			for range sample(1, 10) {
+				points += a.killedEverywhere(s, start)
 			}
-			t.Run(fmt.Sprintf("%s at %d", h.name, parallelism), func(t *testing.T) {
-				t.Parallel()
-				a := newArena(t, parallelism)
-				start, calls := a.prepare(h)
-				points := 0
-				for at, round := 1, 0; ; at++ {
-					a.reset(start)
-					o := a.run(h.after, crash.Point{At: at})
-					if o.Hit == nil {
-						if round++; round == sample(1, 10) {
-							break
-						}
-						at = 0
-						continue
-					}
-					points++
-					faults, inFlight := a.faults(o)
-					next := a.run(h.after, crash.Point{})
-					faults = append(append(faults, silent(inFlight, next)...), a.settled(next, h)...)
-					for _, f := range faults {
-						t.Errorf("killed before call %d (%s): %s", at, o.Hit, f)
-					}
-				}
-				t.Logf("%d points, %d calls", points, len(calls))
-				if points < 30 {
-					t.Errorf("only %d points", points)
-				}
-			})
+			t.Logf("%d points, %d calls", points, len(calls))
+			if points < 20 {
+				t.Errorf("only %d points", points)
+			}
+		})
+	}
+}
+
+// killedEverywhere is one round of a sweep; it says how many points it had.
+func (a *arena) killedEverywhere(s sweep, start string) (points int) {
+	a.t.Helper()
+	for at := 1; ; at += s.step {
+		a.reset(start)
+		o := a.run(s.after, crash.Point{At: at})
+		if o.Hit == nil {
+			return points
+		}
+		points++
+		faults, inFlight := a.faults(o)
+		next := a.run(s.after, crash.Point{})
+		faults = append(append(faults, silent(inFlight, next)...), a.settled(next, s.history)...)
+		for _, f := range faults {
+			a.t.Errorf("killed before call %d (%s): %s", at, o.Hit, f)
 		}
 	}
 }
@@ -85,36 +113,54 @@ func TestNamesAreSynced(t *testing.T) {
 // TestKilledWhileRecovering ends the subject, and the one that recovers too.
 func TestKilledWhileRecovering(t *testing.T) {
 	t.Parallel()
-	h := histories()[1]
-	a := newArena(t, 1)
-	start, calls := a.prepare(h)
-	pairs := 0
-	for i := 3; i <= len(calls); i += sample(6, 1) {
-		a.reset(start)
-		first := a.run(h.after, crash.Point{At: i})
-		if first.Hit == nil {
+	var pairs atomic.Int64
+	const parts = 2
+	t.Run("pairs", func(t *testing.T) {
+		for part := range parts {
+			t.Run(fmt.Sprint(part), func(t *testing.T) {
+				t.Parallel()
+				a := newArena(t, 1)
+				h := histories()[1]
+				start, calls := a.prepare(h)
+				for i := 3 + part*sample(4, 1); i <= len(calls); i += parts * sample(4, 1) {
+					a.reset(start)
+					first := a.run(h.after, crash.Point{At: i})
+					if first.Hit == nil {
+						break
+					}
+					pairs.Add(int64(a.killedTwice(h, first, i)))
+				}
+			})
+		}
+	})
+	t.Logf("%d pairs", pairs.Load())
+	if pairs.Load() < 200 {
+		t.Errorf("only %d pairs", pairs.Load())
+	}
+}
+
+// killedTwice ends the one that recovers from a first death; it says how often.
+func (a *arena) killedTwice(h history, first outcome, i int) (pairs int) {
+	a.t.Helper()
+	crashed := a.save(fmt.Sprintf("crashed-%d", i))
+	for j := 1 + i%3; ; j += sample(4, 1) {
+		a.reset(crashed)
+		second := a.run(h.after, crash.Point{At: j})
+		if second.Hit == nil {
 			break
 		}
-		crashed := a.save(fmt.Sprintf("crashed-%d", i))
-		for j := 1 + i%3; ; j += sample(11, 1) {
-			a.reset(crashed)
-			second := a.run(h.after, crash.Point{At: j})
-			if second.Hit == nil {
-				break
-			}
-			pairs++
-			faults, inFlight := a.faults(second)
-			third := a.run(h.after, crash.Point{})
-			faults = append(append(faults, silent(inFlight, third)...), a.settled(third, h)...)
-			for _, f := range faults {
-				t.Errorf("killed before call %d (%s), then before call %d (%s): %s", i, first.Hit, j, second.Hit, f)
-			}
+		pairs++
+		faults, inFlight := a.faults(second)
+		third := a.run(h.after, crash.Point{})
+		faults = append(append(faults, silent(inFlight, third)...), a.settled(third, h)...)
+		for _, f := range faults {
+			a.t.Errorf("killed before call %d (%s), then before call %d (%s): %s", i, first.Hit, j, second.Hit, f)
 		}
 	}
-	t.Logf("%d pairs", pairs)
-	if pairs < 50 {
-		t.Errorf("only %d pairs", pairs)
+	if err := os.RemoveAll(crashed); err != nil {
+		a.t.Fatal(err)
 	}
+	return pairs
 }
 
 // fault is an error that calls are made to fail with.

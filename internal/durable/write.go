@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -69,6 +71,26 @@ func replaceAt(o ops, path string, data []byte, mode os.FileMode, like os.FileIn
 		return fmt.Errorf("%w: fsync %s: %w", ErrUnsure, dir, err)
 	}
 	return nil
+}
+
+// RemoveTemporary removes from a directory what processes that were killed have
+// left of files which they were about to replace, those whose name of says. The
+// caller must be the only one who may replace them now.
+func RemoveTemporary(dir string, of func(name string) bool) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name, number, found := strings.Cut(e.Name(), ".tmp-") // see replaceAt
+		if _, nan := strconv.ParseUint(number, 10, 64); !found || nan != nil || !e.Type().IsRegular() {
+			continue
+		}
+		if base, hidden := strings.CutPrefix(name, "."); hidden && of(base) {
+			err = errors.Join(err, discard(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
 }
 
 // Follow gives the file that a path leads to through symbolic links, whether
