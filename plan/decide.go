@@ -164,8 +164,9 @@ const unfinished = "an apply began to make it and did not finish"
 // exists though it was never recorded, and one that was right before.
 func (b *builder) compareWithPrior(addr string, s *Step) {
 	entry, known := b.prior.Resources[addr]
-	s.Adopted = !known && (s.Change == Valid || s.Change == Update)
-	s.Drifted = known && !entry.Begun() && (s.Change == Create || s.Change == Update) &&
+	reached := known && !entry.Begun()
+	s.Adopted = !reached && s.Change == Valid || !known && s.Change == Update
+	s.Drifted = reached && (s.Change == Create || s.Change == Update) &&
 		entry.Digest == s.Init.Digest && string(entry.Config) == string(s.Config)
 	if s.Change == Update && known && entry.Begun() && s.Reason == "" {
 		s.Reason = unfinished

@@ -289,7 +289,7 @@ func (e *expectation) decide(s *Step, x *expected, things histories.Store) error
 		x.answer.StaleState = nil
 	}
 	x.change = map[protocol.Status]string{protocol.Valid: "valid", protocol.Stale: "update", protocol.Missing: "create"}[x.answer.Status]
-	x.adopted = x.entry == nil && x.change != "create"
+	x.adopted = x.entry == nil && x.change != "create" || x.entry != nil && onlyBegun(*x.entry) && x.change == "valid"
 	x.drifted = x.entry != nil && !onlyBegun(*x.entry) && x.change != "valid" && string(x.entry.Config) == string(x.config) && x.entry.Type == histories.Reference(x.instance.Kind)
 	if x.instance.ReadOnly && x.change != "valid" {
 		e.refused = append(e.refused, x.instance.Address+" is read_only and not as declared")
