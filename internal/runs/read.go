@@ -103,7 +103,12 @@ func (r Run) Steps(resource string) ([]Step, error) {
 		}
 		steps = append(steps, step)
 	}
-	slices.SortFunc(steps, func(a, b Step) int {
+	more, err := r.furtherSteps(resource)
+	if err != nil {
+		return nil, err
+	}
+	steps = append(steps, more...)
+	slices.SortStableFunc(steps, func(a, b Step) int {
 		return cmp.Or(a.Started.Compare(b.Started), strings.Compare(a.dir, b.dir))
 	})
 	return steps, nil
@@ -114,12 +119,15 @@ func globQuote(name string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
 }
 
-// Path is where the step's files are.
+// Path is where the step's files are, or the file that has what they would hold.
 func (s Step) Path() string { return s.dir }
 
 // Read gives what the program was sent, or what it printed: name is Stdin,
 // Stdout or Stderr.
 func (s Step) Read(name string) ([]byte, error) {
+	if s.further != nil {
+		return []byte(s.further.text(name)), nil
+	}
 	return readSealed(s.keys, filepath.Join(s.dir, name))
 }
 

@@ -35,11 +35,12 @@ type Recorder struct {
 	begun chan struct{} // closed with the first thing that is worth a record
 	over  chan struct{} // closed when nothing more comes
 
-	mu    sync.Mutex
-	lock  *os.File // the run's directory, locked while the run goes on; nil = not begun, or no locks here
-	run   Run
-	taken map[string]bool // directories below dir that have their owner
-	first error           // the first thing that could not be written
+	mu      sync.Mutex
+	lock    *os.File // the run's directory, locked while the run goes on; nil = not begun, or no locks here
+	run     Run
+	taken   map[string]bool // directories below dir that have their owner
+	further io.WriteCloser  // see addFurther; nil = there is none yet
+	first   error           // the first thing that could not be written
 }
 
 // New prepares the records of one run. Nothing is written before there is
@@ -103,17 +104,13 @@ func (r *Recorder) Add(i typeclient.Invocation) {
 	if !keep {
 		return
 	}
-	step := Step{Format: Format, Resource: i.Address, Step: r.o.Hide(i.Step), Image: i.Digest, Started: i.Started.UTC(), Took: i.Result.Duration.Round(time.Millisecond).Seconds()}
-	if i.Err == nil {
-		step.ExitCode = &i.Result.ExitCode
-	} else {
-		step.Problem = r.o.Hide(i.Err.Error())
+	step, files := r.told(i)
+	if dir == "" {
+		r.addFurther(step, files)
+		return
 	}
 	meta, err := json.Marshal(step)
-	files := map[string][]byte{metaName: append(meta, '\n'), Stdout: r.hidden(i.Result.Stdout), Stderr: r.hidden(i.Result.Stderr)}
-	if i.Stdin != nil { // that of an adopted action is with the run that started it
-		files[Stdin] = r.hideJSON(i.Stdin)
-	}
+	files[metaName] = append(meta, '\n')
 	written := int64(0)
 	err = errors.Join(err, os.MkdirAll(dir, 0o700))
 	for name, content := range files {
@@ -128,7 +125,23 @@ func (r *Recorder) Add(i typeclient.Invocation) {
 	r.note(err)
 }
 
-// place finds a directory for an invocation, or says that it is not kept.
+// told is what is kept of an invocation: without secrets.
+func (r *Recorder) told(i typeclient.Invocation) (Step, map[string][]byte) {
+	step := Step{Format: Format, Resource: i.Address, Step: r.o.Hide(i.Step), Image: i.Digest, Started: i.Started.UTC(), Took: i.Result.Duration.Round(time.Millisecond).Seconds()}
+	if i.Err == nil {
+		step.ExitCode = &i.Result.ExitCode
+	} else {
+		step.Problem = r.o.Hide(i.Err.Error())
+	}
+	files := map[string][]byte{Stdout: r.hidden(i.Result.Stdout), Stderr: r.hidden(i.Result.Stderr)}
+	if i.Stdin != nil { // that of an adopted action is with the run that started it
+		files[Stdin] = r.hideJSON(i.Stdin)
+	}
+	return step, files
+}
+
+// place finds a directory for an invocation, or says that it is not kept; "" is
+// a line among many.
 func (r *Recorder) place(i typeclient.Invocation) (string, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -137,6 +150,9 @@ func (r *Recorder) place(i typeclient.Invocation) (string, bool) {
 		return "", false
 	}
 	r.run.Recorded++
+	if r.run.Recorded > KeepAll && fits(i) {
+		return "", true
+	}
 	base := filepath.Join(fileName(i.Address), fileName(i.Step))
 	name := base
 	for n := 2; r.taken[name]; n++ {
@@ -222,6 +238,9 @@ func (r *Recorder) Finish(status Status, exit int, now time.Time) error {
 	close(r.over)
 	if !r.hasBegun() {
 		return nil
+	}
+	if r.further != nil {
+		r.note(r.further.Close())
 	}
 	ended := now.UTC()
 	r.run.Status, r.run.ExitCode, r.run.Ended = status, &exit, &ended

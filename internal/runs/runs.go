@@ -8,6 +8,7 @@
 //	                                             events.jsonl
 //	                                             report.json
 //	                                             RESOURCE/STEP/meta.json, stdin.json, stdout, stderr
+//	                                             invocations.jsonl
 //
 // Records are a convenience: nothing depends on them, and that one cannot be
 // written never fails a run.
@@ -32,12 +33,12 @@ const Keep = 20
 // however much it holds.
 const KeepBytes = 1 << 30
 
-// KeepAll is how many invocations of one run are recorded whatever they say.
-// After these one is left out that did what it should and printed nothing that
-// is not known anyway: a state action that answered VALID and logged nothing,
-// and an action that ended well without a word. In a run of thousands of
-// resources they tell nobody anything, and each takes longer to write down than
-// a worker takes to carry it out.
+// KeepAll is how many invocations of one run are recorded whatever they say, in
+// files of their own. After these one is left out that did what it should and
+// printed nothing that is not known anyway: a state action that answered VALID
+// and logged nothing, and an action that ended well without a word. In a run of
+// thousands of resources they tell nobody anything, and four files for each take
+// longer to make than a worker takes to carry it out.
 const KeepAll = 100
 
 // The names of the files.
@@ -47,6 +48,9 @@ const (
 	eventsName = "events.jsonl"
 	reportName = "report.json"
 	metaName   = "meta.json"
+	// furtherName has the invocations after the first KeepAll, a line each, but
+	// for those that failed.
+	furtherName = "invocations.jsonl"
 )
 
 // The files of one run of an image.
@@ -104,8 +108,9 @@ type Step struct {
 	ExitCode *int      `json:"exit_code,omitempty"` // absent when the program did not end by itself
 	Problem  string    `json:"problem,omitempty"`   // why it did not
 
-	dir  string
-	keys *sealed.Keyring
+	dir     string
+	keys    *sealed.Keyring
+	further *further // it has no files of its own
 }
 
 // NewID names a run that starts now. Names sort by time.

@@ -210,6 +210,59 @@ func TestDullAnswersOfLargeRunsAreLeftOut(t *testing.T) {
 	}
 }
 
+// After the first hundred an invocation is a line of a file: nothing of it is
+// lost, and it is found as the others are. What failed, or is no text, has files.
+func TestFurtherInvocationsAreLines(t *testing.T) {
+	dir := t.TempDir()
+	r := begin(dir, "1")
+	for i := range KeepAll {
+		r.Add(invocation(fmt.Sprintf("early%d", i), "state", "{}"))
+	}
+	var wait sync.WaitGroup
+	for i := range 300 {
+		wait.Go(func() { r.Add(invocation(fmt.Sprintf("r%d", i), "make", fmt.Sprintf("made %d with s3cret", i))) })
+	}
+	wait.Wait()
+	failed, binary, long := invocation("failed", "make", "x"), invocation("binary", "make", "\xff"), invocation("long", "make", strings.Repeat("x", furtherMost+1))
+	failed.Result.ExitCode = 1
+	for _, i := range []typeclient.Invocation{failed, binary, long} {
+		r.Add(i)
+	}
+	end(t, r)
+	run, err := Find(dir, "1")
+	if err != nil || run.Recorded != KeepAll+303 || run.LeftOut != 0 {
+		t.Fatalf("%+v, %v", run, err)
+	}
+	// Whoever wrote it may have died over the last line.
+	lines := filepath.Join(run.Path(), furtherName)
+	content, err := os.ReadFile(lines)
+	if err == nil {
+		err = os.WriteFile(lines, append(content, `{"format":1,"resource":"r29`...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := run.Steps(""); err != nil || len(all) != KeepAll+303 {
+		t.Errorf("%d, %v", len(all), err)
+	}
+	for name, want := range map[string]string{"r7": "made 7 with (gone)", "failed": "x", "binary": "\xff", "long": strings.Repeat("x", furtherMost+1)} {
+		steps, err := run.Steps(name)
+		if err != nil || len(steps) != 1 || steps[0].Step != "make" || steps[0].ExitCode == nil {
+			t.Errorf("%s: %+v, %v", name, steps, err)
+			continue
+		}
+		out, err := steps[0].Read(Stdout)
+		sent, err1 := steps[0].Read(Stdin)
+		said, err2 := steps[0].Read(Stderr)
+		if string(out) != want || string(sent) != `{"name":"a (gone)","config":{"x":"(gone)"}}` || string(said) != "with (gone)" || errors.Join(err, err1, err2) != nil {
+			t.Errorf("%s: %.50q, %q, %q, %v, %v, %v", name, out, sent, said, err, err1, err2)
+		}
+		if own := steps[0].Path() != lines; own != (name != "r7") {
+			t.Errorf("%s is in %s", name, steps[0].Path())
+		}
+	}
+}
+
 func TestFileNames(t *testing.T) {
 	seen := map[string]string{}
 	for _, name := range []string{"a", "a.b", `a["b"]`, "a[b]", "a[0]", "..", "../../etc", "a/b", "a_b", "-x", "x", strings.Repeat("l", 300), strings.Repeat("l", 301), "é", "", "run.json", "A"} {
