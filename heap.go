@@ -5,24 +5,51 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 )
 
-// firstCollection is how much may be made before the garbage collector runs for
-// the first time, in bytes. Most commands are over by then.
-const firstCollection = 64 << 20
+const (
+	// firstCollection is how much may be made before the garbage collector runs
+	// for the first time, in bytes. Most commands are over by then.
+	firstCollection = 64 << 20
+	// smallHeap is how large the heap may grow, in bytes, before what is live in it
+	// matters: to look through little again and again is what a collector costs.
+	smallHeap = 112 << 20
+	// growth is what may come to a larger heap before it is looked through again,
+	// in percent of what is live.
+	growth = 60
+)
 
 // postponeCollection keeps the garbage collector from running again and again
-// while the heap is still small, as it does from 4 MiB on. From the first time
-// on it goes by Go's own rules. What the environment says of it is left alone.
+// while the heap is small, as it does from 4 MiB on. What the environment says
+// of it is left alone.
 func postponeCollection() {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(firstCollection)
-	// A thing that nothing refers to is finalized after the first collection.
+	afterCollection(func() { debug.SetMemoryLimit(math.MaxInt64) })
+}
+
+// afterCollection sets the pace anew after each collection, and does first
+// before that.
+func afterCollection(first func()) {
+	// A thing that nothing refers to is finalized after a collection.
 	runtime.SetFinalizer(&struct{ b [16]byte }{}, func(any) {
-		debug.SetGCPercent(100)
-		debug.SetMemoryLimit(math.MaxInt64)
+		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		metrics.Read(live)
+		debug.SetGCPercent(pace(live[0].Value.Uint64()))
+		first()
+		afterCollection(func() {})
 	})
+}
+
+// pace is how much may be made until the next collection, in percent of what is
+// live.
+func pace(live uint64) int {
+	if live == 0 || live*(100+growth)/100 >= smallHeap {
+		return growth
+	}
+	return int((smallHeap - live) * 100 / live)
 }
