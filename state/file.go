@@ -194,7 +194,8 @@ func (f files) save(p paths, s Snapshot) error {
 		err = f.write(p.state, data)
 	}
 	if err != nil {
-		return refuse(err, "Cannot write the state file", "%s: %s.", p.state, err)
+		return refuse(err, "Cannot write the state file", "%s: %s. See to the disk and to the rights of its directory. "+
+			"What an apply has recorded is in the journal beside it, and the next command puts that into the state file.", p.state, err)
 	}
 	if err := f.keep(p.copies, s.Serial, data); err != nil {
 		return refuse(fmt.Errorf("%w: %w", ErrNoCopy, err), "Cannot keep a copy of the state",

@@ -119,3 +119,40 @@ func noSpace(t *testing.T, err error) {
 		t.Errorf("the disk is full, and the error is %v", err)
 	}
 }
+
+// TestAReadOnlyFileSystem: there a state can be read under a lock, by whoever
+// plans, and nothing else; an apply that runs elsewhere keeps its own.
+func TestAReadOnlyFileSystem(t *testing.T) {
+	t.Parallel()
+	dir, _ := tmpfs(t, 1024)
+	path := filepath.Join(dir, "s.json")
+	recordRun(t, path, "a")
+	remount := func(flags uintptr) {
+		t.Helper()
+		ok(t, syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|flags, "size=1024k"))
+	}
+	remount(syscall.MS_RDONLY)
+	s, err := ReadShared(t.Context(), path, Options{})
+	ok(t, err)
+	if len(s.Snapshot.Resources) != 1 {
+		t.Errorf("%+v", s.Snapshot)
+	}
+	ok(t, s.Close())
+	_, err = Open(t.Context(), path, Options{})
+	refused(t, err, syscall.EROFS)
+	_, err = Restore(t.Context(), path, 1, Options{})
+	refused(t, err, syscall.EROFS)
+
+	// Through another mount of the same directory somebody applies.
+	other := t.TempDir()
+	remount(0)
+	ok(t, syscall.Mount(dir, other, "", syscall.MS_BIND, ""), syscall.Mount("", other, "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY, ""))
+	defer func() { ok(t, syscall.Unmount(other, 0)) }()
+	held := mustOpen(t, path)
+	_, err = ReadShared(t.Context(), filepath.Join(other, "s.json"), Options{})
+	refused(t, err, ErrLocked)
+	ok(t, held.Close(), os.Remove(path+".lock"))
+	s, err = ReadShared(t.Context(), filepath.Join(other, "s.json"), Options{})
+	ok(t, err)
+	ok(t, s.Close())
+}

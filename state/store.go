@@ -207,7 +207,7 @@ func holder(e *durable.LockedError) string {
 func lockError(p paths, err error, waited time.Duration) error {
 	var locked *durable.LockedError
 	if !errors.As(err, &locked) {
-		return refuse(err, "Cannot lock the state", "%s: %s.", p.lock, err)
+		return refuse(err, "Cannot lock the state", "%s: %s. Nothing was changed. Who changes the state must be able to write beside its file.", p.lock, err)
 	}
 	todo := "Wait until that has ended (-lock-timeout 5m does it for you), or end it"
 	if waited > 0 {

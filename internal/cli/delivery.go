@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -22,10 +23,24 @@ func tellsOnly(e Env) bool {
 	switch command {
 	case "show", "output", "graph", "version":
 		return true
+	case "state", "runs", "image", "type":
+		return slices.Contains([]string{"list", "ls", "show", "pull", "copies", "logs", "inspect"}, wordAfter(command, e.Args))
+	case "resolve":
+		return flags["as"] == ""
 	case "plan":
 		return flags["out"] == "" && flags["json-into"] == "" && flags["detailed-exitcode"] == ""
 	}
 	return false
+}
+
+// wordAfter gives the command within a command: what comes next and is no flag.
+func wordAfter(command string, args []string) string {
+	for _, word := range args[slices.Index(args, command)+1:] {
+		if !strings.HasPrefix(word, "-") {
+			return word
+		}
+	}
+	return ""
 }
 
 // delivery is stdout, and remembers whether all that was printed there got

@@ -47,14 +47,21 @@ type Lock struct {
 }
 
 // TryLock takes the lock at path, shared by many or exclusively, and fails at
-// once with a *LockedError when that cannot be. The command is for display.
+// once with a *LockedError when that cannot be. The command is for display. To
+// share it a file that can only be read will do.
 func TryLock(path string, exclusive bool, command string) (*Lock, error) {
 	// flock, not fcntl: a POSIX lock is lost as soon as any descriptor of the
 	// file is closed in this process. os.OpenFile sets O_CLOEXEC, so that no
 	// child keeps the lock when this process is gone.
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil && !exclusive {
+		f, err = forReading(path, err)
+	}
 	if err != nil {
 		return nil, err
+	}
+	if f == nil {
+		return &Lock{}, nil
 	}
 	how := syscall.LOCK_SH
 	if exclusive {
@@ -75,6 +82,19 @@ func TryLock(path string, exclusive bool, command string) (*Lock, error) {
 	}
 	writeHolder(f, command)
 	return &Lock{f: f, exclusive: exclusive}, nil
+}
+
+// forReading opens a lock file that cannot be written, for a shared lock. Without
+// one on a file system that is read-only nobody can lock here, and there is none.
+func forReading(path string, cannot error) (*os.File, error) {
+	if !errors.Is(cannot, syscall.EROFS) && !errors.Is(cannot, os.ErrPermission) {
+		return nil, cannot
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) && errors.Is(cannot, syscall.EROFS) {
+		return nil, nil
+	}
+	return f, err
 }
 
 // pollInterval is how often WaitLock looks again: short beside the 100 ms that
@@ -102,6 +122,9 @@ func WaitLock(ctx context.Context, path string, exclusive bool, command string) 
 
 // Unlock lets go of the lock. The file stays.
 func (l *Lock) Unlock() error {
+	if l.f == nil {
+		return nil
+	}
 	if l.exclusive {
 		_ = l.f.Truncate(0) // the holder's name is for display only
 	}
