@@ -108,6 +108,7 @@ var shapes = map[string]func(words []string, body []byte) string{
 		}
 		return "outputs"
 	},
+	"resolve":  always("state-edit"),
 	"validate": always("diagnostics"),
 	"version":  always("version"),
 	"state": second(map[string]string{"list": "state-list", "show": "state-entry", "copies": "state-copies",

@@ -51,7 +51,7 @@ func TestOutputThatNobodyGets(t *testing.T) {
 	}{
 		`"$0" version >&-`:                        {func(*exec.Cmd) {}, 1, "stdout failed: it is closed"},
 		`"$0" version <&- >&-`:                    {func(*exec.Cmd) {}, 1, "stdout failed: it is closed"},
-		`"$0" state copies >&-`:                  {func(*exec.Cmd) {}, 1, "stdout failed: it is closed"},
+		`"$0" state copies >&-`:                   {func(*exec.Cmd) {}, 1, "stdout failed: it is closed"},
 		`"$0" version >/dev/full`:                 {func(*exec.Cmd) {}, 1, "no space left"},
 		`"$0" version >/dev/null`:                 {func(*exec.Cmd) {}, 0, ""},
 		`"$0" version`:                            {open(os.O_RDWR), 0, ""},    // one for all, as daemon(3) does

@@ -11,8 +11,9 @@ import (
 )
 
 // reconnectLimit is how long a daemon that was lost may take to come back, as
-// it does when it is updated: the containers live on meanwhile.
-const reconnectLimit = 10 * time.Second
+// it does when it is updated, also on a machine that has much else to do: the
+// containers live on meanwhile.
+const reconnectLimit = 30 * time.Second
 
 // revive brings back a server that was lost: the embedded one is started anew,
 // and takes over what runs; a daemon is given the time that an update takes.
