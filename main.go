@@ -14,13 +14,14 @@ import (
 	"golang.org/x/term"
 
 	"deployster/containerd"
+	"deployster/containerd/shim"
 	"deployster/internal/cli"
 )
 
 func main() {
 	switch {
-	case containerd.IsShim(os.Args[0]):
-		containerd.RunShim()
+	case shim.Is(os.Args[0]):
+		shim.Run()
 	case containerd.IsServer(os.Args[0]):
 		os.Exit(containerd.RunServer(os.Args[1:]))
 	default:

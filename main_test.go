@@ -12,14 +12,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"deployster/containerd"
+	"deployster/containerd/shim"
 )
 
 // TestMain lets the test binary be all that the real one is: the command, the
 // embedded containerd, and its shim.
 func TestMain(m *testing.M) {
 	switch {
-	case containerd.IsShim(os.Args[0]):
-		containerd.RunShim()
+	case shim.Is(os.Args[0]):
+		shim.Run()
 		return
 	case containerd.IsServer(os.Args[0]):
 		os.Exit(containerd.RunServer(os.Args[1:]))

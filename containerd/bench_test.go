@@ -17,6 +17,7 @@ import (
 	"github.com/containerd/containerd/v2/pkg/oci"
 	"github.com/opencontainers/runtime-spec/specs-go"
 
+	"deployster/containerd/shim"
 	"deployster/internal/invoke"
 )
 
@@ -105,7 +106,7 @@ func (p *bare) run(stdin []byte) (stdout []byte, err error) {
 		client.WithSnapshotter(p.r.snapshotter),
 		client.WithNewSnapshot(id, p.image),
 		client.WithNewSpec(oci.WithImageConfig(p.image), oci.WithHostNamespace(specs.NetworkNamespace), oci.WithHostHostsFile, oci.WithHostResolvconf, seccomp.WithDefaultProfile()),
-		client.WithRuntime(runtimeName, &options.Options{BinaryName: p.r.runc, Root: p.r.runtimeDir + "/runc"}))
+		client.WithRuntime(shim.Runtime, &options.Options{BinaryName: p.r.runc, Root: p.r.runtimeDir + "/runc"}))
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/containerd/log"
 	"golang.org/x/sys/unix"
 
+	"deployster/containerd/shim"
 	"deployster/internal/diag"
 )
 
@@ -194,7 +195,7 @@ func usableDir(dir string) (err error) {
 // dial makes a client of a containerd that is known to listen. The time is how
 // long a call waits for the socket to come back when it has gone since.
 func dial(socket, namespace string) (*client.Client, error) {
-	return client.New(socket, client.WithDefaultNamespace(namespace), client.WithDefaultRuntime(runtimeName), client.WithTimeout(time.Second))
+	return client.New(socket, client.WithDefaultNamespace(namespace), client.WithDefaultRuntime(shim.Runtime), client.WithTimeout(time.Second))
 }
 
 // chooseSnapshotter takes overlayfs where it works, and else what works

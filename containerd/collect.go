@@ -14,6 +14,7 @@ import (
 	"github.com/containerd/errdefs/pkg/errgrpc"
 	"golang.org/x/sys/unix"
 
+	"deployster/containerd/shim"
 	"deployster/internal/invoke"
 )
 
@@ -93,7 +94,7 @@ func (w sweeper) ended(ctx context.Context, c containers.Container) (k kept, end
 // endedBefore says what became of an action whose task is gone.
 func (w sweeper) endedBefore(c containers.Container) kept {
 	dir := w.stdio(c)
-	if e, ok := readEnding(dir); ok {
+	if e, ok := shim.ReadEnding(dir); ok {
 		return kept{Fate: invoke.Exited, Code: e.Code, Ended: e.At, OOM: oomKilled(c.ID)}
 	}
 	if !exists(filepath.Join(dir, stdinFile)) {

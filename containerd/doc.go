@@ -4,8 +4,8 @@
 //
 // Without an address it brings its own containerd: a background process of
 // this same binary (RunServer), started on demand, shared by everyone who uses
-// the same data directory, and gone by itself when idle. Its shims are this
-// binary too (RunShim). With an address it is a client of a running daemon.
+// the same data directory, and gone by itself when idle. Its shims are
+// this binary too, or a smaller one beside it (package shim). With an address it is a client of a running daemon.
 //
 // A run is a container with a snapshot of its own, three plain files for its
 // stdin, stdout and stderr, and labels that say whose it is. Whoever owns

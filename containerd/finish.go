@@ -12,6 +12,7 @@ import (
 	"github.com/containerd/errdefs/pkg/errgrpc"
 	"golang.org/x/sys/unix"
 
+	"deployster/containerd/shim"
 	"deployster/internal/invoke"
 )
 
@@ -26,9 +27,9 @@ func (u *run) finish(ctx context.Context, ended <-chan exit, full <-chan struct{
 	}
 	res.ExitCode = e.code
 	if e.err == nil {
-		if _, ok := readEnding(u.io.dir); !ok {
+		if _, ok := shim.ReadEnding(u.io.dir); !ok {
 			// A failure costs the exit code only when this client dies now.
-			_ = writeEnding(u.io.dir, ending{Code: e.code, At: time.Now()})
+			_ = shim.WriteEnding(u.io.dir, shim.Ending{Code: e.code, At: time.Now()})
 		}
 		res.OOM = oomKills(u.id) > u.kills
 		reason = join(reason, u.deleteTask(ctx))

@@ -15,6 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"deployster/containerd/shim"
 	"deployster/internal/diag"
 	"deployster/internal/invoke"
 )
@@ -22,8 +23,8 @@ import (
 // TestMain makes this test binary what the product's binary is: also the
 // shim and the server.
 func TestMain(m *testing.M) {
-	if IsShim(os.Args[0]) {
-		RunShim()
+	if shim.Is(os.Args[0]) {
+		shim.Run()
 		return
 	}
 	if IsServer(os.Args[0]) {
@@ -46,9 +47,14 @@ func runTests(m *testing.M) int {
 		fmt.Println(err)
 		return 1
 	}
+	light, err := buildShim()
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
 	code := m.Run()
 	// What a Runtime starts ends with it.
-	left := goleak.Find()
+	left := errors.Join(goleak.Find(), os.Remove(light))
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	if err != nil || bytes.Contains(mounts, []byte(" "+dir+"/")) {
 		left = errors.Join(left, err, fmt.Errorf("mounts are left below %s", dir))
@@ -65,6 +71,23 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	return code
+}
+
+// buildShim puts the program that is only the shim beside this one, where a
+// server looks for it. So the containers of these tests run under what a build
+// makes; those of the scripts run under the whole program, as where it is missing.
+func buildShim() (path string, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(filepath.Dir(self), lightName)
+	cmd := exec.Command("go", "build", "-ldflags", "-s -w", "-o", path, "deployster/internal/shim")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building the shim: %w\n%s", err, out)
+	}
+	return path, nil
 }
 
 // moduleRoot is where go.mod is; tests run in their package's directory.

@@ -37,11 +37,10 @@ func pauseCode() []byte {
 	}
 }
 
-// pauseProgram is the code as an executable file: one header for the file, one
-// for the only segment.
-func pauseProgram() []byte {
+// executableFile is machine code as a program: one header for the file, one for the
+// only segment.
+func executableFile(code []byte) []byte {
 	const base, headers = 0x400000, 64 + 56
-	code := pauseCode()
 	var b []byte
 	le := binary.LittleEndian
 	b = append(b, 0x7f, 'E', 'L', 'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -75,7 +74,7 @@ func (r *Runtime) pauseFile() (string, error) {
 		dir = r.server.bin()
 	}
 	path := filepath.Join(dir, "deployster-pause")
-	want := pauseProgram()
+	want := executableFile(pauseCode())
 	if have, err := os.ReadFile(path); err == nil && string(have) == string(want) {
 		return path, nil
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/containerd/typeurl/v2"
 	"golang.org/x/sync/errgroup"
 
+	"deployster/containerd/shim"
 	"deployster/internal/invoke"
 )
 
@@ -257,7 +258,7 @@ func (u *run) create(ctx context.Context) (rootfs []mount.Mount, err error) {
 			ID:          u.id,
 			Labels:      u.labels(),
 			Image:       u.image.digest.String(),
-			Runtime:     containers.RuntimeInfo{Name: runtimeName, Options: opts},
+			Runtime:     containers.RuntimeInfo{Name: shim.Runtime, Options: opts},
 			Spec:        specAny,
 			Snapshotter: u.r.snapshotter,
 			SnapshotKey: u.id,

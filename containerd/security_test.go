@@ -35,7 +35,13 @@ func TestConfinement(t *testing.T) {
 		"etc/passwd": "root:x:0:0::/root:/bin/sh\napp:x:1234:2345::/home/app:/bin/sh\n",
 		"etc/group":  "root:x:0:\napp:x:2345:\nmore:x:3456:other,app\n",
 	})
-	root := pack(t, r, PackOptions{Reference: "test/root", Entrypoint: []string{"/bin/sh", "-c"}}, nil)
+	root := pack(t, r, PackOptions{Reference: "test/root", Entrypoint: []string{"/bin/sh", "-c"}}, map[string]string{"x32": string(executableFile([]byte{
+		0xb8, 0x27, 0, 0, 0x40, // mov eax, 0x40000000 + 39: getpid, the third way
+		0x0f, 0x05, // syscall
+		0x31, 0xff, // xor edi, edi: all is well
+		0xb8, 0x3c, 0, 0, 0, // mov eax, 60: exit
+		0x0f, 0x05, // syscall
+	}))})
 	sub := t.TempDir()
 	if err := os.Mkdir(filepath.Join(sub, "inner"), 0o777); err != nil {
 		t.Fatal(err)
@@ -59,6 +65,7 @@ func TestConfinement(t *testing.T) {
 		{name: "read-only proc", script: "echo 1 >/proc/sys/vm/swappiness; echo $?", want: "1"},
 		{name: "no devices", script: "mknod /disk b 7 0; echo $?; ls /dev/kmsg /dev/mem; echo $?", want: "1\n1"},
 		{name: "mount is forbidden", script: "mount -t tmpfs x /tmp; echo $?", want: "1"},
+		{name: "no x32", script: "/x32; echo $?", want: "159"}, // 128 + SIGSYS
 		{name: "first process", script: "echo $$", want: "1"},
 		{name: "empty network", script: "grep -c : /proc/net/dev; wc -l </proc/net/route; ls /etc/resolv.conf; echo $?", settings: none, want: "1\n1\n1"},
 		{name: "pids", script: "cat /proc/self/cgroup | grep -c nothing; for i in 1 2 3 4 5 6 7 8 9; do sleep 5 & done 2>/dev/null; echo unreachable", settings: invoke.Settings{PIDs: 4}, want: "0"},

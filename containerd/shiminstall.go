@@ -11,18 +11,12 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"deployster/containerd/shim"
 )
 
-const (
-	lightName = "deployster-shim" // the program that is only the shim, beside the executable
-
-	// LayoutFlag makes that program say its ShimLayout.
-	LayoutFlag = "-layout"
-
-	// ShimLayout changes with what a shim and a server know of each other: the
-	// files that a witness writes. One of another layout is not used.
-	ShimLayout = "deployster-shim 1"
-)
+// lightName is the program that is only the shim, beside the executable.
+const lightName = "deployster-shim"
 
 // lightShim gives the path of the program in a directory that is only the
 // shim, or "" when there is none that fits.
@@ -33,10 +27,10 @@ func lightShim(dir string) string {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, LayoutFlag)
+	cmd := exec.CommandContext(ctx, path, shim.LayoutFlag)
 	cmd.Env = []string{} // it asks nothing
 	said, err := cmd.Output()
-	if err != nil || string(said) != ShimLayout+"\n" {
+	if err != nil || string(said) != shim.Layout+"\n" {
 		return ""
 	}
 	return path
@@ -59,7 +53,7 @@ func shimProgram() string {
 // come back as the main program: so it is a hard link, or else a copy. It also
 // stays what it is when the binary is replaced while the server runs.
 func installShim(dir, program string) error {
-	target := filepath.Join(dir, shimName)
+	target := filepath.Join(dir, shim.Name)
 	have, err := os.Stat(program)
 	if err != nil {
 		return err

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"deployster/containerd/shim"
 )
 
 // A light shim is used when it says that it fits, and else left alone.
@@ -15,11 +17,11 @@ func TestLightShim(t *testing.T) {
 	}
 	path := filepath.Join(dir, lightName)
 	for script, want := range map[string]string{
-		"echo " + ShimLayout:          path,
-		"echo " + ShimLayout + "0":    "",
-		"echo " + ShimLayout + "; no": "",
+		"echo " + shim.Layout:          path,
+		"echo " + shim.Layout + "0":    "",
+		"echo " + shim.Layout + "; no": "",
 	} {
-		if err := os.WriteFile(path+".new", []byte("#!/bin/sh\n[ \"$1\" = "+LayoutFlag+" ] && "+script+"\n"), 0o755); err != nil {
+		if err := os.WriteFile(path+".new", []byte("#!/bin/sh\n[ \"$1\" = "+shim.LayoutFlag+" ] && "+script+"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Rename(path+".new", path); err != nil {
@@ -33,7 +35,7 @@ func TestLightShim(t *testing.T) {
 	if err := installShim(bin, path); err != nil {
 		t.Fatal(err)
 	}
-	have, err1 := os.Stat(filepath.Join(bin, shimName))
+	have, err1 := os.Stat(filepath.Join(bin, shim.Name))
 	want, err2 := os.Stat(path)
 	if err1 != nil || err2 != nil || !os.SameFile(have, want) && have.Size() != want.Size() {
 		t.Errorf("installed was %v, not %v (%v, %v)", have, want, err1, err2)

@@ -86,8 +86,18 @@ func (h host) spec(p *prepared, s invoke.Spec, argv []string, ids *idRange) *spe
 	}
 	ids.apply(spec)
 	// The filter depends on the capabilities.
-	spec.Linux.Seccomp = seccomp.DefaultProfile(spec)
+	spec.Linux.Seccomp = filter(spec)
 	return spec
+}
+
+// filter is docker's default for system calls, less x32: a third way to call the
+// kernel of an x86 machine, for which there are no images. Without it those calls
+// are not let through, and a filter for three ways takes twice as long to make as
+// one for two, which is a quarter of what a container costs.
+func filter(spec *specs.Spec) *specs.LinuxSeccomp {
+	f := seccomp.DefaultProfile(spec)
+	f.Architectures = slices.DeleteFunc(f.Architectures, func(a specs.Arch) bool { return a == specs.ArchX32 })
+	return f
 }
 
 // capabilities are those of root inside; another user has none in effect. Only

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"deployster/containerd"
+	"deployster/containerd/shim"
 	"deployster/internal/histories"
 )
 
@@ -20,8 +21,8 @@ import (
 // the server.
 func TestMain(m *testing.M) {
 	switch {
-	case containerd.IsShim(os.Args[0]):
-		containerd.RunShim()
+	case shim.Is(os.Args[0]):
+		shim.Run()
 	case containerd.IsServer(os.Args[0]):
 		os.Exit(containerd.RunServer(os.Args[1:]))
 	default:

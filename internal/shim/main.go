@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"os"
 
-	"deployster/containerd"
+	"deployster/containerd/shim"
 )
 
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == containerd.LayoutFlag {
-		fmt.Println(containerd.ShimLayout)
+	if len(os.Args) == 2 && os.Args[1] == shim.LayoutFlag {
+		fmt.Println(shim.Layout)
 		return
 	}
-	containerd.RunShim()
+	shim.Run()
 }

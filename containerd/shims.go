@@ -10,50 +10,11 @@ import (
 
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
 	tasktypes "github.com/containerd/containerd/api/types/task"
-	"github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2/manager"
-	"github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2/task"
 	"github.com/containerd/containerd/v2/pkg/namespaces"
-	"github.com/containerd/containerd/v2/pkg/shim"
-	"github.com/containerd/containerd/v2/pkg/shutdown"
-	"github.com/containerd/containerd/v2/plugins"
-	"github.com/containerd/plugin"
-	"github.com/containerd/plugin/registry"
 	"golang.org/x/sys/unix"
+
+	"deployster/containerd/shim"
 )
-
-const (
-	runtimeName = "io.containerd.runc.v2"
-	shimName    = "containerd-shim-runc-v2" // what containerd makes of runtimeName
-)
-
-// IsShim says whether this process was started, by its argv[0], as the process
-// that looks after one container.
-func IsShim(argv0 string) bool { return filepath.Base(argv0) == shimName }
-
-// RunShim is the main function of such a process. It does not return before
-// the container is gone.
-func RunShim() {
-	// The server's plugins are linked in and registered too. Loading them here
-	// would hang on the server's own database.
-	registry.Reset()
-	registry.Register(&plugin.Registration{
-		Type:     plugins.TTRPCPlugin,
-		ID:       "task",
-		Requires: []plugin.Type{plugins.EventPlugin, plugins.InternalPlugin},
-		InitFn: func(ic *plugin.InitContext) (any, error) {
-			p, err := ic.GetByID(plugins.EventPlugin, "publisher")
-			if err != nil {
-				return nil, err
-			}
-			s, err := ic.GetByID(plugins.InternalPlugin, "shutdown")
-			if err != nil {
-				return nil, err
-			}
-			return task.NewTaskService(ic.Context, &witness{Publisher: p.(shim.Publisher), dirs: map[string]string{}}, s.(shutdown.Service))
-		},
-	})
-	shim.RunShim(context.Background(), manager.NewShimManager(runtimeName))
-}
 
 // shimProcess is a running shim.
 type shimProcess struct {
@@ -67,7 +28,7 @@ func shims(c serverConfig) (list []shimProcess) {
 	for _, file := range files {
 		line, err := os.ReadFile(file)
 		args := strings.Split(string(line), "\x00")
-		if err != nil || args[0] != filepath.Join(c.bin(), shimName) {
+		if err != nil || args[0] != filepath.Join(c.bin(), shim.Name) {
 			continue
 		}
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
