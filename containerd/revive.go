@@ -15,13 +15,22 @@ import (
 // containers live on meanwhile.
 const reconnectLimit = 30 * time.Second
 
+// lookAgain is how long a server that seemed to be there is tried to be spoken to
+// before it is looked for again: one that is being killed listens to its end.
+const lookAgain = time.Second
+
 // revive brings back a server that was lost: the embedded one is started anew,
 // and takes over what runs; a daemon is given the time that an update takes.
 func (r *Runtime) revive(ctx context.Context) error {
-	if err := r.comeBack(ctx); err != nil {
-		return err
+	for end := time.Now().Add(reconnectLimit); ; {
+		if err := r.comeBack(ctx); err != nil {
+			return err
+		}
+		err := r.reconnect(ctx)
+		if err == nil || ctx.Err() != nil || time.Now().After(end) {
+			return err
+		}
 	}
-	return r.reconnect(ctx)
 }
 
 // relaunch starts the embedded server, if it does not run.
@@ -62,7 +71,7 @@ func (r *Runtime) reconnect(ctx context.Context) error {
 	if !ok || conn == nil {
 		return nil // it speaks to something else
 	}
-	ctx, cancel := context.WithTimeout(ctx, reconnectLimit)
+	ctx, cancel := context.WithTimeout(ctx, lookAgain)
 	defer cancel()
 	conn.ResetConnectBackoff()
 	for state := conn.GetState(); state != connectivity.Ready; state = conn.GetState() {
