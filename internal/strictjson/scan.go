@@ -11,7 +11,7 @@ import (
 type scanner struct {
 	data      []byte
 	at        int
-	bounds    // values: those that it may still have
+	bounds             // values: those that it may still have
 	keys      [][]byte // of all open objects, one after the other
 	canonical bool     // so far, every byte is as Canonical would write it
 }
