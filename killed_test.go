@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 
 	"deployster/internal/crash"
@@ -55,11 +56,15 @@ func TestKilledWithContainers(t *testing.T) {
 }
 
 // points are the calls before which the command is ended: all of them, or some
-// between its first record and its end, with those at which an action runs.
+// between its first record and its end, with those at which an action runs. How
+// many can be said with DEPLOYSTER_CRASH_POINTS.
 func (a *mortal) points(calls []crash.Call) (points []int) {
 	all := os.Getenv("DEPLOYSTER_CRASH") == "all"
 	first := slices.IndexFunc(calls, func(c crash.Call) bool { return c.Path == "deployster.state.json.journal" })
-	const some = 18
+	some := 20
+	if n, err := strconv.Atoi(os.Getenv("DEPLOYSTER_CRASH_POINTS")); err == nil {
+		some = n
+	}
 	for i := range calls {
 		turn := i > first && (i-first)*some/(len(calls)-first) != (i-first-1)*some/(len(calls)-first)
 		if all || turn || i > 4 && begins(calls, i-4) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -69,7 +70,7 @@ func (m member) took(t *testing.T) time.Duration {
 // are refused at once and told why.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
-	slowest := time.Duration(0)
+	var took []time.Duration
 	for range sample(20, 1000) {
 		a := newArena(t, 1)
 		var all []member
@@ -89,7 +90,7 @@ func TestManyAtOnce(t *testing.T) {
 			if m.ProcessState.ExitCode() != 1 || !strings.Contains(m.output.String(), "The state is locked") {
 				t.Errorf("exit %d: %s", m.ProcessState.ExitCode(), m.output)
 			}
-			slowest = max(slowest, m.took(t))
+			took = append(took, m.took(t))
 		}
 		if err := os.WriteFile(filepath.Join(a.root, "go"), nil, 0o600); err != nil {
 			t.Fatal(err)
@@ -103,16 +104,16 @@ func TestManyAtOnce(t *testing.T) {
 			t.Errorf("%v, %v", done, err)
 		}
 	}
-	t.Logf("the slowest refusal took %s", slowest)
-	if slowest > time.Second {
-		t.Errorf("a refusal took %s", slowest)
+	typical, slowest := summary(took)
+	if t.Logf("%d refusals took %s, the slowest %s", len(took), typical, slowest); typical > time.Second {
+		t.Errorf("a refusal takes %s", typical)
 	}
 }
 
 // TestALockDiesWithItsHolder kills who has the lock; who waits gets it.
 func TestALockDiesWithItsHolder(t *testing.T) {
 	t.Parallel()
-	slowest := time.Duration(0)
+	var took []time.Duration
 	for range sample(5, 100) {
 		a := newArena(t, 1)
 		p := a.single()
@@ -135,13 +136,20 @@ func TestALockDiesWithItsHolder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		slowest = max(slowest, at.Sub(killed))
+		took = append(took, at.Sub(killed))
 		if s, _, err := state.Load(filepath.Join(a.dir, "state.json")); err != nil || len(s.Resources) != 1 {
 			t.Errorf("%+v, %v", s, err)
 		}
 	}
-	t.Logf("the next one had the lock %s after the kill at the latest", slowest)
-	if slowest > time.Second {
-		t.Errorf("the lock was free only after %s", slowest)
+	typical, slowest := summary(took)
+	if t.Logf("the next one had the lock %s after the kill, %s at the latest", typical, slowest); typical > time.Second {
+		t.Errorf("the lock is free only after %s", typical)
 	}
+}
+
+// summary gives the median and the longest. On a loaded machine one process or
+// another waits long for a processor, which says nothing about locks.
+func summary(took []time.Duration) (median, longest time.Duration) {
+	slices.Sort(took)
+	return took[len(took)/2], took[len(took)-1]
 }

@@ -17,6 +17,9 @@ import (
 
 // TestMain lets the test binary be the other process of the lock tests.
 func TestMain(m *testing.M) {
+	if path := os.Getenv("DURABLE_TEST_LIMIT"); path != "" {
+		os.Exit(limited(path))
+	}
 	path := os.Getenv("DURABLE_TEST_LOCK")
 	if path == "" {
 		os.Exit(m.Run())

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync"
 	"syscall"
@@ -194,4 +195,38 @@ func TestReserve(t *testing.T) {
 	if size, held := blocks(); size != 4 || held > 64<<10 {
 		t.Errorf("after the release: size %d, held %d", size, held)
 	}
+}
+
+// TestNoRoomBeyondTheLimit: what a process may not write, for its own limit, is
+// no room.
+func TestNoRoomBeyondTheLimit(t *testing.T) {
+	t.Parallel()
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), "DURABLE_TEST_LIMIT="+filepath.Join(t.TempDir(), "log"))
+	if out, err := child.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// limited is a process that may write 64 KiB into a file; it gives its exit code.
+func limited(path string) int {
+	const most = 64 << 10
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: most, Max: most}); err != nil {
+		println(err.Error())
+		return 1
+	}
+	l, err := CreateLog(path, 0o600)
+	if err != nil {
+		println(err.Error())
+		return 1
+	}
+	if err := l.Reserve(most); err != nil {
+		println("room that there is:", err.Error())
+		return 1
+	}
+	if err := l.Reserve(most + 1); !errors.Is(err, syscall.EFBIG) {
+		println("room that there is not was promised")
+		return 1
+	}
+	return 0
 }

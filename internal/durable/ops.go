@@ -49,6 +49,11 @@ func SyncDir(dir string) error {
 // before 4.2, for one) is no error: then a full disk shows at the next write.
 func allocate(f *os.File, off, n int64) error {
 	const keepSize = 1 // FALLOC_FL_KEEP_SIZE
+	// The kernel asks the process's own limit only when a file grows.
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err == nil && uint64(off+n) > limit.Cur {
+		return &os.PathError{Op: "fallocate", Path: f.Name(), Err: syscall.EFBIG}
+	}
 	for {
 		err := syscall.Fallocate(int(f.Fd()), keepSize, off, n)
 		switch {

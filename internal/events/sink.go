@@ -102,7 +102,6 @@ func (k *sink) serve(open Opener) {
 		k.fail(err)
 		return
 	}
-	buffer := make([]byte, 0, piece)
 	for err == nil {
 		lines, ended := k.take()
 		if len(lines) == 0 && ended {
@@ -112,7 +111,7 @@ func (k *sink) serve(open Opener) {
 			<-k.filled
 			continue
 		}
-		err = k.write(w, lines, buffer)
+		err = k.write(w, lines)
 	}
 	k.fail(errors.Join(err, w.Close()))
 }
@@ -126,9 +125,9 @@ func (k *sink) take() ([][]byte, bool) {
 	return lines, k.ended
 }
 
-// write writes lines, many together, and long ones in pieces, through a buffer
-// that is empty.
-func (k *sink) write(w io.Writer, lines [][]byte, buffer []byte) error {
+// write writes lines, many together, and long ones in pieces.
+func (k *sink) write(w io.Writer, lines [][]byte) error {
+	buffer := make([]byte, 0, piece)
 	flush := func() error {
 		n, err := w.Write(buffer)
 		k.mu.Lock()
