@@ -58,6 +58,9 @@ func (w sweeper) collect(ctx context.Context, c containers.Container) (gone bool
 	if err := w.endTask(ctx, c); err != nil {
 		return false, err
 	}
+	if k.Fate == invoke.Exited && neverBegan(w.stdio(c), k.Code) {
+		k = kept{Fate: invoke.NotBegun}
+	}
 	if action != "" {
 		k.Name = c.Labels[labelName]
 		k.Stdout, k.Stderr = readLog(filepath.Join(w.stdio(c), stdoutFile)), readLog(filepath.Join(w.stdio(c), stderrFile))

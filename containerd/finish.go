@@ -49,6 +49,28 @@ func (u *run) finish(ctx context.Context, ended <-chan exit, full <-chan struct{
 	return res, reason
 }
 
+// hand tells how the program ended to whoever makes that durable, while the
+// proof is still there. Of what is not known there is nothing to tell.
+func (u *run) hand(res invoke.Result, err error) error {
+	var unknown *invoke.UnknownError
+	if errors.As(err, &unknown) {
+		return err
+	}
+	if u.s.Ended != nil {
+		if failed := u.s.Ended(res, err); failed != nil {
+			u.kept = u.s.Kind == invoke.Action
+			return failed
+		}
+	}
+	if u.talk != nil {
+		if failed := u.leave(res); failed != nil {
+			u.kept = true
+			return join(err, failed)
+		}
+	}
+	return err
+}
+
 // join puts two errors together, and leaves one as it is.
 func join(a, b error) error {
 	switch {

@@ -206,29 +206,10 @@ func (u *run) inside(ctx context.Context) (res invoke.Result, err error) {
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWatching()
 	res, err = u.finish(ctx, exit, watchDisk(watching, rootfs, diskLimit(u.s.Settings)))
+	if err == nil && u.talk == nil && neverBegan(u.io.dir, res.ExitCode) {
+		return invoke.Result{}, u.startFailure(errCutOff)
+	}
 	return res, u.hand(res, err)
-}
-
-// hand tells how the program ended to whoever makes that durable, while the
-// proof is still there. Of what is not known there is nothing to tell.
-func (u *run) hand(res invoke.Result, err error) error {
-	var unknown *invoke.UnknownError
-	if errors.As(err, &unknown) {
-		return err
-	}
-	if u.s.Ended != nil {
-		if failed := u.s.Ended(res, err); failed != nil {
-			u.kept = u.s.Kind == invoke.Action
-			return failed
-		}
-	}
-	if u.talk != nil {
-		if failed := u.leave(res); failed != nil {
-			u.kept = true
-			return join(err, failed)
-		}
-	}
-	return err
 }
 
 // create makes the container's record and its snapshot, at the same time.

@@ -1,6 +1,9 @@
 package containerd
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"regexp"
 
 	"deployster/internal/diag"
@@ -30,4 +33,21 @@ func (u *run) startFailure(err error) error {
 			"%s is to be seen at %s in the container, where the image has the other kind. Name a file where the type wants a file, and a directory where it wants a directory.", m[1], m[2]), err}
 	}
 	return &caused{diag.Errorf("The container of "+u.s.Name+" did not start", "%s", sentence(err)), err}
+}
+
+// cutOff is all that runc says as the first process of a container, where the
+// program will be, when whoever came to start that has gone away. It ends then,
+// with an exit code of its own: 1, or 255 since version 1.4.
+var cutOff = regexp.MustCompile(`^write exec fifo [^\n]*: broken pipe\n$`)
+
+var errCutOff = errors.New("whoever was to start its program went away before it had begun, as when containerd is killed")
+
+// neverBegan says whether what has ended with an exit code, in a container with
+// these standard files, was runc and not the program.
+func neverBegan(dir string, code int) bool {
+	if code != 1 && code != 255 {
+		return false
+	}
+	said, err := os.Stat(filepath.Join(dir, stdoutFile))
+	return err == nil && said.Size() == 0 && cutOff.Match(readLog(filepath.Join(dir, stderrFile)))
 }
