@@ -19,7 +19,8 @@ func (r *run) scope(addr string) config.Scope {
 // preconditions holds a resource that may be acted upon to its preconditions,
 // with what came true. What the plan knew it has looked at already.
 func (r *run) preconditions(step *plan.Step, out *outcome) bool {
-	if step.Intent() == protocol.Absent || step.Change == plan.Valid && !step.MayChange {
+	conditional, _ := r.manifest.Conditional(out.addr)
+	if !conditional || step.Intent() == protocol.Absent || step.Change == plan.Valid && !step.MayChange {
 		return true
 	}
 	open, diags := r.manifest.Preconditions(out.addr, r.scope(out.addr))
@@ -37,7 +38,8 @@ func (r *run) preconditions(step *plan.Step, out *outcome) bool {
 // postconditions holds what was reached to the resource's postconditions. It is
 // recorded by then: what is there is there, but nothing is built upon it.
 func (r *run) postconditions(step *plan.Step, out *outcome) {
-	if out.report.Status == Error || step.Intent() == protocol.Absent {
+	_, conditional := r.manifest.Conditional(out.addr)
+	if !conditional || out.report.Status == Error || step.Intent() == protocol.Absent {
 		return
 	}
 	open, diags := r.manifest.Postconditions(out.addr, r.scope(out.addr))

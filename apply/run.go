@@ -186,8 +186,9 @@ func feeding(p *plan.Plan) map[string]bool {
 // layers walks the graph: one goroutine owns the frontier, workers do the
 // resources and send back what became of them.
 func (r *run) layers(ctx context.Context) {
-	frontier, results := graph.NewFrontier(r.plan.Nodes()), make(chan outcome)
-	flying, stopping := r.inflight(frontier), false
+	frontier, next, results := graph.NewFrontier(r.plan.Nodes()), make(chan string), make(chan outcome)
+	defer close(next)
+	flying, doers, stopping := r.inflight(frontier), 0, false
 	stop := func(interrupted bool) {
 		if !stopping {
 			stopping = true
@@ -201,7 +202,15 @@ func (r *run) layers(ctx context.Context) {
 			if !ok {
 				break
 			}
-			go func() { results <- r.guarded(ctx, node) }()
+			if flying.open() > doers { // who has done one has a stack that is large enough
+				doers++
+				go func() {
+					for node := range next {
+						results <- r.guarded(ctx, node)
+					}
+				}()
+			}
+			next <- node
 		}
 		if flying.open() == 0 {
 			break

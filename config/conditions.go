@@ -111,6 +111,13 @@ func (e *evaluator) errorMessage(c condition, at site) (string, hcl.Diagnostics)
 	return value.AsString(), nil
 }
 
+// Conditional says whether a resource has preconditions, and postconditions: for
+// one without there is nothing to be found out before it is held to them.
+func (m *Manifest) Conditional(addr string) (before, after bool) {
+	i := m.find(addr)
+	return i != nil && len(i.block.before) > 0, i != nil && len(i.block.after) > 0
+}
+
 // Preconditions holds a resource's preconditions to what is known of others.
 // Those that are not met are errors. Open are the references that keep others
 // from being decided.

@@ -41,13 +41,12 @@ func (e *evaluator) instanceValue(i *instance, wants []want) (cty.Value, hcl.Dia
 // is an unknown value.
 func (e *evaluator) stateValue(address string, wants []want) (cty.Value, hcl.Diagnostics) {
 	known := e.scope[address]
-	typ := e.stateType(address)
 	if known.Known == nil {
 		steps := make([]hcl.Traversal, len(wants))
 		for i, w := range wants {
 			steps[i] = w.steps
 		}
-		return typ.unknown(nonEmpty(steps)), nil
+		return e.stateType(address).unknown(nonEmpty(steps)), nil
 	}
 	base, ok := e.states[address]
 	if !ok {
@@ -65,7 +64,7 @@ func (e *evaluator) stateValue(address string, wants []want) (cty.Value, hcl.Dia
 		if len(w.steps) == 0 { // the state itself: all of it may still change
 			return unknownLike(base), nil
 		}
-		base = reveal(base, w.steps, w.open, typ)
+		base = reveal(base, w.steps, w.open, e.stateType(address))
 	}
 	return base, nil
 }

@@ -203,16 +203,24 @@ func (b *builder) decideAll(ctx context.Context, wanted func(addr string) bool) 
 		addr string
 		step *Step
 	}
-	frontier, results := graph.NewFrontier(before), make(chan result)
-	running := 0
+	frontier, next, results := graph.NewFrontier(before), make(chan string), make(chan result)
+	defer close(next)
+	running, askers := 0, 0
 	for frontier.Open() > 0 {
 		for running < max(1, b.options.Parallelism) && ctx.Err() == nil {
 			addr, ok := frontier.Take()
 			if !ok {
 				break
 			}
-			running++
-			go func() { results <- result{addr, b.decide(ctx, resources[addr])} }()
+			if running++; running > askers { // who has asked once has a stack that is large enough
+				askers++
+				go func() {
+					for addr := range next {
+						results <- result{addr, b.decide(ctx, resources[addr])}
+					}
+				}()
+			}
+			next <- addr
 		}
 		if running == 0 {
 			break

@@ -18,9 +18,11 @@ import (
 // decided. It returns nil when that cannot be known; the reason is reported.
 func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 	before, recording := predecessors(r), b.options.Selection.RefreshOnly
-	if _, diags := b.manifest.Preconditions(r.Address, b.scope(r.Address, before, b.outlook)); diags.HasErrors() && !recording {
-		b.report(r, "", diags) // what is not known yet is looked at again right before its turn
-		return nil
+	if conditional, _ := b.manifest.Conditional(r.Address); conditional && !recording {
+		if _, diags := b.manifest.Preconditions(r.Address, b.scope(r.Address, before, b.outlook)); diags.HasErrors() {
+			b.report(r, "", diags) // what is not known yet is looked at again right before its turn
+			return nil
+		}
 	}
 	resolved, diags := b.manifest.Config(r.Address, b.scope(r.Address, before, b.look))
 	b.report(r, "", diags)
@@ -100,7 +102,7 @@ func (b *builder) scope(addr string, before []string, look func(string) View) co
 // postconditions holds a resource that is as it should be to them. Others are
 // held to them when their actions are done.
 func (b *builder) postconditions(addr string, before []string, s *Step) diag.Diagnostics {
-	if s.Change != Valid || s.MayChange {
+	if _, conditional := b.manifest.Conditional(addr); !conditional || s.Change != Valid || s.MayChange {
 		return nil
 	}
 	_, diags := b.manifest.Postconditions(addr, b.scope(addr, before, func(a string) View {

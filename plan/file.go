@@ -55,16 +55,23 @@ type sourceEntry struct {
 	Entry string `json:"entry"` // its name in the archive
 }
 
-// fingerprint is a plan's id: the hash of its content without the id itself.
+// fingerprint is a plan's id: the hash of its content without the id itself. Its
+// resources are hashed one by one, so that they need not be written at once.
 func fingerprint(p *Plan) string {
-	blank := *p
-	blank.ID = ""
-	content, err := encode(&blank)
+	blank, hash := *p, sha256.New()
+	blank.ID, blank.Resources = "", nil
+	enc := json.NewEncoder(hash)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(&blank)
+	for _, addr := range slices.Sorted(maps.Keys(p.Resources)) {
+		if err == nil {
+			err = errors.Join(enc.Encode(addr), enc.Encode(p.Resources[addr]))
+		}
+	}
 	if err != nil {
 		return "" // what cannot be encoded has no id, and Write says why
 	}
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:16])
+	return hex.EncodeToString(hash.Sum(nil)[:16])
 }
 
 // encode gives plan.json. It is compact, so that the JSON values in it come

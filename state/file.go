@@ -87,7 +87,7 @@ func parse(path string, data []byte) (Snapshot, error) {
 		return Snapshot{}, refuse(ErrDamaged, "The state file is empty",
 			"%s has no content, which deployster never writes: something cut it off. %s", path, restore)
 	}
-	members, err := strictjson.Object(data)
+	members, err := strictjson.OwnObject(data)
 	if err != nil {
 		return Snapshot{}, refuse(ErrDamaged, "The state file is damaged", "%s cannot be read: %s. %s", path, err, restore)
 	}

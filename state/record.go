@@ -114,7 +114,7 @@ func decodeBody(body []byte) (record, bool) {
 	var r record
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()
-	if strictjson.Check(body) != nil || dec.Decode(&r) != nil {
+	if strictjson.CheckOwn(body) != nil || dec.Decode(&r) != nil {
 		return record{}, false
 	}
 	return r, true

@@ -23,7 +23,7 @@ func upgraded(data []byte, from, to int, steps map[int]upgrade) ([]byte, error) 
 	if from == to {
 		return data, nil
 	}
-	members, err := strictjson.Object(data)
+	members, err := strictjson.OwnObject(data)
 	if err != nil {
 		return nil, err
 	}

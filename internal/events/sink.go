@@ -102,6 +102,7 @@ func (k *sink) serve(open Opener) {
 		k.fail(err)
 		return
 	}
+	buffer := make([]byte, 0, piece)
 	for err == nil {
 		lines, ended := k.take()
 		if len(lines) == 0 && ended {
@@ -111,7 +112,7 @@ func (k *sink) serve(open Opener) {
 			<-k.filled
 			continue
 		}
-		err = k.write(w, lines)
+		err = k.write(w, lines, buffer)
 	}
 	k.fail(errors.Join(err, w.Close()))
 }
@@ -125,9 +126,9 @@ func (k *sink) take() ([][]byte, bool) {
 	return lines, k.ended
 }
 
-// write writes lines, many together, and long ones in pieces.
-func (k *sink) write(w io.Writer, lines [][]byte) error {
-	buffer := make([]byte, 0, piece)
+// write writes lines, many together, and long ones in pieces, through a buffer
+// that is empty.
+func (k *sink) write(w io.Writer, lines [][]byte, buffer []byte) error {
 	flush := func() error {
 		n, err := w.Write(buffer)
 		k.mu.Lock()

@@ -45,7 +45,7 @@ func value(data []byte, sound bool) (any, error) {
 	if sound {
 		return read(data), nil
 	}
-	if err := examine(data); err != nil {
+	if err := examine(data, foreign()); err != nil {
 		return nil, err
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -57,8 +57,15 @@ func value(data []byte, sound bool) (any, error) {
 
 // Object reads one object into its members, with exact-case keys. The document
 // is checked first.
-func Object(data []byte) (map[string]json.RawMessage, error) {
-	if err := Check(data); err != nil {
+func Object(data []byte) (map[string]json.RawMessage, error) { return objectWithin(data, foreign()) }
+
+// OwnObject is Object of what this tool has written itself; see CheckOwn.
+func OwnObject(data []byte) (map[string]json.RawMessage, error) {
+	return objectWithin(data, own())
+}
+
+func objectWithin(data []byte, within bounds) (map[string]json.RawMessage, error) {
+	if err := checkWithin(data, within); err != nil {
 		return nil, err
 	}
 	if kind := KindOf(data); kind != "an object" {

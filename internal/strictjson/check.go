@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -42,16 +43,29 @@ func (e *SyntaxError) Error() string {
 var ErrEmpty = errors.New("no JSON: it is empty")
 
 // Check says whether data is exactly one well-behaved JSON value.
-func Check(data []byte) error {
-	if sound, _ := scan(data); sound {
+func Check(data []byte) error { return checkWithin(data, foreign()) }
+
+// CheckOwn is Check of what this tool has written itself. There documents that
+// others have made stand side by side and inside others: so it may have any
+// number of values, and be nested more deeply.
+func CheckOwn(data []byte) error { return checkWithin(data, own()) }
+
+// bounds are how large a document may be.
+type bounds struct{ depth, values int }
+
+func foreign() bounds { return bounds{MaxDepth, MaxNodes} }
+func own() bounds     { return bounds{2 * MaxDepth, math.MaxInt} }
+
+func checkWithin(data []byte, within bounds) error {
+	if sound, _ := scanWithin(data, within); sound {
 		return nil
 	}
-	return examine(data)
+	return examine(data, within)
 }
 
 // examine is Check of what is unusual or wrong: it takes its time, and says what
 // is wrong and where.
-func examine(data []byte) error {
+func examine(data []byte, within bounds) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return ErrEmpty
 	}
@@ -60,13 +74,13 @@ func examine(data []byte) error {
 	}
 	// The depth is bounded before anything else looks: a scan of brackets
 	// outside strings costs no stack.
-	if at := tooDeep(data); at >= 0 {
-		return &SyntaxError{Offset: int64(at), Message: fmt.Sprintf("nested deeper than %d levels", MaxDepth)}
+	if at := tooDeep(data, within.depth); at >= 0 {
+		return &SyntaxError{Offset: int64(at), Message: fmt.Sprintf("nested deeper than %d levels", within.depth)}
 	}
 	if err := syntax(data); err != nil {
 		return err
 	}
-	return walk(data)
+	return walk(data, within.values)
 }
 
 // Valid is Check for a value that may also be absent.
@@ -88,7 +102,7 @@ func invalidUTF8(data []byte) int {
 	return -1
 }
 
-func tooDeep(data []byte) int {
+func tooDeep(data []byte, most int) int {
 	depth, quoted := 0, false
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
@@ -98,7 +112,7 @@ func tooDeep(data []byte) int {
 			quoted = !quoted
 		case quoted:
 		case c == '{' || c == '[':
-			if depth++; depth > MaxDepth {
+			if depth++; depth > most {
 				return i
 			}
 		case c == '}' || c == ']':
@@ -146,7 +160,7 @@ type frame struct {
 }
 
 // walk visits every token of a document whose syntax is right.
-func walk(data []byte) error {
+func walk(data []byte, most int) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	var open []frame
@@ -178,8 +192,8 @@ func walk(data []byte) error {
 		if value {
 			nodes++
 		}
-		if nodes > MaxNodes {
-			return fail("more than %d values", MaxNodes)
+		if nodes > most {
+			return fail("more than %d values", most)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 type scanner struct {
 	data      []byte
 	at        int
-	nodes     int
+	bounds             // values: those that it may still have
 	keys      [][]byte // of all open objects, one after the other
 	canonical bool     // so far, every byte is as Canonical would write it
 }
@@ -21,8 +21,10 @@ const manyKeys = 16
 
 // scan says whether data is surely exactly one well-behaved value, and whether
 // it is in canonical form already.
-func scan(data []byte) (sound, canonical bool) {
-	s := scanner{data: data, canonical: true}
+func scan(data []byte) (sound, canonical bool) { return scanWithin(data, foreign()) }
+
+func scanWithin(data []byte, within bounds) (sound, canonical bool) {
+	s := scanner{data: data, canonical: true, bounds: within}
 	var room [manyKeys][]byte
 	s.keys = room[:0]
 	s.space()
@@ -56,14 +58,14 @@ func (s *scanner) next(c byte) bool {
 
 // value takes a value; depth is how many objects and arrays are open around it.
 func (s *scanner) value(depth int) bool {
-	if s.nodes++; s.nodes > MaxNodes || s.at >= len(s.data) {
+	if s.values--; s.values < 0 || s.at >= len(s.data) {
 		return false
 	}
 	switch c := s.data[s.at]; c {
 	case '{':
-		return depth < MaxDepth && s.object(depth+1)
+		return depth < s.depth && s.object(depth+1)
 	case '[':
-		return depth < MaxDepth && s.array(depth+1)
+		return depth < s.depth && s.array(depth+1)
 	case '"':
 		_, _, ok := s.text()
 		return ok
