@@ -6,11 +6,17 @@ LIGHT = ./apply/... ./config/... ./plan/... ./state/... ./protocol/... ./interna
 	./internal/graph/... ./internal/invoke/... ./internal/strictjson/... ./internal/typeclient/... ./internal/typetest/... ./internal/imagefiles/... \
 	./internal/worker/... ./internal/sealed/... ./internal/signing/... ./internal/delta/... ./internal/render/... ./internal/events/... ./internal/runs/...
 
+# Everything is compiled in one way, so that it is compiled once: the race detector
+# alone needs a second.
+export CGO_ENABLED = 0
+export GOFLAGS := $(GOFLAGS) -trimpath
+RACE = CGO_ENABLED=1 go test -race
+
 .PHONY: build demo test check bench bench-engine race fuzz crash soak clean functions-table
 
 build:
-	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags="-s -w" -o bin/deployster .
-	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags="-s -w" -o bin/deployster-shim ./internal/shim
+	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster .
+	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-shim ./internal/shim
 
 demo: build
 	.ci/setup demo
@@ -18,14 +24,14 @@ demo: build
 
 test: build
 	.ci/setup test
-	go test -race -skip '^TestBombs' $(LIGHT)
+	$(RACE) -skip '^TestBombs' $(LIGHT)
 	go test -run '^TestBombs' ./config
 	go test -timeout 25m $$(go list ./... | grep -vxF "$$(go list $(LIGHT))")
 
 # The script tests and the containers too under the race detector: slow.
 race: build
 	.ci/setup test
-	go test -race ./...
+	$(RACE) ./...
 
 check:
 	@test -z "$$(gofmt -l .)" || { gofmt -l . ; echo 'not formatted: run gofmt -w' ; exit 1 ; }
