@@ -18,21 +18,23 @@ const (
 
 const worldPlug = "plug \"world\" {\n  path = \"world\"\n}\n"
 
-// chains writes n resources in chains of ten, a hundred resources in a file.
+// chains writes n resources in chains of ten, a hundred resources in a file or as
+// many as fit into a hundred files.
 func chains(dir, ext, block, after string, n int, more ...any) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	for first := 0; first < n; first += 100 {
+	each := max(100, n/100)
+	for first := 0; first < n; first += each {
 		var b strings.Builder
-		for i := first; i < min(n, first+100); i++ {
+		for i := first; i < min(n, first+each); i++ {
 			link := ""
 			if i%10 != 0 {
 				link = "\n    after = " + fmt.Sprintf(after, i-1)
 			}
 			fmt.Fprintf(&b, block, append([]any{i, link}, more...)...)
 		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%d%s", first/100, ext)), []byte(b.String()), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%d%s", first/each, ext)), []byte(b.String()), 0o600); err != nil {
 			return err
 		}
 	}

@@ -15,10 +15,12 @@ type progress struct {
 	printer
 	hide func(string) string
 	live *live // shows what runs by itself; nil = there is no terminal for it
+
+	total func() int // of how many resources it is
 }
 
 func (s *session) progress() progress {
-	p := progress{printer: s.err, hide: s.vault.hide}
+	p := progress{printer: s.err, hide: s.vault.hide, total: s.live.total}
 	if s.screen.size != nil {
 		p.live = s.live
 	}
@@ -52,13 +54,13 @@ func (p progress) applying(e apply.Event) {
 			p.printf("%s: asking for its state\n", e.Address)
 		}
 	case apply.ActionStarted:
-		if p.live != nil && !p.verbose {
-			return // it is seen
+		if !p.tellsActions() {
+			return
 		}
 		p.printf("%s: %s ...\n", e.Address, describe(e))
 	case apply.ActionEnded:
 		if e.Err == nil {
-			if p.live == nil || p.verbose {
+			if p.tellsActions() {
 				p.printf("%s: %s done in %s\n", e.Address, diag.Visible(e.Action), render.Took(e.Took))
 			}
 		} else {
@@ -77,6 +79,15 @@ func (p progress) applying(e apply.Event) {
 			p.printf("%s: nothing new is started. Waiting for what runs, %d at the moment.%s\n", why, e.Running, again(e.Interrupted))
 		}
 	}
+}
+
+// manyResources is how many there are when who has no terminal is told of each
+// resource in one line: that it ended, and how.
+const manyResources = 500
+
+// tellsActions says whether each action gets lines: on a terminal it is seen.
+func (p progress) tellsActions() bool {
+	return p.verbose || p.live == nil && p.total() <= manyResources
 }
 
 // quietAbove is how many resources there are when a terminal is no longer told

@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"time"
 
-	"deployster/internal/durable"
 	"deployster/internal/sealed"
 	"deployster/internal/strictjson"
 	"deployster/internal/typeclient"
@@ -262,12 +261,18 @@ func (r *Recorder) Close() {
 	}
 }
 
+// writeRun replaces run.json. It is not synced, as no record is: a run without
+// one is a run all the same, and a small plan would wait for the disk four times.
 func (r *Recorder) writeRun() error {
 	content, err := json.Marshal(r.run)
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(filepath.Join(r.dir, runName), append(content, '\n'), 0o600)
+	temp := filepath.Join(r.dir, "."+runName)
+	if err := os.WriteFile(temp, append(content, '\n'), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(temp, filepath.Join(r.dir, runName))
 }
 
 func (r *Recorder) note(err error) {
