@@ -218,6 +218,14 @@ func (f *faulty) work(stdin io.Reader, stdout io.Writer) int {
 			continue
 		}
 		var out, log bytes.Buffer
+		if len(r.Args) > 0 && r.Args[0] != "state" && strings.HasPrefix(f.fault, "worker ") && strings.HasSuffix(f.fault, " act") {
+			exit := 0
+			if f.fault == "worker fails to act" {
+				exit = 4
+			}
+			_ = json.NewEncoder(stdout).Encode(protocol.WorkerReply{ID: r.ID, Exit: &exit})
+			continue
+		}
 		exit := f.step(context.Background(), r.Args, r.Stdin, &out, &log)
 		text := out.String()
 		switch f.fault {

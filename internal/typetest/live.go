@@ -57,6 +57,7 @@ func (e *engine) end(ctx context.Context, right bool) (removed bool) {
 	if !e.check(ctx, checkRecreate, e.recreate) && !e.made {
 		return true
 	}
+	e.check(ctx, checkWorkerActs, e.actInWorker)
 	if e.o.Keep {
 		e.add(Check{Name: checkDestroyed, Title: titles[checkDestroyed], Verdict: Skip, Reason: "it is to be kept"})
 		return true

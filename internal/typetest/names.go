@@ -30,6 +30,7 @@ const (
 	checkAbsentAgain = "absent-again"
 	checkGone        = "gone"
 	checkRecreate    = "create-again"
+	checkWorkerActs  = "worker-actions"
 	checkDestroyed   = "destroy-again"
 
 	checkSecrets = "secrets"
@@ -40,7 +41,7 @@ var order = []string{
 	checkInit, checkInitAgain, checkInitGrease, checkInitTerm, checkConfig, checkStrict,
 	checkState, checkStateAgain, checkStateGrease, checkStateTerm,
 	checkActions, checkValid, checkStateSchema, checkForecast, checkTwice, checkLastState, checkRenamed, checkUpdate, checkWorker, checkReuse,
-	checkAbsent, checkAbsentAgain, checkGone, checkRecreate, checkDestroyed, checkSecrets,
+	checkAbsent, checkAbsentAgain, checkGone, checkRecreate, checkWorkerActs, checkDestroyed, checkSecrets,
 }
 
 // titles say what is right when a check passes.
@@ -70,6 +71,7 @@ var titles = map[string]string{
 	checkAbsentAgain: "what is gone stays gone",
 	checkGone:        "state sees that it is gone, whatever is remembered",
 	checkRecreate:    "it can be made again",
+	checkWorkerActs:  "a worker's actions do what those of fresh runs do",
 	checkDestroyed:   "and be removed again",
 	checkSecrets:     "secrets of the config are not printed",
 }

@@ -34,6 +34,7 @@ type run struct {
 type tap struct {
 	runner invoke.Runner
 	edit   func(*invoke.Spec) // nil = nothing is changed
+	act    invoke.Runner      // of actions; nil = they are run as the rest is
 
 	mu   sync.Mutex
 	runs []run
@@ -48,6 +49,9 @@ func (t *tap) Resolve(ctx context.Context, reference string) (invoke.Image, erro
 // Run implements invoke.Runner, in a container of its own.
 func (t *tap) Run(ctx context.Context, s invoke.Spec) (invoke.Result, error) {
 	s.Reuse = false
+	if t.act != nil && s.Kind == invoke.Action {
+		return t.act.Run(ctx, s)
+	}
 	return t.run(ctx, s)
 }
 

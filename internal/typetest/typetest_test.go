@@ -63,7 +63,7 @@ func TestCarefulTypePasses(t *testing.T) {
 		t.Errorf("skipped: %v", skipped)
 	}
 	want := strings.Fields("init init-again init-unknown-keys init-sigterm config config-strict state state-again state-unknown-keys state-sigterm " +
-		"actions valid state-schema forecast apply-twice last-state renamed update worker absent absent-again gone create-again destroy-again secrets")
+		"actions valid state-schema forecast apply-twice last-state renamed update worker absent absent-again gone create-again worker-actions destroy-again secrets")
 	if got := verdicts(r, typetest.Pass); !slices.Equal(got, want) {
 		t.Errorf("passed: %v\nwant    %v", got, want)
 	}
@@ -101,7 +101,9 @@ func TestEachCheckCanFail(t *testing.T) {
 		"worker forgets an exit":      "worker",
 		"worker ends twice":           "worker",
 		"worker says another exit":    "worker",
-		"worker crashes":              "worker",
+		"worker crashes":              "worker worker-actions",
+		"worker does not act":         "worker-actions",
+		"worker fails to act":         "worker-actions",
 		"reuse counts":                "reuse",
 		"remove does nothing":         "absent",
 		"denies it":                   "absent",
