@@ -324,6 +324,7 @@ func TestNonsense(t *testing.T) {
 // Too much output is an error of the invocation; a slow watcher holds up nobody.
 func TestOutputs(t *testing.T) {
 	t.Parallel()
+	printed := make(chan struct{})
 	im := newImage(func(_ context.Context, r request) int {
 		if r.Cancel {
 			return -1
@@ -332,6 +333,9 @@ func TestOutputs(t *testing.T) {
 			r.say(protocol.WorkerReply{ID: r.ID, Stdout: strings.Repeat("y", 100_000)})
 		}
 		r.say(protocol.WorkerReply{ID: r.ID, Exit: exit(0)})
+		if r.Args[0] == "act" {
+			close(printed)
+		}
 		return -1
 	})
 	p := im.pool(t, 1)
@@ -354,6 +358,7 @@ func TestOutputs(t *testing.T) {
 			t.Errorf("%d bytes, %v", len(res.Stdout), err)
 		}
 	}()
+	<-printed // so all of it was heard when what is said after it was
 	q := im.spec(invoke.Query, "state")
 	q.MaxStdout = 0
 	if res, err := p.Run(t.Context(), q); err != nil || len(res.Stdout) != 2_500_000 {
