@@ -68,7 +68,7 @@ func (r *Runtime) restore(ctx context.Context, imported, before []images.Image) 
 	}
 	var errs []error
 	for _, i := range imported {
-		r.images.forget(i.Target.Digest)
+		r.forgetImage(i.Target.Digest)
 		var err error
 		if old, ok := had[i.Name]; ok {
 			_, err = r.client.ImageService().Update(ctx, old, "target")

@@ -56,6 +56,7 @@ func (r *Runtime) prepareFor(ctx context.Context, s invoke.Spec) (*prepared, err
 				"%s. The user of a type block can be a name that the image's /etc/passwd has, or a number, each also with a group: \"1000\", \"app\", \"1000:1000\".", sentence(err))
 		}
 		e.seen = found
+		r.remember(p, found)
 	}
 	for _, m := range s.Mounts {
 		if real := e.seen.places[m.Target]; kernelPath(real) {

@@ -108,7 +108,7 @@ func newEnoughRunc(t testing.TB) string {
 	path := filepath.Join(root, "bin", "runc")
 	if _, err := os.Stat(path); err != nil {
 		cmd := exec.Command("go", "build", "-tags", "seccomp", "-o", path, "github.com/opencontainers/runc")
-		cmd.Dir = root
+		cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=1")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("building runc (it needs gcc, pkg-config and libseccomp-dev): %v\n%s", err, out)
 		}

@@ -100,10 +100,15 @@ func (r *Runtime) prepare(ctx context.Context, ref string) (*prepared, error) {
 		if err != nil {
 			return nil, r.missing(ctx, ref, err)
 		}
+		if p, found, ok := r.recall(dgst); ok {
+			e.image, e.seen = p, found
+			return p, nil
+		}
 		p, err := r.prepareImage(ctx, record)
 		if err != nil {
 			return nil, err
 		}
+		r.remember(p, e.seen)
 		e.image = p
 	}
 	return e.image, nil

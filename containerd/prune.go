@@ -80,7 +80,7 @@ func (r *Runtime) removeUnnamed(ctx context.Context, dgst digest.Digest, insist 
 			return nil
 		}
 	}
-	r.images.forget(dgst)
+	r.forgetImage(dgst)
 	return errors.Join(unlessGone(service.Delete(ctx, signaturesName(dgst))),
 		// Waits until the content is gone, so that the space is free.
 		unlessGone(service.Delete(ctx, dgst.String(), images.SynchronousDelete())))

@@ -88,7 +88,7 @@ func (r *Runtime) attempt(ctx context.Context, s invoke.Spec) (res invoke.Result
 	run := &run{r: r, s: s, image: p, id: r.newContainerID()}
 	res, err = run.run(ctx)
 	if errors.Is(err, errImageGone) {
-		r.images.forget(p.digest)
+		r.forgetImage(p.digest)
 	}
 	return res, run.begun, err
 }
