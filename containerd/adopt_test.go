@@ -75,7 +75,11 @@ func modes(t *testing.T, test func(t *testing.T, o Options, kill, restart func()
 		t.Parallel()
 		o := embedded(t)
 		test(t, o, func() {
-			pid := serverPid(o)
+			pid := 0
+			eventually(t, time.Minute, "there is a server", func() bool { pid = serverPid(o); return pid != 0 })
+			if pid == 0 {
+				return // a kill would end this process and all of its group
+			}
 			if err := unix.Kill(pid, unix.SIGKILL); err != nil {
 				t.Error(err)
 			}
