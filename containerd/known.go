@@ -65,8 +65,14 @@ func (r *Runtime) remember(p *prepared, s seen) {
 	if path == "" || len(s.users)+len(s.places) > maxKnown {
 		return
 	}
-	content, err := json.Marshal(known{Format: knownFormat, Digest: p.digest, Snapshotter: r.snapshotter, Chain: p.chain, Config: p.config,
+	keepFile(path, known{Format: knownFormat, Digest: p.digest, Snapshotter: r.snapshotter, Chain: p.chain, Config: p.config,
 		User: p.user, Cwd: p.cwd, Users: s.users, Places: s.places})
+}
+
+// keepFile writes what may be lost: it is not synced, and readers must do with
+// none, or with one that a crash has torn.
+func keepFile(path string, v any) {
+	content, err := json.Marshal(v)
 	if err != nil || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
 		return
 	}

@@ -81,7 +81,7 @@ func findRunc(ctx context.Context, o Options) (string, error) {
 		if _, err := os.Stat(path); err != nil {
 			continue
 		}
-		version, safe, err := askRunc(ctx, path)
+		version, safe, err := askRuncOnce(ctx, o.DataDir, path)
 		switch {
 		case err != nil:
 			found = append(found, fmt.Sprintf("%s (%v)", path, err))
