@@ -276,7 +276,7 @@ func TestLines(t *testing.T) {
 				t.Fatal(n, err)
 			}
 		}
-		if err := w.Close(); err != nil || bytes.Contains(file.Bytes(), []byte("two")) != (mode == Decrypt) {
+		if err := w.Close(); err != nil || bytes.Contains(file.Bytes(), []byte("two\nthree")) != (mode == Decrypt) {
 			t.Errorf("%q, %v", file.Bytes(), err)
 		}
 		reader := ring(mode, pass)
