@@ -79,7 +79,7 @@ func (w sweeper) sweep(ctx context.Context, all bool) error {
 		if !gone {
 			continue
 		}
-		err := removeCgroups(id)
+		err := w.removeOrphans(id)
 		if errs = append(errs, err); err == nil {
 			errs = append(errs, os.RemoveAll(filepath.Join(w.runtimeDir, "io", id)), os.RemoveAll(filepath.Join(clientsDir(w.runtimeDir), id)))
 		}
