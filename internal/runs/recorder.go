@@ -149,7 +149,7 @@ func (r *Recorder) place(i typeclient.Invocation) (string, bool) {
 		return "", false
 	}
 	r.run.Recorded++
-	if r.run.Recorded > ownFiles && fits(i) {
+	if r.run.Recorded > KeepAll && fits(i) {
 		return "", true
 	}
 	base := filepath.Join(fileName(i.Address), fileName(i.Step))

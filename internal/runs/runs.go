@@ -33,16 +33,13 @@ const Keep = 20
 // however much it holds.
 const KeepBytes = 1 << 30
 
-// KeepAll is how many invocations of one run are recorded whatever they say.
-// After these one is left out that did what it should and printed nothing that
-// is not known anyway: a state action that answered VALID and logged nothing, and
-// an action that ended well without a word. In a run of thousands of resources
-// they tell nobody anything.
+// KeepAll is how many invocations of one run are recorded whatever they say, in
+// files of their own. After these one is left out that did what it should and
+// printed nothing that is not known anyway: a state action that answered VALID
+// and logged nothing, and an action that ended well without a word. In a run of
+// thousands of resources they tell nobody anything, and four files for each take
+// longer to make than a worker takes to carry it out.
 const KeepAll = 100
-
-// ownFiles is how many invocations of one run have files of their own, though
-// they ended well: four files take longer to make than a worker takes to answer.
-const ownFiles = 20
 
 // The names of the files.
 const (
@@ -51,7 +48,7 @@ const (
 	eventsName = "events.jsonl"
 	reportName = "report.json"
 	metaName   = "meta.json"
-	// furtherName has the invocations after the first ownFiles, a line each, but
+	// furtherName has the invocations after the first KeepAll, a line each, but
 	// for those that failed.
 	furtherName = "invocations.jsonl"
 )

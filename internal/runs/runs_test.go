@@ -210,7 +210,7 @@ func TestDullAnswersOfLargeRunsAreLeftOut(t *testing.T) {
 	}
 }
 
-// After the first twenty an invocation is a line of a file: nothing of it is
+// After the first hundred an invocation is a line of a file: nothing of it is
 // lost, and it is found as the others are. What failed, or is no text, has files.
 func TestFurtherInvocationsAreLines(t *testing.T) {
 	dir := t.TempDir()
