@@ -14,6 +14,7 @@ import (
 	"github.com/containerd/containerd/v2/client"
 	"github.com/containerd/containerd/v2/core/leases"
 	"github.com/containerd/containerd/v2/pkg/namespaces"
+	"github.com/containerd/errdefs"
 	"github.com/containerd/log"
 	"golang.org/x/sys/unix"
 
@@ -272,7 +273,11 @@ func (r *Runtime) close() error {
 		errs = append(errs, r.cool())
 		if r.lease.ID != "" {
 			ctx, cancel := r.detached(context.Background(), time.Minute)
-			errs = append(errs, r.client.LeasesService().Delete(ctx, r.lease))
+			err := r.client.LeasesService().Delete(ctx, r.lease)
+			if errdefs.IsUnavailable(err) && r.revive(ctx) == nil { // it was killed a moment ago
+				err = unlessGone(r.client.LeasesService().Delete(ctx, r.lease))
+			}
+			errs = append(errs, err)
 			cancel()
 		}
 		errs = append(errs, r.client.Close())

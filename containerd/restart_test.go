@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"deployster/internal/invoke"
 )
 
@@ -118,5 +120,25 @@ func (e *ends) run(s invoke.Spec, code int) {
 		e.Logf("%s did not begin: %s", s.ID, res.Stderr) // runc was cut off, and says so
 	default:
 		e.Errorf("%s, code %d, did not begin: %+v, %v; told %d times; later %+v", s.ID, code, res, err, told, later)
+	}
+}
+
+// A client whose server was killed a moment ago can still be closed: nothing of
+// it is left.
+func TestClosedAfterItsServerWasKilled(t *testing.T) {
+	t.Parallel()
+	o := embedded(t)
+	r := open(t, o)
+	dgst := packProbe(t, r)
+	if _, err := r.Run(context.Background(), invoke.Spec{Name: "a", Digest: dgst, Entrypoint: "/bin/true"}); err != nil {
+		t.Fatal(err)
+	}
+	pid := serverPid(o)
+	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 10*time.Second, "the server is dead", func() bool { return !processLives(pid) })
+	if err := r.Close(); err != nil {
+		t.Error(err)
 	}
 }
