@@ -1,6 +1,7 @@
 package containerd
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"deployster/containerd/shim"
+	"deployster/internal/invoke"
 )
 
 // What containerd has given up of a dead client's containers is ended and removed,
@@ -70,4 +72,45 @@ func TestOrphansAreEnded(t *testing.T) {
 	if exists(group) || exists(filepath.Join(w.runtimeDir, "runc", "deployster", dead+"-3")) || !exists(filepath.Join(w.runtimeDir, "runc", "deployster", other+"-3")) {
 		t.Error("what is left is not what belongs to others")
 	}
+}
+
+// What a dead client has left that still runs is no orphan, also when something
+// else of his is removed meanwhile, by whoever looks for the leavings of all.
+func TestWhatStillRunsIsNoOrphan(t *testing.T) {
+	modes(t, func(t *testing.T, o Options, _, _ func()) {
+		r := open(t, o)
+		dgst := packProbe(t, r)
+		client, err := Open(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := make(chan struct{}, 2)
+		run := func(kind invoke.Kind, script string) chan exit {
+			ended := make(chan exit, 1)
+			go func() {
+				res, err := client.Run(context.Background(), invoke.Spec{Name: string(kind), Kind: kind, Digest: dgst, Entrypoint: "/bin/sh", Args: []string{"-c", script},
+					Stdout: writerFunc(func(p []byte) (int, error) { begun <- struct{}{}; return len(p), nil })})
+				ended <- exit{res.ExitCode, err}
+			}()
+			<-begun
+			return ended
+		}
+		action := run(invoke.Action, "echo; sleep 4; exit 7") // the first that a sweep comes to
+		query := run(invoke.Query, "echo; sleep 600")
+		_ = client.held.file.Close() // without its lock it counts as dead
+		if err := r.sweeper().sweep(context.Background(), true); err != nil {
+			t.Error(err)
+		}
+		if e := <-query; e.err == nil && e.code == 0 {
+			t.Error("the query of the dead was not ended")
+		}
+		if e := <-action; e.err != nil || e.code != 7 {
+			t.Errorf("the action was ended: code %d, %v", e.code, e.err)
+		}
+		_ = client.Close() // it is dead
+		eventually(t, 15*time.Second, "what is left is removed", func() bool {
+			return r.sweeper().sweep(context.Background(), true) == nil && len(containerKinds(t, r)) == 0
+		})
+		nothingLeft(t, r)
+	})
 }

@@ -55,7 +55,10 @@ func (w sweeper) sweep(ctx context.Context, all bool) error {
 		if filepath.Clean(dir) != clientsDir(w.runtimeDir) || alive(w.runtimeDir, id) {
 			continue
 		}
-		dead[id] = dead[id] || all
+		// Only the first of his containers decides: one that still runs must count to the end.
+		if _, seen := dead[id]; !seen && all {
+			dead[id] = true
+		}
 		gone, err := true, error(nil)
 		carrier := c.Labels[labelCarrier] != ""
 		if carrier || invoke.Kind(c.Labels[labelKind]) == invoke.Action {
