@@ -9,6 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/containerd/containerd/v2/client"
+	"github.com/containerd/containerd/v2/core/containers"
+	"github.com/containerd/containerd/v2/core/snapshots"
+
 	"deployster/containerd/shim"
 	"deployster/internal/invoke"
 )
@@ -78,39 +82,102 @@ func TestOrphansAreEnded(t *testing.T) {
 // else of his is removed meanwhile, by whoever looks for the leavings of all.
 func TestWhatStillRunsIsNoOrphan(t *testing.T) {
 	modes(t, func(t *testing.T, o Options, _, _ func()) {
-		r := open(t, o)
-		dgst := packProbe(t, r)
-		client, err := Open(context.Background(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		begun := make(chan struct{}, 2)
-		run := func(kind invoke.Kind, script string) chan exit {
-			ended := make(chan exit, 1)
-			go func() {
-				res, err := client.Run(context.Background(), invoke.Spec{Name: string(kind), Kind: kind, Digest: dgst, Entrypoint: "/bin/sh", Args: []string{"-c", script},
-					Stdout: writerFunc(func(p []byte) (int, error) { begun <- struct{}{}; return len(p), nil })})
-				ended <- exit{res.ExitCode, err}
-			}()
-			<-begun
-			return ended
-		}
-		action := run(invoke.Action, "echo; sleep 4; exit 7") // the first that a sweep comes to
-		query := run(invoke.Query, "echo; sleep 600")
-		_ = client.held.file.Close() // without its lock it counts as dead
+		r, d := open(t, o), openDying(t, o)
+		action := d.run(invoke.Action, "echo; sleep 4; exit 7") // the first that a sweep comes to
+		query := d.run(invoke.Query, "echo; sleep 600")
+		d.die()
 		if err := r.sweeper().sweep(context.Background(), true); err != nil {
 			t.Error(err)
 		}
 		if e := <-query; e.err == nil && e.code == 0 {
 			t.Error("the query of the dead was not ended")
 		}
-		if e := <-action; e.err != nil || e.code != 7 {
-			t.Errorf("the action was ended: code %d, %v", e.code, e.err)
-		}
-		_ = client.Close() // it is dead
-		eventually(t, 15*time.Second, "what is left is removed", func() bool {
-			return r.sweeper().sweep(context.Background(), true) == nil && len(containerKinds(t, r)) == 0
-		})
+		d.nothingIsLost(r, action)
 		nothingLeft(t, r)
+	})
+}
+
+// Who begins something and dies while others look for what the dead have left
+// is not taken for one of them: they do not know what he has begun.
+func TestWhoDiesLateIsForTheNextSweep(t *testing.T) {
+	t.Parallel()
+	o := embedded(t)
+	r, d := open(t, o), openDying(t, o)
+	query := d.run(invoke.Query, "echo; sleep 600")
+	var action chan exit
+	s := r.sweeper()
+	late, err := client.New("", client.WithServices(
+		client.WithContainerStore(&lateStore{s.client.ContainerService(), func() {
+			action = d.run(invoke.Action, "echo; sleep 4; exit 7")
+			d.die()
+		}}),
+		client.WithLeasesService(s.client.LeasesService()),
+		client.WithSnapshotters(map[string]snapshots.Snapshotter{r.snapshotter: s.client.SnapshotService(r.snapshotter)}),
+		client.WithTaskClient(s.client.TaskService())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.client = late
+	if err := s.sweep(context.Background(), true); err != nil {
+		t.Error(err)
+	}
+	d.nothingIsLost(r, action)
+	<-query // the next sweep has ended it
+	nothingLeft(t, r)
+}
+
+// lateStore is a store after whose list something happens.
+type lateStore struct {
+	containers.Store
+	happens func()
+}
+
+func (l *lateStore) List(ctx context.Context, filters ...string) ([]containers.Container, error) {
+	list, err := l.Store.List(ctx, filters...)
+	l.happens()
+	return list, err
+}
+
+// dying is a client that others take for dead while the test still hears of it.
+type dying struct {
+	*Runtime
+	t    *testing.T
+	dgst string
+}
+
+func openDying(t *testing.T, o Options) dying {
+	r, err := Open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dying{r, t, packProbe(t, r)}
+}
+
+// run gives how a script ends that has printed a line.
+func (d dying) run(kind invoke.Kind, script string) chan exit {
+	begun := make(chan struct{}, 2)
+	ended := make(chan exit, 1)
+	go func() {
+		res, err := d.Run(context.Background(), invoke.Spec{Name: string(kind), Kind: kind, Digest: d.dgst, Entrypoint: "/bin/sh", Args: []string{"-c", script},
+			Stdout: writerFunc(func(p []byte) (int, error) { begun <- struct{}{}; return len(p), nil })})
+		ended <- exit{res.ExitCode, err}
+	}()
+	<-begun
+	return ended
+}
+
+// die gives the lock up by which others know that it lives.
+func (d dying) die() { _ = d.held.file.Close() }
+
+// nothingIsLost checks that the action, which ends with code 7, ends so, and
+// that all is swept then.
+func (d dying) nothingIsLost(r *Runtime, action chan exit) {
+	d.t.Helper()
+	if e := <-action; e.err != nil || e.code != 7 {
+		d.t.Errorf("the action was ended: code %d, %v", e.code, e.err)
+	}
+	_ = d.Close() // it is dead
+	eventually(d.t, 15*time.Second, "what is left is removed", func() bool {
+		return r.sweeper().sweep(context.Background(), true) == nil && len(containerKinds(d.t, r)) == 0
 	})
 }

@@ -52,11 +52,15 @@ func (w sweeper) sweep(ctx context.Context, all bool) error {
 	var errs []error
 	for _, c := range list {
 		dir, id := filepath.Split(c.Labels[labelClient])
-		if filepath.Clean(dir) != clientsDir(w.runtimeDir) || alive(w.runtimeDir, id) {
+		if filepath.Clean(dir) != clientsDir(w.runtimeDir) {
 			continue
 		}
-		// Only the first of his containers decides: one that still runs must count to the end.
-		if _, seen := dead[id]; !seen && all {
+		if _, known := dead[id]; !known {
+			// Whoever died after the clients were looked at may have begun more
+			// than the list has: he is for the next sweep.
+			if exists(filepath.Join(clientsDir(w.runtimeDir), id)) {
+				continue
+			}
 			dead[id] = true
 		}
 		gone, err := true, error(nil)
