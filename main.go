@@ -16,16 +16,19 @@ import (
 	"deployster/containerd"
 	"deployster/containerd/shim"
 	"deployster/internal/cli"
+	"deployster/internal/heap"
 )
 
 func main() {
 	switch {
 	case shim.Is(os.Args[0]):
+		heap.Usual()
 		shim.Run()
 	case containerd.IsServer(os.Args[0]):
+		heap.Usual()
 		os.Exit(containerd.RunServer(os.Args[1:]))
 	default:
-		postponeCollection()
+		heap.Postpone()
 		os.Exit(run(output(os.Stdout)))
 	}
 }
