@@ -249,6 +249,16 @@ func (r *Runtime) leased(ctx context.Context) (context.Context, error) {
 	return leases.WithLease(ctx, r.lease.ID), nil
 }
 
+// expectRuns makes what the first run needs while its image is looked for. That
+// it fails is noticed by that run, which tries again.
+func (r *Runtime) expectRuns(ctx context.Context) {
+	r.runsOpen.Add(1)
+	go func() {
+		defer r.runsOpen.Done()
+		_, _ = r.leased(ctx)
+	}()
+}
+
 func (r *Runtime) sweeper() sweeper {
 	return sweeper{client: r.client, namespace: r.namespace, runtimeDir: r.runtimeDir, embedded: r.embedded, outcomes: r.outcomes()}
 }

@@ -17,6 +17,7 @@ import (
 // its lock file and at most its one lease.
 func nothingLeft(t testing.TB, r *Runtime) {
 	t.Helper()
+	r.runsOpen.Wait() // what it clears away behind their backs
 	ctx := r.ctx(context.Background())
 	if list, err := r.client.ContainerService().List(ctx); err != nil || len(list) > 0 {
 		t.Errorf("%d containers are left (%v)", len(list), err)

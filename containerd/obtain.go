@@ -17,6 +17,7 @@ import (
 // *invoke.DigestError, and nothing has changed then.
 func (r *Runtime) Obtain(ctx context.Context, w invoke.Wanted) (invoke.Image, error) {
 	ctx = r.ctx(ctx)
+	r.expectRuns(ctx)
 	name, dgst, err := normalize(w.Reference)
 	if err != nil {
 		return invoke.Image{}, err

@@ -168,11 +168,7 @@ func (u *run) inside(ctx context.Context) (res invoke.Result, err error) {
 	setup, cancel := u.r.detached(ctx, setupLimit)
 	defer cancel()
 	rootfs, err := u.create(setup)
-	defer func() {
-		if cerr := u.remove(ctx, err); err == nil && cerr != nil {
-			err = u.r.failure("Removing the container of "+u.s.Name, cerr)
-		}
-	}()
+	defer func() { err = u.clear(ctx, err) }()
 	if err != nil {
 		return res, err
 	}
@@ -292,6 +288,23 @@ func (u *run) createTask(ctx context.Context, rootfs []mount.Mount) error {
 	}
 	u.pid = resp.Pid
 	return checkGrants(u.pid, u.box.grants)
+}
+
+// clear is remove, behind the back of whoever waits for the answer when that is
+// all that is still missing: what goes wrong then is left to the next sweep.
+func (u *run) clear(ctx context.Context, outcome error) error {
+	if u.s.Kind == invoke.Query && u.gone && outcome == nil {
+		u.r.runsOpen.Add(1) // this is called within a run, so that it is not zero
+		go func() {
+			defer u.r.runsOpen.Done()
+			_ = u.remove(ctx, nil)
+		}()
+		return nil
+	}
+	if err := u.remove(ctx, outcome); outcome == nil && err != nil {
+		return u.r.failure("Removing the container of "+u.s.Name, err)
+	}
+	return outcome
 }
 
 // remove takes everything of a run away, whatever became of it. The caller's

@@ -33,6 +33,7 @@ func (s *session) carryOut(c *cli.Context, store *state.Store, t *task) error {
 	end := s.show("Applying", toDo(t.plan))
 	report, err := apply.Run(c.Context, t.plan, t.manifest.Applying(time.Now()), store.Snapshot(), journal, t.client, o)
 	end()
+	s.release()
 	err = errors.Join(err, journal.Finish(status(report)))
 	err = errors.Join(untold(err, report.Problems), t.report.write(report))
 	s.err.diagnostics(s.hidden(report.Problems))

@@ -92,6 +92,7 @@ func runPlan(c *cli.Context, e Env) error {
 	if err != nil {
 		return err
 	}
+	s.release()
 	if err := s.planOrWhy(c, p, m, held.Snapshot); err != nil {
 		return err
 	}

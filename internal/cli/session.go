@@ -36,6 +36,7 @@ type session struct {
 	err      printer   // everything else
 	runtime  *containerd.Runtime
 	pool     *worker.Pool // runs images with the runtime, in workers where it can
+	released chan error   // gives how both were given up; nil = they may be needed
 	beat     *heartbeat
 	screen   *screen         // where stderr goes
 	live     *live           // what is drawn there while something is going on
@@ -279,15 +280,30 @@ func (s *session) close() {
 	if s.beat != nil {
 		s.beat.stop()
 	}
-	if s.pool != nil {
-		s.pool.Close()
+	s.release()
+	if err := <-s.released; err != nil {
+		s.err.diagnostic(diag.Warningf("Something was left in containerd",
+			"Tidying up after this run failed: %s. The next run tidies up after this one by itself.", err))
 	}
-	if s.runtime != nil {
-		if err := s.runtime.Close(); err != nil {
-			s.err.diagnostic(diag.Warningf("Something was left in containerd",
-				"Tidying up after this run failed: %s. The next run tidies up after this one by itself.", err))
+}
+
+// release gives up what runs images, while other things are still done: nothing
+// is asked any more. close waits for its end.
+func (s *session) release() {
+	if s.released != nil {
+		return
+	}
+	s.released = make(chan error, 1)
+	go func() {
+		var err error
+		if s.pool != nil {
+			s.pool.Close()
 		}
-	}
+		if s.runtime != nil {
+			err = s.runtime.Close()
+		}
+		s.released <- err
+	}()
 }
 
 // readState reads a state for commands that take no lock.
