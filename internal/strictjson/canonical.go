@@ -10,11 +10,13 @@ import (
 // sorted, no spaces, nothing escaped that need not be, every digit as it was.
 // The document is checked first.
 func Canonical(data []byte) (json.RawMessage, error) {
-	sound, canonical := scan(data)
-	if sound && canonical {
+	switch sound, canonical := scan(data); {
+	case sound && canonical:
 		return bytes.Clone(data), nil
+	case sound:
+		return inOrder(data), nil
 	}
-	v, err := value(data, sound)
+	v, err := value(data, false)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +58,7 @@ func value(data []byte, sound bool) (any, error) {
 }
 
 // Object reads one object into its members, with exact-case keys. The document
-// is checked first.
+// is checked first. The members are parts of it, which is not to be changed.
 func Object(data []byte) (map[string]json.RawMessage, error) { return objectWithin(data, foreign()) }
 
 // OwnObject is Object of what this tool has written itself; see CheckOwn.
@@ -65,13 +67,20 @@ func OwnObject(data []byte) (map[string]json.RawMessage, error) {
 }
 
 func objectWithin(data []byte, within bounds) (map[string]json.RawMessage, error) {
-	if err := checkWithin(data, within); err != nil {
-		return nil, err
+	sound, _ := scanWithin(data, within)
+	if !sound {
+		if err := examine(data, within); err != nil {
+			return nil, err
+		}
 	}
 	if kind := KindOf(data); kind != "an object" {
 		return nil, &SyntaxError{Message: fmt.Sprintf("it is %s, and must be an object", kind)}
 	}
-	var m map[string]json.RawMessage
+	m := map[string]json.RawMessage{}
+	if sound {
+		members(data, func(key string, value json.RawMessage) { m[key] = value })
+		return m, nil
+	}
 	err := json.Unmarshal(data, &m)
 	return m, err
 }

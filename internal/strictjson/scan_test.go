@@ -32,10 +32,33 @@ func holdScan(t *testing.T, data []byte) (sound, canonical bool) {
 	if quick := read(data); !reflect.DeepEqual(quick, v) {
 		t.Fatalf("read %.200q as %.200v, not as %.200v", data, quick, v)
 	}
+	if quick := inOrder(data); !bytes.Equal(quick, form) {
+		t.Fatalf("wrote %.200q in canonical form as %.200q, not as %.200q", data, quick, form)
+	}
+	holdMembers(t, data)
 	if canonical && !bytes.Equal(form, data) {
 		t.Fatalf("took %.200q for canonical, but that is %.200q", data, form)
 	}
 	return sound, canonical
+}
+
+// holdMembers holds what is found without reading to what encoding/json reads.
+func holdMembers(t *testing.T, data []byte) {
+	t.Helper()
+	var want map[string]json.RawMessage
+	object := KindOf(data) == "an object"
+	if object {
+		if err := json.Unmarshal(data, &want); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := map[string]json.RawMessage{}
+	if ok := Members(data, func(key string, value json.RawMessage) { got[key] = value }); ok != object {
+		t.Fatalf("members of %.200q: %v", data, ok)
+	}
+	if object && !reflect.DeepEqual(got, want) {
+		t.Fatalf("the members of %.200q are %q, not %q", data, got, want)
+	}
 }
 
 func TestScan(t *testing.T) {
