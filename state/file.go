@@ -102,14 +102,13 @@ func parse(path string, data []byte) (Snapshot, error) {
 			"%s has the format %d, and this deployster knows %d. It was not changed. Use the version of deployster that wrote it, or a later one.", path, format, Format)
 	}
 	var s Snapshot
-	data, err = upgraded(data, format, Format, upgrades())
-	if err == nil {
-		dec := json.NewDecoder(bytes.NewReader(data))
-		dec.DisallowUnknownFields()
-		err = dec.Decode(&s)
+	if format < Format {
+		if data, err = upgraded(data, format, Format, upgrades()); err == nil {
+			members, err = strictjson.OwnObject(data)
+		}
 	}
 	if err == nil {
-		s, err = s.canonical()
+		s, err = decode(members)
 	}
 	if err == nil && (s.Lineage == "" || members["resources"] == nil) {
 		err = errors.New("the lineage or the resources are missing")

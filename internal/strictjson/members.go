@@ -8,7 +8,7 @@ import (
 )
 
 // Members visits the members of one object in their order, without reading what
-// they hold; keys have no escapes. It is not ok when data is not surely one sound
+// they hold. It is not ok when data is not surely one sound
 // object, and has visited none then: Check says why. Values are parts of data.
 func Members(data []byte, visit func(key string, value json.RawMessage)) (ok bool) {
 	sound, _ := scan(data)
@@ -27,13 +27,13 @@ func members(data []byte, visit func(key string, value json.RawMessage)) {
 	for w.space() != '}' {
 		start := w.at
 		w.text()
-		key := data[start+1 : w.at-1]
+		key := unquote(data[start:w.at])
 		w.space()
 		w.at++ // the colon
 		w.space()
 		start = w.at
 		w.skip()
-		visit(string(key), json.RawMessage(data[start:w.at:w.at]))
+		visit(key, json.RawMessage(data[start:w.at:w.at]))
 		if w.space() == ',' {
 			w.at++
 		}
@@ -155,9 +155,8 @@ func (w *writer) object() {
 	w.at++
 	first, begin, sorted := len(w.written), len(w.out), true
 	for w.space() != '}' {
-		start, key := len(w.out), w.at
-		w.string()
-		m := written{key: w.data[key+1 : w.at-1], start: start}
+		m := written{start: len(w.out)}
+		m.key = w.string()
 		w.space()
 		w.at++
 		w.out = append(w.out, ':')
@@ -193,14 +192,17 @@ func (w *writer) sort(begin int, list []written) {
 	}
 }
 
-func (w *writer) string() {
+// string gives what the string says.
+func (w *writer) string() []byte {
 	start := w.at
 	w.text()
 	literal := w.data[start:w.at]
 	if bytes.IndexByte(literal, '\\') < 0 && !bytes.Contains(literal, []byte("\xe2\x80")) { // U+2028 is written as an escape
 		w.out = append(w.out, literal...)
-		return
+		return literal[1 : len(literal)-1]
 	}
-	encoded, _ := Encode(unquote(literal)) // a string always has a JSON form
+	text := unquote(literal)
+	encoded, _ := Encode(text) // a string always has a JSON form
 	w.out = append(w.out, encoded...)
+	return []byte(text)
 }

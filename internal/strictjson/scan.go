@@ -118,7 +118,10 @@ func (s *scanner) object(depth int) bool {
 	for {
 		s.space()
 		key, plain, ok := s.text()
-		if !ok || !plain || s.twice(key, s.keys[first:], &many) {
+		if ok && !plain {
+			key = []byte(unquote(s.data[s.at-len(key)-2 : s.at]))
+		}
+		if !ok || s.twice(key, s.keys[first:], &many) {
 			return false
 		}
 		if n := len(s.keys); n > first && bytes.Compare(s.keys[n-1], key) > 0 {

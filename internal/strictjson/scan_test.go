@@ -92,8 +92,11 @@ func TestScan(t *testing.T) {
 		{`{"a":{"b":1},"b":2}`, true, true},
 		{`"\ud800"`, false, false},
 		{`"\ud83d\ude00"`, false, false}, // right, and rare
-		{`{"\u0061":1}`, false, false},   // likewise
-		{`1e3`, false, false},            // likewise
+		{`{"\u0061":1}`, true, false},
+		{`{"\u0061":1,"a":1}`, false, false},
+		{`{"a[\"x\"]":1,"a[\"y\"]":{"b":1}}`, true, true},
+		{`{"b":1,"a[\"y\"]":{"b\n":1,"b\t":2}}`, true, false},
+		{`1e3`, false, false}, // likewise
 		{`01`, false, false},
 		{`-`, false, false},
 		{`1.`, false, false},
