@@ -138,7 +138,7 @@ func (m *Manifest) judgeAll(addr string, s Scope, which func(*resource) []condit
 	}
 	var open []string
 	var list hcl.Diagnostics
-	failed := guard(func() { open, list = m.evaluator(s).judgeList(which(i.block), i.site()) })
+	failed := m.guard(func() { open, list = m.evaluator(s).judgeList(which(i.block), i.site()) })
 	if failed != nil {
 		failed.Address = addr
 		return nil, diag.Diagnostics{failed}

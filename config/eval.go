@@ -66,7 +66,7 @@ func (m *Manifest) Config(addr string, s Scope) (Resolved, diag.Diagnostics) {
 	}
 	var out Resolved
 	var list hcl.Diagnostics
-	if failed := guard(func() { _, out, list = m.evaluator(s).config(i) }); failed != nil {
+	if failed := m.guard(func() { _, out, list = m.evaluator(s).config(i) }); failed != nil {
 		failed.Address = addr
 		return Resolved{}, diag.Diagnostics{failed}
 	}

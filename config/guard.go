@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"deployster/config/limits"
+	"deployster/internal/aside"
 	"deployster/internal/diag"
 )
 
@@ -20,33 +21,36 @@ const (
 // computation reaches the user as such. After the deadline the goroutine is
 // left behind: the values that it works on are not used again, and a command
 // that gets this error ends.
-func guard(f func()) *diag.Diagnostic { return guardFor(f, maxEvaluation, maxWaiting) }
+func guard(f func()) *diag.Diagnostic {
+	return guardFor(&aside.Pool{}, f, maxEvaluation, maxWaiting)
+}
 
-func guardFor(f func(), work, wait time.Duration) *diag.Diagnostic {
-	done := make(chan *diag.Diagnostic, 1)
-	go func() {
+// guard is the same for what is done for each resource.
+func (m *Manifest) guard(f func()) *diag.Diagnostic {
+	return guardFor(m.aside, f, maxEvaluation, maxWaiting)
+}
+
+func guardFor(goroutines *aside.Pool, f func(), work, wait time.Duration) *diag.Diagnostic {
+	var failed *diag.Diagnostic
+	var start time.Time
+	var before time.Duration // the processor's, when it was asked first: most are through by then
+	ended := goroutines.Run(func() {
 		defer func() {
 			if p := recover(); p != nil {
-				done <- diag.Errorf("The manifest cannot be evaluated",
+				failed = diag.Errorf("The manifest cannot be evaluated",
 					"Evaluating it failed inside a library (%v). This is a bug in deployster, not in the manifest: please report it with the manifest. Leaving out the expression that was last changed avoids it.", p)
 			}
 		}()
 		f()
-		done <- nil
-	}()
-	start, before := time.Now(), limits.ProcessorTime()
-	timer := time.NewTimer(work)
-	defer timer.Stop()
-	for {
-		select {
-		case d := <-done:
-			return d
-		case <-timer.C:
-			if limits.ProcessorTime()-before < work && time.Since(start) < wait {
-				timer.Reset(work / 30)
-				continue
-			}
-			return diag.Errorf("The manifest takes too long", "Its expressions were not evaluated after %s. Look for nested for expressions over large ranges, and for very large numbers.", work)
+	}, work/30, func() bool {
+		if start.IsZero() {
+			start, before = time.Now(), limits.ProcessorTime()
+			return true
 		}
+		return limits.ProcessorTime()-before < work && time.Since(start) < wait
+	})
+	if !ended {
+		return diag.Errorf("The manifest takes too long", "Its expressions were not evaluated after %s. Look for nested for expressions over large ranges, and for very large numbers.", work)
 	}
+	return failed
 }

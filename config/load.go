@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"deployster/config/limits"
+	"deployster/internal/aside"
 	"deployster/internal/diag"
 )
 
@@ -26,6 +27,7 @@ type Manifest struct {
 	files    map[string]*hcl.File
 	reads    *reader
 	known    *sync.Map // hcl.Expression -> *facts
+	aside    *aside.Pool
 
 	// What was declared.
 	root       *moduleBlock
@@ -86,7 +88,7 @@ func newManifest(src Sources, b Builtins) *Manifest {
 		b.Home, _ = os.UserHomeDir() // checked where ~ is used
 	}
 	m := &Manifest{src: src, builtins: b, files: map[string]*hcl.File{}, sourceText: map[string][]byte{},
-		bodies: map[string][]hcl.Body{}, broken: map[string]bool{}, known: &sync.Map{}, vars: map[string]known{}, origins: map[string]string{}, reads: newReader(src)}
+		bodies: map[string][]hcl.Body{}, broken: map[string]bool{}, known: &sync.Map{}, aside: &aside.Pool{}, vars: map[string]known{}, origins: map[string]string{}, reads: newReader(src)}
 	m.src.Modules = maps.Clone(src.Modules)
 	if m.src.Modules == nil {
 		m.src.Modules = map[string][]File{}

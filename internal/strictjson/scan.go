@@ -11,9 +11,32 @@ import (
 type scanner struct {
 	data      []byte
 	at        int
-	bounds             // values: those that it may still have
-	keys      [][]byte // of all open objects, one after the other
-	canonical bool     // so far, every byte is as Canonical would write it
+	bounds         // values: those that it may still have
+	canonical bool // so far, every byte is as Canonical would write it
+
+	// The keys of all open objects, one after the other. Few of them need no
+	// memory of their own.
+	open int
+	few  [manyKeys][]byte
+	more [][]byte
+}
+
+// key is one of the keys.
+func (s *scanner) key(i int) []byte {
+	if i < len(s.few) {
+		return s.few[i]
+	}
+	return s.more[i-len(s.few)]
+}
+
+// push adds a key.
+func (s *scanner) push(key []byte) {
+	if s.open < len(s.few) {
+		s.few[s.open] = key
+	} else {
+		s.more = append(s.more[:s.open-len(s.few)], key)
+	}
+	s.open++
 }
 
 // manyKeys is from how many keys on an object has a map of them.
@@ -25,8 +48,6 @@ func scan(data []byte) (sound, canonical bool) { return scanWithin(data, foreign
 
 func scanWithin(data []byte, within bounds) (sound, canonical bool) {
 	s := scanner{data: data, canonical: true, bounds: within}
-	var room [manyKeys][]byte
-	s.keys = room[:0]
 	s.space()
 	if !s.value(0) {
 		return false, false
@@ -113,7 +134,7 @@ func (s *scanner) object(depth int) bool {
 	if s.next('}') {
 		return true
 	}
-	first := len(s.keys)
+	first := s.open
 	var many map[string]bool
 	for {
 		s.space()
@@ -121,13 +142,13 @@ func (s *scanner) object(depth int) bool {
 		if ok && !plain {
 			key = []byte(unquote(s.data[s.at-len(key)-2 : s.at]))
 		}
-		if !ok || s.twice(key, s.keys[first:], &many) {
+		if !ok || s.twice(key, first, &many) {
 			return false
 		}
-		if n := len(s.keys); n > first && bytes.Compare(s.keys[n-1], key) > 0 {
+		if s.open > first && bytes.Compare(s.key(s.open-1), key) > 0 {
 			s.canonical = false
 		}
-		s.keys = append(s.keys, key)
+		s.push(key)
 		s.space()
 		if !s.next(':') {
 			return false
@@ -137,7 +158,7 @@ func (s *scanner) object(depth int) bool {
 		}
 		s.space()
 		if s.next('}') {
-			s.keys = s.keys[:first]
+			s.open = first
 			return true
 		}
 		if !s.next(',') {
@@ -146,11 +167,12 @@ func (s *scanner) object(depth int) bool {
 	}
 }
 
-// twice says whether a key is among those of its object.
-func (s *scanner) twice(key []byte, before [][]byte, many *map[string]bool) bool {
-	if len(before) < manyKeys {
-		for _, k := range before {
-			if bytes.Equal(k, key) {
+// twice says whether a key is among those of its object, which are the last ones
+// from first on.
+func (s *scanner) twice(key []byte, first int, many *map[string]bool) bool {
+	if s.open-first < manyKeys {
+		for i := first; i < s.open; i++ {
+			if bytes.Equal(s.key(i), key) {
 				return true
 			}
 		}
@@ -158,8 +180,8 @@ func (s *scanner) twice(key []byte, before [][]byte, many *map[string]bool) bool
 	}
 	if *many == nil {
 		*many = make(map[string]bool, 2*manyKeys)
-		for _, k := range before {
-			(*many)[string(k)] = true
+		for i := first; i < s.open; i++ {
+			(*many)[string(s.key(i))] = true
 		}
 	}
 	if (*many)[string(key)] {

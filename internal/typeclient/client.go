@@ -12,6 +12,7 @@ import (
 
 	"github.com/distribution/reference"
 
+	"deployster/internal/aside"
 	"deployster/internal/diag"
 	"deployster/internal/invoke"
 	"deployster/protocol"
@@ -126,6 +127,7 @@ const (
 type Client struct {
 	o         Options
 	checkTime time.Duration // shorter in tests
+	aside     aside.Pool
 
 	obtaining sync.Mutex
 

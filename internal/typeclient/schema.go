@@ -105,7 +105,7 @@ func (c *Client) check(text json.RawMessage, root string, ty protocol.Type, doc 
 		v.unknown = append(v.unknown, strictjson.Pointer(p))
 	}
 	if !schema.slow.Load() {
-		out, inTime := within(c.checkTime, func() measured { return schema.measure(func() []Violation { return v.on(schema.schema, value) }) })
+		out, inTime := within(&c.aside, c.checkTime, func() measured { return schema.measure(func() []Violation { return v.on(schema.schema, value) }) })
 		if inTime && out.whole {
 			return out.found
 		}

@@ -1,6 +1,10 @@
 package typeclient
 
-import "time"
+import (
+	"time"
+
+	"deployster/internal/aside"
+)
 
 // checkTime is what a schema may take to check one document. An honest one
 // needs milliseconds.
@@ -10,15 +14,10 @@ const checkTime = 5 * time.Second
 // from outside: it then goes on in its goroutine until it is through or the
 // process ends, and what it gives is dropped. That is accepted, because only
 // a hostile or badly broken schema comes to it, and the command then fails.
-func within[T any](limit time.Duration, f func() T) (result T, inTime bool) {
-	done := make(chan T, 1) // room for one: nobody may be waiting any more
-	go func() { done <- f() }()
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case result = <-done:
-		return result, true
-	case <-timer.C:
+func within[T any](goroutines *aside.Pool, limit time.Duration, f func() T) (result T, inTime bool) {
+	var got T
+	if !goroutines.Run(func() { got = f() }, limit, func() bool { return false }) {
 		return result, false
 	}
+	return got, true
 }
