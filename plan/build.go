@@ -6,9 +6,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"deployster/config"
 	"deployster/internal/diag"
@@ -69,7 +68,7 @@ type builder struct {
 	moves    []state.Move   // what leads from one to the other
 	prober   Prober
 	options  Options
-	plugs    map[string]config.Plug
+	plugs    *plugs
 	types    map[string]protocol.Type  // address -> what its image said in init
 	mounts   map[string][]invoke.Mount // address -> granted plugs
 	chosen   map[string]bool           // what the plan is about; nil = everything
@@ -84,11 +83,8 @@ type builder struct {
 }
 
 func newBuilder(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *builder {
-	b := &builder{manifest: m, recorded: prior, prior: prior, prober: p, options: o, plugs: map[string]config.Plug{},
+	b := &builder{manifest: m, recorded: prior, prior: prior, prober: p, options: o, plugs: newPlugs(m.Plugs()),
 		types: map[string]protocol.Type{}, mounts: map[string][]invoke.Mount{}, steps: map[string]*Step{}, failed: map[string]bool{}}
-	for _, plug := range m.Plugs() {
-		b.plugs[plug.Name] = plug
-	}
 	return b
 }
 
@@ -167,24 +163,29 @@ func (b *builder) initialise(ctx context.Context, wanted func(addr string) bool)
 }
 
 func (b *builder) initEach(ctx context.Context, resources []*config.Resource) {
-	var group errgroup.Group
-	group.SetLimit(max(1, b.options.Parallelism))
-	for _, r := range resources {
-		group.Go(func() error {
-			ty, err := b.prober.Init(ctx, typeclient.Target{Address: r.Address, Reference: r.TypeRef, Settings: r.Settings, Pull: r.Pull, Verify: r.Verify})
-			if err != nil {
-				b.report(r, "Cannot initialise", diag.From("Cannot initialise "+r.TypeRef, err))
-				return nil
+	var wait sync.WaitGroup
+	var next atomic.Int64
+	for range min(max(1, b.options.Parallelism), len(resources)) {
+		wait.Go(func() {
+			for i := next.Add(1); i <= int64(len(resources)); i = next.Add(1) {
+				b.init(ctx, resources[i-1])
 			}
-			mounts, diags := grant(r, ty, b.plugs)
-			b.report(r, "", diags)
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			b.types[r.Address], b.mounts[r.Address] = ty, mounts
-			return nil
 		})
 	}
-	_ = group.Wait() // the workers report through diags
+	wait.Wait()
+}
+
+func (b *builder) init(ctx context.Context, r *config.Resource) {
+	ty, err := b.prober.Init(ctx, typeclient.Target{Address: r.Address, Reference: r.TypeRef, Settings: r.Settings, Pull: r.Pull, Verify: r.Verify})
+	if err != nil {
+		b.report(r, "Cannot initialise", diag.From("Cannot initialise "+r.TypeRef, err))
+		return
+	}
+	mounts, diags := b.plugs.grant(r, ty)
+	b.report(r, "", diags)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.types[r.Address], b.mounts[r.Address] = ty, mounts
 }
 
 // decideAll visits the wanted resources in dependency order, in parallel. One that

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"deployster/config"
 	"deployster/internal/diag"
@@ -12,16 +13,49 @@ import (
 	"deployster/protocol"
 )
 
+// plugs are those of a manifest, and where their paths lead, found once.
+type plugs struct {
+	byName map[string]config.Plug
+
+	mu    sync.Mutex
+	paths map[string]plugPath // by the plug's name
+}
+
+type plugPath struct {
+	path string
+	err  error
+}
+
+func newPlugs(list []config.Plug) *plugs {
+	p := &plugs{byName: map[string]config.Plug{}, paths: map[string]plugPath{}}
+	for _, plug := range list {
+		p.byName[plug.Name] = plug
+	}
+	return p
+}
+
+// realPath is where a plug's path leads.
+func (p *plugs) realPath(plug config.Plug) (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	found, known := p.paths[plug.Name]
+	if !known {
+		found.path, found.err = realPath(plug, p.byName)
+		p.paths[plug.Name] = found
+	}
+	return found.path, found.err
+}
+
 // grant decides which of the plugs that a type asks for it gets, and how they
 // are mounted. A required plug that cannot be given is an error, an optional
 // one a warning.
-func grant(r *config.Resource, t protocol.Type, plugs map[string]config.Plug) ([]invoke.Mount, diag.Diagnostics) {
+func (p *plugs) grant(r *config.Resource, t protocol.Type) ([]invoke.Mount, diag.Diagnostics) {
 	var mounts []invoke.Mount
 	var diags diag.Diagnostics
 	taken := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(t.Plugs)) {
 		want := t.Plugs[name]
-		plug, declared := plugs[name]
+		plug, declared := p.byName[name]
 		if problem := refusal(r, name, want, plug, declared); problem != nil {
 			if want.Optional {
 				problem.Severity = diag.Warning
@@ -38,7 +72,7 @@ func grant(r *config.Resource, t protocol.Type, plugs map[string]config.Plug) ([
 		}
 		taken[want.ContainerPath] = name
 		writable := !plug.ReadOnly && (want.Writable || want.AnyMode)
-		source, err := realPath(plug, plugs)
+		source, err := p.realPath(plug)
 		if err != nil {
 			diags = append(diags, errPlugPath(r, plug, err))
 			continue

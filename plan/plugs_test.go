@@ -19,7 +19,7 @@ func TestGrant(t *testing.T) {
 		}
 		return list
 	}
-	plugs := map[string]config.Plug{
+	known := map[string]config.Plug{
 		"rw":     {Name: "rw", Path: "/host/rw"},
 		"ro":     {Name: "ro", Path: "/host/ro", ReadOnly: true},
 		"byname": {Name: "byname", Path: "/host/n", ResourceNames: patterns("we"), ResourceTypes: patterns("other/")},
@@ -56,7 +56,7 @@ func TestGrant(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := &config.Resource{Address: "web", TypeRef: "acme/file:1"}
-			mounts, diags := grant(r, protocol.Type{Plugs: c.want}, plugs)
+			mounts, diags := (&plugs{byName: known, paths: map[string]plugPath{}}).grant(r, protocol.Type{Plugs: c.want})
 			if !reflect.DeepEqual(mounts, c.mounts) {
 				t.Errorf("mounts %+v, want %+v", mounts, c.mounts)
 			}

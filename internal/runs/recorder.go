@@ -149,7 +149,7 @@ func (r *Recorder) place(i typeclient.Invocation) (string, bool) {
 		return "", false
 	}
 	r.run.Recorded++
-	if r.run.Recorded > KeepAll && fits(i) {
+	if fits(i) && (r.run.Recorded > KeepAll || r.run.Recorded > KeepQueries && asks(i)) {
 		return "", true
 	}
 	base := filepath.Join(fileName(i.Address), fileName(i.Step))
@@ -170,8 +170,15 @@ func dull(i typeclient.Invocation) bool {
 	if i.Step != typeclient.StepState {
 		return len(i.Result.Stdout) == 0
 	}
-	var answer struct{ Status protocol.Status }
-	return json.Unmarshal(i.Result.Stdout, &answer) == nil && answer.Status == protocol.Valid
+	valid := false
+	return strictjson.Members(i.Result.Stdout, func(key string, value json.RawMessage) {
+		valid = valid || key == "status" && strictjson.Text(value) == string(protocol.Valid)
+	}) && valid
+}
+
+// asks says whether an invocation only looked, and did nothing.
+func asks(i typeclient.Invocation) bool {
+	return i.Step == typeclient.StepInit || i.Step == typeclient.StepState
 }
 
 // messageKeys are what the messages to images are made of; a secret may have the

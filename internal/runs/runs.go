@@ -33,13 +33,18 @@ const Keep = 20
 // however much it holds.
 const KeepBytes = 1 << 30
 
-// KeepAll is how many invocations of one run are recorded whatever they say, in
-// files of their own. After these one is left out that did what it should and
+// KeepAll is how many invocations of one run are recorded whatever they say. After these one is left out that did what it should and
 // printed nothing that is not known anyway: a state action that answered VALID
 // and logged nothing, and an action that ended well without a word. In a run of
 // thousands of resources they tell nobody anything, and four files for each take
 // longer to make than a worker takes to carry it out.
 const KeepAll = 100
+
+// KeepQueries is how many invocations of one run have files of their own also when
+// they only asked. After these a question is a line of invocations.jsonl, unless
+// it failed; so is an action after the first KeepAll invocations. Whoever looks at
+// a small run finds files, and a large one does not wait for them.
+const KeepQueries = 20
 
 // The names of the files.
 const (
@@ -48,8 +53,7 @@ const (
 	eventsName = "events.jsonl"
 	reportName = "report.json"
 	metaName   = "meta.json"
-	// furtherName has the invocations after the first KeepAll, a line each, but
-	// for those that failed.
+	// furtherName has the invocations that have no files of their own, a line each.
 	furtherName = "invocations.jsonl"
 )
 

@@ -210,8 +210,8 @@ func TestDullAnswersOfLargeRunsAreLeftOut(t *testing.T) {
 	}
 }
 
-// After the first hundred an invocation is a line of a file: nothing of it is
-// lost, and it is found as the others are. What failed, or is no text, has files.
+// After the first hundred an invocation is a line of a file, and a question after
+// the first twenty: nothing of it is lost, and it is found as the others are. What failed, or is no text, has files.
 func TestFurtherInvocationsAreLines(t *testing.T) {
 	dir := t.TempDir()
 	r := begin(dir, "1")
@@ -244,6 +244,11 @@ func TestFurtherInvocationsAreLines(t *testing.T) {
 	}
 	if all, err := run.Steps(""); err != nil || len(all) != KeepAll+303 {
 		t.Errorf("%d, %v", len(all), err)
+	}
+	for name, own := range map[string]bool{"early19": true, "early20": false} {
+		if steps, err := run.Steps(name); err != nil || len(steps) != 1 || (steps[0].Path() != lines) != own {
+			t.Errorf("%s: %+v, %v", name, steps, err)
+		}
 	}
 	for name, want := range map[string]string{"r7": "made 7 with (gone)", "failed": "x", "binary": "\xff", "long": strings.Repeat("x", furtherMost+1)} {
 		steps, err := run.Steps(name)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"unicode/utf8"
 )
 
 // Canonical gives the one form of a document that equal documents share: keys
@@ -33,6 +34,17 @@ func Encode(v any) (json.RawMessage, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// AppendText writes a text as a JSON string, as Encode does.
+func AppendText(to []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+			encoded, _ := Encode(text) // a string always has a JSON form
+			return append(to, encoded...)
+		}
+	}
+	return append(append(append(to, '"'), text...), '"')
 }
 
 // Value reads a document into maps, slices, strings, bools and json.Number.

@@ -98,9 +98,7 @@ func (r *reader) string() string {
 			if !escaped {
 				return r.text[start : r.at-1]
 			}
-			var s string
-			_ = json.Unmarshal([]byte(r.text[start-1:r.at]), &s) // it is sound
-			return s
+			return unquote([]byte(r.text[start-1 : r.at]))
 		}
 	}
 }

@@ -79,12 +79,37 @@ func isKey(rest []byte) bool {
 }
 
 func unquote(literal []byte) string {
-	if bytes.IndexByte(literal, '\\') < 0 {
-		return string(literal[1 : len(literal)-1])
+	inner := literal[1 : len(literal)-1]
+	at := bytes.IndexByte(inner, '\\')
+	if at < 0 {
+		return string(inner)
+	}
+	if plain, ok := unescaped(inner, at); ok {
+		return plain
 	}
 	var text string
 	_ = json.Unmarshal(literal, &text) // the document is valid
 	return text
+}
+
+// unescaped reads what stands between the quotes of a string whose first escape
+// is at a place; not ok = it has escapes by number.
+func unescaped(inner []byte, at int) (string, bool) {
+	var b strings.Builder
+	b.Grow(len(inner))
+	for ; at >= 0; at = bytes.IndexByte(inner, '\\') {
+		b.Write(inner[:at])
+		c := inner[at+1]
+		if i := strings.IndexByte(`nrtbf`, c); i >= 0 {
+			c = "\n\r\t\b\f"[i]
+		} else if c == 'u' {
+			return "", false
+		}
+		b.WriteByte(c)
+		inner = inner[at+2:]
+	}
+	b.Write(inner)
+	return b.String(), true
 }
 
 // rewritten is the literal as it was, or another text.

@@ -28,6 +28,22 @@ func TestRewrite(t *testing.T) {
 }
 
 // Nothing changes that nobody changes, and nothing breaks what is valid.
+func FuzzText(f *testing.F) {
+	for _, seed := range []string{"plain", "with \"quotes\" and \\ and \n\r\t\b\f\x00\x7f", "ä\u2028<&>\xff", ""} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		want, err := Encode(text)
+		if got := AppendText([]byte("x"), text); err != nil || string(got) != "x"+string(want) {
+			t.Fatalf("%q is written as %s, not as %s (%v)", text, got, want, err)
+		}
+		var back string
+		if err := json.Unmarshal(want, &back); err != nil || Text(want) != back {
+			t.Fatalf("%s is read as %q, not as %q (%v)", want, Text(want), back, err)
+		}
+	})
+}
+
 func FuzzRewrite(f *testing.F) {
 	f.Add([]byte(`{"a":[1,2.5e-7,{"b":"\ud83d\ude00 \\"},null,true],"c":{}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -31,7 +31,8 @@ type Options struct {
 
 	// Obtain brings in an image that a resource runs in and gives its digest;
 	// nil = it must be here already. Its errors are diagnostics. It is called
-	// once for each resource and image.
+	// once for each image and the terms on which resources want it, and again
+	// after it has failed.
 	Obtain func(context.Context, Use) (digest string, err error)
 
 	// Log gets each line that an image prints while it runs, safe to show. It
@@ -132,10 +133,18 @@ type Client struct {
 	obtaining sync.Mutex
 
 	mu      sync.Mutex
+	names   map[string]string // reference -> full reference
 	images  map[string]string // full reference -> digest
-	allowed map[string]string // address and reference -> digest of what was obtained
+	allowed map[terms]string  // digest of what was obtained
 	inits   map[initKey]*initCall
 	schemas map[string]*compiled // by their text
+}
+
+// terms are on which somebody wants an image.
+type terms struct {
+	reference, step string // the step is "" but for init
+	pull            invoke.PullPolicy
+	verify          *invoke.Verify
 }
 
 // New makes a Client.
@@ -143,16 +152,16 @@ func New(o Options) *Client {
 	if o.Backoff == nil {
 		o.Backoff = DefaultBackoff()
 	}
-	return &Client{o: o, checkTime: checkTime, images: map[string]string{}, allowed: map[string]string{}, inits: map[initKey]*initCall{}, schemas: map[string]*compiled{}}
+	return &Client{o: o, checkTime: checkTime, names: map[string]string{}, images: map[string]string{}, allowed: map[terms]string{}, inits: map[initKey]*initCall{}, schemas: map[string]*compiled{}}
 }
 
 // Resolve gives the digest of an image: the pinned one, or that of the image
 // which is here under this name. The answer stays the same for the life of the
 // Client, also when the tag is moved meanwhile.
 func (c *Client) Resolve(ctx context.Context, ref string) (digest string, err error) {
-	full := fullName(ref)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	full := c.fullName(ref)
 	if d, ok := c.images[full]; ok {
 		return d, nil
 	}
@@ -168,31 +177,36 @@ func (c *Client) Resolve(ctx context.Context, ref string) (digest string, err er
 	return d, nil
 }
 
-// pinned is the digest that was fixed for an image.
+// pinned is the digest that was fixed for an image. The lock is held.
 func (c *Client) pinned(ref string) (digest string, ok bool) {
 	if d, ok := c.o.Pins[ref]; ok {
 		return d, true
 	}
-	d, ok := c.o.Pins[fullName(ref)]
+	d, ok := c.o.Pins[c.fullName(ref)]
 	return d, ok
 }
 
 // obtain brings in an image that a resource runs in, once.
 func (c *Client) obtain(ctx context.Context, t Target, step, ref string) (string, error) {
-	c.obtaining.Lock() // a pull may take long, and is shown as one
-	defer c.obtaining.Unlock()
-	full := fullName(ref)
-	key := t.Address + "\x00" + full
-	c.mu.Lock()
-	have, done := c.allowed[key]
-	fixed, known := c.images[full]
-	c.mu.Unlock()
-	if done {
+	key := terms{reference: ref, pull: t.Pull, verify: t.Verify}
+	if step == StepInit {
+		key.step = step
+	}
+	if have, done := c.obtained(key); done {
 		return have, nil
 	}
+	c.obtaining.Lock() // a pull may take long, and is shown as one
+	defer c.obtaining.Unlock()
+	if have, done := c.obtained(key); done {
+		return have, nil
+	}
+	c.mu.Lock()
+	full := c.fullName(ref)
+	fixed, known := c.images[full]
 	if !known {
 		fixed, _ = c.pinned(ref)
 	}
+	c.mu.Unlock()
 	d, err := c.o.Obtain(ctx, Use{Address: t.Address, Step: step, Reference: ref, Digest: fixed, Pull: t.Pull, Verify: t.Verify})
 	if err != nil {
 		return "", &diag.Caused{Diagnostic: diag.From("Cannot obtain an image", err)[0], Cause: err}
@@ -201,6 +215,13 @@ func (c *Client) obtain(ctx context.Context, t Target, step, ref string) (string
 	defer c.mu.Unlock()
 	c.allowed[key], c.images[full] = d, d
 	return d, nil
+}
+
+func (c *Client) obtained(key terms) (digest string, done bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	digest, done = c.allowed[key]
+	return digest, done
 }
 
 // Images gives all images that were resolved: full reference -> digest. A plan
@@ -212,13 +233,17 @@ func (c *Client) Images() map[string]string {
 }
 
 // fullName completes a reference as docker does; what is no reference stays as
-// it is, for the runner to refuse.
-func fullName(ref string) string {
-	named, err := reference.ParseDockerRef(ref)
-	if err != nil {
-		return ref
+// it is, for the runner to refuse. The lock is held.
+func (c *Client) fullName(ref string) string {
+	full, known := c.names[ref]
+	if !known {
+		full = ref
+		if named, err := reference.ParseDockerRef(ref); err == nil {
+			full = named.String()
+		}
+		c.names[ref] = full
 	}
-	return named.String()
+	return full
 }
 
 func resolveError(ref string, err error) error {

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"deployster/internal/diag"
+	"deployster/internal/invoke"
 	"deployster/internal/strictjson"
 	"deployster/protocol"
 )
@@ -41,7 +43,16 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
+// decode reads a reply. Usual ones are read by hand: there are two for each
+// invocation.
 func decode(line []byte) (r protocol.WorkerReply, err error) {
+	usual := true
+	if strictjson.Members(line, func(key string, value json.RawMessage) {
+		usual = usual && member(&r, key, value)
+	}) && usual {
+		return r, nil
+	}
+	r = protocol.WorkerReply{}
 	if err := strictjson.Check(line); err != nil {
 		return r, err
 	}
@@ -49,6 +60,52 @@ func decode(line []byte) (r protocol.WorkerReply, err error) {
 	d.DisallowUnknownFields()
 	err = d.Decode(&r)
 	return r, err
+}
+
+// member takes one member of a reply, or says that it takes more to read it.
+func member(r *protocol.WorkerReply, key string, value json.RawMessage) bool {
+	switch key {
+	case "id":
+		id, err := strconv.ParseInt(string(value), 10, 64)
+		r.ID = id
+		return err == nil
+	case "stdout":
+		r.Stdout = strictjson.Text(value)
+		return value[0] == '"'
+	case "stderr":
+		r.Stderr = strictjson.Text(value)
+		return value[0] == '"'
+	case "exit":
+		code, err := strconv.Atoi(string(value))
+		r.Exit = &code
+		return err == nil
+	}
+	return false
+}
+
+// encode gives the line that asks for an invocation.
+func encode(id int64, s invoke.Spec) ([]byte, error) {
+	stdin := bytes.TrimSpace(s.Stdin)
+	if bytes.IndexByte(stdin, '\n') >= 0 || len(stdin) > 0 && strictjson.Check(stdin) != nil {
+		line, err := strictjson.Encode(protocol.WorkerRequest{ID: id, Args: s.Args, Stdin: stdin})
+		return append(line, '\n'), err
+	}
+	line := strconv.AppendInt(append(make([]byte, 0, len(stdin)+64), `{"id":`...), id, 10)
+	for i, arg := range s.Args {
+		if i == 0 {
+			line = append(line, `,"args":[`...)
+		} else {
+			line = append(line, ',')
+		}
+		line = strictjson.AppendText(line, arg)
+	}
+	if len(s.Args) > 0 {
+		line = append(line, ']')
+	}
+	if len(stdin) > 0 {
+		line = append(append(line, `,"stdin":`...), stdin...)
+	}
+	return append(line, '}', '\n'), nil
 }
 
 // cut is the beginning of a line, safe to show.

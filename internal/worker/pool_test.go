@@ -105,7 +105,7 @@ func (im *image) pool(t *testing.T, most int) *worker.Pool {
 }
 
 func (im *image) spec(kind invoke.Kind, args ...string) invoke.Spec {
-	return invoke.Spec{Name: "x/" + args[0], Kind: kind, Digest: im.digest, Args: args, Stdin: []byte(`{"a": 1}`), Grace: 100 * time.Millisecond,
+	return invoke.Spec{Name: "x/" + args[0], Kind: kind, Digest: im.digest, Args: args, Stdin: []byte(`{"a":1}`), Grace: 100 * time.Millisecond,
 		MaxStdout: 1000, Worker: &invoke.Worker{Digest: im.digest, Args: []string{"worker"}}}
 }
 

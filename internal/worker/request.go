@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"deployster/internal/invoke"
-	"deployster/internal/strictjson"
 	"deployster/protocol"
 )
 
@@ -126,7 +125,7 @@ func (w *worker) do(ctx context.Context, s invoke.Spec) (invoke.Result, error) {
 // carryOut says whether anything may have begun.
 func (w *worker) carryOut(ctx context.Context, id int64, q *request) (res invoke.Result, begun bool, err error) {
 	s := q.spec
-	line, err := strictjson.Encode(protocol.WorkerRequest{ID: id, Args: s.Args, Stdin: bytes.TrimSpace(s.Stdin)})
+	line, err := encode(id, s)
 	if err != nil {
 		w.leave(id, q, false)
 		return res, false, fmt.Errorf("what %s gets on stdin is no JSON: %w", s.Name, err)
@@ -145,7 +144,7 @@ func (w *worker) carryOut(ctx context.Context, id int64, q *request) (res invoke
 	}
 	// The worker may not be reading at the moment.
 	select {
-	case w.lines <- append(line, '\n'):
+	case w.lines <- line:
 	case <-w.dead:
 		return res, false, w.outcome
 	case <-ctx.Done():
