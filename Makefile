@@ -17,6 +17,7 @@ RACE = CGO_ENABLED=1 go test -race
 build:
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster .
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-shim ./internal/shim
+	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-agent ./internal/agent
 
 demo: build
 	.ci/setup demo

@@ -20,8 +20,8 @@ var ranks = map[string]int{
 	"internal/planpage":   4,
 	"internal/strictjson": 0, "internal/imagefiles": 0, "internal/graph": 0, "internal/heap": 0, "internal/aside": 0, "internal/diagram": 0, "config/limits": 0, "config/funcs": 1,
 	"internal/worker": 1,
-	"config":          2, "state": 2, "containerd/shim": 1, "containerd": 2, "internal/typeclient": 2,
-	"plan": 3, "internal/typetest": 3, "apply": 4, "internal/runs": 3, "internal/events": 5, "internal/render": 5, "internal/cli": 6, "internal/bench": 7, "internal/bench/disk": 7, "internal/shim": 7, ".": 7,
+	"config":          2, "state": 2, "containerd/shim": 1, "containerd/agent": 1, "containerd": 2, "internal/typeclient": 2,
+	"plan": 3, "internal/typetest": 3, "apply": 4, "internal/runs": 3, "internal/events": 5, "internal/render": 5, "internal/cli": 6, "internal/bench": 7, "internal/bench/disk": 7, "internal/shim": 7, "internal/agent": 7, ".": 7,
 }
 
 // owners: these libraries are known to one package only, so that they can be

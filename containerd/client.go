@@ -77,6 +77,7 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	}
 	r := &Runtime{namespace: o.Namespace, runtimeDir: o.RuntimeDir, dataDir: o.DataDir, embedded: o.Address == "", id: newID(),
 		registries: newRegistries(o.Registries), warn: o.warn}
+	r.reuse.agent = findAgent()
 	r.host, r.own = probeHost(), []string{o.RuntimeDir}
 	if r.embedded {
 		r.own = append(r.own, o.DataDir)

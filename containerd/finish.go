@@ -27,7 +27,7 @@ func (u *run) finish(ctx context.Context, ended <-chan exit, full <-chan struct{
 	}
 	res.ExitCode = e.code
 	if e.err == nil {
-		if _, ok := shim.ReadEnding(u.io.dir); !ok {
+		if _, ok := shim.ReadEnding(u.io.dir); !ok && u.warm == nil {
 			// A failure costs the exit code only when this client dies now.
 			_ = shim.WriteEnding(u.io.dir, shim.Ending{Code: e.code, At: time.Now()})
 		}
@@ -89,6 +89,9 @@ func (u *run) deleteTask(ctx context.Context) error {
 	defer cancel()
 	if u.warm != nil {
 		u.warm.settle(ctx)
+	}
+	if u.forked != nil {
+		return u.forked.drain(u.warm)
 	}
 	del := func() error {
 		if u.exec != "" {
@@ -212,6 +215,13 @@ func (u *run) signal(ctx context.Context, sig unix.Signal) {
 	defer cancel()
 	if u.warm != nil && sig == unix.SIGKILL {
 		u.warm.kill(ctx)
+		return
+	}
+	if u.forked != nil {
+		if fd, err := u.open(int(u.pid)); err == nil {
+			_ = unix.PidfdSendSignal(fd, sig, nil, 0)
+			_ = unix.Close(fd)
+		}
 		return
 	}
 	_, _ = u.tasks().Kill(ctx, &taskapi.KillRequest{ContainerID: u.id, ExecID: u.exec, Signal: uint32(sig), All: sig == unix.SIGKILL})

@@ -47,14 +47,17 @@ func runTests(m *testing.M) int {
 		fmt.Println(err)
 		return 1
 	}
-	light, err := buildShim()
+	helpers, err := buildHelpers()
 	if err != nil {
 		fmt.Println(err)
 		return 1
 	}
 	code := m.Run()
 	// What a Runtime starts ends with it.
-	left := errors.Join(goleak.Find(), os.Remove(light))
+	left := goleak.Find()
+	for _, path := range helpers {
+		left = errors.Join(left, os.Remove(path))
+	}
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	if err != nil || bytes.Contains(mounts, []byte(" "+dir+"/")) {
 		left = errors.Join(left, err, fmt.Errorf("mounts are left below %s", dir))
@@ -73,21 +76,25 @@ func runTests(m *testing.M) int {
 	return code
 }
 
-// buildShim puts the program that is only the shim beside this one, where a
-// server looks for it. So the containers of these tests run under what a build
-// makes; those of the scripts run under the whole program, as where it is missing.
-func buildShim() (path string, err error) {
+// buildHelpers puts the programs that are only the shim and only the agent beside
+// this one, where a server and its clients look for them. So the containers of these
+// tests run under what a build makes.
+func buildHelpers() (paths []string, err error) {
 	self, err := os.Executable()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	path = filepath.Join(filepath.Dir(self), lightName)
-	cmd := exec.Command("go", "build", "-ldflags", "-s -w", "-o", path, "deployster/internal/shim")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building the shim: %w\n%s", err, out)
+	dir := filepath.Dir(self)
+	for name, source := range map[string]string{lightName: "deployster/internal/shim", agentName: "deployster/internal/agent"} {
+		path := filepath.Join(dir, name)
+		cmd := exec.Command("go", "build", "-ldflags", "-s -w", "-o", path, source)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("building %s: %w\n%s", name, err, out)
+		}
+		paths = append(paths, path)
 	}
-	return path, nil
+	return paths, nil
 }
 
 // moduleRoot is where go.mod is; tests run in their package's directory.

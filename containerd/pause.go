@@ -69,10 +69,7 @@ func (r *Runtime) pauseFile() (string, error) {
 	if pauseCode() == nil {
 		return "", fmt.Errorf("containers are not reused on %s", runtime.GOARCH)
 	}
-	dir := r.runtimeDir
-	if r.embedded {
-		dir = r.server.bin()
-	}
+	dir := r.programDir()
 	path := filepath.Join(dir, "deployster-pause")
 	want := executableFile(pauseCode())
 	if have, err := os.ReadFile(path); err == nil && string(have) == string(want) {

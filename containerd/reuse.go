@@ -6,14 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"deployster/internal/invoke"
 )
 
 const (
-	// growAfter is how long a query waits for a container that others use
-	// before another one is started: starting one costs more than many queries.
+	// growAfter is how long a query waits for a container that others use before
+	// another one is started, where that takes no longer: then it has waited for as
+	// long as it would have for one of its own.
 	growAfter = 50 * time.Millisecond
 
 	mostWarm = 64 // containers of one kind at one time
@@ -25,6 +27,9 @@ const (
 type reuse struct {
 	mu     sync.Mutex
 	groups map[string]*warmGroup
+
+	agent   string      // the program of the agents; "" = there is none
+	noAgent atomic.Bool // they do not work here
 }
 
 // warmGroup is the containers that can take each other's place: those with one
@@ -35,7 +40,8 @@ type warmGroup struct {
 	mu       sync.Mutex
 	count    int // running or being started
 	starting bool
-	started  time.Time // when the last one was there, or was known not to come
+	started  time.Time     // when the last one was there, or was known not to come
+	took     time.Duration // to start it
 	lost     int
 }
 
@@ -79,9 +85,9 @@ func (r *Runtime) runShared(ctx context.Context, s invoke.Spec) (res invoke.Resu
 		return res, false, nil
 	}
 	res, done, err = w.carry(ctx, s)
-	if err == nil && done && !w.killed {
+	if !w.killed.Load() && (err == nil && done || errors.Is(err, errRefused)) {
 		g.give(w)
-		return res, true, nil
+		return res, done, nil
 	}
 	r.discard(g, w)
 	if done {
@@ -105,39 +111,46 @@ func (r *Runtime) takeWarm(ctx context.Context, g *warmGroup, s invoke.Spec) *wa
 	}
 	tick := time.NewTicker(growAfter)
 	defer tick.Stop()
-	for late := false; ctx.Err() == nil; {
+	for asked := time.Now(); ctx.Err() == nil; {
+		var w *warm
 		select {
-		case w := <-g.idle:
-			if w.fit == fit && w.waits() {
-				return w
-			}
-			r.discard(g, w)
-			continue
+		case w = <-g.idle:
 		default:
-		}
-		switch g.wants(late) {
-		case startOne:
-			image, err := r.prepareFor(r.ctx(ctx), s)
-			var w *warm
-			if err == nil {
-				w, err = r.newWarm(ctx, s, image)
-			}
-			if g.came(err); err != nil {
+			switch g.wants(time.Since(asked)) {
+			case startOne:
+				return r.growWarm(ctx, g, s)
+			case giveUp:
 				return nil
 			}
-			return w
-		case giveUp:
-			return nil
+			select {
+			case w = <-g.idle:
+			case <-tick.C:
+			case <-ctx.Done():
+			}
 		}
-		select {
-		case w := <-g.idle:
-			g.idle <- w // to be looked at above; there is room for all
-		case <-tick.C:
-			late = true
-		case <-ctx.Done():
+		switch {
+		case w == nil:
+		case w.fit == fit && w.waits():
+			return w
+		default:
+			r.discard(g, w)
 		}
 	}
 	return nil
+}
+
+// growWarm starts another container for a group. nil = it did not start.
+func (r *Runtime) growWarm(ctx context.Context, g *warmGroup, s invoke.Spec) *warm {
+	start := time.Now()
+	image, err := r.prepareFor(r.ctx(ctx), s)
+	var w *warm
+	if err == nil {
+		w, err = r.newWarm(ctx, s, image)
+	}
+	if g.came(time.Since(start), err); err != nil {
+		return nil
+	}
+	return w
 }
 
 // fitNow gives the fingerprint of what the mounts of an invocation would show.
@@ -160,7 +173,7 @@ const (
 	giveUp
 )
 
-func (g *warmGroup) wants(late bool) wish {
+func (g *warmGroup) wants(waited time.Duration) wish {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
@@ -168,7 +181,7 @@ func (g *warmGroup) wants(late bool) wish {
 		return giveUp
 	case g.starting, g.count >= mostWarm:
 		return waitOn
-	case g.count == 0, late && time.Since(g.started) > growAfter:
+	case g.count == 0, min(waited, time.Since(g.started)) >= max(growAfter, g.took):
 		g.starting = true
 		g.count++
 		return startOne
@@ -177,10 +190,10 @@ func (g *warmGroup) wants(late bool) wish {
 }
 
 // came is told when a container was started, or was not.
-func (g *warmGroup) came(err error) {
+func (g *warmGroup) came(took time.Duration, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.starting, g.started = false, time.Now()
+	g.starting, g.started, g.took = false, time.Now(), took
 	if err != nil {
 		g.count--
 		g.lost++

@@ -131,6 +131,7 @@ type run struct {
 	warm   *warm         // the container
 	kills  int           // of processes for want of memory, before it
 	rootfs []mount.Mount // of the container itself
+	forked *forked       // its agent has started it; nil = runc has
 }
 
 func (u *run) tasks() taskapi.TasksClient { return u.r.client.TaskService() }

@@ -25,6 +25,9 @@ const othersEvery = 20 * time.Millisecond // between looks whether the other pro
 // purpose, alone is nil: it is asked, as docker does, and its children are its
 // own affair.
 func (u *run) terminate(ctx context.Context) (alone <-chan struct{}) {
+	if u.forked != nil {
+		u.pid = u.warm.find(u.forked.inside)
+	}
 	first, err := u.open(int(u.pid))
 	if err != nil || heeds(int(u.pid), unix.SIGTERM) {
 		u.signal(ctx, unix.SIGTERM)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -23,27 +24,84 @@ import (
 // so its limits are those of each, and to kill one is to kill the container.
 type warm struct {
 	*run
-	fit    string // what its mounts show; see fingerprint
-	served int
-	killed bool // by us
+	fit     string // what its mounts show; see fingerprint
+	served  int
+	killed  atomic.Bool // by us
+	agent   *agentConn  // starts the programs; nil = runc does
+	buffers [2][]byte   // for what they print
 }
 
 // newWarm makes and starts a container for queries like s.
-func (r *Runtime) newWarm(ctx context.Context, s invoke.Spec, image *prepared) (w *warm, err error) {
-	pause, err := r.pauseFile()
+func (r *Runtime) newWarm(ctx context.Context, s invoke.Spec, image *prepared) (*warm, error) {
+	// Only root may send signals into containers, and give away pipes.
+	if r.reuse.agent == "" || os.Geteuid() != 0 || r.reuse.noAgent.Load() {
+		return r.newPaused(ctx, s, image)
+	}
+	w, err := r.newAgent(ctx, s, image)
+	if err == nil {
+		return w, nil
+	}
+	w, other := r.newPaused(ctx, s, image)
+	if other == nil {
+		r.reuse.noAgent.Store(true) // it is of another layout, or may not be executed
+		return w, nil
+	}
+	return nil, errors.Join(err, other)
+}
+
+// newAgent makes one whose first process starts the programs.
+func (r *Runtime) newAgent(ctx context.Context, s invoke.Spec, image *prepared) (*warm, error) {
+	file, err := r.agentFile(r.reuse.agent)
 	if err != nil {
 		return nil, err
 	}
-	s = invoke.Spec{Name: "shared by runs of " + s.Digest, Kind: invoke.Query, Digest: s.Digest, Entrypoint: pausePath, Mounts: s.Mounts, Settings: s.Settings}
-	w = &warm{run: &run{r: r, s: s, image: image, id: r.newContainerID()}}
+	s.Entrypoint, s.Args = agentPath, []string{agentSocket}
+	return r.startWarm(ctx, s, image, func(w *warm) (begun func() error, err error) {
+		l, path, err := listenAgent(w.io.dir)
+		if err != nil {
+			return nil, err
+		}
+		spec := w.box.spec
+		spec.Mounts = append(spec.Mounts, r.host.bind(file, agentPath, false), r.host.bind(path, agentSocket, false))
+		*spec.Linux.Resources.Pids.Limit += agentThreads
+		if m := spec.Linux.Resources.Memory; m != nil {
+			most := *m.Limit + agentMemory
+			m.Limit, m.Swap = &most, &most
+		}
+		for i := range w.buffers {
+			w.buffers[i] = make([]byte, 32<<10)
+		}
+		return func() error { return errors.Join(w.acceptAgent(l), l.Close()) }, nil
+	})
+}
+
+// newPaused makes one whose first process only waits, beside which runc starts the
+// programs.
+func (r *Runtime) newPaused(ctx context.Context, s invoke.Spec, image *prepared) (*warm, error) {
+	file, err := r.pauseFile()
+	if err != nil {
+		return nil, err
+	}
+	s.Entrypoint, s.Args = pausePath, nil
+	return r.startWarm(ctx, s, image, func(w *warm) (begun func() error, err error) {
+		spec := w.box.spec
+		spec.Mounts = append(spec.Mounts, r.host.bind(file, pausePath, false))
+		*spec.Linux.Resources.Pids.Limit++ // the one that waits
+		return func() error { return nil }, nil
+	})
+}
+
+// startWarm makes and starts a container for queries. What its first process needs
+// is added before it is made, and what that gives is called when it has started
+// or has failed to.
+func (r *Runtime) startWarm(ctx context.Context, s invoke.Spec, image *prepared, add func(*warm) (begun func() error, err error)) (_ *warm, err error) {
+	s = invoke.Spec{Name: "shared by runs of " + s.Digest, Kind: invoke.Query, Digest: s.Digest, Entrypoint: s.Entrypoint, Args: s.Args, Mounts: s.Mounts, Settings: s.Settings}
+	w := &warm{run: &run{r: r, s: s, image: image, id: r.newContainerID()}}
 	if w.box, err = r.sandbox(w.id, image, s); err != nil {
 		return nil, err
 	}
 	defer w.box.close()
 	w.fit = r.fingerprint(w.box.grants)
-	m := r.host.bind(pause, pausePath, false)
-	w.box.spec.Mounts = append(w.box.spec.Mounts, m)
-	*w.box.spec.Linux.Resources.Pids.Limit++ // the one that waits
 	setup, cancel := r.detached(ctx, setupLimit)
 	defer cancel()
 	if w.io, err = r.newStdio(w.id, invoke.Spec{}); err != nil {
@@ -54,16 +112,12 @@ func (r *Runtime) newWarm(ctx context.Context, s invoke.Spec, image *prepared) (
 			err = errors.Join(err, w.end())
 		}
 	}()
-	rootfs, err := w.create(setup)
+	begun, err := add(w)
 	if err != nil {
 		return nil, err
 	}
-	w.rootfs = rootfs
-	if err := w.createTask(setup, rootfs); err != nil {
+	if err := errors.Join(w.start(setup), begun()); err != nil {
 		return nil, err
-	}
-	if _, err := w.tasks().Start(setup, &taskapi.StartRequest{ContainerID: w.id}); err != nil {
-		return nil, errgrpc.ToNative(err)
 	}
 	if procs, err := w.processes(); err != nil || len(procs) != 1 {
 		return nil, fmt.Errorf("the processes of a container cannot be seen from here: %d (%w)", len(procs), err)
@@ -71,17 +125,42 @@ func (r *Runtime) newWarm(ctx context.Context, s invoke.Spec, image *prepared) (
 	return w, nil
 }
 
+// start makes the container, and starts its first process.
+func (w *warm) start(ctx context.Context) (err error) {
+	if w.rootfs, err = w.create(ctx); err != nil {
+		return err
+	}
+	if err := w.createTask(ctx, w.rootfs); err != nil {
+		return err
+	}
+	_, err = w.tasks().Start(ctx, &taskapi.StartRequest{ContainerID: w.id})
+	return errgrpc.ToNative(err)
+}
+
 // end removes the container with all that runs in it.
 func (w *warm) end() error {
 	ctx, cancel := w.r.detached(context.Background(), cleanupLimit)
 	defer cancel()
 	w.kill(ctx)
-	return errors.Join(w.remove(ctx, nil), w.io.remove())
+	var err error
+	if w.agent != nil {
+		// Its end is known to containerd a moment later; to ask for it before
+		// starts runc for nothing.
+		waiting, stop := context.WithTimeout(ctx, killLimit)
+		defer stop()
+		_, _ = w.tasks().Wait(waiting, &taskapi.WaitRequest{ContainerID: w.id}) // what is wrong, its removal will tell
+		err = w.agent.Close()
+	}
+	return errors.Join(err, w.remove(ctx, nil), w.io.remove())
 }
 
 // kill ends all that runs in the container. Whether it does, its end will tell.
 func (w *warm) kill(ctx context.Context) {
-	w.killed = true
+	w.killed.Store(true)
+	if w.agent != nil {
+		w.agent.kill()
+		return
+	}
 	_, _ = w.tasks().Kill(ctx, &taskapi.KillRequest{ContainerID: w.id, Signal: uint32(unix.SIGKILL), All: true})
 }
 
@@ -94,33 +173,27 @@ func (w *warm) carry(ctx context.Context, s invoke.Spec) (res invoke.Result, don
 		return res, false, err
 	}
 	u := &run{r: w.r, s: s, image: w.image, id: w.id, exec: w.r.newContainerID(), warm: w, kills: oomKills(w.id)}
-	if u.io, err = w.r.newStdio(u.exec, s); err != nil {
+	files := w.r.newStdio
+	if w.agent != nil {
+		files = w.r.newOutputs
+	}
+	if u.io, err = files(u.exec, s); err != nil {
 		return res, false, err
 	}
 	defer func() { err = join(err, u.io.remove()) }()
-	process := *w.box.spec.Process
-	process.Args = argv
-	spec, err := typeurl.MarshalAny(&process)
+	waiting, stopWaiting := context.WithCancel(w.r.ctx(context.WithoutCancel(ctx)))
+	defer stopWaiting()
+	var ended <-chan exit
+	if w.agent != nil {
+		ended, err = w.fork(u, argv)
+		defer u.forked.close()
+	} else {
+		ended, err = w.join(ctx, waiting, u, argv)
+	}
 	if err != nil {
 		return res, false, err
 	}
-	setup, cancel := w.r.detached(ctx, setupLimit)
-	defer cancel()
-	if _, err := u.tasks().Exec(setup, &taskapi.ExecProcessRequest{ContainerID: u.id, ExecID: u.exec, Stdin: u.io.stdin,
-		Stdout: u.io.stdout.path, Stderr: u.io.stderr.path, Spec: typeurl.MarshalProto(spec)}); err != nil {
-		return res, false, errgrpc.ToNative(err)
-	}
-	waiting, stopWaiting := context.WithCancel(w.r.ctx(context.WithoutCancel(ctx)))
-	defer stopWaiting()
-	exit := u.wait(waiting)
-	resp, err := u.tasks().Start(setup, &taskapi.StartRequest{ContainerID: u.id, ExecID: u.exec})
-	if err != nil {
-		return res, false, errgrpc.ToNative(err)
-	}
-	u.pid = resp.Pid
-	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopWatching()
-	res, err = u.finish(ctx, exit, watchDisk(watching, w.rootfs, diskLimit(s.Settings)))
+	res, err = u.finish(ctx, ended, watchDisk(waiting, w.rootfs, diskLimit(s.Settings)))
 	if w.doubtful(res, err) && ctx.Err() == nil {
 		return res, false, err
 	}
@@ -128,11 +201,34 @@ func (w *warm) carry(ctx context.Context, s invoke.Spec) (res invoke.Result, don
 	return res, true, u.hand(res, err)
 }
 
+// join has runc start the program of a query in the container.
+func (w *warm) join(ctx, waiting context.Context, u *run, argv []string) (<-chan exit, error) {
+	process := *w.box.spec.Process
+	process.Args = argv
+	spec, err := typeurl.MarshalAny(&process)
+	if err != nil {
+		return nil, err
+	}
+	setup, cancel := w.r.detached(ctx, setupLimit)
+	defer cancel()
+	if _, err := u.tasks().Exec(setup, &taskapi.ExecProcessRequest{ContainerID: u.id, ExecID: u.exec, Stdin: u.io.stdin,
+		Stdout: u.io.stdout.path, Stderr: u.io.stderr.path, Spec: typeurl.MarshalProto(spec)}); err != nil {
+		return nil, errgrpc.ToNative(err)
+	}
+	exit := u.wait(waiting)
+	resp, err := u.tasks().Start(setup, &taskapi.StartRequest{ContainerID: u.id, ExecID: u.exec})
+	if err != nil {
+		return nil, errgrpc.ToNative(err)
+	}
+	u.pid = resp.Pid
+	return exit, nil
+}
+
 // doubtful says whether a fresh container might have told something else.
 func (w *warm) doubtful(res invoke.Result, err error) bool {
 	var unknown *invoke.UnknownError
 	var disk *invoke.DiskError
-	if errors.As(err, &unknown) || !w.killed && !w.waits() {
+	if errors.As(err, &unknown) || !w.killed.Load() && !w.waits() {
 		return true
 	}
 	// What others have left there counts too.
@@ -144,7 +240,7 @@ func (w *warm) doubtful(res invoke.Result, err error) bool {
 func (w *warm) settle(ctx context.Context) {
 	const looks = 10
 	for range looks {
-		if procs, err := w.processes(); err == nil && len(procs) <= 1 || w.killed {
+		if procs, err := w.processes(); err == nil && len(procs) <= 1 || w.killed.Load() {
 			return
 		}
 		time.Sleep(2 * time.Millisecond) // mostly it is just ending

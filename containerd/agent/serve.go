@@ -1,0 +1,228 @@
+package agent
+
+import (
+	"encoding/binary"
+	"math"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"syscall"
+)
+
+// Serve is the main function of the agent: it starts programs for whoever
+// listens at the path, one after the other, until that one goes away. It gives
+// the exit code.
+func Serve(path string) int {
+	// What it takes counts against the container's limits.
+	runtime.GOMAXPROCS(1)
+	debug.SetGCPercent(10)
+	debug.SetMemoryLimit(math.MaxInt64) // whatever the image's environment says
+	// As the first process it gets only the signals that it handles: these would
+	// end it, sent by a program. Its children get the usual handling back.
+	signal.Notify(make(chan os.Signal, 1))
+	// What it was asked earlier is not for the programs to read.
+	if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_DUMPABLE, 0, 0); errno != 0 {
+		return 1
+	}
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return 1
+	}
+	if err := connect(fd, path); err != nil {
+		return 1
+	}
+	dir, err := getwd()
+	if err != nil {
+		return 1
+	}
+	s := &server{conn: fd, dir: dir, env: syscall.Environ()}
+	if !s.reply(Ready, Layout) {
+		return 1
+	}
+	for {
+		argv, files, ok := s.request()
+		if !ok {
+			return 0
+		}
+		if !s.carry(argv, files) {
+			return 1
+		}
+	}
+}
+
+func connect(fd int, path string) error {
+	for {
+		if err := syscall.Connect(fd, &syscall.SockaddrUnix{Name: path}); err != syscall.EINTR {
+			return err
+		}
+	}
+}
+
+// server is an agent with its one client.
+type server struct {
+	conn int
+	dir  string
+	env  []string
+}
+
+// reply says something to the client; false = he is gone.
+func (s *server) reply(k Kind, value uint32) bool {
+	for b := (Reply{k, value}).encode(); len(b) > 0; {
+		n, err := syscall.Write(s.conn, b)
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil {
+			return false
+		}
+		b = b[n:]
+	}
+	return true
+}
+
+// request waits for a command line and its files; false = there will be none.
+func (s *server) request() (argv []string, files []int, ok bool) {
+	head := make([]byte, headSize)
+	if files = s.receive(head); len(files) != Files {
+		closeAll(files)
+		return nil, nil, false
+	}
+	size := binary.LittleEndian.Uint32(head)
+	if size > MaxRequest {
+		return nil, files, false
+	}
+	body := make([]byte, size)
+	if !s.read(body) {
+		return nil, files, false
+	}
+	argv, ok = decodeArgs(body)
+	return argv, files, ok
+}
+
+// receive fills the head of a request, and gives the files that come with it.
+func (s *server) receive(head []byte) []int {
+	oob := make([]byte, syscall.CmsgSpace(4*Files))
+	for {
+		n, oobn, _, _, err := syscall.Recvmsg(s.conn, head[:1], oob, syscall.MSG_CMSG_CLOEXEC)
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil || n != 1 {
+			return nil
+		}
+		messages, err := syscall.ParseSocketControlMessage(oob[:oobn])
+		if err != nil || len(messages) != 1 {
+			return nil
+		}
+		files, err := syscall.ParseUnixRights(&messages[0])
+		if err != nil || !s.read(head[1:]) {
+			return nil
+		}
+		return files
+	}
+}
+
+func (s *server) read(b []byte) bool {
+	for len(b) > 0 {
+		n, err := syscall.Read(s.conn, b)
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil || n <= 0 {
+			return false
+		}
+		b = b[n:]
+	}
+	return true
+}
+
+func closeAll(files []int) {
+	for _, f := range files {
+		_ = syscall.Close(f) // an end of a pipe
+	}
+}
+
+// carry starts a program, and tells how it ended; false = nobody listens.
+func (s *server) carry(argv []string, files []int) bool {
+	for { // what programs before have left and what has ended since
+		if pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); err != syscall.EINTR && (err != nil || pid <= 0) {
+			break
+		}
+	}
+	pid, err := s.start(argv, files)
+	closeAll(files)
+	if err != nil {
+		errno, _ := err.(syscall.Errno)
+		return s.reply(Failed, uint32(errno))
+	}
+	if !s.reply(Started, uint32(pid)) {
+		return false
+	}
+	for {
+		var status syscall.WaitStatus
+		// Also of others, whose parents have ended before.
+		switch ended, err := syscall.Wait4(-1, &status, 0, nil); {
+		case err == syscall.EINTR:
+		case err != nil:
+			return false
+		case ended == pid:
+			return s.reply(Ended, uint32(status))
+		}
+	}
+}
+
+// start starts a program as runc starts the first one of a container: it leads a
+// session, and has the directory and the environment that this process was
+// started with.
+func (s *server) start(argv []string, files []int) (pid int, err error) {
+	// A program before may have moved or removed the directory.
+	if dir, err := getwd(); err != nil || dir != s.dir {
+		return 0, syscall.ENOTDIR
+	}
+	path, err := s.find(argv[0])
+	if err != nil {
+		return 0, err
+	}
+	given := make([]uintptr, len(files))
+	for i, f := range files {
+		given[i] = uintptr(f)
+	}
+	return syscall.ForkExec(path, argv, &syscall.ProcAttr{Env: s.env, Files: given, Sys: &syscall.SysProcAttr{Setsid: true}})
+}
+
+// getwd asks the kernel: PWD in the environment is what somebody says.
+func getwd() (string, error) {
+	b := make([]byte, syscall.PathMax)
+	n, err := syscall.Getcwd(b)
+	if err != nil || n < 2 || b[0] != '/' {
+		return "", syscall.ENOENT // it is unreachable
+	}
+	return string(b[:n-1]), nil
+}
+
+// find looks a program up on PATH. Where that is told in an unusual way, it is
+// left to others to find it.
+func (s *server) find(name string) (string, error) {
+	if strings.IndexByte(name, '/') >= 0 {
+		return name, nil
+	}
+	list := ""
+	for _, kv := range s.env {
+		if value, ok := strings.CutPrefix(kv, "PATH="); ok {
+			list = value
+		}
+	}
+	for _, dir := range strings.Split(list, ":") {
+		if name == "" || !strings.HasPrefix(dir, "/") {
+			return "", syscall.ENOENT
+		}
+		path := dir + "/" + name
+		var st syscall.Stat_t
+		if syscall.Stat(path, &st) == nil && st.Mode&syscall.S_IFMT != syscall.S_IFDIR && syscall.Access(path, 1) == nil {
+			return path, nil
+		}
+	}
+	return "", syscall.ENOENT
+}

@@ -1,0 +1,17 @@
+// Command agent is the first process of a container that queries share, and
+// nothing else: see deployster/containerd/agent.
+package main
+
+import (
+	"os"
+
+	"deployster/containerd/agent"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		_, _ = os.Stderr.WriteString("This program is started by deployster itself, in containers.\n")
+		os.Exit(2)
+	}
+	os.Exit(agent.Serve(os.Args[1]))
+}
