@@ -35,7 +35,7 @@ func newSuite(m *testing.M) (*suite, error) {
 
 // Run runs the tests. With something left a run that was good is not.
 func (s *suite) Run() int {
-	if err := buildShim(); err != nil {
+	if err := buildHelpers(); err != nil {
 		fmt.Println(err)
 		return 1
 	}
@@ -64,17 +64,19 @@ func (s *suite) Run() int {
 	return code
 }
 
-// buildShim puts the program that is only the shim beside the scripts' command,
-// as a build does: containers start at half the cost. Those of internal/histories
-// have the whole program as theirs, as where it is missing.
-func buildShim() error {
+// buildHelpers puts the programs that are only the shim and only the agent beside
+// the scripts' command, as a build does: containers start at half the cost. Those of
+// internal/histories have the whole program as their shim, as where it is missing.
+func buildHelpers() error {
 	command, err := exec.LookPath("deployster")
 	if err != nil {
 		return err
 	}
-	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", filepath.Join(filepath.Dir(command), "deployster-shim"), "./internal/shim")
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("building the shim: %w\n%s", err, out)
+	for _, name := range []string{"shim", "agent"} {
+		build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", filepath.Join(filepath.Dir(command), "deployster-"+name), "./internal/"+name)
+		if out, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("building the %s: %w\n%s", name, err, out)
+		}
 	}
 	return nil
 }
