@@ -315,7 +315,10 @@ func (u *run) clear(ctx context.Context, outcome error) error {
 // client.
 func (u *run) remove(ctx context.Context, outcome error) (err error) {
 	var unknown *invoke.UnknownError
-	if u.kept = u.kept || u.s.Kind == invoke.Action && errors.As(outcome, &unknown); u.kept {
+	if u.s.Kind == invoke.Action && errors.As(outcome, &unknown) {
+		u.kept = true // not written in vain: see clear
+	}
+	if u.kept {
 		u.r.left.Store(true)
 		u.r.surrendered.Store(u.id, true)
 		return nil
