@@ -95,7 +95,7 @@ func (l *hostileLab) command(ctx context.Context, dir string, args ...string) *e
 	cmd := exec.CommandContext(ctx, "deployster", args...)
 	cmd.Dir = dir
 	root, _ := os.Getwd()
-	cmd.Env = append(os.Environ(), "DEPLOYSTER_DATA_DIR="+l.data, "DEPLOYSTER_IDLE_EXIT=30s", "DEPLOYSTER_RUNC="+safeRunc(root), "HOME="+l.root)
+	cmd.Env = append(os.Environ(), "DEPLOYSTER_DATA_DIR="+l.data, "DEPLOYSTER_IDLE_EXIT=30s", "DEPLOYSTER_KEEP=0s", "DEPLOYSTER_RUNC="+safeRunc(root), "HOME="+l.root)
 	return cmd
 }
 

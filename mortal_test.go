@@ -54,7 +54,7 @@ func newMortal(t *testing.T) *mortal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.environ = append(os.Environ(), "HOME="+a.root, "DEPLOYSTER_DATA_DIR="+a.data, "DEPLOYSTER_IDLE_EXIT=2m", "DEPLOYSTER_RUNC="+safeRunc(root))
+	a.environ = append(os.Environ(), "HOME="+a.root, "DEPLOYSTER_DATA_DIR="+a.data, "DEPLOYSTER_IDLE_EXIT=2m", "DEPLOYSTER_KEEP=0s", "DEPLOYSTER_RUNC="+safeRunc(root))
 	t.Cleanup(func() {
 		if t.Failed() {
 			log, _ := os.ReadFile(filepath.Join(a.data, "server.log"))

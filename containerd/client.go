@@ -33,6 +33,8 @@ type Runtime struct {
 	registries  *registries
 	runc        string // "" = the daemon's own
 	embedded    bool
+	keep        time.Duration // for which workers are kept that this command has used; 0 = not at all
+	keepScope   string
 	server      serverConfig // of the embedded containerd
 	socket      string
 	comeBack    func(context.Context) error // the server that was lost
@@ -75,7 +77,7 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Runtime{namespace: o.Namespace, runtimeDir: o.RuntimeDir, dataDir: o.DataDir, embedded: o.Address == "", id: newID(),
+	r := &Runtime{namespace: o.Namespace, runtimeDir: o.RuntimeDir, dataDir: o.DataDir, embedded: o.Address == "", keep: o.Keep, keepScope: o.KeepScope, id: newID(),
 		registries: newRegistries(o.Registries), warn: o.warn}
 	r.reuse.agent = findAgent()
 	r.host, r.own = probeHost(), []string{o.RuntimeDir}
@@ -105,6 +107,9 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	r.socket = socket
 	if r.client, err = dial(socket, o.Namespace); err == nil {
 		r.snapshotter, err = chooseSnapshotter(r.ctx(ctx), r.client)
+		if r.embedded && errdefs.IsUnavailable(err) && r.revive(ctx) == nil { // it was killed a moment ago
+			r.snapshotter, err = chooseSnapshotter(r.ctx(ctx), r.client)
+		}
 	}
 	if err != nil {
 		why := errNoAnswer(socket, err)

@@ -16,11 +16,46 @@ import (
 	"deployster/internal/invoke"
 )
 
+// attend looks after a program that has begun, until its end.
+func (u *run) attend(ctx context.Context, exit <-chan exit) (res invoke.Result, err error) {
+	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWatching()
+	res, err = u.finish(ctx, exit, watchDisk(watching, u.rootfs, diskLimit(u.s.Settings)))
+	if u.handed {
+		return res, nil
+	}
+	if err == nil && u.talk == nil && neverBegan(u.io.dir, res.ExitCode) {
+		return invoke.Result{}, u.startFailure(errCutOff)
+	}
+	return res, u.hand(res, err)
+}
+
+// closeFiles removes the files of a run, unless others need them.
+func (u *run) closeFiles(err *error) {
+	if u.kept || u.handed {
+		u.io.close()
+		return
+	}
+	if rerr := u.io.remove(); *err == nil && rerr != nil {
+		*err = rerr
+	}
+}
+
+// cleanUp removes the container of a run, unless it is another's.
+func (u *run) cleanUp(ctx context.Context, err *error) {
+	if !u.handed {
+		*err = u.clear(ctx, *err)
+	}
+}
+
 // finish waits for the end of a program that runs, and ends it itself when its
 // time is up, when it is not wanted any more, when it prints too much, or when
 // its files fill too much of the disk.
 func (u *run) finish(ctx context.Context, ended <-chan exit, full <-chan struct{}) (res invoke.Result, err error) {
 	e, reason := u.await(ctx, ended, full)
+	if u.handed {
+		return res, nil
+	}
 	if e.err != nil {
 		// Not even its outputs can be trusted to be complete.
 		reason = join(reason, u.unknown(e.err))
@@ -158,8 +193,17 @@ func (u *run) await(ctx context.Context, ended <-chan exit, full <-chan struct{}
 		u.signal(ctx, unix.SIGKILL)
 		giveUp = time.After(killLimit)
 	}
+	var offers <-chan offer
+	if u.talk != nil {
+		offers = u.talk.offers
+	}
 	for {
 		select {
+		case o := <-offers:
+			if u.handed = reason == nil && giveUp == nil && u.handOver(o); u.handed {
+				return exit{}, nil
+			}
+			close(o.refused)
 		case e := <-ended:
 			return e, reason
 		case <-done:

@@ -15,6 +15,7 @@ import (
 
 const (
 	lifeTick   = time.Second // how often a server looks after its clients
+	endSoon    = time.Second // how long an idle worker may take to end when its server is asked to
 	closeLimit = time.Minute // how long a server may take to clean up at its end
 )
 
@@ -23,6 +24,7 @@ type life struct {
 	config serverConfig
 	server *server.Server
 	owned  *os.File // the lock on the data directory
+	keeper *keeper
 }
 
 // live sweeps after dead clients, until nobody needs the server any more.
@@ -34,6 +36,10 @@ func (l *life) live(ctx context.Context) error {
 	}
 	defer c.Close()
 	sweep := sweeper{client: c, namespace: l.config.namespace, runtimeDir: l.config.runtimeDir, embedded: true, outcomes: l.config.outcomes()}
+	if l.keeper, err = keepWorkers(l.config, sweep); err != nil {
+		return err
+	}
+	defer l.keeper.close(endSoon) // where there was time they have ended before
 	if err := sweep.sweep(ctx, true); err != nil {
 		log.L.WithError(err).Warn("sweeping at the start")
 	}
@@ -53,8 +59,9 @@ func (l *life) live(ctx context.Context) error {
 		if err := sweep.sweep(ctx, false); err != nil {
 			log.L.WithError(err).Warn("sweeping")
 		}
-		// A client's file stays as long as anything of it runs.
-		if len(clients(l.config.runtimeDir)) > 0 {
+		// A client's file stays as long as anything of it runs. The workers that
+		// nobody uses are no reason to stay.
+		if len(l.keeper.others()) > 0 {
 			used = time.Now()
 		} else if time.Since(used) >= l.config.idleExit {
 			if done, err := l.leave(sweep); done {
@@ -74,7 +81,7 @@ func (l *life) leave(sweep sweeper) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if ok, err := tryLock(gate); err != nil || !ok || len(clients(l.config.runtimeDir)) > 0 {
+	if ok, err := tryLock(gate); err != nil || !ok || len(l.keeper.others()) > 0 {
 		return false, errors.Join(err, gate.Close())
 	}
 	return true, l.clear(ctx, sweep)
@@ -90,6 +97,7 @@ func (l *life) abandon(sweep sweeper) error {
 
 // clear removes what a server has made outside its data directory.
 func (l *life) clear(ctx context.Context, sweep sweeper) error {
+	l.keeper.close(closeLimit / 2)
 	err := sweep.removeAll(ctx)
 	l.server.Stop()
 	return errors.Join(err,

@@ -25,7 +25,8 @@ const testClientName = "deployster-test-client"
 type clientJob struct {
 	Address, DataDir, RuntimeDir, Runc string
 	Spec                               invoke.Spec
-	IDs                                []string // of actions like Spec, at one time, in workers; none = it is run itself
+	IDs                                []string      // of actions like Spec, at one time, in workers; none = it is run itself
+	Keep                               time.Duration // Spec is asked of a worker, which is kept; 0 = that is not so
 }
 
 // testClient is the main function of that process.
@@ -34,7 +35,7 @@ func testClient() int {
 	if err := json.Unmarshal([]byte(os.Args[1]), &job); err != nil {
 		return 1
 	}
-	r, err := Open(context.Background(), Options{Address: job.Address, DataDir: job.DataDir, RuntimeDir: job.RuntimeDir, Runc: job.Runc, IdleExit: 30 * time.Second})
+	r, err := Open(context.Background(), Options{Address: job.Address, DataDir: job.DataDir, RuntimeDir: job.RuntimeDir, Runc: job.Runc, IdleExit: 30 * time.Second, Keep: job.Keep})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
@@ -50,6 +51,15 @@ func testClient() int {
 		}
 		running.Wait()
 		return 4
+	}
+	if job.Keep > 0 {
+		pool := worker.New(worker.Options{Runner: r, Launcher: r, Max: 1, Keep: true})
+		_, err := pool.Run(context.Background(), job.Spec)
+		pool.Close()
+		if errors.Join(err, r.Close()) != nil {
+			return 3
+		}
+		return 0
 	}
 	if _, err := r.Run(context.Background(), job.Spec); err != nil {
 		return 3

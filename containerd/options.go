@@ -30,6 +30,13 @@ type Options struct {
 	AllowOldRunc bool          // take one with known holes, and warn
 	IdleExit     time.Duration // of the embedded containerd; 0 = DefaultIdleExit
 
+	// Keep is for how long the embedded containerd keeps a worker that has nothing
+	// to do any more, for the next Runtime that wants one like it; 0 = not at all,
+	// and none is taken. KeepScope says what is one and the same for that, such as
+	// a project: a worker is not taken where it is another.
+	Keep      time.Duration
+	KeepScope string
+
 	Registries RegistryOptions
 
 	Warn func(*diag.Diagnostic) // gets warnings, from any goroutine; nil = nobody

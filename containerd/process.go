@@ -24,6 +24,10 @@ type process struct {
 	ledger   *ledger
 	outcomes outcomes // of earlier tries of the same actions
 
+	offers chan offer // to hand it over; nil = it cannot be
+	handed bool       // it was; after ended
+	before int64      // the highest number of a request that earlier clients made
+
 	began chan struct{}
 	ended chan struct{} // closed when nothing of it is left; res and err are set then
 	res   invoke.Result
@@ -40,9 +44,20 @@ func (r *Runtime) Launch(ctx context.Context, s invoke.Spec) (invoke.Process, er
 		r.runsOpen.Done()
 		return nil, r.orCancelled(ctx, s, r.failure("Preparing the image "+s.Digest, err))
 	}
+	u := &run{r: r, s: s, image: image, id: r.newContainerID(), talk: newProcess(r)}
+	carry := u.run
+	if r.keeps(s) {
+		taken, ok, err := r.keepable(ctx, u)
+		if err != nil {
+			r.runsOpen.Done()
+			return nil, r.orCancelled(ctx, s, err)
+		}
+		if u = taken; ok {
+			carry = u.resume
+		}
+	}
+	p := u.talk
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
-	p := &process{outcomes: r.outcomes(), began: make(chan struct{}), ended: make(chan struct{})}
-	u := &run{r: r, s: s, image: image, id: r.newContainerID(), talk: p}
 	p.kill = func() {
 		u.signal(life, unix.SIGKILL)
 		go func() {
@@ -57,9 +72,11 @@ func (r *Runtime) Launch(ctx context.Context, s invoke.Spec) (invoke.Process, er
 		defer r.runsOpen.Done()
 		defer end()
 		defer close(p.ended)
-		p.res, p.err = u.run(life)
+		p.res, p.err = carry(life)
 		p.res.Duration = time.Since(start)
+		p.handed = u.handed
 		p.closeAll()
+		u.disown()
 	}()
 	select {
 	case <-p.began:
@@ -78,6 +95,10 @@ func (r *Runtime) Launch(ctx context.Context, s invoke.Spec) (invoke.Process, er
 		}
 		return nil, p.err
 	}
+}
+
+func newProcess(r *Runtime) *process {
+	return &process{outcomes: r.outcomes(), began: make(chan struct{}), ended: make(chan struct{})}
 }
 
 // newTalk makes the files of a program that is spoken to: a FIFO for stdin, and
@@ -132,6 +153,9 @@ func (p *process) Stdout() io.Reader           { return p.said }
 func (p *process) Kill()                       { p.kill() }
 func (p *process) Release(offset int64)        { p.said.release(offset) }
 func (p *process) Settled(request int64) error { return p.ledger.settled(request) }
+
+// Before implements invoke.Process.
+func (p *process) Before() int64 { return p.before }
 
 // Asked implements invoke.Process.
 func (p *process) Asked(request int64, s invoke.Spec) error {

@@ -123,8 +123,14 @@ type run struct {
 	begun bool   // its start was asked for
 	gone  bool   // the task is deleted already
 	kept  bool   // everything stays, because it may still run, or nobody has taken down how it ended
+	left  bool   // something could not be removed
 
 	talk *process // who speaks to it while it runs; nil = nobody
+
+	// Of one that may outlive this command; see keep.go.
+	owner  *presence // the client that has the container; nil = that of the Runtime
+	key    string    // of all that could take its place
+	handed bool      // it is another's
 
 	// Of a query in a container that is shared; see warm.
 	exec   string        // names it there; "" = the container's own first process
@@ -138,8 +144,10 @@ func (u *run) tasks() taskapi.TasksClient { return u.r.client.TaskService() }
 
 // run makes the container, waits for its end and removes it, in every case.
 func (u *run) run(ctx context.Context) (res invoke.Result, err error) {
-	if u.box, err = u.r.sandbox(u.id, u.image, u.s); err != nil {
-		return res, err
+	if u.box == nil {
+		if u.box, err = u.r.sandbox(u.id, u.image, u.s); err != nil {
+			return res, err
+		}
 	}
 	defer u.box.close()
 	return u.inside(ctx)
@@ -155,28 +163,20 @@ func (u *run) inside(ctx context.Context) (res invoke.Result, err error) {
 	if err != nil {
 		return res, err
 	}
-	defer func() {
-		if u.kept {
-			u.io.close()
-			return
-		}
-		if rerr := u.io.remove(); err == nil && rerr != nil {
-			err = rerr
-		}
-	}()
+	defer u.closeFiles(&err)
 	// A call that is cut off may still be carried out by the server, behind
 	// the back of the cleanup. So setting up is never cut off; it is short.
 	setup, cancel := u.r.detached(ctx, setupLimit)
 	defer cancel()
-	rootfs, err := u.create(setup)
-	defer func() { err = u.clear(ctx, err) }()
+	u.rootfs, err = u.create(setup)
+	defer u.cleanUp(ctx, &err)
 	if err != nil {
 		return res, err
 	}
 	if ctx.Err() != nil {
 		return res, cancelled(ctx, u.s)
 	}
-	if err := u.createTask(setup, rootfs); err != nil {
+	if err := u.createTask(setup, u.rootfs); err != nil {
 		return res, err
 	}
 	waiting, stopWaiting := context.WithCancel(u.r.ctx(context.WithoutCancel(ctx)))
@@ -200,13 +200,7 @@ func (u *run) inside(ctx context.Context) (res invoke.Result, err error) {
 	if u.talk != nil {
 		u.talk.begin(setup, u)
 	}
-	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopWatching()
-	res, err = u.finish(ctx, exit, watchDisk(watching, rootfs, diskLimit(u.s.Settings)))
-	if err == nil && u.talk == nil && neverBegan(u.io.dir, res.ExitCode) {
-		return invoke.Result{}, u.startFailure(errCutOff)
-	}
-	return res, u.hand(res, err)
+	return u.attend(ctx, exit)
 }
 
 // create makes the container's record and its snapshot, at the same time.
@@ -251,7 +245,11 @@ func (u *run) create(ctx context.Context) (rootfs []mount.Mount, err error) {
 
 // labels say whose the container is.
 func (u *run) labels() map[string]string {
-	labels := map[string]string{labelTool: "1", labelClient: u.r.clientPath(), labelKind: string(u.s.Kind), labelName: label(u.s.Name)}
+	owner := u.r.clientPath()
+	if u.owner != nil {
+		owner = u.owner.path
+	}
+	labels := map[string]string{labelTool: "1", labelClient: owner, labelKind: string(u.s.Kind), labelName: label(u.s.Name)}
 	if u.s.ID != "" {
 		labels[labelAction] = actionName(u.s.ID)
 	}
@@ -325,6 +323,7 @@ func (u *run) remove(ctx context.Context, outcome error) (err error) {
 	}
 	defer func() {
 		if err != nil {
+			u.left = true
 			u.r.left.Store(true)
 		}
 	}()

@@ -64,7 +64,7 @@ func (r *Runtime) newStdio(id string, s invoke.Spec) (*stdio, error) {
 
 // newFiles makes the directory of a run, and has it filled.
 func (r *Runtime) newFiles(id string, fill func(*stdio) error) (*stdio, error) {
-	dir := filepath.Join(r.ioDir(), id)
+	dir := filepath.Join(r.runtimeDir, "io", clientOf(id), id)
 	f := &stdio{dir: dir, stdin: filepath.Join(dir, stdinFile)}
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return nil, errRuntimeDir(r.runtimeDir, err)

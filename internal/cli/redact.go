@@ -27,6 +27,7 @@ const minLine = 8
 type vault struct {
 	mu      sync.Mutex
 	secrets map[string]bool
+	short   bool              // some of them are too short to be looked for
 	hider   *strings.Replacer // nil = to be made: a secret came since, or there is none
 }
 
@@ -40,6 +41,7 @@ func (v *vault) add(secrets []string) {
 				v.secrets = map[string]bool{}
 			}
 			v.secrets[s], v.hider = true, nil
+			v.short = v.short || len(s) < minSecret
 		}
 	}
 }
@@ -53,6 +55,14 @@ func (v *vault) hide(text string) string {
 	hider := v.hider
 	v.mu.Unlock()
 	return hider.Replace(text)
+}
+
+// private says whether there may be a secret in a text. A short one may be in any.
+func (v *vault) private(text string) bool {
+	v.mu.Lock()
+	none, short := len(v.secrets) == 0, v.short
+	v.mu.Unlock()
+	return !none && (short || v.hide(text) != text)
 }
 
 // redactor makes a replacer that hides secrets in the forms in which programs

@@ -47,7 +47,8 @@ type session struct {
 	pulls    *pullView
 	pullTold pullTold // what programs know of the same
 
-	maxImage int64 // bytes that an image may have that is pulled; 0 = the default
+	keep     time.Duration // for which idle workers are kept for the next command
+	maxImage int64         // bytes that an image may have that is pulled; 0 = the default
 }
 
 // newSession reads the flags that all commands have.
@@ -78,6 +79,10 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 			return nil, diag.Errorf("DEPLOYSTER_MAX_IMAGE is not a size", "%s.", err)
 		}
 		s.maxImage = size
+	}
+	var err error
+	if s.keep, err = e.keepWorkers(); err != nil {
+		return nil, err
 	}
 	return s, nil
 }
@@ -215,7 +220,7 @@ func (s *session) open(ctx context.Context, c *cli.Context) error {
 		return err
 	}
 	s.runtime = runtime
-	s.pool = worker.New(worker.Options{Runner: runtime, Launcher: runtime, Max: rt.NumCPU()})
+	s.pool = worker.New(worker.Options{Runner: runtime, Launcher: runtime, Max: rt.NumCPU(), Keep: true, Private: s.vault.private})
 	return nil
 }
 
@@ -240,6 +245,8 @@ func (s *session) runtimeOptions(c *cli.Context) containerd.Options {
 		Runc:         s.env.get("DEPLOYSTER_RUNC"),
 		AllowOldRunc: s.env.get("DEPLOYSTER_ALLOW_OLD_RUNC") == "1",
 		IdleExit:     idle,
+		Keep:         s.keep,
+		KeepScope:    s.dir,
 		Registries: containerd.RegistryOptions{CertDirs: certs, DockerConfig: s.dockerConfig(),
 			MaxImage: s.maxImage, Progress: s.pulling},
 		Warn: s.err.diagnostic,

@@ -66,6 +66,10 @@ type Spec struct {
 	// action always has a container of its own.
 	Reuse bool
 
+	// Keep: a program that is spoken to may be one that an earlier command has
+	// used, and may be kept for a later one. See Process.
+	Keep bool
+
 	// ID tells an action from all others, of any project; see Adopter. What is
 	// "" cannot be adopted, and its traces go with its client.
 	ID string

@@ -16,7 +16,7 @@ type Worker struct {
 
 // Launcher starts programs that are spoken to while they run.
 type Launcher interface {
-	// Launch starts a program. Of the Spec it takes no Stdin, Stdout, Timeout,
+	// Launch starts a program, or takes over one that was kept. Of the Spec it takes no Stdin, Stdout, Timeout,
 	// MaxStdout and ID. Its Ended is called after the end of Stdout. The Process
 	// must be waited for.
 	Launch(ctx context.Context, s Spec) (Process, error)
@@ -42,6 +42,18 @@ type Process interface {
 	// Release says that of its Stdout nothing is needed any more that lies before
 	// an offset, because nothing there is about an action that is not settled.
 	Release(offset int64)
+
+	// Before is the highest number that a request had of those who used the
+	// program before; 0 = nobody did.
+	Before() int64
+
+	// Keep hands the program over, if its Spec allows it, to whoever keeps it for
+	// the next Launch that wants one like it. Asked is the highest number that a
+	// request had. Nothing may be open, and heard is how much of its Stdout
+	// was read, in bytes: with more there it is not quiet. It says
+	// whether it was handed over: then it cannot be spoken to any more, its Stdout
+	// ends, and Wait returns. Else it goes on.
+	Keep(asked, heard int64) bool
 
 	// Wait returns when the program has ended and nothing of it is left. The
 	// Result has its Stderr, and no Stdout. The error is as that of Runner.Run.

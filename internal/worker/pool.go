@@ -32,6 +32,12 @@ type Options struct {
 	// Grace is what a worker gets to end after its stdin has; 0 =
 	// invoke.DefaultGrace.
 	Grace time.Duration
+
+	// Keep: what an earlier command has kept is used, and kept again when the
+	// Pool is closed. Private says whether a text has something in it that no
+	// program may know any longer than this command takes; nil = nothing has.
+	Keep    bool
+	Private func(text string) bool
 }
 
 // Pool is an invoke.Runner that uses workers where it can. Workers are started
@@ -43,6 +49,8 @@ type Pool struct {
 	groups map[string]*group
 	closed bool
 }
+
+func (p *Pool) private(text string) bool { return p.o.Private != nil && p.o.Private(text) }
 
 // New makes a Pool. It must be closed.
 func New(o Options) *Pool {
@@ -110,7 +118,8 @@ func (p *Pool) group(s invoke.Spec) (*group, error) {
 	g := p.groups[string(key)]
 	if g == nil {
 		g = &group{spec: invoke.Spec{Kind: invoke.Action, Digest: s.Worker.Digest, Entrypoint: s.Worker.Entrypoint, Args: s.Worker.Args,
-			Mounts: s.Mounts, Settings: s.Settings, KeepLog: s.KeepLog}, max: max(p.o.Max, 1)}
+			Mounts: s.Mounts, Settings: s.Settings, KeepLog: s.KeepLog,
+			Keep: p.o.Keep && !p.private(string(key))}, max: max(p.o.Max, 1)}
 		if s.Settings.Workers > 0 {
 			g.max = int(s.Settings.Workers)
 		}
@@ -169,7 +178,7 @@ func (p *Pool) start(ctx context.Context, g *group) chan struct{} {
 	spec.Name = fmt.Sprintf("worker %d of %s", g.started, spec.Digest)
 	go func() {
 		// It is for others too, who may not have been interrupted.
-		w, err := launch(context.WithoutCancel(ctx), p.o.Launcher, spec, p.o.Grace)
+		w, err := launch(context.WithoutCancel(ctx), p.o.Launcher, spec, p.o.Grace, p.private)
 		defer close(done)
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -202,7 +211,7 @@ func (p *Pool) bury(g *group, w *worker) {
 	}
 }
 
-// Close ends all workers, and returns when nothing of them is left. Invocations
+// Close ends all workers that are not kept, and returns when nothing of them is left. Invocations
 // that are open then end first.
 func (p *Pool) Close() {
 	p.mu.Lock()
@@ -225,7 +234,11 @@ func (p *Pool) Close() {
 	p.mu.Unlock()
 	var wg sync.WaitGroup
 	for _, w := range all {
-		wg.Go(w.end)
+		wg.Go(func() {
+			if !w.keep() {
+				w.end()
+			}
+		})
 	}
 	wg.Wait()
 }

@@ -106,6 +106,9 @@ func (w *worker) do(ctx context.Context, s invoke.Spec) (invoke.Result, error) {
 	}
 	res, begun, err := w.carryOut(ctx, id, q)
 	res.Duration = time.Since(start)
+	if err != nil || w.private(string(s.Stdin)) || w.private(string(res.Stdout)) || w.private(string(res.Stderr)) {
+		w.keepNot()
+	}
 	var unknown *invoke.UnknownError
 	switch {
 	case !begun:

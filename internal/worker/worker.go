@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"deployster/internal/invoke"
+	"deployster/protocol"
 )
 
 // worker is one program that serves. What it says is read by one goroutine,
@@ -24,23 +25,27 @@ type worker struct {
 
 	lastLoad int // of the Pool
 
+	private func(text string) bool // see Options
+
 	heard   chan struct{}  // closed when all is heard that it said
 	actions sync.WaitGroup // that are not settled
 
-	mu     sync.Mutex
-	next   int64
-	open   map[int64]*request
-	held   map[int64]int64 // of each action that is not settled: where what was said about it begins in its stdout
-	doomed bool            // takes nothing more
-	fault  string          // what it said wrong
+	mu      sync.Mutex
+	next    int64
+	open    map[int64]*request
+	held    map[int64]int64 // of each action that is not settled: where what was said about it begins in its stdout
+	doomed  bool            // takes nothing more
+	fault   string          // what it said wrong
+	heardTo int64           // how much of its stdout was heard, in bytes
+	odd     bool            // it was not always well, or knows what is private: it must not outlive the command
 
 	concluded sync.Once
 	result    invoke.Result // after dead
 	outcome   error         // what open invocations get; after dead
 }
 
-func launch(ctx context.Context, l invoke.Launcher, s invoke.Spec, grace time.Duration) (*worker, error) {
-	w := &worker{grace: grace, lines: make(chan []byte), dead: make(chan struct{}), gone: make(chan struct{}), heard: make(chan struct{}), open: map[int64]*request{}, held: map[int64]int64{}}
+func launch(ctx context.Context, l invoke.Launcher, s invoke.Spec, grace time.Duration, private func(string) bool) (*worker, error) {
+	w := &worker{grace: grace, private: private, lines: make(chan []byte), dead: make(chan struct{}), gone: make(chan struct{}), heard: make(chan struct{}), open: map[int64]*request{}, held: map[int64]int64{}}
 	// Until all is taken down that was asked of it, others can find it out.
 	s.Ended = func(res invoke.Result, err error) error {
 		<-w.heard
@@ -52,7 +57,7 @@ func launch(ctx context.Context, l invoke.Launcher, s invoke.Spec, grace time.Du
 	if err != nil {
 		return nil, err
 	}
-	w.proc = proc
+	w.proc, w.next = proc, proc.Before()
 	go w.write()
 	go w.read()
 	return w, nil
@@ -100,7 +105,7 @@ func (w *worker) read() {
 	released := int64(0)
 	for at := int64(0); ; {
 		line, err := readLine(in)
-		if len(bytes.TrimSpace(line)) > 0 && err == nil {
+		if err == nil {
 			err = w.hear(line, at)
 		}
 		if at += int64(len(line)); at-released >= releaseEvery {
@@ -147,12 +152,19 @@ const (
 
 // hear takes one line of the worker. The error says what is wrong with it.
 func (w *worker) hear(line []byte, at int64) error {
-	r, err := decode(line)
-	if err != nil {
-		return fmt.Errorf("a line on its stdout is no reply (%w): %s", err, cut(line))
+	blank := len(bytes.TrimSpace(line)) == 0
+	var r protocol.WorkerReply
+	var err error
+	if !blank {
+		if r, err = decode(line); err != nil {
+			return fmt.Errorf("a line on its stdout is no reply (%w): %s", err, cut(line))
+		}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.heardTo = at + int64(len(line)); blank {
+		return nil
+	}
 	q := w.open[r.ID]
 	if q == nil {
 		return fmt.Errorf("it answered the request %d, which is not open: %s", r.ID, cut(line))
@@ -282,6 +294,31 @@ func (w *worker) endIfUseless() {
 	} else {
 		go w.proc.Kill()
 	}
+}
+
+// keep hands a worker over that is well and has nothing to do, and says whether
+// that was done: then it is nothing of this Pool's any more.
+func (w *worker) keep() bool {
+	w.mu.Lock()
+	if w.doomed || w.odd || len(w.open) > 0 || len(w.held) > 0 {
+		w.mu.Unlock()
+		return false
+	}
+	w.doomed = true // so nothing is asked of it while it is handed over
+	asked, heard := w.next, w.heardTo
+	w.mu.Unlock()
+	if !w.proc.Keep(asked, heard) {
+		return false
+	}
+	<-w.gone
+	return true
+}
+
+// keepNot says that a worker must end with its command.
+func (w *worker) keepNot() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.odd = true
 }
 
 // end asks the worker to end, sees to it that it does, and returns when nothing

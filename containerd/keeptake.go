@@ -1,0 +1,124 @@
+package containerd
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
+	tasktypes "github.com/containerd/containerd/api/types/task"
+	"github.com/containerd/errdefs/pkg/errgrpc"
+	"golang.org/x/sys/unix"
+
+	"deployster/internal/invoke"
+)
+
+// takeKept gives a worker that an earlier command has left, if there is one that
+// could stand for u, and is well. What is not well is ended.
+func (r *Runtime) takeKept(ctx context.Context, u *run) (*run, bool) {
+	for range keptPerKey {
+		c, err := r.dialKeeper()
+		if err != nil {
+			return nil, false
+		}
+		var m keepMessage
+		var stdin, lock *os.File
+		if err = sendKept(c, keepMessage{Key: u.key}); err == nil {
+			m, stdin, lock, err = receiveKept(c)
+		}
+		_ = c.Close() // all was said
+		if err != nil || m.Worker == nil {
+			return nil, false
+		}
+		k := &run{r: r, s: u.s, image: u.image, id: m.Worker.ID, key: u.key, pid: m.Worker.Pid, begun: true, rootfs: m.Worker.Rootfs,
+			owner: &presence{file: lock, path: filepath.Join(clientsDir(r.runtimeDir), clientOf(m.Worker.ID))},
+			talk:  newProcess(r)}
+		k.talk.stdin, k.talk.before = stdin, m.Worker.Asked
+		if k.isWell(ctx) && k.reopen() == nil {
+			return k, true
+		}
+		k.discard()
+	}
+	return nil, false
+}
+
+// isWell says of a worker that was kept whether it just waits.
+func (u *run) isWell(ctx context.Context) bool {
+	locked, err := tryLock(u.owner.file)
+	if err != nil || !locked || !u.owner.there() || !quiet(u.dir(), keptLog) {
+		return false
+	}
+	// The server may not have heard of its end yet.
+	fd, err := u.open(int(u.pid))
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	if processState(int(u.pid)) == 'Z' {
+		return false
+	}
+	asking, enough := u.r.detached(ctx, keepWait)
+	defer enough()
+	resp, err := u.tasks().Get(asking, &taskapi.GetRequest{ContainerID: u.id})
+	return errgrpc.ToNative(err) == nil && resp.Process.Status == tasktypes.Status_RUNNING && resp.Process.Pid == u.pid
+}
+
+// dir is where the standard files are.
+func (u *run) dir() string { return filepath.Join(u.r.runtimeDir, "io", clientOf(u.id), u.id) }
+
+// reopen opens the files of a worker that was kept.
+func (u *run) reopen() (err error) {
+	f := &stdio{dir: u.dir(), stdin: filepath.Join(u.dir(), stdinFile)}
+	defer func() {
+		if err != nil {
+			f.close()
+		}
+	}()
+	if f.stdout, err = reopenOutput(filepath.Join(f.dir, stdoutFile)); err != nil {
+		return err
+	}
+	if f.stderr, err = reopenOutput(filepath.Join(f.dir, stderrFile)); err != nil {
+		return err
+	}
+	if u.talk.said, err = openSaid(f.stdout.path); err != nil {
+		return err
+	}
+	if u.talk.ledger, err = newLedger(f.dir); err != nil {
+		u.talk.said.close()
+		return err
+	}
+	u.kills, u.io = oomKills(u.id), f
+	return nil
+}
+
+func reopenOutput(path string) (*output, error) {
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	return newFollowed(file, nil), nil
+}
+
+// discard removes a worker that was kept and is of no use, while others go on.
+func (u *run) discard() {
+	u.r.runsOpen.Add(1) // this is called within a run, so that it is not zero
+	go func() {
+		defer u.r.runsOpen.Done()
+		u.talk.closeAll()
+		if u.remove(context.Background(), nil) == nil {
+			_ = os.RemoveAll(u.dir()) // else it is swept
+		}
+		u.disown()
+	}()
+}
+
+// resume is run for a program that an earlier command has begun.
+func (u *run) resume(ctx context.Context) (res invoke.Result, err error) {
+	defer u.closeFiles(&err)
+	defer u.cleanUp(ctx, &err)
+	waiting, stopWaiting := context.WithCancel(u.r.ctx(context.WithoutCancel(ctx)))
+	defer stopWaiting()
+	exit := u.wait(waiting)
+	close(u.talk.began)
+	return u.attend(ctx, exit)
+}
