@@ -130,7 +130,7 @@ func TestFormats(t *testing.T) {
 	prev := ""
 	for _, r := range everyFact() {
 		r.Prev = prev
-		line, err := encodeRecord(r)
+		line, err := recordLine(r)
 		ok(t, err)
 		prev, lines = hashLine(line[:len(line)-1]), append(lines, line...)
 	}

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -25,6 +26,7 @@ type Journal struct {
 
 	mu   sync.Mutex
 	run  *replayed
+	line bytes.Buffer // of the record that is being written
 	seq  uint64
 	prev string
 	ends []int64 // where each record ends, to know which are durable
@@ -234,12 +236,14 @@ func (j *Journal) write(r record) (end int64, err error) {
 	return end, nil
 }
 
-// encode gives the line of a record as it is to be written.
+// encode gives the line of a record as it is to be written. It is good until the
+// next one.
 func (j *Journal) encode(r record) ([]byte, error) {
-	if j.stream == nil {
-		return encodeRecord(r)
+	if j.stream != nil {
+		return sealRecord(r, j.stream)
 	}
-	return sealRecord(r, j.stream)
+	err := encodeRecord(&j.line, r)
+	return j.line.Bytes(), err
 }
 
 // durable counts the records that the disk has confirmed.

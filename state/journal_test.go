@@ -141,7 +141,7 @@ func TestUnconfirmedTail(t *testing.T) {
 	lines, prev := [][]byte{}, ""
 	for i, durable := range []uint64{0, 1, 2, 2, 2} {
 		r := record{Seq: uint64(i + 1), Prev: prev, Durable: durable, Kind: kindRemoved, Address: "a"}
-		line, err := encodeRecord(r)
+		line, err := recordLine(r)
 		ok(t, err)
 		prev = hashLine(bytes.TrimSuffix(line, []byte("\n")))
 		lines = append(lines, line)
@@ -213,4 +213,11 @@ func TestChangedRecords(t *testing.T) {
 	if records, dropped, err := decodeJournal(bytes.Join(mine, nil)); err != nil || dropped == 0 || len(records) != len(after)-1 {
 		t.Errorf("a last record of another journal: %d records, %d dropped, %v", len(records), dropped, err)
 	}
+}
+
+// recordLine is the line of a record.
+func recordLine(r record) ([]byte, error) {
+	var b bytes.Buffer
+	err := encodeRecord(&b, r)
+	return b.Bytes(), err
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"time"
 
 	"deployster/internal/sealed"
@@ -75,25 +76,36 @@ func hashLine(line []byte) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// encodeRecord gives the line of a record, with its newline.
-func encodeRecord(r record) ([]byte, error) {
-	body, err := strictjson.Encode(r)
-	if err != nil {
-		return nil, err
+// sumSize is how much stands before the JSON of a record: its checksum and a space.
+const sumSize = len("01234567 ")
+
+// encodeRecord writes the line of a record, with its newline, in place of what is
+// in b.
+func encodeRecord(b *bytes.Buffer, r record) error {
+	b.Reset()
+	b.WriteString("01234567 ")
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(r); err != nil {
+		return err
 	}
-	return frame(body), nil
+	line := b.Bytes()
+	copy(line, sumOf(line[sumSize:len(line)-1]))
+	return nil
 }
 
 // frame gives the line of a record: its checksum, its JSON, a newline.
 func frame(body []byte) []byte {
-	line := fmt.Appendf(make([]byte, 0, len(body)+10), "%08x ", castagnoli(body))
-	return append(append(line, body...), '\n')
+	return slices.Concat([]byte(sumOf(body)), []byte(" "), body, []byte("\n"))
 }
+
+// sumOf is the checksum of the JSON of a record, as it stands before it.
+func sumOf(body []byte) string { return fmt.Sprintf("%08x", castagnoli(body)) }
 
 // intact says whether a line is what was written, as far as its checksum tells.
 func intact(line []byte) bool {
 	sum, body, ok := bytes.Cut(line, []byte(" "))
-	return ok && string(sum) == fmt.Sprintf("%08x", castagnoli(body))
+	return ok && string(sum) == sumOf(body)
 }
 
 // errNotUnderstood is a record that is whole, and says what this version does
@@ -147,7 +159,6 @@ func decodeJournal(data []byte) (records []record, dropped int, err error) {
 // seq was already confirmed by the disk. The damage before a record may have
 // taken the newline with it, so records are looked for by how they begin.
 func confirms(data []byte, seq uint64) bool {
-	const sum = len("01234567 ")
 	for line := range bytes.SplitSeq(data, []byte("\n")) {
 		for at := 0; at < len(line); at++ {
 			next := bytes.Index(line[at:], []byte(`{"seq":`))
@@ -155,10 +166,10 @@ func confirms(data []byte, seq uint64) bool {
 				break
 			}
 			// A space before an object is nowhere inside a record.
-			if at += next; at < sum || line[at-1] != ' ' {
+			if at += next; at < sumSize || line[at-1] != ' ' {
 				continue
 			}
-			if r, ok := decodeLine(line[at-sum:]); ok && r.Durable >= seq {
+			if r, ok := decodeLine(line[at-sumSize:]); ok && r.Durable >= seq {
 				return true
 			}
 		}

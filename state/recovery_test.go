@@ -35,7 +35,7 @@ func TestForeignJournals(t *testing.T) {
 	other = bytes.Replace(stateFile, []byte(`"serial": 1,`), []byte(`"serial": 9,`), 1)
 	ok(t, os.WriteFile(path, other, 0o600))
 	check("another serial", ErrForeign)
-	line, err := encodeRecord(record{Seq: 1, Kind: kindBegin, Begin: &begin{Format: Format + 1}})
+	line, err := recordLine(record{Seq: 1, Kind: kindBegin, Begin: &begin{Format: Format + 1}})
 	ok(t, err, os.WriteFile(path, stateFile, 0o600), os.WriteFile(path+".journal", line, 0o600))
 	check("newer", ErrNewer)
 }

@@ -47,8 +47,8 @@ type replayed struct {
 	began    time.Time
 	inFlight []InFlight
 	acted    []string // addresses with ended actions and no verdict yet
-	done     map[string]string
 	moved    bool
+	done     map[string]string // what Applied.Done will say; nil = the run has not died
 }
 
 // newReplay begins the life of a run on a snapshot.
@@ -56,7 +56,7 @@ func newReplay(base Snapshot, b begin, at time.Time) *replayed {
 	s := base.clone()
 	s.Format = Format
 	s.Lineage, s.Serial = b.Lineage, b.Serial+1
-	return &replayed{snapshot: s, begin: b, began: at, done: map[string]string{}}
+	return &replayed{snapshot: s, begin: b, began: at}
 }
 
 // apply brings one fact into the snapshot.
@@ -77,10 +77,10 @@ func (p *replayed) apply(r record) {
 		}
 	case kindValid:
 		p.snapshot.Resources[r.Address] = *r.Entry
-		p.settle(r.Address, EntryHash(*r.Entry))
+		p.settle(r.Address, r.Entry)
 	case kindRemoved:
 		delete(p.snapshot.Resources, r.Address)
-		p.settle(r.Address, "")
+		p.settle(r.Address, nil)
 	case kindOutputs:
 		p.snapshot.Outputs = r.Outputs
 		if p.snapshot.Outputs == nil {
@@ -114,10 +114,16 @@ func (p *replayed) land(r record) {
 	p.inFlight = slices.DeleteFunc(p.inFlight, func(f InFlight) bool { return f.Address == r.Address && f.Action == r.Action })
 }
 
-// settle notes that it is known how a resource is.
-func (p *replayed) settle(addr, hash string) {
+// settle notes that it is known how a resource is; nil = it is gone.
+func (p *replayed) settle(addr string, as *Entry) {
 	delete(p.snapshot.Unsettled, addr)
-	p.done[addr] = hash
+	switch {
+	case p.done == nil: // only who goes on with a dead run asks what that had done
+	case as == nil:
+		p.done[addr] = ""
+	default:
+		p.done[addr] = EntryHash(*as)
+	}
 	p.acted = slices.DeleteFunc(p.acted, func(a string) bool { return a == addr })
 }
 
@@ -171,6 +177,7 @@ func replay(p paths, base Snapshot, data []byte) (s Snapshot, rec *Recovery, err
 		return base, nil, nil // folded in already; only its removal was cut short
 	}
 	run := newReplay(base, *b, records[0].Time)
+	run.done = map[string]string{}
 	for _, r := range records[1:] {
 		if r.Kind == kindValid && r.Entry == nil {
 			return base, nil, refuse(ErrDamaged, "The journal is damaged", "%s: record %d has no content. Nothing was changed.", p.journal, r.Seq)

@@ -207,7 +207,7 @@ func TestEncryptedJournal(t *testing.T) {
 			refused(t, err, ErrDamaged)
 		}
 	}
-	clear, err := encodeRecord(record{Seq: 6, Prev: hashLine(bytes.TrimSuffix(whole[bytes.LastIndexByte(whole[:len(whole)-1], '\n')+1:], []byte("\n"))), Kind: kindRemoved, Address: "r0"})
+	clear, err := recordLine(record{Seq: 6, Prev: hashLine(bytes.TrimSuffix(whole[bytes.LastIndexByte(whole[:len(whole)-1], '\n')+1:], []byte("\n"))), Kind: kindRemoved, Address: "r0"})
 	ok(t, err)
 	_, err = load(append(bytes.Clone(whole), clear...))
 	refused(t, err, ErrDamaged)

@@ -4,27 +4,41 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 )
 
 // Log is a file that only grows. Writers put their bytes down in order with
 // Write and then wait with Sync until the disk has them; callers that wait at
-// the same time share one fsync. After any failure the log is broken for good:
-// each later call gives the first error, because what the disk holds from
-// there on is not known. It is safe for concurrent use.
+// the same time share one write and one fsync. After any failure the log is
+// broken for good: each later call gives the first error, because what the disk
+// holds from there on is not known. It is safe for concurrent use.
 type Log struct {
 	o ops
 	f *os.File
 
 	mu      sync.Mutex
-	done    *sync.Cond // a sync ended, or the log broke
-	written int64      // bytes given to the kernel
-	room    int64      // up to where the disk has promised room
-	durable int64      // bytes that the disk has confirmed
-	syncing bool
-	syncs   int // fsyncs done, for tests and measurements
+	pending []byte // not given to the kernel yet: what came since the last fsync began
+	spare   []byte // the other buffer, empty
+	written int64  // bytes so far, those that are pending too
+	room    int64  // up to where the disk has promised room
+	durable int64  // bytes that the disk has confirmed
+	syncs   int    // fsyncs done, for tests and measurements
 	err     error
+
+	flying *batch // what is being synced; nil = nothing
+	next   *batch // who comes meanwhile
 }
+
+// batch is who shares an fsync.
+type batch struct {
+	begun  bool          // who comes now comes too late
+	covers int64         // up to where, once it has begun
+	led    bool          // somebody waits for his turn to begin it
+	over   chan struct{} // closed when it has ended, well or not
+}
+
+func newBatch() *batch { return &batch{over: make(chan struct{})} }
 
 // CreateLog makes a new, empty log. It fails when the file is there already.
 // The name is durable when it returns.
@@ -40,23 +54,19 @@ func createLog(o ops, path string, mode os.FileMode) (*Log, error) {
 	if err := o.syncDir(filepath.Dir(path)); err != nil {
 		return nil, errors.Join(err, f.Close(), os.Remove(path))
 	}
-	l := &Log{o: o, f: f}
-	l.done = sync.NewCond(&l.mu)
-	return l, nil
+	return &Log{o: o, f: f, next: newBatch()}, nil
 }
 
 // Write appends b and returns where it ends; it is durable only after a Sync
-// to there. The order of the calls is the order in the file.
+// to there, and until then perhaps in nobody's hands but ours. The order of the
+// calls is the order in the file.
 func (l *Log) Write(b []byte) (end int64, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err != nil {
 		return 0, l.err
 	}
-	if err := writeAll(l.o, l.f, b); err != nil {
-		l.fail(err)
-		return 0, err
-	}
+	l.pending = append(l.pending, b...)
 	l.written += int64(len(b))
 	return l.written, nil
 }
@@ -76,11 +86,11 @@ func (l *Log) Reserve(n int64) error {
 		return nil
 	}
 	generous := (want/piece + 1) * piece
-	if l.o.allocate(l.f, l.written, generous-l.written) == nil {
+	if l.o.allocate(l.f, l.durable, generous-l.durable) == nil {
 		l.room = generous
 		return nil
 	}
-	if err := l.o.allocate(l.f, l.written, n); err != nil {
+	if err := l.o.allocate(l.f, l.durable, want-l.durable); err != nil {
 		return err
 	}
 	l.room = want
@@ -92,9 +102,23 @@ func (l *Log) Reserve(n int64) error {
 func (l *Log) Release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.flush()
 	if l.room > l.written && l.err == nil {
 		l.room = l.written
 		_ = l.f.Truncate(l.written)
+	}
+}
+
+// flush gives the kernel what is pending, when nobody else does.
+func (l *Log) flush() {
+	for l.flying != nil {
+		l.wait(l.flying)
+	}
+	if l.err == nil && len(l.pending) > 0 {
+		if err := writeAll(l.o, l.f, l.pending); err != nil {
+			l.fail(err)
+		}
+		l.pending = l.pending[:0]
 	}
 }
 
@@ -103,11 +127,19 @@ func (l *Log) Sync(end int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for l.err == nil && l.durable < end {
-		if l.syncing {
-			l.done.Wait()
-			continue
+		switch {
+		case l.flying == nil:
+			l.syncOnce()
+		case !l.flying.begun || end <= l.flying.covers:
+			l.wait(l.flying)
+		case l.next.led: // he begins it, for all who have come by then
+			l.wait(l.next)
+		default:
+			next := l.next
+			next.led = true
+			l.wait(l.flying)
+			next.led = false
 		}
-		l.syncOnce()
 	}
 	if l.durable >= end {
 		return nil
@@ -115,29 +147,50 @@ func (l *Log) Sync(end int64) error {
 	return l.err
 }
 
-// syncOnce runs one fsync for all that is written by now, with the lock
-// released, so that others can write meanwhile.
-func (l *Log) syncOnce() {
-	covers := l.written
-	l.syncing = true
+// wait is called with the lock held, which is released meanwhile.
+func (l *Log) wait(b *batch) {
 	l.mu.Unlock()
-	err := l.o.sync(l.f)
+	defer l.mu.Lock()
+	<-b.over
+}
+
+// syncOnce writes what is pending and runs one fsync, with the lock released, so
+// that others can come meanwhile.
+func (l *Log) syncOnce() {
+	b := l.next
+	l.flying, l.next = b, newBatch()
+	l.mu.Unlock()
+	runtime.Gosched() // whoever is about to write comes along
 	l.mu.Lock()
-	l.syncing = false
+	b.begun, b.covers = true, l.written
+	content := l.pending
+	l.pending, l.spare = l.spare, nil
+	l.mu.Unlock()
+	var err error
+	if len(content) > 0 {
+		err = writeAll(l.o, l.f, content)
+	}
+	if err == nil {
+		err = l.o.sync(l.f)
+	}
+	l.mu.Lock()
+	l.spare = content[:0]
+	l.flying = nil
 	l.syncs++
 	if err != nil {
 		l.fail(err)
-		return
+	} else {
+		l.durable = b.covers
 	}
-	l.durable = covers
-	l.done.Broadcast()
+	close(b.over)
 }
 
+// fail is for good. Whoever waits for an fsync that will never begin goes.
 func (l *Log) fail(err error) {
 	if l.err == nil {
 		l.err = err
+		close(l.next.over)
 	}
-	l.done.Broadcast()
 }
 
 // Durable says how many bytes the disk has confirmed.
@@ -151,6 +204,7 @@ func (l *Log) Durable() int64 {
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.flush()
 	l.fail(os.ErrClosed)
 	return l.f.Close()
 }

@@ -130,6 +130,59 @@ func TestLogFaultsAreForGood(t *testing.T) {
 	}
 }
 
+// TestLogLetsNobodyWaitForever: when an fsync fails, all who wait for it and for
+// the next one are told, and nobody is told that what it had is durable.
+func TestLogLetsNobodyWaitForever(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var confirmed, syncs int64
+	o := system()
+	o.sync = func(f *os.File) error {
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if syncs++; syncs > 5 {
+			return syscall.EIO
+		}
+		confirmed = info.Size()
+		return nil
+	}
+	l, err := createLog(o, filepath.Join(t.TempDir(), "log"), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			for {
+				end, err := l.Write([]byte("fact"))
+				if err == nil {
+					err = l.Sync(end)
+				}
+				mu.Lock()
+				known := confirmed
+				mu.Unlock()
+				if err == nil && known < end {
+					t.Errorf("told that %d bytes are durable, %d are", end, known)
+				}
+				if err != nil {
+					if !errors.Is(err, syscall.EIO) {
+						t.Errorf("error %v", err)
+					}
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestCreateLogNeedsItsName(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log")
