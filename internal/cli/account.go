@@ -56,7 +56,7 @@ func eventFlags() []cli.Flag {
 func newAccount(e Env, app *cli.App) (*account, error) {
 	a := &account{vault: &vault{}, ready: make(chan *runs.Recorder, 1),
 		run: runs.Run{ID: runs.NewID(time.Now()), Deployster: Version, Started: time.Now().UTC()}}
-	a.stream = events.NewStream(a.vault.hide, time.Now)
+	a.stream = events.NewStream(a.vault.hiding, time.Now)
 	command, values := glance(app, e.Args)
 	a.run.Command = command
 	if !slices.Contains(streaming, command) {
@@ -142,7 +142,7 @@ func (a *account) record(workdir string, keys *sealed.Keyring) *runs.Recorder {
 	if a.recorder != nil {
 		return a.recorder
 	}
-	a.recorder = runs.New(runs.Options{Workdir: workdir, Run: a.run, Hide: a.vault.hide, Keys: keys})
+	a.recorder = runs.New(runs.Options{Workdir: workdir, Run: a.run, Hide: a.vault.hiding, Keys: keys})
 	a.ready <- a.recorder
 	return a.recorder
 }

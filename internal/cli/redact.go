@@ -48,13 +48,23 @@ func (v *vault) add(secrets []string) {
 
 // hide takes the secrets out of a text.
 func (v *vault) hide(text string) string {
+	if hide := v.hiding(); hide != nil {
+		return hide(text)
+	}
+	return text
+}
+
+// hiding is what hides the secrets that are known now; nil = there are none.
+func (v *vault) hiding() func(text string) string {
 	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.secrets) == 0 {
+		return nil
+	}
 	if v.hider == nil {
 		v.hider = redactor(slices.Collect(maps.Keys(v.secrets)))
 	}
-	hider := v.hider
-	v.mu.Unlock()
-	return hider.Replace(text)
+	return v.hider.Replace
 }
 
 // private says whether there may be a secret in a text. A short one may be in any.

@@ -11,6 +11,9 @@ import (
 // direction of text, and bytes that are no UTF-8 are written out as \x1b or
 // \u202e. Newlines and tabs stay.
 func Visible(s string) string {
+	if plain(s) {
+		return s
+	}
 	if i := strings.IndexFunc(s, hidden); i < 0 && utf8.ValidString(s) {
 		return s
 	}
@@ -30,6 +33,19 @@ func Visible(s string) string {
 		i += size
 	}
 	return b.String()
+}
+
+// Plain says whether a text is safe to show as it is. It says so of most texts,
+// and of none that is not.
+func Plain(text []byte) bool { return plain(text) }
+
+func plain[T string | []byte](text T) bool {
+	for i := 0; i < len(text); i++ {
+		if c := text[i]; (c < ' ' || c > '~') && c != '\n' && c != '\t' {
+			return false
+		}
+	}
+	return true
 }
 
 // hidden says whether a character does something other than being seen.

@@ -4,7 +4,11 @@
 // not there yet. docs/json.md describes it for those who read it.
 package events
 
-import "time"
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+)
 
 // Format is the version of the stream. Within it new types of events and new
 // keys may appear; none goes away or changes what it means.
@@ -42,30 +46,31 @@ func (e Event) minor() bool {
 // timeForm is RFC 3339, always as long.
 const timeForm = "2006-01-02T15:04:05.000Z"
 
-// head is what all events have.
-type head struct {
-	Type    string `json:"type"`
-	Time    string `json:"time"`
-	Level   Level  `json:"level"`
-	Message string `json:"message"`
-}
-
-// encode gives the event's line, with what must not be shown hidden.
-func (e Event) encode(now time.Time, hide func(string) string) ([]byte, error) {
-	first, err := marshal(head{e.Body.Type(), now.UTC().Format(timeForm), e.Level, e.Message})
-	if err != nil {
+// encode gives the event's line, with what must not be shown hidden. It uses b,
+// and keeps nothing of it.
+func (e Event) encode(b *bytes.Buffer, now time.Time, hide func(string) string) ([]byte, error) {
+	b.Reset()
+	b.WriteString(`{"type":"` + e.Body.Type() + `","time":"`)
+	b.Write(now.UTC().AppendFormat(b.AvailableBuffer(), timeForm))
+	b.WriteString(`","level":"` + string(e.Level) + `","message":`)
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(e.Message); err != nil {
 		return nil, err
 	}
-	rest, err := marshal(e.Body)
-	if err != nil {
+	b.Truncate(b.Len() - 1) // the newline
+	end := b.Len()
+	if err := enc.Encode(e.Body); err != nil {
 		return nil, err
 	}
-	line := first
-	if len(rest) > len("{}") {
-		line = append(append(first[:len(first)-1], ','), rest[1:]...)
+	line := b.Bytes()
+	if body := line[end:]; string(body) == "{}\n" {
+		line = append(line[:end], "}\n"...)
+	} else {
+		body[0] = ',' // its members follow those of all events
 	}
 	if hide != nil {
 		line = Hidden(line, hide)
 	}
-	return append(escaped(line), '\n'), nil
+	return escaped(line), nil
 }

@@ -2,7 +2,6 @@ package events
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"unicode/utf16"
@@ -45,10 +44,11 @@ func ours(text string, at strictjson.Place) bool {
 		slices.Contains(words, under) && slices.Contains(wordValues, text)
 }
 
-// escaped writes what a terminal might obey as JSON allows: \u009b.
+// escaped is a copy of a line in which what a terminal might obey is written as
+// JSON allows: \u009b.
 func escaped(line []byte) []byte {
-	if diag.Visible(string(line)) == string(line) {
-		return line
+	if diag.Plain(line) {
+		return bytes.Clone(line)
 	}
 	var b bytes.Buffer
 	for rest := line; len(rest) > 0; {
@@ -65,13 +65,4 @@ func escaped(line []byte) []byte {
 		rest = rest[size:]
 	}
 	return b.Bytes()
-}
-
-// marshal encodes without the escapes that only HTML needs.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }

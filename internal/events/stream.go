@@ -1,6 +1,7 @@
 package events
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"sync"
@@ -10,17 +11,25 @@ import (
 // Stream takes events to all who read them. Whoever sends one never waits for a
 // reader. It may be used from many goroutines.
 type Stream struct {
-	hide func(string) string
+	hide Hide
 	now  func() time.Time
 
 	mu     sync.Mutex // keeps the order of the events the same for all
+	buffer bytes.Buffer
 	sinks  []*sink
 	closed bool
 }
 
-// NewStream makes a stream without readers. hide takes secrets out of texts;
-// nil = there are none.
-func NewStream(hide func(string) string, now func() time.Time) *Stream {
+// Hide gives what takes secrets out of texts, as they are known now; nil = none
+// are.
+type Hide func() func(text string) string
+
+// NewStream makes a stream without readers. A nil hide says that there are never
+// any secrets.
+func NewStream(hide Hide, now func() time.Time) *Stream {
+	if hide == nil {
+		hide = func() func(string) string { return nil }
+	}
 	return &Stream{hide: hide, now: now}
 }
 
@@ -66,9 +75,10 @@ func (s *Stream) Send(e Event) {
 
 // line encodes an event. Nil = it has no JSON form, which is said in its place.
 func (s *Stream) line(e Event) []byte {
-	line, err := e.encode(s.now(), s.hide)
+	now, hide := s.now(), s.hide()
+	line, err := e.encode(&s.buffer, now, hide)
 	if err != nil {
-		line, _ = Event{Level: Error, Message: fmt.Sprintf("An event of type %s cannot be written: %s", e.Body.Type(), err), Body: Note{}}.encode(s.now(), s.hide)
+		line, _ = Event{Level: Error, Message: fmt.Sprintf("An event of type %s cannot be written: %s", e.Body.Type(), err), Body: Note{}}.encode(&s.buffer, now, hide)
 	}
 	return line
 }

@@ -271,19 +271,20 @@ func TestSecretsAndControlCharactersInEvents(t *testing.T) {
 		{Reported(&apply.Report{Format: 1, Status: apply.Error, Resources: map[string]*apply.ResourceReport{"type": {Status: apply.Error, Reason: "error"}}}),
 			`{"type":"report","time":"2026-01-02T03:04:05.678Z","level":"error","message":"The apply ended: (sensitive value)","report":{"format":1,"status":"error","resources":{"type":{"status":"error","reason":"(sensitive value)"}}}}`},
 	} {
-		got, err := c.e.encode(instant(), hide)
+		got, err := c.e.encode(new(bytes.Buffer), instant(), hide)
 		if err != nil || string(got) != c.want+"\n" || !json.Valid(got) {
 			t.Errorf("got  %s%v\nwant %s", got, err, c.want)
 		}
 	}
-	if got, err := Notef("x").encode(instant(), nil); err != nil || string(got) != `{"type":"note","time":"2026-01-02T03:04:05.678Z","level":"info","message":"x"}`+"\n" {
+	if got, err := Notef("x").encode(new(bytes.Buffer), instant(), nil); err != nil || string(got) != `{"type":"note","time":"2026-01-02T03:04:05.678Z","level":"info","message":"x"}`+"\n" {
 		t.Errorf("%s, %v", got, err)
 	}
 }
 
 // What a log line costs that two readers get: see docs/performance.md.
 func BenchmarkLogLine(b *testing.B) {
-	s := NewStream(strings.NewReplacer("a secret", "(sensitive value)", "another one", "(sensitive value)").Replace, instant)
+	hide := strings.NewReplacer("a secret", "(sensitive value)", "another one", "(sensitive value)")
+	s := NewStream(func() func(string) string { return hide.Replace }, instant)
 	for _, name := range []string{"a", "b"} {
 		s.To(name, Borrowed(io.Discard), DefaultLimits())
 	}

@@ -20,9 +20,11 @@ import (
 
 // Options are what a Recorder needs to know.
 type Options struct {
-	Workdir string              // absolute; the records are below it
-	Run     Run                 // ID, Command, Deployster and Started are set
-	Hide    func(string) string // takes secrets out of a text
+	Workdir string // absolute; the records are below it
+	Run     Run    // ID, Command, Deployster and Started are set
+	// Hide gives what takes secrets out of a text, as they are known now; nil =
+	// none are.
+	Hide func() func(text string) string
 	// Keys seal the files of the records, but for run.json; nil = in clear text.
 	Keys *sealed.Keyring
 }
@@ -126,15 +128,23 @@ func (r *Recorder) Add(i typeclient.Invocation) {
 
 // told is what is kept of an invocation: without secrets.
 func (r *Recorder) told(i typeclient.Invocation) (Step, map[string][]byte) {
-	step := Step{Format: Format, Resource: i.Address, Step: r.o.Hide(i.Step), Image: i.Digest, Started: i.Started.UTC(), Took: i.Result.Duration.Round(time.Millisecond).Seconds()}
+	hide := r.o.Hide()
+	hideAll := func(text []byte) []byte { return []byte(hide(string(text))) }
+	hideIn := func(message []byte) []byte { return hideJSON(message, hide) }
+	if hide == nil {
+		hide = func(text string) string { return text }
+		hideAll = func(text []byte) []byte { return text }
+		hideIn = hideAll
+	}
+	step := Step{Format: Format, Resource: i.Address, Step: hide(i.Step), Image: i.Digest, Started: i.Started.UTC(), Took: i.Result.Duration.Round(time.Millisecond).Seconds()}
 	if i.Err == nil {
 		step.ExitCode = &i.Result.ExitCode
 	} else {
-		step.Problem = r.o.Hide(i.Err.Error())
+		step.Problem = hide(i.Err.Error())
 	}
-	files := map[string][]byte{Stdout: r.hidden(i.Result.Stdout), Stderr: r.hidden(i.Result.Stderr)}
+	files := map[string][]byte{Stdout: hideAll(i.Result.Stdout), Stderr: hideAll(i.Result.Stderr)}
 	if i.Stdin != nil { // that of an adopted action is with the run that started it
-		files[Stdin] = r.hideJSON(i.Stdin)
+		files[Stdin] = hideIn(i.Stdin)
 	}
 	return step, files
 }
@@ -187,20 +197,17 @@ var messageKeys = []string{"name", "type", "version", "verbose", "workspace", "p
 	"last_state", "dependencies", "state", "status", "actions", "properties", "action", "staleState", "idempotency_key"}
 
 // hideJSON takes the secrets out of a message of the protocol, which stays one.
-func (r *Recorder) hideJSON(message []byte) []byte {
+func hideJSON(message []byte, hide func(string) string) []byte {
 	if !json.Valid(message) {
-		return r.hidden(message)
+		return []byte(hide(string(message)))
 	}
 	return strictjson.Rewrite(message, func(text string, at strictjson.Place) string {
 		if at.Key && slices.Contains(messageKeys, text) {
 			return text
 		}
-		return r.o.Hide(text)
+		return hide(text)
 	})
 }
-
-// hidden takes the secrets out of what a program printed.
-func (r *Recorder) hidden(text []byte) []byte { return []byte(r.o.Hide(string(text))) }
 
 // Report keeps the report of an apply.
 func (r *Recorder) Report(content []byte) {

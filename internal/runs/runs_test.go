@@ -18,7 +18,7 @@ import (
 
 func begin(dir, id string) *Recorder {
 	hide := strings.NewReplacer("name", "(gone)", "s3cret", "(gone)").Replace
-	return New(Options{Workdir: dir, Hide: hide, Run: Run{ID: id, Command: "apply", Deployster: "1", Started: time.Now()}})
+	return New(Options{Workdir: dir, Hide: func() func(string) string { return hide }, Run: Run{ID: id, Command: "apply", Deployster: "1", Started: time.Now()}})
 }
 
 func end(t *testing.T, r *Recorder) {
