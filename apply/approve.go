@@ -96,10 +96,12 @@ func (r *run) agree(step *plan.Step, found protocol.Answer) {
 // that a person took time over it, in which the world may have changed.
 func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string, found protocol.Answer) (thought, ok bool) {
 	agreed := r.agreed(step)
-	same := agreed.covers(found)
+	same, policy := agreed.covers(found), r.options.Deferred
+	if r.options.Confirm == ConfirmPlan && (same || policy == DeferredApply) {
+		return false, true // the usual case: nobody is to be asked
+	}
 	now := step.Known(in.Config, sensitive, found, r.hiddenBoth(step, out.addr, in.Config, found, sensitive))
 	kind := slices.Contains(r.options.Kinds, now.Change) || step.Change == plan.Deferred && slices.Contains(r.options.Kinds, plan.Deferred)
-	policy := r.options.Deferred
 	switch {
 	case agreed.answered && same:
 		return false, true

@@ -90,8 +90,11 @@ func holds(text, secret string) bool {
 // state often mirrors its config and may hold another secret there.
 func SensitivePointers(value json.RawMessage, secrets, configPointers []string) []string {
 	found := SecretPointers(value, secrets)
+	if len(value) == 0 || len(configPointers) == 0 {
+		return found
+	}
 	tree, err := strictjson.Value(value)
-	if len(value) == 0 || err != nil || len(configPointers) == 0 {
+	if err != nil {
 		return found
 	}
 	walk(tree, nil, func(path []string, _ any) {

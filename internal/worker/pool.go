@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -47,6 +49,7 @@ type Pool struct {
 
 	mu     sync.Mutex
 	groups map[string]*group
+	latest *group // that was asked for; mostly it is the next one too
 	closed bool
 }
 
@@ -62,6 +65,7 @@ func New(o Options) *Pool {
 
 // group is the workers that can take each other's place.
 type group struct {
+	wanted   invoke.Worker
 	spec     invoke.Spec // of a worker
 	max      int         // workers at one time
 	starting chan struct{}
@@ -105,6 +109,12 @@ func (p *Pool) Run(ctx context.Context, s invoke.Spec) (invoke.Result, error) {
 
 // group finds those that could carry out an invocation.
 func (p *Pool) group(s invoke.Spec) (*group, error) {
+	p.mu.Lock()
+	latest := p.latest
+	p.mu.Unlock()
+	if latest != nil && latest.carriesOut(s) {
+		return latest, nil
+	}
 	key, err := json.Marshal(struct {
 		Worker   *invoke.Worker
 		Mounts   []invoke.Mount
@@ -117,7 +127,7 @@ func (p *Pool) group(s invoke.Spec) (*group, error) {
 	defer p.mu.Unlock()
 	g := p.groups[string(key)]
 	if g == nil {
-		g = &group{spec: invoke.Spec{Kind: invoke.Action, Digest: s.Worker.Digest, Entrypoint: s.Worker.Entrypoint, Args: s.Worker.Args,
+		g = &group{wanted: *s.Worker, spec: invoke.Spec{Kind: invoke.Action, Digest: s.Worker.Digest, Entrypoint: s.Worker.Entrypoint, Args: s.Worker.Args,
 			Mounts: s.Mounts, Settings: s.Settings, KeepLog: s.KeepLog,
 			Keep: p.o.Keep && !p.private(string(key))}, max: max(p.o.Max, 1)}
 		if s.Settings.Workers > 0 {
@@ -125,7 +135,14 @@ func (p *Pool) group(s invoke.Spec) (*group, error) {
 		}
 		p.groups[string(key)] = g
 	}
+	p.latest = g
 	return g, nil
+}
+
+// carriesOut says whether an invocation is surely for its workers.
+func (g *group) carriesOut(s invoke.Spec) bool {
+	return g.wanted.Digest == s.Worker.Digest && g.wanted.Entrypoint == s.Worker.Entrypoint && slices.Equal(g.wanted.Args, s.Worker.Args) &&
+		slices.Equal(g.spec.Mounts, s.Mounts) && reflect.DeepEqual(g.spec.Settings, s.Settings)
 }
 
 // take gives a worker that has a place, and starts one when there is none. It

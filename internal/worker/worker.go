@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"sync"
 	"time"
 
@@ -78,17 +79,28 @@ func (w *worker) write() {
 				w.deaf()
 				return
 			}
-			select {
-			case line = <-w.lines:
-			default:
-				more = false
-			}
+			line, more = w.waiting()
 		}
 		if out.Flush() != nil {
 			w.deaf()
 			return
 		}
 	}
+}
+
+// waiting gives a line that is to be told, if there is one.
+func (w *worker) waiting() ([]byte, bool) {
+	for _, last := range []bool{false, true} {
+		select {
+		case line := <-w.lines:
+			return line, true
+		default:
+		}
+		if !last {
+			runtime.Gosched() // whoever is about to ask comes along
+		}
+	}
+	return nil, false
 }
 
 // deaf is for a worker that takes nothing more. Mostly it is just ending.
