@@ -17,6 +17,9 @@ const (
 	// workerWaits is how many more it takes in. Beyond that it stops reading
 	// until one is done, so that its memory is bounded.
 	workerWaits = 256
+	// workerReplies is how many bytes of replies may wait for whoever reads them
+	// before who replies waits too.
+	workerReplies = 1 << 20
 	// maxWorkerLine is the longest request, in bytes.
 	maxWorkerLine = 64 << 20
 )
@@ -24,8 +27,8 @@ const (
 // serveWorker serves many invocations until stdin ends, and gives the exit
 // code. What cannot be read ends it: it no longer knows whose requests follow.
 func serveWorker(ctx context.Context, p Process, answer func(context.Context, Process) int) int {
-	w := worker{answer: answer, out: p.Stdout, open: map[int64]context.CancelFunc{},
-		run: make(chan struct{}, workerRuns), wait: make(chan struct{}, workerRuns+workerWaits)}
+	w := worker{answer: answer, open: map[int64]context.CancelFunc{},
+		run: make(chan struct{}, workerRuns), wait: make(chan struct{}, workerRuns+workerWaits), out: newReplies(p.Stdout)}
 	ctx, cancel := context.WithCancel(ctx)
 	lines := make(chan []byte)
 	failed := make(chan error, 1)
@@ -36,11 +39,12 @@ func serveWorker(ctx context.Context, p Process, answer func(context.Context, Pr
 	}
 	w.running.Wait()
 	cancel()
+	lost := w.out.end()
 	switch {
 	case err != nil:
 		_, _ = fmt.Fprintf(p.Stderr, "worker: %s\n", err)
 		return exitUsage
-	case w.broken():
+	case lost != nil:
 		return exitFailed
 	}
 	return exitOK
@@ -92,9 +96,7 @@ type worker struct {
 	mu   sync.Mutex
 	open map[int64]context.CancelFunc
 
-	writing sync.Mutex // one line at a time
-	out     io.Writer
-	lost    error // stdout takes nothing any more
+	out *replies
 }
 
 func (w *worker) serve(ctx context.Context, lines <-chan []byte, failed <-chan error) error {
@@ -149,8 +151,8 @@ func (w *worker) serveOne(ctx context.Context, r WorkerRequest) {
 	case w.run <- struct{}{}:
 		if ctx.Err() == nil {
 			code = w.answer(ctx, Process{Args: r.Args, Stdin: bytes.NewReader(r.Stdin),
-				Stdout: replyWriter(func(s string) { w.reply(WorkerReply{ID: r.ID, Stdout: s}) }),
-				Stderr: replyWriter(func(s string) { w.reply(WorkerReply{ID: r.ID, Stderr: s}) })})
+				Stdout: replyWriter(func(s string) { w.out.add(WorkerReply{ID: r.ID, Stdout: s}) }),
+				Stderr: replyWriter(func(s string) { w.out.add(WorkerReply{ID: r.ID, Stderr: s}) })})
 		}
 		<-w.run
 	case <-ctx.Done():
@@ -159,22 +161,8 @@ func (w *worker) serveOne(ctx context.Context, r WorkerRequest) {
 	w.open[r.ID]()
 	delete(w.open, r.ID) // before the reply: the id may come again right after it
 	w.mu.Unlock()
-	w.reply(WorkerReply{ID: r.ID, Exit: &code})
+	w.out.add(WorkerReply{ID: r.ID, Exit: &code})
 	<-w.wait
-}
-
-func (w *worker) reply(r WorkerReply) {
-	w.writing.Lock()
-	defer w.writing.Unlock()
-	if w.lost == nil {
-		w.lost = writeAnswer(w.out, r)
-	}
-}
-
-func (w *worker) broken() bool {
-	w.writing.Lock()
-	defer w.writing.Unlock()
-	return w.lost != nil
 }
 
 // replyWriter sends what is written as replies.

@@ -1,0 +1,81 @@
+package protocol
+
+import (
+	"io"
+	"runtime"
+	"sync"
+)
+
+// replies takes the replies of a worker to its stdout: as they come, and many at
+// once when many come.
+type replies struct {
+	to    io.Writer
+	ended chan struct{} // closed when all is written
+
+	mu      sync.Mutex
+	changed *sync.Cond
+	waiting []byte
+	closed  bool
+	lost    error // stdout takes nothing any more
+}
+
+func newReplies(to io.Writer) *replies {
+	r := &replies{to: to, ended: make(chan struct{})}
+	r.changed = sync.NewCond(&r.mu)
+	go r.serve()
+	return r
+}
+
+// add sends a reply. It waits when very much is to be sent already.
+func (r *replies) add(reply WorkerReply) {
+	line, err := encode(reply)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(r.waiting) > workerReplies && r.lost == nil {
+		r.changed.Wait()
+	}
+	if r.lost != nil {
+		return
+	}
+	if r.lost = err; err == nil {
+		r.waiting = append(append(r.waiting, line...), '\n')
+	}
+	r.changed.Broadcast()
+}
+
+func (r *replies) serve() {
+	defer close(r.ended)
+	var spare []byte
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for {
+		for len(r.waiting) == 0 && !r.closed && r.lost == nil {
+			r.changed.Wait()
+		}
+		if len(r.waiting) == 0 || r.lost != nil {
+			return
+		}
+		r.mu.Unlock()
+		runtime.Gosched() // whoever is about to reply comes along
+		r.mu.Lock()
+		lines := r.waiting
+		r.waiting = spare
+		r.mu.Unlock()
+		_, err := r.to.Write(lines)
+		r.mu.Lock()
+		spare, r.lost = lines[:0], err
+		r.changed.Broadcast()
+	}
+}
+
+// end waits until all is written, and says whether it could be.
+func (r *replies) end() error {
+	r.mu.Lock()
+	r.closed = true
+	r.changed.Broadcast()
+	r.mu.Unlock()
+	<-r.ended
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.lost
+}
