@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"golang.org/x/term"
@@ -28,9 +29,18 @@ func main() {
 		heap.Usual()
 		os.Exit(containerd.RunServer(os.Args[1:]))
 	default:
-		heap.Postpone()
+		heap.Postpone(spare(os.Args[1:]))
 		os.Exit(run(output(os.Stdout)))
 	}
+}
+
+// spare is how much memory a command may take beyond what it needs, in bytes, to
+// have its processor for other things than looking for what it needs no more.
+func spare(args []string) uint64 {
+	if slices.Contains(args, "apply") || slices.Contains(args, "destroy") {
+		return 128 << 20
+	}
+	return 0
 }
 
 // run turns signals into what the command line understands: the first one asks

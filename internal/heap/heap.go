@@ -43,33 +43,35 @@ func Usual() {
 
 // Postpone keeps the garbage collector from running again and again while the
 // heap is small, as it does from 4 MiB on. What the environment says of it is
-// left alone.
-func Postpone() {
+// left alone. Spare is how many bytes may come to what is live in any case: 0 for
+// what is to be small, more for what has much to do.
+func Postpone(spare uint64) {
 	if told() {
 		return
 	}
 	debug.SetMemoryLimit(firstCollection)
-	afterCollection(func() { debug.SetMemoryLimit(math.MaxInt64) })
+	afterCollection(spare, func() { debug.SetMemoryLimit(math.MaxInt64) })
 }
 
 // afterCollection sets the pace anew after each collection, and does first
 // before that.
-func afterCollection(first func()) {
+func afterCollection(spare uint64, first func()) {
 	// A thing that nothing refers to is finalized after a collection.
 	runtime.SetFinalizer(&struct{ b [16]byte }{}, func(any) {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(live)
-		debug.SetGCPercent(pace(live[0].Value.Uint64()))
+		debug.SetGCPercent(pace(live[0].Value.Uint64(), spare))
 		first()
-		afterCollection(func() {})
+		afterCollection(spare, func() {})
 	})
 }
 
 // pace is how much may be made until the next collection, in percent of what is
 // live.
-func pace(live uint64) int {
-	if live == 0 || live*(100+growth)/100 >= smallHeap {
+func pace(live, spare uint64) int {
+	if live == 0 {
 		return growth
 	}
-	return int((smallHeap - live) * 100 / live)
+	next := max(live+live*growth/100, live+spare, smallHeap)
+	return int((next - live) * 100 / live)
 }
