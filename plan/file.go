@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/diag"
+	"deployster/protocol"
 )
 
 // A plan file is a zip: plan.json, sources.json (which source file is which),
@@ -63,10 +65,26 @@ func fingerprint(p *Plan) string {
 	enc := json.NewEncoder(hash)
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(&blank)
+	var last protocol.Type // of most resources it is the same, and large
+	var lastHash [sha256.Size]byte
+	written := 0
 	for _, addr := range slices.Sorted(maps.Keys(p.Resources)) {
-		if err == nil {
-			err = errors.Join(enc.Encode(addr), enc.Encode(p.Resources[addr]))
+		if err != nil {
+			break
 		}
+		var step Step
+		if there := p.Resources[addr]; there != nil { // a damaged file may have none
+			step = *there
+		}
+		if written == 0 || !reflect.DeepEqual(step.Init, last) {
+			var content []byte
+			content, err = json.Marshal(step.Init)
+			last, lastHash = step.Init, sha256.Sum256(content)
+		}
+		written++
+		step.Init = protocol.Type{}
+		hash.Write(lastHash[:])
+		err = errors.Join(err, enc.Encode(addr), enc.Encode(&step))
 	}
 	if err != nil {
 		return "" // what cannot be encoded has no id, and Write says why

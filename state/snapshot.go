@@ -237,7 +237,12 @@ func (s Snapshot) clone() Snapshot {
 // it is written. When it was found valid is left out, because to find the same
 // again changes nothing for a plan. A plan pins it.
 func EntryHash(e Entry) string {
-	e, err := e.canonical()
+	e, err := e.with(func(raw []byte) (json.RawMessage, error) {
+		if strictjson.IsCanonical(raw) {
+			return raw, nil
+		}
+		return strictjson.Canonical(raw)
+	})
 	if err != nil {
 		// What is no JSON has no canonical form; its bytes still tell it apart.
 		return fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", e.Type, e.Config, e.State)))
@@ -256,7 +261,10 @@ func EntryHash(e Entry) string {
 }
 
 // canonical gives the entry with its documents in canonical form.
-func (e Entry) canonical() (Entry, error) {
+func (e Entry) canonical() (Entry, error) { return e.with(strictjson.Canonical) }
+
+// with gives the entry with a form of its documents.
+func (e Entry) with(form func([]byte) (json.RawMessage, error)) (Entry, error) {
 	docs := []*json.RawMessage{&e.Config}
 	if !e.Begun() {
 		docs = append(docs, &e.State)
@@ -271,7 +279,7 @@ func (e Entry) canonical() (Entry, error) {
 			*doc = json.RawMessage("null")
 			continue
 		}
-		c, err := strictjson.Canonical(*doc)
+		c, err := form(*doc)
 		if err != nil {
 			return e, err
 		}

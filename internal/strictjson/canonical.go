@@ -24,6 +24,12 @@ func Canonical(data []byte) (json.RawMessage, error) {
 	return Encode(v)
 }
 
+// IsCanonical says whether a document is surely in that form already.
+func IsCanonical(data []byte) bool {
+	sound, canonical := scan(data)
+	return sound && canonical
+}
+
 // Encode writes a value compactly and without escaping HTML. Maps come out
 // with sorted keys.
 func Encode(v any) (json.RawMessage, error) {
