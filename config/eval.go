@@ -136,25 +136,27 @@ func (e *evaluator) configValue(i *instance) (cty.Value, hcl.Diagnostics) {
 	if a == nil {
 		return cty.EmptyObjectVal, nil
 	}
-	v, diags := e.memo(memoKey{kind: kindConfig, inst: i}, a.Expr, func() (cty.Value, hcl.Diagnostics) {
-		v, diags := e.value(a.Expr, i.site())
-		if last := e.scope[i.Address].Last; last != nil && i.block.ignored.some() && !diags.HasErrors() {
-			v, e.kept[i] = i.block.ignored.keep(v, last)
-		}
-		return v, diags
-	})
+	v, diags := e.memo(memoKey{kind: kindConfig, inst: i}, a.Expr, func() (cty.Value, hcl.Diagnostics) { return e.freshConfig(i) })
 	return v.value, diags
 }
 
-// ownConfig is configValue that is not kept where only mistakes are of interest:
-// most configs are seen by nobody else, and ten thousand of them take more room
-// than all that is declared.
+// freshConfig evaluates a config, of which what ignore_changes names stays as it
+// was recorded.
+func (e *evaluator) freshConfig(i *instance) (cty.Value, hcl.Diagnostics) {
+	v, diags := e.value(i.block.attrs["config"].Expr, i.site())
+	if last := e.scope[i.Address].Last; last != nil && i.block.ignored.some() && !diags.HasErrors() {
+		v, e.kept[i] = i.block.ignored.keep(v, last)
+	}
+	return v, diags
+}
+
+// ownConfig is configValue that is not kept: most configs are seen by nobody
+// else, and ten thousand of them take more room than all that is declared.
 func (e *evaluator) ownConfig(i *instance) (cty.Value, hcl.Diagnostics) {
-	a := i.block.attrs["config"]
-	if _, kept := e.done[memoKey{kind: kindConfig, inst: i}]; kept || a == nil || !e.dry {
+	if _, kept := e.done[memoKey{kind: kindConfig, inst: i}]; kept || i.block.attrs["config"] == nil {
 		return e.configValue(i)
 	}
-	return e.value(a.Expr, i.site())
+	return e.freshConfig(i)
 }
 
 // output evaluates one output.

@@ -163,7 +163,7 @@ func same(a, b cty.Value) bool {
 		return false
 	}
 	var x, y jsonWriter
-	return x.value(a, nil) == nil && y.value(b, nil) == nil && x.b.String() == y.b.String()
+	return x.value(a) == nil && y.value(b) == nil && x.b.String() == y.b.String()
 }
 
 // keepAt takes what stands at a path from another value: what is there, or that

@@ -35,7 +35,7 @@ func (e *evaluator) resolve(expr hcl.Expression, at site, v cty.Value) (Resolved
 		e.blame(expr, at, v, nil, out.Unknown)
 	}
 	w := jsonWriter{unknown: out.Unknown}
-	if err := w.value(plain, nil); err != nil {
+	if err := w.value(plain); err != nil {
 		place := expr.Range()
 		if next, rest := descend(expr, pointerSteps(w.at)); len(rest) < len(w.at) {
 			place = next.Range()
@@ -93,14 +93,13 @@ func pathSteps(v cty.Value, path cty.Path) []string {
 type jsonWriter struct {
 	b       bytes.Buffer
 	unknown map[string]string
-	at      []string // where the writer failed
+	at      []string // where the writer is, or failed
 }
 
-func (w *jsonWriter) value(v cty.Value, at []string) error {
-	w.at = at
+func (w *jsonWriter) value(v cty.Value) error {
 	if !v.IsKnown() {
 		w.b.WriteString(`{"` + unknownKey + `":`)
-		w.text(w.unknown[strictjson.JoinPointer(at)])
+		w.text(w.unknown[strictjson.JoinPointer(w.at)])
 		w.b.WriteByte('}')
 		return nil
 	}
@@ -119,15 +118,18 @@ func (w *jsonWriter) value(v cty.Value, at []string) error {
 			return err
 		}
 		w.b.WriteString(text)
-	case typ.IsObjectType(), typ.IsMapType():
-		return w.object(v.AsValueMap(), at)
+	case typ.IsObjectType():
+		return w.object(sortedKeys(typ.AttributeTypes()), v.GetAttr)
+	case typ.IsMapType():
+		items := v.AsValueMap()
+		return w.object(sortedKeys(items), func(key string) cty.Value { return items[key] })
 	case v.CanIterateElements():
 		w.b.WriteByte('[')
 		for i, item := range v.AsValueSlice() {
 			if i > 0 {
 				w.b.WriteByte(',')
 			}
-			if err := w.value(item, append(slices.Clone(at), fmt.Sprint(i))); err != nil {
+			if err := w.inner(strconv.Itoa(i), item); err != nil {
 				return err
 			}
 		}
@@ -138,9 +140,19 @@ func (w *jsonWriter) value(v cty.Value, at []string) error {
 	return nil
 }
 
-func (w *jsonWriter) object(attrs map[string]cty.Value, at []string) error {
+// inner writes a part of a value.
+func (w *jsonWriter) inner(name string, v cty.Value) error {
+	w.at = append(w.at, name)
+	err := w.value(v)
+	if err == nil {
+		w.at = w.at[:len(w.at)-1]
+	}
+	return err
+}
+
+func (w *jsonWriter) object(names []string, get func(name string) cty.Value) error {
 	w.b.WriteByte('{')
-	for i, name := range sortedKeys(attrs) {
+	for i, name := range names {
 		if strings.HasPrefix(name, unknownKey) {
 			return fmt.Errorf("the key %q is reserved: keys that begin with %s mark values that are known only after apply. Rename it", name, unknownKey)
 		}
@@ -149,7 +161,7 @@ func (w *jsonWriter) object(attrs map[string]cty.Value, at []string) error {
 		}
 		w.text(name)
 		w.b.WriteByte(':')
-		if err := w.value(attrs[name], append(slices.Clone(at), name)); err != nil {
+		if err := w.inner(name, get(name)); err != nil {
 			return err
 		}
 	}
@@ -158,11 +170,7 @@ func (w *jsonWriter) object(attrs map[string]cty.Value, at []string) error {
 }
 
 func (w *jsonWriter) text(s string) {
-	quoted, err := strictjson.Encode(s)
-	if err != nil {
-		quoted = []byte(`""`) // a string always encodes
-	}
-	w.b.Write(quoted)
+	w.b.Write(strictjson.AppendText(w.b.AvailableBuffer(), s))
 }
 
 // numberText writes a number exactly. Very large and very small ones get an

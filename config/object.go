@@ -68,7 +68,7 @@ func parseObject(data []byte, dir, shown string) (json.RawMessage, hcl.Diagnosti
 		return wrong("The name of the file must end in .hcl, .json or .yaml.")
 	}
 	w := jsonWriter{}
-	if err := w.value(value, nil); err != nil {
+	if err := w.value(value); err != nil {
 		return wrong("%s.", err)
 	}
 	return w.b.Bytes(), nil

@@ -67,12 +67,13 @@ func fingerprint(p *Plan) string {
 	err := enc.Encode(&blank)
 	var last protocol.Type // of most resources it is the same, and large
 	var lastHash [sha256.Size]byte
+	var step Step
 	written := 0
 	for _, addr := range slices.Sorted(maps.Keys(p.Resources)) {
 		if err != nil {
 			break
 		}
-		var step Step
+		step = Step{}
 		if there := p.Resources[addr]; there != nil { // a damaged file may have none
 			step = *there
 		}

@@ -33,13 +33,22 @@ func IsCanonical(data []byte) bool {
 // Encode writes a value compactly and without escaping HTML. Maps come out
 // with sorted keys.
 func Encode(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
+	var b taken
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return bytes.TrimSuffix(json.RawMessage(b), []byte("\n")), nil
+}
+
+// taken is what was written. An encoder writes all at once, so it has no room to
+// spare.
+type taken []byte
+
+func (t *taken) Write(p []byte) (int, error) {
+	*t = append(*t, p...)
+	return len(p), nil
 }
 
 // AppendText writes a text as a JSON string, as Encode does.
