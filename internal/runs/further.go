@@ -52,8 +52,9 @@ func fits(i typeclient.Invocation) bool {
 }
 
 // addFurther records an invocation as a line: in a large run making four files
-// for each would be most of what it does.
-func (r *Recorder) addFurther(step Step, files map[string][]byte) {
+// for each would be most of what it does. Those with a directory may get files
+// yet.
+func (r *Recorder) addFurther(dir string, step Step, files map[string][]byte) {
 	line, err := json.Marshal(further{step, string(files[Stdin]), string(files[Stdout]), string(files[Stderr])})
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,6 +64,7 @@ func (r *Recorder) addFurther(step Step, files map[string][]byte) {
 	if err == nil {
 		_, err = r.further.Write(append(line, '\n'))
 		r.run.Bytes += int64(len(line)) + 1
+		r.keepEarly(early{dir, step, files, int64(len(line)) + 1})
 	}
 	r.note(err)
 }

@@ -111,7 +111,10 @@ func (r Run) Steps(resource string) ([]Step, error) {
 	slices.SortStableFunc(steps, func(a, b Step) int {
 		return cmp.Or(a.Started.Compare(b.Started), strings.Compare(a.dir, b.dir))
 	})
-	return steps, nil
+	// Who died while lines became files has left both.
+	return slices.CompactFunc(steps, func(a, b Step) bool {
+		return a.Started.Equal(b.Started) && a.Resource == b.Resource && a.Step == b.Step
+	}), nil
 }
 
 // globQuote makes a name stand for itself in a pattern.

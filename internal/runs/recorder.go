@@ -42,6 +42,7 @@ type Recorder struct {
 	taken   map[string]bool // directories below dir that have their owner
 	further io.WriteCloser  // see addFurther; nil = there is none yet
 	first   error           // the first thing that could not be written
+	early   []early         // nil from the moment on when there are too many
 }
 
 // New prepares the records of one run. Nothing is written before there is
@@ -106,13 +107,21 @@ func (r *Recorder) Add(i typeclient.Invocation) {
 		return
 	}
 	step, files := r.told(i)
-	if dir == "" {
-		r.addFurther(step, files)
+	if dir == "" || asks(i) && fits(i) {
+		r.addFurther(dir, step, files)
 		return
 	}
+	written, err := r.writeFiles(dir, step, files)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.run.Bytes += written
+	r.note(err)
+}
+
+// writeFiles makes the files of an invocation, and says how many bytes they hold.
+func (r *Recorder) writeFiles(dir string, step Step, files map[string][]byte) (written int64, err error) {
 	meta, err := json.Marshal(step)
 	files[metaName] = append(meta, '\n')
-	written := int64(0)
 	err = errors.Join(err, os.MkdirAll(dir, 0o700))
 	for name, content := range files {
 		if err == nil {
@@ -120,10 +129,7 @@ func (r *Recorder) Add(i typeclient.Invocation) {
 			written += int64(len(content))
 		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.run.Bytes += written
-	r.note(err)
+	return written, err
 }
 
 // told is what is kept of an invocation: without secrets.
@@ -159,7 +165,7 @@ func (r *Recorder) place(i typeclient.Invocation) (string, bool) {
 		return "", false
 	}
 	r.run.Recorded++
-	if fits(i) && (r.run.Recorded > KeepAll || r.run.Recorded > KeepQueries && asks(i)) {
+	if fits(i) && (r.run.Recorded > KeepAll || r.run.Recorded > KeepFiles && asks(i)) {
 		return "", true
 	}
 	base := filepath.Join(fileName(i.Address), fileName(i.Step))
@@ -184,11 +190,6 @@ func dull(i typeclient.Invocation) bool {
 	return strictjson.Members(i.Result.Stdout, func(key string, value json.RawMessage) {
 		valid = valid || key == "status" && strictjson.Text(value) == string(protocol.Valid)
 	}) && valid
-}
-
-// asks says whether an invocation only looked, and did nothing.
-func asks(i typeclient.Invocation) bool {
-	return i.Step == typeclient.StepInit || i.Step == typeclient.StepState
 }
 
 // messageKeys are what the messages to images are made of; a secret may have the
@@ -254,6 +255,7 @@ func (r *Recorder) Finish(status Status, exit int, now time.Time) error {
 	}
 	if r.further != nil {
 		r.note(r.further.Close())
+		r.note(r.settleEarly())
 	}
 	ended := now.UTC()
 	r.run.Status, r.run.ExitCode, r.run.Ended = status, &exit, &ended

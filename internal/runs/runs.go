@@ -40,11 +40,11 @@ const KeepBytes = 1 << 30
 // longer to make than a worker takes to carry it out.
 const KeepAll = 100
 
-// KeepQueries is how many invocations of one run have files of their own also when
-// they only asked. After these a question is a line of invocations.jsonl, unless
-// it failed; so is an action after the first KeepAll invocations. Whoever looks at
-// a small run finds files, and a large one does not wait for them.
-const KeepQueries = 20
+// KeepFiles is how many invocations a run has at the most whose questions get
+// files of their own when it ends. Until then, and in larger runs, a question is
+// a line of invocations.jsonl, unless it failed; so is an action after the first
+// KeepAll invocations.
+const KeepFiles = 20
 
 // The names of the files.
 const (

@@ -210,8 +210,56 @@ func TestDullAnswersOfLargeRunsAreLeftOut(t *testing.T) {
 	}
 }
 
-// After the first hundred an invocation is a line of a file, and a question after
-// the first twenty: nothing of it is lost, and it is found as the others are. What failed, or is no text, has files.
+// The questions of a small run have files when it has ended. Before that, and when
+// its process dies, they are found too, also where it died over making the files.
+func TestSmallRunsHaveFiles(t *testing.T) {
+	dir := t.TempDir()
+	r := begin(dir, "1")
+	for i := range KeepFiles - 1 {
+		r.Add(invocation(fmt.Sprintf("r%d", i), "state", fmt.Sprintf("answer %d", i)))
+	}
+	r.Add(invocation("r0", "make", "made"))
+	count := func(when string, files int) {
+		t.Helper()
+		run, err := Find(dir, "1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps, err := run.Steps("")
+		if err != nil || len(steps) != KeepFiles {
+			t.Errorf("%s: %d steps, %v", when, len(steps), err)
+		}
+		metas, err := filepath.Glob(filepath.Join(run.Path(), "*", "*", metaName))
+		if err != nil || len(metas) != files {
+			t.Errorf("%s: %d with files, %v", when, len(metas), err)
+		}
+		steps, err = run.Steps("r7")
+		if err != nil || len(steps) != 1 {
+			t.Fatalf("%s: %+v, %v", when, steps, err)
+		}
+		if out, err := steps[0].Read(Stdout); err != nil || string(out) != "answer 7" {
+			t.Errorf("%s: %q, %v", when, out, err)
+		}
+	}
+	count("at work", 1)
+	lines := filepath.Join(dir, ".deployster", "runs", "1", furtherName)
+	content, err := os.ReadFile(lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end(t, r)
+	count("ended", KeepFiles)
+	if _, err := os.Stat(lines); !errors.Is(err, os.ErrNotExist) {
+		t.Error("the lines are left:", err)
+	}
+	if err := os.WriteFile(lines, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	count("died over it", KeepFiles)
+}
+
+// After the first hundred an invocation is a line of a file, and a question of a
+// run that is not small: nothing of it is lost, and it is found as the others are. What failed, or is no text, has files.
 func TestFurtherInvocationsAreLines(t *testing.T) {
 	dir := t.TempDir()
 	r := begin(dir, "1")
@@ -245,7 +293,7 @@ func TestFurtherInvocationsAreLines(t *testing.T) {
 	if all, err := run.Steps(""); err != nil || len(all) != KeepAll+303 {
 		t.Errorf("%d, %v", len(all), err)
 	}
-	for name, own := range map[string]bool{"early19": true, "early20": false} {
+	for name, own := range map[string]bool{"early0": false, "early20": false} {
 		if steps, err := run.Steps(name); err != nil || len(steps) != 1 || (steps[0].Path() != lines) != own {
 			t.Errorf("%s: %+v, %v", name, steps, err)
 		}
