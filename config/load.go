@@ -140,7 +140,7 @@ func (m *Manifest) parse(files []File) ([]hcl.Body, hcl.Diagnostics) {
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range parsed {
 		group.Go(func() error {
-			if p := guard(func() { parsed[i], found[i] = parseFile(files[i]) }); p != nil {
+			if p := m.guard(func() { parsed[i], found[i] = parseFile(files[i]) }); p != nil {
 				found[i] = hcl.Diagnostics{failure(fileStart(files[i].Path), p.Summary, "%s", p.Detail)}
 			}
 			return nil

@@ -72,9 +72,16 @@ func (b *builder) edges() []Edge {
 // entries fingerprints what the state file says of every resource here, also
 // under the address that it had.
 func (b *builder) entries(p *Plan) map[string]string {
-	pins := make(map[string]string, len(p.Resources))
-	for addr := range p.Resources {
-		pins[addr] = EntryPin(b.recorded, addr)
+	addresses := slices.Collect(maps.Keys(p.Resources))
+	found := make([]string, len(addresses))
+	inParts(len(addresses), func(from, to int) {
+		for i := from; i < to; i++ {
+			found[i] = EntryPin(b.recorded, addresses[i])
+		}
+	})
+	pins := make(map[string]string, len(addresses))
+	for i, addr := range addresses {
+		pins[addr] = found[i]
 	}
 	for _, m := range p.Moves {
 		pins[m.From] = EntryPin(b.recorded, m.From)

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +18,6 @@ import (
 
 	"deployster/config"
 	"deployster/internal/diag"
-	"deployster/protocol"
 )
 
 // A plan file is a zip: plan.json, sources.json (which source file is which),
@@ -55,42 +53,6 @@ type sourceDir struct {
 type sourceEntry struct {
 	Path  string `json:"path"`
 	Entry string `json:"entry"` // its name in the archive
-}
-
-// fingerprint is a plan's id: the hash of its content without the id itself. Its
-// resources are hashed one by one, so that they need not be written at once.
-func fingerprint(p *Plan) string {
-	blank, hash := *p, sha256.New()
-	blank.ID, blank.Resources = "", nil
-	enc := json.NewEncoder(hash)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(&blank)
-	var last protocol.Type // of most resources it is the same, and large
-	var lastHash [sha256.Size]byte
-	var step Step
-	written := 0
-	for _, addr := range slices.Sorted(maps.Keys(p.Resources)) {
-		if err != nil {
-			break
-		}
-		step = Step{}
-		if there := p.Resources[addr]; there != nil { // a damaged file may have none
-			step = *there
-		}
-		if written == 0 || !reflect.DeepEqual(step.Init, last) {
-			var content []byte
-			content, err = json.Marshal(step.Init)
-			last, lastHash = step.Init, sha256.Sum256(content)
-		}
-		written++
-		step.Init = protocol.Type{}
-		hash.Write(lastHash[:])
-		err = errors.Join(err, enc.Encode(addr), enc.Encode(&step))
-	}
-	if err != nil {
-		return "" // what cannot be encoded has no id, and Write says why
-	}
-	return hex.EncodeToString(hash.Sum(nil)[:16])
 }
 
 // encode gives plan.json. It is compact, so that the JSON values in it come

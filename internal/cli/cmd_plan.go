@@ -69,6 +69,7 @@ func runPlan(c *cli.Context, e Env) error {
 	if err != nil {
 		return err
 	}
+	s.ahead = state.ReadAhead(s.statePath(c, nil)) // the manifest may name another
 	m, err := s.manifest(c)
 	if err != nil {
 		return err

@@ -58,15 +58,25 @@ type need struct {
 func (y *supply) all(ctx context.Context) (map[string]string, error) {
 	byName, diags := map[string][]need{}, diag.Diagnostics(nil)
 	var names []string
+	type name struct {
+		full, digest string
+		err          error
+	}
+	read := map[string]name{} // most resources have a type that others have too
 	for _, r := range y.manifest.Resources() {
 		if !y.wanted(r.Address) {
 			continue
 		}
-		full, digest, err := containerd.FullName(r.TypeRef)
-		if err != nil {
-			diags = append(diags, y.at(r, diag.From("Not the name of an image", err))...)
+		n, known := read[r.TypeRef]
+		if !known {
+			n.full, n.digest, n.err = containerd.FullName(r.TypeRef)
+			read[r.TypeRef] = n
+		}
+		if n.err != nil {
+			diags = append(diags, y.at(r, diag.From("Not the name of an image", n.err))...)
 			continue
 		}
+		full, digest := n.full, n.digest
 		if byName[full] == nil {
 			names = append(names, full)
 		}

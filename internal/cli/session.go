@@ -42,6 +42,7 @@ type session struct {
 	watch    watchers        // of the plan and the apply
 	vault    *vault          // what must never be shown
 	keys     *sealed.Keyring // of what is encrypted
+	ahead    *state.Ahead    // nil = the state is read when it is needed
 	took     stopwatch
 	pulls    *pullView
 	pullTold pullTold // what programs know of the same
@@ -140,7 +141,7 @@ func (s *session) statePathAround(c *cli.Context) string {
 // stateOptions are how commands open the state: in what name, and how long they
 // wait for whoever has it.
 func (s *session) stateOptions(c *cli.Context, command string) state.Options {
-	return state.Options{Command: "deployster " + command, Keys: s.keys, Wait: c.Duration("lock-timeout"), Waiting: func(who string) {
+	return state.Options{Command: "deployster " + command, Keys: s.keys, Ahead: s.ahead, Wait: c.Duration("lock-timeout"), Waiting: func(who string) {
 		s.note("The state is in use by %s. Waiting for at most %s.", who, c.Duration("lock-timeout"))
 	}}
 }
