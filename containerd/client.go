@@ -35,7 +35,8 @@ type Runtime struct {
 	embedded    bool
 	keep        time.Duration // for which workers are kept that this command has used; 0 = not at all
 	keepScope   string
-	server      serverConfig // of the embedded containerd
+	private     func(text string) bool // nothing that knows it is kept; nil = there is none
+	server      serverConfig           // of the embedded containerd
 	socket      string
 	comeBack    func(context.Context) error // the server that was lost
 
@@ -77,7 +78,7 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Runtime{namespace: o.Namespace, runtimeDir: o.RuntimeDir, dataDir: o.DataDir, embedded: o.Address == "", keep: o.Keep, keepScope: o.KeepScope, id: newID(),
+	r := &Runtime{namespace: o.Namespace, runtimeDir: o.RuntimeDir, dataDir: o.DataDir, embedded: o.Address == "", keep: o.Keep, keepScope: o.KeepScope, private: o.Private, id: newID(),
 		registries: newRegistries(o.Registries), warn: o.warn}
 	r.reuse.agent = findAgent()
 	r.host, r.own = probeHost(), []string{o.RuntimeDir}

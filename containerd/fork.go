@@ -38,6 +38,13 @@ type copying struct {
 // was.
 var errRefused = errors.New("the container that it shares could not start its program")
 
+// makeBuffers makes what the outputs of programs are copied with.
+func (w *warm) makeBuffers() {
+	for i := range w.buffers {
+		w.buffers[i] = make([]byte, 32<<10)
+	}
+}
+
 // newOutputs makes the files of a run that is given its input otherwise.
 func (r *Runtime) newOutputs(id string, s invoke.Spec) (*stdio, error) {
 	return r.newFiles(id, func(f *stdio) (err error) {

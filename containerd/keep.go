@@ -163,15 +163,24 @@ func (r *Runtime) keepable(ctx context.Context, u *run) (taken *run, ok bool, er
 			taken.talk.offers = make(chan offer)
 			return taken, true, nil
 		}
-		owner := newID()
-		if u.owner, err = register(ctx, r.runtimeDir, owner); err == nil {
-			u.id, u.talk.offers = owner+"-1", make(chan offer)
-			u.box.spec.Linux.CgroupsPath = cgroupPath(u.id)
+		if err = u.ownItself(ctx); err == nil {
+			u.talk.offers = make(chan offer)
 			return u, false, nil
 		}
 	}
 	u.box.close()
 	return nil, false, r.failure("Making a container that can be kept", err)
+}
+
+// ownItself gives a container that is not made yet an owner of its own.
+func (u *run) ownItself(ctx context.Context) (err error) {
+	owner := newID()
+	if u.owner, err = register(ctx, u.r.runtimeDir, owner); err != nil {
+		return err
+	}
+	u.id = owner + "-1"
+	u.box.spec.Linux.CgroupsPath = cgroupPath(u.id)
+	return nil
 }
 
 // disown gives up the owner that a run has of its own.

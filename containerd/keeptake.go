@@ -17,29 +17,38 @@ import (
 // could stand for u, and is well. What is not well is ended.
 func (r *Runtime) takeKept(ctx context.Context, u *run) (*run, bool) {
 	for range keptPerKey {
-		c, err := r.dialKeeper()
-		if err != nil {
+		k, stdin, before := u.askKeeper()
+		if k == nil {
 			return nil, false
 		}
-		var m keepMessage
-		var stdin, lock *os.File
-		if err = sendKept(c, keepMessage{Key: u.key}); err == nil {
-			m, stdin, lock, err = receiveKept(c)
-		}
-		_ = c.Close() // all was said
-		if err != nil || m.Worker == nil {
-			return nil, false
-		}
-		k := &run{r: r, s: u.s, image: u.image, id: m.Worker.ID, key: u.key, pid: m.Worker.Pid, begun: true, rootfs: m.Worker.Rootfs,
-			owner: &presence{file: lock, path: filepath.Join(clientsDir(r.runtimeDir), clientOf(m.Worker.ID))},
-			talk:  newProcess(r)}
-		k.talk.stdin, k.talk.before = stdin, m.Worker.Asked
+		k.talk = newProcess(r)
+		k.talk.stdin, k.talk.before = stdin, before
 		if k.isWell(ctx) && k.reopen() == nil {
 			return k, true
 		}
 		k.discard()
 	}
 	return nil, false
+}
+
+// askKeeper asks the server for what it keeps that could stand for u: a run, the
+// file that came with its owner's lock, and how often it was asked. nil = nothing.
+func (u *run) askKeeper() (k *run, file *os.File, asked int64) {
+	c, err := u.r.dialKeeper()
+	if err != nil {
+		return nil, nil, 0
+	}
+	var m keepMessage
+	var lock *os.File
+	if err = sendKept(c, keepMessage{Key: u.key}); err == nil {
+		m, file, lock, err = receiveKept(c)
+	}
+	_ = c.Close() // all was said
+	if err != nil || m.Worker == nil {
+		return nil, nil, 0
+	}
+	return &run{r: u.r, s: u.s, image: u.image, box: u.box, id: m.Worker.ID, key: u.key, pid: m.Worker.Pid, begun: true, rootfs: m.Worker.Rootfs,
+		owner: &presence{file: lock, path: filepath.Join(clientsDir(u.r.runtimeDir), clientOf(m.Worker.ID))}}, file, m.Worker.Asked
 }
 
 // isWell says of a worker that was kept whether it just waits.

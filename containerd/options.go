@@ -31,11 +31,15 @@ type Options struct {
 	IdleExit     time.Duration // of the embedded containerd; 0 = DefaultIdleExit
 
 	// Keep is for how long the embedded containerd keeps a worker that has nothing
-	// to do any more, for the next Runtime that wants one like it; 0 = not at all,
+	// to do any more, or a container that queries have shared, for the next Runtime that wants one like it; 0 = not at all,
 	// and none is taken. KeepScope says what is one and the same for that, such as
 	// a project: a worker is not taken where it is another.
 	Keep      time.Duration
 	KeepScope string
+
+	// Private says whether a text has something in it that nothing may know, which
+	// is kept, when the Runtime is closed; nil = nothing has.
+	Private func(text string) bool
 
 	Registries RegistryOptions
 

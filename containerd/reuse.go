@@ -229,7 +229,7 @@ func (r *Runtime) cool() error {
 		close(g.idle)
 		for w := range g.idle {
 			wg.Go(func() {
-				err := w.end()
+				err := w.rest()
 				mu.Lock()
 				defer mu.Unlock()
 				errs = append(errs, err)

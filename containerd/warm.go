@@ -27,114 +27,9 @@ type warm struct {
 	fit     string // what its mounts show; see fingerprint
 	served  int
 	killed  atomic.Bool // by us
+	odd     bool        // it is not to be kept, since it may know what is private
 	agent   *agentConn  // starts the programs; nil = runc does
 	buffers [2][]byte   // for what they print
-}
-
-// newWarm makes and starts a container for queries like s.
-func (r *Runtime) newWarm(ctx context.Context, s invoke.Spec, image *prepared) (*warm, error) {
-	// Only root may send signals into containers, and give away pipes.
-	if r.reuse.agent == "" || os.Geteuid() != 0 || r.reuse.noAgent.Load() {
-		return r.newPaused(ctx, s, image)
-	}
-	w, err := r.newAgent(ctx, s, image)
-	if err == nil {
-		return w, nil
-	}
-	w, other := r.newPaused(ctx, s, image)
-	if other == nil {
-		r.reuse.noAgent.Store(true) // it is of another layout, or may not be executed
-		return w, nil
-	}
-	return nil, errors.Join(err, other)
-}
-
-// newAgent makes one whose first process starts the programs.
-func (r *Runtime) newAgent(ctx context.Context, s invoke.Spec, image *prepared) (*warm, error) {
-	file, err := r.agentFile(r.reuse.agent)
-	if err != nil {
-		return nil, err
-	}
-	s.Entrypoint, s.Args = agentPath, []string{agentSocket}
-	return r.startWarm(ctx, s, image, func(w *warm) (begun func() error, err error) {
-		l, path, err := listenAgent(w.io.dir)
-		if err != nil {
-			return nil, err
-		}
-		spec := w.box.spec
-		spec.Mounts = append(spec.Mounts, r.host.bind(file, agentPath, false), r.host.bind(path, agentSocket, false))
-		*spec.Linux.Resources.Pids.Limit += agentThreads
-		if m := spec.Linux.Resources.Memory; m != nil {
-			most := *m.Limit + agentMemory
-			m.Limit, m.Swap = &most, &most
-		}
-		for i := range w.buffers {
-			w.buffers[i] = make([]byte, 32<<10)
-		}
-		return func() error { return errors.Join(w.acceptAgent(l), l.Close()) }, nil
-	})
-}
-
-// newPaused makes one whose first process only waits, beside which runc starts the
-// programs.
-func (r *Runtime) newPaused(ctx context.Context, s invoke.Spec, image *prepared) (*warm, error) {
-	file, err := r.pauseFile()
-	if err != nil {
-		return nil, err
-	}
-	s.Entrypoint, s.Args = pausePath, nil
-	return r.startWarm(ctx, s, image, func(w *warm) (begun func() error, err error) {
-		spec := w.box.spec
-		spec.Mounts = append(spec.Mounts, r.host.bind(file, pausePath, false))
-		*spec.Linux.Resources.Pids.Limit++ // the one that waits
-		return func() error { return nil }, nil
-	})
-}
-
-// startWarm makes and starts a container for queries. What its first process needs
-// is added before it is made, and what that gives is called when it has started
-// or has failed to.
-func (r *Runtime) startWarm(ctx context.Context, s invoke.Spec, image *prepared, add func(*warm) (begun func() error, err error)) (_ *warm, err error) {
-	s = invoke.Spec{Name: "shared by runs of " + s.Digest, Kind: invoke.Query, Digest: s.Digest, Entrypoint: s.Entrypoint, Args: s.Args, Mounts: s.Mounts, Settings: s.Settings}
-	w := &warm{run: &run{r: r, s: s, image: image, id: r.newContainerID()}}
-	if w.box, err = r.sandbox(w.id, image, s); err != nil {
-		return nil, err
-	}
-	defer w.box.close()
-	w.fit = r.fingerprint(w.box.grants)
-	setup, cancel := r.detached(ctx, setupLimit)
-	defer cancel()
-	if w.io, err = r.newStdio(w.id, invoke.Spec{}); err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, w.end())
-		}
-	}()
-	begun, err := add(w)
-	if err != nil {
-		return nil, err
-	}
-	if err := errors.Join(w.start(setup), begun()); err != nil {
-		return nil, err
-	}
-	if procs, err := w.processes(); err != nil || len(procs) != 1 {
-		return nil, fmt.Errorf("the processes of a container cannot be seen from here: %d (%w)", len(procs), err)
-	}
-	return w, nil
-}
-
-// start makes the container, and starts its first process.
-func (w *warm) start(ctx context.Context) (err error) {
-	if w.rootfs, err = w.create(ctx); err != nil {
-		return err
-	}
-	if err := w.createTask(ctx, w.rootfs); err != nil {
-		return err
-	}
-	_, err = w.tasks().Start(ctx, &taskapi.StartRequest{ContainerID: w.id})
-	return errgrpc.ToNative(err)
 }
 
 // end removes the container with all that runs in it.
@@ -151,7 +46,9 @@ func (w *warm) end() error {
 		_, _ = w.tasks().Wait(waiting, &taskapi.WaitRequest{ContainerID: w.id}) // what is wrong, its removal will tell
 		err = w.agent.Close()
 	}
-	return errors.Join(err, w.remove(ctx, nil), w.io.remove())
+	err = errors.Join(err, w.remove(ctx, nil), w.io.remove())
+	w.disown()
+	return err
 }
 
 // kill ends all that runs in the container. Whether it does, its end will tell.
@@ -198,6 +95,7 @@ func (w *warm) carry(ctx context.Context, s invoke.Spec) (res invoke.Result, don
 		return res, false, err
 	}
 	w.served++
+	w.odd = w.odd || w.r.knows(argv...) || w.r.knows(string(s.Stdin), string(res.Stdout), string(res.Stderr))
 	return res, true, u.hand(res, err)
 }
 

@@ -46,6 +46,7 @@ func (s *session) runtimeOptions(c *cli.Context) containerd.Options {
 		IdleExit:     idle,
 		Keep:         s.keep,
 		KeepScope:    s.dir,
+		Private:      s.vault.private,
 		Registries: containerd.RegistryOptions{CertDirs: certs, DockerConfig: s.dockerConfig(),
 			MaxImage: s.maxImage, Progress: s.pulling},
 		Warn: s.err.diagnostic,
