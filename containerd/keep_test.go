@@ -188,8 +188,12 @@ func TestIdleWorkerEnds(t *testing.T) {
 	}
 	eventually(t, time.Minute, "the oldest is ended", func() bool { return len(containerKinds(t, r)) == keptPerKey })
 	// One dies, and one says what nobody has asked. Neither is used again.
-	lists, _ := filepath.Glob(filepath.Join(o.RuntimeDir, "io", "*", "*", stdoutFile))
-	if err := os.WriteFile(lists[0], []byte("psst\n"), 0o600); err != nil || len(lists) != keptPerKey {
+	var lists []string
+	eventually(t, time.Minute, "and its files", func() bool {
+		lists, _ = filepath.Glob(filepath.Join(o.RuntimeDir, "io", "*", "*", stdoutFile))
+		return len(lists) == keptPerKey
+	})
+	if err := os.WriteFile(lists[0], []byte("psst\n"), 0o600); err != nil {
 		t.Fatal(lists, err)
 	}
 	if err := unix.Kill(workerPid(t, r, filepath.Base(filepath.Dir(lists[1]))), unix.SIGKILL); err != nil {
