@@ -55,15 +55,55 @@ func Cyan(t string) string { return paint(markCyan, t) }
 // colours are the terminal's own, which its user has chosen to be read on light
 // or dark.
 func Colors(text string, on bool) string {
-	pairs := []string{markReset, "0", markBold, "1", markDim, "2", markRed, "31", markGreen, "32", markYellow, "33", markCyan, "36"}
-	for i := 1; i < len(pairs); i += 2 {
-		if s := pairs[i]; on {
-			pairs[i] = "\x1b[" + s + "m"
-		} else {
-			pairs[i] = ""
-		}
+	at := strings.Index(text, markLead)
+	if at < 0 {
+		return text
 	}
-	return strings.NewReplacer(pairs...).Replace(text)
+	var b strings.Builder
+	b.Grow(len(text) + len(text)/4)
+	for ; at >= 0; at = strings.Index(text, markLead) {
+		end := at + len(markReset)
+		code, mark := "", end <= len(text)
+		if mark {
+			code, mark = codeOf(text[at:end])
+		}
+		switch {
+		case !mark: // another character of that area
+			end = at + len(markLead)
+			b.WriteString(text[:end])
+		case on:
+			b.WriteString(text[:at] + "\x1b[" + code + "m")
+		default:
+			b.WriteString(text[:at])
+		}
+		text = text[end:]
+	}
+	b.WriteString(text)
+	return b.String()
+}
+
+// markLead is how the bytes of each mark begin.
+const markLead = "\xef\xa3"
+
+// codeOf gives a mark as terminals know it.
+func codeOf(mark string) (code string, known bool) {
+	switch mark {
+	case markReset:
+		return "0", true
+	case markBold:
+		return "1", true
+	case markDim:
+		return "2", true
+	case markRed:
+		return "31", true
+	case markGreen:
+		return "32", true
+	case markYellow:
+		return "33", true
+	case markCyan:
+		return "36", true
+	}
+	return "", false
 }
 
 // sign is an operation in its colour.
@@ -80,7 +120,15 @@ func sign(op delta.Op) string {
 }
 
 // Width is how many cells a text takes, without its colours.
-func Width(text string) int { return ansi.StringWidth(Colors(text, false)) }
+func Width(text string) int {
+	text = Colors(text, false)
+	for i := 0; i < len(text); i++ {
+		if text[i] < ' ' || text[i] > '~' {
+			return ansi.StringWidth(text)
+		}
+	}
+	return len(text)
+}
 
 // Fit cuts a text without colours to so many cells.
 func Fit(text string, cells int) string {
