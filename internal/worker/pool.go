@@ -14,12 +14,6 @@ import (
 )
 
 const (
-	// slowOpen is how many open invocations a worker has when another one is
-	// started, if the oldest of them has been open for slowAfter: starting one
-	// costs more than many answers.
-	slowOpen  = 4
-	slowAfter = 50 * time.Millisecond
-
 	// maxDeaths is how many workers of a kind may end before their time. After
 	// that each invocation gets its own container.
 	maxDeaths = 3

@@ -34,6 +34,7 @@ type worker struct {
 	mu      sync.Mutex
 	next    int64
 	open    map[int64]*request
+	speed   speed
 	held    map[int64]int64 // of each action that is not settled: where what was said about it begins in its stdout
 	doomed  bool            // takes nothing more
 	fault   string          // what it said wrong
@@ -191,6 +192,7 @@ func (w *worker) hear(line []byte, at int64) error {
 		if !q.abandoned {
 			q.exit = *r.Exit
 		}
+		w.speed.done++
 		w.remove(r.ID, q)
 		close(q.done)
 	}
@@ -227,27 +229,15 @@ func (w *worker) load() (open int, ok bool) {
 	return len(w.open), !w.doomed
 }
 
-// slow says whether another worker would help.
-func (w *worker) slow() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.open) < slowOpen {
-		return false
-	}
-	for _, q := range w.open {
-		if time.Since(q.since) >= slowAfter {
-			return true
-		}
-	}
-	return false
-}
-
 // enter gives an invocation its number.
 func (w *worker) enter(q *request) (id int64, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.doomed {
 		return 0, false
+	}
+	if len(w.open) == 0 {
+		w.speed = speed{since: q.since}
 	}
 	w.next++
 	w.open[w.next] = q
