@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -130,8 +129,8 @@ func TestWorkerIsKept(t *testing.T) {
 	one, two := command(t, o), command(t, o)
 	whoOne, _ := one.ask(s)
 	whoTwo, _ := two.ask(s)
-	if whoOne != first || seen[whoTwo] != "" {
-		t.Errorf("two at a time had %s and %s", whoOne, whoTwo)
+	if again, _ := one.ask(s); whoOne != first || again != first || seen[whoTwo] != "" {
+		t.Errorf("two at a time had %s and %s, and then %s", whoOne, whoTwo, again)
 	}
 	one.end()
 	two.end()
@@ -223,25 +222,35 @@ func TestKeptWorkerIsLost(t *testing.T) {
 	r := open(t, o)
 	s := keptSpec(packProbe(t, r))
 	first, _ := askOnce(t, o, s)
-	pid := serverPid(o)
-	// So the server does not see it.
-	if err := unix.Kill(pid, unix.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
 	list, _ := filepath.Glob(filepath.Join(o.RuntimeDir, "io", "*", "*", stdoutFile))
 	if len(list) != 1 {
 		t.Fatal(list)
 	}
 	dies := workerPid(t, r, filepath.Base(filepath.Dir(list[0])))
-	err := unix.Kill(dies, unix.SIGKILL)
-	eventually(t, 20*time.Second, "the worker is dead", func() bool { return !processLives(dies) })
-	if err := errors.Join(err, unix.Kill(pid, unix.SIGCONT)); err != nil {
-		t.Fatal(err)
-	}
+	// It dies when it has been asked for, so that the server cannot see it.
+	between(t, o, func(c *net.UnixConn, forward forwarder, m keepMessage, stdin, lock *os.File) {
+		if m.Worker != nil {
+			answer, _, _ := forward(m, stdin, lock)
+			_ = sendKept(c, answer) // it waits for it
+			return
+		}
+		answer, in, owner := forward(m)
+		if answer.Worker == nil {
+			_ = sendKept(c, answer)
+			return
+		}
+		if err := unix.Kill(dies, unix.SIGKILL); err != nil {
+			t.Error(err)
+		}
+		eventually(t, 20*time.Second, "the worker is dead", func() bool { return !processLives(dies) })
+		_ = sendKept(c, answer, in, owner)
+		letGo(in, owner)
+	})
 	second, n := askOnce(t, o, s)
 	if second == first || n != "1" {
 		t.Errorf("%s, which is dead, has answered: %s", first, n)
 	}
+	pid := serverPid(o)
 	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -274,8 +283,11 @@ func TestServerLeavesWithWorkers(t *testing.T) {
 	}
 }
 
+// forwarder asks the real keeper.
+type forwarder func(keepMessage, ...*os.File) (keepMessage, *os.File, *os.File)
+
 // between stands in for the keeper, and decides what becomes of each message.
-func between(t *testing.T, o Options, decide func(c *net.UnixConn, m keepMessage, stdin, lock *os.File)) (forward func(keepMessage, ...*os.File) (keepMessage, *os.File, *os.File)) {
+func between(t *testing.T, o Options, decide func(c *net.UnixConn, forward forwarder, m keepMessage, stdin, lock *os.File)) {
 	t.Helper()
 	socket, moved := o.server().keepSocket(), o.server().keepSocket()+".real"
 	if err := os.Rename(socket, moved); err != nil {
@@ -285,31 +297,17 @@ func between(t *testing.T, o Options, decide func(c *net.UnixConn, m keepMessage
 	if err != nil {
 		t.Fatal(err)
 	}
+	l.SetUnlinkOnClose(false) // another server may have made its own there
 	ended := make(chan struct{})
 	t.Cleanup(func() {
 		_ = l.Close()
 		<-ended
 	})
-	go func() {
-		defer close(ended)
-		for {
-			c, err := l.AcceptUnix()
-			if err != nil {
-				return
-			}
-			if m, stdin, lock, err := receiveKept(c); err != nil {
-				t.Error(err)
-			} else {
-				decide(c, m, stdin, lock)
-				letGo(stdin, lock)
-			}
-			_ = c.Close()
-		}
-	}()
-	return func(m keepMessage, files ...*os.File) (keepMessage, *os.File, *os.File) {
+	forward := func(m keepMessage, files ...*os.File) (keepMessage, *os.File, *os.File) {
 		c, err := net.DialUnix("unixpacket", nil, &net.UnixAddr{Name: moved, Net: "unixpacket"})
 		if err != nil {
-			t.Fatal(err)
+			t.Error(err)
+			return m, nil, nil
 		}
 		defer c.Close()
 		if err := sendKept(c, m, files...); err != nil {
@@ -321,6 +319,22 @@ func between(t *testing.T, o Options, decide func(c *net.UnixConn, m keepMessage
 		}
 		return m, stdin, lock
 	}
+	go func() {
+		defer close(ended)
+		for {
+			c, err := l.AcceptUnix()
+			if err != nil {
+				return
+			}
+			if m, stdin, lock, err := receiveKept(c); err != nil {
+				t.Error(err)
+			} else {
+				decide(c, forward, m, stdin, lock)
+				letGo(stdin, lock)
+			}
+			_ = c.Close()
+		}
+	}()
 }
 
 func letGo(files ...*os.File) {
@@ -342,14 +356,13 @@ func TestDeathWhileHandingOver(t *testing.T) {
 	var mu sync.Mutex
 	var step string
 	var child *exec.Cmd
-	var forward func(keepMessage, ...*os.File) (keepMessage, *os.File, *os.File)
 	kill := func() {
 		if err := child.Process.Kill(); err != nil {
 			t.Error(err)
 		}
 	}
 	command(t, o).end() // so there is a keeper
-	forward = between(t, o, func(c *net.UnixConn, m keepMessage, stdin, lock *os.File) {
+	between(t, o, func(c *net.UnixConn, forward forwarder, m keepMessage, stdin, lock *os.File) {
 		mu.Lock()
 		defer mu.Unlock()
 		gives := m.Worker != nil
