@@ -158,7 +158,7 @@ func (r *Runtime) keepable(ctx context.Context, u *run) (taken *run, ok bool, er
 		return nil, false, err
 	}
 	if u.key, err = r.keepKey(u); err == nil {
-		if taken, ok = r.takeKept(ctx, u); ok {
+		if taken, ok = r.takeKept(u); ok {
 			u.box.close()
 			taken.talk.offers = make(chan offer)
 			return taken, true, nil

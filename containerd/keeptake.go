@@ -5,9 +5,6 @@ import (
 	"os"
 	"path/filepath"
 
-	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
-	tasktypes "github.com/containerd/containerd/api/types/task"
-	"github.com/containerd/errdefs/pkg/errgrpc"
 	"golang.org/x/sys/unix"
 
 	"deployster/internal/invoke"
@@ -15,7 +12,7 @@ import (
 
 // takeKept gives a worker that an earlier command has left, if there is one that
 // could stand for u, and is well. What is not well is ended.
-func (r *Runtime) takeKept(ctx context.Context, u *run) (*run, bool) {
+func (r *Runtime) takeKept(u *run) (*run, bool) {
 	for range keptPerKey {
 		k, stdin, before := u.askKeeper()
 		if k == nil {
@@ -23,7 +20,7 @@ func (r *Runtime) takeKept(ctx context.Context, u *run) (*run, bool) {
 		}
 		k.talk = newProcess(r)
 		k.talk.stdin, k.talk.before = stdin, before
-		if k.isWell(ctx) && k.reopen() == nil {
+		if k.isWell() && k.reopen() == nil {
 			return k, true
 		}
 		k.discard()
@@ -52,7 +49,7 @@ func (u *run) askKeeper() (k *run, file *os.File, asked int64) {
 }
 
 // isWell says of a worker that was kept whether it just waits.
-func (u *run) isWell(ctx context.Context) bool {
+func (u *run) isWell() bool {
 	locked, err := tryLock(u.owner.file)
 	if err != nil || !locked || !u.owner.there() || !quiet(u.dir(), keptLog) {
 		return false
@@ -63,13 +60,7 @@ func (u *run) isWell(ctx context.Context) bool {
 		return false
 	}
 	defer unix.Close(fd)
-	if processState(int(u.pid)) == 'Z' {
-		return false
-	}
-	asking, enough := u.r.detached(ctx, keepWait)
-	defer enough()
-	resp, err := u.tasks().Get(asking, &taskapi.GetRequest{ContainerID: u.id})
-	return errgrpc.ToNative(err) == nil && resp.Process.Status == tasktypes.Status_RUNNING && resp.Process.Pid == u.pid
+	return processState(int(u.pid)) != 'Z'
 }
 
 // dir is where the standard files are.

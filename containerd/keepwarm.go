@@ -1,7 +1,6 @@
 package containerd
 
 import (
-	"context"
 	"encoding/json"
 	"net"
 	"os"
@@ -31,7 +30,7 @@ func (r *Runtime) keepsShared(s invoke.Spec) bool {
 
 // kept gives the container that an earlier command has left and that could stand
 // for this one, nil = there is none that is well.
-func (w *warm) kept(ctx context.Context) *warm {
+func (w *warm) kept() *warm {
 	key, err := w.r.keepKey(w.run)
 	if err != nil {
 		return nil
@@ -44,7 +43,7 @@ func (w *warm) kept(ctx context.Context) *warm {
 		}
 		u.io = &stdio{dir: u.dir()}
 		k := &warm{run: u, fit: w.fit, served: 1} // by others
-		if k.resume(ctx, conn) {
+		if k.resume(conn) {
 			return k
 		}
 		w.r.runsOpen.Add(1) // this is called within a run, so that it is not zero
@@ -58,7 +57,7 @@ func (w *warm) kept(ctx context.Context) *warm {
 
 // resume takes up the connection to the agent of a container that was kept, and
 // says whether all is well with it.
-func (w *warm) resume(ctx context.Context, conn *os.File) bool {
+func (w *warm) resume(conn *os.File) bool {
 	c, err := net.FileConn(conn)
 	_ = conn.Close() // c has its own
 	if err != nil {
@@ -77,7 +76,7 @@ func (w *warm) resume(ctx context.Context, conn *os.File) bool {
 	w.agent = &agentConn{UnixConn: socket, process: process}
 	w.makeBuffers()
 	procs, err := w.processes()
-	return err == nil && len(procs) == 1 && w.isWell(ctx)
+	return err == nil && len(procs) == 1 && w.isWell()
 }
 
 // keep hands a container over to the server, and says whether it has it now: then

@@ -43,7 +43,7 @@ func (r *Runtime) newAgent(ctx context.Context, s invoke.Spec, image *prepared) 
 	}
 	defer w.box.close()
 	if r.keepsShared(s) {
-		if kept := w.kept(ctx); kept != nil {
+		if kept := w.kept(); kept != nil {
 			return kept, nil
 		}
 		if err := w.ownItself(ctx); err != nil {
