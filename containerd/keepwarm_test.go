@@ -64,7 +64,21 @@ func TestSharedContainerIsKept(t *testing.T) {
 		change(&told)
 		ask("a private "+what, o, told, "2")
 	}
+	// Also what could not be started has been told.
 	private := s
+	private.Settings.PIDs = 50
+	ask("before one that is not there", o, private, "1")
+	private.Entrypoint, private.Args = "/missing", []string{"hunter2"}
+	if c, err := Open(context.Background(), o); err != nil {
+		t.Fatal(err)
+	} else if _, err := c.Run(context.Background(), private); err == nil || c.Close() != nil {
+		t.Error("it began")
+	}
+	private.Entrypoint, private.Args = "", s.Args
+	ask("after one that is not there", o, private, "1")
+	private.Stdin = []byte("hunter2") // not to be counted below
+	ask("for the last time", o, private, "2")
+	private = s
 	private.Settings.Env = map[string]string{"PASSWORD": "hunter2"}
 	ask("a private environment", o, private, "1")
 	ask("a private environment again", o, private, "1")

@@ -80,6 +80,7 @@ func (w *warm) carry(ctx context.Context, s invoke.Spec) (res invoke.Result, don
 	defer func() { err = join(err, u.io.remove()) }()
 	waiting, stopWaiting := context.WithCancel(w.r.ctx(context.WithoutCancel(ctx)))
 	defer stopWaiting()
+	w.odd = w.odd || w.r.knows(argv...) || w.r.knows(string(s.Stdin)) // also when nothing begins
 	var ended <-chan exit
 	if w.agent != nil {
 		ended, err = w.fork(u, argv)
@@ -95,7 +96,7 @@ func (w *warm) carry(ctx context.Context, s invoke.Spec) (res invoke.Result, don
 		return res, false, err
 	}
 	w.served++
-	w.odd = w.odd || w.r.knows(argv...) || w.r.knows(string(s.Stdin), string(res.Stdout), string(res.Stderr))
+	w.odd = w.odd || w.r.knows(string(res.Stdout), string(res.Stderr))
 	return res, true, u.hand(res, err)
 }
 
