@@ -28,7 +28,7 @@ const (
 // code. What cannot be read ends it: it no longer knows whose requests follow.
 func serveWorker(ctx context.Context, p Process, answer func(context.Context, Process) int) int {
 	w := worker{answer: answer, open: map[int64]context.CancelFunc{},
-		run: make(chan struct{}, workerRuns), wait: make(chan struct{}, workerRuns+workerWaits), out: newReplies(p.Stdout)}
+		run: make(chan struct{}, workerRuns), wait: make(chan struct{}, workerRuns+workerWaits), idle: make(chan func()), out: newReplies(p.Stdout)}
 	ctx, cancel := context.WithCancel(ctx)
 	lines := make(chan []byte)
 	failed := make(chan error, 1)
@@ -37,6 +37,7 @@ func serveWorker(ctx context.Context, p Process, answer func(context.Context, Pr
 	if err != nil || ctx.Err() != nil {
 		cancel() // what is open has nobody to answer to, or was asked to end
 	}
+	close(w.idle)
 	w.running.Wait()
 	cancel()
 	lost := w.out.end()
@@ -92,6 +93,7 @@ type worker struct {
 	answer    func(context.Context, Process) int
 	run, wait chan struct{} // a place for each that runs, and for each that is open at all
 	running   sync.WaitGroup
+	idle      chan func() // what those do who have ended one; closed: nothing more
 
 	mu   sync.Mutex
 	open map[int64]context.CancelFunc
@@ -140,8 +142,22 @@ func (w *worker) request(ctx context.Context, line []byte) error {
 		return fmt.Errorf("the id %d is in use already", r.ID)
 	}
 	w.open[r.ID] = end
-	w.running.Go(func() { w.serveOne(mine, r) })
+	w.start(func() { w.serveOne(mine, r) })
 	return nil
+}
+
+// start has somebody do it who has done so before, and whose stack has grown, or
+// somebody new.
+func (w *worker) start(do func()) {
+	select {
+	case w.idle <- do:
+	default:
+		w.running.Go(func() {
+			for ; do != nil; do = <-w.idle {
+				do()
+			}
+		})
+	}
 }
 
 // serveOne carries out one invocation as a process of its own would.
