@@ -41,6 +41,7 @@ func withRuntime(c *cli.Context, e Env, run func(*cli.Context, *session) error) 
 		return err
 	}
 	defer s.close()
+	s.keep = 0 // of these commands only a test of a type starts anything that lasts, and it is to have that fresh
 	if err := s.open(c.Context, c); err != nil {
 		return err
 	}
