@@ -151,8 +151,8 @@ func (m *Manifest) parse(files []File) ([]hcl.Body, hcl.Diagnostics) {
 		m.broken[files[i].Path] = found[i].HasErrors()
 		diags = append(diags, firstOfEach(found[i])...)
 		if file != nil && file.Body != nil {
-			m.files[files[i].Path] = file
 			bodies = append(bodies, file.Body)
+			m.files[files[i].Path] = outlined(file)
 		}
 	}
 	return bodies, diags
