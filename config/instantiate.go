@@ -95,6 +95,15 @@ func (m *module) each(f func(*module)) {
 	}
 }
 
+// Concludes says whether there is anything that Outputs or Checks evaluate.
+func (m *Manifest) Concludes() bool {
+	some := false
+	m.eachModule(func(mod *module) {
+		some = some || len(mod.block.outputs)+len(mod.block.checks) > 0 || mod != m.top && len(mod.block.variables) > 0
+	})
+	return some
+}
+
 // resolveAliases finds the resources that the aliases of one stand for, and
 // checks the keys in its depends_on.
 func (m *Manifest) resolveAliases(e *evaluator, i *instance) hcl.Diagnostics {

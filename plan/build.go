@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -69,10 +70,13 @@ type builder struct {
 	prober   Prober
 	options  Options
 	plugs    *plugs
-	types    map[string]protocol.Type  // address -> what its image said in init
+	types    map[string]*protocol.Type // address -> what its image said in init; shared by those of whom it said the same
+	kinds    map[string]*protocol.Type // reference -> what was said last of it
 	mounts   map[string][]invoke.Mount // address -> granted plugs
 	chosen   map[string]bool           // what the plan is about; nil = everything
 	excluded map[string]bool           // what -exclude leaves out
+
+	ends config.Scope // what is known when all is decided; nil = nobody has asked
 
 	failed map[string]bool // about which nothing could be decided
 	stuck  bool            // blocks whose instances are not known yet stay so, because of that
@@ -84,7 +88,7 @@ type builder struct {
 
 func newBuilder(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *builder {
 	b := &builder{manifest: m, recorded: prior, prior: prior, prober: p, options: o, plugs: newPlugs(m.Plugs()),
-		types: map[string]protocol.Type{}, mounts: map[string][]invoke.Mount{}, steps: map[string]*Step{}, failed: map[string]bool{}}
+		types: map[string]*protocol.Type{}, kinds: map[string]*protocol.Type{}, mounts: map[string][]invoke.Mount{}, steps: map[string]*Step{}, failed: map[string]bool{}}
 	return b
 }
 
@@ -157,7 +161,7 @@ func (b *builder) initialise(ctx context.Context, wanted func(addr string) bool)
 	b.initEach(ctx, others)
 	for _, r := range slices.Concat(first, others) {
 		if ty, ok := b.types[r.Address]; ok {
-			b.report(r, "", requireAliases(r, ty, func(addr string) string { return typeOf[addr] }))
+			b.report(r, "", requireAliases(r, *ty, func(addr string) string { return typeOf[addr] }))
 		}
 	}
 }
@@ -185,7 +189,21 @@ func (b *builder) init(ctx context.Context, r *config.Resource) {
 	b.report(r, "", diags)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.types[r.Address], b.mounts[r.Address] = ty, mounts
+	shared := b.kinds[r.TypeRef]
+	if shared == nil || !reflect.DeepEqual(*shared, ty) {
+		shared = &ty
+		b.kinds[r.TypeRef] = shared
+	}
+	b.types[r.Address], b.mounts[r.Address] = shared, mounts
+}
+
+// typeOf is what the image of a resource said in init, nothing when it was not
+// asked.
+func (b *builder) typeOf(addr string) protocol.Type {
+	if ty := b.types[addr]; ty != nil {
+		return *ty
+	}
+	return protocol.Type{}
 }
 
 // decideAll visits the wanted resources in dependency order, in parallel. One that

@@ -116,9 +116,13 @@ func (b *builder) postconditions(addr string, before []string, s *Step) diag.Dia
 
 // newStep fills in what is known before the image is asked.
 func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
+	if len(resolved.Unknown) == 0 {
+		resolved.Unknown = nil // nothing to keep
+	}
+	ty := b.typeOf(r.Address)
 	return &Step{
-		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: Sensitive(b.types[r.Address], resolved), Ignored: resolved.Ignored,
-		ReadOnly: r.ReadOnly, Aliases: r.Aliases, Init: b.types[r.Address], Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(),
+		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: Sensitive(ty, resolved), Ignored: resolved.Ignored,
+		ReadOnly: r.ReadOnly, Aliases: r.Aliases, Init: ty, Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(),
 		Mounts: b.mounts[r.Address], Timeouts: Timeouts{State: state.Duration(r.Timeouts.State), Action: state.Duration(r.Timeouts.Action)}, Protect: r.PreventDestroy, OnRemove: string(r.OnRemove),
 		Source: r.Range.String(), SecretEnv: SecretEnv(r.Settings.Env, b.manifest.Secrets()),
 	}

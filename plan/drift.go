@@ -199,7 +199,7 @@ func (b *builder) otherwise(r *config.Resource, entry state.Entry, now config.Re
 		return "the manifest has changed: with what is recorded its config cannot be worked out"
 	case len(now.Unknown) > 0:
 		return "the manifest has changed: its config takes values from " + strings.Join(slices.Compact(slices.Sorted(maps.Values(now.Unknown))), ", ") + ", which is not recorded"
-	case b.types[r.Address].Digest != entry.Digest:
+	case b.typeOf(r.Address).Digest != entry.Digest:
 		return "its type is another image than the one that was applied"
 	case !sameJSON(now.Value, entry.Config):
 		return "the manifest has changed: its config is not the one that was applied" + differing(entry.Config, now.Value)

@@ -44,7 +44,7 @@ func (b *builder) incomplete() *Plan {
 
 // undecided is what can be said of a resource about which nothing was decided.
 func (b *builder) undecided(r *config.Resource) *Step {
-	step := &Step{Type: r.TypeRef, Config: json.RawMessage("{}"), Source: r.Range.String(), Init: b.types[r.Address]}
+	step := &Step{Type: r.TypeRef, Config: json.RawMessage("{}"), Source: r.Range.String(), Init: b.typeOf(r.Address)}
 	if b.failed[r.Address] {
 		step.Change, step.Reason = ReadFailed, b.firstError(r.Address)
 		return step

@@ -12,8 +12,7 @@ import (
 // outputs evaluates the manifest's outputs with what the plan expects. Those
 // that are made of something that is left out keep what was recorded of them.
 func (b *builder) outputs() map[string]Output {
-	addresses := slices.Sorted(maps.Keys(b.steps))
-	values, diags := b.manifest.Outputs(Scope(addresses, b.outlook, b.prior))
+	values, diags := b.manifest.Outputs(b.finally())
 	kept, more := b.keptOutputs()
 	b.report(nil, "", append(diags, more...))
 	outputs := make(map[string]Output, len(values))
@@ -70,9 +69,17 @@ func (b *builder) leftOut() []string {
 
 // checks holds the check blocks to what is known.
 func (b *builder) checks() []config.CheckResult {
-	results, diags := b.manifest.Checks(Scope(slices.Sorted(maps.Keys(b.steps)), b.outlook, b.prior))
+	results, diags := b.manifest.Checks(b.finally())
 	b.report(nil, "", diags)
 	return results
+}
+
+// finally is what is known when all is decided, for those who ask for it.
+func (b *builder) finally() config.Scope {
+	if b.ends == nil && b.manifest.Concludes() {
+		b.ends = Scope(slices.Collect(maps.Keys(b.steps)), b.outlook, b.prior)
+	}
+	return b.ends
 }
 
 // outlook is look for outputs, checks and preconditions: what an update leaves behind is only known as far

@@ -139,6 +139,9 @@ func plugError(r *config.Resource, summary, detail string, args ...any) *diag.Di
 // alias that it requires must be there, each must lead to a resource of its
 // type, compared without the tag, and some images allow no others.
 func requireAliases(r *config.Resource, t protocol.Type, typeOf func(addr string) string) diag.Diagnostics {
+	if len(t.OptionalResources)+len(t.RequiredResources) == 0 && !t.OnlyThese {
+		return nil
+	}
 	var diags diag.Diagnostics
 	wanted := map[string]string{}
 	maps.Copy(wanted, t.OptionalResources)

@@ -134,6 +134,9 @@ func (c Capabilities) Effective() []string {
 
 // Added are the capabilities beyond the defaults, sorted.
 func (c Capabilities) Added() []string {
+	if len(c.Add) == 0 {
+		return nil
+	}
 	usual := DefaultCapabilities()
 	return slices.DeleteFunc(c.Effective(), func(name string) bool { return slices.Contains(usual, name) })
 }
