@@ -89,9 +89,11 @@ func TestSharedContainerIsKept(t *testing.T) {
 		t.Errorf("kept are %v", kept)
 	}
 	for _, file := range kept {
-		if err := unix.Kill(workerPid(t, r, filepath.Base(filepath.Dir(file))), unix.SIGKILL); err != nil {
+		dies := workerPid(t, r, filepath.Base(filepath.Dir(file)))
+		if err := unix.Kill(dies, unix.SIGKILL); err != nil {
 			t.Error(err)
 		}
+		eventually(t, time.Minute, "it is dead", func() bool { return !processLives(dies) })
 	}
 	ask("after its death", o, s, "1")
 	ask("after its death again", o, s, "2")

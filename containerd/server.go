@@ -127,7 +127,8 @@ func RunServer(args []string) int {
 	_ = log.SetLevel("warn")
 	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT)
 	defer stop()
-	signal.Ignore(unix.SIGHUP, unix.SIGPIPE)
+	// Not ignored: the programs in containers would inherit that, some of the time.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP, unix.SIGPIPE)
 
 	owned, owner, err := own(ctx, c)
 	if err != nil || owner != "" {
