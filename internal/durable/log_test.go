@@ -142,6 +142,7 @@ func TestLogLetsNobodyWaitForever(t *testing.T) {
 		if err != nil {
 			return err
 		}
+		time.Sleep(2 * time.Millisecond) // meanwhile others come, and wait for the next one
 		mu.Lock()
 		defer mu.Unlock()
 		if syncs++; syncs > 5 {
