@@ -156,8 +156,9 @@ func TestLogLetsNobodyWaitForever(t *testing.T) {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
-	for range 16 {
+	for i := range 16 {
 		wg.Go(func() {
+			time.Sleep(time.Duration(i) * 300 * time.Microsecond)
 			for {
 				end, err := l.Write([]byte("fact"))
 				if err == nil {
