@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"maps"
+	"reflect"
 
 	"deployster/config"
 	"deployster/internal/strictjson"
@@ -71,6 +72,9 @@ func sameJSON(a, b json.RawMessage) bool {
 
 // sameValue compares two values by what is written of them.
 func sameValue(a, b any) bool {
+	if reflect.DeepEqual(a, b) {
+		return true
+	}
 	left, err := json.Marshal(a)
 	if err != nil {
 		return false
