@@ -34,8 +34,15 @@ const maxRecorded = 256 << 10
 func checkMessages(dir string) (seen int, err error) {
 	var wrong []error
 	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.Name() != "stdin.json" || !strings.Contains(path, "/.deployster/runs/") {
+		if err != nil || !strings.Contains(path, "/.deployster/runs/") {
 			return err
+		}
+		if e.Name() == "invocations.jsonl" {
+			n, err := checkLines(path)
+			seen, wrong = seen+n, append(wrong, err)
+		}
+		if e.Name() != "stdin.json" {
+			return nil
 		}
 		seen++
 		if err := checkInvocation(filepath.Dir(path)); err != nil {
@@ -56,8 +63,36 @@ type sent struct {
 
 func checkInvocation(dir string) error {
 	stdin, err := os.ReadFile(filepath.Join(dir, "stdin.json"))
-	if err != nil || len(stdin) > maxRecorded || sealed.Is(stdin) {
+	if err != nil {
 		return err
+	}
+	answer, err := os.ReadFile(filepath.Join(dir, "stdout"))
+	return errors.Join(err, checkConversation(stdin, answer))
+}
+
+// checkLines looks at the invocations that have no files of their own.
+func checkLines(path string) (seen int, err error) {
+	content, err := os.ReadFile(path)
+	if err != nil || sealed.Is(content) {
+		return 0, err
+	}
+	for line := range bytes.Lines(content) {
+		var said struct{ Stdin, Stdout string }
+		if json.Unmarshal(line, &said) != nil || said.Stdin == "" {
+			continue // it was killed over it, or it did not begin it itself
+		}
+		seen++
+		if wrong := checkConversation([]byte(said.Stdin), []byte(said.Stdout)); wrong != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", path, wrong))
+		}
+	}
+	return seen, err
+}
+
+// checkConversation looks at what an image was sent, and what it answered.
+func checkConversation(stdin, answer []byte) error {
+	if len(stdin) > maxRecorded || sealed.Is(stdin) {
+		return nil
 	}
 	var in sent
 	if err := json.Unmarshal(stdin, &in); err != nil {
@@ -77,9 +112,8 @@ func checkInvocation(dir string) error {
 	if err := matches(schemaName(kind+"-input", dialect), stdin); err != nil {
 		return fmt.Errorf("what was sent does not match: %w", err)
 	}
-	answer, err := os.ReadFile(filepath.Join(dir, "stdout"))
-	if err != nil || sealed.Is(answer) || kind == "action" || len(answer) > maxRecorded {
-		return err
+	if sealed.Is(answer) || kind == "action" || len(answer) > maxRecorded {
+		return nil
 	}
 	var refused, mismatch error
 	if kind == "init" {
