@@ -131,18 +131,32 @@ func singleRow(ctx context.Context, l *lab) (lines []line, err error) {
 		return nil, err
 	}
 	count := 0
-	theirs := side{run: func() (usage, error) {
-		count++
-		id := fmt.Sprintf("bench-ctr-%d-%d", os.Getpid(), count)
-		// Its stdin is not the container's: ctr does not end that when it ends.
-		return b.meter.run(ctx, command{dir: b.work, args: []string{ctr, "--address", socket, "--namespace", "deployster",
-			"run", "--rm", "--net-host", "--runc-binary", b.ownRunc(),
-			"--mount", "type=bind,src=" + filepath.Join(b.work, "world") + ",dst=/world,options=rbind:rw",
-			"docker.io/" + coldThing, id, "/bin/sh", "-c", "exec /type state </dev/null"}})
-	}}
-	out := line{What: "one cold run: `plan` of 1 resource", Beside: "`ctr run --rm` of the same", Goal: goal{Faster: 1}}
-	out.Ours, out.Theirs, err = l.inTurns(true, b.ours(ctx, nil, "plan"), theirs)
-	return []line{out}, err
+	theirs := func(more ...string) side {
+		return side{run: func() (usage, error) {
+			count++
+			id := fmt.Sprintf("bench-ctr-%d-%d", os.Getpid(), count)
+			args := append([]string{ctr, "--address", socket, "--namespace", "deployster",
+				"run", "--rm", "--net-host", "--runc-binary", b.ownRunc(),
+				"--mount", "type=bind,src=" + filepath.Join(b.work, "world") + ",dst=/world,options=rbind:rw"}, more...)
+			// Its stdin is not the container's: ctr does not end that when it ends.
+			return b.meter.run(ctx, command{dir: b.work, args: append(args, "docker.io/"+coldThing, id, "/bin/sh", "-c", "exec /type state </dev/null")})
+		}}
+	}
+	for _, c := range []struct {
+		beside string
+		flags  []string
+		goal   goal
+	}{
+		{"`ctr run --rm` of the same", nil, goal{Faster: 1}},
+		{"`ctr run --rm --seccomp`, which has a filter for system calls too", []string{"--seccomp"}, goal{}},
+	} {
+		out := line{What: "one cold run: `plan` of 1 resource", Beside: c.beside, Goal: c.goal}
+		if out.Ours, out.Theirs, err = l.inTurns(true, b.ours(ctx, nil, "plan"), theirs(c.flags...)); err != nil {
+			return lines, err
+		}
+		lines = append(lines, out)
+	}
+	return lines, nil
 }
 
 // reuseRow is the same runs of an image whose containers may be used again.
