@@ -48,6 +48,7 @@ func TestServerIsKilled(t *testing.T) {
 	modes(t, func(t *testing.T, o Options, kill, restart func()) {
 		e := &ends{T: t, r: open(t, o), embedded: o.Address == "", world: t.TempDir()}
 		dgst := packProbe(t, e.r)
+		halfMade(t, e.r)
 		for round := range rounds(5, 100) {
 			var group sync.WaitGroup
 			ready := make(chan struct{}, 10)
@@ -80,7 +81,29 @@ func TestServerIsKilled(t *testing.T) {
 		if e.seen+e.lost != e.begun || e.seen == 0 || e.embedded && e.lost > 0 {
 			t.Error("that is not all of them")
 		}
+		if err := e.r.Close(); err != nil {
+			t.Error(err)
+		}
+		next := open(t, o)
+		eventually(t, time.Minute, "what the kills have left is removed", func() bool {
+			return next.sweeper().sweep(context.Background(), true) == nil && len(cgroupsOf(e.r.id))+len(clients(o.RuntimeDir)) == 1
+		})
+		if kinds := containerKinds(t, next); len(kinds) > 0 {
+			t.Errorf("containers are left: %q", kinds)
+		}
 	})
+}
+
+// halfMade makes what a runc leaves that dies while it makes a container.
+func halfMade(t *testing.T, r *Runtime) {
+	t.Helper()
+	root := "/sys/fs/cgroup"
+	if !r.host.cgroup2 {
+		root += "/pids"
+	}
+	if err := os.Mkdir(filepath.Join(root, cgroupPath(r.newContainerID())), 0o755); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // run runs a program that ends with a code, and judges what is said of it.

@@ -21,7 +21,11 @@ const lookAgain = time.Second
 
 // revive brings back a server that was lost: the embedded one is started anew,
 // and takes over what runs; a daemon is given the time that an update takes.
+//
+// What was being made or removed when it died may be in nobody's records, such as
+// the cgroup of a container; so this client is swept after, like one that died.
 func (r *Runtime) revive(ctx context.Context) error {
+	r.left.Store(true)
 	for end := time.Now().Add(reconnectLimit); ; {
 		if err := r.comeBack(ctx); err != nil {
 			return err
