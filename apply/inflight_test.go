@@ -2,6 +2,7 @@ package apply
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"deployster/internal/graph"
@@ -37,11 +38,17 @@ func TestInFlight(t *testing.T) {
 		frontier := graph.NewFrontier(nodes)
 		f := r.inflight(frontier)
 		var taken []string
-		for node, ok := f.take(); ok; node, ok = f.take() {
+		for node, ok := f.Take(); ok; node, ok = f.Take() {
 			taken = append(taken, node)
 		}
-		if f.running != [kinds]int{c.cold, c.warm} || f.open() != c.cold+c.warm {
-			t.Errorf("%+v: %v", c.options, f.running)
+		warm := 0
+		for _, node := range taken {
+			if strings.HasPrefix(node, "warm") {
+				warm++
+			}
+		}
+		if len(taken) != c.cold+c.warm || warm != c.warm || f.Running() != c.cold+c.warm {
+			t.Errorf("%+v: %q", c.options, taken)
 		}
 		seen := map[string]bool{}
 		for len(taken) > 0 {
@@ -51,14 +58,14 @@ func TestInFlight(t *testing.T) {
 				t.Fatalf("%s twice", node)
 			}
 			seen[node] = true
-			f.done(node)
+			f.Ended(node)
 			frontier.Done(node)
-			for node, ok := f.take(); ok; node, ok = f.take() {
+			for node, ok := f.Take(); ok; node, ok = f.Take() {
 				taken = append(taken, node)
 			}
 		}
-		if len(seen) != 60 || f.open() != 0 || frontier.Open() != 0 {
-			t.Errorf("%+v: %d were done, %d in flight, %d open", c.options, len(seen), f.open(), frontier.Open())
+		if len(seen) != 60 || f.Running() != 0 || frontier.Open() != 0 {
+			t.Errorf("%+v: %d were done, %d in flight, %d open", c.options, len(seen), f.Running(), frontier.Open())
 		}
 	}
 }

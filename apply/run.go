@@ -192,17 +192,17 @@ func (r *run) layers(ctx context.Context) {
 	stop := func(interrupted bool) {
 		if !stopping {
 			stopping = true
-			r.event(Stopping{Interrupted: interrupted, Running: flying.open()})
+			r.event(Stopping{Interrupted: interrupted, Running: flying.Running()})
 		}
 	}
 	done := ctx.Done()
 	for frontier.Open() > 0 {
 		for !stopping && ctx.Err() == nil {
-			node, ok := flying.take()
+			node, ok := flying.Take()
 			if !ok {
 				break
 			}
-			if flying.open() > doers { // who has done one has a stack that is large enough
+			if flying.Running() > doers { // who has done one has a stack that is large enough
 				doers++
 				go func() {
 					for node := range next {
@@ -212,7 +212,7 @@ func (r *run) layers(ctx context.Context) {
 			}
 			next <- node
 		}
-		if flying.open() == 0 {
+		if flying.Running() == 0 {
 			break
 		}
 		select {
@@ -220,7 +220,7 @@ func (r *run) layers(ctx context.Context) {
 			done = nil
 			stop(true)
 		case out := <-results:
-			flying.done(out.node)
+			flying.Ended(out.node)
 			r.ended = append(r.ended, out)
 			switch {
 			case out.declined:

@@ -33,6 +33,7 @@ type Options struct {
 	Version     string
 	Workspace   string // absolute
 	Parallelism int    // images asked at one time
+	InWorkers   int    // the same where a worker answers; 0 = they count as the others
 	Selection   Selection
 	Now         time.Time
 	Secret      func([]string) // told of each sensitive value before an image sees it; nil = nobody
@@ -218,49 +219,31 @@ func (b *builder) decideAll(ctx context.Context, wanted func(addr string) bool) 
 		resources[r.Address] = r
 		before[r.Address] = slices.DeleteFunc(predecessors(r), func(addr string) bool { return b.steps[addr] != nil })
 	}
-	type result struct {
-		addr string
-		step *Step
-	}
-	frontier, next, results := graph.NewFrontier(before), make(chan string), make(chan result)
-	defer close(next)
-	running, askers := 0, 0
-	for frontier.Open() > 0 {
-		for running < max(1, b.options.Parallelism) && ctx.Err() == nil {
-			addr, ok := frontier.Take()
-			if !ok {
-				break
-			}
-			if running++; running > askers { // who has asked once has a stack that is large enough
-				askers++
-				go func() {
-					for addr := range next {
-						results <- result{addr, b.decide(ctx, resources[addr])}
-					}
-				}()
-			}
-			next <- addr
-		}
-		if running == 0 {
-			break
-		}
-		r := <-results
-		running--
-		if r.step == nil {
-			b.failed[r.addr] = true
-			b.progress(Failed{r.addr})
-			frontier.Drop(r.addr)
-			continue
-		}
+	b.visit(ctx, resources, before, func(r *config.Resource) bool {
+		step := b.decided(ctx, r)
 		b.mu.Lock()
-		b.steps[r.addr] = r.step
-		b.mu.Unlock()
-		b.progress(Decided{r.addr, r.step.Change})
-		frontier.Done(r.addr)
-	}
+		defer b.mu.Unlock()
+		if step == nil {
+			b.failed[r.Address] = true
+			return false
+		}
+		b.steps[r.Address] = step
+		return true
+	})
 	if ctx.Err() != nil {
 		b.report(nil, "", diag.Diagnostics{diag.Errorf("Interrupted", "The plan was not finished. Nothing was changed.")})
 	}
+}
+
+// decided is decide, and tells what became of it.
+func (b *builder) decided(ctx context.Context, r *config.Resource) *Step {
+	step := b.decide(ctx, r)
+	if step == nil {
+		b.progress(Failed{r.Address})
+	} else {
+		b.progress(Decided{r.Address, step.Change})
+	}
+	return step
 }
 
 // report adds diagnostics, with the place of the resource where they have none.

@@ -7,12 +7,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
-
-	"golang.org/x/sync/errgroup"
 
 	"deployster/config"
 	"deployster/internal/diag"
+	"deployster/internal/graph"
 	"deployster/internal/strictjson"
 	"deployster/protocol"
 	"deployster/state"
@@ -71,22 +69,19 @@ func Drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prob
 		return known && b.picked(addr)
 	})
 	report := &DriftReport{Format: DriftFormat, Resources: b.unasked()}
-	var group errgroup.Group
-	var mu sync.Mutex
-	group.SetLimit(max(1, o.Parallelism))
+	resources, alone := map[string]*config.Resource{}, graph.Graph{} // nobody waits for another's answer
 	for _, r := range b.manifest.Resources() {
-		if _, known := b.prior.Reached(r.Address); !known || !b.picked(r.Address) || ctx.Err() != nil {
-			continue
+		if _, known := b.prior.Reached(r.Address); known && b.picked(r.Address) {
+			resources[r.Address], alone[r.Address] = r, nil
 		}
-		group.Go(func() error {
-			found := b.driftOf(ctx, r)
-			mu.Lock()
-			defer mu.Unlock()
-			report.Resources[r.Address] = found
-			return nil
-		})
 	}
-	_ = group.Wait() // the workers report through diags
+	b.visit(ctx, resources, alone, func(r *config.Resource) bool {
+		found := b.driftOf(ctx, r)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		report.Resources[r.Address] = found
+		return true
+	})
 	if ctx.Err() != nil {
 		return nil, diag.Diagnostics{diag.Errorf("Interrupted", "Not everything was asked. Nothing was changed.")}
 	}

@@ -25,10 +25,7 @@ func (s *session) carryOut(c *cli.Context, store *state.Store, t *task) error {
 	s.env.account.recorder.Begin()
 	s.send(events.Event{Level: events.Info, Message: "Applying", Body: events.ApplyStarted{Plan: t.plan.ID}})
 	o := t.options
-	o.Parallelism, o.KeepGoing, o.Abort = c.Int("parallelism"), c.Bool("keep-going"), s.env.Abort
-	if !c.IsSet("parallelism") {
-		o.InWorkers = defaultInWorkers
-	}
+	o.Parallelism, o.InWorkers, o.KeepGoing, o.Abort = c.Int("parallelism"), inWorkers(c), c.Bool("keep-going"), s.env.Abort
 	o.Events, o.Now, o.Secret = s.watch.applying, time.Now, s.vault.add
 	end := s.show("Applying", toDo(t.plan))
 	report, err := apply.Run(c.Context, t.plan, t.manifest.Applying(time.Now()), store.Snapshot(), journal, t.client, o)

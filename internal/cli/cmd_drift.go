@@ -96,7 +96,7 @@ func (s *session) drift(c *cli.Context, m *config.Manifest, prior state.Snapshot
 	}
 	client := s.client(prior, pins, images)
 	report, diags := plan.Drift(c.Context, m, prior, client, plan.Options{Version: Version, Workspace: s.dir, Selection: selectionOf(c),
-		Parallelism: c.Int("parallelism"), Now: s.started, Progress: s.watch.planning, Secret: s.vault.add})
+		Parallelism: c.Int("parallelism"), InWorkers: inWorkers(c), Now: s.started, Progress: s.watch.planning, Secret: s.vault.add})
 	switch {
 	case c.Context.Err() != nil:
 		return nil, nil, context.Cause(c.Context)

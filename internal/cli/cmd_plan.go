@@ -59,6 +59,15 @@ func parallelismFlag() cli.Flag {
 		}}
 }
 
+// inWorkers is how many resources are worked on at one time that have a worker;
+// who says how many has said it for all, and it is 0.
+func inWorkers(c *cli.Context) int {
+	if c.IsSet("parallelism") {
+		return 0
+	}
+	return defaultInWorkers
+}
+
 func runPlan(c *cli.Context, e Env) error {
 	s, err := newSession(c, e)
 	if err != nil {
@@ -133,7 +142,7 @@ func (s *session) build(c *cli.Context, m *config.Manifest, prior state.Snapshot
 	images.former(ctx, prior)
 	client := s.client(prior, pins, images)
 	p, diags := plan.Build(ctx, m, prior, client, plan.Options{Version: Version, Workspace: s.dir,
-		Selection: selection, Parallelism: c.Int("parallelism"), Now: s.started, Progress: s.watch.planning, Secret: s.vault.add, FromRegistry: images.fromRegistry})
+		Selection: selection, Parallelism: c.Int("parallelism"), InWorkers: inWorkers(c), Now: s.started, Progress: s.watch.planning, Secret: s.vault.add, FromRegistry: images.fromRegistry})
 	end()
 	if diags.HasErrors() {
 		if ctx.Err() != nil {

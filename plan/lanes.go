@@ -1,0 +1,83 @@
+package plan
+
+import (
+	"context"
+
+	"deployster/config"
+	"deployster/internal/graph"
+	"deployster/internal/invoke"
+	"deployster/protocol"
+)
+
+// The kinds of work that have bounds of their own.
+const (
+	laneOfContainers = iota // every invocation starts a container
+	laneOfWorkers           // workers take many at one time
+)
+
+// InWorker says whether who asks for the state of resources of this type, and
+// carries out their actions, is a worker.
+func InWorker(ty *protocol.Type, s *invoke.Settings) bool {
+	return ty.Worker != nil && ty.StateAction.Entrypoint == "" && s.Workers != invoke.NoWorkers
+}
+
+// Lanes says what of a frontier may start now: parallelism at one time of what
+// starts containers, and so many of what is done in workers, where inWorkers is
+// not 0; else both together have one bound.
+func Lanes(f *graph.Frontier, parallelism, inWorkers int, inWorker func(node string) bool) *graph.Lanes {
+	parallelism = max(1, parallelism)
+	if inWorkers == 0 {
+		return graph.NewLanes(f, func(string) int { return laneOfContainers }, parallelism)
+	}
+	return graph.NewLanes(f, func(node string) int {
+		if inWorker(node) {
+			return laneOfWorkers
+		}
+		return laneOfContainers
+	}, parallelism, inWorkers)
+}
+
+// visit does something with resources in parallel, with each after those that
+// come before it. When it fails, what depends on that one is left out; when the
+// context ends, nothing more begins.
+func (b *builder) visit(ctx context.Context, resources map[string]*config.Resource, before graph.Graph, do func(*config.Resource) (ok bool)) {
+	type result struct {
+		addr string
+		ok   bool
+	}
+	frontier, next, results := graph.NewFrontier(before), make(chan string), make(chan result)
+	defer close(next)
+	lanes, askers := Lanes(frontier, b.options.Parallelism, b.options.InWorkers, func(addr string) bool { return b.inWorker(resources[addr]) }), 0
+	for frontier.Open() > 0 {
+		for ctx.Err() == nil {
+			addr, ok := lanes.Take()
+			if !ok {
+				break
+			}
+			if lanes.Running() > askers { // who has asked once has a stack that is large enough
+				askers++
+				go func() {
+					for addr := range next {
+						results <- result{addr, do(resources[addr])}
+					}
+				}()
+			}
+			next <- addr
+		}
+		if lanes.Running() == 0 {
+			break
+		}
+		r := <-results
+		if lanes.Ended(r.addr); r.ok {
+			frontier.Done(r.addr)
+		} else {
+			frontier.Drop(r.addr)
+		}
+	}
+}
+
+// inWorker says whether a worker answers for a resource.
+func (b *builder) inWorker(r *config.Resource) bool {
+	ty := b.types[r.Address]
+	return ty != nil && InWorker(ty, &r.Settings)
+}

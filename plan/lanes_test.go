@@ -1,0 +1,99 @@
+package plan
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"deployster/config"
+	"deployster/internal/typeclient"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// crowd is a Prober whose images answer when as many were asked as may be at one
+// time, of those with a worker and of the others.
+type crowd struct {
+	asked
+	expected map[bool]int // with a worker -> how many at one time
+
+	mu   sync.Mutex
+	open map[bool]int
+	most map[bool]int
+	all  chan struct{} // closed when all that are expected are open at once
+}
+
+func hasWorker(t typeclient.Target) bool { return strings.HasPrefix(t.Address, "warm") }
+
+func (c *crowd) Init(ctx context.Context, t typeclient.Target) (protocol.Type, error) {
+	ty, err := c.asked.Init(ctx, t)
+	if hasWorker(t) {
+		ty.Worker = &protocol.Command{Args: []string{"worker"}}
+	}
+	return ty, err
+}
+
+func (c *crowd) State(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error) {
+	kind := hasWorker(t)
+	c.mu.Lock()
+	c.open[kind]++
+	c.most[kind] = max(c.most[kind], c.open[kind])
+	if c.open[false] == c.expected[false] && c.open[true] == c.expected[true] {
+		select {
+		case <-c.all:
+		default:
+			close(c.all)
+		}
+	}
+	c.mu.Unlock()
+	select {
+	case <-c.all:
+	case <-time.After(time.Minute): // the numbers will tell
+	}
+	c.mu.Lock()
+	c.open[kind]--
+	c.mu.Unlock()
+	return c.asked.State(ctx, t, ty, in)
+}
+
+// Of resources with a worker more are asked at one time than of others, and
+// neither keeps the others waiting; in a plan and when looking for drift.
+func TestManyAreAskedInWorkers(t *testing.T) {
+	t.Parallel()
+	manifest := "resource \"cold\" {\n  count = 9\n  type = \"acme/cold\"\n}\nresource \"warm\" {\n  count = 9\n  type = \"acme/warm\"\n}\n"
+	m, diags := config.Load(config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl", Bytes: []byte(manifest)}}}, nil, config.Builtins{Version: "0.1.0", Home: "/"})
+	if len(diags) != 0 {
+		t.Fatal(diags)
+	}
+	recorded := state.Snapshot{Resources: map[string]state.Entry{}}
+	for _, r := range m.Resources() {
+		recorded.Resources[r.Address] = state.Entry{Type: r.TypeRef, Digest: "sha256:1", Config: []byte(`{}`), State: []byte(`{}`)}
+	}
+	for _, o := range []struct {
+		options    Options
+		cold, warm int
+	}{
+		{Options{Parallelism: 2, InWorkers: 6}, 2, 6},
+		{Options{Parallelism: 2}, 2, 0}, // the first two by name are cold
+	} {
+		for name, ask := range map[string]func(Prober) int{
+			"plan":  func(p Prober) int { _, diags := Build(t.Context(), m, recorded, p, o.options); return len(diags) },
+			"drift": func(p Prober) int { _, diags := Drift(t.Context(), m, recorded, p, o.options); return len(diags) },
+		} {
+			c := &crowd{expected: map[bool]int{false: o.cold, true: o.warm}, open: map[bool]int{}, most: map[bool]int{}, all: make(chan struct{})}
+			if failed := ask(c); failed > 0 {
+				t.Errorf("%s: %d failed", name, failed)
+			}
+			select {
+			case <-c.all:
+			default:
+				t.Errorf("%s with %+v: never as many at one time as may be", name, o.options)
+			}
+			if c.most[false] > o.cold || c.most[true] > max(o.cold, o.warm) {
+				t.Errorf("%s with %+v: %v at one time", name, o.options, c.most)
+			}
+		}
+	}
+}
