@@ -61,8 +61,11 @@ func (p *Plan) readsTime() bool {
 }
 
 // canonical sorts the keys of what images and manifests have put into a plan.
-// strictjson.Canonical would count the depth of the plan around them.
 func canonical(content []byte) ([]byte, error) {
+	if sorted, err := strictjson.CanonicalOwn(content); err == nil {
+		return sorted, nil
+	}
+	// A manifest may hold what is too long or too deep to be taken from an image.
 	dec := json.NewDecoder(bytes.NewReader(content))
 	dec.UseNumber()
 	var v any

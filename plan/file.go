@@ -184,16 +184,17 @@ func readArchive(r io.ReaderAt, size int64) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	var head struct{ Format int }
-	if err := json.Unmarshal(files[planName], &head); err != nil {
+	doc := open(files[planName])
+	format, err := doc.format()
+	if err != nil {
 		return nil, damaged("its plan.json cannot be read: %s", err)
 	}
-	if head.Format != Format {
+	if format != Format {
 		return nil, diag.Errorf("Plan file of another version",
-			"It has format %d; this version of deployster reads format %d. Apply it with the version that made it, or make the plan again.", head.Format, Format)
+			"It has format %d; this version of deployster reads format %d. Apply it with the version that made it, or make the plan again.", format, Format)
 	}
-	p := &Plan{}
-	if err := strictJSON(files[planName], p); err != nil {
+	p, err := doc.plan()
+	if err != nil {
 		return nil, damaged("its plan.json cannot be read: %s", err)
 	}
 	if p.ID != fingerprint(p) {
@@ -229,13 +230,19 @@ func checkSeal(r io.ReaderAt, size int64) error {
 
 // inflate reads every entry, within a limit.
 func inflate(z *zip.Reader) (map[string][]byte, error) {
-	files, left := map[string][]byte{}, int64(maxInflated)
+	files, left, room := map[string][]byte{}, int64(maxInflated), uint64(maxInflated)
 	for _, f := range z.File {
 		in, err := f.Open()
 		if err != nil {
 			return nil, damaged("%s: %s", f.Name, err)
 		}
-		data, err := io.ReadAll(io.LimitReader(in, left+1))
+		var content bytes.Buffer
+		if claimed := f.UncompressedSize64; claimed <= room { // it need not be true, so all claims share the room
+			room -= claimed
+			content.Grow(int(claimed) + bytes.MinRead)
+		}
+		_, err = content.ReadFrom(io.LimitReader(in, left+1))
+		data := content.Bytes()
 		_ = in.Close() // it was only read
 		if err != nil {
 			return nil, damaged("%s: %s", f.Name, err)

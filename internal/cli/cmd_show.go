@@ -79,9 +79,11 @@ func (s *session) showPlan(c *cli.Context) error {
 			return err
 		}
 	}
-	digest, err := p.Digest()
-	if err != nil {
-		return err
+	digest := ""
+	if c.Bool("digest") || c.Bool("html") || c.Bool("json") {
+		if digest, err = p.Digest(); err != nil {
+			return err
+		}
 	}
 	if c.Bool("digest") {
 		s.out.printf("%s\n", digest)

@@ -93,12 +93,12 @@ func (s *session) pulling(p containerd.PullProgress) {
 
 // tellPlan tells programs what a plan wants; file is where it was saved.
 func (s *session) tellPlan(p *plan.Plan, file string) {
-	shown := s.masked(p)
-	for _, addr := range shown.Order() {
-		step := shown.Resources[addr]
+	for _, addr := range p.Order() {
+		step := p.Resources[addr]
 		if step.Change == plan.Valid && step.MovedFrom == "" && !step.MayChange {
 			continue
 		}
+		step = s.maskedStep(step)
 		message := fmt.Sprintf("%s: to %s", addr, step.Change)
 		switch step.Change {
 		case plan.Valid, plan.Left:
@@ -112,8 +112,8 @@ func (s *session) tellPlan(p *plan.Plan, file string) {
 			Image: step.Type, Digest: step.Init.Digest, Actions: step.Actions, Shutdown: step.Shutdown, Reasons: step.Reasons,
 			Reason: step.Reason, MovedFrom: step.MovedFrom, MayChange: step.MayChange, Adopted: step.Adopted, Drifted: step.Drifted}})
 	}
-	if len(shown.Checks) > 0 {
-		s.send(events.Checked(shown.Checks))
+	if len(p.Checks) > 0 {
+		s.send(events.Checked(s.maskedChecks(p.Checks)))
 	}
 	summary := events.PlanSummary{Plan: p.ID, Summary: p.Summary, Changes: p.HasChanges(), Moves: p.Moves, File: file}
 	for _, name := range slices.Sorted(maps.Keys(p.Outputs)) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"deployster/config"
 	"deployster/internal/strictjson"
 	"deployster/plan"
 	"deployster/protocol"
@@ -35,14 +36,7 @@ func (s *session) masked(p *plan.Plan) *plan.Plan {
 	for addr, step := range p.Resources {
 		shown.Resources[addr] = s.maskedStep(step)
 	}
-	shown.Checks = slices.Clone(p.Checks)
-	for i, c := range shown.Checks {
-		c.Messages = slices.Clone(c.Messages)
-		for j := range c.Messages {
-			c.Messages[j] = s.vault.hide(c.Messages[j])
-		}
-		shown.Checks[i] = c
-	}
+	shown.Checks = s.maskedChecks(p.Checks)
 	shown.Outputs = maps.Clone(p.Outputs)
 	for name, o := range shown.Outputs {
 		if o.Sensitive {
@@ -57,6 +51,19 @@ func (s *session) masked(p *plan.Plan) *plan.Plan {
 		}
 	}
 	return &shown
+}
+
+// maskedChecks hides what the messages of checks quote.
+func (s *session) maskedChecks(list []config.CheckResult) []config.CheckResult {
+	list = slices.Clone(list)
+	for i, c := range list {
+		c.Messages = slices.Clone(c.Messages)
+		for j := range c.Messages {
+			c.Messages[j] = s.vault.hide(c.Messages[j])
+		}
+		list[i] = c
+	}
+	return list
 }
 
 // maskedStep is the same for one resource.

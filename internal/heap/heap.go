@@ -22,6 +22,12 @@ const (
 	// growth is what may come to a larger heap before it is looked through again,
 	// in percent of what is live.
 	growth = 60
+	// largeHeap is from where on a heap may grow faster, in bytes that are live: twice
+	// what is beyond it is added to its growth, at most as much as that is, and no
+	// more than a part of what the machine has left.
+	largeHeap = 96 << 20
+	// partOfRoom is which part of what is left that is.
+	partOfRoom = 4
 )
 
 // Until the program has said which pace it wants there is none to keep.
@@ -60,18 +66,28 @@ func afterCollection(spare uint64, first func()) {
 	runtime.SetFinalizer(&struct{ b [16]byte }{}, func(any) {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(live)
-		debug.SetGCPercent(pace(live[0].Value.Uint64(), spare))
+		now, left := live[0].Value.Uint64(), uint64(0)
+		if now > largeHeap {
+			left = room(machine)
+		}
+		debug.SetGCPercent(pace(now, spare, left))
 		first()
 		afterCollection(spare, func() {})
 	})
 }
 
 // pace is how much may be made until the next collection, in percent of what is
-// live.
-func pace(live, spare uint64) int {
+// live. A heap that grows to a gibibyte would be looked through twenty times on
+// the way, and each time there is more to look at: so a large one may grow
+// faster, where there is room.
+func pace(live, spare, room uint64) int {
 	if live == 0 {
 		return growth
 	}
-	next := max(live+live*growth/100, live+spare, smallHeap)
+	usual := live * growth / 100
+	next := max(live+usual, live+spare, smallHeap)
+	if live > largeHeap {
+		next = max(next, live+usual+min(2*(live-largeHeap), usual, room/partOfRoom))
+	}
 	return int((next - live) * 100 / live)
 }

@@ -1,26 +1,73 @@
 package heap
 
-import "testing"
+import (
+	"math"
+	"os"
+	"testing"
+)
+
+const (
+	mib = 1 << 20
+	gib = 1 << 30
+)
 
 // A small heap may grow to its bound, a larger one by its share, and each by what
-// is spare.
+// is spare. A large one grows faster, but never by more than its share and a
+// quarter of the room that the machine has.
 func TestPace(t *testing.T) {
-	const mib = 1 << 20
 	for _, c := range []struct {
-		live, spare, next uint64
+		live, spare, room, next uint64
 	}{
-		{10 * mib, 0, smallHeap},
-		{10 * mib, 128 * mib, 138 * mib},
-		{100 * mib, 0, 160 * mib},
-		{100 * mib, 128 * mib, 228 * mib},
-		{1000 * mib, 128 * mib, 1600 * mib},
+		{10 * mib, 0, 20 * gib, smallHeap},
+		{10 * mib, 128 * mib, 20 * gib, 138 * mib},
+		{90 * mib, 0, 20 * gib, 144 * mib},
+		{90 * mib, 128 * mib, 20 * gib, 218 * mib},
+		{120 * mib, 0, 20 * gib, 240 * mib},
+		{1000 * mib, 128 * mib, 20 * gib, 2200 * mib},
+		{1000 * mib, 128 * mib, 400 * mib, 1700 * mib},
+		{1000 * mib, 0, 0, 1600 * mib},
 	} {
-		next := c.live + c.live*uint64(pace(c.live, c.spare))/100
+		next := c.live + c.live*uint64(pace(c.live, c.spare, c.room))/100
 		if next > c.next || next < c.next-c.live/100-1 {
-			t.Errorf("with %d live and %d spare the next collection is at %d, not at %d", c.live, c.spare, next, c.next)
+			t.Errorf("with %d live, %d spare and room for %d the next collection is at %d, not at %d", c.live, c.spare, c.room, next, c.next)
 		}
 	}
-	if pace(0, 0) != growth {
-		t.Errorf("an empty heap: %d", pace(0, 0))
+	if pace(0, 0, gib) != growth {
+		t.Errorf("an empty heap: %d", pace(0, 0, gib))
+	}
+}
+
+// The room is what the machine has, or what the control groups leave, whichever
+// is less.
+func TestRoom(t *testing.T) {
+	const meminfo = "MemTotal:       8000000 kB\nMemFree:          10000 kB\nMemAvailable:    4194304 kB\n"
+	for name, c := range map[string]struct {
+		files map[string]string
+		room  uint64
+	}{
+		"an unknown machine": {map[string]string{"/proc/self/cgroup": "0::/\n"}, 0},
+		"no groups":          {map[string]string{"/proc/meminfo": meminfo}, 4 * gib},
+		"groups without a limit": {map[string]string{"/proc/meminfo": meminfo, "/proc/self/cgroup": "0::/a\n",
+			"/sys/fs/cgroup/a/memory.max": "max\n", "/sys/fs/cgroup/a/memory.current": "5\n"}, 4 * gib},
+		"a group in one with a limit": {map[string]string{"/proc/meminfo": meminfo, "/proc/self/cgroup": "1:cpu:/x\n0::/a/b\n",
+			"/sys/fs/cgroup/a/b/memory.max": "max\n", "/sys/fs/cgroup/a/b/memory.current": "5\n",
+			"/sys/fs/cgroup/a/memory.max": "1073741824\n", "/sys/fs/cgroup/a/memory.current": "73741824\n"}, 1000000000},
+		"a container, which does not see its group": {map[string]string{"/proc/meminfo": meminfo, "/proc/self/cgroup": "4:memory:/docker/1\n0::/\n",
+			"/sys/fs/cgroup/memory/memory.limit_in_bytes": "2000", "/sys/fs/cgroup/memory/memory.usage_in_bytes": "500"}, 1500},
+		"a group that has more than it may": {map[string]string{"/proc/meminfo": meminfo, "/proc/self/cgroup": "0::/\n",
+			"/sys/fs/cgroup/memory.max": "2000", "/sys/fs/cgroup/memory.current": "2500"}, 0},
+	} {
+		got := room(func(path string) ([]byte, error) {
+			if text, ok := c.files[path]; ok {
+				return []byte(text), nil
+			}
+			return nil, os.ErrNotExist
+		})
+		if got != c.room {
+			t.Errorf("%s: %d, not %d", name, got, c.room)
+		}
+	}
+	if here := room(machine); here == 0 || here > math.MaxInt64 {
+		t.Errorf("this machine: %d", here)
 	}
 }

@@ -10,14 +10,19 @@ import (
 // Canonical gives the one form of a document that equal documents share: keys
 // sorted, no spaces, nothing escaped that need not be, every digit as it was.
 // The document is checked first.
-func Canonical(data []byte) (json.RawMessage, error) {
-	switch sound, canonical := scan(data); {
+func Canonical(data []byte) (json.RawMessage, error) { return canonicalWithin(data, foreign()) }
+
+// CanonicalOwn is Canonical of what this tool has written itself; see CheckOwn.
+func CanonicalOwn(data []byte) (json.RawMessage, error) { return canonicalWithin(data, own()) }
+
+func canonicalWithin(data []byte, within bounds) (json.RawMessage, error) {
+	switch sound, canonical := scanWithin(data, within); {
 	case sound && canonical:
 		return bytes.Clone(data), nil
 	case sound:
 		return inOrder(data), nil
 	}
-	v, err := value(data, false)
+	v, err := valueWithin(data, within)
 	if err != nil {
 		return nil, err
 	}
@@ -65,16 +70,15 @@ func AppendText(to []byte, text string) []byte {
 // Value reads a document into maps, slices, strings, bools and json.Number.
 // The document is checked first.
 func Value(data []byte) (any, error) {
-	sound, _ := scan(data)
-	return value(data, sound)
-}
-
-// value reads a document; one that is sound needs no second look.
-func value(data []byte, sound bool) (any, error) {
-	if sound {
+	if sound, _ := scan(data); sound {
 		return read(data), nil
 	}
-	if err := examine(data, foreign()); err != nil {
+	return valueWithin(data, foreign())
+}
+
+// valueWithin is Value of a document that is unusual or wrong.
+func valueWithin(data []byte, within bounds) (any, error) {
+	if err := examine(data, within); err != nil {
 		return nil, err
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))

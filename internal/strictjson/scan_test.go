@@ -11,7 +11,7 @@ import (
 
 // slowly reads a document as the careful way does.
 func slowly(data []byte) (v any, canonical json.RawMessage, err error) {
-	if v, err = value(data, false); err == nil {
+	if v, err = valueWithin(data, foreign()); err == nil {
 		canonical, err = Encode(v)
 	}
 	return v, canonical, err

@@ -1,0 +1,76 @@
+package heap
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// room is how much memory there is to be had, in bytes, before the machine or a
+// control group runs out of it; 0 = nobody knows. What caches hold in a group
+// counts as taken.
+func room(read func(path string) ([]byte, error)) uint64 {
+	meminfo, err := read("/proc/meminfo")
+	kib, found := field(meminfo, "MemAvailable:")
+	if err != nil || !found {
+		return 0
+	}
+	left := kib << 10
+	groups, err := read("/proc/self/cgroup")
+	if err != nil {
+		return left
+	}
+	for line := range strings.Lines(string(groups)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) < 3 {
+			continue
+		}
+		switch parts[1] {
+		case "":
+			left = min(left, leftIn(read, "/sys/fs/cgroup", parts[2], "memory.max", "memory.current"))
+		case "memory":
+			left = min(left, leftIn(read, "/sys/fs/cgroup/memory", parts[2], "memory.limit_in_bytes", "memory.usage_in_bytes"))
+		}
+	}
+	return left
+}
+
+// leftIn is what a group and those that it is in leave it. In a container the
+// group's own path may not be there, and what is at the root is its own.
+func leftIn(read func(path string) ([]byte, error), root, group, limit, usage string) uint64 {
+	left := uint64(math.MaxUint64)
+	for dir := path.Clean("/" + group); ; dir = path.Dir(dir) {
+		most, err := number(read(path.Join(root, dir, limit)))
+		now, err2 := number(read(path.Join(root, dir, usage)))
+		if err == nil && err2 == nil { // "max" is no number: there is no limit
+			left = min(left, most-min(most, now))
+		}
+		if dir == "/" {
+			return left
+		}
+	}
+}
+
+func number(text []byte, err error) (uint64, error) {
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseUint(string(bytes.TrimSpace(text)), 10, 64)
+}
+
+// field is the number behind a name that begins a line.
+func field(text []byte, name string) (uint64, bool) {
+	for line := range strings.Lines(string(text)) {
+		if words := strings.Fields(line); len(words) > 1 && words[0] == name {
+			n, err := strconv.ParseUint(words[1], 10, 64)
+			return n, err == nil
+		}
+	}
+	return 0, false
+}
+
+// machine reads the files of this one.
+func machine(path string) ([]byte, error) { return os.ReadFile(path) }

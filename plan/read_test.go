@@ -1,0 +1,104 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"deployster/internal/invoke"
+	"deployster/protocol"
+)
+
+// wide is a plan of many resources that have much in common, and of one that has
+// something in every field.
+func wide(n int) *Plan {
+	p := samplePlan()
+	for i := range n {
+		p.Resources[fmt.Sprintf("r%d", i)] = &Step{Type: "acme/disk:1", Change: Create, Reason: "<new> \"\u2028\"", Config: json.RawMessage(`{"b":"<&>","a":1.50}`),
+			State: json.RawMessage(`{}`), Unknown: map[string]string{"/a": "resource.x"}, Init: protocol.Type{Reference: "acme/disk:1", Dialect: 2, ConfigSchema: json.RawMessage(`{"type":"object"}`)},
+			Mounts: []invoke.Mount{{Source: "/s", Target: "/t"}}, OnRemove: "destroy", Source: "a.hcl:1",
+			Actions: []protocol.Action{{Name: "make"}}}
+	}
+	return p
+}
+
+// What is read step by step, by hand and on all processors is what encoding/json
+// reads, and shares what is the same. What it refuses is refused with its words.
+func TestStepsAreReadAsJSONIs(t *testing.T) {
+	t.Parallel()
+	content, err := encode(wide(500))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, edit := range map[string][2]string{
+		"as it was written": {},
+		"a null":            {`"config":{"b"`, `"config":null,"x":{"b"`},
+		"no config":         {`"config":{"b":"<&>","a":1.50}`, `"config":null`},
+		"an unknown key":    {`"reason":`, `"raeson":`},
+		"another case":      {`"type":"acme/disk:1"`, `"Type":"acme/disk:1"`},
+		"a number":          {`"change":"create"`, `"change":5`},
+		"no text":           {`"reason":"`, `"reason":null,"source":"`},
+		"twice":             {`"on_remove":"destroy"`, `"on_remove":"forget","on_remove":"destroy"`},
+		"settings":          {`"settings":{}`, `"settings":{"pids":5}`},
+		"wrong actions":     {`"actions":[{"name":"make"`, `"actions":[{"nome":"make"`},
+		"resources twice":   {`"resources":{`, `"Resources":{},"resources":{`},
+		"spaces":            {`"settings":{}`, "\"settings\" : { }\n"},
+		"cut off":           {`"summary"`, ``},
+	} {
+		edited := bytes.ReplaceAll(content, []byte(edit[0]), []byte(edit[1]))
+		if edit[0] == "" {
+			edited = content
+		} else if bytes.Equal(edited, content) {
+			t.Fatalf("%s: nothing was edited", what)
+		}
+		want := &Plan{}
+		wrong := strictJSON(edited, want)
+		got, err := open(edited).plan()
+		if fmt.Sprint(err) != fmt.Sprint(wrong) || wrong == nil && !reflect.DeepEqual(got, want) {
+			t.Errorf("%s:\ngot  %+v, %v\nwant %+v, %v", what, got, err, want, wrong)
+		}
+	}
+	p, err := open(content).plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := map[*byte]bool{}
+	for addr, step := range p.Resources {
+		if strings.HasPrefix(addr, "r") {
+			kept[&step.Init.ConfigSchema[0]] = true
+		}
+	}
+	if len(kept) == 0 || len(kept) > 16 {
+		t.Errorf("500 steps keep %d schemas", len(kept))
+	}
+}
+
+// The digest of a plan is that of its sorted document, whichever way it is sorted.
+func TestDigestIsOfTheSortedPlan(t *testing.T) {
+	t.Parallel()
+	content, err := encode(wide(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := bytes.Replace(content, []byte("1.50"), []byte(strings.Repeat("9", 500)), 1) // no image may say that
+	for _, content := range [][]byte{content, long} {
+		var v any
+		dec := json.NewDecoder(bytes.NewReader(content))
+		dec.UseNumber()
+		if err := dec.Decode(&v); err != nil {
+			t.Fatal(err)
+		}
+		var want bytes.Buffer
+		enc := json.NewEncoder(&want)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(v); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := canonical(content); err != nil || string(got)+"\n" != want.String() {
+			t.Errorf("%v\ngot  %.300s\nwant %.300s", err, got, want.String())
+		}
+	}
+}
