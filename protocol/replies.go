@@ -28,7 +28,6 @@ func newReplies(to io.Writer) *replies {
 
 // add sends a reply. It waits when very much is to be sent already.
 func (r *replies) add(reply WorkerReply) {
-	line, err := encode(reply)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for len(r.waiting) > workerReplies && r.lost == nil {
@@ -37,8 +36,10 @@ func (r *replies) add(reply WorkerReply) {
 	if r.lost != nil {
 		return
 	}
-	if r.lost = err; err == nil {
-		r.waiting = append(append(r.waiting, line...), '\n')
+	if lines, err := appendReply(r.waiting, reply); err != nil {
+		r.lost = err
+	} else {
+		r.waiting = lines
 	}
 	r.changed.Broadcast()
 }

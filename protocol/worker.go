@@ -117,9 +117,11 @@ func (w *worker) serve(ctx context.Context, lines <-chan []byte, failed <-chan e
 }
 
 func (w *worker) request(ctx context.Context, line []byte) error {
-	var r WorkerRequest
-	if err := decode(line, &r, false); err != nil {
-		return fmt.Errorf("a line that is no request: %w", err)
+	r, usual := readRequest(line)
+	if !usual {
+		if err := decode(line, &r, false); err != nil {
+			return fmt.Errorf("a line that is no request: %w", err)
+		}
 	}
 	if r.Cancel {
 		w.mu.Lock()
