@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/containerd/containerd/v2/core/mount"
 	"github.com/containerd/log"
 	"github.com/moby/sys/mountinfo"
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -72,30 +74,36 @@ func (l *life) live(ctx context.Context) error {
 }
 
 // leave ends an idle server, unless someone is just coming. The gate stays
-// locked until the process is gone, so that whoever waits at it finds nothing
-// half alive.
+// locked until all is gone, so that whoever waits at it finds nothing half alive.
 func (l *life) leave(sweep sweeper) (bool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
-	gate, err := openLock(l.config.runtimeDir+"/gate", os.O_CREATE)
+	gate, err := openLock(filepath.Join(l.config.runtimeDir, gateName), os.O_CREATE)
 	if err != nil {
 		return false, err
 	}
+	defer gate.Close() // a file that nobody will use any more may lose its lock at once
 	if ok, err := tryLock(gate); err != nil || !ok || len(l.keeper.others()) > 0 {
-		return false, errors.Join(err, gate.Close())
+		return false, err
 	}
 	return true, l.clear(ctx, sweep)
 }
 
 // abandon ends a server whose data directory was removed or replaced: all that
-// it could still do is harm.
+// it could still do is harm. Whoever comes waits at the gate, as when it leaves.
 func (l *life) abandon(sweep sweeper) error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
+	gate, err := lockGate(ctx, l.config.runtimeDir)
+	if err != nil {
+		return err
+	}
+	defer gate.Close()
 	return l.clear(ctx, sweep)
 }
 
-// clear removes what a server has made outside its data directory.
+// clear removes what a server has made outside its data directory. The gate is
+// locked.
 func (l *life) clear(ctx context.Context, sweep sweeper) error {
 	l.keeper.close(closeLimit / 2)
 	err := sweep.removeAll(ctx)
@@ -103,7 +111,30 @@ func (l *life) clear(ctx context.Context, sweep sweeper) error {
 	return errors.Join(err,
 		unmountBelow(l.config.dataDir),
 		unmountBelow(l.config.runtimeDir),
-		os.RemoveAll(l.config.runtimeDir))
+		removeRuntimeDir(l.config.runtimeDir))
+}
+
+// removeRuntimeDir removes a runtime directory whose gate is locked. The gate goes
+// when all else is gone: from then on there may be another one, with all that is
+// behind it, and that must stay.
+func removeRuntimeDir(dir string) error {
+	entries, err := os.ReadDir(dir)
+	errs := []error{err}
+	for _, e := range entries {
+		if e.Name() != gateName {
+			errs = append(errs, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(dir, gateName)); err != nil {
+		return err
+	}
+	if err := unix.Rmdir(dir); err != nil && !errors.Is(err, unix.ENOTEMPTY) { // somebody has come
+		return &os.PathError{Op: "rmdir", Path: dir, Err: err}
+	}
+	return nil
 }
 
 // unmountBelow unmounts everything below a directory, also one that was

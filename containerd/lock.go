@@ -56,6 +56,9 @@ func waitLock(ctx context.Context, f *os.File) error {
 	}
 }
 
+// gateName is the gate of a runtime directory.
+const gateName = "gate"
+
 // lockGate takes the gate of a runtime directory: whoever starts a server, or
 // decides to end it, is alone with it. The directory may vanish with a server
 // that ends, so the lock counts only while the file is still there.
@@ -64,7 +67,7 @@ func lockGate(ctx context.Context, dir string) (*os.File, error) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err
 		}
-		f, err := openLock(filepath.Join(dir, "gate"), os.O_CREATE)
+		f, err := openLock(filepath.Join(dir, gateName), os.O_CREATE)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}

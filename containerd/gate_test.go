@@ -1,0 +1,56 @@
+package containerd
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Who comes while a server takes its directory along keeps what he makes there.
+func TestWhoComesWhenAServerLeavesStays(t *testing.T) {
+	t.Parallel()
+	for range 10 {
+		dir := filepath.Join(t.TempDir(), "run")
+		leaving, err := lockGate(t.Context(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// What takes some time to remove, before the gate and after it.
+		for i := range 50 {
+			for _, name := range []string{"clients/%d", "io/%d", "s/%d"} {
+				file := filepath.Join(dir, fmt.Sprintf(name, i))
+				if err := os.MkdirAll(file, 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		gone := make(chan error, 1)
+		go func() {
+			err := removeRuntimeDir(dir)
+			_ = leaving.Close() // as at the end of its process
+			gone <- err
+		}()
+		for stillThere(leaving) { // he comes at the worst moment
+		}
+		gate, err := lockGate(t.Context(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held, err := register(t.Context(), dir, newID())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := <-gone; err != nil {
+			t.Fatal(err)
+		}
+		if !held.there() || !stillThere(gate) {
+			t.Fatal("a client who has just come was removed")
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
+			t.Fatalf("%d things are there and not a gate and its clients (%v)", len(left), err)
+		}
+		_ = gate.Close()
+		_ = held.release()
+	}
+}
