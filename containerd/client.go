@@ -49,6 +49,7 @@ type Runtime struct {
 	surrendered sync.Map
 	runsOpen    sync.WaitGroup
 	reuse       reuse
+	clearing    clearing
 	images      imageCache
 	host        host
 	own         []string // the directories of deployster and its containerd
@@ -238,6 +239,9 @@ func (r *Runtime) detached(ctx context.Context, limit time.Duration) (context.Co
 	return context.WithTimeout(r.ctx(context.WithoutCancel(ctx)), limit)
 }
 
+// leaseOf is the name of a client's lease.
+func leaseOf(client string) string { return "deployster-" + client }
+
 // leased marks a context so that what it makes is kept until something else
 // refers to it. One lease serves a Runtime from its first run to its end.
 func (r *Runtime) leased(ctx context.Context) (context.Context, error) {
@@ -247,7 +251,7 @@ func (r *Runtime) leased(ctx context.Context) (context.Context, error) {
 		making, cancel := r.detached(ctx, time.Minute)
 		defer cancel()
 		lease, err := r.client.LeasesService().Create(making,
-			leases.WithID("deployster-"+r.id), leases.WithLabels(map[string]string{labelClient: r.clientPath()}))
+			leases.WithID(leaseOf(r.id)), leases.WithLabels(map[string]string{labelClient: r.clientPath()}))
 		if err != nil {
 			return nil, err
 		}
@@ -288,6 +292,10 @@ func (r *Runtime) close() error {
 	var errs []error
 	if r.client != nil {
 		errs = append(errs, r.cool())
+		left, err := r.leave()
+		if errs = append(errs, err); left {
+			return errors.Join(errs...)
+		}
 		if r.lease.ID != "" {
 			ctx, cancel := r.detached(context.Background(), time.Minute)
 			err := r.client.LeasesService().Delete(ctx, r.lease)

@@ -10,7 +10,8 @@
 // A run is a container with a snapshot of its own, three plain files for its
 // stdin, stdout and stderr, and labels that say whose it is. Whoever owns
 // containers holds a lock on a file, which the kernel frees when he dies; then
-// they are swept, by the embedded server or by the next client.
+// they are swept, by the embedded server or by the next client. The container of
+// a query is removed by the embedded server, after its end: see clearing.
 //
 // Each container has a shim of its own. Containers of one client could share
 // one (the annotation io.containerd.runc.v2.group), but with that 5 to 13 of 40

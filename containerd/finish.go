@@ -41,9 +41,9 @@ func (u *run) closeFiles(err *error) {
 	}
 }
 
-// cleanUp removes the container of a run, unless it is another's.
+// cleanUp removes the container of a run, unless it is another's, or the server's.
 func (u *run) cleanUp(ctx context.Context, err *error) {
-	if !u.handed {
+	if !u.handed && !u.away {
 		*err = u.clear(ctx, *err)
 	}
 }
@@ -67,7 +67,9 @@ func (u *run) finish(ctx context.Context, ended <-chan exit, full <-chan struct{
 			_ = shim.WriteEnding(u.io.dir, shim.Ending{Code: e.code, At: time.Now()})
 		}
 		res.OOM = oomKills(u.id) > u.kills
-		reason = join(reason, u.deleteTask(ctx))
+		if reason != nil || !u.giveAway(ctx) {
+			reason = join(reason, u.deleteTask(ctx))
+		}
 	}
 	u.io.stdout.finish()
 	u.io.stderr.finish()

@@ -48,10 +48,10 @@ func (w *warm) makeBuffers() {
 // newOutputs makes the files of a run that is given its input otherwise.
 func (r *Runtime) newOutputs(id string, s invoke.Spec) (*stdio, error) {
 	return r.newFiles(id, func(f *stdio) (err error) {
-		if f.stdout, err = newOutput(filepath.Join(f.dir, stdoutFile), s.Stdout); err != nil {
+		if f.stdout, err = newOutput(filepath.Join(f.dir, stdoutFile), os.O_RDWR, s.Stdout); err != nil {
 			return err
 		}
-		f.stderr, err = newOutput(filepath.Join(f.dir, stderrFile), s.Stderr)
+		f.stderr, err = newOutput(filepath.Join(f.dir, stderrFile), os.O_RDWR, s.Stderr)
 		return err
 	})
 }

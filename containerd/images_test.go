@@ -287,6 +287,7 @@ func TestNoImage(t *testing.T) {
 	// An image that is taken away while it is known is missed at the next run.
 	dgst := pack(t, r, PackOptions{Reference: "acme/gone", Entrypoint: []string{"/bin/true"}}, map[string]string{"only": "here"})
 	mustRun(t, r, dgst)
+	nothingLeft(t, r) // its container keeps the files, until the server has removed it
 	ctx := r.ctx(context.Background())
 	for _, name := range []string{"docker.io/acme/gone:latest", dgst} {
 		if err := r.client.ImageService().Delete(ctx, name); err != nil {

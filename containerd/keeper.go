@@ -33,6 +33,10 @@ type keeper struct {
 	held   []*heldWorker // the oldest first
 	closed bool
 	open   sync.WaitGroup // workers that are held or being ended, and conversations
+
+	taking, working   context.Context // what clients have finished: is taken, and is being removed
+	refuse, interrupt context.CancelFunc
+	removing          chan struct{} // one is in it for each container that is being removed
 }
 
 // heldWorker is a worker of nobody's.
@@ -55,7 +59,9 @@ func keepWorkers(c serverConfig, sweep sweeper) (*keeper, error) {
 	if err := os.Chmod(c.keepSocket(), 0o600); err != nil {
 		return nil, errors.Join(err, socket.Close())
 	}
-	k := &keeper{config: c, sweep: sweep, socket: socket}
+	k := &keeper{config: c, sweep: sweep, socket: socket, removing: make(chan struct{}, clearingMost)}
+	k.taking, k.refuse = context.WithCancel(context.Background())
+	k.working, k.interrupt = context.WithCancel(context.Background())
 	go k.accept()
 	return k, nil
 }
@@ -95,6 +101,8 @@ func (k *keeper) converse(c *net.UnixConn) {
 			owner: &presence{file: lock, path: filepath.Join(clientsDir(k.config.runtimeDir), clientOf(m.Worker.ID))}}
 		k.take(h)
 		_ = sendKept(c, keepMessage{}) // who gave it is just not told so soon
+	case m.Finished != nil && lock != nil:
+		k.clearAway(c, m, lock)
 	default:
 		h := k.find(m.Key)
 		if h == nil {
@@ -261,7 +269,7 @@ func (k *keeper) others() []string {
 }
 
 // close ends all workers that are held, each within the grace time, or what is
-// less.
+// less, and finishes within it what clients have handed over to be removed.
 func (k *keeper) close(grace time.Duration) {
 	k.mu.Lock()
 	held := slices.Clone(k.held)
@@ -274,5 +282,9 @@ func (k *keeper) close(grace time.Duration) {
 	for _, h := range held {
 		k.open.Go(func() { k.end(h, min(grace, h.Grace)) })
 	}
+	k.refuse()
+	enough := time.AfterFunc(grace, k.interrupt) // what is left then is swept
+	defer enough.Stop()
 	k.open.Wait()
+	k.interrupt()
 }

@@ -21,7 +21,7 @@ import (
 // the worker ends, as its stdin has, and its container is swept.
 
 // keepFormat is raised when the messages, or what is meant by them, change.
-const keepFormat = 1
+const keepFormat = 2
 
 const (
 	keepMost = 64 << 10        // bytes of a message
@@ -45,10 +45,14 @@ type idleWorker struct {
 
 // keepMessage is a request: with a worker it gives that, with its files; else it
 // asks for one with the key. The answer is one too; without a worker there is none.
+// With what has finished it hands that over to be removed: see clearing.
 type keepMessage struct {
-	Format int         `json:"format"`
-	Key    string      `json:"key,omitempty"`
-	Worker *idleWorker `json:"worker,omitempty"`
+	Format   int         `json:"format"`
+	Key      string      `json:"key,omitempty"`
+	Worker   *idleWorker `json:"worker,omitempty"`
+	Finished *finished   `json:"finished,omitempty"`
+	Failed   bool        `json:"failed,omitempty"` // in an answer: it could not be removed
+	Rest     bool        `json:"rest,omitempty"`   // the client leaves, and has nothing more
 }
 
 // sendKept sends a message whole, with its files, or not at all.
@@ -80,7 +84,8 @@ func sendKept(c *net.UnixConn, m keepMessage, files ...*os.File) error {
 }
 
 // receiveKept receives a message: with a worker there are two files, that of its
-// stdin and that of its owner's lock, and otherwise none.
+// stdin and that of its owner's lock, with what has finished at most the lock, and
+// otherwise none.
 func receiveKept(c *net.UnixConn) (m keepMessage, stdin, lock *os.File, err error) {
 	content, rights := make([]byte, keepMost), make([]byte, unix.CmsgSpace(2*4))
 	n, rn, flags, _, err := c.ReadMsgUnix(content, rights)
@@ -100,8 +105,11 @@ func receiveKept(c *net.UnixConn) (m keepMessage, stdin, lock *os.File, err erro
 		err = json.Unmarshal(content[:n], &m)
 	}
 	want := 0
-	if m.Worker != nil {
+	switch {
+	case m.Worker != nil:
 		want = 2
+	case m.Finished != nil:
+		want = min(len(files), 1)
 	}
 	switch {
 	case err != nil:
@@ -109,6 +117,8 @@ func receiveKept(c *net.UnixConn) (m keepMessage, stdin, lock *os.File, err erro
 		err = errors.New("a message of another kind")
 	case want == 2:
 		return m, files[0], files[1], nil
+	case want == 1:
+		return m, nil, files[0], nil
 	default:
 		return m, nil, nil, nil
 	}

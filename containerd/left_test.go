@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
 	"github.com/containerd/containerd/v2/core/leases"
@@ -18,6 +19,11 @@ import (
 func nothingLeft(t testing.TB, r *Runtime) {
 	t.Helper()
 	r.runsOpen.Wait() // what it clears away behind their backs
+	eventually(t, time.Minute, "the server has removed what it was given", func() bool {
+		r.clearing.mu.Lock()
+		defer r.clearing.mu.Unlock()
+		return len(r.clearing.open) == 0
+	})
 	ctx := r.ctx(context.Background())
 	if list, err := r.client.ContainerService().List(ctx); err != nil || len(list) > 0 {
 		t.Errorf("%d containers are left (%v)", len(list), err)

@@ -113,7 +113,7 @@ func (r *Runtime) newTalk(id string, s invoke.Spec, p *process) (*stdio, error) 
 		if p.stdin, err = os.OpenFile(f.stdin, os.O_RDWR|unix.O_NONBLOCK, 0); err != nil {
 			return err
 		}
-		if f.stdout, err = newOutput(filepath.Join(f.dir, stdoutFile), nil); err != nil {
+		if f.stdout, err = newOutput(filepath.Join(f.dir, stdoutFile), os.O_RDWR, nil); err != nil {
 			return err
 		}
 		if p.said, err = openSaid(f.stdout.path); err != nil {
@@ -122,7 +122,7 @@ func (r *Runtime) newTalk(id string, s invoke.Spec, p *process) (*stdio, error) 
 		if p.ledger, err = newLedger(f.dir); err != nil {
 			return err
 		}
-		f.stderr, err = newOutput(filepath.Join(f.dir, stderrFile), s.Stderr)
+		f.stderr, err = newOutput(filepath.Join(f.dir, stderrFile), os.O_RDWR, s.Stderr)
 		return err
 	})
 }

@@ -124,6 +124,7 @@ type run struct {
 	gone  bool   // the task is deleted already
 	kept  bool   // everything stays, because it may still run, or nobody has taken down how it ended
 	left  bool   // something could not be removed
+	away  bool   // the server removes it
 
 	talk *process // who speaks to it while it runs; nil = nobody
 

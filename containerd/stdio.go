@@ -54,10 +54,10 @@ func (r *Runtime) newStdio(id string, s invoke.Spec) (*stdio, error) {
 		if err := os.WriteFile(f.stdin, s.Stdin, 0o600); err != nil {
 			return err
 		}
-		if f.stdout, err = newOutput(filepath.Join(f.dir, stdoutFile), s.Stdout); err != nil {
+		if f.stdout, err = newOutput(filepath.Join(f.dir, stdoutFile), os.O_RDONLY, s.Stdout); err != nil {
 			return err
 		}
-		f.stderr, err = newOutput(filepath.Join(f.dir, stderrFile), s.Stderr)
+		f.stderr, err = newOutput(filepath.Join(f.dir, stderrFile), os.O_RDONLY, s.Stderr)
 		return err
 	})
 }
@@ -108,8 +108,10 @@ type output struct {
 	follow sync.WaitGroup
 }
 
-func newOutput(path string, watch io.Writer) (*output, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+// newOutput makes the file of an output. Access is os.O_RDWR where this process
+// writes it itself, and else os.O_RDONLY: see unwritten.
+func newOutput(path string, access int, watch io.Writer) (*output, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|access, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +200,10 @@ func (o *output) trim(keep int64) {
 	}
 	// Said before it is done, so that who reads there meanwhile knows.
 	o.punch.Store(to)
-	empty(o.file, from, to)
+	if f, err := os.OpenFile(o.path, os.O_WRONLY, 0); err == nil { // else it just grows
+		empty(f, from, to)
+		_ = f.Close() // nothing was written
+	}
 }
 
 // empty gives the space of a part of a file back. Where the file system cannot

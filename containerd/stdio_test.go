@@ -27,7 +27,7 @@ func onDisk(t *testing.T, path string) int64 {
 
 func TestEndlessLogTakesBoundedSpace(t *testing.T) {
 	t.Parallel()
-	f, err := newOutput(filepath.Join(t.TempDir(), "o"), nil)
+	f, err := newOutput(filepath.Join(t.TempDir(), "o"), os.O_RDWR, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestSlowWatcherIsLeftBehind(t *testing.T) {
 	var got bytes.Buffer
 	began, goOn := make(chan struct{}), make(chan struct{})
 	first := true
-	f, err := newOutput(filepath.Join(t.TempDir(), "o"), writerFunc(func(p []byte) (int, error) {
+	f, err := newOutput(filepath.Join(t.TempDir(), "o"), os.O_RDWR, writerFunc(func(p []byte) (int, error) {
 		if first {
 			first = false
 			close(began)

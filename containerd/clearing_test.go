@@ -1,0 +1,236 @@
+package containerd
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
+
+	"deployster/internal/invoke"
+)
+
+// An output counts as whole when nobody can write to it any more, and not before.
+func TestUnwritten(t *testing.T) {
+	t.Parallel()
+	o, err := newOutput(filepath.Join(t.TempDir(), "o"), os.O_RDONLY, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.file.Close()
+	for range 2 { // to look changes nothing
+		if !o.unwritten() {
+			t.Error("somebody writes, where nobody has it open")
+		}
+	}
+	var writers []*os.File
+	for range 2 {
+		f, err := os.OpenFile(o.path, os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writers = append(writers, f)
+	}
+	u := &run{io: &stdio{stdout: o, stderr: o}}
+	for _, f := range writers {
+		if o.unwritten() || u.drained(context.Background()) {
+			t.Error("it is whole while somebody has it open")
+		}
+		_ = f.Close()
+	}
+	if !u.drained(context.Background()) {
+		t.Error("it is not whole, and nobody has it open")
+	}
+	if (&output{}).unwritten() {
+		t.Error("what is not a file is not known")
+	}
+}
+
+// Somebody may still print when a query has ended, who holds an end of its pipe:
+// that is its output too, and waited for, also where the server clears away.
+func TestAllOfAQueryIsHeard(t *testing.T) {
+	t.Parallel()
+	r := open(t, embedded(t))
+	dgst := packProbe(t, r)
+	for _, hold := range []time.Duration{0, 5 * time.Millisecond, 4 * lastWordsLimit} {
+		mark := filepath.Join(t.TempDir(), "mark")
+		if err := os.WriteFile(mark, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := invoke.Spec{Name: "q", Kind: invoke.Query, Digest: dgst, Entrypoint: "/bin/sh", Timeout: time.Minute, Mounts: []invoke.Mount{{Source: mark, Target: "/mark"}},
+			Args: []string{"-c", "echo early; echo early >&2; while ! [ -s /mark ]; do sleep 0.01; done; echo last; echo last >&2"}}
+		said := make(chan struct{})
+		var once sync.Once
+		s.Stderr = writerFunc(func(p []byte) (int, error) { once.Do(func() { close(said) }); return len(p), nil })
+		whole := make(chan string, 1)
+		go func() {
+			res, err := r.Run(context.Background(), s)
+			whole <- fmt.Sprintf("%s%s%d %v", res.Stdout, res.Stderr, res.ExitCode, err)
+		}()
+		<-said
+		list, _ := filepath.Glob(filepath.Join(r.ioDir(), "*", stdoutFile))
+		if len(list) != 1 {
+			t.Fatal(list)
+		}
+		pid := workerPid(t, r, filepath.Base(filepath.Dir(list[0])))
+		var ends []*os.File
+		for _, fd := range []string{"1", "2"} {
+			f, err := os.OpenFile(filepath.Join("/proc", strconv.Itoa(pid), "fd", fd), os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ends = append(ends, f)
+		}
+		if err := os.WriteFile(mark, []byte("go"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, time.Minute, "it has ended", func() bool { return !processLives(pid) })
+		time.Sleep(hold)
+		for _, f := range ends {
+			_, _ = f.WriteString("late\n") // what is lost is seen below
+			_ = f.Close()
+		}
+		if got := <-whole; got != "early\nlast\nlate\nearly\nlast\nlate\n0 <nil>" {
+			t.Errorf("held for %s: %q", hold, got)
+		}
+	}
+	nothingLeft(t, r)
+}
+
+// query runs a query to its end, and says whether the server was given what is
+// left of it.
+func query(t *testing.T, r *Runtime, dgst string) (given bool) {
+	t.Helper()
+	res, err := r.Run(context.Background(), invoke.Spec{Name: "q", Kind: invoke.Query, Digest: dgst, Entrypoint: "/bin/sh", Args: []string{"-c", "echo out; exit 7"}})
+	if err != nil || res.ExitCode != 7 || string(res.Stdout) != "out\n" {
+		t.Errorf("%+v, %v", res, err)
+	}
+	r.clearing.mu.Lock()
+	defer r.clearing.mu.Unlock()
+	return r.clearing.spoken || len(r.clearing.open)+len(r.clearing.lost) > 0
+}
+
+// Whatever becomes of the client, or of the server, or of what they say to each
+// other: nothing of a query is left.
+func TestTheServerClearsAway(t *testing.T) {
+	t.Parallel()
+	o := embedded(t)
+	r := open(t, o)
+	dgst := packProbe(t, r)
+	client := func() *Runtime {
+		c, err := Open(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	end := func(c *Runtime) {
+		t.Helper()
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		swept(t, r)
+	}
+
+	c := client()
+	if !query(t, c, dgst) {
+		t.Error("the server was given nothing")
+	}
+	end(c)
+
+	c = client()
+	var group errgroup.Group
+	group.SetLimit(8)
+	for range 12 {
+		group.Go(func() error { query(t, c, dgst); return nil })
+	}
+	_ = group.Wait() // query tells by itself
+	end(c)
+
+	// One that was killed has not said that it leaves.
+	c = client()
+	query(t, c, dgst)
+	c.clearing.mu.Lock()
+	conn := c.clearing.conn
+	c.clearing.mu.Unlock()
+	if conn == nil {
+		t.Fatal("the server was given nothing")
+	}
+	_ = conn.Close()
+	_ = c.held.file.Close()
+	swept(t, r)
+	_ = c.Close() // it is dead
+}
+
+// A server may be of another version, or fail, or be lost with all that it has.
+func TestTheServerDoesNotClearAway(t *testing.T) {
+	t.Parallel()
+	o := embedded(t)
+	r := open(t, o)
+	dgst := packProbe(t, r)
+	var what string
+	between(t, o, func(c *net.UnixConn, _ forwarder, m keepMessage, _, _ *os.File) {
+		switch what {
+		case "fails":
+			_ = sendKept(c, keepMessage{Finished: m.Finished, Failed: true})
+		case "is lost":
+			for err := error(nil); err == nil && !m.Rest; {
+				m, _, _, err = receiveKept(c)
+			}
+			if !m.Rest {
+				t.Error("the client did not say that it leaves")
+			}
+		}
+	})
+	for _, what = range []string{"knows nothing", "fails", "is lost"} {
+		c, err := Open(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if !query(t, c, dgst) {
+				t.Errorf("a server that %s was not asked", what)
+			}
+		}
+		if err := c.Close(); err != nil {
+			t.Error(what, err)
+		}
+		swept(t, r)
+	}
+}
+
+// A server that is asked to end, or is killed, leaves what it was given to the
+// client or to the next server.
+func TestTheServerEndsOverIt(t *testing.T) {
+	t.Parallel()
+	o := embedded(t)
+	r := open(t, o)
+	dgst := packProbe(t, r)
+	for _, sig := range []unix.Signal{unix.SIGTERM, unix.SIGKILL} {
+		c, err := Open(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid := serverPid(o)
+		query(t, c, dgst)
+		query(t, c, dgst)
+		if err := unix.Kill(pid, sig); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(sig, err)
+		}
+		eventually(t, time.Minute, "the server has ended", func() bool { return !processLives(pid) })
+		if err := r.revive(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		swept(t, r)
+	}
+}
