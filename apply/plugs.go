@@ -12,13 +12,19 @@ import (
 // CheckPlugs refuses a plan for whose resources a file or directory of this host
 // is gone, or has become another by a link, before anything of it is run.
 func CheckPlugs(p *plan.Plan) error {
+	leads := map[string]string{} // path -> where it leads: many resources get the same
 	for _, addr := range slices.Sorted(maps.Keys(p.Resources)) {
 		step := p.Resources[addr]
 		if step.Change == plan.Forget || step.Change == plan.Valid && !step.MayChange {
 			continue
 		}
 		for _, m := range step.Mounts {
-			real, err := filepath.EvalSymlinks(m.Source)
+			real, seen := leads[m.Source]
+			var err error
+			if !seen {
+				real, err = filepath.EvalSymlinks(m.Source)
+				leads[m.Source] = real
+			}
 			switch {
 			case err != nil:
 				return stale("a plug is gone", fmt.Sprintf("The resource %s gets %s as %s, and that cannot be found any more: %s. Put it back, or plan again.", addr, m.Source, m.Target, err))

@@ -7,6 +7,7 @@ import (
 
 	"deployster/internal/diag"
 	"deployster/internal/graph"
+	"deployster/internal/spread"
 	"deployster/state"
 )
 
@@ -74,7 +75,7 @@ func (b *builder) edges() []Edge {
 func (b *builder) entries(p *Plan) map[string]string {
 	addresses := slices.Collect(maps.Keys(p.Resources))
 	found := make([]string, len(addresses))
-	inParts(len(addresses), func(from, to int) {
+	spread.Over(len(addresses), func(from, to int) {
 		for i := from; i < to; i++ {
 			found[i] = EntryPin(b.recorded, addresses[i])
 		}

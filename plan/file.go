@@ -55,16 +55,6 @@ type sourceEntry struct {
 	Entry string `json:"entry"` // its name in the archive
 }
 
-// encode gives plan.json. It is compact, so that the JSON values in it come
-// back to the byte as they were.
-func encode(p *Plan) ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(p)
-	return out.Bytes(), err
-}
-
 // Write writes the plan file. The same plan gives the same bytes.
 func Write(w io.Writer, p *Plan) error { return WriteSigned(w, p, nil) }
 
@@ -72,28 +62,27 @@ func Write(w io.Writer, p *Plan) error { return WriteSigned(w, p, nil) }
 func WriteSigned(w io.Writer, p *Plan, key ed25519.PrivateKey) error {
 	var archive bytes.Buffer
 	z := zip.NewWriter(&archive)
-	content, err := encode(p)
-	if err != nil {
-		return err
-	}
 	index, files := indexSources(p.Sources)
 	listing, err := json.MarshalIndent(index, "", "  ")
 	if err != nil {
 		return err
 	}
-	add := func(name string, data []byte) {
+	add := func(name string, write func(io.Writer) error) {
 		if err == nil {
 			var entry io.Writer
 			entry, err = z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
 			if err == nil {
-				_, err = entry.Write(data)
+				err = write(entry)
 			}
 		}
 	}
-	add(planName, content)
-	add(sourcesName, listing)
+	bytesOf := func(data []byte) func(io.Writer) error {
+		return func(w io.Writer) error { _, err := w.Write(data); return err }
+	}
+	add(planName, func(w io.Writer) error { return encodeTo(w, p) })
+	add(sourcesName, bytesOf(listing))
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		add(name, files[name])
+		add(name, bytesOf(files[name]))
 	}
 	if err != nil {
 		return err

@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"hash"
+	"io"
 	"maps"
 	"reflect"
-	"runtime"
 	"slices"
-	"sync"
 
+	"deployster/internal/spread"
 	"deployster/protocol"
 )
 
@@ -22,7 +22,7 @@ func fingerprint(p *Plan) string {
 	blank.ID, blank.Resources = "", nil
 	addresses := slices.Sorted(maps.Keys(p.Resources))
 	sums, failed := make([][sha256.Size]byte, len(addresses)), make([]error, len(addresses))
-	inParts(len(addresses), func(from, to int) {
+	spread.Over(len(addresses), func(from, to int) {
 		h := newHasher()
 		for i := from; i < to; i++ {
 			sums[i], failed[i] = h.step(addresses[i], p.Resources[addresses[i]])
@@ -73,19 +73,8 @@ func (h *hasher) step(addr string, s *Step) (sum [sha256.Size]byte, err error) {
 	return sum, err
 }
 
-func plainEncoder(h hash.Hash) *json.Encoder {
-	enc := json.NewEncoder(h)
+func plainEncoder(w io.Writer) *json.Encoder {
+	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc
-}
-
-// inParts does something with the elements of a list of n, a part of them on each
-// processor.
-func inParts(n int, do func(from, to int)) {
-	parts := max(1, min(runtime.GOMAXPROCS(0), n/100))
-	var wait sync.WaitGroup
-	for i := range parts {
-		wait.Go(func() { do(n*i/parts, n*(i+1)/parts) })
-	}
-	wait.Wait()
 }

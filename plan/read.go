@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"deployster/internal/invoke"
+	"deployster/internal/spread"
 	"deployster/internal/strictjson"
 	"deployster/protocol"
 )
@@ -65,7 +66,7 @@ func decodeSteps(resources map[string]json.RawMessage) map[string]*Step {
 	addresses := slices.Collect(maps.Keys(resources))
 	steps := make([]*Step, len(addresses))
 	var failed atomic.Bool
-	inParts(len(addresses), func(from, to int) {
+	spread.Over(len(addresses), func(from, to int) {
 		known := shared{texts: map[string]string{}, types: map[string]protocol.Type{}, mounts: map[string][]invoke.Mount{}}
 		for i := from; i < to; i++ {
 			var err error

@@ -1,0 +1,22 @@
+// Package spread shares work on many things out to all processors.
+package spread
+
+import (
+	"runtime"
+	"sync"
+)
+
+// least is how many things are worth a goroutine.
+const least = 100
+
+// Over has do deal with n things, numbered from 0: with those from one number up
+// to, and not with, another. Each processor gets a part, and few things are one
+// part. It returns when all is done.
+func Over(n int, do func(from, to int)) {
+	parts := max(1, min(runtime.GOMAXPROCS(0), n/least))
+	var wait sync.WaitGroup
+	for i := range parts {
+		wait.Go(func() { do(n*i/parts, n*(i+1)/parts) })
+	}
+	wait.Wait()
+}

@@ -1,0 +1,23 @@
+package spread
+
+import (
+	"sync/atomic"
+	"testing"
+)
+
+// Each thing is dealt with once, however many there are.
+func TestOver(t *testing.T) {
+	for _, n := range []int{0, 1, 99, 100, 201, 12345} {
+		seen := make([]atomic.Int32, n)
+		Over(n, func(from, to int) {
+			for i := from; i < to; i++ {
+				seen[i].Add(1)
+			}
+		})
+		for i := range seen {
+			if got := seen[i].Load(); got != 1 {
+				t.Fatalf("of %d, number %d was dealt with %d times", n, i, got)
+			}
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package plan
+
+import (
+	"bytes"
+	"io"
+	"maps"
+	"slices"
+
+	"deployster/internal/spread"
+	"deployster/internal/strictjson"
+)
+
+// batch is how many resources are encoded before they are written: more would be
+// more memory, and no faster.
+const batch = 1000
+
+// noResources is how a plan without any is written. Before it stand texts only,
+// in which its quotes would be escaped.
+const noResources = `"resources":{}`
+
+// encode gives plan.json. It is compact, so that the JSON values in it come
+// back to the byte as they were.
+func encode(p *Plan) ([]byte, error) {
+	var out bytes.Buffer
+	err := encodeTo(&out, p)
+	return out.Bytes(), err
+}
+
+// encodeTo writes plan.json as encoding/json would, with the resources encoded
+// on all processors and never all in memory.
+func encodeTo(w io.Writer, p *Plan) error {
+	if len(p.Resources) == 0 {
+		return plainEncoder(w).Encode(p)
+	}
+	rest := *p
+	rest.Resources = map[string]*Step{}
+	frame, err := strictjson.Encode(&rest)
+	if err != nil {
+		return err
+	}
+	split := bytes.Index(frame, []byte(noResources)) + len(noResources) - 1 // between its braces
+	if _, err := w.Write(frame[:split]); err != nil {
+		return err
+	}
+	addresses := slices.Sorted(maps.Keys(p.Resources))
+	for from := 0; from < len(addresses); from += batch {
+		if err := p.encodeSteps(w, addresses[from:min(from+batch, len(addresses))], from == 0); err != nil {
+			return err
+		}
+	}
+	_, err = w.Write(append(frame[split:], '\n'))
+	return err
+}
+
+// encodeSteps writes members of the object of resources, with a comma before each
+// but the first of all.
+func (p *Plan) encodeSteps(w io.Writer, addresses []string, first bool) error {
+	members, failed := make([][]byte, len(addresses)), make([]error, len(addresses))
+	spread.Over(len(addresses), func(from, to int) {
+		for i := from; i < to; i++ {
+			var step []byte
+			step, failed[i] = strictjson.Encode(p.Resources[addresses[i]])
+			member := make([]byte, 0, len(step)+len(addresses[i])+len(`,"":`))
+			if i > 0 || !first {
+				member = append(member, ',')
+			}
+			members[i] = append(append(strictjson.AppendText(member, addresses[i]), ':'), step...)
+		}
+	})
+	for i := range members {
+		if failed[i] != nil {
+			return failed[i]
+		}
+	}
+	_, err := w.Write(bytes.Join(members, nil))
+	return err
+}
