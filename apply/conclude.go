@@ -34,8 +34,12 @@ func (r *run) conclude(ctx context.Context, report *Report) error {
 func (r *run) collect(report *Report) error {
 	var fatal error
 	report.Shutdown = r.shutdown
-	slices.SortStableFunc(r.ended, func(a, b outcome) int { return cmp.Compare(a.addr, b.addr) })
-	for _, out := range r.ended {
+	ended := make([]*outcome, len(r.ended)) // to sort: an outcome is large
+	for i := range r.ended {
+		ended[i] = &r.ended[i]
+	}
+	slices.SortStableFunc(ended, func(a, b *outcome) int { return cmp.Compare(a.addr, b.addr) })
+	for _, out := range ended {
 		res := out.report
 		if end := report.Resources[out.addr]; end != nil { // it was destroyed first
 			res.Planned, res.Completed = slices.Concat(end.Planned, res.Planned), slices.Concat(end.Completed, res.Completed)

@@ -143,25 +143,6 @@ func (s Snapshot) canonical() (Snapshot, error) {
 	return s, nil
 }
 
-// Encode gives the bytes of the state file: indented, keys in a stable order,
-// a newline at the end.
-func (s Snapshot) Encode() ([]byte, error) {
-	s, err := s.canonical()
-	if err != nil {
-		return nil, err
-	}
-	compact, err := strictjson.Encode(s)
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	if err := json.Indent(&out, compact, "", "  "); err != nil {
-		return nil, err
-	}
-	out.WriteByte('\n')
-	return out.Bytes(), nil
-}
-
 // appender is the log that a journal is written to.
 type appender interface {
 	Reserve(n int64) error

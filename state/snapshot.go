@@ -237,12 +237,7 @@ func (s Snapshot) clone() Snapshot {
 // it is written. When it was found valid is left out, because to find the same
 // again changes nothing for a plan. A plan pins it.
 func EntryHash(e Entry) string {
-	e, err := e.with(func(raw []byte) (json.RawMessage, error) {
-		if strictjson.IsCanonical(raw) {
-			return raw, nil
-		}
-		return strictjson.Canonical(raw)
-	})
+	e, err := e.with(inCanonicalForm)
 	if err != nil {
 		// What is no JSON has no canonical form; its bytes still tell it apart.
 		return fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", e.Type, e.Config, e.State)))
@@ -262,6 +257,15 @@ func EntryHash(e Entry) string {
 
 // canonical gives the entry with its documents in canonical form.
 func (e Entry) canonical() (Entry, error) { return e.with(strictjson.Canonical) }
+
+// inCanonicalForm is the canonical form of a document, and the document itself
+// where it has that form.
+func inCanonicalForm(raw []byte) (json.RawMessage, error) {
+	if strictjson.IsCanonical(raw) {
+		return raw, nil
+	}
+	return strictjson.Canonical(raw)
+}
 
 // with gives the entry with a form of its documents.
 func (e Entry) with(form func([]byte) (json.RawMessage, error)) (Entry, error) {

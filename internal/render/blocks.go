@@ -3,10 +3,12 @@ package render
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 
 	"deployster/internal/delta"
 	"deployster/internal/diag"
+	"deployster/internal/spread"
 	"deployster/plan"
 )
 
@@ -16,6 +18,8 @@ const (
 	maxBlocks = 100 // blocks with all their detail
 	maxBrief  = 200 // further ones as a line
 	maxNames  = 4   // addresses in the header of a block
+
+	maxAtOnce = 1000 // resources that are looked at before they are folded: to keep the looks of all would be much memory
 )
 
 // block is what is shown of one resource, or of several whose changes are equal
@@ -41,21 +45,21 @@ type shape struct {
 func blocksOf(p *plan.Plan, addrs []string, o Options) []*block {
 	shapes, order := map[string]*shape{}, []*shape(nil)
 	kept := 0
-	for _, addr := range addrs {
-		s := p.Resources[addr]
-		d := detailOf(s, o)
-		if o.Verbose {
-			order = append(order, &shape{blocks: []*block{{addrs: []string{addr}, step: s, detail: &d}}})
-			continue
-		}
-		key := Block(addr) + "\x00" + d.shape(s)
-		sh := shapes[key]
-		if sh == nil {
-			sh = &shape{equal: map[[sha256.Size]byte]*block{}}
-			shapes[key], order = sh, append(order, sh)
-		}
-		if sh.add(addr, s, d, kept < maxBlocks+maxBrief) {
-			kept++
+	for part := range slices.Chunk(addrs, maxAtOnce) {
+		for i, l := range lookAt(p, part, o) {
+			addr, s := part[i], p.Resources[part[i]]
+			if o.Verbose {
+				order = append(order, &shape{blocks: []*block{{addrs: []string{addr}, step: s, detail: &l.detail}}})
+				continue
+			}
+			sh := shapes[l.shape]
+			if sh == nil {
+				sh = &shape{equal: map[[sha256.Size]byte]*block{}}
+				shapes[l.shape], order = sh, append(order, sh)
+			}
+			if sh.add(addr, s, l.detail, kept < maxBlocks+maxBrief) {
+				kept++
+			}
 		}
 	}
 	var out []*block
@@ -67,6 +71,27 @@ func blocksOf(p *plan.Plan, addrs []string, o Options) []*block {
 		}
 	}
 	return out
+}
+
+// look is what a step shows, and with which others it may be folded.
+type look struct {
+	detail detail
+	shape  string
+}
+
+// lookAt looks at the steps at the addresses, on all processors.
+func lookAt(p *plan.Plan, addrs []string, o Options) []look {
+	looks := make([]look, len(addrs))
+	spread.Over(len(addrs), func(from, to int) {
+		for i := from; i < to; i++ {
+			s := p.Resources[addrs[i]]
+			looks[i].detail = detailOf(s, o)
+			if !o.Verbose {
+				looks[i].shape = Block(addrs[i]) + "\x00" + looks[i].detail.shape(s)
+			}
+		}
+	})
+	return looks
 }
 
 // add puts one more step into a shape, and says whether its detail was kept.
