@@ -22,10 +22,10 @@ const (
 	// growth is what may come to a larger heap before it is looked through again,
 	// in percent of what is live.
 	growth = 60
-	// largeHeap is from where on a heap may grow faster, in bytes that are live: twice
-	// what is beyond it is added to its growth, at most as much as that is, and no
-	// more than a part of what the machine has left.
-	largeHeap = 96 << 20
+	// largeHeap is from where on a heap may grow faster, in bytes that are live: three
+	// times what is beyond it is added to its growth, at most as much as that is, and
+	// no more than a part of what the machine has left. A plan of 10,000 stays below.
+	largeHeap = 128 << 20
 	// partOfRoom is which part of what is left that is.
 	partOfRoom = 4
 )
@@ -87,7 +87,7 @@ func pace(live, spare, room uint64) int {
 	usual := live * growth / 100
 	next := max(live+usual, live+spare, smallHeap)
 	if live > largeHeap {
-		next = max(next, live+usual+min(2*(live-largeHeap), usual, room/partOfRoom))
+		next = max(next, live+usual+min(3*(live-largeHeap), usual, room/partOfRoom))
 	}
 	return int((next - live) * 100 / live)
 }
