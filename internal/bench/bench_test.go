@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -158,6 +159,61 @@ func TestMeterCountsOrphans(t *testing.T) {
 	if want := (process{parent: 7, state: 'S', work: 2 * time.Second}); !ok || p != want {
 		t.Errorf("%+v", p)
 	}
+}
+
+// What a program's file holds is counted once, however many run it, and what
+// each has of its own in full.
+func TestSharedPagesAreCountedOnce(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := func() *exec.Cmd {
+		cmd := exec.Command(program, "-test.run", "^$")
+		cmd.Env = append(os.Environ(), "BENCH_TEST_STAY=1")
+		cmd.Stderr = os.Stderr
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil || cmd.Start() != nil {
+			t.Fatal("it does not start")
+		}
+		t.Cleanup(func() { _ = in.Close(); _ = cmd.Wait() })
+		if _, err := out.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		return cmd
+	}
+	first := start().Process.Pid
+	stop := together(first)
+	time.Sleep(4 * sampleEvery)
+	most := stop() << 10
+	alone := proportional(first)
+	second := start().Process.Pid
+	shared := proportional(first)
+	if both := shared + proportional(second); shared >= alone || both >= 2*alone || alone < 32<<10 || most < 32<<10 {
+		t.Errorf("KiB: %d at most, %d alone, %d beside another one, %d both", most, alone, shared, both)
+	}
+	if proportional(1<<30) != 0 || together(1<<30)() != 0 {
+		t.Error("a process that there is not has memory")
+	}
+}
+
+// TestMain may have to play a process of 32 MiB that stays until its stdin ends.
+func TestMain(m *testing.M) {
+	if os.Getenv("BENCH_TEST_STAY") != "" {
+		own := make([]byte, 32<<20)
+		for i := range own {
+			own[i] = byte(i)
+		}
+		_, _ = os.Stdout.Write(own[:1])
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		runtime.KeepAlive(own)
+		return
+	}
+	os.Exit(m.Run())
 }
 
 func TestOptions(t *testing.T) {

@@ -76,6 +76,7 @@ func (l *lab) inTurns(warm bool, ours, theirs side) (mine, other []usage, err er
 type bed struct {
 	*lab
 	data, work string
+	together   bool // commands are watched, which short ones would notice
 }
 
 func (l *lab) newBed() (*bed, error) {
@@ -144,7 +145,9 @@ var alone = []string{"version", "validate", "show"}
 // ours is a command of ours as a side.
 func (b *bed) ours(ctx context.Context, prepare func() error, args ...string) side {
 	return side{prepare, func() (usage, error) {
-		u, err := b.meter.run(ctx, b.deployster(args...))
+		c := b.deployster(args...)
+		c.together = b.together
+		u, err := b.meter.run(ctx, c)
 		if !slices.Contains(alone, args[0]) {
 			u.Server = serversPeak()
 		}

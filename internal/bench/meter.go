@@ -37,11 +37,14 @@ type command struct {
 	dir  string
 	env  []string // beside the environment of this process
 	args []string
+	// together: it is watched how much memory it and its containerd have at one
+	// moment.
+	together bool
 }
 
 // run runs a command to its end.
 func (m meter) run(ctx context.Context, c command) (usage, error) {
-	var memory int64
+	var memory, most int64
 	u, err := m.around(func() error {
 		cmd := exec.CommandContext(ctx, c.args[0], c.args[1:]...)
 		cmd.Dir, cmd.Env = c.dir, append(os.Environ(), c.env...)
@@ -49,7 +52,16 @@ func (m meter) run(ctx context.Context, c command) (usage, error) {
 		cmd.Stdout, cmd.Stderr = tail, tail
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 		cmd.WaitDelay = 20 * time.Second
-		if err := cmd.Run(); err != nil {
+		err := cmd.Start()
+		if err == nil {
+			stop := func() int64 { return 0 }
+			if c.together {
+				stop = together(cmd.Process.Pid)
+			}
+			err = cmd.Wait()
+			most = stop()
+		}
+		if err != nil {
 			if ctx.Err() != nil {
 				err = context.Cause(ctx)
 			}
@@ -60,7 +72,7 @@ func (m meter) run(ctx context.Context, c command) (usage, error) {
 		}
 		return nil
 	})
-	u.Memory = memory
+	u.Memory, u.Together = memory, most
 	return u, err
 }
 

@@ -56,6 +56,7 @@ func tenThousandRow(ctx context.Context, l *lab) (lines []line, err error) {
 	apply := line{What: fmt.Sprintf("`apply` creating %d worker resources", n), Beside: beside, Goal: goal{Wall: 6 * time.Second}}
 	plan := line{What: fmt.Sprintf("`plan` without changes, %d worker resources", n), Beside: beside, Goal: goal{Wall: 3 * time.Second, Memory: 200}}
 	lines, err = l.besideTerraform(ctx, n, few, apply, func(b *bed, t *terraformBed) (mine, other []usage, err error) {
+		b.together = true
 		theirs := t.side(ctx, nil, "plan", "-input=false")
 		if mine, other, err = l.inTurns(false, b.ours(ctx, b.reset, "apply", "-auto-approve"), theirs); err != nil {
 			return nil, nil, err

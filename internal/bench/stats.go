@@ -13,6 +13,9 @@ type usage struct {
 	Work   time.Duration `json:"workNanos"` // of the processors, with all that ran on its behalf: servers, containers
 	Memory int64         `json:"memoryMiB"` // the most that the command's process had
 	Server int64         `json:"serverMiB"` // the most that the embedded containerd had meanwhile; 0 = there is none
+	// Together is the most that both have had at one moment, what both have counted
+	// once; 0 = nobody looked.
+	Together int64 `json:"togetherMiB,omitempty"`
 }
 
 // line is one line of the table: what it is about, what was measured of us and
@@ -111,7 +114,14 @@ func wallOf(u usage) float64   { return float64(u.Wall) }
 func workOf(u usage) float64   { return float64(u.Work) }
 func memoryOf(u usage) float64 { return float64(u.Memory) }
 func serverOf(u usage) float64 { return float64(u.Server) }
-func bothOf(u usage) float64   { return float64(u.Memory + u.Server) }
+
+// bothOf is what a goal is held against.
+func bothOf(u usage) float64 {
+	if u.Together > 0 {
+		return float64(u.Together)
+	}
+	return float64(u.Memory + u.Server)
+}
 
 // describe tells what one side took, as the table has it.
 func describe(list []usage) string {
