@@ -249,7 +249,7 @@ func (m *Manifest) tryList(list []*instance) hcl.Diagnostics {
 	e.dry = true
 	failed := map[*resource]bool{}
 	for _, i := range list {
-		if failed[i.block] {
+		if failed[i.block] || i.harmless() {
 			continue
 		}
 		value, _, d := e.config(i)
