@@ -19,8 +19,11 @@ const grows = 1.3
 type cost struct{ objects, bytes float64 }
 
 // counted is the cost of a part: allocations do not depend on how busy the
-// machine is.
+// machine is. Buffers that were kept from before are given up first: whether they
+// still are there would depend on when the collector ran.
 func counted(n int, part func()) cost {
+	runtime.GC()
+	runtime.GC() // what a sync.Pool has survives one
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	part()
