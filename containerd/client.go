@@ -108,9 +108,9 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	}
 	r.socket = socket
 	if r.client, err = dial(socket, o.Namespace); err == nil {
-		r.snapshotter, err = chooseSnapshotter(r.ctx(ctx), r.client)
+		err = r.findSnapshotter(ctx)
 		if r.embedded && errdefs.IsUnavailable(err) && r.revive(ctx) == nil { // it was killed a moment ago
-			r.snapshotter, err = chooseSnapshotter(r.ctx(ctx), r.client)
+			err = r.findSnapshotter(ctx)
 		}
 	}
 	if err != nil {
@@ -205,27 +205,6 @@ func usableDir(dir string) (err error) {
 // long a call waits for the socket to come back when it has gone since.
 func dial(socket, namespace string) (*client.Client, error) {
 	return client.New(socket, client.WithDefaultNamespace(namespace), client.WithDefaultRuntime(shim.Runtime), client.WithTimeout(time.Second))
-}
-
-// chooseSnapshotter takes overlayfs where it works, and else what works
-// everywhere.
-func chooseSnapshotter(ctx context.Context, c *client.Client) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	list, err := c.IntrospectionService().Plugins(ctx, "type==io.containerd.snapshotter.v1")
-	if err != nil {
-		return "", err
-	}
-	works := map[string]bool{}
-	for _, p := range list.Plugins {
-		works[p.ID] = p.InitErr == nil
-	}
-	for _, name := range []string{"overlayfs", "native"} {
-		if works[name] {
-			return name, nil
-		}
-	}
-	return "", errors.New("neither of its snapshotters overlayfs and native works")
 }
 
 // ctx marks a context with the namespace, for calls that bypass the client's

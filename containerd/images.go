@@ -138,7 +138,12 @@ func (r *Runtime) keepDigest(ctx context.Context, i images.Image) error {
 	if isDigest(i.Name) || r.images.isKept(i.Target.Digest) {
 		return nil
 	}
-	_, err := r.client.ImageService().Create(ctx, images.Image{Name: i.Target.Digest.String(), Target: i.Target, Labels: i.Labels})
+	// Mostly it is there, and to look is cheaper than to write: that waits for others' writing.
+	service := r.client.ImageService()
+	_, err := service.Get(ctx, i.Target.Digest.String())
+	if errdefs.IsNotFound(err) {
+		_, err = service.Create(ctx, images.Image{Name: i.Target.Digest.String(), Target: i.Target, Labels: i.Labels})
+	}
 	if err != nil && !errdefs.IsAlreadyExists(err) {
 		return err
 	}

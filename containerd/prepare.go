@@ -95,23 +95,34 @@ func (r *Runtime) prepare(ctx context.Context, ref string) (*prepared, error) {
 	e := r.images.entry(dgst)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.image == nil {
-		record, err := r.findDigest(ctx, dgst)
-		if err != nil {
-			return nil, r.missing(ctx, ref, err)
-		}
-		if p, found, ok := r.recall(dgst); ok {
-			e.image, e.seen = p, found
-			return p, nil
-		}
-		p, err := r.prepareImage(ctx, record)
-		if err != nil {
-			return nil, err
-		}
-		r.remember(p, e.seen)
-		e.image = p
+	if e.image != nil {
+		return e.image, nil
 	}
-	return e.image, nil
+	known := func() (ok bool) {
+		p, found, ok := r.recall(dgst)
+		if ok {
+			e.image, e.seen = p, found
+		}
+		return ok
+	}
+	// Whoever has resolved it has just seen its record.
+	if r.images.isKept(dgst) && known() {
+		return e.image, nil
+	}
+	record, err := r.findDigest(ctx, dgst)
+	if err != nil {
+		return nil, r.missing(ctx, ref, err)
+	}
+	if known() {
+		return e.image, nil
+	}
+	p, err := r.prepareImage(ctx, record)
+	if err != nil {
+		return nil, err
+	}
+	r.remember(p, e.seen)
+	e.image = p
+	return p, nil
 }
 
 func (r *Runtime) prepareImage(ctx context.Context, record images.Image) (*prepared, error) {

@@ -199,7 +199,7 @@ func boot(ctx context.Context, c serverConfig) (*server.Server, error) {
 	if err := os.Setenv("PATH", c.bin()+string(os.PathListSeparator)+os.Getenv("PATH")); err != nil {
 		return nil, err
 	}
-	for _, s := range []string{c.socket(), c.ttrpc()} {
+	for _, s := range []string{c.socket(), c.ttrpc(), c.snapshotterFile()} { // of the server before it
 		if err := os.Remove(s); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
