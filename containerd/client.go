@@ -2,6 +2,7 @@ package containerd
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -16,6 +17,7 @@ import (
 	"github.com/containerd/containerd/v2/pkg/namespaces"
 	"github.com/containerd/errdefs"
 	"github.com/containerd/log"
+	"github.com/opencontainers/runtime-spec/specs-go"
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/shim"
@@ -242,6 +244,9 @@ func (r *Runtime) leased(ctx context.Context) (context.Context, error) {
 // expectRuns makes what the first run needs while its image is looked for. That
 // it fails is noticed by that run, which tries again.
 func (r *Runtime) expectRuns(ctx context.Context) {
+	// How a specification is written as JSON is worked out with the first one, which
+	// takes a millisecond.
+	r.runsOpen.Go(func() { _, _ = json.Marshal(&specs.Spec{}) }) // it can be written
 	r.runsOpen.Add(1)
 	go func() {
 		defer r.runsOpen.Done()
