@@ -29,8 +29,8 @@ func main() {
 		heap.Usual()
 		os.Exit(containerd.RunServer(os.Args[1:]))
 	default:
-		heap.Postpone(spare(os.Args[1:]))
-		os.Exit(run(output(os.Stdout)))
+		pace := heap.Postpone(spare(os.Args[1:]))
+		os.Exit(run(output(os.Stdout), pace.Expect))
 	}
 }
 
@@ -46,7 +46,7 @@ func spare(args []string) uint64 {
 // run turns signals into what the command line understands: the first one asks
 // to stop, the second one to stop at once, the third ends the process. A reader
 // of stdout who goes away does not.
-func run(stdout io.Writer) int {
+func run(stdout io.Writer, expect func(bytes int)) int {
 	signal.Ignore(syscall.SIGPIPE)
 	signals := make(chan os.Signal, 3)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -72,7 +72,7 @@ func run(stdout io.Writer) int {
 	home, _ := os.UserHomeDir() // without one there are no auto files of the user
 	return cli.Run(ctx, cli.Env{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: stdout, Stderr: os.Stderr, Environ: os.Environ(),
-		Dir: dir, Home: home, Abort: abort,
+		Dir: dir, Home: home, Abort: abort, Expect: expect,
 		Interactive: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd())),
 		Color:       term.IsTerminal(int(os.Stdout.Fd())),
 		ErrColor:    term.IsTerminal(int(os.Stderr.Fd())),

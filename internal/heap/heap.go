@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync"
 )
 
 const (
@@ -22,12 +23,19 @@ const (
 	// growth is what may come to a larger heap before it is looked through again,
 	// in percent of what is live.
 	growth = 60
-	// largeHeap is from where on a heap may grow faster, in bytes that are live: three
-	// times what is beyond it is added to its growth, at most as much as that is, and
-	// no more than a part of what the machine has left. A plan of 10,000 stays below.
-	largeHeap = 128 << 20
+	// largeHeap is from where on a heap may grow faster, in bytes that are live: twice
+	// what is beyond it is added to its growth, at most largeSpare bytes, and no more
+	// than a part of what the machine has left. A plan of 10,000 stays below.
+	largeHeap  = 128 << 20
+	largeSpare = 512 << 20
 	// partOfRoom is which part of what is left that is.
 	partOfRoom = 4
+	// perInput is how much the heap may have, in bytes, for each byte of manifests
+	// that are about to be read, beyond smallInput bytes of them and up to mostInput
+	// in all: most of what it takes to read them is not needed afterwards.
+	perInput   = 128
+	smallInput = 1 << 20
+	mostInput  = 1 << 30
 )
 
 // Until the program has said which pace it wants there is none to keep.
@@ -47,47 +55,86 @@ func Usual() {
 	}
 }
 
+// Pace is the pace of this process's collector, while the program keeps it. A nil
+// Pace keeps none.
+type Pace struct {
+	spare uint64
+
+	mu      sync.Mutex
+	floor   uint64 // until where the heap may grow whatever is live; see Expect
+	live    uint64 // when it was looked through last
+	counted bool   // it was looked through
+}
+
 // Postpone keeps the garbage collector from running again and again while the
 // heap is small, as it does from 4 MiB on. What the environment says of it is
 // left alone. Spare is how many bytes may come to what is live in any case: 0 for
 // what is to be small, more for what has much to do.
-func Postpone(spare uint64) {
+func Postpone(spare uint64) *Pace {
 	if told() {
-		return
+		return nil
 	}
+	p := &Pace{spare: spare}
 	debug.SetMemoryLimit(firstCollection)
-	afterCollection(spare, func() { debug.SetMemoryLimit(math.MaxInt64) })
+	p.afterCollection()
+	return p
 }
 
-// afterCollection sets the pace anew after each collection, and does first
-// before that.
-func afterCollection(spare uint64, first func()) {
+// Expect says how many bytes of manifests are about to be read.
+func (p *Pace) Expect(input int) {
+	if p == nil || input <= smallInput {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.floor = min(uint64(input-smallInput)*perInput, mostInput)
+	if left := room(machine) / partOfRoom; p.counted {
+		debug.SetGCPercent(pace(p.live, p.spare, p.floor, left*partOfRoom))
+	} else {
+		debug.SetMemoryLimit(int64(max(firstCollection, min(p.floor, left))))
+	}
+}
+
+// afterCollection sets the pace anew after each collection.
+func (p *Pace) afterCollection() {
 	// A thing that nothing refers to is finalized after a collection.
 	runtime.SetFinalizer(&struct{ b [16]byte }{}, func(any) {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(live)
-		now, left := live[0].Value.Uint64(), uint64(0)
-		if now > largeHeap {
-			left = room(machine)
-		}
-		debug.SetGCPercent(pace(now, spare, left))
-		first()
-		afterCollection(spare, func() {})
+		p.set(live[0].Value.Uint64())
+		p.afterCollection()
 	})
+}
+
+func (p *Pace) set(live uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	left := uint64(0)
+	if live > largeHeap || p.floor > 0 {
+		left = room(machine)
+	}
+	debug.SetGCPercent(pace(live, p.spare, p.floor, left))
+	if p.live = live; !p.counted {
+		p.counted = true
+		debug.SetMemoryLimit(math.MaxInt64)
+	}
 }
 
 // pace is how much may be made until the next collection, in percent of what is
 // live. A heap that grows to a gibibyte would be looked through twenty times on
 // the way, and each time there is more to look at: so a large one may grow
 // faster, where there is room.
-func pace(live, spare, room uint64) int {
+func pace(live, spare, floor, room uint64) int {
 	if live == 0 {
 		return growth
 	}
 	usual := live * growth / 100
 	next := max(live+usual, live+spare, smallHeap)
 	if live > largeHeap {
-		next = max(next, live+usual+min(3*(live-largeHeap), usual, room/partOfRoom))
+		next = max(next, live+usual+min(2*(live-largeHeap), largeSpare, room/partOfRoom))
+	}
+	if floor > live {
+		next = max(next, live+min(floor-live, room/partOfRoom))
 	}
 	return int((next - live) * 100 / live)
 }

@@ -3,6 +3,7 @@ package heap
 import (
 	"math"
 	"os"
+	"runtime/debug"
 	"testing"
 )
 
@@ -12,29 +13,60 @@ const (
 )
 
 // A small heap may grow to its bound, a larger one by its share, and each by what
-// is spare. A large one grows faster, but never by more than its share and a
-// quarter of the room that the machine has.
+// is spare. A large one grows faster, and one for large manifests begins large, but
+// neither by more than a quarter of the room that the machine has.
 func TestPace(t *testing.T) {
 	for _, c := range []struct {
-		live, spare, room, next uint64
+		live, spare, floor, room, next uint64
 	}{
-		{10 * mib, 0, 20 * gib, smallHeap},
-		{10 * mib, 128 * mib, 20 * gib, 138 * mib},
-		{90 * mib, 0, 20 * gib, 144 * mib},
-		{90 * mib, 128 * mib, 20 * gib, 218 * mib},
-		{120 * mib, 0, 20 * gib, 192 * mib},
-		{140 * mib, 0, 20 * gib, 260 * mib},
-		{1000 * mib, 128 * mib, 20 * gib, 2200 * mib},
-		{1000 * mib, 128 * mib, 400 * mib, 1700 * mib},
-		{1000 * mib, 0, 0, 1600 * mib},
+		{10 * mib, 0, 0, 20 * gib, smallHeap},
+		{10 * mib, 128 * mib, 0, 20 * gib, 138 * mib},
+		{90 * mib, 0, 0, 20 * gib, 144 * mib},
+		{90 * mib, 128 * mib, 0, 20 * gib, 218 * mib},
+		{120 * mib, 0, 0, 20 * gib, 192 * mib},
+		{140 * mib, 0, 0, 20 * gib, 248 * mib},
+		{1000 * mib, 128 * mib, 0, 20 * gib, 2112 * mib},
+		{1000 * mib, 128 * mib, 0, 400 * mib, 1700 * mib},
+		{1000 * mib, 0, 0, 0, 1600 * mib},
+		{50 * mib, 0, 400 * mib, 20 * gib, 400 * mib},
+		{50 * mib, 0, 400 * mib, 400 * mib, 150 * mib},
+		{50 * mib, 0, 400 * mib, 0, smallHeap},
 	} {
-		next := c.live + c.live*uint64(pace(c.live, c.spare, c.room))/100
+		next := c.live + c.live*uint64(pace(c.live, c.spare, c.floor, c.room))/100
 		if next > c.next || next < c.next-c.live/100-1 {
-			t.Errorf("with %d live, %d spare and room for %d the next collection is at %d, not at %d", c.live, c.spare, c.room, next, c.next)
+			t.Errorf("with %d live, %d spare, %d expected and room for %d the next collection is at %d, not at %d", c.live, c.spare, c.floor, c.room, next, c.next)
 		}
 	}
-	if pace(0, 0, gib) != growth {
-		t.Errorf("an empty heap: %d", pace(0, 0, gib))
+	if pace(0, 0, 0, gib) != growth {
+		t.Errorf("an empty heap: %d", pace(0, 0, 0, gib))
+	}
+}
+
+// What a program expects to read counts for the collections after that, and
+// before the first.
+func TestExpect(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(math.MaxInt64))
+	var none *Pace
+	none.Expect(gib)
+	p := &Pace{}
+	if p.Expect(smallInput); p.floor != 0 {
+		t.Errorf("a few manifests: %d", p.floor)
+	}
+	if p.Expect(gib); p.floor != mostInput {
+		t.Errorf("all that there are: %d", p.floor)
+	}
+	p.Expect(3 * mib)
+	if before := debug.SetMemoryLimit(-1); before < firstCollection || before > 256*mib {
+		t.Errorf("before the first collection: %d", before)
+	}
+	p.set(10 * mib)
+	if limit, percent := debug.SetMemoryLimit(-1), debug.SetGCPercent(100); limit != math.MaxInt64 || percent < 1000 || percent > 2460 {
+		t.Errorf("after it: %d, %d percent", limit, percent)
+	}
+	p.Expect(5 * mib)
+	if percent := debug.SetGCPercent(100); percent < 1000 || percent > 5020 {
+		t.Errorf("when more is expected: %d percent", percent)
 	}
 }
 
