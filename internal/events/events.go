@@ -8,6 +8,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"time"
+
+	"deployster/internal/strictjson"
 )
 
 // Format is the version of the stream. Within it new types of events and new
@@ -53,24 +55,55 @@ func (e Event) encode(b *bytes.Buffer, now time.Time, hide func(string) string) 
 	b.WriteString(`{"type":"` + e.Body.Type() + `","time":"`)
 	b.Write(now.UTC().AppendFormat(b.AvailableBuffer(), timeForm))
 	b.WriteString(`","level":"` + string(e.Level) + `","message":`)
-	enc := json.NewEncoder(b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(e.Message); err != nil {
-		return nil, err
-	}
-	b.Truncate(b.Len() - 1) // the newline
-	end := b.Len()
-	if err := enc.Encode(e.Body); err != nil {
+	b.Write(strictjson.AppendText(b.AvailableBuffer(), e.Message))
+	if err := writeMembers(b, e.Body); err != nil {
 		return nil, err
 	}
 	line := b.Bytes()
-	if body := line[end:]; string(body) == "{}\n" {
-		line = append(line[:end], "}\n"...)
-	} else {
-		body[0] = ',' // its members follow those of all events
-	}
 	if hide != nil {
 		line = Hidden(line, hide)
 	}
 	return escaped(line), nil
+}
+
+// frequent are bodies of which there are some for each resource: they write their
+// members themselves, as encoding/json does.
+type frequent interface {
+	appendMembers(to []byte) []byte
+}
+
+// writeMembers writes the members of a body behind those of all events, and the
+// end of the line.
+func writeMembers(b *bytes.Buffer, body Body) error {
+	if f, ok := body.(frequent); ok {
+		b.Write(append(f.appendMembers(b.AvailableBuffer()), "}\n"...))
+		return nil
+	}
+	end := b.Len()
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(body); err != nil {
+		return err
+	}
+	if members := b.Bytes()[end:]; string(members) == "{}\n" {
+		b.Truncate(end)
+		b.WriteString("}\n")
+	} else {
+		members[0] = ','
+	}
+	return nil
+}
+
+func (a ResourceAsking) appendMembers(to []byte) []byte {
+	to = strictjson.AppendText(append(to, `,"resource":`...), a.Resource)
+	return strictjson.AppendText(append(to, `,"purpose":`...), string(a.Purpose))
+}
+
+func (d ResourceDecided) appendMembers(to []byte) []byte {
+	to = strictjson.AppendText(append(to, `,"resource":`...), d.Resource)
+	to = strictjson.AppendText(append(to, `,"status":`...), string(d.Status))
+	if d.Change != "" {
+		to = strictjson.AppendText(append(to, `,"change":`...), string(d.Change))
+	}
+	return to
 }

@@ -20,7 +20,7 @@ func OfPlan(e plan.Event) Event {
 	case plan.Asking:
 		return Event{Debug, e.Address + ": asking for its state", ResourceAsking{e.Address, ToPlan}}
 	case plan.Decided:
-		return Event{Debug, fmt.Sprintf("%s: %s", e.Address, e.Change), ResourceDecided{e.Address, apply.OK, e.Change}}
+		return Event{Debug, e.Address + ": " + string(e.Change), ResourceDecided{e.Address, apply.OK, e.Change}}
 	case plan.Failed:
 		return Event{Debug, e.Address + ": nothing can be decided", ResourceDecided{Resource: e.Address, Status: apply.Error}}
 	}
