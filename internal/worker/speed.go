@@ -5,11 +5,13 @@ import "time"
 const (
 	// slowOpen is how many open invocations a worker has when another one is
 	// started, if the oldest of them has been open for slowAfter and it answers so
-	// slowly that a new one would wait as long: starting one costs more than many
-	// answers. What is slow in answering may also be this program, which has as
-	// many answers to take as it can.
+	// slowly that a new one would wait for slowWait: that is what it takes to start
+	// one when the processors are busy, and it takes their time from the answers.
+	// What is slow in answering may also be this program, which has as many answers
+	// to take as it can.
 	slowOpen  = 4
 	slowAfter = 50 * time.Millisecond
+	slowWait  = 200 * time.Millisecond
 )
 
 // speed is how many invocations a worker gets done, as was seen lately.
@@ -35,7 +37,7 @@ func (w *worker) slow() bool {
 		return false
 	}
 	now := time.Now()
-	if float64(len(w.open)) <= w.speed.at(now)*slowAfter.Seconds() {
+	if float64(len(w.open)) <= w.speed.at(now)*slowWait.Seconds() {
 		return false
 	}
 	for _, q := range w.open {

@@ -18,9 +18,9 @@ func TestSpeed(t *testing.T) {
 		slow                bool
 	}{
 		{0, 0, true},
-		{50, 1000, true},    // a new one would wait for 80 ms
-		{100, 2000, false},  // and now for 40
-		{79, 1580, true},    // one too few
+		{10, 200, true},     // a new one would wait for 400 ms
+		{25, 500, false},    // and now for 160
+		{19, 380, true},     // one too few
 		{500, 10000, false}, // what is slow here is not the worker
 	} {
 		now := time.Now()
@@ -31,7 +31,7 @@ func TestSpeed(t *testing.T) {
 		if rate := w.speed.at(now.Add(slowAfter / 2)); int(rate+0.5) != c.perSecond {
 			t.Errorf("a moment later %g are taken for it", rate)
 		}
-		if slow := float64(len(w.open)) > w.speed.rate*slowAfter.Seconds(); slow != c.slow {
+		if slow := float64(len(w.open)) > w.speed.rate*slowWait.Seconds(); slow != c.slow {
 			t.Errorf("with %d answers in %s it is slow: %t", c.answered, slowAfter, slow)
 		}
 	}
