@@ -23,6 +23,9 @@ const (
 	// growth is what may come to a larger heap before it is looked through again,
 	// in percent of what is live.
 	growth = 60
+	// thrift is the same for a heap that is not large: that of a plan of 10,000,
+	// which is to get by with little memory.
+	thrift = 35
 	// largeHeap is from where on a heap may grow faster, in bytes that are live: twice
 	// what is beyond it is added to its growth, at most largeSpare bytes, and no more
 	// than a part of what the machine has left. A plan of 10,000 stays below.
@@ -129,6 +132,9 @@ func pace(live, spare, floor, room uint64) int {
 		return growth
 	}
 	usual := live * growth / 100
+	if live <= largeHeap {
+		usual = live * thrift / 100
+	}
 	next := max(live+usual, live+spare, smallHeap)
 	if live > largeHeap {
 		next = max(next, live+usual+min(2*(live-largeHeap), largeSpare, room/partOfRoom))

@@ -21,9 +21,10 @@ func TestPace(t *testing.T) {
 	}{
 		{10 * mib, 0, 0, 20 * gib, smallHeap},
 		{10 * mib, 128 * mib, 0, 20 * gib, 138 * mib},
-		{90 * mib, 0, 0, 20 * gib, 144 * mib},
+		{80 * mib, 0, 0, 20 * gib, smallHeap},
+		{90 * mib, 0, 0, 20 * gib, 121*mib + mib/2},
 		{90 * mib, 128 * mib, 0, 20 * gib, 218 * mib},
-		{120 * mib, 0, 0, 20 * gib, 192 * mib},
+		{120 * mib, 0, 0, 20 * gib, 162 * mib},
 		{140 * mib, 0, 0, 20 * gib, 248 * mib},
 		{1000 * mib, 128 * mib, 0, 20 * gib, 2112 * mib},
 		{1000 * mib, 128 * mib, 0, 400 * mib, 1700 * mib},
