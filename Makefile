@@ -53,7 +53,7 @@ bench: build
 
 # The engine without containers, with its allocations, in the form that benchstat
 # compares: COUNT=10 make bench-engine >old.txt. ONLY chooses, as Load/1000$$.
-bench-engine:
+bench-engine: build
 	@go test -run '^$$' -bench '$(or $(ONLY),.)' -benchtime $${BENCHTIME:-3x} -count $${COUNT:-1} -timeout 2h ./internal/scale
 
 # What terraform console prints for config/testdata/functions/expressions.txt.
