@@ -1,8 +1,12 @@
 package containerd
 
 import (
+	"bytes"
 	"context"
 	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -24,6 +28,14 @@ func TestStoppedServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }() // it is there: the test's end needs it
+	// Until all of its threads have seen the signal it may answer once more.
+	eventually(t, time.Minute, "it stands still", func() bool {
+		threads, err := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task", "*", "stat"))
+		return err == nil && !slices.ContainsFunc(threads, func(path string) bool {
+			b, err := os.ReadFile(path)
+			return err == nil && !bytes.Contains(b, []byte(") T "))
+		})
+	})
 	err := fails(t, o)
 	wantDiagnostic(t, err, "The embedded containerd does not answer", "which is stopped", "kill -CONT", o.server().logFile())
 	if strings.Contains(err.Error(), "-containerd-address") {
