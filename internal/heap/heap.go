@@ -31,7 +31,8 @@ const (
 	// than a part of what the machine has left. A plan of 10,000 stays below.
 	largeHeap  = 128 << 20
 	largeSpare = 512 << 20
-	// partOfRoom is which part of what is left that is.
+	// partOfRoom is which part that is of what is left when the heap has doubled. A
+	// large process that comes to within the same part of the end collects at once.
 	partOfRoom = 4
 	// perInput is how much the heap may have, in bytes, for each byte of manifests
 	// that are about to be read, beyond smallInput bytes of them and up to mostInput
@@ -91,10 +92,11 @@ func (p *Pace) Expect(input int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.floor = min(uint64(input-smallInput)*perInput, mostInput)
-	if left := room(machine) / partOfRoom; p.counted {
-		debug.SetGCPercent(pace(p.live, p.spare, p.floor, left*partOfRoom))
+	left, _ := room(machine)
+	if p.counted {
+		debug.SetGCPercent(pace(p.live, p.spare, p.floor, left))
 	} else {
-		debug.SetMemoryLimit(int64(max(firstCollection, min(p.floor, left))))
+		debug.SetMemoryLimit(int64(max(firstCollection, min(p.floor, left/partOfRoom))))
 	}
 }
 
@@ -102,25 +104,35 @@ func (p *Pace) Expect(input int) {
 func (p *Pace) afterCollection() {
 	// A thing that nothing refers to is finalized after a collection.
 	runtime.SetFinalizer(&struct{ b [16]byte }{}, func(any) {
-		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-		metrics.Read(live)
-		p.set(live[0].Value.Uint64())
+		m := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+		metrics.Read(m)
+		p.set(m[0].Value.Uint64(), m[1].Value.Uint64()-m[2].Value.Uint64())
 		p.afterCollection()
 	})
 }
 
-func (p *Pace) set(live uint64) {
+// set is told what is live, and what this process has in all.
+func (p *Pace) set(live, has uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	left := uint64(0)
-	if live > largeHeap || p.floor > 0 {
-		left = room(machine)
-	}
-	debug.SetGCPercent(pace(live, p.spare, p.floor, left))
-	if p.live = live; !p.counted {
-		p.counted = true
+	p.live, p.counted = live, true
+	if live <= largeHeap && p.floor == 0 {
 		debug.SetMemoryLimit(math.MaxInt64)
+		debug.SetGCPercent(pace(live, p.spare, 0, 0))
+		return
 	}
+	left, known := room(machine)
+	debug.SetGCPercent(pace(live, p.spare, p.floor, left))
+	debug.SetMemoryLimit(limit(has, left, known))
+}
+
+// limit is what a large process may have before it collects whatever the pace
+// says: to look through its heap more often is better than to be killed.
+func limit(has, left uint64, known bool) int64 {
+	if !known {
+		return math.MaxInt64
+	}
+	return int64(min(has+left/partOfRoom*(partOfRoom-1), math.MaxInt64))
 }
 
 // pace is how much may be made until the next collection, in percent of what is
@@ -131,16 +143,16 @@ func pace(live, spare, floor, room uint64) int {
 	if live == 0 {
 		return growth
 	}
-	usual := live * growth / 100
+	usual, part := live*growth/100, (max(room, live)-live)/partOfRoom // nothing, when the heap could not double
 	if live <= largeHeap {
 		usual = live * thrift / 100
 	}
 	next := max(live+usual, live+spare, smallHeap)
 	if live > largeHeap {
-		next = max(next, live+usual+min(2*(live-largeHeap), largeSpare, room/partOfRoom))
+		next = max(next, live+usual+min(2*(live-largeHeap), largeSpare, part))
 	}
 	if floor > live {
-		next = max(next, live+min(floor-live, room/partOfRoom))
+		next = max(next, live+min(floor-live, part))
 	}
 	return int((next - live) * 100 / live)
 }

@@ -27,10 +27,11 @@ func TestPace(t *testing.T) {
 		{120 * mib, 0, 0, 20 * gib, 162 * mib},
 		{140 * mib, 0, 0, 20 * gib, 248 * mib},
 		{1000 * mib, 128 * mib, 0, 20 * gib, 2112 * mib},
-		{1000 * mib, 128 * mib, 0, 400 * mib, 1700 * mib},
+		{1000 * mib, 128 * mib, 0, 1400 * mib, 1700 * mib},
+		{1000 * mib, 128 * mib, 0, 900 * mib, 1600 * mib},
 		{1000 * mib, 0, 0, 0, 1600 * mib},
 		{50 * mib, 0, 400 * mib, 20 * gib, 400 * mib},
-		{50 * mib, 0, 400 * mib, 400 * mib, 150 * mib},
+		{50 * mib, 0, 400 * mib, 450 * mib, 150 * mib},
 		{50 * mib, 0, 400 * mib, 0, smallHeap},
 	} {
 		next := c.live + c.live*uint64(pace(c.live, c.spare, c.floor, c.room))/100
@@ -61,13 +62,39 @@ func TestExpect(t *testing.T) {
 	if before := debug.SetMemoryLimit(-1); before < firstCollection || before > 256*mib {
 		t.Errorf("before the first collection: %d", before)
 	}
-	p.set(10 * mib)
-	if limit, percent := debug.SetMemoryLimit(-1), debug.SetGCPercent(100); limit != math.MaxInt64 || percent < 1000 || percent > 2460 {
-		t.Errorf("after it: %d, %d percent", limit, percent)
+	p.set(10*mib, 50*mib)
+	if most, percent := debug.SetMemoryLimit(-1), debug.SetGCPercent(100); most < 50*mib || most == math.MaxInt64 || percent < 1000 || percent > 2460 {
+		t.Errorf("after it: %d, %d percent", most, percent)
 	}
 	p.Expect(5 * mib)
 	if percent := debug.SetGCPercent(100); percent < 1000 || percent > 5020 {
 		t.Errorf("when more is expected: %d percent", percent)
+	}
+}
+
+// A large process stays away from the end of what there is, where that is known.
+func TestLimit(t *testing.T) {
+	for _, c := range []struct {
+		has, left uint64
+		known     bool
+		limit     int64
+	}{
+		{500 * mib, 400 * mib, true, 800 * mib},
+		{500 * mib, 0, true, 500 * mib},
+		{500 * mib, 0, false, math.MaxInt64},
+	} {
+		if got := limit(c.has, c.left, c.known); got != c.limit {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(math.MaxInt64))
+	p := &Pace{}
+	if p.set(10*mib, 50*mib); debug.SetMemoryLimit(-1) != math.MaxInt64 {
+		t.Error("a small process has a limit")
+	}
+	if p.set(200*mib, 300*mib); debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		t.Error("a large process has no limit")
 	}
 }
 
@@ -91,17 +118,17 @@ func TestRoom(t *testing.T) {
 		"a group that has more than it may": {map[string]string{"/proc/meminfo": meminfo, "/proc/self/cgroup": "0::/\n",
 			"/sys/fs/cgroup/memory.max": "2000", "/sys/fs/cgroup/memory.current": "2500"}, 0},
 	} {
-		got := room(func(path string) ([]byte, error) {
+		got, known := room(func(path string) ([]byte, error) {
 			if text, ok := c.files[path]; ok {
 				return []byte(text), nil
 			}
 			return nil, os.ErrNotExist
 		})
-		if got != c.room {
-			t.Errorf("%s: %d, not %d", name, got, c.room)
+		if got != c.room || known != (name != "an unknown machine") {
+			t.Errorf("%s: %d, %t, not %d", name, got, known, c.room)
 		}
 	}
-	if here := room(machine); here == 0 || here > math.MaxInt64 {
+	if here, known := room(machine); !known || here == 0 || here > math.MaxInt64 {
 		t.Errorf("this machine: %d", here)
 	}
 }

@@ -10,18 +10,18 @@ import (
 )
 
 // room is how much memory there is to be had, in bytes, before the machine or a
-// control group runs out of it; 0 = nobody knows. What caches hold in a group
+// control group runs out of it, if that is known. What caches hold in a group
 // counts as taken.
-func room(read func(path string) ([]byte, error)) uint64 {
+func room(read func(path string) ([]byte, error)) (bytes uint64, known bool) {
 	meminfo, err := read("/proc/meminfo")
 	kib, found := field(meminfo, "MemAvailable:")
 	if err != nil || !found {
-		return 0
+		return 0, false
 	}
 	left := kib << 10
 	groups, err := read("/proc/self/cgroup")
 	if err != nil {
-		return left
+		return left, true
 	}
 	for line := range strings.Lines(string(groups)) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
@@ -35,7 +35,7 @@ func room(read func(path string) ([]byte, error)) uint64 {
 			left = min(left, leftIn(read, "/sys/fs/cgroup/memory", parts[2], "memory.limit_in_bytes", "memory.usage_in_bytes"))
 		}
 	}
-	return left
+	return left, true
 }
 
 // leftIn is what a group and those that it is in leave it. In a container the
