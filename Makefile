@@ -6,10 +6,6 @@ LIGHT = ./apply/... ./config/... ./plan/... ./state/... ./protocol/... ./interna
 	./internal/graph/... ./internal/invoke/... ./internal/strictjson/... ./internal/typeclient/... ./internal/typetest/... ./internal/imagefiles/... \
 	./internal/worker/... ./internal/sealed/... ./internal/signing/... ./internal/delta/... ./internal/render/... ./internal/events/... ./internal/runs/...
 
-# Tests with containers wait more than they compute: for a time limit, for a server
-# that is to leave. So more of them run at a time than there are processors.
-PARALLEL = 5
-
 # Everything is compiled in one way, so that it is compiled once: the race detector
 # alone needs a second.
 export CGO_ENABLED = 0
@@ -31,7 +27,7 @@ test: build
 	.ci/setup test
 	$(RACE) -skip '^TestBombs' $(LIGHT)
 	go test -run '^TestBombs' ./config
-	go test -timeout 25m -parallel $(PARALLEL) $$(go list ./... | grep -vxF "$$(go list $(LIGHT))")
+	go test -timeout 25m $$(go list ./... | grep -vxF "$$(go list $(LIGHT))")
 
 # The script tests and the containers too under the race detector: slow.
 race: build
