@@ -283,7 +283,7 @@ func (r *Runtime) close() error {
 		if r.lease.ID != "" {
 			ctx, cancel := r.detached(context.Background(), time.Minute)
 			err := r.client.LeasesService().Delete(ctx, r.lease)
-			if errdefs.IsUnavailable(err) && r.revive(ctx) == nil { // it was killed a moment ago
+			for errdefs.IsUnavailable(err) && r.revive(ctx) == nil { // it was killed a moment ago, or is being killed
 				err = unlessGone(r.client.LeasesService().Delete(ctx, r.lease))
 			}
 			errs = append(errs, err)

@@ -3,6 +3,7 @@ package containerd
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -37,16 +38,21 @@ func (r *Runtime) revive(ctx context.Context) error {
 	}
 }
 
-// relaunch starts the embedded server, if it does not run.
+// relaunch starts the embedded server, if it does not run. The directory in which
+// this client has its file is there, gate and all, or it was removed and is not
+// this client's to make again.
 func (r *Runtime) relaunch(ctx context.Context) error {
+	gate, err := openLock(filepath.Join(r.server.runtimeDir, gateName), 0)
+	if err == nil {
+		defer gate.Close()
+		err = waitLock(ctx, gate)
+	}
 	if !r.held.there() {
 		return errors.New("the server has removed everything of this client")
 	}
-	gate, err := lockGate(ctx, r.server.runtimeDir)
 	if err != nil {
 		return err
 	}
-	defer gate.Close()
 	if listening(r.server.socket()) {
 		return nil
 	}
