@@ -155,7 +155,18 @@ func isolate(env *testscript.Env, root string) error {
 			panic("left behind: " + left)
 		}
 	})
+	env.Defer(func() { tellServerLog(env, data) }) // the last one comes first
 	return nil
+}
+
+// tellServerLog shows what the embedded containerd said, when a script has failed.
+func tellServerLog(env *testscript.Env, data string) {
+	if t, ok := env.T().(interface{ Failed() bool }); !ok || !t.Failed() {
+		return
+	}
+	if said, err := os.ReadFile(filepath.Join(data, "server.log")); err == nil {
+		env.T().Log("the server's log:\n" + string(said))
+	}
 }
 
 // noRegistries keeps a script from asking anybody outside of this machine: the

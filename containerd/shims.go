@@ -57,8 +57,8 @@ func reapShims(ctx context.Context, c serverConfig, before []shimProcess) error 
 	if err != nil {
 		return err
 	}
-	for _, s := range before {
-		if !slices.ContainsFunc(resp.Tasks, func(p *tasktypes.Process) bool { return p.ID == s.container }) {
+	for _, s := range shims(c) { // a number of one that has ended meanwhile may be somebody else's
+		if slices.Contains(before, s) && !slices.ContainsFunc(resp.Tasks, func(p *tasktypes.Process) bool { return p.ID == s.container }) {
 			_ = unix.Kill(s.pid, unix.SIGKILL) // it may have ended by itself
 		}
 	}
