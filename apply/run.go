@@ -186,9 +186,10 @@ func feeding(p *plan.Plan) map[string]bool {
 // layers walks the graph: one goroutine owns the frontier, workers do the
 // resources and send back what became of them.
 func (r *run) layers(ctx context.Context) {
-	frontier, next, results := graph.NewFrontier(r.plan.Nodes()), make(chan string), make(chan outcome)
-	defer close(next)
-	flying, doers, stopping := r.inflight(frontier), 0, false
+	frontier := graph.NewFrontier(r.plan.Nodes())
+	flying, stopping := r.inflight(frontier), false
+	crew := graph.NewCrew(flying, func(node string) outcome { return r.guarded(ctx, node) })
+	defer crew.Close()
 	stop := func(interrupted bool) {
 		if !stopping {
 			stopping = true
@@ -197,21 +198,7 @@ func (r *run) layers(ctx context.Context) {
 	}
 	done := ctx.Done()
 	for frontier.Open() > 0 {
-		for !stopping && ctx.Err() == nil {
-			node, ok := flying.Take()
-			if !ok {
-				break
-			}
-			if flying.Running() > doers { // who has done one has a stack that is large enough
-				doers++
-				go func() {
-					for node := range next {
-						results <- r.guarded(ctx, node)
-					}
-				}()
-			}
-			next <- node
-		}
+		crew.Start(func() bool { return !stopping && ctx.Err() == nil })
 		if flying.Running() == 0 {
 			break
 		}
@@ -219,7 +206,7 @@ func (r *run) layers(ctx context.Context) {
 		case <-done:
 			done = nil
 			stop(true)
-		case out := <-results:
+		case out := <-crew.Results():
 			flying.Ended(out.node)
 			r.ended = append(r.ended, out)
 			switch {

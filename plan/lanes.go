@@ -45,29 +45,16 @@ func (b *builder) visit(ctx context.Context, resources map[string]*config.Resour
 		addr string
 		ok   bool
 	}
-	frontier, next, results := graph.NewFrontier(before), make(chan string), make(chan result)
-	defer close(next)
-	lanes, askers := Lanes(frontier, b.options.Parallelism, b.options.InWorkers, func(addr string) bool { return b.inWorker(resources[addr]) }), 0
+	frontier := graph.NewFrontier(before)
+	lanes := Lanes(frontier, b.options.Parallelism, b.options.InWorkers, func(addr string) bool { return b.inWorker(resources[addr]) })
+	crew := graph.NewCrew(lanes, func(addr string) result { return result{addr, do(resources[addr])} })
+	defer crew.Close()
 	for frontier.Open() > 0 {
-		for ctx.Err() == nil {
-			addr, ok := lanes.Take()
-			if !ok {
-				break
-			}
-			if lanes.Running() > askers { // who has asked once has a stack that is large enough
-				askers++
-				go func() {
-					for addr := range next {
-						results <- result{addr, do(resources[addr])}
-					}
-				}()
-			}
-			next <- addr
-		}
+		crew.Start(func() bool { return ctx.Err() == nil })
 		if lanes.Running() == 0 {
 			break
 		}
-		r := <-results
+		r := <-crew.Results()
 		if lanes.Ended(r.addr); r.ok {
 			frontier.Done(r.addr)
 		} else {
