@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime"
-	"sync"
+	"maps"
+	"slices"
 
+	"deployster/internal/spread"
 	"deployster/internal/strictjson"
 )
 
@@ -47,40 +48,19 @@ func decodeStrictly(data []byte, into any) error {
 
 // decodeEntries reads what is remembered of the resources, on all processors.
 func decodeEntries(entries map[string]json.RawMessage) (map[string]Entry, error) {
-	type part struct {
-		addresses []string
-		entries   []Entry
-		err       error
-	}
-	parts := make([]part, runtime.GOMAXPROCS(0))
-	next := 0
-	for addr := range entries {
-		p := &parts[next%len(parts)]
-		p.addresses = append(p.addresses, addr)
-		next++
-	}
-	var wait sync.WaitGroup
-	for i := range parts {
-		wait.Go(func() {
-			p, known := &parts[i], interner{}
-			p.entries = make([]Entry, len(p.addresses))
-			for j, addr := range p.addresses {
-				if err := decodeEntry(entries[addr], &p.entries[j], known); err != nil {
-					p.err = fmt.Errorf("resource %s: %w", addr, err)
-					return
-				}
-			}
-		})
-	}
-	wait.Wait()
-	out := make(map[string]Entry, len(entries))
-	var errs []error
-	for _, p := range parts {
-		if errs = append(errs, p.err); p.err == nil {
-			for i, addr := range p.addresses {
-				out[addr] = p.entries[i]
+	addresses := slices.Collect(maps.Keys(entries))
+	read, errs := make([]Entry, len(addresses)), make([]error, len(addresses))
+	spread.Over(len(addresses), func(from, to int) {
+		known := interner{}
+		for i := from; i < to; i++ {
+			if err := decodeEntry(entries[addresses[i]], &read[i], known); err != nil {
+				errs[i] = fmt.Errorf("resource %s: %w", addresses[i], err)
 			}
 		}
+	})
+	out := make(map[string]Entry, len(entries))
+	for i, addr := range addresses {
+		out[addr] = read[i]
 	}
 	return out, errors.Join(errs...)
 }
