@@ -18,7 +18,7 @@ var ranks = map[string]int{
 	"protocol": 0, "internal/durable": 0, "internal/diag": 0, "internal/mutant": 0, "internal/invoke": 0, "internal/invoke/invoketest": 1, "internal/cosign": 1, "internal/sealed": 1, "internal/delta": 1, "internal/crash": 1,
 	"internal/signing":    1,
 	"internal/planpage":   4,
-	"internal/strictjson": 0, "internal/imagefiles": 0, "internal/graph": 0, "internal/heap": 0, "internal/aside": 0, "internal/spread": 0, "internal/diagram": 0, "config/limits": 0, "config/funcs": 1,
+	"internal/strictjson": 0, "internal/imagefiles": 0, "internal/graph": 0, "internal/heap": 0, "internal/aside": 0, "internal/spread": 0, "internal/diagram": 0, "config/limits": 0, "config/funcs": 1, "config/syntax": 1,
 	"internal/worker": 1,
 	"config":          2, "state": 2, "containerd/shim": 1, "containerd/agent": 1, "containerd": 2, "internal/typeclient": 2,
 	"plan": 3, "internal/typetest": 3, "apply": 4, "internal/runs": 3, "internal/events": 5, "internal/render": 5, "internal/cli": 6, "internal/bench": 7, "internal/bench/disk": 7, "internal/shim": 7, "internal/agent": 7, ".": 7,

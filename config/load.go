@@ -10,11 +10,11 @@ import (
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	hcljson "github.com/hashicorp/hcl/v2/json"
 	"golang.org/x/sync/errgroup"
 
 	"deployster/config/limits"
+	"deployster/config/syntax"
 	"deployster/internal/aside"
 	"deployster/internal/diag"
 )
@@ -190,11 +190,8 @@ func parseFile(f File) (*hcl.File, hcl.Diagnostics) {
 	if d := limits.Native(f.Bytes, f.Path, false, hcl.InitialPos); d != nil {
 		return nil, hcl.Diagnostics{d}
 	}
-	file, diags := hclsyntax.ParseConfig(f.Bytes, f.Path, hcl.InitialPos)
-	if file != nil && file.Body != nil {
-		limits.Metered(file.Body.(*hclsyntax.Body))
-	}
-	return file, diags
+	body, diags := syntax.Parse(f.Bytes, f.Path)
+	return &hcl.File{Body: body, Bytes: f.Bytes}, diags
 }
 
 // tryAll evaluates everything with nothing known of any resource, so that a
