@@ -16,7 +16,7 @@ import (
 const (
 	// firstCollection is how much may be made before the garbage collector runs
 	// for the first time, in bytes. Most commands are over by then.
-	firstCollection = 64 << 20
+	firstCollection = 52 << 20
 	// smallHeap is how large the heap may grow, in bytes, before what is live in it
 	// matters: to look through little again and again is what a collector costs.
 	smallHeap = 112 << 20
@@ -79,14 +79,18 @@ func Postpone(spare uint64) *Pace {
 		return nil
 	}
 	p := &Pace{spare: spare}
-	debug.SetMemoryLimit(firstCollection)
+	begin(firstCollection)
 	p.afterCollection()
 	return p
 }
 
 // Expect says how many bytes of manifests are about to be read.
 func (p *Pace) Expect(input int) {
-	if p == nil || input <= smallInput {
+	if p == nil || input < worthHuge {
+		return
+	}
+	inHugePages()
+	if input <= smallInput {
 		return
 	}
 	p.mu.Lock()
@@ -96,9 +100,14 @@ func (p *Pace) Expect(input int) {
 	if p.counted {
 		debug.SetGCPercent(pace(p.live, p.spare, p.floor, left))
 	} else {
-		debug.SetMemoryLimit(int64(max(firstCollection, min(p.floor, left/partOfRoom))))
+		begin(max(firstCollection, min(p.floor, left/partOfRoom)))
 	}
 }
+
+// begin sets how large the heap may become before it is looked through for the
+// first time: as many hundredths of 4 MiB as the runtime is told. A limit of memory
+// would count what the heap has mapped and not yet used, and have that given back.
+func begin(size uint64) { debug.SetGCPercent(int(size / (4 << 20) * 100)) }
 
 // afterCollection sets the pace anew after each collection.
 func (p *Pace) afterCollection() {

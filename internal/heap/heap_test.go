@@ -59,8 +59,8 @@ func TestExpect(t *testing.T) {
 		t.Errorf("all that there are: %d", p.floor)
 	}
 	p.Expect(3 * mib)
-	if before := debug.SetMemoryLimit(-1); before < firstCollection || before > 256*mib {
-		t.Errorf("before the first collection: %d", before)
+	if percent := debug.SetGCPercent(100); percent < firstCollection/(4*mib)*100 || percent > 256/4*100 {
+		t.Errorf("before the first collection: %d percent of 4 MiB", percent)
 	}
 	p.set(10*mib, 50*mib)
 	if most, percent := debug.SetMemoryLimit(-1), debug.SetGCPercent(100); most < 50*mib || most == math.MaxInt64 || percent < 1000 || percent > 2460 {
