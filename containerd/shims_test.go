@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
+	"deployster/containerd/shim"
 	"deployster/internal/invoke"
 )
 
@@ -43,6 +46,52 @@ func TestContainersRunUnderTheLightShim(t *testing.T) {
 	}
 	if len(running) != 1 || !strings.HasPrefix(running[0], r.id) {
 		t.Errorf("while it ran there were light shims for %q", running)
+	}
+	nothingLeft(t, r)
+}
+
+// A new server ends the shims that were there before it and that it finds no task
+// of. It lets live those of its tasks, those that came after it, and a process that
+// has the number of a shim that has ended meanwhile.
+func TestShimsWithoutATaskAreEnded(t *testing.T) {
+	t.Parallel()
+	o := embedded(t)
+	r := open(t, o)
+	dgst := packProbe(t, r)
+	like := func(container string) *exec.Cmd {
+		cmd := exec.Command("/bin/sh")
+		cmd.Args = []string{filepath.Join(o.server().bin(), shim.Name), "-c", "read end", "-id", container}
+		in, err := cmd.StdinPipe()
+		if err != nil || cmd.Start() != nil {
+			t.Fatal("it does not start")
+		}
+		t.Cleanup(func() { _ = in.Close() })
+		return cmd
+	}
+	lost, later, another := like("lost"), like("later"), like("another")
+	var before []shimProcess
+	var reaped error
+	res, err := r.Run(context.Background(), invoke.Spec{Name: "kept", Kind: invoke.Action, Digest: dgst, Entrypoint: "/bin/sh",
+		Args: []string{"-c", "echo begun; sleep 1; exit 7"},
+		Stdout: writerFunc(func(p []byte) (int, error) {
+			for _, s := range shims(o.server()) {
+				if s.pid != later.Process.Pid && s.pid != another.Process.Pid {
+					before = append(before, s)
+				}
+			}
+			reaped = reapShims(context.Background(), o.server(), append(before, shimProcess{another.Process.Pid, "ended"}))
+			return len(p), nil
+		})})
+	if err != nil || reaped != nil || res.ExitCode != 7 || len(before) != 2 {
+		t.Errorf("a container ended with %+v, %v, of the shims %v; %v", res, err, before, reaped)
+	}
+	if err := lost.Wait(); err == nil || lost.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Errorf("a shim without a task: %v", err)
+	}
+	for _, cmd := range []*exec.Cmd{later, another} {
+		if cmd.Process.Signal(syscall.SIGTERM) != nil || cmd.Wait() == nil || cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGTERM {
+			t.Errorf("%s was ended as well: %v", cmd.Args[4], cmd.ProcessState)
+		}
 	}
 	nothingLeft(t, r)
 }

@@ -20,6 +20,7 @@ type crowd struct {
 	expected map[bool]int // with a worker -> how many at one time
 
 	mu   sync.Mutex
+	told int // how many were asked
 	open map[bool]int
 	most map[bool]int
 	all  chan struct{} // closed when all that are expected are open at once
@@ -38,6 +39,7 @@ func (c *crowd) Init(ctx context.Context, t typeclient.Target) (protocol.Type, e
 func (c *crowd) State(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error) {
 	kind := hasWorker(t)
 	c.mu.Lock()
+	c.told++
 	c.open[kind]++
 	c.most[kind] = max(c.most[kind], c.open[kind])
 	if c.open[false] == c.expected[false] && c.open[true] == c.expected[true] {
@@ -90,6 +92,9 @@ func TestManyAreAskedInWorkers(t *testing.T) {
 			case <-c.all:
 			default:
 				t.Errorf("%s with %+v: never as many at one time as may be", name, o.options)
+			}
+			if c.told != len(m.Resources()) {
+				t.Errorf("%s with %+v: %d were asked", name, o.options, c.told)
 			}
 			if c.most[false] > o.cold || c.most[true] > max(o.cold, o.warm) {
 				t.Errorf("%s with %+v: %v at one time", name, o.options, c.most)
