@@ -81,7 +81,7 @@ func TestTheTreeIsThatOfHcl(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	changed := 0
-	for range rounds() {
+	for range 10_000 {
 		src := string(all[random.IntN(len(all))])
 		if len(src) > 2000 {
 			src = ""
@@ -101,13 +101,6 @@ func TestTheTreeIsThatOfHcl(t *testing.T) {
 	if changed == 0 {
 		t.Error("nothing that was changed is")
 	}
-}
-
-func rounds() int {
-	if testing.Short() {
-		return 1000
-	}
-	return 10_000
 }
 
 // What most manifests are made of is read by hand: not even one piece is hcl's.
