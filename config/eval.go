@@ -64,6 +64,9 @@ func (m *Manifest) Config(addr string, s Scope) (Resolved, diag.Diagnostics) {
 	if i == nil {
 		return Resolved{}, diag.Diagnostics{diag.Errorf("Unknown resource", "There is no resource %q in the manifest.", addr)}
 	}
+	if out, ok := m.plainly(i, s); ok {
+		return out, nil
+	}
 	var out Resolved
 	var list hcl.Diagnostics
 	if failed := m.guard(func() { _, out, list = m.evaluator(s).config(i) }); failed != nil {

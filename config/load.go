@@ -28,6 +28,7 @@ type Manifest struct {
 	reads    *reader
 	known    *sync.Map // hcl.Expression -> *facts
 	aside    *aside.Pool
+	types    *stateTypes
 
 	// What was declared.
 	root       *moduleBlock
@@ -88,7 +89,7 @@ func newManifest(src Sources, b Builtins) *Manifest {
 		b.Home, _ = os.UserHomeDir() // checked where ~ is used
 	}
 	m := &Manifest{src: src, builtins: b, files: map[string]*hcl.File{}, sourceText: map[string][]byte{},
-		bodies: map[string][]hcl.Body{}, broken: map[string]bool{}, known: &sync.Map{}, aside: &aside.Pool{}, vars: map[string]known{}, origins: map[string]string{}, reads: newReader(src)}
+		bodies: map[string][]hcl.Body{}, broken: map[string]bool{}, known: &sync.Map{}, aside: &aside.Pool{}, types: &stateTypes{read: map[string]stateType{}}, vars: map[string]known{}, origins: map[string]string{}, reads: newReader(src)}
 	m.src.Modules = maps.Clone(src.Modules)
 	if m.src.Modules == nil {
 		m.src.Modules = map[string][]File{}

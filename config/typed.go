@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -199,7 +200,25 @@ func (e *evaluator) stateType(address string) stateType {
 	if t, ok := e.types[address]; ok {
 		return t
 	}
-	t := typeOfState(e.scope[address].Schema)
+	t := e.m.types.of(e.scope[address].Schema)
 	e.types[address] = t
+	return t
+}
+
+// stateTypes are those of schemas that were read already: ten thousand resources
+// have a few.
+type stateTypes struct {
+	mu   sync.Mutex
+	read map[string]stateType // by the schema
+}
+
+func (s *stateTypes) of(schema json.RawMessage) stateType {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, ok := s.read[string(schema)]
+	if !ok {
+		t = typeOfState(schema)
+		s.read[string(schema)] = t
+	}
 	return t
 }
