@@ -7,6 +7,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	hcljson "github.com/hashicorp/hcl/v2/json"
 	"github.com/zclconf/go-cty/cty"
+
+	"deployster/internal/spread"
 )
 
 // node is a block that others refer to, as it is written: whatever for_each and
@@ -114,8 +116,15 @@ func (m *Manifest) linkBlock(b *moduleBlock, links map[node][]connection) {
 			links[node{b, nodeOutput, name}] = m.connections(a.Expr, b, nil)
 		}
 	}
-	for name, r := range b.resources {
-		links[node{b, nodeResource, name}] = m.resourceConnections(b, r)
+	names := sortedKeys(b.resources)
+	needed := make([][]connection, len(names))
+	spread.Over(len(names), func(from, to int) {
+		for i := from; i < to; i++ {
+			needed[i] = m.resourceConnections(b, b.resources[names[i]])
+		}
+	})
+	for i, name := range names {
+		links[node{b, nodeResource, name}] = needed[i]
 	}
 	for name, child := range b.children {
 		c := child.call

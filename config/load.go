@@ -273,4 +273,14 @@ func (m *Manifest) Sources() Sources {
 }
 
 // sortedKeys are the keys of a map in order.
-func sortedKeys[V any](in map[string]V) []string { return slices.Sorted(maps.Keys(in)) }
+func sortedKeys[V any](in map[string]V) []string {
+	if len(in) == 0 {
+		return nil
+	}
+	out := make([]string, 0, len(in))
+	for key := range in {
+		out = append(out, key)
+	}
+	slices.Sort(out)
+	return out
+}

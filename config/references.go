@@ -38,6 +38,9 @@ type facts struct {
 func (m *Manifest) references(expr hcl.Expression) []reference { return m.facts(expr).refs }
 
 func (m *Manifest) facts(expr hcl.Expression) *facts {
+	if constant(expr) {
+		return &none
+	}
 	if got, ok := m.known.Load(expr); ok {
 		return got.(*facts)
 	}
@@ -88,16 +91,24 @@ func (m *Manifest) jsonReferences(expr hcl.Expression) []reference {
 }
 
 func nativeFacts(n hclsyntax.Node) *facts {
+	if plain, ok := plainFacts(n); ok {
+		return plain
+	}
+	return walkedFacts(n)
+}
+
+func walkedFacts(n hclsyntax.Node) *facts {
 	w := refWalker{}
 	_ = hclsyntax.Walk(n, &w) // it reports nothing
 	slices.Sort(w.facts.volatile)
+	out := w.facts // without what else the walker holds
 	if len(w.found) > 0 {
-		w.facts.refs = make([]reference, len(w.found))
+		out.refs = make([]reference, len(w.found))
 	}
 	for i, r := range w.found {
-		w.facts.refs[i] = *r
+		out.refs[i] = *r
 	}
-	return &w.facts
+	return &out
 }
 
 // refWalker finds the references of an expression with what stands around them,

@@ -192,7 +192,8 @@ func (b *builder) init(ctx context.Context, r *config.Resource) {
 	defer b.mu.Unlock()
 	shared := b.kinds[r.TypeRef]
 	if shared == nil || !reflect.DeepEqual(*shared, ty) {
-		shared = &ty
+		said := ty
+		shared = &said
 		b.kinds[r.TypeRef] = shared
 	}
 	b.types[r.Address], b.mounts[r.Address] = shared, mounts

@@ -11,12 +11,21 @@ const least = 100
 
 // Over has do deal with n things, numbered from 0: with those from one number up
 // to, and not with, another. Each processor gets a part, and few things are one
-// part. It returns when all is done.
+// part. It returns when all is done; a panic in a part is one of its own then.
 func Over(n int, do func(from, to int)) {
 	parts := max(1, min(runtime.GOMAXPROCS(0), n/least))
 	var wait sync.WaitGroup
+	panics := make([]any, parts)
 	for i := range parts {
-		wait.Go(func() { do(n*i/parts, n*(i+1)/parts) })
+		wait.Go(func() {
+			defer func() { panics[i] = recover() }()
+			do(n*i/parts, n*(i+1)/parts)
+		})
 	}
 	wait.Wait()
+	for _, p := range panics {
+		if p != nil {
+			panic(p)
+		}
+	}
 }

@@ -21,3 +21,21 @@ func TestOver(t *testing.T) {
 		}
 	}
 }
+
+// A panic in a part comes back to who shared the work out, who may be prepared.
+func TestPanic(t *testing.T) {
+	for _, n := range []int{1, 1000} {
+		func() {
+			defer func() {
+				if p := recover(); p != "the last" {
+					t.Errorf("of %d: %v", n, p)
+				}
+			}()
+			Over(n, func(_, to int) {
+				if to == n {
+					panic("the last")
+				}
+			})
+		}()
+	}
+}
