@@ -34,11 +34,10 @@ func main() {
 	}
 }
 
-// spare is how much memory a command may take beyond what it needs, in bytes, to
-// have its processor for other things than looking for what it needs no more.
+// spare is how much memory a command may take beyond what it needs, in bytes.
 func spare(args []string) uint64 {
 	if slices.Contains(args, "apply") || slices.Contains(args, "destroy") {
-		return 128 << 20
+		return heap.Spare()
 	}
 	return 0
 }

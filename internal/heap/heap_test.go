@@ -132,3 +132,15 @@ func TestRoom(t *testing.T) {
 		t.Errorf("this machine: %d", here)
 	}
 }
+
+// What may be spared grows with what is left, between two bounds.
+func TestSpare(t *testing.T) {
+	for left, want := range map[uint64]uint64{0: 128 * mib, gib: 128 * mib, 3 * gib: 192 * mib, 64 * gib: 256 * mib} {
+		if got := spareOf(left); got != want {
+			t.Errorf("of %d: %d, not %d", left, got, want)
+		}
+	}
+	if got := Spare(); got < 128*mib || got > 256*mib {
+		t.Errorf("of this machine: %d", got)
+	}
+}

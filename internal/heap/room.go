@@ -9,6 +9,23 @@ import (
 	"strings"
 )
 
+// The bounds of Spare, in bytes, and which part it may be of what there is.
+const (
+	leastSpare  = 128 << 20
+	mostSpare   = 256 << 20
+	partOfSpare = 16
+)
+
+// Spare is how much memory a command with much to do may take beyond what it
+// needs, in bytes, to have its processor for other things than looking for what
+// it needs no more: the more the machine has left, the more.
+func Spare() uint64 {
+	left, _ := room(machine)
+	return spareOf(left)
+}
+
+func spareOf(left uint64) uint64 { return min(max(left/partOfSpare, leastSpare), mostSpare) }
+
 // room is how much memory there is to be had, in bytes, before the machine or a
 // control group runs out of it, if that is known. What caches hold in a group
 // counts as taken.
