@@ -7,12 +7,13 @@ import (
 
 // inflight says what may start: of what is ready, as much as the bound of its
 // kind allows. Who needs containers does not hold up who does not.
-func (r *run) inflight(frontier *graph.Frontier) *graph.Lanes {
+func (r *run) inflight(frontier *graph.Frontier) (*graph.Lanes, *pace) {
 	inWorkers := r.options.InWorkers
 	if r.options.Confirm != ConfirmPlan {
 		inWorkers = 0 // one thing at a time
 	}
-	return plan.Lanes(frontier, r.options.Parallelism, inWorkers, r.inWorker)
+	lanes := plan.Lanes(frontier, r.options.Parallelism, inWorkers, r.inWorker)
+	return lanes, &pace{lanes: lanes, least: inWorkers}
 }
 
 // inWorker says whether a worker carries out what a node stands for.

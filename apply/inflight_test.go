@@ -36,7 +36,10 @@ func TestInFlight(t *testing.T) {
 	} {
 		r := &run{plan: p, options: c.options}
 		frontier := graph.NewFrontier(nodes)
-		f := r.inflight(frontier)
+		f, pace := r.inflight(frontier)
+		if pace.lanes != f || pace.least != c.warm {
+			t.Errorf("%+v: at least %d in workers", c.options, pace.least)
+		}
 		var taken []string
 		for node, ok := f.Take(); ok; node, ok = f.Take() {
 			taken = append(taken, node)

@@ -186,8 +186,8 @@ func feeding(p *plan.Plan) map[string]bool {
 // layers walks the graph: one goroutine owns the frontier, workers do the
 // resources and send back what became of them.
 func (r *run) layers(ctx context.Context) {
-	frontier := graph.NewFrontier(r.plan.Nodes())
-	flying, stopping := r.inflight(frontier), false
+	frontier, stopping := graph.NewFrontier(r.plan.Nodes()), false
+	flying, pace := r.inflight(frontier)
 	crew := graph.NewCrew(flying, func(node string) outcome { return r.guarded(ctx, node) })
 	defer crew.Close()
 	stop := func(interrupted bool) {
@@ -207,7 +207,9 @@ func (r *run) layers(ctx context.Context) {
 			done = nil
 			stop(true)
 		case out := <-crew.Results():
-			flying.Ended(out.node)
+			if flying.Ended(out.node); r.inWorker(out.node) {
+				pace.did(out.node, r.options.Now())
+			}
 			r.ended = append(r.ended, out)
 			switch {
 			case out.declined:

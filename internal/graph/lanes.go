@@ -32,6 +32,10 @@ func (l *Lanes) Take() (node string, ok bool) {
 	return "", false
 }
 
+// Bound gives the lane of a node another bound. What runs beyond a smaller one
+// goes on.
+func (l *Lanes) Bound(node string, most int) { l.most[l.of(node)] = most }
+
 // Ended is called when a node that was taken does not run any more, beside Done
 // or Drop of the frontier.
 func (l *Lanes) Ended(node string) { l.running[l.of(node)]-- }

@@ -57,3 +57,31 @@ func TestLanes(t *testing.T) {
 		t.Errorf("what became ready late, and is the first by name, came after others: %q", order)
 	}
 }
+
+// A lane can be given another bound at any time.
+func TestBoundOfALane(t *testing.T) {
+	t.Parallel()
+	g := Graph{}
+	for i := range 20 {
+		g[fmt.Sprint(i)] = nil
+	}
+	l := NewLanes(NewFrontier(g), func(string) int { return 1 }, 5, 2)
+	fill := func() (n int) {
+		for _, ok := l.Take(); ok; _, ok = l.Take() {
+			n++
+		}
+		return n
+	}
+	first := fill()
+	l.Bound("0", 7)
+	wider := fill()
+	l.Bound("0", 3)
+	for range 4 { // 7 run, and then 3
+		l.Ended("0")
+	}
+	narrow := fill()
+	l.Ended("0")
+	if again := fill(); first != 2 || wider != 5 || narrow != 0 || again != 1 {
+		t.Errorf("%d, %d, %d and %d were taken", first, wider, narrow, again)
+	}
+}
