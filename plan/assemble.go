@@ -31,7 +31,7 @@ func (b *builder) assemble() *Plan {
 	b.noteDependants()
 	p := b.frame()
 	layers, err := graph.Graph(p.Before()).Layers()
-	if err == nil {
+	if err == nil && p.replaces() { // else both are one graph
 		_, err = p.Nodes().Layers()
 	}
 	if err != nil {
@@ -71,16 +71,24 @@ func (b *builder) edges() []Edge {
 }
 
 // entries fingerprints what the state file says of every resource here, also
-// under the address that it had.
+// under the address that it had. Most have been when they were decided, while
+// others waited for answers.
 func (b *builder) entries(p *Plan) map[string]string {
-	addresses := slices.Collect(maps.Keys(p.Resources))
+	pins := make(map[string]string, len(p.Resources))
+	var addresses []string
+	for addr := range p.Resources {
+		if pin, known := b.pins[addr]; known {
+			pins[addr] = pin
+		} else {
+			addresses = append(addresses, addr)
+		}
+	}
 	found := make([]string, len(addresses))
 	spread.Over(len(addresses), func(from, to int) {
 		for i := from; i < to; i++ {
 			found[i] = EntryPin(b.recorded, addresses[i])
 		}
 	})
-	pins := make(map[string]string, len(addresses))
 	for i, addr := range addresses {
 		pins[addr] = found[i]
 	}

@@ -41,6 +41,7 @@ type Options struct {
 	// where it can be had again; nil = none did.
 	FromRegistry func(reference string) bool
 	Progress     func(Event) // called from many goroutines; nil = nobody watches
+	Asked        func()      // called when no image will be asked any more, before the plan is put together; nil = nobody waits for that
 }
 
 // Event is something that Build did.
@@ -84,12 +85,13 @@ type builder struct {
 
 	mu    sync.Mutex // guards what follows: resources are asked in parallel
 	steps map[string]*Step
+	pins  map[string]string // address -> its EntryPin, of those that were asked in parallel
 	diags diag.Diagnostics
 }
 
 func newBuilder(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *builder {
 	b := &builder{manifest: m, recorded: prior, prior: prior, prober: p, options: o, plugs: newPlugs(m.Plugs()),
-		types: map[string]*protocol.Type{}, kinds: map[string]*protocol.Type{}, mounts: map[string][]invoke.Mount{}, steps: map[string]*Step{}, failed: map[string]bool{}}
+		types: map[string]*protocol.Type{}, kinds: map[string]*protocol.Type{}, mounts: map[string][]invoke.Mount{}, steps: map[string]*Step{}, pins: map[string]string{}, failed: map[string]bool{}}
 	return b
 }
 
@@ -117,6 +119,9 @@ func Build(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prob
 	}
 	b.decideAll(ctx, b.wanted)
 	b.removeAll(ctx)
+	if o.Asked != nil {
+		o.Asked()
+	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, b.sorted()
@@ -221,14 +226,14 @@ func (b *builder) decideAll(ctx context.Context, wanted func(addr string) bool) 
 		before[r.Address] = slices.DeleteFunc(predecessors(r), func(addr string) bool { return b.steps[addr] != nil })
 	}
 	b.visit(ctx, resources, before, func(r *config.Resource) bool {
-		step := b.decided(ctx, r)
+		step, pin := b.decided(ctx, r), EntryPin(b.recorded, r.Address)
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if step == nil {
 			b.failed[r.Address] = true
 			return false
 		}
-		b.steps[r.Address] = step
+		b.steps[r.Address], b.pins[r.Address] = step, pin
 		return true
 	})
 	if ctx.Err() != nil {

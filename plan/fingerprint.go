@@ -16,10 +16,12 @@ import (
 )
 
 // fingerprint is a plan's id: the hash of its content without the id itself. Its
-// resources are hashed one by one, on all processors.
+// resources are hashed one by one, on all processors, and the rest meanwhile.
 func fingerprint(p *Plan) string {
 	blank, all := *p, sha256.New()
 	blank.ID, blank.Resources = "", nil
+	rest := make(chan error, 1)
+	go func() { rest <- plainEncoder(all).Encode(&blank) }()
 	addresses := slices.Sorted(maps.Keys(p.Resources))
 	sums, failed := make([][sha256.Size]byte, len(addresses)), make([]error, len(addresses))
 	spread.Over(len(addresses), func(from, to int) {
@@ -28,7 +30,7 @@ func fingerprint(p *Plan) string {
 			sums[i], failed[i] = h.step(addresses[i], p.Resources[addresses[i]])
 		}
 	})
-	err := errors.Join(plainEncoder(all).Encode(&blank), errors.Join(failed...))
+	err := errors.Join(<-rest, errors.Join(failed...))
 	for i := range sums {
 		all.Write(sums[i][:])
 	}

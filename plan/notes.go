@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"deployster/config"
@@ -24,11 +23,14 @@ func (s *Step) noteLost(entry state.Entry, known bool) {
 // noteDependants says of what is destroyed which of those that were recorded as
 // depending on it are only forgotten: they stay, without what they depend on.
 func (b *builder) noteDependants() {
-	for _, dependant := range slices.Sorted(maps.Keys(b.prior.Resources)) {
-		left := b.steps[dependant]
-		if left == nil || left.Change != Forget || left.Init.Absent { // it was asked, and is gone itself
-			continue
+	var forgotten []string
+	for addr, left := range b.steps {
+		if left.Change == Forget && !left.Init.Absent { // else it was asked, and is gone itself
+			forgotten = append(forgotten, addr)
 		}
+	}
+	slices.Sort(forgotten)
+	for _, dependant := range forgotten {
 		for _, addr := range b.prior.Resources[dependant].Dependencies {
 			if s := b.steps[addr]; s != nil && (s.Change == Destroy || s.Change == Replace) {
 				s.Notes = append(s.Notes, fmt.Sprintf("%s was recorded as depending on it, and is only forgotten: that stays as it is, without this.", config.Reference(dependant)))

@@ -198,6 +198,16 @@ func (p *Plan) replaced(addr string) bool {
 	return s != nil && s.Change == Replace
 }
 
+// replaces says whether anything is.
+func (p *Plan) replaces() bool {
+	for addr := range p.Resources {
+		if p.replaced(addr) {
+			return true
+		}
+	}
+	return false
+}
+
 // DependantsFirst lists the addresses so that what depends on a resource comes
 // before it. That is not Order turned around: a removal waits for the removal
 // of its dependants, so its edges lead the other way already.
