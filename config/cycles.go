@@ -13,7 +13,7 @@ import (
 // findCycles reports one cycle for each group of nodes that need each other.
 func findCycles(links map[node][]connection) hcl.Diagnostics {
 	const open, done = 1, 2
-	state := map[node]int{}
+	state := make(map[node]int, len(links))
 	var path []node
 	var via []connection // via[i] leads from path[i] to path[i+1]
 	var diags hcl.Diagnostics

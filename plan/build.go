@@ -90,8 +90,9 @@ type builder struct {
 }
 
 func newBuilder(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *builder {
+	size := len(m.Resources())
 	b := &builder{manifest: m, recorded: prior, prior: prior, prober: p, options: o, plugs: newPlugs(m.Plugs()),
-		types: map[string]*protocol.Type{}, kinds: map[string]*protocol.Type{}, mounts: map[string][]invoke.Mount{}, steps: map[string]*Step{}, pins: map[string]string{}, failed: map[string]bool{}}
+		types: make(map[string]*protocol.Type, size), kinds: map[string]*protocol.Type{}, mounts: make(map[string][]invoke.Mount, size), steps: make(map[string]*Step, size), pins: make(map[string]string, size), failed: map[string]bool{}}
 	return b
 }
 
@@ -137,7 +138,11 @@ func Build(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prob
 
 // choose reads the selection, and narrows the plan to it for the first time.
 func (b *builder) choose() {
-	selection, diags := b.options.Selection.normal(b.knownAddresses())
+	var known []string
+	if b.options.Selection.addresses() > 0 {
+		known = b.knownAddresses()
+	}
+	selection, diags := b.options.Selection.normal(known)
 	b.report(nil, "", diags)
 	b.options.Selection = selection
 	b.narrow()
@@ -150,7 +155,7 @@ func (b *builder) choose() {
 // must not hang on which of them is quicker.
 func (b *builder) initialise(ctx context.Context, wanted func(addr string) bool) {
 	var first, others []*config.Resource
-	seen, typeOf := map[string]bool{}, map[string]string{}
+	seen, typeOf := map[string]bool{}, make(map[string]string, len(b.manifest.Resources()))
 	for _, r := range b.manifest.Resources() {
 		typeOf[r.Address] = r.TypeRef
 		_, done := b.types[r.Address]
@@ -217,7 +222,8 @@ func (b *builder) typeOf(addr string) protocol.Type {
 // cannot be asked does not keep the others from being asked, so that one run
 // shows every problem; those that depend on it are left out.
 func (b *builder) decideAll(ctx context.Context, wanted func(addr string) bool) {
-	resources, before := map[string]*config.Resource{}, graph.Graph{}
+	size := len(b.manifest.Resources())
+	resources, before := make(map[string]*config.Resource, size), make(graph.Graph, size)
 	for _, r := range b.manifest.Resources() {
 		if b.steps[r.Address] != nil || !wanted(r.Address) || b.failed[r.Address] || b.stuck && r.Waits {
 			continue

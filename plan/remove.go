@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -133,16 +132,17 @@ func (b *builder) removedBlock(addr string) *config.Removed {
 // removed lists what the state file knows and no manifest declares, sorted. What
 // may be an instance of a block that was not expanded is not among it.
 func (b *builder) removed() []string {
-	declared := map[string]bool{}
+	declared := make(map[string]bool, len(b.manifest.Resources()))
 	for _, r := range b.manifest.Resources() {
 		declared[r.Address] = true
 	}
 	var gone []string
-	for _, addr := range slices.Sorted(maps.Keys(b.prior.Resources)) {
+	for addr := range b.prior.Resources {
 		if !declared[addr] && b.pendingAbove(addr) == "" {
 			gone = append(gone, addr)
 		}
 	}
+	slices.Sort(gone)
 	return gone
 }
 

@@ -46,6 +46,9 @@ func (s Selection) IsZero() bool {
 // Partial says whether resources may be left out.
 func (s Selection) Partial() bool { return len(s.Targets)+len(s.Excludes) > 0 }
 
+// addresses counts those that it names.
+func (s Selection) addresses() int { return len(s.Targets) + len(s.Excludes) + len(s.Replace) }
+
 // normal gives the selection with its addresses as plans print them, sorted and
 // each once. What contradicts itself, or is no address, is an error.
 func (s Selection) normal(known []string) (Selection, diag.Diagnostics) {
@@ -128,7 +131,12 @@ func (b *builder) wanted(addr string) bool { return b.chosen == nil || b.chosen[
 // checkSelection refuses addresses that name nothing, and a selection of which
 // nothing is left.
 func (b *builder) checkSelection() {
-	s, known := b.options.Selection, b.knownAddresses()
+	s := b.options.Selection
+	if s.addresses() == 0 {
+		b.checkReplace()
+		return
+	}
+	known := b.knownAddresses()
 	for _, list := range []struct {
 		flag      string
 		addresses []string

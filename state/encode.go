@@ -79,7 +79,7 @@ func encodeEntry(addr string, e Entry) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("resource %s: %w", addr, err)
 	}
-	compact, err := strictjson.Encode(e)
+	compact, err := strictjson.Encode(&e)
 	if err != nil {
 		return nil, err
 	}

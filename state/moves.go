@@ -59,6 +59,9 @@ func endsInKey(addr string) bool { return strings.HasSuffix(addr, "]") }
 // rule that speaks of nothing here is passed over in silence. The error is a
 // *MoveError: rules that go round in a circle, or an address that is taken.
 func (s Snapshot) Resolve(rules []MoveRule) ([]Move, error) {
+	if len(rules) == 0 {
+		return nil, nil
+	}
 	order := make([]int, len(rules))
 	for i := range rules {
 		order[i] = i

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"deployster/internal/spread"
 	"deployster/internal/strictjson"
@@ -49,19 +50,21 @@ func decodeStrictly(data []byte, into any) error {
 // decodeEntries reads what is remembered of the resources, on all processors.
 func decodeEntries(entries map[string]json.RawMessage) (map[string]Entry, error) {
 	addresses := slices.Collect(maps.Keys(entries))
-	read, errs := make([]Entry, len(addresses)), make([]error, len(addresses))
+	out, errs := make(map[string]Entry, len(entries)), make([]error, len(addresses))
+	var mu sync.Mutex
 	spread.Over(len(addresses), func(from, to int) {
 		known := interner{}
+		var e Entry
 		for i := from; i < to; i++ {
-			if err := decodeEntry(entries[addresses[i]], &read[i], known); err != nil {
+			e = Entry{}
+			if err := decodeEntry(entries[addresses[i]], &e, known); err != nil {
 				errs[i] = fmt.Errorf("resource %s: %w", addresses[i], err)
 			}
+			mu.Lock()
+			out[addresses[i]] = e
+			mu.Unlock()
 		}
 	})
-	out := make(map[string]Entry, len(entries))
-	for i, addr := range addresses {
-		out[addr] = read[i]
-	}
 	return out, errors.Join(errs...)
 }
 

@@ -248,7 +248,7 @@ func EntryHash(e Entry) string {
 		found.At = time.Time{}
 		e.Found = &found
 	}
-	b, err := strictjson.Encode(e)
+	b, err := strictjson.Encode(&e)
 	if err != nil {
 		b = fmt.Appendf(nil, "%s\x00%s\x00%s", e.Type, e.Config, e.State)
 	}
@@ -269,27 +269,33 @@ func inCanonicalForm(raw []byte) (json.RawMessage, error) {
 
 // with gives the entry with a form of its documents.
 func (e Entry) with(form func([]byte) (json.RawMessage, error)) (Entry, error) {
-	docs := []*json.RawMessage{&e.Config}
+	doc, err := formed(e.Config, form)
+	if err != nil {
+		return e, err
+	}
+	e.Config = doc
 	if !e.Begun() {
-		docs = append(docs, &e.State)
-	}
-	if e.Found != nil {
-		found := *e.Found
-		e.Found = &found
-		docs = append(docs, &found.State)
-	}
-	for _, doc := range docs {
-		if len(*doc) == 0 {
-			*doc = json.RawMessage("null")
-			continue
-		}
-		c, err := form(*doc)
-		if err != nil {
+		if doc, err = formed(e.State, form); err != nil {
 			return e, err
 		}
-		*doc = c
+		e.State = doc
+	}
+	if e.Found != nil {
+		if doc, err = formed(e.Found.State, form); err != nil {
+			return e, err
+		}
+		found := *e.Found
+		found.State, e.Found = doc, &found
 	}
 	return e, nil
+}
+
+// formed is a form of a document, and null where there is none.
+func formed(doc json.RawMessage, form func([]byte) (json.RawMessage, error)) (json.RawMessage, error) {
+	if len(doc) == 0 {
+		return json.RawMessage("null"), nil
+	}
+	return form(doc)
 }
 
 func (o Output) canonical() (Output, error) {

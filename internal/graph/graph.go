@@ -60,7 +60,7 @@ type Frontier struct {
 
 // NewFrontier starts a walk.
 func NewFrontier(g Graph) *Frontier {
-	f := &Frontier{blockers: make(map[string]int, len(g)), after: g.Reverse(), taken: map[string]bool{}, open: len(g)}
+	f := &Frontier{blockers: make(map[string]int, len(g)), after: g.Reverse(), taken: make(map[string]bool, len(g)), open: len(g)}
 	for n, before := range g {
 		f.blockers[n] = len(before)
 		if len(before) == 0 {
