@@ -79,7 +79,7 @@ func encodeEntry(addr string, e Entry) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("resource %s: %w", addr, err)
 	}
-	compact, err := strictjson.Encode(&e)
+	compact, err := appendEntry(make([]byte, 0, 1<<10), &e)
 	if err != nil {
 		return nil, err
 	}

@@ -84,11 +84,12 @@ const sumSize = len("01234567 ")
 func encodeRecord(b *bytes.Buffer, r record) error {
 	b.Reset()
 	b.WriteString("01234567 ")
-	enc := json.NewEncoder(b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(r); err != nil {
+	body, err := appendRecord(b.AvailableBuffer(), r)
+	if err != nil {
 		return err
 	}
+	b.Write(body)
+	b.WriteByte('\n')
 	line := b.Bytes()
 	copy(line, sumOf(line[sumSize:len(line)-1]))
 	return nil
