@@ -17,11 +17,17 @@ const (
 	// that huge pages are cheaper: those of about 250 resources. To get ready for
 	// them takes a millisecond or two, and the first of them as long as a few hundred others.
 	worthHuge = 32 << 10
+	// spareStretches is how much more memory must be promised to a process that asks
+	// for it, beside a stretch of it: the heap may never use all of that, and have to
+	// grow behind it.
+	spareStretches = 3
 	// hugePage is what most processors call one, in bytes. Where it is another size
 	// the kernel takes what fits.
 	hugePage = 2 << 20
 	// adviceHuge is the kernel's MADV_HUGEPAGE.
 	adviceHuge = 14
+	// unlimited is the kernel's RLIM_INFINITY.
+	unlimited = 1<<64 - 1
 )
 
 // inHugePages has the heap grow by a stretch of addresses for which the kernel is
@@ -36,12 +42,12 @@ const (
 // stack: that of a goroutine with a large frame is taken from the heap without being
 // touched but for its end, and given back as the goroutine ends, without a collection.
 //
-// Where anything of this is otherwise the heap is in small pages, as any. A kernel
-// without huge pages, a limit of addresses or of what may be promised shows in the
-// trial. Where they are said to be never used, the advice is for nothing. A control
-// group without room for a huge page gets small ones.
+// Where anything of this is otherwise the heap is in small pages, as any: where the
+// process has a limit of addresses, where the kernel has no huge pages, or promises
+// no more memory than there is and has little. Where huge pages are said to be never
+// used, the advice is for nothing. A control group without room for one gets small ones.
 func inHugePages() {
-	if strings.Contains(os.Getenv("GODEBUG"), "disablethp=1") || !trial() {
+	if strings.Contains(os.Getenv("GODEBUG"), "disablethp=1") || limited() || !trial((1+spareStretches)*stretch) {
 		return
 	}
 	given := make(chan struct{})
@@ -53,10 +59,21 @@ func inHugePages() {
 	<-given
 }
 
-// trial says whether so much can be mapped, and has huge pages: the runtime ends the
-// process when it cannot map what it needs.
-func trial() bool {
-	memory, err := syscall.Mmap(-1, 0, stretch, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+// limited says whether the process has a limit for its addresses. The runtime ends
+// a process that cannot map what it needs.
+func limited() bool {
+	for _, which := range []int{syscall.RLIMIT_AS, syscall.RLIMIT_DATA} {
+		var limit syscall.Rlimit
+		if err := syscall.Getrlimit(which, &limit); err != nil || limit.Cur != unlimited {
+			return true
+		}
+	}
+	return false
+}
+
+// trial says whether so many bytes can be mapped, and have huge pages.
+func trial(size int) bool {
+	memory, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		return false
 	}

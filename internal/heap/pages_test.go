@@ -17,7 +17,7 @@ import (
 func TestHeapIsInHugePages(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(math.MaxInt64))
-	if !trial() {
+	if !trial(stretch) {
 		t.Log("this kernel has no huge pages: only that nothing fails is seen")
 	}
 	mapped, before := pages(t, 0), resident(t)
@@ -35,32 +35,37 @@ func TestHeapIsInHugePages(t *testing.T) {
 		made[i] = 1
 	}
 	in := mapping(t, uintptr(unsafe.Pointer(&made[len(made)/2])))
-	if trial() && !strings.Contains(in["VmFlags"]+" ", " hg ") {
+	if trial(stretch) && !strings.Contains(in["VmFlags"]+" ", " hg ") {
 		t.Errorf("no huge pages were asked for where the heap grew: %v", in)
 	}
 	t.Logf("in huge pages, if this machine gives any: %s", in["AnonHugePages"])
 	runtime.KeepAlive(made)
 }
 
-// A process that may not have so many addresses goes on without.
+// A process that may not have so many addresses goes on without, and so does one to
+// which less memory is promised.
 func TestHugePagesNeedRoom(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	var most syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &most); err != nil {
-		t.Fatal(err)
+	if trial(math.MaxInt &^ (hugePage - 1)) {
+		t.Error("there is room for as much as an int counts")
 	}
-	less := syscall.Rlimit{Cur: uint64(pages(t, 0)) + stretch*3/4, Max: most.Max}
-	if err := syscall.Setrlimit(syscall.RLIMIT_AS, &less); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := syscall.Setrlimit(syscall.RLIMIT_AS, &most); err != nil {
-			t.Error(err)
+	for which, name := range map[int]string{syscall.RLIMIT_AS: "addresses", syscall.RLIMIT_DATA: "data"} {
+		var most syscall.Rlimit
+		if err := syscall.Getrlimit(which, &most); err != nil {
+			t.Fatal(err)
 		}
-	}()
-	inHugePages()
-	if trial() {
-		t.Error("there was room for a stretch beyond the limit")
+		mapped := pages(t, 0)
+		less := syscall.Rlimit{Cur: uint64(mapped) + 10*stretch, Max: most.Max}
+		if err := syscall.Setrlimit(which, &less); err != nil {
+			t.Fatal(err)
+		}
+		inHugePages()
+		if err := syscall.Setrlimit(which, &most); err != nil {
+			t.Fatal(err)
+		}
+		if after := pages(t, 0); after >= mapped+stretch/2 {
+			t.Errorf("with a limit of %s the heap grew by %d MiB", name, (after-mapped)/mib)
+		}
 	}
 }
 
