@@ -14,8 +14,8 @@ RACE = CGO_ENABLED=1 go test -race
 
 .PHONY: build demo test check bench bench-engine race fuzz crash soak clean functions-table
 
-# What the linker has written the kernel's cache holds page by page, and a copy of it
-# in large pieces, as what was installed: each start of the copy is 2 ms faster.
+# The linker writes its output page by page, and so the kernel caches it. A copy is
+# cached in large pieces, as an installed program is, and starts 2 ms sooner.
 build:
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster .
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-shim ./internal/shim

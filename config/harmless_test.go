@@ -9,26 +9,6 @@ import (
 // What is not tried is what cannot be wrong.
 func TestHarmlessConfigs(t *testing.T) {
 	t.Parallel()
-	const around = `
-variable "text" { default = "a" }
-variable "none" {
-  type    = string
-  default = null
-}
-variable "object" { default = { a = 1 } }
-variable "secret" {
-  default   = "s"
-  sensitive = true
-}
-locals { here = "a" }
-resource "other" { type = "x" }
-resource "many" {
-  type  = "x"
-  count = 2
-}
-resource "tried" {
-  type   = "x"
-  config = `
 	for config, want := range map[string]bool{
 		`{}`: true,
 		`{ a = "x", b = 1, c = true, d = ["x", { e = "y" }] }`:                                                   true,
@@ -53,16 +33,7 @@ resource "tried" {
 		`[]`:                                    false, // an error
 		`var.object`:                            false,
 	} {
-		m, diags := Load(Sources{Workspace: "/w", Dir: "/w", Manifests: []File{{Path: "main.hcl", Bytes: []byte(around + config + "\n}\n")}}}, nil, Builtins{Version: "0.1.0", Home: "/"})
-		var tried *instance
-		for _, i := range m.instances {
-			if i.Address == "tried" {
-				tried = i
-			}
-		}
-		if tried == nil {
-			t.Fatalf("%s: %v", config, diags)
-		}
+		_, tried, diags := triedIn(t, config)
 		if got := tried.harmless(); got != want || got && len(diags) > 0 {
 			t.Errorf("%s: harmless is %v (%v)", config, got, diags)
 		}

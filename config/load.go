@@ -277,10 +277,7 @@ func sortedKeys[V any](in map[string]V) []string {
 	if len(in) == 0 {
 		return nil
 	}
-	out := make([]string, 0, len(in))
-	for key := range in {
-		out = append(out, key)
-	}
+	out := slices.AppendSeq(make([]string, 0, len(in)), maps.Keys(in))
 	slices.Sort(out)
 	return out
 }

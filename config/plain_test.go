@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"deployster/internal/diag"
 )
 
 // agreesPlainly: what is written straight is what the evaluator makes, without a
@@ -23,10 +25,10 @@ func agreesPlainly(t testing.TB, m *Manifest, i *instance, s Scope) bool {
 	return true
 }
 
-// aroundPlain is what the configs of the tests below refer to.
+// aroundPlain is what the configs refer to that are tried here and in harmless_test.go.
 const aroundPlain = `
 variable "text" { default = "a \"b\" <c>\n" }
-variable "count" { default = 12 }
+variable "number" { default = 12 }
 variable "share" { default = 0.5 }
 variable "on" { default = true }
 variable "huge" { default = 1e30 }
@@ -76,14 +78,14 @@ func plainScopes() []Scope {
 	return append(all, nil)
 }
 
-func triedIn(t *testing.T, config string) (*Manifest, *instance) {
+func triedIn(t *testing.T, config string) (*Manifest, *instance, diag.Diagnostics) {
 	t.Helper()
-	m, _ := Load(sources("/w", aroundPlain+config+"\n}\n"), nil, Builtins{Version: "0.1.0", Home: "/"})
+	m, diags := Load(sources("/w", aroundPlain+config+"\n}\n"), nil, Builtins{Version: "0.1.0", Home: "/"})
 	i := m.find("tried")
 	if i == nil {
-		t.Fatalf("%s: there is no such resource", config)
+		t.Fatalf("%s: %v", config, diags)
 	}
-	return m, i
+	return m, i, diags
 }
 
 // What is plain is written as the evaluator would; what it would make anything
@@ -93,41 +95,41 @@ func TestPlainConfigs(t *testing.T) {
 	scopes := plainScopes()
 	for config, want := range map[string]int{
 		`{}`: 65,
-		`{ b = "x", a = 1, c = [true, { e = "y", d = [] }], f = "${var.count}-${var.on}" }`: 65,
-		`{ a = var.text, b = local.here, c = "x\t\u0001-${var.text}", d = var.count }`:      65,
-		`{ a = resource.other.state.name }`:                                                 17,
-		`{ a = "x-${resource.other.state.size}" }`:                                          8,
-		`{ a = [{ b = resource.other.state.size }] }`:                                       17,
-		`{ a = resource.other.state.deep }`:                                                 8,
-		`{ a = resource.other.state.gone }`:                                                 10,
-		`{ a = resource.other.state.deep.a }`:                                               0,
-		`{ a = resource.other.state["name"] }`:                                              0,
-		`{ a = resource.other.name }`:                                                       0,
-		`{ a = local.there }`:                                                               0,
-		`{ a = resource.many[0].state.name }`:                                               0,
-		`{ a = resource.many.state.name }`:                                                  0,
-		`{ a = var.secret }`:                                                                0,
-		`{ a = "x-${var.secret}" }`:                                                         0,
-		`{ a = var.none }`:                                                                  0,
-		`{ a = null }`:                                                                      0,
-		`{ a = var.object.a }`:                                                              0,
-		`{ a = var.object }`:                                                                0,
-		`{ a = var.share }`:                                                                 0,
-		`{ a = var.huge }`:                                                                  0,
-		`{ a = 0.1 }`:                                                                       0,
-		`{ a = -1 }`:                                                                        0,
-		`{ a = "e\u0301" }`:                                                                 0,
-		`{ a = "${var.text}" }`:                                                             0,
-		`{ a = 1, a = 2 }`:                                                                  0,
-		`{ (var.text) = 1 }`:                                                                0,
-		`{ "a" = 1 }`:                                                                       0,
-		`{ a = upper("x") }`:                                                                0,
-		`var.object`:                                                                        0,
-		`[]`:                                                                                0,
-		`{ a = "` + strings.Repeat("x", maxHarmlessText+1) + `" }`:                          0,
-		`{ a = [` + strings.Repeat("1,", maxHarmlessParts) + `] }`:                          0,
+		`{ b = "x", a = 1, c = [true, { e = "y", d = [] }], f = "${var.number}-${var.on}" }`: 65,
+		`{ a = var.text, b = local.here, c = "x\t\u0001-${var.text}", d = var.number }`:      65,
+		`{ a = resource.other.state.name }`:                                                  17,
+		`{ a = "x-${resource.other.state.size}" }`:                                           8,
+		`{ a = [{ b = resource.other.state.size }] }`:                                        17,
+		`{ a = resource.other.state.deep }`:                                                  8,
+		`{ a = resource.other.state.gone }`:                                                  10,
+		`{ a = resource.other.state.deep.a }`:                                                0,
+		`{ a = resource.other.state["name"] }`:                                               0,
+		`{ a = resource.other.name }`:                                                        0,
+		`{ a = local.there }`:                                                                0,
+		`{ a = resource.many[0].state.name }`:                                                0,
+		`{ a = resource.many.state.name }`:                                                   0,
+		`{ a = var.secret }`:                                                                 0,
+		`{ a = "x-${var.secret}" }`:                                                          0,
+		`{ a = var.none }`:                                                                   0,
+		`{ a = null }`:                                                                       0,
+		`{ a = var.object.a }`:                                                               0,
+		`{ a = var.object }`:                                                                 0,
+		`{ a = var.share }`:                                                                  0,
+		`{ a = var.huge }`:                                                                   0,
+		`{ a = 0.1 }`:                                                                        0,
+		`{ a = -1 }`:                                                                         0,
+		`{ a = "e\u0301" }`:                                                                  0,
+		`{ a = "${var.text}" }`:                                                              0,
+		`{ a = 1, a = 2 }`:                                                                   0,
+		`{ (var.text) = 1 }`:                                                                 0,
+		`{ "a" = 1 }`:                                                                        0,
+		`{ a = upper("x") }`:                                                                 0,
+		`var.object`:                                                                         0,
+		`[]`:                                                                                 0,
+		`{ a = "` + strings.Repeat("x", maxHarmlessText+1) + `" }`:                           0,
+		`{ a = [` + strings.Repeat("1,", maxHarmlessParts) + `] }`:                           0,
 	} {
-		m, i := triedIn(t, config)
+		m, i, _ := triedIn(t, config)
 		got := 0
 		for _, s := range scopes {
 			if agreesPlainly(t, m, i, s) {
@@ -144,8 +146,8 @@ func TestPlainConfigs(t *testing.T) {
 func TestPlainConfigsOfManyParts(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
-	leaves := []string{`"x"`, `""`, `7`, `0`, `true`, `var.text`, `var.count`, `var.on`, `local.here`, `resource.other.state.name`, `resource.other.state.size`,
-		`resource.other.state.deep`, `"a-${var.count}"`, `"${var.text}${local.here}"`, `"a-${resource.other.state.name}"`, `"%%{x} $${y}"`, `1234567890123456`}
+	leaves := []string{`"x"`, `""`, `7`, `0`, `true`, `var.text`, `var.number`, `var.on`, `local.here`, `resource.other.state.name`, `resource.other.state.size`,
+		`resource.other.state.deep`, `"a-${var.number}"`, `"${var.text}${local.here}"`, `"a-${resource.other.state.name}"`, `"%%{x} $${y}"`, `1234567890123456`}
 	var value func(depth int) string
 	value = func(depth int) string {
 		switch n := random.IntN(6); {
@@ -158,7 +160,7 @@ func TestPlainConfigsOfManyParts(t *testing.T) {
 	}
 	scopes, plain := plainScopes(), 0
 	for range 150 {
-		m, i := triedIn(t, fmt.Sprintf("{ z = %s, b = %s, a_1 = %s }", value(0), value(0), value(0)))
+		m, i, _ := triedIn(t, fmt.Sprintf("{ z = %s, b = %s, a_1 = %s }", value(0), value(0), value(0)))
 		for range 8 {
 			if agreesPlainly(t, m, i, scopes[random.IntN(len(scopes))]) {
 				plain++

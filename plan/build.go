@@ -202,7 +202,7 @@ func (b *builder) init(ctx context.Context, r *config.Resource) {
 	defer b.mu.Unlock()
 	shared := b.kinds[r.TypeRef]
 	if shared == nil || !reflect.DeepEqual(*shared, ty) {
-		said := ty
+		said := ty // only this one has to outlive the call
 		shared = &said
 		b.kinds[r.TypeRef] = shared
 	}

@@ -42,12 +42,16 @@ func Lanes(f *graph.Frontier, parallelism, inWorkers int, inWorker func(node str
 // context ends, nothing more begins.
 func (b *builder) visit(ctx context.Context, resources map[string]*config.Resource, before graph.Graph, do func(*config.Resource) (ok bool)) {
 	type result struct {
-		addr string
-		ok   bool
+		addr     string
+		ok       bool
+		panicked any // it is one of the caller, who knows how to say so
 	}
 	frontier := graph.NewFrontier(before)
 	lanes := Lanes(frontier, b.options.Parallelism, b.options.InWorkers, func(addr string) bool { return b.inWorker(resources[addr]) })
-	crew := graph.NewCrew(lanes, func(addr string) result { return result{addr, do(resources[addr])} })
+	crew := graph.NewCrew(lanes, func(addr string) (r result) {
+		defer func() { r.addr, r.panicked = addr, recover() }()
+		return result{ok: do(resources[addr])}
+	})
 	defer crew.Close()
 	for frontier.Open() > 0 {
 		crew.Start(func() bool { return ctx.Err() == nil })
@@ -55,6 +59,9 @@ func (b *builder) visit(ctx context.Context, resources map[string]*config.Resour
 			break
 		}
 		r := <-crew.Results()
+		if r.panicked != nil {
+			panic(r.panicked)
+		}
 		if lanes.Ended(r.addr); r.ok {
 			frontier.Done(r.addr)
 		} else {

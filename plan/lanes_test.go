@@ -102,3 +102,26 @@ func TestManyAreAskedInWorkers(t *testing.T) {
 		}
 	}
 }
+
+// broken is a Prober with a fault of its own.
+type broken struct{ asked }
+
+func (*broken) State(context.Context, typeclient.Target, protocol.Type, protocol.StateInput) (protocol.Answer, error) {
+	panic("broken")
+}
+
+// A fault of this program while resources are asked in parallel is the caller's,
+// who can say what it was.
+func TestAFaultWhileAskingIsTheCallers(t *testing.T) {
+	t.Parallel()
+	m, diags := config.Load(config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl", Bytes: []byte("resource \"r\" {\n  count = 3\n  type = \"acme/cold\"\n}\n")}}}, nil, config.Builtins{Version: "0.1.0", Home: "/"})
+	if len(diags) != 0 {
+		t.Fatal(diags)
+	}
+	defer func() {
+		if p := recover(); p != "broken" {
+			t.Errorf("the caller was told %v", p)
+		}
+	}()
+	Build(t.Context(), m, state.Snapshot{}, &broken{}, Options{Parallelism: 2})
+}
