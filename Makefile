@@ -2,9 +2,8 @@
 # missing. LIGHT are the packages that start no containers: they are tested
 # with the race detector, which needs no second build of containerd. TestBombs
 # holds programs of their own to seconds, and the detector makes them slower.
-LIGHT = ./apply/... ./config/... ./plan/... ./state/... ./protocol/... ./internal/diag/... ./internal/durable/... \
-	./internal/graph/... ./internal/invoke/... ./internal/strictjson/... ./internal/typeclient/... ./internal/typetest/... ./internal/imagefiles/... \
-	./internal/worker/... ./internal/sealed/... ./internal/signing/... ./internal/delta/... ./internal/render/... ./internal/events/... ./internal/runs/...
+LIGHT = ./apply/... ./config/... ./plan/... ./state/... ./protocol/... ./internal/base/... ./internal/runner/... ./internal/runs/... \
+	./internal/ui/jsondiff/... ./internal/ui/render/... ./internal/ui/events/...
 
 # Everything is compiled in one way, so that it is compiled once: the race detector
 # alone needs a second.
@@ -18,8 +17,8 @@ RACE = CGO_ENABLED=1 go test -race
 # cached in large pieces, as an installed program is, and starts 2 ms sooner.
 build:
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster .
-	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-shim ./internal/shim
-	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-agent ./internal/agent
+	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-shim ./containerd/shim/deployster-shim
+	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-agent ./containerd/agent/deployster-agent
 	@for f in deployster deployster-shim; do cp bin/$$f bin/.$$f && mv bin/.$$f bin/$$f; done
 
 demo: build
@@ -48,12 +47,12 @@ check:
 # manifests smaller, SVG=docs/bench.svg draws the chart, JSON=FILE keeps it all.
 bench: build
 	.ci/setup bench
-	@go run ./internal/bench -pairs $${PAIRS:-5} -scale $${SCALE:-1} -rows "$$ROWS" -svg "$$SVG" -json "$$JSON"
+	@go run ./internal/testkit/bench -pairs $${PAIRS:-5} -scale $${SCALE:-1} -rows "$$ROWS" -svg "$$SVG" -json "$$JSON"
 
 # The engine without containers, with its allocations, in the form that benchstat
 # compares: COUNT=10 make bench-engine >old.txt. ONLY chooses, as Load/1000$$.
 bench-engine: build
-	@go test -run '^$$' -bench '$(or $(ONLY),.)' -benchtime $${BENCHTIME:-3x} -count $${COUNT:-1} -timeout 2h ./internal/scale
+	@go test -run '^$$' -bench '$(or $(ONLY),.)' -benchtime $${BENCHTIME:-3x} -count $${COUNT:-1} -timeout 2h ./internal/testkit/scale
 
 # What terraform console prints for config/testdata/functions/expressions.txt.
 functions-table:
@@ -72,8 +71,8 @@ fuzz:
 # that the tests of crashes can fail.
 crash:
 	.ci/setup test
-	go test -tags mutants -count=1 -v -run '^TestTheMachineCanFail$$' ./internal/crash
-	DEPLOYSTER_CRASH=all go test -count=1 -timeout 12h -v ./internal/crash
+	go test -tags mutants -count=1 -v -run '^TestTheMachineCanFail$$' ./internal/testkit/crash
+	DEPLOYSTER_CRASH=all go test -count=1 -timeout 12h -v ./internal/testkit/crash
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 1h -v -run '^TestFullDisk$$' ./state
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 4h -v -run '^TestKilledWithContainers$$' .
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 4h -v -run '^TestServerIsKilled$$' ./containerd
@@ -82,8 +81,8 @@ crash:
 # they must see: about two hours. What fails is printed as a test. COUNT and SEED
 # choose another range of seeds, to go on where an earlier run was ended.
 soak:
-	DEPLOYSTER_HISTORIES=$${COUNT:-100000} DEPLOYSTER_HISTORIES_SEED=$${SEED:-1} go test -count=1 -timeout 24h -v -run '^TestHistories$$' ./internal/histories
-	go test -tags mutants -count=1 -timeout 2h -v -run '^TestTheMachineCanFail$$' ./internal/histories
+	DEPLOYSTER_HISTORIES=$${COUNT:-100000} DEPLOYSTER_HISTORIES_SEED=$${SEED:-1} go test -count=1 -timeout 24h -v -run '^TestHistories$$' ./internal/testkit/modeltest
+	go test -tags mutants -count=1 -timeout 2h -v -run '^TestTheMachineCanFail$$' ./internal/testkit/modeltest
 
 clean:
 	rm -rf bin

@@ -14,14 +14,14 @@ import (
 // one needs to know only those below it. docs/architecture.md says why each
 // stands where it does.
 var ranks = map[string]int{
-	"internal/histories": 7, "internal/scale": 7,
-	"protocol": 0, "internal/durable": 0, "internal/diag": 0, "internal/mutant": 0, "internal/invoke": 0, "internal/invoke/invoketest": 1, "internal/cosign": 1, "internal/sealed": 1, "internal/delta": 1, "internal/crash": 1,
-	"internal/signing":    1,
-	"internal/planpage":   4,
-	"internal/strictjson": 0, "internal/imagefiles": 0, "internal/graph": 0, "internal/heap": 0, "internal/aside": 0, "internal/spread": 0, "internal/diagram": 0, "config/limits": 0, "config/funcs": 1, "config/syntax": 1,
-	"internal/worker": 1,
-	"config":          2, "state": 2, "containerd/shim": 1, "containerd/agent": 1, "containerd": 2, "internal/typeclient": 2,
-	"plan": 3, "internal/typetest": 3, "apply": 4, "internal/runs": 3, "internal/events": 5, "internal/render": 5, "internal/cli": 6, "internal/bench": 7, "internal/bench/disk": 7, "internal/shim": 7, "internal/agent": 7, ".": 7,
+	"internal/testkit/modeltest": 7, "internal/testkit/scale": 7,
+	"protocol": 0, "internal/base/durable": 0, "internal/base/diag": 0, "internal/testkit/mutation": 0, "internal/runner": 0, "internal/runner/runnertest": 1, "internal/base/cosign": 1, "internal/base/encryption": 1, "internal/ui/jsondiff": 1, "internal/testkit/crash": 1,
+	"internal/base/signature": 1,
+	"internal/ui/planpage":    4,
+	"internal/base/jsondoc":   0, "internal/base/imagefiles": 0, "internal/base/graph": 0, "internal/heap": 0, "internal/base/parallel": 0, "internal/ui/diagram": 0, "config/limits": 0, "config/funcs": 1, "config/syntax": 1,
+	"internal/runner/worker": 1,
+	"config":                 2, "state": 2, "containerd/shim": 1, "containerd/agent": 1, "containerd": 2, "internal/runner/typeclient": 2,
+	"plan": 3, "internal/runner/conformance": 3, "apply": 4, "internal/runs": 3, "internal/ui/events": 5, "internal/ui/render": 5, "internal/cli": 6, "internal/testkit/bench": 7, "internal/testkit/bench/disk": 7, "containerd/shim/deployster-shim": 7, "containerd/agent/deployster-agent": 7, ".": 7,
 }
 
 // owners: these libraries are known to one package only, so that they can be
@@ -31,13 +31,13 @@ var owners = map[string]string{
 	"github.com/zclconf/go-cty":             "config",
 	"github.com/containerd/":                "containerd",
 	"github.com/opencontainers/":            "containerd",
-	"github.com/santhosh-tekuri/jsonschema": "internal/typeclient",
-	"github.com/sigstore/":                  "internal/cosign",
-	"filippo.io/age":                        "internal/sealed",
+	"github.com/santhosh-tekuri/jsonschema": "internal/runner/typeclient",
+	"github.com/sigstore/":                  "internal/base/cosign",
+	"filippo.io/age":                        "internal/base/encryption",
 	"oras.land/oras-go":                     "containerd",
 	"github.com/urfave/cli":                 "internal/cli",
-	"github.com/aymanbagabas/go-udiff":      "internal/delta",
-	"github.com/charmbracelet/x/ansi":       "internal/render",
+	"github.com/aymanbagabas/go-udiff":      "internal/ui/jsondiff",
+	"github.com/charmbracelet/x/ansi":       "internal/ui/render",
 	"github.com/charmbracelet/colorprofile": "internal/cli",
 }
 
@@ -70,7 +70,7 @@ func TestImportsPointDownwards(t *testing.T) {
 				t.Errorf("%s imports %s: rank 0 has the standard library only, but for the parts of config", path, imported)
 			}
 			for library, owner := range owners {
-				if strings.HasPrefix(imported, library) && dir != owner && !strings.HasPrefix(dir, owner+"/") && dir != "internal/bench" && !strings.HasSuffix(path, "_test.go") {
+				if strings.HasPrefix(imported, library) && dir != owner && !strings.HasPrefix(dir, owner+"/") && dir != "internal/testkit/bench" && !strings.HasSuffix(path, "_test.go") {
 					t.Errorf("%s imports %s: only %s may", path, imported, owner)
 				}
 			}

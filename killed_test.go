@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"testing"
 
-	"deployster/internal/crash"
+	"deployster/internal/testkit/crash"
 )
 
 // deaths are applies that are ended at each of their calls.

@@ -15,10 +15,10 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"deployster/internal/invoke"
-	"deployster/internal/sealed"
-	"deployster/internal/strictjson"
-	"deployster/internal/typeclient"
+	"deployster/internal/base/encryption"
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
 	"deployster/protocol"
 )
 
@@ -73,7 +73,7 @@ func checkInvocation(dir string) error {
 // checkLines looks at the invocations that have no files of their own.
 func checkLines(path string) (seen int, err error) {
 	content, err := os.ReadFile(path)
-	if err != nil || sealed.Is(content) {
+	if err != nil || encryption.Is(content) {
 		return 0, err
 	}
 	for line := range bytes.Lines(content) {
@@ -91,7 +91,7 @@ func checkLines(path string) (seen int, err error) {
 
 // checkConversation looks at what an image was sent, and what it answered.
 func checkConversation(stdin, answer []byte) error {
-	if len(stdin) > maxRecorded || sealed.Is(stdin) {
+	if len(stdin) > maxRecorded || encryption.Is(stdin) {
 		return nil
 	}
 	var in sent
@@ -112,7 +112,7 @@ func checkConversation(stdin, answer []byte) error {
 	if err := matches(schemaName(kind+"-input", dialect), stdin); err != nil {
 		return fmt.Errorf("what was sent does not match: %w", err)
 	}
-	if sealed.Is(answer) || kind == "action" || len(answer) > maxRecorded {
+	if encryption.Is(answer) || kind == "action" || len(answer) > maxRecorded {
 		return nil
 	}
 	var refused, mismatch error
@@ -166,7 +166,7 @@ func schemaName(name string, dialect int) string {
 var schemas sync.Map
 
 func matches(name string, message []byte) error {
-	if err := strictjson.Check(message); err != nil {
+	if err := jsondoc.Check(message); err != nil {
 		return err
 	}
 	known, ok := schemas.Load(name)
@@ -202,12 +202,12 @@ var repository, _ = os.Getwd()
 // stub is an image that says one thing.
 type stub struct{ answer []byte }
 
-func (s stub) Resolve(context.Context, string) (invoke.Image, error) {
-	return invoke.Image{Digest: "sha256:x"}, nil
+func (s stub) Resolve(context.Context, string) (runner.Image, error) {
+	return runner.Image{Digest: "sha256:x"}, nil
 }
 
-func (s stub) Run(context.Context, invoke.Spec) (invoke.Result, error) {
-	return invoke.Result{Stdout: s.answer}, nil
+func (s stub) Run(context.Context, runner.Spec) (runner.Result, error) {
+	return runner.Result{Stdout: s.answer}, nil
 }
 
 func (s stub) client() *typeclient.Client {

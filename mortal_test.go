@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"deployster/internal/crash"
+	"deployster/internal/testkit/crash"
 )
 
 // death is an apply during which the command is ended: the values of the things

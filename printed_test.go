@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"deployster/internal/strictjson"
+	"deployster/internal/base/jsondoc"
 )
 
 // What the tool prints and writes as JSON, in all scripts, is held against the
@@ -146,7 +146,7 @@ func checkOutput(args []string, body []byte) error {
 		if shape := shapes[word]; shape != nil {
 			name := shape(words[i:], body)
 			if name == "" {
-				return strictjson.Check(body)
+				return jsondoc.Check(body)
 			}
 			return matches(name, body)
 		}
@@ -201,7 +201,7 @@ func checkFile(path string) error {
 				Format  int
 				Lineage string
 			}
-			if strictjson.Check(content) != nil || json.Unmarshal(content, &head) != nil || head.Format != 1 || len(head.Lineage) != 32 {
+			if jsondoc.Check(content) != nil || json.Unmarshal(content, &head) != nil || head.Format != 1 || len(head.Lineage) != 32 {
 				return nil // what a script made to be refused
 			}
 			return matches("state", content)

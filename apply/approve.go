@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 	"deployster/plan"
 	"deployster/protocol"
 )

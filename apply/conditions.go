@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"deployster/config"
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 	"deployster/plan"
 	"deployster/protocol"
 )

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"deployster/internal/strictjson"
+	"deployster/internal/base/jsondoc"
 	"deployster/plan"
 	"deployster/protocol"
 )
@@ -47,15 +47,15 @@ func compareAnswer(step *plan.Step, found protocol.Answer, hidden []string) []Di
 
 // compareDocuments lists in which values two JSON documents differ.
 func compareDocuments(what string, shown, found json.RawMessage, hidden []string) []Difference {
-	s, _ := strictjson.Value(strictjson.Mask(shown, hidden)) // what is no JSON is as nothing
-	f, _ := strictjson.Value(strictjson.Mask(found, hidden))
+	s, _ := jsondoc.Value(jsondoc.Mask(shown, hidden)) // what is no JSON is as nothing
+	f, _ := jsondoc.Value(jsondoc.Mask(found, hidden))
 	c := comparison{what: what}
 	c.compare("", s, f)
 	for _, pointer := range hidden {
 		if c.covers(pointer) || same(shown, found, pointer) {
 			continue
 		}
-		c.list = append(c.list, Difference{What: what, Path: pointer, Shown: encoded(strictjson.Masked), Found: encoded(strictjson.Masked)})
+		c.list = append(c.list, Difference{What: what, Path: pointer, Shown: encoded(jsondoc.Masked), Found: encoded(jsondoc.Masked)})
 	}
 	slices.SortStableFunc(c.list, func(a, b Difference) int { return strings.Compare(a.Path, b.Path) })
 	return c.list
@@ -75,7 +75,7 @@ func (c *comparison) compare(path string, shown, found any) {
 			keys := maps.Clone(s)
 			maps.Copy(keys, f)
 			for _, k := range slices.Sorted(maps.Keys(keys)) {
-				c.compare(path+strictjson.JoinPointer([]string{k}), s[k], f[k])
+				c.compare(path+jsondoc.JoinPointer([]string{k}), s[k], f[k])
 			}
 			return
 		}
@@ -116,8 +116,8 @@ func same(a, b json.RawMessage, pointer string) bool {
 
 // at gives the value at a pointer, nil when there is none.
 func at(doc json.RawMessage, pointer string) any {
-	v, _ := strictjson.Value(doc)
-	for _, step := range strictjson.Pointer(pointer) {
+	v, _ := jsondoc.Value(doc)
+	for _, step := range jsondoc.Pointer(pointer) {
 		switch inner := v.(type) {
 		case map[string]any:
 			v = inner[step]
@@ -136,7 +136,7 @@ func at(doc json.RawMessage, pointer string) any {
 
 // encoded writes a value down; nothing is written as nothing.
 func encoded(v any) json.RawMessage {
-	raw, err := strictjson.Encode(v)
+	raw, err := jsondoc.Encode(v)
 	if err != nil || string(raw) == "null" {
 		return nil
 	}

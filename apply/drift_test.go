@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 	"deployster/plan"
 )
 

@@ -13,10 +13,10 @@ import (
 
 	"deployster/apply"
 	"deployster/config"
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
-	"deployster/internal/invoke/invoketest"
-	"deployster/internal/typeclient"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+	"deployster/internal/runner/runnertest"
+	"deployster/internal/runner/typeclient"
 	"deployster/plan"
 	"deployster/state"
 )
@@ -24,18 +24,18 @@ import (
 // engine is the whole tool but for its command line and containerd: manifests,
 // plans, plan files, applies and a state file, over a world in memory.
 type engine struct {
-	world *invoketest.World
-	fake  *invoketest.Fake
+	world *runnertest.World
+	fake  *runnertest.Fake
 	dir   string
 	opts  apply.Options
 	only  plan.Selection
 	// runner stands in for fake where a test wants to see or bend what is run.
-	runner invoke.Runner
+	runner runner.Runner
 	wrap   func(apply.Journal) apply.Journal // nil = the journal as it is
 }
 
 func newEngine(dir string) *engine {
-	e := &engine{world: invoketest.NewWorld(), fake: invoketest.NewFake(), dir: dir}
+	e := &engine{world: runnertest.NewWorld(), fake: runnertest.NewFake(), dir: dir}
 	e.fake.Add("test/thing:1", e.world.Program)
 	e.runner = e.fake
 	e.opts = apply.Options{Parallelism: 4, Now: time.Now}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"deployster/internal/diag"
-	"deployster/internal/typeclient"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner/typeclient"
 	"deployster/protocol"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"runtime/debug"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 	"deployster/plan"
 )
 

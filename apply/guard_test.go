@@ -7,18 +7,18 @@ import (
 	"testing"
 
 	"deployster/apply"
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 	"deployster/state"
 )
 
 // breaking is a Runner with a fault: it panics in one invocation.
 type breaking struct {
-	invoke.Runner
+	runner.Runner
 	name string
 }
 
-func (b breaking) Run(ctx context.Context, s invoke.Spec) (invoke.Result, error) {
-	if s.Name == b.name && (s.Kind == invoke.Action || ctx.Value(applying{}) != nil) {
+func (b breaking) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
+	if s.Name == b.name && (s.Kind == runner.Action || ctx.Value(applying{}) != nil) {
 		panic("a fault of ours")
 	}
 	return b.Runner.Run(ctx, s)

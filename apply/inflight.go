@@ -1,7 +1,7 @@
 package apply
 
 import (
-	"deployster/internal/graph"
+	"deployster/internal/base/graph"
 	"deployster/plan"
 )
 

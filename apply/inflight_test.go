@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"deployster/internal/graph"
-	"deployster/internal/invoke"
+	"deployster/internal/base/graph"
+	"deployster/internal/runner"
 	"deployster/plan"
 	"deployster/protocol"
 )
@@ -24,7 +24,7 @@ func TestInFlight(t *testing.T) {
 		}
 	}
 	add("cold", func(s *plan.Step) { s.Init.Worker = nil })
-	add("none", func(s *plan.Step) { s.Settings.Workers = invoke.NoWorkers })
+	add("none", func(s *plan.Step) { s.Settings.Workers = runner.NoWorkers })
 	add("warm", func(*plan.Step) {})
 	for _, c := range []struct {
 		options    Options

@@ -3,7 +3,7 @@ package apply
 import (
 	"time"
 
-	"deployster/internal/graph"
+	"deployster/internal/base/graph"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/graph"
+	"deployster/internal/base/graph"
 )
 
 // More is in flight while much gets done, and no more than at the beginning when

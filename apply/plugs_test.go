@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 	"deployster/plan"
 )
 
@@ -18,7 +18,7 @@ func TestPlugsOfAPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "key")
-	p := &plan.Plan{Resources: map[string]*plan.Step{"a": {Change: plan.Create, Mounts: []invoke.Mount{{Source: file, Target: "/key"}}}}}
+	p := &plan.Plan{Resources: map[string]*plan.Step{"a": {Change: plan.Create, Mounts: []runner.Mount{{Source: file, Target: "/key"}}}}}
 	check := func(want string) {
 		t.Helper()
 		err := CheckPlugs(p)

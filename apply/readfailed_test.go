@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 	"deployster/plan"
 	"deployster/state"
 )
 
 // broken is a type whose state cannot be asked.
-func broken(_ context.Context, s invoke.Spec, stdin io.Reader, stdout, stderr io.Writer) int {
+func broken(_ context.Context, s runner.Spec, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(s.Args) == 0 {
 		_, _ = io.WriteString(stdout, `{"protocol":2,"state_action":{"args":["state"]}}`)
 		return 0

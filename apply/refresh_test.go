@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"deployster/apply"
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 	"deployster/plan"
 	"deployster/state"
 )
@@ -15,7 +15,7 @@ func (e *engine) asked(seen *int) string {
 	calls := e.fake.Calls()
 	var names []string
 	for _, c := range calls[*seen:] {
-		if c.Kind == invoke.Query && len(c.Args) > 0 && c.Args[0] == "state" {
+		if c.Kind == runner.Query && len(c.Args) > 0 && c.Args[0] == "state" {
 			name, _, _ := strings.Cut(c.Name, "/")
 			names = append(names, name)
 		}

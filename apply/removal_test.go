@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"deployster/apply"
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 	"deployster/protocol"
 )
 
@@ -20,7 +20,7 @@ type seer struct {
 	in []protocol.ActionInput
 }
 
-func (s *seer) program(ctx context.Context, spec invoke.Spec, stdin io.Reader, stdout, stderr io.Writer) int {
+func (s *seer) program(ctx context.Context, spec runner.Spec, stdin io.Reader, stdout, stderr io.Writer) int {
 	text, err := io.ReadAll(stdin)
 	var in protocol.ActionInput
 	if err != nil || json.Unmarshal(text, &in) != nil {

@@ -2,7 +2,7 @@ package apply
 
 import (
 	"deployster/config"
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 	"deployster/plan"
 	"deployster/state"
 )

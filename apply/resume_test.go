@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"deployster/apply"
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 	"deployster/plan"
 )
 
@@ -110,7 +110,7 @@ func twoSteps(e *engine, spoiled *bool) func() []string {
 	var log []string
 	steps := map[string][]string{"": {"lay", "raise"}, "laid": {"raise"}, "spoiled": {"clear", "raise"}}
 	how := ""
-	e.fake.Add("test/steps:1", func(_ context.Context, s invoke.Spec, _ io.Reader, stdout, _ io.Writer) int {
+	e.fake.Add("test/steps:1", func(_ context.Context, s runner.Spec, _ io.Reader, stdout, _ io.Writer) int {
 		if *spoiled && how == "laid" {
 			how = "spoiled"
 		}

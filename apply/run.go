@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"deployster/config"
-	"deployster/internal/diag"
-	"deployster/internal/graph"
-	"deployster/internal/invoke"
-	"deployster/internal/typeclient"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/graph"
+	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
 	"deployster/plan"
 	"deployster/protocol"
 	"deployster/state"
@@ -28,7 +28,7 @@ type Executor interface {
 	CheckConfig(ty protocol.Type, config json.RawMessage, unknown map[string]string) []typeclient.Violation
 	// ActTelling runs an action, and tells how it ended while that can still be
 	// found out by others.
-	ActTelling(ctx context.Context, t typeclient.Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput, told func(invoke.Result, error) error) (invoke.Result, error)
+	ActTelling(ctx context.Context, t typeclient.Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput, told func(runner.Result, error) error) (runner.Result, error)
 }
 
 // Journal makes facts durable: each call returns when its fact would survive a

@@ -3,7 +3,7 @@ package apply
 import (
 	"context"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 	"deployster/plan"
 	"deployster/protocol"
 )

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"deployster/apply"
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 	"deployster/protocol"
 )
 
@@ -35,7 +35,7 @@ func newServices(e *engine) *services {
 	return s
 }
 
-func (s *services) program(_ context.Context, spec invoke.Spec, stdin io.Reader, stdout, stderr io.Writer) int {
+func (s *services) program(_ context.Context, spec runner.Spec, stdin io.Reader, stdout, stderr io.Writer) int {
 	text, err := io.ReadAll(stdin)
 	var in protocol.ActionInput
 	if err != nil || json.NewDecoder(bytes.NewReader(text)).Decode(&in) != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // The measures of a side-by-side, in characters: it fits into 80 columns, with

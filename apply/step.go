@@ -9,9 +9,9 @@ import (
 	"maps"
 	"slices"
 
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
-	"deployster/internal/strictjson"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/runner"
 	"deployster/plan"
 	"deployster/protocol"
 )
@@ -185,7 +185,7 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 	// Recorded as soon as it is known, while it can still be found out by others:
 	// so its end is never lost.
 	recorded, jerr := false, error(nil)
-	record := func(result invoke.Result, err error) error {
+	record := func(result runner.Result, err error) error {
 		why := ""
 		if err != nil {
 			why = err.Error()
@@ -198,7 +198,7 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 		protocol.ActionInput{StateInput: in, Action: a.Name, StaleState: stale, IdempotencyKey: key}, record)
 	out.running = ""
 	r.event(ActionEnded{Address: out.addr, Action: a.Name, Took: r.options.Now().Sub(start), Err: err})
-	var unknown *invoke.UnknownError
+	var unknown *runner.UnknownError
 	if !recorded && errors.As(err, &unknown) {
 		// It may still run. What is in flight at the end of the journal is
 		// remembered, and the next apply waits for it.
@@ -245,7 +245,7 @@ func (r *run) verify(step *plan.Step, out *outcome, in protocol.StateInput, befo
 		d.Detail += ". All its actions ended well, so this is most likely a fault of its image. What it recorded before is kept."
 		return nil, false
 	}
-	if missing := strictjson.Unfulfilled(before.Forecast, answer.State); missing != "" {
+	if missing := jsondoc.Unfulfilled(before.Forecast, answer.State); missing != "" {
 		out.fail(failedState, diag.Errorf("The state is not what the image forecast", "%s. This is a fault of its image.", missing))
 		return nil, false
 	}

@@ -7,24 +7,24 @@ import (
 	"testing"
 
 	"deployster/apply"
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 	"deployster/state"
 )
 
 // losing is a Runner that loses sight of the actions of one resource.
 type losing struct {
-	invoke.Runner
+	runner.Runner
 	name string
 }
 
-func (l losing) Run(ctx context.Context, s invoke.Spec) (invoke.Result, error) {
-	lost := s.Kind == invoke.Action && s.Name == l.name
+func (l losing) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
+	lost := s.Kind == runner.Action && s.Name == l.name
 	if lost {
 		s.Ended = nil // nobody sees it
 	}
 	r, err := l.Runner.Run(ctx, s)
 	if lost {
-		return invoke.Result{}, &invoke.UnknownError{Container: "c-1", Err: errors.New("unavailable")}
+		return runner.Result{}, &runner.UnknownError{Container: "c-1", Err: errors.New("unavailable")}
 	}
 	return r, err
 }

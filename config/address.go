@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // ParseAddress reads the address of a resource, an instance or a module, as

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // The comments of a bad manifest: `error 3:5 any text` and `warning 3:5` are

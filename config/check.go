@@ -3,7 +3,7 @@ package config
 import (
 	"github.com/hashicorp/hcl/v2"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // CheckStatus says how a check came out.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // conditional is a resource with a precondition over another's state, and a

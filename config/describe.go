@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // valueNotes says what the variables of a failed expression were. Sensitive

@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcled"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // maxSnippetLines is how much source a diagnostic shows at most.

@@ -4,7 +4,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"deployster/internal/sealed"
+	"deployster/internal/base/encryption"
 )
 
 // Encryption is how the manifest wants the files that are kept to be: the state
@@ -49,7 +49,7 @@ func (l *loader) encryption(c *hcl.BodyContent) {
 		l.constant(attrs[name], cty.String, func(v cty.Value) { *into = v.AsString() })
 	}
 	l.constant(attrs["enabled"], cty.Bool, func(v cty.Value) { e.Enabled = v.True() })
-	e.Recipients = l.constants(attrs["recipients"], sealed.CheckRecipient)
+	e.Recipients = l.constants(attrs["recipients"], encryption.CheckRecipient)
 	e.IdentityFiles = l.constants(attrs["identity_files"], func(string) error { return nil })
 	if e.PassphraseEnv != "" && e.PassphraseFile != "" {
 		l.add(failure(attrs["passphrase_file"].NameRange, "Two passphrases", "passphrase_env and passphrase_file say both where the passphrase is. Keep one of them."))

@@ -6,7 +6,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"deployster/config/limits"
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // evaluator evaluates expressions against one scope. It belongs to one

@@ -10,7 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"deployster/config/limits"
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // The limits on instances.

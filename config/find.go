@@ -11,7 +11,7 @@ import (
 	"strings"
 	"syscall"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // Find reads the manifests: those of the workspace, or of the directories and

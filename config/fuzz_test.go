@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"deployster/config/limits"
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // corpus are the seeds of the fuzz targets: all manifests under testdata. An

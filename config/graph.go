@@ -8,7 +8,7 @@ import (
 	hcljson "github.com/hashicorp/hcl/v2/json"
 	"github.com/zclconf/go-cty/cty"
 
-	"deployster/internal/spread"
+	"deployster/internal/base/parallel"
 )
 
 // node is a block that others refer to, as it is written: whatever for_each and
@@ -118,7 +118,7 @@ func (m *Manifest) linkBlock(b *moduleBlock, links map[node][]connection) {
 	}
 	names := sortedKeys(b.resources)
 	needed := make([][]connection, len(names))
-	spread.Over(len(names), func(from, to int) {
+	parallel.For(len(names), func(from, to int) {
 		for i := from; i < to; i++ {
 			needed[i] = m.resourceConnections(b, b.resources[names[i]])
 		}

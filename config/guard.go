@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"deployster/config/limits"
-	"deployster/internal/aside"
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/parallel"
 )
 
 // How long one evaluation may take: of the processor's time, and whatever it
@@ -22,7 +22,7 @@ const (
 // left behind: the values that it works on are not used again, and a command
 // that gets this error ends.
 func guard(f func()) *diag.Diagnostic {
-	return guardFor(&aside.Pool{}, f, maxEvaluation, maxWaiting)
+	return guardFor(&parallel.Pool{}, f, maxEvaluation, maxWaiting)
 }
 
 // guard is the same for what is done for each resource.
@@ -30,11 +30,11 @@ func (m *Manifest) guard(f func()) *diag.Diagnostic {
 	return guardFor(m.aside, f, maxEvaluation, maxWaiting)
 }
 
-func guardFor(goroutines *aside.Pool, f func(), work, wait time.Duration) *diag.Diagnostic {
+func guardFor(goroutines *parallel.Pool, f func(), work, wait time.Duration) *diag.Diagnostic {
 	var failed *diag.Diagnostic
 	var start time.Time
 	var before time.Duration // the processor's, when it was asked first: most are through by then
-	ended := goroutines.Run(func() {
+	ended := goroutines.RunOrAbandon(func() {
 		defer func() {
 			if p := recover(); p != nil {
 				failed = diag.Errorf("The manifest cannot be evaluated",

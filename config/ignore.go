@@ -9,7 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"deployster/config/limits"
-	"deployster/internal/strictjson"
+	"deployster/internal/base/jsondoc"
 )
 
 // LastConfig is the config with which a resource was last recorded as VALID.
@@ -147,7 +147,7 @@ func (g ignored) keep(config cty.Value, last *LastConfig) (kept cty.Value, chang
 		keys := p.keys()
 		next := keepAt(config, before, keys)
 		if !same(next, config) {
-			changed = append(changed, strictjson.JoinPointer(keys))
+			changed = append(changed, jsondoc.JoinPointer(keys))
 		}
 		config = next
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"deployster/internal/diag"
-	"deployster/internal/strictjson"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
 )
 
 // Input is something that a value of a config is made of.
@@ -46,7 +46,7 @@ func (m *Manifest) Inputs(addr, pointer string, s Scope) []Input {
 	if failed := guard(func() {
 		t := &tracer{e: m.evaluator(s), seen: map[string]bool{}}
 		expr, at := i.block.attrs["config"].Expr, i.site()
-		for _, step := range strictjson.Pointer(pointer) {
+		for _, step := range jsondoc.Pointer(pointer) {
 			next := child(expr, step)
 			if next == nil {
 				break
@@ -172,7 +172,7 @@ func (t *tracer) state(in Input, ref reference, at site) {
 		for _, step := range steps[1:] {
 			path = append(path, objectKey(step))
 		}
-		in.Pointer = strictjson.JoinPointer(path)
+		in.Pointer = jsondoc.JoinPointer(path)
 	}
 	place := i.Range
 	in.Range = &place

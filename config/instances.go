@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // repetition says how a block makes instances.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // instantiate makes the instances, and evaluates all that needs no state.

@@ -13,7 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"deployster/config/limits"
-	"deployster/internal/strictjson"
+	"deployster/internal/base/jsondoc"
 )
 
 // unknownKey is the only key of the object that stands for an unknown value.
@@ -58,7 +58,7 @@ func pointerSteps(keys []string) hcl.Traversal {
 // pathPointer makes a JSON pointer of a path. A set's elements have no place of
 // their own: the pointer is the set's.
 func pathPointer(v cty.Value, path cty.Path) string {
-	return strictjson.JoinPointer(pathSteps(v, path))
+	return jsondoc.JoinPointer(pathSteps(v, path))
 }
 
 // pathSteps are the keys and indexes of a path, up to the first set.
@@ -99,7 +99,7 @@ type jsonWriter struct {
 func (w *jsonWriter) value(v cty.Value) error {
 	if !v.IsKnown() {
 		w.b.WriteString(`{"` + unknownKey + `":`)
-		w.text(w.unknown[strictjson.JoinPointer(w.at)])
+		w.text(w.unknown[jsondoc.JoinPointer(w.at)])
 		w.b.WriteByte('}')
 		return nil
 	}
@@ -170,7 +170,7 @@ func (w *jsonWriter) object(names []string, get func(name string) cty.Value) err
 }
 
 func (w *jsonWriter) text(s string) {
-	w.b.Write(strictjson.AppendText(w.b.AvailableBuffer(), s))
+	w.b.Write(jsondoc.AppendText(w.b.AvailableBuffer(), s))
 }
 
 // numberText writes a number exactly. Very large and very small ones get an
@@ -191,7 +191,7 @@ func numberText(n *big.Float) (string, error) {
 
 // fromJSON reads JSON into objects, lists and primitive values.
 func fromJSON(data json.RawMessage) (cty.Value, error) {
-	v, err := strictjson.Value(data)
+	v, err := jsondoc.Value(data)
 	if err != nil {
 		return cty.NilVal, err
 	}

@@ -15,8 +15,8 @@ import (
 
 	"deployster/config/limits"
 	"deployster/config/syntax"
-	"deployster/internal/aside"
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/parallel"
 )
 
 // Manifest is what the files declare, checked. Its methods are safe for
@@ -27,7 +27,7 @@ type Manifest struct {
 	files    map[string]*hcl.File
 	reads    *reader
 	known    *sync.Map // hcl.Expression -> *facts
-	aside    *aside.Pool
+	aside    *parallel.Pool
 	types    *stateTypes
 
 	// What was declared.
@@ -89,7 +89,7 @@ func newManifest(src Sources, b Builtins) *Manifest {
 		b.Home, _ = os.UserHomeDir() // checked where ~ is used
 	}
 	m := &Manifest{src: src, builtins: b, files: map[string]*hcl.File{}, sourceText: map[string][]byte{},
-		bodies: map[string][]hcl.Body{}, broken: map[string]bool{}, known: &sync.Map{}, aside: &aside.Pool{}, types: &stateTypes{read: map[string]stateType{}}, vars: map[string]known{}, origins: map[string]string{}, reads: newReader(src)}
+		bodies: map[string][]hcl.Body{}, broken: map[string]bool{}, known: &sync.Map{}, aside: &parallel.Pool{}, types: &stateTypes{read: map[string]stateType{}}, vars: map[string]known{}, origins: map[string]string{}, reads: newReader(src)}
 	m.src.Modules = maps.Clone(src.Modules)
 	if m.src.Modules == nil {
 		m.src.Modules = map[string][]File{}

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 )
 
 // load loads one manifest that must be right.
@@ -106,14 +106,14 @@ plug "rel" { path = "./x/../y" }
 		t.Error(m.StatePath())
 	}
 	list := m.Resources()
-	if len(list) != 2 || list[0].Address != "a" || list[0].OnRemove != OnRemoveDestroy || !reflect.DeepEqual(list[0].Settings, invoke.Settings{}) {
+	if len(list) != 2 || list[0].Address != "a" || list[0].OnRemove != OnRemoveDestroy || !reflect.DeepEqual(list[0].Settings, runner.Settings{}) {
 		t.Fatalf("%+v", list)
 	}
 	b := *list[1]
 	want := Resource{Address: "b", Block: "b", TypeRef: "acme/disk:1.2", ReadOnly: true, PreventDestroy: true, OnRemove: OnRemoveForget,
 		Timeouts: Timeouts{5 * time.Minute, time.Hour}, Aliases: map[string]string{"first": "a"}, Edges: []Edge{{"a", FromDependency}}, Range: b.Range,
-		Settings: invoke.Settings{Network: invoke.NoNetwork, Env: map[string]string{"A": "b", "N": "1"}, Memory: 256 << 20, PIDs: 64, Workdir: m.src.Workspace, ReadOnlyRootFS: true,
-			CPU: 500, Disk: 1 << 30, MaxAnswer: 1 << 20, KeepLog: 64 << 10, UserNS: invoke.AutoUserNS, Capabilities: invoke.Capabilities{Add: []string{"NET_ADMIN", "SYS_TIME"}, Drop: []string{"ALL"}}, User: "1000:2000", InitTimeout: 10 * time.Second}}
+		Settings: runner.Settings{Network: runner.NoNetwork, Env: map[string]string{"A": "b", "N": "1"}, Memory: 256 << 20, PIDs: 64, Workdir: m.src.Workspace, ReadOnlyRootFS: true,
+			CPU: 500, Disk: 1 << 30, MaxAnswer: 1 << 20, KeepLog: 64 << 10, UserNS: runner.AutoUserNS, Capabilities: runner.Capabilities{Add: []string{"NET_ADMIN", "SYS_TIME"}, Drop: []string{"ALL"}}, User: "1000:2000", InitTimeout: 10 * time.Second}}
 	if !reflect.DeepEqual(b, want) {
 		t.Errorf("\n got %+v\nwant %+v", b, want)
 	}

@@ -1,8 +1,8 @@
 package config
 
 import (
-	"deployster/internal/diag"
-	"deployster/internal/strictjson"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
 )
 
 // Locate says where the value at a JSON pointer of a resource's config is
@@ -20,7 +20,7 @@ func (m *Manifest) Locate(addr, pointer string) *diag.Range {
 	}
 	e := m.evaluator(nil)
 	expr, at := a.Expr, i.site()
-	steps := strictjson.Pointer(pointer)
+	steps := jsondoc.Pointer(pointer)
 	for hops := 0; hops < maxChain; hops++ {
 		expr = unparen(expr)
 		if len(steps) > 0 {

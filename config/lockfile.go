@@ -13,7 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"deployster/config/limits"
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // LockName is the lock file's name, beside the manifests.

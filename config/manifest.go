@@ -5,8 +5,8 @@ import (
 	"regexp"
 	"time"
 
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 )
 
 // File is one manifest file.
@@ -86,9 +86,9 @@ type Resource struct {
 	Block          string // the address of its block: without the key of its own for_each or count
 	Module         string // the address of the module that it is in; "" = the root manifest
 	TypeRef        string // the image reference as written, after resolving type.X
-	Pull           invoke.PullPolicy
-	Verify         *invoke.Verify // whose signature its images must carry; nil = nobody's
-	Settings       invoke.Settings
+	Pull           runner.PullPolicy
+	Verify         *runner.Verify // whose signature its images must carry; nil = nobody's
+	Settings       runner.Settings
 	Timeouts       Timeouts
 	ReadOnly       bool
 	PreventDestroy bool

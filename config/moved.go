@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // Moved is a moved block: what is recorded under one address, and below it,

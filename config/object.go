@@ -11,8 +11,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"deployster/config/limits"
-	"deployster/internal/diag"
-	"deployster/internal/strictjson"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
 )
 
 // ReadObject reads a file that holds one object, as the config of a resource
@@ -43,11 +43,11 @@ func parseObject(data []byte, dir, shown string) (json.RawMessage, hcl.Diagnosti
 	var value cty.Value
 	switch strings.ToLower(filepath.Ext(shown)) {
 	case ".json":
-		out, err := strictjson.Canonical(data)
+		out, err := jsondoc.Canonical(data)
 		if err != nil {
 			return wrong("It is not JSON: %s.", err)
 		}
-		if kind := strictjson.KindOf(out); kind != "an object" {
+		if kind := jsondoc.KindOf(out); kind != "an object" {
 			return wrong("It holds %s, and must hold an object: { \"NAME\": VALUE }.", kind)
 		}
 		return out, nil

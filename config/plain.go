@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
-	"deployster/internal/strictjson"
+	"deployster/internal/base/jsondoc"
 )
 
 // plain writes the config of an instance straight as JSON, where it is made of
@@ -74,7 +74,7 @@ func (p *plain) write(expr hclsyntax.Expression, depth int) bool {
 	}
 	switch {
 	case v.unknown != "":
-		p.unknown[strictjson.JoinPointer(p.at)] = v.unknown
+		p.unknown[jsondoc.JoinPointer(p.at)] = v.unknown
 		p.out.WriteString(`{"` + unknownKey + `":`)
 		p.quoted(v.unknown)
 		p.out.WriteByte('}')
@@ -87,7 +87,7 @@ func (p *plain) write(expr hclsyntax.Expression, depth int) bool {
 }
 
 func (p *plain) quoted(text string) {
-	p.out.Write(strictjson.AppendText(p.out.AvailableBuffer(), text))
+	p.out.Write(jsondoc.AppendText(p.out.AvailableBuffer(), text))
 }
 
 func (p *plain) inner(name string, expr hclsyntax.Expression, depth int) bool {
@@ -269,12 +269,12 @@ func plainMember(known ResourceState, name string) (v simpleValue, state int) {
 		return v, memberOther
 	}
 	state = memberMissing
-	sound := strictjson.Members(known.Known, func(key string, value json.RawMessage) {
+	sound := jsondoc.Members(known.Known, func(key string, value json.RawMessage) {
 		switch {
 		case key != name:
 			return
 		case value[0] == '"':
-			v, state = simpleValue{text: strictjson.Text(value), quoted: true}, memberFound
+			v, state = simpleValue{text: jsondoc.Text(value), quoted: true}, memberFound
 		case plainNumber(value) || string(value) == "true" || string(value) == "false":
 			v, state = simpleValue{text: string(value)}, memberFound
 		default:

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // agreesPlainly: what is written straight is what the evaluator makes, without a

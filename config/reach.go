@@ -1,6 +1,6 @@
 package config
 
-import "deployster/internal/diag"
+import "deployster/internal/base/diag"
 
 // Reach is what a value is made of.
 type Reach struct {

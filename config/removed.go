@@ -4,7 +4,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // Removed is a removed block: what is recorded under an address, and below it,

@@ -7,7 +7,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"deployster/config/funcs"
-	"deployster/internal/strictjson"
+	"deployster/internal/base/jsondoc"
 )
 
 // inState is a second mark of what is sensitive because a state says so: unlike
@@ -30,7 +30,7 @@ func (m *Manifest) SensitiveVariables() []string {
 func markState(v cty.Value, pointers []string) cty.Value {
 	steps := make([][]string, len(pointers))
 	for i, p := range pointers {
-		steps[i] = strictjson.Pointer(p)
+		steps[i] = jsondoc.Pointer(p)
 	}
 	return markAt(v, steps)
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // typeSettings are how the containers of a type are run.
 type typeSettings struct {
-	invoke.Settings
-	pull     invoke.PullPolicy
-	verify   *invoke.Verify
+	runner.Settings
+	pull     runner.PullPolicy
+	verify   *runner.Verify
 	timeouts Timeouts // for resources that set none themselves
 }
 
@@ -38,8 +38,8 @@ func (m *Manifest) settings(t *block, mod *module) (typeSettings, hcl.Diagnostic
 	s.pull, s.verify = m.source(t, m.reads.inside(mod.block.dir), &a)
 	a.attrs, a.of = t.attrs, "a type"
 	a.read("network", cty.String, func(v cty.Value) error {
-		s.Network = invoke.Network(v.AsString())
-		if s.Network != invoke.HostNetwork && s.Network != invoke.NoNetwork {
+		s.Network = runner.Network(v.AsString())
+		if s.Network != runner.HostNetwork && s.Network != runner.NoNetwork {
 			return fmt.Errorf("%q is not a network: it is \"host\" or \"none\"", v.AsString())
 		}
 		return nil
@@ -55,15 +55,15 @@ func (m *Manifest) settings(t *block, mod *module) (typeSettings, hcl.Diagnostic
 	a.read("pids", cty.Number, func(v cty.Value) (err error) { s.PIDs, err = wholeNumber(v, 1, 1<<22); return err })
 	a.read("workers", cty.Number, func(v cty.Value) (err error) {
 		if s.Workers, err = wholeNumber(v, 0, 64); err == nil && s.Workers == 0 {
-			s.Workers = invoke.NoWorkers
+			s.Workers = runner.NoWorkers
 		}
 		return err
 	})
 	a.read("read_only_rootfs", cty.Bool, func(v cty.Value) error { s.ReadOnlyRootFS = v.True(); return nil })
 	a.read("user", cty.String, func(v cty.Value) (err error) { s.User, err = containerUser(v.AsString()); return err })
 	a.read("userns", cty.String, func(v cty.Value) error {
-		s.UserNS = invoke.UserNS(v.AsString())
-		if s.UserNS != invoke.HostUserNS && s.UserNS != invoke.AutoUserNS {
+		s.UserNS = runner.UserNS(v.AsString())
+		if s.UserNS != runner.HostUserNS && s.UserNS != runner.AutoUserNS {
 			return fmt.Errorf("%q is not a user namespace: it is \"host\" or \"auto\"", v.AsString())
 		}
 		return nil
@@ -116,7 +116,7 @@ func thousandths(v cty.Value) (int64, error) {
 
 // capabilities reads what a type block adds to the usual capabilities, and what
 // it drops of them.
-func (m *Manifest) capabilities(attrs hcl.Attributes, c *invoke.Capabilities, at site) hcl.Diagnostics {
+func (m *Manifest) capabilities(attrs hcl.Attributes, c *runner.Capabilities, at site) hcl.Diagnostics {
 	a := attrReader{m: m, attrs: attrs, of: "a capabilities block", at: at}
 	a.read("add", cty.Set(cty.String), func(v cty.Value) (err error) { c.Add, err = capabilityNames(v); return err })
 	a.read("drop", cty.Set(cty.String), func(v cty.Value) (err error) { c.Drop, err = capabilityNames(v); return err })
@@ -131,7 +131,7 @@ func (m *Manifest) capabilities(attrs hcl.Attributes, c *invoke.Capabilities, at
 // capabilityNames reads names as docker does: with or without CAP_, in capital
 // letters or not, or ALL.
 func capabilityNames(list cty.Value) ([]string, error) {
-	known := append(invoke.KnownCapabilities(), invoke.AllCapabilities)
+	known := append(runner.KnownCapabilities(), runner.AllCapabilities)
 	var out []string
 	for _, v := range list.AsValueSlice() {
 		if v.IsNull() {

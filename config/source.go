@@ -6,16 +6,16 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
-	"deployster/internal/cosign"
-	"deployster/internal/invoke"
+	"deployster/internal/base/cosign"
+	"deployster/internal/runner"
 )
 
 // source reads where the image of a type comes from, and whose signature it
 // must carry.
-func (m *Manifest) source(t *block, files *reader, a *attrReader) (pull invoke.PullPolicy, verify *invoke.Verify) {
+func (m *Manifest) source(t *block, files *reader, a *attrReader) (pull runner.PullPolicy, verify *runner.Verify) {
 	a.read("pull", cty.String, func(v cty.Value) error {
-		switch p := invoke.PullPolicy(v.AsString()); p {
-		case invoke.PullMissing, invoke.PullAlways, invoke.PullNever:
+		switch p := runner.PullPolicy(v.AsString()); p {
+		case runner.PullMissing, runner.PullAlways, runner.PullNever:
 			pull = p
 			return nil
 		}
@@ -25,7 +25,7 @@ func (m *Manifest) source(t *block, files *reader, a *attrReader) (pull invoke.P
 		return pull, nil
 	}
 	// A block that is there asks for a signature, also when it is wrong.
-	verify = &invoke.Verify{}
+	verify = &runner.Verify{}
 	a.attrs, a.of = t.verify, "a verify block"
 	a.read("key", cty.String, func(v cty.Value) error { return verifyKey(files, v.AsString(), verify) })
 	a.read("repository", cty.String, func(v cty.Value) (err error) {
@@ -37,7 +37,7 @@ func (m *Manifest) source(t *block, files *reader, a *attrReader) (pull invoke.P
 
 // verifyKey takes a public key, or reads it from a file as file() would, so
 // that it goes with a saved plan.
-func verifyKey(files *reader, text string, into *invoke.Verify) error {
+func verifyKey(files *reader, text string, into *runner.Verify) error {
 	into.KeyName = "the key in the manifest"
 	into.Keys = []byte(text)
 	if !strings.Contains(text, "-----BEGIN") {

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"deployster/internal/strictjson"
+	"deployster/internal/base/jsondoc"
 )
 
 // stateType is what a JSON Schema says of the type of a state. Where the schema
@@ -48,7 +48,7 @@ func typeOfState(schema json.RawMessage) stateType {
 	if len(schema) == 0 {
 		return anyState
 	}
-	root, err := strictjson.Value(schema)
+	root, err := jsondoc.Value(schema)
 	if err != nil {
 		return anyState
 	}
@@ -134,7 +134,7 @@ func (r *schemaReader) find(ref string) (any, bool) {
 		return nil, false
 	}
 	at := r.root
-	for _, key := range strictjson.Pointer(pointer) {
+	for _, key := range jsondoc.Pointer(pointer) {
 		holder, ok := at.(map[string]any)
 		if !ok {
 			return nil, false

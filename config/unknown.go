@@ -11,7 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"deployster/config/limits"
-	"deployster/internal/strictjson"
+	"deployster/internal/base/jsondoc"
 )
 
 // blame finds, for each unknown value in v, the references that make it
@@ -46,7 +46,7 @@ func (e *evaluator) blame(expr hcl.Expression, at site, v cty.Value, path []stri
 		}
 	}
 	refs := strings.Join(e.unknownRefs(expr, at), ", ")
-	eachUnknown(v, path, func(pointer []string) { out[strictjson.JoinPointer(pointer)] = refs })
+	eachUnknown(v, path, func(pointer []string) { out[jsondoc.JoinPointer(pointer)] = refs })
 }
 
 // whole is the resource that an expression passes on as a whole.
@@ -104,7 +104,7 @@ func (e *evaluator) blameResource(i *instance, v cty.Value, path []string, out m
 			continue
 		}
 		eachUnknown(part, here, func(pointer []string) {
-			out[strictjson.JoinPointer(pointer)] = Reference(i.Address) + "." + name
+			out[jsondoc.JoinPointer(pointer)] = Reference(i.Address) + "." + name
 		})
 	}
 }

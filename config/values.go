@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/zclconf/go-cty/cty"
 
-	"deployster/internal/strictjson"
+	"deployster/internal/base/jsondoc"
 )
 
 // minSecret is the length from which on text is taken out of logs. Shorter text
@@ -98,7 +98,7 @@ func (r Resolved) Secrets() []string {
 
 // pointerPath follows a JSON pointer.
 func pointerPath(v cty.Value, pointer string) (cty.Value, error) {
-	for _, step := range strictjson.Pointer(pointer) {
+	for _, step := range jsondoc.Pointer(pointer) {
 		next := cty.NilVal
 		switch {
 		case v.Type().IsObjectType() && v.Type().HasAttribute(step):

@@ -9,7 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"deployster/internal/strictjson"
+	"deployster/internal/base/jsondoc"
 )
 
 // jsonVars reads a variable file in JSON.
@@ -17,10 +17,10 @@ func jsonVars(data []byte, shown string) ([]VarInput, hcl.Diagnostics) {
 	if len(data) == 0 {
 		return nil, hcl.Diagnostics{failure(fileStart(shown), "Not a variable file", "It is empty; a JSON variable file holds one object: { \"NAME\": VALUE }.")}
 	}
-	values, err := strictjson.Object(data)
+	values, err := jsondoc.Object(data)
 	if err != nil {
 		at := fileStart(shown)
-		var se *strictjson.SyntaxError
+		var se *jsondoc.SyntaxError
 		if errors.As(err, &se) {
 			at = rangeAt(data, shown, int(se.Offset), int(se.Offset))
 		}

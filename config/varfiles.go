@@ -15,7 +15,7 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"deployster/config/limits"
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // VarFlag is one -var or -var-file, in the order of the command line.

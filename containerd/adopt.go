@@ -12,8 +12,8 @@ import (
 	"github.com/containerd/containerd/v2/core/containers"
 	"github.com/containerd/errdefs"
 
-	"deployster/internal/invoke"
-	"deployster/internal/worker"
+	"deployster/internal/runner"
+	"deployster/internal/runner/worker"
 )
 
 // adoptEvery is how often is looked whether an action has ended meanwhile.
@@ -29,8 +29,8 @@ func (r *Runtime) outcomes() outcomes {
 	return outcomes(filepath.Join(r.runtimeDir, "outcomes"))
 }
 
-// Adopt implements invoke.Adopter.
-func (r *Runtime) Adopt(ctx context.Context, id string, w invoke.Watch) (invoke.Outcome, error) {
+// Adopt implements runner.Adopter.
+func (r *Runtime) Adopt(ctx context.Context, id string, w runner.Watch) (runner.Outcome, error) {
 	action := actionName(id)
 	var following *follower
 	var troubled time.Time // since when looking after it fails
@@ -49,21 +49,21 @@ func (r *Runtime) Adopt(ctx context.Context, id string, w invoke.Watch) (invoke.
 			if _, there, _ := r.outcomes().load(action); there {
 				continue // collected since it was looked for
 			}
-			return invoke.Outcome{Fate: invoke.Unknown, Why: "there is no trace of it in this containerd"}, nil
+			return runner.Outcome{Fate: runner.Unknown, Why: "there is no trace of it in this containerd"}, nil
 		case err == nil:
 			gone, err = r.collectIfDead(ctx, c)
 		}
 		switch {
 		case ctx.Err() != nil:
-			return invoke.Outcome{}, context.Cause(ctx)
+			return runner.Outcome{}, context.Cause(ctx)
 		case errdefs.IsUnavailable(err):
 			if err := r.revive(ctx); err != nil {
-				return invoke.Outcome{}, err
+				return runner.Outcome{}, err
 			}
 		case err != nil && troubled.IsZero():
 			troubled = time.Now() // a shim that was lost is being removed, or the program was started just now
 		case err != nil && time.Since(troubled) > cleanupLimit:
-			return invoke.Outcome{}, r.failure("Looking after "+c.Labels[labelName], err)
+			return runner.Outcome{}, r.failure("Looking after "+c.Labels[labelName], err)
 		case err == nil:
 			troubled = time.Time{}
 		}
@@ -77,14 +77,14 @@ func (r *Runtime) Adopt(ctx context.Context, id string, w invoke.Watch) (invoke.
 		}
 		select {
 		case <-ctx.Done():
-			return invoke.Outcome{}, context.Cause(ctx)
+			return runner.Outcome{}, context.Cause(ctx)
 		case <-time.After(adoptEvery):
 		}
 	}
 }
 
 // hand gives what an action has printed that has ended, to who watches.
-func hand(out invoke.Outcome, w invoke.Watch) {
+func hand(out runner.Outcome, w runner.Watch) {
 	if w.Stdout != nil {
 		_, _ = w.Stdout.Write(out.Stdout) // a watcher that fails gets nothing
 	}
@@ -103,7 +103,7 @@ func (r *Runtime) Running(ctx context.Context, id string) (bool, error) {
 	return !ended && (request == 0 || !r.sweeper().answered(c, request)), nil
 }
 
-// Discard implements invoke.Adopter. Whoever had taken down how the action ended
+// Discard implements runner.Adopter. Whoever had taken down how the action ended
 // may have died before he could remove its container: that goes too.
 func (r *Runtime) Discard(ctx context.Context, id string) error {
 	action := actionName(id)
@@ -171,7 +171,7 @@ type follower struct{ outputs []*output }
 
 // follow begins with what is there already. Files that cannot be read are not
 // followed. With a request it is what a carrier says about that.
-func follow(dir string, request int64, w invoke.Watch) *follower {
+func follow(dir string, request int64, w runner.Watch) *follower {
 	f := &follower{}
 	files := map[string]io.Writer{stdoutFile: w.Stdout, stderrFile: w.Stderr}
 	if request != 0 {

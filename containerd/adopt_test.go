@@ -15,8 +15,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 )
 
 // lost starts an action in another process and kills that. The action ends when
@@ -27,8 +27,8 @@ func lost(t *testing.T, o Options, dgst, id string) (mark string) {
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := startClient(t, o, invoke.Spec{Name: "a/make", ID: id, Kind: invoke.Action, Digest: dgst, Entrypoint: "/bin/sh",
-		Mounts: []invoke.Mount{{Source: mark, Target: "/mark"}},
+	c := startClient(t, o, runner.Spec{Name: "a/make", ID: id, Kind: runner.Action, Digest: dgst, Entrypoint: "/bin/sh",
+		Mounts: []runner.Mount{{Source: mark, Target: "/mark"}},
 		Args:   []string{"-c", "echo begins; while ! [ -s /mark ]; do sleep 0.05; done; echo ends >&2; exit 9"}})
 	if err := c.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -47,22 +47,22 @@ func end(t *testing.T, mark string) {
 
 // adopted checks what an adoption gives, and that the next one gives the same
 // until it is discarded.
-func adopted(t *testing.T, r *Runtime, id string, w invoke.Watch) {
+func adopted(t *testing.T, r *Runtime, id string, w runner.Watch) {
 	t.Helper()
 	for range 2 {
 		out, err := r.Adopt(context.Background(), id, w)
-		if err != nil || out.Fate != invoke.Exited || out.ExitCode != 9 || string(out.Stdout) != "begins\n" || string(out.Stderr) != "ends\n" {
+		if err != nil || out.Fate != runner.Exited || out.ExitCode != 9 || string(out.Stdout) != "begins\n" || string(out.Stderr) != "ends\n" {
 			t.Fatalf("adopted: %+v, %v", out, err)
 		}
 		if ago := time.Since(out.Ended); ago < 0 || ago > time.Minute {
 			t.Errorf("it ended %s ago", ago)
 		}
-		w = invoke.Watch{}
+		w = runner.Watch{}
 	}
 	if err := errors.Join(r.Discard(context.Background(), id), r.Discard(context.Background(), id)); err != nil {
 		t.Error(err)
 	}
-	if out, err := r.Adopt(context.Background(), id, w); err != nil || out.Fate != invoke.Unknown || out.Why == "" {
+	if out, err := r.Adopt(context.Background(), id, w); err != nil || out.Fate != runner.Unknown || out.Why == "" {
 		t.Errorf("after it was discarded: %+v, %v", out, err)
 	}
 }
@@ -111,11 +111,11 @@ func TestAdopt(t *testing.T) {
 		// Who waits may go away, and nothing comes of it.
 		ctx, cancel := context.WithCancelCause(context.Background())
 		gone := errors.New("gone away")
-		if _, err := r.Adopt(ctx, "id/1", invoke.Watch{Running: func() { cancel(gone) }}); !errors.Is(err, gone) {
+		if _, err := r.Adopt(ctx, "id/1", runner.Watch{Running: func() { cancel(gone) }}); !errors.Is(err, gone) {
 			t.Errorf("interrupted: %v", err)
 		}
 		var stdout, stderr bytes.Buffer
-		adopted(t, r, "id/1", invoke.Watch{Running: func() { end(t, mark) }, Stdout: &stdout, Stderr: &stderr})
+		adopted(t, r, "id/1", runner.Watch{Running: func() { end(t, mark) }, Stdout: &stdout, Stderr: &stderr})
 		if stdout.String() != "begins\n" || stderr.String() != "ends\n" {
 			t.Errorf("seen: %q, %q", stdout.String(), stderr.String())
 		}
@@ -126,7 +126,7 @@ func TestAdopt(t *testing.T) {
 			return err == nil && !runs
 		})
 		stdout.Reset()
-		adopted(t, r, "id/2", invoke.Watch{Running: func() { t.Error("it runs") }, Stdout: &stdout})
+		adopted(t, r, "id/2", runner.Watch{Running: func() { t.Error("it runs") }, Stdout: &stdout})
 		if stdout.String() != "begins\n" {
 			t.Errorf("seen: %q", stdout.String())
 		}
@@ -159,7 +159,7 @@ func TestAdoptWithoutServer(t *testing.T) {
 		end(t, mark)
 		eventually(t, 20*time.Second, "it has ended", func() bool { return len(processesWith("while ! [ -s /mark ]")) == 0 })
 		restart()
-		adopted(t, r, "id", invoke.Watch{})
+		adopted(t, r, "id", runner.Watch{})
 		swept(t, r)
 	})
 }
@@ -172,8 +172,8 @@ func TestShimIsLost(t *testing.T) {
 		dgst := packProbe(t, r)
 		lost(t, o, dgst, "id")
 		killShim(t, r, "id")
-		out, err := r.Adopt(context.Background(), "id", invoke.Watch{})
-		if err != nil || out.Fate != invoke.Unknown || !strings.Contains(out.Why, "was lost") || string(out.Stdout) != "begins\n" {
+		out, err := r.Adopt(context.Background(), "id", runner.Watch{})
+		if err != nil || out.Fate != runner.Unknown || !strings.Contains(out.Why, "was lost") || string(out.Stdout) != "begins\n" {
 			t.Errorf("adopted: %+v, %v", out, err)
 		}
 		if err := r.Discard(context.Background(), "id"); err != nil {
@@ -182,10 +182,10 @@ func TestShimIsLost(t *testing.T) {
 		// The same while its client lives.
 		var once sync.Once
 		told := false
-		res, err := r.Run(context.Background(), invoke.Spec{Name: "x", ID: "mine", Kind: invoke.Action, Digest: dgst, Args: []string{"ignore"},
-			Ended:  func(invoke.Result, error) error { told = true; return nil },
+		res, err := r.Run(context.Background(), runner.Spec{Name: "x", ID: "mine", Kind: runner.Action, Digest: dgst, Args: []string{"ignore"},
+			Ended:  func(runner.Result, error) error { told = true; return nil },
 			Stdout: writerFunc(func(p []byte) (int, error) { once.Do(func() { killShim(t, r, "mine") }); return len(p), nil })})
-		var unknown *invoke.UnknownError
+		var unknown *runner.UnknownError
 		if !errors.As(err, &unknown) || told {
 			t.Errorf("%+v, %v; told: %v", res, err, told)
 		}
@@ -221,8 +221,8 @@ func TestEndedIsToldFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := first.Run(context.Background(), invoke.Spec{Name: "x", ID: "id", Kind: invoke.Action, Digest: dgst, Args: []string{"exit", "9"},
-		Ended: func(res invoke.Result, err error) error {
+	res, err := first.Run(context.Background(), runner.Spec{Name: "x", ID: "id", Kind: runner.Action, Digest: dgst, Args: []string{"exit", "9"},
+		Ended: func(res runner.Result, err error) error {
 			if res.ExitCode != 9 || err != nil {
 				t.Errorf("told: %+v, %v", res, err)
 			}
@@ -234,7 +234,7 @@ func TestEndedIsToldFirst(t *testing.T) {
 	if err := first.Close(); err != nil {
 		t.Error(err)
 	}
-	if out, err := r.Adopt(context.Background(), "id", invoke.Watch{}); err != nil || out.Fate != invoke.Exited || out.ExitCode != 9 {
+	if out, err := r.Adopt(context.Background(), "id", runner.Watch{}); err != nil || out.Fate != runner.Exited || out.ExitCode != 9 {
 		t.Errorf("adopted: %+v, %v", out, err)
 	}
 	if err := r.Discard(context.Background(), "id"); err != nil {

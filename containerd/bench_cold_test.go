@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // BenchmarkCold compares 200 cold runs, 8 at a time, with a bare client's, in
@@ -32,7 +32,7 @@ func BenchmarkCold(b *testing.B) {
 	in := []byte("some input\n")
 	ways := map[string]func() ([]byte, error){
 		"run": func() ([]byte, error) {
-			res, err := r.Run(context.Background(), invoke.Spec{Name: "bench", Kind: invoke.Query, Digest: dgst, Stdin: in, MaxStdout: 1 << 20})
+			res, err := r.Run(context.Background(), runner.Spec{Name: "bench", Kind: runner.Query, Digest: dgst, Stdin: in, MaxStdout: 1 << 20})
 			return res.Stdout, err
 		},
 		"bare": func() ([]byte, error) { return plain.run(in) },

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // BenchmarkReuse compares queries that share containers with those that have
@@ -26,7 +26,7 @@ func BenchmarkReuse(b *testing.B) {
 				for range parallel {
 					wg.Go(func() {
 						for range size / parallel {
-							s := invoke.Spec{Name: "bench", Kind: invoke.Query, Digest: dgst, Stdin: []byte("some input\n"), MaxStdout: 1 << 20, Reuse: reuse}
+							s := runner.Spec{Name: "bench", Kind: runner.Query, Digest: dgst, Stdin: []byte("some input\n"), MaxStdout: 1 << 20, Reuse: reuse}
 							if res, err := r.Run(context.Background(), s); err != nil || string(res.Stdout) != "some input\n" {
 								b.Error(string(res.Stdout), err)
 							}
@@ -61,7 +61,7 @@ func BenchmarkSingle(b *testing.B) {
 	n := 0
 	ways := map[string]func() error{
 		"run": func() error {
-			_, err := r.Run(context.Background(), invoke.Spec{Name: "bench", Kind: invoke.Query, Digest: dgst})
+			_, err := r.Run(context.Background(), runner.Spec{Name: "bench", Kind: runner.Query, Digest: dgst})
 			return err
 		},
 		"ctr": func() error {

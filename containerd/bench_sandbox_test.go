@@ -5,23 +5,23 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // BenchmarkSandbox compares what parts of the sandbox cost a run, in turns.
 func BenchmarkSandbox(b *testing.B) {
 	r := open(b, embedded(b))
 	dgst := pack(b, r, PackOptions{Entrypoint: []string{"/bin/true"}}, nil)
-	plugs := []invoke.Mount{{Source: b.TempDir(), Target: "/a", Writable: true}, {Source: b.TempDir(), Target: "/b"}}
+	plugs := []runner.Mount{{Source: b.TempDir(), Target: "/a", Writable: true}, {Source: b.TempDir(), Target: "/b"}}
 	kinds := []string{"plain", "plugs", "userns", "userns-plugs"}
 	times := map[string][]time.Duration{}
 	one := func(kind string) {
-		s := invoke.Spec{Name: kind, Kind: invoke.Query, Digest: dgst}
+		s := runner.Spec{Name: kind, Kind: runner.Query, Digest: dgst}
 		if kind == "plugs" || kind == "userns-plugs" {
 			s.Mounts = plugs
 		}
 		if kind == "userns" || kind == "userns-plugs" {
-			s.Settings.UserNS = invoke.AutoUserNS
+			s.Settings.UserNS = runner.AutoUserNS
 		}
 		start := time.Now()
 		if _, err := r.Run(context.Background(), s); err != nil {

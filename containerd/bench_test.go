@@ -18,7 +18,7 @@ import (
 	"github.com/opencontainers/runtime-spec/specs-go"
 
 	"deployster/containerd/shim"
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // report gives the median and the spread of times, in milliseconds; it returns
@@ -144,7 +144,7 @@ func BenchmarkRun(b *testing.B) {
 			plain := newBare(b, r, dgst)
 			in := []byte("some input\n")
 			ours := func() error {
-				res, err := r.Run(context.Background(), invoke.Spec{Name: "bench", Kind: invoke.Query, Digest: dgst, Stdin: in, MaxStdout: 1 << 20})
+				res, err := r.Run(context.Background(), runner.Spec{Name: "bench", Kind: runner.Query, Digest: dgst, Stdin: in, MaxStdout: 1 << 20})
 				if err == nil && string(res.Stdout) != string(in) {
 					err = fmt.Errorf("got %q", res.Stdout)
 				}

@@ -12,8 +12,8 @@ import (
 	"github.com/containerd/containerd/v2/core/containers"
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/invoke"
-	"deployster/internal/worker"
+	"deployster/internal/runner"
+	"deployster/internal/runner/worker"
 )
 
 // A carrier is the container of a program that is spoken to, and that may carry
@@ -59,7 +59,7 @@ func (w sweeper) harvest(dir string, open map[int64]asked, ended *kept) error {
 			continue
 		}
 		k.Name = a.Name
-		if k.Fate == invoke.Unknown {
+		if k.Fate == runner.Unknown {
 			k.Stderr = append(k.Stderr, readLog(filepath.Join(dir, stderrFile))...) // why the carrier ended
 		}
 		// One that is there was saved by somebody who died over it.
@@ -81,21 +81,21 @@ func carried(said *worker.Heard, ended *kept) (k kept, known bool) {
 	}
 	switch {
 	case said != nil && said.Exit != nil:
-		if k.Fate, k.Code, k.Ended = invoke.Exited, *said.Exit, time.Now(); ended != nil && !ended.Ended.IsZero() {
+		if k.Fate, k.Code, k.Ended = runner.Exited, *said.Exit, time.Now(); ended != nil && !ended.Ended.IsZero() {
 			k.Ended = ended.Ended
 		}
 		return k, true
 	case ended == nil:
 		return k, false
-	case ended.Fate == invoke.NotBegun, ended.Fate == invoke.Exited && ended.Code == 0 && said == nil:
+	case ended.Fate == runner.NotBegun, ended.Fate == runner.Exited && ended.Code == 0 && said == nil:
 		// One that ends well has answered all that came to it.
-		k.Fate = invoke.NotBegun
-	case ended.Fate == invoke.Unknown:
-		k.Fate, k.Why = invoke.Unknown, ended.Why
+		k.Fate = runner.NotBegun
+	case ended.Fate == runner.Unknown:
+		k.Fate, k.Why = runner.Unknown, ended.Why
 	case ended.OOM:
-		k.Fate, k.Why = invoke.Unknown, "the worker that carried it out ran out of memory"
+		k.Fate, k.Why = runner.Unknown, "the worker that carried it out ran out of memory"
 	default:
-		k.Fate, k.Why = invoke.Unknown, fmt.Sprintf("the worker that carried it out ended with exit code %d before it said how this ended", ended.Code)
+		k.Fate, k.Why = runner.Unknown, fmt.Sprintf("the worker that carried it out ended with exit code %d before it said how this ended", ended.Code)
 	}
 	return k, true
 }
@@ -139,10 +139,10 @@ func (w sweeper) answered(c containers.Container, request int64) bool {
 
 // leave keeps how the actions ended that were asked of a program which has
 // ended, and whose end nobody has taken down.
-func (u *run) leave(res invoke.Result) error {
+func (u *run) leave(res runner.Result) error {
 	open, err := readLedger(u.io.dir)
 	if err != nil || len(open) == 0 {
 		return err
 	}
-	return u.r.sweeper().harvest(u.io.dir, open, &kept{Fate: invoke.Exited, Code: res.ExitCode, OOM: res.OOM, Ended: time.Now()})
+	return u.r.sweeper().harvest(u.io.dir, open, &kept{Fate: runner.Exited, Code: res.ExitCode, OOM: res.OOM, Ended: time.Now()})
 }

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/invoke"
-	"deployster/internal/worker"
+	"deployster/internal/runner"
+	"deployster/internal/runner/worker"
 )
 
 // carrierScript is a worker whose action "make" ends, with the code 9, when
@@ -35,15 +35,15 @@ wait
 if [ -e /die ]; then echo dying >&2; exit 3; fi`
 
 // carriedSpec is an action in that worker.
-func carriedSpec(t *testing.T, dgst string) (s invoke.Spec, mark string) {
+func carriedSpec(t *testing.T, dgst string) (s runner.Spec, mark string) {
 	t.Helper()
 	mark = filepath.Join(t.TempDir(), "mark")
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return invoke.Spec{Name: "a/make", Kind: invoke.Action, Digest: dgst, Args: []string{"make"}, Stdin: []byte("{}"),
-		Mounts: []invoke.Mount{{Source: mark, Target: "/mark"}},
-		Worker: &invoke.Worker{Digest: dgst, Entrypoint: "/bin/sh", Args: []string{"-c", carrierScript}}}, mark
+	return runner.Spec{Name: "a/make", Kind: runner.Action, Digest: dgst, Args: []string{"make"}, Stdin: []byte("{}"),
+		Mounts: []runner.Mount{{Source: mark, Target: "/mark"}},
+		Worker: &runner.Worker{Digest: dgst, Entrypoint: "/bin/sh", Args: []string{"-c", carrierScript}}}, mark
 }
 
 // lostInWorker starts actions in a worker of another process, and kills that.
@@ -85,19 +85,19 @@ func TestAdoptFromWorker(t *testing.T) {
 			}
 		}
 		var stdout, stderr bytes.Buffer
-		adopted(t, r, "w/3", invoke.Watch{Running: func() { end(t, mark) }, Stdout: &stdout, Stderr: &stderr})
+		adopted(t, r, "w/3", runner.Watch{Running: func() { end(t, mark) }, Stdout: &stdout, Stderr: &stderr})
 		if stdout.String() != "begins\n" || stderr.String() != "ends\n" {
 			t.Errorf("seen: %q, %q", stdout.String(), stderr.String())
 		}
 		for _, id := range slices.DeleteFunc(ids, func(id string) bool { return id == "w/3" }) {
-			adopted(t, r, id, invoke.Watch{})
+			adopted(t, r, id, runner.Watch{})
 		}
 		mark = lostInWorker(t, o, r, dgst, "w/9")
 		kill()
 		end(t, mark)
 		eventually(t, 20*time.Second, "it has ended", func() bool { return len(processesWith("while ! [ -s /mark ]")) == 0 })
 		restart()
-		adopted(t, r, "w/9", invoke.Watch{})
+		adopted(t, r, "w/9", runner.Watch{})
 		swept(t, r)
 	})
 }
@@ -112,15 +112,15 @@ func TestWorkerDiesAlone(t *testing.T) {
 		if err := os.WriteFile(mark, []byte("die"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		out, err := r.Adopt(context.Background(), "id", invoke.Watch{})
-		if err != nil || out.Fate != invoke.Unknown || !strings.Contains(out.Why, "exit code 3") || string(out.Stdout) != "begins\n" || string(out.Stderr) != "dying\n" {
+		out, err := r.Adopt(context.Background(), "id", runner.Watch{})
+		if err != nil || out.Fate != runner.Unknown || !strings.Contains(out.Why, "exit code 3") || string(out.Stdout) != "begins\n" || string(out.Stderr) != "dying\n" {
 			t.Errorf("adopted: %+v, %v", out, err)
 		}
 		if err := r.Discard(context.Background(), "id"); err != nil {
 			t.Error(err)
 		}
 		s, _ := carriedSpec(t, dgst)
-		s.Kind = invoke.Query // is not in the ledger
+		s.Kind = runner.Query // is not in the ledger
 		c := startClient(t, o, s, "query")
 		if err := c.Process.Kill(); err != nil {
 			t.Fatal(err)
@@ -145,7 +145,7 @@ func TestWorkerOfALivingClient(t *testing.T) {
 	pool := worker.New(worker.Options{Runner: first, Launcher: first, Max: 1})
 	s, mark := carriedSpec(t, dgst)
 	full := errors.New("disk full")
-	s.ID, s.Ended = "full", func(res invoke.Result, err error) error {
+	s.ID, s.Ended = "full", func(res runner.Result, err error) error {
 		if runs, rerr := r.Running(context.Background(), "full"); res.ExitCode != 9 || err != nil || rerr != nil || runs {
 			t.Errorf("told: %+v, %v; it runs: %v, %v", res, err, runs, rerr)
 		}
@@ -155,11 +155,11 @@ func TestWorkerOfALivingClient(t *testing.T) {
 	if res, err := pool.Run(context.Background(), s); !errors.Is(err, full) || res.ExitCode != 9 {
 		t.Errorf("got %+v, %v", res, err)
 	}
-	s.ID, s.Ended = "well", func(invoke.Result, error) error { return nil }
+	s.ID, s.Ended = "well", func(runner.Result, error) error { return nil }
 	if res, err := pool.Run(context.Background(), s); err != nil || res.ExitCode != 9 || string(res.Stdout) != "begins\n" || string(res.Stderr) != "ends\n" {
 		t.Errorf("got %+v, %v", res, err)
 	}
-	var died *invoke.WorkerError
+	var died *runner.WorkerError
 	s.ID, s.Args = "dies", []string{"die"}
 	if res, err := pool.Run(context.Background(), s); !errors.As(err, &died) || res.ExitCode != 3 || string(res.Stderr) != "dying\n" {
 		t.Errorf("its worker dies: %+v, %v", res, err)
@@ -167,9 +167,9 @@ func TestWorkerOfALivingClient(t *testing.T) {
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.ID, s.Args, s.Ended = "lost", []string{"make"}, func(invoke.Result, error) error { t.Error("told what nobody knows"); return nil }
+	s.ID, s.Args, s.Ended = "lost", []string{"make"}, func(runner.Result, error) error { t.Error("told what nobody knows"); return nil }
 	s.Stdout = writerFunc(func(p []byte) (int, error) { killShim(t, r, "lost"); return len(p), nil })
-	var unknown *invoke.UnknownError
+	var unknown *runner.UnknownError
 	if res, err := pool.Run(context.Background(), s); !errors.As(err, &unknown) {
 		t.Errorf("its shim is lost: %+v, %v", res, err)
 	}
@@ -177,8 +177,8 @@ func TestWorkerOfALivingClient(t *testing.T) {
 	if err := first.Close(); err != nil {
 		t.Error(err)
 	}
-	for id, fate := range map[string]invoke.Fate{"full": invoke.Exited, "well": invoke.Unknown, "dies": invoke.Unknown, "lost": invoke.Unknown} {
-		out, err := r.Adopt(context.Background(), id, invoke.Watch{})
+	for id, fate := range map[string]runner.Fate{"full": runner.Exited, "well": runner.Unknown, "dies": runner.Unknown, "lost": runner.Unknown} {
+		out, err := r.Adopt(context.Background(), id, runner.Watch{})
 		if err != nil || out.Fate != fate || strings.Contains(out.Why, "no trace") != (id == "well" || id == "dies") || id == "full" && out.ExitCode != 9 {
 			t.Errorf("%s: %+v, %v", id, out, err)
 		}
@@ -193,26 +193,26 @@ func TestWorkerOfALivingClient(t *testing.T) {
 // What a carrier has not said is judged by how it ended.
 func TestCarried(t *testing.T) {
 	t.Parallel()
-	code, said := 7, &worker.Heard{Stdout: invoke.NewLog(0), Stderr: invoke.NewLog(0)}
-	answered := &worker.Heard{Stdout: invoke.NewLog(0), Stderr: invoke.NewLog(0), Exit: &code}
+	code, said := 7, &worker.Heard{Stdout: runner.NewLog(0), Stderr: runner.NewLog(0)}
+	answered := &worker.Heard{Stdout: runner.NewLog(0), Stderr: runner.NewLog(0), Exit: &code}
 	for _, c := range []struct {
 		said  *worker.Heard
 		ended *kept
-		fate  invoke.Fate
+		fate  runner.Fate
 	}{
 		{nil, nil, ""},
 		{said, nil, ""},
-		{answered, nil, invoke.Exited},
-		{answered, &kept{Fate: invoke.Unknown, Why: "x"}, invoke.Exited},
-		{said, &kept{Fate: invoke.Unknown, Why: "x"}, invoke.Unknown},
-		{nil, &kept{Fate: invoke.NotBegun}, invoke.NotBegun},
-		{nil, &kept{Fate: invoke.Exited}, invoke.NotBegun},
-		{nil, &kept{Fate: invoke.Exited, Code: 1}, invoke.Unknown},
-		{nil, &kept{Fate: invoke.Exited, Code: 137, OOM: true}, invoke.Unknown},
-		{said, &kept{Fate: invoke.Exited}, invoke.Unknown},
+		{answered, nil, runner.Exited},
+		{answered, &kept{Fate: runner.Unknown, Why: "x"}, runner.Exited},
+		{said, &kept{Fate: runner.Unknown, Why: "x"}, runner.Unknown},
+		{nil, &kept{Fate: runner.NotBegun}, runner.NotBegun},
+		{nil, &kept{Fate: runner.Exited}, runner.NotBegun},
+		{nil, &kept{Fate: runner.Exited, Code: 1}, runner.Unknown},
+		{nil, &kept{Fate: runner.Exited, Code: 137, OOM: true}, runner.Unknown},
+		{said, &kept{Fate: runner.Exited}, runner.Unknown},
 	} {
 		k, known := carried(c.said, c.ended)
-		if k.Fate != c.fate || known != (c.fate != "") || (k.Fate == invoke.Unknown) != (k.Why != "") || k.Fate == invoke.Exited && (k.Code != code || k.Ended.IsZero()) {
+		if k.Fate != c.fate || known != (c.fate != "") || (k.Fate == runner.Unknown) != (k.Why != "") || k.Fate == runner.Exited && (k.Code != code || k.Ended.IsZero()) {
 			t.Errorf("%+v, %+v: %+v, %v", c.said, c.ended, k, known)
 		}
 	}
@@ -228,7 +228,7 @@ func TestLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := int64(1); n <= 20_000; n++ {
-		if err := l.asked(n, invoke.Spec{ID: fmt.Sprint(n), Name: "x"}); err != nil {
+		if err := l.asked(n, runner.Spec{ID: fmt.Sprint(n), Name: "x"}); err != nil {
 			t.Fatal(err)
 		}
 		if n%5000 != 0 {

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // To remove a container takes half as long as to make it: runc is started, the
@@ -42,7 +42,7 @@ type clearing struct {
 // whether it is nothing of this client's any more. All that the program printed
 // is there then.
 func (u *run) giveAway(ctx context.Context) bool {
-	if u.s.Kind != invoke.Query || !u.r.embedded || u.warm != nil || u.talk != nil || !u.r.clearing.room() || !u.drained(ctx) {
+	if u.s.Kind != runner.Query || !u.r.embedded || u.warm != nil || u.talk != nil || !u.r.clearing.room() || !u.drained(ctx) {
 		return false
 	}
 	u.away = u.r.clearing.give(u)

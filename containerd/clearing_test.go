@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // An output counts as whole when nobody can write to it any more, and not before.
@@ -65,7 +65,7 @@ func TestAllOfAQueryIsHeard(t *testing.T) {
 		if err := os.WriteFile(mark, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s := invoke.Spec{Name: "q", Kind: invoke.Query, Digest: dgst, Entrypoint: "/bin/sh", Timeout: time.Minute, Mounts: []invoke.Mount{{Source: mark, Target: "/mark"}},
+		s := runner.Spec{Name: "q", Kind: runner.Query, Digest: dgst, Entrypoint: "/bin/sh", Timeout: time.Minute, Mounts: []runner.Mount{{Source: mark, Target: "/mark"}},
 			Args: []string{"-c", "echo early; echo early >&2; while ! [ -s /mark ]; do sleep 0.01; done; echo last; echo last >&2"}}
 		said := make(chan struct{})
 		var once sync.Once
@@ -109,7 +109,7 @@ func TestAllOfAQueryIsHeard(t *testing.T) {
 // left of it.
 func query(t *testing.T, r *Runtime, dgst string) (given bool) {
 	t.Helper()
-	res, err := r.Run(context.Background(), invoke.Spec{Name: "q", Kind: invoke.Query, Digest: dgst, Entrypoint: "/bin/sh", Args: []string{"-c", "echo out; exit 7"}})
+	res, err := r.Run(context.Background(), runner.Spec{Name: "q", Kind: runner.Query, Digest: dgst, Entrypoint: "/bin/sh", Args: []string{"-c", "echo out; exit 7"}})
 	if err != nil || res.ExitCode != 7 || string(res.Stdout) != "out\n" {
 		t.Errorf("%+v, %v", res, err)
 	}

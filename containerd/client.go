@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/shim"
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // Runtime runs images. It implements invoke.Runner, is safe for concurrent

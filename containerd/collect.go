@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/shim"
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // stdio is the directory of a container's standard files.
@@ -58,8 +58,8 @@ func (w sweeper) collect(ctx context.Context, c containers.Container) (gone bool
 	if err := w.endTask(ctx, c); err != nil {
 		return false, err
 	}
-	if k.Fate == invoke.Exited && neverBegan(w.stdio(c), k.Code) {
-		k = kept{Fate: invoke.NotBegun}
+	if k.Fate == runner.Exited && neverBegan(w.stdio(c), k.Code) {
+		k = kept{Fate: runner.NotBegun}
 	}
 	if action != "" {
 		k.Name = c.Labels[labelName]
@@ -82,14 +82,14 @@ func (w sweeper) ended(ctx context.Context, c containers.Container) (k kept, end
 	case tasktypes.Status_CREATED:
 		// A start that was asked for just before the client died may still come:
 		// then the task cannot be deleted, because it runs.
-		return kept{Fate: invoke.NotBegun}, true
+		return kept{Fate: runner.NotBegun}, true
 	case tasktypes.Status_STOPPED:
 		if !w.embedded && at.Unix() > 0 {
-			return kept{Fate: invoke.Exited, Code: int(resp.Process.ExitStatus), Ended: at, OOM: oomKilled(c.ID)}, true
+			return kept{Fate: runner.Exited, Code: int(resp.Process.ExitStatus), Ended: at, OOM: oomKilled(c.ID)}, true
 		}
 		k = w.endedBefore(c)
 		// Its shim may be about to write it down.
-		return k, k.Fate == invoke.Exited || time.Since(at) > endingSlow
+		return k, k.Fate == runner.Exited || time.Since(at) > endingSlow
 	}
 	return k, false
 }
@@ -98,15 +98,15 @@ func (w sweeper) ended(ctx context.Context, c containers.Container) (k kept, end
 func (w sweeper) endedBefore(c containers.Container) kept {
 	dir := w.stdio(c)
 	if e, ok := shim.ReadEnding(dir); ok {
-		return kept{Fate: invoke.Exited, Code: e.Code, Ended: e.At, OOM: oomKilled(c.ID)}
+		return kept{Fate: runner.Exited, Code: e.Code, Ended: e.At, OOM: oomKilled(c.ID)}
 	}
 	if !exists(filepath.Join(dir, stdinFile)) {
-		return kept{Fate: invoke.Unknown, Why: "the machine was started anew since"}
+		return kept{Fate: runner.Unknown, Why: "the machine was started anew since"}
 	}
 	if !exists(filepath.Join(dir, beginFile)) {
-		return kept{Fate: invoke.NotBegun}
+		return kept{Fate: runner.NotBegun}
 	}
-	return kept{Fate: invoke.Unknown, Why: "the process that looked after it was lost, and with it how it ended"}
+	return kept{Fate: runner.Unknown, Why: "the process that looked after it was lost, and with it how it ended"}
 }
 
 // endTask removes the task of a program that has ended. Only when its shim is

@@ -3,14 +3,14 @@ package containerd
 import (
 	"testing"
 
-	"deployster/internal/invoke/invoketest"
+	"deployster/internal/runner/runnertest"
 )
 
 func packProbe(t testing.TB, r *Runtime) string {
 	t.Helper()
 	return pack(t, r, PackOptions{
-		Reference: invoketest.ProbeReference, Entrypoint: invoketest.ProbeEntrypoint(), Cmd: invoketest.ProbeCmd(),
-	}, map[string]string{"probe": invoketest.ProbeScript, "other": invoketest.ProbeScript})
+		Reference: runnertest.ProbeReference, Entrypoint: runnertest.ProbeEntrypoint(), Cmd: runnertest.ProbeCmd(),
+	}, map[string]string{"probe": runnertest.ProbeScript, "other": runnertest.ProbeScript})
 }
 
 func TestEmbeddedKeepsTheContract(t *testing.T) {
@@ -18,6 +18,6 @@ func TestEmbeddedKeepsTheContract(t *testing.T) {
 	o := embedded(t)
 	r := open(t, o)
 	packProbe(t, r)
-	t.Run("suite", func(t *testing.T) { invoketest.Suite(t, r) })
+	t.Run("suite", func(t *testing.T) { runnertest.Suite(t, r) })
 	nothingLeft(t, r)
 }

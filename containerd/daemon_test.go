@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
-	"deployster/internal/invoke/invoketest"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+	"deployster/internal/runner/runnertest"
 )
 
 // daemon starts a private instance of the system's containerd, which is of
@@ -121,8 +121,8 @@ func TestDaemonKeepsTheContract(t *testing.T) {
 	}
 	r := open(t, o)
 	packProbe(t, r)
-	t.Run("suite", func(t *testing.T) { invoketest.Suite(t, r) })
-	t.Run("sharing", func(t *testing.T) { invoketest.Suite(t, sharing{r}) })
+	t.Run("suite", func(t *testing.T) { runnertest.Suite(t, r) })
+	t.Run("sharing", func(t *testing.T) { runnertest.Suite(t, sharing{r}) })
 	if containers, queries := warmed(r); containers == 0 || queries <= containers {
 		t.Errorf("%d containers have carried out %d queries: nothing was shared", containers, queries)
 	}
@@ -155,7 +155,7 @@ func TestDaemonWithoutUserNamespaces(t *testing.T) {
 	t.Parallel()
 	r := open(t, daemon(t))
 	dgst := pack(t, r, PackOptions{Entrypoint: []string{"/bin/true"}}, nil)
-	_, err := r.Run(context.Background(), invoke.Spec{Kind: invoke.Query, Digest: dgst, Settings: invoke.Settings{UserNS: invoke.AutoUserNS}})
+	_, err := r.Run(context.Background(), runner.Spec{Kind: runner.Query, Digest: dgst, Settings: runner.Settings{UserNS: runner.AutoUserNS}})
 	if !isDiagnostic(err) || !strings.Contains(err.Error(), "containerd 2.0") {
 		t.Errorf("got %v", err)
 	}
@@ -167,7 +167,7 @@ func TestDaemonRestartIsNoEnd(t *testing.T) {
 	r := open(t, o)
 	dgst := pack(t, r, PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
 	var once sync.Once
-	res, err := r.Run(context.Background(), invoke.Spec{Name: "x", Kind: invoke.Action, Digest: dgst,
+	res, err := r.Run(context.Background(), runner.Spec{Name: "x", Kind: runner.Action, Digest: dgst,
 		// Not at once: a start whose answer is lost is another story.
 		Args:   []string{"sleep 1; echo before; sleep 2; echo after; exit 7"},
 		Stdout: writerFunc(func(p []byte) (int, error) { once.Do(restart); return len(p), nil })})

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 )
 
 // caused is a diagnostic that still says what it comes from, for errors.Is.
@@ -102,7 +102,7 @@ func errNoImage(reference, near string) error {
 	if near != "" {
 		d.Detail = fmt.Sprintf("Did you mean %s? ", near) + d.Detail
 	}
-	return &caused{d, invoke.ErrNoImage}
+	return &caused{d, runner.ErrNoImage}
 }
 
 // sentence makes the text of an error fit to be followed by a full stop.

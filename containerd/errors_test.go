@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // wantDiagnostic checks an error for its summary and for what a user can do.

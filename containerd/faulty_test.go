@@ -17,7 +17,7 @@ import (
 	"github.com/containerd/errdefs/pkg/errgrpc"
 	"google.golang.org/grpc"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // faultyTasks is a task service some of whose calls answer otherwise.
@@ -76,7 +76,7 @@ func TestSweepInDoubt(t *testing.T) {
 	o := daemon(t)
 	r := open(t, o)
 	dgst := packProbe(t, r)
-	c := startClient(t, o, invoke.Spec{Name: "a", ID: "id", Kind: invoke.Action, Digest: dgst, Entrypoint: "/bin/sh",
+	c := startClient(t, o, runner.Spec{Name: "a", ID: "id", Kind: runner.Action, Digest: dgst, Entrypoint: "/bin/sh",
 		Args: []string{"-c", "echo started; exec sleep 3"}})
 	if err := c.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestStartCutOff(t *testing.T) {
 			r := open(t, daemon(t))
 			dgst := packProbe(t, r)
 			ctx := context.Background()
-			s := invoke.Spec{Name: "x", Kind: invoke.Action, Digest: dgst, Args: []string{"exit", "3"}}
+			s := runner.Spec{Name: "x", Kind: runner.Action, Digest: dgst, Args: []string{"exit", "3"}}
 			without := withFaults(t, r, faultyTasks{start: func(really func() (*taskapi.StartResponse, error)) (*taskapi.StartResponse, error) {
 				if _, err := really(); err != nil {
 					t.Error(err)
@@ -136,15 +136,15 @@ func TestStartCutOff(t *testing.T) {
 			without = withFaults(t, r, faultyTasks{start: func(func() (*taskapi.StartResponse, error)) (*taskapi.StartResponse, error) {
 				return nil, errgrpc.ToGRPC(cause)
 			}})
-			s.Kind = invoke.Query
+			s.Kind = runner.Query
 			if _, err := r.Run(ctx, s); err == nil {
 				t.Error("a query that never began has an outcome")
 			}
 			nothingLeft(t, r)
-			s.Kind, s.ID = invoke.Action, "cut/1"
+			s.Kind, s.ID = runner.Action, "cut/1"
 			_, err := r.Run(ctx, s)
 			without()
-			var unknown *invoke.UnknownError
+			var unknown *runner.UnknownError
 			if !errors.As(err, &unknown) || errors.Is(err, cause) && cause != errdefs.ErrUnavailable {
 				t.Fatalf("got %v", err)
 			}
@@ -154,7 +154,7 @@ func TestStartCutOff(t *testing.T) {
 			// This client does not look after it any more, and may adopt it itself.
 			adopting, cancel := context.WithTimeout(ctx, time.Minute)
 			defer cancel()
-			if out, err := r.Adopt(adopting, s.ID, invoke.Watch{}); err != nil || out.Fate != invoke.NotBegun {
+			if out, err := r.Adopt(adopting, s.ID, runner.Watch{}); err != nil || out.Fate != runner.NotBegun {
 				t.Errorf("adopted: %+v, %v", out, err)
 			}
 			nothingLeft(t, r)
@@ -170,7 +170,7 @@ func TestStartRefused(t *testing.T) {
 	without := withFaults(t, r, faultyTasks{start: func(func() (*taskapi.StartResponse, error)) (*taskapi.StartResponse, error) {
 		return nil, errgrpc.ToGRPC(errdefs.ErrFailedPrecondition)
 	}})
-	_, err := r.Run(context.Background(), invoke.Spec{Name: "x", Kind: invoke.Action, Digest: dgst, Args: []string{"argv"}})
+	_, err := r.Run(context.Background(), runner.Spec{Name: "x", Kind: runner.Action, Digest: dgst, Args: []string{"argv"}})
 	without()
 	wantDiagnostic(t, err, "did not start")
 	nothingLeft(t, r)

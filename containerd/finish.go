@@ -13,11 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/shim"
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // attend looks after a program that has begun, until its end.
-func (u *run) attend(ctx context.Context, exit <-chan exit) (res invoke.Result, err error) {
+func (u *run) attend(ctx context.Context, exit <-chan exit) (res runner.Result, err error) {
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWatching()
 	res, err = u.finish(ctx, exit, watchDisk(watching, u.rootfs, diskLimit(u.s.Settings)))
@@ -25,7 +25,7 @@ func (u *run) attend(ctx context.Context, exit <-chan exit) (res invoke.Result, 
 		return res, nil
 	}
 	if err == nil && u.talk == nil && neverBegan(u.io.dir, res.ExitCode) {
-		return invoke.Result{}, u.startFailure(errCutOff)
+		return runner.Result{}, u.startFailure(errCutOff)
 	}
 	return res, u.hand(res, err)
 }
@@ -51,7 +51,7 @@ func (u *run) cleanUp(ctx context.Context, err *error) {
 // finish waits for the end of a program that runs, and ends it itself when its
 // time is up, when it is not wanted any more, when it prints too much, or when
 // its files fill too much of the disk.
-func (u *run) finish(ctx context.Context, ended <-chan exit, full <-chan struct{}) (res invoke.Result, err error) {
+func (u *run) finish(ctx context.Context, ended <-chan exit, full <-chan struct{}) (res runner.Result, err error) {
 	e, reason := u.await(ctx, ended, full)
 	if u.handed {
 		return res, nil
@@ -78,7 +78,7 @@ func (u *run) finish(ctx context.Context, ended <-chan exit, full <-chan struct{
 	}
 	more, err := u.collect(&res)
 	if more && reason == nil {
-		reason = &invoke.OutputError{Limit: u.s.MaxStdout}
+		reason = &runner.OutputError{Limit: u.s.MaxStdout}
 	}
 	if err != nil {
 		reason = join(reason, fmt.Errorf("reading what %s printed: %w", u.s.Name, err))
@@ -88,14 +88,14 @@ func (u *run) finish(ctx context.Context, ended <-chan exit, full <-chan struct{
 
 // hand tells how the program ended to whoever makes that durable, while the
 // proof is still there. Of what is not known there is nothing to tell.
-func (u *run) hand(res invoke.Result, err error) error {
-	var unknown *invoke.UnknownError
+func (u *run) hand(res runner.Result, err error) error {
+	var unknown *runner.UnknownError
 	if errors.As(err, &unknown) {
 		return err
 	}
 	if u.s.Ended != nil {
 		if failed := u.s.Ended(res, err); failed != nil {
-			u.kept = u.s.Kind == invoke.Action
+			u.kept = u.s.Kind == runner.Action
 			return failed
 		}
 	}
@@ -150,13 +150,13 @@ func (u *run) deleteTask(ctx context.Context) error {
 
 // collect fills the outputs into the result, and says whether there was more
 // on stdout than is allowed.
-func (u *run) collect(res *invoke.Result) (more bool, err error) {
+func (u *run) collect(res *runner.Result) (more bool, err error) {
 	var err1, err2 error
 	if u.talk != nil {
 		res.Stderr, err = u.io.stderr.log(u.s.KeepLog)
 		return false, err
 	}
-	if u.s.Kind == invoke.Action {
+	if u.s.Kind == runner.Action {
 		more = u.s.MaxStdout > 0 && u.io.stdout.size() > u.s.MaxStdout
 		res.Stdout, err1 = u.io.stdout.log(u.s.KeepLog)
 	} else {
@@ -177,7 +177,7 @@ func (u *run) await(ctx context.Context, ended <-chan exit, full <-chan struct{}
 	}
 	grace := u.s.Grace
 	if grace <= 0 {
-		grace = invoke.DefaultGrace
+		grace = runner.DefaultGrace
 	}
 	done := ctx.Done()
 	watch := time.NewTicker(watchEvery)
@@ -211,9 +211,9 @@ func (u *run) await(ctx context.Context, ended <-chan exit, full <-chan struct{}
 		case <-done:
 			ask(cancelled(ctx, u.s))
 		case <-timeout:
-			ask(&invoke.TimeoutError{After: u.s.Timeout})
+			ask(&runner.TimeoutError{After: u.s.Timeout})
 		case <-kill:
-			var t *invoke.TimeoutError
+			var t *runner.TimeoutError
 			if errors.As(reason, &t) {
 				t.Killed = true
 			}
@@ -222,7 +222,7 @@ func (u *run) await(ctx context.Context, ended <-chan exit, full <-chan struct{}
 			end()
 		case <-full:
 			if reason == nil {
-				reason = &invoke.DiskError{Limit: diskLimit(u.s.Settings)}
+				reason = &runner.DiskError{Limit: diskLimit(u.s.Settings)}
 			}
 			done, timeout = nil, nil
 			end()
@@ -230,7 +230,7 @@ func (u *run) await(ctx context.Context, ended <-chan exit, full <-chan struct{}
 			return exit{err: fmt.Errorf("it did not end within %s of being killed", killLimit)}, reason
 		case <-watch.C:
 			if u.tooMuch() && giveUp == nil {
-				reason, done, timeout = &invoke.OutputError{Limit: cmp.Or(u.s.MaxStdout, maxUnread)}, nil, nil
+				reason, done, timeout = &runner.OutputError{Limit: cmp.Or(u.s.MaxStdout, maxUnread)}, nil, nil
 				end()
 			}
 		}
@@ -242,13 +242,13 @@ func (u *run) await(ctx context.Context, ended <-chan exit, full <-chan struct{}
 func (u *run) tooMuch() bool {
 	keep := u.s.KeepLog
 	if keep <= 0 {
-		keep = invoke.DefaultKeepLog
+		keep = runner.DefaultKeepLog
 	}
 	u.io.stderr.trim(keep)
 	if u.talk != nil {
 		return u.talk.said.unread() > maxUnread
 	}
-	if u.s.Kind == invoke.Action {
+	if u.s.Kind == runner.Action {
 		u.io.stdout.trim(keep)
 	}
 	return u.s.MaxStdout > 0 && u.io.stdout.size() > u.s.MaxStdout
@@ -283,5 +283,5 @@ func interrupted(err error) bool {
 // is kept as text only: a call that was cut off there is not to be taken for a
 // cancellation by the caller.
 func (u *run) unknown(err error) error {
-	return &invoke.UnknownError{Container: u.id, Err: errors.New(err.Error())}
+	return &runner.UnknownError{Container: u.id, Err: errors.New(err.Error())}
 }

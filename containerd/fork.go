@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/agent"
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // forked is a program that the agent of a container has started. Its standard
@@ -46,7 +46,7 @@ func (w *warm) makeBuffers() {
 }
 
 // newOutputs makes the files of a run that is given its input otherwise.
-func (r *Runtime) newOutputs(id string, s invoke.Spec) (*stdio, error) {
+func (r *Runtime) newOutputs(id string, s runner.Spec) (*stdio, error) {
 	return r.newFiles(id, func(f *stdio) (err error) {
 		if f.stdout, err = newOutput(filepath.Join(f.dir, stdoutFile), os.O_RDWR, s.Stdout); err != nil {
 			return err

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/agent"
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // confinement prints what a program is held in, as it sees it itself, less what
@@ -46,19 +46,19 @@ func TestSharedRunIsConfinedAlike(t *testing.T) {
 	files := map[string]string{"etc/passwd": "root:x:0:0::/root:/bin/sh\napp:x:1234:1234::/home/app:/bin/sh\n", "etc/group": "more:x:77:app\n"}
 	for name, c := range map[string]struct {
 		pack     PackOptions
-		settings invoke.Settings
+		settings runner.Settings
 	}{
 		"root": {},
 		"user": {PackOptions{User: "app", WorkingDir: "/some/where", Env: map[string]string{"HOME": "", "GOMAXPROCS": "7", "A": "b c"}},
-			invoke.Settings{Capabilities: invoke.Capabilities{Add: []string{"NET_BIND_SERVICE"}}, ReadOnlyRootFS: true, PIDs: 20, Memory: 64 << 20, Network: invoke.NoNetwork}},
-		"namespace": {PackOptions{User: "app"}, invoke.Settings{UserNS: invoke.AutoUserNS}},
+			runner.Settings{Capabilities: runner.Capabilities{Add: []string{"NET_BIND_SERVICE"}}, ReadOnlyRootFS: true, PIDs: 20, Memory: 64 << 20, Network: runner.NoNetwork}},
+		"namespace": {PackOptions{User: "app"}, runner.Settings{UserNS: runner.AutoUserNS}},
 	} {
 		o := c.pack
 		o.Reference, o.Entrypoint = "test/"+name+":1", []string{"/bin/sh", "-c"}
 		dgst := pack(t, r, o, files)
 		ask := func(shared bool, script string) string {
 			t.Helper()
-			res, err := r.Run(context.Background(), invoke.Spec{Name: name, Kind: invoke.Query, Digest: dgst, Args: []string{script}, Reuse: shared, Timeout: time.Minute, Settings: c.settings})
+			res, err := r.Run(context.Background(), runner.Spec{Name: name, Kind: runner.Query, Digest: dgst, Args: []string{script}, Reuse: shared, Timeout: time.Minute, Settings: c.settings})
 			if err != nil || res.ExitCode != 0 {
 				t.Errorf("%s: %d, %v, %s", name, res.ExitCode, err, res.Stderr)
 			}
@@ -92,7 +92,7 @@ func TestContainersAreSharedWithoutAnAgent(t *testing.T) {
 		r.reuse.agent = program
 		dgst := pack(t, r, PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
 		for range 2 {
-			res, err := r.Run(context.Background(), invoke.Spec{Name: name, Kind: invoke.Query, Digest: dgst, Stdin: []byte("in"), Args: []string{"cat; exit 3"}, Reuse: true})
+			res, err := r.Run(context.Background(), runner.Spec{Name: name, Kind: runner.Query, Digest: dgst, Stdin: []byte("in"), Args: []string{"cat; exit 3"}, Reuse: true})
 			if err != nil || string(res.Stdout) != "in" || res.ExitCode != 3 {
 				t.Errorf("%s: %q, %d, %v", name, res.Stdout, res.ExitCode, err)
 			}

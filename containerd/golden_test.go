@@ -20,7 +20,7 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"github.com/opencontainers/runtime-spec/specs-go"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -33,13 +33,13 @@ func goldenHost() host {
 
 // goldenSpec gives what runc is told for an invocation, as plain JSON values, with
 // mounts and system calls by name.
-func goldenSpec(t *testing.T, workspace string, s invoke.Spec) map[string]any {
+func goldenSpec(t *testing.T, workspace string, s runner.Spec) map[string]any {
 	t.Helper()
 	r := &Runtime{namespace: "deployster", host: goldenHost()}
 	r.profileOnce.Do(func() { r.profile = profileName })
 	r.idsOnce.Do(func() { r.idRange = &idRange{uid: 2_000_000_000, gid: 2_000_000_000} })
 	p := &prepared{cwd: "/", user: user.ExecUser{Home: "/root"}, config: ocispec.ImageConfig{Entrypoint: []string{"/type"}, Cmd: []string{"dropped"}, Env: []string{"A=image"}}}
-	s.Kind = invoke.Query
+	s.Kind = runner.Query
 	box, err := r.sandbox("client-1", p, s)
 	if err != nil {
 		t.Fatal(err)
@@ -142,26 +142,26 @@ func TestSpecs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state := func(s invoke.Settings) invoke.Spec { return invoke.Spec{Args: []string{"state"}, Settings: s} }
-	base := goldenSpec(t, workspace, state(invoke.Settings{}))
+	state := func(s runner.Settings) runner.Spec { return runner.Spec{Args: []string{"state"}, Settings: s} }
+	base := goldenSpec(t, workspace, state(runner.Settings{}))
 	compareGolden(t, "default", base)
-	plugs := []invoke.Mount{{Source: workspace, Target: "/rw", Writable: true}, {Source: workspace, Target: "/rw/../ro"}}
-	for name, s := range map[string]invoke.Spec{
-		"init":              {Settings: invoke.Settings{Network: invoke.NoNetwork}},
+	plugs := []runner.Mount{{Source: workspace, Target: "/rw", Writable: true}, {Source: workspace, Target: "/rw/../ro"}}
+	for name, s := range map[string]runner.Spec{
+		"init":              {Settings: runner.Settings{Network: runner.NoNetwork}},
 		"action":            {Entrypoint: "/other", Args: []string{"write"}},
 		"plugs":             {Args: []string{"state"}, Mounts: plugs},
-		"network-none":      state(invoke.Settings{Network: invoke.NoNetwork}),
-		"env":               state(invoke.Settings{Env: map[string]string{"B": "2", "A": "1"}}),
-		"memory":            state(invoke.Settings{Memory: 64 << 20}),
-		"cpu":               state(invoke.Settings{CPU: 1500}),
-		"pids":              state(invoke.Settings{PIDs: 16}),
-		"disk":              state(invoke.Settings{Disk: 1 << 20}),
-		"mount-workspace":   state(invoke.Settings{Workdir: workspace}),
-		"read-only-rootfs":  state(invoke.Settings{ReadOnlyRootFS: true}),
-		"capabilities-none": state(invoke.Settings{Capabilities: invoke.Capabilities{Drop: []string{"ALL"}}}),
-		"capabilities-add":  state(invoke.Settings{Capabilities: invoke.Capabilities{Add: []string{"NET_ADMIN", "SYS_TIME"}, Drop: []string{"KILL"}}}),
-		"userns":            {Args: []string{"state"}, Mounts: plugs, Settings: invoke.Settings{UserNS: invoke.AutoUserNS, Network: invoke.NoNetwork}},
-		"userns-host-net":   state(invoke.Settings{UserNS: invoke.AutoUserNS}),
+		"network-none":      state(runner.Settings{Network: runner.NoNetwork}),
+		"env":               state(runner.Settings{Env: map[string]string{"B": "2", "A": "1"}}),
+		"memory":            state(runner.Settings{Memory: 64 << 20}),
+		"cpu":               state(runner.Settings{CPU: 1500}),
+		"pids":              state(runner.Settings{PIDs: 16}),
+		"disk":              state(runner.Settings{Disk: 1 << 20}),
+		"mount-workspace":   state(runner.Settings{Workdir: workspace}),
+		"read-only-rootfs":  state(runner.Settings{ReadOnlyRootFS: true}),
+		"capabilities-none": state(runner.Settings{Capabilities: runner.Capabilities{Drop: []string{"ALL"}}}),
+		"capabilities-add":  state(runner.Settings{Capabilities: runner.Capabilities{Add: []string{"NET_ADMIN", "SYS_TIME"}, Drop: []string{"KILL"}}}),
+		"userns":            {Args: []string{"state"}, Mounts: plugs, Settings: runner.Settings{UserNS: runner.AutoUserNS, Network: runner.NoNetwork}},
+		"userns-host-net":   state(runner.Settings{UserNS: runner.AutoUserNS}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -206,7 +206,7 @@ func TestBaselineIsNotBelowContainerds(t *testing.T) {
 			}
 		}
 	}
-	caps := withPrefix(invoke.DefaultCapabilities())
+	caps := withPrefix(runner.DefaultCapabilities())
 	for _, c := range caps {
 		if !slices.Contains(theirs.Process.Capabilities.Bounding, c) {
 			t.Errorf("containerd does not give %s", c)

@@ -12,8 +12,8 @@ import (
 	"github.com/containerd/containerd/v2/contrib/apparmor"
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 )
 
 // host is what this machine and its kernel have, as far as the sandbox depends
@@ -37,14 +37,14 @@ func probeHost() host {
 		processors:      runtime.NumCPU(),
 		thermal:         thermalPaths("/sys/devices/system/cpu"),
 		names:           slicesOf(exists, "/etc/resolv.conf", "/etc/hosts"),
-		lacks:           slices.DeleteFunc(invoke.KnownCapabilities(), bounded),
+		lacks:           slices.DeleteFunc(runner.KnownCapabilities(), bounded),
 	}
 }
 
 // bounded says whether a capability is in the set that this process can have
 // and give. When in doubt it is: the kernel will say no.
 func bounded(name string) bool {
-	number := slices.Index(invoke.KnownCapabilities(), name)
+	number := slices.Index(runner.KnownCapabilities(), name)
 	has, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, uintptr(number), 0, 0, 0)
 	return err != nil && !errors.Is(err, unix.EINVAL) || has == 1
 }
@@ -74,13 +74,13 @@ func thermalPaths(dir string) (out []string) {
 }
 
 // check says what of the settings this machine cannot give.
-func (h host) check(s invoke.Settings) error {
+func (h host) check(s runner.Settings) error {
 	if limit := int64(h.processors) * 1000; s.CPU > limit {
 		return diag.Errorf("A type asks for more processors than there are",
-			"The type block says cpu = %s, and this machine has %d. Write at most that, or leave cpu out: then there is no limit.", invoke.Processors(s.CPU), h.processors)
+			"The type block says cpu = %s, and this machine has %d. Write at most that, or leave cpu out: then there is no limit.", runner.Processors(s.CPU), h.processors)
 	}
 	for _, name := range s.Capabilities.Add {
-		if slices.Contains(h.lacks, name) && s.UserNS != invoke.AutoUserNS {
+		if slices.Contains(h.lacks, name) && s.UserNS != runner.AutoUserNS {
 			return diag.Errorf("A type asks for a capability that there is not on this machine",
 				"The type block adds %s, which deployster does not have itself here, as in a container with fewer capabilities. Leave it out, write \"ALL\" for all that there are, or run deployster with it.", name)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/containerd/containerd/v2/contrib/apparmor"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // fakeRoot makes files below a directory that stands for the host's root.
@@ -81,19 +81,19 @@ func TestSettingsThatThisMachineCannotGive(t *testing.T) {
 	t.Parallel()
 	h := host{processors: 2, lacks: []string{"SYS_TIME"}}
 	for _, cpu := range []int64{0, 10, 2000} {
-		if err := h.check(invoke.Settings{CPU: cpu}); err != nil {
+		if err := h.check(runner.Settings{CPU: cpu}); err != nil {
 			t.Errorf("%d: %v", cpu, err)
 		}
 	}
-	if err := h.check(invoke.Settings{CPU: 2001}); !isDiagnostic(err) || !strings.Contains(err.Error(), "cpu = 2.001, and this machine has 2") {
+	if err := h.check(runner.Settings{CPU: 2001}); !isDiagnostic(err) || !strings.Contains(err.Error(), "cpu = 2.001, and this machine has 2") {
 		t.Errorf("got %v", err)
 	}
 	for _, c := range []struct {
 		add    string
-		userns invoke.UserNS
+		userns runner.UserNS
 		ok     bool
-	}{{"SYS_TIME", "", false}, {"SYS_TIME", invoke.AutoUserNS, true}, {"ALL", "", true}, {"NET_ADMIN", "", true}} {
-		err := h.check(invoke.Settings{UserNS: c.userns, Capabilities: invoke.Capabilities{Add: []string{c.add}}})
+	}{{"SYS_TIME", "", false}, {"SYS_TIME", runner.AutoUserNS, true}, {"ALL", "", true}, {"NET_ADMIN", "", true}} {
+		err := h.check(runner.Settings{UserNS: c.userns, Capabilities: runner.Capabilities{Add: []string{c.add}}})
 		if (err == nil) != c.ok || err != nil && (!isDiagnostic(err) || !strings.Contains(err.Error(), "adds SYS_TIME")) {
 			t.Errorf("%s: %v", c.add, err)
 		}

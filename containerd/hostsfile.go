@@ -9,7 +9,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // hostsFile are the settings of a registry, as far as mistakes in them would go

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // A hosts.toml that containerd's library would pass over in silence is an error

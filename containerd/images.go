@@ -13,8 +13,8 @@ import (
 	"github.com/distribution/reference"
 	digest "github.com/opencontainers/go-digest"
 
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 )
 
 // ImageInfo describes an image that is here.
@@ -60,25 +60,25 @@ func (r *Runtime) info(ctx context.Context, i images.Image) ImageInfo {
 	return info
 }
 
-// Resolve implements invoke.Runner.
-func (r *Runtime) Resolve(ctx context.Context, ref string) (invoke.Image, error) {
+// Resolve implements runner.Runner.
+func (r *Runtime) Resolve(ctx context.Context, ref string) (runner.Image, error) {
 	ctx = r.ctx(ctx)
 	name, dgst, err := normalize(ref)
 	if err != nil {
-		return invoke.Image{}, err
+		return runner.Image{}, err
 	}
 	if dgst != "" {
 		if _, err := r.findDigest(ctx, dgst); err != nil {
-			return invoke.Image{}, r.missing(ctx, ref, err)
+			return runner.Image{}, r.missing(ctx, ref, err)
 		}
-		return invoke.Image{Reference: name, Digest: dgst.String()}, nil
+		return runner.Image{Reference: name, Digest: dgst.String()}, nil
 	}
 	i, err := r.client.ImageService().Get(ctx, name)
 	if err == nil {
 		err = r.keepDigest(ctx, i)
 	}
 	if err != nil {
-		return invoke.Image{}, r.missing(ctx, ref, err)
+		return runner.Image{}, r.missing(ctx, ref, err)
 	}
 	return obtained(name, i), nil
 }

@@ -18,14 +18,14 @@ import (
 	digest "github.com/opencontainers/go-digest"
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/diag"
-	"deployster/internal/imagefiles"
-	"deployster/internal/invoke"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/imagefiles"
+	"deployster/internal/runner"
 )
 
-func mustRun(t testing.TB, r *Runtime, dgst string, args ...string) invoke.Result {
+func mustRun(t testing.TB, r *Runtime, dgst string, args ...string) runner.Result {
 	t.Helper()
-	res, err := r.Run(context.Background(), invoke.Spec{Name: t.Name(), Kind: invoke.Query, Digest: dgst, Args: args, Timeout: time.Minute})
+	res, err := r.Run(context.Background(), runner.Spec{Name: t.Name(), Kind: runner.Query, Digest: dgst, Args: args, Timeout: time.Minute})
 	if err != nil {
 		t.Fatalf("%q: %v (stderr %q)", args, err, res.Stderr)
 	}
@@ -115,7 +115,7 @@ func TestPack(t *testing.T) {
 				t.Errorf("%+v: got %+v, %v", o, i, err)
 			}
 		}
-		if _, err := r.Resolve(context.Background(), "test/bad"); !errors.Is(err, invoke.ErrNoImage) {
+		if _, err := r.Resolve(context.Background(), "test/bad"); !errors.Is(err, runner.ErrNoImage) {
 			t.Errorf("something was packed: %v", err)
 		}
 	})
@@ -254,7 +254,7 @@ func TestImport(t *testing.T) {
 	if i, err := r.Resolve(context.Background(), "test/docker:1"); err != nil || out(t, r, i.Digest) != "imported" {
 		t.Errorf("the name is lost: %+v, %v", i, err)
 	}
-	if _, err := r.Resolve(context.Background(), "test/cut:1"); !errors.Is(err, invoke.ErrNoImage) {
+	if _, err := r.Resolve(context.Background(), "test/cut:1"); !errors.Is(err, runner.ErrNoImage) {
 		t.Errorf("a broken image is here: %v", err)
 	}
 	nothingLeft(t, r)
@@ -270,7 +270,7 @@ func TestNoImage(t *testing.T) {
 		"other/thing:9": "",
 	} {
 		_, err := r.Resolve(context.Background(), ref)
-		if !errors.Is(err, invoke.ErrNoImage) || !isDiagnostic(err) {
+		if !errors.Is(err, runner.ErrNoImage) || !isDiagnostic(err) {
 			t.Errorf("%s: got %v", ref, err)
 			continue
 		}
@@ -280,7 +280,7 @@ func TestNoImage(t *testing.T) {
 		}
 	}
 	for _, ref := range []string{"", "UPPER", "a b", "sha256:12", "a@sha256:zz"} {
-		if _, err := r.Resolve(context.Background(), ref); !isDiagnostic(err) || errors.Is(err, invoke.ErrNoImage) {
+		if _, err := r.Resolve(context.Background(), ref); !isDiagnostic(err) || errors.Is(err, runner.ErrNoImage) {
 			t.Errorf("%q: got %v", ref, err)
 		}
 	}
@@ -295,7 +295,7 @@ func TestNoImage(t *testing.T) {
 		}
 	}
 	collectGarbage(t, r)
-	if _, err := r.Run(context.Background(), invoke.Spec{Kind: invoke.Query, Digest: dgst}); !errors.Is(err, invoke.ErrNoImage) {
+	if _, err := r.Run(context.Background(), runner.Spec{Kind: runner.Query, Digest: dgst}); !errors.Is(err, runner.ErrNoImage) {
 		t.Errorf("got %v", err)
 	}
 	nothingLeft(t, r)

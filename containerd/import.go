@@ -17,7 +17,7 @@ import (
 	"github.com/distribution/reference"
 	digest "github.com/opencontainers/go-digest"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // Import brings images from a tar as `docker save` makes it, or of an OCI

@@ -17,7 +17,7 @@ import (
 	"github.com/moby/sys/mountinfo"
 	"github.com/opencontainers/runtime-spec/specs-go"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // clientOf is the client whose container has a name: its own ID is the beginning.
@@ -27,7 +27,7 @@ func clientOf(container string) string {
 
 // keeps says whether a program may be handed over at its end, and one be taken
 // that was: the embedded containerd only has a process of ours.
-func (r *Runtime) keeps(s invoke.Spec) bool { return s.Keep && r.embedded && r.keep > 0 }
+func (r *Runtime) keeps(s runner.Spec) bool { return s.Keep && r.embedded && r.keep > 0 }
 
 // keepKey is the same for two workers only if one may stand for the other: all
 // that their containers are made of is, what their mounts show, the program that
@@ -54,7 +54,7 @@ func (r *Runtime) keepKey(u *run) (string, error) {
 		Runc           string
 		User           int
 		Spec           *specs.Spec
-		Settings       invoke.Settings
+		Settings       runner.Settings
 		Fit            string
 		Below          []string
 		KeepLog, Grace int64
@@ -91,13 +91,13 @@ func mountsBelow(grants []grant) (below []string, err error) {
 	return below, err
 }
 
-// offer is the wish to hand a program over; see invoke.Process.
+// offer is the wish to hand a program over; see runner.Process.
 type offer struct {
 	asked, heard int64
 	refused      chan struct{}
 }
 
-// Keep implements invoke.Process.
+// Keep implements runner.Process.
 func (p *process) Keep(asked, heard int64) bool {
 	if p.offers == nil {
 		return false
@@ -132,7 +132,7 @@ func (u *run) handOver(o offer) bool {
 	}
 	defer c.Close()
 	w := idleWorker{Key: u.key, ID: u.id, Pid: u.pid, Asked: o.asked, Rootfs: u.rootfs, Disk: diskLimit(u.s.Settings),
-		Grace: cmp.Or(u.s.Grace, invoke.DefaultGrace), Idle: u.r.keep}
+		Grace: cmp.Or(u.s.Grace, runner.DefaultGrace), Idle: u.r.keep}
 	if sendKept(c, keepMessage{Worker: &w}, u.talk.stdin, u.owner.file) != nil {
 		return false
 	}

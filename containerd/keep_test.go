@@ -16,8 +16,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/invoke"
-	"deployster/internal/worker"
+	"deployster/internal/runner"
+	"deployster/internal/runner/worker"
 )
 
 // keptScript is a worker that says which one it is, and how often it was asked.
@@ -29,9 +29,9 @@ while IFS= read -r line; do
 done
 [ -z "$LINGER" ] || sleep $LINGER`
 
-func keptSpec(dgst string) invoke.Spec {
-	return invoke.Spec{Name: "q", Kind: invoke.Query, Digest: dgst, Args: []string{"state"}, Stdin: []byte("{}"),
-		Worker: &invoke.Worker{Digest: dgst, Entrypoint: "/bin/sh", Args: []string{"-c", keptScript}}}
+func keptSpec(dgst string) runner.Spec {
+	return runner.Spec{Name: "q", Kind: runner.Query, Digest: dgst, Args: []string{"state"}, Stdin: []byte("{}"),
+		Worker: &runner.Worker{Digest: dgst, Entrypoint: "/bin/sh", Args: []string{"-c", keptScript}}}
 }
 
 // keeping is a command that asks, and has not ended.
@@ -52,7 +52,7 @@ func command(t testing.TB, o Options) *keeping {
 }
 
 // ask gives which worker has answered, and how many it had answered then.
-func (k *keeping) ask(s invoke.Spec) (who, n string) {
+func (k *keeping) ask(s runner.Spec) (who, n string) {
 	k.t.Helper()
 	res, err := k.pool.Run(context.Background(), s)
 	words := strings.Fields(string(res.Stdout))
@@ -71,7 +71,7 @@ func (k *keeping) end() {
 }
 
 // askOnce is a command that asks once.
-func askOnce(t testing.TB, o Options, s invoke.Spec) (who, n string) {
+func askOnce(t testing.TB, o Options, s runner.Spec) (who, n string) {
 	t.Helper()
 	k := command(t, o)
 	defer k.end()
@@ -95,7 +95,7 @@ func TestWorkerIsKept(t *testing.T) {
 		}
 		return path
 	}
-	s.Mounts = []invoke.Mount{{Source: put("f", "a"), Target: "/f"}}
+	s.Mounts = []runner.Mount{{Source: put("f", "a"), Target: "/f"}}
 	first, _ := askOnce(t, o, s)
 	if again, n := askOnce(t, o, s); again != first || n != "2" {
 		t.Errorf("the second command had %s, which has answered %s, and not %s", again, n, first)
@@ -105,7 +105,7 @@ func TestWorkerIsKept(t *testing.T) {
 		t.Errorf("the third command had %s (%s)", again, n)
 	}
 	seen := map[string]string{first: "the first"}
-	other := func(what string, o Options, s invoke.Spec) {
+	other := func(what string, o Options, s runner.Spec) {
 		t.Helper()
 		who, n := askOnce(t, o, s)
 		if seen[who] != "" || n != "1" {
@@ -117,7 +117,7 @@ func TestWorkerIsKept(t *testing.T) {
 	changed.Settings.Env = map[string]string{"A": "1"}
 	other("another environment", o, changed)
 	changed = s
-	changed.Mounts = []invoke.Mount{{Source: s.Mounts[0].Source, Target: "/f", Writable: true}}
+	changed.Mounts = []runner.Mount{{Source: s.Mounts[0].Source, Target: "/f", Writable: true}}
 	other("a mount that can be written", o, changed)
 	elsewhere := o
 	elsewhere.KeepScope = "/other"
@@ -428,7 +428,7 @@ func TestDeathWhileHandingOver(t *testing.T) {
 }
 
 // startKeeper starts another process that asks a worker once and ends.
-func startKeeper(t *testing.T, o Options, s invoke.Spec) *exec.Cmd {
+func startKeeper(t *testing.T, o Options, s runner.Spec) *exec.Cmd {
 	t.Helper()
 	b, err := json.Marshal(clientJob{DataDir: o.DataDir, RuntimeDir: o.RuntimeDir, Runc: o.Runc, Spec: s, Keep: o.Keep})
 	if err != nil {

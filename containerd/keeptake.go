@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // takeKept gives a worker that an earlier command has left, if there is one that
@@ -113,7 +113,7 @@ func (u *run) discard() {
 }
 
 // resume is run for a program that an earlier command has begun.
-func (u *run) resume(ctx context.Context) (res invoke.Result, err error) {
+func (u *run) resume(ctx context.Context) (res runner.Result, err error) {
 	defer u.closeFiles(&err)
 	defer u.cleanUp(ctx, &err)
 	waiting, stopWaiting := context.WithCancel(u.r.ctx(context.WithoutCancel(ctx)))

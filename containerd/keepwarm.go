@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // What queries have shared is kept as a worker is: see keep.go. The connection to
@@ -23,7 +23,7 @@ func (r *Runtime) knows(texts ...string) bool {
 
 // keepsShared says whether a container for queries like s may be kept, or be one
 // that was.
-func (r *Runtime) keepsShared(s invoke.Spec) bool {
+func (r *Runtime) keepsShared(s runner.Spec) bool {
 	settings, err := json.Marshal(s.Settings)
 	return r.embedded && r.keep > 0 && err == nil && !r.knows(string(settings))
 }

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // What queries have shared serves the next command too, while all is the same for
@@ -20,10 +20,10 @@ func TestSharedContainerIsKept(t *testing.T) {
 	o.Keep, o.KeepScope, o.IdleExit = time.Hour, "/project", 2*time.Minute
 	o.Private = func(text string) bool { return strings.Contains(text, "hunter2") }
 	r := open(t, o)
-	s := invoke.Spec{Name: "q", Kind: invoke.Query, Digest: pack(t, r, PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil), Reuse: true,
+	s := runner.Spec{Name: "q", Kind: runner.Query, Digest: pack(t, r, PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil), Reuse: true,
 		Timeout: time.Minute, Args: []string{"cat >/dev/null; echo >>/mark; wc -l </mark; cat /proc/1/status | grep -c Threads"}}
 	// ask is a command that asks once: how often it has been asked there?
-	ask := func(what string, o Options, s invoke.Spec, want string) {
+	ask := func(what string, o Options, s runner.Spec, want string) {
 		t.Helper()
 		r, err := Open(context.Background(), o)
 		if err != nil {
@@ -51,11 +51,11 @@ func TestSharedContainerIsKept(t *testing.T) {
 	ask("the third", o, s, "3")
 	eventually(t, time.Minute, "three are kept", func() bool { return len(containerKinds(t, r)) == 3 })
 
-	for what, change := range map[string]func(*invoke.Spec){
-		"input":     func(s *invoke.Spec) { s.Stdin = []byte("hunter2") },
-		"arguments": func(s *invoke.Spec) { s.Args = append(s.Args[:1:1], "sh", "hunter2") },
-		"output":    func(s *invoke.Spec) { s.Args = []string{s.Args[0] + "; echo hunter2"} },
-		"log":       func(s *invoke.Spec) { s.Args = []string{s.Args[0] + "; echo hunter2 >&2"} },
+	for what, change := range map[string]func(*runner.Spec){
+		"input":     func(s *runner.Spec) { s.Stdin = []byte("hunter2") },
+		"arguments": func(s *runner.Spec) { s.Args = append(s.Args[:1:1], "sh", "hunter2") },
+		"output":    func(s *runner.Spec) { s.Args = []string{s.Args[0] + "; echo hunter2"} },
+		"log":       func(s *runner.Spec) { s.Args = []string{s.Args[0] + "; echo hunter2 >&2"} },
 	} {
 		private := s
 		private.Settings.PIDs = 50 // of its own

@@ -9,7 +9,7 @@ import (
 
 	digest "github.com/opencontainers/go-digest"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // What one command has found out about an image the next one takes from a file;
@@ -26,8 +26,8 @@ func TestWhatIsKnownOfAnImageIsKept(t *testing.T) {
 	asks := func(want string) {
 		t.Helper()
 		r := open(t, o) // as the next command does
-		res, err := r.Run(context.Background(), invoke.Spec{Name: "a", Digest: image, MaxStdout: 1000,
-			Mounts: []invoke.Mount{{Source: place, Target: "/plug"}}})
+		res, err := r.Run(context.Background(), runner.Spec{Name: "a", Digest: image, MaxStdout: 1000,
+			Mounts: []runner.Mount{{Source: place, Target: "/plug"}}})
 		if err != nil || string(res.Stdout) != want {
 			t.Errorf("got %q, %v, want %q", res.Stdout, err, want)
 		}

@@ -8,7 +8,7 @@ import (
 	digest "github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
-	"deployster/internal/imagefiles"
+	"deployster/internal/base/imagefiles"
 )
 
 // writeLayer writes files as one layer, which depends on nothing but them. The

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // askedFile lies beside the standard files of a program that is spoken to: what
@@ -87,7 +87,7 @@ func (l *ledger) add(a asked) error {
 	return nil
 }
 
-func (l *ledger) asked(request int64, s invoke.Spec) error {
+func (l *ledger) asked(request int64, s runner.Spec) error {
 	return l.add(asked{Request: request, Action: actionName(s.ID), Name: label(s.Name)})
 }
 

@@ -15,8 +15,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/invoke"
-	"deployster/internal/worker"
+	"deployster/internal/runner"
+	"deployster/internal/runner/worker"
 )
 
 const testClientName = "deployster-test-client"
@@ -24,7 +24,7 @@ const testClientName = "deployster-test-client"
 // clientJob is what another process shall run.
 type clientJob struct {
 	Address, DataDir, RuntimeDir, Runc string
-	Spec                               invoke.Spec
+	Spec                               runner.Spec
 	IDs                                []string      // of actions like Spec, at one time, in workers; none = it is run itself
 	Keep                               time.Duration // Spec is asked of a worker, which is kept; 0 = that is not so
 }
@@ -69,7 +69,7 @@ func testClient() int {
 
 // startClient starts another process that runs something, and returns when the
 // program there has printed its first line.
-func startClient(t *testing.T, o Options, s invoke.Spec, ids ...string) *exec.Cmd {
+func startClient(t *testing.T, o Options, s runner.Spec, ids ...string) *exec.Cmd {
 	t.Helper()
 	b, err := json.Marshal(clientJob{Address: o.Address, DataDir: o.DataDir, RuntimeDir: o.RuntimeDir, Runc: o.Runc, Spec: s, IDs: ids})
 	if err != nil {
@@ -111,9 +111,9 @@ func sweptAfterDeath(t *testing.T, o Options, r *Runtime, look func()) {
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	query := startClient(t, o, invoke.Spec{Name: "q", Kind: invoke.Query, Digest: dgst, Args: []string{"ignore"}})
-	action := startClient(t, o, invoke.Spec{Name: "a", Kind: invoke.Action, Digest: dgst, Entrypoint: "/bin/sh",
-		Mounts: []invoke.Mount{{Source: mark, Target: "/mark", Writable: true}},
+	query := startClient(t, o, runner.Spec{Name: "q", Kind: runner.Query, Digest: dgst, Args: []string{"ignore"}})
+	action := startClient(t, o, runner.Spec{Name: "a", Kind: runner.Action, Digest: dgst, Entrypoint: "/bin/sh",
+		Mounts: []runner.Mount{{Source: mark, Target: "/mark", Writable: true}},
 		Args:   []string{"-c", "echo started; while ! [ -s /mark ]; do sleep 0.1; done; sleep 1; echo -n ' done' >>/mark"}})
 	if kinds := containerKinds(t, r); len(kinds) != 2 {
 		t.Fatalf("there are containers %q", kinds)
@@ -130,7 +130,7 @@ func sweptAfterDeath(t *testing.T, o Options, r *Runtime, look func()) {
 	}
 	look()
 	eventually(t, 15*time.Second, "the dead client's query is removed", func() bool {
-		return strings.Join(containerKinds(t, r), " ") == string(invoke.Action)
+		return strings.Join(containerKinds(t, r), " ") == string(runner.Action)
 	})
 	time.Sleep(1500 * time.Millisecond) // long enough for another sweep
 	if kinds := containerKinds(t, r); len(kinds) != 1 {
@@ -253,7 +253,7 @@ func TestServerLeavesWithItsData(t *testing.T) {
 	running := make(chan struct{})
 	ended := make(chan exit)
 	go func() {
-		res, err := r.Run(context.Background(), invoke.Spec{Kind: invoke.Action, Digest: dgst, Args: []string{"ignore"},
+		res, err := r.Run(context.Background(), runner.Spec{Kind: runner.Action, Digest: dgst, Args: []string{"ignore"},
 			Stdout: writerFunc(func(p []byte) (int, error) { first.Do(func() { close(running) }); return len(p), nil })})
 		ended <- exit{res.ExitCode, err}
 	}()

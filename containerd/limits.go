@@ -5,7 +5,7 @@ import (
 
 	"github.com/opencontainers/runtime-spec/specs-go"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // cpuPeriod is the span of time, in microseconds, over which processor time is
@@ -13,10 +13,10 @@ import (
 const cpuPeriod = 100_000
 
 // resources are the limits that the kernel keeps for a whole container.
-func resources(s invoke.Settings) *specs.LinuxResources {
+func resources(s runner.Settings) *specs.LinuxResources {
 	pids := s.PIDs
 	if pids <= 0 {
-		pids = invoke.DefaultPIDs
+		pids = runner.DefaultPIDs
 	}
 	res := &specs.LinuxResources{
 		// The usual devices are allowed by runc itself.
@@ -34,22 +34,22 @@ func resources(s invoke.Settings) *specs.LinuxResources {
 }
 
 // diskLimit is how many bytes the container's own files may have.
-func diskLimit(s invoke.Settings) int64 {
+func diskLimit(s runner.Settings) int64 {
 	if s.Disk > 0 {
 		return s.Disk
 	}
-	return invoke.DefaultDisk
+	return runner.DefaultDisk
 }
 
 // rlimits are the limits on each process. The size of a file is limited at
 // once where all files are the container's own; those of a writable mount are
 // its owner's affair.
-func rlimits(s invoke.Spec) []specs.POSIXRlimit {
+func rlimits(s runner.Spec) []specs.POSIXRlimit {
 	limits := []specs.POSIXRlimit{
 		{Type: "RLIMIT_NOFILE", Soft: 1024, Hard: 4096},
 		{Type: "RLIMIT_CORE"},
 	}
-	if !slices.ContainsFunc(s.Mounts, func(m invoke.Mount) bool { return m.Writable }) {
+	if !slices.ContainsFunc(s.Mounts, func(m runner.Mount) bool { return m.Writable }) {
 		most := uint64(diskLimit(s.Settings))
 		limits = append(limits, specs.POSIXRlimit{Type: "RLIMIT_FSIZE", Soft: most, Hard: most})
 	}

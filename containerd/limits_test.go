@@ -11,7 +11,7 @@ import (
 
 	"github.com/containerd/containerd/v2/pkg/cap"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // TestSettings asks from inside a container what a type block has set.
@@ -29,22 +29,22 @@ func TestSettings(t *testing.T) {
 	caps := "grep -E '^Cap(Eff|Bnd)' /proc/self/status | tr -d '\\t\\n'"
 	for _, c := range []struct {
 		name, script, want string
-		settings           invoke.Settings
+		settings           runner.Settings
 	}{
-		{"no capabilities", caps, "CapEff:0000000000000000CapBnd:0000000000000000", invoke.Settings{Capabilities: invoke.Capabilities{Drop: []string{"ALL"}}}},
-		{"one capability", caps, "CapEff:0000000000001000CapBnd:0000000000001000", invoke.Settings{Capabilities: invoke.Capabilities{Add: []string{"NET_ADMIN"}, Drop: []string{"ALL"}}}},
-		{"all capabilities", caps, "CapEff:" + all + "CapBnd:" + all, invoke.Settings{Capabilities: invoke.Capabilities{Add: []string{"ALL"}}}},
-		{"the usual capabilities", caps, "CapEff:00000000a00405fbCapBnd:00000000a00405fb", invoke.Settings{}},
-		{"user with a capability", "id -u; ip link set lo down; echo $?; " + caps, "1234\n0\nCapEff:0000000000001000CapBnd:0000000000001000", invoke.Settings{User: "1234", Network: invoke.NoNetwork,
-			Capabilities: invoke.Capabilities{Add: []string{"NET_ADMIN"}, Drop: []string{"ALL"}}}},
-		{"user by name", "id -u; id -G; echo $HOME", "77\n78 79\n/home/app", invoke.Settings{User: "app"}},
-		{"user", "id -u; id -g; id -G", "1234\n2345\n2345", invoke.Settings{User: "1234:2345"}},
-		{"user without group", "id -u; id -g; echo x >/dev/stderr", "1234\n0", invoke.Settings{User: "1234"}},
-		{"a file over the limit", "dd if=/dev/zero of=/f bs=64k count=3 2>/dev/null; echo $?; wc -c </f", "153\n131072", invoke.Settings{Disk: 128 << 10}},
+		{"no capabilities", caps, "CapEff:0000000000000000CapBnd:0000000000000000", runner.Settings{Capabilities: runner.Capabilities{Drop: []string{"ALL"}}}},
+		{"one capability", caps, "CapEff:0000000000001000CapBnd:0000000000001000", runner.Settings{Capabilities: runner.Capabilities{Add: []string{"NET_ADMIN"}, Drop: []string{"ALL"}}}},
+		{"all capabilities", caps, "CapEff:" + all + "CapBnd:" + all, runner.Settings{Capabilities: runner.Capabilities{Add: []string{"ALL"}}}},
+		{"the usual capabilities", caps, "CapEff:00000000a00405fbCapBnd:00000000a00405fb", runner.Settings{}},
+		{"user with a capability", "id -u; ip link set lo down; echo $?; " + caps, "1234\n0\nCapEff:0000000000001000CapBnd:0000000000001000", runner.Settings{User: "1234", Network: runner.NoNetwork,
+			Capabilities: runner.Capabilities{Add: []string{"NET_ADMIN"}, Drop: []string{"ALL"}}}},
+		{"user by name", "id -u; id -G; echo $HOME", "77\n78 79\n/home/app", runner.Settings{User: "app"}},
+		{"user", "id -u; id -g; id -G", "1234\n2345\n2345", runner.Settings{User: "1234:2345"}},
+		{"user without group", "id -u; id -g; echo x >/dev/stderr", "1234\n0", runner.Settings{User: "1234"}},
+		{"a file over the limit", "dd if=/dev/zero of=/f bs=64k count=3 2>/dev/null; echo $?; wc -c </f", "153\n131072", runner.Settings{Disk: 128 << 10}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			res, err := r.Run(context.Background(), invoke.Spec{Name: c.name, Kind: invoke.Query, Digest: dgst, Args: []string{c.script}, Settings: c.settings, Timeout: time.Minute})
+			res, err := r.Run(context.Background(), runner.Spec{Name: c.name, Kind: runner.Query, Digest: dgst, Args: []string{c.script}, Settings: c.settings, Timeout: time.Minute})
 			if got := strings.TrimSpace(string(res.Stdout)); err != nil || got != c.want {
 				t.Errorf("got %q, want %q (stderr %q, error %v)", got, c.want, res.Stderr, err)
 			}
@@ -52,32 +52,32 @@ func TestSettings(t *testing.T) {
 	}
 	t.Run("unknown user", func(t *testing.T) {
 		t.Parallel()
-		_, err := r.Run(context.Background(), invoke.Spec{Kind: invoke.Query, Digest: dgst, Settings: invoke.Settings{User: "nobody-here"}})
+		_, err := r.Run(context.Background(), runner.Spec{Kind: runner.Query, Digest: dgst, Settings: runner.Settings{User: "nobody-here"}})
 		if !isDiagnostic(err) || !strings.Contains(err.Error(), "nobody-here") {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("more processors than there are", func(t *testing.T) {
 		t.Parallel()
-		_, err := r.Run(context.Background(), invoke.Spec{Kind: invoke.Query, Digest: dgst, Settings: invoke.Settings{CPU: 999_500}})
+		_, err := r.Run(context.Background(), runner.Spec{Kind: runner.Query, Digest: dgst, Settings: runner.Settings{CPU: 999_500}})
 		if !isDiagnostic(err) || !strings.Contains(err.Error(), "cpu = 999.5") {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("many files over the limit", func(t *testing.T) {
 		t.Parallel()
-		res, err := r.Run(context.Background(), invoke.Spec{Kind: invoke.Action, Digest: dgst, Timeout: time.Minute, Settings: invoke.Settings{Disk: 8 << 20},
+		res, err := r.Run(context.Background(), runner.Spec{Kind: runner.Action, Digest: dgst, Timeout: time.Minute, Settings: runner.Settings{Disk: 8 << 20},
 			Args: []string{"i=0; while [ $i -lt 200 ]; do i=$((i+1)); dd if=/dev/zero of=/f$i bs=1M count=1 2>/dev/null || exit 3; [ $i -lt 20 ] || sleep 0.1; done"}})
-		var full *invoke.DiskError
+		var full *runner.DiskError
 		if !errors.As(err, &full) || full.Limit != 8<<20 {
 			t.Errorf("got %+v, %v", res, err)
 		}
 	})
 	t.Run("empty files over the limit", func(t *testing.T) {
 		t.Parallel()
-		_, err := r.Run(context.Background(), invoke.Spec{Kind: invoke.Action, Digest: dgst, Timeout: time.Minute, Settings: invoke.Settings{Disk: 400 << 10},
+		_, err := r.Run(context.Background(), runner.Spec{Kind: runner.Action, Digest: dgst, Timeout: time.Minute, Settings: runner.Settings{Disk: 400 << 10},
 			Args: []string{"i=0; while [ $i -lt 200 ]; do i=$((i+1)); : >/f$i; done; sleep 60"}})
-		if full := new(invoke.DiskError); !errors.As(err, &full) {
+		if full := new(runner.DiskError); !errors.As(err, &full) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -104,9 +104,9 @@ func TestTerminate(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			start := time.Now()
-			res, err := r.Run(context.Background(), invoke.Spec{Name: c.name, Kind: invoke.Action, Digest: dgst, Args: []string{c.script}, Timeout: time.Second, Grace: c.grace})
+			res, err := r.Run(context.Background(), runner.Spec{Name: c.name, Kind: runner.Action, Digest: dgst, Args: []string{c.script}, Timeout: time.Second, Grace: c.grace})
 			took := time.Since(start)
-			var timeout *invoke.TimeoutError
+			var timeout *runner.TimeoutError
 			if !errors.As(err, &timeout) || timeout.Killed != c.killed || took > c.most {
 				t.Errorf("after %s: %v", took, err)
 			}
@@ -119,7 +119,7 @@ func TestTerminate(t *testing.T) {
 
 func TestCapabilitiesAreKnown(t *testing.T) {
 	t.Parallel()
-	if got, want := withPrefix(invoke.KnownCapabilities()), cap.Known(); !slices.Equal(got, want) {
+	if got, want := withPrefix(runner.KnownCapabilities()), cap.Known(); !slices.Equal(got, want) {
 		t.Errorf("containerd knows %q, and invoke %q", want, got)
 	}
 }

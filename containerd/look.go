@@ -16,8 +16,8 @@ import (
 	"github.com/moby/sys/user"
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 )
 
 // seen is what was looked up in the files of an image.
@@ -29,7 +29,7 @@ type seen struct {
 // prepareFor gives an image for an invocation: with the user that is set
 // instead of its own, as docker has it, by name or number, and with places for
 // the mounts.
-func (r *Runtime) prepareFor(ctx context.Context, s invoke.Spec) (*prepared, error) {
+func (r *Runtime) prepareFor(ctx context.Context, s runner.Spec) (*prepared, error) {
 	p, err := r.prepare(ctx, s.Digest)
 	if err != nil || s.Settings.User == "" && len(s.Mounts) == 0 {
 		return p, err

@@ -16,8 +16,8 @@ import (
 	"go.uber.org/goleak"
 
 	"deployster/containerd/shim"
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 )
 
 // TestMain makes this test binary what the product's binary is: also the
@@ -85,7 +85,7 @@ func buildHelpers() (paths []string, err error) {
 		return nil, err
 	}
 	dir := filepath.Dir(self)
-	for name, source := range map[string]string{lightName: "deployster/internal/shim", agentName: "deployster/internal/agent"} {
+	for name, source := range map[string]string{lightName: "deployster/containerd/shim/deployster-shim", agentName: "deployster/containerd/agent/deployster-agent"} {
 		path := filepath.Join(dir, name)
 		cmd := exec.Command("go", "build", "-ldflags", "-s -w", "-o", path, source)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -293,6 +293,6 @@ func (l *lockedBuffer) String() string {
 }
 
 var (
-	_ invoke.Runner = (*Runtime)(nil)
+	_ runner.Runner = (*Runtime)(nil)
 	_ io.Writer     = (*lockedBuffer)(nil)
 )

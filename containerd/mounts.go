@@ -12,15 +12,15 @@ import (
 	"github.com/opencontainers/runtime-spec/specs-go"
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 )
 
 // grant is a mount, and what it shall show. The file is held open from before
 // the container is made until it was seen that this, and nothing that took its
 // place, is mounted: see checkGrants.
 type grant struct {
-	invoke.Mount
+	runner.Mount
 	file *os.File
 	stat unix.Stat_t
 }
@@ -28,16 +28,16 @@ type grant struct {
 // openGrants opens the sources of the mounts of an invocation, parents before what
 // is mounted below them. Those that are open already are there also when there
 // is an error.
-func (r *Runtime) openGrants(s invoke.Spec) (grants []grant, err error) {
+func (r *Runtime) openGrants(s runner.Spec) (grants []grant, err error) {
 	mounts := slices.Clone(s.Mounts)
 	if dir := s.Settings.Workdir; dir != "" {
 		// The working directory may be reached through links: they are the
 		// user's own, and what they lead to is what he sees there.
 		real, err := filepath.EvalSymlinks(dir)
 		if err != nil {
-			return grants, errNoSource(invoke.Mount{Source: dir, Target: dir}, err)
+			return grants, errNoSource(runner.Mount{Source: dir, Target: dir}, err)
 		}
-		mounts = append(mounts, invoke.Mount{Source: real, Target: dir})
+		mounts = append(mounts, runner.Mount{Source: real, Target: dir})
 	}
 	for _, m := range mounts {
 		g, err := r.openGrant(m)
@@ -54,7 +54,7 @@ func depth(target string) int { return strings.Count(target, "/") }
 
 // openGrant checks both ends of a mount, as far as they can be known before
 // the container is there.
-func (r *Runtime) openGrant(m invoke.Mount) (g grant, err error) {
+func (r *Runtime) openGrant(m runner.Mount) (g grant, err error) {
 	if !filepath.IsAbs(m.Source) {
 		return g, diag.Errorf("A mount is not usable", "Its source %q is not an absolute path.", m.Source)
 	}
@@ -132,7 +132,7 @@ func openNoLinks(name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-func errNoSource(m invoke.Mount, err error) error {
+func errNoSource(m runner.Mount, err error) error {
 	if errors.Is(err, unix.ELOOP) {
 		return diag.Errorf("A path that is to be mounted leads elsewhere now",
 			"%s, for %s in the container, has become a symbolic link, or goes through one, since it was planned. If that is meant to be so, plan again.", m.Source, m.Target)
@@ -150,12 +150,12 @@ func errKernelTarget(target, real string) error {
 }
 
 // mount adds the mounts of an invocation to a spec.
-func (h host) mount(spec *specs.Spec, s invoke.Settings, grants []grant, ids *idRange) {
+func (h host) mount(spec *specs.Spec, s runner.Settings, grants []grant, ids *idRange) {
 	taken := map[string]bool{}
 	for _, g := range grants {
 		taken[g.Target] = true
 	}
-	if s.Network != invoke.NoNetwork {
+	if s.Network != runner.NoNetwork {
 		for _, file := range h.names {
 			if !taken[file] {
 				spec.Mounts = append(spec.Mounts, h.bind(file, file, false))

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // mountable makes files and directories that tests grant.
@@ -55,25 +55,25 @@ func TestMounts(t *testing.T) {
 	}
 	dgst := pack(t, r, PackOptions{Dir: src, Entrypoint: []string{"/bin/sh", "-c"}}, nil)
 	at := mountable(t)
-	on := func(source, target string) []invoke.Mount {
+	on := func(source, target string) []runner.Mount {
 		if !filepath.IsAbs(source) {
 			source = filepath.Join(at, source)
 		}
-		return []invoke.Mount{{Source: source, Target: target, Writable: true}}
+		return []runner.Mount{{Source: source, Target: target, Writable: true}}
 	}
 	flags := func(target string) string {
 		return "while read a b c d m o rest; do [ $m = " + target + " ] && echo $o; done </proc/self/mountinfo"
 	}
 	for _, c := range []struct {
 		name, script, want, fails string
-		mounts                    []invoke.Mount
+		mounts                    []runner.Mount
 	}{
 		{name: "a new place", script: "cat /new/place/in", mounts: on("dir", "/new/place"), want: "in the directory"},
 		{name: "over a file", script: "cat /file", mounts: on("file", "/file"), want: "a file"},
 		{name: "over a directory", script: "ls /dir", mounts: on("dir", "/dir"), want: "in\nsub"},
 		{name: "with dots", script: "cat /x", mounts: on("file", "/y/../../../x"), want: "a file"},
 		{name: "nosuid and nodev", script: flags("/m"), mounts: on("dir", "/m"), want: "rw,nosuid,nodev,relatime"},
-		{name: "read-only", script: flags("/m"), mounts: []invoke.Mount{{Source: filepath.Join(at, "dir"), Target: "/m"}}, want: "ro,nosuid,nodev,relatime"},
+		{name: "read-only", script: flags("/m"), mounts: []runner.Mount{{Source: filepath.Join(at, "dir"), Target: "/m"}}, want: "ro,nosuid,nodev,relatime"},
 		{name: "one in the other", script: "cat /m/in /m/sub/secret", mounts: append(on("other", "/m/sub"), on("dir", "/m")...), want: "in the directorysecret"},
 		{name: "private", script: "grep -c -E 'shared:|master:|propagate' /proc/self/mountinfo", mounts: on("dir", "/m"), want: "0"},
 		// Links of the image lead nowhere but into the image.
@@ -104,11 +104,11 @@ func TestMounts(t *testing.T) {
 		{name: "the kernel's", mounts: on("/proc/sys", "/x"), fails: "belongs to its kernel"},
 		{name: "the images", mounts: on(filepath.Join(o.DataDir, "containerd"), "/x"), fails: "images and sockets of deployster itself"},
 		{name: "what holds the sockets", mounts: on("/run", "/x"), fails: "images and sockets of deployster itself"},
-		{name: "relative", mounts: []invoke.Mount{{Source: "dir", Target: "/x"}}, fails: "not an absolute path"},
+		{name: "relative", mounts: []runner.Mount{{Source: "dir", Target: "/x"}}, fails: "not an absolute path"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			res, err := r.Run(context.Background(), invoke.Spec{Name: c.name, Kind: invoke.Query, Digest: dgst, Args: []string{"cd /; " + c.script}, Mounts: c.mounts, Settings: invoke.Settings{Network: invoke.NoNetwork}, Timeout: time.Minute})
+			res, err := r.Run(context.Background(), runner.Spec{Name: c.name, Kind: runner.Query, Digest: dgst, Args: []string{"cd /; " + c.script}, Mounts: c.mounts, Settings: runner.Settings{Network: runner.NoNetwork}, Timeout: time.Minute})
 			if c.fails != "" {
 				if !isDiagnostic(err) || !strings.Contains(err.Error(), c.fails) {
 					t.Errorf("got %v, want %q (stdout %q)", err, c.fails, res.Stdout)
@@ -144,7 +144,7 @@ func TestExchangedWhileMade(t *testing.T) {
 				source = filepath.Join(source, "sub")
 			}
 			ctx := context.Background()
-			s := invoke.Spec{Name: name, Kind: invoke.Action, Digest: dgst, Args: []string{"cat /x/secret"}, Mounts: []invoke.Mount{{Source: source, Target: "/x"}}}
+			s := runner.Spec{Name: name, Kind: runner.Action, Digest: dgst, Args: []string{"cat /x/secret"}, Mounts: []runner.Mount{{Source: source, Target: "/x"}}}
 			p, err := r.prepareFor(r.ctx(ctx), s)
 			if err != nil {
 				t.Fatal(err)

@@ -8,19 +8,19 @@ import (
 	"github.com/containerd/errdefs"
 	digest "github.com/opencontainers/go-digest"
 
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 )
 
 // Obtain makes sure that an image is here, on the terms of w, and says which
 // one it is. An image that is not what w.Digest wants is an
-// *invoke.DigestError, and nothing has changed then.
-func (r *Runtime) Obtain(ctx context.Context, w invoke.Wanted) (invoke.Image, error) {
+// *runner.DigestError, and nothing has changed then.
+func (r *Runtime) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, error) {
 	ctx = r.ctx(ctx)
 	r.expectRuns(ctx)
 	name, dgst, err := normalize(w.Reference)
 	if err != nil {
-		return invoke.Image{}, err
+		return runner.Image{}, err
 	}
 	want := digest.Digest(w.Digest)
 	if dgst != "" && want == "" {
@@ -30,40 +30,40 @@ func (r *Runtime) Obtain(ctx context.Context, w invoke.Wanted) (invoke.Image, er
 	unnamed := false
 	switch {
 	case err != nil && !errdefs.IsNotFound(err):
-		return invoke.Image{}, r.failure("Looking for the image "+w.Reference, err)
+		return runner.Image{}, r.failure("Looking for the image "+w.Reference, err)
 	case err == nil && want != "" && record.Target.Digest != want && w.Force, err != nil && want != "" && dgst == "":
 		// The name means something else here or nothing, and the image may be
 		// here without it.
 		record, err = r.findDigest(ctx, want)
 		unnamed = true
-	case err == nil && want != "" && record.Target.Digest != want && w.Pull != invoke.PullAlways:
-		return invoke.Image{}, &invoke.DigestError{Reference: w.Reference, Have: record.Target.Digest.String(), Want: want.String()}
+	case err == nil && want != "" && record.Target.Digest != want && w.Pull != runner.PullAlways:
+		return runner.Image{}, &runner.DigestError{Reference: w.Reference, Have: record.Target.Digest.String(), Want: want.String()}
 	}
 	if err != nil && !errdefs.IsNotFound(err) {
-		return invoke.Image{}, r.failure("Looking for the image "+w.Reference, err)
+		return runner.Image{}, r.failure("Looking for the image "+w.Reference, err)
 	}
 	here := err == nil
 	switch {
-	case here && (w.Pull != invoke.PullAlways || dgst != ""):
+	case here && (w.Pull != runner.PullAlways || dgst != ""):
 		image, err := r.here(ctx, name, record, w)
 		if err == nil && unnamed {
 			err = r.giveName(ctx, name, record)
 		}
 		return image, err
-	case w.Pull == invoke.PullNever, isDigest(name):
-		return invoke.Image{}, errNotPulled(w, r.nearest(ctx, w.Reference))
-	case w.Pull == invoke.PullAlways && dgst == "":
+	case w.Pull == runner.PullNever, isDigest(name):
+		return runner.Image{}, errNotPulled(w, r.nearest(ctx, w.Reference))
+	case w.Pull == runner.PullAlways && dgst == "":
 		return r.refresh(ctx, name, record, here, w)
 	}
 	record, err = r.pull(ctx, name, want, w.Verify)
 	if err != nil {
-		return invoke.Image{}, r.notHere(ctx, w.Reference, err)
+		return runner.Image{}, r.notHere(ctx, w.Reference, err)
 	}
 	return obtained(name, record), nil
 }
 
-func obtained(name string, record images.Image) invoke.Image {
-	return invoke.Image{Reference: name, Digest: record.Target.Digest.String(), Pulled: record.Labels[labelSource] != ""}
+func obtained(name string, record images.Image) runner.Image {
+	return runner.Image{Reference: name, Digest: record.Target.Digest.String(), Pulled: record.Labels[labelSource] != ""}
 }
 
 // local looks for an image by its name, or by the digest in that.
@@ -79,10 +79,10 @@ func (r *Runtime) local(ctx context.Context, name string, dgst digest.Digest) (i
 }
 
 // here takes an image that is here, if it carries the signature it must.
-func (r *Runtime) here(ctx context.Context, name string, record images.Image, w invoke.Wanted) (invoke.Image, error) {
+func (r *Runtime) here(ctx context.Context, name string, record images.Image, w runner.Wanted) (runner.Image, error) {
 	if w.Verify != nil {
 		if err := r.verifySigned(ctx, name, record.Target.Digest, *w.Verify); err != nil {
-			return invoke.Image{}, r.pullFailure(ctx, name, err)
+			return runner.Image{}, r.pullFailure(ctx, name, err)
 		}
 	}
 	return obtained(name, record), nil
@@ -90,17 +90,17 @@ func (r *Runtime) here(ctx context.Context, name string, record images.Image, w 
 
 // refresh asks the registry what a tag means now, and fetches that if it is
 // not here.
-func (r *Runtime) refresh(ctx context.Context, name string, record images.Image, here bool, w invoke.Wanted) (invoke.Image, error) {
+func (r *Runtime) refresh(ctx context.Context, name string, record images.Image, here bool, w runner.Wanted) (runner.Image, error) {
 	now, err := r.Remote(ctx, name)
 	if err != nil {
-		return invoke.Image{}, err
+		return runner.Image{}, err
 	}
 	if w.Digest != "" && now != w.Digest {
-		return invoke.Image{}, &invoke.DigestError{Reference: w.Reference, Have: now, Want: w.Digest, InRegistry: true}
+		return runner.Image{}, &runner.DigestError{Reference: w.Reference, Have: now, Want: w.Digest, InRegistry: true}
 	}
 	if !here || record.Target.Digest.String() != now {
 		if record, err = r.pull(ctx, name, digest.Digest(now), w.Verify); err != nil {
-			return invoke.Image{}, err
+			return runner.Image{}, err
 		}
 		return obtained(name, record), nil
 	}
@@ -146,9 +146,9 @@ func (r *Runtime) notHere(ctx context.Context, ref string, err error) error {
 		"%s%s\nAn image that is in no registry is brought in with `deployster image import FILE`, or made with `deployster image pack`; `deployster image ls` lists what is here.", near, d.Detail), err}
 }
 
-func errNotPulled(w invoke.Wanted, near string) error {
+func errNotPulled(w runner.Wanted, near string) error {
 	why := ""
-	if w.Pull == invoke.PullNever {
+	if w.Pull == runner.PullNever {
 		why = "Its type says pull = \"never\", so no registry was asked. "
 	}
 	err := errNoImage(w.Reference, near)

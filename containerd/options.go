@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // The defaults of Options.

@@ -14,7 +14,7 @@ import (
 	"github.com/containerd/containerd/v2/core/snapshots"
 
 	"deployster/containerd/shim"
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // What containerd has given up of a dead client's containers is ended and removed,
@@ -83,8 +83,8 @@ func TestOrphansAreEnded(t *testing.T) {
 func TestWhatStillRunsIsNoOrphan(t *testing.T) {
 	modes(t, func(t *testing.T, o Options, _, _ func()) {
 		r, d := open(t, o), openDying(t, o)
-		action := d.run(invoke.Action, "echo; sleep 4; exit 7") // the first that a sweep comes to
-		query := d.run(invoke.Query, "echo; sleep 600")
+		action := d.run(runner.Action, "echo; sleep 4; exit 7") // the first that a sweep comes to
+		query := d.run(runner.Query, "echo; sleep 600")
 		d.die()
 		if err := r.sweeper().sweep(context.Background(), true); err != nil {
 			t.Error(err)
@@ -103,12 +103,12 @@ func TestWhoDiesLateIsForTheNextSweep(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	r, d := open(t, o), openDying(t, o)
-	query := d.run(invoke.Query, "echo; sleep 600")
+	query := d.run(runner.Query, "echo; sleep 600")
 	var action chan exit
 	s := r.sweeper()
 	late, err := client.New("", client.WithServices(
 		client.WithContainerStore(&lateStore{s.client.ContainerService(), func() {
-			action = d.run(invoke.Action, "echo; sleep 4; exit 7")
+			action = d.run(runner.Action, "echo; sleep 4; exit 7")
 			d.die()
 		}}),
 		client.WithLeasesService(s.client.LeasesService()),
@@ -154,11 +154,11 @@ func openDying(t *testing.T, o Options) dying {
 }
 
 // run gives how a script ends that has printed a line.
-func (d dying) run(kind invoke.Kind, script string) chan exit {
+func (d dying) run(kind runner.Kind, script string) chan exit {
 	begun := make(chan struct{}, 2)
 	ended := make(chan exit, 1)
 	go func() {
-		res, err := d.Run(context.Background(), invoke.Spec{Name: string(kind), Kind: kind, Digest: d.dgst, Entrypoint: "/bin/sh", Args: []string{"-c", script},
+		res, err := d.Run(context.Background(), runner.Spec{Name: string(kind), Kind: kind, Digest: d.dgst, Entrypoint: "/bin/sh", Args: []string{"-c", script},
 			Stdout: writerFunc(func(p []byte) (int, error) { begun <- struct{}{}; return len(p), nil })})
 		ended <- exit{res.ExitCode, err}
 	}()

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"deployster/internal/durable"
-	"deployster/internal/invoke"
+	"deployster/internal/base/durable"
+	"deployster/internal/runner"
 )
 
 // Outcomes wait for whoever adopts their actions, but not for ever: a project
@@ -27,7 +27,7 @@ type outcomes string
 // kept is the content of such a file.
 type kept struct {
 	Name   string      `json:"name"` // for people
-	Fate   invoke.Fate `json:"fate"`
+	Fate   runner.Fate `json:"fate"`
 	Why    string      `json:"why,omitempty"`
 	Code   int         `json:"code"`
 	OOM    bool        `json:"oom,omitempty"`
@@ -51,7 +51,7 @@ func (o outcomes) save(action string, k kept) error {
 }
 
 // load gives the outcome of an action, if it is there.
-func (o outcomes) load(action string) (out invoke.Outcome, ok bool, err error) {
+func (o outcomes) load(action string) (out runner.Outcome, ok bool, err error) {
 	b, err := os.ReadFile(o.path(action))
 	if errors.Is(err, os.ErrNotExist) {
 		return out, false, nil
@@ -63,8 +63,8 @@ func (o outcomes) load(action string) (out invoke.Outcome, ok bool, err error) {
 	if err != nil {
 		return out, false, err
 	}
-	out = invoke.Outcome{Fate: k.Fate, Why: k.Why, Ended: k.Ended}
-	out.Result = invoke.Result{ExitCode: k.Code, OOM: k.OOM, Stdout: k.Stdout, Stderr: k.Stderr}
+	out = runner.Outcome{Fate: k.Fate, Why: k.Why, Ended: k.Ended}
+	out.Result = runner.Result{ExitCode: k.Code, OOM: k.OOM, Stdout: k.Stdout, Stderr: k.Stderr}
 	return out, true, nil
 }
 

@@ -20,8 +20,8 @@ import (
 	"github.com/opencontainers/image-spec/specs-go"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
-	"deployster/internal/diag"
-	"deployster/internal/imagefiles"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/imagefiles"
 )
 
 // PackOptions say what an image is made of.

@@ -18,7 +18,7 @@ import (
 	"github.com/opencontainers/image-spec/identity"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // process is a program that is spoken to while it runs. Its stdin is a FIFO,
@@ -30,13 +30,13 @@ type process struct {
 
 	began chan struct{}
 	ended chan struct{} // closed when nothing of it is left; res and err are set then
-	res   invoke.Result
+	res   runner.Result
 	err   error
 	kill  func()
 }
 
-// Launch implements invoke.Launcher.
-func (r *Runtime) Launch(ctx context.Context, s invoke.Spec) (invoke.Process, error) {
+// Launch implements runner.Launcher.
+func (r *Runtime) Launch(ctx context.Context, s runner.Spec) (runner.Process, error) {
 	r.runsOpen.Add(1)
 	start := time.Now()
 	image, err := r.prepareFor(r.ctx(ctx), s)
@@ -103,7 +103,7 @@ func newProcess(r *Runtime) *process {
 
 // newTalk makes the files of a program that is spoken to: a FIFO for stdin, and
 // plain files.
-func (r *Runtime) newTalk(id string, s invoke.Spec, p *process) (*stdio, error) {
+func (r *Runtime) newTalk(id string, s runner.Spec, p *process) (*stdio, error) {
 	return r.newFiles(id, func(f *stdio) (err error) {
 		if err := unix.Mkfifo(f.stdin, 0o600); err != nil {
 			return &os.PathError{Op: "mkfifo", Path: f.stdin, Err: err}
@@ -154,11 +154,11 @@ func (p *process) Kill()                       { p.kill() }
 func (p *process) Release(offset int64)        { p.said.release(offset) }
 func (p *process) Settled(request int64) error { return p.ledger.settled(request) }
 
-// Before implements invoke.Process.
+// Before implements runner.Process.
 func (p *process) Before() int64 { return p.before }
 
-// Asked implements invoke.Process.
-func (p *process) Asked(request int64, s invoke.Spec) error {
+// Asked implements runner.Process.
+func (p *process) Asked(request int64, s runner.Spec) error {
 	// How an earlier try ended is not how this one does.
 	if err := p.outcomes.remove(actionName(s.ID)); err != nil {
 		return err
@@ -166,8 +166,8 @@ func (p *process) Asked(request int64, s invoke.Spec) error {
 	return p.ledger.asked(request, s)
 }
 
-// Wait implements invoke.Process.
-func (p *process) Wait() (invoke.Result, error) {
+// Wait implements runner.Process.
+func (p *process) Wait() (runner.Result, error) {
 	<-p.ended
 	p.said.close()
 	return p.res, p.err

@@ -8,7 +8,7 @@ import (
 	"github.com/containerd/containerd/v2/core/images"
 	digest "github.com/opencontainers/go-digest"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // Unused lists the images that could be removed: with all, every one whose

@@ -16,8 +16,8 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"golang.org/x/sync/errgroup"
 
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 )
 
 // The limits of a pull. What comes from a registry is a stranger's.
@@ -36,7 +36,7 @@ const labelSource = "deployster.pulled-from"
 // Pull fetches an image from its registry, whether it is here or not, and
 // gives it its name. Only what this machine's platform needs is fetched.
 func (r *Runtime) Pull(ctx context.Context, ref string) (ImageInfo, error) {
-	image, err := r.Obtain(ctx, invoke.Wanted{Reference: ref, Pull: invoke.PullAlways})
+	image, err := r.Obtain(ctx, runner.Wanted{Reference: ref, Pull: runner.PullAlways})
 	if err != nil {
 		return ImageInfo{}, err
 	}
@@ -55,14 +55,14 @@ type puller struct {
 	name     string // full, as it is kept
 	ref      string // what is asked for: the name, or the repository with a digest
 	want     digest.Digest
-	verify   *invoke.Verify
+	verify   *runner.Verify
 	resolver remotes.Resolver
 	meter    *meter
 }
 
 // pull fetches an image and gives it the name. want is the digest it must
 // have, "" = the one that the registry says.
-func (r *Runtime) pull(ctx context.Context, name string, want digest.Digest, verify *invoke.Verify) (images.Image, error) {
+func (r *Runtime) pull(ctx context.Context, name string, want digest.Digest, verify *runner.Verify) (images.Image, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, pullTimeout,
 		fmt.Errorf("it took longer than %s", pullTimeout))
 	defer cancel()

@@ -19,8 +19,8 @@ import (
 	"github.com/distribution/reference"
 	digest "github.com/opencontainers/go-digest"
 
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 )
 
 // contentError says that a registry sent something else than was asked for.
@@ -84,7 +84,7 @@ func (r *Runtime) pullFailure(ctx context.Context, name string, err error) error
 	summary, detail := "The image "+familiar(name)+" cannot be pulled", r.why(ctx, name, err)
 	d := &caused{diag.Errorf(summary, "%s", detail), err}
 	if errdefs.IsNotFound(err) {
-		return &caused{d.Diagnostic, invoke.ErrNoImage}
+		return &caused{d.Diagnostic, runner.ErrNoImage}
 	}
 	return d
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/containerd/errdefs"
 	digest "github.com/opencontainers/go-digest"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // Each way in which a pull fails, whether it is tried again, and what the user
@@ -64,11 +64,11 @@ func TestPullErrors(t *testing.T) {
 		if text := err.Error(); !strings.Contains(text, c.want) || !strings.Contains(text, "reg.example.com/acme/file:1") || strings.Contains(text, "geheim") {
 			t.Errorf("%s: %s", name, text)
 		}
-		if errors.Is(err, invoke.ErrNoImage) {
+		if errors.Is(err, runner.ErrNoImage) {
 			t.Errorf("%s counts as: there is none", name)
 		}
 	}
-	if err := r.pullFailure(t.Context(), "127.0.0.1:1/acme/file:1", fmt.Errorf("x: %w", errdefs.ErrNotFound)); !errors.Is(err, invoke.ErrNoImage) {
+	if err := r.pullFailure(t.Context(), "127.0.0.1:1/acme/file:1", fmt.Errorf("x: %w", errdefs.ErrNotFound)); !errors.Is(err, runner.ErrNoImage) {
 		t.Errorf("there is none: %v", err)
 	}
 	if err := r.pullFailure(t.Context(), "a/b", context.Canceled); !errors.Is(err, context.Canceled) {

@@ -16,7 +16,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/auth"
 	"oras.land/oras-go/v2/registry/remote/credentials"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // RegistryOptions say how registries are reached. Proxies are those of the

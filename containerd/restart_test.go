@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // rounds says how often something is tried: a few times with every change, and
@@ -57,8 +57,8 @@ func TestServerIsKilled(t *testing.T) {
 				go func() {
 					defer group.Done()
 					var once sync.Once
-					e.run(invoke.Spec{Name: fmt.Sprint(i), ID: fmt.Sprintf("%d/%d", round, i), Kind: invoke.Action, Digest: dgst, Entrypoint: "/bin/sh",
-						Mounts: []invoke.Mount{{Source: e.world, Target: "/world", Writable: true}},
+					e.run(runner.Spec{Name: fmt.Sprint(i), ID: fmt.Sprintf("%d/%d", round, i), Kind: runner.Action, Digest: dgst, Entrypoint: "/bin/sh",
+						Mounts: []runner.Mount{{Source: e.world, Target: "/world", Writable: true}},
 						Args:   []string{"-c", fmt.Sprintf(">/world/%d-%d; echo before; sleep 0.%d; echo after; exit %d", round, i, rand.IntN(9), code)},
 						Stdout: writerFunc(func(p []byte) (int, error) { once.Do(func() { ready <- struct{}{} }); return len(p), nil })}, code)
 				}()
@@ -107,15 +107,15 @@ func halfMade(t *testing.T, r *Runtime) {
 }
 
 // run runs a program that ends with a code, and judges what is said of it.
-func (e *ends) run(s invoke.Spec, code int) {
+func (e *ends) run(s runner.Spec, code int) {
 	told := 0
-	s.Ended = func(invoke.Result, error) error { told++; return nil }
+	s.Ended = func(runner.Result, error) error { told++; return nil }
 	res, err := e.r.Run(context.Background(), s)
-	var unknown *invoke.UnknownError
-	var later invoke.Outcome
+	var unknown *runner.UnknownError
+	var later runner.Outcome
 	if errors.As(err, &unknown) {
 		var cannot error
-		if later, cannot = e.r.Adopt(context.Background(), s.ID, invoke.Watch{}); cannot != nil {
+		if later, cannot = e.r.Adopt(context.Background(), s.ID, runner.Watch{}); cannot != nil {
 			e.Error(cannot)
 		}
 	}
@@ -126,18 +126,18 @@ func (e *ends) run(s invoke.Spec, code int) {
 	if e.runs++; begun {
 		e.begun++
 	}
-	whole := func(r invoke.Result) bool { return r.ExitCode == code && string(r.Stdout) == "before\nafter\n" }
+	whole := func(r runner.Result) bool { return r.ExitCode == code && string(r.Stdout) == "before\nafter\n" }
 	switch {
 	case err == nil && begun && whole(res) && told == 1:
 		e.seen++
-	case unknown != nil && begun && later.Fate == invoke.Exited && whole(later.Result) && told == 0:
+	case unknown != nil && begun && later.Fate == runner.Exited && whole(later.Result) && told == 0:
 		e.seen, e.asked = e.seen+1, e.asked+1
-	case unknown != nil && begun && later.Fate == invoke.Unknown && told == 0 && res.ExitCode == 0 && len(res.Stdout) == 0:
+	case unknown != nil && begun && later.Fate == runner.Unknown && told == 0 && res.ExitCode == 0 && len(res.Stdout) == 0:
 		e.lost++
 		e.Logf("%s: %v; %s", s.ID, err, later.Why)
 	case begun:
 		e.Errorf("%s, code %d: %+v, %v; told %d times; later %+v", s.ID, code, res, err, told, later)
-	case err != nil && told == 0 && len(res.Stdout) == 0 && later.Fate != invoke.Exited:
+	case err != nil && told == 0 && len(res.Stdout) == 0 && later.Fate != runner.Exited:
 		e.Logf("%s did not begin: %v", s.ID, err) // the server that came back could not begin it
 	case err == nil && bytes.Contains(res.Stderr, []byte("write exec fifo")) && len(res.Stdout) == 0:
 		e.Logf("%s did not begin: %s", s.ID, res.Stderr) // runc was cut off, and says so
@@ -153,7 +153,7 @@ func TestClosedAfterItsServerWasKilled(t *testing.T) {
 	o := embedded(t)
 	r := open(t, o)
 	dgst := packProbe(t, r)
-	if _, err := r.Run(context.Background(), invoke.Spec{Name: "a", Digest: dgst, Entrypoint: "/bin/true"}); err != nil {
+	if _, err := r.Run(context.Background(), runner.Spec{Name: "a", Digest: dgst, Entrypoint: "/bin/true"}); err != nil {
 		t.Fatal(err)
 	}
 	pid := serverPid(o)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // An action that is tried again has the ID of the first try: when that is
@@ -23,8 +23,8 @@ func TestDiscardedBeforeItIsTriedAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = dies.Run(ctx, invoke.Spec{Name: "x", ID: "id", Kind: invoke.Action, Digest: dgst, Args: []string{"exit", fmt.Sprint(code)},
-			Ended: func(invoke.Result, error) error { return errors.New("as if it died now") }})
+		_, err = dies.Run(ctx, runner.Spec{Name: "x", ID: "id", Kind: runner.Action, Digest: dgst, Args: []string{"exit", fmt.Sprint(code)},
+			Ended: func(runner.Result, error) error { return errors.New("as if it died now") }})
 		if cerr := dies.Close(); err == nil || cerr != nil {
 			t.Errorf("got %v, %v", err, cerr)
 		}
@@ -34,7 +34,7 @@ func TestDiscardedBeforeItIsTriedAgain(t *testing.T) {
 			}
 			continue
 		}
-		if out, err := r.Adopt(ctx, "id", invoke.Watch{}); err != nil || out.ExitCode != code {
+		if out, err := r.Adopt(ctx, "id", runner.Watch{}); err != nil || out.ExitCode != code {
 			t.Errorf("the second try ended with %+v, %v", out, err)
 		}
 		if err := r.Discard(ctx, "id"); err != nil {

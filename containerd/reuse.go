@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 const (
@@ -46,11 +46,11 @@ type warmGroup struct {
 }
 
 // group finds those that could carry out an invocation.
-func (h *reuse) group(s invoke.Spec) (*warmGroup, error) {
+func (h *reuse) group(s runner.Spec) (*warmGroup, error) {
 	key, err := json.Marshal(struct {
 		Digest   string
-		Mounts   []invoke.Mount
-		Settings invoke.Settings
+		Mounts   []runner.Mount
+		Settings runner.Settings
 	}{s.Digest, s.Mounts, s.Settings})
 	if err != nil {
 		return nil, err
@@ -69,13 +69,13 @@ func (h *reuse) group(s invoke.Spec) (*warmGroup, error) {
 // mayShare says whether an invocation may run in a container that others use
 // too. An action may not: how it ended must be found out also when this client
 // is dead, and that is told of containers.
-func mayShare(s invoke.Spec) bool {
-	return s.Reuse && s.Kind == invoke.Query && s.Settings.Workers != invoke.NoWorkers
+func mayShare(s runner.Spec) bool {
+	return s.Reuse && s.Kind == runner.Query && s.Settings.Workers != runner.NoWorkers
 }
 
 // runShared carries out a query in a container that is there. It is not done
 // when that cannot be: then it is to have one of its own, which will tell why.
-func (r *Runtime) runShared(ctx context.Context, s invoke.Spec) (res invoke.Result, done bool, err error) {
+func (r *Runtime) runShared(ctx context.Context, s runner.Spec) (res runner.Result, done bool, err error) {
 	g, err := r.reuse.group(s)
 	if err != nil {
 		return res, false, nil
@@ -99,12 +99,12 @@ func (r *Runtime) runShared(ctx context.Context, s invoke.Spec) (res invoke.Resu
 	if s.Stderr != nil && ctx.Err() == nil {
 		_, _ = fmt.Fprintln(s.Stderr, "The container that it shared with others was lost. It is asked again in a container of its own.") // who watches misses a line at most
 	}
-	return invoke.Result{}, false, nil
+	return runner.Result{}, false, nil
 }
 
 // takeWarm gives a container that is idle, and starts one when there is none or
 // all are in use for long. nil = there can be none.
-func (r *Runtime) takeWarm(ctx context.Context, g *warmGroup, s invoke.Spec) *warm {
+func (r *Runtime) takeWarm(ctx context.Context, g *warmGroup, s runner.Spec) *warm {
 	fit, ok := r.fitNow(s)
 	if !ok {
 		return nil
@@ -140,7 +140,7 @@ func (r *Runtime) takeWarm(ctx context.Context, g *warmGroup, s invoke.Spec) *wa
 }
 
 // growWarm starts another container for a group. nil = it did not start.
-func (r *Runtime) growWarm(ctx context.Context, g *warmGroup, s invoke.Spec) *warm {
+func (r *Runtime) growWarm(ctx context.Context, g *warmGroup, s runner.Spec) *warm {
 	start := time.Now()
 	image, err := r.prepareFor(r.ctx(ctx), s)
 	var w *warm
@@ -154,7 +154,7 @@ func (r *Runtime) growWarm(ctx context.Context, g *warmGroup, s invoke.Spec) *wa
 }
 
 // fitNow gives the fingerprint of what the mounts of an invocation would show.
-func (r *Runtime) fitNow(s invoke.Spec) (fit string, ok bool) {
+func (r *Runtime) fitNow(s runner.Spec) (fit string, ok bool) {
 	grants, err := r.openGrants(s)
 	defer func() {
 		for _, g := range grants {

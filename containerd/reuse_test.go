@@ -12,14 +12,14 @@ import (
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/invoke"
-	"deployster/internal/invoke/invoketest"
+	"deployster/internal/runner"
+	"deployster/internal/runner/runnertest"
 )
 
 // sharing is a Runtime whose queries share containers.
 type sharing struct{ *Runtime }
 
-func (s sharing) Run(ctx context.Context, spec invoke.Spec) (invoke.Result, error) {
+func (s sharing) Run(ctx context.Context, spec runner.Spec) (runner.Result, error) {
 	spec.Reuse = true
 	return s.Runtime.Run(ctx, spec)
 }
@@ -43,7 +43,7 @@ func TestSharedContainersKeepTheContract(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
 	packProbe(t, r)
-	t.Run("suite", func(t *testing.T) { invoketest.Suite(t, sharing{r}) })
+	t.Run("suite", func(t *testing.T) { runnertest.Suite(t, sharing{r}) })
 	if containers, queries := warmed(r); containers == 0 || queries <= containers {
 		t.Errorf("%d containers have carried out %d queries: nothing was shared", containers, queries)
 	}
@@ -71,9 +71,9 @@ func sharedAsFresh(t *testing.T, noAgent bool) {
 	if err := os.WriteFile(file, []byte("one"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ask := func(kind invoke.Kind, script string, change func(*invoke.Spec)) (invoke.Result, error) {
-		s := invoke.Spec{Name: "q", Kind: kind, Digest: dgst, Args: []string{script}, Reuse: true, Timeout: time.Minute, Grace: time.Second,
-			Mounts: []invoke.Mount{{Source: file, Target: "/f"}}}
+	ask := func(kind runner.Kind, script string, change func(*runner.Spec)) (runner.Result, error) {
+		s := runner.Spec{Name: "q", Kind: kind, Digest: dgst, Args: []string{script}, Reuse: true, Timeout: time.Minute, Grace: time.Second,
+			Mounts: []runner.Mount{{Source: file, Target: "/f"}}}
 		if change != nil {
 			change(&s)
 		}
@@ -81,7 +81,7 @@ func sharedAsFresh(t *testing.T, noAgent bool) {
 	}
 	answer := func(script, want string) {
 		t.Helper()
-		res, err := ask(invoke.Query, script, nil)
+		res, err := ask(runner.Query, script, nil)
 		if got := strings.TrimSpace(string(res.Stdout)); err != nil || got != want {
 			t.Errorf("%s: got %q (exit %d, %v, stderr %q), want %q", script, got, res.ExitCode, err, res.Stderr, want)
 		}
@@ -95,11 +95,11 @@ func sharedAsFresh(t *testing.T, noAgent bool) {
 	answer("cat /f; echo mark >/mark", "one")
 	answer("cat /f /mark; exit 3", "onemark") // shared, as it has asked for
 	idle(1, 2)
-	if res, err := ask(invoke.Action, "cat /mark", nil); err != nil || res.ExitCode == 0 {
+	if res, err := ask(runner.Action, "cat /mark", nil); err != nil || res.ExitCode == 0 {
 		t.Errorf("an action shares a container: exit %d, %v", res.ExitCode, err)
 	}
-	own := func(s *invoke.Spec) { s.Settings.Workers = invoke.NoWorkers }
-	if res, err := ask(invoke.Query, "cat /mark", own); err != nil || res.ExitCode == 0 {
+	own := func(s *runner.Spec) { s.Settings.Workers = runner.NoWorkers }
+	if res, err := ask(runner.Query, "cat /mark", own); err != nil || res.ExitCode == 0 {
 		t.Errorf("what asks for containers of its own shares one: exit %d, %v", res.ExitCode, err)
 	}
 
@@ -117,13 +117,13 @@ func sharedAsFresh(t *testing.T, noAgent bool) {
 	answer("n=$(ls /proc); echo \"$n\" | grep -c '^[0-9]*$'", "3") // the first one, sh and ls
 	idle(1, 2)
 
-	var timeout *invoke.TimeoutError
-	if _, err := ask(invoke.Query, "trap '' TERM; while :; do sleep 0.1; done", func(s *invoke.Spec) { s.Timeout, s.Grace = 200*time.Millisecond, 200*time.Millisecond }); !errors.As(err, &timeout) || !timeout.Killed {
+	var timeout *runner.TimeoutError
+	if _, err := ask(runner.Query, "trap '' TERM; while :; do sleep 0.1; done", func(s *runner.Spec) { s.Timeout, s.Grace = 200*time.Millisecond, 200*time.Millisecond }); !errors.As(err, &timeout) || !timeout.Killed {
 		t.Errorf("one that ignores its end: %v", err)
 	}
 	idle(0, 0)
-	limited := func(s *invoke.Spec) { s.Settings.Memory = 16 << 20 }
-	if res, err := ask(invoke.Query, "head -c 40m /dev/zero | tr '\\0' x | wc -c; : $(head -c 40m /dev/zero | tr '\\0' x)", limited); err != nil || !res.OOM {
+	limited := func(s *runner.Spec) { s.Settings.Memory = 16 << 20 }
+	if res, err := ask(runner.Query, "head -c 40m /dev/zero | tr '\\0' x | wc -c; : $(head -c 40m /dev/zero | tr '\\0' x)", limited); err != nil || !res.OOM {
 		t.Errorf("too much memory: exit %d, OOM %v, %v", res.ExitCode, res.OOM, err)
 	}
 
@@ -140,7 +140,7 @@ func sharedAsFresh(t *testing.T, noAgent bool) {
 			_, _ = r.client.TaskService().Kill(r.ctx(context.Background()), &taskapi.KillRequest{ContainerID: c.ID, Signal: uint32(unix.SIGKILL), All: true})
 		}
 	}()
-	res, err := ask(invoke.Query, "echo running >&2; [ -e /mark ] || sleep 3; echo whole", func(s *invoke.Spec) { s.Stderr = &told })
+	res, err := ask(runner.Query, "echo running >&2; [ -e /mark ] || sleep 3; echo whole", func(s *runner.Spec) { s.Stderr = &told })
 	if err != nil || string(res.Stdout) != "whole\n" || !strings.Contains(told.String(), "asked again") {
 		t.Errorf("in a container that was lost: %q, exit %d, %v; told: %q", res.Stdout, res.ExitCode, err, told.String())
 	}

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"deployster/containerd/shim"
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 const (
@@ -32,9 +32,9 @@ const (
 const (
 	labelTool   = "deployster"        // the version of this layout
 	labelClient = "deployster.client" // the path of the client's file
-	labelKind   = "deployster.kind"   // invoke.Kind
+	labelKind   = "deployster.kind"   // runner.Kind
 	labelName   = "deployster.name"   // for people
-	labelAction = "deployster.action" // actionName of an invoke.Spec's ID
+	labelAction = "deployster.action" // actionName of an runner.Spec's ID
 
 	labelCarrier = "deployster.carrier" // it is spoken to, and what it is asked for is in its ledger
 )
@@ -42,13 +42,13 @@ const (
 // actionName makes a name of limited length from the ID of an action.
 func actionName(id string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(id))) }
 
-// Run implements invoke.Runner.
-func (r *Runtime) Run(ctx context.Context, s invoke.Spec) (invoke.Result, error) {
+// Run implements runner.Runner.
+func (r *Runtime) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	r.runsOpen.Add(1)
 	defer r.runsOpen.Done()
 	start := time.Now()
 	if ctx.Err() != nil {
-		return invoke.Result{}, cancelled(ctx, s)
+		return runner.Result{}, cancelled(ctx, s)
 	}
 	if mayShare(s) {
 		if res, done, err := r.runShared(ctx, s); done {
@@ -56,10 +56,10 @@ func (r *Runtime) Run(ctx context.Context, s invoke.Spec) (invoke.Result, error)
 			return res, err
 		}
 		if ctx.Err() != nil {
-			return invoke.Result{}, cancelled(ctx, s)
+			return runner.Result{}, cancelled(ctx, s)
 		}
 	}
-	var res invoke.Result
+	var res runner.Result
 	var err error
 	for range attempts {
 		var begun bool
@@ -80,7 +80,7 @@ func (r *Runtime) Run(ctx context.Context, s invoke.Spec) (invoke.Result, error)
 const attempts = 3
 
 // attempt is one try of a run, and says whether the program may have begun.
-func (r *Runtime) attempt(ctx context.Context, s invoke.Spec) (res invoke.Result, begun bool, err error) {
+func (r *Runtime) attempt(ctx context.Context, s runner.Spec) (res runner.Result, begun bool, err error) {
 	p, err := r.prepareFor(r.ctx(ctx), s)
 	if err != nil {
 		return res, false, r.orCancelled(ctx, s, r.failure("Preparing the image "+s.Digest, err))
@@ -95,12 +95,12 @@ func (r *Runtime) attempt(ctx context.Context, s invoke.Spec) (res invoke.Result
 
 var errImageGone = errors.New("the image's files are gone")
 
-func cancelled(ctx context.Context, s invoke.Spec) error {
+func cancelled(ctx context.Context, s runner.Spec) error {
 	return fmt.Errorf("%s was cancelled: %w", s.Name, context.Cause(ctx))
 }
 
 // orCancelled tells a failure that comes of a cancellation as that.
-func (r *Runtime) orCancelled(ctx context.Context, s invoke.Spec, err error) error {
+func (r *Runtime) orCancelled(ctx context.Context, s runner.Spec, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return cancelled(ctx, s)
 	}
@@ -114,7 +114,7 @@ func (r *Runtime) newContainerID() string {
 // run is one invocation.
 type run struct {
 	r     *Runtime
-	s     invoke.Spec
+	s     runner.Spec
 	image *prepared
 	id    string // of the container, the task, the snapshot and the directory
 	io    *stdio
@@ -144,7 +144,7 @@ type run struct {
 func (u *run) tasks() taskapi.TasksClient { return u.r.client.TaskService() }
 
 // run makes the container, waits for its end and removes it, in every case.
-func (u *run) run(ctx context.Context) (res invoke.Result, err error) {
+func (u *run) run(ctx context.Context) (res runner.Result, err error) {
 	if u.box == nil {
 		if u.box, err = u.r.sandbox(u.id, u.image, u.s); err != nil {
 			return res, err
@@ -155,7 +155,7 @@ func (u *run) run(ctx context.Context) (res invoke.Result, err error) {
 }
 
 // inside carries out the invocation in its sandbox.
-func (u *run) inside(ctx context.Context) (res invoke.Result, err error) {
+func (u *run) inside(ctx context.Context) (res runner.Result, err error) {
 	if u.talk != nil {
 		u.io, err = u.r.newTalk(u.id, u.s, u.talk)
 	} else {
@@ -293,7 +293,7 @@ func (u *run) createTask(ctx context.Context, rootfs []mount.Mount) error {
 // clear is remove, behind the back of whoever waits for the answer when that is
 // all that is still missing: what goes wrong then is left to the next sweep.
 func (u *run) clear(ctx context.Context, outcome error) error {
-	if u.s.Kind == invoke.Query && u.gone && outcome == nil {
+	if u.s.Kind == runner.Query && u.gone && outcome == nil {
 		u.r.runsOpen.Add(1) // this is called within a run, so that it is not zero
 		go func() {
 			defer u.r.runsOpen.Done()
@@ -313,8 +313,8 @@ func (u *run) clear(ctx context.Context, outcome error) error {
 // is left alone, with its files, for whoever adopts it or sweeps after this
 // client.
 func (u *run) remove(ctx context.Context, outcome error) (err error) {
-	var unknown *invoke.UnknownError
-	if u.s.Kind == invoke.Action && errors.As(outcome, &unknown) {
+	var unknown *runner.UnknownError
+	if u.s.Kind == runner.Action && errors.As(outcome, &unknown) {
 		u.kept = true // not written in vain: see clear
 	}
 	if u.kept {

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // runcMinimum is the oldest safe version of each line: older ones let an image

@@ -12,7 +12,7 @@ import (
 	"github.com/containerd/containerd/v2/core/leases"
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // collectGarbage makes containerd remove what nothing refers to.
@@ -51,12 +51,12 @@ func TestConfinement(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = unix.Unmount(filepath.Join(sub, "inner"), 0) })
 
-	none := invoke.Settings{Network: invoke.NoNetwork}
+	none := runner.Settings{Network: runner.NoNetwork}
 	for _, c := range []struct {
 		name, script, want string
 		image              string
-		settings           invoke.Settings
-		mounts             []invoke.Mount
+		settings           runner.Settings
+		mounts             []runner.Mount
 	}{
 		{name: "status", script: "grep -E '^(Seccomp|NoNewPrivs|CapEff|CapBnd):' /proc/self/status | tr -d '\\t\\n'", want: "CapEff:00000000a00405fbCapBnd:00000000a00405fbNoNewPrivs:1Seccomp:2"},
 		{name: "user and groups", image: dgst, script: "id -u; id -g; id -G; grep CapEff /proc/self/status", want: "1234\n2345\n2345 3456\nCapEff:\t0000000000000000"},
@@ -68,11 +68,11 @@ func TestConfinement(t *testing.T) {
 		{name: "no x32", script: "/x32; echo $?", want: "159"}, // 128 + SIGSYS
 		{name: "first process", script: "echo $$", want: "1"},
 		{name: "empty network", script: "grep -c : /proc/net/dev; wc -l </proc/net/route; ls /etc/resolv.conf; echo $?", settings: none, want: "1\n1\n1"},
-		{name: "pids", script: "cat /proc/self/cgroup | grep -c nothing; for i in 1 2 3 4 5 6 7 8 9; do sleep 5 & done 2>/dev/null; echo unreachable", settings: invoke.Settings{PIDs: 4}, want: "0"},
+		{name: "pids", script: "cat /proc/self/cgroup | grep -c nothing; for i in 1 2 3 4 5 6 7 8 9; do sleep 5 & done 2>/dev/null; echo unreachable", settings: runner.Settings{PIDs: 4}, want: "0"},
 		{name: "writable files", script: "touch /new && echo ok", want: "ok"},
-		{name: "read-only files", script: "touch /new 2>/dev/null; echo $?", settings: invoke.Settings{ReadOnlyRootFS: true}, want: "1"},
-		{name: "read-only with what is below", script: "touch /m/a; touch /m/inner/a; ls /m/inner/a", mounts: []invoke.Mount{{Source: sub, Target: "/m"}}, want: ""},
-		{name: "writable with what is below", script: "touch /m/inner/x && ls /m/inner", mounts: []invoke.Mount{{Source: sub, Target: "/m", Writable: true}}, want: "x"},
+		{name: "read-only files", script: "touch /new 2>/dev/null; echo $?", settings: runner.Settings{ReadOnlyRootFS: true}, want: "1"},
+		{name: "read-only with what is below", script: "touch /m/a; touch /m/inner/a; ls /m/inner/a", mounts: []runner.Mount{{Source: sub, Target: "/m"}}, want: ""},
+		{name: "writable with what is below", script: "touch /m/inner/x && ls /m/inner", mounts: []runner.Mount{{Source: sub, Target: "/m", Writable: true}}, want: "x"},
 		{name: "host's names", script: "touch /etc/hosts 2>/dev/null; echo $?; cat /etc/resolv.conf", want: "1\n" + hostFile(t, "/etc/resolv.conf")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -80,7 +80,7 @@ func TestConfinement(t *testing.T) {
 			if c.image == "" {
 				c.image = root
 			}
-			res, err := r.Run(context.Background(), invoke.Spec{Name: c.name, Kind: invoke.Query, Digest: c.image, Args: []string{c.script}, Settings: c.settings, Mounts: c.mounts, Timeout: time.Minute})
+			res, err := r.Run(context.Background(), runner.Spec{Name: c.name, Kind: runner.Query, Digest: c.image, Args: []string{c.script}, Settings: c.settings, Mounts: c.mounts, Timeout: time.Minute})
 			if got := strings.TrimSpace(string(res.Stdout)); err != nil || got != strings.TrimSpace(c.want) {
 				t.Errorf("got %q, want %q (stderr %q, error %v)", got, c.want, res.Stderr, err)
 			}
@@ -88,8 +88,8 @@ func TestConfinement(t *testing.T) {
 	}
 	t.Run("memory", func(t *testing.T) {
 		t.Parallel()
-		res, err := r.Run(context.Background(), invoke.Spec{Kind: invoke.Action, Digest: root, Timeout: time.Minute,
-			Args: []string{"dd if=/dev/zero of=/dev/null bs=200M count=1"}, Settings: invoke.Settings{Memory: 32 << 20}})
+		res, err := r.Run(context.Background(), runner.Spec{Kind: runner.Action, Digest: root, Timeout: time.Minute,
+			Args: []string{"dd if=/dev/zero of=/dev/null bs=200M count=1"}, Settings: runner.Settings{Memory: 32 << 20}})
 		if err != nil || !res.OOM || res.ExitCode == 0 {
 			t.Errorf("got %+v, %v", res, err)
 		}
@@ -154,7 +154,7 @@ func TestHostileImages(t *testing.T) {
 				}
 				for _, rec := range records {
 					seen = true
-					if len(rec.Labels) != 4 || rec.Labels[labelKind] != string(invoke.Query) || rec.Labels[labelClient] != r.clientPath() {
+					if len(rec.Labels) != 4 || rec.Labels[labelKind] != string(runner.Query) || rec.Labels[labelClient] != r.clientPath() {
 						t.Errorf("the container's labels are %q", rec.Labels)
 					}
 				}
@@ -179,11 +179,11 @@ func TestHostileImages(t *testing.T) {
 	t.Run("nothing to run", func(t *testing.T) {
 		t.Parallel()
 		dgst := pack(t, r, PackOptions{Reference: "test/nothing"}, nil)
-		if _, err := r.Run(context.Background(), invoke.Spec{Kind: invoke.Query, Digest: dgst}); !isDiagnostic(err) {
+		if _, err := r.Run(context.Background(), runner.Spec{Kind: runner.Query, Digest: dgst}); !isDiagnostic(err) {
 			t.Errorf("got %v", err)
 		}
 		for _, program := range []string{"/not/there", "nowhere", "/bin"} {
-			_, err := r.Run(context.Background(), invoke.Spec{Name: "x", Kind: invoke.Action, Digest: dgst, Entrypoint: program})
+			_, err := r.Run(context.Background(), runner.Spec{Name: "x", Kind: runner.Action, Digest: dgst, Entrypoint: program})
 			if !isDiagnostic(err) || !strings.Contains(err.Error(), "The image cannot run "+program) {
 				t.Errorf("%s: got %v", program, err)
 			}

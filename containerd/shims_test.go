@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"deployster/containerd/shim"
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // The containers of these tests run under the program that is only the shim:
@@ -30,7 +30,7 @@ func TestContainersRunUnderTheLightShim(t *testing.T) {
 		t.Fatal(err)
 	}
 	var running []string
-	res, err := r.Run(context.Background(), invoke.Spec{Name: "light", Kind: invoke.Action, Digest: dgst, Entrypoint: "/bin/sh",
+	res, err := r.Run(context.Background(), runner.Spec{Name: "light", Kind: runner.Action, Digest: dgst, Entrypoint: "/bin/sh",
 		Args: []string{"-c", "echo begun; sleep 1; exit 7"},
 		Stdout: writerFunc(func(p []byte) (int, error) {
 			for _, s := range shims(o.server()) {
@@ -71,7 +71,7 @@ func TestShimsWithoutATaskAreEnded(t *testing.T) {
 	lost, later, another := like("lost"), like("later"), like("another")
 	var before []shimProcess
 	var reaped error
-	res, err := r.Run(context.Background(), invoke.Spec{Name: "kept", Kind: invoke.Action, Digest: dgst, Entrypoint: "/bin/sh",
+	res, err := r.Run(context.Background(), runner.Spec{Name: "kept", Kind: runner.Action, Digest: dgst, Entrypoint: "/bin/sh",
 		Args: []string{"-c", "echo begun; sleep 1; exit 7"},
 		Stdout: writerFunc(func(p []byte) (int, error) {
 			for _, s := range shims(o.server()) {

@@ -14,9 +14,9 @@ import (
 	digest "github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
-	"deployster/internal/cosign"
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
+	"deployster/internal/base/cosign"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 )
 
 // labelSignatures marks the record that holds the signatures of an image, by
@@ -36,7 +36,7 @@ type signed struct {
 // verifySigned makes sure that an image carries a signature that v wants,
 // before anything of it is run. Signatures that were found once are kept, so
 // that later the registry need not be asked.
-func (r *Runtime) verifySigned(ctx context.Context, name string, dgst digest.Digest, v invoke.Verify) error {
+func (r *Runtime) verifySigned(ctx context.Context, name string, dgst digest.Digest, v runner.Verify) error {
 	keys, err := cosign.ParseKeys(v.Keys)
 	if err != nil {
 		return diag.Errorf("The key "+v.KeyName+" cannot be used", "%s.", capitalised(sentence(err)))
@@ -85,7 +85,7 @@ func (r *Runtime) verifySigned(ctx context.Context, name string, dgst digest.Dig
 	return r.keepSignatures(ctx, dgst, found)
 }
 
-func errUnsigned(name string, dgst digest.Digest, v invoke.Verify, reasons []string) error {
+func errUnsigned(name string, dgst digest.Digest, v runner.Verify, reasons []string) error {
 	why := "None was found in its registry, nor is one kept here."
 	if len(reasons) > 0 {
 		why = fmt.Sprintf("Found: %d, none of which counts: %s.", len(reasons), strings.Join(reasons, "; "))

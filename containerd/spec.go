@@ -11,8 +11,8 @@ import (
 	"github.com/containerd/containerd/v2/contrib/seccomp"
 	"github.com/opencontainers/runtime-spec/specs-go"
 
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 )
 
 // cgroupPath is where a container's cgroup is, below the root of each
@@ -33,7 +33,7 @@ func (b *sandbox) close() {
 }
 
 // sandbox says how a container is made for an invocation of an image.
-func (r *Runtime) sandbox(id string, p *prepared, s invoke.Spec) (*sandbox, error) {
+func (r *Runtime) sandbox(id string, p *prepared, s runner.Spec) (*sandbox, error) {
 	argv, err := s.Command(p.config.Entrypoint, p.config.Cmd)
 	if err != nil {
 		return nil, diag.Errorf("The image does not say what to run", "%s.", sentence(err))
@@ -61,7 +61,7 @@ func (r *Runtime) sandbox(id string, p *prepared, s invoke.Spec) (*sandbox, erro
 }
 
 // spec lays what a type asks for on the baseline.
-func (h host) spec(p *prepared, s invoke.Spec, argv []string, ids *idRange) *specs.Spec {
+func (h host) spec(p *prepared, s runner.Spec, argv []string, ids *idRange) *specs.Spec {
 	spec := h.baseline()
 	proc := spec.Process
 	proc.Args = argv
@@ -79,7 +79,7 @@ func (h host) spec(p *prepared, s invoke.Spec, argv []string, ids *idRange) *spe
 		spec.Mounts = append(spec.Mounts, scratch())
 	}
 	// As with docker, the host's name goes with the host's network.
-	if s.Settings.Network == invoke.NoNetwork {
+	if s.Settings.Network == runner.NoNetwork {
 		spec.Hostname = "deployster"
 	} else {
 		dropNamespace(spec, specs.NetworkNamespace)
@@ -105,7 +105,7 @@ func filter(spec *specs.Spec) *specs.LinuxSeccomp {
 // would be of no use to him, since programs cannot gain any.
 //
 // "ALL" is all that there are: on this machine, or in a user namespace.
-func (h host) capabilities(c invoke.Capabilities, ids *idRange) *specs.LinuxCapabilities {
+func (h host) capabilities(c runner.Capabilities, ids *idRange) *specs.LinuxCapabilities {
 	lacking := func(name string) bool { return ids == nil && slices.Contains(h.lacks, name) }
 	all, named := withPrefix(slices.DeleteFunc(c.Effective(), lacking)), withPrefix(slices.DeleteFunc(c.Named(), lacking))
 	return &specs.LinuxCapabilities{Bounding: all, Permitted: all, Effective: all, Inheritable: named, Ambient: named}

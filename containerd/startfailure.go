@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // What runc says when something is wrong that a user can mend.

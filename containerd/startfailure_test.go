@@ -15,7 +15,7 @@ import (
 	"github.com/containerd/errdefs/pkg/errgrpc"
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // cutTheStart does to the container with a first process what a runc does that
@@ -61,8 +61,8 @@ func TestStartIsCutOff(t *testing.T) {
 			cut = cutTheStart(t, o, list.Tasks[0].Pid, filepath.Join(r.ioDir(), list.Tasks[0].ID, stderrFile))
 			return nil, errgrpc.ToGRPC(errdefs.ErrUnavailable)
 		}})
-		res, err := r.Run(context.Background(), invoke.Spec{Name: "x", ID: "id", Kind: invoke.Action, Digest: dgst, Args: []string{"exit", "9"},
-			Ended: func(invoke.Result, error) error { told++; return nil }})
+		res, err := r.Run(context.Background(), runner.Spec{Name: "x", ID: "id", Kind: runner.Action, Digest: dgst, Args: []string{"exit", "9"},
+			Ended: func(runner.Result, error) error { told++; return nil }})
 		without()
 		if !cut {
 			if err != nil || res.ExitCode != 9 || told != 1 {
@@ -70,7 +70,7 @@ func TestStartIsCutOff(t *testing.T) {
 			}
 			continue
 		}
-		var unknown *invoke.UnknownError
+		var unknown *runner.UnknownError
 		if !isDiagnostic(err) || errors.As(err, &unknown) || res.ExitCode != 0 || told != 0 || !strings.Contains(err.Error(), "did not start") {
 			t.Errorf("got %+v, %v, told %d times", res, err, told)
 		}
@@ -130,21 +130,21 @@ func TestNotBegun(t *testing.T) {
 	type notBegun struct {
 		name string
 		do   func(u *run)
-		fate invoke.Fate
+		fate runner.Fate
 	}
 	cases := []notBegun{
-		{"container", func(u *run) {}, invoke.NotBegun},
-		{"task", task, invoke.NotBegun},
+		{"container", func(u *run) {}, runner.NotBegun},
+		{"task", task, runner.NotBegun},
 		{"asked", func(u *run) {
 			if err := u.io.begin(); err != nil {
 				t.Fatal(err)
 			}
-		}, invoke.Unknown},
+		}, runner.Unknown},
 		{"machine", func(u *run) {
 			if err := u.io.remove(); err != nil {
 				t.Fatal(err)
 			}
-		}, invoke.Unknown},
+		}, runner.Unknown},
 	}
 	const tries = 30
 	cut := false
@@ -155,15 +155,15 @@ func TestNotBegun(t *testing.T) {
 				t.Fatal(err)
 			}
 			cut = cutTheStart(t, o, u.pid, u.io.stderr.path)
-		}, invoke.NotBegun})
+		}, runner.NotBegun})
 	}
 	ctx := r.ctx(context.Background())
 	for i, c := range cases {
-		p, err := r.prepareFor(ctx, invoke.Spec{Digest: dgst})
+		p, err := r.prepareFor(ctx, runner.Spec{Digest: dgst})
 		if err != nil {
 			t.Fatal(err)
 		}
-		u := &run{r: r, s: invoke.Spec{Name: c.name, ID: c.name, Kind: invoke.Action, Digest: dgst}, image: p, id: r.newContainerID()}
+		u := &run{r: r, s: runner.Spec{Name: c.name, ID: c.name, Kind: runner.Action, Digest: dgst}, image: p, id: r.newContainerID()}
 		if u.box, err = r.sandbox(u.id, u.image, u.s); err == nil {
 			u.io, err = r.newStdio(u.id, u.s)
 		}
@@ -181,7 +181,7 @@ func TestNotBegun(t *testing.T) {
 			break
 		}
 		if strings.HasPrefix(c.name, "cut off") {
-			cases[i].fate = invoke.Exited // the program was faster
+			cases[i].fate = runner.Exited // the program was faster
 		}
 	}
 	if !cut {
@@ -192,8 +192,8 @@ func TestNotBegun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range cases {
-		out, err := next.Adopt(ctx, c.name, invoke.Watch{})
-		if err != nil || out.Fate != c.fate || (out.Fate == invoke.Unknown) != (out.Why != "") {
+		out, err := next.Adopt(ctx, c.name, runner.Watch{})
+		if err != nil || out.Fate != c.fate || (out.Fate == runner.Unknown) != (out.Why != "") {
 			t.Errorf("%s: %+v, %v", c.name, out, err)
 		}
 		if err := next.Discard(ctx, c.name); err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // runsOfStdin is how often the test below runs: DEPLOYSTER_STDIN_RUNS, or few.
@@ -44,7 +44,7 @@ func TestStdinArrives(t *testing.T) {
 			for i := range n {
 				group.Go(func() error {
 					in := letters(i)
-					res, err := r.Run(context.Background(), invoke.Spec{Name: strconv.Itoa(i), Kind: invoke.Query, Digest: dgst, Stdin: in, Timeout: 2 * time.Minute})
+					res, err := r.Run(context.Background(), runner.Spec{Name: strconv.Itoa(i), Kind: runner.Query, Digest: dgst, Stdin: in, Timeout: 2 * time.Minute})
 					if err != nil || res.ExitCode != 0 || !bytes.Equal(res.Stdout, in) {
 						t.Errorf("run %d: %d bytes in, %d out, exit %d, error %v, stderr %q", i, len(in), len(res.Stdout), res.ExitCode, err, res.Stderr)
 					}

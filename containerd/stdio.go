@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 const (
@@ -49,7 +49,7 @@ type stdio struct {
 func (r *Runtime) ioDir() string { return filepath.Join(r.runtimeDir, "io", r.id) }
 
 // newStdio makes the files of a run, and starts to follow the outputs.
-func (r *Runtime) newStdio(id string, s invoke.Spec) (*stdio, error) {
+func (r *Runtime) newStdio(id string, s runner.Spec) (*stdio, error) {
 	return r.newFiles(id, func(f *stdio) (err error) {
 		if err := os.WriteFile(f.stdin, s.Stdin, 0o600); err != nil {
 			return err
@@ -262,14 +262,14 @@ func readLog(path string) []byte {
 // log gives the head and the tail.
 func (o *output) log(keep int64) ([]byte, error) {
 	if keep <= 0 {
-		keep = invoke.DefaultKeepLog
+		keep = runner.DefaultKeepLog
 	}
 	size := o.size()
 	if size <= keep {
 		b, _, err := o.whole(0)
 		return b, err
 	}
-	l := invoke.NewLog(keep)
+	l := runner.NewLog(keep)
 	head := io.NewSectionReader(o.file, 0, keep/2)
 	tail := io.NewSectionReader(o.file, size-keep/2, keep/2)
 	_, err1 := io.Copy(l, head)

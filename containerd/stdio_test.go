@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 func onDisk(t *testing.T, path string) int64 {
@@ -113,8 +113,8 @@ func TestLogOfTheDeadIsTrimmed(t *testing.T) {
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := startClient(t, o, invoke.Spec{Name: "a", Kind: invoke.Action, Digest: dgst, Entrypoint: "/bin/sh",
-		Mounts: []invoke.Mount{{Source: mark, Target: "/mark"}},
+	c := startClient(t, o, runner.Spec{Name: "a", Kind: runner.Action, Digest: dgst, Entrypoint: "/bin/sh",
+		Mounts: []runner.Mount{{Source: mark, Target: "/mark"}},
 		Args:   []string{"-c", fmt.Sprintf("echo started; while ! [ -s /mark ]; do sleep 0.1; done; yes | head -c %d >&2; exec sleep 1000", size)}})
 	if err := c.Process.Kill(); err != nil {
 		t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 )
 
 // A server that is stopped is told by its number and what to do, not taken for
@@ -69,7 +69,7 @@ func TestDataDirRemovedUnderAnIdleServer(t *testing.T) {
 		t.Errorf("the server is process %d, and was %d", now, old)
 	}
 	dgst := packProbe(t, r)
-	if res, err := r.Run(context.Background(), invoke.Spec{Name: "x", Kind: invoke.Query, Digest: dgst, Timeout: time.Minute}); err != nil || res.ExitCode != 0 {
+	if res, err := r.Run(context.Background(), runner.Spec{Name: "x", Kind: runner.Query, Digest: dgst, Timeout: time.Minute}); err != nil || res.ExitCode != 0 {
 		t.Errorf("%+v, %v", res, err)
 	}
 }
@@ -89,7 +89,7 @@ func TestLostDaemonIsSaidAtOnce(t *testing.T) {
 	dgst := pack(t, r, PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
 	var once sync.Once
 	var lost time.Time
-	res, err := r.Run(context.Background(), invoke.Spec{Name: "x", Kind: invoke.Action, Digest: dgst, Args: []string{"echo before; sleep 3; exit 7"},
+	res, err := r.Run(context.Background(), runner.Spec{Name: "x", Kind: runner.Action, Digest: dgst, Args: []string{"echo before; sleep 3; exit 7"},
 		Stdout: writerFunc(func(p []byte) (int, error) {
 			once.Do(func() { lost = time.Now(); restart() })
 			return len(p), nil

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // sweeper removes what dead clients of a runtime directory have left.
@@ -65,7 +65,7 @@ func (w sweeper) sweep(ctx context.Context, all bool) error {
 		}
 		gone, err := true, error(nil)
 		carrier := c.Labels[labelCarrier] != ""
-		if carrier || invoke.Kind(c.Labels[labelKind]) == invoke.Action {
+		if carrier || runner.Kind(c.Labels[labelKind]) == runner.Action {
 			gone, err = w.collect(ctx, c)
 		} else {
 			err = removeContainer(ctx, w.client, c)

@@ -17,8 +17,8 @@ import (
 	"github.com/opencontainers/runtime-spec/specs-go"
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 )
 
 // idRange is where the users and groups of containers with a user namespace
@@ -39,8 +39,8 @@ const (
 )
 
 // ids gives the ids of a container: nil = the host's own.
-func (r *Runtime) ids(s invoke.Settings) (*idRange, error) {
-	if s.UserNS != invoke.AutoUserNS {
+func (r *Runtime) ids(s runner.Settings) (*idRange, error) {
+	if s.UserNS != runner.AutoUserNS {
 		return nil, nil
 	}
 	r.idsOnce.Do(func() { r.idRange, r.idsErr = r.findIDs() })

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // ownerOf gives the uid of a process with an argument, -1 if there is none.
@@ -57,27 +57,27 @@ func TestUserNamespace(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	writable := []invoke.Mount{{Source: mine, Target: "/mine", Writable: true}, {Source: roots, Target: "/roots", Writable: true}}
+	writable := []runner.Mount{{Source: mine, Target: "/mine", Writable: true}, {Source: roots, Target: "/roots", Writable: true}}
 	for _, c := range []struct {
 		name, script, want string
-		settings           invoke.Settings
-		mounts             []invoke.Mount
+		settings           runner.Settings
+		mounts             []runner.Mount
 	}{
 		{name: "inside", script: "id -u; id -g; tr -s ' ' </proc/self/uid_map; grep -E '^(Seccomp|NoNewPrivs|CapEff):' /proc/self/status | tr -d '\\t\\n'", want: "0\n0\n 0 BASE 65536\nCapEff:00000000a00405fbNoNewPrivs:1Seccomp:2"},
 		{name: "its own files", script: "touch /new && stat -c %u:%g /new /bin/busybox; echo ok >/dev/stderr && echo ok >/dev/stdout", want: "0:0\n0:0\nok"},
-		{name: "no network", script: "ls /sys/class/net; touch /sys/x; head -c1 /proc/interrupts | wc -c", settings: invoke.Settings{Network: invoke.NoNetwork}, want: "lo\n0"},
+		{name: "no network", script: "ls /sys/class/net; touch /sys/x; head -c1 /proc/interrupts | wc -c", settings: runner.Settings{Network: runner.NoNetwork}, want: "lo\n0"},
 		{name: "the host's network", script: "ls /sys/class/net | wc -l >/dev/null && ls /sys/kernel /sys/fs /sys/firmware; cat /etc/resolv.conf | wc -c; touch /sys/x; ip link set lo mtu 65535; echo $?", want: fmt.Sprintf("/sys/firmware:\n\n/sys/fs:\n\n/sys/kernel:\n%d\n2", len(hostFile(t, "/etc/resolv.conf")))},
 		{name: "plugs", script: "cd /mine; stat -c %u:%g . root owner other; cat owner; cat root; echo x >made; mkdir dir; echo y >/roots/made; chown 12:13 dir; chown 5000 dir || echo none may be root", mounts: writable,
 			want: "0:0\n65534:65534\n0:5000\n77:77\nownernone may be root"},
-		{name: "another user", script: "cd /mine; stat -c %u:%g . owner root; id -u; echo z >app; cat owner", settings: invoke.Settings{User: "app"}, mounts: writable, want: "1234:1234\n1234:5000\n65534:65534\n1234\nowner"},
-		{name: "read-only", script: "cat /mine/owner; echo z 2>/dev/null >/mine/x || echo refused", mounts: []invoke.Mount{{Source: mine, Target: "/mine"}}, want: "ownerrefused"},
-		{name: "one file", script: "cat /file; echo z >/file; stat -c %u /file", mounts: []invoke.Mount{{Source: filepath.Join(mine, "owner"), Target: "/file", Writable: true}}, want: "owner0"},
+		{name: "another user", script: "cd /mine; stat -c %u:%g . owner root; id -u; echo z >app; cat owner", settings: runner.Settings{User: "app"}, mounts: writable, want: "1234:1234\n1234:5000\n65534:65534\n1234\nowner"},
+		{name: "read-only", script: "cat /mine/owner; echo z 2>/dev/null >/mine/x || echo refused", mounts: []runner.Mount{{Source: mine, Target: "/mine"}}, want: "ownerrefused"},
+		{name: "one file", script: "cat /file; echo z >/file; stat -c %u /file", mounts: []runner.Mount{{Source: filepath.Join(mine, "owner"), Target: "/file", Writable: true}}, want: "owner0"},
 		{name: "all capabilities", script: "mknod /disk b 7 0 2>/dev/null; echo $?; echo 1 2>/dev/null >/proc/sys/kernel/sysrq; echo $?; cd /proc/1 && ls root/bin/busybox",
-			settings: invoke.Settings{Capabilities: invoke.Capabilities{Add: []string{"ALL"}}}, want: "1\n1\nroot/bin/busybox"},
+			settings: runner.Settings{Capabilities: runner.Capabilities{Add: []string{"ALL"}}}, want: "1\n1\nroot/bin/busybox"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.settings.UserNS = invoke.AutoUserNS
-			res, err := r.Run(context.Background(), invoke.Spec{Name: c.name, Kind: invoke.Query, Digest: dgst, Args: []string{c.script}, Settings: c.settings, Mounts: c.mounts, Timeout: time.Minute})
+			c.settings.UserNS = runner.AutoUserNS
+			res, err := r.Run(context.Background(), runner.Spec{Name: c.name, Kind: runner.Query, Digest: dgst, Args: []string{c.script}, Settings: c.settings, Mounts: c.mounts, Timeout: time.Minute})
 			want := c.want
 			if r.idRange != nil {
 				want = strings.ReplaceAll(c.want, "BASE", fmt.Sprint(r.idRange.uid))
@@ -92,7 +92,7 @@ func TestUserNamespace(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			_, _ = r.Run(ctx, invoke.Spec{Name: "seen", Kind: invoke.Query, Digest: dgst, Args: []string{"exec sleep 617.43"}, Settings: invoke.Settings{UserNS: invoke.AutoUserNS}})
+			_, _ = r.Run(ctx, runner.Spec{Name: "seen", Kind: runner.Query, Digest: dgst, Args: []string{"exec sleep 617.43"}, Settings: runner.Settings{UserNS: runner.AutoUserNS}})
 		}()
 		uid := -1
 		eventually(t, 30*time.Second, "the program runs", func() bool { uid = ownerOf("617.43"); return uid >= 0 })
@@ -108,7 +108,7 @@ func TestUserNamespace(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = unix.Unmount(ram, 0) })
-		_, err := r.Run(context.Background(), invoke.Spec{Name: "ram", Kind: invoke.Query, Digest: dgst, Args: []string{"true"}, Settings: invoke.Settings{UserNS: invoke.AutoUserNS}, Mounts: []invoke.Mount{{Source: ram, Target: "/ram"}}})
+		_, err := r.Run(context.Background(), runner.Spec{Name: "ram", Kind: runner.Query, Digest: dgst, Args: []string{"true"}, Settings: runner.Settings{UserNS: runner.AutoUserNS}, Mounts: []runner.Mount{{Source: ram, Target: "/ram"}}})
 		if !isDiagnostic(err) || !strings.Contains(err.Error(), ram) || !strings.Contains(err.Error(), `userns = "auto"`) {
 			t.Errorf("got %v", err)
 		}

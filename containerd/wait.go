@@ -10,7 +10,7 @@ import (
 	"github.com/containerd/errdefs"
 	"github.com/containerd/errdefs/pkg/errgrpc"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // exit is how a program ended, or why nobody knows.

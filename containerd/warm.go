@@ -17,7 +17,7 @@ import (
 	"github.com/containerd/typeurl/v2"
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // warm is a running container in which queries are carried out, one at a time:
@@ -64,7 +64,7 @@ func (w *warm) kill(ctx context.Context) {
 // carry carries out a query in the container. It is not done when what came of
 // it may be the container's fault and not the program's: then it is to be asked
 // again in one of its own.
-func (w *warm) carry(ctx context.Context, s invoke.Spec) (res invoke.Result, done bool, err error) {
+func (w *warm) carry(ctx context.Context, s runner.Spec) (res runner.Result, done bool, err error) {
 	argv, err := s.Command(w.image.config.Entrypoint, w.image.config.Cmd)
 	if err != nil {
 		return res, false, err
@@ -124,9 +124,9 @@ func (w *warm) join(ctx, waiting context.Context, u *run, argv []string) (<-chan
 }
 
 // doubtful says whether a fresh container might have told something else.
-func (w *warm) doubtful(res invoke.Result, err error) bool {
-	var unknown *invoke.UnknownError
-	var disk *invoke.DiskError
+func (w *warm) doubtful(res runner.Result, err error) bool {
+	var unknown *runner.UnknownError
+	var disk *runner.DiskError
 	if errors.As(err, &unknown) || !w.killed.Load() && !w.waits() {
 		return true
 	}

@@ -9,11 +9,11 @@ import (
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
 	"github.com/containerd/errdefs/pkg/errgrpc"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 )
 
 // newWarm makes and starts a container for queries like s.
-func (r *Runtime) newWarm(ctx context.Context, s invoke.Spec, image *prepared) (*warm, error) {
+func (r *Runtime) newWarm(ctx context.Context, s runner.Spec, image *prepared) (*warm, error) {
 	// Only root may send signals into containers, and give away pipes.
 	if r.reuse.agent == "" || os.Geteuid() != 0 || r.reuse.noAgent.Load() {
 		return r.newPaused(ctx, s, image)
@@ -31,7 +31,7 @@ func (r *Runtime) newWarm(ctx context.Context, s invoke.Spec, image *prepared) (
 }
 
 // newAgent makes one whose first process starts the programs.
-func (r *Runtime) newAgent(ctx context.Context, s invoke.Spec, image *prepared) (*warm, error) {
+func (r *Runtime) newAgent(ctx context.Context, s runner.Spec, image *prepared) (*warm, error) {
 	file, err := r.agentFile(r.reuse.agent)
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (r *Runtime) newAgent(ctx context.Context, s invoke.Spec, image *prepared) 
 
 // newPaused makes one whose first process only waits, beside which runc starts the
 // programs.
-func (r *Runtime) newPaused(ctx context.Context, s invoke.Spec, image *prepared) (*warm, error) {
+func (r *Runtime) newPaused(ctx context.Context, s runner.Spec, image *prepared) (*warm, error) {
 	file, err := r.pauseFile()
 	if err != nil {
 		return nil, err
@@ -90,8 +90,8 @@ func (r *Runtime) newPaused(ctx context.Context, s invoke.Spec, image *prepared)
 
 // boxedWarm says how a container for queries is made. What is open for that is to
 // be closed when it has started.
-func (r *Runtime) boxedWarm(s invoke.Spec, image *prepared) (w *warm, err error) {
-	s = invoke.Spec{Name: "shared by runs of " + s.Digest, Kind: invoke.Query, Digest: s.Digest, Entrypoint: s.Entrypoint, Args: s.Args, Mounts: s.Mounts, Settings: s.Settings}
+func (r *Runtime) boxedWarm(s runner.Spec, image *prepared) (w *warm, err error) {
+	s = runner.Spec{Name: "shared by runs of " + s.Digest, Kind: runner.Query, Digest: s.Digest, Entrypoint: s.Entrypoint, Args: s.Args, Mounts: s.Mounts, Settings: s.Settings}
 	w = &warm{run: &run{r: r, s: s, image: image, id: r.newContainerID()}}
 	if w.box, err = r.sandbox(w.id, image, s); err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (r *Runtime) boxedWarm(s invoke.Spec, image *prepared) (w *warm, err error)
 func (w *warm) startWith(ctx context.Context, add func() (begun func() error, err error)) (_ *warm, err error) {
 	setup, cancel := w.r.detached(ctx, setupLimit)
 	defer cancel()
-	if w.io, err = w.r.newStdio(w.id, invoke.Spec{}); err != nil {
+	if w.io, err = w.r.newStdio(w.id, runner.Spec{}); err != nil {
 		w.disown()
 		return nil, err
 	}

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"deployster/internal/diag"
-	"deployster/internal/graph"
-	"deployster/internal/spread"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/graph"
+	"deployster/internal/base/parallel"
 	"deployster/state"
 )
 
@@ -84,7 +84,7 @@ func (b *builder) entries(p *Plan) map[string]string {
 		}
 	}
 	found := make([]string, len(addresses))
-	spread.Over(len(addresses), func(from, to int) {
+	parallel.For(len(addresses), func(from, to int) {
 		for i := from; i < to; i++ {
 			found[i] = EntryPin(b.recorded, addresses[i])
 		}

@@ -6,7 +6,7 @@ import (
 	"reflect"
 
 	"deployster/config"
-	"deployster/internal/strictjson"
+	"deployster/internal/base/jsondoc"
 	"deployster/state"
 )
 
@@ -62,11 +62,11 @@ func sameJSON(a, b json.RawMessage) bool {
 	if string(a) == string(b) {
 		return true
 	}
-	left, err := strictjson.Canonical(a)
+	left, err := jsondoc.Canonical(a)
 	if err != nil {
 		return false
 	}
-	right, err := strictjson.Canonical(b)
+	right, err := jsondoc.Canonical(b)
 	return err == nil && string(left) == string(right)
 }
 

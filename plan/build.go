@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"deployster/config"
-	"deployster/internal/diag"
-	"deployster/internal/graph"
-	"deployster/internal/invoke"
-	"deployster/internal/typeclient"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/graph"
+	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -74,7 +74,7 @@ type builder struct {
 	plugs    *plugs
 	types    map[string]*protocol.Type // address -> what its image said in init; shared by those of whom it said the same
 	kinds    map[string]*protocol.Type // reference -> what was said last of it
-	mounts   map[string][]invoke.Mount // address -> granted plugs
+	mounts   map[string][]runner.Mount // address -> granted plugs
 	chosen   map[string]bool           // what the plan is about; nil = everything
 	excluded map[string]bool           // what -exclude leaves out
 
@@ -92,7 +92,7 @@ type builder struct {
 func newBuilder(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *builder {
 	size := len(m.Resources())
 	b := &builder{manifest: m, recorded: prior, prior: prior, prober: p, options: o, plugs: newPlugs(m.Plugs()),
-		types: make(map[string]*protocol.Type, size), kinds: map[string]*protocol.Type{}, mounts: make(map[string][]invoke.Mount, size), steps: make(map[string]*Step, size), pins: make(map[string]string, size), failed: map[string]bool{}}
+		types: make(map[string]*protocol.Type, size), kinds: map[string]*protocol.Type{}, mounts: make(map[string][]runner.Mount, size), steps: make(map[string]*Step, size), pins: make(map[string]string, size), failed: map[string]bool{}}
 	return b
 }
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"deployster/config"
-	"deployster/internal/diag"
-	"deployster/internal/typeclient"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner/typeclient"
 	"deployster/protocol"
 	"deployster/state"
 )

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"deployster/internal/strictjson"
+	"deployster/internal/base/jsondoc"
 )
 
 // Digest names what a plan means: "sha256:" and 64 hex digits. Two plans with
@@ -38,7 +38,7 @@ func (p *Plan) Digest() (string, error) {
 	}
 	add(planName, content)
 	index, files := indexSources(p.Sources)
-	listing, err := strictjson.Encode(index)
+	listing, err := jsondoc.Encode(index)
 	if err != nil {
 		return "", err
 	}
@@ -62,7 +62,7 @@ func (p *Plan) readsTime() bool {
 
 // canonical sorts the keys of what images and manifests have put into a plan.
 func canonical(content []byte) ([]byte, error) {
-	if sorted, err := strictjson.CanonicalOwn(content); err == nil {
+	if sorted, err := jsondoc.CanonicalOwn(content); err == nil {
 		return sorted, nil
 	}
 	// A manifest may hold what is too long or too deep to be taken from an image.
@@ -72,5 +72,5 @@ func canonical(content []byte) ([]byte, error) {
 	if err := dec.Decode(&v); err != nil {
 		return nil, err
 	}
-	return strictjson.Encode(v)
+	return jsondoc.Encode(v)
 }

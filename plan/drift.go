@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"deployster/config"
-	"deployster/internal/diag"
-	"deployster/internal/graph"
-	"deployster/internal/strictjson"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/graph"
+	"deployster/internal/base/jsondoc"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -233,11 +233,11 @@ func (s *Step) safeReasons() []protocol.Reason {
 	for i, r := range list {
 		hide := func(v json.RawMessage) json.RawMessage {
 			if slices.ContainsFunc(s.Sensitive, func(p string) bool {
-				return covers(p, strictjson.Pointer(r.Path)) || covers(r.Path, strictjson.Pointer(p))
+				return covers(p, jsondoc.Pointer(r.Path)) || covers(r.Path, jsondoc.Pointer(p))
 			}) {
-				return strictjson.Mask(v, []string{""})
+				return jsondoc.Mask(v, []string{""})
 			}
-			return strictjson.Mask(v, SecretPointers(v, secrets))
+			return jsondoc.Mask(v, SecretPointers(v, secrets))
 		}
 		list[i].Have, list[i].Want = hide(r.Have), hide(r.Want)
 	}
@@ -271,8 +271,8 @@ func differing(a, b json.RawMessage) string {
 // leaves gives the text of every leaf of a document, by its pointer.
 func leaves(document json.RawMessage) map[string]string {
 	out := map[string]string{}
-	if tree, err := strictjson.Value(document); err == nil {
-		walk(tree, nil, func(path []string, leaf any) { out[strictjson.JoinPointer(path)] = fmt.Sprintf("%T %v", leaf, leaf) })
+	if tree, err := jsondoc.Value(document); err == nil {
+		walk(tree, nil, func(path []string, leaf any) { out[jsondoc.JoinPointer(path)] = fmt.Sprintf("%T %v", leaf, leaf) })
 	}
 	return out
 }

@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"deployster/internal/diag"
-	"deployster/internal/strictjson"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
 	"deployster/protocol"
 )
 
@@ -62,10 +62,10 @@ func (r *DriftReport) Masked() *DriftReport {
 	for addr, d := range r.Resources {
 		shown := *d
 		secrets := slices.Concat(Secrets(d.Was, d.Hidden), Secrets(d.Found, d.Hidden))
-		shown.Was, shown.Found = strictjson.Mask(d.Was, d.Hidden), strictjson.Mask(d.Found, d.Hidden)
+		shown.Was, shown.Found = jsondoc.Mask(d.Was, d.Hidden), jsondoc.Mask(d.Found, d.Hidden)
 		shown.Reasons = make([]protocol.Reason, len(d.Reasons))
 		for i, reason := range d.Reasons {
-			reason.Have, reason.Want = strictjson.Mask(reason.Have, SecretPointers(reason.Have, secrets)), strictjson.Mask(reason.Want, SecretPointers(reason.Want, secrets))
+			reason.Have, reason.Want = jsondoc.Mask(reason.Have, SecretPointers(reason.Have, secrets)), jsondoc.Mask(reason.Want, SecretPointers(reason.Want, secrets))
 			shown.Reasons[i] = reason
 		}
 		out.Resources[addr] = &shown
@@ -88,7 +88,7 @@ type KnownDrift struct {
 
 // known is a drift as a baseline has it.
 func (d *ResourceDrift) known() KnownDrift {
-	return KnownDrift{Status: d.Status, Found: strictjson.Mask(d.Found, d.Hidden)}
+	return KnownDrift{Status: d.Status, Found: jsondoc.Mask(d.Found, d.Hidden)}
 }
 
 // Baseline gives the drift that there is.
@@ -105,7 +105,7 @@ func (r *DriftReport) Baseline() Baseline {
 // ReadBaseline reads the JSON form, strictly.
 func ReadBaseline(data []byte) (Baseline, error) {
 	var b Baseline
-	err := strictjson.Check(data)
+	err := jsondoc.Check(data)
 	if err == nil {
 		err = strictJSON(data, &b)
 	}

@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"deployster/internal/spread"
-	"deployster/internal/strictjson"
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/parallel"
 )
 
 // batch is how many resources are encoded before they are written: more would be
@@ -34,7 +34,7 @@ func encodeTo(w io.Writer, p *Plan) error {
 	}
 	rest := *p
 	rest.Resources = map[string]*Step{}
-	frame, err := strictjson.Encode(&rest)
+	frame, err := jsondoc.Encode(&rest)
 	if err != nil {
 		return err
 	}
@@ -56,15 +56,15 @@ func encodeTo(w io.Writer, p *Plan) error {
 // but the first of all.
 func (p *Plan) encodeSteps(w io.Writer, addresses []string, first bool) error {
 	members, failed := make([][]byte, len(addresses)), make([]error, len(addresses))
-	spread.Over(len(addresses), func(from, to int) {
+	parallel.For(len(addresses), func(from, to int) {
 		for i := from; i < to; i++ {
 			var step []byte
-			step, failed[i] = strictjson.Encode(p.Resources[addresses[i]])
+			step, failed[i] = jsondoc.Encode(p.Resources[addresses[i]])
 			member := make([]byte, 0, len(step)+len(addresses[i])+len(`,"":`))
 			if i > 0 || !first {
 				member = append(member, ',')
 			}
-			members[i] = append(append(strictjson.AppendText(member, addresses[i]), ':'), step...)
+			members[i] = append(append(jsondoc.AppendText(member, addresses[i]), ':'), step...)
 		}
 	})
 	for i := range members {

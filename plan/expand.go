@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"deployster/config"
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // expand decides what the for_each and count of some blocks are made of, so that

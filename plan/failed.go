@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"deployster/config"
-	"deployster/internal/diag"
-	"deployster/internal/graph"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/graph"
 )
 
 // errors says how many errors there are so far.

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"deployster/config"
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // A plan file is a zip: plan.json, sources.json (which source file is which),

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"deployster/config"
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -31,8 +31,8 @@ func samplePlan() *Plan {
 				Actions: []protocol.Action{{Name: "write", Description: "Write it", Command: command}},
 				Reasons: []protocol.Reason{{Path: "/a", Have: json.RawMessage(`1`), Want: json.RawMessage(`2`), Message: "m"}},
 				Aliases: map[string]string{"x": "svc"}, Init: protocol.Type{Reference: "acme/file:1", Digest: "sha256:1", Dialect: 2, StateAction: command},
-				Pull: invoke.PullAlways, Verify: &invoke.Verify{Keys: []byte("-----BEGIN"), KeyName: "cosign.pub", Repository: "docker.io/acme/file"},
-				Settings: invoke.Settings{Network: invoke.NoNetwork, Env: map[string]string{"A": "b"}}, SecretEnv: []string{"A"}, Mounts: []invoke.Mount{{Source: "/s", Target: "/t", Writable: true}},
+				Pull: runner.PullAlways, Verify: &runner.Verify{Keys: []byte("-----BEGIN"), KeyName: "cosign.pub", Repository: "docker.io/acme/file"},
+				Settings: runner.Settings{Network: runner.NoNetwork, Env: map[string]string{"A": "b"}}, SecretEnv: []string{"A"}, Mounts: []runner.Mount{{Source: "/s", Target: "/t", Writable: true}},
 				Timeouts: Timeouts{State: state.Duration(time.Minute)}, Protect: true, OnRemove: "forget", Source: "main.hcl:3", MovedFrom: "old"},
 			"svc": {Type: "acme/file:1", Change: Deferred, Reason: "later", Config: json.RawMessage(`{"ip":{"$unknown":"resource.conf.state.ip"}}`),
 				Unknown: map[string]string{"/ip": "resource.conf.state.ip"}, ReadOnly: true},

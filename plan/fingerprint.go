@@ -11,7 +11,7 @@ import (
 	"reflect"
 	"slices"
 
-	"deployster/internal/spread"
+	"deployster/internal/base/parallel"
 	"deployster/protocol"
 )
 
@@ -24,7 +24,7 @@ func fingerprint(p *Plan) string {
 	go func() { rest <- plainEncoder(all).Encode(&blank) }()
 	addresses := slices.Sorted(maps.Keys(p.Resources))
 	sums, failed := make([][sha256.Size]byte, len(addresses)), make([]error, len(addresses))
-	spread.Over(len(addresses), func(from, to int) {
+	parallel.For(len(addresses), func(from, to int) {
 		h := newHasher()
 		for i := from; i < to; i++ {
 			sums[i], failed[i] = h.step(addresses[i], p.Resources[addresses[i]])

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"deployster/config"
-	"deployster/internal/graph"
-	"deployster/internal/invoke"
+	"deployster/internal/base/graph"
+	"deployster/internal/runner"
 	"deployster/protocol"
 )
 
@@ -17,8 +17,8 @@ const (
 
 // InWorker says whether who asks for the state of resources of this type, and
 // carries out their actions, is a worker.
-func InWorker(ty *protocol.Type, s *invoke.Settings) bool {
-	return ty.Worker != nil && ty.StateAction.Entrypoint == "" && s.Workers != invoke.NoWorkers
+func InWorker(ty *protocol.Type, s *runner.Settings) bool {
+	return ty.Worker != nil && ty.StateAction.Entrypoint == "" && s.Workers != runner.NoWorkers
 }
 
 // Lanes says what of a frontier may start now: parallelism at one time of what

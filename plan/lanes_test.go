@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"deployster/config"
-	"deployster/internal/typeclient"
+	"deployster/internal/runner/typeclient"
 	"deployster/protocol"
 	"deployster/state"
 )

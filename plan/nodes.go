@@ -3,7 +3,7 @@ package plan
 import (
 	"slices"
 
-	"deployster/internal/graph"
+	"deployster/internal/base/graph"
 )
 
 // nodes is what a selection chooses from: the resources of the manifest,

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"deployster/config"
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 	"deployster/state"
 )
 

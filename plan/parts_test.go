@@ -12,8 +12,8 @@ import (
 
 	"filippo.io/age"
 
-	"deployster/internal/diag"
-	"deployster/internal/sealed"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/encryption"
 )
 
 // part is an entry of a plan file.
@@ -157,15 +157,15 @@ func TestDamagedEncryptedPlanFilesAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys := sealed.New(sealed.Encrypt, func() (sealed.Keys, error) {
-		return sealed.Keys{Recipients: []string{id.Recipient().String()}, Identities: []sealed.Identities{{Name: "key", Content: []byte(id.String())}}}, nil
+	keys := encryption.New(encryption.Encrypt, func() (encryption.Keys, error) {
+		return encryption.Keys{Recipients: []string{id.Recipient().String()}, Identities: []encryption.Identities{{Name: "key", Content: []byte(id.String())}}}, nil
 	})
-	file, err := keys.Seal(sealed.Plan, written(t, samplePlan()))
+	file, err := keys.Seal(encryption.Plan, written(t, samplePlan()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	refusesDamage(t, file, func(data []byte) (*Plan, error) {
-		content, err := keys.Open(sealed.Plan, "plan.bin", data)
+		content, err := keys.Open(encryption.Plan, "plan.bin", data)
 		if err != nil {
 			return nil, err
 		}

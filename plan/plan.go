@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"deployster/config"
-	"deployster/internal/graph"
-	"deployster/internal/invoke"
-	"deployster/internal/typeclient"
+	"deployster/internal/base/graph"
+	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -103,12 +103,12 @@ type Step struct {
 	ReadOnly  bool              `json:"read_only,omitempty"`
 	Aliases   map[string]string `json:"aliases,omitempty"` // alias -> address
 	Init      protocol.Type     `json:"init"`
-	Pull      invoke.PullPolicy `json:"pull,omitempty"`
-	Verify    *invoke.Verify    `json:"verify,omitempty"` // whose signature its images must carry
-	Settings  invoke.Settings   `json:"settings"`
+	Pull      runner.PullPolicy `json:"pull,omitempty"`
+	Verify    *runner.Verify    `json:"verify,omitempty"` // whose signature its images must carry
+	Settings  runner.Settings   `json:"settings"`
 	RunsWith  []string          `json:"runs_with,omitempty"`     // what Settings give beyond the defaults, for people to read
 	SecretEnv []string          `json:"sensitive_env,omitempty"` // names in Settings.Env
-	Mounts    []invoke.Mount    `json:"mounts,omitempty"`
+	Mounts    []runner.Mount    `json:"mounts,omitempty"`
 	Timeouts  Timeouts          `json:"timeouts,omitzero"`
 	Protect   bool              `json:"prevent_destroy,omitempty"`
 	OnRemove  string            `json:"on_remove,omitempty"`

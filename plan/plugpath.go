@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"deployster/config"
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // maxLinks is how many symbolic links the way to a plug may have: the kernel's

@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"deployster/config"
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 	"deployster/protocol"
 )
 
@@ -49,8 +49,8 @@ func (p *plugs) realPath(plug config.Plug) (string, error) {
 // grant decides which of the plugs that a type asks for it gets, and how they
 // are mounted. A required plug that cannot be given is an error, an optional
 // one a warning.
-func (p *plugs) grant(r *config.Resource, t protocol.Type) ([]invoke.Mount, diag.Diagnostics) {
-	var mounts []invoke.Mount
+func (p *plugs) grant(r *config.Resource, t protocol.Type) ([]runner.Mount, diag.Diagnostics) {
+	var mounts []runner.Mount
 	var diags diag.Diagnostics
 	taken := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(t.Plugs)) {
@@ -77,7 +77,7 @@ func (p *plugs) grant(r *config.Resource, t protocol.Type) ([]invoke.Mount, diag
 			diags = append(diags, errPlugPath(r, plug, err))
 			continue
 		}
-		mounts = append(mounts, invoke.Mount{Source: source, Target: want.ContainerPath, Writable: writable})
+		mounts = append(mounts, runner.Mount{Source: source, Target: want.ContainerPath, Writable: writable})
 	}
 	return mounts, diags
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"deployster/config"
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 	"deployster/protocol"
 )
 
@@ -36,23 +36,23 @@ func TestGrant(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		want   map[string]protocol.PlugRequest
-		mounts []invoke.Mount
+		mounts []runner.Mount
 		errors string // words of the one problem
 	}{
-		{"read-only unless asked", map[string]protocol.PlugRequest{"rw": at("/p")}, []invoke.Mount{{Source: "/host/rw", Target: "/p"}}, ""},
-		{"writable when asked", map[string]protocol.PlugRequest{"rw": at("/p", true)}, []invoke.Mount{{Source: "/host/rw", Target: "/p", Writable: true}}, ""},
-		{"read-only plug, read", map[string]protocol.PlugRequest{"ro": at("/p")}, []invoke.Mount{{Source: "/host/ro", Target: "/p"}}, ""},
+		{"read-only unless asked", map[string]protocol.PlugRequest{"rw": at("/p")}, []runner.Mount{{Source: "/host/rw", Target: "/p"}}, ""},
+		{"writable when asked", map[string]protocol.PlugRequest{"rw": at("/p", true)}, []runner.Mount{{Source: "/host/rw", Target: "/p", Writable: true}}, ""},
+		{"read-only plug, read", map[string]protocol.PlugRequest{"ro": at("/p")}, []runner.Mount{{Source: "/host/ro", Target: "/p"}}, ""},
 		{"dialect 1 takes what there is", map[string]protocol.PlugRequest{"rw": at("/p", false, false, true), "ro": at("/q", false, false, true)},
-			[]invoke.Mount{{Source: "/host/ro", Target: "/q"}, {Source: "/host/rw", Target: "/p", Writable: true}}, ""},
-		{"allowed by name", map[string]protocol.PlugRequest{"byname": at("/p")}, []invoke.Mount{{Source: "/host/n", Target: "/p"}}, ""},
-		{"allowed by type", map[string]protocol.PlugRequest{"bytype": at("/p")}, []invoke.Mount{{Source: "/host/t", Target: "/p"}}, ""},
+			[]runner.Mount{{Source: "/host/ro", Target: "/q"}, {Source: "/host/rw", Target: "/p", Writable: true}}, ""},
+		{"allowed by name", map[string]protocol.PlugRequest{"byname": at("/p")}, []runner.Mount{{Source: "/host/n", Target: "/p"}}, ""},
+		{"allowed by type", map[string]protocol.PlugRequest{"bytype": at("/p")}, []runner.Mount{{Source: "/host/t", Target: "/p"}}, ""},
 		{"absent", map[string]protocol.PlugRequest{"none": at("/p")}, nil, "error: Missing plug"},
 		{"not allowed: patterns are anchored", map[string]protocol.PlugRequest{"nobody": at("/p")}, nil, "error: Plug not allowed"},
 		{"read-only but wanted writable", map[string]protocol.PlugRequest{"ro": at("/p", true)}, nil, "error: Plug is read-only"},
 		{"optional and absent", map[string]protocol.PlugRequest{"none": at("/p", false, true)}, nil, "warning: Missing plug"},
 		{"optional and not allowed", map[string]protocol.PlugRequest{"nobody": at("/p", false, true)}, nil, "warning: Plug not allowed"},
 		{"optional and read-only", map[string]protocol.PlugRequest{"ro": at("/p", true, true)}, nil, "warning: Plug is read-only"},
-		{"two on one path", map[string]protocol.PlugRequest{"ro": at("/p"), "rw": at("/p")}, []invoke.Mount{{Source: "/host/ro", Target: "/p"}}, "error: Two plugs on one path"},
+		{"two on one path", map[string]protocol.PlugRequest{"ro": at("/p"), "rw": at("/p")}, []runner.Mount{{Source: "/host/ro", Target: "/p"}}, "error: Two plugs on one path"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := &config.Resource{Address: "web", TypeRef: "acme/file:1"}

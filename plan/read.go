@@ -7,9 +7,9 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"deployster/internal/invoke"
-	"deployster/internal/spread"
-	"deployster/internal/strictjson"
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/parallel"
+	"deployster/internal/runner"
 	"deployster/protocol"
 )
 
@@ -21,11 +21,11 @@ type document struct {
 }
 
 func open(content []byte) document {
-	members, err := strictjson.OwnObject(content)
+	members, err := jsondoc.OwnObject(content)
 	if err != nil || members["format"] == nil {
 		return document{content: content}
 	}
-	resources, err := strictjson.OwnObject(members["resources"])
+	resources, err := jsondoc.OwnObject(members["resources"])
 	if err != nil {
 		return document{content: content}
 	}
@@ -50,7 +50,7 @@ func (d document) format() (int, error) {
 func (d document) plan() (*Plan, error) {
 	p := &Plan{}
 	if d.members != nil {
-		rest, err := strictjson.Encode(d.members)
+		rest, err := jsondoc.Encode(d.members)
 		if err == nil && strictJSON(rest, p) == nil && p.Resources == nil {
 			if p.Resources = decodeSteps(d.resources); p.Resources != nil {
 				return p, nil
@@ -66,8 +66,8 @@ func decodeSteps(resources map[string]json.RawMessage) map[string]*Step {
 	addresses := slices.Collect(maps.Keys(resources))
 	steps := make([]*Step, len(addresses))
 	var failed atomic.Bool
-	spread.Over(len(addresses), func(from, to int) {
-		known := shared{texts: map[string]string{}, types: map[string]protocol.Type{}, mounts: map[string][]invoke.Mount{}}
+	parallel.For(len(addresses), func(from, to int) {
+		known := shared{texts: map[string]string{}, types: map[string]protocol.Type{}, mounts: map[string][]runner.Mount{}}
 		for i := from; i < to; i++ {
 			var err error
 			if steps[i], err = known.step(resources[addresses[i]]); err != nil {
@@ -89,7 +89,7 @@ func decodeSteps(resources map[string]json.RawMessage) map[string]*Step {
 type shared struct {
 	texts  map[string]string        // by themselves
 	types  map[string]protocol.Type // by their JSON, as what follows
-	mounts map[string][]invoke.Mount
+	mounts map[string][]runner.Mount
 }
 
 // step reads one step. What nearly all are made of is read by hand; a step that
@@ -97,7 +97,7 @@ type shared struct {
 func (k *shared) step(raw json.RawMessage) (*Step, error) {
 	s := &Step{}
 	usual := true
-	usual = strictjson.Members(raw, func(key string, value json.RawMessage) {
+	usual = jsondoc.Members(raw, func(key string, value json.RawMessage) {
 		usual = usual && k.member(s, key, value)
 	}) && usual
 	if usual {
@@ -120,10 +120,10 @@ func (k *shared) member(s *Step, key string, value json.RawMessage) bool {
 		s.OnRemove = k.one(value)
 		return value[0] == '"'
 	case "reason":
-		s.Reason = strictjson.Text(value)
+		s.Reason = jsondoc.Text(value)
 		return value[0] == '"'
 	case "source":
-		s.Source = strictjson.Text(value)
+		s.Source = jsondoc.Text(value)
 		return value[0] == '"'
 	case "config":
 		s.Config = bytes.Clone(value) // not with the whole document around it
@@ -147,7 +147,7 @@ func (k *shared) member(s *Step, key string, value json.RawMessage) bool {
 
 // one is a text that many steps have.
 func (k *shared) one(value json.RawMessage) string {
-	text := strictjson.Text(value)
+	text := jsondoc.Text(value)
 	if kept, ok := k.texts[text]; ok {
 		return kept
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"deployster/internal/invoke"
+	"deployster/internal/runner"
 	"deployster/protocol"
 )
 
@@ -19,7 +19,7 @@ func wide(n int) *Plan {
 	for i := range n {
 		p.Resources[fmt.Sprintf("r%d", i)] = &Step{Type: "acme/disk:1", Change: Create, Reason: "<new> \"\u2028\"", Config: json.RawMessage(`{"b":"<&>","a":1.50}`),
 			State: json.RawMessage(`{}`), Unknown: map[string]string{"/a": "resource.x"}, Init: protocol.Type{Reference: "acme/disk:1", Dialect: 2, ConfigSchema: json.RawMessage(`{"type":"object"}`)},
-			Mounts: []invoke.Mount{{Source: "/s", Target: "/t"}}, OnRemove: "destroy", Source: "a.hcl:1",
+			Mounts: []runner.Mount{{Source: "/s", Target: "/t"}}, OnRemove: "destroy", Source: "a.hcl:1",
 			Actions: []protocol.Action{{Name: "make"}}}
 	}
 	return p

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"deployster/config"
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 	"deployster/protocol"
 	"deployster/state"
 )

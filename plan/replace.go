@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"deployster/config"
-	"deployster/internal/diag"
-	"deployster/internal/graph"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/graph"
 	"deployster/protocol"
 	"deployster/state"
 )

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"deployster/config"
-	"deployster/internal/strictjson"
-	"deployster/internal/typeclient"
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/runner/typeclient"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -32,7 +32,7 @@ func Secrets(value json.RawMessage, pointers []string) []string {
 	if len(pointers) == 0 {
 		return nil
 	}
-	tree, err := strictjson.Value(value)
+	tree, err := jsondoc.Value(value)
 	if err != nil {
 		return nil
 	}
@@ -53,7 +53,7 @@ func SecretPointers(value json.RawMessage, secrets []string) []string {
 	if len(secrets) == 0 || len(value) == 0 {
 		return nil
 	}
-	tree, err := strictjson.Value(value)
+	tree, err := jsondoc.Value(value)
 	if err != nil {
 		return nil
 	}
@@ -61,7 +61,7 @@ func SecretPointers(value json.RawMessage, secrets []string) []string {
 	walk(tree, nil, func(path []string, leaf any) {
 		text, ok := leafText(leaf)
 		if ok && slices.ContainsFunc(secrets, func(s string) bool { return holds(text, s) }) {
-			pointers = append(pointers, strictjson.JoinPointer(path))
+			pointers = append(pointers, jsondoc.JoinPointer(path))
 		}
 	})
 	slices.Sort(pointers)
@@ -93,13 +93,13 @@ func SensitivePointers(value json.RawMessage, secrets, configPointers []string) 
 	if len(value) == 0 || len(configPointers) == 0 {
 		return found
 	}
-	tree, err := strictjson.Value(value)
+	tree, err := jsondoc.Value(value)
 	if err != nil {
 		return found
 	}
 	walk(tree, nil, func(path []string, _ any) {
 		if slices.ContainsFunc(configPointers, func(p string) bool { return covers(p, path) }) {
-			found = append(found, strictjson.JoinPointer(path))
+			found = append(found, jsondoc.JoinPointer(path))
 		}
 	})
 	slices.Sort(found)
@@ -143,6 +143,6 @@ func leafText(leaf any) (string, bool) {
 
 // covers says whether a JSON pointer is the path or stands above it.
 func covers(pointer string, path []string) bool {
-	steps := strictjson.Pointer(pointer)
+	steps := jsondoc.Pointer(pointer)
 	return len(steps) <= len(path) && slices.Equal(steps, path[:len(steps)])
 }

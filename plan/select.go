@@ -10,7 +10,7 @@ import (
 	"github.com/agext/levenshtein"
 
 	"deployster/config"
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 	"deployster/state"
 )
 

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"deployster/internal/signing"
+	"deployster/internal/base/signature"
 )
 
 // A signed plan file has its signature in the archive's comment, right before
@@ -26,7 +26,7 @@ const (
 type Signature struct{ Key ed25519.PublicKey }
 
 // By names the key.
-func (s *Signature) By() signing.KeyID { return signing.ID(s.Key) }
+func (s *Signature) By() signature.KeyID { return signature.ID(s.Key) }
 
 // signedMessage is what is signed of a file, given the hash of what stands
 // before the signature.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/signing"
+	"deployster/internal/base/signature"
 )
 
 // testKey is a key that is the same in every run.
@@ -47,7 +47,7 @@ func TestSignedPlanFileSaysByWhom(t *testing.T) {
 	if err != nil || by == nil || !by.Key.Equal(key.Public()) || p.ID != samplePlan().ID {
 		t.Fatalf("plan %v, signature %v, error %v", p, by, err)
 	}
-	if want := signing.ID(by.Key); by.By() != want || want == "" {
+	if want := signature.ID(by.Key); by.By() != want || want == "" {
 		t.Errorf("got the id %q, want %q", by.By(), want)
 	}
 	if !bytes.Equal(file, signed(t, samplePlan(), key)) {

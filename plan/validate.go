@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"slices"
 
-	"deployster/internal/diag"
-	"deployster/internal/graph"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/graph"
 )
 
 // validate checks that a plan which was read hangs together, so that nobody

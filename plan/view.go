@@ -5,7 +5,7 @@ import (
 	"maps"
 
 	"deployster/config"
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 	"deployster/protocol"
 	"deployster/state"
 )

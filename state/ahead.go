@@ -5,7 +5,7 @@ import (
 	"os"
 	"sync"
 
-	"deployster/internal/sealed"
+	"deployster/internal/base/encryption"
 )
 
 // Ahead is a state file that is read before it is known to be needed, while
@@ -29,7 +29,7 @@ func ReadAhead(path string) *Ahead {
 			a.err = os.ErrNotExist
 			return
 		}
-		if a.data, a.err = os.ReadFile(path); a.err == nil && !sealed.Is(a.data) {
+		if a.data, a.err = os.ReadFile(path); a.err == nil && !encryption.Is(a.data) {
 			a.snapshot, a.err = parse(path, a.data)
 		}
 	}()
@@ -43,7 +43,7 @@ func (a *Ahead) of(data []byte) (s Snapshot, ok bool) {
 	}
 	<-a.done
 	a.once.Do(func() {
-		ok = a.err == nil && !sealed.Is(data) && bytes.Equal(a.data, data)
+		ok = a.err == nil && !encryption.Is(data) && bytes.Equal(a.data, data)
 		s, a.snapshot, a.data = a.snapshot, Snapshot{}, nil
 	})
 	return s, ok

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"deployster/internal/durable"
-	"deployster/internal/sealed"
+	"deployster/internal/base/durable"
+	"deployster/internal/base/encryption"
 )
 
 // MaxCopies is how many earlier state files are kept beside the state.
@@ -98,7 +98,7 @@ func kept(dir string) ([]uint64, error) {
 
 // Copies lists the copies of a state, oldest first. It changes nothing and
 // needs no lock: a copy is replaced as a whole.
-func Copies(path string, keys ...*sealed.Keyring) ([]Copy, error) {
+func Copies(path string, keys ...*encryption.Keyring) ([]Copy, error) {
 	p, err := resolve(path, keys...)
 	if err != nil {
 		return nil, err
@@ -214,7 +214,7 @@ func continues(p paths, s Snapshot) (bool, error) {
 	}
 	records, _, err := decodeJournal(data)
 	if err == nil {
-		if records, err = openRecords(p, records); errors.Is(err, sealed.ErrNoKey) || errors.Is(err, sealed.ErrWrongKey) {
+		if records, err = openRecords(p, records); errors.Is(err, encryption.ErrNoKey) || errors.Is(err, encryption.ErrWrongKey) {
 			return false, err
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/sealed"
+	"deployster/internal/base/encryption"
 )
 
 // BenchmarkRecord is what one resource costs: that its action starts, how it
@@ -34,12 +34,12 @@ func recordAll(b *testing.B, encrypted bool, resources int) {
 			b.Fatal(err)
 		}
 	}
-	mode := sealed.Decrypt
+	mode := encryption.Decrypt
 	if encrypted {
-		mode = sealed.Encrypt
+		mode = encryption.Encrypt
 	}
-	keys := sealed.New(mode, func() (sealed.Keys, error) {
-		return sealed.Keys{Recipients: []string{"age1w23q6el8wr3jf2dugnsasf8c5tmhypey4jmxc9lvrzn2wkv5wsyqtrgmug"}}, nil
+	keys := encryption.New(mode, func() (encryption.Keys, error) {
+		return encryption.Keys{Recipients: []string{"age1w23q6el8wr3jf2dugnsasf8c5tmhypey4jmxc9lvrzn2wkv5wsyqtrgmug"}}, nil
 	})
 	path := filepath.Join(b.TempDir(), "s.json")
 	s, err := Open(b.Context(), path, Options{Keys: keys})

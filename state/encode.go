@@ -7,8 +7,8 @@ import (
 	"maps"
 	"slices"
 
-	"deployster/internal/spread"
-	"deployster/internal/strictjson"
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/parallel"
 )
 
 // noResources is how a state without any is written. In the texts of a state its
@@ -25,7 +25,7 @@ func (s Snapshot) Encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	compact, err := strictjson.Encode(rest)
+	compact, err := jsondoc.Encode(rest)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (s Snapshot) Encode() ([]byte, error) {
 func encodeEntries(resources map[string]Entry) ([][]byte, error) {
 	addresses := slices.Sorted(maps.Keys(resources))
 	members, failed := make([][]byte, len(addresses)), make([]error, len(addresses))
-	spread.Over(len(addresses), func(from, to int) {
+	parallel.For(len(addresses), func(from, to int) {
 		for i := from; i < to; i++ {
 			members[i], failed[i] = encodeEntry(addresses[i], resources[addresses[i]])
 		}
@@ -87,7 +87,7 @@ func encodeEntry(addr string, e Entry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(append(strictjson.AppendText([]byte("\n    "), addr), ": "...), lines), nil
+	return slices.Concat(append(jsondoc.AppendText([]byte("\n    "), addr), ": "...), lines), nil
 }
 
 // indented is a document over many lines, each but the first after a margin.

@@ -3,7 +3,7 @@ package state
 import (
 	"errors"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // What can be wrong with a state, for callers that must tell it apart. The

@@ -8,17 +8,17 @@ import (
 	"os"
 	"path/filepath"
 
-	"deployster/internal/diag"
-	"deployster/internal/durable"
-	"deployster/internal/sealed"
-	"deployster/internal/strictjson"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/durable"
+	"deployster/internal/base/encryption"
+	"deployster/internal/base/jsondoc"
 )
 
 // paths are the files of one state.
 type paths struct {
 	state, journal, lock string
 	copies               string // the directory of earlier state files
-	keys                 *sealed.Keyring
+	keys                 *encryption.Keyring
 	ahead                *Ahead
 }
 
@@ -40,7 +40,7 @@ func Unreliable(path string) *diag.Diagnostic {
 // resolve finds the files of a state. A symbolic link to a state file leads to
 // the lock and the journal beside its target, so that all names of one state
 // meet there, also when there is no target yet.
-func resolve(path string, keys ...*sealed.Keyring) (paths, error) {
+func resolve(path string, keys ...*encryption.Keyring) (paths, error) {
 	dir := filepath.Dir(path)
 	if info, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return paths{}, refuse(err, "No such directory",
@@ -91,7 +91,7 @@ func parse(path string, data []byte) (Snapshot, error) {
 		return Snapshot{}, refuse(ErrDamaged, "The state file is empty",
 			"%s has no content, which deployster never writes: something cut it off. %s", path, restore)
 	}
-	members, err := strictjson.OwnObject(data)
+	members, err := jsondoc.OwnObject(data)
 	if err != nil {
 		return Snapshot{}, refuse(ErrDamaged, "The state file is damaged", "%s cannot be read: %s. %s", path, err, restore)
 	}
@@ -108,7 +108,7 @@ func parse(path string, data []byte) (Snapshot, error) {
 	var s Snapshot
 	if format < Format {
 		if data, err = upgraded(data, format, Format, upgrades()); err == nil {
-			members, err = strictjson.OwnObject(data)
+			members, err = jsondoc.OwnObject(data)
 		}
 	}
 	if err == nil {

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"deployster/internal/diag"
-	"deployster/internal/sealed"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/encryption"
 )
 
 // Journal takes down the facts of one run. Each method returns when its fact
@@ -22,7 +22,7 @@ import (
 type Journal struct {
 	store  *Store
 	log    appender
-	stream *sealed.Stream // nil = in clear text
+	stream *encryption.Stream // nil = in clear text
 
 	mu   sync.Mutex
 	run  *replayed
@@ -56,7 +56,7 @@ func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 		}
 		s.snapshot = first
 	}
-	stream, err := s.paths.keys.NewStream(sealed.Journal)
+	stream, err := s.paths.keys.NewStream(encryption.Journal)
 	if err != nil {
 		return nil, err
 	}

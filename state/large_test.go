@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"deployster/internal/strictjson"
+	"deployster/internal/base/jsondoc"
 )
 
 // What an image may answer, and any number of such answers, can be read back:
@@ -17,9 +17,9 @@ func TestWhatIsLargeIsReadBack(t *testing.T) {
 	t.Parallel()
 	// As deep as an answer may be, whose state it is; and more values, in two
 	// entries, than one answer may have.
-	deep := strings.Repeat("[", strictjson.MaxDepth-1) + strings.Repeat("]", strictjson.MaxDepth-1)
-	long := "[" + strings.Repeat("1,", strictjson.MaxNodes*5/9) + "1]"
-	if err := strictjson.Check(fmt.Appendf(nil, `{"state":%s}`, deep)); err != nil {
+	deep := strings.Repeat("[", jsondoc.MaxDepth-1) + strings.Repeat("]", jsondoc.MaxDepth-1)
+	long := "[" + strings.Repeat("1,", jsondoc.MaxNodes*5/9) + "1]"
+	if err := jsondoc.Check(fmt.Appendf(nil, `{"state":%s}`, deep)); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "s.json")

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/diag"
-	"deployster/internal/durable"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/durable"
 )
 
 // TestMain lets the test binary be the other process of the lock tests.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"sync"
 
-	"deployster/internal/spread"
-	"deployster/internal/strictjson"
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/parallel"
 )
 
 // decode reads the members of a state file of this format, all of whose keys
@@ -31,10 +31,10 @@ func decode(members map[string]json.RawMessage) (Snapshot, error) {
 		s, err = s.canonical()
 	}
 	resources := members["resources"]
-	if err != nil || resources == nil || strictjson.KindOf(resources) == "null" {
+	if err != nil || resources == nil || jsondoc.KindOf(resources) == "null" {
 		return s, err
 	}
-	entries, err := strictjson.OwnObject(resources)
+	entries, err := jsondoc.OwnObject(resources)
 	if err == nil {
 		s.Resources, err = decodeEntries(entries)
 	}
@@ -52,7 +52,7 @@ func decodeEntries(entries map[string]json.RawMessage) (map[string]Entry, error)
 	addresses := slices.Collect(maps.Keys(entries))
 	out, errs := make(map[string]Entry, len(entries)), make([]error, len(addresses))
 	var mu sync.Mutex
-	spread.Over(len(addresses), func(from, to int) {
+	parallel.For(len(addresses), func(from, to int) {
 		known := interner{}
 		var e Entry
 		for i := from; i < to; i++ {
@@ -83,7 +83,7 @@ func (k interner) one(text string) string {
 // there may be a hundred thousand; anything else makes it ask encoding/json.
 func decodeEntry(raw json.RawMessage, e *Entry, known interner) error {
 	usual := true
-	usual = strictjson.Members(raw, func(key string, value json.RawMessage) {
+	usual = jsondoc.Members(raw, func(key string, value json.RawMessage) {
 		usual = usual && e.member(key, value, known)
 	}) && usual
 	if !usual {
@@ -100,7 +100,7 @@ func decodeEntry(raw json.RawMessage, e *Entry, known interner) error {
 // member takes one member, or says that it takes more to read it.
 func (e *Entry) member(key string, value json.RawMessage, known interner) bool {
 	text := func(to *string) bool {
-		*to = known.one(strictjson.Text(value))
+		*to = known.one(jsondoc.Text(value))
 		return value[0] == '"'
 	}
 	switch key {

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"time"
 
-	"deployster/internal/sealed"
-	"deployster/internal/strictjson"
+	"deployster/internal/base/encryption"
+	"deployster/internal/base/jsondoc"
 )
 
 // kind is what a journal's record is about.
@@ -54,8 +54,8 @@ type record struct {
 
 	// Of an encrypted record only these, and the first three above, stand in the
 	// journal: see sealedRecord.
-	Head   *sealed.Head `json:"head,omitempty"`
-	Sealed []byte       `json:"sealed,omitempty"`
+	Head   *encryption.Head `json:"head,omitempty"`
+	Sealed []byte           `json:"sealed,omitempty"`
 }
 
 // begin is the first record: what the journal belongs to.
@@ -127,7 +127,7 @@ func decodeBody(body []byte) (record, bool) {
 	var r record
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()
-	if strictjson.CheckOwn(body) != nil || dec.Decode(&r) != nil {
+	if jsondoc.CheckOwn(body) != nil || dec.Decode(&r) != nil {
 		return record{}, false
 	}
 	return r, true

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // Recovery says what a journal held that its process did not fold in: it is

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"deployster/internal/durable"
-	"deployster/internal/sealed"
-	"deployster/internal/strictjson"
+	"deployster/internal/base/durable"
+	"deployster/internal/base/encryption"
+	"deployster/internal/base/jsondoc"
 )
 
 // An encrypted state file, and each of its copies, is one sealed file. A
@@ -19,19 +19,19 @@ import (
 
 // sealedRecord is how an encrypted record stands in a journal.
 type sealedRecord struct {
-	Seq     uint64       `json:"seq"`
-	Prev    string       `json:"prev"`
-	Durable uint64       `json:"durable"`
-	Head    *sealed.Head `json:"head,omitempty"` // of the first one
-	Sealed  []byte       `json:"sealed"`
+	Seq     uint64           `json:"seq"`
+	Prev    string           `json:"prev"`
+	Durable uint64           `json:"durable"`
+	Head    *encryption.Head `json:"head,omitempty"` // of the first one
+	Sealed  []byte           `json:"sealed"`
 }
 
 // bond is what a sealed record is bound to, beside its number.
 func (r record) bond() string { return fmt.Sprintf("%s %d", r.Prev, r.Durable) }
 
 // sealRecord gives the line of an encrypted record, with its newline.
-func sealRecord(r record, s *sealed.Stream) ([]byte, error) {
-	body, err := strictjson.Encode(r)
+func sealRecord(r record, s *encryption.Stream) ([]byte, error) {
+	body, err := jsondoc.Encode(r)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func sealRecord(r record, s *sealed.Stream) ([]byte, error) {
 		head := s.Head()
 		out.Head = &head
 	}
-	if body, err = strictjson.Encode(out); err != nil {
+	if body, err = jsondoc.Encode(out); err != nil {
 		return nil, err
 	}
 	return frame(body), nil
@@ -57,8 +57,8 @@ func openRecords(p paths, records []record) ([]record, error) {
 		}
 		return records, nil
 	}
-	stream, err := p.keys.OpenStream(sealed.Journal, p.journal, *records[0].Head)
-	if errors.Is(err, sealed.ErrDamaged) {
+	stream, err := p.keys.OpenStream(encryption.Journal, p.journal, *records[0].Head)
+	if errors.Is(err, encryption.ErrDamaged) {
 		return nil, damagedJournal(p, errors.New("the key in its first record cannot be read"))
 	}
 	if err != nil {
@@ -92,12 +92,12 @@ func damagedJournal(p paths, err error) error {
 
 // open decrypts the bytes of a state file, or of a copy of one.
 func (p paths) open(path string, data []byte) ([]byte, error) {
-	plain, err := p.keys.Open(sealed.State, path, data)
-	if errors.Is(err, sealed.ErrDamaged) {
+	plain, err := p.keys.Open(encryption.State, path, data)
+	if errors.Is(err, encryption.ErrDamaged) {
 		return nil, refuse(fmt.Errorf("%w: %w", ErrDamaged, err), "The state file is damaged",
 			"%s is encrypted, and is not what was written: cut off, or changed. %s", path, restore)
 	}
-	if errors.Is(err, sealed.ErrNewer) {
+	if errors.Is(err, encryption.ErrNewer) {
 		err = errors.Join(err, ErrNewer)
 	}
 	return plain, err
@@ -136,7 +136,7 @@ func isSealed(path string) bool {
 	defer func() { _ = f.Close() }() // it was only read
 	head := make([]byte, 64)
 	n, _ := f.Read(head)
-	return sealed.Is(head[:n])
+	return encryption.Is(head[:n])
 }
 
 // Reencrypt writes the state file and its copies anew as the keyring says, under
@@ -179,5 +179,5 @@ func (p paths) encode(s Snapshot) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.keys.Seal(sealed.State, data)
+	return p.keys.Seal(encryption.State, data)
 }

@@ -11,7 +11,7 @@ import (
 
 	"filippo.io/age"
 
-	"deployster/internal/sealed"
+	"deployster/internal/base/encryption"
 )
 
 // keys are those of one user, as each process loads them anew.
@@ -24,13 +24,13 @@ func newKeys(t *testing.T) keys {
 	return keys{id.Recipient().String(), id.String()}
 }
 
-func (k keys) ring(mode sealed.Mode) *sealed.Keyring {
-	return sealed.New(mode, func() (sealed.Keys, error) {
-		return sealed.Keys{Recipients: []string{k.recipient}, Identities: []sealed.Identities{{Name: "key", Content: []byte(k.identity)}}}, nil
+func (k keys) ring(mode encryption.Mode) *encryption.Keyring {
+	return encryption.New(mode, func() (encryption.Keys, error) {
+		return encryption.Keys{Recipients: []string{k.recipient}, Identities: []encryption.Identities{{Name: "key", Content: []byte(k.identity)}}}, nil
 	})
 }
 
-func openWith(t *testing.T, path string, ring *sealed.Keyring) *Store {
+func openWith(t *testing.T, path string, ring *encryption.Keyring) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), path, Options{Keys: ring})
 	ok(t, err)
@@ -40,7 +40,7 @@ func openWith(t *testing.T, path string, ring *sealed.Keyring) *Store {
 const canary = "plum-canary"
 
 // secretRun records a resource with a secret in it, and ends or dies.
-func secretRun(t *testing.T, path string, ring *sealed.Keyring, dies bool) {
+func secretRun(t *testing.T, path string, ring *encryption.Keyring, dies bool) {
 	t.Helper()
 	s := openWith(t, path, ring)
 	j := mustBegin(t, s, "plan")
@@ -75,19 +75,19 @@ func TestEncryptedState(t *testing.T) {
 	t.Parallel()
 	mine := newKeys(t)
 	path := filepath.Join(t.TempDir(), "s.json")
-	secretRun(t, path, mine.ring(sealed.Encrypt), false)
-	secretRun(t, path, mine.ring(sealed.AsFound), true) // nobody has to ask for it again
+	secretRun(t, path, mine.ring(encryption.Encrypt), false)
+	secretRun(t, path, mine.ring(encryption.AsFound), true) // nobody has to ask for it again
 	if found, files := below(t, filepath.Dir(path), canary); len(found) > 0 || files < 4 {
 		t.Fatalf("the secret is in %q, of %d files", found, files)
 	}
-	got, rec, err := Load(path, mine.ring(sealed.AsFound))
+	got, rec, err := Load(path, mine.ring(encryption.AsFound))
 	ok(t, err)
 	if rec == nil || len(rec.InFlight) != 1 || !strings.Contains(string(got.Resources["a"].State), canary) {
 		t.Errorf("loaded %+v, %+v", got, rec)
 	}
 	// Without the key, and with another one, nothing is read and nothing changed.
 	before := everything(t, filepath.Dir(path))
-	for cause, ring := range map[error]*sealed.Keyring{sealed.ErrNoKey: nil, sealed.ErrWrongKey: newKeys(t).ring(sealed.Encrypt)} {
+	for cause, ring := range map[error]*encryption.Keyring{encryption.ErrNoKey: nil, encryption.ErrWrongKey: newKeys(t).ring(encryption.Encrypt)} {
 		_, _, err := Load(path, ring)
 		refused(t, err, cause)
 		_, err = Open(t.Context(), path, Options{Keys: ring})
@@ -102,7 +102,7 @@ func TestEncryptedState(t *testing.T) {
 	if after := everything(t, filepath.Dir(path)); after != before {
 		t.Errorf("was\n%s\nis\n%s", before, after)
 	}
-	s := openWith(t, path, mine.ring(sealed.AsFound))
+	s := openWith(t, path, mine.ring(encryption.AsFound))
 	if len(s.Recovery().InFlight) != 1 {
 		t.Errorf("recovered %+v", s.Recovery())
 	}
@@ -128,21 +128,21 @@ func TestDamagedEncryptedState(t *testing.T) {
 	t.Parallel()
 	mine := newKeys(t)
 	path := filepath.Join(t.TempDir(), "s.json")
-	secretRun(t, path, mine.ring(sealed.Encrypt), true)
+	secretRun(t, path, mine.ring(encryption.Encrypt), true)
 	file, err := os.ReadFile(path)
 	ok(t, err)
 	for _, n := range []int{0, 3, 40, len(file) / 2, len(file) - 1} {
 		ok(t, os.WriteFile(path, file[:n], 0o600))
-		for _, ring := range []*sealed.Keyring{nil, mine.ring(sealed.Encrypt)} {
+		for _, ring := range []*encryption.Keyring{nil, mine.ring(encryption.Encrypt)} {
 			_, _, err := Load(path, ring)
 			refused(t, err, ErrDamaged)
 		}
 	}
 	ok(t, os.WriteFile(path, bytes.Replace(file, []byte("state 1\n"), []byte("state 2\n"), 1), 0o600))
-	_, _, err = Load(path, mine.ring(sealed.Encrypt))
+	_, _, err = Load(path, mine.ring(encryption.Encrypt))
 	refused(t, err, ErrNewer)
 	ok(t, os.WriteFile(path, bytes.Replace(file, []byte("state 1\n"), []byte("plan 1\n"), 1), 0o600))
-	if _, _, err = Load(path, mine.ring(sealed.Encrypt)); err == nil {
+	if _, _, err = Load(path, mine.ring(encryption.Encrypt)); err == nil {
 		t.Error("a plan served as a state")
 	}
 }
@@ -153,7 +153,7 @@ func TestEncryptedJournal(t *testing.T) {
 	t.Parallel()
 	mine := newKeys(t)
 	path := filepath.Join(t.TempDir(), "s.json")
-	s := openWith(t, path, mine.ring(sealed.Encrypt))
+	s := openWith(t, path, mine.ring(encryption.Encrypt))
 	j := mustBegin(t, s, "p")
 	for i := range 4 {
 		ok(t, j.Valid(fmt.Sprint("r", i), entry(`{}`)))
@@ -163,7 +163,7 @@ func TestEncryptedJournal(t *testing.T) {
 	ok(t, err)
 	load := func(journal []byte) (int, error) {
 		ok(t, os.WriteFile(path+".journal", journal, 0o600))
-		got, _, err := Load(path, mine.ring(sealed.AsFound))
+		got, _, err := Load(path, mine.ring(encryption.AsFound))
 		return len(got.Resources), err
 	}
 	for n := 0; n <= len(whole); n += 7 {
@@ -224,12 +224,12 @@ func TestEncryptionIsTurnedOnAndOff(t *testing.T) {
 	if clear := Clear(path); clear != nil {
 		t.Errorf("in clear text, and said to be beside an encrypted state: %q", clear)
 	}
-	secretRun(t, path, mine.ring(sealed.Encrypt), false)
+	secretRun(t, path, mine.ring(encryption.Encrypt), false)
 	if !isSealed(path) || len(Clear(path)) != 3 {
 		t.Fatalf("turned on: %v, clear %q", isSealed(path), Clear(path))
 	}
-	both := sealed.New(sealed.Encrypt, func() (sealed.Keys, error) {
-		return sealed.Keys{Recipients: []string{other.recipient}, Identities: []sealed.Identities{{Content: []byte(mine.identity)}}}, nil
+	both := encryption.New(encryption.Encrypt, func() (encryption.Keys, error) {
+		return encryption.Keys{Recipients: []string{other.recipient}, Identities: []encryption.Identities{{Content: []byte(mine.identity)}}}, nil
 	})
 	s := openWith(t, path, both)
 	written, left, err := s.Reencrypt()
@@ -237,18 +237,18 @@ func TestEncryptionIsTurnedOnAndOff(t *testing.T) {
 		t.Fatalf("written %q, left %v, %v, clear %q", written, left, err, Clear(path))
 	}
 	ok(t, s.Close())
-	_, _, err = Load(path, mine.ring(sealed.AsFound))
-	refused(t, err, sealed.ErrWrongKey)
-	copies, err := Copies(path, other.ring(sealed.AsFound))
+	_, _, err = Load(path, mine.ring(encryption.AsFound))
+	refused(t, err, encryption.ErrWrongKey)
+	copies, err := Copies(path, other.ring(encryption.AsFound))
 	ok(t, err)
 	for _, c := range copies {
 		if c.Err != nil || !c.Encrypted {
 			t.Errorf("copy %+v", c)
 		}
 	}
-	before, _, err := Load(path, other.ring(sealed.AsFound))
+	before, _, err := Load(path, other.ring(encryption.AsFound))
 	ok(t, err)
-	s = openWith(t, path, other.ring(sealed.Decrypt))
+	s = openWith(t, path, other.ring(encryption.Decrypt))
 	_, _, err = s.Reencrypt()
 	ok(t, err, s.Close())
 	after, _, err := Load(path)
@@ -257,9 +257,9 @@ func TestEncryptionIsTurnedOnAndOff(t *testing.T) {
 		t.Errorf("was\n%s\nis\n%s", encoded(t, before), encoded(t, after))
 	}
 	// What cannot be read is left, and said.
-	secretRun(t, path, mine.ring(sealed.Encrypt), false)
-	secretRun(t, path, sealed.New(sealed.Decrypt, mineOnly(mine)), false)
-	s = openWith(t, path, sealed.New(sealed.Decrypt, mineOnly(other)))
+	secretRun(t, path, mine.ring(encryption.Encrypt), false)
+	secretRun(t, path, encryption.New(encryption.Decrypt, mineOnly(mine)), false)
+	s = openWith(t, path, encryption.New(encryption.Decrypt, mineOnly(other)))
 	_, left, err = s.Reencrypt()
 	if err != nil || len(left) != 1 {
 		t.Errorf("left %v, %v", left, err)
@@ -267,9 +267,9 @@ func TestEncryptionIsTurnedOnAndOff(t *testing.T) {
 	ok(t, s.Close())
 }
 
-func mineOnly(k keys) func() (sealed.Keys, error) {
-	return func() (sealed.Keys, error) {
-		return sealed.Keys{Identities: []sealed.Identities{{Content: []byte(k.identity)}}}, nil
+func mineOnly(k keys) func() (encryption.Keys, error) {
+	return func() (encryption.Keys, error) {
+		return encryption.Keys{Identities: []encryption.Identities{{Content: []byte(k.identity)}}}, nil
 	}
 }
 

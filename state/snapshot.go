@@ -15,8 +15,8 @@ import (
 	"slices"
 	"time"
 
-	"deployster/internal/invoke"
-	"deployster/internal/strictjson"
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/runner"
 )
 
 // Format is the version of the state file that this tool writes.
@@ -49,8 +49,8 @@ type Entry struct {
 	// address. A type that wants to see them is told of them also when it removes.
 	Aliases        map[string]string `json:"aliases,omitempty"`
 	ValidAt        time.Time         `json:"valid_at,omitzero"`
-	Settings       invoke.Settings   `json:"settings,omitzero"`
-	Mounts         []invoke.Mount    `json:"mounts,omitempty"`
+	Settings       runner.Settings   `json:"settings,omitzero"`
+	Mounts         []runner.Mount    `json:"mounts,omitempty"`
 	StateTimeout   Duration          `json:"state_timeout,omitempty"`
 	ActionTimeout  Duration          `json:"action_timeout,omitempty"`
 	ReadOnly       bool              `json:"read_only,omitempty"` // somebody else's: never acted upon, also not when its block is gone
@@ -188,7 +188,7 @@ func (s Snapshot) Masked() Snapshot {
 	}
 	for name, o := range s.Outputs {
 		if o.Sensitive {
-			o.Value = strictjson.Mask(o.Value, []string{""})
+			o.Value = jsondoc.Mask(o.Value, []string{""})
 			s.Outputs[name] = o
 		}
 	}
@@ -197,18 +197,18 @@ func (s Snapshot) Masked() Snapshot {
 
 // Masked gives a copy that may be shown: sensitive values are replaced.
 func (e Entry) Masked() Entry {
-	e.Config = strictjson.Mask(e.Config, e.Sensitive.Config)
-	e.State = strictjson.Mask(e.State, e.Sensitive.State)
+	e.Config = jsondoc.Mask(e.Config, e.Sensitive.Config)
+	e.State = jsondoc.Mask(e.State, e.Sensitive.State)
 	if e.Found != nil {
 		found := *e.Found
-		found.State = strictjson.Mask(found.State, found.Sensitive)
+		found.State = jsondoc.Mask(found.State, found.Sensitive)
 		e.Found = &found
 	}
 	if len(e.Sensitive.Env) > 0 {
 		e.Settings.Env = maps.Clone(e.Settings.Env)
 		for _, name := range e.Sensitive.Env {
 			if _, ok := e.Settings.Env[name]; ok {
-				e.Settings.Env[name] = strictjson.Masked
+				e.Settings.Env[name] = jsondoc.Masked
 			}
 		}
 	}
@@ -248,7 +248,7 @@ func EntryHash(e Entry) string {
 		found.At = time.Time{}
 		e.Found = &found
 	}
-	b, err := strictjson.Encode(&e)
+	b, err := jsondoc.Encode(&e)
 	if err != nil {
 		b = fmt.Appendf(nil, "%s\x00%s\x00%s", e.Type, e.Config, e.State)
 	}
@@ -256,15 +256,15 @@ func EntryHash(e Entry) string {
 }
 
 // canonical gives the entry with its documents in canonical form.
-func (e Entry) canonical() (Entry, error) { return e.with(strictjson.Canonical) }
+func (e Entry) canonical() (Entry, error) { return e.with(jsondoc.Canonical) }
 
 // inCanonicalForm is the canonical form of a document, and the document itself
 // where it has that form.
 func inCanonicalForm(raw []byte) (json.RawMessage, error) {
-	if strictjson.IsCanonical(raw) {
+	if jsondoc.IsCanonical(raw) {
 		return raw, nil
 	}
-	return strictjson.Canonical(raw)
+	return jsondoc.Canonical(raw)
 }
 
 // with gives the entry with a form of its documents.
@@ -303,7 +303,7 @@ func (o Output) canonical() (Output, error) {
 		o.Value = json.RawMessage("null")
 		return o, nil
 	}
-	c, err := strictjson.Canonical(o.Value)
+	c, err := jsondoc.Canonical(o.Value)
 	if err == nil {
 		o.Value = c
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 )
 
 func entry(state string) Entry {
@@ -26,8 +26,8 @@ func entry(state string) Entry {
 func full() Entry {
 	e := entry(`{"n": 9007199254740993, "secret": "x"}`)
 	e.Dependencies = []string{"disk"}
-	e.Settings = invoke.Settings{Network: invoke.NoNetwork, Env: map[string]string{"TOKEN": "t", "A": "b"}, Memory: 1 << 20}
-	e.Mounts = []invoke.Mount{{Source: "/h", Target: "/c", Writable: true}}
+	e.Settings = runner.Settings{Network: runner.NoNetwork, Env: map[string]string{"TOKEN": "t", "A": "b"}, Memory: 1 << 20}
+	e.Mounts = []runner.Mount{{Source: "/h", Target: "/c", Writable: true}}
 	e.StateTimeout, e.ActionTimeout = Duration(5*time.Minute), Duration(time.Hour)
 	e.PreventDestroy, e.OnRemove = true, "forget"
 	e.Sensitive = Sensitive{Config: []string{"/a"}, State: []string{"/secret"}, Env: []string{"TOKEN"}}

@@ -8,9 +8,9 @@ import (
 	"os"
 	"time"
 
-	"deployster/internal/diag"
-	"deployster/internal/durable"
-	"deployster/internal/sealed"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/durable"
+	"deployster/internal/base/encryption"
 )
 
 // Load reads a state without locking it and without changing anything. The
@@ -18,7 +18,7 @@ import (
 // flight: an apply that still runs, or one that died. A missing file is an
 // empty Snapshot without a lineage. The keys, at most one keyring, are those of
 // an encrypted state.
-func Load(path string, keys ...*sealed.Keyring) (Snapshot, *Recovery, error) {
+func Load(path string, keys ...*encryption.Keyring) (Snapshot, *Recovery, error) {
 	p, err := resolve(path, keys...)
 	if err != nil {
 		return Snapshot{}, nil, err
@@ -57,7 +57,7 @@ type Options struct {
 	Command string        // what the user runs, shown to others who find the state locked
 	Wait    time.Duration // how long to wait for the lock; 0 = not at all
 	// Keys open and seal the files of the state; nil = they are in clear text.
-	Keys *sealed.Keyring
+	Keys *encryption.Keyring
 	// Ahead is the same file, read before; nil = it was not.
 	Ahead *Ahead
 

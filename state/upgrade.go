@@ -6,7 +6,7 @@ import (
 	"maps"
 	"strconv"
 
-	"deployster/internal/strictjson"
+	"deployster/internal/base/jsondoc"
 )
 
 // upgrade is a step from one format of the state file to the next: it changes
@@ -23,7 +23,7 @@ func upgraded(data []byte, from, to int, steps map[int]upgrade) ([]byte, error) 
 	if from == to {
 		return data, nil
 	}
-	members, err := strictjson.OwnObject(data)
+	members, err := jsondoc.OwnObject(data)
 	if err != nil {
 		return nil, err
 	}

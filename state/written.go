@@ -5,24 +5,24 @@ import (
 	"strconv"
 	"time"
 
-	"deployster/internal/strictjson"
+	"deployster/internal/base/jsondoc"
 )
 
 // What each resource has written again and again, in the journal and in the state
-// file, is written here as strictjson.Encode would, and in a quarter of the time.
+// file, is written here as jsondoc.Encode would, and in a quarter of the time.
 // What is rare in it is left to that.
 
 // appendRecord writes a record.
 func appendRecord(to []byte, r record) ([]byte, error) {
 	if r.Begin != nil || r.Outputs != nil || r.Moves != nil || r.Head != nil || r.Sealed != nil || !plainTime(r.Time) {
-		whole, err := strictjson.Encode(r)
+		whole, err := jsondoc.Encode(r)
 		return append(to, whole...), err
 	}
 	to = strconv.AppendUint(append(to, `{"seq":`...), r.Seq, 10)
-	to = strictjson.AppendText(append(to, `,"prev":`...), r.Prev)
+	to = jsondoc.AppendText(append(to, `,"prev":`...), r.Prev)
 	to = strconv.AppendUint(append(to, `,"durable":`...), r.Durable, 10)
 	to = appendTime(append(to, `,"time":`...), r.Time)
-	to = strictjson.AppendText(append(to, `,"kind":`...), string(r.Kind))
+	to = jsondoc.AppendText(append(to, `,"kind":`...), string(r.Kind))
 	to = appendNamed(to, `,"address":`, r.Address)
 	to = appendNamed(to, `,"action":`, r.Action)
 	to = appendNamed(to, `,"idempotency_key":`, r.Key)
@@ -42,25 +42,25 @@ func appendRecord(to []byte, r record) ([]byte, error) {
 // appendEntry writes an entry whose documents are in canonical form.
 func appendEntry(to []byte, e *Entry) ([]byte, error) {
 	if e.rare() {
-		whole, err := strictjson.Encode(e)
+		whole, err := jsondoc.Encode(e)
 		return append(to, whole...), err
 	}
-	to = strictjson.AppendText(append(to, `{"type":`...), e.Type)
-	to = strictjson.AppendText(append(to, `,"digest":`...), e.Digest)
+	to = jsondoc.AppendText(append(to, `{"type":`...), e.Type)
+	to = jsondoc.AppendText(append(to, `,"digest":`...), e.Digest)
 	to = append(append(to, `,"config":`...), e.Config...)
 	if len(e.State) > 0 {
 		to = append(append(to, `,"state":`...), e.State...)
 	}
 	for i, name := range e.Dependencies {
-		to = strictjson.AppendText(append(to, opening(i, `,"dependencies":[`)...), name)
+		to = jsondoc.AppendText(append(to, opening(i, `,"dependencies":[`)...), name)
 	}
 	to = closing(to, len(e.Dependencies))
 	if !e.ValidAt.IsZero() {
 		to = appendTime(append(to, `,"valid_at":`...), e.ValidAt)
 	}
 	for i, m := range e.Mounts {
-		to = strictjson.AppendText(append(append(to, opening(i, `,"mounts":[`)...), `{"source":`...), m.Source)
-		to = strictjson.AppendText(append(to, `,"target":`...), m.Target)
+		to = jsondoc.AppendText(append(append(to, opening(i, `,"mounts":[`)...), `{"source":`...), m.Source)
+		to = jsondoc.AppendText(append(to, `,"target":`...), m.Target)
 		to = append(appendFlag(to, `,"writable":true`, m.Writable), '}')
 	}
 	to = closing(to, len(e.Mounts))
@@ -90,7 +90,7 @@ func appendNamed(to []byte, name, text string) []byte {
 	if text == "" {
 		return to
 	}
-	return strictjson.AppendText(append(to, name...), text)
+	return jsondoc.AppendText(append(to, name...), text)
 }
 
 func appendFlag(to []byte, member string, set bool) []byte {

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/invoke"
-	"deployster/internal/strictjson"
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/runner"
 )
 
 // odd are texts that JSON writes in another way.
@@ -19,7 +19,7 @@ var odd = []string{"", "a\"b\\c\n", "<&>\u2028é", "bad \xff\xfe", "\u0000\u001f
 func TestEntriesAreWrittenAsJSONIs(t *testing.T) {
 	t.Parallel()
 	usual := Entry{Type: "t", Digest: "d", Config: json.RawMessage(`{"a":"<\u2028>"}`), State: json.RawMessage(`{}`), ValidAt: time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.UTC),
-		Dependencies: []string{"a", "b"}, Mounts: []invoke.Mount{{Source: "/s", Target: "/t"}, {Source: "/u", Target: "/v", Writable: true}}, OnRemove: "destroy"}
+		Dependencies: []string{"a", "b"}, Mounts: []runner.Mount{{Source: "/s", Target: "/t"}, {Source: "/u", Target: "/v", Writable: true}}, OnRemove: "destroy"}
 	entries := []Entry{{}, {Config: json.RawMessage("null")}, usual, full()}
 	for i := range reflect.TypeFor[Entry]().NumField() {
 		var all Entry
@@ -33,13 +33,13 @@ func TestEntriesAreWrittenAsJSONIs(t *testing.T) {
 	}
 	for _, text := range odd {
 		e := usual
-		e.Type, e.Digest, e.OnRemove, e.Dependencies, e.Mounts = text, text, text, []string{text}, []invoke.Mount{{Source: text, Target: text}}
+		e.Type, e.Digest, e.OnRemove, e.Dependencies, e.Mounts = text, text, text, []string{text}, []runner.Mount{{Source: text, Target: text}}
 		entries = append(entries, e)
 	}
 	elsewhere := usual
 	elsewhere.ValidAt = usual.ValidAt.In(time.FixedZone("x", 3600))
 	for _, e := range append(entries, elsewhere) {
-		want, err := strictjson.Encode(e)
+		want, err := jsondoc.Encode(e)
 		ok(t, err)
 		got, err := appendEntry([]byte("before "), &e)
 		ok(t, err)

@@ -12,10 +12,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/apply"
-	"deployster/internal/diag"
-	"deployster/internal/events"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/encryption"
 	"deployster/internal/runs"
-	"deployster/internal/sealed"
+	"deployster/internal/ui/events"
 )
 
 // readerPatience is how long the end of a command waits for readers of its
@@ -138,7 +138,7 @@ func (a *account) recordEvents(<-chan struct{}) (io.WriteCloser, error) {
 
 // record gives the records, which begin below a working directory when it is
 // called for the first time.
-func (a *account) record(workdir string, keys *sealed.Keyring) *runs.Recorder {
+func (a *account) record(workdir string, keys *encryption.Keyring) *runs.Recorder {
 	if a.recorder != nil {
 		return a.recorder
 	}

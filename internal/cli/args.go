@@ -8,7 +8,7 @@ import (
 	"github.com/agext/levenshtein"
 	"github.com/urfave/cli/v2"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // permute sorts a command line so that flags may stand anywhere: the library

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"deployster/apply"
-	"deployster/internal/render"
+	"deployster/internal/ui/render"
 	"deployster/plan"
 	"deployster/protocol"
 )

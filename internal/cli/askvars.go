@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/config"
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // inputFlag belongs to the commands that ask for variables.

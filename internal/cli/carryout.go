@@ -9,8 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/apply"
-	"deployster/internal/diag"
-	"deployster/internal/events"
+	"deployster/internal/base/diag"
+	"deployster/internal/ui/events"
 	"deployster/state"
 )
 

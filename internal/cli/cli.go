@@ -16,7 +16,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/urfave/cli/v2"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // Version is this tool's.

@@ -11,9 +11,9 @@ import (
 	"deployster/apply"
 	"deployster/config"
 	"deployster/containerd"
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
-	"deployster/internal/typeclient"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
 	"deployster/plan"
 	"deployster/state"
 )
@@ -202,8 +202,8 @@ func (s *session) imagesHere(ctx context.Context, p *plan.Plan) error {
 	for _, ref := range slices.Sorted(maps.Keys(images)) {
 		digest := images[ref]
 		_, err := s.runtime.Resolve(ctx, digest)
-		if errors.Is(err, invoke.ErrNoImage) && slices.Contains(p.Pulled, ref) {
-			_, err = s.runtime.Obtain(ctx, invoke.Wanted{Reference: containerd.WithDigest(ref, digest)})
+		if errors.Is(err, runner.ErrNoImage) && slices.Contains(p.Pulled, ref) {
+			_, err = s.runtime.Obtain(ctx, runner.Wanted{Reference: containerd.WithDigest(ref, digest)})
 		}
 		if errors.Is(err, context.Canceled) {
 			return err

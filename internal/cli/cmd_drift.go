@@ -10,10 +10,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/config"
-	"deployster/internal/diag"
-	"deployster/internal/durable"
-	"deployster/internal/events"
-	"deployster/internal/render"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/durable"
+	"deployster/internal/ui/events"
+	"deployster/internal/ui/render"
 	"deployster/plan"
 	"deployster/state"
 )

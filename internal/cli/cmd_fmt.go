@@ -13,8 +13,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/config"
-	"deployster/internal/diag"
-	"deployster/internal/durable"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/durable"
 )
 
 func formatCommand(e Env) *cli.Command {
@@ -174,7 +174,7 @@ func (p printer) diff(name string, from, to []byte) {
 	_, text, _ = strings.Cut(text, "\n") // the command line of a diff that was not run
 	for line := range strings.Lines(text) {
 		switch {
-		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "@@"):
+		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, ""):
 			line = p.style.bold(line)
 		case line[0] == '+':
 			line = p.style.green(line)

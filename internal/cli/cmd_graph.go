@@ -6,9 +6,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/config"
-	"deployster/internal/diag"
-	"deployster/internal/diagram"
-	"deployster/internal/planpage"
+	"deployster/internal/base/diag"
+	"deployster/internal/ui/diagram"
+	"deployster/internal/ui/planpage"
 )
 
 func graphCommand(e Env) *cli.Command {

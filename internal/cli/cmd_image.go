@@ -12,7 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/containerd"
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 func imageCommand(e Env) *cli.Command {

@@ -10,9 +10,9 @@ import (
 
 	"deployster/config"
 	"deployster/containerd"
-	"deployster/internal/diag"
-	"deployster/internal/durable"
-	"deployster/internal/typeclient"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/durable"
+	"deployster/internal/runner/typeclient"
 	"deployster/state"
 )
 

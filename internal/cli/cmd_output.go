@@ -9,10 +9,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"deployster/internal/delta"
-	"deployster/internal/diag"
-	"deployster/internal/render"
-	"deployster/internal/strictjson"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/ui/jsondiff"
+	"deployster/internal/ui/render"
 	"deployster/state"
 )
 
@@ -69,7 +69,7 @@ func runOutput(c *cli.Context, e Env) error {
 	case c.Bool("json"):
 		s.out.json(o.Value)
 	default: // who asks for one by its name wants to see it
-		s.out.printf("%s\n", delta.TextWithin(delta.Value{JSON: o.Value}, 0, -1, nil))
+		s.out.printf("%s\n", jsondiff.TextWithin(jsondiff.Value{JSON: o.Value}, 0, -1, nil))
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func (p printer) allOutputs(s state.Snapshot, asJSON bool) error {
 	}
 	all := make(map[string]shownOutput, len(s.Outputs))
 	for name, o := range s.Outputs {
-		tree, err := strictjson.Value(o.Value)
+		tree, err := jsondoc.Value(o.Value)
 		if err != nil {
 			return diag.Errorf("Damaged state file", "The output %q cannot be read: %s.", name, err)
 		}

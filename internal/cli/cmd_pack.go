@@ -10,8 +10,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/containerd"
-	"deployster/internal/diag"
-	"deployster/internal/imagefiles"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/imagefiles"
 )
 
 func packCommand(e Env) *cli.Command {

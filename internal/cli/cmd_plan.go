@@ -12,10 +12,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/config"
-	"deployster/internal/diag"
-	"deployster/internal/durable"
-	"deployster/internal/sealed"
-	"deployster/internal/typeclient"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/durable"
+	"deployster/internal/base/encryption"
+	"deployster/internal/runner/typeclient"
 	"deployster/plan"
 	"deployster/state"
 )
@@ -165,7 +165,7 @@ func (s *session) save(p *plan.Plan, file string, key ed25519.PrivateKey) error 
 	}
 	var written []byte
 	if err == nil {
-		written, err = s.keys.Seal(sealed.Plan, content.Bytes())
+		written, err = s.keys.Seal(encryption.Plan, content.Bytes())
 	}
 	if err == nil {
 		err = durable.WriteFileHere(s.path(file), written, 0o600)
@@ -198,9 +198,9 @@ func (s *session) readPlan(file string) (*plan.Plan, *plan.Signature, error) {
 	if err != nil {
 		return nil, nil, diag.Errorf("Cannot read the plan file", "%s.", err)
 	}
-	if sealed.Is(content) {
+	if encryption.Is(content) {
 		s.keysAround()
-		if content, err = s.keys.Open(sealed.Plan, file, content); err != nil {
+		if content, err = s.keys.Open(encryption.Plan, file, content); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"deployster/config"
 	"deployster/containerd"
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 	"deployster/state"
 )
 

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"deployster/containerd"
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // parallelPulls is how many images are pulled at one time.

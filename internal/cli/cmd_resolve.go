@@ -8,8 +8,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 	"deployster/state"
 )
 
@@ -89,13 +89,13 @@ func (s *session) mustBeOpen(ctx context.Context, addr string, a state.Attempt) 
 	if runs {
 		return errStillRuns(addr, a)
 	}
-	out, err := s.runtime.Adopt(ctx, a.Key, invoke.Watch{})
+	out, err := s.runtime.Adopt(ctx, a.Key, runner.Watch{})
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case err != nil || out.Fate == invoke.Unknown:
+	case err != nil || out.Fate == runner.Unknown:
 		return nil // what apply cannot find out either, a person may say
-	case out.Fate == invoke.Exited:
+	case out.Fate == runner.Exited:
 		return diag.Errorf("It is known how the action ended",
 			"%q of %s ended with exit code %d. The next `deployster apply` records that by itself. Nothing was changed.", a.Action, addr, out.ExitCode)
 	}

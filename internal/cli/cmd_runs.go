@@ -13,9 +13,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/apply"
-	"deployster/internal/diag"
-	"deployster/internal/render"
+	"deployster/internal/base/diag"
 	"deployster/internal/runs"
+	"deployster/internal/ui/render"
 )
 
 func runsCommand(e Env) *cli.Command {

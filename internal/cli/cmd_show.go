@@ -6,10 +6,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"deployster/internal/delta"
-	"deployster/internal/diag"
-	"deployster/internal/planpage"
-	"deployster/internal/render"
+	"deployster/internal/base/diag"
+	"deployster/internal/ui/jsondiff"
+	"deployster/internal/ui/planpage"
+	"deployster/internal/ui/render"
 	"deployster/plan"
 )
 
@@ -124,7 +124,7 @@ func (s *session) showPlan(c *cli.Context) error {
 // whole that would hide words of its markup too.
 func (s *session) page(p planpage.Page) error {
 	p.Hide = s.vault.hide
-	p.Changes = func(step *plan.Step) (delta.Diff, map[string][]string) { return render.Changes(step, s.vault.hide) }
+	p.Changes = func(step *plan.Step) (jsondiff.Diff, map[string][]string) { return render.Changes(step, s.vault.hide) }
 	if err := planpage.Write(s.out.out, p); err != nil {
 		return diag.Errorf("Cannot write the page", "%s.", err)
 	}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"deployster/internal/delta"
-	"deployster/internal/diag"
-	"deployster/internal/render"
+	"deployster/internal/base/diag"
+	"deployster/internal/ui/jsondiff"
+	"deployster/internal/ui/render"
 	"deployster/state"
 )
 
@@ -159,7 +159,7 @@ func runStateShow(c *cli.Context, e Env) error {
 		defer s.out.printf("  %s\n", mark)
 	}
 	s.out.printf("%s", render.Entry(names[0], entry, s.out.options()))
-	s.out.printf("  config = %s\n", delta.TextWithin(delta.Value{JSON: entry.Config, Sensitive: entry.Sensitive.Config}, 2, render.MaxPage, s.out.hide))
+	s.out.printf("  config = %s\n", jsondiff.TextWithin(jsondiff.Value{JSON: entry.Config, Sensitive: entry.Sensitive.Config}, 2, render.MaxPage, s.out.hide))
 	return nil
 }
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"deployster/internal/diag"
-	"deployster/internal/sealed"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/encryption"
 	"deployster/state"
 )
 
@@ -147,7 +147,7 @@ func runStatePush(c *cli.Context, e Env) error {
 		if err != nil {
 			return now, stateEdit{}, err
 		}
-		if data, err = s.keys.Open(sealed.State, name, data); err != nil {
+		if data, err = s.keys.Open(encryption.State, name, data); err != nil {
 			return now, stateEdit{}, err
 		}
 		next, err := state.Parse(name, data)

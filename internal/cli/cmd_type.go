@@ -12,8 +12,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"deployster/internal/diag"
-	"deployster/internal/typeclient"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner/typeclient"
 	"deployster/protocol"
 )
 

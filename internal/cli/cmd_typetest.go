@@ -12,11 +12,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/config"
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
-	"deployster/internal/render"
-	"deployster/internal/typeclient"
-	"deployster/internal/typetest"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+	"deployster/internal/runner/conformance"
+	"deployster/internal/runner/typeclient"
+	"deployster/internal/ui/render"
 	"deployster/protocol"
 )
 
@@ -30,7 +30,7 @@ func testCommand(e Env) *cli.Command {
 			&cli.StringSliceFlag{Name: "plug", Usage: "`NAME=PATH` that the image gets; PATH:ro is read only; may be repeated"},
 			&cli.StringFlag{Name: "name", Usage: "`NAME` of the resource", Value: "test"},
 			&cli.StringSliceFlag{Name: "env", Usage: "`NAME=VALUE` in the environment; may be repeated"},
-			&cli.StringFlag{Name: "network", Usage: "`host` or none", Value: string(invoke.HostNetwork)},
+			&cli.StringFlag{Name: "network", Usage: "`host` or none", Value: string(runner.HostNetwork)},
 			&cli.DurationFlag{Name: "timeout", Usage: "what each run of the image may take, such as `30s`; default: as in an apply"},
 			&cli.BoolFlag{Name: "keep", Usage: "leave at the end what was made"},
 			&cli.BoolFlag{Name: "replace", Usage: "what is there already may be changed and removed"},
@@ -51,7 +51,7 @@ func testType(c *cli.Context, s *session) error {
 	}
 	o.About = func(ty protocol.Type) {
 		for _, config := range []json.RawMessage{o.Config, o.Then} {
-			for _, text := range typetest.Secrets(typeclient.WriteOnly(ty, config), config) {
+			for _, text := range conformance.Secrets(typeclient.WriteOnly(ty, config), config) {
 				s.vault.add([]string{text})
 			}
 		}
@@ -60,7 +60,7 @@ func testType(c *cli.Context, s *session) error {
 	if !asJSON {
 		o.Done = s.out.checked
 	}
-	report, err := typetest.Run(c.Context, o)
+	report, err := conformance.Run(c.Context, o)
 	if asJSON && len(report.Checks) > 0 {
 		content, jerr := json.MarshalIndent(report, "", "  ")
 		if jerr != nil {
@@ -74,14 +74,14 @@ func testType(c *cli.Context, s *session) error {
 	if !asJSON {
 		s.out.testSummary(report)
 	}
-	if report.Status != typetest.Pass {
+	if report.Status != conformance.Pass {
 		return exitStatus(exitError)
 	}
 	return nil
 }
 
 // testEnded is for a test that could not be made to its end.
-func (s *session) testEnded(err error, r typetest.Report) error {
+func (s *session) testEnded(err error, r conformance.Report) error {
 	if !errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -93,15 +93,15 @@ func (s *session) testEnded(err error, r typetest.Report) error {
 	return exitStatus(exitInterrupted)
 }
 
-func (s *session) testOptions(c *cli.Context) (typetest.Options, error) {
-	wrong := func(detail string, args ...any) (typetest.Options, error) {
-		return typetest.Options{}, diag.Errorf("Wrong command line", detail, args...)
+func (s *session) testOptions(c *cli.Context) (conformance.Options, error) {
+	wrong := func(detail string, args ...any) (conformance.Options, error) {
+		return conformance.Options{}, diag.Errorf("Wrong command line", detail, args...)
 	}
 	if c.NArg() != 1 || c.String("config") == "" {
 		return wrong("test takes a config and an image: deployster type test -config file.hcl acme/file:1")
 	}
-	o := typetest.Options{Runner: s.runtime, Image: c.Args().First(), Name: c.String("name"), Version: Version, Workspace: s.dir, Verbose: s.verbose,
-		Keep: c.Bool("keep"), Replace: c.Bool("replace"), Timeout: c.Duration("timeout"), Hide: s.vault.hide, Plugs: map[string]typetest.Plug{}}
+	o := conformance.Options{Runner: s.runtime, Image: c.Args().First(), Name: c.String("name"), Version: Version, Workspace: s.dir, Verbose: s.verbose,
+		Keep: c.Bool("keep"), Replace: c.Bool("replace"), Timeout: c.Duration("timeout"), Hide: s.vault.hide, Plugs: map[string]conformance.Plug{}}
 	if o.Timeout < 0 {
 		return wrong("-timeout must be more than 0.")
 	}
@@ -127,15 +127,15 @@ func (s *session) testOptions(c *cli.Context) (typetest.Options, error) {
 		if _, err := os.Stat(path); err != nil {
 			return o, diag.Errorf("No such plug", "-plug %s: there is nothing at %s. Make the directory or the file first; the image sees what is there.", pair, path)
 		}
-		o.Plugs[name] = typetest.Plug{Path: path, ReadOnly: readOnly}
+		o.Plugs[name] = conformance.Plug{Path: path, ReadOnly: readOnly}
 	}
 	env, err := environment(c)
 	if err != nil {
 		return o, err
 	}
 	o.Settings.Env = env
-	switch o.Settings.Network = invoke.Network(c.String("network")); o.Settings.Network {
-	case invoke.HostNetwork, invoke.NoNetwork:
+	switch o.Settings.Network = runner.Network(c.String("network")); o.Settings.Network {
+	case runner.HostNetwork, runner.NoNetwork:
 	default:
 		return wrong("-network is host or none, not %q.", c.String("network"))
 	}
@@ -156,7 +156,7 @@ func environment(c *cli.Context) (map[string]string, error) {
 }
 
 // testBegins says what is going to happen, before it does.
-func (p printer) testBegins(o typetest.Options, ty protocol.Type) {
+func (p printer) testBegins(o conformance.Options, ty protocol.Type) {
 	label := o.Image
 	if ty.Label != "" {
 		label = fmt.Sprintf("%s (%s)", ty.Label, o.Image)
@@ -176,14 +176,14 @@ func (p printer) testBegins(o typetest.Options, ty protocol.Type) {
 }
 
 // checked prints one check.
-func (p printer) checked(c typetest.Check) {
-	mark := map[typetest.Verdict]string{typetest.Pass: p.style.green("ok   "), typetest.Fail: p.style.red("FAIL "), typetest.Skip: p.style.dim("skip ")}[c.Verdict]
+func (p printer) checked(c conformance.Check) {
+	mark := map[conformance.Verdict]string{conformance.Pass: p.style.green("ok   "), conformance.Fail: p.style.red("FAIL "), conformance.Skip: p.style.dim("skip ")}[c.Verdict]
 	line := fmt.Sprintf("%s %s", mark, c.Title)
-	if c.Verdict != typetest.Fail && c.Reason != "" {
+	if c.Verdict != conformance.Fail && c.Reason != "" {
 		line += p.style.dim(" (" + strings.ReplaceAll(c.Reason, "\n", " ") + ")")
 	}
 	p.printf("%s\n", line)
-	if c.Verdict != typetest.Fail {
+	if c.Verdict != conformance.Fail {
 		if c.Fix != "" {
 			p.indented("      ", "Better: "+c.Fix)
 		}
@@ -197,7 +197,7 @@ func (p printer) checked(c typetest.Check) {
 }
 
 // exchange prints what the image was sent and what it said.
-func (p printer) exchange(x typetest.Exchange) {
+func (p printer) exchange(x conformance.Exchange) {
 	how := fmt.Sprintf("exit code %d", x.ExitCode)
 	if x.Error != "" {
 		how = x.Error
@@ -236,9 +236,9 @@ func (p printer) indented(indent, text string) {
 }
 
 // testSummary is the last line.
-func (p printer) testSummary(r typetest.Report) {
+func (p printer) testSummary(r conformance.Report) {
 	verdict := p.style.green("It keeps the protocol:")
-	if r.Status != typetest.Pass {
+	if r.Status != conformance.Pass {
 		verdict = p.style.red("It does not keep the protocol:")
 	}
 	p.printf("\n%s %d passed, %d failed, %d skipped, in %s.\n", p.style.bold(verdict), r.Passed, r.Failed, r.Skipped, render.Took(time.Duration(r.Millis)*time.Millisecond))

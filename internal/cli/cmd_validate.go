@@ -6,7 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/config"
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 func validateCommand(e Env) *cli.Command {

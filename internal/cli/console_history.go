@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"deployster/internal/diag"
-	"deployster/internal/durable"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/durable"
 )
 
 // maxHistory is how many lines of a console are kept.

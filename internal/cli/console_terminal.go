@@ -11,7 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"deployster/config"
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"syscall"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // ErrClosed is what a stdout gives that seems to have been closed when the

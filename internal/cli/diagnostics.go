@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"deployster/internal/diag"
-	"deployster/internal/render"
+	"deployster/internal/base/diag"
+	"deployster/internal/ui/render"
 )
 
 // printer writes for people. Its methods end what they write with a newline.

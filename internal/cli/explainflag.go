@@ -6,7 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/config"
-	"deployster/internal/render"
+	"deployster/internal/ui/render"
 	"deployster/plan"
 	"deployster/state"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"deployster/internal/durable"
+	"deployster/internal/base/durable"
 )
 
 // keepInits is how many answers of images are kept: more types than that one

@@ -3,7 +3,7 @@ package cli
 import (
 	"time"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 )
 
 // keepWorkers is how long idle workers are kept for the next command.

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"deployster/config"
-	"deployster/internal/diag"
-	"deployster/internal/sealed"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/encryption"
 )
 
 // Where keys are looked for when no manifest says.
@@ -27,18 +27,18 @@ func (s *session) useKeys(m *config.Manifest) {
 		return
 	}
 	e := m.Encryption()
-	mode := sealed.Decrypt
+	mode := encryption.Decrypt
 	if e.Enabled {
-		mode = sealed.Encrypt
+		mode = encryption.Encrypt
 	}
-	s.keys.Use(mode, func() (sealed.Keys, error) { return s.loadKeys(*e) })
+	s.keys.Use(mode, func() (encryption.Keys, error) { return s.loadKeys(*e) })
 }
 
 // loadKeys finds the keys: what the encryption block names, and what the
 // environment gives. What is named and not there is no error as long as another
 // key does.
-func (s *session) loadKeys(e config.Encryption) (sealed.Keys, error) {
-	keys := sealed.Keys{Recipients: e.Recipients}
+func (s *session) loadKeys(e config.Encryption) (encryption.Keys, error) {
+	keys := encryption.Keys{Recipients: e.Recipients}
 	file := func(path string) ([]byte, error) {
 		content, err := os.ReadFile(s.home(path))
 		if errors.Is(err, os.ErrNotExist) {
@@ -79,7 +79,7 @@ func (s *session) loadKeys(e config.Encryption) (sealed.Keys, error) {
 	for _, path := range append(e.IdentityFiles, filepath.SplitList(s.env.get(identityFileVariable))...) {
 		content, ferr := file(path)
 		if err = errors.Join(err, ferr); content != nil {
-			keys.Identities = append(keys.Identities, sealed.Identities{Name: path, Content: content})
+			keys.Identities = append(keys.Identities, encryption.Identities{Name: path, Content: content})
 		}
 	}
 	s.vault.add(keys.Passphrases)

@@ -11,8 +11,8 @@ import (
 
 	"deployster/apply"
 	"deployster/containerd"
-	"deployster/internal/events"
-	"deployster/internal/typeclient"
+	"deployster/internal/runner/typeclient"
+	"deployster/internal/ui/events"
 	"deployster/plan"
 	"deployster/state"
 )

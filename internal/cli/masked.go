@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"deployster/config"
-	"deployster/internal/strictjson"
+	"deployster/internal/base/jsondoc"
 	"deployster/plan"
 	"deployster/protocol"
 )
@@ -40,14 +40,14 @@ func (s *session) masked(p *plan.Plan) *plan.Plan {
 	shown.Outputs = maps.Clone(p.Outputs)
 	for name, o := range shown.Outputs {
 		if o.Sensitive {
-			o.Value = strictjson.Mask(o.Value, []string{""})
+			o.Value = jsondoc.Mask(o.Value, []string{""})
 			shown.Outputs[name] = o
 		}
 	}
 	shown.Variables = maps.Clone(p.Variables)
 	for name := range shown.Variables {
 		if slices.Contains(p.SensitiveVariables, name) {
-			shown.Variables[name] = strictjson.Mask(shown.Variables[name], []string{""})
+			shown.Variables[name] = jsondoc.Mask(shown.Variables[name], []string{""})
 		}
 	}
 	return &shown
@@ -70,15 +70,15 @@ func (s *session) maskedChecks(list []config.CheckResult) []config.CheckResult {
 func (s *session) maskedStep(step *plan.Step) *plan.Step {
 	c := *step
 	secrets := stepSecrets(step)
-	c.Config = strictjson.Mask(step.Config, step.Sensitive)
-	c.State, c.Stale = strictjson.Mask(step.State, step.Hidden), strictjson.Mask(step.Stale, step.Hidden)
-	c.Forecast = strictjson.Mask(step.Forecast, plan.SensitivePointers(step.Forecast, secrets, step.Sensitive))
+	c.Config = jsondoc.Mask(step.Config, step.Sensitive)
+	c.State, c.Stale = jsondoc.Mask(step.State, step.Hidden), jsondoc.Mask(step.Stale, step.Hidden)
+	c.Forecast = jsondoc.Mask(step.Forecast, plan.SensitivePointers(step.Forecast, secrets, step.Sensitive))
 	if step.Was != nil {
-		c.Was = &plan.Was{State: strictjson.Mask(step.Was.State, step.Was.Sensitive), Sensitive: step.Was.Sensitive}
+		c.Was = &plan.Was{State: jsondoc.Mask(step.Was.State, step.Was.Sensitive), Sensitive: step.Was.Sensitive}
 	}
 	c.Settings.Env = maps.Clone(step.Settings.Env)
 	for _, name := range step.SecretEnv {
-		c.Settings.Env[name] = strictjson.Masked
+		c.Settings.Env[name] = jsondoc.Masked
 	}
 	c.Reason, c.Notes = s.vault.hide(step.Reason), slices.Clone(step.Notes)
 	for i := range c.Notes {
@@ -121,10 +121,10 @@ func stepSecrets(step *plan.Step) []string {
 func (s *session) maskedReasons(step *plan.Step, secrets []string) []protocol.Reason {
 	reasons := slices.Clone(step.Reasons)
 	for i, r := range reasons {
-		r.Have = strictjson.Mask(r.Have, plan.SecretPointers(r.Have, secrets))
-		r.Want = strictjson.Mask(r.Want, plan.SecretPointers(r.Want, secrets))
+		r.Have = jsondoc.Mask(r.Have, plan.SecretPointers(r.Have, secrets))
+		r.Want = jsondoc.Mask(r.Want, plan.SecretPointers(r.Want, secrets))
 		if touches(step.Sensitive, r.Path) {
-			r.Have, r.Want = strictjson.Mask(r.Have, []string{""}), strictjson.Mask(r.Want, []string{""})
+			r.Have, r.Want = jsondoc.Mask(r.Have, []string{""}), jsondoc.Mask(r.Want, []string{""})
 		}
 		r.Message = s.vault.hide(r.Message)
 		reasons[i] = r

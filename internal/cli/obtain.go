@@ -11,9 +11,9 @@ import (
 
 	"deployster/config"
 	"deployster/containerd"
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
-	"deployster/internal/typeclient"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
 	"deployster/state"
 )
 
@@ -110,7 +110,7 @@ func (y *supply) all(ctx context.Context) (map[string]string, error) {
 }
 
 // terms tell apart what is wanted of an image.
-func terms(full string, w invoke.Wanted) string {
+func terms(full string, w runner.Wanted) string {
 	key := full
 	if w.Verify != nil {
 		key += "\x00" + w.Verify.Repository + "\x00" + string(w.Verify.Keys)
@@ -120,7 +120,7 @@ func terms(full string, w invoke.Wanted) string {
 
 // had gives the digest of an image that was obtained on the same terms, "" if
 // it was not.
-func (y *supply) had(full string, w invoke.Wanted) string {
+func (y *supply) had(full string, w runner.Wanted) string {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	if digest := y.done[terms(full, w)]; w.Digest == "" || w.Digest == digest {
@@ -140,13 +140,13 @@ func sameTerms(a, b *config.Resource) bool {
 // one brings in one image, on all the terms that it is wanted on: whoever asks
 // the registry comes first, and the others take what that one got.
 func (y *supply) one(ctx context.Context, needs []need) (string, diag.Diagnostics) {
-	rank := map[invoke.PullPolicy]int{invoke.PullAlways: 0, invoke.PullMissing: 1, "": 1, invoke.PullNever: 2}
+	rank := map[runner.PullPolicy]int{runner.PullAlways: 0, runner.PullMissing: 1, "": 1, runner.PullNever: 2}
 	slices.SortStableFunc(needs, func(a, b need) int { return rank[a.resource.Pull] - rank[b.resource.Pull] })
 	digest, diags := "", diag.Diagnostics(nil)
 	for _, n := range needs {
-		w := invoke.Wanted{Reference: n.resource.TypeRef, Pull: n.resource.Pull, Verify: n.resource.Verify, Digest: digest}
-		if digest != "" && w.Pull == invoke.PullAlways {
-			w.Pull = invoke.PullMissing // it was asked for already
+		w := runner.Wanted{Reference: n.resource.TypeRef, Pull: n.resource.Pull, Verify: n.resource.Verify, Digest: digest}
+		if digest != "" && w.Pull == runner.PullAlways {
+			w.Pull = runner.PullMissing // it was asked for already
 		}
 		got, err := y.obtain(ctx, w, n.full, n.digest, true)
 		if err != nil {
@@ -160,7 +160,7 @@ func (y *supply) one(ctx context.Context, needs []need) (string, diag.Diagnostic
 
 // obtain brings in one image. strict: it must be in the lock file, if there is
 // one.
-func (y *supply) obtain(ctx context.Context, w invoke.Wanted, full, inName string, strict bool) (string, error) {
+func (y *supply) obtain(ctx context.Context, w runner.Wanted, full, inName string, strict bool) (string, error) {
 	locked := ""
 	if y.lock != nil && inName == "" && !y.upgrade {
 		var ok bool
@@ -174,11 +174,11 @@ func (y *supply) obtain(ctx context.Context, w invoke.Wanted, full, inName strin
 	}
 	w.Force = y.writing && locked != ""
 	image, err := y.runtime.Obtain(ctx, w)
-	if err == nil && y.upgrade && image.Pulled && w.Pull != invoke.PullNever && inName == "" {
-		w.Pull = invoke.PullAlways
+	if err == nil && y.upgrade && image.Pulled && w.Pull != runner.PullNever && inName == "" {
+		w.Pull = runner.PullAlways
 		image, err = y.runtime.Obtain(ctx, w)
 	}
-	var other *invoke.DigestError
+	var other *runner.DigestError
 	if errors.As(err, &other) {
 		return "", y.differs(full, other)
 	}
@@ -193,7 +193,7 @@ func (y *supply) obtain(ctx context.Context, w invoke.Wanted, full, inName strin
 }
 
 // differs says that the name of an image does not mean what is pinned.
-func (y *supply) differs(full string, e *invoke.DigestError) error {
+func (y *supply) differs(full string, e *runner.DigestError) error {
 	if y.lock == nil || y.lock.Images[full] != e.Want {
 		return diag.Errorf("The image "+e.Reference+" has changed", "%s. Try again.", e)
 	}
@@ -216,12 +216,12 @@ func (y *supply) use(ctx context.Context, u typeclient.Use) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	w := invoke.Wanted{Reference: u.Reference, Digest: u.Digest, Pull: u.Pull, Verify: u.Verify}
+	w := runner.Wanted{Reference: u.Reference, Digest: u.Digest, Pull: u.Pull, Verify: u.Verify}
 	if digest := y.had(full, w); digest != "" {
 		return digest, nil
 	}
-	if w.Pull == invoke.PullAlways && u.Digest != "" {
-		w.Pull = invoke.PullMissing
+	if w.Pull == runner.PullAlways && u.Digest != "" {
+		w.Pull = runner.PullMissing
 	}
 	if u.Digest != "" && inName == "" {
 		// Whatever the name means by now: this one was planned with.
@@ -259,9 +259,9 @@ func (y *supply) former(ctx context.Context, prior state.Snapshot) {
 		if declared[address] || !y.wanted(address) || entry.OnRemove == "forget" || !strings.Contains(entry.Digest, ":") {
 			continue
 		}
-		if _, err := y.runtime.Resolve(ctx, entry.Digest); errors.Is(err, invoke.ErrNoImage) {
+		if _, err := y.runtime.Resolve(ctx, entry.Digest); errors.Is(err, runner.ErrNoImage) {
 			if full, _, err := containerd.FullName(entry.Type); err == nil {
-				_, _ = y.runtime.Obtain(ctx, invoke.Wanted{Reference: containerd.WithDigest(full, entry.Digest)})
+				_, _ = y.runtime.Obtain(ctx, runner.Wanted{Reference: containerd.WithDigest(full, entry.Digest)})
 			}
 		}
 	}

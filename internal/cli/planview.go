@@ -5,12 +5,12 @@ import (
 
 	"deployster/apply"
 	"deployster/config"
-	"deployster/internal/render"
+	"deployster/internal/ui/render"
 	"deployster/plan"
 	"deployster/state"
 )
 
-// What is rendered by internal/render is printed here.
+// What is rendered by internal/ui/render is printed here.
 
 // planView prints what a plan would do, for a person to decide upon.
 func (p printer) planView(pl *plan.Plan) {

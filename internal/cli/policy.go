@@ -10,8 +10,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"deployster/internal/diag"
-	"deployster/internal/signing"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/signature"
 	"deployster/plan"
 )
 
@@ -65,7 +65,7 @@ func (s *session) policy(c *cli.Context) (policy, error) {
 		if err != nil {
 			return p, err
 		}
-		keys, err := signing.ParsePublic(text)
+		keys, err := signature.ParsePublic(text)
 		if err != nil {
 			return p, diag.Errorf("Cannot use the public key", "%s names %s: %s.", place.from, place.file, err)
 		}
@@ -104,14 +104,14 @@ func (p policy) savedOnly(command string) error {
 }
 
 // check refuses a saved plan that is not what the operator asks for.
-func (p policy) check(file string, pl *plan.Plan, signature *plan.Signature) error {
+func (p policy) check(file string, pl *plan.Plan, sig *plan.Signature) error {
 	for _, t := range p.signers {
-		if signature == nil {
+		if sig == nil {
 			return diag.Errorf("The plan is not signed", "%s: %s asks for a signature, and it has none. Nothing was changed.\nWhoever may approve it plans with `deployster plan -out=FILE -sign-key=KEY`.", file, t.from)
 		}
-		if !signing.Trusts(t.keys, signature.Key) {
+		if !signature.Trusts(t.keys, sig.Key) {
 			return diag.Errorf("The plan is signed by somebody else", "%s is signed with the key %s. %s trusts %s. Nothing was changed.",
-				file, signature.By(), t.from, names(t.keys))
+				file, sig.By(), t.from, names(t.keys))
 		}
 	}
 	return p.checkDigest(pl)
@@ -135,7 +135,7 @@ func (p policy) checkDigest(pl *plan.Plan) error {
 func names(keys []ed25519.PublicKey) string {
 	var ids []string
 	for _, k := range keys {
-		ids = append(ids, string(signing.ID(k)))
+		ids = append(ids, string(signature.ID(k)))
 	}
 	slices.Sort(ids)
 	return "only " + strings.Join(slices.Compact(ids), ", ")
@@ -154,7 +154,7 @@ func (s *session) signKey(c *cli.Context) (ed25519.PrivateKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := signing.ParsePrivate(text)
+	key, err := signature.ParsePrivate(text)
 	if err != nil {
 		return nil, diag.Errorf("Cannot use the key", "-sign-key names %s: %s.", name, err)
 	}

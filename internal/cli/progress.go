@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"deployster/apply"
-	"deployster/internal/diag"
-	"deployster/internal/render"
-	"deployster/internal/typeclient"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner/typeclient"
+	"deployster/internal/ui/render"
 	"deployster/plan"
 )
 

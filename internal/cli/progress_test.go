@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"deployster/apply"
-	"deployster/internal/render"
+	"deployster/internal/ui/render"
 	"deployster/plan"
 )
 

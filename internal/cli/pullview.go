@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"deployster/containerd"
-	"deployster/internal/diag"
-	"deployster/internal/render"
+	"deployster/internal/base/diag"
+	"deployster/internal/ui/render"
 )
 
 // pullView shows how far pulls are: on a terminal in one line that changes,

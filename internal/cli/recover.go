@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"deployster/apply"
-	"deployster/internal/diag"
-	"deployster/internal/invoke"
-	"deployster/internal/typeclient"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
 	"deployster/plan"
 	"deployster/state"
 )
@@ -41,7 +41,7 @@ func (s *session) adopt(ctx context.Context, store *state.Store, p *plan.Plan) e
 				return context.Cause(ctx)
 			case err != nil:
 				return diag.Errorf("Cannot find out how an action ended", "%s of %s, started by %s: %s", a.Action, addr, u.By, err)
-			case out.Fate == invoke.Unknown:
+			case out.Fate == runner.Unknown:
 				s.warnUnknown(addr, u, a, out.Why)
 				continue
 			}
@@ -74,7 +74,7 @@ func (s *session) letGo(ctx context.Context, snapshot state.Snapshot, p *plan.Pl
 }
 
 // follow adopts one action, and shows what it prints, as an apply does.
-func (s *session) follow(ctx context.Context, addr string, u state.Unsettled, a state.Attempt, told bool) (invoke.Outcome, error) {
+func (s *session) follow(ctx context.Context, addr string, u state.Unsettled, a state.Attempt, told bool) (runner.Outcome, error) {
 	name := addr + "/" + a.Action
 	show := s.watch.line
 	if !told {
@@ -82,7 +82,7 @@ func (s *session) follow(ctx context.Context, addr string, u state.Unsettled, a 
 	}
 	stdout, endStdout := typeclient.Lines(addr, a.Action, typeclient.Stdout, show)
 	stderr, endStderr := typeclient.Lines(addr, a.Action, typeclient.Stderr, show)
-	out, err := s.runtime.Adopt(ctx, a.Key, invoke.Watch{Stdout: stdout, Stderr: stderr, Running: func() {
+	out, err := s.runtime.Adopt(ctx, a.Key, runner.Watch{Stdout: stdout, Stderr: stderr, Running: func() {
 		s.note("%s still runs. %s started it at %s. Waiting for its end.", diag.Visible(name), diag.Visible(u.By.String()), a.Started.Local().Format(time.TimeOnly))
 	}})
 	endStdout()
@@ -94,9 +94,9 @@ func (s *session) follow(ctx context.Context, addr string, u state.Unsettled, a 
 }
 
 // settle records how an action ended, and then lets go of what that was told from.
-func (s *session) settle(store *state.Store, addr string, a state.Attempt, out invoke.Outcome) error {
+func (s *session) settle(store *state.Store, addr string, a state.Attempt, out runner.Outcome) error {
 	var exit *int
-	if out.Fate == invoke.Exited {
+	if out.Fate == runner.Exited {
 		exit = &out.ExitCode
 	}
 	if err := store.Settle(addr, a.Key, exit); err != nil {
@@ -119,7 +119,7 @@ func (s *session) settle(store *state.Store, addr string, a state.Attempt, out i
 
 // recordAdopted keeps what an adopted action has printed with the records of
 // this run. What it was given is in those of the run that had started it.
-func (s *session) recordAdopted(addr string, a state.Attempt, out invoke.Outcome) {
+func (s *session) recordAdopted(addr string, a state.Attempt, out runner.Outcome) {
 	s.env.account.record(s.dir, s.keys).Add(typeclient.Invocation{Address: addr, Step: a.Action, Started: a.Started, Result: out.Result})
 }
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"deployster/internal/strictjson"
+	"deployster/internal/base/jsondoc"
 )
 
 // minSecret is the length, in bytes, below which a secret is not looked for in
@@ -98,7 +98,7 @@ func redactor(secrets []string) *strings.Replacer {
 	slices.SortFunc(forms, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	pairs := make([]string, 0, 2*len(forms))
 	for _, f := range slices.Compact(forms) {
-		pairs = append(pairs, f, strictjson.Masked)
+		pairs = append(pairs, f, jsondoc.Masked)
 	}
 	return strings.NewReplacer(pairs...)
 }

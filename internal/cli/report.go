@@ -6,8 +6,8 @@ import (
 	"runtime/debug"
 
 	"deployster/apply"
-	"deployster/internal/diag"
-	"deployster/internal/durable"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/durable"
 	"deployster/plan"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/containerd"
-	"deployster/internal/worker"
+	"deployster/internal/runner/worker"
 )
 
 // open connects to containerd, starting the embedded one if need be.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 	"deployster/state"
 )
 

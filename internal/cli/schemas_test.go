@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"deployster/apply"
-	"deployster/internal/diag"
-	"deployster/internal/events"
+	"deployster/internal/base/diag"
 	"deployster/internal/runs"
+	"deployster/internal/ui/events"
 	"deployster/plan"
 	"deployster/state"
 )
@@ -113,7 +113,7 @@ func (g *generator) events() object {
 
 // Every event is in the list that the schema is made of.
 func TestAllEventsAreListed(t *testing.T) {
-	source, err := os.ReadFile("../events/types.go")
+	source, err := os.ReadFile("../ui/events/types.go")
 	if err != nil {
 		t.Fatal(err)
 	}

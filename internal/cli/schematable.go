@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"deployster/internal/delta"
-	"deployster/internal/strictjson"
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/ui/jsondiff"
 )
 
 // property is one line of a schema as people read it.
@@ -38,7 +38,7 @@ func schemaRows(raw json.RawMessage) (rows []property, open bool) {
 	if len(raw) == 0 {
 		return nil, true
 	}
-	value, err := strictjson.Value(raw)
+	value, err := jsondoc.Value(raw)
 	if err != nil {
 		return nil, true
 	}
@@ -63,7 +63,7 @@ func (w *schemaWalker) resolve(v any) map[string]any {
 			return s
 		}
 		v = w.root
-		for _, step := range strictjson.Pointer(ref[1:]) {
+		for _, step := range jsondoc.Pointer(ref[1:]) {
 			inner, _ := v.(map[string]any)
 			v = inner[step]
 		}
@@ -95,7 +95,7 @@ func (w *schemaWalker) object(s map[string]any, path string, depth int) {
 	}
 	properties, _ := s["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		w.property(w.resolve(properties[name]), path, delta.Key(name), required[name], depth)
+		w.property(w.resolve(properties[name]), path, jsondiff.Key(name), required[name], depth)
 	}
 	if more, ok := s["additionalProperties"].(map[string]any); ok && len(more) > 0 {
 		w.property(w.resolve(more), path, "*", false, depth)
@@ -208,7 +208,7 @@ func rules(s map[string]any) []string {
 
 // inline writes a value of a schema on one line.
 func inline(v any) string {
-	b, err := strictjson.Encode(v)
+	b, err := jsondoc.Encode(v)
 	if err != nil {
 		return "?"
 	}

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"deployster/internal/render"
+	"deployster/internal/ui/render"
 )
 
 // redrawEvery is how often the region below the text is drawn anew.

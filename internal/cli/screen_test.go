@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"deployster/apply"
-	"deployster/internal/render"
-	"deployster/internal/typeclient"
+	"deployster/internal/runner/typeclient"
+	"deployster/internal/ui/render"
 	"deployster/plan"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"deployster/internal/diag"
+	"deployster/internal/base/diag"
 	"deployster/plan"
 )
 

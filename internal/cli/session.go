@@ -13,10 +13,10 @@ import (
 
 	"deployster/config"
 	"deployster/containerd"
-	"deployster/internal/diag"
-	"deployster/internal/sealed"
-	"deployster/internal/typeclient"
-	"deployster/internal/worker"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/encryption"
+	"deployster/internal/runner/typeclient"
+	"deployster/internal/runner/worker"
 	"deployster/plan"
 	"deployster/state"
 )
@@ -37,12 +37,12 @@ type session struct {
 	pool     *worker.Pool // runs images with the runtime, in workers where it can
 	released chan error   // gives how both were given up; nil = they may be needed
 	beat     *heartbeat
-	screen   *screen         // where stderr goes
-	live     *live           // what is drawn there while something is going on
-	watch    watchers        // of the plan and the apply
-	vault    *vault          // what must never be shown
-	keys     *sealed.Keyring // of what is encrypted
-	ahead    *state.Ahead    // nil = the state is read when it is needed
+	screen   *screen             // where stderr goes
+	live     *live               // what is drawn there while something is going on
+	watch    watchers            // of the plan and the apply
+	vault    *vault              // what must never be shown
+	keys     *encryption.Keyring // of what is encrypted
+	ahead    *state.Ahead        // nil = the state is read when it is needed
 	took     stopwatch
 	pulls    *pullView
 	pullTold pullTold // what programs know of the same
@@ -72,7 +72,7 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 		s.out.out = io.Discard // the events say it
 	}
 	s.drawOn(stderr)
-	s.keys = sealed.New(sealed.AsFound, func() (sealed.Keys, error) { return s.loadKeys(config.Encryption{}) })
+	s.keys = encryption.New(encryption.AsFound, func() (encryption.Keys, error) { return s.loadKeys(config.Encryption{}) })
 	if text := e.get("DEPLOYSTER_MAX_IMAGE"); text != "" {
 		size, err := config.ParseBytes(text)
 		if err != nil {

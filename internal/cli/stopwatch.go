@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"deployster/apply"
-	"deployster/internal/typeclient"
+	"deployster/internal/runner/typeclient"
 	"deployster/plan"
 )
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"deployster/internal/diag"
-	"deployster/internal/render"
+	"deployster/internal/base/diag"
+	"deployster/internal/ui/render"
 )
 
 // style colours text, where there is a terminal to see it.

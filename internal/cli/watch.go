@@ -2,7 +2,7 @@ package cli
 
 import (
 	"deployster/apply"
-	"deployster/internal/typeclient"
+	"deployster/internal/runner/typeclient"
 	"deployster/plan"
 )
 

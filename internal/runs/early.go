@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"deployster/internal/typeclient"
+	"deployster/internal/runner/typeclient"
 )
 
 // early is a question that is a line, and is to have files when the run ends

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"unicode/utf8"
 
-	"deployster/internal/sealed"
-	"deployster/internal/typeclient"
+	"deployster/internal/base/encryption"
+	"deployster/internal/runner/typeclient"
 )
 
 // furtherMost is how long what a program was sent or printed may be, in bytes,
@@ -74,7 +74,7 @@ func (r *Recorder) newFurther() (io.WriteCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.o.Keys.Lines(sealed.Record, f)
+	return r.o.Keys.Lines(encryption.Record, f)
 }
 
 // furtherSteps reads the invocations that are lines; of one resource only, unless
@@ -86,7 +86,7 @@ func (r Run) furtherSteps(resource string) ([]Step, error) {
 		return nil, nil
 	}
 	if err == nil {
-		content, err = r.keys.OpenLines(sealed.Record, path, content)
+		content, err = r.keys.OpenLines(encryption.Record, path, content)
 	}
 	if err != nil {
 		return nil, err

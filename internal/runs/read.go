@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"deployster/internal/sealed"
+	"deployster/internal/base/encryption"
 )
 
 // NotFoundError says that there is no run of a name, or that it begins the
@@ -135,12 +135,12 @@ func (s Step) Read(name string) ([]byte, error) {
 }
 
 // readSealed reads a file of the records, encrypted or not.
-func readSealed(keys *sealed.Keyring, path string) ([]byte, error) {
+func readSealed(keys *encryption.Keyring, path string) ([]byte, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	return keys.Open(sealed.Record, path, content)
+	return keys.Open(encryption.Record, path, content)
 }
 
 // Report reads the run's report; nil when it has none.
@@ -162,5 +162,5 @@ func (r Run) Events() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.keys.OpenLines(sealed.Record, path, content)
+	return r.keys.OpenLines(encryption.Record, path, content)
 }

@@ -12,9 +12,9 @@ import (
 	"syscall"
 	"time"
 
-	"deployster/internal/sealed"
-	"deployster/internal/strictjson"
-	"deployster/internal/typeclient"
+	"deployster/internal/base/encryption"
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/runner/typeclient"
 	"deployster/protocol"
 )
 
@@ -26,7 +26,7 @@ type Options struct {
 	// none are.
 	Hide func() func(text string) string
 	// Keys seal the files of the records, but for run.json; nil = in clear text.
-	Keys *sealed.Keyring
+	Keys *encryption.Keyring
 }
 
 // Recorder writes the records of one run. It may be used from many goroutines.
@@ -187,8 +187,8 @@ func dull(i typeclient.Invocation) bool {
 		return len(i.Result.Stdout) == 0
 	}
 	valid := false
-	return strictjson.Members(i.Result.Stdout, func(key string, value json.RawMessage) {
-		valid = valid || key == "status" && strictjson.Text(value) == string(protocol.Valid)
+	return jsondoc.Members(i.Result.Stdout, func(key string, value json.RawMessage) {
+		valid = valid || key == "status" && jsondoc.Text(value) == string(protocol.Valid)
 	}) && valid
 }
 
@@ -202,7 +202,7 @@ func hideJSON(message []byte, hide func(string) string) []byte {
 	if !json.Valid(message) {
 		return []byte(hide(string(message)))
 	}
-	return strictjson.Rewrite(message, func(text string, at strictjson.Place) string {
+	return jsondoc.Rewrite(message, func(text string, at jsondoc.Place) string {
 		if at.Key && slices.Contains(messageKeys, text) {
 			return text
 		}
@@ -232,12 +232,12 @@ func (r *Recorder) Events() (io.WriteCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.o.Keys.Lines(sealed.Record, f)
+	return r.o.Keys.Lines(encryption.Record, f)
 }
 
 // write writes a file of the records, encrypted where that is wanted.
 func (r *Recorder) write(path string, content []byte) error {
-	content, err := r.o.Keys.Seal(sealed.Record, content)
+	content, err := r.o.Keys.Seal(encryption.Record, content)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"deployster/internal/sealed"
+	"deployster/internal/base/encryption"
 )
 
 // Format is the version of run.json and meta.json.
@@ -92,11 +92,11 @@ type Run struct {
 	Bytes      int64      `json:"bytes"`              // of all invocations
 
 	dir  string
-	keys *sealed.Keyring
+	keys *encryption.Keyring
 }
 
 // Unlocked gives a run whose files can be read with keys.
-func (r Run) Unlocked(keys *sealed.Keyring) Run {
+func (r Run) Unlocked(keys *encryption.Keyring) Run {
 	r.keys = keys
 	return r
 }
@@ -113,7 +113,7 @@ type Step struct {
 	Problem  string    `json:"problem,omitempty"`   // why it did not
 
 	dir     string
-	keys    *sealed.Keyring
+	keys    *encryption.Keyring
 	further *further // it has no files of its own
 }
 

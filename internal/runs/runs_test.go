@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/invoke"
-	"deployster/internal/typeclient"
+	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
 )
 
 func begin(dir, id string) *Recorder {
@@ -31,7 +31,7 @@ func end(t *testing.T, r *Recorder) {
 
 func invocation(address, step, stdout string) typeclient.Invocation {
 	return typeclient.Invocation{Address: address, Step: step, Digest: "sha256:d", Started: time.Now(), Stdin: []byte(`{"name":"a name","config":{"x":"s3cret"}}`),
-		Result: invoke.Result{Stdout: []byte(stdout), Stderr: []byte("with s3cret"), Duration: time.Second}}
+		Result: runner.Result{Stdout: []byte(stdout), Stderr: []byte("with s3cret"), Duration: time.Second}}
 }
 
 func TestARunIsFoundAgain(t *testing.T) {

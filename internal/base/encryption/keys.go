@@ -1,0 +1,113 @@
+package encryption
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"filippo.io/age"
+	"filippo.io/age/agessh"
+	"golang.org/x/crypto/ssh"
+)
+
+// MinPassphrase is the least length of a passphrase that is written with, in
+// bytes: each guess costs a second, and shorter ones are in word lists.
+const MinPassphrase = 8
+
+// Keys are what a user has given to open files, and to seal them for.
+type Keys struct {
+	// Passphrases open files. The first one also seals, when there are no
+	// Recipients.
+	Passphrases []string
+	// Recipients are whom files are sealed for: age1..., ssh-ed25519 ...,
+	// ssh-rsa ....
+	Recipients []string
+	// Identities are the contents of identity files: of age or of ssh.
+	Identities []Identities
+	// Missing are keys that were named and are not there, each a half sentence
+	// for messages.
+	Missing []string
+}
+
+// Identities is an identity file.
+type Identities struct {
+	Name    string // for messages
+	Content []byte
+}
+
+// CheckRecipient says what is wrong with a recipient; nil = nothing.
+func CheckRecipient(text string) error {
+	_, err := recipient(text)
+	return err
+}
+
+// recipient reads the public key of age or ssh.
+func recipient(text string) (age.Recipient, error) {
+	text = strings.TrimSpace(text)
+	switch {
+	case strings.HasPrefix(text, "age1pq1"):
+		r, err := age.ParseHybridRecipient(text)
+		return r, err
+	case strings.HasPrefix(text, "age1"):
+		r, err := age.ParseX25519Recipient(text)
+		if err != nil {
+			return nil, fmt.Errorf("it is no recipient of age (those of plugins are not supported): %w", err)
+		}
+		return r, nil
+	case strings.HasPrefix(text, "ssh-"):
+		return agessh.ParseRecipient(text)
+	case strings.HasPrefix(strings.ToUpper(text), "AGE-SECRET-KEY-"), strings.Contains(text, "PRIVATE KEY"):
+		// Not repeated: it is a secret.
+		return nil, errors.New("this is a private key, and must never stand here; `age-keygen -y FILE` prints the public one, which is meant")
+	}
+	return nil, errors.New(`it is neither a public key of age ("age1...") nor of ssh ("ssh-ed25519 ...", "ssh-rsa ...")`)
+}
+
+func recipients(texts []string) ([]age.Recipient, error) {
+	var out []age.Recipient
+	for _, text := range texts {
+		r, err := recipient(text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// parse reads an identity file of age, or a private key of ssh.
+func (i Identities) parse() ([]age.Identity, error) {
+	text := bytes.TrimSpace(i.Content)
+	switch {
+	case bytes.HasPrefix(text, []byte("age-encryption.org/")), bytes.HasPrefix(text, []byte("-----BEGIN AGE ENCRYPTED FILE")):
+		return nil, errors.New("it is itself encrypted, and nobody can be asked for its passphrase. Decrypt it with `age -d` into a file that only you can read")
+	case bytes.HasPrefix(text, []byte("-----BEGIN")):
+		id, err := agessh.ParseIdentity(append(bytes.Clone(text), '\n'))
+		var protected *ssh.PassphraseMissingError
+		if errors.As(err, &protected) {
+			return nil, errors.New("the ssh key has a passphrase, and nobody can be asked for it. Use a key without one, or an identity of age (`age-keygen`)")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("it is no private key of ssh that can be used: %w", err)
+		}
+		return []age.Identity{id}, nil
+	}
+	ids, err := age.ParseIdentities(bytes.NewReader(append(text, '\n')))
+	if err != nil {
+		return nil, fmt.Errorf("it is neither an identity file of age nor a private key of ssh: %w", err)
+	}
+	return ids, nil
+}
+
+func (k Keys) identities() ([]age.Identity, error) {
+	var out []age.Identity
+	for _, file := range k.Identities {
+		ids, err := file.parse()
+		if err != nil {
+			return nil, refuse(ErrNoKey, "Cannot use an identity file", "%s: %s.", file.Name, err)
+		}
+		out = append(out, ids...)
+	}
+	return out, nil
+}

@@ -1,9 +1,0 @@
-package invoketest
-
-import "testing"
-
-func TestFakeKeepsTheContract(t *testing.T) {
-	f := NewFake()
-	f.Add(ProbeReference, Probe)
-	Suite(t, f)
-}

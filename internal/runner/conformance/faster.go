@@ -1,0 +1,177 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
+	"deployster/protocol"
+)
+
+const fixWorker = "A worker reads one request a line, {\"id\":7,\"args\":[...],\"stdin\":{...}}, does what a fresh run with these arguments would do, writes {\"id\":7,\"stdout\":\"...\"}, {\"id\":7,\"stderr\":\"...\"} and at last {\"id\":7,\"exit\":0}, and ends with exit code 0 when stdin ends. docs/protocol.md, section 7."
+
+// compareWorker asks the same of a worker as of fresh runs, all at once, and
+// with requests to cancel what has never been or is over.
+func (e *engine) compareWorker(ctx context.Context) outcome {
+	if e.ty.Worker == nil {
+		return skip("the image has no worker")
+	}
+	cold, err := e.askCold(ctx)
+	if err != nil {
+		return broken(e.misplaced(fixState), err)
+	}
+	var stdin bytes.Buffer
+	for round := range 3 {
+		for i, r := range cold {
+			id := int64(round*len(cold) + i + 1)
+			line, err := jsondoc.Encode(protocol.WorkerRequest{ID: id, Args: r.spec.Args, Stdin: bytes.TrimSpace(r.spec.Stdin)})
+			if err != nil {
+				return fail(fixWorker, "The request cannot be written: %s.", err)
+			}
+			stdin.Write(append(line, '\n'))
+		}
+	}
+	stdin.WriteString("{\"id\":999,\"cancel\":true,\"grease\":{}}\n")
+	r, err := e.runWorker(ctx, stdin.Bytes())
+	switch {
+	case err != nil && !ofImage(err):
+		return outcome{err: err}
+	case err != nil:
+		return fail(fixWorker, "The worker did not end by itself: %s.", err)
+	case r.ExitCode != 0:
+		return fail(fixWorker, "The worker ended with exit code %d.", r.ExitCode)
+	}
+	answers, problem := readReplies(r.Stdout)
+	if problem != "" {
+		return fail(fixWorker, "%s", problem)
+	}
+	for id := int64(1); id <= int64(3*len(cold)); id++ {
+		want := cold[int(id-1)%len(cold)]
+		if problem := sameReply(answers[id], want); problem != "" {
+			return fail(fixWorker, "Request %d (%s): %s", id, want.spec.Name, problem)
+		}
+	}
+	return pass("%d answers compared", 3*len(cold))
+}
+
+// askCold asks init and state in fresh runs, and gives those that a worker can
+// be asked too: those in the image itself, with its own entrypoint.
+func (e *engine) askCold(ctx context.Context) ([]run, error) {
+	if _, err := e.client(e.o.Workspace).Init(ctx, e.target); err != nil {
+		return nil, err
+	}
+	inputs := []protocol.StateInput{e.input(e.config())}
+	if e.ty.Absent {
+		inputs = append(inputs, protocol.StateInput{Config: e.config(), Intent: protocol.Absent, LastState: e.valid.State})
+	}
+	for _, in := range inputs {
+		if _, err := e.ask(ctx, in); err != nil {
+			return nil, err
+		}
+	}
+	runs := e.tap.since()
+	if e.ty.StateAction.Image != "" || e.ty.StateAction.Entrypoint != "" {
+		runs = runs[:1]
+	}
+	return runs, nil
+}
+
+func (e *engine) runWorker(ctx context.Context, stdin []byte) (runner.Result, error) {
+	digest := e.ty.Digest
+	if image := e.ty.Worker.Image; image != "" {
+		other, err := e.tap.Resolve(ctx, image)
+		if err != nil {
+			return runner.Result{}, err
+		}
+		digest = other.Digest
+	}
+	limit := e.o.Timeout
+	if limit == 0 {
+		limit = typeclient.InitTimeout
+	}
+	return e.tap.Run(ctx, runner.Spec{Name: e.o.Name + "/worker", Kind: runner.Query, Digest: digest, Entrypoint: e.ty.Worker.Entrypoint,
+		Args: e.ty.Worker.Args, Stdin: stdin, Mounts: e.target.Mounts, Settings: e.target.Settings, Timeout: limit, MaxStdout: typeclient.MaxAnswer})
+}
+
+// reply is all that a worker said about one request.
+type reply struct {
+	stdout, stderr string
+	exit           *int
+}
+
+func readReplies(stdout []byte) (map[int64]*reply, string) {
+	answers := map[int64]*reply{}
+	for line := range bytes.Lines(stdout) {
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		var r protocol.WorkerReply
+		if err := json.Unmarshal(line, &r); err != nil {
+			return nil, fmt.Sprintf("A line on its stdout is no reply (%s): %s", err, cut(string(line)))
+		}
+		a := answers[r.ID]
+		if a == nil {
+			a = &reply{}
+			answers[r.ID] = a
+		}
+		if a.exit != nil {
+			return nil, fmt.Sprintf("It said something about request %d after its exit, or ended it twice.", r.ID)
+		}
+		a.stdout, a.stderr, a.exit = a.stdout+r.Stdout, a.stderr+r.Stderr, r.Exit
+	}
+	return answers, ""
+}
+
+func sameReply(got *reply, want run) string {
+	switch {
+	case got == nil:
+		return "it was never answered."
+	case got.exit == nil:
+		return "its exit was never told."
+	case *got.exit != want.result.ExitCode:
+		return fmt.Sprintf("exit %d, and %d in a fresh run. Its stderr: %s", *got.exit, want.result.ExitCode, cut(got.stderr))
+	}
+	if was, is := canonical(want.result.Stdout), canonical([]byte(got.stdout)); was != is {
+		return "the answer is another than in a fresh run: " + difference(was, is)
+	}
+	return ""
+}
+
+const fixReuse = "Runs that share a container must not see what others before them have left there, in files or in processes: keep nothing outside of the plugs, or leave \"reuse\" out. docs/protocol.md, section 7.1."
+
+// compareReuse asks the same in containers of their own and in one that is
+// shared, again and again.
+func (e *engine) compareReuse(ctx context.Context) outcome {
+	switch {
+	case !e.ty.Reuse:
+		return skip("the image does not offer it")
+	case e.ty.StateAction.Image != "":
+		return skip("the states are asked of another image, %s, which has a container for each run", e.ty.StateAction.Image)
+	}
+	if _, err := e.askCold(ctx); err != nil {
+		return broken(e.misplaced(fixState), err)
+	}
+	cold, compared := e.tap.since()[1:], 0 // init has one of its own always
+	for range 3 {
+		for _, want := range cold {
+			spec := want.spec
+			spec.Reuse = true
+			got, err := e.tap.run(ctx, spec)
+			switch {
+			case err != nil && !ofImage(err):
+				return outcome{err: err}
+			case err != nil:
+				return fail(fixReuse, "%s, in a container that others have used: %s.", spec.Name, err)
+			}
+			if problem := sameReply(&reply{stdout: string(got.Stdout), stderr: string(got.Stderr), exit: &got.ExitCode}, want); problem != "" {
+				return fail(fixReuse, "%s, in a container that others have used: %s", spec.Name, problem)
+			}
+			compared++
+		}
+	}
+	return pass("%d answers compared", compared)
+}

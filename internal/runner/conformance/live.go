@@ -1,0 +1,230 @@
+package conformance
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+
+	"deployster/internal/base/jsondoc"
+	"deployster/protocol"
+)
+
+// live makes the resource, changes it, removes it and makes it again.
+func (e *engine) live(ctx context.Context) {
+	if e.first.Status != protocol.Missing && e.ty.Absent {
+		if !e.check(ctx, checkRemoveOld, func(ctx context.Context) outcome { return e.remove(ctx, e.o.Config, nil) }) {
+			e.skipAll("what was there before could not be removed", checkActions)
+			return
+		}
+	}
+	right := e.check(ctx, checkActions, e.create) && e.check(ctx, checkValid, e.askValid)
+	if right {
+		e.check(ctx, checkStateSchema, e.checkStateSchema)
+		e.check(ctx, checkForecast, e.checkForecast)
+		e.check(ctx, checkTwice, e.applyTwice)
+		e.check(ctx, checkLastState, e.askWithMemory)
+		e.check(ctx, checkRenamed, e.rename)
+		e.check(ctx, checkUpdate, e.update)
+		e.check(ctx, checkWorker, e.compareWorker)
+		e.check(ctx, checkReuse, e.compareReuse)
+	}
+	why := "what they need did not come about"
+	switch {
+	case e.ty.Absent && e.made:
+		if !e.end(ctx, right) && right {
+			why = "it was not removed"
+		}
+	case !e.ty.Absent && right:
+		why = "the image does not say \"absent\": true, so it cannot be asked to remove anything"
+	}
+	if ctx.Err() == nil {
+		e.skipAll(why, checkActions)
+	}
+}
+
+// end removes what was made, and, when all went well so far, makes it again. It
+// says whether the first removal did well.
+func (e *engine) end(ctx context.Context, right bool) (removed bool) {
+	gone := e.check(ctx, checkAbsent, func(ctx context.Context) outcome { return e.remove(ctx, e.config(), e.valid.State) })
+	if !gone {
+		return false
+	}
+	e.check(ctx, checkAbsentAgain, e.askAbsentAgain)
+	if !e.check(ctx, checkGone, e.askGone) || !right {
+		return true
+	}
+	if !e.check(ctx, checkRecreate, e.recreate) && !e.made {
+		return true
+	}
+	e.check(ctx, checkWorkerActs, e.actInWorker)
+	if e.o.Keep {
+		e.add(Check{Name: checkDestroyed, Title: titles[checkDestroyed], Verdict: Skip, Reason: "it is to be kept"})
+		return true
+	}
+	e.check(ctx, checkDestroyed, func(ctx context.Context) outcome { return e.remove(ctx, e.config(), nil) })
+	return true
+}
+
+// config is what the resource is wanted to be in the end.
+func (e *engine) config() json.RawMessage {
+	if e.o.Then != nil {
+		return e.o.Then
+	}
+	return e.o.Config
+}
+
+const fixActions = "An action ends with exit code 0 when it has done its part, and with another and a reason on stderr when not. Its arguments are those that the answer to state gave it."
+
+// act runs the actions of an answer, in their order.
+func (e *engine) act(ctx context.Context, a protocol.Answer, in protocol.StateInput) error {
+	actions := a.Actions
+	if a.ShutdownFirst != nil {
+		actions = append([]protocol.Action{*a.ShutdownFirst}, actions...)
+	}
+	for _, action := range actions {
+		e.made = true // also when it fails: nobody knows how far it came
+		whole := protocol.ActionInput{StateInput: in, StaleState: a.StaleState, IdempotencyKey: rand.Text()}
+		if _, err := e.client(e.o.Workspace).Act(ctx, e.target, e.ty, action, whole); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *engine) create(ctx context.Context) outcome {
+	in := e.input(e.o.Config)
+	a, err := e.ask(ctx, in)
+	switch {
+	case err != nil:
+		return broken(e.misplaced(fixState), err)
+	case a.Status == protocol.Valid:
+		return skip("it is VALID already")
+	}
+	e.first = a
+	if err := e.act(ctx, a, in); err != nil {
+		return broken(fixActions, err)
+	}
+	return pass("%s", describe(a))
+}
+
+const fixValid = "After its actions the state must be VALID. Either an action did not do what it was to do, or state compares something that the actions do not change."
+
+func (e *engine) askValid(ctx context.Context) outcome {
+	a, err := e.ask(ctx, e.input(e.o.Config))
+	if err != nil {
+		return broken(e.misplaced(fixState), err)
+	}
+	if a.Status != protocol.Valid {
+		return fail(fixValid, "Expected VALID, got %s.%s", describe(a), because(a))
+	}
+	e.valid = a
+	return pass("")
+}
+
+// because gives the reasons of an answer.
+func because(a protocol.Answer) string {
+	text := ""
+	for _, r := range a.Reasons {
+		text += "\n" + r.Path
+		if len(r.Have) > 0 || len(r.Want) > 0 {
+			text += fmt.Sprintf(": have %s, want %s", r.Have, r.Want)
+		}
+		if r.Message != "" {
+			text += " " + r.Message
+		}
+	}
+	return text
+}
+
+const fixStateSchema = "Correct the state or the state_schema: deployster refuses a state that does not fit it."
+
+func (e *engine) checkStateSchema(context.Context) outcome {
+	if len(e.ty.StateSchema) == 0 {
+		return outcome{verdict: Skip, reason: "the image has no state_schema", fix: "With a state_schema users see what they may refer to, and mistakes in the state are found here."}
+	}
+	if found := e.client("").CheckState(e.ty, e.valid.State); len(found) > 0 {
+		return fail(fixStateSchema, "%s: %s. The state is %s", found[0].Path, found[0].Message, cut(string(e.valid.State)))
+	}
+	return pass("")
+}
+
+const fixForecast = "A forecast is a promise: it holds only what is known for certain of the state after the actions."
+
+func (e *engine) checkForecast(context.Context) outcome {
+	if len(e.first.Forecast) == 0 {
+		return skip("nothing was forecast")
+	}
+	if diff := jsondoc.Unfulfilled(e.first.Forecast, e.valid.State); diff != "" {
+		return fail(fixForecast, "%s", diff)
+	}
+	return pass("")
+}
+
+const fixTwice = "What is right stays right: when nothing has changed, state says VALID and the same state again. Leave out what changes by itself."
+
+func (e *engine) applyTwice(ctx context.Context) outcome {
+	return e.sameAnswer(ctx, e.input(e.o.Config), e.valid, fixTwice)
+}
+
+const fixMemory = "\"last_state\" is a hint, for instance where to look first. Whether something is right is decided by looking at it."
+
+func (e *engine) askWithMemory(ctx context.Context) outcome {
+	if e.ty.Dialect == 1 {
+		return skip("protocol 1 has no last_state")
+	}
+	in := e.input(e.o.Config)
+	in.LastState = e.valid.State
+	return e.sameAnswer(ctx, in, e.valid, fixMemory)
+}
+
+const fixRenamed = "Find the thing by its config or by \"last_state\", not by the \"name\" beside the config, which a moved block of a manifest changes."
+
+// rename asks for the same thing as another resource. That its name is all that
+// a type goes by is allowed; its users cannot rename their resources then.
+func (e *engine) rename(ctx context.Context) outcome {
+	before := e.target.Address
+	defer func() { e.target.Address = before }()
+	e.target.Address = e.o.Name + "-renamed"
+	in := e.input(e.o.Config)
+	in.LastState = e.valid.State
+	out := e.sameAnswer(ctx, in, e.valid, fixRenamed)
+	if out.verdict == Fail {
+		out.verdict, out.reason = Skip, "under another name it is another thing"
+	}
+	return out
+}
+
+// update changes the config of what is there.
+func (e *engine) update(ctx context.Context) outcome {
+	if e.o.Then == nil {
+		return skip("no second config was given (-then FILE)")
+	}
+	in := e.input(e.o.Then)
+	in.LastState = e.valid.State
+	a, err := e.ask(ctx, in)
+	switch {
+	case err != nil:
+		return broken(e.misplaced(fixState), err)
+	case a.Status == protocol.Missing:
+		return fail("The same thing must be found again under the changed config; what names it must not change. If this config names another one, take one that does not.",
+			"With the second config the image says that nothing is there.")
+	case a.Status == protocol.Valid && e.made:
+		return skip("it is VALID with the second config too")
+	}
+	if err := e.act(ctx, a, in); err != nil {
+		return broken(fixActions, err)
+	}
+	before := a
+	if a, err = e.ask(ctx, in); err != nil {
+		return broken(e.misplaced(fixState), err)
+	}
+	if a.Status != protocol.Valid {
+		return fail(fixValid, "Expected VALID, got %s.%s", describe(a), because(a))
+	}
+	if diff := jsondoc.Unfulfilled(before.Forecast, a.State); diff != "" {
+		return fail(fixForecast, "%s", diff)
+	}
+	e.valid = a
+	return pass("%s", describe(before))
+}

@@ -1,0 +1,253 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
+	"deployster/protocol"
+)
+
+// client is a new one each time: it must not remember what it was answered.
+func (e *engine) client(workspace string) *typeclient.Client {
+	return typeclient.New(typeclient.Options{Runner: e.tap, Version: e.o.Version, Verbose: e.o.Verbose, Workspace: workspace, Log: e.o.Log})
+}
+
+// with runs f while what the image is sent, or how it is run, is changed.
+func (e *engine) with(edit func(*runner.Spec), f func()) {
+	e.tap.edit = edit
+	defer func() { e.tap.edit = nil }()
+	f()
+}
+
+const fixInit = "Print exactly one JSON object with \"state_action\" on stdout, logs on stderr, and end with exit code 0. docs/protocol.md, section 3, lists the keys."
+
+func (e *engine) askInit(ctx context.Context) outcome {
+	ty, err := e.client(e.o.Workspace).Init(ctx, e.target)
+	if err != nil {
+		return broken(e.misplaced(fixInit), err)
+	}
+	e.ty, e.init = ty, canonical(e.lastStdout())
+	return pass("")
+}
+
+// misplaced adds a hint when the answer went to the wrong stream.
+func (e *engine) misplaced(fix string) string {
+	runs := e.tap.since()
+	if len(runs) == 0 {
+		return fix
+	}
+	r := runs[len(runs)-1].result
+	if len(strings.TrimSpace(string(r.Stdout))) == 0 && jsondoc.KindOf(r.Stderr) == "an object" {
+		return "The answer is on stderr. It belongs on stdout; stderr is for the log. " + fix
+	}
+	return fix
+}
+
+// lastStdout is what the newest run printed.
+func (e *engine) lastStdout() []byte {
+	runs := e.tap.all()
+	if len(runs) == 0 {
+		return nil
+	}
+	return runs[len(runs)-1].result.Stdout
+}
+
+func canonical(raw []byte) string {
+	c, err := jsondoc.Canonical(raw)
+	if err != nil {
+		return string(raw)
+	}
+	return string(c)
+}
+
+const fixInitAgain = "The answer to init may depend on the image, on \"type\" and on \"version\" only: deployster asks once for all resources of a type. Leave out what changes, or say \"cache\": false."
+
+func (e *engine) askInitAgain(ctx context.Context) outcome {
+	other, workspace := e.target, e.o.Workspace
+	if !e.ty.NoCache {
+		other.Address, workspace = e.o.Name+"-2", "/elsewhere"
+	}
+	if _, err := e.client(workspace).Init(ctx, other); err != nil {
+		return broken(fixInitAgain, err)
+	}
+	if again := canonical(e.lastStdout()); again != e.init {
+		return fail(fixInitAgain, "Asked for a resource %q it answered something else: %s", other.Address, difference(e.init, again))
+	}
+	if e.ty.NoCache {
+		return pass("asked for the same resource, as it says \"cache\": false")
+	}
+	return pass("")
+}
+
+const fixGrease = "Read stdin as JSON and ignore the keys that you do not know: new ones may come at any time, also inside of objects."
+
+func (e *engine) greaseInit(ctx context.Context) (out outcome) {
+	e.with(grease, func() {
+		if _, err := e.client(e.o.Workspace).Init(ctx, e.target); err != nil {
+			out = broken(fixGrease, err)
+		} else if again := canonical(e.lastStdout()); again != e.init {
+			out = fail(fixGrease, "With an unknown key it answered something else: %s", difference(e.init, again))
+		} else {
+			out = pass("")
+		}
+	})
+	return out
+}
+
+// input is what the state step is asked with.
+func (e *engine) input(config json.RawMessage) protocol.StateInput {
+	return protocol.StateInput{Config: config, Intent: protocol.Present}
+}
+
+// ask asks for the state. What the state may look like is a check of its own,
+// so it is left out here.
+func (e *engine) ask(ctx context.Context, in protocol.StateInput) (protocol.Answer, error) {
+	ty := e.ty
+	ty.StateSchema = nil
+	return e.client(e.o.Workspace).State(ctx, e.target, ty, in)
+}
+
+const fixState = "Print exactly one JSON object on stdout: VALID with \"state\", or STALE with \"actions\"; logs on stderr; exit code 0. docs/protocol.md, section 4, has the rules."
+
+func (e *engine) askFirst(ctx context.Context) outcome {
+	a, err := e.ask(ctx, e.input(e.o.Config))
+	if err != nil {
+		return broken(e.misplaced(fixState), err)
+	}
+	e.first = a
+	return pass("%s", describe(a))
+}
+
+// describe says what an answer says, for people.
+func describe(a protocol.Answer) string {
+	var names []string
+	for _, action := range a.Actions {
+		names = append(names, action.Name)
+	}
+	text := string(a.Status)
+	if a.Status == protocol.Missing {
+		text = "it does not exist"
+	}
+	if len(names) > 0 {
+		text += "; actions: " + strings.Join(names, ", ")
+	}
+	return text
+}
+
+// essence is what must not differ between two answers for one situation: not
+// the words for people.
+func essence(a protocol.Answer) string {
+	a.Reasons = nil
+	actions := make([]protocol.Action, len(a.Actions))
+	for i, action := range a.Actions {
+		action.Description = ""
+		actions[i] = action
+	}
+	a.Actions = actions
+	if a.ShutdownFirst != nil {
+		first := *a.ShutdownFirst
+		first.Description = ""
+		a.ShutdownFirst = &first
+	}
+	b, err := jsondoc.Encode(a)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+// difference shows where two texts part.
+func difference(a, b string) string {
+	const before, after = 30, 60
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	part := func(s string) string {
+		from, to := max(0, i-before), min(len(s), i+after)
+		text := strings.ToValidUTF8(s[from:to], "")
+		if from > 0 {
+			text = "…" + text
+		}
+		if to < len(s) {
+			text += "…"
+		}
+		return text
+	}
+	return fmt.Sprintf("%s is now %s", part(a), part(b))
+}
+
+const fixAgain = "Give the same answer for the same situation: no times, no random names, no counters, and lists in a fixed order. A saved plan is refused when the actions differ from what it showed."
+
+func (e *engine) askStateAgain(ctx context.Context) outcome {
+	return e.sameAnswer(ctx, e.input(e.o.Config), e.first, fixAgain)
+}
+
+// sameAnswer asks for the state and compares.
+func (e *engine) sameAnswer(ctx context.Context, in protocol.StateInput, want protocol.Answer, fix string) outcome {
+	a, err := e.ask(ctx, in)
+	if err != nil {
+		return broken(e.misplaced(fix), err)
+	}
+	if was, is := essence(want), essence(a); was != is {
+		return fail(fix, "The answer was another: %s", difference(was, is))
+	}
+	return pass("")
+}
+
+func (e *engine) greaseState(ctx context.Context) (out outcome) {
+	if e.ty.Dialect == 1 {
+		return skip("images of protocol 1 may check their input strictly")
+	}
+	e.with(grease, func() { out = e.sameAnswer(ctx, e.input(e.o.Config), e.first, fixGrease) })
+	return out
+}
+
+const fixTerm = "On SIGTERM end within the grace period of 10 seconds: do not ignore it, and do not wait for something that never comes."
+
+// termAfter are the times after which a program is asked to end.
+var termAfter = []time.Duration{2 * time.Millisecond, 20 * time.Millisecond}
+
+func (e *engine) terminateInit(ctx context.Context) outcome {
+	return e.terminate(func() { _, _ = e.client(e.o.Workspace).Init(ctx, e.target) })
+}
+
+func (e *engine) terminateState(ctx context.Context) outcome {
+	return e.terminate(func() { _, _ = e.ask(ctx, e.input(e.o.Config)) })
+}
+
+// terminate asks a program to end at several moments. What it answers then
+// does not matter; that it had to be killed does.
+func (e *engine) terminate(ask func()) outcome {
+	moments := termAfter
+	if runs := e.tap.all(); len(runs) > 0 {
+		if usual := runs[len(runs)-1].result.Duration / 2; usual > moments[len(moments)-1] {
+			moments = append(moments[:len(moments):len(moments)], usual)
+		}
+	}
+	asked := 0
+	for _, after := range moments {
+		e.with(func(s *runner.Spec) { s.Timeout = after }, ask)
+		runs := e.tap.since()
+		if len(runs) == 0 {
+			continue
+		}
+		t, ok := asTimeout(runs[len(runs)-1].err)
+		switch {
+		case ok && t.Killed:
+			return fail(fixTerm, "%s after its start it was asked to end (SIGTERM), and had to be killed %s later.", after, runner.DefaultGrace)
+		case ok:
+			asked++
+		}
+	}
+	if asked == 0 {
+		return pass("it was always through before it could be asked")
+	}
+	return pass("")
+}

@@ -1,0 +1,77 @@
+package conformance
+
+// The checks, by their names in reports.
+const (
+	checkInit       = "init"
+	checkInitAgain  = "init-again"
+	checkInitGrease = "init-unknown-keys"
+	checkInitTerm   = "init-sigterm"
+	checkConfig     = "config"
+	checkStrict     = "config-strict"
+
+	checkState       = "state"
+	checkStateAgain  = "state-again"
+	checkStateGrease = "state-unknown-keys"
+	checkStateTerm   = "state-sigterm"
+
+	checkRemoveOld   = "remove-existing"
+	checkActions     = "actions"
+	checkValid       = "valid"
+	checkStateSchema = "state-schema"
+	checkForecast    = "forecast"
+	checkTwice       = "apply-twice"
+	checkLastState   = "last-state"
+	checkRenamed     = "renamed"
+	checkUpdate      = "update"
+	checkWorker      = "worker"
+	checkReuse       = "reuse"
+
+	checkAbsent      = "absent"
+	checkAbsentAgain = "absent-again"
+	checkGone        = "gone"
+	checkRecreate    = "create-again"
+	checkWorkerActs  = "worker-actions"
+	checkDestroyed   = "destroy-again"
+
+	checkSecrets = "secrets"
+)
+
+// order is that in which they are made.
+var order = []string{
+	checkInit, checkInitAgain, checkInitGrease, checkInitTerm, checkConfig, checkStrict,
+	checkState, checkStateAgain, checkStateGrease, checkStateTerm,
+	checkActions, checkValid, checkStateSchema, checkForecast, checkTwice, checkLastState, checkRenamed, checkUpdate, checkWorker, checkReuse,
+	checkAbsent, checkAbsentAgain, checkGone, checkRecreate, checkWorkerActs, checkDestroyed, checkSecrets,
+}
+
+// titles say what is right when a check passes.
+var titles = map[string]string{
+	checkInit:        "init says what the image is",
+	checkInitAgain:   "init says the same when it is asked again",
+	checkInitGrease:  "init is not confused by keys that it does not know",
+	checkInitTerm:    "init ends when it is asked to",
+	checkConfig:      "the config fits the image's schema",
+	checkStrict:      "the schema refuses typing errors",
+	checkState:       "state answers as the protocol asks",
+	checkStateAgain:  "state says the same when it is asked again",
+	checkStateGrease: "state is not confused by keys that it does not know",
+	checkStateTerm:   "state ends when it is asked to",
+	checkRemoveOld:   "what was there before is removed",
+	checkActions:     "the actions end well",
+	checkValid:       "the state is VALID after the actions",
+	checkStateSchema: "the state fits the image's own schema",
+	checkForecast:    "what was forecast came true",
+	checkTwice:       "a second apply has nothing to do",
+	checkLastState:   "what deployster remembers does not change the verdict",
+	checkRenamed:     "the resource may get another name",
+	checkUpdate:      "a changed config is carried out",
+	checkWorker:      "a worker answers as fresh runs do",
+	checkReuse:       "runs after each other do not disturb each other",
+	checkAbsent:      "it is removed when it is not wanted any more",
+	checkAbsentAgain: "what is gone stays gone",
+	checkGone:        "state sees that it is gone, whatever is remembered",
+	checkRecreate:    "it can be made again",
+	checkWorkerActs:  "a worker's actions do what those of fresh runs do",
+	checkDestroyed:   "and be removed again",
+	checkSecrets:     "secrets of the config are not printed",
+}

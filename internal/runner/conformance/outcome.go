@@ -1,0 +1,55 @@
+package conformance
+
+import (
+	"errors"
+	"fmt"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
+	"deployster/protocol"
+)
+
+// outcome is what a check found.
+type outcome struct {
+	verdict     Verdict
+	reason, fix string
+	err         error // why there is no verdict
+}
+
+func pass(format string, args ...any) outcome {
+	return outcome{verdict: Pass, reason: fmt.Sprintf(format, args...)}
+}
+
+func skip(format string, args ...any) outcome {
+	return outcome{verdict: Skip, reason: fmt.Sprintf(format, args...)}
+}
+
+func fail(fix, format string, args ...any) outcome {
+	return outcome{verdict: Fail, fix: fix, reason: fmt.Sprintf(format, args...)}
+}
+
+// broken is a failure with the words that deployster has for its users. That
+// the container runtime failed is none of the image.
+func broken(fix string, err error) outcome {
+	if !ofImage(err) {
+		return outcome{err: err}
+	}
+	text := err.Error()
+	if list := diag.From("", err); len(list) > 0 {
+		text = list[0].Detail
+	}
+	return outcome{verdict: Fail, fix: fix, reason: text}
+}
+
+// ofImage says whether an error is about what the image did or said.
+func ofImage(err error) bool {
+	var wrong *typeclient.ProtocolError
+	var exit *typeclient.ExitError
+	var told *protocol.TypeError
+	var timeout *runner.TimeoutError
+	var output *runner.OutputError
+	var disk *runner.DiskError
+	return errors.As(err, &wrong) || errors.As(err, &exit) || errors.As(err, &told) || errors.As(err, &timeout) ||
+		errors.As(err, &output) || errors.As(err, &disk) || errors.Is(err, runner.ErrNoImage)
+}

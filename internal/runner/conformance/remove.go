@@ -1,0 +1,98 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+
+	"deployster/protocol"
+)
+
+const fixAbsent = "With \"intent\":\"absent\" answer STALE with the actions that remove it while it is there, and {\"status\":\"MISSING\"} when it is gone."
+
+// remove asks for the absence of the resource and brings it about.
+func (e *engine) remove(ctx context.Context, config, last json.RawMessage) outcome {
+	in := protocol.StateInput{Config: config, Intent: protocol.Absent, LastState: last}
+	a, err := e.ask(ctx, in)
+	switch {
+	case err != nil:
+		return broken(e.misplaced(fixAbsent), err)
+	case a.Status == protocol.Missing && e.valid.Status == protocol.Valid:
+		return fail(fixAbsent, "It says that it is gone, and was VALID a moment ago: nothing would remove it.")
+	case a.Status == protocol.Missing:
+		e.made = false
+		return pass("nothing of it was there")
+	}
+	if err := e.act(ctx, a, in); err != nil {
+		return broken(fixActions, err)
+	}
+	before := a
+	if a, err = e.ask(ctx, in); err != nil {
+		return broken(e.misplaced(fixAbsent), err)
+	}
+	if a.Status != protocol.Missing {
+		return fail(fixAbsent, "Expected MISSING after the actions, got %s.", describe(a))
+	}
+	e.made, e.valid.Status = false, protocol.Missing
+	return pass("%s", describe(before))
+}
+
+func (e *engine) askAbsentAgain(ctx context.Context) outcome {
+	for _, last := range []json.RawMessage{nil, e.valid.State} {
+		a, err := e.ask(ctx, protocol.StateInput{Config: e.config(), Intent: protocol.Absent, LastState: last})
+		if err != nil {
+			return broken(e.misplaced(fixAbsent), err)
+		}
+		if a.Status != protocol.Missing {
+			return fail(fixAbsent, "Expected MISSING again, got %s.", describe(a))
+		}
+	}
+	return pass("")
+}
+
+func (e *engine) askGone(ctx context.Context) outcome {
+	for _, last := range []json.RawMessage{nil, e.valid.State} {
+		in := e.input(e.config())
+		in.LastState = last
+		a, err := e.ask(ctx, in)
+		if err != nil {
+			return broken(e.misplaced(fixState), err)
+		}
+		if a.Status != protocol.Missing {
+			remembered := ""
+			if last != nil {
+				remembered = " when it was given the last state"
+			}
+			return fail(fixMemory, "It was removed, and the image says %s%s. What does not exist is STALE without \"staleState\".", describe(a), remembered)
+		}
+	}
+	return pass("")
+}
+
+// recreate makes it again, with keys in the stdin of the actions that no image
+// knows.
+func (e *engine) recreate(ctx context.Context) (out outcome) {
+	e.with(grease, func() {
+		in := e.input(e.config())
+		a, err := e.ask(ctx, in)
+		if err == nil && a.Status == protocol.Valid {
+			out = fail(fixMemory, "It was removed, and is VALID.")
+			return
+		}
+		if err == nil {
+			err = e.act(ctx, a, in)
+		}
+		if err != nil {
+			out = broken(fixGrease+" "+fixActions, err)
+			return
+		}
+		if a, err = e.ask(ctx, in); err != nil {
+			out = broken(e.misplaced(fixState), err)
+			return
+		}
+		out = pass("")
+		if a.Status != protocol.Valid {
+			out = fail(fixGrease+" "+fixValid, "The first time it became VALID; after it was removed, and with an unknown key in stdin, it is %s.%s", describe(a), because(a))
+		}
+	})
+	return out
+}

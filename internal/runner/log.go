@@ -1,0 +1,60 @@
+package runner
+
+import "fmt"
+
+// Log keeps the head and the tail of what is written to it, so that an endless
+// log costs a bounded amount of memory. It is not safe for concurrent use.
+type Log struct {
+	half  int
+	head  []byte
+	tail  []byte // a ring once it is half long; next is its oldest byte
+	next  int
+	total int64
+}
+
+// NewLog makes a Log that keeps about keep bytes; 0 = DefaultKeepLog.
+func NewLog(keep int64) *Log {
+	if keep <= 0 {
+		keep = DefaultKeepLog
+	}
+	return &Log{half: int(max(keep/2, 1))}
+}
+
+// Write never fails.
+func (l *Log) Write(p []byte) (int, error) {
+	n := len(p)
+	l.total += int64(n)
+	if room := l.half - len(l.head); room > 0 {
+		k := min(room, len(p))
+		l.head = append(l.head, p[:k]...)
+		p = p[k:]
+	}
+	if len(p) > l.half {
+		p = p[len(p)-l.half:]
+	}
+	if room := l.half - len(l.tail); room > 0 {
+		k := min(room, len(p))
+		l.tail = append(l.tail, p[:k]...)
+		p = p[k:]
+	}
+	for len(p) > 0 {
+		k := copy(l.tail[l.next:], p)
+		l.next = (l.next + k) % l.half
+		p = p[k:]
+	}
+	return n, nil
+}
+
+// Bytes gives everything that was written, or the head and the tail with a
+// line between them that says how much was left out.
+func (l *Log) Bytes() []byte {
+	out := append([]byte(nil), l.head...)
+	if left := l.total - int64(len(l.head)+len(l.tail)); left > 0 {
+		out = fmt.Appendf(out, "\n[... %d bytes left out ...]\n", left)
+	}
+	out = append(out, l.tail[l.next:]...)
+	return append(out, l.tail[:l.next]...)
+}
+
+// Skip counts bytes between head and tail that the caller did not write.
+func (l *Log) Skip(n int64) { l.total += n }

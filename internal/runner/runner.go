@@ -1,0 +1,167 @@
+// Package runner is the vocabulary of the tool's one primitive: run this image
+// with these arguments, input and mounts, and say how it ended. The containerd
+// package carries it out, the typeclient package speaks the protocol through
+// it, and neither knows of the other.
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Runner runs images. Implementations are safe for concurrent use.
+type Runner interface {
+	// Resolve finds an image that is already here by the name a user wrote,
+	// normalised as docker does ("acme/file" is docker.io/acme/file:latest), or
+	// by "sha256:<digest>". The error wraps ErrNoImage when there is none.
+	Resolve(ctx context.Context, reference string) (Image, error)
+
+	// Run carries out one invocation and returns when nothing of it is left.
+	// The error is nil whenever the program ran and ended by itself, whatever
+	// its exit code. When ctx is cancelled the program gets SIGTERM, the grace
+	// time, then SIGKILL, and the error wraps context.Cause(ctx). Other errors
+	// are *TimeoutError, *OutputError, *DiskError, *UnknownError, ErrNoImage, or
+	// say what the container runtime could not do. The Result is filled as far as it is known even
+	// when there is an error.
+	Run(ctx context.Context, s Spec) (Result, error)
+}
+
+// Image is an image that is here.
+type Image struct {
+	Reference string // the full name, e.g. docker.io/acme/file:1
+	Digest    string // of its manifest or index, "sha256:..."
+	Pulled    bool   // it came from a registry, where it can be had again
+}
+
+// Kind says what an invocation may do to the world.
+type Kind string
+
+// The kinds: a query only looks, and may be ended and asked again at any time;
+// an action changes things and is never run twice behind the user's back.
+const (
+	Query  Kind = "query"
+	Action Kind = "action"
+)
+
+// Spec is one invocation.
+type Spec struct {
+	Name       string // for people and labels: "web/state"
+	Kind       Kind
+	Digest     string   // the image, by digest
+	Entrypoint string   // replaces the image's Entrypoint and drops its Cmd
+	Args       []string // replace the image's Cmd
+	Stdin      []byte
+	Mounts     []Mount
+	Settings   Settings
+
+	// Worker may carry this out in place of a container of its own, with the
+	// same meaning: it is given the Args and the Stdin. nil = none can.
+	Worker *Worker
+
+	// Reuse: a query may be carried out in a running container that others with
+	// the same image, mounts and settings use too, with the same meaning. An
+	// action always has a container of its own.
+	Reuse bool
+
+	// Keep: a program that is spoken to may be one that an earlier command has
+	// used, and may be kept for a later one. See Process.
+	Keep bool
+
+	// ID tells an action from all others, of any project; see Adopter. What is
+	// "" cannot be adopted, and its traces go with its client.
+	ID string
+
+	// Ended is told how the program ended, as soon as that is known for sure
+	// and before anything that proves it is removed: when it has made that
+	// durable, the end of an action is always on record or can be found out by
+	// Adopt. Its error is Run's, and leaves the proof for Adopt. It is not
+	// called when the error is an *UnknownError or nothing was begun. nil =
+	// nobody wants to know.
+	Ended func(Result, error) error `json:"-"`
+
+	Timeout time.Duration // 0 = none
+	Grace   time.Duration // between SIGTERM and SIGKILL; 0 = DefaultGrace
+
+	MaxStdout int64 // bytes; beyond it the program is killed and an *OutputError returned; 0 = no limit
+	KeepLog   int64 // bytes of stderr (and, for an action, of stdout) kept in the Result: half head, half tail; 0 = DefaultKeepLog
+
+	// Stdout and Stderr get what the program prints while it runs; nil = nobody
+	// watches. They are called from one goroutine at a time each, and a slow or
+	// failing writer never changes how the invocation ends.
+	Stdout, Stderr io.Writer
+}
+
+// DefaultGrace is the time between SIGTERM and SIGKILL.
+const DefaultGrace = 10 * time.Second
+
+// DefaultKeepLog is how much of a log is kept, in bytes.
+const DefaultKeepLog = 128 << 10
+
+// Mount is a file or directory of this host, seen in the container.
+type Mount struct {
+	Source   string `json:"source"` // absolute, on this host
+	Target   string `json:"target"` // absolute, in the container
+	Writable bool   `json:"writable,omitempty"`
+}
+
+// Result is how an invocation ended.
+type Result struct {
+	ExitCode int
+	Stdout   []byte // whole for a query; for an action head and tail, like Stderr
+	Stderr   []byte // the first and the last KeepLog/2 bytes, with a line between that says what was left out
+	OOM      bool   // the kernel ended it for want of memory
+	Duration time.Duration
+}
+
+// ErrNoImage is wrapped when an image is not here.
+var ErrNoImage = errors.New("image not found")
+
+// TimeoutError says that a program was ended because its time was up.
+type TimeoutError struct {
+	After  time.Duration
+	Killed bool // it did not obey SIGTERM
+}
+
+func (e *TimeoutError) Error() string {
+	if e.Killed {
+		return fmt.Sprintf("timed out after %s and was killed, because it ignored SIGTERM", e.After)
+	}
+	return fmt.Sprintf("timed out after %s", e.After)
+}
+
+// OutputError says that a program was killed because it printed too much.
+type OutputError struct {
+	Limit int64 // bytes
+}
+
+func (e *OutputError) Error() string {
+	return fmt.Sprintf("printed more than %d bytes on stdout and was killed", e.Limit)
+}
+
+// DiskError says that a program was killed because its own files took too much
+// room.
+type DiskError struct {
+	Limit int64 // bytes
+}
+
+func (e *DiskError) Error() string {
+	return fmt.Sprintf("filled more than %d bytes of its own files and was killed", e.Limit)
+}
+
+// UnknownError says that the container runtime was lost while a program ran:
+// the program may have ended, may still be running, and its exit code is not
+// known. It is never to be taken for a failure of the program.
+type UnknownError struct {
+	Container string // the container's name there, to look for it
+	Err       error
+}
+
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("the outcome is unknown, because the container runtime was lost while the program ran (container %s): %s", e.Container, e.Err)
+}
+
+// Unwrap gives the cause.
+func (e *UnknownError) Unwrap() error { return e.Err }

@@ -1,0 +1,150 @@
+package runner
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Network is the network that a container sees.
+type Network string
+
+// The networks: the host's own (the default), or an empty one.
+const (
+	HostNetwork Network = "host"
+	NoNetwork   Network = "none"
+)
+
+// UserNS says whose users the users of a container are.
+type UserNS string
+
+// The user namespaces: the host's (the default), in which root is root, or one
+// of the container's own, whose ids are nobody's on the host.
+const (
+	HostUserNS UserNS = "host"
+	AutoUserNS UserNS = "auto"
+)
+
+// Settings are how the containers of a type are run. The zero value is the
+// default.
+type Settings struct {
+	Network        Network           `json:"network,omitempty"` // "" = host
+	Env            map[string]string `json:"env,omitempty"`
+	Memory         int64             `json:"memory,omitempty"` // bytes; 0 = no limit of ours
+	CPU            int64             `json:"cpu,omitempty"`    // thousandths of a processor; 0 = no limit of ours
+	PIDs           int64             `json:"pids,omitempty"`   // 0 = DefaultPIDs
+	Capabilities   Capabilities      `json:"capabilities,omitzero"`
+	User           string            `json:"user,omitempty"`    // as docker has it: NAME|UID[:GROUP|GID]; "" = the image's
+	UserNS         UserNS            `json:"userns,omitempty"`  // "" = host
+	Workdir        string            `json:"workdir,omitempty"` // "" = the image's; mounted read-only from this host where set
+	ReadOnlyRootFS bool              `json:"read_only_rootfs,omitempty"`
+	Disk           int64             `json:"disk,omitempty"`    // bytes in the container's own files; 0 = DefaultDisk
+	Workers        int64             `json:"workers,omitempty"` // at most so many with the same mounts; 0 = one for each processor, NoWorkers = none
+
+	// How much an image may say, and how long it may think. 0 = the default of
+	// who speaks with it.
+	MaxAnswer   int64         `json:"answer_size,omitempty"` // bytes of an answer
+	KeepLog     int64         `json:"log_size,omitempty"`    // bytes kept of a log
+	InitTimeout time.Duration `json:"init_timeout_ns,omitempty"`
+}
+
+// The limits of a container for which nothing else is asked: on its processes
+// and threads, and on the bytes that it may have in files of its own.
+const (
+	DefaultPIDs = 1024
+	DefaultDisk = 10 << 30
+)
+
+// NoWorkers in Settings.Workers: every invocation gets a container of its own.
+const NoWorkers = -1
+
+// Widened says in what the settings give a container more than the defaults
+// do, for a person to see before it runs.
+func (s Settings) Widened() []string {
+	var out []string
+	if added := s.Capabilities.Added(); len(added) > 0 {
+		out = append(out, "capabilities +"+strings.Join(added, " +"))
+	}
+	if s.PIDs > DefaultPIDs {
+		out = append(out, fmt.Sprintf("up to %d processes (default %d)", s.PIDs, DefaultPIDs))
+	}
+	// A name is the image's affair, which could give it any number.
+	if uid, _, _ := strings.Cut(s.User, ":"); s.User != "" && strings.Trim(uid, "0123456789") != "" || strings.Trim(uid, "0") == "" && uid != "" {
+		out = append(out, "user "+uid)
+	}
+	if s.Workdir != "" {
+		out = append(out, "the working directory, read-only")
+	}
+	return out
+}
+
+// Processors writes thousandths of a processor as people do: 1500 is "1.5".
+func Processors(thousandths int64) string {
+	return strconv.FormatFloat(float64(thousandths)/1000, 'f', -1, 64)
+}
+
+// AllCapabilities stands for every capability in Add and Drop.
+const AllCapabilities = "ALL"
+
+// Capabilities change the set that a container has by default. The names have
+// no CAP_ before them, as docker writes them.
+type Capabilities struct {
+	Add  []string `json:"add,omitempty"`
+	Drop []string `json:"drop,omitempty"`
+}
+
+// DefaultCapabilities are docker's, without NET_RAW and MKNOD.
+func DefaultCapabilities() []string {
+	return []string{
+		"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "NET_BIND_SERVICE",
+		"SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
+	}
+}
+
+// KnownCapabilities are all that Linux has, in its own order.
+func KnownCapabilities() []string {
+	return []string{
+		"CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID", "SETPCAP",
+		"LINUX_IMMUTABLE", "NET_BIND_SERVICE", "NET_BROADCAST", "NET_ADMIN", "NET_RAW", "IPC_LOCK", "IPC_OWNER",
+		"SYS_MODULE", "SYS_RAWIO", "SYS_CHROOT", "SYS_PTRACE", "SYS_PACCT", "SYS_ADMIN", "SYS_BOOT", "SYS_NICE",
+		"SYS_RESOURCE", "SYS_TIME", "SYS_TTY_CONFIG", "MKNOD", "LEASE", "AUDIT_WRITE", "AUDIT_CONTROL", "SETFCAP",
+		"MAC_OVERRIDE", "MAC_ADMIN", "SYSLOG", "WAKE_ALARM", "BLOCK_SUSPEND", "AUDIT_READ", "PERFMON", "BPF",
+		"CHECKPOINT_RESTORE",
+	}
+}
+
+// Effective are the capabilities that root in the container has, sorted: what
+// is dropped goes first, then what is added comes.
+func (c Capabilities) Effective() []string {
+	set := DefaultCapabilities()
+	if slices.Contains(c.Drop, AllCapabilities) {
+		set = nil
+	}
+	if slices.Contains(c.Add, AllCapabilities) {
+		set = KnownCapabilities()
+	} else {
+		set = append(set, c.Add...)
+	}
+	set = slices.DeleteFunc(set, func(name string) bool { return slices.Contains(c.Drop, name) })
+	slices.Sort(set)
+	return slices.Compact(set)
+}
+
+// Added are the capabilities beyond the defaults, sorted.
+func (c Capabilities) Added() []string {
+	if len(c.Add) == 0 {
+		return nil
+	}
+	usual := DefaultCapabilities()
+	return slices.DeleteFunc(c.Effective(), func(name string) bool { return slices.Contains(usual, name) })
+}
+
+// Named are those of the effective capabilities that were asked for by name,
+// sorted.
+func (c Capabilities) Named() []string {
+	return slices.DeleteFunc(c.Effective(), func(name string) bool {
+		return !slices.Contains(c.Add, name) && !slices.Contains(c.Add, AllCapabilities)
+	})
+}

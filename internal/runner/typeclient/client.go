@@ -1,0 +1,277 @@
+// Package typeclient speaks the protocol with the images of resource types: it
+// turns "run this image" into init, state and actions, writes what each
+// dialect expects on stdin, and reads the answers without trusting them.
+package typeclient
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/distribution/reference"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/base/parallel"
+	"deployster/internal/runner"
+	"deployster/protocol"
+)
+
+// Options are what is constant for all invocations of a command.
+type Options struct {
+	Runner    runner.Runner
+	Version   string // of the tool; sent to the images
+	Verbose   bool   // the user's flag; sent to the images
+	Workspace string // the working directory; sent to the images
+
+	// Pins are the digests that a plan has fixed, by image reference, as
+	// Images gave them. They win over what a reference means today.
+	Pins map[string]string
+
+	// Obtain brings in an image that a resource runs in and gives its digest;
+	// nil = it must be here already. Its errors are diagnostics. It is called
+	// once for each image and the terms on which resources want it, and again
+	// after it has failed.
+	Obtain func(context.Context, Use) (digest string, err error)
+
+	// Log gets each line that an image prints while it runs, safe to show. It
+	// is called from many goroutines. nil = nobody watches.
+	Log func(Line)
+
+	// Record is told of every invocation when it has ended. It is called from
+	// many goroutines. nil = nobody records.
+	Record func(Invocation)
+
+	// Inits keeps what images have said they are, for the next command; nil =
+	// every command asks anew.
+	Inits InitCache
+
+	// Backoff are the pauses before a state is asked again that failed with a
+	// transient error; when they are used up, the error stands. nil =
+	// DefaultBackoff.
+	Backoff []time.Duration
+}
+
+// Use is an image that a resource runs in: that of its type, or another one
+// that this asks for.
+type Use struct {
+	Address   string // the resource
+	Step      string // init, when it is about all resources of the type
+	Reference string // as it is written
+	Digest    string // that was fixed before; "" = none was
+	Pull      runner.PullPolicy
+	Verify    *runner.Verify
+}
+
+// DefaultBackoff gives a service about half a minute to come back.
+func DefaultBackoff() []time.Duration {
+	return []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}
+}
+
+// The steps of a resource that are no actions, as they appear in Line.Step,
+// Invocation.Step and diag.Diagnostic.Action.
+const (
+	StepInit  = "init"
+	StepState = "state"
+)
+
+// Line is one line of live output. Text is safe to show and has no newline.
+type Line struct {
+	Address string
+	Step    string // init, state, or the name of the action
+	Stream  Stream
+	Text    string
+}
+
+// Stream is where a program printed a line.
+type Stream string
+
+// The streams.
+const (
+	Stdout Stream = "stdout"
+	Stderr Stream = "stderr"
+)
+
+// Invocation is one run of an image, for the records.
+type Invocation struct {
+	Address string
+	Step    string // init, state, or the name of the action
+	Digest  string // of the image
+	Started time.Time
+	Stdin   []byte
+	Result  runner.Result
+	Err     error // why the program did not end by itself; nil when it did
+}
+
+// Target is what is constant for a resource.
+type Target struct {
+	Address       string // the resource
+	Reference     string // its image, as the manifest names it
+	Digest        string // of the image to use whatever the reference means now; "" = resolve it
+	Settings      runner.Settings
+	Mounts        []runner.Mount
+	Pull          runner.PullPolicy
+	Verify        *runner.Verify // whose signature all its images must carry; nil = nobody's
+	StateTimeout  time.Duration  // 0 = DefaultStateTimeout
+	ActionTimeout time.Duration  // 0 = none
+}
+
+// The times that invocations get, and the size that an answer may have.
+const (
+	InitTimeout         = time.Minute
+	DefaultStateTimeout = 10 * time.Minute
+	MaxAnswer           = 16 << 20
+)
+
+// Client speaks the protocol. It is safe for concurrent use.
+type Client struct {
+	o         Options
+	checkTime time.Duration // shorter in tests
+	aside     parallel.Pool
+
+	obtaining sync.Mutex
+
+	mu      sync.Mutex
+	names   map[string]string // reference -> full reference
+	images  map[string]string // full reference -> digest
+	allowed map[terms]string  // digest of what was obtained
+	inits   map[initKey]*initCall
+	schemas map[string]*compiled // by their text
+}
+
+// terms are on which somebody wants an image.
+type terms struct {
+	reference, step string // the step is "" but for init
+	pull            runner.PullPolicy
+	verify          *runner.Verify
+}
+
+// New makes a Client.
+func New(o Options) *Client {
+	if o.Backoff == nil {
+		o.Backoff = DefaultBackoff()
+	}
+	return &Client{o: o, checkTime: checkTime, names: map[string]string{}, images: map[string]string{}, allowed: map[terms]string{}, inits: map[initKey]*initCall{}, schemas: map[string]*compiled{}}
+}
+
+// Resolve gives the digest of an image: the pinned one, or that of the image
+// which is here under this name. The answer stays the same for the life of the
+// Client, also when the tag is moved meanwhile.
+func (c *Client) Resolve(ctx context.Context, ref string) (digest string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	full := c.fullName(ref)
+	if d, ok := c.images[full]; ok {
+		return d, nil
+	}
+	d, pinned := c.pinned(ref)
+	if !pinned {
+		image, err := c.o.Runner.Resolve(ctx, ref)
+		if err != nil {
+			return "", resolveError(ref, err)
+		}
+		d = image.Digest
+	}
+	c.images[full] = d
+	return d, nil
+}
+
+// pinned is the digest that was fixed for an image. The lock is held.
+func (c *Client) pinned(ref string) (digest string, ok bool) {
+	if d, ok := c.o.Pins[ref]; ok {
+		return d, true
+	}
+	d, ok := c.o.Pins[c.fullName(ref)]
+	return d, ok
+}
+
+// obtain brings in an image that a resource runs in, once.
+func (c *Client) obtain(ctx context.Context, t Target, step, ref string) (string, error) {
+	key := terms{reference: ref, pull: t.Pull, verify: t.Verify}
+	if step == StepInit {
+		key.step = step
+	}
+	if have, done := c.obtained(key); done {
+		return have, nil
+	}
+	c.obtaining.Lock() // a pull may take long, and is shown as one
+	defer c.obtaining.Unlock()
+	if have, done := c.obtained(key); done {
+		return have, nil
+	}
+	c.mu.Lock()
+	full := c.fullName(ref)
+	fixed, known := c.images[full]
+	if !known {
+		fixed, _ = c.pinned(ref)
+	}
+	c.mu.Unlock()
+	d, err := c.o.Obtain(ctx, Use{Address: t.Address, Step: step, Reference: ref, Digest: fixed, Pull: t.Pull, Verify: t.Verify})
+	if err != nil {
+		return "", &diag.Caused{Diagnostic: diag.From("Cannot obtain an image", err)[0], Cause: err}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.allowed[key], c.images[full] = d, d
+	return d, nil
+}
+
+func (c *Client) obtained(key terms) (digest string, done bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	digest, done = c.allowed[key]
+	return digest, done
+}
+
+// Images gives all images that were resolved: full reference -> digest. A plan
+// pins them.
+func (c *Client) Images() map[string]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.images)
+}
+
+// fullName completes a reference as docker does; what is no reference stays as
+// it is, for the runner to refuse. The lock is held.
+func (c *Client) fullName(ref string) string {
+	full, known := c.names[ref]
+	if !known {
+		full = ref
+		if named, err := reference.ParseDockerRef(ref); err == nil {
+			full = named.String()
+		}
+		c.names[ref] = full
+	}
+	return full
+}
+
+func resolveError(ref string, err error) error {
+	if errors.Is(err, runner.ErrNoImage) {
+		return diag.Because(err, "Image not found",
+			"There is no image %q here. Build it in with `deployster image pack`, or bring it in with `deployster image import`; `deployster image ls` shows those that are here.", diag.Visible(ref))
+	}
+	return diag.Because(err, "Cannot resolve an image", "%q: %s", diag.Visible(ref), diag.Visible(err.Error()))
+}
+
+// resolveFor is Resolve for a step of a resource, whose errors name it.
+func (c *Client) resolveFor(ctx context.Context, t Target, step, ref string) (string, error) {
+	resolve := func() (string, error) { return c.Resolve(ctx, ref) }
+	if c.o.Obtain != nil {
+		resolve = func() (string, error) { return c.obtain(ctx, t, step, ref) }
+	}
+	d, err := resolve()
+	var ce *diag.Caused
+	if errors.As(err, &ce) {
+		return "", ce.At(t.Address, step)
+	}
+	return d, err
+}
+
+// digestFor gives the image that a command runs in.
+func (c *Client) digestFor(ctx context.Context, t Target, ty protocol.Type, step string, cmd protocol.Command) (string, error) {
+	if cmd.Image == "" {
+		return ty.Digest, nil
+	}
+	return c.resolveFor(ctx, t, step, cmd.Image)
+}

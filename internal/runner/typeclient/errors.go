@@ -1,0 +1,197 @@
+package typeclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+	"deployster/protocol"
+)
+
+// ProtocolError says that an image's answer breaks the rules.
+type ProtocolError struct {
+	Message string
+}
+
+func (e *ProtocolError) Error() string { return "protocol error: " + e.Message }
+
+// ExitError says that a program ended with an exit code other than zero.
+type ExitError struct {
+	Code int
+	Tail string // its last lines, safe to show
+	OOM  bool   // the kernel ended it for want of memory
+}
+
+func (e *ExitError) Error() string {
+	s := fmt.Sprintf("exit %d", e.Code)
+	if e.OOM {
+		s = "out of memory (" + s + ")"
+	}
+	if e.Tail != "" {
+		s += ": " + e.Tail
+	}
+	return s
+}
+
+// fail gives the error of a call. Its cause is a *ProtocolError, an *ExitError, a
+// *protocol.TypeError, or what the Runner gave.
+func fail(k call, cause error, summary, detail string, args ...any) error {
+	e := &diag.Caused{Diagnostic: diag.Errorf(summary, detail, args...), Cause: cause}
+	return e.At(k.target.Address, k.step)
+}
+
+// broken is a protocol error, with what the image answered.
+func broken(k call, answer []byte, cause error) error {
+	pe := &ProtocolError{Message: diag.Visible(cause.Error())}
+	said := "It printed nothing on stdout."
+	if len(answer) > 0 {
+		said = "It answered: " + shorten(answer)
+	}
+	return fail(k, pe, "The image broke the protocol",
+		"The answer of image %s to %s is not right: %s. %s Nothing was changed by this step. The fault is in the image: "+
+			"its answers are described in docs/protocol.md.", diag.Visible(k.target.Reference), k.question(), pe.Message, said)
+}
+
+// ended turns the way in which an invocation did not do well into an error.
+func ended(k call, r runner.Result, err error) error {
+	image := diag.Visible(k.target.Reference)
+	var timeout *runner.TimeoutError
+	var output *runner.OutputError
+	var disk *runner.DiskError
+	var unknown *runner.UnknownError
+	var worker *runner.WorkerError
+	switch {
+	case err == nil && r.ExitCode == 0:
+		return nil
+	case err == nil:
+		return exited(k, r)
+	case errors.As(err, &timeout):
+		return fail(k, err, "The image took too long", "%s of image %s %s.%s Look for what it waits for, or give it more time: %s.",
+			k.title(), image, timeout, lastLines(r), k.moreTime())
+	case errors.As(err, &output):
+		return fail(k, err, "The image printed too much", "%s of image %s %s. An answer is one JSON object; logs belong on stderr. If its answers are that large, allow it: answer_size = \"...\" in its type block.", k.title(), image, output)
+	case errors.As(err, &disk):
+		return fail(k, err, "The image filled the disk", "%s of image %s %s.%s If it needs that much, give it more: disk = \"...\" in its type block.", k.title(), image, disk, lastLines(r))
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return interrupted(k, err)
+	case errors.As(err, &unknown):
+		return fail(k, err, "The outcome is unknown", "%s of image %s may have ended or may still run: the container runtime was lost meanwhile (container %s: %s). "+
+			"See that the runtime is there again, then plan, which looks at how things really are.", k.title(), image, diag.Visible(unknown.Container), diag.Visible(unknown.Err.Error()))
+	case errors.As(err, &worker):
+		return fail(k, err, "The worker was lost", "%s of image %s was carried out by a worker, which serves many. %s.%s What it had done until then is not known: plan again to see. "+
+			"With workers = 0 in its type block each gets a container of its own.", k.title(), image, diag.Visible(worker.Reason), lastLines(r))
+	case errors.Is(err, runner.ErrNoImage):
+		return fail(k, err, "Image not found", "The image %s (%s) is not here any more. Bring it in again with `deployster image import`, or plan again.", image, k.digest)
+	}
+	return fail(k, err, "The container could not be run", "%s of image %s: %s.%s", k.title(), image, strings.TrimSuffix(diag.Visible(err.Error()), "."), lastLines(r))
+}
+
+// interrupted is for whatever the user's interrupt was the cause of, however
+// the caller words that cause.
+func interrupted(k call, err error) error {
+	image := diag.Visible(k.target.Reference)
+	var unknown *runner.UnknownError
+	switch {
+	case errors.As(err, &unknown):
+		return fail(k, err, "Interrupted", "%s of image %s was to be ended, because deployster was asked to stop, and may still run: the container runtime was lost meanwhile (container %s). "+
+			"See that the runtime is there again, then plan, which looks at how things really are.", k.title(), image, diag.Visible(unknown.Container))
+	case k.kind == runner.Action:
+		return fail(k, err, "Interrupted", "%s of image %s was ended before it was through, because deployster was asked to stop. Plan again to see how far it came.", k.title(), image)
+	}
+	return fail(k, err, "Interrupted", "%s of image %s was ended, because deployster was asked to stop.", k.title(), image)
+}
+
+func exited(k call, r runner.Result) error {
+	e := &ExitError{Code: r.ExitCode, Tail: tail(r.Stderr), OOM: r.OOM}
+	if e.Tail == "" && k.kind == runner.Action {
+		e.Tail = tail(r.Stdout)
+	}
+	image := diag.Visible(k.target.Reference)
+	because := fmt.Sprintf("exit code %d", e.Code)
+	if e.OOM {
+		because += ": it ran out of memory (give it more with memory = \"...\" in its type block)"
+	}
+	lines := " It printed no reason on stderr."
+	if e.Tail != "" {
+		lines = " Its last lines:\n" + e.Tail
+	}
+	switch {
+	case k.kind == runner.Action:
+		return fail(k, e, "The action failed", "%s of image %s ended with %s.%s", k.title(), image, because, lines)
+	case k.step == StepInit:
+		return fail(k, e, "The image refused", "Image %s ended init with %s.%s", image, because, lines)
+	}
+	return fail(k, e, "The state could not be read", "The state action of image %s ended with %s.%s", image, because, lines)
+}
+
+// reported is a failure that the image itself reports in place of a status.
+func reported(k call, e *protocol.TypeError) error {
+	image, message := diag.Visible(k.target.Reference), diag.Visible(e.Message)
+	where := ""
+	if e.Path != "" {
+		where = " at config" + diag.Visible(dotted(e.Path))
+	}
+	switch e.Class {
+	case protocol.ConfigError:
+		return fail(k, e, "The config is wrong", "Image %s says%s: %s. Correct it in the manifest.", image, where, message)
+	case protocol.DeniedError:
+		return fail(k, e, "Access denied", "Image %s says%s: %s. Check the credentials that it was given (plugs, env).", image, where, message)
+	case protocol.TransientError:
+		return fail(k, e, "The state could not be read", "Image %s says%s: %s. It calls this transient, and it did not go away; try again later.", image, where, message)
+	}
+	return fail(k, e, "The image has a fault", "Image %s says%s: %s. Report it to those who made the image.", image, where, message)
+}
+
+func lastLines(r runner.Result) string {
+	if t := tail(r.Stderr); t != "" {
+		return " Its last lines:\n" + t + "\n"
+	}
+	return ""
+}
+
+// The part of a log that goes into a message.
+const (
+	tailLines = 10
+	tailBytes = 2000
+)
+
+// tail gives the last lines of a log, safe to show.
+func tail(log []byte) string {
+	s := strings.TrimRight(string(log), " \t\r\n")
+	lines := strings.Split(s, "\n")
+	if len(lines) > tailLines {
+		lines = lines[len(lines)-tailLines:]
+	}
+	for i, l := range lines {
+		lines[i] = strings.TrimSuffix(l, "\r")
+	}
+	s = strings.Join(lines, "\n")
+	if n := len(s) - tailBytes; n > 0 {
+		for n < len(s) && !utf8.RuneStart(s[n]) {
+			n++
+		}
+		s = "..." + s[n:]
+	}
+	return diag.Visible(s)
+}
+
+// answerBytes is how much of a wrong answer is shown.
+const answerBytes = 300
+
+func shorten(answer []byte) string {
+	s := strings.TrimSpace(string(answer))
+	if len(s) > answerBytes {
+		n := answerBytes
+		for n > 0 && !utf8.RuneStart(s[n]) {
+			n--
+		}
+		return fmt.Sprintf("%s... (%d bytes)", oneLine(s[:n]), len(answer))
+	}
+	return oneLine(s)
+}
+
+func oneLine(s string) string { return strings.ReplaceAll(diag.Visible(s), "\n", `\n`) }

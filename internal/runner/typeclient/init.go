@@ -1,0 +1,187 @@
+package typeclient
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+	"deployster/protocol"
+)
+
+// initKey is what the answer to init depends on, beside the tool's version, and
+// what decides whether there is an answer.
+type initKey struct {
+	digest, reference string
+	settings          string // in JSON: one type block may ask for what cannot be, another not
+}
+
+// initCall is an init that runs or has ended.
+type initCall struct {
+	done        chan struct{}
+	ty          protocol.Type
+	err         error
+	interrupted bool // by its asker, which says nothing about the image
+}
+
+// InitCache keeps answers to init. What it gives is not trusted more than the
+// image itself: it is read as an answer that has just come.
+type InitCache interface {
+	Get(key string) (answer []byte, ok bool)
+	Put(key string, answer []byte)
+}
+
+// cacheKey is all that an answer to init may depend on, and what decides
+// whether the image may be asked at all.
+func (c *Client) cacheKey(t Target, digest string, s runner.Settings) string {
+	settings, err := json.Marshal(s)
+	if err != nil {
+		return "" // it is no value that could be written
+	}
+	sum := sha256.New()
+	for _, part := range []string{digest, t.Reference, c.o.Version, fmt.Sprint(protocol.MinVersion, protocol.MaxVersion), string(settings)} {
+		_, _ = fmt.Fprintf(sum, "%d:%s", len(part), part) // a hash takes everything
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// Init asks an image what it is. The containers get no mounts and no network.
+// An image is asked once under each name and with the same settings, unless it asks to be asked again.
+func (c *Client) Init(ctx context.Context, t Target) (protocol.Type, error) {
+	digest := t.Digest
+	if digest == "" {
+		var err error
+		if digest, err = c.resolveFor(ctx, t, StepInit, t.Reference); err != nil {
+			return protocol.Type{}, err
+		}
+	}
+	settings, err := json.Marshal(initOf(t, digest).settings)
+	if err != nil {
+		return protocol.Type{}, err
+	}
+	key := initKey{digest: digest, reference: t.Reference, settings: string(settings)}
+	for {
+		c.mu.Lock()
+		running := c.inits[key]
+		if running == nil {
+			mine := &initCall{done: make(chan struct{})}
+			c.inits[key] = mine
+			c.mu.Unlock()
+			return c.lead(ctx, t, key, mine)
+		}
+		c.mu.Unlock()
+		select {
+		case <-running.done:
+		case <-ctx.Done():
+			return protocol.Type{}, ended(initOf(t, digest), runner.Result{}, context.Cause(ctx))
+		}
+		switch {
+		case running.interrupted:
+		case running.err == nil && running.ty.NoCache:
+			return c.ask(ctx, t, digest)
+		default:
+			// A failure is everybody's: an init that hangs must not be waited
+			// for once a resource.
+			return running.ty, readdress(running.err, t)
+		}
+	}
+}
+
+// lead carries out an init that others may wait for.
+func (c *Client) lead(ctx context.Context, t Target, key initKey, mine *initCall) (protocol.Type, error) {
+	mine.ty, mine.err = c.ask(ctx, t, key.digest)
+	mine.interrupted = mine.err != nil && (ctx.Err() != nil || errors.Is(mine.err, context.Canceled))
+	if mine.interrupted {
+		c.mu.Lock()
+		delete(c.inits, key)
+		c.mu.Unlock()
+	}
+	close(mine.done)
+	return mine.ty, mine.err
+}
+
+func initOf(t Target, digest string) call {
+	s := t.Settings
+	// The answer is the same for every resource of the type, so nothing of a
+	// resource's own is there: no mounts, no network, no environment.
+	s.Network, s.Env, s.Workdir = runner.NoNetwork, nil, ""
+	k := call{target: t, step: StepInit, kind: runner.Query, digest: digest, timeout: s.InitTimeout, settings: s}
+	if k.timeout == 0 {
+		k.timeout = InitTimeout
+	}
+	return k
+}
+
+func (c *Client) ask(ctx context.Context, t Target, digest string) (protocol.Type, error) {
+	k := initOf(t, digest)
+	key := c.cacheKey(t, digest, k.settings)
+	if c.o.Inits != nil && key != "" {
+		if answer, ok := c.o.Inits.Get(key); ok {
+			if ty, err := c.readType(answer); err == nil && !ty.NoCache {
+				ty.Reference, ty.Digest = t.Reference, digest
+				return ty, c.resolveType(ctx, t, ty)
+			}
+		}
+	}
+	var err error
+	if k.stdin, err = encodeInit(c.initInput(t)); err != nil {
+		return protocol.Type{}, fail(k, err, "Cannot ask the image", "%s", diag.Visible(err.Error()))
+	}
+	r, err := c.run(ctx, k)
+	if err != nil {
+		return protocol.Type{}, err
+	}
+	ty, err := c.readType(r.Stdout)
+	if err != nil {
+		return protocol.Type{}, broken(k, r.Stdout, err)
+	}
+	if c.o.Inits != nil && key != "" && !ty.NoCache {
+		c.o.Inits.Put(key, r.Stdout)
+	}
+	ty.Reference, ty.Digest = t.Reference, digest
+	return ty, c.resolveType(ctx, t, ty)
+}
+
+// readType reads an answer to init.
+func (c *Client) readType(answer []byte) (protocol.Type, error) {
+	ty, err := readInit(answer)
+	if err == nil {
+		err = c.checkSchemas(ty)
+	}
+	return ty, err
+}
+
+// resolveType fixes the other images that a type runs in, so that a plan pins
+// them also where the state is asked for during the apply only.
+func (c *Client) resolveType(ctx context.Context, t Target, ty protocol.Type) error {
+	commands := []protocol.Command{ty.StateAction}
+	if ty.Worker != nil {
+		commands = append(commands, *ty.Worker)
+	}
+	for _, cmd := range commands {
+		if _, err := c.digestFor(ctx, t, ty, StepInit, cmd); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Client) initInput(t Target) protocol.InitInput {
+	return protocol.InitInput{
+		Name: t.Address, Type: t.Reference, Version: c.o.Version, Verbose: c.o.Verbose, Workspace: c.o.Workspace,
+		Protocol: protocol.Versions{Min: protocol.MinVersion, Max: protocol.MaxVersion},
+	}
+}
+
+// readdress gives an error of another resource's init to this one.
+func readdress(err error, t Target) error {
+	var ce *diag.Caused
+	if errors.As(err, &ce) {
+		return ce.At(t.Address, StepInit)
+	}
+	return err
+}

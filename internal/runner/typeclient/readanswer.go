@@ -1,0 +1,193 @@
+package typeclient
+
+import (
+	"fmt"
+	"strings"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
+	"deployster/protocol"
+)
+
+// readAnswer reads a state answer, and makes both dialects one. A failure that
+// the image reports itself is given as such.
+func readAnswer(answer []byte, dialect int, intent protocol.Intent) (protocol.Answer, *protocol.TypeError, error) {
+	f, err := readFields(answer)
+	if err != nil {
+		return protocol.Answer{}, nil, err
+	}
+	if dialect == 2 && f.has("error") {
+		te := f.failure()
+		if *f.first != nil {
+			return protocol.Answer{}, nil, *f.first
+		}
+		return protocol.Answer{}, te, nil
+	}
+	var a protocol.Answer
+	switch status := f.needText("status"); {
+	case *f.first != nil:
+	case dialect == 1:
+		a = f.answerOne(protocol.Status(status))
+	case intent == protocol.Absent:
+		a = f.answerAbsent(protocol.Status(status))
+	default:
+		a = f.answerTwo(protocol.Status(status))
+	}
+	f.done()
+	if *f.first != nil {
+		return protocol.Answer{}, nil, *f.first
+	}
+	return a, nil, nil
+}
+
+// failure reads what stands in place of a status.
+func (f *fields) failure() *protocol.TypeError {
+	var te protocol.TypeError
+	if e := f.object("error"); e != nil {
+		te = protocol.TypeError{Class: protocol.ErrorClass(e.needText("class")), Message: e.needText("message"), Path: e.pointer("path")}
+		e.done()
+		switch te.Class {
+		case protocol.ConfigError, protocol.TransientError, protocol.DeniedError, protocol.BugError:
+		default:
+			f.problem("\"error.class\" is %q, and must be one of config, transient, denied, bug", te.Class)
+		}
+	}
+	f.done()
+	return &te
+}
+
+func (f *fields) answerOne(status protocol.Status) protocol.Answer {
+	switch status {
+	case protocol.Valid:
+		a := protocol.Answer{Status: status, State: f.document("properties")}
+		if a.State == nil {
+			f.problem("VALID without \"properties\"")
+		}
+		if len(f.objects("actions")) > 0 {
+			f.problem("VALID with actions: what is right needs none")
+		}
+		return a
+	case protocol.Missing, protocol.Stale:
+		if f.has("properties") {
+			f.problem("%s with \"properties\": they belong to VALID", status)
+		}
+		return protocol.Answer{Status: status, Actions: f.actions(status)}
+	}
+	f.problem("the status is %q, and must be one of MISSING, STALE, VALID", status)
+	return protocol.Answer{}
+}
+
+func (f *fields) answerTwo(status protocol.Status) protocol.Answer {
+	switch status {
+	case protocol.Valid:
+		a := protocol.Answer{Status: status, State: f.document("state")}
+		if a.State == nil {
+			f.problem("VALID without \"state\"")
+		}
+		if f.has("actions") {
+			f.problem("VALID with the key \"actions\": what is right needs none")
+		}
+		return a
+	case protocol.Stale:
+		a := protocol.Answer{Status: status, StaleState: f.document("staleState"), Actions: f.actions(status), Reasons: f.reasons(), Forecast: f.document("forecast"), ShutdownFirst: f.shutdown()}
+		if a.StaleState == nil {
+			a.Status = protocol.Missing
+		}
+		return a
+	case protocol.Missing:
+		f.problem("the status is MISSING, which protocol 2 does not use for a resource that is wanted; what does not exist is STALE without \"staleState\"")
+		return protocol.Answer{}
+	}
+	f.problem("the status is %q, and must be VALID or STALE", status)
+	return protocol.Answer{}
+}
+
+func (f *fields) answerAbsent(status protocol.Status) protocol.Answer {
+	switch status {
+	case protocol.Missing:
+		if f.has("actions") {
+			f.problem("MISSING with the key \"actions\": what is gone needs none")
+		}
+		return protocol.Answer{Status: status}
+	case protocol.Stale:
+		return protocol.Answer{Status: status, StaleState: f.document("staleState"), Actions: f.actions(status), Reasons: f.reasons(), ShutdownFirst: f.shutdown()}
+	case protocol.Valid:
+		f.problem("the status is VALID, but the intent was \"absent\": say MISSING when it is gone, or STALE with the actions that remove it")
+		return protocol.Answer{}
+	}
+	f.problem("the status is %q, and must be MISSING or STALE for the intent \"absent\"", status)
+	return protocol.Answer{}
+}
+
+func (f *fields) actions(status protocol.Status) []protocol.Action {
+	var out []protocol.Action
+	for _, o := range f.objects("actions") {
+		out = append(out, o.action())
+	}
+	if len(out) == 0 {
+		f.problem("%s without actions: there must be at least one", status)
+	}
+	return out
+}
+
+// maxName is the longest name that an image may give something, in bytes.
+const maxName = 128
+
+// properName says whether a name looks the same wherever it is shown: it is on
+// one line, and nothing in it is hidden or turns the direction of text.
+func properName(s string) bool {
+	return len(s) <= maxName && !strings.ContainsAny(s, "\n\t") && diag.Visible(s) == s
+}
+
+func (f *fields) action() protocol.Action {
+	a := protocol.Action{Name: f.needText("name"), Description: f.text("description"), Command: f.command()}
+	f.done()
+	if !properName(a.Name) || strings.ContainsAny(a.Name, `/\`) || strings.HasPrefix(a.Name, ".") {
+		f.problem("%q is no name for an action: at most %d bytes, no slashes, no control or invisible characters, no dot at the start", f.at("name"), maxName)
+	}
+	return a
+}
+
+func (f *fields) shutdown() *protocol.Action {
+	o := f.object("shutdown_first")
+	if o == nil {
+		return nil
+	}
+	a := o.action()
+	return &a
+}
+
+func (f *fields) reasons() []protocol.Reason {
+	var out []protocol.Reason
+	for _, o := range f.objects("reasons") {
+		out = append(out, protocol.Reason{Path: o.pointer("path"), Have: o.value("have"), Want: o.value("want"), Message: o.text("message")})
+		o.done()
+	}
+	return out
+}
+
+// pointer gives a JSON pointer; the empty one is the whole document.
+func (f *fields) pointer(key string) string {
+	raw := f.get(key, "a string")
+	if raw == nil || string(raw) == `""` {
+		return ""
+	}
+	p := f.text(key)
+	if *f.first == nil && !strings.HasPrefix(p, "/") {
+		f.problem("%q is %q, and must be a JSON pointer, like /size", f.at(key), p)
+	}
+	return p
+}
+
+// dotted turns a JSON pointer into the way people write it: .a.b[0].
+func dotted(pointer string) string {
+	var b strings.Builder
+	for _, step := range jsondoc.Pointer(pointer) {
+		if step != "" && strings.Trim(step, "0123456789") == "" {
+			fmt.Fprintf(&b, "[%s]", step)
+		} else {
+			b.WriteString("." + step)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,229 @@
+package typeclient
+
+import (
+	"path"
+	"strings"
+
+	"deployster/internal/base/jsondoc"
+	"deployster/protocol"
+)
+
+// readInit reads an answer to init, and makes both dialects one.
+func readInit(answer []byte) (protocol.Type, error) {
+	f, err := readFields(answer)
+	if err != nil {
+		return protocol.Type{}, err
+	}
+	ty := protocol.Type{Dialect: dialectOf(f)}
+	if *f.first == nil && ty.Dialect == 1 {
+		readInitOne(f, &ty)
+	} else if *f.first == nil {
+		readInitTwo(f, &ty)
+	}
+	if *f.first != nil {
+		return protocol.Type{}, *f.first
+	}
+	return ty, nil
+}
+
+// dialectOf finds the dialect of an answer to init: the one that it names,
+// else the one whose keys it uses.
+func dialectOf(f *fields) int {
+	if !f.has("protocol") {
+		if f.has("required_plugs") || f.has("required_resources") || f.has("label") || f.between() {
+			return 1
+		}
+		return 2
+	}
+	named := string(f.get("protocol", "a number"))
+	switch named {
+	case "1":
+		return 1
+	case "2":
+		return 2
+	}
+	f.problem("it speaks protocol %s, and this deployster speaks %d to %d", named, protocol.MinVersion, protocol.MaxVersion)
+	return 0
+}
+
+// between says whether an answer is of the form that was spoken for a while
+// between protocols 1 and 2: protocol 1, with dependencies and plugs that may
+// be optional. No answer of protocol 2 has an object there.
+func (f *fields) between() bool {
+	return f.has("dependencies") && jsondoc.KindOf(f.members["dependencies"]) == "an object"
+}
+
+func readInitOne(f *fields, ty *protocol.Type) {
+	between := f.between()
+	for _, key := range []string{"plugs", "absent", "dependencies", "worker", "reuse", "state_schema", "cache"} {
+		if f.has(key) && !(between && (key == "plugs" || key == "dependencies")) {
+			f.problem("the key %q belongs to protocol 2, but by its other keys the answer is of protocol 1; say \"protocol\": 2 to use both \"label\" and %q", key, key)
+			return
+		}
+	}
+	readCommonInit(f, ty)
+	if between {
+		readBetween(f, ty)
+		f.done()
+		return
+	}
+	if plugs := f.entries("required_plugs"); plugs != nil {
+		ty.Plugs = map[string]protocol.PlugRequest{}
+		for _, name := range plugs.keys() {
+			ty.Plugs[name] = protocol.PlugRequest{ContainerPath: plugs.containerPath(name), Writable: true, AnyMode: true}
+		}
+		plugs.checkPlugs(ty.Plugs)
+	}
+	if resources := f.entries("required_resources"); resources != nil {
+		ty.RequiredResources = map[string]string{}
+		for _, alias := range resources.keys() {
+			ty.RequiredResources[alias] = resources.needText(alias)
+			resources.checkAlias(alias)
+		}
+	}
+	f.done()
+}
+
+// readBetween reads what names its dependencies and plugs one by one, and
+// whether each may be missing. Aliases that it does not name are refused.
+func readBetween(f *fields, ty *protocol.Type) {
+	for _, key := range []string{"required_plugs", "required_resources"} {
+		if f.has(key) {
+			f.problem("%q and an object of \"dependencies\" cannot stand together: both say what is required", key)
+			return
+		}
+	}
+	ty.OnlyThese = true
+	ty.RequiredResources, ty.OptionalResources = map[string]string{}, map[string]string{}
+	deps := f.entries("dependencies")
+	if deps == nil {
+		return
+	}
+	for _, alias := range deps.keys() {
+		d := deps.object(alias)
+		if d == nil {
+			return
+		}
+		into := ty.RequiredResources
+		if d.flag("optional", false) {
+			into = ty.OptionalResources
+		}
+		into[alias] = d.needText("type")
+		deps.checkAlias(alias)
+		d.done()
+	}
+	readPlugs(f, ty)
+}
+
+func (f *fields) checkAlias(alias string) {
+	if !properName(alias) {
+		f.problem("%q has a name that is none for a dependency: at most %d bytes, no control or invisible characters", f.path, maxName)
+	}
+}
+
+func readInitTwo(f *fields, ty *protocol.Type) {
+	for _, key := range []string{"required_plugs", "required_resources"} {
+		if f.has(key) {
+			f.problem("the key %q belongs to protocol 1, but the answer says that it is of protocol 2; the keys for it are \"plugs\" and \"dependencies\"", key)
+			return
+		}
+	}
+	readCommonInit(f, ty)
+	ty.StateSchema = f.schema("state_schema")
+	readPlugs(f, ty)
+	ty.Absent = f.flag("absent", false)
+	ty.Dependencies = f.flag("dependencies", false)
+	ty.Reuse = f.flag("reuse", false)
+	ty.NoCache = !f.flag("cache", true)
+	if w := f.object("worker"); w != nil {
+		c := w.command()
+		w.done()
+		ty.Worker = &c
+	}
+	f.done()
+}
+
+func readPlugs(f *fields, ty *protocol.Type) {
+	if plugs := f.entries("plugs"); plugs != nil {
+		ty.Plugs = map[string]protocol.PlugRequest{}
+		for _, name := range plugs.keys() {
+			p := plugs.object(name)
+			if p == nil {
+				break
+			}
+			ty.Plugs[name] = protocol.PlugRequest{ContainerPath: p.containerPath("container_path"), Optional: p.flag("optional", false), Writable: p.flag("writable", true)}
+			p.done()
+		}
+		plugs.checkPlugs(ty.Plugs)
+	}
+}
+
+func readCommonInit(f *fields, ty *protocol.Type) {
+	ty.Label = f.text("label")
+	ty.ConfigSchema = f.schema("config_schema")
+	s := f.object("state_action")
+	if s == nil {
+		f.problem("\"state_action\" is missing")
+		return
+	}
+	ty.StateAction = s.command()
+	s.done()
+	if ty.StateAction.Image == "" && ty.StateAction.Entrypoint == "" && len(ty.StateAction.Args) == 0 {
+		f.problem("\"state_action\" must differ from init: give at least one of image, entrypoint, args")
+	}
+}
+
+// schema gives a JSON Schema, which is an object or a boolean.
+func (f *fields) schema(key string) []byte {
+	if f.has(key) && jsondoc.KindOf(f.members[key]) == "a boolean" {
+		return f.members[key]
+	}
+	return f.document(key)
+}
+
+func (f *fields) command() protocol.Command {
+	c := protocol.Command{Image: f.text("image"), Entrypoint: f.text("entrypoint"), Args: f.texts("args")}
+	if strings.ContainsRune(c.Entrypoint, 0) {
+		f.problem("%q holds a zero byte", f.at("entrypoint"))
+	}
+	return c
+}
+
+func (f *fields) containerPath(key string) string {
+	p := f.needText(key)
+	clean := path.Clean(p)
+	if *f.first == nil && (!strings.HasPrefix(p, "/") || clean == "/" || strings.ContainsRune(p, 0)) {
+		f.problem("%q is %q, and must be an absolute path in the container, other than /", f.at(key), p)
+	}
+	for _, kernel := range []string{"/proc", "/sys", "/dev"} {
+		if clean == kernel || strings.HasPrefix(clean, kernel+"/") {
+			f.problem("%q is %q, and nothing can be mounted below %s, which is the kernel's", f.at(key), p, kernel)
+		}
+	}
+	return clean
+}
+
+// checkPlugs checks the names of plugs, and that each has a place of its own.
+func (f *fields) checkPlugs(plugs map[string]protocol.PlugRequest) {
+	at := map[string]string{}
+	for _, name := range f.keys() {
+		if !plugName(name) {
+			f.problem("%q is no name for a plug: a letter, then letters, digits, _ and -", name)
+		}
+		p := plugs[name]
+		if other, taken := at[p.ContainerPath]; taken {
+			f.problem("the plugs %q and %q both want the container path %s", other, name, p.ContainerPath)
+		}
+		at[p.ContainerPath] = name
+	}
+}
+
+func plugName(s string) bool {
+	for i, r := range s {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if !letter && (i == 0 || r != '_' && r != '-' && (r < '0' || r > '9')) {
+			return false
+		}
+	}
+	return s != ""
+}

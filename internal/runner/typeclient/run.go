@@ -1,0 +1,116 @@
+package typeclient
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+	"deployster/protocol"
+)
+
+// call is one invocation of a resource's image.
+type call struct {
+	id       string // of an action
+	told     func(runner.Result, error) error
+	target   Target
+	step     string
+	kind     runner.Kind
+	digest   string
+	command  protocol.Command
+	stdin    []byte
+	mounts   []runner.Mount
+	settings runner.Settings
+	timeout  time.Duration
+	worker   *runner.Worker // that may carry it out; nil = none
+	reuse    bool           // it may share a container
+}
+
+func (k call) title() string {
+	if k.kind == runner.Action {
+		return fmt.Sprintf("Action %q", diag.Visible(k.step))
+	}
+	return "The " + k.step + " step"
+}
+
+func (k call) question() string {
+	if k.kind == runner.Action {
+		return fmt.Sprintf("action %q", diag.Visible(k.step))
+	}
+	return k.step
+}
+
+// moreTime says where its time is set.
+func (k call) moreTime() string {
+	switch {
+	case k.kind == runner.Action:
+		return `timeouts { action = "..." } in its resource or type block`
+	case k.step == StepInit:
+		return `timeouts { init = "..." } in its type block`
+	}
+	return `timeouts { state = "..." } in its resource or type block`
+}
+
+// workerFor says which worker may carry out a command: one that runs in the
+// same image, with its own entrypoint, can be told the arguments.
+func (c *Client) workerFor(ctx context.Context, t Target, ty protocol.Type, step string, cmd protocol.Command, digest string) (*runner.Worker, error) {
+	if ty.Worker == nil || cmd.Entrypoint != "" {
+		return nil, nil
+	}
+	own, err := c.digestFor(ctx, t, ty, step, *ty.Worker)
+	if err != nil || own != digest {
+		return nil, err
+	}
+	return &runner.Worker{Digest: own, Entrypoint: ty.Worker.Entrypoint, Args: ty.Worker.Args}, nil
+}
+
+// run carries out a call. The error is nil only when the program ended with
+// exit code zero.
+func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
+	spec := runner.Spec{
+		Name:       k.target.Address + "/" + k.step,
+		Kind:       k.kind,
+		Digest:     k.digest,
+		Entrypoint: k.command.Entrypoint,
+		Args:       k.command.Args,
+		Stdin:      k.stdin,
+		Mounts:     k.mounts,
+		Settings:   k.settings,
+		Worker:     k.worker,
+		Reuse:      k.reuse,
+		ID:         k.id,
+		Timeout:    k.timeout,
+		KeepLog:    k.settings.KeepLog,
+	}
+	if k.kind == runner.Query {
+		if spec.MaxStdout = k.settings.MaxAnswer; spec.MaxStdout == 0 {
+			spec.MaxStdout = MaxAnswer
+		}
+	}
+	if k.told != nil {
+		spec.Ended = func(r runner.Result, err error) error { return k.told(r, ended(k, r, err)) }
+	}
+	var flush []func()
+	if c.o.Log != nil {
+		watch := func(s Stream) io.Writer {
+			w, end := Lines(k.target.Address, k.step, s, c.o.Log)
+			flush = append(flush, end)
+			return w
+		}
+		spec.Stderr = watch(Stderr)
+		if k.kind == runner.Action {
+			spec.Stdout = watch(Stdout)
+		}
+	}
+	started := time.Now()
+	r, err := c.o.Runner.Run(ctx, spec)
+	for _, f := range flush {
+		f()
+	}
+	if c.o.Record != nil {
+		c.o.Record(Invocation{Address: k.target.Address, Step: k.step, Digest: k.digest, Started: started, Stdin: k.stdin, Result: r, Err: err})
+	}
+	return r, ended(k, r, err)
+}

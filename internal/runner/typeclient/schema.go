@@ -1,0 +1,164 @@
+package typeclient
+
+// With meter.go and verdict.go, the only file that knows the JSON Schema library.
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
+	"deployster/protocol"
+)
+
+// Violation is one way in which a config does not match its schema. The text
+// never holds a value of the config, which may be a secret.
+type Violation struct {
+	Pointer string // JSON pointer into the config
+	Path    string // for people: config.a.b[0]
+	Message string
+}
+
+// maxSchema is the largest schema that is looked at, in bytes.
+const maxSchema = 1 << 20
+
+// compiled is a schema that is ready, or why it never will be.
+type compiled struct {
+	once   sync.Once
+	schema *jsonschema.Schema
+	err    error
+
+	mu    sync.Mutex // held by the check that uses the meter
+	meter *meter
+
+	// slow is set when a check took too long. It is then not tried again: each
+	// check that is given up still takes a processor, and memory.
+	slow atomic.Bool
+}
+
+// CheckConfig checks a config against the type's schema; without one, any
+// object will do. The keys of unknown are JSON pointers to values that are not
+// known yet: what stands there in the config is only in their place, so
+// nothing is complained of that may come right when they are known.
+func (c *Client) CheckConfig(ty protocol.Type, config json.RawMessage, unknown map[string]string) []Violation {
+	text := ty.ConfigSchema
+	if len(text) == 0 {
+		text = json.RawMessage(`{"type":"object"}`)
+	}
+	return c.check(text, "config", ty, config, unknown)
+}
+
+// CheckState checks a state against the type's own schema of its states;
+// without one, anything will do.
+func (c *Client) CheckState(ty protocol.Type, state json.RawMessage) []Violation {
+	if len(ty.StateSchema) == 0 {
+		return nil
+	}
+	return c.check(ty.StateSchema, "state", ty, state, nil)
+}
+
+// checkState checks the state of a VALID answer against what the type itself
+// said that its states are like.
+func (c *Client) checkState(ty protocol.Type, state json.RawMessage) error {
+	found := c.CheckState(ty, state)
+	if len(found) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the state does not match the image's own state_schema: %s: %s", found[0].Path, found[0].Message)
+}
+
+// checkSchemas says whether the schemas of an answer to init can be used.
+func (c *Client) checkSchemas(ty protocol.Type) error {
+	for _, s := range []struct {
+		key  string
+		text json.RawMessage
+	}{{"config_schema", ty.ConfigSchema}, {"state_schema", ty.StateSchema}} {
+		if len(s.text) == 0 {
+			continue
+		}
+		if _, err := c.schema(s.text); err != nil {
+			return fmt.Errorf("%q is no usable JSON Schema: %w", s.key, err)
+		}
+	}
+	return nil
+}
+
+func (c *Client) check(text json.RawMessage, root string, ty protocol.Type, doc json.RawMessage, unknown map[string]string) []Violation {
+	whole := func(format string, args ...any) []Violation {
+		return []Violation{{Path: root, Message: fmt.Sprintf(format, args...)}}
+	}
+	schema, err := c.schema(text)
+	if err != nil {
+		return whole("the schema of image %s cannot be used: %s", diag.Visible(ty.Reference), err)
+	}
+	value, err := jsondoc.Value(doc)
+	if err != nil {
+		return whole("it is no proper JSON: %s", err)
+	}
+	v := &verdict{root: root}
+	for p := range unknown {
+		v.unknown = append(v.unknown, jsondoc.Pointer(p))
+	}
+	if !schema.slow.Load() {
+		out, inTime := within(&c.aside, c.checkTime, func() measured { return schema.measure(func() []Violation { return v.on(schema.schema, value) }) })
+		if inTime && out.whole {
+			return out.found
+		}
+		schema.slow.Store(true)
+	}
+	return whole("it cannot be checked: the schema of image %s takes too long to check (more than %s, or more than %d steps). "+
+		"The fault is in the image: its schema must not branch again and again", diag.Visible(ty.Reference), c.checkTime, maxSteps)
+}
+
+// schema gives a schema ready for use; each text is compiled once.
+func (c *Client) schema(text json.RawMessage) (*compiled, error) {
+	c.mu.Lock()
+	s := c.schemas[string(text)]
+	if s == nil {
+		s = &compiled{}
+		c.schemas[string(text)] = s
+	}
+	c.mu.Unlock()
+	s.once.Do(func() { s.schema, s.meter, s.err = compile(text) })
+	return s, s.err
+}
+
+// denyAll keeps schemas from reading files and fetching URLs.
+type denyAll struct{}
+
+func (denyAll) Load(url string) (any, error) {
+	return nil, fmt.Errorf("it refers to %s, and nothing outside the schema itself may be read", url)
+}
+
+func compile(text json.RawMessage) (*jsonschema.Schema, *meter, error) {
+	if len(text) > maxSchema {
+		return nil, nil, fmt.Errorf("it is larger than %d bytes", maxSchema)
+	}
+	doc, err := jsondoc.Value(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	m := &meter{}
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft7)
+	compiler.AssertFormat()
+	compiler.UseLoader(denyAll{})
+	compiler.RegisterVocabulary(m.vocabulary())
+	compiler.AssertVocabs()
+	const name = "schema:///type.json" // a place that is nowhere, for relative references
+	if err := compiler.AddResource(name, doc); err != nil {
+		return nil, nil, visible(err)
+	}
+	s, err := compiler.Compile(name)
+	if err != nil {
+		return nil, nil, visible(err)
+	}
+	return s, m, nil
+}
+
+func visible(err error) error { return errors.New(diag.Visible(err.Error())) }

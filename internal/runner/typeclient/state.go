@@ -1,0 +1,126 @@
+package typeclient
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+	"deployster/protocol"
+)
+
+// State asks for the state of a resource. The input may hold everything that
+// is known; what the dialect and the type's capabilities do not allow is not
+// sent. A failure that the image calls transient is asked again, with pauses.
+func (c *Client) State(ctx context.Context, t Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error) {
+	k := call{target: t, step: StepState, kind: runner.Query, command: ty.StateAction, mounts: t.Mounts, settings: t.Settings, timeout: t.StateTimeout}
+	if k.timeout == 0 {
+		k.timeout = DefaultStateTimeout
+	}
+	if in.Intent == "" {
+		in.Intent = protocol.Present
+	}
+	if in.Intent == protocol.Absent && !ty.Absent {
+		return protocol.Answer{}, fail(k, errors.ErrUnsupported, "The type cannot destroy", "Image %s did not say that it can be asked to remove things (\"absent\": true in its answer to init). "+
+			"Remove the thing by hand, and let deployster forget it: lifecycle { on_remove = \"forget\" }.", diag.Visible(t.Reference))
+	}
+	in.InitInput = c.initInput(t)
+	var err error
+	if k.stdin, err = encodeState(ty, in); err != nil {
+		return protocol.Answer{}, fail(k, err, "Cannot ask the image", "%s", diag.Visible(err.Error()))
+	}
+	if k.digest, err = c.digestFor(ctx, t, ty, StepState, ty.StateAction); err != nil {
+		return protocol.Answer{}, err
+	}
+	k.reuse = ty.Reuse && k.digest == ty.Digest // another image has not said so
+	if k.worker, err = c.workerFor(ctx, t, ty, StepState, ty.StateAction, k.digest); err != nil {
+		return protocol.Answer{}, err
+	}
+	for try := 0; ; try++ {
+		answer, err := c.askState(ctx, k, ty, in.Intent)
+		var te *protocol.TypeError
+		if !errors.As(err, &te) || te.Class != protocol.TransientError || try >= len(c.o.Backoff) {
+			return answer, err
+		}
+		if pause(ctx, c.o.Backoff[try]) != nil {
+			return protocol.Answer{}, ended(k, runner.Result{}, context.Cause(ctx))
+		}
+	}
+}
+
+func (c *Client) askState(ctx context.Context, k call, ty protocol.Type, intent protocol.Intent) (protocol.Answer, error) {
+	r, err := c.run(ctx, k)
+	if err != nil {
+		return protocol.Answer{}, err
+	}
+	answer, failure, err := readAnswer(r.Stdout, ty.Dialect, intent)
+	if err == nil && answer.Status == protocol.Valid {
+		err = c.checkState(ty, answer.State)
+	}
+	if err != nil {
+		return protocol.Answer{}, broken(k, r.Stdout, err)
+	}
+	if failure != nil {
+		return protocol.Answer{}, reported(k, failure)
+	}
+	return answer, c.resolveActions(ctx, k.target, answer)
+}
+
+// resolveActions fixes the images that the actions are going to run in, so
+// that a plan can pin them and a missing one is known before anything runs.
+func (c *Client) resolveActions(ctx context.Context, t Target, a protocol.Answer) error {
+	actions := a.Actions
+	if a.ShutdownFirst != nil {
+		actions = append([]protocol.Action{*a.ShutdownFirst}, actions...)
+	}
+	for _, action := range actions {
+		if action.Image == "" {
+			continue
+		}
+		if _, err := c.resolveFor(ctx, t, action.Name, action.Image); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Act runs an action once. The error is nil only when it ended with exit code
+// zero; an *ExitError carries the code and the last lines. Its idempotency key
+// is the ID by which it can be adopted.
+func (c *Client) Act(ctx context.Context, t Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput) (runner.Result, error) {
+	return c.ActTelling(ctx, t, ty, a, in, nil)
+}
+
+// ActTelling is Act that tells how the action ended, as Act gives it, while that
+// can still be found out by others; see runner.Spec.Ended.
+func (c *Client) ActTelling(ctx context.Context, t Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput, told func(runner.Result, error) error) (runner.Result, error) {
+	k := call{id: in.IdempotencyKey, told: told, target: t, step: a.Name, kind: runner.Action, command: a.Command, mounts: t.Mounts, settings: t.Settings, timeout: t.ActionTimeout}
+	in.InitInput = c.initInput(t)
+	if in.Intent == "" {
+		in.Intent = protocol.Present
+	}
+	in.Action = a.Name
+	var err error
+	if k.stdin, err = encodeAction(ty, in); err != nil {
+		return runner.Result{}, fail(k, err, "Cannot run the action", "%s", diag.Visible(err.Error()))
+	}
+	if k.digest, err = c.digestFor(ctx, t, ty, a.Name, a.Command); err != nil {
+		return runner.Result{}, err
+	}
+	if k.worker, err = c.workerFor(ctx, t, ty, a.Name, a.Command, k.digest); err != nil {
+		return runner.Result{}, err
+	}
+	return c.run(ctx, k)
+}

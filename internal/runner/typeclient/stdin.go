@@ -1,0 +1,129 @@
+package typeclient
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"deployster/internal/base/jsondoc"
+	"deployster/protocol"
+)
+
+// What stands on stdin, key by key and in this order. Each ends in a newline,
+// so that a shell's `read` takes it as a whole line.
+
+// oneState is dialect 1's: no more than it knew, so that an image of that time
+// which checks its input strictly is content.
+type oneState struct {
+	Name         string                   `json:"name"`
+	Type         string                   `json:"type"`
+	Config       json.RawMessage          `json:"config"`
+	Dependencies map[string]oneDependency `json:"dependencies"`
+}
+
+type oneDependency struct {
+	Type         string                   `json:"type"`
+	Config       json.RawMessage          `json:"config"`
+	Properties   json.RawMessage          `json:"properties,omitempty"` // for actions only
+	Dependencies map[string]oneDependency `json:"dependencies"`
+}
+
+type oneAction struct {
+	oneState
+	actionPart
+}
+
+type twoState struct {
+	protocol.InitInput
+	Config       json.RawMessage           `json:"config"`
+	Intent       protocol.Intent           `json:"intent"`
+	LastState    json.RawMessage           `json:"last_state,omitempty"`
+	Dependencies *map[string]twoDependency `json:"dependencies,omitempty"`
+}
+
+type twoDependency struct {
+	Name    string          `json:"name"`
+	Type    string          `json:"type"`
+	Config  json.RawMessage `json:"config"`
+	State   json.RawMessage `json:"state,omitempty"`
+	Status  protocol.Status `json:"status,omitempty"`
+	Actions []string        `json:"actions"`
+}
+
+type twoAction struct {
+	twoState
+	actionPart
+}
+
+type actionPart struct {
+	Action         string          `json:"action"`
+	StaleState     json.RawMessage `json:"staleState"`
+	IdempotencyKey string          `json:"idempotency_key"`
+}
+
+func encodeInit(in protocol.InitInput) ([]byte, error) { return encode(in) }
+
+func encodeState(ty protocol.Type, in protocol.StateInput) ([]byte, error) {
+	if ty.Dialect == 1 {
+		return encode(stateOne(in, false))
+	}
+	return encode(stateTwo(ty, in))
+}
+
+func encodeAction(ty protocol.Type, in protocol.ActionInput) ([]byte, error) {
+	part := actionPart{Action: in.Action, StaleState: orEmpty(in.StaleState), IdempotencyKey: in.IdempotencyKey}
+	if ty.Dialect == 1 {
+		return encode(oneAction{stateOne(in.StateInput, true), part})
+	}
+	return encode(twoAction{stateTwo(ty, in.StateInput), part})
+}
+
+func stateOne(in protocol.StateInput, properties bool) oneState {
+	return oneState{Name: in.Name, Type: in.Type, Config: orEmpty(in.Config), Dependencies: treeOne(in.Dependencies, properties)}
+}
+
+func treeOne(deps map[string]protocol.Dependency, properties bool) map[string]oneDependency {
+	tree := make(map[string]oneDependency, len(deps))
+	for alias, d := range deps {
+		one := oneDependency{Type: d.Type, Config: orEmpty(d.Config), Dependencies: treeOne(d.Dependencies, properties)}
+		if properties {
+			// Dialect 1 calls the state of a dependency its properties.
+			if one.Properties = d.Properties; len(one.Properties) == 0 {
+				one.Properties = orEmpty(d.State)
+			}
+		}
+		tree[alias] = one
+	}
+	return tree
+}
+
+func stateTwo(ty protocol.Type, in protocol.StateInput) twoState {
+	two := twoState{InitInput: in.InitInput, Config: orEmpty(in.Config), Intent: in.Intent, LastState: in.LastState}
+	if !ty.Dependencies {
+		return two
+	}
+	deps := make(map[string]twoDependency, len(in.Dependencies))
+	for alias, d := range in.Dependencies {
+		actions := d.Actions
+		if actions == nil {
+			actions = []string{}
+		}
+		deps[alias] = twoDependency{Name: d.Name, Type: d.Type, Config: orEmpty(d.Config), State: d.State, Status: d.Status, Actions: actions}
+	}
+	two.Dependencies = &deps
+	return two
+}
+
+func orEmpty(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("{}")
+	}
+	return raw
+}
+
+func encode(v any) ([]byte, error) {
+	b, err := jsondoc.Encode(v)
+	if err != nil {
+		return nil, fmt.Errorf("its input is no JSON: %w", err)
+	}
+	return append(b, '\n'), nil
+}

@@ -1,0 +1,207 @@
+package typeclient
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"deployster/internal/base/jsondoc"
+)
+
+// maxEntries is how many actions, reasons, plugs or dependencies an answer may
+// name: more than anybody would read.
+const maxEntries = 1000
+
+// fields reads the members of one object of an answer. The first problem is
+// kept and the rest is read as empty, so that the readers need no checks
+// between. Each member must be asked for: done complains about the others.
+type fields struct {
+	path    string // of the object in the answer; "" = the answer itself
+	members map[string]json.RawMessage
+	known   map[string]bool
+	first   *error // shared by all objects of an answer
+}
+
+// readFields reads a whole answer: exactly one JSON object and nothing else.
+func readFields(answer []byte) (*fields, error) {
+	members, err := jsondoc.Object(answer)
+	if err != nil {
+		return nil, err
+	}
+	return &fields{members: members, known: map[string]bool{}, first: new(error)}, nil
+}
+
+func (f *fields) problem(format string, args ...any) {
+	if *f.first == nil {
+		*f.first = fmt.Errorf(format, args...)
+	}
+}
+
+func (f *fields) at(key string) string {
+	if f.path == "" {
+		return key
+	}
+	return f.path + "." + key
+}
+
+// has says whether a key is there, whatever its value.
+func (f *fields) has(key string) bool {
+	f.known[key] = true
+	return f.members[key] != nil
+}
+
+// get gives a member of the kind that is wanted, and complains about others.
+func (f *fields) get(key, kind string) json.RawMessage {
+	if !f.has(key) {
+		return nil
+	}
+	if is := jsondoc.KindOf(f.members[key]); is != kind {
+		f.problem("%q is %s, and must be %s", f.at(key), is, kind)
+		return nil
+	}
+	return f.members[key]
+}
+
+// text gives a string; one that is there must not be empty.
+func (f *fields) text(key string) (s string) {
+	if raw := f.get(key, "a string"); raw != nil {
+		_ = json.Unmarshal(raw, &s) // cannot fail: the whole answer was checked
+		if s == "" {
+			f.problem("%q is empty; leave it out instead", f.at(key))
+		}
+	}
+	return s
+}
+
+// needText gives a string that must be there.
+func (f *fields) needText(key string) string {
+	if !f.has(key) {
+		f.problem("%q is missing", f.at(key))
+	}
+	return f.text(key)
+}
+
+func (f *fields) flag(key string, absent bool) bool {
+	raw := f.get(key, "a boolean")
+	if raw == nil {
+		return absent
+	}
+	return raw[0] == 't'
+}
+
+// texts gives a list of strings.
+func (f *fields) texts(key string) []string {
+	raw := f.get(key, "a list")
+	if raw == nil {
+		return nil
+	}
+	var items []json.RawMessage
+	_ = json.Unmarshal(raw, &items) // cannot fail: the whole answer was checked
+	var out []string
+	for i, item := range items {
+		if is := jsondoc.KindOf(item); is != "a string" {
+			f.problem("\"%s[%d]\" is %s, and must be a string", f.at(key), i, is)
+			return nil
+		}
+		var s string
+		_ = json.Unmarshal(item, &s)
+		if strings.ContainsRune(s, 0) {
+			f.problem("\"%s[%d]\" holds a zero byte, which no argument can", f.at(key), i)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// document gives an object whose content is the user's affair, in canonical
+// form.
+func (f *fields) document(key string) json.RawMessage {
+	raw := f.get(key, "an object")
+	if raw == nil {
+		return nil
+	}
+	c, err := jsondoc.Canonical(raw)
+	if err != nil {
+		f.problem("%q: %s", f.at(key), err)
+	}
+	return c
+}
+
+// value gives any value, in canonical form.
+func (f *fields) value(key string) json.RawMessage {
+	if !f.has(key) {
+		return nil
+	}
+	c, err := jsondoc.Canonical(f.members[key])
+	if err != nil {
+		f.problem("%q: %s", f.at(key), err)
+	}
+	return c
+}
+
+// object gives a member that is an envelope object too; nil when it is absent.
+func (f *fields) object(key string) *fields {
+	raw := f.get(key, "an object")
+	if raw == nil {
+		return nil
+	}
+	return f.child(f.at(key), raw)
+}
+
+func (f *fields) child(path string, raw json.RawMessage) *fields {
+	c := &fields{path: path, known: map[string]bool{}, first: f.first}
+	_ = json.Unmarshal(raw, &c.members) // cannot fail: the whole answer was checked
+	return c
+}
+
+// objects gives a list of envelope objects.
+func (f *fields) objects(key string) []*fields {
+	raw := f.get(key, "a list")
+	if raw == nil {
+		return nil
+	}
+	var items []json.RawMessage
+	_ = json.Unmarshal(raw, &items) // cannot fail: the whole answer was checked
+	if len(items) > maxEntries {
+		f.problem("%q has %d entries, and may have at most %d", f.at(key), len(items), maxEntries)
+		return nil
+	}
+	var out []*fields
+	for i, item := range items {
+		path := fmt.Sprintf("%s[%d]", f.at(key), i)
+		if is := jsondoc.KindOf(item); is != "an object" {
+			f.problem("%q is %s, and must be an object", path, is)
+			return nil
+		}
+		out = append(out, f.child(path, item))
+	}
+	return out
+}
+
+// entries gives a member that is an object of things by their names.
+func (f *fields) entries(key string) *fields {
+	o := f.object(key)
+	if o != nil && len(o.members) > maxEntries {
+		f.problem("%q has %d entries, and may have at most %d", f.at(key), len(o.members), maxEntries)
+		return nil
+	}
+	return o
+}
+
+// keys lists the members that are there, sorted.
+func (f *fields) keys() []string { return slices.Sorted(maps.Keys(f.members)) }
+
+// done complains about keys that nobody asked for: a typing error must not
+// pass for something left out.
+func (f *fields) done() {
+	for _, key := range f.keys() {
+		if f.known[key] {
+			continue
+		}
+		known := slices.Sorted(maps.Keys(f.known))
+		f.problem("the key %q is not known here; known are %s", f.at(key), strings.Join(known, ", "))
+		return
+	}
+}

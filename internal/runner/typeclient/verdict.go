@@ -1,0 +1,188 @@
+package typeclient
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
+)
+
+// verdict turns the library's tree of errors into violations, without those
+// that rest on values which are not known yet.
+type verdict struct {
+	root    string
+	unknown [][]string
+}
+
+// on checks a value, and gives what is wrong with it, sorted by place.
+func (v *verdict) on(schema *jsonschema.Schema, value any) []Violation {
+	err := schema.Validate(value)
+	var ve *jsonschema.ValidationError
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &ve):
+		return []Violation{{Path: v.root, Message: "it cannot be checked: " + diag.Visible(err.Error())}}
+	}
+	out := v.collect(ve, false)
+	slices.SortStableFunc(out, func(a, b Violation) int { return strings.Compare(a.Pointer, b.Pointer) })
+	return slices.Compact(out)
+}
+
+// below says whether a place is an unknown value or inside one.
+func (v *verdict) below(place []string) bool {
+	return slices.ContainsFunc(v.unknown, func(u []string) bool { return len(u) <= len(place) && slices.Equal(u, place[:len(u)]) })
+}
+
+// above says whether a value holds an unknown one.
+func (v *verdict) above(place []string) bool {
+	return slices.ContainsFunc(v.unknown, func(u []string) bool { return len(u) >= len(place) && slices.Equal(place, u[:len(place)]) })
+}
+
+func (v *verdict) collect(e *jsonschema.ValidationError, conditional bool) []Violation {
+	if v.below(e.InstanceLocation) {
+		return nil
+	}
+	// Which of "then" and "else" applies may hang on what is not known.
+	conditional = conditional || hasStep(e.SchemaURL, "then") || hasStep(e.SchemaURL, "else")
+	if conditional && len(v.unknown) > 0 {
+		return nil
+	}
+	switch e.ErrorKind.(type) {
+	case *kind.AnyOf, *kind.OneOf:
+		return v.alternatives(e, conditional)
+	case *kind.Not, *kind.Const, *kind.Enum, *kind.UniqueItems, *kind.Contains, *kind.MinContains, *kind.MaxContains:
+		// The verdict is on the value as a whole, parts of which are unknown.
+		if v.above(e.InstanceLocation) {
+			return nil
+		}
+	}
+	if len(e.Causes) == 0 {
+		return v.leaf(e)
+	}
+	var out []Violation
+	for _, cause := range e.Causes {
+		out = append(out, v.collect(cause, conditional)...)
+	}
+	return out
+}
+
+// alternatives is for anyOf and oneOf: when one of them may still come to
+// match, there is nothing to complain of. Of several that fail, the one with
+// the fewest complaints is most likely the one that was meant.
+func (v *verdict) alternatives(e *jsonschema.ValidationError, conditional bool) []Violation {
+	if len(e.Causes) == 0 {
+		if v.above(e.InstanceLocation) {
+			return nil
+		}
+		return v.leaf(e)
+	}
+	var best []Violation
+	for _, cause := range e.Causes {
+		found := v.collect(cause, conditional)
+		if len(found) == 0 {
+			return nil
+		}
+		if best == nil || len(found) < len(best) {
+			best = found
+		}
+	}
+	if len(e.Causes) > 1 {
+		best = slices.Clone(best)
+		best[0].Message += fmt.Sprintf(" (or one of %d other forms)", len(e.Causes)-1)
+	}
+	return best
+}
+
+// hasStep says whether a schema's place has a keyword on its way.
+func hasStep(url, keyword string) bool {
+	_, fragment, _ := strings.Cut(url, "#")
+	return slices.Contains(strings.Split(fragment, "/"), keyword)
+}
+
+func (v *verdict) leaf(e *jsonschema.ValidationError) []Violation {
+	at := func(message string, more ...string) Violation {
+		pointer := jsondoc.JoinPointer(append(slices.Clone(e.InstanceLocation), more...))
+		return Violation{Pointer: pointer, Path: v.root + diag.Visible(dotted(pointer)), Message: diag.Visible(message)}
+	}
+	var out []Violation
+	switch k := e.ErrorKind.(type) {
+	case *kind.Required:
+		for _, name := range k.Missing {
+			out = append(out, at(fmt.Sprintf("%q is missing", name)))
+		}
+	case *kind.AdditionalProperties:
+		for _, name := range k.Properties {
+			if !v.below(append(slices.Clone(e.InstanceLocation), name)) || len(v.unknown) == 0 {
+				out = append(out, at("the type does not know this property", name))
+			}
+		}
+	case *kind.Dependency:
+		out = append(out, at(fmt.Sprintf("with %q there must also be %s", k.Prop, words(k.Missing))))
+	case *kind.DependentRequired:
+		out = append(out, at(fmt.Sprintf("with %q there must also be %s", k.Prop, words(k.Missing))))
+	default:
+		out = append(out, at(sentence(e.ErrorKind)))
+	}
+	return out
+}
+
+// sentence words one complaint without the value that it is about.
+func sentence(e jsonschema.ErrorKind) string {
+	switch k := e.(type) {
+	case *kind.Type:
+		return fmt.Sprintf("is %s, and must be %s", k.Got, strings.Join(k.Want, " or "))
+	case *kind.Enum:
+		return "must be one of " + values(k.Want)
+	case *kind.Const:
+		return "must be " + values([]any{k.Want})
+	case *kind.Format:
+		return "must have the format " + k.Want
+	case *kind.Pattern:
+		return "must match the pattern " + k.Want
+	case *kind.Minimum:
+		return "must be at least " + number(k.Want)
+	case *kind.Maximum:
+		return "must be at most " + number(k.Want)
+	case *kind.ExclusiveMinimum:
+		return "must be greater than " + number(k.Want)
+	case *kind.ExclusiveMaximum:
+		return "must be less than " + number(k.Want)
+	case *kind.MultipleOf:
+		return "must be a multiple of " + number(k.Want)
+	case *kind.MinLength:
+		return fmt.Sprintf("must have at least %d characters", k.Want)
+	case *kind.MaxLength:
+		return fmt.Sprintf("must have at most %d characters", k.Want)
+	case *kind.MinItems:
+		return fmt.Sprintf("must have at least %d items", k.Want)
+	case *kind.MaxItems:
+		return fmt.Sprintf("must have at most %d items", k.Want)
+	case *kind.MinProperties:
+		return fmt.Sprintf("must have at least %d properties", k.Want)
+	case *kind.MaxProperties:
+		return fmt.Sprintf("must have at most %d properties", k.Want)
+	case *kind.UniqueItems:
+		return fmt.Sprintf("the items %d and %d are equal, and must all differ", k.Duplicates[0], k.Duplicates[1])
+	case *kind.PropertyNames:
+		return fmt.Sprintf("%q is no allowed name for a property", k.Property)
+	case *kind.AdditionalItems:
+		return fmt.Sprintf("has %d items too many", k.Count)
+	case *kind.OneOf:
+		return "matches more than one of the allowed forms, and must match exactly one"
+	case *kind.FalseSchema:
+		return "is not allowed here"
+	case *kind.RefCycle:
+		return "cannot be checked, because the schema refers to itself without end"
+	}
+	if keyword := e.KeywordPath(); len(keyword) > 0 {
+		return fmt.Sprintf("does not satisfy %q of the schema", keyword[0])
+	}
+	return "does not match the schema"
+}

@@ -1,0 +1,139 @@
+package typeclient
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"deployster/internal/base/jsondoc"
+	"deployster/protocol"
+)
+
+// WriteOnly finds the parts of a config that the image's schema marks
+// writeOnly: values such as passwords, which are sensitive whatever the
+// manifest says. It gives their JSON pointers, sorted. When the schema is too
+// entangled to be looked through, all of the config is taken for sensitive.
+func WriteOnly(ty protocol.Type, config json.RawMessage) []string {
+	if !mayMark(ty.ConfigSchema) {
+		return nil
+	}
+	schema, err := jsondoc.Value(ty.ConfigSchema)
+	if err != nil {
+		return nil
+	}
+	value, err := jsondoc.Value(config)
+	if err != nil {
+		return nil
+	}
+	w := writeOnlyFinder{root: schema, limit: maxSchemaSteps, seen: map[visit]bool{}}
+	return w.find(value)
+}
+
+// mayMark says whether the keyword may stand in a schema: as it is mostly
+// written, or with letters as \u. Most schemas have neither, and need no look at
+// every resource.
+func mayMark(schema json.RawMessage) bool {
+	return bytes.Contains(schema, []byte("writeOnly")) || bytes.Contains(schema, []byte(`\u`))
+}
+
+// visit is a schema, by its identity, at a place of the config.
+type visit struct {
+	schema uintptr
+	path   string
+}
+
+// pending is a schema and a value that are still to be held together.
+type pending struct {
+	schema, value any
+	path          []string
+}
+
+type writeOnlyFinder struct {
+	root  any
+	limit int // of steps
+	seen  map[visit]bool
+	todo  []pending
+	found []string
+}
+
+// maxSchemaSteps bounds the work for a schema that multiplies with the config.
+const maxSchemaSteps = 1 << 20
+
+// find goes through a schema and a value side by side. Each schema is held to
+// each place once, so references in a circle end, and branches that meet again
+// do not multiply. A list of what is to do, in place of recursion, keeps long
+// chains of references off the stack.
+func (w *writeOnlyFinder) find(value any) []string {
+	w.later(w.root, value, nil)
+	for steps := 0; len(w.todo) > 0; steps++ {
+		if steps >= w.limit {
+			return []string{""}
+		}
+		last := len(w.todo) - 1
+		next := w.todo[last]
+		w.todo = w.todo[:last]
+		w.step(next)
+	}
+	slices.Sort(w.found)
+	return slices.Compact(w.found)
+}
+
+// later puts a schema on the list; one that marks nothing is left out.
+func (w *writeOnlyFinder) later(schema, value any, path []string) {
+	if _, ok := schema.(map[string]any); ok {
+		w.todo = append(w.todo, pending{schema, value, path})
+	}
+}
+
+func (w *writeOnlyFinder) step(p pending) {
+	s := p.schema.(map[string]any)
+	pointer := jsondoc.JoinPointer(p.path)
+	here := visit{reflect.ValueOf(s).Pointer(), pointer}
+	if w.seen[here] {
+		return
+	}
+	w.seen[here] = true
+	if s["writeOnly"] == true {
+		w.found = append(w.found, pointer)
+		return
+	}
+	if ref, ok := s["$ref"].(string); ok && len(ref) > 0 && ref[0] == '#' {
+		w.later(w.target(ref[1:]), p.value, p.path)
+	}
+	for _, key := range []string{"allOf", "anyOf", "oneOf"} {
+		branches, _ := s[key].([]any)
+		for _, branch := range branches {
+			w.later(branch, p.value, p.path)
+		}
+	}
+	switch value := p.value.(type) {
+	case map[string]any:
+		properties, _ := s["properties"].(map[string]any)
+		for name, inner := range value {
+			property, declared := properties[name]
+			if !declared {
+				property = s["additionalProperties"]
+			}
+			w.later(property, inner, append(slices.Clip(p.path), name))
+		}
+	case []any:
+		for i, inner := range value {
+			w.later(s["items"], inner, append(slices.Clip(p.path), strconv.Itoa(i)))
+		}
+	}
+}
+
+// target is what a reference within the schema leads to.
+func (w *writeOnlyFinder) target(pointer string) any {
+	at := w.root
+	for _, step := range jsondoc.Pointer(pointer) {
+		object, ok := at.(map[string]any)
+		if !ok {
+			return nil
+		}
+		at = object[step]
+	}
+	return at
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// The same resource for both: nine of ten refer to the one before.
+const (
+	diskBlock = "resource \"r%[1]d\" {\n  type = \"%[3]s\"\n  config = {\n    name = \"disk-%[1]d\"\n    zone = var.zone%[2]s\n  }\n}\n"
+	diskAfter = "resource.r%d.state.name"
+	dataBlock = "resource \"terraform_data\" \"r%[1]d\" {\n  input = {\n    name = \"disk-%[1]d\"\n    zone = var.zone%[2]s\n  }\n}\n"
+	dataAfter = "terraform_data.r%d.output.name"
+)
+
+const worldPlug = "plug \"world\" {\n  path = \"world\"\n}\n"
+
+// chains writes n resources in chains of ten, a hundred resources in a file or as
+// many as fit into a hundred files.
+func chains(dir, ext, block, after string, n int, more ...any) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	each := max(100, n/100)
+	for first := 0; first < n; first += each {
+		var b strings.Builder
+		for i := first; i < min(n, first+each); i++ {
+			link := ""
+			if i%10 != 0 {
+				link = "\n    after = " + fmt.Sprintf(after, i-1)
+			}
+			fmt.Fprintf(&b, block, append([]any{i, link}, more...)...)
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%d%s", first/each, ext)), []byte(b.String()), 0o600); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(dir, "variables"+ext), []byte("variable \"zone\" {\n  default = \"eu\"\n}\n"), 0o600)
+}
+
+// workers makes a bed with n resources of the worker type disk.
+func (l *lab) workers(ctx context.Context, n int) (*bed, error) {
+	b, err := l.newBed()
+	if err != nil {
+		return b, err
+	}
+	if err := chains(b.work, ".hcl", diskBlock, diskAfter, n, "bench/disk:1"); err != nil {
+		return b, err
+	}
+	if err := b.write(map[string][]byte{"world.hcl": []byte(worldPlug), "image/.keep": nil}); err != nil {
+		return b, err
+	}
+	if err := static(ctx, "deployster/internal/testkit/bench/disk", filepath.Join(b.work, "image", "disk")); err != nil {
+		return b, err
+	}
+	return b, b.do(ctx, "image", "pack", "-t", "bench/disk:1", "-entrypoint", "/disk", "image")
+}
+
+// terraformBed is a working directory of terraform with n terraform_data. On a
+// machine without terraform it is nil: it does nothing then, and its side is none.
+type terraformBed struct {
+	*lab
+	dir string
+}
+
+func (l *lab) terraformBed(ctx context.Context, n int) (*terraformBed, error) {
+	if l.terraform == "" {
+		return nil, nil
+	}
+	dir, err := os.MkdirTemp("", "bench-terraform")
+	t := &terraformBed{lab: l, dir: dir}
+	if err != nil {
+		return t, err
+	}
+	if err := chains(dir, ".tf", dataBlock, dataAfter, n); err != nil {
+		return t, err
+	}
+	return t, t.do(ctx, "init")
+}
+
+func (t *terraformBed) close() error {
+	if t == nil {
+		return nil
+	}
+	return os.RemoveAll(t.dir)
+}
+
+// command is one of terraform's. It is not to ask the network for its news.
+func (t *terraformBed) command(args ...string) command {
+	return command{dir: t.dir, env: []string{"CHECKPOINT_DISABLE=1"}, args: append([]string{t.terraform}, args...)}
+}
+
+func (t *terraformBed) do(ctx context.Context, args ...string) error {
+	if t == nil {
+		return nil
+	}
+	_, err := t.meter.run(ctx, t.command(args...))
+	return err
+}
+
+func (t *terraformBed) side(ctx context.Context, prepare func() error, args ...string) side {
+	if t == nil {
+		return side{}
+	}
+	return side{prepare, func() (usage, error) { return t.meter.run(ctx, t.command(args...)) }}
+}
+
+// reset forgets the state.
+func (t *terraformBed) reset() error {
+	names, err := filepath.Glob(filepath.Join(t.dir, "terraform.tfstate*"))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := os.Remove(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+//go:build linux && amd64 && mutants
+
+package crash_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"deployster/internal/testkit/mutation"
+)
+
+// seen is a fault in the tool, and the test that must see it.
+type seen struct {
+	mutation.Fault
+	pkg, test string // the directory of the test, from that of the module
+}
+
+func mutants() []seen {
+	const here = "internal/testkit/crash"
+	return []seen{
+		{mutation.In("the journal is not synced", "internal/base/durable/log.go", "err := l.o.sync(l.f)", "err := error(nil)"), here, "TestPowerCut"},
+		{mutation.In("the state file is not synced", "internal/base/durable/write.go", "err = o.sync(f)", "err = nil"), here, "TestPowerCut"},
+		{mutation.In("directories are not synced", "internal/base/durable/ops.go", "err := d.Sync(); err != nil", "err := error(nil); err != nil"), here, "TestNamesAreSynced"},
+		{mutation.In("acts before the intent is on record", "apply/step.go", "err := r.journal.ActionStarted(out.addr, a.Name, key, out.begun); err != nil", "err := error(nil); err != nil"), here, "TestKilledEverywhere/all_kinds_at_1"},
+		{mutation.In("writes in place", "internal/base/durable/write.go", `f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".tmp-*")`, `f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)`), here, "TestKilledEverywhere/all_kinds_at_1"},
+		{mutation.In("removes the journal before the state is written", "state/journal.go", "noCopy := j.store.files.save(j.store.paths, next)", "_ = j.store.files.remove(j.store.paths.journal)\n\tnoCopy := j.store.files.save(j.store.paths, next)"), here, "TestKilledEverywhere/all_kinds_at_1"},
+		{mutation.In("says nothing of what was in flight", "state/replay.go", "InFlight: run.inFlight, Unconfirmed", "InFlight: nil, Unconfirmed"), here, "TestKilledEverywhere/all_kinds_at_1"},
+		{mutation.In("takes a failed fsync for a good one", "internal/base/durable/log.go", "err := l.o.sync(l.f)\n", "_ = l.o.sync(l.f)\n\terr := error(nil)\n"), here, "TestDiskFaultsEverywhere/input/output_error_all_kinds"},
+		{mutation.In("tries a failed fsync again", "internal/base/durable/log.go", "err := l.o.sync(l.f)\n", "err := l.o.sync(l.f)\n\tif err != nil {\n\t\terr = l.o.sync(l.f)\n\t}\n"), here, "TestDiskFaultsEverywhere/input/output_error_all_kinds"},
+		{mutation.In("swallows a failed write of the state file", "state/journal.go", "if noCopy != nil && !errors.Is(noCopy, ErrNoCopy) {\n\t\treturn noCopy", "if noCopy != nil && !errors.Is(noCopy, ErrNoCopy) {\n\t\treturn nil"), here, "TestDiskFaultsEverywhere/no_space_left_on_device_all_kinds"},
+		{mutation.In("takes the loss of the server for the exit code 255", "containerd/wait.go", "\t\t\tif !errdefs.IsUnavailable(err) || ctx.Err() != nil {", "\t\t\tif errdefs.IsUnavailable(err) {\n\t\t\t\tc <- exit{code: 255}\n\t\t\t\treturn\n\t\t\t}\n\t\t\tif !errdefs.IsUnavailable(err) || ctx.Err() != nil {"), "containerd", "TestServerIsKilled/embedded"},
+		{mutation.In("does not adopt what still runs", "internal/cli/recover.go", "if len(snapshot.Unknown()) == 0 {", "if true {"), ".", "TestKilledWithContainers/made_and_changed"},
+	}
+}
+
+// TestTheMachineCanFail puts faults into the tool, one after the other, and
+// wants the tests to see each.
+func TestTheMachineCanFail(t *testing.T) {
+	root, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mutants() {
+		t.Run(m.Name, func(t *testing.T) {
+			binary := mutation.Build(t, root, m.pkg, m.Fault)
+			test := exec.Command(binary, "-test.run", "^"+strings.ReplaceAll(m.test, "/", "$/^")+"$")
+			test.Dir = filepath.Join(root, m.pkg)
+			out, err := test.CombinedOutput()
+			if err == nil {
+				t.Errorf("%s did not see it", m.test)
+				return
+			}
+			for line := range strings.Lines(string(out)) {
+				if strings.Contains(line, "_test.go:") {
+					t.Logf("seen: %s", strings.TrimSpace(line))
+					return
+				}
+			}
+			t.Errorf("%s failed otherwise: %s", m.test, out)
+		})
+	}
+}

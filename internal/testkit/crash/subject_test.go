@@ -1,0 +1,269 @@
+//go:build linux && amd64
+
+package crash_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"deployster/apply"
+	"deployster/config"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/durable"
+	"deployster/internal/runner"
+	"deployster/internal/runner/runnertest"
+	"deployster/internal/runner/typeclient"
+	"deployster/internal/testkit/crash"
+	"deployster/plan"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// The subject is what is crashed: the whole tool but for its command line and
+// containerd, in a process of its own. It is this test's own program, told by
+// the environment to be it.
+const (
+	subjectVariable = "DEPLOYSTER_CRASH_SUBJECT"
+	subjectQuiet    = "DEPLOYSTER_CRASH_QUIET" // it is traced by somebody who can do with fewer stops
+	subjectWait     = "DEPLOYSTER_CRASH_WAIT"  // how long it waits for the lock
+	subjectPlan     = "DEPLOYSTER_CRASH_PLAN"  // where it saves its plan, instead of applying it
+	subjectKey      = "DEPLOYSTER_CRASH_KEY"   // what its files are encrypted with; "" = they are not
+	subjectHold     = "DEPLOYSTER_CRASH_HOLD"  // a file that its actions wait for
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(subjectVariable) == "" {
+		os.Exit(m.Run())
+	}
+	parallelism, err := strconv.Atoi(os.Args[4])
+	if err == nil && os.Getenv(subjectQuiet) != "" {
+		err = crash.Quiet()
+	}
+	if err == nil {
+		err = subject(os.Args[1], os.Args[2], os.Args[3], parallelism)
+	}
+	if err != nil {
+		fmt.Println("error:", err)
+		os.Exit(1)
+	}
+}
+
+// subject plans the manifest and applies the plan, with its state in dir. What
+// it was told to be recorded, and what it recovered, it prints.
+func subject(dir, manifest, log string, parallelism int) error {
+	ctx := context.Background()
+	source, err := os.ReadFile(manifest)
+	if err != nil {
+		return err
+	}
+	src := config.Sources{Workspace: dir, Dir: dir, Manifests: []config.File{{Path: "main.hcl", Bytes: source}}}
+	m, diags := config.Load(src, nil, config.Builtins{Version: "0.1.0", Workspace: dir})
+	if diags.HasErrors() {
+		return diags
+	}
+	wait, _ := time.ParseDuration(os.Getenv(subjectWait)) // not given: not at all
+	began := time.Now()
+	store, err := state.Open(ctx, filepath.Join(dir, "state.json"), state.Options{Command: "subject", Wait: wait, Keys: ring(os.Getenv(subjectKey))})
+	fmt.Printf("opened after %s\nopened at: %s\n", time.Since(began), time.Now().Format(time.RFC3339Nano))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = store.Close() }()
+	if r := store.Recovery(); r != nil {
+		for _, f := range r.InFlight {
+			fmt.Printf("recovered: %s\n", f.Key)
+		}
+	}
+	fake := runnertest.NewFake()
+	fake.Add("test/thing:1", (&world{path: log}).program)
+	client := typeclient.New(typeclient.Options{Runner: fake, Version: "0.1.0", Workspace: dir, Backoff: []time.Duration{}})
+	p, diags := plan.Build(ctx, m, store.Snapshot(), client, plan.Options{Version: "0.1.0", Workspace: dir, Parallelism: parallelism, Now: time.Now()})
+	if diags.HasErrors() {
+		return diags
+	}
+	if file := os.Getenv(subjectPlan); file != "" {
+		var content bytes.Buffer
+		if err := plan.Write(&content, p); err != nil {
+			return err
+		}
+		return durable.WriteFileHere(file, content.Bytes(), 0o600)
+	}
+	journal, err := store.Begin(p.ID, p.Lineage)
+	if err != nil {
+		return err
+	}
+	report, err := apply.Run(ctx, p, m, store.Snapshot(), acknowledged{journal}, client, apply.Options{Parallelism: parallelism, Now: time.Now})
+	status := state.StatusOK
+	if report.Status != apply.OK {
+		status = state.StatusError
+	}
+	err = errors.Join(err, journal.Finish(status))
+	if err == nil && report.Status != apply.OK {
+		err = diag.Diagnostics(report.Problems)
+	}
+	if err == nil {
+		fmt.Println("finished")
+	}
+	return err
+}
+
+// acknowledged prints what the journal says is recorded.
+type acknowledged struct{ *state.Journal }
+
+func (a acknowledged) ActionStarted(addr, action, key string, begun *state.Entry) error {
+	err := a.Journal.ActionStarted(addr, action, key, begun)
+	if err == nil {
+		fmt.Printf("started: %s\n", key)
+	}
+	return err
+}
+
+func (a acknowledged) Valid(addr string, e state.Entry) error {
+	err := a.Journal.Valid(addr, e)
+	if err == nil {
+		fmt.Printf("valid: %s %s\n", addr, e.State)
+	}
+	return err
+}
+
+func (a acknowledged) Moved(moves []state.Move) error {
+	err := a.Journal.Moved(moves)
+	for _, m := range moves {
+		if err == nil {
+			fmt.Printf("moved: %s %s\n", m.From, m.To)
+		}
+	}
+	return err
+}
+
+func (a acknowledged) Removed(addr string) error {
+	err := a.Journal.Removed(addr)
+	if err == nil {
+		fmt.Printf("removed: %s\n", addr)
+	}
+	return err
+}
+
+// world is a type whose things are what its log says: each effect is one line,
+// appended and synced.
+type world struct {
+	mu   sync.Mutex
+	path string
+}
+
+// effect is one line of a world's log.
+type effect struct {
+	Key    string          `json:"key"`
+	Action string          `json:"action"`
+	Name   string          `json:"name"`
+	Config json.RawMessage `json:"config"`
+}
+
+// effects reads a world's log; no file is an empty world.
+func effects(path string) ([]effect, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	var out []effect
+	for line := range strings.Lines(string(data)) {
+		var e effect
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			return nil, fmt.Errorf("%q: %w", line, err)
+		}
+		out = append(out, e)
+	}
+	return out, err
+}
+
+// things folds effects into what is there.
+func things(list []effect) map[string]string {
+	out := map[string]string{}
+	for _, e := range list {
+		if out[e.Name] = string(e.Config); e.Action == "remove" {
+			delete(out, e.Name)
+		}
+	}
+	return out
+}
+
+func (w *world) program(_ context.Context, s runner.Spec, stdin io.Reader, stdout, stderr io.Writer) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var in protocol.ActionInput
+	if err := json.NewDecoder(stdin).Decode(&in); err != nil {
+		return 90
+	}
+	if len(s.Args) == 0 {
+		_, _ = io.WriteString(stdout, `{"protocol":2,"absent":true,"state_action":{"args":["state"]}}`)
+		return 0
+	}
+	if hold := os.Getenv(subjectHold); hold != "" && s.Args[0] != "state" {
+		for _, err := os.Stat(hold); err != nil; _, err = os.Stat(hold) {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	list, err := effects(w.path)
+	if err == nil && s.Args[0] != "state" {
+		err = w.append(effect{Key: in.IdempotencyKey, Action: s.Args[0], Name: in.Name, Config: in.Config})
+	}
+	if err != nil {
+		_, _ = fmt.Fprintln(stderr, err)
+		return 7
+	}
+	if s.Args[0] == "state" {
+		_, _ = io.WriteString(stdout, look(things(list), in.StateInput))
+	}
+	return 0
+}
+
+// append makes an effect last. It either is there or is not.
+func (w *world) append(e effect) error {
+	line, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(w.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.Write(append(line, '\n')); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// look answers the state action.
+func look(things map[string]string, in protocol.StateInput) string {
+	have, there := things[in.Name]
+	stale := func(action string) string {
+		was := ""
+		if there {
+			was = fmt.Sprintf(`"staleState":%s,`, have)
+		}
+		return fmt.Sprintf(`{"status":"STALE",%s"actions":[{"name":%q,"args":[%q]}]}`, was, action, action)
+	}
+	switch {
+	case in.Intent == protocol.Absent && !there:
+		return `{"status":"MISSING"}`
+	case in.Intent == protocol.Absent:
+		return stale("remove")
+	case !there:
+		return stale("make")
+	case have == string(in.Config):
+		return fmt.Sprintf(`{"status":"VALID","state":%s}`, have)
+	}
+	return stale("change")
+}

@@ -1,0 +1,254 @@
+//go:build linux && amd64
+
+package crash_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"deployster/internal/testkit/crash"
+)
+
+// sweep is an apply that is killed before each of its calls.
+type sweep struct {
+	history
+	parallelism int
+	encrypted   bool
+}
+
+func (s sweep) String() string {
+	if s.encrypted {
+		return fmt.Sprintf("%s at %d, encrypted", s.name, s.parallelism)
+	}
+	return fmt.Sprintf("%s at %d", s.name, s.parallelism)
+}
+
+func sweeps() (out []sweep) {
+	for _, parallelism := range []int{1, 4, 2} {
+		for i, h := range histories() {
+			if parallelism > 1 && h.name == "moves" { // they are made before anything runs
+				continue
+			}
+			if parallelism == 2 && i >= sample(1, len(histories())) {
+				continue
+			}
+			out = append(out, sweep{h, parallelism, false})
+		}
+	}
+	return append(out, sweep{histories()[1], 1, true})
+}
+
+// TestKilledEverywhere ends the subject before each call that touches a file,
+// and lets another one go on.
+func TestKilledEverywhere(t *testing.T) {
+	t.Parallel()
+	for _, s := range sweeps() {
+		t.Run(s.String(), func(t *testing.T) {
+			t.Parallel()
+			a := newArena(t, s.parallelism)
+			if s.encrypted {
+				a.identity = newIdentity(t)
+			}
+			start, calls := a.prepare(s.history)
+			points := 0
+			for range sample(1, 10) {
+				points += a.killedEverywhere(s, start)
+			}
+			t.Logf("%d points, %d calls", points, len(calls))
+			if points < 30 {
+				t.Errorf("only %d points", points)
+			}
+		})
+	}
+}
+
+// killedEverywhere is one round of a sweep; it says how many points it had.
+func (a *arena) killedEverywhere(s sweep, start string) (points int) {
+	a.t.Helper()
+	for at := 1; ; at++ {
+		a.reset(start)
+		o := a.run(s.after, crash.Point{At: at})
+		if o.Hit == nil {
+			return points
+		}
+		points++
+		faults, inFlight := a.faults(o)
+		next := a.run(s.after, crash.Point{})
+		faults = append(append(faults, silent(inFlight, next)...), a.settled(next, s.history)...)
+		for _, f := range faults {
+			a.t.Errorf("killed before call %d (%s): %s", at, o.Hit, f)
+		}
+	}
+}
+
+// TestNamesAreSynced: what a call does to a name in a directory is on the disk
+// only when the directory was synced, so that comes next.
+func TestNamesAreSynced(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, 1)
+	_, calls := a.prepare(histories()[1])
+	names := 0
+	for i, c := range calls {
+		journal := c.Name == "openat" && c.Path == "state.json.journal"
+		moved := strings.HasPrefix(c.Name, "rename") || c.Name == "unlinkat" || c.Name == "unlink"
+		if !journal && (!moved || strings.Contains(c.Path, ".tmp-") || strings.HasPrefix(c.Path, "state.json.copies/")) {
+			continue
+		}
+		names++
+		next := calls[min(i+1, len(calls)-1)]
+		if next.Path == c.Path && next.Name == "unlink" || strings.HasPrefix(next.Name, "unlink") && next.Path == c.Path {
+			continue // Go tries to remove a file in two ways
+		}
+		if next.String() != "fsync ." {
+			t.Errorf("after %s comes %s", c, next)
+		}
+	}
+	if names < 3 {
+		t.Errorf("only %d names were changed in %v", names, calls)
+	}
+}
+
+// TestKilledWhileRecovering ends the subject, and the one that recovers too.
+func TestKilledWhileRecovering(t *testing.T) {
+	t.Parallel()
+	var pairs atomic.Int64
+	const parts = 2
+	t.Run("pairs", func(t *testing.T) {
+		for part := range parts {
+			t.Run(fmt.Sprint(part), func(t *testing.T) {
+				t.Parallel()
+				a := newArena(t, 1)
+				h := histories()[1]
+				start, calls := a.prepare(h)
+				for i := 3 + part*sample(4, 1); i <= len(calls); i += parts * sample(4, 1) {
+					a.reset(start)
+					first := a.run(h.after, crash.Point{At: i})
+					if first.Hit == nil {
+						break
+					}
+					pairs.Add(int64(a.killedTwice(h, first, i)))
+				}
+			})
+		}
+	})
+	t.Logf("%d pairs", pairs.Load())
+	if pairs.Load() < 200 {
+		t.Errorf("only %d pairs", pairs.Load())
+	}
+}
+
+// killedTwice ends the one that recovers from a first death; it says how often.
+func (a *arena) killedTwice(h history, first outcome, i int) (pairs int) {
+	a.t.Helper()
+	crashed := a.save(fmt.Sprintf("crashed-%d", i))
+	for j := 1 + i%3; ; j += sample(4, 1) {
+		a.reset(crashed)
+		second := a.run(h.after, crash.Point{At: j})
+		if second.Hit == nil {
+			break
+		}
+		pairs++
+		faults, inFlight := a.faults(second)
+		third := a.run(h.after, crash.Point{})
+		faults = append(append(faults, silent(inFlight, third)...), a.settled(third, h)...)
+		for _, f := range faults {
+			a.t.Errorf("killed before call %d (%s), then before call %d (%s): %s", i, first.Hit, j, second.Hit, f)
+		}
+	}
+	if err := os.RemoveAll(crashed); err != nil {
+		a.t.Fatal(err)
+	}
+	return pairs
+}
+
+// fault is an error that calls are made to fail with.
+type fault struct {
+	errno syscall.Errno
+	// reads: opening for reading may fail so too.
+	reads bool
+	// few: with every change only a part of the calls fail.
+	few bool
+}
+
+func faults() []fault {
+	return []fault{
+		{errno: syscall.ENOSPC}, {errno: syscall.EIO}, {errno: syscall.EDQUOT, few: true}, {errno: syscall.EROFS, few: true},
+		{errno: syscall.EMFILE, reads: true, few: true}, {errno: syscall.ENFILE, reads: true, few: true}, {errno: syscall.EACCES, reads: true, few: true},
+	}
+}
+
+// steps are the calls at which a fault is put, in rounds: all of them, but for
+// those of which a part will do.
+func (f fault) steps(i int) (from, by, rounds int) {
+	if f.few {
+		return 1 + i%sample(13, 1), sample(13, 1), sample(1, 3)
+	}
+	return 1, 1, sample(1, 3)
+}
+
+// TestDiskFaultsEverywhere makes each call fail in turn. Nothing may be lost,
+// nothing may be said to be well that is not, and no fsync is tried twice.
+func TestDiskFaultsEverywhere(t *testing.T) {
+	t.Parallel()
+	for i, f := range faults() {
+		for _, h := range histories()[:2] {
+			t.Run(f.errno.Error()+" "+h.name, func(t *testing.T) {
+				t.Parallel()
+				a := newArena(t, 1)
+				start, _ := a.prepare(h)
+				points := 0
+				from, by, rounds := f.steps(i)
+				for round := range rounds {
+					for at := from; ; at += by {
+						a.reset(start)
+						o := a.run(h.after, crash.Point{At: at, Errno: f.errno, Reads: f.reads})
+						if o.Hit == nil {
+							break
+						}
+						points++
+						for _, wrong := range a.afterFault(o, h, at) {
+							t.Errorf("round %d, call %d (%s) failed with %v: %s", round, at, o.Hit, f.errno, wrong)
+						}
+					}
+				}
+				if t.Logf("%d points", points); points < 3 {
+					t.Errorf("only %d points", points)
+				}
+			})
+		}
+	}
+}
+
+// afterFault gives what is wrong after one call of an apply has failed.
+func (a *arena) afterFault(o outcome, h history, at int) []string {
+	a.t.Helper()
+	faults, inFlight := a.faults(o)
+	switch {
+	case o.Exit == 0:
+		faults = append(faults, a.settled(o, h)...)
+	case o.Exit != 1 || !strings.Contains(o.output, "error: "):
+		faults = append(faults, fmt.Sprintf("no clear error: exit %d, %s", o.Exit, o.output))
+	}
+	if again := syncedAgain(o, at); again != "" {
+		faults = append(faults, "a failed fsync was tried again: "+again)
+	}
+	next := a.run(h.after, crash.Point{})
+	return append(append(faults, silent(inFlight, next)...), a.settled(next, h)...)
+}
+
+// syncedAgain says which file was synced after its fsync had failed.
+func syncedAgain(o outcome, at int) string {
+	if o.Hit.Name != "fsync" && o.Hit.Name != "fdatasync" || o.Hit.Path == "" {
+		return "" // a directory is synced for each of its names
+	}
+	for _, c := range o.Calls[at:] {
+		if c.Name == o.Hit.Name && c.Path == o.Hit.Path {
+			return c.String()
+		}
+	}
+	return ""
+}

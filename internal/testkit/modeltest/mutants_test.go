@@ -1,0 +1,73 @@
+//go:build mutants
+
+package modeltest_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"deployster/internal/testkit/mutation"
+)
+
+// mutants are faults in the engine.
+func mutants() []mutation.Fault {
+	return []mutation.Fault{
+		mutation.In("dependants start early", "apply/run.go", "graph.NewFrontier(r.before)",
+			"graph.NewFrontier(func() graph.Graph {\n\tg := graph.Graph{}\n\tfor n, before := range r.before {\n\t\tg[n] = before[:len(before)/2]\n\t}\n\treturn g\n}())"),
+		mutation.In("a destroy overtakes the update that lets go", "apply/run.go", "graph.NewFrontier(r.before)",
+			"graph.NewFrontier(func() graph.Graph {\n\tg := graph.Graph{}\n\tfor n, before := range r.before {\n\t\tif p := r.plan.Resources[n]; p.Change == plan.Destroy {\n\t\t\tbefore = nil\n\t\t}\n\t\tg[n] = before\n\t}\n\treturn g\n}())"),
+		mutation.In("the plan does not order removals", "plan/remove.go", "if gone[dependency] {", "if gone[dependency] && gone[dependant] {"),
+		mutation.In("acts without asking right before", "apply/settle.go", "answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)",
+			"answer, err := protocol.Answer{Status: protocol.Stale, StaleState: step.Stale, Actions: step.Actions, ShutdownFirst: step.Shutdown}, error(nil)\n\t\tif step.Flexible() || len(step.Actions) == 0 {\n\t\t\tanswer, err = r.exec.State(r.work, step.Target(out.addr), step.Init, in)\n\t\t}"),
+		mutation.In("does what was not shown", "apply/approve.go", "len(a.actions) > 0 && sameActions(a.actions, found.Actions) && a.coversShutdown", "len(a.actions) > 0 && a.coversShutdown"),
+		mutation.In("what is VALID is not recorded", "apply/record.go", "if !known || out.acted || r.isStopped", "if out.acted {\n\t\treturn\n\t}\n\tif !known || r.isStopped"),
+		mutation.In("a failed action is taken for a good one", "apply/step.go", "if err == nil {\n\t\treturn true\n\t}\n\tout.fail(a.Name, err)", "if err == nil || result.ExitCode == 7 {\n\t\treturn true\n\t}\n\tout.fail(a.Name, err)"),
+		mutation.In("good actions are taken for a good state", "apply/step.go", "if !reached(step, answer) {\n\t\twant", "if false {\n\t\twant"),
+		mutation.In("a plan whose entries have changed is accepted", "apply/stale.go", "if len(changed) > 0 {", "if len(changed) > 1000 {"),
+		mutation.In("a plan is applied twice", "apply/stale.go", "if applied(s, p.ID) {", "if false {"),
+		mutation.In("what depends on a failure is started", "apply/run.go", "case out.failed():\n\t\t\t\tfrontier.Drop", "case out.failed():\n\t\t\t\tfrontier.Done"),
+		mutation.In("goes on after a failure", "apply/run.go", "if !r.options.KeepGoing || out.fatal {", "if out.fatal {"),
+		mutation.In("an interrupt starts new work", "apply/failure.go", "if ctx.Err() == nil {\n\t\treturn false", "if ctx.Err() == nil || true {\n\t\treturn false"),
+		mutation.In("shutdown_first is left for later", "apply/shutdown.go", "if step.Shutdown == nil {\n\t\t\tcontinue", "if step.Shutdown == nil || true {\n\t\t\tcontinue"),
+		mutation.In("shutdown_first begins with what others depend on", "apply/shutdown.go", "range r.plan.DependantsFirst()", "range r.plan.Order()"),
+		mutation.In("what is to be destroyed is forgotten", "apply/run.go", "case step.Change == plan.Forget:", "case step.Change == plan.Forget || step.Change == plan.Destroy:"),
+		mutation.In("what may change is made as it was expected", "apply/step.go", "if step.Flexible() {\n\t\tvar ok bool", "if step.Change == plan.Deferred {\n\t\tvar ok bool"),
+		mutation.In("an unknown outcome is taken for a good one", "apply/step.go", "out.report.Status = Unknown\n\t\treturn false", "out.report.Status, out.problem = OK, nil\n\t\treturn true"),
+		mutation.In("acts before the intent is on record", "apply/step.go", "err := r.journal.ActionStarted(out.addr, a.Name, key, out.begun); err != nil", "err := error(nil); err != nil"),
+		mutation.In("prevent_destroy goes with its block", "plan/remove.go", "case entry.PreventDestroy:", "case false:"),
+		mutation.In("secrets are told to nobody", "plan/build.go", "if b.options.Secret != nil && len(s.Sensitive) > 0 {", "if b.options.Secret != nil && len(s.Sensitive) > 1 {"),
+		mutation.In("a killed apply forgets what was in flight", "state/replay.go", "InFlight: run.inFlight, Unconfirmed", "InFlight: nil, Unconfirmed"),
+		mutation.In("a recovery drops what was recorded", "state/replay.go", "\t\tp.snapshot.Resources[r.Address] = *r.Entry\n", "\t\t_ = r.Entry\n"),
+		mutation.In("what moves is recorded twice", "state/moves.go", "delete(out.Resources, m.From)", "_ = m.From"),
+	}
+}
+
+// TestTheMachineCanFail puts faults into the engine, one after the other, and
+// wants the histories to see each.
+func TestTheMachineCanFail(t *testing.T) {
+	root, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mutants() {
+		t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) {
+			binary := mutation.Build(t, root, "internal/testkit/modeltest", m)
+			cmd := exec.Command(binary, "-test.run", "^Test", "-test.skip", "Containers")
+			cmd.Env = append(os.Environ(), briefVariable+"=1")
+			out, err := cmd.CombinedOutput()
+			if err == nil {
+				t.Fatal("no history saw it")
+			}
+			for line := range strings.Lines(string(out)) {
+				if strings.Contains(line, "step ") {
+					t.Logf("seen: %.300s", strings.TrimSpace(line))
+					return
+				}
+			}
+			t.Errorf("it failed otherwise: %s", out)
+		})
+	}
+}

@@ -1,0 +1,323 @@
+package modeltest_test
+
+import (
+	"errors"
+	"slices"
+
+	"deployster/apply"
+	"deployster/internal/runner"
+	"deployster/protocol"
+)
+
+// reported: the report of a resource says what the world saw.
+func (v *verdict) reported(d *deed) error {
+	r := d.report
+	var completed []string
+	failed := ""
+	for _, c := range slices.Concat(d.stops, d.main) {
+		switch {
+		case !c.well():
+			failed = c.Step
+		case c.Step != "stop":
+			completed = append(completed, c.Step)
+		}
+	}
+	if !slices.Equal(r.Completed, completed) {
+		return failf("report", "%s: completed were %v, reported is %v", d.addr, completed, r.Completed)
+	}
+	if failed != "" && (r.Failed != failed || r.Status != apply.Error && r.Status != apply.Interrupted && r.Status != apply.Unknown) {
+		return failf("report", "%s: %s has failed, reported is %s of %q", d.addr, failed, r.Status, r.Failed)
+	}
+	if d.lost() != (r.Status == apply.Unknown) {
+		return failf("report", "%s: that the end of an action is not known is %v, reported is %s", d.addr, d.lost(), r.Status)
+	}
+	tried := len(d.main)
+	if tried > 0 && tried <= len(r.Planned) && !slices.Equal(r.NotAttempted, r.Planned[tried:]) ||
+		tried == 0 && !d.done() && !slices.Equal(r.NotAttempted, r.Planned) {
+		return failf("report", "%s is %s: of %v %d were tried, reported as not attempted are %v", d.addr, r.Status, r.Planned, tried, r.NotAttempted)
+	}
+	right := d.last != nil && d.last.well() && d.wanted(d.last.Answer)
+	switch r.Status {
+	case apply.OK:
+		if d.x.change != "forget" && !(tried > 0 && failed == "" && right && d.last.Begin > lastEnd(d.main)) {
+			return failf("report", "%s is reported ok, and was not seen to be right", d.addr)
+		}
+	case apply.Skipped:
+		if tried > 0 || !right {
+			return failf("report", "%s is reported skipped, %d actions were run", d.addr, tried)
+		}
+	case apply.Unchanged:
+		if tried > 0 || !right && (d.x.change != "valid" || d.x.may) || d.last != nil && !right {
+			return failf("report", "%s is reported valid, %d actions were run", d.addr, tried)
+		}
+	case apply.NotStarted:
+		if tried > 0 || len(d.calls) > 0 && d.shown.Shutdown == nil {
+			return failf("report", "%s is reported not started, and it was asked %d times", d.addr, len(d.calls))
+		}
+	}
+	if r.Reason == "" && slices.Contains([]apply.Status{apply.Error, apply.Interrupted, apply.Unknown}, r.Status) {
+		return failf("report", "%s is %s, without a reason", d.addr, r.Status)
+	}
+	return nil
+}
+
+// lost says that nobody knows how the last action ended.
+func (d *deed) lost() bool {
+	var unknown *runner.UnknownError
+	return slices.ContainsFunc(slices.Concat(d.stops, d.main), func(c *call) bool { return errors.As(c.Err, &unknown) })
+}
+
+// wanted says whether an answer is what is wanted in the end.
+func (d *deed) wanted(a *protocol.Answer) bool {
+	if d.x.change == "destroy" {
+		return a.Status == protocol.Missing
+	}
+	return a.Status == protocol.Valid
+}
+
+// justified: what is reported as an error has a cause in the world: a call
+// that failed, an answer that did not help, something that is not as shown.
+func (v *verdict) justified(d *deed) error {
+	if d.report.Status != apply.Error {
+		return nil
+	}
+	if len(d.calls) > 0 {
+		last := d.calls[len(d.calls)-1]
+		switch {
+		case !last.well():
+			return nil
+		case !last.Action && len(d.main) > 0 && !d.wanted(last.Answer):
+			return nil // the actions did not help
+		case !last.Action && len(d.main) > 0 && d.unfulfilled():
+			return nil
+		case !last.Action && d.x.instance != nil && d.x.instance.ReadOnly && !d.wanted(last.Answer):
+			return nil
+		case !last.Action && !d.x.flexible() && !d.asShown(last.Answer):
+			return nil
+		}
+	}
+	if d.x.instance != nil && !d.x.flexible() && canonical(v.declared.config(*d.x.instance, d.x.entry, v.truth)) != canonical(d.x.config) {
+		return nil // what it takes from others is another value now
+	}
+	if d.x.instance != nil && d.x.flexible() && v.config(d) == nil {
+		return nil // a state lacks what is taken from it
+	}
+	return failf("report", "%s is reported as failed (%s: %s), and nothing was wrong", d.addr, d.report.Failed, d.report.Reason)
+}
+
+// unfulfilled says that a forecast did not come true.
+func (d *deed) unfulfilled() bool {
+	return d.query.Answer.Forecast != nil
+}
+
+// asShown says whether an answer is the one that the plan had.
+func (d *deed) asShown(a *protocol.Answer) bool {
+	same := func(x, y protocol.Action) bool {
+		return x.Name == y.Name && x.Image == y.Image && x.Entrypoint == y.Entrypoint && slices.Equal(x.Args, y.Args)
+	}
+	if a.ShutdownFirst != nil && d.shown.Shutdown == nil {
+		return false
+	}
+	return slices.EqualFunc(a.Actions, d.shown.Actions, same)
+}
+
+// overall: the whole is ok only when all is, and only a user interrupts.
+func (v *verdict) overall() error {
+	open, wrong := 0, 0
+	for _, d := range v.deeds {
+		switch {
+		case d.report.Status == apply.Error, d.report.Status == apply.Unknown:
+			wrong++
+		case !d.done():
+			open++
+		}
+	}
+	got := v.out.report.Status
+	switch {
+	case open+wrong == 0 && got != apply.OK && len(v.out.report.Problems) == 0,
+		open+wrong > 0 && got == apply.OK,
+		v.interrupt == 0 && got == apply.Interrupted,
+		v.interrupt != 0 && open > 0 && got != apply.Interrupted:
+		return failf("report", "the whole is %s, with %d resources open and %d failed, interrupted at %d", got, open, wrong, v.interrupt)
+	case v.out.err != nil:
+		return failf("report", "the journal is well, and the apply says %v", v.out.err)
+	}
+	if got == apply.Interrupted {
+		v.stats.interrupts++
+	}
+	return nil
+}
+
+// failures: after a failure nothing new starts; with -keep-going all that does
+// not depend on what failed is done.
+func (v *verdict) failures() error {
+	var failed []string
+	first := 0
+	for addr, d := range v.deeds {
+		if !d.done() && d.report.Status != apply.NotStarted {
+			failed = append(failed, addr)
+			if end := lastEnd(d.calls); end > 0 && (first == 0 || end < first) {
+				first = end
+			}
+		}
+	}
+	if len(failed) == 0 || v.interrupt != 0 {
+		return nil
+	}
+	if !v.step.KeepGoing {
+		for _, d := range v.deeds {
+			// With more than one at a time others may start while the failure
+			// is on its way.
+			if v.step.Parallelism == 1 && first > 0 && len(d.main) > 0 && d.query.Begin > first {
+				return failf("stop", "%s was begun after a failure", d.addr)
+			}
+		}
+		return nil
+	}
+	if slices.ContainsFunc(v.out.report.Shutdown, func(s apply.ShutdownReport) bool { return s.Status != apply.OK && !s.Late }) || v.shutdownFailed(failed) {
+		return nil // then nothing is touched at all
+	}
+	behind := v.behind(failed)
+	for addr, d := range v.deeds {
+		if d.report.Status == apply.NotStarted && !behind[addr] {
+			return failf("stop", "%s was not started, and does not depend on %v", addr, failed)
+		}
+	}
+	return nil
+}
+
+// shutdownFailed says whether one of these failed before the main actions of
+// all, when what is to be shut down first is looked at.
+func (v *verdict) shutdownFailed(failed []string) bool {
+	for _, d := range v.deeds {
+		if len(d.main) > 0 {
+			return false
+		}
+	}
+	return slices.ContainsFunc(failed, func(addr string) bool { return v.deeds[addr].shown.Shutdown != nil })
+}
+
+// behind are all that wait for these, and for those that do.
+func (v *verdict) behind(addresses []string) map[string]bool {
+	behind := map[string]bool{}
+	for _, addr := range addresses {
+		behind[addr] = true
+	}
+	for grown := true; grown; {
+		grown = false
+		for addr, x := range v.expect.resources {
+			if !behind[addr] && slices.ContainsFunc(x.before, func(b string) bool { return behind[b] }) {
+				behind[addr], grown = true, true
+			}
+		}
+	}
+	return behind
+}
+
+// interrupted: after the first interrupt no action starts, but for those whose
+// resources were about to start one at that very moment.
+func (v *verdict) interrupted() error {
+	if v.interrupt == 0 {
+		return nil
+	}
+	late := map[string]int{}
+	total := 0
+	for _, f := range v.facts {
+		if f.kind == "started" && f.begin > v.interrupt {
+			late[f.addr]++
+			total++
+		}
+	}
+	for addr, n := range late {
+		if n > 1 || total > v.step.Parallelism-1 {
+			return failf("interrupt", "%d actions began after it, %d of %s", total, n, addr)
+		}
+	}
+	return nil
+}
+
+// shutdowns: what is to be shut down is, before anything else is done, one at
+// a time, dependants first.
+func (v *verdict) shutdowns() error {
+	var early []*deed
+	firstMain := 0
+	for _, d := range v.deeds {
+		if len(d.main) > 0 && (firstMain == 0 || d.main[0].Begin < firstMain) {
+			firstMain = d.main[0].Begin
+		}
+	}
+	for _, d := range v.deeds {
+		if d.shown.Shutdown == nil || len(d.stops) == 0 && firstMain == 0 {
+			continue
+		}
+		if len(d.stops) == 0 {
+			// It was looked at before all others, and needed none then.
+			if d.calls == nil || d.calls[0].Begin > firstMain || !d.calls[0].well() && len(d.calls) == 1 {
+				return failf("shutdown", "%s was to be shut down before anything else", d.addr)
+			}
+			continue
+		}
+		if firstMain > 0 && d.stops[0].Begin > firstMain && !v.late(d) {
+			return failf("shutdown", "%s was shut down after other actions had begun", d.addr)
+		}
+		if !v.late(d) {
+			early = append(early, d)
+		}
+	}
+	slices.SortFunc(early, func(a, b *deed) int { return a.stops[0].Begin - b.stops[0].Begin })
+	for i, d := range early {
+		for _, later := range early[i+1:] {
+			if later.stops[0].Begin < d.stops[0].End {
+				return failf("shutdown", "%s and %s were shut down at one time", d.addr, later.addr)
+			}
+			if v.depends(later.addr, d.addr) {
+				return failf("shutdown", "%s was shut down before %s, which depends on it", d.addr, later.addr)
+			}
+		}
+	}
+	return nil
+}
+
+// late says that a resource was shut down right before its own actions, since
+// it needed it only then, or could not be asked before.
+func (v *verdict) late(d *deed) bool {
+	asked := 0
+	for _, c := range d.calls {
+		if c == d.stops[0] {
+			return asked > 1
+		}
+		if c.well() {
+			asked++
+		}
+	}
+	return false
+}
+
+// depends says whether one depends on another, as it is declared or was
+// recorded; removals wait the other way round.
+func (v *verdict) depends(dependant, dependency string) bool {
+	seen, open := map[string]bool{}, []string{dependant}
+	for len(open) > 0 {
+		addr := open[0]
+		open = open[1:]
+		if addr == dependency {
+			return true
+		}
+		x := v.expect.resources[addr]
+		if x == nil || seen[addr] {
+			continue
+		}
+		seen[addr] = true
+		if x.instance != nil {
+			open = append(open, v.declared.predecessors(*x.instance)...)
+		}
+		if x.entry != nil {
+			for _, d := range x.entry.Dependencies {
+				if o := v.expect.resources[d]; o != nil && o.instance == nil {
+					open = append(open, d)
+				}
+			}
+		}
+	}
+	return false
+}

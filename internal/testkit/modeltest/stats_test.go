@@ -1,0 +1,25 @@
+package modeltest_test
+
+import "fmt"
+
+// stats count what happened, to know that something did.
+type stats struct {
+	plans, refusals, applies, actions, failed, crashes, interrupts, stale, skipped int
+}
+
+func (s *stats) add(o stats) {
+	s.plans += o.plans
+	s.refusals += o.refusals
+	s.applies += o.applies
+	s.actions += o.actions
+	s.failed += o.failed
+	s.crashes += o.crashes
+	s.interrupts += o.interrupts
+	s.stale += o.stale
+	s.skipped += o.skipped
+}
+
+func (s stats) String() string {
+	return fmt.Sprintf("%d plans (%d refused), %d applies (%d stale, %d failed, %d interrupted, %d crashed), %d actions, %d steps skipped",
+		s.plans, s.refusals, s.applies, s.stale, s.failed, s.interrupts, s.crashes, s.actions, s.skipped)
+}

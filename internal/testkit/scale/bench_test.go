@@ -1,0 +1,202 @@
+package scale_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"deployster/internal/ui/render"
+	"deployster/plan"
+	"deployster/state"
+)
+
+// at measures one part of the engine at two sizes, so that what is not linear
+// is seen at once: ten times the resources are to take ten times as much. The
+// figure ns/resource says it directly.
+func at(b *testing.B, bench func(b *testing.B, n int)) {
+	for _, n := range []int{1_000, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.ReportAllocs()
+			bench(b, n)
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/resource")
+		})
+	}
+}
+
+func BenchmarkLoad(b *testing.B) {
+	at(b, func(b *testing.B, n int) {
+		e := newEngine(b, n)
+		for b.Loop() {
+			e.load(b, e.sources)
+		}
+	})
+}
+
+func BenchmarkPlanNoChange(b *testing.B) {
+	at(b, func(b *testing.B, n int) {
+		e := newEngine(b, n)
+		m := e.load(b, e.sources)
+		prior := e.made(b, m)
+		for b.Loop() {
+			if p := e.plan(b, m, prior); p.HasChanges() {
+				b.Fatal(p.Summary)
+			}
+		}
+	})
+}
+
+func BenchmarkPlanBelieved(b *testing.B) {
+	at(b, func(b *testing.B, n int) {
+		e := newEngine(b, n)
+		m := e.load(b, e.sources)
+		prior := e.made(b, m)
+		for b.Loop() {
+			p, diags := plan.Build(context.Background(), m, prior, e.client(), plan.Options{Version: "1", Workspace: e.dir, Parallelism: 10, Now: time.Now(), Selection: plan.Selection{NoRefresh: true}})
+			if diags.HasErrors() || p.HasChanges() {
+				b.Fatalf("%.2000s", diags.Error())
+			}
+		}
+	})
+}
+
+func BenchmarkPlanCreate(b *testing.B) {
+	at(b, func(b *testing.B, n int) {
+		e := newEngine(b, n)
+		m := e.load(b, e.sources)
+		for b.Loop() {
+			e.plan(b, m, state.Snapshot{})
+		}
+	})
+}
+
+// BenchmarkApplyCreate has an action for each resource, and the journal on the
+// disk.
+func BenchmarkApplyCreate(b *testing.B) {
+	at(b, func(b *testing.B, n int) {
+		e := newEngine(b, n)
+		m := e.load(b, e.sources)
+		p := e.plan(b, m, state.Snapshot{})
+		for b.Loop() {
+			b.StopTimer()
+			e.dir, e.world = b.TempDir(), newWorld()
+			store := e.open(b)
+			b.StartTimer()
+			journal, _ := e.run(b, p, m, store)
+			finish(b, journal, store)
+		}
+	})
+}
+
+// BenchmarkApplyNoChange is what an apply costs that has nothing to do.
+func BenchmarkApplyNoChange(b *testing.B) {
+	at(b, func(b *testing.B, n int) {
+		e := newEngine(b, n)
+		m := e.load(b, e.sources)
+		p := e.plan(b, m, e.made(b, m))
+		for b.Loop() {
+			store := e.open(b)
+			journal, _ := e.run(b, p, m, store)
+			finish(b, journal, store)
+		}
+	})
+}
+
+// BenchmarkFold opens a state whose journal was left behind.
+func BenchmarkFold(b *testing.B) {
+	at(b, func(b *testing.B, n int) {
+		e := newEngine(b, n)
+		m := e.load(b, e.sources)
+		store := e.open(b)
+		e.run(b, e.plan(b, m, store.Snapshot()), m, store)
+		if err := store.Close(); err != nil {
+			b.Fatal(err)
+		}
+		for b.Loop() {
+			s, r, err := state.Load(e.statePath())
+			if err != nil || r == nil || len(s.Resources) != n {
+				b.Fatal(err, r)
+			}
+		}
+	})
+}
+
+// BenchmarkReadState opens a state file.
+func BenchmarkReadState(b *testing.B) {
+	at(b, func(b *testing.B, n int) {
+		e := newEngine(b, n)
+		e.made(b, e.load(b, e.sources))
+		for b.Loop() {
+			held, err := state.ReadShared(context.Background(), e.statePath(), state.Options{})
+			if err != nil || len(held.Snapshot.Resources) != n {
+				b.Fatal(err)
+			}
+			if err := held.Close(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkWritePlan(b *testing.B) {
+	at(b, func(b *testing.B, n int) {
+		e := newEngine(b, n)
+		p := e.plan(b, e.load(b, e.sources), state.Snapshot{})
+		for b.Loop() {
+			var file bytes.Buffer
+			if err := plan.Write(&file, p); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(file.Len())/float64(n), "bytes/resource")
+		}
+	})
+}
+
+func BenchmarkReadPlan(b *testing.B) {
+	at(b, func(b *testing.B, n int) {
+		e := newEngine(b, n)
+		var file bytes.Buffer
+		if err := plan.Write(&file, e.plan(b, e.load(b, e.sources), state.Snapshot{})); err != nil {
+			b.Fatal(err)
+		}
+		for b.Loop() {
+			if _, err := plan.Read(bytes.NewReader(file.Bytes()), int64(file.Len())); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkShow renders a plan that creates everything: folded, and in lines.
+func BenchmarkShow(b *testing.B) {
+	for name, compact := range map[string]bool{"folded": false, "compact": true} {
+		b.Run(name, func(b *testing.B) {
+			at(b, func(b *testing.B, n int) {
+				e := newEngine(b, n)
+				p := e.plan(b, e.load(b, e.sources), state.Snapshot{})
+				for b.Loop() {
+					if len(render.Plan(p, render.Options{Compact: compact, Hide: func(s string) string { return s }})) == 0 {
+						b.Fatal("nothing is shown")
+					}
+				}
+			})
+		})
+	}
+}
+
+func BenchmarkReport(b *testing.B) {
+	at(b, func(b *testing.B, n int) {
+		e := newEngine(b, n)
+		m := e.load(b, e.sources)
+		p := e.plan(b, m, state.Snapshot{})
+		store := e.open(b)
+		journal, report := e.run(b, p, m, store)
+		finish(b, journal, store)
+		for b.Loop() {
+			if len(render.Report(p, report, nil, render.Options{Hide: func(s string) string { return s }})) == 0 {
+				b.Fatal("nothing is shown")
+			}
+		}
+	})
+}

@@ -1,0 +1,109 @@
+package scale_test
+
+import (
+	"bytes"
+	"runtime"
+	"testing"
+
+	"deployster/internal/ui/render"
+	"deployster/plan"
+	"deployster/state"
+)
+
+// grows is how much more a resource may cost among eight times as many. What
+// grows with the logarithm, and what is made once, leave it well below that;
+// anything that looks at all resources for each of them is far beyond.
+const grows = 1.3
+
+// cost is what a part of the engine made, for each resource.
+type cost struct{ objects, bytes float64 }
+
+// counted is the cost of a part: allocations do not depend on how busy the
+// machine is. Buffers that were kept from before are given up first: whether they
+// still are there would depend on when the collector ran.
+func counted(n int, part func()) cost {
+	runtime.GC()
+	runtime.GC() // what a sync.Pool has survives one
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	part()
+	runtime.ReadMemStats(&after)
+	return cost{float64(after.Mallocs-before.Mallocs) / float64(n), float64(after.TotalAlloc-before.TotalAlloc) / float64(n)}
+}
+
+// life takes n resources through everything, and gives what each part cost.
+func life(t *testing.T, n int) map[string]cost {
+	t.Helper()
+	costs := map[string]cost{}
+	e := newEngine(t, n)
+	run := func(name string, part func()) { costs[name] = counted(n, part) }
+	show := render.Options{Hide: func(s string) string { return s }}
+
+	m := e.load(t, e.sources)
+	run("load", func() { m = e.load(t, e.sources) })
+	var p *plan.Plan
+	run("plan that creates", func() { p = e.plan(t, m, state.Snapshot{}) })
+	var file bytes.Buffer
+	run("plan file", func() {
+		if err := plan.Write(&file, p); err != nil {
+			t.Fatal(err)
+		}
+		read, err := plan.Read(bytes.NewReader(file.Bytes()), int64(file.Len()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p = read
+	})
+	run("shown", func() { render.Plan(p, show) })
+	run("shown in lines", func() { render.Plan(p, render.Options{Compact: true, Hide: show.Hide}) })
+	run("digest", func() {
+		if _, err := p.Digest(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	run("apply that creates", func() {
+		store := e.open(t)
+		journal, report := e.run(t, p, m, store)
+		finish(t, journal, store)
+		render.Report(p, report, nil, show)
+	})
+	var prior state.Snapshot
+	run("state read", func() {
+		var err error
+		if prior, _, err = state.Load(e.statePath()); err != nil || len(prior.Resources) != n {
+			t.Fatal(err)
+		}
+	})
+	run("plan without changes", func() { p = e.plan(t, m, prior) })
+	if p.HasChanges() {
+		t.Fatal(p.Summary)
+	}
+	run("apply without changes", func() {
+		store := e.open(t)
+		journal, _ := e.run(t, p, m, store)
+		finish(t, journal, store)
+	})
+	run("journal folded", func() {
+		store := e.open(t)
+		e.run(t, p, m, store)
+		if err := store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, r, err := state.Load(e.statePath()); err != nil || r == nil {
+			t.Fatal(err)
+		}
+	})
+	return costs
+}
+
+func TestEveryPartIsLinear(t *testing.T) {
+	life(t, 10) // what is made once is made by now
+	few, many := life(t, 500), life(t, 4000)
+	for part, c := range many {
+		objects, bytes := c.objects/few[part].objects, c.bytes/few[part].bytes
+		t.Logf("%-22s %6.0f objects, %7.0f bytes a resource; %.2f and %.2f times those among 500", part, c.objects, c.bytes, objects, bytes)
+		if objects > grows || bytes > grows {
+			t.Errorf("%s: a resource among 4000 costs %.2f times the objects and %.2f times the bytes of one among 500: something looks at all of them for each", part, objects, bytes)
+		}
+	}
+}

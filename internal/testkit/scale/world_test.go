@@ -1,0 +1,161 @@
+package scale_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"deployster/apply"
+	"deployster/config"
+	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
+	"deployster/plan"
+	"deployster/state"
+)
+
+const (
+	image    = "test/disk:1"
+	digest   = "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	perFile  = 100 // resources in one manifest
+	perChain = 10  // resources of which each needs the one before
+)
+
+// world is a Runner with one image, whose things are made by one action. It does
+// as little as it can, so that what is measured is the engine.
+type world struct {
+	mu    sync.Mutex
+	there map[string]bool
+}
+
+func newWorld() *world { return &world{there: map[string]bool{}} }
+
+func (*world) Resolve(_ context.Context, reference string) (runner.Image, error) {
+	return runner.Image{Reference: reference, Digest: digest}, nil
+}
+
+func (w *world) Run(_ context.Context, s runner.Spec) (runner.Result, error) {
+	if len(s.Args) == 0 {
+		return runner.Result{Stdout: []byte(`{"protocol":2,"state_action":{"args":["state"]},` +
+			`"config_schema":{"type":"object","properties":{"name":{"type":"string","minLength":1},"zone":{"type":"string"},"after":{"type":"object"}},"required":["name"],"additionalProperties":false},` +
+			`"state_schema":{"type":"object","properties":{"id":{"type":"string"},"size":{"type":"integer"}},"required":["id","size"]}}`)}, nil
+	}
+	var in struct{ Config struct{ Name string } }
+	if err := json.Unmarshal(s.Stdin, &in); err != nil {
+		return runner.Result{}, err
+	}
+	name := in.Config.Name
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if s.Args[0] == "make" {
+		w.there[name] = true
+		if s.Ended != nil {
+			return runner.Result{}, s.Ended(runner.Result{}, nil)
+		}
+		return runner.Result{}, nil
+	}
+	if !w.there[name] {
+		return runner.Result{Stdout: []byte(`{"status":"STALE","actions":[{"name":"make","args":["make"]}]}`)}, nil
+	}
+	return runner.Result{Stdout: []byte(`{"status":"VALID","state":{"id":"id of ` + name + `","size":10}}`)}, nil
+}
+
+// engine is the tool, but for its command line, over a world.
+type engine struct {
+	dir     string
+	sources config.Sources
+	world   *world
+}
+
+// newEngine has n resources in chains.
+func newEngine(tb testing.TB, n int) *engine {
+	tb.Helper()
+	e := &engine{dir: tb.TempDir(), world: newWorld()}
+	e.sources = config.Sources{Workspace: e.dir, Dir: e.dir}
+	var b strings.Builder
+	for i := range n {
+		after := ""
+		if i%perChain != 0 {
+			after = fmt.Sprintf("\n    after = resource.r%d.state", i-1)
+		}
+		fmt.Fprintf(&b, "resource \"r%d\" {\n  type = %q\n  config = {\n    name = \"disk-%d\"\n    zone = var.zone%s\n  }\n}\n", i, image, i, after)
+		if (i+1)%perFile == 0 || i == n-1 {
+			e.sources.Manifests = append(e.sources.Manifests, config.File{Path: fmt.Sprintf("f%d.hcl", i), Bytes: []byte(b.String())})
+			b.Reset()
+		}
+	}
+	e.sources.Manifests = append(e.sources.Manifests, config.File{Path: "v.hcl", Bytes: []byte("variable \"zone\" {\n  default = \"eu\"\n}\n")})
+	return e
+}
+
+func (e *engine) statePath() string { return filepath.Join(e.dir, "state.json") }
+
+func (e *engine) load(tb testing.TB, src config.Sources) *config.Manifest {
+	tb.Helper()
+	m, diags := config.Load(src, nil, config.Builtins{Version: "1", Workspace: e.dir, Home: e.dir})
+	if diags.HasErrors() {
+		tb.Fatalf("%.2000s", diags.Error())
+	}
+	return m
+}
+
+func (e *engine) client() *typeclient.Client {
+	return typeclient.New(typeclient.Options{Runner: e.world, Version: "1", Workspace: e.dir})
+}
+
+func (e *engine) plan(tb testing.TB, m *config.Manifest, prior state.Snapshot) *plan.Plan {
+	tb.Helper()
+	p, diags := plan.Build(context.Background(), m, prior, e.client(),
+		plan.Options{Version: "1", Workspace: e.dir, Parallelism: 10, Now: time.Now()})
+	if diags.HasErrors() {
+		tb.Fatalf("%.2000s", diags.Error())
+	}
+	return p
+}
+
+func (e *engine) open(tb testing.TB) *state.Store {
+	tb.Helper()
+	store, err := state.Open(context.Background(), e.statePath(), state.Options{Command: "scale"})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return store
+}
+
+// run carries out a plan up to where its journal is to be folded.
+func (e *engine) run(tb testing.TB, p *plan.Plan, m *config.Manifest, store *state.Store) (*state.Journal, *apply.Report) {
+	tb.Helper()
+	journal, err := store.Begin(p.ID, p.Lineage)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	report, err := apply.Run(context.Background(), p, m, store.Snapshot(), journal, e.client(), apply.Options{Parallelism: 10, Now: time.Now})
+	if err != nil || report.Status != apply.OK {
+		tb.Fatal(report.Status, err)
+	}
+	return journal, report
+}
+
+// made makes all that is declared, and gives the state that is left.
+func (e *engine) made(tb testing.TB, m *config.Manifest) state.Snapshot {
+	tb.Helper()
+	store := e.open(tb)
+	p := e.plan(tb, m, store.Snapshot())
+	journal, _ := e.run(tb, p, m, store)
+	finish(tb, journal, store)
+	return store.Snapshot()
+}
+
+func finish(tb testing.TB, j *state.Journal, s *state.Store) {
+	tb.Helper()
+	if err := j.Finish(state.StatusOK); err != nil {
+		tb.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		tb.Fatal(err)
+	}
+}

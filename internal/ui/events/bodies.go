@@ -1,0 +1,172 @@
+package events
+
+import (
+	"encoding/json"
+
+	"deployster/apply"
+	"deployster/config"
+	"deployster/internal/base/diag"
+	"deployster/plan"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// The events, in the order in which a run may send them.
+
+// Version is the first event of every stream.
+type Version struct {
+	Format     int    `json:"format"`
+	Deployster string `json:"deployster"` // the tool's version
+	Command    string `json:"command"`
+	Run        string `json:"run"` // names the run's records
+}
+
+// Diagnostic is an error or a warning. Its level is the diagnostic's severity.
+type Diagnostic struct {
+	Diagnostic *diag.Diagnostic `json:"diagnostic"`
+}
+
+// Note says something that has its message only.
+type Note struct{}
+
+// Pull says how far it is with an image that is fetched.
+type Pull struct {
+	Image string `json:"image"`
+	Phase string `json:"phase"` // downloading, retrying, done, failed
+	Done  int64  `json:"done_bytes"`
+	Total int64  `json:"total_bytes"` // 0 = not known
+}
+
+// ResourceAsking says that a resource's image is being asked for its state.
+type ResourceAsking struct {
+	Resource string  `json:"resource"`
+	Purpose  Purpose `json:"purpose"`
+}
+
+// Purpose is why a state is asked.
+type Purpose string
+
+// The purposes.
+const (
+	ToPlan     Purpose = "plan"
+	BeforeActs Purpose = "before" // right before the actions: is it still as it was shown?
+	AfterActs  Purpose = "after"  // did they help?
+)
+
+// ResourceDecided says what a plan found of a resource.
+type ResourceDecided struct {
+	Resource string       `json:"resource"`
+	Status   apply.Status `json:"status"` // ok, or error: a diagnostic says why
+	Change   plan.Change  `json:"change,omitempty"`
+}
+
+// PlannedChange is what a plan wants to do with a resource. There is none for
+// those that are valid and stay as and where they are.
+type PlannedChange struct {
+	Resource  string            `json:"resource"`
+	Change    plan.Change       `json:"change"`
+	Image     string            `json:"image"` // the reference, as the manifest has it
+	Digest    string            `json:"digest,omitempty"`
+	Actions   []protocol.Action `json:"actions,omitempty"`
+	Shutdown  *protocol.Action  `json:"shutdown_first,omitempty"`
+	Reasons   []protocol.Reason `json:"reasons,omitempty"`
+	Reason    string            `json:"reason,omitempty"`
+	MovedFrom string            `json:"moved_from,omitempty"`
+	MayChange bool              `json:"may_change,omitempty"`
+	Adopted   bool              `json:"adopted,omitempty"`
+	Drifted   bool              `json:"drifted,omitempty"`
+}
+
+// PlanSummary ends the planning.
+type PlanSummary struct {
+	Plan    string       `json:"plan"` // its id
+	Summary plan.Summary `json:"summary"`
+	Changes bool         `json:"changes"` // whether there is anything to do
+	Moves   []state.Move `json:"moves,omitempty"`
+	Outputs []string     `json:"changed_outputs,omitempty"`
+	File    string       `json:"file,omitempty"` // where it was saved
+}
+
+// Drift is what drift found.
+type Drift struct {
+	Drift *plan.DriftReport `json:"drift"`
+}
+
+// ApplyStarted says that a plan is carried out from now on.
+type ApplyStarted struct {
+	Plan string `json:"plan"`
+}
+
+// ActionStarted says that an action runs.
+type ActionStarted struct {
+	Resource    string `json:"resource"`
+	Action      string `json:"action"`
+	Description string `json:"description,omitempty"`
+	First       bool   `json:"shutdown_first,omitempty"` // it is the resource's shutdown_first
+	Late        bool   `json:"late,omitempty"`           // and runs right before the other actions of its resource, and not before everything else
+}
+
+// Log is one line that an image printed.
+type Log struct {
+	Resource string `json:"resource"`
+	Step     string `json:"step"`   // init, state, or the action
+	Stream   string `json:"stream"` // stdout or stderr
+	Line     string `json:"line"`
+}
+
+// ActionEnded says how an action ended.
+type ActionEnded struct {
+	Resource string       `json:"resource"`
+	Action   string       `json:"action"`
+	Status   apply.Status `json:"status"`
+	Reason   string       `json:"reason,omitempty"`
+	Took     float64      `json:"took_seconds"`
+}
+
+// ResourceEnded says what became of a resource.
+type ResourceEnded struct {
+	Resource string      `json:"resource"`
+	Change   plan.Change `json:"change"`
+	apply.ResourceReport
+	Took float64 `json:"took_seconds"`
+}
+
+// Stopping says that nothing new is started.
+type Stopping struct {
+	Interrupted bool `json:"interrupted"` // by the user; else because something failed
+	Running     int  `json:"running"`     // resources that are waited for
+}
+
+// Checks is what the check blocks say.
+type Checks struct {
+	Checks []config.CheckResult `json:"checks"`
+}
+
+// Outputs are the outputs as they are recorded now.
+type Outputs struct {
+	Outputs map[string]OutputValue `json:"outputs"`
+}
+
+// OutputValue is one output. A sensitive one has no value here.
+type OutputValue struct {
+	Sensitive bool            `json:"sensitive"`
+	Value     json.RawMessage `json:"value,omitempty"`
+}
+
+// Report is the report of an apply.
+type Report struct {
+	Report *apply.Report `json:"report"`
+}
+
+// Dropped says that events were left out, because the reader was too slow or
+// there were too many.
+type Dropped struct {
+	Count int `json:"count"`
+}
+
+// End is the last event of every stream.
+type End struct {
+	Status   apply.Status `json:"status"` // ok, error or interrupted
+	ExitCode int          `json:"exit_code"`
+	Took     float64      `json:"took_seconds"`
+}

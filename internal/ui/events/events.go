@@ -1,0 +1,109 @@
+// Package events is the tool's output for programs: what a command does, as one
+// JSON object a line. It has the events, what makes them of what plan and apply
+// report, and the stream that takes them to readers who may be slow, dead, or
+// not there yet. docs/json.md describes it for those who read it.
+package events
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"deployster/internal/base/jsondoc"
+)
+
+// Format is the version of the stream. Within it new types of events and new
+// keys may appear; none goes away or changes what it means.
+const Format = 1
+
+// Level says how much an event matters.
+type Level string
+
+// The levels, as diagnostics name theirs.
+const (
+	Debug   Level = "debug" // steps in between
+	Info    Level = "info"
+	Warning Level = "warning"
+	Error   Level = "error"
+)
+
+// Event is one line of the stream.
+type Event struct {
+	Level   Level
+	Message string // a sentence for people
+	Body    Body
+}
+
+// Body is what an event of one type says beyond its message.
+type Body interface {
+	// Type is the word by which programs know it.
+	Type() string
+}
+
+// minor says whether an event may be left out when a reader is too slow.
+func (e Event) minor() bool {
+	return e.Level == Debug || e.Body.Type() == (Log{}).Type()
+}
+
+// timeForm is RFC 3339, always as long.
+const timeForm = "2006-01-02T15:04:05.000Z"
+
+// encode gives the event's line, with what must not be shown hidden. It uses b,
+// and keeps nothing of it.
+func (e Event) encode(b *bytes.Buffer, now time.Time, hide func(string) string) ([]byte, error) {
+	b.Reset()
+	b.WriteString(`{"type":"` + e.Body.Type() + `","time":"`)
+	b.Write(now.UTC().AppendFormat(b.AvailableBuffer(), timeForm))
+	b.WriteString(`","level":"` + string(e.Level) + `","message":`)
+	b.Write(jsondoc.AppendText(b.AvailableBuffer(), e.Message))
+	if err := writeMembers(b, e.Body); err != nil {
+		return nil, err
+	}
+	line := b.Bytes()
+	if hide != nil {
+		line = Hidden(line, hide)
+	}
+	return escaped(line), nil
+}
+
+// frequent are bodies of which there are some for each resource: they write their
+// members themselves, as encoding/json does.
+type frequent interface {
+	appendMembers(to []byte) []byte
+}
+
+// writeMembers writes the members of a body behind those of all events, and the
+// end of the line.
+func writeMembers(b *bytes.Buffer, body Body) error {
+	if f, ok := body.(frequent); ok {
+		b.Write(append(f.appendMembers(b.AvailableBuffer()), "}\n"...))
+		return nil
+	}
+	end := b.Len()
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(body); err != nil {
+		return err
+	}
+	if members := b.Bytes()[end:]; string(members) == "{}\n" {
+		b.Truncate(end)
+		b.WriteString("}\n")
+	} else {
+		members[0] = ','
+	}
+	return nil
+}
+
+func (a ResourceAsking) appendMembers(to []byte) []byte {
+	to = jsondoc.AppendText(append(to, `,"resource":`...), a.Resource)
+	return jsondoc.AppendText(append(to, `,"purpose":`...), string(a.Purpose))
+}
+
+func (d ResourceDecided) appendMembers(to []byte) []byte {
+	to = jsondoc.AppendText(append(to, `,"resource":`...), d.Resource)
+	to = jsondoc.AppendText(append(to, `,"status":`...), string(d.Status))
+	if d.Change != "" {
+		to = jsondoc.AppendText(append(to, `,"change":`...), string(d.Change))
+	}
+	return to
+}

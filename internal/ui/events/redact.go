@@ -1,0 +1,68 @@
+package events
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
+)
+
+// A secret may have the same letters as a word of ours. What programs go by
+// stays as it is: keys, but for those of a user's values, and the words and
+// names by which an event says what it is about.
+var (
+	identifiers = []string{"type", "time", "level", "resource", "change", "status", "purpose", "stream", "command", "run", "phase", "image", "started"}
+	words       = []string{"status", "severity", "change"}
+	wordValues  = []string{"ok", "valid", "skipped", "error", "warning", "interrupted", "not_started", "unknown", "pass", "fail",
+		"create", "update", "replace", "destroy", "forget", "deferred", "record", "left", "read_failed"}
+)
+
+// Hidden takes secrets out of a document of ours. Keys and the words by which
+// programs go stay.
+func Hidden(line []byte, hide func(string) string) []byte {
+	return jsondoc.Rewrite(line, func(text string, at jsondoc.Place) string {
+		if ours(text, at) {
+			return text
+		}
+		return hide(text)
+	})
+}
+
+func ours(text string, at jsondoc.Place) bool {
+	if at.Key {
+		return !slices.Contains(at.Path, "value")
+	}
+	if len(at.Path) == 0 {
+		return false
+	}
+	under := at.Path[len(at.Path)-1]
+	return len(at.Path) == 1 && slices.Contains(identifiers, under) ||
+		slices.Contains(words, under) && slices.Contains(wordValues, text)
+}
+
+// escaped is a copy of a line in which what a terminal might obey is written as
+// JSON allows: \u009b.
+func escaped(line []byte) []byte {
+	if diag.Plain(line) {
+		return bytes.Clone(line)
+	}
+	var b bytes.Buffer
+	for rest := line; len(rest) > 0; {
+		r, size := utf8.DecodeRune(rest)
+		switch {
+		case r == '\n' || r == '\t' || diag.Visible(string(rest[:size])) == string(rest[:size]):
+			b.Write(rest[:size])
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+		rest = rest[size:]
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,156 @@
+package events
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"deployster/apply"
+	"deployster/config"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
+	"deployster/plan"
+)
+
+// OfPlan says what happened while a plan was made.
+func OfPlan(e plan.Event) Event {
+	switch e := e.(type) {
+	case plan.Asking:
+		return Event{Debug, e.Address + ": asking for its state", ResourceAsking{e.Address, ToPlan}}
+	case plan.Decided:
+		return Event{Debug, e.Address + ": " + string(e.Change), ResourceDecided{e.Address, apply.OK, e.Change}}
+	case plan.Failed:
+		return Event{Debug, e.Address + ": nothing can be decided", ResourceDecided{Resource: e.Address, Status: apply.Error}}
+	}
+	return unforeseen(e)
+}
+
+// OfApply says what happened while a plan was carried out.
+func OfApply(e apply.Event) Event {
+	switch e := e.(type) {
+	case apply.Checking:
+		purpose := BeforeActs
+		if e.After {
+			purpose = AfterActs
+		}
+		return Event{Debug, e.Address + ": asking for its state", ResourceAsking{e.Address, purpose}}
+	case apply.ActionStarted:
+		return Event{Info, strings.TrimSuffix(fmt.Sprintf("%s: %s started: %s", e.Address, e.Action, e.Description), ": "),
+			ActionStarted{e.Address, e.Action, e.Description, e.First, e.Late}}
+	case apply.ActionEnded:
+		return actionEnded(e)
+	case apply.ResourceEnded:
+		return resourceEnded(e)
+	case apply.Stopping:
+		why := "Something failed"
+		if e.Interrupted {
+			why = "Interrupted"
+		}
+		return Event{Warning, fmt.Sprintf("%s: nothing new is started, %d are waited for", why, e.Running), Stopping{e.Interrupted, e.Running}}
+	}
+	return unforeseen(e)
+}
+
+// unforeseen keeps an event that has no form of its own.
+func unforeseen(e any) Event { return Event{Info, fmt.Sprintf("%T: %+v", e, e), Note{}} }
+
+func actionEnded(e apply.ActionEnded) Event {
+	body := ActionEnded{Resource: e.Address, Action: e.Action, Status: apply.OK, Took: seconds(e.Took)}
+	if e.Err == nil {
+		return Event{Info, fmt.Sprintf("%s: %s ended after %s", e.Address, e.Action, rounded(e.Took)), body}
+	}
+	body.Status, body.Reason = apply.Error, e.Err.Error()
+	word := "failed"
+	var unknown *runner.UnknownError
+	if errors.As(e.Err, &unknown) {
+		body.Status, word = apply.Unknown, "was lost sight of"
+	}
+	return Event{Error, fmt.Sprintf("%s: %s %s after %s", e.Address, e.Action, word, rounded(e.Took)), body}
+}
+
+func resourceEnded(e apply.ResourceEnded) Event {
+	level := Info
+	switch e.Report.Status {
+	case apply.OK, apply.Skipped, apply.Unchanged:
+	case apply.Interrupted, apply.NotStarted:
+		level = Warning
+	default:
+		level = Error
+	}
+	message := fmt.Sprintf("%s: %s: %s", e.Address, e.Change, strings.ReplaceAll(string(e.Report.Status), "_", " "))
+	return Event{level, message, ResourceEnded{Resource: e.Address, Change: e.Change, ResourceReport: e.Report, Took: seconds(e.Took)}}
+}
+
+// OfLine passes on what an image printed.
+func OfLine(l typeclient.Line) Event {
+	return Event{Info, fmt.Sprintf("%s %s | %s", l.Address, l.Step, l.Text), Log{l.Address, l.Step, string(l.Stream), l.Text}}
+}
+
+// OfDiagnostic passes on an error or a warning.
+func OfDiagnostic(d *diag.Diagnostic) Event {
+	level := Error
+	if d.Severity == diag.Warning {
+		level = Warning
+	}
+	return Event{level, strings.TrimSuffix(d.Summary+": "+d.Detail, ": "), Diagnostic{d}}
+}
+
+// Notef is a remark without keys of its own.
+func Notef(format string, args ...any) Event {
+	return Event{Info, fmt.Sprintf(format, args...), Note{}}
+}
+
+// Ended is the last event.
+func Ended(status apply.Status, exit int, took time.Duration) Event {
+	level, message := Info, "Done"
+	switch status {
+	case apply.Error:
+		level, message = Error, "Failed"
+	case apply.Interrupted:
+		level, message = Warning, "Interrupted"
+	}
+	return Event{level, fmt.Sprintf("%s after %s, exit code %d", message, rounded(took), exit), End{status, exit, seconds(took)}}
+}
+
+// Checked is what the check blocks say.
+func Checked(list []config.CheckResult) Event {
+	failed := 0
+	for _, c := range list {
+		if c.Status == config.CheckFail {
+			failed++
+		}
+	}
+	level := Info
+	if failed > 0 {
+		level = Warning
+	}
+	return Event{level, fmt.Sprintf("%d checks, %d failed", len(list), failed), Checks{list}}
+}
+
+// Reported is the report of an apply.
+func Reported(r *apply.Report) Event {
+	level := Info
+	switch r.Status {
+	case apply.Error:
+		level = Error
+	case apply.Interrupted:
+		level = Warning
+	}
+	return Event{level, "The apply ended: " + string(r.Status), Report{r}}
+}
+
+func dropped(count int) Event {
+	return Event{Warning, fmt.Sprintf("%d events were left out here: there were more than could be kept for this reader", count), Dropped{count}}
+}
+
+// rounded is a duration for people.
+func rounded(d time.Duration) time.Duration {
+	if d < time.Second {
+		return d.Round(time.Millisecond)
+	}
+	return d.Round(100 * time.Millisecond)
+}
+
+func seconds(d time.Duration) float64 { return d.Round(time.Millisecond).Seconds() }

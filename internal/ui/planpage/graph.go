@@ -1,0 +1,156 @@
+package planpage
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"deployster/config"
+	"deployster/internal/ui/diagram"
+	"deployster/plan"
+)
+
+// maxDrawn is how many boxes of a graph a person can still read.
+const maxDrawn = 150
+
+// Diagram draws all resources of a plan, each by itself.
+func Diagram(p *plan.Plan) diagram.Diagram {
+	d := diagram.Diagram{Title: "deployster plan"}
+	for addr, step := range p.Resources {
+		group, name := SplitModules(addr)
+		what := string(step.Change)
+		if step.MayChange {
+			what += ", may change"
+		}
+		d.Nodes = append(d.Nodes, diagram.Node{ID: addr, Group: group, Kind: string(step.Change), Lines: []string{name, step.Type, what}, Note: step.Source})
+	}
+	for _, edge := range p.Edges {
+		d.Edges = append(d.Edges, diagram.Edge{From: edge.To, To: edge.From, Weak: edge.Origin == string(config.FromDependsOn)})
+	}
+	return d
+}
+
+// drawing is the graph of a page.
+type drawing struct {
+	svg   string // "" = it would have too many boxes
+	boxes string // what a box stands for
+}
+
+// draw draws a plan with the finest boxes that are still few enough: resources,
+// blocks with all their instances, modules, outermost modules.
+func (v *view) draw() drawing {
+	if len(v.plan.Resources) <= maxDrawn {
+		d := Diagram(v.plan)
+		for i := range d.Nodes {
+			d.Nodes[i].Link = v.link(d.Nodes[i].ID)
+		}
+		return drawing{v.hidden(d).SVG(), "resource"}
+	}
+	for _, level := range []struct {
+		boxes string
+		of    func(addr string) (group []string, name string)
+	}{
+		{"block, with all its instances", blockOf},
+		{"module", func(addr string) ([]string, string) {
+			group, _ := SplitModules(addr)
+			if len(group) == 0 {
+				return nil, "(root)"
+			}
+			return group[:len(group)-1], group[len(group)-1]
+		}},
+		{"outermost module", func(addr string) ([]string, string) {
+			group, _ := SplitModules(addr)
+			return nil, cmp.Or(strings.Join(group[:min(len(group), 1)], ""), "(root)")
+		}},
+	} {
+		if d := v.collapsed(level.of); len(d.Nodes) <= maxDrawn {
+			return drawing{v.hidden(d).SVG(), level.boxes}
+		}
+	}
+	return drawing{}
+}
+
+// hidden takes secrets out of what is written into a drawing. To do so later
+// would take them out of its markup too.
+func (v *view) hidden(d diagram.Diagram) diagram.Diagram {
+	for i, n := range d.Nodes {
+		for j := range n.Lines {
+			n.Lines[j] = v.w.plain(n.Lines[j])
+		}
+		for j := range n.Group {
+			n.Group[j] = v.w.plain(n.Group[j])
+		}
+		d.Nodes[i].Note = v.w.plain(n.Note)
+	}
+	return d
+}
+
+// link is the link to a resource on the page.
+func (v *view) link(addr string) string { return (&url.URL{Fragment: v.w.plain(addr)}).String() }
+
+// blockOf gives the block of an instance: web of web["a"].
+func blockOf(addr string) (group []string, name string) {
+	group, name = SplitModules(addr)
+	if block, _, ok := strings.Cut(name, "["); ok {
+		name = block + "[...]"
+	}
+	return group, name
+}
+
+// collapsed draws boxes that stand for several resources.
+func (v *view) collapsed(of func(addr string) (group []string, name string)) diagram.Diagram {
+	p := v.plan
+	d := diagram.Diagram{Title: "deployster plan"}
+	id := func(addr string) string {
+		group, name := of(addr)
+		return strings.Join(append(slices.Clone(group), name), ".")
+	}
+	members := map[string]map[plan.Change]int{}
+	for _, addr := range p.Order() {
+		key := id(addr)
+		if members[key] == nil {
+			members[key] = map[plan.Change]int{}
+			group, name := of(addr)
+			d.Nodes = append(d.Nodes, diagram.Node{ID: key, Group: group, Lines: []string{name}, Link: v.link(addr)})
+		}
+		members[key][p.Resources[addr].Change]++
+	}
+	for i, n := range d.Nodes {
+		for _, k := range kinds {
+			count := members[n.ID][k.change]
+			if count == 0 {
+				continue
+			}
+			d.Nodes[i].Lines = append(d.Nodes[i].Lines, fmt.Sprintf("%s %s", thousands(count), k.many))
+			d.Nodes[i].Kind = cmp.Or(d.Nodes[i].Kind, string(k.change)) // the first is what matters most
+		}
+	}
+	for _, e := range p.Edges {
+		d.Edges = append(d.Edges, diagram.Edge{From: id(e.To), To: id(e.From), Weak: e.Origin == string(config.FromDependsOn)})
+	}
+	return d
+}
+
+// SplitModules takes the modules off an address: module.a["x.y"].web is web in
+// module.a["x.y"].
+func SplitModules(address string) (modules []string, name string) {
+	const prefix = "module."
+	for strings.HasPrefix(address, prefix) {
+		end := len(prefix)
+		for quoted := false; end < len(address) && (quoted || address[end] != '.'); end++ {
+			switch address[end] {
+			case '\\':
+				end++
+			case '"':
+				quoted = !quoted
+			}
+		}
+		if end >= len(address) {
+			break
+		}
+		modules, address = append(modules, address[:end]), address[end+1:]
+	}
+	return modules, address
+}

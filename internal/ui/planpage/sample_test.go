@@ -1,0 +1,127 @@
+package planpage
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"deployster/config"
+	"deployster/internal/base/graph"
+	"deployster/internal/runner"
+	"deployster/internal/ui/jsondiff"
+	"deployster/plan"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// changes is what internal/ui/render gives, in short.
+func changes(s *plan.Step) (jsondiff.Diff, map[string][]string) {
+	notes := map[string][]string{}
+	for _, r := range s.Reasons {
+		notes[r.Path] = append(notes[r.Path], r.Message)
+	}
+	want := jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown}
+	switch s.Change {
+	case plan.Create, plan.Deferred, plan.Replace:
+		return jsondiff.List(want, jsondiff.Options{}), notes
+	case plan.Update:
+		return jsondiff.Compare(jsondiff.Value{JSON: s.Stale, Sensitive: slices.Concat(s.Sensitive, s.Hidden)}, want, jsondiff.Options{Missing: true}), notes
+	}
+	return jsondiff.Diff{}, notes
+}
+
+func raw(v any) json.RawMessage {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// finish fills in what follows from the resources and edges of a plan.
+func finish(p *plan.Plan) *plan.Plan {
+	p.Format, p.Deployster, p.Workspace, p.Lineage, p.Serial = plan.Format, "0.1.0", "/srv/www", "3f1c9a52-8d0e-4b7e-9a51-0e6d2c4b7f10", 41
+	p.Created = time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
+	layers, err := graph.Graph(p.Before()).Layers()
+	if err != nil {
+		panic(err)
+	}
+	p.Layers = layers
+	return p
+}
+
+func act(name, description string, args ...string) protocol.Action {
+	return protocol.Action{Name: name, Description: description, Command: protocol.Command{Args: args}}
+}
+
+// sample is a plan as people have them, with one of everything.
+func sample() *plan.Plan {
+	digest := "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+	ty := func(label string) protocol.Type { return protocol.Type{Digest: digest, Label: label} }
+	page := strings.Repeat("worker_processes auto;\nevents { worker_connections 1024; }\n", 2)
+	p := &plan.Plan{
+		Resources: map[string]*plan.Step{
+			"network": {Type: "acme/network:2", Change: plan.Valid, Init: ty("Network"), Config: raw(map[string]any{"cidr": "10.0.0.0/16"}), State: raw(map[string]any{"cidr": "10.0.0.0/16", "id": "net-01"}), Source: "main.hcl:3"},
+			"disk": {Type: "acme/disk:1.2", Change: plan.Update, Drifted: true, Init: ty("Disk"), Source: "main.hcl:12", Protect: true,
+				Config: raw(map[string]any{"name": "data", "size": "400gb", "tags": map[string]any{"owner": "web", "tier": "gold"}}), Stale: raw(map[string]any{"name": "data", "size": "200gb", "tags": map[string]any{"owner": "ops"}, "id": "disk-77"}),
+				Actions: []protocol.Action{act("grow", "Grow the disk by 200 GB, online", "grow", "--online"), act("label", "")}, Reasons: []protocol.Reason{{Path: "/size", Message: "The disk was shrunk by hand on Friday; growing it takes about a minute."}}},
+			`module.site.conf["nginx"]`: {Type: "acme/file:1", Change: plan.Update, Init: ty("File"), Source: "site/main.hcl:8",
+				Config: raw(map[string]any{"path": "/etc/nginx/nginx.conf", "content": page + "server { listen 443 ssl; }\n# end\n"}), Stale: raw(map[string]any{"path": "/etc/nginx/nginx.conf", "content": page + "server { listen 80; }\n# end\n"}),
+				Actions: []protocol.Action{act("write", "Write the file")}, Mounts: []runner.Mount{{Source: "/etc/nginx", Target: "/files", Writable: true}}},
+			`module.site.module.tls.cert`: {Type: "acme/cert:3", Change: plan.Create, Init: ty("Certificate"), Source: "tls/main.hcl:2", Sensitive: []string{"/key"},
+				Config: raw(map[string]any{"host": "www.example.org", "days": 90, "key": "-----BEGIN PRIVATE KEY-----", "sans": []any{"example.org", "static.example.org"}}), Actions: []protocol.Action{act("issue", "Issue a certificate")}, Settings: runner.Settings{User: "0"}},
+			"www": {Type: "acme/vm:7", Change: plan.Deferred, Init: ty("Virtual machine"), Reason: "module.site.module.tls.cert does not exist yet", Source: "main.hcl:30",
+				Config: raw(map[string]any{"image": "debian-13", "cert": map[string]any{"$unknown": "x"}, "cpus": 4}), Unknown: map[string]string{"/cert": "module.site.module.tls.cert"}},
+			"dns":      {Type: "acme/dns:1", Change: plan.Valid, MayChange: true, Init: ty("DNS record"), Reason: "www may get another address", Config: raw(map[string]any{"name": "www"}), State: raw(map[string]any{"name": "www", "ip": "10.0.3.7"}), Source: "main.hcl:41"},
+			"old_disk": {Type: "acme/disk:1.2", Change: plan.Destroy, Init: ty("Disk"), Reason: "it is declared no more", Config: raw(map[string]any{"name": "scratch"}), Stale: raw(map[string]any{"name": "scratch", "size": "50gb"}), Actions: []protocol.Action{act("delete", "Delete the disk and what is on it")}},
+			"metrics":  {Type: "acme/metrics:1", Change: plan.Valid, Adopted: true, Init: ty("Dashboard"), Config: raw(map[string]any{"board": "www"}), State: raw(map[string]any{"board": "www"})},
+			"legacy":   {Type: "acme/hook:1", Change: plan.Forget, Init: ty("Hook"), Reason: "its type cannot remove it", Config: raw(map[string]any{})},
+		},
+		Edges: []plan.Edge{{From: "network", To: "disk", Origin: "reference"}, {From: "disk", To: "www", Origin: "dependency"}, {From: "module.site.module.tls.cert", To: "www", Origin: "reference"},
+			{From: "module.site.module.tls.cert", To: `module.site.conf["nginx"]`, Origin: "depends_on"}, {From: `module.site.conf["nginx"]`, To: "www", Origin: "reference"}, {From: "www", To: "dns", Origin: "reference"}, {From: "www", To: "old_disk", Origin: "removal"}},
+		Outputs:   map[string]plan.Output{"address": {Value: raw("10.0.3.7"), Changed: true}, "password": {Value: raw("hunter2hunter2"), Sensitive: true}},
+		Variables: map[string]json.RawMessage{"size": raw(map[string]any{"value": "400gb", "type": "string"})},
+		Checks:    []config.CheckResult{{Name: "reachable", Status: config.CheckPass}, {Name: "cheap", Status: config.CheckFail, Messages: []string{"The disks cost more than 100 a month."}}},
+	}
+	p.Resources["dns"].Timeouts = plan.Timeouts{State: state.Duration(time.Minute)}
+	return finish(p)
+}
+
+// big is a plan of n resources in modules, a tenth of which change.
+func big(n int) *plan.Plan {
+	p := &plan.Plan{Resources: map[string]*plan.Step{}, Outputs: map[string]plan.Output{}}
+	last := ""
+	for i := range n {
+		addr := fmt.Sprintf(`module.region%d.module.team%d.vm["host-%05d"]`, i%5, i/5%8, i)
+		s := &plan.Step{Type: fmt.Sprintf("acme/vm%d:1", i%7), Change: plan.Valid, Init: protocol.Type{Digest: fmt.Sprintf("sha256:%064d", i%7), Label: "Virtual machine"}, Source: fmt.Sprintf("team%d.hcl:%d", i%8, i),
+			Config: raw(map[string]any{"name": fmt.Sprintf("host-%05d", i), "cpus": i % 9, "zone": "europe-west1-b", "tags": []any{"a", "b", fmt.Sprintf("t%d", i)}})}
+		s.State = s.Config
+		if i%10 == 3 {
+			s.Change, s.State, s.Stale = plan.Update, nil, raw(map[string]any{"name": fmt.Sprintf("host-%05d", i), "cpus": i%9 + 1, "zone": "europe-west1-c", "tags": []any{"a", "b"}})
+			s.Actions = []protocol.Action{act("resize", "Stop it, resize it, start it", "resize"), act("retag", "")}
+		} else if i%10 == 7 && i%20 == 7 {
+			s.Change, s.State, s.Actions = plan.Create, nil, []protocol.Action{act("boot", "Make it and start it")}
+		}
+		p.Resources[addr] = s
+		if last != "" && i%4 != 0 {
+			p.Edges = append(p.Edges, plan.Edge{From: last, To: addr, Origin: "reference"})
+		}
+		last = addr
+	}
+	return finish(p)
+}
+
+// written gives the page of a plan.
+func written(t testing.TB, p *plan.Plan) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	const some = "sha256:a1e9156054e04fac899ae9f275132cdc07a5dbc4ea2c2ad3a1ffc6e0d253681f"
+	if err := Write(&out, Page{Plan: p, File: "plan.bin", Digest: some, SignedBy: some, Changes: changes}); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}

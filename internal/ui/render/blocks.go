@@ -1,0 +1,304 @@
+package render
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strings"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/base/parallel"
+	"deployster/internal/ui/jsondiff"
+	"deployster/plan"
+)
+
+// What is shown of a plan with many changes. Verbose shows all.
+const (
+	maxAlike  = 10  // blocks that differ in their values only, before they become one
+	maxBlocks = 100 // blocks with all their detail
+	maxBrief  = 200 // further ones as a line
+	maxNames  = 4   // addresses in the header of a block
+
+	maxAtOnce = 1000 // resources that are looked at before they are folded: to keep the looks of all would be much memory
+)
+
+// block is what is shown of one resource, or of several whose changes are equal
+// or alike.
+type block struct {
+	addrs  []string
+	step   *plan.Step // of the first
+	detail *detail    // nil = only a line is shown
+	alike  bool       // the values differ: those of the first are shown
+	varies []bool     // by row: others have another value there
+}
+
+// shape collects the blocks that differ in their values only.
+type shape struct {
+	equal  map[[sha256.Size]byte]*block
+	blocks []*block
+	merged *block // instead of blocks, when there are too many
+}
+
+// blocksOf folds the steps at the addresses into blocks, in the order in which
+// the first of each stands. What is alike is folded only when there is much of
+// it: a person who decides wants to see values.
+func blocksOf(p *plan.Plan, addrs []string, o Options) []*block {
+	shapes, order := map[string]*shape{}, []*shape(nil)
+	kept := 0
+	for part := range slices.Chunk(addrs, maxAtOnce) {
+		for i, l := range lookAt(p, part, o) {
+			addr, s := part[i], p.Resources[part[i]]
+			if o.Verbose {
+				order = append(order, &shape{blocks: []*block{{addrs: []string{addr}, step: s, detail: &l.detail}}})
+				continue
+			}
+			sh := shapes[l.shape]
+			if sh == nil {
+				sh = &shape{equal: map[[sha256.Size]byte]*block{}}
+				shapes[l.shape], order = sh, append(order, sh)
+			}
+			if sh.add(addr, s, l.detail, kept < maxBlocks+maxBrief) {
+				kept++
+			}
+		}
+	}
+	var out []*block
+	for _, sh := range order {
+		if sh.merged != nil {
+			out = append(out, sh.merged)
+		} else {
+			out = append(out, sh.blocks...)
+		}
+	}
+	return out
+}
+
+// look is what a step shows, and with which others it may be folded.
+type look struct {
+	detail detail
+	shape  string
+}
+
+// lookAt looks at the steps at the addresses, on all processors.
+func lookAt(p *plan.Plan, addrs []string, o Options) []look {
+	looks := make([]look, len(addrs))
+	parallel.For(len(addrs), func(from, to int) {
+		for i := from; i < to; i++ {
+			s := p.Resources[addrs[i]]
+			looks[i].detail = detailOf(s, o)
+			if !o.Verbose {
+				looks[i].shape = Block(addrs[i]) + "\x00" + looks[i].detail.shape(s)
+			}
+		}
+	})
+	return looks
+}
+
+// add puts one more step into a shape, and says whether its detail was kept.
+func (sh *shape) add(addr string, s *plan.Step, d detail, keep bool) bool {
+	if sh.merged != nil {
+		sh.merged.merge(addr, d)
+		return false
+	}
+	sum := d.sum()
+	if same := sh.equal[sum]; same != nil {
+		same.addrs = append(same.addrs, addr)
+		return false
+	}
+	b := &block{addrs: []string{addr}, step: s}
+	if keep || len(sh.blocks) == 0 {
+		b.detail = &d
+	}
+	sh.equal[sum] = b
+	if sh.blocks = append(sh.blocks, b); len(sh.blocks) <= maxAlike {
+		return b.detail != nil
+	}
+	sh.merged = sh.blocks[0]
+	sh.merged.alike, sh.merged.varies = true, make([]bool, len(sh.merged.detail.rows))
+	for _, other := range sh.blocks[1:] {
+		if other.detail == nil {
+			for i := range sh.merged.varies {
+				sh.merged.varies[i] = true
+			}
+			sh.merged.addrs = append(sh.merged.addrs, other.addrs...)
+			continue
+		}
+		sh.merged.merge(other.addrs[0], *other.detail)
+		sh.merged.addrs = append(sh.merged.addrs, other.addrs[1:]...)
+	}
+	sh.blocks, sh.equal = nil, nil
+	return false
+}
+
+// Block is the address of the block that an instance comes from: its address
+// without keys.
+func Block(addr string) string {
+	if !strings.Contains(addr, "[") {
+		return addr
+	}
+	var b strings.Builder
+	quoted, depth := false, 0
+	for i := 0; i < len(addr); i++ {
+		switch c := addr[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[':
+			depth++
+		case c == ']':
+			depth--
+		case depth == 0:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// merge adds a step whose values may be others.
+func (b *block) merge(addr string, d detail) {
+	b.addrs = append(b.addrs, addr)
+	for i, r := range d.rows {
+		if mine := b.detail.rows[i]; mine.text() != r.text() {
+			b.varies[i] = true
+		}
+	}
+}
+
+// text is all of a row that may differ.
+func (r row) text() string {
+	text := r.Have + "\x00" + r.Want
+	for _, l := range r.Lines {
+		text += "\x00" + string(l.Op) + l.Text
+	}
+	return text
+}
+
+// sum tells details apart.
+func (d detail) sum() [sha256.Size]byte {
+	var b strings.Builder
+	d.write(&b, Options{})
+	return sha256.Sum256([]byte(b.String()))
+}
+
+// shape is what alike details have in common: what happens to which keys, and
+// by which actions.
+func (d detail) shape(s *plan.Step) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\x00%t\x00%s\x00%s\x00%s\x00%d\x00", s.Change, s.MayChange, s.Type, s.Source, s.Init.Label, len(d.rows))
+	if s.MovedFrom != "" {
+		b.WriteString("moved")
+	} else {
+		b.WriteString(Block(strings.Join(d.why, "\x00")))
+	}
+	for _, r := range d.rows {
+		b.WriteString("\x00" + string(r.Op) + r.Path)
+	}
+	for _, a := range s.Actions {
+		b.WriteString("\x00" + a.Name)
+	}
+	return b.String()
+}
+
+// write prints a block in full.
+func (b *block) write(w *strings.Builder, o Options) {
+	symbol, words := mark(b.step)
+	if len(b.addrs) > 1 {
+		words = strings.Replace(strings.Replace(words, "is ", "are ", 1), "a new address", "new addresses", 1)
+	}
+	origin := diag.Visible(b.step.Type)
+	if b.step.Init.Label != "" {
+		origin = diag.Visible(b.step.Init.Label) + ", " + origin
+	}
+	if b.step.Source != "" {
+		origin += ", " + diag.Visible(b.step.Source)
+	}
+	fmt.Fprintf(w, "%s %s %s  %s\n", symbol, Names(b.addrs, maxNames), words, Dim("("+origin+")"))
+	d := *b.detail
+	if b.alike {
+		d = b.example()
+	}
+	d.write(w, o)
+	w.WriteByte('\n')
+}
+
+// example is the detail of the first of many, with a note at what varies.
+func (b *block) example() detail {
+	d := *b.detail
+	d.rows = append([]row(nil), d.rows...)
+	others := fmt.Sprintf("and others, in %d more", len(b.addrs)-1)
+	for i := range d.rows {
+		if b.varies[i] {
+			d.rows[i].notes = []string{others}
+		}
+	}
+	d.why = append([]string{Dim(fmt.Sprintf("alike, but not equal: shown is %s; -verbose shows each", diag.Visible(b.addrs[0])))}, d.why...)
+	return d
+}
+
+// line is a block in one line.
+func (b *block) line() string {
+	symbol, _ := mark(b.step)
+	return fmt.Sprintf("%s %s  %s", symbol, Names(b.addrs, maxNames), Dim(gist(b.step)))
+}
+
+// Names lists addresses, the first few by name, and counts the others.
+func Names(addrs []string, most int) string {
+	shown := make([]string, 0, most+1)
+	for i, addr := range addrs {
+		if i == most && len(addrs) > most+1 {
+			return strings.Join(shown, ", ") + fmt.Sprintf(" and %s more", count(len(addrs)-most))
+		}
+		shown = append(shown, Bold(diag.Visible(addr)))
+	}
+	if last := len(shown) - 1; last > 0 {
+		return strings.Join(shown[:last], ", ") + " and " + shown[last]
+	}
+	return strings.Join(shown, ", ")
+}
+
+// count writes a number with its thousands apart.
+func count(n int) string { return jsondiff.Thousands(n) }
+
+// gist says in a few words what a step does.
+func gist(s *plan.Step) string {
+	var parts []string
+	if s.MovedFrom != "" {
+		parts = append(parts, "moved from "+diag.Visible(s.MovedFrom))
+	}
+	if s.Change == plan.Update {
+		if keys := changedKeys(s); keys != "" {
+			parts = append(parts, keys)
+		}
+	}
+	var names []string
+	for i, a := range s.Actions {
+		if i == 5 {
+			names = append(names, fmt.Sprintf("%d more", len(s.Actions)-i))
+			break
+		}
+		names = append(names, oneLine(a.Name))
+	}
+	if len(names) > 0 {
+		parts = append(parts, strings.Join(names, ", "))
+	}
+	if (s.Change == plan.Deferred || s.Change == plan.Forget || s.MayChange) && s.Reason != "" {
+		parts = append(parts, oneLine(s.Reason))
+	}
+	return strings.Join(parts, ": ")
+}
+
+// changedKeys names what an update changes.
+func changedKeys(s *plan.Step) string {
+	d, _ := Changes(s, nil)
+	var paths []string
+	for i, r := range d.Rows {
+		if i == 5 {
+			paths = append(paths, fmt.Sprintf("%d more", len(d.Rows)+d.More-i))
+			break
+		}
+		paths = append(paths, r.Path)
+	}
+	return strings.Join(paths, ", ")
+}

@@ -1,0 +1,211 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"deployster/config"
+	"deployster/internal/base/diag"
+	"deployster/internal/ui/jsondiff"
+	"deployster/plan"
+	"deployster/state"
+)
+
+// maxExplained is of how many values of a config the inputs are shown.
+const maxExplained = 20
+
+// ToExplain chooses the values of a config that are to be explained: those that
+// the manifest has changed since the last apply, else those that differ from
+// what is there.
+func ToExplain(s *plan.Step, prior *state.Entry) []string {
+	var rows []jsondiff.Row
+	if prior != nil {
+		rows = configChanges(s, prior, nil).Rows
+	}
+	if len(rows) == 0 {
+		d, _ := Changes(s, nil)
+		rows = d.Rows
+	}
+	if len(rows) == 0 && s.MayChange {
+		rows = jsondiff.List(jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown}, jsondiff.Options{}).Rows
+	}
+	var pointers []string
+	for _, r := range rows {
+		if len(pointers) < maxExplained && r.Op != jsondiff.Remove {
+			pointers = append(pointers, r.Pointer)
+		}
+	}
+	return pointers
+}
+
+// configChanges is what the manifest wants otherwise than at the last apply.
+func configChanges(s *plan.Step, prior *state.Entry, hide func(string) string) jsondiff.Diff {
+	return jsondiff.Compare(jsondiff.Value{JSON: prior.Config, Sensitive: append(prior.Sensitive.Config, s.Sensitive...)},
+		jsondiff.Value{JSON: s.Config, Sensitive: append(s.Sensitive, prior.Sensitive.Config...), Unknown: s.Unknown}, jsondiff.Options{Hide: hide, Missing: true, Extra: true})
+}
+
+// Explain says which input, from where, makes the change of one resource.
+func Explain(e *plan.Explanation, o Options) string {
+	var b strings.Builder
+	symbol, words := mark(e.Step)
+	source := ""
+	if e.Step.Source != "" {
+		source = "  " + Dim("("+diag.Visible(e.Step.Source)+")")
+	}
+	fmt.Fprintf(&b, "%s %s %s%s\n", symbol, Bold(diag.Visible(e.Address)), words, source)
+	for _, line := range because(e.Step) {
+		fmt.Fprintf(&b, "    %s\n", line)
+	}
+	said(&b, e, o)
+	compareRecorded(&b, e, o)
+	needs(&b, e, o)
+	for _, x := range e.Config {
+		explainValue(&b, e.Step, x, o)
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
+
+// said is what the image gives as reasons.
+func said(b *strings.Builder, e *plan.Explanation, o Options) {
+	for i, r := range e.Step.Reasons {
+		if i == maxExplained {
+			fmt.Fprintf(b, "    and %d more reasons\n", len(e.Step.Reasons)-i)
+			return
+		}
+		text := oneLine(clean(o.Hide, r.Message))
+		if text == "" {
+			text = "it differs"
+		}
+		fmt.Fprintf(b, "  Its image says of %s: %s\n", orWhole(jsondiff.Path(r.Path)), text)
+	}
+}
+
+func orWhole(path string) string {
+	if path == "" {
+		return "the whole"
+	}
+	return path
+}
+
+// compareRecorded holds what is to what was recorded: who has changed something, the
+// manifest, the image or the world.
+func compareRecorded(b *strings.Builder, e *plan.Explanation, o Options) {
+	s, prior := e.Step, e.Prior
+	switch {
+	case e.Lost:
+		b.WriteString("  The state file has changed since this plan was made: what it said then is not known.\n")
+		return
+	case prior == nil:
+		b.WriteString("  The state file did not know it: it was never applied from here.\n")
+		return
+	}
+	if prior.Begun() {
+		b.WriteString("  An apply began to make it and did not finish: it was never seen to be right.\n")
+		return
+	}
+	at := prior.ValidAt.Format(time.RFC3339)
+	if len(s.Config) > 0 && s.Change != plan.Destroy && s.Change != plan.Forget {
+		d := configChanges(s, prior, o.Hide)
+		differences(b, d, "The manifest wants something else than at the last apply ("+at+"):", o)
+		if len(d.Rows) == 0 {
+			fmt.Fprintf(b, "  The manifest wants the same as at the last apply (%s).\n", at)
+		}
+	}
+	if prior.Type != s.Type {
+		fmt.Fprintf(b, "  Its type was %s and is %s now.\n", diag.Visible(prior.Type), diag.Visible(s.Type))
+	}
+	if s.Init.Digest != "" && prior.Digest != s.Init.Digest {
+		fmt.Fprintf(b, "  Its image is another one: %s then, %s now.\n", brief(prior.Digest), brief(s.Init.Digest))
+	}
+	there := s.Stale
+	if there == nil {
+		there = s.State
+	}
+	switch {
+	case s.Change == plan.Create:
+		b.WriteString("  It was there at the last apply, and is not there any more.\n")
+	case len(there) > 0 && len(prior.State) > 0:
+		hidden := append(append([]string{}, prior.Sensitive.State...), s.Hidden...)
+		d := jsondiff.Compare(jsondiff.Value{JSON: prior.State, Sensitive: hidden}, jsondiff.Value{JSON: there, Sensitive: hidden}, jsondiff.Options{Hide: o.Hide, Missing: true, Extra: true})
+		differences(b, d, "The world is not as it was recorded: something else has changed it.", o)
+		if len(d.Rows) == 0 {
+			b.WriteString("  What is there is what was recorded.\n")
+		}
+	}
+}
+
+// brief shortens a digest as people do.
+func brief(digest string) string {
+	if len(digest) > 19 {
+		return diag.Visible(digest[:19])
+	}
+	return diag.Visible(digest)
+}
+
+func differences(b *strings.Builder, d jsondiff.Diff, title string, o Options) {
+	if len(d.Rows) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "  %s\n", title)
+	rows := detail{unchanged: d.Unchanged, more: d.More}
+	for _, r := range d.Rows {
+		rows.rows = append(rows.rows, row{Row: r})
+	}
+	rows.write(b, o)
+}
+
+// needs are the resources that it waits for, where something happens to them.
+func needs(b *strings.Builder, e *plan.Explanation, o Options) {
+	shown := 0
+	for _, n := range e.Needs {
+		if n.Step == nil || n.Step.Change == plan.Valid && !n.Step.MayChange {
+			continue
+		}
+		if shown++; shown > maxExplained && !o.Verbose {
+			continue
+		}
+		_, words := mark(n.Step)
+		fmt.Fprintf(b, "  It waits for %s, which %s.\n", Bold(diag.Visible(n.Address)), words)
+	}
+	if shown > maxExplained && !o.Verbose {
+		fmt.Fprintf(b, "  and for %d more\n", shown-maxExplained)
+	}
+}
+
+// explainValue follows one value of the config to where it comes from.
+func explainValue(b *strings.Builder, s *plan.Step, x plan.Explained, o Options) {
+	if len(x.Inputs) == 0 {
+		return
+	}
+	value := jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown}
+	fmt.Fprintf(b, "\n  %s = %s\n", Bold(orWhole(jsondiff.Path(x.Pointer))), jsondiff.At(value, x.Pointer, 4, o.Hide))
+	for _, in := range x.Inputs {
+		writeInput(b, in, o)
+	}
+}
+
+// writeInput is one thing that a value is made of.
+func writeInput(b *strings.Builder, in config.Input, o Options) {
+	pad := strings.Repeat("  ", in.Depth+2)
+	if in.Depth > 0 {
+		fmt.Fprintf(b, "%s%s", pad, diag.Visible(in.What))
+		if in.Value != "" {
+			fmt.Fprintf(b, " = %s", oneLine(clean(o.Hide, in.Value)))
+		}
+		if in.Given != "" {
+			fmt.Fprintf(b, "  from %s", Yellow(diag.Visible(in.Given)))
+		}
+		b.WriteByte('\n')
+		pad += "  "
+	}
+	if in.Range != nil {
+		where := fmt.Sprintf("%s:%d", diag.Visible(in.Range.Filename), in.Range.Start.Line)
+		text := ""
+		if in.Line != "" {
+			text = "  " + oneLine(clean(o.Hide, in.Line))
+		}
+		fmt.Fprintf(b, "%s%s%s\n", pad, Dim(where), text)
+	}
+}

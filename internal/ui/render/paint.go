@@ -1,0 +1,155 @@
+// Package render turns plans, states, reports and what is going on into text
+// for a person: values in, text out. It folds what is equal, counts what nobody
+// would read, and is bounded whatever it is given. What it gives is not safe
+// for a terminal yet: internal/cli's printer makes it so, hides secrets in it a
+// last time, and turns its marks into colours.
+package render
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"deployster/internal/ui/jsondiff"
+)
+
+// Until it is printed a colour is a character of Unicode's private use area, so
+// that everything else in a text can be made safe at the one place that prints.
+// An image that prints such a character can colour its text, and no more.
+const (
+	markReset  = "\uf8e0"
+	markBold   = "\uf8e1"
+	markDim    = "\uf8e2"
+	markRed    = "\uf8e3"
+	markGreen  = "\uf8e4"
+	markYellow = "\uf8e5"
+	markCyan   = "\uf8e6"
+)
+
+func paint(mark, text string) string {
+	if text == "" {
+		return text
+	}
+	return mark + text + markReset
+}
+
+// Bold makes a text bold.
+func Bold(t string) string { return paint(markBold, t) }
+
+// Dim makes a text faint.
+func Dim(t string) string { return paint(markDim, t) }
+
+// Red is for what fails and what is removed.
+func Red(t string) string { return paint(markRed, t) }
+
+// Green is for what is made and what ends well.
+func Green(t string) string { return paint(markGreen, t) }
+
+// Yellow is for what changes and for warnings.
+func Yellow(t string) string { return paint(markYellow, t) }
+
+// Cyan is for what is neither: deferred, moved.
+func Cyan(t string) string { return paint(markCyan, t) }
+
+// Colors turns the marks into what a terminal understands, or into nothing. The
+// colours are the terminal's own, which its user has chosen to be read on light
+// or dark.
+func Colors(text string, on bool) string {
+	at := strings.Index(text, markLead)
+	if at < 0 {
+		return text
+	}
+	var b strings.Builder
+	b.Grow(len(text) + len(text)/4)
+	for ; at >= 0; at = strings.Index(text, markLead) {
+		end := at + len(markReset)
+		code, mark := "", end <= len(text)
+		if mark {
+			code, mark = codeOf(text[at:end])
+		}
+		switch {
+		case !mark: // another character of that area
+			end = at + len(markLead)
+			b.WriteString(text[:end])
+		case on:
+			b.WriteString(text[:at] + "\x1b[" + code + "m")
+		default:
+			b.WriteString(text[:at])
+		}
+		text = text[end:]
+	}
+	b.WriteString(text)
+	return b.String()
+}
+
+// markLead is how the bytes of each mark begin.
+const markLead = "\xef\xa3"
+
+// codeOf gives a mark as terminals know it.
+func codeOf(mark string) (code string, known bool) {
+	switch mark {
+	case markReset:
+		return "0", true
+	case markBold:
+		return "1", true
+	case markDim:
+		return "2", true
+	case markRed:
+		return "31", true
+	case markGreen:
+		return "32", true
+	case markYellow:
+		return "33", true
+	case markCyan:
+		return "36", true
+	}
+	return "", false
+}
+
+// sign is an operation in its colour.
+func sign(op jsondiff.Op) string {
+	switch op {
+	case jsondiff.Add:
+		return Green("+")
+	case jsondiff.Remove:
+		return Red("-")
+	case jsondiff.Change:
+		return Yellow("~")
+	}
+	return " "
+}
+
+// Width is how many cells a text takes, without its colours.
+func Width(text string) int {
+	text = Colors(text, false)
+	for i := 0; i < len(text); i++ {
+		if text[i] < ' ' || text[i] > '~' {
+			return ansi.StringWidth(text)
+		}
+	}
+	return len(text)
+}
+
+// Fit cuts a text without colours to so many cells.
+func Fit(text string, cells int) string {
+	if cells <= 0 {
+		return ""
+	}
+	return ansi.Truncate(text, cells, "…")
+}
+
+// fill adds spaces up to so many cells.
+func fill(text string, cells int) string {
+	return text + strings.Repeat(" ", max(0, cells-Width(text)))
+}
+
+// Wrap breaks a line between words so that it fits so many cells, and keeps its
+// indentation; 0 = it may be of any length.
+func Wrap(line string, cells int) string {
+	text := strings.TrimLeft(line, " ")
+	indent := line[:len(line)-len(text)]
+	if cells < len(indent)+20 || Width(line) <= cells {
+		return line
+	}
+	return indent + strings.ReplaceAll(ansi.Wordwrap(text, cells-len(indent), ""), "\n", "\n"+indent)
+}

@@ -1,0 +1,219 @@
+package render
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"deployster/config"
+	"deployster/internal/base/diag"
+	"deployster/internal/ui/jsondiff"
+	"deployster/plan"
+)
+
+// Plan is what a plan would do, for a person to decide upon.
+func Plan(p *plan.Plan, o Options) string {
+	var b strings.Builder
+	changes, adopted, ignored := sorted(p, o)
+	if len(changes) > 0 {
+		fmt.Fprintf(&b, "%s\n\n", legend(p))
+	}
+	if o.Compact {
+		compact(&b, p, changes)
+	} else {
+		writeBlocks(&b, blocksOf(p, changes, o), o)
+	}
+	if len(adopted) > 0 {
+		fmt.Fprintf(&b, "These exist already, just as declared, and are adopted: %s.\n\n", listed(adopted, o))
+	}
+	if len(ignored) > 0 {
+		fmt.Fprintf(&b, "Changes of the manifest that ignore_changes leaves alone: %s.\n\n", listed(ignored, o))
+	}
+	outputChanges(&b, p, o)
+	b.WriteString(Checks(p.Checks))
+	b.WriteString(Summary(p) + "\n")
+	return b.String()
+}
+
+// sorted tells apart what would be done, and what is only to be mentioned.
+func sorted(p *plan.Plan, o Options) (changes, adopted, ignored []string) {
+	for _, addr := range p.Order() {
+		step := p.Resources[addr]
+		if len(step.Ignored) > 0 {
+			ignored = append(ignored, fmt.Sprintf("%s (%s)", diag.Visible(addr), ignoredChanges(step)))
+		}
+		switch {
+		case step.Change == plan.Valid && step.Adopted && !step.MayChange:
+			name := diag.Visible(addr)
+			if more := step.Settings.Widened(); len(more) > 0 {
+				name += " (runs with: " + diag.Visible(strings.Join(more, ", ")) + ")"
+			}
+			adopted = append(adopted, name)
+		case step.Change == plan.Valid && !step.MayChange && step.MovedFrom == "" && !o.Verbose:
+		default:
+			changes = append(changes, addr)
+		}
+	}
+	return changes, adopted, ignored
+}
+
+// listed names things in a sentence; not more than a few lines of them.
+func listed(names []string, o Options) string {
+	const most = 40
+	if len(names) > most+1 && !o.Verbose {
+		return strings.Join(names[:most], ", ") + " and " + count(len(names)-most) + " more"
+	}
+	return strings.Join(names, ", ")
+}
+
+// ignoredChanges names what the manifest says otherwise and the plan does not
+// follow, as paths in a config.
+func ignoredChanges(s *plan.Step) string {
+	paths := make([]string, len(s.Ignored))
+	for i, pointer := range s.Ignored {
+		if paths[i] = jsondiff.Path(pointer); pointer == "" {
+			paths[i] = "the whole config"
+		}
+	}
+	return strings.Join(paths, ", ")
+}
+
+// writeBlocks prints the first blocks in full, those that destroy before all
+// others, then lines, and counts the rest.
+func writeBlocks(b *strings.Builder, blocks []*block, o Options) {
+	order := make([]int, len(blocks))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return urgency(blocks[y]) - urgency(blocks[x]) })
+	full, brief := map[int]bool{}, map[int]bool{}
+	for _, i := range order {
+		switch {
+		case o.Verbose || len(full) < maxBlocks && blocks[i].detail != nil:
+			full[i] = true
+		case len(brief) < maxBrief:
+			brief[i] = true
+		}
+	}
+	rest := map[plan.Change]int{}
+	for i, block := range blocks {
+		switch {
+		case full[i]:
+			block.write(b, o)
+		case !brief[i]:
+			rest[block.step.Change] += len(block.addrs)
+		}
+	}
+	if len(brief) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "In a line each, as these are many:\n")
+	for i, block := range blocks {
+		if brief[i] {
+			fmt.Fprintf(b, "  %s\n", block.line())
+		}
+	}
+	var words []string
+	for _, c := range changeWords {
+		if n := rest[c.change]; n > 0 {
+			words = append(words, count(n)+" "+c.summary)
+		}
+	}
+	if len(words) > 0 {
+		fmt.Fprintf(b, "  and more that are not shown: %s. -compact shows each in a line, -verbose in full.\n", strings.Join(words, ", "))
+	}
+	b.WriteByte('\n')
+}
+
+// urgency says what must not be overlooked.
+func urgency(b *block) int {
+	switch b.step.Change {
+	case plan.Destroy, plan.Replace, plan.ReadFailed:
+		return 1
+	}
+	return 0
+}
+
+// compact prints a line for each resource.
+func compact(b *strings.Builder, p *plan.Plan, addrs []string) {
+	width := 0
+	for _, addr := range addrs {
+		width = max(width, min(40, Width(diag.Visible(addr))))
+	}
+	for _, addr := range addrs {
+		s := p.Resources[addr]
+		symbol, _ := mark(s)
+		line := fmt.Sprintf("%s %s  %s", symbol, fill(Bold(diag.Visible(addr)), width), Dim(gist(s)))
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	if len(addrs) > 0 {
+		b.WriteByte('\n')
+	}
+}
+
+// MaxPage is how much is shown of a value that may fill a page, in bytes: an
+// output, a state.
+const MaxPage = 8000
+
+// outputChanges shows the outputs that will have other values.
+func outputChanges(b *strings.Builder, p *plan.Plan, o Options) {
+	shown, left := 0, 0
+	for _, name := range slices.Sorted(maps.Keys(p.Outputs)) {
+		out := p.Outputs[name]
+		switch {
+		case !out.Changed:
+			continue
+		case shown >= maxBlocks && !o.Verbose:
+			left++
+			continue
+		case shown == 0:
+			b.WriteString("Outputs that change:\n")
+		}
+		shown++
+		if out.Removed {
+			fmt.Fprintf(b, "  %s is declared no more\n", name)
+			continue
+		}
+		v := jsondiff.Value{JSON: out.Value, Unknown: out.Unknown}
+		if out.Sensitive {
+			v.Sensitive = []string{""}
+		}
+		fmt.Fprintf(b, "  %s = %s\n", name, jsondiff.TextWithin(v, 2, MaxPage, o.Hide))
+	}
+	if left > 0 {
+		fmt.Fprintf(b, "  and %s more\n", count(left))
+	}
+	if shown > 0 {
+		b.WriteByte('\n')
+	}
+}
+
+// Checks says how many check blocks came out how, and what is wrong with those
+// that failed.
+func Checks(list []config.CheckResult) string {
+	if len(list) == 0 {
+		return ""
+	}
+	counts := map[config.CheckStatus]int{}
+	for _, c := range list {
+		counts[c.Status]++
+	}
+	var parts []string
+	for _, s := range []struct {
+		status config.CheckStatus
+		words  string
+	}{{config.CheckPass, "passed"}, {config.CheckFail, "failed"}, {config.CheckUnknown, "known after apply"}} {
+		if n := counts[s.status]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, s.words))
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Checks: %s.\n", strings.Join(parts, ", "))
+	for _, c := range list {
+		if c.Status == config.CheckFail {
+			fmt.Fprintf(&b, "  %s %s: %s\n", Yellow("!"), c.Name, strings.Join(c.Messages, " "))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,266 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"deployster/apply"
+	"deployster/internal/base/diag"
+	"deployster/plan"
+)
+
+// Report is the end of an apply: a table of what was done, what did not do
+// well, and all in numbers. took says how long each resource took.
+func Report(p *plan.Plan, r *apply.Report, took map[string]time.Duration, o Options) string {
+	var b strings.Builder
+	b.WriteString(resultTable(p, r, took, o))
+	if r.Status != apply.OK {
+		unfinished(&b, p, r, o)
+	}
+	headline := Green("Apply complete.")
+	switch {
+	case r.Status == apply.Interrupted:
+		headline = Yellow("Apply interrupted.")
+	case r.Status != apply.OK && r.Counts()[apply.Error]+r.Counts()[apply.Unknown] == 0:
+		headline = Yellow("Apply not complete.")
+	case r.Status != apply.OK:
+		headline = Red("Apply failed.")
+	case !p.HasChanges():
+		return b.String() // the plan said already that there was nothing to do
+	}
+	if parts := totals(r); len(parts) > 0 {
+		fmt.Fprintf(&b, "\n%s Resources: %s.\n", Bold(headline), strings.Join(parts, ", "))
+	} else {
+		fmt.Fprintf(&b, "\n%s The outputs were recorded.\n", Bold(headline))
+	}
+	return b.String()
+}
+
+func totals(r *apply.Report) []string {
+	counts := r.Counts()
+	var parts []string
+	for _, c := range []struct {
+		status apply.Status
+		word   string
+	}{{apply.OK, "done"}, {apply.Skipped, "right already"}, {apply.Unchanged, "unchanged"},
+		{apply.Error, "failed"}, {apply.Unknown, "unknown"}, {apply.Interrupted, "interrupted"}, {apply.NotStarted, "not started"}} {
+		if counts[c.status] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[c.status], c.word))
+		}
+	}
+	if len(r.Moves) > 0 {
+		parts = append(parts, fmt.Sprintf("%d moved", len(r.Moves)))
+	}
+	return parts
+}
+
+// result is a row of the table: one resource, or several of one block that
+// ended in the same way.
+type result struct {
+	addrs          []string
+	change         plan.Change
+	actions, words string
+	least, most    time.Duration
+	bad            bool // it did not do well: it stands at the end, where one looks
+	paint          func(string) string
+}
+
+// The table: rows are folded by block when there are more than the first, and
+// not more than the second are printed.
+const (
+	maxResults     = 25
+	maxFoldedLines = 60
+)
+
+// resultTable lists what was done, in the order of the plan; "" when nothing was
+// to be done.
+func resultTable(p *plan.Plan, r *apply.Report, took map[string]time.Duration, o Options) string {
+	var rows []*result
+	for _, addr := range p.Order() {
+		res := r.Resources[addr]
+		if res == nil || res.Status == apply.Unchanged || p.Resources[addr] == nil {
+			continue
+		}
+		rows = append(rows, resultOf(addr, p.Resources[addr], res, took[addr]))
+	}
+	if len(rows) > maxResults && !o.Verbose && !o.Compact {
+		rows = foldResults(rows)
+	}
+	if len(rows) == 0 {
+		return ""
+	}
+	slices.SortStableFunc(rows, func(a, b *result) int { return rank(a.bad) - rank(b.bad) })
+	var b strings.Builder
+	b.WriteByte('\n')
+	left := 0
+	if !o.Verbose && !o.Compact && len(rows) > maxFoldedLines { // what did not do well stays
+		left = len(rows) - maxFoldedLines
+		rows = rows[left:]
+	}
+	writeResults(&b, rows, o)
+	if left > 0 {
+		fmt.Fprintf(&b, "%s\n", Dim(fmt.Sprintf("and %s more lines before these: -compact shows all", count(left))))
+	}
+	return b.String()
+}
+
+func rank(bad bool) int {
+	if bad {
+		return 1
+	}
+	return 0
+}
+
+func resultOf(addr string, s *plan.Step, res *apply.ResourceReport, took time.Duration) *result {
+	row := &result{addrs: []string{addr}, change: s.Change, least: took, most: took, paint: Green}
+	actions := slices.Clone(res.Completed)
+	switch res.Status {
+	case apply.OK:
+		row.words = Past(s.Change)
+	case apply.Skipped:
+		row.words, row.paint = "right already", Dim
+	case apply.NotStarted:
+		row.words, row.paint, row.bad = "not started", Dim, true
+	case apply.Interrupted:
+		row.words, row.paint, row.bad = "interrupted", Yellow, true
+	case apply.Unknown:
+		row.words, row.paint, row.bad = "unknown: "+oneLine(res.Failed), Red, true
+	default:
+		row.words, row.paint, row.bad = "failed: "+oneLine(res.Failed), Red, true
+	}
+	if len(actions) > 4 {
+		actions = append(actions[:3], fmt.Sprintf("%d more", len(actions)-3))
+	}
+	for i := range actions {
+		actions[i] = oneLine(actions[i])
+	}
+	row.actions = strings.Join(actions, ", ")
+	return row
+}
+
+// foldResults makes one row of those of one block with the same end.
+func foldResults(rows []*result) []*result {
+	by, out := map[string]*result{}, []*result(nil)
+	for _, row := range rows {
+		key := strings.Join([]string{Block(row.addrs[0]), string(row.change), row.actions, row.words}, "\x00")
+		if first := by[key]; first != nil {
+			first.addrs = append(first.addrs, row.addrs...)
+			first.least, first.most = min(first.least, row.least), max(first.most, row.most)
+			continue
+		}
+		by[key] = row
+		out = append(out, row)
+	}
+	return out
+}
+
+// writeResults prints the table. The first column gives way when it is wide.
+func writeResults(b *strings.Builder, rows []*result, o Options) {
+	head := [4]string{"resource", "change", "actions", "time"}
+	widths := [4]int{Width(head[0]), Width(head[1]), Width(head[2]), Width(head[3])}
+	cells := make([][4]string, len(rows))
+	limit := 50
+	if o.Width > 0 {
+		limit = max(20, o.Width-60)
+	}
+	for i, row := range rows {
+		cells[i] = [4]string{Fit(diag.Visible(row.name()), limit), string(row.change), Fit(row.actions, 30), row.time()}
+		for c := range widths {
+			widths[c] = max(widths[c], Width(cells[i][c]))
+		}
+	}
+	line := func(cells [4]string) string {
+		return fill(cells[0], widths[0]) + "  " + fill(cells[1], widths[1]) + "  " + fill(cells[2], widths[2]) + "  " + fill(cells[3], widths[3])
+	}
+	fmt.Fprintf(b, "%s\n", Dim(line(head)+"  result"))
+	for i, row := range rows {
+		fmt.Fprintf(b, "%s  %s\n", line(cells[i]), row.paint(row.words))
+	}
+}
+
+func (r *result) name() string {
+	if len(r.addrs) == 1 {
+		return r.addrs[0]
+	}
+	return fmt.Sprintf("%s of %s", count(len(r.addrs)), Block(r.addrs[0]))
+}
+
+func (r *result) time() string {
+	switch {
+	case r.most == 0:
+		return "-"
+	case r.least == r.most:
+		return Took(r.most)
+	}
+	return Took(r.least) + " - " + Took(r.most)
+}
+
+// unfinished lists what failed and what was not done, in the order of the plan.
+func unfinished(b *strings.Builder, p *plan.Plan, r *apply.Report, o Options) {
+	b.WriteByte('\n')
+	failed, waiting := 0, 0
+	for _, addr := range p.Order() {
+		res := r.Resources[addr]
+		if res == nil {
+			continue
+		}
+		switch res.Status {
+		case apply.Error, apply.Interrupted, apply.Unknown:
+			if failed++; failed <= maxBlocks || o.Verbose {
+				unfinishedOne(b, addr, res)
+			}
+		case apply.NotStarted:
+			if waiting++; waiting <= maxResults || o.Verbose {
+				reason := ""
+				if res.Reason != "" {
+					reason = ": " + diag.Visible(res.Reason)
+				}
+				fmt.Fprintf(b, "  %s %s: not started%s\n", Dim("."), diag.Visible(addr), reason)
+			}
+		}
+	}
+	if more := waiting - maxResults; more > 0 && !o.Verbose {
+		fmt.Fprintf(b, "  %s and %s more that were not started\n", Dim("."), count(more))
+	}
+	if more := failed - maxBlocks; more > 0 && !o.Verbose {
+		fmt.Fprintf(b, "  %s and %s more that failed: -report FILE has all\n", Red("x"), count(more))
+	}
+}
+
+// unfinishedOne says what of a resource did not do well, and what it said at the
+// end.
+func unfinishedOne(b *strings.Builder, addr string, res *apply.ResourceReport) {
+	fmt.Fprintf(b, "  %s %s: %s\n", Red("x"), diag.Visible(addr), res.Status)
+	if len(res.Completed) > 0 {
+		fmt.Fprintf(b, "      completed: %s\n", diag.Visible(strings.Join(res.Completed, ", ")))
+	}
+	failure(b, res)
+	if len(res.NotAttempted) > 0 {
+		fmt.Fprintf(b, "      not attempted: %s\n", diag.Visible(strings.Join(res.NotAttempted, ", ")))
+	}
+}
+
+func failure(b *strings.Builder, res *apply.ResourceReport) {
+	word := "failed"
+	switch {
+	case res.Failed == "" && res.Reason != "":
+		fmt.Fprintf(b, "      %s\n", diag.Visible(res.Reason))
+		return
+	case res.Failed == "":
+		return
+	case res.Status == apply.Unknown:
+		word = "unknown how it ended"
+	case res.Status == apply.Interrupted:
+		word = "ended by the interrupt"
+	}
+	code := ""
+	if res.ExitCode != 0 {
+		code = fmt.Sprintf(", exit code %d", res.ExitCode)
+	}
+	fmt.Fprintf(b, "      %s: %s%s\n", word, diag.Visible(res.Failed), code)
+	for _, line := range res.LastLines[max(0, len(res.LastLines)-3):] {
+		fmt.Fprintf(b, "        %s %s\n", Dim("|"), diag.Visible(line))
+	}
+}

@@ -1,0 +1,95 @@
+package render
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/ui/jsondiff"
+	"deployster/state"
+)
+
+// State is what a state file remembers.
+func State(s state.Snapshot, o Options) string {
+	var b strings.Builder
+	if len(s.Resources) == 0 {
+		b.WriteString("The state file remembers no resources.\n")
+	}
+	addrs := slices.Sorted(maps.Keys(s.Resources))
+	width := 0
+	for _, addr := range addrs {
+		width = max(width, min(40, Width(diag.Visible(addr))))
+	}
+	for i, addr := range addrs {
+		entry := s.Resources[addr]
+		if o.Compact {
+			fmt.Fprintf(&b, "%s  %s\n", fill(Bold(diag.Visible(addr)), width), Dim(diag.Visible(entry.Type)+", "+seen(entry)))
+			continue
+		}
+		if i == 3*maxBlocks && !o.Verbose {
+			fmt.Fprintf(&b, "\nand %s more. -compact shows each in a line, -verbose in full, `deployster state show ADDRESS` one.\n", count(len(addrs)-i))
+			break
+		}
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(Entry(addr, entry, o))
+	}
+	b.WriteString(Outputs(s, o))
+	return b.String()
+}
+
+// Entry is what is remembered of one resource.
+func Entry(addr string, entry state.Entry, o Options) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s\n", Bold(diag.Visible(addr)), Dim(fmt.Sprintf("(%s, %s)", diag.Visible(entry.Type), seen(entry))))
+	if len(entry.Dependencies) > 0 {
+		fmt.Fprintf(&b, "  depends on %s\n", diag.Visible(listed(entry.Dependencies, o)))
+	}
+	if entry.Begun() {
+		fmt.Fprintf(&b, "  %s\n", Yellow("an apply began to make it and did not finish: something of it may be there"))
+		return b.String()
+	}
+	if entry.Touched {
+		fmt.Fprintf(&b, "  %s\n", Yellow("an action was started on it since, and how it is now was not seen"))
+	}
+	if f := entry.Found; f != nil {
+		fmt.Fprintf(&b, "  %s %s\n", Yellow("found otherwise at "+f.At.Format(time.RFC3339)+":"), jsondiff.TextWithin(jsondiff.Value{JSON: f.State, Sensitive: f.Sensitive}, 2, MaxPage, o.Hide))
+	}
+	fmt.Fprintf(&b, "  state = %s\n", jsondiff.TextWithin(jsondiff.Value{JSON: entry.State, Sensitive: entry.Sensitive.State}, 2, MaxPage, o.Hide))
+	return b.String()
+}
+
+// seen says when a resource was last seen to be right.
+func seen(entry state.Entry) string {
+	if entry.Begun() {
+		return "begun, never seen to be right"
+	}
+	return "valid at " + entry.ValidAt.Format(time.RFC3339)
+}
+
+// Outputs are the outputs that were recorded; "" when there are none.
+func Outputs(s state.Snapshot, o Options) string {
+	if len(s.Outputs) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\nOutputs:\n")
+	for _, name := range slices.Sorted(maps.Keys(s.Outputs)) {
+		out := s.Outputs[name]
+		fmt.Fprintf(&b, "  %s = %s\n", name, Output(out, 2, o))
+	}
+	return b.String()
+}
+
+// Output is the value of one; sensitive ones are masked.
+func Output(out state.Output, indent int, o Options) string {
+	v := jsondiff.Value{JSON: out.Value}
+	if out.Sensitive {
+		v.Sensitive = []string{""}
+	}
+	return jsondiff.TextWithin(v, indent, MaxPage, o.Hide)
+}
