@@ -74,7 +74,7 @@ func (a *mortal) points(calls []crash.Call) (points []int) {
 	return points
 }
 
-// begins says whether a call is the last one before the start of an action is
+// begins reports whether a call is the last one before the start of an action is
 // asked for: what is recorded next is how that ended.
 func begins(calls []crash.Call, at int) bool {
 	if filepath.Base(calls[at].Path) != "begin" || calls[at].Name != "write" {

@@ -148,7 +148,7 @@ func onlyProtocol(err error) error {
 	return nil
 }
 
-// beyondSchemas says whether an answer is refused for what no schema can see:
+// beyondSchemas reports whether an answer is refused for what no schema can see:
 // the usability of another schema in it, and places that collide.
 func beyondSchemas(err error) bool {
 	return err != nil && (strings.Contains(err.Error(), "no usable JSON Schema") || strings.Contains(err.Error(), "no name for an action") ||

@@ -74,7 +74,7 @@ func among(content []byte, texts []string) string {
 	return ""
 }
 
-// onlyForRoot says whether a file is the input or output of what runs, and
+// onlyForRoot reports whether a file is the input or output of what runs, and
 // nobody else can come to it.
 func onlyForRoot(path string) bool {
 	file, err := os.Stat(path)

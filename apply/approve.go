@@ -64,12 +64,12 @@ type agreement struct {
 	answered bool // somebody said yes to just this
 }
 
-// covers says whether an answer asks for nothing beyond it.
+// covers reports whether an answer asks for nothing beyond it.
 func (a agreement) covers(found protocol.Answer) bool {
 	return len(a.actions) > 0 && sameActions(a.actions, found.Actions) && a.coversShutdown(found.ShutdownFirst)
 }
 
-// coversShutdown says whether what is to be run first was agreed upon. To run
+// coversShutdown reports whether what is to be run first was agreed upon. To run
 // nothing first needs no yes, as it needs none to find a resource VALID.
 func (a agreement) coversShutdown(found *protocol.Action) bool {
 	return found == nil || a.shutdown != nil && found.Name == a.shutdown.Name && sameCommand(found.Command, a.shutdown.Command)

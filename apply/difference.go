@@ -102,14 +102,14 @@ func likewise(v, beside any) any {
 	return v
 }
 
-// covers says whether a difference at the pointer or around it is listed.
+// covers reports whether a difference at the pointer or around it is listed.
 func (c *comparison) covers(pointer string) bool {
 	return slices.ContainsFunc(c.list, func(d Difference) bool {
 		return d.Path == pointer || strings.HasPrefix(pointer, d.Path+"/")
 	})
 }
 
-// same says whether two documents hold the same at a pointer.
+// same reports whether two documents hold the same at a pointer.
 func same(a, b json.RawMessage, pointer string) bool {
 	return string(encoded(at(a, pointer))) == string(encoded(at(b, pointer)))
 }

@@ -11,7 +11,7 @@ import (
 	"deployster/protocol"
 )
 
-// interrupted says whether the user wants no action to start any more, and
+// interrupted reports whether the user wants no action to start any more, and
 // reports what is left.
 func (o *outcome) interrupted(ctx context.Context, next protocol.Action, left []protocol.Action) bool {
 	if ctx.Err() == nil {

@@ -16,7 +16,7 @@ func (r *run) inflight(frontier *graph.Frontier) (*graph.Lanes, *pace) {
 	return lanes, &pace{lanes: lanes, least: inWorkers}
 }
 
-// inWorker says whether a worker carries out what a node stands for.
+// inWorker reports whether a worker carries out what a node stands for.
 func (r *run) inWorker(node string) bool {
 	addr, old := plan.OfNode(node)
 	step := r.plan.Resources[addr]

@@ -5,7 +5,7 @@ import "deployster/plan"
 // failedReplace is ResourceReport.Failed of what was destroyed only.
 const failedReplace = "replace"
 
-// isGone says whether what is there of a resource was destroyed, to be made
+// isGone reports whether what is there of a resource was destroyed, to be made
 // again.
 func (r *run) isGone(addr string) bool {
 	r.mu.Lock()
@@ -13,7 +13,7 @@ func (r *run) isGone(addr string) bool {
 	return r.gone[addr]
 }
 
-// endedBefore says whether a run of this plan that died had destroyed what was
+// endedBefore reports whether a run of this plan that died had destroyed what was
 // there: what is there now is not the old thing any more.
 func (r *run) endedBefore(addr string) bool {
 	hash, done := r.died.Done[addr]

@@ -31,7 +31,7 @@ func (r *run) key(addr string, a protocol.Action, at place) string {
 	return key
 }
 
-// pinned says whether what is recorded of a resource is what the plan was made
+// pinned reports whether what is recorded of a resource is what the plan was made
 // with, or what a run of the plan that died has made of it.
 func pinned(s state.Snapshot, addr, pin string, died state.Applied) bool {
 	if plan.EntryPin(s, addr) == pin {
@@ -49,7 +49,7 @@ func pinned(s state.Snapshot, addr, pin string, died state.Applied) bool {
 	return false
 }
 
-// resumes says whether an answer of a resource that was begun by a run which
+// resumes reports whether an answer of a resource that was begun by a run which
 // died leaves just the rest of the actions that were shown.
 func (r *run) resumes(step *plan.Step, addr string, answer protocol.Answer) bool {
 	u, begun := r.prior.Unsettled[addr]
@@ -57,7 +57,7 @@ func (r *run) resumes(step *plan.Step, addr string, answer protocol.Answer) bool
 	return begun && u.Plan == r.plan.ID && n > 0 && sameActions(step.Actions[n:], answer.Actions)
 }
 
-// completed says whether a run of this plan that died has recorded a resource:
+// completed reports whether a run of this plan that died has recorded a resource:
 // its actions are not run again.
 func (r *run) completed(addr string) bool {
 	hash, done := r.died.Done[addr]

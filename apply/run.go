@@ -105,7 +105,7 @@ type outcome struct {
 	declined bool // it was not approved: what does not depend on it goes on
 }
 
-// failed says whether nothing may be built upon it.
+// failed reports whether nothing may be built upon it.
 func (o *outcome) failed() bool {
 	return o.report.Status == Error || o.report.Status == Interrupted || o.report.Status == Unknown
 }

@@ -106,7 +106,7 @@ func TestSelectionTakesAlongWhatMustComeBefore(t *testing.T) {
 	}
 }
 
-// onlyValid says whether nothing is to be done, or the selection names what is
+// onlyValid reports whether nothing is to be done, or the selection names what is
 // gone by now.
 func onlyValid(short string) bool {
 	if strings.Contains(short, "names nothing") {

@@ -42,7 +42,7 @@ func (r *run) settle(ctx context.Context, step *plan.Step, out *outcome, in prot
 	}
 }
 
-// permitted says whether the actions in an answer may be run: those that were
+// permitted reports whether the actions in an answer may be run: those that were
 // shown may, others only where the plan itself left them open. It gives the
 // answer with the actions that are to be run.
 func (r *run) permitted(step *plan.Step, out *outcome, answer protocol.Answer) (protocol.Answer, bool) {

@@ -92,7 +92,7 @@ func (r *run) runShutdown(ctx context.Context, step *plan.Step, out *outcome, in
 	return ok
 }
 
-// afterShutdown says whether a resource's shutdown_first has run, and what its
+// afterShutdown reports whether a resource's shutdown_first has run, and what its
 // image answered after that, if that is known.
 func (r *run) afterShutdown(addr string) (after *protocol.Answer, stopped bool) {
 	r.mu.Lock()

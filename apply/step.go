@@ -73,7 +73,7 @@ func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
 	}
 }
 
-// reached says whether an answer is what the step wants in the end.
+// reached reports whether an answer is what the step wants in the end.
 func reached(step *plan.Step, a protocol.Answer) bool {
 	if step.Intent() == protocol.Absent {
 		return a.Status == protocol.Missing && len(a.Actions) == 0
@@ -120,7 +120,7 @@ func (r *run) input(step *plan.Step, addr string, config json.RawMessage) (proto
 	return in, err
 }
 
-// sameConfig says whether a config that the plan knew is still what the
+// sameConfig reports whether a config that the plan knew is still what the
 // manifest gives with the states that are there now.
 func (r *run) sameConfig(step *plan.Step, out *outcome) bool {
 	if step.Intent() == protocol.Absent || len(r.before[out.addr]) == 0 {

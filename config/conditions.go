@@ -111,7 +111,7 @@ func (e *evaluator) errorMessage(c condition, at site) (string, hcl.Diagnostics)
 	return value.AsString(), nil
 }
 
-// Conditional says whether a resource has preconditions, and postconditions: for
+// Conditional reports whether a resource has preconditions, and postconditions: for
 // one without there is nothing to be found out before it is held to them.
 func (m *Manifest) Conditional(addr string) (before, after bool) {
 	i := m.find(addr)

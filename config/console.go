@@ -70,7 +70,7 @@ func misusedType(expr hclsyntax.Expression) hcl.Diagnostics {
 	return diags
 }
 
-// Unfinished says whether what was typed so far lacks its end: an open bracket,
+// Unfinished reports whether what was typed so far lacks its end: an open bracket,
 // quote or heredoc.
 func Unfinished(text string) bool {
 	tokens, _ := hclsyntax.LexExpression([]byte(text), consoleFile, hcl.InitialPos)

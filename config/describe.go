@@ -42,7 +42,7 @@ func (m *Manifest) valueNotes(h *hcl.Diagnostic) []diag.Value {
 	return notes
 }
 
-// isRoot says whether a name stands for one of the roots, and not for a variable
+// isRoot reports whether a name stands for one of the roots, and not for a variable
 // of a for expression.
 func isRoot(ctx *hcl.EvalContext, name string) bool {
 	for ; ctx != nil; ctx = ctx.Parent() {

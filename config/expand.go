@@ -147,7 +147,7 @@ func (e *evaluator) expand(x *expansion, mod *module, address string, b *block) 
 	}
 }
 
-// fits says whether instances from a plan are those of such a block.
+// fits reports whether instances from a plan are those of such a block.
 func (i Instances) fits(r repetition) bool {
 	if r == counted {
 		return i.Count != nil && len(i.Keys) == 0 && *i.Count >= 0 && *i.Count <= maxInstances

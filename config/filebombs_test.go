@@ -81,7 +81,7 @@ func laughs() string {
 	return b.String() + "}\n"
 }
 
-// explode gives one bomb to the functions that commands call, and says whether
+// explode gives one bomb to the functions that commands call, and reports whether
 // there was an error.
 func explode(t *testing.T, name, text string) bool {
 	dir := t.TempDir()

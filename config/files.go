@@ -68,7 +68,7 @@ func (r *reader) relative(path string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-// isOwn says whether a path relative to the manifest's directory is in the
+// isOwn reports whether a path relative to the manifest's directory is in the
 // module's.
 func (r *reader) isOwn(rel string) bool {
 	inside, err := filepath.Rel(r.own, filepath.Join(r.dir, rel))
@@ -138,7 +138,7 @@ func (r *reader) openRoot(rel string) (*os.Root, string, error) {
 	return root, rel, err
 }
 
-// Exists says whether there is a regular file. What it finds is remembered like
+// Exists reports whether there is a regular file. What it finds is remembered like
 // what is read, so that a replay gives the same answer.
 func (r *reader) Exists(path string) (bool, error) {
 	rel, err := r.relative(path)

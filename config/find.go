@@ -116,7 +116,7 @@ func (f *finder) file(path string) {
 	f.files = append(f.files, File{Path: filepath.Clean(path), Bytes: data})
 }
 
-// isManifest says whether a file name is that of a manifest.
+// isManifest reports whether a file name is that of a manifest.
 func isManifest(name string) bool {
 	if strings.HasPrefix(name, ".") || isAutoFile(name) {
 		return false

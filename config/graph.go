@@ -256,10 +256,10 @@ func outputsOf(ref reference, child *moduleBlock) []string {
 	return sortedKeys(child.outputs)
 }
 
-// repeats says whether a block has for_each or count.
+// repeats reports whether a block has for_each or count.
 func (b *block) repeats() bool { return b.attrs["for_each"] != nil || b.attrs["count"] != nil }
 
-// needsState says whether a value is made of a resource, itself or through
+// needsState reports whether a value is made of a resource, itself or through
 // others. There are no cycles when it is called.
 func needsState(links map[node][]connection, from node, done map[node]bool) bool {
 	if from.kind == nodeResource || from.kind == nodeApply {

@@ -155,7 +155,7 @@ func (g ignored) keep(config cty.Value, last *LastConfig) (kept cty.Value, chang
 	return config, slices.Compact(changed)
 }
 
-// same says whether two values are known to be equal.
+// same reports whether two values are known to be equal.
 func same(a, b cty.Value) bool {
 	a, _ = a.UnmarkDeep()
 	b, _ = b.UnmarkDeep()

@@ -95,7 +95,7 @@ func (m *module) each(f func(*module)) {
 	}
 }
 
-// Concludes says whether there is anything that Outputs or Checks evaluate.
+// Concludes reports whether there is anything that Outputs or Checks evaluate.
 func (m *Manifest) Concludes() bool {
 	some := false
 	m.eachModule(func(mod *module) {

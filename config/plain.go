@@ -141,7 +141,7 @@ func plainKey(expr hclsyntax.Expression) (string, bool) {
 	return name, name != "" && plainText(name) && !strings.HasPrefix(name, unknownKey)
 }
 
-// plainText says whether a text is in normal form, whatever form that is.
+// plainText reports whether a text is in normal form, whatever form that is.
 func plainText(s string) bool {
 	for i := range len(s) {
 		if s[i] >= 0x80 {
@@ -287,7 +287,7 @@ func plainMember(known ResourceState, name string) (v simpleValue, state int) {
 	return v, state
 }
 
-// plainNumber says whether a JSON number is written as it would be written again.
+// plainNumber reports whether a JSON number is written as it would be written again.
 func plainNumber(raw []byte) bool {
 	digits := bytes.TrimPrefix(raw, []byte("-"))
 	if len(digits) == 0 || len(digits) > 15 || len(digits) < len(raw) && digits[0] == '0' {

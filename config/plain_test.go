@@ -11,7 +11,7 @@ import (
 )
 
 // agreesPlainly: what is written straight is what the evaluator makes, without a
-// diagnostic. It says whether the config was plain.
+// diagnostic. It reports whether the config was plain.
 func agreesPlainly(t testing.TB, m *Manifest, i *instance, s Scope) bool {
 	t.Helper()
 	got, ok := m.plainly(i, s)

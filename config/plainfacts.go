@@ -8,7 +8,7 @@ import (
 // none are the facts of an expression that has nothing to tell.
 var none facts
 
-// constant says whether an expression is only a value: there is one of them in
+// constant reports whether an expression is only a value: there is one of them in
 // nearly every block.
 func constant(expr hcl.Expression) bool {
 	if t, ok := expr.(*hclsyntax.TemplateExpr); ok && len(t.Parts) == 1 {

@@ -227,7 +227,7 @@ func (w *refWalker) open(collection hclsyntax.Expression) {
 	}
 }
 
-// mayRepeat says whether a traversal is resource.NAME or module.NAME.
+// mayRepeat reports whether a traversal is resource.NAME or module.NAME.
 func mayRepeat(t hcl.Traversal) bool {
 	return len(t) == 2 && (t.RootName() == "resource" || t.RootName() == "module")
 }

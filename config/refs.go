@@ -52,7 +52,7 @@ func (m *Manifest) checkRefs(expr hcl.Expression, p place, b *moduleBlock, owner
 	return diags
 }
 
-// allows says whether a root may be used at a place.
+// allows reports whether a root may be used at a place.
 func (p place) allows(root string, owner *resource) bool {
 	switch root {
 	case "var", "local", "path", "deployster", "module":

@@ -73,7 +73,7 @@ func unknownLike(v cty.Value) cty.Value {
 	return cty.DynamicVal.WithMarks(marks)
 }
 
-// sensitivity says whether something in v is sensitive, and whether something
+// sensitivity reports whether something in v is sensitive, and whether something
 // is that no state made so: that is written in the manifest.
 func sensitivity(v cty.Value) (hidden, written bool) {
 	_, marks := v.UnmarkDeepWithPaths()

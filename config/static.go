@@ -249,7 +249,7 @@ func (m *Manifest) fillAll(s *resourceSet) hcl.Diagnostics {
 	return diags
 }
 
-// toldApart says whether an attribute beside the config uses each or count.
+// toldApart reports whether an attribute beside the config uses each or count.
 func (m *Manifest) toldApart(r *resource) bool {
 	if !r.repeats() {
 		return false

@@ -90,7 +90,7 @@ func (f *varFinder) flag(text string) {
 	f.found = append(f.found, VarInput{Name: name, Origin: "-var " + name + "=…", text: value, strict: true})
 }
 
-// isAutoFile says whether a file name is vars.auto.* or vars.NAME.auto.*.
+// isAutoFile reports whether a file name is vars.auto.* or vars.NAME.auto.*.
 func isAutoFile(name string) bool {
 	for _, ext := range []string{".hcl", ".json", ".yaml"} {
 		middle, ok := strings.CutSuffix(name, ".auto"+ext)

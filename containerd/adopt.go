@@ -93,7 +93,7 @@ func hand(out runner.Outcome, w runner.Watch) {
 	}
 }
 
-// Running says whether an action still runs, or may run.
+// Running reports whether an action still runs, or may run.
 func (r *Runtime) Running(ctx context.Context, id string) (bool, error) {
 	c, request, found, err := r.find(ctx, actionName(id))
 	if err != nil || !found {

@@ -131,7 +131,7 @@ func replay(dir string, open map[int64]asked, trim bool) (map[int64]*worker.Hear
 	return said, err
 }
 
-// answered says whether a carrier has said how an action ended.
+// answered reports whether a carrier has said how an action ended.
 func (w sweeper) answered(c containers.Container, request int64) bool {
 	said, err := replay(w.stdio(c), map[int64]asked{request: {}}, false)
 	return err == nil && said[request] != nil && said[request].Exit != nil

@@ -64,7 +64,7 @@ func (u *run) drained(ctx context.Context) bool {
 	}
 }
 
-// unwritten says whether nobody has the file open to write to it: only then the
+// unwritten reports whether nobody has the file open to write to it: only then the
 // kernel gives a lease on it. In doubt somebody has.
 func (o *output) unwritten() bool {
 	if o.file == nil {
@@ -77,14 +77,14 @@ func (o *output) unwritten() bool {
 	return err == nil
 }
 
-// room says whether another container may be handed over.
+// room reports whether another container may be handed over.
 func (c *clearing) room() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return !c.off && len(c.open) < clearingMost
 }
 
-// give sends a container, and says whether that is done.
+// give sends a container, and reports whether that is done.
 func (c *clearing) give(u *run) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,7 +146,7 @@ func (c *clearing) lose(conn *net.UnixConn) {
 }
 
 // leave gives the server the rest of a client that has nothing more to do, if that
-// is well, and says whether it has it: what it still removes, the lease, the
+// is well, and reports whether it has it: what it still removes, the lease, the
 // files and the lock. Else what was not removed is what the client has to do.
 func (c *clearing) leave(well bool) (left bool, lost []*run) {
 	c.mu.Lock()

@@ -105,7 +105,7 @@ func TestAllOfAQueryIsHeard(t *testing.T) {
 	nothingLeft(t, r)
 }
 
-// query runs a query to its end, and says whether the server was given what is
+// query runs a query to its end, and reports whether the server was given what is
 // left of it.
 func query(t *testing.T, r *Runtime, dgst string) (given bool) {
 	t.Helper()

@@ -71,7 +71,7 @@ func (w sweeper) collect(ctx context.Context, c containers.Container) (gone bool
 	return true, w.removeEnded(ctx, c)
 }
 
-// ended says whether an action has ended, and how. In doubt it has not.
+// ended reports whether an action has ended, and how. In doubt it has not.
 func (w sweeper) ended(ctx context.Context, c containers.Container) (k kept, ended bool) {
 	resp, err := w.client.TaskService().Get(ctx, &taskapi.GetRequest{ContainerID: c.ID})
 	if err = errgrpc.ToNative(err); err != nil {

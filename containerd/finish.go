@@ -148,7 +148,7 @@ func (u *run) deleteTask(ctx context.Context) error {
 	return u.r.failure("Removing the task of "+u.s.Name, err)
 }
 
-// collect fills the outputs into the result, and says whether there was more
+// collect fills the outputs into the result, and reports whether there was more
 // on stdout than is allowed.
 func (u *run) collect(res *runner.Result) (more bool, err error) {
 	var err1, err2 error
@@ -237,7 +237,7 @@ func (u *run) await(ctx context.Context, ended <-chan exit, full <-chan struct{}
 	}
 }
 
-// tooMuch says whether stdout is over its limit, and keeps endless logs from
+// tooMuch reports whether stdout is over its limit, and keeps endless logs from
 // filling the disk.
 func (u *run) tooMuch() bool {
 	keep := u.s.KeepLog
@@ -273,7 +273,7 @@ func (u *run) signal(ctx context.Context, sig unix.Signal) {
 	_, _ = u.tasks().Kill(ctx, &taskapi.KillRequest{ContainerID: u.id, ExecID: u.exec, Signal: uint32(sig), All: sig == unix.SIGKILL})
 }
 
-// interrupted says whether a call was cut off, and may be carried out all the
+// interrupted reports whether a call was cut off, and may be carried out all the
 // same.
 func interrupted(err error) bool {
 	return errdefs.IsUnavailable(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)

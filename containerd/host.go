@@ -41,7 +41,7 @@ func probeHost() host {
 	}
 }
 
-// bounded says whether a capability is in the set that this process can have
+// bounded reports whether a capability is in the set that this process can have
 // and give. When in doubt it is: the kernel will say no.
 func bounded(name string) bool {
 	number := slices.Index(runner.KnownCapabilities(), name)
@@ -115,7 +115,7 @@ func loadProfile(root string, load func(name string) error) (string, error) {
 // profileName is what AppArmor knows the containers' profile by.
 const profileName = "deployster-default"
 
-// hasAppArmor says whether the kernel confines by AppArmor, and there is what
+// hasAppArmor reports whether the kernel confines by AppArmor, and there is what
 // it takes to load a profile. Inside a container that AppArmor confines from
 // outside there is not.
 func hasAppArmor(root string) bool {

@@ -29,7 +29,7 @@ type ImageInfo struct {
 // An image is kept under two records: its name, which may move to another
 // image, and its digest, by which plans and state entries know it.
 
-// isDigest says whether a record's name is its digest.
+// isDigest reports whether a record's name is its digest.
 func isDigest(name string) bool { return strings.HasPrefix(name, "sha256:") }
 
 // Images lists the images that are here, by name.

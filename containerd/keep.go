@@ -25,7 +25,7 @@ func clientOf(container string) string {
 	return container[:max(strings.LastIndexByte(container, '-'), 0)]
 }
 
-// keeps says whether a program may be handed over at its end, and one be taken
+// keeps reports whether a program may be handed over at its end, and one be taken
 // that was: the embedded containerd only has a process of ours.
 func (r *Runtime) keeps(s runner.Spec) bool { return s.Keep && r.embedded && r.keep > 0 }
 
@@ -116,7 +116,7 @@ func (p *process) Keep(asked, heard int64) bool {
 	}
 }
 
-// handOver gives a worker to the server, and says whether it has it now: then
+// handOver gives a worker to the server, and reports whether it has it now: then
 // it is nothing of this client's any more, whatever becomes of the server.
 func (u *run) handOver(o offer) bool {
 	if i, err := os.Stat(u.io.stdout.path); err != nil || i.Size() != o.heard || oomKills(u.id) > u.kills {

@@ -163,7 +163,7 @@ func (k *keeper) take(h *heldWorker) {
 	k.open.Go(func() { k.hold(h) })
 }
 
-// forget says whether a worker was held until now. It is called with the lock held.
+// forget reports whether a worker was held until now. It is called with the lock held.
 func (k *keeper) forget(h *heldWorker) bool {
 	i := slices.Index(k.held, h)
 	if i < 0 {

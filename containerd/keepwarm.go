@@ -16,12 +16,12 @@ import (
 
 const agentGrace = time.Second // between the end of the connection and that of the agent
 
-// knows says whether one of some texts must not be known to what is kept.
+// knows reports whether one of some texts must not be known to what is kept.
 func (r *Runtime) knows(texts ...string) bool {
 	return r.private != nil && slices.ContainsFunc(texts, r.private)
 }
 
-// keepsShared says whether a container for queries like s may be kept, or be one
+// keepsShared reports whether a container for queries like s may be kept, or be one
 // that was.
 func (r *Runtime) keepsShared(s runner.Spec) bool {
 	settings, err := json.Marshal(s.Settings)
@@ -56,7 +56,7 @@ func (w *warm) kept() *warm {
 }
 
 // resume takes up the connection to the agent of a container that was kept, and
-// says whether all is well with it.
+// reports whether all is well with it.
 func (w *warm) resume(conn *os.File) bool {
 	c, err := net.FileConn(conn)
 	_ = conn.Close() // c has its own
@@ -79,7 +79,7 @@ func (w *warm) resume(conn *os.File) bool {
 	return err == nil && len(procs) == 1 && w.isWell()
 }
 
-// keep hands a container over to the server, and says whether it has it now: then
+// keep hands a container over to the server, and reports whether it has it now: then
 // it is nothing of this client's any more.
 func (w *warm) keep() bool {
 	if w.agent == nil || w.owner == nil || w.odd || w.key == "" || w.killed.Load() || !quiet(w.dir(), keptLog) {

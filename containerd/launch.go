@@ -42,7 +42,7 @@ func attach(ctx context.Context, c serverConfig, id string) (*presence, error) {
 	return held, nil
 }
 
-// listening says whether a server is there. One that is on its way out holds
+// listening reports whether a server is there. One that is on its way out holds
 // the gate, so nobody can see it here.
 func listening(socket string) bool {
 	c, err := net.DialTimeout("unix", socket, time.Second)

@@ -85,7 +85,7 @@ func lockGate(ctx context.Context, dir string) (*os.File, error) {
 	}
 }
 
-// stillThere says whether an open file is the one that its path leads to.
+// stillThere reports whether an open file is the one that its path leads to.
 func stillThere(f *os.File) bool {
 	have, err := f.Stat()
 	if err != nil {
@@ -106,7 +106,7 @@ type presence struct {
 	path string
 }
 
-// there says whether the others still see that the client is alive.
+// there reports whether the others still see that the client is alive.
 func (p *presence) there() bool {
 	have, err := p.file.Stat()
 	if err != nil {
@@ -163,7 +163,7 @@ func clients(runtimeDir string) []string {
 	return ids
 }
 
-// alive says whether a client still holds its lock. When in doubt it does.
+// alive reports whether a client still holds its lock. When in doubt it does.
 func alive(runtimeDir, id string) bool {
 	f, err := openLock(filepath.Join(clientsDir(runtimeDir), id), 0)
 	if err != nil {

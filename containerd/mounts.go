@@ -78,7 +78,7 @@ func (r *Runtime) openGrant(m runner.Mount) (g grant, err error) {
 	return g, nil
 }
 
-// kernelPath says whether a path in a container is the root or belongs to the
+// kernelPath reports whether a path in a container is the root or belongs to the
 // kernel: what is mounted there would hide what the sandbox masks, or lie to
 // the programs inside about it.
 func kernelPath(target string) bool {
@@ -93,7 +93,7 @@ func kernelPath(target string) bool {
 	return false
 }
 
-// within says whether a clean path is a directory or below it.
+// within reports whether a clean path is a directory or below it.
 func within(p, dir string) bool {
 	return p == dir || dir == "/" || strings.HasPrefix(p, dir+"/")
 }

@@ -37,7 +37,7 @@ type Options struct {
 	Keep      time.Duration
 	KeepScope string
 
-	// Private says whether a text has something in it that nothing may know, which
+	// Private reports whether a text has something in it that nothing may know, which
 	// is kept, when the Runtime is closed; nil = nothing has.
 	Private func(text string) bool
 

@@ -30,7 +30,7 @@ func (e *contentError) Error() string {
 	return fmt.Sprintf("what the registry sent is not %s", e.digest)
 }
 
-// transient says whether an error may be gone at the next attempt.
+// transient reports whether an error may be gone at the next attempt.
 func transient(err error) bool {
 	var (
 		refused *refusedError
@@ -56,7 +56,7 @@ func transient(err error) bool {
 	return errors.As(err, &network)
 }
 
-// isTLS says whether an error is about certificates or about there being no
+// isTLS reports whether an error is about certificates or about there being no
 // TLS at all: to try again would not help.
 func isTLS(err error) bool {
 	var (

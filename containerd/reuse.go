@@ -66,7 +66,7 @@ func (h *reuse) group(s runner.Spec) (*warmGroup, error) {
 	return h.groups[string(key)], nil
 }
 
-// mayShare says whether an invocation may run in a container that others use
+// mayShare reports whether an invocation may run in a container that others use
 // too. An action may not: how it ended must be found out also when this client
 // is dead, and that is told of containers.
 func mayShare(s runner.Spec) bool {

@@ -79,7 +79,7 @@ func (r *Runtime) Run(ctx context.Context, s runner.Spec) (runner.Result, error)
 // attempts is how often a run is tried of which nothing has begun.
 const attempts = 3
 
-// attempt is one try of a run, and says whether the program may have begun.
+// attempt is one try of a run, and reports whether the program may have begun.
 func (r *Runtime) attempt(ctx context.Context, s runner.Spec) (res runner.Result, begun bool, err error) {
 	p, err := r.prepareFor(r.ctx(ctx), s)
 	if err != nil {

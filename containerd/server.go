@@ -49,7 +49,7 @@ import (
 
 const serverName = "deployster-containerd"
 
-// IsServer says whether this process was started, by its argv[0], as the
+// IsServer reports whether this process was started, by its argv[0], as the
 // embedded containerd.
 func IsServer(argv0 string) bool { return filepath.Base(argv0) == serverName }
 

@@ -42,7 +42,7 @@ var cutOff = regexp.MustCompile(`^write exec fifo [^\n]*: broken pipe\n$`)
 
 var errCutOff = errors.New("whoever was to start its program went away before it had begun, as when containerd is killed")
 
-// neverBegan says whether what has ended with an exit code, in a container with
+// neverBegan reports whether what has ended with an exit code, in a container with
 // these standard files, was runc and not the program.
 func neverBegan(dir string, code int) bool {
 	if code != 1 && code != 255 {

@@ -90,7 +90,7 @@ func (u *run) others(ctx context.Context) (pids []int) {
 	return pids
 }
 
-// heeds says whether a process handles a signal, or ignores it on purpose.
+// heeds reports whether a process handles a signal, or ignores it on purpose.
 func heeds(pid int, sig unix.Signal) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -83,7 +83,7 @@ func (u *run) written(ctx context.Context, err error, limit time.Duration) exit 
 // asked to start before it was lost.
 const startGrace = time.Second
 
-// began says whether a program has begun whose start was asked of a daemon that
+// began reports whether a program has begun whose start was asked of a daemon that
 // was then lost: it tells so itself, when it is back. A program that has begun
 // is waited for like any other.
 func (u *run) began(ctx context.Context) bool {

@@ -123,7 +123,7 @@ func (w *warm) join(ctx, waiting context.Context, u *run, argv []string) (<-chan
 	return exit, nil
 }
 
-// doubtful says whether a fresh container might have told something else.
+// doubtful reports whether a fresh container might have told something else.
 func (w *warm) doubtful(res runner.Result, err error) bool {
 	var unknown *runner.UnknownError
 	var disk *runner.DiskError
@@ -147,7 +147,7 @@ func (w *warm) settle(ctx context.Context) {
 	w.kill(ctx)
 }
 
-// waits says whether the container's first process lives.
+// waits reports whether the container's first process lives.
 func (w *warm) waits() bool {
 	procs, err := w.processes()
 	return err == nil && len(procs) > 0 && procs[0] == int(w.pid)

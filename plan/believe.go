@@ -10,7 +10,7 @@ import (
 	"deployster/state"
 )
 
-// believed says whether a plan with -refresh=false may take a resource to be as
+// believed reports whether a plan with -refresh=false may take a resource to be as
 // it was recorded: everything that its image would be asked with is what it was
 // asked with when it was VALID, and nothing says that it is not so any more.
 func (b *builder) believed(r *config.Resource, s *Step, before []string) bool {
@@ -32,10 +32,10 @@ func (b *builder) believed(r *config.Resource, s *Step, before []string) bool {
 	return !s.seesDependencies() || b.sameConfigs(r.Aliases, map[string]bool{})
 }
 
-// seesDependencies says whether its image is told of what it depends on.
+// seesDependencies reports whether its image is told of what it depends on.
 func (s *Step) seesDependencies() bool { return s.Init.Dialect == 1 || s.Init.Dependencies }
 
-// sameConfigs says whether the dependencies behind aliases, and those behind
+// sameConfigs reports whether the dependencies behind aliases, and those behind
 // theirs, have the configs with which they were recorded.
 func (b *builder) sameConfigs(aliases map[string]string, seen map[string]bool) bool {
 	for _, addr := range aliases {

@@ -49,7 +49,7 @@ func (p *Plan) Digest() (string, error) {
 	return "sha256:" + hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// readsTime says whether the sources may ask for the moment of the plan.
+// readsTime reports whether the sources may ask for the moment of the plan.
 func (p *Plan) readsTime() bool {
 	_, files := indexSources(p.Sources)
 	for _, data := range files {

@@ -45,7 +45,7 @@ type ResourceDrift struct {
 	Reasons []protocol.Reason `json:"reasons,omitempty"` // of the image
 }
 
-// drifts says whether it is drift.
+// drifts reports whether it is drift.
 func (d *ResourceDrift) drifts() bool { return d.Status == Drifted || d.Status == Gone }
 
 // Drift asks every resource that was recorded, with the config it was recorded
@@ -89,7 +89,7 @@ func Drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prob
 	return report, b.sorted()
 }
 
-// picked says whether an address is one that the flags name: these only, nothing
+// picked reports whether an address is one that the flags name: these only, nothing
 // comes along, as nothing is done.
 func (b *builder) picked(addr string) bool {
 	s := b.options.Selection

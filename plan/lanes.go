@@ -15,7 +15,7 @@ const (
 	laneOfWorkers           // workers take many at one time
 )
 
-// InWorker says whether who asks for the state of resources of this type, and
+// InWorker reports whether who asks for the state of resources of this type, and
 // carries out their actions, is a worker.
 func InWorker(ty *protocol.Type, s *runner.Settings) bool {
 	return ty.Worker != nil && ty.StateAction.Entrypoint == "" && s.Workers != runner.NoWorkers
@@ -70,7 +70,7 @@ func (b *builder) visit(ctx context.Context, resources map[string]*config.Resour
 	}
 }
 
-// inWorker says whether a worker answers for a resource.
+// inWorker reports whether a worker answers for a resource.
 func (b *builder) inWorker(r *config.Resource) bool {
 	ty := b.types[r.Address]
 	return ty != nil && InWorker(ty, &r.Settings)

@@ -139,7 +139,7 @@ type Output struct {
 	LeftOut bool `json:"left_out,omitempty"`
 }
 
-// HasChanges says whether there is anything to do to the world, to addresses or
+// HasChanges reports whether there is anything to do to the world, to addresses or
 // to the outputs. Recording in the state file what is VALID already does not count.
 func (p *Plan) HasChanges() bool {
 	s := p.Summary
@@ -192,13 +192,13 @@ func (p *Plan) Needs() map[string][]string {
 	return needs
 }
 
-// replaced says whether a resource is destroyed and made again.
+// replaced reports whether a resource is destroyed and made again.
 func (p *Plan) replaced(addr string) bool {
 	s := p.Resources[addr]
 	return s != nil && s.Change == Replace
 }
 
-// replaces says whether anything is.
+// replaces reports whether anything is.
 func (p *Plan) replaces() bool {
 	for addr := range p.Resources {
 		if p.replaced(addr) {
@@ -268,7 +268,7 @@ func (s *Step) Intent() protocol.Intent {
 	return protocol.Present
 }
 
-// Flexible says whether apply may find other actions than the plan shows,
+// Flexible reports whether apply may find other actions than the plan shows,
 // because the plan itself said that it could not know.
 func (s *Step) Flexible() bool {
 	return s.Change == Deferred || s.Change == Replace || s.MayChange

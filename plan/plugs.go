@@ -101,7 +101,7 @@ func refusal(r *config.Resource, name string, want protocol.PlugRequest, plug co
 	return nil
 }
 
-// allowed says whether a plug's lists let a resource have it: a match in
+// allowed reports whether a plug's lists let a resource have it: a match in
 // either is enough, and two empty lists let everyone.
 func allowed(p config.Plug, r *config.Resource) bool {
 	if len(p.ResourceNames) == 0 && len(p.ResourceTypes) == 0 {

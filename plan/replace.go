@@ -122,7 +122,7 @@ func (b *builder) replaceEdges() []Edge {
 	return edges
 }
 
-// dependsOn says whether a resource of the manifest waits for another.
+// dependsOn reports whether a resource of the manifest waits for another.
 func (b *builder) dependsOn(dependant, addr string) bool {
 	before, reached := graph.Graph{}, map[string]bool{}
 	for _, r := range b.manifest.Resources() {

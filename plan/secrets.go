@@ -80,7 +80,7 @@ func SecretEnv(env map[string]string, secrets []string) []string {
 	return names
 }
 
-// holds says whether a secret comes back in a text.
+// holds reports whether a secret comes back in a text.
 func holds(text, secret string) bool {
 	return text == secret || len(secret) >= minEmbedded && strings.Contains(text, secret)
 }
@@ -141,7 +141,7 @@ func leafText(leaf any) (string, bool) {
 	return "", false
 }
 
-// covers says whether a JSON pointer is the path or stands above it.
+// covers reports whether a JSON pointer is the path or stands above it.
 func covers(pointer string, path []string) bool {
 	steps := jsondoc.Pointer(pointer)
 	return len(steps) <= len(path) && slices.Equal(steps, path[:len(steps)])

@@ -38,12 +38,12 @@ const (
 	flagReplace = "-replace"
 )
 
-// IsZero says whether it selects everything and asks for nothing special.
+// IsZero reports whether it selects everything and asks for nothing special.
 func (s Selection) IsZero() bool {
 	return len(s.Targets)+len(s.Excludes)+len(s.Replace) == 0 && !s.NoRefresh && !s.RefreshOnly
 }
 
-// Partial says whether resources may be left out.
+// Partial reports whether resources may be left out.
 func (s Selection) Partial() bool { return len(s.Targets)+len(s.Excludes) > 0 }
 
 // addresses counts those that it names.
@@ -79,7 +79,7 @@ func (s Selection) normal(known []string) (Selection, diag.Diagnostics) {
 	return s, diags
 }
 
-// covered says whether an address is one of a list, or lies below one.
+// covered reports whether an address is one of a list, or lies below one.
 func covered(list []string, addr string) bool {
 	return slices.ContainsFunc(list, func(outer string) bool { return state.Covers(outer, addr) })
 }
@@ -119,12 +119,12 @@ func Chosen(m *config.Manifest, prior state.Snapshot, s Selection) (func(addr st
 	return b.wanted, b.sorted()
 }
 
-// coversAny says whether an address lies above one of a list.
+// coversAny reports whether an address lies above one of a list.
 func coversAny(outer string, list []string) bool {
 	return slices.ContainsFunc(list, func(addr string) bool { return state.Covers(outer, addr) })
 }
 
-// wanted says whether the plan is about an address: a resource, or a block whose
+// wanted reports whether the plan is about an address: a resource, or a block whose
 // instances are not known yet.
 func (b *builder) wanted(addr string) bool { return b.chosen == nil || b.chosen[addr] }
 

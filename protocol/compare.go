@@ -113,7 +113,7 @@ func equalItems(want, have []any) bool {
 	return true
 }
 
-// empty says whether a value is one that encoding may leave out.
+// empty reports whether a value is one that encoding may leave out.
 func empty(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -130,7 +130,7 @@ func empty(v any) bool {
 	return v == nil
 }
 
-// certain says whether a state that is right holds this very value: not when a
+// certain reports whether a state that is right holds this very value: not when a
 // part of it may be left out.
 func certain(v any) bool {
 	switch v := v.(type) {

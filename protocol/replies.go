@@ -69,7 +69,7 @@ func (r *replies) serve() {
 	}
 }
 
-// end waits until all is written, and says whether it could be.
+// end waits until all is written, and reports whether it could be.
 func (r *replies) end() error {
 	r.mu.Lock()
 	r.closed = true

@@ -37,7 +37,7 @@ func readRequest(line []byte) (r WorkerRequest, ok bool) {
 	return WorkerRequest{ID: int64(id), Args: []string{string(arg)}, Stdin: stdin}, true
 }
 
-// plain says whether a text stands in JSON as it is.
+// plain reports whether a text stands in JSON as it is.
 func plain(text []byte) bool {
 	for _, c := range text {
 		if c < ' ' || c >= 0x7f || c == '"' || c == '\\' {

@@ -205,7 +205,7 @@ func restoreCopy(p paths, serial uint64) (*Restored, error) {
 	return out, nil
 }
 
-// continues says whether there is a journal that goes on from s. One that goes
+// continues reports whether there is a journal that goes on from s. One that goes
 // on from something else is in the way.
 func continues(p paths, s Snapshot) (bool, error) {
 	data, there, err := readJournal(p.journal)

@@ -30,7 +30,7 @@ type MoveError struct {
 
 func (e *MoveError) Error() string { return fmt.Sprintf("%s to %s: %s", e.From, e.To, e.Why) }
 
-// Covers says whether what lies at the first address is the second, or holds
+// Covers reports whether what lies at the first address is the second, or holds
 // it: a resource its instances, a module its resources, an instance of a module
 // the resources of that instance.
 func Covers(outer, inner string) bool {

@@ -103,7 +103,7 @@ func frame(body []byte) []byte {
 // sumOf is the checksum of the JSON of a record, as it stands before it.
 func sumOf(body []byte) string { return fmt.Sprintf("%08x", castagnoli(body)) }
 
-// intact says whether a line is what was written, as far as its checksum tells.
+// intact reports whether a line is what was written, as far as its checksum tells.
 func intact(line []byte) bool {
 	sum, body, ok := bytes.Cut(line, []byte(" "))
 	return ok && string(sum) == sumOf(body)
@@ -156,7 +156,7 @@ func decodeJournal(data []byte) (records []record, dropped int, err error) {
 	return records, 0, nil
 }
 
-// confirms says whether any whole record in data was written when the record
+// confirms reports whether any whole record in data was written when the record
 // seq was already confirmed by the disk. The damage before a record may have
 // taken the newline with it, so records are looked for by how they begin.
 func confirms(data []byte, seq uint64) bool {

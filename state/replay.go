@@ -190,7 +190,7 @@ func replay(p paths, base Snapshot, data []byte) (s Snapshot, rec *Recovery, err
 	return run.result(StatusDied), &Recovery{By: b.By, Plan: b.Plan, Run: b.Run, Began: run.began, InFlight: run.inFlight, Unconfirmed: run.acted, Dropped: dropped}, nil
 }
 
-// belongs says whether a journal continues this very state file.
+// belongs reports whether a journal continues this very state file.
 func belongs(p paths, base Snapshot, b begin) error {
 	if base.Lineage != b.Lineage {
 		return refuse(ErrForeign, "The journal belongs to another state",

@@ -127,7 +127,7 @@ func literal(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
-// isSealed says whether a file is there and is encrypted, by its first bytes.
+// isSealed reports whether a file is there and is encrypted, by its first bytes.
 func isSealed(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {

@@ -136,7 +136,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return err
 }
 
-// WasApplied says whether a plan was applied to this state already, in whole
+// WasApplied reports whether a plan was applied to this state already, in whole
 // or in part, and how that ended the last time.
 func (s Snapshot) WasApplied(plan string) (Applied, bool) {
 	for _, a := range slices.Backward(s.Applied) {

@@ -81,7 +81,7 @@ func (b By) String() string {
 	return fmt.Sprintf("%s (process %d on %s)", b.Command, b.PID, b.Host)
 }
 
-// Here says whether it was a process of this machine, and since its last start.
+// Here reports whether it was a process of this machine, and since its last start.
 func (b By) Here() (host, boot bool) {
 	me := myself("")
 	return b.Host == me.Host, b.Host == me.Host && b.Boot == me.Boot

@@ -70,7 +70,7 @@ func appendEntry(to []byte, e *Entry) ([]byte, error) {
 	return append(appendFlag(to, `,"touched":true`, e.Touched), '}'), nil
 }
 
-// rare says whether an entry has what appendEntry does not write.
+// rare reports whether an entry has what appendEntry does not write.
 func (e *Entry) rare() bool {
 	return len(e.Config) == 0 || len(e.Aliases) > 0 || e.StateTimeout != 0 || e.ActionTimeout != 0 || e.Found != nil ||
 		!plainTime(e.ValidAt) || !reflect.ValueOf(&e.Settings).Elem().IsZero() || !reflect.ValueOf(&e.Sensitive).Elem().IsZero()

@@ -84,7 +84,7 @@ func distinctFunction() function.Function {
 	})
 }
 
-// contains says whether one of some known values is equal to v.
+// contains reports whether one of some known values is equal to v.
 func contains(values []cty.Value, v cty.Value) bool {
 	for _, w := range values {
 		if w.RawEquals(v) {

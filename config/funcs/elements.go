@@ -22,7 +22,7 @@ func elementFunctions() map[string]function.Function {
 	}
 }
 
-// truthFunctions tell whether all or any of the elements are true.
+// truthFunctions report whether all or any of the elements are true.
 func truthFunctions() map[string]function.Function {
 	return map[string]function.Function{"alltrue": truth(true), "anytrue": truth(false)}
 }

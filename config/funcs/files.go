@@ -14,7 +14,7 @@ type Files interface {
 	// Read gives the bytes of a file, Text those of one that is text in UTF-8.
 	Read(path string) ([]byte, error)
 	Text(path string) (string, error)
-	// Exists says whether there is a regular file.
+	// Exists reports whether there is a regular file.
 	Exists(path string) (bool, error)
 	// Match gives the regular files below a directory whose paths from there
 	// match a pattern, sorted, with slashes.

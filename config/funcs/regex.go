@@ -36,7 +36,7 @@ func limitRegexAll(f function.Function) function.Function {
 	})
 }
 
-// isRegexp says whether the second argument of replace is /a regular expression/.
+// isRegexp reports whether the second argument of replace is /a regular expression/.
 func isRegexp(s string) bool {
 	return len(s) > 1 && strings.HasPrefix(s, "/") && strings.HasSuffix(s, "/")
 }

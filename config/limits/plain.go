@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// plain says whether a file in native syntax is certainly within all limits, by
+// plain reports whether a file in native syntax is certainly within all limits, by
 // one look at its bytes: tokens cost a hundred times as much, and most files are
 // nowhere near. It follows brackets and quotes only as far as there can be no
 // doubt about them, and no for what is unusual: that is looked at thoroughly.

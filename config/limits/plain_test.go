@@ -11,7 +11,7 @@ import (
 )
 
 // agrees: what the look at the bytes lets pass, the look at the tokens does too.
-// It says whether it was let pass.
+// It reports whether it was let pass.
 func agrees(t *testing.T, src []byte) bool {
 	t.Helper()
 	passed := plain(src)

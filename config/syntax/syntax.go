@@ -25,7 +25,7 @@ func Parse(src []byte, filename string) (*hclsyntax.Body, hcl.Diagnostics) {
 	return body, diags
 }
 
-// parser goes through a file. Its methods that say whether they could read
+// parser goes through a file. Its methods that report whether they could read
 // something leave it anywhere when they could not.
 type parser struct {
 	src   []byte
@@ -92,7 +92,7 @@ func (p *parser) comment() bool {
 	return p.next(0) == '#' || p.next(0) == '/' && p.next(1) == '/'
 }
 
-// ends says whether a line ends here, where a block or an argument must.
+// ends reports whether a line ends here, where a block or an argument must.
 func (p *parser) ends() bool {
 	p.spaces()
 	return p.at == len(p.src) || p.src[p.at] == '\n' || p.comment()

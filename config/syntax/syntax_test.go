@@ -16,7 +16,7 @@ import (
 )
 
 // agrees: whatever is read by hand or in pieces is the tree that hcl's parser makes
-// of the whole. It says whether the file was read so.
+// of the whole. It reports whether the file was read so.
 func agrees(t *testing.T, src []byte) bool {
 	t.Helper()
 	if limits.Native(src, "f.hcl", false, hcl.InitialPos) != nil {

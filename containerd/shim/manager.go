@@ -33,7 +33,7 @@ func (m manager) Stop(ctx context.Context, id string) (shim.StopStatus, error) {
 	return shim.StopStatus{ExitedAt: time.Now(), ExitStatus: 128 + int(unix.SIGKILL)}, mount.UnmountRecursive(filepath.Join(bundle, "rootfs"), 0)
 }
 
-// deleted says whether runc knows nothing of a container: its directory is the
+// deleted reports whether runc knows nothing of a container: its directory is the
 // last that it removes, and the first that it makes. When in doubt it may.
 func deleted(ctx context.Context, bundle, id string) bool {
 	namespace, err := namespaces.NamespaceRequired(ctx)

@@ -31,7 +31,7 @@ const (
 	Layout = "deployster-shim 1"
 )
 
-// Is says whether a process was started, by its argv[0], as a shim.
+// Is reports whether a process was started, by its argv[0], as a shim.
 func Is(argv0 string) bool { return filepath.Base(argv0) == Name }
 
 // Run is the main function of a shim. It does not return before the container is

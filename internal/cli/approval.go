@@ -95,7 +95,7 @@ func (a approval) open(p *plan.Plan) []string {
 	return open
 }
 
-// answersForDeferred says whether it is settled what becomes of deferred
+// answersForDeferred reports whether it is settled what becomes of deferred
 // resources: they can only turn out to be created or updated.
 func (a approval) answersForDeferred() bool {
 	return a.deferred == "apply" || a.deferred == "stop" ||

@@ -75,7 +75,7 @@ func answers() map[string]apply.Answer {
 		"a": apply.All, "all": apply.All, "q": apply.Quit, "quit": apply.Quit}
 }
 
-// isFirst says whether an action is the first that is asked about: then all are
+// isFirst reports whether an action is the first that is asked about: then all are
 // shown.
 func isFirst(s *plan.Step, a *protocol.Action) bool {
 	first := s.Shutdown

@@ -186,7 +186,7 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	return diag.Errorf("Wrong command line", "%s. `%s -help` lists what there is.", err, name)
 }
 
-// wantsColor says whether there may be colours: not with -no-color, NO_COLOR or
+// wantsColor reports whether there may be colours: not with -no-color, NO_COLOR or
 // TERM=dumb. It looks for the flag by itself: an error may come before the
 // command line is understood.
 func (e Env) wantsColor() bool {

@@ -105,7 +105,7 @@ was typed. Ctrl-C throws away what is typed; exit, quit and Ctrl-D end.
 `
 
 // answer evaluates one expression or does one of the console's own words, and
-// says whether that was the end, and whether it went well.
+// reports whether that was the end, and whether it went well.
 func (k *console) answer(text string) (done, ok bool) {
 	switch strings.TrimSpace(text) {
 	case "":

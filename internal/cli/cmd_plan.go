@@ -214,13 +214,13 @@ func (s *session) readPlan(file string) (*plan.Plan, *plan.Signature, error) {
 	return p, signature, nil
 }
 
-// isManifest says whether a file's name is that of a manifest.
+// isManifest reports whether a file's name is that of a manifest.
 func isManifest(name string) bool {
 	ext := filepath.Ext(name)
 	return ext == ".hcl" || ext == ".json"
 }
 
-// isPlanFile says whether the only argument of apply or show is a saved plan
+// isPlanFile reports whether the only argument of apply or show is a saved plan
 // and not a manifest.
 func (s *session) isPlanFile(c *cli.Context) bool {
 	if c.NArg() != 1 {

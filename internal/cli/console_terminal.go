@@ -121,7 +121,7 @@ func (k *keyboard) Read(buf []byte) (int, error) {
 	return n, nil
 }
 
-// wasInterrupted says whether the line that was just read is what stands for a
+// wasInterrupted reports whether the line that was just read is what stands for a
 // Ctrl-C.
 func (k *keyboard) wasInterrupted() bool {
 	if k.interrupted == 0 {

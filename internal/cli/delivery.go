@@ -16,7 +16,7 @@ import (
 // without output would be of no use to anybody.
 var ErrClosed = errors.New("it is closed")
 
-// tellsOnly says whether what a command prints is all that it is for: the exit
+// tellsOnly reports whether what a command prints is all that it is for: the exit
 // codes of others tell something too.
 func tellsOnly(e Env) bool {
 	command, flags := glance(newApp(e), e.Args)

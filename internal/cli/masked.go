@@ -132,7 +132,7 @@ func (s *session) maskedReasons(step *plan.Step, secrets []string) []protocol.Re
 	return reasons
 }
 
-// touches says whether a path is one of the pointers, above or below one.
+// touches reports whether a path is one of the pointers, above or below one.
 func touches(pointers []string, path string) bool {
 	return slices.ContainsFunc(pointers, func(p string) bool {
 		return p == path || p == "" || path == "" || strings.HasPrefix(p, path+"/") || strings.HasPrefix(path, p+"/")

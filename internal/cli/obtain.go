@@ -129,7 +129,7 @@ func (y *supply) had(full string, w runner.Wanted) string {
 	return ""
 }
 
-// sameTerms says whether two resources want the same of an image.
+// sameTerms reports whether two resources want the same of an image.
 func sameTerms(a, b *config.Resource) bool {
 	if a.Pull != b.Pull || (a.Verify == nil) != (b.Verify == nil) {
 		return false
@@ -231,7 +231,7 @@ func (y *supply) use(ctx context.Context, u typeclient.Use) (string, error) {
 	return y.obtain(ctx, w, full, inName, u.Step == typeclient.StepInit)
 }
 
-// fromRegistry says whether an image can be had again from its registry.
+// fromRegistry reports whether an image can be had again from its registry.
 func (y *supply) fromRegistry(full string) bool {
 	y.mu.Lock()
 	defer y.mu.Unlock()

@@ -85,7 +85,7 @@ func (p progress) applying(e apply.Event) {
 // resource in one line: that it ended, and how.
 const manyResources = 500
 
-// tellsActions says whether each action gets lines: on a terminal it is seen.
+// tellsActions reports whether each action gets lines: on a terminal it is seen.
 func (p progress) tellsActions() bool {
 	return p.verbose || p.live == nil && p.total() <= manyResources
 }

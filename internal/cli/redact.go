@@ -67,7 +67,7 @@ func (v *vault) hiding() func(text string) string {
 	return v.hider.Replace
 }
 
-// private says whether there may be a secret in a text. A short one may be in any.
+// private reports whether there may be a secret in a text. A short one may be in any.
 func (v *vault) private(text string) bool {
 	v.mu.Lock()
 	none, short := len(v.secrets) == 0, v.short

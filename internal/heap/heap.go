@@ -49,7 +49,7 @@ func init() {
 	}
 }
 
-// told says whether the environment says when to collect.
+// told reports whether the environment says when to collect.
 func told() bool { return os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" }
 
 // Usual has the collector run as in any program: for one that stays.

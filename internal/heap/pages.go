@@ -59,7 +59,7 @@ func inHugePages() {
 	<-given
 }
 
-// limited says whether the process has a limit for its addresses. The runtime ends
+// limited reports whether the process has a limit for its addresses. The runtime ends
 // a process that cannot map what it needs.
 func limited() bool {
 	for _, which := range []int{syscall.RLIMIT_AS, syscall.RLIMIT_DATA} {
@@ -71,7 +71,7 @@ func limited() bool {
 	return false
 }
 
-// trial says whether so many bytes can be mapped, and have huge pages.
+// trial reports whether so many bytes can be mapped, and have huge pages.
 func trial(size int) bool {
 	memory, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {

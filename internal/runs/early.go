@@ -18,7 +18,7 @@ type early struct {
 	line  int64 // its length, in bytes
 }
 
-// asks says whether an invocation only looked, and did nothing.
+// asks reports whether an invocation only looked, and did nothing.
 func asks(i typeclient.Invocation) bool {
 	return i.Step == typeclient.StepInit || i.Step == typeclient.StepState
 }

@@ -37,7 +37,7 @@ func (f *further) text(name string) string {
 	return f.Stderr
 }
 
-// fits says whether an invocation can be a line: one that failed is looked for
+// fits reports whether an invocation can be a line: one that failed is looked for
 // among the files, and not everything is text.
 func fits(i typeclient.Invocation) bool {
 	if i.Err != nil || i.Result.ExitCode != 0 {

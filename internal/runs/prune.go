@@ -69,7 +69,7 @@ func discard(dir, name string) error {
 	return os.RemoveAll(gone)
 }
 
-// atWork says whether the run in a directory has not ended: whoever makes it
+// atWork reports whether the run in a directory has not ended: whoever makes it
 // holds its lock, until he dies at the latest.
 func atWork(path string) bool {
 	f, err := os.Open(path)

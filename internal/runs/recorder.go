@@ -177,7 +177,7 @@ func (r *Recorder) place(i typeclient.Invocation) (string, bool) {
 	return filepath.Join(r.dir, name), true
 }
 
-// dull says whether an invocation tells nobody anything: all is well, and, if it
+// dull reports whether an invocation tells nobody anything: all is well, and, if it
 // was an action, the state after it says so.
 func dull(i typeclient.Invocation) bool {
 	if i.Err != nil || i.Result.ExitCode != 0 || len(i.Result.Stderr) > 0 || i.Step == typeclient.StepInit {

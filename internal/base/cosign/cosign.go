@@ -137,7 +137,7 @@ func (k Keys) VerifyPayload(signed string, content []byte, digest, repository st
 	return nil
 }
 
-// verify says whether one of the keys has signed.
+// verify reports whether one of the keys has signed.
 func (k Keys) verify(try func(signature.Verifier) error) bool {
 	for _, v := range k.verifiers() {
 		if try(v) == nil {

@@ -13,7 +13,7 @@ func TestCrashSaysWhere(t *testing.T) {
 		defer func() { d = Crash(recover(), debug.Stack(), "Nothing more was started.") }()
 		breaks(nil)
 	}()
-	if !strings.Contains(d.Detail, "nil map") || !strings.Contains(d.Detail, "crash_test.go:") || !strings.Contains(d.Detail, "deployster/internal/diag.breaks") ||
+	if !strings.Contains(d.Detail, "nil map") || !strings.Contains(d.Detail, "crash_test.go:") || !strings.Contains(d.Detail, "deployster/internal/base/diag.breaks") ||
 		!strings.Contains(d.Detail, "Nothing more was started.") || strings.Contains(d.Detail, "runtime/debug") {
 		t.Error(d.Detail)
 	}

@@ -120,7 +120,7 @@ func (ds Diagnostics) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// HasErrors says whether anything in the list is more than a warning.
+// HasErrors reports whether anything in the list is more than a warning.
 func (ds Diagnostics) HasErrors() bool {
 	for _, d := range ds {
 		if d.Severity == Error {

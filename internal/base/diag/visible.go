@@ -35,7 +35,7 @@ func Visible(s string) string {
 	return b.String()
 }
 
-// Plain says whether a text is safe to show as it is. It says so of most texts,
+// Plain reports whether a text is safe to show as it is. It says so of most texts,
 // and of none that is not.
 func Plain(text []byte) bool { return plain(text) }
 
@@ -48,7 +48,7 @@ func plain[T string | []byte](text T) bool {
 	return true
 }
 
-// hidden says whether a character does something other than being seen.
+// hidden reports whether a character does something other than being seen.
 func hidden(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':

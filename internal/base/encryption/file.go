@@ -24,7 +24,7 @@ type Head struct {
 	Salt []byte `json:"salt"` // of the file, to derive its own key
 }
 
-// Is says whether data is an encrypted file, whole or not.
+// Is reports whether data is an encrypted file, whole or not.
 func Is(data []byte) bool { return bytes.HasPrefix(data, []byte(magic)) }
 
 // Seal gives the bytes of a file: encrypted, or as they are where no encryption

@@ -47,7 +47,7 @@ func (k *Keyring) Use(mode Mode, load func() (Keys, error)) {
 	k.load, k.mode, k.keys, k.writer = load, mode, nil, nil
 }
 
-// Encrypts says whether what is written now is encrypted.
+// Encrypts reports whether what is written now is encrypted.
 func (k *Keyring) Encrypts() bool {
 	if k == nil {
 		return false

@@ -131,6 +131,6 @@ func decrypt(wrapped []byte, ids ...age.Identity) (*dataKey, error) {
 	return &dataKey{wrapped: wrapped, key: key}, nil
 }
 
-// byPassphrase says whether a key is wrapped with a passphrase, and not for
+// byPassphrase reports whether a key is wrapped with a passphrase, and not for
 // recipients.
 func byPassphrase(wrapped []byte) bool { return bytes.Contains(wrapped, []byte("\n-> scrypt ")) }

@@ -124,7 +124,7 @@ func (s *Set) put(target string, f file) error {
 	return nil
 }
 
-// Has says whether there is a file of that name in the image. What lies behind
+// Has reports whether there is a file of that name in the image. What lies behind
 // a symbolic link to a directory is taken to be there.
 func (s *Set) Has(target string) bool {
 	name := strings.TrimPrefix(path.Join("/", target), "/")
@@ -139,7 +139,7 @@ func (s *Set) Has(target string) bool {
 	return false
 }
 
-// Executable makes a file of the set one that can be run, and says whether it
+// Executable makes a file of the set one that can be run, and reports whether it
 // is there. A script from an editor often is not.
 func (s *Set) Executable(target string) bool {
 	name := strings.TrimPrefix(path.Join("/", target), "/")
@@ -182,14 +182,14 @@ func (s *Set) Interpreter(target string) string {
 	return ""
 }
 
-// WindowsLines says whether the first line of a script ends with a carriage
+// WindowsLines reports whether the first line of a script ends with a carriage
 // return, which is then a part of the name, or of the flag, that stands there.
 func (s *Set) WindowsLines(target string) bool {
 	line, _, _ := strings.Cut(string(s.head(target)), "\n")
 	return strings.HasPrefix(line, "#!") && strings.HasSuffix(line, "\r")
 }
 
-// Program says whether a file is one that a kernel runs: a program, or a script
+// Program reports whether a file is one that a kernel runs: a program, or a script
 // whose first line names its interpreter. A file that is not a regular one of
 // the set is taken for one.
 func (s *Set) Program(target string) bool {

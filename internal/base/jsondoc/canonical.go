@@ -29,7 +29,7 @@ func canonicalWithin(data []byte, within bounds) (json.RawMessage, error) {
 	return Encode(v)
 }
 
-// IsCanonical says whether a document is surely in that form already.
+// IsCanonical reports whether a document is surely in that form already.
 func IsCanonical(data []byte) bool {
 	sound, canonical := scan(data)
 	return sound && canonical

@@ -42,7 +42,7 @@ func (e *SyntaxError) Error() string {
 // ErrEmpty says that there is no JSON at all.
 var ErrEmpty = errors.New("no JSON: it is empty")
 
-// Check says whether data is exactly one well-behaved JSON value.
+// Check reports whether data is exactly one well-behaved JSON value.
 func Check(data []byte) error { return checkWithin(data, foreign()) }
 
 // CheckOwn is Check of what this tool has written itself. There documents that
@@ -198,7 +198,7 @@ func walk(data []byte, most int) error {
 	}
 }
 
-// step follows one token into or out of the open frames. It says whether a
+// step follows one token into or out of the open frames. It reports whether a
 // value begins with it, and when a key is there for the second time.
 func step(open *[]frame, tok json.Token) (key string, value, twice bool) {
 	top := len(*open) - 1

@@ -66,7 +66,7 @@ func literalEnd(data []byte, i int) int {
 	return len(data)
 }
 
-// isKey says whether what follows a string makes it a key.
+// isKey reports whether what follows a string makes it a key.
 func isKey(rest []byte) bool {
 	for _, c := range rest {
 		switch c {

@@ -42,7 +42,7 @@ func (s *scanner) push(key []byte) {
 // manyKeys is from how many keys on an object has a map of them.
 const manyKeys = 16
 
-// scan says whether data is surely exactly one well-behaved value, and whether
+// scan reports whether data is surely exactly one well-behaved value, and whether
 // it is in canonical form already.
 func scan(data []byte) (sound, canonical bool) { return scanWithin(data, foreign()) }
 
@@ -167,7 +167,7 @@ func (s *scanner) object(depth int) bool {
 	}
 }
 
-// twice says whether a key is among those of its object, which are the last ones
+// twice reports whether a key is among those of its object, which are the last ones
 // from first on.
 func (s *scanner) twice(key []byte, first int, many *map[string]bool) bool {
 	if s.open-first < manyKeys {

@@ -119,7 +119,7 @@ func parseLines(text []byte) ([]crypto.PublicKey, error) {
 	return keys, nil
 }
 
-// Trusts says whether a key is among those of a list.
+// Trusts reports whether a key is among those of a list.
 func Trusts(list []ed25519.PublicKey, key ed25519.PublicKey) bool {
 	return slices.ContainsFunc(list, func(k ed25519.PublicKey) bool { return k.Equal(key) })
 }

@@ -185,7 +185,7 @@ func (e *engine) nothingThere() error {
 			"Use a config for something that is not there; or, if it may go, run the test with -replace.", e.first.Status, will)
 }
 
-// check makes one check and says whether what follows can be made.
+// check makes one check and reports whether what follows can be made.
 func (e *engine) check(ctx context.Context, name string, f func(context.Context) outcome) bool {
 	if ctx.Err() != nil || e.failed != nil {
 		return false

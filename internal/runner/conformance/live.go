@@ -44,7 +44,7 @@ func (e *engine) live(ctx context.Context) {
 }
 
 // end removes what was made, and, when all went well so far, makes it again. It
-// says whether the first removal did well.
+// reports whether the first removal did well.
 func (e *engine) end(ctx context.Context, right bool) (removed bool) {
 	gone := e.check(ctx, checkAbsent, func(ctx context.Context) outcome { return e.remove(ctx, e.config(), e.valid.State) })
 	if !gone {

@@ -42,7 +42,7 @@ func broken(fix string, err error) outcome {
 	return outcome{verdict: Fail, fix: fix, reason: text}
 }
 
-// ofImage says whether an error is about what the image did or said.
+// ofImage reports whether an error is about what the image did or said.
 func ofImage(err error) bool {
 	var wrong *typeclient.ProtocolError
 	var exit *typeclient.ExitError

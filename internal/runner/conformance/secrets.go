@@ -94,7 +94,7 @@ func (e *engine) checkSecrets(context.Context) outcome {
 	return pass("%d runs were looked through", len(e.tap.all()))
 }
 
-// holds says whether a text has a secret in it, as it is, as JSON writes it or
+// holds reports whether a text has a secret in it, as it is, as JSON writes it or
 // as base64.
 func holds(printed []byte, secret string) bool {
 	quoted, err := jsondoc.Encode(secret)

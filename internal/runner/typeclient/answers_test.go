@@ -16,7 +16,7 @@ import (
 // published checks a message against one of the schemas in docs/schemas.
 func published(t *testing.T, name string, message []byte) []Violation {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "schemas", name+".json"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "schemas", name+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func published(t *testing.T, name string, message []byte) []Violation {
 
 // answer is one thing that an image may say. An empty problem means that it is
 // right and comes out as want; else the problem must be in the message.
-// Schema says whether the published schema must agree that it is wrong; what
+// Schema reports whether the published schema must agree that it is wrong; what
 // is beyond a schema (two documents, two plugs on one path) it cannot see.
 type answer struct {
 	name, says, want, problem string
@@ -278,7 +278,7 @@ func TestStateAnswers(t *testing.T) {
 	}
 }
 
-// checkProblem says whether the answer was right, as expected.
+// checkProblem reports whether the answer was right, as expected.
 func checkProblem(t *testing.T, a answer, err error, step string) bool {
 	t.Helper()
 	if a.problem == "" {

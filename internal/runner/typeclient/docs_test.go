@@ -12,7 +12,7 @@ import (
 // in which they stand there, against the schemas and the readers.
 func TestDocumentedMessages(t *testing.T) {
 	t.Parallel()
-	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "protocol.md"))
+	doc, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "protocol.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestDocumentedMessages(t *testing.T) {
 	}
 	linked := map[string]bool{}
 	for _, page := range []string{"protocol.md", "json.md"} { // for authors, and for those who read what is printed
-		text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
+		text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", page))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func TestDocumentedMessages(t *testing.T) {
 			linked[l[1]+".json"] = true
 		}
 	}
-	files, err := os.ReadDir(filepath.Join("..", "..", "docs", "schemas"))
+	files, err := os.ReadDir(filepath.Join("..", "..", "..", "docs", "schemas"))
 	if err != nil || len(files) != len(linked) {
 		t.Errorf("%d schemas, %d of them linked, %v", len(files), len(linked), err)
 	}
@@ -72,7 +72,7 @@ func TestDocumentedMessages(t *testing.T) {
 		if !linked[f.Name()] {
 			t.Errorf("%s is not linked", f.Name())
 		}
-		text, err := os.ReadFile(filepath.Join("..", "..", "docs", "schemas", f.Name()))
+		text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "schemas", f.Name()))
 		if err != nil {
 			t.Fatal(err)
 		}

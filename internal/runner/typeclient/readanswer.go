@@ -133,7 +133,7 @@ func (f *fields) actions(status protocol.Status) []protocol.Action {
 // maxName is the longest name that an image may give something, in bytes.
 const maxName = 128
 
-// properName says whether a name looks the same wherever it is shown: it is on
+// properName reports whether a name looks the same wherever it is shown: it is on
 // one line, and nothing in it is hidden or turns the direction of text.
 func properName(s string) bool {
 	return len(s) <= maxName && !strings.ContainsAny(s, "\n\t") && diag.Visible(s) == s

@@ -46,7 +46,7 @@ func dialectOf(f *fields) int {
 	return 0
 }
 
-// between says whether an answer is of the form that was spoken for a while
+// between reports whether an answer is of the form that was spoken for a while
 // between protocols 1 and 2: protocol 1, with dependencies and plugs that may
 // be optional. No answer of protocol 2 has an object there.
 func (f *fields) between() bool {

@@ -72,7 +72,7 @@ func (c *Client) checkState(ty protocol.Type, state json.RawMessage) error {
 	return fmt.Errorf("the state does not match the image's own state_schema: %s: %s", found[0].Path, found[0].Message)
 }
 
-// checkSchemas says whether the schemas of an answer to init can be used.
+// checkSchemas reports whether the schemas of an answer to init can be used.
 func (c *Client) checkSchemas(ty protocol.Type) error {
 	for _, s := range []struct {
 		key  string

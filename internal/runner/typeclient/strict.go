@@ -46,7 +46,7 @@ func (f *fields) at(key string) string {
 	return f.path + "." + key
 }
 
-// has says whether a key is there, whatever its value.
+// has reports whether a key is there, whatever its value.
 func (f *fields) has(key string) bool {
 	f.known[key] = true
 	return f.members[key] != nil

@@ -35,12 +35,12 @@ func (v *verdict) on(schema *jsonschema.Schema, value any) []Violation {
 	return slices.Compact(out)
 }
 
-// below says whether a place is an unknown value or inside one.
+// below reports whether a place is an unknown value or inside one.
 func (v *verdict) below(place []string) bool {
 	return slices.ContainsFunc(v.unknown, func(u []string) bool { return len(u) <= len(place) && slices.Equal(u, place[:len(u)]) })
 }
 
-// above says whether a value holds an unknown one.
+// above reports whether a value holds an unknown one.
 func (v *verdict) above(place []string) bool {
 	return slices.ContainsFunc(v.unknown, func(u []string) bool { return len(u) >= len(place) && slices.Equal(place, u[:len(place)]) })
 }
@@ -100,7 +100,7 @@ func (v *verdict) alternatives(e *jsonschema.ValidationError, conditional bool) 
 	return best
 }
 
-// hasStep says whether a schema's place has a keyword on its way.
+// hasStep reports whether a schema's place has a keyword on its way.
 func hasStep(url, keyword string) bool {
 	_, fragment, _ := strings.Cut(url, "#")
 	return slices.Contains(strings.Split(fragment, "/"), keyword)

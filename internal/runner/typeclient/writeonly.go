@@ -31,7 +31,7 @@ func WriteOnly(ty protocol.Type, config json.RawMessage) []string {
 	return w.find(value)
 }
 
-// mayMark says whether the keyword may stand in a schema: as it is mostly
+// mayMark reports whether the keyword may stand in a schema: as it is mostly
 // written, or with letters as \u. Most schemas have neither, and need no look at
 // every resource.
 func mayMark(schema json.RawMessage) bool {

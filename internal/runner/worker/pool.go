@@ -30,7 +30,7 @@ type Options struct {
 	Grace time.Duration
 
 	// Keep: what an earlier command has kept is used, and kept again when the
-	// Pool is closed. Private says whether a text has something in it that no
+	// Pool is closed. Private reports whether a text has something in it that no
 	// program may know any longer than this command takes; nil = nothing has.
 	Keep    bool
 	Private func(text string) bool
@@ -133,7 +133,7 @@ func (p *Pool) group(s runner.Spec) (*group, error) {
 	return g, nil
 }
 
-// carriesOut says whether an invocation is surely for its workers.
+// carriesOut reports whether an invocation is surely for its workers.
 func (g *group) carriesOut(s runner.Spec) bool {
 	return g.wanted.Digest == s.Worker.Digest && g.wanted.Entrypoint == s.Worker.Entrypoint && slices.Equal(g.wanted.Args, s.Worker.Args) &&
 		slices.Equal(g.spec.Mounts, s.Mounts) && reflect.DeepEqual(g.spec.Settings, s.Settings)

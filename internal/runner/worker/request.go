@@ -92,7 +92,7 @@ func (q *request) result() runner.Result {
 	return res
 }
 
-// adoptable says whether others may have to find out how it ended.
+// adoptable reports whether others may have to find out how it ended.
 func (q *request) adoptable() bool { return q.spec.Kind == runner.Action && q.spec.ID != "" }
 
 // do carries out one invocation. What of an action has begun is told to its
@@ -125,7 +125,7 @@ func (w *worker) do(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	return res, err
 }
 
-// carryOut says whether anything may have begun.
+// carryOut reports whether anything may have begun.
 func (w *worker) carryOut(ctx context.Context, id int64, q *request) (res runner.Result, begun bool, err error) {
 	s := q.spec
 	line, err := encode(id, s)

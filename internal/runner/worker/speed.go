@@ -29,7 +29,7 @@ func (s *speed) at(now time.Time) float64 {
 	return s.rate
 }
 
-// slow says whether another worker would help.
+// slow reports whether another worker would help.
 func (w *worker) slow() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -298,7 +298,7 @@ func (w *worker) endIfUseless() {
 	}
 }
 
-// keep hands a worker over that is well and has nothing to do, and says whether
+// keep hands a worker over that is well and has nothing to do, and reports whether
 // that was done: then it is nothing of this Pool's any more.
 func (w *worker) keep() bool {
 	w.mu.Lock()

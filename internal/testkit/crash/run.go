@@ -185,7 +185,7 @@ func (t *tracer) announced(tid int) {
 	}
 }
 
-// fails counts a call that a thread is about to make, and says whether it is to
+// fails counts a call that a thread is about to make, and reports whether it is to
 // fail. The call before which the process is to end does end it.
 func (t *tracer) fails(tid int, regs *syscall.PtraceRegs) bool {
 	call, ok := classify(tid, regs, t.at)

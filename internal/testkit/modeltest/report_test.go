@@ -67,7 +67,7 @@ func (d *deed) lost() bool {
 	return slices.ContainsFunc(slices.Concat(d.stops, d.main), func(c *call) bool { return errors.As(c.Err, &unknown) })
 }
 
-// wanted says whether an answer is what is wanted in the end.
+// wanted reports whether an answer is what is wanted in the end.
 func (d *deed) wanted(a *protocol.Answer) bool {
 	if d.x.change == "destroy" {
 		return a.Status == protocol.Missing
@@ -110,7 +110,7 @@ func (d *deed) unfulfilled() bool {
 	return d.query.Answer.Forecast != nil
 }
 
-// asShown says whether an answer is the one that the plan had.
+// asShown reports whether an answer is the one that the plan had.
 func (d *deed) asShown(a *protocol.Answer) bool {
 	same := func(x, y protocol.Action) bool {
 		return x.Name == y.Name && x.Image == y.Image && x.Entrypoint == y.Entrypoint && slices.Equal(x.Args, y.Args)
@@ -186,7 +186,7 @@ func (v *verdict) failures() error {
 	return nil
 }
 
-// shutdownFailed says whether one of these failed before the main actions of
+// shutdownFailed reports whether one of these failed before the main actions of
 // all, when what is to be shut down first is looked at.
 func (v *verdict) shutdownFailed(failed []string) bool {
 	for _, d := range v.deeds {
@@ -293,7 +293,7 @@ func (v *verdict) late(d *deed) bool {
 	return false
 }
 
-// depends says whether one depends on another, as it is declared or was
+// depends reports whether one depends on another, as it is declared or was
 // recorded; removals wait the other way round.
 func (v *verdict) depends(dependant, dependency string) bool {
 	seen, open := map[string]bool{}, []string{dependant}

@@ -31,7 +31,7 @@ type call struct {
 	Err        error
 }
 
-// well says whether a call did what it should.
+// well reports whether a call did what it should.
 func (c *call) well() bool { return c.Err == nil && c.Exit == 0 && (c.Action || c.Answer != nil) }
 
 // tracer is a Runner between the engine and the world. It writes down what is

@@ -157,7 +157,7 @@ func (v *verdict) shownAndAnswered(d *deed, c *call, next *int) error {
 	return nil
 }
 
-// same says whether a call is the run of an action.
+// same reports whether a call is the run of an action.
 func (v *verdict) same(d *deed, a protocol.Action, c *call) bool {
 	digest := d.shown.Init.Digest
 	if a.Image != "" { // known only now, if the plan could not ask

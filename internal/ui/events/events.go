@@ -40,7 +40,7 @@ type Body interface {
 	Type() string
 }
 
-// minor says whether an event may be left out when a reader is too slow.
+// minor reports whether an event may be left out when a reader is too slow.
 func (e Event) minor() bool {
 	return e.Level == Debug || e.Body.Type() == (Log{}).Type()
 }

@@ -52,7 +52,7 @@ func texts(list []any) []string {
 	return out
 }
 
-// reordered says whether two lists hold the same in another order.
+// reordered reports whether two lists hold the same in another order.
 func reordered(have, want []string) bool {
 	if len(have) != len(want) {
 		return false

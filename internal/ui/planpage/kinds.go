@@ -56,5 +56,5 @@ var traits = []trait{
 	{"protected", "protected", "prevent_destroy: a plan that would destroy it is an error", func(s *plan.Step) bool { return s.Protect }},
 }
 
-// quiet says whether a resource belongs to those that nothing happens to.
+// quiet reports whether a resource belongs to those that nothing happens to.
 func quiet(s *plan.Step) bool { return s.Change == plan.Valid && !s.MayChange && s.MovedFrom == "" }

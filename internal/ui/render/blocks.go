@@ -94,7 +94,7 @@ func lookAt(p *plan.Plan, addrs []string, o Options) []look {
 	return looks
 }
 
-// add puts one more step into a shape, and says whether its detail was kept.
+// add puts one more step into a shape, and reports whether its detail was kept.
 func (sh *shape) add(addr string, s *plan.Step, d detail, keep bool) bool {
 	if sh.merged != nil {
 		sh.merged.merge(addr, d)

@@ -124,7 +124,7 @@ func compared(s *plan.Step, want jsondiff.Value, o jsondiff.Options) jsondiff.Di
 	return d
 }
 
-// touches says whether a path is one of the pointers, above or below one.
+// touches reports whether a path is one of the pointers, above or below one.
 func touches(pointers []string, path string) bool {
 	return slices.ContainsFunc(pointers, func(p string) bool {
 		return p == path || p == "" || path == "" || strings.HasPrefix(p, path+"/") || strings.HasPrefix(path, p+"/")

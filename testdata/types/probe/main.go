@@ -80,7 +80,7 @@ var hiddenPaths = []string{
 	"/sys/devices/system/cpu/cpu0/thermal_throttle", "/proc/kmsg", "/dev/mem", "/dev/kmsg", "/sys/kernel/debug", "/sys/kernel/security",
 }
 
-// hidden says whether there is anything to be learned at a path.
+// hidden reports whether there is anything to be learned at a path.
 func hidden(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {
