@@ -13,6 +13,7 @@ import (
 
 	"deployster/containerd"
 	"deployster/containerd/shim"
+	"deployster/internal/cli"
 	"deployster/internal/heap"
 )
 
@@ -27,13 +28,13 @@ func TestMain(m *testing.M) {
 	case containerd.IsServer(os.Args[0]):
 		os.Exit(containerd.RunServer(os.Args[1:]))
 	case filepath.Base(os.Args[0]) == "deployster":
-		os.Exit(run(kept(), nil)) // a script's command: it has nothing of the suite's
+		os.Exit(cli.Main(kept())) // a script's command: it has nothing of the suite's
 	}
 	s, err := newSuite(m)
 	if err != nil {
 		panic(err)
 	}
-	testscript.Main(s, map[string]func(){"deployster": func() { os.Exit(run(kept(), nil)) }})
+	testscript.Main(s, map[string]func(){"deployster": func() { os.Exit(cli.Main(kept())) }})
 }
 
 var update = flag.Bool("update", false, "write what the scripts' commands print into their golden files")

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/cli"
 )
 
 // What the tool prints and writes as JSON, in all scripts, is held against the
@@ -27,7 +28,7 @@ const printedDir = "DEPLOYSTER_TEST_PRINTED"
 func kept() io.Writer {
 	dir := os.Getenv(printedDir)
 	if dir == "" || !slices.ContainsFunc(os.Args, func(a string) bool { return a == "-json" || a == "--json" }) {
-		return output(os.Stdout)
+		return cli.Stdout()
 	}
 	f, err := os.CreateTemp(dir, "*.printed")
 	if err != nil {
@@ -38,7 +39,7 @@ func kept() io.Writer {
 		panic(err)
 	}
 	_, _ = f.Write(append(args, '\n'))
-	return both{output(os.Stdout), f}
+	return both{cli.Stdout(), f}
 }
 
 // both passes on what could be written, and only that is kept.

@@ -44,7 +44,6 @@ type Env struct {
 	ErrColor       bool                       // stderr is a terminal
 	Size           func() (width, height int) // of the terminal that stderr is, in cells; nil = it is none
 	Abort          <-chan struct{}            // closed at the second interrupt; the first cancels the context
-	Expect         func(bytes int)            // told how large the manifests are that are about to be read; nil = nobody wants to know
 
 	account *account // of this run; Run makes it
 }

@@ -11,10 +11,10 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// ErrClosed is what a stdout gives that seems to have been closed when the
+// errClosed is what a stdout gives that seems to have been closed when the
 // program began. That cannot be known for sure, so it counts only where a run
 // without output would be of no use to anybody.
-var ErrClosed = errors.New("it is closed")
+var errClosed = errors.New("it is closed")
 
 // tellsOnly reports whether what a command prints is all that it is for: the exit
 // codes of others tell something too.
@@ -72,7 +72,7 @@ func (d *delivery) conclude(e Env, command string, code int) int {
 	d.mu.Lock()
 	err := d.err
 	d.mu.Unlock()
-	if errors.Is(err, ErrClosed) && !tellsOnly(e) {
+	if errors.Is(err, errClosed) && !tellsOnly(e) {
 		return code
 	}
 	if err == nil || e.account.json { // of the events it was said already

@@ -171,7 +171,6 @@ func (s *session) read(c *cli.Context, with load) (*config.Manifest, diag.Diagno
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}
-	s.expect(sources)
 	inputs, more := config.FindVariables(s.dir, s.env.Home, s.env.Environ, variableFlags(c))
 	if diags = append(diags, more...); diags.HasErrors() {
 		return nil, nil, diags
@@ -195,26 +194,8 @@ func (s *session) replay(sources config.Sources, variables map[string]json.RawMe
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	s.expect(sources)
 	m, more := config.Load(sources, inputs, builtins)
 	return s.loaded(m, append(diags, more...))
-}
-
-// expect tells how large the manifests are.
-func (s *session) expect(sources config.Sources) {
-	if s.env.Expect == nil {
-		return
-	}
-	size := 0
-	for _, f := range sources.Manifests {
-		size += len(f.Bytes)
-	}
-	for _, files := range sources.Modules {
-		for _, f := range files {
-			size += len(f.Bytes)
-		}
-	}
-	s.env.Expect(size)
 }
 
 // loaded shows warnings, and learns what must never be shown.
