@@ -40,7 +40,7 @@ check:
 	@test -z "$$(gofmt -l .)" || { gofmt -l . ; echo 'not formatted: run gofmt -w' ; exit 1 ; }
 	go vet ./...
 	go tool staticcheck ./...
-	go test -run '^TestImport' .
+	go test -run '^TestImport|^TestLimits' .
 
 # One table of ratios: about half an hour on 2 quiet cores. ROWS=1,5 chooses rows
 # (docs/performance.md numbers them), PAIRS says how often, SCALE=0.1 makes the

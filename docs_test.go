@@ -214,7 +214,8 @@ func TestDocsCommands(t *testing.T) {
 func TestDocsEnvironment(t *testing.T) {
 	t.Parallel()
 	page, seen := read(t, "docs/commands.md"), 0
-	for path := range sources(t) {
+	for _, s := range sources(t) {
+		path := s.path
 		if filepath.Dir(path) != "internal/cli" {
 			continue
 		}
@@ -233,7 +234,8 @@ func TestDocsEnvironment(t *testing.T) {
 func TestDocsRefusals(t *testing.T) {
 	t.Parallel()
 	words := ""
-	for path := range sources(t) {
+	for _, s := range sources(t) {
+		path := s.path
 		if dir := filepath.Dir(path); !strings.HasSuffix(path, "_test.go") && slices.Contains([]string{"state", "apply", "plan", "internal/cli", "internal/base/encryption"}, dir) {
 			words += read(t, path)
 		}
@@ -283,7 +285,8 @@ func TestDocsDependencies(t *testing.T) {
 			t.Errorf("%s is not in go.mod", m[1])
 		}
 	}
-	for path, imports := range sources(t) {
+	for _, s := range sources(t) {
+		path, imports := s.path, s.imports
 		for _, imported := range imports {
 			if first, _, _ := strings.Cut(imported, "/"); !strings.Contains(first, ".") {
 				continue // ours, or the standard library's
@@ -311,7 +314,8 @@ func TestDocsDependencies(t *testing.T) {
 func TestDocsNameTests(t *testing.T) {
 	t.Parallel()
 	tests := map[string]bool{}
-	for path := range sources(t) {
+	for _, s := range sources(t) {
+		path := s.path
 		if strings.HasSuffix(path, "_test.go") || strings.Contains(path, "invoketest") {
 			for _, m := range regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`).FindAllStringSubmatch(read(t, path), -1) {
 				tests[m[1]] = true

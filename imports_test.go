@@ -1,13 +1,18 @@
 package main
 
 import (
+	"fmt"
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"unicode/utf8"
 )
 
 // ranks: a package may import only packages of a lower rank. So whoever reads
@@ -77,36 +82,25 @@ var owners = map[string]string{
 
 func TestImportsPointDownwards(t *testing.T) {
 	seen := 0
-	for path, imports := range sources(t) {
-		dir := filepath.ToSlash(filepath.Dir(path))
-		if strings.HasPrefix(dir, "docs/examples/") {
-			continue // programs of their own
-		}
-		rank, known := ranks[dir]
+	for _, s := range sources(t) {
+		rank, known := ranks[s.dir]
 		if !known {
-			t.Errorf("%s: the package %s has no rank: give it one in imports_test.go, and a reason in docs/architecture.md", path, dir)
+			t.Errorf("%s: the package %s has no rank: give it one in imports_test.go, and a line in docs/architecture.md", s.path, s.dir)
 			continue
 		}
-		for _, imported := range imports {
+		for _, imported := range s.imports {
 			seen++
-			if ours, ok := strings.CutPrefix(imported, "deployster/"); ok {
-				switch other, known := ranks[ours]; {
-				case strings.HasPrefix(ours, "config/") && !strings.HasPrefix(dir, "config") && !strings.HasSuffix(path, "_test.go"):
-					t.Errorf("%s imports %s: the parts of config are for config", path, imported)
-				case !known:
-					t.Errorf("%s imports %s, which has no rank", path, imported)
-				case other >= rank && !strings.HasSuffix(path, "_test.go"):
-					t.Errorf("%s imports %s: rank %d may not import rank %d", path, imported, rank, other)
-				}
+			ours, ok := strings.CutPrefix(imported, "deployster/")
+			if !ok || strings.HasSuffix(s.path, "_test.go") {
 				continue
 			}
-			if rank == 0 && !strings.HasPrefix(dir, "config/") && strings.Contains(strings.Split(imported, "/")[0], ".") && !strings.HasSuffix(path, "_test.go") {
-				t.Errorf("%s imports %s: rank 0 has the standard library only, but for the parts of config", path, imported)
-			}
-			for library, owner := range owners {
-				if strings.HasPrefix(imported, library) && dir != owner && !strings.HasPrefix(dir, owner+"/") && dir != "internal/testkit/bench" && !strings.HasSuffix(path, "_test.go") {
-					t.Errorf("%s imports %s: only %s may", path, imported, owner)
-				}
+			switch other, known := ranks[ours]; {
+			case strings.HasPrefix(ours, "config/") && !strings.HasPrefix(s.dir, "config"):
+				t.Errorf("%s imports %s: the parts of config are for config", s.path, imported)
+			case !known:
+				t.Errorf("%s imports %s, which has no rank", s.path, imported)
+			case other >= rank:
+				t.Errorf("%s imports %s: rank %d may not import rank %d", s.path, imported, rank, other)
 			}
 		}
 	}
@@ -115,48 +109,233 @@ func TestImportsPointDownwards(t *testing.T) {
 	}
 }
 
-// The parts that decide know nothing of the parts that act.
-func TestImportsOfPlanAndApply(t *testing.T) {
-	for path, imports := range sources(t) {
-		for _, imported := range imports {
-			dir := filepath.Dir(path)
-			if (dir == "plan" || dir == "apply") && imported == "deployster/containerd" {
-				t.Errorf("%s imports containerd: plan and apply know images by the conversation with them only", path)
+// Rank 0 has the standard library only, but for the parts of config.
+func TestImportsOfRankZero(t *testing.T) {
+	for _, s := range product(t) {
+		for _, imported := range s.imports {
+			host, _, _ := strings.Cut(imported, "/")
+			if ranks[s.dir] == 0 && !strings.HasPrefix(s.dir, "config/") && strings.Contains(host, ".") {
+				t.Errorf("%s imports %s: rank 0 has the standard library only", s.path, imported)
 			}
 		}
 	}
 }
 
-// sources gives the imports of every Go file of the module.
-func sources(t *testing.T) map[string][]string {
+func TestImportsOfLibraries(t *testing.T) {
+	for _, s := range product(t) {
+		for _, imported := range s.imports {
+			for library, owner := range owners {
+				if strings.HasPrefix(imported, library) && s.dir != owner && !strings.HasPrefix(s.dir, owner+"/") && s.dir != "internal/testkit/bench" {
+					t.Errorf("%s imports %s: only %s may", s.path, imported, owner)
+				}
+			}
+		}
+	}
+}
+
+// The parts that decide know nothing of the parts that act.
+func TestImportsOfPlanAndApply(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, imported := range s.imports {
+			if (s.dir == "plan" || s.dir == "apply") && imported == "deployster/containerd" {
+				t.Errorf("%s imports containerd: plan and apply know images by the conversation with them only", s.path)
+			}
+		}
+	}
+}
+
+// limits: what one reader takes in at a time. Tests and generated files are
+// not held to them.
+const (
+	packageLines  = 3000
+	fileLines     = 350
+	functionLines = 75
+	lineColumns   = 140
+	typeMethods   = 40
+)
+
+// exceptions are larger than the limits, by how much they were when the limits
+// were set: they may shrink and not grow. Whoever brings one below its limit
+// removes it here.
+var exceptions = map[string]int{
+	"package config":                          10551,
+	"package containerd":                      10409,
+	"package internal/cli":                    8100,
+	"package plan":                            4266,
+	"type apply.run":                          54,
+	"type config.Manifest":                    120,
+	"type config.evaluator":                   55,
+	"type containerd.Runtime":                 108,
+	"type internal/cli.session":               90,
+	"type internal/runner/conformance.engine": 47,
+	"type plan.builder":                       72,
+	"wide lines":                              487,
+}
+
+func TestLimitsOfPackages(t *testing.T) {
+	lines := map[string]int{}
+	for _, s := range product(t) {
+		lines[s.dir] += s.lines()
+	}
+	for dir, n := range lines {
+		hold(t, "package "+dir, n, packageLines, "lines")
+	}
+}
+
+func TestLimitsOfFiles(t *testing.T) {
+	for _, s := range product(t) {
+		hold(t, "file "+s.path, s.lines(), fileLines, "lines")
+	}
+}
+
+func TestLimitsOfFunctions(t *testing.T) {
+	for _, s := range product(t) {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			name := "literal"
+			switch f := n.(type) {
+			case *ast.FuncDecl:
+				name = f.Name.Name
+			case *ast.FuncLit:
+			default:
+				return true
+			}
+			from, to := s.fset.Position(n.Pos()), s.fset.Position(n.End())
+			hold(t, fmt.Sprintf("function %s (%s:%d)", name, s.path, from.Line), to.Line-from.Line+1, functionLines, "lines")
+			return true
+		})
+	}
+}
+
+func TestLimitsOfColumns(t *testing.T) {
+	wide, places := 0, []string(nil)
+	for _, s := range product(t) {
+		n := 0
+		for line := range strings.Lines(s.text) {
+			if n++; utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > lineColumns {
+				wide++
+				places = append(places, fmt.Sprintf("%s:%d", s.path, n))
+			}
+		}
+	}
+	if most := exceptions["wide lines"]; wide > most {
+		t.Errorf("%d lines have more than %d columns, and %d may:\n%s", wide, lineColumns, most, strings.Join(places, "\n"))
+	}
+}
+
+func TestLimitsOfTypes(t *testing.T) {
+	methods := map[string]int{}
+	for _, s := range product(t) {
+		for _, d := range s.file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil {
+				methods["type "+s.dir+"."+receiver(f.Recv.List[0].Type)]++
+			}
+		}
+	}
+	if len(methods) < 100 {
+		t.Fatalf("only %d types with methods were found: the test does not see the sources", len(methods))
+	}
+	for name, n := range methods {
+		hold(t, name, n, typeMethods, "methods")
+	}
+}
+
+// hold compares what was counted with the limit, or with the exception to it.
+func hold(t *testing.T, name string, n, limit int, unit string) {
 	t.Helper()
-	files := map[string][]string{}
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+	most, excepted := exceptions[name]
+	switch {
+	case !excepted && n > limit:
+		t.Errorf("%s has %d %s, and may have %d", name, n, unit, limit)
+	case excepted && n > most:
+		t.Errorf("%s has %d %s, and had %d: it must shrink, to %d in the end", name, n, unit, most, limit)
+	}
+}
+
+// receiver gives the name of the type that has a method.
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.IndexListExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
+
+// source is one Go file of the module.
+type source struct {
+	path, dir string
+	text      string
+	imports   []string
+	fset      *token.FileSet
+	file      *ast.File
+}
+
+func (s source) lines() int { return strings.Count(s.text, "\n") }
+
+// product gives the files that are held to the limits.
+func product(t *testing.T) (list []source) {
+	for _, s := range sources(t) {
+		if !strings.HasSuffix(s.path, "_test.go") && !ast.IsGenerated(s.file) {
+			list = append(list, s)
+		}
+	}
+	if len(list) < 100 {
+		t.Fatalf("only %d files were found: the test does not see the sources", len(list))
+	}
+	return list
+}
+
+// sources gives every Go file of the module, but for the examples, which are
+// programs of their own.
+func sources(t *testing.T) []source {
+	t.Helper()
+	list, err := parsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+var parsed = sync.OnceValues(func() (list []source, err error) {
+	err = filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (d.Name() == "testdata" || d.Name() == "bin" || strings.HasPrefix(d.Name(), ".") && path != ".") {
+		name := d.Name()
+		if d.IsDir() && (name == "testdata" || name == "bin" || path == "docs/examples" || strings.HasPrefix(name, ".") && path != ".") {
 			return filepath.SkipDir
 		}
 		if d.IsDir() || filepath.Ext(path) != ".go" {
 			return nil
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
-		if err != nil {
-			return err
-		}
-		files[path] = nil
-		for _, spec := range file.Imports {
-			name, err := strconv.Unquote(spec.Path.Value)
-			if err != nil {
-				return err
-			}
-			files[path] = append(files[path], name)
-		}
-		return nil
+		s, err := parse(path)
+		list = append(list, s)
+		return err
 	})
+	return list, err
+})
+
+func parse(path string) (source, error) {
+	s := source{path: path, dir: filepath.ToSlash(filepath.Dir(path)), fset: token.NewFileSet()}
+	text, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		return s, err
 	}
-	return files
+	s.text = string(text)
+	if s.file, err = parser.ParseFile(s.fset, path, text, parser.ParseComments|parser.SkipObjectResolution); err != nil {
+		return s, err
+	}
+	for _, spec := range s.file.Imports {
+		name, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return s, err
+		}
+		s.imports = append(s.imports, name)
+	}
+	return s, nil
 }
