@@ -69,7 +69,7 @@ func differences[C any](written, full, state json.RawMessage, stateType reflect.
 			c.wanted[key] = want[key]
 		}
 		if state != nil && !equal(want[key], got) && (there || !empty(want[key])) {
-			r := Reason{Path: "/" + strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")}
+			r := Reason{Path: "/" + escape(key)}
 			if !secret[key] {
 				r.Want, _ = encode(want[key]) // both came from JSON
 				if there {

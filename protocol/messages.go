@@ -110,6 +110,8 @@ type Type struct {
 	Label             string                 `json:"label,omitempty"`
 	ConfigSchema      json.RawMessage        `json:"config_schema,omitempty"`
 	StateSchema       json.RawMessage        `json:"state_schema,omitempty"`
+	Identity          []string               `json:"identity,omitempty"` // JSON pointers into the config, to the values that name the thing
+	Kind              string                 `json:"kind,omitempty"`     // what sort of thing it is, as the image says
 	Plugs             map[string]PlugRequest `json:"plugs,omitempty"`
 	RequiredResources map[string]string      `json:"required_resources,omitempty"` // dialect 1: alias -> type
 	OptionalResources map[string]string      `json:"optional_resources,omitempty"` // the same, for those that may be missing
@@ -141,6 +143,7 @@ type Answer struct {
 	ShutdownFirst *Action         `json:"shutdown_first,omitempty"`
 	Reasons       []Reason        `json:"reasons,omitempty"`
 	Forecast      json.RawMessage `json:"forecast,omitempty"` // the part of the state after the actions that is known already
+	Unknown       []string        `json:"unknown,omitempty"`  // JSON pointers into the state: what is known only after the actions
 }
 
 // ErrorClass says what kind of failure an image reports in place of a status.

@@ -22,6 +22,7 @@ import (
 //	minimum:"1"  maximum:"65535"
 //	minItems:"1"  maxItems:"8"
 //	writeOnly:"true"           a secret: deployster never shows it
+//	deployster:"identity"      its value names the thing: with another value, another thing is meant
 //
 // On a list, enum to maximum are about its items. It is an error when a field
 // has a type of which there is no JSON, or a tag that does not fit its type.

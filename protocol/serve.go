@@ -64,6 +64,7 @@ type Actor[C, S any] interface {
 // About is what a type says of itself beside its methods.
 type About struct {
 	Label        string                 // a name for people
+	Kind         string                 // what sort of thing it is; "" = the image's repository
 	Plugs        map[string]PlugRequest // files and directories of the host that it asks for, by name
 	Dependencies bool                   // it wants to see its dependencies, in Call.Dependencies
 	Worker       bool                   // its methods may be called at the same time, so that one process can serve many calls

@@ -14,7 +14,7 @@ import (
 )
 
 type diskConfig struct {
-	Name   string   `json:"name" pattern:"^[a-z]+$" doc:"what it is called"`
+	Name   string   `json:"name" pattern:"^[a-z]+$" doc:"what it is called" deployster:"identity"`
 	Size   int      `json:"size" minimum:"1" default:"10"`
 	Tags   []string `json:"tags,omitempty" enum:"fast,safe"`
 	Locked bool     `json:"locked,omitempty"`
@@ -87,13 +87,13 @@ func input(config string, more ...string) string {
 
 func TestServeInit(t *testing.T) {
 	t.Parallel()
-	about := protocol.About{Label: "Disk", Worker: true, Dependencies: true, Reuse: true,
+	about := protocol.About{Label: "Disk", Kind: "disk", Worker: true, Dependencies: true, Reuse: true,
 		Plugs: map[string]protocol.PlugRequest{"dir": {ContainerPath: "/dir", Optional: true}}}
 	code, stdout, stderr := ask(t, newDisks(), about, initInput)
 	want := `{"protocol":2,"label":"Disk",` +
 		`"config_schema":{"additionalProperties":false,"properties":{"locked":{"type":"boolean"},"name":{"description":"what it is called","pattern":"^[a-z]+$","type":"string"},` +
 		`"ratio":{"type":"number"},"size":{"default":10,"minimum":1,"type":"integer"},"tags":{"items":{"enum":["fast","safe"],"type":"string"},"type":"array"},"token":{"type":"string","writeOnly":true}},"required":["name"],"type":"object"},` +
-		`"state_schema":{"additionalProperties":false,"properties":{"id":{"type":"string"},"locked":{"type":"boolean"},"ratio":{"type":"number"},"size":{"type":"integer"},"tags":{"items":{"type":"string"},"type":["array","null"]}},"required":["id","size","locked"],"type":"object"},` +
+		`"state_schema":{"additionalProperties":false,"properties":{"id":{"type":"string"},"locked":{"type":"boolean"},"ratio":{"type":"number"},"size":{"type":"integer"},"tags":{"items":{"type":"string"},"type":["array","null"]}},"required":["id","size","locked"],"type":"object"},"identity":["/name"],"kind":"disk",` +
 		`"plugs":{"dir":{"container_path":"/dir","optional":true,"writable":false}},"state_action":{"args":["state"]},"absent":true,"dependencies":true,"worker":{"args":["worker"]},"reuse":true}` + "\n"
 	if code != 0 || stdout != want || stderr != "" {
 		t.Errorf("%d\n%s\n%s\nwant\n%s", code, stdout, stderr, want)

@@ -29,12 +29,16 @@ func (s server[C, S]) init(p Process) error {
 
 func (s server[C, S]) describe() (InitAnswer, error) {
 	a := InitAnswer{Protocol: MaxVersion, Label: s.about.Label, ConfigSchema: s.about.ConfigSchema, StateSchema: s.about.StateSchema,
-		Plugs: s.about.Plugs, StateAction: Command{Args: []string{stateArg}}, Dependencies: s.about.Dependencies, Reuse: s.about.Reuse}
+		Kind: s.about.Kind, Plugs: s.about.Plugs, StateAction: Command{Args: []string{stateArg}},
+		Dependencies: s.about.Dependencies, Reuse: s.about.Reuse}
 	_, a.Absent = s.r.(Deleter[C, S])
 	if s.about.Worker {
 		a.Worker = &Command{Args: []string{workerArg}}
 	}
 	var err error
+	if a.Identity, err = identityOf(reflect.TypeFor[C]()); err != nil {
+		return a, fmt.Errorf("the fields of %s say no identity: %w", reflect.TypeFor[C](), err)
+	}
 	if a.ConfigSchema == nil {
 		if a.ConfigSchema, err = SchemaOf[C](); err != nil {
 			return a, err

@@ -9,6 +9,8 @@ type InitAnswer struct {
 	Label        string                 `json:"label,omitempty"`
 	ConfigSchema json.RawMessage        `json:"config_schema,omitempty"` // JSON Schema; none = any object
 	StateSchema  json.RawMessage        `json:"state_schema,omitempty"`  // JSON Schema; none = any object
+	Identity     []string               `json:"identity,omitempty"`      // JSON pointers to the values of the config that name the thing
+	Kind         string                 `json:"kind,omitempty"`          // what sort of thing it is; none = the image's repository
 	Plugs        map[string]PlugRequest `json:"plugs,omitempty"`
 	StateAction  Command                `json:"state_action"`           // how the state is asked for
 	Absent       bool                   `json:"absent,omitempty"`       // it can remove what it made
@@ -28,6 +30,7 @@ type StateAnswer struct {
 	ShutdownFirst *Action         `json:"shutdown_first,omitempty"`
 	Reasons       []Reason        `json:"reasons,omitempty"`
 	Forecast      json.RawMessage `json:"forecast,omitempty"` // an object: the part of the state after the actions that is known already
+	Unknown       []string        `json:"unknown,omitempty"`  // JSON pointers into the state: what is known only after the actions
 	Error         *TypeError      `json:"error,omitempty"`
 }
 

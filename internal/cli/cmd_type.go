@@ -45,6 +45,8 @@ type inspected struct {
 	Protocol      int                             `json:"protocol"`
 	ConfigSchema  json.RawMessage                 `json:"config_schema,omitempty"`
 	StateSchema   json.RawMessage                 `json:"state_schema,omitempty"`
+	Identity      []string                        `json:"identity"`
+	Kind          string                          `json:"kind,omitempty"`
 	Config        []property                      `json:"config"`
 	State         []property                      `json:"state"`
 	Plugs         map[string]protocol.PlugRequest `json:"plugs"`
@@ -106,10 +108,14 @@ func (s *session) inspect(ctx context.Context, name string) (inspected, error) {
 
 func describeType(name string, ty protocol.Type) inspected {
 	t := inspected{Format: 1, Image: name, Digest: ty.Digest, Label: ty.Label, Protocol: ty.Dialect, ConfigSchema: ty.ConfigSchema, StateSchema: ty.StateSchema,
-		Plugs: ty.Plugs, Resources: ty.RequiredResources, StateAction: ty.StateAction, Absent: ty.Absent, Dependencies: ty.Dependencies,
+		Identity: ty.Identity, Kind: ty.Kind, Plugs: ty.Plugs, Resources: ty.RequiredResources, StateAction: ty.StateAction,
+		Absent: ty.Absent, Dependencies: ty.Dependencies,
 		Worker: ty.Worker, Reuse: ty.Reuse, Cache: !ty.NoCache, configUnknown: len(ty.ConfigSchema) == 0}
 	t.Config, t.configOpen = schemaRows(ty.ConfigSchema)
 	t.State, t.stateOpen = schemaRows(ty.StateSchema)
+	if t.Identity == nil {
+		t.Identity = []string{}
+	}
 	if t.Plugs == nil {
 		t.Plugs = map[string]protocol.PlugRequest{}
 	}
@@ -128,6 +134,7 @@ func (p printer) inspected(t inspected) {
 	}
 	p.columns("", [][]string{
 		{"Image", t.Image}, {"Digest", t.Digest}, {"Protocol", fmt.Sprint(t.Protocol)},
+		{"Identity", identityText(t)},
 		{"State by", commandText(t.StateAction)},
 		{"Can", strings.Join(abilities(t), "; ")},
 	})
@@ -159,6 +166,18 @@ func (p printer) inspected(t inspected) {
 	for _, alias := range slices.Sorted(maps.Keys(t.Resources)) {
 		p.printf("\nIt needs the dependency %q, of the type %s.\n", alias, t.Resources[alias])
 	}
+}
+
+// identityText says which values of a config name the thing.
+func identityText(t inspected) string {
+	text := strings.Join(t.Identity, ", ")
+	if text == "" {
+		text = "not said: renames and replacements of its resources are guessed"
+	}
+	if t.Kind != "" {
+		text += " (kind " + t.Kind + ")"
+	}
+	return text
 }
 
 func plugText(p protocol.PlugRequest) string {

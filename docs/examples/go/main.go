@@ -12,7 +12,7 @@ import (
 
 // Config is what a user says of a note.
 type Config struct {
-	Name string `json:"name" pattern:"^[a-z]+$"`
+	Name string `json:"name" pattern:"^[a-z]+$" deployster:"identity"`
 	Text string `json:"text" doc:"what stands in it"`
 }
 

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 INIT = {
     "protocol": 2, "label": "Note", "absent": True,
     "state_action": {"args": ["state"]}, "worker": {"args": ["worker"]},
+    "identity": ["/name"],
     "plugs": {"notes": {"container_path": "/notes"}},
     "config_schema": {
         "type": "object", "additionalProperties": False, "required": ["name", "text"],

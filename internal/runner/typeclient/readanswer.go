@@ -2,6 +2,7 @@ package typeclient
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"deployster/internal/base/diag"
@@ -89,7 +90,8 @@ func (f *fields) answerTwo(status protocol.Status) protocol.Answer {
 		}
 		return a
 	case protocol.Stale:
-		a := protocol.Answer{Status: status, StaleState: f.document("staleState"), Actions: f.actions(status), Reasons: f.reasons(), Forecast: f.document("forecast"), ShutdownFirst: f.shutdown()}
+		a := protocol.Answer{Status: status, StaleState: f.document("staleState"), Actions: f.actions(status), Reasons: f.reasons(),
+			Forecast: f.document("forecast"), Unknown: f.pointers("unknown"), ShutdownFirst: f.shutdown()}
 		if a.StaleState == nil {
 			a.Status = protocol.Missing
 		}
@@ -177,6 +179,23 @@ func (f *fields) pointer(key string) string {
 		f.problem("%q is %q, and must be a JSON pointer, like /size", f.at(key), p)
 	}
 	return p
+}
+
+// pointers gives a list of JSON pointers to parts of a document, each there once.
+func (f *fields) pointers(key string) []string {
+	list := f.texts(key)
+	if len(list) > maxEntries {
+		f.problem("%q has %d entries, and may have at most %d", f.at(key), len(list), maxEntries)
+	}
+	for i, p := range list {
+		switch {
+		case !strings.HasPrefix(p, "/") || strings.Contains(strings.NewReplacer("~0", "", "~1", "").Replace(p), "~"):
+			f.problem("\"%s[%d]\" is %q, and must be a JSON pointer, like /name", f.at(key), i, p)
+		case slices.Contains(list[:i], p):
+			f.problem("%q names %q twice", f.at(key), p)
+		}
+	}
+	return list
 }
 
 // dotted turns a JSON pointer into the way people write it: .a.b[0].

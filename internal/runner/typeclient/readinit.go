@@ -55,7 +55,7 @@ func (f *fields) between() bool {
 
 func readInitOne(f *fields, ty *protocol.Type) {
 	between := f.between()
-	for _, key := range []string{"plugs", "absent", "dependencies", "worker", "reuse", "state_schema", "cache"} {
+	for _, key := range []string{"plugs", "absent", "dependencies", "worker", "reuse", "state_schema", "identity", "kind", "cache"} {
 		if f.has(key) && !(between && (key == "plugs" || key == "dependencies")) {
 			f.problem("the key %q belongs to protocol 2, but by its other keys the answer is of protocol 1; say \"protocol\": 2 to use both \"label\" and %q", key, key)
 			return
@@ -130,6 +130,7 @@ func readInitTwo(f *fields, ty *protocol.Type) {
 	}
 	readCommonInit(f, ty)
 	ty.StateSchema = f.schema("state_schema")
+	readIdentity(f, ty)
 	readPlugs(f, ty)
 	ty.Absent = f.flag("absent", false)
 	ty.Dependencies = f.flag("dependencies", false)
@@ -141,6 +142,21 @@ func readInitTwo(f *fields, ty *protocol.Type) {
 		ty.Worker = &c
 	}
 	f.done()
+}
+
+// maxIdentity is how many values may name a thing together.
+const maxIdentity = 8
+
+// readIdentity reads what names the things of the type. Whether the pointers lead
+// anywhere is seen in configs.
+func readIdentity(f *fields, ty *protocol.Type) {
+	ty.Identity = f.pointers("identity")
+	if n := len(ty.Identity); f.has("identity") && (n == 0 || n > maxIdentity) {
+		f.problem("\"identity\" has %d entries, and must have 1 to %d: JSON pointers into the config", n, maxIdentity)
+	}
+	if ty.Kind = f.text("kind"); !properName(ty.Kind) {
+		f.problem("\"kind\" is no name for a kind: at most %d bytes, no control or invisible characters", maxName)
+	}
 }
 
 func readPlugs(f *fields, ty *protocol.Type) {
