@@ -49,6 +49,7 @@ var ranks = map[string]int{
 	"internal/runner/conformance":       30,
 	"internal/runs":                     30,
 	"plan":                              30,
+	"plan/planfile":                     35,
 	"apply":                             40,
 	"internal/ui/planpage":              40,
 	"internal/ui/events":                50,

@@ -18,6 +18,7 @@ import (
 	"deployster/internal/runner/runnertest"
 	"deployster/internal/runner/typeclient"
 	"deployster/plan"
+	"deployster/plan/planfile"
 	"deployster/state"
 )
 
@@ -70,10 +71,10 @@ func (e *engine) plan(source string) (*plan.Plan, error) {
 		return nil, diags
 	}
 	var file bytes.Buffer
-	if err := plan.Write(&file, p); err != nil {
+	if err := planfile.Write(&file, p); err != nil {
 		return nil, err
 	}
-	return plan.Read(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	return planfile.Read(bytes.NewReader(file.Bytes()), int64(file.Len()))
 }
 
 // apply carries a plan out.

@@ -9,6 +9,7 @@ import (
 
 	"deployster/internal/runner"
 	"deployster/plan"
+	"deployster/plan/planfile"
 	"deployster/state"
 )
 
@@ -61,8 +62,8 @@ func TestPlanWithAFailedReadShowsTheOthers(t *testing.T) {
 			t.Errorf("%s: nobody says why user was not asked", name)
 		}
 		var file bytes.Buffer
-		if err := plan.Write(&file, p); err == nil {
-			if _, err := plan.Read(bytes.NewReader(file.Bytes()), int64(file.Len())); err == nil {
+		if err := planfile.Write(&file, p); err == nil {
+			if _, err := planfile.Read(bytes.NewReader(file.Bytes()), int64(file.Len())); err == nil {
 				t.Errorf("%s: such a plan can be read and applied", name)
 			}
 		}

@@ -49,7 +49,7 @@ func (b *builder) assemble() *Plan {
 	p.Outputs = b.outputs()
 	p.Checks = b.checks()
 	p.Entries = b.entries(p)
-	p.ID = fingerprint(p)
+	p.ID = Fingerprint(p)
 	return p
 }
 

@@ -23,8 +23,8 @@ const (
 	Left   Change = "left"
 )
 
-// changes are all that a plan file may hold.
-func changes() []Change {
+// Changes are all that a plan file may hold.
+func Changes() []Change {
 	return []Change{Valid, Create, Update, Replace, Destroy, Forget, Deferred, Record, Left}
 }
 

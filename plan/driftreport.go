@@ -107,7 +107,7 @@ func ReadBaseline(data []byte) (Baseline, error) {
 	var b Baseline
 	err := jsondoc.Check(data)
 	if err == nil {
-		err = strictJSON(data, &b)
+		err = jsondoc.DecodeStrict(data, &b)
 	}
 	if err == nil && b.Format != DriftFormat {
 		err = diag.Errorf("A baseline of another version", "It has format %d; this version of deployster reads format %d.", b.Format, DriftFormat)

@@ -15,9 +15,9 @@ import (
 	"deployster/protocol"
 )
 
-// fingerprint is a plan's id: the hash of its content without the id itself. Its
+// Fingerprint returns a plan's id: the hash of its content without the id itself. Its
 // resources are hashed one by one, on all processors, and the rest meanwhile.
-func fingerprint(p *Plan) string {
+func Fingerprint(p *Plan) string {
 	blank, all := *p, sha256.New()
 	blank.ID, blank.Resources = "", nil
 	rest := make(chan error, 1)

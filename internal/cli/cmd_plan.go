@@ -17,6 +17,7 @@ import (
 	"deployster/internal/base/encryption"
 	"deployster/internal/runner/typeclient"
 	"deployster/plan"
+	"deployster/plan/planfile"
 	"deployster/state"
 )
 
@@ -161,7 +162,7 @@ func (s *session) save(p *plan.Plan, file string, key ed25519.PrivateKey) error 
 	var content bytes.Buffer
 	err := s.replaceable(file)
 	if err == nil {
-		err = plan.WriteSigned(&content, p, key)
+		err = planfile.WriteSigned(&content, p, key)
 	}
 	var written []byte
 	if err == nil {
@@ -193,7 +194,7 @@ func (s *session) replaceable(file string) error {
 
 // readPlan reads a plan file, and says who signed it; nil = nobody. The file is
 // read once, so that what was checked is what is used.
-func (s *session) readPlan(file string) (*plan.Plan, *plan.Signature, error) {
+func (s *session) readPlan(file string) (*plan.Plan, *planfile.Signature, error) {
 	content, err := os.ReadFile(s.path(file))
 	if err != nil {
 		return nil, nil, diag.Errorf("Cannot read the plan file", "%s.", err)
@@ -204,7 +205,7 @@ func (s *session) readPlan(file string) (*plan.Plan, *plan.Signature, error) {
 			return nil, nil, err
 		}
 	}
-	p, signature, err := plan.ReadSigned(bytes.NewReader(content), int64(len(content)))
+	p, signature, err := planfile.ReadSigned(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
 		for _, d := range diag.From("Damaged plan file", err) {
 			d.Detail = file + ": " + d.Detail

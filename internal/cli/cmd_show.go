@@ -11,6 +11,7 @@ import (
 	"deployster/internal/ui/planpage"
 	"deployster/internal/ui/render"
 	"deployster/plan"
+	"deployster/plan/planfile"
 )
 
 func showCommand(e Env) *cli.Command {
@@ -81,7 +82,7 @@ func (s *session) showPlan(c *cli.Context) error {
 	}
 	digest := ""
 	if c.Bool("digest") || c.Bool("html") || c.Bool("json") {
-		if digest, err = p.Digest(); err != nil {
+		if digest, err = planfile.Digest(p); err != nil {
 			return err
 		}
 	}

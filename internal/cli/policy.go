@@ -13,6 +13,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/signature"
 	"deployster/plan"
+	"deployster/plan/planfile"
 )
 
 // requireSignatureEnv names keys that plans must be signed with on this
@@ -104,7 +105,7 @@ func (p policy) savedOnly(command string) error {
 }
 
 // check refuses a saved plan that is not what the operator asks for.
-func (p policy) check(file string, pl *plan.Plan, sig *plan.Signature) error {
+func (p policy) check(file string, pl *plan.Plan, sig *planfile.Signature) error {
 	for _, t := range p.signers {
 		if sig == nil {
 			return diag.Errorf("The plan is not signed", "%s: %s asks for a signature, and it has none. Nothing was changed.\nWhoever may approve it plans with `deployster plan -out=FILE -sign-key=KEY`.", file, t.from)
@@ -122,7 +123,7 @@ func (p policy) checkDigest(pl *plan.Plan) error {
 	if p.digest == "" {
 		return nil
 	}
-	got, err := pl.Digest()
+	got, err := planfile.Digest(pl)
 	if err != nil {
 		return err
 	}

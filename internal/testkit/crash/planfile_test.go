@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"deployster/internal/testkit/crash"
-	"deployster/plan"
+	"deployster/plan/planfile"
 )
 
 // TestPlanFileFaults saves a plan over an earlier one, and ends the subject at
@@ -72,7 +72,7 @@ func afterSaving(o outcome, file string, before []byte, at int, failed bool) (wr
 		say("lost: %v", err)
 		return wrong
 	}
-	if _, err := plan.Read(bytes.NewReader(content), int64(len(content))); err != nil {
+	if _, err := planfile.Read(bytes.NewReader(content), int64(len(content))); err != nil {
 		say("torn: %v", err)
 	}
 	if info, err := os.Stat(file); err != nil || !bytes.Equal(content, before) && info.Mode().Perm() != 0o600 {

@@ -26,6 +26,7 @@ import (
 	"deployster/internal/runner/typeclient"
 	"deployster/internal/testkit/crash"
 	"deployster/plan"
+	"deployster/plan/planfile"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -94,7 +95,7 @@ func subject(dir, manifest, log string, parallelism int) error {
 	}
 	if file := os.Getenv(subjectPlan); file != "" {
 		var content bytes.Buffer
-		if err := plan.Write(&content, p); err != nil {
+		if err := planfile.Write(&content, p); err != nil {
 			return err
 		}
 		return durable.WriteFileHere(file, content.Bytes(), 0o600)

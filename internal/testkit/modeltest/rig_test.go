@@ -21,6 +21,7 @@ import (
 	"deployster/internal/runner/typeclient"
 	"deployster/internal/testkit/modeltest"
 	"deployster/plan"
+	"deployster/plan/planfile"
 	"deployster/state"
 )
 
@@ -100,18 +101,18 @@ func (r *rig) plan(s *Step, prior state.Snapshot) ([]byte, error) {
 		return nil, diags
 	}
 	var file bytes.Buffer
-	err = plan.Write(&file, p)
+	err = planfile.Write(&file, p)
 	return file.Bytes(), err
 }
 
 // readPlan reads a plan file, and wants it to be written again as it was.
 func readPlan(file []byte) (*plan.Plan, error) {
-	p, err := plan.Read(bytes.NewReader(file), int64(len(file)))
+	p, err := planfile.Read(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		return nil, err
 	}
 	var again bytes.Buffer
-	if err := plan.Write(&again, p); err != nil {
+	if err := planfile.Write(&again, p); err != nil {
 		return nil, err
 	}
 	if !bytes.Equal(again.Bytes(), file) {

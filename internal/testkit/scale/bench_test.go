@@ -9,6 +9,7 @@ import (
 
 	"deployster/internal/ui/render"
 	"deployster/plan"
+	"deployster/plan/planfile"
 	"deployster/state"
 )
 
@@ -145,7 +146,7 @@ func BenchmarkWritePlan(b *testing.B) {
 		p := e.plan(b, e.load(b, e.sources), state.Snapshot{})
 		for b.Loop() {
 			var file bytes.Buffer
-			if err := plan.Write(&file, p); err != nil {
+			if err := planfile.Write(&file, p); err != nil {
 				b.Fatal(err)
 			}
 			b.ReportMetric(float64(file.Len())/float64(n), "bytes/resource")
@@ -157,11 +158,11 @@ func BenchmarkReadPlan(b *testing.B) {
 	at(b, func(b *testing.B, n int) {
 		e := newEngine(b, n)
 		var file bytes.Buffer
-		if err := plan.Write(&file, e.plan(b, e.load(b, e.sources), state.Snapshot{})); err != nil {
+		if err := planfile.Write(&file, e.plan(b, e.load(b, e.sources), state.Snapshot{})); err != nil {
 			b.Fatal(err)
 		}
 		for b.Loop() {
-			if _, err := plan.Read(bytes.NewReader(file.Bytes()), int64(file.Len())); err != nil {
+			if _, err := planfile.Read(bytes.NewReader(file.Bytes()), int64(file.Len())); err != nil {
 				b.Fatal(err)
 			}
 		}

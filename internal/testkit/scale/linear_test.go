@@ -7,6 +7,7 @@ import (
 
 	"deployster/internal/ui/render"
 	"deployster/plan"
+	"deployster/plan/planfile"
 	"deployster/state"
 )
 
@@ -45,10 +46,10 @@ func life(t *testing.T, n int) map[string]cost {
 	run("plan that creates", func() { p = e.plan(t, m, state.Snapshot{}) })
 	var file bytes.Buffer
 	run("plan file", func() {
-		if err := plan.Write(&file, p); err != nil {
+		if err := planfile.Write(&file, p); err != nil {
 			t.Fatal(err)
 		}
-		read, err := plan.Read(bytes.NewReader(file.Bytes()), int64(file.Len()))
+		read, err := planfile.Read(bytes.NewReader(file.Bytes()), int64(file.Len()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +58,7 @@ func life(t *testing.T, n int) map[string]cost {
 	run("shown", func() { render.Plan(p, show) })
 	run("shown in lines", func() { render.Plan(p, render.Options{Compact: true, Hide: show.Hide}) })
 	run("digest", func() {
-		if _, err := p.Digest(); err != nil {
+		if _, err := planfile.Digest(p); err != nil {
 			t.Fatal(err)
 		}
 	})

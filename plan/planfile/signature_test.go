@@ -1,4 +1,4 @@
-package plan
+package planfile
 
 import (
 	"archive/zip"
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"deployster/internal/base/signature"
+	"deployster/plan"
 )
 
 // testKey is a key that is the same in every run.
@@ -20,7 +21,7 @@ func testKey(seed byte) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, ed25519.SeedSize))
 }
 
-func signed(t *testing.T, p *Plan, key ed25519.PrivateKey) []byte {
+func signed(t *testing.T, p *plan.Plan, key ed25519.PrivateKey) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	if err := WriteSigned(&out, p, key); err != nil {
@@ -29,13 +30,13 @@ func signed(t *testing.T, p *Plan, key ed25519.PrivateKey) []byte {
 	return out.Bytes()
 }
 
-func readSigned(file []byte) (*Plan, *Signature, error) {
+func readSigned(file []byte) (*plan.Plan, *Signature, error) {
 	return ReadSigned(bytes.NewReader(file), int64(len(file)))
 }
 
-// resealed puts a right seal on a file that was edited, as anybody can.
-func resealed(file []byte) []byte {
-	body := bytes.Clone(file[:len(file)-sealLength])
+// withChecksum puts a right checksum on a file that was edited, as anybody can.
+func withChecksum(file []byte) []byte {
+	body := bytes.Clone(file[:len(file)-checksumLength])
 	sum := sha256.Sum256(body)
 	return append(body, hex.EncodeToString(sum[:])...)
 }
@@ -63,7 +64,7 @@ func TestSignedPlanFileSaysByWhom(t *testing.T) {
 	}
 }
 
-// Whoever edits any bit of a signed file and makes its seal right again is
+// Whoever edits any bit of a signed file and makes its checksum right again is
 // refused, or at the least has a file that nobody signed, or somebody else:
 // never one of this key.
 func TestEditedSignedPlanFilesAreRefused(t *testing.T) {
@@ -75,22 +76,22 @@ func TestEditedSignedPlanFilesAreRefused(t *testing.T) {
 			t.Fatalf("%s: it is taken for one that was signed: %v", what, p)
 		}
 	}
-	end := len(file) - sealLength
+	end := len(file) - checksumLength
 	for i := range file[:end] {
 		for bit := range 8 {
 			if bit != i%8 && i < end-signatureLength {
 				continue // before the signature it is a hash that must fit: one bit of each byte shows it
 			}
 			file[i] ^= 1 << bit
-			refused("bit flipped", resealed(file))
+			refused("bit flipped", withChecksum(file))
 			file[i] ^= 1 << bit
 		}
 		if i%16 == 0 {
-			refused("byte cut out", resealed(slices.Concat(file[:i], file[i+1:])))
-			refused("cut off", resealed(file[:i+sealLength]))
+			refused("byte cut out", withChecksum(slices.Concat(file[:i], file[i+1:])))
+			refused("cut off", withChecksum(file[:i+checksumLength]))
 		}
 	}
-	if _, by, err := readSigned(resealed(file)); by == nil || err != nil {
+	if _, by, err := readSigned(withChecksum(file)); by == nil || err != nil {
 		t.Errorf("the file that was not edited is refused too: %v, %v", by, err)
 	}
 }
@@ -99,32 +100,32 @@ func TestEditedSignedPlanFilesAreRefused(t *testing.T) {
 func TestSignatureOfAnotherPlanIsRefused(t *testing.T) {
 	other := samplePlan()
 	other.Serial++
-	other.ID = fingerprint(other)
+	other.ID = plan.Fingerprint(other)
 	one, two := signed(t, samplePlan(), testKey(1)), signed(t, other, testKey(1))
-	end := func(file []byte) int { return len(file) - sealLength }
+	end := func(file []byte) int { return len(file) - checksumLength }
 	swapped := bytes.Clone(two)
 	copy(swapped[end(two)-signatureLength:end(two)], one[end(one)-signatureLength:end(one)])
-	if _, _, err := readSigned(resealed(swapped)); err == nil || !strings.Contains(err.Error(), "edited after it was signed") {
+	if _, _, err := readSigned(withChecksum(swapped)); err == nil || !strings.Contains(err.Error(), "edited after it was signed") {
 		t.Errorf("got %v", err)
 	}
 	// Nor is a short key with a long signature taken for anything.
 	short := bytes.Clone(one)
 	copy(short[end(one)-signatureLength:], signatureLine(make([]byte, 30), make([]byte, 69)))
-	if _, _, err := readSigned(resealed(short)); err == nil {
+	if _, _, err := readSigned(withChecksum(short)); err == nil {
 		t.Error("a short key is taken for one")
 	}
 	// Nor does the same signature under the name of another key.
 	renamed, stranger := bytes.Clone(one), signed(t, samplePlan(), testKey(2))
 	at := end(one) - signatureLength + len(signaturePrefix)
 	copy(renamed[at:at+2*ed25519.PublicKeySize], stranger[at:])
-	if _, _, err := readSigned(resealed(renamed)); err == nil {
+	if _, _, err := readSigned(withChecksum(renamed)); err == nil {
 		t.Error("a signature is taken for one of another key")
 	}
 }
 
-func digest(t *testing.T, p *Plan) string {
+func digest(t *testing.T, p *plan.Plan) string {
 	t.Helper()
-	d, err := p.Digest()
+	d, err := Digest(p)
 	if err != nil || !strings.HasPrefix(d, "sha256:") || len(d) != 71 {
 		t.Fatalf("digest %q, %v", d, err)
 	}
@@ -136,11 +137,13 @@ func digest(t *testing.T, p *Plan) string {
 // in another order; and when it went through a file.
 func TestDigestIsThatOfTheMeaning(t *testing.T) {
 	want := digest(t, samplePlan())
-	for what, change := range map[string]func(*Plan){
-		"moment": func(p *Plan) { p.Created = p.Created.Add(time.Hour) },
-		"serial": func(p *Plan) { p.Serial++ },
-		"id":     func(p *Plan) { p.ID = "" },
-		"order":  func(p *Plan) { p.Resources["conf"].Config = json.RawMessage(`{"n":99999999999999999999.5, "a":"<&>"}`) },
+	for what, change := range map[string]func(*plan.Plan){
+		"moment": func(p *plan.Plan) { p.Created = p.Created.Add(time.Hour) },
+		"serial": func(p *plan.Plan) { p.Serial++ },
+		"id":     func(p *plan.Plan) { p.ID = "" },
+		"order": func(p *plan.Plan) {
+			p.Resources["conf"].Config = json.RawMessage(`{"n":99999999999999999999.5, "a":"<&>"}`)
+		},
 	} {
 		p := samplePlan()
 		change(p)
@@ -157,21 +160,23 @@ func TestDigestIsThatOfTheMeaning(t *testing.T) {
 // What does something else has another digest, each another.
 func TestDigestCoversAllThatIsDone(t *testing.T) {
 	seen := map[string]string{digest(t, samplePlan()): "the sample"}
-	for what, change := range map[string]func(*Plan){
-		"image":     func(p *Plan) { p.Images["docker.io/acme/file:1"] = "sha256:2" },
-		"config":    func(p *Plan) { p.Resources["conf"].Config = json.RawMessage(`{"a":"<&>","n":99999999999999999999.6}`) },
-		"args":      func(p *Plan) { p.Resources["conf"].Actions[0].Args[0] = "x" },
-		"mount":     func(p *Plan) { p.Resources["conf"].Mounts[0].Writable = false },
-		"state":     func(p *Plan) { p.Entries["svc"] = "sha256:3" },
-		"lineage":   func(p *Plan) { p.Lineage = "m" },
-		"workspace": func(p *Plan) { p.Workspace = "/v" },
-		"variable":  func(p *Plan) { p.Variables["v"] = json.RawMessage(`{"value":2,"type":"number"}`) },
-		"manifest":  func(p *Plan) { p.Sources.Manifests[0].Bytes = []byte("resource {} \n") },
-		"name":      func(p *Plan) { p.Sources.Manifests[0].Path = "other.hcl" },
-		"read":      func(p *Plan) { p.Sources.Reads["a.txt"] = []byte("texts") },
-		"version":   func(p *Plan) { p.Deployster = "0.2.0" },
-		"time":      func(p *Plan) { p.Sources.Manifests[0].Bytes = []byte("a = plantimestamp()") },
-		"time passes": func(p *Plan) {
+	for what, change := range map[string]func(*plan.Plan){
+		"image": func(p *plan.Plan) { p.Images["docker.io/acme/file:1"] = "sha256:2" },
+		"config": func(p *plan.Plan) {
+			p.Resources["conf"].Config = json.RawMessage(`{"a":"<&>","n":99999999999999999999.6}`)
+		},
+		"args":      func(p *plan.Plan) { p.Resources["conf"].Actions[0].Args[0] = "x" },
+		"mount":     func(p *plan.Plan) { p.Resources["conf"].Mounts[0].Writable = false },
+		"state":     func(p *plan.Plan) { p.Entries["svc"] = "sha256:3" },
+		"lineage":   func(p *plan.Plan) { p.Lineage = "m" },
+		"workspace": func(p *plan.Plan) { p.Workspace = "/v" },
+		"variable":  func(p *plan.Plan) { p.Variables["v"] = json.RawMessage(`{"value":2,"type":"number"}`) },
+		"manifest":  func(p *plan.Plan) { p.Sources.Manifests[0].Bytes = []byte("resource {} \n") },
+		"name":      func(p *plan.Plan) { p.Sources.Manifests[0].Path = "other.hcl" },
+		"read":      func(p *plan.Plan) { p.Sources.Reads["a.txt"] = []byte("texts") },
+		"version":   func(p *plan.Plan) { p.Deployster = "0.2.0" },
+		"time":      func(p *plan.Plan) { p.Sources.Manifests[0].Bytes = []byte("a = plantimestamp()") },
+		"time passes": func(p *plan.Plan) {
 			p.Sources.Manifests[0].Bytes, p.Created = []byte("a = plantimestamp()"), p.Created.Add(time.Second)
 		},
 	} {

@@ -1,4 +1,4 @@
-package plan
+package planfile
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/parallel"
+	"deployster/plan"
 )
 
 // batch is how many resources are encoded before they are written: more would be
@@ -20,7 +21,7 @@ const noResources = `"resources":{}`
 
 // encode gives plan.json. It is compact, so that the JSON values in it come
 // back to the byte as they were.
-func encode(p *Plan) ([]byte, error) {
+func encode(p *plan.Plan) ([]byte, error) {
 	var out bytes.Buffer
 	err := encodeTo(&out, p)
 	return out.Bytes(), err
@@ -28,12 +29,17 @@ func encode(p *Plan) ([]byte, error) {
 
 // encodeTo writes plan.json as encoding/json would, with the resources encoded
 // on all processors and never all in memory.
-func encodeTo(w io.Writer, p *Plan) error {
+func encodeTo(w io.Writer, p *plan.Plan) error {
 	if len(p.Resources) == 0 {
-		return plainEncoder(w).Encode(p)
+		content, err := jsondoc.Encode(p)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(append(content, '\n'))
+		return err
 	}
 	rest := *p
-	rest.Resources = map[string]*Step{}
+	rest.Resources = map[string]*plan.Step{}
 	frame, err := jsondoc.Encode(&rest)
 	if err != nil {
 		return err
@@ -44,7 +50,7 @@ func encodeTo(w io.Writer, p *Plan) error {
 	}
 	addresses := slices.Sorted(maps.Keys(p.Resources))
 	for from := 0; from < len(addresses); from += batch {
-		if err := p.encodeSteps(w, addresses[from:min(from+batch, len(addresses))], from == 0); err != nil {
+		if err := encodeSteps(w, p, addresses[from:min(from+batch, len(addresses))], from == 0); err != nil {
 			return err
 		}
 	}
@@ -54,7 +60,7 @@ func encodeTo(w io.Writer, p *Plan) error {
 
 // encodeSteps writes members of the object of resources, with a comma before each
 // but the first of all.
-func (p *Plan) encodeSteps(w io.Writer, addresses []string, first bool) error {
+func encodeSteps(w io.Writer, p *plan.Plan, addresses []string, first bool) error {
 	members, failed := make([][]byte, len(addresses)), make([]error, len(addresses))
 	parallel.For(len(addresses), func(from, to int) {
 		for i := from; i < to; i++ {

@@ -1,4 +1,4 @@
-package plan
+package planfile
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/parallel"
 	"deployster/internal/runner"
+	"deployster/plan"
 	"deployster/protocol"
 )
 
@@ -47,24 +48,24 @@ func (d document) format() (int, error) {
 // plan reads the document, all of whose keys must be known. There may be a
 // hundred thousand resources: they are read one by one, on all processors. What
 // is unusual is read as a whole, and that says too what is wrong with it.
-func (d document) plan() (*Plan, error) {
-	p := &Plan{}
+func (d document) plan() (*plan.Plan, error) {
+	p := &plan.Plan{}
 	if d.members != nil {
 		rest, err := jsondoc.Encode(d.members)
-		if err == nil && strictJSON(rest, p) == nil && p.Resources == nil {
+		if err == nil && jsondoc.DecodeStrict(rest, p) == nil && p.Resources == nil {
 			if p.Resources = decodeSteps(d.resources); p.Resources != nil {
 				return p, nil
 			}
 		}
 	}
-	p = &Plan{}
-	return p, strictJSON(d.content, p)
+	p = &plan.Plan{}
+	return p, jsondoc.DecodeStrict(d.content, p)
 }
 
 // decodeSteps gives nothing when one of them cannot be read.
-func decodeSteps(resources map[string]json.RawMessage) map[string]*Step {
+func decodeSteps(resources map[string]json.RawMessage) map[string]*plan.Step {
 	addresses := slices.Collect(maps.Keys(resources))
-	steps := make([]*Step, len(addresses))
+	steps := make([]*plan.Step, len(addresses))
 	var failed atomic.Bool
 	parallel.For(len(addresses), func(from, to int) {
 		known := shared{texts: map[string]string{}, types: map[string]protocol.Type{}, mounts: map[string][]runner.Mount{}}
@@ -78,7 +79,7 @@ func decodeSteps(resources map[string]json.RawMessage) map[string]*Step {
 	if failed.Load() {
 		return nil
 	}
-	out := make(map[string]*Step, len(addresses))
+	out := make(map[string]*plan.Step, len(addresses))
 	for i, addr := range addresses {
 		out[addr] = steps[i]
 	}
@@ -94,8 +95,8 @@ type shared struct {
 
 // step reads one step. What nearly all are made of is read by hand; a step that
 // has anything else is left to encoding/json.
-func (k *shared) step(raw json.RawMessage) (*Step, error) {
-	s := &Step{}
+func (k *shared) step(raw json.RawMessage) (*plan.Step, error) {
+	s := &plan.Step{}
 	usual := true
 	usual = jsondoc.Members(raw, func(key string, value json.RawMessage) {
 		usual = usual && k.member(s, key, value)
@@ -104,17 +105,17 @@ func (k *shared) step(raw json.RawMessage) (*Step, error) {
 		return s, nil
 	}
 	s = nil
-	return s, strictJSON(raw, &s)
+	return s, jsondoc.DecodeStrict(raw, &s)
 }
 
 // member takes one member, or says that it takes more to read it.
-func (k *shared) member(s *Step, key string, value json.RawMessage) bool {
+func (k *shared) member(s *plan.Step, key string, value json.RawMessage) bool {
 	switch key {
 	case "type":
 		s.Type = k.one(value)
 		return value[0] == '"'
 	case "change":
-		s.Change = Change(k.one(value))
+		s.Change = plan.Change(k.one(value))
 		return value[0] == '"'
 	case "on_remove":
 		s.OnRemove = k.one(value)
@@ -132,7 +133,7 @@ func (k *shared) member(s *Step, key string, value json.RawMessage) bool {
 	case "unknown":
 		return json.Unmarshal(value, &s.Unknown) == nil
 	case "actions":
-		return strictJSON(value, &s.Actions) == nil
+		return jsondoc.DecodeStrict(value, &s.Actions) == nil
 	case "settings":
 		return string(value) == "{}"
 	case "init":
@@ -159,7 +160,7 @@ func (k *shared) one(value json.RawMessage) string {
 func once[T any](known map[string]T, value json.RawMessage, into *T) bool {
 	kept, ok := known[string(value)]
 	if !ok {
-		if strictJSON(value, &kept) != nil {
+		if jsondoc.DecodeStrict(value, &kept) != nil {
 			return false
 		}
 		known[string(value)] = kept

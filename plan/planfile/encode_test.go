@@ -1,20 +1,22 @@
-package plan
+package planfile
 
 import (
 	"bytes"
 	"encoding/json"
 	"testing"
+
+	"deployster/plan"
 )
 
 // What is encoded in parts is to the byte what encoding/json writes.
 func TestPlanIsEncodedAsJSONIs(t *testing.T) {
 	t.Parallel()
 	none, many, broken := samplePlan(), wide(2*batch+500), wide(batch+10)
-	none.Resources, none.Outputs = nil, map[string]Output{`"resources":{}`: {Value: json.RawMessage(`{"resources":{}}`)}}
-	many.Images[`"resources":{}`], many.Resources["<a>\u2028\xff"], many.Resources["nil"] = `"resources":{}`, &Step{Change: Valid}, nil
-	many.Outputs["o"] = Output{Value: json.RawMessage(`{"resources":{}}`)}
+	none.Resources, none.Outputs = nil, map[string]plan.Output{`"resources":{}`: {Value: json.RawMessage(`{"resources":{}}`)}}
+	many.Images[`"resources":{}`], many.Resources["<a>\u2028\xff"], many.Resources["nil"] = `"resources":{}`, &plan.Step{Change: plan.Valid}, nil
+	many.Outputs["o"] = plan.Output{Value: json.RawMessage(`{"resources":{}}`)}
 	broken.Resources["r7"].Config = json.RawMessage(`{`)
-	for what, p := range map[string]*Plan{"none": none, "a few": samplePlan(), "many": many, "broken": broken} {
+	for what, p := range map[string]*plan.Plan{"none": none, "a few": samplePlan(), "many": many, "broken": broken} {
 		var want bytes.Buffer
 		enc := json.NewEncoder(&want)
 		enc.SetEscapeHTML(false)
@@ -25,7 +27,7 @@ func TestPlanIsEncodedAsJSONIs(t *testing.T) {
 		}
 	}
 	empty := samplePlan()
-	empty.Resources = map[string]*Step{}
+	empty.Resources = map[string]*plan.Step{}
 	if got, err := encode(empty); err != nil || !bytes.Contains(got, []byte(noResources)) {
 		t.Errorf("no resources: %s, %v", got, err)
 	}

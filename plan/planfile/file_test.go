@@ -1,4 +1,4 @@
-package plan
+package planfile
 
 import (
 	"bytes"
@@ -12,20 +12,21 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
+	"deployster/plan"
 	"deployster/protocol"
 	"deployster/state"
 )
 
 // samplePlan has something in every field.
-func samplePlan() *Plan {
+func samplePlan() *plan.Plan {
 	two := 2
 	command := protocol.Command{Image: "acme/other", Entrypoint: "/run", Args: []string{"a", "<b>"}}
-	p := &Plan{
-		Format: Format, Deployster: "0.1.0", Created: time.Unix(1700000000, 0).UTC(), Lineage: "l", Serial: 3, Workspace: "/w",
+	p := &plan.Plan{
+		Format: plan.Format, Deployster: "0.1.0", Created: time.Unix(1700000000, 0).UTC(), Lineage: "l", Serial: 3, Workspace: "/w",
 		Images: map[string]string{"docker.io/acme/file:1": "sha256:1"}, Pulled: []string{"docker.io/acme/file:1"}, Layers: [][]string{{"conf"}, {"svc"}},
-		Edges: []Edge{{From: "conf", To: "svc", Origin: "reference"}},
-		Resources: map[string]*Step{
-			"conf": {Type: "acme/file:1", Change: Update, MayChange: true, Adopted: true, Drifted: true, Trusted: true, Reason: "because", Notes: []string{"n"}, Was: &Was{State: json.RawMessage(`{}`), Sensitive: []string{"/a"}}, Old: &Step{Type: "acme/file:0", Change: Destroy, Config: json.RawMessage(`{}`)},
+		Edges: []plan.Edge{{From: "conf", To: "svc", Origin: "reference"}},
+		Resources: map[string]*plan.Step{
+			"conf": {Type: "acme/file:1", Change: plan.Update, MayChange: true, Adopted: true, Drifted: true, Trusted: true, Reason: "because", Notes: []string{"n"}, Was: &plan.Was{State: json.RawMessage(`{}`), Sensitive: []string{"/a"}}, Old: &plan.Step{Type: "acme/file:0", Change: plan.Destroy, Config: json.RawMessage(`{}`)},
 				Config: json.RawMessage(`{"a":"<&>","n":99999999999999999999.5}`), Sensitive: []string{"/a"}, Hidden: []string{"/a"},
 				Stale: json.RawMessage(`{"a":"b"}`), Forecast: json.RawMessage(`{"a":1}`), Shutdown: &protocol.Action{Name: "stop"},
 				Actions: []protocol.Action{{Name: "write", Description: "Write it", Command: command}},
@@ -33,15 +34,15 @@ func samplePlan() *Plan {
 				Aliases: map[string]string{"x": "svc"}, Init: protocol.Type{Reference: "acme/file:1", Digest: "sha256:1", Dialect: 2, StateAction: command},
 				Pull: runner.PullAlways, Verify: &runner.Verify{Keys: []byte("-----BEGIN"), KeyName: "cosign.pub", Repository: "docker.io/acme/file"},
 				Settings: runner.Settings{Network: runner.NoNetwork, Env: map[string]string{"A": "b"}}, SecretEnv: []string{"A"}, Mounts: []runner.Mount{{Source: "/s", Target: "/t", Writable: true}},
-				Timeouts: Timeouts{State: state.Duration(time.Minute)}, Protect: true, OnRemove: "forget", Source: "main.hcl:3", MovedFrom: "old"},
-			"svc": {Type: "acme/file:1", Change: Deferred, Reason: "later", Config: json.RawMessage(`{"ip":{"$unknown":"resource.conf.state.ip"}}`),
+				Timeouts: plan.Timeouts{State: state.Duration(time.Minute)}, Protect: true, OnRemove: "forget", Source: "main.hcl:3", MovedFrom: "old"},
+			"svc": {Type: "acme/file:1", Change: plan.Deferred, Reason: "later", Config: json.RawMessage(`{"ip":{"$unknown":"resource.conf.state.ip"}}`),
 				Unknown: map[string]string{"/ip": "resource.conf.state.ip"}, ReadOnly: true},
 		},
-		Outputs:   map[string]Output{"o": {Value: json.RawMessage(`"x"`), Sensitive: true, Changed: true, Removed: true}},
-		Summary:   Summary{Update: 1, Deferred: 1, Move: 1},
+		Outputs:   map[string]plan.Output{"o": {Value: json.RawMessage(`"x"`), Sensitive: true, Changed: true, Removed: true}},
+		Summary:   plan.Summary{Update: 1, Deferred: 1, Move: 1},
 		Checks:    []config.CheckResult{{Name: "c", Status: config.CheckFail, Messages: []string{"m"}}},
 		Moves:     []state.Move{{From: "old", To: "conf"}},
-		Selection: Selection{Targets: []string{"svc"}, Excludes: []string{"x"}, Replace: []string{"conf"}, NoRefresh: true, RefreshOnly: true}, LeftOut: []string{"x"},
+		Selection: plan.Selection{Targets: []string{"svc"}, Excludes: []string{"x"}, Replace: []string{"conf"}, NoRefresh: true, RefreshOnly: true}, LeftOut: []string{"x"},
 		Instances: map[string]config.Instances{"node": {Keys: []string{"a/b", "ü"}}, "module.web": {Count: &two}},
 		Variables: map[string]json.RawMessage{"v": json.RawMessage(`{"value":1,"type":"number"}`)}, SensitiveVariables: []string{"v"}, VariableOrigins: map[string]string{"v": "vars.auto.hcl:1"},
 		Entries: map[string]string{"conf": "sha256:2", "svc": ""},
@@ -50,11 +51,11 @@ func samplePlan() *Plan {
 			Instances: map[string]config.Instances{"node": {Keys: []string{"a/b", "ü"}}, "module.web": {Count: &two}},
 			Reads:     map[string][]byte{"a.txt": []byte("text")}, Lists: map[string][]string{"d\n*": {"a", "b"}}, Home: "/home/me", Replay: true},
 	}
-	p.ID = fingerprint(p)
+	p.ID = plan.Fingerprint(p)
 	return p
 }
 
-func written(t *testing.T, p *Plan) []byte {
+func written(t *testing.T, p *plan.Plan) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	if err := Write(&out, p); err != nil {
@@ -63,7 +64,7 @@ func written(t *testing.T, p *Plan) []byte {
 	return out.Bytes()
 }
 
-func read(file []byte) (*Plan, error) { return Read(bytes.NewReader(file), int64(len(file))) }
+func read(file []byte) (*plan.Plan, error) { return Read(bytes.NewReader(file), int64(len(file))) }
 
 // The plan in memory equals the plan in the file, whatever fields it gets: one
 // that is left out of the sample, or out of the file, fails here.
@@ -98,7 +99,7 @@ func TestDamagedPlanFilesAreRefused(t *testing.T) {
 
 // refusesDamage wants every flipped bit and every other length of a file of the
 // sample plan refused, and the file itself read.
-func refusesDamage(t *testing.T, file []byte, open func([]byte) (*Plan, error)) {
+func refusesDamage(t *testing.T, file []byte, open func([]byte) (*plan.Plan, error)) {
 	t.Helper()
 	refused := func(what string, damaged []byte) {
 		p, err := open(damaged)
@@ -123,30 +124,30 @@ func refusesDamage(t *testing.T, file []byte, open func([]byte) (*Plan, error)) 
 
 func TestPlanFileOfAnotherFormatIsRefused(t *testing.T) {
 	p := samplePlan()
-	p.Format = Format + 1
+	p.Format = plan.Format + 1
 	_, err := read(written(t, p))
 	if err == nil || !strings.Contains(err.Error(), "format 2") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// A plan file with a right seal may still have been made by anybody.
+// A plan file with a right checksum may still have been made by anybody.
 func TestPlanFilesThatDoNotHangTogetherAreRefused(t *testing.T) {
-	for what, spoil := range map[string]func(*Plan){
-		"not whole":       func(p *Plan) { p.Errored = true },
-		"no step":         func(p *Plan) { p.Resources["conf"] = nil },
-		"layers":          func(p *Plan) { p.Layers = [][]string{{"conf", "ghost"}, {"svc"}} },
-		"no layers":       func(p *Plan) { p.Layers = nil },
-		"edge":            func(p *Plan) { p.Edges[0].To = "ghost" },
-		"circle":          func(p *Plan) { p.Edges = append(p.Edges, Edge{From: "svc", To: "conf"}) },
-		"change":          func(p *Plan) { p.Resources["svc"].Change = "explode" },
-		"environment":     func(p *Plan) { p.Resources["svc"].SecretEnv = []string{"GHOST"} },
-		"alias":           func(p *Plan) { p.Resources["svc"].Aliases = map[string]string{"a": "ghost"} },
-		"terminal escape": func(p *Plan) { p.Resources["\x1b]52;c;eA==\a"] = &Step{Change: Valid} },
+	for what, spoil := range map[string]func(*plan.Plan){
+		"not whole":       func(p *plan.Plan) { p.Errored = true },
+		"no step":         func(p *plan.Plan) { p.Resources["conf"] = nil },
+		"layers":          func(p *plan.Plan) { p.Layers = [][]string{{"conf", "ghost"}, {"svc"}} },
+		"no layers":       func(p *plan.Plan) { p.Layers = nil },
+		"edge":            func(p *plan.Plan) { p.Edges[0].To = "ghost" },
+		"circle":          func(p *plan.Plan) { p.Edges = append(p.Edges, plan.Edge{From: "svc", To: "conf"}) },
+		"change":          func(p *plan.Plan) { p.Resources["svc"].Change = "explode" },
+		"environment":     func(p *plan.Plan) { p.Resources["svc"].SecretEnv = []string{"GHOST"} },
+		"alias":           func(p *plan.Plan) { p.Resources["svc"].Aliases = map[string]string{"a": "ghost"} },
+		"terminal escape": func(p *plan.Plan) { p.Resources["\x1b]52;c;eA==\a"] = &plan.Step{Change: plan.Valid} },
 	} {
 		p := samplePlan()
 		spoil(p)
-		p.ID = fingerprint(p)
+		p.ID = plan.Fingerprint(p)
 		if got, err := read(written(t, p)); err == nil {
 			t.Errorf("%s: read %+v", what, got)
 		}

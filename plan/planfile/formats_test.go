@@ -1,4 +1,4 @@
-package plan
+package planfile
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+
+	"deployster/plan"
 )
 
 var update = flag.Bool("update", false, "write the fixture of the present format anew")
@@ -17,7 +19,7 @@ var update = flag.Bool("update", false, "write the fixture of the present format
 // present one only.
 func TestPlanFormatIsPinned(t *testing.T) {
 	t.Parallel()
-	path, now := filepath.Join("testdata", fmt.Sprintf("plan-format-%d.bin", Format)), written(t, samplePlan())
+	path, now := filepath.Join("testdata", fmt.Sprintf("plan-format-%d.bin", plan.Format)), written(t, samplePlan())
 	if *update {
 		if err := os.WriteFile(path, now, 0o600); err != nil {
 			t.Fatal(err)
@@ -27,7 +29,7 @@ func TestPlanFormatIsPinned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const what = "the format of plan files has changed: give it a higher Format and a fixture. Before the first release: go test ./plan -run TestPlanFormatIsPinned -update"
+	const what = "the format of plan files has changed: give it a higher Format and a fixture. Before the first release: go test ./plan/planfile -run TestPlanFormatIsPinned -update"
 	p, err := read(file)
 	if err != nil || !reflect.DeepEqual(p, samplePlan()) {
 		t.Errorf("%s\nread %+v, %v", what, p, err)

@@ -1,4 +1,4 @@
-package plan
+package planfile
 
 import (
 	"maps"
@@ -7,12 +7,13 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
+	"deployster/plan"
 )
 
 // validate checks that a plan which was read hangs together, so that nobody
-// who uses it has to: the seal of a plan file says that it is whole, not who
+// who uses it has to: the checksum of a plan file says that it is whole, not who
 // wrote it. It gives what is wrong, or "".
-func (p *Plan) validate() string {
+func validate(p *plan.Plan) string {
 	if p.Errored {
 		return "it is of a plan that could not be finished"
 	}
@@ -20,10 +21,10 @@ func (p *Plan) validate() string {
 		switch {
 		case s == nil || addr == "" || diag.Visible(addr) != addr:
 			return "a resource is not one"
-		case !slices.Contains(changes(), s.Change):
+		case !slices.Contains(plan.Changes(), s.Change):
 			return "the change of a resource is not known"
 		}
-		if s.Old == nil && s.Change == Replace || s.Old != nil && s.Old.Change != Destroy {
+		if s.Old == nil && s.Change == plan.Replace || s.Old != nil && s.Old.Change != plan.Destroy {
 			return "what is replaced has no end"
 		}
 		for _, name := range s.SecretEnv {
@@ -32,7 +33,7 @@ func (p *Plan) validate() string {
 			}
 		}
 		for _, target := range s.Aliases {
-			if p.Resources[target] == nil && s.Change != Destroy && s.Change != Forget && s.Change != Left { // what goes knows others by the state file
+			if p.Resources[target] == nil && s.Change != plan.Destroy && s.Change != plan.Forget && s.Change != plan.Left { // what goes knows others by the state file
 				return "an alias leads nowhere"
 			}
 		}

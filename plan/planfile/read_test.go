@@ -1,4 +1,4 @@
-package plan
+package planfile
 
 import (
 	"bytes"
@@ -8,16 +8,18 @@ import (
 	"strings"
 	"testing"
 
+	"deployster/internal/base/jsondoc"
 	"deployster/internal/runner"
+	"deployster/plan"
 	"deployster/protocol"
 )
 
 // wide is a plan of many resources that have much in common, and of one that has
 // something in every field.
-func wide(n int) *Plan {
+func wide(n int) *plan.Plan {
 	p := samplePlan()
 	for i := range n {
-		p.Resources[fmt.Sprintf("r%d", i)] = &Step{Type: "acme/disk:1", Change: Create, Reason: "<new> \"\u2028\"", Config: json.RawMessage(`{"b":"<&>","a":1.50}`),
+		p.Resources[fmt.Sprintf("r%d", i)] = &plan.Step{Type: "acme/disk:1", Change: plan.Create, Reason: "<new> \"\u2028\"", Config: json.RawMessage(`{"b":"<&>","a":1.50}`),
 			State: json.RawMessage(`{}`), Unknown: map[string]string{"/a": "resource.x"}, Init: protocol.Type{Reference: "acme/disk:1", Dialect: 2, ConfigSchema: json.RawMessage(`{"type":"object"}`)},
 			Mounts: []runner.Mount{{Source: "/s", Target: "/t"}}, OnRemove: "destroy", Source: "a.hcl:1",
 			Actions: []protocol.Action{{Name: "make"}}}
@@ -54,8 +56,8 @@ func TestStepsAreReadAsJSONIs(t *testing.T) {
 		} else if bytes.Equal(edited, content) {
 			t.Fatalf("%s: nothing was edited", what)
 		}
-		want := &Plan{}
-		wrong := strictJSON(edited, want)
+		want := &plan.Plan{}
+		wrong := jsondoc.DecodeStrict(edited, want)
 		got, err := open(edited).plan()
 		if fmt.Sprint(err) != fmt.Sprint(wrong) || wrong == nil && !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\ngot  %+v, %v\nwant %+v, %v", what, got, err, want, wrong)

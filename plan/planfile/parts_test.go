@@ -1,4 +1,4 @@
-package plan
+package planfile
 
 import (
 	"archive/zip"
@@ -14,6 +14,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
+	"deployster/plan"
 )
 
 // part is an entry of a plan file.
@@ -44,7 +45,7 @@ func partsOf(t *testing.T, file []byte) (out []part, comment string) {
 }
 
 // assembled puts a plan file together, as any zip program could, and keeps the
-// comment, with the seal and the signature.
+// comment, with the checksum and the signature.
 func assembled(t *testing.T, list []part, comment string) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -100,7 +101,7 @@ func reassembled(list []part) (apart, together map[string][]part) {
 	return apart, together
 }
 
-// Whatever is done to the parts of a plan file, it is refused: by the seal; when
+// Whatever is done to the parts of a plan file, it is refused: by the checksum; when
 // that is made to fit, because the parts do not belong together; and what still
 // hangs together is not signed any more.
 func TestPartsOfPlanFilesCannotBeExchanged(t *testing.T) {
@@ -121,15 +122,15 @@ func TestPartsOfPlanFilesCannotBeExchanged(t *testing.T) {
 	}
 	for what, edited := range apart {
 		check(what, assembled(t, edited, comment))
-		unsigned := resealed(assembled(t, edited, strings.Repeat("0", sealLength)))
-		check(what+", resealed", unsigned)
-		check(what+", resealed, with the signature", resealed(assembled(t, edited, comment)))
+		unsigned := withChecksum(assembled(t, edited, strings.Repeat("0", checksumLength)))
+		check(what+", checksum made right", unsigned)
+		check(what+", checksum made right, with the signature", withChecksum(assembled(t, edited, comment)))
 	}
 	for what, edited := range together {
 		check(what, assembled(t, edited, comment)) // also as it was: the bytes are others
-		check(what+", resealed, with the signature", resealed(assembled(t, edited, comment)))
-		if _, by, err := readSigned(resealed(assembled(t, edited, strings.Repeat("0", sealLength)))); by != nil || err != nil && what == "as it was" {
-			t.Errorf("%s, resealed: %v, %v", what, by, err)
+		check(what+", checksum made right, with the signature", withChecksum(assembled(t, edited, comment)))
+		if _, by, err := readSigned(withChecksum(assembled(t, edited, strings.Repeat("0", checksumLength)))); by != nil || err != nil && what == "as it was" {
+			t.Errorf("%s, checksum made right: %v, %v", what, by, err)
 		}
 	}
 	if _, _, err := readSigned(file); err != nil {
@@ -144,7 +145,7 @@ func TestNothingFollowsADocument(t *testing.T) {
 	for i := range 2 {
 		longer := slices.Clone(list)
 		longer[i].content = append(bytes.Clone(longer[i].content), []byte(` {"format":1}`)...)
-		if p, err := read(resealed(assembled(t, longer, strings.Repeat("0", sealLength)))); err == nil {
+		if p, err := read(withChecksum(assembled(t, longer, strings.Repeat("0", checksumLength)))); err == nil {
 			t.Errorf("%s with something behind it: %v", longer[i].name, p)
 		}
 	}
@@ -164,7 +165,7 @@ func TestDamagedEncryptedPlanFilesAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refusesDamage(t, file, func(data []byte) (*Plan, error) {
+	refusesDamage(t, file, func(data []byte) (*plan.Plan, error) {
 		content, err := keys.Open(encryption.Plan, "plan.bin", data)
 		if err != nil {
 			return nil, err

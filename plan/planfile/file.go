@@ -1,4 +1,4 @@
-package plan
+package planfile
 
 import (
 	"archive/zip"
@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -18,6 +17,8 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
+	"deployster/plan"
 )
 
 // A plan file is a zip: plan.json, sources.json (which source file is which),
@@ -27,10 +28,10 @@ import (
 // them may stand a signature.
 
 const (
-	planName    = "plan.json"
-	sourcesName = "sources.json"
-	sealLength  = 2 * sha256.Size
-	maxInflated = 256 << 20 // bytes in all entries together
+	planName       = "plan.json"
+	sourcesName    = "sources.json"
+	checksumLength = 2 * sha256.Size
+	maxInflated    = 256 << 20 // bytes in all entries together
 )
 
 // sourceIndex is sources.json.
@@ -56,10 +57,10 @@ type sourceEntry struct {
 }
 
 // Write writes the plan file. The same plan gives the same bytes.
-func Write(w io.Writer, p *Plan) error { return WriteSigned(w, p, nil) }
+func Write(w io.Writer, p *plan.Plan) error { return WriteSigned(w, p, nil) }
 
 // WriteSigned is Write with a signature, if there is a key.
-func WriteSigned(w io.Writer, p *Plan, key ed25519.PrivateKey) error {
+func WriteSigned(w io.Writer, p *plan.Plan, key ed25519.PrivateKey) error {
 	var archive bytes.Buffer
 	z := zip.NewWriter(&archive)
 	index, files := indexSources(p.Sources)
@@ -87,7 +88,7 @@ func WriteSigned(w io.Writer, p *Plan, key ed25519.PrivateKey) error {
 	if err != nil {
 		return err
 	}
-	room := sealLength
+	room := checksumLength
 	if key != nil {
 		room += signatureLength
 	}
@@ -97,14 +98,14 @@ func WriteSigned(w io.Writer, p *Plan, key ed25519.PrivateKey) error {
 	if err := z.Close(); err != nil {
 		return err
 	}
-	_, err = w.Write(seal(archive.Bytes(), key, room))
+	_, err = w.Write(fillChecksum(archive.Bytes(), key, room))
 	return err
 }
 
-// seal fills the room at the end of an archive: with a signature, if there is a
+// fillChecksum fills the room at the end of an archive: with a signature, if there is a
 // key, and with the hash of all before it.
-func seal(file []byte, key ed25519.PrivateKey, room int) []byte {
-	end := len(file) - sealLength
+func fillChecksum(file []byte, key ed25519.PrivateKey, room int) []byte {
+	end := len(file) - checksumLength
 	if key != nil {
 		sum := sha256.Sum256(file[:len(file)-room])
 		copy(file[len(file)-room:end], signatureText(key, sum[:]))
@@ -141,14 +142,14 @@ func indexSources(s config.Sources) (sourceIndex, map[string][]byte) {
 
 // Read reads a plan file, and refuses one that is not to the byte what was
 // written, or that a newer version wrote.
-func Read(r io.ReaderAt, size int64) (*Plan, error) {
+func Read(r io.ReaderAt, size int64) (*plan.Plan, error) {
 	p, _, err := ReadSigned(r, size)
 	return p, err
 }
 
 // ReadSigned is Read, and says who signed the file; nil = nobody.
-func ReadSigned(r io.ReaderAt, size int64) (*Plan, *Signature, error) {
-	if err := checkSeal(r, size); err != nil {
+func ReadSigned(r io.ReaderAt, size int64) (*plan.Plan, *Signature, error) {
+	if err := verifyChecksum(r, size); err != nil {
 		return nil, nil, err
 	}
 	signature, err := readSignature(r, size, func(n int64) ([]byte, error) {
@@ -163,8 +164,8 @@ func ReadSigned(r io.ReaderAt, size int64) (*Plan, *Signature, error) {
 	return p, signature, err
 }
 
-// readArchive reads a plan file whose seal is right.
-func readArchive(r io.ReaderAt, size int64) (*Plan, error) {
+// readArchive reads a plan file whose checksum is right.
+func readArchive(r io.ReaderAt, size int64) (*plan.Plan, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
 		return nil, damaged("it is not a zip archive: %s", err)
@@ -178,18 +179,18 @@ func readArchive(r io.ReaderAt, size int64) (*Plan, error) {
 	if err != nil {
 		return nil, damaged("its plan.json cannot be read: %s", err)
 	}
-	if format != Format {
+	if format != plan.Format {
 		return nil, diag.Errorf("Plan file of another version",
-			"It has format %d; this version of deployster reads format %d. Apply it with the version that made it, or make the plan again.", format, Format)
+			"It has format %d; this version of deployster reads format %d. Apply it with the version that made it, or make the plan again.", format, plan.Format)
 	}
 	p, err := doc.plan()
 	if err != nil {
 		return nil, damaged("its plan.json cannot be read: %s", err)
 	}
-	if p.ID != fingerprint(p) {
+	if p.ID != plan.Fingerprint(p) {
 		return nil, damaged("its content does not match its id")
 	}
-	if why := p.validate(); why != "" {
+	if why := validate(p); why != "" {
 		return nil, damaged("%s", why)
 	}
 	if p.Sources, err = readSources(files); err != nil {
@@ -199,19 +200,19 @@ func readArchive(r io.ReaderAt, size int64) (*Plan, error) {
 	return p, nil
 }
 
-// checkSeal compares the file with the hash at its end.
-func checkSeal(r io.ReaderAt, size int64) error {
-	if size < sealLength+22 { // an empty zip archive is 22 bytes
+// verifyChecksum compares the file with the hash at its end.
+func verifyChecksum(r io.ReaderAt, size int64) error {
+	if size < checksumLength+22 { // an empty zip archive is 22 bytes
 		return damaged("it is only %d bytes long", size)
 	}
-	hash, seal := sha256.New(), make([]byte, sealLength)
-	if _, err := io.Copy(hash, io.NewSectionReader(r, 0, size-sealLength)); err != nil {
+	hash, want := sha256.New(), make([]byte, checksumLength)
+	if _, err := io.Copy(hash, io.NewSectionReader(r, 0, size-checksumLength)); err != nil {
 		return err
 	}
-	if _, err := r.ReadAt(seal, size-sealLength); err != nil && err != io.EOF {
+	if _, err := r.ReadAt(want, size-checksumLength); err != nil && err != io.EOF {
 		return err
 	}
-	if string(seal) != hex.EncodeToString(hash.Sum(nil)) {
+	if string(want) != hex.EncodeToString(hash.Sum(nil)) {
 		return damaged("it is not what was written: cut off, edited, or no plan file at all")
 	}
 	return nil
@@ -273,7 +274,7 @@ func (index sourceIndex) complete(files map[string][]byte) error {
 // the files that they came from.
 func readSources(files map[string][]byte) (config.Sources, error) {
 	var index sourceIndex
-	if err := strictJSON(files[sourcesName], &index); err != nil {
+	if err := jsondoc.DecodeStrict(files[sourcesName], &index); err != nil {
 		return config.Sources{}, damaged("its sources.json cannot be read: %s", err)
 	}
 	if err := index.complete(files); err != nil {
@@ -292,19 +293,6 @@ func readSources(files map[string][]byte) (config.Sources, error) {
 		s.Reads[e.Path] = files[e.Entry]
 	}
 	return s, nil
-}
-
-// strictJSON decodes a value of ours, which knows all its keys.
-func strictJSON(data []byte, into any) error {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		return err
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return errors.New("something comes after its end")
-	}
-	return nil
 }
 
 func damaged(why string, args ...any) error {

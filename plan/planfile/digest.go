@@ -1,4 +1,4 @@
-package plan
+package planfile
 
 import (
 	"bytes"
@@ -10,19 +10,21 @@ import (
 	"slices"
 	"time"
 
+	"deployster/config"
 	"deployster/internal/base/jsondoc"
+	"deployster/plan"
 )
 
-// Digest names what a plan means: "sha256:" and 64 hex digits. Two plans with
+// Digest returns the name of what a plan means: "sha256:" and 64 hex digits. Two plans with
 // the same digest do the same. It covers all of plan.json and of the sources,
 // except the plan's id, the moment at which it was made (unless the sources
 // name plantimestamp, which gives it to them), the serial of the state file (what
 // it said of the resources is covered itself), and where variables got their
 // values from.
-func (p *Plan) Digest() (string, error) {
+func Digest(p *plan.Plan) (string, error) {
 	blank := *p
 	blank.ID, blank.Serial, blank.VariableOrigins = "", 0, nil
-	if !p.readsTime() {
+	if !readsTime(p.Sources) {
 		blank.Created = time.Time{}
 	}
 	content, err := encode(&blank)
@@ -50,8 +52,8 @@ func (p *Plan) Digest() (string, error) {
 }
 
 // readsTime reports whether the sources may ask for the moment of the plan.
-func (p *Plan) readsTime() bool {
-	_, files := indexSources(p.Sources)
+func readsTime(s config.Sources) bool {
+	_, files := indexSources(s)
 	for _, data := range files {
 		if bytes.Contains(data, []byte("plantimestamp")) {
 			return true

@@ -1,4 +1,4 @@
-package plan
+package planfile
 
 import (
 	"crypto/ed25519"
@@ -11,7 +11,7 @@ import (
 )
 
 // A signed plan file has its signature in the archive's comment, right before
-// the seal: "ed25519 ", the public key in hex, a space, the signature in base64
+// the checksum: "ed25519 ", the public key in hex, a space, the signature in base64
 // and a newline. What is signed is the hash of every byte before, so also of
 // all that a zip archive holds beside its entries.
 
@@ -45,7 +45,7 @@ func signatureLine(key ed25519.PublicKey, signature []byte) string {
 // readSignature reads the text back: nil without an error is none. hash gives
 // the hash of the first n bytes of the file.
 func readSignature(r io.ReaderAt, size int64, hash func(n int64) ([]byte, error)) (*Signature, error) {
-	at := size - sealLength - int64(signatureLength)
+	at := size - checksumLength - int64(signatureLength)
 	text := make([]byte, signatureLength)
 	if at < 0 {
 		return nil, nil
