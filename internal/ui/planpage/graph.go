@@ -3,6 +3,7 @@ package planpage
 import (
 	"cmp"
 	"fmt"
+	"html/template"
 	"net/url"
 	"slices"
 	"strings"
@@ -32,24 +33,28 @@ func Diagram(p *plan.Plan) diagram.Diagram {
 	return d
 }
 
-// drawing is the graph of a page.
-type drawing struct {
-	svg   string // "" = it would have too many boxes
-	boxes string // what a box stands for
+// graphic is the graph of a page.
+type graphic struct {
+	Open  bool
+	SVG   template.HTML // "" = it would have too many boxes
+	Boxes text          // what a box stands for
 }
 
-// draw draws a plan with the finest boxes that are still few enough: resources,
+// graph draws a plan with the finest boxes that are still few enough: resources,
 // blocks with all their instances, modules, outermost modules.
-func (v *view) draw() drawing {
-	if len(v.plan.Resources) <= maxDrawn {
+func (v *view) graph() *graphic {
+	if len(v.plan.Edges) == 0 {
+		return nil
+	}
+	if n := len(v.plan.Resources); n <= maxDrawn {
 		d := Diagram(v.plan)
 		for i := range d.Nodes {
 			d.Nodes[i].Link = v.link(d.Nodes[i].ID)
 		}
-		return drawing{v.hidden(d).SVG(), "resource"}
+		return &graphic{Open: n <= 30, SVG: v.svg(d), Boxes: "resource"}
 	}
 	for _, level := range []struct {
-		boxes string
+		boxes text
 		of    func(addr string) (group []string, name string)
 	}{
 		{"block, with all its instances", blockOf},
@@ -66,31 +71,31 @@ func (v *view) draw() drawing {
 		}},
 	} {
 		if d := v.collapsed(level.of); len(d.Nodes) <= maxDrawn {
-			return drawing{v.hidden(d).SVG(), level.boxes}
+			return &graphic{SVG: v.svg(d), Boxes: level.boxes}
 		}
 	}
-	return drawing{}
+	return &graphic{}
 }
 
-// hidden takes secrets out of what is written into a drawing. To do so later
-// would take them out of its markup too.
-func (v *view) hidden(d diagram.Diagram) diagram.Diagram {
+// svg draws a diagram. Secrets are taken out of what is written into it: to do so
+// later would take them out of its markup too.
+func (v *view) svg(d diagram.Diagram) template.HTML {
 	for i, n := range d.Nodes {
 		for j := range n.Lines {
-			n.Lines[j] = v.w.plain(n.Lines[j])
+			n.Lines[j] = string(v.text(n.Lines[j]))
 		}
 		for j := range n.Group {
-			n.Group[j] = v.w.plain(n.Group[j])
+			n.Group[j] = string(v.text(n.Group[j]))
 		}
-		d.Nodes[i].Note = v.w.plain(n.Note)
+		d.Nodes[i].Note = string(v.text(n.Note))
 	}
-	return d
+	return template.HTML(d.SVG())
 }
 
-// link is the link to a resource on the page.
-func (v *view) link(addr string) string { return (&url.URL{Fragment: v.w.plain(addr)}).String() }
+// link returns the link to a resource on the page.
+func (v *view) link(addr string) string { return (&url.URL{Fragment: string(v.text(addr))}).String() }
 
-// blockOf gives the block of an instance: web of web["a"].
+// blockOf returns the block of an instance: web of web["a"].
 func blockOf(addr string) (group []string, name string) {
 	group, name = SplitModules(addr)
 	if block, _, ok := strings.Cut(name, "["); ok {

@@ -8,11 +8,11 @@ import (
 // kind is how the page speaks of a change.
 type kind struct {
 	change plan.Change
-	class  html
-	sign   html
-	word   string // of one resource
-	many   string // of several: "3 to create"
-	hint   string
+	Class  text
+	Sign   text
+	Word   text // of one resource
+	many   text // of several: "3 to create"
+	hint   text
 }
 
 // kinds are all changes, in the order in which a person wants to see them.
@@ -35,15 +35,15 @@ func kindOf(c plan.Change) kind {
 			return k
 		}
 	}
-	return kind{c, "", "?", diag.Visible(string(c)), string(c), ""}
+	return kind{change: c, Sign: "?", Word: text(diag.Visible(string(c)))}
 }
 
 // trait is something that a resource is besides its change.
 type trait struct {
-	name html // a word of the page's own, for the filter
-	word string
-	hint string
-	is   func(*plan.Step) bool
+	Class text // for the filter
+	Word  text
+	Hint  text
+	is    func(*plan.Step) bool
 }
 
 var traits = []trait{
@@ -56,5 +56,5 @@ var traits = []trait{
 	{"protected", "protected", "prevent_destroy: a plan that would destroy it is an error", func(s *plan.Step) bool { return s.Protect }},
 }
 
-// quiet reports whether a resource belongs to those that nothing happens to.
+// quiet reports whether nothing happens to a resource.
 func quiet(s *plan.Step) bool { return s.Change == plan.Valid && !s.MayChange && s.MovedFrom == "" }

@@ -3,6 +3,7 @@ package planpage
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,58 +14,89 @@ import (
 	"deployster/protocol"
 )
 
-// The most that is written of one text, in bytes.
-const (
-	maxWords = 2000 // a sentence of an image, an argument
-	maxLinks = 24   // neighbours that are named
-)
-
-// resource writes one resource: a line, and below it all that is known.
-func (v *view) resource(addr string, s *plan.Step) {
-	w, k := v.w, kindOf(s.Change)
-	group, name := SplitModules(addr)
-	w.put(html(`<details class="res `), k.class, html(`" id="`), addr, html(`" data-k="`), k.class, html(`" data-m="`), strings.Join(group, "."), html(`" data-f="`))
-	for _, f := range traits {
-		if f.is(s) {
-			w.put(f.name, html(" "))
-		}
-	}
-	w.put(html(`"`))
-	if !quiet(s) && len(v.plan.Resources) <= openUpTo {
-		w.put(html(` open`))
-	}
-	w.put(html("><summary><span class=\"sign\" aria-hidden=\"true\">"), k.sign, html(`</span><h3>`))
-	if len(group) > 0 {
-		w.put(html(`<span class="in">`), strings.Join(group, ".")+".", html(`</span>`))
-	}
-	w.put(name, html(`</h3><span class="type">`), clip(s.Type, maxWords), html(`</span><span class="tags"><span class="tag kind">`), k.word, html(`</span>`))
-	for _, f := range traits {
-		if f.is(s) {
-			w.put(html(`<span class="tag" title="`), f.hint, html(`">`), f.word, html(`</span>`))
-		}
-	}
-	w.put(html("</span></summary><div class=\"body\">\n"))
-	if w.written < maxPage {
-		v.body(addr, s)
-	} else {
-		w.put(html(`<p class="why">This page has become too large to say more. `), "`deployster show` and `deployster show -json` do.", html(`</p>`))
-	}
-	w.put(html("</div></details>\n"))
+// resource is a line, and below it all that the plan has about a resource.
+type resource struct {
+	ID, Modules, Name, Type text
+	Kind                    kind
+	Traits                  []trait
+	Open                    bool
+	Body                    *body // nil = the page is too large for it
 }
 
-func (v *view) body(addr string, s *plan.Step) {
-	v.why(s)
-	v.changes(s)
-	v.actions(s)
-	v.whole(s)
-	v.facts(addr, s)
+type body struct {
+	Why             []sentence
+	Rows            []row
+	More, Unchanged int    // values that are no rows
+	Reasons         []text // what the image says that belongs to no row
+	Actions         []actions
+	Documents       []documentText
+	Facts           []fact
+	Near            []neighbours
+}
+
+// sentence says something about why a step is what it is.
+type sentence struct{ Class, Text text }
+
+type actions struct {
+	Title text
+	List  []action
+}
+
+type action struct{ Name, Description, Command text }
+
+// documentText is a whole value, folded.
+type documentText struct{ Title, Text text }
+
+type fact struct {
+	Name   text
+	Values []text
+}
+
+// neighbours are the resources at the other ends of edges.
+type neighbours struct {
+	Title     text
+	Resources []neighbour
+	More      int // that are not named
+}
+
+type neighbour struct {
+	ID   text
+	Kind kind
+}
+
+// resources returns resources one after the other: a page of many is never held
+// in memory.
+func (v *view) resources(addrs []string) iter.Seq[resource] {
+	return func(yield func(resource) bool) {
+		for _, addr := range addrs {
+			if !yield(v.resource(addr, v.plan.Resources[addr])) {
+				return
+			}
+		}
+	}
+}
+
+func (v *view) resource(addr string, s *plan.Step) resource {
+	group, name := SplitModules(addr)
+	r := resource{ID: v.text(addr), Modules: v.text(strings.Join(group, ".")), Name: v.text(name), Type: v.clipped(s.Type), Kind: kindOf(s.Change),
+		Open: !quiet(s) && len(v.plan.Resources) <= openUpTo}
+	for _, t := range traits {
+		if t.is(s) {
+			r.Traits = append(r.Traits, t)
+		}
+	}
+	if v.out.size < maxPage {
+		b := body{Why: v.why(s), Actions: v.actions(s), Documents: v.documents(s), Facts: v.facts(s)}
+		v.addChanges(&b, s)
+		b.Near = append(v.neighbours("Depends on", v.needs[addr]), v.neighbours("Needed by", v.neededBy[addr])...)
+		r.Body = &b
+	}
+	return r
 }
 
 // why says in sentences why a step is what it is.
-func (v *view) why(s *plan.Step) {
-	say := func(class html, text string) {
-		v.w.put(html(`<p class="`), class, html(`">`), clip(text, maxWords), html("</p>\n"))
-	}
+func (v *view) why(s *plan.Step) (list []sentence) {
+	say := func(class text, s string) { list = append(list, sentence{class, v.clipped(s)}) }
 	if s.MovedFrom != "" {
 		say("why", "Its address in the state file is "+s.MovedFrom+".")
 	}
@@ -92,114 +124,45 @@ func (v *view) why(s *plan.Step) {
 	if more := s.Settings.Widened(); len(more) > 0 {
 		say("warn", "It runs with more than the defaults: "+strings.Join(more, ", ")+".")
 	}
+	return list
 }
 
-// changes writes the diff, with what the image says of each value beside it.
-func (v *view) changes(s *plan.Step) {
+// addChanges adds the diff, with what the image says of each value beside it.
+func (v *view) addChanges(b *body, s *plan.Step) {
 	diff, notes := v.page.Changes(s)
-	w := v.w
-	if len(diff.Rows) > 0 {
-		w.put(html("<table class=\"diff\"><caption>Changes</caption><tbody>\n"))
-		for _, r := range diff.Rows {
-			v.row(r, notes[r.Pointer])
-			delete(notes, r.Pointer)
-		}
-		w.put(html("</tbody></table>\n"))
-		if diff.More > 0 {
-			w.put(html(`<p class="dim">`), counted(diff.More, "more value"), html(" that change.</p>\n"))
-		}
-		if diff.Unchanged > 0 {
-			w.put(html(`<p class="dim">`), counted(diff.Unchanged, "value"), html(" unchanged.</p>\n"))
-		}
+	b.More, b.Unchanged = diff.More, diff.Unchanged
+	for _, r := range diff.Rows {
+		b.Rows = append(b.Rows, v.row(r, notes[r.Pointer]))
+		delete(notes, r.Pointer)
 	}
-	for _, r := range s.Reasons { // what belongs to no row, in its order
-		for _, note := range notes[r.Path] {
-			w.put(html(`<p class="said">`), clip(note, maxWords), html("</p>\n"))
-		}
+	for _, r := range s.Reasons {
+		b.Reasons = append(b.Reasons, v.clippedAll(notes[r.Path])...)
 		delete(notes, r.Path)
 	}
 }
 
-// row writes one value that differs.
-func (v *view) row(r jsondiff.Row, notes []string) {
-	w := v.w
-	class, sign, word := html("change"), html("~"), html("changed: ")
-	switch r.Op {
-	case jsondiff.Add:
-		class, sign, word = "add", "+", "new: "
-	case jsondiff.Remove:
-		class, sign, word = "remove", "−", "gone: "
-	}
-	w.put(html(`<tr class="`), class, html(`"><th scope="row"><span class="op" aria-hidden="true">`), sign, html(`</span><span class="hear">`), word, html(`</span>`), r.Path, html(`</th><td>`))
-	switch {
-	case len(r.Lines) > 0:
-		w.put(html(`<pre class="lines">`))
-		for _, l := range r.Lines {
-			v.line(l)
-		}
-		w.put(html(`</pre>`))
-	default:
-		if r.Have != "" {
-			w.put(html(`<del>`), dedent(r.Have), html(`</del>`))
-		}
-		if r.Have != "" && r.Want != "" {
-			w.put(html(` <span class="to" aria-label="becomes">→</span> `))
-		}
-		if r.Want != "" {
-			w.put(html(`<ins>`), dedent(r.Want), html(`</ins>`))
-		}
-	}
-	for _, note := range notes {
-		w.put(html(`<p class="said">`), clip(note, maxWords), html(`</p>`))
-	}
-	w.put(html("</td></tr>\n"))
-}
-
-func (v *view) line(l jsondiff.Line) {
-	w := v.w
-	switch l.Op {
-	case jsondiff.Add:
-		w.put(html(`<ins><span aria-hidden="true">+ </span>`), l.Text, html("</ins>\n"))
-	case jsondiff.Remove:
-		w.put(html(`<del><span aria-hidden="true">− </span>`), l.Text, html("</del>\n"))
-	case jsondiff.Gap:
-		w.put(html(`<span class="dim">`), l.Text, html("</span>\n"))
-	default:
-		w.put(html("  "), l.Text, html("\n"))
-	}
-}
-
-// dedent takes the eight columns off, in which the lines of a value stand that
-// are not its first.
-func dedent(text string) string { return strings.ReplaceAll(text, "\n        ", "\n") }
-
 // actions lists what would be run.
-func (v *view) actions(s *plan.Step) {
-	w := v.w
-	list := func(title html, actions ...protocol.Action) {
-		if len(actions) == 0 {
-			return
-		}
-		w.put(html(`<h4>`), title, html(`</h4><ol class="actions">`))
-		for _, a := range actions {
-			w.put(html(`<li><code>`), clip(a.Name, maxWords), html(`</code>`))
-			if a.Description != "" && a.Description != a.Name {
-				w.put(html(` <span>`), clip(a.Description, maxWords), html(`</span>`))
+func (v *view) actions(s *plan.Step) (lists []actions) {
+	add := func(title text, all ...protocol.Action) {
+		list := actions{Title: title}
+		for _, a := range all {
+			if a.Description == a.Name {
+				a.Description = ""
 			}
-			if text := commandText(a.Command); text != "" {
-				w.put(html(` <span class="run">`), clip(text, maxWords), html(`</span>`))
-			}
-			w.put(html(`</li>`))
+			list.List = append(list.List, action{v.clipped(a.Name), v.clipped(a.Description), v.clipped(commandText(a.Command))})
 		}
-		w.put(html("</ol>\n"))
+		if len(all) > 0 {
+			lists = append(lists, list)
+		}
 	}
 	if s.Shutdown != nil {
-		list("First, before everything else", *s.Shutdown)
+		add("First, before everything else", *s.Shutdown)
 	}
 	if s.Old != nil {
-		list("To destroy what is there", s.Old.Actions...)
+		add("To destroy what is there", s.Old.Actions...)
 	}
-	list("Actions", s.Actions...)
+	add("Actions", s.Actions...)
+	return lists
 }
 
 // commandText says what is run where it is not simply the image.
@@ -221,48 +184,38 @@ func commandText(c protocol.Command) string {
 	return strings.Join(parts, ", ")
 }
 
-// whole writes the config and what is there, folded.
-func (v *view) whole(s *plan.Step) {
-	fold := func(title html, raw json.RawMessage, sensitive []string, unknown map[string]string) {
-		if len(raw) == 0 || string(raw) == "{}" {
-			return
+// documents returns the config and what is there.
+func (v *view) documents(s *plan.Step) (list []documentText) {
+	add := func(title text, raw json.RawMessage, sensitive []string, unknown map[string]string) {
+		if len(raw) > 0 && string(raw) != "{}" {
+			value := jsondiff.Value{JSON: raw, Sensitive: sensitive, Unknown: unknown}
+			list = append(list, documentText{title, v.text(jsondiff.TextWithin(value, 0, v.maxValue, v.hide))})
 		}
-		text := jsondiff.TextWithin(jsondiff.Value{JSON: raw, Sensitive: sensitive, Unknown: unknown}, 0, v.most, v.w.hide)
-		v.w.put(html(`<details class="whole"><summary>`), title, html(`</summary><pre>`), text, html("</pre></details>\n"))
 	}
 	if s.Change != plan.Create && s.Change != plan.Deferred { // there it is the diff
-		fold("Config", s.Config, s.Sensitive, s.Unknown)
+		add("Config", s.Config, s.Sensitive, s.Unknown)
 	}
 	if s.Was != nil {
-		fold("State that was recorded", s.Was.State, s.Was.Sensitive, nil)
+		add("State that was recorded", s.Was.State, s.Was.Sensitive, nil)
 	}
-	fold("State that was found", s.State, s.Hidden, nil)
-	fold("State that was found", s.Stale, slices.Concat(s.Sensitive, s.Hidden), nil)
+	add("State that was found", s.State, s.Hidden, nil)
+	add("State that was found", s.Stale, slices.Concat(s.Sensitive, s.Hidden), nil)
+	return list
 }
 
-// facts writes where a resource comes from, and what it is connected to.
-func (v *view) facts(addr string, s *plan.Step) {
-	w := v.w
-	w.put(html(`<dl class="facts">`))
-	fact := func(name html, values ...string) {
-		if len(values) == 0 || values[0] == "" {
-			return
+// facts returns where a resource comes from and how it is run.
+func (v *view) facts(s *plan.Step) (list []fact) {
+	add := func(name text, values ...string) {
+		if len(values) > 0 && values[0] != "" {
+			list = append(list, fact{name, v.clippedAll(values)})
 		}
-		w.put(html(`<dt>`), name, html(`</dt><dd>`))
-		for i, value := range values {
-			if i > 0 {
-				w.put(html(`<br>`))
-			}
-			w.put(clip(value, maxWords))
-		}
-		w.put(html(`</dd>`))
 	}
-	fact("Label", s.Init.Label)
-	fact("Image", s.Init.Digest)
+	add("Label", s.Init.Label)
+	add("Image", s.Init.Digest)
 	if s.Verify != nil {
-		fact("Signed with", s.Verify.KeyName)
+		add("Signed with", s.Verify.KeyName)
 	}
-	fact("Declared at", s.Source)
+	add("Declared at", s.Source)
 	var mounts []string
 	for _, m := range s.Mounts {
 		mode := "read-only"
@@ -271,45 +224,30 @@ func (v *view) facts(addr string, s *plan.Step) {
 		}
 		mounts = append(mounts, fmt.Sprintf("%s at %s, %s", m.Source, m.Target, mode))
 	}
-	fact("Mounts", mounts...)
-	if t := timeouts(s); t != "" {
-		fact("Timeouts", t)
-	}
-	fact("When removed", s.OnRemove)
-	w.put(html("</dl>\n"))
-	if len(v.needs[addr])+len(v.neededBy[addr]) > 0 {
-		w.put(html(`<dl class="facts near">`)) // by itself: what is said of others is not searched
-		v.neighbours("Depends on", v.needs[addr])
-		v.neighbours("Needed by", v.neededBy[addr])
-		w.put(html("</dl>\n"))
-	}
-	w.put(html(`<p class="perma"><a href="`), v.link(addr), html("\">Link to this resource</a></p>\n"))
-}
-
-func timeouts(s *plan.Step) string {
-	var parts []string
+	add("Mounts", mounts...)
+	var timeouts []string
 	if s.Timeouts.State > 0 {
-		parts = append(parts, "state "+time.Duration(s.Timeouts.State).String())
+		timeouts = append(timeouts, "state "+time.Duration(s.Timeouts.State).String())
 	}
 	if s.Timeouts.Action > 0 {
-		parts = append(parts, "actions "+time.Duration(s.Timeouts.Action).String())
+		timeouts = append(timeouts, "actions "+time.Duration(s.Timeouts.Action).String())
 	}
-	return strings.Join(parts, ", ")
+	add("Timeouts", strings.Join(timeouts, ", "))
+	add("When removed", s.OnRemove)
+	return list
 }
 
-// neighbours links to the resources at the other ends of edges.
-func (v *view) neighbours(title html, list []string) {
-	if len(list) == 0 {
-		return
+// maxNeighbours is how many neighbours are named.
+const maxNeighbours = 24
+
+// neighbours returns nothing when there are none.
+func (v *view) neighbours(title text, addrs []string) []neighbours {
+	if len(addrs) == 0 {
+		return nil
 	}
-	w := v.w
-	w.put(html(`<dt>`), title, html(`</dt><dd>`))
-	for _, other := range list[:min(len(list), maxLinks)] {
-		k := kindOf(v.plan.Resources[other].Change)
-		w.put(html(`<a class="`), k.class, html(`" href="`), v.link(other), html(`"><span class="sign" aria-label="`), k.word, html(`">`), k.sign, html(`</span>`), other, html(`</a> `))
+	n := neighbours{Title: title, More: max(0, len(addrs)-maxNeighbours)}
+	for _, addr := range addrs[:len(addrs)-n.More] {
+		n.Resources = append(n.Resources, neighbour{v.text(addr), kindOf(v.plan.Resources[addr].Change)})
 	}
-	if more := len(list) - maxLinks; more > 0 {
-		w.put(html(`<span class="dim">and `), thousands(more), html(` more</span>`))
-	}
-	w.put(html(`</dd>`))
+	return []neighbours{n}
 }
