@@ -26,7 +26,6 @@ var ranks = map[string]int{
 	"internal/base/imagefiles":          0,
 	"internal/base/jsondoc":             0,
 	"internal/base/parallel":            0,
-	"internal/heap":                     0,
 	"internal/runner":                   0,
 	"internal/testkit/mutation":         0,
 	"internal/ui/diagram":               0,

@@ -5,32 +5,23 @@ package main
 
 import (
 	"os"
-	"slices"
+	"runtime/debug"
 
 	"deployster/containerd"
 	"deployster/containerd/shim"
 	"deployster/internal/cli"
-	"deployster/internal/heap"
 )
 
 func main() {
 	switch {
 	case shim.Is(os.Args[0]):
-		heap.Usual()
 		shim.Run()
 	case containerd.IsServer(os.Args[0]):
-		heap.Usual()
 		os.Exit(containerd.RunServer(os.Args[1:]))
 	default:
-		heap.Postpone(spare(os.Args[1:]))
+		if os.Getenv("GOGC") == "" {
+			debug.SetGCPercent(75) // a plan of 10,000 stays within 200 MiB: docs/performance.md
+		}
 		os.Exit(cli.Main(cli.Stdout()))
 	}
-}
-
-// spare is how much memory a command may take beyond what it needs, in bytes.
-func spare(args []string) uint64 {
-	if slices.Contains(args, "apply") || slices.Contains(args, "destroy") {
-		return heap.Spare()
-	}
-	return 0
 }

@@ -14,13 +14,11 @@ import (
 	"deployster/containerd"
 	"deployster/containerd/shim"
 	"deployster/internal/cli"
-	"deployster/internal/heap"
 )
 
 // TestMain lets the test binary be all that the real one is: the command, the
 // embedded containerd, and its shim.
 func TestMain(m *testing.M) {
-	heap.Usual()
 	switch {
 	case shim.Is(os.Args[0]):
 		shim.Run()
