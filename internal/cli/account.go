@@ -16,6 +16,7 @@ import (
 	"deployster/internal/base/encryption"
 	"deployster/internal/runs"
 	"deployster/internal/ui/events"
+	"deployster/internal/ui/terminal"
 )
 
 // readerPatience is how long the end of a command waits for readers of its
@@ -148,7 +149,7 @@ func (a *account) record(workdir string, keys *encryption.Keyring) *runs.Recorde
 }
 
 // diagnostic sends an error or a warning to programs.
-func (a *account) diagnostic(d *diag.Diagnostic) { a.stream.Send(events.OfDiagnostic(d)) }
+func (a *account) Diagnostic(d *diag.Diagnostic) { a.stream.Send(events.OfDiagnostic(d)) }
 
 // finish ends the records and the events, and gives the exit code: a result
 // that nobody got was not delivered.
@@ -163,7 +164,7 @@ func (a *account) finish(e Env, code int) int {
 	if a.recorder != nil {
 		if err := a.recorder.Finish(runs.Status(status), code, time.Now()); err != nil {
 			d := diag.Warningf("Records are not complete", "What the images were sent and what they answered could not be kept: %s.", err)
-			e.stderr(e.Stderr).diagnostic(d)
+			e.stderr(e.Stderr).Diagnostic(d)
 		}
 	}
 	a.stream.Send(events.Ended(status, code, time.Since(a.run.Started)))
@@ -172,12 +173,12 @@ func (a *account) finish(e Env, code int) int {
 	if a.recorder != nil {
 		a.recorder.Close()
 	}
-	p := printer{out: e.Stderr, hide: a.vault.hide} // there are no events any more
+	p := terminal.Printer{Out: e.Stderr, Hide: a.vault.hide} // there are no events any more
 	if err := problems["file"]; err != nil {
-		p.diagnostic(diag.Warningf("The events are not complete", "-json-into=%s: %s.", a.into, err))
+		p.Diagnostic(diag.Warningf("The events are not complete", "-json-into=%s: %s.", a.into, err))
 	}
 	if err := problems["stdout"]; err != nil {
-		p.diagnostic(diag.Errorf("The events are not complete", "They could not be written to stdout: %s.", err))
+		p.Diagnostic(diag.Errorf("The events are not complete", "They could not be written to stdout: %s.", err))
 		if code == exitDone && (a.run.Command == "plan" || a.run.Command == "drift") {
 			return exitError // there was nothing else to do than to tell
 		}

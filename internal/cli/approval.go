@@ -10,6 +10,7 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
 	"deployster/plan"
 )
 
@@ -45,14 +46,14 @@ func (s *session) approval(c *cli.Context, saved bool) (approval, error) {
 		words       []string
 	}{{"confirm", a.confirm, []string{"never", "once", "resource", "action"}}, {"deferred", a.deferred, []string{"apply", "ask", "stop"}}} {
 		if c.IsSet(f.name) && !slices.Contains(f.words, f.value) {
-			return a, diag.Errorf("Wrong command line", "-%s takes one of %s, and not %q.", f.name, join(f.words), diag.Visible(f.value))
+			return a, diag.Errorf("Wrong command line", "-%s takes one of %s, and not %q.", f.name, strings.Join(f.words, ", "), diag.Visible(f.value))
 		}
 	}
 	if c.IsSet("approve") {
 		a.kinds = []plan.Change{}
 		for word := range strings.SplitSeq(c.String("approve"), ",") {
 			if !slices.Contains(approvable(), word) {
-				return a, diag.Errorf("Wrong command line", "-approve takes kinds of change, with commas between: %s. %q is none of them.", join(approvable()), diag.Visible(word))
+				return a, diag.Errorf("Wrong command line", "-approve takes kinds of change, with commas between: %s. %q is none of them.", strings.Join(approvable(), ", "), diag.Visible(word))
 			}
 			a.kinds = append(a.kinds, plan.Change(word))
 		}
@@ -90,7 +91,7 @@ func (a approval) open(p *plan.Plan) []string {
 		if len(addrs) == 0 || slices.Contains(a.kinds, plan.Change(kind)) || kind == string(plan.Deferred) && a.answersForDeferred() {
 			continue
 		}
-		open = append(open, fmt.Sprintf("%s (%s)", kind, few(addrs)))
+		open = append(open, fmt.Sprintf("%s (%s)", kind, words.List(addrs, 5)))
 	}
 	return open
 }
@@ -100,15 +101,6 @@ func (a approval) open(p *plan.Plan) []string {
 func (a approval) answersForDeferred() bool {
 	return a.deferred == "apply" || a.deferred == "stop" ||
 		slices.Contains(a.kinds, plan.Create) && slices.Contains(a.kinds, plan.Update)
-}
-
-// few names the first of many.
-func few(names []string) string {
-	const most = 5
-	if more := len(names) - most; more > 0 {
-		return fmt.Sprintf("%s and %d more", visibleList(names[:most]), more)
-	}
-	return visibleList(names)
 }
 
 // approve finds out whether a plan may be carried out, and sets what is to be
@@ -127,7 +119,7 @@ func (a approval) approve(ctx context.Context, s *session, p *plan.Plan, o *appl
 	}
 	o.Confirm = map[string]apply.Confirm{"resource": apply.ConfirmResource, "action": apply.ConfirmAction}[mode]
 	if a.ask {
-		o.Ask = s.question
+		o.Ask = s.ui.Question
 	}
 	if !p.HasChanges() {
 		return nil
@@ -141,10 +133,10 @@ func (a approval) approve(ctx context.Context, s *session, p *plan.Plan, o *appl
 	}
 	question := "Apply this plan?"
 	if a.kinds != nil {
-		question = "-approve does not answer for: " + join(open) + ".\nApply this plan?"
+		question = "-approve does not answer for: " + strings.Join(open, ", ") + ".\nApply this plan?"
 	}
-	s.out.printf("\n")
-	yes, err := confirm(ctx, s.env, question)
+	s.out.Printf("\n")
+	yes, err := s.ui.Confirm(ctx, question)
 	if err == nil && !yes {
 		err = notApproved()
 	}
@@ -158,11 +150,11 @@ func (a approval) nobody(p *plan.Plan, open []string) error {
 	why := "there is no terminal to ask on, or -input=false forbids it"
 	switch mode := a.mode(); {
 	case a.deferred == "ask" && len(p.LeftOpen()) > 0:
-		return diag.Errorf("Nobody to ask", "-deferred=ask asks about what this plan cannot show yet (%s), and %s. Nothing was changed. Use -deferred=apply or -deferred=stop.", few(p.LeftOpen()), why)
+		return diag.Errorf("Nobody to ask", "-deferred=ask asks about what this plan cannot show yet (%s), and %s. Nothing was changed. Use -deferred=apply or -deferred=stop.", words.List(p.LeftOpen(), 5), why)
 	case mode == "never", a.kinds != nil && len(open) == 0:
 		return nil
 	case a.kinds != nil:
-		return diag.Errorf("Nobody to ask", "-approve does not answer for: %s, and %s. Nothing was changed. Name these kinds as well, or look at the plan on a terminal.", join(open), why)
+		return diag.Errorf("Nobody to ask", "-approve does not answer for: %s, and %s. Nothing was changed. Name these kinds as well, or look at the plan on a terminal.", strings.Join(open, ", "), why)
 	case mode != "once":
 		return diag.Errorf("Nobody to ask", "-confirm=%s asks on the way, and %s. Nothing was changed.", mode, why)
 	}

@@ -1,14 +1,13 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/agext/levenshtein"
 	"github.com/urfave/cli/v2"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
 )
 
 // permute sorts a command line so that flags may stand anywhere: the library
@@ -91,7 +90,7 @@ func unknownCommand(path []string, commands []*cli.Command) error {
 	}
 	wrong := path[len(path)-1]
 	return diag.Errorf("Unknown command", "There is no command %q. %sThere are: %s.",
-		diag.Visible(strings.Join(path, " ")), didYouMean(wrong, names, ""), strings.Join(names, ", "))
+		diag.Visible(strings.Join(path, " ")), words.DidYouMean(wrong, names, ""), strings.Join(names, ", "))
 }
 
 func unknownFlag(arg string, path []string, flags []cli.Flag) error {
@@ -102,28 +101,11 @@ func unknownFlag(arg string, path []string, flags []cli.Flag) error {
 	name, _, _ := strings.Cut(arg, "=")
 	command := strings.Join(append([]string{"deployster"}, path...), " ")
 	return diag.Errorf("Wrong command line", "%s has no flag %s. %s`%s -help` lists what there is.",
-		command, diag.Visible(name), didYouMean(strings.TrimLeft(name, "-"), names, "-"), command)
+		command, diag.Visible(name), words.DidYouMean(strings.TrimLeft(name, "-"), names, "-"), command)
 }
 
 // isHelp names the flag that the library adds to every command.
 func isHelp(name string) bool { return name == "help" || name == "h" }
-
-// didYouMean is a sentence with the name that was probably meant, or "".
-func didYouMean(wrong string, names []string, dash string) string {
-	best, limit := "", len(wrong)/3+2 // beyond that it would be a guess
-	for _, name := range names {
-		if d := levenshtein.Distance(wrong, name, nil); d < limit {
-			best, limit = name, d
-		}
-		if len(wrong) >= 3 && strings.HasPrefix(name, wrong) {
-			best, limit = name, 0
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf("Did you mean %s%s? ", dash, best)
-}
 
 // atMost refuses what a command would not look at.
 func atMost(c *cli.Context, most int) error {

@@ -2,13 +2,8 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"io"
-	"os"
-	"strings"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/sys/unix"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
@@ -34,15 +29,7 @@ func (s *session) askVariables(c *cli.Context, m *config.Manifest, diags diag.Di
 	}
 	var answers []config.VarInput
 	for _, v := range wanted {
-		s.err.printf("%s", s.err.style.bold("var."+v.Name))
-		if v.Type != "" {
-			s.err.printf(" %s", s.err.style.dim("("+v.Type+")"))
-		}
-		s.err.printf("\n")
-		if v.Description != "" {
-			s.err.printf("  %s\n", strings.ReplaceAll(v.Description, "\n", "\n  "))
-		}
-		text, err := s.ask(c.Context, v.Sensitive)
+		text, err := s.ui.AskVariable(c.Context, v)
 		if err != nil {
 			if c.Context.Err() != nil {
 				return nil, context.Cause(c.Context)
@@ -55,83 +42,4 @@ func (s *session) askVariables(c *cli.Context, m *config.Manifest, diags diag.Di
 		answers = append(answers, config.Answered(v.Name, text))
 	}
 	return answers, nil
-}
-
-// ask reads one value.
-func (s *session) ask(ctx context.Context, secret bool) (string, error) {
-	label := "  Value: "
-	if secret {
-		show, err := hideInput(s.env.Stdin)
-		if err != nil {
-			return "", err
-		}
-		defer show()
-		label = "  Value (not shown): "
-	}
-	s.err.printf("%s", label)
-	text, err := readAnswer(ctx, s.env.Stdin)
-	if secret || err != nil {
-		s.err.printf("\n") // what ended the line was not shown
-	}
-	return text, err
-}
-
-// readAnswer reads one line from a terminal until the context ends.
-func readAnswer(ctx context.Context, in io.Reader) (string, error) {
-	type answer struct {
-		line string
-		err  error
-	}
-	read := make(chan answer, 1)
-	go func() {
-		line, err := readLine(in)
-		read <- answer{line, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	case a := <-read:
-		return a.line, a.err
-	}
-}
-
-// hideInput keeps a terminal from showing what is typed, until the returned
-// function is called. It comes before the question: a fast typist must not be
-// seen either.
-func hideInput(in io.Reader) (show func(), err error) {
-	file, ok := in.(*os.File)
-	if !ok {
-		return func() {}, nil
-	}
-	fd := int(file.Fd())
-	before, err := unix.IoctlGetTermios(fd, unix.TCGETS)
-	if err != nil {
-		return nil, err
-	}
-	silent := *before
-	silent.Lflag &^= unix.ECHO
-	silent.Lflag |= unix.ICANON | unix.ISIG
-	if err := unix.IoctlSetTermios(fd, unix.TCSETS, &silent); err != nil {
-		return nil, err
-	}
-	return func() { _ = unix.IoctlSetTermios(fd, unix.TCSETS, before) }, nil // there is nobody to tell
-}
-
-// readLine reads to the end of a line and no further: what follows is the answer
-// to another question.
-func readLine(in io.Reader) (string, error) {
-	var line []byte
-	for one := make([]byte, 1); ; {
-		n, err := in.Read(one)
-		switch {
-		case n == 1 && one[0] == '\n':
-			return strings.TrimSuffix(string(line), "\r"), nil
-		case n == 1:
-			line = append(line, one[0])
-		case errors.Is(err, io.EOF):
-			return "", errors.New("the input ended")
-		case err != nil:
-			return "", err
-		}
-	}
 }

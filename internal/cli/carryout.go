@@ -11,6 +11,7 @@ import (
 	"deployster/apply"
 	"deployster/internal/base/diag"
 	"deployster/internal/ui/events"
+	"deployster/plan"
 	"deployster/state"
 )
 
@@ -26,21 +27,19 @@ func (s *session) carryOut(c *cli.Context, store *state.Store, t *task) error {
 	s.send(events.Event{Level: events.Info, Message: "Applying", Body: events.ApplyStarted{Plan: t.plan.ID}})
 	o := t.options
 	o.Parallelism, o.InWorkers, o.KeepGoing, o.Abort = c.Int("parallelism"), inWorkers(c), c.Bool("keep-going"), s.env.Abort
-	o.Events, o.Now, o.Secret = s.watch.applying, time.Now, s.vault.add
-	end := s.show("Applying", toDo(t.plan))
+	o.Events, o.Now, o.Secret = s.applying, time.Now, s.vault.add
+	end := s.ui.Begin("Applying", toDo(t.plan))
 	report, err := apply.Run(c.Context, t.plan, t.manifest.Applying(time.Now()), store.Snapshot(), journal, t.client, o)
 	end()
 	s.release()
 	err = errors.Join(err, journal.Finish(status(report)))
 	err = errors.Join(untold(err, report.Problems), t.report.write(report))
-	s.err.diagnostics(s.hidden(report.Problems))
-	s.out.report(t.plan, report, s.took.took)
-	s.out.checks(report.Checks)
-	var recorded map[string]state.Output
-	if err == nil && report.Status == apply.OK {
-		recorded = store.Snapshot().Outputs
-		s.out.outputs(store.Snapshot())
+	s.err.Diagnostics(s.hidden(report.Problems))
+	var recorded *state.Snapshot
+	if now := store.Snapshot(); err == nil && report.Status == apply.OK {
+		recorded = &now
 	}
+	s.ui.Report(t.plan, report, recorded)
 	s.tellReport(report, recorded)
 	switch {
 	case err != nil:
@@ -81,4 +80,15 @@ func status(r *apply.Report) state.Status {
 		return state.StatusInterrupted
 	}
 	return state.StatusError
+}
+
+// toDo counts the resources for which a plan may do something.
+func toDo(p *plan.Plan) int {
+	n := 0
+	for _, step := range p.Resources {
+		if step.Change != plan.Valid || step.MayChange {
+			n++
+		}
+	}
+	return n
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/ui/terminal"
 )
 
 // Version is this tool's.
@@ -107,7 +108,7 @@ func conclude(e Env, err error) int {
 	if interrupted {
 		err = diag.Errorf("Interrupted", "Nothing was changed.")
 	}
-	e.stderr(e.Stderr).diagnostics(diag.From("Error", err))
+	e.stderr(e.Stderr).Diagnostics(diag.From("Error", err))
 	if interrupted {
 		return exitInterrupted
 	}
@@ -205,9 +206,9 @@ func (e Env) liveSize() func() (width, height int) {
 }
 
 // stderr is the printer for all that is no result. Diagnostics are events too.
-func (e Env) stderr(to io.Writer) printer {
-	return printer{out: to, hide: e.account.vault.hide, style: style{on: e.ErrColor && e.wantsColor()},
-		tell: e.account.diagnostic, events: e.account.json}
+func (e Env) stderr(to io.Writer) terminal.Printer {
+	return terminal.Printer{Out: to, Hide: e.account.vault.hide, Color: e.ErrColor && e.wantsColor(),
+		Tell: e.account.Diagnostic, Quiet: e.account.json}
 }
 
 // get reads one environment variable.

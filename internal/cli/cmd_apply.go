@@ -107,7 +107,7 @@ func (s *session) runApply(c *cli.Context, destroy bool, t *task) (err error) {
 	}
 	defer func() { _ = store.Close() }() // the lock goes with the process anyway
 	if warning := state.Unreliable(path); warning != nil {
-		s.err.diagnostic(warning)
+		s.err.Diagnostic(warning)
 	}
 	s.tell(store.Recovery())
 	if saved {
@@ -137,7 +137,7 @@ func (s *session) runApply(c *cli.Context, destroy bool, t *task) (err error) {
 			return err
 		}
 		if t.approval.mode() != "never" {
-			s.out.planView(t.plan)
+			s.out.Plan(t.plan)
 		}
 	} else if err := s.decide(c, store.Snapshot(), t); err != nil {
 		return err
@@ -183,7 +183,7 @@ func (s *session) decide(c *cli.Context, prior state.Snapshot, t *task) error {
 			return diags
 		}
 	}
-	s.out.planView(t.plan)
+	s.out.Plan(t.plan)
 	s.tellPlan(t.plan, "")
 	return t.policy.checkDigest(t.plan)
 }

@@ -4,12 +4,15 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/ui/terminal"
 	"deployster/plan"
 )
 
@@ -54,8 +57,10 @@ func runConsole(c *cli.Context, e Env) error {
 		}
 		k.scope[addr] = config.ResourceState{Known: entry.State, Complete: true, Sensitive: entry.Sensitive.State}
 	}
-	if e.Interactive {
-		return k.interact(c.Context)
+	if file, ok := e.Stdin.(*os.File); ok && e.Interactive {
+		return s.ui.Console(c.Context, terminal.Console{Input: file, History: e.historyFile(),
+			Unfinished: func(text string) bool { return config.Unfinished(text) && len(text) < maxExpression },
+			Answer:     func(text string) bool { end, _ := k.answer(text); return end }})
 	}
 	return k.pipe(e.Stdin)
 }
@@ -113,14 +118,26 @@ func (k *console) answer(text string) (done, ok bool) {
 	case "exit", "quit":
 		return true, true
 	case "help":
-		k.s.out.printf("%s", consoleHelp)
+		k.s.out.Printf("%s", consoleHelp)
 		return false, true
 	}
 	shown, diags := k.manifest.Evaluate(text, k.scope)
-	k.s.err.diagnostics(k.s.hidden(diags))
+	k.s.err.Diagnostics(k.s.hidden(diags))
 	if diags.HasErrors() {
 		return false, false
 	}
-	k.s.out.printf("%s\n", shown)
+	k.s.out.Printf("%s\n", shown)
 	return false, true
+}
+
+// historyFile is where what was typed at consoles is kept, "" if nowhere.
+func (e Env) historyFile() string {
+	dir := e.get("XDG_STATE_HOME")
+	if !filepath.IsAbs(dir) {
+		if e.Home == "" {
+			return ""
+		}
+		dir = filepath.Join(e.Home, ".local", "state")
+	}
+	return filepath.Join(dir, "deployster", "console_history")
 }

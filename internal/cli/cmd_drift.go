@@ -12,6 +12,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
+	"deployster/internal/base/words"
 	"deployster/internal/ui/events"
 	"deployster/internal/ui/render"
 	"deployster/plan"
@@ -61,10 +62,10 @@ func runDrift(c *cli.Context, e Env) error {
 		return err
 	}
 	over := report.Know(known)
-	s.err.diagnostics(s.hidden(diags))
-	s.out.printf("%s", render.Drift(report, s.out.options()))
+	s.err.Diagnostics(s.hidden(diags))
+	s.out.Printf("%s", render.Drift(report, s.out.Options()))
 	if len(over) > 0 {
-		s.note("The baseline has drift that is not there any more: %s. -write-baseline makes it anew.", someOf(over))
+		s.note("The baseline has drift that is not there any more: %s. -write-baseline makes it anew.", words.List(over, 10))
 	}
 	if err := s.writeBaseline(c, report); err != nil {
 		return err
@@ -96,7 +97,7 @@ func (s *session) drift(c *cli.Context, m *config.Manifest, prior state.Snapshot
 	}
 	client := s.client(prior, pins, images)
 	report, diags := plan.Drift(c.Context, m, prior, client, plan.Options{Version: Version, Workspace: s.dir, Selection: selectionOf(c),
-		Parallelism: c.Int("parallelism"), InWorkers: inWorkers(c), Now: s.started, Progress: s.watch.planning, Secret: s.vault.add})
+		Parallelism: c.Int("parallelism"), InWorkers: inWorkers(c), Now: s.started, Progress: s.planning, Secret: s.vault.add})
 	switch {
 	case c.Context.Err() != nil:
 		return nil, nil, context.Cause(c.Context)
@@ -143,7 +144,7 @@ func (s *session) writeBaseline(c *cli.Context, r *plan.DriftReport) error {
 	if err != nil {
 		return diag.Errorf("Cannot write the baseline", "%s: %s.", file, err)
 	}
-	s.aside("The drift that there is was written to %s.\n", file)
+	s.ui.Printf("The drift that there is was written to %s.\n", file)
 	return nil
 }
 

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/diff"
 	"github.com/urfave/cli/v2"
 
 	"deployster/config"
@@ -136,10 +135,10 @@ func (f *formatter) file(name string) {
 		}
 	}
 	if f.list {
-		f.s.out.printf("%s\n", name)
+		f.s.out.Printf("%s\n", name)
 	}
 	if f.diff {
-		f.s.out.diff(name, src, out)
+		f.s.out.Diff(name, src, out)
 	}
 }
 
@@ -160,27 +159,10 @@ func (f *formatter) stdin() {
 	switch {
 	case f.check:
 	case f.diff:
-		f.s.out.diff(name, src, out)
+		f.s.out.Diff(name, src, out)
 	case f.s.env.Color: // a terminal: nothing in the text may steer it
-		f.s.out.printf("%s", out)
+		f.s.out.Printf("%s", out)
 	default:
-		f.s.out.raw(string(out))
-	}
-}
-
-// diff prints what differs, as diff -u does.
-func (p printer) diff(name string, from, to []byte) {
-	text := string(diff.Diff("old/"+name, from, "new/"+name, to))
-	_, text, _ = strings.Cut(text, "\n") // the command line of a diff that was not run
-	for line := range strings.Lines(text) {
-		switch {
-		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, ""):
-			line = p.style.bold(line)
-		case line[0] == '+':
-			line = p.style.green(line)
-		case line[0] == '-':
-			line = p.style.red(line)
-		}
-		p.printf("%s", line)
+		f.s.out.Raw(string(out))
 	}
 }

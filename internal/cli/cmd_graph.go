@@ -58,7 +58,7 @@ func runGraph(c *cli.Context, e Env) error {
 		d = manifestDiagram(m)
 	}
 	d.Rightwards = direction == "right"
-	s.out.printf("%s", draw(d))
+	s.out.Printf("%s", draw(d))
 	return nil
 }
 

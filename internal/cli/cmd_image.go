@@ -1,18 +1,17 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
-	"fmt"
 	"io"
 	"os"
-	"text/tabwriter"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"deployster/containerd"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
+	"deployster/internal/ui/terminal"
 )
 
 func imageCommand(e Env) *cli.Command {
@@ -56,24 +55,21 @@ func listImages(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.out.images(images)
+	printImages(s.out, images)
 	return nil
 }
 
-// images prints a table of images.
-func (p printer) images(list []containerd.ImageInfo) {
-	var text bytes.Buffer
-	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "NAME\tDIGEST\tSIZE\tCREATED\tFROM")
+// printImages prints a table of images.
+func printImages(p terminal.Printer, list []containerd.ImageInfo) {
+	rows := [][]string{{"NAME", "DIGEST", "SIZE", "CREATED", "FROM"}}
 	for _, i := range list {
 		created := "-"
 		if !i.Created.IsZero() && i.Created.Unix() != 0 {
 			created = i.Created.UTC().Format(time.RFC3339)
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", diag.Visible(i.Name), i.Digest, bytesText(i.Size), created, cmp.Or(diag.Visible(i.From), "-"))
+		rows = append(rows, []string{i.Name, i.Digest, words.Bytes(i.Size), created, cmp.Or(i.From, "-")})
 	}
-	_ = table.Flush() // into memory
-	p.printf("%s", text.String())
+	p.Table("", rows)
 }
 
 func importImages(c *cli.Context, s *session) error {
@@ -93,18 +89,6 @@ func importImages(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.out.images(images)
+	printImages(s.out, images)
 	return nil
-}
-
-// bytesText writes a size for people.
-func bytesText(n int64) string {
-	const unit = 1024
-	switch {
-	case n < unit:
-		return fmt.Sprintf("%d B", n)
-	case n < unit*unit:
-		return fmt.Sprintf("%.1f KiB", float64(n)/unit)
-	}
-	return fmt.Sprintf("%.1f MiB", float64(n)/unit/unit)
 }

@@ -13,6 +13,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
 	"deployster/internal/runner/typeclient"
+	"deployster/internal/ui/render"
 	"deployster/state"
 )
 
@@ -95,23 +96,23 @@ func (s *session) writeLock(old *config.Lock, pins map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(now.Images)) {
 		switch was, ok := before[name]; {
 		case !ok:
-			s.out.printf("%s %s = %s\n", s.out.style.green("+"), name, now.Images[name])
+			s.out.Printf("%s %s = %s\n", render.Green("+"), name, now.Images[name])
 		case was != now.Images[name]:
-			s.out.printf("%s %s = %s\n    it was %s\n", s.out.style.yellow("~"), name, now.Images[name], was)
+			s.out.Printf("%s %s = %s\n    it was %s\n", render.Yellow("~"), name, now.Images[name], was)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		if now.Images[name] == "" {
-			s.out.printf("%s %s\n", s.out.style.red("-"), name)
+			s.out.Printf("%s %s\n", render.Red("-"), name)
 		}
 	}
 	if old != nil && maps.Equal(before, now.Images) {
-		s.out.printf("All images are here, and %s is up to date.\n", config.LockName)
+		s.out.Printf("All images are here, and %s is up to date.\n", config.LockName)
 		return nil
 	}
 	if err := durable.WriteFile(filepath.Join(s.dir, config.LockName), now.Bytes(), 0o644); err != nil {
 		return diag.Errorf("Cannot write the lock file", "%s.", err)
 	}
-	s.out.printf("Wrote %s. Keep it under version control.\n", config.LockName)
+	s.out.Printf("Wrote %s. Keep it under version control.\n", config.LockName)
 	return nil
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -11,8 +10,10 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/words"
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/render"
+	"deployster/internal/ui/terminal"
 	"deployster/state"
 )
 
@@ -50,26 +51,26 @@ func runOutput(c *cli.Context, e Env) error {
 	}
 	if c.NArg() == 0 {
 		if len(snapshot.Outputs) == 0 {
-			s.err.diagnostic(diag.Warningf("No outputs", "The state file %s has no outputs. They are recorded by an apply of manifests that have output blocks.", path))
+			s.err.Diagnostic(diag.Warningf("No outputs", "The state file %s has no outputs. They are recorded by an apply of manifests that have output blocks.", path))
 		}
-		return s.out.allOutputs(snapshot, c.Bool("json"))
+		return printOutputs(s.out, snapshot, c.Bool("json"))
 	}
 	name := c.Args().First()
 	o, ok := snapshot.Outputs[name]
 	if !ok {
 		there := "It recorded none at all."
 		if names := slices.Sorted(maps.Keys(snapshot.Outputs)); len(names) > 0 {
-			there = didYouMean(name, names, "") + "There are: " + strings.Join(names, ", ") + "."
+			there = words.DidYouMean(name, names, "") + "There are: " + strings.Join(names, ", ") + "."
 		}
 		return diag.Errorf("No such output", "The last apply recorded no output %q. %s", name, there)
 	}
 	switch {
 	case c.Bool("raw"):
-		return s.out.bare(name, o)
+		return printBare(s.out, name, o)
 	case c.Bool("json"):
-		s.out.json(o.Value)
+		s.out.JSON(o.Value)
 	default: // who asks for one by its name wants to see it
-		s.out.printf("%s\n", jsondiff.TextWithin(jsondiff.Value{JSON: o.Value}, 0, -1, nil))
+		s.out.Printf("%s\n", jsondiff.TextWithin(jsondiff.Value{JSON: o.Value}, 0, -1, nil))
 	}
 	return nil
 }
@@ -81,13 +82,13 @@ type shownOutput struct {
 	Value     json.RawMessage `json:"value,omitempty"` // absent when it is sensitive
 }
 
-// allOutputs prints every output. Sensitive ones are named and not shown: in
+// printOutputs prints every output. Sensitive ones are named and not shown: in
 // JSON, which has the keys of `terraform output -json`, they have no value at
 // all, so that nobody takes a mask for one.
-func (p printer) allOutputs(s state.Snapshot, asJSON bool) error {
+func printOutputs(p terminal.Printer, s state.Snapshot, asJSON bool) error {
 	if !asJSON {
 		for _, name := range slices.Sorted(maps.Keys(s.Outputs)) {
-			p.printf("%s = %s\n", name, render.Output(s.Outputs[name], 0, p.options()))
+			p.Printf("%s = %s\n", name, render.Output(s.Outputs[name], 0, p.Options()))
 		}
 		return nil
 	}
@@ -103,15 +104,7 @@ func (p printer) allOutputs(s state.Snapshot, asJSON bool) error {
 		}
 		all[name] = shown
 	}
-	var content bytes.Buffer
-	enc := json.NewEncoder(&content)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(all); err != nil {
-		return err
-	}
-	p.json(content.Bytes())
-	return nil
+	return p.Document(all)
 }
 
 // typeOf describes a value's type as cty does in JSON: "string", or ["object",
@@ -140,19 +133,19 @@ func typeOf(tree any) any {
 	return "dynamic" // null has no type of its own
 }
 
-// bare prints a string, number or bool as a shell wants it.
-func (p printer) bare(name string, o state.Output) error {
+// printBare prints a string, number or bool as a shell wants it.
+func printBare(p terminal.Printer, name string, o state.Output) error {
 	var text string
 	if string(o.Value) == "null" {
 		return diag.Errorf("Not a plain value", "The output %q is null, which has no bare text. Use -json.", name)
 	}
 	if json.Unmarshal(o.Value, &text) == nil {
-		p.raw(text)
+		p.Raw(text)
 		return nil
 	}
 	if kind := o.Value[0]; kind == '{' || kind == '[' {
 		return diag.Errorf("Not a plain value", "The output %q is no string, number or bool. Use -json.", name)
 	}
-	p.raw(string(o.Value))
+	p.Raw(string(o.Value))
 	return nil
 }

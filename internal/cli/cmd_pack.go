@@ -61,7 +61,7 @@ func packImage(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.out.images([]containerd.ImageInfo{image})
+	printImages(s.out, []containerd.ImageInfo{image})
 	return nil
 }
 

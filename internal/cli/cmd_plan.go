@@ -111,7 +111,7 @@ func runPlan(c *cli.Context, e Env) error {
 		if err := s.save(p, file, key); err != nil {
 			return err
 		}
-		s.aside("\nSaved. To do exactly this: deployster apply %s\n", file)
+		s.ui.Printf("\nSaved. To do exactly this: deployster apply %s\n", file)
 	}
 	s.tellPlan(p, file)
 	if c.Bool("detailed-exitcode") && p.HasChanges() {
@@ -128,7 +128,7 @@ func (s *session) build(c *cli.Context, m *config.Manifest, prior state.Snapshot
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}
-	end := s.show("Planning", len(m.Resources()))
+	end := s.ui.Begin("Planning", len(m.Resources()))
 	defer end()
 	images, err := s.supply(m)
 	if err != nil {
@@ -142,18 +142,18 @@ func (s *session) build(c *cli.Context, m *config.Manifest, prior state.Snapshot
 	images.former(ctx, prior)
 	client := s.client(prior, pins, images)
 	p, diags := plan.Build(ctx, m, prior, client, plan.Options{Version: Version, Workspace: s.dir,
-		Selection: selection, Parallelism: c.Int("parallelism"), InWorkers: inWorkers(c), Now: s.started, Progress: s.watch.planning, Secret: s.vault.add, FromRegistry: images.fromRegistry, Asked: asked})
+		Selection: selection, Parallelism: c.Int("parallelism"), InWorkers: inWorkers(c), Now: s.started, Progress: s.planning, Secret: s.vault.add, FromRegistry: images.fromRegistry, Asked: asked})
 	end()
 	if diags.HasErrors() {
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)
 		}
 		if p != nil {
-			s.out.planView(p)
+			s.out.Plan(p)
 		}
 		return nil, nil, s.hidden(diags)
 	}
-	s.err.diagnostics(s.hidden(diags))
+	s.err.Diagnostics(s.hidden(diags))
 	return p, client, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"deployster/config"
 	"deployster/containerd"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
 	"deployster/state"
 )
 
@@ -108,20 +109,20 @@ func pruneImages(c *cli.Context, s *session) error {
 		return err
 	}
 	if len(unused) == 0 {
-		s.out.printf("Nothing to remove.\n")
+		s.out.Printf("Nothing to remove.\n")
 		return nil
 	}
 	if c.Bool("dry-run") {
-		s.out.images(unused)
+		printImages(s.out, unused)
 		return nil
 	}
 	if !c.Bool("force") {
-		s.err.images(unused)
-		s.err.printf("\n%s", lostWarning(unused))
+		printImages(s.err, unused)
+		s.err.Printf("\n%s", lostWarning(unused))
 		if !s.env.Interactive {
 			return diag.Errorf("Nobody to ask", "prune needs a yes, and there is no terminal to ask on. Nothing was removed. -force removes without asking, -dry-run only shows.")
 		}
-		yes, err := confirm(c.Context, s.env, "Remove these images?")
+		yes, err := s.ui.Confirm(c.Context, "Remove these images?")
 		if err != nil {
 			return err
 		}
@@ -160,9 +161,9 @@ func (s *session) removed(list []containerd.ImageInfo) {
 		if !counted[i.Digest] {
 			counted[i.Digest], size = true, size+i.Size
 		}
-		s.out.printf("Removed %s (%s)\n", i.Name, i.Digest)
+		s.out.Printf("Removed %s (%s)\n", i.Name, i.Digest)
 	}
 	if len(list) > 0 {
-		s.out.printf("%s of images, less what others share with them.\n", bytesText(size))
+		s.out.Printf("%s of images, less what others share with them.\n", words.Bytes(size))
 	}
 }

@@ -41,7 +41,7 @@ func pullImages(c *cli.Context, s *session) error {
 		}
 	}
 	if len(pulled) > 0 {
-		s.out.images(pulled)
+		printImages(s.out, pulled)
 	}
 	if c.Context.Err() != nil {
 		return c.Context.Err()

@@ -35,9 +35,9 @@ func runStateReencrypt(c *cli.Context, e Env) error {
 	if s.keys.Encrypts() {
 		form = "encrypted"
 	}
-	s.out.printf("Written %s: the state file, and its copies (%d).\n", form, len(written)-1)
+	s.out.Printf("Written %s: the state file, and its copies (%d).\n", form, len(written)-1)
 	for _, name := range slices.Sorted(maps.Keys(left)) {
-		s.err.diagnostic(diag.Warningf("A copy was left as it is", "%s cannot be read: %s", name, left[name]))
+		s.err.Diagnostic(diag.Warningf("A copy was left as it is", "%s cannot be read: %s", name, left[name]))
 	}
 	s.clearBeside(state.Clear(path))
 	return nil

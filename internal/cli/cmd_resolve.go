@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
 	"deployster/internal/runner"
 	"deployster/state"
 )
@@ -114,7 +115,7 @@ func nothingOpen(now state.Snapshot, addr string) error {
 	open := now.Unknown()
 	rest := "`deployster plan` asks how it is."
 	if len(open) > 0 {
-		rest = didYouMean(addr, open, "") + "There are such actions of: " + visibleList(open) + "."
+		rest = words.DidYouMean(addr, open, "") + "There are such actions of: " + words.All(open) + "."
 	}
 	return diag.Errorf("Nothing to resolve", "There is no action of %s whose end is not known. %s Nothing was changed.", diag.Visible(addr), rest)
 }
@@ -127,13 +128,13 @@ func listOpen(c *cli.Context, e Env) error {
 	}
 	open := openActions(snapshot, "", snapshot.Unknown()...)
 	if c.Bool("json") {
-		return s.printJSON(stateEdit{Serial: snapshot.Serial, Open: open})
+		return s.out.Document(stateEdit{Serial: snapshot.Serial, Open: open})
 	}
 	if len(open) == 0 {
-		s.out.printf("Of every action it is known how it ended.\n")
+		s.out.Printf("Of every action it is known how it ended.\n")
 	}
 	for _, o := range open {
-		s.out.printf("%s: %s, started at %s by %s\n", diag.Visible(o.Address), diag.Visible(o.Action), o.Started.Format(time.RFC3339), diag.Visible(o.By.String()))
+		s.out.Printf("%s: %s, started at %s by %s\n", diag.Visible(o.Address), diag.Visible(o.Action), o.Started.Format(time.RFC3339), diag.Visible(o.By.String()))
 	}
 	return nil
 }

@@ -1,21 +1,21 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"deployster/apply"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
 	"deployster/internal/runs"
 	"deployster/internal/ui/render"
+	"deployster/internal/ui/terminal"
 )
 
 func runsCommand(e Env) *cli.Command {
@@ -65,19 +65,6 @@ type loggedRun struct {
 	Stderr string `json:"stderr"`
 }
 
-// printJSON prints a document.
-func (p printer) printJSON(document any) error {
-	var content bytes.Buffer
-	enc := json.NewEncoder(&content)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(document); err != nil {
-		return err
-	}
-	p.json(content.Bytes())
-	return nil
-}
-
 func runRunsList(c *cli.Context, e Env) error {
 	if err := atMost(c, 0); err != nil {
 		return err
@@ -91,34 +78,18 @@ func runRunsList(c *cli.Context, e Env) error {
 		return diag.Errorf("Cannot read the records", "%s.", err)
 	}
 	if c.Bool("json") {
-		return s.out.printJSON(shownRuns{Format: runs.Format, Runs: append([]runs.Run{}, list...)})
+		return s.out.Document(shownRuns{Format: runs.Format, Runs: append([]runs.Run{}, list...)})
 	}
 	if len(list) == 0 {
-		s.err.printf("There are no records of runs in %s. plan, apply and destroy make them.\n", runs.Dir(s.dir))
+		s.err.Printf("There are no records of runs in %s. plan, apply and destroy make them.\n", runs.Dir(s.dir))
 		return nil
 	}
 	rows := [][]string{{"RUN", "COMMAND", "RESULT", "TOOK", "IMAGES RUN"}}
 	for _, r := range list {
 		rows = append(rows, []string{r.ID, r.Command, string(r.Status), tookOf(r), fmt.Sprint(r.Recorded + r.LeftOut)})
 	}
-	s.out.table(rows)
+	s.out.Table("", rows)
 	return nil
-}
-
-// table prints rows with aligned columns.
-func (p printer) table(rows [][]string) {
-	var text bytes.Buffer
-	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	for _, row := range rows {
-		for i := range row {
-			row[i] = strings.ReplaceAll(diag.Visible(row[i]), "\t", " ")
-		}
-		_, _ = fmt.Fprintln(w, strings.Join(row, "\t")) // a buffer takes everything
-	}
-	_ = w.Flush()
-	for line := range strings.Lines(text.String()) {
-		p.printf("%s\n", strings.TrimRight(line, " \n"))
-	}
 }
 
 func tookOf(r runs.Run) string {
@@ -139,10 +110,10 @@ func (s *session) recorded(name string) (runs.Run, error) {
 	case len(missing.There) == 0:
 		return run, diag.Errorf("No records", "There are no records of runs in %s. plan, apply and destroy make them.", runs.Dir(s.dir))
 	case len(missing.Fits) > 1:
-		return run, diag.Errorf("Which run?", "The names of %d runs begin with %q: %s.", len(missing.Fits), name, join(missing.Fits))
+		return run, diag.Errorf("Which run?", "The names of %d runs begin with %q: %s.", len(missing.Fits), name, strings.Join(missing.Fits, ", "))
 	}
 	return run, diag.Errorf("No such run", "There is no record of a run %q. %s`deployster runs list` lists the %d that are kept; `latest` is one of them.",
-		name, didYouMean(name, append(slices.Clone(missing.There), "latest"), ""), len(missing.There))
+		name, words.DidYouMean(name, append(slices.Clone(missing.There), "latest"), ""), len(missing.There))
 }
 
 func runRunsShow(c *cli.Context, e Env) error {
@@ -166,22 +137,22 @@ func runRunsShow(c *cli.Context, e Env) error {
 		return err
 	}
 	if c.Bool("json") {
-		return s.out.printJSON(shownRun{Format: runs.Format, Run: run, Steps: append([]runs.Step{}, steps...), Report: report})
+		return s.out.Document(shownRun{Format: runs.Format, Run: run, Steps: append([]runs.Step{}, steps...), Report: report})
 	}
-	s.out.printf("%s  %s, %s\n", s.out.style.bold(run.ID), run.Command, ending(run))
-	s.out.printf("%s\n", s.out.style.dim(run.Path()))
+	s.out.Printf("%s  %s, %s\n", render.Bold(run.ID), run.Command, ending(run))
+	s.out.Printf("%s\n", render.Dim(run.Path()))
 	if len(steps) > 0 {
-		s.out.printf("\n")
+		s.out.Printf("\n")
 		rows := [][]string{{"RESOURCE", "STEP", "BEGAN", "TOOK", "EXIT"}}
 		for _, step := range steps {
 			rows = append(rows, []string{step.Resource, step.Step, "+" + render.Took(step.Started.Sub(run.Started)), took(step), exitOf(step)})
 		}
-		s.out.table(rows)
+		s.out.Table("", rows)
 	}
 	if run.LeftOut > 0 {
-		s.out.printf("\n%d more asked for states that were valid. They were not recorded.\n", run.LeftOut)
+		s.out.Printf("\n%d more asked for states that were valid. They were not recorded.\n", run.LeftOut)
 	}
-	s.out.trouble(report)
+	printProblems(s.out, report)
 	return nil
 }
 
@@ -198,14 +169,14 @@ func reportOf(run runs.Run) (*apply.Report, error) {
 	return &report, nil
 }
 
-// trouble lists what of an apply did not go well.
-func (p printer) trouble(r *apply.Report) {
+// printProblems lists what of an apply did not go well.
+func printProblems(p terminal.Printer, r *apply.Report) {
 	if r == nil {
 		return
 	}
 	for _, d := range r.Problems {
-		p.printf("\n")
-		p.diagnostic(d)
+		p.Printf("\n")
+		p.Diagnostic(d)
 	}
 }
 
@@ -253,14 +224,14 @@ func runRunsLogs(c *cli.Context, e Env) error {
 		return err
 	}
 	if c.Bool("json") {
-		return s.out.printJSON(shownLogs{Format: runs.Format, Run: run.ID, Logs: found})
+		return s.out.Document(shownLogs{Format: runs.Format, Run: run.ID, Logs: found})
 	}
 	for _, l := range found {
-		s.out.printf("%s %s\n", s.out.style.bold(l.Resource+" "+l.Step.Step), s.out.style.dim(
+		s.out.Printf("%s %s\n", render.Bold(l.Resource+" "+l.Step.Step), render.Dim(
 			fmt.Sprintf("at %s, exit %s, %s", l.Started.Format(time.RFC3339), exitOf(l.Step), took(l.Step))))
 		for _, text := range []string{l.Stdout, l.Stderr} {
 			for line := range strings.Lines(text) {
-				s.out.printf("  %s\n", strings.TrimRight(line, "\n"))
+				s.out.Printf("  %s\n", strings.TrimRight(line, "\n"))
 			}
 		}
 	}
@@ -294,7 +265,7 @@ func (s *session) logsOf(run runs.Run, resource, step string) ([]loggedRun, erro
 	}
 	if len(found) == 0 {
 		names = slices.Compact(slices.Sorted(slices.Values(names)))
-		return nil, diag.Errorf("No such step", "The run %s did not do %q with %s. %sIt did: %s.", run.ID, step, resource, didYouMean(step, names, ""), join(names))
+		return nil, diag.Errorf("No such step", "The run %s did not do %q with %s. %sIt did: %s.", run.ID, step, resource, words.DidYouMean(step, names, ""), strings.Join(names, ", "))
 	}
 	return found, nil
 }
@@ -319,5 +290,5 @@ func (s *session) noLogs(run runs.Run, resource string) error {
 		names, more = names[:most], fmt.Sprintf(", and %d more", len(names)-most)
 	}
 	return diag.Errorf("No record of the resource", "The run %s (%s) ran no image for %q. %sThere are records of: %s%s.",
-		run.ID, run.Command, resource, didYouMean(resource, names, ""), join(names), more)
+		run.ID, run.Command, resource, words.DidYouMean(resource, names, ""), strings.Join(names, ", "), more)
 }

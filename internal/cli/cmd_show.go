@@ -58,10 +58,10 @@ func runShow(c *cli.Context, e Env) error {
 		if err != nil {
 			return err
 		}
-		s.out.json(content)
+		s.out.JSON(content)
 		return nil
 	}
-	s.out.stateView(snapshot)
+	s.out.State(snapshot)
 	return nil
 }
 
@@ -87,7 +87,7 @@ func (s *session) showPlan(c *cli.Context) error {
 		}
 	}
 	if c.Bool("digest") {
-		s.out.printf("%s\n", digest)
+		s.out.Printf("%s\n", digest)
 		return nil
 	}
 	for _, step := range p.Resources {
@@ -107,9 +107,9 @@ func (s *session) showPlan(c *cli.Context) error {
 		return s.showWhy(c, p)
 	}
 	if !c.Bool("json") {
-		s.out.planView(p)
+		s.out.Plan(p)
 		if signedBy != "" {
-			s.out.printf("Signed with the key %s.\n", signedBy)
+			s.out.Printf("Signed with the key %s.\n", signedBy)
 		}
 		return nil
 	}
@@ -117,7 +117,7 @@ func (s *session) showPlan(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	s.out.json(content)
+	s.out.JSON(content)
 	return nil
 }
 
@@ -126,7 +126,7 @@ func (s *session) showPlan(c *cli.Context) error {
 func (s *session) page(p planpage.Page) error {
 	p.Hide = s.vault.hide
 	p.Changes = func(step *plan.Step) (jsondiff.Diff, map[string][]string) { return render.Changes(step, s.vault.hide) }
-	if err := planpage.Write(s.out.out, p); err != nil {
+	if err := planpage.Write(s.out.Out, p); err != nil {
 		return diag.Errorf("Cannot write the page", "%s.", err)
 	}
 	return nil

@@ -6,12 +6,12 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/render"
 	"deployster/state"
@@ -80,7 +80,7 @@ func runStateList(c *cli.Context, e Env) error {
 		if err != nil {
 			return err
 		}
-		s.out.json(content)
+		s.out.JSON(content)
 		return nil
 	}
 	for _, name := range names {
@@ -88,7 +88,7 @@ func runStateList(c *cli.Context, e Env) error {
 		if mark != "" {
 			mark = "  (" + mark + ")"
 		}
-		s.out.printf("%s%s\n", diag.Visible(name), mark)
+		s.out.Printf("%s%s\n", diag.Visible(name), mark)
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func among(known, addresses []string) ([]string, error) {
 	var out []string
 	for _, addr := range addresses {
 		if !slices.Contains(known, addr) {
-			return nil, diag.Errorf("No such resource in the state", "The state file remembers no %s. %s`deployster state list` lists what there is.", diag.Visible(addr), didYouMean(addr, known, ""))
+			return nil, diag.Errorf("No such resource in the state", "The state file remembers no %s. %s`deployster state list` lists what there is.", diag.Visible(addr), words.DidYouMean(addr, known, ""))
 		}
 		out = append(out, addr)
 	}
@@ -149,17 +149,17 @@ func runStateShow(c *cli.Context, e Env) error {
 		if unsettled {
 			shown.Unsettled = &u
 		}
-		return s.printJSON(shown)
+		return s.out.Document(shown)
 	}
 	if !recorded {
-		s.out.printf("%s  (never seen VALID)\n  %s\n", diag.Visible(names[0]), mark)
+		s.out.Printf("%s  (never seen VALID)\n  %s\n", diag.Visible(names[0]), mark)
 		return nil
 	}
 	if mark != "" {
-		defer s.out.printf("  %s\n", mark)
+		defer s.out.Printf("  %s\n", mark)
 	}
-	s.out.printf("%s", render.Entry(names[0], entry, s.out.options()))
-	s.out.printf("  config = %s\n", jsondiff.TextWithin(jsondiff.Value{JSON: entry.Config, Sensitive: entry.Sensitive.Config}, 2, render.MaxPage, s.out.hide))
+	s.out.Printf("%s", render.Entry(names[0], entry, s.out.Options()))
+	s.out.Printf("  config = %s\n", jsondiff.TextWithin(jsondiff.Value{JSON: entry.Config, Sensitive: entry.Sensitive.Config}, 2, render.MaxPage, s.out.Hide))
 	return nil
 }
 
@@ -178,7 +178,7 @@ func runStatePull(c *cli.Context, e Env) error {
 	if err != nil {
 		return err
 	}
-	s.out.raw(string(content))
+	s.out.Raw(string(content))
 	return nil
 }
 
@@ -211,26 +211,18 @@ func runStateCopies(c *cli.Context, e Env) error {
 		if err != nil {
 			return err
 		}
-		s.out.json(content)
+		s.out.JSON(content)
 		return nil
 	}
 	if len(copies) == 0 {
-		s.out.printf("No copies are kept: no state file was written yet.\n")
+		s.out.Printf("No copies are kept: no state file was written yet.\n")
 	}
 	for _, c := range copies {
 		if c.Err != nil {
-			s.out.printf("serial %d  %s  cannot be read%s\n", c.Serial, c.At.Format(time.RFC3339), sealedAs(c.Encrypted))
+			s.out.Printf("serial %d  %s  cannot be read%s\n", c.Serial, c.At.Format(time.RFC3339), sealedAs(c.Encrypted))
 			continue
 		}
-		s.out.printf("serial %d  %s  %s%s\n", c.Serial, c.At.Format(time.RFC3339), counted(c.Resources, "resource"), sealedAs(c.Encrypted))
+		s.out.Printf("serial %d  %s  %s%s\n", c.Serial, c.At.Format(time.RFC3339), words.Count(c.Resources, "resource"), sealedAs(c.Encrypted))
 	}
 	return nil
-}
-
-// counted is a number with its noun.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }

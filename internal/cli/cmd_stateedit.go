@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -9,6 +8,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
+	"deployster/internal/base/words"
 	"deployster/state"
 )
 
@@ -74,24 +74,14 @@ func editState(c *cli.Context, e Env, change func(s *session, now state.Snapshot
 	}
 	switch {
 	case c.Bool("json"):
-		return s.printJSON(done)
+		return s.out.Document(done)
 	case done.DryRun:
-		s.out.printf("This would be done, and was not: %s\n", done.sentence())
+		s.out.Printf("This would be done, and was not: %s\n", done.sentence())
 	case done.Kept == 0: // there was no state
-		s.out.printf("%s The serial is %d now.\n", done.sentence(), done.Serial)
+		s.out.Printf("%s The serial is %d now.\n", done.sentence(), done.Serial)
 	default:
-		s.out.printf("%s The serial is %d now. `deployster state restore %d` takes this back.\n", done.sentence(), done.Serial, done.Kept)
+		s.out.Printf("%s The serial is %d now. `deployster state restore %d` takes this back.\n", done.sentence(), done.Serial, done.Kept)
 	}
-	return nil
-}
-
-// printJSON prints a value as JSON.
-func (s *session) printJSON(v any) error {
-	content, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	s.out.json(content)
 	return nil
 }
 
@@ -180,14 +170,14 @@ func runStateRestore(c *cli.Context, e Env) error {
 		return err
 	}
 	if c.Bool("json") {
-		return s.printJSON(stateEdit{Serial: got.Snapshot.Serial, Restored: serial, Aside: got.Aside})
+		return s.out.Document(stateEdit{Serial: got.Snapshot.Serial, Restored: serial, Aside: got.Aside})
 	}
-	s.out.printf("The state is the copy with the serial %d again (%s), under the serial %d.\n", serial, counted(len(got.Snapshot.Resources), "resource"), got.Snapshot.Serial)
+	s.out.Printf("The state is the copy with the serial %d again (%s), under the serial %d.\n", serial, words.Count(len(got.Snapshot.Resources), "resource"), got.Snapshot.Serial)
 	if got.Aside != "" {
-		s.out.printf("What was there is now %s.\n", got.Aside)
+		s.out.Printf("What was there is now %s.\n", got.Aside)
 	}
 	if got.Journal {
-		s.out.printf("An interrupted apply had begun from it. The next apply adds what that recorded.\n")
+		s.out.Printf("An interrupted apply had begun from it. The next apply adds what that recorded.\n")
 	}
 	return nil
 }

@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -16,7 +14,7 @@ import (
 	"deployster/internal/runner"
 	"deployster/internal/runner/conformance"
 	"deployster/internal/runner/typeclient"
-	"deployster/internal/ui/render"
+	"deployster/internal/ui/typeview"
 	"deployster/protocol"
 )
 
@@ -45,7 +43,7 @@ func testType(c *cli.Context, s *session) error {
 		return err
 	}
 	asJSON := c.Bool("json")
-	o.Log = s.progress().line
+	o.Log = s.line
 	if asJSON {
 		o.Log = nil
 	}
@@ -55,10 +53,10 @@ func testType(c *cli.Context, s *session) error {
 				s.vault.add([]string{text})
 			}
 		}
-		s.err.testBegins(o, ty)
+		typeview.TestBegins(s.err, o, ty)
 	}
 	if !asJSON {
-		o.Done = s.out.checked
+		o.Done = func(c conformance.Check) { typeview.Checked(s.out, c) }
 	}
 	report, err := conformance.Run(c.Context, o)
 	if asJSON && len(report.Checks) > 0 {
@@ -66,13 +64,13 @@ func testType(c *cli.Context, s *session) error {
 		if jerr != nil {
 			return jerr
 		}
-		s.out.json(content)
+		s.out.JSON(content)
 	}
 	if err != nil {
 		return s.testEnded(err, report)
 	}
 	if !asJSON {
-		s.out.testSummary(report)
+		typeview.Summary(s.out, report)
 	}
 	if report.Status != conformance.Pass {
 		return exitStatus(exitError)
@@ -89,7 +87,7 @@ func (s *session) testEnded(err error, r conformance.Report) error {
 	if r.LeftBehind {
 		detail = "What the test has made may still be there. `deployster type test -replace` with the same config removes it."
 	}
-	s.err.diagnostic(diag.Errorf("Interrupted", "%s", detail))
+	s.err.Diagnostic(diag.Errorf("Interrupted", "%s", detail))
 	return exitStatus(exitInterrupted)
 }
 
@@ -153,96 +151,4 @@ func environment(c *cli.Context) (map[string]string, error) {
 		env[name] = value
 	}
 	return env, nil
-}
-
-// testBegins says what is going to happen, before it does.
-func (p printer) testBegins(o conformance.Options, ty protocol.Type) {
-	label := o.Image
-	if ty.Label != "" {
-		label = fmt.Sprintf("%s (%s)", ty.Label, o.Image)
-	}
-	p.printf("Testing %s. %s\n", p.style.bold(label), p.style.yellow("This really makes and changes what the config describes."))
-	switch {
-	case !ty.Absent:
-		p.printf("The image cannot remove things, so what it makes stays.\n")
-	case o.Keep:
-		p.printf("What it makes stays, because of -keep.\n")
-	default:
-		p.printf("It is removed at the end.\n")
-	}
-	for name, plug := range o.Plugs {
-		p.printf("Plug %s: %s\n", name, plug.Path)
-	}
-}
-
-// checked prints one check.
-func (p printer) checked(c conformance.Check) {
-	mark := map[conformance.Verdict]string{conformance.Pass: p.style.green("ok   "), conformance.Fail: p.style.red("FAIL "), conformance.Skip: p.style.dim("skip ")}[c.Verdict]
-	line := fmt.Sprintf("%s %s", mark, c.Title)
-	if c.Verdict != conformance.Fail && c.Reason != "" {
-		line += p.style.dim(" (" + strings.ReplaceAll(c.Reason, "\n", " ") + ")")
-	}
-	p.printf("%s\n", line)
-	if c.Verdict != conformance.Fail {
-		if c.Fix != "" {
-			p.indented("      ", "Better: "+c.Fix)
-		}
-		return
-	}
-	p.indented("      ", c.Reason)
-	p.indented("      ", p.style.bold("Fix: ")+c.Fix)
-	for _, x := range c.Exchanges {
-		p.exchange(x)
-	}
-}
-
-// exchange prints what the image was sent and what it said.
-func (p printer) exchange(x conformance.Exchange) {
-	how := fmt.Sprintf("exit code %d", x.ExitCode)
-	if x.Error != "" {
-		how = x.Error
-	}
-	args := ""
-	for _, a := range x.Args {
-		args += " " + inline(a)
-	}
-	p.printf("      %s %s\n", p.style.bold(x.Step), p.style.dim(fmt.Sprintf("args:%s, %s, %s", orNone(args), how, render.Took(time.Duration(x.Millis)*time.Millisecond))))
-	for _, part := range []struct{ name, text string }{{"stdin ", x.Stdin}, {"stdout", x.Stdout}, {"stderr", x.Stderr}} {
-		if part.text == "" {
-			p.printf("        %s (nothing)\n", part.name)
-			continue
-		}
-		for i, line := range strings.Split(part.text, "\n") {
-			name := part.name
-			if i > 0 {
-				name = "      "
-			}
-			p.printf("        %s %s\n", p.style.dim(name), line)
-		}
-	}
-}
-
-func orNone(args string) string {
-	if args == "" {
-		return " none"
-	}
-	return args
-}
-
-func (p printer) indented(indent, text string) {
-	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		p.printf("%s%s\n", indent, line)
-	}
-}
-
-// testSummary is the last line.
-func (p printer) testSummary(r conformance.Report) {
-	verdict := p.style.green("It keeps the protocol:")
-	if r.Status != conformance.Pass {
-		verdict = p.style.red("It does not keep the protocol:")
-	}
-	p.printf("\n%s %d passed, %d failed, %d skipped, in %s.\n", p.style.bold(verdict), r.Passed, r.Failed, r.Skipped, render.Took(time.Duration(r.Millis)*time.Millisecond))
-	if r.LeftBehind {
-		p.printf("What the test has made is still there.\n")
-	}
 }

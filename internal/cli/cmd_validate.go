@@ -7,6 +7,8 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
+	"deployster/internal/ui/render"
 )
 
 func validateCommand(e Env) *cli.Command {
@@ -39,7 +41,7 @@ func runValidate(c *cli.Context, e Env) error {
 		if err != nil {
 			return err
 		}
-		s.out.json(content)
+		s.out.JSON(content)
 		if diags.HasErrors() {
 			return exitStatus(exitError)
 		}
@@ -48,7 +50,7 @@ func runValidate(c *cli.Context, e Env) error {
 	if diags.HasErrors() {
 		return s.hidden(diags)
 	}
-	s.err.diagnostics(diags)
-	s.out.printf("%s The manifest is valid: %s.\n", s.out.style.green("Success!"), count(len(m.Resources()), "resource"))
+	s.err.Diagnostics(diags)
+	s.out.Printf("%s The manifest is valid: %s.\n", render.Green("Success!"), words.Count(len(m.Resources()), "resource"))
 	return nil
 }

@@ -29,14 +29,14 @@ func versionCommand(e Env) *cli.Command {
 			}
 			platform := runtime.GOOS + "/" + runtime.GOARCH
 			if !c.Bool("json") {
-				s.out.printf("deployster %s %s\n", Version, platform)
+				s.out.Printf("deployster %s %s\n", Version, platform)
 				return nil
 			}
 			content, err := json.MarshalIndent(shownVersion{Format: 1, Version: Version, Platform: platform}, "", "  ")
 			if err != nil {
 				return err
 			}
-			s.out.json(content)
+			s.out.JSON(content)
 			return nil
 		},
 	}

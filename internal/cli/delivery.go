@@ -80,12 +80,12 @@ func (d *delivery) conclude(e Env, command string, code int) int {
 	}
 	if slices.Contains([]string{"apply", "destroy"}, command) {
 		if !errors.Is(err, syscall.EPIPE) {
-			e.stderr(e.Stderr).diagnostic(diag.Warningf("Not all of the result was delivered", "Writing to stdout failed: %s. What was done is in the state file, and the exit code says how it ended.", err))
+			e.stderr(e.Stderr).Diagnostic(diag.Warningf("Not all of the result was delivered", "Writing to stdout failed: %s. What was done is in the state file, and the exit code says how it ended.", err))
 		}
 		return code
 	}
 	if !errors.Is(err, syscall.EPIPE) {
-		e.stderr(e.Stderr).diagnostic(diag.Errorf("The result was not delivered", "Writing to stdout failed: %s.", err))
+		e.stderr(e.Stderr).Diagnostic(diag.Errorf("The result was not delivered", "Writing to stdout failed: %s.", err))
 	}
 	if code == exitInterrupted {
 		return code

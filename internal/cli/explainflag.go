@@ -20,7 +20,7 @@ func explainFlag() cli.Flag {
 func (s *session) planOrWhy(c *cli.Context, p *plan.Plan, m *config.Manifest, prior state.Snapshot) error {
 	asked := c.StringSlice("explain")
 	if len(asked) == 0 {
-		s.out.planView(p)
+		s.out.Plan(p)
 		return nil
 	}
 	if len(p.Instances) > 0 {
@@ -35,9 +35,9 @@ func (s *session) planOrWhy(c *cli.Context, p *plan.Plan, m *config.Manifest, pr
 		if err != nil {
 			return err
 		}
-		s.out.printf("%s", render.Explain(e, s.out.options()))
+		s.out.Printf("%s", render.Explain(e, s.out.Options()))
 	}
-	s.out.printf("%s\n", render.Summary(p))
+	s.out.Printf("%s\n", render.Summary(p))
 	return nil
 }
 

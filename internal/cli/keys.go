@@ -109,7 +109,7 @@ func (s *session) clearBeside(files []string) {
 	if len(files) == 0 {
 		return
 	}
-	s.err.diagnostic(diag.Warningf("Earlier states are in clear text",
+	s.err.Diagnostic(diag.Warningf("Earlier states are in clear text",
 		"The state is encrypted, and %s beside it not: %s. `deployster state reencrypt` writes the copies anew; what was moved aside is yours to delete.",
-		cmp.Or(map[bool]string{true: "a file"}[len(files) == 1], fmt.Sprintf("%d files", len(files))), join(files)))
+		cmp.Or(map[bool]string{true: "a file"}[len(files) == 1], fmt.Sprintf("%d files", len(files))), strings.Join(files, ", ")))
 }

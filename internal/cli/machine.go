@@ -6,23 +6,36 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"deployster/apply"
 	"deployster/containerd"
+	"deployster/internal/base/words"
 	"deployster/internal/runner/typeclient"
 	"deployster/internal/ui/events"
 	"deployster/plan"
 	"deployster/state"
 )
 
-// told is the watcher that passes on what happens to programs.
-type told struct{ *events.Stream }
+// planning passes on what happens while a plan is made.
+func (s *session) planning(e plan.Event) {
+	s.send(events.OfPlan(e))
+	s.ui.Planning(e)
+}
 
-func (t told) planning(e plan.Event)  { t.Send(events.OfPlan(e)) }
-func (t told) applying(e apply.Event) { t.Send(events.OfApply(e)) }
-func (t told) line(l typeclient.Line) { t.Send(events.OfLine(l)) }
+// applying passes on what happens while a plan is carried out.
+func (s *session) applying(e apply.Event) {
+	s.send(events.OfApply(e))
+	s.ui.Applying(e)
+}
+
+// line passes on what an image prints.
+func (s *session) line(l typeclient.Line) {
+	s.send(events.OfLine(l))
+	s.ui.Line(l)
+}
 
 // send tells programs of something that no watcher sees.
 func (s *session) send(e events.Event) { s.env.account.stream.Send(e) }
@@ -31,16 +44,7 @@ func (s *session) send(e events.Event) { s.env.account.stream.Send(e) }
 func (s *session) note(format string, args ...any) {
 	e := events.Notef(format, args...)
 	s.send(e)
-	if !s.env.account.json {
-		s.err.printf("%s\n", e.Message)
-	}
-}
-
-// aside says something to people only: programs know it from an event.
-func (s *session) aside(format string, args ...any) {
-	if !s.env.account.json {
-		s.err.printf(format, args...)
-	}
+	s.ui.Printf("%s\n", e.Message)
 }
 
 // pullTold knows what programs were told of pulls.
@@ -68,7 +72,7 @@ func (t *pullTold) event(p containerd.PullProgress, now time.Time) (events.Event
 			t.last = map[string]time.Time{}
 		}
 		t.last[p.Reference] = now
-		e.Message = fmt.Sprintf("Pulling %s: %s of %s", p.Reference, bytesText(p.Done), bytesText(p.Total))
+		e.Message = fmt.Sprintf("Pulling %s: %s of %s", p.Reference, words.Bytes(p.Done), words.Bytes(p.Total))
 		return e, true
 	case containerd.PullRetrying:
 		e.Level = events.Warning
@@ -86,9 +90,7 @@ func (s *session) pulling(p containerd.PullProgress) {
 	if e, ok := s.pullTold.event(p, time.Now()); ok {
 		s.send(e)
 	}
-	if !s.env.account.json {
-		s.pulls.progress(p)
-	}
+	s.ui.Pulling(p)
 }
 
 // tellPlan tells programs what a plan wants; file is where it was saved.
@@ -136,7 +138,7 @@ func planSentence(s plan.Summary) string {
 			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
 		}
 	}
-	return "Plan: " + cmp.Or(join(parts), "no resources")
+	return "Plan: " + cmp.Or(strings.Join(parts, ", "), "no resources")
 }
 
 // reportJSON is the report as a file has it.
@@ -146,19 +148,19 @@ func (s *session) reportJSON(r *apply.Report) ([]byte, error) {
 }
 
 // tellReport tells programs how an apply ended; recorded are the outputs.
-func (s *session) tellReport(r *apply.Report, recorded map[string]state.Output) {
+func (s *session) tellReport(r *apply.Report, recorded *state.Snapshot) {
 	if len(r.Checks) > 0 {
 		s.send(events.Checked(r.Checks))
 	}
-	if len(recorded) > 0 {
-		values := make(map[string]events.OutputValue, len(recorded))
-		for name, o := range recorded {
+	if recorded != nil && len(recorded.Outputs) > 0 {
+		values := make(map[string]events.OutputValue, len(recorded.Outputs))
+		for name, o := range recorded.Outputs {
 			values[name] = events.OutputValue{Sensitive: o.Sensitive}
 			if !o.Sensitive {
 				values[name] = events.OutputValue{Value: o.Value}
 			}
 		}
-		s.send(events.Event{Level: events.Info, Message: count(len(values), "output"), Body: events.Outputs{Outputs: values}})
+		s.send(events.Event{Level: events.Info, Message: words.Count(len(values), "output"), Body: events.Outputs{Outputs: values}})
 	}
 	s.send(events.Reported(r))
 	if content, err := s.reportJSON(r); err == nil {

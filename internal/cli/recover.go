@@ -6,6 +6,7 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
 	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
 	"deployster/plan"
@@ -25,7 +26,6 @@ func (s *session) adopt(ctx context.Context, store *state.Store, p *plan.Plan) e
 	if len(snapshot.Unknown()) == 0 {
 		return s.letGo(ctx, snapshot, p)
 	}
-	s.startWatching()
 	for _, entry := range snapshot.Resources {
 		s.vault.add(plan.EntrySecrets(entry)) // what they print may hold them
 	}
@@ -76,7 +76,7 @@ func (s *session) letGo(ctx context.Context, snapshot state.Snapshot, p *plan.Pl
 // follow adopts one action, and shows what it prints, as an apply does.
 func (s *session) follow(ctx context.Context, addr string, u state.Unsettled, a state.Attempt, told bool) (runner.Outcome, error) {
 	name := addr + "/" + a.Action
-	show := s.watch.line
+	show := s.line
 	if !told {
 		show = func(typeclient.Line) {}
 	}
@@ -112,7 +112,7 @@ func (s *session) settle(store *state.Store, addr string, a state.Attempt, out r
 	}
 	s.recordAdopted(addr, a, out)
 	if err := s.runtime.Discard(context.Background(), a.Key); err != nil {
-		s.err.diagnostic(diag.Warningf("Something was left in containerd", "How %s of %s ended is recorded, and what that was told from could not be removed: %s.", a.Action, addr, err))
+		s.err.Diagnostic(diag.Warningf("Something was left in containerd", "How %s of %s ended is recorded, and what that was told from could not be removed: %s.", a.Action, addr, err))
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func (s *session) warnUnknown(addr string, u state.Unsettled, a state.Attempt, w
 			"Until it answers VALID this stays open. Where it cannot tell and you can: `deployster resolve -as=done '%s'`, or -as=failed.",
 		u.By, a.Action, addr, a.Started.Format(time.RFC3339), why, addr)
 	d.Address = addr
-	s.err.diagnostic(d)
+	s.err.Diagnostic(d)
 }
 
 // warnUnsettled tells a command that records nothing what is not known.
@@ -153,7 +153,7 @@ func (s *session) warnUnsettled(ctx context.Context, prior state.Snapshot) error
 				d := diag.Warningf("An action still runs",
 					"%q was started by %s at %s, and has not ended. What is planned now may not fit when it has. `deployster apply` waits for it.", a.Action, u.By, a.Started.Format(time.RFC3339))
 				d.Address = addr
-				s.err.diagnostic(d)
+				s.err.Diagnostic(d)
 				continue
 			}
 			s.warnUnknown(addr, u, a, "the next apply looks whether that can be found out")
@@ -170,7 +170,7 @@ func (s *session) tellResumed(p *plan.Plan, prior state.Snapshot) {
 	}
 	what := "nothing of it was done yet"
 	if len(done) > 0 {
-		what = "done already: " + visibleList(done)
+		what = "done already: " + words.All(done)
 	}
 	s.note("The run of this plan was cut short. Going on with it; %s.", what)
 }

@@ -49,7 +49,7 @@ func (s *session) runtimeOptions(c *cli.Context) containerd.Options {
 		Private:      s.vault.private,
 		Registries: containerd.RegistryOptions{CertDirs: certs, DockerConfig: s.dockerConfig(),
 			MaxImage: s.maxImage, Progress: s.pulling},
-		Warn: s.err.diagnostic,
+		Warn: s.err.Diagnostic,
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/runs"
 	"deployster/internal/ui/events"
+	"deployster/internal/ui/typeview"
 	"deployster/plan"
 	"deployster/state"
 )
@@ -46,7 +47,7 @@ func documents() map[string]any {
 		"state-entry":  shownEntry{},
 		"state-copies": []state.Copy{},
 		"state-edit":   stateEdit{},
-		"type-inspect": inspected{},
+		"type-inspect": typeview.Document{},
 		"version":      shownVersion{},
 
 		"drift":          plan.DriftReport{},

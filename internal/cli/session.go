@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"deployster/internal/base/encryption"
 	"deployster/internal/runner/typeclient"
 	"deployster/internal/runner/worker"
+	"deployster/internal/ui/terminal"
 	"deployster/plan"
 	"deployster/state"
 )
@@ -30,22 +30,17 @@ type session struct {
 	env      Env
 	dir      string // absolute: the working directory after -chdir
 	verbose  bool
-	started  time.Time // the time of the plan that is made
-	out      printer   // results
-	err      printer   // everything else
+	started  time.Time        // the time of the plan that is made
+	out      terminal.Printer // results
+	err      terminal.Printer // everything else
 	runtime  *containerd.Runtime
 	pool     *worker.Pool // runs images with the runtime, in workers where it can
 	released chan error   // gives how both were given up; nil = they may be needed
-	beat     *heartbeat
-	screen   *screen             // where stderr goes
-	live     *live               // what is drawn there while something is going on
-	watch    watchers            // of the plan and the apply
+	ui       *terminal.UI
 	vault    *vault              // what must never be shown
 	keys     *encryption.Keyring // of what is encrypted
 	ahead    *state.Ahead        // nil = the state is read when it is needed
-	took     stopwatch
-	pulls    *pullView
-	pullTold pullTold // what programs know of the same
+	pullTold pullTold            // what programs know of the same
 
 	keep     time.Duration // for which idle workers are kept for the next command
 	maxImage int64         // bytes that an image may have that is pulled; 0 = the default
@@ -60,18 +55,12 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 			return nil, diag.Errorf("No such directory", "-chdir=%s names no directory.", to)
 		}
 	}
-	color := e.wantsColor()
-	verbose := c.Bool("verbose")
-	v := e.account.vault
-	stderr := &screen{w: e.Stderr, size: e.liveSize(), colors: e.ErrColor && color}
-	s := &session{env: e, dir: dir, verbose: verbose, started: time.Now(), vault: v,
-		out: printer{out: e.Stdout, hide: v.hide, style: style{on: e.Color && color}, verbose: verbose, compact: c.Bool("compact")},
-		err: e.stderr(stderr)}
-	s.err.verbose = verbose
-	if e.account.json {
-		s.out.out = io.Discard // the events say it
-	}
-	s.drawOn(stderr)
+	v, color := e.account.vault, e.wantsColor()
+	s := &session{env: e, dir: dir, verbose: c.Bool("verbose"), started: time.Now(), vault: v}
+	s.ui = terminal.New(terminal.Options{Stdin: e.Stdin, Stdout: e.Stdout, Stderr: e.Stderr, Hide: v.hide, Tell: e.account.Diagnostic,
+		Color: e.Color && color, ErrColor: e.ErrColor && color, OneTerminal: e.Color, Size: e.liveSize(),
+		Events: e.account.json, Verbose: s.verbose, Compact: c.Bool("compact")})
+	s.out, s.err = s.ui.Out, s.ui.Err
 	s.keys = encryption.New(encryption.AsFound, func() (encryption.Keys, error) { return s.loadKeys(config.Encryption{}) })
 	if text := e.get("DEPLOYSTER_MAX_IMAGE"); text != "" {
 		size, err := config.ParseBytes(text)
@@ -203,7 +192,7 @@ func (s *session) loaded(m *config.Manifest, diags diag.Diagnostics) (*config.Ma
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	s.err.diagnostics(diags)
+	s.err.Diagnostics(diags)
 	s.vault.add(m.Secrets())
 	s.useKeys(m)
 	return m, nil
@@ -219,37 +208,17 @@ func (s *session) client(prior state.Snapshot, pins map[string]string, y *supply
 	for _, entry := range prior.Resources {
 		s.vault.add(plan.EntrySecrets(entry))
 	}
-	s.startWatching()
 	records := s.env.account.record(s.dir, s.keys)
 	return typeclient.New(typeclient.Options{Runner: s.pool, Version: Version, Verbose: s.verbose,
-		Workspace: s.dir, Pins: pins, Obtain: y.use, Log: s.watch.line, Record: records.Add, Inits: newInitCache(s.dir)})
-}
-
-// startWatching makes those who are told what images print, once.
-func (s *session) startWatching() {
-	if s.watch != nil {
-		return
-	}
-	s.watch = watchers{told{s.env.account.stream}, &s.took}
-	switch {
-	case s.env.account.json:
-	case s.screen.size != nil:
-		s.watch = append(s.watch, s.live, s.progress())
-	default:
-		s.beat = startHeartbeat(heartbeatEvery, func(line string) { s.err.printf("%s\n", s.err.style.dim(line)) })
-		s.watch = append(s.watch, s.beat, s.progress())
-	}
+		Workspace: s.dir, Pins: pins, Obtain: y.use, Log: s.line, Record: records.Add, Inits: newInitCache(s.dir)})
 }
 
 // close ends what was opened.
 func (s *session) close() {
-	s.screen.end()
-	if s.beat != nil {
-		s.beat.stop()
-	}
+	s.ui.Close()
 	s.release()
 	if err := <-s.released; err != nil {
-		s.err.diagnostic(diag.Warningf("Something was left in containerd",
+		s.err.Diagnostic(diag.Warningf("Something was left in containerd",
 			"Tidying up after this run failed: %s. The next run tidies up after this one by itself.", err))
 	}
 }
@@ -285,7 +254,7 @@ func (s *session) tell(r *state.Recovery) {
 	if r == nil {
 		return
 	}
-	s.err.diagnostic(r.Warning())
+	s.err.Diagnostic(r.Warning())
 }
 
 // variableFlags gives -var and -var-file in the order of the command line, which

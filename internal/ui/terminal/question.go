@@ -1,4 +1,4 @@
-package cli
+package terminal
 
 import (
 	"context"
@@ -12,49 +12,49 @@ import (
 	"deployster/protocol"
 )
 
-// confirm asks a person a question that only y or yes answers with yes. No
+// Confirm asks a person a question that only y or yes answers with yes. No
 // answer and the end of the input are a no.
-func confirm(ctx context.Context, e Env, question string) (bool, error) {
-	p := printer{out: e.Stderr}
-	p.printf("%s [y/N] ", question)
-	line, err := readAnswer(ctx, e.Stdin)
+func (u *UI) Confirm(ctx context.Context, question string) (bool, error) {
+	p := Printer{Out: u.stderr}
+	p.Printf("%s [y/N] ", question)
+	line, err := readAnswer(ctx, u.stdin)
 	if ctx.Err() != nil {
-		p.printf("\n")
+		p.Printf("\n")
 		return false, context.Cause(ctx)
 	}
 	word := strings.ToLower(strings.TrimSpace(line))
 	return err == nil && (word == "y" || word == "yes"), nil
 }
 
-// question asks, in the middle of an apply, about one resource or one action.
+// Question asks, in the middle of an apply, about one resource or one action.
 // It shows what is to be done as a plan would. Until it is answered nothing else
 // is printed: what runs meanwhile waits with its lines.
-func (s *session) question(ctx context.Context, q apply.Question) (apply.Answer, error) {
+func (u *UI) Question(ctx context.Context, q apply.Question) (apply.Answer, error) {
 	var text strings.Builder
-	p := s.err
-	p.out = &text
-	p.printf("\n")
+	p := u.Err
+	p.Out = &text
+	p.Printf("\n")
 	if q.Late {
-		p.printf("%s what the plan could not show is known now.\n\n", p.style.bold(q.Address+":"))
+		p.Printf("%s what the plan could not show is known now.\n\n", render.Bold(q.Address+":"))
 	}
 	prompt := q.Address + ": do this?"
 	if q.Action == nil {
-		p.printf("%s", render.Step(q.Address, q.Now, p.options()))
+		p.Printf("%s", render.Step(q.Address, q.Now, p.Options()))
 	} else {
 		if q.Late || isFirst(q.Now, q.Action) {
-			p.printf("%s", render.Step(q.Address, q.Now, p.options()))
+			p.Printf("%s", render.Step(q.Address, q.Now, p.Options()))
 		}
-		prompt = fmt.Sprintf("%s: run %s?", q.Address, render.Action(*q.Action, p.options()))
+		prompt = fmt.Sprintf("%s: run %s?", q.Address, render.Action(*q.Action, p.Options()))
 	}
-	out, release := s.screen.ask()
+	out, release := u.screen.ask()
 	defer release()
 	_, _ = io.WriteString(out, text.String()) // a terminal that is gone gives no answer either
-	p.out = out
+	p.Out = out
 	for {
-		p.printf("%s [y/N/a/q/?] ", prompt)
-		line, err := readAnswer(ctx, s.env.Stdin)
+		p.Printf("%s [y/N/a/q/?] ", prompt)
+		line, err := readAnswer(ctx, u.stdin)
 		if err != nil {
-			p.printf("\n")
+			p.Printf("\n")
 		}
 		if ctx.Err() != nil {
 			return apply.No, context.Cause(ctx)
@@ -64,7 +64,7 @@ func (s *session) question(ctx context.Context, q apply.Question) (apply.Answer,
 		if answer, ok := answers()[strings.ToLower(strings.TrimSpace(line))]; ok {
 			return answer, nil
 		}
-		p.printf("  y, yes   do this\n  n, no    leave it, and what depends on it (the default)\n" +
+		p.Printf("  y, yes   do this\n  n, no    leave it, and what depends on it (the default)\n" +
 			"  a, all   do this, and ask nothing more\n  q, quit  leave this, and everything that would be asked about yet\n")
 	}
 }

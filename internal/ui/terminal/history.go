@@ -1,4 +1,4 @@
-package cli
+package terminal
 
 import (
 	"os"
@@ -21,16 +21,12 @@ type history struct {
 	added bool
 }
 
-// openHistory reads the file below $XDG_STATE_HOME, or what stands for that.
-func openHistory(e Env) (*history, diag.Diagnostics) {
-	dir := e.get("XDG_STATE_HOME")
-	if !filepath.IsAbs(dir) {
-		if e.Home == "" {
-			return &history{}, nil
-		}
-		dir = filepath.Join(e.Home, ".local", "state")
+// openHistory reads a file of them; "" = they are not kept.
+func openHistory(file string) (*history, diag.Diagnostics) {
+	h := &history{file: file}
+	if file == "" {
+		return h, nil
 	}
-	h := &history{file: filepath.Join(dir, "deployster", "console_history")}
 	content, err := os.ReadFile(h.file)
 	if err != nil && !os.IsNotExist(err) {
 		h.file = ""

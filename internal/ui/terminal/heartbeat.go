@@ -1,4 +1,4 @@
-package cli
+package terminal
 
 import (
 	"fmt"
@@ -80,7 +80,7 @@ func (h *heartbeat) end(what string) {
 }
 
 // planning learns from the events of a plan.
-func (h *heartbeat) planning(e plan.Event) {
+func (h *heartbeat) Planning(e plan.Event) {
 	switch e := e.(type) {
 	case plan.Asking:
 		h.begin(e.Address + " state")
@@ -92,10 +92,10 @@ func (h *heartbeat) planning(e plan.Event) {
 }
 
 // line is no news: who prints may still take long.
-func (h *heartbeat) line(typeclient.Line) {}
+func (h *heartbeat) Line(typeclient.Line) {}
 
 // applying learns from the events of an apply.
-func (h *heartbeat) applying(e apply.Event) {
+func (h *heartbeat) Applying(e apply.Event) {
 	switch e := e.(type) {
 	case apply.Checking:
 		h.begin(e.Address + " state")

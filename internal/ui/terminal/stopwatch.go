@@ -1,4 +1,4 @@
-package cli
+package terminal
 
 import (
 	"sync"
@@ -15,7 +15,7 @@ type stopwatch struct {
 	took map[string]time.Duration
 }
 
-func (w *stopwatch) applying(e apply.Event) {
+func (w *stopwatch) Applying(e apply.Event) {
 	ended, ok := e.(apply.ResourceEnded)
 	if !ok {
 		return
@@ -28,5 +28,12 @@ func (w *stopwatch) applying(e apply.Event) {
 	w.took[ended.Address] = ended.Took
 }
 
-func (w *stopwatch) planning(plan.Event)  {}
-func (w *stopwatch) line(typeclient.Line) {}
+func (w *stopwatch) Planning(plan.Event)  {}
+func (w *stopwatch) Line(typeclient.Line) {}
+
+// all returns how long each resource has taken.
+func (w *stopwatch) all() map[string]time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.took
+}

@@ -1,4 +1,4 @@
-package cli
+package terminal
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 
 func TestPullViewWithoutATerminal(t *testing.T) {
 	var out bytes.Buffer
-	v := newPullView(printer{out: &out}, nil)
+	v := newPullView(Printer{Out: &out}, nil)
 	say := func(p containerd.PullPhase, done, total int64, err error) {
 		v.progress(containerd.PullProgress{Reference: "acme/a:1", Phase: p, Done: done, Total: total, Err: err, Pause: time.Second})
 	}

@@ -1,4 +1,4 @@
-package cli
+package terminal
 
 import (
 	"fmt"
@@ -7,13 +7,14 @@ import (
 
 	"deployster/containerd"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
 	"deployster/internal/ui/render"
 )
 
 // pullView shows how far pulls are: on a terminal in one line that changes,
 // and otherwise in a few lines.
 type pullView struct {
-	printer
+	Printer
 	note func(string) // shows all in one line; nil = there is no terminal
 
 	mu   sync.Mutex
@@ -27,8 +28,8 @@ type pullShown struct {
 	told  time.Time
 }
 
-func newPullView(p printer, note func(string)) *pullView {
-	return &pullView{printer: p, note: note, open: map[string]*pullShown{}}
+func newPullView(p Printer, note func(string)) *pullView {
+	return &pullView{Printer: p, note: note, open: map[string]*pullShown{}}
 }
 
 // progress is told of every pull, from any goroutine.
@@ -46,16 +47,16 @@ func (v *pullView) progress(p containerd.PullProgress) {
 	case containerd.PullDownloading:
 		if s.since.IsZero() {
 			s.since = now
-			v.printf("Pulling %s, %s\n", name, bytesText(p.Total))
+			v.Printf("Pulling %s, %s\n", name, words.Bytes(p.Total))
 		} else if v.note == nil && now.Sub(s.told) >= heartbeatEvery {
 			s.told = now
-			v.printf("Pulling %s: %s of %s\n", name, bytesText(p.Done), bytesText(p.Total))
+			v.Printf("Pulling %s: %s of %s\n", name, words.Bytes(p.Done), words.Bytes(p.Total))
 		}
 	case containerd.PullRetrying:
-		v.printf("Pulling %s: %s. Trying again in %s.\n", name, diag.Visible(containerd.PullReason(p.Err)), p.Pause)
+		v.Printf("Pulling %s: %s. Trying again in %s.\n", name, diag.Visible(containerd.PullReason(p.Err)), p.Pause)
 	case containerd.PullDone:
 		if !s.since.IsZero() {
-			v.printf("Pulled %s in %s\n", name, render.Took(now.Sub(s.since)))
+			v.Printf("Pulled %s in %s\n", name, render.Took(now.Sub(s.since)))
 		}
 		delete(v.open, p.Reference)
 	case containerd.PullFailed:
@@ -77,9 +78,9 @@ func (v *pullView) summary() string {
 	case len(v.open) == 0:
 		return ""
 	case len(v.open) > 1:
-		return fmt.Sprintf("pulling %d images: %s of %s", len(v.open), bytesText(done), bytesText(total))
+		return fmt.Sprintf("pulling %d images: %s of %s", len(v.open), words.Bytes(done), words.Bytes(total))
 	case one.Phase == containerd.PullDownloading:
-		return diag.Visible(fmt.Sprintf("%s of %s: %s", bytesText(done), bytesText(total), one.Reference))
+		return diag.Visible(fmt.Sprintf("%s of %s: %s", words.Bytes(done), words.Bytes(total), one.Reference))
 	}
 	return diag.Visible(fmt.Sprintf("%s %s", one.Phase, one.Reference))
 }

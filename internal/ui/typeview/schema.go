@@ -1,4 +1,4 @@
-package cli
+package typeview
 
 import (
 	"cmp"
@@ -13,8 +13,8 @@ import (
 	"deployster/internal/ui/jsondiff"
 )
 
-// property is one line of a schema as people read it.
-type property struct {
+// Property is one line of a schema as people read it.
+type Property struct {
 	Name        string   `json:"name"` // with its way from the top: net.port, list[], map.*
 	Type        string   `json:"type"`
 	Required    bool     `json:"required"`
@@ -34,7 +34,7 @@ const (
 
 // schemaRows lists the properties of a schema, those of objects below their
 // own. open says that others are allowed too.
-func schemaRows(raw json.RawMessage) (rows []property, open bool) {
+func schemaRows(raw json.RawMessage) (rows []Property, open bool) {
 	if len(raw) == 0 {
 		return nil, true
 	}
@@ -50,7 +50,7 @@ func schemaRows(raw json.RawMessage) (rows []property, open bool) {
 
 type schemaWalker struct {
 	root any
-	rows []property
+	rows []Property
 	open map[uintptr]string // the schemas that this one stands in, and where
 }
 
@@ -119,10 +119,10 @@ func below(path, name string) string {
 
 func (w *schemaWalker) property(s map[string]any, parent, leaf string, required bool, depth int) {
 	path := below(parent, leaf)
-	p := property{Name: path, leaf: leaf, Type: w.typeOf(s), Required: required, Rules: rules(s), Secret: s["writeOnly"] == true, depth: depth}
+	p := Property{Name: path, leaf: leaf, Type: w.typeOf(s), Required: required, Rules: rules(s), Secret: s["writeOnly"] == true, depth: depth}
 	p.Description, _ = s["description"].(string)
 	if value, ok := s["default"]; ok {
-		p.Default = inline(value)
+		p.Default = Inline(value)
 	}
 	w.rows = append(w.rows, p)
 	if items := w.resolve(s["items"]); items != nil {
@@ -170,13 +170,13 @@ func rules(s map[string]any) []string {
 	var out []string
 	add := func(keyword, words string) {
 		if value, ok := s[keyword]; ok {
-			out = append(out, fmt.Sprintf(words, inline(value)))
+			out = append(out, fmt.Sprintf(words, Inline(value)))
 		}
 	}
 	if list, ok := s["enum"].([]any); ok {
 		words := make([]string, len(list))
 		for i, v := range list {
-			words[i] = inline(v)
+			words[i] = Inline(v)
 		}
 		out = append(out, "one of "+strings.Join(words, ", "))
 	}
@@ -206,8 +206,8 @@ func rules(s map[string]any) []string {
 	return out
 }
 
-// inline writes a value of a schema on one line.
-func inline(v any) string {
+// Inline writes a value of a schema on one line.
+func Inline(v any) string {
 	b, err := jsondoc.Encode(v)
 	if err != nil {
 		return "?"

@@ -1,4 +1,4 @@
-package cli
+package terminal
 
 import (
 	"testing"
@@ -11,12 +11,12 @@ func TestHeartbeatNamesWhatTakesLong(t *testing.T) {
 	said := make(chan string, 100)
 	h := startHeartbeat(20*time.Millisecond, func(s string) { said <- s })
 	defer h.stop()
-	h.applying(apply.Checking{Address: "db"})
-	h.applying(apply.ActionStarted{Address: "db", Action: "load"})
+	h.Applying(apply.Checking{Address: "db"})
+	h.Applying(apply.ActionStarted{Address: "db", Action: "load"})
 	if got := <-said; got != "still running: db load (0s)" {
 		t.Errorf("said %q", got)
 	}
-	h.applying(apply.ActionEnded{Address: "db", Action: "load"})
+	h.Applying(apply.ActionEnded{Address: "db", Action: "load"})
 	if line := h.waiting(time.Now().Add(time.Hour), time.Second); line != "" {
 		t.Errorf("what has ended is still named: %q", line)
 	}

@@ -1,4 +1,4 @@
-package cli
+package terminal
 
 import (
 	"bytes"
@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/term"
 
-	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/ui/render"
 )
 
 const (
@@ -19,46 +19,50 @@ const (
 	promptMore  = "... " // of the further lines of an expression
 )
 
-// interact reads expressions from a person, with line editing and history. What
-// is typed is seen on stderr, so that stdout has the answers only.
-func (k *console) interact(ctx context.Context) error {
-	file, ok := k.s.env.Stdin.(*os.File)
-	if !ok {
-		return k.pipe(k.s.env.Stdin)
-	}
-	history, warning := openHistory(k.s.env)
+// Console describes a prompt at which texts of one or more lines are typed.
+type Console struct {
+	Input      *os.File
+	History    string                       // the file with what was typed earlier; "" = it is not kept
+	Unfinished func(text string) bool       // it goes on in the next line
+	Answer     func(text string) (end bool) // is called with each text
+}
+
+// Console reads texts from a person until the end, with line editing and history.
+// What is typed is seen on stderr, so that stdout has the answers only.
+func (u *UI) Console(ctx context.Context, c Console) error {
+	history, warning := openHistory(c.History)
 	defer history.close()
-	keys := &keyboard{Reader: file}
+	keys := &keyboard{Reader: c.Input}
 	screen := term.NewTerminal(struct {
 		io.Reader
 		io.Writer
-	}{keys, k.s.env.Stderr}, promptFirst)
+	}{keys, u.stderr}, promptFirst)
 	screen.History = history
-	k.s.err.diagnostics(warning)
-	k.s.err.printf("%s\n", k.s.err.style.dim("Type an expression to see its value, help for help. Ctrl-D ends."))
+	u.Err.Diagnostics(warning)
+	u.Err.Printf("%s\n", render.Dim("Type an expression to see its value, help for help. Ctrl-D ends."))
 	var typed []string
 	for ctx.Err() == nil {
-		line, err := editLine(file, screen)
+		line, err := editLine(c.Input, screen)
 		switch {
 		case keys.wasInterrupted():
 			typed = nil
 			screen.SetPrompt(promptFirst)
 			continue
 		case errors.Is(err, io.EOF):
-			k.s.err.printf("\n")
+			u.Err.Printf("\n")
 			return nil
 		case err != nil && !errors.Is(err, term.ErrPasteIndicator):
 			return diag.Errorf("Cannot read from the terminal", "%s.", err)
 		}
 		typed = append(typed, line)
 		text := strings.Join(typed, "\n")
-		if config.Unfinished(text) && len(text) < maxExpression {
+		if c.Unfinished(text) {
 			screen.SetPrompt(promptMore)
 			continue
 		}
 		typed = nil
 		screen.SetPrompt(promptFirst)
-		if done, _ := k.answer(text); done {
+		if c.Answer(text) {
 			return nil
 		}
 	}

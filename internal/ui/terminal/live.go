@@ -1,4 +1,4 @@
-package cli
+package terminal
 
 import (
 	"cmp"
@@ -78,7 +78,7 @@ func (l *live) stop(addr string, failed bool) {
 }
 
 // line is the last line of what runs.
-func (l *live) line(line typeclient.Line) {
+func (l *live) Line(line typeclient.Line) {
 	text := l.hide(line.Text)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,7 +88,7 @@ func (l *live) line(line typeclient.Line) {
 }
 
 // planning learns from the events of a plan.
-func (l *live) planning(e plan.Event) {
+func (l *live) Planning(e plan.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch e := e.(type) {
@@ -103,7 +103,7 @@ func (l *live) planning(e plan.Event) {
 
 // applying learns from the events of an apply. What has nothing to be done is
 // not counted: it would hide how far the rest is.
-func (l *live) applying(e apply.Event) {
+func (l *live) Applying(e apply.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch e := e.(type) {
@@ -122,45 +122,4 @@ func (l *live) applying(e apply.Event) {
 	case apply.Stopping:
 		l.p.Stopping = true
 	}
-}
-
-// drawOn prepares what is drawn on a terminal, if stderr is one.
-func (s *session) drawOn(stderr *screen) {
-	s.screen, s.live, s.pulls = stderr, newLive(s.vault.hide), newPullView(s.err, nil)
-	if stderr.size == nil {
-		return
-	}
-	s.pulls = newPullView(s.err, func(text string) {
-		s.live.setNote(text)
-		s.screen.begin(s.live.frame) // until the session ends, where nothing else is drawn
-	})
-	s.err.width = stderr.width
-	if s.env.Color { // stdout is most likely the same terminal
-		s.out.out, s.out.width = stderr.also(s.out.out), stderr.width
-	}
-}
-
-// show draws the progress of so many resources on a terminal, until what it
-// gives is called.
-func (s *session) show(verb string, total int) (end func()) {
-	if s.env.account.json {
-		return func() {}
-	}
-	s.live.begin(verb, total)
-	s.screen.begin(s.live.frame)
-	return func() {
-		s.screen.end()
-		s.live.begin("", 0)
-	}
-}
-
-// toDo counts the resources for which a plan may do something.
-func toDo(p *plan.Plan) int {
-	n := 0
-	for _, step := range p.Resources {
-		if step.Change != plan.Valid || step.MayChange {
-			n++
-		}
-	}
-	return n
 }

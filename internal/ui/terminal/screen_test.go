@@ -1,4 +1,4 @@
-package cli
+package terminal
 
 import (
 	"fmt"
@@ -162,13 +162,13 @@ func TestScreenIsForManyGoroutines(t *testing.T) {
 		group.Go(func() {
 			for i := range 50 {
 				addr := fmt.Sprintf("r%d_%d", g, i)
-				l.applying(apply.Checking{Address: addr})
-				l.applying(apply.ActionStarted{Address: addr, Action: "make"})
-				l.line(typeclient.Line{Address: addr, Text: "hello"})
+				l.Applying(apply.Checking{Address: addr})
+				l.Applying(apply.ActionStarted{Address: addr, Action: "make"})
+				l.Line(typeclient.Line{Address: addr, Text: "hello"})
 				fmt.Fprintf(s, "%s\n", addr)
 				l.setNote(addr)
-				l.applying(apply.ActionEnded{Address: addr, Action: "make"})
-				l.applying(apply.ResourceEnded{Address: addr, Change: plan.Create, Report: apply.ResourceReport{Status: apply.OK}})
+				l.Applying(apply.ActionEnded{Address: addr, Action: "make"})
+				l.Applying(apply.ResourceEnded{Address: addr, Change: plan.Create, Report: apply.ResourceReport{Status: apply.OK}})
 			}
 		})
 	}
@@ -188,22 +188,22 @@ func TestLiveLearns(t *testing.T) {
 	l := newLive(func(s string) string { return strings.ReplaceAll(s, "s3cret", "***") })
 	l.now = func() time.Time { return now }
 	l.begin("Planning", 3)
-	l.planning(plan.Asking{Address: "a"})
-	l.planning(plan.Asking{Address: "b"})
-	l.planning(plan.Asking{Address: "c"})
-	l.line(typeclient.Line{Address: "a", Text: "the s3cret\tis out"})
-	l.line(typeclient.Line{Address: "nobody", Text: "x"})
-	l.planning(plan.Decided{Address: "b", Change: plan.Valid})
-	l.planning(plan.Failed{Address: "c"})
+	l.Planning(plan.Asking{Address: "a"})
+	l.Planning(plan.Asking{Address: "b"})
+	l.Planning(plan.Asking{Address: "c"})
+	l.Line(typeclient.Line{Address: "a", Text: "the s3cret\tis out"})
+	l.Line(typeclient.Line{Address: "nobody", Text: "x"})
+	l.Planning(plan.Decided{Address: "b", Change: plan.Valid})
+	l.Planning(plan.Failed{Address: "c"})
 	frame := render.Colors(strings.Join(l.frame(now.Add(2*time.Second), 80, 24), "\n"), false)
 	want := "Planning [==================         ] 2 of 3 done, 1 running, 1 failed, 2.0s\n  a  state    2.0s  the *** is out"
 	if frame != want {
 		t.Errorf("drawn:\n%s\nwant:\n%s", frame, want)
 	}
 	l.begin("Applying", 2)
-	l.applying(apply.ActionStarted{Address: "a", Action: "make"})
-	l.applying(apply.Stopping{})
-	l.applying(apply.ResourceEnded{Address: "v", Change: plan.Valid, Report: apply.ResourceReport{Status: apply.Unchanged}})
+	l.Applying(apply.ActionStarted{Address: "a", Action: "make"})
+	l.Applying(apply.Stopping{})
+	l.Applying(apply.ResourceEnded{Address: "v", Change: plan.Valid, Report: apply.ResourceReport{Status: apply.Unchanged}})
 	frame = render.Colors(strings.Join(l.frame(now, 80, 24), "\n"), false)
 	if want := "Applying [                           ] 0 of 2 done, 1 running, stopping, 0.0s\n  a  make    0.0s"; frame != want {
 		t.Errorf("drawn:\n%s\nwant:\n%s", frame, want)

@@ -1,4 +1,4 @@
-package cli
+package terminal
 
 import (
 	"errors"
@@ -31,7 +31,7 @@ func TestProgressOfManyIsShort(t *testing.T) {
 		{"a terminal of many, all of it", quietAbove + 1, true, true, all},
 	} {
 		var said strings.Builder
-		p := progress{printer: printer{out: &said, verbose: c.verbose}, total: func() int { return c.total }}
+		p := progress{Printer: Printer{Out: &said, Verbose: c.verbose}, total: func() int { return c.total }}
 		if c.terminal {
 			p.live = &live{p: render.Progress{Total: c.total}}
 		}
@@ -44,7 +44,7 @@ func TestProgressOfManyIsShort(t *testing.T) {
 			apply.ActionEnded{Address: "b", Action: "make", Took: time.Second, Err: bad},
 			apply.ResourceEnded{Address: "b", Change: plan.Create, Report: apply.ResourceReport{Status: apply.Error, Failed: "make"}, Took: 2 * time.Second},
 		} {
-			p.applying(e)
+			p.Applying(e)
 		}
 		if said.String() != c.want {
 			t.Errorf("%s: it said\n%swant\n%s", c.what, &said, c.want)

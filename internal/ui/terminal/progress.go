@@ -1,4 +1,4 @@
-package cli
+package terminal
 
 import (
 	"fmt"
@@ -12,59 +12,50 @@ import (
 
 // progress tells on stderr what is going on.
 type progress struct {
-	printer
-	hide func(string) string
+	Printer
 	live *live // shows what runs by itself; nil = there is no terminal for it
 
 	total func() int // of how many resources it is
 }
 
-func (s *session) progress() progress {
-	p := progress{printer: s.err, hide: s.vault.hide, total: s.live.total}
-	if s.screen.size != nil {
-		p.live = s.live
-	}
-	return p
-}
-
 // line shows what an image prints, under its resource's name. What init and
 // state say on stderr is meant for the user; what an action prints is too.
-func (p progress) line(l typeclient.Line) {
-	p.printf("%s %s\n", p.style.dim(fmt.Sprintf("%s %s |", diag.Visible(l.Address), diag.Visible(l.Step))), p.hide(l.Text))
+func (p progress) Line(l typeclient.Line) {
+	p.Printf("%s %s\n", render.Dim(fmt.Sprintf("%s %s |", diag.Visible(l.Address), diag.Visible(l.Step))), p.Hide(l.Text))
 }
 
 // planning shows the events of a plan, for those who want to see them.
-func (p progress) planning(e plan.Event) {
-	if !p.verbose {
+func (p progress) Planning(e plan.Event) {
+	if !p.Verbose {
 		return
 	}
 	switch e := e.(type) {
 	case plan.Asking:
-		p.printf("%s: asking for its state\n", e.Address)
+		p.Printf("%s: asking for its state\n", e.Address)
 	case plan.Decided:
-		p.printf("%s: %s\n", e.Address, e.Change)
+		p.Printf("%s: %s\n", e.Address, e.Change)
 	}
 }
 
 // applying shows the events of an apply.
-func (p progress) applying(e apply.Event) {
+func (p progress) Applying(e apply.Event) {
 	switch e := e.(type) {
 	case apply.Checking:
-		if p.verbose {
-			p.printf("%s: asking for its state\n", e.Address)
+		if p.Verbose {
+			p.Printf("%s: asking for its state\n", e.Address)
 		}
 	case apply.ActionStarted:
 		if !p.tellsActions() {
 			return
 		}
-		p.printf("%s: %s ...\n", e.Address, describe(e))
+		p.Printf("%s: %s ...\n", e.Address, describe(e))
 	case apply.ActionEnded:
 		if e.Err == nil {
 			if p.tellsActions() {
-				p.printf("%s: %s done in %s\n", e.Address, diag.Visible(e.Action), render.Took(e.Took))
+				p.Printf("%s: %s done in %s\n", e.Address, diag.Visible(e.Action), render.Took(e.Took))
 			}
 		} else {
-			p.printf("%s: %s %s after %s\n", e.Address, diag.Visible(e.Action), p.style.red("failed"), render.Took(e.Took))
+			p.Printf("%s: %s %s after %s\n", e.Address, diag.Visible(e.Action), render.Red("failed"), render.Took(e.Took))
 		}
 	case apply.ResourceEnded:
 		p.ended(e)
@@ -74,9 +65,9 @@ func (p progress) applying(e apply.Event) {
 			why = "Interrupted"
 		}
 		if e.Running == 0 {
-			p.printf("%s: nothing new is started.\n", why)
+			p.Printf("%s: nothing new is started.\n", why)
 		} else {
-			p.printf("%s: nothing new is started. Waiting for what runs, %d at the moment.%s\n", why, e.Running, again(e.Interrupted))
+			p.Printf("%s: nothing new is started. Waiting for what runs, %d at the moment.%s\n", why, e.Running, again(e.Interrupted))
 		}
 	}
 }
@@ -87,7 +78,7 @@ const manyResources = 500
 
 // tellsActions reports whether each action gets lines: on a terminal it is seen.
 func (p progress) tellsActions() bool {
-	return p.verbose || p.live == nil && p.total() <= manyResources
+	return p.Verbose || p.live == nil && p.total() <= manyResources
 }
 
 // quietAbove is how many resources there are when a terminal is no longer told
@@ -96,23 +87,23 @@ const quietAbove = 50
 
 // ended is the last line about a resource.
 func (p progress) ended(e apply.ResourceEnded) {
-	quiet := p.live != nil && !p.verbose && p.live.total() > quietAbove
-	name, took := p.style.bold(diag.Visible(e.Address)), p.style.dim("("+render.Took(e.Took)+")")
+	quiet := p.live != nil && !p.Verbose && p.live.total() > quietAbove
+	name, took := render.Bold(diag.Visible(e.Address)), render.Dim("("+render.Took(e.Took)+")")
 	switch e.Report.Status {
 	case apply.OK:
 		if !quiet {
-			p.printf("%s: %s %s\n", name, p.style.green(render.Past(e.Change)), took)
+			p.Printf("%s: %s %s\n", name, render.Green(render.Past(e.Change)), took)
 		}
 	case apply.Skipped:
 		if !quiet {
-			p.printf("%s: as declared already, nothing was run %s\n", name, took)
+			p.Printf("%s: as declared already, nothing was run %s\n", name, took)
 		}
 	case apply.Error:
-		p.printf("%s: %s (%s) %s\n", name, p.style.red("failed"), diag.Visible(e.Report.Failed), took)
+		p.Printf("%s: %s (%s) %s\n", name, render.Red("failed"), diag.Visible(e.Report.Failed), took)
 	case apply.Interrupted:
-		p.printf("%s: %s %s\n", name, p.style.yellow("interrupted"), took)
+		p.Printf("%s: %s %s\n", name, render.Yellow("interrupted"), took)
 	case apply.Unknown:
-		p.printf("%s: %s (%s) %s\n", name, p.style.red("how it ended is unknown"), diag.Visible(e.Report.Failed), took)
+		p.Printf("%s: %s (%s) %s\n", name, render.Red("how it ended is unknown"), diag.Visible(e.Report.Failed), took)
 	}
 }
 

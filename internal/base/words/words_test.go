@@ -1,0 +1,37 @@
+package words
+
+import "testing"
+
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{0: "0 files", 1: "1 file", 2: "2 files"} {
+		if got := Count(n, "file"); got != want {
+			t.Errorf("Count(%d): %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestList(t *testing.T) {
+	names := []string{"a", "b\x1b", "c"}
+	for most, want := range map[int]string{1: "a and 2 more", 3: `a, b\x1b, c`, 9: `a, b\x1b, c`} {
+		if got := List(names, most); got != want {
+			t.Errorf("List(%d): %q, want %q", most, got, want)
+		}
+	}
+}
+
+func TestBytes(t *testing.T) {
+	for n, want := range map[int64]string{12: "12 B", 1536: "1.5 KiB", 3 << 20: "3.0 MiB"} {
+		if got := Bytes(n); got != want {
+			t.Errorf("Bytes(%d): %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestDidYouMean(t *testing.T) {
+	names := []string{"apply", "destroy", "parallelism"}
+	for wrong, want := range map[string]string{"aply": "Did you mean -apply? ", "par": "Did you mean -parallelism? ", "xyz": ""} {
+		if got := DidYouMean(wrong, names, "-"); got != want {
+			t.Errorf("DidYouMean(%q): %q, want %q", wrong, got, want)
+		}
+	}
+}

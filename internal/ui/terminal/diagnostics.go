@@ -1,0 +1,120 @@
+package terminal
+
+import (
+	"fmt"
+	"strings"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
+	"deployster/internal/ui/render"
+)
+
+// Diagnostics prints a list, with an empty line between two. What is so for many
+// resources, such as the instances of one block, is said once.
+func (p Printer) Diagnostics(list diag.Diagnostics) {
+	type same struct{ severity, summary, detail, place, action string }
+	first, others := map[same]int{}, map[int][]string{}
+	for i, d := range list {
+		key := same{fmt.Sprint(d.Severity), d.Summary, d.Detail, fmt.Sprint(d.Range), d.Action}
+		if j, seen := first[key]; seen && d.Address != list[j].Address {
+			others[j] = append(others[j], d.Address)
+			others[i] = nil
+			continue
+		}
+		first[key] = i
+	}
+	printed := 0
+	for i, d := range list {
+		if more, folded := others[i]; folded && more == nil {
+			if p.Tell != nil {
+				p.Tell(d)
+			}
+			continue
+		}
+		if printed++; printed > 1 && !p.Quiet {
+			p.Raw("\n")
+		}
+		p.Diagnostic(d)
+		if more := others[i]; len(more) > 0 && !p.Quiet {
+			p.Printf("  It is the same for %s: %s.\n", words.Count(len(more)+1, "resource"), render.Names(append([]string{d.Address}, more...), 5))
+		}
+	}
+}
+
+// Diagnostic prints one: what, where with the source line, and what to do.
+func (p Printer) Diagnostic(d *diag.Diagnostic) {
+	if p.Tell != nil {
+		p.Tell(d)
+	}
+	if p.Quiet {
+		return
+	}
+	label := render.Bold(render.Red("Error:"))
+	if d.Severity == diag.Warning {
+		label = render.Bold(render.Yellow("Warning:"))
+	}
+	p.Printf("%s %s\n", label, render.Bold(diag.Visible(d.Summary)))
+	if where := place(d); where != "" {
+		p.Printf("  %s\n", where)
+	}
+	if d.Snippet != nil {
+		p.snippet(d.Snippet)
+	}
+	if d.Detail != "" {
+		width := 0
+		if p.Width != nil {
+			width = p.Width()
+		}
+		for line := range strings.SplitSeq(strings.TrimRight(d.Detail, "\n"), "\n") {
+			p.Printf("%s\n", render.Wrap(strings.TrimRight("  "+diag.Visible(line), " "), width))
+		}
+	}
+}
+
+// place says where in one line.
+func place(d *diag.Diagnostic) string {
+	var parts []string
+	if d.Range != nil {
+		parts = append(parts, "at "+d.Range.String())
+	}
+	if d.Snippet != nil && d.Snippet.Context != "" {
+		parts = append(parts, "in "+diag.Visible(d.Snippet.Context))
+	} else if d.Address != "" {
+		parts = append(parts, "resource "+diag.Visible(d.Address))
+	}
+	if d.Action != "" {
+		parts = append(parts, "step "+diag.Visible(d.Action))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// snippet shows source lines with the exact part underlined.
+func (p Printer) snippet(s *diag.Snippet) {
+	offset := 0
+	for i, line := range strings.Split(s.Code, "\n") {
+		number := fmt.Sprintf("%5d", s.StartLine+i)
+		p.Printf("%s %s\n", render.Dim(number+" |"), diag.Visible(line))
+		from, to := max(s.HighlightStart-offset, 0), min(s.HighlightEnd-offset, len(line))
+		if s.HighlightStart == offset+len(line) { // the end of the line is at fault
+			to = from
+		}
+		if from < to || s.HighlightStart == offset+len(line) {
+			lead, mark := diag.Visible(line[:from]), diag.Visible(line[from:to])
+			p.Printf("%s %s%s\n", render.Dim("      |"), blank(lead), render.Red(strings.Repeat("^", max(1, len([]rune(mark))))))
+		}
+		offset += len(line) + 1
+	}
+	for _, v := range s.Values {
+		p.Printf("%s %s\n", render.Dim("      |"), diag.Visible(v.Name+" "+v.Text))
+	}
+}
+
+// blank gives the same width in spaces; a tab stays one, as it may be wider.
+func blank(lead string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return r
+		}
+		return ' '
+	}, lead)
+}

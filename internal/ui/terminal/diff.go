@@ -1,0 +1,25 @@
+package terminal
+
+import (
+	"deployster/internal/ui/render"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+)
+
+// Diff prints what differs, as diff -u does.
+func (p Printer) Diff(name string, from, to []byte) {
+	text := string(diff.Diff("old/"+name, from, "new/"+name, to))
+	_, text, _ = strings.Cut(text, "\n") // the command line of a diff that was not run
+	for line := range strings.Lines(text) {
+		switch {
+		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, ""):
+			line = render.Bold(line)
+		case line[0] == '+':
+			line = render.Green(line)
+		case line[0] == '-':
+			line = render.Red(line)
+		}
+		p.Printf("%s", line)
+	}
+}

@@ -1,0 +1,93 @@
+package terminal
+
+import (
+	"bytes"
+	"deployster/internal/base/diag"
+	"deployster/internal/ui/render"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// Printer writes for people. Its methods end what they write with a newline.
+type Printer struct {
+	Out     io.Writer
+	Hide    func(string) string    // takes secrets out; nil = there are none
+	Color   bool                   // colours are wanted
+	Verbose bool                   // everything is wanted
+	Compact bool                   // one line for each resource
+	Quiet   bool                   // programs read diagnostics as events, and nobody else wants them
+	Tell    func(*diag.Diagnostic) // gets each diagnostic too; nil = nobody
+	Width   func() int             // cells of the terminal; nil = it is none
+}
+
+// Options returns how what is printed is rendered.
+func (p Printer) Options() render.Options {
+	o := render.Options{Verbose: p.Verbose, Compact: p.Compact, Hide: p.Hide}
+	if p.Width != nil {
+		o.Width = p.Width()
+	}
+	return o
+}
+
+// Printf is the one place through which text reaches a person: secrets are
+// taken out of it here, and nothing in it can steer a terminal.
+func (p Printer) Printf(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if p.Hide != nil {
+		text = p.Hide(text)
+	}
+	p.Raw(render.Colors(diag.Visible(text), p.Color))
+}
+
+// Raw writes for programs: a text as it is. That nobody reads any more must not
+// stop an apply.
+func (p Printer) Raw(text string) { _, _ = io.WriteString(p.Out, text) }
+
+// JSON writes JSON for programs. What a terminal might obey is escaped, as JSON
+// allows.
+func (p Printer) JSON(content []byte) {
+	var b strings.Builder
+	for _, r := range string(content) {
+		if r != '\n' && r != '\t' && diag.Visible(string(r)) != string(r) && r < 0x10000 {
+			fmt.Fprintf(&b, `\u%04x`, r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	p.Raw(strings.TrimRight(b.String(), "\n") + "\n")
+}
+
+// Document prints a value as JSON.
+func (p Printer) Document(document any) error {
+	var content bytes.Buffer
+	enc := json.NewEncoder(&content)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(document); err != nil {
+		return err
+	}
+	p.JSON(content.Bytes())
+	return nil
+}
+
+// Table prints a table whose cells are made safe first: a tab or a newline of
+// an image must not move the others.
+func (p Printer) Table(indent string, rows [][]string) {
+	var text bytes.Buffer
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	flat := strings.NewReplacer("\n", `\n`, "\t", `\t`)
+	for _, row := range rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = flat.Replace(diag.Visible(cell))
+		}
+		_, _ = fmt.Fprintln(table, indent+strings.Join(cells, "\t"))
+	}
+	_ = table.Flush() // into memory
+	for line := range strings.Lines(text.String()) {
+		p.Printf("%s\n", strings.TrimRight(line, " \n"))
+	}
+}

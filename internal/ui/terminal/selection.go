@@ -1,0 +1,52 @@
+package terminal
+
+import (
+	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
+	"deployster/internal/ui/render"
+	"deployster/plan"
+	"fmt"
+)
+
+// selectionHead says what a plan was limited to, before anything else.
+func (p Printer) selectionHead(pl *plan.Plan) {
+	s := pl.Selection
+	if s.IsZero() {
+		return
+	}
+	var lines []string
+	add := func(text string, args ...any) { lines = append(lines, fmt.Sprintf(text, args...)) }
+	for _, addr := range s.Targets {
+		add("-target=%s  only this, and what must be done before it", addr)
+	}
+	for _, addr := range s.Excludes {
+		add("-exclude=%s  not this, nor what waits for it", addr)
+	}
+	for _, addr := range s.Replace {
+		add("-replace=%s  destroyed, and made again", addr)
+	}
+	if s.NoRefresh {
+		believed := 0
+		for _, step := range pl.Resources {
+			if step.Trusted {
+				believed++
+			}
+		}
+		were := " were"
+		if believed == 1 {
+			were = " was"
+		}
+		add("-refresh=false  what was recorded as VALID is believed: %s not asked", words.Count(believed, "resource")+were)
+	}
+	if s.RefreshOnly {
+		add("-refresh-only  what is there is recorded, and nothing is done to it")
+	}
+	p.Printf("%s\n", render.Bold("This is not a plan of everything:"))
+	for _, line := range lines {
+		p.Printf("  %s\n", diag.Visible(line))
+	}
+	if len(pl.LeftOut) > 0 {
+		p.Printf("  Left out: %s.\n", words.List(pl.LeftOut, 10))
+	}
+	p.Printf("\n")
+}

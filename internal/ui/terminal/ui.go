@@ -1,0 +1,175 @@
+package terminal
+
+import (
+	"context"
+	"io"
+	"strings"
+	"sync"
+
+	"deployster/apply"
+	"deployster/config"
+	"deployster/containerd"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner/typeclient"
+	"deployster/internal/ui/render"
+	"deployster/plan"
+	"deployster/state"
+)
+
+// Options say what a UI reads and writes.
+type Options struct {
+	Stdin           io.Reader
+	Stdout, Stderr  io.Writer
+	Hide            func(string) string    // takes secrets out of what is printed
+	Tell            func(*diag.Diagnostic) // gets each diagnostic too; nil = nobody
+	Color, ErrColor bool                   // colours are wanted on stdout, on stderr
+	OneTerminal     bool                   // stdout is a terminal, most likely the one that stderr is
+	Size            func() (width, height int)
+	Events          bool // stdout has events for programs: people are shown errors only by them
+	Verbose         bool
+	Compact         bool
+}
+
+// UI shows on stderr what goes on, and asks there. Its methods may be called from
+// many goroutines.
+type UI struct {
+	Out, Err Printer // results, and everything else
+
+	stdin  io.Reader
+	stderr io.Writer
+	events bool
+	screen *screen
+	live   *live
+	pulls  *pullView
+	took   stopwatch
+	start  sync.Once
+	beat   *heartbeat // nil = there is a terminal, or nothing was to be shown
+	all    watchers
+}
+
+// New returns a UI. Where o.Size is nil there is no terminal to draw on.
+func New(o Options) *UI {
+	s := &screen{w: o.Stderr, size: o.Size, colors: o.ErrColor}
+	u := &UI{stdin: o.Stdin, stderr: o.Stderr, events: o.Events, screen: s, live: newLive(o.Hide),
+		Out: Printer{Out: o.Stdout, Hide: o.Hide, Color: o.Color, Verbose: o.Verbose, Compact: o.Compact},
+		Err: Printer{Out: s, Hide: o.Hide, Color: o.ErrColor, Verbose: o.Verbose, Tell: o.Tell, Quiet: o.Events}}
+	if o.Events {
+		u.Out.Out = io.Discard
+	}
+	u.pulls = newPullView(u.Err, nil)
+	if s.size == nil {
+		return u
+	}
+	u.pulls = newPullView(u.Err, func(text string) {
+		u.live.setNote(text)
+		s.begin(u.live.frame) // until Close, where nothing else is drawn
+	})
+	u.Err.Width = s.width
+	if o.OneTerminal {
+		u.Out.Out, u.Out.Width = s.also(u.Out.Out), s.width
+	}
+	return u
+}
+
+// Close takes away what is drawn.
+func (u *UI) Close() {
+	u.screen.end()
+	if u.beat != nil {
+		u.beat.stop()
+	}
+}
+
+// Begin shows the progress of so many resources, until end is called.
+func (u *UI) Begin(verb string, total int) (end func()) {
+	if u.events {
+		return func() {}
+	}
+	u.live.begin(verb, total)
+	u.screen.begin(u.live.frame)
+	return func() {
+		u.screen.end()
+		u.live.begin("", 0)
+	}
+}
+
+// watchers returns those who are told what goes on.
+func (u *UI) watchers() watchers {
+	u.start.Do(func() {
+		u.all = watchers{&u.took}
+		switch {
+		case u.events:
+		case u.screen.size != nil:
+			u.all = append(u.all, u.live, progress{Printer: u.Err, live: u.live, total: u.live.total})
+		default:
+			u.beat = startHeartbeat(heartbeatEvery, func(line string) { u.Err.Printf("%s\n", render.Dim(line)) })
+			u.all = append(u.all, u.beat, progress{Printer: u.Err, total: u.live.total})
+		}
+	})
+	return u.all
+}
+
+// Planning shows what happens while a plan is made.
+func (u *UI) Planning(e plan.Event) { u.watchers().Planning(e) }
+
+// Applying shows what happens while a plan is carried out.
+func (u *UI) Applying(e apply.Event) { u.watchers().Applying(e) }
+
+// Line shows what an image prints.
+func (u *UI) Line(l typeclient.Line) { u.watchers().Line(l) }
+
+// Pulling shows how far the pull of an image is.
+func (u *UI) Pulling(p containerd.PullProgress) {
+	if !u.events {
+		u.pulls.progress(p)
+	}
+}
+
+// Printf says something to people that programs know from an event.
+func (u *UI) Printf(format string, args ...any) {
+	if !u.events {
+		u.Err.Printf(format, args...)
+	}
+}
+
+// Diagnostics shows errors and warnings.
+func (u *UI) Diagnostics(list diag.Diagnostics) { u.Err.Diagnostics(list) }
+
+// Plan shows a plan.
+func (u *UI) Plan(p *plan.Plan) { u.Out.Plan(p) }
+
+// Report shows how an apply ended; recorded is the state then, nil if it did not
+// end well.
+func (u *UI) Report(p *plan.Plan, r *apply.Report, recorded *state.Snapshot) {
+	u.Out.Report(p, r, u.took.all())
+	u.Out.Checks(r.Checks)
+	if recorded != nil {
+		u.Out.Outputs(*recorded)
+	}
+}
+
+// AskVariable asks for the value of a variable.
+func (u *UI) AskVariable(ctx context.Context, v config.Missing) (string, error) {
+	u.Err.Printf("%s", render.Bold("var."+v.Name))
+	if v.Type != "" {
+		u.Err.Printf(" %s", render.Dim("("+v.Type+")"))
+	}
+	u.Err.Printf("\n")
+	if v.Description != "" {
+		u.Err.Printf("  %s\n", strings.ReplaceAll(v.Description, "\n", "\n  "))
+	}
+	label := "  Value: "
+	if v.Sensitive {
+		show, err := hideInput(u.stdin)
+		if err != nil {
+			return "", err
+		}
+		defer show()
+		label = "  Value (not shown): "
+	}
+	u.Err.Printf("%s", label)
+	text, err := readAnswer(ctx, u.stdin)
+	if v.Sensitive || err != nil {
+		u.Err.Printf("\n") // what ended the line was not shown
+	}
+	return text, err
+}

@@ -1,0 +1,103 @@
+package typeview
+
+import (
+	"deployster/internal/runner/conformance"
+	"deployster/internal/ui/render"
+	"deployster/internal/ui/terminal"
+	"deployster/protocol"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// TestBegins says what is going to happen, before it does.
+func TestBegins(p terminal.Printer, o conformance.Options, ty protocol.Type) {
+	label := o.Image
+	if ty.Label != "" {
+		label = fmt.Sprintf("%s (%s)", ty.Label, o.Image)
+	}
+	p.Printf("Testing %s. %s\n", render.Bold(label), render.Yellow("This really makes and changes what the config describes."))
+	switch {
+	case !ty.Absent:
+		p.Printf("The image cannot remove things, so what it makes stays.\n")
+	case o.Keep:
+		p.Printf("What it makes stays, because of -keep.\n")
+	default:
+		p.Printf("It is removed at the end.\n")
+	}
+	for name, plug := range o.Plugs {
+		p.Printf("Plug %s: %s\n", name, plug.Path)
+	}
+}
+
+// Checked prints one check.
+func Checked(p terminal.Printer, c conformance.Check) {
+	mark := map[conformance.Verdict]string{conformance.Pass: render.Green("ok   "), conformance.Fail: render.Red("FAIL "), conformance.Skip: render.Dim("skip ")}[c.Verdict]
+	line := fmt.Sprintf("%s %s", mark, c.Title)
+	if c.Verdict != conformance.Fail && c.Reason != "" {
+		line += render.Dim(" (" + strings.ReplaceAll(c.Reason, "\n", " ") + ")")
+	}
+	p.Printf("%s\n", line)
+	if c.Verdict != conformance.Fail {
+		if c.Fix != "" {
+			printIndented(p, "      ", "Better: "+c.Fix)
+		}
+		return
+	}
+	printIndented(p, "      ", c.Reason)
+	printIndented(p, "      ", render.Bold("Fix: ")+c.Fix)
+	for _, x := range c.Exchanges {
+		printExchange(p, x)
+	}
+}
+
+// printExchange prints what the image was sent and what it said.
+func printExchange(p terminal.Printer, x conformance.Exchange) {
+	how := fmt.Sprintf("exit code %d", x.ExitCode)
+	if x.Error != "" {
+		how = x.Error
+	}
+	args := ""
+	for _, a := range x.Args {
+		args += " " + Inline(a)
+	}
+	p.Printf("      %s %s\n", render.Bold(x.Step), render.Dim(fmt.Sprintf("args:%s, %s, %s", orNone(args), how, render.Took(time.Duration(x.Millis)*time.Millisecond))))
+	for _, part := range []struct{ name, text string }{{"stdin ", x.Stdin}, {"stdout", x.Stdout}, {"stderr", x.Stderr}} {
+		if part.text == "" {
+			p.Printf("        %s (nothing)\n", part.name)
+			continue
+		}
+		for i, line := range strings.Split(part.text, "\n") {
+			name := part.name
+			if i > 0 {
+				name = "      "
+			}
+			p.Printf("        %s %s\n", render.Dim(name), line)
+		}
+	}
+}
+
+func orNone(args string) string {
+	if args == "" {
+		return " none"
+	}
+	return args
+}
+
+func printIndented(p terminal.Printer, indent, text string) {
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		p.Printf("%s%s\n", indent, line)
+	}
+}
+
+// Summary prints the last line.
+func Summary(p terminal.Printer, r conformance.Report) {
+	verdict := render.Green("It keeps the protocol:")
+	if r.Status != conformance.Pass {
+		verdict = render.Red("It does not keep the protocol:")
+	}
+	p.Printf("\n%s %d passed, %d failed, %d skipped, in %s.\n", render.Bold(verdict), r.Passed, r.Failed, r.Skipped, render.Took(time.Duration(r.Millis)*time.Millisecond))
+	if r.LeftBehind {
+		p.Printf("What the test has made is still there.\n")
+	}
+}

@@ -1,0 +1,201 @@
+package typeview
+
+import (
+	"deployster/internal/ui/render"
+	"deployster/internal/ui/terminal"
+	"deployster/protocol"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Document is what `type inspect -json` prints.
+type Document struct {
+	Format        int                             `json:"format"`
+	Image         string                          `json:"image"`
+	Digest        string                          `json:"digest"`
+	Label         string                          `json:"label,omitempty"`
+	Protocol      int                             `json:"protocol"`
+	ConfigSchema  json.RawMessage                 `json:"config_schema,omitempty"`
+	StateSchema   json.RawMessage                 `json:"state_schema,omitempty"`
+	Identity      []string                        `json:"identity"`
+	Kind          string                          `json:"kind,omitempty"`
+	Config        []Property                      `json:"config"`
+	State         []Property                      `json:"state"`
+	Plugs         map[string]protocol.PlugRequest `json:"plugs"`
+	Resources     map[string]string               `json:"required_resources,omitempty"`
+	StateAction   protocol.Command                `json:"state_action"`
+	Absent        bool                            `json:"absent"`
+	Dependencies  bool                            `json:"dependencies"`
+	Worker        *protocol.Command               `json:"worker,omitempty"`
+	Reuse         bool                            `json:"reuse"`
+	Cache         bool                            `json:"cache"`
+	configOpen    bool
+	stateOpen     bool
+	configUnknown bool // there is no schema
+}
+
+// Describe returns what an image has said it is.
+func Describe(name string, ty protocol.Type) Document {
+	t := Document{Format: 1, Image: name, Digest: ty.Digest, Label: ty.Label, Protocol: ty.Dialect, ConfigSchema: ty.ConfigSchema, StateSchema: ty.StateSchema,
+		Identity: ty.Identity, Kind: ty.Kind, Plugs: ty.Plugs, Resources: ty.RequiredResources, StateAction: ty.StateAction,
+		Absent: ty.Absent, Dependencies: ty.Dependencies,
+		Worker: ty.Worker, Reuse: ty.Reuse, Cache: !ty.NoCache, configUnknown: len(ty.ConfigSchema) == 0}
+	t.Config, t.configOpen = schemaRows(ty.ConfigSchema)
+	t.State, t.stateOpen = schemaRows(ty.StateSchema)
+	if t.Identity == nil {
+		t.Identity = []string{}
+	}
+	if t.Plugs == nil {
+		t.Plugs = map[string]protocol.PlugRequest{}
+	}
+	for _, rows := range []*[]Property{&t.Config, &t.State} {
+		if *rows == nil {
+			*rows = []Property{}
+		}
+	}
+	return t
+}
+
+// Print prints what an image is, for people.
+func Print(p terminal.Printer, t Document) {
+	if t.Label != "" {
+		p.Printf("%s\n", render.Bold(t.Label))
+	}
+	p.Table("", [][]string{
+		{"Image", t.Image}, {"Digest", t.Digest}, {"Protocol", fmt.Sprint(t.Protocol)},
+		{"Identity", identityText(t)},
+		{"State by", commandText(t.StateAction)},
+		{"Can", strings.Join(abilities(t), "; ")},
+	})
+	p.Printf("\n%s\n", render.Bold("Config"))
+	switch {
+	case t.configUnknown:
+		p.Printf("  any object: the image does not say what its config is like\n")
+	case len(t.Config) == 0:
+		p.Printf("  no properties\n")
+	}
+	printProperties(p, t.Config, true)
+	if t.configOpen && len(t.Config) > 0 {
+		p.Printf("  Other properties are accepted too.\n")
+	}
+	p.Printf("\n%s\n", render.Bold("State"))
+	if len(t.State) == 0 {
+		p.Printf("  any object: the image does not say what its state is like\n")
+	}
+	printProperties(p, t.State, false)
+	p.Printf("\n%s\n", render.Bold("Plugs"))
+	if len(t.Plugs) == 0 {
+		p.Printf("  none\n")
+	}
+	var rows [][]string
+	for _, name := range slices.Sorted(maps.Keys(t.Plugs)) {
+		rows = append(rows, []string{name, "at " + t.Plugs[name].ContainerPath, plugText(t.Plugs[name])})
+	}
+	p.Table("  ", rows)
+	for _, alias := range slices.Sorted(maps.Keys(t.Resources)) {
+		p.Printf("\nIt needs the dependency %q, of the type %s.\n", alias, t.Resources[alias])
+	}
+}
+
+// identityText says which values of a config name the thing.
+func identityText(t Document) string {
+	text := strings.Join(t.Identity, ", ")
+	if text == "" {
+		text = "not said: renames and replacements of its resources are guessed"
+	}
+	if t.Kind != "" {
+		text += " (kind " + t.Kind + ")"
+	}
+	return text
+}
+
+func plugText(p protocol.PlugRequest) string {
+	text := "read only"
+	switch {
+	case p.AnyMode:
+		text = "as the plug allows"
+	case p.Writable:
+		text = "writable"
+	}
+	if p.Optional {
+		text += ", optional"
+	}
+	return text
+}
+
+// commandText says how a step is run.
+func commandText(c protocol.Command) string {
+	words := []string{"its entrypoint, with"}
+	if c.Entrypoint != "" {
+		words = []string{c.Entrypoint}
+	}
+	for _, arg := range c.Args {
+		if arg == "" || strings.ContainsAny(arg, " \t\n\"'\\") {
+			arg = Inline(arg)
+		}
+		words = append(words, arg)
+	}
+	if c.Image != "" {
+		words = append(words, "in "+c.Image)
+	}
+	return strings.Join(words, " ")
+}
+
+func abilities(t Document) []string {
+	list := []string{"create and update"}
+	if t.Absent {
+		list = append(list, "remove")
+	} else {
+		list = append(list, "not remove (its resources can be forgotten only)")
+	}
+	for _, a := range []struct {
+		has  bool
+		text string
+	}{{t.Dependencies, "see its dependencies"}, {t.Worker != nil, "serve as a worker"}, {t.Reuse, "share a container"}, {!t.Cache, "be something else for each resource"}} {
+		if a.has {
+			list = append(list, a.text)
+		}
+	}
+	return list
+}
+
+// printProperties prints a schema as a table.
+func printProperties(p terminal.Printer, list []Property, config bool) {
+	if len(list) == 0 {
+		return
+	}
+	head := []string{"NAME", "TYPE", "", "MORE"}
+	if config {
+		head = []string{"NAME", "TYPE", "NEEDED", "MORE"}
+	}
+	rows := [][]string{head}
+	for _, r := range list {
+		needed := ""
+		switch {
+		case config && r.Required:
+			needed = "yes"
+		case config:
+			needed = "no"
+		case !r.Required:
+			needed = "not always"
+		}
+		more := r.Rules
+		if r.Default != "" {
+			more = append([]string{"default " + r.Default}, more...)
+		}
+		if r.Secret {
+			more = append([]string{"secret"}, more...)
+		}
+		text := strings.Join(more, "; ")
+		if r.Description != "" && text != "" {
+			text = r.Description + " (" + text + ")"
+		} else if r.Description != "" {
+			text = r.Description
+		}
+		rows = append(rows, []string{strings.Repeat("  ", r.depth) + r.leaf, r.Type, needed, text})
+	}
+	p.Table("  ", rows)
+}
