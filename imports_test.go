@@ -28,7 +28,7 @@ var ranks = map[string]int{
 	"internal/base/parallel":            0,
 	"internal/runner":                   0,
 	"internal/testkit/mutation":         0,
-	"internal/ui/diagram":               0,
+	"internal/ui/diagram":               10,
 	"protocol":                          0,
 	"config/funcs":                      10,
 	"config/syntax":                     10,

@@ -1,7 +1,3 @@
-// Package diagram draws what depends on what: as a graph for Graphviz, as a
-// flowchart for Mermaid, or as an SVG picture of its own. What it is given may
-// have any characters in it, and comes out as text that is shown, never as
-// markup.
 package diagram
 
 import (
@@ -53,7 +49,7 @@ var kinds = []struct{ name, fill, line, text string }{
 	{"read_failed", "#ffebe9", "#cf222e", "#66101a"},
 }
 
-// kindIndex is the place of a kind in kinds; what nobody knows looks plain.
+// kindIndex returns the index of a kind in kinds; an unknown kind looks plain.
 func kindIndex(name string) int {
 	for i, k := range kinds {
 		if k.name == name {
@@ -63,7 +59,7 @@ func kindIndex(name string) int {
 	return 0
 }
 
-// tidy is a copy with sorted nodes and edges, each once, without edges that lead
+// tidy returns a copy with sorted nodes and edges, each once, without edges that lead
 // nowhere, and with texts that are fit to be shown: the drawing of one graph is
 // always the same.
 func (d Diagram) tidy() Diagram {
@@ -90,7 +86,7 @@ func (d Diagram) tidy() Diagram {
 	return d
 }
 
-// legend lists the kinds that occur, in the order of kinds.
+// legend returns the kinds that occur, in the order of kinds.
 func (d Diagram) legend() []int {
 	var used []int
 	for _, n := range d.Nodes {
@@ -129,7 +125,7 @@ type box struct {
 	boxes []*box
 }
 
-// boxes sorts the nodes of a tidy diagram into their groups.
+// boxes returns the nodes of a tidy diagram in their groups.
 func (d Diagram) boxes() *box {
 	root := &box{}
 	for i, n := range d.Nodes {
@@ -147,10 +143,10 @@ func (d Diagram) boxes() *box {
 	return root
 }
 
-// name is what a box is called: what is inside another need not repeat it.
+// name returns the name of a box, without those of the boxes around it.
 func (b *box) name() string { return shorten(oneLine(b.path[len(b.path)-1])) }
 
-// label is the name of the box that a node is in, "" for none.
+// label returns the name of the box that a node is in, "" for none.
 func (n Node) label() string {
 	if len(n.Group) == 0 {
 		return ""

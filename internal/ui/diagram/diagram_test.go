@@ -32,8 +32,8 @@ func sample() Diagram {
 	return d
 }
 
-// big is a graph as large manifests have: chains, hubs, and what stands alone.
-func big(n int) Diagram {
+// large returns a graph as large manifests have: chains, hubs, and what stands alone.
+func large(n int) Diagram {
 	var d Diagram
 	for i := range n {
 		d.Nodes = append(d.Nodes, Node{ID: fmt.Sprintf("n%04d", i), Lines: []string{fmt.Sprintf("resource_%d", i), "acme/type"}})
@@ -45,82 +45,110 @@ func big(n int) Diagram {
 	return d
 }
 
+// elements returns the names of the elements of an XML document, and its text.
+func elements(t *testing.T, doc string) (names map[string]int, text string) {
+	t.Helper()
+	names = map[string]int{}
+	for d := xml.NewDecoder(strings.NewReader(doc)); ; {
+		tok, err := d.Token()
+		if err == io.EOF {
+			return names, text
+		}
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, doc)
+		}
+		switch tok := tok.(type) {
+		case xml.StartElement:
+			names[tok.Name.Local]++
+		case xml.CharData:
+			text += string(tok)
+		}
+	}
+}
+
 // Whatever names there are, the picture is one XML document of drawing elements,
 // in which they are text.
 func TestSVG(t *testing.T) {
 	t.Parallel()
-	for _, right := range []bool{false, true} {
-		d := sample()
-		d.Rightwards = right
-		svg := d.SVG()
-		dec := xml.NewDecoder(strings.NewReader(svg))
-		var text strings.Builder
-		for {
-			tok, err := dec.Token()
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				t.Fatalf("%v in\n%s", err, svg)
-			}
-			switch tok := tok.(type) {
-			case xml.StartElement:
-				if !strings.Contains(" svg title defs marker path rect g a text ", " "+tok.Name.Local+" ") {
-					t.Errorf("an element %s", tok.Name.Local)
+	right := sample()
+	right.Rightwards = true
+	for name, d := range map[string]Diagram{"down": sample(), "right": right, "empty": {}} {
+		t.Run(name, func(t *testing.T) {
+			svg := d.SVG()
+			names, text := elements(t, svg)
+			t.Run("elements draw", func(t *testing.T) {
+				for element := range names {
+					if !strings.Contains(" svg title defs marker path rect g a text ", " "+element+" ") {
+						t.Errorf("an element %s", element)
+					}
 				}
-			case xml.CharData:
-				text.Write(tok)
-			}
-		}
-		for _, want := range []string{`a"b`, `back\`, `<script>alert(1)`, "#quot;", "&amp;", `module.b["<x>"]`, "a <title>", "destroy"} {
-			if !strings.Contains(text.String(), want) {
-				t.Errorf("the picture does not show %s", want)
-			}
-		}
-		if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
-			t.Error("a place is no number")
-		}
-		if again := d.SVG(); again != svg {
-			t.Error("the same diagram was drawn in two ways")
-		}
-	}
-	if svg := (Diagram{}).SVG(); !strings.Contains(svg, "</svg>") || strings.Contains(svg, "Inf") {
-		t.Errorf("nothing at all: %s", svg)
+			})
+			t.Run("names are text", func(t *testing.T) {
+				for _, want := range []string{`a"b`, `back\`, `<script>alert(1)`, "#quot;", "&amp;", `module.b["<x>"]`, "a <title>", "destroy"} {
+					if name != "empty" && !strings.Contains(text, want) {
+						t.Errorf("the picture does not show %s", want)
+					}
+				}
+			})
+			t.Run("places are numbers", func(t *testing.T) {
+				if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
+					t.Error(svg)
+				}
+			})
+			t.Run("same picture again", func(t *testing.T) {
+				if d.SVG() != svg {
+					t.Error("the same diagram was drawn in two ways")
+				}
+			})
+		})
 	}
 }
 
-// No two boxes overlap, no arrow points away from what comes first, and groups
-// do not get into each other's way.
 func TestLayout(t *testing.T) {
 	t.Parallel()
-	for name, d := range map[string]Diagram{"sample": sample(), "big": big(300), "circle": {Nodes: []Node{{ID: "a"}, {ID: "b"}, {ID: "c"}}, Edges: []Edge{{From: "a", To: "b"}, {From: "b", To: "a"}, {From: "c", To: "a"}}}} {
-		d = d.tidy()
-		p := picture{d: d, l: newLayout(d, boxSize)}
-		p.l.arrange(false)
-		p.place()
-		for i := range d.Nodes {
-			w, h := boxSize(d.Nodes[i])
-			if p.x[i]-w/2 < 0 || p.y[i]-h/2 < 0 || p.x[i]+w/2 > p.width || p.y[i]+h/2 > p.height {
-				t.Errorf("%s: %s stands outside the picture", name, d.Nodes[i].ID)
-			}
-			for j := range i {
-				v, g := boxSize(d.Nodes[j])
-				if math.Abs(p.x[i]-p.x[j]) < (w+v)/2 && math.Abs(p.y[i]-p.y[j]) < (h+g)/2 {
-					t.Errorf("%s: %s and %s overlap", name, d.Nodes[i].ID, d.Nodes[j].ID)
+	right := sample()
+	right.Rightwards = true
+	circle := Diagram{Nodes: []Node{{ID: "a"}, {ID: "b"}, {ID: "c"}}, Edges: []Edge{{From: "a", To: "b"}, {From: "b", To: "a"}, {From: "c", To: "a"}}}
+	for name, d := range map[string]Diagram{"sample": sample(), "rightwards": right, "large": large(300), "circle": circle} {
+		t.Run(name, func(t *testing.T) {
+			p := newPicture(d.tidy())
+			size := func(i int) (w, h float64) { return boxSize(p.d.Nodes[i]) }
+			t.Run("boxes are inside", func(t *testing.T) {
+				for i, n := range p.d.Nodes {
+					if w, h := size(i); p.x[i]-w/2 < 0 || p.y[i]-h/2 < 0 || p.x[i]+w/2 > p.width || p.y[i]+h/2 > p.height {
+						t.Errorf("%s stands outside the picture", n.ID)
+					}
 				}
-			}
-		}
-		for i, route := range p.l.routes {
-			for j := range route[1:] {
-				if name != "circle" && p.y[route[j]] <= p.y[route[j+1]] {
-					t.Errorf("%s: the arrow from %s to %s points down", name, d.Edges[i].From, d.Edges[i].To)
+			})
+			t.Run("boxes do not overlap", func(t *testing.T) {
+				for i := range p.d.Nodes {
+					for j := range i {
+						w, h := size(i)
+						v, g := size(j)
+						if math.Abs(p.x[i]-p.x[j]) < (w+v)/2 && math.Abs(p.y[i]-p.y[j]) < (h+g)/2 {
+							t.Errorf("%s and %s overlap", p.d.Nodes[i].ID, p.d.Nodes[j].ID)
+						}
+					}
 				}
-			}
-		}
+			})
+			t.Run("arrows point back", func(t *testing.T) {
+				along := p.y
+				if d.Rightwards {
+					along = p.x
+				}
+				for i, route := range p.l.routes {
+					for j := range route[1:] {
+						if name != "circle" && along[route[j]] <= along[route[j+1]] {
+							t.Errorf("the arrow from %s to %s points forward", p.d.Edges[i].From, p.d.Edges[i].To)
+						}
+					}
+				}
+			})
+		})
 	}
 }
 
-func TestLarge(t *testing.T) {
+func TestDiagram_LargeIsDrawnInTime(t *testing.T) {
 	t.Parallel()
 	dense := Diagram{}
 	for i := range 300 { // every edge that there can be
@@ -129,20 +157,22 @@ func TestLarge(t *testing.T) {
 			dense.Edges = append(dense.Edges, Edge{From: fmt.Sprintf("%03d", i), To: fmt.Sprintf("%03d", j)})
 		}
 	}
-	for name, d := range map[string]Diagram{"1000": big(1000), "dense": dense} {
+	for name, d := range map[string]Diagram{"1000 nodes": large(1000), "dense": dense} {
 		for format, draw := range map[string]func(Diagram) string{"svg": Diagram.SVG, "dot": Diagram.DOT, "mermaid": Diagram.Mermaid} {
-			start := time.Now()
-			out := draw(d)
-			if took := time.Since(start); took > 5*time.Second || len(out) < 10_000 {
-				t.Errorf("%s as %s took %s for %d bytes", name, format, took, len(out))
-			}
+			t.Run(name+" as "+format, func(t *testing.T) {
+				start := time.Now()
+				out := draw(d)
+				if took := time.Since(start); took > 5*time.Second || len(out) < 10_000 {
+					t.Errorf("%s for %d bytes", took, len(out))
+				}
+			})
 		}
 	}
 }
 
 // Each line of a flowchart has one of the shapes that Mermaid's grammar knows,
 // whatever the names are: Mermaid 11.17 parses this very text.
-func TestMermaid(t *testing.T) {
+func TestMermaid_LinesAreInItsGrammar(t *testing.T) {
 	t.Parallel()
 	line := regexp.MustCompile(`^(flowchart BT|\s+n\d+\["[^"<>\x60&]*(<br>[^"<>\x60&]*)*"\](:::[a-z_]+)?|\s+subgraph g\d+\["[^"<>\x60&]*"\]|\s+end|  n\d+ (-->|-\.->) n\d+|  classDef [a-z_]+ fill:#\w+,stroke:#\w+,color:#\w+)$`)
 	out := sample().Mermaid()
@@ -158,7 +188,7 @@ func TestMermaid(t *testing.T) {
 
 // Outside quotes a graph has nothing but what we wrote; inside, a quote or a
 // backslash is escaped. Where Graphviz is installed, it is asked too.
-func TestDOT(t *testing.T) {
+func TestDOT_NamesAreQuoted(t *testing.T) {
 	t.Parallel()
 	out := sample().DOT()
 	bare := regexp.MustCompile(`"(?:[^"\\\n]|\\["\\n])*"`).ReplaceAllString(out, "Q")

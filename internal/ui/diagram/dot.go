@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// DOT writes the diagram in Graphviz's language. Nodes are called by their IDs.
+// DOT returns the diagram in Graphviz's language. Nodes are called by their IDs.
 func (d Diagram) DOT() string {
 	d = d.tidy()
 	var b strings.Builder

@@ -21,23 +21,11 @@ const (
 	legendRoom = 34
 )
 
-// SVG draws the diagram. The picture needs nothing else: no font, no script, no
+// SVG returns a picture of the diagram. The picture needs nothing else: no font, no script, no
 // other file. A page that it stands in can give it other colours: its parts have
 // the classes paper, legend, frame, edges and node, and those of the legend and
 // the nodes their kind too.
-func (d Diagram) SVG() string {
-	d = d.tidy()
-	p := picture{d: d, b: &strings.Builder{}, l: newLayout(d, func(n Node) (float64, float64) {
-		w, h := boxSize(n)
-		if d.Rightwards {
-			return h, w
-		}
-		return w, h
-	})}
-	p.l.arrange(d.Rightwards)
-	p.place()
-	return p.draw()
-}
+func (d Diagram) SVG() string { return newPicture(d.tidy()).draw() }
 
 func boxSize(n Node) (width, height float64) {
 	chars := 4
@@ -56,8 +44,15 @@ type picture struct {
 	b             *strings.Builder
 }
 
-// place turns layers into pixels.
-func (p *picture) place() {
+// newPicture lays a tidy diagram out, and turns the layout into pixels.
+func newPicture(d Diagram) *picture {
+	p := &picture{d: d, b: &strings.Builder{}, l: newLayout(d, func(n Node) (float64, float64) {
+		w, h := boxSize(n)
+		if d.Rightwards {
+			return h, w
+		}
+		return w, h
+	})}
 	p.x, p.y = make([]float64, len(p.l.spots)), make([]float64, len(p.l.spots))
 	along, deepest, widest := 0.0, 0, 0.0
 	for _, n := range p.d.Nodes {
@@ -65,15 +60,15 @@ func (p *picture) place() {
 	}
 	room := margin + float64(deepest)*(frame+lineHeight)
 	for _, layer := range p.l.layers {
-		long := 0.0
+		size := 0.0
 		for _, s := range layer {
-			long = max(long, p.l.spots[s].long)
+			size = max(size, p.l.spots[s].along)
 		}
 		for _, s := range layer {
-			p.x[s], p.y[s] = room+p.l.spots[s].at, room+along+long/2
+			p.x[s], p.y[s] = room+p.l.spots[s].at, room+along+size/2
 			widest = max(widest, p.l.spots[s].at+p.l.spots[s].across/2)
 		}
-		along += long + gapLayer
+		along += size + gapLayer
 	}
 	p.width, p.height = widest+2*room, max(along-gapLayer, 0)+2*room
 	if p.d.Rightwards {
@@ -87,6 +82,7 @@ func (p *picture) place() {
 		p.height += legendRoom
 	}
 	p.width = max(p.width, legend+2*margin, 120)
+	return p
 }
 
 func (p *picture) legendWidth() float64 {
@@ -130,20 +126,21 @@ func (p *picture) legend() {
 	}
 }
 
-// frames draws a frame around every group, the outer ones first.
+// frames draws a frame around every group, the outer ones first, and returns the
+// extent of the outermost.
 func (p *picture) frames(g *box) (left, top, right, bottom float64) {
 	left, top, right, bottom = math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)
-	hold := func(l, t, r, b float64) {
+	include := func(l, t, r, b float64) {
 		left, top, right, bottom = min(left, l), min(top, t), max(right, r), max(bottom, b)
 	}
 	for _, i := range g.nodes {
 		w, h := boxSize(p.d.Nodes[i])
-		hold(p.x[i]-w/2, p.y[i]-h/2, p.x[i]+w/2, p.y[i]+h/2)
+		include(p.x[i]-w/2, p.y[i]-h/2, p.x[i]+w/2, p.y[i]+h/2)
 	}
 	outside := p.b
 	p.b = &strings.Builder{}
 	for _, inner := range g.boxes {
-		hold(p.frames(inner))
+		include(p.frames(inner))
 	}
 	insides := p.b.String()
 	p.b = outside
@@ -170,9 +167,9 @@ func (p *picture) edge(route []int, weak bool) {
 	first, last := &p.l.spots[route[0]], &p.l.spots[route[len(route)-1]]
 	start, end := &points[0], &points[len(points)-1]
 	if p.d.Rightwards {
-		start.x, end.x = start.x-first.long/2, end.x+last.long/2
+		start.x, end.x = start.x-first.along/2, end.x+last.along/2
 	} else {
-		start.y, end.y = start.y-first.long/2, end.y+last.long/2
+		start.y, end.y = start.y-first.along/2, end.y+last.along/2
 	}
 	p.printf(`<path d="M%.1f %.1f`, start.x, start.y)
 	for i := range points[1:] {
