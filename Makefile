@@ -74,7 +74,7 @@ crash:
 	go test -tags mutants -count=1 -v -run '^TestTheMachineCanFail$$' ./internal/testkit/crash
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 12h -v ./internal/testkit/crash
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 1h -v -run '^TestFullDisk$$' ./state
-	DEPLOYSTER_CRASH=all go test -count=1 -timeout 4h -v -run '^TestKilledWithContainers$$' .
+	DEPLOYSTER_CRASH=all go test -count=1 -timeout 4h -v -run '^TestApply_KilledAtEachCall$$' ./internal/testkit/e2e
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 4h -v -run '^TestServerIsKilled$$' ./containerd
 
 # Random histories against the model, on all processors, and the faults that

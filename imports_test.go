@@ -3,16 +3,13 @@ package main
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"unicode/utf8"
+
+	"deployster/internal/testkit/gosource"
 )
 
 // ranks: a package may import only packages of a lower rank. So whoever reads
@@ -27,6 +24,7 @@ var ranks = map[string]int{
 	"internal/base/jsondoc":             0,
 	"internal/base/parallel":            0,
 	"internal/runner":                   0,
+	"internal/testkit/gosource":         0,
 	"internal/testkit/mutation":         0,
 	"internal/ui/diagram":               10,
 	"protocol":                          0,
@@ -62,6 +60,7 @@ var ranks = map[string]int{
 	"containerd/shim/deployster-shim":   70,
 	"internal/testkit/bench":            70,
 	"internal/testkit/bench/disk":       70,
+	"internal/testkit/e2e":              70,
 	"internal/testkit/modeltest":        70,
 	"internal/testkit/scale":            70,
 }
@@ -86,24 +85,24 @@ var owners = map[string]string{
 func TestImportsPointDownwards(t *testing.T) {
 	seen := 0
 	for _, s := range sources(t) {
-		rank, known := ranks[s.dir]
+		rank, known := ranks[s.Dir]
 		if !known {
-			t.Errorf("%s: the package %s has no rank: give it one in imports_test.go, and a line in docs/architecture.md", s.path, s.dir)
+			t.Errorf("%s: the package %s has no rank: give it one in imports_test.go, and a line in docs/architecture.md", s.Path, s.Dir)
 			continue
 		}
-		for _, imported := range s.imports {
+		for _, imported := range s.Imports {
 			seen++
 			ours, ok := strings.CutPrefix(imported, "deployster/")
-			if !ok || strings.HasSuffix(s.path, "_test.go") {
+			if !ok || s.IsTest() {
 				continue
 			}
 			switch other, known := ranks[ours]; {
-			case strings.HasPrefix(ours, "config/") && !strings.HasPrefix(s.dir, "config"):
-				t.Errorf("%s imports %s: the parts of config are for config", s.path, imported)
+			case strings.HasPrefix(ours, "config/") && !strings.HasPrefix(s.Dir, "config"):
+				t.Errorf("%s imports %s: the parts of config are for config", s.Path, imported)
 			case !known:
-				t.Errorf("%s imports %s, which has no rank", s.path, imported)
+				t.Errorf("%s imports %s, which has no rank", s.Path, imported)
 			case other >= rank:
-				t.Errorf("%s imports %s: rank %d may not import rank %d", s.path, imported, rank, other)
+				t.Errorf("%s imports %s: rank %d may not import rank %d", s.Path, imported, rank, other)
 			}
 		}
 	}
@@ -115,10 +114,10 @@ func TestImportsPointDownwards(t *testing.T) {
 // Rank 0 has the standard library only, but for the parts of config.
 func TestImportsOfRankZero(t *testing.T) {
 	for _, s := range product(t) {
-		for _, imported := range s.imports {
+		for _, imported := range s.Imports {
 			host, _, _ := strings.Cut(imported, "/")
-			if ranks[s.dir] == 0 && !strings.HasPrefix(s.dir, "config/") && strings.Contains(host, ".") {
-				t.Errorf("%s imports %s: rank 0 has the standard library only", s.path, imported)
+			if ranks[s.Dir] == 0 && !strings.HasPrefix(s.Dir, "config/") && strings.Contains(host, ".") {
+				t.Errorf("%s imports %s: rank 0 has the standard library only", s.Path, imported)
 			}
 		}
 	}
@@ -126,10 +125,10 @@ func TestImportsOfRankZero(t *testing.T) {
 
 func TestImportsOfLibraries(t *testing.T) {
 	for _, s := range product(t) {
-		for _, imported := range s.imports {
+		for _, imported := range s.Imports {
 			for library, owner := range owners {
-				if strings.HasPrefix(imported, library) && s.dir != owner && !strings.HasPrefix(s.dir, owner+"/") && s.dir != "internal/testkit/bench" {
-					t.Errorf("%s imports %s: only %s may", s.path, imported, owner)
+				if strings.HasPrefix(imported, library) && s.Dir != owner && !strings.HasPrefix(s.Dir, owner+"/") && s.Dir != "internal/testkit/bench" {
+					t.Errorf("%s imports %s: only %s may", s.Path, imported, owner)
 				}
 			}
 		}
@@ -139,10 +138,23 @@ func TestImportsOfLibraries(t *testing.T) {
 // The parts that decide know nothing of the parts that act.
 func TestImportsOfPlanAndApply(t *testing.T) {
 	for _, s := range sources(t) {
-		for _, imported := range s.imports {
-			if (s.dir == "plan" || s.dir == "apply") && imported == "deployster/containerd" {
-				t.Errorf("%s imports containerd: plan and apply know images by the conversation with them only", s.path)
+		for _, imported := range s.Imports {
+			if (s.Dir == "plan" || s.Dir == "apply") && imported == "deployster/containerd" {
+				t.Errorf("%s imports containerd: plan and apply know images by the conversation with them only", s.Path)
 			}
+		}
+	}
+}
+
+// docs/architecture.md has every package in its place.
+func TestImportsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range ranks {
+		if name != "." && !strings.Contains(string(page), "`"+name+"`") {
+			t.Errorf("docs/architecture.md does not say what `%s` is for", name)
 		}
 	}
 }
@@ -176,24 +188,24 @@ var exceptions = map[string]int{
 }
 
 func TestLimitsOfPackages(t *testing.T) {
-	lines := map[string]int{}
+	sizes := map[string]int{}
 	for _, s := range product(t) {
-		lines[s.dir] += s.lines()
+		sizes[s.Dir] += lines(s)
 	}
-	for dir, n := range lines {
+	for dir, n := range sizes {
 		hold(t, "package "+dir, n, packageLines, "lines")
 	}
 }
 
 func TestLimitsOfFiles(t *testing.T) {
 	for _, s := range product(t) {
-		hold(t, "file "+s.path, s.lines(), fileLines, "lines")
+		hold(t, "file "+s.Path, lines(s), fileLines, "lines")
 	}
 }
 
 func TestLimitsOfFunctions(t *testing.T) {
 	for _, s := range product(t) {
-		ast.Inspect(s.file, func(n ast.Node) bool {
+		ast.Inspect(s.Syntax, func(n ast.Node) bool {
 			name := "literal"
 			switch f := n.(type) {
 			case *ast.FuncDecl:
@@ -202,8 +214,8 @@ func TestLimitsOfFunctions(t *testing.T) {
 			default:
 				return true
 			}
-			from, to := s.fset.Position(n.Pos()), s.fset.Position(n.End())
-			hold(t, fmt.Sprintf("function %s (%s:%d)", name, s.path, from.Line), to.Line-from.Line+1, functionLines, "lines")
+			from, to := s.Positions.Position(n.Pos()), s.Positions.Position(n.End())
+			hold(t, fmt.Sprintf("function %s (%s:%d)", name, s.Path, from.Line), to.Line-from.Line+1, functionLines, "lines")
 			return true
 		})
 	}
@@ -213,10 +225,10 @@ func TestLimitsOfColumns(t *testing.T) {
 	wide, places := 0, []string(nil)
 	for _, s := range product(t) {
 		n := 0
-		for line := range strings.Lines(s.text) {
+		for line := range strings.Lines(s.Text) {
 			if n++; utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > lineColumns {
 				wide++
-				places = append(places, fmt.Sprintf("%s:%d", s.path, n))
+				places = append(places, fmt.Sprintf("%s:%d", s.Path, n))
 			}
 		}
 	}
@@ -228,9 +240,9 @@ func TestLimitsOfColumns(t *testing.T) {
 func TestLimitsOfTypes(t *testing.T) {
 	methods := map[string]int{}
 	for _, s := range product(t) {
-		for _, d := range s.file.Decls {
+		for _, d := range s.Syntax.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil {
-				methods["type "+s.dir+"."+receiver(f.Recv.List[0].Type)]++
+				methods["type "+s.Dir+"."+receiver(f.Recv.List[0].Type)]++
 			}
 		}
 	}
@@ -269,21 +281,12 @@ func receiver(e ast.Expr) string {
 	return ""
 }
 
-// source is one Go file of the module.
-type source struct {
-	path, dir string
-	text      string
-	imports   []string
-	fset      *token.FileSet
-	file      *ast.File
-}
+func lines(f gosource.File) int { return strings.Count(f.Text, "\n") }
 
-func (s source) lines() int { return strings.Count(s.text, "\n") }
-
-// product gives the files that are held to the limits.
-func product(t *testing.T) (list []source) {
+// product returns the files that are held to the limits.
+func product(t *testing.T) (list []gosource.File) {
 	for _, s := range sources(t) {
-		if !strings.HasSuffix(s.path, "_test.go") && !ast.IsGenerated(s.file) {
+		if !s.IsTest() && !ast.IsGenerated(s.Syntax) {
 			list = append(list, s)
 		}
 	}
@@ -293,52 +296,15 @@ func product(t *testing.T) (list []source) {
 	return list
 }
 
-// sources gives every Go file of the module, but for the examples, which are
-// programs of their own.
-func sources(t *testing.T) []source {
+// sources returns every Go file of the module.
+func sources(t *testing.T) []gosource.File {
 	t.Helper()
-	list, err := parsed()
+	files, err := read()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return list
+	return files
 }
 
-var parsed = sync.OnceValues(func() (list []source, err error) {
-	err = filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name := d.Name()
-		if d.IsDir() && (name == "testdata" || name == "bin" || path == "docs/examples" || strings.HasPrefix(name, ".") && path != ".") {
-			return filepath.SkipDir
-		}
-		if d.IsDir() || filepath.Ext(path) != ".go" {
-			return nil
-		}
-		s, err := parse(path)
-		list = append(list, s)
-		return err
-	})
-	return list, err
-})
-
-func parse(path string) (source, error) {
-	s := source{path: path, dir: filepath.ToSlash(filepath.Dir(path)), fset: token.NewFileSet()}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return s, err
-	}
-	s.text = string(text)
-	if s.file, err = parser.ParseFile(s.fset, path, text, parser.ParseComments|parser.SkipObjectResolution); err != nil {
-		return s, err
-	}
-	for _, spec := range s.file.Imports {
-		name, err := strconv.Unquote(spec.Path.Value)
-		if err != nil {
-			return s, err
-		}
-		s.imports = append(s.imports, name)
-	}
-	return s, nil
-}
+// read is done once for all tests of this file.
+var read = sync.OnceValues(func() ([]gosource.File, error) { return gosource.Read(".") })

@@ -1,225 +1,47 @@
 package main
 
 import (
-	"flag"
-	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/rogpeppe/go-internal/testscript"
-
-	"deployster/containerd"
-	"deployster/containerd/shim"
-	"deployster/internal/cli"
 )
 
-// TestMain lets the test binary be all that the real one is: the command, the
-// embedded containerd, and its shim.
+// TestMain lets the test binary be the program when it is called by one of its
+// names.
 func TestMain(m *testing.M) {
-	switch {
-	case shim.Is(os.Args[0]):
-		shim.Run()
-		return
-	case containerd.IsServer(os.Args[0]):
-		os.Exit(containerd.RunServer(os.Args[1:]))
-	case filepath.Base(os.Args[0]) == "deployster":
-		os.Exit(cli.Main(kept())) // a script's command: it has nothing of the suite's
+	if strings.HasSuffix(filepath.Base(os.Args[0]), ".test") {
+		os.Exit(m.Run())
 	}
-	s, err := newSuite(m)
-	if err != nil {
-		panic(err)
-	}
-	testscript.Main(s, map[string]func(){"deployster": func() { os.Exit(cli.Main(kept())) }})
+	main()
 }
 
-var update = flag.Bool("update", false, "write what the scripts' commands print into their golden files")
-
-// TestScripts runs the stories in testdata/script, each with the real command,
-// real containers and a data directory of its own. Besides the usual commands
-// they have:
-//
-//	thing NAME              pack testdata/types/thing as the image NAME
-//	note NAME               the same with testdata/types/note
-//	shelltype NAME DIR      pack DIR with busybox beside its files, and /type as its entrypoint
-//	exits CODE COMMAND...   run COMMAND, which must end with that exit code
-//	wait-for FILE [TEXT]    wait until FILE exists (and holds TEXT), ten seconds at the most
-//	no-containers           nothing of any run is left
-//	archive KIND FILE NAME DIR [CONFIG]
-//	                        make what docker saves (docker) or an OCI layout (oci) of DIR, with a container config
-//	on-terminal CODE ANSWER COMMAND...
-//	                        run COMMAND on a terminal, answer its question or prompt; what stood there is in the file "terminal"
-//	daemon                  start Debian's containerd: DAEMON_ADDRESS, DAEMON_PID
-//	daemon-clean NAMESPACE  nothing of any run is left in that daemon
-//	socket FILE             a unix socket that nobody listens at
-//	nowhere TEXT...         the texts are in nothing that is kept, and in no process
-//	registry [password|token] [tls]
-//	                        start a registry behind a door of ours: REGISTRY, REGISTRY_CA, REGISTRY_LOG
-//	push NAME:TAG DIR       put an image of DIR into it, with busybox if it has a type: PUSHED is its digest
-//	disturb [TROUBLE...]    cut=BYTES gone busy=TIMES evil deny: what the door does from now on
-//	keypair NAME            make NAME.key and NAME.pub, for signatures
-//	sign REPOSITORY DIGEST KEY [as=REPOSITORY] [of=DIGEST] [cut] [bundle]
-//	                        put a signature of an image into the registry, right or wrong
-//	expand FROM TO          copy a file, with the variables of the script in it
-//	probe NAME              build and pack testdata/types/probe, whose state is what it sees of its container
-//	json-schema NAME FILE   FILE matches docs/schemas/NAME.json
-//	documented STREAM       a stream of events is the example of docs/json.md
-//	same-digest FILE FILE   two outputs of image pack or import name one image
-func TestScripts(t *testing.T) {
+// The name that the program is called with decides what it is.
+func TestMain_Names(t *testing.T) {
 	t.Parallel()
-	runScripts(t, "testdata/script", nil)
-}
-
-func runScripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
-	root, err := os.Getwd()
+	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{
-		Dir:                 dir,
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-		UpdateScripts:       *update,
-		Setup: func(env *testscript.Env) error {
-			if err := isolate(env, root); err != nil || setup == nil {
-				return err
+	for _, c := range []struct {
+		name, arg string
+		code      int
+		prints    string
+	}{
+		{"deployster", "version", 0, "deployster "},
+		{"any-other-name", "version", 0, "deployster "},
+		{"deployster-containerd", "-wrong", 2, "-wrong"},
+		{"containerd-shim-runc-v2", "-v", 0, "Version"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.Command(self, c.arg)
+			cmd.Args[0] = filepath.Join(t.TempDir(), c.name)
+			out, _ := cmd.CombinedOutput() // its exit code says it
+			if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(string(out), c.prints) {
+				t.Errorf("exit code %d, want %d; it printed %s", code, c.code, out)
 			}
-			return setup(env)
-		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"thing":         packKept("thing"),
-			"note":          packKept("note"),
-			"shelltype":     packShellType,
-			"exits":         exits,
-			"wait-for":      waitFor,
-			"no-containers": noContainers,
-			"archive":       makeArchive,
-			"same-digest":   sameDigest,
-			"documented":    documented,
-			"json-schema":   matchSchema,
-			"on-terminal":   onTerminal,
-			"daemon":        startDaemon,
-			"daemon-clean":  daemonClean,
-			"socket":        leaveSocket,
-			"nowhere":       nowhere,
-			"registry":      startRegistry,
-			"push":          pushImage,
-			"disturb":       disturb,
-			"expand":        expand,
-			"probe":         new(prober).pack,
-			"keypair":       makeKeys,
-			"sign":          signImage,
-		},
-	})
-}
-
-// isolate gives a script its own data directory, home and binaries, and makes
-// sure that nothing outlives it.
-func isolate(env *testscript.Env, root string) error {
-	data, err := os.MkdirTemp("", "dt")
-	if err != nil {
-		return err
+		})
 	}
-	env.Setenv("DEPLOYSTER_DATA_DIR", data)
-	env.Setenv("DEPLOYSTER_IDLE_EXIT", "1s")
-	env.Setenv("DEPLOYSTER_KEEP", "0s") // most scripts count containers
-	env.Setenv("DEPLOYSTER_RUNC", safeRunc(root))
-	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
-	env.Setenv("ROOT", root)
-	env.Values[registryKey{}] = &registry{}
-	if err := noRegistries(env); err != nil {
-		return err
-	}
-	env.Setenv(printedDir, filepath.Join(env.WorkDir, ".printed"))
-	if err := os.Mkdir(env.Getenv(printedDir), 0o700); err != nil {
-		return err
-	}
-	env.Defer(func() {
-		if err := checkPrinted(env.WorkDir); err != nil {
-			panic(err)
-		}
-	})
-	env.Defer(func() {
-		if _, err := checkMessages(env.WorkDir); err != nil {
-			panic(err)
-		}
-	})
-	env.Defer(func() {
-		if err := os.RemoveAll(data); err != nil {
-			panic(fmt.Sprintf("the data directory cannot be removed, something still uses it: %s", err))
-		}
-		if left := waitGone(data); left != "" {
-			panic("left behind: " + left)
-		}
-	})
-	env.Defer(func() { tellServerLog(env, data) }) // the last one comes first
-	return nil
-}
-
-// tellServerLog shows what the embedded containerd said, when a script has failed.
-func tellServerLog(env *testscript.Env, data string) {
-	if t, ok := env.T().(interface{ Failed() bool }); !ok || !t.Failed() {
-		return
-	}
-	if said, err := os.ReadFile(filepath.Join(data, "server.log")); err == nil {
-		env.T().Log("the server's log:\n" + string(said))
-	}
-}
-
-// noRegistries keeps a script from asking anybody outside of this machine: the
-// registry of names without one is a port where nobody listens.
-func noRegistries(env *testscript.Env) error {
-	certs := filepath.Join(env.WorkDir, ".certs")
-	env.Setenv("DEPLOYSTER_CERTS_DIR", certs)
-	env.Setenv("CERTS", certs)
-	if err := os.MkdirAll(filepath.Join(certs, "docker.io"), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(certs, "docker.io", "hosts.toml"), []byte("server = \"http://127.0.0.1:1\"\n"), 0o644)
-}
-
-// safeRunc is the one that `make test` has built, if it had to.
-func safeRunc(root string) string {
-	if path := filepath.Join(root, "bin", "runc"); exists(path) {
-		return path
-	}
-	return ""
-}
-
-// waitGone waits until no process and no mount speaks of a directory.
-func waitGone(dir string) string {
-	deadline := time.Now().Add(20 * time.Second)
-	for {
-		left := users(dir)
-		if left == "" || time.Now().After(deadline) {
-			return left
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-}
-
-// users lists the processes and mounts that speak of a directory.
-func users(dir string) string {
-	var left []string
-	mounts, _ := os.ReadFile("/proc/self/mountinfo")
-	for line := range strings.Lines(string(mounts)) {
-		if strings.Contains(line, dir) {
-			left = append(left, "mount "+strings.TrimSpace(line))
-		}
-	}
-	processes, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, p := range processes {
-		line, err := os.ReadFile(p)
-		if err == nil && strings.Contains(string(line), dir) {
-			left = append(left, "process "+filepath.Base(filepath.Dir(p))+" "+strings.ReplaceAll(string(line), "\x00", " "))
-		}
-	}
-	return strings.Join(left, "\n")
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }

@@ -56,7 +56,7 @@ func documents() map[string]any {
 }
 
 // The published schemas are those of the types that are printed. What is
-// printed is held against them by the scripts: see printed_test.go beside main.
+// printed is held against them by the scripts: see internal/testkit/e2e.
 func TestSchemas(t *testing.T) {
 	g := &generator{t: t, source: map[string]*source{}}
 	schemas := map[string]object{"event": g.events()}

@@ -1,4 +1,4 @@
-package main
+package e2e
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 
 // A result that was not delivered is an error; output that is thrown away on
 // purpose is not, however that is done.
-func TestOutputThatNobodyGets(t *testing.T) {
+func TestStdout_ThatNobodyReads(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {

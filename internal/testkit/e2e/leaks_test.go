@@ -1,4 +1,4 @@
-package main
+package e2e
 
 import (
 	"crypto/sha256"
@@ -21,8 +21,12 @@ type suite struct {
 	runtimes, clients map[string]bool
 }
 
-// newSuite must be made before anything else is.
+// newSuite prepares the process for the tests: it stands in the root of the module,
+// and temporary files are below a directory of the suite.
 func newSuite(m *testing.M) (*suite, error) {
+	if err := os.Chdir("../../.."); err != nil {
+		return nil, err
+	}
 	dir, err := os.MkdirTemp("", "ds") // short, because of the sockets in it
 	if err == nil {
 		err = os.Chmod(dir, 0o711) // a script is somebody else for a moment, who must get through

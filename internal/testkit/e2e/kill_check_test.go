@@ -1,6 +1,6 @@
 //go:build linux && amd64
 
-package main
+package e2e
 
 import (
 	"bytes"
@@ -26,29 +26,29 @@ type effect struct {
 	Config json.RawMessage `json:"config"`
 }
 
-// effects reads the world's log since the death.
-func (a *mortal) effects(d death) (list []effect) {
-	a.t.Helper()
-	log, err := os.ReadFile(filepath.Join(a.work, "world/log"))
+// effects returns what the world's log says since the kill.
+func (p *project) effects(d scenario) (list []effect) {
+	p.t.Helper()
+	log, err := os.ReadFile(filepath.Join(p.work, "world/log"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		a.t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	for line := range strings.Lines(string(log)) {
 		var e effect
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
-			a.t.Fatalf("%q: %v", line, err)
+			p.t.Fatalf("%q: %v", line, err)
 		}
 		list = append(list, e)
 	}
 	return list[len(d.before):]
 }
 
-// faults looks at what a death has left: what must never be, and the actions of
-// which it is not recorded how they ended.
-func (a *mortal) faults(d death, o died) (faults []string, inFlight []state.InFlight) {
-	a.t.Helper()
+// checkKilled looks at what a kill has left. It returns what must never be, and
+// the actions of which no record says how they ended.
+func (p *project) checkKilled(d scenario, o outcome) (faults []string, inFlight []state.InFlight) {
+	p.t.Helper()
 	say := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
-	file := filepath.Join(a.work, "deployster.state.json")
+	file := filepath.Join(p.work, "deployster.state.json")
 	s, recovery, err := state.Load(file)
 	if err != nil {
 		say("torn: %v", err)
@@ -61,7 +61,7 @@ func (a *mortal) faults(d death, o died) (faults []string, inFlight []state.InFl
 	// journal.
 	recorded, _ := os.ReadFile(file)
 	journal, _ := os.ReadFile(file + ".journal")
-	for _, e := range a.effects(d) {
+	for _, e := range p.effects(d) {
 		plan := strings.Split(e.Key+"//", "/")[1] // after the lineage
 		if !bytes.Contains(recorded, []byte(`"plan": "`+plan)) && !bytes.Contains(journal, []byte(e.Key)) {
 			say("lost: %s took effect and is not on record", e.Key)
@@ -71,7 +71,7 @@ func (a *mortal) faults(d death, o died) (faults []string, inFlight []state.InFl
 	for line := range strings.Lines(o.output) {
 		var event struct{ Type, Resource, Status string }
 		if json.Unmarshal([]byte(line), &event) != nil || event.Type != "resource_ended" || event.Status != "ok" {
-			continue // also the line that the death has cut off
+			continue // also the line that the kill has cut off
 		}
 		entry, known := s.Resources[event.Resource]
 		if value, wanted := d.after[event.Resource]; wanted != known || wanted && string(entry.State) != want(value) {
@@ -84,23 +84,23 @@ func (a *mortal) faults(d death, o died) (faults []string, inFlight []state.InFl
 // want is the config of a thing with a value, and its state.
 func want(value string) string { return fmt.Sprintf(`{"v":%q}`, value) }
 
-// settled runs the next command, and looks at what there is then: all is as
+// checkNext runs the next command, and looks at what there is then: all is as
 // wanted, nothing was done twice, of each action that was in flight is told how
 // it ended, which is known of all that had begun, and nothing is kept that nobody
 // needs. (Of one that has left no trace in this containerd only the person knows
 // whether it was started in this one.)
-func (a *mortal) settled(d death, inFlight []state.InFlight, next []string) (faults []string) {
-	a.t.Helper()
+func (p *project) checkNext(d scenario, inFlight []state.InFlight, next []string) (faults []string) {
+	p.t.Helper()
 	say := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
-	acted := a.effects(d)
-	text, err := a.command(next...).CombinedOutput()
+	acted := p.effects(d)
+	text, err := p.command(next...).CombinedOutput()
 	if err != nil && !bytes.Contains(text, []byte("it was already applied")) {
 		say("the next command failed: %v: %s", err, text)
 		return faults
 	}
 	for _, f := range inFlight {
 		name := f.Address + "/" + f.Action
-		if _, err := os.Stat(a.outcome(f.Key)); err == nil {
+		if _, err := os.Stat(p.outcomeFile(f.Key)); err == nil {
 			say("how %s ended is on record, and still kept elsewhere", name)
 		}
 		switch {
@@ -112,22 +112,22 @@ func (a *mortal) settled(d death, inFlight []state.InFlight, next []string) (fau
 		}
 	}
 	count, there := map[string]int{}, map[string]string{}
-	for _, e := range a.effects(d) {
+	for _, e := range p.effects(d) {
 		what := e.Action + " " + e.Name + " " + string(e.Config)
 		if count[what]++; count[what] > 1 {
 			say("duplicate: %s, %d times", what, count[what])
 		}
 	}
-	s, recovery, err := state.Load(filepath.Join(a.work, "deployster.state.json"))
+	s, recovery, err := state.Load(filepath.Join(p.work, "deployster.state.json"))
 	if err != nil || recovery != nil || len(s.Unsettled) > 0 || len(s.Resources) != len(d.after) {
 		say("torn or open: %v, %v, %v, %d resources", err, recovery, s.Unsettled, len(s.Resources))
 	}
-	entries, err := os.ReadDir(filepath.Join(a.work, "world"))
+	entries, err := os.ReadDir(filepath.Join(p.work, "world"))
 	if err != nil {
-		a.t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	for _, e := range entries {
-		if content, err := os.ReadFile(filepath.Join(a.work, "world", e.Name())); err == nil && e.Name() != "log" {
+		if content, err := os.ReadFile(filepath.Join(p.work, "world", e.Name())); err == nil && e.Name() != "log" {
 			there[e.Name()] = string(content)
 		}
 	}
@@ -143,28 +143,28 @@ func (a *mortal) settled(d death, inFlight []state.InFlight, next []string) (fau
 	return faults
 }
 
-// outcome is where the containerd keeps how an action ended that nobody has taken
+// outcomeFile is where the containerd keeps how an action ended that nobody has taken
 // down.
-func (a *mortal) outcome(key string) string {
-	return filepath.Join(a.data, "outcomes", fmt.Sprintf("%x.json", sha256.Sum256([]byte(key))))
+func (p *project) outcomeFile(key string) string {
+	return filepath.Join(p.data, "outcomes", fmt.Sprintf("%x.json", sha256.Sum256([]byte(key))))
 }
 
-// nothingLeft waits until the containers of all who died are gone.
-func (a *mortal) nothingLeft() {
-	a.t.Helper()
+// nothingLeft waits until the containers of all who outcome are gone.
+func (p *project) nothingLeft() {
+	p.t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		var left []string
-		for line := range strings.Lines(users(a.data)) {
+		for line := range strings.Lines(users(p.data)) {
 			if !strings.Contains(line, "deployster-containerd") {
 				left = append(left, line)
 			}
 		}
-		clients, _ := filepath.Glob(filepath.Join(a.runtime, "io/*/*"))
+		clients, _ := filepath.Glob(filepath.Join(p.runtime, "io/*/*"))
 		if left = append(left, clients...); len(left) == 0 {
 			return
 		}
 		if time.Now().After(end) {
-			a.t.Errorf("left: %v", left)
+			p.t.Errorf("left: %v", left)
 			return
 		}
 	}

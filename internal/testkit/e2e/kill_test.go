@@ -1,6 +1,6 @@
 //go:build linux && amd64
 
-package main
+package e2e
 
 import (
 	"fmt"
@@ -13,40 +13,40 @@ import (
 	"deployster/internal/testkit/crash"
 )
 
-// deaths are applies that are ended at each of their calls.
-func deaths() []death {
-	return []death{
+// scenarios returns applies that are killed at each of their calls.
+func scenarios() []scenario {
+	return []scenario{
 		{"made and changed", map[string]string{"b": "1"}, map[string]string{"a": "1", "b": "2"}},
 		{"made and removed", map[string]string{"d": "1"}, map[string]string{"c": "1"}},
 	}
 }
 
-// TestKilledWithContainers ends the real command, which applies a saved plan with
+// TestApply_KilledAtEachCall ends the real command, which applies a saved plan with
 // real containers, before calls that touch its state, its records and the files
 // of its containers, or that speak to containerd. The next command goes on: with
 // the saved plan, or with a plan of its own. Nothing may be lost, done twice, kept
 // from the person or torn, and how each action ended is found out.
-func TestKilledWithContainers(t *testing.T) {
+func TestApply_KilledAtEachCall(t *testing.T) {
 	t.Parallel()
-	for _, d := range deaths() {
+	for _, d := range scenarios() {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
-			a := newMortal(t)
-			calls := a.prepare(d)
-			points := a.points(calls)
+			p := newProject(t)
+			calls := p.prepare(d)
+			points := p.points(calls)
 			for i, at := range points {
-				a.reset()
-				o := a.run(a.everywhere(at), "apply", "-json", "p.plan")
+				p.reset()
+				o := p.run(p.everywhere(at), "apply", "-json", "p.plan")
 				where := "at its end" // a run may have fewer calls than another
 				if o.Hit != nil {
 					where = fmt.Sprintf("before call %d (%s)", at, o.Hit)
 				}
-				faults, inFlight := a.faults(d, o)
+				faults, inFlight := p.checkKilled(d, o)
 				next := []string{"apply", "p.plan"}
 				if i%2 == 1 {
 					next = []string{"apply", "-auto-approve"}
 				}
-				for _, f := range append(faults, a.settled(d, inFlight, next)...) {
+				for _, f := range append(faults, p.checkNext(d, inFlight, next)...) {
 					t.Errorf("killed %s, then %v: %s", where, next, f)
 				}
 			}
@@ -58,7 +58,7 @@ func TestKilledWithContainers(t *testing.T) {
 // points are the calls before which the command is ended: all of them, or some
 // between its first record and its end, with those at which an action runs. How
 // many can be said with DEPLOYSTER_CRASH_POINTS.
-func (a *mortal) points(calls []crash.Call) (points []int) {
+func (p *project) points(calls []crash.Call) (points []int) {
 	all := os.Getenv("DEPLOYSTER_CRASH") == "all"
 	first := slices.IndexFunc(calls, func(c crash.Call) bool { return c.Path == "deployster.state.json.journal" })
 	some := 20

@@ -1,0 +1,228 @@
+package e2e
+
+import (
+	"go/ast"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"deployster/internal/testkit/gosource"
+)
+
+// goFiles returns every Go file of the module.
+func goFiles(t *testing.T) []gosource.File {
+	t.Helper()
+	files, err := gosource.Read(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) < 100 {
+		t.Fatalf("only %d Go files were found", len(files))
+	}
+	return files
+}
+
+// docs/dependencies.md lists what is imported and nothing else.
+func TestDocsDependencies(t *testing.T) {
+	t.Parallel()
+	used, mod := map[string]bool{}, read(t, "go.mod")
+	_, tools, _ := strings.Cut(mod, "\ntool (")
+	for _, m := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllStringSubmatch(read(t, "docs/dependencies.md"), -1) {
+		used[m[1]] = strings.Contains(tools, m[1])
+		if !strings.Contains(mod, m[1]+" v") {
+			t.Errorf("%s is not in go.mod", m[1])
+		}
+	}
+	for _, f := range goFiles(t) {
+		for _, imported := range f.Imports {
+			if first, _, _ := strings.Cut(imported, "/"); !strings.Contains(first, ".") {
+				continue // ours, or the standard library's
+			}
+			known := false
+			for module := range used {
+				if imported == module || strings.HasPrefix(imported, module+"/") {
+					used[module], known = true, true
+				}
+			}
+			if !known {
+				t.Errorf("%s imports %s, which is not on the page", f.Path, imported)
+			}
+		}
+	}
+	for module, yes := range used {
+		if !yes {
+			t.Errorf("%s is on the page and not used", module)
+		}
+	}
+}
+
+// declared is what the module's files declare.
+type declared struct {
+	tests   map[string]bool            // TestName, FuzzName, BenchmarkName
+	files   map[string]bool            // base names
+	symbols map[string]map[string]bool // of each package, by its name: Func, Type, Type.Method, Type.Field
+}
+
+func declarations(t *testing.T) declared {
+	t.Helper()
+	d := declared{tests: map[string]bool{}, files: map[string]bool{}, symbols: map[string]map[string]bool{}}
+	for _, f := range goFiles(t) {
+		d.files[filepath.Base(f.Path)] = true
+		pkg := f.Syntax.Name.Name
+		if d.symbols[pkg] == nil {
+			d.symbols[pkg] = map[string]bool{}
+		}
+		for _, decl := range f.Syntax.Decls {
+			for _, name := range declaredBy(decl) {
+				if testName.MatchString(name) {
+					d.tests[name] = true
+				}
+				d.symbols[pkg][name] = true
+			}
+		}
+	}
+	return d
+}
+
+// declaredBy returns the names that a declaration adds to its package. Fields and
+// methods stand behind the name of their type.
+func declaredBy(decl ast.Decl) (names []string) {
+	if f, ok := decl.(*ast.FuncDecl); ok {
+		if f.Recv == nil {
+			return []string{f.Name.Name}
+		}
+		owner := strings.TrimLeft(typeName(f.Recv.List[0].Type), "*")
+		return []string{owner + "." + f.Name.Name}
+	}
+	g, ok := decl.(*ast.GenDecl)
+	if !ok {
+		return nil
+	}
+	for _, spec := range g.Specs {
+		switch s := spec.(type) {
+		case *ast.ValueSpec:
+			for _, n := range s.Names {
+				names = append(names, n.Name)
+			}
+		case *ast.TypeSpec:
+			names = append(names, s.Name.Name)
+			var members *ast.FieldList
+			switch u := s.Type.(type) {
+			case *ast.StructType:
+				members = u.Fields
+			case *ast.InterfaceType:
+				members = u.Methods
+			}
+			if members == nil {
+				continue
+			}
+			for _, field := range members.List {
+				for _, n := range field.Names {
+					names = append(names, s.Name.Name+"."+n.Name)
+				}
+			}
+		}
+	}
+	return names
+}
+
+func typeName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return typeName(e.X)
+	case *ast.IndexExpr:
+		return typeName(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
+
+var (
+	quoted   = regexp.MustCompile("`([^`\n]+)`")
+	testName = regexp.MustCompile(`^(?:Test|Fuzz|Benchmark)[A-Z]\w*$`)
+	goFile   = regexp.MustCompile(`^[\w./*-]+\.go$`)
+	inModule = regexp.MustCompile(`^(?:apply|config|containerd|internal|plan|protocol|state|testdata)(?:/[\w.*-]+)+/?$`)
+	symbol   = regexp.MustCompile(`^([a-z]\w*)\.([A-Z]\w*(?:\.[A-Z]\w*)?)(?:\(.*\))?$`)
+)
+
+// missing returns what is wrong with a name in the documentation: "" if it is
+// there, or is no name of anything in Go.
+func (d declared) missing(name string) string {
+	first, _, _ := strings.Cut(name, "/")
+	path := regexp.MustCompile(`\b[A-Z]{4,}\b|NAME`).ReplaceAllString(name, "*") // cmd_NAME.go
+	switch {
+	case testName.MatchString(first):
+		if !d.tests[first] {
+			return "there is no such test"
+		}
+	case inModule.MatchString(path), goFile.MatchString(path) && strings.Contains(path, "/"):
+		if found, err := filepath.Glob(path); err != nil || len(found) == 0 {
+			return "there is no such file or package"
+		}
+	case goFile.MatchString(path) && !strings.Contains(path, "*"):
+		if !d.files[path] {
+			return "there is no such file"
+		}
+	default:
+		m := symbol.FindStringSubmatch(name)
+		if m != nil && d.symbols[m[1]] != nil && !d.symbols[m[1]][m[2]] {
+			return "the package " + m[1] + " has no such name"
+		}
+	}
+	return ""
+}
+
+// The documentation names no test, file, package or identifier that is not there.
+func TestDocs_NamesExist(t *testing.T) {
+	t.Parallel()
+	d, seen := declarations(t), 0
+	for page, text := range pages(t) {
+		for _, m := range quoted.FindAllStringSubmatch(text, -1) {
+			seen++
+			if wrong := d.missing(m[1]); wrong != "" {
+				t.Errorf("%s names `%s`: %s", page, m[1], wrong)
+			}
+		}
+	}
+	if seen < 1000 {
+		t.Fatalf("only %d names were read", seen)
+	}
+}
+
+func TestDocs_NamesThatDoNotExist(t *testing.T) {
+	t.Parallel()
+	d := declarations(t)
+	for name, there := range map[string]bool{
+		"TestDocs_NamesExist": true, "TestNobodyWroteThis": false, "TestScripts/lock": true, "main.go": true, "nobody.go": false,
+		"internal/testkit/e2e": true, "internal/nobody": false, "plan/nobody.go": false, "internal/cli/cmd_NAME.go": true,
+		"internal/nobody/cmd_NAME.go": false, "gosource.Read": true, "gosource.File.IsTest": true, "gosource.File.Path": true,
+		"gosource.Nobody": false, "resource.web.state": true, "deployster plan -out=FILE": true,
+	} {
+		if wrong := d.missing(name); (wrong == "") != there {
+			t.Errorf("%s: %q", name, wrong)
+		}
+	}
+}
+
+// docs/requirements.md claims nothing that no test or script shows.
+func TestDocs_RequirementsAreShown(t *testing.T) {
+	t.Parallel()
+	tests := declarations(t).tests
+	rows := regexp.MustCompile(`(?m)^\| ([ADPBX]-\d+) \| [^|]+ \| (done|partly|not yet)[^|]* \|([^|]*)\|$`).FindAllStringSubmatch(read(t, "docs/requirements.md"), -1)
+	if len(rows) < 90 {
+		t.Fatalf("only %d requirements were read", len(rows))
+	}
+	for _, row := range rows {
+		shown := regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row[3], -1)
+		for _, s := range shown {
+			if !tests[s[1]] && !exists("testdata/script/"+s[1]+".txtar") {
+				t.Errorf("%s: there is no test or script %s", row[1], s[1])
+			}
+		}
+		if row[2] == "done" && len(shown) == 0 {
+			t.Errorf("%s is said to be done, and nothing shows it", row[1])
+		}
+	}
+}

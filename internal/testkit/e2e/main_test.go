@@ -1,0 +1,32 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"deployster/containerd"
+	"deployster/containerd/shim"
+	"deployster/internal/cli"
+)
+
+// TestMain lets the test binary be all that the real one is: the command, the
+// embedded containerd, and its shim.
+func TestMain(m *testing.M) {
+	switch {
+	case shim.Is(os.Args[0]):
+		shim.Run()
+		return
+	case containerd.IsServer(os.Args[0]):
+		os.Exit(containerd.RunServer(os.Args[1:]))
+	case filepath.Base(os.Args[0]) == "deployster":
+		os.Exit(cli.Main(kept())) // a script's command: it has nothing of the suite's
+	}
+	s, err := newSuite(m)
+	if err != nil {
+		panic(err)
+	}
+	testscript.Main(s, map[string]func(){"deployster": func() { os.Exit(cli.Main(kept())) }})
+}

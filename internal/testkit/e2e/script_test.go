@@ -1,0 +1,164 @@
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "write what the scripts' commands print into their golden files")
+
+// TestScripts runs the stories in testdata/script, each with the real command,
+// real containers and a data directory of its own. Besides the usual commands
+// they have:
+//
+//	thing NAME              pack testdata/types/thing as the image NAME
+//	note NAME               the same with testdata/types/note
+//	shelltype NAME DIR      pack DIR with busybox beside its files, and /type as its entrypoint
+//	exits CODE COMMAND...   run COMMAND, which must end with that exit code
+//	wait-for FILE [TEXT]    wait until FILE exists (and holds TEXT), ten seconds at the most
+//	no-containers           nothing of any run is left
+//	archive KIND FILE NAME DIR [CONFIG]
+//	                        make what docker saves (docker) or an OCI layout (oci) of DIR, with a container config
+//	on-terminal CODE ANSWER COMMAND...
+//	                        run COMMAND on a terminal, answer its question or prompt; what stood there is in the file "terminal"
+//	daemon                  start Debian's containerd: DAEMON_ADDRESS, DAEMON_PID
+//	daemon-clean NAMESPACE  nothing of any run is left in that daemon
+//	socket FILE             a unix socket that nobody listens at
+//	nowhere TEXT...         the texts are in nothing that is kept, and in no process
+//	registry [password|token] [tls]
+//	                        start a registry behind a door of ours: REGISTRY, REGISTRY_CA, REGISTRY_LOG
+//	push NAME:TAG DIR       put an image of DIR into it, with busybox if it has a type: PUSHED is its digest
+//	disturb [TROUBLE...]    cut=BYTES gone busy=TIMES evil deny: what the door does from now on
+//	keypair NAME            make NAME.key and NAME.pub, for signatures
+//	sign REPOSITORY DIGEST KEY [as=REPOSITORY] [of=DIGEST] [cut] [bundle]
+//	                        put a signature of an image into the registry, right or wrong
+//	expand FROM TO          copy a file, with the variables of the script in it
+//	probe NAME              build and pack testdata/types/probe, whose state is what it sees of its container
+//	json-schema NAME FILE   FILE matches docs/schemas/NAME.json
+//	documented STREAM       a stream of events is the example of docs/json.md
+//	same-digest FILE FILE   two outputs of image pack or import name one image
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	runScripts(t, "testdata/script", nil)
+}
+
+func runScripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
+	root, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 dir,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       *update,
+		Setup: func(env *testscript.Env) error {
+			if err := isolate(env, root); err != nil || setup == nil {
+				return err
+			}
+			return setup(env)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"thing":         packKept("thing"),
+			"note":          packKept("note"),
+			"shelltype":     packShellType,
+			"exits":         exits,
+			"wait-for":      waitFor,
+			"no-containers": noContainers,
+			"archive":       makeArchive,
+			"same-digest":   sameDigest,
+			"documented":    documented,
+			"json-schema":   matchSchema,
+			"on-terminal":   onTerminal,
+			"daemon":        startDaemon,
+			"daemon-clean":  daemonClean,
+			"socket":        leaveSocket,
+			"nowhere":       nowhere,
+			"registry":      startRegistry,
+			"push":          pushImage,
+			"disturb":       disturb,
+			"expand":        expand,
+			"probe":         new(prober).pack,
+			"keypair":       makeKeys,
+			"sign":          signImage,
+		},
+	})
+}
+
+// isolate gives a script its own data directory, home and binaries, and makes
+// sure that nothing outlives it.
+func isolate(env *testscript.Env, root string) error {
+	data, err := os.MkdirTemp("", "dt")
+	if err != nil {
+		return err
+	}
+	env.Setenv("DEPLOYSTER_DATA_DIR", data)
+	env.Setenv("DEPLOYSTER_IDLE_EXIT", "1s")
+	env.Setenv("DEPLOYSTER_KEEP", "0s") // most scripts count containers
+	env.Setenv("DEPLOYSTER_RUNC", safeRunc(root))
+	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+	env.Setenv("ROOT", root)
+	env.Values[registryKey{}] = &registry{}
+	if err := noRegistries(env); err != nil {
+		return err
+	}
+	env.Setenv(printedDir, filepath.Join(env.WorkDir, ".printed"))
+	if err := os.Mkdir(env.Getenv(printedDir), 0o700); err != nil {
+		return err
+	}
+	env.Defer(func() {
+		if err := checkPrinted(env.WorkDir); err != nil {
+			panic(err)
+		}
+	})
+	env.Defer(func() {
+		if _, err := checkMessages(env.WorkDir); err != nil {
+			panic(err)
+		}
+	})
+	env.Defer(func() {
+		if err := os.RemoveAll(data); err != nil {
+			panic(fmt.Sprintf("the data directory cannot be removed, something still uses it: %s", err))
+		}
+		if left := waitGone(data); left != "" {
+			panic("left behind: " + left)
+		}
+	})
+	env.Defer(func() { tellServerLog(env, data) }) // the last one comes first
+	return nil
+}
+
+// tellServerLog shows what the embedded containerd said, when a script has failed.
+func tellServerLog(env *testscript.Env, data string) {
+	if t, ok := env.T().(interface{ Failed() bool }); !ok || !t.Failed() {
+		return
+	}
+	if said, err := os.ReadFile(filepath.Join(data, "server.log")); err == nil {
+		env.T().Log("the server's log:\n" + string(said))
+	}
+}
+
+// noRegistries keeps a script from asking anybody outside of this machine: the
+// registry of names without one is a port where nobody listens.
+func noRegistries(env *testscript.Env) error {
+	certs := filepath.Join(env.WorkDir, ".certs")
+	env.Setenv("DEPLOYSTER_CERTS_DIR", certs)
+	env.Setenv("CERTS", certs)
+	if err := os.MkdirAll(filepath.Join(certs, "docker.io"), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(certs, "docker.io", "hosts.toml"), []byte("server = \"http://127.0.0.1:1\"\n"), 0o644)
+}
+
+// safeRunc is the one that `make test` has built, if it had to.
+func safeRunc(root string) string {
+	if path := filepath.Join(root, "bin", "runc"); exists(path) {
+		return path
+	}
+	return ""
+}

@@ -1,0 +1,74 @@
+// Package gosource reads the Go files of this module for the tests that hold
+// them to rules: who may import whom, how large a file may be, which names the
+// documentation may use. It gets the root of the module and returns the files,
+// parsed. It imports the standard library only.
+package gosource
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// File is one Go file of the module.
+type File struct {
+	Path      string // from the root of the module, with slashes
+	Dir       string
+	Text      string
+	Imports   []string
+	Positions *token.FileSet
+	Syntax    *ast.File
+}
+
+// IsTest reports whether the file is compiled for tests only.
+func (f File) IsTest() bool { return strings.HasSuffix(f.Path, "_test.go") }
+
+// Read returns every Go file below the root of the module, but for test data and
+// the examples of the documentation, which are programs of their own.
+func Read(root string) (files []File, err error) {
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		hidden := strings.HasPrefix(d.Name(), ".") && rel != "."
+		switch {
+		case d.IsDir() && (hidden || d.Name() == "testdata" || rel == "bin" || filepath.ToSlash(rel) == "docs/examples"):
+			return filepath.SkipDir
+		case d.IsDir() || filepath.Ext(path) != ".go":
+			return nil
+		}
+		f, err := parse(path, filepath.ToSlash(rel))
+		files = append(files, f)
+		return err
+	})
+	return files, err
+}
+
+func parse(path, rel string) (File, error) {
+	f := File{Path: rel, Dir: filepath.ToSlash(filepath.Dir(rel)), Positions: token.NewFileSet()}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return f, err
+	}
+	f.Text = string(text)
+	if f.Syntax, err = parser.ParseFile(f.Positions, rel, text, parser.ParseComments|parser.SkipObjectResolution); err != nil {
+		return f, err
+	}
+	for _, spec := range f.Syntax.Imports {
+		name, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return f, err
+		}
+		f.Imports = append(f.Imports, name)
+	}
+	return f, nil
+}
