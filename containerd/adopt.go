@@ -175,7 +175,7 @@ func follow(dir string, request int64, w runner.Watch) *follower {
 	f := &follower{}
 	files := map[string]io.Writer{stdoutFile: w.Stdout, stderrFile: w.Stderr}
 	if request != 0 {
-		files = map[string]io.Writer{stdoutFile: &worker.Picker{Request: request, Stdout: w.Stdout, Stderr: w.Stderr}}
+		files = map[string]io.Writer{stdoutFile: &worker.Filter{Request: request, Stdout: w.Stdout, Stderr: w.Stderr}}
 	}
 	for name, watch := range files {
 		if watch == nil {

@@ -75,7 +75,7 @@ func (w sweeper) harvest(dir string, open map[int64]asked, ended *kept) error {
 
 // carried is how an action ended, by what its carrier has said about it and by
 // how that has ended itself; ended is nil while it runs.
-func carried(said *worker.Heard, ended *kept) (k kept, known bool) {
+func carried(said *worker.Output, ended *kept) (k kept, known bool) {
 	if said != nil {
 		k.Stdout, k.Stderr = said.Stdout.Bytes(), said.Stderr.Bytes()
 	}
@@ -103,7 +103,7 @@ func carried(said *worker.Heard, ended *kept) (k kept, known bool) {
 // replay reads what a carrier has said about its open actions. Of what is long
 // the begin is given up: it was read, or is not needed for knowing how an action
 // ended that has not ended.
-func replay(dir string, open map[int64]asked, trim bool) (map[int64]*worker.Heard, error) {
+func replay(dir string, open map[int64]asked, trim bool) (map[int64]*worker.Output, error) {
 	f, err := os.OpenFile(filepath.Join(dir, stdoutFile), os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil

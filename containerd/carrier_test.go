@@ -193,10 +193,10 @@ func TestWorkerOfALivingClient(t *testing.T) {
 // What a carrier has not said is judged by how it ended.
 func TestCarried(t *testing.T) {
 	t.Parallel()
-	code, said := 7, &worker.Heard{Stdout: runner.NewLog(0), Stderr: runner.NewLog(0)}
-	answered := &worker.Heard{Stdout: runner.NewLog(0), Stderr: runner.NewLog(0), Exit: &code}
+	code, said := 7, &worker.Output{Stdout: runner.NewLog(0), Stderr: runner.NewLog(0)}
+	answered := &worker.Output{Stdout: runner.NewLog(0), Stderr: runner.NewLog(0), Exit: &code}
 	for _, c := range []struct {
-		said  *worker.Heard
+		said  *worker.Output
 		ended *kept
 		fate  runner.Fate
 	}{

@@ -15,55 +15,56 @@ import (
 	"deployster/protocol"
 )
 
-// keeper launches programs that can be handed over.
-type keeper struct {
+// launcher launches programs that can be kept.
+type launcher struct {
 	runner.Launcher
-	before int64 // requests of others
-	no     bool  // nobody takes them
+	before  int64 // the last request of earlier commands
+	refuses bool  // to keep any
 
-	mu    sync.Mutex
-	keep  []bool // what was wanted of each that was launched
-	asked []int64
-	heard []int64
-	said  int64
+	mu      sync.Mutex
+	keep    []bool  // Spec.Keep of each launch
+	asked   []int64 // of each program that was to be kept
+	read    []int64
+	printed int64
 }
 
-type handed struct {
+type process struct {
 	runner.Process
-	k *keeper
+	l *launcher
 }
 
-func (k *keeper) Launch(ctx context.Context, s runner.Spec) (runner.Process, error) {
-	p, err := k.Launcher.Launch(ctx, s)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.keep = append(k.keep, s.Keep)
-	return &handed{p, k}, err
+func (l *launcher) Launch(ctx context.Context, s runner.Spec) (runner.Process, error) {
+	p, err := l.Launcher.Launch(ctx, s)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.keep = append(l.keep, s.Keep)
+	return &process{p, l}, err
 }
 
-func (p *handed) Before() int64 { return p.k.before }
+func (p *process) Before() int64 { return p.l.before }
 
-func (p *handed) Stdout() io.Reader { return io.TeeReader(p.Process.Stdout(), p) }
+func (p *process) Stdout() io.Reader { return io.TeeReader(p.Process.Stdout(), p) }
 
-func (p *handed) Write(b []byte) (int, error) {
-	p.k.mu.Lock()
-	defer p.k.mu.Unlock()
-	p.k.said += int64(len(b))
+func (p *process) Write(b []byte) (int, error) {
+	p.l.mu.Lock()
+	defer p.l.mu.Unlock()
+	p.l.printed += int64(len(b))
 	return len(b), nil
 }
 
-func (p *handed) Keep(asked, heard int64) bool {
-	p.k.mu.Lock()
-	defer p.k.mu.Unlock()
-	p.k.asked, p.k.heard = append(p.k.asked, asked), append(p.k.heard, heard)
-	if !p.k.no {
-		p.Kill() // nothing that says so is heard by the Pool
+func (p *process) Keep(asked, read int64) bool {
+	p.l.mu.Lock()
+	defer p.l.mu.Unlock()
+	p.l.asked, p.l.read = append(p.l.asked, asked), append(p.l.read, read)
+	if !p.l.refuses {
+		p.Kill()
 	}
-	return !p.k.no
+	return !p.l.refuses
 }
 
-// Only a worker that has always been well, and has nothing to do, is kept.
-func TestKeep(t *testing.T) {
+// A worker is kept that has always been well, has no requests, and has seen
+// nothing private.
+func TestPool_KeepsWorkers(t *testing.T) {
 	t.Parallel()
 	serve := func(_ context.Context, r request) int {
 		if r.Cancel {
@@ -73,19 +74,19 @@ func TestKeep(t *testing.T) {
 		case "slow":
 			time.Sleep(200 * time.Millisecond)
 		case "tell":
-			r.say(protocol.WorkerReply{ID: r.ID, Stdout: "it is hunter2"})
+			r.reply(protocol.WorkerReply{ID: r.ID, Stdout: "it is hunter2"})
 		case "die":
 			return 3
 		}
-		r.raw("  ")
-		r.say(protocol.WorkerReply{ID: r.ID, Stdout: fmt.Sprint("number ", r.ID), Exit: exit(7)})
+		r.print("  ")
+		r.reply(protocol.WorkerReply{ID: r.ID, Stdout: fmt.Sprint("number ", r.ID), Exit: exit(7)})
 		return -1
 	}
 	for _, c := range []struct {
-		name string
-		kept bool
-		no   bool
-		do   func(s *runner.Spec)
+		name    string
+		kept    bool
+		refuses bool
+		edit    func(s *runner.Spec)
 	}{
 		{"a query", true, false, func(*runner.Spec) {}},
 		{"an action", true, false, func(s *runner.Spec) { s.Kind, s.ID = runner.Action, "id" }},
@@ -101,43 +102,41 @@ func TestKeep(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			im := newImage(serve)
-			k := &keeper{Launcher: im, before: 40, no: c.no}
-			p := worker.New(worker.Options{Runner: im, Launcher: k, Max: 1, Keep: true, Private: func(text string) bool { return strings.Contains(text, "hunter2") }})
+			l := &launcher{Launcher: im, before: 40, refuses: c.refuses}
+			p := worker.New(worker.Options{Runner: im, Launcher: l, Max: 1, Keep: true, Private: func(text string) bool { return strings.Contains(text, "hunter2") }})
 			s := im.spec(runner.Query, "state")
 			if res, err := p.Run(t.Context(), s); err != nil || string(res.Stdout) != "number 41" {
 				t.Errorf("%q, %v", res.Stdout, err)
 			}
-			c.do(&s)
+			c.edit(&s)
 			_, _ = p.Run(t.Context(), s) // some must fail
 			p.Close()
-			if !c.kept {
-				if len(k.asked) > 0 {
-					t.Errorf("it was handed over")
-				}
-				return
-			}
-			if len(k.asked) != 1 || k.asked[0] != 42 || k.heard[0] != k.said || !k.keep[0] {
-				t.Errorf("asked %d, heard %d of %d, to be kept %v", k.asked, k.heard, k.said, k.keep)
+			switch {
+			case !c.kept && len(l.asked) > 0:
+				t.Error("it was handed over")
+			case c.kept && (len(l.asked) != 1 || l.asked[0] != 42 || l.read[0] != l.printed || !l.keep[0]):
+				t.Errorf("asked %d, read %d of %d, to be kept %v", l.asked, l.read, l.printed, l.keep)
 			}
 		})
 	}
 }
 
-// Secrets in the environment, and who keeps nothing.
-func TestKeepNot(t *testing.T) {
+func TestPool_KeepsNoWorker(t *testing.T) {
 	t.Parallel()
-	im := newImage(func(_ context.Context, r request) int { echo(r); return -1 })
-	s := im.spec(runner.Query, "state")
-	s.Settings.Env = map[string]string{"PASSWORD": "hunter2"}
-	for _, keep := range []bool{true, false} {
-		k := &keeper{Launcher: im}
-		p := worker.New(worker.Options{Runner: im, Launcher: k, Keep: keep, Private: func(text string) bool { return keep && strings.Contains(text, "hunter2") }})
-		if _, err := p.Run(t.Context(), s); err != nil {
-			t.Error(err)
-		}
-		p.Close()
-		if len(k.keep) != 1 || k.keep[0] {
-			t.Errorf("to be kept: %v", k.keep)
-		}
+	for name, keep := range map[string]bool{"with a secret in its environment": true, "unless it is asked to": false} {
+		t.Run(name, func(t *testing.T) {
+			im := newImage(func(_ context.Context, r request) int { echo(r); return -1 })
+			s := im.spec(runner.Query, "state")
+			s.Settings.Env = map[string]string{"PASSWORD": "hunter2"}
+			l := &launcher{Launcher: im}
+			p := worker.New(worker.Options{Runner: im, Launcher: l, Keep: keep, Private: func(text string) bool { return keep && strings.Contains(text, "hunter2") }})
+			if _, err := p.Run(t.Context(), s); err != nil {
+				t.Error(err)
+			}
+			p.Close()
+			if len(l.keep) != 1 || l.keep[0] {
+				t.Errorf("to be kept: %v", l.keep)
+			}
+		})
 	}
 }

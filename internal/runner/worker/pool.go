@@ -13,15 +13,13 @@ import (
 	"deployster/internal/runner"
 )
 
-const (
-	// maxDeaths is how many workers of a kind may end before their time. After
-	// that each invocation gets its own container.
-	maxDeaths = 3
-)
+// maxFailures is how many workers of a group may end before their time. After that
+// each invocation gets its own container.
+const maxFailures = 3
 
 // Options are what is constant for a Pool.
 type Options struct {
-	Runner   runner.Runner   // of what no worker can do
+	Runner   runner.Runner   // runs what no worker can
 	Launcher runner.Launcher // starts the workers
 	Max      int             // workers with the same image, mounts and settings, where the settings do not say
 
@@ -29,27 +27,27 @@ type Options struct {
 	// runner.DefaultGrace.
 	Grace time.Duration
 
-	// Keep: what an earlier command has kept is used, and kept again when the
-	// Pool is closed. Private reports whether a text has something in it that no
-	// program may know any longer than this command takes; nil = nothing has.
+	// Keep: workers that an earlier command has kept are used, and kept again when
+	// the Pool is closed. Private reports whether a text holds what no program may
+	// know after this command; nil = nothing does.
 	Keep    bool
 	Private func(text string) bool
 }
 
-// Pool is an runner.Runner that uses workers where it can. Workers are started
+// Pool is a runner.Runner that uses workers where it can. Workers are started
 // when they are first needed, and end when the Pool is closed.
 type Pool struct {
 	o Options
 
 	mu     sync.Mutex
 	groups map[string]*group
-	latest *group // that was asked for; mostly it is the next one too
+	latest *group // of the last invocation; mostly it is the next one's too
 	closed bool
 }
 
-func (p *Pool) private(text string) bool { return p.o.Private != nil && p.o.Private(text) }
+func (p *Pool) isPrivate(text string) bool { return p.o.Private != nil && p.o.Private(text) }
 
-// New makes a Pool. It must be closed.
+// New returns a Pool. It must be closed.
 func New(o Options) *Pool {
 	if o.Grace <= 0 {
 		o.Grace = runner.DefaultGrace
@@ -57,14 +55,14 @@ func New(o Options) *Pool {
 	return &Pool{o: o, groups: map[string]*group{}}
 }
 
-// group is the workers that can take each other's place.
+// group is workers with the same image, mounts and settings.
 type group struct {
-	wanted   runner.Worker
+	program  runner.Worker
 	spec     runner.Spec // of a worker
 	max      int         // workers at one time
 	starting chan struct{}
 	workers  []*worker
-	deaths   int
+	failures int
 	started  int // workers so far, for their names
 }
 
@@ -83,8 +81,8 @@ func (p *Pool) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	if err != nil {
 		return runner.Result{}, err
 	}
-	res, err := runner.Result{}, errDoomed
-	for errors.Is(err, errDoomed) {
+	res, err := runner.Result{}, errDraining
+	for errors.Is(err, errDraining) {
 		w := p.take(ctx, g)
 		if w == nil {
 			return p.o.Runner.Run(ctx, s)
@@ -94,19 +92,19 @@ func (p *Pool) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	var died *runner.WorkerError
 	if errors.As(err, &died) && s.Kind == runner.Query && ctx.Err() == nil {
 		if s.Stderr != nil {
-			_, _ = fmt.Fprintf(s.Stderr, "%s. It is asked again in a container of its own.\n", died.Reason) // who watches misses a line at most
+			_, _ = fmt.Fprintf(s.Stderr, "%s. It is asked again in a container of its own.\n", died.Reason) // a line of a log may be lost
 		}
 		return p.o.Runner.Run(ctx, s)
 	}
 	return res, err
 }
 
-// group finds those that could carry out an invocation.
+// group returns the group that carries out an invocation.
 func (p *Pool) group(s runner.Spec) (*group, error) {
 	p.mu.Lock()
 	latest := p.latest
 	p.mu.Unlock()
-	if latest != nil && latest.carriesOut(s) {
+	if latest != nil && latest.matches(s) {
 		return latest, nil
 	}
 	key, err := json.Marshal(struct {
@@ -121,9 +119,9 @@ func (p *Pool) group(s runner.Spec) (*group, error) {
 	defer p.mu.Unlock()
 	g := p.groups[string(key)]
 	if g == nil {
-		g = &group{wanted: *s.Worker, spec: runner.Spec{Kind: runner.Action, Digest: s.Worker.Digest, Entrypoint: s.Worker.Entrypoint, Args: s.Worker.Args,
+		g = &group{program: *s.Worker, spec: runner.Spec{Kind: runner.Action, Digest: s.Worker.Digest, Entrypoint: s.Worker.Entrypoint, Args: s.Worker.Args,
 			Mounts: s.Mounts, Settings: s.Settings, KeepLog: s.KeepLog,
-			Keep: p.o.Keep && !p.private(string(key))}, max: max(p.o.Max, 1)}
+			Keep: p.o.Keep && !p.isPrivate(string(key))}, max: max(p.o.Max, 1)}
 		if s.Settings.Workers > 0 {
 			g.max = int(s.Settings.Workers)
 		}
@@ -133,18 +131,18 @@ func (p *Pool) group(s runner.Spec) (*group, error) {
 	return g, nil
 }
 
-// carriesOut reports whether an invocation is surely for its workers.
-func (g *group) carriesOut(s runner.Spec) bool {
-	return g.wanted.Digest == s.Worker.Digest && g.wanted.Entrypoint == s.Worker.Entrypoint && slices.Equal(g.wanted.Args, s.Worker.Args) &&
+// matches reports whether an invocation is surely for these workers.
+func (g *group) matches(s runner.Spec) bool {
+	return g.program.Digest == s.Worker.Digest && g.program.Entrypoint == s.Worker.Entrypoint && slices.Equal(g.program.Args, s.Worker.Args) &&
 		slices.Equal(g.spec.Mounts, s.Mounts) && reflect.DeepEqual(g.spec.Settings, s.Settings)
 }
 
-// take gives a worker that has a place, and starts one when there is none. It
-// gives nil when there can be none.
+// take returns a worker that takes requests, and starts one when there is none. It
+// returns nil when there can be none.
 func (p *Pool) take(ctx context.Context, g *group) *worker {
 	for {
 		p.mu.Lock()
-		if p.closed || g.deaths >= maxDeaths {
+		if p.closed || g.failures >= maxFailures {
 			p.mu.Unlock()
 			return nil
 		}
@@ -165,8 +163,7 @@ func (p *Pool) take(ctx context.Context, g *group) *worker {
 	}
 }
 
-// best is the living worker with the fewest open invocations, one of which is
-// now the caller's.
+// best returns the worker with the fewest open requests; nil = none takes any.
 func (g *group) best() (best *worker) {
 	for _, w := range g.workers {
 		if n, ok := w.load(); ok && (best == nil || n < best.lastLoad) {
@@ -176,8 +173,8 @@ func (g *group) best() (best *worker) {
 	return best
 }
 
-// start begins to start a worker, unless one is being started, and gives what
-// is closed when it is there, or is known not to come.
+// start starts a worker in the background, unless one is being started. The
+// channel is closed when that has succeeded or failed.
 func (p *Pool) start(ctx context.Context, g *group) chan struct{} {
 	if g.starting != nil {
 		return g.starting
@@ -188,42 +185,36 @@ func (p *Pool) start(ctx context.Context, g *group) chan struct{} {
 	spec := g.spec
 	spec.Name = fmt.Sprintf("worker %d of %s", g.started, spec.Digest)
 	go func() {
-		// It is for others too, who may not have been interrupted.
-		w, err := launch(context.WithoutCancel(ctx), p.o.Launcher, spec, p.o.Grace, p.private)
+		// Other invocations, which were not interrupted, may use it too.
+		w, err := launch(context.WithoutCancel(ctx), p.o.Launcher, spec, p.o.Grace, p.isPrivate)
 		defer close(done)
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		g.starting = nil
 		if err != nil {
-			g.deaths = maxDeaths // a container of its own will tell why
+			g.failures = maxFailures // running a container says why
 			return
 		}
-		// Also one that comes too late for a Pool that is being closed: Close
-		// waits for it.
+		// Also when the Pool is being closed: Close waits for it.
 		g.workers = append(g.workers, w)
-		go p.bury(g, w)
+		go p.remove(g, w)
 	}()
 	return done
 }
 
-// bury takes a worker out of its group when it has ended.
-func (p *Pool) bury(g *group, w *worker) {
-	<-w.dead
+// remove takes a worker out of its group when it has ended.
+func (p *Pool) remove(g *group, w *worker) {
+	<-w.ended
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i, other := range g.workers {
-		if other == w {
-			g.workers = append(g.workers[:i:i], g.workers[i+1:]...)
-			break
-		}
-	}
+	g.workers = slices.DeleteFunc(slices.Clone(g.workers), func(other *worker) bool { return other == w })
 	if !p.closed {
-		g.deaths++
+		g.failures++
 	}
 }
 
-// Close ends all workers that are not kept, and returns when nothing of them is left. Invocations
-// that are open then end first.
+// Close keeps or ends all workers, and returns when nothing of the ended ones is
+// left. Open invocations end first.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	p.closed = true

@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// image is a type whose worker is what a test makes of it. Cold runs echo.
+// image is a type whose worker a test writes. Cold runs echo their input.
 type image struct {
 	*runnertest.Fake
 	digest        string
@@ -33,14 +33,14 @@ type image struct {
 // request is a line for a worker under test.
 type request struct {
 	protocol.WorkerRequest
-	say func(protocol.WorkerReply)
-	raw func(string)
+	reply func(protocol.WorkerReply)
+	print func(string) // a line
 }
 
 func exit(code int) *int { return &code }
 
-// newImage makes one whose worker hands each request to serve, in its own
-// goroutine. What serve gives is the end of the worker, unless it is negative.
+// newImage returns an image whose worker calls serve for each request, in its own
+// goroutine. The worker exits with what serve returns, unless that is negative.
 func newImage(serve func(ctx context.Context, r request) int) *image {
 	im := &image{Fake: runnertest.NewFake()}
 	im.digest = im.Add("t", func(ctx context.Context, s runner.Spec, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -54,20 +54,20 @@ func newImage(serve func(ctx context.Context, r request) int) *image {
 		end := make(chan int, 1)
 		go func() {
 			var mu sync.Mutex
-			raw := func(line string) {
+			print := func(line string) {
 				mu.Lock()
 				defer mu.Unlock()
 				_, _ = io.WriteString(stdout, line+"\n")
 			}
-			say := func(r protocol.WorkerReply) {
+			reply := func(r protocol.WorkerReply) {
 				b, _ := json.Marshal(r)
-				raw(string(b))
+				print(string(b))
 			}
 			var open sync.WaitGroup
 			in := bufio.NewScanner(stdin)
 			in.Buffer(nil, 1<<26)
 			for in.Scan() {
-				r := request{say: say, raw: raw}
+				r := request{reply: reply, print: print}
 				if json.Unmarshal(in.Bytes(), &r.WorkerRequest) != nil {
 					end <- 2
 					return
@@ -109,18 +109,17 @@ func (im *image) spec(kind runner.Kind, args ...string) runner.Spec {
 		MaxStdout: 1000, Worker: &runner.Worker{Digest: im.digest, Args: []string{"worker"}}}
 }
 
-// echo answers with what it was told.
+// echo replies with the request.
 func echo(r request) {
 	text := "warm " + strings.Join(r.Args, " ") + " " + string(r.Stdin)
 	for i := range len(text) {
-		r.say(protocol.WorkerReply{ID: r.ID, Stdout: text[i : i+1]})
-		r.say(protocol.WorkerReply{ID: r.ID, Stderr: "log\n"})
+		r.reply(protocol.WorkerReply{ID: r.ID, Stdout: text[i : i+1]})
+		r.reply(protocol.WorkerReply{ID: r.ID, Stderr: "log\n"})
 	}
-	r.say(protocol.WorkerReply{ID: r.ID, Exit: exit(len(r.Args))})
+	r.reply(protocol.WorkerReply{ID: r.ID, Exit: exit(len(r.Args))})
 }
 
-// One worker carries out many at a time, each with its own outputs.
-func TestManyAtATime(t *testing.T) {
+func TestPool_ServesManyAtATime(t *testing.T) {
 	t.Parallel()
 	im := newImage(func(_ context.Context, r request) int { echo(r); return -1 })
 	p := im.pool(t, 1)
@@ -143,39 +142,39 @@ func TestManyAtATime(t *testing.T) {
 	}
 }
 
-// Other mounts or settings are another worker's; without a worker a run is
-// cold.
-func TestWhoIsServedByWhom(t *testing.T) {
+func TestPool_HasWorkersByMountsAndSettings(t *testing.T) {
 	t.Parallel()
 	im := newImage(func(_ context.Context, r request) int { echo(r); return -1 })
 	p := im.pool(t, 1)
 	dir := t.TempDir()
-	for i, change := range []func(*runner.Spec){
-		func(*runner.Spec) {},
-		func(s *runner.Spec) { s.Mounts = []runner.Mount{{Source: dir, Target: "/d"}} },
-		func(s *runner.Spec) { s.Mounts = []runner.Mount{{Source: dir, Target: "/d", Writable: true}} },
-		func(s *runner.Spec) { s.Settings.Env = map[string]string{"A": "1"} },
-		func(s *runner.Spec) { s.Worker = nil },
-		func(s *runner.Spec) {},
+	for _, c := range []struct {
+		name    string
+		change  func(*runner.Spec)
+		workers int32 // so far
+		cold    bool
+	}{
+		{"the first", func(*runner.Spec) {}, 1, false},
+		{"a mount", func(s *runner.Spec) { s.Mounts = []runner.Mount{{Source: dir, Target: "/d"}} }, 2, false},
+		{"a writable mount", func(s *runner.Spec) { s.Mounts = []runner.Mount{{Source: dir, Target: "/d", Writable: true}} }, 3, false},
+		{"an environment", func(s *runner.Spec) { s.Settings.Env = map[string]string{"A": "1"} }, 4, false},
+		{"no worker", func(s *runner.Spec) { s.Worker = nil }, 4, true},
+		{"the first again", func(*runner.Spec) {}, 4, false},
+		{"workers are off", func(s *runner.Spec) { s.Settings.Workers = runner.NoWorkers }, 4, true},
 	} {
-		s := im.spec(runner.Query, "state")
-		change(&s)
-		if _, err := p.Run(t.Context(), s); err != nil {
-			t.Error(i, err)
-		}
-	}
-	if im.workers.Load() != 4 || im.cold.Load() != 1 {
-		t.Errorf("%d workers, %d cold runs", im.workers.Load(), im.cold.Load())
-	}
-	s := im.spec(runner.Query, "state")
-	s.Settings.Workers = runner.NoWorkers
-	if res, err := p.Run(t.Context(), s); err != nil || !strings.HasPrefix(string(res.Stdout), "cold") {
-		t.Errorf("%+v, %v", res, err)
+		t.Run(c.name, func(t *testing.T) {
+			s := im.spec(runner.Query, "state")
+			c.change(&s)
+			if res, err := p.Run(t.Context(), s); err != nil || strings.HasPrefix(string(res.Stdout), "cold") != c.cold {
+				t.Errorf("%q, %v", res.Stdout, err)
+			}
+			if n := im.workers.Load(); n != c.workers {
+				t.Errorf("%d workers", n)
+			}
+		})
 	}
 }
 
-// A slow worker gets help, up to the limit.
-func TestMoreWorkers(t *testing.T) {
+func TestPool_StartsMoreWorkersUpToTheLimit(t *testing.T) {
 	t.Parallel()
 	var one sync.Mutex
 	im := newImage(func(_ context.Context, r request) int {
@@ -206,8 +205,8 @@ func TestMoreWorkers(t *testing.T) {
 }
 
 // A worker that dies takes its actions along; its queries are asked again, cold.
-// After some deaths nothing is left to workers.
-func TestDeath(t *testing.T) {
+// After some deaths everything runs cold.
+func TestPool_WorkerDies(t *testing.T) {
 	t.Parallel()
 	im := newImage(func(ctx context.Context, r request) int {
 		if r.Args[0] == "wait" {
@@ -240,9 +239,9 @@ func TestDeath(t *testing.T) {
 	}
 }
 
-// A request whose time is up, or that is not wanted any more, is cancelled; one
-// that does not heed that costs the worker its life, but not the others theirs.
-func TestTimeIsUp(t *testing.T) {
+// A request whose time is up or whose context has ended is cancelled. When it
+// ignores that, its worker is ended after its other requests.
+func TestPool_CancelsRequests(t *testing.T) {
 	t.Parallel()
 	cancelled, free := make(chan int64, 10), make(chan struct{})
 	im := newImage(func(ctx context.Context, r request) int {
@@ -250,7 +249,7 @@ func TestTimeIsUp(t *testing.T) {
 		case r.Cancel:
 			cancelled <- r.ID
 			if r.ID == 1 {
-				r.say(protocol.WorkerReply{ID: r.ID, Stderr: "all right", Exit: exit(143)})
+				r.reply(protocol.WorkerReply{ID: r.ID, Stderr: "all right", Exit: exit(143)})
 			}
 		case r.Args[0] == "wait":
 			<-free
@@ -298,31 +297,32 @@ func TestTimeIsUp(t *testing.T) {
 	}
 }
 
-// What a worker says wrong ends it, and only those whose invocation it was to
-// carry out.
-func TestNonsense(t *testing.T) {
+// A line that is no reply ends the worker and its open requests.
+func TestPool_WorkerPrintsNonsense(t *testing.T) {
 	t.Parallel()
-	for _, said := range []string{
-		"hello", `{"id":99,"exit":0}`, `{"id":1,"exit":0,"more":1}`, `{"id":1,"stdout":"a","stdout":"b"}`, `{"id":"1"}`, `{"id":1} {"id":1}`,
-		`{"id":1,"exit":0}` + "\n" + `{"id":1,"exit":0}`, strings.Repeat("x", 33<<20),
+	one := `{"id":1,"exit":0}`
+	for name, printed := range map[string]string{
+		"a word": "hello", "another request": `{"id":99,"exit":0}`, "an unknown key": `{"id":1,"exit":0,"more":1}`, "a key twice": `{"id":1,"stdout":"a","stdout":"b"}`,
+		"a text as id": `{"id":"1"}`, "two in a line": `{"id":1} {"id":1}`, "an endless line": strings.Repeat("x", 33<<20),
 	} {
-		im := newImage(func(_ context.Context, r request) int { r.raw(said); return -1 })
-		p := im.pool(t, 1)
-		_, err := p.Run(t.Context(), im.spec(runner.Action, "act"))
-		var died *runner.WorkerError
-		if strings.HasPrefix(said, `{"id":1,"exit":0}`) {
-			if err != nil {
-				t.Errorf("%.40s: %v", said, err)
+		t.Run(name, func(t *testing.T) {
+			im := newImage(func(_ context.Context, r request) int { r.print(printed); return -1 })
+			_, err := im.pool(t, 1).Run(t.Context(), im.spec(runner.Action, "act"))
+			var died *runner.WorkerError
+			if !errors.As(err, &died) || strings.Contains(died.Reason, "\n") || len(died.Reason) > 500 {
+				t.Error(err)
 			}
-		} else if !errors.As(err, &died) || strings.Contains(died.Reason, "\n") || len(died.Reason) > 500 {
-			t.Errorf("%.40s: %v", said, err)
-		}
-		p.Close()
+		})
 	}
+	t.Run("an end twice", func(t *testing.T) {
+		im := newImage(func(_ context.Context, r request) int { r.print(one + "\n" + one); return -1 })
+		if _, err := im.pool(t, 1).Run(t.Context(), im.spec(runner.Action, "act")); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
-// Too much output is an error of the invocation; a slow watcher holds up nobody.
-func TestOutputs(t *testing.T) {
+func TestPool_Outputs(t *testing.T) {
 	t.Parallel()
 	printed := make(chan struct{})
 	im := newImage(func(_ context.Context, r request) int {
@@ -330,53 +330,62 @@ func TestOutputs(t *testing.T) {
 			return -1
 		}
 		for range 25 {
-			r.say(protocol.WorkerReply{ID: r.ID, Stdout: strings.Repeat("y", 100_000)})
+			r.reply(protocol.WorkerReply{ID: r.ID, Stdout: strings.Repeat("y", 100_000)})
 		}
-		r.say(protocol.WorkerReply{ID: r.ID, Exit: exit(0)})
+		r.reply(protocol.WorkerReply{ID: r.ID, Exit: exit(0)})
 		if r.Args[0] == "act" {
 			close(printed)
 		}
 		return -1
 	})
 	p := im.pool(t, 1)
-	var tooMuch *runner.OutputError
-	first := im.spec(runner.Query, "state")
-	first.Grace = time.Minute
-	if _, err := p.Run(t.Context(), first); !errors.As(err, &tooMuch) {
-		t.Errorf("got %v", err)
-	}
-	blocked := make(chan struct{})
-	s := im.spec(runner.Action, "act")
-	s.MaxStdout, s.KeepLog = 0, 1000
+	t.Run("too long is an error", func(t *testing.T) {
+		s := im.spec(runner.Query, "state")
+		s.Grace = time.Minute
+		var tooMuch *runner.OutputError
+		if _, err := p.Run(t.Context(), s); !errors.As(err, &tooMuch) {
+			t.Errorf("got %v", err)
+		}
+	})
 	var got atomic.Int64
-	s.Stdout = writer(func(p []byte) (int, error) { <-blocked; got.Add(int64(len(p))); return len(p), nil })
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		res, err := p.Run(t.Context(), s)
-		if err != nil || len(res.Stdout) > 1100 {
+	t.Run("slow watcher holds up nobody", func(t *testing.T) {
+		blocked, ended := make(chan struct{}), make(chan struct{})
+		s := im.spec(runner.Action, "act")
+		s.MaxStdout, s.KeepLog = 0, 1000
+		s.Stdout = writer(func(p []byte) (int, error) { <-blocked; got.Add(int64(len(p))); return len(p), nil })
+		go func() {
+			defer close(ended)
+			if res, err := p.Run(t.Context(), s); err != nil || len(res.Stdout) > 1100 {
+				t.Errorf("%d bytes, %v", len(res.Stdout), err)
+			}
+		}()
+		<-printed // so all of it was read when the next reply is
+		q := im.spec(runner.Query, "state")
+		q.MaxStdout = 0
+		if res, err := p.Run(t.Context(), q); err != nil || len(res.Stdout) != 2_500_000 {
 			t.Errorf("%d bytes, %v", len(res.Stdout), err)
 		}
-	}()
-	<-printed // so all of it was heard when what is said after it was
-	q := im.spec(runner.Query, "state")
-	q.MaxStdout = 0
-	if res, err := p.Run(t.Context(), q); err != nil || len(res.Stdout) != 2_500_000 {
-		t.Errorf("beside a slow one: %d bytes, %v", len(res.Stdout), err)
-	}
-	close(blocked)
-	<-ended
-	if got.Load() > 2<<20 || im.workers.Load() != 1 {
-		t.Errorf("the slow watcher got %d bytes; %d workers", got.Load(), im.workers.Load())
-	}
+		close(blocked)
+		<-ended
+	})
+	t.Run("slow watcher misses some", func(t *testing.T) {
+		if got.Load() > 2<<20 {
+			t.Errorf("it got %d bytes", got.Load())
+		}
+	})
+	t.Run("one worker is enough", func(t *testing.T) {
+		if im.workers.Load() != 1 {
+			t.Errorf("%d workers", im.workers.Load())
+		}
+	})
 }
 
 type writer func([]byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
 
-// A worker that reads nothing costs who waits for it their time, and no more.
-func TestDeafWorker(t *testing.T) {
+// A worker that reads nothing costs invocations their time, and no more.
+func TestPool_WorkerReadsNothing(t *testing.T) {
 	t.Parallel()
 	f := runnertest.NewFake()
 	gate := make(chan struct{})

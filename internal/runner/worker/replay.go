@@ -9,54 +9,53 @@ import (
 	"deployster/internal/runner"
 )
 
-// Heard is what a worker has said about one request.
-type Heard struct {
+// Output is what a worker has replied to one request.
+type Output struct {
 	Stdout, Stderr *runner.Log
-	Exit           *int // nil = it has not said that it is through
+	Exit           *int // nil = the request has not ended
 }
 
-// Replay reads what a worker has said about some requests, and how far it came:
-// the offset after the last line that is whole. It is for when nobody was there
-// to hear it. What is no reply, as the rest of a line whose begin is gone, is
-// passed over.
-func Replay(stdout io.Reader, wanted func(request int64) bool) (said map[int64]*Heard, end int64, err error) {
-	said = map[int64]*Heard{}
+// Replay reads the recorded stdout of a worker whose client is gone. It returns
+// the replies to some requests, and the offset after the last whole line. What is
+// no reply, such as the rest of a line whose start is gone, is ignored.
+func Replay(stdout io.Reader, wanted func(request int64) bool) (outputs map[int64]*Output, end int64, err error) {
+	outputs = map[int64]*Output{}
 	in := bufio.NewReaderSize(stdout, 64<<10)
 	for {
 		line, err := readLine(in)
 		if errors.Is(err, io.EOF) {
-			return said, end, nil
+			return outputs, end, nil
 		}
 		if err != nil {
-			return said, end, err
+			return outputs, end, err
 		}
 		end += int64(len(line))
 		r, err := decode(bytes.TrimLeft(line, "\x00"))
 		if err != nil || !wanted(r.ID) {
 			continue
 		}
-		h := said[r.ID]
-		if h == nil {
-			h = &Heard{Stdout: runner.NewLog(0), Stderr: runner.NewLog(0)}
-			said[r.ID] = h
+		out := outputs[r.ID]
+		if out == nil {
+			out = &Output{Stdout: runner.NewLog(0), Stderr: runner.NewLog(0)}
+			outputs[r.ID] = out
 		}
-		_, _ = h.Stdout.Write([]byte(r.Stdout)) // never fails
-		_, _ = h.Stderr.Write([]byte(r.Stderr))
-		h.Exit = r.Exit
+		_, _ = out.Stdout.Write([]byte(r.Stdout)) // never fails
+		_, _ = out.Stderr.Write([]byte(r.Stderr))
+		out.Exit = r.Exit
 	}
 }
 
-// Picker is a writer that gets what a worker says, and hands on what it says
-// about one request.
-type Picker struct {
+// Filter is a writer for the stdout of a worker, and passes on the outputs of one
+// request.
+type Filter struct {
 	Request        int64
-	Stdout, Stderr io.Writer // nil = nobody watches
+	Stdout, Stderr io.Writer // nil = dropped
 
 	rest []byte
 }
 
-// Write never fails: a watcher that does gets nothing more.
-func (p *Picker) Write(b []byte) (int, error) {
+// Write never fails. A writer that does gets nothing more.
+func (p *Filter) Write(b []byte) (int, error) {
 	p.rest = append(p.rest, b...)
 	for {
 		line, rest, whole := bytes.Cut(p.rest, []byte("\n"))

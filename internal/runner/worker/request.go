@@ -13,8 +13,8 @@ import (
 	"deployster/protocol"
 )
 
-// request is an invocation that is open. Its outputs belong to the goroutine
-// that reads what the worker says, until done is closed.
+// request is an invocation that is open. Its outputs belong to the goroutine that
+// reads the worker's stdout, until done is closed.
 type request struct {
 	spec      runner.Spec
 	since     time.Time
@@ -22,24 +22,24 @@ type request struct {
 
 	size           int64 // of stdout so far
 	answer         bytes.Buffer
-	stdout, stderr *runner.Log // stdout of an action only
-	watchers       [2]*watcher // of stdout and stderr; nil until something is said
-	over           chan struct{}
-	overOnce       bool
+	stdout, stderr *runner.Log   // stdout of an action only
+	watchers       [2]*watcher   // of stdout and stderr; nil until something is printed
+	overLimit      chan struct{} // closed when stdout is longer than it may be
+	tooLong        bool          // so overLimit is closed
 
 	exit int
 	done chan struct{} // closed after its last line
 }
 
 func newRequest(s runner.Spec) *request {
-	q := &request{spec: s, since: time.Now(), stderr: runner.NewLog(s.KeepLog), over: make(chan struct{}), done: make(chan struct{})}
+	q := &request{spec: s, since: time.Now(), stderr: runner.NewLog(s.KeepLog), overLimit: make(chan struct{}), done: make(chan struct{})}
 	if s.Kind == runner.Action {
 		q.stdout = runner.NewLog(s.KeepLog)
 	}
 	return q
 }
 
-// add takes a piece of its outputs.
+// add adds a piece of the outputs.
 func (q *request) add(r protocol.WorkerReply) {
 	if r.Stdout != "" {
 		q.addStdout(r.Stdout)
@@ -53,9 +53,9 @@ func (q *request) add(r protocol.WorkerReply) {
 func (q *request) addStdout(s string) {
 	q.size += int64(len(s))
 	if limit := q.spec.MaxStdout; limit > 0 && q.size > limit {
-		if !q.overOnce {
-			q.overOnce = true
-			close(q.over)
+		if !q.tooLong {
+			q.tooLong = true
+			close(q.overLimit)
 		}
 		return
 	}
@@ -67,7 +67,7 @@ func (q *request) addStdout(s string) {
 	q.watch(0, q.spec.Stdout, s)
 }
 
-// watch hands a piece on to who watches.
+// watch passes a piece on to a writer.
 func (q *request) watch(i int, to io.Writer, s string) {
 	if to == nil {
 		return
@@ -78,7 +78,7 @@ func (q *request) watch(i int, to io.Writer, s string) {
 	q.watchers[i].add(s)
 }
 
-// result gives what is known of a request that nothing more is said about.
+// result returns the result of a request that gets no more replies.
 func (q *request) result() runner.Result {
 	for _, w := range q.watchers {
 		if w != nil {
@@ -92,22 +92,22 @@ func (q *request) result() runner.Result {
 	return res
 }
 
-// adoptable reports whether others may have to find out how it ended.
+// adoptable reports whether a later command may have to find out how it ended.
 func (q *request) adoptable() bool { return q.spec.Kind == runner.Action && q.spec.ID != "" }
 
-// do carries out one invocation. What of an action has begun is told to its
-// Ended, while others can still find it out.
+// do carries out one invocation. The end of an action that may have begun is given
+// to Spec.Ended while a later command can still adopt it.
 func (w *worker) do(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	start := time.Now()
 	q := newRequest(s)
-	id, ok := w.enter(q)
+	id, ok := w.add(q)
 	if !ok {
-		return runner.Result{}, errDoomed
+		return runner.Result{}, errDraining
 	}
-	res, begun, err := w.carryOut(ctx, id, q)
+	res, begun, err := w.execute(ctx, id, q)
 	res.Duration = time.Since(start)
-	if err != nil || w.private(string(s.Stdin)) || w.private(string(res.Stdout)) || w.private(string(res.Stderr)) {
-		w.keepNot()
+	if err != nil || w.isPrivate(string(s.Stdin)) || w.isPrivate(string(res.Stdout)) || w.isPrivate(string(res.Stderr)) {
+		w.markTainted()
 	}
 	var unknown *runner.UnknownError
 	switch {
@@ -125,17 +125,17 @@ func (w *worker) do(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	return res, err
 }
 
-// carryOut reports whether anything may have begun.
-func (w *worker) carryOut(ctx context.Context, id int64, q *request) (res runner.Result, begun bool, err error) {
+// execute carries out a request, and reports whether anything may have begun.
+func (w *worker) execute(ctx context.Context, id int64, q *request) (res runner.Result, begun bool, err error) {
 	s := q.spec
 	line, err := encode(id, s)
 	if err != nil {
-		w.leave(id, q, false)
+		w.withdraw(id, q, false)
 		return res, false, fmt.Errorf("what %s gets on stdin is no JSON: %w", s.Name, err)
 	}
 	if q.adoptable() {
 		if err := w.proc.Asked(id, s); err != nil {
-			w.leave(id, q, false)
+			w.withdraw(id, q, false)
 			return res, false, fmt.Errorf("noting what %s is: %w", s.Name, err)
 		}
 	}
@@ -147,29 +147,29 @@ func (w *worker) carryOut(ctx context.Context, id int64, q *request) (res runner
 	}
 	// The worker may not be reading at the moment.
 	select {
-	case w.lines <- line:
-	case <-w.dead:
-		return res, false, w.outcome
+	case w.outgoing <- line:
+	case <-w.ended:
+		return res, false, w.endErr
 	case <-ctx.Done():
-		w.leave(id, q, false)
+		w.withdraw(id, q, false)
 		return res, false, cancelled(ctx, s)
 	case <-late:
-		w.leave(id, q, true)
+		w.withdraw(id, q, true)
 		return res, false, &runner.TimeoutError{After: s.Timeout}
 	}
 	res, err = w.await(ctx, id, q, late)
 	return res, true, err
 }
 
-// errDoomed says that the worker takes nothing more, and was told nothing.
-var errDoomed = errors.New("the worker is ending")
+// errDraining means that the worker takes no more requests, and did not get this one.
+var errDraining = errors.New("the worker is ending")
 
-// leave takes back an invocation that the worker has not been told of, perhaps
-// because it is stuck.
-func (w *worker) leave(id int64, q *request, stuck bool) {
+// withdraw removes a request that was not written to the worker, perhaps because
+// the worker is stuck.
+func (w *worker) withdraw(id int64, q *request, stuck bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.doomed = w.doomed || stuck
+	w.draining = w.draining || stuck
 	w.remove(id, q)
 }
 
@@ -177,16 +177,15 @@ func cancelled(ctx context.Context, s runner.Spec) error {
 	return fmt.Errorf("%s was cancelled: %w", s.Name, context.Cause(ctx))
 }
 
-// await waits for the last line about an invocation, and asks the worker to end
-// it when its time is up, when it is not wanted any more, or when it says too
-// much.
+// await waits for the last reply to a request, and cancels it when its time is up,
+// when ctx ends, or when it prints too much.
 func (w *worker) await(ctx context.Context, id int64, q *request, late <-chan time.Time) (runner.Result, error) {
 	var reason error
 	var kill <-chan time.Time
-	done, over := ctx.Done(), (<-chan struct{})(q.over)
+	done, over := ctx.Done(), (<-chan struct{})(q.overLimit)
 	stop := func(why error) {
 		reason, done, late, over = why, nil, nil, nil
-		go w.tell(fmt.Appendf(nil, "{\"id\":%d,\"cancel\":true}\n", id))
+		go w.send(fmt.Appendf(nil, "{\"id\":%d,\"cancel\":true}\n", id))
 		grace := q.spec.Grace
 		if grace <= 0 {
 			grace = runner.DefaultGrace
@@ -197,7 +196,7 @@ func (w *worker) await(ctx context.Context, id int64, q *request, late <-chan ti
 		select {
 		case <-q.done:
 			return q.result(), reason
-		case <-w.dead:
+		case <-w.ended:
 			select {
 			case <-q.done: // before that
 				return q.result(), reason
@@ -208,7 +207,7 @@ func (w *worker) await(ctx context.Context, id int64, q *request, late <-chan ti
 			if reason == nil {
 				res.Stderr = append(res.Stderr, w.result.Stderr...) // why it died
 			}
-			return res, w.ended(reason)
+			return res, w.endError(reason)
 		case <-done:
 			stop(cancelled(ctx, q.spec))
 		case <-late:
@@ -224,29 +223,29 @@ func (w *worker) await(ctx context.Context, id int64, q *request, late <-chan ti
 			w.abandon(q)
 			if q.spec.Kind == runner.Query {
 				q.exit = 137
-				return q.result(), reason // nothing is at stake
+				return q.result(), reason // a query changes nothing
 			}
 		}
 	}
 }
 
-// ended is the error of an invocation whose worker has ended: why it was to
-// end, if it was.
-func (w *worker) ended(reason error) error {
+// endError returns the error of an invocation whose worker has ended: why it was
+// cancelled, if it was.
+func (w *worker) endError(reason error) error {
 	var unknown *runner.UnknownError
 	switch {
 	case reason == nil:
-		return w.outcome
-	case errors.As(w.outcome, &unknown):
-		return errors.Join(reason, w.outcome)
+		return w.endErr
+	case errors.As(w.endErr, &unknown):
+		return errors.Join(reason, w.endErr)
 	}
 	return reason
 }
 
-// tell writes a line, unless the worker ends before it can be written.
-func (w *worker) tell(line []byte) {
+// send writes a line to stdin, unless the worker ends before.
+func (w *worker) send(line []byte) {
 	select {
-	case w.lines <- line:
-	case <-w.dead:
+	case w.outgoing <- line:
+	case <-w.ended:
 	}
 }

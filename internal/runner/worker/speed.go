@@ -3,25 +3,22 @@ package worker
 import "time"
 
 const (
-	// slowOpen is how many open invocations a worker has when another one is
-	// started, if the oldest of them has been open for slowAfter and it answers so
-	// slowly that a new one would wait for slowWait: that is what it takes to start
-	// one when the processors are busy, and it takes their time from the answers.
-	// What is slow in answering may also be this program, which has as many answers
-	// to take as it can.
+	// Another worker is started when one has slowOpen requests, the oldest of them
+	// has been open for slowAfter, and a new one would wait for slowWait: on a busy
+	// machine a start takes as long, and takes it from the answers.
 	slowOpen  = 4
 	slowAfter = 50 * time.Millisecond
 	slowWait  = 200 * time.Millisecond
 )
 
-// speed is how many invocations a worker gets done, as was seen lately.
+// speed measures how many requests a worker completes.
 type speed struct {
-	since time.Time // it has had something to do since then
+	since time.Time // when the measurement began
 	done  int       // since then
-	rate  float64   // in a second, of the time before since; 0 = nothing is known of that
+	rate  float64   // in a second, before since; 0 = not measured
 }
 
-// at gives it for a moment.
+// at returns the rate at a moment.
 func (s *speed) at(now time.Time) float64 {
 	if gone := now.Sub(s.since); gone >= slowAfter {
 		s.since, s.done, s.rate = now, 0, float64(s.done)/gone.Seconds()

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// One that is busy gets another beside it only when it gets little done.
-func TestSpeed(t *testing.T) {
+// A busy worker is slow only when it completes little.
+func TestWorker_Slow(t *testing.T) {
 	t.Parallel()
 	begin := time.Now().Add(-time.Hour)
 	w := &worker{open: map[int64]*request{}, speed: speed{since: begin}}

@@ -6,21 +6,21 @@ import (
 	"sync"
 )
 
-// maxBehind is how many bytes a watcher may be behind. What comes then is left
-// out, and it is told how much.
-const maxBehind = 1 << 20
+// maxQueue is how many bytes wait for a watcher. More are dropped, and the watcher
+// gets a line that says how many.
+const maxQueue = 1 << 20
 
-// watcher hands on what an invocation says, from a goroutine of its own: one
-// that is slow must not hold up the others that the same worker serves.
+// watcher passes the output of an invocation on, from a goroutine of its own: a slow
+// writer must not hold up the other invocations of the same worker.
 type watcher struct {
 	to io.Writer
 
-	mu     sync.Mutex
-	queue  []byte
-	left   int // bytes left out after the queue
-	wake   chan struct{}
-	closed bool
-	idle   chan struct{} // closed when all is handed on
+	mu      sync.Mutex
+	queue   []byte
+	dropped int // bytes after the queue
+	wake    chan struct{}
+	closed  bool
+	idle    chan struct{} // closed when all is passed on
 }
 
 func newWatcher(to io.Writer) *watcher {
@@ -32,8 +32,8 @@ func newWatcher(to io.Writer) *watcher {
 func (w *watcher) add(s string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if room := maxBehind - len(w.queue); len(s) > room || w.left > 0 {
-		w.left += len(s)
+	if room := maxQueue - len(w.queue); len(s) > room || w.dropped > 0 {
+		w.dropped += len(s)
 	} else {
 		w.queue = append(w.queue, s...)
 	}
@@ -52,14 +52,14 @@ func (w *watcher) run() {
 	for range w.wake {
 		w.mu.Lock()
 		p, closed := w.queue, w.closed
-		if w.left > 0 {
-			p = fmt.Appendf(p, "\n[... %d bytes left out ...]\n", w.left)
+		if w.dropped > 0 {
+			p = fmt.Appendf(p, "\n[... %d bytes left out ...]\n", w.dropped)
 		}
-		w.queue, w.left = nil, 0
+		w.queue, w.dropped = nil, 0
 		w.mu.Unlock()
 		if len(p) > 0 && w.to != nil {
 			if _, err := w.to.Write(p); err != nil {
-				w.to = nil // it gets nothing more
+				w.to = nil
 			}
 		}
 		if closed {
@@ -68,7 +68,7 @@ func (w *watcher) run() {
 	}
 }
 
-// finish waits until all is handed on.
+// finish waits until all is passed on.
 func (w *watcher) finish() {
 	w.mu.Lock()
 	w.closed = true

@@ -15,43 +15,43 @@ import (
 	"deployster/protocol"
 )
 
-// worker is one program that serves. What it says is read by one goroutine,
-// and what it is told is written by another.
+// worker is one program that serves requests. One goroutine reads its stdout, and
+// another writes its stdin.
 type worker struct {
-	proc  runner.Process
-	grace time.Duration
-	lines chan []byte   // to be written
-	dead  chan struct{} // closed when it has ended; outcome is set then
-	gone  chan struct{} // closed when nothing of it is left
+	proc      runner.Process
+	grace     time.Duration
+	isPrivate func(text string) bool // see Options
 
-	lastLoad int // of the Pool
+	outgoing   chan []byte    // lines for its stdin
+	stdoutRead chan struct{}  // closed when its stdout was read to the end
+	ended      chan struct{}  // closed when it has ended; result and endErr are set then
+	removed    chan struct{}  // closed when nothing of it is left
+	actions    sync.WaitGroup // that are not settled
 
-	private func(text string) bool // see Options
+	lastLoad int // guarded by the Pool's lock
 
-	heard   chan struct{}  // closed when all is heard that it said
-	actions sync.WaitGroup // that are not settled
+	mu            sync.Mutex
+	next          int64 // the number of the last request
+	open          map[int64]*request
+	speed         speed
+	unsettled     map[int64]int64 // by action: the offset in stdout of its first reply, -1 before that
+	draining      bool            // it gets no more requests
+	protocolError string          // what was wrong on its stdout
+	bytesRead     int64           // of its stdout
+	tainted       bool            // something failed, or it knows what is private: it must end with the command
 
-	mu      sync.Mutex
-	next    int64
-	open    map[int64]*request
-	speed   speed
-	held    map[int64]int64 // of each action that is not settled: where what was said about it begins in its stdout
-	doomed  bool            // takes nothing more
-	fault   string          // what it said wrong
-	heardTo int64           // how much of its stdout was heard, in bytes
-	odd     bool            // it was not always well, or knows what is private: it must not outlive the command
-
-	concluded sync.Once
-	result    runner.Result // after dead
-	outcome   error         // what open invocations get; after dead
+	outcomeOnce sync.Once
+	result      runner.Result
+	endErr      error // of the invocations that were open
 }
 
-func launch(ctx context.Context, l runner.Launcher, s runner.Spec, grace time.Duration, private func(string) bool) (*worker, error) {
-	w := &worker{grace: grace, private: private, lines: make(chan []byte), dead: make(chan struct{}), gone: make(chan struct{}), heard: make(chan struct{}), open: map[int64]*request{}, held: map[int64]int64{}}
-	// Until all is taken down that was asked of it, others can find it out.
+func launch(ctx context.Context, l runner.Launcher, s runner.Spec, grace time.Duration, isPrivate func(string) bool) (*worker, error) {
+	w := &worker{grace: grace, isPrivate: isPrivate, outgoing: make(chan []byte), stdoutRead: make(chan struct{}), ended: make(chan struct{}), removed: make(chan struct{}),
+		open: map[int64]*request{}, unsettled: map[int64]int64{}}
+	// Its traces stay until the end of every action is on record: a later command can adopt those that are not.
 	s.Ended = func(res runner.Result, err error) error {
-		<-w.heard
-		w.conclude(res, err)
+		<-w.stdoutRead
+		w.setOutcome(res, err)
 		w.actions.Wait()
 		return nil
 	}
@@ -65,61 +65,61 @@ func launch(ctx context.Context, l runner.Launcher, s runner.Spec, grace time.Du
 	return w, nil
 }
 
-// write tells the worker what comes, many lines at once when many are waiting.
+// write writes to stdin, many lines at once when many are waiting.
 func (w *worker) write() {
 	out := bufio.NewWriterSize(w.proc.Stdin(), 64<<10)
 	for {
 		var line []byte
 		select {
-		case line = <-w.lines:
-		case <-w.dead:
+		case line = <-w.outgoing:
+		case <-w.ended:
 			return
 		}
 		for more := true; more; {
 			if _, err := out.Write(line); err != nil {
-				w.deaf()
+				w.writeFailed()
 				return
 			}
-			line, more = w.waiting()
+			line, more = w.nextLine()
 		}
 		if out.Flush() != nil {
-			w.deaf()
+			w.writeFailed()
 			return
 		}
 	}
 }
 
-// waiting gives a line that is to be told, if there is one.
-func (w *worker) waiting() ([]byte, bool) {
+// nextLine returns a line for stdin, if there is one.
+func (w *worker) nextLine() ([]byte, bool) {
 	for _, last := range []bool{false, true} {
 		select {
-		case line := <-w.lines:
+		case line := <-w.outgoing:
 			return line, true
 		default:
 		}
 		if !last {
-			runtime.Gosched() // whoever is about to ask comes along
+			runtime.Gosched() // requests that are about to come are written with this one
 		}
 	}
 	return nil, false
 }
 
-// deaf is for a worker that takes nothing more. Mostly it is just ending.
-func (w *worker) deaf() {
+// writeFailed ends a worker that reads no more. Mostly it is ending by itself.
+func (w *worker) writeFailed() {
 	w.mu.Lock()
-	w.doomed = true
+	w.draining = true
 	w.mu.Unlock()
 	w.end()
 }
 
-// read hands on what the worker says, until its end.
+// read handles the replies on stdout, until its end.
 func (w *worker) read() {
 	in := bufio.NewReaderSize(w.proc.Stdout(), 64<<10)
 	released := int64(0)
 	for at := int64(0); ; {
 		line, err := readLine(in)
 		if err == nil {
-			err = w.hear(line, at)
+			err = w.handleReply(line, at)
 		}
 		if at += int64(len(line)); at-released >= releaseEvery {
 			released = at
@@ -130,28 +130,28 @@ func (w *worker) read() {
 		}
 		if err != nil {
 			w.mu.Lock()
-			w.doomed, w.fault = true, err.Error()
+			w.draining, w.protocolError = true, err.Error()
 			w.mu.Unlock()
-			w.proc.Kill()                  // it no longer matters what it says
-			_, _ = io.Copy(io.Discard, in) // what it still says, it says to nobody
+			w.proc.Kill()
+			_, _ = io.Copy(io.Discard, in) // its stdout must be read to the end
 			break
 		}
 	}
-	close(w.heard)
+	close(w.stdoutRead)
 	res, err := w.proc.Wait()
-	w.conclude(res, err) // nobody was told, when nobody knows
-	close(w.gone)
+	w.setOutcome(res, err) // Spec.Ended is not called when the outcome is unknown
+	close(w.removed)
 }
 
-// release lets go of what was heard, but for what was said about actions that
-// are not settled: of each that is through all, and of one that goes on not more
-// than is kept of a log.
+// release gives up the stdout that was read, but for the replies about actions
+// that are not settled: all of an action that has ended, and of one that runs as
+// much as is kept of a log.
 func (w *worker) release(at int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for id, from := range w.held {
+	for id, from := range w.unsettled {
 		if w.open[id] != nil {
-			from = max(from, at-keepHeard)
+			from = max(from, at-keepStdout)
 		}
 		at = min(at, from)
 	}
@@ -160,11 +160,11 @@ func (w *worker) release(at int64) {
 
 const (
 	releaseEvery = 1 << 20  // bytes of stdout
-	keepHeard    = 16 << 20 // bytes of stdout
+	keepStdout   = 16 << 20 // bytes of stdout
 )
 
-// hear takes one line of the worker. The error says what is wrong with it.
-func (w *worker) hear(line []byte, at int64) error {
+// handleReply handles one line of stdout. The error says what is wrong with it.
+func (w *worker) handleReply(line []byte, at int64) error {
 	blank := len(bytes.TrimSpace(line)) == 0
 	var r protocol.WorkerReply
 	var err error
@@ -175,18 +175,18 @@ func (w *worker) hear(line []byte, at int64) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.heardTo = at + int64(len(line)); blank {
+	if w.bytesRead = at + int64(len(line)); blank {
 		return nil
 	}
 	q := w.open[r.ID]
 	if q == nil {
 		return fmt.Errorf("it answered the request %d, which is not open: %s", r.ID, cut(line))
 	}
-	if !q.abandoned { // else nobody listens, and what it said is its caller's
+	if !q.abandoned { // else its outputs are its caller's already
 		q.add(r)
 	}
-	if from, action := w.held[r.ID]; action && from < 0 {
-		w.held[r.ID] = at
+	if from, action := w.unsettled[r.ID]; action && from < 0 {
+		w.unsettled[r.ID] = at
 	}
 	if r.Exit != nil {
 		if !q.abandoned {
@@ -199,41 +199,41 @@ func (w *worker) hear(line []byte, at int64) error {
 	return nil
 }
 
-// conclude says to all that are open what became of the program.
-func (w *worker) conclude(res runner.Result, err error) {
-	w.concluded.Do(func() {
+// setOutcome ends all open requests with what became of the program.
+func (w *worker) setOutcome(res runner.Result, err error) {
+	w.outcomeOnce.Do(func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.doomed, w.result = true, res
+		w.draining, w.result = true, res
 		var unknown *runner.UnknownError
 		switch {
 		case errors.As(err, &unknown):
-			w.outcome = err
-		case w.fault != "":
-			w.outcome = &runner.WorkerError{Reason: "The worker was ended, because " + w.fault}
+			w.endErr = err
+		case w.protocolError != "":
+			w.endErr = &runner.WorkerError{Reason: "The worker was ended, because " + w.protocolError}
 		case err != nil:
-			w.outcome = &runner.WorkerError{Reason: "The worker was lost: " + err.Error()}
+			w.endErr = &runner.WorkerError{Reason: "The worker was lost: " + err.Error()}
 		case res.OOM:
-			w.outcome = &runner.WorkerError{Reason: "The worker ran out of memory while it carried this out"}
+			w.endErr = &runner.WorkerError{Reason: "The worker ran out of memory while it carried this out"}
 		default:
-			w.outcome = &runner.WorkerError{Reason: fmt.Sprintf("The worker ended with exit code %d while it carried this out", res.ExitCode)}
+			w.endErr = &runner.WorkerError{Reason: fmt.Sprintf("The worker ended with exit code %d while it carried this out", res.ExitCode)}
 		}
-		close(w.dead)
+		close(w.ended)
 	})
 }
 
-// load says how many invocations are open, and whether it takes more.
+// load returns how many requests are open, and whether the worker takes more.
 func (w *worker) load() (open int, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.open), !w.doomed
+	return len(w.open), !w.draining
 }
 
-// enter gives an invocation its number.
-func (w *worker) enter(q *request) (id int64, ok bool) {
+// add adds a request and returns its number.
+func (w *worker) add(q *request) (id int64, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.doomed {
+	if w.draining {
 		return 0, false
 	}
 	if len(w.open) == 0 {
@@ -243,13 +243,13 @@ func (w *worker) enter(q *request) (id int64, ok bool) {
 	w.open[w.next] = q
 	if q.adoptable() {
 		w.actions.Add(1)
-		w.held[w.next] = -1
+		w.unsettled[w.next] = -1
 	}
 	return w.next, true
 }
 
-// settle is for an action whose end is on record, or that was not asked of it;
-// one that is not recorded is only let go of.
+// settle notes that the end of an action is on record, or that the worker never
+// got it. The traces of one that is not recorded stay.
 func (w *worker) settle(id int64, q *request, recorded bool) error {
 	if !q.adoptable() {
 		return nil
@@ -259,31 +259,32 @@ func (w *worker) settle(id int64, q *request, recorded bool) error {
 		return nil
 	}
 	w.mu.Lock()
-	delete(w.held, id)
+	delete(w.unsettled, id)
 	w.mu.Unlock()
 	return w.proc.Settled(id)
 }
 
-// remove is called with the lock held.
+// remove removes a request. The lock must be held.
 func (w *worker) remove(id int64, q *request) {
 	if w.open[id] == q {
 		delete(w.open, id)
 	}
-	w.endIfUseless()
+	w.endIfUnused()
 }
 
-// abandon gives up an invocation that has not ended though it was asked to:
-// the worker is ended as soon as nobody else uses it.
+// abandon gives up a request that did not end when it was cancelled: the worker is
+// ended as soon as it has no others.
 func (w *worker) abandon(q *request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	q.abandoned, w.doomed = true, true
-	w.endIfUseless()
+	q.abandoned, w.draining = true, true
+	w.endIfUnused()
 }
 
-// endIfUseless is called with the lock held.
-func (w *worker) endIfUseless() {
-	if !w.doomed {
+// endIfUnused ends a draining worker whose requests were all abandoned. The lock
+// must be held.
+func (w *worker) endIfUnused() {
+	if !w.draining {
 		return
 	}
 	for _, q := range w.open {
@@ -298,42 +299,42 @@ func (w *worker) endIfUseless() {
 	}
 }
 
-// keep hands a worker over that is well and has nothing to do, and reports whether
-// that was done: then it is nothing of this Pool's any more.
+// keep hands over a worker that is not tainted and has no requests, for a later
+// command, and reports whether it did.
 func (w *worker) keep() bool {
 	w.mu.Lock()
-	if w.doomed || w.odd || len(w.open) > 0 || len(w.held) > 0 {
+	if w.draining || w.tainted || len(w.open) > 0 || len(w.unsettled) > 0 {
 		w.mu.Unlock()
 		return false
 	}
-	w.doomed = true // so nothing is asked of it while it is handed over
-	asked, heard := w.next, w.heardTo
+	w.draining = true
+	last, read := w.next, w.bytesRead
 	w.mu.Unlock()
-	if !w.proc.Keep(asked, heard) {
+	if !w.proc.Keep(last, read) {
 		return false
 	}
-	<-w.gone
+	<-w.removed
 	return true
 }
 
-// keepNot says that a worker must end with its command.
-func (w *worker) keepNot() {
+// markTainted makes the worker end with the command.
+func (w *worker) markTainted() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.odd = true
+	w.tainted = true
 }
 
-// end asks the worker to end, sees to it that it does, and returns when nothing
-// of it is left.
+// end closes stdin, kills the worker when it does not end within the grace period,
+// and returns when nothing of it is left.
 func (w *worker) end() {
 	w.mu.Lock()
-	w.doomed = true
+	w.draining = true
 	w.mu.Unlock()
 	_ = w.proc.Stdin().Close() // else it is killed
 	select {
-	case <-w.dead:
+	case <-w.ended:
 	case <-time.After(w.grace):
 		w.proc.Kill()
 	}
-	<-w.gone
+	<-w.removed
 }
