@@ -57,53 +57,53 @@ const (
 	Quit        // no to this and to all that would be asked yet
 )
 
-// agreement is what may be run for a step.
-type agreement struct {
-	actions  []protocol.Action
-	shutdown *protocol.Action
-	answered bool // somebody said yes to just this
+// approval is what may be run for a step.
+type approval struct {
+	actions   []protocol.Action
+	shutdown  *protocol.Action
+	confirmed bool // somebody said yes to just this
 }
 
 // covers reports whether an answer asks for nothing beyond it.
-func (a agreement) covers(found protocol.Answer) bool {
+func (a approval) covers(found protocol.Answer) bool {
 	return len(a.actions) > 0 && sameActions(a.actions, found.Actions) && a.coversShutdown(found.ShutdownFirst)
 }
 
-// coversShutdown reports whether what is to be run first was agreed upon. To run
+// coversShutdown reports whether what is to be run first was approved. To run
 // nothing first needs no yes, as it needs none to find a resource VALID.
-func (a agreement) coversShutdown(found *protocol.Action) bool {
+func (a approval) coversShutdown(found *protocol.Action) bool {
 	return found == nil || a.shutdown != nil && found.Name == a.shutdown.Name && sameCommand(found.Command, a.shutdown.Command)
 }
 
-// agreed is what may be run for a step: what the plan showed, until somebody
+// approved is what may be run for a step: what the plan showed, until somebody
 // has said yes to something else.
-func (r *run) agreed(step *plan.Step) agreement {
+func (r *run) approved(step *plan.Step) approval {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if a, ok := r.agreements[step]; ok {
+	if a, ok := r.approvals[step]; ok {
 		return a
 	}
-	return agreement{actions: step.Actions, shutdown: step.Shutdown}
+	return approval{actions: step.Actions, shutdown: step.Shutdown}
 }
 
-func (r *run) agree(step *plan.Step, found protocol.Answer) {
+func (r *run) setApproved(step *plan.Step, found protocol.Answer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.agreements[step] = agreement{actions: found.Actions, shutdown: found.ShutdownFirst, answered: true}
+	r.approvals[step] = approval{actions: found.Actions, shutdown: found.ShutdownFirst, confirmed: true}
 }
 
-// approve finds out whether what a resource needs now may be run. thought says
+// approve finds out whether what a resource needs now may be run. asked says
 // that a person took time over it, in which the world may have changed.
-func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string, found protocol.Answer) (thought, ok bool) {
-	agreed := r.agreed(step)
-	same, policy := agreed.covers(found), r.options.Deferred
+func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string, found protocol.Answer) (asked, ok bool) {
+	approved := r.approved(step)
+	same, policy := approved.covers(found), r.options.Deferred
 	if r.options.Confirm == ConfirmPlan && (same || policy == DeferredApply) {
 		return false, true // the usual case: nobody is to be asked
 	}
-	now := step.Known(in.Config, sensitive, found, r.hiddenBoth(step, out.addr, in.Config, found, sensitive))
+	now := step.WithAnswer(in.Config, sensitive, found, r.hiddenBoth(step, out.addr, in.Config, found, sensitive))
 	kind := slices.Contains(r.options.Kinds, now.Change) || step.Change == plan.Deferred && slices.Contains(r.options.Kinds, plan.Deferred)
 	switch {
-	case agreed.answered && same:
+	case approved.confirmed && same:
 		return false, true
 	case !same && policy == DeferredStop:
 		r.notShown(step, out, found)
@@ -122,7 +122,7 @@ func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in pro
 	if !r.question(ctx, out, Question{Address: out.addr, Now: now, Late: !same}) {
 		return true, false
 	}
-	r.agree(step, found)
+	r.setApproved(step, found)
 	return true, true
 }
 
@@ -131,11 +131,11 @@ func (r *run) approveAction(ctx context.Context, step *plan.Step, out *outcome, 
 	if r.options.Confirm != ConfirmAction {
 		return true
 	}
-	now := step.Known(in.Config, step.Sensitive, found, r.hiddenBoth(step, out.addr, in.Config, found, step.Sensitive))
+	now := step.WithAnswer(in.Config, step.Sensitive, found, r.hiddenBoth(step, out.addr, in.Config, found, step.Sensitive))
 	if slices.Contains(r.options.Kinds, now.Change) {
 		return true
 	}
-	return r.question(ctx, out, Question{Address: out.addr, Now: now, Late: !r.agreed(step).covers(found), Action: &a})
+	return r.question(ctx, out, Question{Address: out.addr, Now: now, Late: !r.approved(step).covers(found), Action: &a})
 }
 
 // approveForget asks about a resource that is only dropped from the state file.

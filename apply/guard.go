@@ -27,6 +27,6 @@ func (r *run) guarded(ctx context.Context, node string) (out outcome) {
 		out.fatal = true
 	}()
 	r.resource(ctx, &out)
-	out.begun = nil // all outcomes are kept to the end
+	out.incomplete = nil // all outcomes are kept to the end
 	return out
 }

@@ -37,9 +37,9 @@ func (f *facts) Moved(moves []state.Move) error {
 	return f.Journal.Moved(moves)
 }
 
-func (f *facts) ActionStarted(addr, action, key string, begun *state.Entry) error {
+func (f *facts) ActionStarted(addr, action, key string, incomplete *state.Entry) error {
 	f.tell(action + " " + addr)
-	return f.Journal.ActionStarted(addr, action, key, begun)
+	return f.Journal.ActionStarted(addr, action, key, incomplete)
 }
 
 const moveAtoB = `

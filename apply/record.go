@@ -51,10 +51,10 @@ func (r *run) entry(step *plan.Step, addr string, in protocol.StateInput, sensit
 		Sensitive: state.Sensitive{Config: sensitive, Env: step.SecretEnv}}
 }
 
-// begun is what is recorded when the first action of a resource starts: should
+// incomplete is what is recorded when the first action of a resource starts: should
 // it end badly, or the process die, what there may be then is not lost. nil =
 // something is recorded of it.
-func (r *run) begun(step *plan.Step, addr string, in protocol.StateInput, sensitive []string) *state.Entry {
+func (r *run) incomplete(step *plan.Step, addr string, in protocol.StateInput, sensitive []string) *state.Entry {
 	if _, known := r.prior.Resources[addr]; known || step.Intent() == protocol.Absent {
 		return nil
 	}
@@ -77,11 +77,11 @@ func (r *run) recordFound(step *plan.Step, out *outcome) {
 		return
 	}
 	entry, known := r.prior.Resources[out.addr]
-	if !known || entry.Begun() {
+	if !known || entry.Incomplete() {
 		return // a plan records only what was VALID once
 	}
-	entry.Touched = false
-	entry.Found = &state.Found{State: step.Stale, Sensitive: step.Hidden, At: r.plan.Created}
+	entry.Dirty = false
+	entry.LastSeen = &state.LastSeen{State: step.Stale, Sensitive: step.Hidden, At: r.plan.Created}
 	if err := r.journal.Valid(out.addr, entry); err != nil {
 		out.failJournal(err)
 	}

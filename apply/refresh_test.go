@@ -33,10 +33,10 @@ func (e *engine) recorded(t *testing.T) state.Snapshot {
 	return s
 }
 
-// -refresh=false believes what was VALID, and asks what the manifest changed and
+// -refresh=false uses what was recorded as VALID, and asks what the manifest changed and
 // what takes values from that.
 func TestWithoutRefreshOnlyWhatChangedIsAsked(t *testing.T) {
-	believe := plan.Selection{NoRefresh: true}
+	recorded := plan.Selection{NoRefresh: true}
 	e := newEngine(t.TempDir())
 	e.opts.Parallelism = 1
 	e.do(t, stack("1"))
@@ -50,23 +50,23 @@ func TestWithoutRefreshOnlyWhatChangedIsAsked(t *testing.T) {
 		{"what is gone from the manifest", thing("net", "v", "1") + thing("db", "v", "1", "on", "resource.net.state.v") + thing("log", "v", "1"),
 			"app:destroy db:valid log:valid net:valid", "app"},
 	} {
-		got, _ := e.selected(c.source, believe)
+		got, _ := e.selected(c.source, recorded)
 		asked := strings.Fields(e.asked(&seen))
 		if got != c.want || !sameWords(asked, strings.Fields(c.asked)) {
 			t.Errorf("%s: planned %s and asked %q, want %s and %q", c.what, got, asked, c.want, c.asked)
 		}
 	}
 
-	// What is believed and feeds an action is asked before that is run.
+	// What is used as recorded, and an action depends on, is asked before that is run.
 	e.world.Set("net", `{"v":7}`)
-	_, p := e.selected(strings.Replace(stack("1"), "db\" {\n  type = \"test/thing:1\"\n  config = {\n    v = 1", "db\" {\n  type = \"test/thing:1\"\n  config = {\n    v = 2", 1), believe)
+	_, p := e.selected(strings.Replace(stack("1"), "db\" {\n  type = \"test/thing:1\"\n  config = {\n    v = 1", "db\" {\n  type = \"test/thing:1\"\n  config = {\n    v = 2", 1), recorded)
 	if got := changes(p); got != "app:update db:update log:valid net:valid" && got != "app:valid db:update log:valid net:valid" {
 		t.Fatalf("planned %s", got)
 	}
 	e.world.TakeLog()
 	report, err := e.apply(t.Context(), p)
 	if err != nil || report.Resources["net"].Status != apply.Error || report.Resources["db"].Status != apply.NotStarted {
-		t.Errorf("what was believed is not so: %+v, %v", report.Resources["net"], err)
+		t.Errorf("what was recorded is not so: %+v, %v", report.Resources["net"], err)
 	}
 	if done := e.world.TakeLog(); len(done) > 0 {
 		t.Errorf("and yet it did %v", done)
@@ -75,23 +75,23 @@ func TestWithoutRefreshOnlyWhatChangedIsAsked(t *testing.T) {
 		t.Errorf("nobody looked at log, and its time went from %s to %s", at, got)
 	}
 
-	// What an action was started on is not believed until it was seen again.
+	// What an action was started on is asked again until it was seen.
 	e = newEngine(t.TempDir())
 	e.do(t, thing("a", "v", "1"))
 	e.world.Fail("a", true)
 	e.do(t, thing("a", "v", "2"))
 	seen = 0
 	e.asked(&seen)
-	if _, p := e.selected(thing("a", "v", "1"), believe); p.Resources["a"].Trusted || e.asked(&seen) != "a" {
-		t.Error("an action was started on it, and it is believed to be as it was before")
+	if _, p := e.selected(thing("a", "v", "1"), recorded); p.Resources["a"].Unrefreshed || e.asked(&seen) != "a" {
+		t.Error("an action was started on it, and it is taken to be as it was before")
 	}
 
 	// Nor is one whose type has another image now.
 	e.world.Fail("a", false)
 	e.do(t, thing("a", "v", "1"))
 	e.fake.AddDigest("test/thing:1", "sha256:"+strings.Repeat("5", 64), e.world.Program)
-	if _, p := e.selected(thing("a", "v", "1"), believe); p.Resources["a"].Trusted {
-		t.Error("its image is another one, and what the old one said is believed")
+	if _, p := e.selected(thing("a", "v", "1"), recorded); p.Resources["a"].Unrefreshed {
+		t.Error("its image is another one, and what the old one said is used")
 	}
 }
 
@@ -146,7 +146,7 @@ func TestRefreshOnlyRecords(t *testing.T) {
 	}
 	after := e.recorded(t)
 	a := after.Resources["a"]
-	if a.Found == nil || string(a.Found.State) != `{"v":7}` || string(a.State) != `{"v":1}` {
+	if a.LastSeen == nil || string(a.LastSeen.State) != `{"v":7}` || string(a.State) != `{"v":1}` {
 		t.Errorf("a: what was found must stand beside what was VALID: %+v", a)
 	}
 	if _, still := after.Resources["gone"]; still {
@@ -164,15 +164,15 @@ func TestRefreshOnlyRecords(t *testing.T) {
 		t.Errorf("outputs %+v", after.Outputs)
 	}
 
-	// There is nothing more to record, and what was found is not believed to be VALID.
+	// There is nothing more to record, and what was found is not taken for VALID.
 	if got, p := e.selected(source, only); p.HasChanges() {
 		t.Errorf("again: %s, %+v", got, p.Outputs)
 	}
-	if got, p := e.selected(source, plan.Selection{NoRefresh: true, Targets: []string{"a", "same"}}); !strings.HasPrefix(got, "a:update same:valid |") || !p.Resources["same"].Trusted {
-		t.Errorf("believed: %s", got)
+	if got, p := e.selected(source, plan.Selection{NoRefresh: true, Targets: []string{"a", "same"}}); !strings.HasPrefix(got, "a:update same:valid |") || !p.Resources["same"].Unrefreshed {
+		t.Errorf("not asked: %s", got)
 	}
 	e.do(t, source)
-	if a := e.recorded(t).Resources["a"]; a.Found != nil || string(a.State) != `{"v":1}` {
+	if a := e.recorded(t).Resources["a"]; a.LastSeen != nil || string(a.State) != `{"v":1}` {
 		t.Errorf("mended, it is recorded as %+v", a)
 	}
 	if _, p := e.selected(source, plan.Selection{RefreshOnly: true, Replace: []string{"a"}}); p != nil {

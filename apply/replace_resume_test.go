@@ -35,8 +35,8 @@ func (d *dying) fact(record func() error) error {
 	return err
 }
 
-func (d *dying) ActionStarted(addr, action, key string, begun *state.Entry) error {
-	return d.fact(func() error { return d.Journal.ActionStarted(addr, action, key, begun) })
+func (d *dying) ActionStarted(addr, action, key string, incomplete *state.Entry) error {
+	return d.fact(func() error { return d.Journal.ActionStarted(addr, action, key, incomplete) })
 }
 
 func (d *dying) ActionEnded(addr, action string, exit int, reason string) error {

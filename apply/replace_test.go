@@ -54,7 +54,7 @@ func TestReplace(t *testing.T) {
 				t.Errorf("there is still to do: %s", rest)
 			}
 			for addr, entry := range e.recorded(t).Resources {
-				if entry.Touched || addr == "net" && len(entry.Dependencies) > 0 {
+				if entry.Dirty || addr == "net" && len(entry.Dependencies) > 0 {
 					t.Errorf("%s is recorded as %s", addr, encode(entry))
 				}
 			}

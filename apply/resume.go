@@ -41,20 +41,20 @@ func pinned(s state.Snapshot, addr, pin string, died state.Applied) bool {
 		return true
 	}
 	entry, known := s.Resources[addr]
-	if known && entry.Touched && died.Plan != "" {
-		// It had begun with it.
-		entry.Touched = false
-		return state.EntryHash(entry) == pin || entry.Begun() && pin == "" && s.Unsettled[addr].Plan == died.Plan
+	if known && entry.Dirty && died.Plan != "" {
+		// It had started on it.
+		entry.Dirty = false
+		return state.EntryHash(entry) == pin || entry.Incomplete() && pin == "" && s.Unsettled[addr].Plan == died.Plan
 	}
 	return false
 }
 
-// resumes reports whether an answer of a resource that was begun by a run which
+// resumes reports whether an answer of a resource that was started by a run which
 // died leaves just the rest of the actions that were shown.
 func (r *run) resumes(step *plan.Step, addr string, answer protocol.Answer) bool {
-	u, begun := r.prior.Unsettled[addr]
+	u, started := r.prior.Unsettled[addr]
 	n := len(step.Actions) - len(answer.Actions)
-	return begun && u.Plan == r.plan.ID && n > 0 && sameActions(step.Actions[n:], answer.Actions)
+	return started && u.Plan == r.plan.ID && n > 0 && sameActions(step.Actions[n:], answer.Actions)
 }
 
 // completed reports whether a run of this plan that died has recorded a resource:

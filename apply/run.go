@@ -34,7 +34,7 @@ type Executor interface {
 // Journal makes facts durable: each call returns when its fact would survive a
 // power cut. *state.Journal is one.
 type Journal interface {
-	ActionStarted(addr, action, key string, begun *state.Entry) error
+	ActionStarted(addr, action, key string, incomplete *state.Entry) error
 	ActionEnded(addr, action string, exit int, reason string) error
 	Valid(addr string, e state.Entry) error
 	Removed(addr string) error
@@ -73,17 +73,17 @@ type run struct {
 	options  Options
 	before   graph.Graph
 	needs    map[string][]string // what each depends on
-	feeds    map[string]bool     // what something that will act depends on: its state is asked again
+	recheck  map[string]bool     // what something that will act depends on: its state is asked again
 	work     context.Context     // of what runs: outlives the first interrupt, ends at the second
 
 	ended []outcome // of the one goroutine that starts what is done
 
-	mu         sync.Mutex // guards what follows
-	views      map[string]plan.View
-	shutdown   []ShutdownReport
-	gone       map[string]bool             // what was destroyed, to be made again
-	stopped    map[string]*protocol.Answer // whose shutdown_first has run -> what its image answered after that; nil = that is not known
-	agreements map[*plan.Step]agreement
+	mu        sync.Mutex // guards what follows
+	views     map[string]plan.View
+	shutdown  []ShutdownReport
+	gone      map[string]bool             // what was destroyed, to be made again
+	stopped   map[string]*protocol.Answer // whose shutdown_first has run -> what its image answered after that; nil = that is not known
+	approvals map[*plan.Step]approval
 
 	asking   sync.Mutex // one question at a time; guards what follows
 	standing Answer     // All or Quit, once somebody said so
@@ -100,7 +100,7 @@ type outcome struct {
 	acted   bool   // an action was started
 	running string // the action that is at work
 
-	begun *state.Entry // what is recorded with its first action; nil = something is recorded already
+	incomplete *state.Entry // what is recorded with its first action; nil = something is recorded already
 
 	declined bool // it was not approved: what does not depend on it goes on
 }
@@ -128,7 +128,7 @@ func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snap
 	}
 	report := &Report{Format: ReportFormat, Status: OK, Resources: map[string]*ResourceReport{}}
 	r := &run{plan: p, prior: prior, manifest: m, journal: j, exec: x, options: o, work: work,
-		before: p.Before(), needs: p.Needs(), feeds: feeding(p), views: map[string]plan.View{}, gone: map[string]bool{}, stopped: map[string]*protocol.Answer{}, agreements: map[*plan.Step]agreement{}}
+		before: p.Before(), needs: p.Needs(), recheck: dependenciesOfWork(p), views: map[string]plan.View{}, gone: map[string]bool{}, stopped: map[string]*protocol.Answer{}, approvals: map[*plan.Step]approval{}}
 	r.died, _ = prior.Died(p.ID)
 	err := r.all(ctx, report)
 	return report, err
@@ -171,45 +171,43 @@ func (r *run) move(report *Report) error {
 	return nil
 }
 
-// feeding says which resources something depends on that will act: what such a
+// dependenciesOfWork says which resources something depends on that will act: what such a
 // one is made with must be true now, not only when it was planned.
-func feeding(p *plan.Plan) map[string]bool {
-	feeds := map[string]bool{}
+func dependenciesOfWork(p *plan.Plan) map[string]bool {
+	recheck := map[string]bool{}
 	for _, e := range p.Edges {
 		if to := p.Resources[e.To]; to.Change != plan.Valid || to.MayChange {
-			feeds[e.From] = true
+			recheck[e.From] = true
 		}
 	}
-	return feeds
+	return recheck
 }
 
 // layers walks the graph: one goroutine owns the frontier, workers do the
 // resources and send back what became of them.
 func (r *run) layers(ctx context.Context) {
 	frontier, stopping := graph.NewFrontier(r.plan.Nodes()), false
-	flying, pace := r.inflight(frontier)
-	crew := graph.NewCrew(flying, func(node string) outcome { return r.guarded(ctx, node) })
-	defer crew.Close()
+	limits := r.limits(frontier)
+	pool := graph.NewPool(limits, func(node string) outcome { return r.guarded(ctx, node) })
+	defer pool.Close()
 	stop := func(interrupted bool) {
 		if !stopping {
 			stopping = true
-			r.event(Stopping{Interrupted: interrupted, Running: flying.Running()})
+			r.event(Stopping{Interrupted: interrupted, Running: limits.Running()})
 		}
 	}
 	done := ctx.Done()
 	for frontier.Open() > 0 {
-		crew.Start(func() bool { return !stopping && ctx.Err() == nil })
-		if flying.Running() == 0 {
+		pool.Start(func() bool { return !stopping && ctx.Err() == nil })
+		if limits.Running() == 0 {
 			break
 		}
 		select {
 		case <-done:
 			done = nil
 			stop(true)
-		case out := <-crew.Results():
-			if flying.Ended(out.node); r.inWorker(out.node) {
-				pace.did(out.node, r.options.Now())
-			}
+		case out := <-pool.Results():
+			limits.Ended(out.node)
 			r.ended = append(r.ended, out)
 			switch {
 			case out.declined:

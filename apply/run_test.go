@@ -18,11 +18,11 @@ type brokenJournal struct {
 	started, ended, valid error
 }
 
-func (b brokenJournal) ActionStarted(addr, action, key string, begun *state.Entry) error {
+func (b brokenJournal) ActionStarted(addr, action, key string, incomplete *state.Entry) error {
 	if b.started != nil {
 		return b.started
 	}
-	return b.Journal.ActionStarted(addr, action, key, begun)
+	return b.Journal.ActionStarted(addr, action, key, incomplete)
 }
 
 func (b brokenJournal) ActionEnded(addr, action string, exit int, reason string) error {

@@ -40,7 +40,7 @@ func (r *run) shutdownOne(ctx context.Context, step *plan.Step, out *outcome) bo
 		out.fail(failedConfig, err)
 		return false
 	}
-	out.begun = r.begun(step, out.addr, in, step.Sensitive)
+	out.incomplete = r.incomplete(step, out.addr, in, step.Sensitive)
 	for {
 		r.event(Checking{Address: out.addr})
 		answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)
@@ -55,11 +55,11 @@ func (r *run) shutdownOne(ctx context.Context, step *plan.Step, out *outcome) bo
 		if !ok {
 			return false
 		}
-		thought, ok := r.approve(ctx, step, out, in, step.Sensitive, answer)
+		asked, ok := r.approve(ctx, step, out, in, step.Sensitive, answer)
 		if !ok {
 			return false
 		}
-		if !thought {
+		if !asked {
 			return r.runShutdown(ctx, step, out, in, answer, false)
 		}
 	}

@@ -47,10 +47,10 @@ func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
 		out.fail(failedConfig, err)
 		return
 	}
-	if step.Change == plan.Valid && !step.MayChange && !r.feeds[out.addr] {
+	if step.Change == plan.Valid && !step.MayChange && !r.recheck[out.addr] {
 		out.report.Status = Unchanged
 		seen := r.plan.Created
-		if step.Trusted {
+		if step.Unrefreshed {
 			seen = r.prior.Resources[out.addr].ValidAt
 		}
 		r.record(step, out, in, step.State, sensitive, seen)
@@ -59,8 +59,8 @@ func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
 	if !step.Flexible() && !r.sameConfig(step, out) {
 		return
 	}
-	out.begun = r.begun(step, out.addr, in, sensitive)
-	answer, ok := r.settle(ctx, step, out, in, sensitive)
+	out.incomplete = r.incomplete(step, out.addr, in, sensitive)
+	answer, ok := r.confirmState(ctx, step, out, in, sensitive)
 	if !ok {
 		return
 	}
@@ -110,7 +110,7 @@ func (r *run) resolve(step *plan.Step, out *outcome) (json.RawMessage, []string,
 func (r *run) input(step *plan.Step, addr string, config json.RawMessage) (protocol.StateInput, error) {
 	look := r.look
 	if step.Intent() == protocol.Absent {
-		look = plan.Recorded(r.prior, r.look)
+		look = plan.RecordedViews(r.prior, r.look)
 	}
 	deps, err := plan.Dependencies(step.Init, step.Aliases, look)
 	in := protocol.StateInput{Config: config, Intent: step.Intent(), Dependencies: deps}
@@ -174,7 +174,7 @@ type place struct {
 // known before it can have had any effect.
 func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, stale json.RawMessage, a protocol.Action, at place) bool {
 	key := r.key(cmp.Or(out.node, out.addr), a, at)
-	if err := r.journal.ActionStarted(out.addr, a.Name, key, out.begun); err != nil {
+	if err := r.journal.ActionStarted(out.addr, a.Name, key, out.incomplete); err != nil {
 		out.failJournal(err)
 		return false
 	}

@@ -46,7 +46,7 @@ func TestAnActionWhoseEndIsNotKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if entry, known := snapshot.Resources["a"]; !known || !entry.Begun() || !entry.Touched {
+	if entry, known := snapshot.Resources["a"]; !known || !entry.Incomplete() || !entry.Dirty {
 		t.Errorf("it is begun, and recorded is %v %+v", known, entry)
 	}
 	flying := snapshot.Applied[len(snapshot.Applied)-1].InFlight

@@ -8,10 +8,10 @@ import (
 	"deployster/protocol"
 )
 
-// Known is the step as a plan would show it that knew what became known during
+// WithAnswer is the step as a plan would show it that knew what became known during
 // the apply: the config and the answer of its image. Hidden are the pointers
 // into the state in that answer of what must not be shown.
-func (s *Step) Known(config json.RawMessage, sensitive []string, a protocol.Answer, hidden []string) *Step {
+func (s *Step) WithAnswer(config json.RawMessage, sensitive []string, a protocol.Answer, hidden []string) *Step {
 	now := *s
 	now.Config, now.Sensitive, now.Hidden = config, sensitive, hidden
 	now.Unknown, now.MayChange, now.Adopted, now.Drifted, now.Reason = nil, false, false, false, ""

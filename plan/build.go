@@ -65,23 +65,23 @@ func (Decided) planEvent() {}
 
 // builder is the work in progress of one Build.
 type builder struct {
-	manifest *config.Manifest
-	recorded state.Snapshot // as the state file has it
-	prior    state.Snapshot // the same with the addresses of now
-	moves    []state.Move   // what leads from one to the other
-	prober   Prober
-	options  Options
-	plugs    *plugs
-	types    map[string]*protocol.Type // address -> what its image said in init; shared by those of whom it said the same
-	kinds    map[string]*protocol.Type // reference -> what was said last of it
-	mounts   map[string][]runner.Mount // address -> granted plugs
-	chosen   map[string]bool           // what the plan is about; nil = everything
-	excluded map[string]bool           // what -exclude leaves out
+	manifest  *config.Manifest
+	recorded  state.Snapshot // as the state file has it
+	prior     state.Snapshot // the same with the addresses of now
+	moves     []state.Move   // what leads from one to the other
+	prober    Prober
+	options   Options
+	plugs     *plugs
+	types     map[string]*protocol.Type // address -> what its image said in init; shared by those of whom it said the same
+	typeCache map[string]*protocol.Type // reference -> what was said last of it
+	mounts    map[string][]runner.Mount // address -> granted plugs
+	chosen    map[string]bool           // what the plan is about; nil = everything
+	excluded  map[string]bool           // what -exclude leaves out
 
-	ends config.Scope // what is known when all is decided; nil = nobody has asked
+	finalScope config.Scope // what is known when all is decided; nil = nobody has asked
 
-	failed map[string]bool // about which nothing could be decided
-	stuck  bool            // blocks whose instances are not known yet stay so, because of that
+	failed       map[string]bool // about which nothing could be decided
+	expandFailed bool            // blocks whose instances are not known yet stay so, because of that
 
 	mu    sync.Mutex // guards what follows: resources are asked in parallel
 	steps map[string]*Step
@@ -92,7 +92,7 @@ type builder struct {
 func newBuilder(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *builder {
 	size := len(m.Resources())
 	b := &builder{manifest: m, recorded: prior, prior: prior, prober: p, options: o, plugs: newPlugs(m.Plugs()),
-		types: make(map[string]*protocol.Type, size), kinds: map[string]*protocol.Type{}, mounts: make(map[string][]runner.Mount, size), steps: make(map[string]*Step, size), pins: make(map[string]string, size), failed: map[string]bool{}}
+		types: make(map[string]*protocol.Type, size), typeCache: map[string]*protocol.Type{}, mounts: make(map[string][]runner.Mount, size), steps: make(map[string]*Step, size), pins: make(map[string]string, size), failed: map[string]bool{}}
 	return b
 }
 
@@ -108,7 +108,7 @@ func Build(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prob
 	if b.choose(); b.diags.HasErrors() {
 		return nil, b.sorted()
 	}
-	if b.expand(ctx); b.diags.HasErrors() && !b.stuck {
+	if b.expand(ctx); b.diags.HasErrors() && !b.expandFailed {
 		return nil, b.sorted()
 	}
 	errors := b.errors()
@@ -200,11 +200,11 @@ func (b *builder) init(ctx context.Context, r *config.Resource) {
 	b.report(r, "", diags)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	shared := b.kinds[r.TypeRef]
+	shared := b.typeCache[r.TypeRef]
 	if shared == nil || !reflect.DeepEqual(*shared, ty) {
 		said := ty // only this one has to outlive the call
 		shared = &said
-		b.kinds[r.TypeRef] = shared
+		b.typeCache[r.TypeRef] = shared
 	}
 	b.types[r.Address], b.mounts[r.Address] = shared, mounts
 }
@@ -225,14 +225,14 @@ func (b *builder) decideAll(ctx context.Context, wanted func(addr string) bool) 
 	size := len(b.manifest.Resources())
 	resources, before := make(map[string]*config.Resource, size), make(graph.Graph, size)
 	for _, r := range b.manifest.Resources() {
-		if b.steps[r.Address] != nil || !wanted(r.Address) || b.failed[r.Address] || b.stuck && r.Waits {
+		if b.steps[r.Address] != nil || !wanted(r.Address) || b.failed[r.Address] || b.expandFailed && r.Waits {
 			continue
 		}
 		resources[r.Address] = r
 		before[r.Address] = slices.DeleteFunc(predecessors(r), func(addr string) bool { return b.steps[addr] != nil })
 	}
 	b.visit(ctx, resources, before, func(r *config.Resource) bool {
-		step, pin := b.decided(ctx, r), EntryPin(b.recorded, r.Address)
+		step, pin := b.decideAndTell(ctx, r), EntryPin(b.recorded, r.Address)
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if step == nil {
@@ -247,8 +247,8 @@ func (b *builder) decideAll(ctx context.Context, wanted func(addr string) bool) 
 	}
 }
 
-// decided is decide, and tells what became of it.
-func (b *builder) decided(ctx context.Context, r *config.Resource) *Step {
+// decideAndTell is decide, and tells what became of it.
+func (b *builder) decideAndTell(ctx context.Context, r *config.Resource) *Step {
 	step := b.decide(ctx, r)
 	if step == nil {
 		b.progress(Failed{r.Address})

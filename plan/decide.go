@@ -51,8 +51,8 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 		return step
 	}
 	step.Reason = b.whyMayChange(before)
-	if step.MayChange = step.Reason != ""; b.believed(r, step, before) {
-		b.believe(step, b.prior.Resources[r.Address])
+	if step.MayChange = step.Reason != ""; b.mayUseRecorded(r, step, before) {
+		b.useRecorded(step, b.prior.Resources[r.Address])
 	} else if !b.ask(ctx, r, step) {
 		return nil
 	}
@@ -170,11 +170,11 @@ const unfinished = "an apply began to make it and did not finish"
 // exists though it was never recorded, and one that was right before.
 func (b *builder) compareWithPrior(addr string, s *Step) {
 	entry, known := b.prior.Resources[addr]
-	reached := known && !entry.Begun()
-	s.Adopted = !reached && s.Change == Valid || !known && s.Change == Update
-	s.Drifted = reached && (s.Change == Create || s.Change == Update) &&
+	completed := known && !entry.Incomplete()
+	s.Adopted = !completed && s.Change == Valid || !known && s.Change == Update
+	s.Drifted = completed && (s.Change == Create || s.Change == Update) &&
 		entry.Digest == s.Init.Digest && string(entry.Config) == string(s.Config)
-	if s.Change == Update && known && entry.Begun() && s.Reason == "" {
+	if s.Change == Update && known && entry.Incomplete() && s.Reason == "" {
 		s.Reason = unfinished
 	}
 }

@@ -65,13 +65,13 @@ func Drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prob
 		return nil, b.sorted()
 	}
 	b.initialise(ctx, func(addr string) bool {
-		_, known := b.prior.Reached(addr)
+		_, known := b.prior.Completed(addr)
 		return known && b.picked(addr)
 	})
 	report := &DriftReport{Format: DriftFormat, Resources: b.unasked()}
 	resources, alone := map[string]*config.Resource{}, graph.Graph{} // nobody waits for another's answer
 	for _, r := range b.manifest.Resources() {
-		if _, known := b.prior.Reached(r.Address); known && b.picked(r.Address) {
+		if _, known := b.prior.Completed(r.Address); known && b.picked(r.Address) {
 			resources[r.Address], alone[r.Address] = r, nil
 		}
 	}
@@ -96,9 +96,9 @@ func (b *builder) picked(addr string) bool {
 	return (len(s.Targets) == 0 || covered(s.Targets, addr)) && !covered(s.Excludes, addr)
 }
 
-// remembered is a resource as the state file has it.
-func (b *builder) remembered() func(addr string) View {
-	return Recorded(b.prior, func(string) View { return View{Partial: true} })
+// recordedViews is a resource as the state file has it.
+func (b *builder) recordedViews() func(addr string) View {
+	return RecordedViews(b.prior, func(string) View { return View{Partial: true} })
 }
 
 // expandRecorded expands the blocks whose instances follow from what is
@@ -106,11 +106,11 @@ func (b *builder) remembered() func(addr string) View {
 func (b *builder) expandRecorded() {
 	for {
 		open := slices.DeleteFunc(slices.Clone(b.manifest.Pending()), func(p config.Pending) bool {
-			return p.Waits || slices.ContainsFunc(p.Needs, func(addr string) bool { _, known := b.prior.Reached(addr); return !known })
+			return p.Waits || slices.ContainsFunc(p.Needs, func(addr string) bool { _, known := b.prior.Completed(addr); return !known })
 		})
 		scope := config.Scope{}
 		for _, p := range open {
-			maps.Copy(scope, Scope(p.Needs, b.remembered(), b.prior))
+			maps.Copy(scope, Scope(p.Needs, b.recordedViews(), b.prior))
 		}
 		next, diags := b.manifest.Expand(open, scope)
 		if len(open) == 0 || diags.HasErrors() {
@@ -135,16 +135,16 @@ func (b *builder) unasked() map[string]*ResourceDrift {
 			continue
 		}
 		list[addr] = &ResourceDrift{Status: DriftUndeclared, Type: entry.Type, Reason: "the manifest has changed: it declares this no more"}
-		if entry.Begun() {
+		if entry.Incomplete() {
 			list[addr].Reason = unfinished + ", and the manifest declares it no more"
 		}
 	}
 	for _, r := range b.manifest.Resources() {
-		if _, known := b.prior.Reached(r.Address); known || !b.picked(r.Address) {
+		if _, known := b.prior.Completed(r.Address); known || !b.picked(r.Address) {
 			continue
 		}
 		list[r.Address] = &ResourceDrift{Status: DriftUnrecorded, Type: r.TypeRef, Reason: "it was never applied"}
-		if _, begun := b.prior.Resources[r.Address]; begun {
+		if _, incomplete := b.prior.Resources[r.Address]; incomplete {
 			list[r.Address].Reason = unfinished + ": a plan says how it is"
 		}
 	}
@@ -159,7 +159,7 @@ func (b *builder) driftOf(ctx context.Context, r *config.Resource) *ResourceDrif
 	if _, described := b.types[r.Address]; !described || out.Reason != "" {
 		return out
 	}
-	look := b.remembered()
+	look := b.recordedViews()
 	resolved, diags := b.manifest.Config(r.Address, b.scope(r.Address, predecessors(r), look))
 	if out.Reason = b.otherwise(r, entry, resolved, diags); out.Reason != "" {
 		out.Status = DriftChanged
@@ -221,7 +221,7 @@ func (d *ResourceDrift) compare(s *Step, entry state.Entry) {
 		d.Status, d.Reason = Gone, "it was there when it was last applied, and is gone"
 	}
 	d.Was = entry.State
-	if entry.Touched && d.drifts() {
+	if entry.Dirty && d.drifts() {
 		d.Reason = "an apply began to change it and did not finish"
 	}
 }

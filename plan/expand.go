@@ -30,7 +30,7 @@ func (b *builder) expand(ctx context.Context) {
 			return
 		}
 		if b.decideAll(ctx, wanted); b.diags.HasErrors() {
-			b.stuck = ctx.Err() == nil
+			b.expandFailed = ctx.Err() == nil
 			return
 		}
 		scope := config.Scope{}

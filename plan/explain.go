@@ -22,15 +22,15 @@ type Explanation struct {
 
 	// Config are the pointers into its config to be explained, with what each
 	// value is made of.
-	Config []Explained
+	Config []ConfigValue
 
 	// Needs are the resources whose states its config takes values from or that
 	// it waits for, in the order of their addresses.
 	Needs []Need
 }
 
-// Explained is one value of a config.
-type Explained struct {
+// ConfigValue is one value of a config.
+type ConfigValue struct {
 	Pointer string
 	Inputs  []config.Input
 }
@@ -76,7 +76,7 @@ func (p *Plan) Explain(m *config.Manifest, s state.Snapshot, addr string, pick f
 				inputs[i].Given = p.VariableOrigins[name]
 			}
 		}
-		e.Config = append(e.Config, Explained{Pointer: pointer, Inputs: inputs})
+		e.Config = append(e.Config, ConfigValue{Pointer: pointer, Inputs: inputs})
 	}
 	for _, before := range p.Before()[addr] {
 		e.Needs = append(e.Needs, Need{Address: before, Step: p.Resources[before], Prior: entryOf(moved, before)})

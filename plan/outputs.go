@@ -76,10 +76,10 @@ func (b *builder) checks() []config.CheckResult {
 
 // finally is what is known when all is decided, for those who ask for it.
 func (b *builder) finally() config.Scope {
-	if b.ends == nil && b.manifest.Concludes() {
-		b.ends = Scope(slices.Collect(maps.Keys(b.steps)), b.outlook, b.prior)
+	if b.finalScope == nil && b.manifest.Concludes() {
+		b.finalScope = Scope(slices.Collect(maps.Keys(b.steps)), b.outlook, b.prior)
 	}
-	return b.ends
+	return b.finalScope
 }
 
 // outlook is look for outputs, checks and preconditions: what an update leaves behind is only known as far

@@ -78,41 +78,41 @@ type Edge struct {
 
 // Step is what the plan says of one resource, and what is needed to do it.
 type Step struct {
-	Type      string            `json:"type"` // the image, as the manifest names it
-	Change    Change            `json:"change"`
-	MovedFrom string            `json:"moved_from,omitempty"`      // its address in the state file
-	MayChange bool              `json:"may_change,omitempty"`      // a dependency will change: the answer is an expectation
-	Adopted   bool              `json:"adopted,omitempty"`         // it exists, but the state file does not know it
-	Drifted   bool              `json:"drifted,omitempty"`         // it was recorded as VALID with this very config
-	Trusted   bool              `json:"trusted,omitempty"`         // its recorded state was believed, and its image not asked
-	Reason    string            `json:"reason,omitempty"`          // why it is deferred, may change, is destroyed, forgotten or left
-	Notes     []string          `json:"notes,omitempty"`           // what else a person should know before saying yes, in sentences
-	Old       *Step             `json:"old,omitempty"`             // replace: how the thing that is there is destroyed
-	Was       *Was              `json:"was,omitempty"`             // record: what the state file holds
-	Config    json.RawMessage   `json:"config"`                    // an unknown value stands as {"$unknown": "what makes it so"}
-	Unknown   map[string]string `json:"unknown,omitempty"`         // JSON pointer into Config -> what makes it unknown
-	Sensitive []string          `json:"sensitive,omitempty"`       // JSON pointers into Config
-	Ignored   []string          `json:"ignored,omitempty"`         // JSON pointers: what ignore_changes keeps as it was recorded, though the manifest says otherwise
-	Hidden    []string          `json:"sensitive_state,omitempty"` // JSON pointers into State or Stale, whichever there is
-	State     json.RawMessage   `json:"state,omitempty"`           // valid: what is there
-	Stale     json.RawMessage   `json:"stale_state,omitempty"`
-	Forecast  json.RawMessage   `json:"forecast,omitempty"`
-	Actions   []protocol.Action `json:"actions,omitempty"`
-	Shutdown  *protocol.Action  `json:"shutdown_first,omitempty"`
-	Reasons   []protocol.Reason `json:"reasons,omitempty"`
-	ReadOnly  bool              `json:"read_only,omitempty"`
-	Aliases   map[string]string `json:"aliases,omitempty"` // alias -> address
-	Init      protocol.Type     `json:"init"`
-	Pull      runner.PullPolicy `json:"pull,omitempty"`
-	Verify    *runner.Verify    `json:"verify,omitempty"` // whose signature its images must carry
-	Settings  runner.Settings   `json:"settings"`
-	RunsWith  []string          `json:"runs_with,omitempty"`     // what Settings give beyond the defaults, for people to read
-	SecretEnv []string          `json:"sensitive_env,omitempty"` // names in Settings.Env
-	Mounts    []runner.Mount    `json:"mounts,omitempty"`
-	Timeouts  Timeouts          `json:"timeouts,omitzero"`
-	Protect   bool              `json:"prevent_destroy,omitempty"`
-	OnRemove  string            `json:"on_remove,omitempty"`
-	Source    string            `json:"source,omitempty"` // file:line of its block
+	Type        string            `json:"type"` // the image, as the manifest names it
+	Change      Change            `json:"change"`
+	MovedFrom   string            `json:"moved_from,omitempty"`      // its address in the state file
+	MayChange   bool              `json:"may_change,omitempty"`      // a dependency will change: the answer is an expectation
+	Adopted     bool              `json:"adopted,omitempty"`         // it exists, but the state file does not know it
+	Drifted     bool              `json:"drifted,omitempty"`         // it was recorded as VALID with this very config
+	Unrefreshed bool              `json:"trusted,omitempty"`         // its recorded state was used, and its image not asked
+	Reason      string            `json:"reason,omitempty"`          // why it is deferred, may change, is destroyed, forgotten or left
+	Notes       []string          `json:"notes,omitempty"`           // what else a person should know before saying yes, in sentences
+	Old         *Step             `json:"old,omitempty"`             // replace: how the thing that is there is destroyed
+	Was         *Was              `json:"was,omitempty"`             // record: what the state file holds
+	Config      json.RawMessage   `json:"config"`                    // an unknown value stands as {"$unknown": "what makes it so"}
+	Unknown     map[string]string `json:"unknown,omitempty"`         // JSON pointer into Config -> what makes it unknown
+	Sensitive   []string          `json:"sensitive,omitempty"`       // JSON pointers into Config
+	Ignored     []string          `json:"ignored,omitempty"`         // JSON pointers: what ignore_changes keeps as it was recorded, though the manifest says otherwise
+	Hidden      []string          `json:"sensitive_state,omitempty"` // JSON pointers into State or Stale, whichever there is
+	State       json.RawMessage   `json:"state,omitempty"`           // valid: what is there
+	Stale       json.RawMessage   `json:"stale_state,omitempty"`
+	Forecast    json.RawMessage   `json:"forecast,omitempty"`
+	Actions     []protocol.Action `json:"actions,omitempty"`
+	Shutdown    *protocol.Action  `json:"shutdown_first,omitempty"`
+	Reasons     []protocol.Reason `json:"reasons,omitempty"`
+	ReadOnly    bool              `json:"read_only,omitempty"`
+	Aliases     map[string]string `json:"aliases,omitempty"` // alias -> address
+	Init        protocol.Type     `json:"init"`
+	Pull        runner.PullPolicy `json:"pull,omitempty"`
+	Verify      *runner.Verify    `json:"verify,omitempty"` // whose signature its images must carry
+	Settings    runner.Settings   `json:"settings"`
+	RunsWith    []string          `json:"runs_with,omitempty"`     // what Settings give beyond the defaults, for people to read
+	SecretEnv   []string          `json:"sensitive_env,omitempty"` // names in Settings.Env
+	Mounts      []runner.Mount    `json:"mounts,omitempty"`
+	Timeouts    Timeouts          `json:"timeouts,omitzero"`
+	Protect     bool              `json:"prevent_destroy,omitempty"`
+	OnRemove    string            `json:"on_remove,omitempty"`
+	Source      string            `json:"source,omitempty"` // file:line of its block
 }
 
 // Was is the state of a resource as it was recorded or found last.

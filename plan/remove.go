@@ -59,7 +59,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		return step, nil
 	case entry.PreventDestroy:
 		protected := "it was last applied with prevent_destroy = true"
-		if entry.Begun() {
+		if entry.Incomplete() {
 			protected = unfinished + ", with prevent_destroy = true, so something of it may be there"
 		}
 		return nil, &diag.Diagnostic{Severity: diag.Error, Summary: "Protected resource would be removed", Address: addr,
@@ -81,7 +81,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		return step, nil
 	}
 	b.progress(Asking{addr})
-	deps, err := Dependencies(ty, entry.Aliases, Recorded(b.prior, b.look))
+	deps, err := Dependencies(ty, entry.Aliases, RecordedViews(b.prior, b.look))
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 	step.hide(entry, nil)
 	if answer.Status == protocol.Missing {
 		step.Change, step.Actions, step.Reason = Forget, nil, "no manifest declares it, and it is gone already"
-		if entry.Begun() {
+		if entry.Incomplete() {
 			step.Reason = "no manifest declares it, and nothing is left of what an apply began to make"
 		}
 		return step, nil
@@ -103,7 +103,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 	if block != nil {
 		step.Reason = fmt.Sprintf("a removed block says so (%s)", block.Range)
 	}
-	if entry.Begun() {
+	if entry.Incomplete() {
 		step.Reason += "; " + unfinished
 	}
 	return step, nil
@@ -111,7 +111,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 
 // leftover warns, of a thing that is only forgotten, that it may be there in part.
 func leftover(entry state.Entry) string {
-	if !entry.Begun() {
+	if !entry.Incomplete() {
 		return ""
 	}
 	return "; " + unfinished + ", so something of it may be left"

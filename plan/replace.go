@@ -45,7 +45,7 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step) b
 		return refuse("Resource cannot be replaced", "Its type %s cannot remove things: its image does not say \"absent\" in init. Destroy the thing by its own means, and plan without -replace: it will be made again.", old.Type)
 	}
 	b.progress(Asking{r.Address})
-	deps, err := Dependencies(old.Init, old.Aliases, Recorded(b.prior, b.look))
+	deps, err := Dependencies(old.Init, old.Aliases, RecordedViews(b.prior, b.look))
 	var answer protocol.Answer
 	if err == nil {
 		answer, err = b.prober.State(ctx, old.Target(r.Address), old.Init,

@@ -109,8 +109,8 @@ func SensitivePointers(value json.RawMessage, secrets, configPointers []string) 
 // EntrySecrets gives the secrets that a state file's entry holds.
 func EntrySecrets(e state.Entry) []string {
 	secrets := append(Secrets(e.Config, e.Sensitive.Config), Secrets(e.State, e.Sensitive.State)...)
-	if e.Found != nil {
-		secrets = append(secrets, Secrets(e.Found.State, e.Found.Sensitive)...)
+	if e.LastSeen != nil {
+		secrets = append(secrets, Secrets(e.LastSeen.State, e.LastSeen.Sensitive)...)
 	}
 	return secrets
 }

@@ -24,7 +24,7 @@ type Selection struct {
 	Excludes []string `json:"exclude,omitempty"`
 	// Replace are resources that are destroyed and made again.
 	Replace []string `json:"replace,omitempty"`
-	// NoRefresh believes what was last recorded as VALID, and asks only what the
+	// NoRefresh uses what was last recorded as VALID, and asks only what the
 	// manifest has changed since (-refresh=false).
 	NoRefresh bool `json:"no_refresh,omitempty"`
 	// RefreshOnly records what is real, and does nothing to it.

@@ -47,15 +47,15 @@ func (s *Step) View() View {
 	return v
 }
 
-// Recorded is how what is removed sees what it depends on: as the state file has
+// RecordedViews is how what is removed sees what it depends on: as the state file has
 // it, because that goes later, or stays. What is not recorded is as look says.
-func Recorded(s state.Snapshot, look func(addr string) View) func(addr string) View {
+func RecordedViews(s state.Snapshot, look func(addr string) View) func(addr string) View {
 	return func(addr string) View {
 		e, ok := s.Resources[addr]
 		if !ok {
 			return look(addr)
 		}
-		if e.Begun() {
+		if e.Incomplete() {
 			return View{Type: e.Type, Config: e.Config, Status: protocol.Missing, Partial: true, Aliases: e.Aliases}
 		}
 		return View{Type: e.Type, Config: e.Config, State: e.State, Hidden: e.Sensitive.State, Status: protocol.Valid, Aliases: e.Aliases}
@@ -87,7 +87,7 @@ func Scope(addresses []string, look func(addr string) View, prior state.Snapshot
 	for _, addr := range addresses {
 		v := look(addr)
 		known := config.ResourceState{Known: v.State, Complete: v.State != nil && !v.Partial, Sensitive: v.Hidden, Schema: v.Schema}
-		if entry, ok := prior.Reached(addr); ok { // what was only tried is not what ignore_changes keeps
+		if entry, ok := prior.Completed(addr); ok { // what was only tried is not what ignore_changes keeps
 			known.Last = &config.LastConfig{Value: entry.Config, Sensitive: entry.Sensitive.Config}
 		}
 		scope[addr] = known

@@ -141,8 +141,8 @@ func readCopy(p paths, serial uint64) (Snapshot, error) {
 	return s, err
 }
 
-// Restored says what Restore did.
-type Restored struct {
+// RestoreResult says what Restore did.
+type RestoreResult struct {
 	Snapshot Snapshot
 	// Aside is where the state file that was there is now; "" = there was none.
 	Aside string
@@ -156,7 +156,7 @@ type Restored struct {
 // apply is there, only the copy that it continues fits, and gets the serial it
 // had; otherwise the state gets a serial above all others, so that no plan
 // made meanwhile fits by accident.
-func Restore(ctx context.Context, path string, serial uint64, o Options) (*Restored, error) {
+func Restore(ctx context.Context, path string, serial uint64, o Options) (*RestoreResult, error) {
 	p, err := resolve(path, o.Keys)
 	if err != nil {
 		return nil, err
@@ -175,12 +175,12 @@ func Restore(ctx context.Context, path string, serial uint64, o Options) (*Resto
 	return out, nil
 }
 
-func restoreCopy(p paths, serial uint64) (*Restored, error) {
+func restoreCopy(p paths, serial uint64) (*RestoreResult, error) {
 	s, err := readCopy(p, serial)
 	if err != nil {
 		return nil, err
 	}
-	out := &Restored{}
+	out := &RestoreResult{}
 	if out.Journal, err = continues(p, s); err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func everyField() Snapshot {
 	e.Settings.Disk = 1
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	fill(reflect.ValueOf(&e).Elem())
-	s := Snapshot{Format: Format, Lineage: "0123456789abcdef", Serial: 7, Resources: map[string]Entry{"web[\"a\"]": e, "b": entry(`{}`), "c": begunEntry()},
+	s := Snapshot{Format: Format, Lineage: "0123456789abcdef", Serial: 7, Resources: map[string]Entry{"web[\"a\"]": e, "b": entry(`{}`), "c": incompleteEntry()},
 		Outputs: map[string]Output{"o": {Value: json.RawMessage(`[1,2]`), Sensitive: true}},
 		Applied: []Applied{{Plan: "p0", Run: "r0", At: at, Status: StatusInterrupted, InFlight: []InFlight{{Address: "b", Action: "make", Key: "k", Started: at}}}},
 		Unsettled: map[string]Unsettled{"c": {Plan: "p0", By: By{Command: "deployster apply", PID: 7, Host: "h", Boot: "b"},
@@ -36,9 +36,9 @@ func everyField() Snapshot {
 	return s
 }
 
-// begunEntry is one of a resource that was never VALID.
-func begunEntry() Entry {
-	e, err := entry(`{}`).beginning()
+// incompleteEntry is one of a resource that was never VALID.
+func incompleteEntry() Entry {
+	e, err := entry(`{}`).incomplete()
 	if err != nil {
 		panic(err)
 	}
@@ -47,7 +47,7 @@ func begunEntry() Entry {
 
 // everyFact are the records of a journal that continues it, one of each kind.
 func everyFact() []record {
-	e, begun, exit := entry(`{"n":1}`), begunEntry(), 3
+	e, begun, exit := entry(`{"n":1}`), incompleteEntry(), 3
 	list := []record{
 		{Kind: kindBegin, Begin: &begin{Format: Format, Lineage: "0123456789abcdef", Serial: 7, Plan: "p1", Run: "r1", By: By{Command: "deployster apply", PID: 7, Host: "h", Boot: "b"}}},
 		{Kind: kindStarted, Address: "c", Action: "make", Key: "k1", Entry: &begun},

@@ -25,7 +25,7 @@ type Journal struct {
 	stream *encryption.Stream // nil = in clear text
 
 	mu   sync.Mutex
-	run  *replayed
+	run  *replayRun
 	line bytes.Buffer // of the record that is being written
 	seq  uint64
 	prev string
@@ -87,33 +87,33 @@ const (
 
 // ActionStarted records that an action is about to be run. It must return nil
 // before the container is made. The disk has promised the room for its outcome
-// by then, so that no action runs whose outcome could not be recorded. Begun is
+// by then, so that no action runs whose outcome could not be recorded. Incomplete is
 // what it takes to destroy the resource, without a state: it is recorded with the
 // first action of a resource of which nothing is, because from then on something
 // may be there, however the action ends. nil = it is recorded already.
-func (j *Journal) ActionStarted(addr, action, key string, begun *Entry) error {
+func (j *Journal) ActionStarted(addr, action, key string, incomplete *Entry) error {
 	j.mu.Lock()
 	running := int64(len(j.run.inFlight))
 	_, known := j.run.snapshot.Resources[addr]
 	j.mu.Unlock()
-	if known || begun == nil {
-		begun = nil
+	if known || incomplete == nil {
+		incomplete = nil
 	} else {
-		e, err := begun.beginning()
+		e, err := incomplete.incomplete()
 		if err != nil {
 			return refuse(err, "Cannot record a resource", "The config of %s is no proper JSON: %s.", addr, err)
 		}
-		begun = &e
+		incomplete = &e
 	}
 	if err := j.log.Reserve((running+2)*roomEach + roomShared); err != nil {
 		return j.broken(err)
 	}
-	return j.append(record{Kind: kindStarted, Address: addr, Action: action, Key: key, Entry: begun})
+	return j.append(record{Kind: kindStarted, Address: addr, Action: action, Key: key, Entry: incomplete})
 }
 
-// beginning makes of an entry one of a resource that is about to be made.
-func (e Entry) beginning() (Entry, error) {
-	e.State, e.Sensitive.State, e.ValidAt, e.Touched = nil, nil, time.Time{}, true
+// incomplete makes of an entry one of a resource that is about to be made.
+func (e Entry) incomplete() (Entry, error) {
+	e.State, e.Sensitive.State, e.ValidAt, e.Dirty = nil, nil, time.Time{}, true
 	return e.canonical()
 }
 

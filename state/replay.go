@@ -40,8 +40,8 @@ func (r *Recovery) Warning() *diag.Diagnostic {
 	return diag.Warningf("An earlier apply was interrupted", "%s", b.String())
 }
 
-// replayed is a state with its journal's facts.
-type replayed struct {
+// replayRun is a state with its journal's facts.
+type replayRun struct {
 	snapshot Snapshot
 	begin    begin
 	began    time.Time
@@ -52,15 +52,15 @@ type replayed struct {
 }
 
 // newReplay begins the life of a run on a snapshot.
-func newReplay(base Snapshot, b begin, at time.Time) *replayed {
+func newReplay(base Snapshot, b begin, at time.Time) *replayRun {
 	s := base.clone()
 	s.Format = Format
 	s.Lineage, s.Serial = b.Lineage, b.Serial+1
-	return &replayed{snapshot: s, begin: b, began: at}
+	return &replayRun{snapshot: s, begin: b, began: at}
 }
 
 // apply brings one fact into the snapshot.
-func (p *replayed) apply(r record) {
+func (p *replayRun) apply(r record) {
 	switch r.Kind {
 	case kindStarted:
 		p.inFlight = append(p.inFlight, InFlight{Address: r.Address, Action: r.Action, Key: r.Key, Started: r.Time})
@@ -68,7 +68,7 @@ func (p *replayed) apply(r record) {
 		if _, known := p.snapshot.Resources[r.Address]; !known && r.Entry != nil {
 			p.snapshot.Resources[r.Address] = *r.Entry
 		}
-		p.touch(r.Address)
+		p.markDirty(r.Address)
 	case kindEnded:
 		p.land(r)
 		p.snapshot.ended(r, r.Exit)
@@ -93,16 +93,16 @@ func (p *replayed) apply(r record) {
 	}
 }
 
-// touch notes that what is recorded of a resource may not be so any more.
-func (p *replayed) touch(addr string) {
+// markDirty notes that what is recorded of a resource may not be so any more.
+func (p *replayRun) markDirty(addr string) {
 	if e, known := p.snapshot.Resources[addr]; known {
-		e.Touched = true
+		e.Dirty = true
 		p.snapshot.Resources[addr] = e
 	}
 }
 
 // unstart takes back that an action was started: it was not.
-func (p *replayed) unstart(r record) {
+func (p *replayRun) unstart(r record) {
 	p.land(r)
 	p.snapshot.ended(r, nil)
 	if r.Entry != nil { // it came with this very record
@@ -110,12 +110,12 @@ func (p *replayed) unstart(r record) {
 	}
 }
 
-func (p *replayed) land(r record) {
+func (p *replayRun) land(r record) {
 	p.inFlight = slices.DeleteFunc(p.inFlight, func(f InFlight) bool { return f.Address == r.Address && f.Action == r.Action })
 }
 
 // settle notes that it is known how a resource is; nil = it is gone.
-func (p *replayed) settle(addr string, as *Entry) {
+func (p *replayRun) settle(addr string, as *Entry) {
 	delete(p.snapshot.Unsettled, addr)
 	switch {
 	case p.done == nil: // only who goes on with a dead run asks what that had done
@@ -128,7 +128,7 @@ func (p *replayed) settle(addr string, as *Entry) {
 }
 
 // result is the snapshot to be written, with the run in its list.
-func (p *replayed) result(status Status) Snapshot {
+func (p *replayRun) result(status Status) Snapshot {
 	s := p.snapshot.clone()
 	a := Applied{Plan: p.begin.Plan, Run: p.begin.Run, At: p.began, Status: status, InFlight: slices.Clone(p.inFlight)}
 	if status == StatusDied {

@@ -57,15 +57,15 @@ type Entry struct {
 	PreventDestroy bool              `json:"prevent_destroy,omitempty"`
 	OnRemove       string            `json:"on_remove,omitempty"` // "destroy", "forget", or "" for the default
 	Sensitive      Sensitive         `json:"sensitive,omitzero"`
-	// Touched says that an action was started on it since it was last VALID, and
+	// Dirty says that an action was started on it since it was last VALID, and
 	// that how it is now was not seen: what is recorded may not be so any more.
-	Touched bool `json:"touched,omitempty"`
-	// Found is what was seen last, when that was not VALID; nil = it was.
-	Found *Found `json:"found,omitempty"`
+	Dirty bool `json:"touched,omitempty"`
+	// LastSeen is what was seen last, when that was not VALID; nil = it was.
+	LastSeen *LastSeen `json:"found,omitempty"`
 }
 
-// Found is how a thing was seen that is not as it was recorded.
-type Found struct {
+// LastSeen is how a thing was seen that is not as it was recorded.
+type LastSeen struct {
 	State     json.RawMessage `json:"state"`
 	Sensitive []string        `json:"sensitive,omitempty"` // JSON pointers into State
 	At        time.Time       `json:"at"`
@@ -165,16 +165,16 @@ func (s Snapshot) Died(plan string) (Applied, bool) {
 	return last, true
 }
 
-// Begun says that an apply has begun to make it, and that it was never seen to be
+// Incomplete reports whether an apply has begun to make it, and that it was never seen to be
 // VALID: something of it may be there, all of it, or nothing. Such an entry has
 // what it takes to destroy it, and neither a state nor a time of being VALID.
-func (e Entry) Begun() bool { return len(e.State) == 0 && e.ValidAt.IsZero() }
+func (e Entry) Incomplete() bool { return len(e.State) == 0 && e.ValidAt.IsZero() }
 
-// Reached gives the entry of a resource that was VALID once; false = nothing is
+// Completed gives the entry of a resource that was VALID once; false = nothing is
 // recorded of it, or only that it was begun.
-func (s Snapshot) Reached(addr string) (Entry, bool) {
+func (s Snapshot) Completed(addr string) (Entry, bool) {
 	e, known := s.Resources[addr]
-	if !known || e.Begun() {
+	if !known || e.Incomplete() {
 		return Entry{}, false
 	}
 	return e, true
@@ -199,10 +199,10 @@ func (s Snapshot) Masked() Snapshot {
 func (e Entry) Masked() Entry {
 	e.Config = jsondoc.Mask(e.Config, e.Sensitive.Config)
 	e.State = jsondoc.Mask(e.State, e.Sensitive.State)
-	if e.Found != nil {
-		found := *e.Found
+	if e.LastSeen != nil {
+		found := *e.LastSeen
 		found.State = jsondoc.Mask(found.State, found.Sensitive)
-		e.Found = &found
+		e.LastSeen = &found
 	}
 	if len(e.Sensitive.Env) > 0 {
 		e.Settings.Env = maps.Clone(e.Settings.Env)
@@ -243,10 +243,10 @@ func EntryHash(e Entry) string {
 		return fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", e.Type, e.Config, e.State)))
 	}
 	e.ValidAt = time.Time{}
-	if e.Found != nil {
-		found := *e.Found
+	if e.LastSeen != nil {
+		found := *e.LastSeen
 		found.At = time.Time{}
-		e.Found = &found
+		e.LastSeen = &found
 	}
 	b, err := jsondoc.Encode(&e)
 	if err != nil {
@@ -274,18 +274,18 @@ func (e Entry) with(form func([]byte) (json.RawMessage, error)) (Entry, error) {
 		return e, err
 	}
 	e.Config = doc
-	if !e.Begun() {
+	if !e.Incomplete() {
 		if doc, err = formed(e.State, form); err != nil {
 			return e, err
 		}
 		e.State = doc
 	}
-	if e.Found != nil {
-		if doc, err = formed(e.Found.State, form); err != nil {
+	if e.LastSeen != nil {
+		if doc, err = formed(e.LastSeen.State, form); err != nil {
 			return e, err
 		}
-		found := *e.Found
-		found.State, e.Found = doc, &found
+		found := *e.LastSeen
+		found.State, e.LastSeen = doc, &found
 	}
 	return e, nil
 }

@@ -67,12 +67,12 @@ func appendEntry(to []byte, e *Entry) ([]byte, error) {
 	to = appendFlag(to, `,"read_only":true`, e.ReadOnly)
 	to = appendFlag(to, `,"prevent_destroy":true`, e.PreventDestroy)
 	to = appendNamed(to, `,"on_remove":`, e.OnRemove)
-	return append(appendFlag(to, `,"touched":true`, e.Touched), '}'), nil
+	return append(appendFlag(to, `,"touched":true`, e.Dirty), '}'), nil
 }
 
 // rare reports whether an entry has what appendEntry does not write.
 func (e *Entry) rare() bool {
-	return len(e.Config) == 0 || len(e.Aliases) > 0 || e.StateTimeout != 0 || e.ActionTimeout != 0 || e.Found != nil ||
+	return len(e.Config) == 0 || len(e.Aliases) > 0 || e.StateTimeout != 0 || e.ActionTimeout != 0 || e.LastSeen != nil ||
 		!plainTime(e.ValidAt) || !reflect.ValueOf(&e.Settings).Elem().IsZero() || !reflect.ValueOf(&e.Sensitive).Elem().IsZero()
 }
 

@@ -52,7 +52,7 @@ func runConsole(c *cli.Context, e Env) error {
 	k := &console{s: s, manifest: m, scope: config.Scope{}}
 	for addr, entry := range snapshot.Resources {
 		s.vault.add(plan.EntrySecrets(entry))
-		if entry.Begun() {
+		if entry.Incomplete() {
 			continue // what it is nobody knows
 		}
 		k.scope[addr] = config.ResourceState{Known: entry.State, Complete: true, Sensitive: entry.Sensitive.State}

@@ -90,7 +90,7 @@ func (s *session) drift(c *cli.Context, m *config.Manifest, prior state.Snapshot
 	if err != nil {
 		return nil, nil, err
 	}
-	images.wanted = func(addr string) bool { _, recorded := prior.Reached(addr); return recorded }
+	images.wanted = func(addr string) bool { _, recorded := prior.Completed(addr); return recorded }
 	pins, err := images.all(c.Context)
 	if err != nil {
 		return nil, nil, err

@@ -18,7 +18,7 @@ func selectionFlags() []cli.Flag {
 func refreshFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.GenericFlag{Name: "replace", Value: &wordList{}, Usage: "destroy `ADDRESS` and make it again; may be repeated"},
-		&cli.BoolFlag{Name: "refresh", Value: true, Usage: "-refresh=false: believe what was recorded, ask only what the manifest changed"},
+		&cli.BoolFlag{Name: "refresh", Value: true, Usage: "-refresh=false: use what was recorded, ask only what the manifest changed"},
 		&cli.BoolFlag{Name: "refresh-only", Usage: "record what is there, and do nothing to it"},
 	}
 }

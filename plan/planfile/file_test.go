@@ -26,7 +26,7 @@ func samplePlan() *plan.Plan {
 		Images: map[string]string{"docker.io/acme/file:1": "sha256:1"}, Pulled: []string{"docker.io/acme/file:1"}, Layers: [][]string{{"conf"}, {"svc"}},
 		Edges: []plan.Edge{{From: "conf", To: "svc", Origin: "reference"}},
 		Resources: map[string]*plan.Step{
-			"conf": {Type: "acme/file:1", Change: plan.Update, MayChange: true, Adopted: true, Drifted: true, Trusted: true, Reason: "because", Notes: []string{"n"}, Was: &plan.Was{State: json.RawMessage(`{}`), Sensitive: []string{"/a"}}, Old: &plan.Step{Type: "acme/file:0", Change: plan.Destroy, Config: json.RawMessage(`{}`)},
+			"conf": {Type: "acme/file:1", Change: plan.Update, MayChange: true, Adopted: true, Drifted: true, Unrefreshed: true, Reason: "because", Notes: []string{"n"}, Was: &plan.Was{State: json.RawMessage(`{}`), Sensitive: []string{"/a"}}, Old: &plan.Step{Type: "acme/file:0", Change: plan.Destroy, Config: json.RawMessage(`{}`)},
 				Config: json.RawMessage(`{"a":"<&>","n":99999999999999999999.5}`), Sensitive: []string{"/a"}, Hidden: []string{"/a"},
 				Stale: json.RawMessage(`{"a":"b"}`), Forecast: json.RawMessage(`{"a":1}`), Shutdown: &protocol.Action{Name: "stop"},
 				Actions: []protocol.Action{{Name: "write", Description: "Write it", Command: command}},

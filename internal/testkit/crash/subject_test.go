@@ -122,8 +122,8 @@ func subject(dir, manifest, log string, parallelism int) error {
 // acknowledged prints what the journal says is recorded.
 type acknowledged struct{ *state.Journal }
 
-func (a acknowledged) ActionStarted(addr, action, key string, begun *state.Entry) error {
-	err := a.Journal.ActionStarted(addr, action, key, begun)
+func (a acknowledged) ActionStarted(addr, action, key string, incomplete *state.Entry) error {
+	err := a.Journal.ActionStarted(addr, action, key, incomplete)
 	if err == nil {
 		fmt.Printf("started: %s\n", key)
 	}

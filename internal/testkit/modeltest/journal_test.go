@@ -33,8 +33,8 @@ func (j traced) fact(f fact, record func() error) error {
 	return err
 }
 
-func (j traced) ActionStarted(addr, action, key string, begun *state.Entry) error {
-	return j.fact(fact{kind: "started", addr: addr, action: action, key: key}, func() error { return j.Journal.ActionStarted(addr, action, key, begun) })
+func (j traced) ActionStarted(addr, action, key string, incomplete *state.Entry) error {
+	return j.fact(fact{kind: "started", addr: addr, action: action, key: key}, func() error { return j.Journal.ActionStarted(addr, action, key, incomplete) })
 }
 
 func (j traced) ActionEnded(addr, action string, exit int, reason string) error {

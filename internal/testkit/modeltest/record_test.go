@@ -82,7 +82,7 @@ func (v *verdict) record(d *deed) error {
 	if d.done() {
 		return v.rightlyRecorded(d)
 	}
-	if acted := len(d.main)+len(d.stops) > 0; recorded && acted && !entry.Touched {
+	if acted := len(d.main)+len(d.stops) > 0; recorded && acted && !entry.Dirty {
 		return failf("record", "%s is %s, actions were run, and it is recorded as if nothing had been", d.addr, d.report.Status)
 	}
 	if d.x.entry == nil && len(d.main)+len(d.stops) > 0 {
@@ -98,7 +98,7 @@ func (v *verdict) record(d *deed) error {
 // or not known before, to what it takes to destroy it.
 func (v *verdict) rightlyBegun(d *deed) error {
 	entry, recorded := v.after.Resources[d.addr]
-	if !recorded || !entry.Touched || !onlyBegun(entry) {
+	if !recorded || !entry.Dirty || !onlyBegun(entry) {
 		return failf("record", "%s is begun, and recorded is %v %+v", d.addr, recorded, entry)
 	}
 	want, i := v.config(d), d.x.instance
@@ -132,7 +132,7 @@ func (v *verdict) rightlyRecorded(d *deed) error {
 	}
 	i := d.x.instance
 	deps := v.declared.predecessors(*i)
-	if entry.Type != modeltest.Reference(i.Kind) || entry.Touched || entry.ReadOnly != i.ReadOnly || entry.PreventDestroy != i.Protect || (entry.OnRemove == "forget") != i.Forget ||
+	if entry.Type != modeltest.Reference(i.Kind) || entry.Dirty || entry.ReadOnly != i.ReadOnly || entry.PreventDestroy != i.Protect || (entry.OnRemove == "forget") != i.Forget ||
 		!slices.Equal(slices.Sorted(slices.Values(entry.Dependencies)), deps) {
 		return failf("record", "%s is recorded as %+v, and depends on %v", d.addr, entry, deps)
 	}

@@ -125,7 +125,7 @@ func entryText(s state.Snapshot, addr string) string {
 		return ""
 	}
 	deps := slices.Sorted(slices.Values(entry.Dependencies))
-	return fmt.Sprintf("%s %s %s %s %v %v %v %v %s", entry.Type, entry.Digest, entry.Config, entry.State, deps, entry.ReadOnly, entry.PreventDestroy, entry.Touched, entry.OnRemove)
+	return fmt.Sprintf("%s %s %s %s %v %v %v %v %s", entry.Type, entry.Digest, entry.Config, entry.State, deps, entry.ReadOnly, entry.PreventDestroy, entry.Dirty, entry.OnRemove)
 }
 
 // plan plans and compares the plan with what the model says. Without a plan

@@ -51,7 +51,7 @@ var traits = []trait{
 	{"drifted", "drifted", "it was right at the last apply, and was changed since by something else", func(s *plan.Step) bool { return s.Drifted }},
 	{"adopted", "adopted", "it exists already, and the state file does not know it", func(s *plan.Step) bool { return s.Adopted }},
 	{"moved", "moved", "it has another address in the state file", func(s *plan.Step) bool { return s.MovedFrom != "" }},
-	{"trusted", "not asked", "its recorded state was believed", func(s *plan.Step) bool { return s.Trusted }},
+	{"trusted", "not asked", "its recorded state was used", func(s *plan.Step) bool { return s.Unrefreshed }},
 	{"read-only", "read only", "its actions are never run", func(s *plan.Step) bool { return s.ReadOnly }},
 	{"protected", "protected", "prevent_destroy: a plan that would destroy it is an error", func(s *plan.Step) bool { return s.Protect }},
 }

@@ -185,7 +185,7 @@ func (v *view) warnings() []text {
 		}
 	}
 	if p.Selection.NoRefresh {
-		list = append(list, "It believes what was last recorded (-refresh=false): only what the manifest has changed since was asked.")
+		list = append(list, "It uses what was last recorded (-refresh=false): only what the manifest has changed since was asked.")
 	}
 	if p.Selection.RefreshOnly {
 		list = append(list, "It records what is real, and does nothing (-refresh-only).")

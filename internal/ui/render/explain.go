@@ -101,7 +101,7 @@ func compareRecorded(b *strings.Builder, e *plan.Explanation, o Options) {
 		b.WriteString("  The state file did not know it: it was never applied from here.\n")
 		return
 	}
-	if prior.Begun() {
+	if prior.Incomplete() {
 		b.WriteString("  An apply began to make it and did not finish: it was never seen to be right.\n")
 		return
 	}
@@ -175,7 +175,7 @@ func needs(b *strings.Builder, e *plan.Explanation, o Options) {
 }
 
 // explainValue follows one value of the config to where it comes from.
-func explainValue(b *strings.Builder, s *plan.Step, x plan.Explained, o Options) {
+func explainValue(b *strings.Builder, s *plan.Step, x plan.ConfigValue, o Options) {
 	if len(x.Inputs) == 0 {
 		return
 	}

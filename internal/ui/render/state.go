@@ -49,14 +49,14 @@ func Entry(addr string, entry state.Entry, o Options) string {
 	if len(entry.Dependencies) > 0 {
 		fmt.Fprintf(&b, "  depends on %s\n", diag.Visible(listed(entry.Dependencies, o)))
 	}
-	if entry.Begun() {
+	if entry.Incomplete() {
 		fmt.Fprintf(&b, "  %s\n", Yellow("an apply began to make it and did not finish: something of it may be there"))
 		return b.String()
 	}
-	if entry.Touched {
+	if entry.Dirty {
 		fmt.Fprintf(&b, "  %s\n", Yellow("an action was started on it since, and how it is now was not seen"))
 	}
-	if f := entry.Found; f != nil {
+	if f := entry.LastSeen; f != nil {
 		fmt.Fprintf(&b, "  %s %s\n", Yellow("found otherwise at "+f.At.Format(time.RFC3339)+":"), jsondiff.TextWithin(jsondiff.Value{JSON: f.State, Sensitive: f.Sensitive}, 2, MaxPage, o.Hide))
 	}
 	fmt.Fprintf(&b, "  state = %s\n", jsondiff.TextWithin(jsondiff.Value{JSON: entry.State, Sensitive: entry.Sensitive.State}, 2, MaxPage, o.Hide))
@@ -65,7 +65,7 @@ func Entry(addr string, entry state.Entry, o Options) string {
 
 // seen says when a resource was last seen to be right.
 func seen(entry state.Entry) string {
-	if entry.Begun() {
+	if entry.Incomplete() {
 		return "begun, never seen to be right"
 	}
 	return "valid at " + entry.ValidAt.Format(time.RFC3339)

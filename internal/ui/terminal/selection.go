@@ -26,17 +26,17 @@ func (p Printer) selectionHead(pl *plan.Plan) {
 		add("-replace=%s  destroyed, and made again", addr)
 	}
 	if s.NoRefresh {
-		believed := 0
+		unrefreshed := 0
 		for _, step := range pl.Resources {
-			if step.Trusted {
-				believed++
+			if step.Unrefreshed {
+				unrefreshed++
 			}
 		}
 		were := " were"
-		if believed == 1 {
+		if unrefreshed == 1 {
 			were = " was"
 		}
-		add("-refresh=false  what was recorded as VALID is believed: %s not asked", words.Count(believed, "resource")+were)
+		add("-refresh=false  what was recorded as VALID is used: %s not asked", words.Count(unrefreshed, "resource")+were)
 	}
 	if s.RefreshOnly {
 		add("-refresh-only  what is there is recorded, and nothing is done to it")

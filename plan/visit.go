@@ -9,10 +9,10 @@ import (
 	"deployster/protocol"
 )
 
-// The kinds of work that have bounds of their own.
+// The kinds of work that have limits of their own.
 const (
-	laneOfContainers = iota // every invocation starts a container
-	laneOfWorkers           // workers take many at one time
+	containerWork = iota // every invocation starts a container
+	workerWork           // workers take many at one time
 )
 
 // InWorker reports whether who asks for the state of resources of this type, and
@@ -21,19 +21,19 @@ func InWorker(ty *protocol.Type, s *runner.Settings) bool {
 	return ty.Worker != nil && ty.StateAction.Entrypoint == "" && s.Workers != runner.NoWorkers
 }
 
-// Lanes says what of a frontier may start now: parallelism at one time of what
+// Limits says what of a frontier may start now: parallelism at one time of what
 // starts containers, and so many of what is done in workers, where inWorkers is
-// not 0; else both together have one bound.
-func Lanes(f *graph.Frontier, parallelism, inWorkers int, inWorker func(node string) bool) *graph.Lanes {
+// not 0; else both together have one limit.
+func Limits(f *graph.Frontier, parallelism, inWorkers int, inWorker func(node string) bool) *graph.Limits {
 	parallelism = max(1, parallelism)
 	if inWorkers == 0 {
-		return graph.NewLanes(f, func(string) int { return laneOfContainers }, parallelism)
+		return graph.NewLimits(f, func(string) int { return containerWork }, parallelism)
 	}
-	return graph.NewLanes(f, func(node string) int {
+	return graph.NewLimits(f, func(node string) int {
 		if inWorker(node) {
-			return laneOfWorkers
+			return workerWork
 		}
-		return laneOfContainers
+		return containerWork
 	}, parallelism, inWorkers)
 }
 
@@ -47,22 +47,22 @@ func (b *builder) visit(ctx context.Context, resources map[string]*config.Resour
 		panicked any // it is one of the caller, who knows how to say so
 	}
 	frontier := graph.NewFrontier(before)
-	lanes := Lanes(frontier, b.options.Parallelism, b.options.InWorkers, func(addr string) bool { return b.inWorker(resources[addr]) })
-	crew := graph.NewCrew(lanes, func(addr string) (r result) {
+	limits := Limits(frontier, b.options.Parallelism, b.options.InWorkers, func(addr string) bool { return b.inWorker(resources[addr]) })
+	pool := graph.NewPool(limits, func(addr string) (r result) {
 		defer func() { r.addr, r.panicked = addr, recover() }()
 		return result{ok: do(resources[addr])}
 	})
-	defer crew.Close()
+	defer pool.Close()
 	for frontier.Open() > 0 {
-		crew.Start(func() bool { return ctx.Err() == nil })
-		if lanes.Running() == 0 {
+		pool.Start(func() bool { return ctx.Err() == nil })
+		if limits.Running() == 0 {
 			break
 		}
-		r := <-crew.Results()
+		r := <-pool.Results()
 		if r.panicked != nil {
 			panic(r.panicked)
 		}
-		if lanes.Ended(r.addr); r.ok {
+		if limits.Ended(r.addr); r.ok {
 			frontier.Done(r.addr)
 		} else {
 			frontier.Drop(r.addr)

@@ -10,12 +10,12 @@ import (
 	"deployster/state"
 )
 
-// believed reports whether a plan with -refresh=false may take a resource to be as
+// mayUseRecorded reports whether a plan with -refresh=false may take a resource to be as
 // it was recorded: everything that its image would be asked with is what it was
 // asked with when it was VALID, and nothing says that it is not so any more.
-func (b *builder) believed(r *config.Resource, s *Step, before []string) bool {
+func (b *builder) mayUseRecorded(r *config.Resource, s *Step, before []string) bool {
 	entry, known := b.prior.Resources[r.Address]
-	if !b.options.Selection.NoRefresh || !known || entry.Touched || entry.Found != nil || s.MayChange {
+	if !b.options.Selection.NoRefresh || !known || entry.Dirty || entry.LastSeen != nil || s.MayChange {
 		return false
 	}
 	if entry.Digest != s.Init.Digest || entry.ReadOnly != r.ReadOnly || !sameJSON(entry.Config, s.Config) || !maps.Equal(entry.Aliases, r.Aliases) {
@@ -51,9 +51,9 @@ func (b *builder) sameConfigs(aliases map[string]string, seen map[string]bool) b
 	return true
 }
 
-// believe takes a resource to be as it was recorded.
-func (b *builder) believe(s *Step, entry state.Entry) {
-	s.Change, s.State, s.Trusted = Valid, entry.State, true
+// useRecorded takes a resource to be as it was recorded.
+func (b *builder) useRecorded(s *Step, entry state.Entry) {
+	s.Change, s.State, s.Unrefreshed = Valid, entry.State, true
 	s.hide(entry, b.manifest.Secrets())
 }
 

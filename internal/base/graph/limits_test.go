@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Each lane has its own bound and neither waits for the other; in a lane the
+// Each kind has its own limit and neither waits for the other; within a kind the
 // order is that of the names, whenever they became ready.
-func TestLanes(t *testing.T) {
+func TestLimits_OfTwoKinds(t *testing.T) {
 	t.Parallel()
 	g := Graph{}
 	for i := range 20 {
@@ -17,14 +17,14 @@ func TestLanes(t *testing.T) {
 		g[fmt.Sprintf("warm%02d", i)] = nil
 	}
 	g["warm00"] = []string{"cold00"}
-	lane := func(node string) int {
+	kindOf := func(node string) int {
 		if strings.HasPrefix(node, "warm") {
 			return 1
 		}
 		return 0
 	}
 	frontier := NewFrontier(g)
-	l := NewLanes(frontier, lane, 3, 15)
+	l := NewLimits(frontier, kindOf, 3, 15)
 	var order []string
 	fill := func() {
 		for node, ok := l.Take(); ok; node, ok = l.Take() {
@@ -49,39 +49,11 @@ func TestLanes(t *testing.T) {
 	if again := slices.Compact(slices.Sorted(slices.Values(order))); len(again) != 40 {
 		t.Errorf("some were taken twice: %q", order)
 	}
-	cold := slices.DeleteFunc(slices.Clone(order), func(n string) bool { return lane(n) == 1 })
+	cold := slices.DeleteFunc(slices.Clone(order), func(n string) bool { return kindOf(n) == 1 })
 	if !slices.IsSorted(cold) {
 		t.Errorf("not in the order of their names: %q", cold)
 	}
 	if slices.Index(order, "warm00") > slices.Index(order, "warm16") {
 		t.Errorf("what became ready late, and is the first by name, came after others: %q", order)
-	}
-}
-
-// A lane can be given another bound at any time.
-func TestBoundOfALane(t *testing.T) {
-	t.Parallel()
-	g := Graph{}
-	for i := range 20 {
-		g[fmt.Sprint(i)] = nil
-	}
-	l := NewLanes(NewFrontier(g), func(string) int { return 1 }, 5, 2)
-	fill := func() (n int) {
-		for _, ok := l.Take(); ok; _, ok = l.Take() {
-			n++
-		}
-		return n
-	}
-	first := fill()
-	l.Bound("0", 7)
-	wider := fill()
-	l.Bound("0", 3)
-	for range 4 { // 7 run, and then 3
-		l.Ended("0")
-	}
-	narrow := fill()
-	l.Ended("0")
-	if again := fill(); first != 2 || wider != 5 || narrow != 0 || again != 1 {
-		t.Errorf("%d, %d, %d and %d were taken", first, wider, narrow, again)
 	}
 }

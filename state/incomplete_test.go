@@ -7,7 +7,7 @@ import (
 
 // What an apply began to make is remembered from its first action on, also when
 // the process dies; VALID takes its place, and a removal takes it away.
-func TestWhatWasBegunIsRecorded(t *testing.T) {
+func TestEntry_IncompleteIsRecorded(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
 	s := mustOpen(t, path)
@@ -24,14 +24,14 @@ func TestWhatWasBegunIsRecorded(t *testing.T) {
 	ok(t, err)
 	for _, addr := range []string{"dies", "fails"} {
 		got, known := snapshot.Resources[addr]
-		if !known || !got.Begun() || !got.Touched || got.State != nil || got.Type != e.Type || string(got.Config) != `{"a":"<b>","z":1}` {
+		if !known || !got.Incomplete() || !got.Dirty || got.State != nil || got.Type != e.Type || string(got.Config) != `{"a":"<b>","z":1}` {
 			t.Errorf("%s is recorded as %+v", addr, got)
 		}
-		if _, reached := snapshot.Reached(addr); reached {
+		if _, reached := snapshot.Completed(addr); reached {
 			t.Errorf("%s was never VALID", addr)
 		}
 	}
-	if got, reached := snapshot.Reached("ends"); !reached || string(got.State) != `{"n":1}` || !got.Touched {
+	if got, reached := snapshot.Completed("ends"); !reached || string(got.State) != `{"n":1}` || !got.Dirty {
 		t.Errorf("what was VALID is recorded as %+v", got)
 	}
 	if _, known := snapshot.Resources["goes"]; known {

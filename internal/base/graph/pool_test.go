@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// A crew does every node once, as many at a time as the lanes allow and no more,
+// A pool does every node once, as many at a time as the limits allow and no more,
 // and begins nothing when no more is wanted.
-func TestCrew(t *testing.T) {
+func TestPool_DoesEachNodeOnce(t *testing.T) {
 	t.Parallel()
 	const nodes, most = 100, 4
 	g := Graph{}
@@ -17,11 +17,11 @@ func TestCrew(t *testing.T) {
 		g[fmt.Sprintf("n%02d", i)] = nil
 	}
 	frontier := NewFrontier(g)
-	lanes := NewLanes(frontier, func(string) int { return 0 }, most)
+	limits := NewLimits(frontier, func(string) int { return 0 }, most)
 	var running, tooMany atomic.Int64
 	all := make(chan struct{})
 	full := sync.OnceFunc(func() { close(all) })
-	crew := NewCrew(lanes, func(node string) string {
+	pool := NewPool(limits, func(node string) string {
 		switch n := running.Add(1); {
 		case n == most:
 			full()
@@ -32,16 +32,16 @@ func TestCrew(t *testing.T) {
 		running.Add(-1)
 		return node
 	})
-	defer crew.Close()
-	crew.Start(func() bool { return false })
-	if lanes.Running() != 0 {
+	defer pool.Close()
+	pool.Start(func() bool { return false })
+	if limits.Running() != 0 {
 		t.Fatal("it began what is not wanted")
 	}
 	done := map[string]int{}
 	for frontier.Open() > 0 {
-		crew.Start(func() bool { return true })
-		node := <-crew.Results()
-		lanes.Ended(node)
+		pool.Start(func() bool { return true })
+		node := <-pool.Results()
+		limits.Ended(node)
 		frontier.Done(node)
 		done[node]++
 	}
@@ -50,7 +50,7 @@ func TestCrew(t *testing.T) {
 			t.Errorf("%s was done %d times", node, done[node])
 		}
 	}
-	if len(done) != nodes || tooMany.Load() > 0 || crew.size != most {
-		t.Errorf("%d nodes, %d beyond what the lane allows, by %d", len(done), tooMany.Load(), crew.size)
+	if len(done) != nodes || tooMany.Load() > 0 || pool.size != most {
+		t.Errorf("%d nodes, %d beyond what the limit allows, by %d", len(done), tooMany.Load(), pool.size)
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"deployster/protocol"
 )
 
-// settle asks a resource's state right before its actions, and finds out what
+// confirmState asks a resource's state right before its actions, and finds out what
 // may be run. When a person was asked and took time, the state is asked again.
 // ok is false when nothing is to be run; the outcome says why.
-func (r *run) settle(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string) (protocol.Answer, bool) {
+func (r *run) confirmState(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string) (protocol.Answer, bool) {
 	for {
 		r.event(Checking{Address: out.addr})
 		answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)
@@ -35,8 +35,8 @@ func (r *run) settle(ctx context.Context, step *plan.Step, out *outcome, in prot
 		if !ok {
 			return answer, false
 		}
-		thought, ok := r.approve(ctx, step, out, in, sensitive, answer)
-		if !ok || !thought {
+		asked, ok := r.approve(ctx, step, out, in, sensitive, answer)
+		if !ok || !asked {
 			return answer, ok
 		}
 	}
@@ -51,20 +51,20 @@ func (r *run) permitted(step *plan.Step, out *outcome, answer protocol.Answer) (
 			"It is read_only, so nothing was done about it, but its image answers %s.", answer.Status))
 		return answer, false
 	}
-	agreed := r.agreed(step)
+	approved := r.approved(step)
 	after, stopped := r.afterShutdown(out.addr)
 	if stopped && (after == nil || after.ShutdownFirst != nil) {
 		answer.ShutdownFirst = nil // it is done; else something has started it again since
 	}
-	if after != nil && len(agreed.actions) > 0 && sameActions(after.Actions, answer.Actions) {
+	if after != nil && len(approved.actions) > 0 && sameActions(after.Actions, answer.Actions) {
 		// Nothing but its own shutdown_first lies between what was shown and
 		// this: what was to follow that is what was shown.
-		answer.Actions = agreed.actions
+		answer.Actions = approved.actions
 	}
 	switch {
 	case step.Flexible():
 		out.report.Planned = names(answer.Actions)
-	case !agreed.covers(answer) && !r.resumes(step, out.addr, answer):
+	case !approved.covers(answer) && !r.resumes(step, out.addr, answer):
 		out.drifted(r.differences(step, out.addr, answer))
 		return answer, false
 	}

@@ -11,9 +11,9 @@ import (
 	"deployster/protocol"
 )
 
-// What starts containers has one bound, what is done in workers another, and
-// neither waits for the other. Without that there is one bound.
-func TestInFlight(t *testing.T) {
+// What starts containers has one limit, what is done in workers another, and
+// neither waits for the other. Without that there is one limit.
+func TestLimits_OfContainersAndWorkers(t *testing.T) {
 	t.Parallel()
 	p, nodes := &plan.Plan{Resources: map[string]*plan.Step{}}, graph.Graph{}
 	add := func(name string, change func(*plan.Step)) {
@@ -36,10 +36,7 @@ func TestInFlight(t *testing.T) {
 	} {
 		r := &run{plan: p, options: c.options}
 		frontier := graph.NewFrontier(nodes)
-		f, pace := r.inflight(frontier)
-		if pace.lanes != f || pace.least != c.warm {
-			t.Errorf("%+v: at least %d in workers", c.options, pace.least)
-		}
+		f := r.limits(frontier)
 		var taken []string
 		for node, ok := f.Take(); ok; node, ok = f.Take() {
 			taken = append(taken, node)

@@ -5,15 +5,14 @@ import (
 	"deployster/plan"
 )
 
-// inflight says what may start: of what is ready, as much as the bound of its
+// limits says what may start: of what is ready, as much as the limit of its
 // kind allows. Who needs containers does not hold up who does not.
-func (r *run) inflight(frontier *graph.Frontier) (*graph.Lanes, *pace) {
+func (r *run) limits(frontier *graph.Frontier) *graph.Limits {
 	inWorkers := r.options.InWorkers
 	if r.options.Confirm != ConfirmPlan {
 		inWorkers = 0 // one thing at a time
 	}
-	lanes := plan.Lanes(frontier, r.options.Parallelism, inWorkers, r.inWorker)
-	return lanes, &pace{lanes: lanes, least: inWorkers}
+	return plan.Limits(frontier, r.options.Parallelism, inWorkers, r.inWorker)
 }
 
 // inWorker reports whether a worker carries out what a node stands for.
