@@ -41,7 +41,6 @@ type Options struct {
 	// where it can be had again; nil = none did.
 	FromRegistry func(reference string) bool
 	Progress     func(Event) // called from many goroutines; nil = nobody watches
-	Asked        func()      // called when no image will be asked any more, before the plan is put together; nil = nobody waits for that
 }
 
 // Event is something that Build did.
@@ -120,9 +119,6 @@ func Build(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prob
 	}
 	b.decideAll(ctx, b.wanted)
 	b.removeAll(ctx)
-	if o.Asked != nil {
-		o.Asked()
-	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, b.sorted()

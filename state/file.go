@@ -19,7 +19,6 @@ type paths struct {
 	state, journal, lock string
 	copies               string // the directory of earlier state files
 	keys                 *encryption.Keyring
-	ahead                *Ahead
 }
 
 // Unreliable warns of a state on a file system where a lock may not hold
@@ -73,9 +72,6 @@ func readFile(p paths) (Snapshot, error) {
 	}
 	if data, err = p.open(p.state, data); err != nil {
 		return Snapshot{}, err
-	}
-	if s, ok := p.ahead.of(data); ok {
-		return s, nil
 	}
 	return parse(p.state, data)
 }

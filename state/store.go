@@ -58,8 +58,6 @@ type Options struct {
 	Wait    time.Duration // how long to wait for the lock; 0 = not at all
 	// Keys open and seal the files of the state; nil = they are in clear text.
 	Keys *encryption.Keyring
-	// Ahead is the same file, read before; nil = it was not.
-	Ahead *Ahead
 
 	// Waiting is told who has the lock, once, when it is waited for; nil =
 	// nobody wants to know.
@@ -81,7 +79,6 @@ func ReadShared(ctx context.Context, path string, o Options) (*Shared, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.ahead = o.Ahead
 	lock, err := takeLock(ctx, p, false, o)
 	if err != nil {
 		return nil, err

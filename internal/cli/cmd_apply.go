@@ -174,7 +174,7 @@ func (s *session) savedTask(c *cli.Context, t *task) error {
 // decide plans, and shows the plan.
 func (s *session) decide(c *cli.Context, prior state.Snapshot, t *task) error {
 	var err error
-	if t.plan, t.client, err = s.build(c, t.manifest, prior, nil); err != nil {
+	if t.plan, t.client, err = s.build(c, t.manifest, prior); err != nil {
 		return err
 	}
 	if len(t.plan.Instances) > 0 {

@@ -79,7 +79,6 @@ func runPlan(c *cli.Context, e Env) error {
 	if err != nil {
 		return err
 	}
-	s.ahead = state.ReadAhead(s.statePath(c, nil)) // the manifest may name another
 	m, err := s.manifest(c)
 	if err != nil {
 		return err
@@ -99,10 +98,11 @@ func runPlan(c *cli.Context, e Env) error {
 	if err := s.warnUnsettled(c.Context, held.Snapshot); err != nil {
 		return err
 	}
-	p, _, err := s.build(c, m, held.Snapshot, s.release)
+	p, _, err := s.build(c, m, held.Snapshot)
 	if err != nil {
 		return err
 	}
+	s.release()
 	if err := s.planOrWhy(c, p, m, held.Snapshot); err != nil {
 		return err
 	}
@@ -121,8 +121,8 @@ func runPlan(c *cli.Context, e Env) error {
 }
 
 // build brings in the images and makes a plan, and shows the warnings that came
-// with it. It calls asked when nothing is asked for it any more, unless it is nil.
-func (s *session) build(c *cli.Context, m *config.Manifest, prior state.Snapshot, asked func()) (*plan.Plan, *typeclient.Client, error) {
+// with it.
+func (s *session) build(c *cli.Context, m *config.Manifest, prior state.Snapshot) (*plan.Plan, *typeclient.Client, error) {
 	ctx, selection := c.Context, selectionOf(c)
 	chosen, diags := plan.Chosen(m, prior, selection)
 	if diags.HasErrors() {
@@ -142,7 +142,7 @@ func (s *session) build(c *cli.Context, m *config.Manifest, prior state.Snapshot
 	images.former(ctx, prior)
 	client := s.client(prior, pins, images)
 	p, diags := plan.Build(ctx, m, prior, client, plan.Options{Version: Version, Workspace: s.dir,
-		Selection: selection, Parallelism: c.Int("parallelism"), InWorkers: inWorkers(c), Now: s.started, Progress: s.planning, Secret: s.vault.add, FromRegistry: images.fromRegistry, Asked: asked})
+		Selection: selection, Parallelism: c.Int("parallelism"), InWorkers: inWorkers(c), Now: s.started, Progress: s.planning, Secret: s.vault.add, FromRegistry: images.fromRegistry})
 	end()
 	if diags.HasErrors() {
 		if ctx.Err() != nil {

@@ -39,7 +39,6 @@ type session struct {
 	ui       *terminal.UI
 	vault    *vault              // what must never be shown
 	keys     *encryption.Keyring // of what is encrypted
-	ahead    *state.Ahead        // nil = the state is read when it is needed
 	pullTold pullTold            // what programs know of the same
 
 	keep     time.Duration // for which idle workers are kept for the next command
@@ -130,7 +129,7 @@ func (s *session) statePathAround(c *cli.Context) string {
 // stateOptions are how commands open the state: in what name, and how long they
 // wait for whoever has it.
 func (s *session) stateOptions(c *cli.Context, command string) state.Options {
-	return state.Options{Command: "deployster " + command, Keys: s.keys, Ahead: s.ahead, Wait: c.Duration("lock-timeout"), Waiting: func(who string) {
+	return state.Options{Command: "deployster " + command, Keys: s.keys, Wait: c.Duration("lock-timeout"), Waiting: func(who string) {
 		s.note("The state is in use by %s. Waiting for at most %s.", who, c.Duration("lock-timeout"))
 	}}
 }

@@ -1,0 +1,74 @@
+package mutation_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Each fault replaces a text that its file has exactly once. Which is seen here,
+// and not only when the mutants are built, which takes long.
+func TestMutants_NameTextsThatAreThere(t *testing.T) {
+	t.Parallel()
+	const root = "../../.."
+	lists, err := filepath.Glob(filepath.Join(root, "internal/testkit/*/mutants_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, path := range lists {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range faults(t, file) {
+			seen++
+			source, err := os.ReadFile(filepath.Join(root, m.file))
+			if err != nil {
+				t.Errorf("%s: %v", m.name, err)
+			} else if n := strings.Count(string(source), m.old); n != 1 {
+				t.Errorf("%s: %s has %d times %q", m.name, m.file, n, m.old)
+			}
+		}
+	}
+	if seen < 30 {
+		t.Errorf("only %d faults were looked at in %q", seen, lists)
+	}
+}
+
+type fault struct{ name, file, old string }
+
+// faults are those that a file of tests makes with mutation.In.
+func faults(t *testing.T, file *ast.File) (list []fault) {
+	t.Helper()
+	ast.Inspect(file, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || len(call.Args) != 4 {
+			return true
+		}
+		if in, ok := call.Fun.(*ast.SelectorExpr); !ok || in.Sel.Name != "In" {
+			return true
+		}
+		var texts [3]string
+		for i := range texts {
+			literal, ok := call.Args[i].(*ast.BasicLit)
+			if !ok {
+				t.Errorf("argument %d of a fault is no text", i)
+				return true
+			}
+			text, err := strconv.Unquote(literal.Value)
+			if err != nil {
+				t.Error(err)
+			}
+			texts[i] = text
+		}
+		list = append(list, fault{texts[0], texts[1], texts[2]})
+		return true
+	})
+	return list
+}
