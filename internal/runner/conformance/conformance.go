@@ -1,7 +1,3 @@
-// Package conformance finds out whether an image keeps the protocol: it does with
-// one resource of the type all that deployster would ever do with it, and some
-// things that only happen on bad days, and says what of it was wrong and how to
-// mend it.
 package conformance
 
 import (
@@ -16,13 +12,13 @@ import (
 	"deployster/protocol"
 )
 
-// Options say what is tested and with what.
+// Options are what is tested, and how.
 type Options struct {
 	Runner    runner.Runner
 	Image     string          // its name here, or sha256:...
 	Name      string          // of the resource; "" = test
 	Config    json.RawMessage // of the resource: an object
-	Then      json.RawMessage // what it is changed to; nil = that is not tried
+	Then      json.RawMessage // what it is changed to; nil = it is not changed
 	Plugs     map[string]Plug // what the image may have of this host, by the names it asks by
 	Settings  runner.Settings // how its containers are run
 	Timeout   time.Duration   // of each invocation; 0 = what deployster gives
@@ -30,26 +26,26 @@ type Options struct {
 	Workspace string          // the working directory
 	Verbose   bool
 
-	Replace bool // what is there already may be changed and removed
-	Keep    bool // what was made stays at the end
+	Replace bool // what exists already may be changed and removed
+	Keep    bool // the resource is not removed at the end
 
-	// About is told what the image says of itself before anything in the world
-	// is changed. Done is told of each check when it has ended. nil = nobody.
+	// About is called with what the image says of itself, before anything in the
+	// world is changed; Done with each check when it has ended. nil = not called.
 	About func(protocol.Type)
 	Done  func(Check)
 	// Hide takes secrets out of what is reported. nil = there are none.
 	Hide func(string) string
-	// Log gets what the image prints while it runs. nil = nobody watches.
+	// Log gets what the image prints while it runs; nil = it is dropped.
 	Log func(typeclient.Line)
 }
 
-// Plug is a file or directory of this host.
+// Plug is a file or directory of this host, for the image.
 type Plug struct {
 	Path     string // absolute
 	ReadOnly bool
 }
 
-// Verdict is what became of a check.
+// Verdict is the result of a check.
 type Verdict string
 
 // The verdicts.
@@ -59,7 +55,7 @@ const (
 	Skip Verdict = "skip"
 )
 
-// Check is one thing that was looked at.
+// Check is one rule of the protocol, and whether the image keeps it.
 type Check struct {
 	Name      string     `json:"name"`
 	Title     string     `json:"title"` // what is right when it passes
@@ -85,10 +81,9 @@ type Report struct {
 	Checks     []Check `json:"checks"`
 }
 
-// Run tests an image. The error is for what keeps the test from being made: an
-// image or a plug that is not here, something that is there already, an
-// interrupt. What the image does wrong is in the report, which is filled as
-// far as the test came.
+// Run tests an image. The error says why the test could not be made: an image or a
+// plug that is not here, something that exists already, an interrupt. What the image
+// does wrong is in the report, which is filled as far as the test came.
 func Run(ctx context.Context, o Options) (Report, error) {
 	if o.Name == "" {
 		o.Name = "test"
@@ -101,7 +96,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	e := &engine{o: o, tap: &tap{runner: o.Runner}, report: Report{Format: 1, Image: image.Reference, Digest: image.Digest, Status: Pass}}
+	e := &engine{o: o, recorder: &recorder{runner: o.Runner}, report: Report{Format: 1, Image: image.Reference, Digest: image.Digest, Status: Pass}}
 	e.target = typeclient.Target{Address: o.Name, Reference: o.Image, Digest: image.Digest, Settings: o.Settings,
 		StateTimeout: o.Timeout, ActionTimeout: o.Timeout}
 	e.target.Settings.InitTimeout = o.Timeout
@@ -117,22 +112,22 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	return e.report, err
 }
 
-// engine is one test at work.
+// engine is a running test.
 type engine struct {
-	o      Options
-	tap    *tap
-	target typeclient.Target
-	report Report
+	o        Options
+	recorder *recorder
+	target   typeclient.Target
+	report   Report
 
 	ty     protocol.Type
 	init   string          // its answer, in canonical form
 	first  protocol.Answer // of the state, before anything was done
 	valid  protocol.Answer // of the state, when it was right
 	made   bool            // the test may have made something that is there now
-	failed error           // why the test cannot go on, which is not the image's fault
+	failed error           // why the test cannot go on; not the image's fault
 }
 
-// all goes from what harms nothing to what changes the world.
+// all makes the checks: first those that change nothing.
 func (e *engine) all(ctx context.Context) error {
 	if !e.check(ctx, checkInit, e.askInit) {
 		return nil
@@ -145,7 +140,7 @@ func (e *engine) all(ctx context.Context) error {
 		e.o.About(e.ty)
 	}
 	e.check(ctx, checkInitAgain, e.askInitAgain)
-	e.check(ctx, checkInitGrease, e.greaseInit)
+	e.check(ctx, checkInitKeys, e.addKeysToInit)
 	e.check(ctx, checkInitTerm, e.terminateInit)
 	fits := e.check(ctx, checkConfig, e.checkConfig)
 	e.check(ctx, checkStrict, e.checkStrict)
@@ -159,9 +154,9 @@ func (e *engine) all(ctx context.Context) error {
 		return nil
 	}
 	e.check(ctx, checkStateAgain, e.askStateAgain)
-	e.check(ctx, checkStateGrease, e.greaseState)
+	e.check(ctx, checkStateKeys, e.addKeysToState)
 	e.check(ctx, checkStateTerm, e.terminateState)
-	if err := e.nothingThere(); err != nil {
+	if err := e.refuseExisting(); err != nil {
 		return err
 	}
 	e.live(ctx)
@@ -169,8 +164,8 @@ func (e *engine) all(ctx context.Context) error {
 	return nil
 }
 
-// nothingThere keeps the test from harming what somebody else made.
-func (e *engine) nothingThere() error {
+// refuseExisting returns an error when the test would harm what somebody else made.
+func (e *engine) refuseExisting() error {
 	there := e.first.Status != protocol.Missing
 	touched := e.ty.Absent || e.first.Status != protocol.Valid || e.o.Then != nil
 	if !there || !touched || e.o.Replace {
@@ -185,12 +180,12 @@ func (e *engine) nothingThere() error {
 			"Use a config for something that is not there; or, if it may go, run the test with -replace.", e.first.Status, will)
 }
 
-// check makes one check and reports whether what follows can be made.
+// check makes one check and reports whether those that need it can be made.
 func (e *engine) check(ctx context.Context, name string, f func(context.Context) outcome) bool {
 	if ctx.Err() != nil || e.failed != nil {
 		return false
 	}
-	e.tap.begin()
+	e.recorder.beginCheck()
 	out := f(ctx)
 	if ctx.Err() != nil {
 		return false // an interrupt is no verdict on the image
@@ -201,7 +196,7 @@ func (e *engine) check(ctx context.Context, name string, f func(context.Context)
 	}
 	c := Check{Name: name, Title: titles[name], Verdict: out.verdict, Reason: e.o.Hide(out.reason), Fix: out.fix}
 	if out.verdict == Fail {
-		c.Exchanges = e.tap.last(e.o.Hide)
+		c.Exchanges = e.recorder.exchanges(e.o.Hide)
 	}
 	e.add(c)
 	return out.verdict != Fail
@@ -223,7 +218,7 @@ func (e *engine) add(c Check) {
 	}
 }
 
-// skipAll reports the checks from one on that cannot be made.
+// skipAll skips the checks from one on that were not made.
 func (e *engine) skipAll(reason, from string) {
 	if e.failed != nil {
 		return

@@ -27,19 +27,19 @@ func test(t *testing.T, f *faulty, change func(*conformance.Options)) (conforman
 	}
 	fake := runnertest.NewFake()
 	fake.Add("acme/text", f.run)
-	o := conformance.Options{Runner: quick{fake}, Image: "acme/text", Config: json.RawMessage(config), Then: json.RawMessage(then)}
+	o := conformance.Options{Runner: shortGrace{fake}, Image: "acme/text", Config: json.RawMessage(config), Then: json.RawMessage(then)}
 	if change != nil {
 		change(&o)
 	}
 	return conformance.Run(t.Context(), o)
 }
 
-// quick gives programs that do not end less time than people would.
-type quick struct{ *runnertest.Fake }
+// shortGrace is a runner with a short grace period.
+type shortGrace struct{ *runnertest.Fake }
 
-func (q quick) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
+func (r shortGrace) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	s.Grace = time.Second // also on a loaded machine
-	return q.Fake.Run(ctx, s)
+	return r.Fake.Run(ctx, s)
 }
 
 func verdicts(r conformance.Report, v conformance.Verdict) []string {
@@ -52,7 +52,7 @@ func verdicts(r conformance.Report, v conformance.Verdict) []string {
 	return names
 }
 
-func TestCarefulTypePasses(t *testing.T) {
+func TestRun_CarefulTypePasses(t *testing.T) {
 	t.Parallel()
 	f := &faulty{}
 	r, err := test(t, f, nil)
@@ -72,8 +72,8 @@ func TestCarefulTypePasses(t *testing.T) {
 	}
 }
 
-// Each check is seen to fail: with this one fault, this check and these others.
-func TestEachCheckCanFail(t *testing.T) {
+// Each check can fail: with one fault, these checks do.
+func TestChecks_Fail(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for fault, want := range map[string]string{
@@ -81,14 +81,14 @@ func TestEachCheckCanFail(t *testing.T) {
 		"init refuses":                "init",
 		"init depends on the name":    "init-again",
 		"init chokes on grease":       "init-unknown-keys",
-		"deaf init":                   "init-sigterm",
+		"init ignores SIGTERM":        "init-sigterm",
 		"init is greedy":              "config",
 		"state fails":                 "state",
 		"state on stderr":             "state",
 		"state counts":                "state-again state-unknown-keys",
 		"state is confused by grease": "state-unknown-keys create-again",
 		"state chokes on grease":      "state-unknown-keys create-again",
-		"deaf state":                  "state-sigterm",
+		"state ignores SIGTERM":       "state-sigterm",
 		"write fails":                 "actions",
 		"write does nothing":          "valid",
 		"wrong forecast":              "forecast",
@@ -113,26 +113,28 @@ func TestEachCheckCanFail(t *testing.T) {
 		"write is confused by grease": "create-again",
 		"prints secrets":              "secrets",
 	} {
-		f := &faulty{fault: fault}
-		r, err := test(t, f, nil)
-		failed := verdicts(r, conformance.Fail)
-		if err != nil || r.Status != conformance.Fail || !contains(failed, strings.Fields(want)) {
-			t.Errorf("%s: failed %v, want %s; %v", fault, failed, want, err)
-		}
-		for _, c := range r.Checks {
-			if c.Verdict == conformance.Fail {
-				seen[c.Name] = true
-				if c.Fix == "" || c.Reason == "" || c.Title == "" {
-					t.Errorf("%s: %s does not say what is wrong and how to mend it: %+v", fault, c.Name, c)
+		t.Run(fault, func(t *testing.T) {
+			f := &faulty{fault: fault}
+			r, err := test(t, f, nil)
+			failed := verdicts(r, conformance.Fail)
+			if err != nil || r.Status != conformance.Fail || !contains(failed, strings.Fields(want)) {
+				t.Errorf("failed %v, want %s; %v", failed, want, err)
+			}
+			for _, c := range r.Checks {
+				if c.Verdict == conformance.Fail {
+					seen[c.Name] = true
+					if c.Fix == "" || c.Reason == "" || c.Title == "" {
+						t.Errorf("%s does not say what is wrong and how to fix it: %+v", c.Name, c)
+					}
+				}
+				if c.Verdict == conformance.Skip && c.Reason == "" {
+					t.Errorf("%s does not say why it was skipped", c.Name)
 				}
 			}
-			if c.Verdict == conformance.Skip && c.Reason == "" {
-				t.Errorf("%s: %s does not say why it was skipped", fault, c.Name)
+			if len(f.texts) > 0 && !r.LeftBehind || len(f.texts) > 0 && find(t, r, "absent").Verdict == conformance.Pass {
+				t.Errorf("%v is left, and the report says %v", f.texts, r.LeftBehind)
 			}
-		}
-		if len(f.texts) > 0 && !r.LeftBehind || len(f.texts) > 0 && find(t, r, "absent").Verdict == conformance.Pass {
-			t.Errorf("%s: there is left %v, and the report says %v", fault, f.texts, r.LeftBehind)
-		}
+		})
 	}
 	r, _ := test(t, &faulty{}, nil)
 	for _, c := range r.Checks {
@@ -156,48 +158,63 @@ func find(t *testing.T, r conformance.Report, name string) conformance.Check {
 	return r.Checks[i]
 }
 
-// An open schema is allowed, and is told with what would be better.
-func TestOpenSchemas(t *testing.T) {
+func TestChecks_Advise(t *testing.T) {
 	t.Parallel()
-	for fault, reason := range map[string]string{"open schema": "a property that it does not know", "no schema": "no config_schema"} {
-		r, err := test(t, &faulty{fault: fault}, nil)
-		c := find(t, r, "config-strict")
-		if err != nil || r.Failed > 0 || c.Verdict != conformance.Skip || !strings.Contains(c.Reason, reason) || !strings.Contains(c.Fix, "additionalProperties") {
-			t.Errorf("%s: %v %+v", fault, err, c)
+	for fault, c := range map[string]struct{ check, reason, fix string }{
+		"open schema":      {"config-strict", "a property that it does not know", "additionalProperties"},
+		"no schema":        {"config-strict", "no config_schema", "additionalProperties"},
+		"goes by its name": {"renamed", "", "moved block"},
+	} {
+		t.Run(fault, func(t *testing.T) {
+			r, err := test(t, &faulty{fault: fault}, nil)
+			if err != nil || r.Failed > 0 {
+				t.Errorf("%v, %d failed", err, r.Failed)
+			}
+			got := find(t, r, c.check)
+			if got.Verdict != conformance.Skip || !strings.Contains(got.Reason, c.reason) || !strings.Contains(got.Fix, c.fix) {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+	t.Run("config does not fit", func(t *testing.T) {
+		r, _ := test(t, &faulty{fault: "init is greedy"}, nil)
+		if c := find(t, r, "config"); !strings.Contains(c.Reason, `"zone" is missing`) {
+			t.Errorf("%+v", c)
 		}
-	}
-	r, err := test(t, &faulty{fault: "goes by its name"}, nil)
-	if c := find(t, r, "renamed"); err != nil || r.Failed > 0 || c.Verdict != conformance.Skip || !strings.Contains(c.Fix, "moved block") {
-		t.Errorf("%v %+v", err, c)
-	}
-	r, _ = test(t, &faulty{fault: "init is greedy"}, nil)
-	if c := find(t, r, "config"); !strings.Contains(c.Reason, `"zone" is missing`) {
-		t.Errorf("%+v", c)
-	}
+	})
 }
 
-// What somebody else has made is not touched, unless it may be.
-func TestWhatIsThereIsLeft(t *testing.T) {
+// What somebody else has made is not changed, unless -replace is given.
+func TestRun_ResourceExists(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"one", "theirs"} {
-		f := &faulty{texts: map[string]string{"a": text}}
-		_, err := test(t, f, nil)
-		if err == nil || !strings.Contains(err.Error(), "-replace") || !maps.Equal(f.texts, map[string]string{"a": text}) || f.writes > 0 {
-			t.Errorf("%v, %v", err, f.texts)
-		}
+	for name, text := range map[string]string{"as wanted": "one", "another": "theirs"} {
+		t.Run(name, func(t *testing.T) {
+			f := &faulty{texts: map[string]string{"a": text}}
+			if _, err := test(t, f, nil); err == nil || !strings.Contains(err.Error(), "-replace") {
+				t.Error(err)
+			}
+			if !maps.Equal(f.texts, map[string]string{"a": text}) || f.writes > 0 {
+				t.Errorf("%v after %d writes", f.texts, f.writes)
+			}
+		})
+		t.Run(name+", replaced", func(t *testing.T) {
+			f := &faulty{texts: map[string]string{"a": text}}
+			r, err := test(t, f, func(o *conformance.Options) { o.Replace = true })
+			if err != nil || r.Status != conformance.Pass || len(f.texts) > 0 || find(t, r, "remove-existing").Verdict != conformance.Pass {
+				t.Errorf("%v, %v, %+v", err, f.texts, r)
+			}
+		})
+	}
+	t.Run("cannot be removed", func(t *testing.T) {
+		f := &faulty{fault: "remove does nothing", texts: map[string]string{"a": "theirs"}}
 		r, err := test(t, f, func(o *conformance.Options) { o.Replace = true })
-		if err != nil || r.Status != conformance.Pass || len(f.texts) > 0 || find(t, r, "remove-existing").Verdict != conformance.Pass {
-			t.Errorf("replaced: %v, %v, %+v", err, f.texts, r)
+		if err != nil || find(t, r, "remove-existing").Verdict != conformance.Fail || find(t, r, "actions").Verdict != conformance.Skip {
+			t.Errorf("%v %+v", err, r)
 		}
-	}
-	f := &faulty{fault: "remove does nothing", texts: map[string]string{"a": "theirs"}}
-	r, err := test(t, f, func(o *conformance.Options) { o.Replace = true })
-	if err != nil || find(t, r, "remove-existing").Verdict != conformance.Fail || find(t, r, "actions").Verdict != conformance.Skip {
-		t.Errorf("%v %+v", err, r)
-	}
+	})
 }
 
-func TestKeep(t *testing.T) {
+func TestRun_KeepsTheResource(t *testing.T) {
 	t.Parallel()
 	f := &faulty{}
 	r, err := test(t, f, func(o *conformance.Options) { o.Keep = true })
@@ -209,8 +226,8 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// destroy-again fails where removing works once only.
-func TestDestroyAgainCanFail(t *testing.T) {
+// Removing works only once.
+func TestChecks_DestroyAgainFails(t *testing.T) {
 	t.Parallel()
 	f, removed := &faulty{texts: map[string]string{}}, 0
 	fake := runnertest.NewFake()
@@ -231,38 +248,42 @@ func TestDestroyAgainCanFail(t *testing.T) {
 	}
 }
 
-// What keeps the test from being made is an error, and nothing was changed.
-func TestWhatKeepsTheTestFromBeingMade(t *testing.T) {
+func TestRun_CannotTest(t *testing.T) {
 	t.Parallel()
-	if _, err := test(t, &faulty{}, func(o *conformance.Options) { o.Image = "acme/other" }); err == nil {
-		t.Error("an image that is not here")
-	}
-	_, err := test(t, &faulty{}, func(o *conformance.Options) { o.Plugs = map[string]conformance.Plug{"x": {Path: "/"}} })
-	if err == nil || !strings.Contains(err.Error(), "It asks for none") {
-		t.Errorf("a plug that nobody asks for: %v", err)
-	}
 	fake := runnertest.NewFake()
-	fake.Add("acme/plugs", func(_ context.Context, _ runner.Spec, _ io.Reader, out, _ io.Writer) int {
-		_, _ = out.Write([]byte(`{"plugs":{"a":{"container_path":"/a"},"b":{"container_path":"/b","optional":true}},"state_action":{"args":["state"]}}`))
-		return 0
-	})
-	o := conformance.Options{Runner: fake, Image: "acme/plugs", Config: json.RawMessage(`{}`)}
-	if _, err := conformance.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "-plug a=PATH") || strings.Contains(err.Error(), "-plug b") {
-		t.Errorf("a plug that is missing: %v", err)
+	answer := func(init string) runnertest.Program {
+		return func(_ context.Context, _ runner.Spec, _ io.Reader, out, _ io.Writer) int {
+			_, _ = io.WriteString(out, init)
+			return 0
+		}
 	}
-	o.Plugs = map[string]conformance.Plug{"a": {Path: t.TempDir(), ReadOnly: true}}
-	if _, err := conformance.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), ":ro") {
-		t.Errorf("a plug that cannot be written to: %v", err)
+	fake.Add("acme/text", (&faulty{texts: map[string]string{}}).run)
+	fake.Add("acme/plugs", answer(`{"plugs":{"a":{"container_path":"/a"},"b":{"container_path":"/b","optional":true}},"state_action":{"args":["state"]}}`))
+	fake.Add("acme/needs", answer(`{"label":"One","required_resources":{"net":"acme/net"},"state_action":{"args":["state"]}}`))
+	for _, c := range []struct {
+		name, image string
+		plugs       map[string]conformance.Plug
+		want, not   string
+	}{
+		{"no image", "acme/other", nil, "not found", "-plug"},
+		{"a plug that nobody asks for", "acme/text", map[string]conformance.Plug{"x": {Path: "/"}}, "It asks for none", "-plug"},
+		{"a plug is missing", "acme/plugs", nil, "-plug a=PATH", "-plug b"},
+		{"a plug is read only", "acme/plugs", map[string]conformance.Plug{"a": {Path: t.TempDir(), ReadOnly: true}}, ":ro", "-plug"},
+		{"dependencies", "acme/needs", nil, "dependencies (net)", "-plug"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := conformance.Run(t.Context(), conformance.Options{Runner: fake, Image: c.image, Plugs: c.plugs, Config: json.RawMessage(config)})
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), c.not) {
+				t.Error(err)
+			}
+		})
 	}
-	fake.Add("acme/needs", func(_ context.Context, _ runner.Spec, _ io.Reader, out, _ io.Writer) int {
-		_, _ = out.Write([]byte(`{"label":"One","required_resources":{"net":"acme/net"},"state_action":{"args":["state"]}}`))
-		return 0
-	})
-	if _, err := conformance.Run(t.Context(), conformance.Options{Runner: fake, Image: "acme/needs", Config: json.RawMessage(`{}`)}); err == nil || !strings.Contains(err.Error(), "dependencies (net)") {
-		t.Errorf("dependencies that are missing: %v", err)
-	}
+}
+
+func TestRun_Interrupt(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	f := &faulty{texts: map[string]string{}}
+	f, fake := &faulty{texts: map[string]string{}}, runnertest.NewFake()
 	fake.Add("acme/text", func(ctx context.Context, s runner.Spec, in io.Reader, out, log io.Writer) int {
 		if len(s.Args) > 0 && s.Args[0] == "write" {
 			cancel()
@@ -273,13 +294,11 @@ func TestWhatKeepsTheTestFromBeingMade(t *testing.T) {
 	})
 	r, err := conformance.Run(ctx, conformance.Options{Runner: fake, Image: "acme/text", Config: json.RawMessage(config)})
 	if err == nil || !r.LeftBehind || r.Failed > 0 {
-		t.Errorf("an interrupt: %v %+v", err, r)
+		t.Errorf("%v %+v", err, r)
 	}
 }
 
-// A type of protocol 1, and one that can be asked for less, is tested as far
-// as that goes.
-func TestProtocolOne(t *testing.T) {
+func TestRun_ProtocolOne(t *testing.T) {
 	t.Parallel()
 	there := false
 	fake := runnertest.NewFake()
@@ -310,33 +329,38 @@ func TestProtocolOne(t *testing.T) {
 	}
 }
 
-// The report shows what was said where a check failed, without secrets, and
-// those who watch are told in time.
 func TestReport(t *testing.T) {
 	t.Parallel()
-	f := &faulty{fault: "prints secrets"}
-	var told []string
-	about := 0
-	r, err := test(t, f, func(o *conformance.Options) {
-		o.About = func(protocol.Type) { about = len(told) }
-		o.Done = func(c conformance.Check) { told = append(told, c.Name) }
+	hide := func(o *conformance.Options) {
 		o.Hide = func(s string) string { return strings.ReplaceAll(s, "hunter22", "(hidden)") }
-	})
-	if err != nil || len(told) != len(r.Checks) || about != 1 {
-		t.Errorf("%v, told %v, about after %d", err, told, about)
 	}
-	if r, err = test(t, &faulty{fault: "write fails"}, func(o *conformance.Options) {
-		o.Hide = func(s string) string { return strings.ReplaceAll(s, "hunter22", "(hidden)") }
-	}); err != nil {
+	t.Run("callbacks", func(t *testing.T) {
+		var done []string
+		about := 0
+		r, err := test(t, &faulty{fault: "prints secrets"}, func(o *conformance.Options) {
+			hide(o)
+			o.About = func(protocol.Type) { about = len(done) }
+			o.Done = func(c conformance.Check) { done = append(done, c.Name) }
+		})
+		if err != nil || len(done) != len(r.Checks) || about != 1 {
+			t.Errorf("%v, done %v, about after %d", err, done, about)
+		}
+	})
+	r, err := test(t, &faulty{fault: "write fails"}, hide)
+	if err != nil {
 		t.Fatal(err)
 	}
-	c := find(t, r, "actions")
-	last := c.Exchanges[len(c.Exchanges)-1]
-	if last.Step != "test/write" || last.ExitCode != 7 || !strings.Contains(last.Stdin, `"password":"(hidden)"`) || !slices.Equal(last.Args, []string{"write"}) {
-		t.Errorf("%+v", last)
-	}
-	whole, err := json.Marshal(r)
-	if err != nil || strings.Contains(string(whole), "hunter22") {
-		t.Errorf("%v %s", err, whole)
-	}
+	t.Run("exchanges", func(t *testing.T) {
+		c := find(t, r, "actions")
+		last := c.Exchanges[len(c.Exchanges)-1]
+		if last.Step != "test/write" || last.ExitCode != 7 || !strings.Contains(last.Stdin, `"password":"(hidden)"`) || !slices.Equal(last.Args, []string{"write"}) {
+			t.Errorf("%+v", last)
+		}
+	})
+	t.Run("no secrets", func(t *testing.T) {
+		whole, err := json.Marshal(r)
+		if err != nil || strings.Contains(string(whole), "hunter22") {
+			t.Errorf("%v %s", err, whole)
+		}
+	})
 }

@@ -38,7 +38,7 @@ const textInit = `{"protocol":2,"label":"Text","absent":true,"state_action":{"ar
 
 // run is the program of its image.
 func (f *faulty) run(ctx context.Context, s runner.Spec, stdin io.Reader, stdout, stderr io.Writer) int {
-	if ctx = f.deaf(ctx, s); s.Args != nil && s.Args[0] == "worker" {
+	if ctx = f.ignoreSIGTERM(ctx, s); s.Args != nil && s.Args[0] == "worker" {
 		return f.work(stdin, stdout)
 	}
 	raw, err := io.ReadAll(stdin)
@@ -48,10 +48,10 @@ func (f *faulty) run(ctx context.Context, s runner.Spec, stdin io.Reader, stdout
 	return f.step(ctx, s.Args, raw, stdout, stderr)
 }
 
-// deaf does not hear SIGTERM where that is the fault.
-func (f *faulty) deaf(ctx context.Context, s runner.Spec) context.Context {
+// ignoreSIGTERM never returns for a step whose fault that is, when it is timed out.
+func (f *faulty) ignoreSIGTERM(ctx context.Context, s runner.Spec) context.Context {
 	step := s.Name[strings.LastIndexByte(s.Name, '/')+1:]
-	if f.fault == "deaf "+step && s.Timeout > 0 && s.Timeout < 50_000_000 {
+	if f.fault == step+" ignores SIGTERM" && s.Timeout > 0 && s.Timeout < 50_000_000 {
 		<-context.WithoutCancel(ctx).Done() // never
 	}
 	return ctx

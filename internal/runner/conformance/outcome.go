@@ -10,7 +10,7 @@ import (
 	"deployster/protocol"
 )
 
-// outcome is what a check found.
+// outcome is the result of a check.
 type outcome struct {
 	verdict     Verdict
 	reason, fix string
@@ -29,10 +29,10 @@ func fail(fix, format string, args ...any) outcome {
 	return outcome{verdict: Fail, fix: fix, reason: fmt.Sprintf(format, args...)}
 }
 
-// broken is a failure with the words that deployster has for its users. That
-// the container runtime failed is none of the image.
-func broken(fix string, err error) outcome {
-	if !ofImage(err) {
+// failWith returns a failure with the words that users get for an error. An error
+// of the container runtime is no verdict.
+func failWith(fix string, err error) outcome {
+	if !isOfImage(err) {
 		return outcome{err: err}
 	}
 	text := err.Error()
@@ -42,14 +42,14 @@ func broken(fix string, err error) outcome {
 	return outcome{verdict: Fail, fix: fix, reason: text}
 }
 
-// ofImage reports whether an error is about what the image did or said.
-func ofImage(err error) bool {
+// isOfImage reports whether an error is about what the image did.
+func isOfImage(err error) bool {
 	var wrong *typeclient.ProtocolError
 	var exit *typeclient.ExitError
-	var told *protocol.TypeError
+	var wrongType *protocol.TypeError
 	var timeout *runner.TimeoutError
 	var output *runner.OutputError
 	var disk *runner.DiskError
-	return errors.As(err, &wrong) || errors.As(err, &exit) || errors.As(err, &told) || errors.As(err, &timeout) ||
+	return errors.As(err, &wrong) || errors.As(err, &exit) || errors.As(err, &wrongType) || errors.As(err, &timeout) ||
 		errors.As(err, &output) || errors.As(err, &disk) || errors.Is(err, runner.ErrNoImage)
 }

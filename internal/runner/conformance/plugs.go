@@ -11,7 +11,7 @@ import (
 	"deployster/protocol"
 )
 
-// mount gives the image its plugs, and says which are missing.
+// mount adds the plugs to the target, and returns an error when one is missing.
 func (e *engine) mount() error {
 	if len(e.ty.RequiredResources) > 0 {
 		return diag.Errorf("The type needs other resources", "The image asks for dependencies (%s), which this test has none of. Test it in a manifest, with `deployster plan` and `deployster apply`.",

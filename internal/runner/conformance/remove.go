@@ -9,13 +9,13 @@ import (
 
 const fixAbsent = "With \"intent\":\"absent\" answer STALE with the actions that remove it while it is there, and {\"status\":\"MISSING\"} when it is gone."
 
-// remove asks for the absence of the resource and brings it about.
+// remove removes the resource.
 func (e *engine) remove(ctx context.Context, config, last json.RawMessage) outcome {
 	in := protocol.StateInput{Config: config, Intent: protocol.Absent, LastState: last}
 	a, err := e.ask(ctx, in)
 	switch {
 	case err != nil:
-		return broken(e.misplaced(fixAbsent), err)
+		return failWith(e.streamHint(fixAbsent), err)
 	case a.Status == protocol.Missing && e.valid.Status == protocol.Valid:
 		return fail(fixAbsent, "It says that it is gone, and was VALID a moment ago: nothing would remove it.")
 	case a.Status == protocol.Missing:
@@ -23,11 +23,11 @@ func (e *engine) remove(ctx context.Context, config, last json.RawMessage) outco
 		return pass("nothing of it was there")
 	}
 	if err := e.act(ctx, a, in); err != nil {
-		return broken(fixActions, err)
+		return failWith(fixActions, err)
 	}
 	before := a
 	if a, err = e.ask(ctx, in); err != nil {
-		return broken(e.misplaced(fixAbsent), err)
+		return failWith(e.streamHint(fixAbsent), err)
 	}
 	if a.Status != protocol.Missing {
 		return fail(fixAbsent, "Expected MISSING after the actions, got %s.", describe(a))
@@ -40,7 +40,7 @@ func (e *engine) askAbsentAgain(ctx context.Context) outcome {
 	for _, last := range []json.RawMessage{nil, e.valid.State} {
 		a, err := e.ask(ctx, protocol.StateInput{Config: e.config(), Intent: protocol.Absent, LastState: last})
 		if err != nil {
-			return broken(e.misplaced(fixAbsent), err)
+			return failWith(e.streamHint(fixAbsent), err)
 		}
 		if a.Status != protocol.Missing {
 			return fail(fixAbsent, "Expected MISSING again, got %s.", describe(a))
@@ -55,43 +55,42 @@ func (e *engine) askGone(ctx context.Context) outcome {
 		in.LastState = last
 		a, err := e.ask(ctx, in)
 		if err != nil {
-			return broken(e.misplaced(fixState), err)
+			return failWith(e.streamHint(fixState), err)
 		}
 		if a.Status != protocol.Missing {
 			remembered := ""
 			if last != nil {
 				remembered = " when it was given the last state"
 			}
-			return fail(fixMemory, "It was removed, and the image says %s%s. What does not exist is STALE without \"staleState\".", describe(a), remembered)
+			return fail(fixLastState, "It was removed, and the image says %s%s. What does not exist is STALE without \"staleState\".", describe(a), remembered)
 		}
 	}
 	return pass("")
 }
 
-// recreate makes it again, with keys in the stdin of the actions that no image
-// knows.
+// recreate makes the resource again, with unknown keys in the stdin of the actions.
 func (e *engine) recreate(ctx context.Context) (out outcome) {
-	e.with(grease, func() {
+	e.withEdit(addKeys, func() {
 		in := e.input(e.config())
 		a, err := e.ask(ctx, in)
 		if err == nil && a.Status == protocol.Valid {
-			out = fail(fixMemory, "It was removed, and is VALID.")
+			out = fail(fixLastState, "It was removed, and is VALID.")
 			return
 		}
 		if err == nil {
 			err = e.act(ctx, a, in)
 		}
 		if err != nil {
-			out = broken(fixGrease+" "+fixActions, err)
+			out = failWith(fixKeys+" "+fixActions, err)
 			return
 		}
 		if a, err = e.ask(ctx, in); err != nil {
-			out = broken(e.misplaced(fixState), err)
+			out = failWith(e.streamHint(fixState), err)
 			return
 		}
 		out = pass("")
 		if a.Status != protocol.Valid {
-			out = fail(fixGrease+" "+fixValid, "The first time it became VALID; after it was removed, and with an unknown key in stdin, it is %s.%s", describe(a), because(a))
+			out = fail(fixKeys+" "+fixValid, "The first time it became VALID; after it was removed, and with an unknown key in stdin, it is %s.%s", describe(a), reasons(a))
 		}
 	})
 	return out

@@ -12,27 +12,27 @@ import (
 	"deployster/internal/runner/runnertest"
 )
 
-// lost is a runner that loses its container runtime at some run.
-type lost struct {
+// failingRunner loses its container runtime after some runs.
+type failingRunner struct {
 	*runnertest.Fake
 	after int
 }
 
-func (l *lost) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
+func (l *failingRunner) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	if l.after--; l.after < 0 {
 		return runner.Result{}, errors.New("containerd is gone")
 	}
 	return l.Fake.Run(ctx, s)
 }
 
-// That the container runtime fails is no verdict on the image.
-func TestRuntimeFails(t *testing.T) {
+// A failure of the container runtime is no verdict on the image.
+func TestRun_RuntimeFails(t *testing.T) {
 	t.Parallel()
 	for after := range 60 {
 		f := &faulty{texts: map[string]string{}}
 		fake := runnertest.NewFake()
 		fake.Add("acme/text", f.run)
-		l := &lost{fake, after}
+		l := &failingRunner{fake, after}
 		r, err := conformance.Run(t.Context(), conformance.Options{Runner: l, Image: "acme/text", Config: json.RawMessage(config), Then: json.RawMessage(then)})
 		if l.after >= 0 {
 			if after < 30 || err != nil {

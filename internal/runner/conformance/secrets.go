@@ -17,8 +17,8 @@ const fixSecrets = "Print no secret, also not in error messages, and put none in
 // would be found by chance.
 const minSecret = 4
 
-// Secrets gives the values of a config that its schema marks writeOnly, as
-// text, by their JSON pointers.
+// Secrets returns the values of a config that its schema marks writeOnly, as text,
+// by their JSON pointers.
 func Secrets(found []string, config json.RawMessage) map[string]string {
 	out := map[string]string{}
 	tree, err := jsondoc.Value(config)
@@ -47,7 +47,7 @@ func at(tree any, steps []string) any {
 	return tree
 }
 
-// collect takes the texts and numbers in a value.
+// collect adds the texts and numbers in a value to out.
 func collect(pointer string, v any, out map[string]string) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -65,7 +65,7 @@ func collect(pointer string, v any, out map[string]string) {
 	}
 }
 
-// checkSecrets looks through all that the image has printed in this test.
+// checkSecrets looks for secrets in all that the image has printed in this test.
 func (e *engine) checkSecrets(context.Context) outcome {
 	secrets := map[string]string{}
 	for _, config := range []json.RawMessage{e.o.Config, e.o.Then} {
@@ -83,20 +83,20 @@ func (e *engine) checkSecrets(context.Context) outcome {
 	}
 	for key, text := range secrets {
 		pointer, _, _ := bytes.Cut([]byte(key), []byte{0})
-		for _, r := range e.tap.all() {
+		for _, r := range e.recorder.all() {
 			for stream, printed := range map[string][]byte{"stdout": r.result.Stdout, "stderr": r.result.Stderr} {
-				if holds(printed, text) {
+				if containsSecret(printed, text) {
 					return fail(fixSecrets, "The value of config%s was printed on %s of %s.", pointer, stream, r.spec.Name)
 				}
 			}
 		}
 	}
-	return pass("%d runs were looked through", len(e.tap.all()))
+	return pass("%d runs were looked through", len(e.recorder.all()))
 }
 
-// holds reports whether a text has a secret in it, as it is, as JSON writes it or
+// containsSecret reports whether a text has a secret in it, as it is, as JSON writes it or
 // as base64.
-func holds(printed []byte, secret string) bool {
+func containsSecret(printed []byte, secret string) bool {
 	quoted, err := jsondoc.Encode(secret)
 	if err == nil && bytes.Contains(printed, bytes.Trim(quoted, `"`)) {
 		return true

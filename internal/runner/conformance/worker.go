@@ -14,20 +14,20 @@ import (
 
 const fixWorker = "A worker reads one request a line, {\"id\":7,\"args\":[...],\"stdin\":{...}}, does what a fresh run with these arguments would do, writes {\"id\":7,\"stdout\":\"...\"}, {\"id\":7,\"stderr\":\"...\"} and at last {\"id\":7,\"exit\":0}, and ends with exit code 0 when stdin ends. docs/protocol.md, section 7."
 
-// compareWorker asks the same of a worker as of fresh runs, all at once, and
-// with requests to cancel what has never been or is over.
-func (e *engine) compareWorker(ctx context.Context) outcome {
+// checkWorkerAnswers checks that a worker answers what fresh runs do, to many
+// requests at once, and ignores the cancellation of a request that it does not have.
+func (e *engine) checkWorkerAnswers(ctx context.Context) outcome {
 	if e.ty.Worker == nil {
 		return skip("the image has no worker")
 	}
-	cold, err := e.askCold(ctx)
+	fresh, err := e.askFresh(ctx)
 	if err != nil {
-		return broken(e.misplaced(fixState), err)
+		return failWith(e.streamHint(fixState), err)
 	}
 	var stdin bytes.Buffer
 	for round := range 3 {
-		for i, r := range cold {
-			id := int64(round*len(cold) + i + 1)
+		for i, r := range fresh {
+			id := int64(round*len(fresh) + i + 1)
 			line, err := jsondoc.Encode(protocol.WorkerRequest{ID: id, Args: r.spec.Args, Stdin: bytes.TrimSpace(r.spec.Stdin)})
 			if err != nil {
 				return fail(fixWorker, "The request cannot be written: %s.", err)
@@ -38,7 +38,7 @@ func (e *engine) compareWorker(ctx context.Context) outcome {
 	stdin.WriteString("{\"id\":999,\"cancel\":true,\"grease\":{}}\n")
 	r, err := e.runWorker(ctx, stdin.Bytes())
 	switch {
-	case err != nil && !ofImage(err):
+	case err != nil && !isOfImage(err):
 		return outcome{err: err}
 	case err != nil:
 		return fail(fixWorker, "The worker did not end by itself: %s.", err)
@@ -49,18 +49,18 @@ func (e *engine) compareWorker(ctx context.Context) outcome {
 	if problem != "" {
 		return fail(fixWorker, "%s", problem)
 	}
-	for id := int64(1); id <= int64(3*len(cold)); id++ {
-		want := cold[int(id-1)%len(cold)]
+	for id := int64(1); id <= int64(3*len(fresh)); id++ {
+		want := fresh[int(id-1)%len(fresh)]
 		if problem := sameReply(answers[id], want); problem != "" {
 			return fail(fixWorker, "Request %d (%s): %s", id, want.spec.Name, problem)
 		}
 	}
-	return pass("%d answers compared", 3*len(cold))
+	return pass("%d answers compared", 3*len(fresh))
 }
 
-// askCold asks init and state in fresh runs, and gives those that a worker can
-// be asked too: those in the image itself, with its own entrypoint.
-func (e *engine) askCold(ctx context.Context) ([]run, error) {
+// askFresh asks init and state in fresh runs, and returns those that a worker can
+// carry out too: those in the image itself, with its own entrypoint.
+func (e *engine) askFresh(ctx context.Context) ([]run, error) {
 	if _, err := e.client(e.o.Workspace).Init(ctx, e.target); err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (e *engine) askCold(ctx context.Context) ([]run, error) {
 			return nil, err
 		}
 	}
-	runs := e.tap.since()
+	runs := e.recorder.current()
 	if e.ty.StateAction.Image != "" || e.ty.StateAction.Entrypoint != "" {
 		runs = runs[:1]
 	}
@@ -83,7 +83,7 @@ func (e *engine) askCold(ctx context.Context) ([]run, error) {
 func (e *engine) runWorker(ctx context.Context, stdin []byte) (runner.Result, error) {
 	digest := e.ty.Digest
 	if image := e.ty.Worker.Image; image != "" {
-		other, err := e.tap.Resolve(ctx, image)
+		other, err := e.recorder.Resolve(ctx, image)
 		if err != nil {
 			return runner.Result{}, err
 		}
@@ -93,18 +93,19 @@ func (e *engine) runWorker(ctx context.Context, stdin []byte) (runner.Result, er
 	if limit == 0 {
 		limit = typeclient.InitTimeout
 	}
-	return e.tap.Run(ctx, runner.Spec{Name: e.o.Name + "/worker", Kind: runner.Query, Digest: digest, Entrypoint: e.ty.Worker.Entrypoint,
+	return e.recorder.Run(ctx, runner.Spec{Name: e.o.Name + "/worker", Kind: runner.Query, Digest: digest, Entrypoint: e.ty.Worker.Entrypoint,
 		Args: e.ty.Worker.Args, Stdin: stdin, Mounts: e.target.Mounts, Settings: e.target.Settings, Timeout: limit, MaxStdout: typeclient.MaxAnswer})
 }
 
-// reply is all that a worker said about one request.
+// reply is all replies of a worker to one request.
 type reply struct {
 	stdout, stderr string
 	exit           *int
 }
 
-func readReplies(stdout []byte) (map[int64]*reply, string) {
-	answers := map[int64]*reply{}
+// readReplies reads the stdout of a worker; problem is what is wrong with it.
+func readReplies(stdout []byte) (answers map[int64]*reply, problem string) {
+	answers = map[int64]*reply{}
 	for line := range bytes.Lines(stdout) {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
@@ -126,6 +127,7 @@ func readReplies(stdout []byte) (map[int64]*reply, string) {
 	return answers, ""
 }
 
+// sameReply returns what differs between a reply and a fresh run, "" for nothing.
 func sameReply(got *reply, want run) string {
 	switch {
 	case got == nil:
@@ -143,26 +145,25 @@ func sameReply(got *reply, want run) string {
 
 const fixReuse = "Runs that share a container must not see what others before them have left there, in files or in processes: keep nothing outside of the plugs, or leave \"reuse\" out. docs/protocol.md, section 7.1."
 
-// compareReuse asks the same in containers of their own and in one that is
-// shared, again and again.
-func (e *engine) compareReuse(ctx context.Context) outcome {
+// checkReuseAnswers checks that runs in a shared container answer what fresh runs do.
+func (e *engine) checkReuseAnswers(ctx context.Context) outcome {
 	switch {
 	case !e.ty.Reuse:
 		return skip("the image does not offer it")
 	case e.ty.StateAction.Image != "":
 		return skip("the states are asked of another image, %s, which has a container for each run", e.ty.StateAction.Image)
 	}
-	if _, err := e.askCold(ctx); err != nil {
-		return broken(e.misplaced(fixState), err)
+	if _, err := e.askFresh(ctx); err != nil {
+		return failWith(e.streamHint(fixState), err)
 	}
-	cold, compared := e.tap.since()[1:], 0 // init has one of its own always
+	fresh, compared := e.recorder.current()[1:], 0 // init has one of its own always
 	for range 3 {
-		for _, want := range cold {
+		for _, want := range fresh {
 			spec := want.spec
 			spec.Reuse = true
-			got, err := e.tap.run(ctx, spec)
+			got, err := e.recorder.run(ctx, spec)
 			switch {
-			case err != nil && !ofImage(err):
+			case err != nil && !isOfImage(err):
 				return outcome{err: err}
 			case err != nil:
 				return fail(fixReuse, "%s, in a container that others have used: %s.", spec.Name, err)

@@ -13,15 +13,15 @@ import (
 	"deployster/protocol"
 )
 
-// client is a new one each time: it must not remember what it was answered.
+// client returns a new client: one that was used remembers answers.
 func (e *engine) client(workspace string) *typeclient.Client {
-	return typeclient.New(typeclient.Options{Runner: e.tap, Version: e.o.Version, Verbose: e.o.Verbose, Workspace: workspace, Log: e.o.Log})
+	return typeclient.New(typeclient.Options{Runner: e.recorder, Version: e.o.Version, Verbose: e.o.Verbose, Workspace: workspace, Log: e.o.Log})
 }
 
-// with runs f while what the image is sent, or how it is run, is changed.
-func (e *engine) with(edit func(*runner.Spec), f func()) {
-	e.tap.edit = edit
-	defer func() { e.tap.edit = nil }()
+// withEdit calls f while edit changes what the image is sent, or how it is run.
+func (e *engine) withEdit(edit func(*runner.Spec), f func()) {
+	e.recorder.edit = edit
+	defer func() { e.recorder.edit = nil }()
 	f()
 }
 
@@ -30,15 +30,15 @@ const fixInit = "Print exactly one JSON object with \"state_action\" on stdout, 
 func (e *engine) askInit(ctx context.Context) outcome {
 	ty, err := e.client(e.o.Workspace).Init(ctx, e.target)
 	if err != nil {
-		return broken(e.misplaced(fixInit), err)
+		return failWith(e.streamHint(fixInit), err)
 	}
 	e.ty, e.init = ty, canonical(e.lastStdout())
 	return pass("")
 }
 
-// misplaced adds a hint when the answer went to the wrong stream.
-func (e *engine) misplaced(fix string) string {
-	runs := e.tap.since()
+// streamHint adds a hint to fix when the answer is on stderr.
+func (e *engine) streamHint(fix string) string {
+	runs := e.recorder.current()
 	if len(runs) == 0 {
 		return fix
 	}
@@ -49,9 +49,9 @@ func (e *engine) misplaced(fix string) string {
 	return fix
 }
 
-// lastStdout is what the newest run printed.
+// lastStdout returns what the last run printed.
 func (e *engine) lastStdout() []byte {
-	runs := e.tap.all()
+	runs := e.recorder.all()
 	if len(runs) == 0 {
 		return nil
 	}
@@ -74,7 +74,7 @@ func (e *engine) askInitAgain(ctx context.Context) outcome {
 		other.Address, workspace = e.o.Name+"-2", "/elsewhere"
 	}
 	if _, err := e.client(workspace).Init(ctx, other); err != nil {
-		return broken(fixInitAgain, err)
+		return failWith(fixInitAgain, err)
 	}
 	if again := canonical(e.lastStdout()); again != e.init {
 		return fail(fixInitAgain, "Asked for a resource %q it answered something else: %s", other.Address, difference(e.init, again))
@@ -85,14 +85,14 @@ func (e *engine) askInitAgain(ctx context.Context) outcome {
 	return pass("")
 }
 
-const fixGrease = "Read stdin as JSON and ignore the keys that you do not know: new ones may come at any time, also inside of objects."
+const fixKeys = "Read stdin as JSON and ignore the keys that you do not know: new ones may come at any time, also inside of objects."
 
-func (e *engine) greaseInit(ctx context.Context) (out outcome) {
-	e.with(grease, func() {
+func (e *engine) addKeysToInit(ctx context.Context) (out outcome) {
+	e.withEdit(addKeys, func() {
 		if _, err := e.client(e.o.Workspace).Init(ctx, e.target); err != nil {
-			out = broken(fixGrease, err)
+			out = failWith(fixKeys, err)
 		} else if again := canonical(e.lastStdout()); again != e.init {
-			out = fail(fixGrease, "With an unknown key it answered something else: %s", difference(e.init, again))
+			out = fail(fixKeys, "With an unknown key it answered something else: %s", difference(e.init, again))
 		} else {
 			out = pass("")
 		}
@@ -100,13 +100,12 @@ func (e *engine) greaseInit(ctx context.Context) (out outcome) {
 	return out
 }
 
-// input is what the state step is asked with.
+// input returns the input of the state step.
 func (e *engine) input(config json.RawMessage) protocol.StateInput {
 	return protocol.StateInput{Config: config, Intent: protocol.Present}
 }
 
-// ask asks for the state. What the state may look like is a check of its own,
-// so it is left out here.
+// ask asks for the state. Its schema is left out: that is a check of its own.
 func (e *engine) ask(ctx context.Context, in protocol.StateInput) (protocol.Answer, error) {
 	ty := e.ty
 	ty.StateSchema = nil
@@ -118,13 +117,13 @@ const fixState = "Print exactly one JSON object on stdout: VALID with \"state\",
 func (e *engine) askFirst(ctx context.Context) outcome {
 	a, err := e.ask(ctx, e.input(e.o.Config))
 	if err != nil {
-		return broken(e.misplaced(fixState), err)
+		return failWith(e.streamHint(fixState), err)
 	}
 	e.first = a
 	return pass("%s", describe(a))
 }
 
-// describe says what an answer says, for people.
+// describe returns an answer in words.
 func describe(a protocol.Answer) string {
 	var names []string
 	for _, action := range a.Actions {
@@ -140,9 +139,9 @@ func describe(a protocol.Answer) string {
 	return text
 }
 
-// essence is what must not differ between two answers for one situation: not
-// the words for people.
-func essence(a protocol.Answer) string {
+// withoutTexts returns what must be the same in two answers for one situation, which
+// the texts for people need not be.
+func withoutTexts(a protocol.Answer) string {
 	a.Reasons = nil
 	actions := make([]protocol.Action, len(a.Actions))
 	for i, action := range a.Actions {
@@ -162,7 +161,7 @@ func essence(a protocol.Answer) string {
 	return string(b)
 }
 
-// difference shows where two texts part.
+// difference returns the place where two texts differ.
 func difference(a, b string) string {
 	const before, after = 30, 60
 	i := 0
@@ -189,30 +188,27 @@ func (e *engine) askStateAgain(ctx context.Context) outcome {
 	return e.sameAnswer(ctx, e.input(e.o.Config), e.first, fixAgain)
 }
 
-// sameAnswer asks for the state and compares.
+// sameAnswer checks that the answer to a state is what it was before.
 func (e *engine) sameAnswer(ctx context.Context, in protocol.StateInput, want protocol.Answer, fix string) outcome {
 	a, err := e.ask(ctx, in)
 	if err != nil {
-		return broken(e.misplaced(fix), err)
+		return failWith(e.streamHint(fix), err)
 	}
-	if was, is := essence(want), essence(a); was != is {
+	if was, is := withoutTexts(want), withoutTexts(a); was != is {
 		return fail(fix, "The answer was another: %s", difference(was, is))
 	}
 	return pass("")
 }
 
-func (e *engine) greaseState(ctx context.Context) (out outcome) {
+func (e *engine) addKeysToState(ctx context.Context) (out outcome) {
 	if e.ty.Dialect == 1 {
 		return skip("images of protocol 1 may check their input strictly")
 	}
-	e.with(grease, func() { out = e.sameAnswer(ctx, e.input(e.o.Config), e.first, fixGrease) })
+	e.withEdit(addKeys, func() { out = e.sameAnswer(ctx, e.input(e.o.Config), e.first, fixKeys) })
 	return out
 }
 
 const fixTerm = "On SIGTERM end within the grace period of 10 seconds: do not ignore it, and do not wait for something that never comes."
-
-// termAfter are the times after which a program is asked to end.
-var termAfter = []time.Duration{2 * time.Millisecond, 20 * time.Millisecond}
 
 func (e *engine) terminateInit(ctx context.Context) outcome {
 	return e.terminate(func() { _, _ = e.client(e.o.Workspace).Init(ctx, e.target) })
@@ -222,19 +218,19 @@ func (e *engine) terminateState(ctx context.Context) outcome {
 	return e.terminate(func() { _, _ = e.ask(ctx, e.input(e.o.Config)) })
 }
 
-// terminate asks a program to end at several moments. What it answers then
-// does not matter; that it had to be killed does.
+// terminate checks that a program ends on SIGTERM, at several moments. What it
+// answers then does not matter.
 func (e *engine) terminate(ask func()) outcome {
-	moments := termAfter
-	if runs := e.tap.all(); len(runs) > 0 {
+	moments := []time.Duration{2 * time.Millisecond, 20 * time.Millisecond}
+	if runs := e.recorder.all(); len(runs) > 0 {
 		if usual := runs[len(runs)-1].result.Duration / 2; usual > moments[len(moments)-1] {
-			moments = append(moments[:len(moments):len(moments)], usual)
+			moments = append(moments, usual)
 		}
 	}
 	asked := 0
 	for _, after := range moments {
-		e.with(func(s *runner.Spec) { s.Timeout = after }, ask)
-		runs := e.tap.since()
+		e.withEdit(func(s *runner.Spec) { s.Timeout = after }, ask)
+		runs := e.recorder.current()
 		if len(runs) == 0 {
 			continue
 		}

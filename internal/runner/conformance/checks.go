@@ -2,17 +2,17 @@ package conformance
 
 // The checks, by their names in reports.
 const (
-	checkInit       = "init"
-	checkInitAgain  = "init-again"
-	checkInitGrease = "init-unknown-keys"
-	checkInitTerm   = "init-sigterm"
-	checkConfig     = "config"
-	checkStrict     = "config-strict"
+	checkInit      = "init"
+	checkInitAgain = "init-again"
+	checkInitKeys  = "init-unknown-keys"
+	checkInitTerm  = "init-sigterm"
+	checkConfig    = "config"
+	checkStrict    = "config-strict"
 
-	checkState       = "state"
-	checkStateAgain  = "state-again"
-	checkStateGrease = "state-unknown-keys"
-	checkStateTerm   = "state-sigterm"
+	checkState      = "state"
+	checkStateAgain = "state-again"
+	checkStateKeys  = "state-unknown-keys"
+	checkStateTerm  = "state-sigterm"
 
 	checkRemoveOld   = "remove-existing"
 	checkActions     = "actions"
@@ -36,25 +36,25 @@ const (
 	checkSecrets = "secrets"
 )
 
-// order is that in which they are made.
+// order is the order of the checks.
 var order = []string{
-	checkInit, checkInitAgain, checkInitGrease, checkInitTerm, checkConfig, checkStrict,
-	checkState, checkStateAgain, checkStateGrease, checkStateTerm,
+	checkInit, checkInitAgain, checkInitKeys, checkInitTerm, checkConfig, checkStrict,
+	checkState, checkStateAgain, checkStateKeys, checkStateTerm,
 	checkActions, checkValid, checkStateSchema, checkForecast, checkTwice, checkLastState, checkRenamed, checkUpdate, checkWorker, checkReuse,
 	checkAbsent, checkAbsentAgain, checkGone, checkRecreate, checkWorkerActs, checkDestroyed, checkSecrets,
 }
 
-// titles say what is right when a check passes.
+// titles say what is true when a check passes.
 var titles = map[string]string{
 	checkInit:        "init says what the image is",
 	checkInitAgain:   "init says the same when it is asked again",
-	checkInitGrease:  "init is not confused by keys that it does not know",
+	checkInitKeys:    "init is not confused by keys that it does not know",
 	checkInitTerm:    "init ends when it is asked to",
 	checkConfig:      "the config fits the image's schema",
 	checkStrict:      "the schema refuses typing errors",
 	checkState:       "state answers as the protocol asks",
 	checkStateAgain:  "state says the same when it is asked again",
-	checkStateGrease: "state is not confused by keys that it does not know",
+	checkStateKeys:   "state is not confused by keys that it does not know",
 	checkStateTerm:   "state ends when it is asked to",
 	checkRemoveOld:   "what was there before is removed",
 	checkActions:     "the actions end well",

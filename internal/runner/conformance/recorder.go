@@ -29,68 +29,66 @@ type run struct {
 	err    error
 }
 
-// tap is a Runner that remembers all that was said, and can be told to change
-// what the image is sent or how it is run.
-type tap struct {
-	runner runner.Runner
-	edit   func(*runner.Spec) // nil = nothing is changed
-	act    runner.Runner      // of actions; nil = they are run as the rest is
+// recorder is a Runner that records all runs, and can change what the image is sent
+// or how it is run.
+type recorder struct {
+	runner  runner.Runner
+	edit    func(*runner.Spec) // nil = nothing is changed
+	actions runner.Runner      // runs the actions; nil = they run as the rest does
 
 	mu   sync.Mutex
 	runs []run
-	mark int // where the check that is made now began
+	mark int // where the runs of the current check begin
 }
 
 // Resolve implements runner.Runner.
-func (t *tap) Resolve(ctx context.Context, reference string) (runner.Image, error) {
-	return t.runner.Resolve(ctx, reference)
+func (rec *recorder) Resolve(ctx context.Context, reference string) (runner.Image, error) {
+	return rec.runner.Resolve(ctx, reference)
 }
 
 // Run implements runner.Runner, in a container of its own.
-func (t *tap) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
+func (rec *recorder) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	s.Reuse = false
-	if t.act != nil && s.Kind == runner.Action {
-		return t.act.Run(ctx, s)
+	if rec.actions != nil && s.Kind == runner.Action {
+		return rec.actions.Run(ctx, s)
 	}
-	return t.run(ctx, s)
+	return rec.run(ctx, s)
 }
 
-// run carries out an invocation, also in a container that is shared, and keeps
-// what came of it.
-func (t *tap) run(ctx context.Context, s runner.Spec) (runner.Result, error) {
-	if t.edit != nil {
-		t.edit(&s)
+// run runs an image, also in a shared container, and records it.
+func (rec *recorder) run(ctx context.Context, s runner.Spec) (runner.Result, error) {
+	if rec.edit != nil {
+		rec.edit(&s)
 	}
-	r, err := t.runner.Run(ctx, s)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.runs = append(t.runs, run{s, r, err})
+	r, err := rec.runner.Run(ctx, s)
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	rec.runs = append(rec.runs, run{s, r, err})
 	return r, err
 }
 
-func (t *tap) begin() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.mark = len(t.runs)
+func (rec *recorder) beginCheck() {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	rec.mark = len(rec.runs)
 }
 
-// all gives every run so far.
-func (t *tap) all() []run {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.runs[:len(t.runs):len(t.runs)]
+// all returns every run so far.
+func (rec *recorder) all() []run {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	return rec.runs[:len(rec.runs):len(rec.runs)]
 }
 
-// since gives the runs of the check that is made now.
-func (t *tap) since() []run { return t.all()[t.mark:] }
+// current returns the runs of the current check.
+func (rec *recorder) current() []run { return rec.all()[rec.mark:] }
 
-// shownRuns is how many runs of a check are shown: those at its end, two of
-// which say what differs.
+// shownRuns is how many runs of a check are shown: of two one sees what differs.
 const shownRuns = 2
 
-// last gives the newest runs of the check that is made now, fit to be shown.
-func (t *tap) last(hide func(string) string) []Exchange {
-	runs := t.since()
+// exchanges returns the last runs of the current check, fit to be shown.
+func (rec *recorder) exchanges(hide func(string) string) []Exchange {
+	runs := rec.current()
 	runs = runs[max(0, len(runs)-shownRuns):]
 	var out []Exchange
 	for _, r := range runs {
@@ -115,10 +113,10 @@ func cut(s string) string {
 	return strings.ToValidUTF8(s[:maxShown], "") + "…"
 }
 
-// grease adds what no image can know to what it is sent: a deployster of
-// tomorrow may say more. What is in it has the names of what is outside, which
-// misleads who searches in the text instead of reading the JSON.
-func grease(s *runner.Spec) {
+// addKeys adds a key to stdin that no image knows, as a later deployster may. What
+// is in it has the names of what is outside, which misleads an image that searches
+// in the text instead of reading the JSON.
+func addKeys(s *runner.Spec) {
 	text := strings.TrimRight(string(s.Stdin), "\n")
 	if body, ok := strings.CutSuffix(text, "}"); ok && json.Valid(s.Stdin) {
 		s.Stdin = []byte(body + `,"grease":{"name":"grease","intent":"absent","config":{"grease":true},"list":[1,null,"}"]}}` + "\n")

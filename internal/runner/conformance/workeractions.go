@@ -9,33 +9,32 @@ import (
 	"deployster/protocol"
 )
 
-// actInWorker removes the resource and makes it again, with the actions carried
-// out by a worker. Fresh runs have done both before, and are asked what became
-// of it: so what a worker does is held to what they did.
-func (e *engine) actInWorker(ctx context.Context) outcome {
+// checkWorkerActions removes the resource and makes it again in a worker. Fresh runs
+// have done both before, and are asked for the state after it.
+func (e *engine) checkWorkerActions(ctx context.Context) outcome {
 	if e.ty.Worker == nil {
 		return skip("the image has no worker")
 	}
-	w := &workerRunner{Runner: e.tap, engine: e}
-	e.tap.act = w
-	defer func() { e.tap.act = nil }()
+	w := &workerRunner{Runner: e.recorder, engine: e}
+	e.recorder.actions = w
+	defer func() { e.recorder.actions = nil }()
 	out := e.remove(ctx, e.config(), e.valid.State)
 	if out.verdict == Pass {
-		out = e.make(ctx, e.input(e.config()))
+		out = e.makeResource(ctx, e.input(e.config()))
 	}
 	switch {
 	case out.verdict == Fail:
 		return fail(fixWorker, "With its actions in a worker: %s", out.reason)
-	case out.verdict == Pass && w.acted == 0:
+	case out.verdict == Pass && w.count == 0:
 		return skip("its actions run with an image or entrypoint of their own, where no worker carries them out")
 	case out.verdict == Pass:
-		return pass("%d actions", w.acted)
+		return pass("%d actions", w.count)
 	}
 	return out
 }
 
-// make makes the resource, and looks whether it is there.
-func (e *engine) make(ctx context.Context, in protocol.StateInput) outcome {
+// makeResource makes the resource and checks its state.
+func (e *engine) makeResource(ctx context.Context, in protocol.StateInput) outcome {
 	a, err := e.ask(ctx, in)
 	if err == nil {
 		if err = e.act(ctx, a, in); err == nil {
@@ -44,27 +43,26 @@ func (e *engine) make(ctx context.Context, in protocol.StateInput) outcome {
 	}
 	switch {
 	case err != nil:
-		return broken(fixActions, err)
+		return failWith(fixActions, err)
 	case a.Status != protocol.Valid:
-		return fail(fixValid, "Expected VALID, got %s.%s", describe(a), because(a))
+		return fail(fixValid, "Expected VALID, got %s.%s", describe(a), reasons(a))
 	}
 	return pass("")
 }
 
-// workerRunner carries out actions in a worker, one in each.
+// workerRunner runs each action in a worker of its own.
 type workerRunner struct {
 	runner.Runner
 	engine *engine
-	acted  int
+	count  int // of the actions
 }
 
-// Run implements runner.Runner. What the worker did not say as it should is told
-// on stderr, with an exit code.
+// Run implements runner.Runner. What is wrong with the worker's replies is on stderr.
 func (w *workerRunner) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	if s.Entrypoint != "" || s.Digest != w.engine.ty.Digest {
-		return w.engine.tap.run(ctx, s)
+		return w.engine.recorder.run(ctx, s)
 	}
-	w.acted++
+	w.count++
 	line, err := jsondoc.Encode(protocol.WorkerRequest{ID: 1, Args: s.Args, Stdin: bytes.TrimSpace(s.Stdin)})
 	if err != nil {
 		return runner.Result{}, err

@@ -10,7 +10,8 @@ import (
 	"deployster/protocol"
 )
 
-// live makes the resource, changes it, removes it and makes it again.
+// live checks a whole life: it makes the resource, changes it, removes it and makes
+// it again.
 func (e *engine) live(ctx context.Context) {
 	if e.first.Status != protocol.Missing && e.ty.Absent {
 		if !e.check(ctx, checkRemoveOld, func(ctx context.Context) outcome { return e.remove(ctx, e.o.Config, nil) }) {
@@ -23,11 +24,11 @@ func (e *engine) live(ctx context.Context) {
 		e.check(ctx, checkStateSchema, e.checkStateSchema)
 		e.check(ctx, checkForecast, e.checkForecast)
 		e.check(ctx, checkTwice, e.applyTwice)
-		e.check(ctx, checkLastState, e.askWithMemory)
+		e.check(ctx, checkLastState, e.askWithLastState)
 		e.check(ctx, checkRenamed, e.rename)
 		e.check(ctx, checkUpdate, e.update)
-		e.check(ctx, checkWorker, e.compareWorker)
-		e.check(ctx, checkReuse, e.compareReuse)
+		e.check(ctx, checkWorker, e.checkWorkerAnswers)
+		e.check(ctx, checkReuse, e.checkReuseAnswers)
 	}
 	why := "what they need did not come about"
 	switch {
@@ -43,8 +44,8 @@ func (e *engine) live(ctx context.Context) {
 	}
 }
 
-// end removes what was made, and, when all went well so far, makes it again. It
-// reports whether the first removal did well.
+// end removes what was made, makes it again when all went well so far, and reports
+// whether the first removal succeeded.
 func (e *engine) end(ctx context.Context, right bool) (removed bool) {
 	gone := e.check(ctx, checkAbsent, func(ctx context.Context) outcome { return e.remove(ctx, e.config(), e.valid.State) })
 	if !gone {
@@ -57,7 +58,7 @@ func (e *engine) end(ctx context.Context, right bool) (removed bool) {
 	if !e.check(ctx, checkRecreate, e.recreate) && !e.made {
 		return true
 	}
-	e.check(ctx, checkWorkerActs, e.actInWorker)
+	e.check(ctx, checkWorkerActs, e.checkWorkerActions)
 	if e.o.Keep {
 		e.add(Check{Name: checkDestroyed, Title: titles[checkDestroyed], Verdict: Skip, Reason: "it is to be kept"})
 		return true
@@ -66,7 +67,7 @@ func (e *engine) end(ctx context.Context, right bool) (removed bool) {
 	return true
 }
 
-// config is what the resource is wanted to be in the end.
+// config returns the last config of the resource.
 func (e *engine) config() json.RawMessage {
 	if e.o.Then != nil {
 		return e.o.Then
@@ -76,14 +77,14 @@ func (e *engine) config() json.RawMessage {
 
 const fixActions = "An action ends with exit code 0 when it has done its part, and with another and a reason on stderr when not. Its arguments are those that the answer to state gave it."
 
-// act runs the actions of an answer, in their order.
+// act runs the actions of an answer in their order.
 func (e *engine) act(ctx context.Context, a protocol.Answer, in protocol.StateInput) error {
 	actions := a.Actions
 	if a.ShutdownFirst != nil {
 		actions = append([]protocol.Action{*a.ShutdownFirst}, actions...)
 	}
 	for _, action := range actions {
-		e.made = true // also when it fails: nobody knows how far it came
+		e.made = true // also when it fails: it may have come half way
 		whole := protocol.ActionInput{StateInput: in, StaleState: a.StaleState, IdempotencyKey: rand.Text()}
 		if _, err := e.client(e.o.Workspace).Act(ctx, e.target, e.ty, action, whole); err != nil {
 			return err
@@ -97,13 +98,13 @@ func (e *engine) create(ctx context.Context) outcome {
 	a, err := e.ask(ctx, in)
 	switch {
 	case err != nil:
-		return broken(e.misplaced(fixState), err)
+		return failWith(e.streamHint(fixState), err)
 	case a.Status == protocol.Valid:
 		return skip("it is VALID already")
 	}
 	e.first = a
 	if err := e.act(ctx, a, in); err != nil {
-		return broken(fixActions, err)
+		return failWith(fixActions, err)
 	}
 	return pass("%s", describe(a))
 }
@@ -113,17 +114,17 @@ const fixValid = "After its actions the state must be VALID. Either an action di
 func (e *engine) askValid(ctx context.Context) outcome {
 	a, err := e.ask(ctx, e.input(e.o.Config))
 	if err != nil {
-		return broken(e.misplaced(fixState), err)
+		return failWith(e.streamHint(fixState), err)
 	}
 	if a.Status != protocol.Valid {
-		return fail(fixValid, "Expected VALID, got %s.%s", describe(a), because(a))
+		return fail(fixValid, "Expected VALID, got %s.%s", describe(a), reasons(a))
 	}
 	e.valid = a
 	return pass("")
 }
 
-// because gives the reasons of an answer.
-func because(a protocol.Answer) string {
+// reasons returns the reasons of an answer in words, each in a line.
+func reasons(a protocol.Answer) string {
 	text := ""
 	for _, r := range a.Reasons {
 		text += "\n" + r.Path
@@ -167,21 +168,21 @@ func (e *engine) applyTwice(ctx context.Context) outcome {
 	return e.sameAnswer(ctx, e.input(e.o.Config), e.valid, fixTwice)
 }
 
-const fixMemory = "\"last_state\" is a hint, for instance where to look first. Whether something is right is decided by looking at it."
+const fixLastState = "\"last_state\" is a hint, for instance where to look first. Whether something is right is decided by looking at it."
 
-func (e *engine) askWithMemory(ctx context.Context) outcome {
+func (e *engine) askWithLastState(ctx context.Context) outcome {
 	if e.ty.Dialect == 1 {
 		return skip("protocol 1 has no last_state")
 	}
 	in := e.input(e.o.Config)
 	in.LastState = e.valid.State
-	return e.sameAnswer(ctx, in, e.valid, fixMemory)
+	return e.sameAnswer(ctx, in, e.valid, fixLastState)
 }
 
 const fixRenamed = "Find the thing by its config or by \"last_state\", not by the \"name\" beside the config, which a moved block of a manifest changes."
 
-// rename asks for the same thing as another resource. That its name is all that
-// a type goes by is allowed; its users cannot rename their resources then.
+// rename asks for the same thing as another resource. A type may go by the name
+// only: its users cannot rename their resources then.
 func (e *engine) rename(ctx context.Context) outcome {
 	before := e.target.Address
 	defer func() { e.target.Address = before }()
@@ -195,7 +196,7 @@ func (e *engine) rename(ctx context.Context) outcome {
 	return out
 }
 
-// update changes the config of what is there.
+// update checks that a second config is carried out.
 func (e *engine) update(ctx context.Context) outcome {
 	if e.o.Then == nil {
 		return skip("no second config was given (-then FILE)")
@@ -205,7 +206,7 @@ func (e *engine) update(ctx context.Context) outcome {
 	a, err := e.ask(ctx, in)
 	switch {
 	case err != nil:
-		return broken(e.misplaced(fixState), err)
+		return failWith(e.streamHint(fixState), err)
 	case a.Status == protocol.Missing:
 		return fail("The same thing must be found again under the changed config; what names it must not change. If this config names another one, take one that does not.",
 			"With the second config the image says that nothing is there.")
@@ -213,14 +214,14 @@ func (e *engine) update(ctx context.Context) outcome {
 		return skip("it is VALID with the second config too")
 	}
 	if err := e.act(ctx, a, in); err != nil {
-		return broken(fixActions, err)
+		return failWith(fixActions, err)
 	}
 	before := a
 	if a, err = e.ask(ctx, in); err != nil {
-		return broken(e.misplaced(fixState), err)
+		return failWith(e.streamHint(fixState), err)
 	}
 	if a.Status != protocol.Valid {
-		return fail(fixValid, "Expected VALID, got %s.%s", describe(a), because(a))
+		return fail(fixValid, "Expected VALID, got %s.%s", describe(a), reasons(a))
 	}
 	if diff := jsondoc.Unfulfilled(before.Forecast, a.State); diff != "" {
 		return fail(fixForecast, "%s", diff)
