@@ -44,7 +44,7 @@ check "all" {
   }
 }
 `)
-	if edges := m.find("b").Edges; len(edges) != 1 || edges[0].To != `a["y"]` {
+	if edges := m.in.find("b").Edges; len(edges) != 1 || edges[0].To != `a["y"]` {
 		t.Errorf("edges: %v", edges)
 	}
 	recorded := ResourceState{Known: []byte(`{"n":"x"}`), Complete: true, Last: &LastConfig{Value: []byte(`{"n":"x","size":2}`)}}
@@ -133,7 +133,7 @@ output "o" {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 	r := `module.m["k"].r`
-	if edges := m.find(r).Edges; len(edges) != 1 || edges[0].To != "a" {
+	if edges := m.in.find(r).Edges; len(edges) != 1 || edges[0].To != "a" {
 		t.Errorf("edges: %v", edges)
 	}
 	scope := Scope{"a": whole(`{"size":1}`), r: whole(`{"ok":false}`)}

@@ -82,7 +82,7 @@ func details(list diag.Diagnostics) string {
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	m := load(t, conditional)
-	if edges := m.find("b").Edges; len(edges) != 1 || edges[0] != (Edge{"a", FromReference}) {
+	if edges := m.in.find("b").Edges; len(edges) != 1 || edges[0] != (Edge{"a", FromReference}) {
 		t.Errorf("a condition makes no edge: %v", edges)
 	}
 	for _, c := range []struct {

@@ -29,7 +29,7 @@ func (m *Manifest) Evaluate(text string, s Scope) (string, diag.Diagnostics) {
 	if failed != nil {
 		return "", diag.Diagnostics{failed}
 	}
-	diags := m.convert(list)
+	diags := m.in.convert(list)
 	for _, d := range diags {
 		if d.Range != nil && d.Range.Filename == consoleFile {
 			d.Snippet = snippet([]byte(text), *d.Range)
@@ -48,13 +48,13 @@ func (m *Manifest) typed(text string, s Scope) (cty.Value, hcl.Diagnostics) {
 		return cty.DynamicVal, firstOfEach(diags)
 	}
 	limits.Metered(expr)
-	if diags := m.checkRefs(expr, place{what: "an expression"}, m.root, nil); diags.HasErrors() {
+	if diags := m.in.check.checkRefs(expr, place{what: "an expression"}, m.tree.root, nil); diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}
 	// It is evaluated as in the root manifest, with other functions.
-	block, mod := *m.root, *m.top
-	block.functions, mod.block = m.functionSet(m.reads, true), &block
-	v, diags := m.evaluator(s).value(expr, mod.site())
+	block, mod := *m.tree.root, *m.in.top
+	block.functions, mod.block = m.set.functionSet(m.set.reads, true), &block
+	v, diags := m.in.evaluator(s).value(expr, mod.site())
 	return v, append(diags, misusedType(expr)...)
 }
 

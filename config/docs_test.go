@@ -52,7 +52,7 @@ func TestLanguagePage(t *testing.T) {
 	words := strings.FieldsFunc(string(page), func(r rune) bool { return strings.ContainsRune(" \n`\".,:;()", r) })
 	slices.Sort(words)
 	missing := func(name string) bool { _, found := slices.BinarySearch(words, name); return !found }
-	for name := range newManifest(Sources{}, Builtins{}).root.functions {
+	for name := range newManifest(Sources{}, Builtins{}).tree.root.functions {
 		if missing(name) {
 			t.Errorf("the function %s is not on the page", name)
 		}

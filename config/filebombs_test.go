@@ -2,9 +2,11 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -127,7 +129,7 @@ func TestBombs(t *testing.T) {
 	if len(all) < 45 {
 		t.Fatalf("only %d bombs", len(all))
 	}
-	for _, name := range sortedKeys(all) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestBombs$", "-test.timeout=60s")
 		cmd.Env = append(os.Environ(), "BOMB="+name)
 		out, err := cmd.CombinedOutput()

@@ -93,7 +93,7 @@ func TestTableHasEveryFunction(t *testing.T) {
 		t.Fatal(err)
 	}
 	beyond := map[string]bool{"base64gunzip": true, "setsymmetricdifference": true, "plantimestamp": true}
-	for name := range tableManifest(t).root.functions {
+	for name := range tableManifest(t).tree.root.functions {
 		if n := strings.Count(string(text), name+"("); n < 2 && !beyond[name] {
 			t.Errorf("%s has only %d rows", name, n)
 		}

@@ -60,7 +60,7 @@ func FuzzManifest(f *testing.F) {
 				scope[r.Address] = ResourceState{Known: []byte(state), Complete: complete, Schema: []byte(state), Last: &LastConfig{Value: []byte(state)}}
 			}
 			for _, r := range m.Resources() {
-				agreesPlainly(t, m, m.find(r.Address), scope)
+				agreesPlainly(t, m, m.in.find(r.Address), scope)
 				v, diags := m.Config(r.Address, scope)
 				survived(t, diags)
 				if diags.HasErrors() {

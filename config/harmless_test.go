@@ -50,12 +50,12 @@ func TestHarmlessConfigs(t *testing.T) {
 				t.Fatal(err)
 			}
 			m, _ := Load(Sources{Workspace: "/w", Dir: "/w", Manifests: []File{{Path: filepath.Base(name), Bytes: text}}}, nil, Builtins{Version: "0.1.0", Home: "/"})
-			for _, i := range m.instances {
+			for _, i := range m.in.list {
 				if !i.harmless() {
 					continue
 				}
 				seen++
-				if _, _, diags := m.evaluator(nil).config(i); len(diags) > 0 {
+				if _, _, diags := m.in.evaluator(nil).config(i); len(diags) > 0 {
 					t.Errorf("%s: %s was not tried: %v", name, i.Address, diags)
 				}
 			}

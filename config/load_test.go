@@ -112,7 +112,7 @@ plug "rel" { path = "./x/../y" }
 	b := *list[1]
 	want := Resource{Address: "b", Block: "b", TypeRef: "acme/disk:1.2", ReadOnly: true, PreventDestroy: true, OnRemove: OnRemoveForget,
 		Timeouts: Timeouts{5 * time.Minute, time.Hour}, Aliases: map[string]string{"first": "a"}, Edges: []Edge{{"a", FromDependency}}, Range: b.Range,
-		Settings: runner.Settings{Network: runner.NoNetwork, Env: map[string]string{"A": "b", "N": "1"}, Memory: 256 << 20, PIDs: 64, Workdir: m.src.Workspace, ReadOnlyRootFS: true,
+		Settings: runner.Settings{Network: runner.NoNetwork, Env: map[string]string{"A": "b", "N": "1"}, Memory: 256 << 20, PIDs: 64, Workdir: m.set.src.Workspace, ReadOnlyRootFS: true,
 			CPU: 500, Disk: 1 << 30, MaxAnswer: 1 << 20, KeepLog: 64 << 10, UserNS: runner.AutoUserNS, Capabilities: runner.Capabilities{Add: []string{"NET_ADMIN", "SYS_TIME"}, Drop: []string{"ALL"}}, User: "1000:2000", InitTimeout: 10 * time.Second}}
 	if !reflect.DeepEqual(b, want) {
 		t.Errorf("\n got %+v\nwant %+v", b, want)
@@ -138,7 +138,7 @@ resource "x" {
 		t.Errorf("got %+v, want %+v", late.Timeouts, want)
 	}
 	plugs := m.Plugs()
-	if len(plugs) != 2 || plugs[0].Path != filepath.Join(m.src.Workspace, "y") || plugs[1].Path != "/home/me/sa.json" || !plugs[1].ReadOnly {
+	if len(plugs) != 2 || plugs[0].Path != filepath.Join(m.set.src.Workspace, "y") || plugs[1].Path != "/home/me/sa.json" || !plugs[1].ReadOnly {
 		t.Errorf("%+v", plugs)
 	}
 	if re := plugs[1].ResourceNames[0]; !re.MatchString("www_a") || re.MatchString("x_www_a") {
@@ -247,7 +247,7 @@ resource "a" {
 	m, diags := Load(sources(dir, text), nil, Builtins{})
 	fatal(t, diags)
 	src := m.Sources()
-	if got := sortedKeys(src.Reads); !slices.Equal(got, []string{"a.txt", "t.tpl"}) {
+	if got := slices.Sorted(maps.Keys(src.Reads)); !slices.Equal(got, []string{"a.txt", "t.tpl"}) {
 		t.Errorf("reads: %v", got)
 	}
 	live := config(t, m, "a", nil)

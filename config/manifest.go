@@ -2,175 +2,73 @@ package config
 
 import (
 	"encoding/json"
-	"regexp"
-	"time"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
 )
 
-// File is one manifest file.
-type File struct {
-	Path  string // as the user would type it, relative to the working directory
-	Bytes []byte
+// Manifest is what the files declare, checked. Its methods are safe for
+// concurrent use.
+type Manifest struct {
+	set  *sourceSet
+	tree *declTree
+	in   *instances
 }
 
-// Sources is all that a manifest is made of. What Find returns is live; what a
-// plan carries is replayed: then Reads is all that file() and friends may see,
-// and no file of this machine is touched.
-type Sources struct {
-	Workspace string // absolute: the working directory, path.cwd
-	Dir       string // absolute: path.root, and where file() looks
-	Manifests []File
-	// Modules are the files of each module's directory, by its path relative to
-	// the working directory. What is not in it is read by Load.
-	Modules map[string][]File
-	// Instances are the for_each and count that were known only with the states
-	// of resources, by the address of the block.
-	Instances map[string]Instances
-	Reads     map[string][]byte   // what file() and friends read, by slash path relative to Dir
-	Lists     map[string][]string // what fileset() found, by directory and pattern
-	Home      string              // what ~ was in pathexpand()
-	Replay    bool
-}
-
-// Builtins are the values of the root object `deployster`, and the home
-// directory that `~` in a plug's path stands for.
-type Builtins struct {
-	Version   string // of this tool; checked against required_version
-	Verbose   bool
-	Workspace string // "" = that of the Sources
-	Home      string // "" = os.UserHomeDir
-	// PlanTime is when the plan was made that this manifest is for, which
-	// plantimestamp gives; zero = there is none, and it is unknown.
-	PlanTime time.Time
-}
-
-// Origin says why one resource depends on another.
-type Origin string
-
-// The origins, strongest first: an alias in `dependencies`, a reference in an
-// expression, and `depends_on`. Two resources have one edge, with the
-// strongest origin.
-const (
-	FromDependency Origin = "dependency"
-	FromReference  Origin = "reference"
-	FromDependsOn  Origin = "depends_on"
-)
-
-// Edge says that a resource depends on another.
-type Edge struct {
-	To     string // the address of the resource that must be there first
-	Origin Origin
-}
-
-// Timeouts are a resource's own; 0 = not set.
-type Timeouts struct {
-	State  time.Duration
-	Action time.Duration
-}
-
-// OnRemove says what is to happen with a resource whose block is gone.
-type OnRemove string
-
-// The values of lifecycle.on_remove; OnRemoveDestroy is the default.
-const (
-	OnRemoveDestroy OnRemove = "destroy"
-	OnRemoveForget  OnRemove = "forget"
-)
-
-// Resource is a declared resource, without its config: that is
-// Manifest.Config's, since it depends on the states of others.
-type Resource struct {
-	Address        string // `module.a["x"].web[0]`: the name that its image sees
-	Block          string // the address of its block: without the key of its own for_each or count
-	Module         string // the address of the module that it is in; "" = the root manifest
-	TypeRef        string // the image reference as written, after resolving type.X
-	Pull           runner.PullPolicy
-	Verify         *runner.Verify // whose signature its images must carry; nil = nobody's
-	Settings       runner.Settings
-	Timeouts       Timeouts
-	ReadOnly       bool
-	PreventDestroy bool
-	OnRemove       OnRemove
-	Aliases        map[string]string // alias -> address
-	Edges          []Edge            // sorted by To
-	Range          diag.Range        // the block's header
-	// Waits says that it depends on a block in Pending, so that its Edges are not
-	// all there are.
-	Waits bool
-	// WaitsFor are the addresses of those blocks, sorted.
-	WaitsFor []string
-}
-
-// Plug is a file or directory of this host that a type may ask for.
-type Plug struct {
-	Name     string
-	Path     string // absolute
-	ReadOnly bool
-	// The allow-lists, anchored at the start. A match in either grants; both
-	// empty = everyone.
-	ResourceNames []*regexp.Regexp
-	ResourceTypes []*regexp.Regexp
-	Range         diag.Range
-}
-
-// Scope is what is known of the resources' states, by address. A resource that
-// is not in it is wholly unknown.
-type Scope map[string]ResourceState
-
-// ResourceState is what is known of one resource's state.
-type ResourceState struct {
-	// Known is a JSON object; nil = nothing is known yet.
-	Known json.RawMessage
-	// Complete says that Known is the whole state: an attribute missing from it
-	// is an error. Otherwise it is unknown.
-	Complete bool
-	// Sensitive lists the JSON pointers of the values in Known that must never
-	// be printed; "" = all of it. What is made of them is sensitive too.
-	Sensitive []string
-	// Schema is the JSON Schema that the type's states match, if it has one: it
-	// gives types to what is not known.
-	Schema json.RawMessage
-	// Last is what ignore_changes takes values from; nil = nothing is recorded.
-	Last *LastConfig
-}
-
-// Resolved is an evaluated value, made of plain JSON.
-type Resolved struct {
-	// Value is canonical JSON: keys sorted, compact, no HTML escapes, numbers
-	// with all their digits. An unknown value in it stands as
-	// {"$unknown": "resource.conf.state.ip"}. Sensitive values are in it as
-	// they are: see Sensitive.
-	Value json.RawMessage
-	// Unknown maps the JSON pointer of each unknown value to the references
-	// that make it unknown, separated by ", ".
-	Unknown map[string]string
-	// Sensitive lists the JSON pointers of the values that must never be
-	// printed, sorted; "" = all of it.
-	Sensitive []string
-	// Ignored lists the JSON pointers of what the manifest says otherwise, and
-	// ignore_changes keeps as it was, sorted; "" = all of it.
-	Ignored []string
-}
-
-// Output is an evaluated output.
-type Output struct {
-	Name        string
-	Description string
-	// Sensitive: it says so, or is made of something sensitive in a state.
-	Sensitive bool
-	// Open are the references that keep its preconditions from being decided.
-	Open []string
-	Resolved
+// Sources returns what the manifest was loaded from, with the modules that it
+// calls in Modules and all that file() and friends have read so far in Reads.
+func (m *Manifest) Sources() Sources {
+	s := m.set.sources()
+	s.Instances = m.in.pinned
+	return s
 }
 
 // Resources returns the declared resources, sorted by address.
-func (m *Manifest) Resources() []*Resource { return m.resources }
+func (m *Manifest) Resources() []*Resource { return m.in.resources }
+
+// Pending lists the blocks that are not expanded yet, sorted by address. Their
+// resources are not in Resources; those that depend on them have Waits set. What
+// is needed is asked first, then Expand goes on.
+func (m *Manifest) Pending() []Pending { return m.in.pending }
 
 // Plugs returns the declared plugs, sorted by name.
-func (m *Manifest) Plugs() []Plug { return m.plugs }
+func (m *Manifest) Plugs() []Plug { return m.in.plugs }
+
+// Moved returns the moved blocks, in the order of their files.
+func (m *Manifest) Moved() []Moved { return m.in.moved() }
+
+// Removed returns the removed blocks, in the order of their files.
+func (m *Manifest) Removed() []Removed { return m.in.removed() }
 
 // StatePath is where the manifest wants its state file, as written; "" if it
 // does not say.
-func (m *Manifest) StatePath() string { return m.statePath }
+func (m *Manifest) StatePath() string { return m.tree.statePath }
+
+// Encryption is what the manifest says of encryption; nil = nothing.
+func (m *Manifest) Encryption() *Encryption { return m.tree.encryption }
+
+// Missing returns the variables that kept Load from giving a manifest because
+// nothing gives them a value, sorted by name.
+func (m *Manifest) Missing() []Missing { return m.tree.missing() }
+
+// Variables returns the variables' values with their types, for Pinned. What
+// is sensitive is in it as it is.
+func (m *Manifest) Variables() map[string]json.RawMessage { return m.tree.variables() }
+
+// VariableOrigins says where the values of variables come from that have not
+// their defaults: "vars.auto.hcl:3", "the environment variable X".
+func (m *Manifest) VariableOrigins() map[string]string { return m.tree.origins }
+
+// SensitiveVariables names the variables that are declared sensitive, sorted.
+func (m *Manifest) SensitiveVariables() []string { return m.tree.sensitiveVariables() }
+
+// Secrets returns the string forms of all sensitive values that are known
+// without asking a resource, longest first, for redaction of logs: variables
+// and the local values made of them. Text shorter than three bytes and booleans
+// are left out. See also Resolved.Secrets.
+func (m *Manifest) Secrets() []string { return m.in.secrets() }
+
+// Diagnose fills in the range and the snippet of a diagnostic whose place is
+// known, and returns it. A nil range changes nothing.
+func (m *Manifest) Diagnose(d *diag.Diagnostic, r *diag.Range) *diag.Diagnostic {
+	return m.set.diagnose(d, r)
+}

@@ -89,7 +89,7 @@ user: module.web["a"].disk[0]
 	if got := edgesOf(m); got != want {
 		t.Errorf("got:\n%swant:\n%s", got, want)
 	}
-	disk := m.find(`module.web["b"].disk[1]`).Resource
+	disk := m.in.find(`module.web["b"].disk[1]`).Resource
 	if disk.TypeRef != "acme/file:1" || disk.Settings.Network != "none" || disk.Module != `module.web["b"]` || disk.Block != `module.web["b"].disk` {
 		t.Errorf("%+v", disk)
 	}

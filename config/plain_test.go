@@ -14,11 +14,11 @@ import (
 // diagnostic. It reports whether the config was plain.
 func agreesPlainly(t testing.TB, m *Manifest, i *instance, s Scope) bool {
 	t.Helper()
-	got, ok := m.plainly(i, s)
+	got, ok := m.in.plainly(i, s)
 	if !ok {
 		return false
 	}
-	_, want, diags := m.evaluator(s).config(i)
+	_, want, diags := m.in.evaluator(s).config(i)
 	if len(diags) > 0 || string(got.Value) != string(want.Value) || !reflect.DeepEqual(got.Unknown, want.Unknown) || len(want.Sensitive)+len(want.Ignored) > 0 {
 		t.Errorf("%s in %v: %s %v, but the evaluator makes %s %v %v (%v)", i.Address, s, got.Value, got.Unknown, want.Value, want.Unknown, want.Sensitive, diags)
 	}
@@ -81,7 +81,7 @@ func plainScopes() []Scope {
 func triedIn(t *testing.T, config string) (*Manifest, *instance, diag.Diagnostics) {
 	t.Helper()
 	m, diags := Load(sources("/w", aroundPlain+config+"\n}\n"), nil, Builtins{Version: "0.1.0", Home: "/"})
-	i := m.find("tried")
+	i := m.in.find("tried")
 	if i == nil {
 		t.Fatalf("%s: %v", config, diags)
 	}

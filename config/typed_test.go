@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,7 +110,7 @@ func TestPartlyKnownStatesAreTyped(t *testing.T) {
 			}
 		case len(outputs[0].Unknown) > 0:
 			var refs []string
-			for _, name := range sortedKeys(outputs[0].Unknown) {
+			for _, name := range slices.Sorted(maps.Keys(outputs[0].Unknown)) {
 				refs = append(refs, outputs[0].Unknown[name])
 			}
 			got = strings.Join(refs, ", ")

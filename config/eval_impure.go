@@ -1,0 +1,71 @@
+package config
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"deployster/config/funcs"
+)
+
+// chance gives timestamp, uuid and bcrypt their values while a plan is applied.
+// Before that they are unknown, so that a plan never shows a value that apply
+// would not use. An expression is evaluated several times in one apply, by the
+// resource itself and by those that refer to it: each call in it has the same
+// result every time.
+type chance struct {
+	now     time.Time
+	results *sync.Map // of chanceCall -> string
+}
+
+func newChance(now time.Time) *chance { return &chance{now: now, results: &sync.Map{}} }
+
+// chanceCall is one call of a function in one evaluation of an expression.
+type chanceCall struct {
+	expr string // where it stands
+	at   string // the instance of the resource or module, with each or count
+	n    int    // which call of the evaluation
+	args [sha256.Size]byte
+}
+
+// functionsFor are the functions of one evaluation of an expression.
+func (m *modules) functionsFor(expr hcl.Expression, at site) map[string]function.Function {
+	plain, c := at.mod.block.functions, m.impure
+	if c == nil || len(m.refs.volatileCalls(expr)) == 0 {
+		return plain
+	}
+	call := chanceCall{expr: expr.Range().String(), at: at.String()}
+	all := maps.Clone(plain)
+	maps.Copy(all, funcs.Chancy(&funcs.Chance{Now: c.now, Random: rand.Reader, Once: func(args string, make func() (string, error)) (string, error) {
+		call.n++
+		call.args = sha256.Sum256([]byte(args))
+		if got, ok := c.results.Load(call); ok {
+			return got.(string), nil
+		}
+		text, err := make()
+		if err != nil {
+			return "", err
+		}
+		got, _ := c.results.LoadOrStore(call, text)
+		return got.(string), nil
+	}}))
+	return all
+}
+
+// String says which evaluation of an expression a site stands for.
+func (s site) String() string {
+	text := ""
+	if s.mod != nil {
+		text = s.mod.address
+	}
+	if s.res != nil {
+		text += " " + s.res.Address
+	}
+	return text + fmt.Sprint(" ", s.at.key())
+}

@@ -1,0 +1,155 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+)
+
+// selfTraversal writes self.state as resource.self.state, at the same places in
+// the file.
+func selfTraversal(t hcl.Traversal) hcl.Traversal {
+	at := t[0].SourceRange()
+	return append(hcl.Traversal{hcl.TraverseRoot{Name: "resource", SrcRange: at}, hcl.TraverseAttr{Name: "self", SrcRange: at}}, t[1:]...)
+}
+
+// pointerSteps makes a traversal of JSON pointer steps.
+func pointerSteps(keys []string) hcl.Traversal {
+	var t hcl.Traversal
+	for _, k := range keys {
+		t = append(t, hcl.TraverseIndex{Key: cty.StringVal(k)})
+	}
+	return t
+}
+
+// mayRepeat reports whether a traversal is resource.NAME or module.NAME.
+func mayRepeat(t hcl.Traversal) bool {
+	return len(t) == 2 && (t.RootName() == "resource" || t.RootName() == "module")
+}
+
+// stepName is the name that step i of a traversal selects, "" if there is none.
+func stepName(t hcl.Traversal, i int) string {
+	if i >= len(t) {
+		return ""
+	}
+	switch s := t[i].(type) {
+	case hcl.TraverseAttr:
+		return s.Name
+	case hcl.TraverseIndex:
+		if s.Key.Type() == cty.String && s.Key.IsKnown() && !s.Key.IsNull() {
+			return s.Key.AsString()
+		}
+	}
+	return ""
+}
+
+// traversalString writes a traversal as in a manifest.
+func traversalString(t hcl.Traversal) string {
+	var b strings.Builder
+	for _, step := range t {
+		switch s := step.(type) {
+		case hcl.TraverseRoot:
+			b.WriteString(s.Name)
+		case hcl.TraverseAttr:
+			b.WriteString("." + s.Name)
+		case hcl.TraverseIndex:
+			switch {
+			case s.Key.Type() == cty.Number:
+				b.WriteString("[" + shortNumber(s.Key) + "]")
+			case s.Key.Type() == cty.String:
+				fmt.Fprintf(&b, "[%q]", s.Key.AsString())
+			}
+		case hcl.TraverseSplat:
+			b.WriteString("[*]")
+		}
+	}
+	return b.String()
+}
+
+// unparen takes the parentheses off an expression, and what is like them.
+func unparen(expr hcl.Expression) hcl.Expression {
+	for {
+		switch p := expr.(type) {
+		case *hclsyntax.ParenthesesExpr:
+			expr = p.Expression
+		case interface{ UnwrapExpression() hcl.Expression }: // what limits counts with
+			expr = p.UnwrapExpression()
+		default:
+			return expr
+		}
+	}
+}
+
+func objectKey(step hcl.Traverser) string {
+	switch s := step.(type) {
+	case hcl.TraverseAttr:
+		return s.Name
+	case hcl.TraverseIndex:
+		if key, err := convert.Convert(s.Key, cty.String); err == nil && key.IsKnown() && !key.IsNull() {
+			return key.AsString()
+		}
+	}
+	return ""
+}
+
+func tupleIndex(step hcl.Traverser) (int, bool) {
+	s, ok := step.(hcl.TraverseIndex)
+	if !ok {
+		return 0, false
+	}
+	key, err := convert.Convert(s.Key, cty.Number)
+	if err != nil || !key.IsKnown() || key.IsNull() {
+		return 0, false
+	}
+	i, _ := key.AsBigFloat().Int64()
+	return int(i), i >= 0
+}
+
+// behind adds steps to a reference.
+func (r reference) behind(steps hcl.Traversal) reference {
+	if r.key != nil {
+		r.rest = append(slices.Clone(r.rest), steps...)
+	} else {
+		r.t = append(slices.Clone(r.t), steps...)
+	}
+	return r
+}
+
+// descend follows steps into the written objects and lists of an expression.
+func descend(expr hcl.Expression, steps hcl.Traversal) (hcl.Expression, hcl.Traversal) {
+	for len(steps) > 0 {
+		next := child(expr, objectKey(steps[0]))
+		if next == nil {
+			break
+		}
+		expr, steps = next, steps[1:]
+	}
+	return expr, steps
+}
+
+// child is the written part of an object or a list expression, nil if there is
+// no such part.
+func child(expr hcl.Expression, key string) hcl.Expression {
+	expr = unparen(expr)
+	if pairs, diags := hcl.ExprMap(expr); !diags.HasErrors() {
+		for _, pair := range pairs {
+			k, d := pair.Key.Value(nil)
+			if name, err := convert.Convert(k, cty.String); !d.HasErrors() && err == nil && name.IsKnown() && !name.IsNull() && name.AsString() == key {
+				return pair.Value
+			}
+		}
+		return nil
+	}
+	if items, diags := hcl.ExprList(expr); !diags.HasErrors() {
+		if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(items) {
+			return items[i]
+		}
+	}
+	return nil
+}
