@@ -12,7 +12,7 @@ import (
 )
 
 // scope is what the expressions of a resource may know at its turn.
-func (r *run) scope(addr string) config.Scope {
+func (r *run) scope(addr string) config.States {
 	return plan.Scope(append(slices.Clone(r.before[addr]), addr), r.look, r.prior)
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"deployster/config/decl"
 	"deployster/internal/base/diag"
 )
 
@@ -22,7 +23,7 @@ func ParseAddress(text string) (string, error) {
 	if diags.HasErrors() {
 		return "", diag.Errorf("Not an address", "%s is none. %s", diag.Visible(text), forms)
 	}
-	address, _, problem := addressOf(t)
+	address, _, problem := decl.AddressOf(t)
 	if problem != "" {
 		return "", diag.Errorf("Not an address", "%s is none. %s", diag.Visible(text), forms)
 	}

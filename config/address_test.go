@@ -60,7 +60,7 @@ output "guarded" {
 		t.Fatal(diags)
 	}
 	got, diags := m.OutputReach()
-	want := map[string]Reach{"plain": {[]string{}, nil}, "one": {[]string{"src"}, nil}, "some": {[]string{"src"}, []string{"node"}}, "guarded": {[]string{"src"}, nil}}
+	want := map[string]Reach{"plain": {Resources: []string{}, WaitsFor: nil}, "one": {Resources: []string{"src"}, WaitsFor: nil}, "some": {Resources: []string{"src"}, WaitsFor: []string{"node"}}, "guarded": {Resources: []string{"src"}, WaitsFor: nil}}
 	if len(diags) != 0 || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v; %v", got, want, diags)
 	}

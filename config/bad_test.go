@@ -33,7 +33,7 @@ func TestBadManifests(t *testing.T) {
 			}
 			var want []string
 			var vars []VarFlag
-			scope := Scope{}
+			scope := States{}
 			for _, c := range badComment.FindAllStringSubmatch(string(text), -1) {
 				word, rest, _ := strings.Cut(c[2], " ")
 				switch c[1] {
@@ -63,10 +63,10 @@ func TestBadManifests(t *testing.T) {
 }
 
 // diagnose does all that can be done with a manifest and gives what it says.
-func diagnose(t *testing.T, name string, text []byte, vars []VarFlag, scope Scope) diag.Diagnostics {
+func diagnose(t *testing.T, name string, text []byte, vars []VarFlag, scope States) diag.Diagnostics {
 	dir := t.TempDir()
 	inputs, diags := FindVariables(dir, "", nil, vars)
-	m, more := Load(Sources{Workspace: dir, Dir: dir, Manifests: []File{{name, text}}}, inputs, Builtins{Version: "0.1.0", Home: "/home/me"})
+	m, more := Load(Sources{Workspace: dir, Dir: dir, Manifests: []File{{Path: name, Bytes: text}}}, inputs, Builtins{Version: "0.1.0", Home: "/home/me"})
 	if diags = append(diags, more...); diags.HasErrors() {
 		return diags
 	}
@@ -102,7 +102,7 @@ func checkDiagnostic(t *testing.T, d *diag.Diagnostic) {
 	if s == nil {
 		t.Fatalf("no snippet: %v", d)
 	}
-	if s.HighlightStart > s.HighlightEnd || s.HighlightEnd > len(s.Code) || s.StartLine < 1 || strings.Count(s.Code, "\n") >= maxSnippetLines {
+	if s.HighlightStart > s.HighlightEnd || s.HighlightEnd > len(s.Code) || s.StartLine < 1 || strings.Count(s.Code, "\n") >= 10 {
 		t.Errorf("the snippet of %v is off: %+v", d, s)
 	}
 }

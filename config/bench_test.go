@@ -27,7 +27,7 @@ func largeManifest(n int) Sources {
 			fmt.Fprintf(&b, "resource \"r_%d_%d\" {\n  type = type.disk\n  config = {\n    name   = \"disk-%d-%d\"\n    zone   = local.zone_%d\n    size   = %d\n    before = %s\n    labels = { file = \"%d\", region = var.region }\n  }\n}\n",
 				f, i, f, i, f, i+1, before, f)
 		}
-		src.Manifests = append(src.Manifests, File{fmt.Sprintf("f%03d.hcl", f), []byte(b.String())})
+		src.Manifests = append(src.Manifests, File{Path: fmt.Sprintf("f%03d.hcl", f), Bytes: []byte(b.String())})
 	}
 	return src
 }
@@ -63,7 +63,7 @@ resource "user" {
 }
 `
 	text = strings.Replace(text, "range(10000)", "concat(range(1000), range(1000, 2000), range(2000, 3000), range(3000, 4000), range(4000, 5000), range(5000, 6000), range(6000, 7000), range(7000, 8000), range(8000, 9000), range(9000, 10000))", 1)
-	src := Sources{Workspace: "/w", Dir: "/w", Manifests: []File{{"main.hcl", []byte(text)}}}
+	src := Sources{Workspace: "/w", Dir: "/w", Manifests: []File{{Path: "main.hcl", Bytes: []byte(text)}}}
 	b.ReportAllocs()
 	for b.Loop() {
 		m, diags := Load(src, nil, Builtins{Version: "0.1.0"})

@@ -39,7 +39,7 @@ locals {
 }
 `
 	dir := t.TempDir()
-	m, diags := Load(sources(dir, text), []VarInput{{Name: "zip", value: cty.StringVal(zipBomb(t))}}, Builtins{})
+	m, diags := Load(sources(dir, text), []VarInput{{Name: "zip", Value: cty.StringVal(zipBomb(t))}}, Builtins{})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

@@ -44,11 +44,11 @@ check "all" {
   }
 }
 `)
-	if edges := m.in.find("b").Edges; len(edges) != 1 || edges[0].To != `a["y"]` {
+	if edges := m.instances.Find("b").Edges; len(edges) != 1 || edges[0].To != `a["y"]` {
 		t.Errorf("edges: %v", edges)
 	}
 	recorded := ResourceState{Known: []byte(`{"n":"x"}`), Complete: true, Last: &LastConfig{Value: []byte(`{"n":"x","size":2}`)}}
-	scope := Scope{`a["x"]`: recorded, `a["y"]`: recorded}
+	scope := States{`a["x"]`: recorded, `a["y"]`: recorded}
 	for addr, want := range map[string]string{`a["x"]`: "", `a["y"]`: "Not y."} {
 		if _, diags := m.Preconditions(addr, scope); !strings.Contains(details(diags), want) || want == "" && len(diags) > 0 {
 			t.Errorf("%s: %v", addr, diags)
@@ -68,7 +68,7 @@ check "all" {
 func TestLifecycleInModules(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	m, diags := Load(Sources{Workspace: dir, Dir: dir, Manifests: []File{{"main.hcl", []byte(`
+	m, diags := Load(Sources{Workspace: dir, Dir: dir, Manifests: []File{{Path: "main.hcl", Bytes: []byte(`
 module "m" {
   for_each = toset(["k"])
   source   = "./m"
@@ -84,7 +84,7 @@ moved {
 removed {
   from = module.m["gone"].resource.x
 }
-`)}}, Modules: map[string][]File{"m": {{"m/main.hcl", []byte(`
+`)}}, Modules: map[string][]File{"m": {{Path: "m/main.hcl", Bytes: []byte(`
 variable "size" {
   type = number
 }
@@ -133,14 +133,14 @@ output "o" {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 	r := `module.m["k"].r`
-	if edges := m.in.find(r).Edges; len(edges) != 1 || edges[0].To != "a" {
+	if edges := m.instances.Find(r).Edges; len(edges) != 1 || edges[0].To != "a" {
 		t.Errorf("edges: %v", edges)
 	}
-	scope := Scope{"a": whole(`{"size":1}`), r: whole(`{"ok":false}`)}
+	scope := States{"a": whole(`{"size":1}`), r: whole(`{"ok":false}`)}
 	if _, diags := m.Preconditions(r, scope); !strings.Contains(details(diags), "1 is small.") {
 		t.Errorf("%v", diags)
 	}
-	if open, diags := m.Preconditions(r, Scope{}); len(diags) > 0 || !slices.Equal(open, []string{"resource.a.state.size"}) {
+	if open, diags := m.Preconditions(r, States{}); len(diags) > 0 || !slices.Equal(open, []string{"resource.a.state.size"}) {
 		t.Errorf("%v %v", open, diags)
 	}
 	checks, warnings := m.Checks(scope)

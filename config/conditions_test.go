@@ -69,7 +69,9 @@ output "o" {
 }
 `
 
-func whole(state string) ResourceState { return ResourceState{Known: []byte(state), Complete: true} }
+func whole(state string) ResourceState {
+	return ResourceState{Known: []byte(state), Complete: true}
+}
 
 func details(list diag.Diagnostics) string {
 	var lines []string
@@ -82,20 +84,20 @@ func details(list diag.Diagnostics) string {
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	m := load(t, conditional)
-	if edges := m.in.find("b").Edges; len(edges) != 1 || edges[0] != (Edge{"a", FromReference}) {
+	if edges := m.instances.Find("b").Edges; len(edges) != 1 || edges[0] != (Edge{To: "a", Origin: FromReference}) {
 		t.Errorf("a condition makes no edge: %v", edges)
 	}
 	for _, c := range []struct {
 		name        string
-		scope       Scope
+		scope       States
 		open        string
 		before, aft string // parts of the errors, "" = none
 	}{
-		{"nothing known", Scope{}, "resource.a.state.size", "", ""},
-		{"all well", Scope{"a": whole(`{"size":3}`), "b": whole(`{"ok":true}`)}, "", "", ""},
-		{"before", Scope{"a": whole(`{"size":1}`)}, "", "error error 16:23: Only 1.", ""},
-		{"after", Scope{"a": whole(`{"size":3}`), "b": whole(`{"ok":false,"why":"no"}`)}, "", "", "b says: no"},
-		{"cannot be evaluated", Scope{"a": whole(`{}`), "b": whole(`{}`)}, "", `resource.a.state has no attribute "size"`, `self.state has no attribute "ok"`},
+		{"nothing known", States{}, "resource.a.state.size", "", ""},
+		{"all well", States{"a": whole(`{"size":3}`), "b": whole(`{"ok":true}`)}, "", "", ""},
+		{"before", States{"a": whole(`{"size":1}`)}, "", "error error 16:23: Only 1.", ""},
+		{"after", States{"a": whole(`{"size":3}`), "b": whole(`{"ok":false,"why":"no"}`)}, "", "", "b says: no"},
+		{"cannot be evaluated", States{"a": whole(`{}`), "b": whole(`{}`)}, "", `resource.a.state has no attribute "size"`, `self.state has no attribute "ok"`},
 	} {
 		open, before := m.Preconditions("b", c.scope)
 		if strings.Join(open, " ") != c.open {
@@ -115,7 +117,7 @@ func TestConditions(t *testing.T) {
 
 func TestConditionShowsItsValues(t *testing.T) {
 	t.Parallel()
-	_, diags := load(t, conditional).Preconditions("b", Scope{"a": whole(`{"size":1}`)})
+	_, diags := load(t, conditional).Preconditions("b", States{"a": whole(`{"size":1}`)})
 	if len(diags) != 1 || diags[0].Address != "b" || !slices.Contains(diags[0].Snippet.Values, diag.Value{Name: "resource.a.state.size", Text: "is 1"}) {
 		t.Errorf("%+v", diags)
 	}
@@ -125,16 +127,16 @@ func TestChecks(t *testing.T) {
 	t.Parallel()
 	m := load(t, conditional)
 	for _, c := range []struct {
-		scope    Scope
+		scope    States
 		both     CheckStatus
 		messages string
 	}{
-		{Scope{}, CheckUnknown, ""},
-		{Scope{"a": whole(`{"size":3}`)}, CheckUnknown, ""},
-		{Scope{"a": whole(`{"size":3}`), "b": whole(`{"ok":true}`)}, CheckPass, ""},
-		{Scope{"a": whole(`{"size":1}`)}, CheckFail, "a is small."},
-		{Scope{"a": whole(`{"size":1}`), "b": whole(`{"ok":false}`)}, CheckFail, "a is small.|b is not."},
-		{Scope{"a": whole(`{"size":"big"}`)}, CheckFail, "Unsuitable value for left operand: a number is required."},
+		{States{}, CheckUnknown, ""},
+		{States{"a": whole(`{"size":3}`)}, CheckUnknown, ""},
+		{States{"a": whole(`{"size":3}`), "b": whole(`{"ok":true}`)}, CheckPass, ""},
+		{States{"a": whole(`{"size":1}`)}, CheckFail, "a is small."},
+		{States{"a": whole(`{"size":1}`), "b": whole(`{"ok":false}`)}, CheckFail, "a is small.|b is not."},
+		{States{"a": whole(`{"size":"big"}`)}, CheckFail, "Unsuitable value for left operand: a number is required."},
 	} {
 		results, diags := m.Checks(c.scope)
 		if len(results) != 2 || results[0].Name != "both" || results[1].Status != CheckPass {
@@ -152,11 +154,11 @@ func TestChecks(t *testing.T) {
 func TestOutputPreconditions(t *testing.T) {
 	t.Parallel()
 	m := load(t, conditional)
-	outputs, diags := m.Outputs(Scope{})
+	outputs, diags := m.Outputs(States{})
 	if len(diags) > 0 || len(outputs) != 1 || !slices.Equal(outputs[0].Open, []string{"resource.a.state.size"}) {
 		t.Errorf("%+v, %v", outputs, diags)
 	}
-	if _, diags := m.Outputs(Scope{"a": whole(`{"size":1}`)}); !strings.Contains(details(diags), "No output.") {
+	if _, diags := m.Outputs(States{"a": whole(`{"size":1}`)}); !strings.Contains(details(diags), "No output.") {
 		t.Errorf("%v", diags)
 	}
 }
@@ -165,7 +167,7 @@ func TestOutputPreconditions(t *testing.T) {
 func TestLifecycleInJSON(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	m, diags := Load(Sources{Workspace: dir, Dir: dir, Manifests: []File{{"main.hcl.json", []byte(`{
+	m, diags := Load(Sources{Workspace: dir, Dir: dir, Manifests: []File{{Path: "main.hcl.json", Bytes: []byte(`{
   "resource": {
     "a": {"type": "acme/a:1", "config": {"size": 1, "tags": {"x": "new"}}, "lifecycle": {"ignore_changes": ["size", "tags[\"x\"]"],
       "precondition": [{"condition": "${1 > 2}", "error_message": "No ${1+1}."}]}},
@@ -177,7 +179,7 @@ func TestLifecycleInJSON(t *testing.T) {
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}
-	scope := Scope{"b": {Known: []byte(`{"ok":false}`), Complete: true, Last: &LastConfig{Value: []byte(`{"size":7}`)}},
+	scope := States{"b": {Known: []byte(`{"ok":false}`), Complete: true, Last: &LastConfig{Value: []byte(`{"size":7}`)}},
 		"a": {Last: &LastConfig{Value: []byte(`{"size":7,"tags":{"x":"old"}}`)}}}
 	_, before := m.Preconditions("a", scope)
 	_, after := m.Postconditions("b", scope)
@@ -206,14 +208,14 @@ resource "a" {
   }
 }
 `)
-	open, diags := m.Preconditions("a", Scope{})
+	open, diags := m.Preconditions("a", States{})
 	if len(diags) > 0 || len(open) != 1 {
 		t.Errorf("planned: %q %v", open, diags)
 	}
-	if open, _ := load(t, conditional).Postconditions("b", Scope{}); !slices.Contains(open, "resource.b.state.ok") {
+	if open, _ := load(t, conditional).Postconditions("b", States{}); !slices.Contains(open, "resource.b.state.ok") {
 		t.Errorf("of itself: %q", open)
 	}
-	open, diags = m.Applying(time.Now()).Preconditions("a", Scope{})
+	open, diags = m.Applying(time.Now()).Preconditions("a", States{})
 	if len(open) > 0 || !strings.Contains(details(diags), "Too long.") {
 		t.Errorf("applied: %q %v", open, diags)
 	}

@@ -6,6 +6,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"deployster/config/limits"
+	"deployster/config/source"
+	"deployster/config/validate"
+	"deployster/config/values"
 	"deployster/internal/base/diag"
 )
 
@@ -17,44 +20,44 @@ const consoleFile = "<console>"
 // it may use all that is declared, and what is known of the resources' states.
 // The value comes as text for a person, with the types of collections and
 // without what is sensitive. It has not been made safe for a terminal.
-func (m *Manifest) Evaluate(text string, s Scope) (string, diag.Diagnostics) {
+func (m *Manifest) Evaluate(text string, s States) (string, diag.Diagnostics) {
 	var shown string
 	var list hcl.Diagnostics
-	failed := guard(func() {
+	failed := limits.Guard(func() {
 		var v cty.Value
 		if v, list = m.typed(text, s); !list.HasErrors() {
-			shown = display(v)
+			shown = values.Display(v)
 		}
 	})
 	if failed != nil {
 		return "", diag.Diagnostics{failed}
 	}
-	diags := m.in.convert(list)
+	diags := m.instances.Convert(list)
 	for _, d := range diags {
 		if d.Range != nil && d.Range.Filename == consoleFile {
-			d.Snippet = snippet([]byte(text), *d.Range)
+			d.Snippet = source.Snippet([]byte(text), *d.Range)
 		}
 	}
 	return shown, diags
 }
 
 // typed evaluates what somebody typed.
-func (m *Manifest) typed(text string, s Scope) (cty.Value, hcl.Diagnostics) {
+func (m *Manifest) typed(text string, s States) (cty.Value, hcl.Diagnostics) {
 	if d := limits.Native([]byte(text), consoleFile, false, hcl.InitialPos); d != nil {
 		return cty.DynamicVal, hcl.Diagnostics{d}
 	}
 	expr, diags := hclsyntax.ParseExpression([]byte(text), consoleFile, hcl.InitialPos)
 	if diags.HasErrors() {
-		return cty.DynamicVal, firstOfEach(diags)
+		return cty.DynamicVal, source.FirstOfEach(diags)
 	}
 	limits.Metered(expr)
-	if diags := m.in.check.checkRefs(expr, place{what: "an expression"}, m.tree.root, nil); diags.HasErrors() {
+	if diags := m.instances.Checker.CheckRefs(expr, validate.Usage{What: "an expression"}, m.tree.Root, nil); diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}
 	// It is evaluated as in the root manifest, with other functions.
-	block, mod := *m.tree.root, *m.in.top
-	block.functions, mod.block = m.set.functionSet(m.set.reads, true), &block
-	v, diags := m.in.evaluator(s).value(expr, mod.site())
+	block, mod := *m.tree.Root, *m.instances.Top
+	block.Functions, mod.Decl = m.set.FunctionSet(m.set.Reads, true), &block
+	v, diags := m.instances.Evaluator(s).Value(expr, mod.Scope())
 	return v, append(diags, misusedType(expr)...)
 }
 
@@ -63,7 +66,7 @@ func misusedType(expr hclsyntax.Expression) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	_ = hclsyntax.VisitAll(expr, func(n hclsyntax.Node) hcl.Diagnostics {
 		if call, ok := n.(*hclsyntax.FunctionCallExpr); ok && call.Name == "type" && n != hclsyntax.Node(expr) {
-			diags = append(diags, failure(call.Range(), "Misplaced type()", "type() tells a person what type a value has. Nothing can be computed with it: write it alone, around the whole expression."))
+			diags = append(diags, source.Failure(call.Range(), "Misplaced type()", "type() tells a person what type a value has. Nothing can be computed with it: write it alone, around the whole expression."))
 		}
 		return nil
 	})

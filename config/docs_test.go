@@ -9,6 +9,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"deployster/config/decl"
+	"deployster/config/source"
 )
 
 var fenced = regexp.MustCompile("(?ms)^```(hcl|json)\n(.*?)^```$")
@@ -29,7 +32,7 @@ func TestLanguagePage(t *testing.T) {
 	for _, e := range examples {
 		first, _, _ := strings.Cut(e[2], "\n")
 		if path, ok := strings.CutPrefix(first, "# "); ok && strings.HasSuffix(path, "/main.hcl") {
-			modules[strings.TrimSuffix(path, "/main.hcl")] = []File{{path, []byte(e[2])}}
+			modules[strings.TrimSuffix(path, "/main.hcl")] = []File{{Path: path, Bytes: []byte(e[2])}}
 		}
 	}
 	for _, e := range examples {
@@ -38,13 +41,13 @@ func TestLanguagePage(t *testing.T) {
 			name = "main.hcl.json"
 		}
 		if file, diags := hclsyntax.ParseConfig([]byte(e[2]), name, hcl.InitialPos); e[1] == "hcl" && !diags.HasErrors() && len(file.Body.(*hclsyntax.Body).Blocks) == 0 {
-			_, diags := parseVarFile([]byte(e[2]), "vars.auto.hcl")
+			_, diags := source.ParseVariables([]byte(e[2]), "vars.auto.hcl")
 			if diags.HasErrors() {
 				t.Errorf("%v in\n%s", diags, e[2])
 			}
 			continue
 		}
-		_, diags := Load(Sources{Workspace: "/w", Dir: "/w", Manifests: []File{{name, []byte(e[2])}}, Modules: modules}, nil, Builtins{Version: "0.1.0", Home: "/home/me"})
+		_, diags := Load(Sources{Workspace: "/w", Dir: "/w", Manifests: []File{{Path: name, Bytes: []byte(e[2])}}, Modules: modules}, nil, Builtins{Version: "0.1.0", Home: "/home/me"})
 		if len(diags) != 0 {
 			t.Errorf("%v in\n%s", diags, e[2])
 		}
@@ -52,14 +55,14 @@ func TestLanguagePage(t *testing.T) {
 	words := strings.FieldsFunc(string(page), func(r rune) bool { return strings.ContainsRune(" \n`\".,:;()", r) })
 	slices.Sort(words)
 	missing := func(name string) bool { _, found := slices.BinarySearch(words, name); return !found }
-	for name := range newManifest(Sources{}, Builtins{}).tree.root.functions {
+	for name := range newManifest(Sources{}, Builtins{}).tree.Root.Functions {
 		if missing(name) {
 			t.Errorf("the function %s is not on the page", name)
 		}
 	}
-	for _, s := range []*hcl.BodySchema{rootSchema, deploysterSchema.BodySchema, encryptionSchema.BodySchema, variableSchema.BodySchema, validationSchema.BodySchema, typeSchema.BodySchema,
-		plugSchema.BodySchema, resourceSchema.BodySchema, lifecycleSchema.BodySchema, timeoutsSchema.BodySchema, typeTimesSchema.BodySchema, verifySchema.BodySchema, capabilitySchema.BodySchema,
-		outputSchema.BodySchema, movedSchema.BodySchema, removedSchema.BodySchema, removedLifecycleSchema.BodySchema} {
+	for _, s := range []*hcl.BodySchema{decl.RootSchema, decl.DeploysterSchema.BodySchema, decl.EncryptionSchema.BodySchema, decl.VariableSchema.BodySchema, decl.ValidationSchema.BodySchema, decl.TypeSchema.BodySchema,
+		decl.PlugSchema.BodySchema, decl.ResourceSchema.BodySchema, decl.LifecycleSchema.BodySchema, decl.TimeoutsSchema.BodySchema, decl.TypeTimesSchema.BodySchema, decl.VerifySchema.BodySchema, decl.CapabilitySchema.BodySchema,
+		decl.OutputSchema.BodySchema, decl.MovedSchema.BodySchema, decl.RemovedSchema.BodySchema, decl.RemovedLifecycleSchema.BodySchema} {
 		for _, a := range s.Attributes {
 			if missing(a.Name) {
 				t.Errorf("the attribute %s is not on the page", a.Name)

@@ -5,27 +5,30 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"deployster/config/decl"
+	"deployster/config/expand"
+	"deployster/config/limits"
 	"deployster/internal/base/diag"
 )
 
 // Applying is the manifest for the apply of a plan of it, which is known to have
 // begun at a time: what is different each time has values then.
 func (m *Manifest) Applying(now time.Time) *Manifest {
-	return &Manifest{set: m.set, tree: m.tree, in: m.in.applying(now)}
+	return &Manifest{set: m.set, tree: m.tree, instances: m.instances.Applying(now)}
 }
 
 // Config evaluates a resource's config against what is known of the others'
 // states. A resource without config has an empty one.
-func (m *Manifest) Config(addr string, s Scope) (Resolved, diag.Diagnostics) {
-	i := m.in.find(addr)
+func (m *Manifest) Config(addr string, s States) (Resolved, diag.Diagnostics) {
+	i := m.instances.Find(addr)
 	if i == nil {
 		return Resolved{}, diag.Diagnostics{diag.Errorf("Unknown resource", "There is no resource %q in the manifest.", addr)}
 	}
-	if out, ok := m.in.plainly(i, s); ok {
+	if out, ok := m.instances.Simple(i, s); ok {
 		return out, nil
 	}
 	var out Resolved
-	diags, ok := m.of(addr, func() (list hcl.Diagnostics) { _, out, list = m.in.evaluator(s).config(i); return list })
+	diags, ok := m.of(addr, func() (list hcl.Diagnostics) { _, out, list = m.instances.Evaluator(s).Config(i); return list })
 	if !ok {
 		return Resolved{}, diags
 	}
@@ -36,11 +39,11 @@ func (m *Manifest) Config(addr string, s Scope) (Resolved, diag.Diagnostics) {
 // Where f did not come to its end, ok is false, and f's results are not to be read.
 func (m *Manifest) of(addr string, f func() hcl.Diagnostics) (diags diag.Diagnostics, ok bool) {
 	var list hcl.Diagnostics
-	if failed := guardIn(m.set.pool, func() { list = f() }); failed != nil {
+	if failed := limits.GuardIn(m.set.Pool, func() { list = f() }); failed != nil {
 		failed.Address = addr
 		return diag.Diagnostics{failed}, false
 	}
-	diags = m.in.convert(list)
+	diags = m.instances.Convert(list)
 	for _, d := range diags {
 		d.Address = addr
 	}
@@ -48,59 +51,59 @@ func (m *Manifest) of(addr string, f func() hcl.Diagnostics) (diags diag.Diagnos
 }
 
 // Outputs evaluates the outputs, sorted by name.
-func (m *Manifest) Outputs(s Scope) ([]Output, diag.Diagnostics) {
+func (m *Manifest) Outputs(s States) ([]Output, diag.Diagnostics) {
 	var out []Output
 	var list hcl.Diagnostics
-	if failed := guard(func() { out, list = m.in.evaluator(s).outputs() }); failed != nil {
+	if failed := limits.Guard(func() { out, list = m.instances.Evaluator(s).Outputs() }); failed != nil {
 		return nil, diag.Diagnostics{failed}
 	}
-	return out, m.in.convert(list)
+	return out, m.instances.Convert(list)
 }
 
 // Checks holds all checks to what is known, those of the root before those of
 // modules, each sorted by name. An assertion that fails, or that cannot be
 // evaluated, is a warning: a check keeps nothing from being done.
-func (m *Manifest) Checks(s Scope) ([]CheckResult, diag.Diagnostics) {
+func (m *Manifest) Checks(s States) ([]CheckResult, diag.Diagnostics) {
 	var out []CheckResult
 	var list hcl.Diagnostics
-	if failed := guard(func() { out, list = m.in.evaluator(s).checks() }); failed != nil {
+	if failed := limits.Guard(func() { out, list = m.instances.Evaluator(s).Checks() }); failed != nil {
 		failed.Severity = diag.Warning
 		return nil, diag.Diagnostics{failed}
 	}
-	return out, m.in.convert(list)
+	return out, m.instances.Convert(list)
 }
 
 // Concludes reports whether there is anything that Outputs or Checks evaluate.
-func (m *Manifest) Concludes() bool { return m.in.concludes() }
+func (m *Manifest) Concludes() bool { return m.instances.Concludes() }
 
 // Conditional reports whether a resource has preconditions, and postconditions: for
 // one without there is nothing to be found out before it is held to them.
 func (m *Manifest) Conditional(addr string) (before, after bool) {
-	i := m.in.find(addr)
-	return i != nil && len(i.block.before) > 0, i != nil && len(i.block.after) > 0
+	i := m.instances.Find(addr)
+	return i != nil && len(i.Decl.Before) > 0, i != nil && len(i.Decl.After) > 0
 }
 
 // Preconditions holds a resource's preconditions to what is known of others.
 // Those that are not met are errors. Open are the references that keep others
 // from being decided.
-func (m *Manifest) Preconditions(addr string, s Scope) (open []string, diags diag.Diagnostics) {
-	return m.judge(addr, s, func(r *resource) []condition { return r.before })
+func (m *Manifest) Preconditions(addr string, s States) (open []string, diags diag.Diagnostics) {
+	return m.judge(addr, s, func(r *decl.Resource) []decl.Condition { return r.Before })
 }
 
 // Postconditions holds a resource's postconditions to what became of it: its
 // own state must be in the scope.
-func (m *Manifest) Postconditions(addr string, s Scope) (open []string, diags diag.Diagnostics) {
-	return m.judge(addr, s, func(r *resource) []condition { return r.after })
+func (m *Manifest) Postconditions(addr string, s States) (open []string, diags diag.Diagnostics) {
+	return m.judge(addr, s, func(r *decl.Resource) []decl.Condition { return r.After })
 }
 
-func (m *Manifest) judge(addr string, s Scope, which func(*resource) []condition) ([]string, diag.Diagnostics) {
-	i := m.in.find(addr)
-	if i == nil || len(which(i.block)) == 0 {
+func (m *Manifest) judge(addr string, s States, which func(*decl.Resource) []decl.Condition) ([]string, diag.Diagnostics) {
+	i := m.instances.Find(addr)
+	if i == nil || len(which(i.Decl)) == 0 {
 		return nil, nil
 	}
 	var open []string
 	diags, ok := m.of(addr, func() (list hcl.Diagnostics) {
-		open, list = m.in.evaluator(s).judgeList(which(i.block), i.site())
+		open, list = m.instances.Evaluator(s).JudgeList(which(i.Decl), i.Scope())
 		return list
 	})
 	if !ok {
@@ -112,13 +115,13 @@ func (m *Manifest) judge(addr string, s Scope, which func(*resource) []condition
 // Inputs follows the value at a JSON pointer of a resource's config to all that
 // it is made of: through locals, modules and the configs of other resources to
 // variables and states. It is empty when there is no such resource.
-func (m *Manifest) Inputs(addr, pointer string, s Scope) []Input {
-	i := m.in.find(addr)
+func (m *Manifest) Inputs(addr, pointer string, s States) []Input {
+	i := m.instances.Find(addr)
 	if i == nil {
 		return nil
 	}
 	var found []Input
-	if failed := guard(func() { found = m.in.evaluator(s).inputs(i, pointer) }); failed != nil {
+	if failed := limits.Guard(func() { found = m.instances.Evaluator(s).Inputs(i, pointer) }); failed != nil {
 		return nil
 	}
 	return found
@@ -128,42 +131,42 @@ func (m *Manifest) Inputs(addr, pointer string, s Scope) []Input {
 // written: the nearest enclosing thing that is, if not exactly. It is nil when
 // there is no such resource.
 func (m *Manifest) Locate(addr, pointer string) *diag.Range {
-	i := m.in.find(addr)
+	i := m.instances.Find(addr)
 	if i == nil {
 		return nil
 	}
-	return m.in.evaluator(nil).locate(i, pointer)
+	return m.instances.Evaluator(nil).Locate(i, pointer)
 }
 
 // Expand expands those of the given blocks of Pending for which scope has all
 // that they need, and what depends on their instances. It gives a new manifest,
 // and leaves this one as it is. A key that is still unknown, because a resource
 // that it is made of is to be created or changed, is an error.
-func (m *Manifest) Expand(blocks []Pending, s Scope) (*Manifest, diag.Diagnostics) {
-	return m.again(func() (*instances, hcl.Diagnostics) { return m.in.expand(blocks, s) })
+func (m *Manifest) Expand(blocks []Pending, s States) (*Manifest, diag.Diagnostics) {
+	return m.again(func() (*expand.Instances, hcl.Diagnostics) { return m.instances.Expand(blocks, s) })
 }
 
 // With gives the manifest that Expand came to when the instances of the blocks
 // in Pending were found to be these, as a plan remembers them.
 func (m *Manifest) With(pinned map[string]Instances) (*Manifest, diag.Diagnostics) {
-	return m.again(func() (*instances, hcl.Diagnostics) { return m.in.with(pinned) })
+	return m.again(func() (*expand.Instances, hcl.Diagnostics) { return m.instances.With(pinned) })
 }
 
 // again is the manifest with other instances.
-func (m *Manifest) again(expand func() (*instances, hcl.Diagnostics)) (*Manifest, diag.Diagnostics) {
+func (m *Manifest) again(expand func() (*expand.Instances, hcl.Diagnostics)) (*Manifest, diag.Diagnostics) {
 	next := &Manifest{set: m.set, tree: m.tree}
 	var list hcl.Diagnostics
-	if failed := guard(func() { next.in, list = expand() }); failed != nil {
+	if failed := limits.Guard(func() { next.instances, list = expand() }); failed != nil {
 		return m, diag.Diagnostics{failed}
 	}
-	return next, next.in.convert(list)
+	return next, next.instances.Convert(list)
 }
 
 // OutputReach says of each output what its value and its preconditions are made
 // of, by name.
 func (m *Manifest) OutputReach() (map[string]Reach, diag.Diagnostics) {
 	var found map[string]Reach
-	if failed := guard(func() { found = m.in.outputReach() }); failed != nil {
+	if failed := limits.Guard(func() { found = m.instances.OutputReach() }); failed != nil {
 		return nil, diag.Diagnostics{failed}
 	}
 	return found, nil

@@ -46,7 +46,7 @@ func fileBombs() map[string]string {
 		"zeros.hcl":          "\x00\xff\xfe",
 		"bom.hcl":            "\xef\xbb\xbflocals {\n}}",
 
-		"signs.hcl":          "locals {\n a = [" + strings.Repeat(" *", maxFileSize/2-100) + "]\n}",
+		"signs.hcl":          "locals {\n a = [" + strings.Repeat(" *", MaxFileSize/2-100) + "]\n}",
 		"unknown_blocks.hcl": strings.Repeat("a{}\n", 70_000),
 		"syntax_errors.hcl":  strings.Repeat("= 1\nlocals {\n}\n", 30_000),
 		"exponent.hcl":       "locals {\n a = \"${1e100000000}\"\n}",
@@ -54,7 +54,7 @@ func fileBombs() map[string]string {
 		"power.hcl":          "locals {\n a = pow(9e99, 9e99)\n}",
 		"nested_for.hcl":     "locals {\n a = " + strings.Repeat("[for x in range(10) : ", 7) + "1" + strings.Repeat("]", 7) + "\n}",
 		"laughs.hcl":         laughs(),
-		"file_size.hcl":      strings.Repeat("# comment\n", maxFileSize/10+1),
+		"file_size.hcl":      strings.Repeat("# comment\n", MaxFileSize/10+1),
 		"vars_deep.json":     `{"a":` + strings.Repeat("[", n),
 		"vars_number.json":   `{"a": 1e100000000}`,
 		"vars_digits.json":   `{"a": ` + strings.Repeat("9", n) + `}`,
@@ -69,7 +69,7 @@ func fileBombs() map[string]string {
 		"vars_aliases.yaml":  "a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e,*e]\nx: [*f,*f,*f,*f,*f,*f,*f,*f,*f,*f]\n",
 		"vars_few.yaml":      "a: &a [" + strings.Repeat("x,", 40_000) + "]\nb: &b [*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b]\nd: [*c,*c,*c,*c]\n",
 		"vars_merge.yaml":    "a: &a {" + strings.Repeat("<<: *a, ", 1000) + "}\n",
-		"vars_size.yaml":     "# " + strings.Repeat("x", maxFileSize) + "\n",
+		"vars_size.yaml":     "# " + strings.Repeat("x", MaxFileSize) + "\n",
 	}
 }
 
@@ -91,7 +91,7 @@ func explode(t *testing.T, name, text string) bool {
 		t.Fatal(err)
 	}
 	if strings.HasPrefix(name, "vars") {
-		inputs, diags := FindVariables(dir, "", nil, []VarFlag{{true, name}})
+		inputs, diags := FindVariables(dir, "", nil, []VarFlag{{File: true, Value: name}})
 		_, more := Load(sources(dir, "variable \"a\" {\n default = 1\n}\n"), inputs, Builtins{})
 		return diags.HasErrors() || more.HasErrors()
 	}

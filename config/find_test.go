@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"deployster/config/source"
 )
 
 // tree writes files into a new directory.
@@ -66,7 +68,7 @@ func TestFind(t *testing.T) {
 
 func TestFindRefusesWhatItCannotRead(t *testing.T) {
 	t.Parallel()
-	dir := tree(t, map[string]string{"big.hcl": strings.Repeat("#\n", maxFileSize/2+1)})
+	dir := tree(t, map[string]string{"big.hcl": strings.Repeat("#\n", MaxFileSize/2+1)})
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.hcl"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +77,7 @@ func TestFindRefusesWhatItCannotRead(t *testing.T) {
 		t.Error(diags)
 	}
 	many := t.TempDir()
-	for i := range maxFiles + 5 {
+	for i := range source.MaxFiles + 5 {
 		if err := os.WriteFile(filepath.Join(many, fmt.Sprintf("f%d.hcl", i)), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +92,7 @@ func TestVariablesComeInTheDocumentedOrder(t *testing.T) {
 	home := tree(t, map[string]string{".deployster/vars.auto.yaml": "c: home\nd: home\n", ".deployster/vars.b.auto.hcl": `d = "home b"`, ".deployster/other.hcl": `a = "never"`})
 	dir := tree(t, map[string]string{"vars.auto.json": `{"e": "dir", "f": "dir"}`, "vars.z.auto.hcl": `f = "dir z"` + "\n" + `g = "dir z"` + "\n", "one.yaml": "g: one\nh: one\ni: one\n", "two.json": `{"i": {"deep": [1.5, null, true]}}`})
 	env := []string{"DEPLOYSTER_VAR_b=env", "DEPLOYSTER_VAR_c=env", "DEPLOYSTER_VAR_unknown=x", "PATH=/bin"}
-	flags := []VarFlag{{true, "one.yaml"}, {false, "h=flag=1"}, {true, "two.json"}, {false, "j=flag"}}
+	flags := []VarFlag{{File: true, Value: "one.yaml"}, {File: false, Value: "h=flag=1"}, {File: true, Value: "two.json"}, {File: false, Value: "j=flag"}}
 	inputs, diags := FindVariables(dir, home, env, flags)
 	fatal(t, diags)
 	text := ""
@@ -114,7 +116,7 @@ func TestVariablesComeInTheDocumentedOrder(t *testing.T) {
 
 func TestVariableFileMistakes(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ name, text, place, err string }{
+	for _, c := range []struct{ name, text, Usage, err string }{
 		{"a.hcl", "x = \n", "a.hcl:1", ""},
 		{"a.hcl", "y = 1\nx = var.y\n", "a.hcl:2", "constants"},
 		{"a.hcl", "resource \"x\" {\n}\n", "a.hcl:1", "NAME = VALUE"},
@@ -135,7 +137,7 @@ func TestVariableFileMistakes(t *testing.T) {
 		if c.name == "none.hcl" {
 			os.Remove(filepath.Join(dir, c.name))
 		}
-		inputs, diags := FindVariables(dir, "", nil, []VarFlag{{true, c.name}})
+		inputs, diags := FindVariables(dir, "", nil, []VarFlag{{File: true, Value: c.name}})
 		if !diags.HasErrors() {
 			_, more := Load(sources(dir, "variable \"x\" {\n  type = number\n  default = 1\n}\n"), inputs, Builtins{})
 			diags = append(diags, more...)
@@ -144,12 +146,12 @@ func TestVariableFileMistakes(t *testing.T) {
 			t.Errorf("%s %.40q: %v, want %q", c.name, c.text, diags, c.err)
 			continue
 		}
-		if d := diags[0]; c.place != "" && (d.Range == nil || d.Range.String() != c.place || d.Snippet == nil) {
-			t.Errorf("%s %.40q: at %v, want %s; %v", c.name, c.text, d.Range, c.place, d.Snippet)
+		if d := diags[0]; c.Usage != "" && (d.Range == nil || d.Range.String() != c.Usage || d.Snippet == nil) {
+			t.Errorf("%s %.40q: at %v, want %s; %v", c.name, c.text, d.Range, c.Usage, d.Snippet)
 		}
 	}
 	for _, flag := range []string{"x", "=1", "a b=1"} {
-		if _, diags := FindVariables(t.TempDir(), "", nil, []VarFlag{{false, flag}}); len(diags) != 1 {
+		if _, diags := FindVariables(t.TempDir(), "", nil, []VarFlag{{File: false, Value: flag}}); len(diags) != 1 {
 			t.Errorf("-var %q: %v", flag, diags)
 		}
 	}

@@ -93,7 +93,7 @@ func TestTableHasEveryFunction(t *testing.T) {
 		t.Fatal(err)
 	}
 	beyond := map[string]bool{"base64gunzip": true, "setsymmetricdifference": true, "plantimestamp": true}
-	for name := range tableManifest(t).tree.root.functions {
+	for name := range tableManifest(t).tree.Root.Functions {
 		if n := strings.Count(string(text), name+"("); n < 2 && !beyond[name] {
 			t.Errorf("%s has only %d rows", name, n)
 		}
@@ -107,7 +107,7 @@ func tableManifest(t testing.TB) *Manifest {
 		t.Fatal(err)
 	}
 	text := strings.ReplaceAll(tableLocals, "SOURCE", "resource.u.state.id") + "resource \"u\" {\n  type = \"x\"\n}\n"
-	m, diags := Load(Sources{Workspace: dir, Dir: dir, Manifests: []File{{"main.hcl", []byte(text)}}}, nil, Builtins{Home: "/home/me"})
+	m, diags := Load(Sources{Workspace: dir, Dir: dir, Manifests: []File{{Path: "main.hcl", Bytes: []byte(text)}}}, nil, Builtins{Home: "/home/me"})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}

@@ -11,7 +11,7 @@ import (
 func TestFunctionsBeyondTerraform(t *testing.T) {
 	t.Parallel()
 	m := tableManifest(t)
-	m.set.builtins.PlanTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	m.set.Builtins.PlanTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for expr, want := range map[string]string{
 		`base64gunzip(base64gzip("hé"))`:                 `"hé"`,
 		`base64gunzip("aGk=")`:                           failed,
@@ -37,7 +37,7 @@ func TestFunctionsSurviveAnyArguments(t *testing.T) {
 	t.Parallel()
 	arguments := []string{`null`, `""`, `"a"`, `1e300`, `-1`, `[]`, `["a", null]`, `{}`, `{ a = [1] }`, `true`, `sensitive("s")`, `sensitive([sensitive("x")])`,
 		`resource.r.state.x`, `[resource.r.state.x]`, `{ k = resource.r.state.x }`, `toset(["a"])`, `tomap({ a = "b" })`, `tolist([resource.r.state.x])`}
-	for name := range newManifest(Sources{}, Builtins{}).tree.root.functions {
+	for name := range newManifest(Sources{}, Builtins{}).tree.Root.Functions {
 		var b strings.Builder
 		b.WriteString("resource \"r\" {\n  type = \"x\"\n}\nresource \"a\" {\n  type = \"x\"\n  config = {\n")
 		n := 0

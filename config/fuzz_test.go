@@ -11,7 +11,10 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"deployster/config/decl"
 	"deployster/config/limits"
+	"deployster/config/source"
+	"deployster/config/values"
 	"deployster/internal/base/diag"
 )
 
@@ -49,24 +52,24 @@ func FuzzManifest(f *testing.F) {
 		if json {
 			name += ".json"
 		}
-		m, diags := Load(Sources{Workspace: dir, Dir: dir, Manifests: []File{{name, text}}}, nil, Builtins{Version: "0.1.0"})
+		m, diags := Load(Sources{Workspace: dir, Dir: dir, Manifests: []File{{Path: name, Bytes: text}}}, nil, Builtins{Version: "0.1.0"})
 		survived(t, diags)
 		if diags.HasErrors() {
 			return
 		}
 		for _, complete := range []bool{false, true} {
-			scope := Scope{}
+			scope := States{}
 			for _, r := range m.Resources() {
 				scope[r.Address] = ResourceState{Known: []byte(state), Complete: complete, Schema: []byte(state), Last: &LastConfig{Value: []byte(state)}}
 			}
 			for _, r := range m.Resources() {
-				agreesPlainly(t, m, m.in.find(r.Address), scope)
+				agreesPlainly(t, m, m.instances.Find(r.Address), scope)
 				v, diags := m.Config(r.Address, scope)
 				survived(t, diags)
 				if diags.HasErrors() {
 					continue
 				}
-				if _, err := fromJSON(v.Value); err != nil {
+				if _, err := values.FromJSON(v.Value); err != nil {
 					t.Errorf("%s: %v\n%s", r.Address, err, v.Value)
 				}
 				for p, refs := range v.Unknown {
@@ -101,10 +104,10 @@ func FuzzVariableFile(f *testing.F) {
 	f.Add([]byte("a = [1, { b = \"c\" }]\n"), "x.hcl")
 	f.Fuzz(func(t *testing.T, text []byte, name string) {
 		for _, name := range []string{"x" + filepath.Ext(name), "x.yaml"} {
-			if values, diags := parseVarFile(text, name); len(values) > 0 && !diags.HasErrors() {
+			if values, diags := source.ParseVariables(text, name); len(values) > 0 && !diags.HasErrors() {
 				for _, v := range values {
-					if err := limits.CheckValue(v.value); err == nil {
-						_, _ = (&variable{typ: v.value.Type(), nullable: true}).accept(v.value)
+					if err := limits.CheckValue(v.Value); err == nil {
+						_, _ = (&decl.Variable{Typ: v.Value.Type(), Nullable: true}).Accept(v.Value)
 					}
 				}
 			}
@@ -172,7 +175,7 @@ func FuzzExpressionInManifest(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		dir := t.TempDir()
-		src := Sources{Workspace: dir, Dir: dir, Manifests: []File{{"main.hcl", []byte(`
+		src := Sources{Workspace: dir, Dir: dir, Manifests: []File{{Path: "main.hcl", Bytes: []byte(`
 variable "text" { default = "t" }
 variable "list" { default = [1, "b", null] }
 variable "secret" {
@@ -203,7 +206,7 @@ output "o" {
 			return
 		}
 		for _, complete := range []bool{false, true} {
-			_, diags := m.Outputs(Scope{"x": {Known: []byte(`{"ip": "1.2.3.4", "l": [1, {"y": null}]}`), Complete: complete}})
+			_, diags := m.Outputs(States{"x": {Known: []byte(`{"ip": "1.2.3.4", "l": [1, {"y": null}]}`), Complete: complete}})
 			survived(t, diags)
 		}
 	})

@@ -27,8 +27,8 @@ resource "vm" {
 }
 resource "log" { type = "x" }
 `)
-	want := map[string][]Edge{"disk": {{"net", FromReference}}, "log": {}, "net": {},
-		"vm": {{"disk", FromDependency}, {"log", FromDependsOn}, {"net", FromReference}}}
+	want := map[string][]Edge{"disk": {{To: "net", Origin: FromReference}}, "log": {}, "net": {},
+		"vm": {{To: "disk", Origin: FromDependency}, {To: "log", Origin: FromDependsOn}, {To: "net", Origin: FromReference}}}
 	for _, r := range m.Resources() {
 		if !reflect.DeepEqual(r.Edges, want[r.Address]) {
 			t.Errorf("%s: %v, want %v", r.Address, r.Edges, want[r.Address])
@@ -41,15 +41,15 @@ resource "log" { type = "x" }
 func TestEdgesGoThroughConfigs(t *testing.T) {
 	t.Parallel()
 	for ref, want := range map[string][]Edge{
-		"resource.b.config.v":         {{"a", FromReference}, {"b", FromReference}},
-		"dep.x.config.v":              {{"a", FromReference}, {"b", FromReference}, {"x", FromDependency}},
-		"local.whole.config.v":        {{"a", FromReference}, {"b", FromReference}},
-		"resource.deep.config.w":      {{"a", FromReference}, {"b", FromReference}, {"deep", FromReference}},
-		`resource["b"]["config"].v`:   {{"a", FromReference}, {"b", FromReference}},
-		"resource.b[local.attr].v":    {{"a", FromReference}, {"b", FromReference}},
-		"resource.b.state.v":          {{"b", FromReference}},
-		"resource.b.name":             {{"b", FromReference}},
-		"resource.ordered.config.one": {{"ordered", FromReference}},
+		"resource.b.config.v":         {{To: "a", Origin: FromReference}, {To: "b", Origin: FromReference}},
+		"dep.x.config.v":              {{To: "a", Origin: FromReference}, {To: "b", Origin: FromReference}, {To: "x", Origin: FromDependency}},
+		"local.whole.config.v":        {{To: "a", Origin: FromReference}, {To: "b", Origin: FromReference}},
+		"resource.deep.config.w":      {{To: "a", Origin: FromReference}, {To: "b", Origin: FromReference}, {To: "deep", Origin: FromReference}},
+		`resource["b"]["config"].v`:   {{To: "a", Origin: FromReference}, {To: "b", Origin: FromReference}},
+		"resource.b[local.attr].v":    {{To: "a", Origin: FromReference}, {To: "b", Origin: FromReference}},
+		"resource.b.state.v":          {{To: "b", Origin: FromReference}},
+		"resource.b.name":             {{To: "b", Origin: FromReference}},
+		"resource.ordered.config.one": {{To: "ordered", Origin: FromReference}},
 	} {
 		dependencies := ""
 		if strings.HasPrefix(ref, "dep.") {
@@ -90,7 +90,7 @@ resource "c" {
 		if !reflect.DeepEqual(c.Edges, want) {
 			t.Errorf("%s: %v, want %v", ref, c.Edges, want)
 		}
-		scope := Scope{}
+		scope := States{}
 		for _, e := range c.Edges {
 			scope[e.To] = ResourceState{Known: []byte(`{"x":7,"v":7}`), Complete: true}
 		}

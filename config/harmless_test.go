@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"deployster/config/eval"
 )
 
 // What is not tried is what cannot be wrong.
@@ -34,7 +36,7 @@ func TestHarmlessConfigs(t *testing.T) {
 		`var.object`:                            false,
 	} {
 		_, tried, diags := triedIn(t, config)
-		if got := tried.harmless(); got != want || got && len(diags) > 0 {
+		if got := eval.IsTrivial(tried); got != want || got && len(diags) > 0 {
 			t.Errorf("%s: harmless is %v (%v)", config, got, diags)
 		}
 	}
@@ -50,12 +52,12 @@ func TestHarmlessConfigs(t *testing.T) {
 				t.Fatal(err)
 			}
 			m, _ := Load(Sources{Workspace: "/w", Dir: "/w", Manifests: []File{{Path: filepath.Base(name), Bytes: text}}}, nil, Builtins{Version: "0.1.0", Home: "/"})
-			for _, i := range m.in.list {
-				if !i.harmless() {
+			for _, i := range m.instances.List {
+				if !eval.IsTrivial(i) {
 					continue
 				}
 				seen++
-				if _, _, diags := m.in.evaluator(nil).config(i); len(diags) > 0 {
+				if _, _, diags := m.instances.Evaluator(nil).Config(i); len(diags) > 0 {
 					t.Errorf("%s: %s was not tried: %v", name, i.Address, diags)
 				}
 			}

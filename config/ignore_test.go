@@ -42,7 +42,7 @@ resource "b" {
   config = { size = try(resource.a.config.size, 0) }
 }
 `, c.ignore))
-		scope := Scope{"a": {}}
+		scope := States{"a": {}}
 		if c.last != "" {
 			scope["a"] = ResourceState{Last: &LastConfig{Value: []byte(c.last)}}
 		}
@@ -82,7 +82,7 @@ resource "a" {
   }
 }
 `)
-	got, diags := m.Config("a", Scope{"a": {Last: &LastConfig{Value: []byte(`{"password":"old","ip":"1.2.3.4"}`), Sensitive: []string{"/password"}}}})
+	got, diags := m.Config("a", States{"a": {Last: &LastConfig{Value: []byte(`{"password":"old","ip":"1.2.3.4"}`), Sensitive: []string{"/password"}}}})
 	if len(diags) > 0 || string(got.Value) != `{"ip":"1.2.3.4","password":"old"}` || fmt.Sprint(got.Sensitive, got.Ignored, len(got.Unknown)) != "[/password] [/ip /password] 0" {
 		t.Errorf("%s %v %v %v %v", got.Value, got.Sensitive, got.Ignored, got.Unknown, diags)
 	}

@@ -28,7 +28,7 @@ resource "house" {
   config = { owner = local.who, key = resource.town.config.key }
 }
 `, VarFlag{Value: "name=bert"})
-	scope := Scope{"town": {Known: []byte(`{"name":"rome"}`), Complete: true}}
+	scope := States{"town": {Known: []byte(`{"name":"rome"}`), Complete: true}}
 	shown := func(pointer string) string {
 		var b strings.Builder
 		for _, in := range m.Inputs("house", pointer, scope) {

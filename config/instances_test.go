@@ -22,10 +22,10 @@ func inMemory(t *testing.T, files map[string]string) Sources {
 	src := Sources{Workspace: dir, Dir: dir, Modules: map[string][]File{}}
 	for name, text := range files {
 		if name == "main.hcl" {
-			src.Manifests = []File{{name, []byte(text)}}
+			src.Manifests = []File{{Path: name, Bytes: []byte(text)}}
 			continue
 		}
-		src.Modules[name] = []File{{name + "/main.hcl", []byte(text)}}
+		src.Modules[name] = []File{{Path: name + "/main.hcl", Bytes: []byte(text)}}
 	}
 	return src
 }
@@ -131,7 +131,7 @@ output "sizes" { value = { for k, d in resource.disk : k => d.config.size } }
 output "ips" { value = resource.vm[*].config.ip }
 output "one" { value = resource.vm[1].state.port }
 `)
-	scope := Scope{`disk["a"]`: {Known: []byte(`{"ip":"10.0.0.1"}`), Complete: true}, "vm[1]": {Known: []byte(`{"port":8}`)}}
+	scope := States{`disk["a"]`: {Known: []byte(`{"ip":"10.0.0.1"}`), Complete: true}, "vm[1]": {Known: []byte(`{"port":8}`)}}
 	got, diags := m.Config("vm[0]", scope)
 	if len(diags) > 0 || string(got.Value) != `{"ip":"10.0.0.1","name":"disk[\"a\"]","size":10}` {
 		t.Errorf("%s %v", got.Value, diags)

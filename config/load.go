@@ -3,6 +3,11 @@ package config
 import (
 	"github.com/hashicorp/hcl/v2"
 
+	"deployster/config/decl"
+	"deployster/config/expand"
+	"deployster/config/limits"
+	"deployster/config/source"
+	"deployster/config/validate"
 	"deployster/internal/base/diag"
 )
 
@@ -21,26 +26,26 @@ func Check(src Sources, vars []VarInput, b Builtins) (*Manifest, diag.Diagnostic
 
 func loadManifest(src Sources, vars []VarInput, b Builtins, allowUnset bool) (*Manifest, diag.Diagnostics) {
 	m := newManifest(src, b)
-	m.tree.allowUnset = allowUnset
+	m.tree.AllowUnset = allowUnset
 	var list hcl.Diagnostics
-	if failed := guard(func() { list = m.load(vars) }); failed != nil {
+	if failed := limits.Guard(func() { list = m.load(vars) }); failed != nil {
 		return newManifest(src, b), diag.Diagnostics{failed}
 	}
-	return m, m.in.convert(list)
+	return m, m.instances.Convert(list)
 }
 
 func newManifest(src Sources, b Builtins) *Manifest {
-	set := newSourceSet(src, b)
-	tree := newDeclTree(set)
-	return &Manifest{set: set, tree: tree, in: newInstances(tree)}
+	set := source.New(src, b)
+	tree := decl.New(set)
+	return &Manifest{set: set, tree: tree, instances: expand.New(tree)}
 }
 
 // load does the work of Load, in steps that each need the ones before.
 func (m *Manifest) load(vars []VarInput) hcl.Diagnostics {
-	diags, goOn := m.tree.load(vars)
+	diags, goOn := m.tree.Load(vars)
 	if !goOn {
 		return diags
 	}
-	diags = append(diags, checker{m.tree.refs}.connect(m.tree.root)...)
-	return append(diags, m.in.instantiate(diags.HasErrors())...)
+	diags = append(diags, validate.Checker{Refs: m.tree.Refs}.Connect(m.tree.Root)...)
+	return append(diags, m.instances.Instantiate(diags.HasErrors())...)
 }

@@ -28,7 +28,7 @@ func load(t *testing.T, text string, vars ...VarFlag) *Manifest {
 }
 
 func sources(dir, text string) Sources {
-	return Sources{Workspace: dir, Dir: dir, Manifests: []File{{"main.hcl", []byte(text)}}}
+	return Sources{Workspace: dir, Dir: dir, Manifests: []File{{Path: "main.hcl", Bytes: []byte(text)}}}
 }
 
 func fatal(t *testing.T, diags diag.Diagnostics) {
@@ -38,7 +38,7 @@ func fatal(t *testing.T, diags diag.Diagnostics) {
 	}
 }
 
-func config(t *testing.T, m *Manifest, addr string, s Scope) Resolved {
+func config(t *testing.T, m *Manifest, addr string, s States) Resolved {
 	t.Helper()
 	r, diags := m.Config(addr, s)
 	fatal(t, diags)
@@ -111,8 +111,8 @@ plug "rel" { path = "./x/../y" }
 	}
 	b := *list[1]
 	want := Resource{Address: "b", Block: "b", TypeRef: "acme/disk:1.2", ReadOnly: true, PreventDestroy: true, OnRemove: OnRemoveForget,
-		Timeouts: Timeouts{5 * time.Minute, time.Hour}, Aliases: map[string]string{"first": "a"}, Edges: []Edge{{"a", FromDependency}}, Range: b.Range,
-		Settings: runner.Settings{Network: runner.NoNetwork, Env: map[string]string{"A": "b", "N": "1"}, Memory: 256 << 20, PIDs: 64, Workdir: m.set.src.Workspace, ReadOnlyRootFS: true,
+		Timeouts: Timeouts{State: 5 * time.Minute, Action: time.Hour}, Aliases: map[string]string{"first": "a"}, Edges: []Edge{{To: "a", Origin: FromDependency}}, Range: b.Range,
+		Settings: runner.Settings{Network: runner.NoNetwork, Env: map[string]string{"A": "b", "N": "1"}, Memory: 256 << 20, PIDs: 64, Workdir: m.Sources().Workspace, ReadOnlyRootFS: true,
 			CPU: 500, Disk: 1 << 30, MaxAnswer: 1 << 20, KeepLog: 64 << 10, UserNS: runner.AutoUserNS, Capabilities: runner.Capabilities{Add: []string{"NET_ADMIN", "SYS_TIME"}, Drop: []string{"ALL"}}, User: "1000:2000", InitTimeout: 10 * time.Second}}
 	if !reflect.DeepEqual(b, want) {
 		t.Errorf("\n got %+v\nwant %+v", b, want)
@@ -138,7 +138,7 @@ resource "x" {
 		t.Errorf("got %+v, want %+v", late.Timeouts, want)
 	}
 	plugs := m.Plugs()
-	if len(plugs) != 2 || plugs[0].Path != filepath.Join(m.set.src.Workspace, "y") || plugs[1].Path != "/home/me/sa.json" || !plugs[1].ReadOnly {
+	if len(plugs) != 2 || plugs[0].Path != filepath.Join(m.Sources().Workspace, "y") || plugs[1].Path != "/home/me/sa.json" || !plugs[1].ReadOnly {
 		t.Errorf("%+v", plugs)
 	}
 	if re := plugs[1].ResourceNames[0]; !re.MatchString("www_a") || re.MatchString("x_www_a") {
@@ -160,7 +160,7 @@ func TestJSONSyntax(t *testing.T) {
   },
   "output": {"ip": {"value": "${resource.a.state.ip}"}}
 }`
-	m, diags := Load(Sources{Workspace: dir, Dir: dir, Manifests: []File{{"main.hcl.json", []byte(text)}}}, nil, Builtins{})
+	m, diags := Load(Sources{Workspace: dir, Dir: dir, Manifests: []File{{Path: "main.hcl.json", Bytes: []byte(text)}}}, nil, Builtins{})
 	fatal(t, diags)
 	b := config(t, m, "b", nil)
 	want := `{"c":{"ip":{"$unknown":"resource.a.state.ip"},"n":3},"d":[{"$unknown":"resource.a.state.deep.x"},12345678901234567890123]}`
@@ -260,8 +260,8 @@ resource "a" {
 	if got := config(t, m, "a", nil); !reflect.DeepEqual(got, live) || !strings.Contains(string(got.Value), `"t":"<X>\n<Y>\n"`) {
 		t.Errorf("\nlive   %s\nreplay %s", live.Value, got.Value)
 	}
-	known := func(name string) Scope {
-		return Scope{"b": {Known: []byte(fmt.Sprintf(`{"name":%q}`, name)), Complete: true}}
+	known := func(name string) States {
+		return States{"b": {Known: []byte(fmt.Sprintf(`{"name":%q}`, name)), Complete: true}}
 	}
 	if got := config(t, m, "a", known("a.txt")); !strings.Contains(string(got.Value), `"dyn":"alpha"`) {
 		t.Errorf("%s", got.Value)
@@ -307,7 +307,7 @@ func TestManifestIsSafeForConcurrentUse(t *testing.T) {
 	done := make(chan string)
 	for range 8 {
 		go func() {
-			r, _ := m.Config("b", Scope{"a": {Known: []byte(`{"ip":1}`)}})
+			r, _ := m.Config("b", States{"a": {Known: []byte(`{"ip":1}`)}})
 			_, _ = m.Outputs(nil)
 			_, _ = m.Secrets(), m.Sources()
 			done <- string(r.Value)

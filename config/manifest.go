@@ -3,72 +3,75 @@ package config
 import (
 	"encoding/json"
 
+	"deployster/config/decl"
+	"deployster/config/expand"
+	"deployster/config/source"
 	"deployster/internal/base/diag"
 )
 
 // Manifest is what the files declare, checked. Its methods are safe for
 // concurrent use.
 type Manifest struct {
-	set  *sourceSet
-	tree *declTree
-	in   *instances
+	set       *source.Set
+	tree      *decl.Tree
+	instances *expand.Instances
 }
 
 // Sources returns what the manifest was loaded from, with the modules that it
 // calls in Modules and all that file() and friends have read so far in Reads.
 func (m *Manifest) Sources() Sources {
-	s := m.set.sources()
-	s.Instances = m.in.pinned
+	s := m.set.Sources()
+	s.Instances = m.instances.Pinned
 	return s
 }
 
 // Resources returns the declared resources, sorted by address.
-func (m *Manifest) Resources() []*Resource { return m.in.resources }
+func (m *Manifest) Resources() []*Resource { return m.instances.Resources }
 
 // Pending lists the blocks that are not expanded yet, sorted by address. Their
 // resources are not in Resources; those that depend on them have Waits set. What
 // is needed is asked first, then Expand goes on.
-func (m *Manifest) Pending() []Pending { return m.in.pending }
+func (m *Manifest) Pending() []Pending { return m.instances.Pending }
 
 // Plugs returns the declared plugs, sorted by name.
-func (m *Manifest) Plugs() []Plug { return m.in.plugs }
+func (m *Manifest) Plugs() []Plug { return m.instances.Plugs }
 
 // Moved returns the moved blocks, in the order of their files.
-func (m *Manifest) Moved() []Moved { return m.in.moved() }
+func (m *Manifest) Moved() []Moved { return m.instances.Moved() }
 
 // Removed returns the removed blocks, in the order of their files.
-func (m *Manifest) Removed() []Removed { return m.in.removed() }
+func (m *Manifest) Removed() []Removed { return m.instances.Removed() }
 
 // StatePath is where the manifest wants its state file, as written; "" if it
 // does not say.
-func (m *Manifest) StatePath() string { return m.tree.statePath }
+func (m *Manifest) StatePath() string { return m.tree.StatePath }
 
 // Encryption is what the manifest says of encryption; nil = nothing.
-func (m *Manifest) Encryption() *Encryption { return m.tree.encryption }
+func (m *Manifest) Encryption() *Encryption { return m.tree.Encryption }
 
 // Missing returns the variables that kept Load from giving a manifest because
 // nothing gives them a value, sorted by name.
-func (m *Manifest) Missing() []Missing { return m.tree.missing() }
+func (m *Manifest) Missing() []Missing { return m.tree.Missing() }
 
 // Variables returns the variables' values with their types, for Pinned. What
 // is sensitive is in it as it is.
-func (m *Manifest) Variables() map[string]json.RawMessage { return m.tree.variables() }
+func (m *Manifest) Variables() map[string]json.RawMessage { return m.tree.Variables() }
 
 // VariableOrigins says where the values of variables come from that have not
 // their defaults: "vars.auto.hcl:3", "the environment variable X".
-func (m *Manifest) VariableOrigins() map[string]string { return m.tree.origins }
+func (m *Manifest) VariableOrigins() map[string]string { return m.tree.Origins }
 
 // SensitiveVariables names the variables that are declared sensitive, sorted.
-func (m *Manifest) SensitiveVariables() []string { return m.tree.sensitiveVariables() }
+func (m *Manifest) SensitiveVariables() []string { return m.tree.SensitiveVariables() }
 
 // Secrets returns the string forms of all sensitive values that are known
 // without asking a resource, longest first, for redaction of logs: variables
 // and the local values made of them. Text shorter than three bytes and booleans
 // are left out. See also Resolved.Secrets.
-func (m *Manifest) Secrets() []string { return m.in.secrets() }
+func (m *Manifest) Secrets() []string { return m.instances.Secrets() }
 
 // Diagnose fills in the range and the snippet of a diagnostic whose place is
 // known, and returns it. A nil range changes nothing.
 func (m *Manifest) Diagnose(d *diag.Diagnostic, r *diag.Range) *diag.Diagnostic {
-	return m.set.diagnose(d, r)
+	return m.set.Diagnose(d, r)
 }

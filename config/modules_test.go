@@ -89,11 +89,11 @@ user: module.web["a"].disk[0]
 	if got := edgesOf(m); got != want {
 		t.Errorf("got:\n%swant:\n%s", got, want)
 	}
-	disk := m.in.find(`module.web["b"].disk[1]`).Resource
+	disk := m.instances.Find(`module.web["b"].disk[1]`).Resource
 	if disk.TypeRef != "acme/file:1" || disk.Settings.Network != "none" || disk.Module != `module.web["b"]` || disk.Block != `module.web["b"].disk` {
 		t.Errorf("%+v", disk)
 	}
-	scope := Scope{`module.web["a"].disk[0]`: {Known: []byte(`{"id":"d0"}`), Complete: true}, "first": {Known: []byte(`{"ip":"1.2.3.4"}`), Complete: true}}
+	scope := States{`module.web["a"].disk[0]`: {Known: []byte(`{"id":"d0"}`), Complete: true}, "first": {Known: []byte(`{"ip":"1.2.3.4"}`), Complete: true}}
 	for address, value := range map[string]string{
 		"user":                              `{"id":"D0","size":2}`,
 		`module.web["b"].disk[1]`:           `{"ip":"1.2.3.4","n":1}`,
@@ -264,8 +264,8 @@ resource "inside" {
   config = { zone = var.zone, account = var.account }
 }
 `})
-	scope := func(zone string) Scope {
-		return Scope{"r": {Known: []byte(`{"zone":` + zone + `}`), Complete: true}}
+	scope := func(zone string) States {
+		return States{"r": {Known: []byte(`{"zone":` + zone + `}`), Complete: true}}
 	}
 	got, diags := m.Config("module.web.inside", scope(`"europe-west"`))
 	if len(diags) > 0 || string(got.Value) != `{"account":{"keys":["k"],"user":"me"},"zone":"europe-west"}` || !reflect.DeepEqual(got.Sensitive, []string{"/account"}) {

@@ -37,13 +37,13 @@ func TestSensitiveStatesTravel(t *testing.T) {
 			if complete && strings.Contains(c.expr, ".new") {
 				continue // an error there
 			}
-			r := config(t, m, "b", Scope{"a": {Known: []byte(state), Complete: complete, Sensitive: pointers}})
+			r := config(t, m, "b", States{"a": {Known: []byte(state), Complete: complete, Sensitive: pointers}})
 			if !slices.Equal(r.Sensitive, want) {
 				t.Errorf("%s, complete %t: %q, want %q", c.expr, complete, r.Sensitive, want)
 			}
 		}
 	}
-	all := config(t, conf(t, "", `resource.a.state.creds.user`), "b", Scope{"a": {Known: []byte(state), Complete: true, Sensitive: []string{""}}})
+	all := config(t, conf(t, "", `resource.a.state.creds.user`), "b", States{"a": {Known: []byte(state), Complete: true, Sensitive: []string{""}}})
 	if !slices.Equal(all.Sensitive, []string{"/v"}) {
 		t.Errorf("%q", all.Sensitive)
 	}
@@ -53,7 +53,7 @@ func TestSensitiveStatesTravel(t *testing.T) {
 func TestSensitiveStateBehindAConfig(t *testing.T) {
 	t.Parallel()
 	m := conf(t, "", `"${resource.a.config.of}!"`)
-	r := config(t, m, "b", Scope{"z": {Known: []byte(`{"id":"s3cret"}`), Sensitive: []string{"/id"}}})
+	r := config(t, m, "b", States{"z": {Known: []byte(`{"id":"s3cret"}`), Sensitive: []string{"/id"}}})
 	if !slices.Equal(r.Sensitive, []string{"/v"}) || !slices.Equal(r.Secrets(), []string{"s3cret!"}) {
 		t.Errorf("%q %q", r.Sensitive, r.Secrets())
 	}
@@ -74,7 +74,7 @@ output "shown" { value = nonsensitive(resource.a.state.pw) }
 output "mixed" { value = resource.a.state.ip == "x" ? { p = 1 } : { p = sensitive(2) } }
 `)
 	for _, complete := range []bool{true, false} {
-		list, diags := m.Outputs(Scope{"a": {Known: []byte(`{"ip":"x","pw":"s3cret"}`), Complete: complete, Sensitive: []string{"/pw"}}})
+		list, diags := m.Outputs(States{"a": {Known: []byte(`{"ip":"x","pw":"s3cret"}`), Complete: complete, Sensitive: []string{"/pw"}}})
 		fatal(t, diags)
 		got := map[string]Output{}
 		for _, o := range list {
@@ -87,7 +87,7 @@ output "mixed" { value = resource.a.state.ip == "x" ? { p = 1 } : { p = sensitiv
 		}
 	}
 	// What the manifest itself makes sensitive must still say so.
-	_, diags := m.Outputs(Scope{"a": {Known: []byte(`{"ip":"y","pw":"s3cret"}`), Complete: true, Sensitive: []string{"/pw"}}})
+	_, diags := m.Outputs(States{"a": {Known: []byte(`{"ip":"y","pw":"s3cret"}`), Complete: true, Sensitive: []string{"/pw"}}})
 	if len(diags) != 1 || diags[0].Summary != "A sensitive value would be printed" || !strings.Contains(diags[0].Detail, `"mixed"`) {
 		t.Error(diags)
 	}
@@ -97,7 +97,7 @@ func TestMessagesDoNotShowSensitiveStates(t *testing.T) {
 	t.Parallel()
 	for _, expr := range []string{`resource.a.state.pw + 1`, `parseint(resource.a.state.pw, 10)`, `[1][resource.a.state.pw]`, `file(resource.a.state.pw)`} {
 		m := conf(t, "", expr)
-		_, diags := m.Config("b", Scope{"a": {Known: []byte(`{"pw":"s3cret"}`), Complete: true, Sensitive: []string{"/pw"}}})
+		_, diags := m.Config("b", States{"a": {Known: []byte(`{"pw":"s3cret"}`), Complete: true, Sensitive: []string{"/pw"}}})
 		if !diags.HasErrors() {
 			t.Errorf("%s: no error", expr)
 		}

@@ -7,67 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 )
-
-func TestTypesOfStates(t *testing.T) {
-	t.Parallel()
-	for schema, want := range map[string]string{
-		``:                           "any, any",
-		`{"type":"string"}`:          "string, string",
-		`{"type":["string","null"]}`: "any, any",
-		`{"type":"object"}`:          "any, any open",
-		`{"type":"object","required":["a"],"properties":{"a":{"type":"number"}}}`:                                                        `object({a=number}), object({a=number})`,
-		`{"type":"object","properties":{"a":{"type":"integer"}},"additionalProperties":false}`:                                           `any, object({a=number})`,
-		`{"type":"object","properties":{"a":{"type":"integer"}},"additionalProperties":true}`:                                            "any, any open",
-		`{"type":"object","properties":{"a":{"type":"integer"}},"additionalProperties":{"type":"string"}}`:                               "any, any open",
-		`{"type":"object","properties":{"a":{"type":"integer"}},"patternProperties":{"b":{}}}`:                                           "any, any open",
-		`{"type":"object","properties":{"a":{"type":"integer"}},"oneOf":[{"required":["a"]}]}`:                                           "any, any open",
-		`{"type":"array","items":{"type":"object","properties":{"a":{"type":"boolean"}}}}`:                                               `list(object({a=bool})), list(object({a=bool}))`,
-		`{"type":"object","required":["a","b"],"properties":{"a":{"type":"array","items":{"type":["string","null"]}},"b":{"anyOf":[]}}}`: `object({a=any,b=any}), object({a=any,b=any})`,
-		`{"type":"array"}`: "any, any",
-		`{"type":"array","prefixItems":[{"type":"string"}],"items":{"type":"string"}}`:                           "any, any",
-		`{"type":"object","properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"type":"string"}}}`:              `any, object({a=string})`,
-		`{"type":"object","properties":{"a":{"$ref":"http://x/"},"b":{"$ref":"#/none"},"c":{"$ref":"#anchor"}}}`: `any, object({a=any,b=any,c=any})`,
-		`{"$ref":"#"}`:                  "any, any",
-		`{"type":"string","const":"x"}`: `string, string`,
-		`{"enum":["a"]}`:                "any, any",
-		`true`:                          "any, any",
-		`{`:                             "any, any",
-	} {
-		typ := typeOfState([]byte(schema))
-		got := typeexpr.TypeString(typ.typ) + ", " + typeexpr.TypeString(typ.loose)
-		if typ.open {
-			got += " open"
-		}
-		if got != want {
-			t.Errorf("%s: %s, want %s", schema, got, want)
-		}
-	}
-}
-
-// A schema that refers to itself for ever, or is wide without end, ends.
-func TestEndlessSchemas(t *testing.T) {
-	t.Parallel()
-	loop := `{"type":"object","properties":{"a":{"$ref":"#"},"b":{"$ref":"#"},"c":{"$ref":"#"}}}`
-	if typ := typeOfState([]byte(loop)); len(typ.attrs) != 3 {
-		t.Errorf("%v", typ)
-	}
-	list := strings.Repeat(`{"type":"array","items":`, 90) + `{"type":"string"}` + strings.Repeat("}", 90)
-	if typ := typeOfState([]byte(list)); typ.typ.GoString() != "cty.DynamicPseudoType" {
-		t.Errorf("%#v", typ.typ)
-	}
-}
-
-const typed = `
-resource "a" {
-  type = "acme/file:1"
-}
-output "o" {
-  value = %s
-}
-`
 
 // What is forecast is known, what is declared is typed, and nothing else is
 // there.
@@ -75,7 +15,7 @@ func TestPartlyKnownStatesAreTyped(t *testing.T) {
 	t.Parallel()
 	closed := `{"type":"object","properties":{"zone":{"type":"string"},"size":{"type":"integer"},"at":{"type":"object","properties":{"x":{"type":"number"}}}}}`
 	open := `{"type":"object","additionalProperties":true,"properties":{"size":{"type":"integer"},"list":{"type":"array","items":{"type":"string"}}}}`
-	for _, c := range []struct{ schema, known, expr, want string }{
+	for _, c := range []struct{ schema, Sized, expr, want string }{
 		{closed, "", `resource.a.state.zone`, "resource.a.state.zone"},
 		{closed, "", `resource.a.state.zne`, `error: resource.a.state has no attribute "zne": there are at, size and zone. Did you mean "zone"?`},
 		{closed, "", `resource.a.state["zne"]`, "error: "},
@@ -97,10 +37,10 @@ func TestPartlyKnownStatesAreTyped(t *testing.T) {
 	} {
 		m := load(t, fmt.Sprintf(typed, c.expr))
 		state := ResourceState{Schema: []byte(c.schema)}
-		if c.known != "" {
-			state.Known = []byte(c.known)
+		if c.Sized != "" {
+			state.Known = []byte(c.Sized)
 		}
-		outputs, diags := m.Outputs(Scope{"a": state})
+		outputs, diags := m.Outputs(States{"a": state})
 		got := ""
 		switch {
 		case len(diags) > 0:
@@ -118,7 +58,7 @@ func TestPartlyKnownStatesAreTyped(t *testing.T) {
 			got = "known " + string(outputs[0].Value)
 		}
 		if !strings.HasPrefix(got, c.want) || !strings.HasSuffix(c.want, ": ") && !strings.HasPrefix(c.want, "error") && got != c.want {
-			t.Errorf("%s of %s: %s\nwant %s", c.expr, c.known, got, c.want)
+			t.Errorf("%s of %s: %s\nwant %s", c.expr, c.Sized, got, c.want)
 		}
 	}
 }
@@ -130,8 +70,17 @@ func TestTriedLoopsAreLimited(t *testing.T) {
 	schema := []byte(`{"type":"object","properties":{"list":{"type":"array","items":{"type":"string"}}}}`)
 	m := load(t, fmt.Sprintf(typed, `[for x in resource.a.state.list : [for a in range(1000) : [for b in range(1000) : [for c in range(1000) : "${x}"]]]]`))
 	start := time.Now()
-	_, diags := m.Outputs(Scope{"a": {Schema: schema}})
+	_, diags := m.Outputs(States{"a": {Schema: schema}})
 	if took := time.Since(start); took > time.Minute || len(diags) != 1 || diags[0].Summary != "Too much to evaluate" {
 		t.Errorf("%s: %v", took, diags)
 	}
 }
+
+const typed = `
+resource "a" {
+  type = "acme/file:1"
+}
+output "o" {
+  value = %s
+}
+`

@@ -11,7 +11,7 @@ import (
 func TestPlacesInVariableFiles(t *testing.T) {
 	t.Parallel()
 	const ports = "object({ name = string, ports = list(number) })"
-	for _, c := range []struct{ name, typ, text, place, err string }{
+	for _, c := range []struct{ name, typ, text, Usage, err string }{
 		{"a.hcl", "number", "y = 1\nx = \"many\"\n", "2:5", "must be a number"},
 		{"a.hcl", ports, "x = {\n  name = \"n\"\n  ports = [1,\n    \"two\"]\n}\n", "4:5", "number is required"},
 		{"a.hcl", ports, "x = {\n  name = \"n\"\n}\n", "1:1", `"ports" is required`},
@@ -46,7 +46,7 @@ func TestPlacesInVariableFiles(t *testing.T) {
 		{"a.yaml", "any", "y: \"abc\nx: 1\n", "3:1", "unexpected end"},
 	} {
 		dir := tree(t, map[string]string{c.name: c.text})
-		inputs, diags := FindVariables(dir, "", nil, []VarFlag{{true, c.name}})
+		inputs, diags := FindVariables(dir, "", nil, []VarFlag{{File: true, Value: c.name}})
 		if !diags.HasErrors() {
 			_, more := Load(sources(dir, "variable \"x\" {\n  type = "+c.typ+"\n  default = null\n}\nvariable \"y\" {\n  default = 1\n}\nvariable \"p\" {\n  default = 1\n}\n"), inputs, Builtins{})
 			diags = append(diags, more...)
@@ -56,8 +56,8 @@ func TestPlacesInVariableFiles(t *testing.T) {
 			continue
 		}
 		d := diags[0]
-		if got := fmt.Sprintf("%d:%d", d.Range.Start.Line, d.Range.Start.Column); got != c.place || d.Range.Filename != c.name {
-			t.Errorf("%s %q: at %s, want %s: %s", c.name, c.text, got, c.place, d.Detail)
+		if got := fmt.Sprintf("%d:%d", d.Range.Start.Line, d.Range.Start.Column); got != c.Usage || d.Range.Filename != c.name {
+			t.Errorf("%s %q: at %s, want %s: %s", c.name, c.text, got, c.Usage, d.Detail)
 		}
 		checkDiagnostic(t, d)
 	}
@@ -74,8 +74,8 @@ func TestConversionErrorsNameTheSource(t *testing.T) {
 		source string
 	}{
 		{nil, "DEPLOYSTER_VAR_m=canary", "the environment variable DEPLOYSTER_VAR_m"},
-		{[]VarFlag{{false, "m=canary"}}, "", "-var m=…"},
-		{[]VarFlag{{false, "n=1"}, {true, "v.yaml"}}, "", "v.yaml:1"},
+		{[]VarFlag{{File: false, Value: "m=canary"}}, "", "-var m=…"},
+		{[]VarFlag{{File: false, Value: "n=1"}, {File: true, Value: "v.yaml"}}, "", "v.yaml:1"},
 		{nil, "", "vars.auto.json:2"},
 	} {
 		for _, sensitive := range []bool{false, true} {

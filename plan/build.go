@@ -77,7 +77,7 @@ type builder struct {
 	chosen    map[string]bool           // what the plan is about; nil = everything
 	excluded  map[string]bool           // what -exclude leaves out
 
-	finalScope config.Scope // what is known when all is decided; nil = nobody has asked
+	finalScope config.States // what is known when all is decided; nil = nobody has asked
 
 	failed       map[string]bool // about which nothing could be decided
 	expandFailed bool            // blocks whose instances are not known yet stay so, because of that

@@ -95,7 +95,7 @@ func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool 
 }
 
 // scope is what the expressions of a resource may know.
-func (b *builder) scope(addr string, before []string, look func(string) View) config.Scope {
+func (b *builder) scope(addr string, before []string, look func(string) View) config.States {
 	return Scope(append(slices.Clone(before), addr), look, b.prior)
 }
 

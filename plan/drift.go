@@ -108,7 +108,7 @@ func (b *builder) expandRecorded() {
 		open := slices.DeleteFunc(slices.Clone(b.manifest.Pending()), func(p config.Pending) bool {
 			return p.Waits || slices.ContainsFunc(p.Needs, func(addr string) bool { _, known := b.prior.Completed(addr); return !known })
 		})
-		scope := config.Scope{}
+		scope := config.States{}
 		for _, p := range open {
 			maps.Copy(scope, Scope(p.Needs, b.recordedViews(), b.prior))
 		}

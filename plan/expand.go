@@ -33,7 +33,7 @@ func (b *builder) expand(ctx context.Context) {
 			b.expandFailed = ctx.Err() == nil
 			return
 		}
-		scope := config.Scope{}
+		scope := config.States{}
 		for _, p := range open {
 			for addr, s := range Scope(slices.DeleteFunc(slices.Clone(p.Needs), func(a string) bool { return b.steps[a] == nil }), b.outlook, b.prior) {
 				scope[addr] = s

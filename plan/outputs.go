@@ -75,7 +75,7 @@ func (b *builder) checks() []config.CheckResult {
 }
 
 // finally is what is known when all is decided, for those who ask for it.
-func (b *builder) finally() config.Scope {
+func (b *builder) finally() config.States {
 	if b.finalScope == nil && b.manifest.Concludes() {
 		b.finalScope = Scope(slices.Collect(maps.Keys(b.steps)), b.outlook, b.prior)
 	}

@@ -82,8 +82,8 @@ func overlay(base, top json.RawMessage) json.RawMessage {
 
 // Scope is what expressions may know of the given resources; prior is what the
 // state file says, for what ignore_changes keeps.
-func Scope(addresses []string, look func(addr string) View, prior state.Snapshot) config.Scope {
-	scope := config.Scope{}
+func Scope(addresses []string, look func(addr string) View, prior state.Snapshot) config.States {
+	scope := config.States{}
 	for _, addr := range addresses {
 		v := look(addr)
 		known := config.ResourceState{Known: v.State, Complete: v.State != nil && !v.Partial, Sensitive: v.Hidden, Schema: v.Schema}

@@ -32,7 +32,7 @@ func consoleCommand(e Env) *cli.Command {
 type console struct {
 	s        *session
 	manifest *config.Manifest
-	scope    config.Scope
+	scope    config.States
 }
 
 func runConsole(c *cli.Context, e Env) error {
@@ -49,7 +49,7 @@ func runConsole(c *cli.Context, e Env) error {
 	if err != nil {
 		return err
 	}
-	k := &console{s: s, manifest: m, scope: config.Scope{}}
+	k := &console{s: s, manifest: m, scope: config.States{}}
 	for addr, entry := range snapshot.Resources {
 		s.vault.add(plan.EntrySecrets(entry))
 		if entry.Incomplete() {

@@ -1,0 +1,297 @@
+package decl
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/typeexpr"
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/config/refs"
+	"deployster/config/source"
+)
+
+// The blocks that a manifest may have.
+var (
+	RootSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
+		{Type: "deployster"}, {Type: "locals"},
+		{Type: "variable", LabelNames: []string{"name"}}, {Type: "type", LabelNames: []string{"name"}},
+		{Type: "plug", LabelNames: []string{"name"}}, {Type: "resource", LabelNames: []string{"name"}},
+		{Type: "output", LabelNames: []string{"name"}}, {Type: "module", LabelNames: []string{"name"}},
+		{Type: "moved"}, {Type: "removed"}, {Type: "check", LabelNames: []string{"name"}},
+	}}
+	DeploysterSchema = attributes("required_version", "state").with("encryption")
+	TypeSchema       = attributes("image!", "pull", "network", "env", "memory", "cpu", "pids", "workers", "disk", "mount_workspace", "read_only_rootfs", "user", "userns", "answer_size", "log_size").with("verify", "timeouts", "capabilities")
+	VerifySchema     = attributes("key!", "repository")
+	PlugSchema       = attributes("path!", "read_only", "resource_names", "resource_types")
+	OutputSchema     = attributes("value!", "description", "sensitive").with("precondition")
+	VariableSchema   = attributes("type", "default", "description", "sensitive", "nullable").with("validation")
+	ValidationSchema = attributes("condition!", "error_message!")
+	ResourceSchema   = attributes("type!", "for_each", "count", "config", "dependencies", "depends_on", "read_only").with("lifecycle", "timeouts")
+	LifecycleSchema  = attributes("prevent_destroy", "on_remove", "ignore_changes").with(lifecycleBlocks...)
+	TimeoutsSchema   = attributes("state", "action")
+	TypeTimesSchema  = attributes("init", "state", "action")
+	CapabilitySchema = attributes("add", "drop")
+)
+
+type schema struct{ *hcl.BodySchema }
+
+// attributes makes a schema; a name that ends in ! is required.
+func attributes(names ...string) schema {
+	s := &hcl.BodySchema{}
+	for _, n := range names {
+		required := n[len(n)-1] == '!'
+		if required {
+			n = n[:len(n)-1]
+		}
+		s.Attributes = append(s.Attributes, hcl.AttributeSchema{Name: n, Required: required})
+	}
+	return schema{s}
+}
+
+func (s schema) with(blocks ...string) schema {
+	for _, b := range blocks {
+		s.Blocks = append(s.Blocks, hcl.BlockHeaderSchema{Type: b})
+	}
+	return s
+}
+
+// declarations are what the files of one directory declare, by name, before
+// evaluation.
+type declarations struct {
+	Variables map[string]*Variable
+	Locals    map[string]*local
+	Types     map[string]*Block
+	Plugs     map[string]*Block
+	Resources map[string]*Resource
+	Outputs   map[string]*Block
+	Calls     map[string]*call
+	Moved     []*MovedBlock
+	Removed   []*RemovedBlock
+	Checks    map[string]*Check
+}
+
+func newDeclarations() declarations {
+	return declarations{Variables: map[string]*Variable{}, Locals: map[string]*local{}, Types: map[string]*Block{},
+		Plugs: map[string]*Block{}, Resources: map[string]*Resource{}, Outputs: map[string]*Block{}, Calls: map[string]*call{},
+		Checks: map[string]*Check{}}
+}
+
+// Block is a declared thing that is no more than its attributes.
+type Block struct {
+	Name  string
+	At    hcl.Range // the header
+	Attrs hcl.Attributes
+
+	Timeouts, Capabilities, Verify hcl.Attributes // of a type
+	Before                         []Condition    // preconditions of an output or a resource
+	// NeedsState: an output of a module that is made of a resource.
+	NeedsState bool
+	// Invalid: its for_each or count refers to something that does not exist, which
+	// has been said.
+	Invalid bool
+}
+
+// local is a declared local value.
+type local struct {
+	name string
+	at   hcl.Range
+	Expr hcl.Expression
+	// NeedsState: it needs a resource, itself or through other locals.
+	NeedsState bool
+	// Invalid: it refers to something that does not exist, which has been said.
+	Invalid bool
+}
+
+// Variable is a declared variable and, once it is set, its value.
+type Variable struct {
+	Block
+	Typ       cty.Type
+	typed     bool // a type was declared
+	defaults  *typeexpr.Defaults
+	def       cty.Value // cty.NilVal: none
+	sensitive bool
+	Nullable  bool
+	missing   bool // nothing gives it a value, and it has no default
+	Checks    []hcl.Attributes
+	// NeedsState: it is a module's, and made of a resource where that is called.
+	NeedsState bool
+
+	description string
+}
+
+// Resource is a declared resource: for_each and count make several instances
+// of it.
+type Resource struct {
+	Block
+	Lifecycle hcl.Attributes
+	Timeouts  hcl.Attributes
+	Aliases   map[string]Dependency
+	DependsOn []Dependency
+	After     []Condition // postconditions
+	Ignored   ignoreRules
+}
+
+// Dependency is what an element of dependencies or depends_on names.
+type Dependency struct {
+	Resource *Resource      // or
+	Call     *call          // with both nil it names nothing, which has been said
+	Ref      refs.Reference // with the key, if there is one
+	At       hcl.Range
+}
+
+// loader decodes the blocks of the files of one directory.
+type loader struct {
+	t        *Tree
+	b        *Module
+	settings []hcl.Attributes // of the deployster blocks
+	// encrypted is where the encryption block stands; nil = there is none.
+	encrypted *hcl.Range
+	diags     hcl.Diagnostics
+}
+
+func (l *loader) add(d ...*hcl.Diagnostic) { l.diags = append(l.diags, d...) }
+
+// content decodes a body. The result is never nil: an error in one part keeps
+// the others from being looked at no less.
+func (l *loader) content(b hcl.Body, s *hcl.BodySchema) *hcl.BodyContent {
+	c, diags := b.Content(s)
+	for _, d := range diags {
+		if d.Summary == "Missing required argument" && l.t.Set.Broken[d.Subject.Filename] {
+			continue // it may be where the parser did not see it
+		}
+		addHint(d, s)
+		l.add(d)
+	}
+	if c == nil {
+		c = &hcl.BodyContent{}
+	}
+	return c
+}
+
+// whatCanStand lists the blocks and attributes of a schema.
+func whatCanStand(s *hcl.BodySchema) string {
+	var names []string
+	for _, a := range s.Attributes {
+		names = append(names, a.Name)
+	}
+	for _, b := range s.Blocks {
+		names = append(names, "the block "+b.Type)
+	}
+	return "What can stand here: " + strings.Join(names, ", ") + "."
+}
+
+// root decodes the blocks of one file.
+func (l *loader) root(body hcl.Body) {
+	for _, b := range l.content(body, RootSchema).Blocks {
+		if len(b.Labels) > 0 && !source.IsName(b.Labels[0]) {
+			l.add(source.Failure(b.LabelRanges[0], "Invalid name", "%q cannot be a name. A name begins with a letter and has letters, digits, _ and - only.", b.Labels[0]))
+			continue
+		}
+		switch b.Type {
+		case "deployster":
+			c := l.content(b.Body, DeploysterSchema.BodySchema)
+			l.settings = append(l.settings, c.Attributes)
+			l.encryption(c)
+		case "locals":
+			l.locals(b)
+		case "variable":
+			l.variable(b)
+		case "type":
+			l.typ(b)
+		case "plug":
+			l.plain(b, PlugSchema, l.b.Plugs)
+		case "output":
+			l.plain(b, OutputSchema, l.b.Outputs)
+		case "resource":
+			l.resource(b)
+		case "moved":
+			l.moved(b)
+		case "removed":
+			l.removed(b)
+		case "module":
+			l.call(b)
+		case "check":
+			l.check(b)
+		}
+	}
+}
+
+// twice says that a name is taken.
+func twice(kind, name string, first, second hcl.Range) *hcl.Diagnostic {
+	return source.Failure(second, "Declared twice", "The %s %q is declared here, and already at %s:%d. Names are shared by all files: rename one, or remove it.",
+		kind, name, first.Filename, first.Start.Line)
+}
+
+func (l *loader) header(b *hcl.Block) Block { return Block{Name: b.Labels[0], At: b.DefRange} }
+
+func (l *loader) plain(b *hcl.Block, s schema, into map[string]*Block) (*Block, *hcl.BodyContent) {
+	p := l.header(b)
+	c := l.content(b.Body, s.BodySchema)
+	p.Attrs, p.Before = c.Attributes, l.conditions(c, "precondition")
+	if first := into[p.Name]; first != nil {
+		l.add(twice(b.Type, p.Name, first.At, p.At))
+	} else {
+		into[p.Name] = &p
+	}
+	return &p, c
+}
+
+func (l *loader) typ(b *hcl.Block) {
+	t, c := l.plain(b, TypeSchema, l.b.Types)
+	t.Timeouts = l.single(c, "timeouts", TypeTimesSchema)
+	t.Verify = l.single(c, "verify", VerifySchema)
+	t.Capabilities = l.single(c, "capabilities", CapabilitySchema)
+}
+
+func (l *loader) locals(b *hcl.Block) {
+	attrs, diags := b.Body.JustAttributes()
+	l.add(diags...)
+	for _, name := range slices.Sorted(maps.Keys(attrs)) {
+		a := attrs[name]
+		if first := l.b.Locals[name]; first != nil {
+			l.add(twice("local value", name, first.at, a.NameRange))
+			continue
+		}
+		l.b.Locals[name] = &local{name: name, at: a.NameRange, Expr: a.Expr}
+	}
+}
+
+func (l *loader) resource(b *hcl.Block) {
+	r := &Resource{Block: l.header(b)}
+	c := l.content(b.Body, ResourceSchema.BodySchema)
+	r.Attrs = c.Attributes
+	lifecycle := l.singleContent(c, "lifecycle", LifecycleSchema)
+	r.Lifecycle, r.Before, r.After = lifecycle.Attributes, l.conditions(lifecycle, "precondition"), l.conditions(lifecycle, "postcondition")
+	r.Ignored = l.ignoreChanges(r.Lifecycle["ignore_changes"])
+	r.Timeouts = l.single(c, "timeouts", TimeoutsSchema)
+	l.oneOf(r.Attrs)
+	if first := l.b.Resources[r.Name]; first != nil {
+		l.add(twice("resource", r.Name, first.At, r.At))
+		return
+	}
+	l.b.Resources[r.Name] = r
+}
+
+// single decodes the attributes of a nested block that may be there once.
+func (l *loader) single(c *hcl.BodyContent, kind string, s schema) hcl.Attributes {
+	return l.singleContent(c, kind, s).Attributes
+}
+
+// singleContent decodes a nested block that may be there once. The result is
+// never nil.
+func (l *loader) singleContent(c *hcl.BodyContent, kind string, s schema) *hcl.BodyContent {
+	out := &hcl.BodyContent{}
+	var first *hcl.Block
+	for _, b := range c.Blocks.OfType(kind) {
+		content := l.content(b.Body, s.BodySchema)
+		if first != nil {
+			l.add(source.Failure(b.DefRange, "Declared twice", "There is already a %s block here, at %s:%d. Put both together.", kind, first.DefRange.Filename, first.DefRange.Start.Line))
+			continue
+		}
+		first, out = b, content
+	}
+	return out
+}

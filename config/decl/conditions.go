@@ -1,0 +1,80 @@
+package decl
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"deployster/config/source"
+)
+
+// Check is a check block as it is written.
+type Check struct {
+	Name    string
+	at      hcl.Range
+	Asserts []Condition
+}
+
+var checkSchema = schema{&hcl.BodySchema{}}.with("assert")
+
+func (l *loader) check(b *hcl.Block) {
+	c := l.content(b.Body, checkSchema.BodySchema)
+	v := &Check{Name: b.Labels[0], at: b.DefRange, Asserts: l.conditions(c, "assert")}
+	if first := l.b.Checks[v.Name]; first != nil {
+		l.add(twice("check", v.Name, first.at, v.at))
+		return
+	}
+	if len(c.Blocks) == 0 {
+		l.add(source.Failure(v.at, "Nothing is checked", "A check has at least one assert block: assert { condition = ..., error_message = \"...\" }."))
+	}
+	l.b.Checks[v.Name] = v
+}
+
+// Condition is something that must be true: a precondition, a postcondition, or
+// an assertion of a check.
+type Condition struct {
+	Kind     string // as the block is called
+	Expr     hcl.Expression
+	Message  hcl.Expression
+	OfItself bool // self may be used
+}
+
+var (
+	conditionSchema = attributes("condition!", "error_message!")
+	lifecycleBlocks = []string{"precondition", "postcondition"}
+)
+
+// conditions decodes the blocks of one kind, those that are whole.
+func (l *loader) conditions(c *hcl.BodyContent, kind string) []Condition {
+	var out []Condition
+	for _, b := range c.Blocks.OfType(kind) {
+		attrs := l.content(b.Body, conditionSchema.BodySchema).Attributes
+		if attrs["condition"] == nil || attrs["error_message"] == nil {
+			continue // said already
+		}
+		out = append(out, Condition{Kind: kind, Expr: attrs["condition"].Expr, Message: attrs["error_message"].Expr, OfItself: kind == "postcondition"})
+	}
+	return out
+}
+
+func Article(kind string) string {
+	if strings.HasPrefix(kind, "a") {
+		return "an " + kind
+	}
+	return "a " + kind
+}
+
+// Conditions are all of a resource.
+func (r *Resource) Conditions() []Condition { return slices.Concat(r.Before, r.After) }
+
+// Expressions are those of a resource that may refer to other resources.
+func (r *Resource) Expressions() []hcl.Expression {
+	if a := r.Attrs["config"]; a != nil {
+		return []hcl.Expression{a.Expr}
+	}
+	return nil
+}
+
+// Repeats reports whether a block has for_each or count.
+func (b *Block) Repeats() bool { return b.Attrs["for_each"] != nil || b.Attrs["count"] != nil }

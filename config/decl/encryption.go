@@ -1,0 +1,79 @@
+package decl
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/config/source"
+	"deployster/internal/base/encryption"
+)
+
+// Encryption is how the manifest wants the files that are kept to be: the state
+// file, its copies and journal, saved plans and records of runs. Paths are as
+// they are written.
+type Encryption struct {
+	Enabled        bool // false: what is encrypted is written in clear text from now on
+	PassphraseEnv  string
+	PassphraseFile string
+	// The former passphrase, which only opens files.
+	OldPassphraseEnv  string
+	OldPassphraseFile string
+	Recipients        []string // with any of them, passphrases only open files
+	IdentityFiles     []string
+}
+
+var EncryptionSchema = attributes("enabled", "passphrase_env", "passphrase_file", "old_passphrase_env", "old_passphrase_file", "recipients", "identity_files")
+
+// encryption decodes the encryption block of a deployster block. Its values are
+// constants, because keys are needed before anything can be evaluated.
+func (l *loader) encryption(c *hcl.BodyContent) {
+	blocks := c.Blocks.OfType("encryption")
+	if len(blocks) == 0 {
+		return
+	}
+	attrs := l.single(c, "encryption", EncryptionSchema)
+	if l.encrypted != nil {
+		l.add(source.Failure(blocks[0].DefRange, "Declared twice", "There is already an encryption block, at %s:%d. Put both together.", l.encrypted.Filename, l.encrypted.Start.Line))
+		return
+	}
+	l.encrypted = &blocks[0].DefRange
+	if l.b.Parent != nil {
+		l.add(source.Failure(blocks[0].DefRange, "Encryption in a module", "A module has no state of its own: only the root manifest says how files are encrypted. Remove it here."))
+		return
+	}
+	e := &Encryption{Enabled: true}
+	for name, into := range map[string]*string{"passphrase_env": &e.PassphraseEnv, "passphrase_file": &e.PassphraseFile,
+		"old_passphrase_env": &e.OldPassphraseEnv, "old_passphrase_file": &e.OldPassphraseFile} {
+		l.constant(attrs[name], cty.String, func(v cty.Value) { *into = v.AsString() })
+	}
+	l.constant(attrs["enabled"], cty.Bool, func(v cty.Value) { e.Enabled = v.True() })
+	e.Recipients = l.constants(attrs["recipients"], encryption.CheckRecipient)
+	e.IdentityFiles = l.constants(attrs["identity_files"], func(string) error { return nil })
+	if e.PassphraseEnv != "" && e.PassphraseFile != "" {
+		l.add(source.Failure(attrs["passphrase_file"].NameRange, "Two passphrases", "passphrase_env and passphrase_file say both where the passphrase is. Keep one of them."))
+	}
+	l.t.Encryption = e
+}
+
+// constants reads a list of texts, each of which is checked.
+func (l *loader) constants(a *hcl.Attribute, check func(string) error) (out []string) {
+	l.constant(a, cty.List(cty.String), func(list cty.Value) {
+		items, _ := hcl.ExprList(a.Expr) // none: they come from a function
+		for i, v := range list.AsValueSlice() {
+			at := a.Expr.Range()
+			if i < len(items) {
+				at = items[i].Range()
+			}
+			if v.IsNull() {
+				l.add(source.Failure(at, "Wrong type", "null is none of the %s.", a.Name))
+				continue
+			}
+			if err := check(v.AsString()); err != nil {
+				l.add(source.Failure(at, "Invalid "+a.Name, "This cannot be one of the %s: %s.", a.Name, err))
+				continue
+			}
+			out = append(out, v.AsString())
+		}
+	})
+	return out
+}

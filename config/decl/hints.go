@@ -1,0 +1,126 @@
+package decl
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"deployster/config/refs"
+	"deployster/config/source"
+)
+
+// What those who know Terraform write out of habit, and what to write here, by
+// the place where they write it.
+var (
+	rootHints = map[string]string{
+		"data":      "There are no data sources: resource.NAME.state is what a resource reported. To look at a thing and never change it, declare it as a resource with read_only = true.",
+		"provider":  "There are no providers: the type of a resource is a container image, which brings its own tools. What it must know goes into config, files and credentials into a plug block, environment variables into the env of a type block.",
+		"terraform": "The settings of this tool stand in a deployster block: required_version, and state for the state file. There are neither backends nor required_providers.",
+		"import":    "What exists already needs no import: its type is asked what is there, and takes it as it is.",
+		"local":     "Local values stand in a block `locals { NAME = VALUE }`.",
+		"ephemeral": "A value that must not be shown is a variable with sensitive = true, or one that its image's schema says is writeOnly.",
+		"variables": "Each variable has a block of its own: variable \"NAME\" { }. Values for them go into vars.auto.hcl.",
+		"outputs":   "Each output has a block of its own: output \"NAME\" { value = ... }.",
+		"resources": "Each resource has a block of its own: resource \"NAME\" { type = ... }.",
+	}
+	resourceHints = map[string]string{
+		"provisioner": "What must be done to make a resource right is its image's to say, as actions. Commands of one's own are a type of one's own: see docs/writing-a-type.md.",
+		"connection":  "An image has its own way to reach what it manages: what it needs for that goes into config.",
+		"provider":    "There are no providers: the type of a resource is a container image, type = \"acme/disk:1\" or type = type.NAME.",
+		"dynamic":     "config is one value, so that no blocks need to be made: write a list, for example disks = [for d in var.disks : { size = d }].",
+		"image":       "The image of a resource is its type: type = \"acme/disk:1\".",
+	}
+	lifecycleHints = map[string]string{
+		"create_before_destroy": "In which order a thing is replaced is its image's to say, by the actions that it answers.",
+		"replace_triggered_by":  "Put what should trigger a change into the config, for example as a digest: the image then sees that it differs. depends_on is for order alone.",
+	}
+	moduleHints = map[string]string{
+		"version":   "Modules are directories of this machine, which have no versions: fetch the version that you want with the tool for that.",
+		"providers": "There are no providers to hand on: a module gets variables, and the plugs of the manifest.",
+	}
+	valueHints = map[string]string{
+		"ephemeral": "A value that must not be shown has sensitive = true.",
+	}
+)
+
+var quotedName = regexp.MustCompile(`"([^"]*)"`)
+
+// addHint adds to an error about a block or an attribute that is not known here
+// what to write instead.
+func addHint(d *hcl.Diagnostic, s *hcl.BodySchema) {
+	if strings.HasPrefix(d.Summary, "Extraneous label for ") {
+		d.Summary, d.Detail = "Too many labels", fmt.Sprintf("%s A block has one label at the most, its name.", d.Detail)
+		if strings.Contains(d.Detail, "resource") {
+			d.Detail = `A resource has one label, its name. Its type is an attribute, and is a container image: resource "web" { type = "acme/vm:1" }.`
+		}
+		return
+	}
+	name := quotedName.FindStringSubmatch(d.Detail)
+	if name == nil || !strings.HasPrefix(d.Summary, "Unsupported ") && d.Summary != "Extraneous JSON object property" {
+		return
+	}
+	text := terraformHint(name[1], d.Summary == "Unsupported argument", s)
+	if text != "" {
+		d.Detail, _, _ = strings.Cut(d.Detail, " Did you mean ")
+	} else if !strings.Contains(d.Detail, "Did you mean") {
+		if text = source.Suggest(name[1], schemaNames(s)); text == "" {
+			text = whatCanStand(s)
+		}
+	}
+	if text != "" {
+		d.Detail += " " + strings.TrimPrefix(text, " ")
+	}
+}
+
+// terraformHint says what to write in the place of a name that is not known; argument:
+// it is that of an attribute.
+func terraformHint(name string, argument bool, s *hcl.BodySchema) string {
+	habits := map[*hcl.BodySchema]map[string]string{
+		RootSchema: rootHints, ResourceSchema.BodySchema: resourceHints, LifecycleSchema.BodySchema: lifecycleHints,
+		VariableSchema.BodySchema: valueHints, OutputSchema.BodySchema: valueHints,
+	}[s]
+	if text := habits[name]; text != "" {
+		return text
+	}
+	if s == RootSchema && argument && source.Suggest(name, schemaNames(s)) == "" {
+		return "At the top of a manifest stand blocks alone. Every file of the directory whose name ends in .hcl is a manifest: values for variables stand in vars.auto.hcl or, as the config for a `type test`, in a file in another directory. " + whatCanStand(s)
+	}
+	if s == ResourceSchema.BodySchema && source.Suggest(name, schemaNames(s)) == "" {
+		return fmt.Sprintf("What the image is to get goes into config: config = { %s = ... }. Beside it can stand: %s.", name, strings.Join(schemaNames(s), ", "))
+	}
+	return ""
+}
+
+// schemaNames are the attributes and blocks of a schema.
+func schemaNames(s *hcl.BodySchema) []string {
+	var names []string
+	for _, a := range s.Attributes {
+		names = append(names, a.Name)
+	}
+	for _, b := range s.Blocks {
+		names = append(names, b.Type)
+	}
+	return names
+}
+
+// TerraformHint says what to write instead of a reference that begins with a name
+// of Terraform, "" if this is none.
+func (b *Module) TerraformHint(t hcl.Traversal) string {
+	root, name := t.RootName(), refs.StepName(t, 1)
+	switch {
+	case root == "data":
+		return "There are no data sources: resource.NAME.state is what a resource reported."
+	case root == "terraform" && name == "workspace":
+		return "There are no workspaces: give each its directory or its state file, and write a variable for its name. deployster.workspace is the working directory."
+	case root == "terraform":
+		return "The tool's own values are deployster.version, deployster.verbose and deployster.workspace."
+	case root == "self":
+		return "A resource cannot refer to itself by self: write resource.NAME.state, in an output for example."
+	case name != "" && b.Resources[name] != nil && !slices.Contains([]string{"var", "local"}, root):
+		return fmt.Sprintf("A reference to a resource does not begin with its type. Did you mean resource.%s.state%s?", name, refs.TraversalString(t[2:]))
+	}
+	return ""
+}

@@ -1,0 +1,130 @@
+package decl
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/config/refs"
+	"deployster/config/source"
+	"deployster/config/values"
+	"deployster/internal/base/jsondoc"
+)
+
+// LastConfig is the config with which a resource was last recorded as VALID.
+type LastConfig struct {
+	Value     json.RawMessage
+	Sensitive []string // JSON pointers into Value
+}
+
+// ignoreRules are the parts of a config whose changes are ignored.
+type ignoreRules struct {
+	all   bool
+	paths []ignorePath
+}
+
+type ignorePath struct {
+	steps hcl.Traversal // from the config on
+	at    hcl.Range
+}
+
+// ignoreChanges reads lifecycle.ignore_changes.
+func (l *loader) ignoreChanges(a *hcl.Attribute) ignoreRules {
+	if a == nil {
+		return ignoreRules{}
+	}
+	if t := l.t.Refs.AsAddress(a.Expr); len(t) == 1 && t.RootName() == "all" {
+		return ignoreRules{all: true}
+	}
+	items, bad := hcl.ExprList(refs.Unparen(a.Expr))
+	if bad.HasErrors() {
+		l.add(source.Failure(a.Expr.Range(), "Invalid ignore_changes", "It is a list of attributes of the config, such as [size, tags[\"x\"], disks[0].size], or the word all."))
+		return ignoreRules{}
+	}
+	var out ignoreRules
+	for _, item := range items {
+		if t := l.t.Refs.AsAddress(item); t != nil {
+			out.paths = append(out.paths, ignorePath{t, item.Range()})
+			continue
+		}
+		l.add(source.Failure(item.Range(), "Not an attribute", "An element of ignore_changes names a part of the config, such as size, tags[\"x\"] or disks[0].size."))
+	}
+	return out
+}
+
+// keys are the steps of a path as they are in JSON pointers.
+func (p ignorePath) keys() []string {
+	keys := []string{p.steps.RootName()}
+	for _, step := range p.steps[1:] {
+		keys = append(keys, refs.ObjectKey(step))
+	}
+	return keys
+}
+
+// Check finds paths that lead nowhere in a config, as far as it is known.
+func (g ignoreRules) Check(config cty.Value) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, p := range g.paths {
+		if d := p.check(config); d != nil {
+			diags = append(diags, d)
+		}
+	}
+	return diags
+}
+
+func (p ignorePath) check(config cty.Value) *hcl.Diagnostic {
+	v := config
+	for i, key := range p.keys() {
+		v, _ = v.Unmark()
+		if !v.IsKnown() || v.IsNull() {
+			return nil
+		}
+		next, there := values.Part(v, key)
+		if there {
+			v = next
+			continue
+		}
+		if i == 0 && key == "config" && len(p.steps) > 1 {
+			rest := strings.TrimPrefix(refs.TraversalString(p.steps), "config")
+			return source.Failure(p.at, "Unknown attribute", "The paths of ignore_changes begin in the config. Write %s.", strings.TrimPrefix(rest, "."))
+		}
+		where := "The config"
+		if i > 0 {
+			where = "In the config, " + refs.TraversalString(p.steps[:i])
+		}
+		names := values.PartNames(v)
+		return source.Failure(p.at, "Unknown attribute", "%s has no %q: %s.%s Only what is written in the config can be ignored.", where, key, source.ThereAre(slices.Clone(names)), source.Suggest(key, names))
+	}
+	return nil
+}
+
+func (g ignoreRules) Any() bool { return g.all || len(g.paths) > 0 }
+
+// Keep puts what was last recorded in the place of what is ignored. Changed are
+// the JSON pointers of what was different.
+func (g ignoreRules) Keep(config cty.Value, last *LastConfig) (kept cty.Value, changed []string) {
+	before, err := values.FromJSON(last.Value)
+	if err != nil {
+		return config, nil // what cannot be read is not kept
+	}
+	before = values.MarkState(before, last.Sensitive)
+	if g.all {
+		if !values.Same(config, before) {
+			changed = []string{""}
+		}
+		return before, changed
+	}
+	for _, p := range g.paths {
+		keys := p.keys()
+		next := values.KeepAt(config, before, keys)
+		if !values.Same(next, config) {
+			changed = append(changed, jsondoc.JoinPointer(keys))
+		}
+		config = next
+	}
+	slices.Sort(changed)
+	return config, slices.Compact(changed)
+}

@@ -1,0 +1,282 @@
+package decl
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"deployster/config/limits"
+	"deployster/config/refs"
+	"deployster/config/source"
+)
+
+// All are a module and those that it calls, as written, callers first.
+func (b *Module) All() []*Module {
+	all := []*Module{b}
+	for i := 0; i < len(all); i++ {
+		for _, name := range slices.Sorted(maps.Keys(all[i].Children)) {
+			all = append(all, all[i].Children[name])
+		}
+	}
+	return all
+}
+
+// OutputsOf are the outputs of a module that a reference may read.
+func OutputsOf(ref refs.Reference, child *Module) []string {
+	steps := ref.Traversal[2:]
+	if ref.Key != nil || ref.Splat {
+		steps = ref.Rest
+	} else if child.Call.Repeats() && len(steps) > 0 {
+		if _, index := steps[0].(hcl.TraverseIndex); index {
+			steps = steps[1:]
+		}
+	}
+	if len(steps) > 0 && child.Outputs[refs.ObjectKey(steps[0])] != nil {
+		return []string{refs.ObjectKey(steps[0])}
+	}
+	return slices.Sorted(maps.Keys(child.Outputs))
+}
+
+// The limits on modules. Two calls on each of twenty levels would be a million.
+const (
+	maxModuleDepth = 16
+	maxModules     = 2000 // module blocks, counted along every way that leads to them
+)
+
+// Module is a module as it is written: the root manifest, or what one
+// module block calls. The blocks of a directory that is called twice are decoded
+// twice, so that each has its own.
+type Module struct {
+	Path   string  // how messages call it: "" for the root, else "module.web.module.disk"
+	Parent *Module // nil for the root
+	Call   *call   // nil for the root
+	Dir    string  // absolute
+	declarations
+	Children  map[string]*Module // those whose source could be read
+	Functions map[string]function.Function
+}
+
+// call is a module block.
+type call struct {
+	Block
+	DependsOn []Dependency
+}
+
+// metaArguments are the arguments of a module block that are no variables.
+var metaArguments = []string{"source", "for_each", "count", "depends_on"}
+
+// Inputs are the names of the variables that a module block sets, sorted.
+func (c *call) Inputs() []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(c.Attrs)) {
+		if !slices.Contains(metaArguments, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Called says a thing of this module as messages do: "module.web.local.zone".
+func (b *Module) Called(what string) string {
+	if b.Path == "" {
+		return what
+	}
+	return b.Path + "." + what
+}
+
+// TypeNames are the types that can be used in the module.
+func (b *Module) TypeNames() map[string]*Block {
+	if b.Parent == nil {
+		return b.Types
+	}
+	all := map[string]*Block{}
+	for ; b != nil; b = b.Parent {
+		for name, t := range b.Types {
+			if all[name] == nil {
+				all[name] = t
+			}
+		}
+	}
+	return all
+}
+
+// call decodes a module block.
+func (l *loader) call(b *hcl.Block) {
+	c := &call{Block: l.header(b)}
+	var diags hcl.Diagnostics
+	c.Attrs, diags = b.Body.JustAttributes()
+	for _, d := range diags {
+		d.Detail += " A module block has source, for_each, count, depends_on, and NAME = VALUE for the module's variables."
+	}
+	l.add(diags...)
+	l.oneOf(c.Attrs)
+	if first := l.b.Calls[c.Name]; first != nil {
+		l.add(twice("module", c.Name, first.At, c.At))
+		return
+	}
+	l.b.Calls[c.Name] = c
+}
+
+// oneOf refuses for_each beside count.
+func (l *loader) oneOf(attrs hcl.Attributes) {
+	if f, c := attrs["for_each"], attrs["count"]; f != nil && c != nil {
+		l.add(source.Failure(c.NameRange, "Both for_each and count", "Each of them says how many instances there are, so only one can be there. for_each at line %d gives every instance a name of its own, which is what to prefer.", f.NameRange.Start.Line))
+	}
+}
+
+// decode reads the blocks of a module, and of the modules that it calls.
+func (t *Tree) decode(b *Module, bodies []hcl.Body) (*loader, hcl.Diagnostics) {
+	l := &loader{t: t, b: b}
+	for _, body := range bodies {
+		l.root(body)
+	}
+	if b.Parent != nil {
+		l.childOnly()
+	}
+	return l, l.diags
+}
+
+// childOnly refuses what belongs into the root manifest.
+func (l *loader) childOnly() {
+	for _, name := range slices.Sorted(maps.Keys(l.b.Plugs)) {
+		l.add(source.Failure(l.b.Plugs[name].At, "A plug in a module", "A plug gives away a file of this host, so that only the root manifest may declare one. Move it there; its allow-lists can name the resources of this module."))
+	}
+	for _, attrs := range l.settings {
+		if a := attrs["state"]; a != nil {
+			l.add(source.Failure(a.NameRange, "A state file in a module", "A module has no state of its own: only the root manifest says where the state file is. Remove it here."))
+		}
+	}
+	l.add(l.t.checkVersion(l)...)
+}
+
+// loadModules reads and decodes what the module blocks of b call.
+func (t *Tree) loadModules(b *Module) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, name := range slices.Sorted(maps.Keys(b.Calls)) {
+		c := b.Calls[name]
+		source, problem := t.moduleSource(c)
+		if problem != nil {
+			diags = append(diags, problem)
+			continue
+		}
+		dir := source
+		if problem := t.tooManyModules(b, c, dir); problem != nil {
+			return append(diags, problem)
+		}
+		bodies, d := t.Set.ModuleBodies(dir, c.Attrs["source"].Expr.Range())
+		if diags = append(diags, d...); d.HasErrors() {
+			continue
+		}
+		t.modules++
+		child := t.newModuleBlock(b, c, dir)
+		_, d = t.decode(child, bodies)
+		diags = append(diags, d...)
+		diags = append(diags, child.checkInputs()...)
+		b.Children[name] = child
+		diags = append(diags, t.loadModules(child)...)
+	}
+	return diags
+}
+
+func (t *Tree) newModuleBlock(parent *Module, c *call, dir string) *Module {
+	b := &Module{Parent: parent, Call: c, Dir: dir, declarations: newDeclarations(), Children: map[string]*Module{}}
+	b.Functions = t.Set.FunctionSet(t.Set.Reads.Inside(dir), false)
+	if parent != nil {
+		b.Path = parent.Called("module." + c.Name)
+	}
+	return b
+}
+
+// moduleSource gives the directory that a module block names.
+func (t *Tree) moduleSource(c *call) (string, *hcl.Diagnostic) {
+	a := c.Attrs["source"]
+	if a == nil {
+		return "", source.Failure(c.At, "A module without source", "A module block says where the module is: source = \"./DIRECTORY\".")
+	}
+	path, ok := refs.ConstantText(a.Expr)
+	if !ok {
+		return "", source.Failure(a.Expr.Range(), "Not a constant", "The source of a module must be a text constant in quotes, because it is read before anything is evaluated.")
+	}
+	at := a.Expr.Range()
+	switch {
+	case filepath.IsAbs(path):
+		return "", source.Failure(at, "Invalid module source", "%q is an absolute path, which would be another one on every machine. Write the path from this file: \"./DIRECTORY\" or \"../DIRECTORY\".", path)
+	case path == ".", path == "..", strings.HasPrefix(path, "./"), strings.HasPrefix(path, "../"):
+	case strings.Contains(path, ":") || strings.Count(path, "/") > 1 || strings.Contains(strings.Split(path, "/")[0], "."):
+		return "", source.Failure(at, "Invalid module source", "%q looks like an address of a registry or a repository. Modules are directories of this machine: fetch it with the tool for that (git clone, git submodule), and write \"./DIRECTORY\".", path)
+	default:
+		return "", source.Failure(at, "Invalid module source", "A module is a directory, written from this file on with ./ or ../ at the beginning. Did you mean %q?", "./"+path)
+	}
+	if strings.ContainsRune(path, 0) {
+		return "", source.Failure(at, "Invalid module source", "A path has no null byte.")
+	}
+	dir := filepath.Dir(a.Range.Filename)
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(t.Set.Src.Workspace, dir)
+	}
+	return filepath.Join(dir, path), nil
+}
+
+// tooManyModules refuses a module that calls itself, also through others, and
+// what would never end.
+func (t *Tree) tooManyModules(b *Module, c *call, dir string) *hcl.Diagnostic {
+	at := c.Attrs["source"].Expr.Range()
+	depth := 0
+	chain := fmt.Sprintf("\n  module %q (%s:%d) is %s", c.Name, at.Filename, at.Start.Line, t.Set.Shown(dir))
+	for up := b; up != nil; up = up.Parent {
+		if up.Call != nil {
+			s := up.Call.Attrs["source"].Expr.Range()
+			chain = fmt.Sprintf("\n  module %q (%s:%d) is %s", up.Call.Name, s.Filename, s.Start.Line, t.Set.Shown(up.Dir)) + chain
+		}
+		if up.Dir == dir {
+			return source.Failure(at, "A module that calls itself", "%s would be needed to read itself, without end:%s\nRemove one of these module blocks.", t.Set.Shown(dir), chain)
+		}
+		depth++
+	}
+	if depth > maxModuleDepth {
+		return limits.Exceeded(at, "modules inside each other", maxModuleDepth)
+	}
+	if t.modules >= maxModules {
+		return limits.Exceeded(at, "module blocks, counted along every way that leads to them,", maxModules)
+	}
+	return nil
+}
+
+// checkInputs compares what a module block gives with what the module wants.
+func (b *Module) checkInputs() hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, name := range b.Call.Inputs() {
+		if text := moduleHints[name]; text != "" && b.Variables[name] == nil {
+			diags = append(diags, source.Failure(b.Call.Attrs[name].NameRange, "Unknown variable of a module", "The module %q has no variable %q. %s", b.Call.Name, name, text))
+			continue
+		}
+		if b.Variables[name] == nil {
+			diags = append(diags, source.Failure(b.Call.Attrs[name].NameRange, "Unknown variable of a module", "The module %q has no variable %q: %s.%s Declare it in the module with a variable block, or correct the name.",
+				b.Call.Name, name, source.ThereAre(slices.Sorted(maps.Keys(b.Variables))), source.Suggest(name, append(slices.Sorted(maps.Keys(b.Variables)), metaArguments...))))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.Variables)) {
+		v := b.Variables[name]
+		if b.Call.Attrs[name] == nil && v.Attrs["default"] == nil {
+			diags = append(diags, source.Failure(b.Call.At, "A variable of a module has no value", "The module needs a value for its variable %q (%s:%d), which has no default. Add it to this block: %s = VALUE.",
+				name, v.At.Filename, v.At.Start.Line, name))
+		}
+		if slices.Contains(metaArguments, name) {
+			diags = append(diags, source.Failure(v.At, "Reserved name", "%q is an argument of every module block, so that a variable of a module cannot have this name. Rename it.", name))
+		}
+	}
+	return diags
+}
+
+// Root is the root manifest.
+func (b *Module) Root() *Module {
+	for b.Parent != nil {
+		b = b.Parent
+	}
+	return b
+}

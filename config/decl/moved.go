@@ -1,0 +1,185 @@
+package decl
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/config/refs"
+	"deployster/config/source"
+	"deployster/config/values"
+	"deployster/internal/base/diag"
+)
+
+// Moved is a moved block: what is recorded under one address, and below it,
+// belongs to another from now on.
+type Moved struct {
+	From, To string
+	Range    diag.Range // the block's header
+}
+
+// MovedBlock is a moved block as it is written.
+type MovedBlock struct {
+	Moved
+	FromTarget, ToTarget Target
+	At                   hcl.Range
+}
+
+// Target is the address in a moved or removed block.
+type Target struct {
+	Address string // "" = it could not be read
+	module  bool   // it is a module, not a resource
+	At      hcl.Range
+}
+
+var MovedSchema = attributes("from!", "to!")
+
+func (l *loader) moved(b *hcl.Block) {
+	attrs := l.content(b.Body, MovedSchema.BodySchema).Attributes
+	if attrs["from"] == nil || attrs["to"] == nil {
+		return // said already
+	}
+	v := &MovedBlock{At: b.DefRange, FromTarget: l.target(attrs["from"]), ToTarget: l.target(attrs["to"])}
+	if v.FromTarget.Address == "" || v.ToTarget.Address == "" {
+		return
+	}
+	if v.FromTarget.module != v.ToTarget.module {
+		l.add(source.Failure(v.ToTarget.At, "Unlike things", "%s cannot become %s: a resource is moved to a resource, a module to a module.", v.FromTarget.kind(), v.ToTarget.kind()))
+		return
+	}
+	if v.FromTarget.Address == v.ToTarget.Address {
+		l.add(source.Failure(v.ToTarget.At, "Moved to itself", "From and to are the same. Correct one of them, or remove the block."))
+		return
+	}
+	v.Moved = Moved{From: v.FromTarget.Address, To: v.ToTarget.Address, Range: source.FromHCL(b.DefRange)}
+	l.b.Moved = append(l.b.Moved, v)
+}
+
+func (t Target) kind() string {
+	if t.module {
+		return t.Address
+	}
+	return "the resource " + t.Address
+}
+
+// target reads an address: resource.NAME or module.NAME, with instance keys,
+// and module.NAME.resource.NAME for what is in a module.
+func (l *loader) target(a *hcl.Attribute) Target {
+	out := Target{At: a.Expr.Range()}
+	t := l.t.Refs.AsAddress(a.Expr)
+	if t == nil {
+		l.add(source.Failure(out.At, "Not an address", "%q names what it is about: resource.NAME, resource.NAME[\"key\"], module.NAME, or module.NAME.resource.NAME.", a.Name))
+		return out
+	}
+	var problem string
+	if out.Address, out.module, problem = AddressOf(t); problem != "" {
+		out.Address = ""
+		l.add(source.Failure(out.At, "Not an address", "%s", problem))
+	}
+	return out
+}
+
+// AddressOf reads a traversal as an address, as far as it is one.
+func AddressOf(t hcl.Traversal) (address string, module bool, problem string) {
+	var parts []string
+	name := func(i int) string { // of an attribute, with the key that may stand after it
+		out := refs.StepName(t, i)
+		if key, ok := stepKey(t, i+1); ok {
+			out += key
+		}
+		return out
+	}
+	length := func(i int) int {
+		if _, ok := stepKey(t, i+1); ok {
+			return 2
+		}
+		return 1
+	}
+	for i := 0; i < len(t); {
+		word := t.RootName()
+		if i > 0 {
+			word = refs.StepName(t, i)
+		}
+		switch {
+		case word == "module" && refs.StepName(t, i+1) != "":
+			parts, module = append(parts, "module."+name(i+1)), true
+			i += 1 + length(i+1)
+			continue
+		case word == "resource" && refs.StepName(t, i+1) != "":
+			parts, module = append(parts, name(i+1)), false
+			i += 1 + length(i+1)
+		case i > 0 && word != "" && word != "module" && word != "resource":
+			parts, module = append(parts, name(i)), false // as addresses are printed
+			i += length(i)
+		case i == 0:
+			return "", false, fmt.Sprintf("An address begins with resource or module. Did you mean resource.%s?", refs.TraversalString(t))
+		default:
+			return "", false, fmt.Sprintf("%s is incomplete: a name is missing at its end.", refs.TraversalString(t))
+		}
+		if i < len(t) {
+			return "", false, fmt.Sprintf("%s has more than the address of a resource. Did you mean %s?", refs.TraversalString(t), refs.TraversalString(t[:i]))
+		}
+	}
+	return strings.Join(parts, "."), module, ""
+}
+
+// stepKey is the instance key at step i of a traversal, as it is in addresses.
+func stepKey(t hcl.Traversal, i int) (string, bool) {
+	if i >= len(t) {
+		return "", false
+	}
+	step, ok := t[i].(hcl.TraverseIndex)
+	if !ok || !step.Key.IsKnown() || step.Key.IsNull() {
+		return "", false
+	}
+	switch step.Key.Type() {
+	case cty.String:
+		return "[" + values.QuoteKey(step.Key.AsString()) + "]", true
+	case cty.Number:
+		return "[" + values.ShortNumber(step.Key) + "]", true
+	}
+	return "", false
+}
+
+// Removed is a removed block: what is recorded under an address, and below it,
+// is no longer wanted.
+type Removed struct {
+	From    string
+	Destroy bool       // else it is let go, and left as it is
+	Range   diag.Range // the block's header
+}
+
+// RemovedBlock is a removed block as it is written.
+type RemovedBlock struct {
+	Removed
+	FromTarget Target
+	At         hcl.Range
+}
+
+var (
+	RemovedSchema          = attributes("from!").with("lifecycle")
+	RemovedLifecycleSchema = attributes("destroy")
+)
+
+func (l *loader) removed(b *hcl.Block) {
+	c := l.content(b.Body, RemovedSchema.BodySchema)
+	lifecycle := l.single(c, "lifecycle", RemovedLifecycleSchema)
+	if c.Attributes["from"] == nil {
+		return // said already
+	}
+	v := &RemovedBlock{At: b.DefRange, FromTarget: l.target(c.Attributes["from"])}
+	v.Removed = Removed{From: v.FromTarget.Address, Destroy: true, Range: source.FromHCL(b.DefRange)}
+	if a := lifecycle["destroy"]; a != nil {
+		value, diags := a.Expr.Value(nil)
+		if diags.HasErrors() || value.Type() != cty.Bool || value.IsNull() || !value.IsKnown() {
+			l.add(source.Failure(a.Expr.Range(), "Not a constant", "The value of destroy is true or false: whether the thing is removed, or only let go."))
+			return
+		}
+		v.Destroy = value.True()
+	}
+	if v.FromTarget.Address != "" {
+		l.b.Removed = append(l.b.Removed, v)
+	}
+}

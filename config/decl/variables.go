@@ -1,0 +1,277 @@
+package decl
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/typeexpr"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"deployster/config/limits"
+	"deployster/config/refs"
+	"deployster/config/source"
+	"deployster/config/values"
+)
+
+// SensitiveVariables names the variables that are declared sensitive, sorted.
+func (t *Tree) SensitiveVariables() []string {
+	var names []string
+	for name, v := range t.Root.Variables {
+		if v.sensitive {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// variable decodes a variable block. Its own attributes are constants.
+func (l *loader) variable(b *hcl.Block) {
+	v := &Variable{Block: l.header(b), Typ: cty.DynamicPseudoType, Nullable: true}
+	c := l.content(b.Body, VariableSchema.BodySchema)
+	v.Attrs = c.Attributes
+	if a := v.Attrs["type"]; a != nil {
+		typ, defaults, diags := typeexpr.TypeConstraintWithDefaults(a.Expr)
+		for _, d := range diags {
+			if d.Summary != "Invalid type specification" {
+				continue // what is wrong is a default in it
+			}
+			d.Detail += source.Suggest(hcl.ExprAsKeyword(a.Expr), []string{"string", "number", "bool", "any"}) +
+				" The types are string, number, bool, any, list(T), set(T), map(T), object({ NAME = T }) and tuple([T])."
+		}
+		l.add(diags...)
+		v.Typ, v.defaults, v.typed = typ, defaults, !diags.HasErrors()
+	}
+	l.constant(v.Attrs["sensitive"], cty.Bool, func(x cty.Value) { v.sensitive = x.True() })
+	l.constant(v.Attrs["nullable"], cty.Bool, func(x cty.Value) { v.Nullable = x.True() })
+	l.constant(v.Attrs["description"], cty.String, func(x cty.Value) { v.description = x.AsString() })
+	if a := v.Attrs["default"]; a != nil {
+		l.constant(a, cty.DynamicPseudoType, func(x cty.Value) { v.def = x })
+		if v.def != cty.NilVal {
+			if value, err := v.Accept(v.def); err != nil {
+				l.add(source.Failure(a.Expr.Range(), "Invalid default", "The default of the variable %q does not fit: %s.", v.Name, v.Problem(err)))
+			} else {
+				v.def = value
+			}
+		}
+	}
+	for _, check := range c.Blocks.OfType("validation") {
+		v.Checks = append(v.Checks, l.content(check.Body, ValidationSchema.BodySchema).Attributes)
+	}
+	if slices.Contains(metaArguments, v.Name) {
+		l.add(source.Failure(v.At, "Reserved name", "A variable cannot be called %q: in a module block, %s says something of the module itself, so that the variable could not be given. Choose another name.", v.Name, v.Name))
+	}
+	if first := l.b.Variables[v.Name]; first != nil {
+		l.add(twice("variable", v.Name, first.At, v.At))
+		return
+	}
+	l.b.Variables[v.Name] = v
+}
+
+// constant evaluates an attribute in which nothing may be referred to.
+func (l *loader) constant(a *hcl.Attribute, want cty.Type, set func(cty.Value)) {
+	if a == nil {
+		return
+	}
+	if vars := a.Expr.Variables(); len(vars) > 0 {
+		hint := ""
+		if a.Name == "default" {
+			hint = " Compute it in a locals block."
+		}
+		l.add(source.Failure(vars[0].SourceRange(), "Not a constant", "Only constants can stand here: %s cannot be used in the attribute %q.%s", refs.TraversalString(vars[0]), a.Name, hint))
+		return
+	}
+	value, diags := a.Expr.Value(&hcl.EvalContext{Functions: l.b.Functions})
+	l.add(diags...)
+	if diags.HasErrors() {
+		return
+	}
+	got, err := convert.Convert(value, want)
+	if err != nil || (want != cty.DynamicPseudoType && (got.IsNull() || got.IsMarked())) {
+		l.add(source.Failure(a.Expr.Range(), "Wrong type", "%q must be a %s.", a.Name, want.FriendlyName()))
+		return
+	}
+	if got.IsWhollyKnown() { // else the parser has said what is wrong with it
+		set(got)
+	}
+}
+
+// Accept converts a value to the variable's type, with the defaults of its
+// optional attributes.
+func (v *Variable) Accept(value cty.Value) (cty.Value, error) {
+	if err := limits.CheckValue(value); err != nil {
+		return cty.NilVal, err
+	}
+	if v.defaults != nil && !value.IsNull() {
+		value = v.defaults.Apply(value)
+	}
+	got, err := convert.Convert(value, v.Typ)
+	if err != nil {
+		return cty.NilVal, &conversion{values.Mismatch(v.Typ, value, err), err}
+	}
+	if got.IsNull() && !v.Nullable {
+		if v.def != cty.NilVal && !v.def.IsNull() {
+			return v.def, nil // as in Terraform: null means the default
+		}
+		return cty.NilVal, fmt.Errorf("it must not be null, because the variable says nullable = false")
+	}
+	return got, nil
+}
+
+// conversion is an error of a value that does not fit its type. It wraps the
+// library's, which knows which part does not.
+type conversion struct {
+	want  string
+	cause error
+}
+
+func (c *conversion) Error() string { return "it must be " + c.want }
+
+func (c *conversion) Unwrap() error { return c.cause }
+
+// Problem is the text of an error, which for a sensitive variable says nothing
+// of the value.
+func (v *Variable) Problem(err error) string {
+	if v.sensitive {
+		return "it must be " + values.TypeString(v.Typ) + " (the value is not shown, because the variable is sensitive)"
+	}
+	return err.Error()
+}
+
+// parse reads text from the command line or the environment: as it is for a
+// string, a number or a bool, and for a variable without type; else as an
+// expression of constants.
+func (v *Variable) parse(text string) (cty.Value, error) {
+	if !v.typed || v.Typ.IsPrimitiveType() {
+		return cty.StringVal(text), nil
+	}
+	name := "the value of var." + v.Name
+	if d := limits.Native([]byte(text), name, false, hcl.InitialPos); d != nil {
+		return cty.NilVal, fmt.Errorf("%s", d.Detail)
+	}
+	expr, diags := hclsyntax.ParseExpression([]byte(text), name, hcl.InitialPos)
+	if diags.HasErrors() {
+		return cty.NilVal, fmt.Errorf("it must be %s, written as in a manifest: %s", values.TypeString(v.Typ), strings.TrimSuffix(diags[0].Detail, "."))
+	}
+	value, diags := expr.Value(nil)
+	if diags.HasErrors() {
+		return cty.NilVal, fmt.Errorf("it must be %s, written with constants only (text in quotes)", values.TypeString(v.Typ))
+	}
+	return value, nil
+}
+
+// setVariables gives every variable its value: the last of its inputs, else
+// its default. One that gets none by a mistake is unknown from then on, so that
+// the mistake is said once.
+func (t *Tree) setVariables(inputs []source.VarInput) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	given := map[string]source.VarInput{}
+	for _, in := range inputs {
+		if in.Src != nil {
+			t.Set.Text[in.At.Filename] = in.Src
+		}
+		if t.Root.Variables[in.Name] == nil {
+			diags = append(diags, t.undeclared(in)...)
+			continue
+		}
+		given[in.Name] = in
+		t.Origins[in.Name] = in.Origin
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Root.Variables)) {
+		v := t.Root.Variables[name]
+		in, ok := given[name]
+		value, d := t.valueOf(v, in, ok)
+		diags = append(diags, d...)
+		if value == cty.NilVal {
+			value = cty.UnknownVal(v.Typ)
+		}
+		value = v.Hidden(value)
+		t.Vars[name] = values.Sized{Value: value, Size: limits.TextSize(value)}
+	}
+	return diags
+}
+
+// Hidden marks the value of a sensitive variable.
+func (v *Variable) Hidden(value cty.Value) cty.Value {
+	if v.sensitive {
+		return value.Mark(values.Sensitive{})
+	}
+	return value
+}
+
+// Fallback is the value of a variable that is not given: its default.
+func (v *Variable) Fallback() cty.Value {
+	if v.def == cty.NilVal {
+		return cty.UnknownVal(v.Typ) // that it has none has been said
+	}
+	return v.def
+}
+
+func (t *Tree) valueOf(v *Variable, in source.VarInput, given bool) (cty.Value, hcl.Diagnostics) {
+	if !given {
+		if v.def == cty.NilVal && v.Attrs["default"] == nil {
+			if t.AllowUnset {
+				t.HasUnsetVars = true
+				return cty.NilVal, nil
+			}
+			v.missing = true
+			return cty.NilVal, hcl.Diagnostics{source.Failure(v.At, "A variable has no value",
+				"The variable %q has no default, so it must be given: on the command line with -var '%s=VALUE', in a file given with -var-file, in vars.auto.hcl here or in ~/.deployster, or in the environment as DEPLOYSTER_VAR_%s. On a terminal, plan and apply ask for it.", v.Name, v.Name, v.Name)}
+		}
+		return v.def, nil
+	}
+	value, err := in.Value, error(nil)
+	if value == cty.NilVal {
+		value, err = v.parse(in.Text)
+	}
+	if err == nil {
+		value, err = v.Accept(value)
+	}
+	if err == nil {
+		return value, nil
+	}
+	place := v.At
+	if in.Src != nil && !v.sensitive { // the line in the file would show it
+		place = in.PlaceOf(err)
+	}
+	return cty.NilVal, hcl.Diagnostics{source.Failure(place, "Invalid value of a variable", "The value of the variable %q from %s does not fit: %s.", v.Name, in.Origin, v.Problem(err))}
+}
+
+func (t *Tree) undeclared(in source.VarInput) hcl.Diagnostics {
+	if in.Quiet || in.Pinned {
+		return nil
+	}
+	d := &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Undeclared variable",
+		Detail: fmt.Sprintf("A value for the variable %q is given by %s, but no manifest declares it.%s Declare it with a variable block, or remove the value.",
+			in.Name, in.Origin, source.Suggest(in.Name, slices.Sorted(maps.Keys(t.Root.Variables))))}
+	if in.Strict {
+		d.Severity = hcl.DiagError
+	}
+	if in.Src != nil {
+		d.Subject = in.At.Ptr()
+	}
+	return hcl.Diagnostics{d}
+}
+
+// Variables returns the variables' values with their types, for Pinned. What
+// is sensitive is in it as it is.
+func (t *Tree) Variables() map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	for name, v := range t.Vars {
+		plain, _ := v.Value.UnmarkDeep()
+		if !plain.IsWhollyKnown() {
+			continue // Load has said what is wrong
+		}
+		if raw, err := (ctyjson.SimpleJSONValue{Value: plain}).MarshalJSON(); err == nil {
+			out[name] = raw
+		}
+	}
+	return out
+}

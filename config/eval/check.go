@@ -1,0 +1,63 @@
+package eval
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"deployster/config/decl"
+	"deployster/config/instance"
+)
+
+// CheckStatus says how a check came out.
+type CheckStatus string
+
+// The statuses of a check. A check of which one assertion fails has failed,
+// whatever of the others is not known.
+const (
+	CheckPass    CheckStatus = "pass"
+	CheckFail    CheckStatus = "fail"
+	CheckUnknown CheckStatus = "unknown" // what it looks at is known only after apply
+)
+
+// CheckResult is what a check block says of the world.
+type CheckResult struct {
+	Name     string      `json:"name"` // with the module that it is in: module.web.alive
+	Status   CheckStatus `json:"status"`
+	Messages []string    `json:"messages,omitempty"` // of the assertions that failed
+}
+
+// Checks evaluates all checks, those of the root before those of modules, each
+// sorted by name.
+func (e *Evaluator) Checks() (out []CheckResult, diags hcl.Diagnostics) {
+	e.M.Top.Each(func(mod *instance.Module) {
+		for _, name := range slices.Sorted(maps.Keys(mod.Decl.Checks)) {
+			c, d := e.check(mod.Decl.Checks[name], mod)
+			out, diags = append(out, c), append(diags, d...)
+		}
+	})
+	return out, diags
+}
+
+func (e *Evaluator) check(c *decl.Check, mod *instance.Module) (CheckResult, hcl.Diagnostics) {
+	out := CheckResult{Name: mod.Join(c.Name), Status: CheckPass}
+	var diags hcl.Diagnostics
+	for _, a := range c.Asserts {
+		v, why := e.judge(a, mod.Scope())
+		switch {
+		case v == undecided && out.Status == CheckPass:
+			out.Status = CheckUnknown
+		case v == broken:
+			out.Status = CheckFail
+		}
+		for _, d := range e.M.Convert(why) {
+			out.Messages = append(out.Messages, d.Detail)
+		}
+		for _, d := range why {
+			d.Severity, d.Summary = hcl.DiagWarning, "Check "+out.Name+" failed"
+		}
+		diags = append(diags, why...)
+	}
+	return out, diags
+}

@@ -1,0 +1,265 @@
+package eval
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/config/instance"
+	"deployster/config/limits"
+	"deployster/config/refs"
+	"deployster/config/source"
+	"deployster/config/values"
+)
+
+// context is contextFor where errors have been reported already.
+func (e *Evaluator) context(expr hcl.Expression, at instance.Scope) *hcl.EvalContext {
+	ctx, _ := e.contextFor(expr, at)
+	return ctx
+}
+
+// contextFor makes the evaluation context of one expression.
+func (e *Evaluator) contextFor(expr hcl.Expression, at instance.Scope) (*hcl.EvalContext, hcl.Diagnostics) {
+	ctx := &hcl.EvalContext{Functions: e.M.functionsFor(expr, at)}
+	references := e.M.Refs.References(expr)
+	if len(references) == 0 {
+		return ctx, nil
+	}
+	var diags hcl.Diagnostics
+	roots := contextRoots{}
+	budget := limits.Text * 4
+	self := cty.NilVal
+	for i, ref := range references {
+		root, name := ref.Traversal.RootName(), refs.StepName(ref.Traversal, 1)
+		if root == "resource" || root == "dep" || root == "module" {
+			if !roots.has(root, name) {
+				v, d := e.object(root, name, references[i:], at)
+				diags = append(diags, d...)
+				roots.put(root, name, v)
+			}
+			continue
+		}
+		if root == "self" && at.Res != nil {
+			if self == cty.NilVal {
+				v, d := e.instanceValue(at.Res, selfWants(references[i:]))
+				self, diags = v, append(diags, d...)
+			}
+			continue
+		}
+		if roots.has(root, name) {
+			continue
+		}
+		v, d := e.named(root, name, references[i:], at)
+		diags = append(diags, d...)
+		if v.Value == cty.NilVal {
+			continue
+		}
+		roots.put(root, name, v.Value)
+		if budget -= v.Size; budget < 0 {
+			return nil, append(diags, limits.Exceeded(expr.Range(), "bytes of text put together in one expression", limits.Text*4))
+		}
+	}
+	ctx.Variables = make(map[string]cty.Value, len(roots)+1)
+	for root, attrs := range roots {
+		ctx.Variables[root] = cty.ObjectVal(attrs)
+	}
+	if self != cty.NilVal {
+		ctx.Variables["self"] = self
+	}
+	return ctx, diags
+}
+
+// contextRoots are the values below each root of an expression.
+type contextRoots map[string]map[string]cty.Value
+
+func (r contextRoots) has(root, name string) bool {
+	_, ok := r[root][name]
+	return ok
+}
+
+func (r contextRoots) put(root, name string, v cty.Value) {
+	if v == cty.NilVal {
+		return
+	}
+	if r[root] == nil {
+		r[root] = map[string]cty.Value{}
+	}
+	r[root][name] = v
+}
+
+// named gives the value of root.name as far as the references want it, none for
+// resources and modules and for what does not exist.
+func (e *Evaluator) named(root, name string, refs []refs.Reference, at instance.Scope) (values.Sized, hcl.Diagnostics) {
+	switch root {
+	case "var":
+		return e.Variable(name, at.Mod)
+	case "local":
+		return e.Local(name, at.Mod)
+	case "type":
+		v := e.image(name, at.Mod)
+		return values.Sized{Value: v}, nil
+	case "each", "count":
+		return e.repeated(root, name, refs, at)
+	case "plug":
+		for _, p := range e.M.Plugs {
+			if p.Name == name {
+				return values.Sized{Value: cty.ObjectVal(map[string]cty.Value{"name": cty.StringVal(p.Name), "path": cty.StringVal(p.Path), "read_only": cty.BoolVal(p.ReadOnly)})}, nil
+			}
+		}
+	case "path":
+		switch name {
+		case "cwd":
+			return values.Sized{Value: cty.StringVal(e.M.Set.Src.Workspace)}, nil
+		case "module":
+			return values.Sized{Value: cty.StringVal(at.Mod.Decl.Dir)}, nil
+		case "root":
+			return values.Sized{Value: cty.StringVal(e.M.Set.Src.Dir)}, nil
+		}
+	case "deployster":
+		b := e.M.Set.Builtins
+		switch name {
+		case "version":
+			return values.Sized{Value: cty.StringVal(b.Version)}, nil
+		case "verbose":
+			return values.Sized{Value: cty.BoolVal(b.Verbose)}, nil
+		case "workspace":
+			return values.Sized{Value: cty.StringVal(b.Workspace)}, nil
+		}
+	}
+	return values.Sized{}, nil
+}
+
+// Local gives a local value.
+func (e *Evaluator) Local(name string, mod *instance.Module) (values.Sized, hcl.Diagnostics) {
+	if v, ok := mod.Locals[name]; ok {
+		return v, nil
+	}
+	l := mod.Decl.Locals[name]
+	if l == nil {
+		return values.Sized{}, nil
+	}
+	return e.memo(MemoKey{Mod: mod, Kind: KindLocal, Name: name}, l.Expr, func() (cty.Value, hcl.Diagnostics) {
+		return e.Value(l.Expr, mod.Scope())
+	})
+}
+
+// Variable gives a variable: of a module it is what the module block says.
+func (e *Evaluator) Variable(name string, mod *instance.Module) (values.Sized, hcl.Diagnostics) {
+	if v, ok := mod.Vars[name]; ok {
+		return v, nil
+	}
+	v := mod.Decl.Variables[name]
+	if v == nil || mod.Caller == nil {
+		return values.Sized{}, nil
+	}
+	a := mod.Decl.Call.Attrs[name]
+	if a == nil {
+		return values.Sized{Value: v.Hidden(v.Fallback())}, nil
+	}
+	got, diags := e.memo(MemoKey{Mod: mod, Kind: KindVariable, Name: name}, a.Expr, func() (cty.Value, hcl.Diagnostics) {
+		value, diags := e.Value(a.Expr, mod.Inputs())
+		if diags.HasErrors() {
+			return cty.UnknownVal(v.Typ), diags
+		}
+		got, err := v.Accept(value)
+		if err != nil {
+			return cty.UnknownVal(v.Typ), append(diags, source.Failure(a.Expr.Range(), "Invalid value of a variable",
+				"The value of the variable %q of the module %q does not fit: %s.", name, mod.Decl.Call.Name, v.Problem(err)))
+		}
+		return v.Hidden(got), diags
+	})
+	if v.NeedsState && !diags.HasErrors() {
+		diags = append(diags, e.validateLate(v, got.Value, mod)...)
+	}
+	return got, diags
+}
+
+// image gives type.NAME: the image, as text.
+func (e *Evaluator) image(name string, mod *instance.Module) cty.Value {
+	for ; mod != nil; mod = mod.Caller {
+		t := mod.Decl.Types[name]
+		if t == nil {
+			continue
+		}
+		v, _ := e.M.StaticAttr(t.Attrs["image"], cty.String, "the image of a type", mod.Scope())
+		if v == cty.NilVal {
+			return cty.UnknownVal(cty.String) // its error is said where it is declared
+		}
+		if e.markTypes {
+			v = v.Mark(TypeMark{t, mod})
+		}
+		return v
+	}
+	return cty.NilVal
+}
+
+// repeated gives each.key, each.value and count.index.
+func (e *Evaluator) repeated(root, name string, references []refs.Reference, at instance.Scope) (values.Sized, hcl.Diagnostics) {
+	x := at.At.Of
+	switch {
+	case x == nil:
+	case root == "count" && name == "index" && x.Repetition == instance.Counted:
+		return values.Sized{Value: cty.NumberIntVal(int64(at.At.I))}, nil
+	case root == "each" && name == "key" && x.Repetition == instance.ForEach:
+		return values.Sized{Value: cty.StringVal(x.Keys[at.At.I]), Size: len(x.Keys[at.At.I])}, nil
+	case root == "each" && name == "value" && x.Repetition == instance.ForEach:
+		var wants []want
+		for _, ref := range references {
+			if ref.Traversal.RootName() == "each" && refs.StepName(ref.Traversal, 1) == "value" {
+				wants = append(wants, want{ref.Traversal[2:], ref.Open, ref.Traversal.SourceRange()})
+			}
+		}
+		return e.eachValue(at.At, wants)
+	}
+	return values.Sized{}, nil
+}
+
+// eachValue gives each.value of one instance, which may be made of the states of
+// others, as far as it is wanted.
+func (e *Evaluator) eachValue(o instance.Occurrence, wants []want) (values.Sized, hcl.Diagnostics) {
+	x, key := o.Of, o.Of.Keys[o.I]
+	if x.Set {
+		return values.Sized{Value: cty.StringVal(key), Size: len(key)}, nil
+	}
+	if v, ok := x.Values[key]; ok {
+		return values.Sized{Value: v, Size: limits.TextSize(v)}, nil
+	}
+	if item := refs.Child(x.Expr, key); item != nil {
+		return e.memo(MemoKey{Mod: x.Mod, X: x, Kind: kindEach, Name: key}, item, func() (cty.Value, hcl.Diagnostics) {
+			return e.Value(item, x.Scope())
+		})
+	}
+	if ref, ok := e.M.Refs.AsReference(x.Expr); ok && len(ref.Traversal) == 2 && ref.Key == nil && ref.Traversal.RootName() == "resource" {
+		if s := e.M.ResourceSet(e, x.Mod, refs.StepName(ref.Traversal, 1)); s != nil && s.Repetition == instance.ForEach {
+			if i := s.Index(cty.StringVal(key)); i >= 0 { // for_each = resource.disk
+				v, diags := e.instanceValue(&s.List[i], wants)
+				return values.Sized{Value: v}, diags
+			}
+		}
+	}
+	whole, diags := e.memo(MemoKey{Mod: x.Mod, X: x, Kind: KindForEach}, x.Expr, func() (cty.Value, hcl.Diagnostics) {
+		return e.Value(x.Expr, x.Scope())
+	})
+	if diags.HasErrors() {
+		return values.Sized{Value: cty.DynamicVal}, diags
+	}
+	v, marks := whole.Value.Unmark()
+	switch {
+	case !v.IsKnown():
+		return values.Sized{Value: cty.DynamicVal.WithMarks(marks)}, nil
+	case v.IsNull():
+	case v.Type().IsObjectType() && v.Type().HasAttribute(key):
+		v = v.GetAttr(key)
+		return values.Sized{Value: v.WithMarks(marks), Size: limits.TextSize(v)}, nil
+	case v.Type().IsMapType() && v.HasIndex(cty.StringVal(key)).True():
+		v = v.Index(cty.StringVal(key))
+		return values.Sized{Value: v.WithMarks(marks), Size: limits.TextSize(v)}, nil
+	case v.Type().IsSetType() && v.HasElement(cty.StringVal(key)).Equals(cty.True).True():
+		return values.Sized{Value: cty.StringVal(key).WithMarks(marks), Size: len(key)}, nil
+	}
+	return values.Sized{Value: cty.DynamicVal}, hcl.Diagnostics{goneKey(x, key)}
+}
+
+func goneKey(x *instance.Expansion, key string) *hcl.Diagnostic {
+	return source.Failure(x.Expr.Range(), "An instance that is not wanted any more",
+		"When the plan was made, this for_each had the key %s. What it is made of has changed since, and now it has not. Plan again.", values.QuoteKey(key))
+}

@@ -1,0 +1,59 @@
+package eval
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"deployster/config/funcs"
+	"deployster/config/instance"
+)
+
+// impureValues gives timestamp, uuid and bcrypt their values while a plan is applied.
+// Before that they are unknown, so that a plan never shows a value that apply
+// would not use. An expression is evaluated several times in one apply, by the
+// resource itself and by those that refer to it: each call in it has the same
+// result every time.
+type impureValues struct {
+	now     time.Time
+	results *sync.Map // of chanceCall -> string
+}
+
+func NewImpure(now time.Time) *impureValues { return &impureValues{now: now, results: &sync.Map{}} }
+
+// impureCall is one call of a function in one evaluation of an expression.
+type impureCall struct {
+	expr string // where it stands
+	at   string // the instance of the resource or module, with each or count
+	n    int    // which call of the evaluation
+	args [sha256.Size]byte
+}
+
+// functionsFor are the functions of one evaluation of an expression.
+func (m *Modules) functionsFor(expr hcl.Expression, at instance.Scope) map[string]function.Function {
+	plain, c := at.Mod.Decl.Functions, m.Impure
+	if c == nil || len(m.Refs.ImpureCalls(expr)) == 0 {
+		return plain
+	}
+	call := impureCall{expr: expr.Range().String(), at: at.String()}
+	all := maps.Clone(plain)
+	maps.Copy(all, funcs.Chancy(&funcs.Chance{Now: c.now, Random: rand.Reader, Once: func(args string, make func() (string, error)) (string, error) {
+		call.n++
+		call.args = sha256.Sum256([]byte(args))
+		if got, ok := c.results.Load(call); ok {
+			return got.(string), nil
+		}
+		text, err := make()
+		if err != nil {
+			return "", err
+		}
+		got, _ := c.results.LoadOrStore(call, text)
+		return got.(string), nil
+	}}))
+	return all
+}

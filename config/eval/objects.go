@@ -1,0 +1,278 @@
+package eval
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"deployster/config/instance"
+	"deployster/config/refs"
+	"deployster/config/values"
+)
+
+// want is what a reference reads of a resource or a module: the steps behind its
+// name and key. None means all of it.
+type want struct {
+	Steps hcl.Traversal
+	open  bool
+	at    hcl.Range
+}
+
+// object gives resource.NAME, dep.NAME or module.NAME as far as the references
+// of that name among refs need it, which is often one instance of many.
+func (e *Evaluator) object(root, name string, references []refs.Reference, at instance.Scope) (cty.Value, hcl.Diagnostics) {
+	if root == "dep" {
+		if at.Res == nil || at.Res.ByAlias[name].To == nil {
+			return cty.NilVal, nil
+		}
+		var wants []want
+		for _, ref := range references {
+			if ref.Traversal.RootName() == root && refs.StepName(ref.Traversal, 1) == name {
+				wants = append(wants, want{ref.Traversal[2:], ref.Open, ref.Traversal.SourceRange()})
+			}
+		}
+		return e.instanceValue(at.Res.ByAlias[name].To, wants)
+	}
+	s := e.Choose(root, name, references, at)
+	switch {
+	case s.Of == nil:
+		return cty.NilVal, nil
+	case s.Of.Pending:
+		return cty.DynamicVal, nil
+	}
+	return e.chosen(s)
+}
+
+// Choice is which instances of a block are needed, and what of each.
+type Choice struct {
+	Of    *instance.Expansion
+	List  []instance.Instance // or
+	mods  []*instance.Module
+	All   bool
+	Wants []pick // single ones, mostly one
+	Every []want // of each
+}
+
+// pick is one instance, and what is wanted of it.
+type pick struct {
+	I     int
+	Wants []want
+}
+
+// add notes what is wanted of an instance.
+func (s *Choice) add(i int, w want) {
+	for k := range s.Wants {
+		if s.Wants[k].I == i {
+			s.Wants[k].Wants = append(s.Wants[k].Wants, w)
+			return
+		}
+	}
+	s.Wants = append(s.Wants, pick{i, []want{w}})
+}
+
+// wantsOf is all that is wanted of an instance.
+func (s *Choice) wantsOf(i int) []want {
+	for _, c := range s.Wants {
+		if c.I == i {
+			return append(slices.Clone(c.Wants), s.Every...)
+		}
+	}
+	return s.Every
+}
+
+// set finds the instances of a block.
+func (e *Evaluator) set(root, name string, mod *instance.Module) Choice {
+	if root == "module" {
+		if s := e.M.ModuleSet(e, mod, name); s != nil {
+			return Choice{Of: &s.Expansion, mods: s.List}
+		}
+		return Choice{}
+	}
+	if s := e.M.ResourceSet(e, mod, name); s != nil {
+		return Choice{Of: &s.Expansion, List: s.List}
+	}
+	return Choice{}
+}
+
+// Choose finds what the references of a name need.
+func (e *Evaluator) Choose(root, name string, references []refs.Reference, at instance.Scope) Choice {
+	s := e.set(root, name, at.Mod)
+	if s.Of == nil || s.Of.Pending {
+		return s
+	}
+	for _, ref := range references {
+		if ref.Traversal.RootName() != root || refs.StepName(ref.Traversal, 1) != name {
+			continue
+		}
+		w := want{Steps: ref.Traversal[2:], open: ref.Open, at: ref.Traversal.SourceRange()}
+		if s.Of.Repetition == instance.Once {
+			s.add(0, w)
+			continue
+		}
+		i, steps, which := e.which(ref, s.Of, at)
+		w.Steps = steps
+		switch which {
+		case oneInstance:
+			s.add(i, w)
+		case allInstances:
+			s.All, s.Every = true, append(s.Every, w)
+		}
+	}
+	return s
+}
+
+// Which instances a reference names.
+const (
+	oneInstance = iota
+	noInstance  // there is none with its key
+	allInstances
+)
+
+// which finds the instance that a reference names, and what it reads there.
+func (e *Evaluator) which(ref refs.Reference, x *instance.Expansion, at instance.Scope) (i int, steps hcl.Traversal, which int) {
+	var key cty.Value
+	switch {
+	case ref.Splat:
+		return 0, ref.Rest, allInstances
+	case ref.Key != nil:
+		v, diags := e.Value(ref.Key, at)
+		if diags.HasErrors() {
+			return 0, nil, allInstances // said where the expression is evaluated
+		}
+		key, steps = v, ref.Rest
+	case len(ref.Traversal) > 2:
+		step, ok := ref.Traversal[2].(hcl.TraverseIndex)
+		if !ok {
+			return 0, nil, allInstances
+		}
+		key, steps = step.Key, ref.Traversal[3:]
+	default:
+		return 0, nil, allInstances
+	}
+	key, _ = key.Unmark()
+	wanted := cty.String
+	if x.Repetition == instance.Counted {
+		wanted = cty.Number
+	}
+	key, err := convert.Convert(key, wanted)
+	if err != nil || !key.IsKnown() {
+		return 0, nil, allInstances
+	}
+	if key.IsNull() {
+		return 0, nil, noInstance
+	}
+	if i = x.Index(key); i < 0 {
+		return 0, nil, noInstance
+	}
+	return i, steps, oneInstance
+}
+
+// chosen makes the value of a block.
+func (e *Evaluator) chosen(s Choice) (cty.Value, hcl.Diagnostics) {
+	one := func(i int, wants []want) (cty.Value, hcl.Diagnostics) {
+		if s.mods != nil {
+			return e.moduleValue(s.mods[i], wants)
+		}
+		return e.instanceValue(&s.List[i], wants)
+	}
+	if s.Of.Repetition == instance.Once {
+		return one(0, s.wantsOf(0))
+	}
+	var diags hcl.Diagnostics
+	if !s.All { // HCL finds the attribute "2" of an object for the index 2
+		attrs := make(map[string]cty.Value, len(s.Wants))
+		for _, c := range s.Wants {
+			v, d := one(c.I, c.Wants)
+			attrs[s.Of.KeyName(c.I)], diags = v, append(diags, d...)
+		}
+		return cty.ObjectVal(attrs), diags
+	}
+	items := make([]cty.Value, s.Of.N)
+	for i := range items {
+		v, d := one(i, s.wantsOf(i))
+		items[i], diags = v, append(diags, d...)
+	}
+	if s.Of.Repetition == instance.Counted {
+		return cty.TupleVal(items), diags
+	}
+	attrs := make(map[string]cty.Value, len(items))
+	for i, v := range items {
+		attrs[s.Of.Keys[i]] = v
+	}
+	return cty.ObjectVal(attrs), diags
+}
+
+// moduleValue gives module.NAME: the outputs that are wanted.
+func (e *Evaluator) moduleValue(mod *instance.Module, wants []want) (cty.Value, hcl.Diagnostics) {
+	var diags hcl.Diagnostics
+	attrs := map[string]cty.Value{}
+	add := func(name string) {
+		if _, done := attrs[name]; !done && mod.Decl.Outputs[name] != nil {
+			v, d := e.outputValue(mod, name)
+			attrs[name], diags = v, append(diags, d...)
+		}
+	}
+	for _, w := range wants {
+		if len(w.Steps) > 0 {
+			add(refs.ObjectKey(w.Steps[0]))
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(mod.Decl.Outputs)) {
+			add(name)
+		}
+	}
+	return cty.ObjectVal(attrs), diags
+}
+
+// outputValue gives an output of a module as its caller sees it.
+func (e *Evaluator) outputValue(mod *instance.Module, name string) (cty.Value, hcl.Diagnostics) {
+	a := mod.Decl.Outputs[name].Attrs["value"]
+	if a == nil {
+		return cty.DynamicVal, nil
+	}
+	v, diags := e.memo(MemoKey{Mod: mod, Kind: KindOutput, Name: name}, a.Expr, func() (cty.Value, hcl.Diagnostics) {
+		v, diags := e.Value(a.Expr, mod.Scope())
+		if flag := mod.Decl.Outputs[name].Attrs["sensitive"]; flag != nil && !diags.HasErrors() {
+			hide, _ := e.M.Optional(flag, cty.Bool, "the attribute sensitive of an output", mod.Scope())
+			if hide != cty.NilVal && hide.True() {
+				v = v.Mark(values.Sensitive{})
+			}
+		}
+		return v, diags
+	})
+	return v.Value, diags
+}
+
+// EachInstance calls f with the resources that were chosen.
+func (s Choice) EachInstance(f func(*instance.Instance)) {
+	s.each(func(i int) {
+		if s.List != nil {
+			f(&s.List[i])
+		}
+	})
+}
+
+// EachModule calls f with the modules that were chosen.
+func (s Choice) EachModule(f func(*instance.Module)) {
+	s.each(func(i int) {
+		if s.mods != nil {
+			f(s.mods[i])
+		}
+	})
+}
+
+// each calls f with the numbers of what was chosen: often one of many.
+func (s Choice) each(f func(i int)) {
+	if !s.All {
+		for _, c := range s.Wants {
+			f(c.I)
+		}
+		return
+	}
+	for i := range s.Of.N {
+		f(i)
+	}
+}

@@ -1,0 +1,60 @@
+package eval
+
+import (
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"deployster/config/instance"
+	"deployster/config/refs"
+	"deployster/config/source"
+	"deployster/config/values"
+)
+
+// convertTo converts a value, for a place that needs a certain type.
+func convertTo(value cty.Value, want cty.Type, at hcl.Range, what string) (cty.Value, hcl.Diagnostics) {
+	got, err := convert.Convert(value, want)
+	if err != nil {
+		return cty.NilVal, hcl.Diagnostics{source.Failure(at, "Wrong type", "%s must be %s.", values.Capital(what), values.Mismatch(want, value, err))}
+	}
+	return got, nil
+}
+
+// resolve writes a value as JSON, and says what in it is unknown and what
+// sensitive.
+func (e *Evaluator) resolve(expr hcl.Expression, at instance.Scope, v cty.Value) (instance.Resolved, hcl.Diagnostics) {
+	out := instance.Resolved{Unknown: map[string]string{}}
+	plain, marks := v.UnmarkDeepWithPaths()
+	for _, pm := range marks {
+		if pm.Marks.Has(values.Sensitive{}) {
+			out.Sensitive = append(out.Sensitive, values.PathPointer(v, pm.Path))
+		}
+	}
+	slices.Sort(out.Sensitive)
+	out.Sensitive = slices.Compact(out.Sensitive)
+	if !e.Dry {
+		e.blame(expr, at, v, nil, out.Unknown)
+	}
+	w := values.Writer{Unknown: out.Unknown}
+	if err := w.Value(plain); err != nil {
+		place := expr.Range()
+		if next, rest := refs.Descend(expr, refs.PointerSteps(w.At)); len(rest) < len(w.At) {
+			place = next.Range()
+		}
+		return instance.Resolved{}, hcl.Diagnostics{source.Failure(place, "Invalid value", "%s.", err)}
+	}
+	out.Value = w.Out.Bytes()
+	return out, nil
+}
+
+// stateType is what the schema in the scope says of a resource's state.
+func (e *Evaluator) stateType(address string) values.StateType {
+	if t, ok := e.types[address]; ok {
+		return t
+	}
+	t := e.M.types.Of(e.scope[address].Schema)
+	e.types[address] = t
+	return t
+}

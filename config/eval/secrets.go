@@ -1,0 +1,28 @@
+package eval
+
+import (
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/config/instance"
+	"deployster/config/values"
+)
+
+func (m *Modules) findSecrets() []string {
+	var out []string
+	m.Top.Each(func(mod *instance.Module) {
+		for _, v := range mod.Vars {
+			out = append(out, values.SecretsIn(v.Value)...)
+		}
+		for _, v := range mod.Locals {
+			out = append(out, values.SecretsIn(v.Value)...)
+		}
+		for _, t := range mod.Decl.Types {
+			if a := t.Attrs["env"]; a != nil {
+				if v, diags := m.staticValue(a.Expr, cty.DynamicPseudoType, mod.Scope()); !diags.HasErrors() {
+					out = append(out, values.SecretsIn(v)...)
+				}
+			}
+		}
+	})
+	return values.LongestFirst(out)
+}

@@ -1,0 +1,305 @@
+package eval
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/config/instance"
+	"deployster/config/refs"
+	"deployster/config/values"
+	"deployster/internal/base/jsondoc"
+)
+
+// simpleWriter writes the config of an instance straight as JSON, where it is made of
+// text, small numbers, variables, local values and single attributes of states:
+// what most are made of. The values and contexts that hcl would evaluate take
+// twenty times as long. Whatever is not surely the same is not plain, mistakes
+// first of all: the evaluator says what is wrong with them.
+type simpleWriter struct {
+	m     *Modules
+	i     *instance.Instance
+	scope instance.States
+
+	out         bytes.Buffer
+	parts, text int
+	at          []string // where the writer is
+	unknown     map[string]string
+}
+
+// Simple evaluates a config, if it is plain.
+func (m *Modules) Simple(i *instance.Instance, s instance.States) (instance.Resolved, bool) {
+	a := i.Decl.Attrs["config"]
+	if a == nil || i.Decl.Ignored.Any() {
+		return instance.Resolved{}, false
+	}
+	object, ok := a.Expr.(*hclsyntax.ObjectConsExpr)
+	if !ok {
+		return instance.Resolved{}, false
+	}
+	p := simpleWriter{m: m, i: i, scope: s, unknown: map[string]string{}}
+	if !p.object(object, 0) {
+		return instance.Resolved{}, false
+	}
+	return instance.Resolved{Value: p.out.Bytes(), Unknown: p.unknown}, true
+}
+
+// write writes the value of an expression.
+func (p *simpleWriter) write(expr hclsyntax.Expression, depth int) bool {
+	if p.parts++; p.parts > maxSimpleParts || depth > maxSimpleDepth {
+		return false
+	}
+	switch x := expr.(type) {
+	case *hclsyntax.ObjectConsExpr:
+		return p.object(x, depth)
+	case *hclsyntax.TupleConsExpr:
+		p.out.WriteByte('[')
+		for n, item := range x.Exprs {
+			if n > 0 {
+				p.out.WriteByte(',')
+			}
+			if !p.inner(strconv.Itoa(n), item, depth) {
+				return false
+			}
+		}
+		p.out.WriteByte(']')
+		return true
+	}
+	v, ok := p.simple(expr)
+	if !ok {
+		return false
+	}
+	switch {
+	case v.unknown != "":
+		p.unknown[jsondoc.JoinPointer(p.at)] = v.unknown
+		p.out.WriteString(`{"` + values.UnknownKey + `":`)
+		p.quoted(v.unknown)
+		p.out.WriteByte('}')
+	case v.quoted:
+		p.quoted(v.text)
+	default:
+		p.out.WriteString(v.text)
+	}
+	return true
+}
+
+func (p *simpleWriter) quoted(text string) {
+	p.out.Write(jsondoc.AppendText(p.out.AvailableBuffer(), text))
+}
+
+func (p *simpleWriter) inner(name string, expr hclsyntax.Expression, depth int) bool {
+	p.at = append(p.at, name)
+	ok := p.write(expr, depth+1)
+	p.at = p.at[:len(p.at)-1]
+	return ok
+}
+
+// object writes an object, its keys sorted.
+func (p *simpleWriter) object(x *hclsyntax.ObjectConsExpr, depth int) bool {
+	type member struct {
+		key   string
+		value hclsyntax.Expression
+	}
+	var few [8]member
+	members := few[:0]
+	for _, item := range x.Items {
+		key, ok := simpleKey(item.KeyExpr)
+		if !ok {
+			return false
+		}
+		members = append(members, member{key, item.ValueExpr})
+	}
+	slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.key, b.key) })
+	p.out.WriteByte('{')
+	for n, m := range members {
+		if n > 0 {
+			if m.key == members[n-1].key {
+				return false // which one counts is hcl's to say
+			}
+			p.out.WriteByte(',')
+		}
+		p.quoted(m.key)
+		p.out.WriteByte(':')
+		if !p.inner(m.key, m.value, depth) {
+			return false
+		}
+	}
+	p.out.WriteByte('}')
+	return true
+}
+
+// simpleKey is the name of an attribute that is written out.
+func simpleKey(expr hclsyntax.Expression) (string, bool) {
+	key, ok := expr.(*hclsyntax.ObjectConsKeyExpr)
+	if !ok || key.ForceNonLiteral {
+		return "", false
+	}
+	name := hcl.ExprAsKeyword(key.Wrapped)
+	return name, name != "" && isASCII(name) && !strings.HasPrefix(name, values.UnknownKey)
+}
+
+// isASCII reports whether a text is in normal form, whatever form that is.
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// simpleValue is text that is to be quoted, a number, true or false; or a
+// reference to what is not known.
+type simpleValue struct {
+	text    string
+	quoted  bool
+	unknown string
+}
+
+// simple evaluates what has no parts.
+func (p *simpleWriter) simple(expr hclsyntax.Expression) (v simpleValue, ok bool) {
+	switch x := expr.(type) {
+	case *hclsyntax.TemplateExpr:
+		v, ok = p.template(x)
+	case *hclsyntax.LiteralValueExpr:
+		v, ok = simpleOf(x.Val)
+	case *hclsyntax.ScopeTraversalExpr:
+		v, ok = p.reference(x.Traversal)
+	}
+	p.text += len(v.text)
+	return v, ok && p.text <= maxSimpleText && isASCII(v.text)
+}
+
+// template puts text together.
+func (p *simpleWriter) template(x *hclsyntax.TemplateExpr) (v simpleValue, ok bool) {
+	v.quoted = true
+	for _, part := range x.Parts {
+		if _, nested := part.(*hclsyntax.TemplateExpr); nested {
+			return v, false
+		}
+		one, ok := p.simple(part)
+		if !ok || one.unknown != "" {
+			return v, false
+		}
+		v.text += one.text
+	}
+	return v, true
+}
+
+func simpleOf(v cty.Value) (simpleValue, bool) {
+	if v == cty.NilVal || v.IsMarked() || !v.IsKnown() || v.IsNull() {
+		return simpleValue{}, false
+	}
+	switch v.Type() {
+	case cty.String:
+		return simpleValue{text: v.AsString(), quoted: true}, true
+	case cty.Bool:
+		return simpleValue{text: strconv.FormatBool(v.True())}, true
+	case cty.Number:
+		n := v.AsBigFloat()
+		if !n.IsInt() || n.Sign() != 0 && n.MantExp(nil) > 50 || n.Sign() == 0 && n.Signbit() {
+			return simpleValue{}, false
+		}
+		whole, _ := n.Int64()
+		return simpleValue{text: strconv.FormatInt(whole, 10)}, true
+	}
+	return simpleValue{}, false
+}
+
+// reference is to a variable or a local value, or to the name or an attribute of
+// the state of the only instance of a resource.
+func (p *simpleWriter) reference(t hcl.Traversal) (simpleValue, bool) {
+	if len(t) < 2 {
+		return simpleValue{}, false
+	}
+	name, isAttr := t[1].(hcl.TraverseAttr)
+	if !isAttr {
+		return simpleValue{}, false
+	}
+	switch t.RootName() {
+	case "var":
+		if v, ok := p.i.Mod.Vars[name.Name]; ok && len(t) == 2 {
+			return simpleOf(v.Value)
+		}
+	case "local":
+		if v, ok := p.i.Mod.Locals[name.Name]; ok && len(t) == 2 {
+			return simpleOf(v.Value)
+		}
+	case "resource":
+		s := p.i.Mod.Resources[name.Name]
+		if s != nil && !s.Pending && s.Repetition == instance.Once && len(t) == 4 && refs.StepName(t, 2) == "state" {
+			return p.state(s.List[0].Address, t[3])
+		}
+	}
+	return simpleValue{}, false
+}
+
+// state is one attribute of a state, or of what is known of it.
+func (p *simpleWriter) state(address string, step hcl.Traverser) (simpleValue, bool) {
+	attr, ok := step.(hcl.TraverseAttr)
+	if !ok {
+		return simpleValue{}, false
+	}
+	known := p.scope[address]
+	if known.Known != nil {
+		value, state := simpleMember(known, attr.Name)
+		if state != memberMissing {
+			return value, state == memberFound
+		}
+	}
+	below, possible := p.m.types.Of(known.Schema).At(attr.Name)
+	if !possible || below.Attrs != nil {
+		return simpleValue{}, false
+	}
+	return simpleValue{unknown: instance.Reference(address) + ".state." + attr.Name}, true
+}
+
+// What there may be of an attribute in what is known of a state.
+const (
+	memberFound = iota
+	memberMissing
+	memberOther // it is not simple
+)
+
+func simpleMember(known instance.ResourceState, name string) (v simpleValue, state int) {
+	if len(known.Sensitive) > 0 {
+		return v, memberOther
+	}
+	state = memberMissing
+	sound := jsondoc.Members(known.Known, func(key string, value json.RawMessage) {
+		switch {
+		case key != name:
+			return
+		case value[0] == '"':
+			v, state = simpleValue{text: jsondoc.Text(value), quoted: true}, memberFound
+		case isSimpleNumber(value) || string(value) == "true" || string(value) == "false":
+			v, state = simpleValue{text: string(value)}, memberFound
+		default:
+			state = memberOther
+		}
+	})
+	if !sound || state == memberMissing && known.Complete {
+		return v, memberOther // the evaluator says so
+	}
+	return v, state
+}
+
+// isSimpleNumber reports whether a JSON number is written as it would be written again.
+func isSimpleNumber(raw []byte) bool {
+	digits := bytes.TrimPrefix(raw, []byte("-"))
+	if len(digits) == 0 || len(digits) > 15 || len(digits) < len(raw) && digits[0] == '0' {
+		return false
+	}
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,74 @@
+package eval
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/config/instance"
+	"deployster/config/refs"
+	"deployster/config/source"
+	"deployster/config/values"
+)
+
+// instanceValue gives a resource as far as it is wanted: its config is
+// evaluated, and its state read, only for those that look there.
+func (e *Evaluator) instanceValue(i *instance.Instance, wants []want) (cty.Value, hcl.Diagnostics) {
+	var diags hcl.Diagnostics
+	attrs := map[string]cty.Value{"name": cty.StringVal(i.Address), "type": cty.DynamicVal}
+	if i.TypeRef != "" {
+		attrs["type"] = cty.StringVal(i.TypeRef)
+	}
+	var inState []want
+	for _, w := range wants {
+		attr := ""
+		if len(w.Steps) > 0 {
+			attr = refs.ObjectKey(w.Steps[0])
+			w.Steps = w.Steps[1:]
+		}
+		if attr == "" || attr == "config" {
+			v, d := e.configValue(i)
+			attrs["config"], diags = v, append(diags, d...)
+		}
+		if attr == "" || attr == "state" {
+			inState = append(inState, w)
+		}
+	}
+	if len(inState) > 0 {
+		v, d := e.stateValue(i.Address, inState)
+		attrs["state"], diags = v, append(diags, d...)
+	}
+	return cty.ObjectVal(attrs), diags
+}
+
+// stateValue gives the state of a resource as far as it is known: where a
+// reference looks for something that an incomplete state does not have, there
+// is an unknown value.
+func (e *Evaluator) stateValue(address string, wants []want) (cty.Value, hcl.Diagnostics) {
+	known := e.scope[address]
+	if known.Known == nil {
+		steps := make([]hcl.Traversal, len(wants))
+		for i, w := range wants {
+			steps[i] = w.Steps
+		}
+		return e.stateType(address).Unknown(values.NonEmpty(steps)), nil
+	}
+	base, ok := e.states[address]
+	if !ok {
+		var err error
+		if base, err = values.FromJSON(known.Known); err != nil {
+			return cty.DynamicVal, hcl.Diagnostics{source.Failure(wants[0].at, "Unreadable state", "The state of %s cannot be read: %s.", address, err)}
+		}
+		base = values.MarkState(base, known.Sensitive)
+		e.states[address] = base
+	}
+	if known.Complete {
+		return base, nil
+	}
+	for _, w := range wants {
+		if len(w.Steps) == 0 { // the state itself: all of it may still change
+			return values.UnknownLike(base), nil
+		}
+		base = values.Reveal(base, w.Steps, w.open, e.stateType(address))
+	}
+	return base, nil
+}

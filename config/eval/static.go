@@ -1,0 +1,85 @@
+package eval
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/config/decl"
+	"deployster/config/instance"
+	"deployster/config/refs"
+	"deployster/config/source"
+	"deployster/config/validate"
+	"deployster/config/values"
+)
+
+// TypeMark rides on the image of type.NAME to where a resource uses it, so that
+// the type's settings are found whatever expression it went through.
+type TypeMark struct {
+	Decl *decl.Block
+	Mod  *instance.Module // which declares it
+}
+
+// staticValue evaluates an expression that may use no resource.
+func (m *Modules) staticValue(expr hcl.Expression, want cty.Type, at instance.Scope) (cty.Value, hcl.Diagnostics) {
+	return m.staticAt(expr, want, validate.Usage{What: "this value", Static: true}, at)
+}
+
+func (m *Modules) staticAt(expr hcl.Expression, want cty.Type, p validate.Usage, at instance.Scope) (cty.Value, hcl.Diagnostics) {
+	if at.Res != nil {
+		p.Repeated = &at.Res.Decl.Block
+	}
+	if diags := m.Checker.CheckRefs(expr, p, at.Mod.Decl, nil); diags.HasErrors() {
+		return cty.NilVal, diags
+	}
+	e := m.Evaluator(nil)
+	e.markTypes = p.Types
+	v, diags := e.Value(expr, at)
+	if diags.HasErrors() {
+		return cty.NilVal, diags
+	}
+	if usesEachValue(m.Refs.References(expr)) && !v.IsWhollyKnown() && at.At.Of != nil {
+		return cty.NilVal, hcl.Diagnostics{source.Failure(expr.Range(), "Known too late", "each.value is made of a resource here, and %s must be known before any resource is looked at. Use each.key, variables and constants.", p.What)}
+	}
+	return convertTo(v, want, expr.Range(), p.What)
+}
+
+func usesEachValue(references []refs.Reference) bool {
+	for _, ref := range references {
+		if ref.Traversal.RootName() == "each" && refs.StepName(ref.Traversal, 1) == "value" {
+			return true
+		}
+	}
+	return false
+}
+
+// StaticAttr evaluates an attribute that must be known now. The result is
+// cty.NilVal when the attribute is absent, null, in error, or not known because
+// of an error elsewhere.
+func (m *Modules) StaticAttr(a *hcl.Attribute, want cty.Type, what string, at instance.Scope) (cty.Value, hcl.Diagnostics) {
+	return m.attrAt(a, want, validate.Usage{What: what, Static: true}, at)
+}
+
+func (m *Modules) attrAt(a *hcl.Attribute, want cty.Type, p validate.Usage, at instance.Scope) (cty.Value, hcl.Diagnostics) {
+	if a == nil {
+		return cty.NilVal, nil
+	}
+	v, diags := m.staticAt(a.Expr, want, p, at)
+	if diags.HasErrors() || v.IsNull() || !v.IsWhollyKnown() {
+		return cty.NilVal, diags
+	}
+	return v, diags
+}
+
+// Optional is staticAttr for what is shown to people or steers the tool: a mark
+// would be lost there, so that a sensitive value is refused.
+func (m *Modules) Optional(a *hcl.Attribute, want cty.Type, what string, at instance.Scope) (cty.Value, hcl.Diagnostics) {
+	return m.ShownAt(a, want, validate.Usage{What: what, Static: true}, at)
+}
+
+func (m *Modules) ShownAt(a *hcl.Attribute, want cty.Type, p validate.Usage, at instance.Scope) (cty.Value, hcl.Diagnostics) {
+	v, diags := m.attrAt(a, want, p, at)
+	if v == cty.NilVal || !v.HasMarkDeep(values.Sensitive{}) {
+		return v, diags
+	}
+	return cty.NilVal, append(diags, source.Failure(a.Expr.Range(), "A sensitive value would be printed", "%s cannot be sensitive, because it is shown in plans and messages.", values.Capital(p.What)))
+}

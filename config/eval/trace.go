@@ -1,0 +1,204 @@
+package eval
+
+import (
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"deployster/config/decl"
+	"deployster/config/instance"
+	"deployster/config/refs"
+	"deployster/config/source"
+	"deployster/config/values"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
+)
+
+// Input is something that a value of a config is made of.
+type Input struct {
+	Depth int    // 0: the value itself; above: how many hops away
+	What  string // as it is written: var.size, local.zone, resource.disk.state.id, each.value
+	Value string // for a person, without what is sensitive; "" = it could not be told
+
+	Range *diag.Range // where it is written; nil = in no manifest
+	Line  string      // the first line there
+
+	// Given says where the value of a variable comes from, "" for what is no
+	// variable of the root manifest.
+	Given string
+
+	// Address and Pointer are the resource whose state it is, and where in it.
+	Address, Pointer string
+}
+
+// The most inputs of one value that are looked for.
+const (
+	maxInputs     = 60
+	maxInputValue = 300 // bytes
+	maxInputDepth = 8
+)
+
+// Inputs follows the value at a JSON pointer of a resource's config.
+func (e *Evaluator) Inputs(i *instance.Instance, pointer string) []Input {
+	a := i.Decl.Attrs["config"]
+	if a == nil {
+		return nil
+	}
+	t := &tracer{e: e, seen: map[string]bool{}}
+	expr, at := a.Expr, i.Scope()
+	for _, step := range jsondoc.Pointer(pointer) {
+		next := refs.Child(expr, step)
+		if next == nil {
+			break
+		}
+		expr = next
+	}
+	t.add(Input{What: "config"}, expr, at)
+	t.follow(expr, at, 1)
+	return t.found
+}
+
+// tracer walks from an expression to those that it takes values from.
+type tracer struct {
+	e     *Evaluator
+	seen  map[string]bool
+	found []Input
+}
+
+// add notes an input and where it is written; expr may be nil.
+func (t *tracer) add(in Input, expr hcl.Expression, at instance.Scope) {
+	if len(t.found) >= maxInputs {
+		return
+	}
+	if expr != nil {
+		place := source.FromHCL(expr.Range())
+		in.Range, in.Line = &place, t.line(expr.Range())
+		if in.Value == "" {
+			in.Value = t.value(expr, at)
+		}
+	}
+	t.found = append(t.found, in)
+}
+
+// line is the first line of a place, without its indentation.
+func (t *tracer) line(r hcl.Range) string {
+	src, ok := t.e.M.Set.BytesOf(r.Filename)
+	if !ok || r.Start.Byte > len(src) {
+		return ""
+	}
+	from := strings.LastIndexByte(string(src[:r.Start.Byte]), '\n') + 1
+	line, _, _ := strings.Cut(string(src[from:min(len(src), from+maxInputValue)]), "\n")
+	return strings.TrimSpace(line)
+}
+
+// value is what an expression gives with what is known, in a line.
+func (t *tracer) value(expr hcl.Expression, at instance.Scope) string {
+	v, diags := t.e.Value(expr, at)
+	if diags.HasErrors() {
+		return ""
+	}
+	text := strings.Join(strings.Fields(values.Display(v)), " ")
+	if len(text) > maxInputValue {
+		text = strings.ToValidUTF8(text[:maxInputValue], "") + "..."
+	}
+	return text
+}
+
+// follow adds what an expression refers to, and what that is made of.
+func (t *tracer) follow(expr hcl.Expression, at instance.Scope, depth int) {
+	if depth > maxInputDepth {
+		return
+	}
+	for _, ref := range t.e.M.Refs.References(expr) {
+		t.reference(ref, at, depth)
+	}
+}
+
+func (t *tracer) reference(ref refs.Reference, at instance.Scope, depth int) {
+	what := refs.TraversalString(ref.Traversal)
+	if key := what + "\x00" + at.String(); t.seen[key] {
+		return
+	} else {
+		t.seen[key] = true
+	}
+	in := Input{Depth: depth, What: what}
+	in.Value = t.value(&hclsyntax.ScopeTraversalExpr{Traversal: ref.Traversal, SrcRange: ref.Traversal.SourceRange()}, at)
+	next, nextAt, _ := t.e.hop(ref, at)
+	switch root := ref.Traversal.RootName(); {
+	case next != nil:
+		t.add(in, next, nextAt)
+		t.follow(next, nextAt, depth+1)
+	case root == "var" && at.Mod.Caller == nil:
+		t.variable(in, at.Mod.Decl.Variables[refs.StepName(ref.Traversal, 1)])
+	case root == "each" || root == "count":
+		if x := at.At.Of; x != nil && x.Expr != nil {
+			t.add(in, x.Expr, x.Scope())
+			t.follow(x.Expr, x.Scope(), depth+1)
+		}
+	case root == "resource" || root == "dep":
+		t.state(in, ref, at)
+	case root == "path" || root == "deployster" || root == "plug" || root == "type":
+		t.add(in, nil, at)
+	}
+}
+
+// variable is a variable of the root manifest: where its value comes from.
+func (t *tracer) variable(in Input, v *decl.Variable) {
+	if v == nil {
+		return
+	}
+	place := source.FromHCL(v.At)
+	in.Range, in.Line = &place, t.line(v.At)
+	if in.Given = t.e.M.Tree.Origins[v.Name]; in.Given == "" {
+		in.Given = "its default"
+	}
+	t.add(in, nil, instance.Scope{})
+}
+
+// state is the state of another resource.
+func (t *tracer) state(in Input, ref refs.Reference, at instance.Scope) {
+	i, steps := t.e.instanceOf(ref, at)
+	if i == nil {
+		t.add(in, nil, at) // several of them
+		return
+	}
+	in.Address = i.Address
+	if len(steps) > 1 && refs.ObjectKey(steps[0]) == "state" {
+		var path []string
+		for _, step := range steps[1:] {
+			path = append(path, refs.ObjectKey(step))
+		}
+		in.Pointer = jsondoc.JoinPointer(path)
+	}
+	place := i.Range
+	in.Range = &place
+	t.add(in, nil, at)
+}
+
+// Locate says where the value at a JSON pointer of a resource's config is written.
+func (e *Evaluator) Locate(i *instance.Instance, pointer string) *diag.Range {
+	place := source.FromHCL(i.Decl.At)
+	a := i.Decl.Attrs["config"]
+	if a == nil {
+		return &place
+	}
+	expr, at := a.Expr, i.Scope()
+	steps := jsondoc.Pointer(pointer)
+	for hops := 0; hops < maxChain; hops++ {
+		expr = refs.Unparen(expr)
+		if len(steps) > 0 {
+			if next := refs.Child(expr, steps[0]); next != nil {
+				expr, steps = next, steps[1:]
+				continue
+			}
+		}
+		next, nextAt, ok := e.follow(expr, at)
+		if !ok || len(steps) == 0 {
+			break
+		}
+		expr, at = next, nextAt
+	}
+	place = source.FromHCL(expr.Range())
+	return &place
+}

@@ -1,0 +1,16 @@
+package eval
+
+import (
+	"deployster/config/refs"
+)
+
+// selfWants are what the references to self read.
+func selfWants(refs []refs.Reference) []want {
+	var wants []want
+	for _, ref := range refs {
+		if ref.Traversal.RootName() == "self" {
+			wants = append(wants, want{ref.Traversal[1:], ref.Open, ref.Traversal.SourceRange()})
+		}
+	}
+	return wants
+}

@@ -1,0 +1,299 @@
+package expand
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"deployster/config/decl"
+	"deployster/config/eval"
+	"deployster/config/instance"
+	"deployster/config/limits"
+	"deployster/config/refs"
+	"deployster/config/values"
+)
+
+// maxEdges bounds the dependencies of all resources together: ten thousand that
+// each depend on ten thousand others would fill the memory.
+const maxEdges = 2_000_000
+
+// depSet is what a value is made of.
+type depSet struct {
+	found map[*instance.Instance]bool
+	waits map[string]bool // the addresses of blocks among it that are not expanded yet
+}
+
+func (r *depSet) add(i *instance.Instance) {
+	if r.found == nil {
+		r.found = map[*instance.Instance]bool{}
+	}
+	r.found[i] = true
+}
+
+func (r *depSet) merge(other *depSet) {
+	for i := range other.found {
+		r.add(i)
+	}
+	for address := range other.waits {
+		r.waitFor(address)
+	}
+}
+
+// waitFor adds a block that is not expanded yet.
+func (r *depSet) waitFor(address string) {
+	if r.waits == nil {
+		r.waits = map[string]bool{}
+	}
+	r.waits[address] = true
+}
+
+// through notes that a block is read: what is there of it may not be all.
+func (r *depSet) through(x *instance.Expansion) {
+	if x != nil && x.Pending {
+		r.waitFor(x.Address)
+	}
+}
+
+// addresses lists the resources, sorted.
+func (r *depSet) addresses() []string {
+	list := make([]string, 0, len(r.found))
+	for inst := range r.found {
+		list = append(list, inst.Address)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// depCollector finds out what values are made of: which instances of which blocks, as
+// far as that can be told without any state.
+type depCollector struct {
+	e    *eval.Evaluator
+	done map[eval.MemoKey]*depSet
+	room int
+}
+
+// link gives every instance its edges.
+func (m *Instances) link(e *eval.Evaluator) hcl.Diagnostics {
+	r := &depCollector{e: e, done: map[eval.MemoKey]*depSet{}, room: maxEdges}
+	for _, i := range m.List {
+		r.edges(i)
+		if r.room < 0 {
+			return hcl.Diagnostics{limits.Exceeded(i.Decl.At, "dependencies of all resources together", maxEdges)}
+		}
+	}
+	for i := range m.Pending {
+		p := &m.Pending[i]
+		needs := &depSet{}
+		r.expr(p.X.Expr, p.X.Scope(), needs)
+		p.Needs, p.WaitsFor = needs.addresses(), slices.Sorted(maps.Keys(needs.waits))
+		p.Waits = len(p.WaitsFor) > 0
+	}
+	slices.SortFunc(m.Pending, func(a, b instance.Pending) int { return strings.Compare(a.Address, b.Address) })
+	return nil
+}
+
+// edges finds what one resource depends on.
+func (r *depCollector) edges(i *instance.Instance) {
+	var byRef, byOrder depSet
+	byAlias := map[*instance.Instance]bool{}
+	for alias, a := range i.ByAlias {
+		if a.To != nil {
+			byAlias[a.To] = true
+			i.Aliases[alias] = a.To.Address
+		}
+	}
+	for _, expr := range i.Decl.Expressions() {
+		r.expr(expr, i.Scope(), &byRef)
+	}
+	for _, c := range i.Decl.Conditions() {
+		r.expr(c.Expr, i.Scope(), &byRef)
+		r.expr(c.Message, i.Scope(), &byRef)
+	}
+	if x := i.At.Of; x != nil && x.Learned {
+		r.expr(x.Expr, x.Scope(), &byRef)
+	}
+	for _, t := range i.Decl.DependsOn {
+		r.dependency(t, i.Scope(), &byOrder)
+	}
+	byOrder.merge(r.module(i.Mod))
+	for address := range byRef.waits {
+		byOrder.waitFor(address)
+	}
+	for _, address := range i.WaitsFor { // of its aliases
+		byOrder.waitFor(address)
+	}
+	i.WaitsFor = slices.Sorted(maps.Keys(byOrder.waits))
+	i.Waits = len(i.WaitsFor) > 0
+	i.Edges = make([]instance.Edge, 0, len(byRef.found)+len(byAlias))
+	for to := range byAlias {
+		i.Edges = append(i.Edges, instance.Edge{To: to.Address, Origin: instance.FromDependency})
+	}
+	for to := range byRef.found {
+		if !byAlias[to] {
+			i.Edges = append(i.Edges, instance.Edge{To: to.Address, Origin: instance.FromReference})
+		}
+	}
+	for to := range byOrder.found {
+		if !byAlias[to] && !byRef.found[to] {
+			i.Edges = append(i.Edges, instance.Edge{To: to.Address, Origin: instance.FromDependsOn})
+		}
+	}
+	slices.SortFunc(i.Edges, func(a, b instance.Edge) int { return strings.Compare(a.To, b.To) })
+	r.room -= len(i.Edges)
+}
+
+// module is what everything in a module waits for: the depends_on of the blocks
+// that call it, and what says how many instances of it there are.
+func (r *depCollector) module(mod *instance.Module) *depSet {
+	if mod.Caller == nil {
+		return &depSet{}
+	}
+	return r.named(eval.MemoKey{Kind: eval.KindModule, Mod: mod}, func(into *depSet) {
+		for _, t := range mod.Decl.Call.DependsOn {
+			r.dependency(t, mod.Inputs(), into)
+		}
+		if x := mod.At.Of; x != nil && x.Learned {
+			r.expr(x.Expr, x.Scope(), into)
+		}
+		into.merge(r.module(mod.Caller))
+	})
+}
+
+// named finds once what a named value is made of.
+func (r *depCollector) named(key eval.MemoKey, find func(into *depSet)) *depSet {
+	if known, ok := r.done[key]; ok {
+		return known
+	}
+	out := &depSet{}
+	r.done[key] = out // there are no circles
+	find(out)
+	return out
+}
+
+// dependency adds what an element of depends_on means.
+func (r *depCollector) dependency(t decl.Dependency, at instance.Scope, into *depSet) {
+	switch {
+	case t.Resource != nil:
+		s := r.e.Choose("resource", t.Resource.Name, []refs.Reference{t.Ref}, at)
+		into.through(s.Of)
+		s.EachInstance(into.add)
+	case t.Call != nil:
+		s := r.e.Choose("module", t.Call.Name, []refs.Reference{t.Ref}, at)
+		into.through(s.Of)
+		s.EachModule(func(mod *instance.Module) { r.everything(mod, into) })
+	}
+}
+
+// everything adds all resources of a module.
+func (r *depCollector) everything(mod *instance.Module, into *depSet) {
+	for _, s := range mod.Resources {
+		into.through(&s.Expansion)
+		for i := range s.List {
+			into.add(&s.List[i])
+		}
+	}
+	for _, s := range mod.Children {
+		into.through(&s.Expansion)
+		for _, child := range s.List {
+			r.everything(child, into)
+		}
+	}
+}
+
+// expr adds what an expression refers to.
+func (r *depCollector) expr(expr hcl.Expression, at instance.Scope, into *depSet) {
+	for _, ref := range r.e.M.Refs.References(expr) {
+		r.ref(ref, at, into)
+	}
+}
+
+func (r *depCollector) ref(ref refs.Reference, at instance.Scope, into *depSet) {
+	name, mod := refs.StepName(ref.Traversal, 1), at.Mod
+	switch ref.Traversal.RootName() {
+	case "local":
+		if l := mod.Decl.Locals[name]; l != nil && l.NeedsState {
+			into.merge(r.named(eval.MemoKey{Kind: eval.KindLocal, Mod: mod, Name: name}, func(in *depSet) { r.expr(l.Expr, mod.Scope(), in) }))
+		}
+	case "var":
+		if v := mod.Decl.Variables[name]; v != nil && v.NeedsState {
+			if a := mod.Decl.Call.Attrs[name]; a != nil {
+				into.merge(r.named(eval.MemoKey{Kind: eval.KindVariable, Mod: mod, Name: name}, func(in *depSet) { r.expr(a.Expr, mod.Inputs(), in) }))
+			}
+		}
+	case "each":
+		if name == "value" && at.At.Of != nil {
+			r.eachValue(at.At, into)
+		}
+	case "dep":
+		if at.Res != nil && at.Res.ByAlias[name].To != nil {
+			r.instance(at.Res.ByAlias[name].To, ref.Traversal[2:], into)
+		}
+	case "resource":
+		s := r.e.Choose("resource", name, []refs.Reference{ref}, at)
+		into.through(s.Of)
+		for _, c := range s.Wants {
+			r.instance(&s.List[c.I], c.Wants[0].Steps, into)
+		}
+		if s.All {
+			for i := range s.List {
+				r.instance(&s.List[i], s.Every[0].Steps, into)
+			}
+		}
+	case "module":
+		r.moduleRef(ref, at, into)
+	}
+}
+
+// instance adds a resource, and what its config is made of if that is read.
+func (r *depCollector) instance(i *instance.Instance, steps hcl.Traversal, into *depSet) {
+	into.add(i)
+	attr := ""
+	if len(steps) > 0 {
+		attr = refs.ObjectKey(steps[0])
+	}
+	if a := i.Decl.Attrs["config"]; a != nil && (attr == "" || attr == "config") {
+		into.merge(r.named(eval.MemoKey{Kind: eval.KindConfig, Inst: i}, func(in *depSet) { r.expr(a.Expr, i.Scope(), in) }))
+	}
+}
+
+// moduleRef adds what the outputs of a module are made of.
+func (r *depCollector) moduleRef(ref refs.Reference, at instance.Scope, into *depSet) {
+	s := r.e.Choose("module", refs.StepName(ref.Traversal, 1), []refs.Reference{ref}, at)
+	if s.Of == nil {
+		return
+	}
+	into.through(s.Of)
+	if s.Of.Learned {
+		r.expr(s.Of.Expr, s.Of.Scope(), into)
+	}
+	s.EachModule(func(mod *instance.Module) {
+		for _, name := range decl.OutputsOf(ref, mod.Decl) {
+			a := mod.Decl.Outputs[name].Attrs["value"]
+			if a == nil || !mod.Decl.Outputs[name].NeedsState {
+				continue
+			}
+			into.merge(r.named(eval.MemoKey{Kind: eval.KindOutput, Mod: mod, Name: name}, func(in *depSet) { r.expr(a.Expr, mod.Scope(), in) }))
+		}
+	})
+}
+
+// eachValue adds what each.value is made of: where for_each is written out, or is
+// the instances of another block, that is one part of it.
+func (r *depCollector) eachValue(o instance.Occurrence, into *depSet) {
+	x, key := o.Of, o.Of.Keys[o.I]
+	if _, known := x.Values[key]; known || x.Set {
+		return
+	}
+	if item := refs.Child(x.Expr, key); item != nil {
+		r.expr(item, x.Scope(), into)
+		return
+	}
+	if ref, ok := r.e.M.Refs.AsReference(x.Expr); ok && len(ref.Traversal) == 2 && ref.Key == nil && refs.MayRepeat(ref.Traversal) {
+		step := hcl.TraverseIndex{Key: values.StringKey(key)}
+		r.ref(refs.Reference{Traversal: append(slices.Clone(ref.Traversal), step)}, x.Scope(), into)
+		return
+	}
+	into.merge(r.named(eval.MemoKey{Kind: eval.KindForEach, X: x}, func(in *depSet) { r.expr(x.Expr, x.Scope(), in) }))
+}

@@ -1,0 +1,54 @@
+package expand
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/config/decl"
+	"deployster/config/source"
+	"deployster/internal/base/cosign"
+	"deployster/internal/runner"
+)
+
+// source reads where the image of a type comes from, and whose signature it
+// must carry.
+func (m *Instances) source(t *decl.Block, files *source.Reader, a *attrReader) (pull runner.PullPolicy, verify *runner.Verify) {
+	a.read("pull", cty.String, func(v cty.Value) error {
+		switch p := runner.PullPolicy(v.AsString()); p {
+		case runner.PullMissing, runner.PullAlways, runner.PullNever:
+			pull = p
+			return nil
+		}
+		return fmt.Errorf("%q is not when to pull: it is \"missing\", \"always\" or \"never\"", v.AsString())
+	})
+	if t.Verify == nil {
+		return pull, nil
+	}
+	// A block that is there asks for a signature, also when it is wrong.
+	verify = &runner.Verify{}
+	a.attrs, a.of = t.Verify, "a verify block"
+	a.read("key", cty.String, func(v cty.Value) error { return verifyKey(files, v.AsString(), verify) })
+	a.read("repository", cty.String, func(v cty.Value) (err error) {
+		verify.Repository, err = cosign.Repository(v.AsString())
+		return err
+	})
+	return pull, verify
+}
+
+// verifyKey takes a public key, or reads it from a file as file() would, so
+// that it goes with a saved plan.
+func verifyKey(files *source.Reader, text string, into *runner.Verify) error {
+	into.KeyName = "the key in the manifest"
+	into.Keys = []byte(text)
+	if !strings.Contains(text, "-----BEGIN") {
+		content, err := files.Read(text)
+		if err != nil {
+			return err
+		}
+		into.KeyName, into.Keys = text, content
+	}
+	_, err := cosign.ParseKeys(into.Keys)
+	return err
+}

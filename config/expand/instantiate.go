@@ -1,0 +1,232 @@
+package expand
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"deployster/config/decl"
+	"deployster/config/eval"
+	"deployster/config/instance"
+	"deployster/config/refs"
+	"deployster/config/source"
+)
+
+// Instantiate makes the instances, and evaluates all that needs no state.
+func (m *Instances) Instantiate(wrong bool) hcl.Diagnostics {
+	diags := m.makeInstances()
+	static := m.Evaluator(nil)
+	m.Top.Each(func(mod *instance.Module) { diags = append(diags, m.evaluateStatic(static, mod)...) })
+	e := m.Evaluator(nil) // the first one saw resources without their types
+	e.Dry = true
+	if d := m.link(e); d.HasErrors() {
+		return append(diags, d...)
+	}
+	m.Top.Each(func(mod *instance.Module) {
+		diags = append(diags, m.ValidateVariables(mod)...)
+		diags = append(diags, m.checkMoved(mod)...)
+		diags = append(diags, m.checkRemoved(mod)...)
+	})
+	if !wrong && !diags.HasErrors() {
+		diags = append(diags, m.neverKnown()...)
+		diags = append(diags, m.tryAll(e)...)
+	}
+	return diags
+}
+
+// neverKnown finds blocks whose instances no state will make known.
+func (m *Instances) neverKnown() hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, p := range m.Pending {
+		if len(p.Needs) > 0 || p.Waits || m.Tree.HasUnsetVars {
+			continue
+		}
+		diags = append(diags, source.Failure(p.X.Expr.Range(), "Instances that cannot be known yet",
+			"How many instances there are must be known for the plan, and this has something in it that is known only while it is applied, such as what timestamp() and uuid() give. Use variables and constants."))
+	}
+	return diags
+}
+
+// makeInstances expands every block, as far as that needs no state.
+func (m *Instances) makeInstances() hcl.Diagnostics {
+	e := m.Evaluator(nil)
+	m.makeAll(e, m.Top)
+	m.Top.Each(func(mod *instance.Module) {
+		for _, s := range mod.Resources {
+			for i := range s.List {
+				m.List = append(m.List, &s.List[i])
+			}
+		}
+	})
+	slices.SortFunc(m.List, func(a, b *instance.Instance) int { return strings.Compare(a.Address, b.Address) })
+	m.Resources = make([]*instance.Resource, len(m.List))
+	diags := m.Diags
+	failed := map[*decl.Resource]bool{}
+	for i, inst := range m.List {
+		m.Resources[i] = &inst.Resource
+		if !failed[inst.Decl] {
+			d := m.resolveAliases(e, inst)
+			diags = append(diags, d...)
+			failed[inst.Decl] = d.HasErrors()
+		}
+	}
+	return diags
+}
+
+func (m *Instances) makeAll(e *eval.Evaluator, mod *instance.Module) {
+	for _, name := range slices.Sorted(maps.Keys(mod.Decl.Resources)) {
+		m.ResourceSet(e, mod, name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(mod.Decl.Children)) {
+		if s := m.ModuleSet(e, mod, name); m.Count <= instance.MaxInstances {
+			for _, child := range s.List {
+				m.makeAll(e, child)
+			}
+		}
+	}
+}
+
+// Concludes reports whether there are outputs or checks to evaluate.
+func (m *Instances) Concludes() bool {
+	some := false
+	m.Top.Each(func(mod *instance.Module) {
+		some = some || len(mod.Decl.Outputs)+len(mod.Decl.Checks) > 0 || mod != m.Top && len(mod.Decl.Variables) > 0
+	})
+	return some
+}
+
+// resolveAliases finds the resources that the aliases of one stand for, and
+// checks the keys in its depends_on.
+func (m *Instances) resolveAliases(e *eval.Evaluator, i *instance.Instance) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	if len(i.Decl.Aliases) > 0 {
+		i.ByAlias = make(map[string]instance.AliasTarget, len(i.Decl.Aliases))
+		i.Aliases = make(map[string]string, len(i.Decl.Aliases))
+	}
+	for _, alias := range slices.Sorted(maps.Keys(i.Decl.Aliases)) {
+		t := i.Decl.Aliases[alias]
+		i.ByAlias[alias] = instance.AliasTarget{At: t.At}
+		if t.Resource == nil {
+			continue
+		}
+		s, d := chooseDependency(e, t, i.Scope())
+		if diags = append(diags, d...); d != nil || s.Of == nil {
+			continue
+		}
+		if s.Of.Pending {
+			i.WaitsFor = append(i.WaitsFor, s.Of.Address)
+		}
+		s.EachInstance(func(to *instance.Instance) {
+			i.ByAlias[alias] = instance.AliasTarget{To: to, At: t.At}
+			i.Aliases[alias] = to.Address
+		})
+	}
+	for _, t := range i.Decl.DependsOn {
+		_, d := chooseDependency(e, t, i.Scope())
+		diags = append(diags, d...)
+	}
+	return diags
+}
+
+// chooseDependency finds the instances that an element of dependencies or depends_on
+// names. It is an error if its key is that of none.
+func chooseDependency(e *eval.Evaluator, t decl.Dependency, at instance.Scope) (eval.Choice, hcl.Diagnostics) {
+	root, name := "resource", ""
+	if t.Call != nil {
+		root, name = "module", t.Call.Name
+	} else if name = t.Resource.Name; name == "" {
+		return eval.Choice{}, nil
+	}
+	s := e.Choose(root, name, []refs.Reference{t.Ref}, at)
+	keyed := t.Ref.Key != nil || len(t.Ref.Traversal) > 2
+	if s.Of == nil || s.Of.Pending || !keyed || len(s.Wants) == 1 {
+		return s, nil
+	}
+	if s.All && t.Ref.Key != nil && e.M.Checker.CheckKey(t, at.Owner(), at.Mod.Decl).HasErrors() {
+		return s, nil // said already
+	}
+	if s.All {
+		return s, hcl.Diagnostics{source.Failure(t.At, "Known too late", "Which instance of %s is meant is known only with the state of another resource, and an order must be found before. Use each.key, count.index, variables and constants in the brackets.", refs.TraversalString(t.Ref.Traversal[:2]))}
+	}
+	d := source.Failure(t.At, "", "")
+	eval.NoKey(d, refs.TraversalString(t.Ref.Traversal[:2]), s.Of, keyText(e, t.Ref, at))
+	return s, hcl.Diagnostics{d}
+}
+
+// keyText is the key of a reference as text.
+func keyText(e *eval.Evaluator, ref refs.Reference, at instance.Scope) string {
+	if ref.Key == nil {
+		return refs.ObjectKey(ref.Traversal[2])
+	}
+	v, _ := e.Value(ref.Key, at) // its errors have been said
+	v, _ = v.Unmark()
+	return refs.ObjectKey(hcl.TraverseIndex{Key: v})
+}
+
+// Expand expands those of the given pending blocks for which scope has all that
+// they need, and what depends on their instances.
+func (m *Instances) Expand(blocks []instance.Pending, scope instance.States) (*Instances, hcl.Diagnostics) {
+	var diags hcl.Diagnostics
+	found := maps.Clone(m.Pinned)
+	if found == nil {
+		found = map[string]source.Instances{}
+	}
+	e := m.Evaluator(scope)
+	for _, p := range blocks {
+		missing := func(address string) bool { _, ok := scope[address]; return !ok }
+		if p.Waits || slices.ContainsFunc(p.Needs, missing) {
+			continue
+		}
+		i, d := learn(e, p.X)
+		diags = append(diags, d...)
+		found[p.Address] = i
+	}
+	if diags.HasErrors() {
+		return m, diags
+	}
+	next, d := m.With(found)
+	return next, append(diags, d...)
+}
+
+// With gives the instances when those of the pending blocks are these.
+func (m *Instances) With(pinned map[string]source.Instances) (*Instances, hcl.Diagnostics) {
+	next := &Instances{Modules: m.Modules.With(pinned)}
+	return next, next.Instantiate(false)
+}
+
+// learn finds out what a block comes to now that the states are there.
+func learn(e *eval.Evaluator, pending *instance.Expansion) (source.Instances, hcl.Diagnostics) {
+	x := instance.Expansion{Repetition: pending.Repetition, Mod: pending.Mod, Address: pending.Address, Expr: pending.Expr}
+	v, diags := e.Value(x.Expr, x.Scope())
+	if diags.HasErrors() {
+		return source.Instances{}, diags
+	}
+	if d := x.Take(v, x.Expr); d != nil {
+		return source.Instances{}, hcl.Diagnostics{d}
+	}
+	if x.Pending {
+		return source.Instances{}, hcl.Diagnostics{unknownKeys(e, &x)}
+	}
+	if x.Repetition == instance.Counted {
+		return source.Instances{Count: &x.N}, nil
+	}
+	return source.Instances{Keys: x.Keys}, nil
+}
+
+// unknownKeys says what is missing to know the instances of a block.
+func unknownKeys(e *eval.Evaluator, x *instance.Expansion) *hcl.Diagnostic {
+	refs := e.UnknownRefs(x.Expr, x.Scope())
+	what, attr := "The keys of this for_each are", "for_each"
+	if x.Repetition == instance.Counted {
+		what, attr = "This count is", "count"
+	}
+	verb := " is"
+	if len(refs) > 1 {
+		verb = " are"
+	}
+	return source.Failure(x.Expr.Range(), "Instances that cannot be known yet",
+		"%s known only after apply, because %s%s: that resource is still to be created or changed. What there will be must be in the plan. Either take the %s from variables, constants or configs, and states only for the values; or apply in two steps, the first with -exclude='%s'.",
+		what, strings.Join(refs, ", "), verb, attr, x.Address)
+}

@@ -1,0 +1,89 @@
+package expand
+
+import (
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"deployster/config/decl"
+	"deployster/config/instance"
+	"deployster/config/source"
+)
+
+// Moved returns the moved blocks, in the order of their files.
+func (m *Instances) Moved() []decl.Moved {
+	var out []decl.Moved
+	m.Top.Each(func(mod *instance.Module) {
+		for _, b := range mod.Decl.Moved {
+			v := b.Moved
+			v.From, v.To = mod.Join(v.From), mod.Join(v.To)
+			out = append(out, v)
+		}
+	})
+	return out
+}
+
+// checkMoved finds moved blocks of a module that contradict the manifest or each
+// other.
+func (m *Instances) checkMoved(mod *instance.Module) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	from, to := map[string]*decl.MovedBlock{}, map[string]*decl.MovedBlock{}
+	for _, v := range mod.Decl.Moved {
+		if first := from[v.From]; first != nil {
+			diags = append(diags, source.Failure(v.FromTarget.At, "Moved twice", "%s is moved already, to %s, at %s:%d. It can go to one place only: remove one of the blocks.",
+				v.From, first.To, first.At.Filename, first.At.Start.Line))
+			continue
+		}
+		from[v.From] = v
+		if first := to[v.To]; first != nil {
+			diags = append(diags, source.Failure(v.ToTarget.At, "Moved to one place", "%s is moved to %s already, at %s:%d. Two cannot have one address: remove one of the blocks.",
+				first.From, v.To, first.At.Filename, first.At.Start.Line))
+			continue
+		}
+		to[v.To] = v
+		if at, there := m.stillDeclared(mod, v.FromTarget.Address, v.ToTarget.Address); there {
+			diags = append(diags, source.Failure(v.FromTarget.At, "Moved, and still there",
+				"This says that %s is now %s, but %s is still declared, at %s:%d. Rename that block to what it is now, or remove the moved block.",
+				v.From, v.To, v.From, at.Filename, at.Start.Line))
+		}
+	}
+	return append(diags, circles(mod.Decl.Moved, from)...)
+}
+
+// circles finds moved blocks that lead back to where they begin.
+func circles(list []*decl.MovedBlock, from map[string]*decl.MovedBlock) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	said := map[*decl.MovedBlock]bool{}
+	for _, v := range list {
+		path := []string{v.From}
+		for next := v; next != nil && len(path) <= len(list)+1 && !said[next]; next = from[next.To] {
+			path = append(path, next.To)
+			if next.To != v.From {
+				continue
+			}
+			for _, on := range path[:len(path)-1] {
+				said[from[on]] = true
+			}
+			diags = append(diags, source.Failure(v.FromTarget.At, "Moved in a circle", "These moved blocks lead back to where they begin: %s. Remove one of them.", strings.Join(path, " to ")))
+			break
+		}
+	}
+	return diags
+}
+
+// stillDeclared says where an address is declared, if it is: a resource, or a
+// block. That a block got for_each or count, and what it made before becomes one
+// of the instances, is no contradiction.
+func (m *Instances) stillDeclared(mod *instance.Module, address, to string) (hcl.Range, bool) {
+	becomes := strings.HasPrefix(to, address+"[")
+	if r := mod.Decl.Resources[address]; r != nil && !(r.Repeats() && becomes) {
+		return r.At, true
+	}
+	if c := mod.Decl.Calls[strings.TrimPrefix(address, "module.")]; c != nil && address != c.Name && !(c.Repeats() && becomes) {
+		return c.At, true
+	}
+	if i := m.Find(mod.Join(address)); i != nil {
+		return i.Decl.At, true
+	}
+	return hcl.Range{}, false
+}

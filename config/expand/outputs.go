@@ -1,0 +1,35 @@
+package expand
+
+import (
+	"maps"
+	"slices"
+
+	"deployster/config/eval"
+)
+
+// Reach is what a value is made of.
+type Reach struct {
+	Resources []string // addresses, sorted
+	WaitsFor  []string // blocks of Pending, sorted: instances of theirs are among it
+}
+
+// OutputReach says of each output what its value and its preconditions are made
+// of, by name.
+func (m *Instances) OutputReach() map[string]Reach {
+	found := map[string]Reach{}
+	e := m.Evaluator(nil)
+	e.Dry = true
+	r := &depCollector{e: e, done: map[eval.MemoKey]*depSet{}}
+	for name, b := range m.Top.Decl.Outputs {
+		in := &depSet{}
+		if a := b.Attrs["value"]; a != nil {
+			r.expr(a.Expr, m.Top.Scope(), in)
+		}
+		for _, c := range b.Before {
+			r.expr(c.Expr, m.Top.Scope(), in)
+			r.expr(c.Message, m.Top.Scope(), in)
+		}
+		found[name] = Reach{in.addresses(), slices.Sorted(maps.Keys(in.waits))}
+	}
+	return found
+}

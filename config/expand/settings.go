@@ -1,0 +1,168 @@
+package expand
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/config/decl"
+	"deployster/config/instance"
+	"deployster/config/source"
+	"deployster/config/values"
+	"deployster/internal/runner"
+)
+
+// The bounds of what a type block may set.
+const (
+	maxAnswerSize = 64 << 20 // it is held in memory, several times over
+	maxLogSize    = 16 << 20
+	minMemory     = 6 << 20 // runc itself needs some to start a program
+)
+
+// settings reads a type block.
+func (m *Instances) settings(t *decl.Block, mod *instance.Module) (instance.TypeSettings, hcl.Diagnostics) {
+	var s instance.TypeSettings
+	a := attrReader{m: m.Modules, attrs: t.Attrs, of: "a type", at: mod.Scope()}
+	a.read("image", cty.String, func(v cty.Value) error { return checkImage(v.AsString()) })
+	s.Pull, s.Verify = m.source(t, m.Set.Reads.Inside(mod.Decl.Dir), &a)
+	a.attrs, a.of = t.Attrs, "a type"
+	a.read("network", cty.String, func(v cty.Value) error {
+		s.Network = runner.Network(v.AsString())
+		if s.Network != runner.HostNetwork && s.Network != runner.NoNetwork {
+			return fmt.Errorf("%q is not a network: it is \"host\" or \"none\"", v.AsString())
+		}
+		return nil
+	})
+	size := func(name string, into *int64, low, high int64) {
+		a.read(name, cty.String, func(v cty.Value) (err error) { *into, err = bytesBetween(v.AsString(), low, high); return err })
+	}
+	size("memory", &s.Memory, minMemory, math.MaxInt64)
+	size("disk", &s.Disk, 1<<10, math.MaxInt64)
+	size("answer_size", &s.MaxAnswer, 1<<10, maxAnswerSize)
+	size("log_size", &s.KeepLog, 1<<10, maxLogSize)
+	a.read("cpu", cty.Number, func(v cty.Value) (err error) { s.CPU, err = thousandths(v); return err })
+	a.read("pids", cty.Number, func(v cty.Value) (err error) { s.PIDs, err = wholeNumber(v, 1, 1<<22); return err })
+	a.read("workers", cty.Number, func(v cty.Value) (err error) {
+		if s.Workers, err = wholeNumber(v, 0, 64); err == nil && s.Workers == 0 {
+			s.Workers = runner.NoWorkers
+		}
+		return err
+	})
+	a.read("read_only_rootfs", cty.Bool, func(v cty.Value) error { s.ReadOnlyRootFS = v.True(); return nil })
+	a.read("user", cty.String, func(v cty.Value) (err error) { s.User, err = containerUser(v.AsString()); return err })
+	a.read("userns", cty.String, func(v cty.Value) error {
+		s.UserNS = runner.UserNS(v.AsString())
+		if s.UserNS != runner.HostUserNS && s.UserNS != runner.AutoUserNS {
+			return fmt.Errorf("%q is not a user namespace: it is \"host\" or \"auto\"", v.AsString())
+		}
+		return nil
+	})
+	a.read("mount_workspace", cty.Bool, func(v cty.Value) error {
+		if v.True() {
+			s.Workdir = m.Set.Builtins.Workspace
+		}
+		return nil
+	})
+	var d hcl.Diagnostics
+	s.Env, d = m.containerEnv(t.Attrs["env"], mod.Scope())
+	d = append(d, m.capabilities(t.Capabilities, &s.Capabilities, mod.Scope())...)
+	a.attrs, a.of = t.Timeouts, "the timeouts of a type"
+	span := func(name string, into *time.Duration) {
+		a.read(name, cty.String, func(v cty.Value) (err error) { *into, err = duration(v.AsString()); return err })
+	}
+	span("init", &s.InitTimeout)
+	span("state", &s.Timeouts.State)
+	span("action", &s.Timeouts.Action)
+	return s, append(a.diags, d...)
+}
+
+// containerEnv reads the env of a type block.
+func (m *Instances) containerEnv(attr *hcl.Attribute, at instance.Scope) (map[string]string, hcl.Diagnostics) {
+	env, d := m.StaticAttr(attr, cty.Map(cty.String), "the env of a type", at)
+	if env == cty.NilVal {
+		return nil, d
+	}
+	plain, _ := env.UnmarkDeep() // the values are for the container only; Secrets has them
+	out := map[string]string{}
+	for name, v := range plain.AsValueMap() {
+		if name == "" || strings.ContainsAny(name, "=\x00") || v.IsNull() || strings.Contains(v.AsString(), "\x00") {
+			d = append(d, source.Failure(attr.Expr.Range(), "Invalid env", "The environment variable %q cannot be set: a name has no = in it, and a value is text.", name))
+			continue
+		}
+		out[name] = v.AsString()
+	}
+	return out, d
+}
+
+// thousandths reads a number of processors, such as 0.5.
+func thousandths(v cty.Value) (int64, error) {
+	n, _ := new(big.Float).Mul(v.AsBigFloat(), big.NewFloat(1000)).Int64()
+	if n < 10 || n > 1_000_000 {
+		return 0, fmt.Errorf("it is a number of processors, from 0.01 to 1000, and not %s", values.ShortNumber(v))
+	}
+	return n, nil
+}
+
+// capabilities reads what a type block adds to the usual capabilities, and what
+// it drops of them.
+func (m *Instances) capabilities(attrs hcl.Attributes, c *runner.Capabilities, at instance.Scope) hcl.Diagnostics {
+	a := attrReader{m: m.Modules, attrs: attrs, of: "a capabilities block", at: at}
+	a.read("add", cty.Set(cty.String), func(v cty.Value) (err error) { c.Add, err = capabilityNames(v); return err })
+	a.read("drop", cty.Set(cty.String), func(v cty.Value) (err error) { c.Drop, err = capabilityNames(v); return err })
+	for _, name := range c.Add {
+		if slices.Contains(c.Drop, name) {
+			a.diags = append(a.diags, source.Failure(attrs["drop"].Expr.Range(), "Invalid drop", "%q is both added and dropped. Take it out of one of the two.", name))
+		}
+	}
+	return a.diags
+}
+
+// capabilityNames reads names as docker does: with or without CAP_, in capital
+// letters or not, or ALL.
+func capabilityNames(list cty.Value) ([]string, error) {
+	known := append(runner.KnownCapabilities(), runner.AllCapabilities)
+	var out []string
+	for _, v := range list.AsValueSlice() {
+		if v.IsNull() {
+			return nil, fmt.Errorf("null is not a capability")
+		}
+		name := strings.TrimPrefix(strings.ToUpper(v.AsString()), "CAP_")
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("there is no capability %q.%s The manual page capabilities(7) lists them; ALL stands for every one", v.AsString(), source.Suggest(name, known))
+		}
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+var userForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(:[A-Za-z0-9_][A-Za-z0-9_.-]*)?$`)
+
+// containerUser reads "1000", "1000:1000", "app" or "app:staff". Whether the
+// image has a name is found out when it is run.
+func containerUser(text string) (string, error) {
+	if !userForm.MatchString(text) {
+		return "", fmt.Errorf("%q is not a user: write a number or a name, also with a group: \"1000\", \"app\", \"1000:1000\"", text)
+	}
+	for _, part := range strings.Split(text, ":") {
+		if n, ok := new(big.Int).SetString(part, 10); ok && n.Cmp(big.NewInt(math.MaxInt32)) > 0 {
+			return "", fmt.Errorf("%q is not a user: ids end at %d", text, math.MaxInt32)
+		}
+	}
+	return text, nil
+}
+
+func bytesBetween(text string, low, high int64) (int64, error) {
+	n, err := ParseBytes(text)
+	if err == nil && (n < low || n > high) {
+		return 0, fmt.Errorf("%q is out of range: from %d to %d bytes", text, low, high)
+	}
+	return n, err
+}

@@ -1,0 +1,208 @@
+package expand
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/config/decl"
+	"deployster/config/eval"
+	"deployster/config/instance"
+	"deployster/config/source"
+	"deployster/config/validate"
+	"deployster/config/values"
+)
+
+// evaluateStatic evaluates all of a module that must be known before any resource
+// is looked at: variables and locals that need none, types, plugs, and resources
+// but for their configs.
+func (m *Instances) evaluateStatic(e *eval.Evaluator, mod *instance.Module) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	b := mod.Decl
+	for _, name := range slices.Sorted(maps.Keys(b.Variables)) {
+		if mod.Caller == nil || b.Variables[name].NeedsState {
+			continue
+		}
+		v, d := e.Variable(name, mod)
+		diags = append(diags, d...)
+		mod.Vars[name] = v
+	}
+	for name, l := range b.Locals {
+		if l.Invalid {
+			mod.Locals[name] = values.Sized{Value: cty.DynamicVal}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.Locals)) {
+		if l := b.Locals[name]; !l.NeedsState && !l.Invalid {
+			v, d := e.Local(name, mod)
+			diags = append(diags, d...)
+			mod.Locals[name] = v
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.Types)) {
+		s, d := m.settings(b.Types[name], mod)
+		mod.Settings[b.Types[name]], diags = s, append(diags, d...)
+	}
+	if mod.Caller == nil {
+		for _, name := range slices.Sorted(maps.Keys(b.Plugs)) {
+			p, d := m.plug(b.Plugs[name])
+			m.Plugs, diags = append(m.Plugs, p), append(diags, d...)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(mod.Resources)) {
+		diags = append(diags, m.fillAll(mod.Resources[name])...)
+	}
+	return diags
+}
+
+// attrReader reads attributes one after the other.
+type attrReader struct {
+	m     *eval.Modules
+	attrs hcl.Attributes
+	of    string
+	at    instance.Scope
+	diags hcl.Diagnostics
+}
+
+func (r *attrReader) read(name string, want cty.Type, set func(cty.Value) error) {
+	a := r.attrs[name]
+	v, diags := r.m.Optional(a, want, "the attribute "+name+" of "+r.of, r.at)
+	r.diags = append(r.diags, diags...)
+	if v == cty.NilVal {
+		return
+	}
+	if err := set(v); err != nil {
+		r.diags = append(r.diags, source.Failure(a.Expr.Range(), "Invalid "+name, "%s.", values.Capital(err.Error())))
+	}
+}
+
+// plug reads one plug.
+func (m *Instances) plug(b *decl.Block) (instance.Plug, hcl.Diagnostics) {
+	p := instance.Plug{Name: b.Name, Range: source.FromHCL(b.At)}
+	a := attrReader{m: m.Modules, attrs: b.Attrs, of: "a plug", at: m.Top.Scope()}
+	a.read("path", cty.String, func(v cty.Value) (err error) { p.Path, err = m.hostPath(v.AsString()); return err })
+	a.read("read_only", cty.Bool, func(v cty.Value) error { p.ReadOnly = v.True(); return nil })
+	a.read("resource_names", cty.List(cty.String), func(v cty.Value) (err error) { p.ResourceNames, err = patterns(v); return err })
+	a.read("resource_types", cty.List(cty.String), func(v cty.Value) (err error) { p.ResourceTypes, err = patterns(v); return err })
+	return p, a.diags
+}
+
+// hostPath makes a path absolute. Relative ones begin at the working directory.
+func (m *Instances) hostPath(path string) (string, error) {
+	if path == "" {
+		return "", fmt.Errorf("the path is empty")
+	}
+	if path == "~" || strings.HasPrefix(path, "~/") {
+		if m.Set.Builtins.Home == "" {
+			return "", fmt.Errorf("%q begins with ~, and there is no home directory: set HOME, or write the path out", path)
+		}
+		return filepath.Join(m.Set.Builtins.Home, path[1:]), nil
+	}
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path), nil
+	}
+	return filepath.Join(m.Set.Src.Workspace, path), nil
+}
+
+func patterns(list cty.Value) ([]*regexp.Regexp, error) {
+	var out []*regexp.Regexp
+	for _, v := range list.AsValueSlice() {
+		if v.IsNull() {
+			return nil, fmt.Errorf("null is not a regular expression")
+		}
+		if _, err := regexp.Compile(v.AsString()); err != nil {
+			return nil, fmt.Errorf("%q is not a regular expression: %s", v.AsString(), err)
+		}
+		out = append(out, regexp.MustCompile("^(?:"+v.AsString()+")"))
+	}
+	return out, nil
+}
+
+// fillAll completes the instances of a block: all alike, unless something tells
+// them apart.
+func (m *Instances) fillAll(s *instance.ResourceSet) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for i := range s.List {
+		r := &s.List[i]
+		if i > 0 && !m.toldApart(r.Decl) {
+			first := &s.List[0].Resource
+			r.TypeRef, r.Settings, r.Timeouts = first.TypeRef, first.Settings, first.Timeouts
+			r.ReadOnly, r.PreventDestroy, r.OnRemove = first.ReadOnly, first.PreventDestroy, first.OnRemove
+			continue
+		}
+		d := m.fill(r)
+		if diags = append(diags, d...); d.HasErrors() {
+			return diags // the others would say the same
+		}
+	}
+	return diags
+}
+
+// toldApart reports whether an attribute beside the config uses each or count.
+func (m *Instances) toldApart(r *decl.Resource) bool {
+	if !r.Repeats() {
+		return false
+	}
+	attrs := []*hcl.Attribute{r.Attrs["type"], r.Attrs["read_only"]}
+	for _, a := range r.Lifecycle {
+		attrs = append(attrs, a)
+	}
+	for _, a := range r.Timeouts {
+		attrs = append(attrs, a)
+	}
+	for _, a := range attrs {
+		if a == nil {
+			continue
+		}
+		for _, ref := range m.Refs.References(a.Expr) {
+			if root := ref.Traversal.RootName(); root == "each" || root == "count" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// fill completes a resource.
+func (m *Instances) fill(r *instance.Instance) hcl.Diagnostics {
+	d := r.Decl
+	at := r.Scope()
+	a := attrReader{m: m.Modules, attrs: d.Attrs, of: "a resource", at: at}
+	typ, diags := m.ShownAt(d.Attrs["type"], cty.String, validate.Usage{What: "the type of a resource", Static: true, Types: true}, at)
+	a.diags = diags
+	if typ != cty.NilVal {
+		image, marks := typ.Unmark()
+		r.TypeRef = image.AsString()
+		for mark := range marks {
+			if t, ok := mark.(eval.TypeMark); ok {
+				set := t.Mod.Settings[t.Decl]
+				r.Settings, r.Timeouts = set.Settings, set.Timeouts
+				r.Pull, r.Verify = set.Pull, set.Verify
+			}
+		}
+		if err := checkImage(r.TypeRef); err != nil {
+			a.diags = append(a.diags, source.Failure(d.Attrs["type"].Expr.Range(), "Invalid type", "%s.", values.Capital(err.Error())))
+		}
+	}
+	a.read("read_only", cty.Bool, func(v cty.Value) error { r.ReadOnly = v.True(); return nil })
+	a.attrs, a.of = d.Lifecycle, "a lifecycle block"
+	r.OnRemove = instance.OnRemoveDestroy
+	a.read("prevent_destroy", cty.Bool, func(v cty.Value) error { r.PreventDestroy = v.True(); return nil })
+	a.read("on_remove", cty.String, func(v cty.Value) error {
+		r.OnRemove = instance.OnRemove(v.AsString())
+		if r.OnRemove != instance.OnRemoveDestroy && r.OnRemove != instance.OnRemoveForget {
+			return fmt.Errorf("it is \"destroy\" or \"forget\", and not %q", v.AsString())
+		}
+		return nil
+	})
+	a.attrs, a.of = d.Timeouts, "a timeouts block"
+	a.read("state", cty.String, func(v cty.Value) (err error) { r.Timeouts.State, err = duration(v.AsString()); return err })
+	a.read("action", cty.String, func(v cty.Value) (err error) { r.Timeouts.Action, err = duration(v.AsString()); return err })
+	return a.diags
+}

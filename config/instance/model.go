@@ -1,0 +1,168 @@
+package instance
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"time"
+
+	"deployster/config/decl"
+	"deployster/config/values"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+)
+
+// Pending is a block whose instances are known only with the states of others.
+type Pending struct {
+	Address string   // of the block: "node", "module.web", `module.a["x"].node`
+	Needs   []string // the addresses of the resources whose states are needed, sorted
+	Waits   bool     // one of these depends on another pending block, which is first
+	// WaitsFor are the addresses of those pending blocks, sorted.
+	WaitsFor []string
+	Range    diag.Range
+
+	X *Expansion
+}
+
+// Reference writes a resource's address as messages and expressions do:
+// resource.web, and module.a.web as it is.
+func Reference(address string) string {
+	if strings.HasPrefix(address, "module.") {
+		return address
+	}
+	return "resource." + address
+}
+
+// Origin says why one resource depends on another.
+type Origin string
+
+// The origins, strongest first: an alias in `dependencies`, a reference in an
+// expression, and `depends_on`. Two resources have one edge, with the
+// strongest origin.
+const (
+	FromDependency Origin = "dependency"
+	FromReference  Origin = "reference"
+	FromDependsOn  Origin = "depends_on"
+)
+
+// Edge says that a resource depends on another.
+type Edge struct {
+	To     string // the address of the resource that must be there first
+	Origin Origin
+}
+
+// Timeouts are a resource's own; 0 = not set.
+type Timeouts struct {
+	State  time.Duration
+	Action time.Duration
+}
+
+// OnRemove says what is to happen with a resource whose block is gone.
+type OnRemove string
+
+// The values of lifecycle.on_remove; OnRemoveDestroy is the default.
+const (
+	OnRemoveDestroy OnRemove = "destroy"
+	OnRemoveForget  OnRemove = "forget"
+)
+
+// Resource is a declared resource, without its config: that is
+// Manifest.Config's, since it depends on the states of others.
+type Resource struct {
+	Address        string // `module.a["x"].web[0]`: the name that its image sees
+	Block          string // the address of its block: without the key of its own for_each or count
+	Module         string // the address of the module that it is in; "" = the root manifest
+	TypeRef        string // the image reference as written, after resolving type.X
+	Pull           runner.PullPolicy
+	Verify         *runner.Verify // whose signature its images must carry; nil = nobody's
+	Settings       runner.Settings
+	Timeouts       Timeouts
+	ReadOnly       bool
+	PreventDestroy bool
+	OnRemove       OnRemove
+	Aliases        map[string]string // alias -> address
+	Edges          []Edge            // sorted by To
+	Range          diag.Range        // the block's header
+	// Waits says that it depends on a block in Pending, so that its Edges are not
+	// all there are.
+	Waits bool
+	// WaitsFor are the addresses of those blocks, sorted.
+	WaitsFor []string
+}
+
+// Plug is a file or directory of this host that a type may ask for.
+type Plug struct {
+	Name     string
+	Path     string // absolute
+	ReadOnly bool
+	// The allow-lists, anchored at the start. A match in either grants; both
+	// empty = everyone.
+	ResourceNames []*regexp.Regexp
+	ResourceTypes []*regexp.Regexp
+	Range         diag.Range
+}
+
+// States is what is known of the resources' states, by address. A resource that
+// is not in it is wholly unknown.
+type States map[string]ResourceState
+
+// ResourceState is what is known of one resource's state.
+type ResourceState struct {
+	// Known is a JSON object; nil = nothing is known yet.
+	Known json.RawMessage
+	// Complete says that Known is the whole state: an attribute missing from it
+	// is an error. Otherwise it is unknown.
+	Complete bool
+	// Sensitive lists the JSON pointers of the values in Known that must never
+	// be printed; "" = all of it. What is made of them is sensitive too.
+	Sensitive []string
+	// Schema is the JSON Schema that the type's states match, if it has one: it
+	// gives types to what is not known.
+	Schema json.RawMessage
+	// Last is what ignore_changes takes values from; nil = nothing is recorded.
+	Last *decl.LastConfig
+}
+
+// Resolved is an evaluated value, made of plain JSON.
+type Resolved struct {
+	// Value is canonical JSON: keys sorted, compact, no HTML escapes, numbers
+	// with all their digits. An unknown value in it stands as
+	// {"$unknown": "resource.conf.state.ip"}. Sensitive values are in it as
+	// they are: see Sensitive.
+	Value json.RawMessage
+	// Unknown maps the JSON pointer of each unknown value to the references
+	// that make it unknown, separated by ", ".
+	Unknown map[string]string
+	// Sensitive lists the JSON pointers of the values that must never be
+	// printed, sorted; "" = all of it.
+	Sensitive []string
+	// Ignored lists the JSON pointers of what the manifest says otherwise, and
+	// ignore_changes keeps as it was, sorted; "" = all of it.
+	Ignored []string
+}
+
+// Output is an evaluated output.
+type Output struct {
+	Name        string
+	Description string
+	// Sensitive: it says so, or is made of something sensitive in a state.
+	Sensitive bool
+	// Open are the references that keep its preconditions from being decided.
+	Open []string
+	Resolved
+}
+
+// Secrets returns the string forms of the sensitive values in r, longest first.
+func (r Resolved) Secrets() []string {
+	v, err := values.FromJSON(r.Value)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, p := range r.Sensitive {
+		if found, err := values.PointerPath(v, p); err == nil {
+			out = append(out, values.Leaves(found)...)
+		}
+	}
+	return values.LongestFirst(out)
+}

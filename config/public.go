@@ -1,0 +1,110 @@
+package config
+
+import (
+	"encoding/json"
+
+	"deployster/config/decl"
+	"deployster/config/eval"
+	"deployster/config/expand"
+	"deployster/config/instance"
+	"deployster/config/source"
+	"deployster/internal/base/diag"
+)
+
+// What goes in, and what the rooms of this package give to others.
+type (
+	File      = source.File
+	Sources   = source.Sources
+	Builtins  = source.Builtins
+	Instances = source.Instances
+	VarInput  = source.VarInput
+	VarFlag   = source.VarFlag
+	Lock      = source.Lock
+
+	Encryption = decl.Encryption
+	LastConfig = decl.LastConfig
+	Missing    = decl.Missing
+	Moved      = decl.Moved
+	Removed    = decl.Removed
+
+	Resource      = instance.Resource
+	Edge          = instance.Edge
+	Origin        = instance.Origin
+	OnRemove      = instance.OnRemove
+	Timeouts      = instance.Timeouts
+	Plug          = instance.Plug
+	Pending       = instance.Pending
+	States        = instance.States
+	ResourceState = instance.ResourceState
+	Resolved      = instance.Resolved
+	Output        = instance.Output
+
+	Input       = eval.Input
+	CheckResult = eval.CheckResult
+	CheckStatus = eval.CheckStatus
+	Reach       = expand.Reach
+)
+
+// Their constants.
+const (
+	LockName    = source.LockName
+	NoManifest  = source.NoManifest
+	MaxFileSize = source.MaxFileSize
+
+	FromDependency = instance.FromDependency
+	FromReference  = instance.FromReference
+	FromDependsOn  = instance.FromDependsOn
+
+	OnRemoveDestroy = instance.OnRemoveDestroy
+	OnRemoveForget  = instance.OnRemoveForget
+
+	CheckPass    = eval.CheckPass
+	CheckFail    = eval.CheckFail
+	CheckUnknown = eval.CheckUnknown
+)
+
+// Find reads the manifests: those of the workspace, or of the directories and
+// files in args (relative to the workspace). None at all is an error.
+func Find(workspace string, args []string) (Sources, diag.Diagnostics) {
+	return source.Find(workspace, args)
+}
+
+// FindVariables collects the given values of variables, weakest first:
+// DEPLOYSTER_VAR_name of environ, auto files in home/.deployster, auto files in
+// the workspace, then the flags in their order.
+func FindVariables(workspace, home string, environ []string, flags []VarFlag) ([]VarInput, diag.Diagnostics) {
+	return source.FindVariables(workspace, home, environ, flags)
+}
+
+// Pinned gives back to Load the values that Manifest.Variables returned.
+func Pinned(values map[string]json.RawMessage) ([]VarInput, diag.Diagnostics) {
+	return source.Pinned(values)
+}
+
+// Answered is the value that a person has typed for a variable; it is read like
+// that of -var.
+func Answered(name, text string) VarInput { return source.Answered(name, text) }
+
+// Format gives the canonical form of a manifest or variable file in native
+// syntax. A file that cannot be parsed has errors, which call it by the given name.
+func Format(name string, src []byte) ([]byte, diag.Diagnostics) { return source.Format(name, src) }
+
+// ReadSource reads a manifest or variable file as Find does: a regular file of
+// a limited size. Its error says what is wrong, without the path.
+func ReadSource(path string) ([]byte, error) { return source.ReadSource(path) }
+
+// ReadObject reads a file that holds one object, as the config of a resource
+// is: .hcl, .json or .yaml. Errors call it by the name shown.
+func ReadObject(path, shown string) (json.RawMessage, diag.Diagnostics) {
+	return source.ReadObject(path, shown)
+}
+
+// ReadLock reads the lock file of a directory. Without one it gives nil.
+func ReadLock(dir string) (*Lock, diag.Diagnostics) { return source.ReadLock(dir) }
+
+// Reference writes a resource's address as messages and expressions do:
+// resource.web, and module.a.web as it is.
+func Reference(address string) string { return instance.Reference(address) }
+
+// ParseBytes reads an amount of bytes: "256MiB", "1GB" or a number of bytes.
+func ParseBytes(text string) (int64, error) { return expand.ParseBytes(text) }

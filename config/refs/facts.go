@@ -1,0 +1,237 @@
+package refs
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"deployster/config/funcs"
+)
+
+// Reference is a traversal in an expression.
+type Reference struct {
+	Traversal hcl.Traversal
+	// Open: what the traversal leads to is indexed by a computed key.
+	Open bool
+	// Key is the computed key right behind resource.NAME or module.NAME, and rest
+	// the steps behind it: resource.disk[each.key].state.size. A key that is made
+	// of the variables of a for expression may be any.
+	Key  hcl.Expression
+	Rest hcl.Traversal
+	// Splat: rest is read of every instance, as in resource.NAME[*].state.
+	Splat bool
+}
+
+// Index knows what expressions refer to: the facts of each are found once.
+type Index struct {
+	source func(filename string) ([]byte, bool) // of a file
+	found  sync.Map                             // hcl.Expression -> *facts
+}
+
+func NewIndex(text func(filename string) ([]byte, bool)) *Index { return &Index{source: text} }
+
+// facts are what is to be known of an expression, found once.
+type facts struct {
+	refs []Reference
+	// Impure are the functions that it calls whose results are others each time,
+	// sorted, each once.
+	Impure []string
+	// Loops: it may have for expressions. repeats: it may have parts that limits
+	// counts the evaluations of.
+	Loops, Repeats bool
+}
+
+// References are the traversals of an expression.
+func (x *Index) References(expr hcl.Expression) []Reference { return x.Facts(expr).refs }
+
+func (x *Index) Facts(expr hcl.Expression) *facts {
+	if isConstant(expr) {
+		return &noFacts
+	}
+	if got, ok := x.found.Load(expr); ok {
+		return got.(*facts)
+	}
+	var out *facts
+	if native, ok := expr.(hclsyntax.Node); ok {
+		out = nativeFacts(native)
+	} else {
+		out = &facts{Impure: x.impureText(expr), Loops: true, Repeats: true}
+		if IsJSON(expr) {
+			out.refs = x.jsonReferences(expr)
+		} else {
+			for _, t := range expr.Variables() {
+				out.refs = append(out.refs, Reference{Traversal: t})
+			}
+		}
+	}
+	x.found.Store(expr, out)
+	return out
+}
+
+// jsonReferences are those in the templates of an expression in JSON syntax.
+func (x *Index) jsonReferences(expr hcl.Expression) []Reference {
+	var out []Reference
+	if pairs, diags := hcl.ExprMap(expr); !diags.HasErrors() {
+		for _, pair := range pairs {
+			out = append(out, x.References(pair.Key)...)
+			out = append(out, x.References(pair.Value)...)
+		}
+		return out
+	}
+	if items, diags := hcl.ExprList(expr); !diags.HasErrors() {
+		for _, item := range items {
+			out = append(out, x.References(item)...)
+		}
+		return out
+	}
+	if text, ok := x.jsonString(expr); ok {
+		start := expr.Range().Start
+		start.Byte, start.Column = start.Byte+1, start.Column+1
+		if template, diags := hclsyntax.ParseTemplate([]byte(text), expr.Range().Filename, start); !diags.HasErrors() {
+			return nativeFacts(template).refs
+		}
+	}
+	for _, t := range expr.Variables() {
+		out = append(out, Reference{Traversal: t})
+	}
+	return out
+}
+
+func nativeFacts(n hclsyntax.Node) *facts {
+	if plain, ok := simpleFacts(n); ok {
+		return plain
+	}
+	return walkedFacts(n)
+}
+
+func walkedFacts(n hclsyntax.Node) *facts {
+	w := refWalker{}
+	_ = hclsyntax.Walk(n, &w) // it reports nothing
+	slices.Sort(w.facts.Impure)
+	out := w.facts // without what else the walker holds
+	if len(w.found) > 0 {
+		out.refs = make([]Reference, len(w.found))
+	}
+	for i, r := range w.found {
+		out.refs[i] = *r
+	}
+	return &out
+}
+
+// refWalker finds the references of an expression with what stands around them,
+// and the rest of its facts.
+type refWalker struct {
+	facts  facts
+	found  []*Reference
+	scopes []map[string]struct{} // the variables of for expressions
+	at     map[hclsyntax.Node]*Reference
+}
+
+// Enter implements hclsyntax.Walker.
+func (w *refWalker) Enter(n hclsyntax.Node) hcl.Diagnostics {
+	switch n := n.(type) {
+	case *hclsyntax.ForExpr:
+		w.facts.Loops, w.facts.Repeats = true, true
+	case *hclsyntax.FunctionCallExpr:
+		w.facts.Repeats = true
+		if slices.Contains(funcs.Volatile(), n.Name) && !slices.Contains(w.facts.Impure, n.Name) {
+			w.facts.Impure = append(w.facts.Impure, n.Name)
+		}
+	case hclsyntax.ChildScope:
+		w.scopes = append(w.scopes, n.LocalNames)
+	case *hclsyntax.RelativeTraversalExpr:
+		if ix, ok := n.Source.(*hclsyntax.IndexExpr); ok {
+			if r := w.keyed(ix); r != nil {
+				r.Rest = n.Traversal
+			}
+		}
+	case *hclsyntax.SplatExpr:
+		w.facts.Repeats = true
+		w.splat(n)
+	case *hclsyntax.IndexExpr:
+		if w.keyed(n) == nil {
+			w.open(n.Collection)
+		}
+	case *hclsyntax.ScopeTraversalExpr:
+		if !w.isLocal(n.Traversal.RootName()) {
+			r := w.of(n)
+			r.Traversal = n.Traversal
+			w.found = append(w.found, r)
+		}
+	}
+	return nil
+}
+
+// Exit implements hclsyntax.Walker.
+func (w *refWalker) Exit(n hclsyntax.Node) hcl.Diagnostics {
+	if _, ok := n.(hclsyntax.ChildScope); ok {
+		w.scopes = w.scopes[:len(w.scopes)-1]
+	}
+	return nil
+}
+
+func (w *refWalker) of(n hclsyntax.Node) *Reference {
+	if w.at[n] == nil {
+		if w.at == nil {
+			w.at = map[hclsyntax.Node]*Reference{}
+		}
+		w.at[n] = &Reference{}
+	}
+	return w.at[n]
+}
+
+func (w *refWalker) isLocal(name string) bool {
+	for _, s := range w.scopes {
+		if _, ok := s[name]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// keyed is the reference that an index expression is, if it picks an instance.
+func (w *refWalker) keyed(ix *hclsyntax.IndexExpr) *Reference {
+	s, ok := ix.Collection.(*hclsyntax.ScopeTraversalExpr)
+	if !ok || !MayRepeat(s.Traversal) {
+		return nil
+	}
+	r := w.of(s)
+	for _, t := range hclsyntax.Variables(ix.Key) {
+		if w.isLocal(t.RootName()) {
+			r.Splat, r.Open = true, true
+			return r
+		}
+	}
+	r.Key = ix.Key
+	return r
+}
+
+// splat notes what is read of each instance: resource.web[*].state.ip.
+func (w *refWalker) splat(n *hclsyntax.SplatExpr) {
+	s, ok := n.Source.(*hclsyntax.ScopeTraversalExpr)
+	if !ok || !MayRepeat(s.Traversal) {
+		return
+	}
+	each, ok := Unparen(n.Each).(*hclsyntax.RelativeTraversalExpr)
+	if !ok || each.Source != hclsyntax.Expression(n.Item) {
+		return
+	}
+	r := w.of(s)
+	r.Splat, r.Rest = true, each.Traversal
+}
+
+// open marks the reference below a computed index.
+func (w *refWalker) open(collection hclsyntax.Expression) {
+	switch c := collection.(type) {
+	case *hclsyntax.ScopeTraversalExpr:
+		w.of(c).Open = true
+	case *hclsyntax.RelativeTraversalExpr:
+		if ix, ok := c.Source.(*hclsyntax.IndexExpr); ok {
+			if r := w.keyed(ix); r != nil {
+				r.Open = true
+			}
+		}
+	}
+}

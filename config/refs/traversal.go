@@ -1,0 +1,155 @@
+package refs
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+)
+
+// SelfTraversal writes self.state as resource.self.state, at the same places in
+// the file.
+func SelfTraversal(t hcl.Traversal) hcl.Traversal {
+	at := t[0].SourceRange()
+	return append(hcl.Traversal{hcl.TraverseRoot{Name: "resource", SrcRange: at}, hcl.TraverseAttr{Name: "self", SrcRange: at}}, t[1:]...)
+}
+
+// PointerSteps makes a traversal of JSON pointer steps.
+func PointerSteps(keys []string) hcl.Traversal {
+	var t hcl.Traversal
+	for _, k := range keys {
+		t = append(t, hcl.TraverseIndex{Key: cty.StringVal(k)})
+	}
+	return t
+}
+
+// MayRepeat reports whether a traversal is resource.NAME or module.NAME.
+func MayRepeat(t hcl.Traversal) bool {
+	return len(t) == 2 && (t.RootName() == "resource" || t.RootName() == "module")
+}
+
+// StepName is the name that step i of a traversal selects, "" if there is none.
+func StepName(t hcl.Traversal, i int) string {
+	if i >= len(t) {
+		return ""
+	}
+	switch s := t[i].(type) {
+	case hcl.TraverseAttr:
+		return s.Name
+	case hcl.TraverseIndex:
+		if s.Key.Type() == cty.String && s.Key.IsKnown() && !s.Key.IsNull() {
+			return s.Key.AsString()
+		}
+	}
+	return ""
+}
+
+// TraversalString writes a traversal as in a manifest.
+func TraversalString(t hcl.Traversal) string {
+	var b strings.Builder
+	for _, step := range t {
+		switch s := step.(type) {
+		case hcl.TraverseRoot:
+			b.WriteString(s.Name)
+		case hcl.TraverseAttr:
+			b.WriteString("." + s.Name)
+		case hcl.TraverseIndex:
+			switch {
+			case s.Key.Type() == cty.Number:
+				b.WriteString("[" + s.Key.AsBigFloat().Text('g', 20) + "]")
+			case s.Key.Type() == cty.String:
+				fmt.Fprintf(&b, "[%q]", s.Key.AsString())
+			}
+		case hcl.TraverseSplat:
+			b.WriteString("[*]")
+		}
+	}
+	return b.String()
+}
+
+// Unparen takes the parentheses off an expression, and what is like them.
+func Unparen(expr hcl.Expression) hcl.Expression {
+	for {
+		switch p := expr.(type) {
+		case *hclsyntax.ParenthesesExpr:
+			expr = p.Expression
+		case interface{ UnwrapExpression() hcl.Expression }: // what limits counts with
+			expr = p.UnwrapExpression()
+		default:
+			return expr
+		}
+	}
+}
+
+func ObjectKey(step hcl.Traverser) string {
+	switch s := step.(type) {
+	case hcl.TraverseAttr:
+		return s.Name
+	case hcl.TraverseIndex:
+		if key, err := convert.Convert(s.Key, cty.String); err == nil && key.IsKnown() && !key.IsNull() {
+			return key.AsString()
+		}
+	}
+	return ""
+}
+
+func TupleIndex(step hcl.Traverser) (int, bool) {
+	s, ok := step.(hcl.TraverseIndex)
+	if !ok {
+		return 0, false
+	}
+	key, err := convert.Convert(s.Key, cty.Number)
+	if err != nil || !key.IsKnown() || key.IsNull() {
+		return 0, false
+	}
+	i, _ := key.AsBigFloat().Int64()
+	return int(i), i >= 0
+}
+
+// Behind adds steps to a reference.
+func (r Reference) Behind(steps hcl.Traversal) Reference {
+	if r.Key != nil {
+		r.Rest = append(slices.Clone(r.Rest), steps...)
+	} else {
+		r.Traversal = append(slices.Clone(r.Traversal), steps...)
+	}
+	return r
+}
+
+// Descend follows steps into the written objects and lists of an expression.
+func Descend(expr hcl.Expression, steps hcl.Traversal) (hcl.Expression, hcl.Traversal) {
+	for len(steps) > 0 {
+		next := Child(expr, ObjectKey(steps[0]))
+		if next == nil {
+			break
+		}
+		expr, steps = next, steps[1:]
+	}
+	return expr, steps
+}
+
+// Child is the written part of an object or a list expression, nil if there is
+// no such part.
+func Child(expr hcl.Expression, key string) hcl.Expression {
+	expr = Unparen(expr)
+	if pairs, diags := hcl.ExprMap(expr); !diags.HasErrors() {
+		for _, pair := range pairs {
+			k, d := pair.Key.Value(nil)
+			if name, err := convert.Convert(k, cty.String); !d.HasErrors() && err == nil && name.IsKnown() && !name.IsNull() && name.AsString() == key {
+				return pair.Value
+			}
+		}
+		return nil
+	}
+	if items, diags := hcl.ExprList(expr); !diags.HasErrors() {
+		if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(items) {
+			return items[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,197 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"deployster/internal/base/diag"
+)
+
+// Find reads the manifests: those of the workspace, or of the directories and
+// files in args (relative to the workspace). None at all is an error.
+func Find(workspace string, args []string) (Sources, diag.Diagnostics) {
+	workspace, err := filepath.Abs(workspace)
+	if err != nil {
+		return Sources{}, diag.Diagnostics{diag.Errorf("No working directory", "%s", err)}
+	}
+	f := finder{workspace: workspace, seen: map[string]bool{}}
+	if len(args) == 0 {
+		f.directory(".")
+	}
+	for _, arg := range args {
+		f.argument(arg)
+	}
+	if len(f.files) == 0 && !f.diags.HasErrors() {
+		f.diags = append(f.diags, noManifest(workspace, args))
+	}
+	src := Sources{Workspace: workspace, Dir: commonDir(workspace, f.dirs), Manifests: f.files, Reads: map[string][]byte{}}
+	return src, f.diags
+}
+
+// finder collects manifest files.
+type finder struct {
+	workspace string
+	files     []File
+	dirs      []string // absolute, where manifests were looked for
+	seen      map[string]bool
+	total     int
+	diags     diag.Diagnostics
+}
+
+func (f *finder) fail(summary, detail string, args ...any) {
+	f.diags = append(f.diags, diag.Errorf(summary, detail, args...))
+}
+
+func (f *finder) argument(arg string) {
+	path := f.absolute(arg)
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f.fail("No such file or directory", "%q does not exist in %s. Give the path of a manifest file or of a directory with manifests.", arg, f.workspace)
+	case err != nil:
+		f.fail("Unreadable path", "%q cannot be looked at: %s.", arg, reason(err))
+	case info.IsDir():
+		f.directory(arg)
+	case !isManifest(filepath.Base(path)):
+		f.fail("Not a manifest", "%q is not a manifest: their names end in .hcl or .hcl.json, do not begin with a dot, and are not those of variable files (vars.auto.hcl, vars.NAME.auto.hcl). Give values of variables with -var-file.", arg)
+	default:
+		f.dirs = append(f.dirs, filepath.Dir(path))
+		f.file(arg)
+	}
+}
+
+func (f *finder) absolute(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(f.workspace, path)
+}
+
+func (f *finder) directory(dir string) {
+	path := f.absolute(dir)
+	f.dirs = append(f.dirs, path)
+	entries, err := os.ReadDir(path) // sorted by name
+	if err != nil {
+		f.fail("Unreadable directory", "The directory %q cannot be read: %s.", dir, reason(err))
+		return
+	}
+	for _, e := range entries {
+		if !e.IsDir() && isManifest(e.Name()) {
+			f.file(filepath.Join(dir, e.Name()))
+		}
+	}
+}
+
+func (f *finder) file(path string) {
+	full := f.absolute(path)
+	if f.seen[full] {
+		return
+	}
+	f.seen[full] = true
+	if len(f.files) == MaxFiles {
+		if !f.seen[""] {
+			f.fail("Too many manifests", "There are more than %d manifest files. Name the ones that you mean, or a smaller directory.", MaxFiles)
+		}
+		f.seen[""] = true // said once
+		return
+	}
+	data, err := readRegular(full)
+	if err != nil {
+		f.fail("Unreadable manifest", "%q cannot be read: %s.", path, reason(err))
+		return
+	}
+	if f.total += len(data); f.total > maxTotalSize {
+		if f.total-len(data) <= maxTotalSize {
+			f.fail("Too large to be read safely", "The manifests have more than %d bytes together. Move data to files of their own.", maxTotalSize)
+		}
+		return
+	}
+	f.files = append(f.files, File{Path: filepath.Clean(path), Bytes: data})
+}
+
+// isManifest reports whether a file name is that of a manifest.
+func isManifest(name string) bool {
+	if strings.HasPrefix(name, ".") || isAutoFile(name) {
+		return false
+	}
+	return strings.HasSuffix(name, ".hcl") || strings.HasSuffix(name, ".hcl.json")
+}
+
+// readRegular reads a regular file of limited size. It does not hang on a pipe.
+func readRegular(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readOpen(f)
+}
+
+func readOpen(f *os.File) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	data, err := io.ReadAll(io.LimitReader(f, MaxFileSize+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > MaxFileSize {
+		return nil, fmt.Errorf("it has more than %d bytes, the limit", MaxFileSize)
+	}
+	return data, nil
+}
+
+// reason is an error without the path that the message names already.
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+// commonDir is the deepest directory that holds all of dirs.
+func commonDir(workspace string, dirs []string) string {
+	if len(dirs) == 0 {
+		return workspace
+	}
+	common := dirs[0]
+	for _, d := range dirs[1:] {
+		for common != "/" && d != common && !strings.HasPrefix(d, common+"/") {
+			common = filepath.Dir(common)
+		}
+	}
+	return common
+}
+
+// NoManifest is the summary of the error that Find gives where there is no
+// manifest at all.
+const NoManifest = "No manifest"
+
+func noManifest(workspace string, args []string) *diag.Diagnostic {
+	where := workspace
+	if len(args) > 0 {
+		where = strings.Join(slices.Compact(slices.Clone(args)), ", ")
+	}
+	hint := ""
+	if tf, _ := filepath.Glob(filepath.Join(workspace, "*.tf")); len(args) == 0 && len(tf) > 0 {
+		hint = fmt.Sprintf(" The files that end in .tf, such as %s, are Terraform's, and not read.", filepath.Base(tf[0]))
+	}
+	return diag.Errorf(NoManifest, `There is no manifest in %s: no file whose name ends in .hcl or .hcl.json.%s Go to the directory that has one, name it (deployster plan DIR), or begin one, for example main.hcl:
+
+resource "hello" {
+  type   = "acme/file:1"
+  config = { path = "/tmp/hello", content = "Hello" }
+}`, where, hint)
+}

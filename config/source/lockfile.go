@@ -1,0 +1,135 @@
+package source
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/config/limits"
+	"deployster/internal/base/diag"
+)
+
+// LockName is the lock file's name, beside the manifests.
+const LockName = ".deployster.lock.hcl"
+
+// Lock is what a lock file says: the digest of each image, by its full name.
+type Lock struct {
+	Images map[string]string
+	At     map[string]diag.Range // where each is written
+}
+
+const lockHeader = `# Written by "deployster init", which pins each image to the digest that its
+# name meant then. Keep it under version control. "deployster init -upgrade"
+# moves the pins to what the names mean now.
+`
+
+// Bytes gives the file: the same images always give the same bytes.
+func (l *Lock) Bytes() []byte {
+	f := hclwrite.NewEmptyFile()
+	for _, name := range slices.Sorted(maps.Keys(l.Images)) {
+		f.Body().AppendNewline()
+		block := f.Body().AppendNewBlock("image", []string{name})
+		block.Body().SetAttributeValue("digest", cty.StringVal(l.Images[name]))
+	}
+	return append([]byte(lockHeader), f.Bytes()...)
+}
+
+var (
+	lockSchema      = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: "image", LabelNames: []string{"name"}}}}
+	lockImageSchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "digest", Required: true}}}
+	validDigest     = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+)
+
+// ReadLock reads the lock file of a directory. Without one it gives nil.
+func ReadLock(dir string) (*Lock, diag.Diagnostics) {
+	content, err := os.ReadFile(filepath.Join(dir, LockName))
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, diag.Diagnostics{diag.Errorf("The lock file cannot be read", "%s.", err)}
+	}
+	return ParseLock(content)
+}
+
+// ParseLock reads the content of a lock file.
+func ParseLock(content []byte) (*Lock, diag.Diagnostics) {
+	l := &Lock{Images: map[string]string{}, At: map[string]diag.Range{}}
+	// It is shown with its source line, as a manifest is.
+	s := NewText(LockName, content)
+	if line := conflictLine(content); line > 0 {
+		start := lineStart(content, line)
+		at := diag.Range{Filename: LockName, Start: diag.Position{Line: line, Column: 1, Byte: start}, End: diag.Position{Line: line, Column: 8, Byte: start + 7}}
+		d := diag.Errorf("The lock file has conflicts of a merge in it",
+			"Two branches have changed it. Take one side, or remove the file, and run `deployster init`: it writes it anew.")
+		return nil, diag.Diagnostics{s.Diagnose(d, &at)}
+	}
+	if len(content) > MaxFileSize {
+		return nil, s.Convert(hcl.Diagnostics{limits.Exceeded(fileStart(LockName), "bytes in one file", MaxFileSize)}, nil)
+	}
+	if d := limits.Native(content, LockName, false, hcl.InitialPos); d != nil {
+		return nil, s.Convert(hcl.Diagnostics{d}, nil)
+	}
+	f, diags := hclsyntax.ParseConfig(content, LockName, hcl.InitialPos)
+	if diags.HasErrors() {
+		return nil, s.Convert(diags, nil)
+	}
+	body, diags := f.Body.Content(lockSchema)
+	for _, b := range body.Blocks {
+		diags = append(diags, l.image(b)...)
+	}
+	if diags.HasErrors() {
+		return nil, s.Convert(diags, nil)
+	}
+	return l, nil
+}
+
+// image reads one pin.
+func (l *Lock) image(b *hcl.Block) hcl.Diagnostics {
+	name := b.Labels[0]
+	c, diags := b.Body.Content(lockImageSchema)
+	a := c.Attributes["digest"]
+	if a == nil {
+		return diags
+	}
+	text := ""
+	if t, ok := a.Expr.(*hclsyntax.TemplateExpr); ok && t.IsStringLiteral() {
+		v, _ := t.Value(nil) // a literal has one
+		text = v.AsString()
+	}
+	if !validDigest.MatchString(text) {
+		return append(diags, Failure(a.Expr.Range(), "Not a digest", "A digest is written sha256: and 64 digits of 0-9 and a-f. `deployster init` writes this file; by hand there is nothing to do in it."))
+	}
+	if _, twice := l.Images[name]; twice {
+		return append(diags, Failure(b.DefRange, "Pinned twice", "There is another digest of %s at %s:%d. Remove the one that is wrong, or both, and run `deployster init`.", name, LockName, l.At[name].Start.Line))
+	}
+	l.Images[name], l.At[name] = text, FromHCL(b.DefRange)
+	return diags
+}
+
+// conflictLine finds the first mark of a merge conflict; 0 = there is none.
+func conflictLine(content []byte) int {
+	for i, line := range strings.Split(string(content), "\n") {
+		if strings.HasPrefix(line, "<<<<<<<") || strings.HasPrefix(line, "=======") || strings.HasPrefix(line, ">>>>>>>") {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+func lineStart(content []byte, line int) int {
+	at := 0
+	for ; line > 1; line-- {
+		at += bytes.IndexByte(content[at:], '\n') + 1
+	}
+	return at
+}

@@ -1,0 +1,76 @@
+package source
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const (
+	digestA = "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	digestB = "sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+)
+
+func TestLockFileComesBackAsItWasWritten(t *testing.T) {
+	l := &Lock{Images: map[string]string{"docker.io/acme/b:1": digestB, "127.0.0.1:5000/acme/a:1": digestA, `odd"${name}`: digestA}}
+	content := l.Bytes()
+	if string(content) != string(l.Bytes()) {
+		t.Error("the same images give other bytes")
+	}
+	if !strings.HasPrefix(string(content), "# Written by ") || strings.Index(string(content), "127.0.0.1") > strings.Index(string(content), "docker.io") {
+		t.Errorf("no header, or not in order:\n%s", content)
+	}
+	dir := t.TempDir()
+	if none, diags := ReadLock(dir); none != nil || len(diags) > 0 {
+		t.Errorf("there is none: %v %v", none, diags)
+	}
+	if err := os.WriteFile(filepath.Join(dir, LockName), content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	back, diags := ReadLock(dir)
+	if diags.HasErrors() || !maps.Equal(back.Images, l.Images) {
+		t.Fatalf("%v %v", back, diags)
+	}
+	if at := back.At["docker.io/acme/b:1"].String(); at != LockName+":9" {
+		t.Errorf("at %s", at)
+	}
+}
+
+func TestBrokenLockFiles(t *testing.T) {
+	image := func(name, digest string) string {
+		return "image \"" + name + "\" {\n  digest = \"" + digest + "\"\n}\n"
+	}
+	for text, want := range map[string]string{
+		image("a", digestA) + image("a", digestB):                     "at " + LockName + ":1",
+		image("a", "sha256:12"):                                       "Not a digest",
+		"image \"a\" {\n  digest = upper(\"x\")\n}\n":                 "Not a digest",
+		"image \"a\" {\n  digest = [for x in [1] : x]\n}\n":           "Not a digest",
+		"image \"a\" {}\n":                                            "digest",
+		"type \"a\" {}\n":                                             "type",
+		"image {":                                                     "",
+		"<<<<<<< HEAD\n" + image("a", digestA) + "=======\n>>>>>>> b": "merge",
+		strings.Repeat("(", 100_000):                                  "",
+	} {
+		l, diags := ParseLock([]byte(text))
+		if l != nil || !diags.HasErrors() || diags[0].Range == nil || !strings.Contains(diags.Error(), want) {
+			t.Errorf("%.40q: %v, %v", text, l, diags)
+		}
+	}
+}
+
+func FuzzLockFile(f *testing.F) {
+	f.Add([]byte("image \"a\" {\n  digest = \"" + digestA + "\"\n}\n"))
+	f.Add([]byte("<<<<<<< HEAD\n"))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		l, diags := ParseLock(content)
+		if diags.HasErrors() {
+			return
+		}
+		again, diags := ParseLock(l.Bytes())
+		if diags.HasErrors() || !maps.Equal(again.Images, l.Images) {
+			t.Errorf("%v %v", again, diags)
+		}
+	})
+}

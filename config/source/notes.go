@@ -1,0 +1,128 @@
+package source
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"deployster/config/refs"
+	"deployster/config/values"
+	"deployster/internal/base/diag"
+)
+
+// valueNotes says what the variables of a failed expression were. Sensitive
+// ones are named and not shown.
+func valueNotes(h *hcl.Diagnostic) []diag.Value {
+	if h.Expression == nil || h.EvalContext == nil {
+		return nil
+	}
+	var notes []diag.Value
+	for _, t := range h.Expression.Variables() {
+		if refs.MayRepeat(t) {
+			continue // only those instances are in it that are needed
+		}
+		v, diags := t.TraverseAbs(h.EvalContext)
+		for diags.HasErrors() && len(t) > 2 { // what it was looked for in is what helps
+			t = t[:len(t)-1]
+			v, diags = t.TraverseAbs(h.EvalContext)
+		}
+		if refs.MayRepeat(t) {
+			continue // the instance is not there, and the others are not in it
+		}
+		if diags.HasErrors() || h.Extra == (hiddenDetail{}) && !isRoot(h.EvalContext, t.RootName()) {
+			continue // the variables of a for expression have lost their marks
+		}
+		note := diag.Value{Name: refs.TraversalString(t), Text: values.Describe(v)}
+		if !slices.Contains(notes, note) {
+			notes = append(notes, note)
+		}
+	}
+	slices.SortFunc(notes, func(a, b diag.Value) int { return strings.Compare(a.Name, b.Name) })
+	return notes
+}
+
+// isRoot reports whether a name stands for one of the roots, and not for a variable
+// of a for expression.
+func isRoot(ctx *hcl.EvalContext, name string) bool {
+	for ; ctx != nil; ctx = ctx.Parent() {
+		if _, ok := ctx.Variables[name]; ok {
+			return ctx.Parent() == nil
+		}
+	}
+	return false
+}
+
+// redact keeps sensitive values out of a message that a function or HCL wrote.
+func redact(text string, h *hcl.Diagnostic, secrets []string) string {
+	secrets = slices.Clone(secrets)
+	if h.Expression != nil && h.EvalContext != nil {
+		for _, t := range h.Expression.Variables() {
+			if v, diags := t.TraverseAbs(h.EvalContext); !diags.HasErrors() {
+				secrets = append(secrets, values.SecretsIn(v)...)
+			}
+		}
+	}
+	for _, s := range secrets {
+		text = strings.ReplaceAll(text, s, "(sensitive value)")
+	}
+	return text
+}
+
+// hiddenDetail marks a diagnostic whose details could reveal something sensitive.
+type hiddenDetail struct{}
+
+// Hide takes the details out of the errors of those parts of an expression that
+// use sensitive values: what a function says of its argument may be a secret,
+// or be made of one.
+func Hide(diags hcl.Diagnostics, expr hcl.Expression, ctx *hcl.EvalContext) {
+	for _, d := range diags {
+		if d.Subject == nil {
+			continue
+		}
+		for _, t := range partAt(expr, *d.Subject).Variables() {
+			v, traversal := t.TraverseAbs(ctx)
+			if traversal.HasErrors() { // then it is at fault: what it begins with decides
+				v, traversal = t[:min(len(t), 2)].TraverseAbs(ctx)
+			}
+			if !traversal.HasErrors() && v.HasMarkDeep(values.Sensitive{}) {
+				d.Detail = fmt.Sprintf("This fails, and why is not shown, because that could reveal the sensitive value of %s. If it may be seen, put nonsensitive() around it to learn more.", refs.TraversalString(t))
+				d.Extra = hiddenDetail{}
+			}
+		}
+	}
+}
+
+// partAt is the smallest written part of an expression that holds a range.
+func partAt(expr hcl.Expression, r hcl.Range) hcl.Expression {
+	for {
+		next := hcl.Expression(nil)
+		for _, part := range parts(expr) {
+			if pr := part.Range(); pr.Filename == r.Filename && pr.Start.Byte <= r.Start.Byte && r.End.Byte <= pr.End.Byte {
+				next = part
+			}
+		}
+		if next == nil {
+			return expr
+		}
+		expr = next
+	}
+}
+
+// parts are the elements of a written object or list.
+func parts(expr hcl.Expression) []hcl.Expression {
+	expr = refs.Unparen(expr)
+	if pairs, diags := hcl.ExprMap(expr); !diags.HasErrors() {
+		var out []hcl.Expression
+		for _, p := range pairs {
+			out = append(out, p.Key, p.Value)
+		}
+		return out
+	}
+	items, diags := hcl.ExprList(expr)
+	if diags.HasErrors() {
+		return nil
+	}
+	return items
+}

@@ -1,0 +1,56 @@
+package source
+
+import (
+	"maps"
+	"os"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"deployster/internal/base/parallel"
+)
+
+// Set is what a manifest is read from: its files, parsed, those of its
+// modules, and what its expressions read.
+type Set struct {
+	Src      Sources
+	Builtins Builtins
+	Reads    *Reader
+	Pool     *parallel.Pool
+	files    map[string]*hcl.File
+	bodies   map[string][]hcl.Body // of modules, by directory
+	Broken   map[string]bool       // files with mistakes in their syntax
+	size     int                   // bytes in all manifests
+	Text     map[string][]byte     // of files that did not parse, and of variable files
+}
+
+func New(src Sources, b Builtins) *Set {
+	if b.Workspace == "" {
+		b.Workspace = src.Workspace
+	}
+	if b.Home == "" {
+		b.Home, _ = os.UserHomeDir() // checked where ~ is used
+	}
+	s := &Set{Src: src, Builtins: b, Reads: newReader(src), Pool: &parallel.Pool{}, files: map[string]*hcl.File{},
+		bodies: map[string][]hcl.Body{}, Broken: map[string]bool{}, Text: map[string][]byte{}}
+	s.Src.Modules = maps.Clone(src.Modules)
+	if s.Src.Modules == nil {
+		s.Src.Modules = map[string][]File{}
+	}
+	return s
+}
+
+// NewText is the set of one text, for diagnostics about it.
+func NewText(name string, src []byte) *Set {
+	s := New(Sources{}, Builtins{})
+	s.Text[name] = src
+	return s
+}
+
+// Sources returns what the set was made from, with the modules and all that
+// file() and friends have read so far.
+func (s *Set) Sources() Sources {
+	out := s.Src
+	out.Reads, out.Lists = s.Reads.all()
+	out.Home = s.home()
+	return out
+}

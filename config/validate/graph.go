@@ -1,0 +1,245 @@
+package validate
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"deployster/config/decl"
+	"deployster/config/refs"
+	"deployster/internal/base/parallel"
+)
+
+// node is a block that others refer to, as it is written: whatever for_each and
+// count make of it. What refers to each other in a circle is wrong whether it
+// has instances or not.
+type node struct {
+	b    *decl.Module
+	kind nodeKind
+	name string
+}
+
+type nodeKind byte
+
+// The kinds of nodes.
+const (
+	nodeLocal nodeKind = iota
+	nodeApply          // what is made when the plan is applied
+	nodeModule
+	nodeOutput
+	nodeResource
+	nodeVariable
+)
+
+// String names the node as an expression would.
+func (n node) String() string {
+	root := [...]string{nodeLocal: "local", nodeApply: "apply", nodeModule: "module", nodeOutput: "output", nodeResource: "resource", nodeVariable: "var"}[n.kind]
+	return n.b.Called(root + "." + n.name)
+}
+
+// connection says that one node needs another, and where that is written.
+type connection struct {
+	to   node
+	verb string // for the message about a cycle
+	at   hcl.Range
+	// order: only what is done first is meant, no value.
+	order bool
+}
+
+// Checker finds what is wrong with declarations whatever the world is like.
+type Checker struct{ Refs *refs.Index }
+
+// Connect checks all references, finds cycles, and finds out what needs the
+// state of a resource.
+func (ck Checker) Connect(root *decl.Module) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	links := map[node][]connection{}
+	for _, b := range root.All() {
+		diags = append(diags, ck.dependencies(b)...)
+		ck.linkBlock(b, links)
+	}
+	cycles := findCycles(links)
+	diags = append(diags, cycles...)
+	needs := map[node]bool{}
+	for _, b := range root.All() {
+		for name, l := range b.Locals {
+			l.NeedsState = len(cycles) > 0 || needsState(links, node{b, nodeLocal, name}, needs) // what is in a cycle cannot be evaluated
+		}
+		for name, v := range b.Variables {
+			v.NeedsState = b.Parent != nil && (len(cycles) > 0 || needsState(links, node{b, nodeVariable, name}, needs))
+		}
+		for name, o := range b.Outputs {
+			o.NeedsState = len(cycles) > 0 || needsState(links, node{b, nodeOutput, name}, needs)
+		}
+	}
+	for _, b := range root.All() {
+		diags = append(diags, ck.checkAllRefs(b)...)
+	}
+	return diags
+}
+
+// dependencies reads the dependencies and depends_on of all blocks.
+func (ck Checker) dependencies(b *decl.Module) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, name := range slices.Sorted(maps.Keys(b.Resources)) {
+		r := b.Resources[name]
+		diags = append(diags, ck.aliases(b, r)...)
+		var d hcl.Diagnostics
+		r.DependsOn, d = ck.dependsOn(b, r.Attrs["depends_on"])
+		diags = append(diags, d...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.Calls)) {
+		c := b.Calls[name]
+		var d hcl.Diagnostics
+		c.DependsOn, d = ck.dependsOn(b, c.Attrs["depends_on"])
+		diags = append(diags, d...)
+	}
+	return diags
+}
+
+// linkBlock adds what the blocks of one module need.
+func (ck Checker) linkBlock(b *decl.Module, links map[node][]connection) {
+	for name, l := range b.Locals {
+		links[node{b, nodeLocal, name}] = ck.connections(l.Expr, b, nil)
+	}
+	for name, o := range b.Outputs {
+		if a := o.Attrs["value"]; a != nil {
+			links[node{b, nodeOutput, name}] = ck.connections(a.Expr, b, nil)
+		}
+	}
+	names := slices.Sorted(maps.Keys(b.Resources))
+	needed := make([][]connection, len(names))
+	parallel.For(len(names), func(from, to int) {
+		for i := from; i < to; i++ {
+			needed[i] = ck.resourceConnections(b, b.Resources[names[i]])
+		}
+	})
+	for i, name := range names {
+		links[node{b, nodeResource, name}] = needed[i]
+	}
+	for name, child := range b.Children {
+		c := child.Call
+		called := node{b, nodeModule, name}
+		links[called] = append(ck.repetitionConnections(&c.Block, b), ck.orderConnections(c.DependsOn, b)...)
+		for _, v := range child.Variables {
+			n := node{child, nodeVariable, v.Name}
+			if a := c.Attrs[v.Name]; a != nil {
+				links[n] = append(ck.connections(a.Expr, b, nil), connection{to: called, verb: "belongs to", at: a.Range})
+			}
+		}
+	}
+}
+
+// resourceConnections are all that one resource needs.
+func (ck Checker) resourceConnections(b *decl.Module, r *decl.Resource) []connection {
+	var out []connection
+	for _, expr := range r.Expressions() {
+		out = append(out, ck.connections(expr, b, r)...)
+	}
+	for _, c := range r.Conditions() {
+		out = append(out, ck.connections(c.Expr, b, r)...)
+		out = append(out, ck.connections(c.Message, b, r)...)
+	}
+	out = append(out, ck.repetitionConnections(&r.Block, b)...)
+	for _, alias := range slices.Sorted(maps.Keys(r.Aliases)) {
+		if t := r.Aliases[alias]; t.Resource != nil {
+			out = append(out, connection{to: node{b, nodeResource, t.Resource.Name}, verb: "has the dependency " + alias + " on", at: t.At})
+		}
+	}
+	out = append(out, ck.orderConnections(r.DependsOn, b)...)
+	if b.Call != nil {
+		out = append(out, connection{to: node{b.Parent, nodeModule, b.Call.Name}, verb: "belongs to", at: b.Call.At})
+	}
+	return out
+}
+
+func (ck Checker) repetitionConnections(r *decl.Block, b *decl.Module) []connection {
+	var out []connection
+	for _, name := range []string{"for_each", "count"} {
+		if a := r.Attrs[name]; a != nil {
+			out = append(out, ck.connections(a.Expr, b, nil)...)
+		}
+	}
+	return out
+}
+
+func (ck Checker) orderConnections(list []decl.Dependency, b *decl.Module) []connection {
+	var out []connection
+	for _, t := range list {
+		switch {
+		case t.Resource != nil:
+			out = append(out, connection{to: node{b, nodeResource, t.Resource.Name}, verb: "depends on", at: t.At, order: true})
+		case t.Call != nil && b.Children[t.Call.Name] != nil:
+			child := b.Children[t.Call.Name]
+			out = append(out, connection{to: node{b, nodeModule, t.Call.Name}, verb: "depends on", at: t.At, order: true})
+			for _, in := range everything(child) {
+				out = append(out, connection{to: in, verb: "depends on", at: t.At, order: true})
+			}
+		}
+	}
+	return out
+}
+
+// everything are the resources of a module, with those of its modules.
+func everything(b *decl.Module) []node {
+	var out []node
+	for _, name := range slices.Sorted(maps.Keys(b.Resources)) {
+		out = append(out, node{b, nodeResource, name})
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.Children)) {
+		out = append(out, everything(b.Children[name])...)
+	}
+	return out
+}
+
+// connections are the nodes that an expression refers to, those that exist.
+func (ck Checker) connections(expr hcl.Expression, b *decl.Module, owner *decl.Resource) []connection {
+	var out []connection
+	if names := ck.Refs.ImpureCalls(expr); len(names) > 0 {
+		out = append(out, connection{to: node{kind: nodeApply, name: names[0]}, verb: "calls", at: expr.Range()})
+	}
+	for _, ref := range ck.Refs.References(expr) {
+		name := refs.StepName(ref.Traversal, 1)
+		c := connection{verb: "refers to", at: ref.Traversal.SourceRange()}
+		switch root := ref.Traversal.RootName(); {
+		case root == "local" && b.Locals[name] != nil:
+			c.to = node{b, nodeLocal, name}
+		case root == "var" && b.Parent != nil && b.Variables[name] != nil:
+			c.to = node{b, nodeVariable, name}
+		case root == "resource" && b.Resources[name] != nil:
+			c.to = node{b, nodeResource, name}
+		case root == "dep" && owner != nil && owner.Aliases[name].Resource != nil:
+			c.to = node{b, nodeResource, owner.Aliases[name].Resource.Name}
+		case root == "module" && b.Children[name] != nil:
+			c.to = node{b, nodeModule, name}
+			for _, o := range decl.OutputsOf(ref, b.Children[name]) {
+				out = append(out, connection{to: node{b.Children[name], nodeOutput, o}, verb: c.verb, at: c.at})
+			}
+		default:
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// needsState reports whether a value is made of a resource, itself or through
+// others. There are no cycles when it is called.
+func needsState(links map[node][]connection, from node, done map[node]bool) bool {
+	if from.kind == nodeResource || from.kind == nodeApply {
+		return true
+	}
+	if known, ok := done[from]; ok {
+		return known
+	}
+	yes := false
+	for _, c := range links[from] {
+		if !c.order && needsState(links, c.to, done) {
+			yes = true
+			break
+		}
+	}
+	done[from] = yes
+	return yes
+}

@@ -1,0 +1,307 @@
+package validate
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"deployster/config/decl"
+	"deployster/config/refs"
+	"deployster/config/source"
+	"deployster/config/values"
+)
+
+// lateCall says that an expression calls something whose result is not known
+// until the plan is applied, where a value is needed earlier.
+func (ck Checker) lateCall(expr hcl.Expression, p Usage) *hcl.Diagnostic {
+	names := ck.Refs.ImpureCalls(expr)
+	if !p.Static || len(names) == 0 {
+		return nil
+	}
+	return source.Failure(expr.Range(), "Known too late", "The result of %s() is known only when the plan is applied, and %s must be known before any resource is looked at. plantimestamp() is known: the time of the plan.", names[0], p.What)
+}
+
+// checkCondition finds references in a condition that cannot be.
+func (ck Checker) checkCondition(c decl.Condition, b *decl.Module, owner *decl.Resource) hcl.Diagnostics {
+	p := Usage{What: "a " + c.Kind, self: c.OfItself}
+	if owner != nil {
+		p.Repeated = &owner.Block
+	}
+	if c.Kind == "assert" {
+		p.What = "an assertion"
+	}
+	return append(ck.CheckRefs(c.Expr, p, b, owner), ck.CheckRefs(c.Message, p, b, owner)...)
+}
+
+// What the roots of expressions have below them.
+var (
+	pathAttrs       = map[string]bool{"cwd": true, "module": true, "root": true}
+	deploysterAttrs = map[string]bool{"verbose": true, "version": true, "workspace": true}
+	eachAttrs       = map[string]bool{"key": true, "value": true}
+	countAttrs      = map[string]bool{"index": true}
+	resourceAttrs   = []string{"config", "name", "state", "type"}
+)
+
+// Usage is a kind of place where expressions stand: it decides what they may
+// refer to.
+type Usage struct {
+	What   string // for messages: "the type of a resource"
+	Static bool   // evaluated before anything is known of resources
+	Types  bool   // type.NAME may be used though static
+	late   bool   // what is made of resources may be used though static
+	self   bool   // of a resource: self.state and the like may be used
+	// Repeated is the block whose each or count may be used, nil for none.
+	Repeated *decl.Block
+}
+
+// MaxErrors is how many errors are reported of one expression.
+const MaxErrors = 20
+
+// CheckRefs finds references to things that do not exist or cannot be used at
+// this place. owner is the resource whose aliases may be used, nil for none.
+func (ck Checker) CheckRefs(expr hcl.Expression, p Usage, b *decl.Module, owner *decl.Resource) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	if d := ck.lateCall(expr, p); d != nil {
+		diags = append(diags, d)
+	}
+	for _, ref := range ck.Refs.References(expr) {
+		if d := checkRef(b, ref, p, owner); d != nil {
+			diags = append(diags, d)
+		}
+		if len(diags) == MaxErrors {
+			break
+		}
+	}
+	return diags
+}
+
+// allows reports whether a root may be used at a place.
+func (p Usage) allows(root string, owner *decl.Resource) bool {
+	switch root {
+	case "var", "local", "path", "deployster", "module":
+		return true
+	case "type":
+		return !p.Static || p.Types
+	case "plug", "resource":
+		return !p.Static
+	case "dep":
+		return !p.Static && owner != nil
+	case "self":
+		return p.self
+	case "each":
+		return p.Repeated != nil && p.Repeated.Attrs["for_each"] != nil
+	case "count":
+		return p.Repeated != nil && p.Repeated.Attrs["count"] != nil
+	}
+	return false
+}
+
+// roots are the roots that may be used at a place, sorted.
+func (p Usage) roots(owner *decl.Resource) []string {
+	all := []string{"count", "dep", "deployster", "each", "local", "module", "path", "plug", "resource", "self", "type", "var"}
+	return slices.DeleteFunc(all, func(root string) bool { return !p.allows(root, owner) })
+}
+
+func checkRef(b *decl.Module, ref refs.Reference, p Usage, owner *decl.Resource) *hcl.Diagnostic {
+	t := ref.Traversal
+	root, r := t.RootName(), t.SourceRange()
+	if p.self && root == "self" {
+		return resourceAttr(refs.Reference{Traversal: refs.SelfTraversal(t)}, &decl.Block{})
+	}
+	if !p.allows(root, owner) {
+		return wrongRoot(b, t, p.roots(owner), p)
+	}
+	name := refs.StepName(t, 1)
+	if name == "" {
+		return source.Failure(r, "Incomplete reference", "%q alone is not a value: write %s.NAME.", root, root)
+	}
+	switch root {
+	case "var":
+		if d := missing(t, "variable", b.Variables, "Declare it with a variable block, or correct the name"); d != nil {
+			return d
+		}
+		if p.Static && !p.late && b.Variables[name].NeedsState {
+			return tooLate(t, p, "is made of a resource where the module is called")
+		}
+	case "local":
+		if d := missing(t, "local value", b.Locals, "Declare it in a locals block, or correct the name"); d != nil {
+			return d
+		}
+		if p.Static && !p.late && b.Locals[name].NeedsState {
+			return tooLate(t, p, "needs a resource, or what is made when the plan is applied")
+		}
+	case "type":
+		return missing(t, "type", b.TypeNames(), "Declare it with a type block, or correct the name")
+	case "plug":
+		return missing(t, "plug", b.Root().Plugs, "Declare it with a plug block, or correct the name")
+	case "path":
+		return missing(t, "path", pathAttrs, "Correct the name")
+	case "deployster":
+		return missing(t, "attribute of deployster", deploysterAttrs, "Correct the name")
+	case "each":
+		return missing(t, "attribute of each", eachAttrs, "Correct the name")
+	case "count":
+		return missing(t, "attribute of count", countAttrs, "Correct the name")
+	case "resource":
+		if d := missing(t, "resource", b.Resources, "Declare it with a resource block, or correct the name"); d != nil {
+			return d
+		}
+		return resourceAttr(ref, &b.Resources[name].Block)
+	case "module":
+		return moduleAttr(b, ref, p)
+	case "dep":
+		if d := missing(t, "dependency with the alias", owner.Aliases, "Add it to the dependencies of this resource, or correct the name"); d != nil {
+			return d
+		}
+		return resourceAttr(ref, &decl.Block{})
+	}
+	return nil
+}
+
+func tooLate(t hcl.Traversal, p Usage, why string) *hcl.Diagnostic {
+	return source.Failure(t.SourceRange(), "Known too late", "%s %s, and %s must be known before any resource is looked at. Use variables and constants here.", refs.TraversalString(t[:2]), why, p.What)
+}
+
+func wrongRoot(b *decl.Module, t hcl.Traversal, roots []string, p Usage) *hcl.Diagnostic {
+	root, r := t.RootName(), t.SourceRange()
+	switch {
+	case root == "resource" || root == "dep" && p.Static:
+		return source.Failure(r, "Known too late", "%s cannot be used here: %s must be known before any resource is looked at. Use variables, local values and constants.", refs.TraversalString(t), p.What)
+	case root == "self":
+		return source.Failure(r, "No self here", "self is a resource in its own postconditions, once it is there. In %s, write resource.NAME.", p.What)
+	case root == "dep":
+		return source.Failure(r, "No dependencies here", "dep.ALIAS exists in the config of a resource only. In %s, write resource.NAME.", p.What)
+	case root == "each":
+		return source.Failure(r, "Nothing to repeat", "each.key and each.value exist in a resource or module block with for_each only, and this block has none.%s", insteadOf(p, "count", "count.index"))
+	case root == "count":
+		return source.Failure(r, "Nothing to repeat", "count.index exists in a resource or module block with count only, and this block has none.%s", insteadOf(p, "for_each", "each.key"))
+	case root == "type" || root == "plug":
+		return source.Failure(r, "Invalid reference", "%s cannot be used here. %s may use %s.", refs.TraversalString(t), values.Capital(p.What), strings.Join(roots, ", "))
+	case b.Resources[root] != nil:
+		return source.Failure(r, "Unknown name", "There is nothing called %q here. Did you mean resource.%s?", root, refs.TraversalString(t))
+	case b.Variables[root] != nil:
+		return source.Failure(r, "Unknown name", "There is nothing called %q here. Did you mean var.%s?", root, refs.TraversalString(t))
+	case b.Locals[root] != nil:
+		return source.Failure(r, "Unknown name", "There is nothing called %q here. Did you mean local.%s?", root, refs.TraversalString(t))
+	case b.Calls[root] != nil:
+		return source.Failure(r, "Unknown name", "There is nothing called %q here. Did you mean module.%s?", root, refs.TraversalString(t))
+	}
+	if text := b.TerraformHint(t); text != "" {
+		return source.Failure(r, "Unknown name", "There is nothing called %q here. %s", root, text)
+	}
+	hint := source.Suggest(root, slices.Clone(roots))
+	if hint == "" {
+		hint = " Text must stand in quotes."
+	}
+	slices.Sort(roots)
+	return source.Failure(r, "Unknown name", "There is nothing called %q here: references begin with one of %s.%s", root, strings.Join(roots, ", "), hint)
+}
+
+func insteadOf(p Usage, attr, ref string) string {
+	if p.Repeated != nil && p.Repeated.Attrs[attr] != nil {
+		return " Its block has " + attr + ": write " + ref + "."
+	}
+	return ""
+}
+
+// missing says that the second step of a traversal names nothing.
+func missing[V any](t hcl.Traversal, kind string, declared map[string]V, advice string) *hcl.Diagnostic {
+	name := refs.StepName(t, 1)
+	if _, ok := declared[name]; ok {
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(declared))
+	return source.Failure(t.SourceRange(), "Unknown name", "There is no %s %q: %s.%s %s.", kind, name, source.ThereAre(slices.Clone(names)), source.Suggest(name, slices.Clone(names)), advice)
+}
+
+// behindKey are the steps of a reference behind the key of an instance, if it has
+// one. With a computed key, or for all instances, they are as far as is written.
+func behindKey(ref refs.Reference, decl *decl.Block) (steps hcl.Traversal, keyed bool) {
+	switch {
+	case ref.Key != nil || ref.Splat:
+		return ref.Rest, true
+	case len(ref.Traversal) > 2 && decl.Repeats():
+		if _, index := ref.Traversal[2].(hcl.TraverseIndex); index {
+			return ref.Traversal[3:], true
+		}
+		if _, splat := ref.Traversal[2].(hcl.TraverseSplat); splat {
+			return ref.Traversal[3:], true
+		}
+	}
+	return ref.Traversal[2:], false
+}
+
+// resourceAttr checks what is read of a resource: resource.NAME.HERE.
+func resourceAttr(ref refs.Reference, decl *decl.Block) *hcl.Diagnostic {
+	t := ref.Traversal
+	short := refs.TraversalString(t[:2])
+	steps, keyed := behindKey(ref, decl)
+	switch {
+	case keyed && !decl.Repeats():
+		return nil // a list of one, as HCL has it, or a computed attribute
+	case !keyed && decl.Repeats() && len(steps) > 0:
+		return source.Failure(t.SourceRange(), "One of several", "%s has instances, because of its %s: write %s; %s for all of them.", short, repetitionWord(decl), example(short, decl), allOf(short, decl))
+	case len(steps) == 0:
+		return nil
+	}
+	attr := refs.ObjectKey(steps[0])
+	if slices.Contains(resourceAttrs, attr) {
+		return nil
+	}
+	hint := source.Suggest(attr, slices.Clone(resourceAttrs))
+	if hint == "" && attr != "" && !keyed {
+		hint = fmt.Sprintf(" Did you mean %s.state.%s?", short, attr)
+	}
+	if _, index := steps[0].(hcl.TraverseIndex); index && !keyed {
+		return source.Failure(t.SourceRange(), "No instances", "%s has no for_each and no count, so that it has no instances to choose from: write %s.state.NAME.", short, short)
+	}
+	return source.Failure(t.SourceRange(), "Unknown attribute", "A resource has the attributes config, name, state and type, and not %q.%s", attr, hint)
+}
+
+// allOf shows how all instances of a block are written.
+func allOf(short string, decl *decl.Block) string {
+	if decl.Attrs["count"] != nil {
+		return short + "[*].state"
+	}
+	return "values(" + short + ")[*].state"
+}
+
+// moduleAttr checks what is read of a module: module.NAME.OUTPUT.
+func moduleAttr(b *decl.Module, ref refs.Reference, p Usage) *hcl.Diagnostic {
+	t := ref.Traversal
+	if d := missing(t, "module", b.Calls, "Declare it with a module block, or correct the name"); d != nil {
+		return d
+	}
+	name := refs.StepName(t, 1)
+	c, child := b.Calls[name], b.Children[name]
+	if child == nil {
+		return nil // its source could not be read, which has been said
+	}
+	short := refs.TraversalString(t[:2])
+	steps, keyed := behindKey(ref, &c.Block)
+	switch {
+	case keyed && !c.Repeats() && !ref.Splat:
+		return source.Failure(t.SourceRange(), "No instances", "%s has no for_each and no count, so that it has no instances to choose from: write %s.OUTPUT.", short, short)
+	case !keyed && c.Repeats() && len(steps) > 0:
+		return source.Failure(t.SourceRange(), "One of several", "%s has instances, because of its %s: write %s.", short, repetitionWord(&c.Block), example(short, &c.Block))
+	case len(steps) > 0 && child.Outputs[refs.ObjectKey(steps[0])] == nil:
+		out := refs.ObjectKey(steps[0])
+		hint := source.Suggest(out, slices.Sorted(maps.Keys(child.Outputs)))
+		if child.Resources[out] != nil || out == "resource" {
+			hint = " What is inside a module is seen through its outputs only: declare one in the module."
+		}
+		return source.Failure(t.SourceRange(), "Unknown output", "The module %q has no output %q: %s.%s", name, out, source.ThereAre(slices.Sorted(maps.Keys(child.Outputs))), hint)
+	}
+	if !p.Static || p.late {
+		return nil
+	}
+	for _, out := range decl.OutputsOf(ref, child) {
+		if child.Outputs[out].NeedsState {
+			return tooLate(t, p, "needs a resource (output "+out+")")
+		}
+	}
+	return nil
+}
