@@ -212,7 +212,7 @@ func (e *Evaluator) Value(expr hcl.Expression, at instance.Scope) (cty.Value, hc
 		d = append(d, tryLoops(expr, ctx)...)
 	}
 	d = d[:min(len(d), validate.MaxErrors)]
-	e.explain(d, expr, at)
+	explain(e, d, expr, at)
 	source.Hide(d, expr, ctx)
 	if diags = append(diags, d...); d.HasErrors() {
 		return cty.DynamicVal, diags

@@ -16,28 +16,28 @@ import (
 )
 
 // explain adds to HCL's messages what only we know.
-func (e *Evaluator) explain(diags hcl.Diagnostics, expr hcl.Expression, at instance.Scope) {
+func explain(e *Evaluator, diags hcl.Diagnostics, expr hcl.Expression, at instance.Scope) {
 	for _, d := range diags {
 		if unknown, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](d); ok {
 			d.Detail, _, _ = strings.Cut(d.Detail, " Did you mean ") // HCL's is any of those that are near, and not always the same
 			d.Detail += source.Suggest(unknown.CalledFunctionName(), slices.Sorted(maps.Keys(at.Mod.Decl.Functions)))
 		}
-		if d.Subject == nil || e.explainSplat(d, expr, at) || d.Expression == nil || d.EvalContext == nil {
+		if d.Subject == nil || explainSplat(e, d, expr, at) || d.Expression == nil || d.EvalContext == nil {
 			continue
 		}
 		if ix, ok := d.Expression.(*hclsyntax.IndexExpr); ok && ix.BracketRange == *d.Subject {
-			e.explainKey(d, ix, at)
+			explainKey(e, d, ix, at)
 			continue
 		}
 		for _, t := range d.Expression.Variables() {
-			e.explainStep(d, t, at)
+			explainStep(e, d, t, at)
 		}
 	}
 }
 
 // explainSplat says what to write instead of [*] behind a block with for_each,
 // whose instances are an object and no list.
-func (e *Evaluator) explainSplat(d *hcl.Diagnostic, expr hcl.Expression, at instance.Scope) bool {
+func explainSplat(e *Evaluator, d *hcl.Diagnostic, expr hcl.Expression, at instance.Scope) bool {
 	node, ok := expr.(hclsyntax.Node)
 	if !ok || d.Summary != "Unsupported attribute" {
 		return false
@@ -64,7 +64,7 @@ func (e *Evaluator) explainSplat(d *hcl.Diagnostic, expr hcl.Expression, at inst
 }
 
 // explainKey names the instances where a computed key found none.
-func (e *Evaluator) explainKey(d *hcl.Diagnostic, ix *hclsyntax.IndexExpr, at instance.Scope) {
+func explainKey(e *Evaluator, d *hcl.Diagnostic, ix *hclsyntax.IndexExpr, at instance.Scope) {
 	s, ok := ix.Collection.(*hclsyntax.ScopeTraversalExpr)
 	if !ok || !refs.MayRepeat(s.Traversal) {
 		return
@@ -84,7 +84,7 @@ func (e *Evaluator) explainKey(d *hcl.Diagnostic, ix *hclsyntax.IndexExpr, at in
 
 // explainStep suggests an attribute or a key where a step of a traversal found
 // none.
-func (e *Evaluator) explainStep(d *hcl.Diagnostic, t hcl.Traversal, at instance.Scope) {
+func explainStep(e *Evaluator, d *hcl.Diagnostic, t hcl.Traversal, at instance.Scope) {
 	for i := 1; i < len(t); i++ {
 		if t[i].SourceRange() != *d.Subject {
 			continue

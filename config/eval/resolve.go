@@ -35,7 +35,7 @@ func (e *Evaluator) resolve(expr hcl.Expression, at instance.Scope, v cty.Value)
 	slices.Sort(out.Sensitive)
 	out.Sensitive = slices.Compact(out.Sensitive)
 	if !e.Dry {
-		e.blame(expr, at, v, nil, out.Unknown)
+		blamer{e, out.Unknown}.blame(expr, at, v, nil)
 	}
 	w := values.Writer{Unknown: out.Unknown}
 	if err := w.Value(plain); err != nil {

@@ -124,7 +124,7 @@ func (t *tracer) reference(ref refs.Reference, at instance.Scope, depth int) {
 	}
 	in := Input{Depth: depth, What: what}
 	in.Value = t.value(&hclsyntax.ScopeTraversalExpr{Traversal: ref.Traversal, SrcRange: ref.Traversal.SourceRange()}, at)
-	next, nextAt, _ := t.e.hop(ref, at)
+	next, nextAt, _ := hop(t.e, ref, at)
 	switch root := ref.Traversal.RootName(); {
 	case next != nil:
 		t.add(in, next, nextAt)
@@ -158,7 +158,7 @@ func (t *tracer) variable(in Input, v *decl.Variable) {
 
 // state is the state of another resource.
 func (t *tracer) state(in Input, ref refs.Reference, at instance.Scope) {
-	i, steps := t.e.instanceOf(ref, at)
+	i, steps := instanceOf(t.e, ref, at)
 	if i == nil {
 		t.add(in, nil, at) // several of them
 		return
@@ -193,7 +193,7 @@ func (e *Evaluator) Locate(i *instance.Instance, pointer string) *diag.Range {
 				continue
 			}
 		}
-		next, nextAt, ok := e.follow(expr, at)
+		next, nextAt, ok := follow(e, expr, at)
 		if !ok || len(steps) == 0 {
 			break
 		}

@@ -16,48 +16,54 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
+// blamer says why values are unknown, by JSON pointer.
+type blamer struct {
+	e   *Evaluator
+	out map[string]string
+}
+
 // blame finds, for each unknown value in v, the references that make it
 // unknown. It follows the expression as far as its shape is the value's shape:
 // through objects, lists, decided conditions and references.
-func (e *Evaluator) blame(expr hcl.Expression, at instance.Scope, v cty.Value, path []string, out map[string]string) {
+func (b blamer) blame(expr hcl.Expression, at instance.Scope, v cty.Value, path []string) {
 	v, _ = v.Unmark()
 	if v.IsWhollyKnown() {
 		return
 	}
 	expr = refs.Unparen(expr)
-	if next, nextAt, ok := e.follow(expr, at); ok {
-		e.blame(next, nextAt, v, path, out)
+	if next, nextAt, ok := follow(b.e, expr, at); ok {
+		b.blame(next, nextAt, v, path)
 		return
 	}
-	if i := e.whole(expr, at); i != nil && v.IsKnown() {
-		e.blameResource(i, v, path, out)
+	if i := wholeInstance(b.e, expr, at); i != nil && v.IsKnown() {
+		b.blameResource(i, v, path)
 		return
 	}
 	if v.IsKnown() && !v.IsNull() && (v.Type().IsObjectType() || v.Type().IsMapType()) {
 		if pairs, diags := hcl.ExprMap(expr); !diags.HasErrors() {
-			e.blamePairs(pairs, at, v, path, out)
+			b.blamePairs(pairs, at, v, path)
 			return
 		}
 	}
 	if v.IsKnown() && !v.IsNull() && v.Type().IsTupleType() {
 		if items, diags := hcl.ExprList(expr); !diags.HasErrors() && len(items) == v.LengthInt() {
 			for i, item := range items {
-				e.blame(item, at, v.Index(cty.NumberIntVal(int64(i))), append(path, strconv.Itoa(i)), out)
+				b.blame(item, at, v.Index(cty.NumberIntVal(int64(i))), append(path, strconv.Itoa(i)))
 			}
 			return
 		}
 	}
-	refs := strings.Join(e.UnknownRefs(expr, at), ", ")
-	values.EachUnknown(v, path, func(pointer []string) { out[jsondoc.JoinPointer(pointer)] = refs })
+	refs := strings.Join(b.e.UnknownRefs(expr, at), ", ")
+	values.EachUnknown(v, path, func(pointer []string) { b.out[jsondoc.JoinPointer(pointer)] = refs })
 }
 
-// whole is the resource that an expression passes on as a whole.
-func (e *Evaluator) whole(expr hcl.Expression, at instance.Scope) *instance.Instance {
+// wholeInstance is the resource that an expression passes on as a whole.
+func wholeInstance(e *Evaluator, expr hcl.Expression, at instance.Scope) *instance.Instance {
 	ref, ok := e.M.Refs.AsReference(expr)
 	if !ok || refs.IsJSON(expr) && e.M.Refs.AsTraversal(expr) == nil && ref.Key == nil {
 		return nil
 	}
-	i, steps := e.instanceOf(ref, at)
+	i, steps := instanceOf(e, ref, at)
 	if len(steps) > 0 {
 		return nil
 	}
@@ -66,7 +72,7 @@ func (e *Evaluator) whole(expr hcl.Expression, at instance.Scope) *instance.Inst
 
 // instanceOf is the resource that a reference leads to, and the steps behind it;
 // nil if it leads to several, or to none.
-func (e *Evaluator) instanceOf(ref refs.Reference, at instance.Scope) (*instance.Instance, hcl.Traversal) {
+func instanceOf(e *Evaluator, ref refs.Reference, at instance.Scope) (*instance.Instance, hcl.Traversal) {
 	name := refs.StepName(ref.Traversal, 1)
 	switch ref.Traversal.RootName() {
 	case "dep":
@@ -86,7 +92,7 @@ func (e *Evaluator) instanceOf(ref refs.Reference, at instance.Scope) (*instance
 }
 
 // moduleOf is the same for a module.
-func (e *Evaluator) moduleOf(ref refs.Reference, at instance.Scope) (*instance.Module, hcl.Traversal) {
+func moduleOf(e *Evaluator, ref refs.Reference, at instance.Scope) (*instance.Module, hcl.Traversal) {
 	s := e.Choose("module", refs.StepName(ref.Traversal, 1), []refs.Reference{ref}, at)
 	if s.Of == nil || s.Of.Pending || s.All || s.Of.Repetition == instance.Once && ref.Key != nil {
 		return nil, nil
@@ -98,27 +104,27 @@ func (e *Evaluator) moduleOf(ref refs.Reference, at instance.Scope) (*instance.M
 }
 
 // blameResource is blame for the value of a resource as a whole.
-func (e *Evaluator) blameResource(i *instance.Instance, v cty.Value, path []string, out map[string]string) {
+func (b blamer) blameResource(i *instance.Instance, v cty.Value, path []string) {
 	for name, part := range v.AsValueMap() {
 		here := append(slices.Clone(path), name)
 		if a := i.Decl.Attrs["config"]; name == "config" && a != nil {
-			e.blame(a.Expr, i.Scope(), part, here, out)
+			b.blame(a.Expr, i.Scope(), part, here)
 			continue
 		}
 		values.EachUnknown(part, here, func(pointer []string) {
-			out[jsondoc.JoinPointer(pointer)] = instance.Reference(i.Address) + "." + name
+			b.out[jsondoc.JoinPointer(pointer)] = instance.Reference(i.Address) + "." + name
 		})
 	}
 }
 
-func (e *Evaluator) blamePairs(pairs []hcl.KeyValuePair, at instance.Scope, v cty.Value, path []string, out map[string]string) {
+func (b blamer) blamePairs(pairs []hcl.KeyValuePair, at instance.Scope, v cty.Value, path []string) {
 	attrs := v.AsValueMap()
 	for _, pair := range pairs {
-		key, diags := pair.Key.Value(e.context(pair.Key, at))
+		key, diags := pair.Key.Value(b.e.context(pair.Key, at))
 		key, _ = key.Unmark()
 		if name, err := convert.Convert(key, cty.String); err == nil && !diags.HasErrors() && name.IsKnown() && !name.IsNull() {
 			if child, ok := attrs[name.AsString()]; ok {
-				e.blame(pair.Value, at, child, append(slices.Clone(path), name.AsString()), out)
+				b.blame(pair.Value, at, child, append(slices.Clone(path), name.AsString()))
 			}
 		}
 	}
@@ -126,7 +132,7 @@ func (e *Evaluator) blamePairs(pairs []hcl.KeyValuePair, at instance.Scope, v ct
 
 // follow leads from an expression that only passes a value on to the one that
 // makes it: the local value, the other resource's config, the branch taken.
-func (e *Evaluator) follow(expr hcl.Expression, at instance.Scope) (hcl.Expression, instance.Scope, bool) {
+func follow(e *Evaluator, expr hcl.Expression, at instance.Scope) (hcl.Expression, instance.Scope, bool) {
 	if c, ok := expr.(*hclsyntax.ConditionalExpr); ok {
 		decided, diags := c.Condition.Value(e.context(c.Condition, at))
 		decided, _ = decided.Unmark()
@@ -145,13 +151,13 @@ func (e *Evaluator) follow(expr hcl.Expression, at instance.Scope) (hcl.Expressi
 	if !ok {
 		return nil, at, false
 	}
-	next, nextAt, rest := e.source(ref, at)
+	next, nextAt, rest := sourceOf(e, ref, at)
 	return next, nextAt, next != nil && len(rest.Traversal)+len(rest.Rest) == 0
 }
 
 // hop finds the expression that a reference leads to first, and the steps that
 // go further; none if no expression makes what it leads to, such as a state.
-func (e *Evaluator) hop(ref refs.Reference, at instance.Scope) (hcl.Expression, instance.Scope, hcl.Traversal) {
+func hop(e *Evaluator, ref refs.Reference, at instance.Scope) (hcl.Expression, instance.Scope, hcl.Traversal) {
 	mod, name := at.Mod, refs.StepName(ref.Traversal, 1)
 	switch ref.Traversal.RootName() {
 	case "local":
@@ -170,26 +176,26 @@ func (e *Evaluator) hop(ref refs.Reference, at instance.Scope) (hcl.Expression, 
 			return x.Expr, x.Scope(), append(hcl.Traversal{step}, ref.Traversal[2:]...)
 		}
 	case "module":
-		if inner, steps := e.moduleOf(ref, at); inner != nil && len(steps) > 0 {
+		if inner, steps := moduleOf(e, ref, at); inner != nil && len(steps) > 0 {
 			if o := inner.Decl.Outputs[refs.ObjectKey(steps[0])]; o != nil && o.Attrs["value"] != nil {
 				return o.Attrs["value"].Expr, inner.Scope(), steps[1:]
 			}
 		}
 	case "resource", "dep":
-		if i, steps := e.instanceOf(ref, at); i != nil && len(steps) > 0 && refs.ObjectKey(steps[0]) == "config" && i.Decl.Attrs["config"] != nil {
+		if i, steps := instanceOf(e, ref, at); i != nil && len(steps) > 0 && refs.ObjectKey(steps[0]) == "config" && i.Decl.Attrs["config"] != nil {
 			return i.Decl.Attrs["config"].Expr, i.Scope(), steps[1:]
 		}
 	}
 	return nil, at, nil
 }
 
-// source finds the expression that a reference leads to, as deep as expressions
+// sourceOf finds the expression that a reference leads to, as deep as expressions
 // go; rest are the steps that go further than that. When it leads to something
 // that no expression makes, such as a state, there is no expression, and rest
 // is the reference to it.
-func (e *Evaluator) source(ref refs.Reference, at instance.Scope) (expr hcl.Expression, exprAt instance.Scope, rest refs.Reference) {
+func sourceOf(e *Evaluator, ref refs.Reference, at instance.Scope) (expr hcl.Expression, exprAt instance.Scope, rest refs.Reference) {
 	for hops := 0; hops < maxChain; hops++ {
-		next, nextAt, steps := e.hop(ref, at)
+		next, nextAt, steps := hop(e, ref, at)
 		if next == nil {
 			return nil, at, ref
 		}

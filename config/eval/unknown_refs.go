@@ -16,9 +16,16 @@ import (
 // UnknownRefs are the references to states in an expression whose values are
 // not known, sorted, each once.
 func (e *Evaluator) UnknownRefs(expr hcl.Expression, at instance.Scope) []string {
-	found := map[string]bool{}
-	e.collectUnknown(expr, at, found, map[visit]bool{})
-	return slices.Sorted(maps.Keys(found))
+	s := unknownSearch{e: e, found: map[string]bool{}, seen: map[visit]bool{}}
+	s.expr(expr, at)
+	return slices.Sorted(maps.Keys(s.found))
+}
+
+// unknownSearch collects references to what is not known.
+type unknownSearch struct {
+	e     *Evaluator
+	found map[string]bool
+	seen  map[visit]bool
 }
 
 // visit is an expression that was looked at, and where.
@@ -27,69 +34,69 @@ type visit struct {
 	at   instance.Scope
 }
 
-func (e *Evaluator) collectUnknown(expr hcl.Expression, at instance.Scope, found map[string]bool, seen map[visit]bool) {
-	if seen[visit{expr, at}] {
+func (s unknownSearch) expr(expr hcl.Expression, at instance.Scope) {
+	if s.seen[visit{expr, at}] {
 		return
 	}
-	seen[visit{expr, at}] = true
-	if e.M.Impure == nil {
-		for _, name := range e.M.Refs.ImpureCalls(expr) {
-			found[name+"()"] = true
+	s.seen[visit{expr, at}] = true
+	if s.e.M.Impure == nil {
+		for _, name := range s.e.M.Refs.ImpureCalls(expr) {
+			s.found[name+"()"] = true
 		}
 	}
-	for _, ref := range e.M.Refs.References(expr) {
-		next, nextAt, rest := e.source(ref, at)
+	for _, ref := range s.e.M.Refs.References(expr) {
+		next, nextAt, rest := sourceOf(s.e, ref, at)
 		if next == nil {
-			e.unknownRef(rest, nextAt, found, seen)
+			s.ref(rest, nextAt)
 			continue
 		}
-		e.collectUnknown(next, nextAt, found, seen)
+		s.expr(next, nextAt)
 	}
 }
 
-// unknownRef adds a reference to states if what it reads is not known.
-func (e *Evaluator) unknownRef(ref refs.Reference, at instance.Scope, found map[string]bool, seen map[visit]bool) {
+// ref adds a reference to states if what it reads is not known.
+func (s unknownSearch) ref(ref refs.Reference, at instance.Scope) {
 	root := ref.Traversal.RootName()
 	if root == "dep" {
 		if at.Res != nil && at.Res.ByAlias[refs.StepName(ref.Traversal, 1)].To != nil {
-			e.unknownPart(at.Res.ByAlias[refs.StepName(ref.Traversal, 1)].To, want{Steps: ref.Traversal[2:], open: ref.Open}, found, seen)
+			s.part(at.Res.ByAlias[refs.StepName(ref.Traversal, 1)].To, want{Steps: ref.Traversal[2:], open: ref.Open})
 		}
 		return
 	}
 	if root == "self" && at.Res != nil {
-		e.unknownPart(at.Res, want{Steps: ref.Traversal[1:], open: ref.Open}, found, seen)
+		s.part(at.Res, want{Steps: ref.Traversal[1:], open: ref.Open})
 		return
 	}
 	if root != "resource" && root != "module" {
 		return
 	}
-	s := e.Choose(root, refs.StepName(ref.Traversal, 1), []refs.Reference{ref}, at)
-	if s.Of == nil {
+	c := s.e.Choose(root, refs.StepName(ref.Traversal, 1), []refs.Reference{ref}, at)
+	if c.Of == nil {
 		return
 	}
-	if s.Of.Pending {
-		found[refs.TraversalString(ref.Traversal[:2])] = true
+	if c.Of.Pending {
+		s.found[refs.TraversalString(ref.Traversal[:2])] = true
 		return
 	}
-	if s.List != nil {
-		s.each(func(i int) {
-			for _, w := range s.wantsOf(i) {
-				e.unknownPart(&s.List[i], w, found, seen)
+	if c.List != nil {
+		c.each(func(i int) {
+			for _, w := range c.wantsOf(i) {
+				s.part(&c.List[i], w)
 			}
 		})
 	}
-	s.EachModule(func(mod *instance.Module) {
+	c.EachModule(func(mod *instance.Module) {
 		for _, name := range decl.OutputsOf(ref, mod.Decl) {
 			if a := mod.Decl.Outputs[name].Attrs["value"]; a != nil {
-				e.collectUnknown(a.Expr, mod.Scope(), found, seen)
+				s.expr(a.Expr, mod.Scope())
 			}
 		}
 	})
 }
 
-// unknownPart adds a part of a resource if it is not known.
-func (e *Evaluator) unknownPart(i *instance.Instance, w want, found map[string]bool, seen map[visit]bool) {
-	v, _ := e.instanceValue(i, []want{w})
+// part adds a part of a resource if it is not known.
+func (s unknownSearch) part(i *instance.Instance, w want) {
+	v, _ := s.e.instanceValue(i, []want{w})
 	ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"it": v}}
 	path := append(hcl.Traversal{hcl.TraverseRoot{Name: "it"}}, w.Steps...)
 	part, diags := path.TraverseAbs(ctx)
@@ -98,11 +105,11 @@ func (e *Evaluator) unknownPart(i *instance.Instance, w want, found map[string]b
 	}
 	if a := i.Decl.Attrs["config"]; a != nil && len(w.Steps) > 0 && refs.ObjectKey(w.Steps[0]) == "config" {
 		inner, _ := refs.Descend(a.Expr, w.Steps[1:])
-		e.collectUnknown(inner, i.Scope(), found, seen)
+		s.expr(inner, i.Scope())
 		return
 	}
 	if len(w.Steps) == 0 { // the resource as a whole: it is its state that is not known
 		path = append(path, hcl.TraverseAttr{Name: "state"})
 	}
-	found[instance.Reference(i.Address)+strings.TrimPrefix(refs.TraversalString(path), "it")] = true
+	s.found[instance.Reference(i.Address)+strings.TrimPrefix(refs.TraversalString(path), "it")] = true
 }
