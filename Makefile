@@ -71,7 +71,7 @@ fuzz:
 # that the tests of crashes can fail.
 crash:
 	.ci/setup test
-	go test -tags mutants -count=1 -v -run '^TestTheMachineCanFail$$' ./internal/testkit/crash
+	go test -tags mutants -count=1 -v -run '^TestMutants_AreSeen$$' ./internal/testkit/crash
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 12h -v ./internal/testkit/crash
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 1h -v -run '^TestFullDisk$$' ./state
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 4h -v -run '^TestApply_KilledAtEachCall$$' ./internal/testkit/e2e
@@ -81,8 +81,8 @@ crash:
 # they must see: about two hours. What fails is printed as a test. COUNT and SEED
 # choose another range of seeds, to go on where an earlier run was ended.
 soak:
-	DEPLOYSTER_HISTORIES=$${COUNT:-100000} DEPLOYSTER_HISTORIES_SEED=$${SEED:-1} go test -count=1 -timeout 24h -v -run '^TestHistories$$' ./internal/testkit/modeltest
-	go test -tags mutants -count=1 -timeout 2h -v -run '^TestTheMachineCanFail$$' ./internal/testkit/modeltest
+	DEPLOYSTER_HISTORIES=$${COUNT:-100000} DEPLOYSTER_HISTORIES_SEED=$${SEED:-1} go test -count=1 -timeout 24h -v -run '^TestModel_RandomScenarios$$' ./internal/testkit/modeltest
+	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./internal/testkit/modeltest
 
 clean:
 	rm -rf bin

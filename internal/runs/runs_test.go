@@ -34,7 +34,7 @@ func invocation(address, step, stdout string) typeclient.Invocation {
 		Result: runner.Result{Stdout: []byte(stdout), Stderr: []byte("with s3cret"), Duration: time.Second}}
 }
 
-func TestARunIsFoundAgain(t *testing.T) {
+func TestRuns_AreFoundAgain(t *testing.T) {
 	dir := t.TempDir()
 	r := begin(dir, "20260101T000000.000Z-aaaaaa")
 	if list, err := List(dir); err != nil || len(list) != 0 {
@@ -84,7 +84,7 @@ func TestARunIsFoundAgain(t *testing.T) {
 	})
 }
 
-func TestNamesOfRuns(t *testing.T) {
+func TestRuns_Names(t *testing.T) {
 	dir := t.TempDir()
 	for _, id := range []string{"2026-a1", "2026-a2", "2026-b1"} {
 		r := begin(dir, id)
@@ -109,7 +109,7 @@ func TestNamesOfRuns(t *testing.T) {
 
 // The newest are kept; one that is at work is kept however old it is, and one
 // whose maker has died is not at work.
-func TestOldRunsGo(t *testing.T) {
+func TestPrune_OldRuns(t *testing.T) {
 	dir := t.TempDir()
 	old := begin(dir, "2025-at-work")
 	old.Begin()
@@ -144,7 +144,7 @@ func TestOldRunsGo(t *testing.T) {
 	old.Close()
 }
 
-func TestLargeRunsGoSooner(t *testing.T) {
+func TestPrune_LargeRunsSooner(t *testing.T) {
 	dir := t.TempDir()
 	for _, id := range []string{"1", "2", "3"} {
 		r := begin(dir, id)
@@ -158,7 +158,7 @@ func TestLargeRunsGoSooner(t *testing.T) {
 }
 
 // What cannot be written is said once, and stops nothing.
-func TestRecordsThatCannotBeWritten(t *testing.T) {
+func TestRecorder_CannotWrite(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, ".deployster"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -177,7 +177,7 @@ func TestRecordsThatCannotBeWritten(t *testing.T) {
 
 // Of a large run what matters is recorded: what was made valid, what failed,
 // what was logged.
-func TestDullAnswersOfLargeRunsAreLeftOut(t *testing.T) {
+func TestRecorder_LargeRunsLeaveOutValidAnswers(t *testing.T) {
 	dir := t.TempDir()
 	r := begin(dir, "1")
 	quiet := func(i int, answer string) typeclient.Invocation {
@@ -212,7 +212,7 @@ func TestDullAnswersOfLargeRunsAreLeftOut(t *testing.T) {
 
 // The questions of a small run have files when it has ended. Before that, and when
 // its process dies, they are found too, also where it died over making the files.
-func TestSmallRunsHaveFiles(t *testing.T) {
+func TestRecorder_SmallRunsHaveFiles(t *testing.T) {
 	dir := t.TempDir()
 	r := begin(dir, "1")
 	for i := range KeepFiles - 1 {
@@ -260,7 +260,7 @@ func TestSmallRunsHaveFiles(t *testing.T) {
 
 // After the first hundred an invocation is a line of a file, and a question of a
 // run that is not small: nothing of it is lost, and it is found as the others are. What failed, or is no text, has files.
-func TestFurtherInvocationsAreLines(t *testing.T) {
+func TestRecorder_FurtherInvocationsAreLines(t *testing.T) {
 	dir := t.TempDir()
 	r := begin(dir, "1")
 	for i := range KeepAll {
@@ -316,7 +316,7 @@ func TestFurtherInvocationsAreLines(t *testing.T) {
 	}
 }
 
-func TestFileNames(t *testing.T) {
+func TestRecorder_FileNames(t *testing.T) {
 	seen := map[string]string{}
 	for _, name := range []string{"a", "a.b", `a["b"]`, "a[b]", "a[0]", "..", "../../etc", "a/b", "a_b", "-x", "x", strings.Repeat("l", 300), strings.Repeat("l", 301), "é", "", "run.json", "A"} {
 		file := fileName(name)

@@ -65,7 +65,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-func TestSidesTakeTurns(t *testing.T) {
+func TestPairs_SidesTakeTurns(t *testing.T) {
 	l := &lab{pairs: 3}
 	var order string
 	s := func(name string) side {
@@ -81,7 +81,7 @@ func TestSidesTakeTurns(t *testing.T) {
 }
 
 // What fails is a line of the table, with what was measured before it failed.
-func TestAFailedRow(t *testing.T) {
+func TestTable_FailedRow(t *testing.T) {
 	fails := func(context.Context, *lab) ([]line, error) {
 		return []line{{What: "half", Ours: seconds(1)}, {What: "nothing"}}, errors.New("no luck")
 	}
@@ -127,8 +127,8 @@ func TestChart(t *testing.T) {
 }
 
 // The work of a process that is nobody's child any more is counted, while it
-// lives and after it has ended; that of one whose name is odd can be read.
-func TestMeterCountsOrphans(t *testing.T) {
+// runs and after it has ended; that of one whose name is odd can be read.
+func TestMeter_CountsOrphans(t *testing.T) {
 	m, err := newMeter()
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestMeterCountsOrphans(t *testing.T) {
 
 // What a program's file holds is counted once, however many run it, and what
 // each has of its own in full; what it has given back counts as well.
-func TestSharedPagesAreCountedOnce(t *testing.T) {
+func TestMeter_CountsSharedPagesOnce(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

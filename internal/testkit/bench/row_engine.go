@@ -71,14 +71,14 @@ func tenThousandRow(ctx context.Context, l *lab) (lines []line, err error) {
 // and with a thousand as often as there are pairs.
 func hundredThousandRow(ctx context.Context, l *lab) ([]line, error) {
 	few, many := l.sized(1000), l.sized(100_000)
-	small, err := l.wholeLife(ctx, few, l.pairs)
+	small, err := l.measureSteps(ctx, few, l.pairs)
 	if err != nil {
 		return nil, err
 	}
-	large, err := l.wholeLife(ctx, many, 1)
+	large, err := l.measureSteps(ctx, many, 1)
 	lines := make([]line, 0, len(large))
 	for i, u := range large {
-		text := fmt.Sprintf("%s, %d worker resources, once", lifeSteps[i].name, many)
+		text := fmt.Sprintf("%s, %d worker resources, once", largeSteps[i].name, many)
 		per := float64(many) / float64(few)
 		lines = append(lines, line{What: text, Ours: u, Goal: goal{Growth: 1.3},
 			Note: fmt.Sprintf("%d: %s", few, describe(small[i])),
@@ -88,8 +88,8 @@ func hundredThousandRow(ctx context.Context, l *lab) ([]line, error) {
 	return lines, err
 }
 
-// lifeSteps are the commands of the large runs.
-var lifeSteps = []struct {
+// largeSteps are the commands of the large runs.
+var largeSteps = []struct {
 	name string
 	args []string
 }{
@@ -99,8 +99,8 @@ var lifeSteps = []struct {
 	{"`plan` without changes", []string{"plan", "-detailed-exitcode"}},
 }
 
-// wholeLife measures each of lifeSteps so many times; fewer of them when one fails.
-func (l *lab) wholeLife(ctx context.Context, n, times int) (steps [][]usage, err error) {
+// measureSteps measures each of largeSteps so many times; fewer of them when one fails.
+func (l *lab) measureSteps(ctx context.Context, n, times int) (steps [][]usage, err error) {
 	b, err := l.workers(ctx, n)
 	defer func() { err = errors.Join(err, b.close()) }()
 	if err != nil {
@@ -110,7 +110,7 @@ func (l *lab) wholeLife(ctx context.Context, n, times int) (steps [][]usage, err
 		if err := b.reset(); err != nil {
 			return nil, err
 		}
-		for j, step := range lifeSteps {
+		for j, step := range largeSteps {
 			u, err := b.ours(ctx, nil, step.args...).run()
 			if err != nil {
 				return steps, err

@@ -38,17 +38,17 @@ func resources(values map[string]string) string {
 	return b.String()
 }
 
-// history is an apply that is crashed, and what was there before it.
-type history struct {
+// scenario is an apply that is crashed, and what was there before it.
+type scenario struct {
 	name          string
 	before, after map[string]string // name -> value
 }
 
-// histories cover making from nothing, changing, removing and making at once, and
+// scenarios cover making from nothing, changing, removing and making at once, and
 // moving. (The things of this world are known by their names: one that is moved
 // is made anew, and what it was is left.)
-func histories() []history {
-	return []history{
+func scenarios() []scenario {
+	return []scenario{
 		{"from nothing", nil, map[string]string{"a": "1", "b": "1", "c": "1", "d": "1"}},
 		{"all kinds", map[string]string{"a": "1", "b": "1", "c": "1", "e": "1"}, map[string]string{"a": "1", "b": "2", "c": "2", "d": "1"}},
 		{"remove all", map[string]string{"a": "1", "b": "1", "c": "1"}, map[string]string{}},
@@ -283,7 +283,7 @@ func sameJSON(a, b []byte) bool {
 
 // settled looks at what there is when an undisturbed run has ended after the
 // crashes: all is as wanted, and nothing was done twice on the way.
-func (a *arena) settled(o outcome, h history) (faults []string) {
+func (a *arena) checkNext(o outcome, sc scenario) (faults []string) {
 	a.t.Helper()
 	say := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	if o.Exit != 0 {
@@ -309,10 +309,10 @@ func (a *arena) settled(o outcome, h history) (faults []string) {
 		say("left behind: %v", left)
 	}
 	want, left := map[string]string{}, map[string]string{}
-	for key, value := range h.after {
+	for key, value := range sc.after {
 		name, from, moved := strings.Cut(key, "<")
 		if moved {
-			left[from] = fmt.Sprintf(`{"v":%q}`, h.before[from])
+			left[from] = fmt.Sprintf(`{"v":%q}`, sc.before[from])
 		}
 		want[name] = fmt.Sprintf(`{"v":%q}`, value)
 		if !sameJSON(s.Resources[name].State, []byte(want[name])) {
@@ -337,18 +337,18 @@ func silent(inFlight []string, next outcome) (faults []string) {
 	return faults
 }
 
-// prepare makes the state that a history begins with, and counts the calls of
+// prepare makes the state that a scenario begins with, and counts the calls of
 // its apply.
-func (a *arena) prepare(h history) (start string, calls []crash.Call) {
+func (a *arena) prepare(sc scenario) (start string, calls []crash.Call) {
 	a.t.Helper()
-	if h.before != nil {
-		if o := a.run(h.before, crash.Point{}); o.Exit != 0 {
+	if sc.before != nil {
+		if o := a.run(sc.before, crash.Point{}); o.Exit != 0 {
 			a.t.Fatalf("the preparation failed: %s", o.output)
 		}
 	}
 	start = a.save("start")
-	o := a.run(h.after, crash.Point{})
-	if faults := a.settled(o, h); len(faults) > 0 {
+	o := a.run(sc.after, crash.Point{})
+	if faults := a.checkNext(o, sc); len(faults) > 0 {
 		a.t.Fatalf("without any fault: %v", faults)
 	}
 	return start, o.Calls

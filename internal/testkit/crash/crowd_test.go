@@ -66,9 +66,9 @@ func (m member) took(t *testing.T) time.Duration {
 	return 0
 }
 
-// TestManyAtOnce lets many apply to one state at one time. One does, the others
+// TestCommands_ManyAtOnce lets many apply to one state at one time. One does, the others
 // are refused at once and told why.
-func TestManyAtOnce(t *testing.T) {
+func TestCommands_ManyAtOnce(t *testing.T) {
 	t.Parallel()
 	var took []time.Duration
 	for range sample(20, 1000) {
@@ -110,8 +110,8 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestALockDiesWithItsHolder kills who has the lock; who waits gets it.
-func TestALockDiesWithItsHolder(t *testing.T) {
+// TestLock_EndsWithItsHolder kills who has the lock; who waits gets it.
+func TestLock_EndsWithItsHolder(t *testing.T) {
 	t.Parallel()
 	var took []time.Duration
 	for range sample(5, 100) {

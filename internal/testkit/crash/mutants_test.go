@@ -22,22 +22,22 @@ func mutants() []seen {
 	return []seen{
 		{mutation.In("the journal is not synced", "internal/base/durable/log.go", "err = l.o.sync(l.f)\n", "err = nil\n"), here, "TestPowerCut"},
 		{mutation.In("the state file is not synced", "internal/base/durable/write.go", "err = o.sync(f)", "err = nil"), here, "TestPowerCut"},
-		{mutation.In("directories are not synced", "internal/base/durable/ops.go", "err := d.Sync(); err != nil", "err := error(nil); err != nil"), here, "TestNamesAreSynced"},
-		{mutation.In("acts before the intent is on record", "apply/step.go", "err := r.journal.ActionStarted(out.addr, a.Name, key, out.incomplete); err != nil", "err := error(nil); err != nil"), here, "TestKilledEverywhere/all_kinds_at_1"},
-		{mutation.In("writes in place", "internal/base/durable/write.go", `f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".tmp-*")`, `f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)`), here, "TestKilledEverywhere/all_kinds_at_1"},
-		{mutation.In("removes the journal before the state is written", "state/journal.go", "noCopy := j.store.files.save(j.store.paths, next)", "_ = j.store.files.remove(j.store.paths.journal)\n\tnoCopy := j.store.files.save(j.store.paths, next)"), here, "TestKilledEverywhere/all_kinds_at_1"},
-		{mutation.In("says nothing of what was in flight", "state/replay.go", "InFlight: run.inFlight, Unconfirmed", "InFlight: nil, Unconfirmed"), here, "TestKilledEverywhere/all_kinds_at_1"},
-		{mutation.In("takes a failed fsync for a good one", "internal/base/durable/log.go", "err = l.o.sync(l.f)\n", "_ = l.o.sync(l.f)\n"), here, "TestDiskFaultsEverywhere/input/output_error_all_kinds"},
-		{mutation.In("tries a failed fsync again", "internal/base/durable/log.go", "err = l.o.sync(l.f)\n", "if err = l.o.sync(l.f); err != nil {\n\t\t\terr = l.o.sync(l.f)\n\t\t}\n"), here, "TestDiskFaultsEverywhere/input/output_error_all_kinds"},
-		{mutation.In("swallows a failed write of the state file", "state/journal.go", "if noCopy != nil && !errors.Is(noCopy, ErrNoCopy) {\n\t\treturn noCopy", "if noCopy != nil && !errors.Is(noCopy, ErrNoCopy) {\n\t\treturn nil"), here, "TestDiskFaultsEverywhere/no_space_left_on_device_all_kinds"},
+		{mutation.In("directories are not synced", "internal/base/durable/ops.go", "err := d.Sync(); err != nil", "err := error(nil); err != nil"), here, "TestFiles_NamesAreSynced"},
+		{mutation.In("acts before the intent is on record", "apply/step.go", "err := r.journal.ActionStarted(out.addr, a.Name, key, out.incomplete); err != nil", "err := error(nil); err != nil"), here, "TestEngine_KilledAtEachCall/all_kinds_at_1"},
+		{mutation.In("writes in place", "internal/base/durable/write.go", `f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".tmp-*")`, `f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)`), here, "TestEngine_KilledAtEachCall/all_kinds_at_1"},
+		{mutation.In("removes the journal before the state is written", "state/journal.go", "noCopy := j.store.files.save(j.store.paths, next)", "_ = j.store.files.remove(j.store.paths.journal)\n\tnoCopy := j.store.files.save(j.store.paths, next)"), here, "TestEngine_KilledAtEachCall/all_kinds_at_1"},
+		{mutation.In("says nothing of what was in flight", "state/replay.go", "InFlight: run.inFlight, Unconfirmed", "InFlight: nil, Unconfirmed"), here, "TestEngine_KilledAtEachCall/all_kinds_at_1"},
+		{mutation.In("takes a failed fsync for a good one", "internal/base/durable/log.go", "err = l.o.sync(l.f)\n", "_ = l.o.sync(l.f)\n"), here, "TestEngine_DiskFaultAtEachCall/input/output_error_all_kinds"},
+		{mutation.In("tries a failed fsync again", "internal/base/durable/log.go", "err = l.o.sync(l.f)\n", "if err = l.o.sync(l.f); err != nil {\n\t\t\terr = l.o.sync(l.f)\n\t\t}\n"), here, "TestEngine_DiskFaultAtEachCall/input/output_error_all_kinds"},
+		{mutation.In("swallows a failed write of the state file", "state/journal.go", "if noCopy != nil && !errors.Is(noCopy, ErrNoCopy) {\n\t\treturn noCopy", "if noCopy != nil && !errors.Is(noCopy, ErrNoCopy) {\n\t\treturn nil"), here, "TestEngine_DiskFaultAtEachCall/no_space_left_on_device_all_kinds"},
 		{mutation.In("takes the loss of the server for the exit code 255", "containerd/wait.go", "\t\t\tif !errdefs.IsUnavailable(err) || ctx.Err() != nil {", "\t\t\tif errdefs.IsUnavailable(err) {\n\t\t\t\tc <- exit{code: 255}\n\t\t\t\treturn\n\t\t\t}\n\t\t\tif !errdefs.IsUnavailable(err) || ctx.Err() != nil {"), "containerd", "TestServerIsKilled/embedded"},
 		{mutation.In("does not adopt what still runs", "internal/cli/recover.go", "if len(snapshot.Unknown()) == 0 {", "if true {"), "internal/testkit/e2e", "TestApply_KilledAtEachCall/made_and_changed"},
 	}
 }
 
-// TestTheMachineCanFail puts faults into the tool, one after the other, and
+// TestMutants_AreSeen puts faults into the tool, one after the other, and
 // wants the tests to see each.
-func TestTheMachineCanFail(t *testing.T) {
+func TestMutants_AreSeen(t *testing.T) {
 	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)

@@ -14,17 +14,17 @@ import (
 	"deployster/plan/planfile"
 )
 
-// TestPlanFileFaults saves a plan over an earlier one, and ends the subject at
+// TestPlanFile_DiskFaults saves a plan over an earlier one, and ends the subject at
 // each call, or makes the call fail: what is there afterwards is the one or the
 // other, whole; where there was an error it was said, and nothing else is left.
-func TestPlanFileFaults(t *testing.T) {
+func TestPlanFile_DiskFaults(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, 1)
-	h := histories()[0]
+	sc := scenarios()[0]
 	file := filepath.Join(a.dir, "plan.bin")
 	save := func(at crash.Point) outcome {
 		t.Helper()
-		p := a.program(h.after)
+		p := a.program(sc.after)
 		defer p.Output.Close()
 		p.Env = append(p.Env, subjectPlan+"="+file)
 		return a.trace(p, at)

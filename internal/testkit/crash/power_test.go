@@ -74,7 +74,7 @@ func (d *disk) cut() {
 
 // restart is the machine's next start. A container that is being made elsewhere
 // has a copy of all mounts for a moment: as long as one is there, the old file
-// system lives on, and it is waited for.
+// system goes on, and it is waited for.
 func (d *disk) restart() {
 	d.t.Helper()
 	d.command("umount", d.dir)
@@ -124,16 +124,16 @@ func TestPowerCut(t *testing.T) {
 // cutOnce applies one change and cuts the power after some of its facts.
 func (a *arena) cutOnce(d *disk, round int) (acks int) {
 	a.t.Helper()
-	h := history{after: map[string]string{}}
+	sc := scenario{after: map[string]string{}}
 	for i := range 6 {
-		h.after[fmt.Sprintf("r%d", (round+i)%9)] = fmt.Sprint(round)
+		sc.after[fmt.Sprintf("r%d", (round+i)%9)] = fmt.Sprint(round)
 	}
 	before, err := effects(a.log)
 	if err != nil {
 		a.t.Fatal(err)
 	}
 	a.old = len(before) // the state names its last hundred runs
-	p := a.program(h.after)
+	p := a.program(sc.after)
 	c := exec.Command(p.Path)
 	c.Args, c.Env, c.Dir, c.Stdout, c.Stderr = p.Args, p.Env, p.Dir, p.Output, p.Output
 	if err := c.Start(); err != nil {
@@ -152,8 +152,8 @@ func (a *arena) cutOnce(d *disk, round int) (acks int) {
 	_ = p.Output.Close()
 	d.restart()
 	faults, inFlight := a.faults(o)
-	next := a.run(h.after, crash.Point{})
-	faults = append(append(faults, silent(inFlight, next)...), a.settled(next, h)...)
+	next := a.run(sc.after, crash.Point{})
+	faults = append(append(faults, silent(inFlight, next)...), a.checkNext(next, sc)...)
 	for _, f := range faults {
 		a.t.Errorf("round %d, after %s: %s", round, o.output, f)
 	}

@@ -11,17 +11,17 @@ import (
 	"deployster/internal/testkit/crash"
 )
 
-// TestQuietMeetsTheSame: with fewer stops the same calls are met, and fail, and
+// TestQuiet_StopsAtTheSameCalls: with fewer stops the same calls are met, and fail, and
 // are the last.
-func TestQuietMeetsTheSame(t *testing.T) {
+func TestQuiet_StopsAtTheSameCalls(t *testing.T) {
 	t.Parallel()
-	h := histories()[0]
+	sc := scenarios()[0]
 	for _, fault := range []crash.Point{{}, {At: 7}, {At: 7, Errno: syscall.EIO}, {At: 2, Errno: syscall.EMFILE, Reads: true}} {
 		a := newArena(t, 1)
 		start := a.save("start")
-		quiet := a.run(h.after, fault)
+		quiet := a.run(sc.after, fault)
 		a.reset(start)
-		p := a.program(h.after)
+		p := a.program(sc.after)
 		defer p.Output.Close()
 		fault.Dir = a.dir
 		result, err := crash.Run(p, fault)

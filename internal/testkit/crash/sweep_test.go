@@ -15,7 +15,7 @@ import (
 
 // sweep is an apply that is killed before each of its calls.
 type sweep struct {
-	history
+	scenario
 	parallelism int
 	encrypted   bool
 }
@@ -29,22 +29,22 @@ func (s sweep) String() string {
 
 func sweeps() (out []sweep) {
 	for _, parallelism := range []int{1, 4, 2} {
-		for i, h := range histories() {
-			if parallelism > 1 && h.name == "moves" { // they are made before anything runs
+		for i, sc := range scenarios() {
+			if parallelism > 1 && sc.name == "moves" { // they are made before anything runs
 				continue
 			}
-			if parallelism == 2 && i >= sample(1, len(histories())) {
+			if parallelism == 2 && i >= sample(1, len(scenarios())) {
 				continue
 			}
-			out = append(out, sweep{h, parallelism, false})
+			out = append(out, sweep{sc, parallelism, false})
 		}
 	}
-	return append(out, sweep{histories()[1], 1, true})
+	return append(out, sweep{scenarios()[1], 1, true})
 }
 
-// TestKilledEverywhere ends the subject before each call that touches a file,
+// TestEngine_KilledAtEachCall ends the subject before each call that touches a file,
 // and lets another one go on.
-func TestKilledEverywhere(t *testing.T) {
+func TestEngine_KilledAtEachCall(t *testing.T) {
 	t.Parallel()
 	for _, s := range sweeps() {
 		t.Run(s.String(), func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestKilledEverywhere(t *testing.T) {
 			if s.encrypted {
 				a.identity = newIdentity(t)
 			}
-			start, calls := a.prepare(s.history)
+			start, calls := a.prepare(s.scenario)
 			points := 0
 			for range sample(1, 10) {
 				points += a.killedEverywhere(s, start)
@@ -78,19 +78,19 @@ func (a *arena) killedEverywhere(s sweep, start string) (points int) {
 		points++
 		faults, inFlight := a.faults(o)
 		next := a.run(s.after, crash.Point{})
-		faults = append(append(faults, silent(inFlight, next)...), a.settled(next, s.history)...)
+		faults = append(append(faults, silent(inFlight, next)...), a.checkNext(next, s.scenario)...)
 		for _, f := range faults {
 			a.t.Errorf("killed before call %d (%s): %s", at, o.Hit, f)
 		}
 	}
 }
 
-// TestNamesAreSynced: what a call does to a name in a directory is on the disk
+// TestFiles_NamesAreSynced: what a call does to a name in a directory is on the disk
 // only when the directory was synced, so that comes next.
-func TestNamesAreSynced(t *testing.T) {
+func TestFiles_NamesAreSynced(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, 1)
-	_, calls := a.prepare(histories()[1])
+	_, calls := a.prepare(scenarios()[1])
 	names := 0
 	for i, c := range calls {
 		journal := c.Name == "openat" && c.Path == "state.json.journal"
@@ -112,8 +112,8 @@ func TestNamesAreSynced(t *testing.T) {
 	}
 }
 
-// TestKilledWhileRecovering ends the subject, and the one that recovers too.
-func TestKilledWhileRecovering(t *testing.T) {
+// TestRecovery_KilledAtEachCall ends the subject, and the one that recovers too.
+func TestRecovery_KilledAtEachCall(t *testing.T) {
 	t.Parallel()
 	var pairs atomic.Int64
 	const parts = 2
@@ -122,15 +122,15 @@ func TestKilledWhileRecovering(t *testing.T) {
 			t.Run(fmt.Sprint(part), func(t *testing.T) {
 				t.Parallel()
 				a := newArena(t, 1)
-				h := histories()[1]
-				start, calls := a.prepare(h)
+				sc := scenarios()[1]
+				start, calls := a.prepare(sc)
 				for i := 3 + part*sample(4, 1); i <= len(calls); i += parts * sample(4, 1) {
 					a.reset(start)
-					first := a.run(h.after, crash.Point{At: i})
+					first := a.run(sc.after, crash.Point{At: i})
 					if first.Hit == nil {
 						break
 					}
-					pairs.Add(int64(a.killedTwice(h, first, i)))
+					pairs.Add(int64(a.killedTwice(sc, first, i)))
 				}
 			})
 		}
@@ -142,19 +142,19 @@ func TestKilledWhileRecovering(t *testing.T) {
 }
 
 // killedTwice ends the one that recovers from a first death; it says how often.
-func (a *arena) killedTwice(h history, first outcome, i int) (pairs int) {
+func (a *arena) killedTwice(sc scenario, first outcome, i int) (pairs int) {
 	a.t.Helper()
 	crashed := a.save(fmt.Sprintf("crashed-%d", i))
 	for j := 1 + i%3; ; j += sample(4, 1) {
 		a.reset(crashed)
-		second := a.run(h.after, crash.Point{At: j})
+		second := a.run(sc.after, crash.Point{At: j})
 		if second.Hit == nil {
 			break
 		}
 		pairs++
 		faults, inFlight := a.faults(second)
-		third := a.run(h.after, crash.Point{})
-		faults = append(append(faults, silent(inFlight, third)...), a.settled(third, h)...)
+		third := a.run(sc.after, crash.Point{})
+		faults = append(append(faults, silent(inFlight, third)...), a.checkNext(third, sc)...)
 		for _, f := range faults {
 			a.t.Errorf("killed before call %d (%s), then before call %d (%s): %s", i, first.Hit, j, second.Hit, f)
 		}
@@ -190,27 +190,27 @@ func (f fault) steps(i int) (from, by, rounds int) {
 	return 1, 1, sample(1, 3)
 }
 
-// TestDiskFaultsEverywhere makes each call fail in turn. Nothing may be lost,
+// TestEngine_DiskFaultAtEachCall makes each call fail in turn. Nothing may be lost,
 // nothing may be said to be well that is not, and no fsync is tried twice.
-func TestDiskFaultsEverywhere(t *testing.T) {
+func TestEngine_DiskFaultAtEachCall(t *testing.T) {
 	t.Parallel()
 	for i, f := range faults() {
-		for _, h := range histories()[:2] {
-			t.Run(f.errno.Error()+" "+h.name, func(t *testing.T) {
+		for _, sc := range scenarios()[:2] {
+			t.Run(f.errno.Error()+" "+sc.name, func(t *testing.T) {
 				t.Parallel()
 				a := newArena(t, 1)
-				start, _ := a.prepare(h)
+				start, _ := a.prepare(sc)
 				points := 0
 				from, by, rounds := f.steps(i)
 				for round := range rounds {
 					for at := from; ; at += by {
 						a.reset(start)
-						o := a.run(h.after, crash.Point{At: at, Errno: f.errno, Reads: f.reads})
+						o := a.run(sc.after, crash.Point{At: at, Errno: f.errno, Reads: f.reads})
 						if o.Hit == nil {
 							break
 						}
 						points++
-						for _, wrong := range a.afterFault(o, h, at) {
+						for _, wrong := range a.afterFault(o, sc, at) {
 							t.Errorf("round %d, call %d (%s) failed with %v: %s", round, at, o.Hit, f.errno, wrong)
 						}
 					}
@@ -224,20 +224,20 @@ func TestDiskFaultsEverywhere(t *testing.T) {
 }
 
 // afterFault gives what is wrong after one call of an apply has failed.
-func (a *arena) afterFault(o outcome, h history, at int) []string {
+func (a *arena) afterFault(o outcome, sc scenario, at int) []string {
 	a.t.Helper()
 	faults, inFlight := a.faults(o)
 	switch {
 	case o.Exit == 0:
-		faults = append(faults, a.settled(o, h)...)
+		faults = append(faults, a.checkNext(o, sc)...)
 	case o.Exit != 1 || !strings.Contains(o.output, "error: "):
 		faults = append(faults, fmt.Sprintf("no clear error: exit %d, %s", o.Exit, o.output))
 	}
 	if again := syncedAgain(o, at); again != "" {
 		faults = append(faults, "a failed fsync was tried again: "+again)
 	}
-	next := a.run(h.after, crash.Point{})
-	return append(append(faults, silent(inFlight, next)...), a.settled(next, h)...)
+	next := a.run(sc.after, crash.Point{})
+	return append(append(faults, silent(inFlight, next)...), a.checkNext(next, sc)...)
 }
 
 // syncedAgain says which file was synced after its fsync had failed.

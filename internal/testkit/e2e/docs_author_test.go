@@ -24,9 +24,9 @@ func matchSchema(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(schema.Validate(document))
 }
 
-// TestWritingAType does what docs/writing-a-type.md tells an author to do, word
+// TestDocs_WritingAType does what docs/writing-a-type.md tells an author to do, word
 // for word and from an empty directory, in each of the languages.
-func TestWritingAType(t *testing.T) {
+func TestDocs_WritingAType(t *testing.T) {
 	t.Parallel()
 	page := read(t, "docs/writing-a-type.md")
 	settings := map[string]string{"GOPROXY": "off", "GOTOOLCHAIN": "local", "GOFLAGS": ""}
@@ -65,7 +65,7 @@ func walk(t *testing.T, page, section string) string {
 }
 
 // The shell example is short, and the page counts its commands truly: five.
-func TestDocsShellExample(t *testing.T) {
+func TestDocs_ShellExample(t *testing.T) {
 	t.Parallel()
 	page := read(t, "docs/writing-a-type.md")
 	script := read(t, "docs/examples/shell/type.sh")

@@ -37,7 +37,7 @@ func help(t *testing.T, command ...string) (commands, flags []string) {
 
 // docs/commands.md names every command and flag of the program, each where it
 // belongs, and no others.
-func TestDocsCommands(t *testing.T) {
+func TestDocs_Commands(t *testing.T) {
 	t.Parallel()
 	page := read(t, "docs/commands.md")
 	commands, global := help(t)
@@ -96,7 +96,7 @@ func TestDocsCommands(t *testing.T) {
 }
 
 // It names every environment variable that the program reads.
-func TestDocsEnvironment(t *testing.T) {
+func TestDocs_Environment(t *testing.T) {
 	t.Parallel()
 	page, seen := read(t, "docs/commands.md"), 0
 	for _, f := range goFiles(t) {
@@ -115,7 +115,7 @@ func TestDocsEnvironment(t *testing.T) {
 }
 
 // docs/state-and-recovery.md quotes refusals as the program words them.
-func TestDocsRefusals(t *testing.T) {
+func TestDocs_Refusals(t *testing.T) {
 	t.Parallel()
 	words := ""
 	for _, f := range goFiles(t) {

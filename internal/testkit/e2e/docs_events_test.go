@@ -49,14 +49,14 @@ func documented(ts *testscript.TestScript, neg bool, args []string) {
 		return
 	}
 	if !*update {
-		ts.Fatalf("docs/json.md has another example: go test -run TestScripts/%s -update would write this one:\n%s", "events", have)
+		ts.Fatalf("docs/json.md has another example: go test ./internal/testkit/e2e -run TestScripts/%s -update would write this one:\n%s", "events", have)
 	}
 	ts.Check(os.WriteFile(path, bytes.Replace(page, found[0], bytes.Join([][]byte{found[1], have, found[3]}, nil), 1), 0o644))
 }
 
-// TestDocsJSON: the example matches the schema, and the page names every type of
+// TestDocs_Events: the example matches the schema, and the page names every type of
 // event and every schema that there is.
-func TestDocsJSON(t *testing.T) {
+func TestDocs_Events(t *testing.T) {
 	page := read(t, "docs/json.md")
 	example := exampleOfEvents.FindStringSubmatch(page)
 	if example == nil {

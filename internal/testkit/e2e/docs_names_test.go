@@ -24,7 +24,7 @@ func goFiles(t *testing.T) []gosource.File {
 }
 
 // docs/dependencies.md lists what is imported and nothing else.
-func TestDocsDependencies(t *testing.T) {
+func TestDocs_Dependencies(t *testing.T) {
 	t.Parallel()
 	used, mod := map[string]bool{}, read(t, "go.mod")
 	_, tools, _ := strings.Cut(mod, "\ntool (")

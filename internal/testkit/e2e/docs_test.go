@@ -65,7 +65,7 @@ func modules(page string) map[string][]config.File {
 
 // Every example in HCL is a manifest that loads; or a part of one, which says
 // so in its first line; or values of variables, which has no blocks.
-func TestDocsManifests(t *testing.T) {
+func TestDocs_Manifests(t *testing.T) {
 	t.Parallel()
 	seen := 0
 	for name, page := range pages(t) {
@@ -94,7 +94,7 @@ func TestDocsManifests(t *testing.T) {
 
 // Every link between the pages leads to a file that is there, and to a heading
 // in it.
-func TestDocsLinks(t *testing.T) {
+func TestDocs_Links(t *testing.T) {
 	t.Parallel()
 	link, heading := regexp.MustCompile(`\]\(([^)\s]+)\)`), regexp.MustCompile(`(?m)^#+ (.*)$`)
 	anchors := func(page string) (list []string) {
@@ -123,9 +123,9 @@ func TestDocsLinks(t *testing.T) {
 	}
 }
 
-// TestReadme does what the README tells a newcomer to do: its first manifest,
+// TestDocs_Readme does what the README tells a newcomer to do: its first manifest,
 // and its commands, in their order, with real containers.
-func TestReadme(t *testing.T) {
+func TestDocs_Readme(t *testing.T) {
 	t.Parallel()
 	page := read(t, "README.md")
 	manifests, commands, texts := fences(page, "hcl"), fences(page, "sh"), fences(page, "text")

@@ -66,9 +66,9 @@ state) echo '{"status":"VALID","state":{}}' ;;
 esac
 `
 
-// TestHostile runs images that do their worst, each through the real command,
+// TestHostile_Verdicts runs images that do their worst, each through the real command,
 // and holds what becomes of them against the table in docs/security.md.
-func TestHostile(t *testing.T) {
+func TestHostile_Verdicts(t *testing.T) {
 	t.Parallel()
 	var cases []hostile
 	for _, group := range [][]hostile{hostileAnswers(), hostileLogs(), hostileTimes(), hostileResources(), hostileLies(), hostileInits(), hostileKernel(), hostileFiles(), hostileImages()} {
@@ -248,7 +248,7 @@ func checkHostileTable(t *testing.T, cases []hostile) {
 		return
 	}
 	if !*update {
-		t.Errorf("the table in %s is not that of the tests: go test -run TestHostile -update . writes it", tablePage)
+		t.Errorf("the table in %s is not that of the tests: go test ./internal/testkit/e2e -run TestHostile -update writes it", tablePage)
 		return
 	}
 	if err := os.WriteFile(tablePage, []byte(before+tableBegin+want.String()+"\n"+after), 0o644); err != nil {

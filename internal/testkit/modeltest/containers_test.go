@@ -30,13 +30,13 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// inContainers is how many histories happen in real containers.
+// inContainers is how many scenarios run in real containers.
 const inContainers = 25
 
-// TestHistoriesInContainers lets the same histories happen twice: through real
+// TestModel_ScenariosInContainers runs the same scenarios twice: through real
 // containers, which have the world mounted, and with the fake runner. What is
 // true of the one is true of the other, and both do the same.
-func TestHistoriesInContainers(t *testing.T) {
+func TestModel_ScenariosInContainers(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Fatal("this test makes containers and must run as root")
 	}
@@ -59,33 +59,33 @@ func TestHistoriesInContainers(t *testing.T) {
 			})
 		}
 	})
-	t.Logf("%d histories in containers, in %s: %s", inContainers, time.Since(began).Round(time.Millisecond), total)
+	t.Logf("%d scenarios in containers, in %s: %s", inContainers, time.Since(began).Round(time.Millisecond), total)
 	if total.crashes == 0 || total.interrupts == 0 || total.failed == 0 {
-		t.Errorf("the histories are too dull: %s", total)
+		t.Errorf("the scenarios are too dull: %s", total)
 	}
 }
 
-// inBoth lets a history happen in containers and with the fake runner.
-func inBoth(t *testing.T, runtime *containerd.Runtime, h History) stats {
+// inBoth runs a scenario in containers and with the fake runner.
+func inBoth(t *testing.T, runtime *containerd.Runtime, sc Scenario) stats {
 	t.Helper()
 	dir := scratch(t)
 	r, err := rigOver(dir, runtime, modeltest.Dir(filepath.Join(dir, "things")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, done, err := r.happen(h)
+	got, done, err := r.execute(sc)
 	if err != nil {
-		t.Fatalf("%v\n%s", err, goTest(h, err))
+		t.Fatalf("%v\n%s", err, goTest(sc, err))
 	}
 	fake, err := newRig(scratch(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, same, err := fake.happen(h)
+	_, same, err := fake.execute(sc)
 	if err != nil {
-		t.Fatalf("with the fake runner only: %v\n%s", err, goTest(h, err))
+		t.Fatalf("with the fake runner only: %v\n%s", err, goTest(sc, err))
 	}
-	twice := slices.ContainsFunc(h.Steps, func(s Step) bool { return s.Twice && s.InterruptAt > 0 }) // nobody knows at which instant it ends what
+	twice := slices.ContainsFunc(sc.Steps, func(s Step) bool { return s.Twice && s.InterruptAt > 0 }) // nobody knows at which instant it ends what
 	if !twice && !slices.Equal(done, same) {
 		t.Errorf("in containers was done:\n%s\nwith the fake runner:\n%s", strings.Join(done, "\n"), strings.Join(same, "\n"))
 	}
@@ -95,7 +95,7 @@ func inBoth(t *testing.T, runtime *containerd.Runtime, h History) stats {
 // scratch is a directory in memory, where there is one.
 func scratch(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "histories-") // not in memory: no container may see what belongs to the kernel
+	dir, err := os.MkdirTemp("", "scenarios-") // not in memory: no container may see what belongs to the kernel
 	if err != nil {
 		t.Fatal(err)
 	}

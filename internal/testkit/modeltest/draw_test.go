@@ -8,7 +8,7 @@ import (
 	"deployster/internal/testkit/modeltest"
 )
 
-// drawer draws histories. The same seed draws the same one.
+// drawer draws scenarios. The same seed draws the same one.
 type drawer struct {
 	*rand.Rand
 	named    int
@@ -19,22 +19,22 @@ type drawer struct {
 	saved    bool
 }
 
-// draw draws a history.
-func draw(seed uint64) History { return drawUpTo(seed, 6, 7) }
+// draw draws a scenario.
+func draw(seed uint64) Scenario { return drawUpTo(seed, 6, 7) }
 
 // drawSmall draws one that does not take long, and in which one thing happens
 // at a time, so that it happens the same way each time.
-func drawSmall(seed uint64) History {
-	h := drawUpTo(seed, 2, 2)
-	for i := range h.Steps {
-		h.Steps[i].Parallelism = 1
+func drawSmall(seed uint64) Scenario {
+	sc := drawUpTo(seed, 2, 2)
+	for i := range sc.Steps {
+		sc.Steps[i].Parallelism = 1
 	}
-	return h
+	return sc
 }
 
-func drawUpTo(seed uint64, resources, steps int) History {
+func drawUpTo(seed uint64, resources, steps int) Scenario {
 	d := &drawer{Rand: rand.New(rand.NewPCG(seed, 0))}
-	h := History{Seed: seed}
+	sc := Scenario{Seed: seed}
 	for range 1 + d.IntN(resources) {
 		d.insert(d.fresh())
 	}
@@ -44,9 +44,9 @@ func drawUpTo(seed uint64, resources, steps int) History {
 				d.edit()
 			}
 		}
-		h.Steps = append(h.Steps, d.step())
+		sc.Steps = append(sc.Steps, d.step())
 	}
-	return h
+	return sc
 }
 
 // chance is true once in n times.

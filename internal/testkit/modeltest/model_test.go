@@ -135,7 +135,7 @@ func (e *expectation) move(s *Step, recorded state.Snapshot) {
 func onlyBegun(entry state.Entry) bool { return string(entry.State) == "" }
 
 // twice says which thing two resources would have: nobody should do that, and
-// shrinking makes histories in which it is so.
+// shrinking makes scenarios in which it is so.
 func (e *expectation) twice(s *Step) string {
 	owner := map[string]string{}
 	for _, i := range s.instances() {

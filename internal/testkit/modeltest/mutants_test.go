@@ -45,9 +45,9 @@ func mutants() []mutation.Fault {
 	}
 }
 
-// TestTheMachineCanFail puts faults into the engine, one after the other, and
-// wants the histories to see each.
-func TestTheMachineCanFail(t *testing.T) {
+// TestMutants_AreSeen puts faults into the engine, one after the other, and
+// wants the scenarios to see each.
+func TestMutants_AreSeen(t *testing.T) {
 	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestTheMachineCanFail(t *testing.T) {
 			cmd.Env = append(os.Environ(), briefVariable+"=1")
 			out, err := cmd.CombinedOutput()
 			if err == nil {
-				t.Fatal("no history saw it")
+				t.Fatal("no scenario saw it")
 			}
 			for line := range strings.Lines(string(out)) {
 				if strings.Contains(line, "step ") {

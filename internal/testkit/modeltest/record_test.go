@@ -56,85 +56,85 @@ func spell(actions []protocol.Action, shutdown *protocol.Action) string {
 
 // record: what is right is recorded, with what it was made of; what is gone is
 // not; of all else what was recorded before is kept.
-func (v *verdict) record(d *deed) error {
-	entry, recorded := v.after.Resources[d.addr]
+func (v *verdict) record(res *resourceRun) error {
+	entry, recorded := v.after.Resources[res.addr]
 	moved := func() bool { // as it was before, also under its old address if the process died before it moved
-		was, ok := v.before.Resources[d.addr]
-		if d.x.entry != nil {
-			was, ok = *d.x.entry, true
+		was, ok := v.before.Resources[res.addr]
+		if res.x.entry != nil {
+			was, ok = *res.x.entry, true
 		}
-		if v.out.crashed && d.x.movedFrom != "" && !recorded {
-			entry, recorded = v.after.Resources[d.x.movedFrom]
+		if v.out.crashed && res.x.movedFrom != "" && !recorded {
+			entry, recorded = v.after.Resources[res.x.movedFrom]
 		}
 		same := string(was.Config) == string(entry.Config) && string(was.State) == string(entry.State) && was.Type == entry.Type
 		return ok == recorded && (!ok || same)
 	}
 	if v.out.crashed {
-		begun := d.x.entry == nil && len(d.main)+len(d.stops) > 0
-		if err := v.rightlyRecorded(d); err != nil && (begun || !moved()) {
-			if d.x.entry == nil && v.rightlyBegun(d) == nil {
+		begun := res.x.entry == nil && len(res.main)+len(res.stops) > 0
+		if err := v.rightlyRecorded(res); err != nil && (begun || !moved()) {
+			if res.x.entry == nil && v.rightlyBegun(res) == nil {
 				return nil // its action may have been recorded, and not have come to run
 			}
-			return failf("crash", "%s is recorded neither as it was before nor as it is: %v", d.addr, err)
+			return failf("crash", "%s is recorded neither as it was before nor as it is: %v", res.addr, err)
 		}
 		return nil
 	}
-	if d.done() {
-		return v.rightlyRecorded(d)
+	if res.done() {
+		return v.rightlyRecorded(res)
 	}
-	if acted := len(d.main)+len(d.stops) > 0; recorded && acted && !entry.Dirty {
-		return failf("record", "%s is %s, actions were run, and it is recorded as if nothing had been", d.addr, d.report.Status)
+	if acted := len(res.main)+len(res.stops) > 0; recorded && acted && !entry.Dirty {
+		return failf("record", "%s is %s, actions were run, and it is recorded as if nothing had been", res.addr, res.report.Status)
 	}
-	if d.x.entry == nil && len(d.main)+len(d.stops) > 0 {
-		return v.rightlyBegun(d)
+	if res.x.entry == nil && len(res.main)+len(res.stops) > 0 {
+		return v.rightlyBegun(res)
 	}
 	if !moved() {
-		return failf("record", "%s is %s, and what is recorded of it was changed: %v %s %s", d.addr, d.report.Status, recorded, entry.Config, entry.State)
+		return failf("record", "%s is %s, and what is recorded of it was changed: %v %s %s", res.addr, res.report.Status, recorded, entry.Config, entry.State)
 	}
 	return nil
 }
 
 // rightlyBegun holds what is recorded of a thing that was begun, and was not there
 // or not known before, to what it takes to destroy it.
-func (v *verdict) rightlyBegun(d *deed) error {
-	entry, recorded := v.after.Resources[d.addr]
+func (v *verdict) rightlyBegun(res *resourceRun) error {
+	entry, recorded := v.after.Resources[res.addr]
 	if !recorded || !entry.Dirty || !onlyBegun(entry) {
-		return failf("record", "%s is begun, and recorded is %v %+v", d.addr, recorded, entry)
+		return failf("record", "%s is begun, and recorded is %v %+v", res.addr, recorded, entry)
 	}
-	want, i := v.config(d), d.x.instance
-	if len(d.main)+len(d.stops) == 0 || d.query == nil {
+	want, i := v.config(res), res.x.instance
+	if len(res.main)+len(res.stops) == 0 || res.query == nil {
 		want = entry.Config
-	} else if len(d.main) == 0 {
-		want = d.query.In.Config // it was shut down with what was expected
+	} else if len(res.main) == 0 {
+		want = res.query.In.Config // it was shut down with what was expected
 	}
-	if canonical(entry.Config) != canonical(want) || entry.Type != modeltest.Reference(i.Kind) || entry.Digest != d.shown.Init.Digest || entry.PreventDestroy != i.Protect ||
+	if canonical(entry.Config) != canonical(want) || entry.Type != modeltest.Reference(i.Kind) || entry.Digest != res.shown.Init.Digest || entry.PreventDestroy != i.Protect ||
 		(entry.OnRemove == "forget") != i.Forget || !slices.Equal(slices.Sorted(slices.Values(entry.Dependencies)), v.declared.predecessors(*i)) {
-		return failf("record", "%s is begun, and recorded as %+v; its config is %s", d.addr, entry, want)
+		return failf("record", "%s is begun, and recorded as %+v; its config is %s", res.addr, entry, want)
 	}
 	return nil
 }
 
 // rightlyRecorded compares an entry with what was reached.
-func (v *verdict) rightlyRecorded(d *deed) error {
-	entry, recorded := v.after.Resources[d.addr]
-	if d.x.instance == nil {
+func (v *verdict) rightlyRecorded(res *resourceRun) error {
+	entry, recorded := v.after.Resources[res.addr]
+	if res.x.instance == nil {
 		if recorded {
-			return failf("record", "%s is gone or forgotten, and still recorded", d.addr)
+			return failf("record", "%s is gone or forgotten, and still recorded", res.addr)
 		}
-		if d.x.change == "destroy" && (d.last == nil || !d.last.well() || !d.wanted(d.last.Answer)) {
-			return failf("record", "%s was dropped, and was not seen to be gone", d.addr)
+		if res.x.change == "destroy" && (res.last == nil || !res.last.well() || !res.wanted(res.last.Answer)) {
+			return failf("record", "%s was dropped, and was not seen to be gone", res.addr)
 		}
 		return nil
 	}
-	reached := v.truth(d.addr)
-	if !recorded || reached == nil || canonical(entry.State) != canonical(reached) || canonical(entry.Config) != canonical(v.config(d)) {
-		return failf("record", "%s is right, and recorded is %v: %s %s; it was made of %s and is %s", d.addr, recorded, entry.Config, entry.State, v.config(d), reached)
+	reached := v.truth(res.addr)
+	if !recorded || reached == nil || canonical(entry.State) != canonical(reached) || canonical(entry.Config) != canonical(v.config(res)) {
+		return failf("record", "%s is right, and recorded is %v: %s %s; it was made of %s and is %s", res.addr, recorded, entry.Config, entry.State, v.config(res), reached)
 	}
-	i := d.x.instance
+	i := res.x.instance
 	deps := v.declared.predecessors(*i)
 	if entry.Type != modeltest.Reference(i.Kind) || entry.Dirty || entry.ReadOnly != i.ReadOnly || entry.PreventDestroy != i.Protect || (entry.OnRemove == "forget") != i.Forget ||
 		!slices.Equal(slices.Sorted(slices.Values(entry.Dependencies)), deps) {
-		return failf("record", "%s is recorded as %+v, and depends on %v", d.addr, entry, deps)
+		return failf("record", "%s is recorded as %+v, and depends on %v", res.addr, entry, deps)
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (v *verdict) rightlyRecorded(d *deed) error {
 // recorded: the state file as a whole goes on from the one before.
 func (v *verdict) recorded() error {
 	for addr, entry := range v.before.Resources {
-		_, planned := v.deeds[addr]
+		_, planned := v.runs[addr]
 		_, known := v.after.Resources[addr]
 		if moved := slices.ContainsFunc(v.plan.Moves, func(m state.Move) bool { return m.From == addr }); !planned && !known && !moved {
 			return failf("record", "%s of %s was dropped, and is not in the plan", addr, entry.Type)

@@ -10,11 +10,11 @@ import (
 )
 
 // reported: the report of a resource says what the world saw.
-func (v *verdict) reported(d *deed) error {
-	r := d.report
+func (v *verdict) reported(res *resourceRun) error {
+	r := res.report
 	var completed []string
 	failed := ""
-	for _, c := range slices.Concat(d.stops, d.main) {
+	for _, c := range slices.Concat(res.stops, res.main) {
 		switch {
 		case !c.well():
 			failed = c.Step
@@ -23,53 +23,53 @@ func (v *verdict) reported(d *deed) error {
 		}
 	}
 	if !slices.Equal(r.Completed, completed) {
-		return failf("report", "%s: completed were %v, reported is %v", d.addr, completed, r.Completed)
+		return failf("report", "%s: completed were %v, reported is %v", res.addr, completed, r.Completed)
 	}
 	if failed != "" && (r.Failed != failed || r.Status != apply.Error && r.Status != apply.Interrupted && r.Status != apply.Unknown) {
-		return failf("report", "%s: %s has failed, reported is %s of %q", d.addr, failed, r.Status, r.Failed)
+		return failf("report", "%s: %s has failed, reported is %s of %q", res.addr, failed, r.Status, r.Failed)
 	}
-	if d.lost() != (r.Status == apply.Unknown) {
-		return failf("report", "%s: that the end of an action is not known is %v, reported is %s", d.addr, d.lost(), r.Status)
+	if res.lost() != (r.Status == apply.Unknown) {
+		return failf("report", "%s: that the end of an action is not known is %v, reported is %s", res.addr, res.lost(), r.Status)
 	}
-	tried := len(d.main)
+	tried := len(res.main)
 	if tried > 0 && tried <= len(r.Planned) && !slices.Equal(r.NotAttempted, r.Planned[tried:]) ||
-		tried == 0 && !d.done() && !slices.Equal(r.NotAttempted, r.Planned) {
-		return failf("report", "%s is %s: of %v %d were tried, reported as not attempted are %v", d.addr, r.Status, r.Planned, tried, r.NotAttempted)
+		tried == 0 && !res.done() && !slices.Equal(r.NotAttempted, r.Planned) {
+		return failf("report", "%s is %s: of %v %d were tried, reported as not attempted are %v", res.addr, r.Status, r.Planned, tried, r.NotAttempted)
 	}
-	right := d.last != nil && d.last.well() && d.wanted(d.last.Answer)
+	right := res.last != nil && res.last.well() && res.wanted(res.last.Answer)
 	switch r.Status {
 	case apply.OK:
-		if d.x.change != "forget" && !(tried > 0 && failed == "" && right && d.last.Begin > lastEnd(d.main)) {
-			return failf("report", "%s is reported ok, and was not seen to be right", d.addr)
+		if res.x.change != "forget" && !(tried > 0 && failed == "" && right && res.last.Begin > lastEnd(res.main)) {
+			return failf("report", "%s is reported ok, and was not seen to be right", res.addr)
 		}
 	case apply.Skipped:
 		if tried > 0 || !right {
-			return failf("report", "%s is reported skipped, %d actions were run", d.addr, tried)
+			return failf("report", "%s is reported skipped, %d actions were run", res.addr, tried)
 		}
 	case apply.Unchanged:
-		if tried > 0 || !right && (d.x.change != "valid" || d.x.may) || d.last != nil && !right {
-			return failf("report", "%s is reported valid, %d actions were run", d.addr, tried)
+		if tried > 0 || !right && (res.x.change != "valid" || res.x.may) || res.last != nil && !right {
+			return failf("report", "%s is reported valid, %d actions were run", res.addr, tried)
 		}
 	case apply.NotStarted:
-		if tried > 0 || len(d.calls) > 0 && d.shown.Shutdown == nil {
-			return failf("report", "%s is reported not started, and it was asked %d times", d.addr, len(d.calls))
+		if tried > 0 || len(res.calls) > 0 && res.shown.Shutdown == nil {
+			return failf("report", "%s is reported not started, and it was asked %d times", res.addr, len(res.calls))
 		}
 	}
 	if r.Reason == "" && slices.Contains([]apply.Status{apply.Error, apply.Interrupted, apply.Unknown}, r.Status) {
-		return failf("report", "%s is %s, without a reason", d.addr, r.Status)
+		return failf("report", "%s is %s, without a reason", res.addr, r.Status)
 	}
 	return nil
 }
 
 // lost says that nobody knows how the last action ended.
-func (d *deed) lost() bool {
+func (res *resourceRun) lost() bool {
 	var unknown *runner.UnknownError
-	return slices.ContainsFunc(slices.Concat(d.stops, d.main), func(c *call) bool { return errors.As(c.Err, &unknown) })
+	return slices.ContainsFunc(slices.Concat(res.stops, res.main), func(c *call) bool { return errors.As(c.Err, &unknown) })
 }
 
 // wanted reports whether an answer is what is wanted in the end.
-func (d *deed) wanted(a *protocol.Answer) bool {
-	if d.x.change == "destroy" {
+func (res *resourceRun) wanted(a *protocol.Answer) bool {
+	if res.x.change == "destroy" {
 		return a.Status == protocol.Missing
 	}
 	return a.Status == protocol.Valid
@@ -77,58 +77,58 @@ func (d *deed) wanted(a *protocol.Answer) bool {
 
 // justified: what is reported as an error has a cause in the world: a call
 // that failed, an answer that did not help, something that is not as shown.
-func (v *verdict) justified(d *deed) error {
-	if d.report.Status != apply.Error {
+func (v *verdict) justified(res *resourceRun) error {
+	if res.report.Status != apply.Error {
 		return nil
 	}
-	if len(d.calls) > 0 {
-		last := d.calls[len(d.calls)-1]
+	if len(res.calls) > 0 {
+		last := res.calls[len(res.calls)-1]
 		switch {
 		case !last.well():
 			return nil
-		case !last.Action && len(d.main) > 0 && !d.wanted(last.Answer):
+		case !last.Action && len(res.main) > 0 && !res.wanted(last.Answer):
 			return nil // the actions did not help
-		case !last.Action && len(d.main) > 0 && d.unfulfilled():
+		case !last.Action && len(res.main) > 0 && res.unfulfilled():
 			return nil
-		case !last.Action && d.x.instance != nil && d.x.instance.ReadOnly && !d.wanted(last.Answer):
+		case !last.Action && res.x.instance != nil && res.x.instance.ReadOnly && !res.wanted(last.Answer):
 			return nil
-		case !last.Action && !d.x.flexible() && !d.asShown(last.Answer):
+		case !last.Action && !res.x.flexible() && !res.asShown(last.Answer):
 			return nil
 		}
 	}
-	if d.x.instance != nil && !d.x.flexible() && canonical(v.declared.config(*d.x.instance, d.x.entry, v.truth)) != canonical(d.x.config) {
+	if res.x.instance != nil && !res.x.flexible() && canonical(v.declared.config(*res.x.instance, res.x.entry, v.truth)) != canonical(res.x.config) {
 		return nil // what it takes from others is another value now
 	}
-	if d.x.instance != nil && d.x.flexible() && v.config(d) == nil {
+	if res.x.instance != nil && res.x.flexible() && v.config(res) == nil {
 		return nil // a state lacks what is taken from it
 	}
-	return failf("report", "%s is reported as failed (%s: %s), and nothing was wrong", d.addr, d.report.Failed, d.report.Reason)
+	return failf("report", "%s is reported as failed (%s: %s), and nothing was wrong", res.addr, res.report.Failed, res.report.Reason)
 }
 
 // unfulfilled says that a forecast did not come true.
-func (d *deed) unfulfilled() bool {
-	return d.query.Answer.Forecast != nil
+func (res *resourceRun) unfulfilled() bool {
+	return res.query.Answer.Forecast != nil
 }
 
 // asShown reports whether an answer is the one that the plan had.
-func (d *deed) asShown(a *protocol.Answer) bool {
+func (res *resourceRun) asShown(a *protocol.Answer) bool {
 	same := func(x, y protocol.Action) bool {
 		return x.Name == y.Name && x.Image == y.Image && x.Entrypoint == y.Entrypoint && slices.Equal(x.Args, y.Args)
 	}
-	if a.ShutdownFirst != nil && d.shown.Shutdown == nil {
+	if a.ShutdownFirst != nil && res.shown.Shutdown == nil {
 		return false
 	}
-	return slices.EqualFunc(a.Actions, d.shown.Actions, same)
+	return slices.EqualFunc(a.Actions, res.shown.Actions, same)
 }
 
 // overall: the whole is ok only when all is, and only a user interrupts.
 func (v *verdict) overall() error {
 	open, wrong := 0, 0
-	for _, d := range v.deeds {
+	for _, res := range v.runs {
 		switch {
-		case d.report.Status == apply.Error, d.report.Status == apply.Unknown:
+		case res.report.Status == apply.Error, res.report.Status == apply.Unknown:
 			wrong++
-		case !d.done():
+		case !res.done():
 			open++
 		}
 	}
@@ -153,10 +153,10 @@ func (v *verdict) overall() error {
 func (v *verdict) failures() error {
 	var failed []string
 	first := 0
-	for addr, d := range v.deeds {
-		if !d.done() && d.report.Status != apply.NotStarted {
+	for addr, res := range v.runs {
+		if !res.done() && res.report.Status != apply.NotStarted {
 			failed = append(failed, addr)
-			if end := lastEnd(d.calls); end > 0 && (first == 0 || end < first) {
+			if end := lastEnd(res.calls); end > 0 && (first == 0 || end < first) {
 				first = end
 			}
 		}
@@ -165,11 +165,11 @@ func (v *verdict) failures() error {
 		return nil
 	}
 	if !v.step.KeepGoing {
-		for _, d := range v.deeds {
+		for _, res := range v.runs {
 			// With more than one at a time others may start while the failure
 			// is on its way.
-			if v.step.Parallelism == 1 && first > 0 && len(d.main) > 0 && d.query.Begin > first {
-				return failf("stop", "%s was begun after a failure", d.addr)
+			if v.step.Parallelism == 1 && first > 0 && len(res.main) > 0 && res.query.Begin > first {
+				return failf("stop", "%s was begun after a failure", res.addr)
 			}
 		}
 		return nil
@@ -178,8 +178,8 @@ func (v *verdict) failures() error {
 		return nil // then nothing is touched at all
 	}
 	behind := v.behind(failed)
-	for addr, d := range v.deeds {
-		if d.report.Status == apply.NotStarted && !behind[addr] {
+	for addr, res := range v.runs {
+		if res.report.Status == apply.NotStarted && !behind[addr] {
 			return failf("stop", "%s was not started, and does not depend on %v", addr, failed)
 		}
 	}
@@ -189,12 +189,12 @@ func (v *verdict) failures() error {
 // shutdownFailed reports whether one of these failed before the main actions of
 // all, when what is to be shut down first is looked at.
 func (v *verdict) shutdownFailed(failed []string) bool {
-	for _, d := range v.deeds {
-		if len(d.main) > 0 {
+	for _, res := range v.runs {
+		if len(res.main) > 0 {
 			return false
 		}
 	}
-	return slices.ContainsFunc(failed, func(addr string) bool { return v.deeds[addr].shown.Shutdown != nil })
+	return slices.ContainsFunc(failed, func(addr string) bool { return v.runs[addr].shown.Shutdown != nil })
 }
 
 // behind are all that wait for these, and for those that do.
@@ -239,39 +239,39 @@ func (v *verdict) interrupted() error {
 // shutdowns: what is to be shut down is, before anything else is done, one at
 // a time, dependants first.
 func (v *verdict) shutdowns() error {
-	var early []*deed
+	var early []*resourceRun
 	firstMain := 0
-	for _, d := range v.deeds {
-		if len(d.main) > 0 && (firstMain == 0 || d.main[0].Begin < firstMain) {
-			firstMain = d.main[0].Begin
+	for _, res := range v.runs {
+		if len(res.main) > 0 && (firstMain == 0 || res.main[0].Begin < firstMain) {
+			firstMain = res.main[0].Begin
 		}
 	}
-	for _, d := range v.deeds {
-		if d.shown.Shutdown == nil || len(d.stops) == 0 && firstMain == 0 {
+	for _, res := range v.runs {
+		if res.shown.Shutdown == nil || len(res.stops) == 0 && firstMain == 0 {
 			continue
 		}
-		if len(d.stops) == 0 {
+		if len(res.stops) == 0 {
 			// It was looked at before all others, and needed none then.
-			if d.calls == nil || d.calls[0].Begin > firstMain || !d.calls[0].well() && len(d.calls) == 1 {
-				return failf("shutdown", "%s was to be shut down before anything else", d.addr)
+			if res.calls == nil || res.calls[0].Begin > firstMain || !res.calls[0].well() && len(res.calls) == 1 {
+				return failf("shutdown", "%s was to be shut down before anything else", res.addr)
 			}
 			continue
 		}
-		if firstMain > 0 && d.stops[0].Begin > firstMain && !v.late(d) {
-			return failf("shutdown", "%s was shut down after other actions had begun", d.addr)
+		if firstMain > 0 && res.stops[0].Begin > firstMain && !v.late(res) {
+			return failf("shutdown", "%s was shut down after other actions had begun", res.addr)
 		}
-		if !v.late(d) {
-			early = append(early, d)
+		if !v.late(res) {
+			early = append(early, res)
 		}
 	}
-	slices.SortFunc(early, func(a, b *deed) int { return a.stops[0].Begin - b.stops[0].Begin })
-	for i, d := range early {
+	slices.SortFunc(early, func(a, b *resourceRun) int { return a.stops[0].Begin - b.stops[0].Begin })
+	for i, res := range early {
 		for _, later := range early[i+1:] {
-			if later.stops[0].Begin < d.stops[0].End {
-				return failf("shutdown", "%s and %s were shut down at one time", d.addr, later.addr)
+			if later.stops[0].Begin < res.stops[0].End {
+				return failf("shutdown", "%s and %s were shut down at one time", res.addr, later.addr)
 			}
-			if v.depends(later.addr, d.addr) {
-				return failf("shutdown", "%s was shut down before %s, which depends on it", d.addr, later.addr)
+			if v.depends(later.addr, res.addr) {
+				return failf("shutdown", "%s was shut down before %s, which depends on it", res.addr, later.addr)
 			}
 		}
 	}
@@ -280,10 +280,10 @@ func (v *verdict) shutdowns() error {
 
 // late says that a resource was shut down right before its own actions, since
 // it needed it only then, or could not be asked before.
-func (v *verdict) late(d *deed) bool {
+func (v *verdict) late(res *resourceRun) bool {
 	asked := 0
-	for _, c := range d.calls {
-		if c == d.stops[0] {
+	for _, c := range res.calls {
+		if c == res.stops[0] {
 			return asked > 1
 		}
 		if c.well() {
@@ -312,9 +312,9 @@ func (v *verdict) depends(dependant, dependency string) bool {
 			open = append(open, v.declared.predecessors(*x.instance)...)
 		}
 		if x.entry != nil {
-			for _, d := range x.entry.Dependencies {
-				if o := v.expect.resources[d]; o != nil && o.instance == nil {
-					open = append(open, d)
+			for _, res := range x.entry.Dependencies {
+				if o := v.expect.resources[res]; o != nil && o.instance == nil {
+					open = append(open, res)
 				}
 			}
 		}

@@ -93,7 +93,7 @@ func (r *rig) load(s *Step) (*config.Manifest, error) {
 func (r *rig) plan(s *Step, prior state.Snapshot) ([]byte, error) {
 	m, err := r.load(s)
 	if err != nil {
-		return nil, fmt.Errorf("the manifest of a history is wrong: %w", err)
+		return nil, fmt.Errorf("the manifest of a scenario is wrong: %w", err)
 	}
 	p, diags := plan.Build(context.Background(), m, prior, r.client(nil),
 		plan.Options{Version: "0.1.0", Workspace: r.dir, Parallelism: s.Parallelism, Now: time.Now(), Secret: r.secret})

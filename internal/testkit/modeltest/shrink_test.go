@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// shrink makes a failing history smaller, as long as it fails by the same rule.
-func shrink(h History, fails func(h History) bool, limit time.Duration) History {
+// shrink makes a failing scenario smaller, as long as it fails by the same rule.
+func shrink(sc Scenario, fails func(sc Scenario) bool, limit time.Duration) Scenario {
 	for end := time.Now().Add(limit); time.Now().Before(end); {
 		smaller := false
-		for next := range smallerOnes(h) {
+		for next := range smallerOnes(sc) {
 			if time.Now().After(end) {
 				break
 			}
 			if fails(next) {
-				h, smaller = next, true
+				sc, smaller = next, true
 				break
 			}
 		}
@@ -26,12 +26,12 @@ func shrink(h History, fails func(h History) bool, limit time.Duration) History 
 			break
 		}
 	}
-	return h
+	return sc
 }
 
-// clone copies a history to the ground.
-func clone(h History) (out History) {
-	text, err := json.Marshal(h)
+// clone copies a scenario to the ground.
+func clone(sc Scenario) (out Scenario) {
+	text, err := json.Marshal(sc)
 	if err == nil {
 		err = json.Unmarshal(text, &out)
 	}
@@ -41,34 +41,34 @@ func clone(h History) (out History) {
 	return out
 }
 
-// smallerOnes gives histories with something less, the biggest cuts first.
-func smallerOnes(h History) func(yield func(History) bool) {
-	return func(yield func(History) bool) {
-		try := func(cut func(h *History) bool) bool {
-			next := clone(h)
+// smallerOnes gives scenarios with something less, the biggest cuts first.
+func smallerOnes(sc Scenario) func(yield func(Scenario) bool) {
+	return func(yield func(Scenario) bool) {
+		try := func(cut func(sc *Scenario) bool) bool {
+			next := clone(sc)
 			return !cut(&next) || yield(next)
 		}
-		for size := len(h.Steps) / 2; size > 0; size /= 2 {
-			for at := 0; at+size <= len(h.Steps); at += size {
-				if !try(func(h *History) bool { h.Steps = slices.Delete(h.Steps, at, at+size); return true }) {
+		for size := len(sc.Steps) / 2; size > 0; size /= 2 {
+			for at := 0; at+size <= len(sc.Steps); at += size {
+				if !try(func(sc *Scenario) bool { sc.Steps = slices.Delete(sc.Steps, at, at+size); return true }) {
 					return
 				}
 			}
 		}
-		for name := range h.names() {
-			if !try(func(h *History) bool { return h.without(name) }) {
+		for name := range sc.names() {
+			if !try(func(sc *Scenario) bool { return sc.without(name) }) {
 				return
 			}
 		}
-		for i := range h.Steps {
+		for i := range sc.Steps {
 			for _, cut := range stepCuts() {
-				if !try(func(h *History) bool { return cut(&h.Steps[i]) }) {
+				if !try(func(sc *Scenario) bool { return cut(&sc.Steps[i]) }) {
 					return
 				}
 			}
-			for n := range len(h.Steps[i].Resources) {
+			for n := range len(sc.Steps[i].Resources) {
 				for _, cut := range resourceCuts() {
-					if !try(func(h *History) bool { return cut(&h.Steps[i].Resources[n]) }) {
+					if !try(func(sc *Scenario) bool { return cut(&sc.Steps[i].Resources[n]) }) {
 						return
 					}
 				}
@@ -78,9 +78,9 @@ func smallerOnes(h History) func(yield func(History) bool) {
 }
 
 // names are those of all resources.
-func (h History) names() map[string]bool {
+func (sc Scenario) names() map[string]bool {
 	names := map[string]bool{}
-	for _, s := range h.Steps {
+	for _, s := range sc.Steps {
 		for _, r := range s.Resources {
 			names[r.Name] = true
 		}
@@ -89,12 +89,12 @@ func (h History) names() map[string]bool {
 }
 
 // without takes a resource out of all steps.
-func (h *History) without(name string) bool {
+func (sc *Scenario) without(name string) bool {
 	cut := false
-	for i := range h.Steps {
-		before := len(h.Steps[i].Resources)
-		h.Steps[i].Resources = slices.DeleteFunc(h.Steps[i].Resources, func(r Resource) bool { return r.Name == name })
-		cut = cut || len(h.Steps[i].Resources) < before
+	for i := range sc.Steps {
+		before := len(sc.Steps[i].Resources)
+		sc.Steps[i].Resources = slices.DeleteFunc(sc.Steps[i].Resources, func(r Resource) bool { return r.Name == name })
+		cut = cut || len(sc.Steps[i].Resources) < before
 	}
 	return cut
 }
@@ -163,14 +163,14 @@ func resourceCuts() []func(r *Resource) bool {
 	}
 }
 
-// goTest writes a history as a test that can be pasted into this package.
-func goTest(h History, why error) string {
+// goTest writes a scenario as a test that can be pasted into this package.
+func goTest(sc Scenario, why error) string {
 	steps := ""
-	for _, s := range h.Steps {
+	for _, s := range sc.Steps {
 		steps += "\t\t" + strings.TrimPrefix(literal(reflect.ValueOf(s.tidy())), "Step") + ",\n"
 	}
-	return fmt.Sprintf("// %s\nfunc TestHistory%d(t *testing.T) {\n\tagain(t, History{Steps: []Step{\n%s\t}})\n}\n",
-		strings.ReplaceAll(why.Error(), "\n", "\n// "), h.Seed, steps)
+	return fmt.Sprintf("// %s\nfunc TestScenario_Seed%d(t *testing.T) {\n\tagain(t, Scenario{Steps: []Step{\n%s\t}})\n}\n",
+		strings.ReplaceAll(why.Error(), "\n", "\n// "), sc.Seed, steps)
 }
 
 // literal writes a value as Go does, without what is zero.

@@ -66,7 +66,7 @@ type fact struct {
 	key          string
 }
 
-var errDead = errors.New("the process is dead")
+var errDead = errors.New("the process has crashed")
 
 // begin prepares for a command.
 func (t *tracer) begin(s *Step) {
@@ -76,8 +76,8 @@ func (t *tracer) begin(s *Step) {
 	t.dead, t.interrupt, t.cancel, t.abort, t.intrude, t.problems = false, 0, nil, nil, nil, nil
 }
 
-// pass counts a moment of the apply, at which something may happen. It says
-// whether this process still lives, and whether it was interrupted twice here.
+// pass counts a moment of the apply, at which something may happen. It reports
+// whether the process still runs, and whether it was interrupted twice here.
 func (t *tracer) pass() (tick int, alive, twice bool) {
 	t.mu.Lock()
 	t.tick++

@@ -18,7 +18,7 @@ import (
 
 // verdict holds one apply to what must be true.
 type verdict struct {
-	*life
+	*execution
 	step      *Step // the command
 	declared  *Step // what the plan was made of
 	plan      *plan.Plan
@@ -28,11 +28,11 @@ type verdict struct {
 	facts     []fact
 	interrupt int
 	after     state.Snapshot
-	deeds     map[string]*deed
+	runs      map[string]*resourceRun
 }
 
-// deed is what was done about one resource.
-type deed struct {
+// resourceRun is what was done about one resource.
+type resourceRun struct {
 	addr   string
 	x      *expected
 	shown  *plan.Step
@@ -45,36 +45,36 @@ type deed struct {
 }
 
 // done says that what was wanted of it is so.
-func (d *deed) done() bool {
-	return d.report != nil && slices.Contains([]apply.Status{apply.OK, apply.Unchanged, apply.Skipped}, d.report.Status)
+func (res *resourceRun) done() bool {
+	return res.report != nil && slices.Contains([]apply.Status{apply.OK, apply.Unchanged, apply.Skipped}, res.report.Status)
 }
 
 // check is the whole of it.
 func (v *verdict) check() error {
-	v.after, v.deeds = v.current(), map[string]*deed{}
+	v.after, v.runs = v.current(), map[string]*resourceRun{}
 	for addr, x := range v.expect.resources {
-		d := &deed{addr: addr, x: x, shown: v.plan.Resources[addr]}
+		res := &resourceRun{addr: addr, x: x, shown: v.plan.Resources[addr]}
 		if v.out.report != nil && !v.out.crashed {
-			if d.report = v.out.report.Resources[addr]; d.report == nil {
+			if res.report = v.out.report.Resources[addr]; res.report == nil {
 				return failf("report", "it says nothing of %s", addr)
 			}
 		}
-		v.deeds[addr] = d
+		v.runs[addr] = res
 	}
 	for _, c := range v.calls {
-		d := v.deeds[c.In.Name]
-		if d == nil {
+		res := v.runs[c.In.Name]
+		if res == nil {
 			return failf("done", "%s of %s, which is not in the plan", c.Step, c.In.Name)
 		}
-		d.calls = append(d.calls, c)
+		res.calls = append(res.calls, c)
 	}
-	each := []func(d *deed) error{v.sequence, v.inputs, v.order, v.record}
+	each := []func(res *resourceRun) error{v.sequence, v.inputs, v.order, v.record}
 	if !v.out.crashed {
 		each = append(each, v.reported, v.justified)
 	}
 	for _, check := range each {
-		for _, addr := range slices.Sorted(maps.Keys(v.deeds)) {
-			if err := check(v.deeds[addr]); err != nil {
+		for _, addr := range slices.Sorted(maps.Keys(v.runs)) {
+			if err := check(v.runs[addr]); err != nil {
 				return err
 			}
 		}
@@ -93,37 +93,37 @@ func (v *verdict) check() error {
 
 // sequence: it is asked right before it is acted upon; what it answered then is
 // what is run, and that is what was shown, unless the plan left it open.
-func (v *verdict) sequence(d *deed) error {
+func (v *verdict) sequence(res *resourceRun) error {
 	next, verified := 0, false
-	for _, c := range d.calls {
+	for _, c := range res.calls {
 		switch {
-		case d.x.change == "forget":
-			return failf("done", "%s is to be forgotten, and %s was run", d.addr, c.Step)
+		case res.x.change == "forget":
+			return failf("done", "%s is to be forgotten, and %s was run", res.addr, c.Step)
 		case !c.Action:
-			verified = len(d.main) > 0
-			d.last = c
+			verified = len(res.main) > 0
+			res.last = c
 			if next = 0; !verified {
-				d.query = c
+				res.query = c
 			}
 			continue
-		case d.x.change == "valid" && !d.x.may:
-			return failf("done", "%s is valid, and %s was run", d.addr, c.Step)
+		case res.x.change == "valid" && !res.x.may:
+			return failf("done", "%s is valid, and %s was run", res.addr, c.Step)
 		}
 		v.stats.actions++
 		if !c.well() {
 			v.stats.failed++
 		}
 		if who, twice := v.keys[c.Key]; twice || c.Key == "" {
-			return failf("done", "%s of %s has the idempotency key %q of %s", c.Step, d.addr, c.Key, who)
+			return failf("done", "%s of %s has the idempotency key %q of %s", c.Step, res.addr, c.Key, who)
 		}
-		v.keys[c.Key] = c.Step + " of " + d.addr
-		if d.query == nil || !d.query.well() || verified {
-			return failf("check", "%s of %s was run, and its state was not asked right before", c.Step, d.addr)
+		v.keys[c.Key] = c.Step + " of " + res.addr
+		if res.query == nil || !res.query.well() || verified {
+			return failf("check", "%s of %s was run, and its state was not asked right before", c.Step, res.addr)
 		}
-		if d.x.instance != nil && d.x.instance.ReadOnly {
-			return failf("done", "%s of %s was run, which is read_only", c.Step, d.addr)
+		if res.x.instance != nil && res.x.instance.ReadOnly {
+			return failf("done", "%s of %s was run, which is read_only", c.Step, res.addr)
 		}
-		if err := v.shownAndAnswered(d, c, &next); err != nil {
+		if err := v.shownAndAnswered(res, c, &next); err != nil {
 			return err
 		}
 	}
@@ -131,35 +131,35 @@ func (v *verdict) sequence(d *deed) error {
 }
 
 // shownAndAnswered compares one action with the answer and with the plan.
-func (v *verdict) shownAndAnswered(d *deed, c *call, next *int) error {
-	answer := d.query.Answer
+func (v *verdict) shownAndAnswered(res *resourceRun, c *call, next *int) error {
+	answer := res.query.Answer
 	if c.Step == "stop" {
-		if answer.ShutdownFirst == nil || !d.x.flexible() && d.shown.Shutdown == nil {
-			return failf("done", "stop of %s was run, and was not shown", d.addr)
+		if answer.ShutdownFirst == nil || !res.x.flexible() && res.shown.Shutdown == nil {
+			return failf("done", "stop of %s was run, and was not shown", res.addr)
 		}
-		d.stops = append(d.stops, c)
+		res.stops = append(res.stops, c)
 		return nil
 	}
 	switch {
-	case *next > 0 && !d.main[len(d.main)-1].well():
-		return failf("done", "%s of %s was run after one that failed", c.Step, d.addr)
-	case *next >= len(answer.Actions) || !v.same(d, answer.Actions[*next], c):
-		return failf("done", "%s of %s was run, its image had answered %v", c.Step, d.addr, answer.Actions)
-	case !d.x.flexible() && (*next >= len(d.shown.Actions) || !v.same(d, d.shown.Actions[*next], c)):
-		return failf("done", "%s of %s was run, shown was %v", c.Step, d.addr, d.shown.Actions)
-	case answer.ShutdownFirst != nil && !slices.ContainsFunc(d.stops, (*call).well):
-		return failf("shutdown", "%s of %s was run before it was shut down", c.Step, d.addr)
+	case *next > 0 && !res.main[len(res.main)-1].well():
+		return failf("done", "%s of %s was run after one that failed", c.Step, res.addr)
+	case *next >= len(answer.Actions) || !v.same(res, answer.Actions[*next], c):
+		return failf("done", "%s of %s was run, its image had answered %v", c.Step, res.addr, answer.Actions)
+	case !res.x.flexible() && (*next >= len(res.shown.Actions) || !v.same(res, res.shown.Actions[*next], c)):
+		return failf("done", "%s of %s was run, shown was %v", c.Step, res.addr, res.shown.Actions)
+	case answer.ShutdownFirst != nil && !slices.ContainsFunc(res.stops, (*call).well):
+		return failf("shutdown", "%s of %s was run before it was shut down", c.Step, res.addr)
 	case canonical(c.Stale) != canonical(answer.StaleState):
-		return failf("done", "%s of %s was told of the stale state %s, and not of %s", c.Step, d.addr, c.Stale, answer.StaleState)
+		return failf("done", "%s of %s was told of the stale state %s, and not of %s", c.Step, res.addr, c.Stale, answer.StaleState)
 	}
-	d.main = append(d.main, c)
+	res.main = append(res.main, c)
 	*next++
 	return nil
 }
 
 // same reports whether a call is the run of an action.
-func (v *verdict) same(d *deed, a protocol.Action, c *call) bool {
-	digest := d.shown.Init.Digest
+func (v *verdict) same(res *resourceRun, a protocol.Action, c *call) bool {
+	digest := res.shown.Init.Digest
 	if a.Image != "" { // known only now, if the plan could not ask
 		image, _ := v.tracer.Resolve(context.Background(), a.Image)
 		digest = cmp.Or(v.plan.Images["docker.io/"+a.Image], image.Digest)
@@ -181,56 +181,56 @@ func canonical(raw json.RawMessage) string {
 
 // truth is the state of a resource as it was last seen to be right.
 func (v *verdict) truth(addr string) json.RawMessage {
-	d := v.deeds[addr]
-	for _, c := range slices.Backward(d.calls) {
+	res := v.runs[addr]
+	for _, c := range slices.Backward(res.calls) {
 		if !c.Action && c.well() && c.Answer.Status == protocol.Valid {
 			return c.Answer.State
 		}
 	}
-	if d.x.change == "valid" {
-		return d.x.answer.State
+	if res.x.change == "valid" {
+		return res.x.answer.State
 	}
 	return nil
 }
 
 // config is what a resource must be made with.
-func (v *verdict) config(d *deed) json.RawMessage {
-	if d.x.instance == nil || !d.x.flexible() {
-		return d.x.config
+func (v *verdict) config(res *resourceRun) json.RawMessage {
+	if res.x.instance == nil || !res.x.flexible() {
+		return res.x.config
 	}
-	return v.declared.config(*d.x.instance, d.x.entry, v.truth)
+	return v.declared.config(*res.x.instance, res.x.entry, v.truth)
 }
 
 // inputs: all that runs for a resource is told the config that was shown, or
 // the one that came true; what its dependencies are; and what was recorded.
-func (v *verdict) inputs(d *deed) error {
-	for _, c := range d.calls {
-		want, deps := v.config(d), v.truth
-		if !c.Action && (len(d.main) == 0 || c != d.query) && d.shown.Shutdown != nil && d.x.flexible() {
+func (v *verdict) inputs(res *resourceRun) error {
+	for _, c := range res.calls {
+		want, deps := v.config(res), v.truth
+		if !c.Action && (len(res.main) == 0 || c != res.query) && res.shown.Shutdown != nil && res.x.flexible() {
 			continue // before the shutdown it was asked with what was expected
 		}
-		if slices.Contains(d.stops, c) {
+		if slices.Contains(res.stops, c) {
 			continue
 		}
 		if canonical(c.In.Config) != canonical(want) {
-			return failf("done", "%s of %s was told the config %s, and not %s", c.Step, d.addr, c.In.Config, want)
+			return failf("done", "%s of %s was told the config %s, and not %s", c.Step, res.addr, c.In.Config, want)
 		}
-		if wantIntent := d.shown.Intent(); c.In.Intent != wantIntent && c.In.Kind() != modeltest.Old {
-			return failf("done", "%s of %s was told the intent %q", c.Step, d.addr, c.In.Intent)
+		if wantIntent := res.shown.Intent(); c.In.Intent != wantIntent && c.In.Kind() != modeltest.Old {
+			return failf("done", "%s of %s was told the intent %q", c.Step, res.addr, c.In.Intent)
 		}
 		last := json.RawMessage(nil)
-		if d.x.entry != nil && c.In.Kind() != modeltest.Old {
-			last = d.x.entry.State
+		if res.x.entry != nil && c.In.Kind() != modeltest.Old {
+			last = res.x.entry.State
 		}
 		if canonical(c.In.LastState) != canonical(last) {
-			return failf("done", "%s of %s was told the last state %s, and not %s", c.Step, d.addr, c.In.LastState, last)
+			return failf("done", "%s of %s was told the last state %s, and not %s", c.Step, res.addr, c.In.LastState, last)
 		}
-		if d.x.instance == nil || d.x.instance.Kind != modeltest.Asker {
+		if res.x.instance == nil || res.x.instance.Kind != modeltest.Asker {
 			continue
 		}
-		for alias, dependency := range v.declared.input(*d.x.instance, want, deps).Dependencies {
+		for alias, dependency := range v.declared.input(*res.x.instance, want, deps).Dependencies {
 			if got := c.In.Dependencies[alias]; canonical(got.State) != canonical(dependency.State) {
-				return failf("done", "%s of %s was told that %s is %s, and not %s", c.Step, d.addr, alias, got.State, dependency.State)
+				return failf("done", "%s of %s was told that %s is %s, and not %s", c.Step, res.addr, alias, got.State, dependency.State)
 			}
 		}
 	}
@@ -239,26 +239,26 @@ func (v *verdict) inputs(d *deed) error {
 
 // order: nothing is asked or done for good before all it depends on is right,
 // and nothing is removed before what was recorded to depend on it.
-func (v *verdict) order(d *deed) error {
-	if len(d.main) == 0 {
+func (v *verdict) order(res *resourceRun) error {
+	if len(res.main) == 0 {
 		return nil
 	}
-	for _, before := range d.x.before {
-		other := v.deeds[before]
+	for _, before := range res.x.before {
+		other := v.runs[before]
 		if other == nil {
 			continue
 		}
 		if !v.out.crashed && !other.done() {
-			return failf("order", "%s of %s was run, and %s is %s", d.main[0].Step, d.addr, before, other.report.Status)
+			return failf("order", "%s of %s was run, and %s is %s", res.main[0].Step, res.addr, before, other.report.Status)
 		}
 		for _, c := range other.calls {
-			if c.End == 0 || c.End > d.query.Begin {
-				return failf("order", "%s was asked and acted upon before %s of %s had ended", d.addr, c.Step, before)
+			if c.End == 0 || c.End > res.query.Begin {
+				return failf("order", "%s was asked and acted upon before %s of %s had ended", res.addr, c.Step, before)
 			}
 		}
 		acts := other.x.change != "valid" && other.x.change != "forget"
 		if v.out.crashed && acts && (other.last == nil || !other.last.well() || other.last.Begin < lastEnd(other.main)) {
-			return failf("order", "%s of %s was run, and %s was not seen to be right", d.main[0].Step, d.addr, before)
+			return failf("order", "%s of %s was run, and %s was not seen to be right", res.main[0].Step, res.addr, before)
 		}
 	}
 	return nil

@@ -1,5 +1,7 @@
 // Package mutation builds tests of this module with a fault put into its source,
-// to show that the tests see it. It is no part of the program.
+// to show that the tests see it. A Fault is a replacement in one file; the path of
+// a test binary comes out. The sources stay as they are: the compiler reads the
+// changed file through an overlay.
 package mutation
 
 import (

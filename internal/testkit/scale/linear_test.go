@@ -32,8 +32,8 @@ func counted(n int, part func()) cost {
 	return cost{float64(after.Mallocs-before.Mallocs) / float64(n), float64(after.TotalAlloc-before.TotalAlloc) / float64(n)}
 }
 
-// life takes n resources through everything, and gives what each part cost.
-func life(t *testing.T, n int) map[string]cost {
+// measure takes n resources through everything, and returns what each part cost.
+func measure(t *testing.T, n int) map[string]cost {
 	t.Helper()
 	costs := map[string]cost{}
 	e := newEngine(t, n)
@@ -97,9 +97,9 @@ func life(t *testing.T, n int) map[string]cost {
 	return costs
 }
 
-func TestEveryPartIsLinear(t *testing.T) {
-	life(t, 10) // what is made once is made by now
-	few, many := life(t, 500), life(t, 4000)
+func TestEngine_CostIsLinear(t *testing.T) {
+	measure(t, 10) // what is made once is made by now
+	few, many := measure(t, 500), measure(t, 4000)
 	for part, c := range many {
 		objects, bytes := c.objects/few[part].objects, c.bytes/few[part].bytes
 		t.Logf("%-22s %6.0f objects, %7.0f bytes a resource; %.2f and %.2f times those among 500", part, c.objects, c.bytes, objects, bytes)

@@ -2,13 +2,13 @@ package modeltest_test
 
 import "testing"
 
-// What random histories have found, as they were printed.
+// What random scenarios have found, as they were printed.
 
 // The interrupt came while a resource was looked at that is to be shut down
 // first: it was shut down all the same.
-func TestHistory1385(t *testing.T) {
+func TestInterrupt_WhileAResourceIsLookedAt(t *testing.T) {
 	t.Parallel()
-	again(t, History{Steps: []Step{
+	runAgain(t, Scenario{Steps: []Step{
 		{Resources: []Resource{{Name: "r1", Thing: "tr1", Kind: "plain"}}, Parallelism: 1},
 		{Resources: []Resource{{Name: "r1", Thing: "tr1", Kind: "proud", V: 2}}, InterruptAt: 1, Parallelism: 1},
 	}})
@@ -16,9 +16,9 @@ func TestHistory1385(t *testing.T) {
 
 // A thing that was stopped when it was planned was started by somebody before
 // its apply: it was stopped, and the plan had not shown that.
-func TestShutdownThatWasNotShown(t *testing.T) {
+func TestShutdown_NotShownInThePlan(t *testing.T) {
 	t.Parallel()
-	again(t, History{Steps: []Step{
+	runAgain(t, Scenario{Steps: []Step{
 		{Resources: []Resource{{Name: "r1", Thing: "tr1", Kind: "proud"}}},
 		{Resources: []Resource{{Name: "r1", Thing: "tr1", Kind: "proud", V: 2}},
 			Drift: []Drift{{Thing: "tr1", How: Halt}}, Between: []Drift{{Thing: "tr1", How: Start}}},
@@ -26,10 +26,10 @@ func TestShutdownThatWasNotShown(t *testing.T) {
 }
 
 // Two that are to be shut down first, the one made of the other.
-func TestShutdownOrder(t *testing.T) {
+func TestShutdown_OfTwoInOrder(t *testing.T) {
 	t.Parallel()
 	both := func(v int) []Resource {
 		return []Resource{{Name: "r1", Thing: "tr1", Kind: "proud", V: v}, {Name: "r2", Thing: "tr2", Kind: "proud", V: v, Uses: []Use{{Of: "r1"}}}}
 	}
-	again(t, History{Steps: []Step{{Resources: both(0)}, {Resources: both(1), Parallelism: 4}}})
+	runAgain(t, Scenario{Steps: []Step{{Resources: both(0)}, {Resources: both(1), Parallelism: 4}}})
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// History is what becomes of one state: commands, one after the other.
-type History struct {
+// Scenario is what becomes of one state: commands, one after the other.
+type Scenario struct {
 	Seed  uint64 // it was drawn from; 0 = written by hand
 	Steps []Step
 }

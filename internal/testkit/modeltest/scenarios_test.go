@@ -12,34 +12,34 @@ import (
 	"time"
 )
 
-// The environment of the long run: how many histories, and from which seed.
+// The environment of the long run: how many scenarios, and from which seed.
 const (
 	countVariable = "DEPLOYSTER_HISTORIES"
 	seedVariable  = "DEPLOYSTER_HISTORIES_SEED"
 	briefVariable = "DEPLOYSTER_HISTORIES_BRIEF" // what fails is not made smaller
 )
 
-// enough are the histories of every run of the tests.
+// enough are the scenarios of every run of the tests.
 const enough = 500
 
-// TestHistories lets random histories happen to the engine, and holds all that
+// TestModel_RandomScenarios runs random scenarios against the engine, and holds all that
 // they do to a model.
-func TestHistories(t *testing.T) {
+func TestModel_RandomScenarios(t *testing.T) {
 	t.Parallel()
 	count, first := number(t, countVariable, enough), number(t, seedVariable, 1)
 	began := time.Now()
-	total, failed := many(t, uint64(first), count, func(done int, seed uint64) {
+	total, failed := runMany(t, uint64(first), count, func(done int, seed uint64) {
 		if count > enough {
-			fmt.Printf("%d histories, up to seed %d, %.0f a second\n", done, seed, float64(done)/time.Since(began).Seconds())
+			fmt.Printf("%d scenarios, up to seed %d, %.0f a second\n", done, seed, float64(done)/time.Since(began).Seconds())
 		}
 	})
 	if failed != nil {
 		report(t, *failed)
 		return
 	}
-	t.Logf("%d histories in %s: %s", count, time.Since(began).Round(time.Millisecond), total)
+	t.Logf("%d scenarios in %s: %s", count, time.Since(began).Round(time.Millisecond), total)
 	if count >= enough && (total.crashes == 0 || total.interrupts == 0 || total.stale == 0 || total.failed == 0 || total.refusals == 0 || total.skipped*5 > total.plans) {
-		t.Errorf("the histories are too dull: %s", total)
+		t.Errorf("the scenarios are too dull: %s", total)
 	}
 }
 
@@ -55,23 +55,23 @@ func number(t *testing.T, variable string, otherwise int) int {
 	return n
 }
 
-// many lets the histories of some seeds happen, on all processors. It stops at
+// runMany runs the scenarios of some seeds, on all processors. It stops at
 // the first that fails.
-func many(t *testing.T, first uint64, count int, progress func(done int, seed uint64)) (stats, *History) {
+func runMany(t *testing.T, first uint64, count int, progress func(done int, seed uint64)) (stats, *Scenario) {
 	var mu sync.Mutex
 	var total stats
-	var failed *History
+	var failed *Scenario
 	var next, done atomic.Int64
 	var group sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() {
 			for n := next.Add(1) - 1; n < int64(count); n = next.Add(1) - 1 {
-				h := draw(first + uint64(n))
-				got, err := once(h)
+				sc := draw(first + uint64(n))
+				got, err := runOnce(sc)
 				mu.Lock()
 				total.add(got)
-				if err != nil && (failed == nil || h.Seed < failed.Seed) {
-					failed = &h
+				if err != nil && (failed == nil || sc.Seed < failed.Seed) {
+					failed = &sc
 				}
 				stop := failed != nil
 				mu.Unlock()
@@ -79,7 +79,7 @@ func many(t *testing.T, first uint64, count int, progress func(done int, seed ui
 					return
 				}
 				if d := done.Add(1); d%1000 == 0 {
-					progress(int(d), h.Seed)
+					progress(int(d), sc.Seed)
 				}
 			}
 		})
@@ -97,9 +97,9 @@ func memoryDir() string {
 	return dir
 }
 
-// once lets a history happen, in a directory of its own.
-func once(h History) (stats, error) {
-	dir, err := os.MkdirTemp(memoryDir(), "histories-")
+// runOnce runs a scenario, in a directory of its own.
+func runOnce(sc Scenario) (stats, error) {
+	dir, err := os.MkdirTemp(memoryDir(), "scenarios-")
 	if err != nil {
 		return stats{}, err
 	}
@@ -108,18 +108,18 @@ func once(h History) (stats, error) {
 	if err != nil {
 		return stats{}, err
 	}
-	got, _, err := r.happen(h)
+	got, _, err := r.execute(sc)
 	return got, err
 }
 
-// report shrinks a history that fails, and prints it as a test.
-func report(t *testing.T, h History) {
+// report shrinks a scenario that fails, and prints it as a test.
+func report(t *testing.T, sc Scenario) {
 	t.Helper()
-	_, why := once(h)
+	_, why := runOnce(sc)
 	if why == nil {
-		t.Errorf("the history of seed %d has failed, and does so not every time", h.Seed)
+		t.Errorf("the scenario of seed %d has failed, and does so not every time", sc.Seed)
 		for range 50 {
-			if _, why = once(h); why != nil {
+			if _, why = runOnce(sc); why != nil {
 				break
 			}
 		}
@@ -132,28 +132,28 @@ func report(t *testing.T, h History) {
 		t.Fatal(why)
 	}
 	if os.Getenv(briefVariable) != "" {
-		t.Fatalf("the history of seed %d: %v", h.Seed, rule)
+		t.Fatalf("the scenario of seed %d: %v", sc.Seed, rule)
 	}
-	small := shrink(h, func(h History) bool {
-		_, err := once(h)
+	small := shrink(sc, func(sc Scenario) bool {
+		_, err := runOnce(sc)
 		var f *failure
 		return errors.As(err, &f) && f.label == rule.label
 	}, time.Minute)
 	for range 20 {
-		if _, err := once(small); err != nil {
+		if _, err := runOnce(small); err != nil {
 			why = err
 			break
 		}
 	}
-	t.Errorf("the history of seed %d: %v\nAs a test:\n\n%s", h.Seed, rule, goTest(small, why))
+	t.Errorf("the scenario of seed %d: %v\nAs a test:\n\n%s", sc.Seed, rule, goTest(small, why))
 }
 
-// again is a history that has failed once.
-func again(t *testing.T, h History) {
+// runAgain runs a scenario that has failed once.
+func runAgain(t *testing.T, sc Scenario) {
 	t.Helper()
 	for range 3 {
-		if _, err := once(h); err != nil {
-			t.Fatalf("%v\n%s", err, goTest(h, err))
+		if _, err := runOnce(sc); err != nil {
+			t.Fatalf("%v\n%s", err, goTest(sc, err))
 		}
 	}
 }
