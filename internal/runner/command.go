@@ -2,7 +2,7 @@ package runner
 
 import "errors"
 
-// Command gives the argument vector of an invocation by docker's rules, from
+// Command returns the argument vector of an invocation by docker's rules, from
 // the Entrypoint and Cmd of the image: nothing given is the image's own
 // Entrypoint and Cmd; Args replace Cmd; an Entrypoint drops Cmd.
 func (s Spec) Command(entrypoint, cmd []string) ([]string, error) {

@@ -12,7 +12,7 @@ type Log struct {
 	total int64
 }
 
-// NewLog makes a Log that keeps about keep bytes; 0 = DefaultKeepLog.
+// NewLog returns a Log that keeps about keep bytes; 0 = DefaultKeepLog.
 func NewLog(keep int64) *Log {
 	if keep <= 0 {
 		keep = DefaultKeepLog
@@ -45,7 +45,7 @@ func (l *Log) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Bytes gives everything that was written, or the head and the tail with a
+// Bytes returns everything that was written, or the head and the tail with a
 // line between them that says how much was left out.
 func (l *Log) Bytes() []byte {
 	out := append([]byte(nil), l.head...)

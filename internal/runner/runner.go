@@ -163,5 +163,5 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("the outcome is unknown, because the container runtime was lost while the program ran (container %s): %s", e.Container, e.Err)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *UnknownError) Unwrap() error { return e.Err }

@@ -95,7 +95,7 @@ type Capabilities struct {
 	Drop []string `json:"drop,omitempty"`
 }
 
-// DefaultCapabilities are docker's, without NET_RAW and MKNOD.
+// DefaultCapabilities returns docker's, without NET_RAW and MKNOD.
 func DefaultCapabilities() []string {
 	return []string{
 		"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "NET_BIND_SERVICE",
@@ -103,7 +103,7 @@ func DefaultCapabilities() []string {
 	}
 }
 
-// KnownCapabilities are all that Linux has, in its own order.
+// KnownCapabilities returns all that Linux has, in its own order.
 func KnownCapabilities() []string {
 	return []string{
 		"CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID", "SETPCAP",
@@ -115,7 +115,7 @@ func KnownCapabilities() []string {
 	}
 }
 
-// Effective are the capabilities that root in the container has, sorted: what
+// Effective returns the capabilities that root in the container has, sorted: what
 // is dropped goes first, then what is added comes.
 func (c Capabilities) Effective() []string {
 	set := DefaultCapabilities()
@@ -132,7 +132,7 @@ func (c Capabilities) Effective() []string {
 	return slices.Compact(set)
 }
 
-// Added are the capabilities beyond the defaults, sorted.
+// Added returns the capabilities beyond the defaults, sorted.
 func (c Capabilities) Added() []string {
 	if len(c.Add) == 0 {
 		return nil
@@ -141,7 +141,7 @@ func (c Capabilities) Added() []string {
 	return slices.DeleteFunc(c.Effective(), func(name string) bool { return slices.Contains(usual, name) })
 }
 
-// Named are those of the effective capabilities that were asked for by name,
+// Named returns those of the effective capabilities that were asked for by name,
 // sorted.
 func (c Capabilities) Named() []string {
 	return slices.DeleteFunc(c.Effective(), func(name string) bool {

@@ -26,7 +26,7 @@ type further struct {
 	Stderr string `json:"stderr,omitempty"`
 }
 
-// text is one of the files that it stands for.
+// text returns one of the files that it stands for.
 func (f *further) text(name string) string {
 	switch name {
 	case Stdin:

@@ -23,7 +23,7 @@ type NotFoundError struct {
 
 func (e *NotFoundError) Error() string { return "there is no run " + e.Name }
 
-// List reads what runs there are, newest first.
+// List returns what runs there are, newest first.
 func List(workdir string) ([]Run, error) {
 	dir := Dir(workdir)
 	list, err := names(dir)
@@ -47,7 +47,7 @@ func look(path string) Run {
 	return run
 }
 
-// Find gives one run: the newest for "" or "latest", else the one whose name is,
+// Find returns one run: the newest for "" or "latest", else the one whose name is,
 // or begins with, what is given.
 func Find(workdir, name string) (Run, error) {
 	dir := Dir(workdir)
@@ -77,7 +77,7 @@ func Find(workdir, name string) (Run, error) {
 	return look(filepath.Join(dir, fits[0])), nil
 }
 
-// Path is where the run's files are.
+// Path returns where the run's files are.
 func (r Run) Path() string { return r.dir }
 
 // Steps lists the recorded invocations of a run in the order in which they
@@ -122,10 +122,10 @@ func globQuote(name string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
 }
 
-// Path is where the step's files are, or the file that has what they would hold.
+// Path returns where the step's files are, or the file that has what they would hold.
 func (s Step) Path() string { return s.dir }
 
-// Read gives what the program was sent, or what it printed: name is Stdin,
+// Read returns what the program was sent, or what it printed: name is Stdin,
 // Stdout or Stderr.
 func (s Step) Read(name string) ([]byte, error) {
 	if s.further != nil {

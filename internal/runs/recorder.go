@@ -132,7 +132,7 @@ func (r *Recorder) writeFiles(dir string, step Step, files map[string][]byte) (w
 	return written, err
 }
 
-// told is what is kept of an invocation: without secrets.
+// told returns what is kept of an invocation: without secrets.
 func (r *Recorder) told(i typeclient.Invocation) (Step, map[string][]byte) {
 	hide := r.o.Hide()
 	hideAll := func(text []byte) []byte { return []byte(hide(string(text))) }
@@ -155,7 +155,7 @@ func (r *Recorder) told(i typeclient.Invocation) (Step, map[string][]byte) {
 	return step, files
 }
 
-// place finds a directory for an invocation, or says that it is not kept; "" is
+// place returns a directory for an invocation, or says that it is not kept; "" is
 // a line among many.
 func (r *Recorder) place(i typeclient.Invocation) (string, bool) {
 	r.mu.Lock()

@@ -95,7 +95,7 @@ type Run struct {
 	keys *encryption.Keyring
 }
 
-// Unlocked gives a run whose files can be read with keys.
+// Unlocked returns a run whose files can be read with keys.
 func (r Run) Unlocked(keys *encryption.Keyring) Run {
 	r.keys = keys
 	return r
@@ -124,5 +124,5 @@ func NewID(now time.Time) string {
 	return now.UTC().Format("20060102T150405.000Z") + "-" + hex.EncodeToString(random[:])
 }
 
-// Dir is where the records of a working directory are.
+// Dir returns where the records of a working directory are.
 func Dir(workdir string) string { return filepath.Join(workdir, ".deployster", "runs") }

@@ -30,7 +30,7 @@ type Fake struct {
 	calls    []runner.Spec
 }
 
-// NewFake makes a Fake without images.
+// NewFake returns a Fake without images.
 func NewFake() *Fake {
 	return &Fake{names: map[string]string{}, programs: map[string]Program{}}
 }

@@ -24,10 +24,10 @@ const ProbeReference = "invoketest/probe:1"
 //go:embed probe.sh
 var ProbeScript string
 
-// ProbeEntrypoint is the Entrypoint of the probe's image.
+// ProbeEntrypoint returns the Entrypoint of the probe's image.
 func ProbeEntrypoint() []string { return []string{"/probe", "entry"} }
 
-// ProbeCmd is the Cmd of the probe's image.
+// ProbeCmd returns the Cmd of the probe's image.
 func ProbeCmd() []string { return []string{"argv", "default"} }
 
 // Probe does what its first argument says; without any it prints its argument

@@ -56,7 +56,7 @@ func Suite(t *testing.T, r Runner) {
 
 type suite struct{ r Runner }
 
-// spec gives the invocation of the probe with some arguments.
+// spec returns the invocation of the probe with some arguments.
 func (s suite) spec(t *testing.T, args ...string) runner.Spec {
 	t.Helper()
 	i, err := s.r.Resolve(context.Background(), ProbeReference)

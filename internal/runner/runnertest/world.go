@@ -21,7 +21,7 @@ type World struct {
 	before func(name, action string) // called when an action begins
 }
 
-// NewWorld makes an empty World.
+// NewWorld returns an empty World.
 func NewWorld() *World {
 	return &World{things: map[string]string{}, fail: map[string]bool{}}
 }
@@ -55,7 +55,7 @@ func (w *World) Fail(name string, fail bool) {
 // Watch has a function called when an action begins.
 func (w *World) Watch(before func(name, action string)) { w.before = before }
 
-// TakeLog gives what was done since the last call.
+// TakeLog returns what was done since the last call.
 func (w *World) TakeLog() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

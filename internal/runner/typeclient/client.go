@@ -64,7 +64,7 @@ type Use struct {
 	Verify    *runner.Verify
 }
 
-// DefaultBackoff gives a service about half a minute to come back.
+// DefaultBackoff returns pauses that give a service about half a minute to come back.
 func DefaultBackoff() []time.Duration {
 	return []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}
 }
@@ -147,7 +147,7 @@ type terms struct {
 	verify          *runner.Verify
 }
 
-// New makes a Client.
+// New returns a Client.
 func New(o Options) *Client {
 	if o.Backoff == nil {
 		o.Backoff = DefaultBackoff()
@@ -155,7 +155,7 @@ func New(o Options) *Client {
 	return &Client{o: o, checkTime: checkTime, names: map[string]string{}, images: map[string]string{}, allowed: map[terms]string{}, inits: map[initKey]*initCall{}, schemas: map[string]*compiled{}}
 }
 
-// Resolve gives the digest of an image: the pinned one, or that of the image
+// Resolve returns the digest of an image: the pinned one, or that of the image
 // which is here under this name. The answer stays the same for the life of the
 // Client, also when the tag is moved meanwhile.
 func (c *Client) Resolve(ctx context.Context, ref string) (digest string, err error) {
@@ -177,7 +177,7 @@ func (c *Client) Resolve(ctx context.Context, ref string) (digest string, err er
 	return d, nil
 }
 
-// pinned is the digest that was fixed for an image. The lock is held.
+// pinned returns the digest that was fixed for an image. The lock is held.
 func (c *Client) pinned(ref string) (digest string, ok bool) {
 	if d, ok := c.o.Pins[ref]; ok {
 		return d, true
@@ -224,7 +224,7 @@ func (c *Client) obtained(key terms) (digest string, done bool) {
 	return digest, done
 }
 
-// Images gives all images that were resolved: full reference -> digest. A plan
+// Images returns all images that were resolved: full reference -> digest. A plan
 // pins them.
 func (c *Client) Images() map[string]string {
 	c.mu.Lock()
@@ -268,7 +268,7 @@ func (c *Client) resolveFor(ctx context.Context, t Target, step, ref string) (st
 	return d, err
 }
 
-// digestFor gives the image that a command runs in.
+// digestFor returns the image that a command runs in.
 func (c *Client) digestFor(ctx context.Context, t Target, ty protocol.Type, step string, cmd protocol.Command) (string, error) {
 	if cmd.Image == "" {
 		return ty.Digest, nil

@@ -37,14 +37,14 @@ func (e *ExitError) Error() string {
 	return s
 }
 
-// fail gives the error of a call. Its cause is a *ProtocolError, an *ExitError, a
+// fail returns the error of a call. Its cause is a *ProtocolError, an *ExitError, a
 // *protocol.TypeError, or what the Runner gave.
 func fail(k call, cause error, summary, detail string, args ...any) error {
 	e := &diag.Caused{Diagnostic: diag.Errorf(summary, detail, args...), Cause: cause}
 	return e.At(k.target.Address, k.step)
 }
 
-// broken is a protocol error, with what the image answered.
+// broken returns a protocol error, with what the image answered.
 func broken(k call, answer []byte, cause error) error {
 	pe := &ProtocolError{Message: diag.Visible(cause.Error())}
 	said := "It printed nothing on stdout."
@@ -128,7 +128,7 @@ func exited(k call, r runner.Result) error {
 	return fail(k, e, "The state could not be read", "The state action of image %s ended with %s.%s", image, because, lines)
 }
 
-// reported is a failure that the image itself reports in place of a status.
+// reported returns a failure that the image itself reports in place of a status.
 func reported(k call, e *protocol.TypeError) error {
 	image, message := diag.Visible(k.target.Reference), diag.Visible(e.Message)
 	where := ""
@@ -159,7 +159,7 @@ const (
 	tailBytes = 2000
 )
 
-// tail gives the last lines of a log, safe to show.
+// tail returns the last lines of a log, safe to show.
 func tail(log []byte) string {
 	s := strings.TrimRight(string(log), " \t\r\n")
 	lines := strings.Split(s, "\n")

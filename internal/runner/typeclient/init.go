@@ -35,7 +35,7 @@ type InitCache interface {
 	Put(key string, answer []byte)
 }
 
-// cacheKey is all that an answer to init may depend on, and what decides
+// cacheKey returns all that an answer to init may depend on, and what decides
 // whether the image may be asked at all.
 func (c *Client) cacheKey(t Target, digest string, s runner.Settings) string {
 	settings, err := json.Marshal(s)
@@ -177,7 +177,7 @@ func (c *Client) initInput(t Target) protocol.InitInput {
 	}
 }
 
-// readdress gives an error of another resource's init to this one.
+// readdress returns an error of another resource's init as one of this resource.
 func readdress(err error, t Target) error {
 	var ce *diag.Caused
 	if errors.As(err, &ce) {

@@ -71,7 +71,7 @@ func wholeRunes(b []byte) []byte {
 	return b
 }
 
-// Lines gives a writer that makes lines, safe to show, of what a step of a
+// Lines returns a writer that makes lines, safe to show, of what a step of a
 // resource prints, and what ends the last one.
 func Lines(address, step string, stream Stream, log func(Line)) (w io.Writer, flush func()) {
 	l := &lineWriter{emit: func(text string) { log(Line{Address: address, Step: step, Stream: stream, Text: text}) }}

@@ -16,7 +16,7 @@ type meter struct {
 // spent is what ends a check from inside the library.
 type spent struct{}
 
-// vocabulary is one without keywords, that every schema has.
+// vocabulary returns one without keywords, that every schema has.
 func (m *meter) vocabulary() *jsonschema.Vocabulary {
 	return &jsonschema.Vocabulary{
 		URL:     "schema:///meter",

@@ -41,7 +41,7 @@ func readAnswer(answer []byte, dialect int, intent protocol.Intent) (protocol.An
 	return a, nil, nil
 }
 
-// failure reads what stands in place of a status.
+// failure returns what stands in place of a status.
 func (f *fields) failure() *protocol.TypeError {
 	var te protocol.TypeError
 	if e := f.object("error"); e != nil {
@@ -168,7 +168,7 @@ func (f *fields) reasons() []protocol.Reason {
 	return out
 }
 
-// pointer gives a JSON pointer; the empty one is the whole document.
+// pointer returns a JSON pointer; the empty one is the whole document.
 func (f *fields) pointer(key string) string {
 	raw := f.get(key, "a string")
 	if raw == nil || string(raw) == `""` {
@@ -181,7 +181,7 @@ func (f *fields) pointer(key string) string {
 	return p
 }
 
-// pointers gives a list of JSON pointers to parts of a document, each there once.
+// pointers returns a list of JSON pointers to parts of a document, each there once.
 func (f *fields) pointers(key string) []string {
 	list := f.texts(key)
 	if len(list) > maxEntries {

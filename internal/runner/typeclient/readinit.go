@@ -26,7 +26,7 @@ func readInit(answer []byte) (protocol.Type, error) {
 	return ty, nil
 }
 
-// dialectOf finds the dialect of an answer to init: the one that it names,
+// dialectOf returns the dialect of an answer to init: the one that it names,
 // else the one whose keys it uses.
 func dialectOf(f *fields) int {
 	if !f.has("protocol") {
@@ -189,7 +189,7 @@ func readCommonInit(f *fields, ty *protocol.Type) {
 	}
 }
 
-// schema gives a JSON Schema, which is an object or a boolean.
+// schema returns a JSON Schema, which is an object or a boolean.
 func (f *fields) schema(key string) []byte {
 	if f.has(key) && jsondoc.KindOf(f.members[key]) == "a boolean" {
 		return f.members[key]

@@ -115,7 +115,7 @@ func (c *Client) check(text json.RawMessage, root string, ty protocol.Type, doc 
 		"The fault is in the image: its schema must not branch again and again", diag.Visible(ty.Reference), c.checkTime, maxSteps)
 }
 
-// schema gives a schema ready for use; each text is compiled once.
+// schema returns a schema ready for use; each text is compiled once.
 func (c *Client) schema(text json.RawMessage) (*compiled, error) {
 	c.mu.Lock()
 	s := c.schemas[string(text)]

@@ -52,7 +52,7 @@ func (f *fields) has(key string) bool {
 	return f.members[key] != nil
 }
 
-// get gives a member of the kind that is wanted, and complains about others.
+// get returns a member of the kind that is wanted, and complains about others.
 func (f *fields) get(key, kind string) json.RawMessage {
 	if !f.has(key) {
 		return nil
@@ -64,7 +64,7 @@ func (f *fields) get(key, kind string) json.RawMessage {
 	return f.members[key]
 }
 
-// text gives a string; one that is there must not be empty.
+// text returns a string; one that is there must not be empty.
 func (f *fields) text(key string) (s string) {
 	if raw := f.get(key, "a string"); raw != nil {
 		_ = json.Unmarshal(raw, &s) // cannot fail: the whole answer was checked
@@ -75,7 +75,7 @@ func (f *fields) text(key string) (s string) {
 	return s
 }
 
-// needText gives a string that must be there.
+// needText returns a string that must be there.
 func (f *fields) needText(key string) string {
 	if !f.has(key) {
 		f.problem("%q is missing", f.at(key))
@@ -91,7 +91,7 @@ func (f *fields) flag(key string, absent bool) bool {
 	return raw[0] == 't'
 }
 
-// texts gives a list of strings.
+// texts returns a list of strings.
 func (f *fields) texts(key string) []string {
 	raw := f.get(key, "a list")
 	if raw == nil {
@@ -115,7 +115,7 @@ func (f *fields) texts(key string) []string {
 	return out
 }
 
-// document gives an object whose content is the user's affair, in canonical
+// document returns an object whose content is the user's affair, in canonical
 // form.
 func (f *fields) document(key string) json.RawMessage {
 	raw := f.get(key, "an object")
@@ -129,7 +129,7 @@ func (f *fields) document(key string) json.RawMessage {
 	return c
 }
 
-// value gives any value, in canonical form.
+// value returns any value, in canonical form.
 func (f *fields) value(key string) json.RawMessage {
 	if !f.has(key) {
 		return nil
@@ -141,7 +141,7 @@ func (f *fields) value(key string) json.RawMessage {
 	return c
 }
 
-// object gives a member that is an envelope object too; nil when it is absent.
+// object returns a member that is an envelope object too; nil when it is absent.
 func (f *fields) object(key string) *fields {
 	raw := f.get(key, "an object")
 	if raw == nil {
@@ -156,7 +156,7 @@ func (f *fields) child(path string, raw json.RawMessage) *fields {
 	return c
 }
 
-// objects gives a list of envelope objects.
+// objects returns a list of envelope objects.
 func (f *fields) objects(key string) []*fields {
 	raw := f.get(key, "a list")
 	if raw == nil {
@@ -180,7 +180,7 @@ func (f *fields) objects(key string) []*fields {
 	return out
 }
 
-// entries gives a member that is an object of things by their names.
+// entries returns a member that is an object of things by their names.
 func (f *fields) entries(key string) *fields {
 	o := f.object(key)
 	if o != nil && len(o.members) > maxEntries {

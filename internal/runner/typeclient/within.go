@@ -10,7 +10,7 @@ import (
 // needs milliseconds.
 const checkTime = 5 * time.Second
 
-// within gives what f gives, unless that takes too long. f cannot be ended
+// within returns what f gives, unless that takes too long. f cannot be ended
 // from outside: it then goes on in its goroutine until it is through or the
 // process ends, and what it gives is dropped. That is accepted, because only
 // a hostile or badly broken schema comes to it, and the command then fails.

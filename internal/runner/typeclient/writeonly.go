@@ -11,7 +11,7 @@ import (
 	"deployster/protocol"
 )
 
-// WriteOnly finds the parts of a config that the image's schema marks
+// WriteOnly returns the parts of a config that the image's schema marks
 // writeOnly: values such as passwords, which are sensitive whatever the
 // manifest says. It gives their JSON pointers, sorted. When the schema is too
 // entangled to be looked through, all of the config is taken for sensitive.
@@ -125,7 +125,7 @@ func (w *writeOnlyFinder) step(p pending) {
 	}
 }
 
-// target is what a reference within the schema leads to.
+// target returns what a reference within the schema leads to.
 func (w *writeOnlyFinder) target(pointer string) any {
 	at := w.root
 	for _, step := range jsondoc.Pointer(pointer) {

@@ -17,7 +17,7 @@ const lookAgain = 20 * time.Millisecond
 // descriptor matches the names of what this process has open already.
 var descriptor = regexp.MustCompile(`^/(?:dev/fd|proc/self/fd)/([0-9]{1,9})$`)
 
-// OpenFile gives the opener for a file that a user names: a regular file, which
+// OpenFile returns the opener for a file that a user names: a regular file, which
 // is made anew for its owner alone, a FIFO, which is waited for to be read, or
 // what this process has inherited, as /dev/fd/3. What cannot be opened is an
 // error at once, but for a FIFO.
@@ -70,7 +70,7 @@ func openFIFO(path string, stop <-chan struct{}) (io.WriteCloser, error) {
 	}
 }
 
-// Borrowed is a writer that is not to be closed, such as stdout.
+// Borrowed returns a writer that is not to be closed, such as stdout.
 func Borrowed(w io.Writer) Opener {
 	return func(<-chan struct{}) (io.WriteCloser, error) { return borrowed{w}, nil }
 }

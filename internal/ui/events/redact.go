@@ -44,7 +44,7 @@ func ours(text string, at jsondoc.Place) bool {
 		slices.Contains(words, under) && slices.Contains(wordValues, text)
 }
 
-// escaped is a copy of a line in which what a terminal might obey is written as
+// escaped returns a copy of a line in which what a terminal might obey is written as
 // JSON allows: \u009b.
 func escaped(line []byte) []byte {
 	if diag.Plain(line) {

@@ -117,7 +117,7 @@ func (k *sink) serve(open Opener) {
 	k.fail(errors.Join(err, w.Close()))
 }
 
-// take gives what waits, and whether it is the last of it.
+// take returns what waits, and whether it is the last of it.
 func (k *sink) take() ([][]byte, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -24,7 +24,7 @@ type Stream struct {
 // are.
 type Hide func() func(text string) string
 
-// NewStream makes a stream without readers. A nil hide says that there are never
+// NewStream returns a stream without readers. A nil hide says that there are never
 // any secrets.
 func NewStream(hide Hide, now func() time.Time) *Stream {
 	if hide == nil {
@@ -44,7 +44,7 @@ type Limits struct {
 	Logs    int64 // bytes of log lines that the reader gets in all; 0 = any number
 }
 
-// DefaultLimits are those of readers outside.
+// DefaultLimits returns those of readers outside.
 func DefaultLimits() Limits { return Limits{Waiting: 8 << 20, Most: 64 << 20} }
 
 // To adds a reader, which gets every event that is sent from now on.

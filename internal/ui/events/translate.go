@@ -97,12 +97,12 @@ func OfDiagnostic(d *diag.Diagnostic) Event {
 	return Event{level, strings.TrimSuffix(d.Summary+": "+d.Detail, ": "), Diagnostic{d}}
 }
 
-// Notef is a remark without keys of its own.
+// Notef returns a remark without keys of its own.
 func Notef(format string, args ...any) Event {
 	return Event{Info, fmt.Sprintf(format, args...), Note{}}
 }
 
-// Ended is the last event.
+// Ended returns the last event.
 func Ended(status apply.Status, exit int, took time.Duration) Event {
 	level, message := Info, "Done"
 	switch status {
@@ -114,7 +114,7 @@ func Ended(status apply.Status, exit int, took time.Duration) Event {
 	return Event{level, fmt.Sprintf("%s after %s, exit code %d", message, rounded(took), exit), End{status, exit, seconds(took)}}
 }
 
-// Checked is what the check blocks say.
+// Checked returns what the check blocks say.
 func Checked(list []config.CheckResult) Event {
 	failed := 0
 	for _, c := range list {
@@ -129,7 +129,7 @@ func Checked(list []config.CheckResult) Event {
 	return Event{level, fmt.Sprintf("%d checks, %d failed", len(list), failed), Checks{list}}
 }
 
-// Reported is the report of an apply.
+// Reported returns the report of an apply.
 func Reported(r *apply.Report) Event {
 	level := Info
 	switch r.Status {
@@ -145,7 +145,7 @@ func dropped(count int) Event {
 	return Event{Warning, fmt.Sprintf("%d events were left out here: there were more than could be kept for this reader", count), Dropped{count}}
 }
 
-// rounded is a duration for people.
+// rounded returns a duration for people.
 func rounded(d time.Duration) time.Duration {
 	if d < time.Second {
 		return d.Round(time.Millisecond)

@@ -120,7 +120,7 @@ func (c *comparer) values(have, want any, at place) {
 		Have: c.have.text(have, at.have, 8, MaxText), Want: c.want.text(want, at.want, 8, MaxText)})
 }
 
-// wanted is the row of a value where nothing is there. A text of many lines is
+// wanted returns the row of a value where nothing is there. A text of many lines is
 // shown as such.
 func (c *comparer) wanted(want any, at place) Row {
 	r := Row{Op: Add, Pointer: at.want, Path: at.path}

@@ -117,7 +117,7 @@ func (d *Diff) point(base string) {
 	}
 }
 
-// List gives all of a value, as if nothing were there.
+// List returns all of a value, as if nothing were there.
 func List(want Value, o Options) Diff {
 	w, err := jsondoc.Value(want.JSON)
 	if err != nil {

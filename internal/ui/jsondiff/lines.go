@@ -90,7 +90,7 @@ func apart(have, want string) (string, string) {
 	return part(have), part(want)
 }
 
-// body is a text of many lines of which nothing is there.
+// body returns a text of many lines of which nothing is there.
 func body(text string) []Line {
 	lines := split(text)
 	var out []Line
@@ -103,7 +103,7 @@ func body(text string) []Line {
 	return out
 }
 
-// split gives the lines of a text. What a last line without an end is told by is
+// split returns the lines of a text. What a last line without an end is told by is
 // a note, as diff has it.
 func split(text string) []string {
 	lines := strings.Split(text, "\n")
@@ -130,7 +130,7 @@ func shownLine(line string) string {
 	return line
 }
 
-// textLines is the difference of two texts.
+// textLines returns the difference of two texts.
 func textLines(have, want string) []Line {
 	h, w := split(have), split(want)
 	return fold(script(h, w), "line", shownLine, func(i int, _ bool) string { return h[i] }, func(j int) string { return w[j] })
@@ -143,7 +143,7 @@ type edit struct {
 	have, want int
 }
 
-// script is the way from one list of texts to another. It is short, though not
+// script returns the way from one list of texts to another. It is short, though not
 // always the shortest: of two that have little in common that would take too
 // long.
 func script(have, want []string) []edit {

@@ -43,7 +43,7 @@ func (c *comparer) lists(have, want []any, at place) {
 // squeeze makes one line of an element that had several.
 func squeeze(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// texts are the elements of a list, to be compared.
+// texts returns the elements of a list, to be compared.
 func texts(list []any) []string {
 	out := make([]string, len(list))
 	for i, v := range list {
@@ -84,7 +84,7 @@ func replaced(edits []edit, have, want []any) []edit {
 	return pairs
 }
 
-// byName finds the elements of a list of objects that have distinct names under
+// byName returns the elements of a list of objects that have distinct names under
 // a key, which may be shown; nil when it is no such list.
 func byName(s side, list []any, key, pointer string) map[string]int {
 	names := map[string]int{}

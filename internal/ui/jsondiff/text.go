@@ -29,7 +29,7 @@ func newSide(v Value, hide func(string) string) side {
 	return s
 }
 
-// word gives what stands in the place of a value that cannot be shown.
+// word returns what stands in the place of a value that cannot be shown.
 func (s side) word(pointer string) (string, bool) {
 	if s.sensitive[pointer] {
 		return jsondoc.Masked, true

@@ -130,7 +130,7 @@ func (sh *shape) add(addr string, s *plan.Step, d detail, keep bool) bool {
 	return false
 }
 
-// Block is the address of the block that an instance comes from: its address
+// Block returns the address of the block that an instance comes from: its address
 // without keys.
 func Block(addr string) string {
 	if !strings.Contains(addr, "[") {
@@ -166,7 +166,7 @@ func (b *block) merge(addr string, d detail) {
 	}
 }
 
-// text is all of a row that may differ.
+// text returns all of a row that may differ.
 func (r row) text() string {
 	text := r.Have + "\x00" + r.Want
 	for _, l := range r.Lines {
@@ -182,7 +182,7 @@ func (d detail) sum() [sha256.Size]byte {
 	return sha256.Sum256([]byte(b.String()))
 }
 
-// shape is what alike details have in common: what happens to which keys, and
+// shape returns what alike details have in common: what happens to which keys, and
 // by which actions.
 func (d detail) shape(s *plan.Step) string {
 	var b strings.Builder
@@ -223,7 +223,7 @@ func (b *block) write(w *strings.Builder, o Options) {
 	w.WriteByte('\n')
 }
 
-// example is the detail of the first of many, with a note at what varies.
+// example returns the detail of the first of many, with a note at what varies.
 func (b *block) example() detail {
 	d := *b.detail
 	d.rows = append([]row(nil), d.rows...)
@@ -237,7 +237,7 @@ func (b *block) example() detail {
 	return d
 }
 
-// line is a block in one line.
+// line returns a block in one line.
 func (b *block) line() string {
 	symbol, _ := mark(b.step)
 	return fmt.Sprintf("%s %s  %s", symbol, Names(b.addrs, maxNames), Dim(gist(b.step)))

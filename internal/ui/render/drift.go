@@ -24,7 +24,7 @@ var driftWords = []struct {
 	{plan.DriftNone, " ", "as recorded", "is as declared"},
 }
 
-// Drift is what drift found, for a person.
+// Drift returns what drift found, for a person.
 func Drift(r *plan.DriftReport, o Options) string {
 	var b strings.Builder
 	shown, left := 0, 0
@@ -78,7 +78,7 @@ func writeDrift(b *strings.Builder, d *plan.ResourceDrift, o Options) {
 	part.write(b, o)
 }
 
-// DriftSummary is its last line.
+// DriftSummary returns its last line.
 func DriftSummary(r *plan.DriftReport) string {
 	s := r.Summary
 	n := map[plan.DriftStatus]int{plan.DriftNone: s.Valid, plan.Drifted: s.Drifted, plan.Gone: s.Gone, plan.DriftChanged: s.Changed,

@@ -39,7 +39,7 @@ func ToExplain(s *plan.Step, prior *state.Entry) []string {
 	return pointers
 }
 
-// configChanges is what the manifest wants otherwise than at the last apply.
+// configChanges returns what the manifest wants otherwise than at the last apply.
 func configChanges(s *plan.Step, prior *state.Entry, hide func(string) string) jsondiff.Diff {
 	return jsondiff.Compare(jsondiff.Value{JSON: prior.Config, Sensitive: append(prior.Sensitive.Config, s.Sensitive...)},
 		jsondiff.Value{JSON: s.Config, Sensitive: append(s.Sensitive, prior.Sensitive.Config...), Unknown: s.Unknown}, jsondiff.Options{Hide: hide, Missing: true, Extra: true})

@@ -106,7 +106,7 @@ func headline(p Progress, now time.Time, width int) string {
 	return text
 }
 
-// line is a task: who, what, for how long, and what it said last.
+// line returns a task: who, what, for how long, and what it said last.
 func (t Task) line(now time.Time, address, step, width int) string {
 	who := Fit(flat(t.Address), address)
 	what := Fit(flat(t.Step), step)

@@ -85,7 +85,7 @@ func Colors(text string, on bool) string {
 // markLead is how the bytes of each mark begin.
 const markLead = "\xef\xa3"
 
-// codeOf gives a mark as terminals know it.
+// codeOf returns a mark as terminals know it.
 func codeOf(mark string) (code string, known bool) {
 	switch mark {
 	case markReset:
@@ -106,7 +106,7 @@ func codeOf(mark string) (code string, known bool) {
 	return "", false
 }
 
-// sign is an operation in its colour.
+// sign returns an operation in its colour.
 func sign(op jsondiff.Op) string {
 	switch op {
 	case jsondiff.Add:
@@ -119,7 +119,7 @@ func sign(op jsondiff.Op) string {
 	return " "
 }
 
-// Width is how many cells a text takes, without its colours.
+// Width returns how many cells a text takes, without its colours.
 func Width(text string) int {
 	text = Colors(text, false)
 	for i := 0; i < len(text); i++ {

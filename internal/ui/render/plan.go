@@ -12,7 +12,7 @@ import (
 	"deployster/plan"
 )
 
-// Plan is what a plan would do, for a person to decide upon.
+// Plan returns what a plan would do, for a person to decide upon.
 func Plan(p *plan.Plan, o Options) string {
 	var b strings.Builder
 	changes, adopted, ignored := sorted(p, o)

@@ -7,7 +7,7 @@ import (
 	"deployster/protocol"
 )
 
-// Step is one resource as a plan shows it, in full: what a person is asked about
+// Step returns one resource as a plan shows it, in full: what a person is asked about
 // in the middle of an apply.
 func Step(addr string, s *plan.Step, o Options) string {
 	d := detailOf(s, o)
@@ -16,5 +16,5 @@ func Step(addr string, s *plan.Step, o Options) string {
 	return b.String()
 }
 
-// Action is an action with what its image says of it.
+// Action returns an action with what its image says of it.
 func Action(a protocol.Action, o Options) string { return action(a, o.Hide) }

@@ -11,7 +11,7 @@ import (
 	"deployster/plan"
 )
 
-// Report is the end of an apply: a table of what was done, what did not do
+// Report returns the end of an apply: a table of what was done, what did not do
 // well, and all in numbers. took says how long each resource took.
 func Report(p *plan.Plan, r *apply.Report, took map[string]time.Duration, o Options) string {
 	var b strings.Builder

@@ -12,7 +12,7 @@ import (
 	"deployster/state"
 )
 
-// State is what a state file remembers.
+// State returns what a state file remembers.
 func State(s state.Snapshot, o Options) string {
 	var b strings.Builder
 	if len(s.Resources) == 0 {
@@ -42,7 +42,7 @@ func State(s state.Snapshot, o Options) string {
 	return b.String()
 }
 
-// Entry is what is remembered of one resource.
+// Entry returns what is remembered of one resource.
 func Entry(addr string, entry state.Entry, o Options) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", Bold(diag.Visible(addr)), Dim(fmt.Sprintf("(%s, %s)", diag.Visible(entry.Type), seen(entry))))
@@ -71,7 +71,7 @@ func seen(entry state.Entry) string {
 	return "valid at " + entry.ValidAt.Format(time.RFC3339)
 }
 
-// Outputs are the outputs that were recorded; "" when there are none.
+// Outputs returns the outputs that were recorded; "" when there are none.
 func Outputs(s state.Snapshot, o Options) string {
 	if len(s.Outputs) == 0 {
 		return ""
@@ -85,7 +85,7 @@ func Outputs(s state.Snapshot, o Options) string {
 	return b.String()
 }
 
-// Output is the value of one; sensitive ones are masked.
+// Output returns the value of one; sensitive ones are masked.
 func Output(out state.Output, indent int, o Options) string {
 	v := jsondiff.Value{JSON: out.Value}
 	if out.Sensitive {

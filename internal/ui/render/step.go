@@ -38,7 +38,7 @@ type detail struct {
 	actions   []string
 }
 
-// Changes is what a step would change, as the rows of its diff: all of the
+// Changes returns what a step would change, as the rows of its diff: all of the
 // config of what is to be made, and of what is there what differs. notes are
 // what the image says of a row, by its pointer.
 func Changes(s *plan.Step, hide func(string) string) (d jsondiff.Diff, notes map[string][]string) {
@@ -187,7 +187,7 @@ func because(s *plan.Step) []string {
 	return []string{Dim(strings.Join(parts, "; "))}
 }
 
-// action is the name of an action, and what it says of itself.
+// action returns the name of an action, and what it says of itself.
 func action(a protocol.Action, hide func(string) string) string {
 	text := oneLine(clean(hide, a.Name))
 	if a.Description != "" && a.Description != a.Name {

@@ -24,7 +24,7 @@ var changeWords = []struct {
 	{plan.ReadFailed, Red("!"), "could not be asked", "that could not be asked", "could not be asked"},
 }
 
-// mark is the symbol and the words of a step.
+// mark returns the symbol and the words of a step.
 func mark(s *plan.Step) (symbol, words string) {
 	symbol, words = " ", "is as declared"
 	if s.MovedFrom != "" {
@@ -60,7 +60,7 @@ func legend(p *plan.Plan) string {
 	return "What apply would do:  " + strings.Join(words, "   ")
 }
 
-// Summary is the last line of a plan.
+// Summary returns the last line of a plan.
 func Summary(p *plan.Plan) string {
 	s := p.Summary
 	if !p.HasChanges() && !p.Errored {
