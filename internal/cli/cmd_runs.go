@@ -106,7 +106,7 @@ func (s *session) recorded(name string) (runs.Run, error) {
 	var missing *runs.NotFoundError
 	switch {
 	case !errors.As(err, &missing):
-		return run.Unlocked(s.keys), err
+		return run.WithKeys(s.keys), err
 	case len(missing.There) == 0:
 		return run, diag.Errorf("No records", "There are no records of runs in %s. plan, apply and destroy make them.", runs.Dir(s.dir))
 	case len(missing.Fits) > 1:

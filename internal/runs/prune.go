@@ -27,8 +27,8 @@ func names(dir string) ([]string, error) {
 	return list, nil
 }
 
-// prune keeps the newest runs, of which own has just ended. One that is still at
-// work is never removed, and takes nobody's place.
+// prune keeps the newest runs, of which own has just ended. One that is running is
+// never removed and not counted.
 func prune(dir string, own Run) error {
 	list, err := names(dir)
 	if err != nil {
@@ -36,42 +36,41 @@ func prune(dir string, own Run) error {
 	}
 	if left, _ := filepath.Glob(filepath.Join(globQuote(dir), removedPrefix+"*")); len(left) > 0 {
 		for _, path := range left {
-			err = errors.Join(err, os.RemoveAll(path)) // whoever began to remove it has died
+			err = errors.Join(err, os.RemoveAll(path)) // its process has died
 		}
 	}
-	kept, held := 1, own.Bytes
+	kept, bytes := 1, own.Bytes
 	for _, name := range list {
 		path := filepath.Join(dir, name)
-		if name == own.ID || atWork(path) {
+		if name == own.ID || isRunning(path) {
 			continue
 		}
 		kept++
-		held += readRun(path).Bytes
-		if kept > Keep || held > KeepBytes {
-			err = errors.Join(err, discard(dir, name))
+		bytes += readRun(path).Bytes
+		if kept > Keep || bytes > KeepBytes {
+			err = errors.Join(err, remove(dir, name))
 		}
 	}
 	return err
 }
 
-// removedPrefix begins the name of a run that is being removed.
+// removedPrefix starts the name of a run that is being removed.
 const removedPrefix = ".removed-"
 
-// discard removes a run: nobody finds half of one.
-func discard(dir, name string) error {
+// remove removes a run; nobody finds a part of one.
+func remove(dir, name string) error {
 	gone := filepath.Join(dir, removedPrefix+name)
 	err := os.Rename(filepath.Join(dir, name), gone)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil // somebody else was quicker
+		return nil // another command has removed it
 	} else if err != nil {
 		return err
 	}
 	return os.RemoveAll(gone)
 }
 
-// atWork reports whether the run in a directory has not ended: whoever makes it
-// holds its lock, until he dies at the latest.
-func atWork(path string) bool {
+// isRunning reports whether the run in a directory goes on: its process holds a lock.
+func isRunning(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false

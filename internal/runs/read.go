@@ -13,17 +13,16 @@ import (
 	"deployster/internal/base/encryption"
 )
 
-// NotFoundError says that there is no run of a name, or that it begins the
-// names of several.
+// NotFoundError says that no run has a name, or that several names start with it.
 type NotFoundError struct {
 	Name  string
-	Fits  []string // the runs whose names begin so
+	Fits  []string // the runs whose names start so
 	There []string // all runs, newest first
 }
 
 func (e *NotFoundError) Error() string { return "there is no run " + e.Name }
 
-// List returns what runs there are, newest first.
+// List returns all runs, newest first.
 func List(workdir string) ([]Run, error) {
 	dir := Dir(workdir)
 	list, err := names(dir)
@@ -34,14 +33,15 @@ func List(workdir string) ([]Run, error) {
 	}
 	found := make([]Run, len(list))
 	for i, name := range list {
-		found[i] = look(filepath.Join(dir, name))
+		found[i] = findRun(filepath.Join(dir, name))
 	}
 	return found, nil
 }
 
-func look(path string) Run {
+// findRun reads a run and whether it goes on.
+func findRun(path string) Run {
 	run := readRun(path)
-	if run.Ended == nil && atWork(path) {
+	if run.Ended == nil && isRunning(path) {
 		run.Status = Running
 	}
 	return run
@@ -57,9 +57,9 @@ func Find(workdir, name string) (Run, error) {
 	}
 	if (name == "" || name == latestName) && len(list) > 0 {
 		if target, err := os.Readlink(filepath.Join(dir, latestName)); err == nil && slices.Contains(list, target) {
-			return look(filepath.Join(dir, target)), nil
+			return findRun(filepath.Join(dir, target)), nil
 		}
-		return look(filepath.Join(dir, list[0])), nil
+		return findRun(filepath.Join(dir, list[0])), nil
 	}
 	var fits []string
 	for _, there := range list {
@@ -74,7 +74,7 @@ func Find(workdir, name string) (Run, error) {
 	if len(fits) != 1 {
 		return Run{}, &NotFoundError{Name: name, Fits: fits, There: list}
 	}
-	return look(filepath.Join(dir, fits[0])), nil
+	return findRun(filepath.Join(dir, fits[0])), nil
 }
 
 // Path returns where the run's files are.
@@ -93,17 +93,17 @@ func (r Run) Steps(resource string) ([]Step, error) {
 	}
 	var steps []Step
 	for _, path := range metas {
-		content, err := readSealed(r.keys, path)
+		content, err := readFile(r.keys, path)
 		if err != nil {
 			return nil, err
 		}
 		step := Step{dir: filepath.Dir(path), keys: r.keys}
 		if err := json.Unmarshal(content, &step); err != nil {
-			continue // it was being written when the machine went down
+			continue // a crash cut it
 		}
 		steps = append(steps, step)
 	}
-	more, err := r.furtherSteps(resource)
+	more, err := r.lineSteps(resource)
 	if err != nil {
 		return nil, err
 	}
@@ -111,31 +111,31 @@ func (r Run) Steps(resource string) ([]Step, error) {
 	slices.SortStableFunc(steps, func(a, b Step) int {
 		return cmp.Or(a.Started.Compare(b.Started), strings.Compare(a.dir, b.dir))
 	})
-	// Who died while lines became files has left both.
+	// A crash while lines became files leaves both.
 	return slices.CompactFunc(steps, func(a, b Step) bool {
 		return a.Started.Equal(b.Started) && a.Resource == b.Resource && a.Step == b.Step
 	}), nil
 }
 
-// globQuote makes a name stand for itself in a pattern.
+// globQuote returns a pattern that matches a name only.
 func globQuote(name string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
 }
 
-// Path returns where the step's files are, or the file that has what they would hold.
+// Path returns where the step's files are, or the file that has its line.
 func (s Step) Path() string { return s.dir }
 
 // Read returns what the program was sent, or what it printed: name is Stdin,
 // Stdout or Stderr.
 func (s Step) Read(name string) ([]byte, error) {
-	if s.further != nil {
-		return []byte(s.further.text(name)), nil
+	if s.line != nil {
+		return []byte(s.line.text(name)), nil
 	}
-	return readSealed(s.keys, filepath.Join(s.dir, name))
+	return readFile(s.keys, filepath.Join(s.dir, name))
 }
 
-// readSealed reads a file of the records, encrypted or not.
-func readSealed(keys *encryption.Keyring, path string) ([]byte, error) {
+// readFile reads a file of the records, encrypted or not.
+func readFile(keys *encryption.Keyring, path string) ([]byte, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func readSealed(keys *encryption.Keyring, path string) ([]byte, error) {
 
 // Report reads the run's report; nil when it has none.
 func (r Run) Report() ([]byte, error) {
-	content, err := readSealed(r.keys, filepath.Join(r.dir, reportName))
+	content, err := readFile(r.keys, filepath.Join(r.dir, reportName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -22,8 +22,7 @@ import (
 type Options struct {
 	Workdir string // absolute; the records are below it
 	Run     Run    // ID, Command, Deployster and Started are set
-	// Hide gives what takes secrets out of a text, as they are known now; nil =
-	// none are.
+	// Hide returns what takes the secrets known now out of a text; nil = there are none.
 	Hide func() func(text string) string
 	// Keys seal the files of the records, but for run.json; nil = in clear text.
 	Keys *encryption.Keyring
@@ -31,26 +30,25 @@ type Options struct {
 
 // Recorder writes the records of one run. It may be used from many goroutines.
 type Recorder struct {
-	o     Options
-	dir   string
-	begun chan struct{} // closed with the first thing that is worth a record
-	over  chan struct{} // closed when nothing more comes
+	o        Options
+	dir      string
+	started  chan struct{} // closed with the first record
+	finished chan struct{}
 
 	mu      sync.Mutex
-	lock    *os.File // the run's directory, locked while the run goes on; nil = not begun, or no locks here
+	lock    *os.File // the run's directory, locked while the run goes on; nil = not started, or no locks here
 	run     Run
-	taken   map[string]bool // directories below dir that have their owner
-	further io.WriteCloser  // see addFurther; nil = there is none yet
-	first   error           // the first thing that could not be written
-	early   []early         // nil from the moment on when there are too many
+	used    map[string]bool // directories below dir
+	lines   io.WriteCloser  // see addLine; nil = there are none
+	err     error           // the first one
+	pending []pendingStep   // nil = there are none, or too many
 }
 
-// New prepares the records of one run. Nothing is written before there is
-// something to say.
+// New returns the recorder of one run. Nothing is written before the first record.
 func New(o Options) *Recorder {
 	o.Run.Format, o.Run.Status = Format, Running
 	return &Recorder{o: o, dir: filepath.Join(Dir(o.Workdir), o.Run.ID), run: o.Run,
-		begun: make(chan struct{}), over: make(chan struct{}), taken: map[string]bool{}}
+		started: make(chan struct{}), finished: make(chan struct{}), used: map[string]bool{}}
 }
 
 // Begin makes the directory of the run, if it is not there yet, and points
@@ -58,37 +56,37 @@ func New(o Options) *Recorder {
 func (r *Recorder) Begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.hasBegun() {
+	if r.hasStarted() {
 		return
 	}
-	defer close(r.begun)
+	defer close(r.started)
 	runs := filepath.Dir(r.dir)
 	err := os.MkdirAll(r.dir, 0o700)
 	if err == nil {
 		if r.lock, err = os.Open(r.dir); err == nil {
-			// Where there are no locks the newest runs are kept all the same.
+			// Without locks the newest runs are kept all the same.
 			_ = syscall.Flock(int(r.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		}
 	}
 	if err == nil {
-		err = ignored(filepath.Dir(runs))
+		err = ignore(filepath.Dir(runs))
 	}
 	link := filepath.Join(runs, latestName)
 	temp := link + "." + r.run.ID
-	r.note(errors.Join(err, r.writeRun(), os.Symlink(r.run.ID, temp), os.Rename(temp, link)))
+	r.addError(errors.Join(err, r.writeRun(), os.Symlink(r.run.ID, temp), os.Rename(temp, link)))
 }
 
-func (r *Recorder) hasBegun() bool {
+func (r *Recorder) hasStarted() bool {
 	select {
-	case <-r.begun:
+	case <-r.started:
 		return true
 	default:
 		return false
 	}
 }
 
-// ignored keeps version control away from records: they belong to one machine.
-func ignored(dir string) error {
+// ignore keeps records out of version control: they belong to one machine.
+func ignore(dir string) error {
 	f, err := os.OpenFile(filepath.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
 		return nil
@@ -102,20 +100,20 @@ func ignored(dir string) error {
 // Add records one invocation.
 func (r *Recorder) Add(i typeclient.Invocation) {
 	r.Begin()
-	dir, keep := r.place(i)
+	dir, keep := r.directory(i)
 	if !keep {
 		return
 	}
-	step, files := r.told(i)
-	if dir == "" || asks(i) && fits(i) {
-		r.addFurther(dir, step, files)
+	step, files := r.redact(i)
+	if dir == "" || isQuery(i) && fitsLine(i) {
+		r.addLine(dir, step, files)
 		return
 	}
 	written, err := r.writeFiles(dir, step, files)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.run.Bytes += written
-	r.note(err)
+	r.addError(err)
 }
 
 // writeFiles makes the files of an invocation, and says how many bytes they hold.
@@ -132,8 +130,8 @@ func (r *Recorder) writeFiles(dir string, step Step, files map[string][]byte) (w
 	return written, err
 }
 
-// told returns what is kept of an invocation: without secrets.
-func (r *Recorder) told(i typeclient.Invocation) (Step, map[string][]byte) {
+// redact returns what is recorded of an invocation, without secrets.
+func (r *Recorder) redact(i typeclient.Invocation) (Step, map[string][]byte) {
 	hide := r.o.Hide()
 	hideAll := func(text []byte) []byte { return []byte(hide(string(text))) }
 	hideIn := func(message []byte) []byte { return hideJSON(message, hide) }
@@ -149,37 +147,37 @@ func (r *Recorder) told(i typeclient.Invocation) (Step, map[string][]byte) {
 		step.Problem = hide(i.Err.Error())
 	}
 	files := map[string][]byte{Stdout: hideAll(i.Result.Stdout), Stderr: hideAll(i.Result.Stderr)}
-	if i.Stdin != nil { // that of an adopted action is with the run that started it
+	if i.Stdin != nil { // an adopted action has its stdin in the run that started it
 		files[Stdin] = hideIn(i.Stdin)
 	}
 	return step, files
 }
 
-// place returns a directory for an invocation, or says that it is not kept; "" is
-// a line among many.
-func (r *Recorder) place(i typeclient.Invocation) (string, bool) {
+// directory returns the directory of an invocation, "" for one that is a line only,
+// or reports that it is not recorded.
+func (r *Recorder) directory(i typeclient.Invocation) (string, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.run.Recorded >= KeepAll && dull(i) {
+	if r.run.Recorded >= KeepAll && isTrivial(i) {
 		r.run.LeftOut++
 		return "", false
 	}
 	r.run.Recorded++
-	if fits(i) && (r.run.Recorded > KeepAll || r.run.Recorded > KeepFiles && asks(i)) {
+	if fitsLine(i) && (r.run.Recorded > KeepAll || r.run.Recorded > KeepFiles && isQuery(i)) {
 		return "", true
 	}
 	base := filepath.Join(fileName(i.Address), fileName(i.Step))
 	name := base
-	for n := 2; r.taken[name]; n++ {
+	for n := 2; r.used[name]; n++ {
 		name = fmt.Sprintf("%s-%d", base, n)
 	}
-	r.taken[name] = true
+	r.used[name] = true
 	return filepath.Join(r.dir, name), true
 }
 
-// dull reports whether an invocation tells nobody anything: all is well, and, if it
-// was an action, the state after it says so.
-func dull(i typeclient.Invocation) bool {
+// isTrivial reports whether the record of an invocation would help nobody: all is
+// well, and, if it was an action, the state after it says so.
+func isTrivial(i typeclient.Invocation) bool {
 	if i.Err != nil || i.Result.ExitCode != 0 || len(i.Result.Stderr) > 0 || i.Step == typeclient.StepInit {
 		return false
 	}
@@ -192,8 +190,8 @@ func dull(i typeclient.Invocation) bool {
 	}) && valid
 }
 
-// messageKeys are what the messages to images are made of; a secret may have the
-// same letters.
+// messageKeys are the keys of the messages to images; a secret may have the same
+// letters.
 var messageKeys = []string{"name", "type", "version", "verbose", "workspace", "protocol", "min", "max", "config", "intent",
 	"last_state", "dependencies", "state", "status", "actions", "properties", "action", "staleState", "idempotency_key"}
 
@@ -215,16 +213,16 @@ func (r *Recorder) Report(content []byte) {
 	r.Begin()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.note(r.write(filepath.Join(r.dir, reportName), content))
+	r.addError(r.write(filepath.Join(r.dir, reportName), content))
 }
 
 // Events waits until the run has begun, and opens the file for its events. It
 // is nil when the run ends without having begun.
 func (r *Recorder) Events() (io.WriteCloser, error) {
 	select {
-	case <-r.begun:
-	case <-r.over:
-		if !r.hasBegun() {
+	case <-r.started:
+	case <-r.finished:
+		if !r.hasStarted() {
 			return nil, nil
 		}
 	}
@@ -249,30 +247,30 @@ func (r *Recorder) write(path string, content []byte) error {
 func (r *Recorder) Finish(status Status, exit int, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	close(r.over)
-	if !r.hasBegun() {
+	close(r.finished)
+	if !r.hasStarted() {
 		return nil
 	}
-	if r.further != nil {
-		r.note(r.further.Close())
-		r.note(r.settleEarly())
+	if r.lines != nil {
+		r.addError(r.lines.Close())
+		r.addError(r.writePending())
 	}
 	ended := now.UTC()
 	r.run.Status, r.run.ExitCode, r.run.Ended = status, &exit, &ended
-	r.note(r.writeRun())
-	r.note(prune(filepath.Dir(r.dir), r.run))
-	if r.first != nil {
-		return fmt.Errorf("%s: %w", filepath.Dir(r.dir), r.first)
+	r.addError(r.writeRun())
+	r.addError(prune(filepath.Dir(r.dir), r.run))
+	if r.err != nil {
+		return fmt.Errorf("%s: %w", filepath.Dir(r.dir), r.err)
 	}
 	return nil
 }
 
-// Close lets go of the run. Others may remove it from now on.
+// Close unlocks the run: other commands may remove it from now on.
 func (r *Recorder) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.lock != nil {
-		_ = r.lock.Close() // it was only held
+		_ = r.lock.Close() // nothing was written to it
 		r.lock = nil
 	}
 }
@@ -291,8 +289,8 @@ func (r *Recorder) writeRun() error {
 	return os.Rename(temp, filepath.Join(r.dir, runName))
 }
 
-func (r *Recorder) note(err error) {
-	if r.first == nil {
-		r.first = err
+func (r *Recorder) addError(err error) {
+	if r.err == nil {
+		r.err = err
 	}
 }

@@ -1,17 +1,3 @@
-// Package runs keeps records of what the tool did, for the person who has to
-// find out later: what each container was sent and what it answered, the events
-// and the report of the run. It writes them while a run goes on, and finds them
-// again.
-//
-//	.deployster/runs/latest -> 20261121T035328.910Z-5f1c02
-//	.deployster/runs/20261121T035328.910Z-5f1c02/run.json
-//	                                             events.jsonl
-//	                                             report.json
-//	                                             RESOURCE/STEP/meta.json, stdin.json, stdout, stderr
-//	                                             invocations.jsonl
-//
-// Records are a convenience: nothing depends on them, and that one cannot be
-// written never fails a run.
 package runs
 
 import (
@@ -26,24 +12,22 @@ import (
 // Format is the version of run.json and meta.json.
 const Format = 1
 
-// Keep is how many runs are kept; those that are still at work are not counted.
+// Keep is how many ended runs are kept.
 const Keep = 20
 
 // KeepBytes bounds what all kept runs hold together. The newest run is kept
 // however much it holds.
 const KeepBytes = 1 << 30
 
-// KeepAll is how many invocations of one run are recorded whatever they say. After these one is left out that did what it should and
-// printed nothing that is not known anyway: a state action that answered VALID
-// and logged nothing, and an action that ended well without a word. In a run of
-// thousands of resources they tell nobody anything, and four files for each take
-// longer to make than a worker takes to carry it out.
+// KeepAll is how many invocations of one run are recorded in any case. After these
+// a trivial one is left out: a state that was VALID without a log, and an action that
+// succeeded without output.
 const KeepAll = 100
 
-// KeepFiles is how many invocations a run has at the most whose questions get
-// files of their own when it ends. Until then, and in larger runs, a question is
-// a line of invocations.jsonl, unless it failed; so is an action after the first
-// KeepAll invocations.
+// KeepFiles is how many invocations a small run has: when it ends, its queries get
+// files of their own. Until then, and in larger runs, a query is a line of
+// invocations.jsonl, unless it failed; so is an action after the first KeepAll
+// invocations.
 const KeepFiles = 20
 
 // The names of the files.
@@ -53,8 +37,8 @@ const (
 	eventsName = "events.jsonl"
 	reportName = "report.json"
 	metaName   = "meta.json"
-	// furtherName has the invocations that have no files of their own, a line each.
-	furtherName = "invocations.jsonl"
+	// linesName has the invocations without files of their own, a line each.
+	linesName = "invocations.jsonl"
 )
 
 // The files of one run of an image.
@@ -95,8 +79,8 @@ type Run struct {
 	keys *encryption.Keyring
 }
 
-// Unlocked returns a run whose files can be read with keys.
-func (r Run) Unlocked(keys *encryption.Keyring) Run {
+// WithKeys returns the run with the keys that its files are read with.
+func (r Run) WithKeys(keys *encryption.Keyring) Run {
 	r.keys = keys
 	return r
 }
@@ -112,9 +96,9 @@ type Step struct {
 	ExitCode *int      `json:"exit_code,omitempty"` // absent when the program did not end by itself
 	Problem  string    `json:"problem,omitempty"`   // why it did not
 
-	dir     string
-	keys    *encryption.Keyring
-	further *further // it has no files of its own
+	dir  string
+	keys *encryption.Keyring
+	line *stepLine // nil = it has files
 }
 
 // NewID names a run that starts now. Names sort by time.

@@ -92,26 +92,29 @@ func TestRuns_Names(t *testing.T) {
 		end(t, r)
 	}
 	for name, want := range map[string]string{"": "2026-b1", "latest": "2026-b1", "2026-a1": "2026-a1", "2026-b": "2026-b1"} {
-		if run, err := Find(dir, name); err != nil || run.ID != want {
-			t.Errorf("%q: %s, %v", name, run.ID, err)
-		}
+		t.Run("finds "+name, func(t *testing.T) {
+			if run, err := Find(dir, name); err != nil || run.ID != want {
+				t.Errorf("%s, %v", run.ID, err)
+			}
+		})
 	}
 	for name, fits := range map[string]int{"2026-a": 2, "2025": 0, "..": 0} {
-		var missing *NotFoundError
-		if _, err := Find(dir, name); !errors.As(err, &missing) || len(missing.Fits) != fits || len(missing.There) != 3 {
-			t.Errorf("%q: %v", name, err)
-		}
+		t.Run("does not find "+name, func(t *testing.T) {
+			var missing *NotFoundError
+			if _, err := Find(dir, name); !errors.As(err, &missing) || len(missing.Fits) != fits || len(missing.There) != 3 {
+				t.Error(err)
+			}
+		})
 	}
 	if _, err := Find(t.TempDir(), "latest"); err == nil {
 		t.Error("a run where there is none")
 	}
 }
 
-// The newest are kept; one that is at work is kept however old it is, and one
-// whose maker has died is not at work.
+// The newest runs are kept; a running one is kept however old it is.
 func TestPrune_OldRuns(t *testing.T) {
 	dir := t.TempDir()
-	old := begin(dir, "2025-at-work")
+	old := begin(dir, "2025-running")
 	old.Begin()
 	dead := begin(dir, "2025-died")
 	dead.Begin()
@@ -137,7 +140,7 @@ func TestPrune_OldRuns(t *testing.T) {
 	for i := 29; len(want) < Keep; i-- {
 		want = append(want, fmt.Sprintf("2026-%02d", i))
 	}
-	want = append(want, "2025-at-work")
+	want = append(want, "2025-running")
 	if err != nil || !slices.Equal(left, want) {
 		t.Errorf("%v, %v", left, err)
 	}
@@ -157,7 +160,7 @@ func TestPrune_LargeRunsSooner(t *testing.T) {
 	}
 }
 
-// What cannot be written is said once, and stops nothing.
+// What cannot be written is an error of Finish, and stops nothing.
 func TestRecorder_CannotWrite(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, ".deployster"), nil, 0o600); err != nil {
@@ -210,8 +213,8 @@ func TestRecorder_LargeRunsLeaveOutValidAnswers(t *testing.T) {
 	}
 }
 
-// The questions of a small run have files when it has ended. Before that, and when
-// its process dies, they are found too, also where it died over making the files.
+// The queries of a small run have files when it has ended. They are found before
+// that too, and when its process dies, also while it writes the files.
 func TestRecorder_SmallRunsHaveFiles(t *testing.T) {
 	dir := t.TempDir()
 	r := begin(dir, "1")
@@ -241,8 +244,8 @@ func TestRecorder_SmallRunsHaveFiles(t *testing.T) {
 			t.Errorf("%s: %q, %v", when, out, err)
 		}
 	}
-	count("at work", 1)
-	lines := filepath.Join(dir, ".deployster", "runs", "1", furtherName)
+	count("running", 1)
+	lines := filepath.Join(dir, ".deployster", "runs", "1", linesName)
 	content, err := os.ReadFile(lines)
 	if err != nil {
 		t.Fatal(err)
@@ -255,11 +258,11 @@ func TestRecorder_SmallRunsHaveFiles(t *testing.T) {
 	if err := os.WriteFile(lines, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	count("died over it", KeepFiles)
+	count("crashed", KeepFiles)
 }
 
-// After the first hundred an invocation is a line of a file, and a question of a
-// run that is not small: nothing of it is lost, and it is found as the others are. What failed, or is no text, has files.
+// In a large run a query is a line of a file, and so is an action after the first
+// hundred invocations. What failed, or is no text, has files.
 func TestRecorder_FurtherInvocationsAreLines(t *testing.T) {
 	dir := t.TempDir()
 	r := begin(dir, "1")
@@ -271,7 +274,7 @@ func TestRecorder_FurtherInvocationsAreLines(t *testing.T) {
 		wait.Go(func() { r.Add(invocation(fmt.Sprintf("r%d", i), "make", fmt.Sprintf("made %d with s3cret", i))) })
 	}
 	wait.Wait()
-	failed, binary, long := invocation("failed", "make", "x"), invocation("binary", "make", "\xff"), invocation("long", "make", strings.Repeat("x", furtherMost+1))
+	failed, binary, long := invocation("failed", "make", "x"), invocation("binary", "make", "\xff"), invocation("long", "make", strings.Repeat("x", maxLineText+1))
 	failed.Result.ExitCode = 1
 	for _, i := range []typeclient.Invocation{failed, binary, long} {
 		r.Add(i)
@@ -282,7 +285,7 @@ func TestRecorder_FurtherInvocationsAreLines(t *testing.T) {
 		t.Fatalf("%+v, %v", run, err)
 	}
 	// Whoever wrote it may have died over the last line.
-	lines := filepath.Join(run.Path(), furtherName)
+	lines := filepath.Join(run.Path(), linesName)
 	content, err := os.ReadFile(lines)
 	if err == nil {
 		err = os.WriteFile(lines, append(content, `{"format":1,"resource":"r29`...), 0o600)
@@ -298,7 +301,7 @@ func TestRecorder_FurtherInvocationsAreLines(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, steps, err)
 		}
 	}
-	for name, want := range map[string]string{"r7": "made 7 with (gone)", "failed": "x", "binary": "\xff", "long": strings.Repeat("x", furtherMost+1)} {
+	for name, want := range map[string]string{"r7": "made 7 with (gone)", "failed": "x", "binary": "\xff", "long": strings.Repeat("x", maxLineText+1)} {
 		steps, err := run.Steps(name)
 		if err != nil || len(steps) != 1 || steps[0].Step != "make" || steps[0].ExitCode == nil {
 			t.Errorf("%s: %+v, %v", name, steps, err)
