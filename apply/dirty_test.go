@@ -12,7 +12,7 @@ import (
 func TestEntry_DirtyUntilSeenToBeValid(t *testing.T) {
 	e := newEngine(t.TempDir())
 	dirty := func() bool {
-		s, _, err := state.Load(e.statePath())
+		s, _, err := state.Load(state.File(e.statePath()))
 		if err != nil {
 			t.Fatal(err)
 		}

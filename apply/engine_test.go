@@ -61,7 +61,7 @@ func (e *engine) plan(source string) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	snapshot, _, err := state.Load(e.statePath())
+	snapshot, _, err := state.Load(state.File(e.statePath()))
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (e *engine) apply(ctx context.Context, p *plan.Plan) (*apply.Report, error)
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	store, err := state.Open(ctx, e.statePath(), state.Options{Command: "test"})
+	store, err := state.Open(ctx, state.File(e.statePath()), state.Options{Command: "test"})
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func TestAFaultOfOurOwnIsReported(t *testing.T) {
 		if !slices.ContainsFunc(summaries(report.Problems), func(s string) bool { return strings.HasPrefix(s, "b: ") }) {
 			t.Errorf("%s: problems %q", name, summaries(report.Problems))
 		}
-		snapshot, _, err := state.Load(e.statePath())
+		snapshot, _, err := state.Load(state.File(e.statePath()))
 		if _, recorded := snapshot.Resources["a"]; err != nil || !recorded {
 			t.Errorf("%s: %v, a recorded %v", name, err, recorded)
 		}

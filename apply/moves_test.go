@@ -64,7 +64,7 @@ func TestMovesComeBeforeEverything(t *testing.T) {
 			t.Fatal(err)
 		}
 		report, err := e.apply(context.Background(), p)
-		snapshot, _, loaded := state.Load(e.statePath())
+		snapshot, _, loaded := state.Load(state.File(e.statePath()))
 		if loaded != nil {
 			t.Fatal(loaded)
 		}
@@ -186,7 +186,7 @@ func TestConditionsInAnApply(t *testing.T) {
 		if got := fmt.Sprint(report.Checks[0].Status, " ", report.Checks[0].Messages); got != c.check {
 			t.Errorf("v = %d: %s, want %s", c.v, got, c.check)
 		}
-		snapshot, _, err := state.Load(e.statePath())
+		snapshot, _, err := state.Load(state.File(e.statePath()))
 		if err != nil {
 			t.Fatal(err)
 		}

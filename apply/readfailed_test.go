@@ -44,7 +44,7 @@ func TestPlanWithAFailedReadShowsTheOthers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		snapshot, _, err := state.Load(e.statePath())
+		snapshot, _, err := state.Load(state.File(e.statePath()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ func (e *engine) asked(seen *int) string {
 
 func (e *engine) recorded(t *testing.T) state.Snapshot {
 	t.Helper()
-	s, _, err := state.Load(e.statePath())
+	s, _, err := state.Load(state.File(e.statePath()))
 	if err != nil {
 		t.Fatal(err)
 	}

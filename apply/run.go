@@ -1,6 +1,3 @@
-// Package apply carries out a plan: exactly what it says, in dependency order,
-// in parallel, recording each fact before anything builds on it. It never
-// plans again: what was decided is checked and done, or refused.
 package apply
 
 import (

@@ -99,7 +99,7 @@ func TestInterruptLetsTheRunningActionFinish(t *testing.T) {
 		t.Errorf("reported %s, a %+v, b %+v", report.Status, a, b)
 	}
 	// What was finished is recorded.
-	snapshot, _, err := state.Load(e.statePath())
+	snapshot, _, err := state.Load(state.File(e.statePath()))
 	if err != nil || len(snapshot.Resources) != 1 {
 		t.Errorf("the state file holds %v, %v", snapshot.Resources, err)
 	}

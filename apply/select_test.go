@@ -162,7 +162,7 @@ func TestForEachOfUnselectedStates(t *testing.T) {
 	if _, err := e.apply(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
-	snapshot, _, err := state.Load(e.statePath())
+	snapshot, _, err := state.Load(state.File(e.statePath()))
 	if err != nil || string(snapshot.Outputs["count"].Value) != "2" || string(snapshot.Outputs["o"].Value) != "1" || len(snapshot.Resources) != 4 {
 		t.Errorf("recorded %+v, %v", snapshot, err)
 	}
@@ -195,7 +195,7 @@ func TestMovesOfWhatIsLeftOut(t *testing.T) {
 		if _, err := e.apply(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		snapshot, _, err := state.Load(e.statePath())
+		snapshot, _, err := state.Load(state.File(e.statePath()))
 		if names := slices.Sorted(maps.Keys(snapshot.Resources)); err != nil || !slices.Equal(names, c.recorded) {
 			t.Errorf("recorded %v, %v", names, err)
 		}

@@ -42,7 +42,7 @@ func TestAnActionWhoseEndIsNotKnown(t *testing.T) {
 	if report.Status != apply.Error || a.Status != apply.Unknown || a.Failed != "make" || len(a.Completed) > 0 || a.ExitCode != 0 || b.Status != apply.NotStarted || report.Resources["c"].Status != apply.OK {
 		t.Errorf("%s, a %+v, b %+v", report.Status, a, b)
 	}
-	snapshot, _, err := state.Load(e.statePath())
+	snapshot, _, err := state.Load(state.File(e.statePath()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,3 @@
-// Package plan decides what must change. It asks images what is there and
-// writes down, for every resource, what would be done; it holds nothing that
-// can change the world. A Plan is a value: once built or read it is not edited.
 package plan
 
 import (

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -25,7 +24,7 @@ func TestTheLastCopiesAreKept(t *testing.T) {
 	for i := range 13 {
 		recordRun(t, path, fmt.Sprintf("r%d", i))
 	}
-	copies, err := Copies(path)
+	copies, err := Copies(File(path))
 	ok(t, err)
 	if len(copies) != MaxCopies || copies[0].Serial != 4 || copies[9].Serial != 13 {
 		t.Fatalf("%+v", copies)
@@ -56,12 +55,12 @@ func TestRestore(t *testing.T) {
 		recordRun(t, path, fmt.Sprintf("r%d", i))
 	}
 	ok(t, os.WriteFile(path, nil, 0o600)) // as the wrong tool leaves it
-	_, err := Open(t.Context(), path, Options{})
+	_, err := Open(t.Context(), File(path), Options{})
 	refused(t, err, ErrDamaged)
 	if !strings.Contains(err.Error(), "state restore") {
 		t.Errorf("the way out is not said: %v", err)
 	}
-	got, err := Restore(t.Context(), path, 2, Options{})
+	got, err := Restore(t.Context(), File(path), 2, Options{})
 	ok(t, err)
 	if got.Snapshot.Serial != 4 || len(got.Snapshot.Resources) != 2 || got.Journal {
 		t.Errorf("%+v", got)
@@ -69,20 +68,20 @@ func TestRestore(t *testing.T) {
 	if info, err := os.Stat(got.Aside); err != nil || info.Size() != 0 {
 		t.Errorf("what was there is not at %q: %v", got.Aside, err)
 	}
-	s, _, err := Load(path)
+	s, _, err := Load(File(path))
 	ok(t, err)
 	if s.Serial != 4 || len(s.Resources) != 2 {
 		t.Errorf("%+v", s)
 	}
-	second, err := Restore(t.Context(), path, 3, Options{})
+	second, err := Restore(t.Context(), File(path), 3, Options{})
 	ok(t, err)
 	if second.Aside == got.Aside || second.Snapshot.Serial != 5 || len(second.Snapshot.Resources) != 3 {
 		t.Errorf("%+v", second)
 	}
-	_, err = Restore(t.Context(), path, 99, Options{})
+	_, err = Restore(t.Context(), File(path), 99, Options{})
 	refused(t, err, os.ErrNotExist)
 	held := mustOpen(t, path)
-	_, err = Restore(t.Context(), path, 2, Options{})
+	_, err = Restore(t.Context(), File(path), 2, Options{})
 	refused(t, err, ErrLocked)
 	ok(t, held.Close())
 }
@@ -98,14 +97,14 @@ func TestRestoreUnderAJournal(t *testing.T) {
 	j := mustBegin(t, s, "died")
 	ok(t, j.Valid("c", entry(`{}`)), s.Close()) // without Finish
 	ok(t, os.Remove(path))
-	_, err := Open(t.Context(), path, Options{})
+	_, err := Open(t.Context(), File(path), Options{})
 	refused(t, err, ErrDamaged)
-	_, err = Restore(t.Context(), path, 1, Options{})
+	_, err = Restore(t.Context(), File(path), 1, Options{})
 	refused(t, err, ErrForeign)
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Fatalf("a refusal left something: %v", err)
 	}
-	got, err := Restore(t.Context(), path, 2, Options{})
+	got, err := Restore(t.Context(), File(path), 2, Options{})
 	ok(t, err)
 	if !got.Journal || got.Aside != "" || got.Snapshot.Serial != 2 {
 		t.Errorf("%+v", got)
@@ -121,18 +120,18 @@ func TestADamagedCopyIsSaid(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
 	recordRun(t, path, "a")
-	copies, err := Copies(path)
+	copies, err := Copies(File(path))
 	ok(t, err)
 	ok(t, os.WriteFile(copies[1].Path, []byte(`{"format":1`), 0o600))
 	ok(t, os.WriteFile(filepath.Join(filepath.Dir(copies[0].Path), "notes.txt"), nil, 0o600))
-	copies, err = Copies(path)
+	copies, err = Copies(File(path))
 	ok(t, err)
 	if len(copies) != 2 || copies[0].Err != nil || !errors.Is(copies[1].Err, ErrDamaged) {
 		t.Errorf("%+v", copies)
 	}
-	_, err = Restore(t.Context(), path, 1, Options{})
+	_, err = Restore(t.Context(), File(path), 1, Options{})
 	refused(t, err, ErrDamaged)
-	if _, _, err := Load(path); err != nil {
+	if _, _, err := Load(File(path)); err != nil {
 		t.Errorf("a refusal changed the state: %v", err)
 	}
 }
@@ -142,22 +141,15 @@ func TestADamagedCopyIsSaid(t *testing.T) {
 func TestNoCopyIsSaid(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
-	f := disk()
-	fail := false
-	f.keep = func(dir string, serial uint64, data []byte) error {
-		if fail {
-			return syscall.EROFS
-		}
-		return keep(dir, serial, data)
-	}
-	s, err := open(t.Context(), path, Options{}, f)
+	place := &faultyPlace{Place: File(path)}
+	s, err := Open(t.Context(), place, Options{})
 	ok(t, err)
 	j := mustBegin(t, s, "p")
 	ok(t, j.Valid("a", entry(`{}`)))
-	fail = true
+	place.failCopy = true
 	refused(t, j.Finish(StatusOK), ErrNoCopy)
 	ok(t, s.Close())
-	got, rec, err := Load(path)
+	got, rec, err := Load(File(path))
 	if err != nil || rec != nil || len(got.Resources) != 1 {
 		t.Errorf("%+v %+v %v", got, rec, err)
 	}
@@ -173,7 +165,7 @@ func TestADanglingLinkIsFollowed(t *testing.T) {
 	if target, err := os.Readlink(link); err != nil || target != "real/state.json" {
 		t.Errorf("the link was replaced: %q %v", target, err)
 	}
-	s, _, err := Load(filepath.Join(dir, "real", "state.json"))
+	s, _, err := Load(File(filepath.Join(dir, "real", "state.json")))
 	if err != nil || len(s.Resources) != 1 {
 		t.Errorf("%+v %v", s, err)
 	}

@@ -42,7 +42,7 @@ func recordAll(b *testing.B, encrypted bool, resources int) {
 		return encryption.Keys{Recipients: []string{"age1w23q6el8wr3jf2dugnsasf8c5tmhypey4jmxc9lvrzn2wkv5wsyqtrgmug"}}, nil
 	})
 	path := filepath.Join(b.TempDir(), "s.json")
-	s, err := Open(b.Context(), path, Options{Keys: keys})
+	s, err := Open(b.Context(), File(path), Options{Keys: keys})
 	must(err)
 	j, err := s.Begin("plan", "")
 	must(err)

@@ -29,30 +29,62 @@ func (f *faulty) Sync(end int64) error {
 	return f.appender.Sync(end)
 }
 
+// faultyPlace is a place whose writes fail when they are told to.
+type faultyPlace struct {
+	Place
+	failState, failCopy bool
+	log                 *faulty // of the journal that was begun last
+}
+
+func (p *faultyPlace) find() (storage, error) {
+	s, err := p.Place.find()
+	s.backend = faultyBackend{s.backend, p}
+	return s, err
+}
+
+type faultyBackend struct {
+	backend
+	place *faultyPlace
+}
+
+func (b faultyBackend) write(data []byte) error {
+	if b.place.failState {
+		return syscall.ENOSPC
+	}
+	return b.backend.write(data)
+}
+
+func (b faultyBackend) writeCopy(serial uint64, data []byte) error {
+	if b.place.failCopy {
+		return syscall.EROFS
+	}
+	return b.backend.writeCopy(serial, data)
+}
+
+func (b faultyBackend) createJournal() (appender, error) {
+	a, err := b.backend.createJournal()
+	b.place.log = &faulty{appender: a}
+	return b.place.log, err
+}
+
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"write", "sync"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "s.json")
-			var log *faulty
-			f := disk()
-			create := f.createLog
-			f.createLog = func(p string) (appender, error) {
-				a, err := create(p)
-				log = &faulty{appender: a}
-				return log, err
-			}
-			s, err := open(t.Context(), path, Options{}, f)
+			place := &faultyPlace{Place: File(path)}
+			s, err := Open(t.Context(), place, Options{})
 			ok(t, err)
 			j := mustBegin(t, s, "p")
+			log := place.log
 			ok(t, j.ActionStarted("a", "make", "k", nil))
 			log.failWrite, log.failSync = name == "write", name == "sync"
 			refused(t, j.ActionEnded("a", "make", 0, ""), ErrBroken)
 			refused(t, j.Valid("a", entry(`{}`)), ErrBroken)
 			refused(t, j.ActionStarted("b", "make", "k", nil), ErrBroken)
 			ok(t, j.Finish(StatusError), s.Close())
-			got, rec, err := Load(path)
+			got, rec, err := Load(File(path))
 			if err != nil || rec != nil || len(got.Resources) != 1 {
 				t.Errorf("what happened was not saved: %+v %+v %v", got, rec, err)
 			}
@@ -68,24 +100,17 @@ func TestFaults(t *testing.T) {
 func TestStateFileFault(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
-	f := disk()
-	write, fail := f.write, false
-	f.write = func(p string, data []byte) error {
-		if fail {
-			return syscall.ENOSPC
-		}
-		return write(p, data)
-	}
-	s, err := open(t.Context(), path, Options{}, f)
+	place := &faultyPlace{Place: File(path)}
+	s, err := Open(t.Context(), place, Options{})
 	ok(t, err)
 	j := mustBegin(t, s, "p")
 	ok(t, j.Valid("a", entry(`{}`)))
-	fail = true
+	place.failState = true
 	if err := j.Finish(StatusOK); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatalf("finish: %v", err)
 	}
 	ok(t, s.Close())
-	got, rec, err := Load(path)
+	got, rec, err := Load(File(path))
 	if err != nil || rec == nil || len(got.Resources) != 1 {
 		t.Errorf("%+v %+v %v", got, rec, err)
 	}

@@ -141,13 +141,13 @@ func TestFormats(t *testing.T) {
 		}
 		path := filepath.Join(t.TempDir(), "s.json")
 		ok(t, os.WriteFile(path, fixture(t, fmt.Sprintf("state-format-%d.json", format), current), 0o600))
-		got, _, err := Load(path)
+		got, _, err := Load(File(path))
 		ok(t, err)
 		if encoded(t, got) != string(now) {
 			t.Errorf("format %d: read as\n%s", format, encoded(t, got))
 		}
 		ok(t, os.WriteFile(path+".journal", fixture(t, fmt.Sprintf("journal-format-%d", format), facts), 0o600))
-		got, rec, err := Load(path)
+		got, rec, err := Load(File(path))
 		ok(t, err)
 		if _, there := got.Resources["d"]; !there || len(got.Resources) != 2 || rec == nil || rec.Plan != "p1" || string(got.Outputs["o"].Value) != `"x"` {
 			t.Errorf("format %d: with its journal %+v, %+v", format, got, rec)

@@ -43,7 +43,7 @@ func TestFullDisk(t *testing.T) {
 		facts := runUntilFull(t, path, resources)
 		began += facts.started
 		grow(16 << 10)
-		s, rec, err := Load(path)
+		s, rec, err := Load(File(path))
 		ok(t, err)
 		for _, addr := range facts.valid {
 			if _, ok := s.Resources[addr]; !ok {
@@ -76,7 +76,7 @@ type facts struct {
 func runUntilFull(t *testing.T, path string, resources int) facts {
 	t.Helper()
 	var f facts
-	s, err := Open(t.Context(), path, Options{})
+	s, err := Open(t.Context(), File(path), Options{})
 	if err != nil {
 		noSpace(t, err)
 		return f
@@ -132,15 +132,15 @@ func TestAReadOnlyFileSystem(t *testing.T) {
 		ok(t, syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|flags, "size=1024k"))
 	}
 	remount(syscall.MS_RDONLY)
-	s, err := ReadShared(t.Context(), path, Options{})
+	s, err := ReadShared(t.Context(), File(path), Options{})
 	ok(t, err)
 	if len(s.Snapshot.Resources) != 1 {
 		t.Errorf("%+v", s.Snapshot)
 	}
 	ok(t, s.Close())
-	_, err = Open(t.Context(), path, Options{})
+	_, err = Open(t.Context(), File(path), Options{})
 	refused(t, err, syscall.EROFS)
-	_, err = Restore(t.Context(), path, 1, Options{})
+	_, err = Restore(t.Context(), File(path), 1, Options{})
 	refused(t, err, syscall.EROFS)
 
 	// Through another mount of the same directory somebody applies.
@@ -149,10 +149,10 @@ func TestAReadOnlyFileSystem(t *testing.T) {
 	ok(t, syscall.Mount(dir, other, "", syscall.MS_BIND, ""), syscall.Mount("", other, "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY, ""))
 	defer func() { ok(t, syscall.Unmount(other, 0)) }()
 	held := mustOpen(t, path)
-	_, err = ReadShared(t.Context(), filepath.Join(other, "s.json"), Options{})
+	_, err = ReadShared(t.Context(), File(filepath.Join(other, "s.json")), Options{})
 	refused(t, err, ErrLocked)
 	ok(t, held.Close(), os.Remove(path+".lock"))
-	s, err = ReadShared(t.Context(), filepath.Join(other, "s.json"), Options{})
+	s, err = ReadShared(t.Context(), File(filepath.Join(other, "s.json")), Options{})
 	ok(t, err)
 	ok(t, s.Close())
 }

@@ -20,7 +20,7 @@ func TestEntry_IncompleteIsRecorded(t *testing.T) {
 	ok(t, j.ActionEnded("fails", "make", exit, "no room"), j.Valid("ends", e), j.Removed("goes"))
 	other := entry(`{"n":2}`)
 	ok(t, j.ActionStarted("ends", "polish", "k", &other), s.Close()) // it died
-	snapshot, _, err := Load(path)
+	snapshot, _, err := Load(File(path))
 	ok(t, err)
 	for _, addr := range []string{"dies", "fails"} {
 		got, known := snapshot.Resources[addr]

@@ -42,7 +42,7 @@ func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 	}
 	if s.snapshot.Lineage != "" && s.snapshot.Lineage != lineage {
 		return nil, refuse(ErrForeign, "plan is stale: it belongs to another state",
-			"The plan was made for the lineage %s, and %s has the lineage %s. Plan again.", lineage, s.paths.state, s.snapshot.Lineage)
+			"The plan was made for the lineage %s, and %s has the lineage %s. Plan again.", lineage, s.at.state, s.snapshot.Lineage)
 	}
 	if s.snapshot.Lineage == "" {
 		if lineage == "" {
@@ -51,23 +51,23 @@ func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 		// The state file must be there before its journal: a journal without
 		// one means that the state was lost.
 		first := Snapshot{Format: Format, Lineage: lineage}.clone()
-		if err := s.files.save(s.paths, first); err != nil {
+		if err := s.at.save(first); err != nil {
 			return nil, err
 		}
 		s.snapshot = first
 	}
-	stream, err := s.paths.keys.NewStream(encryption.Journal)
+	stream, err := s.at.keys.NewStream(encryption.Journal)
 	if err != nil {
 		return nil, err
 	}
-	log, err := s.files.createLog(s.paths.journal)
+	log, err := s.at.createJournal()
 	if err != nil {
-		return nil, refuse(err, "Cannot write the journal", "%s: %s. Nothing was started.", s.paths.journal, err)
+		return nil, refuse(err, "Cannot write the journal", "%s: %s. Nothing was started.", s.at.journal, err)
 	}
 	b := begin{Format: Format, Lineage: s.snapshot.Lineage, Serial: s.snapshot.Serial, Plan: plan, Run: NewID(), By: myself(s.command)}
 	j := &Journal{store: s, log: log, stream: stream, run: newReplay(s.snapshot, b, now())}
 	if err := j.append(record{Kind: kindBegin, Begin: &b}); err != nil {
-		return nil, errors.Join(err, log.Close(), s.files.remove(s.paths.journal))
+		return nil, errors.Join(err, log.Close(), s.at.removeJournal())
 	}
 	s.journal = j
 	return j, nil
@@ -184,13 +184,13 @@ func (j *Journal) Finish(status Status) error {
 	j.over = true
 	next := j.run.result(status)
 	j.log.Release() // what was held for outcomes is room for the state file now
-	noCopy := j.store.files.save(j.store.paths, next)
+	noCopy := j.store.at.save(next)
 	if noCopy != nil && !errors.Is(noCopy, ErrNoCopy) {
 		return noCopy
 	}
 	j.store.snapshot, j.store.journal = next, nil
-	if err := errors.Join(j.log.Close(), j.store.files.remove(j.store.paths.journal)); err != nil {
-		return refuse(err, "Cannot remove the journal", "%s: %s. The state file is whole; the next command removes it.", j.store.paths.journal, err)
+	if err := errors.Join(j.log.Close(), j.store.at.removeJournal()); err != nil {
+		return refuse(err, "Cannot remove the journal", "%s: %s. The state file is whole; the next command removes it.", j.store.at.journal, err)
 	}
 	return noCopy
 }
@@ -240,7 +240,7 @@ func (j *Journal) write(r record) (end int64, err error) {
 // next one.
 func (j *Journal) encode(r record) ([]byte, error) {
 	if j.stream != nil {
-		return sealRecord(r, j.stream)
+		return encryptRecord(r, j.stream)
 	}
 	err := encodeRecord(&j.line, r)
 	return j.line.Bytes(), err
@@ -257,5 +257,5 @@ func (j *Journal) durable() uint64 {
 
 func (j *Journal) broken(err error) error {
 	return refuse(fmt.Errorf("%w: %w", ErrBroken, err), "Cannot write the journal",
-		"%s: %s. Nothing new is started, because what is done could not be recorded. See to the disk (full? read-only? failing?), then plan again.", j.store.paths.journal, err)
+		"%s: %s. Nothing new is started, because what is done could not be recorded. See to the disk (full? read-only? failing?), then plan again.", j.store.at.journal, err)
 }

@@ -80,7 +80,7 @@ func TestTruncatedJournalIsAPrefix(t *testing.T) {
 			// The begin record and each fact are one line; line k is fact k-1.
 			want := max(bytes.Count(whole[:n], []byte("\n"))-1, 0)
 			ok(t, os.WriteFile(path, stateFile, 0o600), os.WriteFile(path+".journal", cut, 0o600))
-			got, _, err := Load(path)
+			got, _, err := Load(File(path))
 			if err != nil {
 				t.Fatalf("cut at %d of %d: %v", n, len(whole), err)
 			}
@@ -92,7 +92,7 @@ func TestTruncatedJournalIsAPrefix(t *testing.T) {
 				t.Fatal("opened and loaded differ")
 			}
 			ok(t, s.Close())
-			if again, rec, err := Load(path); err != nil || rec != nil || content(t, again) != content(t, after[want]) {
+			if again, rec, err := Load(File(path)); err != nil || rec != nil || content(t, again) != content(t, after[want]) {
 				t.Fatalf("after folding: %+v %v", rec, err)
 			}
 		}
@@ -120,9 +120,9 @@ func TestDamagedMiddleIsRefused(t *testing.T) {
 	} {
 		ok(t, os.WriteFile(path+".journal", data, 0o600))
 		for range 2 {
-			_, _, err := Load(path)
+			_, _, err := Load(File(path))
 			refused(t, err, ErrDamaged)
-			_, err = Open(t.Context(), path, Options{})
+			_, err = Open(t.Context(), File(path), Options{})
 			refused(t, err, ErrDamaged)
 		}
 		if got, _ := os.ReadFile(path + ".journal"); !bytes.Equal(got, data) {
@@ -177,7 +177,7 @@ func TestConcurrentFacts(t *testing.T) {
 	}
 	wg.Wait()
 	ok(t, s.Close())
-	got, rec, err := Load(path)
+	got, rec, err := Load(File(path))
 	if err != nil || len(got.Resources) != 20 || len(rec.InFlight) != 0 || len(rec.Unconfirmed) != 0 {
 		t.Errorf("%d resources, %+v, %v", len(got.Resources), rec, err)
 	}
@@ -207,7 +207,7 @@ func TestChangedRecords(t *testing.T) {
 	mine, theirs := bytes.SplitAfter(whole, []byte("\n")), bytes.SplitAfter(foreign, []byte("\n"))
 	mine[2] = theirs[2]
 	ok(t, os.WriteFile(path+".journal", bytes.Join(mine, nil), 0o600))
-	_, _, err = Load(path)
+	_, _, err = Load(File(path))
 	refused(t, err, ErrDamaged)
 	mine[len(mine)-2], mine[2] = theirs[len(theirs)-2], bytes.SplitAfter(whole, []byte("\n"))[2]
 	if records, dropped, err := decodeJournal(bytes.Join(mine, nil)); err != nil || dropped == 0 || len(records) != len(after)-1 {

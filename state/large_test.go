@@ -23,7 +23,7 @@ func TestWhatIsLargeIsReadBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "s.json")
-	store, err := Open(context.Background(), path, Options{})
+	store, err := Open(context.Background(), File(path), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestWhatIsLargeIsReadBack(t *testing.T) {
 	}
 	whole := func(from string) {
 		t.Helper()
-		s, _, err := Load(path)
+		s, _, err := Load(File(path))
 		if err != nil || len(s.Resources) != 3 || string(s.Resources["deep"].State) != deep || string(s.Resources["b"].State) != long {
 			t.Errorf("from %s: %d resources, %.300v", from, len(s.Resources), err)
 		}

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	if path == "" {
 		os.Exit(m.Run())
 	}
-	s, err := Open(context.Background(), path, Options{Command: "deployster apply plan.bin"})
+	s, err := Open(context.Background(), File(path), Options{Command: "deployster apply plan.bin"})
 	if err == nil {
 		var j *Journal
 		if j, err = s.Begin("p-other", "lineage"); err == nil {
@@ -54,20 +54,20 @@ func TestOtherProcess(t *testing.T) {
 	if line != "open\n" {
 		t.Fatal(line)
 	}
-	_, err = Open(t.Context(), path, Options{})
+	_, err = Open(t.Context(), File(path), Options{})
 	refused(t, err, ErrLocked)
 	var locked *durable.LockedError
 	var d *diag.Diagnostic
 	if !errors.As(err, &locked) || !errors.As(err, &d) || !strings.Contains(d.Detail, "deployster apply plan.bin (process ") {
 		t.Errorf("error %v does not say who", err)
 	}
-	_, err = ReadShared(t.Context(), path, Options{Wait: 30 * time.Millisecond})
+	_, err = ReadShared(t.Context(), File(path), Options{Wait: 30 * time.Millisecond})
 	refused(t, err, ErrLocked)
-	if got, rec, err := Load(path); err != nil || got.Lineage != "lineage" || rec == nil || len(rec.InFlight) != 1 {
+	if got, rec, err := Load(File(path)); err != nil || got.Lineage != "lineage" || rec == nil || len(rec.InFlight) != 1 {
 		t.Errorf("reading meanwhile: %+v %+v %v", got, rec, err)
 	}
 	ok(t, cmd.Process.Kill())
-	s, err := Open(t.Context(), path, Options{Wait: 3 * time.Second})
+	s, err := Open(t.Context(), File(path), Options{Wait: 3 * time.Second})
 	ok(t, err)
 	if rec := s.Recovery(); rec == nil || len(rec.InFlight) != 1 || rec.InFlight[0].Address != "web" {
 		t.Errorf("recovery %+v", rec)
@@ -78,22 +78,22 @@ func TestOtherProcess(t *testing.T) {
 func TestPlansDoNotDisturbEachOther(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
-	first, err := ReadShared(t.Context(), path, Options{})
+	first, err := ReadShared(t.Context(), File(path), Options{})
 	ok(t, err)
-	second, err := ReadShared(t.Context(), path, Options{})
+	second, err := ReadShared(t.Context(), File(path), Options{})
 	ok(t, err)
-	_, err = Open(t.Context(), path, Options{})
+	_, err = Open(t.Context(), File(path), Options{})
 	refused(t, err, ErrLocked)
 	ok(t, first.Close(), second.Close())
 	// Another name of the same state leads to the same lock.
 	ok(t, mustBegin(t, mustOpenAndKeep(t, path), "p").Finish(StatusOK))
 	link := filepath.Join(t.TempDir(), "link.json")
 	ok(t, os.Symlink(path, link))
-	_, err = Open(t.Context(), link, Options{})
+	_, err = Open(t.Context(), File(link), Options{})
 	refused(t, err, ErrLocked)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Open(ctx, link, Options{Wait: time.Minute}); !errors.Is(err, context.Canceled) {
+	if _, err := Open(ctx, File(link), Options{Wait: time.Minute}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled wait gave %v", err)
 	}
 }

@@ -116,7 +116,7 @@ func TestMovesSurviveACrash(t *testing.T) {
 		t.Error("moved onto what is there")
 	}
 	ok(t, j.Moved([]Move{{"a", "b"}, {"b", "c"}}), j.ActionStarted("b", "act", "k", nil), s.Close())
-	loaded, recovery, err := Load(path)
+	loaded, recovery, err := Load(File(path))
 	ok(t, err)
 	if string(loaded.Resources["b"].State) != `{"v":1}` || string(loaded.Resources["c"].State) != `{"v":2}` || len(loaded.Resources) != 2 || recovery == nil {
 		t.Errorf("loaded: %+v, %+v", loaded.Resources, recovery)

@@ -53,7 +53,7 @@ type record struct {
 	Moves   []Move            `json:"moves,omitempty"`
 
 	// Of an encrypted record only these, and the first three above, stand in the
-	// journal: see sealedRecord.
+	// journal: see encryptedRecord.
 	Head   *encryption.Head `json:"head,omitempty"`
 	Sealed []byte           `json:"sealed,omitempty"`
 }

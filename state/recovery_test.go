@@ -19,9 +19,9 @@ func TestForeignJournals(t *testing.T) {
 		t.Helper()
 		journal, err := os.ReadFile(path + ".journal")
 		ok(t, err)
-		_, _, err = Load(path)
+		_, _, err = Load(File(path))
 		refused(t, err, cause)
-		_, err = Open(t.Context(), path, Options{})
+		_, err = Open(t.Context(), File(path), Options{})
 		refused(t, err, cause)
 		if after, _ := os.ReadFile(path + ".journal"); !bytes.Equal(after, journal) || t.Failed() {
 			t.Fatalf("%s", name)
@@ -50,7 +50,7 @@ func TestRecoverySaysWhatWasInFlight(t *testing.T) {
 		j.ActionStarted("b", "make", "key-b", nil), j.ActionEnded("b", "make", 0, ""),
 		j.ActionStarted("c", "make", "key-c", nil), j.ActionEnded("c", "make", 0, ""), j.Valid("c", entry(`{}`)),
 		s.Close())
-	_, rec, err := Load(path)
+	_, rec, err := Load(File(path))
 	ok(t, err)
 	check := func(rec *Recovery) {
 		t.Helper()
@@ -66,7 +66,7 @@ func TestRecoverySaysWhatWasInFlight(t *testing.T) {
 		}
 	}
 	check(rec)
-	shared, err := ReadShared(t.Context(), path, Options{})
+	shared, err := ReadShared(t.Context(), File(path), Options{})
 	ok(t, err)
 	check(shared.Recovery)
 	ok(t, shared.Close())
@@ -94,7 +94,7 @@ func TestFoldIsIdempotent(t *testing.T) {
 	ok(t, mustOpen(t, path).Close())
 	folded, err := os.ReadFile(path)
 	ok(t, err, os.WriteFile(path+".journal", journal, 0o600))
-	if _, rec, err := Load(path); err != nil || rec != nil {
+	if _, rec, err := Load(File(path)); err != nil || rec != nil {
 		t.Errorf("load: %+v %v", rec, err)
 	}
 	s := mustOpen(t, path)

@@ -1,10 +1,8 @@
 package state
 
 import (
-	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -145,17 +143,17 @@ func (p *replayRun) result(status Status) Snapshot {
 
 // replay overlays a journal that was left behind on the state. The Recovery is
 // nil when the journal says nothing that the state file does not hold already.
-func replay(p paths, base Snapshot, data []byte) (s Snapshot, rec *Recovery, err error) {
+func replay(at storage, base Snapshot, data []byte) (s Snapshot, rec *Recovery, err error) {
 	if base.Lineage == "" {
 		return base, nil, refuse(ErrDamaged, "The state file is gone",
 			"%s is not there, but the journal %s of an apply is: the state file was lost or moved after that apply began. Nothing was changed. "+
-				"`deployster state restore` puts back the copy that the journal continues; if there is none, move the journal away too.", p.state, p.journal)
+				"`deployster state restore` puts back the copy that the journal continues; if there is none, move the journal away too.", at.state, at.journal)
 	}
 	records, dropped, err := decodeJournal(data)
 	if err != nil {
-		return base, nil, damagedJournal(p, err)
+		return base, nil, damagedJournal(at, err)
 	}
-	if records, err = openRecords(p, records); err != nil {
+	if records, err = openRecords(at, records); err != nil {
 		return base, nil, err
 	}
 	if len(records) == 0 {
@@ -164,13 +162,13 @@ func replay(p paths, base Snapshot, data []byte) (s Snapshot, rec *Recovery, err
 	}
 	b := records[0].Begin
 	if records[0].Kind != kindBegin || b == nil {
-		return base, nil, refuse(ErrDamaged, "The journal is damaged", "%s does not say what it belongs to. Nothing was changed.", p.journal)
+		return base, nil, refuse(ErrDamaged, "The journal is damaged", "%s does not say what it belongs to. Nothing was changed.", at.journal)
 	}
 	if b.Format > Format {
 		return base, nil, refuse(ErrNewer, "The journal is of a newer deployster",
-			"%s has the format %d, and this deployster knows %d. Nothing was changed. Use the version of deployster that wrote it, or a later one.", p.journal, b.Format, Format)
+			"%s has the format %d, and this deployster knows %d. Nothing was changed. Use the version of deployster that wrote it, or a later one.", at.journal, b.Format, Format)
 	}
-	if err := belongs(p, base, *b); err != nil {
+	if err := belongs(at, base, *b); err != nil {
 		return base, nil, err
 	}
 	if n := len(base.Applied); n > 0 && base.Applied[n-1].Run == b.Run {
@@ -180,10 +178,10 @@ func replay(p paths, base Snapshot, data []byte) (s Snapshot, rec *Recovery, err
 	run.done = map[string]string{}
 	for _, r := range records[1:] {
 		if r.Kind == kindValid && r.Entry == nil {
-			return base, nil, refuse(ErrDamaged, "The journal is damaged", "%s: record %d has no content. Nothing was changed.", p.journal, r.Seq)
+			return base, nil, refuse(ErrDamaged, "The journal is damaged", "%s: record %d has no content. Nothing was changed.", at.journal, r.Seq)
 		}
 		if _, err := run.snapshot.Moved(r.Moves); err != nil {
-			return base, nil, refuse(ErrDamaged, "The journal is damaged", "%s: record %d moves what cannot be moved, %s. Nothing was changed.", p.journal, r.Seq, err)
+			return base, nil, refuse(ErrDamaged, "The journal is damaged", "%s: record %d moves what cannot be moved, %s. Nothing was changed.", at.journal, r.Seq, err)
 		}
 		run.apply(r)
 	}
@@ -191,27 +189,16 @@ func replay(p paths, base Snapshot, data []byte) (s Snapshot, rec *Recovery, err
 }
 
 // belongs reports whether a journal continues this very state file.
-func belongs(p paths, base Snapshot, b begin) error {
+func belongs(at storage, base Snapshot, b begin) error {
 	if base.Lineage != b.Lineage {
 		return refuse(ErrForeign, "The journal belongs to another state",
-			"%s continues the lineage %s, and %s has the lineage %s. Nothing was changed. Put the right two files together.", p.journal, b.Lineage, p.state, base.Lineage)
+			"%s continues the lineage %s, and %s has the lineage %s. Nothing was changed. Put the right two files together.", at.journal, b.Lineage, at.state, base.Lineage)
 	}
 	folded := len(base.Applied) > 0 && base.Applied[len(base.Applied)-1].Run == b.Run
 	if base.Serial != b.Serial && !folded {
 		return refuse(ErrForeign, "The journal belongs to another version of the state",
 			"%s continues the serial %d, and %s has the serial %d: the state file was replaced after that apply began. Nothing was changed. "+
-				"Put the state file with serial %d back, or move the journal away to forget what it recorded.", p.journal, b.Serial, p.state, base.Serial, b.Serial)
+				"Put the state file with serial %d back, or move the journal away to forget what it recorded.", at.journal, b.Serial, at.state, base.Serial, b.Serial)
 	}
 	return nil
-}
-
-func readJournal(path string) ([]byte, bool, error) {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, false, refuse(err, "Cannot read the journal", "%s: %s. Nothing was changed.", path, err)
-	}
-	return data, true, nil
 }

@@ -46,9 +46,9 @@ func TestEachRefusalHasAWayOut(t *testing.T) {
 				ok(t, os.WriteFile(path, c.spoil(whole), 0o600))
 			}
 			before := everything(t, filepath.Dir(path))
-			_, _, err = Load(path)
+			_, _, err = Load(File(path))
 			refused(t, err, c.cause)
-			_, err = Open(t.Context(), path, Options{})
+			_, err = Open(t.Context(), File(path), Options{})
 			refused(t, err, c.cause)
 			if !strings.Contains(err.Error(), c.says) {
 				t.Errorf("the way out is not said: %v", err)
@@ -56,7 +56,7 @@ func TestEachRefusalHasAWayOut(t *testing.T) {
 			if after := everything(t, filepath.Dir(path)); after != before {
 				t.Errorf("a refusal changed something: was\n%s\nis\n%s", before, after)
 			}
-			got, err := Restore(t.Context(), path, 2, Options{})
+			got, err := Restore(t.Context(), File(path), 2, Options{})
 			ok(t, err)
 			if got.Journal != c.dies || (got.Aside == "") != (c.spoil == nil) {
 				t.Errorf("%+v", got)
@@ -78,7 +78,7 @@ func TestAJournalThatSaysNothingIsNotInTheWay(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "s.json")
 		recordRun(t, path, "a")
 		ok(t, os.WriteFile(path+".journal", []byte(torn), 0o600), os.Truncate(path, 0))
-		got, err := Restore(t.Context(), path, 1, Options{})
+		got, err := Restore(t.Context(), File(path), 1, Options{})
 		ok(t, err)
 		if got.Journal {
 			t.Errorf("%+v", got)
@@ -102,7 +102,7 @@ func TestWhatAKilledWriterLeftIsRemoved(t *testing.T) {
 	for _, name := range append(left, others...) {
 		ok(t, os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600))
 	}
-	_, _, err := Load(path) // an apply may run just now
+	_, _, err := Load(File(path)) // an apply may run just now
 	ok(t, err)
 	for _, name := range left {
 		_, err := os.Stat(filepath.Join(dir, name))

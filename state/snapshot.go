@@ -1,8 +1,3 @@
-// Package state is the tool's memory: what was last recorded as VALID, and
-// what is needed to destroy it. It never decides whether a resource is right;
-// reality does. The state file is replaced as a whole; during an apply each
-// fact goes to a journal beside it first, which the next command folds in when
-// the process did not live to do so.
 package state
 
 import (

@@ -36,7 +36,7 @@ func full() Entry {
 
 func mustOpen(t *testing.T, path string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), path, Options{Command: "deployster apply"})
+	s, err := Open(t.Context(), File(path), Options{Command: "deployster apply"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func encoded(t *testing.T, s Snapshot) string {
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "deployster.state.json")
-	empty, rec, err := Load(path)
+	empty, rec, err := Load(File(path))
 	if err != nil || rec != nil || empty.Lineage != "" || len(empty.Resources) != 0 {
 		t.Fatalf("a missing file gave %+v, %+v, %v", empty, rec, err)
 	}
@@ -92,7 +92,7 @@ func TestRoundTrip(t *testing.T) {
 	ok(t, j.Finish(StatusOK))
 	after := s.Snapshot()
 	ok(t, s.Close())
-	got, rec, err := Load(path)
+	got, rec, err := Load(File(path))
 	if err != nil || rec != nil {
 		t.Fatalf("load: %+v %v", rec, err)
 	}
@@ -129,8 +129,10 @@ func TestFileIsStableAndReadable(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "s.json")
-	ok(t, disk().save(paths{state: path, copies: path + ".copies"}, s))
-	again, err := readFile(paths{state: path})
+	at, err := File(path).find()
+	ok(t, err)
+	ok(t, at.save(s))
+	again, err := at.snapshot()
 	ok(t, err)
 	if encoded(t, again) != first {
 		t.Errorf("written and read again:\n%s\nwant\n%s", encoded(t, again), first)
@@ -192,17 +194,17 @@ func TestRefusals(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "s.json")
 			ok(t, os.WriteFile(path, []byte(c.content), 0o600))
-			_, _, err := Load(path)
+			_, _, err := Load(File(path))
 			refused(t, err, c.cause)
-			_, err = Open(t.Context(), path, Options{})
+			_, err = Open(t.Context(), File(path), Options{})
 			refused(t, err, c.cause)
-			_, err = ReadShared(t.Context(), path, Options{})
+			_, err = ReadShared(t.Context(), File(path), Options{})
 			refused(t, err, c.cause)
 			if got, _ := os.ReadFile(path); string(got) != c.content {
 				t.Errorf("the file was changed to %q", got)
 			}
 			// The refusal let go of the lock: the same refusal comes again.
-			_, err = Open(t.Context(), path, Options{})
+			_, err = Open(t.Context(), File(path), Options{})
 			refused(t, err, c.cause)
 		})
 	}
@@ -212,16 +214,16 @@ func TestNoDirectory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "none", "s.json")
-	_, _, err := Load(path)
+	_, _, err := Load(File(path))
 	refused(t, err, os.ErrNotExist)
-	_, err = Open(t.Context(), path, Options{})
+	_, err = Open(t.Context(), File(path), Options{})
 	refused(t, err, os.ErrNotExist)
 	file := filepath.Join(dir, "file")
 	ok(t, os.WriteFile(file, nil, 0o600))
-	if _, _, err = Load(filepath.Join(file, "s.json")); err == nil {
+	if _, _, err = Load(File(filepath.Join(file, "s.json"))); err == nil {
 		t.Error("a file served as a directory")
 	}
-	if _, _, err = Load(dir); err == nil {
+	if _, _, err = Load(File(dir)); err == nil {
 		t.Error("a directory served as a state file")
 	}
 }
@@ -245,7 +247,7 @@ func TestLineage(t *testing.T) {
 	_, err = s.Begin("p2", "another")
 	refused(t, err, ErrForeign)
 	ok(t, s.Close())
-	if got, _, _ := Load(path); got.Lineage != "the-plans-lineage" {
+	if got, _, _ := Load(File(path)); got.Lineage != "the-plans-lineage" {
 		t.Errorf("lineage %q", got.Lineage)
 	}
 }
@@ -271,8 +273,10 @@ func TestEntryHash(t *testing.T) {
 		t.Error("the same entry, written otherwise, has another hash")
 	}
 	path := filepath.Join(t.TempDir(), "s.json")
-	ok(t, disk().save(paths{state: path, copies: path + ".copies"}, Snapshot{Format: 1, Lineage: "l", Resources: map[string]Entry{"a": full()}}))
-	loaded, err := readFile(paths{state: path})
+	at, err := File(path).find()
+	ok(t, err)
+	ok(t, at.save(Snapshot{Format: 1, Lineage: "l", Resources: map[string]Entry{"a": full()}}))
+	loaded, err := at.snapshot()
 	ok(t, err)
 	if EntryHash(loaded.Resources["a"]) != want {
 		t.Error("the file changes the hash")

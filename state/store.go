@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"time"
 
-	"deployster/internal/base/diag"
-	"deployster/internal/base/durable"
 	"deployster/internal/base/encryption"
 )
 
@@ -18,8 +15,8 @@ import (
 // flight: an apply that still runs, or one that died. A missing file is an
 // empty Snapshot without a lineage. The keys, at most one keyring, are those of
 // an encrypted state.
-func Load(path string, keys ...*encryption.Keyring) (Snapshot, *Recovery, error) {
-	p, err := resolve(path, keys...)
+func Load(place Place, keys ...*encryption.Keyring) (Snapshot, *Recovery, error) {
+	at, err := storageOf(place, keys...)
 	if err != nil {
 		return Snapshot{}, nil, err
 	}
@@ -27,12 +24,12 @@ func Load(path string, keys ...*encryption.Keyring) (Snapshot, *Recovery, error)
 	// read again until it is the same before and after the journal.
 	const attempts = 20
 	for try := 1; ; try++ {
-		before, err := os.ReadFile(p.state)
+		before, err := at.read()
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return Snapshot{}, nil, refuse(err, "Cannot read the state file", "%s: %s. Nothing was changed.", p.state, err)
+			return Snapshot{}, nil, refuse(err, "Cannot read the state file", "%s: %s. Nothing was changed.", at.state, err)
 		}
-		s, rec, err := load(p)
-		after, _ := os.ReadFile(p.state)
+		s, rec, err := load(at)
+		after, _ := at.read()
 		if bytes.Equal(before, after) || try == attempts {
 			return s, rec, err
 		}
@@ -40,16 +37,16 @@ func Load(path string, keys ...*encryption.Keyring) (Snapshot, *Recovery, error)
 	}
 }
 
-func load(p paths) (Snapshot, *Recovery, error) {
-	s, err := readFile(p)
+func load(at storage) (Snapshot, *Recovery, error) {
+	s, err := at.snapshot()
 	if err != nil {
 		return Snapshot{}, nil, err
 	}
-	data, there, err := readJournal(p.journal)
+	data, there, err := at.journalBytes()
 	if err != nil || !there {
 		return s, nil, err
 	}
-	return replay(p, s, data)
+	return replay(at, s, data)
 }
 
 // Options are how a state is opened.
@@ -69,21 +66,21 @@ type Options struct {
 type Shared struct {
 	Snapshot Snapshot
 	Recovery *Recovery // see Load
-	lock     *durable.Lock
+	lock     lock
 }
 
 // ReadShared takes a shared lock and loads the state; it changes nothing but
 // the lock file. Close lets go of it.
-func ReadShared(ctx context.Context, path string, o Options) (*Shared, error) {
-	p, err := resolve(path, o.Keys)
+func ReadShared(ctx context.Context, place Place, o Options) (*Shared, error) {
+	at, err := storageOf(place, o.Keys)
 	if err != nil {
 		return nil, err
 	}
-	lock, err := takeLock(ctx, p, false, o)
+	lock, err := at.lock(ctx, false, o)
 	if err != nil {
 		return nil, err
 	}
-	s, rec, err := load(p)
+	s, rec, err := load(at)
 	if err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
@@ -95,9 +92,8 @@ func (s *Shared) Close() error { return s.lock.Unlock() }
 
 // Store is a state that is held for writing, by this process alone.
 type Store struct {
-	paths    paths
-	files    files
-	lock     *durable.Lock
+	at       storage
+	lock     lock
 	snapshot Snapshot
 	recovery *Recovery
 	command  string   // what the user runs
@@ -106,24 +102,20 @@ type Store struct {
 
 // Open takes the exclusive lock and loads the state. A journal that was left
 // behind is folded into the state file; Recovery then says what was in flight.
-func Open(ctx context.Context, path string, o Options) (*Store, error) {
-	return open(ctx, path, o, disk())
-}
-
-func open(ctx context.Context, path string, o Options, f files) (*Store, error) {
-	p, err := resolve(path, o.Keys)
+func Open(ctx context.Context, place Place, o Options) (*Store, error) {
+	at, err := storageOf(place, o.Keys)
 	if err != nil {
 		return nil, err
 	}
-	lock, err := takeLock(ctx, p, true, o)
+	lock, err := at.lock(ctx, true, o)
 	if err != nil {
 		return nil, err
 	}
-	p.clean()
-	s := &Store{paths: p, files: f, lock: lock, command: o.Command}
+	at.clean()
+	s := &Store{at: at, lock: lock, command: o.Command}
 	err = s.recover()
 	if err == nil {
-		err = p.keys.Ready() // rather now than when something was done
+		err = at.keys.Ready() // rather now than when something was done
 	}
 	if err != nil {
 		return nil, errors.Join(err, lock.Unlock())
@@ -134,27 +126,27 @@ func open(ctx context.Context, path string, o Options, f files) (*Store, error) 
 // recover is safe to be cut short and begun again: the state file is replaced
 // as a whole and names the run, and only then the journal goes.
 func (s *Store) recover() error {
-	base, err := readFile(s.paths)
+	base, err := s.at.snapshot()
 	if err != nil {
 		return err
 	}
 	s.snapshot = base
-	data, there, err := readJournal(s.paths.journal)
+	data, there, err := s.at.journalBytes()
 	if err != nil || !there {
 		return err
 	}
-	folded, rec, err := replay(s.paths, base, data)
+	folded, rec, err := replay(s.at, base, data)
 	if err != nil {
 		return err
 	}
 	if rec != nil {
-		if err := s.files.save(s.paths, folded); err != nil {
+		if err := s.at.save(folded); err != nil {
 			return err
 		}
 		s.snapshot, s.recovery = folded, rec
 	}
-	if err := s.files.remove(s.paths.journal); err != nil {
-		return refuse(err, "Cannot remove the journal", "%s: %s. What it recorded is in the state file.", s.paths.journal, err)
+	if err := s.at.removeJournal(); err != nil {
+		return refuse(err, "Cannot remove the journal", "%s: %s. What it recorded is in the state file.", s.at.journal, err)
 	}
 	return nil
 }
@@ -176,47 +168,6 @@ func (s *Store) Close() error {
 	return errors.Join(err, s.lock.Unlock())
 }
 
-func takeLock(ctx context.Context, p paths, exclusive bool, o Options) (*durable.Lock, error) {
-	lock, err := durable.TryLock(p.lock, exclusive, o.Command)
-	var locked *durable.LockedError
-	if o.Wait > 0 && errors.As(err, &locked) {
-		if o.Waiting != nil {
-			o.Waiting(holder(locked))
-		}
-		wait, cancel := context.WithTimeout(ctx, o.Wait)
-		defer cancel()
-		lock, err = durable.WaitLock(wait, p.lock, exclusive, o.Command)
-	}
-	if err == nil {
-		return lock, nil
-	}
-	if cause := context.Cause(ctx); cause != nil {
-		return nil, cause
-	}
-	return nil, lockError(p, err, o.Wait)
-}
-
-// holder names who has a lock, as far as that is known.
-func holder(e *durable.LockedError) string {
-	if e.Holder == nil {
-		return "another deployster process"
-	}
-	return diag.Visible(e.Holder.String())
-}
-
-func lockError(p paths, err error, waited time.Duration) error {
-	var locked *durable.LockedError
-	if !errors.As(err, &locked) {
-		return refuse(err, "Cannot lock the state", "%s: %s. Nothing was changed. Who changes the state must be able to write beside its file.", p.lock, err)
-	}
-	todo := "Wait until that has ended (-lock-timeout 5m does it for you), or end it"
-	if waited > 0 {
-		todo = fmt.Sprintf("It was waited for, for %s, in vain. Wait longer, or end it", waited)
-	}
-	return refuse(fmt.Errorf("%w: %w", ErrLocked, err), "The state is locked",
-		"%s is in use by %s. %s; the lock goes with its process, and nothing has to be unlocked by hand.", p.state, holder(locked), todo)
-}
-
 // Replace makes next the state: for edits by hand, not for what an apply finds.
 // It gets the serial after the present one, so that plans made before do not
 // fit by accident, and the lineage stays. The file that was there is among the
@@ -233,7 +184,7 @@ func (s *Store) Replace(next Snapshot) error {
 	if next.Lineage == "" {
 		next.Lineage = NewID()
 	}
-	if err := s.files.save(s.paths, next); err != nil {
+	if err := s.at.save(next); err != nil {
 		return err
 	}
 	s.snapshot = next

@@ -101,12 +101,12 @@ func (s *session) runApply(c *cli.Context, destroy bool, t *task) (err error) {
 	if destroy {
 		path = s.statePathAround(c)
 	}
-	store, err := state.Open(c.Context, path, s.stateOptions(c, c.Command.Name))
+	store, err := state.Open(c.Context, state.File(path), s.stateOptions(c, c.Command.Name))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = store.Close() }() // the lock goes with the process anyway
-	if warning := state.Unreliable(path); warning != nil {
+	if warning := state.Unreliable(state.File(path)); warning != nil {
 		s.err.Diagnostic(warning)
 	}
 	s.tell(store.Recovery())
@@ -146,7 +146,7 @@ func (s *session) runApply(c *cli.Context, destroy bool, t *task) (err error) {
 		return err
 	}
 	err = s.carryOut(c, store, t)
-	s.clearBeside(state.Clear(path))
+	s.clearBeside(state.Clear(state.File(path)))
 	return err
 }
 

@@ -83,7 +83,7 @@ func runPlan(c *cli.Context, e Env) error {
 	if err != nil {
 		return err
 	}
-	held, err := state.ReadShared(c.Context, s.statePath(c, m), s.stateOptions(c, "plan"))
+	held, err := state.ReadShared(c.Context, state.File(s.statePath(c, m)), s.stateOptions(c, "plan"))
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func pruneCommand(e Env) *cli.Command {
 func (s *session) needed(c *cli.Context) (map[string]bool, error) {
 	keep := map[string]bool{}
 	path := s.statePathAround(c)
-	held, err := state.ReadShared(c.Context, path, s.stateOptions(c, "image "+c.Command.Name))
+	held, err := state.ReadShared(c.Context, state.File(path), s.stateOptions(c, "image "+c.Command.Name))
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func runStateReencrypt(c *cli.Context, e Env) error {
 		return err
 	}
 	path := s.statePathAround(c)
-	store, err := state.Open(c.Context, path, s.stateOptions(c, "state reencrypt"))
+	store, err := state.Open(c.Context, state.File(path), s.stateOptions(c, "state reencrypt"))
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func runStateReencrypt(c *cli.Context, e Env) error {
 	for _, name := range slices.Sorted(maps.Keys(left)) {
 		s.err.Diagnostic(diag.Warningf("A copy was left as it is", "%s cannot be read: %s", name, left[name]))
 	}
-	s.clearBeside(state.Clear(path))
+	s.clearBeside(state.Clear(state.File(path)))
 	return nil
 }
 

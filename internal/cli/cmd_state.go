@@ -202,7 +202,7 @@ func runStateCopies(c *cli.Context, e Env) error {
 	if err != nil {
 		return err
 	}
-	copies, err := state.Copies(s.statePathAround(c), s.keys)
+	copies, err := state.Copies(state.File(s.statePathAround(c)), s.keys)
 	if err != nil {
 		return err
 	}

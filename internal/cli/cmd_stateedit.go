@@ -54,7 +54,7 @@ func editState(c *cli.Context, e Env, change func(s *session, now state.Snapshot
 		return err
 	}
 	path := s.statePathAround(c)
-	store, err := state.Open(c.Context, path, s.stateOptions(c, strings.TrimPrefix(c.Command.HelpName, "deployster ")))
+	store, err := state.Open(c.Context, state.File(path), s.stateOptions(c, strings.TrimPrefix(c.Command.HelpName, "deployster ")))
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func runStateRestore(c *cli.Context, e Env) error {
 	if err != nil {
 		return err
 	}
-	got, err := state.Restore(c.Context, s.statePathAround(c), serial, s.stateOptions(c, "state restore"))
+	got, err := state.Restore(c.Context, state.File(s.statePathAround(c)), serial, s.stateOptions(c, "state restore"))
 	if err != nil {
 		return err
 	}

@@ -224,7 +224,7 @@ func (s *session) close() {
 
 // readState reads a state for commands that take no lock.
 func (s *session) readState(ctx context.Context, path string) (state.Snapshot, error) {
-	snapshot, recovery, err := state.Load(path, s.keys)
+	snapshot, recovery, err := state.Load(state.File(path), s.keys)
 	if err == nil {
 		s.tellUnlocked(ctx, path, recovery)
 	}
@@ -237,7 +237,7 @@ func (s *session) tellUnlocked(ctx context.Context, path string, r *state.Recove
 	if r == nil {
 		return
 	}
-	held, err := state.ReadShared(ctx, path, state.Options{Command: "deployster", Keys: s.keys})
+	held, err := state.ReadShared(ctx, state.File(path), state.Options{Command: "deployster", Keys: s.keys})
 	if errors.Is(err, state.ErrLocked) {
 		s.note("An apply is at work. This is what it has recorded so far.")
 		return

@@ -1,7 +1,3 @@
-// Package runner is the vocabulary of the tool's one primitive: run this image
-// with these arguments, input and mounts, and say how it ended. The containerd
-// package carries it out, the typeclient package speaks the protocol through
-// it, and neither knows of the other.
 package runner
 
 import (

@@ -1,6 +1,3 @@
-// Package durable writes files so that a crash or a power cut never loses what
-// was said to be written: whole-file replacement, an append-only log with
-// shared fsyncs, and locks that die with their process.
 package durable
 
 import (

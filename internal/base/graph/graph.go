@@ -1,5 +1,3 @@
-// Package graph orders things that depend on each other. It is pure data: no
-// goroutine, no clock, so that every order it gives can be tested as a value.
 package graph
 
 import (

@@ -175,7 +175,7 @@ func (a *arena) outcome(p crash.Program, result crash.Result) outcome {
 func (a *arena) faults(o outcome) (faults []string, inFlight []string) {
 	a.t.Helper()
 	say := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
-	s, recovery, err := state.Load(filepath.Join(a.dir, "state.json"), ring(a.identity))
+	s, recovery, err := state.Load(state.File(filepath.Join(a.dir, "state.json")), ring(a.identity))
 	if err != nil {
 		say("torn: %v", err)
 		return faults, nil
@@ -301,7 +301,7 @@ func (a *arena) checkNext(o outcome, sc scenario) (faults []string) {
 			say("duplicate: %s, %d times", what, count[what])
 		}
 	}
-	s, recovery, err := state.Load(filepath.Join(a.dir, "state.json"), ring(a.identity))
+	s, recovery, err := state.Load(state.File(filepath.Join(a.dir, "state.json")), ring(a.identity))
 	if err != nil || recovery != nil {
 		say("torn: %v, %v", err, recovery)
 	}

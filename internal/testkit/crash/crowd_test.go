@@ -137,7 +137,7 @@ func TestLock_EndsWithItsHolder(t *testing.T) {
 			t.Fatal(err)
 		}
 		took = append(took, at.Sub(killed))
-		if s, _, err := state.Load(filepath.Join(a.dir, "state.json")); err != nil || len(s.Resources) != 1 {
+		if s, _, err := state.Load(state.File(filepath.Join(a.dir, "state.json"))); err != nil || len(s.Resources) != 1 {
 			t.Errorf("%+v, %v", s, err)
 		}
 	}

@@ -75,7 +75,7 @@ func subject(dir, manifest, log string, parallelism int) error {
 	}
 	wait, _ := time.ParseDuration(os.Getenv(subjectWait)) // not given: not at all
 	began := time.Now()
-	store, err := state.Open(ctx, filepath.Join(dir, "state.json"), state.Options{Command: "subject", Wait: wait, Keys: ring(os.Getenv(subjectKey))})
+	store, err := state.Open(ctx, state.File(filepath.Join(dir, "state.json")), state.Options{Command: "subject", Wait: wait, Keys: ring(os.Getenv(subjectKey))})
 	fmt.Printf("opened after %s\nopened at: %s\n", time.Since(began), time.Now().Format(time.RFC3339Nano))
 	if err != nil {
 		return err

@@ -49,7 +49,7 @@ func (p *project) checkKilled(d scenario, o outcome) (faults []string, inFlight 
 	p.t.Helper()
 	say := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	file := filepath.Join(p.work, "deployster.state.json")
-	s, recovery, err := state.Load(file)
+	s, recovery, err := state.Load(state.File(file))
 	if err != nil {
 		say("torn: %v", err)
 		return faults, nil
@@ -118,7 +118,7 @@ func (p *project) checkNext(d scenario, inFlight []state.InFlight, next []string
 			say("duplicate: %s, %d times", what, count[what])
 		}
 	}
-	s, recovery, err := state.Load(filepath.Join(p.work, "deployster.state.json"))
+	s, recovery, err := state.Load(state.File(filepath.Join(p.work, "deployster.state.json")))
 	if err != nil || recovery != nil || len(s.Unsettled) > 0 || len(s.Resources) != len(d.after) {
 		say("torn or open: %v, %v, %v, %d resources", err, recovery, s.Unsettled, len(s.Resources))
 	}

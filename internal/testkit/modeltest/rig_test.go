@@ -170,13 +170,13 @@ func (r *rig) apply(s *Step, p *plan.Plan, store *state.Store) outcome {
 
 // intrude is somebody else, who finds the state locked and can read it.
 func (r *rig) intrude() {
-	if store, err := state.Open(context.Background(), r.statePath(), state.Options{Command: "other"}); err == nil || !errors.Is(err, state.ErrLocked) {
+	if store, err := state.Open(context.Background(), state.File(r.statePath()), state.Options{Command: "other"}); err == nil || !errors.Is(err, state.ErrLocked) {
 		r.tracer.problem("lock", "the state could be opened during an apply, or something else is wrong: %v", err)
 		if err == nil {
 			_ = store.Close()
 		}
 	}
-	if _, _, err := state.Load(r.statePath()); err != nil {
+	if _, _, err := state.Load(state.File(r.statePath())); err != nil {
 		r.tracer.problem("lock", "the state cannot be read during an apply: %v", err)
 	}
 }

@@ -98,7 +98,7 @@ func (ex *execution) do(s *Step) error {
 
 // look plans and applies nothing.
 func (ex *execution) look(s *Step) error {
-	shared, err := state.ReadShared(context.Background(), ex.statePath(), state.Options{Command: "plan"})
+	shared, err := state.ReadShared(context.Background(), state.File(ex.statePath()), state.Options{Command: "plan"})
 	if err != nil {
 		return failf("state", "it cannot be read: %v", err)
 	}
@@ -172,7 +172,7 @@ func unanswered(calls []*call) string {
 
 // open opens the state, and holds what is recovered to what was recorded.
 func (ex *execution) open() (*state.Store, error) {
-	store, err := state.Open(context.Background(), ex.statePath(), state.Options{Command: "apply"})
+	store, err := state.Open(context.Background(), state.File(ex.statePath()), state.Options{Command: "apply"})
 	if err != nil {
 		return nil, failf("state", "it cannot be opened: %v", err)
 	}
@@ -316,7 +316,7 @@ func (ex *execution) converge(s Step) error {
 
 // current is the state as it is.
 func (ex *execution) current() state.Snapshot {
-	s, _, err := state.Load(ex.statePath())
+	s, _, err := state.Load(state.File(ex.statePath()))
 	if err != nil {
 		ex.tracer.problem("state", "it cannot be read: %v", err)
 	}

@@ -115,7 +115,7 @@ func BenchmarkFold(b *testing.B) {
 			b.Fatal(err)
 		}
 		for b.Loop() {
-			s, r, err := state.Load(e.statePath())
+			s, r, err := state.Load(state.File(e.statePath()))
 			if err != nil || r == nil || len(s.Resources) != n {
 				b.Fatal(err, r)
 			}
@@ -129,7 +129,7 @@ func BenchmarkReadState(b *testing.B) {
 		e := newEngine(b, n)
 		e.made(b, e.load(b, e.sources))
 		for b.Loop() {
-			held, err := state.ReadShared(context.Background(), e.statePath(), state.Options{})
+			held, err := state.ReadShared(context.Background(), state.File(e.statePath()), state.Options{})
 			if err != nil || len(held.Snapshot.Resources) != n {
 				b.Fatal(err)
 			}

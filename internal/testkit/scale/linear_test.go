@@ -71,7 +71,7 @@ func measure(t *testing.T, n int) map[string]cost {
 	var prior state.Snapshot
 	run("state read", func() {
 		var err error
-		if prior, _, err = state.Load(e.statePath()); err != nil || len(prior.Resources) != n {
+		if prior, _, err = state.Load(state.File(e.statePath())); err != nil || len(prior.Resources) != n {
 			t.Fatal(err)
 		}
 	})
@@ -90,7 +90,7 @@ func measure(t *testing.T, n int) map[string]cost {
 		if err := store.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if _, r, err := state.Load(e.statePath()); err != nil || r == nil {
+		if _, r, err := state.Load(state.File(e.statePath())); err != nil || r == nil {
 			t.Fatal(err)
 		}
 	})

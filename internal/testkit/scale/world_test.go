@@ -119,7 +119,7 @@ func (e *engine) plan(tb testing.TB, m *config.Manifest, prior state.Snapshot) *
 
 func (e *engine) open(tb testing.TB) *state.Store {
 	tb.Helper()
-	store, err := state.Open(context.Background(), e.statePath(), state.Options{Command: "scale"})
+	store, err := state.Open(context.Background(), state.File(e.statePath()), state.Options{Command: "scale"})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func (k keys) ring(mode encryption.Mode) *encryption.Keyring {
 
 func openWith(t *testing.T, path string, ring *encryption.Keyring) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), path, Options{Keys: ring})
+	s, err := Open(t.Context(), File(path), Options{Keys: ring})
 	ok(t, err)
 	return s
 }
@@ -80,7 +80,7 @@ func TestEncryptedState(t *testing.T) {
 	if found, files := below(t, filepath.Dir(path), canary); len(found) > 0 || files < 4 {
 		t.Fatalf("the secret is in %q, of %d files", found, files)
 	}
-	got, rec, err := Load(path, mine.ring(encryption.AsFound))
+	got, rec, err := Load(File(path), mine.ring(encryption.AsFound))
 	ok(t, err)
 	if rec == nil || len(rec.InFlight) != 1 || !strings.Contains(string(got.Resources["a"].State), canary) {
 		t.Errorf("loaded %+v, %+v", got, rec)
@@ -88,13 +88,13 @@ func TestEncryptedState(t *testing.T) {
 	// Without the key, and with another one, nothing is read and nothing changed.
 	before := everything(t, filepath.Dir(path))
 	for cause, ring := range map[error]*encryption.Keyring{encryption.ErrNoKey: nil, encryption.ErrWrongKey: newKeys(t).ring(encryption.Encrypt)} {
-		_, _, err := Load(path, ring)
+		_, _, err := Load(File(path), ring)
 		refused(t, err, cause)
-		_, err = Open(t.Context(), path, Options{Keys: ring})
+		_, err = Open(t.Context(), File(path), Options{Keys: ring})
 		refused(t, err, cause)
-		_, err = Restore(t.Context(), path, 1, Options{Keys: ring})
+		_, err = Restore(t.Context(), File(path), 1, Options{Keys: ring})
 		refused(t, err, cause)
-		copies, err := Copies(path, ring)
+		copies, err := Copies(File(path), ring)
 		if err != nil || len(copies) != 2 || copies[1].Err == nil || !copies[1].Encrypted {
 			t.Errorf("copies: %+v, %v", copies, err)
 		}
@@ -134,15 +134,15 @@ func TestDamagedEncryptedState(t *testing.T) {
 	for _, n := range []int{0, 3, 40, len(file) / 2, len(file) - 1} {
 		ok(t, os.WriteFile(path, file[:n], 0o600))
 		for _, ring := range []*encryption.Keyring{nil, mine.ring(encryption.Encrypt)} {
-			_, _, err := Load(path, ring)
+			_, _, err := Load(File(path), ring)
 			refused(t, err, ErrDamaged)
 		}
 	}
 	ok(t, os.WriteFile(path, bytes.Replace(file, []byte("state 1\n"), []byte("state 2\n"), 1), 0o600))
-	_, _, err = Load(path, mine.ring(encryption.Encrypt))
+	_, _, err = Load(File(path), mine.ring(encryption.Encrypt))
 	refused(t, err, ErrNewer)
 	ok(t, os.WriteFile(path, bytes.Replace(file, []byte("state 1\n"), []byte("plan 1\n"), 1), 0o600))
-	if _, _, err = Load(path, mine.ring(encryption.Encrypt)); err == nil {
+	if _, _, err = Load(File(path), mine.ring(encryption.Encrypt)); err == nil {
 		t.Error("a plan served as a state")
 	}
 }
@@ -163,7 +163,7 @@ func TestEncryptedJournal(t *testing.T) {
 	ok(t, err)
 	load := func(journal []byte) (int, error) {
 		ok(t, os.WriteFile(path+".journal", journal, 0o600))
-		got, _, err := Load(path, mine.ring(encryption.AsFound))
+		got, _, err := Load(File(path), mine.ring(encryption.AsFound))
 		return len(got.Resources), err
 	}
 	for n := 0; n <= len(whole); n += 7 {
@@ -183,7 +183,7 @@ func TestEncryptedJournal(t *testing.T) {
 			if r.Prev != "" || prev != "" {
 				r.Prev = prev
 			}
-			body, err := json.Marshal(sealedRecord{Seq: r.Seq, Prev: r.Prev, Durable: r.Durable, Head: r.Head, Sealed: r.Sealed})
+			body, err := json.Marshal(encryptedRecord{Seq: r.Seq, Prev: r.Prev, Durable: r.Durable, Head: r.Head, Sealed: r.Sealed})
 			ok(t, err)
 			line := frame(body)
 			prev, out = hashLine(line[:len(line)-1]), append(out, line...)
@@ -221,37 +221,37 @@ func TestEncryptionIsTurnedOnAndOff(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.json")
 	recordRun(t, path, "a")
 	recordRun(t, path, "b")
-	if clear := Clear(path); clear != nil {
+	if clear := Clear(File(path)); clear != nil {
 		t.Errorf("in clear text, and said to be beside an encrypted state: %q", clear)
 	}
 	secretRun(t, path, mine.ring(encryption.Encrypt), false)
-	if !isSealed(path) || len(Clear(path)) != 3 {
-		t.Fatalf("turned on: %v, clear %q", isSealed(path), Clear(path))
+	if !isEncrypted(path) || len(Clear(File(path))) != 3 {
+		t.Fatalf("turned on: %v, clear %q", isEncrypted(path), Clear(File(path)))
 	}
 	both := encryption.New(encryption.Encrypt, func() (encryption.Keys, error) {
 		return encryption.Keys{Recipients: []string{other.recipient}, Identities: []encryption.Identities{{Content: []byte(mine.identity)}}}, nil
 	})
 	s := openWith(t, path, both)
 	written, left, err := s.Reencrypt()
-	if err != nil || len(written) != 5 || len(left) != 0 || len(Clear(path)) != 0 {
-		t.Fatalf("written %q, left %v, %v, clear %q", written, left, err, Clear(path))
+	if err != nil || len(written) != 5 || len(left) != 0 || len(Clear(File(path))) != 0 {
+		t.Fatalf("written %q, left %v, %v, clear %q", written, left, err, Clear(File(path)))
 	}
 	ok(t, s.Close())
-	_, _, err = Load(path, mine.ring(encryption.AsFound))
+	_, _, err = Load(File(path), mine.ring(encryption.AsFound))
 	refused(t, err, encryption.ErrWrongKey)
-	copies, err := Copies(path, other.ring(encryption.AsFound))
+	copies, err := Copies(File(path), other.ring(encryption.AsFound))
 	ok(t, err)
 	for _, c := range copies {
 		if c.Err != nil || !c.Encrypted {
 			t.Errorf("copy %+v", c)
 		}
 	}
-	before, _, err := Load(path, other.ring(encryption.AsFound))
+	before, _, err := Load(File(path), other.ring(encryption.AsFound))
 	ok(t, err)
 	s = openWith(t, path, other.ring(encryption.Decrypt))
 	_, _, err = s.Reencrypt()
 	ok(t, err, s.Close())
-	after, _, err := Load(path)
+	after, _, err := Load(File(path))
 	ok(t, err)
 	if encoded(t, before) != encoded(t, after) {
 		t.Errorf("was\n%s\nis\n%s", encoded(t, before), encoded(t, after))
@@ -281,8 +281,8 @@ func TestRecordsOfALaterVersionAreKept(t *testing.T) {
 	whole, err := os.ReadFile(path + ".journal")
 	ok(t, err)
 	ok(t, os.WriteFile(path+".journal", append(whole, frame([]byte(`{"seq":4,"new":true}`))...), 0o600))
-	_, _, err = Load(path)
+	_, _, err = Load(File(path))
 	refused(t, err, ErrNewer)
-	_, err = Open(t.Context(), path, Options{})
+	_, err = Open(t.Context(), File(path), Options{})
 	refused(t, err, ErrNewer)
 }

@@ -1,0 +1,145 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"deployster/internal/base/encryption"
+	"deployster/internal/base/jsondoc"
+)
+
+// An encrypted state file, and each of its copies, is one sealed file. A
+// journal stays lines with their checksums, so that a torn tail is told from
+// damage without a key; only what a record says is sealed, and bound to its
+// place in the chain.
+
+// encryptedRecord is how an encrypted record stands in a journal.
+type encryptedRecord struct {
+	Seq     uint64           `json:"seq"`
+	Prev    string           `json:"prev"`
+	Durable uint64           `json:"durable"`
+	Head    *encryption.Head `json:"head,omitempty"` // of the first one
+	Sealed  []byte           `json:"sealed"`
+}
+
+// bond is what a sealed record is bound to, beside its number.
+func (r record) bond() string { return fmt.Sprintf("%s %d", r.Prev, r.Durable) }
+
+// encryptRecord gives the line of an encrypted record, with its newline.
+func encryptRecord(r record, s *encryption.Stream) ([]byte, error) {
+	body, err := jsondoc.Encode(r)
+	if err != nil {
+		return nil, err
+	}
+	out := encryptedRecord{Seq: r.Seq, Prev: r.Prev, Durable: r.Durable, Sealed: s.Seal(r.Seq, r.bond(), body)}
+	if r.Seq == 1 {
+		head := s.Head()
+		out.Head = &head
+	}
+	if body, err = jsondoc.Encode(out); err != nil {
+		return nil, err
+	}
+	return frame(body), nil
+}
+
+// openRecords decrypts the records of a journal, if they are encrypted: all of
+// them or none.
+func openRecords(at storage, records []record) ([]record, error) {
+	if len(records) == 0 || records[0].Head == nil {
+		for _, r := range records {
+			if r.Sealed != nil {
+				return nil, damagedJournal(at, fmt.Errorf("record %d is encrypted, and the first is not", r.Seq))
+			}
+		}
+		return records, nil
+	}
+	stream, err := at.keys.OpenStream(encryption.Journal, at.journal, *records[0].Head)
+	if errors.Is(err, encryption.ErrDamaged) {
+		return nil, damagedJournal(at, errors.New("the key in its first record cannot be read"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := make([]record, len(records))
+	for i, outer := range records {
+		body, err := stream.Open(outer.Seq, outer.bond(), outer.Sealed)
+		if err != nil {
+			return nil, damagedJournal(at, fmt.Errorf("record %d is not what was written", outer.Seq))
+		}
+		r, ok := decodeBody(body)
+		if !ok || r.Seq != outer.Seq || r.Sealed != nil {
+			return nil, damagedJournal(at, fmt.Errorf("record %d: %w", outer.Seq, errNotUnderstood))
+		}
+		out[i] = r
+	}
+	return out, nil
+}
+
+// damagedJournal words what is wrong with a journal.
+func damagedJournal(at storage, err error) error {
+	if errors.Is(err, errNotUnderstood) {
+		return refuse(ErrNewer, "The journal is of a newer deployster",
+			"%s: %s. Nothing was changed. Use the version of deployster that wrote it, or a later one.", at.journal, err)
+	}
+	return refuse(ErrDamaged, "The journal is damaged",
+		"%s: %s. It and the state file were not changed. Keep a copy of both, and look at the resources of the last apply; "+
+			"when the journal is moved away, what it recorded is forgotten.", at.journal, err)
+}
+
+// decrypt opens the bytes of a state file, or of a copy of one.
+func (s storage) decrypt(name string, data []byte) ([]byte, error) {
+	plain, err := s.keys.Open(encryption.State, name, data)
+	if errors.Is(err, encryption.ErrDamaged) {
+		return nil, refuse(fmt.Errorf("%w: %w", ErrDamaged, err), "The state file is damaged",
+			"%s is encrypted, and is not what was written: cut off, or changed. %s", name, restore)
+	}
+	if errors.Is(err, encryption.ErrNewer) {
+		err = errors.Join(err, ErrNewer)
+	}
+	return plain, err
+}
+
+// Reencrypt writes the state file and its copies anew as the keyring says, under
+// its present key or in clear text; nothing else about them changes. It gives the
+// files that it wrote, and those that it had to leave because they cannot be
+// read, each with its reason.
+func (s *Store) Reencrypt() (written []string, left map[string]error, err error) {
+	if s.snapshot.Lineage == "" {
+		return nil, nil, refuse(os.ErrNotExist, "No state file", "There is no state file at %s.", s.at.state)
+	}
+	list, err := s.at.copyList()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.at.save(s.snapshot); err != nil {
+		return nil, nil, err
+	}
+	written, left = []string{s.at.state}, map[string]error{}
+	for _, file := range list {
+		name := s.at.copyName(file.serial)
+		snapshot, _, err := s.at.copyOf(file.serial)
+		if err != nil {
+			left[name] = err
+			continue
+		}
+		data, err := s.at.encrypt(snapshot)
+		if err == nil {
+			err = s.at.writeCopy(file.serial, data)
+		}
+		if err != nil {
+			return written, left, refuse(err, "Cannot write a copy of the state", "%s: %s. It is as it was.", name, err)
+		}
+		written = append(written, name)
+	}
+	return written, left, nil
+}
+
+// encrypt gives the bytes of a state file as it is to be written.
+func (s storage) encrypt(next Snapshot) ([]byte, error) {
+	data, err := next.Encode()
+	if err != nil {
+		return nil, err
+	}
+	return s.keys.Seal(encryption.State, data)
+}

@@ -1,0 +1,220 @@
+package state
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/base/durable"
+	"deployster/internal/base/encryption"
+)
+
+// File is a state in a file on this machine. The lock, the journal and the copies
+// lie beside it. A symbolic link to it leads to those beside its target, so that
+// all names of one state meet there, also when there is no target yet.
+type File string
+
+// String is the path.
+func (f File) String() string { return string(f) }
+
+func (f File) find() (storage, error) {
+	path := string(f)
+	dir := filepath.Dir(path)
+	if info, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		return storage{}, refuse(err, "No such directory",
+			"The state file is to be %s, but the directory %s does not exist. Create it, or name another file with -state.", path, dir)
+	} else if err == nil && !info.IsDir() {
+		return storage{}, refuse(os.ErrInvalid, "Not a directory", "The state file is to be %s, but %s is not a directory.", path, dir)
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return storage{}, refuse(os.ErrInvalid, "Not a regular file", "The state file is to be %s, but that is something else. Name another file with -state.", path)
+	}
+	path, err := durable.Follow(path)
+	if err != nil {
+		return storage{}, refuse(err, "Cannot follow the state file's link", "%s. Name another file with -state.", err)
+	}
+	local := localFile{state: path, journal: path + ".journal", lockFile: path + ".lock", copies: path + ".copies"}
+	return storage{backend: local, names: names{state: path, journal: local.journal, copies: local.copies, copyName: local.copyPath}}, nil
+}
+
+// localFile is a state on a file system of this machine.
+type localFile struct {
+	state, journal, lockFile string
+	copies                   string // a directory
+}
+
+func (f localFile) read() ([]byte, error)            { return os.ReadFile(f.state) }
+func (f localFile) write(data []byte) error          { return durable.WriteFile(f.state, data, 0o600) }
+func (f localFile) readJournal() ([]byte, error)     { return os.ReadFile(f.journal) }
+func (f localFile) createJournal() (appender, error) { return durable.CreateLog(f.journal, 0o600) }
+func (f localFile) removeJournal() error             { return durable.Remove(f.journal) }
+
+// copyPath is that of a copy. Its name sorts by serial, for people who list the
+// directory.
+func (f localFile) copyPath(serial uint64) string { return filepath.Join(f.copies, copyName(serial)) }
+
+func copyName(serial uint64) string { return fmt.Sprintf("%010d.json", serial) }
+
+// serialOf gives the serial of the copy that a file is by its name, if it is one.
+func serialOf(name string) (serial uint64, ours bool) {
+	_, err := fmt.Sscanf(name, "%d.json", &serial)
+	return serial, err == nil && name == copyName(serial)
+}
+
+func (f localFile) readCopy(serial uint64) ([]byte, error) { return os.ReadFile(f.copyPath(serial)) }
+func (f localFile) removeCopy(serial uint64) error         { return os.Remove(f.copyPath(serial)) }
+
+// writeCopy writes a file of its own, not a link: what damages the state file must
+// not damage its copy.
+func (f localFile) writeCopy(serial uint64, data []byte) error {
+	if err := os.Mkdir(f.copies, 0o700); err == nil {
+		err = durable.SyncDir(filepath.Dir(f.copies))
+		if err != nil {
+			return err
+		}
+	} else if !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return durable.WriteFile(f.copyPath(serial), data, 0o600)
+}
+
+// listCopies passes over what is named otherwise: it is not ours.
+func (f localFile) listCopies() ([]copyFile, error) {
+	entries, err := os.ReadDir(f.copies)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []copyFile
+	for _, e := range entries {
+		serial, ours := serialOf(e.Name())
+		if !ours {
+			continue
+		}
+		c := copyFile{serial: serial}
+		if info, err := e.Info(); err == nil {
+			c.at = info.ModTime().UTC()
+		}
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(a, b copyFile) int { return cmp.Compare(a.serial, b.serial) })
+	return out, nil
+}
+
+// setAside renames the state file.
+func (f localFile) setAside() (string, error) {
+	if _, err := os.Lstat(f.state); errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	for n := 1; ; n++ {
+		aside := fmt.Sprintf("%s.aside-%d", f.state, n)
+		err := os.Link(f.state, aside) // fails where the name is taken, unlike a rename
+		if errors.Is(err, os.ErrExist) {
+			continue
+		}
+		if err == nil {
+			err = durable.SyncDir(filepath.Dir(f.state))
+		}
+		if err != nil {
+			return "", refuse(err, "Cannot move the state file aside", "%s to %s: %s. Nothing was changed.", f.state, aside, err)
+		}
+		return aside, nil
+	}
+}
+
+// clean removes what commands that were killed have left half written: nobody
+// else writes here now. It may hold what is encrypted everywhere else. What cannot
+// be removed is in nobody's way.
+func (f localFile) clean() {
+	_ = durable.RemoveTemporary(filepath.Dir(f.state), func(name string) bool { return name == filepath.Base(f.state) })
+	_ = durable.RemoveTemporary(f.copies, func(name string) bool {
+		_, ours := serialOf(name)
+		return ours
+	})
+}
+
+func (f localFile) clear() []string {
+	if !isEncrypted(f.state) {
+		return nil
+	}
+	copies, _ := filepath.Glob(literal(f.copies) + "/*.json") // the patterns are right
+	aside, _ := filepath.Glob(literal(f.state) + ".aside-*")
+	return slices.DeleteFunc(append(copies, aside...), isEncrypted)
+}
+
+// literal writes a path so that a pattern matches nothing else.
+func literal(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}
+
+// isEncrypted reports whether a file is there and is encrypted, by its first bytes.
+func isEncrypted(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	head := make([]byte, 64)
+	n, _ := f.Read(head)
+	return encryption.Is(head[:n])
+}
+
+// warning is about network file systems.
+func (f localFile) warning() *diag.Diagnostic {
+	name, err := durable.SharedFS(f.state)
+	if err != nil || name == "" {
+		return nil
+	}
+	return diag.Warningf("The state is on a network file system",
+		"%s is on %s, where a lock may hold on one machine only. Let one machine at a time apply, or keep the state on a local disk.", f.state, name)
+}
+
+func (f localFile) lock(ctx context.Context, exclusive bool, o Options) (lock, error) {
+	held, err := durable.TryLock(f.lockFile, exclusive, o.Command)
+	var locked *durable.LockedError
+	if o.Wait > 0 && errors.As(err, &locked) {
+		if o.Waiting != nil {
+			o.Waiting(holder(locked))
+		}
+		wait, cancel := context.WithTimeout(ctx, o.Wait)
+		defer cancel()
+		held, err = durable.WaitLock(wait, f.lockFile, exclusive, o.Command)
+	}
+	if err == nil {
+		return held, nil
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return nil, cause
+	}
+	return nil, f.lockError(err, o.Wait)
+}
+
+// holder names who has a lock, as far as that is known.
+func holder(e *durable.LockedError) string {
+	if e.Holder == nil {
+		return "another deployster process"
+	}
+	return diag.Visible(e.Holder.String())
+}
+
+func (f localFile) lockError(err error, waited time.Duration) error {
+	var locked *durable.LockedError
+	if !errors.As(err, &locked) {
+		return refuse(err, "Cannot lock the state", "%s: %s. Nothing was changed. Who changes the state must be able to write beside its file.", f.lockFile, err)
+	}
+	todo := "Wait until that has ended (-lock-timeout 5m does it for you), or end it"
+	if waited > 0 {
+		todo = fmt.Sprintf("It was waited for, for %s, in vain. Wait longer, or end it", waited)
+	}
+	return refuse(fmt.Errorf("%w: %w", ErrLocked, err), "The state is locked",
+		"%s is in use by %s. %s; the lock goes with its process, and nothing has to be unlocked by hand.", f.state, holder(locked), todo)
+}
