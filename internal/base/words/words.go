@@ -7,6 +7,7 @@ package words
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/agext/levenshtein"
@@ -61,4 +62,13 @@ func DidYouMean(wrong string, names []string, prefix string) string {
 		return ""
 	}
 	return fmt.Sprintf("Did you mean %s%s? ", prefix, best)
+}
+
+// Thousands returns a number so that its size is seen: 1,234,567.
+func Thousands(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }

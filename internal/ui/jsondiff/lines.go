@@ -9,6 +9,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/words"
 )
 
 // strings compares two texts: JSON in them by key, lines by line, and of long
@@ -85,7 +86,7 @@ func apart(have, want string) (string, string) {
 		if to < len(text) {
 			shown += "..."
 		}
-		return shown + fmt.Sprintf(" (%s bytes in all)", Thousands(len(text)))
+		return shown + fmt.Sprintf(" (%s bytes in all)", words.Thousands(len(text)))
 	}
 	return part(have), part(want)
 }
@@ -96,7 +97,7 @@ func body(text string) []Line {
 	var out []Line
 	for i, line := range lines {
 		if i == maxBody/3 {
-			return append(out, gap(len(lines)-i, "line", fmt.Sprintf("%s bytes in all", Thousands(len(text)))))
+			return append(out, gap(len(lines)-i, "line", fmt.Sprintf("%s bytes in all", words.Thousands(len(text)))))
 		}
 		out = append(out, Line{Add, shownLine(line)})
 	}
@@ -121,7 +122,7 @@ const noEnd = "\x00"
 func shownLine(line string) string {
 	line, open := strings.CutSuffix(line, noEnd)
 	if len(line) > maxLine {
-		line = whole(line[:maxLine]) + fmt.Sprintf("... (%s bytes)", Thousands(len(line)))
+		line = whole(line[:maxLine]) + fmt.Sprintf("... (%s bytes)", words.Thousands(len(line)))
 	}
 	line = diag.Visible(strings.ReplaceAll(line, "\t", "    "))
 	if open {
@@ -221,5 +222,5 @@ func gap(n int, what, note string) Line {
 	if note != "" {
 		what += ", " + note
 	}
-	return Line{Gap, fmt.Sprintf("(%s %s)", Thousands(n), what)}
+	return Line{Gap, fmt.Sprintf("(%s %s)", words.Thousands(n), what)}
 }

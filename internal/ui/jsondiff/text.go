@@ -12,6 +12,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/words"
 )
 
 // side is one of the two values of a comparison, or the only one.
@@ -101,7 +102,7 @@ func (w *writer) object(tree map[string]any, pointer string, indent int) {
 	w.put("{\n")
 	for i, k := range names {
 		if w.left <= 0 {
-			w.put(fmt.Sprintf("%s  (%s more)\n", pad, Thousands(len(names)-i)))
+			w.put(fmt.Sprintf("%s  (%s more)\n", pad, words.Thousands(len(names)-i)))
 			break
 		}
 		w.put(pad + "  " + Padded(Key(k), min(width, 40)) + " = ")
@@ -129,7 +130,7 @@ func (w *writer) list(items []any, pointer string, indent int) {
 		}
 	}
 	if more > 0 {
-		parts, long = append(parts, fmt.Sprintf("(%s more)", Thousands(more))), oneLine
+		parts, long = append(parts, fmt.Sprintf("(%s more)", words.Thousands(more))), oneLine
 	}
 	if long < oneLine {
 		w.WriteString("[" + strings.Join(parts, ", ") + "]")
@@ -160,7 +161,7 @@ func cut(text string, most int) string {
 	if len(text) <= most {
 		return quote(text)
 	}
-	return quote(whole(text[:most/2])) + fmt.Sprintf("... (%s bytes in all)", Thousands(len(text)))
+	return quote(whole(text[:most/2])) + fmt.Sprintf("... (%s bytes in all)", words.Thousands(len(text)))
 }
 
 // whole drops the half of a character that a cut has left at the end.
@@ -195,7 +196,7 @@ func cutPlain(text string) string {
 	if len(text) <= maxLine {
 		return text
 	}
-	return text[:maxLine/2] + fmt.Sprintf("... (%s digits in all)", Thousands(len(text)))
+	return text[:maxLine/2] + fmt.Sprintf("... (%s digits in all)", words.Thousands(len(text)))
 }
 
 // Key renders an attribute's name, quoted where it is no plain word.
@@ -218,12 +219,3 @@ func Padded(s string, width int) string {
 }
 
 func keys(object map[string]any) []string { return slices.Sorted(maps.Keys(object)) }
-
-// Thousands writes a number so that its size is seen: 1,234,567.
-func Thousands(n int) string {
-	text := strconv.Itoa(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
-}

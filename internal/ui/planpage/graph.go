@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"deployster/config"
+	"deployster/internal/base/words"
 	"deployster/internal/ui/diagram"
 	"deployster/plan"
 )
@@ -128,7 +129,7 @@ func (v *view) collapsed(of func(addr string) (group []string, name string)) dia
 			if count == 0 {
 				continue
 			}
-			d.Nodes[i].Lines = append(d.Nodes[i].Lines, fmt.Sprintf("%s %s", thousands(count), k.many))
+			d.Nodes[i].Lines = append(d.Nodes[i].Lines, fmt.Sprintf("%s %s", words.Thousands(count), k.many))
 			d.Nodes[i].Kind = cmp.Or(d.Nodes[i].Kind, string(k.change)) // the first is what matters most
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"deployster/config"
+	"deployster/internal/base/words"
 	"deployster/internal/ui/jsondiff"
 	"deployster/plan"
 )
@@ -77,7 +78,7 @@ type check struct {
 
 // Write writes the page.
 func Write(out io.Writer, p Page) error {
-	t, err := template.New("page").Funcs(template.FuncMap{"thousands": thousands, "counted": counted}).Parse(markup)
+	t, err := template.New("page").Funcs(template.FuncMap{"thousands": words.Thousands, "counted": counted}).Parse(markup)
 	if err != nil {
 		return err
 	}
@@ -134,10 +135,10 @@ func (v *view) document() document {
 		Workspace: v.clipped(p.Workspace), Lineage: v.clipped(p.Lineage), Serial: p.Serial, Created: p.Created.UTC(), Warnings: v.warnings(), Checks: v.checks(),
 		Graph: v.graph(), Modules: v.modules(), Outputs: v.outputs(), Variables: v.variables(),
 		ChangedCount: len(v.changed), Changed: v.resources(v.changed), QuietCount: len(v.quiet), Quiet: v.resources(v.quiet)}
-	var words []string
+	var parts []string
 	for _, k := range kinds {
 		if n := v.count(func(s *plan.Step) bool { return s.Change == k.change }); n > 0 {
-			words = append(words, thousands(n)+" "+string(k.many))
+			parts = append(parts, words.Thousands(n)+" "+string(k.many))
 			d.Kinds = append(d.Kinds, chip{Class: k.Class, Sign: k.Sign, Word: k.many, Hint: k.hint, Count: n})
 		}
 	}
@@ -148,11 +149,11 @@ func (v *view) document() document {
 	}
 	switch {
 	case len(p.Resources) == 0:
-		words = []string{"no resources"}
+		parts = []string{"no resources"}
 	case !p.HasChanges() && len(v.changed) == 0:
-		words = append([]string{"no changes"}, words...)
+		parts = append([]string{"no changes"}, parts...)
 	}
-	d.Summary = v.text(strings.Join(words, ", "))
+	d.Summary = v.text(strings.Join(parts, ", "))
 	return d
 }
 

@@ -2,10 +2,10 @@ package planpage
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
 )
 
 // text is what the page shows of a value. Only view.text and view.clipped make
@@ -39,14 +39,5 @@ func counted(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return thousands(n) + " " + noun + "s"
-}
-
-// thousands writes a number so that its size is seen.
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return words.Thousands(n) + " " + noun + "s"
 }

@@ -8,28 +8,28 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/parallel"
-	"deployster/internal/ui/jsondiff"
+	"deployster/internal/base/words"
 	"deployster/plan"
 )
 
 // What is shown of a plan with many changes. Verbose shows all.
 const (
-	maxAlike  = 10  // blocks that differ in their values only, before they become one
-	maxBlocks = 100 // blocks with all their detail
-	maxBrief  = 200 // further ones as a line
-	maxNames  = 4   // addresses in the header of a block
+	maxSimilar = 10  // blocks that differ in their values only; more become one
+	maxBlocks  = 100 // blocks with all their detail
+	maxLines   = 200 // further ones as a line
+	maxNames   = 4   // addresses in the header of a block
 
-	maxAtOnce = 1000 // resources that are looked at before they are folded: to keep the looks of all would be much memory
+	chunkSize = 1000 // resources that are looked at before they are folded: to keep the all of all would be much memory
 )
 
-// block is what is shown of one resource, or of several whose changes are equal
-// or alike.
+// block is what is shown of one resource, or of several whose changes are equal or
+// similar.
 type block struct {
-	addrs  []string
-	step   *plan.Step // of the first
-	detail *detail    // nil = only a line is shown
-	alike  bool       // the values differ: those of the first are shown
-	varies []bool     // by row: others have another value there
+	addrs   []string
+	step    *plan.Step // of the first
+	detail  *detail    // nil = only a line is shown
+	similar bool       // the values differ: those of the first are shown
+	varies  []bool     // by row: others have another value there
 }
 
 // shape collects the blocks that differ in their values only.
@@ -45,8 +45,8 @@ type shape struct {
 func blocksOf(p *plan.Plan, addrs []string, o Options) []*block {
 	shapes, order := map[string]*shape{}, []*shape(nil)
 	kept := 0
-	for part := range slices.Chunk(addrs, maxAtOnce) {
-		for i, l := range lookAt(p, part, o) {
+	for part := range slices.Chunk(addrs, chunkSize) {
+		for i, l := range previews(p, part, o) {
 			addr, s := part[i], p.Resources[part[i]]
 			if o.Verbose {
 				order = append(order, &shape{blocks: []*block{{addrs: []string{addr}, step: s, detail: &l.detail}}})
@@ -57,7 +57,7 @@ func blocksOf(p *plan.Plan, addrs []string, o Options) []*block {
 				sh = &shape{equal: map[[sha256.Size]byte]*block{}}
 				shapes[l.shape], order = sh, append(order, sh)
 			}
-			if sh.add(addr, s, l.detail, kept < maxBlocks+maxBrief) {
+			if sh.add(addr, s, l.detail, kept < maxBlocks+maxLines) {
 				kept++
 			}
 		}
@@ -73,28 +73,28 @@ func blocksOf(p *plan.Plan, addrs []string, o Options) []*block {
 	return out
 }
 
-// look is what a step shows, and with which others it may be folded.
-type look struct {
+// preview is what a step shows; those of the same shape may be folded.
+type preview struct {
 	detail detail
 	shape  string
 }
 
-// lookAt looks at the steps at the addresses, on all processors.
-func lookAt(p *plan.Plan, addrs []string, o Options) []look {
-	looks := make([]look, len(addrs))
+// previews all at the steps at the addresses, on all processors.
+func previews(p *plan.Plan, addrs []string, o Options) []preview {
+	all := make([]preview, len(addrs))
 	parallel.For(len(addrs), func(from, to int) {
 		for i := from; i < to; i++ {
 			s := p.Resources[addrs[i]]
-			looks[i].detail = detailOf(s, o)
+			all[i].detail = detailOf(s, o)
 			if !o.Verbose {
-				looks[i].shape = Block(addrs[i]) + "\x00" + looks[i].detail.shape(s)
+				all[i].shape = Block(addrs[i]) + "\x00" + all[i].detail.shape(s)
 			}
 		}
 	})
-	return looks
+	return all
 }
 
-// add puts one more step into a shape, and reports whether its detail was kept.
+// add adds a step to a shape, and reports whether its detail was kept.
 func (sh *shape) add(addr string, s *plan.Step, d detail, keep bool) bool {
 	if sh.merged != nil {
 		sh.merged.merge(addr, d)
@@ -110,11 +110,11 @@ func (sh *shape) add(addr string, s *plan.Step, d detail, keep bool) bool {
 		b.detail = &d
 	}
 	sh.equal[sum] = b
-	if sh.blocks = append(sh.blocks, b); len(sh.blocks) <= maxAlike {
+	if sh.blocks = append(sh.blocks, b); len(sh.blocks) <= maxSimilar {
 		return b.detail != nil
 	}
 	sh.merged = sh.blocks[0]
-	sh.merged.alike, sh.merged.varies = true, make([]bool, len(sh.merged.detail.rows))
+	sh.merged.similar, sh.merged.varies = true, make([]bool, len(sh.merged.detail.rows))
 	for _, other := range sh.blocks[1:] {
 		if other.detail == nil {
 			for i := range sh.merged.varies {
@@ -175,14 +175,14 @@ func (r row) text() string {
 	return text
 }
 
-// sum tells details apart.
+// sum returns what only equal details have in common.
 func (d detail) sum() [sha256.Size]byte {
 	var b strings.Builder
 	d.write(&b, Options{})
 	return sha256.Sum256([]byte(b.String()))
 }
 
-// shape returns what alike details have in common: what happens to which keys, and
+// shape returns what similar details have in common: what happens to which keys, and
 // by which actions.
 func (d detail) shape(s *plan.Step) string {
 	var b strings.Builder
@@ -216,7 +216,7 @@ func (b *block) write(w *strings.Builder, o Options) {
 	}
 	fmt.Fprintf(w, "%s %s %s  %s\n", symbol, Names(b.addrs, maxNames), words, Dim("("+origin+")"))
 	d := *b.detail
-	if b.alike {
+	if b.similar {
 		d = b.example()
 	}
 	d.write(w, o)
@@ -240,15 +240,15 @@ func (b *block) example() detail {
 // line returns a block in one line.
 func (b *block) line() string {
 	symbol, _ := mark(b.step)
-	return fmt.Sprintf("%s %s  %s", symbol, Names(b.addrs, maxNames), Dim(gist(b.step)))
+	return fmt.Sprintf("%s %s  %s", symbol, Names(b.addrs, maxNames), Dim(outline(b.step)))
 }
 
-// Names lists addresses, the first few by name, and counts the others.
+// Names returns a list of addresses, the first few by name, the others as a number.
 func Names(addrs []string, most int) string {
 	shown := make([]string, 0, most+1)
 	for i, addr := range addrs {
 		if i == most && len(addrs) > most+1 {
-			return strings.Join(shown, ", ") + fmt.Sprintf(" and %s more", count(len(addrs)-most))
+			return strings.Join(shown, ", ") + fmt.Sprintf(" and %s more", words.Thousands(len(addrs)-most))
 		}
 		shown = append(shown, Bold(diag.Visible(addr)))
 	}
@@ -258,11 +258,8 @@ func Names(addrs []string, most int) string {
 	return strings.Join(shown, ", ")
 }
 
-// count writes a number with its thousands apart.
-func count(n int) string { return jsondiff.Thousands(n) }
-
-// gist says in a few words what a step does.
-func gist(s *plan.Step) string {
+// outline returns in a few words what a step does.
+func outline(s *plan.Step) string {
 	var parts []string
 	if s.MovedFrom != "" {
 		parts = append(parts, "moved from "+diag.Visible(s.MovedFrom))
@@ -289,7 +286,7 @@ func gist(s *plan.Step) string {
 	return strings.Join(parts, ": ")
 }
 
-// changedKeys names what an update changes.
+// changedKeys returns the keys that an update changes.
 func changedKeys(s *plan.Step) string {
 	d, _ := Changes(s, nil)
 	var paths []string

@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
 	"deployster/internal/ui/jsondiff"
 	"deployster/plan"
 )
 
-// driftWords are the words for what drift says, in the order of a summary.
+// driftWords are the words for each status, in the order of a summary.
 var driftWords = []struct {
 	status          plan.DriftStatus
 	symbol, summary string
@@ -24,7 +25,7 @@ var driftWords = []struct {
 	{plan.DriftNone, " ", "as recorded", "is as declared"},
 }
 
-// Drift returns what drift found, for a person.
+// Drift returns the report of drift.
 func Drift(r *plan.DriftReport, o Options) string {
 	var b strings.Builder
 	shown, left := 0, 0
@@ -43,7 +44,7 @@ func Drift(r *plan.DriftReport, o Options) string {
 		}
 	}
 	if left > 0 {
-		fmt.Fprintf(&b, "and %s more. -verbose shows all.\n", count(left))
+		fmt.Fprintf(&b, "and %s more. -verbose shows all.\n", words.Thousands(left))
 	}
 	if shown > 0 {
 		b.WriteByte('\n')
@@ -72,13 +73,13 @@ func writeDrift(b *strings.Builder, d *plan.ResourceDrift, o Options) {
 	}
 	for _, reason := range d.Reasons {
 		if reason.Message != "" {
-			part.said = append(part.said, clean(o.Hide, reason.Message))
+			part.remarks = append(part.remarks, clean(o.Hide, reason.Message))
 		}
 	}
 	part.write(b, o)
 }
 
-// DriftSummary returns its last line.
+// DriftSummary returns the last line of Drift.
 func DriftSummary(r *plan.DriftReport) string {
 	s := r.Summary
 	n := map[plan.DriftStatus]int{plan.DriftNone: s.Valid, plan.Drifted: s.Drifted, plan.Gone: s.Gone, plan.DriftChanged: s.Changed,

@@ -12,11 +12,11 @@ import (
 	"deployster/state"
 )
 
-// maxExplained is of how many values of a config the inputs are shown.
+// maxExplained is how many values of a config are explained.
 const maxExplained = 20
 
-// ToExplain chooses the values of a config that are to be explained: those that
-// the manifest has changed since the last apply, else those that differ from
+// ToExplain returns the pointers to the values of a config that are explained: those
+// that the manifest has changed since the last apply, else those that differ from
 // what is there.
 func ToExplain(s *plan.Step, prior *state.Entry) []string {
 	var rows []jsondiff.Row
@@ -39,13 +39,13 @@ func ToExplain(s *plan.Step, prior *state.Entry) []string {
 	return pointers
 }
 
-// configChanges returns what the manifest wants otherwise than at the last apply.
+// configChanges returns what the manifest has changed since the last apply.
 func configChanges(s *plan.Step, prior *state.Entry, hide func(string) string) jsondiff.Diff {
 	return jsondiff.Compare(jsondiff.Value{JSON: prior.Config, Sensitive: append(prior.Sensitive.Config, s.Sensitive...)},
 		jsondiff.Value{JSON: s.Config, Sensitive: append(s.Sensitive, prior.Sensitive.Config...), Unknown: s.Unknown}, jsondiff.Options{Hide: hide, Missing: true, Extra: true})
 }
 
-// Explain says which input, from where, makes the change of one resource.
+// Explain returns which inputs, from where, make the change of one resource.
 func Explain(e *plan.Explanation, o Options) string {
 	var b strings.Builder
 	symbol, words := mark(e.Step)
@@ -54,12 +54,12 @@ func Explain(e *plan.Explanation, o Options) string {
 		source = "  " + Dim("("+diag.Visible(e.Step.Source)+")")
 	}
 	fmt.Fprintf(&b, "%s %s %s%s\n", symbol, Bold(diag.Visible(e.Address)), words, source)
-	for _, line := range because(e.Step) {
+	for _, line := range reasons(e.Step) {
 		fmt.Fprintf(&b, "    %s\n", line)
 	}
-	said(&b, e, o)
+	writeReasons(&b, e, o)
 	compareRecorded(&b, e, o)
-	needs(&b, e, o)
+	writeNeeds(&b, e, o)
 	for _, x := range e.Config {
 		explainValue(&b, e.Step, x, o)
 	}
@@ -67,8 +67,8 @@ func Explain(e *plan.Explanation, o Options) string {
 	return b.String()
 }
 
-// said is what the image gives as reasons.
-func said(b *strings.Builder, e *plan.Explanation, o Options) {
+// writeReasons prints the reasons of the image.
+func writeReasons(b *strings.Builder, e *plan.Explanation, o Options) {
 	for i, r := range e.Step.Reasons {
 		if i == maxExplained {
 			fmt.Fprintf(b, "    and %d more reasons\n", len(e.Step.Reasons)-i)
@@ -78,19 +78,19 @@ func said(b *strings.Builder, e *plan.Explanation, o Options) {
 		if text == "" {
 			text = "it differs"
 		}
-		fmt.Fprintf(b, "  Its image says of %s: %s\n", orWhole(jsondiff.Path(r.Path)), text)
+		fmt.Fprintf(b, "  Its image says of %s: %s\n", pathOrWhole(jsondiff.Path(r.Path)), text)
 	}
 }
 
-func orWhole(path string) string {
+func pathOrWhole(path string) string {
 	if path == "" {
 		return "the whole"
 	}
 	return path
 }
 
-// compareRecorded holds what is to what was recorded: who has changed something, the
-// manifest, the image or the world.
+// compareRecorded prints what has changed since the last apply: the manifest, the
+// image or the world.
 func compareRecorded(b *strings.Builder, e *plan.Explanation, o Options) {
 	s, prior := e.Step, e.Prior
 	switch {
@@ -108,7 +108,7 @@ func compareRecorded(b *strings.Builder, e *plan.Explanation, o Options) {
 	at := prior.ValidAt.Format(time.RFC3339)
 	if len(s.Config) > 0 && s.Change != plan.Destroy && s.Change != plan.Forget {
 		d := configChanges(s, prior, o.Hide)
-		differences(b, d, "The manifest wants something else than at the last apply ("+at+"):", o)
+		writeDifferences(b, d, "The manifest wants something else than at the last apply ("+at+"):", o)
 		if len(d.Rows) == 0 {
 			fmt.Fprintf(b, "  The manifest wants the same as at the last apply (%s).\n", at)
 		}
@@ -117,7 +117,7 @@ func compareRecorded(b *strings.Builder, e *plan.Explanation, o Options) {
 		fmt.Fprintf(b, "  Its type was %s and is %s now.\n", diag.Visible(prior.Type), diag.Visible(s.Type))
 	}
 	if s.Init.Digest != "" && prior.Digest != s.Init.Digest {
-		fmt.Fprintf(b, "  Its image is another one: %s then, %s now.\n", brief(prior.Digest), brief(s.Init.Digest))
+		fmt.Fprintf(b, "  Its image is another one: %s then, %s now.\n", shortDigest(prior.Digest), shortDigest(s.Init.Digest))
 	}
 	there := s.Stale
 	if there == nil {
@@ -129,22 +129,22 @@ func compareRecorded(b *strings.Builder, e *plan.Explanation, o Options) {
 	case len(there) > 0 && len(prior.State) > 0:
 		hidden := append(append([]string{}, prior.Sensitive.State...), s.Hidden...)
 		d := jsondiff.Compare(jsondiff.Value{JSON: prior.State, Sensitive: hidden}, jsondiff.Value{JSON: there, Sensitive: hidden}, jsondiff.Options{Hide: o.Hide, Missing: true, Extra: true})
-		differences(b, d, "The world is not as it was recorded: something else has changed it.", o)
+		writeDifferences(b, d, "The world is not as it was recorded: something else has changed it.", o)
 		if len(d.Rows) == 0 {
 			b.WriteString("  What is there is what was recorded.\n")
 		}
 	}
 }
 
-// brief shortens a digest as people do.
-func brief(digest string) string {
+// shortDigest returns the part of a digest that people read.
+func shortDigest(digest string) string {
 	if len(digest) > 19 {
 		return diag.Visible(digest[:19])
 	}
 	return diag.Visible(digest)
 }
 
-func differences(b *strings.Builder, d jsondiff.Diff, title string, o Options) {
+func writeDifferences(b *strings.Builder, d jsondiff.Diff, title string, o Options) {
 	if len(d.Rows) == 0 {
 		return
 	}
@@ -156,8 +156,8 @@ func differences(b *strings.Builder, d jsondiff.Diff, title string, o Options) {
 	rows.write(b, o)
 }
 
-// needs are the resources that it waits for, where something happens to them.
-func needs(b *strings.Builder, e *plan.Explanation, o Options) {
+// writeNeeds prints the resources that it waits for, if something happens to them.
+func writeNeeds(b *strings.Builder, e *plan.Explanation, o Options) {
 	shown := 0
 	for _, n := range e.Needs {
 		if n.Step == nil || n.Step.Change == plan.Valid && !n.Step.MayChange {
@@ -174,19 +174,19 @@ func needs(b *strings.Builder, e *plan.Explanation, o Options) {
 	}
 }
 
-// explainValue follows one value of the config to where it comes from.
+// explainValue prints where a value of the config comes from.
 func explainValue(b *strings.Builder, s *plan.Step, x plan.ConfigValue, o Options) {
 	if len(x.Inputs) == 0 {
 		return
 	}
 	value := jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown}
-	fmt.Fprintf(b, "\n  %s = %s\n", Bold(orWhole(jsondiff.Path(x.Pointer))), jsondiff.At(value, x.Pointer, 4, o.Hide))
+	fmt.Fprintf(b, "\n  %s = %s\n", Bold(pathOrWhole(jsondiff.Path(x.Pointer))), jsondiff.At(value, x.Pointer, 4, o.Hide))
 	for _, in := range x.Inputs {
 		writeInput(b, in, o)
 	}
 }
 
-// writeInput is one thing that a value is made of.
+// writeInput prints one thing that a value is made of.
 func writeInput(b *strings.Builder, in config.Input, o Options) {
 	pad := strings.Repeat("  ", in.Depth+2)
 	if in.Depth > 0 {

@@ -9,7 +9,7 @@ import (
 	"deployster/plan"
 )
 
-// Progress is what is known of a plan or an apply that is at work.
+// Progress is how far a plan or an apply is.
 type Progress struct {
 	Verb     string // Planning, Applying; "" = there is only a note
 	Since    time.Time
@@ -46,7 +46,7 @@ func Frame(p Progress, now time.Time, width, height int) []string {
 	if p.Verb == "" && p.Note == "" {
 		return nil
 	} else if p.Verb == "" {
-		return []string{Dim(Fit(flat(p.Note), width))}
+		return []string{Dim(Fit(singleLine(p.Note), width))}
 	}
 	lines := []string{headline(p, now, width)}
 	if p.Note != "" {
@@ -71,12 +71,12 @@ func Frame(p Progress, now time.Time, width, height int) []string {
 		lines = append(lines, Dim(Fit(fmt.Sprintf("  and %d more", more), width)))
 	}
 	if p.Note != "" && most > 0 {
-		lines = append(lines, Dim(Fit("  "+flat(p.Note), width)))
+		lines = append(lines, Dim(Fit("  "+singleLine(p.Note), width)))
 	}
 	return lines
 }
 
-// headline says how far it all is.
+// headline returns the first line of a frame.
 func headline(p Progress, now time.Time, width int) string {
 	state := fmt.Sprintf("%d of %d done", p.Done, p.Total)
 	if len(p.Tasks) > 0 {
@@ -106,28 +106,28 @@ func headline(p Progress, now time.Time, width int) string {
 	return text
 }
 
-// line returns a task: who, what, for how long, and what it said last.
+// line returns a task: address, step, time and last line.
 func (t Task) line(now time.Time, address, step, width int) string {
-	who := Fit(flat(t.Address), address)
-	what := Fit(flat(t.Step), step)
+	name := Fit(singleLine(t.Address), address)
+	what := Fit(singleLine(t.Step), step)
 	took := Clock(now.Sub(t.Since))
-	head := "  " + fill(who, address) + "  " + fill(what, step) + "  " + strings.Repeat(" ", max(0, timeCells-len(took))) + took
+	head := "  " + fill(name, address) + "  " + fill(what, step) + "  " + strings.Repeat(" ", max(0, timeCells-len(took))) + took
 	room := width - Width(head) - 2
 	if room < 0 {
 		return Fit(head, width)
 	}
-	if last := flat(t.Last); last != "" && room > 5 {
+	if last := singleLine(t.Last); last != "" && room > 5 {
 		return head + "  " + Dim(Fit(last, room))
 	}
 	return head
 }
 
-// flat makes one line of a text that is safe to show.
-func flat(text string) string {
+// singleLine returns a text in one line, safe to show.
+func singleLine(text string) string {
 	return diag.Visible(strings.Join(strings.Fields(text), " "))
 }
 
-// Clock writes a duration that grows: 0.4s, 12s, 3m05s, 1h02m.
+// Clock returns a duration that grows: 0.4s, 12s, 3m05s, 1h02m.
 func Clock(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -142,7 +142,7 @@ func Clock(d time.Duration) string {
 	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// Took writes a duration that is over: 340ms, 1.2s, 3m5s.
+// Took returns a duration that is over: 340ms, 1.2s, 3m5s.
 func Took(d time.Duration) string {
 	if d < time.Second {
 		return d.Round(time.Millisecond).String()
@@ -150,7 +150,7 @@ func Took(d time.Duration) string {
 	return d.Round(100 * time.Millisecond).String()
 }
 
-// Past says what became of a resource that was to be changed so.
+// Past returns the past participle of a change: created, updated.
 func Past(c plan.Change) string {
 	switch c {
 	case plan.Create:

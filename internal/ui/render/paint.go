@@ -1,8 +1,3 @@
-// Package render turns plans, states, reports and what is going on into text
-// for a person: values in, text out. It folds what is equal, counts what nobody
-// would read, and is bounded whatever it is given. What it gives is not safe
-// for a terminal yet: internal/cli's printer makes it so, hides secrets in it a
-// last time, and turns its marks into colours.
 package render
 
 import (
@@ -33,22 +28,22 @@ func paint(mark, text string) string {
 	return mark + text + markReset
 }
 
-// Bold makes a text bold.
+// Bold returns a text in bold.
 func Bold(t string) string { return paint(markBold, t) }
 
-// Dim makes a text faint.
+// Dim returns a faint text.
 func Dim(t string) string { return paint(markDim, t) }
 
-// Red is for what fails and what is removed.
+// Red returns a text in the colour of what fails and what is removed.
 func Red(t string) string { return paint(markRed, t) }
 
-// Green is for what is made and what ends well.
+// Green returns a text in the colour of what is made and what succeeds.
 func Green(t string) string { return paint(markGreen, t) }
 
-// Yellow is for what changes and for warnings.
+// Yellow returns a text in the colour of what changes and of warnings.
 func Yellow(t string) string { return paint(markYellow, t) }
 
-// Cyan is for what is neither: deferred, moved.
+// Cyan returns a text in the colour of what is deferred or moved.
 func Cyan(t string) string { return paint(markCyan, t) }
 
 // Colors turns the marks into what a terminal understands, or into nothing. The
@@ -65,7 +60,7 @@ func Colors(text string, on bool) string {
 		end := at + len(markReset)
 		code, mark := "", end <= len(text)
 		if mark {
-			code, mark = codeOf(text[at:end])
+			code, mark = escapeCode(text[at:end])
 		}
 		switch {
 		case !mark: // another character of that area
@@ -82,11 +77,11 @@ func Colors(text string, on bool) string {
 	return b.String()
 }
 
-// markLead is how the bytes of each mark begin.
+// markLead is the first bytes of each mark.
 const markLead = "\xef\xa3"
 
-// codeOf returns a mark as terminals know it.
-func codeOf(mark string) (code string, known bool) {
+// escapeCode returns the number of a mark in the escape sequence of a terminal.
+func escapeCode(mark string) (code string, ok bool) {
 	switch mark {
 	case markReset:
 		return "0", true
@@ -130,7 +125,7 @@ func Width(text string) int {
 	return len(text)
 }
 
-// Fit cuts a text without colours to so many cells.
+// Fit returns a text without colours, cut to a number of cells.
 func Fit(text string, cells int) string {
 	if cells <= 0 {
 		return ""
@@ -138,13 +133,13 @@ func Fit(text string, cells int) string {
 	return ansi.Truncate(text, cells, "…")
 }
 
-// fill adds spaces up to so many cells.
+// fill returns a text with spaces up to a number of cells.
 func fill(text string, cells int) string {
 	return text + strings.Repeat(" ", max(0, cells-Width(text)))
 }
 
-// Wrap breaks a line between words so that it fits so many cells, and keeps its
-// indentation; 0 = it may be of any length.
+// Wrap breaks a line between words to fit a number of cells, and keeps its
+// indentation; 0 = any length.
 func Wrap(line string, cells int) string {
 	text := strings.TrimLeft(line, " ")
 	indent := line[:len(line)-len(text)]

@@ -8,36 +8,38 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
 	"deployster/internal/ui/jsondiff"
 	"deployster/plan"
 )
 
-// Plan returns what a plan would do, for a person to decide upon.
+// Plan returns what a plan would do, for a person who decides about it.
 func Plan(p *plan.Plan, o Options) string {
 	var b strings.Builder
-	changes, adopted, ignored := sorted(p, o)
+	changes, adopted, ignored := classify(p, o)
 	if len(changes) > 0 {
 		fmt.Fprintf(&b, "%s\n\n", legend(p))
 	}
 	if o.Compact {
-		compact(&b, p, changes)
+		writeCompact(&b, p, changes)
 	} else {
 		writeBlocks(&b, blocksOf(p, changes, o), o)
 	}
 	if len(adopted) > 0 {
-		fmt.Fprintf(&b, "These exist already, just as declared, and are adopted: %s.\n\n", listed(adopted, o))
+		fmt.Fprintf(&b, "These exist already, just as declared, and are adopted: %s.\n\n", joinNames(adopted, o))
 	}
 	if len(ignored) > 0 {
-		fmt.Fprintf(&b, "Changes of the manifest that ignore_changes leaves alone: %s.\n\n", listed(ignored, o))
+		fmt.Fprintf(&b, "Changes of the manifest that ignore_changes leaves alone: %s.\n\n", joinNames(ignored, o))
 	}
-	outputChanges(&b, p, o)
+	writeOutputs(&b, p, o)
 	b.WriteString(Checks(p.Checks))
 	b.WriteString(Summary(p) + "\n")
 	return b.String()
 }
 
-// sorted tells apart what would be done, and what is only to be mentioned.
-func sorted(p *plan.Plan, o Options) (changes, adopted, ignored []string) {
+// classify returns the addresses at which something would be done, and those that
+// are only mentioned.
+func classify(p *plan.Plan, o Options) (changes, adopted, ignored []string) {
 	for _, addr := range p.Order() {
 		step := p.Resources[addr]
 		if len(step.Ignored) > 0 {
@@ -58,17 +60,16 @@ func sorted(p *plan.Plan, o Options) (changes, adopted, ignored []string) {
 	return changes, adopted, ignored
 }
 
-// listed names things in a sentence; not more than a few lines of them.
-func listed(names []string, o Options) string {
+// joinNames returns names with commas between, at most a few lines of them.
+func joinNames(names []string, o Options) string {
 	const most = 40
 	if len(names) > most+1 && !o.Verbose {
-		return strings.Join(names[:most], ", ") + " and " + count(len(names)-most) + " more"
+		return strings.Join(names[:most], ", ") + " and " + words.Thousands(len(names)-most) + " more"
 	}
 	return strings.Join(names, ", ")
 }
 
-// ignoredChanges names what the manifest says otherwise and the plan does not
-// follow, as paths in a config.
+// ignoredChanges returns the paths in a config that ignore_changes leaves alone.
 func ignoredChanges(s *plan.Step) string {
 	paths := make([]string, len(s.Ignored))
 	for i, pointer := range s.Ignored {
@@ -92,7 +93,7 @@ func writeBlocks(b *strings.Builder, blocks []*block, o Options) {
 		switch {
 		case o.Verbose || len(full) < maxBlocks && blocks[i].detail != nil:
 			full[i] = true
-		case len(brief) < maxBrief:
+		case len(brief) < maxLines:
 			brief[i] = true
 		}
 	}
@@ -114,19 +115,19 @@ func writeBlocks(b *strings.Builder, blocks []*block, o Options) {
 			fmt.Fprintf(b, "  %s\n", block.line())
 		}
 	}
-	var words []string
+	var more []string
 	for _, c := range changeWords {
 		if n := rest[c.change]; n > 0 {
-			words = append(words, count(n)+" "+c.summary)
+			more = append(more, words.Thousands(n)+" "+c.summary)
 		}
 	}
-	if len(words) > 0 {
-		fmt.Fprintf(b, "  and more that are not shown: %s. -compact shows each in a line, -verbose in full.\n", strings.Join(words, ", "))
+	if len(more) > 0 {
+		fmt.Fprintf(b, "  and more that are not shown: %s. -compact shows each in a line, -verbose in full.\n", strings.Join(more, ", "))
 	}
 	b.WriteByte('\n')
 }
 
-// urgency says what must not be overlooked.
+// urgency returns 1 for what must not be overlooked.
 func urgency(b *block) int {
 	switch b.step.Change {
 	case plan.Destroy, plan.Replace, plan.ReadFailed:
@@ -135,8 +136,8 @@ func urgency(b *block) int {
 	return 0
 }
 
-// compact prints a line for each resource.
-func compact(b *strings.Builder, p *plan.Plan, addrs []string) {
+// writeCompact prints a line for each resource.
+func writeCompact(b *strings.Builder, p *plan.Plan, addrs []string) {
 	width := 0
 	for _, addr := range addrs {
 		width = max(width, min(40, Width(diag.Visible(addr))))
@@ -144,7 +145,7 @@ func compact(b *strings.Builder, p *plan.Plan, addrs []string) {
 	for _, addr := range addrs {
 		s := p.Resources[addr]
 		symbol, _ := mark(s)
-		line := fmt.Sprintf("%s %s  %s", symbol, fill(Bold(diag.Visible(addr)), width), Dim(gist(s)))
+		line := fmt.Sprintf("%s %s  %s", symbol, fill(Bold(diag.Visible(addr)), width), Dim(outline(s)))
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	if len(addrs) > 0 {
@@ -152,12 +153,12 @@ func compact(b *strings.Builder, p *plan.Plan, addrs []string) {
 	}
 }
 
-// MaxPage is how much is shown of a value that may fill a page, in bytes: an
-// output, a state.
+// MaxPage is how many bytes are shown of a value that may fill a page: an output, a
+// state.
 const MaxPage = 8000
 
-// outputChanges shows the outputs that will have other values.
-func outputChanges(b *strings.Builder, p *plan.Plan, o Options) {
+// writeOutputs shows the outputs that will have other values.
+func writeOutputs(b *strings.Builder, p *plan.Plan, o Options) {
 	shown, left := 0, 0
 	for _, name := range slices.Sorted(maps.Keys(p.Outputs)) {
 		out := p.Outputs[name]
@@ -182,15 +183,15 @@ func outputChanges(b *strings.Builder, p *plan.Plan, o Options) {
 		fmt.Fprintf(b, "  %s = %s\n", name, jsondiff.TextWithin(v, 2, MaxPage, o.Hide))
 	}
 	if left > 0 {
-		fmt.Fprintf(b, "  and %s more\n", count(left))
+		fmt.Fprintf(b, "  and %s more\n", words.Thousands(left))
 	}
 	if shown > 0 {
 		b.WriteByte('\n')
 	}
 }
 
-// Checks says how many check blocks came out how, and what is wrong with those
-// that failed.
+// Checks returns how many check blocks passed, and what is wrong with those that
+// failed.
 func Checks(list []config.CheckResult) string {
 	if len(list) == 0 {
 		return ""

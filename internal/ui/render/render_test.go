@@ -44,7 +44,7 @@ func step(change plan.Change, config string) *plan.Step {
 	return s
 }
 
-// planOf makes a plan of steps in the order of their names.
+// planOf returns a plan of steps in the order of their names.
 func planOf(names []string, steps map[string]*plan.Step) *plan.Plan {
 	p := &plan.Plan{Layers: [][]string{names}, Resources: steps}
 	for _, s := range steps {
@@ -92,13 +92,13 @@ func sample() *plan.Plan {
 	return p
 }
 
-func TestPlanLooksLikeThis(t *testing.T) {
-	golden(t, "plan", Plan(sample(), Options{}))
-	golden(t, "plan-80", Plan(sample(), Options{Width: 80}))
-	golden(t, "plan-compact", Plan(sample(), Options{Compact: true}))
+func TestPlan_Golden(t *testing.T) {
+	for name, o := range map[string]Options{"plan": {}, "plan-80": {Width: 80}, "plan-compact": {Compact: true}} {
+		t.Run(name, func(t *testing.T) { golden(t, name, Plan(sample(), o)) })
+	}
 }
 
-func TestReportLooksLikeThis(t *testing.T) {
+func TestReport_Golden(t *testing.T) {
 	p := sample()
 	r := &apply.Report{Status: apply.Error, Resources: map[string]*apply.ResourceReport{}}
 	took := map[string]time.Duration{}
@@ -112,7 +112,7 @@ func TestReportLooksLikeThis(t *testing.T) {
 	golden(t, "report", Report(p, r, took, Options{}))
 }
 
-func TestFrameFitsTheTerminal(t *testing.T) {
+func TestFrame_FitsTheTerminal(t *testing.T) {
 	now := time.Unix(10_000, 0)
 	p := Progress{Verb: "Applying", Since: now.Add(-75 * time.Second), Total: 300, Done: 37, Failed: 1, Note: "pulling 3 MiB"}
 	for i := range 12 {
@@ -120,21 +120,23 @@ func TestFrameFitsTheTerminal(t *testing.T) {
 			Since: now.Add(-time.Duration(i*i*i) * time.Second), Last: "コピー 3 of\t40 \x1b[31m and more and more and more and more"})
 	}
 	for _, size := range [][2]int{{80, 24}, {160, 24}, {80, 8}, {30, 3}, {20, 2}, {10, 1}} {
-		lines := Frame(p, now, size[0], size[1])
-		if len(lines) > max(0, size[1]-1) {
-			t.Errorf("%v: %d lines", size, len(lines))
-		}
-		for _, line := range lines {
-			if Width(line) >= size[0] || strings.ContainsAny(line, "\x1b\t\n") {
-				t.Errorf("%v: %d cells: %q", size, Width(line), line)
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			lines := Frame(p, now, size[0], size[1])
+			if len(lines) > max(0, size[1]-1) {
+				t.Errorf("%d lines", len(lines))
 			}
-		}
+			for _, line := range lines {
+				if Width(line) >= size[0] || strings.ContainsAny(line, "\x1b\t\n") {
+					t.Errorf("%d cells: %q", Width(line), line)
+				}
+			}
+		})
 	}
 	golden(t, "frame-80", strings.Join(Frame(p, now, 80, 10), "\n")+"\n")
 }
 
 // However many resources there are: what is shown can be read, and is there soon.
-func TestTenThousandResources(t *testing.T) {
+func TestPlan_TenThousandResources(t *testing.T) {
 	for name, make := range map[string]func(i int) (string, *plan.Step){
 		"instances": func(i int) (string, *plan.Step) {
 			return fmt.Sprintf("file[%q]", fmt.Sprint(i)), step(plan.Create, fmt.Sprintf(`{"n":%d}`, i))

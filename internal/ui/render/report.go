@@ -8,16 +8,17 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
 	"deployster/plan"
 )
 
-// Report returns the end of an apply: a table of what was done, what did not do
-// well, and all in numbers. took says how long each resource took.
+// Report returns the end of an apply: a table of what was done, what failed, and
+// the numbers. took has the duration of each resource.
 func Report(p *plan.Plan, r *apply.Report, took map[string]time.Duration, o Options) string {
 	var b strings.Builder
 	b.WriteString(resultTable(p, r, took, o))
 	if r.Status != apply.OK {
-		unfinished(&b, p, r, o)
+		writeUnfinished(&b, p, r, o)
 	}
 	headline := Green("Apply complete.")
 	switch {
@@ -63,12 +64,12 @@ type result struct {
 	change         plan.Change
 	actions, words string
 	least, most    time.Duration
-	bad            bool // it did not do well: it stands at the end, where one looks
+	failed         bool // it did not do well: it stands at the end, where one all
 	paint          func(string) string
 }
 
-// The table: rows are folded by block when there are more than the first, and
-// not more than the second are printed.
+// The limits of the table: more rows than maxResults are folded by block, and not
+// more than maxFoldedLines are printed.
 const (
 	maxResults     = 25
 	maxFoldedLines = 60
@@ -91,26 +92,27 @@ func resultTable(p *plan.Plan, r *apply.Report, took map[string]time.Duration, o
 	if len(rows) == 0 {
 		return ""
 	}
-	slices.SortStableFunc(rows, func(a, b *result) int { return rank(a.bad) - rank(b.bad) })
+	slices.SortStableFunc(rows, func(a, b *result) int {
+		switch {
+		case a.failed == b.failed:
+			return 0
+		case b.failed:
+			return -1
+		}
+		return 1
+	})
 	var b strings.Builder
 	b.WriteByte('\n')
 	left := 0
-	if !o.Verbose && !o.Compact && len(rows) > maxFoldedLines { // what did not do well stays
+	if !o.Verbose && !o.Compact && len(rows) > maxFoldedLines { // what failed stays
 		left = len(rows) - maxFoldedLines
 		rows = rows[left:]
 	}
 	writeResults(&b, rows, o)
 	if left > 0 {
-		fmt.Fprintf(&b, "%s\n", Dim(fmt.Sprintf("and %s more lines before these: -compact shows all", count(left))))
+		fmt.Fprintf(&b, "%s\n", Dim(fmt.Sprintf("and %s more lines before these: -compact shows all", words.Thousands(left))))
 	}
 	return b.String()
-}
-
-func rank(bad bool) int {
-	if bad {
-		return 1
-	}
-	return 0
 }
 
 func resultOf(addr string, s *plan.Step, res *apply.ResourceReport, took time.Duration) *result {
@@ -122,13 +124,13 @@ func resultOf(addr string, s *plan.Step, res *apply.ResourceReport, took time.Du
 	case apply.Skipped:
 		row.words, row.paint = "right already", Dim
 	case apply.NotStarted:
-		row.words, row.paint, row.bad = "not started", Dim, true
+		row.words, row.paint, row.failed = "not started", Dim, true
 	case apply.Interrupted:
-		row.words, row.paint, row.bad = "interrupted", Yellow, true
+		row.words, row.paint, row.failed = "interrupted", Yellow, true
 	case apply.Unknown:
-		row.words, row.paint, row.bad = "unknown: "+oneLine(res.Failed), Red, true
+		row.words, row.paint, row.failed = "unknown: "+oneLine(res.Failed), Red, true
 	default:
-		row.words, row.paint, row.bad = "failed: "+oneLine(res.Failed), Red, true
+		row.words, row.paint, row.failed = "failed: "+oneLine(res.Failed), Red, true
 	}
 	if len(actions) > 4 {
 		actions = append(actions[:3], fmt.Sprintf("%d more", len(actions)-3))
@@ -184,7 +186,7 @@ func (r *result) name() string {
 	if len(r.addrs) == 1 {
 		return r.addrs[0]
 	}
-	return fmt.Sprintf("%s of %s", count(len(r.addrs)), Block(r.addrs[0]))
+	return fmt.Sprintf("%s of %s", words.Thousands(len(r.addrs)), Block(r.addrs[0]))
 }
 
 func (r *result) time() string {
@@ -197,8 +199,8 @@ func (r *result) time() string {
 	return Took(r.least) + " - " + Took(r.most)
 }
 
-// unfinished lists what failed and what was not done, in the order of the plan.
-func unfinished(b *strings.Builder, p *plan.Plan, r *apply.Report, o Options) {
+// writeUnfinished lists what failed and what was not done, in the order of the plan.
+func writeUnfinished(b *strings.Builder, p *plan.Plan, r *apply.Report, o Options) {
 	b.WriteByte('\n')
 	failed, waiting := 0, 0
 	for _, addr := range p.Order() {
@@ -209,7 +211,7 @@ func unfinished(b *strings.Builder, p *plan.Plan, r *apply.Report, o Options) {
 		switch res.Status {
 		case apply.Error, apply.Interrupted, apply.Unknown:
 			if failed++; failed <= maxBlocks || o.Verbose {
-				unfinishedOne(b, addr, res)
+				writeFailed(b, addr, res)
 			}
 		case apply.NotStarted:
 			if waiting++; waiting <= maxResults || o.Verbose {
@@ -222,27 +224,26 @@ func unfinished(b *strings.Builder, p *plan.Plan, r *apply.Report, o Options) {
 		}
 	}
 	if more := waiting - maxResults; more > 0 && !o.Verbose {
-		fmt.Fprintf(b, "  %s and %s more that were not started\n", Dim("."), count(more))
+		fmt.Fprintf(b, "  %s and %s more that were not started\n", Dim("."), words.Thousands(more))
 	}
 	if more := failed - maxBlocks; more > 0 && !o.Verbose {
-		fmt.Fprintf(b, "  %s and %s more that failed: -report FILE has all\n", Red("x"), count(more))
+		fmt.Fprintf(b, "  %s and %s more that failed: -report FILE has all\n", Red("x"), words.Thousands(more))
 	}
 }
 
-// unfinishedOne says what of a resource did not do well, and what it said at the
-// end.
-func unfinishedOne(b *strings.Builder, addr string, res *apply.ResourceReport) {
+// writeFailed prints what of a resource failed, and its last lines.
+func writeFailed(b *strings.Builder, addr string, res *apply.ResourceReport) {
 	fmt.Fprintf(b, "  %s %s: %s\n", Red("x"), diag.Visible(addr), res.Status)
 	if len(res.Completed) > 0 {
 		fmt.Fprintf(b, "      completed: %s\n", diag.Visible(strings.Join(res.Completed, ", ")))
 	}
-	failure(b, res)
+	writeFailure(b, res)
 	if len(res.NotAttempted) > 0 {
 		fmt.Fprintf(b, "      not attempted: %s\n", diag.Visible(strings.Join(res.NotAttempted, ", ")))
 	}
 }
 
-func failure(b *strings.Builder, res *apply.ResourceReport) {
+func writeFailure(b *strings.Builder, res *apply.ResourceReport) {
 	word := "failed"
 	switch {
 	case res.Failed == "" && res.Reason != "":

@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
 	"deployster/internal/ui/jsondiff"
 	"deployster/state"
 )
 
-// State returns what a state file remembers.
+// State returns the content of a state file.
 func State(s state.Snapshot, o Options) string {
 	var b strings.Builder
 	if len(s.Resources) == 0 {
@@ -26,11 +27,11 @@ func State(s state.Snapshot, o Options) string {
 	for i, addr := range addrs {
 		entry := s.Resources[addr]
 		if o.Compact {
-			fmt.Fprintf(&b, "%s  %s\n", fill(Bold(diag.Visible(addr)), width), Dim(diag.Visible(entry.Type)+", "+seen(entry)))
+			fmt.Fprintf(&b, "%s  %s\n", fill(Bold(diag.Visible(addr)), width), Dim(diag.Visible(entry.Type)+", "+lastValid(entry)))
 			continue
 		}
 		if i == 3*maxBlocks && !o.Verbose {
-			fmt.Fprintf(&b, "\nand %s more. -compact shows each in a line, -verbose in full, `deployster state show ADDRESS` one.\n", count(len(addrs)-i))
+			fmt.Fprintf(&b, "\nand %s more. -compact shows each in a line, -verbose in full, `deployster state show ADDRESS` one.\n", words.Thousands(len(addrs)-i))
 			break
 		}
 		if i > 0 {
@@ -42,12 +43,12 @@ func State(s state.Snapshot, o Options) string {
 	return b.String()
 }
 
-// Entry returns what is remembered of one resource.
+// Entry returns what a state file holds of one resource.
 func Entry(addr string, entry state.Entry, o Options) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n", Bold(diag.Visible(addr)), Dim(fmt.Sprintf("(%s, %s)", diag.Visible(entry.Type), seen(entry))))
+	fmt.Fprintf(&b, "%s  %s\n", Bold(diag.Visible(addr)), Dim(fmt.Sprintf("(%s, %s)", diag.Visible(entry.Type), lastValid(entry))))
 	if len(entry.Dependencies) > 0 {
-		fmt.Fprintf(&b, "  depends on %s\n", diag.Visible(listed(entry.Dependencies, o)))
+		fmt.Fprintf(&b, "  depends on %s\n", diag.Visible(joinNames(entry.Dependencies, o)))
 	}
 	if entry.Incomplete() {
 		fmt.Fprintf(&b, "  %s\n", Yellow("an apply began to make it and did not finish: something of it may be there"))
@@ -63,8 +64,8 @@ func Entry(addr string, entry state.Entry, o Options) string {
 	return b.String()
 }
 
-// seen says when a resource was last seen to be right.
-func seen(entry state.Entry) string {
+// lastValid returns when a resource was last valid.
+func lastValid(entry state.Entry) string {
 	if entry.Incomplete() {
 		return "begun, never seen to be right"
 	}
@@ -85,7 +86,7 @@ func Outputs(s state.Snapshot, o Options) string {
 	return b.String()
 }
 
-// Output returns the value of one; sensitive ones are masked.
+// Output returns the value of an output; a sensitive one is masked.
 func Output(out state.Output, indent int, o Options) string {
 	v := jsondiff.Value{JSON: out.Value}
 	if out.Sensitive {

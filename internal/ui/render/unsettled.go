@@ -8,8 +8,8 @@ import (
 	"deployster/state"
 )
 
-// Unsettled says which actions were started on a resource since it was last
-// seen as it should be, and how they ended; "" when there are none.
+// Unsettled returns which actions were started on a resource since it was last
+// valid, and how they ended; "" when there are none.
 func Unsettled(u state.Unsettled) string {
 	var parts []string
 	for i, a := range u.Actions {
@@ -17,7 +17,7 @@ func Unsettled(u state.Unsettled) string {
 		if i == 0 {
 			part += " by " + diag.Visible(u.By.String())
 		}
-		parts = append(parts, part+": "+ending(a))
+		parts = append(parts, part+": "+outcome(a))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -25,7 +25,7 @@ func Unsettled(u state.Unsettled) string {
 	return "unsettled: " + strings.Join(parts, "; ")
 }
 
-func ending(a state.Attempt) string {
+func outcome(a state.Attempt) string {
 	switch {
 	case a.Said == state.Done:
 		return "a person said that it ended well"

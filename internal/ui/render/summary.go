@@ -64,7 +64,7 @@ func legend(p *plan.Plan) string {
 func Summary(p *plan.Plan) string {
 	s := p.Summary
 	if !p.HasChanges() && !p.Errored {
-		return Bold("No changes.") + " " + unchanged(p)
+		return Bold("No changes.") + " " + noChanges(p)
 	}
 	n := counts(s)
 	var parts []string
@@ -87,8 +87,8 @@ func Summary(p *plan.Plan) string {
 	return Bold("Plan:") + " " + strings.Join(parts, ", ") + "."
 }
 
-// unchanged says what a plan is about that would do nothing.
-func unchanged(p *plan.Plan) string {
+// noChanges returns a sentence about a plan that would do nothing.
+func noChanges(p *plan.Plan) string {
 	n := p.Summary.Valid
 	switch {
 	case p.Selection.RefreshOnly:

@@ -1,0 +1,290 @@
+package render
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/ui/jsondiff"
+	"deployster/plan"
+	"deployster/protocol"
+)
+
+// Options are how much is shown, and where.
+type Options struct {
+	Compact bool                // one line per resource
+	Verbose bool                // each resource by itself, and those that are as declared
+	Width   int                 // cells of the terminal; 0 = it is none
+	Hide    func(string) string // takes secrets out of a text; nil = there are none
+}
+
+// row is a difference with what the image says of it.
+type row struct {
+	jsondiff.Row
+	notes []string
+}
+
+// detail is what is shown of a step below its header.
+type detail struct {
+	why       []string // lines about the whole
+	rows      []row
+	unchanged int
+	more      int      // rows that are not shown
+	remarks   []string // of the image, that belong to no row
+	first     string   // the shutdown_first action
+	actions   []string
+}
+
+// Changes returns what a step would change, as the rows of its diff: all of the
+// config of what is to be made, and of what is there what differs. notes are
+// what the image says of a row, by its pointer.
+func Changes(s *plan.Step, hide func(string) string) (d jsondiff.Diff, notes map[string][]string) {
+	notes = map[string][]string{}
+	want := jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown}
+	o := jsondiff.Options{Hide: hide}
+	switch s.Change {
+	case plan.Create, plan.Deferred, plan.Replace:
+		d = jsondiff.List(want, o)
+	case plan.Record:
+		d = compareToRecord(s, o)
+	case plan.Update:
+		if d = diffOfReasons(s, o); len(d.Rows) == 0 {
+			d = compareToConfig(s, want, o)
+		}
+	}
+	for _, r := range s.Reasons {
+		if r.Message != "" {
+			notes[r.Path] = append(notes[r.Path], clean(hide, r.Message))
+		}
+	}
+	return d, notes
+}
+
+// compareToRecord compares what was found with the state file.
+func compareToRecord(s *plan.Step, o jsondiff.Options) jsondiff.Diff {
+	found := jsondiff.Value{JSON: s.State, Sensitive: slices.Concat(s.Sensitive, s.Hidden)}
+	if s.State == nil {
+		found.JSON = s.Stale
+	}
+	if s.Was == nil {
+		return jsondiff.List(found, o)
+	}
+	o.Missing, o.Extra = true, true
+	return jsondiff.Compare(jsondiff.Value{JSON: s.Was.State, Sensitive: slices.Concat(found.Sensitive, s.Was.Sensitive)}, found, o)
+}
+
+// diffOfReasons returns the diff of the values in the reasons of the image: only it
+// knows what is the same though it is written otherwise.
+func diffOfReasons(s *plan.Step, o jsondiff.Options) jsondiff.Diff {
+	secrets := plan.Secrets(s.Config, s.Sensitive)
+	var all jsondiff.Diff
+	for _, r := range s.Reasons {
+		if len(r.Have) == 0 && len(r.Want) == 0 {
+			continue
+		}
+		o.Path, o.Pointer = jsondiff.Path(r.Path), r.Path
+		var d jsondiff.Diff
+		switch {
+		case touches(s.Sensitive, r.Path):
+			d.Rows = []jsondiff.Row{{Op: jsondiff.Change, Pointer: r.Path, Path: o.Path, Want: jsondoc.Masked}}
+		case len(r.Want) == 0:
+			d.Rows = []jsondiff.Row{{Op: jsondiff.Remove, Pointer: r.Path, Path: o.Path, Have: jsondiff.Text(maskedValue(r.Have, secrets), 8, o.Hide)}}
+		case len(r.Have) == 0:
+			d.Rows = []jsondiff.Row{{Op: jsondiff.Add, Pointer: r.Path, Path: o.Path, Want: jsondiff.Text(maskedValue(r.Want, secrets), 8, o.Hide)}}
+		default:
+			d = jsondiff.Compare(maskedValue(r.Have, secrets), maskedValue(r.Want, secrets), o)
+		}
+		all.Rows, all.More, all.Unchanged = append(all.Rows, d.Rows...), all.More+d.More, all.Unchanged+d.Unchanged
+	}
+	return all
+}
+
+func maskedValue(raw json.RawMessage, secrets []string) jsondiff.Value {
+	return jsondiff.Value{JSON: raw, Sensitive: plan.SecretPointers(raw, secrets)}
+}
+
+// compareToConfig compares what is there with the config, and with the forecast.
+func compareToConfig(s *plan.Step, want jsondiff.Value, o jsondiff.Options) jsondiff.Diff {
+	there := jsondiff.Value{JSON: s.Stale, Sensitive: slices.Concat(s.Sensitive, s.Hidden)}
+	want.Sensitive = there.Sensitive
+	d := jsondiff.Compare(there, want, o)
+	if len(s.Forecast) == 0 {
+		return d
+	}
+	o.Missing = true
+	ahead := jsondiff.Compare(there, jsondiff.Value{JSON: s.Forecast, Sensitive: there.Sensitive}, o)
+	for _, r := range ahead.Rows {
+		if !slices.ContainsFunc(d.Rows, func(have jsondiff.Row) bool { return have.Path == r.Path }) {
+			d.Rows = append(d.Rows, r)
+		}
+	}
+	return d
+}
+
+// touches reports whether a path is one of the pointers, above or below one.
+func touches(pointers []string, path string) bool {
+	return slices.ContainsFunc(pointers, func(p string) bool {
+		return p == path || p == "" || path == "" || strings.HasPrefix(p, path+"/") || strings.HasPrefix(path, p+"/")
+	})
+}
+
+// detailOf returns what is shown of a step.
+func detailOf(s *plan.Step, o Options) detail {
+	d := detail{why: reasons(s)}
+	if more := s.Settings.Widened(); len(more) > 0 {
+		d.why = append(d.why, Yellow("runs with: "+diag.Visible(strings.Join(more, ", "))))
+	}
+	for _, note := range s.Notes {
+		d.why = append(d.why, Yellow(diag.Visible(note)))
+	}
+	if s.Old != nil {
+		for _, a := range s.Old.Actions {
+			d.actions = append(d.actions, "to destroy it: "+action(a, o.Hide))
+		}
+	}
+	diff, notes := Changes(s, o.Hide)
+	d.unchanged, d.more = diff.Unchanged, diff.More
+	for _, r := range diff.Rows {
+		d.rows = append(d.rows, row{r, notes[r.Pointer]})
+		delete(notes, r.Pointer)
+	}
+	for _, r := range s.Reasons {
+		d.remarks = append(d.remarks, notes[r.Path]...)
+		delete(notes, r.Path)
+	}
+	if s.Shutdown != nil {
+		d.first = action(*s.Shutdown, o.Hide)
+	}
+	for _, a := range s.Actions {
+		d.actions = append(d.actions, action(a, o.Hide))
+	}
+	return d
+}
+
+// reasons returns a line that says why a step is what it is.
+func reasons(s *plan.Step) []string {
+	var parts []string
+	if s.MovedFrom != "" {
+		parts = append(parts, "moved from "+s.MovedFrom)
+	}
+	if s.Reason != "" {
+		parts = append(parts, "because "+diag.Visible(s.Reason))
+	}
+	if s.Drifted && s.Change == plan.Create {
+		parts = append(parts, "it was there at the last apply, and is gone")
+	} else if s.Drifted {
+		parts = append(parts, "it was right at the last apply, and was changed since by something else")
+	}
+	if s.Adopted {
+		parts = append(parts, "it exists already and is adopted")
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return []string{Dim(strings.Join(parts, "; "))}
+}
+
+// action returns the name of an action, and what it says of itself.
+func action(a protocol.Action, hide func(string) string) string {
+	text := oneLine(clean(hide, a.Name))
+	if a.Description != "" && a.Description != a.Name {
+		text += " - " + oneLine(clean(hide, a.Description))
+	}
+	return text
+}
+
+// maxWords is how many bytes are shown of a text of an image.
+const maxWords = 400
+
+// oneLine makes a text one line of a bearable length.
+func oneLine(text string) string {
+	text = diag.Visible(strings.Join(strings.Fields(text), " "))
+	if len(text) > maxWords {
+		text = strings.ToValidUTF8(text[:maxWords], "") + "..."
+	}
+	return text
+}
+
+func clean(hide func(string) string, text string) string {
+	if hide == nil {
+		return text
+	}
+	return hide(text)
+}
+
+// write prints the detail, as it stands below the header.
+func (d detail) write(b *strings.Builder, o Options) {
+	for _, line := range d.why {
+		fmt.Fprintf(b, "    %s\n", line)
+	}
+	width := 0
+	for _, r := range d.rows {
+		width = max(width, Width(r.Path))
+	}
+	for _, r := range d.rows {
+		r.write(b, min(width, 40), o)
+	}
+	for _, text := range d.remarks {
+		fmt.Fprintf(b, "      %s\n", oneLine(text))
+	}
+	if d.more > 0 {
+		fmt.Fprintf(b, "      %s\n", Dim(fmt.Sprintf("(%d more changed)", d.more)))
+	}
+	if d.unchanged > 0 && len(d.rows) > 0 {
+		fmt.Fprintf(b, "      %s\n", Dim(fmt.Sprintf("(%d unchanged)", d.unchanged)))
+	}
+	if d.first != "" {
+		fmt.Fprintf(b, "      %s %s\n", Dim("first, before everything else:"), d.first)
+	}
+	for i, a := range d.actions {
+		fmt.Fprintf(b, "      %s %s\n", Dim(fmt.Sprintf("action %d:", i+1)), a)
+	}
+}
+
+// usualWidth is the width of lines without a terminal.
+const usualWidth = 100
+
+// write prints one difference: both values in a line, one below the other where
+// a line would be too long, or the lines that differ.
+func (r row) write(b *strings.Builder, width int, o Options) {
+	path := fill(r.Path, width)
+	notes := ""
+	for _, note := range r.notes {
+		notes += "  " + Dim("# "+oneLine(note))
+	}
+	most := o.Width
+	if most <= 0 {
+		most = usualWidth
+	}
+	switch {
+	case len(r.Lines) > 0:
+		fmt.Fprintf(b, "      %s %s:%s\n", sign(r.Op), r.Path, notes)
+		for _, l := range r.Lines {
+			writeLine(b, l)
+		}
+	case r.Op == jsondiff.Change && r.Have != "" && r.Want != "":
+		if 8+width+3+Width(r.Have)+4+Width(r.Want) <= most && !strings.Contains(r.Have+r.Want, "\n") {
+			fmt.Fprintf(b, "      %s %s = %s %s %s%s\n", sign(r.Op), path, r.Have, Bold("->"), r.Want, notes)
+			return
+		}
+		fmt.Fprintf(b, "      %s %s = %s\n        %s %s %s%s\n", sign(r.Op), path, r.Have, strings.Repeat(" ", max(0, width-1)), Bold("->"), r.Want, notes)
+	case r.Op == jsondiff.Remove:
+		fmt.Fprintf(b, "      %s %s = %s%s\n", sign(r.Op), path, r.Have, notes)
+	default:
+		fmt.Fprintf(b, "      %s %s = %s%s\n", sign(r.Op), path, r.Want, notes)
+	}
+}
+
+func writeLine(b *strings.Builder, l jsondiff.Line) {
+	switch l.Op {
+	case jsondiff.Gap:
+		fmt.Fprintf(b, "            %s\n", Dim(l.Text))
+	case jsondiff.Add, jsondiff.Remove:
+		fmt.Fprintf(b, "          %s %s\n", sign(l.Op), l.Text)
+	default:
+		fmt.Fprintf(b, "            %s\n", l.Text)
+	}
+}
