@@ -77,11 +77,11 @@ crash:
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 4h -v -run '^TestApply_KilledAtEachCall$$' ./internal/testkit/e2e
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 4h -v -run '^TestServerIsKilled$$' ./containerd
 
-# Random histories against the model, on all processors, and the faults that
+# Random scenarios against the model, on all processors, and the faults that
 # they must see: about two hours. What fails is printed as a test. COUNT and SEED
 # choose another range of seeds, to go on where an earlier run was ended.
 soak:
-	DEPLOYSTER_HISTORIES=$${COUNT:-100000} DEPLOYSTER_HISTORIES_SEED=$${SEED:-1} go test -count=1 -timeout 24h -v -run '^TestModel_RandomScenarios$$' ./internal/testkit/modeltest
+	DEPLOYSTER_SCENARIOS=$${COUNT:-100000} DEPLOYSTER_SCENARIOS_SEED=$${SEED:-1} go test -count=1 -timeout 24h -v -run '^TestModel_RandomScenarios$$' ./internal/testkit/modeltest
 	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./internal/testkit/modeltest
 
 clean:

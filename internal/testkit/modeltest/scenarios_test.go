@@ -14,9 +14,9 @@ import (
 
 // The environment of the long run: how many scenarios, and from which seed.
 const (
-	countVariable = "DEPLOYSTER_HISTORIES"
-	seedVariable  = "DEPLOYSTER_HISTORIES_SEED"
-	briefVariable = "DEPLOYSTER_HISTORIES_BRIEF" // what fails is not made smaller
+	countVariable = "DEPLOYSTER_SCENARIOS"
+	seedVariable  = "DEPLOYSTER_SCENARIOS_SEED"
+	briefVariable = "DEPLOYSTER_SCENARIOS_BRIEF" // what fails is not made smaller
 )
 
 // enough are the scenarios of every run of the tests.
