@@ -31,14 +31,6 @@ func compare[C any](written json.RawMessage, config C, state json.RawMessage, st
 	if err != nil {
 		return nil, err
 	}
-	if len(state) > 0 && agree(written, full, state) {
-		return &comparison{}, nil
-	}
-	return differences[C](written, full, state, stateType)
-}
-
-// differences is compare for a config that is JSON.
-func differences[C any](written, full, state json.RawMessage, stateType reflect.Type) (*comparison, error) {
 	var user, filled, have map[string]any
 	for _, part := range []struct {
 		raw  json.RawMessage

@@ -36,10 +36,11 @@ func (r *replies) add(reply WorkerReply) {
 	if r.lost != nil {
 		return
 	}
-	if lines, err := appendReply(r.waiting, reply); err != nil {
+	line, err := encode(reply)
+	if err != nil {
 		r.lost = err
 	} else {
-		r.waiting = lines
+		r.waiting = append(append(r.waiting, line...), '\n')
 	}
 	r.changed.Broadcast()
 }

@@ -117,11 +117,9 @@ func (w *worker) serve(ctx context.Context, lines <-chan []byte, failed <-chan e
 }
 
 func (w *worker) request(ctx context.Context, line []byte) error {
-	r, usual := readRequest(line)
-	if !usual {
-		if err := decode(line, &r, false); err != nil {
-			return fmt.Errorf("a line that is no request: %w", err)
-		}
+	var r WorkerRequest
+	if err := decode(line, &r, false); err != nil {
+		return fmt.Errorf("a line that is no request: %w", err)
 	}
 	if r.Cancel {
 		w.mu.Lock()

@@ -75,11 +75,11 @@ func encodeEntries(resources map[string]Entry) ([][]byte, error) {
 }
 
 func encodeEntry(addr string, e Entry) ([]byte, error) {
-	e, err := e.with(inCanonicalForm)
+	e, err := e.canonical()
 	if err != nil {
 		return nil, fmt.Errorf("resource %s: %w", addr, err)
 	}
-	compact, err := appendEntry(make([]byte, 0, 1<<10), &e)
+	compact, err := jsondoc.Encode(&e)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -84,7 +83,7 @@ const sumSize = len("01234567 ")
 func encodeRecord(b *bytes.Buffer, r record) error {
 	b.Reset()
 	b.WriteString("01234567 ")
-	body, err := appendRecord(b.AvailableBuffer(), r)
+	body, err := jsondoc.Encode(r)
 	if err != nil {
 		return err
 	}
@@ -125,9 +124,7 @@ func decodeLine(line []byte) (record, bool) {
 // decodeBody reads the JSON of a record, all of whose keys must be known.
 func decodeBody(body []byte) (record, bool) {
 	var r record
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.DisallowUnknownFields()
-	if jsondoc.CheckOwn(body) != nil || dec.Decode(&r) != nil {
+	if jsondoc.CheckOwn(body) != nil || jsondoc.DecodeStrict(body, &r) != nil {
 		return record{}, false
 	}
 	return r, true

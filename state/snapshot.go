@@ -232,7 +232,7 @@ func (s Snapshot) clone() Snapshot {
 // it is written. When it was found valid is left out, because to find the same
 // again changes nothing for a plan. A plan pins it.
 func EntryHash(e Entry) string {
-	e, err := e.with(inCanonicalForm)
+	e, err := e.canonical()
 	if err != nil {
 		// What is no JSON has no canonical form; its bytes still tell it apart.
 		return fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", e.Type, e.Config, e.State)))
@@ -250,33 +250,21 @@ func EntryHash(e Entry) string {
 	return fmt.Sprintf("sha256:%x", sha256.Sum256(b))
 }
 
-// canonical gives the entry with its documents in canonical form.
-func (e Entry) canonical() (Entry, error) { return e.with(jsondoc.Canonical) }
-
-// inCanonicalForm is the canonical form of a document, and the document itself
-// where it has that form.
-func inCanonicalForm(raw []byte) (json.RawMessage, error) {
-	if jsondoc.IsCanonical(raw) {
-		return raw, nil
-	}
-	return jsondoc.Canonical(raw)
-}
-
-// with gives the entry with a form of its documents.
-func (e Entry) with(form func([]byte) (json.RawMessage, error)) (Entry, error) {
-	doc, err := formed(e.Config, form)
+// canonical returns the entry with its documents in canonical form.
+func (e Entry) canonical() (Entry, error) {
+	doc, err := canonicalOrNull(e.Config)
 	if err != nil {
 		return e, err
 	}
 	e.Config = doc
 	if !e.Incomplete() {
-		if doc, err = formed(e.State, form); err != nil {
+		if doc, err = canonicalOrNull(e.State); err != nil {
 			return e, err
 		}
 		e.State = doc
 	}
 	if e.LastSeen != nil {
-		if doc, err = formed(e.LastSeen.State, form); err != nil {
+		if doc, err = canonicalOrNull(e.LastSeen.State); err != nil {
 			return e, err
 		}
 		found := *e.LastSeen
@@ -285,12 +273,12 @@ func (e Entry) with(form func([]byte) (json.RawMessage, error)) (Entry, error) {
 	return e, nil
 }
 
-// formed is a form of a document, and null where there is none.
-func formed(doc json.RawMessage, form func([]byte) (json.RawMessage, error)) (json.RawMessage, error) {
+// canonicalOrNull returns the canonical form of a document, and null where there is none.
+func canonicalOrNull(doc json.RawMessage) (json.RawMessage, error) {
 	if len(doc) == 0 {
 		return json.RawMessage("null"), nil
 	}
-	return form(doc)
+	return jsondoc.Canonical(doc)
 }
 
 func (o Output) canonical() (Output, error) {

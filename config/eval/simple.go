@@ -2,7 +2,6 @@ package eval
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -271,23 +270,19 @@ func simpleMember(known instance.ResourceState, name string) (v simpleValue, sta
 	if len(known.Sensitive) > 0 {
 		return v, memberOther
 	}
-	state = memberMissing
-	sound := jsondoc.Members(known.Known, func(key string, value json.RawMessage) {
-		switch {
-		case key != name:
-			return
-		case value[0] == '"':
-			v, state = simpleValue{text: jsondoc.Text(value), quoted: true}, memberFound
-		case isSimpleNumber(value) || string(value) == "true" || string(value) == "false":
-			v, state = simpleValue{text: string(value)}, memberFound
-		default:
-			state = memberOther
-		}
-	})
-	if !sound || state == memberMissing && known.Complete {
+	members, err := jsondoc.Object(known.Known)
+	value, found := members[name]
+	switch {
+	case err != nil || !found && known.Complete:
 		return v, memberOther // the evaluator says so
+	case !found:
+		return v, memberMissing
+	case value[0] == '"':
+		return simpleValue{text: jsondoc.Text(value), quoted: true}, memberFound
+	case isSimpleNumber(value) || string(value) == "true" || string(value) == "false":
+		return simpleValue{text: string(value)}, memberFound
 	}
-	return v, state
+	return v, memberOther
 }
 
 // isSimpleNumber reports whether a JSON number is written as it would be written again.

@@ -184,10 +184,8 @@ func isTrivial(i typeclient.Invocation) bool {
 	if i.Step != typeclient.StepState {
 		return len(i.Result.Stdout) == 0
 	}
-	valid := false
-	return jsondoc.Members(i.Result.Stdout, func(key string, value json.RawMessage) {
-		valid = valid || key == "status" && jsondoc.Text(value) == string(protocol.Valid)
-	}) && valid
+	answer, err := jsondoc.Object(i.Result.Stdout)
+	return err == nil && jsondoc.Text(answer["status"]) == string(protocol.Valid)
 }
 
 // messageKeys are the keys of the messages to images; a secret may have the same

@@ -1,7 +1,6 @@
 package planfile
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -9,7 +8,6 @@ import (
 
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/parallel"
-	"deployster/internal/runner"
 	"deployster/plan"
 	"deployster/protocol"
 )
@@ -68,10 +66,9 @@ func decodeSteps(resources map[string]json.RawMessage) map[string]*plan.Step {
 	steps := make([]*plan.Step, len(addresses))
 	var failed atomic.Bool
 	parallel.For(len(addresses), func(from, to int) {
-		known := shared{texts: map[string]string{}, types: map[string]protocol.Type{}, mounts: map[string][]runner.Mount{}}
+		shared := jsondoc.Once[protocol.Type]() // many steps have the same, with its schemas
 		for i := from; i < to; i++ {
-			var err error
-			if steps[i], err = known.step(resources[addresses[i]]); err != nil {
+			if jsondoc.DecodeStrict(resources[addresses[i]], &steps[i], shared) != nil {
 				failed.Store(true)
 			}
 		}
@@ -84,87 +81,4 @@ func decodeSteps(resources map[string]json.RawMessage) map[string]*plan.Step {
 		out[addr] = steps[i]
 	}
 	return out
-}
-
-// shared is what many steps have in common: it is read once, and they share it.
-type shared struct {
-	texts  map[string]string        // by themselves
-	types  map[string]protocol.Type // by their JSON, as what follows
-	mounts map[string][]runner.Mount
-}
-
-// step reads one step. What nearly all are made of is read by hand; a step that
-// has anything else is left to encoding/json.
-func (k *shared) step(raw json.RawMessage) (*plan.Step, error) {
-	s := &plan.Step{}
-	usual := true
-	usual = jsondoc.Members(raw, func(key string, value json.RawMessage) {
-		usual = usual && k.member(s, key, value)
-	}) && usual
-	if usual {
-		return s, nil
-	}
-	s = nil
-	return s, jsondoc.DecodeStrict(raw, &s)
-}
-
-// member takes one member, or says that it takes more to read it.
-func (k *shared) member(s *plan.Step, key string, value json.RawMessage) bool {
-	switch key {
-	case "type":
-		s.Type = k.one(value)
-		return value[0] == '"'
-	case "change":
-		s.Change = plan.Change(k.one(value))
-		return value[0] == '"'
-	case "on_remove":
-		s.OnRemove = k.one(value)
-		return value[0] == '"'
-	case "reason":
-		s.Reason = jsondoc.Text(value)
-		return value[0] == '"'
-	case "source":
-		s.Source = jsondoc.Text(value)
-		return value[0] == '"'
-	case "config":
-		s.Config = bytes.Clone(value) // not with the whole document around it
-	case "state":
-		s.State = bytes.Clone(value)
-	case "unknown":
-		return json.Unmarshal(value, &s.Unknown) == nil
-	case "actions":
-		return jsondoc.DecodeStrict(value, &s.Actions) == nil
-	case "settings":
-		return string(value) == "{}"
-	case "init":
-		return once(k.types, value, &s.Init)
-	case "mounts":
-		return once(k.mounts, value, &s.Mounts)
-	default:
-		return false
-	}
-	return true
-}
-
-// one is a text that many steps have.
-func (k *shared) one(value json.RawMessage) string {
-	text := jsondoc.Text(value)
-	if kept, ok := k.texts[text]; ok {
-		return kept
-	}
-	k.texts[text] = text
-	return text
-}
-
-// once reads what is the same in many steps when it comes for the first time.
-func once[T any](known map[string]T, value json.RawMessage, into *T) bool {
-	kept, ok := known[string(value)]
-	if !ok {
-		if jsondoc.DecodeStrict(value, &kept) != nil {
-			return false
-		}
-		known[string(value)] = kept
-	}
-	*into = kept
-	return true
 }

@@ -1,7 +1,3 @@
-// Package jsondoc reads JSON the way a tool must that acts on it: exactly
-// one value, no duplicate keys, exact-case keys, bounded depth, every digit of
-// every number kept, and valid UTF-8. encoding/json is silent about most of
-// these. It also writes the canonical form: sorted keys, compact, same digits.
 package jsondoc
 
 import (
@@ -10,18 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"strconv"
 	"strings"
-	"unicode/utf8"
-)
 
-// The bounds of what is read.
-const (
-	MaxDepth    = 64      // nested objects and arrays
-	MaxNodes    = 500_000 // values in one document
-	MaxDigits   = 400     // characters in one number
-	MaxExponent = 400     // of a number, either sign
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // SyntaxError says what is wrong with a document, and where.
@@ -43,45 +30,12 @@ func (e *SyntaxError) Error() string {
 var ErrEmpty = errors.New("no JSON: it is empty")
 
 // Check reports whether data is exactly one well-behaved JSON value.
-func Check(data []byte) error { return checkWithin(data, foreign()) }
+func Check(data []byte) error { return check(data, foreign()) }
 
 // CheckOwn is Check of what this tool has written itself. There documents that
 // others have made stand side by side and inside others: so it may have any
 // number of values, and be nested more deeply.
-func CheckOwn(data []byte) error { return checkWithin(data, own()) }
-
-// bounds are how large a document may be.
-type bounds struct{ depth, values int }
-
-func foreign() bounds { return bounds{MaxDepth, MaxNodes} }
-func own() bounds     { return bounds{2 * MaxDepth, math.MaxInt} }
-
-func checkWithin(data []byte, within bounds) error {
-	if sound, _ := scanWithin(data, within); sound {
-		return nil
-	}
-	return examine(data, within)
-}
-
-// examine is Check of what is unusual or wrong: it takes its time, and says what
-// is wrong and where.
-func examine(data []byte, within bounds) error {
-	if len(bytes.TrimSpace(data)) == 0 {
-		return ErrEmpty
-	}
-	if at := invalidUTF8(data); at >= 0 {
-		return &SyntaxError{Offset: int64(at), Message: "invalid UTF-8"}
-	}
-	// The depth is bounded before anything else looks: a scan of brackets
-	// outside strings costs no stack.
-	if at := tooDeep(data, within.depth); at >= 0 {
-		return &SyntaxError{Offset: int64(at), Message: fmt.Sprintf("nested deeper than %d levels", within.depth)}
-	}
-	if err := syntax(data); err != nil {
-		return err
-	}
-	return walk(data, within.values)
-}
+func CheckOwn(data []byte) error { return check(data, own()) }
 
 // Valid is Check for a value that may also be absent.
 func Valid(raw json.RawMessage) error {
@@ -91,188 +45,122 @@ func Valid(raw json.RawMessage) error {
 	return Check(raw)
 }
 
-func invalidUTF8(data []byte) int {
-	for i := 0; i < len(data); {
-		r, size := utf8.DecodeRune(data[i:])
-		if r == utf8.RuneError && size == 1 {
-			return i
-		}
-		i += size
+func check(data []byte, within limits) error {
+	if jsontext.Value(data).IsValid() && within.allow(data) {
+		return nil
 	}
-	return -1
+	return explain(data, within)
 }
 
-func tooDeep(data []byte, most int) int {
-	depth, quoted := 0, false
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			if depth++; depth > most {
-				return i
+// explain is check token by token, which takes longer and finds what is wrong and
+// where.
+func explain(data []byte, within limits) error {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return ErrEmpty
+	}
+	dec := jsontext.NewDecoder(bytes.NewBuffer(data))
+	fail := func(format string, args ...any) error {
+		return &SyntaxError{Offset: dec.InputOffset(), Path: path(dec, dec.StackPointer()), Message: fmt.Sprintf(format, args...)}
+	}
+	values := 0
+	for first := true; first || dec.StackDepth() > 0; first = false {
+		if dec.PeekKind() == '0' {
+			number, err := dec.ReadValue()
+			if err != nil {
+				return syntaxError(data, dec, err)
 			}
-		case c == '}' || c == ']':
-			depth--
+			if problem := checkNumber(number); problem != "" {
+				return fail("%s", problem)
+			}
+			values++
+		} else {
+			token, err := dec.ReadToken()
+			if err != nil {
+				return syntaxError(data, dec, err)
+			}
+			if dec.StackDepth() > within.depth {
+				return fail("nested deeper than %d levels", within.depth)
+			}
+			if kind := token.Kind(); kind != '}' && kind != ']' && !atName(dec) {
+				values++
+			}
+		}
+		if values > within.values {
+			return fail("more than %d values", within.values)
 		}
 	}
-	return -1
+	return checkEnd(data, dec)
 }
 
-// syntax finds syntax errors and anything after the first value.
-func syntax(data []byte) error {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	var first json.RawMessage
-	if err := dec.Decode(&first); err != nil {
-		return syntaxError(err, len(data))
-	}
-	end := dec.InputOffset()
-	rest := bytes.TrimSpace(data[end:])
+// atName reports whether the token that was read last is the name of a member.
+func atName(dec *jsontext.Decoder) bool {
+	kind, tokens := dec.StackIndex(dec.StackDepth())
+	return kind == '{' && tokens%2 == 1
+}
+
+// checkEnd refuses what follows the first value.
+func checkEnd(data []byte, dec *jsontext.Decoder) error {
+	rest := bytes.TrimLeft(data[dec.InputOffset():], " \t\r\n")
 	if len(rest) == 0 {
 		return nil
 	}
-	at := int64(len(data) - len(bytes.TrimLeft(data[end:], " \t\r\n")))
+	at := int64(len(data) - len(rest))
 	if json.Valid(rest) {
 		return &SyntaxError{Offset: at, Message: "more than one JSON value"}
 	}
 	return &SyntaxError{Offset: at, Message: "something follows the JSON value"}
 }
 
-func syntaxError(err error, size int) error {
-	var se *json.SyntaxError
+// syntaxError puts the library's error into words.
+func syntaxError(data []byte, dec *jsontext.Decoder, err error) error {
+	var se *jsontext.SyntacticError
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return &SyntaxError{Offset: int64(size), Message: "the JSON ends too early"}
-	case errors.As(err, &se):
-		return &SyntaxError{Offset: max(se.Offset-1, 0), Message: "not JSON: " + se.Error()}
+		return &SyntaxError{Offset: int64(len(data)), Message: "the JSON ends too early"}
+	case errors.As(err, &se) && errors.Is(err, jsontext.ErrDuplicateName):
+		return &SyntaxError{Offset: se.ByteOffset, Path: path(dec, se.JSONPointer.Parent()),
+			Message: fmt.Sprintf("the key %q is there twice", se.JSONPointer.LastToken())}
+	case errors.As(err, &se) && se.Err != nil:
+		return &SyntaxError{Offset: se.ByteOffset, Message: "not JSON: " + se.Err.Error()}
 	}
 	return &SyntaxError{Message: "not JSON: " + err.Error()}
 }
 
-// frame is one open object or array of walk.
-type frame struct {
-	keys  map[string]bool // nil for an array
-	key   string
-	index int
-}
-
-// walk visits every token of a document whose syntax is right.
-func walk(data []byte, most int) error {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	var open []frame
-	nodes := 0
-	for {
-		before := dec.InputOffset()
-		tok, err := dec.Token()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return syntaxError(err, len(data))
-		}
-		fail := func(format string, args ...any) error {
-			return &SyntaxError{Offset: dec.InputOffset(), Path: path(open), Message: fmt.Sprintf(format, args...)}
-		}
-		if s, ok := tok.(string); ok && loneSurrogate(s, data[before:dec.InputOffset()]) {
-			return fail("a string holds half of a surrogate pair")
-		}
-		if n, ok := tok.(json.Number); ok {
-			if why := badNumber(n.String()); why != "" {
-				return fail("%s", why)
-			}
-		}
-		key, value, twice := step(&open, tok)
-		if twice {
-			return fail("the key %q is there twice", key)
-		}
-		if value {
-			nodes++
-		}
-		if nodes > most {
-			return fail("more than %d values", most)
-		}
-	}
-}
-
-// step follows one token into or out of the open frames. It reports whether a
-// value begins with it, and when a key is there for the second time.
-func step(open *[]frame, tok json.Token) (key string, value, twice bool) {
-	top := len(*open) - 1
-	if d, ok := tok.(json.Delim); ok && (d == '}' || d == ']') {
-		*open = (*open)[:top]
-		closeValue(*open)
-		return "", false, false
-	}
-	if top >= 0 {
-		f := &(*open)[top]
-		if f.keys != nil && f.index%2 == 0 { // in an object, even tokens are keys
-			key, _ := tok.(string)
-			if f.keys[key] {
-				return key, false, true
-			}
-			f.keys[key], f.key = true, key
-			f.index++
-			return "", false, false
-		}
-	}
-	if d, ok := tok.(json.Delim); ok {
-		f := frame{}
-		if d == '{' {
-			f.keys = map[string]bool{}
-		}
-		*open = append(*open, f)
-		return "", true, false
-	}
-	closeValue(*open)
-	return "", true, false
-}
-
-func closeValue(open []frame) {
-	if n := len(open); n > 0 {
-		open[n-1].index++
-	}
-}
-
-func path(open []frame) string {
+// path writes a pointer as the messages do: servers[0].name.
+func path(dec *jsontext.Decoder, pointer jsontext.Pointer) string {
 	var b strings.Builder
-	for _, f := range open {
-		if f.keys == nil {
-			fmt.Fprintf(&b, "[%d]", f.index)
-			continue
+	depth := 0
+	for token := range pointer.Tokens() {
+		depth++
+		switch kind, _ := dec.StackIndex(min(depth, dec.StackDepth())); {
+		case kind == '[':
+			fmt.Fprintf(&b, "[%s]", token)
+		case b.Len() > 0:
+			b.WriteString("." + token)
+		default:
+			b.WriteString(token)
 		}
-		if b.Len() > 0 {
-			b.WriteByte('.')
-		}
-		b.WriteString(f.key)
 	}
 	return b.String()
 }
 
-// loneSurrogate finds \ud800 without its other half, which encoding/json
-// silently turns into U+FFFD.
-func loneSurrogate(s string, raw []byte) bool {
-	if !strings.ContainsRune(s, utf8.RuneError) {
-		return false
+// KindOf says what a value is, for messages: "an object", "a string", ...
+func KindOf(data []byte) string {
+	data = bytes.TrimSpace(data)
+	if len(data) == 0 {
+		return "nothing"
 	}
-	meant := strings.Count(string(raw), string(utf8.RuneError)) + strings.Count(strings.ToLower(string(raw)), `\ufffd`)
-	return strings.Count(s, string(utf8.RuneError)) > meant
-}
-
-func badNumber(n string) string {
-	if len(n) > MaxDigits {
-		return fmt.Sprintf("a number of more than %d digits", MaxDigits)
+	switch data[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case '"':
+		return "a string"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
 	}
-	i := strings.IndexAny(n, "eE")
-	if i < 0 {
-		return ""
-	}
-	exp, err := strconv.Atoi(n[i+1:])
-	if err != nil || exp > MaxExponent || exp < -MaxExponent {
-		return fmt.Sprintf("a number with an exponent beyond %d", MaxExponent)
-	}
-	return ""
+	return "a number"
 }

@@ -1,104 +1,110 @@
 package jsondoc
 
 import (
+	"bytes"
 	"encoding/json"
-	"strings"
+	"fmt"
+	"iter"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// reader makes a value of a document that scan has accepted, so nothing in it
-// can be wrong any more.
-type reader struct {
-	text string // all of it; the strings of the value are parts of it
-	at   int
-}
+// Value reads a document into maps, slices, strings, bools and json.Number.
+// The document is checked first.
+func Value(data []byte) (any, error) { return value(data, foreign()) }
 
-// read gives the value of a document that scan has accepted.
-func read(data []byte) any {
-	r := reader{text: string(data)}
-	return r.value()
-}
-
-// space gives the next byte that is none.
-func (r *reader) space() byte {
-	for {
-		switch c := r.text[r.at]; c {
-		case ' ', '\t', '\r', '\n':
-			r.at++
-		default:
-			return c
-		}
+func value(data []byte, within limits) (v any, err error) {
+	if err := check(data, within); err != nil {
+		return nil, err
 	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	err = dec.Decode(&v)
+	return v, err
 }
 
-func (r *reader) value() any {
-	switch r.space() {
-	case '{':
-		return r.object()
-	case '[':
-		return r.array()
-	case '"':
-		return r.string()
-	case 't':
-		r.at += len("true")
-		return true
-	case 'f':
-		r.at += len("false")
-		return false
-	case 'n':
-		r.at += len("null")
-		return nil
+// Object reads one object into its members, with exact-case keys. The document
+// is checked first. The members are parts of it, which is not to be changed.
+func Object(data []byte) (map[string]json.RawMessage, error) { return object(data, foreign()) }
+
+// OwnObject is Object of what this tool has written itself; see CheckOwn.
+func OwnObject(data []byte) (map[string]json.RawMessage, error) { return object(data, own()) }
+
+func object(data []byte, within limits) (map[string]json.RawMessage, error) {
+	if err := check(data, within); err != nil {
+		return nil, err
 	}
-	start := r.at
-	for r.at < len(r.text) && strings.IndexByte("+-.0123456789eE", r.text[r.at]) >= 0 {
-		r.at++
+	if kind := KindOf(data); kind != "an object" {
+		return nil, &SyntaxError{Message: fmt.Sprintf("it is %s, and must be an object", kind)}
 	}
-	return json.Number(r.text[start:r.at])
+	m := map[string]json.RawMessage{}
+	for key, value := range members(data) {
+		m[key] = value
+	}
+	return m, nil
 }
 
-func (r *reader) object() any {
-	m := map[string]any{}
-	r.at++
-	for r.space() != '}' {
-		key := r.string()
-		r.space()
-		r.at++ // the colon
-		m[key] = r.value()
-		if r.space() == ',' {
-			r.at++
-			r.space()
-		}
-	}
-	r.at++
-	return m
-}
-
-func (r *reader) array() any {
-	list := []any{}
-	r.at++
-	for r.space() != ']' {
-		list = append(list, r.value())
-		if r.space() == ',' {
-			r.at++
-		}
-	}
-	r.at++
-	return list
-}
-
-func (r *reader) string() string {
-	r.at++
-	start := r.at
-	for escaped := false; ; r.at++ {
-		switch r.text[r.at] {
-		case '\\':
-			escaped = true
-			r.at++
-		case '"':
-			r.at++
-			if !escaped {
-				return r.text[start : r.at-1]
+// members are those of an object that was checked, in their order, each value a
+// part of data.
+func members(data []byte) iter.Seq2[string, json.RawMessage] {
+	return func(yield func(string, json.RawMessage) bool) {
+		dec := jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true)) // was looked for
+		_, err := dec.ReadToken()
+		for err == nil && dec.PeekKind() == '"' {
+			var name jsontext.Token
+			if name, err = dec.ReadToken(); err != nil {
+				return
 			}
-			return unquote([]byte(r.text[start-1 : r.at]))
+			key := name.String()
+			var value jsontext.Value
+			if value, err = dec.ReadValue(); err != nil {
+				return
+			}
+			end := int(dec.InputOffset())
+			if !yield(key, json.RawMessage(data[end-len(value):end:end])) {
+				return
+			}
 		}
 	}
+}
+
+// Text returns the text of a string that was checked, "" of what is none.
+func Text(raw json.RawMessage) string {
+	if len(raw) < 2 || raw[0] != '"' {
+		return ""
+	}
+	text, _ := jsontext.AppendUnquote(nil, raw) // it was checked
+	return string(text)
+}
+
+// Decoding is how DecodeStrict decodes values of one type; see Once.
+type Decoding = jsonv2.Options
+
+// DecodeStrict decodes one value of ours, all of whose keys must be known, as
+// encoding/json does.
+func DecodeStrict(data []byte, into any, with ...Decoding) error {
+	return jsonv2.Unmarshal(data, into, jsonv1.DefaultOptionsV1(), jsonv2.RejectUnknownMembers(true), jsonv2.JoinOptions(with...))
+}
+
+// Once decodes each value of a type T once, and lets all who have the same JSON share
+// it. It is for one goroutine.
+func Once[T any]() Decoding {
+	known := map[string]T{}
+	return jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(func(dec *jsontext.Decoder, into *T) error {
+		raw, err := dec.ReadValue()
+		if err != nil {
+			return err
+		}
+		value, ok := known[string(raw)]
+		if !ok {
+			if err := DecodeStrict(raw, &value); err != nil {
+				return err
+			}
+			known[string(raw)] = value
+		}
+		*into = value
+		return nil
+	}))
 }

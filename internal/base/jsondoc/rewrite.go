@@ -2,8 +2,10 @@ package jsondoc
 
 import (
 	"bytes"
-	"encoding/json"
-	"strings"
+	"errors"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Place is where a text stands in a document.
@@ -14,109 +16,72 @@ type Place struct {
 
 // Rewrite passes every string and every number of a document through change,
 // and leaves everything else as it is to the byte. A number that is changed
-// becomes a string. The document must be valid JSON.
+// becomes a string. The document must be valid JSON; from where it is not,
+// change is given it as one text.
 func Rewrite(data []byte, change func(text string, at Place) string) []byte {
-	out := make([]byte, 0, len(data)+len(data)/16)
-	var path []string
-	var open []int // how long the path was when each object and array around began
-	for i := 0; i < len(data); {
-		c, end := data[i], i+1
+	r := rewriter{dec: jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)),
+		change: change, out: make([]byte, 0, len(data)+len(data)/16)}
+	for {
+		begin := len(r.out)
+		literal, changed, err := r.next()
+		end := int(r.dec.InputOffset())
 		switch {
-		case c == '{' || c == '[':
-			open = append(open, len(path))
-		case c == '}' || c == ']':
-			path, open = path[:open[len(open)-1]], open[:len(open)-1]
-		case c == ',':
-			path = path[:open[len(open)-1]] // the value of the key has ended
-		case c == '"':
-			end = literalEnd(data, i)
-			literal := data[i:end]
-			text, key := unquote(literal), isKey(data[end:])
-			out = append(out, rewritten(literal, text, change(text, Place{path, key}))...)
-			if key {
-				path = append(path, text)
-			}
-			i = end
-			continue
-		case c == '-' || c >= '0' && c <= '9':
-			for end < len(data) && strings.IndexByte("+-.eE0123456789", data[end]) >= 0 {
-				end++
-			}
-			literal := data[i:end]
-			out = append(out, rewritten(literal, string(literal), change(string(literal), Place{path, false}))...)
-			i = end
-			continue
+		case errors.Is(err, io.EOF):
+			return append(r.out, data[r.done:]...)
+		case err != nil:
+			return append(r.out[:begin], change(string(data[r.done:]), Place{})...)
 		}
-		out = append(out, data[i:end]...)
-		i = end
+		r.out = append(append(r.out, data[r.done:end-len(literal)]...), changed...)
+		r.done = end
 	}
-	return out
 }
 
-// literalEnd finds the end of the string that begins at i.
-func literalEnd(data []byte, i int) int {
-	for i++; i < len(data); i++ {
-		switch data[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+// rewriter is at one place of a document.
+type rewriter struct {
+	dec    *jsontext.Decoder
+	change func(string, Place) string
+	out    []byte
+	done   int // up to where the document was taken over
+
+	path []string
+	open []int // how long the path was when each object and array around began
+}
+
+// next reads one token, and returns it with what stands in its place; brackets have
+// no literal.
+func (r *rewriter) next() (literal, changed []byte, err error) {
+	kind := r.dec.PeekKind()
+	switch kind {
+	case '{', '[':
+		r.open = append(r.open, len(r.path))
+		_, err = r.dec.ReadToken()
+		return nil, nil, err
+	case '}', ']':
+		if _, err = r.dec.ReadToken(); err == nil {
+			last := len(r.open) - 1
+			r.path, r.open = r.path[:r.open[last]], r.open[:last]
 		}
+		return nil, nil, err
 	}
-	return len(data)
-}
-
-// isKey reports whether what follows a string makes it a key.
-func isKey(rest []byte) bool {
-	for _, c := range rest {
-		switch c {
-		case ' ', '\t', '\n', '\r':
-		default:
-			return c == ':'
-		}
+	literal, err = r.dec.ReadValue()
+	if err != nil || kind != '"' && kind != '0' {
+		return literal, literal, err
 	}
-	return false
-}
-
-func unquote(literal []byte) string {
-	inner := literal[1 : len(literal)-1]
-	at := bytes.IndexByte(inner, '\\')
-	if at < 0 {
-		return string(inner)
+	text := string(literal)
+	if kind == '"' {
+		text = Text(literal)
 	}
-	if plain, ok := unescaped(inner, at); ok {
-		return plain
+	key := atName(r.dec)
+	if key {
+		r.path = r.path[:r.open[len(r.open)-1]] // the member before it has ended
 	}
-	var text string
-	_ = json.Unmarshal(literal, &text) // the document is valid
-	return text
-}
-
-// unescaped reads what stands between the quotes of a string whose first escape
-// is at a place; not ok = it has escapes by number.
-func unescaped(inner []byte, at int) (string, bool) {
-	var b strings.Builder
-	b.Grow(len(inner))
-	for ; at >= 0; at = bytes.IndexByte(inner, '\\') {
-		b.Write(inner[:at])
-		c := inner[at+1]
-		if i := strings.IndexByte(`nrtbf`, c); i >= 0 {
-			c = "\n\r\t\b\f"[i]
-		} else if c == 'u' {
-			return "", false
-		}
-		b.WriteByte(c)
-		inner = inner[at+2:]
+	after := r.change(text, Place{r.path, key})
+	if key {
+		r.path = append(r.path, text)
 	}
-	b.Write(inner)
-	return b.String(), true
-}
-
-// rewritten is the literal as it was, or another text.
-func rewritten(literal []byte, before, after string) []byte {
-	if before == after {
-		return literal
+	if after == text {
+		return literal, literal, nil
 	}
-	encoded, _ := Encode(after) // a string always has a JSON form
-	return encoded
+	changed, err = Encode(after)
+	return literal, changed, err
 }

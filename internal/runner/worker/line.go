@@ -3,11 +3,9 @@ package worker
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"deployster/internal/base/diag"
@@ -43,69 +41,19 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// decode reads a reply. Usual ones are read by hand: there are two for each
-// invocation.
+// decode reads a reply.
 func decode(line []byte) (r protocol.WorkerReply, err error) {
-	usual := true
-	if jsondoc.Members(line, func(key string, value json.RawMessage) {
-		usual = usual && member(&r, key, value)
-	}) && usual {
-		return r, nil
-	}
-	r = protocol.WorkerReply{}
 	if err := jsondoc.Check(line); err != nil {
 		return r, err
 	}
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.DisallowUnknownFields()
-	err = d.Decode(&r)
+	err = jsondoc.DecodeStrict(line, &r)
 	return r, err
 }
 
-// member takes one member of a reply, or says that it takes more to read it.
-func member(r *protocol.WorkerReply, key string, value json.RawMessage) bool {
-	switch key {
-	case "id":
-		id, err := strconv.ParseInt(string(value), 10, 64)
-		r.ID = id
-		return err == nil
-	case "stdout":
-		r.Stdout = jsondoc.Text(value)
-		return value[0] == '"'
-	case "stderr":
-		r.Stderr = jsondoc.Text(value)
-		return value[0] == '"'
-	case "exit":
-		code, err := strconv.Atoi(string(value))
-		r.Exit = &code
-		return err == nil
-	}
-	return false
-}
-
-// encode gives the line that asks for an invocation.
+// encode returns the line that asks for an invocation.
 func encode(id int64, s runner.Spec) ([]byte, error) {
-	stdin := bytes.TrimSpace(s.Stdin)
-	if bytes.IndexByte(stdin, '\n') >= 0 || len(stdin) > 0 && jsondoc.Check(stdin) != nil {
-		line, err := jsondoc.Encode(protocol.WorkerRequest{ID: id, Args: s.Args, Stdin: stdin})
-		return append(line, '\n'), err
-	}
-	line := strconv.AppendInt(append(make([]byte, 0, len(stdin)+64), `{"id":`...), id, 10)
-	for i, arg := range s.Args {
-		if i == 0 {
-			line = append(line, `,"args":[`...)
-		} else {
-			line = append(line, ',')
-		}
-		line = jsondoc.AppendText(line, arg)
-	}
-	if len(s.Args) > 0 {
-		line = append(line, ']')
-	}
-	if len(stdin) > 0 {
-		line = append(append(line, `,"stdin":`...), stdin...)
-	}
-	return append(line, '}', '\n'), nil
+	line, err := jsondoc.Encode(protocol.WorkerRequest{ID: id, Args: s.Args, Stdin: bytes.TrimSpace(s.Stdin)})
+	return append(line, '\n'), err
 }
 
 // cut is the beginning of a line, safe to show.

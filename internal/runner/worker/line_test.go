@@ -9,7 +9,7 @@ import (
 	"deployster/protocol"
 )
 
-// What is read by hand says what encoding/json reads.
+// A reply has its own keys, each once.
 func TestDecode(t *testing.T) {
 	zero, two := 0, 2
 	for _, c := range []struct {
@@ -37,7 +37,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// What is written by hand is one line, and says what encoding/json writes.
+// A request is one line.
 func TestEncode(t *testing.T) {
 	for _, c := range []struct {
 		args  []string

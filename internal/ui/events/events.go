@@ -66,19 +66,9 @@ func (e Event) encode(b *bytes.Buffer, now time.Time, hide func(string) string) 
 	return escaped(line), nil
 }
 
-// frequent are bodies of which there are some for each resource: they write their
-// members themselves, as encoding/json does.
-type frequent interface {
-	appendMembers(to []byte) []byte
-}
-
 // writeMembers writes the members of a body behind those of all events, and the
 // end of the line.
 func writeMembers(b *bytes.Buffer, body Body) error {
-	if f, ok := body.(frequent); ok {
-		b.Write(append(f.appendMembers(b.AvailableBuffer()), "}\n"...))
-		return nil
-	}
 	end := b.Len()
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
@@ -92,18 +82,4 @@ func writeMembers(b *bytes.Buffer, body Body) error {
 		members[0] = ','
 	}
 	return nil
-}
-
-func (a ResourceAsking) appendMembers(to []byte) []byte {
-	to = jsondoc.AppendText(append(to, `,"resource":`...), a.Resource)
-	return jsondoc.AppendText(append(to, `,"purpose":`...), string(a.Purpose))
-}
-
-func (d ResourceDecided) appendMembers(to []byte) []byte {
-	to = jsondoc.AppendText(append(to, `,"resource":`...), d.Resource)
-	to = jsondoc.AppendText(append(to, `,"status":`...), string(d.Status))
-	if d.Change != "" {
-		to = jsondoc.AppendText(append(to, `,"change":`...), string(d.Change))
-	}
-	return to
 }
