@@ -29,7 +29,6 @@ var ranks = map[string]int{
 	"internal/ui/diagram":               10,
 	"protocol":                          0,
 	"config/funcs":                      10,
-	"config/syntax":                     10,
 	"config/refs":                       11,
 	"config/values":                     12,
 	"config/source":                     13,

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"deployster/config/limits"
-	"deployster/config/syntax"
 )
 
 // Parse parses files, those that are fit to be parsed.
@@ -85,7 +84,7 @@ func parseFile(f File) (*hcl.File, hcl.Diagnostics) {
 	if d := limits.Native(f.Bytes, f.Path, false, hcl.InitialPos); d != nil {
 		return nil, hcl.Diagnostics{d}
 	}
-	body, diags := syntax.Parse(f.Bytes, f.Path)
+	body, diags := parseNative(f.Bytes, f.Path)
 	return &hcl.File{Body: body, Bytes: f.Bytes}, diags
 }
 

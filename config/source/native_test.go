@@ -1,4 +1,4 @@
-package syntax
+package source
 
 import (
 	"math/rand/v2"
@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
@@ -15,15 +14,14 @@ import (
 	"deployster/config/limits"
 )
 
-// agrees: whatever is read by hand or in pieces is the tree that hcl's parser makes
-// of the whole. It reports whether the file was read so.
+// agrees: what is parsed block by block is the tree that hcl's parser makes of the
+// whole. It reports whether the file was parsed so.
 func agrees(t *testing.T, src []byte) bool {
 	t.Helper()
 	if limits.Native(src, "f.hcl", false, hcl.InitialPos) != nil {
 		return false
 	}
-	p := parser{src: src, text: string(src), file: "f.hcl", line: 1}
-	body, ok := p.whole()
+	body, ok := parseBlocks(src, "f.hcl")
 	if !ok {
 		return false
 	}
@@ -53,22 +51,22 @@ func manifests(t testing.TB) [][]byte {
 				continue // a directory
 			}
 			out = append(out, text)
-			out = append(out, parts.FindAll(text, -1)...)
+			out = append(out, blockText.FindAll(text, -1)...)
 		}
 	}
 	return out
 }
 
-// parts are the manifests in scripts and in the documentation.
-var parts = regexp.MustCompile(`(?m)^(resource|variable|output|locals|plug|deployster|module|check|moved|removed) (?s:.*?)\n}\n`)
+// blockText finds the manifests in scripts and in the documentation.
+var blockText = regexp.MustCompile(`(?m)^(resource|variable|output|locals|plug|deployster|module|check|moved|removed) (?s:.*?)\n}\n`)
 
-// tokens are put together to what may be read by hand, or nearly.
+// tokens are put together to what may be parsed so, or nearly.
 var tokens = []string{"{", "}", "[", "]", "(", ")", "\"", "\"\"", "${", "%{ if ", "$", "%", "$$", "\\", "\n", "\n", "\r\n", "<<EOT\n", "\nEOT\n", "#", "# c\n", "// c\n", "/*", "*/", "a", "for ", "true", "null", "-", "_", "a.b", "${a}", "${ a.b }", "${true}", "a[0]",
 	"a(b)", "a + b", "=", " = ", "==", "=>", ":", "::", ".", "...", ",", "1", "1.5", "1e3", "007", " ", "\t", "é", "\xff", "\ufeff", "\x00", "r = 1\n", "r = [1, a.b,\n]\n", "x = \"a ${b} c\"\n", "b \"c\" {\n", "b c {\n", "}\n", "\n}\n", "m = {\n a = 1, \"b\" : {}\n}\n"}
 
-// TestTheTreeIsThatOfHcl compares the trees of the manifests of all tests, of what
+// TestNativeTree_ThatOfHCL compares the trees of the manifests of all tests, of what
 // they become when pieces are put into them or taken out, and of pieces alone.
-func TestTheTreeIsThatOfHcl(t *testing.T) {
+func TestNativeTree_ThatOfHCL(t *testing.T) {
 	all := manifests(t)
 	whole := 0
 	for _, src := range all {
@@ -77,7 +75,7 @@ func TestTheTreeIsThatOfHcl(t *testing.T) {
 		}
 	}
 	if whole < len(all)/3 {
-		t.Errorf("only %d of %d are read by hand or in pieces", whole, len(all))
+		t.Errorf("only %d of %d are parsed in blocks", whole, len(all))
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	changed := 0
@@ -97,48 +95,19 @@ func TestTheTreeIsThatOfHcl(t *testing.T) {
 			changed++
 		}
 	}
-	t.Logf("%d of %d are read by hand or in pieces, and %d changed ones", whole, len(all), changed)
+	t.Logf("%d of %d are parsed in blocks, and %d changed ones", whole, len(all), changed)
 	if changed == 0 {
 		t.Error("nothing that was changed is")
 	}
 }
 
-// What most manifests are made of is read by hand: not even one piece is hcl's.
-func TestWhatIsUsual(t *testing.T) {
-	const usual = `# A comment.
-variable "zone" {
-  default = "eu"
-}
-
-resource "r1" {
-  type = "bench/disk:1" // another
-  config = {
-    name  = "disk-${var.zone}-1", size = 1.5
-    "tags" = ["a", resource.r0.state.name, true, null, {}]
-    zone: var.zone
-  }
-  timeouts {
-    state = "10s"
-  }
-  empty {}
-}
-`
-	if !agrees(t, []byte(usual)) {
-		t.Error("it is not read")
-	}
-	p := parser{src: []byte(usual), text: usual, file: "f.hcl", line: 1}
-	body := newBody()
-	for p.blank(); p.at < len(p.src); p.blank() {
-		if !p.item(body) {
-			t.Fatalf("line %d is not read by hand", p.line)
-		}
-	}
-	if mistake, diags := Parse([]byte(strings.Replace(usual, "1.5", "1.5.1.", 1)), "f.hcl"); !diags.HasErrors() || mistake == nil {
-		t.Error("a mistake is not found")
+func TestNativeTree_Mistake(t *testing.T) {
+	if body, diags := parseNative([]byte("a {\n}\nb {\n  x = 1.5.1.\n}\nc {\n}\n"), "f.hcl"); !diags.HasErrors() || body == nil || len(body.Blocks) == 0 {
+		t.Error("a mistake is not found, or keeps all else from being read")
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzNative(f *testing.F) {
 	for _, text := range tokens {
 		f.Add([]byte("resource \"r\" {\n  x = " + text + "\n}\n"))
 	}
