@@ -18,7 +18,8 @@ import (
 
 func begin(dir, id string) *Recorder {
 	hide := strings.NewReplacer("name", "(gone)", "s3cret", "(gone)").Replace
-	return New(Options{Workdir: dir, Hide: func() func(string) string { return hide }, Run: Run{ID: id, Command: "apply", Deployster: "1", Started: time.Now()}})
+	return New(Options{Workdir: dir, Hide: func() func(string) string { return hide },
+		Run: Run{ID: id, Command: "apply", Deployster: "1", Started: time.Now()}})
 }
 
 func end(t *testing.T, r *Recorder) {
@@ -30,7 +31,8 @@ func end(t *testing.T, r *Recorder) {
 }
 
 func invocation(address, step, stdout string) typeclient.Invocation {
-	return typeclient.Invocation{Address: address, Step: step, Digest: "sha256:d", Started: time.Now(), Stdin: []byte(`{"name":"a name","config":{"x":"s3cret"}}`),
+	return typeclient.Invocation{Address: address, Step: step, Digest: "sha256:d", Started: time.Now(),
+		Stdin:  []byte(`{"name":"a name","config":{"x":"s3cret"}}`),
 		Result: runner.Result{Stdout: []byte(stdout), Stderr: []byte("with s3cret"), Duration: time.Second}}
 }
 
@@ -69,7 +71,8 @@ func TestRuns_AreFoundAgain(t *testing.T) {
 		t.Errorf("sent: %s", sent)
 	}
 	all, err := run.Steps("")
-	if err != nil || len(all) != 4 || all[3].ExitCode != nil || all[3].Problem != "killed by (gone)" || filepath.Clean(all[3].Path()) != all[3].Path() {
+	if err != nil || len(all) != 4 || all[3].ExitCode != nil || all[3].Problem != "killed by (gone)" ||
+		filepath.Clean(all[3].Path()) != all[3].Path() {
 		t.Errorf("%+v, %v", all, err)
 	}
 	if report, err := run.Report(); err != nil || string(report) != "{}\n" {
@@ -274,7 +277,8 @@ func TestRecorder_FurtherInvocationsAreLines(t *testing.T) {
 		wait.Go(func() { r.Add(invocation(fmt.Sprintf("r%d", i), "make", fmt.Sprintf("made %d with s3cret", i))) })
 	}
 	wait.Wait()
-	failed, binary, long := invocation("failed", "make", "x"), invocation("binary", "make", "\xff"), invocation("long", "make", strings.Repeat("x", maxLineText+1))
+	failed, binary, long := invocation("failed", "make", "x"), invocation("binary", "make", "\xff"),
+		invocation("long", "make", strings.Repeat("x", maxLineText+1))
 	failed.Result.ExitCode = 1
 	for _, i := range []typeclient.Invocation{failed, binary, long} {
 		r.Add(i)
@@ -301,7 +305,8 @@ func TestRecorder_FurtherInvocationsAreLines(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, steps, err)
 		}
 	}
-	for name, want := range map[string]string{"r7": "made 7 with (gone)", "failed": "x", "binary": "\xff", "long": strings.Repeat("x", maxLineText+1)} {
+	for name, want := range map[string]string{"r7": "made 7 with (gone)", "failed": "x", "binary": "\xff",
+		"long": strings.Repeat("x", maxLineText+1)} {
 		steps, err := run.Steps(name)
 		if err != nil || len(steps) != 1 || steps[0].Step != "make" || steps[0].ExitCode == nil {
 			t.Errorf("%s: %+v, %v", name, steps, err)
@@ -310,7 +315,8 @@ func TestRecorder_FurtherInvocationsAreLines(t *testing.T) {
 		out, err := steps[0].Read(Stdout)
 		sent, err1 := steps[0].Read(Stdin)
 		said, err2 := steps[0].Read(Stderr)
-		if string(out) != want || string(sent) != `{"name":"a (gone)","config":{"x":"(gone)"}}` || string(said) != "with (gone)" || errors.Join(err, err1, err2) != nil {
+		if string(out) != want || string(sent) != `{"name":"a (gone)","config":{"x":"(gone)"}}` || string(said) != "with (gone)" ||
+			errors.Join(err, err1, err2) != nil {
 			t.Errorf("%s: %.50q, %q, %q, %v, %v, %v", name, out, sent, said, err, err1, err2)
 		}
 		if own := steps[0].Path() != lines; own != (name != "r7") {
@@ -321,9 +327,11 @@ func TestRecorder_FurtherInvocationsAreLines(t *testing.T) {
 
 func TestRecorder_FileNames(t *testing.T) {
 	seen := map[string]string{}
-	for _, name := range []string{"a", "a.b", `a["b"]`, "a[b]", "a[0]", "..", "../../etc", "a/b", "a_b", "-x", "x", strings.Repeat("l", 300), strings.Repeat("l", 301), "é", "", "run.json", "A"} {
+	for _, name := range []string{"a", "a.b", `a["b"]`, "a[b]", "a[0]", "..", "../../etc", "a/b", "a_b", "-x", "x", strings.Repeat("l", 300),
+		strings.Repeat("l", 301), "é", "", "run.json", "A"} {
 		file := fileName(name)
-		if other, twice := seen[file]; twice || file == "" || strings.ContainsAny(file, "/\x00") || file[0] == '.' || file[0] == '-' || len(file) > 120 {
+		if other, twice := seen[file]; twice || file == "" || strings.ContainsAny(file, "/\x00") || file[0] == '.' || file[0] == '-' ||
+			len(file) > 120 {
 			t.Errorf("%q is %q, as %q", name, file, other)
 		}
 		seen[file] = name

@@ -78,7 +78,8 @@ func stdin(name, step string) []byte {
 	if step == "make" {
 		action = `,"action":"make","staleState":{}`
 	}
-	return fmt.Appendf(nil, `{"name":%q,"type":%q,"version":"0.1.0","verbose":false,"config":{},"intent":"present"%s}`+"\n", name, coldThing, action)
+	return fmt.Appendf(nil, `{"name":%q,"type":%q,"version":"0.1.0","verbose":false,"config":{},"intent":"present"%s}`+"\n", name, coldThing,
+		action)
 }
 
 // plainFiles is the cio.IO of three files.
@@ -92,7 +93,8 @@ func (p plainFiles) Close() error       { return nil }
 // run makes one run, and reads its answer.
 func (p *bare) run(ctx context.Context, args []string, stdin []byte) error {
 	id := fmt.Sprintf("bench-%d-%d", os.Getpid(), p.count.Add(1))
-	files := cio.Config{Stdin: filepath.Join(p.dir, id+".in"), Stdout: filepath.Join(p.dir, id+".out"), Stderr: filepath.Join(p.dir, id+".err")}
+	files := cio.Config{Stdin: filepath.Join(p.dir, id+".in"), Stdout: filepath.Join(p.dir, id+".out"),
+		Stderr: filepath.Join(p.dir, id+".err")}
 	for name, content := range map[string][]byte{files.Stdin: stdin, files.Stdout: nil, files.Stderr: nil} {
 		if err := os.WriteFile(name, content, 0o600); err != nil {
 			return err

@@ -46,7 +46,8 @@ func TestTable(t *testing.T) {
 	}{
 		// The ratio is the median of the pairs, not that of the medians.
 		{line{Row: "1", What: "a|b", Ours: seconds(1, 2, 4), Beside: "other", Theirs: seconds(20, 10, 8), Goal: goal{Faster: 10}},
-			[]string{"| 1 | a\\|b | 2s (1s to 4s), processor 1s, 50 MiB and 30 MiB of its containerd | other: 10s (8s to 20s)", "| 5.0 (2.0 to 20) | 10 times faster | 5.0 ✗ |"}},
+			[]string{"| 1 | a\\|b | 2s (1s to 4s), processor 1s, 50 MiB and 30 MiB of its containerd | other: 10s (8s to 20s)",
+				"| 5.0 (2.0 to 20) | 10 times faster | 5.0 ✗ |"}},
 		{line{Ours: seconds(2), Goal: goal{Wall: 3 * time.Second, Memory: 80}}, []string{"| 3s, 80 MiB | 2s ✓, 80 MiB in all ✓ |"}},
 		{line{Ours: seconds(4), Goal: goal{Wall: 3 * time.Second, Memory: 79}}, []string{"| 4s ✗, 80 MiB in all ✗ |"}},
 		{line{Ours: seconds(1), Growth: &growth{10, 100, 1.2, 1.4}, Goal: goal{Growth: 1.3}}, []string{"1.20 (processor 1.40) ✓"}},
@@ -233,7 +234,8 @@ func TestMain(m *testing.M) {
 }
 
 func TestOptions(t *testing.T) {
-	for _, bad := range []options{{pairs: 0, scale: 1}, {pairs: 1, scale: 0}, {pairs: 1, scale: 2}, {pairs: 1, scale: 1, rows: []string{"13"}}} {
+	for _, bad := range []options{{pairs: 0, scale: 1}, {pairs: 1, scale: 0}, {pairs: 1, scale: 2},
+		{pairs: 1, scale: 1, rows: []string{"13"}}} {
 		if bad.check() == nil {
 			t.Errorf("%+v is taken", bad)
 		}
@@ -265,8 +267,10 @@ func TestChains(t *testing.T) {
 			all.Write(text)
 		}
 		text := all.String()
-		if len(files) != 3 || strings.Count(text, "resource \"") != 250 || strings.Count(text, "after = ") != 225 || strings.Contains(text, "%!") {
-			t.Errorf("%s: %d files, %d resources, %d references", ext, len(files), strings.Count(text, "resource \""), strings.Count(text, "after = "))
+		if len(files) != 3 || strings.Count(text, "resource \"") != 250 || strings.Count(text, "after = ") != 225 ||
+			strings.Contains(text, "%!") {
+			t.Errorf("%s: %d files, %d resources, %d references", ext, len(files), strings.Count(text, "resource \""),
+				strings.Count(text, "after = "))
 		}
 	}
 }

@@ -72,7 +72,8 @@ func chart(h head, lines []line) string {
 	}
 	height := barsTop + barStep*len(bars) + 70
 	b := &strings.Builder{}
-	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d" role="img" aria-label="How many times faster deployster is">`+"\n<style>%[3]s</style>\n", chartWidth, height, chartStyle)
+	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d" `, chartWidth, height)
+	fmt.Fprintf(b, `role="img" aria-label="How many times faster deployster is">`+"\n<style>%s</style>\n", chartStyle)
 	fmt.Fprintf(b, `<rect class="paper" x="0.5" y="0.5" width="%d" height="%d" rx="8"/>`+"\n", chartWidth-1, height-1)
 	words(b, "title", barsLeft, 32, "How many times faster deployster is")
 	words(b, "soft", barsLeft, 54, "medians on a logarithmic scale; the thin line is the spread; the red mark is the goal")
@@ -103,7 +104,8 @@ func drawBar(b *strings.Builder, s scale, l line, top float64) {
 		class = "missed"
 	}
 	from, to := s.x(1), s.x(f.median)
-	fmt.Fprintf(b, `<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%d"/>`+"\n", class, min(from, to), top, math.Abs(to-from), barHeight)
+	fmt.Fprintf(b, `<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%d"/>`+"\n", class, min(from, to), top, math.Abs(to-from),
+		barHeight)
 	stroke(b, "spread", s.x(f.low), top+barHeight/2, s.x(f.high), top+barHeight/2)
 	end := max(from, to, s.x(f.high))
 	if g := l.Goal.Faster; g > 0 {

@@ -130,7 +130,8 @@ func (b *bed) write(files map[string][]byte) error {
 // deployster is a command of ours here. A server of its own stays between the
 // turns, however long those of the others take.
 func (b *bed) deployster(args ...string) command {
-	return command{dir: b.work, env: []string{"DEPLOYSTER_DATA_DIR=" + b.data, "DEPLOYSTER_IDLE_EXIT=1h"}, args: append([]string{b.tool}, args...)}
+	return command{dir: b.work, env: []string{"DEPLOYSTER_DATA_DIR=" + b.data, "DEPLOYSTER_IDLE_EXIT=1h"},
+		args: append([]string{b.tool}, args...)}
 }
 
 // do runs a command of ours, which is not measured.

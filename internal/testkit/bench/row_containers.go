@@ -43,7 +43,8 @@ func (l *lab) things(ctx context.Context, n int) (*bed, error) {
 		return b, err
 	}
 	for image, more := range map[string]string{coldThing: "", reuseThing: `,"reuse":true`} {
-		if err := b.write(map[string][]byte{"image/type": []byte(strings.ReplaceAll(thing, "REUSE", more)), "image/bin/busybox": busybox}); err != nil {
+		if err := b.write(map[string][]byte{"image/type": []byte(strings.ReplaceAll(thing, "REUSE", more)),
+			"image/bin/busybox": busybox}); err != nil {
 			return b, err
 		}
 		for _, applet := range []string{"sh", "cat"} {
@@ -139,7 +140,8 @@ func singleRow(ctx context.Context, l *lab) (lines []line, err error) {
 				"run", "--rm", "--net-host", "--runc-binary", b.ownRunc(),
 				"--mount", "type=bind,src=" + filepath.Join(b.work, "world") + ",dst=/world,options=rbind:rw"}, more...)
 			// Its stdin is not the container's: ctr does not end that when it ends.
-			return b.meter.run(ctx, command{dir: b.work, args: append(args, "docker.io/"+coldThing, id, "/bin/sh", "-c", "exec /type state </dev/null")})
+			return b.meter.run(ctx, command{dir: b.work, args: append(args, "docker.io/"+coldThing, id, "/bin/sh", "-c",
+				"exec /type state </dev/null")})
 		}}
 	}
 	for _, c := range []struct {
@@ -169,6 +171,7 @@ func reuseRow(ctx context.Context, l *lab) (lines []line, err error) {
 	}
 	out := line{What: fmt.Sprintf("`reuse`, 8 at a time: `plan` of %d resources", n), Beside: "the same, cold", Goal: goal{Faster: 4}}
 	args := []string{"plan", "-parallelism", "8", "-var"}
-	out.Ours, out.Theirs, err = l.inTurns(true, b.ours(ctx, nil, append(args, "image="+reuseThing)...), b.ours(ctx, nil, append(args, "image="+coldThing)...))
+	out.Ours, out.Theirs, err = l.inTurns(true, b.ours(ctx, nil, append(args, "image="+reuseThing)...),
+		b.ours(ctx, nil, append(args, "image="+coldThing)...))
 	return []line{out}, err
 }

@@ -10,7 +10,8 @@ import (
 // planRow is the plan that finds nothing to do, of resources that exist.
 func planRow(ctx context.Context, l *lab) (lines []line, err error) {
 	n := l.sized(1000)
-	out := line{What: fmt.Sprintf("`plan` without changes, %d worker resources", n), Beside: fmt.Sprintf("`terraform plan`, %d terraform_data", n), Goal: goal{Faster: 10}}
+	out := line{What: fmt.Sprintf("`plan` without changes, %d worker resources", n),
+		Beside: fmt.Sprintf("`terraform plan`, %d terraform_data", n), Goal: goal{Faster: 10}}
 	return l.besideTerraform(ctx, n, n, out, func(b *bed, t *terraformBed) ([]usage, []usage, error) {
 		if err := errors.Join(b.do(ctx, "apply", "-auto-approve"), t.do(ctx, "apply", "-auto-approve", "-input=false")); err != nil {
 			return nil, nil, err
@@ -22,7 +23,8 @@ func planRow(ctx context.Context, l *lab) (lines []line, err error) {
 // applyRow creates everything, with the journal made durable at each step.
 func applyRow(ctx context.Context, l *lab) ([]line, error) {
 	n := l.sized(1000)
-	out := line{What: fmt.Sprintf("`apply` creating %d worker resources, an action each", n), Beside: fmt.Sprintf("`terraform apply`, %d terraform_data", n), Goal: goal{Faster: 30}}
+	out := line{What: fmt.Sprintf("`apply` creating %d worker resources, an action each", n),
+		Beside: fmt.Sprintf("`terraform apply`, %d terraform_data", n), Goal: goal{Faster: 30}}
 	return l.besideTerraform(ctx, n, n, out, func(b *bed, t *terraformBed) ([]usage, []usage, error) {
 		// The first pair would cost as much as any, and warm only what `plan` warms too.
 		if err := errors.Join(b.do(ctx, "plan"), t.do(ctx, "plan", "-input=false")); err != nil {
@@ -33,7 +35,8 @@ func applyRow(ctx context.Context, l *lab) ([]line, error) {
 }
 
 // besideTerraform measures one line on a bed of each.
-func (l *lab) besideTerraform(ctx context.Context, ours, theirs int, out line, measure func(*bed, *terraformBed) ([]usage, []usage, error)) (lines []line, err error) {
+func (l *lab) besideTerraform(ctx context.Context, ours, theirs int, out line,
+	measure func(*bed, *terraformBed) ([]usage, []usage, error)) (lines []line, err error) {
 	b, err := l.workers(ctx, ours)
 	defer func() { err = errors.Join(err, b.close()) }()
 	if err != nil {
@@ -54,7 +57,8 @@ func tenThousandRow(ctx context.Context, l *lab) (lines []line, err error) {
 	n, few := l.sized(10_000), l.sized(3000)
 	beside := fmt.Sprintf("`terraform plan` creating %d terraform_data", few)
 	apply := line{What: fmt.Sprintf("`apply` creating %d worker resources", n), Beside: beside, Goal: goal{Wall: 6 * time.Second}}
-	plan := line{What: fmt.Sprintf("`plan` without changes, %d worker resources", n), Beside: beside, Goal: goal{Wall: 3 * time.Second, Memory: 200}}
+	plan := line{What: fmt.Sprintf("`plan` without changes, %d worker resources", n), Beside: beside,
+		Goal: goal{Wall: 3 * time.Second, Memory: 200}}
 	lines, err = l.besideTerraform(ctx, n, few, apply, func(b *bed, t *terraformBed) (mine, other []usage, err error) {
 		b.together = true
 		theirs := t.side(ctx, nil, "plan", "-input=false")

@@ -88,5 +88,6 @@ func stdinRow(ctx context.Context, l *lab) ([]line, error) {
 		return nil, err
 	}
 	u.Memory = 0 // the Go compiler's
-	return []line{{What: fmt.Sprintf("input of %d runs on each of two containerds arrives whole", runs), Ours: []usage{u}, Note: "passed; the time has the making of the test in it"}}, nil
+	return []line{{What: fmt.Sprintf("input of %d runs on each of two containerds arrives whole", runs), Ours: []usage{u},
+		Note: "passed; the time has the making of the test in it"}}, nil
 }

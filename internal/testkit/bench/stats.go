@@ -174,7 +174,8 @@ func (l line) goals(whole bool) (want, got string) {
 		add(fmt.Sprintf("%d MiB", g), fmt.Sprintf("%.0f MiB in all", m), m <= float64(g))
 	}
 	if g := l.Goal.Growth; g > 0 && l.Growth != nil {
-		add(fmt.Sprintf("%.1f times the time per resource", g), fmt.Sprintf("%.2f (processor %.2f)", l.Growth.Wall, l.Growth.Work), l.Growth.Wall <= g)
+		add(fmt.Sprintf("%.1f times the time per resource", g), fmt.Sprintf("%.2f (processor %.2f)", l.Growth.Wall, l.Growth.Work),
+			l.Growth.Wall <= g)
 	}
 	if g := l.Goal.Boot; g > 0 && len(l.Boot) > 0 {
 		b := time.Duration(spreadOf(l.Boot).median * float64(time.Second))

@@ -200,7 +200,8 @@ func (a *arena) faults(o outcome) (faults []string, inFlight []string) {
 		}
 	}
 	for name := range things(done) {
-		moved := strings.Contains(string(journal), `"from":"`+name+`"`) || slices.ContainsFunc(o.said("moved"), func(m string) bool { return strings.HasPrefix(m, name+" ") })
+		moved := strings.Contains(string(journal), `"from":"`+name+`"`) || slices.ContainsFunc(o.said("moved"),
+			func(m string) bool { return strings.HasPrefix(m, name+" ") })
 		if e, there := s.Resources[name]; !moved && (!there || len(e.Config) == 0) {
 			say("lost: %s is there, and nothing says how to destroy it", name)
 		}
@@ -213,7 +214,8 @@ func (a *arena) faults(o outcome) (faults []string, inFlight []string) {
 	}
 	for _, moved := range o.said("moved") {
 		from, to, _ := strings.Cut(moved, " ")
-		if _, there := s.Resources[from]; there && !slices.ContainsFunc(o.said("moved"), func(m string) bool { return strings.HasSuffix(m, " "+from) }) {
+		if _, there := s.Resources[from]; there && !slices.ContainsFunc(o.said("moved"),
+			func(m string) bool { return strings.HasSuffix(m, " "+from) }) {
 			say("lost: that %s was moved to %s", from, to)
 		}
 		if _, there := s.Resources[to]; !there {

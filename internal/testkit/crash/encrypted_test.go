@@ -36,7 +36,8 @@ func ring(identity string) *encryption.Keyring {
 		if err != nil {
 			return encryption.Keys{}, err
 		}
-		return encryption.Keys{Recipients: []string{id.Recipient().String()}, Identities: []encryption.Identities{{Name: "key", Content: []byte(identity)}}}, nil
+		return encryption.Keys{Recipients: []string{id.Recipient().String()},
+			Identities: []encryption.Identities{{Name: "key", Content: []byte(identity)}}}, nil
 	})
 }
 

@@ -29,7 +29,8 @@ func TestQuiet_StopsAtTheSameCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 		loud := a.outcome(p, result)
-		if quiet.Exit != loud.Exit || quiet.Killed != loud.Killed || len(quiet.Calls) < 2 || !slices.EqualFunc(quiet.Calls, loud.Calls, sameCall) {
+		if quiet.Exit != loud.Exit || quiet.Killed != loud.Killed || len(quiet.Calls) < 2 ||
+			!slices.EqualFunc(quiet.Calls, loud.Calls, sameCall) {
 			t.Errorf("%+v: quiet\n%+v\nand otherwise\n%+v", fault, quiet, loud)
 		}
 	}

@@ -75,7 +75,8 @@ func subject(dir, manifest, log string, parallelism int) error {
 	}
 	wait, _ := time.ParseDuration(os.Getenv(subjectWait)) // not given: not at all
 	began := time.Now()
-	store, err := state.Open(ctx, state.File(filepath.Join(dir, "state.json")), state.Options{Command: "subject", Wait: wait, Keys: ring(os.Getenv(subjectKey))})
+	store, err := state.Open(ctx, state.File(filepath.Join(dir, "state.json")),
+		state.Options{Command: "subject", Wait: wait, Keys: ring(os.Getenv(subjectKey))})
 	fmt.Printf("opened after %s\nopened at: %s\n", time.Since(began), time.Now().Format(time.RFC3339Nano))
 	if err != nil {
 		return err
@@ -89,7 +90,8 @@ func subject(dir, manifest, log string, parallelism int) error {
 	fake := runnertest.NewFake()
 	fake.Add("test/thing:1", (&world{path: log}).program)
 	client := typeclient.New(typeclient.Options{Runner: fake, Version: "0.1.0", Workspace: dir, Backoff: []time.Duration{}})
-	p, diags := plan.Build(ctx, m, store.Snapshot(), client, plan.Options{Version: "0.1.0", Workspace: dir, Parallelism: parallelism, Now: time.Now()})
+	p, diags := plan.Build(ctx, m, store.Snapshot(), client, plan.Options{Version: "0.1.0", Workspace: dir, Parallelism: parallelism,
+		Now: time.Now()})
 	if diags.HasErrors() {
 		return diags
 	}
@@ -104,7 +106,8 @@ func subject(dir, manifest, log string, parallelism int) error {
 	if err != nil {
 		return err
 	}
-	report, err := apply.Run(ctx, p, m, store.Snapshot(), acknowledged{journal}, client, apply.Options{Parallelism: parallelism, Now: time.Now})
+	report, err := apply.Run(ctx, p, m, store.Snapshot(), acknowledged{journal}, client,
+		apply.Options{Parallelism: parallelism, Now: time.Now})
 	status := state.StatusOK
 	if report.Status != apply.OK {
 		status = state.StatusError

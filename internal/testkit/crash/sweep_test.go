@@ -177,7 +177,8 @@ type fault struct {
 func faults() []fault {
 	return []fault{
 		{errno: syscall.ENOSPC}, {errno: syscall.EIO}, {errno: syscall.EDQUOT, few: true}, {errno: syscall.EROFS, few: true},
-		{errno: syscall.EMFILE, reads: true, few: true}, {errno: syscall.ENFILE, reads: true, few: true}, {errno: syscall.EACCES, reads: true, few: true},
+		{errno: syscall.EMFILE, reads: true, few: true}, {errno: syscall.ENFILE, reads: true, few: true},
+		{errno: syscall.EACCES, reads: true, few: true},
 	}
 }
 

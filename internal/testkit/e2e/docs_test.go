@@ -79,7 +79,8 @@ func TestDocs_Manifests(t *testing.T) {
 			if strings.HasPrefix(text, "# part of a manifest") || len(file.Body.(*hclsyntax.Body).Blocks) == 0 {
 				continue
 			}
-			sources := config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl", Bytes: []byte(text)}}, Modules: modules(page)}
+			sources := config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl", Bytes: []byte(text)}},
+				Modules: modules(page)}
 			given := []string{"DEPLOYSTER_VAR_password=secret"} // of a variable without a default
 			vars, _ := config.FindVariables(t.TempDir(), "", given, nil)
 			if _, diags := config.Load(sources, vars, config.Builtins{Version: cli.Version, Home: "/home/me"}); len(diags) != 0 {

@@ -84,7 +84,8 @@ func readBytes(t *testing.T, path string) []byte {
 func fillBusybox(t *testing.T, dir string) {
 	t.Helper()
 	writeFiles(t, dir, map[string]string{"bin/busybox": string(readBytes(t, busybox)), "tmp/.keep": ""})
-	for _, applet := range append(applets, "setsid", "yes", "base64", "rev", "seq", "awk", "ln", "touch", "chmod", "cp", "usleep", "grep", "find", "basename") {
+	for _, applet := range append(applets, "setsid", "yes", "base64", "rev", "seq", "awk", "ln", "touch", "chmod", "cp", "usleep", "grep",
+		"find", "basename") {
 		if err := os.Symlink("busybox", filepath.Join(dir, "bin", applet)); err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +96,8 @@ func (l *hostileLab) command(ctx context.Context, dir string, args ...string) *e
 	cmd := exec.CommandContext(ctx, "deployster", args...)
 	cmd.Dir = dir
 	root, _ := os.Getwd()
-	cmd.Env = append(os.Environ(), "DEPLOYSTER_DATA_DIR="+l.data, "DEPLOYSTER_IDLE_EXIT=30s", "DEPLOYSTER_KEEP=0s", "DEPLOYSTER_RUNC="+safeRunc(root), "HOME="+l.root)
+	cmd.Env = append(os.Environ(), "DEPLOYSTER_DATA_DIR="+l.data, "DEPLOYSTER_IDLE_EXIT=30s", "DEPLOYSTER_KEEP=0s",
+		"DEPLOYSTER_RUNC="+safeRunc(root), "HOME="+l.root)
 	return cmd
 }
 

@@ -71,7 +71,8 @@ esac
 func TestHostile_Verdicts(t *testing.T) {
 	t.Parallel()
 	var cases []hostile
-	for _, group := range [][]hostile{hostileAnswers(), hostileLogs(), hostileTimes(), hostileResources(), hostileLies(), hostileInits(), hostileKernel(), hostileFiles(), hostileImages()} {
+	for _, group := range [][]hostile{hostileAnswers(), hostileLogs(), hostileTimes(), hostileResources(), hostileLies(), hostileInits(),
+		hostileKernel(), hostileFiles(), hostileImages()} {
 		cases = append(cases, group...)
 	}
 	if len(cases) < 60 {

@@ -54,7 +54,8 @@ func newProject(t *testing.T) *project {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.environ = append(os.Environ(), "HOME="+p.root, "DEPLOYSTER_DATA_DIR="+p.data, "DEPLOYSTER_IDLE_EXIT=2m", "DEPLOYSTER_KEEP=0s", "DEPLOYSTER_RUNC="+safeRunc(root))
+	p.environ = append(os.Environ(), "HOME="+p.root, "DEPLOYSTER_DATA_DIR="+p.data, "DEPLOYSTER_IDLE_EXIT=2m", "DEPLOYSTER_KEEP=0s",
+		"DEPLOYSTER_RUNC="+safeRunc(root))
 	t.Cleanup(func() {
 		if t.Failed() {
 			log, _ := os.ReadFile(filepath.Join(p.data, "server.log"))

@@ -77,7 +77,8 @@ func buildHelpers() error {
 		return err
 	}
 	for _, name := range []string{"shim", "agent"} {
-		build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", filepath.Join(filepath.Dir(command), "deployster-"+name), "./containerd/"+name+"/deployster-"+name)
+		build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", filepath.Join(filepath.Dir(command), "deployster-"+name),
+			"./containerd/"+name+"/deployster-"+name)
 		if out, err := build.CombinedOutput(); err != nil {
 			return fmt.Errorf("building the %s: %w\n%s", name, err, out)
 		}

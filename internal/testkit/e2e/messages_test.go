@@ -124,7 +124,8 @@ func checkConversation(stdin, answer []byte) error {
 		}
 	} else {
 		ty := protocol.Type{Dialect: dialect, Digest: "sha256:x", Absent: true}
-		_, err := (stub{answer: answer}).client().State(context.Background(), typeclient.Target{Address: "x", Reference: "x"}, ty, protocol.StateInput{Intent: in.Intent})
+		_, err := (stub{answer: answer}).client().State(context.Background(), typeclient.Target{Address: "x", Reference: "x"}, ty,
+			protocol.StateInput{Intent: in.Intent})
 		refused = onlyProtocol(err)
 		name := "state-answer"
 		if in.Intent == protocol.Absent {

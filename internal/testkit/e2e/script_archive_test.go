@@ -36,7 +36,8 @@ func makeArchive(ts *testscript.TestScript, neg bool, args []string) {
 		files = ociLayout(ts, args[2], config, layer)
 	case "docker":
 		name := digestOf(config)[len("sha256:"):] + ".json"
-		files = []archived{{"manifest.json", asJSON(ts, []any{map[string]any{"Config": name, "RepoTags": []string{args[2]}, "Layers": []string{"layer/layer.tar"}}})},
+		files = []archived{{"manifest.json", asJSON(ts, []any{map[string]any{"Config": name, "RepoTags": []string{args[2]},
+			"Layers": []string{"layer/layer.tar"}}})},
 			{name, config}, {"layer/layer.tar", layer}}
 	default:
 		ts.Fatalf("no such kind of archive: %s", args[0])

@@ -17,7 +17,8 @@ import (
 const busybox = "/bin/busybox"
 
 // applets are what the shell types call.
-var applets = []string{"sh", "cat", "sed", "cut", "mkdir", "mv", "rm", "sleep", "echo", "sha256sum", "id", "pwd", "env", "ls", "kill", "head", "dd", "tr", "printf", "true", "wc", "stat"}
+var applets = []string{"sh", "cat", "sed", "cut", "mkdir", "mv", "rm", "sleep", "echo", "sha256sum", "id", "pwd", "env", "ls", "kill",
+	"head", "dd", "tr", "printf", "true", "wc", "stat"}
 
 // packKept packs one of the types in testdata/types.
 func packKept(kind string) func(*testscript.TestScript, bool, []string) {

@@ -59,7 +59,8 @@ func startRegistry(ts *testscript.TestScript, neg bool, args []string) {
 			r.inner = serveRegistry(ts, r.dir, "closed", fmt.Sprintf("auth: {htpasswd: {realm: test, path: %q}}\n", r.dir+"/htpasswd"))
 		case "token":
 			tokens := serveTokens(ts, r.ca)
-			r.inner = serveRegistry(ts, r.dir, "closed", fmt.Sprintf("auth: {token: {realm: %q, service: test, issuer: test, rootcertbundle: %q}}\n", tokens, r.ca.file(ts, r.dir)))
+			r.inner = serveRegistry(ts, r.dir, "closed",
+				fmt.Sprintf("auth: {token: {realm: %q, service: test, issuer: test, rootcertbundle: %q}}\n", tokens, r.ca.file(ts, r.dir)))
 		case "tls":
 			secure = true
 		default:

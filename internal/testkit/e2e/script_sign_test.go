@@ -62,7 +62,8 @@ func signImage(ts *testscript.TestScript, neg bool, args []string) {
 		r.bundle(ts, args[0], args[1], of, signer)
 		return
 	}
-	payload := fmt.Appendf(nil, `{"critical":{"identity":{"docker-reference":%q},"image":{"docker-manifest-digest":%q},"type":"cosign container image signature"},"optional":null}`, identity, of)
+	payload := fmt.Appendf(nil,
+		`{"critical":{"identity":{"docker-reference":%q},"image":{"docker-manifest-digest":%q},"type":"cosign container image signature"},"optional":null}`, identity, of)
 	raw, err := signer.SignMessage(bytes.NewReader(payload))
 	ts.Check(err)
 	if cut {
@@ -83,13 +84,16 @@ func (r *registry) bundle(ts *testscript.TestScript, repository, digest, of stri
 	envelope, err := dsse.WrapSigner(signer, "application/vnd.in-toto+json").SignMessage(strings.NewReader(statement))
 	ts.Check(err)
 	const bundleType = "application/vnd.dev.sigstore.bundle.v0.3+json"
-	content := asJSON(ts, map[string]any{"mediaType": bundleType, "verificationMaterial": map[string]any{"publicKey": map[string]string{"hint": "x"}},
-		"dsseEnvelope": json.RawMessage(envelope)})
+	content := asJSON(ts,
+		map[string]any{"mediaType": bundleType, "verificationMaterial": map[string]any{"publicKey": map[string]string{"hint": "x"}},
+			"dsseEnvelope": json.RawMessage(envelope)})
 	manifest := asJSON(ts, map[string]any{"schemaVersion": 2, "mediaType": manifestType, "artifactType": bundleType,
-		"config": r.blob(ts, repository, "application/vnd.oci.empty.v1+json", []byte("{}")), "layers": []any{r.blob(ts, repository, bundleType, content)},
+		"config":  r.blob(ts, repository, "application/vnd.oci.empty.v1+json", []byte("{}")),
+		"layers":  []any{r.blob(ts, repository, bundleType, content)},
 		"subject": map[string]any{"mediaType": manifestType, "digest": digest, "size": 1}})
 	at := r.manifest(ts, repository, "bundle-"+digestOf(content)[7:19], manifestType, manifest)
 	const indexType = "application/vnd.oci.image.index.v1+json"
-	r.manifest(ts, repository, strings.Replace(digest, ":", "-", 1), indexType, asJSON(ts, map[string]any{"schemaVersion": 2, "mediaType": indexType,
-		"manifests": []any{map[string]any{"mediaType": manifestType, "artifactType": bundleType, "digest": at, "size": len(manifest)}}}))
+	r.manifest(ts, repository, strings.Replace(digest, ":", "-", 1), indexType,
+		asJSON(ts, map[string]any{"schemaVersion": 2, "mediaType": indexType,
+			"manifests": []any{map[string]any{"mediaType": manifestType, "artifactType": bundleType, "digest": at, "size": len(manifest)}}}))
 }

@@ -37,7 +37,8 @@ func onTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.Command(path, args[3:]...)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), program, program, program
 	cmd.Env = append(os.Environ(), "HOME="+ts.Getenv("HOME"))
-	for _, name := range []string{"DEPLOYSTER_DATA_DIR", "DEPLOYSTER_IDLE_EXIT", "DEPLOYSTER_KEEP", "DEPLOYSTER_RUNC", "PATH", "NO_COLOR", "XDG_STATE_HOME", "DEPLOYSTER_CERTS_DIR", "DOCKER_CONFIG"} {
+	for _, name := range []string{"DEPLOYSTER_DATA_DIR", "DEPLOYSTER_IDLE_EXIT", "DEPLOYSTER_KEEP", "DEPLOYSTER_RUNC", "PATH", "NO_COLOR",
+		"XDG_STATE_HOME", "DEPLOYSTER_CERTS_DIR", "DOCKER_CONFIG"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}

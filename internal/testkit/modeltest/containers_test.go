@@ -85,7 +85,8 @@ func inBoth(t *testing.T, runtime *containerd.Runtime, sc Scenario) stats {
 	if err != nil {
 		t.Fatalf("with the fake runner only: %v\n%s", err, goTest(sc, err))
 	}
-	twice := slices.ContainsFunc(sc.Steps, func(s Step) bool { return s.Twice && s.InterruptAt > 0 }) // nobody knows at which instant it ends what
+	// nobody knows at which instant it ends what
+	twice := slices.ContainsFunc(sc.Steps, func(s Step) bool { return s.Twice && s.InterruptAt > 0 })
 	if !twice && !slices.Equal(done, same) {
 		t.Errorf("in containers was done:\n%s\nwith the fake runner:\n%s", strings.Join(done, "\n"), strings.Join(same, "\n"))
 	}
@@ -184,7 +185,8 @@ func packWorld(t *testing.T, r *containerd.Runtime, reference, kind string) {
 	if err := os.Mkdir(filepath.Join(dir, "things"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Pack(context.Background(), containerd.PackOptions{Reference: reference, Dir: dir, Entrypoint: []string{"/world"}, Env: map[string]string{"KIND": kind}}); err != nil {
+	if _, err := r.Pack(context.Background(), containerd.PackOptions{Reference: reference, Dir: dir, Entrypoint: []string{"/world"},
+		Env: map[string]string{"KIND": kind}}); err != nil {
 		t.Fatal(err)
 	}
 }

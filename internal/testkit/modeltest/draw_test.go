@@ -124,7 +124,8 @@ func (d *drawer) edit() {
 	case 4, 5, 6:
 		d.gone = append(d.gone, *r)
 		if d.chance(4) {
-			d.removed = append(slices.DeleteFunc(slices.Clone(d.removed), func(o Removed) bool { return o.From == r.block() }), Removed{From: r.block(), Destroy: d.chance(2)})
+			d.removed = append(slices.DeleteFunc(slices.Clone(d.removed), func(o Removed) bool { return o.From == r.block() }),
+				Removed{From: r.block(), Destroy: d.chance(2)})
 		}
 		d.declared = slices.Delete(slices.Clone(d.declared), at, at+1)
 	case 7:

@@ -34,7 +34,8 @@ func (j traced) fact(f fact, record func() error) error {
 }
 
 func (j traced) ActionStarted(addr, action, key string, incomplete *state.Entry) error {
-	return j.fact(fact{kind: "started", addr: addr, action: action, key: key}, func() error { return j.Journal.ActionStarted(addr, action, key, incomplete) })
+	return j.fact(fact{kind: "started", addr: addr, action: action, key: key},
+		func() error { return j.Journal.ActionStarted(addr, action, key, incomplete) })
 }
 
 func (j traced) ActionEnded(addr, action string, exit int, reason string) error {

@@ -290,7 +290,8 @@ func (e *expectation) decide(s *Step, x *expected, things modeltest.Store) error
 	}
 	x.change = map[protocol.Status]string{protocol.Valid: "valid", protocol.Stale: "update", protocol.Missing: "create"}[x.answer.Status]
 	x.adopted = x.entry == nil && x.change != "create" || x.entry != nil && onlyBegun(*x.entry) && x.change == "valid"
-	x.drifted = x.entry != nil && !onlyBegun(*x.entry) && x.change != "valid" && string(x.entry.Config) == string(x.config) && x.entry.Type == modeltest.Reference(x.instance.Kind)
+	x.drifted = x.entry != nil && !onlyBegun(*x.entry) && x.change != "valid" && string(x.entry.Config) == string(x.config) &&
+		x.entry.Type == modeltest.Reference(x.instance.Kind)
 	if x.instance.ReadOnly && x.change != "valid" {
 		e.refused = append(e.refused, x.instance.Address+" is read_only and not as declared")
 	}

@@ -35,7 +35,8 @@ func comparePlan(p *plan.Plan, e *expectation) error {
 		if canonical(s.State) != canonical(x.answer.State) || canonical(s.Stale) != canonical(x.answer.StaleState) {
 			return failf("plan", "%s shows %s %s, and there is %s %s", addr, s.State, s.Stale, x.answer.State, x.answer.StaleState)
 		}
-		if before := p.Before()[addr]; !slices.Equal(slices.Sorted(slices.Values(before)), slices.Compact(slices.Sorted(slices.Values(x.before)))) {
+		if before := p.Before()[addr]; !slices.Equal(slices.Sorted(slices.Values(before)),
+			slices.Compact(slices.Sorted(slices.Values(x.before)))) {
 			return failf("plan", "%s waits for %v, and should for %v", addr, before, x.before)
 		}
 	}
@@ -89,7 +90,8 @@ func (v *verdict) record(res *resourceRun) error {
 		return v.rightlyBegun(res)
 	}
 	if !moved() {
-		return failf("record", "%s is %s, and what is recorded of it was changed: %v %s %s", res.addr, res.report.Status, recorded, entry.Config, entry.State)
+		return failf("record", "%s is %s, and what is recorded of it was changed: %v %s %s", res.addr, res.report.Status, recorded,
+			entry.Config, entry.State)
 	}
 	return nil
 }
@@ -107,7 +109,8 @@ func (v *verdict) rightlyBegun(res *resourceRun) error {
 	} else if len(res.main) == 0 {
 		want = res.query.In.Config // it was shut down with what was expected
 	}
-	if canonical(entry.Config) != canonical(want) || entry.Type != modeltest.Reference(i.Kind) || entry.Digest != res.shown.Init.Digest || entry.PreventDestroy != i.Protect ||
+	if canonical(entry.Config) != canonical(want) || entry.Type != modeltest.Reference(i.Kind) || entry.Digest != res.shown.Init.Digest ||
+		entry.PreventDestroy != i.Protect ||
 		(entry.OnRemove == "forget") != i.Forget || !slices.Equal(slices.Sorted(slices.Values(entry.Dependencies)), v.declared.predecessors(*i)) {
 		return failf("record", "%s is begun, and recorded as %+v; its config is %s", res.addr, entry, want)
 	}
@@ -128,11 +131,13 @@ func (v *verdict) rightlyRecorded(res *resourceRun) error {
 	}
 	reached := v.truth(res.addr)
 	if !recorded || reached == nil || canonical(entry.State) != canonical(reached) || canonical(entry.Config) != canonical(v.config(res)) {
-		return failf("record", "%s is right, and recorded is %v: %s %s; it was made of %s and is %s", res.addr, recorded, entry.Config, entry.State, v.config(res), reached)
+		return failf("record", "%s is right, and recorded is %v: %s %s; it was made of %s and is %s", res.addr, recorded, entry.Config,
+			entry.State, v.config(res), reached)
 	}
 	i := res.x.instance
 	deps := v.declared.predecessors(*i)
-	if entry.Type != modeltest.Reference(i.Kind) || entry.Dirty || entry.ReadOnly != i.ReadOnly || entry.PreventDestroy != i.Protect || (entry.OnRemove == "forget") != i.Forget ||
+	if entry.Type != modeltest.Reference(i.Kind) || entry.Dirty || entry.ReadOnly != i.ReadOnly || entry.PreventDestroy != i.Protect ||
+		(entry.OnRemove == "forget") != i.Forget ||
 		!slices.Equal(slices.Sorted(slices.Values(entry.Dependencies)), deps) {
 		return failf("record", "%s is recorded as %+v, and depends on %v", res.addr, entry, deps)
 	}

@@ -29,7 +29,8 @@ func TestShutdown_NotShownInThePlan(t *testing.T) {
 func TestShutdown_OfTwoInOrder(t *testing.T) {
 	t.Parallel()
 	both := func(v int) []Resource {
-		return []Resource{{Name: "r1", Thing: "tr1", Kind: "proud", V: v}, {Name: "r2", Thing: "tr2", Kind: "proud", V: v, Uses: []Use{{Of: "r1"}}}}
+		return []Resource{{Name: "r1", Thing: "tr1", Kind: "proud", V: v}, {Name: "r2", Thing: "tr2", Kind: "proud", V: v,
+			Uses: []Use{{Of: "r1"}}}}
 	}
 	runAgain(t, Scenario{Steps: []Step{{Resources: both(0)}, {Resources: both(1), Parallelism: 4}}})
 }

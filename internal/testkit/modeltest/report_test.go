@@ -34,7 +34,8 @@ func (v *verdict) reported(res *resourceRun) error {
 	tried := len(res.main)
 	if tried > 0 && tried <= len(r.Planned) && !slices.Equal(r.NotAttempted, r.Planned[tried:]) ||
 		tried == 0 && !res.done() && !slices.Equal(r.NotAttempted, r.Planned) {
-		return failf("report", "%s is %s: of %v %d were tried, reported as not attempted are %v", res.addr, r.Status, r.Planned, tried, r.NotAttempted)
+		return failf("report", "%s is %s: of %v %d were tried, reported as not attempted are %v", res.addr, r.Status, r.Planned, tried,
+			r.NotAttempted)
 	}
 	right := res.last != nil && res.last.well() && res.wanted(res.last.Answer)
 	switch r.Status {
@@ -96,7 +97,8 @@ func (v *verdict) justified(res *resourceRun) error {
 			return nil
 		}
 	}
-	if res.x.instance != nil && !res.x.flexible() && canonical(v.declared.config(*res.x.instance, res.x.entry, v.truth)) != canonical(res.x.config) {
+	if res.x.instance != nil && !res.x.flexible() && canonical(v.declared.config(*res.x.instance, res.x.entry,
+		v.truth)) != canonical(res.x.config) {
 		return nil // what it takes from others is another value now
 	}
 	if res.x.instance != nil && res.x.flexible() && v.config(res) == nil {
@@ -174,7 +176,8 @@ func (v *verdict) failures() error {
 		}
 		return nil
 	}
-	if slices.ContainsFunc(v.out.report.Shutdown, func(s apply.ShutdownReport) bool { return s.Status != apply.OK && !s.Late }) || v.shutdownFailed(failed) {
+	if slices.ContainsFunc(v.out.report.Shutdown, func(s apply.ShutdownReport) bool { return s.Status != apply.OK && !s.Late }) ||
+		v.shutdownFailed(failed) {
 		return nil // then nothing is touched at all
 	}
 	behind := v.behind(failed)

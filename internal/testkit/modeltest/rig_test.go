@@ -81,7 +81,8 @@ func (r *rig) builtins() config.Builtins {
 // load reads what a step declares.
 func (r *rig) load(s *Step) (*config.Manifest, error) {
 	root, modules := s.source()
-	src := config.Sources{Workspace: r.dir, Dir: r.dir, Manifests: []config.File{{Path: "main.hcl", Bytes: []byte(root)}}, Modules: map[string][]config.File{}}
+	src := config.Sources{Workspace: r.dir, Dir: r.dir, Manifests: []config.File{{Path: "main.hcl", Bytes: []byte(root)}},
+		Modules: map[string][]config.File{}}
 	for dir, text := range modules {
 		src.Modules[dir] = []config.File{{Path: dir + "/main.hcl", Bytes: []byte(text)}}
 	}
@@ -162,7 +163,8 @@ func (r *rig) apply(s *Step, p *plan.Plan, store *state.Store) outcome {
 	t.applying = false
 	out := outcome{report: report, err: err, crashed: t.dead}
 	if !out.crashed {
-		status := map[apply.Status]state.Status{apply.OK: state.StatusOK, apply.Error: state.StatusError, apply.Interrupted: state.StatusInterrupted}[report.Status]
+		status := map[apply.Status]state.Status{apply.OK: state.StatusOK, apply.Error: state.StatusError,
+			apply.Interrupted: state.StatusInterrupted}[report.Status]
 		out.err = errors.Join(err, journal.Finish(status))
 	}
 	return out
@@ -170,7 +172,8 @@ func (r *rig) apply(s *Step, p *plan.Plan, store *state.Store) outcome {
 
 // intrude is somebody else, who finds the state locked and can read it.
 func (r *rig) intrude() {
-	if store, err := state.Open(context.Background(), state.File(r.statePath()), state.Options{Command: "other"}); err == nil || !errors.Is(err, state.ErrLocked) {
+	if store, err := state.Open(context.Background(), state.File(r.statePath()), state.Options{Command: "other"}); err == nil ||
+		!errors.Is(err, state.ErrLocked) {
 		r.tracer.problem("lock", "the state could be opened during an apply, or something else is wrong: %v", err)
 		if err == nil {
 			_ = store.Close()

@@ -125,7 +125,8 @@ func entryText(s state.Snapshot, addr string) string {
 		return ""
 	}
 	deps := slices.Sorted(slices.Values(entry.Dependencies))
-	return fmt.Sprintf("%s %s %s %s %v %v %v %v %s", entry.Type, entry.Digest, entry.Config, entry.State, deps, entry.ReadOnly, entry.PreventDestroy, entry.Dirty, entry.OnRemove)
+	return fmt.Sprintf("%s %s %s %s %v %v %v %v %s", entry.Type, entry.Digest, entry.Config, entry.State, deps, entry.ReadOnly,
+		entry.PreventDestroy, entry.Dirty, entry.OnRemove)
 }
 
 // plan plans and compares the plan with what the model says. Without a plan
@@ -143,7 +144,8 @@ func (ex *execution) plan(s *Step) ([]byte, *plan.Plan, *expectation, error) {
 	file, err := ex.rig.plan(s, ex.before)
 	unanswered := unanswered(ex.tracer.calls)
 	if wanted := len(e.refused) == 0 && unanswered == ""; wanted != (err == nil) {
-		return nil, nil, nil, failf("plan", "it gave the error %v; the model refuses because of %v, and %q did not answer", err, e.refused, unanswered)
+		return nil, nil, nil, failf("plan", "it gave the error %v; the model refuses because of %v, and %q did not answer", err, e.refused,
+			unanswered)
 	}
 	if err != nil {
 		ex.stats.refusals++
@@ -250,7 +252,8 @@ func (ex *execution) applyIt(s, declared *Step, p *plan.Plan, e *expectation, st
 		return nil
 	}
 	ex.applied[p.ID], ex.last = true, &out
-	v := &verdict{execution: ex, step: s, declared: declared, plan: p, expect: e, out: out, calls: ex.tracer.calls[planned:], facts: ex.tracer.facts, interrupt: ex.tracer.interrupt}
+	v := &verdict{execution: ex, step: s, declared: declared, plan: p, expect: e, out: out, calls: ex.tracer.calls[planned:],
+		facts: ex.tracer.facts, interrupt: ex.tracer.interrupt}
 	ex.stats.applies++
 	for _, c := range v.calls {
 		ex.done = append(ex.done, fmt.Sprintf("%s of %s: %d", c.Step, c.In.Name, c.Exit))

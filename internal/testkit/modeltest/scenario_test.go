@@ -194,7 +194,8 @@ func (s Step) tidy() Step {
 		}
 		r.Uses = slices.DeleteFunc(slices.Clone(r.Uses), func(u Use) bool {
 			of := known[u.Of]
-			return of == nil || u.At >= len(of.instances()) || u.At < 0 && (len(of.Keys) == 0 && of.Count == 0) || u.Alias && (of.Module || r.Module || u.At < 0)
+			return of == nil || u.At >= len(of.instances()) || u.At < 0 && (len(of.Keys) == 0 && of.Count == 0) || u.Alias &&
+				(of.Module || r.Module || u.At < 0)
 		})
 		r.After = slices.DeleteFunc(slices.Clone(r.After), func(name string) bool { return known[name] == nil })
 		known[r.Name] = r
@@ -212,7 +213,8 @@ func (s Step) tidy() Step {
 func (s *Step) source() (root string, modules map[string]string) {
 	var b strings.Builder
 	modules = map[string]string{}
-	b.WriteString("plug \"things\" {\n  path = \"things\"\n}\n\nvariable \"secret\" {\n  default   = \"" + secret + "\"\n  sensitive = true\n}\n")
+	b.WriteString("plug \"things\" {\n  path = \"things\"\n}\n\nvariable \"secret\" {\n  default   = \"" + secret +
+		"\"\n  sensitive = true\n}\n")
 	for i := range s.Resources {
 		r := &s.Resources[i]
 		if r.Module {
@@ -275,7 +277,8 @@ func (s *Step) resource(b *strings.Builder, r *Resource, secret string, value fu
 	if len(r.After) > 0 && !r.Module {
 		fmt.Fprintf(b, "  depends_on = [%s]\n", strings.Join(s.after(r), ", "))
 	}
-	fmt.Fprintf(b, "  config = {\n    %s\n  }\n  read_only = %v\n  lifecycle {\n    prevent_destroy = %v\n", strings.Join(config, "\n    "), r.ReadOnly, r.Protect)
+	fmt.Fprintf(b, "  config = {\n    %s\n  }\n  read_only = %v\n  lifecycle {\n    prevent_destroy = %v\n", strings.Join(config, "\n    "),
+		r.ReadOnly, r.Protect)
 	if r.Forget {
 		b.WriteString("    on_remove = \"forget\"\n")
 	}
@@ -312,7 +315,8 @@ func (s *Step) module(b *strings.Builder, r *Resource) string {
 	}
 	b.WriteString("}\n")
 	s.resource(&m, r, "var.secret", func(_ Use, i int) string { return fmt.Sprintf("var.u%d", i) })
-	fmt.Fprintf(&m, "\noutput \"v\" {\n  value = resource.%s.state.v\n}\n\noutput \"id\" {\n  value = resource.%s.state.id\n}\n", r.Name, r.Name)
+	fmt.Fprintf(&m, "\noutput \"v\" {\n  value = resource.%s.state.v\n}\n\noutput \"id\" {\n  value = resource.%s.state.id\n}\n", r.Name,
+		r.Name)
 	return m.String()
 }
 

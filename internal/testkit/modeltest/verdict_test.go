@@ -275,7 +275,8 @@ func lastEnd(calls []*call) int {
 // printed holds a secret.
 func (v *verdict) hidden() error {
 	for addr, s := range v.plan.Resources {
-		for _, raw := range []json.RawMessage{jsondoc.Mask(s.Config, s.Sensitive), jsondoc.Mask(s.State, s.Hidden), jsondoc.Mask(s.Stale, s.Hidden)} {
+		for _, raw := range []json.RawMessage{jsondoc.Mask(s.Config, s.Sensitive), jsondoc.Mask(s.State, s.Hidden),
+			jsondoc.Mask(s.Stale, s.Hidden)} {
 			if strings.Contains(string(raw), secret) {
 				return failf("secret", "the plan of %s shows %s", addr, raw)
 			}

@@ -54,7 +54,8 @@ func BenchmarkPlanBelieved(b *testing.B) {
 		m := e.load(b, e.sources)
 		prior := e.made(b, m)
 		for b.Loop() {
-			p, diags := plan.Build(context.Background(), m, prior, e.client(), plan.Options{Version: "1", Workspace: e.dir, Parallelism: 10, Now: time.Now(), Selection: plan.Selection{NoRefresh: true}})
+			p, diags := plan.Build(context.Background(), m, prior, e.client(), plan.Options{Version: "1", Workspace: e.dir, Parallelism: 10,
+				Now: time.Now(), Selection: plan.Selection{NoRefresh: true}})
 			if diags.HasErrors() || p.HasChanges() {
 				b.Fatalf("%.2000s", diags.Error())
 			}

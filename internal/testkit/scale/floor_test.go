@@ -56,14 +56,16 @@ func BenchmarkFloorJSON(b *testing.B) {
 				b.Fatal(len(whole.Resources), err)
 			}
 			for address, entry := range whole.Resources {
-				line, err := json.Marshal(object{"id": 1, "args": []string{"state"}, "stdin": object{"name": address, "type": image, "version": "1", "workspace": e.dir,
-					"config": entry["config"], "intent": "present", "last_state": entry["state"]}})
+				line, err := json.Marshal(object{"id": 1, "args": []string{"state"},
+					"stdin": object{"name": address, "type": image, "version": "1", "workspace": e.dir,
+						"config": entry["config"], "intent": "present", "last_state": entry["state"]}})
 				if err != nil {
 					b.Fatal(err)
 				}
 				var reply struct{ Stdout string }
 				var answer object
-				said := fmt.Appendf(nil, `{"id":1,"stdout":"{\"status\":\"VALID\",\"state\":{\"id\":\"id of %s\",\"size\":%d}}\n"}`, address, len(line)%10)
+				said := fmt.Appendf(nil, `{"id":1,"stdout":"{\"status\":\"VALID\",\"state\":{\"id\":\"id of %s\",\"size\":%d}}\n"}`, address,
+					len(line)%10)
 				if json.Unmarshal(said, &reply) != nil || json.Unmarshal([]byte(reply.Stdout), &answer) != nil {
 					b.Fatal(string(said))
 				}

@@ -45,7 +45,8 @@ type asker struct {
 // with dir for its root.
 func newAsker(b *testing.B, dir string) *asker {
 	b.Helper()
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", filepath.Join(dir, "disk"), "deployster/internal/testkit/bench/disk")
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", filepath.Join(dir, "disk"),
+		"deployster/internal/testkit/bench/disk")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		b.Fatalf("%v: %s", err, out)
@@ -113,7 +114,8 @@ func (a *asker) ask(arg string, name int) {
 	id := a.next
 	a.open[id] = over
 	a.mu.Unlock()
-	a.lines <- fmt.Appendf(nil, `{"id":%d,"args":[%q],"stdin":{"name":"r%d","type":"bench/disk:1","version":"1","verbose":false,"workspace":"/w","protocol":{"min":1,"max":2},"config":{"name":"disk-%d","zone":"eu"},"intent":"present"}}`+"\n", id, arg, name, name)
+	a.lines <- fmt.Appendf(nil,
+		`{"id":%d,"args":[%q],"stdin":{"name":"r%d","type":"bench/disk:1","version":"1","verbose":false,"workspace":"/w","protocol":{"min":1,"max":2},"config":{"name":"disk-%d","zone":"eu"},"intent":"present"}}`+"\n", id, arg, name, name)
 	<-over
 }
 

@@ -82,13 +82,15 @@ func newEngine(tb testing.TB, n int) *engine {
 		if i%perChain != 0 {
 			after = fmt.Sprintf("\n    after = resource.r%d.state", i-1)
 		}
-		fmt.Fprintf(&b, "resource \"r%d\" {\n  type = %q\n  config = {\n    name = \"disk-%d\"\n    zone = var.zone%s\n  }\n}\n", i, image, i, after)
+		fmt.Fprintf(&b, "resource \"r%d\" {\n  type = %q\n  config = {\n    name = \"disk-%d\"\n    zone = var.zone%s\n  }\n}\n", i, image, i,
+			after)
 		if (i+1)%perFile == 0 || i == n-1 {
 			e.sources.Manifests = append(e.sources.Manifests, config.File{Path: fmt.Sprintf("f%d.hcl", i), Bytes: []byte(b.String())})
 			b.Reset()
 		}
 	}
-	e.sources.Manifests = append(e.sources.Manifests, config.File{Path: "v.hcl", Bytes: []byte("variable \"zone\" {\n  default = \"eu\"\n}\n")})
+	e.sources.Manifests = append(e.sources.Manifests, config.File{Path: "v.hcl",
+		Bytes: []byte("variable \"zone\" {\n  default = \"eu\"\n}\n")})
 	return e
 }
 
