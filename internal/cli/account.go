@@ -66,7 +66,7 @@ func newAccount(e Env, app *cli.App) (*account, error) {
 	a.json, _ = strconv.ParseBool(values["json"]) // what is no bool is an error of the command line, later
 	a.stream.To("records", a.recordEvents, events.Limits{Waiting: 8 << 20, Most: 64 << 20, Logs: recordedLogs})
 	if a.json {
-		a.stream.To("stdout", events.Borrowed(e.Stdout), events.DefaultLimits())
+		a.stream.To("stdout", events.WithoutClose(e.Stdout), events.DefaultLimits())
 	}
 	into, err := values["json-into"], error(nil)
 	if into != "" {
@@ -167,7 +167,7 @@ func (a *account) finish(e Env, code int) int {
 			e.stderr(e.Stderr).Diagnostic(d)
 		}
 	}
-	a.stream.Send(events.Ended(status, code, time.Since(a.run.Started)))
+	a.stream.Send(events.OfEnd(status, code, time.Since(a.run.Started)))
 	close(a.ready)
 	problems := a.stream.Close(readerPatience, e.Abort)
 	if a.recorder != nil {

@@ -115,7 +115,7 @@ func (s *session) tellPlan(p *plan.Plan, file string) {
 			Reason: step.Reason, MovedFrom: step.MovedFrom, MayChange: step.MayChange, Adopted: step.Adopted, Drifted: step.Drifted}})
 	}
 	if len(p.Checks) > 0 {
-		s.send(events.Checked(s.maskedChecks(p.Checks)))
+		s.send(events.OfChecks(s.maskedChecks(p.Checks)))
 	}
 	summary := events.PlanSummary{Plan: p.ID, Summary: p.Summary, Changes: p.HasChanges(), Moves: p.Moves, File: file}
 	for _, name := range slices.Sorted(maps.Keys(p.Outputs)) {
@@ -144,13 +144,13 @@ func planSentence(s plan.Summary) string {
 // reportJSON is the report as a file has it.
 func (s *session) reportJSON(r *apply.Report) ([]byte, error) {
 	content, err := json.MarshalIndent(r, "", "  ")
-	return append(events.Hidden(content, s.vault.hide), '\n'), err
+	return append(events.Redact(content, s.vault.hide), '\n'), err
 }
 
 // tellReport tells programs how an apply ended; recorded are the outputs.
 func (s *session) tellReport(r *apply.Report, recorded *state.Snapshot) {
 	if len(r.Checks) > 0 {
-		s.send(events.Checked(r.Checks))
+		s.send(events.OfChecks(r.Checks))
 	}
 	if recorded != nil && len(recorded.Outputs) > 0 {
 		values := make(map[string]events.OutputValue, len(recorded.Outputs))
@@ -162,7 +162,7 @@ func (s *session) tellReport(r *apply.Report, recorded *state.Snapshot) {
 		}
 		s.send(events.Event{Level: events.Info, Message: words.Count(len(values), "output"), Body: events.Outputs{Outputs: values}})
 	}
-	s.send(events.Reported(r))
+	s.send(events.OfReport(r))
 	if content, err := s.reportJSON(r); err == nil {
 		s.env.account.recorder.Report(content)
 	}

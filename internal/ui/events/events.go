@@ -1,7 +1,3 @@
-// Package events is the tool's output for programs: what a command does, as one
-// JSON object a line. It has the events, what makes them of what plan and apply
-// report, and the stream that takes them to readers who may be slow, dead, or
-// not there yet. docs/json.md describes it for those who read it.
 package events
 
 import (
@@ -61,7 +57,7 @@ func (e Event) encode(b *bytes.Buffer, now time.Time, hide func(string) string) 
 	}
 	line := b.Bytes()
 	if hide != nil {
-		line = Hidden(line, hide)
+		line = Redact(line, hide)
 	}
 	return escaped(line), nil
 }

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// lookAgain is how often is looked whether somebody has come to read a FIFO.
-const lookAgain = 20 * time.Millisecond
+// fifoInterval is the time between two looks for a reader of a FIFO.
+const fifoInterval = 20 * time.Millisecond
 
 // descriptor matches the names of what this process has open already.
 var descriptor = regexp.MustCompile(`^/(?:dev/fd|proc/self/fd)/([0-9]{1,9})$`)
@@ -27,7 +27,7 @@ func OpenFile(path string) (Opener, error) {
 	}
 	open := func() (*os.File, error) { return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) }
 	if found := descriptor.FindStringSubmatch(path); found != nil {
-		open = func() (*os.File, error) { return inherited(found[1], path) }
+		open = func() (*os.File, error) { return openInherited(found[1], path) }
 	}
 	f, err := open()
 	if err != nil {
@@ -36,10 +36,9 @@ func OpenFile(path string) (Opener, error) {
 	return func(<-chan struct{}) (io.WriteCloser, error) { return f, nil }, nil
 }
 
-// inherited takes over what is open already: to open its name would begin a
-// regular file anew. No program that is started gets it too: its reader would
-// wait for the end of that one.
-func inherited(number, path string) (*os.File, error) {
+// openInherited returns a file that is open already: opening its name would truncate
+// a regular file. Programs do not inherit it: its reader would wait for their end.
+func openInherited(number, path string) (*os.File, error) {
 	fd, err := strconv.Atoi(number)
 	if err != nil || fd < 3 {
 		return nil, fmt.Errorf("%s is for what is printed for people; use another one, such as /dev/fd/3 with 3>FILE", path)
@@ -64,17 +63,17 @@ func openFIFO(path string, stop <-chan struct{}) (io.WriteCloser, error) {
 		}
 		select {
 		case <-stop:
-			return nil, fmt.Errorf("%w: nobody has opened the FIFO", ErrNobody)
-		case <-time.After(lookAgain):
+			return nil, fmt.Errorf("%w: nobody has opened the FIFO", ErrNoReader)
+		case <-time.After(fifoInterval):
 		}
 	}
 }
 
-// Borrowed returns a writer that is not to be closed, such as stdout.
-func Borrowed(w io.Writer) Opener {
-	return func(<-chan struct{}) (io.WriteCloser, error) { return borrowed{w}, nil }
+// WithoutClose returns a writer that is not to be closed, such as stdout.
+func WithoutClose(w io.Writer) Opener {
+	return func(<-chan struct{}) (io.WriteCloser, error) { return nopCloser{w}, nil }
 }
 
-type borrowed struct{ io.Writer }
+type nopCloser struct{ io.Writer }
 
-func (borrowed) Close() error { return nil }
+func (nopCloser) Close() error { return nil }

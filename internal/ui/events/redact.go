@@ -21,18 +21,18 @@ var (
 		"create", "update", "replace", "destroy", "forget", "deferred", "record", "left", "read_failed"}
 )
 
-// Hidden takes secrets out of a document of ours. Keys and the words by which
+// Redact takes secrets out of a document of ours. Keys and the words by which
 // programs go stay.
-func Hidden(line []byte, hide func(string) string) []byte {
+func Redact(line []byte, hide func(string) string) []byte {
 	return jsondoc.Rewrite(line, func(text string, at jsondoc.Place) string {
-		if ours(text, at) {
+		if isOurs(text, at) {
 			return text
 		}
 		return hide(text)
 	})
 }
 
-func ours(text string, at jsondoc.Place) bool {
+func isOurs(text string, at jsondoc.Place) bool {
 	if at.Key {
 		return !slices.Contains(at.Path, "value")
 	}

@@ -8,44 +8,43 @@ import (
 	"time"
 )
 
-// piece is how much is written at one time, so that it shows when a reader
-// takes nothing any more.
-const piece = 64 << 10
+// chunk is how many bytes are written at one time: so it is seen that a reader takes
+// nothing any more.
+const chunk = 64 << 10
 
-// ErrNobody says that nobody reads what is written.
-var ErrNobody = errors.New("nobody reads it")
+// ErrNoReader means that nobody reads what is written.
+var ErrNoReader = errors.New("nobody reads it")
 
 // sink is one reader, served by a goroutine of its own.
 type sink struct {
 	name   string
 	limits Limits
-	stop   chan struct{} // closed: nobody waits any longer for a reader to come
-	over   chan struct{} // closed when the goroutine has ended
-	filled chan struct{} // has one element when there may be something to write
+	stop   chan struct{} // closed when no reader is waited for any more
+	done   chan struct{} // closed when the goroutine has ended
+	wake   chan struct{} // has an element when there may be something to write
 
 	mu      sync.Mutex
 	waiting [][]byte
 	size    int   // bytes of waiting, and of what is being written
 	taken   int64 // bytes that the reader has taken
 	logs    int64
-	left    int // events that were left out since the last one that was not
-	ended   bool
+	dropped int // events since the last one that was added
+	closed  bool
 	err     error
 }
 
 func newSink(name string, open Opener, l Limits) *sink {
-	k := &sink{name: name, limits: l, stop: make(chan struct{}), over: make(chan struct{}), filled: make(chan struct{}, 1)}
+	k := &sink{name: name, limits: l, stop: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1)}
 	go k.serve(open)
 	return k
 }
 
-// put adds an event, or leaves it out. It gives the number of events that were
-// left out before this one and that nobody has been told of: then it has added
-// nothing, and is to be called again.
-func (k *sink) put(line []byte, e Event) (untold int) {
+// put adds an event, or drops it. It returns how many events were dropped before
+// this one and not reported: then it has added nothing, and must be called again.
+func (k *sink) put(line []byte, e Event) (missed int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.err != nil || k.ended {
+	if k.err != nil || k.closed {
 		return 0
 	}
 	_, isLog := e.Body.(Log)
@@ -55,11 +54,11 @@ func (k *sink) put(line []byte, e Event) (untold int) {
 		room = false
 	}
 	if !room {
-		k.left++
+		k.dropped++
 		return 0
 	}
-	if n := k.left; n > 0 {
-		k.left = 0
+	if n := k.dropped; n > 0 {
+		k.dropped = 0
 		return n
 	}
 	if isLog {
@@ -69,7 +68,7 @@ func (k *sink) put(line []byte, e Event) (untold int) {
 	return 0
 }
 
-// essential says of an event that no reader is left without it.
+// essential reports whether an event is never dropped.
 func essential(e Event) bool {
 	switch e.Body.(type) {
 	case Version, Report, End:
@@ -89,27 +88,27 @@ func (k *sink) push(line []byte) {
 	k.waiting = append(k.waiting, line)
 	k.size += len(line)
 	select {
-	case k.filled <- struct{}{}:
+	case k.wake <- struct{}{}:
 	default: // it is awake
 	}
 }
 
 // serve writes until there is nothing more to come.
 func (k *sink) serve(open Opener) {
-	defer close(k.over)
+	defer close(k.done)
 	w, err := open(k.stop)
 	if w == nil || err != nil {
 		k.fail(err)
 		return
 	}
-	buffer := make([]byte, 0, piece)
+	buffer := make([]byte, 0, chunk)
 	for err == nil {
 		lines, ended := k.take()
 		if len(lines) == 0 && ended {
 			break
 		}
 		if len(lines) == 0 {
-			<-k.filled
+			<-k.wake
 			continue
 		}
 		err = k.write(w, lines, buffer)
@@ -117,13 +116,13 @@ func (k *sink) serve(open Opener) {
 	k.fail(errors.Join(err, w.Close()))
 }
 
-// take returns what waits, and whether it is the last of it.
+// take returns the lines that wait, and whether they are the last.
 func (k *sink) take() ([][]byte, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	lines := k.waiting
 	k.waiting = nil
-	return lines, k.ended
+	return lines, k.closed
 }
 
 // write writes lines, many together, and long ones in pieces, through a buffer
@@ -140,9 +139,9 @@ func (k *sink) write(w io.Writer, lines [][]byte, buffer []byte) error {
 	}
 	for _, line := range lines {
 		for len(line) > 0 {
-			n := min(len(line), piece-len(buffer))
+			n := min(len(line), chunk-len(buffer))
 			buffer, line = append(buffer, line[:n]...), line[n:]
-			if len(buffer) == piece {
+			if len(buffer) == chunk {
 				if err := flush(); err != nil {
 					return err
 				}
@@ -155,43 +154,43 @@ func (k *sink) write(w io.Writer, lines [][]byte, buffer []byte) error {
 	return flush()
 }
 
-// fail ends the sink: nothing is kept for it any more.
+// fail ends the sink and drops what waits.
 func (k *sink) fail(err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.err, k.waiting, k.size = err, nil, 0
-	k.ended = true
+	k.closed = true
 }
 
-// close waits for the reader, as Stream.Close says.
+// close waits for the reader, as Stream.Close does.
 func (k *sink) close(patience time.Duration, hurry <-chan struct{}) error {
 	k.mu.Lock()
-	k.ended = true
+	k.closed = true
 	before := k.taken
 	k.mu.Unlock()
 	select {
-	case k.filled <- struct{}{}:
+	case k.wake <- struct{}{}:
 	default:
 	}
 	defer close(k.stop)
 	for {
 		timer := time.NewTimer(patience)
 		select {
-		case <-k.over:
+		case <-k.done:
 			timer.Stop()
 			k.mu.Lock()
 			defer k.mu.Unlock()
 			return k.err
 		case <-hurry:
 			timer.Stop()
-			return fmt.Errorf("%w any more", ErrNobody)
+			return fmt.Errorf("%w any more", ErrNoReader)
 		case <-timer.C:
 		}
 		k.mu.Lock()
 		now := k.taken
 		k.mu.Unlock()
 		if now == before {
-			return fmt.Errorf("%w: nothing was taken for %s", ErrNobody, patience)
+			return fmt.Errorf("%w: nothing was taken for %s", ErrNoReader, patience)
 		}
 		before = now
 	}

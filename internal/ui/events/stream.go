@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Stream takes events to all who read them. Whoever sends one never waits for a
-// reader. It may be used from many goroutines.
+// Stream sends events to its readers, and never waits for one. It may be used from
+// many goroutines.
 type Stream struct {
 	hide Hide
 	now  func() time.Time
@@ -20,8 +20,7 @@ type Stream struct {
 	closed bool
 }
 
-// Hide gives what takes secrets out of texts, as they are known now; nil = none
-// are.
+// Hide returns what takes the secrets known now out of a text; nil = there are none.
 type Hide func() func(text string) string
 
 // NewStream returns a stream without readers. A nil hide says that there are never
@@ -33,8 +32,8 @@ func NewStream(hide Hide, now func() time.Time) *Stream {
 	return &Stream{hide: hide, now: now}
 }
 
-// Opener gives the writer of a reader, and may wait for that until stop is
-// closed. A nil writer says that there will be no reader.
+// Opener opens the writer of a reader, and may wait for that until stop is closed. A
+// nil writer means that there will be no reader.
 type Opener func(stop <-chan struct{}) (io.WriteCloser, error)
 
 // Limits bound what is kept for one reader.
@@ -67,13 +66,13 @@ func (s *Stream) Send(e Event) {
 	}
 	for _, k := range s.sinks {
 		if n := k.put(line, e); n > 0 {
-			k.add(s.line(dropped(n)))
+			k.add(s.line(ofDropped(n)))
 			k.put(line, e)
 		}
 	}
 }
 
-// line encodes an event. Nil = it has no JSON form, which is said in its place.
+// line encodes an event; one without a JSON form becomes a note that says so.
 func (s *Stream) line(e Event) []byte {
 	now, hide := s.now(), s.hide()
 	line, err := e.encode(&s.buffer, now, hide)
@@ -83,9 +82,8 @@ func (s *Stream) line(e Event) []byte {
 	return line
 }
 
-// Close waits until all readers have got everything, or take nothing for as
-// long as patience, or hurry is closed. The errors are by the readers' names;
-// nil = it got everything.
+// Close waits until each reader has got everything, or takes nothing for as long as
+// patience, or hurry is closed. It returns the errors by the names of readers.
 func (s *Stream) Close(patience time.Duration, hurry <-chan struct{}) map[string]error {
 	s.mu.Lock()
 	sinks := s.sinks

@@ -71,7 +71,7 @@ func logLine(i int) Event {
 	return OfLine(typeclient.Line{Address: "a", Step: "write", Stream: typeclient.Stderr, Text: fmt.Sprintf("line %d", i)})
 }
 
-func TestEveryReaderGetsEveryEventInOrder(t *testing.T) {
+func TestStream_SendsEveryEventInOrder(t *testing.T) {
 	s := NewStream(nil, instant)
 	a, b := &reader{}, &reader{}
 	s.To("a", a.open, DefaultLimits())
@@ -86,7 +86,7 @@ func TestEveryReaderGetsEveryEventInOrder(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	s.Send(Ended(apply.OK, 0, time.Second))
+	s.Send(OfEnd(apply.OK, 0, time.Second))
 	if problems := s.Close(time.Minute, nil); len(problems) > 0 {
 		t.Fatal(problems)
 	}
@@ -100,9 +100,9 @@ func TestEveryReaderGetsEveryEventInOrder(t *testing.T) {
 	}
 }
 
-// A reader that takes nothing keeps nobody waiting, costs a bounded amount of
-// memory, and hears how much it has missed.
-func TestASlowReaderMissesLogLinesOnly(t *testing.T) {
+// A slow reader holds up nobody, costs a bounded amount of memory, and gets the
+// number of the events that it has missed.
+func TestStream_SlowReaderMissesLogLinesOnly(t *testing.T) {
 	s := NewStream(nil, instant)
 	slow, quick := &reader{let: make(chan struct{})}, &reader{}
 	s.To("slow", slow.open, Limits{Waiting: 10_000, Most: 1 << 20})
@@ -118,7 +118,7 @@ func TestASlowReaderMissesLogLinesOnly(t *testing.T) {
 	if k := s.sinks[0]; k.size > 20_000 {
 		t.Errorf("%d bytes wait for the slow reader", k.size)
 	}
-	s.Send(Ended(apply.OK, 0, 0))
+	s.Send(OfEnd(apply.OK, 0, 0))
 	close(slow.let)
 	if problems := s.Close(time.Minute, nil); len(problems) > 0 {
 		t.Fatal(problems)
@@ -139,8 +139,7 @@ func TestASlowReaderMissesLogLinesOnly(t *testing.T) {
 	}
 }
 
-// However much there is to tell: what nobody takes does not fill the memory.
-func TestADeadReaderCostsNoMemory(t *testing.T) {
+func TestStream_DeadReaderCostsNoMemory(t *testing.T) {
 	s := NewStream(nil, instant)
 	dead := &reader{let: make(chan struct{})}
 	s.To("dead", dead.open, Limits{Waiting: 1000, Most: 5000})
@@ -152,13 +151,13 @@ func TestADeadReaderCostsNoMemory(t *testing.T) {
 	}
 	hurry := make(chan struct{})
 	close(hurry)
-	if problems := s.Close(time.Hour, hurry); !errors.Is(problems["dead"], ErrNobody) {
+	if problems := s.Close(time.Hour, hurry); !errors.Is(problems["dead"], ErrNoReader) {
 		t.Error(problems)
 	}
 	close(dead.let)
 }
 
-func TestAReaderThatIsGone(t *testing.T) {
+func TestStream_ReaderIsGone(t *testing.T) {
 	s := NewStream(nil, instant)
 	gone := &reader{fail: syscall.EPIPE}
 	s.To("gone", gone.open, DefaultLimits())
@@ -172,21 +171,20 @@ func TestAReaderThatIsGone(t *testing.T) {
 	never := &reader{let: make(chan struct{})}
 	stuck.To("never", never.open, DefaultLimits())
 	stuck.Send(logLine(1))
-	if problems := stuck.Close(time.Millisecond, nil); !errors.Is(problems["never"], ErrNobody) {
+	if problems := stuck.Close(time.Millisecond, nil); !errors.Is(problems["never"], ErrNoReader) {
 		t.Error(problems)
 	}
 	close(never.let)
 }
 
-// The records get a bounded number of log lines, and all else.
-func TestLogsOfARecordAreBounded(t *testing.T) {
+func TestStream_LogsAreBounded(t *testing.T) {
 	s := NewStream(nil, instant)
 	record := &reader{}
 	s.To("records", record.open, Limits{Waiting: 1 << 30, Most: 1 << 30, Logs: 5000})
 	for i := range 1000 {
 		s.Send(logLine(i))
 	}
-	s.Send(Ended(apply.OK, 0, 0))
+	s.Send(OfEnd(apply.OK, 0, 0))
 	s.Close(time.Minute, nil)
 	lines := record.lines(t)
 	if n := len(lines); record.got.Len() > 6000 || lines[n-2]["type"] != "dropped" || lines[n-1]["type"] != "end" {
@@ -194,7 +192,7 @@ func TestLogsOfARecordAreBounded(t *testing.T) {
 	}
 }
 
-func TestFiles(t *testing.T) {
+func TestOpenFile(t *testing.T) {
 	dir := t.TempDir()
 	file, fifo := filepath.Join(dir, "file"), filepath.Join(dir, "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
@@ -250,15 +248,15 @@ func TestFiles(t *testing.T) {
 	}
 	lonely.To("fifo", open, DefaultLimits())
 	lonely.Send(logLine(1))
-	if problems := lonely.Close(10*time.Millisecond, nil); !errors.Is(problems["fifo"], ErrNobody) {
+	if problems := lonely.Close(10*time.Millisecond, nil); !errors.Is(problems["fifo"], ErrNoReader) {
 		t.Error(problems)
 	}
-	<-lonely.sinks[0].over
+	<-lonely.sinks[0].done
 }
 
-// A secret that is spelled like a word of ours takes nothing from the events
-// but where it may stand for itself; and nothing in them can steer a terminal.
-func TestSecretsAndControlCharactersInEvents(t *testing.T) {
+// A secret that is spelled like a key or a word of an event is hidden only where a
+// value may stand; and no event holds control characters.
+func TestEvent_HidesSecretsAndControlCharacters(t *testing.T) {
 	hide := strings.NewReplacer("type", "(sensitive value)", "error", "(sensitive value)", "a:b", "(sensitive value)", "12345", "(sensitive value)").Replace
 	d := diag.Errorf("no type", "error a:b \x1b[31m\u202e\U000e0041")
 	for _, c := range []struct {
@@ -268,7 +266,7 @@ func TestSecretsAndControlCharactersInEvents(t *testing.T) {
 		{OfDiagnostic(d), `{"type":"diagnostic","time":"2026-01-02T03:04:05.678Z","level":"error","message":"no (sensitive value): (sensitive value) (sensitive value) \u001b[31m\u202e\udb40\udc41","diagnostic":{"severity":"error","summary":"no (sensitive value)","detail":"(sensitive value) (sensitive value) \u001b[31m\u202e\udb40\udc41"}}`},
 		{Event{Info, "", Outputs{map[string]OutputValue{"type": {Value: json.RawMessage(`{"type":["error",12345]}`)}}}},
 			`{"type":"outputs","time":"2026-01-02T03:04:05.678Z","level":"info","message":"","outputs":{"type":{"sensitive":false,"value":{"(sensitive value)":["(sensitive value)","(sensitive value)"]}}}}`},
-		{Reported(&apply.Report{Format: 1, Status: apply.Error, Resources: map[string]*apply.ResourceReport{"type": {Status: apply.Error, Reason: "error"}}}),
+		{OfReport(&apply.Report{Format: 1, Status: apply.Error, Resources: map[string]*apply.ResourceReport{"type": {Status: apply.Error, Reason: "error"}}}),
 			`{"type":"report","time":"2026-01-02T03:04:05.678Z","level":"error","message":"The apply ended: (sensitive value)","report":{"format":1,"status":"error","resources":{"type":{"status":"error","reason":"(sensitive value)"}}}}`},
 	} {
 		got, err := c.e.encode(new(bytes.Buffer), instant(), hide)
@@ -286,7 +284,7 @@ func BenchmarkLogLine(b *testing.B) {
 	hide := strings.NewReplacer("a secret", "(sensitive value)", "another one", "(sensitive value)")
 	s := NewStream(func() func(string) string { return hide.Replace }, instant)
 	for _, name := range []string{"a", "b"} {
-		s.To(name, Borrowed(io.Discard), DefaultLimits())
+		s.To(name, WithoutClose(io.Discard), DefaultLimits())
 	}
 	e := logLine(1)
 	for b.Loop() {

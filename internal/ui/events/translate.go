@@ -14,7 +14,7 @@ import (
 	"deployster/plan"
 )
 
-// OfPlan says what happened while a plan was made.
+// OfPlan returns an event of planning.
 func OfPlan(e plan.Event) Event {
 	switch e := e.(type) {
 	case plan.Asking:
@@ -24,10 +24,10 @@ func OfPlan(e plan.Event) Event {
 	case plan.Failed:
 		return Event{Debug, e.Address + ": nothing can be decided", ResourceDecided{Resource: e.Address, Status: apply.Error}}
 	}
-	return unforeseen(e)
+	return ofUnknown(e)
 }
 
-// OfApply says what happened while a plan was carried out.
+// OfApply returns an event of an apply.
 func OfApply(e apply.Event) Event {
 	switch e := e.(type) {
 	case apply.Checking:
@@ -50,16 +50,16 @@ func OfApply(e apply.Event) Event {
 		}
 		return Event{Warning, fmt.Sprintf("%s: nothing new is started, %d are waited for", why, e.Running), Stopping{e.Interrupted, e.Running}}
 	}
-	return unforeseen(e)
+	return ofUnknown(e)
 }
 
-// unforeseen keeps an event that has no form of its own.
-func unforeseen(e any) Event { return Event{Info, fmt.Sprintf("%T: %+v", e, e), Note{}} }
+// ofUnknown returns an event that has no form of its own.
+func ofUnknown(e any) Event { return Event{Info, fmt.Sprintf("%T: %+v", e, e), Note{}} }
 
 func actionEnded(e apply.ActionEnded) Event {
 	body := ActionEnded{Resource: e.Address, Action: e.Action, Status: apply.OK, Took: seconds(e.Took)}
 	if e.Err == nil {
-		return Event{Info, fmt.Sprintf("%s: %s ended after %s", e.Address, e.Action, rounded(e.Took)), body}
+		return Event{Info, fmt.Sprintf("%s: %s ended after %s", e.Address, e.Action, round(e.Took)), body}
 	}
 	body.Status, body.Reason = apply.Error, e.Err.Error()
 	word := "failed"
@@ -67,7 +67,7 @@ func actionEnded(e apply.ActionEnded) Event {
 	if errors.As(e.Err, &unknown) {
 		body.Status, word = apply.Unknown, "was lost sight of"
 	}
-	return Event{Error, fmt.Sprintf("%s: %s %s after %s", e.Address, e.Action, word, rounded(e.Took)), body}
+	return Event{Error, fmt.Sprintf("%s: %s %s after %s", e.Address, e.Action, word, round(e.Took)), body}
 }
 
 func resourceEnded(e apply.ResourceEnded) Event {
@@ -83,12 +83,12 @@ func resourceEnded(e apply.ResourceEnded) Event {
 	return Event{level, message, ResourceEnded{Resource: e.Address, Change: e.Change, ResourceReport: e.Report, Took: seconds(e.Took)}}
 }
 
-// OfLine passes on what an image printed.
+// OfLine returns a line that an image printed.
 func OfLine(l typeclient.Line) Event {
 	return Event{Info, fmt.Sprintf("%s %s | %s", l.Address, l.Step, l.Text), Log{l.Address, l.Step, string(l.Stream), l.Text}}
 }
 
-// OfDiagnostic passes on an error or a warning.
+// OfDiagnostic returns an error or a warning.
 func OfDiagnostic(d *diag.Diagnostic) Event {
 	level := Error
 	if d.Severity == diag.Warning {
@@ -97,13 +97,13 @@ func OfDiagnostic(d *diag.Diagnostic) Event {
 	return Event{level, strings.TrimSuffix(d.Summary+": "+d.Detail, ": "), Diagnostic{d}}
 }
 
-// Notef returns a remark without keys of its own.
+// Notef returns an event that is a message only.
 func Notef(format string, args ...any) Event {
 	return Event{Info, fmt.Sprintf(format, args...), Note{}}
 }
 
-// Ended returns the last event.
-func Ended(status apply.Status, exit int, took time.Duration) Event {
+// OfEnd returns the last event.
+func OfEnd(status apply.Status, exit int, took time.Duration) Event {
 	level, message := Info, "Done"
 	switch status {
 	case apply.Error:
@@ -111,11 +111,11 @@ func Ended(status apply.Status, exit int, took time.Duration) Event {
 	case apply.Interrupted:
 		level, message = Warning, "Interrupted"
 	}
-	return Event{level, fmt.Sprintf("%s after %s, exit code %d", message, rounded(took), exit), End{status, exit, seconds(took)}}
+	return Event{level, fmt.Sprintf("%s after %s, exit code %d", message, round(took), exit), End{status, exit, seconds(took)}}
 }
 
-// Checked returns what the check blocks say.
-func Checked(list []config.CheckResult) Event {
+// OfChecks returns the results of the check blocks.
+func OfChecks(list []config.CheckResult) Event {
 	failed := 0
 	for _, c := range list {
 		if c.Status == config.CheckFail {
@@ -129,8 +129,8 @@ func Checked(list []config.CheckResult) Event {
 	return Event{level, fmt.Sprintf("%d checks, %d failed", len(list), failed), Checks{list}}
 }
 
-// Reported returns the report of an apply.
-func Reported(r *apply.Report) Event {
+// OfReport returns the report of an apply.
+func OfReport(r *apply.Report) Event {
 	level := Info
 	switch r.Status {
 	case apply.Error:
@@ -141,12 +141,12 @@ func Reported(r *apply.Report) Event {
 	return Event{level, "The apply ended: " + string(r.Status), Report{r}}
 }
 
-func dropped(count int) Event {
+func ofDropped(count int) Event {
 	return Event{Warning, fmt.Sprintf("%d events were left out here: there were more than could be kept for this reader", count), Dropped{count}}
 }
 
-// rounded returns a duration for people.
-func rounded(d time.Duration) time.Duration {
+// round returns a duration for people.
+func round(d time.Duration) time.Duration {
 	if d < time.Second {
 		return d.Round(time.Millisecond)
 	}

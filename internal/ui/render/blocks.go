@@ -19,7 +19,7 @@ const (
 	maxLines   = 200 // further ones as a line
 	maxNames   = 4   // addresses in the header of a block
 
-	chunkSize = 1000 // resources that are looked at before they are folded: to keep the all of all would be much memory
+	chunkSize = 1000 // resources that are previewed at one time, to bound the memory
 )
 
 // block is what is shown of one resource, or of several whose changes are equal or
@@ -40,7 +40,7 @@ type shape struct {
 }
 
 // blocksOf folds the steps at the addresses into blocks, in the order in which
-// the first of each stands. What is alike is folded only when there is much of
+// the first of each stands. What is similar is folded only when there is much of
 // it: a person who decides wants to see values.
 func blocksOf(p *plan.Plan, addrs []string, o Options) []*block {
 	shapes, order := map[string]*shape{}, []*shape(nil)

@@ -64,7 +64,7 @@ type result struct {
 	change         plan.Change
 	actions, words string
 	least, most    time.Duration
-	failed         bool // it did not do well: it stands at the end, where one all
+	failed         bool // it stands at the end, where people look
 	paint          func(string) string
 }
 
