@@ -23,9 +23,9 @@ import (
 type Executor interface {
 	State(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error)
 	CheckConfig(ty protocol.Type, config json.RawMessage, unknown map[string]string) []typeclient.Violation
-	// ActTelling runs an action, and tells how it ended while that can still be
+	// ActNotify runs an action, and tells how it ended while that can still be
 	// found out by others.
-	ActTelling(ctx context.Context, t typeclient.Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput, told func(runner.Result, error) error) (runner.Result, error)
+	ActNotify(ctx context.Context, t typeclient.Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput, told func(runner.Result, error) error) (runner.Result, error)
 }
 
 // Journal makes facts durable: each call returns when its fact would survive a

@@ -194,7 +194,7 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 		jerr = r.journal.ActionEnded(out.addr, a.Name, result.ExitCode, why)
 		return jerr
 	}
-	result, err := r.exec.ActTelling(r.work, step.Target(out.addr), step.Init, a,
+	result, err := r.exec.ActNotify(r.work, step.Target(out.addr), step.Init, a,
 		protocol.ActionInput{StateInput: in, Action: a.Name, StaleState: stale, IdempotencyKey: key}, record)
 	out.running = ""
 	r.event(ActionEnded{Address: out.addr, Action: a.Name, Took: r.options.Now().Sub(start), Err: err})

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestLogKeepsHeadAndTail(t *testing.T) {
+func TestLog_KeepsHeadAndTail(t *testing.T) {
 	for _, chunk := range []int{1, 3, 7, 100} {
 		for size := range 64 {
 			var all []byte
@@ -33,7 +33,7 @@ func TestLogKeepsHeadAndTail(t *testing.T) {
 	}
 }
 
-func TestCommandFollowsDockersRules(t *testing.T) {
+func TestCommand_FollowsDockersRules(t *testing.T) {
 	ep, cmd := []string{"/ep", "x"}, []string{"cmd"}
 	for _, c := range []struct {
 		s       Spec

@@ -40,7 +40,7 @@ func TestCapabilities(t *testing.T) {
 	}
 }
 
-func TestWidened(t *testing.T) {
+func TestSettings_Widened(t *testing.T) {
 	t.Parallel()
 	narrow := Settings{Network: NoNetwork, Memory: 1, CPU: 1, PIDs: 1024, User: "1000:0", UserNS: AutoUserNS, ReadOnlyRootFS: true, Env: map[string]string{"A": "b"},
 		Capabilities: Capabilities{Add: []string{"CHOWN"}, Drop: []string{"ALL"}}}

@@ -1,6 +1,3 @@
-// Package runnertest has what the tests of other packages need of an
-// runner.Runner: a Fake that runs Go functions instead of containers, and the
-// Suite of tests that every Runner must pass, the Fake and the real one alike.
 package runnertest
 
 import (
@@ -22,7 +19,7 @@ import (
 // its mounts.
 type Program func(ctx context.Context, s runner.Spec, stdin io.Reader, stdout, stderr io.Writer) int
 
-// Fake is an runner.Runner in memory.
+// Fake is a runner.Runner in memory.
 type Fake struct {
 	mu       sync.Mutex
 	names    map[string]string // full name -> digest

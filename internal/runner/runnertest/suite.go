@@ -43,9 +43,9 @@ func Suite(t *testing.T, r Runner) {
 		{"settings", s.settings},
 		{"live output", s.live},
 		{"concurrency", s.concurrency},
-		{"talk", s.talk},
-		{"much talk", s.muchTalk},
-		{"end of a talk", s.endOfTalk},
+		{"conversation", s.conversation},
+		{"large conversation", s.largeConversation},
+		{"end of a program", s.endOfProgram},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -16,7 +16,7 @@ import (
 	"deployster/protocol"
 )
 
-func TestActionEnds(t *testing.T) {
+func TestAct_Ends(t *testing.T) {
 	t.Parallel()
 	c, _ := client(func(_ context.Context, s runner.Spec, _ io.Reader, stdout, stderr io.Writer) int {
 		io.WriteString(stdout, "on stdout\n")
@@ -50,7 +50,7 @@ func TestActionEnds(t *testing.T) {
 	}
 }
 
-func TestTimeoutsAndLimits(t *testing.T) {
+func TestClient_TimeoutsAndLimits(t *testing.T) {
 	t.Parallel()
 	c, _ := client(func(ctx context.Context, s runner.Spec, _ io.Reader, stdout, stderr io.Writer) int {
 		if s.Args[0] == "endless" {
@@ -87,7 +87,7 @@ func TestTimeoutsAndLimits(t *testing.T) {
 	}
 }
 
-func TestOtherImages(t *testing.T) {
+func TestClient_OtherImages(t *testing.T) {
 	t.Parallel()
 	c, fake := client(says(`{"state_action":{"image":"acme/state"}}`))
 	fake.Add("acme/state", says(`{"status":"STALE","actions":[{"name":"tell","image":"acme/slack:2"}],"shutdown_first":{"name":"stop","image":"acme/stop"}}`))
@@ -111,7 +111,7 @@ func TestOtherImages(t *testing.T) {
 	}
 }
 
-func TestAbsentNeedsTheCapability(t *testing.T) {
+func TestState_AbsentNeedsTheCapability(t *testing.T) {
 	t.Parallel()
 	c, fake := client(says(minimal))
 	_, err := c.State(t.Context(), target(), initialised(t, c), protocol.StateInput{Intent: protocol.Absent})
@@ -120,7 +120,7 @@ func TestAbsentNeedsTheCapability(t *testing.T) {
 	}
 }
 
-func TestRecordAndLog(t *testing.T) {
+func TestClient_RecordsAndLogs(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var lines []Line
@@ -168,7 +168,7 @@ func (lost) Run(context.Context, runner.Spec) (runner.Result, error) {
 	return runner.Result{}, fmt.Errorf("run: %w", &runner.UnknownError{Container: "c-1", Err: errors.New("unavailable")})
 }
 
-func TestUnknownOutcomeIsNoFailure(t *testing.T) {
+func TestAct_UnknownOutcomeIsNoFailure(t *testing.T) {
 	t.Parallel()
 	fake := runnertest.NewFake()
 	c := New(Options{Runner: lost{fake}})
@@ -180,9 +180,9 @@ func TestUnknownOutcomeIsNoFailure(t *testing.T) {
 	}
 }
 
-// TestInterruptReadsWell: the cause that the caller gave is wrapped, and is
+// TestAct_Interrupt: the cause that the caller gave is wrapped, and is
 // not the plain context.Canceled.
-func TestInterruptReadsWell(t *testing.T) {
+func TestAct_Interrupt(t *testing.T) {
 	t.Parallel()
 	because := fmt.Errorf("interrupted: %w", context.Canceled)
 	cancelled := fmt.Errorf("web/make was cancelled: %w", because)

@@ -226,7 +226,7 @@ func stateAnswers() map[string][]answer {
 	return map[string][]answer{"state-answer": twos, "state-answer-1": ones, "absent-answer": absents}
 }
 
-func TestInitAnswers(t *testing.T) {
+func TestInit_Answers(t *testing.T) {
 	t.Parallel()
 	for _, a := range inits() {
 		t.Run(a.name, func(t *testing.T) {
@@ -256,7 +256,7 @@ func dialectShown(a answer) int {
 	return dialectOf(f)
 }
 
-func TestStateAnswers(t *testing.T) {
+func TestState_Answers(t *testing.T) {
 	t.Parallel()
 	total := 0
 	for schema, list := range stateAnswers() {
@@ -346,7 +346,7 @@ func agrees(t *testing.T, schema string, a answer) {
 	}
 }
 
-func TestStateSchemaIsKept(t *testing.T) {
+func TestState_SchemaIsKept(t *testing.T) {
 	t.Parallel()
 	c, _ := client(says(`{"status":"VALID","state":{"ip":7}}`))
 	ty := protocol.Type{Dialect: 2, Reference: image, Digest: mustResolve(t, c), StateSchema: json.RawMessage(`{"properties":{"ip":{"type":"string"}}}`)}

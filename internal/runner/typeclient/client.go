@@ -1,6 +1,3 @@
-// Package typeclient speaks the protocol with the images of resource types: it
-// turns "run this image" into init, state and actions, writes what each
-// dialect expects on stdin, and reads the answers without trusting them.
 package typeclient
 
 import (
@@ -35,16 +32,15 @@ type Options struct {
 	// after it has failed.
 	Obtain func(context.Context, Use) (digest string, err error)
 
-	// Log gets each line that an image prints while it runs, safe to show. It
-	// is called from many goroutines. nil = nobody watches.
+	// Log gets each line that an image prints while it runs, safe to show. It is called
+	// from many goroutines; nil = lines are dropped.
 	Log func(Line)
 
-	// Record is told of every invocation when it has ended. It is called from
-	// many goroutines. nil = nobody records.
+	// Record is called with every invocation that has ended, from many goroutines; nil =
+	// not called.
 	Record func(Invocation)
 
-	// Inits keeps what images have said they are, for the next command; nil =
-	// every command asks anew.
+	// Inits keeps answers to init for the next command; nil = every command asks.
 	Inits InitCache
 
 	// Backoff are the pauses before a state is asked again that failed with a
@@ -126,9 +122,9 @@ const (
 
 // Client speaks the protocol. It is safe for concurrent use.
 type Client struct {
-	o         Options
-	checkTime time.Duration // shorter in tests
-	aside     parallel.Pool
+	o          Options
+	checkTime  time.Duration // shorter in tests
+	goroutines parallel.Pool
 
 	obtaining sync.Mutex
 
@@ -137,10 +133,10 @@ type Client struct {
 	images  map[string]string // full reference -> digest
 	allowed map[terms]string  // digest of what was obtained
 	inits   map[initKey]*initCall
-	schemas map[string]*compiled // by their text
+	schemas map[string]*compiledSchema // by their text
 }
 
-// terms are on which somebody wants an image.
+// terms are the conditions on which an image is wanted.
 type terms struct {
 	reference, step string // the step is "" but for init
 	pull            runner.PullPolicy
@@ -152,7 +148,7 @@ func New(o Options) *Client {
 	if o.Backoff == nil {
 		o.Backoff = DefaultBackoff()
 	}
-	return &Client{o: o, checkTime: checkTime, names: map[string]string{}, images: map[string]string{}, allowed: map[terms]string{}, inits: map[initKey]*initCall{}, schemas: map[string]*compiled{}}
+	return &Client{o: o, checkTime: checkTime, names: map[string]string{}, images: map[string]string{}, allowed: map[terms]string{}, inits: map[initKey]*initCall{}, schemas: map[string]*compiledSchema{}}
 }
 
 // Resolve returns the digest of an image: the pinned one, or that of the image

@@ -89,7 +89,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-func TestPinsWin(t *testing.T) {
+func TestResolve_PinsWin(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{image, "docker.io/acme/file:1"} {
 		c, fake := client(says(minimal), func(o *Options) { o.Pins = map[string]string{key: "sha256:pinned"} })
@@ -104,7 +104,7 @@ func TestPinsWin(t *testing.T) {
 	}
 }
 
-func TestInitIsAskedOnce(t *testing.T) {
+func TestInit_IsAskedOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		answer string
@@ -133,7 +133,7 @@ func TestInitIsAskedOnce(t *testing.T) {
 	}
 }
 
-func TestInitRefusalNamesEachResource(t *testing.T) {
+func TestInit_RefusalNamesEachResource(t *testing.T) {
 	t.Parallel()
 	c, fake := client(func(_ context.Context, _ runner.Spec, _ io.Reader, _, stderr io.Writer) int {
 		io.WriteString(stderr, "starting\nI need deployster 9\n")
@@ -157,8 +157,8 @@ func TestInitRefusalNamesEachResource(t *testing.T) {
 	}
 }
 
-// TestInitInterruptedIsNotKept: the next asker asks anew.
-func TestInitInterruptedIsNotKept(t *testing.T) {
+// TestInit_InterruptedIsNotKept: the next asker asks anew.
+func TestInit_InterruptedIsNotKept(t *testing.T) {
 	t.Parallel()
 	var runs atomic.Int32
 	c, _ := client(func(ctx context.Context, s runner.Spec, in io.Reader, out, errw io.Writer) int {
@@ -196,7 +196,7 @@ func (f *failing) Run(context.Context, runner.Spec) (runner.Result, error) {
 	return runner.Result{}, f.err
 }
 
-func TestInitThatFailsIsNotWaitedForAgain(t *testing.T) {
+func TestInit_FailureIsShared(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		err  error
@@ -223,9 +223,9 @@ func TestInitThatFailsIsNotWaitedForAgain(t *testing.T) {
 	}
 }
 
-// TestInitResolvesTheImagesOfTheType: a plan pins them, although the state of
+// TestInit_ResolvesTheImagesOfTheType: a plan pins them, although the state of
 // a resource that waits for another one is not asked for before the apply.
-func TestInitResolvesTheImagesOfTheType(t *testing.T) {
+func TestInit_ResolvesTheImagesOfTheType(t *testing.T) {
 	t.Parallel()
 	c, fake := client(says(`{"state_action":{"image":"acme/state"},"worker":{"image":"acme/worker"}}`))
 	state := fake.Add("acme/state", says(""))
@@ -242,7 +242,7 @@ func TestInitResolvesTheImagesOfTheType(t *testing.T) {
 	}
 }
 
-func TestInitContainerGetsNothing(t *testing.T) {
+func TestInit_ContainerGetsNothing(t *testing.T) {
 	t.Parallel()
 	c, fake := client(says(minimal))
 	tg := target()
@@ -267,7 +267,7 @@ func TestInitContainerGetsNothing(t *testing.T) {
 	}
 }
 
-func TestTransientIsTriedAgain(t *testing.T) {
+func TestState_TransientIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ failures, runs int }{{0, 1}, {2, 3}, {9, 3}} {
 		var runs atomic.Int32
@@ -297,7 +297,7 @@ func TestTransientIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestBackoffObeysTheContext(t *testing.T) {
+func TestState_BackoffObeysTheContext(t *testing.T) {
 	t.Parallel()
 	c, _ := client(says(`{"error":{"class":"transient","message":"m"}}`), func(o *Options) { o.Backoff = []time.Duration{time.Hour} })
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)

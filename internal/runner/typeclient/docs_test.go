@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestDocumentedMessages holds the examples of docs/protocol.md, in the order
+// TestDocs_Messages holds the examples of docs/protocol.md, in the order
 // in which they stand there, against the schemas and the readers.
-func TestDocumentedMessages(t *testing.T) {
+func TestDocs_Messages(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "protocol.md"))
 	if err != nil {

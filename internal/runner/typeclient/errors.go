@@ -44,8 +44,8 @@ func fail(k call, cause error, summary, detail string, args ...any) error {
 	return e.At(k.target.Address, k.step)
 }
 
-// broken returns a protocol error, with what the image answered.
-func broken(k call, answer []byte, cause error) error {
+// protocolError returns a protocol error, with what the image answered.
+func protocolError(k call, answer []byte, cause error) error {
 	pe := &ProtocolError{Message: diag.Visible(cause.Error())}
 	said := "It printed nothing on stdout."
 	if len(answer) > 0 {
@@ -56,8 +56,9 @@ func broken(k call, answer []byte, cause error) error {
 			"its answers are described in docs/protocol.md.", diag.Visible(k.target.Reference), k.question(), pe.Message, said)
 }
 
-// ended turns the way in which an invocation did not do well into an error.
-func ended(k call, r runner.Result, err error) error {
+// callError returns the error of an invocation; nil when it ended with exit code
+// zero.
+func callError(k call, r runner.Result, err error) error {
 	image := diag.Visible(k.target.Reference)
 	var timeout *runner.TimeoutError
 	var output *runner.OutputError
@@ -68,7 +69,7 @@ func ended(k call, r runner.Result, err error) error {
 	case err == nil && r.ExitCode == 0:
 		return nil
 	case err == nil:
-		return exited(k, r)
+		return exitError(k, r)
 	case errors.As(err, &timeout):
 		return fail(k, err, "The image took too long", "%s of image %s %s.%s Look for what it waits for, or give it more time: %s.",
 			k.title(), image, timeout, lastLines(r), k.moreTime())
@@ -77,7 +78,7 @@ func ended(k call, r runner.Result, err error) error {
 	case errors.As(err, &disk):
 		return fail(k, err, "The image filled the disk", "%s of image %s %s.%s If it needs that much, give it more: disk = \"...\" in its type block.", k.title(), image, disk, lastLines(r))
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return interrupted(k, err)
+		return interruptError(k, err)
 	case errors.As(err, &unknown):
 		return fail(k, err, "The outcome is unknown", "%s of image %s may have ended or may still run: the container runtime was lost meanwhile (container %s: %s). "+
 			"See that the runtime is there again, then plan, which looks at how things really are.", k.title(), image, diag.Visible(unknown.Container), diag.Visible(unknown.Err.Error()))
@@ -90,9 +91,8 @@ func ended(k call, r runner.Result, err error) error {
 	return fail(k, err, "The container could not be run", "%s of image %s: %s.%s", k.title(), image, strings.TrimSuffix(diag.Visible(err.Error()), "."), lastLines(r))
 }
 
-// interrupted is for whatever the user's interrupt was the cause of, however
-// the caller words that cause.
-func interrupted(k call, err error) error {
+// interruptError returns the error of what the user's interrupt has ended.
+func interruptError(k call, err error) error {
 	image := diag.Visible(k.target.Reference)
 	var unknown *runner.UnknownError
 	switch {
@@ -105,7 +105,7 @@ func interrupted(k call, err error) error {
 	return fail(k, err, "Interrupted", "%s of image %s was ended, because deployster was asked to stop.", k.title(), image)
 }
 
-func exited(k call, r runner.Result) error {
+func exitError(k call, r runner.Result) error {
 	e := &ExitError{Code: r.ExitCode, Tail: tail(r.Stderr), OOM: r.OOM}
 	if e.Tail == "" && k.kind == runner.Action {
 		e.Tail = tail(r.Stdout)
@@ -128,8 +128,8 @@ func exited(k call, r runner.Result) error {
 	return fail(k, e, "The state could not be read", "The state action of image %s ended with %s.%s", image, because, lines)
 }
 
-// reported returns a failure that the image itself reports in place of a status.
-func reported(k call, e *protocol.TypeError) error {
+// typeError returns a failure that the image itself reports in place of a status.
+func typeError(k call, e *protocol.TypeError) error {
 	image, message := diag.Visible(k.target.Reference), diag.Visible(e.Message)
 	where := ""
 	if e.Path != "" {

@@ -97,9 +97,9 @@ func mustCanonical(t *testing.T, data []byte) []byte {
 	return c
 }
 
-// TestCorpusIsOfTheTables keeps the committed corpus as rich as the tables of
+// TestCorpus_IsOfTheTables keeps the committed corpus as rich as the tables of
 // answers: with DEPLOYSTER_UPDATE set it is written anew.
-func TestCorpusIsOfTheTables(t *testing.T) {
+func TestCorpus_IsOfTheTables(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join("testdata", "fuzz", "FuzzAnswers")
 	var all []answer

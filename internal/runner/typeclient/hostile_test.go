@@ -24,7 +24,7 @@ func doubling(depth int, last string) json.RawMessage {
 	return json.RawMessage(b.String())
 }
 
-func TestCheckOfAHostileSchemaEnds(t *testing.T) {
+func TestCheckConfig_HostileSchemaEnds(t *testing.T) {
 	t.Parallel()
 	c := New(Options{})
 	c.checkTime = 20 * time.Millisecond
@@ -49,9 +49,9 @@ func TestCheckOfAHostileSchemaEnds(t *testing.T) {
 	}
 }
 
-// TestCheckHasAnEnd: before its time is up a check has used its steps, and the
+// TestCheckConfig_HasAnEnd: before its time is up a check has used its steps, and the
 // next one begins with all of them again.
-func TestCheckHasAnEnd(t *testing.T) {
+func TestCheckConfig_HasAnEnd(t *testing.T) {
 	t.Parallel()
 	for _, draft := range []string{"", "https://json-schema.org/draft/2020-12/schema"} {
 		c := New(Options{})
@@ -75,8 +75,8 @@ func TestCheckHasAnEnd(t *testing.T) {
 	}
 }
 
-// TestWriteOnlyOfAHostileSchema would not end if each way were followed.
-func TestWriteOnlyOfAHostileSchema(t *testing.T) {
+// TestWriteOnly_HostileSchema would not end if each way were followed.
+func TestWriteOnly_HostileSchema(t *testing.T) {
 	t.Parallel()
 	schema := doubling(200, `{"properties":{"pin":{"writeOnly":true},"inner":{"$ref":"#/definitions/d0"}}}`)
 	got := WriteOnly(protocol.Type{ConfigSchema: schema}, json.RawMessage(`{"pin":1,"inner":{"pin":2,"other":3}}`))
@@ -85,8 +85,8 @@ func TestWriteOnlyOfAHostileSchema(t *testing.T) {
 	}
 }
 
-// TestWriteOnlyGivesUpSafely: what cannot be looked through is all hidden.
-func TestWriteOnlyGivesUpSafely(t *testing.T) {
+// TestWriteOnly_GivesUpSafely: what cannot be looked through is all hidden.
+func TestWriteOnly_GivesUpSafely(t *testing.T) {
 	t.Parallel()
 	schema := map[string]any{"properties": map[string]any{"pin": map[string]any{"writeOnly": true}}}
 	value := map[string]any{"pin": "x"}

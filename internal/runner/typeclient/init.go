@@ -28,8 +28,8 @@ type initCall struct {
 	interrupted bool // by its asker, which says nothing about the image
 }
 
-// InitCache keeps answers to init. What it gives is not trusted more than the
-// image itself: it is read as an answer that has just come.
+// InitCache keeps answers to init. They are read and checked as answers of the image
+// are.
 type InitCache interface {
 	Get(key string) (answer []byte, ok bool)
 	Put(key string, answer []byte)
@@ -77,7 +77,7 @@ func (c *Client) Init(ctx context.Context, t Target) (protocol.Type, error) {
 		select {
 		case <-running.done:
 		case <-ctx.Done():
-			return protocol.Type{}, ended(initOf(t, digest), runner.Result{}, context.Cause(ctx))
+			return protocol.Type{}, callError(initOf(t, digest), runner.Result{}, context.Cause(ctx))
 		}
 		switch {
 		case running.interrupted:
@@ -137,7 +137,7 @@ func (c *Client) ask(ctx context.Context, t Target, digest string) (protocol.Typ
 	}
 	ty, err := c.readType(r.Stdout)
 	if err != nil {
-		return protocol.Type{}, broken(k, r.Stdout, err)
+		return protocol.Type{}, protocolError(k, r.Stdout, err)
 	}
 	if c.o.Inits != nil && key != "" && !ty.NoCache {
 		c.o.Inits.Put(key, r.Stdout)

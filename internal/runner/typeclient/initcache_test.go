@@ -16,7 +16,7 @@ func (m memory) Put(key string, answer []byte) { m[key] = answer }
 
 // What an image is, is asked once for all commands, unless it asks to be asked
 // each time; another image, other settings and another version are asked anew.
-func TestInitIsKept(t *testing.T) {
+func TestInitCache_IsUsed(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
 	answer := minimal

@@ -2,9 +2,9 @@ package typeclient
 
 import "github.com/santhosh-tekuri/jsonschema/v6"
 
-// maxSteps is how many times schemas may be held to values in one check. The
-// library keeps what it finds on the way, so this bounds memory too. An honest
-// document has fewer values than that.
+// maxSteps is how many times schemas are applied to values in one check. The library
+// keeps what it finds on the way, so this bounds memory too. An honest document has
+// fewer values than that.
 const maxSteps = 200_000
 
 // meter counts the steps of a check. The library has no way to be stopped, but
@@ -13,8 +13,8 @@ type meter struct {
 	left int
 }
 
-// spent is what ends a check from inside the library.
-type spent struct{}
+// stepLimit ends a check from inside the library.
+type stepLimit struct{}
 
 // vocabulary returns one without keywords, that every schema has.
 func (m *meter) vocabulary() *jsonschema.Vocabulary {
@@ -27,28 +27,28 @@ func (m *meter) vocabulary() *jsonschema.Vocabulary {
 // Validate counts one step.
 func (m *meter) Validate(*jsonschema.ValidatorContext, any) {
 	if m.left--; m.left < 0 {
-		panic(spent{})
+		panic(stepLimit{})
 	}
 }
 
-// measured is what a check found, and whether it came to its end.
-type measured struct {
+// checkResult is what a check found, and whether it was finished.
+type checkResult struct {
 	found []Violation
 	whole bool
 }
 
 // measure carries out a check within its steps.
-func (c *compiled) measure(check func() []Violation) (result measured) {
+func (c *compiledSchema) measure(check func() []Violation) (result checkResult) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.meter.left = maxSteps
 	defer func() {
 		if r := recover(); r != nil {
-			if _, ours := r.(spent); !ours {
+			if _, ours := r.(stepLimit); !ours {
 				panic(r)
 			}
-			result = measured{}
+			result = checkResult{}
 		}
 	}()
-	return measured{check(), true}
+	return checkResult{check(), true}
 }

@@ -16,9 +16,9 @@ func readInit(answer []byte) (protocol.Type, error) {
 	}
 	ty := protocol.Type{Dialect: dialectOf(f)}
 	if *f.first == nil && ty.Dialect == 1 {
-		readInitOne(f, &ty)
+		readInitV1(f, &ty)
 	} else if *f.first == nil {
-		readInitTwo(f, &ty)
+		readInitV2(f, &ty)
 	}
 	if *f.first != nil {
 		return protocol.Type{}, *f.first
@@ -30,7 +30,7 @@ func readInit(answer []byte) (protocol.Type, error) {
 // else the one whose keys it uses.
 func dialectOf(f *fields) int {
 	if !f.has("protocol") {
-		if f.has("required_plugs") || f.has("required_resources") || f.has("label") || f.between() {
+		if f.has("required_plugs") || f.has("required_resources") || f.has("label") || f.isTransitional() {
 			return 1
 		}
 		return 2
@@ -46,24 +46,24 @@ func dialectOf(f *fields) int {
 	return 0
 }
 
-// between reports whether an answer is of the form that was spoken for a while
-// between protocols 1 and 2: protocol 1, with dependencies and plugs that may
-// be optional. No answer of protocol 2 has an object there.
-func (f *fields) between() bool {
+// isTransitional reports whether an answer has the form that stood between the
+// protocols 1 and 2: protocol 1, with dependencies and plugs that may be optional. No
+// answer of protocol 2 has an object there.
+func (f *fields) isTransitional() bool {
 	return f.has("dependencies") && jsondoc.KindOf(f.members["dependencies"]) == "an object"
 }
 
-func readInitOne(f *fields, ty *protocol.Type) {
-	between := f.between()
+func readInitV1(f *fields, ty *protocol.Type) {
+	transitional := f.isTransitional()
 	for _, key := range []string{"plugs", "absent", "dependencies", "worker", "reuse", "state_schema", "identity", "kind", "cache"} {
-		if f.has(key) && !(between && (key == "plugs" || key == "dependencies")) {
+		if f.has(key) && !(transitional && (key == "plugs" || key == "dependencies")) {
 			f.problem("the key %q belongs to protocol 2, but by its other keys the answer is of protocol 1; say \"protocol\": 2 to use both \"label\" and %q", key, key)
 			return
 		}
 	}
 	readCommonInit(f, ty)
-	if between {
-		readBetween(f, ty)
+	if transitional {
+		readTransitional(f, ty)
 		f.done()
 		return
 	}
@@ -84,9 +84,9 @@ func readInitOne(f *fields, ty *protocol.Type) {
 	f.done()
 }
 
-// readBetween reads what names its dependencies and plugs one by one, and
-// whether each may be missing. Aliases that it does not name are refused.
-func readBetween(f *fields, ty *protocol.Type) {
+// readTransitional reads dependencies and plugs that are named one by one, with
+// whether each may be missing. Other aliases are refused.
+func readTransitional(f *fields, ty *protocol.Type) {
 	for _, key := range []string{"required_plugs", "required_resources"} {
 		if f.has(key) {
 			f.problem("%q and an object of \"dependencies\" cannot stand together: both say what is required", key)
@@ -121,7 +121,7 @@ func (f *fields) checkAlias(alias string) {
 	}
 }
 
-func readInitTwo(f *fields, ty *protocol.Type) {
+func readInitV2(f *fields, ty *protocol.Type) {
 	for _, key := range []string{"required_plugs", "required_resources"} {
 		if f.has(key) {
 			f.problem("the key %q belongs to protocol 1, but the answer says that it is of protocol 2; the keys for it are \"plugs\" and \"dependencies\"", key)

@@ -14,7 +14,7 @@ import (
 // call is one invocation of a resource's image.
 type call struct {
 	id       string // of an action
-	told     func(runner.Result, error) error
+	onEnd    func(runner.Result, error) error
 	target   Target
 	step     string
 	kind     runner.Kind
@@ -42,7 +42,7 @@ func (k call) question() string {
 	return k.step
 }
 
-// moreTime says where its time is set.
+// moreTime returns where its time is set.
 func (k call) moreTime() string {
 	switch {
 	case k.kind == runner.Action:
@@ -53,8 +53,8 @@ func (k call) moreTime() string {
 	return `timeouts { state = "..." } in its resource or type block`
 }
 
-// workerFor says which worker may carry out a command: one that runs in the
-// same image, with its own entrypoint, can be told the arguments.
+// workerFor returns the worker that may carry out a command: one of the same image,
+// for a command with the image's own entrypoint.
 func (c *Client) workerFor(ctx context.Context, t Target, ty protocol.Type, step string, cmd protocol.Command, digest string) (*runner.Worker, error) {
 	if ty.Worker == nil || cmd.Entrypoint != "" {
 		return nil, nil
@@ -89,8 +89,8 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 			spec.MaxStdout = MaxAnswer
 		}
 	}
-	if k.told != nil {
-		spec.Ended = func(r runner.Result, err error) error { return k.told(r, ended(k, r, err)) }
+	if k.onEnd != nil {
+		spec.Ended = func(r runner.Result, err error) error { return k.onEnd(r, callError(k, r, err)) }
 	}
 	var flush []func()
 	if c.o.Log != nil {
@@ -112,5 +112,5 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 	if c.o.Record != nil {
 		c.o.Record(Invocation{Address: k.target.Address, Step: k.step, Digest: k.digest, Started: started, Stdin: k.stdin, Result: r, Err: err})
 	}
-	return r, ended(k, r, err)
+	return r, callError(k, r, err)
 }

@@ -27,8 +27,8 @@ type Violation struct {
 // maxSchema is the largest schema that is looked at, in bytes.
 const maxSchema = 1 << 20
 
-// compiled is a schema that is ready, or why it never will be.
-type compiled struct {
+// compiledSchema is a schema that is ready, or why it never will be.
+type compiledSchema struct {
 	once   sync.Once
 	schema *jsonschema.Schema
 	err    error
@@ -105,7 +105,7 @@ func (c *Client) check(text json.RawMessage, root string, ty protocol.Type, doc 
 		v.unknown = append(v.unknown, jsondoc.Pointer(p))
 	}
 	if !schema.slow.Load() {
-		out, inTime := within(&c.aside, c.checkTime, func() measured { return schema.measure(func() []Violation { return v.on(schema.schema, value) }) })
+		out, inTime := runWithin(&c.goroutines, c.checkTime, func() checkResult { return schema.measure(func() []Violation { return v.on(schema.schema, value) }) })
 		if inTime && out.whole {
 			return out.found
 		}
@@ -116,11 +116,11 @@ func (c *Client) check(text json.RawMessage, root string, ty protocol.Type, doc 
 }
 
 // schema returns a schema ready for use; each text is compiled once.
-func (c *Client) schema(text json.RawMessage) (*compiled, error) {
+func (c *Client) schema(text json.RawMessage) (*compiledSchema, error) {
 	c.mu.Lock()
 	s := c.schemas[string(text)]
 	if s == nil {
-		s = &compiled{}
+		s = &compiledSchema{}
 		c.schemas[string(text)] = s
 	}
 	c.mu.Unlock()

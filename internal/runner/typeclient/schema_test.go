@@ -75,7 +75,7 @@ func TestCheckConfig(t *testing.T) {
 	}
 }
 
-func TestCheckConfigWithABadSchema(t *testing.T) {
+func TestCheckConfig_BadSchema(t *testing.T) {
 	t.Parallel()
 	got := New(Options{}).CheckConfig(protocol.Type{Reference: image, ConfigSchema: json.RawMessage(`{"$ref":"file:///etc/passwd"}`)}, json.RawMessage(`{}`), nil)
 	if len(got) != 1 || !strings.Contains(got[0].Message, image) {
@@ -87,7 +87,7 @@ func TestCheckConfigWithABadSchema(t *testing.T) {
 	}
 }
 
-func TestCheckConfigConcurrently(t *testing.T) {
+func TestCheckConfig_Concurrently(t *testing.T) {
 	t.Parallel()
 	c := New(Options{})
 	ty := protocol.Type{ConfigSchema: json.RawMessage(`{"properties":{"a":{"$ref":"#/definitions/s"}},"definitions":{"s":{"type":"string"}}}`)}

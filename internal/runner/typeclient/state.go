@@ -44,7 +44,7 @@ func (c *Client) State(ctx context.Context, t Target, ty protocol.Type, in proto
 			return answer, err
 		}
 		if pause(ctx, c.o.Backoff[try]) != nil {
-			return protocol.Answer{}, ended(k, runner.Result{}, context.Cause(ctx))
+			return protocol.Answer{}, callError(k, runner.Result{}, context.Cause(ctx))
 		}
 	}
 }
@@ -59,10 +59,10 @@ func (c *Client) askState(ctx context.Context, k call, ty protocol.Type, intent 
 		err = c.checkState(ty, answer.State)
 	}
 	if err != nil {
-		return protocol.Answer{}, broken(k, r.Stdout, err)
+		return protocol.Answer{}, protocolError(k, r.Stdout, err)
 	}
 	if failure != nil {
-		return protocol.Answer{}, reported(k, failure)
+		return protocol.Answer{}, typeError(k, failure)
 	}
 	return answer, c.resolveActions(ctx, k.target, answer)
 }
@@ -100,13 +100,13 @@ func pause(ctx context.Context, d time.Duration) error {
 // zero; an *ExitError carries the code and the last lines. Its idempotency key
 // is the ID by which it can be adopted.
 func (c *Client) Act(ctx context.Context, t Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput) (runner.Result, error) {
-	return c.ActTelling(ctx, t, ty, a, in, nil)
+	return c.ActNotify(ctx, t, ty, a, in, nil)
 }
 
-// ActTelling is Act that tells how the action ended, as Act gives it, while that
-// can still be found out by others; see runner.Spec.Ended.
-func (c *Client) ActTelling(ctx context.Context, t Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput, told func(runner.Result, error) error) (runner.Result, error) {
-	k := call{id: in.IdempotencyKey, told: told, target: t, step: a.Name, kind: runner.Action, command: a.Command, mounts: t.Mounts, settings: t.Settings, timeout: t.ActionTimeout}
+// ActNotify is Act that calls onEnd with how the action ended, while a later command
+// can still adopt it; see runner.Spec.Ended.
+func (c *Client) ActNotify(ctx context.Context, t Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput, onEnd func(runner.Result, error) error) (runner.Result, error) {
+	k := call{id: in.IdempotencyKey, onEnd: onEnd, target: t, step: a.Name, kind: runner.Action, command: a.Command, mounts: t.Mounts, settings: t.Settings, timeout: t.ActionTimeout}
 	in.InitInput = c.initInput(t)
 	if in.Intent == "" {
 		in.Intent = protocol.Present

@@ -11,36 +11,36 @@ import (
 // What stands on stdin, key by key and in this order. Each ends in a newline,
 // so that a shell's `read` takes it as a whole line.
 
-// oneState is dialect 1's: no more than it knew, so that an image of that time
+// stateV1 is dialect 1's: no more than it knew, so that an image of that time
 // which checks its input strictly is content.
-type oneState struct {
-	Name         string                   `json:"name"`
-	Type         string                   `json:"type"`
-	Config       json.RawMessage          `json:"config"`
-	Dependencies map[string]oneDependency `json:"dependencies"`
+type stateV1 struct {
+	Name         string                  `json:"name"`
+	Type         string                  `json:"type"`
+	Config       json.RawMessage         `json:"config"`
+	Dependencies map[string]dependencyV1 `json:"dependencies"`
 }
 
-type oneDependency struct {
-	Type         string                   `json:"type"`
-	Config       json.RawMessage          `json:"config"`
-	Properties   json.RawMessage          `json:"properties,omitempty"` // for actions only
-	Dependencies map[string]oneDependency `json:"dependencies"`
+type dependencyV1 struct {
+	Type         string                  `json:"type"`
+	Config       json.RawMessage         `json:"config"`
+	Properties   json.RawMessage         `json:"properties,omitempty"` // for actions only
+	Dependencies map[string]dependencyV1 `json:"dependencies"`
 }
 
-type oneAction struct {
-	oneState
+type actionV1 struct {
+	stateV1
 	actionPart
 }
 
-type twoState struct {
+type stateV2 struct {
 	protocol.InitInput
-	Config       json.RawMessage           `json:"config"`
-	Intent       protocol.Intent           `json:"intent"`
-	LastState    json.RawMessage           `json:"last_state,omitempty"`
-	Dependencies *map[string]twoDependency `json:"dependencies,omitempty"`
+	Config       json.RawMessage          `json:"config"`
+	Intent       protocol.Intent          `json:"intent"`
+	LastState    json.RawMessage          `json:"last_state,omitempty"`
+	Dependencies *map[string]dependencyV2 `json:"dependencies,omitempty"`
 }
 
-type twoDependency struct {
+type dependencyV2 struct {
 	Name    string          `json:"name"`
 	Type    string          `json:"type"`
 	Config  json.RawMessage `json:"config"`
@@ -49,8 +49,8 @@ type twoDependency struct {
 	Actions []string        `json:"actions"`
 }
 
-type twoAction struct {
-	twoState
+type actionV2 struct {
+	stateV2
 	actionPart
 }
 
@@ -64,27 +64,27 @@ func encodeInit(in protocol.InitInput) ([]byte, error) { return encode(in) }
 
 func encodeState(ty protocol.Type, in protocol.StateInput) ([]byte, error) {
 	if ty.Dialect == 1 {
-		return encode(stateOne(in, false))
+		return encode(newStateV1(in, false))
 	}
-	return encode(stateTwo(ty, in))
+	return encode(newStateV2(ty, in))
 }
 
 func encodeAction(ty protocol.Type, in protocol.ActionInput) ([]byte, error) {
 	part := actionPart{Action: in.Action, StaleState: orEmpty(in.StaleState), IdempotencyKey: in.IdempotencyKey}
 	if ty.Dialect == 1 {
-		return encode(oneAction{stateOne(in.StateInput, true), part})
+		return encode(actionV1{newStateV1(in.StateInput, true), part})
 	}
-	return encode(twoAction{stateTwo(ty, in.StateInput), part})
+	return encode(actionV2{newStateV2(ty, in.StateInput), part})
 }
 
-func stateOne(in protocol.StateInput, properties bool) oneState {
-	return oneState{Name: in.Name, Type: in.Type, Config: orEmpty(in.Config), Dependencies: treeOne(in.Dependencies, properties)}
+func newStateV1(in protocol.StateInput, properties bool) stateV1 {
+	return stateV1{Name: in.Name, Type: in.Type, Config: orEmpty(in.Config), Dependencies: dependenciesV1(in.Dependencies, properties)}
 }
 
-func treeOne(deps map[string]protocol.Dependency, properties bool) map[string]oneDependency {
-	tree := make(map[string]oneDependency, len(deps))
+func dependenciesV1(deps map[string]protocol.Dependency, properties bool) map[string]dependencyV1 {
+	tree := make(map[string]dependencyV1, len(deps))
 	for alias, d := range deps {
-		one := oneDependency{Type: d.Type, Config: orEmpty(d.Config), Dependencies: treeOne(d.Dependencies, properties)}
+		one := dependencyV1{Type: d.Type, Config: orEmpty(d.Config), Dependencies: dependenciesV1(d.Dependencies, properties)}
 		if properties {
 			// Dialect 1 calls the state of a dependency its properties.
 			if one.Properties = d.Properties; len(one.Properties) == 0 {
@@ -96,18 +96,18 @@ func treeOne(deps map[string]protocol.Dependency, properties bool) map[string]on
 	return tree
 }
 
-func stateTwo(ty protocol.Type, in protocol.StateInput) twoState {
-	two := twoState{InitInput: in.InitInput, Config: orEmpty(in.Config), Intent: in.Intent, LastState: in.LastState}
+func newStateV2(ty protocol.Type, in protocol.StateInput) stateV2 {
+	two := stateV2{InitInput: in.InitInput, Config: orEmpty(in.Config), Intent: in.Intent, LastState: in.LastState}
 	if !ty.Dependencies {
 		return two
 	}
-	deps := make(map[string]twoDependency, len(in.Dependencies))
+	deps := make(map[string]dependencyV2, len(in.Dependencies))
 	for alias, d := range in.Dependencies {
 		actions := d.Actions
 		if actions == nil {
 			actions = []string{}
 		}
-		deps[alias] = twoDependency{Name: d.Name, Type: d.Type, Config: orEmpty(d.Config), State: d.State, Status: d.Status, Actions: actions}
+		deps[alias] = dependencyV2{Name: d.Name, Type: d.Type, Config: orEmpty(d.Config), State: d.State, Status: d.Status, Actions: actions}
 	}
 	two.Dependencies = &deps
 	return two

@@ -25,8 +25,8 @@ func everything() protocol.ActionInput {
 
 const common = `"name":"web","type":"acme/file:1","version":"0.1.0","verbose":true,"workspace":"/w","protocol":{"min":1,"max":2}`
 
-// TestStdinBytes fixes every byte of what images read.
-func TestStdinBytes(t *testing.T) {
+// TestStdin_Bytes fixes every byte of what images read.
+func TestStdin_Bytes(t *testing.T) {
 	t.Parallel()
 	c, fake := client(says(`{"status":"VALID","state":{},"properties":{}}`), func(o *Options) { o.Verbose = true })
 	digest := mustResolve(t, c)

@@ -97,7 +97,7 @@ func TestCompare(t *testing.T) {
 }
 
 // Whatever the size of a value: what is shown of it is bounded, and found soon.
-func TestCompareIsBounded(t *testing.T) {
+func TestCompare_IsBounded(t *testing.T) {
 	big := func(seed uint64) string {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var b strings.Builder

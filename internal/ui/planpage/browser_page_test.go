@@ -27,8 +27,8 @@ const (
 	focused = `document.activeElement.closest(".res")?.id ?? document.activeElement.id`
 )
 
-// TestPageInABrowser uses the page as people do, in a real browser.
-func TestPageInABrowser(t *testing.T) {
+// TestPage_InBrowser uses the page as people do, in a real browser.
+func TestPage_InBrowser(t *testing.T) {
 	t.Parallel()
 	b := startBrowser(t)
 	for _, part := range []struct {

@@ -123,7 +123,7 @@ func secrets(t *testing.T, b *browser) {
 }
 
 // large is a page of more resources than are drawn or opened: it is searched.
-// How long that takes with thousands of them, TestLook measures.
+// How long that takes with thousands of them, TestPage_Pictures measures.
 func large(t *testing.T, b *browser) {
 	p := b.open(t, file(t, written(t, big(1200))), 1280)
 	p.until(`!document.getElementById("_controls").hidden`)

@@ -26,9 +26,9 @@ const keystrokes = `(async () => {
   return "first " + took[0] + " ms, then " + took.slice(1).sort((a, b) => a - b).join(" ");
 })()`
 
-// TestLook is for people who change the page: it draws pictures of pages, and
+// TestPage_Pictures is for people who change the page: it draws pictures of pages, and
 // measures large ones.
-func TestLook(t *testing.T) {
+func TestPage_Pictures(t *testing.T) {
 	if *look == "" {
 		return
 	}

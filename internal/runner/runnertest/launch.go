@@ -11,7 +11,7 @@ import (
 	"deployster/internal/runner"
 )
 
-// launch starts the probe, to be spoken to.
+// launch launches the probe.
 func (s suite) launch(t *testing.T, args ...string) runner.Process {
 	t.Helper()
 	spec := s.spec(t, args...)
@@ -28,8 +28,8 @@ func (s suite) launch(t *testing.T, args ...string) runner.Process {
 	return p
 }
 
-// talk says a line and waits for it to come back, then the next.
-func (s suite) talk(t *testing.T) {
+// conversation writes a line and waits for it to come back, then the next.
+func (s suite) conversation(t *testing.T) {
 	p := s.launch(t, "cat")
 	in := bufio.NewReader(p.Stdout())
 	for _, line := range []string{"one\n", "two\n", "three\n"} {
@@ -51,8 +51,8 @@ func (s suite) talk(t *testing.T) {
 	}
 }
 
-// muchTalk says far more than fits into any pipe.
-func (s suite) muchTalk(t *testing.T) {
+// largeConversation writes far more than fits into any pipe.
+func (s suite) largeConversation(t *testing.T) {
 	p := s.launch(t, "cat")
 	said := bytes.Repeat([]byte("0123456789abcde\n"), 1<<19)
 	go func() {
@@ -68,8 +68,8 @@ func (s suite) muchTalk(t *testing.T) {
 	}
 }
 
-// endOfTalk is a program that ends by itself, and one that does not.
-func (s suite) endOfTalk(t *testing.T) {
+// endOfProgram launches programs that end by themselves, and one that is killed.
+func (s suite) endOfProgram(t *testing.T) {
 	p := s.launch(t, "exit", "7")
 	if heard, err := io.ReadAll(p.Stdout()); len(heard) > 0 || err != nil {
 		t.Errorf("heard %q, %v", heard, err)
