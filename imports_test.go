@@ -53,6 +53,7 @@ var ranks = map[string]int{
 	"state":                             20,
 	"internal/runner/conformance":       30,
 	"internal/runs":                     30,
+	"plan/match":                        25,
 	"plan":                              30,
 	"plan/planfile":                     35,
 	"apply":                             40,

@@ -1,0 +1,75 @@
+package graph
+
+// Circles numbers the nodes so that two have one number exactly when each comes
+// before the other, by whatever way: they lie in a circle.
+func (g Graph) Circles() map[string]int {
+	c := circles{graph: g, index: make(map[string]int, len(g)), low: make(map[string]int, len(g)), number: make(map[string]int, len(g))}
+	for n := range g {
+		if c.index[n] == 0 {
+			c.walk(n)
+		}
+	}
+	return c.number
+}
+
+// circles is the walk, by Tarjan's algorithm, with a stack of its own: graphs may be
+// deep.
+type circles struct {
+	graph  Graph
+	index  map[string]int // when a node was reached; 0 = not yet
+	low    map[string]int // the earliest that is reached from it
+	number map[string]int // of those that are through
+	stack  []string       // those that are not
+	count  int
+}
+
+// visit is a node on the way, and the edge that is next.
+type visit struct {
+	node string
+	next int
+}
+
+func (c *circles) enter(n string) visit {
+	c.index[n] = len(c.index) + 1
+	c.low[n] = c.index[n]
+	c.stack = append(c.stack, n)
+	return visit{node: n}
+}
+
+func (c *circles) walk(from string) {
+	way := []visit{c.enter(from)}
+	for len(way) > 0 {
+		v := &way[len(way)-1]
+		if edges := c.graph[v.node]; v.next < len(edges) {
+			to := edges[v.next]
+			v.next++
+			if c.index[to] == 0 {
+				way = append(way, c.enter(to))
+			} else if _, through := c.number[to]; !through {
+				c.low[v.node] = min(c.low[v.node], c.index[to])
+			}
+			continue
+		}
+		way = way[:len(way)-1]
+		if len(way) > 0 {
+			above := way[len(way)-1].node
+			c.low[above] = min(c.low[above], c.low[v.node])
+		}
+		if c.low[v.node] == c.index[v.node] {
+			c.close(v.node)
+		}
+	}
+}
+
+// close ends the circle that began with a node.
+func (c *circles) close(first string) {
+	for {
+		n := c.stack[len(c.stack)-1]
+		c.stack = c.stack[:len(c.stack)-1]
+		c.number[n] = c.count
+		if n == first {
+			break
+		}
+	}
+	c.count++
+}

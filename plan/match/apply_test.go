@@ -1,0 +1,211 @@
+package match_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"deployster/plan/match"
+)
+
+// How an apply ends.
+const (
+	complete = "complete"
+	failed   = "failed"
+	outdated = "plan is stale"
+	partial  = "something is left for the next plan"
+	tookIt   = "a removal took another thing with it"
+	deadlock = "deadlock"
+)
+
+// applying is an apply at work.
+type applying struct {
+	planned
+	w         *world
+	order     match.Ordering
+	state     entries
+	slots     map[string]string // entry that ends -> its key in the state
+	done      map[string]bool
+	held      map[string]bool
+	confirmed []string // resources that were seen VALID
+	ended     map[known]bool
+	status    string
+	told      []key // of what was said to stay
+}
+
+// apply carries a plan out, in any order that the graph allows; it fails with a
+// chance at each step.
+func apply(w *world, p planned, r *rand.Rand, fail float64) (entries, string, []key) {
+	a := applying{planned: p, w: w, order: p.graph(), state: entries{}, slots: map[string]string{}, done: map[string]bool{}, held: map[string]bool{},
+		ended: map[known]bool{}, status: complete, told: slices.Clone(p.told)}
+	a.move()
+	g := a.order.Before
+	barrier := map[string]bool{}
+	for n := range g {
+		barrier[n] = !strings.HasPrefix(n, "b ") && !strings.HasPrefix(n, "o ") && !strings.HasPrefix(n, "e ")
+	}
+	for open := slices.Sorted(maps.Keys(g)); len(open) > 0; {
+		var ready []int
+		for i, n := range open {
+			if !slices.ContainsFunc(g[n], func(before string) bool { return !a.done[before] }) {
+				ready = append(ready, i)
+			}
+		}
+		if len(ready) == 0 {
+			return a.state, deadlock, a.told
+		}
+		i := pick(r, ready...)
+		n := open[i]
+		open = slices.Delete(open, i, i+1)
+		switch {
+		case barrier[n]:
+		case slices.Contains(a.order.Held, n):
+			a.status = partial
+			a.held[n] = true
+		case chance(r, fail):
+			a.status = failed
+			return a.state, a.status, a.told
+		case !a.do(n):
+			return a.state, a.status, a.told
+		}
+		a.done[n] = true
+	}
+	for _, d := range a.confirmed { // what was right before the last end is asked again
+		b := a.declared[d]
+		if status, _ := w.ask(b.ty, d, b.c); a.ended[b.ty] && status != valid {
+			a.status = tookIt
+		}
+	}
+	return a.state, a.status, a.told
+}
+
+// move gives the entries their addresses of now. Who has lost its address is deposed.
+func (a *applying) move() {
+	taken := map[string]bool{}
+	for d, s := range a.steps {
+		if s.Recorded != "" {
+			e := a.known[s.Recorded]
+			e.address, e.deposed = d, false
+			a.state[d] = e
+			taken[s.Recorded] = true
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(a.known)) {
+		if taken[k] {
+			continue
+		}
+		slot, e := k, a.known[k]
+		if _, occupied := a.state[k]; occupied || a.ends[k].Deposed {
+			slot = a.depose(e)
+		} else {
+			a.state[slot] = e
+		}
+		a.slots[k] = slot
+	}
+}
+
+// depose keeps an entry under a key of its own.
+func (a *applying) depose(e entry) string {
+	for i := 1; ; i++ {
+		slot := fmt.Sprintf("%s (deposed %d)", e.address, i)
+		if _, taken := a.state[slot]; !taken {
+			e.deposed = true
+			a.state[slot] = e
+			return slot
+		}
+	}
+}
+
+// do carries out a node; false ends the apply.
+func (a *applying) do(node string) bool {
+	what := node[2:]
+	switch node[0] {
+	case 'e':
+		e, slot := a.known[what], a.slots[what]
+		if a.ends[what].Forget {
+			a.told = append(a.told, e.key())
+		} else if !a.destroy(what, e) {
+			return false
+		}
+		delete(a.state, slot)
+	case 'o':
+		s := a.steps[what]
+		e := a.known[s.Recorded]
+		if stays(s) {
+			a.told = append(a.told, e.key())
+		} else if !a.destroy(s.Recorded, e) {
+			return false
+		}
+		delete(a.state, a.slots[s.Recorded])
+	default:
+		return a.begin(what)
+	}
+	return true
+}
+
+// destroy ends a thing, unless it turns out now to be that of another resource.
+func (a *applying) destroy(recorded string, e entry) bool {
+	for d, s := range a.steps {
+		b := a.declared[d]
+		if !b.late || a.done[begins(d)] || s.Recorded == recorded || slices.ContainsFunc(b.needs, func(n string) bool { return has(a.order.Before, begins(n)) && !a.done[begins(n)] }) {
+			continue
+		}
+		if _, ends := a.Clash(d, thingOf(b.ty, a.version, b.c), a.isDone); slices.Contains(ends, recorded) {
+			a.status = outdated
+			return false
+		}
+	}
+	if k := e.key(); a.w.things[k] != nil {
+		delete(a.w.things, k)
+		a.ended[e.ty] = true
+	}
+	return true
+}
+
+// isDone reports whether the end of an entry is through.
+func (a *applying) isDone(recorded string) bool {
+	if a.gone(ending(recorded)) {
+		return true
+	}
+	return slices.ContainsFunc(slices.Collect(maps.Values(a.steps)), func(s match.Pair) bool {
+		return s.Recorded == recorded && a.gone(oldOf(s.Address))
+	})
+}
+
+// stays reports whether the old side of a replacement is left: it is another's, or
+// it differs in the path of a plug alone.
+func stays(s match.Pair) bool { return s.Owner != "" || match.OnlyPaths(s.Differences) }
+
+// gone reports whether an end is through, and was not held.
+func (a *applying) gone(node string) bool { return a.done[node] && !a.held[node] }
+
+// begin asks for a thing, and makes it what it is to be.
+func (a *applying) begin(d string) bool {
+	b, s := a.declared[d], a.steps[d]
+	if b.late {
+		if owner, ends := a.Clash(d, thingOf(b.ty, a.version, b.c), a.isDone); owner != "" || len(ends) > 0 {
+			a.status = outdated
+			return false
+		}
+		if s.MayStay {
+			a.told = append(a.told, a.known[s.Recorded].key())
+		}
+	}
+	status, _ := a.w.ask(b.ty, d, b.c)
+	switch {
+	case status == valid:
+	case b.readOnly:
+		a.status = failed
+		return false
+	default:
+		a.w.set(b.ty, d, b.c)
+	}
+	if s.Replaced && !a.gone(oldOf(d)) { // the old one is still there
+		a.slots[s.Recorded] = a.depose(a.state[d])
+	}
+	a.state[d] = entry{ty: b.ty, c: b.c, name: d, version: a.version, readOnly: b.readOnly, needs: slices.Clone(b.needs), address: d}
+	a.confirmed = append(a.confirmed, d)
+	return true
+}

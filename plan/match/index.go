@@ -1,0 +1,95 @@
+package match
+
+// index finds things by their identity, as the declared types see them. So it
+// takes no comparison of every resource with every entry.
+type index struct {
+	views map[string][]Type // what the declared types say today, by repository and by kind
+}
+
+func newIndex(declared []Declared) index {
+	x := index{views: map[string][]Type{}}
+	seen := map[string]bool{}
+	for _, d := range declared {
+		t := d.Thing.Type
+		if id := t.view(); !seen[id] {
+			seen[id] = true
+			for _, group := range t.groups() {
+				x.views[group] = append(x.views[group], t)
+			}
+		}
+	}
+	return x
+}
+
+// view names a type by all that makes it see things as it does.
+func (t Type) view() string {
+	parts := []string{t.Repository, t.Fragment, t.Kind}
+	for _, n := range t.Names {
+		parts = append(parts, n.Pointer, string(n.Default), n.Scalar)
+	}
+	return join(parts...)
+}
+
+// groups are where an entry looks for the types that may know its thing.
+func (t Type) groups() []string {
+	groups := []string{join("repository", t.Repository, t.Fragment)}
+	if t.Kind != "" {
+		groups = append(groups, join("kind", t.Kind, t.Fragment))
+	}
+	return groups
+}
+
+// declared is the identity of a declared resource; "" = nobody can tell.
+func (d Declared) identity() string {
+	if d.Late {
+		return ""
+	}
+	return d.Thing.identity(d.Thing.Type, d.Thing.Type.Names)
+}
+
+// identity writes the identity of a thing as a type sees it; "" = nobody can tell.
+func (t Thing) identity(as Type, names []Name) string {
+	values, known := t.values(names)
+	if !known {
+		return ""
+	}
+	return join(as.view(), join(values...), t.surroundings())
+}
+
+// recorded are the identities of an entry, as each type of today sees it that cares
+// for things of its kind.
+func (x index) recorded(t Thing) []string {
+	var found []string
+	seen := map[string]bool{}
+	for _, group := range t.Type.groups() {
+		for _, view := range x.views[group] {
+			if id := view.view(); seen[id] {
+				continue
+			} else {
+				seen[id] = true
+			}
+			ty := today(view, t.Type)
+			if compareKinds(view, ty) != Equal || !comparable(view, ty) {
+				continue
+			}
+			if id := t.identity(view, ty.Names); id != "" {
+				found = append(found, id)
+			}
+		}
+	}
+	return found
+}
+
+// unsaid is the identity of a thing without its kind, for types of other
+// repositories of which nobody says that they are of one kind: "" = nobody can tell.
+func (t Thing) unsaid() string {
+	values, known := t.values(t.Type.Names)
+	if !known || t.Type.Memory {
+		return ""
+	}
+	var pointers []string
+	for _, n := range t.Type.Names {
+		pointers = append(pointers, n.Pointer)
+	}
+	return join(t.Type.Fragment, join(pointers...), join(values...), t.surroundings())
+}

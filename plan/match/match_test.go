@@ -1,0 +1,358 @@
+package match_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"deployster/internal/base/graph"
+	"deployster/plan/match"
+)
+
+// file is a type that says what names its things.
+func file() match.Type {
+	return match.Type{Repository: "docker.io/acme/file", Names: []match.Name{{Pointer: "/path", Scalar: "string"}}}
+}
+
+func of(t match.Type, config string) match.Thing {
+	return match.Thing{Type: t, Config: json.RawMessage(config)}
+}
+
+// note writes a result as a line for each pair and end.
+func note(r match.Result) string {
+	var lines []string
+	for _, p := range r.Pairs {
+		line := p.Address + " "
+		switch {
+		case p.Recorded == "":
+			line += "new"
+		case p.Moved():
+			line += fmt.Sprintf("from %s (%s)", p.From, p.Why)
+		default:
+			line += string(p.Why)
+		}
+		if p.Replaced {
+			line += " replaced"
+		}
+		if p.CreateFirst {
+			line += ", the new one first"
+		}
+		if p.Owner != "" {
+			line += ", the old one is " + p.Owner
+		}
+		for _, d := range p.Differences {
+			line += fmt.Sprintf(" %s %s->%s", d.What, d.Old, d.New)
+		}
+		if p.MayStay {
+			line += " may stay"
+		}
+		lines = append(lines, line)
+	}
+	for _, e := range r.Ends {
+		line := "- " + e.Recorded
+		if e.Forget {
+			line += " forgotten"
+		}
+		if e.Owner != "" {
+			line += ": " + e.Owner
+		}
+		if e.Deposed {
+			line += ", deposed"
+		}
+		lines = append(lines, line)
+	}
+	for _, t := range r.Twice {
+		lines = append(lines, "twice "+t.First+" "+t.Second)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// is reads "address config" pairs, one a line, as resources and as entries of a type.
+func is(t match.Type, lines string) (in match.Input) {
+	for line := range strings.Lines(lines) {
+		address, config, _ := strings.Cut(strings.TrimSpace(line), " ")
+		now, was, _ := strings.Cut(config, " <- ")
+		if now != "" {
+			in.Declared = append(in.Declared, match.Declared{Address: address, Thing: of(t, now)})
+		}
+		if was != "" {
+			in.Recorded = append(in.Recorded, match.Recorded{Key: address, Address: address, Thing: of(t, was)})
+		}
+	}
+	return in
+}
+
+func TestMatch(t *testing.T) {
+	t.Parallel()
+	a, b, c, a2 := `{"path":"a"}`, `{"path":"b"}`, `{"path":"c"}`, `{"path":"a","text":"2"}`
+	old := match.Type{Repository: "docker.io/acme/old"}
+	for name, test := range map[string]struct {
+		in   match.Input
+		want string
+	}{
+		"nothing changes":             {is(file(), "x "+a+" <- "+a+"\ny "+b+" <- "+b), "x identity\ny identity"},
+		"a change in place":           {is(file(), "x "+a2+" <- "+a), "x identity"},
+		"a rename":                    {is(file(), "y "+a+"\nx  <- "+a), "y from x (identity)"},
+		"a rename and a change":       {is(file(), "y "+a2+"\nx  <- "+a), "y from x (identity)"},
+		"a ring":                      {is(file(), "x "+a+" <- "+b+"\ny "+b+" <- "+a), "x from y (identity)\ny from x (identity)"},
+		"an element out of a list":    {is(file(), "s[0] "+b+" <- "+a+"\ns[1] "+c+" <- "+b+"\ns[2]  <- "+c), "s[0] from s[1] (identity)\ns[1] from s[2] (identity)\n- s[0], deposed"},
+		"another thing":               {is(file(), "x "+b+" <- "+a), `x other replaced /path "a"->"b"`},
+		"another thing, and a rename": {is(file(), "x "+b+" <- "+a+"\ny "+a), "x new\ny from x (identity)"},
+		"another thing, and the old one is there twice": {is(file(), "x "+b+" <- "+a+"\ny "+a+" <- "+a), "x other replaced, the old one is y /path \"a\"->\"b\"\ny identity"},
+		"two blocks, one thing":                         {is(file(), "x "+a+"\ny "+a2), "x new\ny new\ntwice x y"},
+		"two entries of one thing":                      {is(file(), "x "+a+" <- "+a+"\ny  <- "+a), "x identity\n- y forgotten: x"},
+		"a name that is not there":                      {is(file(), "x {} <- {}"), "x same"},
+		"null is as if it was not said":                 {is(file(), `x {"path":null} <- `+a), "x address may stay"},
+
+		"old: nothing changes":                 {is(old, "x "+a+" <- "+a), "x same"},
+		"old: a rename":                        {is(old, "y "+a+"\nx  <- "+a), "y from x (same config)"},
+		"old: a change":                        {is(old, "x "+b+" <- "+a), "x address may stay"},
+		"old: an element out":                  {is(old, "s[0] "+b+" <- "+a+"\ns[1] "+c+" <- "+b+"\ns[2]  <- "+c), "s[0] from s[1] (same config)\ns[1] from s[2] (same config)\n- s[0], deposed"},
+		"old: left with the config of a guess": {is(old, "y "+a+"\nx  <- "+a+"\nz  <- "+a), "y from x (same config)\n- z forgotten: y"},
+	} {
+		if got := note(match.Match(test.in)); got != test.want {
+			t.Errorf("%s:\n%s\nwant\n%s", name, got, test.want)
+		}
+	}
+}
+
+// one makes an input of one resource and one entry, both of which may be changed.
+func one(here bool, change func(d *match.Declared, e *match.Recorded)) match.Input {
+	d := match.Declared{Address: "x", Thing: of(file(), `{"path":"a"}`)}
+	e := match.Recorded{Key: "x", Address: "x", Thing: of(file(), `{"path":"a"}`)}
+	if !here {
+		e.Key, e.Address = "y", "y"
+	}
+	change(&d, &e)
+	return match.Input{Declared: []match.Declared{d}, Recorded: []match.Recorded{e}}
+}
+
+func TestMatch_Types(t *testing.T) {
+	t.Parallel()
+	two := file()
+	two.Names = append(two.Names, match.Name{Pointer: "/zone", Default: json.RawMessage(`"eu"`)})
+	mirror := file()
+	mirror.Repository = "mirror.local/file"
+	said, other := file(), match.Type{Repository: "docker.io/else/text", Kind: "file", Names: []match.Name{{Pointer: "/name"}}}
+	said.Kind = "file"
+	image := func(now, was match.Type) func(*match.Declared, *match.Recorded) {
+		return func(d *match.Declared, e *match.Recorded) { d.Thing.Type, e.Thing.Type = now, was }
+	}
+	hash := func(fragment string) match.Type {
+		ty := file()
+		ty.Fragment = fragment
+		return ty
+	}
+	memory := file()
+	memory.Memory = true
+	for name, test := range map[string]struct {
+		here   bool
+		change func(*match.Declared, *match.Recorded)
+		want   string
+	}{
+		"more names than before":     {false, image(two, file()), "x from y (identity)"},
+		"fewer names than before":    {false, image(file(), two), "x from y (identity)"},
+		"names where there was none": {false, image(file(), match.Type{Repository: file().Repository}), "x from y (identity)"},
+		"a mirror":                   {true, image(mirror, file()), "x identity"},
+		"a mirror, elsewhere":        {false, image(mirror, file()), "x new\n- y forgotten: x"},
+		"a kind that is said today":  {false, image(said, file()), "x from y (identity)"},
+		"another image of the kind": {false, func(d *match.Declared, e *match.Recorded) {
+			d.Thing, e.Thing.Type = of(other, `{"name":"a"}`), said
+		}, "x from y (identity)"},
+		"another kind that is said": {true, image(match.Type{Repository: "r", Kind: "text", Names: file().Names}, said), "x other replaced kind file->text"},
+		"another part of an image":  {true, image(hash("a"), hash("b")), "x other replaced kind docker.io/acme/file#b->docker.io/acme/file#a"},
+		"what remembers":            {false, image(memory, memory), "x new\n- y"},
+		"what remembers, here": {true, func(d *match.Declared, e *match.Recorded) {
+			d.Thing, e.Thing = of(memory, `{"path":"b"}`), of(memory, `{"path":"a"}`)
+		}, "x address"},
+	} {
+		if got := note(match.Match(one(test.here, test.change))); got != test.want {
+			t.Errorf("%s:\n%s\nwant\n%s", name, got, test.want)
+		}
+	}
+}
+
+func TestMatch_Surroundings(t *testing.T) {
+	t.Parallel()
+	plugs := func(now, was match.Plug) func(*match.Declared, *match.Recorded) {
+		return func(d *match.Declared, e *match.Recorded) {
+			d.Thing.Plugs, e.Thing.Plugs = []match.Plug{now}, []match.Plug{was}
+		}
+	}
+	w1, w2 := match.Plug{Name: "w", Path: "/1", Writable: true}, match.Plug{Name: "w", Path: "/2", Writable: true}
+	r1, r2 := match.Plug{Name: "w", Path: "/1"}, match.Plug{Name: "w", Path: "/2"}
+	for name, test := range map[string]struct {
+		here   bool
+		change func(*match.Declared, *match.Recorded)
+		want   string
+	}{
+		"another host":              {true, func(d *match.Declared, e *match.Recorded) { d.Thing.Host, e.Thing.Host = "b", "a" }, "x other replaced host a->b"},
+		"another host, elsewhere":   {false, func(d *match.Declared, e *match.Recorded) { d.Thing.Host, e.Thing.Host = "b", "a" }, "x new\n- y"},
+		"another path":              {true, plugs(w2, w1), "x other replaced plug w /1->/2"},
+		"another path, only read":   {true, plugs(r2, r1), "x same"},
+		"another path, read before": {true, plugs(w2, r1), "x same may stay"},
+		"another path, elsewhere":   {false, plugs(r2, r1), "x from y (same config)"},
+		"another environment":       {false, func(d *match.Declared, _ *match.Recorded) { d.Thing.Env = "A=1" }, "x from y (same config)"},
+		"another network":           {true, func(d *match.Declared, _ *match.Recorded) { d.Thing.Network = "none" }, "x same"},
+	} {
+		if got := note(match.Match(one(test.here, test.change))); got != test.want {
+			t.Errorf("%s:\n%s\nwant\n%s", name, got, test.want)
+		}
+	}
+}
+
+func TestMatch_Roles(t *testing.T) {
+	t.Parallel()
+	roles := func(now, was match.Role, config string) func(*match.Declared, *match.Recorded) {
+		return func(d *match.Declared, e *match.Recorded) {
+			d.Role, e.Role = now, was
+			d.Thing.Config = json.RawMessage(config)
+		}
+	}
+	const same, another = `{"path":"a"}`, `{"path":"b"}`
+	for name, test := range map[string]struct {
+		here   bool
+		change func(*match.Declared, *match.Recorded)
+		want   string
+	}{
+		"only looked at, elsewhere":      {false, roles(match.ReadOnly, match.Managed, same), "x new\n- y forgotten: x"},
+		"only looked at from now on":     {true, roles(match.ReadOnly, match.Managed, same), "x identity"},
+		"another one is only looked at":  {true, roles(match.ReadOnly, match.Managed, another), "x new\n- x, deposed"},
+		"another one than was looked at": {true, roles(match.Managed, match.ReadOnly, another), "x address"},
+		"looked at before, elsewhere":    {false, roles(match.Managed, match.ReadOnly, same), "x new\n- y forgotten"},
+		"published, at its address":      {true, roles(match.Publish, match.Publish, another), "x address"},
+		"published, elsewhere":           {false, roles(match.Publish, match.Publish, same), "x new\n- y"},
+		"published where something was":  {true, roles(match.Publish, match.Managed, same), "x new\n- x, deposed"},
+		"-replace":                       {true, func(d *match.Declared, _ *match.Recorded) { d.Replace, d.CreateFirst = true, true }, "x identity replaced"},
+		"create_before_destroy": {true, func(d *match.Declared, _ *match.Recorded) {
+			d.CreateFirst, d.Thing.Config = true, json.RawMessage(another)
+		}, `x other replaced, the new one first /path "a"->"b"`},
+		"late":            {true, func(d *match.Declared, _ *match.Recorded) { d.Late = true }, "x address may stay"},
+		"late, elsewhere": {false, func(d *match.Declared, _ *match.Recorded) { d.Late = true }, "x new\n- y"},
+		"must be new: nothing is guessed": {false, func(d *match.Declared, e *match.Recorded) {
+			d.New = true
+			d.Thing.Type.Names, e.Thing.Type.Names = nil, nil
+		}, "x new\n- y"},
+		"deposed, and wanted again": {true, func(_ *match.Declared, e *match.Recorded) { e.Key, e.Deposed = "x (deposed)", true }, "x from x (deposed) (identity)"},
+		"deposed, and another one is there": {true, func(d *match.Declared, e *match.Recorded) {
+			e.Key, e.Deposed = "x (deposed)", true
+			d.Thing.Config = json.RawMessage(another)
+		}, "x new\n- x (deposed), deposed"},
+	} {
+		if got := note(match.Match(one(test.here, test.change))); got != test.want {
+			t.Errorf("%s:\n%s\nwant\n%s", name, got, test.want)
+		}
+	}
+}
+
+// Values are compared as the schema has them.
+func TestCompare_Values(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		scalar, now, was string
+		want             match.Relation
+	}{
+		{"integer", `80`, `"80"`, match.Equal},
+		{"string", `"80"`, `80`, match.Equal},
+		{"number", `1.0`, `1`, match.Equal},
+		{"boolean", `"true"`, `true`, match.Equal},
+		{"integer", `80`, `81`, match.Differs},
+		{"", `"80"`, `80`, match.Differs},
+		{"string", `"1.0"`, `"1"`, match.Differs},
+		{"", `{"a":1}`, `{"a":1}`, match.Equal},
+		{"", `null`, `"eu"`, match.Equal}, // which is the default
+		{"", `null`, `"us"`, match.Differs},
+	} {
+		ty := match.Type{Names: []match.Name{{Pointer: "/v", Scalar: test.scalar, Default: json.RawMessage(`"eu"`)}}}
+		if got, _ := match.Compare(of(ty, `{"v":`+test.now+`}`), of(ty, `{"v":`+test.was+`}`), true); got != test.want {
+			t.Errorf("%s: %s and %s: %v", test.scalar, test.now, test.was, got)
+		}
+	}
+}
+
+func TestInput_LearnTwice(t *testing.T) {
+	t.Parallel()
+	in := one(false, func(d *match.Declared, _ *match.Recorded) { d.Late = true })
+	learned, err := in.Learn("x", of(file(), `{"path":"a"}`))
+	if got := note(match.Match(learned)); err != nil || got != "x from y (identity)" {
+		t.Errorf("%s (%v)", got, err)
+	}
+	if got := note(match.Match(in)); got != "x new\n- y" {
+		t.Errorf("the input was changed: %s", got)
+	}
+	if _, err = learned.Learn("x", of(file(), `{"path":"b"}`)); err == nil {
+		t.Error("it changes a second time")
+	}
+}
+
+func TestResult_Clash(t *testing.T) {
+	t.Parallel()
+	in := is(file(), `x {"path":"a"} <- {"path":"a"}`+"\n"+`y {}`+"\n"+`z  <- {"path":"b"}`+"\n"+`r {"path":"d"} <- {"path":"c"}`)
+	for i := range in.Declared {
+		in.Declared[i].Late = in.Declared[i].Address == "y"
+	}
+	r := match.Match(in)
+	open := func(string) bool { return false }
+	for config, want := range map[string]string{`{"path":"a"}`: "x []", `{"path":"b"}`: " [z]", `{"path":"c"}`: " [r]", `{"path":"e"}`: " []"} {
+		if owner, ends := r.Clash("y", of(file(), config), open); fmt.Sprint(owner, " ", ends) != want {
+			t.Errorf("%s: %s %v, want %s", config, owner, ends, want)
+		}
+	}
+	if _, ends := r.Clash("y", of(file(), `{"path":"b"}`), func(string) bool { return true }); len(ends) > 0 {
+		t.Errorf("what is gone stands in the way: %v", ends)
+	}
+}
+
+// The order takes as many edges as there are ends and beginnings, not their product.
+func TestOrder_Edges(t *testing.T) {
+	t.Parallel()
+	const n = 2000
+	g := graph.Graph{}
+	var begins []match.Begin
+	var ends []match.Finish
+	for i := range n {
+		b, e := fmt.Sprintf("b%d", i), fmt.Sprintf("e%d", i)
+		g[b], g[e] = nil, nil
+		begins = append(begins, match.Begin{Node: b, Class: "c", Late: i%10 == 0})
+		ends = append(ends, match.Finish{Node: e, Class: "c"})
+	}
+	o := match.Order(g, nil, begins, ends)
+	edges := 0
+	for _, list := range o.Before {
+		edges += len(list)
+	}
+	if edges > 3*n+n || len(o.Barriers) != 1 || len(o.Held) > 0 {
+		t.Errorf("%d edges, %d barriers, %d held", edges, len(o.Barriers), len(o.Held))
+	}
+	layers, err := o.Before.Layers()
+	if err != nil || len(layers) != 4 {
+		t.Errorf("%d layers (%v)", len(layers), err)
+	}
+}
+
+// Ten thousand resources that all move are matched in no time.
+func TestMatch_Many(t *testing.T) {
+	t.Parallel()
+	for _, ty := range []match.Type{file(), {Repository: "docker.io/acme/old"}} {
+		var lines strings.Builder
+		const n = 10_000
+		for i := range n {
+			fmt.Fprintf(&lines, "s[%d] {\"path\":\"%d\"} <- {\"path\":\"%d\"}\n", i, i, (i+1)%n)
+		}
+		in := is(ty, lines.String())
+		began := time.Now()
+		r := match.Match(in)
+		for _, p := range r.Pairs {
+			if !p.Moved() {
+				t.Fatalf("%+v", p)
+			}
+		}
+		if took := time.Since(began); took > 5*time.Second || len(r.Ends) > 0 {
+			t.Errorf("it took %s, %d are left", took, len(r.Ends))
+		} else {
+			t.Log(took)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package match
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"deployster/internal/base/graph"
+)
+
+// Begin is a node that asks for a thing, adopts it, or makes it.
+type Begin struct {
+	Node  string
+	Class string // of its thing, see Classes
+	Late  bool   // a value that names the thing is known when all before the node is done
+
+	LeftOut bool // it is not part of the plan: when it is late, nobody will know
+}
+
+// Finish is a node that destroys a thing. What a type with memory destroys is none
+// of them.
+type Finish struct {
+	Node        string
+	Class       string
+	Of          string // the Begin whose old side it is; "" = it is left over
+	CreateFirst bool   // it comes after that: it is before no other beginning
+}
+
+// Ordering is a graph in which ends come before beginnings.
+type Ordering struct {
+	Before graph.Graph
+	// Barriers do nothing: what is destroyed of a class is before its barrier, what
+	// begins of it is after. They are about the order only: after a failed end what
+	// waits for its barrier may begin.
+	Barriers map[string]string // class -> node
+	// Held are ends that cannot wait until all identities of their class are known,
+	// because those wait for them or are no part of the plan. They are left for the
+	// next plan.
+	Held []string
+}
+
+// Edge is that a node comes after another.
+type Edge struct{ Node, After string }
+
+// Order puts what is destroyed of a class before what begins of it. It takes one
+// node for each class, so no edge from every end to every beginning. Where other
+// edges already say the opposite, those are kept. Releases are ends that come after
+// beginnings which let go of their things; those that lie in a circle are left out.
+func Order(before graph.Graph, releases []Edge, begins []Begin, ends []Finish) Ordering {
+	o := orderer{before: make(graph.Graph, len(before)), lates: map[string][]Begin{}, held: map[string]bool{}}
+	for n, list := range before {
+		o.before[n] = slices.Clone(list)
+	}
+	for _, b := range begins {
+		if b.Late {
+			o.lates[b.Class] = append(o.lates[b.Class], b)
+		}
+	}
+	o.release(releases)
+	o.lateFirst(before, ends)
+	barriers := o.endsFirst(begins, ends)
+	return Ordering{Before: o.before, Barriers: barriers, Held: slices.Sorted(maps.Keys(o.held))}
+}
+
+type orderer struct {
+	before graph.Graph
+	lates  map[string][]Begin // by class
+	held   map[string]bool
+	nodes  int
+}
+
+// node gives a node that does nothing; no address is like its name.
+func (o *orderer) node(what string) string {
+	o.nodes++
+	name := fmt.Sprintf("%s:%d", what, o.nodes)
+	o.before[name] = nil
+	return name
+}
+
+// release adds the edges that lie in no circle.
+func (o *orderer) release(edges []Edge) {
+	for _, e := range edges {
+		o.before[e.Node] = append(o.before[e.Node], e.After)
+	}
+	if len(edges) == 0 {
+		return
+	}
+	circle := o.before.Circles()
+	for _, e := range edges {
+		if circle[e.Node] == circle[e.After] {
+			o.before[e.Node] = slices.DeleteFunc(o.before[e.Node], func(n string) bool { return n == e.After })
+		}
+	}
+}
+
+// lateFirst lets each end wait until the identities of its class are known: one of
+// them may be that of the thing that it would destroy. An end that cannot wait,
+// because what an identity comes from waits for it or is left out, is held.
+func (o *orderer) lateFirst(before graph.Graph, ends []Finish) {
+	known := map[string]string{} // class -> the node after which all are
+	var waits [][2]string
+	for _, end := range ends {
+		lates := o.lates[end.Class]
+		own := slices.ContainsFunc(lates, func(b Begin) bool { return b.Node == end.Of })
+		if own { // its own beginning waits for it anyway
+			lates = slices.DeleteFunc(slices.Clone(lates), func(b Begin) bool { return b.Node == end.Of })
+		}
+		if len(lates) == 0 {
+			continue
+		}
+		if slices.ContainsFunc(lates, func(b Begin) bool { return b.LeftOut }) {
+			o.held[end.Node] = true
+			continue
+		}
+		at := known[end.Class]
+		if at == "" || own {
+			at = o.identitiesKnown(before, lates)
+		}
+		if !own {
+			known[end.Class] = at
+		}
+		o.before[end.Node] = append(o.before[end.Node], at)
+		waits = append(waits, [2]string{end.Node, at})
+	}
+	if len(waits) == 0 {
+		return
+	}
+	circle := o.before.Circles()
+	for _, w := range waits {
+		if circle[w[0]] == circle[w[1]] {
+			o.held[w[0]] = true
+			o.before[w[0]] = slices.DeleteFunc(o.before[w[0]], func(n string) bool { return n == w[1] })
+		}
+	}
+}
+
+// identitiesKnown makes the node after which the identities of these are known:
+// when all is done that they wait for.
+func (o *orderer) identitiesKnown(before graph.Graph, lates []Begin) string {
+	at := o.node("known")
+	for _, b := range lates {
+		o.before[at] = append(o.before[at], before[b.Node]...)
+	}
+	slices.Sort(o.before[at])
+	o.before[at] = slices.Compact(o.before[at])
+	return at
+}
+
+// endsFirst puts a barrier between the ends and the beginnings of each class. Of the
+// edges from a barrier to beginnings, those that lie in a circle are left out.
+func (o *orderer) endsFirst(begins []Begin, ends []Finish) map[string]string {
+	barriers := map[string]string{}
+	for _, end := range ends {
+		if o.held[end.Node] || end.CreateFirst {
+			continue
+		}
+		at := barriers[end.Class]
+		if at == "" {
+			at = o.node("barrier")
+			barriers[end.Class] = at
+		}
+		o.before[at] = append(o.before[at], end.Node)
+	}
+	if len(barriers) == 0 {
+		return barriers
+	}
+	for _, b := range begins {
+		if at := barriers[b.Class]; at != "" && !b.LeftOut {
+			o.before[b.Node] = append(o.before[b.Node], at)
+		}
+	}
+	circle := o.before.Circles()
+	for _, b := range begins {
+		if at := barriers[b.Class]; at != "" && !b.LeftOut && circle[at] == circle[b.Node] {
+			o.before[b.Node] = slices.DeleteFunc(o.before[b.Node], func(n string) bool { return n == at })
+		}
+	}
+	return barriers
+}
+
+// Classes says of each declared resource, by address, and of each entry, by key,
+// where and among which things its own is: the kind, the host and the writable
+// plugs. What is destroyed and what begins of one class are put in order.
+func (r Result) Classes() (declared, recorded map[string]string) {
+	declared, recorded = make(map[string]string, len(r.in.Declared)), make(map[string]string, len(r.in.Recorded))
+	now := map[string]Type{}
+	for _, d := range r.in.Declared {
+		t := d.Thing.Type
+		if _, there := now[t.image()]; !there {
+			now[t.image()] = t
+		}
+		declared[d.Address] = join(t.kind(), d.Thing.place())
+	}
+	for _, e := range r.in.Recorded {
+		t := e.Thing.Type
+		if same, there := now[t.image()]; there {
+			t = same
+		}
+		recorded[e.Key] = join(t.kind(), e.Thing.place())
+	}
+	return declared, recorded
+}
+
+// Ties says which addresses a plan can only take together: those between which an
+// entry moves. What is selected or left out at one end is so at the other.
+func (r Result) Ties() graph.Graph {
+	ties := graph.Graph{}
+	for _, p := range r.Pairs {
+		if p.Moved() {
+			ties[p.Address], ties[p.From] = append(ties[p.Address], p.From), append(ties[p.From], p.Address)
+		}
+	}
+	return ties
+}

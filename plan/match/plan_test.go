@@ -1,0 +1,246 @@
+package match_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"deployster/internal/base/graph"
+	"deployster/plan/match"
+)
+
+// entry is what the state knows.
+type entry struct {
+	ty       known
+	c        config
+	name     string // under which its thing was made
+	version  int    // of the type
+	readOnly bool
+	needs    []string
+	address  string // where it stands; of a deposed one, where it stood
+	deposed  bool
+}
+
+func (e entry) key() key { return keyOf(e.ty, e.name, e.c) }
+
+type entries map[string]entry // by key
+
+// mirrored is what makes the version of a type one that comes from a mirror.
+const mirrored = 10
+
+// typeOf is what a type says of itself: without the key, with one name, with two and
+// a kind.
+func typeOf(ty known, version int) match.Type {
+	t := match.Type{Repository: "docker.io/lab/" + string(ty)}
+	if version >= mirrored {
+		t.Repository, version = "mirror.local/"+string(ty), version-mirrored
+	}
+	if ty != byIdentity || version == 0 {
+		return t
+	}
+	t.Names = []match.Name{{Pointer: "/id", Scalar: "integer"}}
+	if version == 2 {
+		t.Kind = "thing"
+		t.Names = append(t.Names, match.Name{Pointer: "/region", Default: json.RawMessage(`"eu"`), Scalar: "string"})
+	}
+	return t
+}
+
+func thingOf(ty known, version int, c config) match.Thing {
+	text := fmt.Sprintf(`{"id":%d,"v":%d}`, c.ID, c.V)
+	if c.Region != "" {
+		text = fmt.Sprintf(`{"id":%d,"region":%q,"v":%d}`, c.ID, c.Region, c.V)
+	}
+	t := match.Thing{Type: typeOf(ty, version), Config: json.RawMessage(text)}
+	if strings.HasPrefix(c.Place, "/") {
+		t.Plugs = []match.Plug{{Name: "world", Path: c.Place, Writable: true}}
+	} else {
+		t.Host = c.Place
+	}
+	return t
+}
+
+// planned is a plan.
+type planned struct {
+	match.Result
+	known    entries // with the addresses of now
+	declared manifest
+	steps    map[string]match.Pair // that are selected
+	ends     map[string]match.End
+	version  int   // of the types, today
+	told     []key // what the plan says may stay
+}
+
+// build makes a plan, as plan.Build will.
+func build(w *world, before entries, m manifest, version int, moved map[string]string, replace map[string]bool, target []string) (planned, error) {
+	p := planned{known: maps.Clone(before), declared: m, steps: map[string]match.Pair{}, ends: map[string]match.End{}, version: version}
+	for from, to := range moved {
+		e, there := p.known[from]
+		_, taken := p.known[to]
+		if _, declared := m[from]; there && !taken && !declared {
+			delete(p.known, from)
+			e.address = to
+			p.known[to] = e
+		}
+	}
+	in := match.Input{}
+	for a, b := range m {
+		d := match.Declared{Address: a, Thing: thingOf(b.ty, version, b.c), Late: b.late, Replace: replace[a], CreateFirst: b.createFirst}
+		if b.readOnly {
+			d.Role = match.ReadOnly
+		}
+		in.Declared = append(in.Declared, d)
+	}
+	for k, e := range p.known {
+		r := match.Recorded{Key: k, Address: e.address, Thing: thingOf(e.ty, e.version, e.c), Deposed: e.deposed}
+		if e.readOnly {
+			r.Role = match.ReadOnly
+		}
+		in.Recorded = append(in.Recorded, r)
+	}
+	p.Result = match.Match(in)
+	if len(p.Twice) > 0 {
+		return p, fmt.Errorf("two blocks, one thing: %v", p.Twice)
+	}
+	p.confirm(w, in)
+	p.choose(target)
+	for _, s := range p.steps {
+		if s.MayStay || s.Why == match.SameConfig {
+			p.told = append(p.told, p.known[s.Recorded].key())
+		}
+	}
+	return p, nil
+}
+
+// confirm asks the guesses, each under both names, until all that are left hold.
+func (p *planned) confirm(w *world, in match.Input) {
+	for again := true; again; {
+		again = false
+		for _, g := range p.Guesses() {
+			b := p.declared[g.Address]
+			status, is := w.ask(b.ty, g.Address, b.c)
+			old, was := w.ask(b.ty, p.known[g.Recorded].name, b.c)
+			if status != old || status == stale && is != was {
+				in = in.Refute(g.Address)
+				again = true
+			}
+		}
+		if again {
+			p.Result = match.Match(in)
+		}
+	}
+}
+
+// choose takes what is selected, with all that belongs to it.
+func (p *planned) choose(target []string) {
+	chosen := map[string]bool{}
+	ties := p.Ties()
+	for open := slices.Clone(target); len(open) > 0; {
+		a := open[len(open)-1]
+		open = open[:len(open)-1]
+		if !chosen[a] {
+			chosen[a] = true
+			open = append(append(open, ties[a]...), p.declared[a].needs...)
+		}
+	}
+	for _, s := range p.Pairs {
+		if target == nil || chosen[s.Address] {
+			p.steps[s.Address] = s
+		}
+	}
+	for _, e := range p.Ends {
+		if target == nil || chosen[e.Address] {
+			p.ends[e.Recorded] = e
+		}
+	}
+}
+
+// The nodes of an apply.
+func begins(a string) string   { return "b " + a }
+func oldOf(a string) string    { return "o " + a }
+func ending(key string) string { return "e " + key }
+
+// graph orders the work, as plan and apply will.
+func (p *planned) graph() match.Ordering {
+	g := graph.Graph{}
+	at := map[string]string{} // entry -> the step that has it
+	for a, s := range p.steps {
+		g[begins(a)] = nil
+		if s.Replaced {
+			g[oldOf(a)] = nil
+		}
+		if s.Recorded != "" {
+			at[s.Recorded] = a
+		}
+	}
+	for k := range p.ends {
+		g[ending(k)] = nil
+	}
+	add := func(node, before string) {
+		if !slices.Contains(g[node], before) {
+			g[node] = append(g[node], before)
+		}
+	}
+	for a, s := range p.steps {
+		for _, n := range p.declared[a].needs {
+			if _, there := g[begins(n)]; there {
+				add(begins(a), begins(n))
+			}
+		}
+		switch {
+		case s.Replaced && s.CreateFirst:
+			add(oldOf(a), begins(a))
+		case s.Replaced:
+			add(begins(a), oldOf(a))
+		}
+	}
+	var releases []match.Edge
+	for _, k := range slices.Sorted(maps.Keys(p.known)) {
+		for _, dependency := range p.known[k].needs {
+			releases = append(releases, p.removalEdge(g, at, k, dependency, add)...)
+		}
+	}
+	var begin []match.Begin
+	var finish []match.Finish
+	declared, recorded := p.Classes()
+	for _, a := range p.declared.addresses() {
+		s, chosen := p.steps[a]
+		begin = append(begin, match.Begin{Node: begins(a), Class: declared[a], Late: p.declared[a].late, LeftOut: !chosen})
+		if chosen && s.Replaced && !stays(s) {
+			finish = append(finish, match.Finish{Node: oldOf(a), Class: recorded[s.Recorded], Of: begins(a), CreateFirst: s.CreateFirst})
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(p.ends)) {
+		if !p.ends[k].Forget {
+			finish = append(finish, match.Finish{Node: ending(k), Class: recorded[k]})
+		}
+	}
+	return match.Order(g, releases, begin, finish)
+}
+
+// removalEdge lets a thing go after what was recorded as depending on it.
+func (p *planned) removalEdge(g graph.Graph, at map[string]string, dependant, dependency string, add func(node, before string)) []match.Edge {
+	target := ending(dependency)
+	if _, there := g[target]; !there {
+		if target = oldOf(at[dependency]); !has(g, target) {
+			return nil
+		}
+	}
+	a, taken := at[dependant]
+	switch {
+	case has(g, ending(dependant)):
+		add(target, ending(dependant))
+	case taken && has(g, oldOf(a)) && !p.steps[a].CreateFirst:
+		add(target, oldOf(a))
+	case taken && has(g, begins(a)):
+		return []match.Edge{{Node: target, After: begins(a)}}
+	}
+	return nil
+}
+
+func has(g graph.Graph, node string) bool {
+	_, there := g[node]
+	return there
+}
