@@ -11,22 +11,14 @@ import (
 	"deployster/internal/runner"
 )
 
-// caused is a diagnostic that still says what it comes from, for errors.Is.
-type caused struct {
-	*diag.Diagnostic
-	cause error
-}
-
-func (e *caused) Unwrap() []error { return []error{e.Diagnostic, e.cause} }
-
 func errNotRoot() error {
 	return diag.Errorf("Not enough rights to run containers",
 		"Deployster starts its own containerd, which needs root. Run it as root (for example with sudo), or give it a containerd that runs already and that you may use: -containerd-address SOCKET, or CONTAINERD_ADDRESS in the environment.")
 }
 
 func errNoDaemon(address string, cause error) error {
-	return &caused{diag.Errorf("There is no containerd at "+address,
-		"%s. Start the daemon there, give the address of one that runs (-containerd-address SOCKET or CONTAINERD_ADDRESS; usually /run/containerd/containerd.sock), or give none: then deployster brings its own.", sentence(cause)), cause}
+	return diag.Because(cause, "There is no containerd at "+address,
+		"%s. Start the daemon there, give the address of one that runs (-containerd-address SOCKET or CONTAINERD_ADDRESS; usually /run/containerd/containerd.sock), or give none: then deployster brings its own.", sentence(cause))
 }
 
 func errBadAddress(address, why string) error {
@@ -35,8 +27,8 @@ func errBadAddress(address, why string) error {
 }
 
 func errNoAnswer(address string, cause error) error {
-	return &caused{diag.Errorf("What listens at "+address+" does not answer as containerd does",
-		"%s. Check that -containerd-address (or CONTAINERD_ADDRESS) is the socket of a containerd daemon that works.", sentence(cause)), cause}
+	return diag.Because(cause, "What listens at "+address+" does not answer as containerd does",
+		"%s. Check that -containerd-address (or CONTAINERD_ADDRESS) is the socket of a containerd daemon that works.", sentence(cause))
 }
 
 func errNoRunc(looked []string) error {
@@ -65,13 +57,13 @@ func warnLost(name string) *diag.Diagnostic {
 }
 
 func errDataDir(dir string, cause error) error {
-	return &caused{diag.Errorf("The data directory "+dir+" is not usable",
-		"%s. Deployster keeps its images there. Make it a directory that root can write, or choose another with DEPLOYSTER_DATA_DIR.", sentence(cause)), cause}
+	return diag.Because(cause, "The data directory "+dir+" is not usable",
+		"%s. Deployster keeps its images there. Make it a directory that root can write, or choose another with DEPLOYSTER_DATA_DIR.", sentence(cause))
 }
 
 func errRuntimeDir(dir string, cause error) error {
-	return &caused{diag.Errorf("The run-time directory "+dir+" is not usable",
-		"%s. Deployster keeps its sockets and the input and output of what runs there. Make it a directory that you can write.", sentence(cause)), cause}
+	return diag.Because(cause, "The run-time directory "+dir+" is not usable",
+		"%s. Deployster keeps its sockets and the input and output of what runs there. Make it a directory that you can write.", sentence(cause))
 }
 
 func errOwned(dir, owner string) error {
@@ -91,9 +83,9 @@ func errStuck(c serverConfig, cause error) error {
 	if processState(pid) == 'T' {
 		state, advice = ", which is stopped", fmt.Sprintf("Let it go on with `kill -CONT %d`", pid)
 	}
-	return &caused{diag.Errorf("The embedded containerd does not answer",
+	return diag.Because(cause, "The embedded containerd does not answer",
 		"It is process %d%s: %s. %s, or end it with `kill -KILL %d`: the next command starts another, and what runs in containers goes on. Its log is %s.",
-		pid, state, sentence(cause), advice, pid, c.logFile()), cause}
+		pid, state, sentence(cause), advice, pid, c.logFile())
 }
 
 func errNoImage(reference, near string) error {
@@ -102,7 +94,7 @@ func errNoImage(reference, near string) error {
 	if near != "" {
 		d.Detail = fmt.Sprintf("Did you mean %s? ", near) + d.Detail
 	}
-	return &caused{d, runner.ErrNoImage}
+	return &diag.Caused{Diagnostic: d, Cause: runner.ErrNoImage}
 }
 
 // sentence makes the text of an error fit to be followed by a full stop.

@@ -125,16 +125,12 @@ func (u *run) deleteTask(ctx context.Context) error {
 	ctx, cancel := u.r.detached(ctx, cleanupLimit)
 	defer cancel()
 	if u.warm != nil {
-		u.warm.settle(ctx)
+		u.warm.settle()
 	}
 	if u.forked != nil {
 		return u.forked.drain(u.warm)
 	}
 	del := func() error {
-		if u.exec != "" {
-			_, err := u.tasks().DeleteProcess(ctx, &taskapi.DeleteProcessRequest{ContainerID: u.id, ExecID: u.exec})
-			return unlessGone(errgrpc.ToNative(err))
-		}
 		_, err := u.tasks().Delete(ctx, &taskapi.DeleteTaskRequest{ContainerID: u.id})
 		return unlessGone(errgrpc.ToNative(err))
 	}
@@ -260,7 +256,7 @@ func (u *run) signal(ctx context.Context, sig unix.Signal) {
 	ctx, cancel := u.r.detached(ctx, 10*time.Second)
 	defer cancel()
 	if u.warm != nil && sig == unix.SIGKILL {
-		u.warm.kill(ctx)
+		u.warm.kill()
 		return
 	}
 	if u.forked != nil {
@@ -270,7 +266,7 @@ func (u *run) signal(ctx context.Context, sig unix.Signal) {
 		}
 		return
 	}
-	_, _ = u.tasks().Kill(ctx, &taskapi.KillRequest{ContainerID: u.id, ExecID: u.exec, Signal: uint32(sig), All: sig == unix.SIGKILL})
+	_, _ = u.tasks().Kill(ctx, &taskapi.KillRequest{ContainerID: u.id, Signal: uint32(sig), All: sig == unix.SIGKILL})
 }
 
 // interrupted reports whether a call was cut off, and may be carried out all the

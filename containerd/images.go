@@ -219,5 +219,5 @@ func (r *Runtime) failure(doing string, err error) error {
 	if errors.As(err, &d) || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return &caused{diag.Errorf(doing+" failed", "containerd said: %s", err), err}
+	return diag.Because(err, doing+" failed", "containerd said: %s", err)
 }

@@ -137,8 +137,8 @@ func errNoSource(m runner.Mount, err error) error {
 		return diag.Errorf("A path that is to be mounted leads elsewhere now",
 			"%s, for %s in the container, has become a symbolic link, or goes through one, since it was planned. If that is meant to be so, plan again.", m.Source, m.Target)
 	}
-	return &caused{diag.Errorf("What is to be mounted is not there",
-		"%s, for %s in the container: %s. Make it, or name another file or directory.", m.Source, m.Target, err), err}
+	return diag.Because(err, "What is to be mounted is not there",
+		"%s, for %s in the container: %s. Make it, or name another file or directory.", m.Source, m.Target, err)
 }
 
 func errKernelTarget(target, real string) error {
@@ -238,6 +238,6 @@ func checkGrant(root int, g grant) error {
 }
 
 func errUnchecked(err error) error {
-	return &caused{diag.Errorf("It cannot be checked what a container shows",
-		"%s. Its program was not started. Run deployster on the host that the containerd daemon runs on, and not in a container of its own.", sentence(err)), err}
+	return diag.Because(err, "It cannot be checked what a container shows",
+		"%s. Its program was not started. Run deployster on the host that the containerd daemon runs on, and not in a container of its own.", sentence(err))
 }

@@ -142,8 +142,8 @@ func (r *Runtime) notHere(ctx context.Context, ref string, err error) error {
 	if n := r.nearest(ctx, ref); n != "" {
 		near = "Did you mean " + n + ", which is here? "
 	}
-	return &caused{diag.Errorf("There is no image "+ref+" here, and it cannot be pulled",
-		"%s%s\nAn image that is in no registry is brought in with `deployster image import FILE`, or made with `deployster image pack`; `deployster image ls` lists what is here.", near, d.Detail), err}
+	return diag.Because(err, "There is no image "+ref+" here, and it cannot be pulled",
+		"%s%s\nAn image that is in no registry is brought in with `deployster image import FILE`, or made with `deployster image pack`; `deployster image ls` lists what is here.", near, d.Detail)
 }
 
 func errNotPulled(w runner.Wanted, near string) error {

@@ -96,7 +96,7 @@ func packFailure(dir string, err error) error {
 	if dir != "" {
 		dir += ": "
 	}
-	return &caused{diag.Errorf("The files cannot be made an image", "%s%s.", dir, sentence(err)), err}
+	return diag.Because(err, "The files cannot be made an image", "%s%s.", dir, sentence(err))
 }
 
 // packBase gives the config and the manifest that a new image starts from.

@@ -82,11 +82,10 @@ func (r *Runtime) pullFailure(ctx context.Context, name string, err error) error
 		return err
 	}
 	summary, detail := "The image "+familiar(name)+" cannot be pulled", r.why(ctx, name, err)
-	d := &caused{diag.Errorf(summary, "%s", detail), err}
 	if errdefs.IsNotFound(err) {
-		return &caused{d.Diagnostic, runner.ErrNoImage}
+		err = runner.ErrNoImage
 	}
-	return d
+	return diag.Because(err, summary, "%s", detail)
 }
 
 // registryOf is the registry in a full name.

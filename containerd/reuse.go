@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"deployster/internal/runner"
@@ -28,8 +28,7 @@ type reuse struct {
 	mu     sync.Mutex
 	groups map[string]*warmGroup
 
-	agent   string      // the program of the agents; "" = there is none
-	noAgent atomic.Bool // they do not work here
+	agent string // the program of the agents; "" = there is none, and nothing is shared
 }
 
 // warmGroup is the containers that can take each other's place: those with one
@@ -69,8 +68,9 @@ func (h *reuse) group(s runner.Spec) (*warmGroup, error) {
 // mayShare reports whether an invocation may run in a container that others use
 // too. An action may not: how it ended must be found out also when this client
 // is dead, and that is told of containers.
-func mayShare(s runner.Spec) bool {
-	return s.Reuse && s.Kind == runner.Query && s.Settings.Workers != runner.NoWorkers
+func (r *Runtime) mayShare(s runner.Spec) bool {
+	// Only root may send signals into containers, and give away pipes.
+	return r.reuse.agent != "" && os.Geteuid() == 0 && s.Reuse && s.Kind == runner.Query && s.Settings.Workers != runner.NoWorkers
 }
 
 // runShared carries out a query in a container that is there. It is not done

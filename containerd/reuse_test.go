@@ -57,14 +57,7 @@ func TestSharedContainersKeepTheContract(t *testing.T) {
 // became of the container that it shares.
 func TestSharedContainersAreAsFresh(t *testing.T) {
 	t.Parallel()
-	t.Run("agent", func(t *testing.T) { sharedAsFresh(t, false) })
-	t.Run("runc", func(t *testing.T) { sharedAsFresh(t, true) })
-}
-
-func sharedAsFresh(t *testing.T, noAgent bool) {
-	t.Parallel()
 	r := open(t, embedded(t))
-	r.reuse.noAgent.Store(noAgent)
 	dgst := pack(t, r, PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "f")

@@ -50,7 +50,7 @@ func (r *Runtime) Run(ctx context.Context, s runner.Spec) (runner.Result, error)
 	if ctx.Err() != nil {
 		return runner.Result{}, cancelled(ctx, s)
 	}
-	if mayShare(s) {
+	if r.mayShare(s) {
 		if res, done, err := r.runShared(ctx, s); done {
 			res.Duration = time.Since(start)
 			return res, err
@@ -134,7 +134,6 @@ type run struct {
 	handed bool      // it is another's
 
 	// Of a query in a container that is shared; see warm.
-	exec   string        // names it there; "" = the container's own first process
 	warm   *warm         // the container
 	kills  int           // of processes for want of memory, before it
 	rootfs []mount.Mount // of the container itself

@@ -3,6 +3,7 @@ package containerd
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"strings"
@@ -189,4 +190,30 @@ func TestHostileImages(t *testing.T) {
 			}
 		}
 	})
+}
+
+// executableFile is machine code as a program: one header for the file, one for the
+// only segment.
+func executableFile(code []byte) []byte {
+	const base, headers = 0x400000, 64 + 56
+	var b []byte
+	le := binary.LittleEndian
+	b = append(b, 0x7f, 'E', 'L', 'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+	b = le.AppendUint16(b, 2)  // an executable
+	b = le.AppendUint16(b, 62) // for x86-64
+	b = le.AppendUint32(b, 1)
+	b = le.AppendUint64(b, base+headers) // where it begins
+	b = le.AppendUint64(b, 64)           // the segment's header
+	b = le.AppendUint64(b, 0)            // no sections
+	b = le.AppendUint32(b, 0)
+	for _, v := range []uint16{64, 56, 1, 0, 0, 0} { // sizes and numbers of headers
+		b = le.AppendUint16(b, v)
+	}
+	size := uint64(headers + len(code))
+	b = le.AppendUint32(b, 1)                                       // to be loaded
+	b = le.AppendUint32(b, 5)                                       // to be read and executed
+	for _, v := range []uint64{0, base, base, size, size, 0x1000} { // offset, addresses, sizes, alignment
+		b = le.AppendUint64(b, v)
+	}
+	return append(b, code...)
 }

@@ -27,7 +27,7 @@ func (u *run) wait(ctx context.Context) <-chan exit {
 		var lost time.Time
 		for {
 			asked := time.Now()
-			resp, err := u.tasks().Wait(ctx, &taskapi.WaitRequest{ContainerID: u.id, ExecID: u.exec})
+			resp, err := u.tasks().Wait(ctx, &taskapi.WaitRequest{ContainerID: u.id})
 			if err == nil {
 				c <- u.proven(ctx, resp)
 				return

@@ -13,9 +13,6 @@ import (
 	"time"
 
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
-	"github.com/containerd/errdefs/pkg/errgrpc"
-	"github.com/containerd/typeurl/v2"
-	"golang.org/x/sys/unix"
 
 	"deployster/internal/runner"
 )
@@ -28,7 +25,7 @@ type warm struct {
 	served  int
 	killed  atomic.Bool // by us
 	odd     bool        // it is not to be kept, since it may know what is private
-	agent   *agentConn  // starts the programs; nil = runc does
+	agent   *agentConn  // starts the programs; nil = it has not begun
 	buffers [2][]byte   // for what they print
 }
 
@@ -36,7 +33,7 @@ type warm struct {
 func (w *warm) end() error {
 	ctx, cancel := w.r.detached(context.Background(), cleanupLimit)
 	defer cancel()
-	w.kill(ctx)
+	w.kill()
 	var err error
 	if w.agent != nil {
 		// Its end is known to containerd a moment later; to ask for it before
@@ -52,13 +49,11 @@ func (w *warm) end() error {
 }
 
 // kill ends all that runs in the container. Whether it does, its end will tell.
-func (w *warm) kill(ctx context.Context) {
+func (w *warm) kill() {
 	w.killed.Store(true)
-	if w.agent != nil {
+	if w.agent != nil { // else it has not begun
 		w.agent.kill()
-		return
 	}
-	_, _ = w.tasks().Kill(ctx, &taskapi.KillRequest{ContainerID: w.id, Signal: uint32(unix.SIGKILL), All: true})
 }
 
 // carry carries out a query in the container. It is not done when what came of
@@ -69,25 +64,16 @@ func (w *warm) carry(ctx context.Context, s runner.Spec) (res runner.Result, don
 	if err != nil {
 		return res, false, err
 	}
-	u := &run{r: w.r, s: s, image: w.image, id: w.id, exec: w.r.newContainerID(), warm: w, kills: oomKills(w.id)}
-	files := w.r.newStdio
-	if w.agent != nil {
-		files = w.r.newOutputs
-	}
-	if u.io, err = files(u.exec, s); err != nil {
+	u := &run{r: w.r, s: s, image: w.image, id: w.id, warm: w, kills: oomKills(w.id)}
+	if u.io, err = w.r.newOutputs(w.r.newContainerID(), s); err != nil {
 		return res, false, err
 	}
 	defer func() { err = join(err, u.io.remove()) }()
 	waiting, stopWaiting := context.WithCancel(w.r.ctx(context.WithoutCancel(ctx)))
 	defer stopWaiting()
 	w.odd = w.odd || w.r.knows(argv...) || w.r.knows(string(s.Stdin)) // also when nothing begins
-	var ended <-chan exit
-	if w.agent != nil {
-		ended, err = w.fork(u, argv)
-		defer u.forked.close()
-	} else {
-		ended, err = w.join(ctx, waiting, u, argv)
-	}
+	ended, err := w.fork(u, argv)
+	defer func() { u.forked.close() }()
 	if err != nil {
 		return res, false, err
 	}
@@ -98,29 +84,6 @@ func (w *warm) carry(ctx context.Context, s runner.Spec) (res runner.Result, don
 	w.served++
 	w.odd = w.odd || w.r.knows(string(res.Stdout), string(res.Stderr))
 	return res, true, u.hand(res, err)
-}
-
-// join has runc start the program of a query in the container.
-func (w *warm) join(ctx, waiting context.Context, u *run, argv []string) (<-chan exit, error) {
-	process := *w.box.spec.Process
-	process.Args = argv
-	spec, err := typeurl.MarshalAny(&process)
-	if err != nil {
-		return nil, err
-	}
-	setup, cancel := w.r.detached(ctx, setupLimit)
-	defer cancel()
-	if _, err := u.tasks().Exec(setup, &taskapi.ExecProcessRequest{ContainerID: u.id, ExecID: u.exec, Stdin: u.io.stdin,
-		Stdout: u.io.stdout.path, Stderr: u.io.stderr.path, Spec: typeurl.MarshalProto(spec)}); err != nil {
-		return nil, errgrpc.ToNative(err)
-	}
-	exit := u.wait(waiting)
-	resp, err := u.tasks().Start(setup, &taskapi.StartRequest{ContainerID: u.id, ExecID: u.exec})
-	if err != nil {
-		return nil, errgrpc.ToNative(err)
-	}
-	u.pid = resp.Pid
-	return exit, nil
 }
 
 // doubtful reports whether a fresh container might have told something else.
@@ -136,7 +99,7 @@ func (w *warm) doubtful(res runner.Result, err error) bool {
 
 // settle makes sure that nothing of a query goes on when it has ended, as
 // nothing would in a container of its own.
-func (w *warm) settle(ctx context.Context) {
+func (w *warm) settle() {
 	const looks = 10
 	for range looks {
 		if procs, err := w.processes(); err == nil && len(procs) <= 1 || w.killed.Load() {
@@ -144,7 +107,7 @@ func (w *warm) settle(ctx context.Context) {
 		}
 		time.Sleep(2 * time.Millisecond) // mostly it is just ending
 	}
-	w.kill(ctx)
+	w.kill()
 }
 
 // waits reports whether the container's first process lives.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
 	"github.com/containerd/errdefs/pkg/errgrpc"
@@ -12,26 +11,9 @@ import (
 	"deployster/internal/runner"
 )
 
-// newWarm makes and starts a container for queries like s.
+// newWarm makes and starts a container for queries like s, whose first process, the
+// agent, starts the programs.
 func (r *Runtime) newWarm(ctx context.Context, s runner.Spec, image *prepared) (*warm, error) {
-	// Only root may send signals into containers, and give away pipes.
-	if r.reuse.agent == "" || os.Geteuid() != 0 || r.reuse.noAgent.Load() {
-		return r.newPaused(ctx, s, image)
-	}
-	w, err := r.newAgent(ctx, s, image)
-	if err == nil {
-		return w, nil
-	}
-	w, other := r.newPaused(ctx, s, image)
-	if other == nil {
-		r.reuse.noAgent.Store(true) // it is of another layout, or may not be executed
-		return w, nil
-	}
-	return nil, errors.Join(err, other)
-}
-
-// newAgent makes one whose first process starts the programs.
-func (r *Runtime) newAgent(ctx context.Context, s runner.Spec, image *prepared) (*warm, error) {
 	file, err := r.agentFile(r.reuse.agent)
 	if err != nil {
 		return nil, err
@@ -64,27 +46,6 @@ func (r *Runtime) newAgent(ctx context.Context, s runner.Spec, image *prepared) 
 		}
 		w.makeBuffers()
 		return func() error { return errors.Join(w.acceptAgent(l), l.Close()) }, nil
-	})
-}
-
-// newPaused makes one whose first process only waits, beside which runc starts the
-// programs.
-func (r *Runtime) newPaused(ctx context.Context, s runner.Spec, image *prepared) (*warm, error) {
-	file, err := r.pauseFile()
-	if err != nil {
-		return nil, err
-	}
-	s.Entrypoint, s.Args = pausePath, nil
-	w, err := r.boxedWarm(s, image)
-	if err != nil {
-		return nil, err
-	}
-	defer w.box.close()
-	return w.startWith(ctx, func() (begun func() error, err error) {
-		spec := w.box.spec
-		spec.Mounts = append(spec.Mounts, r.host.bind(file, pausePath, false))
-		*spec.Linux.Resources.Pids.Limit++ // the one that waits
-		return func() error { return nil }, nil
 	})
 }
 
