@@ -12,6 +12,10 @@ import (
 	"github.com/containerd/containerd/v2/core/containers"
 	"github.com/containerd/errdefs"
 
+	"deployster/containerd/failure"
+	"deployster/containerd/layout"
+	"deployster/containerd/runfiles"
+	"deployster/containerd/sweep"
 	"deployster/internal/runner"
 	"deployster/internal/runner/worker"
 )
@@ -19,34 +23,24 @@ import (
 // adoptEvery is how often is looked whether an action has ended meanwhile.
 const adoptEvery = 100 * time.Millisecond
 
-// outcomes is where this Runtime, and whoever sweeps after others, keeps how
-// actions ended. That of a daemon's goes with the machine's next start, as what
-// it would be told from does.
-func (r *Runtime) outcomes() outcomes {
-	if r.embedded {
-		return r.server.outcomes()
-	}
-	return outcomes(filepath.Join(r.runtimeDir, "outcomes"))
-}
-
 // Adopt implements runner.Adopter.
 func (r *Runtime) Adopt(ctx context.Context, id string, w runner.Watch) (runner.Outcome, error) {
-	action := actionName(id)
+	action := layout.ActionName(id)
 	var following *follower
 	var troubled time.Time // since when looking after it fails
 	defer func() { following.stop() }()
 	for {
-		if out, there, err := r.outcomes().load(action); there || err != nil {
+		if out, there, err := r.outcomes().Load(action); there || err != nil {
 			if following == nil {
 				hand(out, w)
 			}
-			return out, r.failure("Reading how an action ended", err)
+			return out, failure.Of("Reading how an action ended", err)
 		}
 		c, request, found, err := r.find(ctx, action)
 		gone := false
 		switch {
 		case err == nil && !found:
-			if _, there, _ := r.outcomes().load(action); there {
+			if _, there, _ := r.outcomes().Load(action); there {
 				continue // collected since it was looked for
 			}
 			return runner.Outcome{Fate: runner.Unknown, Why: "there is no trace of it in this containerd"}, nil
@@ -57,13 +51,13 @@ func (r *Runtime) Adopt(ctx context.Context, id string, w runner.Watch) (runner.
 		case ctx.Err() != nil:
 			return runner.Outcome{}, context.Cause(ctx)
 		case errdefs.IsUnavailable(err):
-			if err := r.revive(ctx); err != nil {
+			if err := r.conn.Revive(ctx); err != nil {
 				return runner.Outcome{}, err
 			}
 		case err != nil && troubled.IsZero():
 			troubled = time.Now() // a shim that was lost is being removed, or the program was started just now
-		case err != nil && time.Since(troubled) > cleanupLimit:
-			return runner.Outcome{}, r.failure("Looking after "+c.Labels[labelName], err)
+		case err != nil && time.Since(troubled) > sweep.CleanupLimit:
+			return runner.Outcome{}, failure.Of("Looking after "+c.Labels[layout.LabelName], err)
 		case err == nil:
 			troubled = time.Time{}
 		}
@@ -71,7 +65,7 @@ func (r *Runtime) Adopt(ctx context.Context, id string, w runner.Watch) (runner.
 		case gone:
 			continue
 		case following == nil:
-			if following = follow(r.sweeper().stdio(c), request, w); w.Running != nil {
+			if following = follow(r.sweeper().FilesDir(c), request, w); w.Running != nil {
 				w.Running()
 			}
 		}
@@ -95,26 +89,26 @@ func hand(out runner.Outcome, w runner.Watch) {
 
 // Running reports whether an action still runs, or may run.
 func (r *Runtime) Running(ctx context.Context, id string) (bool, error) {
-	c, request, found, err := r.find(ctx, actionName(id))
+	c, request, found, err := r.find(ctx, layout.ActionName(id))
 	if err != nil || !found {
-		return false, r.failure("Looking for an action that still runs", err)
+		return false, failure.Of("Looking for an action that still runs", err)
 	}
-	_, ended := r.sweeper().ended(r.ctx(ctx), c)
-	return !ended && (request == 0 || !r.sweeper().answered(c, request)), nil
+	_, ended := r.sweeper().Ended(r.conn.Context(ctx), c)
+	return !ended && (request == 0 || !r.sweeper().Answered(c, request)), nil
 }
 
 // Discard implements runner.Adopter. Whoever had taken down how the action ended
 // may have died before he could remove its container: that goes too.
 func (r *Runtime) Discard(ctx context.Context, id string) error {
-	action := actionName(id)
-	for end := time.Now().Add(cleanupLimit); ; time.Sleep(adoptEvery) {
+	action := layout.ActionName(id)
+	for end := time.Now().Add(sweep.CleanupLimit); ; time.Sleep(adoptEvery) {
 		c, _, found, err := r.find(ctx, action)
 		if err == nil && found {
 			_, err = r.collectIfDead(ctx, c)
 		}
 		switch {
 		case err == nil && !found:
-			return r.outcomes().remove(action)
+			return r.outcomes().Remove(action)
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err == nil && time.Now().After(end):
@@ -122,22 +116,23 @@ func (r *Runtime) Discard(ctx context.Context, id string) error {
 		case err == nil || time.Now().Before(end):
 			continue // a shim that was lost is being removed, or another is at it
 		}
-		return r.failure("Removing what is left of an action that has ended", err)
+		return failure.Of("Removing what is left of an action that has ended", err)
 	}
 }
 
-// find gives the container of an action; of a carrier also the number that the
+// find gives the container of an action; of a worker also the number that the
 // action has there, which is never 0.
 func (r *Runtime) find(ctx context.Context, action string) (c containers.Container, request int64, found bool, err error) {
-	list, err := r.client.ContainerService().List(r.ctx(ctx), fmt.Sprintf("labels.%q==%s", labelAction, action), fmt.Sprintf("labels.%q", labelCarrier))
+	list, err := r.conn.Client.ContainerService().List(r.conn.Context(ctx), fmt.Sprintf("labels.%q==%s", layout.LabelAction, action),
+		fmt.Sprintf("labels.%q", layout.LabelWorker))
 	if err != nil {
 		return c, 0, false, err
 	}
 	for _, c := range list {
-		if c.Labels[labelAction] == action {
+		if c.Labels[layout.LabelAction] == action {
 			return c, 0, true, nil
 		}
-		open, err := readLedger(r.sweeper().stdio(c))
+		open, err := runfiles.ReadLedger(r.sweeper().FilesDir(c))
 		if err != nil {
 			return c, 0, false, err
 		}
@@ -153,36 +148,36 @@ func (r *Runtime) find(ctx context.Context, action string) (c containers.Contain
 // collectIfDead collects an action unless its client, whoever that is, lives and
 // looks after it. One that has said of it that nobody knows how it ended does not.
 func (r *Runtime) collectIfDead(ctx context.Context, c containers.Container) (gone bool, err error) {
-	dir, id := filepath.Split(c.Labels[labelClient])
-	ctx = r.ctx(ctx)
+	dir, id := filepath.Split(c.Labels[layout.LabelClient])
+	ctx = r.conn.Context(ctx)
 	if _, surrendered := r.surrendered.Load(c.ID); surrendered {
 		// Its lease holds the snapshot.
-		if ctx, err = r.leased(ctx); err != nil {
+		if ctx, err = r.conn.Leased(ctx); err != nil {
 			return false, err
 		}
-	} else if alive(filepath.Dir(filepath.Clean(dir)), id) {
+	} else if layout.IsAlive(filepath.Dir(filepath.Clean(dir)), id) {
 		return false, nil
 	}
-	return r.sweeper().collect(ctx, c)
+	return r.sweeper().Collect(ctx, c)
 }
 
 // follower hands on what an adopted action prints.
-type follower struct{ outputs []*output }
+type follower struct{ outputs []*runfiles.LogFile }
 
 // follow begins with what is there already. Files that cannot be read are not
-// followed. With a request it is what a carrier says about that.
+// followed. With a request it is what a worker says about that.
 func follow(dir string, request int64, w runner.Watch) *follower {
 	f := &follower{}
-	files := map[string]io.Writer{stdoutFile: w.Stdout, stderrFile: w.Stderr}
+	files := map[string]io.Writer{runfiles.StdoutFile: w.Stdout, runfiles.StderrFile: w.Stderr}
 	if request != 0 {
-		files = map[string]io.Writer{stdoutFile: &worker.Filter{Request: request, Stdout: w.Stdout, Stderr: w.Stderr}}
+		files = map[string]io.Writer{runfiles.StdoutFile: &worker.Filter{Request: request, Stdout: w.Stdout, Stderr: w.Stderr}}
 	}
 	for name, watch := range files {
 		if watch == nil {
 			continue
 		}
 		if file, err := os.Open(filepath.Join(dir, name)); err == nil {
-			f.outputs = append(f.outputs, newFollowed(file, watch))
+			f.outputs = append(f.outputs, runfiles.Follow(file, watch))
 		}
 	}
 	return f
@@ -194,7 +189,7 @@ func (f *follower) stop() {
 		return
 	}
 	for _, o := range f.outputs {
-		o.finish()
-		_ = o.file.Close() // it was only read
+		o.Finish()
+		_ = o.File.Close() // it was only read
 	}
 }

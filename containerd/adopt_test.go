@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"deployster/containerd/layout"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
 )
@@ -138,12 +139,12 @@ func TestAdopt(t *testing.T) {
 func swept(t *testing.T, r *Runtime) {
 	t.Helper()
 	eventually(t, 20*time.Second, "dead clients are swept", func() bool {
-		if !r.embedded {
-			if err := r.sweeper().sweep(context.Background(), true); err != nil {
+		if !r.conn.Embedded {
+			if err := r.sweeper().Sweep(context.Background(), true); err != nil {
 				t.Error(err)
 			}
 		}
-		return len(clients(r.runtimeDir)) == 1
+		return len(layout.Clients(r.conn.Config.RuntimeDir)) == 1
 	})
 	nothingLeft(t, r)
 	noFiles(t, string(r.outcomes()))
@@ -195,7 +196,7 @@ func TestShimIsLost(t *testing.T) {
 // killShim kills the process that looks after an action.
 func killShim(t *testing.T, r *Runtime, id string) {
 	t.Helper()
-	c, _, found, err := r.find(context.Background(), actionName(id))
+	c, _, found, err := r.find(context.Background(), layout.ActionName(id))
 	if err != nil || !found {
 		t.Fatalf("no container of %s: %v", id, err)
 	}
@@ -241,42 +242,4 @@ func TestEndedIsToldFirst(t *testing.T) {
 		t.Error(err)
 	}
 	swept(t, r)
-}
-
-// What nobody comes for is kept for a while, and not for ever.
-func TestOutcomesArePruned(t *testing.T) {
-	t.Parallel()
-	o := outcomes(filepath.Join(t.TempDir(), "outcomes"))
-	if err := o.prune(); err != nil {
-		t.Fatal(err)
-	}
-	for i := range outcomeMost + 3 {
-		if err := os.MkdirAll(string(o), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(o.path(fmt.Sprint(i)), []byte(`{"fate":"exited","code":3}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		at := time.Now().Add(-time.Duration(i) * time.Minute)
-		if i == 1 {
-			at = time.Now().Add(-outcomeAge - time.Hour)
-		}
-		if err := os.Chtimes(o.path(fmt.Sprint(i)), at, at); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := o.prune(); err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range map[int]bool{0: true, 1: false, 2: true, outcomeMost - 1: true, outcomeMost + 1: false, outcomeMost + 2: false} {
-		if _, there, err := o.load(fmt.Sprint(i)); there != want || err != nil {
-			t.Errorf("%d is there: %v, %v", i, there, err)
-		}
-	}
-	if err := os.WriteFile(o.path("bad"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := o.load("bad"); err == nil {
-		t.Error("a damaged outcome was read")
-	}
 }

@@ -58,7 +58,7 @@ func listenAgent(dir string) (l *net.UnixListener, path string, err error) {
 
 // acceptAgent waits for the agent of a container that was just started, and takes
 // nobody else for it.
-func (w *warm) acceptAgent(l *net.UnixListener) (err error) {
+func (w *sharedContainer) acceptAgent(l *net.UnixListener) (err error) {
 	process, err := w.open(int(w.pid))
 	if err != nil {
 		return err

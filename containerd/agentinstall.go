@@ -1,12 +1,12 @@
 package containerd
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"deployster/containerd/agent"
+	"deployster/containerd/layout"
 )
 
 // agentName is the program beside the executable that starts programs in the
@@ -20,7 +20,7 @@ func findAgent() string {
 		return ""
 	}
 	path := filepath.Join(filepath.Dir(real), agentName)
-	if !exists(path) {
+	if !layout.Exists(path) {
 		return ""
 	}
 	return path
@@ -35,24 +35,16 @@ func (r *Runtime) agentFile(program string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if there, err := os.Stat(target); err == nil && there.Size() == have.Size() && there.ModTime().Equal(have.ModTime()) {
+	if layout.IsInstalled(target, have) {
 		return target, nil
 	}
-	// Another client may do the same at the same time.
-	tmp := target + "." + r.id
-	if err := copyExecutable(tmp, program, have); err != nil {
-		return "", errors.Join(err, os.Remove(tmp))
-	}
-	if err := errors.Join(os.Chmod(tmp, 0o755), os.Rename(tmp, target)); err != nil {
-		return "", errors.Join(err, os.Remove(tmp))
-	}
-	return target, nil
+	return target, layout.InstallProgram(target, program)
 }
 
 // programDir is where programs lie that containers are given.
 func (r *Runtime) programDir() string {
-	if r.embedded {
-		return r.server.bin()
+	if r.conn.Embedded {
+		return r.conn.Config.Bin()
 	}
-	return r.runtimeDir
+	return r.conn.Config.RuntimeDir
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"deployster/containerd/images"
 	"deployster/internal/runner"
 )
 
@@ -17,7 +18,7 @@ func BenchmarkReuse(b *testing.B) {
 	for _, parallel := range []int{1, 8} {
 		b.Run(fmt.Sprintf("parallel=%d", parallel), func(b *testing.B) {
 			r := open(b, embedded(b))
-			dgst := pack(b, r, PackOptions{Entrypoint: []string{"/bin/cat"}}, nil)
+			dgst := pack(b, r, images.PackOptions{Entrypoint: []string{"/bin/cat"}}, nil)
 			times := map[bool][]time.Duration{}
 			batch := func(reuse bool) time.Duration {
 				const size = 24
@@ -44,7 +45,7 @@ func BenchmarkReuse(b *testing.B) {
 				}
 			}
 			b.ReportMetric(report(b, "cold", times[false])/report(b, "reuse", times[true]), "times-faster")
-			if err := r.cool(); err != nil {
+			if err := r.closeIdle(); err != nil {
 				b.Error(err)
 			}
 			nothingLeft(b, r)
@@ -56,7 +57,7 @@ func BenchmarkReuse(b *testing.B) {
 // same server, in turns.
 func BenchmarkSingle(b *testing.B) {
 	r := open(b, embedded(b))
-	dgst := pack(b, r, PackOptions{Entrypoint: []string{"/bin/true"}}, nil)
+	dgst := pack(b, r, images.PackOptions{Entrypoint: []string{"/bin/true"}}, nil)
 	times := map[string][]time.Duration{}
 	n := 0
 	ways := map[string]func() error{
@@ -66,8 +67,8 @@ func BenchmarkSingle(b *testing.B) {
 		},
 		"ctr": func() error {
 			n++
-			out, err := exec.Command("ctr", "-a", r.socket, "-n", r.namespace, "run", "--rm", "--snapshotter", r.snapshotter, "--runc-binary", r.runc,
-				"--runc-root", r.runtimeDir+"/runc", "docker.io/test/busybox:1", fmt.Sprintf("ctr-%d", n)).CombinedOutput()
+			out, err := exec.Command("ctr", "-a", r.conn.Socket, "-n", r.conn.Config.Namespace, "run", "--rm", "--snapshotter", r.conn.Snapshotter, "--runc-binary", r.conn.Runc,
+				"--runc-root", r.conn.Config.RuntimeDir+"/runc", "docker.io/test/busybox:1", fmt.Sprintf("ctr-%d", n)).CombinedOutput()
 			if err != nil {
 				err = fmt.Errorf("%w: %s", err, out)
 			}

@@ -17,6 +17,8 @@ import (
 	"github.com/containerd/containerd/v2/pkg/oci"
 	"github.com/opencontainers/runtime-spec/specs-go"
 
+	"deployster/containerd/images"
+	"deployster/containerd/layout"
 	"deployster/containerd/shim"
 	"deployster/internal/runner"
 )
@@ -72,8 +74,8 @@ type bare struct {
 }
 
 func newBare(b *testing.B, r *Runtime, dgst string) *bare {
-	ctx := r.ctx(context.Background())
-	image, err := r.client.GetImage(ctx, dgst)
+	ctx := r.conn.Context(context.Background())
+	image, err := r.conn.Client.GetImage(ctx, dgst)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -89,8 +91,8 @@ func (p plainFiles) Wait()              {}
 func (p plainFiles) Close() error       { return nil }
 
 func (p *bare) run(stdin []byte) (stdout []byte, err error) {
-	ctx := p.r.ctx(context.Background())
-	id := newID()
+	ctx := p.r.conn.Context(context.Background())
+	id := layout.NewID()
 	dir := filepath.Join(p.dir, id)
 	files := cio.Config{Stdin: dir + "/stdin", Stdout: dir + "/stdout", Stderr: dir + "/stderr"}
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -102,11 +104,11 @@ func (p *bare) run(stdin []byte) (stdout []byte, err error) {
 			return nil, err
 		}
 	}
-	c, err := p.r.client.NewContainer(ctx, id,
-		client.WithSnapshotter(p.r.snapshotter),
+	c, err := p.r.conn.Client.NewContainer(ctx, id,
+		client.WithSnapshotter(p.r.conn.Snapshotter),
 		client.WithNewSnapshot(id, p.image),
 		client.WithNewSpec(oci.WithImageConfig(p.image), oci.WithHostNamespace(specs.NetworkNamespace), oci.WithHostHostsFile, oci.WithHostResolvconf, seccomp.WithDefaultProfile()),
-		client.WithRuntime(shim.Runtime, &options.Options{BinaryName: p.r.runc, Root: p.r.runtimeDir + "/runc"}))
+		client.WithRuntime(shim.Runtime, &options.Options{BinaryName: p.r.conn.Runc, Root: p.r.conn.Config.RuntimeDir + "/runc"}))
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +142,7 @@ func BenchmarkRun(b *testing.B) {
 	for _, parallel := range []int{1, 8} {
 		b.Run(fmt.Sprintf("parallel=%d", parallel), func(b *testing.B) {
 			r := open(b, embedded(b))
-			dgst := pack(b, r, PackOptions{Entrypoint: []string{"/bin/cat"}}, nil)
+			dgst := pack(b, r, images.PackOptions{Entrypoint: []string{"/bin/cat"}}, nil)
 			plain := newBare(b, r, dgst)
 			in := []byte("some input\n")
 			ours := func() error {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"deployster/containerd/runfiles"
 	"deployster/internal/runner"
 	"deployster/internal/runner/worker"
 )
@@ -52,7 +52,7 @@ func lostInWorker(t *testing.T, o Options, r *Runtime, dgst string, ids ...strin
 	s, mark := carriedSpec(t, dgst)
 	c := startClient(t, o, s, ids...)
 	eventually(t, 20*time.Second, "all have begun", func() bool {
-		files, _ := filepath.Glob(filepath.Join(r.runtimeDir, "io", "*", "*", stdoutFile))
+		files, _ := filepath.Glob(filepath.Join(r.conn.Config.RuntimeDir, "io", "*", "*", runfiles.StdoutFile))
 		begun := 0
 		for _, f := range files {
 			b, _ := os.ReadFile(f)
@@ -188,67 +188,4 @@ func TestWorkerOfALivingClient(t *testing.T) {
 	}
 	// A shim that was killed leaves its socket.
 	eventually(t, 20*time.Second, "the containers are gone", func() bool { return len(containerKinds(t, r)) == 0 })
-}
-
-// What a carrier has not said is judged by how it ended.
-func TestCarried(t *testing.T) {
-	t.Parallel()
-	code, said := 7, &worker.Output{Stdout: runner.NewLog(0), Stderr: runner.NewLog(0)}
-	answered := &worker.Output{Stdout: runner.NewLog(0), Stderr: runner.NewLog(0), Exit: &code}
-	for _, c := range []struct {
-		said  *worker.Output
-		ended *kept
-		fate  runner.Fate
-	}{
-		{nil, nil, ""},
-		{said, nil, ""},
-		{answered, nil, runner.Exited},
-		{answered, &kept{Fate: runner.Unknown, Why: "x"}, runner.Exited},
-		{said, &kept{Fate: runner.Unknown, Why: "x"}, runner.Unknown},
-		{nil, &kept{Fate: runner.NotBegun}, runner.NotBegun},
-		{nil, &kept{Fate: runner.Exited}, runner.NotBegun},
-		{nil, &kept{Fate: runner.Exited, Code: 1}, runner.Unknown},
-		{nil, &kept{Fate: runner.Exited, Code: 137, OOM: true}, runner.Unknown},
-		{said, &kept{Fate: runner.Exited}, runner.Unknown},
-	} {
-		k, known := carried(c.said, c.ended)
-		if k.Fate != c.fate || known != (c.fate != "") || (k.Fate == runner.Unknown) != (k.Why != "") || k.Fate == runner.Exited && (k.Code != code || k.Ended.IsZero()) {
-			t.Errorf("%+v, %+v: %+v, %v", c.said, c.ended, k, known)
-		}
-	}
-}
-
-// A ledger stays short, however much is asked, and says what is open, also when
-// its writer died over a line.
-func TestLedger(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	l, err := newLedger(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n := int64(1); n <= 20_000; n++ {
-		if err := l.asked(n, runner.Spec{ID: fmt.Sprint(n), Name: "x"}); err != nil {
-			t.Fatal(err)
-		}
-		if n%5000 != 0 {
-			if err := l.settled(n); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if _, err := l.file.WriteString(`{"request":7,"ac`); err != nil {
-		t.Fatal(err)
-	}
-	l.close()
-	if i, err := os.Stat(l.path); err != nil || i.Size() > 2*ledgerMost {
-		t.Errorf("%v, %v", i, err)
-	}
-	if err := settle(dir, []int64{5000}); err != nil {
-		t.Error(err)
-	}
-	open, err := readLedger(dir)
-	if err != nil || len(open) != 3 || open[20_000].Action != actionName("20000") || open[20_000].Name != "x" {
-		t.Errorf("%+v, %v", open, err)
-	}
 }

@@ -15,44 +15,11 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
+	"deployster/containerd/idlepool"
+	"deployster/containerd/layout"
+	"deployster/containerd/runfiles"
 	"deployster/internal/runner"
 )
-
-// An output counts as whole when nobody can write to it any more, and not before.
-func TestUnwritten(t *testing.T) {
-	t.Parallel()
-	o, err := newOutput(filepath.Join(t.TempDir(), "o"), os.O_RDONLY, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer o.file.Close()
-	for range 2 { // to look changes nothing
-		if !o.unwritten() {
-			t.Error("somebody writes, where nobody has it open")
-		}
-	}
-	var writers []*os.File
-	for range 2 {
-		f, err := os.OpenFile(o.path, os.O_WRONLY|os.O_APPEND, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		writers = append(writers, f)
-	}
-	u := &run{io: &stdio{stdout: o, stderr: o}}
-	for _, f := range writers {
-		if o.unwritten() || u.drained(context.Background()) {
-			t.Error("it is whole while somebody has it open")
-		}
-		_ = f.Close()
-	}
-	if !u.drained(context.Background()) {
-		t.Error("it is not whole, and nobody has it open")
-	}
-	if (&output{}).unwritten() {
-		t.Error("what is not a file is not known")
-	}
-}
 
 // Somebody may still print when a query has ended, who holds an end of its pipe:
 // that is its output too, and waited for, also where the server clears away.
@@ -60,7 +27,7 @@ func TestAllOfAQueryIsHeard(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
 	dgst := packProbe(t, r)
-	for _, hold := range []time.Duration{0, 5 * time.Millisecond, 4 * lastWordsLimit} {
+	for _, hold := range []time.Duration{0, 5 * time.Millisecond, 4 * runfiles.LastWordsLimit} {
 		mark := filepath.Join(t.TempDir(), "mark")
 		if err := os.WriteFile(mark, nil, 0o600); err != nil {
 			t.Fatal(err)
@@ -76,7 +43,7 @@ func TestAllOfAQueryIsHeard(t *testing.T) {
 			whole <- fmt.Sprintf("%s%s%d %v", res.Stdout, res.Stderr, res.ExitCode, err)
 		}()
 		<-said
-		list, _ := filepath.Glob(filepath.Join(r.ioDir(), "*", stdoutFile))
+		list, _ := filepath.Glob(filepath.Join(r.conn.IODir(), "*", runfiles.StdoutFile))
 		if len(list) != 1 {
 			t.Fatal(list)
 		}
@@ -113,9 +80,7 @@ func query(t *testing.T, r *Runtime, dgst string) (given bool) {
 	if err != nil || res.ExitCode != 7 || string(res.Stdout) != "out\n" {
 		t.Errorf("%+v, %v", res, err)
 	}
-	r.clearing.mu.Lock()
-	defer r.clearing.mu.Unlock()
-	return r.clearing.spoken || len(r.clearing.open)+len(r.clearing.lost) > 0
+	return r.cleanup.Count() > 0
 }
 
 // Whatever becomes of the client, or of the server, or of what they say to each
@@ -158,14 +123,11 @@ func TestTheServerClearsAway(t *testing.T) {
 	// One that was killed has not said that it leaves.
 	c = client()
 	query(t, c, dgst)
-	c.clearing.mu.Lock()
-	conn := c.clearing.conn
-	c.clearing.mu.Unlock()
-	if conn == nil {
+	if c.cleanup.Count() == 0 {
 		t.Fatal("the server was given nothing")
 	}
-	_ = conn.Close()
-	_ = c.held.file.Close()
+	c.cleanup.Close()
+	_ = c.conn.Lock.File.Close()
 	swept(t, r)
 	_ = c.Close() // it is dead
 }
@@ -177,13 +139,13 @@ func TestTheServerDoesNotClearAway(t *testing.T) {
 	r := open(t, o)
 	dgst := packProbe(t, r)
 	var does atomic.Value // what the server does
-	between(t, o, func(c *net.UnixConn, _ forwarder, m keepMessage, _, _ *os.File) {
+	between(t, o, func(c *net.UnixConn, _ forwarder, m idlepool.Message, _, _ *os.File) {
 		switch does.Load() {
 		case "fails":
-			_ = sendKept(c, keepMessage{Finished: m.Finished, Failed: true})
+			_ = idlepool.Send(c, idlepool.Message{Finished: m.Finished, Failed: true})
 		case "is lost":
 			for err := error(nil); err == nil && !m.Rest; {
-				m, _, _, err = receiveKept(c)
+				m, _, _, err = idlepool.Receive(c)
 			}
 			if !m.Rest {
 				t.Error("the client did not say that it leaves")
@@ -232,7 +194,7 @@ func TestTheServerEndsOverIt(t *testing.T) {
 		eventually(t, time.Minute, "the server has ended", func() bool { return !processLives(pid) })
 		// One that was killed may be listening a moment longer.
 		eventually(t, time.Minute, "another one has swept", func() bool {
-			return r.revive(context.Background()) == nil && len(clients(o.RuntimeDir)) == 1
+			return r.conn.Revive(context.Background()) == nil && len(layout.Clients(o.RuntimeDir)) == 1
 		})
 		swept(t, r)
 	}

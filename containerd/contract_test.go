@@ -3,12 +3,13 @@ package containerd
 import (
 	"testing"
 
+	"deployster/containerd/images"
 	"deployster/internal/runner/runnertest"
 )
 
 func packProbe(t testing.TB, r *Runtime) string {
 	t.Helper()
-	return pack(t, r, PackOptions{
+	return pack(t, r, images.PackOptions{
 		Reference: runnertest.ProbeReference, Entrypoint: runnertest.ProbeEntrypoint(), Cmd: runnertest.ProbeCmd(),
 	}, map[string]string{"probe": runnertest.ProbeScript, "other": runnertest.ProbeScript})
 }

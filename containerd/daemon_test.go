@@ -12,14 +12,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/containerd/containerd/v2/core/mount"
+
+	"deployster/containerd/daemon"
+	"deployster/containerd/images"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
 	"deployster/internal/runner/runnertest"
 )
 
-// daemon starts a private instance of the system's containerd, which is of
+// ownDaemon starts a private instance of the system's containerd, which is of
 // another version than the embedded one, and gives the options for it.
-func daemon(t testing.TB) Options {
+func ownDaemon(t testing.TB) Options {
 	t.Helper()
 	o, _ := restartableDaemon(t)
 	return o
@@ -59,7 +63,7 @@ func mortalDaemon(t testing.TB) (o Options, kill, start func()) {
 		if took := time.Since(start); took > 100*time.Millisecond {
 			t.Logf("the last shim needed %s", took)
 		}
-		if err := unmountBelow(dir); err != nil {
+		if err := mount.UnmountRecursive(dir, 0); err != nil {
 			t.Error(err)
 		}
 	})
@@ -98,7 +102,7 @@ func startDaemon(t testing.TB, program, dir string) (stop func(syscall.Signal)) 
 	return func(s syscall.Signal) {
 		once.Do(func() {
 			if t.Failed() {
-				t.Logf("the daemon's log:\n%s", lastLines(log.Name(), 20))
+				t.Logf("the daemon's log:\n%s", daemon.LastLines(log.Name(), 20))
 			}
 			if err := cmd.Process.Signal(s); err != nil {
 				t.Error(err)
@@ -111,7 +115,7 @@ func startDaemon(t testing.TB, program, dir string) (stop func(syscall.Signal)) 
 
 func TestDaemonKeepsTheContract(t *testing.T) {
 	t.Parallel()
-	o := daemon(t)
+	o := ownDaemon(t)
 	var mu sync.Mutex
 	var warnings []string
 	o.Warn = func(d *diag.Diagnostic) {
@@ -123,10 +127,10 @@ func TestDaemonKeepsTheContract(t *testing.T) {
 	packProbe(t, r)
 	t.Run("suite", func(t *testing.T) { runnertest.Suite(t, r) })
 	t.Run("sharing", func(t *testing.T) { runnertest.Suite(t, sharing{r}) })
-	if containers, queries := warmed(r); containers == 0 || queries <= containers {
+	if containers, queries := sharedCounts(r); containers == 0 || queries <= containers {
 		t.Errorf("%d containers have carried out %d queries: nothing was shared", containers, queries)
 	}
-	if err := r.cool(); err != nil {
+	if err := r.closeIdle(); err != nil {
 		t.Error(err)
 	}
 	nothingLeft(t, r)
@@ -136,7 +140,7 @@ func TestDaemonKeepsTheContract(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	version, safe, err := askRunc(context.Background(), path)
+	version, safe, err := daemon.AskRunc(context.Background(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,8 +157,8 @@ func TestDaemonKeepsTheContract(t *testing.T) {
 // them: nothing is run with less than was asked for.
 func TestDaemonWithoutUserNamespaces(t *testing.T) {
 	t.Parallel()
-	r := open(t, daemon(t))
-	dgst := pack(t, r, PackOptions{Entrypoint: []string{"/bin/true"}}, nil)
+	r := open(t, ownDaemon(t))
+	dgst := pack(t, r, images.PackOptions{Entrypoint: []string{"/bin/true"}}, nil)
 	_, err := r.Run(context.Background(), runner.Spec{Kind: runner.Query, Digest: dgst, Settings: runner.Settings{UserNS: runner.AutoUserNS}})
 	if !isDiagnostic(err) || !strings.Contains(err.Error(), "containerd 2.0") {
 		t.Errorf("got %v", err)
@@ -165,7 +169,7 @@ func TestDaemonRestartIsNoEnd(t *testing.T) {
 	t.Parallel()
 	o, restart := restartableDaemon(t)
 	r := open(t, o)
-	dgst := pack(t, r, PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
+	dgst := pack(t, r, images.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
 	var once sync.Once
 	res, err := r.Run(context.Background(), runner.Spec{Name: "x", Kind: runner.Action, Digest: dgst,
 		// Not at once: a start whose answer is lost is another story.

@@ -1,5 +1,5 @@
 // Package containerd runs images: it is the one implementation of
-// invoke.Runner that starts real containers, and the only package that knows
+// runner.Runner that starts real containers, and the only package that knows
 // of containerd.
 //
 // Without an address it brings its own containerd: a background process of
@@ -11,7 +11,7 @@
 // stdin, stdout and stderr, and labels that say whose it is. Whoever owns
 // containers holds a lock on a file, which the kernel frees when he dies; then
 // they are swept, by the embedded server or by the next client. The container of
-// a query is removed by the embedded server, after its end: see clearing.
+// a query is removed by the embedded server, after its end: see Cleanup.
 //
 // Each container has a shim of its own. Containers of one client could share
 // one (the annotation io.containerd.runc.v2.group), but with that 5 to 13 of 40
@@ -19,7 +19,6 @@
 // left behind; presumably the shim ends with its last container while the next
 // is being made. The test of stdin would show it.
 //
-// It is larger than other packages because server, client, images and sweep
-// share the layout of two directories and the labels on containers: apart they
-// would have to export both.
+// Its rooms are layout, failure, runfiles, daemon, sandbox, images, sweep, idlepool
+// and server, each a package of its own; here is what starts and ends programs.
 package containerd

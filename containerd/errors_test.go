@@ -13,7 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/base/diag"
+	"deployster/containerd/daemon"
+	"deployster/containerd/layout"
 )
 
 // wantDiagnostic checks an error for its summary and for what a user can do.
@@ -58,7 +59,7 @@ func TestAddressErrors(t *testing.T) {
 	l.SetUnlinkOnClose(false)
 	l.Close()
 	// A process that another test is just starting may still have it.
-	eventually(t, 10*time.Second, "nobody listens", func() bool { return !listening(stale) })
+	eventually(t, 10*time.Second, "nobody listens", func() bool { return !daemon.Listening(stale) })
 	wantDiagnostic(t, fails(t, Options{Address: stale, RuntimeDir: run}), "There is no containerd at "+stale, "refused")
 
 	other := filepath.Join(dir, "other")
@@ -78,7 +79,7 @@ func TestAddressErrors(t *testing.T) {
 		}
 	}()
 	wantDiagnostic(t, fails(t, Options{Address: "unix://" + other, RuntimeDir: run}), "does not answer as containerd")
-	if left := clients(run); len(left) > 0 {
+	if left := layout.Clients(run); len(left) > 0 {
 		t.Errorf("clients are left: %q", left)
 	}
 }
@@ -114,14 +115,14 @@ func TestServerThatFails(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	// A database that is none.
-	dir := filepath.Join(o.server().root(), "io.containerd.metadata.v1.bolt")
+	dir := filepath.Join(o.server().Root(), "io.containerd.metadata.v1.bolt")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "meta.db"), []byte(strings.Repeat("not a database", 2000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	wantDiagnostic(t, fails(t, o), "did not start", o.server().logFile(), "invalid database")
+	wantDiagnostic(t, fails(t, o), "did not start", o.server().LogFile(), "invalid database")
 	t.Cleanup(func() { os.RemoveAll(o.RuntimeDir) })
 }
 
@@ -143,64 +144,6 @@ func TestNotRoot(t *testing.T) {
 }
 
 func nobody() *syscall.Credential { return &syscall.Credential{Uid: 65534, Gid: 65534} }
-
-func TestRuncVersions(t *testing.T) {
-	for version, want := range map[string]bool{
-		"1.0.3": false, "1.1.5+ds1": false, "1.2.9": false, "1.3.5": false, "1.3.6": true, "1.3.7-rc.1": true, "1.3.6-rc.1": false,
-		"1.4.2": false, "1.4.3": true, "1.4.3-rc.2": false, "1.5.0-rc.1": false, "1.5.0": true, "1.12.0": true, "2.0.0": true,
-	} {
-		got, safe, err := parseRunc("runc version " + version + "\ncommit: x\n")
-		if err != nil || safe != want || !strings.HasPrefix(version, got) {
-			t.Errorf("%s: got %s, %v, %v", version, got, safe, err)
-		}
-	}
-	if _, _, err := parseRunc("crun version 1.8.1\n"); err == nil {
-		t.Error("crun was taken for runc")
-	}
-}
-
-// fakeRunc makes a program that says to be a runc.
-func fakeRunc(t *testing.T, version string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "runc")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\necho runc version "+version+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-func TestFindRunc(t *testing.T) {
-	ctx := context.Background()
-	old, safe := fakeRunc(t, "1.1.5"), fakeRunc(t, "1.4.3")
-	t.Setenv("PATH", filepath.Dir(safe))
-	if got, err := findRunc(ctx, Options{Runc: old}); err != nil || got != safe {
-		t.Errorf("an old one asked for, a safe one on PATH: got %s, %v", got, err)
-	}
-	t.Setenv("PATH", filepath.Dir(old))
-	if got, err := findRunc(ctx, Options{Runc: safe}); err != nil || got != safe {
-		t.Errorf("a safe one asked for: got %s, %v", got, err)
-	}
-	_, err := findRunc(ctx, Options{})
-	wantDiagnostic(t, err, "too old", old, "1.1.5", runcMinimum, "DEPLOYSTER_ALLOW_OLD_RUNC")
-	var warned []*diag.Diagnostic
-	got, err := findRunc(ctx, Options{AllowOldRunc: true, Warn: func(d *diag.Diagnostic) { warned = append(warned, d) }})
-	if err != nil || got != old || len(warned) != 1 || warned[0].Severity != diag.Warning {
-		t.Errorf("an old one allowed: got %s, %v, %v", got, err, warned)
-	}
-	t.Chdir(filepath.Dir(safe))
-	if got, err := findRunc(ctx, Options{Runc: "./runc"}); err != nil || got != safe {
-		t.Errorf("a relative path: got %s, %v", got, err)
-	}
-	// One that is named and not there is never passed over, also with a safe
-	// one on PATH.
-	for _, named := range []string{"/nowhere/runc", t.TempDir()} {
-		_, err = findRunc(ctx, Options{Runc: named})
-		wantDiagnostic(t, err, "The runc that is asked for is not there", named, "DEPLOYSTER_RUNC")
-	}
-	t.Setenv("PATH", t.TempDir())
-	_, err = findRunc(ctx, Options{})
-	wantDiagnostic(t, err, "There is no runc", "DEPLOYSTER_RUNC")
-}
 
 func TestOpenCancelled(t *testing.T) {
 	t.Parallel()

@@ -17,6 +17,7 @@ import (
 	"github.com/containerd/errdefs/pkg/errgrpc"
 	"google.golang.org/grpc"
 
+	"deployster/containerd/daemon"
 	"deployster/internal/runner"
 )
 
@@ -54,26 +55,26 @@ func (f faultyTasks) Wait(ctx context.Context, r *taskapi.WaitRequest, o ...grpc
 // takes it away again.
 func withFaults(t *testing.T, r *Runtime, f faultyTasks) (without func()) {
 	t.Helper()
-	real := r.client
+	real := r.conn.Client
 	f.TasksClient = real.TaskService()
 	faulty, err := client.New("", client.WithServices(
 		client.WithContainerStore(real.ContainerService()),
 		client.WithLeasesService(real.LeasesService()),
 		client.WithContentStore(real.ContentStore()),
 		client.WithImageStore(real.ImageService()),
-		client.WithSnapshotters(map[string]snapshots.Snapshotter{r.snapshotter: real.SnapshotService(r.snapshotter)}),
+		client.WithSnapshotters(map[string]snapshots.Snapshotter{r.conn.Snapshotter: real.SnapshotService(r.conn.Snapshotter)}),
 		client.WithTaskClient(f)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.client = faulty
-	return func() { r.client = real }
+	r.conn.Client = faulty
+	return func() { r.conn.Client = real }
 }
 
 // The task service may fail for a moment. What may run is not swept then.
 func TestSweepInDoubt(t *testing.T) {
 	t.Parallel()
-	o := daemon(t)
+	o := ownDaemon(t)
 	r := open(t, o)
 	dgst := packProbe(t, r)
 	c := startClient(t, o, runner.Spec{Name: "a", ID: "id", Kind: runner.Action, Digest: dgst, Entrypoint: "/bin/sh",
@@ -86,7 +87,7 @@ func TestSweepInDoubt(t *testing.T) {
 	without := withFaults(t, r, faultyTasks{get: func() (*taskapi.GetResponse, error) {
 		return nil, errgrpc.ToGRPC(errdefs.ErrUnavailable)
 	}})
-	err := r.sweeper().sweep(ctx, true)
+	err := r.sweeper().Sweep(ctx, true)
 	runs, aerr := r.Running(ctx, "id")
 	without()
 	if err != nil || aerr != nil || !runs {
@@ -102,7 +103,7 @@ func TestSweepInDoubt(t *testing.T) {
 		t.Errorf("its files are gone: %v", err)
 	}
 	eventually(t, 20*time.Second, "it is swept when it has ended", func() bool {
-		if err := r.sweeper().sweep(ctx, true); err != nil {
+		if err := r.sweeper().Sweep(ctx, true); err != nil {
 			t.Error(err)
 		}
 		return len(containerKinds(t, r)) == 0
@@ -118,7 +119,7 @@ func TestStartCutOff(t *testing.T) {
 	for _, cause := range []error{errdefs.ErrUnavailable, context.DeadlineExceeded, context.Canceled} {
 		t.Run(cause.Error(), func(t *testing.T) {
 			t.Parallel()
-			r := open(t, daemon(t))
+			r := open(t, ownDaemon(t))
 			dgst := packProbe(t, r)
 			ctx := context.Background()
 			s := runner.Spec{Name: "x", Kind: runner.Action, Digest: dgst, Args: []string{"exit", "3"}}
@@ -148,7 +149,7 @@ func TestStartCutOff(t *testing.T) {
 			if !errors.As(err, &unknown) || errors.Is(err, cause) && cause != errdefs.ErrUnavailable {
 				t.Fatalf("got %v", err)
 			}
-			if _, err := r.client.ContainerService().Get(r.ctx(ctx), unknown.Container); err != nil {
+			if _, err := r.conn.Client.ContainerService().Get(r.conn.Context(ctx), unknown.Container); err != nil {
 				t.Errorf("it was removed: %v", err)
 			}
 			// This client does not look after it any more, and may adopt it itself.
@@ -165,7 +166,7 @@ func TestStartCutOff(t *testing.T) {
 // A refusal is no doubt: the program has not run, and nothing is left.
 func TestStartRefused(t *testing.T) {
 	t.Parallel()
-	r := open(t, daemon(t))
+	r := open(t, ownDaemon(t))
 	dgst := packProbe(t, r)
 	without := withFaults(t, r, faultyTasks{start: func(func() (*taskapi.StartResponse, error)) (*taskapi.StartResponse, error) {
 		return nil, errgrpc.ToGRPC(errdefs.ErrFailedPrecondition)
@@ -180,7 +181,7 @@ func TestStartRefused(t *testing.T) {
 func TestDaemonIsLostAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r, losses := &Runtime{comeBack: func(context.Context) error { return nil }}, 0
+		r, losses := &Runtime{conn: &daemon.Conn{ComeBack: func(context.Context) error { return nil }}}, 0
 		lost := errgrpc.ToGRPC(errdefs.ErrUnavailable)
 		c, err := client.New("", client.WithServices(client.WithTaskClient(faultyTasks{wait: func() (*taskapi.WaitResponse, error) {
 			if losses++; losses > 5 {
@@ -192,19 +193,19 @@ func TestDaemonIsLostAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.client = c
-		if e := <-(&run{r: r}).wait(t.Context()); e.err != nil || e.code != 7 {
+		r.conn.Client = c
+		if e := <-(&container{r: r}).wait(t.Context()); e.err != nil || e.code != 7 {
 			t.Errorf("got %+v", e)
 		}
-		r.client, err = client.New("", client.WithServices(client.WithTaskClient(faultyTasks{wait: func() (*taskapi.WaitResponse, error) { return nil, lost }})))
+		r.conn.Client, err = client.New("", client.WithServices(client.WithTaskClient(faultyTasks{wait: func() (*taskapi.WaitResponse, error) { return nil, lost }})))
 		if err != nil {
 			t.Fatal(err)
 		}
 		start := time.Now()
-		if e := <-(&run{r: r}).wait(t.Context()); !errdefs.IsUnavailable(e.err) {
+		if e := <-(&container{r: r}).wait(t.Context()); !errdefs.IsUnavailable(e.err) {
 			t.Errorf("got %+v", e)
 		}
-		if took := time.Since(start); took < reconnectLimit || took > reconnectLimit+time.Second {
+		if took := time.Since(start); took < daemon.ReconnectLimit || took > daemon.ReconnectLimit+time.Second {
 			t.Errorf("it gave up after %s", took)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/agent"
+	"deployster/containerd/images"
 	"deployster/internal/runner"
 )
 
@@ -45,13 +46,13 @@ func TestSharedRunIsConfinedAlike(t *testing.T) {
 	r := open(t, embedded(t))
 	files := map[string]string{"etc/passwd": "root:x:0:0::/root:/bin/sh\napp:x:1234:1234::/home/app:/bin/sh\n", "etc/group": "more:x:77:app\n"}
 	for name, c := range map[string]struct {
-		pack     PackOptions
+		pack     images.PackOptions
 		settings runner.Settings
 	}{
 		"root": {},
-		"user": {PackOptions{User: "app", WorkingDir: "/some/where", Env: map[string]string{"HOME": "", "GOMAXPROCS": "7", "A": "b c"}},
+		"user": {images.PackOptions{User: "app", WorkingDir: "/some/where", Env: map[string]string{"HOME": "", "GOMAXPROCS": "7", "A": "b c"}},
 			runner.Settings{Capabilities: runner.Capabilities{Add: []string{"NET_BIND_SERVICE"}}, ReadOnlyRootFS: true, PIDs: 20, Memory: 64 << 20, Network: runner.NoNetwork}},
-		"namespace": {PackOptions{User: "app"}, runner.Settings{UserNS: runner.AutoUserNS}},
+		"namespace": {images.PackOptions{User: "app"}, runner.Settings{UserNS: runner.AutoUserNS}},
 	} {
 		o := c.pack
 		o.Reference, o.Entrypoint = "test/"+name+":1", []string{"/bin/sh", "-c"}
@@ -74,10 +75,10 @@ func TestSharedRunIsConfinedAlike(t *testing.T) {
 			t.Errorf("%s: of the first process is seen %q", name, spied)
 		}
 	}
-	if containers, queries := warmed(r); containers != 3 || queries != 6 {
+	if containers, queries := sharedCounts(r); containers != 3 || queries != 6 {
 		t.Errorf("%d containers have carried out %d queries, not 3 and 6", containers, queries)
 	}
-	if err := r.cool(); err != nil {
+	if err := r.closeIdle(); err != nil {
 		t.Error(err)
 	}
 	nothingLeft(t, r)
@@ -88,15 +89,15 @@ func TestSharedContainers_NotWithoutAgent(t *testing.T) {
 	t.Parallel()
 	for name, program := range map[string]string{"missing": "", "another": "/bin/true", "no program": "/etc/passwd"} {
 		r := open(t, embedded(t))
-		r.reuse.agent = program
-		dgst := pack(t, r, PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
+		r.shared.agent = program
+		dgst := pack(t, r, images.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
 		for range 2 {
 			res, err := r.Run(context.Background(), runner.Spec{Name: name, Kind: runner.Query, Digest: dgst, Stdin: []byte("in"), Args: []string{"cat; exit 3"}, Reuse: true})
 			if err != nil || string(res.Stdout) != "in" || res.ExitCode != 3 {
 				t.Errorf("%s: %q, %d, %v", name, res.Stdout, res.ExitCode, err)
 			}
 		}
-		if containers, queries := warmed(r); containers != 0 || queries != 0 {
+		if containers, queries := sharedCounts(r); containers != 0 || queries != 0 {
 			t.Errorf("%s: %d containers have carried out %d queries, not 0 and 0", name, containers, queries)
 		}
 	}
@@ -124,7 +125,7 @@ func TestNothingAnAgentSaysIsBelieved(t *testing.T) {
 		"fails too late": {says: []byte{'F', 0, 0, 0, 2, 0, 0, 0}, code: -1},
 	} {
 		ours, theirs := connected(t)
-		w := &warm{agent: &agentConn{UnixConn: ours}}
+		w := &sharedContainer{agent: &agentConn{UnixConn: ours}}
 		w.killed.Store(c.killed)
 		if _, err := theirs.Write(c.says); err != nil {
 			t.Fatal(err)

@@ -16,6 +16,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"deployster/containerd/idlepool"
+	"deployster/containerd/layout"
+	"deployster/containerd/runfiles"
+	"deployster/containerd/sandbox"
 	"deployster/internal/runner"
 	"deployster/internal/runner/worker"
 )
@@ -156,7 +160,7 @@ func TestWorkerIsKept(t *testing.T) {
 	if again, _ := askOnce(t, o, private); again == who {
 		t.Error("a worker was kept that has a password in its environment")
 	}
-	if len(containerKinds(t, r)) > keptInAll {
+	if len(containerKinds(t, r)) > idlepool.Capacity {
 		t.Error("too many are kept")
 	}
 }
@@ -178,7 +182,7 @@ func TestIdleWorkerEnds(t *testing.T) {
 
 	o.Keep = time.Hour
 	var all []*keeping
-	for range keptPerKey + 1 {
+	for range idlepool.PerKey + 1 {
 		k := command(t, o)
 		k.ask(s)
 		all = append(all, k)
@@ -186,12 +190,12 @@ func TestIdleWorkerEnds(t *testing.T) {
 	for _, k := range all {
 		k.end()
 	}
-	eventually(t, time.Minute, "the oldest is ended", func() bool { return len(containerKinds(t, r)) == keptPerKey })
+	eventually(t, time.Minute, "the oldest is ended", func() bool { return len(containerKinds(t, r)) == idlepool.PerKey })
 	// One dies, and one says what nobody has asked. Neither is used again.
 	var lists []string
 	eventually(t, time.Minute, "and its files", func() bool {
-		lists, _ = filepath.Glob(filepath.Join(o.RuntimeDir, "io", "*", "*", stdoutFile))
-		return len(lists) == keptPerKey
+		lists, _ = filepath.Glob(filepath.Join(o.RuntimeDir, "io", "*", "*", runfiles.StdoutFile))
+		return len(lists) == idlepool.PerKey
 	})
 	if err := os.WriteFile(lists[0], []byte("psst\n"), 0o600); err != nil {
 		t.Fatal(lists, err)
@@ -199,15 +203,15 @@ func TestIdleWorkerEnds(t *testing.T) {
 	if err := unix.Kill(workerPid(t, r, filepath.Base(filepath.Dir(lists[1]))), unix.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, time.Minute, "both are gone", func() bool { return len(containerKinds(t, r)) == keptPerKey-2 })
-	if len(clients(o.RuntimeDir)) < keptPerKey-1 {
+	eventually(t, time.Minute, "both are gone", func() bool { return len(containerKinds(t, r)) == idlepool.PerKey-2 })
+	if len(layout.Clients(o.RuntimeDir)) < idlepool.PerKey-1 {
 		t.Error("others went with them")
 	}
 }
 
 func workerPid(t testing.TB, r *Runtime, container string) int {
 	t.Helper()
-	procs, err := (&warm{run: &run{r: r, id: container}}).processes()
+	procs, err := sandbox.Processes(container, 0)
 	if err != nil || len(procs) == 0 {
 		t.Fatal(procs, err)
 	}
@@ -223,28 +227,28 @@ func TestKeptWorkerIsLost(t *testing.T) {
 	r := open(t, o)
 	s := keptSpec(packProbe(t, r))
 	first, _ := askOnce(t, o, s)
-	list, _ := filepath.Glob(filepath.Join(o.RuntimeDir, "io", "*", "*", stdoutFile))
+	list, _ := filepath.Glob(filepath.Join(o.RuntimeDir, "io", "*", "*", runfiles.StdoutFile))
 	if len(list) != 1 {
 		t.Fatal(list)
 	}
 	dies := workerPid(t, r, filepath.Base(filepath.Dir(list[0])))
 	// It dies when it has been asked for, so that the server cannot see it.
-	between(t, o, func(c *net.UnixConn, forward forwarder, m keepMessage, stdin, lock *os.File) {
+	between(t, o, func(c *net.UnixConn, forward forwarder, m idlepool.Message, stdin, lock *os.File) {
 		if m.Worker != nil {
 			answer, _, _ := forward(m, stdin, lock)
-			_ = sendKept(c, answer) // it waits for it
+			_ = idlepool.Send(c, answer) // it waits for it
 			return
 		}
 		answer, in, owner := forward(m)
 		if answer.Worker == nil {
-			_ = sendKept(c, answer)
+			_ = idlepool.Send(c, answer)
 			return
 		}
 		if err := unix.Kill(dies, unix.SIGKILL); err != nil {
 			t.Error(err)
 		}
 		eventually(t, 20*time.Second, "the worker is dead", func() bool { return !processLives(dies) })
-		_ = sendKept(c, answer, in, owner)
+		_ = idlepool.Send(c, answer, in, owner)
 		letGo(in, owner)
 	})
 	second, n := askOnce(t, o, s)
@@ -279,18 +283,18 @@ func TestServerLeavesWithWorkers(t *testing.T) {
 		t.Fatal("it has left too soon")
 	}
 	eventually(t, time.Minute, "the server leaves", func() bool { return !processLives(pid) })
-	if exists(o.RuntimeDir) || len(processesWith("random/uuid")) > 0 && len(processesWith(o.RuntimeDir)) > 0 {
+	if layout.Exists(o.RuntimeDir) || len(processesWith("random/uuid")) > 0 && len(processesWith(o.RuntimeDir)) > 0 {
 		t.Error("something is left")
 	}
 }
 
 // forwarder asks the real keeper.
-type forwarder func(keepMessage, ...*os.File) (keepMessage, *os.File, *os.File)
+type forwarder func(idlepool.Message, ...*os.File) (idlepool.Message, *os.File, *os.File)
 
 // between stands in for the keeper, and decides what becomes of each message.
-func between(t *testing.T, o Options, decide func(c *net.UnixConn, forward forwarder, m keepMessage, stdin, lock *os.File)) {
+func between(t *testing.T, o Options, decide func(c *net.UnixConn, forward forwarder, m idlepool.Message, stdin, lock *os.File)) {
 	t.Helper()
-	socket, moved := o.server().keepSocket(), o.server().keepSocket()+".real"
+	socket, moved := o.server().PoolSocket(), o.server().PoolSocket()+".real"
 	if err := os.Rename(socket, moved); err != nil {
 		t.Fatal(err)
 	}
@@ -304,20 +308,20 @@ func between(t *testing.T, o Options, decide func(c *net.UnixConn, forward forwa
 		_ = l.Close()
 		<-ended
 	})
-	forward := func(from *net.UnixConn, m keepMessage, files ...*os.File) (keepMessage, *os.File, *os.File) {
+	forward := func(from *net.UnixConn, m idlepool.Message, files ...*os.File) (idlepool.Message, *os.File, *os.File) {
 		c, err := net.DialUnix("unixpacket", nil, &net.UnixAddr{Name: moved, Net: "unixpacket"})
 		if err != nil {
 			if !errors.Is(err, unix.ECONNREFUSED) { // it was killed, and the next one does not listen yet
 				t.Error(err)
 			}
 			_ = from.Close() // as if nobody listened
-			return keepMessage{}, nil, nil
+			return idlepool.Message{}, nil, nil
 		}
 		defer c.Close()
-		if err := sendKept(c, m, files...); err != nil {
+		if err := idlepool.Send(c, m, files...); err != nil {
 			t.Error(err)
 		}
-		m, stdin, lock, err := receiveKept(c)
+		m, stdin, lock, err := idlepool.Receive(c)
 		if err != nil {
 			t.Error(err)
 		}
@@ -330,10 +334,10 @@ func between(t *testing.T, o Options, decide func(c *net.UnixConn, forward forwa
 			if err != nil {
 				return
 			}
-			if m, stdin, lock, err := receiveKept(c); err != nil {
+			if m, stdin, lock, err := idlepool.Receive(c); err != nil {
 				t.Error(err)
 			} else {
-				decide(c, func(m keepMessage, files ...*os.File) (keepMessage, *os.File, *os.File) {
+				decide(c, func(m idlepool.Message, files ...*os.File) (idlepool.Message, *os.File, *os.File) {
 					return forward(c, m, files...)
 				}, m, stdin, lock)
 				letGo(stdin, lock)
@@ -368,7 +372,7 @@ func TestDeathWhileHandingOver(t *testing.T) {
 		}
 	}
 	command(t, o).end() // so there is a keeper
-	between(t, o, func(c *net.UnixConn, forward forwarder, m keepMessage, stdin, lock *os.File) {
+	between(t, o, func(c *net.UnixConn, forward forwarder, m idlepool.Message, stdin, lock *os.File) {
 		mu.Lock()
 		defer mu.Unlock()
 		gives := m.Worker != nil
@@ -394,16 +398,16 @@ func TestDeathWhileHandingOver(t *testing.T) {
 			if err := child.Process.Signal(unix.SIGSTOP); err != nil {
 				t.Error(err)
 			}
-			_ = sendKept(c, answer, files...)
+			_ = idlepool.Send(c, answer, files...)
 			letGo(in, owner)
 			kill()
 			return
 		}
-		_ = sendKept(c, answer, files...)
+		_ = idlepool.Send(c, answer, files...)
 	})
 	for _, c := range []struct {
-		step string
-		kept bool // it can be used by the next command
+		step   string
+		Ending bool // it can be used by the next command
 	}{{"given", true}, {"asked", true}, {"taken by nobody", false}, {"given", true}, {"taken", false}, {"given to nobody", false}} {
 		before := len(containerKinds(t, r))
 		mu.Lock()
@@ -416,7 +420,7 @@ func TestDeathWhileHandingOver(t *testing.T) {
 		mu.Lock()
 		step = ""
 		mu.Unlock()
-		if !c.kept {
+		if !c.Ending {
 			swept(t, r)
 			continue
 		}

@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"deployster/containerd/images"
+	"deployster/containerd/runfiles"
 	"deployster/internal/runner"
 )
 
@@ -20,7 +22,7 @@ func TestSharedContainerIsKept(t *testing.T) {
 	o.Keep, o.KeepScope, o.IdleExit = time.Hour, "/project", 2*time.Minute
 	o.Private = func(text string) bool { return strings.Contains(text, "hunter2") }
 	r := open(t, o)
-	s := runner.Spec{Name: "q", Kind: runner.Query, Digest: pack(t, r, PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil), Reuse: true,
+	s := runner.Spec{Name: "q", Kind: runner.Query, Digest: pack(t, r, images.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil), Reuse: true,
 		Timeout: time.Minute, Args: []string{"cat >/dev/null; echo >>/mark; wc -l </mark; cat /proc/1/status | grep -c Threads"}}
 	// ask is a command that asks once: how often it has been asked there?
 	ask := func(what string, o Options, s runner.Spec, want string) {
@@ -84,7 +86,7 @@ func TestSharedContainerIsKept(t *testing.T) {
 	ask("a private environment again", o, private, "1")
 
 	// One that has died meanwhile, and one whose server has.
-	kept, _ := filepath.Glob(filepath.Join(o.RuntimeDir, "io", "*", "*", stdoutFile))
+	kept, _ := filepath.Glob(filepath.Join(o.RuntimeDir, "io", "*", "*", runfiles.StdoutFile))
 	if len(kept) != 3 {
 		t.Errorf("kept are %v", kept)
 	}

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	digest "github.com/opencontainers/go-digest"
 
+	"deployster/containerd/images"
 	"deployster/internal/runner"
 )
 
@@ -18,7 +20,7 @@ func TestWhatIsKnownOfAnImageIsKept(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	r := open(t, o)
-	image := pack(t, r, PackOptions{Entrypoint: []string{"/bin/sh", "-c", "pwd; ls /plug"}}, map[string]string{"link/.keep": "", "tmp/.keep": "", "there": "x"})
+	image := pack(t, r, images.PackOptions{Entrypoint: []string{"/bin/sh", "-c", "pwd; ls /plug"}}, map[string]string{"link/.keep": "", "tmp/.keep": "", "there": "x"})
 	place := t.TempDir()
 	if err := os.WriteFile(place+"/mounted", nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -32,7 +34,7 @@ func TestWhatIsKnownOfAnImageIsKept(t *testing.T) {
 			t.Errorf("got %q, %v, want %q", res.Stdout, err, want)
 		}
 	}
-	path := r.knownPath(digest.Digest(image))
+	path := filepath.Join(o.DataDir, "images", digest.Digest(image).Encoded()+".json")
 	content := func() []byte {
 		t.Helper()
 		b, err := os.ReadFile(path)
@@ -66,6 +68,6 @@ func TestWhatIsKnownOfAnImageIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	asks("/tmp\nmounted\n")
-	r.forgetImage(digest.Digest(image))
+	r.Forget(digest.Digest(image))
 	asks("/\nmounted\n")
 }

@@ -12,6 +12,8 @@ import (
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
 	"github.com/containerd/containerd/v2/core/leases"
 	"github.com/containerd/containerd/v2/core/snapshots"
+
+	"deployster/containerd/layout"
 )
 
 // nothingLeft checks that no run has left anything: a Runtime that is idle has
@@ -19,19 +21,25 @@ import (
 func nothingLeft(t testing.TB, r *Runtime) {
 	t.Helper()
 	r.runsOpen.Wait() // what it clears away behind their backs
+	ctx := r.conn.Context(context.Background())
 	eventually(t, time.Minute, "the server has removed what it was given", func() bool {
-		r.clearing.mu.Lock()
-		defer r.clearing.mu.Unlock()
-		return len(r.clearing.open) == 0
+		list, err := r.conn.Client.ContainerService().List(ctx)
+		active := 0
+		_ = r.conn.Client.SnapshotService(r.conn.Snapshotter).Walk(ctx, func(_ context.Context, i snapshots.Info) error {
+			if i.Kind != snapshots.KindCommitted {
+				active++
+			}
+			return nil
+		})
+		return err == nil && len(list)+active == 0
 	})
-	ctx := r.ctx(context.Background())
-	if list, err := r.client.ContainerService().List(ctx); err != nil || len(list) > 0 {
+	if list, err := r.conn.Client.ContainerService().List(ctx); err != nil || len(list) > 0 {
 		t.Errorf("%d containers are left (%v)", len(list), err)
 	}
-	if resp, err := r.client.TaskService().List(ctx, &taskapi.ListTasksRequest{}); err != nil || len(resp.Tasks) > 0 {
+	if resp, err := r.conn.Client.TaskService().List(ctx, &taskapi.ListTasksRequest{}); err != nil || len(resp.Tasks) > 0 {
 		t.Errorf("tasks are left: %v (%v)", resp, err)
 	}
-	err := r.client.SnapshotService(r.snapshotter).Walk(ctx, func(_ context.Context, i snapshots.Info) error {
+	err := r.conn.Client.SnapshotService(r.conn.Snapshotter).Walk(ctx, func(_ context.Context, i snapshots.Info) error {
 		if i.Kind != snapshots.KindCommitted {
 			t.Errorf("a snapshot is left: %s", i.Name)
 		}
@@ -40,23 +48,23 @@ func nothingLeft(t testing.TB, r *Runtime) {
 	if err != nil {
 		t.Error(err)
 	}
-	list, err := r.client.LeasesService().List(ctx)
+	list, err := r.conn.Client.LeasesService().List(ctx)
 	if err != nil {
 		t.Error(err)
 	}
 	for _, l := range list {
-		res, err := r.client.LeasesService().ListResources(ctx, leases.Lease{ID: l.ID})
-		if l.ID != r.lease.ID || len(res) > 0 || err != nil {
+		res, err := r.conn.Client.LeasesService().ListResources(ctx, leases.Lease{ID: l.ID})
+		if l.ID != layout.LeaseOf(r.conn.ID) || len(res) > 0 || err != nil {
 			t.Errorf("lease %s is left, with %v (%v)", l.ID, res, err)
 		}
 	}
-	noFiles(t, filepath.Join(r.runtimeDir, "io"))
-	noFiles(t, filepath.Join(r.runtimeDir, "runc"))
-	if r.embedded {
-		noFiles(t, filepath.Join(r.runtimeDir, "s"))
-		noFiles(t, filepath.Join(r.runtimeDir, "state", "io.containerd.runtime.v2.task"))
-		for _, p := range processesWith(r.runtimeDir) {
-			if !strings.HasPrefix(p, serverName) {
+	noFiles(t, filepath.Join(r.conn.Config.RuntimeDir, "io"))
+	noFiles(t, filepath.Join(r.conn.Config.RuntimeDir, "runc"))
+	if r.conn.Embedded {
+		noFiles(t, filepath.Join(r.conn.Config.RuntimeDir, "s"))
+		noFiles(t, filepath.Join(r.conn.Config.RuntimeDir, "state", "io.containerd.runtime.v2.task"))
+		for _, p := range processesWith(r.conn.Config.RuntimeDir) {
+			if !strings.HasPrefix(p, layout.ServerName) {
 				t.Errorf("a process is left: %s", p)
 			}
 		}
@@ -65,10 +73,10 @@ func nothingLeft(t testing.TB, r *Runtime) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(string(mounts), r.runtimeDir+"/") {
-		t.Errorf("mounts are left below %s", r.runtimeDir)
+	if strings.Contains(string(mounts), r.conn.Config.RuntimeDir+"/") {
+		t.Errorf("mounts are left below %s", r.conn.Config.RuntimeDir)
 	}
-	if dirs, _ := filepath.Glob("/sys/fs/cgroup/*/" + r.id + "-*"); len(dirs) > 0 {
+	if dirs := cgroupsLeft(r.conn.ID); len(dirs) > 0 {
 		t.Errorf("cgroups are left: %s", dirs)
 	}
 }
@@ -82,4 +90,13 @@ func noFiles(t testing.TB, dir string) {
 		}
 		return nil
 	})
+}
+
+// cgroupsLeft lists the cgroups of a client's containers.
+func cgroupsLeft(client string) (list []string) {
+	for _, root := range []string{"/sys/fs/cgroup/", "/sys/fs/cgroup/*/"} { // of version 2, and of 1
+		dirs, _ := filepath.Glob(root + client + "-*") // the pattern is one
+		list = append(list, dirs...)
+	}
+	return list
 }

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"deployster/containerd/layout"
 	"deployster/internal/runner"
 	"deployster/internal/runner/worker"
 )
@@ -91,12 +92,12 @@ func startClient(t *testing.T, o Options, s runner.Spec, ids ...string) *exec.Cm
 
 func containerKinds(t *testing.T, r *Runtime) (kinds []string) {
 	t.Helper()
-	list, err := r.client.ContainerService().List(r.ctx(context.Background()))
+	list, err := r.conn.Client.ContainerService().List(r.conn.Context(context.Background()))
 	if err != nil {
 		t.Error(err)
 	}
 	for _, c := range list {
-		kinds = append(kinds, c.Labels[labelKind])
+		kinds = append(kinds, c.Labels[layout.LabelKind])
 	}
 	return kinds
 }
@@ -147,7 +148,7 @@ func sweptAfterDeath(t *testing.T, o Options, r *Runtime, look func()) {
 		look()
 		return len(containerKinds(t, r)) == 0
 	})
-	eventually(t, 5*time.Second, "the dead clients' files are removed", func() bool { return len(clients(o.RuntimeDir)) == 1 })
+	eventually(t, 5*time.Second, "the dead clients' files are removed", func() bool { return len(layout.Clients(o.RuntimeDir)) == 1 })
 	nothingLeft(t, r)
 }
 
@@ -160,7 +161,7 @@ func TestSweepEmbedded(t *testing.T) {
 
 func TestSweepDaemon(t *testing.T) {
 	t.Parallel()
-	o := daemon(t)
+	o := ownDaemon(t)
 	r := open(t, o)
 	sweptAfterDeath(t, o, r, func() {
 		// Whoever comes next sweeps, once, in the background.
@@ -208,7 +209,7 @@ func TestServerIsSharedAndLeaves(t *testing.T) {
 		t.Errorf("the server is in session %d (%v)", sid, err)
 	}
 	for fd := range 2 {
-		if to, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", pid, fd)); err != nil || to != "/dev/null" && to != o.server().logFile() {
+		if to, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", pid, fd)); err != nil || to != "/dev/null" && to != o.server().LogFile() {
 			t.Errorf("the server's fd %d is %s (%v)", fd, to, err)
 		}
 	}

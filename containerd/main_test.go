@@ -15,6 +15,9 @@ import (
 
 	"go.uber.org/goleak"
 
+	"deployster/containerd/daemon"
+	"deployster/containerd/images"
+	"deployster/containerd/server"
 	"deployster/containerd/shim"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
@@ -27,8 +30,8 @@ func TestMain(m *testing.M) {
 		shim.Run()
 		return
 	}
-	if IsServer(os.Args[0]) {
-		os.Exit(RunServer(os.Args[1:]))
+	if server.Is(os.Args[0]) {
+		os.Exit(server.Run(os.Args[1:]))
 	}
 	if os.Args[0] == testClientName {
 		os.Exit(testClient())
@@ -85,7 +88,7 @@ func buildHelpers() (paths []string, err error) {
 		return nil, err
 	}
 	dir := filepath.Dir(self)
-	for name, source := range map[string]string{lightName: "deployster/containerd/shim/deployster-shim", agentName: "deployster/containerd/agent/deployster-agent"} {
+	for name, source := range map[string]string{server.ShimProgram: "deployster/containerd/shim/deployster-shim", agentName: "deployster/containerd/agent/deployster-agent"} {
 		path := filepath.Join(dir, name)
 		cmd := exec.Command("go", "build", "-ldflags", "-s -w", "-o", path, source)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -150,14 +153,14 @@ func embedded(t testing.TB) Options {
 func endServer(t testing.TB, o Options) {
 	t.Helper()
 	if t.Failed() {
-		t.Logf("the server's log:\n%s", lastLines(o.server().logFile(), 40))
+		t.Logf("the server's log:\n%s", daemon.LastLines(o.server().LogFile(), 40))
 	}
 	pid := serverPid(o)
 	if pid == 0 {
 		return
 	}
 	// A server leaves when its data directory is gone.
-	if err := os.Remove(o.server().lock()); err != nil {
+	if err := os.Remove(o.server().LockFile()); err != nil {
 		t.Error(err)
 	}
 	eventually(t, 30*time.Second, "the server leaves", func() bool { return !processLives(pid) })
@@ -179,7 +182,7 @@ func endServer(t testing.TB, o Options) {
 }
 
 func serverPid(o Options) (pid int) {
-	b, _ := os.ReadFile(o.server().lock())
+	b, _ := os.ReadFile(o.server().LockFile())
 	_, _ = fmt.Sscanf(string(b), "process %d", &pid)
 	if !processLives(pid) {
 		return 0
@@ -259,7 +262,7 @@ func busyboxDir(t testing.TB, files map[string]string) string {
 }
 
 // pack packs busybox and gives its digest.
-func pack(t testing.TB, r *Runtime, o PackOptions, files map[string]string) string {
+func pack(t testing.TB, r *Runtime, o images.PackOptions, files map[string]string) string {
 	t.Helper()
 	if o.Reference == "" {
 		o.Reference = "test/busybox:1"

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"deployster/containerd/images"
+	"deployster/containerd/runfiles"
 	"deployster/internal/runner"
 )
 
@@ -53,7 +53,7 @@ func TestMounts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	dgst := pack(t, r, PackOptions{Dir: src, Entrypoint: []string{"/bin/sh", "-c"}}, nil)
+	dgst := pack(t, r, images.PackOptions{Dir: src, Entrypoint: []string{"/bin/sh", "-c"}}, nil)
 	at := mountable(t)
 	on := func(source, target string) []runner.Mount {
 		if !filepath.IsAbs(source) {
@@ -127,7 +127,7 @@ func TestMounts(t *testing.T) {
 func TestExchangedWhileMade(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
-	dgst := pack(t, r, PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
+	dgst := pack(t, r, images.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
 	for name, exchange := range map[string]func(at string) error{
 		"by a link":          func(at string) error { return os.Symlink("other", filepath.Join(at, "dir")) },
 		"by a directory":     func(at string) error { return os.Rename(filepath.Join(at, "other"), filepath.Join(at, "dir")) },
@@ -145,40 +145,25 @@ func TestExchangedWhileMade(t *testing.T) {
 			}
 			ctx := context.Background()
 			s := runner.Spec{Name: name, Kind: runner.Action, Digest: dgst, Args: []string{"cat /x/secret"}, Mounts: []runner.Mount{{Source: source, Target: "/x"}}}
-			p, err := r.prepareFor(r.ctx(ctx), s)
+			p, err := r.PrepareFor(r.conn.Context(ctx), s)
 			if err != nil {
 				t.Fatal(err)
 			}
-			u := &run{r: r, s: s, image: p, id: r.newContainerID()}
-			if u.box, err = r.sandbox(u.id, p, s); err != nil {
+			u := &container{r: r, spec: s, image: p, id: r.conn.NewContainerID()}
+			if u.box, err = r.sandboxes.Make(u.id, p.Program, s); err != nil {
 				t.Fatal(err)
 			}
-			defer u.box.close()
+			defer u.box.Close()
 			if err := errors.Join(os.Rename(filepath.Join(at, "dir"), filepath.Join(at, "gone")), exchange(at)); err != nil {
 				t.Fatal(err)
 			}
-			res, err := u.inside(ctx)
+			if u.files, err = runfiles.New(r.conn.Config.RuntimeDir, u.id, s); err != nil {
+				t.Fatal(err)
+			}
+			res, err := u.run(ctx, u, nil)
 			if !isDiagnostic(err) || !strings.Contains(err.Error(), "Something else was mounted") || len(res.Stdout) > 0 {
 				t.Errorf("got %+v, %v", res, err)
 			}
 		})
-	}
-}
-
-func TestOpenNoLinks(t *testing.T) {
-	t.Parallel()
-	at := mountable(t)
-	for _, name := range []string{"link", "dirlink/in", "dirlink/sub/deep"} {
-		if f, err := openNoLinks(filepath.Join(at, name)); !errors.Is(err, unix.ELOOP) {
-			t.Errorf("%s: %v, %v", name, f, err)
-		}
-	}
-	f, err := openNoLinks(filepath.Join(at, "dir/in"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if _, err := f.Read(make([]byte, 1)); !errors.Is(err, unix.EBADF) {
-		t.Errorf("it can be read: %v", err)
 	}
 }

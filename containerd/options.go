@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"deployster/containerd/daemon"
+	"deployster/containerd/images"
+	"deployster/containerd/layout"
 	"deployster/internal/base/diag"
 )
 
@@ -14,8 +17,6 @@ const (
 	DefaultNamespace = "deployster"
 	DefaultDataDir   = "/var/lib/deployster"
 	DefaultIdleExit  = 5 * time.Minute
-
-	runtimeRoot = "/run/deployster"
 )
 
 // Options say how images are run on this machine.
@@ -41,7 +42,7 @@ type Options struct {
 	// is kept, when the Runtime is closed; nil = nothing has.
 	Private func(text string) bool
 
-	Registries RegistryOptions
+	Registries images.RegistryOptions
 
 	Warn func(*diag.Diagnostic) // gets warnings, from any goroutine; nil = nobody
 }
@@ -67,26 +68,31 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Address == "" {
 		dir, err := filepath.Abs(o.DataDir)
 		if err != nil {
-			return o, errDataDir(o.DataDir, err)
+			return o, layout.ErrDataDir(o.DataDir, err)
 		}
 		o.DataDir, key = dir, dir
 	}
 	if o.RuntimeDir == "" {
-		o.RuntimeDir = filepath.Join(runtimeRoot, fmt.Sprintf("%x", sha256.Sum256([]byte(key)))[:12])
+		o.RuntimeDir = filepath.Join(layout.RuntimeRoot, fmt.Sprintf("%x", sha256.Sum256([]byte(key)))[:12])
 	}
 	dir, err := filepath.Abs(o.RuntimeDir)
 	if err != nil {
-		return o, errRuntimeDir(o.RuntimeDir, err)
+		return o, layout.ErrRuntimeDir(o.RuntimeDir, err)
 	}
 	o.RuntimeDir = dir
 	// The socket of a shim is a 64-letter name in a directory below; the path
 	// of a unix socket has at most 107 bytes.
 	if n := 107 - len("/s/") - 64; o.Address == "" && len(dir) > n {
-		return o, errRuntimeDir(dir, fmt.Errorf("its path has %d bytes, and the sockets in it allow %d", len(dir), n))
+		return o, layout.ErrRuntimeDir(dir, fmt.Errorf("its path has %d bytes, and the sockets in it allow %d", len(dir), n))
 	}
 	return o, nil
 }
 
-func (o Options) server() serverConfig {
-	return serverConfig{dataDir: o.DataDir, runtimeDir: o.RuntimeDir, namespace: o.Namespace, idleExit: o.IdleExit}
+// conn says which containerd is meant.
+func (o Options) conn() daemon.Options {
+	return daemon.Options{Config: o.server(), Address: o.Address, Runc: o.Runc, AllowOldRunc: o.AllowOldRunc, Warn: o.warn}
+}
+
+func (o Options) server() layout.Config {
+	return layout.Config{DataDir: o.DataDir, RuntimeDir: o.RuntimeDir, Namespace: o.Namespace, IdleExit: o.IdleExit}
 }

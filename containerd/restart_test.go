@@ -13,8 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/containerd/cgroups/v3"
 	"golang.org/x/sys/unix"
 
+	"deployster/containerd/layout"
+	"deployster/containerd/sandbox"
 	"deployster/internal/runner"
 )
 
@@ -86,7 +89,7 @@ func TestServerIsKilled(t *testing.T) {
 		}
 		next := open(t, o)
 		eventually(t, time.Minute, "what the kills have left is removed", func() bool {
-			return next.sweeper().sweep(context.Background(), true) == nil && len(cgroupsOf(e.r.id))+len(clients(o.RuntimeDir)) == 1
+			return next.sweeper().Sweep(context.Background(), true) == nil && len(cgroupsLeft(e.r.conn.ID))+len(layout.Clients(o.RuntimeDir)) == 1
 		})
 		if kinds := containerKinds(t, next); len(kinds) > 0 {
 			t.Errorf("containers are left: %q", kinds)
@@ -98,10 +101,10 @@ func TestServerIsKilled(t *testing.T) {
 func halfMade(t *testing.T, r *Runtime) {
 	t.Helper()
 	root := "/sys/fs/cgroup"
-	if !r.host.cgroup2 {
+	if cgroups.Mode() != cgroups.Unified {
 		root += "/pids"
 	}
-	if err := os.Mkdir(filepath.Join(root, cgroupPath(r.newContainerID())), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(root, sandbox.CgroupPath(r.conn.NewContainerID())), 0o755); err != nil {
 		t.Fatal(err)
 	}
 }

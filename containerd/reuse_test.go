@@ -12,6 +12,7 @@ import (
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
 	"golang.org/x/sys/unix"
 
+	"deployster/containerd/images"
 	"deployster/internal/runner"
 	"deployster/internal/runner/runnertest"
 )
@@ -24,12 +25,12 @@ func (s sharing) Run(ctx context.Context, spec runner.Spec) (runner.Result, erro
 	return s.Runtime.Run(ctx, spec)
 }
 
-// warmed counts the queries that were carried out in the containers which are
+// sharedCounts counts the queries that were carried out in the containers which are
 // idle now.
-func warmed(r *Runtime) (containers, queries int) {
-	r.reuse.mu.Lock()
-	defer r.reuse.mu.Unlock()
-	for _, g := range r.reuse.groups {
+func sharedCounts(r *Runtime) (containers, queries int) {
+	r.shared.mu.Lock()
+	defer r.shared.mu.Unlock()
+	for _, g := range r.shared.groups {
 		for range len(g.idle) {
 			w := <-g.idle
 			containers, queries = containers+1, queries+w.served
@@ -44,10 +45,10 @@ func TestSharedContainersKeepTheContract(t *testing.T) {
 	r := open(t, embedded(t))
 	packProbe(t, r)
 	t.Run("suite", func(t *testing.T) { runnertest.Suite(t, sharing{r}) })
-	if containers, queries := warmed(r); containers == 0 || queries <= containers {
+	if containers, queries := sharedCounts(r); containers == 0 || queries <= containers {
 		t.Errorf("%d containers have carried out %d queries: nothing was shared", containers, queries)
 	}
-	if err := r.cool(); err != nil {
+	if err := r.closeIdle(); err != nil {
 		t.Error(err)
 	}
 	nothingLeft(t, r)
@@ -58,7 +59,7 @@ func TestSharedContainersKeepTheContract(t *testing.T) {
 func TestSharedContainersAreAsFresh(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
-	dgst := pack(t, r, PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
+	dgst := pack(t, r, images.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "f")
 	if err := os.WriteFile(file, []byte("one"), 0o600); err != nil {
@@ -81,7 +82,7 @@ func TestSharedContainersAreAsFresh(t *testing.T) {
 	}
 	idle := func(containers, queries int) {
 		t.Helper()
-		if c, q := warmed(r); c != containers || q != queries {
+		if c, q := sharedCounts(r); c != containers || q != queries {
 			t.Errorf("%d containers have carried out %d queries, not %d and %d", c, q, containers, queries)
 		}
 	}
@@ -122,7 +123,7 @@ func TestSharedContainersAreAsFresh(t *testing.T) {
 
 	// A container that is lost meanwhile.
 	answer("echo there", "there")
-	list, err := r.client.ContainerService().List(r.ctx(context.Background()))
+	list, err := r.conn.Client.ContainerService().List(r.conn.Context(context.Background()))
 	if err != nil || len(list) == 0 {
 		t.Fatal(list, err)
 	}
@@ -130,14 +131,14 @@ func TestSharedContainersAreAsFresh(t *testing.T) {
 	go func() {
 		eventually(t, time.Minute, "the query runs", func() bool { return strings.Contains(told.String(), "running") })
 		for _, c := range list {
-			_, _ = r.client.TaskService().Kill(r.ctx(context.Background()), &taskapi.KillRequest{ContainerID: c.ID, Signal: uint32(unix.SIGKILL), All: true})
+			_, _ = r.conn.Client.TaskService().Kill(r.conn.Context(context.Background()), &taskapi.KillRequest{ContainerID: c.ID, Signal: uint32(unix.SIGKILL), All: true})
 		}
 	}()
 	res, err := ask(runner.Query, "echo running >&2; [ -e /mark ] || sleep 3; echo whole", func(s *runner.Spec) { s.Stderr = &told })
 	if err != nil || string(res.Stdout) != "whole\n" || !strings.Contains(told.String(), "asked again") {
 		t.Errorf("in a container that was lost: %q, exit %d, %v; told: %q", res.Stdout, res.ExitCode, err, told.String())
 	}
-	if err := r.cool(); err != nil {
+	if err := r.closeIdle(); err != nil {
 		t.Error(err)
 	}
 	nothingLeft(t, r)

@@ -13,16 +13,18 @@ import (
 	"github.com/containerd/containerd/v2/core/leases"
 	"golang.org/x/sys/unix"
 
+	"deployster/containerd/images"
+	"deployster/containerd/layout"
 	"deployster/internal/runner"
 )
 
 // collectGarbage makes containerd remove what nothing refers to.
 func collectGarbage(t testing.TB, r *Runtime) {
 	t.Helper()
-	ctx := r.ctx(context.Background())
-	l, err := r.client.LeasesService().Create(ctx, leases.WithRandomID())
+	ctx := r.conn.Context(context.Background())
+	l, err := r.conn.Client.LeasesService().Create(ctx, leases.WithRandomID())
 	if err == nil {
-		err = r.client.LeasesService().Delete(ctx, l, leases.SynchronousDelete)
+		err = r.conn.Client.LeasesService().Delete(ctx, l, leases.SynchronousDelete)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -32,11 +34,11 @@ func collectGarbage(t testing.TB, r *Runtime) {
 func TestConfinement(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
-	dgst := pack(t, r, PackOptions{Entrypoint: []string{"/bin/sh", "-c"}, User: "app"}, map[string]string{
+	dgst := pack(t, r, images.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}, User: "app"}, map[string]string{
 		"etc/passwd": "root:x:0:0::/root:/bin/sh\napp:x:1234:2345::/home/app:/bin/sh\n",
 		"etc/group":  "root:x:0:\napp:x:2345:\nmore:x:3456:other,app\n",
 	})
-	root := pack(t, r, PackOptions{Reference: "test/root", Entrypoint: []string{"/bin/sh", "-c"}}, map[string]string{"x32": string(executableFile([]byte{
+	root := pack(t, r, images.PackOptions{Reference: "test/root", Entrypoint: []string{"/bin/sh", "-c"}}, map[string]string{"x32": string(executableFile([]byte{
 		0xb8, 0x27, 0, 0, 0x40, // mov eax, 0x40000000 + 39: getpid, the third way
 		0x0f, 0x05, // syscall
 		0x31, 0xff, // xor edi, edi: all is well
@@ -109,7 +111,7 @@ func hostFile(t testing.TB, path string) string {
 func TestHostileImages(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
-	big := strings.Repeat("a:x:1:1::/:/\n", maxAccount/10)
+	big := strings.Repeat("a:x:1:1::/:/\n", 1<<20/10)
 	for name, c := range map[string]struct {
 		config object
 		files  map[string]string
@@ -149,13 +151,13 @@ func TestHostileImages(t *testing.T) {
 					t.Fatal("its container was never seen")
 				default:
 				}
-				records, err := r.client.ContainerService().List(r.ctx(context.Background()), "image=="+list[0].Digest)
+				records, err := r.conn.Client.ContainerService().List(r.conn.Context(context.Background()), "image=="+list[0].Digest)
 				if err != nil {
 					t.Fatal(err)
 				}
 				for _, rec := range records {
 					seen = true
-					if len(rec.Labels) != 4 || rec.Labels[labelKind] != string(runner.Query) || rec.Labels[labelClient] != r.clientPath() {
+					if len(rec.Labels) != 4 || rec.Labels[layout.LabelKind] != string(runner.Query) || rec.Labels[layout.LabelClient] != r.conn.ClientPath() {
 						t.Errorf("the container's labels are %q", rec.Labels)
 					}
 				}
@@ -173,13 +175,13 @@ func TestHostileImages(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The host's accounts must not count: there is a daemon, not in the image.
-		if _, err := r.Pack(context.Background(), PackOptions{Reference: "test/link", Dir: dir, User: "daemon"}); !isDiagnostic(err) {
+		if _, err := r.Pack(context.Background(), images.PackOptions{Reference: "test/link", Dir: dir, User: "daemon"}); !isDiagnostic(err) {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("nothing to run", func(t *testing.T) {
 		t.Parallel()
-		dgst := pack(t, r, PackOptions{Reference: "test/nothing"}, nil)
+		dgst := pack(t, r, images.PackOptions{Reference: "test/nothing"}, nil)
 		if _, err := r.Run(context.Background(), runner.Spec{Kind: runner.Query, Digest: dgst}); !isDiagnostic(err) {
 			t.Errorf("got %v", err)
 		}

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"deployster/containerd/server"
 	"deployster/containerd/shim"
 	"deployster/internal/runner"
 )
@@ -25,7 +26,7 @@ func TestContainersRunUnderTheLightShim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := os.Stat(filepath.Join(filepath.Dir(self), lightName))
+	want, err := os.Stat(filepath.Join(filepath.Dir(self), server.ShimProgram))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,10 +34,10 @@ func TestContainersRunUnderTheLightShim(t *testing.T) {
 	res, err := r.Run(context.Background(), runner.Spec{Name: "light", Kind: runner.Action, Digest: dgst, Entrypoint: "/bin/sh",
 		Args: []string{"-c", "echo begun; sleep 1; exit 7"},
 		Stdout: writerFunc(func(p []byte) (int, error) {
-			for _, s := range shims(o.server()) {
-				have, err := os.Stat(filepath.Join("/proc", fmt.Sprint(s.pid), "exe"))
+			for _, s := range server.Shims(o.server()) {
+				have, err := os.Stat(filepath.Join("/proc", fmt.Sprint(s.Pid), "exe"))
 				if err == nil && (os.SameFile(have, want) || have.Size() == want.Size()) {
-					running = append(running, s.container)
+					running = append(running, s.Container)
 				}
 			}
 			return len(p), nil
@@ -44,7 +45,7 @@ func TestContainersRunUnderTheLightShim(t *testing.T) {
 	if err != nil || res.ExitCode != 7 || string(res.Stdout) != "begun\n" {
 		t.Errorf("it ended with %+v, %v", res, err)
 	}
-	if len(running) != 1 || !strings.HasPrefix(running[0], r.id) {
+	if len(running) != 1 || !strings.HasPrefix(running[0], r.conn.ID) {
 		t.Errorf("while it ran there were light shims for %q", running)
 	}
 	nothingLeft(t, r)
@@ -60,7 +61,7 @@ func TestShimsWithoutATaskAreEnded(t *testing.T) {
 	dgst := packProbe(t, r)
 	like := func(container string) *exec.Cmd {
 		cmd := exec.Command("/bin/sh")
-		cmd.Args = []string{filepath.Join(o.server().bin(), shim.Name), "-c", "read end", "-id", container}
+		cmd.Args = []string{filepath.Join(o.server().Bin(), shim.Name), "-c", "read end", "-id", container}
 		in, err := cmd.StdinPipe()
 		if err != nil || cmd.Start() != nil {
 			t.Fatal("it does not start")
@@ -69,17 +70,17 @@ func TestShimsWithoutATaskAreEnded(t *testing.T) {
 		return cmd
 	}
 	lost, later, another := like("lost"), like("later"), like("another")
-	var before []shimProcess
+	var before []server.ShimProcess
 	var reaped error
 	res, err := r.Run(context.Background(), runner.Spec{Name: "kept", Kind: runner.Action, Digest: dgst, Entrypoint: "/bin/sh",
 		Args: []string{"-c", "echo begun; sleep 1; exit 7"},
 		Stdout: writerFunc(func(p []byte) (int, error) {
-			for _, s := range shims(o.server()) {
-				if s.pid != later.Process.Pid && s.pid != another.Process.Pid {
+			for _, s := range server.Shims(o.server()) {
+				if s.Pid != later.Process.Pid && s.Pid != another.Process.Pid {
 					before = append(before, s)
 				}
 			}
-			reaped = reapShims(context.Background(), o.server(), append(before, shimProcess{another.Process.Pid, "ended"}))
+			reaped = server.ReapShims(context.Background(), o.server(), append(before, server.ShimProcess{Pid: another.Process.Pid, Container: "ended"}))
 			return len(p), nil
 		})})
 	if err != nil || reaped != nil || res.ExitCode != 7 || len(before) != 2 {

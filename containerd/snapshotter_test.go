@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"deployster/containerd/daemon"
 )
 
 // Which snapshotter works is found out once for each server; what cannot be is
@@ -23,9 +25,9 @@ func TestSnapshotterIsFoundOutOnce(t *testing.T) {
 		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
-		return r.snapshotter
+		return r.conn.Snapshotter
 	}
-	path := o.server().snapshotterFile()
+	path := o.server().SnapshotterFile()
 	note := func(text string) {
 		t.Helper()
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -50,7 +52,7 @@ func TestSnapshotterIsFoundOutOnce(t *testing.T) {
 	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, time.Minute, "the server is dead", func() bool { return !processLives(pid) && !listening(o.server().socket()) })
+	eventually(t, time.Minute, "the server is dead", func() bool { return !processLives(pid) && !daemon.Listening(o.server().Socket()) })
 	if got := found(); got != best {
 		t.Errorf("the next server has %s", got)
 	}

@@ -4,5 +4,5 @@ package containerd
 // runs, for ctr and its like. An empty directory means the default one.
 func Socket(dataDir string) (string, error) {
 	o, err := Options{DataDir: dataDir}.withDefaults()
-	return o.server().socket(), err
+	return o.server().Socket(), err
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/containerd/errdefs/pkg/errgrpc"
 	"golang.org/x/sys/unix"
 
+	"deployster/containerd/runfiles"
+	"deployster/containerd/sweep"
 	"deployster/internal/runner"
 )
 
@@ -54,11 +56,11 @@ func TestStartIsCutOff(t *testing.T) {
 	for range tries {
 		cut, told := false, 0
 		without := withFaults(t, r, faultyTasks{start: func(func() (*taskapi.StartResponse, error)) (*taskapi.StartResponse, error) {
-			list, err := r.client.TaskService().List(r.ctx(context.Background()), &taskapi.ListTasksRequest{})
+			list, err := r.conn.Client.TaskService().List(r.conn.Context(context.Background()), &taskapi.ListTasksRequest{})
 			if err != nil || len(list.Tasks) != 1 {
 				return nil, fmt.Errorf("the tasks are %v, %w", list, err)
 			}
-			cut = cutTheStart(t, o, list.Tasks[0].Pid, filepath.Join(r.ioDir(), list.Tasks[0].ID, stderrFile))
+			cut = cutTheStart(t, o, list.Tasks[0].Pid, filepath.Join(r.conn.IODir(), list.Tasks[0].ID, runfiles.StderrFile))
 			return nil, errgrpc.ToGRPC(errdefs.ErrUnavailable)
 		}})
 		res, err := r.Run(context.Background(), runner.Spec{Name: "x", ID: "id", Kind: runner.Action, Digest: dgst, Args: []string{"exit", "9"},
@@ -100,8 +102,8 @@ func TestNeverBegan(t *testing.T) {
 		{1, "", "", false},
 	} {
 		dir := t.TempDir()
-		err := errors.Join(os.WriteFile(filepath.Join(dir, stdoutFile), []byte(c.stdout), 0o600), os.WriteFile(filepath.Join(dir, stderrFile), []byte(c.stderr), 0o600))
-		if got := neverBegan(dir, c.code); err != nil || got != c.want {
+		err := errors.Join(os.WriteFile(filepath.Join(dir, runfiles.StdoutFile), []byte(c.stdout), 0o600), os.WriteFile(filepath.Join(dir, runfiles.StderrFile), []byte(c.stderr), 0o600))
+		if got := sweep.NeverBegan(dir, c.code); err != nil || got != c.want {
 			t.Errorf("code %d, %q, %q: %v (%v)", c.code, c.stdout, c.stderr, got, err)
 		}
 	}
@@ -118,30 +120,26 @@ func TestNotBegun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	task := func(u *run) {
-		rootfs, err := r.client.SnapshotService(r.snapshotter).Mounts(r.ctx(context.Background()), u.id)
-		if err == nil {
-			err = u.createTask(r.ctx(context.Background()), rootfs)
-		}
-		if err != nil {
+	task := func(u *container) {
+		if err := u.createTask(r.conn.Context(context.Background())); err != nil {
 			t.Fatal(err)
 		}
 	}
 	type notBegun struct {
 		name string
-		do   func(u *run)
+		do   func(u *container)
 		fate runner.Fate
 	}
 	cases := []notBegun{
-		{"container", func(u *run) {}, runner.NotBegun},
+		{"container", func(u *container) {}, runner.NotBegun},
 		{"task", task, runner.NotBegun},
-		{"asked", func(u *run) {
-			if err := u.io.begin(); err != nil {
+		{"asked", func(u *container) {
+			if err := u.files.MarkBegun(); err != nil {
 				t.Fatal(err)
 			}
 		}, runner.Unknown},
-		{"machine", func(u *run) {
-			if err := u.io.remove(); err != nil {
+		{"machine", func(u *container) {
+			if err := u.files.Remove(); err != nil {
 				t.Fatal(err)
 			}
 		}, runner.Unknown},
@@ -149,33 +147,33 @@ func TestNotBegun(t *testing.T) {
 	const tries = 30
 	cut := false
 	for i := range tries {
-		cases = append(cases, notBegun{fmt.Sprint("cut off ", i), func(u *run) {
+		cases = append(cases, notBegun{fmt.Sprint("cut off ", i), func(u *container) {
 			task(u)
-			if err := u.io.begin(); err != nil {
+			if err := u.files.MarkBegun(); err != nil {
 				t.Fatal(err)
 			}
-			cut = cutTheStart(t, o, u.pid, u.io.stderr.path)
+			cut = cutTheStart(t, o, u.pid, u.files.Stderr.Path)
 		}, runner.NotBegun})
 	}
-	ctx := r.ctx(context.Background())
+	ctx := r.conn.Context(context.Background())
 	for i, c := range cases {
-		p, err := r.prepareFor(ctx, runner.Spec{Digest: dgst})
+		p, err := r.PrepareFor(ctx, runner.Spec{Digest: dgst})
 		if err != nil {
 			t.Fatal(err)
 		}
-		u := &run{r: r, s: runner.Spec{Name: c.name, ID: c.name, Kind: runner.Action, Digest: dgst}, image: p, id: r.newContainerID()}
-		if u.box, err = r.sandbox(u.id, u.image, u.s); err == nil {
-			u.io, err = r.newStdio(u.id, u.s)
+		u := &container{r: r, spec: runner.Spec{Name: c.name, ID: c.name, Kind: runner.Action, Digest: dgst}, image: p, id: r.conn.NewContainerID()}
+		if u.box, err = r.sandboxes.Make(u.id, u.image.Program, u.spec); err == nil {
+			u.files, err = runfiles.New(r.conn.Config.RuntimeDir, u.id, u.spec)
 		}
 		if err == nil {
-			_, err = u.create(ctx)
+			err = u.createRecord(ctx)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.do(u)
-		u.io.close()
-		u.box.close()
+		u.files.Close()
+		u.box.Close()
 		if cut {
 			cases = cases[:i+1] // enough of those
 			break
@@ -187,7 +185,7 @@ func TestNotBegun(t *testing.T) {
 	if !cut {
 		t.Errorf("no start of %d was cut off", tries)
 	}
-	r.left.Store(true) // as if it had died
+	r.conn.Dirty.Store(true) // as if it had died
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"deployster/containerd/images"
 	"deployster/internal/runner"
 )
 
@@ -33,12 +34,12 @@ func runsOfStdin(t *testing.T) int {
 func TestStdinArrives(t *testing.T) {
 	t.Parallel()
 	n := runsOfStdin(t)
-	for name, options := range map[string]func(testing.TB) Options{"embedded": embedded, "daemon": daemon} {
+	for name, options := range map[string]func(testing.TB) Options{"embedded": embedded, "daemon": ownDaemon} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := open(t, options(t))
 			// The shell's own buffer is what once hung for ever.
-			dgst := pack(t, r, PackOptions{Entrypoint: []string{"/bin/sh", "-c", `in=$(cat; echo .); printf %s "${in%.}"`}}, nil)
+			dgst := pack(t, r, images.PackOptions{Entrypoint: []string{"/bin/sh", "-c", `in=$(cat; echo .); printf %s "${in%.}"`}}, nil)
 			var group errgroup.Group
 			group.SetLimit(8)
 			for i := range n {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"deployster/containerd/images"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
 )
@@ -37,7 +38,7 @@ func TestStoppedServer(t *testing.T) {
 		})
 	})
 	err := fails(t, o)
-	wantDiagnostic(t, err, "The embedded containerd does not answer", "which is stopped", "kill -CONT", o.server().logFile())
+	wantDiagnostic(t, err, "The embedded containerd does not answer", "which is stopped", "kill -CONT", o.server().LogFile())
 	if strings.Contains(err.Error(), "-containerd-address") {
 		t.Errorf("it speaks of a daemon: %v", err)
 	}
@@ -54,10 +55,10 @@ func TestDataDirRemovedUnderAnIdleServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := serverPid(o)
-	if err := os.RemoveAll(o.server().root()); err != nil {
+	if err := os.RemoveAll(o.server().Root()); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(o.server().lock()); err != nil {
+	if err := os.Remove(o.server().LockFile()); err != nil {
 		t.Fatal(err)
 	}
 	r, err := Open(context.Background(), o)
@@ -86,7 +87,7 @@ func TestLostDaemonIsSaidAtOnce(t *testing.T) {
 		}
 	}
 	r := open(t, o)
-	dgst := pack(t, r, PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
+	dgst := pack(t, r, images.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
 	var once sync.Once
 	var lost time.Time
 	res, err := r.Run(context.Background(), runner.Spec{Name: "x", Kind: runner.Action, Digest: dgst, Args: []string{"echo before; sleep 3; exit 7"},

@@ -10,6 +10,8 @@ import (
 	"github.com/containerd/errdefs"
 	"github.com/containerd/errdefs/pkg/errgrpc"
 
+	"deployster/containerd/daemon"
+	"deployster/containerd/runfiles"
 	"deployster/internal/base/diag"
 )
 
@@ -21,31 +23,31 @@ type exit struct {
 
 // wait tells the end of the program. That the daemon was lost, or the process
 // that looks after the program, is never taken for an exit code.
-func (u *run) wait(ctx context.Context) <-chan exit {
-	c := make(chan exit, 1)
+func (c *container) wait(ctx context.Context) <-chan exit {
+	end := make(chan exit, 1)
 	go func() {
 		var lost time.Time
 		for {
 			asked := time.Now()
-			resp, err := u.tasks().Wait(ctx, &taskapi.WaitRequest{ContainerID: u.id})
+			resp, err := c.tasks().Wait(ctx, &taskapi.WaitRequest{ContainerID: c.id})
 			if err == nil {
-				c <- u.proven(ctx, resp)
+				end <- c.proven(ctx, resp)
 				return
 			}
 			err = errgrpc.ToNative(err)
 			if !errdefs.IsUnavailable(err) || ctx.Err() != nil {
-				c <- u.written(ctx, err, time.Second)
+				end <- c.written(ctx, err, time.Second)
 				return
 			}
-			if lost.IsZero() || time.Since(asked) > reconnectLimit {
+			if lost.IsZero() || time.Since(asked) > daemon.ReconnectLimit {
 				// It was there until now, or again: this is another loss.
 				lost = time.Now()
-				if !u.r.embedded {
-					u.r.lostOnce.Do(func() { u.r.tell(warnLost(u.s.Name)) })
+				if !c.r.conn.Embedded {
+					c.r.lostOnce.Do(func() { c.r.tell(warnLost(c.spec.Name)) })
 				}
 			}
-			if time.Since(lost) > reconnectLimit || u.r.revive(ctx) != nil {
-				c <- u.written(ctx, err, 0)
+			if time.Since(lost) > daemon.ReconnectLimit || c.r.conn.Revive(ctx) != nil {
+				end <- c.written(ctx, err, 0)
 				return
 			}
 			select {
@@ -54,14 +56,14 @@ func (u *run) wait(ctx context.Context) <-chan exit {
 			}
 		}
 	}()
-	return c
+	return end
 }
 
 // proven is the end that a server tells of. A shim of ours has written it down
 // before: what it has not, is not how the program ended.
-func (u *run) proven(ctx context.Context, resp *taskapi.WaitResponse) exit {
-	if u.r.embedded {
-		return u.written(ctx, errors.New("the process that looked after it was lost"), endingSlow)
+func (c *container) proven(ctx context.Context, resp *taskapi.WaitResponse) exit {
+	if c.r.conn.Embedded {
+		return c.written(ctx, errors.New("the process that looked after it was lost"), runfiles.EndingLimit)
 	}
 	if resp.ExitedAt.AsTime().Unix() <= 0 {
 		return exit{err: errors.New("the daemon does not know when it ended")}
@@ -70,9 +72,9 @@ func (u *run) proven(ctx context.Context, resp *taskapi.WaitResponse) exit {
 }
 
 // written is the end that was written down, or is within the limit; else err.
-func (u *run) written(ctx context.Context, err error, limit time.Duration) exit {
-	if u.io != nil {
-		if e, ok := awaitEnding(ctx, u.io.dir, limit); ok {
+func (c *container) written(ctx context.Context, err error, limit time.Duration) exit {
+	if c.files != nil {
+		if e, ok := runfiles.AwaitEnding(ctx, c.files.Dir, limit); ok {
 			return exit{code: e.Code}
 		}
 	}
@@ -83,16 +85,16 @@ func (u *run) written(ctx context.Context, err error, limit time.Duration) exit 
 // asked to start before it was lost.
 const startGrace = time.Second
 
-// began reports whether a program has begun whose start was asked of a daemon that
+// hasBegun reports whether a program has begun whose start was asked of a daemon that
 // was then lost: it tells so itself, when it is back. A program that has begun
 // is waited for like any other.
-func (u *run) began(ctx context.Context) bool {
-	if u.r.revive(ctx) != nil {
+func (c *container) hasBegun(ctx context.Context) bool {
+	if c.r.conn.Revive(ctx) != nil {
 		return false
 	}
-	end := time.Now().Add(reconnectLimit)
+	end := time.Now().Add(daemon.ReconnectLimit)
 	for back := false; time.Now().Before(end) && ctx.Err() == nil; time.Sleep(100 * time.Millisecond) {
-		resp, err := u.tasks().Get(ctx, &taskapi.GetRequest{ContainerID: u.id})
+		resp, err := c.tasks().Get(ctx, &taskapi.GetRequest{ContainerID: c.id})
 		switch err = errgrpc.ToNative(err); {
 		case err == nil && resp.Process.Status != tasktypes.Status_CREATED && resp.Process.Status != tasktypes.Status_UNKNOWN:
 			return true
@@ -105,9 +107,7 @@ func (u *run) began(ctx context.Context) bool {
 	return false
 }
 
-// tell gives a warning to whoever wants it.
-func (r *Runtime) tell(d *diag.Diagnostic) {
-	if r.warn != nil {
-		r.warn(d)
-	}
+func warnLost(name string) *diag.Diagnostic {
+	return diag.Warningf("The containerd daemon was lost",
+		"%s and whatever else runs goes on without it. Waiting %s for it to come back, as after an update.", name, daemon.ReconnectLimit)
 }

@@ -46,7 +46,7 @@ func Serve(path string) int {
 		if !ok {
 			return 0
 		}
-		if !s.carry(argv, files) {
+		if !s.run(argv, files) {
 			return 1
 		}
 	}
@@ -144,8 +144,8 @@ func closeAll(files []int) {
 	}
 }
 
-// carry starts a program, and tells how it ended; false = nobody listens.
-func (s *server) carry(argv []string, files []int) bool {
+// run starts a program, and tells how it ended; false = nobody listens.
+func (s *server) run(argv []string, files []int) bool {
 	for { // what programs before have left and what has ended since
 		if pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); err != syscall.EINTR && (err != nil || pid <= 0) {
 			break

@@ -2,10 +2,11 @@ package shim
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"time"
+
+	"deployster/internal/base/durable"
 )
 
 // endingFile lies beside the standard files of a run. It tells how the run ended,
@@ -22,18 +23,11 @@ type Ending struct {
 // WriteEnding writes it down in the directory of a run's standard files. It is
 // not synced: where those files lie, nothing outlives the machine's next start.
 func WriteEnding(dir string, e Ending) error {
-	f, err := os.CreateTemp(dir, "."+endingFile+"-*")
+	content, err := json.Marshal(e)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(json.NewEncoder(f).Encode(e), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, endingFile))
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return durable.WriteUnsynced(filepath.Join(dir, endingFile), content, 0o600)
 }
 
 // ReadEnding gives what WriteEnding wrote. It is not ok when nothing was.

@@ -30,7 +30,8 @@ func (m manager) Stop(ctx context.Context, id string) (shim.StopStatus, error) {
 	if !deleted(ctx, bundle, id) {
 		return m.Shim.Stop(ctx, id)
 	}
-	return shim.StopStatus{ExitedAt: time.Now(), ExitStatus: 128 + int(unix.SIGKILL)}, mount.UnmountRecursive(filepath.Join(bundle, "rootfs"), 0)
+	return shim.StopStatus{ExitedAt: time.Now(), ExitStatus: 128 + int(unix.SIGKILL)}, mount.UnmountRecursive(filepath.Join(bundle,
+		"rootfs"), 0)
 }
 
 // deleted reports whether runc knows nothing of a container: its directory is the

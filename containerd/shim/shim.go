@@ -27,7 +27,7 @@ const (
 	LayoutFlag = "-layout"
 
 	// Layout changes with what a shim and a server know of each other: the
-	// files that a witness writes. One of another layout is not used.
+	// files that an exitRecorder writes. One of another layout is not used.
 	Layout = "deployster-shim 1"
 )
 
@@ -53,7 +53,7 @@ func Run() {
 			if err != nil {
 				return nil, err
 			}
-			return task.NewTaskService(ic.Context, &witness{Publisher: p.(shim.Publisher), dirs: map[string]string{}}, s.(shutdown.Service))
+			return task.NewTaskService(ic.Context, &exitRecorder{Publisher: p.(shim.Publisher), dirs: map[string]string{}}, s.(shutdown.Service))
 		},
 	})
 	shim.RunShim(context.Background(), manager{runc.NewShimManager(Runtime)})

@@ -33,6 +33,15 @@ func WriteFileHere(path string, data []byte, mode os.FileMode) error {
 	return replaceAt(system(), path, data, mode, nil)
 }
 
+// WriteUnsynced is WriteFileHere for what may be lost: nobody sees half of it
+// while the machine runs, but a power cut may take it, or leave it torn.
+func WriteUnsynced(path string, data []byte, mode os.FileMode) error {
+	o := system()
+	o.sync = func(*os.File) error { return nil }
+	o.syncDir = func(string) error { return nil }
+	return replaceAt(o, path, data, mode, nil)
+}
+
 // Replace is WriteFile for a file that is there: it keeps its permission bits
 // and its owner. Where the owner cannot be kept it fails, and the old file is
 // untouched. Other links to the file keep the old content.

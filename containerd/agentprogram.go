@@ -1,0 +1,233 @@
+package containerd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"deployster/containerd/agent"
+	"deployster/containerd/runfiles"
+	"deployster/containerd/sandbox"
+)
+
+// agentProgram is a program that the agent of a shared container starts. Its standard
+// files are pipes, as those of a container's own first process; what comes out
+// of them goes to files, as there.
+type agentProgram struct {
+	w      *sharedContainer
+	argv   []string
+	input  []byte
+	files  *runfiles.Files
+	inside uint32 // its process number in the container
+	pid    uint32 // and outside; 0 = it is not known yet
+	stdin  *os.File
+	copies [2]copying
+	wg     sync.WaitGroup
+}
+
+// copying takes what a program prints from a pipe to a file.
+type copying struct {
+	from *os.File
+	to   *os.File
+	err  error
+}
+
+// errRefused: the program of a query was not started, and its container is as it
+// was.
+var errRefused = errors.New("the container that it shares could not start its program")
+
+// makeBuffers makes what the outputs of programs are copied with.
+func (w *sharedContainer) makeBuffers() {
+	for i := range w.buffers {
+		w.buffers[i] = make([]byte, 32<<10)
+	}
+}
+
+// start implements program.
+func (f *agentProgram) start(context.Context) error {
+	request, err := agent.EncodeRequest(f.argv)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errRefused, err)
+	}
+	given, err := f.open()
+	defer func() {
+		for _, fd := range given {
+			_ = unix.Close(fd) // the agent has its own
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	if err := f.w.agent.request(request, given...); err != nil {
+		return err
+	}
+	said, err := f.w.agent.reply()
+	switch {
+	case err != nil:
+		return err
+	case said.Kind == agent.Failed:
+		return fmt.Errorf("%w: %w", errRefused, unix.Errno(said.Value))
+	case said.Kind != agent.Started:
+		return errors.New("its agent said something out of turn")
+	}
+	if err := f.w.agent.SetDeadline(time.Time{}); err != nil {
+		return err
+	}
+	f.inside = said.Value
+	f.wg.Go(func() {
+		_, _ = f.stdin.Write(f.input) // the program need not read it
+		_ = f.stdin.Close()
+	})
+	for i := range f.copies {
+		c := &f.copies[i]
+		f.wg.Go(func() { c.err = c.run(f.w.buffers[i]) })
+	}
+	return nil
+}
+
+// wait implements program.
+func (f *agentProgram) wait(context.Context) <-chan exit {
+	ended := make(chan exit, 1)
+	go func() { ended <- f.w.awaitEnd() }()
+	return ended
+}
+
+// signal implements program. To end all is to end the container.
+func (f *agentProgram) signal(ctx context.Context, sig unix.Signal) (alone <-chan struct{}) {
+	if sig == unix.SIGKILL {
+		f.w.killAll()
+		return nil
+	}
+	f.pid = f.w.find(f.inside)
+	return terminate(ctx, f.w.container, f.pid, func() {
+		if fd, err := f.w.open(int(f.pid)); err == nil {
+			_ = unix.PidfdSendSignal(fd, sig, nil, 0)
+			_ = unix.Close(fd)
+		}
+	})
+}
+
+// delete implements program: nothing of a query goes on when it has ended, and all
+// that it has printed is there.
+func (f *agentProgram) delete(context.Context, int, bool) error {
+	f.w.settle()
+	return f.drain()
+}
+
+// awaitEnd gives how the program ended. That the agent is gone says so only when
+// it was killed here, and all others with it.
+func (w *sharedContainer) awaitEnd() exit {
+	const signalled = 128 // what shells and containerd add to a signal's number
+	said, err := w.agent.reply()
+	switch status := unix.WaitStatus(said.Value); {
+	case err != nil && w.killed.Load():
+		return exit{code: signalled + int(unix.SIGKILL)}
+	case err != nil:
+		return exit{err: fmt.Errorf("the container that it shared was lost: %w", err)}
+	case said.Kind == agent.Ended && status.Exited():
+		return exit{code: status.ExitStatus()}
+	case said.Kind == agent.Ended && status.Signaled():
+		return exit{code: signalled + int(status.Signal())}
+	}
+	return exit{err: errors.New("the agent of the container that it shared said something out of turn")}
+}
+
+// open makes the pipes, and gives the ends for the program, which belong to its
+// user, as he may open them again by their names in /proc.
+func (f *agentProgram) open() (given []int, err error) {
+	uid, gid := f.w.box.IDs.Owner(f.w.box.Spec.Process.User)
+	for i, ours := range []**os.File{&f.stdin, &f.copies[0].from, &f.copies[1].from} {
+		var ends [2]int
+		if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
+			return given, err
+		}
+		mine, his := ends[0], ends[1]
+		if i == 0 {
+			mine, his = his, mine
+		}
+		given = append(given, his)
+		if err := errors.Join(unix.SetNonblock(mine, true), unix.Fchown(his, int(uid), int(gid))); err != nil {
+			return given, errors.Join(err, unix.Close(mine))
+		}
+		*ours = os.NewFile(uintptr(mine), "pipe")
+	}
+	f.copies[0].to, f.copies[1].to = f.files.Stdout.File, f.files.Stderr.File
+	return given, nil
+}
+
+// run copies to the end. When there is no room for it, the program is not to
+// notice.
+func (c *copying) run(buffer []byte) error {
+	var failed error
+	for {
+		n, err := c.from.Read(buffer)
+		if n > 0 && failed == nil {
+			_, failed = c.to.Write(buffer[:n])
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return failed
+		case err != nil:
+			return errors.Join(failed, err)
+		}
+	}
+}
+
+// drain waits until all that the program has printed is in its files. The end of
+// it is when nobody in the container has an end of the pipes any more.
+func (f *agentProgram) drain() error {
+	_ = f.stdin.Close() // whoever should have read it has ended
+	all := make(chan struct{})
+	go func() {
+		f.wg.Wait()
+		close(all)
+	}()
+	for range 2 {
+		select {
+		case <-all:
+			return errors.Join(f.copies[0].err, f.copies[1].err)
+		case <-time.After(drainLimit):
+			f.w.killAll()
+		}
+	}
+	return errors.New("somebody has kept its outputs open")
+}
+
+// drainLimit is how long the rest of an output may take to come.
+const drainLimit = 10 * time.Second
+
+// close gives up this end of the standard files, if it was not drained.
+func (f *agentProgram) close() {
+	for _, file := range []*os.File{f.stdin, f.copies[0].from, f.copies[1].from} {
+		if file != nil {
+			_ = file.Close() // it is a pipe
+		}
+	}
+	f.wg.Wait()
+}
+
+// find gives the number on this host of a process of a container, 0 = it is not
+// there.
+func (w *sharedContainer) find(inside uint32) uint32 {
+	procs, _ := sandbox.Processes(w.id, int(w.pid)) // none
+	for _, pid := range procs {
+		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // it has ended
+		for line := range strings.Lines(string(status)) {
+			// Its numbers from the outermost namespace to its own.
+			if numbers, ok := strings.CutPrefix(line, "NSpid:"); ok {
+				if all := strings.Fields(numbers); len(all) > 0 && all[len(all)-1] == strconv.FormatUint(uint64(inside), 10) {
+					return uint32(pid)
+				}
+			}
+		}
+	}
+	return 0
+}

@@ -1,0 +1,278 @@
+package containerd
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
+	"github.com/containerd/containerd/api/types"
+	"github.com/containerd/containerd/api/types/runc/options"
+	"github.com/containerd/containerd/v2/core/containers"
+	"github.com/containerd/containerd/v2/core/mount"
+	"github.com/containerd/errdefs"
+	"github.com/containerd/errdefs/pkg/errgrpc"
+	"github.com/containerd/typeurl/v2"
+	"golang.org/x/sync/errgroup"
+
+	"deployster/containerd/failure"
+	"deployster/containerd/images"
+	"deployster/containerd/layout"
+	"deployster/containerd/runfiles"
+	"deployster/containerd/sandbox"
+	"deployster/containerd/shim"
+	"deployster/containerd/sweep"
+	"deployster/internal/runner"
+)
+
+const (
+	setupLimit = time.Minute      // for making and starting a container
+	killLimit  = 30 * time.Second // between SIGKILL and the end
+)
+
+// phase is how far a container has come.
+type phase int
+
+const (
+	notStarted  phase = iota // nothing has begun
+	started                  // its start was asked for
+	taskDeleted              // its task is deleted
+)
+
+// holder is who removes a container.
+type holder int
+
+const (
+	byClient   holder = iota
+	byServer          // which it was given to be removed
+	byIdlePool        // which it was given to be kept
+	bySweep           // it may still run, or nobody has taken down how it ended, or removing it has failed
+)
+
+// container is a container of a client, from its making to its removal.
+type container struct {
+	r      *Runtime
+	spec   runner.Spec
+	image  *images.Prepared
+	id     string // of the container, the task, the snapshot and the directory
+	box    *sandbox.Sandbox
+	files  *runfiles.Files
+	rootfs []mount.Mount
+	pid    uint32 // of the first process, as the daemon numbers them
+	worker bool   // it is spoken to
+	phase  phase
+	holder holder
+
+	// Of one that may outlive this command.
+	lock  *layout.ClientLock // of a client that has only this; nil = it is the Runtime's
+	key   string             // of all that could take its place
+	kills int                // of processes for want of memory, before it was taken
+}
+
+func (c *container) tasks() taskapi.TasksClient { return c.r.conn.Client.TaskService() }
+
+// dir is where its files are.
+func (c *container) dir() string { return layout.RunDir(c.r.conn.Config.RuntimeDir, c.id) }
+
+// create makes the container's record, its snapshot and its task.
+func (c *container) create(ctx context.Context) error {
+	if err := c.createRecord(ctx); err != nil {
+		return err
+	}
+	return c.createTask(ctx)
+}
+
+func (c *container) createTask(ctx context.Context) error {
+	req := &taskapi.CreateTaskRequest{ContainerID: c.id, Stdin: c.files.Stdin, Stdout: c.files.Stdout.Path, Stderr: c.files.Stderr.Path}
+	for _, m := range c.rootfs {
+		req.Rootfs = append(req.Rootfs, &types.Mount{Type: m.Type, Source: m.Source, Target: m.Target, Options: m.Options})
+	}
+	// However this fails: the program begins only when its start is asked for.
+	resp, err := c.tasks().Create(ctx, req)
+	if err != nil {
+		return startFailure(c.spec, errgrpc.ToNative(err))
+	}
+	c.pid = resp.Pid
+	return sandbox.CheckGrants(c.pid, c.box.Grants)
+}
+
+// createRecord makes the container's record and its snapshot, at the same time.
+func (c *container) createRecord(ctx context.Context) error {
+	ctx, err := c.r.conn.Leased(ctx)
+	if err != nil {
+		return failure.Of("Making a lease", err)
+	}
+	specAny, err := typeurl.MarshalAny(c.box.Spec)
+	if err != nil {
+		return err
+	}
+	opts, err := c.runtimeOptions()
+	if err != nil {
+		return err
+	}
+	conn := c.r.conn
+	var group errgroup.Group
+	group.Go(func() (err error) {
+		c.rootfs, err = conn.Client.SnapshotService(conn.Snapshotter).Prepare(ctx, c.id, c.image.Chain, c.box.IDs.Labels()...)
+		if errdefs.IsNotFound(err) {
+			err = errImageGone
+		}
+		return err
+	})
+	group.Go(func() error {
+		_, err := conn.Client.ContainerService().Create(ctx, containers.Container{
+			ID:          c.id,
+			Labels:      c.labels(),
+			Image:       c.image.Digest.String(),
+			Runtime:     containers.RuntimeInfo{Name: shim.Runtime, Options: opts},
+			Spec:        specAny,
+			Snapshotter: conn.Snapshotter,
+			SnapshotKey: c.id,
+		})
+		return err
+	})
+	return failure.Of("Making the container of "+c.spec.Name, group.Wait())
+}
+
+// labels say whose the container is.
+func (c *container) labels() map[string]string {
+	owner := c.r.conn.ClientPath()
+	if c.lock != nil {
+		owner = c.lock.Path
+	}
+	labels := map[string]string{layout.LabelTool: "1", layout.LabelClient: owner, layout.LabelKind: string(c.spec.Kind),
+		layout.LabelName: layout.LabelText(c.spec.Name)}
+	if c.spec.ID != "" {
+		labels[layout.LabelAction] = layout.ActionName(c.spec.ID)
+	}
+	if c.worker {
+		labels[layout.LabelWorker] = "1"
+	}
+	return labels
+}
+
+// runtimeOptions tell the shim which runc to use, and who owns the program's
+// standard files.
+func (c *container) runtimeOptions() (typeurl.Any, error) {
+	uid, gid := c.box.IDs.Owner(c.box.Spec.Process.User)
+	o := &options.Options{BinaryName: c.r.conn.Runc, IoUid: uid, IoGid: gid}
+	if c.r.conn.Embedded {
+		o.Root = c.r.conn.Config.RuntimeDir + "/runc"
+	}
+	return typeurl.MarshalAny(o)
+}
+
+// closeFiles removes the files of a container, unless others need them.
+func (c *container) closeFiles(err *error) {
+	if c.holder == byIdlePool || c.holder == bySweep {
+		c.files.Close()
+		return
+	}
+	if rerr := c.files.Remove(); *err == nil && rerr != nil {
+		*err = rerr
+	}
+}
+
+// cleanUp removes a container that is this client's. When that is all that is still
+// missing of a query, it is done behind the back of whoever waits for the answer:
+// what goes wrong then is left to the next sweep.
+func (c *container) cleanUp(ctx context.Context, err *error) {
+	switch {
+	case c.holder == byServer || c.holder == byIdlePool:
+	case c.spec.Kind == runner.Query && c.phase == taskDeleted && *err == nil && c.lock == nil:
+		c.r.runsOpen.Add(1) // this is called within a run, so that it is not zero
+		go func() {
+			defer c.r.runsOpen.Done()
+			_ = c.removeAll(ctx)
+		}()
+	default:
+		if rerr := c.remove(ctx, *err); *err == nil && rerr != nil {
+			*err = failure.Of("Removing the container of "+c.spec.Name, rerr)
+		}
+	}
+}
+
+// remove takes a container away, whatever came of its program. Only an action of
+// which nobody knows whether it still runs, or of which nobody has taken down how it
+// ended, is left alone, with its files, for whoever adopts it or sweeps after this
+// client.
+func (c *container) remove(ctx context.Context, outcome error) error {
+	if c.spec.Kind == runner.Action && isUnknown(outcome) {
+		c.holder = bySweep
+	}
+	if c.holder == bySweep {
+		c.r.conn.MarkDirty()
+		c.r.surrendered.Store(c.id, true)
+		return nil
+	}
+	err := c.removeAll(ctx)
+	if err != nil {
+		c.holder = bySweep
+	}
+	return err
+}
+
+// removeAll takes the task, the record and the snapshot away. The caller's context
+// may be over; this has its own time.
+func (c *container) removeAll(ctx context.Context) (err error) {
+	defer func() {
+		if err != nil {
+			c.r.conn.MarkDirty()
+		}
+	}()
+	ctx, cancel := c.r.conn.Detached(ctx, sweep.CleanupLimit)
+	defer cancel()
+	if ctx, err = c.r.conn.Leased(ctx); err != nil {
+		return err
+	}
+	record := containers.Container{ID: c.id, Snapshotter: c.r.conn.Snapshotter, SnapshotKey: c.id}
+	remove := sweep.RemoveContainer
+	if c.phase == taskDeleted {
+		remove = sweep.RemoveRecord
+	}
+	return c.persist(ctx, func() error { return remove(ctx, c.r.conn.Client, record) })
+}
+
+// persist does something, and again when the server was lost meanwhile.
+func (c *container) persist(ctx context.Context, do func() error) error {
+	err := do()
+	for errdefs.IsUnavailable(err) && ctx.Err() == nil && c.r.conn.Revive(ctx) == nil {
+		time.Sleep(adoptEvery) // one that is being killed may answer once more
+		err = do()
+	}
+	return err
+}
+
+// lockItself gives a container that is not made yet a client of its own for its
+// owner.
+func (c *container) lockItself(ctx context.Context) (err error) {
+	owner := layout.NewID()
+	if c.lock, err = layout.NewClientLock(ctx, c.r.conn.Config.RuntimeDir, owner); err != nil {
+		return err
+	}
+	c.id = owner + "-1"
+	c.box.Spec.Linux.CgroupsPath = sandbox.CgroupPath(c.id)
+	return nil
+}
+
+// releaseLock gives up the client that a container has of its own. If the container
+// is another's, that one has the lock too; if it is left, the client counts as dead,
+// and is swept after.
+func (c *container) releaseLock() {
+	switch {
+	case c.lock == nil:
+	case c.holder == byClient:
+		_ = os.RemoveAll(filepath.Dir(c.dir()))
+		_ = c.lock.Release() // else it is swept
+	default:
+		_ = c.lock.File.Close()
+	}
+}
+
+// isUnknown reports whether nobody knows how a program ended.
+func isUnknown(err error) bool {
+	var unknown *runner.UnknownError
+	return errors.As(err, &unknown)
+}

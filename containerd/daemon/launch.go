@@ -1,0 +1,165 @@
+package daemon
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"deployster/containerd/layout"
+)
+
+const (
+	bootLimit = 30 * time.Second // how long a server may take to be ready
+	logLimit  = 1 << 20          // bytes of a server's log, beyond which a new server starts a new one
+)
+
+// attach makes this process a client of the embedded containerd, which is
+// started if it does not run. It gives what says that the client is alive.
+func attach(ctx context.Context, c layout.Config, id string) (*layout.ClientLock, error) {
+	gate, err := layout.LockGate(ctx, c.RuntimeDir)
+	if err != nil {
+		return nil, err
+	}
+	defer gate.Close()
+	held, err := layout.NewClientLock(ctx, c.RuntimeDir, id)
+	if err != nil {
+		return nil, err
+	}
+	if Listening(c.Socket()) {
+		return held, nil
+	}
+	if err := launch(ctx, c); err != nil {
+		return nil, errors.Join(err, held.Release())
+	}
+	return held, nil
+}
+
+// Listening reports whether a server is there. One that is on its way out holds
+// the gate, so nobody can see it here.
+func Listening(socket string) bool {
+	c, err := net.DialTimeout("unix", socket, time.Second)
+	if err != nil {
+		return false
+	}
+	_ = c.Close()
+	return true
+}
+
+// awaitAbandoned waits for the end of a server whose data directory was
+// removed, and made anew or not: it is of no use any more, and leaves as soon
+// as it sees that. With it go the directories that a new one will make again.
+func awaitAbandoned(ctx context.Context, c layout.Config) error {
+	ctx, cancel := context.WithTimeout(ctx, bootLimit)
+	defer cancel()
+	for Listening(c.Socket()) {
+		if f, err := layout.OpenLock(c.LockFile(), 0); err == nil {
+			free, err := layout.TryLock(f)
+			if err := errors.Join(err, f.Close()); err != nil || !free {
+				return err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return errStuck(c, fmt.Errorf("its data directory %s was removed, and it does not end", c.DataDir))
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// launch starts a server and waits until it is ready.
+func launch(ctx context.Context, c layout.Config) error {
+	logFile, err := openLog(c.LogFile())
+	if err != nil {
+		return layout.ErrDataDir(c.DataDir, err)
+	}
+	defer logFile.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	// A server outlives this process by far: it must not keep what this one
+	// happens to have inherited, like a shell script's lock on descriptor 9.
+	closeInheritedOnExec()
+	cmd := &exec.Cmd{
+		Path:        "/proc/self/exe",
+		Args:        c.Args(),
+		Dir:         "/",
+		Env:         []string{"PATH=" + os.Getenv("PATH")},
+		Stdout:      logFile,
+		Stderr:      logFile,
+		ExtraFiles:  []*os.File{w}, // becomes reportFD
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+	}
+	err = cmd.Start()
+	_ = w.Close()
+	if err != nil {
+		return errServer(c, err.Error())
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }() // reaps it, should it end before this process
+	report, err := readReport(ctx, r)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		_ = cmd.Process.Kill()
+		return context.Cause(ctx)
+	case err != nil:
+		_ = cmd.Process.Kill()
+		return errServer(c, fmt.Sprintf("It said nothing (%v) and ended with: %v", err, <-ended))
+	case report.Owner != "":
+		return errOwned(c.DataDir, report.Owner)
+	case !report.Ready:
+		return errServer(c, report.Failure)
+	}
+	return nil
+}
+
+func readReport(ctx context.Context, r *os.File) (report layout.BootReport, err error) {
+	ctx, cancel := context.WithTimeout(ctx, bootLimit)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { _ = r.SetReadDeadline(time.Unix(1, 0)) })
+	defer stop()
+	line, err := bufio.NewReader(r).ReadBytes('\n')
+	if err != nil {
+		return report, err
+	}
+	return report, json.Unmarshal(line, &report)
+}
+
+func openLog(path string) (*os.File, error) {
+	if i, err := os.Stat(path); err == nil && i.Size() > logLimit {
+		if err := os.Rename(path, path+".old"); err != nil {
+			return nil, err
+		}
+	}
+	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+}
+
+// closeInheritedOnExec marks everything but the standard files to be closed in
+// children, except where a child is given it on purpose.
+func closeInheritedOnExec() {
+	if unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) == nil {
+		return
+	}
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		var fd int
+		if _, err := fmt.Sscanf(e.Name(), "%d", &fd); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
+}

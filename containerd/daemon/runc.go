@@ -1,0 +1,194 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"deployster/internal/base/diag"
+)
+
+// runcMinimum is the oldest safe version of each line: older ones let an image
+// break out (CVE-2026-41579, CVE-2025-31133, CVE-2024-21626 and others).
+const runcMinimum = "1.3.6 / 1.4.3 / 1.5.0"
+
+var runcVersion = regexp.MustCompile(`(?m)^runc version (\d+)\.(\d+)\.(\d+)(-rc[^\s+]*)?`)
+
+// AskRunc gives the version that a runc says it has, and whether it is safe.
+func AskRunc(ctx context.Context, path string) (version string, safe bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	if err != nil {
+		return "", false, err
+	}
+	return parseRunc(string(out))
+}
+
+func parseRunc(out string) (version string, safe bool, err error) {
+	m := runcVersion.FindStringSubmatch(out)
+	if m == nil {
+		return "", false, fmt.Errorf("it does not say its version as runc does: %.80q", out)
+	}
+	var v [3]int
+	for i := range v {
+		if v[i], err = strconv.Atoi(m[i+1]); err != nil {
+			return "", false, err
+		}
+	}
+	version = strings.TrimPrefix(m[0], "runc version ")
+	// A release candidate comes before what it is a candidate for.
+	if m[4] != "" {
+		v[2]--
+	}
+	switch {
+	case v[0] != 1:
+		safe = v[0] > 1
+	case v[1] == 3:
+		safe = v[2] >= 6
+	case v[1] == 4:
+		safe = v[2] >= 3
+	default:
+		safe = v[1] > 5 || v[1] == 5 && v[2] >= 0
+	}
+	return version, safe, nil
+}
+
+// findRunc chooses the runc of the embedded containerd: the first that is new
+// enough of the one asked for, the one beside this program, and the one on
+// PATH.
+func findRunc(ctx context.Context, o Options) (string, error) {
+	if o.Runc != "" {
+		// Whoever names one means that one, and no other.
+		if path := runcPath(o.Runc); !executable(path) {
+			return "", errNamedRunc(path)
+		}
+	}
+	var looked, found []string
+	var old, oldVersion string
+	for _, path := range runcCandidates(o) {
+		looked = append(looked, path)
+		if _, err := os.Stat(path); err != nil {
+			continue
+		}
+		version, safe, err := checkRunc(ctx, o.DataDir, path)
+		switch {
+		case err != nil:
+			found = append(found, fmt.Sprintf("%s (%v)", path, err))
+		case safe:
+			return path, nil
+		default:
+			found = append(found, fmt.Sprintf("%s (%s)", path, version))
+			if old == "" {
+				old, oldVersion = path, version
+			}
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case old != "" && o.AllowOldRunc:
+		o.Warn(warnOldRunc(old, oldVersion, ""))
+		return old, nil
+	case len(found) > 0:
+		return "", errOldRunc(found)
+	}
+	return "", errNoRunc(append(looked, "runc on PATH"))
+}
+
+func executable(path string) bool {
+	i, err := os.Stat(path)
+	return err == nil && i.Mode().IsRegular() && i.Mode()&0o111 != 0
+}
+
+func runcCandidates(o Options) (paths []string) {
+	if o.Runc != "" {
+		paths = append(paths, runcPath(o.Runc))
+	}
+	if self, err := os.Executable(); err == nil {
+		paths = append(paths, filepath.Join(filepath.Dir(self), "runc"))
+	}
+	if path := runcPath("runc"); filepath.IsAbs(path) {
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// runcPath makes what a user wrote a full path, as a shell would, because it
+// is used by processes with other working directories.
+func runcPath(name string) string {
+	if path, err := exec.LookPath(name); err == nil {
+		name = path
+	} else if filepath.Base(name) == name {
+		return name
+	}
+	if path, err := filepath.Abs(name); err == nil {
+		return path
+	}
+	return name
+}
+
+// CheckDaemonRunc warns of an old runc of a running daemon, as far as it can be
+// known: the daemon is the peer of its socket, and it looks for runc on its own
+// PATH. The daemon's runtime is its owner's business, so nothing is refused.
+func CheckDaemonRunc(ctx context.Context, socket string, warn func(*diag.Diagnostic)) {
+	pid, err := peer(socket)
+	if err != nil {
+		return
+	}
+	// In another mount namespace the same path would be another file.
+	mine, err1 := os.Readlink("/proc/self/ns/mnt")
+	theirs, err2 := os.Readlink(fmt.Sprintf("/proc/%d/ns/mnt", pid))
+	env, err3 := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	if errors.Join(err1, err2, err3) != nil || mine != theirs {
+		return
+	}
+	for _, kv := range strings.Split(string(env), "\x00") {
+		list, ok := strings.CutPrefix(kv, "PATH=")
+		if !ok {
+			continue
+		}
+		for _, dir := range filepath.SplitList(list) {
+			path := filepath.Join(dir, "runc")
+			if i, err := os.Stat(path); err != nil || !i.Mode().IsRegular() || !filepath.IsAbs(path) {
+				continue
+			}
+			if version, safe, err := AskRunc(ctx, path); err == nil && !safe {
+				warn(warnOldRunc(path, version, " and is what the containerd at "+socket+" uses"))
+			}
+			return
+		}
+	}
+}
+
+// peer gives the process that listens at a unix socket.
+func peer(socket string) (int, error) {
+	c, err := net.DialTimeout("unix", socket, time.Second)
+	if err != nil {
+		return 0, err
+	}
+	defer c.Close()
+	raw, err := c.(*net.UnixConn).SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var cred *unix.Ucred
+	var cerr error
+	err = raw.Control(func(fd uintptr) {
+		cred, cerr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	})
+	if err := errors.Join(err, cerr); err != nil {
+		return 0, err
+	}
+	return int(cred.Pid), nil
+}

@@ -1,0 +1,126 @@
+package idlepool
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"github.com/containerd/containerd/v2/core/mount"
+	"golang.org/x/sys/unix"
+)
+
+// A worker that has nothing to do when its command ends is handed over to the
+// server, which keeps it for a while, for the next command that wants the same.
+// Two open files are all that it takes to own one: the end of its stdin that is
+// written to, and the lock of the client that its container is labelled with.
+// Both are sent in one message, and belong to whoever has it: there is no moment
+// with two owners. When all who had them are dead the kernel closes them; then
+// the worker ends, as its stdin has, and its container is swept.
+
+// Format is raised when the messages, or what is meant by them, change.
+const Format = 2
+
+const (
+	maxMessage   = 64 << 10        // bytes of a message
+	messageLimit = 2 * time.Second // for the other side
+)
+
+// Worker is what is to be known of a worker beside its files.
+type Worker struct {
+	Key    string        `json:"key"`    // of all that could take its place: see poolKey
+	ID     string        `json:"id"`     // of its container
+	Pid    uint32        `json:"pid"`    // of its first process
+	Asked  int64         `json:"asked"`  // the highest number that a request had
+	Rootfs []mount.Mount `json:"rootfs"` // of its container
+	Disk   int64         `json:"disk"`   // bytes that its own files may have
+	Grace  time.Duration `json:"grace"`  // that it gets to end
+	Idle   time.Duration `json:"idle"`   // for which it is to be kept
+}
+
+// Message is a request: with a worker it gives that, with its files; else it
+// asks for one with the key. The answer is one too; without a worker there is none.
+// With what has finished it hands that over to be removed: see Cleanup.
+type Message struct {
+	Format   int       `json:"format"`
+	Key      string    `json:"key,omitempty"`
+	Worker   *Worker   `json:"worker,omitempty"`
+	Finished *Finished `json:"finished,omitempty"`
+	Failed   bool      `json:"failed,omitempty"` // in an answer: it could not be removed
+	Rest     bool      `json:"rest,omitempty"`   // the client leaves, and has nothing more
+}
+
+// Send sends a message whole, with its files, or not at all.
+func Send(c *net.UnixConn, m Message, files ...*os.File) error {
+	m.Format = Format
+	content, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	if len(content) > maxMessage {
+		return fmt.Errorf("a message of %d bytes is too long", len(content))
+	}
+	var rights []byte
+	if len(files) > 0 {
+		var numbers []int
+		for _, f := range files {
+			raw, err := f.SyscallConn()
+			if err == nil {
+				err = raw.Control(func(fd uintptr) { numbers = append(numbers, int(fd)) })
+			}
+			if err != nil {
+				return err
+			}
+		}
+		rights = unix.UnixRights(numbers...)
+	}
+	_, _, err = c.WriteMsgUnix(content, rights, nil)
+	return err
+}
+
+// Receive receives a message: with a worker there are two files, that of its
+// stdin and that of its owner's lock, with what has finished at most the lock, and
+// otherwise none.
+func Receive(c *net.UnixConn) (m Message, stdin, lock *os.File, err error) {
+	content, rights := make([]byte, maxMessage), make([]byte, unix.CmsgSpace(2*4))
+	n, rn, flags, _, err := c.ReadMsgUnix(content, rights)
+	if err != nil {
+		return m, nil, nil, err
+	}
+	var files []*os.File
+	messages, err := unix.ParseSocketControlMessage(rights[:rn])
+	for i := range messages {
+		numbers, nerr := unix.ParseUnixRights(&messages[i])
+		err = errors.Join(err, nerr)
+		for _, fd := range numbers {
+			files = append(files, os.NewFile(uintptr(fd), "handed over"))
+		}
+	}
+	if err == nil {
+		err = json.Unmarshal(content[:n], &m)
+	}
+	want := 0
+	switch {
+	case m.Worker != nil:
+		want = 2
+	case m.Finished != nil:
+		want = min(len(files), 1)
+	}
+	switch {
+	case err != nil:
+	case flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0 || len(files) != want || m.Format != Format:
+		err = errors.New("a message of another kind")
+	case want == 2:
+		return m, files[0], files[1], nil
+	case want == 1:
+		return m, nil, files[0], nil
+	default:
+		return m, nil, nil, nil
+	}
+	for _, f := range files {
+		_ = f.Close() // what it was for is not known
+	}
+	return m, nil, nil, err
+}

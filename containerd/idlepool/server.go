@@ -1,0 +1,286 @@
+package idlepool
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
+	"github.com/containerd/containerd/v2/pkg/namespaces"
+	"github.com/containerd/log"
+	"golang.org/x/sys/unix"
+
+	"deployster/containerd/failure"
+	"deployster/containerd/layout"
+	"deployster/containerd/runfiles"
+	"deployster/containerd/sandbox"
+	"deployster/containerd/sweep"
+)
+
+const (
+	PerKey     = 4           // workers that could take each other's place
+	Capacity   = 16          // workers
+	checkEvery = time.Second // between looks at what an idle worker prints
+	MaxLog     = 1 << 20     // bytes that it may print, on stderr, while nobody wants it
+)
+
+// Server is the part of a server that keeps idle workers.
+type Server struct {
+	config layout.Config
+	sweep  sweep.Sweeper
+	socket *net.UnixListener
+
+	mu      sync.Mutex
+	workers []*pooledWorker // the oldest first
+	closed  bool
+	open    sync.WaitGroup // workers that are held or being ended, and conversations
+
+	taking, working   context.Context // what clients have finished: is taken, and is being removed
+	refuse, interrupt context.CancelFunc
+	removing          chan struct{} // one is in it for each container that is being removed
+}
+
+// pooledWorker is a worker of nobody's.
+type pooledWorker struct {
+	Worker
+	stdin   *os.File
+	owner   *layout.ClientLock
+	removed chan struct{} // closed when it is not held any more
+}
+
+// NewServer begins to keep.
+func NewServer(c layout.Config, sweep sweep.Sweeper) (*Server, error) {
+	if err := os.Remove(c.PoolSocket()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	socket, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: c.PoolSocket(), Net: "unixpacket"})
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(c.PoolSocket(), 0o600); err != nil {
+		return nil, errors.Join(err, socket.Close())
+	}
+	k := &Server{config: c, sweep: sweep, socket: socket, removing: make(chan struct{}, maxCleanups)}
+	k.taking, k.refuse = context.WithCancel(context.Background())
+	k.working, k.interrupt = context.WithCancel(context.Background())
+	go k.accept()
+	return k, nil
+}
+
+func (k *Server) accept() {
+	for {
+		c, err := k.socket.AcceptUnix()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			time.Sleep(100 * time.Millisecond) // there are too many open files
+			continue
+		}
+		k.mu.Lock()
+		if !k.closed {
+			k.open.Go(func() { k.handle(c) })
+		} else {
+			_ = c.Close() // as if nobody listened
+		}
+		k.mu.Unlock()
+	}
+}
+
+// handle answers one request.
+func (k *Server) handle(c *net.UnixConn) {
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(messageLimit)) // else it takes as long as it takes
+	if uid, err := peerUID(c); err != nil || uid != os.Geteuid() {
+		return
+	}
+	m, stdin, lock, err := Receive(c)
+	switch {
+	case err != nil:
+	case m.Worker != nil:
+		h := &pooledWorker{Worker: *m.Worker, stdin: stdin, removed: make(chan struct{}),
+			owner: &layout.ClientLock{File: lock, Path: filepath.Join(layout.ClientsDir(k.config.RuntimeDir), layout.ClientOf(m.Worker.ID))}}
+		k.put(h)
+		_ = Send(c, Message{}) // who gave it is just not told so soon
+	case m.Finished != nil && lock != nil:
+		k.cleanUp(c, m, lock)
+	default:
+		h := k.take(m.Key)
+		if h == nil {
+			_ = Send(c, Message{}) // who asked has died
+			return
+		}
+		if Send(c, Message{Worker: &h.Worker}, h.stdin, h.owner.File) != nil {
+			k.end(h, h.Grace)
+			return
+		}
+		h.closeFiles()
+	}
+}
+
+// peerUID says as whom the other side of a connection runs.
+func peerUID(c *net.UnixConn) (uid int, err error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var cred *unix.Ucred
+	cerr := raw.Control(func(fd uintptr) { cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
+	if cerr != nil || err != nil {
+		return 0, errors.Join(cerr, err)
+	}
+	return int(cred.Uid), nil
+}
+
+// closeFiles closes this process's copies of what makes an owner.
+func (h *pooledWorker) closeFiles() {
+	_ = h.stdin.Close()      // nothing was written
+	_ = h.owner.File.Close() // nor here
+}
+
+// put holds a worker from now on. Where there are too many, the oldest go.
+func (k *Server) put(h *pooledWorker) {
+	// What is not whole is nobody's from now on, and so will be swept.
+	if locked, err := layout.TryLock(h.owner.File); err != nil || !locked || !h.owner.Valid() {
+		h.closeFiles()
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closed {
+		h.closeFiles()
+		return
+	}
+	same := 0
+	for _, other := range slices.Backward(slices.Clone(k.workers)) {
+		if other.Key == h.Key {
+			same++
+		}
+		if other.Key == h.Key && same >= PerKey || len(k.workers) >= Capacity && other == k.workers[0] {
+			k.remove(other)
+			k.open.Go(func() { k.end(other, other.Grace) })
+		}
+	}
+	k.workers = append(k.workers, h)
+	k.open.Go(func() { k.watch(h) })
+}
+
+// remove reports whether a worker was held until now. It is called with the lock held.
+func (k *Server) remove(h *pooledWorker) bool {
+	i := slices.Index(k.workers, h)
+	if i < 0 {
+		return false
+	}
+	k.workers = slices.Delete(k.workers, i, i+1)
+	close(h.removed)
+	return true
+}
+
+// take gives the newest worker with a key, which is not held any more; nil = none.
+func (k *Server) take(key string) *pooledWorker {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, h := range slices.Backward(k.workers) {
+		if h.Key == key {
+			k.remove(h)
+			return h
+		}
+	}
+	return nil
+}
+
+// watch waits until a worker is wanted, and ends it when that takes too long, or
+// when it does not just wait.
+func (k *Server) watch(h *pooledWorker) {
+	ctx, stop := context.WithCancel(namespaces.WithNamespace(context.Background(), k.sweep.Namespace))
+	defer stop()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		// When this fails the server is ending, or it has ended.
+		_, _ = k.sweep.Client.TaskService().Wait(ctx, &taskapi.WaitRequest{ContainerID: h.ID})
+	}()
+	full := sandbox.WatchDisk(ctx, h.Rootfs, h.Disk)
+	idle := time.NewTimer(h.Idle)
+	defer idle.Stop()
+	look := time.NewTicker(checkEvery)
+	defer look.Stop()
+	for waits := true; waits; {
+		select {
+		case <-h.removed:
+			return
+		case <-idle.C:
+			waits = false
+		case <-ended:
+			waits = false
+		case <-full:
+			waits = false
+		case <-look.C:
+			waits = runfiles.IsQuiet(filepath.Join(k.config.RuntimeDir, "io", layout.ClientOf(h.ID), h.ID), MaxLog)
+		}
+	}
+	k.mu.Lock()
+	ours := k.remove(h)
+	k.mu.Unlock()
+	if ours {
+		k.end(h, h.Grace)
+	}
+}
+
+// end ends a worker that is not held, and removes what there is of it.
+func (k *Server) end(h *pooledWorker, grace time.Duration) {
+	ctx, stop := context.WithTimeout(namespaces.WithNamespace(context.Background(), k.sweep.Namespace), grace+sweep.CleanupLimit)
+	defer stop()
+	_ = h.stdin.Close() // else it is killed
+	asking, enough := context.WithTimeout(ctx, grace)
+	_, _ = k.sweep.Client.TaskService().Wait(asking, &taskapi.WaitRequest{ContainerID: h.ID}) // else it is killed
+	enough()
+	c, err := k.sweep.Client.ContainerService().Get(ctx, h.ID)
+	if err == nil {
+		err = sweep.RemoveContainer(ctx, k.sweep.Client, c)
+	}
+	if err = failure.UnlessGone(err); err == nil {
+		err = os.RemoveAll(filepath.Join(k.config.RuntimeDir, "io", layout.ClientOf(h.ID)))
+	}
+	if err != nil {
+		log.L.WithError(err).Warn("ending an idle worker")
+		_ = h.owner.File.Close() // it is swept
+		return
+	}
+	_ = h.owner.Release() // else it is swept
+}
+
+// Others are the clients whose containers are not the workers that are held.
+func (k *Server) Others() []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.DeleteFunc(layout.Clients(k.config.RuntimeDir), func(id string) bool {
+		return slices.ContainsFunc(k.workers, func(h *pooledWorker) bool { return layout.ClientOf(h.ID) == id })
+	})
+}
+
+// Close ends all workers that are held, each within the grace time, or what is
+// less, and finishes within it what clients have handed over to be removed.
+func (k *Server) Close(grace time.Duration) {
+	k.mu.Lock()
+	held := slices.Clone(k.workers)
+	for _, h := range held {
+		k.remove(h)
+	}
+	k.closed = true
+	k.mu.Unlock()
+	_ = k.socket.Close() // it ends with the process
+	for _, h := range held {
+		k.open.Go(func() { k.end(h, min(grace, h.Grace)) })
+	}
+	k.refuse()
+	enough := time.AfterFunc(grace, k.interrupt) // what is left then is swept
+	defer enough.Stop()
+	k.open.Wait()
+	k.interrupt()
+}

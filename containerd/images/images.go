@@ -1,0 +1,247 @@
+package images
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/agext/levenshtein"
+	"github.com/containerd/containerd/v2/core/images"
+	"github.com/containerd/errdefs"
+	"github.com/distribution/reference"
+	digest "github.com/opencontainers/go-digest"
+
+	"deployster/containerd/daemon"
+	"deployster/containerd/failure"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+)
+
+// Store is the images of a containerd, as one client sees them.
+type Store struct {
+	conn       *daemon.Conn
+	registries *registries
+	cache      imageCache
+}
+
+// NewStore gives the images of a connection.
+func NewStore(c *daemon.Conn, o RegistryOptions) *Store {
+	store := &Store{conn: c, registries: newRegistries(o), cache: imageCache{snapshotter: c.Snapshotter}}
+	if c.Embedded {
+		store.cache.dir = filepath.Join(c.Config.DataDir, "images")
+	}
+	return store
+}
+
+// Forget is called when an image is not any more what was known of it: it
+// is gone, or its files are.
+func (store *Store) Forget(d digest.Digest) { store.cache.forget(d) }
+
+// Info describes an image that is here.
+type Info struct {
+	Name    string    `json:"name"`   // the full name; the digest where it has no other
+	Digest  string    `json:"digest"` // of its manifest or index
+	Size    int64     `json:"size"`   // of its content, compressed as it is kept
+	Created time.Time `json:"created"`
+	From    string    `json:"from,omitempty"` // the name it was pulled by; "" = it was made or brought here
+}
+
+// An image is kept under two records: its name, which may move to another
+// image, and its digest, by which plans and state entries know it.
+
+// isDigest reports whether a record's name is its digest.
+func isDigest(name string) bool { return strings.HasPrefix(name, "sha256:") }
+
+// Images lists the images that are here, by name.
+func (store *Store) Images(ctx context.Context) ([]Info, error) {
+	ctx = store.conn.Context(ctx)
+	list, err := store.conn.Client.ImageService().List(ctx)
+	if err != nil {
+		return nil, failure.Of("Listing the images", err)
+	}
+	named := map[digest.Digest]bool{}
+	for _, i := range list {
+		named[i.Target.Digest] = named[i.Target.Digest] || !isDigest(i.Name)
+	}
+	var infos []Info
+	for _, i := range list {
+		if (!isDigest(i.Name) || !named[i.Target.Digest]) && i.Labels[labelSignatures] == "" {
+			infos = append(infos, store.info(ctx, i))
+		}
+	}
+	sort.Slice(infos, func(a, b int) bool { return infos[a].Name < infos[b].Name })
+	return infos, nil
+}
+
+func (store *Store) info(ctx context.Context, i images.Image) Info {
+	info := Info{Name: i.Name, Digest: i.Target.Digest.String(), Created: i.CreatedAt, From: i.Labels[labelSource]}
+	// Parts of other platforms may be missing; what can be counted is.
+	info.Size, _ = i.Size(ctx, store.conn.Client.ContentStore(), platform())
+	return info
+}
+
+// Resolve implements runner.Runner.
+func (store *Store) Resolve(ctx context.Context, ref string) (runner.Image, error) {
+	ctx = store.conn.Context(ctx)
+	name, dgst, err := normalize(ref)
+	if err != nil {
+		return runner.Image{}, err
+	}
+	if dgst != "" {
+		if _, err := store.findDigest(ctx, dgst); err != nil {
+			return runner.Image{}, store.missing(ctx, ref, err)
+		}
+		return runner.Image{Reference: name, Digest: dgst.String()}, nil
+	}
+	i, err := store.conn.Client.ImageService().Get(ctx, name)
+	if err == nil {
+		err = store.ensureRecord(ctx, i)
+	}
+	if err != nil {
+		return runner.Image{}, store.missing(ctx, ref, err)
+	}
+	return obtained(name, i), nil
+}
+
+// FullName completes a reference as docker does, and gives the digest in it,
+// "" where there is none. Its error is a diagnostic.
+func FullName(ref string) (full, dgst string, err error) {
+	name, d, err := normalize(ref)
+	return name, d.String(), err
+}
+
+// WithDigest names one image in the repository of a full name.
+func WithDigest(full, dgst string) string {
+	if isDigest(full) {
+		return dgst
+	}
+	return withDigest(full, digest.Digest(dgst))
+}
+
+// normalize completes a reference as docker does. With a digest in it, the
+// digest alone says which image it is.
+func normalize(ref string) (name string, dgst digest.Digest, err error) {
+	if isDigest(ref) {
+		dgst = digest.Digest(ref)
+		if err = dgst.Validate(); err == nil {
+			return ref, dgst, nil
+		}
+	} else {
+		var named reference.Named
+		if named, err = reference.ParseDockerRef(ref); err == nil {
+			if d, ok := named.(reference.Digested); ok {
+				dgst = d.Digest()
+			}
+			return named.String(), dgst, nil
+		}
+	}
+	return "", "", diag.Errorf("Not the name of an image",
+		"%q: %s. Names look like acme/file:1.2 or registry.example.com/team/file:1.2; an image without a name is named by its digest, "+
+			"sha256:... .", ref, failure.Sentence(err))
+}
+
+// findDigest gives a record of the image with a digest: its own, or else any.
+func (store *Store) findDigest(ctx context.Context, dgst digest.Digest) (images.Image, error) {
+	i, err := store.conn.Client.ImageService().Get(ctx, dgst.String())
+	if err == nil || !errdefs.IsNotFound(err) {
+		return i, err
+	}
+	list, listErr := store.conn.Client.ImageService().List(ctx, "target.digest=="+dgst.String())
+	if listErr != nil || len(list) == 0 {
+		return i, errors.Join(err, listErr)
+	}
+	return list[0], store.ensureRecord(ctx, list[0])
+}
+
+// ensureRecord makes sure that an image can be run by its digest, also after its
+// name has moved on.
+func (store *Store) ensureRecord(ctx context.Context, i images.Image) error {
+	if isDigest(i.Name) || store.cache.hasRecord(i.Target.Digest) {
+		return nil
+	}
+	// Mostly it is there, and to look is cheaper than to write: that waits for others' writing.
+	service := store.conn.Client.ImageService()
+	_, err := service.Get(ctx, i.Target.Digest.String())
+	if errdefs.IsNotFound(err) {
+		_, err = service.Create(ctx, images.Image{Name: i.Target.Digest.String(), Target: i.Target, Labels: i.Labels})
+	}
+	if err != nil && !errdefs.IsAlreadyExists(err) {
+		return err
+	}
+	store.cache.noteRecord(i.Target.Digest)
+	return nil
+}
+
+// missing is the error for an image that could not be had.
+func (store *Store) missing(ctx context.Context, ref string, err error) error {
+	if !errdefs.IsNotFound(err) {
+		return failure.Of("Looking for the image "+ref, err)
+	}
+	return errNoImage(ref, store.nearest(ctx, ref))
+}
+
+// nearest gives the name of the image here that a reference was probably meant
+// to be, or "".
+func (store *Store) nearest(ctx context.Context, ref string) string {
+	name, dgst, err := normalize(ref)
+	if err != nil || dgst != "" {
+		return ""
+	}
+	list, err := store.conn.Client.ImageService().List(ctx)
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, i := range list {
+		if !isDigest(i.Name) && i.Labels[labelSignatures] == "" {
+			names = append(names, i.Name)
+		}
+	}
+	return nearest(familiar(name), names)
+}
+
+func nearest(want string, names []string) (best string) {
+	// A third of the letters may differ: beyond that it is a guess.
+	limit := max(len(want)/3, 2) + 1
+	for _, n := range names {
+		short := familiar(n)
+		if repository(short) == repository(want) {
+			return short // another tag of the same image
+		}
+		if d := levenshtein.Distance(want, short, nil); d < limit {
+			best, limit = short, d
+		}
+	}
+	return best
+}
+
+// familiar shortens a full name as a user would write it.
+func familiar(name string) string {
+	if named, err := reference.ParseNormalizedNamed(name); err == nil {
+		return reference.FamiliarString(named)
+	}
+	return name
+}
+
+// repository gives a name without its tag.
+func repository(name string) string {
+	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, '/') {
+		return name[:i]
+	}
+	return name
+}
+
+// errNoImage says that an image is not here; near is the name that was probably meant.
+func errNoImage(reference, near string) error {
+	d := diag.Errorf(fmt.Sprintf("There is no image %s here", reference),
+		"Bring it with `deployster image import FILE` (a tar of `docker save`), or make it of files with `deployster image pack`; "+
+			"`deployster image ls` lists what is here.")
+	if near != "" {
+		d.Detail = fmt.Sprintf("Did you mean %s? ", near) + d.Detail
+	}
+	return &diag.Caused{Diagnostic: d, Cause: runner.ErrNoImage}
+}

@@ -1,0 +1,146 @@
+package images
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"time"
+
+	"github.com/containerd/containerd/v2/client"
+	"github.com/containerd/containerd/v2/core/images"
+	"github.com/containerd/containerd/v2/pkg/archive/compression"
+	"github.com/containerd/platforms"
+	"github.com/distribution/reference"
+	digest "github.com/opencontainers/go-digest"
+
+	"deployster/containerd/failure"
+	"deployster/internal/base/diag"
+)
+
+// Import brings images from a tar as `docker save` makes it, or of an OCI
+// layout; either may be compressed. It gives the images by name.
+func (store *Store) Import(ctx context.Context, from io.Reader) ([]Info, error) {
+	ctx = store.conn.Context(ctx)
+	plain, err := openArchive(from)
+	if err != nil {
+		return nil, err
+	}
+	defer plain.Close()
+	before, err := store.conn.Client.ImageService().List(ctx)
+	if err != nil {
+		return nil, failure.Of("The import", err)
+	}
+	imported, err := store.conn.Client.Import(ctx, plain,
+		client.WithImportPlatform(platform()),
+		client.WithSkipMissing(), // an index may name other platforms, which are not in the archive
+		client.WithImageRefTranslator(fullName),
+		client.WithDigestRef(func(d digest.Digest) string { return d.String() }))
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if errors.Is(err, images.ErrEmptyWalk) {
+			err = fmt.Errorf("there is no image for %s in it", platforms.DefaultString())
+		}
+		return nil, errArchive(err)
+	}
+	if len(imported) == 0 {
+		return nil, errArchive(errors.New("there is no image in it"))
+	}
+	infos, err := store.checkImported(ctx, imported)
+	if err != nil {
+		undo, cancel := store.conn.Detached(ctx, time.Minute)
+		defer cancel()
+		return nil, failure.Join(err, store.restore(undo, imported, before))
+	}
+	return infos, nil
+}
+
+// restore takes images away again, and gives names that they took from others
+// back.
+func (store *Store) restore(ctx context.Context, imported, before []images.Image) error {
+	had := map[string]images.Image{}
+	for _, i := range before {
+		had[i.Name] = i
+	}
+	var errs []error
+	for _, i := range imported {
+		store.cache.forget(i.Target.Digest)
+		var err error
+		if old, ok := had[i.Name]; ok {
+			_, err = store.conn.Client.ImageService().Update(ctx, old, "target")
+		} else {
+			err = failure.UnlessGone(store.conn.Client.ImageService().Delete(ctx, i.Name))
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// checkImported makes sure that new images can be run, which also unpacks
+// them, so that the first run need not.
+func (store *Store) checkImported(ctx context.Context, list []images.Image) ([]Info, error) {
+	named := map[digest.Digest]bool{}
+	for _, i := range list {
+		named[i.Target.Digest] = named[i.Target.Digest] || !isDigest(i.Name)
+	}
+	var infos []Info
+	for _, i := range list {
+		if _, err := store.prepare(ctx, i.Target.Digest.String()); err != nil {
+			return nil, failure.Of("The import", err)
+		}
+		if !isDigest(i.Name) || !named[i.Target.Digest] {
+			infos = append(infos, store.info(ctx, i))
+		}
+	}
+	sort.Slice(infos, func(a, b int) bool { return infos[a].Name < infos[b].Name })
+	return infos, nil
+}
+
+// fullName completes the name that an OCI layout gives an image. A bare tag is
+// no name; such an image is known by its digest.
+func fullName(name string) string {
+	if !bytes.ContainsAny([]byte(name), "/:") {
+		return ""
+	}
+	named, err := reference.ParseDockerRef(name)
+	if err != nil {
+		return ""
+	}
+	return named.String()
+}
+
+// openArchive undoes the compression, and refuses what is no tar before
+// anything is done with it.
+func openArchive(from io.Reader) (io.ReadCloser, error) {
+	plain, err := compression.DecompressStream(from)
+	if err != nil {
+		return nil, errArchive(err)
+	}
+	const magicAt, blockSize = 257, 512
+	buf := bufio.NewReaderSize(plain, 64<<10)
+	head, err := buf.Peek(blockSize)
+	if err != nil {
+		_ = plain.Close()
+		return nil, errArchive(fmt.Errorf("it is too short for a tar, cut off or damaged (%w)", err))
+	}
+	// Every tar with images in it is of one of the ustar kinds.
+	if !bytes.HasPrefix(head[magicAt:], []byte("ustar")) {
+		_ = plain.Close()
+		return nil, errArchive(errors.New("it is not a tar"))
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{buf, plain}, nil
+}
+
+func errArchive(cause error) error {
+	return diag.Because(cause, "This is not an archive of images",
+		"%s. It must be a tar made by `docker save` or `docker buildx build --output type=oci`, or another OCI layout; it may be compressed "+
+			"with gzip or zstd.", failure.Sentence(cause))
+}

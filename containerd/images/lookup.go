@@ -1,0 +1,168 @@
+package images
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/containerd/containerd/v2/core/mount"
+	securejoin "github.com/cyphar/filepath-securejoin"
+	"github.com/moby/sys/user"
+	"golang.org/x/sys/unix"
+
+	"deployster/containerd/failure"
+	"deployster/containerd/sandbox"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+)
+
+// lookups is what was looked up in the files of an image.
+type lookups struct {
+	users  map[string]user.ExecUser // by how they were asked for
+	places map[string]string        // where mounts would end up that were asked for there
+}
+
+// PrepareFor gives an image for an invocation: with the user that is set
+// instead of its own, as docker has it, by name or number, and with places for
+// the mounts.
+func (store *Store) PrepareFor(ctx context.Context, s runner.Spec) (*Prepared, error) {
+	p, err := store.prepare(ctx, s.Digest)
+	if err != nil || s.Settings.User == "" && len(s.Mounts) == 0 {
+		return p, err
+	}
+	e := store.cache.entry(p.Digest)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var users, places []string
+	if _, known := e.lookups.users[s.Settings.User]; !known && s.Settings.User != "" {
+		users = append(users, s.Settings.User)
+	}
+	for _, m := range s.Mounts {
+		if _, known := e.lookups.places[m.Target]; !known && path.IsAbs(m.Target) {
+			places = append(places, m.Target)
+		}
+	}
+	if len(users)+len(places) > 0 {
+		found, err := store.lookUp(ctx, p, e.lookups, users, places)
+		if d := new(diag.Diagnostic); errors.As(err, &d) {
+			return nil, err
+		}
+		if err != nil {
+			return nil, diag.Errorf("The user of a type block is not in its image",
+				"%s. The user of a type block can be a name that the image's /etc/passwd has, or a number, each also with a group: \"1000\", "+
+					"\"app\", \"1000:1000\".", failure.Sentence(err))
+		}
+		e.lookups = found
+		store.cache.save(p, found)
+	}
+	for _, m := range s.Mounts {
+		if real := e.lookups.places[m.Target]; sandbox.KernelPath(real) {
+			return nil, sandbox.ErrKernelTarget(m.Target, real)
+		}
+	}
+	fit := *p
+	if s.Settings.User != "" {
+		fit.User = e.lookups.users[s.Settings.User]
+	}
+	return &fit, nil
+}
+
+// lookUp looks up users in the image's own files, as docker does, with the
+// groups of each, and where links in the image lead what is to be mounted. The
+// files are only read, by paths that cannot lead out of the image, and not
+// beyond a limit.
+func (store *Store) lookUp(ctx context.Context, p *Prepared, before lookups, users, places []string) (after lookups, err error) {
+	after = lookups{users: map[string]user.ExecUser{}, places: map[string]string{}}
+	maps.Copy(after.users, before.users)
+	maps.Copy(after.places, before.places)
+	if os.Geteuid() != 0 {
+		// Mounting needs root; a user by number needs no files.
+		return after, after.find("", "", users)
+	}
+	err = store.withFiles(ctx, p, func(dir string) error {
+		for _, place := range places {
+			real, err := securejoin.SecureJoin(dir, place)
+			if err != nil {
+				return diag.Errorf("There is no place for a mount in the image", "%s cannot be followed there: %s. That is a fault of the image: "+
+					"tell its author.", place, failure.Sentence(err))
+			}
+			after.places[place] = path.Clean("/" + strings.TrimPrefix(real, dir))
+		}
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return err
+		}
+		defer root.Close()
+		passwd, err := readAccounts(root, "etc/passwd")
+		if err != nil {
+			return err
+		}
+		group, err := readAccounts(root, "etc/group")
+		if err != nil {
+			return err
+		}
+		return after.find(passwd, group, users)
+	})
+	return after, err
+}
+
+// find looks up users in an image's accounts.
+func (s *lookups) find(passwd, group string, users []string) error {
+	for _, name := range users {
+		found, err := user.GetExecUser(name, &user.ExecUser{Home: "/"}, strings.NewReader(passwd), strings.NewReader(group))
+		if err != nil {
+			return fmt.Errorf("its user %q: %w", name, err)
+		}
+		s.users[name] = *found
+	}
+	return nil
+}
+
+// withFiles mounts the files of an image, read-only, for a moment.
+func (store *Store) withFiles(ctx context.Context, p *Prepared, look func(dir string) error) error {
+	ctx, err := store.conn.Leased(ctx)
+	if err != nil {
+		return err
+	}
+	snapshots := store.conn.Client.SnapshotService(store.conn.Snapshotter)
+	key := store.conn.NewContainerID() + "-look"
+	mounts, err := snapshots.View(ctx, key, p.Chain)
+	if err != nil {
+		return err
+	}
+	var lookErr error
+	if err = mount.WithReadonlyTempMount(ctx, mounts, func(dir string) error { lookErr = look(dir); return nil }); lookErr != nil {
+		err = lookErr // as it is
+	}
+	ctx, cancel := store.conn.Detached(ctx, time.Minute)
+	defer cancel()
+	if rerr := snapshots.Remove(ctx, key); err == nil {
+		err = rerr
+	}
+	return err
+}
+
+// readAccounts reads a file of accounts in an image. None is as good as an
+// empty one.
+func readAccounts(root *os.Root, name string) (string, error) {
+	// Not blocking: it could be a FIFO.
+	f, err := root.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return "", nil
+	}
+	defer f.Close()
+	if i, err := f.Stat(); err != nil || !i.Mode().IsRegular() {
+		return "", nil
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxAccount+1))
+	if err != nil || len(b) > maxAccount {
+		return "", fmt.Errorf("its /%s cannot be read, or has more than %d bytes", name, maxAccount)
+	}
+	return string(b), nil
+}

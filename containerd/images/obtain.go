@@ -1,0 +1,161 @@
+package images
+
+import (
+	"context"
+	"errors"
+
+	"github.com/containerd/containerd/v2/core/images"
+	"github.com/containerd/errdefs"
+	digest "github.com/opencontainers/go-digest"
+
+	"deployster/containerd/failure"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+)
+
+// Obtain makes sure that an image is here, on the terms of w, and says which
+// one it is. An image that is not what w.Digest wants is an
+// *runner.DigestError, and nothing has changed then.
+func (store *Store) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, error) {
+	ctx = store.conn.Context(ctx)
+	name, dgst, err := normalize(w.Reference)
+	if err != nil {
+		return runner.Image{}, err
+	}
+	want := digest.Digest(w.Digest)
+	if dgst != "" && want == "" {
+		want = dgst
+	}
+	record, err := store.findLocal(ctx, name, dgst)
+	unnamed := false
+	switch {
+	case err != nil && !errdefs.IsNotFound(err):
+		return runner.Image{}, failure.Of("Looking for the image "+w.Reference, err)
+	case err == nil && want != "" && record.Target.Digest != want && w.Force, err != nil && want != "" && dgst == "":
+		// The name means something else here or nothing, and the image may be
+		// here without it.
+		record, err = store.findDigest(ctx, want)
+		unnamed = true
+	case err == nil && want != "" && record.Target.Digest != want && w.Pull != runner.PullAlways:
+		return runner.Image{}, &runner.DigestError{Reference: w.Reference, Have: record.Target.Digest.String(), Want: want.String()}
+	}
+	if err != nil && !errdefs.IsNotFound(err) {
+		return runner.Image{}, failure.Of("Looking for the image "+w.Reference, err)
+	}
+	here := err == nil
+	switch {
+	case here && (w.Pull != runner.PullAlways || dgst != ""):
+		image, err := store.checkHere(ctx, name, record, w)
+		if err == nil && unnamed {
+			err = store.giveName(ctx, name, record)
+		}
+		return image, err
+	case w.Pull == runner.PullNever, isDigest(name):
+		return runner.Image{}, errNotPulled(w, store.nearest(ctx, w.Reference))
+	case w.Pull == runner.PullAlways && dgst == "":
+		return store.refresh(ctx, name, record, here, w)
+	}
+	record, err = store.pull(ctx, name, want, w.Verify)
+	if err != nil {
+		return runner.Image{}, store.withAdvice(ctx, w.Reference, err)
+	}
+	return obtained(name, record), nil
+}
+
+func obtained(name string, record images.Image) runner.Image {
+	return runner.Image{Reference: name, Digest: record.Target.Digest.String(), Pulled: record.Labels[labelSource] != ""}
+}
+
+// findLocal looks for an image by its name, or by the digest in that.
+func (store *Store) findLocal(ctx context.Context, name string, dgst digest.Digest) (images.Image, error) {
+	if dgst != "" {
+		return store.findDigest(ctx, dgst)
+	}
+	record, err := store.conn.Client.ImageService().Get(ctx, name)
+	if err == nil {
+		err = store.ensureRecord(ctx, record)
+	}
+	return record, err
+}
+
+// checkHere takes an image that is here, if it carries the signature it must.
+func (store *Store) checkHere(ctx context.Context, name string, record images.Image, w runner.Wanted) (runner.Image, error) {
+	if w.Verify != nil {
+		if err := store.verifySigned(ctx, name, record.Target.Digest, *w.Verify); err != nil {
+			return runner.Image{}, store.registries.pullFailure(ctx, name, err)
+		}
+	}
+	return obtained(name, record), nil
+}
+
+// refresh asks the registry what a tag means now, and fetches that if it is
+// not here.
+func (store *Store) refresh(ctx context.Context, name string, record images.Image, here bool, w runner.Wanted) (runner.Image, error) {
+	now, err := store.Remote(ctx, name)
+	if err != nil {
+		return runner.Image{}, err
+	}
+	if w.Digest != "" && now != w.Digest {
+		return runner.Image{}, &runner.DigestError{Reference: w.Reference, Have: now, Want: w.Digest, InRegistry: true}
+	}
+	if !here || record.Target.Digest.String() != now {
+		if record, err = store.pull(ctx, name, digest.Digest(now), w.Verify); err != nil {
+			return runner.Image{}, err
+		}
+		return obtained(name, record), nil
+	}
+	return store.checkHere(ctx, name, record, w)
+}
+
+// Remote asks the registry for the digest of a tag. Nothing is fetched.
+func (store *Store) Remote(ctx context.Context, ref string) (string, error) {
+	name, dgst, err := normalize(ref)
+	if err != nil || dgst != "" {
+		return dgst.String(), err
+	}
+	ctx = store.conn.Context(ctx)
+	m := newMeter(familiar(name), store.registries.options.Progress)
+	p := &puller{store: store, name: name, ref: name, resolver: store.registries.resolver(ctx), meter: m}
+	found, err := p.resolve(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		return "", store.registries.pullFailure(ctx, name, err)
+	}
+	return found.Digest.String(), nil
+}
+
+// withAdvice adds to the error of a pull that nobody asked for what else can be
+// done: the name may be that of an image which was never in a registry.
+func (store *Store) withAdvice(ctx context.Context, ref string, err error) error {
+	var (
+		d       *diag.Diagnostic
+		refused *refusedError
+		content *contentError
+	)
+	if errors.Is(err, context.Canceled) || !errors.As(err, &d) ||
+		errors.Is(err, errNotSigned) || errors.As(err, &refused) || errors.As(err, &content) {
+		return err // it exists, and another way to bring it in is not what is asked for
+	}
+	near := ""
+	if n := store.nearest(ctx, ref); n != "" {
+		near = "Did you mean " + n + ", which is here? "
+	}
+	return diag.Because(err, "There is no image "+ref+" here, and it cannot be pulled",
+		"%s%s\nAn image that is in no registry is brought in with `deployster image import FILE`, or made with `deployster image pack`; "+
+			"`deployster image ls` lists what is here.", near, d.Detail)
+}
+
+func errNotPulled(w runner.Wanted, near string) error {
+	why := ""
+	if w.Pull == runner.PullNever {
+		why = "Its type says pull = \"never\", so no registry was asked. "
+	}
+	err := errNoImage(w.Reference, near)
+	var d *diag.Diagnostic
+	if errors.As(err, &d) {
+		d.Detail = why + d.Detail
+	}
+	return err
+}

@@ -1,0 +1,205 @@
+package images
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/containerd/containerd/v2/core/content"
+	"github.com/containerd/containerd/v2/core/images"
+	"github.com/containerd/errdefs"
+	"github.com/containerd/platforms"
+	digest "github.com/opencontainers/go-digest"
+	"github.com/opencontainers/image-spec/specs-go"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"deployster/containerd/failure"
+	"deployster/containerd/layout"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/imagefiles"
+)
+
+// PackOptions say what an image is made of.
+type PackOptions struct {
+	Reference string          // the new image's name
+	Dir       string          // its files, as they are below this directory; "" = none
+	Files     *imagefiles.Set // more files; nil = none
+	Base      string          // an image here, on which the files are put; "" = none
+
+	Entrypoint []string          // nil = the base's; given, it also drops the base's Cmd
+	Cmd        []string          // nil = the base's
+	Env        map[string]string // added to the base's
+	User       string            // "" = the base's
+	WorkingDir string            // "" = the base's
+}
+
+// Pack makes an image of files. The same files and options give the same
+// digest, on every machine and at every time.
+func (store *Store) Pack(ctx context.Context, o PackOptions) (Info, error) {
+	ctx = store.conn.Context(ctx)
+	name, dgst, err := normalize(o.Reference)
+	if err == nil && dgst != "" {
+		err = diag.Errorf("A new image needs a name", "%q has a digest in it, which only the finished image has.", o.Reference)
+	}
+	if err != nil {
+		return Info{}, err
+	}
+	base, manifest, err := store.packBase(ctx, o.Base)
+	if err != nil {
+		return Info{}, err
+	}
+	layer, err := os.CreateTemp("", "deployster-pack-*")
+	if err != nil {
+		return Info{}, err
+	}
+	defer func() { _ = errors.Join(layer.Close(), os.Remove(layer.Name())) }()
+	files := o.Files
+	if files == nil {
+		files = &imagefiles.Set{}
+		defer func() { _ = files.Close() }() // they were only read
+	}
+	if o.Dir != "" {
+		err = files.AddTree(o.Dir, "/")
+	}
+	var desc ocispec.Descriptor
+	if err == nil {
+		desc, err = writeLayer(ctx, layer, files)
+	}
+	if err != nil {
+		return Info{}, packFailure(o.Dir, err)
+	}
+	configure(&base, o)
+	base.RootFS.Type = "layers"
+	base.RootFS.DiffIDs = append(base.RootFS.DiffIDs, desc.Digest)
+	manifest.Layers = append(manifest.Layers, desc)
+	leased, done, err := store.conn.Client.WithLease(ctx)
+	if err != nil {
+		return Info{}, failure.Of("Packing the image", err)
+	}
+	defer func() { _ = done(store.conn.Context(context.WithoutCancel(ctx))) }()
+	if err := content.WriteBlob(leased, store.conn.Client.ContentStore(), layout.NewID(), layer, desc); err != nil {
+		return Info{}, failure.Of("Packing the image", err)
+	}
+	record, err := store.writeImage(leased, name, base, manifest)
+	if err != nil {
+		return Info{}, failure.Of("Packing the image", err)
+	}
+	return store.info(ctx, record), nil
+}
+
+func packFailure(dir string, err error) error {
+	if dir != "" {
+		dir += ": "
+	}
+	return diag.Because(err, "The files cannot be made an image", "%s%s.", dir, failure.Sentence(err))
+}
+
+// packBase gives the config and the manifest that a new image starts from.
+func (store *Store) packBase(ctx context.Context, base string) (c ocispec.Image, m ocispec.Manifest, err error) {
+	m = ocispec.Manifest{Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageManifest}
+	if base == "" {
+		// One platform: what runs here, without the finer points of this CPU.
+		c.OS, c.Architecture = "linux", runtime.GOARCH
+		return c, m, nil
+	}
+	i, err := store.Resolve(ctx, base)
+	if err != nil {
+		return c, m, err
+	}
+	record, err := store.findDigest(ctx, digest.Digest(i.Digest))
+	if err == nil {
+		c, err = readConfig(ctx, store.conn.Client.ContentStore(), record)
+	}
+	if err != nil {
+		return c, m, failure.Of("Reading the base image "+base, err)
+	}
+	old, err := images.Manifest(ctx, store.conn.Client.ContentStore(), record.Target, platform())
+	if err != nil {
+		return c, m, failure.Of("Reading the base image "+base, err)
+	}
+	m.Layers = old.Layers
+	// An OCI manifest must not name docker's kinds of layers.
+	for i, l := range m.Layers {
+		if mt, ok := ociLayer[l.MediaType]; ok {
+			m.Layers[i].MediaType = mt
+		}
+	}
+	c.Created, c.History = nil, nil
+	return c, m, nil
+}
+
+var ociLayer = map[string]string{
+	images.MediaTypeDockerSchema2Layer:     ocispec.MediaTypeImageLayer,
+	images.MediaTypeDockerSchema2LayerGzip: ocispec.MediaTypeImageLayerGzip,
+}
+
+// configure puts the options into a config.
+func configure(c *ocispec.Image, o PackOptions) {
+	if o.Entrypoint != nil {
+		c.Config.Entrypoint, c.Config.Cmd = o.Entrypoint, nil
+	}
+	if o.Cmd != nil {
+		c.Config.Cmd = o.Cmd
+	}
+	if o.User != "" {
+		c.Config.User = o.User
+	}
+	if o.WorkingDir != "" {
+		c.Config.WorkingDir = o.WorkingDir
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Env)) {
+		c.Config.Env = slices.DeleteFunc(c.Config.Env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
+		c.Config.Env = append(c.Config.Env, name+"="+o.Env[name])
+	}
+}
+
+// writeImage writes config and manifest, and gives the image its two records,
+// by digest and by name.
+func (store *Store) writeImage(ctx context.Context, name string, c ocispec.Image, m ocispec.Manifest) (images.Image, error) {
+	var err error
+	if m.Config, err = store.writeJSON(ctx, ocispec.MediaTypeImageConfig, c, nil); err != nil {
+		return images.Image{}, err
+	}
+	// What a blob refers to is kept as long as the blob is.
+	refs := map[string]string{"containerd.io/gc.ref.content.config": m.Config.Digest.String()}
+	for i, l := range m.Layers {
+		refs[fmt.Sprintf("containerd.io/gc.ref.content.l.%d", i)] = l.Digest.String()
+	}
+	target, err := store.writeJSON(ctx, m.MediaType, m, refs)
+	if err != nil {
+		return images.Image{}, err
+	}
+	p := platforms.Normalize(ocispec.Platform{OS: c.OS, Architecture: c.Architecture, Variant: c.Variant})
+	target.Platform = &p
+	record := images.Image{Name: name, Target: target}
+	if err := store.ensureRecord(ctx, record); err != nil {
+		return record, err
+	}
+	// The name moves only to what can be run. This also unpacks it.
+	if _, err := store.prepare(ctx, target.Digest.String()); err != nil {
+		return record, err
+	}
+	service := store.conn.Client.ImageService()
+	created, err := service.Create(ctx, record)
+	if errdefs.IsAlreadyExists(err) {
+		created, err = service.Update(ctx, record, "target", "labels")
+	}
+	return created, err
+}
+
+func (store *Store) writeJSON(ctx context.Context, mediaType string, v any, labels map[string]string) (ocispec.Descriptor, error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return ocispec.Descriptor{}, err
+	}
+	desc := ocispec.Descriptor{MediaType: mediaType, Digest: digest.FromBytes(b), Size: int64(len(b))}
+	err = content.WriteBlob(ctx, store.conn.Client.ContentStore(), layout.NewID(), bytes.NewReader(b), desc, content.WithLabels(labels))
+	return desc, err
+}

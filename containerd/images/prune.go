@@ -1,0 +1,88 @@
+package images
+
+import (
+	"context"
+	"errors"
+	"sort"
+
+	"github.com/containerd/containerd/v2/core/images"
+	digest "github.com/opencontainers/go-digest"
+
+	"deployster/containerd/failure"
+	"deployster/internal/base/diag"
+)
+
+// Unused lists the images that could be removed: with all, every one whose
+// digest is not in keep, otherwise only those that have no name any more.
+func (store *Store) Unused(ctx context.Context, keep map[string]bool, all bool) ([]Info, error) {
+	list, err := store.Images(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var unused []Info
+	for _, i := range list {
+		if !keep[i.Digest] && (all || isDigest(i.Name)) {
+			unused = append(unused, i)
+		}
+	}
+	return unused, nil
+}
+
+// Remove takes images away, by name or by digest, and gives what that was. An
+// image stays as long as another name means it. Its content goes as far as no
+// other image is made of it.
+func (store *Store) Remove(ctx context.Context, refs []string) ([]Info, error) {
+	ctx = store.conn.Context(ctx)
+	service := store.conn.Client.ImageService()
+	var removed []Info
+	var errs []error
+	for _, ref := range refs {
+		name, dgst, err := normalize(ref)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		record, err := store.findLocal(ctx, name, dgst)
+		if err != nil {
+			errs = append(errs, store.missing(ctx, ref, err))
+			continue
+		}
+		info := store.info(ctx, record)
+		if dgst == "" {
+			info.Name = name
+			err = failure.UnlessGone(service.Delete(ctx, name))
+		}
+		if err == nil {
+			err = store.removeUnnamed(ctx, record.Target.Digest, dgst != "")
+		}
+		if err != nil {
+			errs = append(errs, failure.Of("Removing "+ref, err))
+			continue
+		}
+		removed = append(removed, info)
+	}
+	sort.Slice(removed, func(a, b int) bool { return removed[a].Name < removed[b].Name })
+	return removed, errors.Join(errs...)
+}
+
+// removeUnnamed removes an image that no name means any more, with its
+// signatures.
+func (store *Store) removeUnnamed(ctx context.Context, dgst digest.Digest, insist bool) error {
+	service := store.conn.Client.ImageService()
+	list, err := service.List(ctx, "target.digest=="+dgst.String())
+	if err != nil {
+		return err
+	}
+	for _, i := range list {
+		if !isDigest(i.Name) {
+			if insist {
+				return diag.Errorf("The image has a name", "%s is %s. Remove it by that name.", dgst, familiar(i.Name))
+			}
+			return nil
+		}
+	}
+	store.cache.forget(dgst)
+	return errors.Join(failure.UnlessGone(service.Delete(ctx, signaturesName(dgst))),
+		// Waits until the content is gone, so that the space is free.
+		failure.UnlessGone(service.Delete(ctx, dgst.String(), images.SynchronousDelete())))
+}

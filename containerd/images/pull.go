@@ -1,0 +1,329 @@
+package images
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/containerd/containerd/v2/core/content"
+	"github.com/containerd/containerd/v2/core/images"
+	"github.com/containerd/containerd/v2/core/leases"
+	"github.com/containerd/containerd/v2/core/remotes"
+	"github.com/containerd/errdefs"
+	"github.com/distribution/reference"
+	digest "github.com/opencontainers/go-digest"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	"golang.org/x/sync/errgroup"
+
+	"deployster/containerd/failure"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+)
+
+// The limits of a pull. What comes from a registry is a stranger's.
+const (
+	pullTimeout   = 2 * time.Hour
+	partialAge    = 24 * time.Hour // how long what was half fetched is kept
+	maxManifest   = 4 << 20        // bytes
+	maxLayers     = 127
+	parallelBlobs = 3 // of one image
+)
+
+// labelSource says on an image's records which registry it came from, as the
+// full name that it was pulled by.
+const labelSource = "deployster.pulled-from"
+
+// Pull fetches an image from its registry, whether it is here or not, and
+// gives it its name. Only what this machine's platform needs is fetched.
+func (store *Store) Pull(ctx context.Context, ref string) (Info, error) {
+	image, err := store.Obtain(ctx, runner.Wanted{Reference: ref, Pull: runner.PullAlways})
+	if err != nil {
+		return Info{}, err
+	}
+	ctx = store.conn.Context(ctx)
+	record, err := store.findDigest(ctx, digest.Digest(image.Digest))
+	if err != nil {
+		return Info{}, failure.Of("Pulling "+ref, err)
+	}
+	record.Name = image.Reference
+	return store.info(ctx, record), nil
+}
+
+// puller is the pull of one image, over all its attempts.
+type puller struct {
+	store    *Store
+	name     string // full, as it is kept
+	ref      string // what is asked for: the name, or the repository with a digest
+	want     digest.Digest
+	verify   *runner.Verify
+	resolver remotes.Resolver
+	meter    *meter
+}
+
+// pull fetches an image and gives it the name. want is the digest it must
+// have, "" = the one that the registry says.
+func (store *Store) pull(ctx context.Context, name string, want digest.Digest, verify *runner.Verify) (images.Image, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, pullTimeout,
+		fmt.Errorf("it took longer than %s", pullTimeout))
+	defer cancel()
+	p := &puller{store: store, name: name, ref: name, want: want, verify: verify, resolver: store.registries.resolver(ctx),
+		meter: newMeter(familiar(name), store.registries.options.Progress)}
+	if want != "" {
+		p.ref = withDigest(name, want)
+	}
+	record, err := retry(ctx, p, p.attempt)
+	p.meter.end(err)
+	if err != nil {
+		if cause := context.Cause(ctx); errors.Is(cause, context.Canceled) {
+			return record, cause
+		} else if cause != nil {
+			err = cause
+		}
+		return record, store.registries.pullFailure(ctx, name, err)
+	}
+	return record, nil
+}
+
+// withDigest names one image in the repository of a name.
+func withDigest(name string, dgst digest.Digest) string {
+	named, err := reference.ParseDockerRef(name)
+	if err != nil {
+		return name + "@" + dgst.String() // the registry will refuse it
+	}
+	return reference.TrimNamed(named).String() + "@" + dgst.String()
+}
+
+// retry does something, and again after errors that may pass. What was fetched
+// stays for the next attempt, also of another process. Attempts that bring
+// something do not count.
+func retry[T any](ctx context.Context, p *puller, attempt func(context.Context) (T, error)) (T, error) {
+	for failed := 0; ; {
+		before := p.meter.fetched.Load()
+		result, err := attempt(ctx)
+		if err == nil || ctx.Err() != nil || !transient(err) {
+			return result, err
+		}
+		if p.meter.fetched.Load() > before {
+			failed = 0
+		}
+		if failed == len(pullBackoff) {
+			return result, err
+		}
+		pause := pullBackoff[failed]
+		failed++
+		p.meter.retrying(err, pause)
+		select {
+		case <-ctx.Done():
+			return result, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// pullBackoff gives a registry a quarter of a minute to come back.
+var pullBackoff = [...]time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}
+
+// attempt carries out one attempt. The image gets its records only when all
+// of it is here and may be run.
+func (p *puller) attempt(ctx context.Context) (images.Image, error) {
+	ctx, release := p.meter.watch(ctx)
+	defer release()
+	target, err := p.lookup(ctx)
+	if err != nil {
+		return images.Image{}, stalled(ctx, err)
+	}
+	if p.want != "" && target.Digest != p.want {
+		return images.Image{}, fmt.Errorf("the registry answered with %s when asked for %s", target.Digest, p.want)
+	}
+	if !images.IsManifestType(target.MediaType) && !images.IsIndexType(target.MediaType) {
+		return images.Image{}, &refusedError{"it is not an image, but " + diag.Visible(target.MediaType)}
+	}
+	if p.verify != nil {
+		p.meter.phase(PullVerifying)
+		if err := p.store.verifySigned(ctx, p.name, target.Digest, *p.verify); err != nil {
+			return images.Image{}, stalled(ctx, err)
+		}
+	}
+	leased, done, err := p.store.pullLease(ctx, target.Digest)
+	if err != nil {
+		return images.Image{}, err
+	}
+	if err := p.fetch(leased, target); err != nil {
+		return images.Image{}, stalled(ctx, err)
+	}
+	release() // from here on nothing comes over the network
+	p.meter.phase(PullUnpacking)
+	record, err := p.store.record(leased, p.name, target)
+	if err != nil {
+		return images.Image{}, &refusedError{failure.Sentence(err)}
+	}
+	return record, done(ctx)
+}
+
+// lookup asks the registry for what a name means.
+func (p *puller) lookup(ctx context.Context) (ocispec.Descriptor, error) {
+	p.meter.phase(PullResolving)
+	_, found, err := p.resolver.Resolve(ctx, p.ref)
+	return found, err
+}
+
+// resolve is lookup, with patience.
+func (p *puller) resolve(ctx context.Context) (ocispec.Descriptor, error) {
+	ctx, cancel := context.WithTimeout(ctx, stallAfter)
+	defer cancel()
+	return retry(ctx, p, p.lookup)
+}
+
+// pullLease keeps what is fetched of an image, whole or in part, until the
+// image has its records, or a day has passed.
+func (store *Store) pullLease(ctx context.Context, dgst digest.Digest) (context.Context, func(context.Context) error, error) {
+	service, id := store.conn.Client.LeasesService(), "deployster-pull-"+dgst.Encoded()
+	lease, err := service.Create(ctx, leases.WithID(id), leases.WithExpiration(partialAge))
+	if errdefs.IsAlreadyExists(err) {
+		lease, err = leases.Lease{ID: id}, nil
+	}
+	if err != nil {
+		return ctx, nil, err
+	}
+	done := func(ctx context.Context) error {
+		ctx, cancel := store.conn.Detached(ctx, time.Minute)
+		defer cancel()
+		return failure.UnlessGone(service.Delete(ctx, lease))
+	}
+	return leases.WithLease(ctx, id), done, nil
+}
+
+// fetch brings all parts of an image: first what says what it is made of, so
+// that an image which cannot be run costs nothing, then its layers.
+func (p *puller) fetch(ctx context.Context, target ocispec.Descriptor) error {
+	store := p.store.conn.Client.ContentStore()
+	from, err := p.resolver.Fetcher(ctx, p.ref)
+	if err != nil {
+		return err
+	}
+	fetcher := meteredFetcher{from, p.meter}
+	children := images.ChildrenHandler(store)
+	children = images.SetChildrenMappedLabels(store, children, nil)
+	children = images.FilterPlatforms(children, platform())
+	children = images.LimitManifests(children, platform(), 1)
+	handler := images.Handlers(
+		images.HandlerFunc(func(_ context.Context, d ocispec.Descriptor) ([]ocispec.Descriptor, error) { return nil, checkPart(d) }),
+		fetchHandler(store, fetcher), withoutLayers(children))
+	if err := images.Dispatch(ctx, handler, nil, target); err != nil {
+		return err
+	}
+	manifest, err := images.Manifest(ctx, store, target, platform())
+	if err == nil {
+		_, err = readConfig(ctx, store, images.Image{Target: target})
+	}
+	if err != nil {
+		return &refusedError{failure.Sentence(err)}
+	}
+	if err := p.store.checkSize(manifest); err != nil {
+		return err
+	}
+	return p.fetchLayers(ctx, fetcher, manifest.Layers)
+}
+
+// withoutLayers leaves the layers for later.
+func withoutLayers(h images.HandlerFunc) images.HandlerFunc {
+	return func(ctx context.Context, d ocispec.Descriptor) ([]ocispec.Descriptor, error) {
+		if images.IsManifestType(d.MediaType) {
+			all, err := h(ctx, d)
+			var rest []ocispec.Descriptor
+			for _, c := range all {
+				if images.IsKnownConfig(c.MediaType) {
+					rest = append(rest, c)
+				}
+			}
+			return rest, err
+		}
+		return h(ctx, d)
+	}
+}
+
+func (p *puller) fetchLayers(ctx context.Context, fetcher remotes.Fetcher, layers []ocispec.Descriptor) error {
+	store := p.store.conn.Client.ContentStore()
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallelBlobs)
+	var parts []ocispec.Descriptor
+	seen, total := map[digest.Digest]bool{}, int64(0)
+	for _, l := range layers {
+		if seen[l.Digest] {
+			continue
+		}
+		seen[l.Digest] = true
+		// One that is here must become part of the lease, too.
+		if _, err := store.Info(ctx, l.Digest); err != nil && !errdefs.IsNotFound(err) {
+			return err
+		} else if err != nil {
+			total += l.Size
+		}
+		parts = append(parts, l)
+	}
+	p.meter.begin(total)
+	fetch := fetchHandler(store, fetcher)
+	for _, l := range parts {
+		group.Go(func() error {
+			if err := checkPart(l); err != nil {
+				return err
+			}
+			_, err := fetch(ctx, l)
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// fetchHandler fetches one part. What came with wrong content is thrown away,
+// so that the next attempt does not go on with it.
+func fetchHandler(store content.Store, fetcher remotes.Fetcher) images.HandlerFunc {
+	fetch := remotes.FetchHandler(store, fetcher)
+	return func(ctx context.Context, d ocispec.Descriptor) ([]ocispec.Descriptor, error) {
+		_, err := fetch(ctx, d)
+		if err != nil && errdefs.IsFailedPrecondition(err) {
+			err = errors.Join(&contentError{d.Digest}, failure.UnlessGone(store.Abort(ctx, remotes.MakeRefKey(ctx, d))))
+		}
+		return nil, err
+	}
+}
+
+// record gives an image that is complete its digest and its name, once it is
+// known that it can be run.
+func (store *Store) record(ctx context.Context, name string, target ocispec.Descriptor) (images.Image, error) {
+	service := store.conn.Client.ImageService()
+	record := images.Image{Name: target.Digest.String(), Target: target, Labels: map[string]string{labelSource: name}}
+	created, err := service.Create(ctx, record)
+	fresh := err == nil
+	if errdefs.IsAlreadyExists(err) {
+		created, err = service.Update(ctx, record, "labels."+labelSource)
+	}
+	if err != nil {
+		return created, err
+	}
+	if _, err := store.prepare(ctx, target.Digest.String()); err != nil {
+		if fresh {
+			undo, cancel := store.conn.Detached(ctx, time.Minute)
+			defer cancel()
+			err = errors.Join(err, failure.UnlessGone(service.Delete(undo, record.Name)))
+		}
+		return created, err
+	}
+	return created, store.giveName(ctx, name, created)
+}
+
+// giveName makes a name mean an image. Names with a digest in them need no
+// record: the digest has one.
+func (store *Store) giveName(ctx context.Context, name string, i images.Image) error {
+	if _, dgst, err := normalize(name); err != nil || dgst != "" {
+		return err
+	}
+	service := store.conn.Client.ImageService()
+	named := images.Image{Name: name, Target: i.Target, Labels: i.Labels}
+	_, err := service.Create(ctx, named)
+	if errdefs.IsAlreadyExists(err) {
+		_, err = service.Update(ctx, named, "target", "labels")
+	}
+	return err
+}

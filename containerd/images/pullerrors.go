@@ -1,0 +1,211 @@
+package images
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+
+	"github.com/containerd/containerd/v2/core/remotes/docker"
+	remoteerrors "github.com/containerd/containerd/v2/core/remotes/errors"
+	"github.com/containerd/errdefs"
+	"github.com/distribution/reference"
+	digest "github.com/opencontainers/go-digest"
+
+	"deployster/containerd/failure"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+)
+
+// contentError says that a registry sent something else than was asked for.
+type contentError struct{ digest digest.Digest }
+
+func (e *contentError) Error() string {
+	return fmt.Sprintf("what the registry sent is not %s", e.digest)
+}
+
+// transient reports whether an error may be gone at the next attempt.
+func transient(err error) bool {
+	var (
+		refused *refusedError
+		content *contentError
+		known   *diag.Diagnostic
+		dns     *net.DNSError
+		status  remoteerrors.ErrUnexpectedStatus
+		network net.Error
+	)
+	switch {
+	case errors.As(err, &refused), errors.As(err, &content), errors.As(err, &known):
+		return false
+	case errors.As(err, &status):
+		return status.StatusCode >= 500 || status.StatusCode == http.StatusTooManyRequests || status.StatusCode == http.StatusRequestTimeout
+	case errors.As(err, &dns):
+		return dns.IsTemporary && !dns.IsNotFound
+	case isTLS(err), errors.Is(err, docker.ErrInvalidAuthorization), errors.Is(err, syscall.ECONNREFUSED):
+		return false
+	case errors.Is(err, errStalled), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF),
+		errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errdefs.IsUnavailable(err):
+		return true
+	}
+	return errors.As(err, &network)
+}
+
+// isTLS reports whether an error is about certificates or about there being no
+// TLS at all: to try again would not help.
+func isTLS(err error) bool {
+	var (
+		authority x509.UnknownAuthorityError
+		name      x509.HostnameError
+		invalid   x509.CertificateInvalidError
+		verify    *tls.CertificateVerificationError
+		record    tls.RecordHeaderError
+		alert     tls.AlertError
+	)
+	return errors.As(err, &authority) || errors.As(err, &name) || errors.As(err, &invalid) || errors.As(err, &verify) ||
+		errors.As(err, &record) || errors.As(err, &alert) || isPlainHTTP(err)
+}
+
+func isPlainHTTP(err error) bool {
+	return errors.Is(err, http.ErrSchemeMismatch) || strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
+}
+
+// pullFailure says why an image could not be pulled, and what to do.
+func (g *registries) pullFailure(ctx context.Context, name string, err error) error {
+	var known *diag.Diagnostic
+	if errors.As(err, &known) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	summary, detail := "The image "+familiar(name)+" cannot be pulled", g.explain(ctx, name, err)
+	if errdefs.IsNotFound(err) {
+		err = runner.ErrNoImage
+	}
+	return diag.Because(err, summary, "%s", detail)
+}
+
+// registryOf is the registry in a full name.
+func registryOf(name string) string {
+	named, err := reference.ParseDockerRef(name)
+	if err != nil {
+		return name
+	}
+	return reference.Domain(named)
+}
+
+// explain explains an error of a pull.
+func (g *registries) explain(ctx context.Context, name string, err error) string {
+	host := registryOf(name)
+	var (
+		refused *refusedError
+		content *contentError
+		dns     *net.DNSError
+		status  remoteerrors.ErrUnexpectedStatus
+	)
+	switch {
+	case errors.As(err, &refused):
+		return capitalised(refused.why) + "."
+	case errors.As(err, &content):
+		return fmt.Sprintf("The registry %s sent something else than %s. Nothing of it was kept. The registry, a mirror or a proxy is "+
+			"broken or hostile: ask who runs it, and do not try to get around this.", host, content.digest)
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return fmt.Sprintf("There is no host %s. Check the name of the image; a name without a registry is one of docker.io. Or this "+
+			"machine cannot look up names: %s.", dns.Name, failure.Sentence(dns))
+	case isTLS(err):
+		return g.explainTLS(host, err)
+	case errors.Is(err, docker.ErrInvalidAuthorization),
+		errors.As(err, &status) && (status.StatusCode == http.StatusUnauthorized || status.StatusCode == http.StatusForbidden):
+		return fmt.Sprintf("The registry %s does not let us have it, or it does not exist. %s. Log in with `docker login %s`, or check that "+
+			"this account may pull %s. What it answered: %s.",
+			host, g.credentialText(host), host, familiar(repository(name)), answer(err))
+	case errors.As(err, &status) && status.StatusCode == http.StatusTooManyRequests:
+		return fmt.Sprintf("The registry %s says that there were too many requests. %s. Wait, or log in with `docker login %s`, which often "+
+			"allows more.", host, g.credentialText(host), host)
+	case errors.As(err, &status):
+		return fmt.Sprintf("The registry %s answered: %s. It was asked %d times; try again later.", host, answer(err), len(pullBackoff)+1)
+	case errdefs.IsNotFound(err):
+		return fmt.Sprintf("The registry %s has no %s.%s Check the name and the tag. %s.", host, familiar(name),
+			g.tagsSentence(ctx, name), g.credentialText(host))
+	}
+	return fmt.Sprintf("The registry %s cannot be reached: %s. What was fetched so far is kept for a day: the next try goes on from there.",
+		host, failure.Sentence(innermost(err)))
+}
+
+func (g *registries) explainTLS(host string, err error) string {
+	var (
+		authority x509.UnknownAuthorityError
+		name      x509.HostnameError
+		alert     tls.AlertError
+		dir       = g.certDir(host)
+	)
+	switch {
+	case isPlainHTTP(err):
+		return fmt.Sprintf("The registry %s speaks plain HTTP, and was asked in HTTPS. If it is meant to, say so in %s/hosts.toml: server = "+
+			"\"http://%s\". Only registries on this machine are spoken with in plain HTTP without that.", host, dir, host)
+	case errors.As(err, &authority):
+		return fmt.Sprintf("Nobody here knows who signed the certificate of the registry %s. If it is your own authority, put its "+
+			"certificate into %s/ca.crt, or name a file with it in SSL_CERT_FILE.", host, dir)
+	case errors.As(err, &name):
+		return fmt.Sprintf("The certificate of the registry %s is for another name: %s.", host, failure.Sentence(name))
+	case errors.As(err, &alert):
+		return fmt.Sprintf("The registry %s refuses the connection: %s. If it wants a client certificate, put that into %s/client.cert and "+
+			"its key into client.key there.", host, failure.Sentence(alert), dir)
+	}
+	return fmt.Sprintf("The connection to the registry %s is not safe: %s.", host, failure.Sentence(innermost(err)))
+}
+
+// certDir is where to put the settings of a registry.
+func (g *registries) certDir(host string) string {
+	if len(g.options.CertDirs) == 0 {
+		return host
+	}
+	return g.options.CertDirs[len(g.options.CertDirs)-1] + "/" + host
+}
+
+// answer is what a registry said, without the address, which may hold a token.
+func answer(err error) string {
+	var status remoteerrors.ErrUnexpectedStatus
+	var coded docker.Errors
+	text := failure.Sentence(innermost(err))
+	if errors.As(err, &coded) {
+		text = failure.Sentence(coded)
+	} else if errors.As(err, &status) {
+		text = status.Status
+	}
+	return diag.Visible(text)
+}
+
+// innermost leaves out the addresses that were asked, with their queries.
+func innermost(err error) error {
+	var u *url.Error
+	for errors.As(err, &u) {
+		err = u.Err
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) {
+		return errCut
+	}
+	return err
+}
+
+var errCut = errors.New("the connection was cut")
+
+func capitalised(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// PullReason says in a few words why an attempt failed.
+func PullReason(err error) string {
+	var status remoteerrors.ErrUnexpectedStatus
+	if errors.As(err, &status) {
+		return "the registry answered " + answer(err)
+	}
+	return failure.Sentence(innermost(err))
+}

@@ -1,0 +1,203 @@
+package images
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/containerd/containerd/v2/core/remotes"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+)
+
+// PullPhase is what a pull is doing.
+type PullPhase string
+
+// The phases, in their order; a pull that is retried begins again.
+const (
+	PullResolving   PullPhase = "resolving"
+	PullVerifying   PullPhase = "verifying"
+	PullDownloading PullPhase = "downloading"
+	PullUnpacking   PullPhase = "unpacking"
+	PullRetrying    PullPhase = "retrying"
+	PullDone        PullPhase = "done"
+	PullFailed      PullPhase = "failed"
+)
+
+// PullProgress is how far the pull of one image is.
+type PullProgress struct {
+	Reference   string // as a user would write it
+	Phase       PullPhase
+	Done, Total int64         // bytes of the layers that were not here; 0 of 0 before they are known
+	Err         error         // why, while retrying
+	Pause       time.Duration // until the next attempt, while retrying
+}
+
+const (
+	meterEvery = 100 * time.Millisecond
+	// stallAfter is how long a registry may send nothing at all.
+	stallAfter = time.Minute
+)
+
+var errStalled = errors.New("the registry has sent nothing for a minute")
+
+// meter counts what comes, tells how far a pull is, and ends an attempt that
+// gets nothing any more.
+type meter struct {
+	ref  string
+	tell func(PullProgress)
+
+	fetched atomic.Int64 // bytes from the network, over all attempts
+	done    atomic.Int64 // bytes of this attempt's layers, with what was there of them
+	last    atomic.Int64 // when something came last, in nanoseconds
+
+	mu    sync.Mutex // guards what follows, and that what is told is in order
+	at    PullPhase
+	total int64
+	err   error
+	pause time.Duration
+}
+
+func newMeter(ref string, tell func(PullProgress)) *meter {
+	if tell == nil {
+		tell = func(PullProgress) {}
+	}
+	return &meter{ref: ref, tell: tell}
+}
+
+func (m *meter) phase(p PullPhase) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.at = p
+	m.report()
+}
+
+// report tells how far it is; the caller holds the lock.
+func (m *meter) report() {
+	p := PullProgress{Reference: m.ref, Phase: m.at, Done: min(m.done.Load(), m.total), Total: m.total}
+	if m.at == PullRetrying || m.at == PullFailed {
+		p.Err, p.Pause = m.err, m.pause
+	}
+	m.tell(p)
+}
+
+// begin says how much is to come.
+func (m *meter) begin(total int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.done.Store(0)
+	m.total, m.at = total, PullDownloading
+	m.report()
+}
+
+func (m *meter) retrying(err error, pause time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.at, m.err, m.pause = PullRetrying, err, pause
+	m.report()
+}
+
+func (m *meter) end(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.at, m.err = PullDone, err
+	if err != nil {
+		m.at = PullFailed
+	}
+	m.report()
+}
+
+// watch tells the progress of an attempt while it gets something from the
+// network, and cancels the context when nothing comes. The returned function
+// ends that.
+func (m *meter) watch(ctx context.Context) (context.Context, func()) {
+	watched, cancel := context.WithCancelCause(ctx)
+	m.last.Store(time.Now().UnixNano())
+	done := make(chan struct{})
+	go func() {
+		ticker := time.NewTicker(meterEvery)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case now := <-ticker.C:
+				m.mu.Lock()
+				if m.at == PullDownloading {
+					m.report()
+				}
+				m.mu.Unlock()
+				if now.Sub(time.Unix(0, m.last.Load())) > stallAfter {
+					cancel(errStalled)
+				}
+			}
+		}
+	}()
+	var once sync.Once
+	return watched, func() { once.Do(func() { close(done) }) }
+}
+
+// stalled puts the reason in the place of "context canceled".
+func stalled(ctx context.Context, err error) error {
+	if err != nil && errors.Is(context.Cause(ctx), errStalled) {
+		return errStalled
+	}
+	return err
+}
+
+// meteredFetcher counts what a fetcher brings.
+type meteredFetcher struct {
+	remotes.Fetcher
+	meter *meter
+}
+
+func (f meteredFetcher) Fetch(ctx context.Context, d ocispec.Descriptor) (io.ReadCloser, error) {
+	f.meter.last.Store(time.Now().UnixNano())
+	body, err := f.Fetcher.Fetch(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	f.meter.last.Store(time.Now().UnixNano())
+	counted := &meteredReader{ReadCloser: body, meter: f.meter}
+	if seeker, ok := body.(io.Seeker); ok {
+		return struct {
+			io.ReadCloser
+			io.Seeker
+		}{counted, meteredSeeker{counted, seeker}}, nil
+	}
+	return counted, nil
+}
+
+type meteredReader struct {
+	io.ReadCloser
+	meter *meter
+	at    int64
+}
+
+func (r *meteredReader) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p)
+	if n > 0 {
+		r.at += int64(n)
+		r.meter.fetched.Add(int64(n))
+		r.meter.done.Add(int64(n))
+		r.meter.last.Store(time.Now().UnixNano())
+	}
+	return n, err
+}
+
+// meteredSeeker counts what need not come any more.
+type meteredSeeker struct {
+	counted *meteredReader
+	seeker  io.Seeker
+}
+
+func (s meteredSeeker) Seek(offset int64, whence int) (int64, error) {
+	at, err := s.seeker.Seek(offset, whence)
+	if err == nil {
+		s.counted.meter.done.Add(at - s.counted.at)
+		s.counted.at = at
+	}
+	return at, err
+}

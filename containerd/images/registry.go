@@ -1,0 +1,155 @@
+package images
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/containerd/containerd/v2/core/remotes"
+	"github.com/containerd/containerd/v2/core/remotes/docker"
+	"github.com/containerd/containerd/v2/core/remotes/docker/config"
+	"github.com/containerd/errdefs"
+	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/credentials"
+
+	"deployster/containerd/failure"
+	"deployster/internal/base/diag"
+)
+
+// RegistryOptions say how registries are reached. Proxies are those of the
+// environment: HTTPS_PROXY, HTTP_PROXY, NO_PROXY.
+type RegistryOptions struct {
+	// DockerConfig is docker's config.json, for credentials; it need not exist.
+	// "" = no credentials.
+	DockerConfig string
+	// CertDirs are searched in order for a directory of a registry's name, with
+	// a hosts.toml of containerd's or certificates as docker has them.
+	CertDirs []string
+	// MaxImage is how many bytes one image may have, compressed, as it comes
+	// from a registry; 0 = DefaultMaxImage.
+	MaxImage int64
+	// Progress is told what a pull is doing, from any goroutine; nil = nobody.
+	Progress func(PullProgress)
+}
+
+// DefaultMaxImage is the largest image that is pulled, in bytes.
+const DefaultMaxImage = 16 << 30
+
+// registries reaches registries. The zero value is not ready.
+type registries struct {
+	options RegistryOptions
+
+	mu    sync.Mutex
+	store *credentials.DynamicStore
+	used  map[string]string // host -> the user whose credential was used, "" for a token
+}
+
+func newRegistries(o RegistryOptions) *registries {
+	if o.MaxImage <= 0 {
+		o.MaxImage = DefaultMaxImage
+	}
+	return &registries{options: o, used: map[string]string{}}
+}
+
+// resolver speaks with the registries of one command.
+func (g *registries) resolver(ctx context.Context) remotes.Resolver {
+	return docker.NewResolver(docker.ResolverOptions{Hosts: g.hosts(ctx)})
+}
+
+// hosts says where a registry is and how it is spoken with.
+func (g *registries) hosts(ctx context.Context) docker.RegistryHosts {
+	configured := config.ConfigureHosts(ctx, config.HostOptions{
+		HostDir:     g.hostDir,
+		Credentials: func(host string) (string, string, error) { return g.credential(ctx, host) },
+		DefaultTLS:  nil, // only what a host's directory says
+		UpdateClient: func(c *http.Client) error {
+			if t, ok := c.Transport.(*http.Transport); ok && t.TLSClientConfig != nil {
+				t.TLSClientConfig.MinVersion = tls.VersionTLS12
+			}
+			return nil
+		},
+	})
+	return func(host string) ([]docker.RegistryHost, error) {
+		hosts, err := configured(host)
+		var told *diag.Diagnostic
+		if errors.As(err, &told) {
+			return nil, told
+		} else if err != nil {
+			return nil, diag.Errorf("The settings for the registry "+host+" cannot be used",
+				"%s. They are in a directory of that name below %s.", failure.Sentence(err), g.hostDirs())
+		}
+		return hosts, nil
+	}
+}
+
+// hostDir finds the directory with the settings of a registry.
+func (g *registries) hostDir(host string) (string, error) {
+	for _, root := range g.options.CertDirs {
+		dir, err := config.HostDirFromRoot(root)(host)
+		if err == nil {
+			err = checkHostsFile(dir)
+		}
+		if err == nil || !errdefs.IsNotFound(err) {
+			return dir, err
+		}
+	}
+	return "", errdefs.ErrNotFound
+}
+
+// credential looks up what docker would send to a registry. An empty user with
+// a secret is a token.
+func (g *registries) credential(ctx context.Context, host string) (user, secret string, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.store == nil {
+		if g.options.DockerConfig == "" {
+			return "", "", nil
+		}
+		g.store, err = credentials.NewStore(g.options.DockerConfig, credentials.StoreOptions{})
+		if err != nil {
+			return "", "", diag.Errorf("The credentials for registries cannot be read",
+				"The credentials in %s cannot be read: %s. It must be docker's config.json; `docker login` writes it.", g.options.DockerConfig,
+				failure.Sentence(err))
+		}
+	}
+	found, err := g.store.Get(ctx, credentials.ServerAddressFromHostname(host))
+	if err != nil {
+		return "", "", diag.Errorf("The credential for "+host+" cannot be had",
+			"The credential for %s cannot be had as %s says: %s. If it is from a credential helper (credHelpers, credsStore), install or "+
+				"repair that; if not, `docker login %s` writes it anew.", host, g.options.DockerConfig, failure.Sentence(err), host)
+	}
+	switch {
+	case found == auth.EmptyCredential:
+		return "", "", nil
+	case found.RefreshToken != "":
+		user, secret = "", found.RefreshToken
+	default:
+		user, secret = found.Username, found.Password
+	}
+	g.used[host] = user
+	return user, secret, nil
+}
+
+// credentialText says in words which credential was used for a host.
+func (g *registries) credentialText(host string) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, name := range []string{host, "registry-1." + host} {
+		if user, ok := g.used[name]; ok && user != "" {
+			return fmt.Sprintf("The credential of the user %q in %s was used", user, g.options.DockerConfig)
+		} else if ok {
+			return fmt.Sprintf("The token in %s was used", g.options.DockerConfig)
+		}
+	}
+	if g.options.DockerConfig == "" {
+		return "No credential was used"
+	}
+	return fmt.Sprintf("No credential was used, because %s has none for %s", g.options.DockerConfig, host)
+}
+
+// hostDirs lists where the settings of registries are looked for.
+func (g *registries) hostDirs() string { return strings.Join(g.options.CertDirs, " or ") }

@@ -1,0 +1,149 @@
+package images
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/containerd/containerd/v2/core/content"
+	"github.com/containerd/containerd/v2/core/images"
+	"github.com/containerd/errdefs"
+	digest "github.com/opencontainers/go-digest"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"deployster/containerd/failure"
+	"deployster/containerd/layout"
+	"deployster/internal/base/cosign"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+)
+
+// labelSignatures marks the record that holds the signatures of an image, by
+// the digest of that.
+const labelSignatures = "deployster.signatures-of"
+
+const signaturesType = "application/vnd.deployster.signatures.v1+json"
+
+// imageSignature is one signature as it was found: a payload with its signature, or a
+// bundle.
+type imageSignature struct {
+	Payload   []byte `json:"payload,omitempty"`
+	Signature string `json:"signature,omitempty"` // base64, as cosign writes it
+	Bundle    []byte `json:"bundle,omitempty"`
+}
+
+// verifySigned makes sure that an image carries a signature that v wants,
+// before anything of it is run. Signatures that were found once are kept, so
+// that later the registry need not be asked.
+func (store *Store) verifySigned(ctx context.Context, name string, dgst digest.Digest, v runner.Verify) error {
+	keys, err := cosign.ParseKeys(v.Keys)
+	if err != nil {
+		return diag.Errorf("The key "+v.KeyName+" cannot be used", "%s.", capitalised(failure.Sentence(err)))
+	}
+	repository := v.Repository
+	if repository == "" {
+		if repository, err = cosign.Repository(name); err != nil {
+			return errUnsigned(name, dgst, v, []string{"an image without a name has no repository in which its signature could be"})
+		}
+	}
+	judge := func(all []imageSignature) (reasons []string, err error) {
+		for _, s := range all {
+			switch {
+			case s.Bundle != nil && v.Repository != "":
+				err = errors.New("it does not name a repository, and the verify block wants " + v.Repository)
+			case s.Bundle != nil:
+				err = keys.VerifyBundle(s.Bundle, dgst.String())
+			default:
+				err = keys.VerifyPayload(s.Signature, s.Payload, dgst.String(), repository)
+			}
+			if err == nil {
+				return nil, nil
+			}
+			reasons = append(reasons, err.Error())
+		}
+		return reasons, errors.New("none counts")
+	}
+	kept, err := store.storedSignatures(ctx, dgst)
+	if err != nil {
+		return err
+	}
+	if _, err := judge(kept); err == nil {
+		return nil
+	}
+	if isDigest(name) {
+		return errUnsigned(name, dgst, v, nil)
+	}
+	found, err := store.findSignatures(ctx, name, dgst)
+	if err != nil {
+		return err
+	}
+	reasons, err := judge(found)
+	if err != nil {
+		return errUnsigned(name, dgst, v, reasons)
+	}
+	return store.storeSignatures(ctx, dgst, found)
+}
+
+func errUnsigned(name string, dgst digest.Digest, v runner.Verify, reasons []string) error {
+	why := "None was found in its registry, nor is one kept here."
+	if len(reasons) > 0 {
+		why = fmt.Sprintf("Found: %d, none of which counts: %s.", len(reasons), strings.Join(reasons, "; "))
+	}
+	return diag.Because(errNotSigned, "The image "+familiar(name)+" is not signed as its type demands",
+		"Its type block asks for a signature of %s. %s Nothing of the image was run. If %s is what you want to run, whoever has the private "+
+			"key signs it: cosign sign --key cosign.key %s@%s",
+		v.KeyName, diag.Visible(why), dgst, familiar(repository(strings.SplitN(name, "@", 2)[0])), dgst)
+}
+
+var errNotSigned = errors.New("not signed")
+
+// signaturesName is the name of the record that holds the signatures.
+func signaturesName(dgst digest.Digest) string { return "signatures-of-" + dgst.Encoded() }
+
+// storedSignatures gives what was found earlier. It is judged anew each time.
+func (store *Store) storedSignatures(ctx context.Context, dgst digest.Digest) ([]imageSignature, error) {
+	record, err := store.conn.Client.ImageService().Get(ctx, signaturesName(dgst))
+	if errdefs.IsNotFound(err) {
+		return nil, nil
+	}
+	var b []byte
+	if err == nil {
+		b, err = content.ReadBlob(ctx, store.conn.Client.ContentStore(), record.Target)
+	}
+	if errdefs.IsNotFound(err) {
+		return nil, nil // the registry will have them
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []imageSignature
+	if err := json.Unmarshal(b, &all); err != nil {
+		return nil, nil // as good as none
+	}
+	return all, nil
+}
+
+// storeSignatures keeps what was found.
+func (store *Store) storeSignatures(ctx context.Context, dgst digest.Digest, all []imageSignature) error {
+	b, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	leased, err := store.conn.Leased(ctx)
+	if err != nil {
+		return err
+	}
+	target := ocispec.Descriptor{MediaType: signaturesType, Digest: digest.FromBytes(b), Size: int64(len(b))}
+	if err := content.WriteBlob(leased, store.conn.Client.ContentStore(), layout.NewID(), bytes.NewReader(b), target); err != nil {
+		return err
+	}
+	record := images.Image{Name: signaturesName(dgst), Target: target, Labels: map[string]string{labelSignatures: dgst.String()}}
+	_, err = store.conn.Client.ImageService().Create(ctx, record)
+	if errdefs.IsAlreadyExists(err) {
+		_, err = store.conn.Client.ImageService().Update(ctx, record, "target", "labels")
+	}
+	return err
+}

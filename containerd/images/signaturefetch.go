@@ -1,0 +1,146 @@
+package images
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/containerd/containerd/v2/core/images"
+	"github.com/containerd/containerd/v2/core/remotes"
+	"github.com/containerd/errdefs"
+	"github.com/distribution/reference"
+	digest "github.com/opencontainers/go-digest"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+)
+
+// Where cosign puts signatures, and the limits of what is read there.
+const (
+	payloadMedia        = "application/vnd.dev.cosign.simplesigning.v1+json"
+	signatureAnnotation = "dev.cosignproject.cosign/signature"
+	bundleMedia         = "application/vnd.dev.sigstore.bundle"
+
+	maxSignatures    = 64
+	maxSignatureSize = 1 << 20
+)
+
+// findSignatures asks the registry for all signatures of an image, in both
+// forms. None is no error.
+func (store *Store) findSignatures(ctx context.Context, name string, dgst digest.Digest) ([]imageSignature, error) {
+	p := &puller{store: store, name: name, resolver: store.registries.resolver(ctx), meter: newMeter(familiar(name), nil)}
+	return retry(ctx, p, func(ctx context.Context) ([]imageSignature, error) {
+		found, err := p.tagSignatures(ctx, dgst)
+		if err != nil {
+			return nil, err
+		}
+		bundles, err := p.bundles(ctx, dgst)
+		return append(found, bundles...), err
+	})
+}
+
+// tagSignatures are those under the tag that cosign makes of the digest.
+func (p *puller) tagSignatures(ctx context.Context, dgst digest.Digest) ([]imageSignature, error) {
+	named, err := reference.ParseDockerRef(p.name)
+	if err != nil {
+		return nil, err
+	}
+	ref := reference.TrimNamed(named).String() + ":" + strings.Replace(dgst.String(), ":", "-", 1) + ".sig"
+	_, target, err := p.resolver.Resolve(ctx, ref)
+	if errdefs.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	fetcher, err := p.resolver.Fetcher(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	manifest, err := fetchManifest(ctx, fetcher, target)
+	if err != nil {
+		return nil, err
+	}
+	var found []imageSignature
+	for _, layer := range manifest.Layers {
+		signature := layer.Annotations[signatureAnnotation]
+		if layer.MediaType != payloadMedia || signature == "" || len(found) == maxSignatures {
+			continue
+		}
+		payload, err := fetchSmall(ctx, fetcher, layer)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, imageSignature{Payload: payload, Signature: signature})
+	}
+	return found, nil
+}
+
+// bundles are those that refer to the image.
+func (p *puller) bundles(ctx context.Context, dgst digest.Digest) ([]imageSignature, error) {
+	fetcher, err := p.resolver.Fetcher(ctx, withDigest(p.name, dgst))
+	if err != nil {
+		return nil, err
+	}
+	lister, ok := fetcher.(remotes.ReferrersFetcher)
+	if !ok {
+		return nil, nil
+	}
+	referrers, err := lister.FetchReferrers(ctx, dgst)
+	if err != nil && !errdefs.IsNotFound(err) {
+		return nil, err
+	}
+	var found []imageSignature
+	for _, d := range referrers {
+		if !strings.HasPrefix(d.ArtifactType, bundleMedia) || len(found) == maxSignatures {
+			continue
+		}
+		manifest, err := fetchManifest(ctx, fetcher, d)
+		if err != nil {
+			return nil, err
+		}
+		if manifest.Subject == nil || manifest.Subject.Digest != dgst || len(manifest.Layers) == 0 {
+			continue // it is listed for this image, and says that it is not for it
+		}
+		b, err := fetchSmall(ctx, fetcher, manifest.Layers[0])
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, imageSignature{Bundle: b})
+	}
+	return found, nil
+}
+
+func fetchManifest(ctx context.Context, fetcher remotes.Fetcher, d ocispec.Descriptor) (m ocispec.Manifest, err error) {
+	if !images.IsManifestType(d.MediaType) {
+		return m, &refusedError{fmt.Sprintf("where its signatures should be is %q", d.MediaType)}
+	}
+	b, err := fetchSmall(ctx, fetcher, d)
+	if err == nil {
+		if err = json.Unmarshal(b, &m); err != nil {
+			err = &refusedError{"the manifest of its signatures is broken"}
+		}
+	}
+	return m, err
+}
+
+// fetchSmall fetches something small into memory, and checks its digest.
+func fetchSmall(ctx context.Context, fetcher remotes.Fetcher, d ocispec.Descriptor) ([]byte, error) {
+	if err := checkPart(d); err != nil {
+		return nil, err
+	}
+	if d.Size > maxSignatureSize {
+		return nil, &refusedError{fmt.Sprintf("a signature of it has %d bytes; %d are allowed", d.Size, maxSignatureSize)}
+	}
+	body, err := fetcher.Fetch(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(body, d.Size+1))
+	err = errors.Join(err, body.Close())
+	if err == nil && (int64(len(b)) != d.Size || digest.FromBytes(b) != d.Digest) {
+		err = &contentError{d.Digest}
+	}
+	return b, err
+}

@@ -1,0 +1,108 @@
+package layout
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// NewID gives a name that nobody else has.
+func NewID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // documented to never fail
+	return hex.EncodeToString(b[:])
+}
+
+// A client is someone who owns containers. He is alive as long as he holds the
+// lock on his file, clients/<id> in the runtime directory.
+
+func ClientsDir(runtimeDir string) string { return filepath.Join(runtimeDir, "clients") }
+
+// ClientLock says that a client is alive, as long as it is not released.
+type ClientLock struct {
+	File *os.File
+	Path string
+}
+
+// Valid reports whether the others still see that the client is alive.
+func (p *ClientLock) Valid() bool {
+	have, err := p.File.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(p.Path)
+	return err == nil && os.SameFile(have, there)
+}
+
+// Release says that a client is gone, and has left nothing.
+func (p *ClientLock) Release() error {
+	return errors.Join(os.Remove(p.Path), p.File.Close())
+}
+
+// NewClientLock makes the file of a new client. It gets its name only when it is
+// locked, so that nobody ever sees it without.
+func NewClientLock(ctx context.Context, runtimeDir, id string) (*ClientLock, error) {
+	dir := ClientsDir(runtimeDir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	hidden := filepath.Join(dir, "."+id)
+	f, err := OpenLock(hidden, os.O_CREATE|os.O_EXCL)
+	if err != nil {
+		return nil, err
+	}
+	p := &ClientLock{File: f, Path: filepath.Join(dir, id)}
+	if err = WaitLock(ctx, f); err == nil {
+		err = os.Rename(hidden, p.Path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close(), os.Remove(hidden))
+	}
+	return p, nil
+}
+
+// Clients lists the clients of a runtime directory, alive and dead.
+func Clients(runtimeDir string) []string {
+	entries, err := os.ReadDir(ClientsDir(runtimeDir))
+	if err != nil {
+		return nil
+	}
+	var ids []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			// Left by someone who died between making and naming it.
+			if i, err := e.Info(); err == nil && time.Since(i.ModTime()) > time.Hour {
+				_ = os.Remove(filepath.Join(ClientsDir(runtimeDir), e.Name()))
+			}
+			continue
+		}
+		ids = append(ids, e.Name())
+	}
+	return ids
+}
+
+// IsAlive reports whether a client still holds its lock. When in doubt it does.
+func IsAlive(runtimeDir, id string) bool {
+	f, err := OpenLock(filepath.Join(ClientsDir(runtimeDir), id), 0)
+	if err != nil {
+		return !errors.Is(err, os.ErrNotExist)
+	}
+	defer f.Close()
+	got, err := TryLock(f)
+	return err != nil || !got
+}
+
+// ClientOf is the client whose container has a name: its own ID is the beginning.
+func ClientOf(container string) string {
+	return container[:max(strings.LastIndexByte(container, '-'), 0)]
+}
+
+// RunDir is where the files of a container's program are.
+func RunDir(runtimeDir, container string) string {
+	return filepath.Join(runtimeDir, "io", ClientOf(container), container)
+}

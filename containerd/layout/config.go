@@ -1,0 +1,95 @@
+package layout
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"deployster/containerd/failure"
+	"deployster/internal/base/diag"
+)
+
+// ServerName is the argv[0] of the embedded containerd.
+const ServerName = "deployster-containerd"
+
+// RuntimeRoot is where run-time directories are, unless another place is given.
+const RuntimeRoot = "/run/deployster"
+
+// Config is what the client that starts a server tells it, as flags, so
+// that the process list says what a server is for.
+type Config struct {
+	DataDir, RuntimeDir, Namespace string
+	IdleExit                       time.Duration
+}
+
+// OwnerPID is the process that has the data directory, or had it last; 0 =
+// nobody ever had.
+func (c Config) OwnerPID() (pid int) {
+	b, err := os.ReadFile(c.LockFile())
+	if err != nil {
+		return 0
+	}
+	_, _ = fmt.Sscanf(string(b), "process %d", &pid) // it stays 0
+	return pid
+}
+
+func (c Config) Args() []string {
+	return []string{ServerName, "-data-dir", c.DataDir, "-runtime-dir", c.RuntimeDir,
+		"-namespace", c.Namespace, "-idle-exit", c.IdleExit.String()}
+}
+
+func ParseArgs(args []string) (c Config, err error) {
+	f := flag.NewFlagSet(ServerName, flag.ContinueOnError)
+	f.StringVar(&c.DataDir, "data-dir", "", "")
+	f.StringVar(&c.RuntimeDir, "runtime-dir", "", "")
+	f.StringVar(&c.Namespace, "namespace", "", "")
+	f.DurationVar(&c.IdleExit, "idle-exit", 0, "")
+	err = f.Parse(args)
+	if err == nil && (c.DataDir == "" || c.RuntimeDir == "" || c.Namespace == "" || c.IdleExit <= 0) {
+		err = errors.New("this process is started by deployster itself, with all of its flags")
+	}
+	return c, err
+}
+
+// The layout of the two directories.
+func (c Config) Socket() string   { return filepath.Join(c.RuntimeDir, "grpc.sock") }
+func (c Config) TTRPC() string    { return filepath.Join(c.RuntimeDir, "ttrpc.sock") }
+func (c Config) Shims() string    { return filepath.Join(c.RuntimeDir, "s") }
+func (c Config) State() string    { return filepath.Join(c.RuntimeDir, "state") }
+func (c Config) Root() string     { return filepath.Join(c.DataDir, "containerd") }
+func (c Config) Bin() string      { return filepath.Join(c.DataDir, "bin") }
+func (c Config) LockFile() string { return filepath.Join(c.DataDir, "server.lock") }
+func (c Config) Outcomes() string { return filepath.Join(c.DataDir, "outcomes") }
+func (c Config) LogFile() string  { return filepath.Join(c.DataDir, "server.log") }
+
+// BootReport is what a server writes to its starter, once.
+type BootReport struct {
+	Ready   bool   `json:"ready"`
+	Owner   string `json:"owner,omitempty"` // who has the data directory, when that is the reason
+	Failure string `json:"failure,omitempty"`
+}
+
+// ReportFD is where a server finds the pipe to its starter.
+const ReportFD = 3
+
+// PoolSocket is where the server of a runtime directory takes and gives.
+func (c Config) PoolSocket() string { return filepath.Join(c.RuntimeDir, "keep.sock") }
+
+// SnapshotterFile says which snapshotter of a server works, as its clients have
+// found out. It goes with the server.
+func (c Config) SnapshotterFile() string { return filepath.Join(c.RuntimeDir, "snapshotter") }
+
+func ErrDataDir(dir string, cause error) error {
+	return diag.Because(cause, "The data directory "+dir+" is not usable",
+		"%s. Deployster keeps its images there. Make it a directory that root can write, or choose another with DEPLOYSTER_DATA_DIR.",
+		failure.Sentence(cause))
+}
+
+func ErrRuntimeDir(dir string, cause error) error {
+	return diag.Because(cause, "The run-time directory "+dir+" is not usable",
+		"%s. Deployster keeps its sockets and the input and output of what runs there. Make it a directory that you can write.",
+		failure.Sentence(cause))
+}

@@ -1,0 +1,137 @@
+package containerd
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
+	"github.com/containerd/errdefs"
+	"github.com/containerd/errdefs/pkg/errgrpc"
+	"golang.org/x/sys/unix"
+
+	"deployster/containerd/failure"
+	"deployster/containerd/idlepool"
+	"deployster/containerd/layout"
+	"deployster/containerd/sandbox"
+	"deployster/containerd/shim"
+	"deployster/containerd/sweep"
+	"deployster/internal/runner"
+)
+
+// program is a kind of run: the first process of a container of its own, a worker's,
+// or one that the agent of a shared container starts.
+type program interface {
+	// start asks for its begin, after which it may run whatever the error is.
+	start(ctx context.Context) error
+	// wait tells how it ends.
+	wait(ctx context.Context) <-chan exit
+	// signal asks it to end with SIGTERM, and ends it and all that it has started
+	// with SIGKILL. What can be killed when alone is closed is not nil then.
+	signal(ctx context.Context, sig unix.Signal) (alone <-chan struct{})
+	// delete makes sure that all that it has printed is in its files. It is asked to
+	// when it has ended, well when it did so by itself.
+	delete(ctx context.Context, code int, well bool) error
+}
+
+// start asks for the begin of a container's first process.
+func (c *container) start(ctx context.Context) error {
+	if err := c.files.MarkBegun(); err != nil {
+		return layout.ErrRuntimeDir(c.r.conn.Config.RuntimeDir, err)
+	}
+	c.phase = started
+	if _, err := c.tasks().Start(ctx, &taskapi.StartRequest{ContainerID: c.id}); err != nil {
+		switch err = errgrpc.ToNative(err); {
+		case !interrupted(err):
+			return startFailure(c.spec, err)
+		case !c.hasBegun(ctx):
+			return unknownEnd(c.id, err)
+		}
+	}
+	return nil
+}
+
+// interrupted reports whether a call was cut off, and may be carried out all the
+// same.
+func interrupted(err error) bool {
+	return errdefs.IsUnavailable(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}
+
+// unknownEnd says that nobody knows how the program ended, or whether. The cause
+// is kept as text only: a call that was cut off there is not to be taken for a
+// cancellation by the caller.
+func unknownEnd(id string, err error) error {
+	return &runner.UnknownError{Container: id, Err: errors.New(err.Error())}
+}
+
+// signal implements program.
+func (c *container) signal(ctx context.Context, sig unix.Signal) (alone <-chan struct{}) {
+	if sig == unix.SIGTERM {
+		return terminate(ctx, c, c.pid, func() { c.kill(ctx, sig) })
+	}
+	c.kill(ctx, sig)
+	return nil
+}
+
+// kill sends a signal: SIGTERM to the first process, SIGKILL to all. It may have ended
+// by itself just before, which its end will tell.
+func (c *container) kill(ctx context.Context, sig unix.Signal) {
+	ctx, cancel := c.r.conn.Detached(ctx, 10*time.Second)
+	defer cancel()
+	_, _ = c.tasks().Kill(ctx, &taskapi.KillRequest{ContainerID: c.id, Signal: uint32(sig), All: sig == unix.SIGKILL})
+}
+
+// delete ends the shim: only then has it written all that the program printed. That
+// of a query that ended well is left to the server, with all the rest.
+func (c *container) delete(ctx context.Context, code int, well bool) error {
+	if _, ok := shim.ReadEnding(c.files.Dir); !ok {
+		// A failure costs the exit code only when this client dies now.
+		_ = shim.WriteEnding(c.files.Dir, shim.Ending{Code: code, At: time.Now()})
+	}
+	if well && c.giveAway(ctx) {
+		return nil
+	}
+	ctx, cancel := c.r.conn.Detached(ctx, sweep.CleanupLimit)
+	defer cancel()
+	err := c.persist(ctx, func() error {
+		_, err := c.tasks().Delete(ctx, &taskapi.DeleteTaskRequest{ContainerID: c.id})
+		return failure.UnlessGone(errgrpc.ToNative(err))
+	})
+	if err == nil {
+		c.phase = taskDeleted
+	}
+	return failure.Of("Removing the task of "+c.spec.Name, err)
+}
+
+// giveAway hands the container of a query that has ended to the server, and reports
+// whether it is nothing of this client's any more. All that the program printed is
+// there then.
+func (c *container) giveAway(ctx context.Context) bool {
+	if c.spec.Kind != runner.Query || c.worker || !c.r.conn.Embedded || !c.r.cleanup.HasRoom() || !c.files.AwaitComplete(ctx) {
+		return false
+	}
+	if !c.r.cleanup.Give(idlepool.Finished{ID: c.id, Snapshotter: c.r.conn.Snapshotter}) {
+		return false
+	}
+	c.holder = byServer
+	return true
+}
+
+// others gives the living processes of a container beside its first and another.
+func (c *container) others(ctx context.Context, but uint32) (pids []int) {
+	ctx, cancel := c.r.conn.Detached(ctx, 10*time.Second)
+	defer cancel()
+	resp, err := c.tasks().ListPids(ctx, &taskapi.ListPidsRequest{ContainerID: c.id})
+	if err != nil {
+		return nil
+	}
+	for _, p := range resp.Processes {
+		if p.Pid != but && p.Pid != c.pid && layout.ProcessState(int(p.Pid)) != 'Z' {
+			pids = append(pids, int(p.Pid))
+		}
+	}
+	return pids
+}
+
+// open gives a handle on a process of a container.
+func (c *container) open(pid int) (fd int, err error) { return sandbox.OpenProcess(c.id, pid) }

@@ -1,0 +1,139 @@
+package runfiles
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"deployster/containerd/layout"
+	"deployster/internal/base/durable"
+	"deployster/internal/runner"
+)
+
+// askedFile lies beside the standard files of a program that is spoken to: what
+// actions it was asked for that are not settled.
+const askedFile = "asked"
+
+// LedgerEntry is a line of it.
+type LedgerEntry struct {
+	Request int64  `json:"request"`
+	Action  string `json:"action,omitempty"` // actionName of its ID; "" = it is settled
+	Name    string `json:"name,omitempty"`   // for people
+}
+
+// ledger is that file, as its one writer sees it. Like all that is known of a
+// run it is not synced: where it lies, nothing outlives the machine's next start.
+type ledger struct {
+	path string
+
+	mu   sync.Mutex
+	file *os.File
+	size int64
+	open map[int64]LedgerEntry
+}
+
+// maxLedger is how long the file may get before it is written anew, in bytes.
+const maxLedger = 1 << 20
+
+func newLedger(dir string) (*ledger, error) {
+	l := &ledger{path: filepath.Join(dir, askedFile), open: map[int64]LedgerEntry{}}
+	return l, l.rewrite()
+}
+
+// rewrite begins the file with what is open.
+func (l *ledger) rewrite() error {
+	var content []byte
+	for _, a := range l.open {
+		content = append(content, a.line()...)
+	}
+	if err := durable.WriteUnsynced(l.path, content, 0o600); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	if l.file != nil {
+		_ = l.file.Close() // it was replaced
+	}
+	l.file, l.size = f, int64(len(content))
+	return nil
+}
+
+func (a LedgerEntry) line() []byte {
+	b, _ := json.Marshal(a) // it has nothing that could fail
+	return append(b, '\n')
+}
+
+func (l *ledger) add(a LedgerEntry) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n, err := l.file.Write(a.line())
+	if l.size += int64(n); err != nil {
+		return err
+	}
+	if a.Action != "" {
+		l.open[a.Request] = a
+	} else {
+		delete(l.open, a.Request)
+	}
+	if l.size > maxLedger && len(l.open) < 1000 {
+		return l.rewrite()
+	}
+	return nil
+}
+
+func (l *ledger) Ask(request int64, s runner.Spec) error {
+	return l.add(LedgerEntry{Request: request, Action: layout.ActionName(s.ID), Name: layout.LabelText(s.Name)})
+}
+
+func (l *ledger) Settle(request int64) error { return l.add(LedgerEntry{Request: request}) }
+
+func (l *ledger) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_ = l.file.Close() // every line was written
+}
+
+// ReadLedger gives the actions in such a file that are not settled, by request.
+// There is none where nobody could ask for any.
+func ReadLedger(dir string) (map[int64]LedgerEntry, error) {
+	b, err := os.ReadFile(filepath.Join(dir, askedFile))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	open := map[int64]LedgerEntry{}
+	for line := range bytes.Lines(b) {
+		var a LedgerEntry
+		if json.Unmarshal(line, &a) != nil {
+			continue // its writer died over it, and asked for nothing
+		}
+		if a.Action != "" {
+			open[a.Request] = a
+		} else {
+			delete(open, a.Request)
+		}
+	}
+	return open, nil
+}
+
+// SettleAbandoned says of actions that how they ended is kept elsewhere, for one whose
+// writer is dead.
+func SettleAbandoned(dir string, requests []int64) error {
+	if len(requests) == 0 {
+		return nil
+	}
+	f, err := os.OpenFile(filepath.Join(dir, askedFile), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	content := []byte("\n") // its writer may have died over a line
+	for _, r := range requests {
+		content = append(content, LedgerEntry{Request: r}.line()...)
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Close())
+}

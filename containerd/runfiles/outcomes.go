@@ -1,0 +1,107 @@
+package runfiles
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"deployster/internal/base/durable"
+	"deployster/internal/runner"
+)
+
+// Outcomes wait for whoever adopts their actions, but not for ever: a project
+// may have been deleted.
+const (
+	outcomeAge  = 30 * 24 * time.Hour
+	maxOutcomes = 1000
+)
+
+// Outcomes is a directory of what became of actions whose clients were dead
+// when they ended: a file for each, by the action's name. Their containers are
+// gone.
+type Outcomes string
+
+// Ending is the content of such a file.
+type Ending struct {
+	Name   string      `json:"name"` // for people
+	Fate   runner.Fate `json:"fate"`
+	Why    string      `json:"why,omitempty"`
+	Code   int         `json:"code"`
+	OOM    bool        `json:"oom,omitempty"`
+	Ended  time.Time   `json:"ended,omitzero"`
+	Stdout []byte      `json:"stdout,omitempty"`
+	Stderr []byte      `json:"stderr,omitempty"`
+}
+
+func (o Outcomes) path(action string) string { return filepath.Join(string(o), action+".json") }
+
+// Save makes the outcome of an action durable.
+func (o Outcomes) Save(action string, k Ending) error {
+	if err := os.MkdirAll(string(o), 0o700); err != nil {
+		return err
+	}
+	b, err := json.Marshal(k)
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(o.path(action), b, 0o600)
+}
+
+// Load gives the outcome of an action, if it is there.
+func (o Outcomes) Load(action string) (out runner.Outcome, ok bool, err error) {
+	b, err := os.ReadFile(o.path(action))
+	if errors.Is(err, os.ErrNotExist) {
+		return out, false, nil
+	}
+	var k Ending
+	if err == nil {
+		err = json.Unmarshal(b, &k)
+	}
+	if err != nil {
+		return out, false, err
+	}
+	out = runner.Outcome{Fate: k.Fate, Why: k.Why, Ended: k.Ended}
+	out.Result = runner.Result{ExitCode: k.Code, OOM: k.OOM, Stdout: k.Stdout, Stderr: k.Stderr}
+	return out, true, nil
+}
+
+// Remove forgets the outcome of an action.
+func (o Outcomes) Remove(action string) error {
+	if err := os.Remove(o.path(action)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Prune removes the outcomes that nobody has come for: the old ones, and the
+// oldest of too many.
+func (o Outcomes) Prune() error {
+	entries, err := os.ReadDir(string(o))
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	type file struct {
+		name string
+		at   time.Time
+	}
+	var files []file
+	for _, e := range entries {
+		if i, err := e.Info(); err == nil { // else it is just being removed
+			files = append(files, file{e.Name(), i.ModTime()})
+		}
+	}
+	slices.SortFunc(files, func(a, b file) int { return b.at.Compare(a.at) })
+	var errs []error
+	for i, f := range files {
+		if i >= maxOutcomes || time.Since(f.at) > outcomeAge {
+			errs = append(errs, os.Remove(filepath.Join(string(o), f.name)))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,162 @@
+package containerd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/containerd/log"
+	"github.com/opencontainers/runtime-spec/specs-go"
+
+	"deployster/containerd/daemon"
+	"deployster/containerd/idlepool"
+	"deployster/containerd/images"
+	"deployster/containerd/runfiles"
+	"deployster/containerd/sandbox"
+	"deployster/containerd/sweep"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+)
+
+// Runtime runs images. It implements runner.Runner, is safe for concurrent
+// use, and must be closed.
+type Runtime struct {
+	*images.Store
+	conn      *daemon.Conn
+	sandboxes *sandbox.Maker
+	keep      time.Duration // for which workers are kept that this command has used; 0 = not at all
+	keepScope string
+	private   func(text string) bool // nothing that knows it is kept; nil = there is none
+
+	// The containers of actions that this client no longer looks after, by ID.
+	surrendered sync.Map
+	runsOpen    sync.WaitGroup
+	shared      sharedContainers
+	pool        idlepool.Client
+	cleanup     *idlepool.Cleanup
+	background  sync.WaitGroup
+	stop        context.CancelFunc // of the background
+
+	warn     func(*diag.Diagnostic)
+	lostOnce sync.Once // the daemon's loss is said
+
+	closeOnce sync.Once
+	closeErr  error
+}
+
+// Open makes a Runtime. With the embedded containerd it starts that, if it
+// does not run yet. Its errors are diagnostics.
+func Open(ctx context.Context, o Options) (*Runtime, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	// What the libraries of a client log says nothing that their errors do not
+	// say, and must not get to a terminal.
+	log.L.Logger.SetOutput(io.Discard)
+	conn, err := daemon.Open(ctx, o.conn())
+	if err != nil {
+		return nil, err
+	}
+	r := &Runtime{conn: conn, Store: images.NewStore(conn, o.Registries), sandboxes: sandbox.NewMaker(sandboxes(conn)),
+		keep: o.Keep, keepScope: o.KeepScope, private: o.Private, warn: o.warn}
+	r.pool = idlepool.NewClient(conn.Config.PoolSocket())
+	r.cleanup = idlepool.NewCleanup(r.pool, conn.Lock.File)
+	r.shared.agent = findAgent()
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	if r.stop = stop; !conn.Embedded {
+		r.background.Go(func() {
+			daemon.CheckDaemonRunc(background, conn.Socket, o.warn)
+			// Whoever comes next tries again: nothing is lost by a failure.
+			_ = r.sweeper().Sweep(background, true)
+		})
+	}
+	return r, nil
+}
+
+// sandboxes says what the containers of a connection depend on.
+func sandboxes(c *daemon.Conn) sandbox.Options {
+	o := sandbox.Options{Own: []string{c.Config.RuntimeDir}, RuntimeDir: c.Config.RuntimeDir, Embedded: c.Embedded,
+		Snapshotter:  c.Snapshotter,
+		Capabilities: c.SnapshotterCapabilities}
+	if c.Embedded {
+		o.Own = append(o.Own, c.Config.DataDir)
+	}
+	return o
+}
+
+// Obtain implements runner.Obtainer. What the first run needs is made meanwhile.
+func (r *Runtime) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, error) {
+	r.expectRuns(r.conn.Context(ctx))
+	return r.Store.Obtain(ctx, w)
+}
+
+// expectRuns makes what the first run needs while its image is looked for. That
+// it fails is noticed by that run, which tries again.
+func (r *Runtime) expectRuns(ctx context.Context) {
+	// How a specification is written as JSON is worked out with the first one, which
+	// takes a millisecond.
+	r.runsOpen.Go(func() { _, _ = json.Marshal(&specs.Spec{}) }) // it can be written
+	r.runsOpen.Go(func() { _, _ = r.conn.Leased(ctx) })
+}
+
+// outcomes is where this Runtime, and whoever sweeps after others, keeps how
+// actions ended. That of a daemon's goes with the machine's next start, as what
+// it would be told from does.
+func (r *Runtime) outcomes() runfiles.Outcomes {
+	if r.conn.Embedded {
+		return runfiles.Outcomes(r.conn.Config.Outcomes())
+	}
+	return runfiles.Outcomes(filepath.Join(r.conn.Config.RuntimeDir, "outcomes"))
+}
+
+func (r *Runtime) sweeper() sweep.Sweeper {
+	return sweep.Sweeper{Client: r.conn.Client, Namespace: r.conn.Config.Namespace, RuntimeDir: r.conn.Config.RuntimeDir,
+		Embedded: r.conn.Embedded, Outcomes: r.outcomes()}
+}
+
+// tell gives a warning to whoever wants it.
+func (r *Runtime) tell(d *diag.Diagnostic) {
+	if r.warn != nil {
+		r.warn(d)
+	}
+}
+
+// Close waits for runs that are not over and gives up everything that a
+// Runtime holds. An embedded containerd stays for the next one, for a while.
+func (r *Runtime) Close() error {
+	r.closeOnce.Do(func() { r.closeErr = r.close() })
+	return r.closeErr
+}
+
+func (r *Runtime) close() error {
+	r.runsOpen.Wait()
+	if r.stop != nil {
+		r.stop()
+	}
+	r.background.Wait()
+	errs := []error{r.closeIdle()}
+	left, err := r.leave()
+	if errs = append(errs, err); !left {
+		errs = append(errs, r.conn.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// leave gives up what this client has, if the server does it; else it removes what
+// the server has not.
+func (r *Runtime) leave() (left bool, err error) {
+	left, lost := r.cleanup.Leave(!r.conn.Dirty.Load())
+	if left {
+		return true, r.conn.CloseHandedOver()
+	}
+	var errs []error
+	for _, f := range lost {
+		errs = append(errs, (&container{r: r, id: f.ID}).removeAll(context.Background()))
+	}
+	return false, errors.Join(errs...)
+}

@@ -1,0 +1,69 @@
+package sandbox
+
+import "github.com/opencontainers/runtime-spec/specs-go"
+
+// baseline is what every container is held by, whatever its type block says.
+// It is written out here, not taken from a library, so that an update of one
+// cannot loosen it unseen; TestBaselineIsNotBelowContainerds says when one has
+// become tighter. What is asked for is laid on top in spec.go.
+func (h host) baseline() *specs.Spec {
+	spec := &specs.Spec{
+		Version: specs.Version,
+		Root:    &specs.Root{Path: "rootfs"},
+		Process: &specs.Process{
+			NoNewPrivileges: true,
+			OOMScoreAdj:     oomScore(),
+		},
+		Mounts: baselineMounts(),
+		Linux: &specs.Linux{
+			MaskedPaths:   append(maskedPaths(), h.thermal...),
+			ReadonlyPaths: []string{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"},
+			Namespaces: []specs.LinuxNamespace{
+				{Type: specs.PIDNamespace}, {Type: specs.IPCNamespace}, {Type: specs.UTSNamespace},
+				{Type: specs.MountNamespace}, {Type: specs.NetworkNamespace},
+			},
+			// Mounts that the host makes later do not show up inside, nor the
+			// other way round.
+			RootfsPropagation: "rprivate",
+		},
+	}
+	if h.cgroupNamespace {
+		spec.Linux.Namespaces = append(spec.Linux.Namespaces, specs.LinuxNamespace{Type: specs.CgroupNamespace})
+	}
+	return spec
+}
+
+// oomScore makes a container go before what else runs on the host when the
+// memory of the whole machine is used up.
+func oomScore() *int {
+	score := 500
+	return &score
+}
+
+// maskedPaths are docker's: what tells of the host, or can be used against it.
+func maskedPaths() []string {
+	return []string{
+		"/proc/acpi", "/proc/asound", "/proc/interrupts", "/proc/kcore", "/proc/keys", "/proc/latency_stats",
+		"/proc/sched_debug", "/proc/scsi", "/proc/timer_list", "/proc/timer_stats",
+		"/sys/devices/virtual/powercap", "/sys/firmware",
+	}
+}
+
+// baselineMounts are docker's: there is nothing on /run, and no cgroups.
+func baselineMounts() []specs.Mount {
+	return []specs.Mount{
+		{Destination: "/proc", Type: "proc", Source: "proc", Options: []string{"nosuid", "noexec", "nodev"}},
+		{Destination: "/dev", Type: "tmpfs", Source: "tmpfs", Options: []string{"nosuid", "strictatime", "mode=755", "size=65536k"}},
+		{Destination: "/dev/pts", Type: "devpts", Source: "devpts", Options: []string{"nosuid", "noexec", "newinstance", "ptmxmode=0666",
+			"mode=0620", "gid=5"}},
+		{Destination: "/dev/shm", Type: "tmpfs", Source: "shm", Options: []string{"nosuid", "noexec", "nodev", "mode=1777", "size=65536k"}},
+		{Destination: "/dev/mqueue", Type: "mqueue", Source: "mqueue", Options: []string{"nosuid", "noexec", "nodev"}},
+		{Destination: "/sys", Type: "sysfs", Source: "sysfs", Options: []string{"nosuid", "noexec", "nodev", "ro"}},
+	}
+}
+
+// scratch is the /tmp of a container whose other files are read-only.
+func scratch() specs.Mount {
+	return specs.Mount{Destination: "/tmp", Type: "tmpfs", Source: "tmpfs", Options: []string{"nosuid", "noexec", "nodev", "mode=1777",
+		"size=65536k"}}
+}

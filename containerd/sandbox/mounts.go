@@ -1,0 +1,278 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/opencontainers/runtime-spec/specs-go"
+	"golang.org/x/sys/unix"
+
+	"deployster/containerd/failure"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+)
+
+// Grant is a mount, and what it shall show. The file is held open from before
+// the container is made until it was seen that this, and nothing that took its
+// place, is mounted: see CheckGrants.
+type Grant struct {
+	runner.Mount
+	file *os.File
+	stat unix.Stat_t
+}
+
+// openGrants opens the sources of the mounts of an invocation, parents before what
+// is mounted below them. Those that are open already are there also when there
+// is an error.
+func (k *Maker) openGrants(s runner.Spec) (grants []Grant, err error) {
+	mounts := slices.Clone(s.Mounts)
+	if dir := s.Settings.Workdir; dir != "" {
+		// The working directory may be reached through links: they are the
+		// user's own, and what they lead to is what he sees there.
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			return grants, errNoSource(runner.Mount{Source: dir, Target: dir}, err)
+		}
+		mounts = append(mounts, runner.Mount{Source: real, Target: dir})
+	}
+	for _, m := range mounts {
+		g, err := k.openGrant(m)
+		if err != nil {
+			return grants, err
+		}
+		grants = append(grants, g)
+	}
+	slices.SortStableFunc(grants, func(a, b Grant) int { return depth(a.Target) - depth(b.Target) })
+	return grants, nil
+}
+
+func depth(target string) int { return strings.Count(target, "/") }
+
+// openGrant checks both ends of a mount, as far as they can be known before
+// the container is there.
+func (k *Maker) openGrant(m runner.Mount) (g Grant, err error) {
+	if !filepath.IsAbs(m.Source) {
+		return g, diag.Errorf("A mount is not usable", "Its source %q is not an absolute path.", m.Source)
+	}
+	if !path.IsAbs(m.Target) {
+		return g, diag.Errorf("A mount is not usable", "Its place in the container, %q, is not an absolute path below /.", m.Target)
+	}
+	m.Source, m.Target = filepath.Clean(m.Source), path.Clean(m.Target)
+	if KernelPath(m.Target) {
+		return g, ErrKernelTarget(m.Target, m.Target)
+	}
+	if why := k.withheld(m.Source); why != "" {
+		return g, diag.Errorf("A container cannot be given "+m.Source, "It was to be mounted at %s, but it %s. Name a file or directory of "+
+			"its own.", m.Target, why)
+	}
+	g.Mount = m
+	if g.file, err = openNoLinks(m.Source); err != nil {
+		return g, errNoSource(m, err)
+	}
+	if err := unix.Fstat(int(g.file.Fd()), &g.stat); err != nil {
+		return g, errors.Join(errNoSource(m, err), g.file.Close())
+	}
+	return g, nil
+}
+
+// KernelPath reports whether a path in a container is the root or belongs to the
+// kernel: what is mounted there would hide what the sandbox masks, or lie to
+// the programs inside about it.
+func KernelPath(target string) bool {
+	if target == "/" {
+		return true
+	}
+	for _, dir := range []string{"/proc", "/sys", "/dev"} {
+		if Within(target, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// Within reports whether a clean path is a directory or below it.
+func Within(p, dir string) bool {
+	return p == dir || dir == "/" || strings.HasPrefix(p, dir+"/")
+}
+
+// withheld says why something of this host is given to no container, or "".
+func (k *Maker) withheld(source string) string {
+	if KernelPath(source) {
+		return "is the whole host, or belongs to its kernel"
+	}
+	for _, dir := range k.options.Own {
+		if Within(source, dir) || Within(dir, source) {
+			return "holds the images and sockets of deployster itself (" + dir + "), with which a container could make others"
+		}
+	}
+	return ""
+}
+
+// openNoLinks opens a path of this host, without reading what is there. No part
+// of it may be a symbolic link: whoever can write to a directory on the way
+// could lead it anywhere.
+func openNoLinks(name string) (*os.File, error) {
+	fd, err := unix.Openat2(unix.AT_FDCWD, name, &unix.OpenHow{
+		Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+	})
+	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) {
+		// Before Linux 5.6. What is mounted is compared with it afterwards, so
+		// that an exchange between these two is found too.
+		if real, err := filepath.EvalSymlinks(name); err != nil || real != name {
+			return nil, errors.Join(err, unix.ELOOP)
+		}
+		fd, err = unix.Open(name, unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+func errNoSource(m runner.Mount, err error) error {
+	if errors.Is(err, unix.ELOOP) {
+		return diag.Errorf("A path that is to be mounted leads elsewhere now",
+			"%s, for %s in the container, has become a symbolic link, or goes through one, since it was planned. If that is meant to be so, "+
+				"plan again.", m.Source, m.Target)
+	}
+	return diag.Because(err, "What is to be mounted is not there",
+		"%s, for %s in the container: %s. Make it, or name another file or directory.", m.Source, m.Target, err)
+}
+
+func ErrKernelTarget(target, real string) error {
+	if target != real {
+		target += ", which the image makes a link to " + real + ","
+	}
+	return diag.Errorf("An image wants something mounted over the kernel's own files",
+		"%s is the root of the container, or in its /proc, /sys or /dev. That is a fault of the image: tell its author.", target)
+}
+
+// Bind mounts something of this host, with what is mounted below it.
+func (k *Maker) Bind(source, target string, writable bool) specs.Mount {
+	return k.host.bind(source, target, writable)
+}
+
+// mount adds the mounts of an invocation to a spec.
+func (h host) mount(spec *specs.Spec, s runner.Settings, grants []Grant, ids *IDRange) {
+	taken := map[string]bool{}
+	for _, g := range grants {
+		taken[g.Target] = true
+	}
+	if s.Network != runner.NoNetwork {
+		for _, file := range h.names {
+			if !taken[file] {
+				spec.Mounts = append(spec.Mounts, h.bind(file, file, false))
+			}
+		}
+	}
+	for _, g := range grants {
+		m := h.bind(g.Source, g.Target, g.Writable)
+		ids.mapMount(&m, g.stat, spec.Process.User)
+		spec.Mounts = append(spec.Mounts, m)
+	}
+	if s.Workdir != "" {
+		spec.Process.Cwd = path.Clean(s.Workdir)
+	}
+}
+
+// bind mounts something of this host, with what is mounted below it. What is
+// said of it holds for that too, where the kernel can do so.
+func (h host) bind(source, target string, writable bool) specs.Mount {
+	options := []string{"rbind", "rprivate", "nosuid", "nodev"}
+	if h.recursive {
+		options = append(options, "rnosuid", "rnodev")
+	}
+	switch {
+	case writable:
+		options = append(options, "rw")
+	case h.recursive:
+		options = append(options, "ro", "rro")
+	default:
+		options = append(options, "ro")
+	}
+	return specs.Mount{Type: "bind", Source: source, Destination: target, Options: options}
+}
+
+// CheckGrants makes sure, before the program starts, that its container shows
+// what was granted: whoever can write to a directory on the way could have put
+// something else there while the container was made. It also finds out where
+// links in the image have led the mounts.
+func CheckGrants(pid uint32, grants []Grant) error {
+	if len(grants) == 0 || os.Geteuid() != 0 {
+		return nil // only root may look into a container that is not his own
+	}
+	root, err := unix.Open(fmt.Sprintf("/proc/%d/root", pid), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return errUnchecked(err)
+	}
+	defer unix.Close(root)
+	for _, g := range grants {
+		if err := checkGrant(root, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkGrant(root int, g Grant) error {
+	fd, err := unix.Openat2(root, g.Target, &unix.OpenHow{
+		Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS,
+	})
+	if errors.Is(err, unix.ENOSYS) {
+		fd, err = unix.Openat(root, strings.TrimPrefix(g.Target, "/"), unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	}
+	if err != nil {
+		return errUnchecked(fmt.Errorf("%s: %w", g.Target, err))
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return errUnchecked(fmt.Errorf("%s: %w", g.Target, err))
+	}
+	if st.Dev != g.stat.Dev || st.Ino != g.stat.Ino {
+		return diag.Errorf("Something else was mounted than was granted",
+			"%s was exchanged while the container was made, so that %s in it shows something else. The program was not started. Find out who "+
+				"writes to the directories above it, and try again.", g.Source, g.Target)
+	}
+	real, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
+	if err == nil && KernelPath(real) {
+		return ErrKernelTarget(g.Target, real)
+	}
+	return nil
+}
+
+func errUnchecked(err error) error {
+	return diag.Because(err, "It cannot be checked what a container shows",
+		"%s. Its program was not started. Run deployster on the host that the containerd daemon runs on, and not in a container of its own.",
+		failure.Sentence(err))
+}
+
+// Fingerprint tells the files that mounts show from others that have taken
+// their places: a running container goes on showing the old ones.
+func (k *Maker) Fingerprint(grants []Grant) string {
+	var b strings.Builder
+	for _, g := range grants {
+		fmt.Fprintf(&b, "%s %s %d %d\n", g.Source, g.Target, g.stat.Dev, g.stat.Ino)
+	}
+	for _, name := range k.host.names {
+		if i, err := os.Stat(name); err == nil {
+			if st, ok := i.Sys().(*syscall.Stat_t); ok {
+				fmt.Fprintf(&b, "%s %d %d\n", name, st.Dev, st.Ino)
+			}
+		}
+	}
+	return b.String()
+}
+
+// Shows gives the fingerprint of what the mounts of an invocation would show.
+func (k *Maker) Shows(s runner.Spec) (fingerprint string, ok bool) {
+	grants, err := k.openGrants(s)
+	defer closeGrants(grants)
+	return k.Fingerprint(grants), err == nil
+}

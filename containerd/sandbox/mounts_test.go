@@ -1,0 +1,27 @@
+package sandbox
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestOpenNoLinks(t *testing.T) {
+	t.Parallel()
+	at := mountable(t)
+	for _, name := range []string{"link", "dirlink/in", "dirlink/sub/deep"} {
+		if f, err := openNoLinks(filepath.Join(at, name)); !errors.Is(err, unix.ELOOP) {
+			t.Errorf("%s: %v, %v", name, f, err)
+		}
+	}
+	f, err := openNoLinks(filepath.Join(at, "dir/in"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Read(make([]byte, 1)); !errors.Is(err, unix.EBADF) {
+		t.Errorf("it can be read: %v", err)
+	}
+}

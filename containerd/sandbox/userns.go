@@ -1,0 +1,265 @@
+package sandbox
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/containerd/containerd/v2/core/snapshots"
+	"github.com/opencontainers/runtime-spec/specs-go"
+	"golang.org/x/sys/unix"
+
+	"deployster/containerd/layout"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+)
+
+// IDRange is where the users and groups of containers with a user namespace
+// are on this host: container id 0 is uid and gid, and idCount follow. nil
+// stands for no namespace of their own.
+type IDRange struct {
+	UID, GID uint32
+}
+
+// idCount is how many ids a container has: all that an image may use.
+const idCount = 1 << 16
+
+// The ids that are taken where /etc/subuid assigns none: above those that
+// systemd gives to containers of its own, and below 2^31.
+const (
+	firstFreeID = 0x70000000
+	lastFreeID  = 0x7fff0000 - idCount
+)
+
+// IDs gives the ids of a container: nil = the host's own.
+func (k *Maker) IDs(s runner.Settings) (*IDRange, error) {
+	if s.UserNS != runner.AutoUserNS {
+		return nil, nil
+	}
+	k.idsOnce.Do(func() { k.idRange, k.idsErr = k.findIDs() })
+	return k.idRange, k.idsErr
+}
+
+// findIDs finds out whether containers can have ids of their own, and which.
+func (k *Maker) findIDs() (*IDRange, error) {
+	capabilities, err := k.options.Capabilities()
+	if err != nil {
+		return nil, err
+	}
+	if err := canRemap(capabilities, k.options.Snapshotter); err != nil {
+		return nil, err
+	}
+	ids, err := chooseIDs("/", k.options.RuntimeDir)
+	if err == nil && k.options.Embedded {
+		err = ids.openWay(k.options.RuntimeDir)
+	}
+	return ids, err
+}
+
+// openWay lets the containers' root, and nobody else, through the run-time
+// directory, below which the embedded containerd mounts their files. He can
+// only pass: he cannot see what else is there, nor connect to a socket.
+func (ids *IDRange) openWay(runtimeDir string) error {
+	if parent := filepath.Dir(runtimeDir); parent == layout.RuntimeRoot {
+		if err := os.Chmod(parent, 0o711); err != nil {
+			return layout.ErrRuntimeDir(parent, err)
+		}
+	}
+	if err := errors.Join(os.Chown(runtimeDir, -1, int(ids.GID)), os.Chmod(runtimeDir, 0o710)); err != nil {
+		return layout.ErrRuntimeDir(runtimeDir, err)
+	}
+	return nil
+}
+
+// canRemap says why containers here cannot have a user namespace, or nil.
+func canRemap(capabilities []string, snapshotter string) error {
+	why := ""
+	switch {
+	case !layout.Exists("/proc/self/ns/user"):
+		why = "This kernel has no user namespaces"
+	case !slices.Contains(capabilities, "remap-ids"):
+		why = fmt.Sprintf("The snapshotter %s cannot show an image's files under other owners: that takes Linux 5.19 and containerd 2.0, "+
+			"and a file system under its data directory that supports mounts with mapped ids", snapshotter)
+	default:
+		return nil
+	}
+	return diag.Errorf("A type asks for a user namespace, and there can be none",
+		"%s. Take userns = \"auto\" out of the type block to run it without, or run it where there is one.", why)
+}
+
+// chooseIDs finds the ids for the containers of a data directory: those that
+// the administrator has set aside for deployster, or else for containers, and
+// otherwise some that nobody has. Each data directory has others.
+func chooseIDs(root, key string) (*IDRange, error) {
+	uids, err := readSubordinate(filepath.Join(root, "etc/subuid"))
+	if err != nil {
+		return nil, err
+	}
+	gids, err := readSubordinate(filepath.Join(root, "etc/subgid"))
+	if err != nil {
+		return nil, err
+	}
+	for _, owner := range []string{"deployster", "containers"} {
+		uid, have := uids.of(owner)
+		gid, haveGroup := gids.of(owner)
+		switch {
+		case !have && !haveGroup:
+		case have && haveGroup && uid.count >= idCount && gid.count >= idCount:
+			return &IDRange{slot(uid, key), slot(gid, key)}, nil
+		case owner == "deployster":
+			return nil, diag.Errorf("The ids set aside for deployster are too few",
+				"Containers with userns = \"auto\" take %d user ids and as many group ids. Give the user deployster a line in /etc/subuid and one "+
+					"in /etc/subgid, each with at least so many (for example deployster:1000000:%d), or in neither: then free ones are chosen.",
+				idCount, idCount)
+		}
+	}
+	free := subordinate{start: firstFreeID, count: lastFreeID - firstFreeID}
+	for base := uint64(slot(free, key)); base <= lastFreeID; base += idCount {
+		if !uids.overlap(base) && !gids.overlap(base) {
+			return &IDRange{uint32(base), uint32(base)}, nil
+		}
+	}
+	return nil, diag.Errorf("There are no ids left for containers", "The lines of /etc/subuid and /etc/subgid take all above %d. Give "+
+		"the user deployster a line in each.", firstFreeID)
+}
+
+// subordinate is a range of ids of an owner.
+type subordinate struct {
+	owner        string
+	start, count uint64
+}
+
+type subordinates []subordinate
+
+// slot chooses a part of a range by a key.
+func slot(s subordinate, key string) uint32 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(key))
+	return uint32(s.start + h.Sum64()%(s.count/idCount)*idCount)
+}
+
+func (all subordinates) of(owner string) (subordinate, bool) {
+	for _, s := range all {
+		if s.owner == owner {
+			return s, true
+		}
+	}
+	return subordinate{}, false
+}
+
+func (all subordinates) overlap(base uint64) bool {
+	for _, s := range all {
+		if base < s.start+s.count && s.start < base+idCount {
+			return true
+		}
+	}
+	return false
+}
+
+// readSubordinate reads a file like /etc/subuid; none is as good as an empty
+// one.
+func readSubordinate(path string) (all subordinates, err error) {
+	f, err := os.Open(path)
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		parts := strings.Split(strings.TrimSpace(lines.Text()), ":")
+		if len(parts) != 3 {
+			continue
+		}
+		start, err1 := strconv.ParseUint(parts[1], 10, 32)
+		count, err2 := strconv.ParseUint(parts[2], 10, 32)
+		if err1 == nil && err2 == nil && start > 0 && start+count <= 1<<32-1 {
+			all = append(all, subordinate{parts[0], start, count})
+		}
+	}
+	return all, lines.Err()
+}
+
+// apply gives a container a user namespace.
+func (ids *IDRange) apply(spec *specs.Spec) {
+	if ids == nil {
+		return
+	}
+	spec.Linux.Namespaces = append(spec.Linux.Namespaces, specs.LinuxNamespace{Type: specs.UserNamespace})
+	spec.Linux.UIDMappings = []specs.LinuxIDMapping{{ContainerID: 0, HostID: ids.UID, Size: idCount}}
+	spec.Linux.GIDMappings = []specs.LinuxIDMapping{{ContainerID: 0, HostID: ids.GID, Size: idCount}}
+	for _, n := range spec.Linux.Namespaces {
+		if n.Type == specs.NetworkNamespace {
+			return
+		}
+	}
+	// On the host's network, whose owner is another user namespace, the kernel
+	// does not mount a sysfs anew; the host's is shown, less what a new one
+	// would not have either.
+	for i, m := range spec.Mounts {
+		if m.Destination == "/sys" {
+			spec.Mounts[i] = specs.Mount{Destination: "/sys", Type: "bind", Source: "/sys", Options: []string{"rbind", "rprivate", "nosuid",
+				"noexec", "nodev", "ro", "rro"}}
+		}
+	}
+	spec.Linux.MaskedPaths = append(spec.Linux.MaskedPaths, "/sys/fs", "/sys/kernel")
+}
+
+// Owner gives the ids on this host of a user of the container.
+func (ids *IDRange) Owner(u specs.User) (uid, gid uint32) {
+	if ids == nil {
+		return u.UID, u.GID
+	}
+	return ids.UID + u.UID, ids.GID + u.GID
+}
+
+// Labels tell the snapshotter to show an image's files under these ids.
+func (ids *IDRange) Labels() []snapshots.Opt {
+	if ids == nil {
+		return nil
+	}
+	return []snapshots.Opt{snapshots.WithLabels(map[string]string{
+		snapshots.LabelSnapshotUIDMapping: fmt.Sprintf("0:%d:%d", ids.UID, idCount),
+		snapshots.LabelSnapshotGIDMapping: fmt.Sprintf("0:%d:%d", ids.GID, idCount),
+	})}
+}
+
+// mapMount makes the owner of what is granted the program's own user inside:
+// what the program makes there belongs to that owner, and not to ids of which
+// nobody here knows anything.
+func (ids *IDRange) mapMount(m *specs.Mount, source unix.Stat_t, user specs.User) {
+	if ids == nil {
+		return
+	}
+	m.Options = append(m.Options, "ridmap")
+	m.UIDMappings = mapOwner(source.Uid, user.UID, ids.UID)
+	m.GIDMappings = mapOwner(source.Gid, user.GID, ids.GID)
+}
+
+// mapOwner maps the ids of a file system to those of a container that begin at
+// base: the owner is shown as the user, and all others as they are. Only root's
+// is not given to anybody, unless root is the owner: a container could make
+// programs that are root's, for a user of this host to run.
+func mapOwner(owner, user, base uint32) []specs.LinuxIDMapping {
+	maps := []specs.LinuxIDMapping{{ContainerID: owner, HostID: base + user, Size: 1}}
+	// What is left of 1 to idCount without the owner and the user.
+	next := uint32(1)
+	for _, cut := range []uint32{min(owner, user), max(owner, user), idCount} {
+		if cut > idCount {
+			cut = idCount
+		}
+		if cut > next {
+			maps = append(maps, specs.LinuxIDMapping{ContainerID: next, HostID: base + next, Size: cut - next})
+		}
+		next = max(next, cut+1)
+	}
+	return maps
+}

@@ -1,0 +1,164 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/containerd/containerd/v2/cmd/containerd/server"
+	"github.com/containerd/containerd/v2/core/mount"
+	"github.com/containerd/log"
+	"github.com/moby/sys/mountinfo"
+	"golang.org/x/sys/unix"
+
+	"deployster/containerd/daemon"
+	"deployster/containerd/idlepool"
+	"deployster/containerd/layout"
+	"deployster/containerd/runfiles"
+	"deployster/containerd/sweep"
+)
+
+const (
+	sweepEvery = time.Second // how often a server looks after its clients
+	endSoon    = time.Second // how long an idle worker may take to end when its server is asked to
+	closeLimit = time.Minute // how long a server may take to clean up at its end
+)
+
+// instance is a server from ready to gone.
+type instance struct {
+	config   layout.Config
+	server   *server.Server
+	dataLock *os.File // the lock on the data directory
+	pool     *idlepool.Server
+}
+
+// serve sweeps after dead clients, until nobody needs the server any more.
+func (l *instance) serve(ctx context.Context) error {
+	defer l.server.Stop()
+	c, err := daemon.Dial(l.config.Socket(), l.config.Namespace)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	sweep := sweep.Sweeper{Client: c, Namespace: l.config.Namespace, RuntimeDir: l.config.RuntimeDir, Embedded: true,
+		Outcomes: runfiles.Outcomes(l.config.Outcomes())}
+	if l.pool, err = idlepool.NewServer(l.config, sweep); err != nil {
+		return err
+	}
+	defer l.pool.Close(endSoon) // where there was time they have ended before
+	if err := sweep.Sweep(ctx, true); err != nil {
+		log.L.WithError(err).Warn("sweeping at the start")
+	}
+	used := time.Now()
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			// Asked to go. What runs goes on, and is the next server's.
+			return nil
+		case <-tick.C:
+		}
+		if !layout.InPlace(l.dataLock) {
+			return l.abandon(sweep)
+		}
+		if err := sweep.Sweep(ctx, false); err != nil {
+			log.L.WithError(err).Warn("sweeping")
+		}
+		// A client's file stays as long as anything of it runs. The workers that
+		// nobody uses are no reason to stay.
+		if len(l.pool.Others()) > 0 {
+			used = time.Now()
+		} else if time.Since(used) >= l.config.IdleExit {
+			if done, err := l.leaveIfIdle(sweep); done {
+				return err
+			}
+		}
+	}
+}
+
+// leaveIfIdle ends an idle server, unless someone is just coming. The gate stays
+// locked until all is gone, so that whoever waits at it finds nothing half alive.
+func (l *instance) leaveIfIdle(sweep sweep.Sweeper) (bool, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+	defer cancel()
+	gate, err := layout.OpenLock(filepath.Join(l.config.RuntimeDir, layout.GateName), os.O_CREATE)
+	if err != nil {
+		return false, err
+	}
+	defer gate.Close() // a file that nobody will use any more may lose its lock at once
+	if ok, err := layout.TryLock(gate); err != nil || !ok || len(l.pool.Others()) > 0 {
+		return false, err
+	}
+	return true, l.cleanUp(ctx, sweep)
+}
+
+// abandon ends a server whose data directory was removed or replaced: all that
+// it could still do is harm. Whoever comes waits at the gate, as when it leaves.
+func (l *instance) abandon(sweep sweep.Sweeper) error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+	defer cancel()
+	gate, err := layout.LockGate(ctx, l.config.RuntimeDir)
+	if err != nil {
+		return err
+	}
+	defer gate.Close()
+	return l.cleanUp(ctx, sweep)
+}
+
+// cleanUp removes what a server has made outside its data directory. The gate is
+// locked.
+func (l *instance) cleanUp(ctx context.Context, sweep sweep.Sweeper) error {
+	l.pool.Close(closeLimit / 2)
+	err := sweep.RemoveAll(ctx)
+	l.server.Stop()
+	return errors.Join(err,
+		unmountBelow(l.config.DataDir),
+		unmountBelow(l.config.RuntimeDir),
+		removeRuntimeDir(l.config.RuntimeDir))
+}
+
+// removeRuntimeDir removes a runtime directory whose gate is locked. The gate goes
+// when all else is gone: from then on there may be another one, with all that is
+// behind it, and that must stay.
+func removeRuntimeDir(dir string) error {
+	entries, err := os.ReadDir(dir)
+	errs := []error{err}
+	for _, e := range entries {
+		if e.Name() != layout.GateName {
+			errs = append(errs, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(dir, layout.GateName)); err != nil {
+		return err
+	}
+	if err := unix.Rmdir(dir); err != nil && !errors.Is(err, unix.ENOTEMPTY) { // somebody has come
+		return &os.PathError{Op: "rmdir", Path: dir, Err: err}
+	}
+	return nil
+}
+
+// unmountBelow unmounts everything below a directory, also one that was
+// deleted, and which the kernel therefore lists by another name.
+func unmountBelow(dir string) error {
+	mounts, err := mountinfo.GetMounts(func(m *mountinfo.Info) (skip, stop bool) {
+		return !strings.HasPrefix(m.Mountpoint, dir+"/"), false
+	})
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for i := len(mounts) - 1; i >= 0; i-- { // the newest, which may lie in another, first
+		point := strings.TrimSuffix(mounts[i].Mountpoint, "//deleted")
+		if err := mount.UnmountAll(point, 0); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}

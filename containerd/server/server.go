@@ -1,0 +1,144 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+
+	"github.com/containerd/containerd/v2/cmd/containerd/server"
+	srvconfig "github.com/containerd/containerd/v2/cmd/containerd/server/config"
+	"github.com/containerd/containerd/v2/version"
+	"github.com/containerd/log"
+	"golang.org/x/sys/unix"
+
+	"deployster/containerd/layout"
+)
+
+// Is reports whether this process was started, by its argv[0], as the
+// embedded containerd.
+func Is(argv0 string) bool { return filepath.Base(argv0) == layout.ServerName }
+
+// Run is the main function of the embedded containerd; args are the
+// process's without argv[0]. It gives the exit code.
+func Run(args []string) int {
+	c, err := layout.ParseArgs(args)
+	if err != nil {
+		return 2
+	}
+	// The starter reads this pipe; nobody else shall keep it open.
+	unix.CloseOnExec(layout.ReportFD)
+	report := os.NewFile(layout.ReportFD, "report")
+	tell := func(r layout.BootReport) {
+		_ = json.NewEncoder(report).Encode(r) // a starter that died needs no answer
+		_ = report.Close()
+	}
+	_ = log.SetLevel("warn")
+	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT)
+	defer stop()
+	// Not ignored: the programs in containers would inherit that, some of the time.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP, unix.SIGPIPE)
+
+	owned, owner, err := own(ctx, c)
+	if err != nil || owner != "" {
+		r := layout.BootReport{Owner: owner}
+		if err != nil {
+			r.Failure = err.Error()
+		}
+		tell(r)
+		return 1
+	}
+	defer owned.Close()
+	before := Shims(c)
+	s, err := boot(ctx, c)
+	if err == nil {
+		err = ReapShims(ctx, c, before)
+	}
+	if err != nil {
+		log.L.WithError(err).Error("the server could not start")
+		tell(layout.BootReport{Failure: err.Error()})
+		return 1
+	}
+	tell(layout.BootReport{Ready: true})
+	l := &instance{config: c, server: s, dataLock: owned}
+	if err := l.serve(ctx); err != nil {
+		log.L.WithError(err).Error("the server ended")
+		return 1
+	}
+	return 0
+}
+
+// own makes this process the one owner of the data directory, or says who is.
+func own(ctx context.Context, c layout.Config) (f *os.File, owner string, err error) {
+	if f, err = layout.OpenLock(c.LockFile(), os.O_CREATE); err != nil {
+		return nil, "", err
+	}
+	// One that is just ending gets a moment.
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	if layout.WaitLock(ctx, f) != nil {
+		defer f.Close()
+		b, _ := io.ReadAll(io.LimitReader(f, 4096))
+		if len(b) == 0 {
+			b = []byte("a process that left no name")
+		}
+		return nil, string(b), nil
+	}
+	if err = f.Truncate(0); err == nil {
+		_, err = fmt.Fprintf(f, "process %d with the runtime directory %s", os.Getpid(), c.RuntimeDir)
+	}
+	if err != nil {
+		f.Close()
+		return nil, "", err
+	}
+	return f, "", nil
+}
+
+// boot starts containerd inside this process.
+func boot(ctx context.Context, c layout.Config) (*server.Server, error) {
+	for _, d := range []string{c.Bin(), c.Shims(), c.State()} {
+		if err := os.MkdirAll(d, 0o711); err != nil {
+			return nil, err
+		}
+	}
+	if err := installShim(c.Bin(), shimProgram()); err != nil {
+		return nil, err
+	}
+	// Shims are found on PATH, and find runc's own needs there.
+	if err := os.Setenv("PATH", c.Bin()+string(os.PathListSeparator)+os.Getenv("PATH")); err != nil {
+		return nil, err
+	}
+	for _, s := range []string{c.Socket(), c.TTRPC(), c.SnapshotterFile()} { // of the server before it
+		if err := os.Remove(s); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+	}
+	cfg := &srvconfig.Config{
+		Version: version.ConfigVersion,
+		Root:    c.Root(),
+		State:   c.State(),
+		Plugins: map[string]any{
+			"io.containerd.server.v1.grpc":  map[string]any{"address": c.Socket()},
+			"io.containerd.server.v1.ttrpc": map[string]any{"address": c.TTRPC()},
+			"io.containerd.shim.v1.manager": map[string]any{"socket_dir": c.Shims()},
+		},
+		RequiredPlugins: []string{"io.containerd.grpc.v1.tasks", "io.containerd.grpc.v1.images"},
+	}
+	if err := server.CreateTopLevelDirectories(cfg); err != nil {
+		return nil, err
+	}
+	s, err := server.New(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Start(ctx); err != nil {
+		return nil, err
+	}
+	s.Wait()
+	return s, nil
+}

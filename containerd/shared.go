@@ -1,0 +1,231 @@
+package containerd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"deployster/internal/runner"
+)
+
+const (
+	// growAfter is how long a query waits for a container that others use before
+	// another one is started, where that takes no longer: then it has waited for as
+	// long as it would have for one of its own.
+	growAfter = 50 * time.Millisecond
+
+	maxShared = 64 // containers of one kind at one time
+	maxLost   = 3  // containers of a kind that may be lost before none is used any more
+)
+
+// sharedContainers has the running containers of a Runtime that queries share. The zero
+// value is ready.
+type sharedContainers struct {
+	mu     sync.Mutex
+	groups map[string]*sharedGroup
+
+	agent string // the program of the agents; "" = there is none, and nothing is shared
+}
+
+// sharedGroup is the containers that can take each other's place: those with one
+// image, the same mounts and settings.
+type sharedGroup struct {
+	idle chan *sharedContainer
+
+	mu       sync.Mutex
+	count    int // running or being started
+	starting bool
+	started  time.Time     // when the last one was there, or was known not to come
+	took     time.Duration // to start it
+	lost     int
+}
+
+// group finds those that could carry out an invocation.
+func (h *sharedContainers) group(s runner.Spec) (*sharedGroup, error) {
+	key, err := json.Marshal(struct {
+		Digest   string
+		Mounts   []runner.Mount
+		Settings runner.Settings
+	}{s.Digest, s.Mounts, s.Settings})
+	if err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.groups == nil {
+		h.groups = map[string]*sharedGroup{}
+	}
+	if h.groups[string(key)] == nil {
+		h.groups[string(key)] = &sharedGroup{idle: make(chan *sharedContainer, maxShared)}
+	}
+	return h.groups[string(key)], nil
+}
+
+// mayShare reports whether an invocation may run in a container that others use
+// too. An action may not: how it ended must be found out also when this client
+// is dead, and that is told of containers.
+func (r *Runtime) mayShare(s runner.Spec) bool {
+	// Only root may send signals into containers, and give away pipes.
+	return r.shared.agent != "" && os.Geteuid() == 0 && s.Reuse && s.Kind == runner.Query && s.Settings.Workers != runner.NoWorkers
+}
+
+// runShared carries out a query in a container that is there. It is not done
+// when that cannot be: then it is to have one of its own, which will tell why.
+func (r *Runtime) runShared(ctx context.Context, s runner.Spec) (res runner.Result, done bool, err error) {
+	g, err := r.shared.group(s)
+	if err != nil {
+		return res, false, nil
+	}
+	w := r.takeShared(ctx, g, s)
+	if w == nil {
+		return res, false, nil
+	}
+	res, done, err = w.exec(ctx, s)
+	if !w.killed.Load() && (err == nil && done || errors.Is(err, errRefused)) {
+		g.give(w)
+		return res, done, nil
+	}
+	r.discard(g, w)
+	if done {
+		return res, true, err
+	}
+	g.mu.Lock()
+	g.lost++
+	g.mu.Unlock()
+	if s.Stderr != nil && ctx.Err() == nil {
+		_, _ = fmt.Fprintln(s.Stderr,
+			"The container that it shared with others was lost. It is asked again in a container of its own.") // who watches misses a line at most
+	}
+	return runner.Result{}, false, nil
+}
+
+// takeShared gives a container that is idle, and starts one when there is none or
+// all are in use for long. nil = there can be none.
+func (r *Runtime) takeShared(ctx context.Context, g *sharedGroup, s runner.Spec) *sharedContainer {
+	fit, ok := r.sandboxes.Shows(s)
+	if !ok {
+		return nil
+	}
+	tick := time.NewTicker(growAfter)
+	defer tick.Stop()
+	for asked := time.Now(); ctx.Err() == nil; {
+		var w *sharedContainer
+		select {
+		case w = <-g.idle:
+		default:
+			switch g.wants(time.Since(asked)) {
+			case startOne:
+				return r.startShared(ctx, g, s)
+			case giveUp:
+				return nil
+			}
+			select {
+			case w = <-g.idle:
+			case <-tick.C:
+			case <-ctx.Done():
+			}
+		}
+		switch {
+		case w == nil:
+		case w.shows == fit && w.waits():
+			return w
+		default:
+			r.discard(g, w)
+		}
+	}
+	return nil
+}
+
+// startShared starts another container for a group. nil = it did not start.
+func (r *Runtime) startShared(ctx context.Context, g *sharedGroup, s runner.Spec) *sharedContainer {
+	start := time.Now()
+	image, err := r.PrepareFor(r.conn.Context(ctx), s)
+	var w *sharedContainer
+	if err == nil {
+		w, err = r.newShared(ctx, s, image)
+	}
+	if g.came(time.Since(start), err); err != nil {
+		return nil
+	}
+	return w
+}
+
+// What a group wants done by who finds none idle.
+type demand int
+
+const (
+	waitOn demand = iota
+	startOne
+	giveUp
+)
+
+func (g *sharedGroup) wants(waited time.Duration) demand {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.lost >= maxLost:
+		return giveUp
+	case g.starting, g.count >= maxShared:
+		return waitOn
+	case g.count == 0, min(waited, time.Since(g.started)) >= max(growAfter, g.took):
+		g.starting = true
+		g.count++
+		return startOne
+	}
+	return waitOn
+}
+
+// came is told when a container was started, or was not.
+func (g *sharedGroup) came(took time.Duration, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.starting, g.started, g.took = false, time.Now(), took
+	if err != nil {
+		g.count--
+		g.lost++
+	}
+}
+
+// give puts a container back for the next query.
+func (g *sharedGroup) give(w *sharedContainer) { g.idle <- w }
+
+// discard removes a container, while others go on.
+func (r *Runtime) discard(g *sharedGroup, w *sharedContainer) {
+	g.mu.Lock()
+	g.count--
+	g.mu.Unlock()
+	r.runsOpen.Add(1) // this is called within a run, so that it is not zero
+	go func() {
+		defer r.runsOpen.Done()
+		_ = w.end() // what is left is swept: see Remove
+	}()
+}
+
+// closeIdle removes all the containers that are shared. It is called when nothing
+// runs in them any more.
+func (r *Runtime) closeIdle() error {
+	r.shared.mu.Lock()
+	groups := r.shared.groups
+	r.shared.groups = nil
+	r.shared.mu.Unlock()
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var errs []error
+	for _, g := range groups {
+		close(g.idle)
+		for w := range g.idle {
+			wg.Go(func() {
+				err := w.putIdleOrEnd()
+				mu.Lock()
+				defer mu.Unlock()
+				errs = append(errs, err)
+			})
+		}
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}

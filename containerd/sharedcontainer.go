@@ -1,0 +1,121 @@
+package containerd
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
+
+	"deployster/containerd/failure"
+	"deployster/containerd/runfiles"
+	"deployster/containerd/sandbox"
+	"deployster/containerd/sweep"
+	"deployster/internal/runner"
+)
+
+// sharedContainer is a running container in which queries are carried out, one at a time:
+// so its limits are those of each, and to kill one is to kill the container.
+type sharedContainer struct {
+	*container
+	shows   string // what its mounts show; see Fingerprint
+	served  int
+	killed  atomic.Bool // by us
+	tainted bool        // it is not to be kept, since it may know what is private
+	agent   *agentConn  // starts the programs; nil = it has not begun
+	buffers [2][]byte   // for what they print
+}
+
+// end removes the container with all that runs in it.
+func (w *sharedContainer) end() error {
+	ctx, cancel := w.r.conn.Detached(context.Background(), sweep.CleanupLimit)
+	defer cancel()
+	w.killAll()
+	var err error
+	if w.agent != nil {
+		// Its end is known to containerd a moment later; to ask for it before
+		// starts runc for nothing.
+		waiting, stop := context.WithTimeout(ctx, killLimit)
+		defer stop()
+		_, _ = w.tasks().Wait(waiting, &taskapi.WaitRequest{ContainerID: w.id}) // what is wrong, its removal will tell
+		err = w.agent.Close()
+	}
+	err = errors.Join(err, w.remove(ctx, nil), w.files.Remove())
+	w.releaseLock()
+	return err
+}
+
+// killAll ends all that runs in the container. Whether it does, its end will tell.
+func (w *sharedContainer) killAll() {
+	w.killed.Store(true)
+	if w.agent != nil { // else it has not begun
+		w.agent.kill()
+	}
+}
+
+// exec carries out a query in the container. It is not done when what came of
+// it may be the container's fault and not the program's: then it is to be asked
+// again in one of its own.
+func (w *sharedContainer) exec(ctx context.Context, s runner.Spec) (res runner.Result, done bool, err error) {
+	argv, err := s.Command(w.image.Config.Entrypoint, w.image.Config.Cmd)
+	if err != nil {
+		return res, false, err
+	}
+	files, err := runfiles.NewPiped(w.r.conn.Config.RuntimeDir, w.r.conn.NewContainerID(), s)
+	if err != nil {
+		return res, false, err
+	}
+	defer func() { err = failure.Join(err, files.Remove()) }()
+	kills := sandbox.OOMKills(w.id)
+	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWatching()
+	w.tainted = w.tainted || w.r.isPrivate(argv...) || w.r.isPrivate(string(s.Stdin)) // also when nothing begins
+	p := &agentProgram{w: w, argv: argv, input: s.Stdin, files: files}
+	defer p.close()
+	if err := p.start(ctx); err != nil {
+		return res, false, err
+	}
+	u := &supervisor{program: p, spec: s, files: files, id: w.id, kills: kills}
+	res, err = u.finish(ctx, p.wait(ctx), sandbox.WatchDisk(watching, w.rootfs, sandbox.DiskLimit(s.Settings)))
+	if w.doubtful(res, err) && ctx.Err() == nil {
+		return res, false, err
+	}
+	w.served++
+	w.tainted = w.tainted || w.r.isPrivate(string(res.Stdout), string(res.Stderr))
+	if s.Ended != nil && !isUnknown(err) {
+		if failed := s.Ended(res, err); failed != nil {
+			err = failed
+		}
+	}
+	return res, true, err
+}
+
+// doubtful reports whether a fresh container might have told something else.
+func (w *sharedContainer) doubtful(res runner.Result, err error) bool {
+	var disk *runner.DiskError
+	if isUnknown(err) || !w.killed.Load() && !w.waits() {
+		return true
+	}
+	// What others have left there counts too.
+	return w.served > 0 && (res.OOM || errors.As(err, &disk))
+}
+
+// settle makes sure that nothing of a query goes on when it has ended, as
+// nothing would in a container of its own.
+func (w *sharedContainer) settle() {
+	const looks = 10
+	for range looks {
+		if procs, err := sandbox.Processes(w.id, int(w.pid)); err == nil && len(procs) <= 1 || w.killed.Load() {
+			return
+		}
+		time.Sleep(2 * time.Millisecond) // mostly it is just ending
+	}
+	w.killAll()
+}
+
+// waits reports whether the container's first process lives.
+func (w *sharedContainer) waits() bool {
+	procs, err := sandbox.Processes(w.id, int(w.pid))
+	return err == nil && len(procs) > 0 && procs[0] == int(w.pid)
+}

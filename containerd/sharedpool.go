@@ -1,0 +1,115 @@
+package containerd
+
+import (
+	"encoding/json"
+	"net"
+	"os"
+	"slices"
+	"time"
+
+	"deployster/containerd/idlepool"
+	"deployster/containerd/runfiles"
+	"deployster/containerd/sandbox"
+	"deployster/internal/runner"
+)
+
+// What queries have shared is kept as a worker is: see workerpool.go. The connection to
+// its agent takes the place of a worker's stdin; when that is closed by all who
+// have it, the agent ends.
+
+const agentGrace = time.Second // between the end of the connection and that of the agent
+
+// isPrivate reports whether one of some texts must not be known to what is kept.
+func (r *Runtime) isPrivate(texts ...string) bool {
+	return r.private != nil && slices.ContainsFunc(texts, r.private)
+}
+
+// poolsShared reports whether a container for queries like s may be kept, or be one
+// that was.
+func (r *Runtime) poolsShared(s runner.Spec) bool {
+	settings, err := json.Marshal(s.Settings)
+	return r.conn.Embedded && r.keep > 0 && err == nil && !r.isPrivate(string(settings))
+}
+
+// takeIdle gives the container that an earlier command has left and that could stand
+// for this one, nil = there is none that is well.
+func (w *sharedContainer) takeIdle() *sharedContainer {
+	key, err := w.poolKey()
+	if err != nil {
+		return nil
+	}
+	w.key = key
+	for range idlepool.PerKey {
+		c, conn, _ := w.take()
+		if c == nil {
+			return nil
+		}
+		c.files = &runfiles.Files{Dir: c.dir()}
+		k := &sharedContainer{container: c, shows: w.shows, served: 1} // by others
+		if k.resume(conn) {
+			return k
+		}
+		w.r.runsOpen.Add(1) // this is called within a run, so that it is not zero
+		go func() {
+			defer w.r.runsOpen.Done()
+			_ = k.end() // what is left is swept: see remove
+		}()
+	}
+	return nil
+}
+
+// resume takes up the connection to the agent of a container that was kept, and
+// reports whether all is well with it.
+func (w *sharedContainer) resume(conn *os.File) bool {
+	c, err := net.FileConn(conn)
+	_ = conn.Close() // c has its own
+	if err != nil {
+		return false
+	}
+	socket, ok := c.(*net.UnixConn)
+	if !ok {
+		_ = c.Close()
+		return false
+	}
+	process, err := sandbox.OpenProcess(w.id, int(w.pid))
+	if err != nil {
+		_ = socket.Close()
+		return false
+	}
+	w.agent = &agentConn{UnixConn: socket, process: process}
+	w.makeBuffers()
+	procs, err := sandbox.Processes(w.id, int(w.pid))
+	return err == nil && len(procs) == 1 && w.isWell()
+}
+
+// putIdle hands a container over to the server, and reports whether it has it now: then
+// it is nothing of this client's any more.
+func (w *sharedContainer) putIdle() bool {
+	if w.lock == nil || w.tainted || w.key == "" || w.killed.Load() || !runfiles.IsQuiet(w.dir(), idlepool.MaxLog) {
+		return false
+	}
+	if procs, err := sandbox.Processes(w.id, int(w.pid)); err != nil || len(procs) != 1 || procs[0] != int(w.pid) {
+		return false
+	}
+	conn, err := w.agent.File()
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	if !w.put(0, agentGrace, conn) {
+		return false
+	}
+	w.holder = byIdlePool
+	w.releaseLock()
+	w.files.Close()
+	_ = w.agent.Close() // only this end of it
+	return true
+}
+
+// putIdleOrEnd keeps a container, or ends it.
+func (w *sharedContainer) putIdleOrEnd() error {
+	if w.putIdle() {
+		return nil
+	}
+	return w.end()
+}

@@ -1,0 +1,150 @@
+package sweep
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
+	tasktypes "github.com/containerd/containerd/api/types/task"
+	"github.com/containerd/containerd/v2/core/containers"
+	"github.com/containerd/errdefs"
+	"github.com/containerd/errdefs/pkg/errgrpc"
+	"golang.org/x/sys/unix"
+
+	"deployster/containerd/failure"
+	"deployster/containerd/layout"
+	"deployster/containerd/runfiles"
+	"deployster/containerd/sandbox"
+	"deployster/containerd/shim"
+	"deployster/internal/runner"
+)
+
+// FilesDir is the directory of a container's standard files.
+func (w Sweeper) FilesDir(c containers.Container) string {
+	return filepath.Join(w.RuntimeDir, "io", filepath.Base(c.Labels[layout.LabelClient]), c.ID)
+}
+
+// Collect removes the action of a dead client if it has ended, and keeps what
+// is known of its end. It is not gone while it runs, or may run: in doubt it
+// does. Nothing is ever killed here. Many may try at one time, servers and
+// clients: one does it.
+func (w Sweeper) Collect(ctx context.Context, c containers.Container) (gone bool, err error) {
+	lock, err := layout.OpenLock(filepath.Join(w.RuntimeDir, "collecting"), os.O_CREATE)
+	if err != nil {
+		return false, err
+	}
+	defer lock.Close()
+	if err := layout.WaitLock(ctx, lock); err != nil {
+		return false, err
+	}
+	if c, err = w.Client.ContainerService().Get(ctx, c.ID); err != nil {
+		return errdefs.IsNotFound(err), failure.UnlessGone(err) // another was faster
+	}
+	if c.Labels[layout.LabelWorker] != "" {
+		return w.collectWorker(ctx, c)
+	}
+	action := c.Labels[layout.LabelAction]
+	if action != "" {
+		switch _, there, err := w.Outcomes.Load(action); {
+		case err != nil:
+			return false, err
+		case there: // whoever saved it died before he could remove the container
+			return true, w.removeEnded(ctx, c)
+		}
+	}
+	k, ended := w.Ended(ctx, c)
+	if !ended {
+		return false, nil
+	}
+	if err := w.endTask(ctx, c); err != nil {
+		return false, err
+	}
+	if k.Fate == runner.Exited && NeverBegan(w.FilesDir(c), k.Code) {
+		k = runfiles.Ending{Fate: runner.NotBegun}
+	}
+	if action != "" {
+		k.Name = c.Labels[layout.LabelName]
+		k.Stdout, k.Stderr = runfiles.ReadLog(filepath.Join(w.FilesDir(c), runfiles.StdoutFile)), runfiles.ReadLog(filepath.Join(w.FilesDir(c),
+			runfiles.StderrFile))
+		if err := w.Outcomes.Save(action, k); err != nil {
+			return false, err
+		}
+	}
+	return true, w.removeEnded(ctx, c)
+}
+
+// Ended reports whether an action has ended, and how. In doubt it has not.
+func (w Sweeper) Ended(ctx context.Context, c containers.Container) (k runfiles.Ending, ended bool) {
+	resp, err := w.Client.TaskService().Get(ctx, &taskapi.GetRequest{ContainerID: c.ID})
+	if err = errgrpc.ToNative(err); err != nil {
+		return w.endingWithoutTask(c), errdefs.IsNotFound(err)
+	}
+	at := resp.Process.ExitedAt.AsTime()
+	switch resp.Process.Status {
+	case tasktypes.Status_CREATED:
+		// A start that was asked for just before the client died may still come:
+		// then the task cannot be deleted, because it runs.
+		return runfiles.Ending{Fate: runner.NotBegun}, true
+	case tasktypes.Status_STOPPED:
+		if !w.Embedded && at.Unix() > 0 {
+			return runfiles.Ending{Fate: runner.Exited, Code: int(resp.Process.ExitStatus), Ended: at, OOM: sandbox.OOMKilled(c.ID)}, true
+		}
+		k = w.endingWithoutTask(c)
+		// Its shim may be about to write it down.
+		return k, k.Fate == runner.Exited || time.Since(at) > runfiles.EndingLimit
+	}
+	return k, false
+}
+
+// endingWithoutTask says what became of an action whose task is gone.
+func (w Sweeper) endingWithoutTask(c containers.Container) runfiles.Ending {
+	dir := w.FilesDir(c)
+	if e, ok := shim.ReadEnding(dir); ok {
+		return runfiles.Ending{Fate: runner.Exited, Code: e.Code, Ended: e.At, OOM: sandbox.OOMKilled(c.ID)}
+	}
+	if !layout.Exists(filepath.Join(dir, runfiles.StdinFile)) {
+		return runfiles.Ending{Fate: runner.Unknown, Why: "the machine was started anew since"}
+	}
+	if !layout.Exists(filepath.Join(dir, runfiles.BeginFile)) {
+		return runfiles.Ending{Fate: runner.NotBegun}
+	}
+	return runfiles.Ending{Fate: runner.Unknown, Why: "the process that looked after it was lost, and with it how it ended"}
+}
+
+// endTask removes the task of a program that has ended. Only when its shim is
+// gone has it written all that the program printed.
+func (w Sweeper) endTask(ctx context.Context, c containers.Container) error {
+	if !layout.Exists(filepath.Join(w.FilesDir(c), runfiles.BeginFile)) {
+		return w.killTask(ctx, c.ID) // it was never to be started, and nobody will
+	}
+	return w.deleteTask(ctx, c.ID)
+}
+
+// deleteTask removes a task that does not run.
+func (w Sweeper) deleteTask(ctx context.Context, id string) error {
+	_, err := w.Client.TaskService().Delete(ctx, &taskapi.DeleteTaskRequest{ContainerID: id})
+	return failure.UnlessGone(errgrpc.ToNative(err))
+}
+
+// killTask removes a task whatever it does.
+func (w Sweeper) killTask(ctx context.Context, id string) error {
+	ctx, cancel := context.WithTimeout(ctx, CleanupLimit)
+	defer cancel()
+	// Before it is deleted: one that was not started would be waited for.
+	_, _ = w.Client.TaskService().Kill(ctx, &taskapi.KillRequest{ContainerID: id, Signal: uint32(unix.SIGKILL), All: true}) // see RemoveTask
+	return RemoveTask(ctx, w.Client, id)
+}
+
+// removeEnded removes the container of an action that has ended, and its files.
+func (w Sweeper) removeEnded(ctx context.Context, c containers.Container) error {
+	if err := w.deleteTask(ctx, c.ID); err != nil {
+		return fmt.Errorf("removing the task of %s: %w", c.Labels[layout.LabelName], err)
+	}
+	if err := RemoveRecord(ctx, w.Client, c); err != nil {
+		return err
+	}
+	return os.RemoveAll(w.FilesDir(c))
+}

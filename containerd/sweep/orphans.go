@@ -1,0 +1,112 @@
+package sweep
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"deployster/containerd/sandbox"
+	"deployster/containerd/shim"
+)
+
+// endOrphans ends what is left of the containers of a dead client of which
+// containerd knows nothing any more: their programs, and the shims that look
+// after them. There are some when the client died while a container was being
+// made: containerd gives that up after a while, and a shim that was at work
+// then may go on for ever, with a program that was never begun.
+func (w Sweeper) endOrphans(client string) error {
+	var errs []error
+	for _, dir := range cgroupsOf(client) {
+		content, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
+		if err != nil {
+			continue // it is gone
+		}
+		for _, pid := range strings.Fields(string(content)) {
+			errs = append(errs, endProcess(pid))
+		}
+	}
+	list, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range list {
+		content, err := os.ReadFile(file)
+		if err == nil && w.isShim(content, client) {
+			errs = append(errs, endProcess(filepath.Base(filepath.Dir(file))))
+		}
+	}
+	if w.Embedded {
+		known, err2 := filepath.Glob(filepath.Join(w.RuntimeDir, "runc", w.Namespace, client+"-*"))
+		err = errors.Join(err, err2)
+		for _, dir := range known {
+			errs = append(errs, os.RemoveAll(dir))
+		}
+	}
+	return errors.Join(append(errs, err)...)
+}
+
+// isShim reports whether a command line is that of a shim of one of the
+// client's containers; those that only start one or clear away end by themselves.
+func (w Sweeper) isShim(cmdline []byte, client string) bool {
+	args := strings.Split(string(bytes.TrimRight(cmdline, "\x00")), "\x00")
+	if filepath.Base(args[0]) != shim.Name || slices.Contains([]string{"start", "delete"}, args[len(args)-1]) {
+		return false
+	}
+	value := func(flag string) string {
+		if i := slices.Index(args, flag); i >= 0 && i+1 < len(args) {
+			return args[i+1]
+		}
+		return ""
+	}
+	return value("-namespace") == w.Namespace && strings.HasPrefix(value("-id"), client+"-")
+}
+
+func endProcess(pid string) error {
+	n, err := strconv.Atoi(pid)
+	if err != nil || n <= 1 { // 0 is one of another pid namespace
+		return nil
+	}
+	if err := unix.Kill(n, unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("ending process %d, which a dead client has left: %w", n, err)
+	}
+	return nil
+}
+
+// orphansEnd is how long processes that were killed may take to be gone.
+const orphansEnd = 2 * time.Second
+
+// removeOrphans removes what containerd knows nothing of any more of a dead
+// client's containers. Their cgroups runc removes itself, but not when it was
+// killed while it made a container.
+func (w Sweeper) removeOrphans(client string) error {
+	ended := w.endOrphans(client)
+	err := rmdirs(cgroupsOf(client))
+	for end := time.Now().Add(orphansEnd); err != nil && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		err = rmdirs(cgroupsOf(client))
+	}
+	return errors.Join(err, ended)
+}
+
+// cgroupsOf are the directories of a client's containers.
+func cgroupsOf(client string) (list []string) {
+	for _, root := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/*"} { // of version 2, and of 1
+		dirs, _ := filepath.Glob(filepath.Join(root, sandbox.CgroupPath(client)+"-*")) // the pattern is one
+		list = append(list, dirs...)
+	}
+	return list
+}
+
+func rmdirs(dirs []string) error {
+	var errs []error
+	for _, dir := range dirs {
+		if err := unix.Rmdir(dir); err != nil && !errors.Is(err, unix.ENOENT) { // some hierarchies have two names
+			errs = append(errs, &os.PathError{Op: "rmdir", Path: dir, Err: err})
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,140 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/containerd/containerd/v2/core/containers"
+	"golang.org/x/sys/unix"
+
+	"deployster/containerd/runfiles"
+	"deployster/internal/runner"
+	"deployster/internal/runner/worker"
+)
+
+// A worker is a container whose program is spoken to, and that may carry
+// out actions. What it was asked for is in its ledger, and what it
+// said about it in its stdout.
+
+// collectWorker removes the worker of a dead client when it carries no action
+// out, or when it has ended; else it keeps what is known by now. It is called as
+// collect is, with its lock.
+func (w Sweeper) collectWorker(ctx context.Context, c containers.Container) (gone bool, err error) {
+	dir := w.FilesDir(c)
+	open, err := runfiles.ReadLedger(dir)
+	if err != nil {
+		return false, err
+	}
+	if len(open) == 0 {
+		return true, errors.Join(RemoveContainer(ctx, w.Client, c), os.RemoveAll(dir))
+	}
+	k, ended := w.Ended(ctx, c)
+	if !ended {
+		return false, w.SaveOutcomes(dir, open, nil)
+	}
+	if err := w.endTask(ctx, c); err != nil {
+		return false, err
+	}
+	if err := w.SaveOutcomes(dir, open, &k); err != nil {
+		return false, err
+	}
+	return true, w.removeEnded(ctx, c)
+}
+
+// SaveOutcomes keeps how the open actions of a worker ended, of those of which that
+// is known; of an ended worker, of all.
+func (w Sweeper) SaveOutcomes(dir string, open map[int64]runfiles.LedgerEntry, ended *runfiles.Ending) error {
+	said, err := replay(dir, open, ended == nil)
+	if err != nil {
+		return err
+	}
+	var settled []int64
+	for request, a := range open {
+		k, known := actionOutcome(said[request], ended)
+		if !known {
+			continue
+		}
+		k.Name = a.Name
+		if k.Fate == runner.Unknown {
+			k.Stderr = append(k.Stderr, runfiles.ReadLog(filepath.Join(dir, runfiles.StderrFile))...) // why the worker ended
+		}
+		// One that is there was saved by somebody who died over it.
+		if _, there, err := w.Outcomes.Load(a.Action); err != nil || !there {
+			if err = errors.Join(err, w.Outcomes.Save(a.Action, k)); err != nil {
+				return err
+			}
+		}
+		settled = append(settled, request)
+	}
+	return runfiles.SettleAbandoned(dir, settled)
+}
+
+// actionOutcome is how an action ended, by what its worker has said about it and by
+// how that has ended itself; ended is nil while it runs.
+func actionOutcome(said *worker.Output, ended *runfiles.Ending) (k runfiles.Ending, known bool) {
+	if said != nil {
+		k.Stdout, k.Stderr = said.Stdout.Bytes(), said.Stderr.Bytes()
+	}
+	switch {
+	case said != nil && said.Exit != nil:
+		if k.Fate, k.Code, k.Ended = runner.Exited, *said.Exit, time.Now(); ended != nil && !ended.Ended.IsZero() {
+			k.Ended = ended.Ended
+		}
+		return k, true
+	case ended == nil:
+		return k, false
+	case ended.Fate == runner.NotBegun, ended.Fate == runner.Exited && ended.Code == 0 && said == nil:
+		// One that ends well has answered all that came to it.
+		k.Fate = runner.NotBegun
+	case ended.Fate == runner.Unknown:
+		k.Fate, k.Why = runner.Unknown, ended.Why
+	case ended.OOM:
+		k.Fate, k.Why = runner.Unknown, "the worker that carried it out ran out of memory"
+	default:
+		k.Fate, k.Why = runner.Unknown, fmt.Sprintf("the worker that carried it out ended with exit code %d before it said how this ended",
+			ended.Code)
+	}
+	return k, true
+}
+
+// replay reads what a worker has said about its open actions. Of what is long
+// the begin is given up: it was read, or is not needed for knowing how an action
+// ended that has not ended.
+func replay(dir string, open map[int64]runfiles.LedgerEntry, trim bool) (map[int64]*worker.Output, error) {
+	f, err := os.OpenFile(filepath.Join(dir, runfiles.StdoutFile), os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	begin, err := unix.Seek(int(f.Fd()), 0, unix.SEEK_DATA)
+	if err != nil {
+		begin = 0 // there are no data, or its file system does not say where
+	}
+	if _, err := f.Seek(begin, io.SeekStart); err != nil {
+		return nil, err
+	}
+	said, n, err := worker.Replay(f, func(request int64) bool { _, wanted := open[request]; return wanted })
+	if trim && begin+n > 2*runfiles.MaxBehind {
+		for _, h := range said {
+			if h.Exit != nil {
+				return said, err // it is there until it is saved
+			}
+		}
+		runfiles.PunchHole(f, 0, (begin+n-runfiles.MaxBehind)&^4095)
+	}
+	return said, err
+}
+
+// Answered reports whether a worker has said how an action ended.
+func (w Sweeper) Answered(c containers.Container, request int64) bool {
+	said, err := replay(w.FilesDir(c), map[int64]runfiles.LedgerEntry{request: {}}, false)
+	return err == nil && said[request] != nil && said[request].Exit != nil
+}

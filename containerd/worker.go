@@ -1,0 +1,164 @@
+package containerd
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
+	"golang.org/x/sys/unix"
+
+	"deployster/containerd/failure"
+	"deployster/containerd/layout"
+	"deployster/containerd/runfiles"
+	"deployster/internal/runner"
+)
+
+// process is a program that is spoken to while it runs.
+type process struct {
+	runfiles.Conversation
+	outcomes runfiles.Outcomes // of earlier tries of the same actions
+
+	offers   chan offer       // to hand it over; nil = it cannot be
+	handOver func(offer) bool // does it, and reports whether it is done
+	handed   bool             // it was; after ended
+	before   int64            // the highest number of a request that earlier clients made
+
+	began chan struct{}
+	ended chan struct{} // closed when nothing of it is left; res and err are set then
+	res   runner.Result
+	err   error
+	kill  func()
+}
+
+// workerProgram is the first process of a container that is spoken to.
+type workerProgram struct {
+	*container
+	process *process
+}
+
+// start implements program. The shim has an end of stdin of its own, with which the
+// program would never be told of its end.
+func (w workerProgram) start(ctx context.Context) error {
+	if err := w.container.start(ctx); err != nil {
+		return err
+	}
+	_, _ = w.tasks().CloseIO(ctx, &taskapi.CloseIORequest{ContainerID: w.id, Stdin: true}) // then it is killed in the end
+	close(w.process.began)
+	return nil
+}
+
+// Launch implements runner.Launcher.
+func (r *Runtime) Launch(ctx context.Context, s runner.Spec) (runner.Process, error) {
+	r.runsOpen.Add(1)
+	start := time.Now()
+	w, carryOut, err := r.newWorker(ctx, s)
+	if err != nil {
+		r.runsOpen.Done()
+		return nil, r.orCancelled(ctx, s, err)
+	}
+	p := w.process
+	running, end := context.WithCancel(context.WithoutCancel(ctx))
+	p.kill = func() {
+		w.signal(running, unix.SIGKILL)
+		go func() {
+			select {
+			case <-p.ended:
+			case <-time.After(killLimit):
+				end() // not even that helps
+			}
+		}()
+	}
+	go func() {
+		defer r.runsOpen.Done()
+		defer end()
+		defer close(p.ended)
+		p.res, p.err = carryOut(running)
+		p.res.Duration = time.Since(start)
+		p.handed = w.holder == byIdlePool
+		p.Close()
+		w.releaseLock()
+	}()
+	select {
+	case <-p.began:
+		return p, nil
+	case <-p.ended:
+		select {
+		case <-p.began: // before that
+			return p, nil
+		default:
+		}
+		if p.Tail != nil {
+			p.Tail.Close() // nothing was said
+		}
+		if p.err == nil {
+			p.err = errors.New("it never began")
+		}
+		return nil, p.err
+	}
+}
+
+// newWorker gives a worker, and what carries it out: one that an earlier command has
+// left, if there is one that could stand for it, or a new one.
+func (r *Runtime) newWorker(ctx context.Context, s runner.Spec) (w workerProgram, carryOut func(context.Context) (runner.Result, error), err error) {
+	image, err := r.PrepareFor(r.conn.Context(ctx), s)
+	if err != nil {
+		return w, nil, failure.Of("Preparing the image "+s.Digest, err)
+	}
+	w = workerProgram{&container{r: r, spec: s, image: image, id: r.conn.NewContainerID(), worker: true}, newProcess(r)}
+	if w.box, err = r.sandboxes.Make(w.id, image.Program, s); err != nil {
+		return w, nil, err
+	}
+	if r.pools(s) {
+		idle, err := w.poolable(ctx)
+		if err != nil || idle != nil {
+			w.box.Close()
+		}
+		if err != nil {
+			return w, nil, failure.Of("Making a container that can be kept", err)
+		}
+		if idle != nil {
+			return *idle, idle.resume, nil
+		}
+	}
+	return w, w.run, nil
+}
+
+// run is the run of a new worker.
+func (w workerProgram) run(ctx context.Context) (res runner.Result, err error) {
+	defer w.box.Close()
+	if w.files, err = runfiles.NewConversation(w.r.conn.Config.RuntimeDir, w.id, w.spec, &w.process.Conversation); err != nil {
+		return res, err
+	}
+	return w.container.run(ctx, w, w.process)
+}
+
+func newProcess(r *Runtime) *process {
+	return &process{outcomes: r.outcomes(), began: make(chan struct{}), ended: make(chan struct{})}
+}
+
+func (p *process) Stdin() io.WriteCloser       { return p.Input }
+func (p *process) Stdout() io.Reader           { return p.Tail }
+func (p *process) Kill()                       { p.kill() }
+func (p *process) Release(offset int64)        { p.Tail.Release(offset) }
+func (p *process) Settled(request int64) error { return p.Ledger.Settle(request) }
+
+// Before implements runner.Process.
+func (p *process) Before() int64 { return p.before }
+
+// Asked implements runner.Process.
+func (p *process) Asked(request int64, s runner.Spec) error {
+	// How an earlier try ended is not how this one does.
+	if err := p.outcomes.Remove(layout.ActionName(s.ID)); err != nil {
+		return err
+	}
+	return p.Ledger.Ask(request, s)
+}
+
+// Wait implements runner.Process.
+func (p *process) Wait() (runner.Result, error) {
+	<-p.ended
+	p.Tail.Close()
+	return p.res, p.err
+}
