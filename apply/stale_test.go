@@ -1,0 +1,80 @@
+package apply_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"deployster/apply"
+	"deployster/internal/runner"
+	"deployster/plan"
+	"deployster/state"
+)
+
+// A config takes a value from a state that changes after the plan was made, while
+// its image calls it VALID all along: what the plan showed is not run.
+func TestRun_ConfigFromAChangedStateIsStale(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t.TempDir())
+	var stamp atomic.Int64
+	e.fake.Add("test/stamp:1", func(_ context.Context, s runner.Spec, stdin io.Reader, stdout, _ io.Writer) int {
+		_, _ = io.Copy(io.Discard, stdin)
+		answer := `{"protocol":2,"state_action":{"args":["state"]}}`
+		if len(s.Args) > 0 {
+			answer = fmt.Sprintf(`{"status":"VALID","state":{"at":%d}}`, stamp.Load())
+		}
+		_, _ = io.WriteString(stdout, answer)
+		return 0
+	})
+	source := strings.Replace(thing("clock"), "thing", "stamp", 1) + thing("a", "v", "resource.clock.state.at")
+	e.do(t, source)
+	e.world.TakeLog()
+	p, err := e.plan(strings.Replace(source, "v =", "w = 1\n    v =", 1))
+	if err != nil || p.Resources["a"].Change != plan.Update || p.Resources["a"].Flexible() {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	stamp.Store(1)
+	report, err := e.apply(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := report.Resources["a"]; a.Status != apply.Error || !strings.Contains(a.Reason, "its config is not what the plan showed") {
+		t.Errorf("%+v", a)
+	}
+	if done := e.world.TakeLog(); len(done) > 0 {
+		t.Errorf("and yet it did %q", done)
+	}
+}
+
+// A plan fits the state that it was made from, and no other: not one that says the
+// same of every resource.
+func TestCheck_PlanOfAnotherState(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t.TempDir())
+	e.do(t, thing("a", "v", "1"))
+	p, err := e.plan(thing("a", "v", "2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, _, err := state.Load(state.File(e.statePath()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, lineage, want string }{
+		{"its own", now.Lineage, "<nil>"},
+		{"another", "other", "it was made for another state file"},
+		{"none", "", "the state file it was made from is gone"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := now
+			s.Lineage = c.lineage
+			if got := fmt.Sprint(apply.Check(p, s)); !strings.Contains(got, c.want) {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
