@@ -1,10 +1,13 @@
 package plan
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
 
+	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
 	"deployster/internal/base/parallel"
@@ -106,4 +109,60 @@ func EntryPin(s state.Snapshot, addr string) string {
 		return ""
 	}
 	return state.EntryHash(entry)
+}
+
+// incomplete is the plan of what could be decided, when something could not: for
+// looking at what else there is to do, and what else is wrong.
+func (b *builder) incomplete() *Plan {
+	for _, r := range b.manifest.Resources() {
+		if b.steps[r.Address] == nil && b.wanted(r.Address) {
+			b.steps[r.Address] = b.undecided(r)
+		}
+	}
+	for _, addr := range b.removed() {
+		if entry := b.prior.Resources[addr]; b.steps[addr] == nil && b.wanted(addr) {
+			b.steps[addr] = &Step{Type: entry.Type, Change: ReadFailed, Config: json.RawMessage("{}"), Reason: b.firstError(addr)}
+		}
+	}
+	p := b.frame()
+	p.Errored, p.Outputs = true, map[string]Output{}
+	p.Layers, _ = graph.Graph(p.Before()).Layers() // without an order it is still worth a look
+	p.Summary = summarize(p.Resources)
+	return p
+}
+
+// undecided is what can be said of a resource about which nothing was decided.
+func (b *builder) undecided(r *config.Resource) *Step {
+	step := &Step{Type: r.TypeRef, Config: json.RawMessage("{}"), Source: r.Range.String(), Init: b.typeOf(r.Address)}
+	if b.failed[r.Address] {
+		step.Change, step.Reason = ReadFailed, b.firstError(r.Address)
+		return step
+	}
+	step.Change, step.Reason = Deferred, "something that it depends on could not be asked"
+	for _, addr := range predecessors(r) {
+		if b.failed[addr] {
+			step.Reason = config.Reference(addr) + " could not be asked"
+			break
+		}
+	}
+	return step
+}
+
+// noteDependants says of what is destroyed which of those that were recorded as
+// depending on it are only forgotten: they stay, without what they depend on.
+func (b *builder) noteDependants() {
+	var forgotten []string
+	for addr, left := range b.steps {
+		if left.Change == Forget && !left.Init.Absent { // else it was asked, and is gone itself
+			forgotten = append(forgotten, addr)
+		}
+	}
+	slices.Sort(forgotten)
+	for _, dependant := range forgotten {
+		for _, addr := range b.prior.Resources[dependant].Dependencies {
+			if s := b.steps[addr]; s != nil && (s.Change == Destroy || s.Change == Replace) {
+				s.Notes = append(s.Notes, fmt.Sprintf("%s was recorded as depending on it, and is only forgotten: that stays as it is, without this.", config.Reference(dependant)))
+			}
+		}
+	}
 }

@@ -94,11 +94,6 @@ func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool 
 	return true
 }
 
-// scope is what the expressions of a resource may know.
-func (b *builder) scope(addr string, before []string, look func(string) View) config.States {
-	return Scope(append(slices.Clone(before), addr), look, b.prior)
-}
-
 // postconditions holds a resource that is as it should be to them. Others are
 // held to them when their actions are done.
 func (b *builder) postconditions(addr string, before []string, s *Step) diag.Diagnostics {
@@ -221,13 +216,6 @@ func (b *builder) whyMayChange(before []string) string {
 	return ""
 }
 
-// step gives one finished step.
-func (b *builder) step(addr string) *Step {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.steps[addr]
-}
-
 // Violations words what an image's schema finds wrong with a config.
 func Violations(m *config.Manifest, addr string, list []typeclient.Violation) diag.Diagnostics {
 	var diags diag.Diagnostics
@@ -248,4 +236,16 @@ func word(c Change) string {
 		return string(protocol.Missing)
 	}
 	return string(protocol.Stale)
+}
+
+// noteLost says of a resource that does not exist, though it was recorded, what
+// becomes of the recorded thing: where it may be another one, it is left alone.
+func (s *Step) noteLost(entry state.Entry, known bool) {
+	switch {
+	case !known || s.Change != Create:
+	case untagged(entry.Type) != untagged(s.Type):
+		s.Notes = append(s.Notes, fmt.Sprintf("It was recorded as made by %s. If that is still there, it stays as it is and is remembered no more: to have it destroyed, apply once without this block first.", entry.Type))
+	case string(entry.Config) != string(s.Config):
+		s.Notes = append(s.Notes, "It was recorded with another config, and with this one its image finds nothing. If what was made with the other one is still there, it stays as it is and is remembered no more.")
+	}
 }

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"maps"
 	"slices"
 
 	"deployster/config"
@@ -72,22 +71,4 @@ func (b *builder) checks() []config.CheckResult {
 	results, diags := b.manifest.Checks(b.finally())
 	b.report(nil, "", diags)
 	return results
-}
-
-// finally is what is known when all is decided, for those who ask for it.
-func (b *builder) finally() config.States {
-	if b.finalScope == nil && b.manifest.Concludes() {
-		b.finalScope = Scope(slices.Collect(maps.Keys(b.steps)), b.outlook, b.prior)
-	}
-	return b.finalScope
-}
-
-// outlook is look for outputs, checks and preconditions: what an update leaves behind is only known as far
-// as it is forecast. That an output will not change must not be claimed.
-func (b *builder) outlook(addr string) View {
-	v, step := b.look(addr), b.step(addr)
-	if step != nil && (step.Change == Update || step.MayChange) {
-		v.State, v.Partial = step.Forecast, true
-	}
-	return v
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
@@ -129,4 +130,44 @@ func dependencies(aliases map[string]string, look func(addr string) View, deep b
 		deps[alias] = d
 	}
 	return deps
+}
+
+// look gives the expectation that a finished step leaves for its dependants.
+func (b *builder) look(addr string) View {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if s, ok := b.steps[addr]; ok {
+		return s.View()
+	}
+	return View{Partial: true}
+}
+
+// step gives one finished step.
+func (b *builder) step(addr string) *Step {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.steps[addr]
+}
+
+// scope is what the expressions of a resource may know.
+func (b *builder) scope(addr string, before []string, look func(string) View) config.States {
+	return Scope(append(slices.Clone(before), addr), look, b.prior)
+}
+
+// outlook is look for outputs, checks and preconditions: what an update leaves behind is only known as far
+// as it is forecast. That an output will not change must not be claimed.
+func (b *builder) outlook(addr string) View {
+	v, step := b.look(addr), b.step(addr)
+	if step != nil && (step.Change == Update || step.MayChange) {
+		v.State, v.Partial = step.Forecast, true
+	}
+	return v
+}
+
+// finally is what is known when all is decided, for those who ask for it.
+func (b *builder) finally() config.States {
+	if b.finalScope == nil && b.manifest.Concludes() {
+		b.finalScope = Scope(slices.Collect(maps.Keys(b.steps)), b.outlook, b.prior)
+	}
+	return b.finalScope
 }

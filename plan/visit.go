@@ -2,8 +2,11 @@ package plan
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"deployster/config"
+	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
 	"deployster/internal/runner"
 	"deployster/protocol"
@@ -35,6 +38,46 @@ func Limits(f *graph.Frontier, parallelism, inWorkers int, inWorker func(node st
 		}
 		return containerWork
 	}, parallelism, inWorkers)
+}
+
+// decideAll visits the wanted resources in dependency order, in parallel. One that
+// cannot be asked does not keep the others from being asked, so that one run
+// shows every problem; those that depend on it are left out.
+func (b *builder) decideAll(ctx context.Context, wanted func(addr string) bool) {
+	size := len(b.manifest.Resources())
+	resources, before := make(map[string]*config.Resource, size), make(graph.Graph, size)
+	for _, r := range b.manifest.Resources() {
+		if b.steps[r.Address] != nil || !wanted(r.Address) || b.failed[r.Address] || b.expandFailed && r.Waits {
+			continue
+		}
+		resources[r.Address] = r
+		before[r.Address] = slices.DeleteFunc(predecessors(r), func(addr string) bool { return b.steps[addr] != nil })
+	}
+	b.visit(ctx, resources, before, func(r *config.Resource) bool {
+		step, pin := b.decideAndTell(ctx, r), EntryPin(b.recorded, r.Address)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if step == nil {
+			b.failed[r.Address] = true
+			return false
+		}
+		b.steps[r.Address], b.pins[r.Address] = step, pin
+		return true
+	})
+	if ctx.Err() != nil {
+		b.report(nil, "", diag.Diagnostics{diag.Errorf("Interrupted", "The plan was not finished. Nothing was changed.")})
+	}
+}
+
+// decideAndTell is decide, and tells what became of it.
+func (b *builder) decideAndTell(ctx context.Context, r *config.Resource) *Step {
+	step := b.decide(ctx, r)
+	if step == nil {
+		b.progress(Failed{r.Address})
+	} else {
+		b.progress(Decided{r.Address, step.Change})
+	}
+	return step
 }
 
 // visit does something with resources in parallel, with each after those that
@@ -74,4 +117,13 @@ func (b *builder) visit(ctx context.Context, resources map[string]*config.Resour
 func (b *builder) inWorker(r *config.Resource) bool {
 	ty := b.types[r.Address]
 	return ty != nil && InWorker(ty, &r.Settings)
+}
+
+// predecessors lists what a resource waits for, each once, sorted.
+func predecessors(r *config.Resource) []string {
+	set := map[string]bool{}
+	for _, e := range r.Edges {
+		set[e.To] = true
+	}
+	return slices.Sorted(maps.Keys(set))
 }
