@@ -94,7 +94,8 @@ func (r *run) setApproved(step *plan.Step, found protocol.Answer) {
 
 // approve finds out whether what a resource needs now may be run. asked says
 // that a person took time over it, in which the world may have changed.
-func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string, found protocol.Answer) (asked, ok bool) {
+func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string,
+	found protocol.Answer) (asked, ok bool) {
 	approved := r.approved(step)
 	same, policy := approved.covers(found), r.options.Deferred
 	if r.options.Confirm == ConfirmPlan && (same || policy == DeferredApply) {
@@ -127,7 +128,8 @@ func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in pro
 }
 
 // approveAction asks about one action where each is asked about.
-func (r *run) approveAction(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, found protocol.Answer, a protocol.Action) bool {
+func (r *run) approveAction(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, found protocol.Answer,
+	a protocol.Action) bool {
 	if r.options.Confirm != ConfirmAction {
 		return true
 	}
@@ -186,13 +188,15 @@ func (o *outcome) decline(why string) {
 // yes to it.
 func (r *run) notShown(step *plan.Step, out *outcome, found protocol.Answer) {
 	out.decline("not approved: the plan could not show what is to be done")
-	detail := fmt.Sprintf("Now its image answers %s with the actions [%s], which the plan could not show, because %s.\n", found.Status, spell(found.Actions), step.Reason)
+	detail := fmt.Sprintf("Now its image answers %s with the actions [%s], which the plan could not show, because %s.\n", found.Status,
+		spell(found.Actions), step.Reason)
 	if step.Change != plan.Deferred {
 		out.report.Stale = r.differences(step, out.addr, found)
 		detail = fmt.Sprintf("The plan said that it may change, because %s, and it has.\n%s", step.Reason, sideBySide(out.report.Stale))
 	}
 	out.problem = &diag.Diagnostic{Severity: diag.Error, Summary: "Not approved: what is to be done became known only now", Address: out.addr,
-		Detail: detail + "Nothing of it was run, nor of what depends on it. To do it, plan and apply again, which shows it now; or allow it with -deferred=apply."}
+		Detail: detail + "Nothing of it was run, nor of what depends on it. To do it, plan and apply again, which shows it now; or allow it " +
+			"with -deferred=apply."}
 }
 
 // hiddenBoth lists pointers into whichever state an answer holds of what must

@@ -57,7 +57,8 @@ func (r *run) postconditions(step *plan.Step, out *outcome) {
 // stillOpen says that a condition cannot be decided though all is there.
 func stillOpen(what string, open []string) *diag.Diagnostic {
 	open = slices.Compact(slices.Sorted(slices.Values(open)))
-	return diag.Errorf(what+" cannot be decided", "It needs %s, which is not in the state that was reached. Look at what that state holds with `deployster show`.", strings.Join(open, ", "))
+	return diag.Errorf(what+" cannot be decided", "It needs %s, which is not in the state that was reached. Look at what that state holds "+
+		"with `deployster show`.", strings.Join(open, ", "))
 }
 
 // checks holds the check blocks to what is there now. What was not reached is

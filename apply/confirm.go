@@ -11,7 +11,8 @@ import (
 // confirmState asks a resource's state right before its actions, and finds out what
 // may be run. When a person was asked and took time, the state is asked again.
 // ok is false when nothing is to be run; the outcome says why.
-func (r *run) confirmState(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string) (protocol.Answer, bool) {
+func (r *run) confirmState(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string) (protocol.Answer,
+	bool) {
 	for {
 		r.event(Checking{Address: out.addr})
 		answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)

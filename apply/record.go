@@ -32,10 +32,12 @@ func (r *run) keep(step *plan.Step, out *outcome, in protocol.StateInput, reache
 	entry.State, entry.ValidAt = reached, seen.UTC()
 	entry.Sensitive.State = r.hiddenIn(out.addr, in.Config, reached, sensitive)
 	r.mu.Lock()
-	r.views[out.addr] = plan.View{Type: step.Type, Config: in.Config, State: reached, Status: protocol.Valid, Aliases: step.Aliases, Hidden: entry.Sensitive.State, Schema: step.Init.StateSchema}
+	r.views[out.addr] = plan.View{Type: step.Type, Config: in.Config, State: reached, Status: protocol.Valid, Aliases: step.Aliases,
+		Hidden: entry.Sensitive.State, Schema: step.Init.StateSchema}
 	r.mu.Unlock()
 	prior, known := r.prior.Resources[out.addr]
-	if !known || out.acted || r.isGone(out.addr) || r.isStopped(out.addr) || state.EntryHash(prior) != state.EntryHash(entry) { // else there is nothing new to say
+	if !known || out.acted || r.isGone(out.addr) || r.isStopped(out.addr) ||
+		state.EntryHash(prior) != state.EntryHash(entry) { // else there is nothing new to say
 		if err := r.journal.Valid(out.addr, entry); err != nil {
 			out.failJournal(err)
 		}

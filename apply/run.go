@@ -25,7 +25,8 @@ type Executor interface {
 	CheckConfig(ty protocol.Type, config json.RawMessage, unknown map[string]string) []typeclient.Violation
 	// ActNotify runs an action, and tells how it ended while that can still be
 	// found out by others.
-	ActNotify(ctx context.Context, t typeclient.Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput, told func(runner.Result, error) error) (runner.Result, error)
+	ActNotify(ctx context.Context, t typeclient.Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput,
+		told func(runner.Result, error) error) (runner.Result, error)
 }
 
 // Journal makes facts durable: each call returns when its fact would survive a
@@ -125,7 +126,8 @@ func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snap
 	}
 	report := &Report{Format: ReportFormat, Status: OK, Resources: map[string]*ResourceReport{}}
 	r := &run{plan: p, prior: prior, manifest: m, journal: j, exec: x, options: o, work: work,
-		before: p.Before(), needs: p.Needs(), recheck: dependenciesOfWork(p), views: map[string]plan.View{}, gone: map[string]bool{}, stopped: map[string]*protocol.Answer{}, approvals: map[*plan.Step]approval{}}
+		before: p.Before(), needs: p.Needs(), recheck: dependenciesOfWork(p), views: map[string]plan.View{}, gone: map[string]bool{},
+		stopped: map[string]*protocol.Answer{}, approvals: map[*plan.Step]approval{}}
 	r.died, _ = prior.Died(p.ID)
 	err := r.all(ctx, report)
 	return report, err

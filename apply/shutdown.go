@@ -69,7 +69,8 @@ func (r *run) shutdownOne(ctx context.Context, step *plan.Step, out *outcome) bo
 // interrupted meanwhile. What the image says
 // after that is remembered: what differs from it at the resource's own turn has
 // another cause than the shutdown.
-func (r *run) runShutdown(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, answer protocol.Answer, late bool) bool {
+func (r *run) runShutdown(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, answer protocol.Answer,
+	late bool) bool {
 	action := *answer.ShutdownFirst
 	if out.interrupted(ctx, action, answer.Actions) || !r.approveAction(ctx, step, out, in, answer, action) {
 		return false

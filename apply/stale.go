@@ -20,13 +20,15 @@ func Check(p *plan.Plan, s state.Snapshot) error {
 	if last, was := s.WasApplied(p.ID); was && !resumed {
 		why, todo := "it was already applied", "A plan is used once. Make a new one to see what is left to do."
 		if last.Status != state.StatusOK {
-			todo = fmt.Sprintf("Its run ended by itself (%s), and what was not done then is not in this plan any more as it should be: only a run that was cut short, as by a power cut, is gone on with. Make a new plan to see what is left to do.", last.Status)
+			todo = fmt.Sprintf("Its run ended by itself (%s), and what was not done then is not in this plan any more as it should be: only a "+
+				"run that was cut short, as by a power cut, is gone on with. Make a new plan to see what is left to do.", last.Status)
 		}
 		return stale(why, todo)
 	}
 	if p.Lineage != "" && s.Lineage != "" && p.Lineage != s.Lineage {
 		return stale("it was made for another state file",
-			fmt.Sprintf("The plan belongs to the state with lineage %s, this one has %s. Use -state to name the right file, or plan again.", p.Lineage, s.Lineage))
+			fmt.Sprintf("The plan belongs to the state with lineage %s, this one has %s. Use -state to name the right file, or plan again.",
+				p.Lineage, s.Lineage))
 	}
 	if p.Lineage != "" && s.Lineage == "" {
 		return stale("the state file it was made from is gone",
@@ -43,7 +45,8 @@ func Check(p *plan.Plan, s state.Snapshot) error {
 			"Another apply came between. Plan again to see what is left to do.")
 	}
 	if dependant, addr := newDependant(p, s); dependant != "" {
-		return stale(fmt.Sprintf("it destroys %s, and %s was recorded since as depending on it", config.Reference(addr), config.Reference(dependant)),
+		return stale(fmt.Sprintf("it destroys %s, and %s was recorded since as depending on it", config.Reference(addr),
+			config.Reference(dependant)),
 			"Another apply came between. Plan again: the new plan has them in their order.")
 	}
 	return nil

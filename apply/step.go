@@ -91,7 +91,8 @@ func (r *run) resolve(step *plan.Step, out *outcome) (json.RawMessage, []string,
 	for _, pointer := range slices.Sorted(maps.Keys(resolved.Unknown)) {
 		refs := resolved.Unknown[pointer]
 		out.fail(failedConfig, diag.Errorf("A value is still not known",
-			"%s in its config comes from %s, which is not in the state that was reached. Look at what that state holds with `deployster show`.", pointer, refs))
+			"%s in its config comes from %s, which is not in the state that was reached. Look at what that state holds with `deployster show`.",
+			pointer, refs))
 		return nil, nil, false
 	}
 	violations := r.exec.CheckConfig(step.Init, resolved.Value, nil)

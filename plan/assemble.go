@@ -161,7 +161,8 @@ func (b *builder) noteDependants() {
 	for _, dependant := range forgotten {
 		for _, addr := range b.prior.Resources[dependant].Dependencies {
 			if s := b.steps[addr]; s != nil && (s.Change == Destroy || s.Change == Replace) {
-				s.Notes = append(s.Notes, fmt.Sprintf("%s was recorded as depending on it, and is only forgotten: that stays as it is, without this.", config.Reference(dependant)))
+				s.Notes = append(s.Notes, fmt.Sprintf("%s was recorded as depending on it, and is only forgotten: that stays as it is, without this.",
+					config.Reference(dependant)))
 			}
 		}
 	}

@@ -86,7 +86,8 @@ type builder struct {
 func newBuilder(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *builder {
 	size := len(m.Resources())
 	return &builder{manifest: m, recorded: prior, prior: prior, prober: p, options: o, plugs: newPlugs(m.Plugs()),
-		types: make(map[string]*protocol.Type, size), typeCache: map[string]*protocol.Type{}, mounts: make(map[string][]runner.Mount, size), steps: make(map[string]*Step, size), pins: make(map[string]string, size), failed: map[string]bool{}}
+		types: make(map[string]*protocol.Type, size), typeCache: map[string]*protocol.Type{}, mounts: make(map[string][]runner.Mount,
+			size), steps: make(map[string]*Step, size), pins: make(map[string]string, size), failed: map[string]bool{}}
 }
 
 // Build plans the manifest against the world. The state file only says what

@@ -62,7 +62,8 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 	}
 	if step.ReadOnly && step.Change != Valid {
 		b.report(r, "", diag.Diagnostics{{Severity: diag.Error, Summary: "Read-only resource is not as declared",
-			Detail:  fmt.Sprintf("It is read_only, so nothing will be done about it, but its image says %s (wanted: VALID). Mend it by its own means, or change its config to what is there.", word(step.Change)),
+			Detail: fmt.Sprintf("It is read_only, so nothing will be done about it, but its image says %s (wanted: VALID). Mend it by its own "+
+				"means, or change its config to what is there.", word(step.Change)),
 			Address: r.Address, Action: "state"}})
 		return nil
 	}
@@ -118,7 +119,8 @@ func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 	return &Step{
 		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: Sensitive(ty, resolved), Ignored: resolved.Ignored,
 		ReadOnly: r.ReadOnly, Aliases: r.Aliases, Init: ty, Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(),
-		Mounts: b.mounts[r.Address], Timeouts: Timeouts{State: state.Duration(r.Timeouts.State), Action: state.Duration(r.Timeouts.Action)}, Protect: r.PreventDestroy, OnRemove: string(r.OnRemove),
+		Mounts: b.mounts[r.Address], Timeouts: Timeouts{State: state.Duration(r.Timeouts.State),
+			Action: state.Duration(r.Timeouts.Action)}, Protect: r.PreventDestroy, OnRemove: string(r.OnRemove),
 		Source: r.Range.String(), SecretEnv: SecretEnv(r.Settings.Env, b.manifest.Secrets()),
 	}
 }
@@ -244,8 +246,10 @@ func (s *Step) noteLost(entry state.Entry, known bool) {
 	switch {
 	case !known || s.Change != Create:
 	case untagged(entry.Type) != untagged(s.Type):
-		s.Notes = append(s.Notes, fmt.Sprintf("It was recorded as made by %s. If that is still there, it stays as it is and is remembered no more: to have it destroyed, apply once without this block first.", entry.Type))
+		s.Notes = append(s.Notes, fmt.Sprintf("It was recorded as made by %s. If that is still there, it stays as it is and is remembered no "+
+			"more: to have it destroyed, apply once without this block first.", entry.Type))
 	case string(entry.Config) != string(s.Config):
-		s.Notes = append(s.Notes, "It was recorded with another config, and with this one its image finds nothing. If what was made with the other one is still there, it stays as it is and is remembered no more.")
+		s.Notes = append(s.Notes, "It was recorded with another config, and with this one its image finds nothing. If what was made with the "+
+			"other one is still there, it stays as it is and is remembered no more.")
 	}
 }

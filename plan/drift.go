@@ -131,7 +131,8 @@ func (b *builder) unasked() map[string]*ResourceDrift {
 			continue
 		}
 		if block := b.pendingAbove(addr); block != "" {
-			list[addr] = &ResourceDrift{Status: DriftChanged, Type: entry.Type, Reason: "the manifest has changed: what instances of " + block + " there are cannot be told from what is recorded"}
+			list[addr] = &ResourceDrift{Status: DriftChanged, Type: entry.Type,
+				Reason: "the manifest has changed: what instances of " + block + " there are cannot be told from what is recorded"}
 			continue
 		}
 		list[addr] = &ResourceDrift{Status: DriftUndeclared, Type: entry.Type, Reason: "the manifest has changed: it declares this no more"}
@@ -193,7 +194,8 @@ func (b *builder) otherwise(r *config.Resource, entry state.Entry, now config.Re
 	case diags.HasErrors():
 		return "the manifest has changed: with what is recorded its config cannot be worked out"
 	case len(now.Unknown) > 0:
-		return "the manifest has changed: its config takes values from " + strings.Join(slices.Compact(slices.Sorted(maps.Values(now.Unknown))), ", ") + ", which is not recorded"
+		return "the manifest has changed: its config takes values from " + strings.Join(slices.Compact(slices.Sorted(maps.Values(now.Unknown))),
+			", ") + ", which is not recorded"
 	case b.typeOf(r.Address).Digest != entry.Digest:
 		return "its type is another image than the one that was applied"
 	case !sameJSON(now.Value, entry.Config):

@@ -36,7 +36,8 @@ type DriftSummary struct {
 // conclude counts, and says what all come to.
 func (r *DriftReport) conclude() {
 	r.Summary, r.Status = DriftSummary{}, DriftNone
-	count := map[DriftStatus]*int{DriftNone: &r.Summary.Valid, Drifted: &r.Summary.Drifted, Gone: &r.Summary.Gone, DriftChanged: &r.Summary.Changed,
+	count := map[DriftStatus]*int{DriftNone: &r.Summary.Valid, Drifted: &r.Summary.Drifted, Gone: &r.Summary.Gone,
+		DriftChanged:    &r.Summary.Changed,
 		DriftUndeclared: &r.Summary.Undeclared, DriftUnrecorded: &r.Summary.Unrecorded, DriftFailed: &r.Summary.Failed}
 	for _, d := range r.Resources {
 		*count[d.Status]++
@@ -65,7 +66,8 @@ func (r *DriftReport) Masked() *DriftReport {
 		shown.Was, shown.Found = jsondoc.Mask(d.Was, d.Hidden), jsondoc.Mask(d.Found, d.Hidden)
 		shown.Reasons = make([]protocol.Reason, len(d.Reasons))
 		for i, reason := range d.Reasons {
-			reason.Have, reason.Want = jsondoc.Mask(reason.Have, SecretPointers(reason.Have, secrets)), jsondoc.Mask(reason.Want, SecretPointers(reason.Want, secrets))
+			reason.Have, reason.Want = jsondoc.Mask(reason.Have, SecretPointers(reason.Have, secrets)), jsondoc.Mask(reason.Want,
+				SecretPointers(reason.Want, secrets))
 			shown.Reasons[i] = reason
 		}
 		out.Resources[addr] = &shown

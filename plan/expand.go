@@ -35,7 +35,8 @@ func (b *builder) expand(ctx context.Context) {
 		}
 		scope := config.States{}
 		for _, p := range open {
-			for addr, s := range Scope(slices.DeleteFunc(slices.Clone(p.Needs), func(a string) bool { return b.steps[a] == nil }), b.outlook, b.prior) {
+			for addr, s := range Scope(slices.DeleteFunc(slices.Clone(p.Needs), func(a string) bool { return b.steps[a] == nil }), b.outlook,
+				b.prior) {
 				scope[addr] = s
 			}
 		}

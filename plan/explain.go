@@ -49,7 +49,8 @@ type Need struct {
 func (p *Plan) Explain(m *config.Manifest, s state.Snapshot, addr string, pick func(*Step, *state.Entry) []string) (*Explanation, error) {
 	step := p.Resources[addr]
 	if step == nil {
-		return nil, diag.Errorf("No such resource in the plan", "%s is not in it.%s", addr, nearMiss(addr, slices.Collect(maps.Keys(p.Resources))))
+		return nil, diag.Errorf("No such resource in the plan", "%s is not in it.%s", addr, nearMiss(addr,
+			slices.Collect(maps.Keys(p.Resources))))
 	}
 	moved, err := s.Moved(p.Moves)
 	if err != nil {

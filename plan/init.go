@@ -56,7 +56,8 @@ func (b *builder) initEach(ctx context.Context, resources []*config.Resource) {
 }
 
 func (b *builder) init(ctx context.Context, r *config.Resource) {
-	ty, err := b.prober.Init(ctx, typeclient.Target{Address: r.Address, Reference: r.TypeRef, Settings: r.Settings, Pull: r.Pull, Verify: r.Verify})
+	ty, err := b.prober.Init(ctx, typeclient.Target{Address: r.Address, Reference: r.TypeRef, Settings: r.Settings, Pull: r.Pull,
+		Verify: r.Verify})
 	if err != nil {
 		b.report(r, "Cannot initialise", diag.From("Cannot initialise "+r.TypeRef, err))
 		return

@@ -56,7 +56,7 @@ type Plan struct {
 	// Variables pins the values that the manifests were evaluated with.
 	Variables          map[string]json.RawMessage `json:"variables,omitempty"`
 	SensitiveVariables []string                   `json:"sensitive_variables,omitempty"` // names
-	VariableOrigins    map[string]string          `json:"variable_origins,omitempty"`    // where those come from that have not their defaults, for people
+	VariableOrigins    map[string]string          `json:"variable_origins,omitempty"`    // where those come from that are set, for people
 
 	// Entries pins what the state file said of each resource here and of what
 	// it depends on: address -> fingerprint, "" for none.
@@ -89,7 +89,7 @@ type Step struct {
 	Config      json.RawMessage   `json:"config"`                    // an unknown value stands as {"$unknown": "what makes it so"}
 	Unknown     map[string]string `json:"unknown,omitempty"`         // JSON pointer into Config -> what makes it unknown
 	Sensitive   []string          `json:"sensitive,omitempty"`       // JSON pointers into Config
-	Ignored     []string          `json:"ignored,omitempty"`         // JSON pointers: what ignore_changes keeps as it was recorded, though the manifest says otherwise
+	Ignored     []string          `json:"ignored,omitempty"`         // JSON pointers: what ignore_changes keeps as it was recorded
 	Hidden      []string          `json:"sensitive_state,omitempty"` // JSON pointers into State or Stale, whichever there is
 	State       json.RawMessage   `json:"state,omitempty"`           // valid: what is there
 	Stale       json.RawMessage   `json:"stale_state,omitempty"`

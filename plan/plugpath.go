@@ -40,7 +40,8 @@ func realPath(plug config.Plug, plugs map[string]config.Plug) (string, error) {
 			continue
 		}
 		if name := writableAround(at, plugs); name != "" {
-			return "", fmt.Errorf("%s is a symbolic link in the plug %q, and types that may write there could make it lead anywhere on this host. Name the place that is meant itself, or declare the plug %q read_only = true", next, name, name)
+			return "", fmt.Errorf("%s is a symbolic link in the plug %q, and types that may write there could make it lead anywhere on this "+
+				"host. Name the place that is meant itself, or declare the plug %q read_only = true", next, name, name)
 		}
 		to, err := os.Readlink(next)
 		if links++; err != nil || links > maxLinks {

@@ -91,7 +91,8 @@ func refusal(r *config.Resource, name string, want protocol.PlugRequest, plug co
 			r.TypeRef, name, name)
 	case !allowed(plug, r):
 		return plugError(r, "Plug not allowed",
-			"The image %s asks for the plug %q, which is there, but neither its resource_names nor its resource_types match this resource. Add a pattern to the plug if it may have it.",
+			"The image %s asks for the plug %q, which is there, but neither its resource_names nor its resource_types match this resource. Add a "+
+				"pattern to the plug if it may have it.",
 			r.TypeRef, name)
 	case want.Writable && plug.ReadOnly:
 		return plugError(r, "Plug is read-only",
@@ -166,7 +167,8 @@ func requireAliases(r *config.Resource, t protocol.Type, typeOf func(addr string
 	for _, alias := range slices.Sorted(maps.Keys(r.Aliases)) {
 		if _, known := wanted[alias]; t.OnlyThese && !known {
 			diags = append(diags, plugError(r, "Unknown dependency",
-				"The image %s has no use for a dependency under the alias %q; those that it knows are: %s. If it is for the order only, write depends_on.",
+				"The image %s has no use for a dependency under the alias %q; those that it knows are: %s. If it is for the order only, write "+
+					"depends_on.",
 				r.TypeRef, alias, strings.Join(slices.Sorted(maps.Keys(wanted)), ", ")))
 		}
 	}

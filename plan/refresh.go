@@ -18,7 +18,8 @@ func (b *builder) mayUseRecorded(r *config.Resource, s *Step, before []string) b
 	if !b.options.Selection.NoRefresh || !known || entry.Dirty || entry.LastSeen != nil || s.MayChange {
 		return false
 	}
-	if entry.Digest != s.Init.Digest || entry.ReadOnly != r.ReadOnly || !sameJSON(entry.Config, s.Config) || !maps.Equal(entry.Aliases, r.Aliases) {
+	if entry.Digest != s.Init.Digest || entry.ReadOnly != r.ReadOnly || !sameJSON(entry.Config, s.Config) || !maps.Equal(entry.Aliases,
+		r.Aliases) {
 		return false
 	}
 	if !sameValue(entry.Settings, s.Settings) || !sameValue(entry.Mounts, s.Mounts) {
@@ -107,7 +108,8 @@ func (b *builder) recordOnly(addr string, s *Step) {
 		s.Reason = "it was found like this before"
 	case found == Update:
 		s.Change, s.Reason = Record, "it is not as declared"
-	case known && !entry.Dirty && entry.LastSeen == nil && entry.Digest == s.Init.Digest && sameJSON(entry.Config, s.Config) && sameJSON(entry.State, s.State):
+	case known && !entry.Dirty && entry.LastSeen == nil && entry.Digest == s.Init.Digest && sameJSON(entry.Config,
+		s.Config) && sameJSON(entry.State, s.State):
 		s.Change = Valid
 	default:
 		s.Change = Record

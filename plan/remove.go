@@ -63,7 +63,8 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 			protected = unfinished + ", with prevent_destroy = true, so something of it may be there"
 		}
 		return nil, &diag.Diagnostic{Severity: diag.Error, Summary: "Protected resource would be removed", Address: addr,
-			Detail: "No manifest declares it any more, but " + protected + ". Put its block back; to remove it, first apply it with prevent_destroy = false, or let go of it with a removed block and destroy = false."}
+			Detail: "No manifest declares it any more, but " + protected + ". Put its block back; to remove it, first apply it with " +
+				"prevent_destroy = false, or let go of it with a removed block and destroy = false."}
 	case entry.ReadOnly:
 		step.ReadOnly, step.Reason = true, "no manifest declares it, and it was read_only: it is left as it is"
 		return step, nil
@@ -173,7 +174,8 @@ func compareEdges(a, b Edge) int {
 
 // compareDiagnostics sorts by place, then by resource.
 func compareDiagnostics(a, b *diag.Diagnostic) int {
-	return cmp.Or(compareRanges(a.Range, b.Range), cmp.Compare(a.Address, b.Address), cmp.Compare(a.Summary, b.Summary), cmp.Compare(a.Detail, b.Detail))
+	return cmp.Or(compareRanges(a.Range, b.Range), cmp.Compare(a.Address, b.Address), cmp.Compare(a.Summary, b.Summary), cmp.Compare(a.Detail,
+		b.Detail))
 }
 
 func compareRanges(a, b *diag.Range) int {

@@ -23,13 +23,17 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step) b
 	}
 	switch {
 	case r.ReadOnly || entry.ReadOnly:
-		return refuse("Read-only resource would be replaced", "It is read_only, so nothing may be done about it, and -replace would destroy it. Leave it out of -replace.")
+		return refuse("Read-only resource would be replaced", "It is read_only, so nothing may be done about it, and -replace would destroy "+
+			"it. Leave it out of -replace.")
 	case r.PreventDestroy:
-		return refuse("Protected resource would be replaced", "It has prevent_destroy = true, and -replace would destroy it. To replace it, first apply it with prevent_destroy = false.")
+		return refuse("Protected resource would be replaced", "It has prevent_destroy = true, and -replace would destroy it. To replace it, "+
+			"first apply it with prevent_destroy = false.")
 	case entry.PreventDestroy:
-		return refuse("Protected resource would be replaced", "It was last applied with prevent_destroy = true, and -replace would destroy it. To replace it, first apply it with prevent_destroy = false, without -replace.")
+		return refuse("Protected resource would be replaced", "It was last applied with prevent_destroy = true, and -replace would destroy "+
+			"it. To replace it, first apply it with prevent_destroy = false, without -replace.")
 	case !known && len(step.Unknown) > 0:
-		step.Notes = append(step.Notes, "Nothing is recorded of it, and its config is not known yet: there is nothing that -replace could destroy.")
+		step.Notes = append(step.Notes,
+			"Nothing is recorded of it, and its config is not known yet: there is nothing that -replace could destroy.")
 		return true
 	}
 	old := oldOf(step, entry, known)
@@ -42,7 +46,8 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step) b
 		old.Init = ty
 	}
 	if !old.Init.Absent {
-		return refuse("Resource cannot be replaced", "Its type %s cannot remove things: its image does not say \"absent\" in init. Destroy the thing by its own means, and plan without -replace: it will be made again.", old.Type)
+		return refuse("Resource cannot be replaced", "Its type %s cannot remove things: its image does not say \"absent\" in init. Destroy "+
+			"the thing by its own means, and plan without -replace: it will be made again.", old.Type)
 	}
 	b.progress(Asking{r.Address})
 	deps, err := Dependencies(old.Init, old.Aliases, RecordedViews(b.prior, b.look))
@@ -70,8 +75,10 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step) b
 // that it was made with, by the image of now, unless that is one of another
 // name.
 func oldOf(step *Step, entry state.Entry, known bool) *Step {
-	old := &Step{Type: step.Type, Change: Destroy, Config: step.Config, Sensitive: step.Sensitive, SecretEnv: step.SecretEnv, Aliases: step.Aliases,
-		Settings: step.Settings, RunsWith: step.RunsWith, Mounts: step.Mounts, Timeouts: step.Timeouts, Init: step.Init, Pull: step.Pull, Verify: step.Verify}
+	old := &Step{Type: step.Type, Change: Destroy, Config: step.Config, Sensitive: step.Sensitive, SecretEnv: step.SecretEnv,
+		Aliases:  step.Aliases,
+		Settings: step.Settings, RunsWith: step.RunsWith, Mounts: step.Mounts, Timeouts: step.Timeouts, Init: step.Init, Pull: step.Pull,
+		Verify: step.Verify}
 	switch {
 	case !known:
 		return old
@@ -86,19 +93,25 @@ func oldOf(step *Step, entry state.Entry, known bool) *Step {
 func recordedStep(entry state.Entry) *Step {
 	return &Step{Type: entry.Type, Config: entry.Config, Sensitive: entry.Sensitive.Config, SecretEnv: entry.Sensitive.Env,
 		Aliases: entry.Aliases, Settings: entry.Settings, RunsWith: entry.Settings.Widened(), Mounts: entry.Mounts,
-		Timeouts: Timeouts{State: entry.StateTimeout, Action: entry.ActionTimeout}, Init: protocol.Type{Reference: entry.Type, Digest: entry.Digest}}
+		Timeouts: Timeouts{State: entry.StateTimeout, Action: entry.ActionTimeout}, Init: protocol.Type{Reference: entry.Type,
+			Digest: entry.Digest}}
 }
 
 // checkReplace refuses a -replace that would do nothing of the kind.
 func (b *builder) checkReplace() {
 	for _, addr := range b.options.Selection.Replace {
 		declared := slices.ContainsFunc(b.manifest.Resources(), func(r *config.Resource) bool { return state.Covers(addr, r.Address) })
-		wanted := slices.ContainsFunc(b.manifest.Resources(), func(r *config.Resource) bool { return state.Covers(addr, r.Address) && b.wanted(r.Address) })
+		wanted := slices.ContainsFunc(b.manifest.Resources(), func(r *config.Resource) bool {
+			return state.Covers(addr,
+				r.Address) && b.wanted(r.Address)
+		})
 		switch {
 		case !declared:
-			b.report(nil, "", diag.Diagnostics{diag.Errorf("-replace="+addr+" is not declared", "No manifest declares it any more, so it is removed anyway and cannot be made again. Take the flag away, or put its block back.")})
+			b.report(nil, "", diag.Diagnostics{diag.Errorf("-replace="+addr+" is not declared", "No manifest declares it any more, so it is "+
+				"removed anyway and cannot be made again. Take the flag away, or put its block back.")})
 		case !wanted:
-			b.report(nil, "", diag.Diagnostics{diag.Errorf("-replace="+addr+" is left out", "The other flags leave it out of the plan. Take one of them away.")})
+			b.report(nil, "", diag.Diagnostics{diag.Errorf("-replace="+addr+" is left out", "The other flags leave it out of the plan. Take one "+
+				"of them away.")})
 		}
 	}
 }

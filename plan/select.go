@@ -72,9 +72,11 @@ func (s Selection) normal(known []string) (Selection, diag.Diagnostics) {
 	}
 	switch {
 	case s.RefreshOnly && len(s.Replace) > 0:
-		diags = append(diags, diag.Errorf("Wrong command line", "-refresh-only does nothing to any resource, and -replace asks to destroy one and make it again. Choose one of them."))
+		diags = append(diags, diag.Errorf("Wrong command line", "-refresh-only does nothing to any resource, and -replace asks to destroy one "+
+			"and make it again. Choose one of them."))
 	case s.RefreshOnly && s.NoRefresh:
-		diags = append(diags, diag.Errorf("Wrong command line", "-refresh-only records what is real, and -refresh=false does not look at it. Choose one of them."))
+		diags = append(diags, diag.Errorf("Wrong command line", "-refresh-only records what is real, and -refresh=false does not look at it. "+
+			"Choose one of them."))
 	}
 	slices.SortFunc(diags, compareDiagnostics)
 	return s, diags

@@ -111,7 +111,8 @@ func Dependencies(ty protocol.Type, aliases map[string]string, look func(addr st
 	deps := dependencies(aliases, look, ty.Dialect == 1, &left)
 	if left < 0 {
 		return nil, diag.Errorf("Too many dependencies",
-			"Dialect 1 of the protocol tells an image all that its resource depends on, on every way that leads there, and that is more than %d entries here. Name fewer resources in `dependencies`, and use depends_on where only the order matters.", maxTree)
+			"Dialect 1 of the protocol tells an image all that its resource depends on, on every way that leads there, and that is more than %d "+
+				"entries here. Name fewer resources in `dependencies`, and use depends_on where only the order matters.", maxTree)
 	}
 	return deps, nil
 }
@@ -123,7 +124,8 @@ func dependencies(aliases map[string]string, look func(addr string) View, deep b
 	deps := make(map[string]protocol.Dependency, len(aliases))
 	for alias, addr := range aliases {
 		v := look(addr)
-		d := protocol.Dependency{Name: addr, Type: v.Type, Config: v.Config, State: v.State, Properties: v.State, Status: v.Status, Actions: v.Actions}
+		d := protocol.Dependency{Name: addr, Type: v.Type, Config: v.Config, State: v.State, Properties: v.State, Status: v.Status,
+			Actions: v.Actions}
 		if deep {
 			d.Dependencies = dependencies(v.Aliases, look, deep, left)
 		}

@@ -83,7 +83,8 @@ func (b *builder) decideAndTell(ctx context.Context, r *config.Resource) *Step {
 // visit does something with resources in parallel, with each after those that
 // come before it. When it fails, what depends on that one is left out; when the
 // context ends, nothing more begins.
-func (b *builder) visit(ctx context.Context, resources map[string]*config.Resource, before graph.Graph, do func(*config.Resource) (ok bool)) {
+func (b *builder) visit(ctx context.Context, resources map[string]*config.Resource, before graph.Graph,
+	do func(*config.Resource) (ok bool)) {
 	type result struct {
 		addr     string
 		ok       bool

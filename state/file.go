@@ -32,7 +32,8 @@ func parse(path string, data []byte) (Snapshot, error) {
 	}
 	if format > Format {
 		return Snapshot{}, refuse(ErrNewer, "The state file is of a newer deployster",
-			"%s has the format %d, and this deployster knows %d. It was not changed. Use the version of deployster that wrote it, or a later one.", path, format, Format)
+			"%s has the format %d, and this deployster knows %d. It was not changed. Use the version of deployster that wrote it, or a later one.",
+			path, format, Format)
 	}
 	var s Snapshot
 	if format < Format {

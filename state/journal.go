@@ -38,7 +38,8 @@ type Journal struct {
 // the plan's; where there is no state file yet, the state begins with it.
 func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 	if s.journal != nil {
-		return nil, refuse(ErrBroken, "A run is recorded already", "The journal of this state was begun twice in one process, which is a fault in deployster.")
+		return nil, refuse(ErrBroken, "A run is recorded already", "The journal of this state was begun twice in one process, which is a "+
+			"fault in deployster.")
 	}
 	if s.snapshot.Lineage != "" && s.snapshot.Lineage != lineage {
 		return nil, refuse(ErrForeign, "plan is stale: it belongs to another state",
@@ -257,5 +258,6 @@ func (j *Journal) durable() uint64 {
 
 func (j *Journal) broken(err error) error {
 	return refuse(fmt.Errorf("%w: %w", ErrBroken, err), "Cannot write the journal",
-		"%s: %s. Nothing new is started, because what is done could not be recorded. See to the disk (full? read-only? failing?), then plan again.", j.store.at.journal, err)
+		"%s: %s. Nothing new is started, because what is done could not be recorded. "+
+			"See to the disk (full? read-only? failing?), then plan again.", j.store.at.journal, err)
 }

@@ -34,7 +34,8 @@ func (f File) find() (storage, error) {
 		return storage{}, refuse(os.ErrInvalid, "Not a directory", "The state file is to be %s, but %s is not a directory.", path, dir)
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return storage{}, refuse(os.ErrInvalid, "Not a regular file", "The state file is to be %s, but that is something else. Name another file with -state.", path)
+		return storage{}, refuse(os.ErrInvalid, "Not a regular file", "The state file is to be %s, but that is something else. Name another "+
+			"file with -state.", path)
 	}
 	path, err := durable.Follow(path)
 	if err != nil {
@@ -175,7 +176,8 @@ func (f localFile) warning() *diag.Diagnostic {
 		return nil
 	}
 	return diag.Warningf("The state is on a network file system",
-		"%s is on %s, where a lock may hold on one machine only. Let one machine at a time apply, or keep the state on a local disk.", f.state, name)
+		"%s is on %s, where a lock may hold on one machine only. Let one machine at a time apply, or keep the state on a local disk.", f.state,
+		name)
 }
 
 func (f localFile) lock(ctx context.Context, exclusive bool, o Options) (lock, error) {
@@ -209,7 +211,8 @@ func holder(e *durable.LockedError) string {
 func (f localFile) lockError(err error, waited time.Duration) error {
 	var locked *durable.LockedError
 	if !errors.As(err, &locked) {
-		return refuse(err, "Cannot lock the state", "%s: %s. Nothing was changed. Who changes the state must be able to write beside its file.", f.lockFile, err)
+		return refuse(err, "Cannot lock the state", "%s: %s. Nothing was changed. Who changes the state must be able to write beside its file.",
+			f.lockFile, err)
 	}
 	todo := "Wait until that has ended (-lock-timeout 5m does it for you), or end it"
 	if waited > 0 {

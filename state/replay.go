@@ -27,14 +27,17 @@ type Recovery struct {
 // Warning tells the user.
 func (r *Recovery) Warning() *diag.Diagnostic {
 	var b strings.Builder
-	fmt.Fprintf(&b, "The apply of plan %s that began at %s, %s, did not come to its end. What it had recorded was kept.", r.Plan, r.Began.Format(time.RFC3339), diag.Visible(r.By.String()))
+	fmt.Fprintf(&b, "The apply of plan %s that began at %s, %s, did not come to its end. What it had recorded was kept.", r.Plan,
+		r.Began.Format(time.RFC3339), diag.Visible(r.By.String()))
 	for _, f := range r.InFlight {
-		fmt.Fprintf(&b, " The action %q of %s was running since %s, and how it ended is not known.", f.Action, f.Address, f.Started.Format(time.RFC3339))
+		fmt.Fprintf(&b, " The action %q of %s was running since %s, and how it ended is not known.", f.Action, f.Address,
+			f.Started.Format(time.RFC3339))
 	}
 	if len(r.Unconfirmed) > 0 {
 		fmt.Fprintf(&b, " Actions of %s had ended, and their outcome was not looked at.", strings.Join(r.Unconfirmed, ", "))
 	}
-	b.WriteString(" Run plan to see how things really are, then apply; of a saved plan, `deployster apply` with the same file goes on with it.")
+	b.WriteString(" Run plan to see how things really are, then apply; of a saved plan, " +
+		"`deployster apply` with the same file goes on with it.")
 	return diag.Warningf("An earlier apply was interrupted", "%s", b.String())
 }
 
@@ -147,7 +150,8 @@ func replay(at storage, base Snapshot, data []byte) (s Snapshot, rec *Recovery, 
 	if base.Lineage == "" {
 		return base, nil, refuse(ErrDamaged, "The state file is gone",
 			"%s is not there, but the journal %s of an apply is: the state file was lost or moved after that apply began. Nothing was changed. "+
-				"`deployster state restore` puts back the copy that the journal continues; if there is none, move the journal away too.", at.state, at.journal)
+				"`deployster state restore` puts back the copy that the journal continues; if there is none, move the journal away too.", at.state,
+			at.journal)
 	}
 	records, dropped, err := decodeJournal(data)
 	if err != nil {
@@ -166,7 +170,8 @@ func replay(at storage, base Snapshot, data []byte) (s Snapshot, rec *Recovery, 
 	}
 	if b.Format > Format {
 		return base, nil, refuse(ErrNewer, "The journal is of a newer deployster",
-			"%s has the format %d, and this deployster knows %d. Nothing was changed. Use the version of deployster that wrote it, or a later one.", at.journal, b.Format, Format)
+			"%s has the format %d, and this deployster knows %d. Nothing was changed. Use the version of deployster that wrote it, or a later one.",
+			at.journal, b.Format, Format)
 	}
 	if err := belongs(at, base, *b); err != nil {
 		return base, nil, err
@@ -181,24 +186,28 @@ func replay(at storage, base Snapshot, data []byte) (s Snapshot, rec *Recovery, 
 			return base, nil, refuse(ErrDamaged, "The journal is damaged", "%s: record %d has no content. Nothing was changed.", at.journal, r.Seq)
 		}
 		if _, err := run.snapshot.Moved(r.Moves); err != nil {
-			return base, nil, refuse(ErrDamaged, "The journal is damaged", "%s: record %d moves what cannot be moved, %s. Nothing was changed.", at.journal, r.Seq, err)
+			return base, nil, refuse(ErrDamaged, "The journal is damaged", "%s: record %d moves what cannot be moved, %s. Nothing was changed.",
+				at.journal, r.Seq, err)
 		}
 		run.apply(r)
 	}
-	return run.result(StatusDied), &Recovery{By: b.By, Plan: b.Plan, Run: b.Run, Began: run.began, InFlight: run.inFlight, Unconfirmed: run.acted, Dropped: dropped}, nil
+	return run.result(StatusDied), &Recovery{By: b.By, Plan: b.Plan, Run: b.Run, Began: run.began,
+		InFlight: run.inFlight, Unconfirmed: run.acted, Dropped: dropped}, nil
 }
 
 // belongs reports whether a journal continues this very state file.
 func belongs(at storage, base Snapshot, b begin) error {
 	if base.Lineage != b.Lineage {
 		return refuse(ErrForeign, "The journal belongs to another state",
-			"%s continues the lineage %s, and %s has the lineage %s. Nothing was changed. Put the right two files together.", at.journal, b.Lineage, at.state, base.Lineage)
+			"%s continues the lineage %s, and %s has the lineage %s. Nothing was changed. Put the right two files together.", at.journal, b.Lineage,
+			at.state, base.Lineage)
 	}
 	folded := len(base.Applied) > 0 && base.Applied[len(base.Applied)-1].Run == b.Run
 	if base.Serial != b.Serial && !folded {
 		return refuse(ErrForeign, "The journal belongs to another version of the state",
 			"%s continues the serial %d, and %s has the serial %d: the state file was replaced after that apply began. Nothing was changed. "+
-				"Put the state file with serial %d back, or move the journal away to forget what it recorded.", at.journal, b.Serial, at.state, base.Serial, b.Serial)
+				"Put the state file with serial %d back, or move the journal away to forget what it recorded.", at.journal, b.Serial, at.state,
+			base.Serial, b.Serial)
 	}
 	return nil
 }

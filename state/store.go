@@ -174,7 +174,8 @@ func (s *Store) Close() error {
 // copies.
 func (s *Store) Replace(next Snapshot) error {
 	if s.journal != nil {
-		return refuse(ErrBroken, "A run is being recorded", "The state was edited during an apply in one process, which is a fault in deployster.")
+		return refuse(ErrBroken, "A run is being recorded",
+			"The state was edited during an apply in one process, which is a fault in deployster.")
 	}
 	next = next.clone()
 	next.Format, next.Serial = Format, s.snapshot.Serial+1

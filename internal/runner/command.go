@@ -14,7 +14,8 @@ func (s Spec) Command(entrypoint, cmd []string) ([]string, error) {
 	}
 	argv := append(append([]string(nil), entrypoint...), cmd...)
 	if len(argv) == 0 {
-		return nil, errors.New("there is nothing to run: the image has neither an Entrypoint nor a Cmd, and no entrypoint or arguments were given")
+		return nil, errors.New("there is nothing to run: the image has neither an Entrypoint nor a Cmd, " +
+			"and no entrypoint or arguments were given")
 	}
 	return argv, nil
 }

@@ -41,7 +41,7 @@ type Settings struct {
 	Workdir        string            `json:"workdir,omitempty"` // "" = the image's; mounted read-only from this host where set
 	ReadOnlyRootFS bool              `json:"read_only_rootfs,omitempty"`
 	Disk           int64             `json:"disk,omitempty"`    // bytes in the container's own files; 0 = DefaultDisk
-	Workers        int64             `json:"workers,omitempty"` // at most so many with the same mounts; 0 = one for each processor, NoWorkers = none
+	Workers        int64             `json:"workers,omitempty"` // at most, with the same mounts; 0 = one for each processor, NoWorkers = none
 
 	// How much an image may say, and how long it may think. 0 = the default of
 	// who speaks with it.
@@ -71,7 +71,8 @@ func (s Settings) Widened() []string {
 		out = append(out, fmt.Sprintf("up to %d processes (default %d)", s.PIDs, DefaultPIDs))
 	}
 	// A name is the image's affair, which could give it any number.
-	if uid, _, _ := strings.Cut(s.User, ":"); s.User != "" && strings.Trim(uid, "0123456789") != "" || strings.Trim(uid, "0") == "" && uid != "" {
+	if uid, _, _ := strings.Cut(s.User, ":"); s.User != "" && strings.Trim(uid, "0123456789") != "" || strings.Trim(uid,
+		"0") == "" && uid != "" {
 		out = append(out, "user "+uid)
 	}
 	if s.Workdir != "" {

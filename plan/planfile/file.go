@@ -181,7 +181,8 @@ func readArchive(r io.ReaderAt, size int64) (*plan.Plan, error) {
 	}
 	if format != plan.Format {
 		return nil, diag.Errorf("Plan file of another version",
-			"It has format %d; this version of deployster reads format %d. Apply it with the version that made it, or make the plan again.", format, plan.Format)
+			"It has format %d; this version of deployster reads format %d. Apply it with the version that made it, or make the plan again.", format,
+			plan.Format)
 	}
 	p, err := doc.plan()
 	if err != nil {
@@ -280,7 +281,8 @@ func readSources(files map[string][]byte) (config.Sources, error) {
 	if err := index.complete(files); err != nil {
 		return config.Sources{}, err
 	}
-	s := config.Sources{Workspace: index.Workspace, Dir: index.Dir, Lists: index.Lists, Home: index.Home, Reads: map[string][]byte{}, Modules: map[string][]config.File{}, Replay: true}
+	s := config.Sources{Workspace: index.Workspace, Dir: index.Dir, Lists: index.Lists, Home: index.Home, Reads: map[string][]byte{},
+		Modules: map[string][]config.File{}, Replay: true}
 	for _, e := range index.Manifests {
 		s.Manifests = append(s.Manifests, config.File{Path: e.Path, Bytes: files[e.Entry]})
 	}

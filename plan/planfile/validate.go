@@ -33,7 +33,8 @@ func validate(p *plan.Plan) string {
 			}
 		}
 		for _, target := range s.Aliases {
-			if p.Resources[target] == nil && s.Change != plan.Destroy && s.Change != plan.Forget && s.Change != plan.Left { // what goes knows others by the state file
+			if p.Resources[target] == nil && s.Change != plan.Destroy &&
+				s.Change != plan.Forget && s.Change != plan.Left { // what goes knows others by the state file
 				return "an alias leads nowhere"
 			}
 		}
