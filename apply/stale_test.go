@@ -78,3 +78,30 @@ func TestCheck_PlanOfAnotherState(t *testing.T) {
 		})
 	}
 }
+
+// What is read_only and may change is only looked at: that it is not as declared
+// at its turn is an error, and nothing is done about it.
+func TestRun_ReadOnlyIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t.TempDir())
+	source := func(v string) string {
+		return thing("a", "v", v) + strings.Replace(thing("b", "v", "resource.a.state.v"), "{", "{\n  read_only = true", 1)
+	}
+	e.world.Set("b", `{"v":1}`)
+	e.do(t, source("1"))
+	p, err := e.plan(source("2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.world.TakeLog()
+	report, err := e.apply(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := report.Resources["b"]; b.Status != apply.Error || !strings.Contains(b.Reason, "It is read_only, so nothing was done") {
+		t.Errorf("%+v", b)
+	}
+	if done := e.world.TakeLog(); len(done) != 1 || done[0] != "change a" {
+		t.Errorf("it did %q", done)
+	}
+}

@@ -96,13 +96,13 @@ func newBuilder(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *
 // shows what could be decided, and can be neither saved nor applied.
 func Build(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prober, o Options) (*Plan, diag.Diagnostics) {
 	b := newBuilder(m, prior, p, o)
-	built := b.build(ctx)
+	built := build(ctx, b)
 	return built, b.sorted()
 }
 
 // build goes through the stages of a plan. Where one of them leaves nothing to go
 // on with there is no plan, and what was reported says why.
-func (b *builder) build(ctx context.Context) *Plan {
+func build(ctx context.Context, b *builder) *Plan {
 	if b.move(); b.diags.HasErrors() {
 		return nil
 	}
