@@ -41,7 +41,7 @@ func (c *comparer) add(r Row) {
 
 // compare looks at two values that are both there.
 func (c *comparer) compare(have, want any, at place) {
-	if c.masked(have, want, at) {
+	if c.addMasked(have, want, at) {
 		return
 	}
 	if equal(have, want) {
@@ -68,8 +68,9 @@ func (c *comparer) compare(have, want any, at place) {
 	c.values(have, want, at)
 }
 
-// masked deals with values that cannot be shown.
-func (c *comparer) masked(have, want any, at place) bool {
+// addMasked adds the difference of values that cannot be shown, and reports whether
+// they are such.
+func (c *comparer) addMasked(have, want any, at place) bool {
 	_, unknown := c.want.unknown[at.want]
 	switch {
 	case c.have.sensitive[at.have] || c.want.sensitive[at.want]:
@@ -100,7 +101,7 @@ func (c *comparer) objects(have, want map[string]any, at place) {
 		}
 		_, unknown := c.want.unknown[here.want]
 		if !top || c.options.Missing || unknown {
-			c.add(c.wanted(want[k], here))
+			c.add(c.newRow(want[k], here))
 		}
 	}
 	if !c.options.Extra && (top || !c.nested) {
@@ -120,12 +121,12 @@ func (c *comparer) values(have, want any, at place) {
 		Have: c.have.text(have, at.have, 8, MaxText), Want: c.want.text(want, at.want, 8, MaxText)})
 }
 
-// wanted returns the row of a value where nothing is there. A text of many lines is
+// newRow returns the row of a value where nothing is there. A text of many lines is
 // shown as such.
-func (c *comparer) wanted(want any, at place) Row {
+func (c *comparer) newRow(want any, at place) Row {
 	r := Row{Op: Add, Pointer: at.want, Path: at.path}
 	text, ok := want.(string)
-	if _, masked := c.want.word(at.want); ok && !masked && strings.Count(text, "\n") > 3 {
+	if _, masked := c.want.placeholder(at.want); ok && !masked && strings.Count(text, "\n") > 3 {
 		r.Lines = body(c.want.clean(text))
 		return r
 	}

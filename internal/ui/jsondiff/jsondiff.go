@@ -1,8 +1,3 @@
-// Package jsondiff shows a person JSON values, and what differs between two of
-// them: keys by name, lists by what they have in common, long texts line by
-// line. Whatever the size of a value, what is shown of it is bounded, and what
-// is sensitive or not known yet never passes. Text that it gives has no control
-// characters but newlines, and no colours.
 package jsondiff
 
 import (
@@ -106,12 +101,12 @@ func Compare(have, want Value, o Options) Diff {
 		c.diff, c.nested = Diff{}, true
 		c.compare(h, w, place{path: o.Path})
 	}
-	c.diff.point(o.Pointer)
+	c.diff.setPointers(o.Pointer)
 	return c.diff
 }
 
-// point says where the rows stand in a larger document.
-func (d *Diff) point(base string) {
+// setPointers says where the rows stand in a larger document.
+func (d *Diff) setPointers(base string) {
 	for i := range d.Rows {
 		d.Rows[i].Pointer = base + d.Rows[i].Pointer
 	}
@@ -125,15 +120,15 @@ func List(want Value, o Options) Diff {
 	}
 	c := &comparer{options: o, want: newSide(want, o.Hide)}
 	object, ok := w.(map[string]any)
-	if _, masked := c.want.word(""); !ok || masked {
-		c.add(c.wanted(w, place{path: o.Path}))
-		c.diff.point(o.Pointer)
+	if _, masked := c.want.placeholder(""); !ok || masked {
+		c.add(c.newRow(w, place{path: o.Path}))
+		c.diff.setPointers(o.Pointer)
 		return c.diff
 	}
 	for _, k := range keys(object) {
-		c.add(c.wanted(object[k], place{path: o.Path}.key(k)))
+		c.add(c.newRow(object[k], place{path: o.Path}.key(k)))
 	}
-	c.diff.point(o.Pointer)
+	c.diff.setPointers(o.Pointer)
 	return c.diff
 }
 
@@ -174,7 +169,7 @@ func At(v Value, pointer string, indent int, hide func(string) string) string {
 	}
 	s, at := newSide(v, hide), ""
 	for _, step := range jsondoc.Pointer(pointer) {
-		if word, masked := s.word(at); masked {
+		if word, masked := s.placeholder(at); masked {
 			return word
 		}
 		switch t := tree.(type) {

@@ -24,14 +24,14 @@ func (c *comparer) strings(have, want string, at place) {
 		return
 	}
 	r := Row{Op: Change, Pointer: at.want, Path: at.path}
-	r.Have, r.Want = apart(have, want)
+	r.Have, r.Want = quoteBoth(have, want)
 	c.add(r)
 }
 
 // documents compares texts that are both JSON as what they say.
 func (c *comparer) documents(have, want string, at place) bool {
 	const most = 1 << 20
-	if len(have) > most || len(want) > most || !looksJSON(have) || !looksJSON(want) {
+	if len(have) > most || len(want) > most || !isJSONDocument(have) || !isJSONDocument(want) {
 		return false
 	}
 	h, err := jsondoc.Value([]byte(have))
@@ -53,13 +53,13 @@ func (c *comparer) documents(have, want string, at place) bool {
 	return true
 }
 
-func looksJSON(text string) bool {
+func isJSONDocument(text string) bool {
 	text = strings.TrimSpace(text)
 	return len(text) > 1 && (text[0] == '{' || text[0] == '[') && json.Valid([]byte(text))
 }
 
-// apart quotes two texts of one line; of long ones the part that differs.
-func apart(have, want string) (string, string) {
+// quoteBoth quotes two texts of one line; of long ones the part that differs.
+func quoteBoth(have, want string) (string, string) {
 	const long, around = 200, 30
 	if len(have) <= long && len(want) <= long {
 		return quote(have), quote(want)
@@ -76,7 +76,7 @@ func apart(have, want string) (string, string) {
 		from, to := max(0, head-around), min(len(text), len(text)-tail+around)
 		shown := text[from:to]
 		if len(shown) > MaxText/2 {
-			shown = whole(shown[:MaxText/4])
+			shown = wholeRunes(shown[:MaxText/4])
 			to = from + len(shown)
 		}
 		shown = quote(strings.ToValidUTF8(shown, ""))
@@ -99,7 +99,7 @@ func body(text string) []Line {
 		if i == maxBody/3 {
 			return append(out, gap(len(lines)-i, "line", fmt.Sprintf("%s bytes in all", words.Thousands(len(text)))))
 		}
-		out = append(out, Line{Add, shownLine(line)})
+		out = append(out, Line{Add, cleanLine(line)})
 	}
 	return out
 }
@@ -119,10 +119,10 @@ func split(text string) []string {
 // itself, as NUL is not shown.
 const noEnd = "\x00"
 
-func shownLine(line string) string {
+func cleanLine(line string) string {
 	line, open := strings.CutSuffix(line, noEnd)
 	if len(line) > maxLine {
-		line = whole(line[:maxLine]) + fmt.Sprintf("... (%s bytes)", words.Thousands(len(line)))
+		line = wholeRunes(line[:maxLine]) + fmt.Sprintf("... (%s bytes)", words.Thousands(len(line)))
 	}
 	line = diag.Visible(strings.ReplaceAll(line, "\t", "    "))
 	if open {
@@ -134,7 +134,7 @@ func shownLine(line string) string {
 // textLines returns the difference of two texts.
 func textLines(have, want string) []Line {
 	h, w := split(have), split(want)
-	return fold(script(h, w), "line", shownLine, func(i int, _ bool) string { return h[i] }, func(j int) string { return w[j] })
+	return fold(script(h, w), "line", cleanLine, func(i int, _ bool) string { return h[i] }, func(j int) string { return w[j] })
 }
 
 // edit is one step of the way from one list to another: an element that stays,
@@ -192,7 +192,7 @@ func fold(edits []edit, what string, show func(string) string, have func(i int, 
 		}
 		flush()
 		if len(out) >= maxBody {
-			return append(out, gap(changedIn(edits[i:]), "changed "+what, ""))
+			return append(out, gap(countChanges(edits[i:]), "changed "+what, ""))
 		}
 		if e.op == Add {
 			out = append(out, Line{Add, show(want(e.want))})
@@ -204,7 +204,7 @@ func fold(edits []edit, what string, show func(string) string, have func(i int, 
 	return out
 }
 
-func changedIn(edits []edit) int {
+func countChanges(edits []edit) int {
 	n := 0
 	for _, e := range edits {
 		if e.op != Same {

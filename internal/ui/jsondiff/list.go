@@ -11,12 +11,12 @@ import (
 func (c *comparer) lists(have, want []any, at place) {
 	for _, key := range []string{"name", "id", "key"} {
 		if h, w := byName(c.have, have, key, at.have), byName(c.want, want, key, at.want); h != nil && w != nil {
-			c.named(have, want, h, w, key, at)
+			c.namedLists(have, want, h, w, key, at)
 			return
 		}
 	}
 	h, w := texts(have), texts(want)
-	if reordered(h, w) {
+	if isReordered(h, w) {
 		c.add(Row{Op: Change, Pointer: at.want, Path: at.path, Lines: []Line{{Gap, "(the same elements in another order)"}}})
 		return
 	}
@@ -26,7 +26,7 @@ func (c *comparer) lists(have, want []any, at place) {
 		return
 	}
 	edits := script(h, w)
-	if pairs := replaced(edits, have, want); pairs != nil {
+	if pairs := changedInPlace(edits, have, want); pairs != nil {
 		for _, e := range pairs {
 			c.compare(have[e.have], want[e.want], at.index(e.have, e.want))
 		}
@@ -35,13 +35,13 @@ func (c *comparer) lists(have, want []any, at place) {
 	element := func(s side, v any, pointer string) string {
 		return strings.ReplaceAll(s.text(v, pointer, 0, maxLine), "\n", " ")
 	}
-	c.add(Row{Op: Change, Pointer: at.want, Path: at.path, Lines: fold(edits, "element", squeeze,
+	c.add(Row{Op: Change, Pointer: at.want, Path: at.path, Lines: fold(edits, "element", joinLines,
 		func(i int, _ bool) string { return element(c.have, have[i], at.index(i, i).have) },
 		func(j int) string { return element(c.want, want[j], at.index(j, j).want) })})
 }
 
-// squeeze makes one line of an element that had several.
-func squeeze(text string) string { return strings.Join(strings.Fields(text), " ") }
+// joinLines makes one line of an element that had several.
+func joinLines(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // texts returns the elements of a list, to be compared.
 func texts(list []any) []string {
@@ -52,17 +52,17 @@ func texts(list []any) []string {
 	return out
 }
 
-// reordered reports whether two lists hold the same in another order.
-func reordered(have, want []string) bool {
+// isReordered reports whether two lists hold the same in another order.
+func isReordered(have, want []string) bool {
 	if len(have) != len(want) {
 		return false
 	}
 	return slices.Equal(slices.Sorted(slices.Values(have)), slices.Sorted(slices.Values(want)))
 }
 
-// replaced says which elements were changed in place, when that is all there
+// changedInPlace returns which elements were changed in place, when that is all there
 // is: objects or lists whose inside tells more.
-func replaced(edits []edit, have, want []any) []edit {
+func changedInPlace(edits []edit, have, want []any) []edit {
 	if len(have) != len(want) {
 		return nil
 	}
@@ -78,7 +78,7 @@ func replaced(edits []edit, have, want []any) []edit {
 		}
 		pairs = append(pairs, edit{Change, i, i})
 	}
-	if changedIn(edits) < 2*len(pairs) {
+	if countChanges(edits) < 2*len(pairs) {
 		return nil // elements have moved
 	}
 	return pairs
@@ -92,8 +92,8 @@ func byName(s side, list []any, key, pointer string) map[string]int {
 		object, _ := v.(map[string]any)
 		name, ok := object[key].(string)
 		here := pointer + "/" + strconv.Itoa(i)
-		_, masked := s.word(here + "/" + key)
-		_, whole := s.word(here)
+		_, masked := s.placeholder(here + "/" + key)
+		_, whole := s.placeholder(here)
 		if !ok || masked || whole {
 			return nil
 		}
@@ -105,9 +105,9 @@ func byName(s side, list []any, key, pointer string) map[string]int {
 	return names
 }
 
-// named compares element by element: first what is wanted, in its order, then
+// namedLists compares element by element: first what is wanted, in its order, then
 // what goes.
-func (c *comparer) named(have, want []any, h, w map[string]int, key string, at place) {
+func (c *comparer) namedLists(have, want []any, h, w map[string]int, key string, at place) {
 	nameOf := func(v any) string { return v.(map[string]any)[key].(string) }
 	changes := len(c.diff.Rows)
 	for j, v := range want {
@@ -117,7 +117,7 @@ func (c *comparer) named(have, want []any, h, w map[string]int, key string, at p
 		if there {
 			c.compare(have[i], v, here)
 		} else {
-			c.add(c.wanted(v, here))
+			c.add(c.newRow(v, here))
 		}
 	}
 	for i, v := range have {

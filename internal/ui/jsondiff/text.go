@@ -30,8 +30,8 @@ func newSide(v Value, hide func(string) string) side {
 	return s
 }
 
-// word returns what stands in the place of a value that cannot be shown.
-func (s side) word(pointer string) (string, bool) {
+// placeholder returns what is shown in place of a value that cannot be.
+func (s side) placeholder(pointer string) (string, bool) {
 	if s.sensitive[pointer] {
 		return jsondoc.Masked, true
 	}
@@ -73,7 +73,7 @@ func (w *writer) put(text string) {
 }
 
 func (w *writer) value(tree any, pointer string, indent int) {
-	if word, ok := w.word(pointer); ok {
+	if word, ok := w.placeholder(pointer); ok {
 		w.put(word)
 		return
 	}
@@ -161,11 +161,11 @@ func cut(text string, most int) string {
 	if len(text) <= most {
 		return quote(text)
 	}
-	return quote(whole(text[:most/2])) + fmt.Sprintf("... (%s bytes in all)", words.Thousands(len(text)))
+	return quote(wholeRunes(text[:most/2])) + fmt.Sprintf("... (%s bytes in all)", words.Thousands(len(text)))
 }
 
 // whole drops the half of a character that a cut has left at the end.
-func whole(text string) string {
+func wholeRunes(text string) string {
 	for i := 0; i < 3 && len(text) > 0 && text[len(text)-1] >= 0x80; i++ {
 		if strings.ToValidUTF8(text[max(0, len(text)-4):], "") == text[max(0, len(text)-4):] {
 			break
