@@ -5,9 +5,9 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"deployster/config/decl"
 	"deployster/config/limits"
 	"deployster/config/source"
-	"deployster/config/validate"
 	"deployster/config/values"
 	"deployster/internal/base/diag"
 )
@@ -51,7 +51,7 @@ func (m *Manifest) typed(text string, s States) (cty.Value, hcl.Diagnostics) {
 		return cty.DynamicVal, source.FirstOfEach(diags)
 	}
 	limits.Metered(expr)
-	if diags := m.instances.Checker.CheckRefs(expr, validate.Usage{What: "an expression"}, m.tree.Root, nil); diags.HasErrors() {
+	if diags := m.instances.Checker.CheckRefs(expr, decl.Usage{What: "an expression"}, m.tree.Root); diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}
 	// It is evaluated as in the root manifest, with other functions.

@@ -60,18 +60,9 @@ func TestLanguagePage(t *testing.T) {
 			t.Errorf("the function %s is not on the page", name)
 		}
 	}
-	for _, s := range []*hcl.BodySchema{decl.RootSchema, decl.DeploysterSchema.BodySchema, decl.EncryptionSchema.BodySchema, decl.VariableSchema.BodySchema, decl.ValidationSchema.BodySchema, decl.TypeSchema.BodySchema,
-		decl.PlugSchema.BodySchema, decl.ResourceSchema.BodySchema, decl.LifecycleSchema.BodySchema, decl.TimeoutsSchema.BodySchema, decl.TypeTimesSchema.BodySchema, decl.VerifySchema.BodySchema, decl.CapabilitySchema.BodySchema,
-		decl.OutputSchema.BodySchema, decl.MovedSchema.BodySchema, decl.RemovedSchema.BodySchema, decl.RemovedLifecycleSchema.BodySchema} {
-		for _, a := range s.Attributes {
-			if missing(a.Name) {
-				t.Errorf("the attribute %s is not on the page", a.Name)
-			}
-		}
-		for _, b := range s.Blocks {
-			if missing(b.Type) {
-				t.Errorf("the block %s is not on the page", b.Type)
-			}
+	for _, name := range decl.Words() {
+		if missing(name) {
+			t.Errorf("the block or attribute %s is not on the page", name)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package decl
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
@@ -13,69 +12,24 @@ import (
 	"deployster/config/source"
 )
 
-// The blocks that a manifest may have.
-var (
-	RootSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
-		{Type: "deployster"}, {Type: "locals"},
-		{Type: "variable", LabelNames: []string{"name"}}, {Type: "type", LabelNames: []string{"name"}},
-		{Type: "plug", LabelNames: []string{"name"}}, {Type: "resource", LabelNames: []string{"name"}},
-		{Type: "output", LabelNames: []string{"name"}}, {Type: "module", LabelNames: []string{"name"}},
-		{Type: "moved"}, {Type: "removed"}, {Type: "check", LabelNames: []string{"name"}},
-	}}
-	DeploysterSchema = attributes("required_version", "state").with("encryption")
-	TypeSchema       = attributes("image!", "pull", "network", "env", "memory", "cpu", "pids", "workers", "disk", "mount_workspace", "read_only_rootfs", "user", "userns", "answer_size", "log_size").with("verify", "timeouts", "capabilities")
-	VerifySchema     = attributes("key!", "repository")
-	PlugSchema       = attributes("path!", "read_only", "resource_names", "resource_types")
-	OutputSchema     = attributes("value!", "description", "sensitive").with("precondition")
-	VariableSchema   = attributes("type", "default", "description", "sensitive", "nullable").with("validation")
-	ValidationSchema = attributes("condition!", "error_message!")
-	ResourceSchema   = attributes("type!", "for_each", "count", "config", "dependencies", "depends_on", "read_only").with("lifecycle", "timeouts")
-	LifecycleSchema  = attributes("prevent_destroy", "on_remove", "ignore_changes").with(lifecycleBlocks...)
-	TimeoutsSchema   = attributes("state", "action")
-	TypeTimesSchema  = attributes("init", "state", "action")
-	CapabilitySchema = attributes("add", "drop")
-)
-
-type schema struct{ *hcl.BodySchema }
-
-// attributes makes a schema; a name that ends in ! is required.
-func attributes(names ...string) schema {
-	s := &hcl.BodySchema{}
-	for _, n := range names {
-		required := n[len(n)-1] == '!'
-		if required {
-			n = n[:len(n)-1]
-		}
-		s.Attributes = append(s.Attributes, hcl.AttributeSchema{Name: n, Required: required})
-	}
-	return schema{s}
-}
-
-func (s schema) with(blocks ...string) schema {
-	for _, b := range blocks {
-		s.Blocks = append(s.Blocks, hcl.BlockHeaderSchema{Type: b})
-	}
-	return s
-}
-
 // declarations are what the files of one directory declare, by name, before
 // evaluation.
 type declarations struct {
 	Variables map[string]*Variable
-	Locals    map[string]*local
+	Locals    map[string]*Local
 	Types     map[string]*Block
 	Plugs     map[string]*Block
 	Resources map[string]*Resource
 	Outputs   map[string]*Block
-	Calls     map[string]*call
+	Calls     map[string]*Call
 	Moved     []*MovedBlock
 	Removed   []*RemovedBlock
 	Checks    map[string]*Check
 }
 
 func newDeclarations() declarations {
-	return declarations{Variables: map[string]*Variable{}, Locals: map[string]*local{}, Types: map[string]*Block{},
-		Plugs: map[string]*Block{}, Resources: map[string]*Resource{}, Outputs: map[string]*Block{}, Calls: map[string]*call{},
+	return declarations{Variables: map[string]*Variable{}, Locals: map[string]*Local{}, Types: map[string]*Block{},
+		Plugs: map[string]*Block{}, Resources: map[string]*Resource{}, Outputs: map[string]*Block{}, Calls: map[string]*Call{},
 		Checks: map[string]*Check{}}
 }
 
@@ -94,8 +48,8 @@ type Block struct {
 	Invalid bool
 }
 
-// local is a declared local value.
-type local struct {
+// Local is a declared local value.
+type Local struct {
 	name string
 	at   hcl.Range
 	Expr hcl.Expression
@@ -137,7 +91,7 @@ type Resource struct {
 // Dependency is what an element of dependencies or depends_on names.
 type Dependency struct {
 	Resource *Resource      // or
-	Call     *call          // with both nil it names nothing, which has been said
+	Call     *Call          // with both nil it names nothing, which has been said
 	Ref      refs.Reference // with the key, if there is one
 	At       hcl.Range
 }
@@ -156,8 +110,8 @@ func (l *loader) add(d ...*hcl.Diagnostic) { l.diags = append(l.diags, d...) }
 
 // content decodes a body. The result is never nil: an error in one part keeps
 // the others from being looked at no less.
-func (l *loader) content(b hcl.Body, s *hcl.BodySchema) *hcl.BodyContent {
-	c, diags := b.Content(s)
+func (l *loader) content(b hcl.Body, s schema) *hcl.BodyContent {
+	c, diags := b.Content(s.BodySchema)
 	for _, d := range diags {
 		if d.Summary == "Missing required argument" && l.t.Set.Broken[d.Subject.Filename] {
 			continue // it may be where the parser did not see it
@@ -171,52 +125,22 @@ func (l *loader) content(b hcl.Body, s *hcl.BodySchema) *hcl.BodyContent {
 	return c
 }
 
-// whatCanStand lists the blocks and attributes of a schema.
-func whatCanStand(s *hcl.BodySchema) string {
-	var names []string
-	for _, a := range s.Attributes {
-		names = append(names, a.Name)
-	}
-	for _, b := range s.Blocks {
-		names = append(names, "the block "+b.Type)
-	}
-	return "What can stand here: " + strings.Join(names, ", ") + "."
-}
-
 // root decodes the blocks of one file.
 func (l *loader) root(body hcl.Body) {
-	for _, b := range l.content(body, RootSchema).Blocks {
+	for _, b := range l.content(body, rootSchema()).Blocks {
 		if len(b.Labels) > 0 && !source.IsName(b.Labels[0]) {
 			l.add(source.Failure(b.LabelRanges[0], "Invalid name", "%q cannot be a name. A name begins with a letter and has letters, digits, _ and - only.", b.Labels[0]))
 			continue
 		}
-		switch b.Type {
-		case "deployster":
-			c := l.content(b.Body, DeploysterSchema.BodySchema)
-			l.settings = append(l.settings, c.Attributes)
-			l.encryption(c)
-		case "locals":
-			l.locals(b)
-		case "variable":
-			l.variable(b)
-		case "type":
-			l.typ(b)
-		case "plug":
-			l.plain(b, PlugSchema, l.b.Plugs)
-		case "output":
-			l.plain(b, OutputSchema, l.b.Outputs)
-		case "resource":
-			l.resource(b)
-		case "moved":
-			l.moved(b)
-		case "removed":
-			l.removed(b)
-		case "module":
-			l.call(b)
-		case "check":
-			l.check(b)
-		}
+		kinds[slices.IndexFunc(kinds, func(k Kind) bool { return k.Block == b.Type })].decode(l, b)
 	}
+}
+
+// deployster decodes a block of settings.
+func (l *loader) deployster(b *hcl.Block) {
+	c := l.content(b.Body, deploysterSchema)
+	l.settings = append(l.settings, c.Attributes)
+	l.encryption(c)
 }
 
 // twice says that a name is taken.
@@ -227,9 +151,10 @@ func twice(kind, name string, first, second hcl.Range) *hcl.Diagnostic {
 
 func (l *loader) header(b *hcl.Block) Block { return Block{Name: b.Labels[0], At: b.DefRange} }
 
-func (l *loader) plain(b *hcl.Block, s schema, into map[string]*Block) (*Block, *hcl.BodyContent) {
+// attributes decodes a block that is no more than its attributes.
+func (l *loader) attributes(b *hcl.Block, s schema, into map[string]*Block) (*Block, *hcl.BodyContent) {
 	p := l.header(b)
-	c := l.content(b.Body, s.BodySchema)
+	c := l.content(b.Body, s)
 	p.Attrs, p.Before = c.Attributes, l.conditions(c, "precondition")
 	if first := into[p.Name]; first != nil {
 		l.add(twice(b.Type, p.Name, first.At, p.At))
@@ -240,10 +165,10 @@ func (l *loader) plain(b *hcl.Block, s schema, into map[string]*Block) (*Block, 
 }
 
 func (l *loader) typ(b *hcl.Block) {
-	t, c := l.plain(b, TypeSchema, l.b.Types)
-	t.Timeouts = l.single(c, "timeouts", TypeTimesSchema)
-	t.Verify = l.single(c, "verify", VerifySchema)
-	t.Capabilities = l.single(c, "capabilities", CapabilitySchema)
+	t, c := l.attributes(b, typeSchema, l.b.Types)
+	t.Timeouts = l.single(c, "timeouts", typeTimesSchema)
+	t.Verify = l.single(c, "verify", verifySchema)
+	t.Capabilities = l.single(c, "capabilities", capabilitySchema)
 }
 
 func (l *loader) locals(b *hcl.Block) {
@@ -255,18 +180,18 @@ func (l *loader) locals(b *hcl.Block) {
 			l.add(twice("local value", name, first.at, a.NameRange))
 			continue
 		}
-		l.b.Locals[name] = &local{name: name, at: a.NameRange, Expr: a.Expr}
+		l.b.Locals[name] = &Local{name: name, at: a.NameRange, Expr: a.Expr}
 	}
 }
 
 func (l *loader) resource(b *hcl.Block) {
 	r := &Resource{Block: l.header(b)}
-	c := l.content(b.Body, ResourceSchema.BodySchema)
+	c := l.content(b.Body, resourceSchema)
 	r.Attrs = c.Attributes
-	lifecycle := l.singleContent(c, "lifecycle", LifecycleSchema)
+	lifecycle := l.singleContent(c, "lifecycle", lifecycleSchema)
 	r.Lifecycle, r.Before, r.After = lifecycle.Attributes, l.conditions(lifecycle, "precondition"), l.conditions(lifecycle, "postcondition")
 	r.Ignored = l.ignoreChanges(r.Lifecycle["ignore_changes"])
-	r.Timeouts = l.single(c, "timeouts", TimeoutsSchema)
+	r.Timeouts = l.single(c, "timeouts", timeoutsSchema)
 	l.oneOf(r.Attrs)
 	if first := l.b.Resources[r.Name]; first != nil {
 		l.add(twice("resource", r.Name, first.At, r.At))
@@ -286,7 +211,7 @@ func (l *loader) singleContent(c *hcl.BodyContent, kind string, s schema) *hcl.B
 	out := &hcl.BodyContent{}
 	var first *hcl.Block
 	for _, b := range c.Blocks.OfType(kind) {
-		content := l.content(b.Body, s.BodySchema)
+		content := l.content(b.Body, s)
 		if first != nil {
 			l.add(source.Failure(b.DefRange, "Declared twice", "There is already a %s block here, at %s:%d. Put both together.", kind, first.DefRange.Filename, first.DefRange.Start.Line))
 			continue

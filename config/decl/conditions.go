@@ -16,10 +16,8 @@ type Check struct {
 	Asserts []Condition
 }
 
-var checkSchema = schema{&hcl.BodySchema{}}.with("assert")
-
 func (l *loader) check(b *hcl.Block) {
-	c := l.content(b.Body, checkSchema.BodySchema)
+	c := l.content(b.Body, checkSchema)
 	v := &Check{Name: b.Labels[0], at: b.DefRange, Asserts: l.conditions(c, "assert")}
 	if first := l.b.Checks[v.Name]; first != nil {
 		l.add(twice("check", v.Name, first.at, v.at))
@@ -40,16 +38,11 @@ type Condition struct {
 	OfItself bool // self may be used
 }
 
-var (
-	conditionSchema = attributes("condition!", "error_message!")
-	lifecycleBlocks = []string{"precondition", "postcondition"}
-)
-
 // conditions decodes the blocks of one kind, those that are whole.
 func (l *loader) conditions(c *hcl.BodyContent, kind string) []Condition {
 	var out []Condition
 	for _, b := range c.Blocks.OfType(kind) {
-		attrs := l.content(b.Body, conditionSchema.BodySchema).Attributes
+		attrs := l.content(b.Body, conditionSchema).Attributes
 		if attrs["condition"] == nil || attrs["error_message"] == nil {
 			continue // said already
 		}

@@ -22,8 +22,6 @@ type Encryption struct {
 	IdentityFiles     []string
 }
 
-var EncryptionSchema = attributes("enabled", "passphrase_env", "passphrase_file", "old_passphrase_env", "old_passphrase_file", "recipients", "identity_files")
-
 // encryption decodes the encryption block of a deployster block. Its values are
 // constants, because keys are needed before anything can be evaluated.
 func (l *loader) encryption(c *hcl.BodyContent) {
@@ -31,7 +29,7 @@ func (l *loader) encryption(c *hcl.BodyContent) {
 	if len(blocks) == 0 {
 		return
 	}
-	attrs := l.single(c, "encryption", EncryptionSchema)
+	attrs := l.single(c, "encryption", encryptionSchema)
 	if l.encrypted != nil {
 		l.add(source.Failure(blocks[0].DefRange, "Declared twice", "There is already an encryption block, at %s:%d. Put both together.", l.encrypted.Filename, l.encrypted.Start.Line))
 		return

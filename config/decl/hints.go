@@ -50,7 +50,7 @@ var quotedName = regexp.MustCompile(`"([^"]*)"`)
 
 // addHint adds to an error about a block or an attribute that is not known here
 // what to write instead.
-func addHint(d *hcl.Diagnostic, s *hcl.BodySchema) {
+func addHint(d *hcl.Diagnostic, s schema) {
 	if strings.HasPrefix(d.Summary, "Extraneous label for ") {
 		d.Summary, d.Detail = "Too many labels", fmt.Sprintf("%s A block has one label at the most, its name.", d.Detail)
 		if strings.Contains(d.Detail, "resource") {
@@ -62,48 +62,20 @@ func addHint(d *hcl.Diagnostic, s *hcl.BodySchema) {
 	if name == nil || !strings.HasPrefix(d.Summary, "Unsupported ") && d.Summary != "Extraneous JSON object property" {
 		return
 	}
-	text := terraformHint(name[1], d.Summary == "Unsupported argument", s)
+	text := s.hints[name[1]]
+	if text == "" && s.otherwise != nil {
+		text = s.otherwise(s, name[1], d.Summary == "Unsupported argument")
+	}
 	if text != "" {
 		d.Detail, _, _ = strings.Cut(d.Detail, " Did you mean ")
 	} else if !strings.Contains(d.Detail, "Did you mean") {
-		if text = source.Suggest(name[1], schemaNames(s)); text == "" {
-			text = whatCanStand(s)
+		if text = source.Suggest(name[1], s.names()); text == "" {
+			text = s.whatCanStand()
 		}
 	}
 	if text != "" {
 		d.Detail += " " + strings.TrimPrefix(text, " ")
 	}
-}
-
-// terraformHint says what to write in the place of a name that is not known; argument:
-// it is that of an attribute.
-func terraformHint(name string, argument bool, s *hcl.BodySchema) string {
-	habits := map[*hcl.BodySchema]map[string]string{
-		RootSchema: rootHints, ResourceSchema.BodySchema: resourceHints, LifecycleSchema.BodySchema: lifecycleHints,
-		VariableSchema.BodySchema: valueHints, OutputSchema.BodySchema: valueHints,
-	}[s]
-	if text := habits[name]; text != "" {
-		return text
-	}
-	if s == RootSchema && argument && source.Suggest(name, schemaNames(s)) == "" {
-		return "At the top of a manifest stand blocks alone. Every file of the directory whose name ends in .hcl is a manifest: values for variables stand in vars.auto.hcl or, as the config for a `type test`, in a file in another directory. " + whatCanStand(s)
-	}
-	if s == ResourceSchema.BodySchema && source.Suggest(name, schemaNames(s)) == "" {
-		return fmt.Sprintf("What the image is to get goes into config: config = { %s = ... }. Beside it can stand: %s.", name, strings.Join(schemaNames(s), ", "))
-	}
-	return ""
-}
-
-// schemaNames are the attributes and blocks of a schema.
-func schemaNames(s *hcl.BodySchema) []string {
-	var names []string
-	for _, a := range s.Attributes {
-		names = append(names, a.Name)
-	}
-	for _, b := range s.Blocks {
-		names = append(names, b.Type)
-	}
-	return names
 }
 
 // TerraformHint says what to write instead of a reference that begins with a name

@@ -54,15 +54,15 @@ const (
 type Module struct {
 	Path   string  // how messages call it: "" for the root, else "module.web.module.disk"
 	Parent *Module // nil for the root
-	Call   *call   // nil for the root
+	Call   *Call   // nil for the root
 	Dir    string  // absolute
 	declarations
 	Children  map[string]*Module // those whose source could be read
 	Functions map[string]function.Function
 }
 
-// call is a module block.
-type call struct {
+// Call is a module block.
+type Call struct {
 	Block
 	DependsOn []Dependency
 }
@@ -71,7 +71,7 @@ type call struct {
 var metaArguments = []string{"source", "for_each", "count", "depends_on"}
 
 // Inputs are the names of the variables that a module block sets, sorted.
-func (c *call) Inputs() []string {
+func (c *Call) Inputs() []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(c.Attrs)) {
 		if !slices.Contains(metaArguments, name) {
@@ -107,7 +107,7 @@ func (b *Module) TypeNames() map[string]*Block {
 
 // call decodes a module block.
 func (l *loader) call(b *hcl.Block) {
-	c := &call{Block: l.header(b)}
+	c := &Call{Block: l.header(b)}
 	var diags hcl.Diagnostics
 	c.Attrs, diags = b.Body.JustAttributes()
 	for _, d := range diags {
@@ -183,7 +183,7 @@ func (t *Tree) loadModules(b *Module) hcl.Diagnostics {
 	return diags
 }
 
-func (t *Tree) newModuleBlock(parent *Module, c *call, dir string) *Module {
+func (t *Tree) newModuleBlock(parent *Module, c *Call, dir string) *Module {
 	b := &Module{Parent: parent, Call: c, Dir: dir, declarations: newDeclarations(), Children: map[string]*Module{}}
 	b.Functions = t.Set.FunctionSet(t.Set.Reads.Inside(dir), false)
 	if parent != nil {
@@ -193,7 +193,7 @@ func (t *Tree) newModuleBlock(parent *Module, c *call, dir string) *Module {
 }
 
 // moduleSource gives the directory that a module block names.
-func (t *Tree) moduleSource(c *call) (string, *hcl.Diagnostic) {
+func (t *Tree) moduleSource(c *Call) (string, *hcl.Diagnostic) {
 	a := c.Attrs["source"]
 	if a == nil {
 		return "", source.Failure(c.At, "A module without source", "A module block says where the module is: source = \"./DIRECTORY\".")
@@ -224,7 +224,7 @@ func (t *Tree) moduleSource(c *call) (string, *hcl.Diagnostic) {
 
 // tooManyModules refuses a module that calls itself, also through others, and
 // what would never end.
-func (t *Tree) tooManyModules(b *Module, c *call, dir string) *hcl.Diagnostic {
+func (t *Tree) tooManyModules(b *Module, c *Call, dir string) *hcl.Diagnostic {
 	at := c.Attrs["source"].Expr.Range()
 	depth := 0
 	chain := fmt.Sprintf("\n  module %q (%s:%d) is %s", c.Name, at.Filename, at.Start.Line, t.Set.Shown(dir))

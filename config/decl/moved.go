@@ -34,10 +34,8 @@ type Target struct {
 	At      hcl.Range
 }
 
-var MovedSchema = attributes("from!", "to!")
-
 func (l *loader) moved(b *hcl.Block) {
-	attrs := l.content(b.Body, MovedSchema.BodySchema).Attributes
+	attrs := l.content(b.Body, movedSchema).Attributes
 	if attrs["from"] == nil || attrs["to"] == nil {
 		return // said already
 	}
@@ -158,14 +156,9 @@ type RemovedBlock struct {
 	At         hcl.Range
 }
 
-var (
-	RemovedSchema          = attributes("from!").with("lifecycle")
-	RemovedLifecycleSchema = attributes("destroy")
-)
-
 func (l *loader) removed(b *hcl.Block) {
-	c := l.content(b.Body, RemovedSchema.BodySchema)
-	lifecycle := l.single(c, "lifecycle", RemovedLifecycleSchema)
+	c := l.content(b.Body, removedSchema)
+	lifecycle := l.single(c, "lifecycle", removedLifecycleSchema)
 	if c.Attributes["from"] == nil {
 		return // said already
 	}

@@ -35,7 +35,7 @@ func (t *Tree) SensitiveVariables() []string {
 // variable decodes a variable block. Its own attributes are constants.
 func (l *loader) variable(b *hcl.Block) {
 	v := &Variable{Block: l.header(b), Typ: cty.DynamicPseudoType, Nullable: true}
-	c := l.content(b.Body, VariableSchema.BodySchema)
+	c := l.content(b.Body, variableSchema)
 	v.Attrs = c.Attributes
 	if a := v.Attrs["type"]; a != nil {
 		typ, defaults, diags := typeexpr.TypeConstraintWithDefaults(a.Expr)
@@ -63,7 +63,7 @@ func (l *loader) variable(b *hcl.Block) {
 		}
 	}
 	for _, check := range c.Blocks.OfType("validation") {
-		v.Checks = append(v.Checks, l.content(check.Body, ValidationSchema.BodySchema).Attributes)
+		v.Checks = append(v.Checks, l.content(check.Body, conditionSchema).Attributes)
 	}
 	if slices.Contains(metaArguments, v.Name) {
 		l.add(source.Failure(v.At, "Reserved name", "A variable cannot be called %q: in a module block, %s says something of the module itself, so that the variable could not be given. Choose another name.", v.Name, v.Name))

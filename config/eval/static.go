@@ -8,7 +8,6 @@ import (
 	"deployster/config/instance"
 	"deployster/config/refs"
 	"deployster/config/source"
-	"deployster/config/validate"
 	"deployster/config/values"
 )
 
@@ -21,14 +20,14 @@ type TypeMark struct {
 
 // staticValue evaluates an expression that may use no resource.
 func (m *Modules) staticValue(expr hcl.Expression, want cty.Type, at instance.Scope) (cty.Value, hcl.Diagnostics) {
-	return m.staticAt(expr, want, validate.Usage{What: "this value", Static: true}, at)
+	return m.staticAt(expr, want, decl.Usage{What: "this value", Static: true}, at)
 }
 
-func (m *Modules) staticAt(expr hcl.Expression, want cty.Type, p validate.Usage, at instance.Scope) (cty.Value, hcl.Diagnostics) {
+func (m *Modules) staticAt(expr hcl.Expression, want cty.Type, p decl.Usage, at instance.Scope) (cty.Value, hcl.Diagnostics) {
 	if at.Res != nil {
 		p.Repeated = &at.Res.Decl.Block
 	}
-	if diags := m.Checker.CheckRefs(expr, p, at.Mod.Decl, nil); diags.HasErrors() {
+	if diags := m.Checker.CheckRefs(expr, p, at.Mod.Decl); diags.HasErrors() {
 		return cty.NilVal, diags
 	}
 	e := m.Evaluator(nil)
@@ -56,10 +55,10 @@ func usesEachValue(references []refs.Reference) bool {
 // cty.NilVal when the attribute is absent, null, in error, or not known because
 // of an error elsewhere.
 func (m *Modules) StaticAttr(a *hcl.Attribute, want cty.Type, what string, at instance.Scope) (cty.Value, hcl.Diagnostics) {
-	return m.attrAt(a, want, validate.Usage{What: what, Static: true}, at)
+	return m.attrAt(a, want, decl.Usage{What: what, Static: true}, at)
 }
 
-func (m *Modules) attrAt(a *hcl.Attribute, want cty.Type, p validate.Usage, at instance.Scope) (cty.Value, hcl.Diagnostics) {
+func (m *Modules) attrAt(a *hcl.Attribute, want cty.Type, p decl.Usage, at instance.Scope) (cty.Value, hcl.Diagnostics) {
 	if a == nil {
 		return cty.NilVal, nil
 	}
@@ -73,10 +72,10 @@ func (m *Modules) attrAt(a *hcl.Attribute, want cty.Type, p validate.Usage, at i
 // Optional is staticAttr for what is shown to people or steers the tool: a mark
 // would be lost there, so that a sensitive value is refused.
 func (m *Modules) Optional(a *hcl.Attribute, want cty.Type, what string, at instance.Scope) (cty.Value, hcl.Diagnostics) {
-	return m.ShownAt(a, want, validate.Usage{What: what, Static: true}, at)
+	return m.ShownAt(a, want, decl.Usage{What: what, Static: true}, at)
 }
 
-func (m *Modules) ShownAt(a *hcl.Attribute, want cty.Type, p validate.Usage, at instance.Scope) (cty.Value, hcl.Diagnostics) {
+func (m *Modules) ShownAt(a *hcl.Attribute, want cty.Type, p decl.Usage, at instance.Scope) (cty.Value, hcl.Diagnostics) {
 	v, diags := m.attrAt(a, want, p, at)
 	if v == cty.NilVal || !v.HasMarkDeep(values.Sensitive{}) {
 		return v, diags

@@ -11,7 +11,6 @@ import (
 	"deployster/config/decl"
 	"deployster/config/instance"
 	"deployster/config/source"
-	"deployster/config/validate"
 )
 
 // ValidateVariables checks the validation blocks of a module's variables, of
@@ -34,7 +33,7 @@ func (m *Modules) validate(v *decl.Variable, check hcl.Attributes, mod *instance
 	var diags hcl.Diagnostics
 	for _, name := range []string{"condition", "error_message"} {
 		if a := check[name]; a != nil {
-			diags = append(diags, m.Checker.CheckRefs(a.Expr, validate.Usage{What: "this value", Static: true}, mod.Decl, nil)...)
+			diags = append(diags, m.Checker.CheckRefs(a.Expr, decl.Usage{What: "this value", Static: true}, mod.Decl)...)
 		}
 	}
 	if diags.HasErrors() {

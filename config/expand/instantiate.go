@@ -144,7 +144,7 @@ func chooseDependency(e *eval.Evaluator, t decl.Dependency, at instance.Scope) (
 	if s.Of == nil || s.Of.Pending || !keyed || len(s.Wants) == 1 {
 		return s, nil
 	}
-	if s.All && t.Ref.Key != nil && e.M.Checker.CheckKey(t, at.Owner(), at.Mod.Decl).HasErrors() {
+	if s.All && t.Ref.Key != nil && invalidKey(e, t, at) {
 		return s, nil // said already
 	}
 	if s.All {
@@ -153,6 +153,12 @@ func chooseDependency(e *eval.Evaluator, t decl.Dependency, at instance.Scope) (
 	d := source.Failure(t.At, "", "")
 	eval.NoKey(d, refs.TraversalString(t.Ref.Traversal[:2]), s.Of, keyText(e, t.Ref, at))
 	return s, hcl.Diagnostics{d}
+}
+
+// invalidKey reports whether the computed key of a dependency refers to what it may not.
+func invalidKey(e *eval.Evaluator, t decl.Dependency, at instance.Scope) bool {
+	x := t.KeyOf(at.Owner())
+	return e.M.Checker.CheckRefs(x.Expr, x.Usage, at.Mod.Decl).HasErrors()
 }
 
 // keyText is the key of a reference as text.

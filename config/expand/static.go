@@ -15,7 +15,6 @@ import (
 	"deployster/config/eval"
 	"deployster/config/instance"
 	"deployster/config/source"
-	"deployster/config/validate"
 	"deployster/config/values"
 )
 
@@ -174,7 +173,7 @@ func (m *Instances) fill(r *instance.Instance) hcl.Diagnostics {
 	d := r.Decl
 	at := r.Scope()
 	a := attrReader{m: m.Modules, attrs: d.Attrs, of: "a resource", at: at}
-	typ, diags := m.ShownAt(d.Attrs["type"], cty.String, validate.Usage{What: "the type of a resource", Static: true, Types: true}, at)
+	typ, diags := m.ShownAt(d.Attrs["type"], cty.String, decl.Usage{What: "the type of a resource", Static: true, Types: true}, at)
 	a.diags = diags
 	if typ != cty.NilVal {
 		image, marks := typ.Unmark()

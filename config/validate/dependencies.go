@@ -83,13 +83,13 @@ func (ck Checker) dependency(b *decl.Module, expr hcl.Expression, what string, s
 	t := decl.Dependency{Ref: ref, At: at}
 	var declared *decl.Block
 	if isModule {
-		if d := missing(ref.Traversal, "module", b.Calls, "Declare it with a module block, or correct the name"); d != nil {
+		if d := missing(ref.Traversal, b, decl.Usage{}); d != nil {
 			return decl.Dependency{}, d
 		}
 		t.Call = b.Calls[name]
 		declared = &t.Call.Block
 	} else {
-		if d := missing(ref.Traversal, "resource", b.Resources, "Declare it with a resource block, or correct the name"); d != nil {
+		if d := missing(ref.Traversal, b, decl.Usage{}); d != nil {
 			return decl.Dependency{}, d
 		}
 		t.Resource = b.Resources[name]

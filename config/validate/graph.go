@@ -74,7 +74,7 @@ func (ck Checker) Connect(root *decl.Module) hcl.Diagnostics {
 		}
 	}
 	for _, b := range root.All() {
-		diags = append(diags, ck.checkAllRefs(b)...)
+		diags = append(diags, ck.checkAll(b)...)
 	}
 	return diags
 }

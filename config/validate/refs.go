@@ -16,7 +16,7 @@ import (
 
 // lateCall says that an expression calls something whose result is not known
 // until the plan is applied, where a value is needed earlier.
-func (ck Checker) lateCall(expr hcl.Expression, p Usage) *hcl.Diagnostic {
+func (ck Checker) lateCall(expr hcl.Expression, p decl.Usage) *hcl.Diagnostic {
 	names := ck.Refs.ImpureCalls(expr)
 	if !p.Static || len(names) == 0 {
 		return nil
@@ -24,51 +24,21 @@ func (ck Checker) lateCall(expr hcl.Expression, p Usage) *hcl.Diagnostic {
 	return source.Failure(expr.Range(), "Known too late", "The result of %s() is known only when the plan is applied, and %s must be known before any resource is looked at. plantimestamp() is known: the time of the plan.", names[0], p.What)
 }
 
-// checkCondition finds references in a condition that cannot be.
-func (ck Checker) checkCondition(c decl.Condition, b *decl.Module, owner *decl.Resource) hcl.Diagnostics {
-	p := Usage{What: "a " + c.Kind, self: c.OfItself}
-	if owner != nil {
-		p.Repeated = &owner.Block
-	}
-	if c.Kind == "assert" {
-		p.What = "an assertion"
-	}
-	return append(ck.CheckRefs(c.Expr, p, b, owner), ck.CheckRefs(c.Message, p, b, owner)...)
-}
-
-// What the roots of expressions have below them.
-var (
-	pathAttrs       = map[string]bool{"cwd": true, "module": true, "root": true}
-	deploysterAttrs = map[string]bool{"verbose": true, "version": true, "workspace": true}
-	eachAttrs       = map[string]bool{"key": true, "value": true}
-	countAttrs      = map[string]bool{"index": true}
-	resourceAttrs   = []string{"config", "name", "state", "type"}
-)
-
-// Usage is a kind of place where expressions stand: it decides what they may
-// refer to.
-type Usage struct {
-	What   string // for messages: "the type of a resource"
-	Static bool   // evaluated before anything is known of resources
-	Types  bool   // type.NAME may be used though static
-	late   bool   // what is made of resources may be used though static
-	self   bool   // of a resource: self.state and the like may be used
-	// Repeated is the block whose each or count may be used, nil for none.
-	Repeated *decl.Block
-}
+// resourceAttrs are what a resource has.
+var resourceAttrs = []string{"config", "name", "state", "type"}
 
 // MaxErrors is how many errors are reported of one expression.
 const MaxErrors = 20
 
 // CheckRefs finds references to things that do not exist or cannot be used at
-// this place. owner is the resource whose aliases may be used, nil for none.
-func (ck Checker) CheckRefs(expr hcl.Expression, p Usage, b *decl.Module, owner *decl.Resource) hcl.Diagnostics {
+// this place.
+func (ck Checker) CheckRefs(expr hcl.Expression, p decl.Usage, b *decl.Module) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	if d := ck.lateCall(expr, p); d != nil {
 		diags = append(diags, d)
 	}
 	for _, ref := range ck.Refs.References(expr) {
-		if d := checkRef(b, ref, p, owner); d != nil {
+		if d := checkRef(b, ref, p); d != nil {
 			diags = append(diags, d)
 		}
 		if len(diags) == MaxErrors {
@@ -78,94 +48,56 @@ func (ck Checker) CheckRefs(expr hcl.Expression, p Usage, b *decl.Module, owner 
 	return diags
 }
 
-// allows reports whether a root may be used at a place.
-func (p Usage) allows(root string, owner *decl.Resource) bool {
-	switch root {
-	case "var", "local", "path", "deployster", "module":
-		return true
-	case "type":
-		return !p.Static || p.Types
-	case "plug", "resource":
-		return !p.Static
-	case "dep":
-		return !p.Static && owner != nil
-	case "self":
-		return p.self
-	case "each":
-		return p.Repeated != nil && p.Repeated.Attrs["for_each"] != nil
-	case "count":
-		return p.Repeated != nil && p.Repeated.Attrs["count"] != nil
-	}
-	return false
+// checkAll checks the references in the expressions of a module that are
+// evaluated with everything; static ones are checked where they are evaluated.
+func (ck Checker) checkAll(b *decl.Module) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	b.Expressions(func(x decl.Expression) {
+		d := ck.CheckRefs(x.Expr, x.Usage, b)
+		if x.Invalid != nil && d.HasErrors() {
+			*x.Invalid = true
+		}
+		diags = append(diags, d...)
+	})
+	return diags
 }
 
-// roots are the roots that may be used at a place, sorted.
-func (p Usage) roots(owner *decl.Resource) []string {
-	all := []string{"count", "dep", "deployster", "each", "local", "module", "path", "plug", "resource", "self", "type", "var"}
-	return slices.DeleteFunc(all, func(root string) bool { return !p.allows(root, owner) })
-}
-
-func checkRef(b *decl.Module, ref refs.Reference, p Usage, owner *decl.Resource) *hcl.Diagnostic {
+func checkRef(b *decl.Module, ref refs.Reference, p decl.Usage) *hcl.Diagnostic {
 	t := ref.Traversal
 	root, r := t.RootName(), t.SourceRange()
-	if p.self && root == "self" {
+	if p.Self && root == "self" {
 		return resourceAttr(refs.Reference{Traversal: refs.SelfTraversal(t)}, &decl.Block{})
 	}
-	if !p.allows(root, owner) {
-		return wrongRoot(b, t, p.roots(owner), p)
+	kind := decl.KindOf(root)
+	if kind == nil || !kind.Allows(p) {
+		return wrongRoot(b, t, p.Roots(), p)
 	}
 	name := refs.StepName(t, 1)
 	if name == "" {
 		return source.Failure(r, "Incomplete reference", "%q alone is not a value: write %s.NAME.", root, root)
 	}
+	if d := missing(t, b, p); d != nil {
+		return d
+	}
+	if why := kind.Late(b, name); why != "" && p.Static && !p.Late {
+		return tooLate(t, p, why)
+	}
 	switch root {
-	case "var":
-		if d := missing(t, "variable", b.Variables, "Declare it with a variable block, or correct the name"); d != nil {
-			return d
-		}
-		if p.Static && !p.late && b.Variables[name].NeedsState {
-			return tooLate(t, p, "is made of a resource where the module is called")
-		}
-	case "local":
-		if d := missing(t, "local value", b.Locals, "Declare it in a locals block, or correct the name"); d != nil {
-			return d
-		}
-		if p.Static && !p.late && b.Locals[name].NeedsState {
-			return tooLate(t, p, "needs a resource, or what is made when the plan is applied")
-		}
-	case "type":
-		return missing(t, "type", b.TypeNames(), "Declare it with a type block, or correct the name")
-	case "plug":
-		return missing(t, "plug", b.Root().Plugs, "Declare it with a plug block, or correct the name")
-	case "path":
-		return missing(t, "path", pathAttrs, "Correct the name")
-	case "deployster":
-		return missing(t, "attribute of deployster", deploysterAttrs, "Correct the name")
-	case "each":
-		return missing(t, "attribute of each", eachAttrs, "Correct the name")
-	case "count":
-		return missing(t, "attribute of count", countAttrs, "Correct the name")
 	case "resource":
-		if d := missing(t, "resource", b.Resources, "Declare it with a resource block, or correct the name"); d != nil {
-			return d
-		}
 		return resourceAttr(ref, &b.Resources[name].Block)
 	case "module":
 		return moduleAttr(b, ref, p)
 	case "dep":
-		if d := missing(t, "dependency with the alias", owner.Aliases, "Add it to the dependencies of this resource, or correct the name"); d != nil {
-			return d
-		}
 		return resourceAttr(ref, &decl.Block{})
 	}
 	return nil
 }
 
-func tooLate(t hcl.Traversal, p Usage, why string) *hcl.Diagnostic {
+func tooLate(t hcl.Traversal, p decl.Usage, why string) *hcl.Diagnostic {
 	return source.Failure(t.SourceRange(), "Known too late", "%s %s, and %s must be known before any resource is looked at. Use variables and constants here.", refs.TraversalString(t[:2]), why, p.What)
 }
 
-func wrongRoot(b *decl.Module, t hcl.Traversal, roots []string, p Usage) *hcl.Diagnostic {
+func wrongRoot(b *decl.Module, t hcl.Traversal, roots []string, p decl.Usage) *hcl.Diagnostic {
 	root, r := t.RootName(), t.SourceRange()
 	switch {
 	case root == "resource" || root == "dep" && p.Static:
@@ -200,21 +132,23 @@ func wrongRoot(b *decl.Module, t hcl.Traversal, roots []string, p Usage) *hcl.Di
 	return source.Failure(r, "Unknown name", "There is nothing called %q here: references begin with one of %s.%s", root, strings.Join(roots, ", "), hint)
 }
 
-func insteadOf(p Usage, attr, ref string) string {
+func insteadOf(p decl.Usage, attr, ref string) string {
 	if p.Repeated != nil && p.Repeated.Attrs[attr] != nil {
 		return " Its block has " + attr + ": write " + ref + "."
 	}
 	return ""
 }
 
-// missing says that the second step of a traversal names nothing.
-func missing[V any](t hcl.Traversal, kind string, declared map[string]V, advice string) *hcl.Diagnostic {
-	name := refs.StepName(t, 1)
-	if _, ok := declared[name]; ok {
+// missing says that the second step of a traversal names nothing that its first
+// step has.
+func missing(t hcl.Traversal, b *decl.Module, p decl.Usage) *hcl.Diagnostic {
+	kind, name := decl.KindOf(t.RootName()), refs.StepName(t, 1)
+	declared := kind.Declared(b, p)
+	if declared.Has(name) {
 		return nil
 	}
-	names := slices.Sorted(maps.Keys(declared))
-	return source.Failure(t.SourceRange(), "Unknown name", "There is no %s %q: %s.%s %s.", kind, name, source.ThereAre(slices.Clone(names)), source.Suggest(name, slices.Clone(names)), advice)
+	return source.Failure(t.SourceRange(), "Unknown name", "There is no %s %q: %s.%s %s.",
+		kind.Noun, name, source.ThereAre(declared.List()), source.Suggest(name, declared.List()), kind.Advice)
 }
 
 // behindKey are the steps of a reference behind the key of an instance, if it has
@@ -270,11 +204,8 @@ func allOf(short string, decl *decl.Block) string {
 }
 
 // moduleAttr checks what is read of a module: module.NAME.OUTPUT.
-func moduleAttr(b *decl.Module, ref refs.Reference, p Usage) *hcl.Diagnostic {
+func moduleAttr(b *decl.Module, ref refs.Reference, p decl.Usage) *hcl.Diagnostic {
 	t := ref.Traversal
-	if d := missing(t, "module", b.Calls, "Declare it with a module block, or correct the name"); d != nil {
-		return d
-	}
 	name := refs.StepName(t, 1)
 	c, child := b.Calls[name], b.Children[name]
 	if child == nil {
@@ -295,7 +226,7 @@ func moduleAttr(b *decl.Module, ref refs.Reference, p Usage) *hcl.Diagnostic {
 		}
 		return source.Failure(t.SourceRange(), "Unknown output", "The module %q has no output %q: %s.%s", name, out, source.ThereAre(slices.Sorted(maps.Keys(child.Outputs))), hint)
 	}
-	if !p.Static || p.late {
+	if !p.Static || p.Late {
 		return nil
 	}
 	for _, out := range decl.OutputsOf(ref, child) {

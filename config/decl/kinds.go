@@ -1,0 +1,160 @@
+package decl
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// Kind is a kind of block that stands at the top of a manifest, and what
+// expressions call it; or what they know without a block, such as each. All that
+// differs from kind to kind stands in its entry of kinds: a new one is one entry.
+type Kind struct {
+	// Block is what it is called, "" for none; named ones have a label.
+	Block  string
+	named  bool
+	schema schema
+	decode func(*loader, *hcl.Block)
+
+	// Root is what expressions call it, as in root.NAME; "" for none.
+	Root     string
+	Noun     string                              // in messages: there is no NOUN "x"
+	Advice   string                              // what to do when there is none
+	allowed  func(Usage) bool                    // where it may be used; nil = everywhere
+	declared func(*Module, Usage) Names          // what there is
+	late     func(b *Module, name string) string // why a value is not known early, "" when it is
+
+	// expressions visits those that are evaluated when states are known.
+	expressions func(b *Module, visit func(Expression))
+}
+
+// kinds are all kinds, in the order in which messages list them.
+var kinds = []Kind{
+	{Block: "deployster", schema: deploysterSchema, decode: (*loader).deployster,
+		Root: "deployster", Noun: "attribute of deployster", Advice: correct, declared: fixed("verbose", "version", "workspace")},
+	{Block: "locals", decode: (*loader).locals,
+		Root: "local", Noun: "local value", Advice: "Declare it in a locals block, or correct the name",
+		declared: func(b *Module, _ Usage) Names { return names[*Local](b.Locals) }, late: lateLocal, expressions: localExpressions},
+	{Block: "variable", named: true, schema: variableSchema, decode: (*loader).variable,
+		Root: "var", Noun: "variable", Advice: "Declare it with a variable block, or correct the name",
+		declared: func(b *Module, _ Usage) Names { return names[*Variable](b.Variables) }, late: lateVariable, expressions: variableExpressions},
+	{Block: "type", named: true, schema: typeSchema, decode: (*loader).typ,
+		Root: "type", Noun: "type", Advice: "Declare it with a type block, or correct the name", allowed: func(u Usage) bool { return !u.Static || u.Types },
+		declared: func(b *Module, _ Usage) Names { return names[*Block](b.TypeNames()) }},
+	{Block: "plug", named: true, schema: plugSchema, decode: func(l *loader, b *hcl.Block) { l.attributes(b, plugSchema, l.b.Plugs) },
+		Root: "plug", Noun: "plug", Advice: "Declare it with a plug block, or correct the name", allowed: notStatic,
+		declared: func(b *Module, _ Usage) Names { return names[*Block](b.Root().Plugs) }},
+	{Block: "resource", named: true, schema: resourceSchema, decode: (*loader).resource,
+		Root: "resource", Noun: "resource", Advice: "Declare it with a resource block, or correct the name", allowed: notStatic,
+		declared: func(b *Module, _ Usage) Names { return names[*Resource](b.Resources) }, expressions: resourceExpressions},
+	{Block: "output", named: true, schema: outputSchema, decode: func(l *loader, b *hcl.Block) { l.attributes(b, outputSchema, l.b.Outputs) },
+		expressions: outputExpressions},
+	{Block: "module", named: true, decode: (*loader).call,
+		Root: "module", Noun: "module", Advice: "Declare it with a module block, or correct the name",
+		declared: func(b *Module, _ Usage) Names { return names[*Call](b.Calls) }, expressions: callExpressions},
+	{Block: "moved", schema: movedSchema, decode: (*loader).moved},
+	{Block: "removed", schema: removedSchema, decode: (*loader).removed},
+	{Block: "check", named: true, schema: checkSchema, decode: (*loader).check, expressions: checkExpressions},
+
+	{Root: "dep", Noun: "dependency with the alias", Advice: "Add it to the dependencies of this resource, or correct the name",
+		allowed:  func(u Usage) bool { return !u.Static && u.Owner != nil },
+		declared: func(_ *Module, u Usage) Names { return names[Dependency](u.Owner.Aliases) }},
+	{Root: "self", allowed: func(u Usage) bool { return u.Self }},
+	{Root: "each", Noun: "attribute of each", Advice: correct, declared: fixed("key", "value"),
+		allowed: func(u Usage) bool { return u.Repeated != nil && u.Repeated.Attrs["for_each"] != nil }},
+	{Root: "count", Noun: "attribute of count", Advice: correct, declared: fixed("index"),
+		allowed: func(u Usage) bool { return u.Repeated != nil && u.Repeated.Attrs["count"] != nil }},
+	{Root: "path", Noun: "path", Advice: correct, declared: fixed("cwd", "module", "root")},
+}
+
+const correct = "Correct the name"
+
+// KindOf is the kind that expressions call so, nil if there is none.
+func KindOf(root string) *Kind {
+	for i := range kinds {
+		if kinds[i].Root == root && root != "" {
+			return &kinds[i]
+		}
+	}
+	return nil
+}
+
+// Allows reports whether a kind may be used in an expression.
+func (k *Kind) Allows(u Usage) bool { return k.allowed == nil || k.allowed(u) }
+
+// Declared are the names that there are of a kind.
+func (k *Kind) Declared(b *Module, u Usage) Names { return k.declared(b, u) }
+
+// Late says why the value of a name is known only with states, "" when it is not so.
+func (k *Kind) Late(b *Module, name string) string {
+	if k.late == nil {
+		return ""
+	}
+	return k.late(b, name)
+}
+
+// Names are names of one kind that are declared.
+type Names interface {
+	Has(name string) bool
+	List() []string // sorted
+}
+
+type names[V any] map[string]V
+
+func (n names[V]) Has(name string) bool {
+	_, ok := n[name]
+	return ok
+}
+
+func (n names[V]) List() []string { return slices.Sorted(maps.Keys(n)) }
+
+// fixed are names that are always there.
+func fixed(list ...string) func(*Module, Usage) Names {
+	all := names[bool]{}
+	for _, name := range list {
+		all[name] = true
+	}
+	return func(*Module, Usage) Names { return all }
+}
+
+func notStatic(u Usage) bool { return !u.Static }
+
+func lateLocal(b *Module, name string) string {
+	if b.Locals[name].NeedsState {
+		return "needs a resource, or what is made when the plan is applied"
+	}
+	return ""
+}
+
+func lateVariable(b *Module, name string) string {
+	if b.Variables[name].NeedsState {
+		return "is made of a resource where the module is called"
+	}
+	return ""
+}
+
+// rootSchema are the blocks that a manifest may have.
+func rootSchema() schema {
+	s := schema{BodySchema: &hcl.BodySchema{}, hints: rootHints, otherwise: rootHint}
+	for _, k := range kinds {
+		if k.Block == "" {
+			continue
+		}
+		header := hcl.BlockHeaderSchema{Type: k.Block}
+		if k.named {
+			header.LabelNames = []string{"name"}
+		}
+		s.Blocks = append(s.Blocks, header)
+	}
+	return s
+}
+
+// Words are the names of all blocks and attributes of the language.
+func Words() []string {
+	out := rootSchema().names()
+	for _, k := range kinds {
+		out = append(out, k.schema.words()...)
+	}
+	return out
+}

@@ -1,0 +1,120 @@
+package decl
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"deployster/config/source"
+)
+
+// What can stand in blocks.
+var (
+	deploysterSchema = attributes("required_version", "state").with("encryption", encryptionSchema)
+	encryptionSchema = attributes("enabled", "passphrase_env", "passphrase_file", "old_passphrase_env", "old_passphrase_file",
+		"recipients", "identity_files")
+	typeSchema = attributes("image!", "pull", "network", "env", "memory", "cpu", "pids", "workers", "disk", "mount_workspace",
+		"read_only_rootfs", "user", "userns", "answer_size", "log_size").
+		with("verify", verifySchema).with("timeouts", typeTimesSchema).with("capabilities", capabilitySchema)
+	verifySchema     = attributes("key!", "repository")
+	typeTimesSchema  = attributes("init", "state", "action")
+	capabilitySchema = attributes("add", "drop")
+	plugSchema       = attributes("path!", "read_only", "resource_names", "resource_types")
+	outputSchema     = attributes("value!", "description", "sensitive").with("precondition", conditionSchema).hinting(valueHints, nil)
+	variableSchema   = attributes("type", "default", "description", "sensitive", "nullable").
+				with("validation", conditionSchema).hinting(valueHints, nil)
+	resourceSchema = attributes("type!", "for_each", "count", "config", "dependencies", "depends_on", "read_only").
+			with("lifecycle", lifecycleSchema).with("timeouts", timeoutsSchema).hinting(resourceHints, resourceHint)
+	lifecycleSchema = attributes("prevent_destroy", "on_remove", "ignore_changes").
+			with("precondition", conditionSchema).with("postcondition", conditionSchema).hinting(lifecycleHints, nil)
+	timeoutsSchema         = attributes("state", "action")
+	conditionSchema        = attributes("condition!", "error_message!")
+	checkSchema            = attributes().with("assert", conditionSchema)
+	movedSchema            = attributes("from!", "to!")
+	removedSchema          = attributes("from!").with("lifecycle", removedLifecycleSchema)
+	removedLifecycleSchema = attributes("destroy")
+)
+
+// schema is what can stand in a block, and what to say of what cannot.
+type schema struct {
+	*hcl.BodySchema
+	inner []schema          // of its blocks
+	hints map[string]string // by what those who know Terraform write there
+	// otherwise says what to do about another name, "" for nothing; nil = nothing.
+	otherwise func(s schema, name string, argument bool) string
+}
+
+// attributes makes a schema; a name that ends in ! is required.
+func attributes(names ...string) schema {
+	s := schema{BodySchema: &hcl.BodySchema{}}
+	for _, n := range names {
+		name, required := strings.CutSuffix(n, "!")
+		s.Attributes = append(s.Attributes, hcl.AttributeSchema{Name: name, Required: required})
+	}
+	return s
+}
+
+// with adds a block.
+func (s schema) with(block string, inner schema) schema {
+	s.Blocks, s.inner = append(s.Blocks, hcl.BlockHeaderSchema{Type: block}), append(s.inner, inner)
+	return s
+}
+
+func (s schema) hinting(hints map[string]string, otherwise func(schema, string, bool) string) schema {
+	s.hints, s.otherwise = hints, otherwise
+	return s
+}
+
+// names are its attributes and blocks.
+func (s schema) names() []string {
+	var names []string
+	for _, a := range s.Attributes {
+		names = append(names, a.Name)
+	}
+	for _, b := range s.Blocks {
+		names = append(names, b.Type)
+	}
+	return names
+}
+
+// words are the names with those of its blocks.
+func (s schema) words() []string {
+	if s.BodySchema == nil {
+		return nil
+	}
+	out := s.names()
+	for _, inner := range s.inner {
+		out = append(out, inner.words()...)
+	}
+	return out
+}
+
+// whatCanStand lists the blocks and attributes.
+func (s schema) whatCanStand() string {
+	var names []string
+	for _, a := range s.Attributes {
+		names = append(names, a.Name)
+	}
+	for _, b := range s.Blocks {
+		names = append(names, "the block "+b.Type)
+	}
+	return "What can stand here: " + strings.Join(names, ", ") + "."
+}
+
+// rootHint is about a name at the top of a manifest.
+func rootHint(s schema, name string, argument bool) string {
+	if !argument || source.Suggest(name, s.names()) != "" {
+		return ""
+	}
+	return "At the top of a manifest stand blocks alone. Every file of the directory whose name ends in .hcl is a manifest: values for " +
+		"variables stand in vars.auto.hcl or, as the config for a `type test`, in a file in another directory. " + s.whatCanStand()
+}
+
+// resourceHint is about a name in a resource.
+func resourceHint(s schema, name string, _ bool) string {
+	if source.Suggest(name, s.names()) != "" {
+		return ""
+	}
+	return fmt.Sprintf("What the image is to get goes into config: config = { %s = ... }. Beside it can stand: %s.", name, strings.Join(s.names(), ", "))
+}

@@ -1,0 +1,151 @@
+package decl
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// Usage is a kind of place where expressions stand: it decides what they may
+// refer to.
+type Usage struct {
+	What   string // for messages: "the type of a resource"
+	Static bool   // evaluated before anything is known of resources
+	Types  bool   // type.NAME may be used though static
+	Late   bool   // what is made of resources may be used though static
+	Self   bool   // of a resource: self.state and the like may be used
+	// Repeated is the block whose each or count may be used, nil for none.
+	Repeated *Block
+	// Owner is the resource whose aliases may be used, nil for none.
+	Owner *Resource
+}
+
+// Roots are the roots that may be used there, sorted.
+func (u Usage) Roots() []string {
+	var list []string
+	for i := range kinds {
+		if k := &kinds[i]; k.Root != "" && k.Allows(u) {
+			list = append(list, k.Root)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Expression is an expression in a block, and what it may refer to.
+type Expression struct {
+	Expr  hcl.Expression
+	Usage Usage
+	// Invalid is to be set when it refers to what does not exist; nil = nobody asks.
+	Invalid *bool
+}
+
+// Expressions visits the expressions of a module that are evaluated with
+// everything; static ones are checked where they are evaluated.
+func (b *Module) Expressions(visit func(Expression)) {
+	for i := range kinds {
+		if kinds[i].expressions != nil {
+			kinds[i].expressions(b, visit)
+		}
+	}
+}
+
+// sorted visits the blocks of a map in the order of their names.
+func sorted[V any](in map[string]V, visit func(V)) {
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		visit(in[name])
+	}
+}
+
+func localExpressions(b *Module, visit func(Expression)) {
+	sorted(b.Locals, func(l *Local) {
+		visit(Expression{Expr: l.Expr, Usage: Usage{What: "a local value"}, Invalid: &l.Invalid})
+	})
+}
+
+// variableExpressions are the validations of what is made of resources; the others
+// are checked where they are evaluated.
+func variableExpressions(b *Module, visit func(Expression)) {
+	sorted(b.Variables, func(v *Variable) {
+		for _, check := range v.Checks {
+			if v.NeedsState {
+				sorted(check, func(a *hcl.Attribute) {
+					visit(Expression{Expr: a.Expr, Usage: Usage{What: "a validation", Static: true, Late: true}})
+				})
+			}
+		}
+	})
+}
+
+func resourceExpressions(b *Module, visit func(Expression)) {
+	sorted(b.Resources, func(r *Resource) {
+		repetition(&r.Block, visit)
+		keys(r.DependsOn, &r.Block, visit)
+		sorted(r.Aliases, func(t Dependency) { keys([]Dependency{t}, &r.Block, visit) })
+		for _, expr := range r.Expressions() {
+			visit(Expression{Expr: expr, Usage: Usage{What: "the config of a resource", Repeated: &r.Block, Owner: r}})
+		}
+		conditions(r.Conditions(), r, visit)
+	})
+}
+
+func outputExpressions(b *Module, visit func(Expression)) {
+	sorted(b.Outputs, func(o *Block) {
+		if a := o.Attrs["value"]; a != nil {
+			visit(Expression{Expr: a.Expr, Usage: Usage{What: "the value of an output"}})
+		}
+		conditions(o.Before, nil, visit)
+	})
+}
+
+func checkExpressions(b *Module, visit func(Expression)) {
+	sorted(b.Checks, func(c *Check) { conditions(c.Asserts, nil, visit) })
+}
+
+func callExpressions(b *Module, visit func(Expression)) {
+	sorted(b.Calls, func(c *Call) {
+		repetition(&c.Block, visit)
+		keys(c.DependsOn, &c.Block, visit)
+		for _, input := range c.Inputs() {
+			visit(Expression{Expr: c.Attrs[input].Expr, Usage: Usage{What: "a variable of a module", Repeated: &c.Block}})
+		}
+	})
+}
+
+// repetition visits for_each and count.
+func repetition(r *Block, visit func(Expression)) {
+	for _, name := range []string{"for_each", "count"} {
+		if a := r.Attrs[name]; a != nil {
+			visit(Expression{Expr: a.Expr, Usage: Usage{What: "the " + name + " of a block"}, Invalid: &r.Invalid})
+		}
+	}
+}
+
+// keys visits the computed keys of resource.NAME[KEY] in dependencies or depends_on.
+func keys(list []Dependency, owner *Block, visit func(Expression)) {
+	for _, t := range list {
+		if t.Ref.Key != nil {
+			visit(t.KeyOf(owner))
+		}
+	}
+}
+
+// KeyOf is the computed key of a dependency of a block.
+func (t Dependency) KeyOf(owner *Block) Expression {
+	return Expression{Expr: t.Ref.Key, Usage: Usage{What: "the key of an instance", Static: true, Repeated: owner}}
+}
+
+func conditions(list []Condition, owner *Resource, visit func(Expression)) {
+	for _, c := range list {
+		u := Usage{What: "a " + c.Kind, Self: c.OfItself, Owner: owner}
+		if owner != nil {
+			u.Repeated = &owner.Block
+		}
+		if c.Kind == "assert" {
+			u.What = "an assertion"
+		}
+		visit(Expression{Expr: c.Expr, Usage: u})
+		visit(Expression{Expr: c.Message, Usage: u})
+	}
+}
