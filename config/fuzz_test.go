@@ -63,7 +63,7 @@ func FuzzManifest(f *testing.F) {
 				scope[r.Address] = ResourceState{Known: []byte(state), Complete: complete, Schema: []byte(state), Last: &LastConfig{Value: []byte(state)}}
 			}
 			for _, r := range m.Resources() {
-				agreesPlainly(t, m, m.instances.Find(r.Address), scope)
+				agreesSimply(t, m, m.instances.Find(r.Address), scope)
 				v, diags := m.Config(r.Address, scope)
 				survived(t, diags)
 				if diags.HasErrors() {

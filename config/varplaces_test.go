@@ -21,7 +21,7 @@ func TestPlacesInVariableFiles(t *testing.T) {
 		{"a.json", "number", "{\n  \"y\": 1,\n  \"x\": \"many\"\n}\n", "3:8", "must be a number"},
 		{"a.json", ports, "{\"x\": {\"name\": \"n\",\n  \"ports\": [1, \"two\"]}}\n", "2:16", "number is required"},
 		{"a.json", ports, "{\n\n  \"x\": {\"name\": \"é\", \"ports\": [1, {}]}}\n", "3:3", "number"},
-		{"a.json", "any", "{\n  \"x\": 1,\n  \"x\": 2\n}\n", "3:6", "twice"},
+		{"a.json", "any", "{\n  \"x\": 1,\n  \"x\": 2\n}\n", "3:3", "twice"},
 		{"a.json", "any", "{\n  \"x\": 1\n  \"y\": 2\n}\n", "3:3", "JSON"},
 		{"a.json", "any", "{\n  \"x\": [1, 2\n}\n", "3:1", "JSON"},
 		{"a.json", "any", "{\n  \"x\": 1", "2:9", "ends too early"},

@@ -16,54 +16,47 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// simpleWriter writes the config of an instance straight as JSON, where it is made of
-// text, small numbers, variables, local values and single attributes of states:
-// what most are made of. The values and contexts that hcl would evaluate take
-// twenty times as long. Whatever is not surely the same is not plain, mistakes
-// first of all: the evaluator says what is wrong with them.
+// simpleWriter writes a simple config straight as JSON, where its references are to
+// simple variables, local values and single attributes of states, as most are. The
+// values and contexts that hcl would evaluate take twenty times as long. Whatever is
+// not surely the same is not written, mistakes first of all: the evaluator says what
+// is wrong with them.
 type simpleWriter struct {
 	m     *Modules
 	i     *instance.Instance
 	scope instance.States
 
-	out         bytes.Buffer
-	parts, text int
-	at          []string // where the writer is
-	unknown     map[string]string
+	out     bytes.Buffer
+	text    int      // bytes
+	at      []string // where the writer is
+	unknown map[string]string
 }
 
-// Simple evaluates a config, if it is plain.
+// Simple evaluates a config, if it is simple.
 func (m *Modules) Simple(i *instance.Instance, s instance.States) (instance.Resolved, bool) {
-	a := i.Decl.Attrs["config"]
-	if a == nil || i.Decl.Ignored.Any() {
-		return instance.Resolved{}, false
-	}
-	object, ok := a.Expr.(*hclsyntax.ObjectConsExpr)
-	if !ok {
+	object := m.simpleConfig(i)
+	if object == nil {
 		return instance.Resolved{}, false
 	}
 	p := simpleWriter{m: m, i: i, scope: s, unknown: map[string]string{}}
-	if !p.object(object, 0) {
+	if !p.object(object) {
 		return instance.Resolved{}, false
 	}
 	return instance.Resolved{Value: p.out.Bytes(), Unknown: p.unknown}, true
 }
 
 // write writes the value of an expression.
-func (p *simpleWriter) write(expr hclsyntax.Expression, depth int) bool {
-	if p.parts++; p.parts > maxSimpleParts || depth > maxSimpleDepth {
-		return false
-	}
+func (p *simpleWriter) write(expr hclsyntax.Expression) bool {
 	switch x := expr.(type) {
 	case *hclsyntax.ObjectConsExpr:
-		return p.object(x, depth)
+		return p.object(x)
 	case *hclsyntax.TupleConsExpr:
 		p.out.WriteByte('[')
 		for n, item := range x.Exprs {
 			if n > 0 {
 				p.out.WriteByte(',')
 			}
-			if !p.inner(strconv.Itoa(n), item, depth) {
+			if !p.inner(strconv.Itoa(n), item) {
 				return false
 			}
 		}
@@ -92,15 +85,15 @@ func (p *simpleWriter) quoted(text string) {
 	p.out.Write(jsondoc.AppendText(p.out.AvailableBuffer(), text))
 }
 
-func (p *simpleWriter) inner(name string, expr hclsyntax.Expression, depth int) bool {
+func (p *simpleWriter) inner(name string, expr hclsyntax.Expression) bool {
 	p.at = append(p.at, name)
-	ok := p.write(expr, depth+1)
+	ok := p.write(expr)
 	p.at = p.at[:len(p.at)-1]
 	return ok
 }
 
 // object writes an object, its keys sorted.
-func (p *simpleWriter) object(x *hclsyntax.ObjectConsExpr, depth int) bool {
+func (p *simpleWriter) object(x *hclsyntax.ObjectConsExpr) bool {
 	type member struct {
 		key   string
 		value hclsyntax.Expression
@@ -108,11 +101,8 @@ func (p *simpleWriter) object(x *hclsyntax.ObjectConsExpr, depth int) bool {
 	var few [8]member
 	members := few[:0]
 	for _, item := range x.Items {
-		key, ok := simpleKey(item.KeyExpr)
-		if !ok {
-			return false
-		}
-		members = append(members, member{key, item.ValueExpr})
+		key := item.KeyExpr.(*hclsyntax.ObjectConsKeyExpr) // it is a name, as the config is simple
+		members = append(members, member{hcl.ExprAsKeyword(key.Wrapped), item.ValueExpr})
 	}
 	slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.key, b.key) })
 	p.out.WriteByte('{')
@@ -125,31 +115,11 @@ func (p *simpleWriter) object(x *hclsyntax.ObjectConsExpr, depth int) bool {
 		}
 		p.quoted(m.key)
 		p.out.WriteByte(':')
-		if !p.inner(m.key, m.value, depth) {
+		if !p.inner(m.key, m.value) {
 			return false
 		}
 	}
 	p.out.WriteByte('}')
-	return true
-}
-
-// simpleKey is the name of an attribute that is written out.
-func simpleKey(expr hclsyntax.Expression) (string, bool) {
-	key, ok := expr.(*hclsyntax.ObjectConsKeyExpr)
-	if !ok || key.ForceNonLiteral {
-		return "", false
-	}
-	name := hcl.ExprAsKeyword(key.Wrapped)
-	return name, name != "" && isASCII(name) && !strings.HasPrefix(name, values.UnknownKey)
-}
-
-// isASCII reports whether a text is in normal form, whatever form that is.
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
 	return true
 }
 
@@ -172,7 +142,7 @@ func (p *simpleWriter) simple(expr hclsyntax.Expression) (v simpleValue, ok bool
 		v, ok = p.reference(x.Traversal)
 	}
 	p.text += len(v.text)
-	return v, ok && p.text <= maxSimpleText && isASCII(v.text)
+	return v, ok && p.text <= maxSimpleText && refs.IsASCII(v.text)
 }
 
 // template puts text together.
@@ -192,7 +162,7 @@ func (p *simpleWriter) template(x *hclsyntax.TemplateExpr) (v simpleValue, ok bo
 }
 
 func simpleOf(v cty.Value) (simpleValue, bool) {
-	if v == cty.NilVal || v.IsMarked() || !v.IsKnown() || v.IsNull() {
+	if !refs.IsSimpleValue(v) {
 		return simpleValue{}, false
 	}
 	switch v.Type() {
@@ -200,15 +170,9 @@ func simpleOf(v cty.Value) (simpleValue, bool) {
 		return simpleValue{text: v.AsString(), quoted: true}, true
 	case cty.Bool:
 		return simpleValue{text: strconv.FormatBool(v.True())}, true
-	case cty.Number:
-		n := v.AsBigFloat()
-		if !n.IsInt() || n.Sign() != 0 && n.MantExp(nil) > 50 || n.Sign() == 0 && n.Signbit() {
-			return simpleValue{}, false
-		}
-		whole, _ := n.Int64()
-		return simpleValue{text: strconv.FormatInt(whole, 10)}, true
 	}
-	return simpleValue{}, false
+	whole, _ := v.AsBigFloat().Int64()
+	return simpleValue{text: strconv.FormatInt(whole, 10)}, true
 }
 
 // reference is to a variable or a local value, or to the name or an attribute of
@@ -231,9 +195,8 @@ func (p *simpleWriter) reference(t hcl.Traversal) (simpleValue, bool) {
 			return simpleOf(v.Value)
 		}
 	case "resource":
-		s := p.i.Mod.Resources[name.Name]
-		if s != nil && !s.Pending && s.Repetition == instance.Once && len(t) == 4 && refs.StepName(t, 2) == "state" {
-			return p.state(s.List[0].Address, t[3])
+		if of := onlyInstance(p.i.Mod, name.Name); of != nil && len(t) == 4 && refs.StepName(t, 2) == "state" {
+			return p.state(of.Address, t[3])
 		}
 	}
 	return simpleValue{}, false

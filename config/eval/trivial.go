@@ -1,111 +1,67 @@
 package eval
 
 import (
-	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"deployster/config/instance"
-	"deployster/config/limits"
 	"deployster/config/refs"
 )
 
-// Bounds of a config that is seen to be harmless; larger ones are tried.
-const (
-	maxSimpleParts = 200
-	maxSimpleText  = 64 << 10
-	maxSimpleDepth = 8
-)
+// maxSimpleText is how many bytes of text a simple config may come to.
+const maxSimpleText = 64 << 10
 
-// trivialCheck looks whether the config of an instance can be evaluated without a
-// mistake as long as nothing is known of any resource, and sees it from what
-// stands there: text, small numbers, variables that have a simple value, and
-// states, of which nothing is known. To try such a config, as most are, takes
-// ten times as long.
-type trivialCheck struct {
-	mod         *instance.Module
-	parts, text int
+// IsTrivial reports whether the config of an instance can be evaluated without a
+// mistake as long as nothing is known of any resource: it is simple, with variables
+// that have simple values, and states. To try such a config, as most are, takes ten
+// times as long.
+func (m *Modules) IsTrivial(i *instance.Instance) bool {
+	if len(i.Decl.Before) > 0 || len(i.Decl.After) > 0 || m.simpleConfig(i) == nil {
+		return false
+	}
+	text := 0
+	for _, ref := range m.Refs.References(i.Decl.Attrs["config"].Expr) {
+		t := ref.Traversal
+		name := refs.StepName(t, 1)
+		switch t.RootName() {
+		case "var":
+			v := i.Mod.Vars[name].Value
+			if v == cty.NilVal || len(t) != 2 {
+				return false
+			}
+			if v, _ = v.Unmark(); !refs.IsSimpleValue(v) {
+				return false
+			}
+			if v.Type() == cty.String {
+				text += len(v.AsString())
+			}
+		case "resource":
+			if onlyInstance(i.Mod, name) == nil || len(t) <= 2 || refs.StepName(t, 2) != "state" {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return text <= maxSimpleText
 }
 
-func IsTrivial(i *instance.Instance) bool {
+// simpleConfig is the config of an instance if it is simple, nil if not.
+func (m *Modules) simpleConfig(i *instance.Instance) *hclsyntax.ObjectConsExpr {
 	a := i.Decl.Attrs["config"]
-	if a == nil || i.Decl.Ignored.Any() || len(i.Decl.Before) > 0 || len(i.Decl.After) > 0 {
-		return false
+	if a == nil || i.Decl.Ignored.Any() || !m.Refs.Facts(a.Expr).Simple {
+		return nil
 	}
-	h := trivialCheck{mod: i.Mod}
-	object, ok := a.Expr.(*hclsyntax.ObjectConsExpr)
-	return ok && h.value(object, 0)
+	object, _ := a.Expr.(*hclsyntax.ObjectConsExpr)
+	return object
 }
 
-func (h *trivialCheck) value(expr hclsyntax.Expression, depth int) bool {
-	if h.parts++; h.parts > maxSimpleParts || depth > maxSimpleDepth {
-		return false
+// onlyInstance is the instance of a resource that has neither for_each nor count.
+// That the resource exists has been seen to.
+func onlyInstance(mod *instance.Module, name string) *instance.Instance {
+	s := mod.Resources[name]
+	if s == nil || s.Pending || s.Repetition != instance.Once {
+		return nil
 	}
-	switch x := expr.(type) {
-	case *hclsyntax.ObjectConsExpr:
-		for _, item := range x.Items {
-			if !h.key(item.KeyExpr) || !h.value(item.ValueExpr, depth+1) {
-				return false
-			}
-		}
-		return true
-	case *hclsyntax.TupleConsExpr:
-		for _, item := range x.Exprs {
-			if !h.value(item, depth+1) {
-				return false
-			}
-		}
-		return true
-	case *hclsyntax.TemplateExpr:
-		for _, part := range x.Parts {
-			if !h.value(part, depth+1) {
-				return false
-			}
-		}
-		return true
-	case *hclsyntax.LiteralValueExpr:
-		return h.known(x.Val)
-	case *hclsyntax.ScopeTraversalExpr:
-		return h.reference(x.Traversal)
-	}
-	return false
-}
-
-// key is the name of an attribute that is written out.
-func (h *trivialCheck) key(expr hclsyntax.Expression) bool {
-	key, ok := expr.(*hclsyntax.ObjectConsKeyExpr)
-	return ok && !key.ForceNonLiteral && hcl.ExprAsKeyword(key.Wrapped) != ""
-}
-
-// known is a value that can be written wherever text can.
-func (h *trivialCheck) known(v cty.Value) bool {
-	v, _ = v.Unmark()
-	if !v.IsKnown() || v.IsNull() {
-		return false
-	}
-	switch v.Type() {
-	case cty.String:
-		h.text += len(v.AsString())
-		return h.text <= maxSimpleText
-	case cty.Number:
-		return limits.CheckNumber(v.AsBigFloat()) == nil && v.AsBigFloat().IsInt()
-	case cty.Bool:
-		return true
-	}
-	return false
-}
-
-// reference is to a variable with a known value, or to the state of the only
-// instance of a resource. That it exists has been seen to.
-func (h *trivialCheck) reference(t hcl.Traversal) bool {
-	name := refs.StepName(t, 1)
-	switch t.RootName() {
-	case "var":
-		v, ok := h.mod.Vars[name]
-		return ok && len(t) == 2 && h.known(v.Value)
-	case "resource":
-		s := h.mod.Resources[name]
-		return s != nil && !s.Pending && s.Repetition == instance.Once && len(t) > 2 && refs.StepName(t, 2) == "state"
-	}
-	return false
+	return &s.List[0]
 }

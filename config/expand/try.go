@@ -66,7 +66,7 @@ func (m *Instances) tryList(list []*instance.Instance) hcl.Diagnostics {
 	e.Dry = true
 	failed := map[*decl.Resource]bool{}
 	for _, i := range list {
-		if failed[i.Decl] || eval.IsTrivial(i) {
+		if failed[i.Decl] || m.IsTrivial(i) {
 			continue
 		}
 		value, _, d := e.Config(i)

@@ -41,6 +41,9 @@ type facts struct {
 	// Loops: it may have for expressions. repeats: it may have parts that limits
 	// counts the evaluations of.
 	Loops, Repeats bool
+	// Simple: it is made of simple values, lists, maps with names as keys, and
+	// references, and is not large.
+	Simple bool
 }
 
 // References are the traversals of an expression.
@@ -100,7 +103,7 @@ func (x *Index) jsonReferences(expr hcl.Expression) []Reference {
 }
 
 func nativeFacts(n hclsyntax.Node) *facts {
-	if plain, ok := simpleFacts(n); ok {
+	if plain, ok := classified(n); ok {
 		return plain
 	}
 	return walkedFacts(n)

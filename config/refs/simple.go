@@ -3,10 +3,18 @@ package refs
 import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// Bounds of what is simple.
+const (
+	maxSimpleParts = 200
+	maxSimpleText  = 64 << 10
+	maxSimpleDepth = 8
 )
 
 // noFacts are the facts of an expression that has nothing to tell.
-var noFacts facts
+var noFacts = facts{Simple: true}
 
 // isConstant reports whether an expression is only a value: there is one of them in
 // nearly every block.
@@ -18,55 +26,113 @@ func isConstant(expr hcl.Expression) bool {
 	return ok
 }
 
-// simpleFacts are those of an expression made of values, texts, lists, maps and
-// references only, as most are.
-func simpleFacts(n hclsyntax.Node) (*facts, bool) {
-	var found []hcl.Traversal
-	if !simpleTraversals(n, &found) {
+// classifier goes once through an expression made of values, texts, lists, maps
+// and references only, as most are, and sees on the way whether it is simple.
+type classifier struct {
+	found       []hcl.Traversal // in the order of hclsyntax.Walk
+	parts, text int
+	complex     bool
+}
+
+// classified are the facts of such an expression; false if it has other parts.
+func classified(n hclsyntax.Node) (*facts, bool) {
+	c := classifier{}
+	if !c.see(n, 0) {
 		return nil, false
 	}
-	if len(found) == 0 {
+	c.complex = c.complex || c.parts > maxSimpleParts || c.text > maxSimpleText
+	if len(c.found) == 0 && !c.complex {
 		return &noFacts, true
 	}
-	out := &facts{refs: make([]Reference, len(found))}
-	for i, t := range found {
+	out := &facts{Simple: !c.complex}
+	if len(c.found) > 0 {
+		out.refs = make([]Reference, len(c.found))
+	}
+	for i, t := range c.found {
 		out.refs[i].Traversal = t
 	}
 	return out, true
 }
 
-// simpleTraversals finds them in the order of hclsyntax.Walk.
-func simpleTraversals(n hclsyntax.Node, into *[]hcl.Traversal) bool {
+func (c *classifier) see(n hclsyntax.Node, depth int) bool {
+	c.parts++
+	c.complex = c.complex || depth > maxSimpleDepth
 	switch n := n.(type) {
 	case *hclsyntax.LiteralValueExpr:
+		c.literal(n.Val)
 		return true
 	case *hclsyntax.ScopeTraversalExpr:
-		*into = append(*into, n.Traversal)
+		c.found = append(c.found, n.Traversal)
 		return true
 	case *hclsyntax.TemplateWrapExpr:
-		return simpleTraversals(n.Wrapped, into)
+		c.complex = true
+		return c.see(n.Wrapped, depth)
 	case *hclsyntax.TemplateExpr:
-		for _, part := range n.Parts {
-			if !simpleTraversals(part, into) {
-				return false
-			}
-		}
-		return true
+		return c.all(n.Parts, depth)
 	case *hclsyntax.TupleConsExpr:
-		for _, item := range n.Exprs {
-			if !simpleTraversals(item, into) {
-				return false
-			}
-		}
-		return true
+		return c.all(n.Exprs, depth)
 	case *hclsyntax.ObjectConsExpr:
 		for _, item := range n.Items {
-			key, ok := item.KeyExpr.(*hclsyntax.ObjectConsKeyExpr)
-			if !ok || key.ForceNonLiteral || hcl.ExprAsKeyword(key.Wrapped) == "" && !isConstant(key.Wrapped) || !simpleTraversals(item.ValueExpr, into) {
+			if !c.key(item.KeyExpr) || !c.see(item.ValueExpr, depth+1) {
 				return false
 			}
 		}
 		return true
 	}
 	return false
+}
+
+func (c *classifier) all(list []hclsyntax.Expression, depth int) bool {
+	for _, part := range list {
+		if !c.see(part, depth+1) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *classifier) key(expr hclsyntax.Expression) bool {
+	key, ok := expr.(*hclsyntax.ObjectConsKeyExpr)
+	if !ok || key.ForceNonLiteral {
+		return false
+	}
+	name := hcl.ExprAsKeyword(key.Wrapped)
+	c.complex = c.complex || name == "" || !IsASCII(name)
+	return name != "" || isConstant(key.Wrapped)
+}
+
+func (c *classifier) literal(v cty.Value) {
+	if !IsSimpleValue(v) {
+		c.complex = true
+	} else if v.Type() == cty.String {
+		c.text += len(v.AsString())
+	}
+}
+
+// IsSimpleValue reports whether a value is text in normal form, whatever form that
+// is, a small whole number, true or false.
+func IsSimpleValue(v cty.Value) bool {
+	if v == cty.NilVal || v.IsMarked() || !v.IsKnown() || v.IsNull() {
+		return false
+	}
+	switch v.Type() {
+	case cty.String:
+		return IsASCII(v.AsString())
+	case cty.Bool:
+		return true
+	case cty.Number:
+		n := v.AsBigFloat()
+		return n.IsInt() && (n.Sign() == 0 && !n.Signbit() || n.Sign() != 0 && n.MantExp(nil) <= 50)
+	}
+	return false
+}
+
+// IsASCII reports whether a text is in normal form, whatever form that is.
+func IsASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
 }

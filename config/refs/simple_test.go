@@ -23,11 +23,15 @@ func TestPlainFactsAreThoseOfTheWalk(t *testing.T) {
 			return nil
 		}
 		all++
-		got, ok := simpleFacts(expr)
+		got, ok := classified(expr)
 		if isConstant(expr) {
 			got, ok = &noFacts, true
 		}
-		if want := walkedFacts(expr); ok && !reflect.DeepEqual(got, want) {
+		want := walkedFacts(expr)
+		if ok {
+			want.Simple = got.Simple // which is not the walk's to say
+		}
+		if ok && !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, and %+v when it is walked", expr.Range(), got, want)
 		}
 		if ok {

