@@ -51,6 +51,7 @@ func (l *loader) conditions(c *hcl.BodyContent, kind string) []Condition {
 	return out
 }
 
+// Article puts a or an before the kind of a condition.
 func Article(kind string) string {
 	if strings.HasPrefix(kind, "a") {
 		return "an " + kind

@@ -101,6 +101,7 @@ func (p ignorePath) check(config cty.Value) *hcl.Diagnostic {
 	return nil
 }
 
+// Any reports whether anything is ignored.
 func (g ignoreRules) Any() bool { return g.all || len(g.paths) > 0 }
 
 // Keep puts what was last recorded in the place of what is ignored. Changed are

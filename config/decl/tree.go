@@ -24,6 +24,7 @@ type Tree struct {
 	Origins      map[string]string       // where their values come from; none: their defaults
 }
 
+// New makes a tree of nothing but the root, before anything is loaded.
 func New(set *source.Set) *Tree {
 	t := &Tree{Set: set, Refs: refs.NewIndex(set.BytesOf), Vars: map[string]values.Sized{}, Origins: map[string]string{}}
 	t.Root = t.newModuleBlock(nil, nil, set.Src.Dir)

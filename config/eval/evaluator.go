@@ -62,6 +62,7 @@ type result struct {
 	busy bool // being evaluated: reached again means a cycle
 }
 
+// Evaluator makes an evaluator against the states that are known.
 func (m *Modules) Evaluator(s instance.States) *Evaluator {
 	return &Evaluator{M: m, scope: s, done: map[MemoKey]result{}, states: map[string]cty.Value{},
 		types: map[string]values.StateType{}, kept: map[*instance.Instance][]string{}}

@@ -24,6 +24,7 @@ type impureValues struct {
 	results *sync.Map // of chanceCall -> string
 }
 
+// NewImpure gives impure functions their values for an apply that began at a time.
 func NewImpure(now time.Time) *impureValues { return &impureValues{now: now, results: &sync.Map{}} }
 
 // impureCall is one call of a function in one evaluation of an expression.

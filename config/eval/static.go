@@ -75,6 +75,7 @@ func (m *Modules) Optional(a *hcl.Attribute, want cty.Type, what string, at inst
 	return m.ShownAt(a, want, decl.Usage{What: what, Static: true}, at)
 }
 
+// ShownAt is an attribute of a certain usage that is shown: it cannot be sensitive.
 func (m *Modules) ShownAt(a *hcl.Attribute, want cty.Type, p decl.Usage, at instance.Scope) (cty.Value, hcl.Diagnostics) {
 	v, diags := m.attrAt(a, want, p, at)
 	if v == cty.NilVal || !v.HasMarkDeep(values.Sensitive{}) {

@@ -17,6 +17,7 @@ type Instances struct {
 	Resources []*instance.Resource // theirs
 }
 
+// New makes the instances of a tree, which are none before Instantiate.
 func New(tree *decl.Tree) *Instances { return &Instances{Modules: eval.NewModules(tree)} }
 
 // Applying are the instances for the apply of a plan that has begun at a time.

@@ -32,7 +32,7 @@ type Expansion struct {
 	Address string
 	Expr    hcl.Expression
 	// Pending: how many instances there are is known only with the states of
-	// others. wrong: it will not be known, and that has been said.
+	// others. Invalid: it will not be known, and that has been said.
 	Pending, Invalid bool
 	// Learned: it was pending, and was given by Expand or by a plan.
 	Learned bool
@@ -150,14 +150,19 @@ type Scope struct {
 	Res *Instance // whose dependencies dep.ALIAS are; nil outside a resource
 }
 
+// Scope is where the expressions of a module stand that are in no resource.
 func (m *Module) Scope() Scope { return Scope{Mod: m} }
 
+// Scope is where the expressions of a resource stand.
 func (i *Instance) Scope() Scope { return Scope{i.Mod, i.At, i} }
 
+// Inputs is where the module block stands, with the values for its variables.
 func (m *Module) Inputs() Scope { return Scope{Mod: m.Caller, At: m.At} } // where the module block stands
 
+// Scope is where for_each and count stand.
 func (x *Expansion) Scope() Scope { return Scope{Mod: x.Mod} }
 
+// Join is the address of a thing in the module.
 func (m *Module) Join(what string) string {
 	if m.Address == "" {
 		return what
@@ -173,6 +178,7 @@ func (s Scope) Owner() *decl.Block {
 	return nil
 }
 
+// NewModule makes an instance of a module, with nothing in it yet.
 func NewModule(b *decl.Module, caller *Module, at Occurrence, address string) *Module {
 	return &Module{Decl: b, Caller: caller, At: at, Address: address, Vars: map[string]values.Sized{}, Locals: map[string]values.Sized{},
 		Resources: make(map[string]*ResourceSet, len(b.Resources)), Children: map[string]*ModuleSet{}, Settings: map[*decl.Block]TypeSettings{}}

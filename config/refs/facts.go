@@ -27,13 +27,14 @@ type Reference struct {
 // Index knows what expressions refer to: the facts of each are found once.
 type Index struct {
 	source func(filename string) ([]byte, bool) // of a file
-	found  sync.Map                             // hcl.Expression -> *facts
+	found  sync.Map                             // hcl.Expression -> *Facts
 }
 
+// NewIndex makes an index of expressions in files, of which text gives the bytes.
 func NewIndex(text func(filename string) ([]byte, bool)) *Index { return &Index{source: text} }
 
-// facts are what is to be known of an expression, found once.
-type facts struct {
+// Facts are what is to be known of an expression, found once.
+type Facts struct {
 	refs []Reference
 	// Impure are the functions that it calls whose results are others each time,
 	// sorted, each once.
@@ -49,18 +50,19 @@ type facts struct {
 // References are the traversals of an expression.
 func (x *Index) References(expr hcl.Expression) []Reference { return x.Facts(expr).refs }
 
-func (x *Index) Facts(expr hcl.Expression) *facts {
+// Facts are what is to be known of an expression.
+func (x *Index) Facts(expr hcl.Expression) *Facts {
 	if isConstant(expr) {
 		return &noFacts
 	}
 	if got, ok := x.found.Load(expr); ok {
-		return got.(*facts)
+		return got.(*Facts)
 	}
-	var out *facts
+	var out *Facts
 	if native, ok := expr.(hclsyntax.Node); ok {
 		out = nativeFacts(native)
 	} else {
-		out = &facts{Impure: x.impureText(expr), Loops: true, Repeats: true}
+		out = &Facts{Impure: x.impureText(expr), Loops: true, Repeats: true}
 		if IsJSON(expr) {
 			out.refs = x.jsonReferences(expr)
 		} else {
@@ -102,14 +104,14 @@ func (x *Index) jsonReferences(expr hcl.Expression) []Reference {
 	return out
 }
 
-func nativeFacts(n hclsyntax.Node) *facts {
+func nativeFacts(n hclsyntax.Node) *Facts {
 	if plain, ok := classified(n); ok {
 		return plain
 	}
 	return walkedFacts(n)
 }
 
-func walkedFacts(n hclsyntax.Node) *facts {
+func walkedFacts(n hclsyntax.Node) *Facts {
 	w := refWalker{}
 	_ = hclsyntax.Walk(n, &w) // it reports nothing
 	slices.Sort(w.facts.Impure)
@@ -126,7 +128,7 @@ func walkedFacts(n hclsyntax.Node) *facts {
 // refWalker finds the references of an expression with what stands around them,
 // and the rest of its facts.
 type refWalker struct {
-	facts  facts
+	facts  Facts
 	found  []*Reference
 	scopes []map[string]struct{} // the variables of for expressions
 	at     map[hclsyntax.Node]*Reference

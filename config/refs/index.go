@@ -106,6 +106,7 @@ func (x *Index) AsAddress(expr hcl.Expression) hcl.Traversal {
 	return t
 }
 
+// IsJSON reports whether an expression is written in JSON syntax.
 func IsJSON(expr hcl.Expression) bool { return hcljson.IsJSONExpression(expr) }
 
 // jsonString is the text of an expression in JSON syntax that is a string.

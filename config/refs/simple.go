@@ -14,7 +14,7 @@ const (
 )
 
 // noFacts are the facts of an expression that has nothing to tell.
-var noFacts = facts{Simple: true}
+var noFacts = Facts{Simple: true}
 
 // isConstant reports whether an expression is only a value: there is one of them in
 // nearly every block.
@@ -35,7 +35,7 @@ type classifier struct {
 }
 
 // classified are the facts of such an expression; false if it has other parts.
-func classified(n hclsyntax.Node) (*facts, bool) {
+func classified(n hclsyntax.Node) (*Facts, bool) {
 	c := classifier{}
 	if !c.see(n, 0) {
 		return nil, false
@@ -44,7 +44,7 @@ func classified(n hclsyntax.Node) (*facts, bool) {
 	if len(c.found) == 0 && !c.complex {
 		return &noFacts, true
 	}
-	out := &facts{Simple: !c.complex}
+	out := &Facts{Simple: !c.complex}
 	if len(c.found) > 0 {
 		out.refs = make([]Reference, len(c.found))
 	}

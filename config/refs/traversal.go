@@ -86,6 +86,7 @@ func Unparen(expr hcl.Expression) hcl.Expression {
 	}
 }
 
+// ObjectKey is the name or key that a step selects, "" if there is none.
 func ObjectKey(step hcl.Traverser) string {
 	switch s := step.(type) {
 	case hcl.TraverseAttr:
@@ -98,6 +99,7 @@ func ObjectKey(step hcl.Traverser) string {
 	return ""
 }
 
+// TupleIndex is the index that a step selects, false if it selects by name.
 func TupleIndex(step hcl.Traverser) (int, bool) {
 	s, ok := step.(hcl.TraverseIndex)
 	if !ok {

@@ -155,6 +155,7 @@ func shorten(text string) string {
 	return strings.ToValidUTF8(text[:limit], "") + "…"
 }
 
+// FromHCL makes a range of the house from HCL's.
 func FromHCL(r hcl.Range) diag.Range {
 	return diag.Range{Filename: r.Filename, Start: fromPos(r.Start), End: fromPos(r.End)}
 }
@@ -183,6 +184,7 @@ func (s *Set) Diagnose(d *diag.Diagnostic, r *diag.Range) *diag.Diagnostic {
 	return d
 }
 
+// BytesOf is the text of a file that was read.
 func (s *Set) BytesOf(filename string) ([]byte, bool) {
 	if f := s.files[filename]; f != nil {
 		return f.Bytes, true

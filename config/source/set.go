@@ -23,6 +23,7 @@ type Set struct {
 	Text     map[string][]byte     // of files that did not parse, and of variable files
 }
 
+// New makes a set of sources; nothing is parsed yet.
 func New(src Sources, b Builtins) *Set {
 	if b.Workspace == "" {
 		b.Workspace = src.Workspace

@@ -166,6 +166,7 @@ func (f *varFinder) read(path, shown string) {
 	f.found = append(f.found, values...)
 }
 
+// ParseVariables reads a file with values of variables, in the syntax that its name says.
 func ParseVariables(data []byte, shown string) ([]VarInput, hcl.Diagnostics) {
 	switch {
 	case strings.HasSuffix(shown, ".json"):

@@ -60,6 +60,7 @@ type Writer struct {
 	At      []string // where the writer is, or failed
 }
 
+// Value writes a value; where it fails, At says in which part.
 func (w *Writer) Value(v cty.Value) error {
 	if !v.IsKnown() {
 		w.Out.WriteString(`{"` + UnknownKey + `":`)

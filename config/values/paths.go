@@ -22,6 +22,7 @@ func Part(v cty.Value, key string) (cty.Value, bool) {
 	return cty.NilVal, false
 }
 
+// PartNames are the keys of the elements of a value, as Part takes them.
 func PartNames(v cty.Value) []string {
 	var names []string
 	for i, it := 0, elements(v); it != nil && it.Next(); i++ {

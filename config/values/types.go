@@ -203,6 +203,7 @@ type TypeCache struct {
 	Read map[string]StateType // by the schema
 }
 
+// Of is the type that a schema gives.
 func (s *TypeCache) Of(schema json.RawMessage) StateType {
 	s.mu.Lock()
 	defer s.mu.Unlock()

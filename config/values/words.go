@@ -48,6 +48,7 @@ func Describe(v cty.Value) string {
 	return "is " + v.Type().FriendlyName()
 }
 
+// ShortNumber writes a number for a message, in twenty digits at most.
 func ShortNumber(v cty.Value) string {
 	return v.AsBigFloat().Text('g', 20)
 }
@@ -99,6 +100,7 @@ type Sized struct {
 	Size  int
 }
 
+// StringKey is a key of for_each as a value.
 func StringKey(key string) cty.Value { return cty.StringVal(key) }
 
 // Capital makes the first letter of a sentence a capital.
@@ -123,6 +125,7 @@ func SecretsIn(v cty.Value) []string {
 	return out
 }
 
+// Leaves are the string forms of all texts and numbers in a value that are worth hiding.
 func Leaves(v cty.Value) []string {
 	switch {
 	case !v.IsKnown() || v.IsNull():
@@ -188,6 +191,7 @@ func describeTypeError(err error) string {
 	return err.Error()
 }
 
+// LongestFirst sorts texts so that none is replaced in part before it is replaced as a whole.
 func LongestFirst(list []string) []string {
 	slices.SortFunc(list, func(a, b string) int {
 		if len(a) != len(b) {
