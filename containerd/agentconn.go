@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/agent"
+	"deployster/containerd/layout"
 )
 
 // Where a container has its agent, and the socket on which that finds its client.
@@ -75,9 +76,11 @@ func (w *sharedContainer) acceptAgent(l *net.UnixListener) (err error) {
 		}
 		conn, err := l.AcceptUnix()
 		switch {
-		case err == nil && agentPeer(conn) == int(w.pid):
-			a.UnixConn = conn
 		case err == nil:
+			if peer, err := layout.Peer(conn); err == nil && peer.Pid == int32(w.pid) {
+				a.UnixConn = conn
+				break
+			}
 			_ = conn.Close() // whoever it is
 		case !errors.Is(err, os.ErrDeadlineExceeded) || time.Now().After(end) || !w.waits():
 			return fmt.Errorf("its agent did not begin: %w", err)
@@ -95,21 +98,6 @@ func (w *sharedContainer) acceptAgent(l *net.UnixListener) (err error) {
 
 // agentEvery is how often it is looked whether an agent that does not come lives.
 const agentEvery = 100 * time.Millisecond
-
-// agentPeer gives the process at the other end, 0 = unknown.
-func agentPeer(conn *net.UnixConn) int {
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return 0
-	}
-	pid := 0
-	_ = raw.Control(func(fd uintptr) {
-		if who, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
-			pid = int(who.Pid)
-		}
-	})
-	return pid
-}
 
 // request sends a request with its files.
 func (a *agentConn) request(b []byte, files ...int) error {

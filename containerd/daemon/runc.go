@@ -13,8 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"deployster/containerd/layout"
 	"deployster/internal/base/diag"
 )
 
@@ -173,21 +172,13 @@ func CheckDaemonRunc(ctx context.Context, socket string, warn func(*diag.Diagnos
 
 // peer gives the process that listens at a unix socket.
 func peer(socket string) (int, error) {
-	c, err := net.DialTimeout("unix", socket, time.Second)
+	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Net: "unix", Name: socket})
 	if err != nil {
 		return 0, err
 	}
 	defer c.Close()
-	raw, err := c.(*net.UnixConn).SyscallConn()
+	cred, err := layout.Peer(c)
 	if err != nil {
-		return 0, err
-	}
-	var cred *unix.Ucred
-	var cerr error
-	err = raw.Control(func(fd uintptr) {
-		cred, cerr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	})
-	if err := errors.Join(err, cerr); err != nil {
 		return 0, err
 	}
 	return int(cred.Pid), nil

@@ -13,7 +13,6 @@ import (
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
 	"github.com/containerd/containerd/v2/pkg/namespaces"
 	"github.com/containerd/log"
-	"golang.org/x/sys/unix"
 
 	"deployster/containerd/failure"
 	"deployster/containerd/layout"
@@ -96,7 +95,7 @@ func (k *Server) accept() {
 func (k *Server) handle(c *net.UnixConn) {
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(messageLimit)) // else it takes as long as it takes
-	if uid, err := peerUID(c); err != nil || uid != os.Geteuid() {
+	if peer, err := layout.Peer(c); err != nil || int(peer.Uid) != os.Geteuid() {
 		return
 	}
 	m, stdin, lock, err := Receive(c)
@@ -121,20 +120,6 @@ func (k *Server) handle(c *net.UnixConn) {
 		}
 		h.closeFiles()
 	}
-}
-
-// peerUID says as whom the other side of a connection runs.
-func peerUID(c *net.UnixConn) (uid int, err error) {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
-	var cred *unix.Ucred
-	cerr := raw.Control(func(fd uintptr) { cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
-	if cerr != nil || err != nil {
-		return 0, errors.Join(cerr, err)
-	}
-	return int(cred.Uid), nil
 }
 
 // closeFiles closes this process's copies of what makes an owner.

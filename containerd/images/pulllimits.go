@@ -6,6 +6,8 @@ import (
 	"github.com/containerd/containerd/v2/core/images"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"golang.org/x/sys/unix"
+
+	"deployster/internal/base/words"
 )
 
 // refusedError says that an image is not one that can be used here, whatever
@@ -46,7 +48,7 @@ func (store *Store) checkSize(m ocispec.Manifest) error {
 		}
 		if size += l.Size; size < 0 || size > store.registries.options.MaxImage {
 			return &refusedError{fmt.Sprintf("it is too large: its layers have more than %s, which is the limit. If it is to be trusted, raise "+
-				"DEPLOYSTER_MAX_IMAGE", sizeText(store.registries.options.MaxImage))}
+				"DEPLOYSTER_MAX_IMAGE", words.Bytes(store.registries.options.MaxImage))}
 		}
 	}
 	if !store.conn.Embedded {
@@ -58,22 +60,8 @@ func (store *Store) checkSize(m ocispec.Manifest) error {
 	}
 	if free := int64(disk.Bavail) * disk.Bsize; size > free {
 		return &refusedError{fmt.Sprintf("the disk is too full: its layers have %s, and %s has %s left. Make room, for example with "+
-			"`deployster image prune`, or choose another disk with DEPLOYSTER_DATA_DIR", sizeText(size), store.conn.Config.DataDir,
-			sizeText(free))}
+			"`deployster image prune`, or choose another disk with DEPLOYSTER_DATA_DIR", words.Bytes(size), store.conn.Config.DataDir,
+			words.Bytes(free))}
 	}
 	return nil
-}
-
-// sizeText writes a size for people.
-func sizeText(n int64) string {
-	const unit = 1024
-	switch {
-	case n < unit:
-		return fmt.Sprintf("%d bytes", n)
-	case n < unit*unit:
-		return fmt.Sprintf("%.1f KiB", float64(n)/unit)
-	case n < unit*unit*unit:
-		return fmt.Sprintf("%.1f MiB", float64(n)/unit/unit)
-	}
-	return fmt.Sprintf("%.1f GiB", float64(n)/unit/unit/unit)
 }

@@ -42,8 +42,10 @@ func Bytes(n int64) string {
 		return fmt.Sprintf("%d B", n)
 	case n < unit*unit:
 		return fmt.Sprintf("%.1f KiB", float64(n)/unit)
+	case n < unit*unit*unit:
+		return fmt.Sprintf("%.1f MiB", float64(n)/unit/unit)
 	}
-	return fmt.Sprintf("%.1f MiB", float64(n)/unit/unit)
+	return fmt.Sprintf("%.1f GiB", float64(n)/unit/unit/unit)
 }
 
 // DidYouMean returns a sentence with the name that was probably meant, after a dash

@@ -20,7 +20,7 @@ func TestList(t *testing.T) {
 }
 
 func TestBytes(t *testing.T) {
-	for n, want := range map[int64]string{12: "12 B", 1536: "1.5 KiB", 3 << 20: "3.0 MiB"} {
+	for n, want := range map[int64]string{12: "12 B", 1536: "1.5 KiB", 3 << 20: "3.0 MiB", 16 << 30: "16.0 GiB"} {
 		if got := Bytes(n); got != want {
 			t.Errorf("Bytes(%d): %q, want %q", n, got, want)
 		}
