@@ -77,7 +77,7 @@ func (r *Runtime) Adopt(ctx context.Context, id string, w runner.Watch) (runner.
 	}
 }
 
-// hand gives what an action has printed that has ended, to who watches.
+// hand writes what an action has printed that has ended to who watches.
 func hand(out runner.Outcome, w runner.Watch) {
 	if w.Stdout != nil {
 		_, _ = w.Stdout.Write(out.Stdout) // a watcher that fails gets nothing
@@ -120,7 +120,7 @@ func (r *Runtime) Discard(ctx context.Context, id string) error {
 	}
 }
 
-// find gives the container of an action; of a worker also the number that the
+// find returns the container of an action; of a worker also the number that the
 // action has there, which is never 0.
 func (r *Runtime) find(ctx context.Context, action string) (c containers.Container, request int64, found bool, err error) {
 	list, err := r.conn.Client.ContainerService().List(r.conn.Context(ctx), fmt.Sprintf("labels.%q==%s", layout.LabelAction, action),

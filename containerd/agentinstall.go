@@ -13,7 +13,7 @@ import (
 // containers that queries share.
 const agentName = "deployster-agent"
 
-// findAgent gives the agent's program beside an executable, "" = none.
+// findAgent returns the agent's program beside an executable, "" = none.
 func findAgent() string {
 	real, err := os.Readlink("/proc/self/exe")
 	if err != nil {
@@ -26,7 +26,7 @@ func findAgent() string {
 	return path
 }
 
-// agentFile gives the agent's program for containers: a copy for all users to run,
+// agentFile returns the agent's program for containers: a copy for all users to run,
 // which stays what it is when the one beside the executable is replaced. Each
 // layout has its own, for clients of two versions.
 func (r *Runtime) agentFile(program string) (string, error) {

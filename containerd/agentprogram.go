@@ -122,7 +122,7 @@ func (f *agentProgram) delete(context.Context, int, bool) error {
 	return f.drain()
 }
 
-// awaitEnd gives how the program ended. That the agent is gone says so only when
+// awaitEnd returns how the program ended. That the agent is gone says so only when
 // it was killed here, and all others with it.
 func (w *sharedContainer) awaitEnd() exit {
 	const signalled = 128 // what shells and containerd add to a signal's number
@@ -214,7 +214,7 @@ func (f *agentProgram) close() {
 	f.wg.Wait()
 }
 
-// find gives the number on this host of a process of a container, 0 = it is not
+// find returns the number on this host of a process of a container, 0 = it is not
 // there.
 func (w *sharedContainer) find(inside uint32) uint32 {
 	procs, _ := sandbox.Processes(w.id, int(w.pid)) // none

@@ -106,7 +106,7 @@ func median(all []work, of string) float64 {
 	return list[len(list)/2]
 }
 
-// taken gives what was taken so far. The shims come to this process when those
+// taken returns what was taken so far. The shims come to this process when those
 // who start them have ended, which must have been told that it wants orphans;
 // so they are waited for here.
 func taken(o Options) work {

@@ -23,7 +23,7 @@ import (
 	"deployster/internal/runner"
 )
 
-// report gives the median and the spread of times, in milliseconds; it returns
+// report returns the median and the spread of times, in milliseconds; it returns
 // the median.
 func report(b *testing.B, name string, times []time.Duration) float64 {
 	slices.Sort(times)

@@ -160,7 +160,7 @@ func TestNothingAnAgentSaysIsBelieved(t *testing.T) {
 	}
 }
 
-// connected gives two ends of a connection.
+// connected returns two ends of a connection.
 func connected(t *testing.T) (ours, theirs *net.UnixConn) {
 	t.Helper()
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)

@@ -159,7 +159,7 @@ func toJSON(t testing.TB, v any) string {
 
 type object = map[string]any
 
-// layerAndConfig gives a layer with busybox and more files, and a config for
+// layerAndConfig returns a layer with busybox and more files, and a config for
 // it.
 func layerAndConfig(t testing.TB, files map[string]string, config object) (layer, text string) {
 	t.Helper()

@@ -55,7 +55,7 @@ func command(t testing.TB, o Options) *keeping {
 		Private: func(text string) bool { return strings.Contains(text, "hunter2") }})}
 }
 
-// ask gives which worker has answered, and how many it had answered then.
+// ask returns which worker has answered, and how many it had answered then.
 func (k *keeping) ask(s runner.Spec) (who, n string) {
 	k.t.Helper()
 	res, err := k.pool.Run(context.Background(), s)

@@ -110,7 +110,7 @@ func moduleRoot(t testing.TB) string {
 	return root
 }
 
-// newEnoughRunc gives the runc of the module's tools, and builds it when it is
+// newEnoughRunc returns the runc of the module's tools, and builds it when it is
 // not there.
 func newEnoughRunc(t testing.TB) string {
 	t.Helper()
@@ -133,7 +133,7 @@ func needRoot(t testing.TB) {
 	}
 }
 
-// embedded gives the options of an embedded containerd of its own, which ends
+// embedded returns the options of an embedded containerd of its own, which ends
 // with the test.
 func embedded(t testing.TB) Options {
 	t.Helper()
@@ -231,7 +231,7 @@ func open(t testing.TB, o Options) *Runtime {
 	return r
 }
 
-// busyboxDir gives a directory with a busybox, its usual names, and more
+// busyboxDir returns a directory with a busybox, its usual names, and more
 // files.
 func busyboxDir(t testing.TB, files map[string]string) string {
 	t.Helper()

@@ -87,7 +87,7 @@ func openDying(t *testing.T, o Options) dying {
 	return dying{r, t, packProbe(t, r)}
 }
 
-// run gives how a script ends that has printed a line.
+// run returns how a script ends that has printed a line.
 func (d dying) run(kind runner.Kind, script string) chan exit {
 	begun := make(chan struct{}, 2)
 	ended := make(chan exit, 1)

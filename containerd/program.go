@@ -117,7 +117,7 @@ func (c *container) giveAway(ctx context.Context) bool {
 	return true
 }
 
-// others gives the living processes of a container beside its first and another.
+// others returns the living processes of a container beside its first and another.
 func (c *container) others(ctx context.Context, but uint32) (pids []int) {
 	ctx, cancel := c.r.conn.Detached(ctx, 10*time.Second)
 	defer cancel()
@@ -133,5 +133,5 @@ func (c *container) others(ctx context.Context, but uint32) (pids []int) {
 	return pids
 }
 
-// open gives a handle on a process of a container.
+// open returns a handle on a process of a container.
 func (c *container) open(pid int) (fd int, err error) { return sandbox.OpenProcess(c.id, pid) }

@@ -103,7 +103,7 @@ func (r *Runtime) runShared(ctx context.Context, s runner.Spec) (res runner.Resu
 	return runner.Result{}, false, nil
 }
 
-// takeShared gives a container that is idle, and starts one when there is none or
+// takeShared returns a container that is idle, and starts one when there is none or
 // all are in use for long. nil = there can be none.
 func (r *Runtime) takeShared(ctx context.Context, g *sharedGroup, s runner.Spec) *sharedContainer {
 	fit, ok := r.sandboxes.Shows(s)

@@ -31,7 +31,7 @@ func (r *Runtime) poolsShared(s runner.Spec) bool {
 	return r.conn.Embedded && r.keep > 0 && err == nil && !r.isPrivate(string(settings))
 }
 
-// takeIdle gives the container that an earlier command has left and that could stand
+// takeIdle returns the container that an earlier command has left and that could stand
 // for this one, nil = there is none that is well.
 func (w *sharedContainer) takeIdle() *sharedContainer {
 	key, err := w.poolKey()

@@ -58,7 +58,7 @@ func TestStdinArrives(t *testing.T) {
 	}
 }
 
-// letters gives text of many lengths: none, few, around the sizes of pipes and
+// letters returns text of many lengths: none, few, around the sizes of pipes and
 // pages, and many.
 func letters(i int) []byte {
 	sizes := []int{0, 1, 4095, 4096, 4097, 65535, 65536, 65537, 200_000}

@@ -30,7 +30,7 @@ type supervisor struct {
 // errHandedOver: the program goes on, and is not this client's any more.
 var errHandedOver = errors.New("it was handed over")
 
-// finish gives the result of the program.
+// finish returns the result of the program.
 func (s *supervisor) finish(ctx context.Context, ended <-chan exit, full <-chan struct{}) (res runner.Result, err error) {
 	e, reason := s.await(ctx, ended, full)
 	if reason == errHandedOver {
@@ -77,7 +77,7 @@ func (s *supervisor) collect(res *runner.Result) (more bool, err error) {
 	return more, errors.Join(err1, err2)
 }
 
-// await gives how the program ended, and why it was ended if it was.
+// await returns how the program ended, and why it was ended if it was.
 func (s *supervisor) await(ctx context.Context, ended <-chan exit, full <-chan struct{}) (e exit, reason error) {
 	var timeout, kill, giveUp <-chan time.Time
 	var alone <-chan struct{}

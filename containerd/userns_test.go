@@ -16,7 +16,7 @@ import (
 	"deployster/internal/runner"
 )
 
-// ownerOf gives the uid of a process with an argument, -1 if there is none.
+// ownerOf returns the uid of a process with an argument, -1 if there is none.
 func ownerOf(arg string) int {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, f := range files {

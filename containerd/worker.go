@@ -99,7 +99,7 @@ func (r *Runtime) Launch(ctx context.Context, s runner.Spec) (runner.Process, er
 	}
 }
 
-// newWorker gives a worker, and what carries it out: one that an earlier command has
+// newWorker returns a worker, and what carries it out: one that an earlier command has
 // left, if there is one that could stand for it, or a new one.
 func (r *Runtime) newWorker(ctx context.Context, s runner.Spec) (w workerProgram, carryOut func(context.Context) (runner.Result, error), err error) {
 	image, err := r.PrepareFor(r.conn.Context(ctx), s)

@@ -135,7 +135,7 @@ func (c *container) put(asked int64, grace time.Duration, input *os.File) bool {
 		Disk: sandbox.DiskLimit(c.spec.Settings), Grace: grace, Idle: c.r.keep}, input, c.lock.File)
 }
 
-// poolable gives the worker that an earlier command has left; or nil, and makes this
+// poolable returns the worker that an earlier command has left; or nil, and makes this
 // one ready to be handed over.
 func (w workerProgram) poolable(ctx context.Context) (idle *workerProgram, err error) {
 	if w.key, err = w.poolKey(); err != nil {
@@ -150,7 +150,7 @@ func (w workerProgram) poolable(ctx context.Context) (idle *workerProgram, err e
 	return idle, nil
 }
 
-// takeIdle gives a worker that an earlier command has left, if there is one that
+// takeIdle returns a worker that an earlier command has left, if there is one that
 // could stand for w, and is well; nil = none. What is not well is ended.
 func (w workerProgram) takeIdle() *workerProgram {
 	for range idlepool.PerKey {

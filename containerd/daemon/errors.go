@@ -96,7 +96,7 @@ func checkAddress(address string) (path string, err error) {
 	return path, nil
 }
 
-// LastLines gives the end of a log, indented.
+// LastLines returns the end of a log, indented.
 func LastLines(path string, n int) string {
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -23,7 +23,7 @@ const runcMinimum = "1.3.6 / 1.4.3 / 1.5.0"
 
 var runcVersion = regexp.MustCompile(`(?m)^runc version (\d+)\.(\d+)\.(\d+)(-rc[^\s+]*)?`)
 
-// AskRunc gives the version that a runc says it has, and whether it is safe.
+// AskRunc returns the version that a runc says it has, and whether it is safe.
 func AskRunc(ctx context.Context, path string) (version string, safe bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -170,7 +170,7 @@ func CheckDaemonRunc(ctx context.Context, socket string, warn func(*diag.Diagnos
 	}
 }
 
-// peer gives the process that listens at a unix socket.
+// peer returns the process that listens at a unix socket.
 func peer(socket string) (int, error) {
 	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Net: "unix", Name: socket})
 	if err != nil {

@@ -32,7 +32,7 @@ func (c *Conn) findSnapshotter(ctx context.Context) (err error) {
 	return err
 }
 
-// SnapshotterCapabilities gives what the snapshotter can do.
+// SnapshotterCapabilities returns what the snapshotter can do.
 func (c *Conn) SnapshotterCapabilities() ([]string, error) {
 	ctx, cancel := c.Detached(context.Background(), time.Minute)
 	defer cancel()

@@ -166,7 +166,7 @@ func (k *Server) remove(h *pooledWorker) bool {
 	return true
 }
 
-// take gives the newest worker with a key, which is not held any more; nil = none.
+// take returns the newest worker with a key, which is not held any more; nil = none.
 func (k *Server) take(key string) *pooledWorker {
 	k.mu.Lock()
 	defer k.mu.Unlock()

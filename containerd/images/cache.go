@@ -92,7 +92,7 @@ func (c *imageCache) path(d digest.Digest) string {
 	return filepath.Join(c.dir, d.Encoded()+".json")
 }
 
-// load gives what was kept of an image, if it was.
+// load returns what was kept of an image, if it was.
 func (c *imageCache) load(d digest.Digest) (*Prepared, lookups, bool) {
 	path := c.path(d)
 	if path == "" {

@@ -28,7 +28,7 @@ type Store struct {
 	cache      imageCache
 }
 
-// NewStore gives the images of a connection.
+// NewStore returns the images of a connection.
 func NewStore(c *daemon.Conn, o RegistryOptions) *Store {
 	store := &Store{conn: c, registries: newRegistries(o), cache: imageCache{snapshotter: c.Snapshotter}}
 	if c.Embedded {
@@ -144,7 +144,7 @@ func normalize(ref string) (name string, dgst digest.Digest, err error) {
 			"sha256:... .", ref, failure.Sentence(err))
 }
 
-// findDigest gives a record of the image with a digest: its own, or else any.
+// findDigest returns a record of the image with a digest: its own, or else any.
 func (store *Store) findDigest(ctx context.Context, dgst digest.Digest) (images.Image, error) {
 	i, err := store.conn.Client.ImageService().Get(ctx, dgst.String())
 	if err == nil || !errdefs.IsNotFound(err) {
@@ -184,7 +184,7 @@ func (store *Store) missing(ctx context.Context, ref string, err error) error {
 	return errNoImage(ref, store.nearest(ctx, ref))
 }
 
-// nearest gives the name of the image here that a reference was probably meant
+// nearest returns the name of the image here that a reference was probably meant
 // to be, or "".
 func (store *Store) nearest(ctx context.Context, ref string) string {
 	name, dgst, err := normalize(ref)
@@ -227,7 +227,7 @@ func familiar(name string) string {
 	return name
 }
 
-// repository gives a name without its tag.
+// repository returns a name without its tag.
 func repository(name string) string {
 	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, '/') {
 		return name[:i]

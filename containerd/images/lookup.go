@@ -28,7 +28,7 @@ type lookups struct {
 	places map[string]string        // where mounts would end up that were asked for there
 }
 
-// PrepareFor gives an image for an invocation: with the user that is set
+// PrepareFor returns an image for an invocation: with the user that is set
 // instead of its own, as docker has it, by name or number, and with places for
 // the mounts.
 func (store *Store) PrepareFor(ctx context.Context, s runner.Spec) (*Prepared, error) {

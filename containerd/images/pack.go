@@ -101,7 +101,7 @@ func packFailure(dir string, err error) error {
 	return diag.Because(err, "The files cannot be made an image", "%s%s.", dir, failure.Sentence(err))
 }
 
-// packBase gives the config and the manifest that a new image starts from.
+// packBase returns the config and the manifest that a new image starts from.
 func (store *Store) packBase(ctx context.Context, base string) (c ocispec.Image, m ocispec.Manifest, err error) {
 	m = ocispec.Manifest{Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageManifest}
 	if base == "" {

@@ -37,7 +37,7 @@ type Prepared struct {
 // platform matches the images that run here.
 func platform() platforms.MatchComparer { return platforms.Default() }
 
-// prepare gives an image by its digest, unpacked and checked, once.
+// prepare returns an image by its digest, unpacked and checked, once.
 func (store *Store) prepare(ctx context.Context, ref string) (*Prepared, error) {
 	dgst := digest.Digest(ref)
 	if err := dgst.Validate(); err != nil {

@@ -103,7 +103,7 @@ var errNotSigned = errors.New("not signed")
 // signaturesName is the name of the record that holds the signatures.
 func signaturesName(dgst digest.Digest) string { return "signatures-of-" + dgst.Encoded() }
 
-// storedSignatures gives what was found earlier. It is judged anew each time.
+// storedSignatures returns what was found earlier. It is judged anew each time.
 func (store *Store) storedSignatures(ctx context.Context, dgst digest.Digest) ([]imageSignature, error) {
 	record, err := store.conn.Client.ImageService().Get(ctx, signaturesName(dgst))
 	if errdefs.IsNotFound(err) {

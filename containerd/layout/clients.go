@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// NewID gives a name that nobody else has.
+// NewID returns a name that nobody else has.
 func NewID() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // documented to never fail

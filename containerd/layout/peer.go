@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Peer gives the process at the other end of a connection, and as whom it runs.
+// Peer returns the process at the other end of a connection, and as whom it runs.
 func Peer(c *net.UnixConn) (*unix.Ucred, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {

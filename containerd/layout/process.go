@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// ProcessState gives the letter of a process's state; Z = it has ended.
+// ProcessState returns the letter of a process's state; Z = it has ended.
 func ProcessState(pid int) byte {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -98,7 +98,7 @@ func (l *ledger) close() {
 	_ = l.file.Close() // every line was written
 }
 
-// ReadLedger gives the actions in such a file that are not settled, by request.
+// ReadLedger returns the actions in such a file that are not settled, by request.
 // There is none where nobody could ask for any.
 func ReadLedger(dir string) (map[int64]LedgerEntry, error) {
 	b, err := os.ReadFile(filepath.Join(dir, askedFile))

@@ -162,7 +162,7 @@ func TrimAbandoned(dir string, both bool) {
 	}
 }
 
-// Whole gives everything up to a limit, and whether there is more.
+// Whole returns everything up to a limit, and whether there is more.
 func (o *LogFile) Whole(limit int64) (b []byte, more bool, err error) {
 	if o.File == nil {
 		return nil, false, nil
@@ -179,7 +179,7 @@ func (o *LogFile) Whole(limit int64) (b []byte, more bool, err error) {
 	return b[:n], more, err
 }
 
-// ReadLog gives the head and the tail of an output that a dead client has left,
+// ReadLog returns the head and the tail of an output that a dead client has left,
 // as far as it is there.
 func ReadLog(path string) []byte {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
@@ -191,7 +191,7 @@ func ReadLog(path string) []byte {
 	return b
 }
 
-// Log gives the head and the tail.
+// Log returns the head and the tail.
 func (o *LogFile) Log(keep int64) ([]byte, error) {
 	if keep <= 0 {
 		keep = runner.DefaultKeepLog

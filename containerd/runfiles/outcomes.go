@@ -50,7 +50,7 @@ func (o Outcomes) Save(action string, k Ending) error {
 	return durable.WriteFile(o.path(action), b, 0o600)
 }
 
-// Load gives the outcome of an action, if it is there.
+// Load returns the outcome of an action, if it is there.
 func (o Outcomes) Load(action string) (out runner.Outcome, ok bool, err error) {
 	b, err := os.ReadFile(o.path(action))
 	if errors.Is(err, os.ErrNotExist) {

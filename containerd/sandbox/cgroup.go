@@ -37,7 +37,7 @@ func OOMKills(id string) int {
 	return 0
 }
 
-// OpenProcess gives a handle on a process of a container. A number alone could
+// OpenProcess returns a handle on a process of a container. A number alone could
 // meanwhile be another's, and a daemon's numbers may not be ours.
 func OpenProcess(id string, pid int) (fd int, err error) {
 	if pid <= 0 {
@@ -54,7 +54,7 @@ func OpenProcess(id string, pid int) (fd int, err error) {
 	return fd, nil
 }
 
-// Processes gives the processes of a container, its first one before others.
+// Processes returns the processes of a container, its first one before others.
 func Processes(id string, first int) (pids []int, err error) {
 	b, err := os.ReadFile(filepath.Join("/sys/fs/cgroup", CgroupPath(id), "cgroup.procs"))
 	if err != nil {

@@ -19,7 +19,7 @@ const (
 	minFile   = 4096                   // what any file counts: endless empty ones fill a disk too
 )
 
-// writableLayer gives the directory of this host that gets what a container
+// writableLayer returns the directory of this host that gets what a container
 // writes into its root file system, and whether the image's files are in it
 // too. "" = not known, or not to be seen from here.
 func writableLayer(rootfs []mount.Mount) (dir string, whole bool) {

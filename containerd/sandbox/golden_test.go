@@ -31,7 +31,7 @@ func goldenHost() host {
 		thermal: []string{"/sys/devices/system/cpu/cpu0/thermal_throttle"}, names: []string{"/etc/resolv.conf", "/etc/hosts"}}
 }
 
-// goldenSpec gives what runc is told for an invocation, as plain JSON values, with
+// goldenSpec returns what runc is told for an invocation, as plain JSON values, with
 // mounts and system calls by name.
 func goldenSpec(t *testing.T, workspace string, s runner.Spec) map[string]any {
 	t.Helper()

@@ -87,7 +87,7 @@ func (h host) check(s runner.Settings) error {
 	return nil
 }
 
-// apparmorProfile gives the profile of the containers; "" = the kernel has no
+// apparmorProfile returns the profile of the containers; "" = the kernel has no
 // AppArmor, or this process may not load profiles.
 func (k *Maker) apparmorProfile() (string, error) {
 	k.profileOnce.Do(func() {
@@ -98,7 +98,7 @@ func (k *Maker) apparmorProfile() (string, error) {
 	return k.profile, k.profileErr
 }
 
-// loadProfile gives the profile that the kernel's security module shall hold
+// loadProfile returns the profile that the kernel's security module shall hold
 // containers with. Root is where the host's files are.
 func loadProfile(root string, load func(name string) error) (string, error) {
 	if !hasAppArmor(root) {

@@ -270,7 +270,7 @@ func (k *Maker) Fingerprint(grants []Grant) string {
 	return b.String()
 }
 
-// Shows gives the fingerprint of what the mounts of an invocation would show.
+// Shows returns the fingerprint of what the mounts of an invocation would show.
 func (k *Maker) Shows(s runner.Spec) (fingerprint string, ok bool) {
 	grants, err := k.openGrants(s)
 	defer closeGrants(grants)

@@ -37,7 +37,7 @@ const (
 	lastFreeID  = 0x7fff0000 - idCount
 )
 
-// IDs gives the ids of a container: nil = the host's own.
+// IDs returns the ids of a container: nil = the host's own.
 func (k *Maker) IDs(s runner.Settings) (*IDRange, error) {
 	if s.UserNS != runner.AutoUserNS {
 		return nil, nil
@@ -213,7 +213,7 @@ func (ids *IDRange) apply(spec *specs.Spec) {
 	spec.Linux.MaskedPaths = append(spec.Linux.MaskedPaths, "/sys/fs", "/sys/kernel")
 }
 
-// Owner gives the ids on this host of a user of the container.
+// Owner returns the ids on this host of a user of the container.
 func (ids *IDRange) Owner(u specs.User) (uid, gid uint32) {
 	if ids == nil {
 		return u.UID, u.GID

@@ -16,7 +16,7 @@ import (
 // ShimProgram is the program that is only the shim, beside the executable.
 const ShimProgram = "deployster-shim"
 
-// lightShim gives the path of the program in a directory that is only the
+// lightShim returns the path of the program in a directory that is only the
 // shim, or "" when there is none that fits.
 func lightShim(dir string) string {
 	path := filepath.Join(dir, ShimProgram)
@@ -34,7 +34,7 @@ func lightShim(dir string) string {
 	return path
 }
 
-// shimProgram gives the program that shims are: the light one beside this
+// shimProgram returns the program that shims are: the light one beside this
 // executable, or else this executable.
 func shimProgram() string {
 	const self = "/proc/self/exe"

@@ -30,7 +30,7 @@ func WriteEnding(dir string, e Ending) error {
 	return durable.WriteUnsynced(filepath.Join(dir, endingFile), content, 0o600)
 }
 
-// ReadEnding gives what WriteEnding wrote. It is not ok when nothing was.
+// ReadEnding returns what WriteEnding wrote. It is not ok when nothing was.
 func ReadEnding(dir string) (e Ending, ok bool) {
 	b, err := os.ReadFile(filepath.Join(dir, endingFile))
 	return e, err == nil && json.Unmarshal(b, &e) == nil
