@@ -9,15 +9,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
 	"runtime/debug"
-	"slices"
-	"strings"
 
 	"github.com/charmbracelet/colorprofile"
 	"github.com/urfave/cli/v2"
 
+	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
-	"deployster/internal/ui/terminal"
 )
 
 // Version is this tool's.
@@ -46,7 +45,8 @@ type Env struct {
 	Size           func() (width, height int) // of the terminal that stderr is, in cells; nil = it is none
 	Abort          <-chan struct{}            // closed at the second interrupt; the first cancels the context
 
-	account *account // of this run; Run makes it
+	line commandLine // what Args say; Run reads them
+	run  *runContext // of this run; Run makes it
 }
 
 // exitStatus ends a command with an exit code and nothing more to say.
@@ -56,22 +56,23 @@ func (e exitStatus) Error() string { return "" }
 
 // Run carries out one command line and gives the exit code.
 func Run(ctx context.Context, e Env) (code int) {
+	var err error
 	defer func() {
 		if p := recover(); p != nil {
 			code = conclude(e, faulty(p))
 		}
 	}()
-	result := &delivery{w: e.Stdout}
+	result := &checkedWriter{out: e.Stdout}
 	e.Stdout = result
-	account, err := newAccount(e, newApp(e))
-	e.account = account
-	if account.json {
+	e.line = readCommandLine(newApp(e), e.Args)
+	e.run, err = newRunContext(e, e.line)
+	if e.run.json {
 		e.Interactive, e.Color, e.ErrColor = false, false, false
 	}
 	if err == nil {
 		err = execute(ctx, e)
 	}
-	return account.finish(e, result.conclude(e, account.run.Command, conclude(e, err)))
+	return e.run.finish(e, result.conclude(e, conclude(e, err)))
 }
 
 // execute does what the command line says. A fault of this program is an error
@@ -82,17 +83,17 @@ func execute(ctx context.Context, e Env) (err error) {
 			err = faulty(p)
 		}
 	}()
-	app := newApp(e)
-	args, err := permute(app, e.Args)
-	if err != nil {
-		return err
+	if e.line.err != nil {
+		return e.line.err
 	}
-	return app.RunContext(ctx, append([]string{app.Name}, args...))
+	app := newApp(e)
+	return app.RunContext(ctx, append([]string{app.Name}, e.line.args...))
 }
 
 // faulty words a panic; it is called by what recovers from it.
 func faulty(panicked any) error {
-	return diag.Crash(panicked, debug.Stack(), "If it was an apply, what it did is recorded beside the state file, and the next command folds it in.")
+	return diag.Crash(panicked, debug.Stack(),
+		"If it was an apply, what it did is recorded beside the state file, and the next command folds it in.")
 }
 
 // conclude tells an error and is the one place where exit codes are chosen.
@@ -108,7 +109,7 @@ func conclude(e Env, err error) int {
 	if interrupted {
 		err = diag.Errorf("Interrupted", "Nothing was changed.")
 	}
-	e.stderr(e.Stderr).Diagnostics(diag.From("Error", err))
+	e.run.diagnostics(e, diag.From("Error", err)...)
 	if interrupted {
 		return exitInterrupted
 	}
@@ -164,19 +165,6 @@ func quietSwitches(flags []cli.Flag) {
 	}
 }
 
-// globalFlags may stand anywhere on the command line.
-func globalFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "chdir", Usage: "work in `DIR`"},
-		&cli.StringFlag{Name: "state", Usage: "the state `FILE` (default: deployster.state.json)"},
-		&cli.DurationFlag{Name: "lock-timeout", Usage: "wait so long for a state that is in use, like `5m`; without it, not at all", DefaultText: "0s"},
-		&cli.StringFlag{Name: "containerd-address", Usage: "`SOCKET` of a running containerd; without it an embedded one serves ($CONTAINERD_ADDRESS)"},
-		&cli.StringFlag{Name: "containerd-namespace", Usage: "containerd `NAMESPACE` ($CONTAINERD_NAMESPACE, default: deployster)"},
-		&cli.BoolFlag{Name: "verbose", Usage: "tell more, and let images know"},
-		&cli.BoolFlag{Name: "no-color", Usage: "no colours ($NO_COLOR)"},
-	}
-}
-
 // usageError words a mistake on the command line.
 func usageError(c *cli.Context, err error, _ bool) error {
 	name := "deployster"
@@ -187,13 +175,9 @@ func usageError(c *cli.Context, err error, _ bool) error {
 }
 
 // wantsColor reports whether there may be colours: not with -no-color, NO_COLOR or
-// TERM=dumb. It looks for the flag by itself: an error may come before the
-// command line is understood.
+// TERM=dumb.
 func (e Env) wantsColor() bool {
-	return e.get("NO_COLOR") == "" && colorprofile.Env(e.Environ) >= colorprofile.ANSI && !slices.ContainsFunc(e.Args, func(arg string) bool {
-		name, value, _ := strings.Cut(arg, "=")
-		return (name == "-no-color" || name == "--no-color") && value != "false"
-	})
+	return e.get("NO_COLOR") == "" && colorprofile.Env(e.Environ) >= colorprofile.ANSI && !e.line.on("no-color")
 }
 
 // liveSize gives the size of a terminal on which something can be drawn; nil =
@@ -205,18 +189,13 @@ func (e Env) liveSize() func() (width, height int) {
 	return e.Size
 }
 
-// stderr is the printer for all that is no result. Diagnostics are events too.
-func (e Env) stderr(to io.Writer) terminal.Printer {
-	return terminal.Printer{Out: to, Hide: e.account.vault.hide, Color: e.ErrColor && e.wantsColor(),
-		Tell: e.account.Diagnostic, Quiet: e.account.json}
-}
+// get returns the value of an environment variable.
+func (e Env) get(name string) string { return workspace.Options{Environ: e.Environ}.Env(name) }
 
-// get reads one environment variable.
-func (e Env) get(name string) string {
-	for i := len(e.Environ) - 1; i >= 0; i-- {
-		if value, ok := strings.CutPrefix(e.Environ[i], name+"="); ok {
-			return value
-		}
+// path makes a path of the user's absolute, before -chdir.
+func (e Env) path(p string) string {
+	if filepath.IsAbs(p) {
+		return filepath.Clean(p)
 	}
-	return ""
+	return filepath.Join(e.Dir, p)
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/config"
+	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/ui/terminal"
-	"deployster/plan"
 )
 
 func consoleCommand(e Env) *cli.Command {
@@ -24,55 +24,28 @@ func consoleCommand(e Env) *cli.Command {
 		Description: "PATH names manifests or directories of them; the default is the working directory. It runs no image:\n" +
 			"what resource.NAME.state is, the state file says. From a pipe each line is an expression.",
 		Flags:  varFlags(),
-		Action: func(c *cli.Context) error { return runConsole(c, e) },
+		Action: e.action(runConsole),
 	}
 }
 
 // console evaluates what somebody types.
 type console struct {
-	s        *session
-	manifest *config.Manifest
-	scope    config.States
+	s *session
+	k *workspace.Console
 }
 
-func runConsole(c *cli.Context, e Env) error {
-	s, err := newSession(c, e)
+func runConsole(c *cli.Context, s *session) error {
+	evaluator, err := s.Console(c.Context, inputs(c, s))
 	if err != nil {
 		return err
 	}
-	m, err := s.consoleManifest(c)
-	if err != nil {
-		return err
-	}
-	path := s.statePath(c, m)
-	snapshot, err := s.readState(c.Context, path)
-	if err != nil {
-		return err
-	}
-	k := &console{s: s, manifest: m, scope: config.States{}}
-	for addr, entry := range snapshot.Resources {
-		s.vault.add(plan.EntrySecrets(entry))
-		if entry.Incomplete() {
-			continue // what it is nobody knows
-		}
-		k.scope[addr] = config.ResourceState{Known: entry.State, Complete: true, Sensitive: entry.Sensitive.State}
-	}
-	if file, ok := e.Stdin.(*os.File); ok && e.Interactive {
-		return s.ui.Console(c.Context, terminal.Console{Input: file, History: e.historyFile(),
+	k := console{s, evaluator}
+	if file, ok := s.env.Stdin.(*os.File); ok && s.env.Interactive {
+		return s.ui.Console(c.Context, terminal.Console{Input: file, History: s.env.historyFile(),
 			Unfinished: func(text string) bool { return config.Unfinished(text) && len(text) < maxExpression },
 			Answer:     func(text string) bool { end, _ := k.answer(text); return end }})
 	}
-	return k.pipe(e.Stdin)
-}
-
-// consoleManifest reads the manifests; where there are none at all, expressions
-// can be evaluated all the same.
-func (s *session) consoleManifest(c *cli.Context) (*config.Manifest, error) {
-	if _, diags := config.Find(s.dir, nil); c.NArg() == 0 && len(diags) == 1 && diags[0].Summary == config.NoManifest {
-		m, diags := config.Load(config.Sources{Workspace: s.dir, Dir: s.dir}, nil, s.builtins())
-		return s.loaded(m, diags)
-	}
-	return s.manifest(c)
+	return k.pipe(s.env.Stdin)
 }
 
 // maxExpression is how long a line may be, in bytes.
@@ -80,7 +53,7 @@ const maxExpression = 1 << 20
 
 // pipe evaluates each line of stdin. It goes on after a mistake, and ends with
 // an error when there was one.
-func (k *console) pipe(in io.Reader) error {
+func (k console) pipe(in io.Reader) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxExpression)
 	wrong := false
@@ -111,7 +84,7 @@ was typed. Ctrl-C throws away what is typed; exit, quit and Ctrl-D end.
 
 // answer evaluates one expression or does one of the console's own words, and
 // reports whether that was the end, and whether it went well.
-func (k *console) answer(text string) (done, ok bool) {
+func (k console) answer(text string) (done, ok bool) {
 	switch strings.TrimSpace(text) {
 	case "":
 		return false, true
@@ -121,13 +94,11 @@ func (k *console) answer(text string) (done, ok bool) {
 		k.s.out.Printf("%s", consoleHelp)
 		return false, true
 	}
-	shown, diags := k.manifest.Evaluate(text, k.scope)
-	k.s.err.Diagnostics(k.s.hidden(diags))
-	if diags.HasErrors() {
-		return false, false
+	shown, ok := k.k.Evaluate(text)
+	if ok {
+		k.s.out.Printf("%s\n", shown)
 	}
-	k.s.out.Printf("%s\n", shown)
-	return false, true
+	return false, ok
 }
 
 // historyFile is where what was typed at consoles is kept, "" if nowhere.

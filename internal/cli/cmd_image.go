@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"io"
 	"os"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"deployster/containerd"
+	"deployster/internal/app/images"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/terminal"
@@ -21,10 +23,10 @@ func imageCommand(e Env) *cli.Command {
 		Usage:           "pull, bring in, make and list the images of resource types",
 		Subcommands: []*cli.Command{
 			{Name: "ls", Usage: "list the images that are here",
-				Action: func(c *cli.Context) error { return withRuntime(c, e, listImages) }},
+				Action: e.action(listImages)},
 			pullCommand(e),
 			{Name: "import", Usage: "bring in a tar of docker save or of an OCI layout", ArgsUsage: "FILE|-",
-				Action: func(c *cli.Context) error { return withRuntime(c, e, importImages) }},
+				Action: e.action(importImages)},
 			packCommand(e),
 			removeCommand(e),
 			pruneCommand(e),
@@ -33,29 +35,28 @@ func imageCommand(e Env) *cli.Command {
 	}
 }
 
-// withRuntime gives a command a connection to containerd.
-func withRuntime(c *cli.Context, e Env, run func(*cli.Context, *session) error) error {
-	s, err := newSession(c, e)
-	if err != nil {
-		return err
-	}
-	defer s.close()
+// store connects to the containerd whose images a command is about.
+func (s *session) store(ctx context.Context) (images.Store, error) {
 	s.keep = 0 // of these commands only a test of a type starts anything that lasts, and it is to have that fresh
-	if err := s.open(c.Context, c); err != nil {
-		return err
+	if _, err := s.Runtime(ctx); err != nil {
+		return nil, err
 	}
-	return run(c, s)
+	return s.containerd, nil
 }
 
 func listImages(c *cli.Context, s *session) error {
 	if err := atMost(c, 0); err != nil {
 		return err
 	}
-	images, err := s.runtime.Images(c.Context)
+	store, err := s.store(c.Context)
 	if err != nil {
 		return err
 	}
-	printImages(s.out, images)
+	list, err := store.Images(c.Context)
+	if err != nil {
+		return err
+	}
+	printImages(s.out, list)
 	return nil
 }
 
@@ -78,17 +79,21 @@ func importImages(c *cli.Context, s *session) error {
 	}
 	in := io.Reader(s.env.Stdin)
 	if name := c.Args().First(); name != "-" {
-		f, err := os.Open(s.path(name))
+		f, err := os.Open(s.Path(name))
 		if err != nil {
 			return diag.Errorf("Cannot read the image file", "%s.", err)
 		}
 		defer func() { _ = f.Close() }() // it was only read
 		in = f
 	}
-	images, err := s.runtime.Import(c.Context, in)
+	store, err := s.store(c.Context)
 	if err != nil {
 		return err
 	}
-	printImages(s.out, images)
+	list, err := store.Import(c.Context, in)
+	if err != nil {
+		return err
+	}
+	printImages(s.out, list)
 	return nil
 }

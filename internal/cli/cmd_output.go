@@ -8,8 +8,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
-	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/render"
@@ -26,16 +26,12 @@ func outputCommand(e Env) *cli.Command {
 			&cli.BoolFlag{Name: "json", Usage: "as JSON, sensitive values too"},
 			&cli.BoolFlag{Name: "raw", Usage: "the bare text of one output, sensitive or not"},
 		},
-		Action: func(c *cli.Context) error { return runOutput(c, e) },
+		Action: e.action(runOutput),
 	}
 }
 
-func runOutput(c *cli.Context, e Env) error {
+func runOutput(c *cli.Context, s *session) error {
 	if err := atMost(c, 1); err != nil {
-		return err
-	}
-	s, err := newSession(c, e)
-	if err != nil {
 		return err
 	}
 	if c.Bool("raw") && c.Bool("json") {
@@ -44,14 +40,15 @@ func runOutput(c *cli.Context, e Env) error {
 	if c.Bool("raw") && c.NArg() == 0 {
 		return diag.Errorf("Wrong command line", "-raw prints one output: say which.")
 	}
-	path := s.statePathAround(c)
-	snapshot, err := s.readState(c.Context, path)
+	path := s.StatePathAround()
+	snapshot, err := s.ReadState(c.Context, path)
 	if err != nil {
 		return err
 	}
 	if c.NArg() == 0 {
 		if len(snapshot.Outputs) == 0 {
-			s.err.Diagnostic(diag.Warningf("No outputs", "The state file %s has no outputs. They are recorded by an apply of manifests that have output blocks.", path))
+			s.Warn(diag.Warningf("No outputs", "The state file %s has no outputs. They are recorded by an apply of manifests that have output "+
+				"blocks.", path))
 		}
 		return printOutputs(s.out, snapshot, c.Bool("json"))
 	}
@@ -75,62 +72,19 @@ func runOutput(c *cli.Context, e Env) error {
 	return nil
 }
 
-// shownOutput is one of `output -json`.
-type shownOutput struct {
-	Sensitive bool            `json:"sensitive"`
-	Type      any             `json:"type"`            // as cty has it: "string", or ["object", {"NAME": TYPE}]
-	Value     json.RawMessage `json:"value,omitempty"` // absent when it is sensitive
-}
-
-// printOutputs prints every output. Sensitive ones are named and not shown: in
-// JSON, which has the keys of `terraform output -json`, they have no value at
-// all, so that nobody takes a mask for one.
+// printOutputs prints every output. Sensitive ones are named and not shown.
 func printOutputs(p terminal.Printer, s state.Snapshot, asJSON bool) error {
-	if !asJSON {
-		for _, name := range slices.Sorted(maps.Keys(s.Outputs)) {
-			p.Printf("%s = %s\n", name, render.Output(s.Outputs[name], 0, p.Options()))
-		}
-		return nil
-	}
-	all := make(map[string]shownOutput, len(s.Outputs))
-	for name, o := range s.Outputs {
-		tree, err := jsondoc.Value(o.Value)
+	if asJSON {
+		all, err := workspace.OutputDocuments(s)
 		if err != nil {
-			return diag.Errorf("Damaged state file", "The output %q cannot be read: %s.", name, err)
+			return err
 		}
-		shown := shownOutput{Sensitive: o.Sensitive, Type: typeOf(tree), Value: o.Value}
-		if o.Sensitive {
-			shown.Value, shown.Type = nil, "dynamic" // the names in an object tell too
-		}
-		all[name] = shown
+		return p.Document(all)
 	}
-	return p.Document(all)
-}
-
-// typeOf describes a value's type as cty does in JSON: "string", or ["object",
-// {"NAME": TYPE}] and ["tuple", [TYPE]].
-func typeOf(tree any) any {
-	switch tree := tree.(type) {
-	case string:
-		return "string"
-	case bool:
-		return "bool"
-	case json.Number:
-		return "number"
-	case []any:
-		types := make([]any, len(tree))
-		for i, item := range tree {
-			types[i] = typeOf(item)
-		}
-		return []any{"tuple", types}
-	case map[string]any:
-		types := make(map[string]any, len(tree))
-		for name, item := range tree {
-			types[name] = typeOf(item)
-		}
-		return []any{"object", types}
+	for _, name := range slices.Sorted(maps.Keys(s.Outputs)) {
+		p.Printf("%s = %s\n", name, render.Output(s.Outputs[name], 0, p.Options()))
 	}
-	return "dynamic" // null has no type of its own
+	return nil
 }
 
 // printBare prints a string, number or bool as a shell wants it.

@@ -6,12 +6,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/planpage"
 	"deployster/internal/ui/render"
 	"deployster/plan"
-	"deployster/plan/planfile"
 )
 
 func showCommand(e Env) *cli.Command {
@@ -25,15 +25,11 @@ func showCommand(e Env) *cli.Command {
 			&cli.BoolFlag{Name: "digest", Usage: "of a saved plan: nothing but the digest of what it means"},
 			requireSignatureFlag(), compactFlag(), explainFlag(),
 		},
-		Action: func(c *cli.Context) error { return runShow(c, e) },
+		Action: e.action(runShow),
 	}
 }
 
-func runShow(c *cli.Context, e Env) error {
-	s, err := newSession(c, e)
-	if err != nil {
-		return err
-	}
+func runShow(c *cli.Context, s *session) error {
 	if c.NArg() > 1 {
 		return diag.Errorf("Wrong command line", "show takes one plan file at the most.")
 	}
@@ -41,15 +37,14 @@ func runShow(c *cli.Context, e Env) error {
 		return diag.Errorf("Wrong command line", "-%s and -%s are two ways to print: give one of them.", only[0], only[1])
 	}
 	if c.NArg() == 1 {
-		return s.showPlan(c)
+		return showPlan(c, s)
 	}
 	for _, flag := range []string{"html", "digest", "require-signature", "explain"} {
 		if c.IsSet(flag) {
 			return diag.Errorf("Wrong command line", "-%s is about a saved plan, and none was named: `deployster show -%s PLAN`.", flag, flag)
 		}
 	}
-	path := s.statePathAround(c)
-	snapshot, err := s.readState(c.Context, path)
+	snapshot, err := s.ReadStateAround(c.Context)
 	if err != nil {
 		return err
 	}
@@ -65,67 +60,36 @@ func runShow(c *cli.Context, e Env) error {
 	return nil
 }
 
-func (s *session) showPlan(c *cli.Context) error {
-	file := c.Args().First()
-	p, signature, err := s.readPlan(file)
+func showPlan(c *cli.Context, s *session) error {
+	saved, err := s.SavedPlan(c.Args().First(), given(c, "require-signature"), c.Bool("digest") || c.Bool("html") || c.Bool("json"))
 	if err != nil {
 		return err
 	}
-	if c.IsSet("require-signature") {
-		asked, err := s.policy(c)
-		if err == nil {
-			err = asked.check(file, p, signature)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	digest := ""
-	if c.Bool("digest") || c.Bool("html") || c.Bool("json") {
-		if digest, err = planfile.Digest(p); err != nil {
-			return err
-		}
-	}
-	if c.Bool("digest") {
-		s.out.Printf("%s\n", digest)
+	switch {
+	case c.Bool("digest"):
+		s.out.Printf("%s\n", saved.Digest)
 		return nil
+	case c.Bool("html"):
+		return printPage(s, saved)
+	case c.IsSet("explain"):
+		return s.ExplainSaved(c.Context, saved.Plan, c.StringSlice("explain"))
+	case c.Bool("json"):
+		return s.out.Document(saved.Masked(s.Secrets))
 	}
-	for _, step := range p.Resources {
-		s.vault.add(stepSecrets(step))
+	s.out.Plan(saved.Plan)
+	if saved.SignedBy != "" {
+		s.out.Printf("Signed with the key %s.\n", saved.SignedBy)
 	}
-	for _, name := range p.SensitiveVariables {
-		s.vault.add(plan.Secrets(p.Variables[name], []string{"/value"}))
-	}
-	signedBy := ""
-	if signature != nil {
-		signedBy = string(signature.By())
-	}
-	if c.Bool("html") {
-		return s.page(planpage.Page{Plan: p, File: filepath.Base(file), Digest: digest, SignedBy: signedBy})
-	}
-	if c.IsSet("explain") {
-		return s.showWhy(c, p)
-	}
-	if !c.Bool("json") {
-		s.out.Plan(p)
-		if signedBy != "" {
-			s.out.Printf("Signed with the key %s.\n", signedBy)
-		}
-		return nil
-	}
-	content, err := s.planJSON(p, digest, signedBy)
-	if err != nil {
-		return err
-	}
-	s.out.JSON(content)
 	return nil
 }
 
-// page writes a page. Secrets are hidden in each of its texts: in the page as a
-// whole that would hide words of its markup too.
-func (s *session) page(p planpage.Page) error {
-	p.Hide = s.vault.hide
-	p.Changes = func(step *plan.Step) (jsondiff.Diff, map[string][]string) { return render.Changes(step, s.vault.hide) }
+// printPage prints a plan as a page. Secrets are hidden in each of its texts: in the
+// page as a whole that would hide words of its markup too.
+func printPage(s *session, saved workspace.PlanDocument) error {
+	p := planpage.Page{Plan: saved.Plan, File: filepath.Base(saved.File), Digest: saved.Digest, SignedBy: saved.SignedBy, Hide: s.Secrets.Hide}
+	p.Changes = func(step *plan.Step) (jsondiff.Diff, map[string][]string) {
+		return render.Changes(step, s.Secrets.Hide)
+	}
 	if err := planpage.Write(s.out.Out, p); err != nil {
 		return diag.Errorf("Cannot write the page", "%s.", err)
 	}

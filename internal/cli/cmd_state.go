@@ -2,14 +2,11 @@ package cli
 
 import (
 	"encoding/json"
-	"io"
-	"maps"
-	"os"
-	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/jsondiff"
@@ -28,52 +25,37 @@ func stateCommand(e Env) *cli.Command {
 		Usage: "look at the state file, and mend it",
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the resources that it remembers", ArgsUsage: "[ADDRESS ...]", Flags: []cli.Flag{asJSON()},
-				Action: func(c *cli.Context) error { return runStateList(c, e) }},
+				Action: e.action(runStateList)},
 			{Name: "show", Usage: "show what it remembers of one resource", ArgsUsage: "ADDRESS", Flags: []cli.Flag{asJSON()},
-				Action: func(c *cli.Context) error { return runStateShow(c, e) }},
+				Action: e.action(runStateShow)},
 			{Name: "rm", Usage: "forget resources, and leave them as they are", ArgsUsage: "ADDRESS ...", Flags: []cli.Flag{dryRun(), doneJSON()},
-				Action: func(c *cli.Context) error { return runStateRemove(c, e) }},
-			{Name: "mv", Usage: "give resources another address, and leave them as they are", ArgsUsage: "FROM TO", Flags: []cli.Flag{dryRun(), doneJSON()},
-				Action: func(c *cli.Context) error { return runStateMove(c, e) }},
+				Action: e.action(runStateRemove)},
+			{Name: "mv", Usage: "give resources another address, and leave them as they are", ArgsUsage: "FROM TO",
+				Flags:  []cli.Flag{dryRun(), doneJSON()},
+				Action: e.action(runStateMove)},
 			{Name: "pull", Usage: "print the whole state file in clear text, with its secrets",
-				Action: func(c *cli.Context) error { return runStatePull(c, e) }},
+				Action: e.action(runStatePull)},
 			{Name: "push", Usage: "make FILE the state; - is stdin", ArgsUsage: "FILE",
 				Flags:  []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "also when it is of another lineage, or older"}, dryRun(), doneJSON()},
-				Action: func(c *cli.Context) error { return runStatePush(c, e) }},
+				Action: e.action(runStatePush)},
 			{Name: "copies", Usage: "list the earlier state files that are kept", Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
-				Action: func(c *cli.Context) error { return runStateCopies(c, e) }},
+				Action: e.action(runStateCopies)},
 			{Name: "reencrypt", Usage: "write the state file and its copies anew, as the encryption block says",
-				Action: func(c *cli.Context) error { return runStateReencrypt(c, e) }},
+				Action: e.action(runStateReencrypt)},
 			{Name: "restore", Usage: "make a kept copy the state again", ArgsUsage: "SERIAL", Flags: []cli.Flag{doneJSON()},
-				Action: func(c *cli.Context) error { return runStateRestore(c, e) }},
+				Action: e.action(runStateRestore)},
 		},
 	}
 }
 
-// loadedState reads the state for a command that only looks.
-func loadedState(c *cli.Context, e Env) (*session, state.Snapshot, error) {
-	s, err := newSession(c, e)
-	if err != nil {
-		return nil, state.Snapshot{}, err
-	}
-	path := s.statePathAround(c)
-	snapshot, err := s.readState(c.Context, path)
-	if err != nil {
-		return nil, state.Snapshot{}, err
-	}
-	return s, snapshot, nil
-}
-
-func runStateList(c *cli.Context, e Env) error {
-	s, snapshot, err := loadedState(c, e)
+func runStateList(c *cli.Context, s *session) error {
+	snapshot, err := s.ReadStateAround(c.Context)
 	if err != nil {
 		return err
 	}
-	names := allRemembered(snapshot)
-	if c.NArg() > 0 {
-		if names, err = remembered(snapshot, c.Args().Slice()); err != nil {
-			return err
-		}
+	names, err := workspace.Remembered(snapshot, c.Args().Slice())
+	if err != nil {
+		return err
 	}
 	if c.Bool("json") {
 		content, err := json.Marshal(append([]string{}, names...))
@@ -93,51 +75,15 @@ func runStateList(c *cli.Context, e Env) error {
 	return nil
 }
 
-// recorded checks that the state holds these addresses, and sorts them.
-func recorded(snapshot state.Snapshot, addresses []string) ([]string, error) {
-	return among(slices.Sorted(maps.Keys(snapshot.Resources)), addresses)
-}
-
-// remembered is the same also with those that were acted upon only, and never
-// seen VALID.
-func remembered(snapshot state.Snapshot, addresses []string) ([]string, error) {
-	return among(allRemembered(snapshot), addresses)
-}
-
-func allRemembered(snapshot state.Snapshot) []string {
-	names := slices.AppendSeq(slices.Collect(maps.Keys(snapshot.Resources)), maps.Keys(snapshot.Unsettled))
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-func among(known, addresses []string) ([]string, error) {
-	var out []string
-	for _, addr := range addresses {
-		if !slices.Contains(known, addr) {
-			return nil, diag.Errorf("No such resource in the state", "The state file remembers no %s. %s`deployster state list` lists what there is.", diag.Visible(addr), words.DidYouMean(addr, known, ""))
-		}
-		out = append(out, addr)
-	}
-	slices.Sort(out)
-	return slices.Compact(out), nil
-}
-
-// shownEntry is what `state show -json` prints: an entry, empty when the
-// resource was never seen VALID, and what is not settled of it.
-type shownEntry struct {
-	state.Entry
-	Unsettled *state.Unsettled `json:"unsettled,omitempty"`
-}
-
-func runStateShow(c *cli.Context, e Env) error {
+func runStateShow(c *cli.Context, s *session) error {
 	if c.NArg() != 1 {
 		return diag.Errorf("Wrong command line", "state show takes the address of one resource. `deployster state list` lists them.")
 	}
-	s, snapshot, err := loadedState(c, e)
+	snapshot, err := s.ReadStateAround(c.Context)
 	if err != nil {
 		return err
 	}
-	names, err := remembered(snapshot, c.Args().Slice())
+	names, err := workspace.Remembered(snapshot, c.Args().Slice())
 	if err != nil {
 		return err
 	}
@@ -145,7 +91,7 @@ func runStateShow(c *cli.Context, e Env) error {
 	u, unsettled := snapshot.Unsettled[names[0]]
 	mark := render.Unsettled(u)
 	if c.Bool("json") {
-		shown := shownEntry{Entry: entry.Masked()}
+		shown := workspace.EntryDocument{Entry: entry.Masked()}
 		if unsettled {
 			shown.Unsettled = &u
 		}
@@ -163,16 +109,17 @@ func runStateShow(c *cli.Context, e Env) error {
 	return nil
 }
 
-func runStatePull(c *cli.Context, e Env) error {
+func runStatePull(c *cli.Context, s *session) error {
 	if err := atMost(c, 0); err != nil {
 		return err
 	}
-	s, snapshot, err := loadedState(c, e)
+	path := s.StatePathAround()
+	snapshot, err := s.ReadState(c.Context, path)
 	if err != nil {
 		return err
 	}
 	if snapshot.Lineage == "" {
-		return diag.Errorf("No state file", "There is no state file at %s.", s.statePathAround(c))
+		return diag.Errorf("No state file", "There is no state file at %s.", path)
 	}
 	content, err := snapshot.Encode()
 	if err != nil {
@@ -182,47 +129,45 @@ func runStatePull(c *cli.Context, e Env) error {
 	return nil
 }
 
-// readArgument reads a file that the command line names, or stdin.
-func readArgument(s *session, name string) ([]byte, error) {
-	if name == "-" {
-		return io.ReadAll(s.env.Stdin)
-	}
-	data, err := os.ReadFile(s.path(name))
-	if err != nil {
-		return nil, diag.Errorf("Cannot read the file", "%s.", err)
-	}
-	return data, nil
-}
-
-func runStateCopies(c *cli.Context, e Env) error {
+func runStateCopies(c *cli.Context, s *session) error {
 	if err := atMost(c, 0); err != nil {
 		return err
 	}
-	s, err := newSession(c, e)
-	if err != nil {
-		return err
-	}
-	copies, err := state.Copies(state.File(s.statePathAround(c)), s.keys)
+	copies, err := s.Copies()
 	if err != nil {
 		return err
 	}
 	if c.Bool("json") {
-		content, err := json.MarshalIndent(append([]state.Copy{}, copies...), "", "  ")
-		if err != nil {
-			return err
-		}
-		s.out.JSON(content)
-		return nil
+		return s.out.Document(append([]state.Copy{}, copies...))
 	}
 	if len(copies) == 0 {
 		s.out.Printf("No copies are kept: no state file was written yet.\n")
 	}
 	for _, c := range copies {
-		if c.Err != nil {
-			s.out.Printf("serial %d  %s  cannot be read%s\n", c.Serial, c.At.Format(time.RFC3339), sealedAs(c.Encrypted))
-			continue
+		text := "cannot be read"
+		if c.Err == nil {
+			text = words.Count(c.Resources, "resource")
 		}
-		s.out.Printf("serial %d  %s  %s%s\n", c.Serial, c.At.Format(time.RFC3339), words.Count(c.Resources, "resource"), sealedAs(c.Encrypted))
+		if c.Encrypted {
+			text += "  encrypted"
+		}
+		s.out.Printf("serial %d  %s  %s\n", c.Serial, c.At.Format(time.RFC3339), text)
 	}
+	return nil
+}
+
+func runStateReencrypt(c *cli.Context, s *session) error {
+	if err := atMost(c, 0); err != nil {
+		return err
+	}
+	written, err := s.Reencrypt(c.Context)
+	if err != nil {
+		return err
+	}
+	form := "in clear text"
+	if s.Keys.Encrypts() {
+		form = "encrypted"
+	}
+	s.out.Printf("Written %s: the state file, and its copies (%d).\n", form, written-1)
 	return nil
 }

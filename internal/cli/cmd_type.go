@@ -2,13 +2,11 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 
 	"github.com/urfave/cli/v2"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/runner/typeclient"
 	"deployster/internal/ui/typeview"
 )
 
@@ -24,7 +22,7 @@ func typeCommand(e Env) *cli.Command {
 					&cli.BoolFlag{Name: "json", Usage: "as JSON"},
 					&cli.BoolFlag{Name: "schema", Usage: "print the JSON Schema of the config, and nothing else"},
 				},
-				Action: func(c *cli.Context) error { return withRuntime(c, e, inspectType) }},
+				Action: e.action(inspectType)},
 			testCommand(e),
 		},
 		Action: func(c *cli.Context) error { return cli.ShowSubcommandHelp(c) },
@@ -35,10 +33,13 @@ func inspectType(c *cli.Context, s *session) error {
 	if c.NArg() != 1 {
 		return diag.Errorf("Wrong command line", "inspect takes one image: deployster type inspect acme/file:1")
 	}
-	t, err := s.inspect(c.Context, c.Args().First())
-	switch {
-	case err != nil:
+	s.keep = 0
+	name, ty, err := s.Inspect(c.Context, c.Args().First())
+	if err != nil {
 		return err
+	}
+	t := typeview.Describe(name, ty)
+	switch {
 	case c.Bool("schema"):
 		schema := t.ConfigSchema
 		if len(schema) == 0 {
@@ -55,18 +56,4 @@ func inspectType(c *cli.Context, s *session) error {
 		typeview.Print(s.out, t)
 	}
 	return nil
-}
-
-// inspect asks an image what it is.
-func (s *session) inspect(ctx context.Context, name string) (typeview.Document, error) {
-	image, err := s.runtime.Resolve(ctx, name)
-	if err != nil {
-		return typeview.Document{}, err
-	}
-	client := typeclient.New(typeclient.Options{Runner: s.runtime, Version: Version, Verbose: s.verbose, Workspace: s.dir, Log: s.line})
-	ty, err := client.Init(ctx, typeclient.Target{Address: "inspect", Reference: name, Digest: image.Digest})
-	if err != nil {
-		return typeview.Document{}, err
-	}
-	return typeview.Describe(image.Reference, ty), nil
 }

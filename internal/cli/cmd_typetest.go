@@ -13,7 +13,6 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
 	"deployster/internal/runner/conformance"
-	"deployster/internal/runner/typeclient"
 	"deployster/internal/ui/typeview"
 	"deployster/protocol"
 )
@@ -34,40 +33,28 @@ func testCommand(e Env) *cli.Command {
 			&cli.BoolFlag{Name: "replace", Usage: "what is there already may be changed and removed"},
 			&cli.BoolFlag{Name: "json", Usage: "the report as JSON"},
 		},
-		Action: func(c *cli.Context) error { return withRuntime(c, e, testType) }}
+		Action: e.action(testType)}
 }
 
 func testType(c *cli.Context, s *session) error {
-	o, err := s.testOptions(c)
+	o, err := testOptions(c, s)
 	if err != nil {
 		return err
 	}
+	s.keep = 0 // it is to have everything fresh
 	asJSON := c.Bool("json")
-	o.Log = s.line
-	if asJSON {
-		o.Log = nil
-	}
-	o.About = func(ty protocol.Type) {
-		for _, config := range []json.RawMessage{o.Config, o.Then} {
-			for _, text := range conformance.Secrets(typeclient.WriteOnly(ty, config), config) {
-				s.vault.add([]string{text})
-			}
-		}
-		typeview.TestBegins(s.err, o, ty)
-	}
+	o.About = func(ty protocol.Type) { typeview.TestBegins(s.err, o, ty) }
 	if !asJSON {
 		o.Done = func(c conformance.Check) { typeview.Checked(s.out, c) }
 	}
-	report, err := conformance.Run(c.Context, o)
+	report, err := s.Conformance(c.Context, o, asJSON)
 	if asJSON && len(report.Checks) > 0 {
-		content, jerr := json.MarshalIndent(report, "", "  ")
-		if jerr != nil {
-			return jerr
+		if err := s.out.Document(report); err != nil {
+			return err
 		}
-		s.out.JSON(content)
 	}
 	if err != nil {
-		return s.testEnded(err, report)
+		return testEnded(s, err, report)
 	}
 	if !asJSON {
 		typeview.Summary(s.out, report)
@@ -79,7 +66,7 @@ func testType(c *cli.Context, s *session) error {
 }
 
 // testEnded is for a test that could not be made to its end.
-func (s *session) testEnded(err error, r conformance.Report) error {
+func testEnded(s *session, err error, r conformance.Report) error {
 	if !errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -87,25 +74,25 @@ func (s *session) testEnded(err error, r conformance.Report) error {
 	if r.LeftBehind {
 		detail = "What the test has made may still be there. `deployster type test -replace` with the same config removes it."
 	}
-	s.err.Diagnostic(diag.Errorf("Interrupted", "%s", detail))
+	s.Warn(diag.Errorf("Interrupted", "%s", detail))
 	return exitStatus(exitInterrupted)
 }
 
-func (s *session) testOptions(c *cli.Context) (conformance.Options, error) {
+func testOptions(c *cli.Context, s *session) (conformance.Options, error) {
 	wrong := func(detail string, args ...any) (conformance.Options, error) {
 		return conformance.Options{}, diag.Errorf("Wrong command line", detail, args...)
 	}
 	if c.NArg() != 1 || c.String("config") == "" {
 		return wrong("test takes a config and an image: deployster type test -config file.hcl acme/file:1")
 	}
-	o := conformance.Options{Runner: s.runtime, Image: c.Args().First(), Name: c.String("name"), Version: Version, Workspace: s.dir, Verbose: s.verbose,
-		Keep: c.Bool("keep"), Replace: c.Bool("replace"), Timeout: c.Duration("timeout"), Hide: s.vault.hide, Plugs: map[string]conformance.Plug{}}
+	o := conformance.Options{Image: c.Args().First(), Name: c.String("name"),
+		Keep: c.Bool("keep"), Replace: c.Bool("replace"), Timeout: c.Duration("timeout"), Plugs: map[string]conformance.Plug{}}
 	if o.Timeout < 0 {
 		return wrong("-timeout must be more than 0.")
 	}
 	for flag, into := range map[string]*json.RawMessage{"config": &o.Config, "then": &o.Then} {
 		if file := c.String(flag); file != "" {
-			raw, diags := config.ReadObject(s.path(file), file)
+			raw, diags := config.ReadObject(s.Path(file), file)
 			if diags.HasErrors() {
 				return o, diags
 			}
@@ -118,12 +105,10 @@ func (s *session) testOptions(c *cli.Context) (conformance.Options, error) {
 		if !ok || name == "" || path == "" {
 			return wrong("-plug takes NAME=PATH or NAME=PATH:ro, not %q.", pair)
 		}
-		if rest, home := strings.CutPrefix(path, "~/"); home {
-			path = s.env.Home + "/" + rest
-		}
-		path = s.path(path)
+		path = s.HomePath(path)
 		if _, err := os.Stat(path); err != nil {
-			return o, diag.Errorf("No such plug", "-plug %s: there is nothing at %s. Make the directory or the file first; the image sees what is there.", pair, path)
+			return o, diag.Errorf("No such plug", "-plug %s: there is nothing at %s. Make the directory or the file first; the image sees what "+
+				"is there.", pair, path)
 		}
 		o.Plugs[name] = conformance.Plug{Path: path, ReadOnly: readOnly}
 	}
@@ -138,17 +123,4 @@ func (s *session) testOptions(c *cli.Context) (conformance.Options, error) {
 		return wrong("-network is host or none, not %q.", c.String("network"))
 	}
 	return o, nil
-}
-
-// environment reads the -env flags.
-func environment(c *cli.Context) (map[string]string, error) {
-	env := map[string]string{}
-	for _, pair := range c.StringSlice("env") {
-		name, value, ok := strings.Cut(pair, "=")
-		if !ok {
-			return nil, diag.Errorf("Wrong command line", "-env takes NAME=VALUE, not %q.", pair)
-		}
-		env[name] = value
-	}
-	return env, nil
 }

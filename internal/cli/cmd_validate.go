@@ -5,7 +5,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/render"
@@ -21,23 +20,14 @@ func validateCommand(e Env) *cli.Command {
 		Flags: slices.Concat(varFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "as JSON, with the keys of `terraform validate -json`"},
 		}),
-		Action: func(c *cli.Context) error { return runValidate(c, e) },
+		Action: e.action(runValidate),
 	}
 }
 
-func runValidate(c *cli.Context, e Env) error {
-	s, err := newSession(c, e)
-	if err != nil {
-		return err
-	}
-	m, diags, err := s.read(c, config.Check)
-	if err != nil {
-		diags = diag.From("Error", err)
-	} else {
-		s.vault.add(m.Secrets())
-	}
+func runValidate(c *cli.Context, s *session) error {
+	m, diags := s.Check(c.Context, inputs(c, s))
 	if c.Bool("json") {
-		content, err := diag.NewReport(diags, s.vault.hide).Encode()
+		content, err := diag.NewReport(diags, s.Secrets.Hide).Encode()
 		if err != nil {
 			return err
 		}
@@ -48,9 +38,9 @@ func runValidate(c *cli.Context, e Env) error {
 		return nil
 	}
 	if diags.HasErrors() {
-		return s.hidden(diags)
+		return s.Secrets.Diagnostics(diags)
 	}
-	s.err.Diagnostics(diags)
+	s.Diagnostics(diags)
 	s.out.Printf("%s The manifest is valid: %s.\n", render.Green("Success!"), words.Count(len(m.Resources()), "resource"))
 	return nil
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"runtime"
 
 	"github.com/urfave/cli/v2"
@@ -19,25 +18,16 @@ func versionCommand(e Env) *cli.Command {
 		Name:  "version",
 		Usage: "print the version",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
-		Action: func(c *cli.Context) error {
+		Action: e.action(func(c *cli.Context, s *session) error {
+			platform := runtime.GOOS + "/" + runtime.GOARCH
 			if err := atMost(c, 0); err != nil {
 				return err
 			}
-			s, err := newSession(c, e)
-			if err != nil {
-				return err
+			if c.Bool("json") {
+				return s.out.Document(shownVersion{Format: 1, Version: Version, Platform: platform})
 			}
-			platform := runtime.GOOS + "/" + runtime.GOARCH
-			if !c.Bool("json") {
-				s.out.Printf("deployster %s %s\n", Version, platform)
-				return nil
-			}
-			content, err := json.MarshalIndent(shownVersion{Format: 1, Version: Version, Platform: platform}, "", "  ")
-			if err != nil {
-				return err
-			}
-			s.out.JSON(content)
+			s.out.Printf("deployster %s %s\n", Version, platform)
 			return nil
-		},
+		}),
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"deployster/apply"
+	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/runs"
 	"deployster/internal/ui/events"
@@ -22,31 +23,24 @@ import (
 
 var update = flag.Bool("update", false, "write docs/schemas anew")
 
-// shownPlan is what `show -json PLAN` prints: plan.json, and what its file says.
-type shownPlan struct {
-	plan.Plan
-	Digest   string `json:"digest,omitempty"`    // what -require-digest compares
-	SignedBy string `json:"signed_by,omitempty"` // the public key; absent when nobody has signed it
-}
-
 // documents are all that is printed or written as JSON, but for the messages
 // between the tool and images, and the report of `type test`.
 func documents() map[string]any {
 	return map[string]any{
-		"plan":         shownPlan{},
+		"plan":         workspace.PlanDocument{},
 		"state":        state.Snapshot{},
 		"report":       apply.Report{},
 		"diagnostics":  diag.Report{},
-		"outputs":      map[string]shownOutput{},
+		"outputs":      map[string]workspace.OutputDocument{},
 		"run":          runs.Run{},
 		"step":         runs.Step{},
-		"runs-list":    shownRuns{},
-		"runs-show":    shownRun{},
-		"runs-logs":    shownLogs{},
+		"runs-list":    workspace.RunsDocument{},
+		"runs-show":    workspace.RunDocument{},
+		"runs-logs":    workspace.LogsDocument{},
 		"state-list":   []string{},
-		"state-entry":  shownEntry{},
+		"state-entry":  workspace.EntryDocument{},
 		"state-copies": []state.Copy{},
-		"state-edit":   stateEdit{},
+		"state-edit":   workspace.StateEdit{},
 		"type-inspect": typeview.Document{},
 		"version":      shownVersion{},
 

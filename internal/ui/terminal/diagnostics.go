@@ -26,16 +26,13 @@ func (p Printer) Diagnostics(list diag.Diagnostics) {
 	printed := 0
 	for i, d := range list {
 		if more, folded := others[i]; folded && more == nil {
-			if p.Tell != nil {
-				p.Tell(d)
-			}
 			continue
 		}
-		if printed++; printed > 1 && !p.Quiet {
+		if printed++; printed > 1 {
 			p.Raw("\n")
 		}
 		p.Diagnostic(d)
-		if more := others[i]; len(more) > 0 && !p.Quiet {
+		if more := others[i]; len(more) > 0 {
 			p.Printf("  It is the same for %s: %s.\n", words.Count(len(more)+1, "resource"), render.Names(append([]string{d.Address}, more...), 5))
 		}
 	}
@@ -43,12 +40,6 @@ func (p Printer) Diagnostics(list diag.Diagnostics) {
 
 // Diagnostic prints one: what, where with the source line, and what to do.
 func (p Printer) Diagnostic(d *diag.Diagnostic) {
-	if p.Tell != nil {
-		p.Tell(d)
-	}
-	if p.Quiet {
-		return
-	}
 	label := render.Bold(render.Red("Error:"))
 	if d.Severity == diag.Warning {
 		label = render.Bold(render.Yellow("Warning:"))

@@ -13,7 +13,7 @@ func (p Printer) Diff(name string, from, to []byte) {
 	_, text, _ = strings.Cut(text, "\n") // the command line of a diff that was not run
 	for line := range strings.Lines(text) {
 		switch {
-		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, ""):
+		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "@@"):
 			line = render.Bold(line)
 		case line[0] == '+':
 			line = render.Green(line)

@@ -30,7 +30,8 @@ func openHistory(file string) (*history, diag.Diagnostics) {
 	content, err := os.ReadFile(h.file)
 	if err != nil && !os.IsNotExist(err) {
 		h.file = ""
-		return h, diag.Diagnostics{diag.Warningf("The history is not used", "What was typed earlier cannot be read: %s. What is typed now is not kept.", err)}
+		return h, diag.Diagnostics{diag.Warningf("The history is not used",
+			"What was typed earlier cannot be read: %s. What is typed now is not kept.", err)}
 	}
 	for line := range strings.Lines(string(content)) {
 		h.Add(strings.TrimRight(line, "\r\n"))

@@ -14,13 +14,11 @@ import (
 // Printer writes for people. Its methods end what they write with a newline.
 type Printer struct {
 	Out     io.Writer
-	Hide    func(string) string    // takes secrets out; nil = there are none
-	Color   bool                   // colours are wanted
-	Verbose bool                   // everything is wanted
-	Compact bool                   // one line for each resource
-	Quiet   bool                   // programs read diagnostics as events, and nobody else wants them
-	Tell    func(*diag.Diagnostic) // gets each diagnostic too; nil = nobody
-	Width   func() int             // cells of the terminal; nil = it is none
+	Hide    func(string) string // takes secrets out; nil = there are none
+	Color   bool                // colours are wanted
+	Verbose bool                // everything is wanted
+	Compact bool                // one line for each resource
+	Width   func() int          // cells of the terminal; nil = it is none
 }
 
 // Options returns how what is printed is rendered.

@@ -20,10 +20,9 @@ import (
 type Options struct {
 	Stdin           io.Reader
 	Stdout, Stderr  io.Writer
-	Hide            func(string) string    // takes secrets out of what is printed
-	Tell            func(*diag.Diagnostic) // gets each diagnostic too; nil = nobody
-	Color, ErrColor bool                   // colours are wanted on stdout, on stderr
-	OneTerminal     bool                   // stdout is a terminal, most likely the one that stderr is
+	Hide            func(string) string // takes secrets out of what is printed
+	Color, ErrColor bool                // colours are wanted on stdout, on stderr
+	OneTerminal     bool                // stdout is a terminal, most likely the one that stderr is
 	Size            func() (width, height int)
 	Events          bool // stdout has events for programs: people are shown errors only by them
 	Verbose         bool
@@ -52,7 +51,7 @@ func New(o Options) *UI {
 	s := &screen{w: o.Stderr, size: o.Size, colors: o.ErrColor}
 	u := &UI{stdin: o.Stdin, stderr: o.Stderr, events: o.Events, screen: s, live: newLive(o.Hide),
 		Out: Printer{Out: o.Stdout, Hide: o.Hide, Color: o.Color, Verbose: o.Verbose, Compact: o.Compact},
-		Err: Printer{Out: s, Hide: o.Hide, Color: o.ErrColor, Verbose: o.Verbose, Tell: o.Tell, Quiet: o.Events}}
+		Err: Printer{Out: s, Hide: o.Hide, Color: o.ErrColor, Verbose: o.Verbose}}
 	if o.Events {
 		u.Out.Out = io.Discard
 	}
@@ -132,10 +131,22 @@ func (u *UI) Printf(format string, args ...any) {
 }
 
 // Diagnostics shows errors and warnings.
-func (u *UI) Diagnostics(list diag.Diagnostics) { u.Err.Diagnostics(list) }
+func (u *UI) Diagnostics(list diag.Diagnostics) {
+	if !u.events {
+		u.Err.Diagnostics(list)
+	}
+}
 
 // Plan shows a plan.
 func (u *UI) Plan(p *plan.Plan) { u.Out.Plan(p) }
+
+// Explain shows what makes the changes of some resources of a plan.
+func (u *UI) Explain(p *plan.Plan, list []*plan.Explanation) {
+	for _, e := range list {
+		u.Out.Printf("%s", render.Explain(e, u.Out.Options()))
+	}
+	u.Out.Printf("%s\n", render.Summary(p))
+}
 
 // Report shows how an apply ended; recorded is the state then, nil if it did not
 // end well.

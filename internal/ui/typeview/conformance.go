@@ -32,7 +32,8 @@ func TestBegins(p terminal.Printer, o conformance.Options, ty protocol.Type) {
 
 // Checked prints one check.
 func Checked(p terminal.Printer, c conformance.Check) {
-	mark := map[conformance.Verdict]string{conformance.Pass: render.Green("ok   "), conformance.Fail: render.Red("FAIL "), conformance.Skip: render.Dim("skip ")}[c.Verdict]
+	mark := map[conformance.Verdict]string{conformance.Pass: render.Green("ok   "), conformance.Fail: render.Red("FAIL "),
+		conformance.Skip: render.Dim("skip ")}[c.Verdict]
 	line := fmt.Sprintf("%s %s", mark, c.Title)
 	if c.Verdict != conformance.Fail && c.Reason != "" {
 		line += render.Dim(" (" + strings.ReplaceAll(c.Reason, "\n", " ") + ")")
@@ -61,7 +62,8 @@ func printExchange(p terminal.Printer, x conformance.Exchange) {
 	for _, a := range x.Args {
 		args += " " + Inline(a)
 	}
-	p.Printf("      %s %s\n", render.Bold(x.Step), render.Dim(fmt.Sprintf("args:%s, %s, %s", orNone(args), how, render.Took(time.Duration(x.Millis)*time.Millisecond))))
+	p.Printf("      %s %s\n", render.Bold(x.Step),
+		render.Dim(fmt.Sprintf("args:%s, %s, %s", orNone(args), how, render.Took(time.Duration(x.Millis)*time.Millisecond))))
 	for _, part := range []struct{ name, text string }{{"stdin ", x.Stdin}, {"stdout", x.Stdout}, {"stderr", x.Stderr}} {
 		if part.text == "" {
 			p.Printf("        %s (nothing)\n", part.name)
@@ -96,7 +98,8 @@ func Summary(p terminal.Printer, r conformance.Report) {
 	if r.Status != conformance.Pass {
 		verdict = render.Red("It does not keep the protocol:")
 	}
-	p.Printf("\n%s %d passed, %d failed, %d skipped, in %s.\n", render.Bold(verdict), r.Passed, r.Failed, r.Skipped, render.Took(time.Duration(r.Millis)*time.Millisecond))
+	p.Printf("\n%s %d passed, %d failed, %d skipped, in %s.\n", render.Bold(verdict), r.Passed, r.Failed, r.Skipped,
+		render.Took(time.Duration(r.Millis)*time.Millisecond))
 	if r.LeftBehind {
 		p.Printf("What the test has made is still there.\n")
 	}

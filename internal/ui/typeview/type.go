@@ -39,8 +39,9 @@ type Document struct {
 
 // Describe returns what an image has said it is.
 func Describe(name string, ty protocol.Type) Document {
-	t := Document{Format: 1, Image: name, Digest: ty.Digest, Label: ty.Label, Protocol: ty.Dialect, ConfigSchema: ty.ConfigSchema, StateSchema: ty.StateSchema,
-		Identity: ty.Identity, Kind: ty.Kind, Plugs: ty.Plugs, Resources: ty.RequiredResources, StateAction: ty.StateAction,
+	t := Document{Format: 1, Image: name, Digest: ty.Digest, Label: ty.Label, Protocol: ty.Dialect, ConfigSchema: ty.ConfigSchema,
+		StateSchema: ty.StateSchema,
+		Identity:    ty.Identity, Kind: ty.Kind, Plugs: ty.Plugs, Resources: ty.RequiredResources, StateAction: ty.StateAction,
 		Absent: ty.Absent, Dependencies: ty.Dependencies,
 		Worker: ty.Worker, Reuse: ty.Reuse, Cache: !ty.NoCache, configUnknown: len(ty.ConfigSchema) == 0}
 	t.Config, t.configOpen = schemaRows(ty.ConfigSchema)
@@ -154,7 +155,8 @@ func abilities(t Document) []string {
 	for _, a := range []struct {
 		has  bool
 		text string
-	}{{t.Dependencies, "see its dependencies"}, {t.Worker != nil, "serve as a worker"}, {t.Reuse, "share a container"}, {!t.Cache, "be something else for each resource"}} {
+	}{{t.Dependencies, "see its dependencies"}, {t.Worker != nil, "serve as a worker"}, {t.Reuse, "share a container"}, {!t.Cache,
+		"be something else for each resource"}} {
 		if a.has {
 			list = append(list, a.text)
 		}

@@ -1,42 +1,26 @@
-package cli
+package redact
 
 import (
-	"bytes"
+	"deployster/config"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
+	"deployster/plan"
+	"deployster/protocol"
 	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
-
-	"deployster/config"
-	"deployster/internal/base/jsondoc"
-	"deployster/plan"
-	"deployster/protocol"
 )
 
-// planJSON gives plan.json without sensitive values, and what the plan file
-// says of it.
-func (s *session) planJSON(p *plan.Plan, digest, signedBy string) ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(struct {
-		*plan.Plan
-		Digest   string `json:"digest"`
-		SignedBy string `json:"signed_by,omitempty"`
-	}{s.masked(p), digest, signedBy})
-	return out.Bytes(), err
-}
-
-// masked gives a plan without sensitive values: those that are marked, and
+// Plan returns a plan without sensitive values: those that are marked, and
 // those that images repeated elsewhere.
-func (s *session) masked(p *plan.Plan) *plan.Plan {
+func (r *Redactor) Plan(p *plan.Plan) *plan.Plan {
 	shown := *p
 	shown.Resources = map[string]*plan.Step{}
 	for addr, step := range p.Resources {
-		shown.Resources[addr] = s.maskedStep(step)
+		shown.Resources[addr] = r.Step(step)
 	}
-	shown.Checks = s.maskedChecks(p.Checks)
+	shown.Checks = r.Checks(p.Checks)
 	shown.Outputs = maps.Clone(p.Outputs)
 	for name, o := range shown.Outputs {
 		if o.Sensitive {
@@ -53,23 +37,23 @@ func (s *session) masked(p *plan.Plan) *plan.Plan {
 	return &shown
 }
 
-// maskedChecks hides what the messages of checks quote.
-func (s *session) maskedChecks(list []config.CheckResult) []config.CheckResult {
+// Checks hides what the messages of checks quote.
+func (r *Redactor) Checks(list []config.CheckResult) []config.CheckResult {
 	list = slices.Clone(list)
 	for i, c := range list {
 		c.Messages = slices.Clone(c.Messages)
 		for j := range c.Messages {
-			c.Messages[j] = s.vault.hide(c.Messages[j])
+			c.Messages[j] = r.Hide(c.Messages[j])
 		}
 		list[i] = c
 	}
 	return list
 }
 
-// maskedStep is the same for one resource.
-func (s *session) maskedStep(step *plan.Step) *plan.Step {
+// Step is the same for one resource.
+func (r *Redactor) Step(step *plan.Step) *plan.Step {
 	c := *step
-	secrets := stepSecrets(step)
+	secrets := StepSecrets(step)
 	c.Config = jsondoc.Mask(step.Config, step.Sensitive)
 	c.State, c.Stale = jsondoc.Mask(step.State, step.Hidden), jsondoc.Mask(step.Stale, step.Hidden)
 	c.Forecast = jsondoc.Mask(step.Forecast, plan.SensitivePointers(step.Forecast, secrets, step.Sensitive))
@@ -80,28 +64,28 @@ func (s *session) maskedStep(step *plan.Step) *plan.Step {
 	for _, name := range step.SecretEnv {
 		c.Settings.Env[name] = jsondoc.Masked
 	}
-	c.Reason, c.Notes = s.vault.hide(step.Reason), slices.Clone(step.Notes)
+	c.Reason, c.Notes = r.Hide(step.Reason), slices.Clone(step.Notes)
 	for i := range c.Notes {
-		c.Notes[i] = s.vault.hide(c.Notes[i])
+		c.Notes[i] = r.Hide(c.Notes[i])
 	}
-	c.Reasons = s.maskedReasons(step, secrets)
+	c.Reasons = r.reasons(step, secrets)
 	c.Actions = slices.Clone(step.Actions)
 	for i := range c.Actions {
-		c.Actions[i] = s.maskedAction(c.Actions[i])
+		c.Actions[i] = r.action(c.Actions[i])
 	}
 	if step.Shutdown != nil {
-		first := s.maskedAction(*step.Shutdown)
+		first := r.action(*step.Shutdown)
 		c.Shutdown = &first
 	}
 	if step.Old != nil {
-		c.Old = s.maskedStep(step.Old)
+		c.Old = r.Step(step.Old)
 	}
 	return &c
 }
 
-// stepSecrets gives what must not be shown of a step: what its config holds, and
+// StepSecrets returns what must not be shown of a step: what its config holds, and
 // what the state that was found holds.
-func stepSecrets(step *plan.Step) []string {
+func StepSecrets(step *plan.Step) []string {
 	secrets := plan.Secrets(step.Config, step.Sensitive)
 	for _, there := range []json.RawMessage{step.State, step.Stale} {
 		if len(there) > 0 {
@@ -112,22 +96,22 @@ func stepSecrets(step *plan.Step) []string {
 		secrets = append(secrets, plan.Secrets(step.Was.State, step.Was.Sensitive)...)
 	}
 	if step.Old != nil {
-		secrets = append(secrets, stepSecrets(step.Old)...)
+		secrets = append(secrets, StepSecrets(step.Old)...)
 	}
 	return secrets
 }
 
-// maskedReasons hides the values of reasons that speak of something sensitive.
-func (s *session) maskedReasons(step *plan.Step, secrets []string) []protocol.Reason {
+// reasons hides the values of reasons that speak of something sensitive.
+func (r *Redactor) reasons(step *plan.Step, secrets []string) []protocol.Reason {
 	reasons := slices.Clone(step.Reasons)
-	for i, r := range reasons {
-		r.Have = jsondoc.Mask(r.Have, plan.SecretPointers(r.Have, secrets))
-		r.Want = jsondoc.Mask(r.Want, plan.SecretPointers(r.Want, secrets))
-		if touches(step.Sensitive, r.Path) {
-			r.Have, r.Want = jsondoc.Mask(r.Have, []string{""}), jsondoc.Mask(r.Want, []string{""})
+	for i, one := range reasons {
+		one.Have = jsondoc.Mask(one.Have, plan.SecretPointers(one.Have, secrets))
+		one.Want = jsondoc.Mask(one.Want, plan.SecretPointers(one.Want, secrets))
+		if touches(step.Sensitive, one.Path) {
+			one.Have, one.Want = jsondoc.Mask(one.Have, []string{""}), jsondoc.Mask(one.Want, []string{""})
 		}
-		r.Message = s.vault.hide(r.Message)
-		reasons[i] = r
+		one.Message = r.Hide(one.Message)
+		reasons[i] = one
 	}
 	return reasons
 }
@@ -139,12 +123,21 @@ func touches(pointers []string, path string) bool {
 	})
 }
 
-// maskedAction hides what an image put into an action.
-func (s *session) maskedAction(a protocol.Action) protocol.Action {
-	a.Name, a.Description = s.vault.hide(a.Name), s.vault.hide(a.Description)
+// action hides what an image put into an action.
+func (r *Redactor) action(a protocol.Action) protocol.Action {
+	a.Name, a.Description = r.Hide(a.Name), r.Hide(a.Description)
 	a.Args = slices.Clone(a.Args)
 	for i := range a.Args {
-		a.Args[i] = s.vault.hide(a.Args[i])
+		a.Args[i] = r.Hide(a.Args[i])
 	}
 	return a
+}
+
+// Diagnostics takes the secrets out of messages that quote what images print.
+func (r *Redactor) Diagnostics(list diag.Diagnostics) diag.Diagnostics {
+	out := make(diag.Diagnostics, len(list))
+	for i, d := range list {
+		out[i] = d.Hidden(r.Hide)
+	}
+	return out
 }

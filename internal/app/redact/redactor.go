@@ -1,4 +1,4 @@
-package cli
+package redact
 
 import (
 	"bytes"
@@ -22,62 +22,62 @@ const minSecret = 4
 // minLine is the same for one line of a secret that has several.
 const minLine = 8
 
-// vault knows what must never be shown, and hides it in texts. It learns of
+// Redactor knows what must never be shown, and hides it in texts. It learns of
 // secrets while a command runs, before the first program can repeat them.
-type vault struct {
+type Redactor struct {
 	mu      sync.Mutex
 	secrets map[string]bool
 	short   bool              // some of them are too short to be looked for
 	hider   *strings.Replacer // nil = to be made: a secret came since, or there is none
 }
 
-// add takes note of secrets.
-func (v *vault) add(secrets []string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+// Add takes note of secrets.
+func (r *Redactor) Add(secrets []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, s := range secrets {
-		if !v.secrets[s] {
-			if v.secrets == nil {
-				v.secrets = map[string]bool{}
+		if !r.secrets[s] {
+			if r.secrets == nil {
+				r.secrets = map[string]bool{}
 			}
-			v.secrets[s], v.hider = true, nil
-			v.short = v.short || len(s) < minSecret
+			r.secrets[s], r.hider = true, nil
+			r.short = r.short || len(s) < minSecret
 		}
 	}
 }
 
-// hide takes the secrets out of a text.
-func (v *vault) hide(text string) string {
-	if hide := v.hiding(); hide != nil {
+// Hide takes the secrets out of a text.
+func (r *Redactor) Hide(text string) string {
+	if hide := r.Hiding(); hide != nil {
 		return hide(text)
 	}
 	return text
 }
 
-// hiding is what hides the secrets that are known now; nil = there are none.
-func (v *vault) hiding() func(text string) string {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if len(v.secrets) == 0 {
+// Hiding returns what hides the secrets that are known now; nil = there are none.
+func (r *Redactor) Hiding() func(text string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.secrets) == 0 {
 		return nil
 	}
-	if v.hider == nil {
-		v.hider = redactor(slices.Collect(maps.Keys(v.secrets)))
+	if r.hider == nil {
+		r.hider = replacer(slices.Collect(maps.Keys(r.secrets)))
 	}
-	return v.hider.Replace
+	return r.hider.Replace
 }
 
-// private reports whether there may be a secret in a text. A short one may be in any.
-func (v *vault) private(text string) bool {
-	v.mu.Lock()
-	none, short := len(v.secrets) == 0, v.short
-	v.mu.Unlock()
-	return !none && (short || v.hide(text) != text)
+// Private reports whether there may be a secret in a text. A short one may be in any.
+func (r *Redactor) Private(text string) bool {
+	r.mu.Lock()
+	none, short := len(r.secrets) == 0, r.short
+	r.mu.Unlock()
+	return !none && (short || r.Hide(text) != text)
 }
 
-// redactor makes a replacer that hides secrets in the forms in which programs
+// replacer returns what hides secrets in the forms in which programs
 // print one: as it is, as JSON writes it, as base64 and as part of an address.
-func redactor(secrets []string) *strings.Replacer {
+func replacer(secrets []string) *strings.Replacer {
 	var forms []string
 	for _, s := range secrets {
 		if len(s) < minSecret {

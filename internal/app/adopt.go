@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -21,42 +21,40 @@ import (
 // What an action prints may hold secrets that only its config tells. Where that
 // is neither recorded nor in the saved plan p, which may be nil, its output is
 // not shown and not kept.
-func (s *session) adopt(ctx context.Context, store *state.Store, p *plan.Plan) error {
+func (e *Engine) adopt(ctx context.Context, store *state.Store, p *plan.Plan) error {
 	snapshot := store.Snapshot()
 	if len(snapshot.Unknown()) == 0 {
-		return s.letGo(ctx, snapshot, p)
+		return e.letGo(ctx, snapshot, p)
 	}
-	for _, entry := range snapshot.Resources {
-		s.vault.add(plan.EntrySecrets(entry)) // what they print may hold them
-	}
+	e.learn(snapshot) // what they print may hold its secrets
 	for _, addr := range snapshot.Unknown() {
 		u := snapshot.Unsettled[addr]
 		_, told := snapshot.Resources[addr]
 		told = told || p != nil && p.Resources[addr] != nil
 		for _, a := range u.Open() {
-			out, err := s.follow(ctx, addr, u, a, told)
+			out, err := e.follow(ctx, addr, u, a, told)
 			switch {
 			case ctx.Err() != nil:
-				s.note("%s/%s is left alone, and goes on. The next apply waits for it again.", addr, diag.Visible(a.Action))
+				e.Note("%s/%s is left alone, and goes on. The next apply waits for it again.", addr, diag.Visible(a.Action))
 				return context.Cause(ctx)
 			case err != nil:
 				return diag.Errorf("Cannot find out how an action ended", "%s of %s, started by %s: %s", a.Action, addr, u.By, err)
 			case out.Fate == runner.Unknown:
-				s.warnUnknown(addr, u, a, out.Why)
+				e.warnUnknown(addr, u, a, out.Why)
 				continue
 			}
-			if err := s.settle(store, addr, a, out); err != nil {
+			if err := e.settle(store, addr, a, out); err != nil {
 				return err
 			}
 		}
 	}
-	return s.letGo(ctx, snapshot, p)
+	return e.letGo(ctx, snapshot, p)
 }
 
 // letGo removes what containerd may still know of the actions of a plan that is
 // gone on with and whose end is on record. One that is tried again has the same
 // key, and must not be taken for the first try when its end is looked for.
-func (s *session) letGo(ctx context.Context, snapshot state.Snapshot, p *plan.Plan) error {
+func (e *Engine) letGo(ctx context.Context, snapshot state.Snapshot, p *plan.Plan) error {
 	for addr, u := range snapshot.Unsettled {
 		if p == nil || u.Plan != p.ID {
 			continue
@@ -65,8 +63,9 @@ func (s *session) letGo(ctx context.Context, snapshot state.Snapshot, p *plan.Pl
 			if a.Exit == nil {
 				continue
 			}
-			if err := s.runtime.Discard(ctx, a.Key); err != nil {
-				return diag.Errorf("Cannot go on with a plan", "%s of %s, started by %s, has ended and cannot be run again: %s.", a.Action, addr, u.By, err)
+			if err := e.runtime.Discard(ctx, a.Key); err != nil {
+				return diag.Errorf("Cannot go on with a plan", "%s of %s, started by %s, has ended and cannot be run again: %s.", a.Action, addr,
+					u.By, err)
 			}
 		}
 	}
@@ -74,16 +73,17 @@ func (s *session) letGo(ctx context.Context, snapshot state.Snapshot, p *plan.Pl
 }
 
 // follow adopts one action, and shows what it prints, as an apply does.
-func (s *session) follow(ctx context.Context, addr string, u state.Unsettled, a state.Attempt, told bool) (runner.Outcome, error) {
+func (e *Engine) follow(ctx context.Context, addr string, u state.Unsettled, a state.Attempt, told bool) (runner.Outcome, error) {
 	name := addr + "/" + a.Action
-	show := s.line
+	show := e.line
 	if !told {
 		show = func(typeclient.Line) {}
 	}
 	stdout, endStdout := typeclient.Lines(addr, a.Action, typeclient.Stdout, show)
 	stderr, endStderr := typeclient.Lines(addr, a.Action, typeclient.Stderr, show)
-	out, err := s.runtime.Adopt(ctx, a.Key, runner.Watch{Stdout: stdout, Stderr: stderr, Running: func() {
-		s.note("%s still runs. %s started it at %s. Waiting for its end.", diag.Visible(name), diag.Visible(u.By.String()), a.Started.Local().Format(time.TimeOnly))
+	out, err := e.runtime.Adopt(ctx, a.Key, runner.Watch{Stdout: stdout, Stderr: stderr, Running: func() {
+		e.Note("%s still runs. %s started it at %s. Waiting for its end.", diag.Visible(name), diag.Visible(u.By.String()),
+			a.Started.Local().Format(time.TimeOnly))
 	}})
 	endStdout()
 	endStderr()
@@ -94,7 +94,7 @@ func (s *session) follow(ctx context.Context, addr string, u state.Unsettled, a 
 }
 
 // settle records how an action ended, and then lets go of what that was told from.
-func (s *session) settle(store *state.Store, addr string, a state.Attempt, out runner.Outcome) error {
+func (e *Engine) settle(store *state.Store, addr string, a state.Attempt, out runner.Outcome) error {
 	var exit *int
 	if out.Fate == runner.Exited {
 		exit = &out.ExitCode
@@ -104,27 +104,28 @@ func (s *session) settle(store *state.Store, addr string, a state.Attempt, out r
 	}
 	switch {
 	case exit == nil:
-		s.note("%s/%s had not begun.", addr, diag.Visible(a.Action))
+		e.Note("%s/%s had not begun.", addr, diag.Visible(a.Action))
 	case out.ExitCode == 0:
-		s.note("%s/%s ended well at %s.", addr, diag.Visible(a.Action), out.Ended.Local().Format(time.TimeOnly))
+		e.Note("%s/%s ended well at %s.", addr, diag.Visible(a.Action), out.Ended.Local().Format(time.TimeOnly))
 	default:
-		s.note("%s/%s ended at %s with exit code %d.", addr, diag.Visible(a.Action), out.Ended.Local().Format(time.TimeOnly), out.ExitCode)
+		e.Note("%s/%s ended at %s with exit code %d.", addr, diag.Visible(a.Action), out.Ended.Local().Format(time.TimeOnly), out.ExitCode)
 	}
-	s.recordAdopted(addr, a, out)
-	if err := s.runtime.Discard(context.Background(), a.Key); err != nil {
-		s.err.Diagnostic(diag.Warningf("Something was left in containerd", "How %s of %s ended is recorded, and what that was told from could not be removed: %s.", a.Action, addr, err))
+	e.recordAdopted(addr, a, out)
+	if err := e.runtime.Discard(context.Background(), a.Key); err != nil {
+		e.Warn(diag.Warningf("Something was left in containerd",
+			"How %s of %s ended is recorded, and what that was told from could not be removed: %s.", a.Action, addr, err))
 	}
 	return nil
 }
 
 // recordAdopted keeps what an adopted action has printed with the records of
 // this run. What it was given is in those of the run that had started it.
-func (s *session) recordAdopted(addr string, a state.Attempt, out runner.Outcome) {
-	s.env.account.record(s.dir, s.keys).Add(typeclient.Invocation{Address: addr, Step: a.Action, Started: a.Started, Result: out.Result})
+func (e *Engine) recordAdopted(addr string, a state.Attempt, out runner.Outcome) {
+	e.records().Add(typeclient.Invocation{Address: addr, Step: a.Action, Started: a.Started, Result: out.Result})
 }
 
 // warnUnknown says what was in flight, since when, by whom, and what comes of it.
-func (s *session) warnUnknown(addr string, u state.Unsettled, a state.Attempt, why string) {
+func (e *Engine) warnUnknown(addr string, u state.Unsettled, a state.Attempt, why string) {
 	host, boot := u.By.Here()
 	switch {
 	case u.By.Host != "" && !host:
@@ -137,15 +138,15 @@ func (s *session) warnUnknown(addr string, u state.Unsettled, a state.Attempt, w
 			"Until it answers VALID this stays open. Where it cannot tell and you can: `deployster resolve -as=done '%s'`, or -as=failed.",
 		u.By, a.Action, addr, a.Started.Format(time.RFC3339), why, addr)
 	d.Address = addr
-	s.err.Diagnostic(d)
+	e.Warn(d)
 }
 
 // warnUnsettled tells a command that records nothing what is not known.
-func (s *session) warnUnsettled(ctx context.Context, prior state.Snapshot) error {
+func (e *Engine) warnUnsettled(ctx context.Context, prior state.Snapshot) error {
 	for _, addr := range prior.Unknown() {
 		u := prior.Unsettled[addr]
 		for _, a := range u.Open() {
-			runs, err := s.runtime.Running(ctx, a.Key)
+			runs, err := e.runtime.Running(ctx, a.Key)
 			if err != nil {
 				return err
 			}
@@ -153,17 +154,17 @@ func (s *session) warnUnsettled(ctx context.Context, prior state.Snapshot) error
 				d := diag.Warningf("An action still runs",
 					"%q was started by %s at %s, and has not ended. What is planned now may not fit when it has. `deployster apply` waits for it.", a.Action, u.By, a.Started.Format(time.RFC3339))
 				d.Address = addr
-				s.err.Diagnostic(d)
+				e.Warn(d)
 				continue
 			}
-			s.warnUnknown(addr, u, a, "the next apply looks whether that can be found out")
+			e.warnUnknown(addr, u, a, "the next apply looks whether that can be found out")
 		}
 	}
 	return nil
 }
 
 // tellResumed says that a saved plan is gone on with, whose run died.
-func (s *session) tellResumed(p *plan.Plan, prior state.Snapshot) {
+func (e *Engine) tellResumed(p *plan.Plan, prior state.Snapshot) {
 	done, resumed := apply.Resumed(p, prior)
 	if !resumed {
 		return
@@ -172,5 +173,5 @@ func (s *session) tellResumed(p *plan.Plan, prior state.Snapshot) {
 	if len(done) > 0 {
 		what = "done already: " + words.All(done)
 	}
-	s.note("The run of this plan was cut short. Going on with it; %s.", what)
+	e.Note("The run of this plan was cut short. Going on with it; %s.", what)
 }

@@ -1,9 +1,8 @@
-package cli
+package app
 
 import (
 	"context"
 	"errors"
-	"runtime/debug"
 
 	"deployster/apply"
 	"deployster/internal/base/diag"
@@ -13,7 +12,7 @@ import (
 
 // reporter writes the report of an apply, in every case.
 type reporter struct {
-	session *session
+	engine  *Engine
 	file    string // "" = nobody wants one
 	written bool
 }
@@ -44,22 +43,19 @@ func (r *reporter) write(report *apply.Report) error {
 }
 
 func (r *reporter) put(report *apply.Report) error {
-	content, err := r.session.reportJSON(report)
+	content, err := r.engine.reportJSON(report)
 	if err == nil {
-		err = r.session.replaceable(r.file)
+		err = r.engine.Replaceable(r.file)
 	}
 	if err == nil {
-		err = durable.WriteFile(r.session.path(r.file), content, 0o600)
+		err = durable.WriteFile(r.engine.Path(r.file), content, 0o600)
 	}
 	return err
 }
 
 // end writes the report of an apply that was refused before anything was run, or
-// in which this program itself failed, and gives the error of the whole.
-func (r *reporter) end(p *plan.Plan, err error, panicked any) error {
-	if panicked != nil {
-		err = errors.Join(err, diag.Crash(panicked, debug.Stack(), "What was done until then is recorded beside the state file, and the next command folds it in."))
-	}
+// in which this program itself failed, and returns the error of the whole.
+func (r *reporter) end(p *plan.Plan, err error) error {
 	if r.written || err == nil {
 		return err
 	}
@@ -67,5 +63,5 @@ func (r *reporter) end(p *plan.Plan, err error, panicked any) error {
 	if errors.Is(err, context.Canceled) {
 		status, problems = apply.Interrupted, diag.Diagnostics{diag.Errorf("Interrupted", "Nothing was changed.")}
 	}
-	return errors.Join(err, r.write(apply.Refused(p, status, r.session.hidden(problems))))
+	return errors.Join(err, r.write(apply.Refused(p, status, r.engine.Secrets.Diagnostics(problems))))
 }

@@ -1,7 +1,13 @@
-package cli
+package app
 
 import (
 	"cmp"
+	"deployster/apply"
+	"deployster/containerd"
+	"deployster/internal/base/words"
+	"deployster/internal/ui/events"
+	"deployster/plan"
+	"deployster/state"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,46 +15,10 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"deployster/apply"
-	"deployster/containerd"
-	"deployster/internal/base/words"
-	"deployster/internal/runner/typeclient"
-	"deployster/internal/ui/events"
-	"deployster/plan"
-	"deployster/state"
 )
 
-// planning passes on what happens while a plan is made.
-func (s *session) planning(e plan.Event) {
-	s.send(events.OfPlan(e))
-	s.ui.Planning(e)
-}
-
-// applying passes on what happens while a plan is carried out.
-func (s *session) applying(e apply.Event) {
-	s.send(events.OfApply(e))
-	s.ui.Applying(e)
-}
-
-// line passes on what an image prints.
-func (s *session) line(l typeclient.Line) {
-	s.send(events.OfLine(l))
-	s.ui.Line(l)
-}
-
-// send tells programs of something that no watcher sees.
-func (s *session) send(e events.Event) { s.env.account.stream.Send(e) }
-
-// note remarks something, to people and to programs.
-func (s *session) note(format string, args ...any) {
-	e := events.Notef(format, args...)
-	s.send(e)
-	s.ui.Printf("%s\n", e.Message)
-}
-
-// pullTold knows what programs were told of pulls.
-type pullTold struct {
+// pullEvents knows what programs were told of pulls.
+type pullEvents struct {
 	mu   sync.Mutex
 	last map[string]time.Time // reference -> when
 }
@@ -57,7 +27,7 @@ type pullTold struct {
 const pullEvery = time.Second
 
 // event is what they are to be told now, if anything.
-func (t *pullTold) event(p containerd.PullProgress, now time.Time) (events.Event, bool) {
+func (t *pullEvents) event(p containerd.PullProgress, now time.Time) (events.Event, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	last, begun := t.last[p.Reference]
@@ -85,22 +55,22 @@ func (t *pullTold) event(p containerd.PullProgress, now time.Time) (events.Event
 	return e, false
 }
 
-// pulling is told how far it is with images.
-func (s *session) pulling(p containerd.PullProgress) {
-	if e, ok := s.pullTold.event(p, time.Now()); ok {
-		s.send(e)
+// Pulling is told how far it is with images.
+func (e *Engine) Pulling(p containerd.PullProgress) {
+	if event, ok := e.pulls.event(p, time.Now()); ok {
+		e.Events(event)
 	}
-	s.ui.Pulling(p)
+	e.ui.Pulling(p)
 }
 
 // tellPlan tells programs what a plan wants; file is where it was saved.
-func (s *session) tellPlan(p *plan.Plan, file string) {
+func (e *Engine) tellPlan(p *plan.Plan, file string) {
 	for _, addr := range p.Order() {
 		step := p.Resources[addr]
 		if step.Change == plan.Valid && step.MovedFrom == "" && !step.MayChange {
 			continue
 		}
-		step = s.maskedStep(step)
+		step = e.Secrets.Step(step)
 		message := fmt.Sprintf("%s: to %s", addr, step.Change)
 		switch step.Change {
 		case plan.Valid, plan.Left:
@@ -110,12 +80,12 @@ func (s *session) tellPlan(p *plan.Plan, file string) {
 		case plan.ReadFailed:
 			message = addr + ": could not be read"
 		}
-		s.send(events.Event{Level: events.Info, Message: message, Body: events.PlannedChange{Resource: addr, Change: step.Change,
+		e.Events(events.Event{Level: events.Info, Message: message, Body: events.PlannedChange{Resource: addr, Change: step.Change,
 			Image: step.Type, Digest: step.Init.Digest, Actions: step.Actions, Shutdown: step.Shutdown, Reasons: step.Reasons,
 			Reason: step.Reason, MovedFrom: step.MovedFrom, MayChange: step.MayChange, Adopted: step.Adopted, Drifted: step.Drifted}})
 	}
 	if len(p.Checks) > 0 {
-		s.send(events.OfChecks(s.maskedChecks(p.Checks)))
+		e.Events(events.OfChecks(e.Secrets.Checks(p.Checks)))
 	}
 	summary := events.PlanSummary{Plan: p.ID, Summary: p.Summary, Changes: p.HasChanges(), Moves: p.Moves, File: file}
 	for _, name := range slices.Sorted(maps.Keys(p.Outputs)) {
@@ -123,7 +93,7 @@ func (s *session) tellPlan(p *plan.Plan, file string) {
 			summary.Outputs = append(summary.Outputs, name)
 		}
 	}
-	s.send(events.Event{Level: events.Info, Message: planSentence(p.Summary), Body: summary})
+	e.Events(events.Event{Level: events.Info, Message: planSentence(p.Summary), Body: summary})
 }
 
 // planSentence counts what a plan wants.
@@ -133,7 +103,8 @@ func planSentence(s plan.Summary) string {
 		n    int
 		what string
 	}{{s.Create, "to create"}, {s.Update, "to update"}, {s.Replace, "to replace"}, {s.Destroy, "to destroy"}, {s.Forget, "to forget"},
-		{s.Record, "to record"}, {s.Deferred, "deferred"}, {s.Left, "left as they are"}, {s.ReadFailed, "that could not be read"}, {s.Valid, "valid"}} {
+		{s.Record, "to record"}, {s.Deferred, "deferred"}, {s.Left, "left as they are"}, {s.ReadFailed, "that could not be read"}, {s.Valid,
+			"valid"}} {
 		if c.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
 		}
@@ -142,15 +113,15 @@ func planSentence(s plan.Summary) string {
 }
 
 // reportJSON is the report as a file has it.
-func (s *session) reportJSON(r *apply.Report) ([]byte, error) {
+func (e *Engine) reportJSON(r *apply.Report) ([]byte, error) {
 	content, err := json.MarshalIndent(r, "", "  ")
-	return append(events.Redact(content, s.vault.hide), '\n'), err
+	return append(events.Redact(content, e.Secrets.Hide), '\n'), err
 }
 
 // tellReport tells programs how an apply ended; recorded are the outputs.
-func (s *session) tellReport(r *apply.Report, recorded *state.Snapshot) {
+func (e *Engine) tellReport(r *apply.Report, recorded *state.Snapshot) {
 	if len(r.Checks) > 0 {
-		s.send(events.OfChecks(r.Checks))
+		e.Events(events.OfChecks(r.Checks))
 	}
 	if recorded != nil && len(recorded.Outputs) > 0 {
 		values := make(map[string]events.OutputValue, len(recorded.Outputs))
@@ -160,10 +131,10 @@ func (s *session) tellReport(r *apply.Report, recorded *state.Snapshot) {
 				values[name] = events.OutputValue{Value: o.Value}
 			}
 		}
-		s.send(events.Event{Level: events.Info, Message: words.Count(len(values), "output"), Body: events.Outputs{Outputs: values}})
+		e.Events(events.Event{Level: events.Info, Message: words.Count(len(values), "output"), Body: events.Outputs{Outputs: values}})
 	}
-	s.send(events.OfReport(r))
-	if content, err := s.reportJSON(r); err == nil {
-		s.env.account.recorder.Report(content)
+	e.Events(events.OfReport(r))
+	if content, err := e.reportJSON(r); err == nil {
+		e.records().Report(content)
 	}
 }

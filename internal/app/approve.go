@@ -1,30 +1,17 @@
-package cli
+package app
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
-
-	"github.com/urfave/cli/v2"
-
 	"deployster/apply"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/plan"
+	"fmt"
+	"slices"
+	"strings"
 )
 
-// approvalFlags say who answers for what is done.
-func approvalFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.BoolFlag{Name: "auto-approve", Usage: "do not ask: -confirm=never"},
-		&cli.StringFlag{Name: "confirm", Usage: "ask `WHEN`: never, once (the default; a saved plan: never), resource, action"},
-		&cli.StringFlag{Name: "approve", Usage: "do not ask about these `KINDS` of change, such as create,update; ask about all others"},
-		&cli.StringFlag{Name: "deferred", Usage: "what to `DO` when it becomes known what the plan could not show: apply, ask, stop"},
-	}
-}
-
-// approval is what the command line says about questions.
+// approval is what was said about questions, in order.
 type approval struct {
 	confirm  string        // never, once, resource, action; "" = not said
 	deferred string        // apply, ask, stop; "" = not said
@@ -35,37 +22,60 @@ type approval struct {
 
 // approvable are the kinds of change that -approve takes.
 func approvable() []string {
-	return []string{string(plan.Create), string(plan.Update), string(plan.Replace), string(plan.Destroy), string(plan.Forget), string(plan.Deferred)}
+	return []string{string(plan.Create), string(plan.Update), string(plan.Replace), string(plan.Destroy), string(plan.Forget),
+		string(plan.Deferred)}
 }
 
-// approval reads the flags.
-func (s *session) approval(c *cli.Context, saved bool) (approval, error) {
-	a := approval{confirm: c.String("confirm"), deferred: c.String("deferred"), ask: s.env.Interactive && c.Bool("input"), saved: saved}
+// ApprovalOptions say who answers for what is done. A nil string is not said.
+type ApprovalOptions struct {
+	Auto     bool    // nothing is asked: Confirm is never
+	Confirm  *string // never, once (the default; a saved plan: never), resource, action
+	Kinds    *string // of change that need no question, with commas between
+	Deferred *string // what becomes of what the plan could not show: apply, ask, stop
+	Ask      bool    // there is a person to ask, and that is wanted
+}
+
+// never is the way of asking that asks nothing.
+const never = "never"
+
+// newApproval reads the options.
+func newApproval(o ApprovalOptions, saved bool) (approval, error) {
+	a := approval{ask: o.Ask, saved: saved}
 	for _, f := range []struct {
-		name, value string
-		words       []string
-	}{{"confirm", a.confirm, []string{"never", "once", "resource", "action"}}, {"deferred", a.deferred, []string{"apply", "ask", "stop"}}} {
-		if c.IsSet(f.name) && !slices.Contains(f.words, f.value) {
-			return a, diag.Errorf("Wrong command line", "-%s takes one of %s, and not %q.", f.name, strings.Join(f.words, ", "), diag.Visible(f.value))
+		name  string
+		value *string
+		into  *string
+		words []string
+	}{{"confirm", o.Confirm, &a.confirm, []string{never, "once", "resource", "action"}}, {"deferred", o.Deferred, &a.deferred,
+		[]string{"apply", "ask", "stop"}}} {
+		if f.value == nil {
+			continue
+		}
+		if *f.into = *f.value; !slices.Contains(f.words, *f.value) {
+			return a, diag.Errorf("Wrong command line", "-%s takes one of %s, and not %q.", f.name, strings.Join(f.words, ", "),
+				diag.Visible(*f.value))
 		}
 	}
-	if c.IsSet("approve") {
+	if o.Kinds != nil {
 		a.kinds = []plan.Change{}
-		for word := range strings.SplitSeq(c.String("approve"), ",") {
+		for word := range strings.SplitSeq(*o.Kinds, ",") {
 			if !slices.Contains(approvable(), word) {
-				return a, diag.Errorf("Wrong command line", "-approve takes kinds of change, with commas between: %s. %q is none of them.", strings.Join(approvable(), ", "), diag.Visible(word))
+				return a, diag.Errorf("Wrong command line", "-approve takes kinds of change, with commas between: %s. %q is none of them.",
+					strings.Join(approvable(), ", "), diag.Visible(word))
 			}
 			a.kinds = append(a.kinds, plan.Change(word))
 		}
 	}
-	if c.Bool("auto-approve") {
+	if o.Auto {
 		if a.confirm == "once" || a.confirm == "resource" || a.confirm == "action" {
-			return a, diag.Errorf("Wrong command line", "-auto-approve means that nothing is asked, and -confirm=%s that something is. Leave one of them out.", a.confirm)
+			return a, diag.Errorf("Wrong command line",
+				"-auto-approve means that nothing is asked, and -confirm=%s that something is. Leave one of them out.", a.confirm)
 		}
-		a.confirm = "never"
+		a.confirm = never
 	}
-	if a.kinds != nil && a.confirm == "never" {
-		return a, diag.Errorf("Wrong command line", "-approve means that what it does not name is asked about, and -auto-approve (-confirm=never) that nothing is. Leave one of them out.")
+	if a.kinds != nil && a.confirm == never {
+		return a, diag.Errorf("Wrong command line",
+			"-approve means that what it does not name is asked about, and -auto-approve (-confirm=never) that nothing is. Leave one of them out.")
 	}
 	return a, nil
 }
@@ -76,7 +86,7 @@ func (a approval) mode() string {
 	case a.confirm != "":
 		return a.confirm
 	case a.saved && a.kinds == nil:
-		return "never"
+		return never
 	}
 	return "once"
 }
@@ -106,12 +116,12 @@ func (a approval) answersForDeferred() bool {
 // approve finds out whether a plan may be carried out, and sets what is to be
 // asked on the way. Where a question would be needed and nobody can be asked,
 // that is an error now, before anything is run.
-func (a approval) approve(ctx context.Context, s *session, p *plan.Plan, o *apply.Options) error {
+func (a approval) approve(ctx context.Context, ui UI, p *plan.Plan, o *apply.Options) error {
 	o.Kinds = a.kinds
 	o.Deferred = map[string]apply.Deferred{"apply": apply.DeferredApply, "ask": apply.DeferredAsk, "stop": apply.DeferredStop}[a.deferred]
 	mode := a.mode()
 	switch {
-	case a.deferred != "" || mode == "never":
+	case a.deferred != "" || mode == never:
 	case a.kinds != nil:
 		o.Deferred = apply.DeferredByKinds
 	default:
@@ -119,7 +129,7 @@ func (a approval) approve(ctx context.Context, s *session, p *plan.Plan, o *appl
 	}
 	o.Confirm = map[string]apply.Confirm{"resource": apply.ConfirmResource, "action": apply.ConfirmAction}[mode]
 	if a.ask {
-		o.Ask = s.ui.Question
+		o.Ask = ui.Question
 	}
 	if !p.HasChanges() {
 		return nil
@@ -131,12 +141,12 @@ func (a approval) approve(ctx context.Context, s *session, p *plan.Plan, o *appl
 	if mode != "once" || a.kinds != nil && len(open) == 0 {
 		return nil
 	}
+	ui.Printf("\n")
 	question := "Apply this plan?"
 	if a.kinds != nil {
 		question = "-approve does not answer for: " + strings.Join(open, ", ") + ".\nApply this plan?"
 	}
-	s.out.Printf("\n")
-	yes, err := s.ui.Confirm(ctx, question)
+	yes, err := ui.Confirm(ctx, question)
 	if err == nil && !yes {
 		err = notApproved()
 	}
@@ -150,13 +160,16 @@ func (a approval) nobody(p *plan.Plan, open []string) error {
 	why := "there is no terminal to ask on, or -input=false forbids it"
 	switch mode := a.mode(); {
 	case a.deferred == "ask" && len(p.LeftOpen()) > 0:
-		return diag.Errorf("Nobody to ask", "-deferred=ask asks about what this plan cannot show yet (%s), and %s. Nothing was changed. Use -deferred=apply or -deferred=stop.", words.List(p.LeftOpen(), 5), why)
-	case mode == "never", a.kinds != nil && len(open) == 0:
+		return diag.Errorf("Nobody to ask", "-deferred=ask asks about what this plan cannot show yet (%s), and %s. Nothing was changed. Use "+
+			"-deferred=apply or -deferred=stop.", words.List(p.LeftOpen(), 5), why)
+	case mode == never, a.kinds != nil && len(open) == 0:
 		return nil
 	case a.kinds != nil:
-		return diag.Errorf("Nobody to ask", "-approve does not answer for: %s, and %s. Nothing was changed. Name these kinds as well, or look at the plan on a terminal.", strings.Join(open, ", "), why)
+		return diag.Errorf("Nobody to ask", "-approve does not answer for: %s, and %s. Nothing was changed. Name these kinds as well, or "+
+			"look at the plan on a terminal.", strings.Join(open, ", "), why)
 	case mode != "once":
 		return diag.Errorf("Nobody to ask", "-confirm=%s asks on the way, and %s. Nothing was changed.", mode, why)
 	}
-	return diag.Errorf("Nobody to ask", "Apply needs a yes, and %s. Nothing was changed. Use `-auto-approve`, or save a plan with `deployster plan -out=plan.bin` and apply that.", why)
+	return diag.Errorf("Nobody to ask", "Apply needs a yes, and %s. Nothing was changed. Use `-auto-approve`, or save a plan with "+
+		"`deployster plan -out=plan.bin` and apply that.", why)
 }

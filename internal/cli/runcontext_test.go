@@ -3,6 +3,7 @@ package cli
 import (
 	"testing"
 
+	"deployster/internal/app/redact"
 	"deployster/internal/runs"
 )
 
@@ -10,7 +11,7 @@ import (
 // nobody takes them from its hand: there is one, and nothing waits.
 func TestRecordsBeginOnce(t *testing.T) {
 	t.Parallel()
-	a := &account{vault: &vault{}, ready: make(chan *runs.Recorder, 1)}
+	a := &runContext{secrets: &redact.Redactor{}, ready: make(chan *runs.Recorder, 1)}
 	dir := t.TempDir()
 	first := a.record(dir, nil)
 	for range 3 {

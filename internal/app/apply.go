@@ -1,0 +1,306 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"deployster/apply"
+	"deployster/config"
+	"deployster/containerd"
+	"deployster/internal/app/images"
+	"deployster/internal/app/workspace"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
+	"deployster/internal/ui/events"
+	"deployster/plan"
+	"deployster/state"
+)
+
+// ApplyOptions say what is carried out, and who answers for it.
+type ApplyOptions struct {
+	workspace.Inputs      // Paths may be one saved plan
+	Destroy          bool // carry out the plan of an empty manifest
+	Selection        plan.Selection
+	Parallelism      int    // as for PlanOptions
+	KeepGoing        bool   // after a failure go on with what does not depend on it
+	Report           string // the file for the report; "" = none
+	Approval         ApprovalOptions
+	Policy           workspace.PolicyOptions
+}
+
+// task is one apply: what is to be done, with what.
+type task struct {
+	*Engine
+	ApplyOptions
+	command  string
+	saved    bool // the plan was saved, and asks nothing by itself
+	policy   workspace.Policy
+	approval approval
+	plan     *plan.Plan
+	manifest *config.Manifest
+	client   *typeclient.Client
+	report   reporter
+	options  apply.Options // of what was agreed upon
+}
+
+// Apply does what a saved plan says, or plans, asks, and does it. The report is nil
+// if nothing was run. The report file is written whatever comes of it.
+func (e *Engine) Apply(ctx context.Context, o ApplyOptions) (report *apply.Report, err error) {
+	t := task{Engine: e, ApplyOptions: o, command: "apply", report: reporter{engine: e, file: o.Report}}
+	if o.Destroy {
+		t.command = "destroy"
+	}
+	if err := t.report.begin(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			err = errors.Join(err, diag.Crash(panicked, debug.Stack(), "What was done until then is recorded beside the state file, and the "+
+				"next command folds it in."))
+		}
+		err = t.report.end(t.plan, err)
+	}()
+	return t.apply(ctx)
+}
+
+func (t *task) apply(ctx context.Context) (*apply.Report, error) {
+	if err := t.prepare(ctx); err != nil {
+		return nil, err
+	}
+	path := t.StatePath(t.manifest)
+	if t.Destroy {
+		path = t.StatePathAround()
+	}
+	store, err := t.OpenState(ctx, path, t.command)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = store.Close() }() // the lock goes with the process anyway
+	if warning := state.Unreliable(state.File(path)); warning != nil {
+		t.Warn(warning)
+	}
+	if t.saved {
+		if err := apply.Check(t.plan, store.Snapshot()); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := t.Runtime(ctx); err != nil {
+		return nil, err
+	}
+	if t.saved {
+		for _, step := range t.plan.Resources {
+			t.Secrets.Add(plan.Secrets(step.Config, step.Sensitive))
+		}
+	}
+	if err := t.adopt(ctx, store, t.plan); err != nil {
+		return nil, err
+	}
+	if t.saved {
+		err = t.resume(ctx, store.Snapshot())
+	} else {
+		err = t.decide(ctx, store.Snapshot())
+	}
+	if err == nil {
+		err = t.approval.approve(ctx, t.ui, t.plan, &t.options)
+	}
+	if err != nil {
+		return nil, err
+	}
+	report, err := t.execute(ctx, store)
+	t.WarnClear(path)
+	return report, err
+}
+
+// prepare reads what the task is about, and what is asked of it.
+func (t *task) prepare(ctx context.Context) (err error) {
+	t.saved = !t.Destroy && t.IsPlan(t.Paths)
+	if t.policy, err = t.Engine.Policy(t.Policy); err == nil && !t.saved {
+		err = t.policy.SavedOnly(t.command)
+	}
+	if err == nil {
+		t.approval, err = newApproval(t.Approval, t.saved)
+	}
+	switch {
+	case err != nil:
+		return err
+	case t.Destroy && len(t.Paths) > 0:
+		return diag.Errorf("Wrong command line", "destroy takes no arguments: it removes everything that the state file knows.")
+	case t.Destroy:
+		t.manifest, err = t.Empty()
+	case t.saved:
+		err = t.readSaved()
+	default:
+		if err = t.namesPlan(t.Paths); err == nil {
+			t.manifest, err = t.Manifest(ctx, t.Inputs)
+		}
+	}
+	return err
+}
+
+// namesPlan refuses the name of a plan that is not there.
+func (t *task) namesPlan(paths []string) error {
+	if len(paths) != 1 || workspace.IsManifest(paths[0]) {
+		return nil
+	}
+	if _, err := os.Stat(t.Path(paths[0])); errors.Is(err, os.ErrNotExist) {
+		return diag.Errorf("No such file", "%s is neither a saved plan nor a manifest nor a directory. `deployster plan -out=%s` would make "+
+			"a plan of that name.", paths[0], paths[0])
+	}
+	return nil
+}
+
+// readSaved reads a saved plan and the manifests in it.
+func (t *task) readSaved() error {
+	if len(t.Variables) > 0 {
+		return diag.Errorf("Wrong command line",
+			"A saved plan holds the values of its variables: -var and -var-file cannot change them. Plan again with other values.")
+	}
+	if !t.Selection.IsZero() {
+		return diag.Errorf("Wrong command line",
+			"A saved plan says itself what it is about: -target, -exclude, -replace and -refresh cannot change it. Plan again with them.")
+	}
+	file := t.Paths[0]
+	p, signature, err := t.ReadPlan(file)
+	if err == nil {
+		err = t.policy.Check(file, p, signature)
+	}
+	if err != nil {
+		return err
+	}
+	t.plan = p
+	t.manifest, err = t.Replay(p.Sources, p.Variables, p.Created)
+	return err
+}
+
+// resume prepares what runs a saved plan. The plan has pinned more than a lock file
+// does.
+func (t *task) resume(ctx context.Context, prior state.Snapshot) error {
+	t.tellResumed(t.plan, prior)
+	t.client = t.Engine.client(prior, t.plan.Images, images.NewResolver(t.runtime, t.manifest, nil))
+	if err := apply.CheckPlugs(t.plan); err != nil {
+		return err
+	}
+	if err := t.imagesHere(ctx); err != nil {
+		return err
+	}
+	if t.approval.mode() != never {
+		t.ui.Plan(t.plan)
+	}
+	return nil
+}
+
+// decide plans, and shows the plan.
+func (t *task) decide(ctx context.Context, prior state.Snapshot) (err error) {
+	if t.plan, t.client, err = t.build(ctx, t.manifest, prior, t.Selection, t.Parallelism); err != nil {
+		return err
+	}
+	if t.manifest, err = expanded(t.manifest, t.plan); err != nil {
+		return err
+	}
+	t.ui.Plan(t.plan)
+	t.tellPlan(t.plan, "")
+	return t.policy.CheckDigest(t.plan)
+}
+
+// imagesHere refuses a plan whose images are gone, before anything is run.
+func (t *task) imagesHere(ctx context.Context) error {
+	p := t.plan
+	if p.Selection.RefreshOnly {
+		return nil // it runs none
+	}
+	wanted, named := maps.Clone(p.Images), slices.Collect(maps.Values(p.Images))
+	for _, step := range p.Resources {
+		if !slices.Contains(named, step.Init.Digest) && step.Change != plan.Forget {
+			wanted[step.Type] = step.Init.Digest // of the state file: what is destroyed resolves no name
+		}
+	}
+	for _, ref := range slices.Sorted(maps.Keys(wanted)) {
+		digest := wanted[ref]
+		_, err := t.runtime.Resolve(ctx, digest)
+		tried := ""
+		if errors.Is(err, runner.ErrNoImage) && slices.Contains(p.Pulled, ref) {
+			_, err = t.runtime.Obtain(ctx, runner.Wanted{Reference: containerd.WithDigest(ref, digest)})
+		}
+		if errors.Is(err, context.Canceled) {
+			return err
+		}
+		var d *diag.Diagnostic
+		if errors.As(err, &d) {
+			tried = " It could not be fetched again: " + d.Detail
+		}
+		if err != nil {
+			return diag.Errorf("plan is stale: an image is gone",
+				"The plan runs %s as %s, and that is not here any more.%s Bring it in again, or plan again with what is here.", ref, digest, tried)
+		}
+	}
+	return nil
+}
+
+// execute runs the plan, and reports in every case.
+func (t *task) execute(ctx context.Context, store *state.Store) (*apply.Report, error) {
+	// A plan that was made without a state fits one that has begun since, as
+	// long as that knows nothing of its resources: apply.Check has seen to it.
+	journal, err := store.Begin(t.plan.ID, cmp.Or(t.plan.Lineage, store.Snapshot().Lineage))
+	if err != nil {
+		return nil, err
+	}
+	t.records().Begin()
+	t.Events(events.Event{Level: events.Info, Message: "Applying", Body: events.ApplyStarted{Plan: t.plan.ID}})
+	o := t.options
+	o.Parallelism, o.InWorkers = limits(t.Parallelism)
+	o.KeepGoing, o.Abort = t.KeepGoing, t.Engine.options.Abort
+	o.Events, o.Now, o.Secret = t.applying, time.Now, t.Secrets.Add
+	end := t.ui.Begin("Applying", toDo(t.plan))
+	report, err := apply.Run(ctx, t.plan, t.manifest.Applying(time.Now()), store.Snapshot(), journal, t.client, o)
+	end()
+	t.release()
+	err = errors.Join(err, journal.Finish(status(report)))
+	err = errors.Join(without(err, report.Problems), t.report.write(report))
+	t.Diagnostics(report.Problems)
+	var recorded *state.Snapshot
+	if now := store.Snapshot(); err == nil && report.Status == apply.OK {
+		recorded = &now
+	}
+	t.ui.Report(t.plan, report, recorded)
+	t.tellReport(report, recorded)
+	return report, err
+}
+
+// toDo counts the resources for which a plan may do something.
+func toDo(p *plan.Plan) int {
+	n := 0
+	for _, step := range p.Resources {
+		if step.Change != plan.Valid || step.MayChange {
+			n++
+		}
+	}
+	return n
+}
+
+// without leaves of an error what is not among the problems of a report already.
+func without(err error, problems diag.Diagnostics) error {
+	var left diag.Diagnostics
+	for _, d := range diag.From("Error", err) {
+		if !slices.Contains(problems, d) {
+			left = append(left, d)
+		}
+	}
+	return left.Err()
+}
+
+func status(r *apply.Report) state.Status {
+	switch r.Status {
+	case apply.OK:
+		return state.StatusOK
+	case apply.Interrupted:
+		return state.StatusInterrupted
+	}
+	return state.StatusError
+}

@@ -1,0 +1,130 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"deployster/config"
+	"deployster/internal/app/workspace"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/durable"
+	"deployster/internal/base/words"
+	"deployster/internal/ui/events"
+	"deployster/internal/ui/render"
+	"deployster/plan"
+	"deployster/state"
+)
+
+// DriftOptions say what is asked, and which drift is known.
+type DriftOptions struct {
+	workspace.Inputs
+	Selection     plan.Selection
+	Parallelism   int
+	Baseline      string // the file with the drift that is known; "" = none
+	WriteBaseline string // the file in which the drift that there is is written down; "" = none
+	Show          func(*plan.DriftReport)
+}
+
+// Drift asks whether what was applied is still as it was recorded, and changes
+// nothing.
+func (e *Engine) Drift(ctx context.Context, o DriftOptions) (*plan.DriftReport, error) {
+	known, err := e.baseline(o.Baseline)
+	if err != nil {
+		return nil, err
+	}
+	m, err := e.Manifest(ctx, o.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	path := e.StatePath(m)
+	snapshot, err := e.ReadState(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if snapshot.Lineage == "" {
+		e.Note("There is no state file at %s yet: nothing was applied that could have drifted.", path)
+	}
+	report, err := e.drift(ctx, m, snapshot, known, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.WriteBaseline != "" {
+		if err := e.writeBaseline(o.WriteBaseline, report); err != nil {
+			return nil, err
+		}
+		e.ui.Printf("The drift that there is was written to %s.\n", o.WriteBaseline)
+	}
+	level := events.Info
+	if report.Status != plan.DriftNone {
+		level = events.Warning
+	}
+	e.Events(events.Event{Level: level, Message: render.Colors(render.DriftSummary(report), false),
+		Body: events.Drift{Drift: report.Masked()}})
+	return report, nil
+}
+
+// drift asks what there is, and shows it.
+func (e *Engine) drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, known plan.Baseline, o DriftOptions) (*plan.DriftReport, error) {
+	resolver, err := e.resolver(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	resolver.Wanted = func(addr string) bool { _, recorded := prior.Completed(addr); return recorded }
+	pins, err := resolver.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	report, diags := plan.Drift(ctx, m, prior, e.client(prior, pins, resolver), e.planOptions(o.Selection, o.Parallelism))
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case report == nil:
+		return nil, e.Secrets.Diagnostics(diags)
+	}
+	over := report.Know(known)
+	e.Diagnostics(diags) // the errors among them are those of single resources
+	if o.Show != nil {
+		o.Show(report)
+	}
+	if len(over) > 0 {
+		e.Note("The baseline has drift that is not there any more: %s. -write-baseline makes it anew.", words.List(over, 10))
+	}
+	return report, nil
+}
+
+// baseline reads the drift that is known.
+func (e *Engine) baseline(file string) (plan.Baseline, error) {
+	if file == "" {
+		return plan.Baseline{}, nil
+	}
+	data, err := os.ReadFile(e.Path(file))
+	if err != nil {
+		return plan.Baseline{}, diag.Errorf("Cannot read the baseline", "%s. `deployster drift -write-baseline=%s` writes one.", err, file)
+	}
+	b, err := plan.ReadBaseline(data)
+	if err != nil {
+		return b, diag.Errorf("Cannot read the baseline", "%s: %s. `deployster drift -write-baseline=%s` writes it anew.", file, err, file)
+	}
+	return b, nil
+}
+
+// writeBaseline writes down the drift that there is.
+func (e *Engine) writeBaseline(file string, r *plan.DriftReport) error {
+	err := fmt.Errorf("not everything could be asked, so it would not be whole")
+	if r.Status != plan.DriftFailed {
+		err = e.Replaceable(file)
+	}
+	var content []byte
+	if err == nil {
+		content, err = json.MarshalIndent(r.Baseline(), "", "  ")
+	}
+	if err == nil {
+		err = durable.WriteFile(e.Path(file), append(content, '\n'), 0o600)
+	}
+	if err != nil {
+		return diag.Errorf("Cannot write the baseline", "%s: %s.", file, err)
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package images
+
+import (
+	"context"
+	"deployster/containerd"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/imagefiles"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// PackOptions say what an image is made of.
+type PackOptions struct {
+	Reference       string                   // the new image's name
+	Path            func(path string) string // makes a path of the user's absolute
+	Args            []string                 // files, and directories whose content comes to /
+	Programs        []string                 // of this machine, with their libraries
+	Add             []string                 // PATH or PATH:TARGET
+	Shell           bool                     // what shell scripts need
+	Base            string                   // an image on top of which the files are put; "" = none
+	Entrypoint, Cmd []string
+	Env             map[string]string
+}
+
+// Pack makes an image of files.
+func Pack(ctx context.Context, s Store, o PackOptions) (containerd.ImageInfo, error) {
+	if o.Base != "" && (o.Shell || len(o.Programs) > 0) {
+		return containerd.ImageInfo{}, diag.Errorf("Wrong command line",
+			"-base is an image that has its programs; -shell and -program are for images without one.")
+	}
+	var files imagefiles.Set
+	defer func() { _ = files.Close() }() // they were only read
+	first, err := o.collect(ctx, &files)
+	if err != nil {
+		return containerd.ImageInfo{}, err
+	}
+	p := containerd.PackOptions{Reference: o.Reference, Files: &files, Entrypoint: o.Entrypoint, Cmd: o.Cmd, Env: o.Env, Base: o.Base}
+	if len(p.Entrypoint) == 0 && p.Base == "" && first != "" {
+		p.Entrypoint = []string{first}
+	}
+	if err := runnable(&files, &p); err != nil {
+		return containerd.ImageInfo{}, err
+	}
+	return s.Pack(ctx, p)
+}
+
+// collect puts together what is named, and gives the name in the
+// image of the first file among the arguments.
+func (o PackOptions) collect(ctx context.Context, files *imagefiles.Set) (first string, err error) {
+	failed := func(name string, err error) error {
+		var pe *os.PathError
+		if errors.As(err, &pe) {
+			err = pe.Err
+		}
+		return diag.Errorf("The files cannot be made an image", "%s: %s.", name, strings.TrimSuffix(err.Error(), "."))
+	}
+	for _, arg := range o.Args {
+		info, err := os.Stat(o.Path(arg))
+		switch {
+		case err != nil:
+			return "", failed(arg, err)
+		case info.IsDir():
+			err = files.AddTree(o.Path(arg), "/")
+		default:
+			target := "/" + filepath.Base(arg)
+			if first == "" {
+				first = target
+			}
+			err = files.AddFile(o.Path(arg), target)
+		}
+		if err != nil {
+			return "", failed(arg, err)
+		}
+	}
+	for _, pair := range o.Add {
+		source, target, ok := strings.Cut(pair, ":")
+		source = o.Path(source)
+		if !ok {
+			target = source
+		}
+		add := files.AddFile
+		if info, err := os.Stat(source); err == nil && info.IsDir() {
+			add = files.AddTree
+		}
+		if err := add(source, target); err != nil {
+			return "", failed("-add "+pair, err)
+		}
+	}
+	for _, program := range o.Programs {
+		if err := files.AddProgram(ctx, o.Path(program)); err != nil {
+			return "", failed("-program "+program, err)
+		}
+	}
+	if o.Shell {
+		if err := files.AddShell(ctx); err != nil {
+			return "", failed("-shell", err)
+		}
+	}
+	return first, nil
+}
+
+// runnable sees to it that the image has something that can run, while it can
+// still be said what is missing.
+func runnable(files *imagefiles.Set, o *containerd.PackOptions) error {
+	switch {
+	case o.Base != "" && len(o.Entrypoint) == 0:
+		return nil
+	case len(o.Entrypoint)+len(o.Cmd) == 0:
+		return diag.Errorf("The image has nothing to run", "Say what runs in it: -entrypoint /type, for a file /type among its files.")
+	case len(o.Entrypoint) == 0:
+		return nil
+	}
+	entry := o.Entrypoint[0]
+	files.Executable(entry)
+	if files.WindowsLines(entry) {
+		return diag.Errorf("The image has nothing to run",
+			"The lines of %s end with a carriage return, as on Windows, which would be taken for a part of the name in its first line. Give it "+
+				"Unix line ends: sed -i 's/\\r$//' FILE.", entry)
+	}
+	if o.Base != "" || !strings.HasPrefix(entry, "/") {
+		return nil
+	}
+	if !files.Has(entry) {
+		return diag.Errorf("The image has nothing to run",
+			"The entrypoint is %s, and there is no such file among its files. Names in the image begin with /.", entry)
+	}
+	if !files.Program(entry) {
+		return diag.Errorf("The image has nothing to run",
+			"The entrypoint %s is neither a program nor a script, whose first line would say what runs it: #!/bin/sh.", entry)
+	}
+	interpreter := files.Interpreter(entry)
+	if interpreter == "" || files.Has(interpreter) {
+		return nil
+	}
+	hint := "add it with -program " + interpreter
+	if strings.HasSuffix(interpreter, "/sh") || strings.HasSuffix(interpreter, "/env") {
+		hint = "add it with -shell"
+	}
+	return diag.Errorf("The image has nothing to run",
+		"The first line of %s asks for %s, which is not among the image's files: %s, or put the files on top of an image that has it, with "+
+			"-base.", entry, interpreter, hint)
+}

@@ -1,0 +1,101 @@
+package images
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"deployster/containerd"
+	"deployster/internal/app/workspace"
+	"deployster/internal/base/diag"
+)
+
+// parallelPulls is how many images are pulled at one time.
+const parallelPulls = 4
+
+// Pull fetches images from their registries. It returns those that came, also when
+// others failed.
+func Pull(ctx context.Context, s Store, references []string) ([]containerd.ImageInfo, error) {
+	infos, errs := make([]containerd.ImageInfo, len(references)), make([]error, len(references))
+	var group errgroup.Group
+	group.SetLimit(parallelPulls)
+	for i, ref := range references {
+		group.Go(func() error {
+			infos[i], errs[i] = s.Pull(ctx, ref)
+			return nil
+		})
+	}
+	_ = group.Wait() // each has its own error
+	var pulled []containerd.ImageInfo
+	for i, err := range errs {
+		if err == nil {
+			pulled = append(pulled, infos[i])
+		}
+	}
+	if ctx.Err() != nil {
+		return pulled, ctx.Err()
+	}
+	return pulled, errors.Join(errs...)
+}
+
+// Needed returns the digests of the images that a workspace needs: those of the
+// state and lock files, and what the names in the manifests mean.
+func Needed(ctx context.Context, r Runtime, w *workspace.Workspace, command string) (map[string]bool, error) {
+	keep := map[string]bool{}
+	held, err := w.HoldState(ctx, w.StatePathAround(), command)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = held.Close() }() // it was only read
+	for _, entry := range held.Snapshot.Resources {
+		keep[entry.Digest] = true
+	}
+	lock, err := ReadLock(w.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if lock != nil {
+		for _, digest := range lock.Images {
+			keep[digest] = true
+		}
+	}
+	m, err := w.NeededManifest()
+	if m == nil || err != nil {
+		return keep, err
+	}
+	for _, res := range m.Resources() {
+		if image, err := r.Resolve(ctx, res.TypeRef); err == nil {
+			keep[image.Digest] = true
+		}
+	}
+	return keep, nil
+}
+
+// Remove removes images. Those that are in keep, by digest, it refuses, which does
+// not keep the others.
+func Remove(ctx context.Context, s Store, references []string, keep map[string]bool) ([]containerd.ImageInfo, error) {
+	var refused []error
+	references = slices.DeleteFunc(slices.Clone(references), func(ref string) bool {
+		image, err := s.Resolve(ctx, ref)
+		needed := err == nil && keep[image.Digest]
+		if needed {
+			refused = append(refused, diag.Errorf("The image "+ref+" is needed", "The state file, the lock file or a manifest here is about it "+
+				"(%s). -force removes it nevertheless.", image.Digest))
+		}
+		return needed
+	})
+	removed, err := s.Remove(ctx, references)
+	return removed, errors.Join(append(refused, err)...)
+}
+
+// Prune removes images that are not used, by all of their names.
+func Prune(ctx context.Context, s Store, unused []containerd.ImageInfo) ([]containerd.ImageInfo, error) {
+	names := map[string]bool{}
+	for _, i := range unused {
+		names[i.Name] = true
+	}
+	return s.Remove(ctx, slices.Sorted(maps.Keys(names)))
+}

@@ -1,0 +1,63 @@
+package app
+
+import (
+	"context"
+	"maps"
+
+	"deployster/config"
+	"deployster/internal/app/images"
+	"deployster/internal/app/workspace"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner/typeclient"
+	"deployster/state"
+)
+
+// Init brings in the images of all types, and pins their digests in the lock file.
+// With upgrade it pins what their names mean now. It returns what changed in the
+// lock file, and whether that was written.
+func (e *Engine) Init(ctx context.Context, in workspace.Inputs, upgrade bool) (changes []images.LockChange, written bool, err error) {
+	m, err := e.Manifest(ctx, in)
+	if err != nil {
+		return nil, false, err
+	}
+	lock, err := images.ReadLock(e.Dir)
+	if err != nil {
+		return nil, false, err
+	}
+	runtime, err := e.Runtime(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	resolver := images.NewResolver(runtime, m, lock)
+	resolver.Pin, resolver.Upgrade = true, upgrade
+	pins, err := resolver.All(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	if pins, err = e.otherImages(ctx, m, resolver, pins); err != nil {
+		return nil, false, err
+	}
+	return images.WriteLock(e.Dir, lock, pins)
+}
+
+// otherImages asks every image what it is, and so brings in those that it
+// wants to be run in beside itself.
+func (e *Engine) otherImages(ctx context.Context, m *config.Manifest, resolver *images.Resolver, pins map[string]string) (map[string]string, error) {
+	client := e.client(state.Snapshot{}, pins, resolver)
+	var diags diag.Diagnostics
+	for _, r := range m.Resources() {
+		_, err := client.Init(ctx, typeclient.Target{Address: r.Address, Reference: r.TypeRef, Settings: r.Settings, Pull: r.Pull, Verify: r.Verify})
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil {
+			diags = append(diags, resolver.At(r, diag.From("Cannot initialise "+r.TypeRef, err))...)
+		}
+	}
+	if diags.HasErrors() {
+		return nil, e.Secrets.Diagnostics(diags)
+	}
+	all := maps.Clone(pins)
+	maps.Copy(all, client.Images())
+	return all, nil
+}

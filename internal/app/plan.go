@@ -1,0 +1,183 @@
+package app
+
+import (
+	"context"
+	"crypto/ed25519"
+	"strings"
+
+	"deployster/config"
+	"deployster/internal/app/workspace"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner/typeclient"
+	"deployster/internal/ui/render"
+	"deployster/plan"
+	"deployster/state"
+)
+
+// DefaultParallelism is how many resources are worked on at one time.
+const DefaultParallelism = 10
+
+// inWorkers is the same for resources whose type has a worker: what is in flight
+// there costs no container, and facts that are recorded together are synced once.
+const inWorkers = 80
+
+// PlanOptions say what is planned, and what becomes of the plan.
+type PlanOptions struct {
+	workspace.Inputs
+	Selection   plan.Selection
+	Parallelism int      // how many resources are worked on at one time; 0 = DefaultParallelism, and more in workers
+	Explain     []string // addresses whose change is shown in the place of the plan
+	Out         string   // the file in which the plan is saved; "" = none
+	SignKey     *string  // the file with the key that it is signed with
+}
+
+// limits returns how many resources are worked on at one time, and how many of those
+// that have a worker; 0 = as many.
+func limits(parallelism int) (resources, workers int) {
+	if parallelism == 0 {
+		return DefaultParallelism, inWorkers
+	}
+	return parallelism, 0
+}
+
+// Plan asks every image what is there, and returns what an apply would do.
+func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
+	var key ed25519.PrivateKey
+	if o.SignKey != nil {
+		if o.Out == "" {
+			return nil, diag.Errorf("Wrong command line", "-sign-key signs the plan that -out saves, and there is no -out.")
+		}
+		var err error
+		if key, err = e.SignKey(*o.SignKey); err != nil {
+			return nil, err
+		}
+	}
+	m, err := e.Manifest(ctx, o.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	held, err := e.HoldState(ctx, e.StatePath(m), "plan")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = held.Close() }() // the lock goes with the process anyway
+	if err := e.Keys.Ready(); err != nil {
+		return nil, err
+	}
+	if held.Recovery != nil {
+		e.Warn(held.Recovery.Warning())
+	}
+	if _, err := e.Runtime(ctx); err != nil {
+		return nil, err
+	}
+	if err := e.warnUnsettled(ctx, held.Snapshot); err != nil {
+		return nil, err
+	}
+	p, _, err := e.build(ctx, m, held.Snapshot, o.Selection, o.Parallelism)
+	if err != nil {
+		return nil, err
+	}
+	e.release()
+	if err := e.show(p, m, held.Snapshot, o.Explain); err != nil {
+		return nil, err
+	}
+	if o.Out != "" {
+		if err := e.SavePlan(p, o.Out, key); err != nil {
+			return nil, err
+		}
+	}
+	e.tellPlan(p, o.Out)
+	return p, nil
+}
+
+// build brings in the images and makes a plan, and tells the warnings that came
+// with it.
+func (e *Engine) build(ctx context.Context, m *config.Manifest, prior state.Snapshot, s plan.Selection, parallelism int) (*plan.Plan, *typeclient.Client, error) {
+	chosen, diags := plan.Chosen(m, prior, s)
+	if diags.HasErrors() {
+		return nil, nil, diags
+	}
+	end := e.ui.Begin("Planning", len(m.Resources()))
+	defer end()
+	resolver, err := e.resolver(ctx, m)
+	if err != nil {
+		return nil, nil, err
+	}
+	resolver.Wanted = chosen
+	pins, err := resolver.All(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	resolver.Former(ctx, prior)
+	client := e.client(prior, pins, resolver)
+	o := e.planOptions(s, parallelism)
+	o.FromRegistry = resolver.FromRegistry
+	p, diags := plan.Build(ctx, m, prior, client, o)
+	end()
+	if diags.HasErrors() {
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
+		}
+		if p != nil {
+			e.ui.Plan(p)
+		}
+		return nil, nil, e.Secrets.Diagnostics(diags)
+	}
+	e.Diagnostics(diags)
+	return p, client, nil
+}
+
+func (e *Engine) planOptions(s plan.Selection, parallelism int) plan.Options {
+	resources, workers := limits(parallelism)
+	return plan.Options{Version: e.Version, Workspace: e.Dir, Selection: s, Parallelism: resources, InWorkers: workers,
+		Now: e.Started, Progress: e.planning, Secret: e.Secrets.Add}
+}
+
+// show shows a plan, or what makes the changes of some resources. The state is the
+// one that the plan was made from, or what has become of it.
+func (e *Engine) show(p *plan.Plan, m *config.Manifest, prior state.Snapshot, explain []string) error {
+	if len(explain) == 0 {
+		e.ui.Plan(p)
+		return nil
+	}
+	m, err := expanded(m, p)
+	if err != nil {
+		return err
+	}
+	var list []*plan.Explanation
+	for _, addr := range explain {
+		one, err := p.Explain(m, prior, strings.TrimPrefix(addr, "resource."), render.ToExplain)
+		if err != nil {
+			return err
+		}
+		list = append(list, one)
+	}
+	e.ui.Explain(p, list)
+	return nil
+}
+
+// expanded returns a manifest with the instances that became known as it was planned.
+func expanded(m *config.Manifest, p *plan.Plan) (*config.Manifest, error) {
+	if len(p.Instances) == 0 {
+		return m, nil
+	}
+	m, diags := m.With(p.Instances)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	return m, nil
+}
+
+// ExplainSaved shows what makes the changes of some resources of a saved plan.
+func (e *Engine) ExplainSaved(ctx context.Context, p *plan.Plan, addresses []string) error {
+	m, err := e.Replay(p.Sources, p.Variables, p.Created)
+	if err != nil {
+		return err
+	}
+	snapshot, err := e.ReadState(ctx, e.StatePath(m))
+	if err != nil {
+		return err
+	}
+	e.learn(snapshot)
+	return e.show(p, m, snapshot, addresses)
+}

@@ -1,0 +1,72 @@
+package app
+
+import (
+	"context"
+	"deployster/internal/app/workspace"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
+	"deployster/internal/runner"
+	"deployster/state"
+	"slices"
+	"time"
+)
+
+// Resolve records how an action of a resource ended, where a person knows and
+// nobody else can. With dryRun it only says what would be recorded.
+func (e *Engine) Resolve(ctx context.Context, addr string, as state.Verdict, dryRun bool) (workspace.StateEdit, error) {
+	return e.Editor(dryRun).Edit(ctx, "resolve", func(now state.Snapshot) (state.Snapshot, workspace.StateEdit, error) {
+		if !slices.Contains(now.Unknown(), addr) {
+			return now, workspace.StateEdit{}, nothingOpen(now, addr)
+		}
+		if _, err := e.Runtime(ctx); err != nil {
+			return now, workspace.StateEdit{}, err
+		}
+		for _, a := range now.Unsettled[addr].Open() {
+			if err := e.mustBeOpen(ctx, addr, a); err != nil {
+				return now, workspace.StateEdit{}, err
+			}
+		}
+		done := workspace.StateEdit{Resolved: workspace.OpenActions(now, as, addr)}
+		return now.Judged(addr, as), done, nil
+	})
+}
+
+// mustBeOpen refuses to let a person say what is known, or will be.
+func (e *Engine) mustBeOpen(ctx context.Context, addr string, a state.Attempt) error {
+	runs, err := e.runtime.Running(ctx, a.Key)
+	if err != nil {
+		return err
+	}
+	if runs {
+		return errStillRuns(addr, a)
+	}
+	out, err := e.runtime.Adopt(ctx, a.Key, runner.Watch{})
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil || out.Fate == runner.Unknown:
+		return nil // what apply cannot find out either, a person may say
+	case out.Fate == runner.Exited:
+		return diag.Errorf("It is known how the action ended",
+			"%q of %s ended with exit code %d. The next `deployster apply` records that by itself. Nothing was changed.", a.Action, addr, out.ExitCode)
+	}
+	return diag.Errorf("It is known how the action ended",
+		"%q of %s had not begun. The next `deployster apply` records that by itself. Nothing was changed.", a.Action, addr)
+}
+
+// errStillRuns is for what must not be done while an action runs.
+func errStillRuns(addr string, a state.Attempt) error {
+	return diag.Errorf("An action still runs",
+		"%q of %s was started at %s and has not ended. `deployster apply` waits for its end, and looks how things are then. Nothing was changed.", a.Action, addr, a.Started.Format(time.RFC3339))
+}
+
+// nothingOpen says that there is nothing that a person would have to know.
+func nothingOpen(now state.Snapshot, addr string) error {
+	open := now.Unknown()
+	rest := "`deployster plan` asks how it is."
+	if len(open) > 0 {
+		rest = words.DidYouMean(addr, open, "") + "There are such actions of: " + words.All(open) + "."
+	}
+	return diag.Errorf("Nothing to resolve", "There is no action of %s whose end is not known. %s Nothing was changed.", diag.Visible(addr),
+		rest)
+}

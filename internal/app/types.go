@@ -1,0 +1,49 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"deployster/internal/runner/conformance"
+	"deployster/internal/runner/typeclient"
+	"deployster/protocol"
+)
+
+// Inspect asks an image what it is. It returns its full name too.
+func (e *Engine) Inspect(ctx context.Context, image string) (name string, ty protocol.Type, err error) {
+	runtime, err := e.Runtime(ctx)
+	if err != nil {
+		return "", ty, err
+	}
+	found, err := runtime.Resolve(ctx, image)
+	if err != nil {
+		return "", ty, err
+	}
+	client := typeclient.New(typeclient.Options{Runner: runtime, Version: e.Version, Verbose: e.Verbose, Workspace: e.Dir, Log: e.line})
+	ty, err = client.Init(ctx, typeclient.Target{Address: "inspect", Reference: image, Digest: found.Digest})
+	return found.Reference, ty, err
+}
+
+// Conformance finds out whether an image keeps the protocol. Of the options it sets
+// what is the engine's; their About is called when the secrets of the configs are
+// known. Without quiet it tells what the image prints.
+func (e *Engine) Conformance(ctx context.Context, o conformance.Options, quiet bool) (conformance.Report, error) {
+	runtime, err := e.Runtime(ctx)
+	if err != nil {
+		return conformance.Report{}, err
+	}
+	o.Runner, o.Version, o.Workspace, o.Verbose, o.Hide = runtime, e.Version, e.Dir, e.Verbose, e.Secrets.Hide
+	if !quiet {
+		o.Log = e.line
+	}
+	about := o.About
+	o.About = func(ty protocol.Type) {
+		for _, config := range []json.RawMessage{o.Config, o.Then} {
+			e.Secrets.Add(slices.Collect(maps.Values(conformance.Secrets(typeclient.WriteOnly(ty, config), config))))
+		}
+		about(ty)
+	}
+	return conformance.Run(ctx, o)
+}

@@ -1,0 +1,44 @@
+package workspace
+
+import (
+	"context"
+
+	"deployster/config"
+	"deployster/plan"
+)
+
+// Console evaluates expressions among the declarations of manifests.
+type Console struct {
+	w        *Workspace
+	manifest *config.Manifest
+	scope    config.States
+}
+
+// Console returns one, where states of resources are those that the state recorded.
+func (w *Workspace) Console(ctx context.Context, in Inputs) (*Console, error) {
+	m, err := w.consoleManifest(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	snapshot, err := w.ReadState(ctx, w.StatePath(m))
+	if err != nil {
+		return nil, err
+	}
+	k := &Console{w: w, manifest: m, scope: config.States{}}
+	for addr, entry := range snapshot.Resources {
+		w.Secrets.Add(plan.EntrySecrets(entry))
+		if entry.Incomplete() {
+			continue // what it is nobody knows
+		}
+		k.scope[addr] = config.ResourceState{Known: entry.State, Complete: true, Sensitive: entry.Sensitive.State}
+	}
+	return k, nil
+}
+
+// Evaluate returns the value of an expression as people write it. It tells what is
+// wrong with one, and then ok is false.
+func (k *Console) Evaluate(text string) (shown string, ok bool) {
+	shown, diags := k.manifest.Evaluate(text, k.scope)
+	k.w.Diagnostics(diags)
+	return shown, !diags.HasErrors()
+}

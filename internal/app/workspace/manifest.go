@@ -1,0 +1,167 @@
+package workspace
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"deployster/config"
+	"deployster/internal/base/diag"
+)
+
+// Inputs are the manifests that a command is about, and values of variables.
+type Inputs struct {
+	Paths     []string         // of manifests and directories of them; none = the workspace
+	Variables []config.VarFlag // in the order in which they count
+	Ask       bool             // ask the UI for variables that have no value
+}
+
+// load is config.Load or config.Check.
+type load func(config.Sources, []config.VarInput, config.Builtins) (*config.Manifest, diag.Diagnostics)
+
+// Manifest reads the manifests and the variables, and tells warnings.
+func (w *Workspace) Manifest(ctx context.Context, in Inputs) (*config.Manifest, error) {
+	m, diags, err := w.read(ctx, in, config.Load)
+	if err != nil {
+		return nil, err
+	}
+	return w.accept(m, diags)
+}
+
+// CheckedManifest is Manifest where variables may have no values.
+func (w *Workspace) CheckedManifest(ctx context.Context, in Inputs) (*config.Manifest, error) {
+	m, diags, err := w.read(ctx, in, config.Check)
+	if err != nil {
+		return nil, err
+	}
+	return w.accept(m, diags)
+}
+
+// Check reads the manifests and returns what is wrong with them.
+func (w *Workspace) Check(ctx context.Context, in Inputs) (*config.Manifest, diag.Diagnostics) {
+	m, diags, err := w.read(ctx, in, config.Check)
+	if err != nil {
+		return nil, diag.From("Error", err)
+	}
+	w.Secrets.Add(m.Secrets())
+	return m, diags
+}
+
+// consoleManifest is Manifest for expressions, which can be evaluated also where
+// there are no manifests at all.
+func (w *Workspace) consoleManifest(ctx context.Context, in Inputs) (*config.Manifest, error) {
+	if _, diags := config.Find(w.Dir, nil); len(in.Paths) == 0 && len(diags) == 1 && diags[0].Summary == config.NoManifest {
+		m, diags := config.Load(config.Sources{Workspace: w.Dir, Dir: w.Dir}, nil, w.builtins())
+		return w.accept(m, diags)
+	}
+	return w.Manifest(ctx, in)
+}
+
+// NeededManifest reads the manifests of the workspace for a question about what
+// they need; nil = there are none.
+func (w *Workspace) NeededManifest() (*config.Manifest, error) {
+	sources, diags := config.Find(w.Dir, nil)
+	if diags.HasErrors() {
+		return nil, nil
+	}
+	inputs, _ := config.FindVariables(w.Dir, w.Home, w.Environ, nil)
+	m, diags := config.Load(sources, inputs, w.builtins())
+	if diags.HasErrors() {
+		return nil, append(diags, diag.Errorf("The manifests here cannot be read", "So it is not known which images they need. Mend them "+
+			"first, or work in another directory with -chdir."))
+	}
+	return m, nil
+}
+
+// read does not judge what the manifests' own mistakes mean.
+func (w *Workspace) read(ctx context.Context, in Inputs, with load) (*config.Manifest, diag.Diagnostics, error) {
+	sources, diags := config.Find(w.Dir, in.Paths)
+	if diags.HasErrors() {
+		return nil, nil, diags
+	}
+	inputs, more := config.FindVariables(w.Dir, w.Home, w.Environ, in.Variables)
+	if diags = append(diags, more...); diags.HasErrors() {
+		return nil, nil, diags
+	}
+	m, more := with(sources, inputs, w.builtins())
+	if in.Ask {
+		answers, err := w.askVariables(ctx, m, more)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(answers) > 0 {
+			m, more = with(sources, append(inputs, answers...), w.builtins())
+		}
+	}
+	return m, append(diags, more...), nil
+}
+
+// askVariables asks for variables that nothing else gives a value, when that is
+// all that is wrong.
+func (w *Workspace) askVariables(ctx context.Context, m *config.Manifest, diags diag.Diagnostics) ([]config.VarInput, error) {
+	wanted := m.Missing()
+	failed := 0
+	for _, d := range diags {
+		if d.Severity == diag.Error {
+			failed++
+		}
+	}
+	if w.UI == nil || len(wanted) == 0 || failed != len(wanted) {
+		return nil, nil
+	}
+	var answers []config.VarInput
+	for _, v := range wanted {
+		text, err := w.UI.AskVariable(ctx, v)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			return nil, diag.Errorf("A variable has no value", "Nothing was typed for var.%s (%s). Nothing was changed.", v.Name, err)
+		}
+		if v.Sensitive {
+			w.Secrets.Add([]string{text})
+		}
+		answers = append(answers, config.Answered(v.Name, text))
+	}
+	return answers, nil
+}
+
+// Replay returns the manifests that a plan carries, as they were when it was made.
+func (w *Workspace) Replay(sources config.Sources, variables map[string]json.RawMessage, planned time.Time) (*config.Manifest, error) {
+	builtins := w.builtins()
+	builtins.PlanTime = planned
+	inputs, diags := config.Pinned(variables)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	m, more := config.Load(sources, inputs, builtins)
+	return w.accept(m, append(diags, more...))
+}
+
+// Empty returns the manifest that declares nothing.
+func (w *Workspace) Empty() (*config.Manifest, error) {
+	return w.Replay(config.Sources{Workspace: w.Dir, Dir: w.Dir, Replay: true}, nil, w.Started)
+}
+
+// accept tells warnings, and learns what must never be shown.
+func (w *Workspace) accept(m *config.Manifest, diags diag.Diagnostics) (*config.Manifest, error) {
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	w.Diagnostics(diags)
+	w.Secrets.Add(m.Secrets())
+	w.useKeys(m)
+	return m, nil
+}
+
+// around reads the manifests of the workspace for a command that is not about
+// them: it takes their keys. That they have mistakes does not matter here.
+func (w *Workspace) around() *config.Manifest {
+	sources, diags := config.Find(w.Dir, nil)
+	if diags.HasErrors() {
+		return nil
+	}
+	m, _ := config.Load(sources, nil, w.builtins())
+	w.useKeys(m)
+	return m
+}

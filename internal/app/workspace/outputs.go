@@ -1,0 +1,60 @@
+package workspace
+
+import (
+	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
+	"deployster/state"
+	"encoding/json"
+)
+
+// OutputDocument is one of `output -json`.
+type OutputDocument struct {
+	Sensitive bool            `json:"sensitive"`
+	Type      any             `json:"type"`            // as cty has it: "string", or ["object", {"NAME": TYPE}]
+	Value     json.RawMessage `json:"value,omitempty"` // absent when it is sensitive
+}
+
+// OutputDocuments returns what `output -json` prints: the keys are those of
+// `terraform output -json`. What is sensitive has no value at all, so that nobody
+// takes a mask for one.
+func OutputDocuments(s state.Snapshot) (map[string]OutputDocument, error) {
+	all := make(map[string]OutputDocument, len(s.Outputs))
+	for name, o := range s.Outputs {
+		tree, err := jsondoc.Value(o.Value)
+		if err != nil {
+			return nil, diag.Errorf("Damaged state file", "The output %q cannot be read: %s.", name, err)
+		}
+		shown := OutputDocument{Sensitive: o.Sensitive, Type: typeOf(tree), Value: o.Value}
+		if o.Sensitive {
+			shown.Value, shown.Type = nil, "dynamic" // the names in an object tell too
+		}
+		all[name] = shown
+	}
+	return all, nil
+}
+
+// typeOf describes a value's type as cty does in JSON: "string", or ["object",
+// {"NAME": TYPE}] and ["tuple", [TYPE]].
+func typeOf(tree any) any {
+	switch tree := tree.(type) {
+	case string:
+		return "string"
+	case bool:
+		return "bool"
+	case json.Number:
+		return "number"
+	case []any:
+		types := make([]any, len(tree))
+		for i, item := range tree {
+			types[i] = typeOf(item)
+		}
+		return []any{"tuple", types}
+	case map[string]any:
+		types := make(map[string]any, len(tree))
+		for name, item := range tree {
+			types[name] = typeOf(item)
+		}
+		return []any{"object", types}
+	}
+	return "dynamic" // null has no type of its own
+}

@@ -1,0 +1,132 @@
+package workspace
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"deployster/internal/app/redact"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/durable"
+	"deployster/internal/base/encryption"
+	"deployster/plan"
+	"deployster/plan/planfile"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// SavePlan writes a plan file. It may hold secrets, so it is the owner's alone.
+func (w *Workspace) SavePlan(p *plan.Plan, file string, key ed25519.PrivateKey) error {
+	var content bytes.Buffer
+	err := w.Replaceable(file)
+	if err == nil {
+		err = planfile.WriteSigned(&content, p, key)
+	}
+	var written []byte
+	if err == nil {
+		written, err = w.Keys.Seal(encryption.Plan, content.Bytes())
+	}
+	if err == nil {
+		err = durable.WriteFileHere(w.Path(file), written, 0o600)
+	}
+	if err != nil {
+		return diag.Errorf("Cannot save the plan", "%s: %s.", file, err)
+	}
+	return nil
+}
+
+// Replaceable refuses what a result must not take the place of: a device, a
+// directory, a manifest.
+func (w *Workspace) Replaceable(file string) error {
+	info, err := os.Lstat(w.Path(file))
+	switch {
+	case filepath.Ext(file) == ".hcl":
+		return fmt.Errorf("its name is that of a manifest, which it would replace")
+	case err == nil && info.Mode()&os.ModeSymlink != 0:
+		return fmt.Errorf("it is a symbolic link, which somebody else may have put there. Name the file itself, or remove the link")
+	case err == nil && !info.Mode().IsRegular():
+		return fmt.Errorf("it is there already, and is no regular file")
+	}
+	return nil
+}
+
+// ReadPlan reads a plan file, and says who signed it; nil = nobody. The file is
+// read once, so that what was checked is what is used.
+func (w *Workspace) ReadPlan(file string) (*plan.Plan, *planfile.Signature, error) {
+	content, err := os.ReadFile(w.Path(file))
+	if err != nil {
+		return nil, nil, diag.Errorf("Cannot read the plan file", "%s.", err)
+	}
+	if encryption.Is(content) {
+		w.around()
+		if content, err = w.Keys.Open(encryption.Plan, file, content); err != nil {
+			return nil, nil, err
+		}
+	}
+	p, signature, err := planfile.ReadSigned(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		for _, d := range diag.From("Damaged plan file", err) {
+			d.Detail = file + ": " + d.Detail
+			return nil, nil, d
+		}
+	}
+	return p, signature, nil
+}
+
+// IsManifest reports whether a file's name is that of a manifest.
+func IsManifest(name string) bool {
+	ext := filepath.Ext(name)
+	return ext == ".hcl" || ext == ".json"
+}
+
+// IsPlan reports whether the paths that a command was given are one saved plan, and
+// not manifests.
+func (w *Workspace) IsPlan(paths []string) bool {
+	if len(paths) != 1 || IsManifest(paths[0]) {
+		return false
+	}
+	info, err := os.Stat(w.Path(paths[0]))
+	return err == nil && !info.IsDir()
+}
+
+// PlanDocument is a saved plan, and what its file says of it.
+type PlanDocument struct {
+	*plan.Plan
+	Digest   string `json:"digest,omitempty"`    // what -require-digest compares
+	SignedBy string `json:"signed_by,omitempty"` // the public key; absent when nobody has signed it
+	File     string `json:"-"`                   // as it was named
+}
+
+// SavedPlan reads a saved plan to be shown, and learns its secrets. If signature is
+// not nil it must be signed as that and the environment say. Digest asks for that.
+func (w *Workspace) SavedPlan(file string, signature *string, digest bool) (PlanDocument, error) {
+	p, signed, err := w.ReadPlan(file)
+	d := PlanDocument{Plan: p, File: file}
+	if err == nil && signature != nil {
+		var asked Policy
+		if asked, err = w.Policy(PolicyOptions{Signature: signature}); err == nil {
+			err = asked.Check(file, p, signed)
+		}
+	}
+	if err == nil && digest {
+		d.Digest, err = planfile.Digest(p)
+	}
+	if err != nil {
+		return d, err
+	}
+	for _, step := range p.Resources {
+		w.Secrets.Add(redact.StepSecrets(step))
+	}
+	for _, name := range p.SensitiveVariables {
+		w.Secrets.Add(plan.Secrets(p.Variables[name], []string{"/value"}))
+	}
+	if signed != nil {
+		d.SignedBy = string(signed.By())
+	}
+	return d, nil
+}
+
+// Masked returns the document without sensitive values.
+func (d PlanDocument) Masked(r *redact.Redactor) PlanDocument {
+	d.Plan = r.Plan(d.Plan)
+	return d
+}

@@ -1,0 +1,155 @@
+package workspace
+
+import (
+	"cmp"
+	"crypto/ed25519"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/signature"
+	"deployster/plan"
+	"deployster/plan/planfile"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+)
+
+// RequireSignature names keys that plans must be signed with on this
+// machine, whatever the command line says.
+const RequireSignature = "DEPLOYSTER_REQUIRE_SIGNATURE"
+
+// maxKeyFile is how much of a file of keys is read, in bytes.
+const maxKeyFile = 1 << 20
+
+// trusted are keys, and where they were named.
+type trusted struct {
+	keys []ed25519.PublicKey
+	from string
+}
+
+// Policy is what the operator asks of a plan before anything of it is done.
+type Policy struct {
+	digest  string    // "" = any
+	signers []trusted // one key of each must have signed
+}
+
+// PolicyOptions are what a command asks of a plan; nil = it does not say.
+type PolicyOptions struct {
+	Digest    *string // it must have
+	Signature *string // the file of keys, one of which must have signed it
+}
+
+// Policy reads what a command and the environment ask for.
+func (o Options) Policy(asked PolicyOptions) (Policy, error) {
+	p := Policy{}
+	if asked.Digest != nil {
+		if p.digest = *asked.Digest; !isDigest(p.digest) {
+			return p, diag.Errorf("Wrong command line",
+				"-require-digest takes what `deployster show -digest PLAN` prints: sha256: and 64 hex digits. %q is not that.", diag.Visible(p.digest))
+		}
+	}
+	files := map[string]string{}
+	if asked.Signature != nil {
+		files["-require-signature"] = *asked.Signature
+	}
+	if file := o.Env(RequireSignature); file != "" {
+		files[RequireSignature] = file
+	}
+	for _, from := range slices.Sorted(maps.Keys(files)) {
+		text, err := o.keyFile(from, files[from])
+		if err != nil {
+			return p, err
+		}
+		keys, err := signature.ParsePublic(text)
+		if err != nil {
+			return p, diag.Errorf("Cannot use the public key", "%s names %s: %s.", from, files[from], err)
+		}
+		p.signers = append(p.signers, trusted{keys, from})
+	}
+	return p, nil
+}
+
+func isDigest(text string) bool {
+	digits, ok := strings.CutPrefix(text, "sha256:")
+	return ok && len(digits) == 64 && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
+// keyFile reads a file of keys.
+func (o Options) keyFile(from, name string) ([]byte, error) {
+	f, err := os.Open(o.Path(name))
+	if err != nil {
+		return nil, diag.Errorf("Cannot read the key", "%s names %s: %s.", from, cmp.Or(name, "no file"), err)
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	text, err := io.ReadAll(io.LimitReader(f, maxKeyFile))
+	if err != nil {
+		return nil, diag.Errorf("Cannot read the key", "%s names %s: %s.", from, name, err)
+	}
+	return text, nil
+}
+
+// SavedOnly refuses a command that plans by itself, where plans must be signed:
+// nobody could have.
+func (p Policy) SavedOnly(command string) error {
+	if len(p.signers) == 0 {
+		return nil
+	}
+	return diag.Errorf("A signed plan is required",
+		"%s asks for a signature, and what `deployster %s` would plan now nobody has signed. Nothing was changed.\n"+
+			"Make a plan with `deployster plan -out=FILE -sign-key=KEY`, and give that to `deployster apply`.", p.signers[0].from, command)
+}
+
+// Check refuses a saved plan that is not what the operator asks for.
+func (p Policy) Check(file string, pl *plan.Plan, sig *planfile.Signature) error {
+	for _, t := range p.signers {
+		if sig == nil {
+			return diag.Errorf("The plan is not signed",
+				"%s: %s asks for a signature, and it has none. Nothing was changed.\nWhoever may approve it plans with `deployster plan -out=FILE "+
+					"-sign-key=KEY`.", file, t.from)
+		}
+		if !signature.Trusts(t.keys, sig.Key) {
+			return diag.Errorf("The plan is signed by somebody else", "%s is signed with the key %s. %s trusts %s. Nothing was changed.",
+				file, sig.By(), t.from, names(t.keys))
+		}
+	}
+	return p.CheckDigest(pl)
+}
+
+// CheckDigest refuses a plan that is another than the one that was approved.
+func (p Policy) CheckDigest(pl *plan.Plan) error {
+	if p.digest == "" {
+		return nil
+	}
+	got, err := planfile.Digest(pl)
+	if err != nil {
+		return err
+	}
+	if got != p.digest {
+		return diag.Errorf("It is another plan",
+			"-require-digest asks for %s, and this plan has the digest %s: it would do something else than the one that was approved. Nothing "+
+				"was changed.", p.digest, got)
+	}
+	return nil
+}
+
+func names(keys []ed25519.PublicKey) string {
+	var ids []string
+	for _, k := range keys {
+		ids = append(ids, string(signature.ID(k)))
+	}
+	slices.Sort(ids)
+	return "only " + strings.Join(slices.Compact(ids), ", ")
+}
+
+// SignKey reads the key that a plan is to be signed with.
+func (o Options) SignKey(file string) (ed25519.PrivateKey, error) {
+	text, err := o.keyFile("-sign-key", file)
+	if err != nil {
+		return nil, err
+	}
+	key, err := signature.ParsePrivate(text)
+	if err != nil {
+		return nil, diag.Errorf("Cannot use the key", "-sign-key names %s: %s.", file, err)
+	}
+	return key, nil
+}

@@ -1,0 +1,131 @@
+package workspace
+
+import (
+	"deployster/apply"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
+	"deployster/internal/runs"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// RunsDocument is what `runs list -json` prints.
+type RunsDocument struct {
+	Format int        `json:"format"`
+	Runs   []runs.Run `json:"runs"` // the newest first
+}
+
+// RunDocument is what `runs show -json` prints.
+type RunDocument struct {
+	Format int           `json:"format"`
+	Run    runs.Run      `json:"run"`
+	Steps  []runs.Step   `json:"steps"`            // in the order in which they began
+	Report *apply.Report `json:"report,omitempty"` // of an apply
+}
+
+// LogsDocument is what `runs logs -json` prints.
+type LogsDocument struct {
+	Format int         `json:"format"`
+	Run    string      `json:"run"`
+	Logs   []LoggedRun `json:"logs"`
+}
+
+// LoggedRun is what one run of an image was sent, and what it printed.
+type LoggedRun struct {
+	runs.Step
+	Stdin  string `json:"stdin"`
+	Stdout string `json:"stdout"`
+	Stderr string `json:"stderr"`
+}
+
+// FindRun finds a run by its name, "" for the latest.
+func (w *Workspace) FindRun(name string) (runs.Run, error) {
+	w.around()
+	run, err := runs.Find(w.Dir, name)
+	var missing *runs.NotFoundError
+	switch {
+	case !errors.As(err, &missing):
+		return run.WithKeys(w.Keys), err
+	case len(missing.There) == 0:
+		return run, diag.Errorf("No records", "There are no records of runs in %s. plan, apply and destroy make them.", runs.Dir(w.Dir))
+	case len(missing.Fits) > 1:
+		return run, diag.Errorf("Which run?", "The names of %d runs begin with %q: %s.", len(missing.Fits), name,
+			strings.Join(missing.Fits, ", "))
+	}
+	return run, diag.Errorf("No such run", "There is no record of a run %q. %s`deployster runs list` lists the %d that are kept; "+
+		"`latest` is one of them.",
+		name, words.DidYouMean(name, append(slices.Clone(missing.There), "latest"), ""), len(missing.There))
+}
+
+// ReportOf reads the report of a run; nil = it has none.
+func ReportOf(run runs.Run) (*apply.Report, error) {
+	content, err := run.Report()
+	if err != nil || content == nil {
+		return nil, err
+	}
+	var report apply.Report
+	if err := json.Unmarshal(content, &report); err != nil {
+		return nil, diag.Errorf("Cannot read the records", "%s: the report is damaged: %s.", run.Path(), err)
+	}
+	return &report, nil
+}
+
+// LogsOf reads what was recorded of a resource, of all its steps or one.
+func LogsOf(run runs.Run, resource, step string) ([]LoggedRun, error) {
+	steps, err := run.Steps(resource)
+	if err != nil {
+		return nil, diag.Errorf("Cannot read the records", "%s.", err)
+	}
+	if len(steps) == 0 {
+		return nil, noLogs(run, resource)
+	}
+	var names []string
+	var found []LoggedRun
+	for _, one := range steps {
+		if names = append(names, one.Step); step != "" && one.Step != step {
+			continue
+		}
+		l := LoggedRun{Step: one}
+		for name, into := range map[string]*string{runs.Stdin: &l.Stdin, runs.Stdout: &l.Stdout, runs.Stderr: &l.Stderr} {
+			content, err := one.Read(name)
+			if err != nil {
+				return nil, diag.Errorf("Cannot read the records", "%s.", err)
+			}
+			*into = string(content)
+		}
+		found = append(found, l)
+	}
+	if len(found) == 0 {
+		names = slices.Compact(slices.Sorted(slices.Values(names)))
+		return nil, diag.Errorf("No such step", "The run %s did not do %q with %s. %sIt did: %s.", run.ID, step, resource,
+			words.DidYouMean(step, names, ""), strings.Join(names, ", "))
+	}
+	return found, nil
+}
+
+// noLogs says that a run has no record of a resource, and of which it has.
+func noLogs(run runs.Run, resource string) error {
+	steps, err := run.Steps("")
+	if err != nil {
+		return diag.Errorf("Cannot read the records", "%s.", err)
+	}
+	var names []string
+	for _, step := range steps {
+		names = append(names, step.Resource)
+	}
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	if run.LeftOut > 0 {
+		return diag.Errorf("No record of the resource", "The run %s has no record of %q. It left out %d states that were valid.", run.ID,
+			resource, run.LeftOut)
+	}
+	const most = 20
+	more := ""
+	if len(names) > most {
+		names, more = names[:most], fmt.Sprintf(", and %d more", len(names)-most)
+	}
+	return diag.Errorf("No record of the resource", "The run %s (%s) ran no image for %q. %sThere are records of: %s%s.",
+		run.ID, run.Command, resource, words.DidYouMean(resource, names, ""), strings.Join(names, ", "), more)
+}

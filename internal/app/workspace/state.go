@@ -1,0 +1,94 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"deployster/config"
+	"deployster/internal/base/diag"
+	"deployster/state"
+)
+
+// StatePath returns which state file to use. What the options say wins over the
+// manifest, which may be nil.
+func (w *Workspace) StatePath(m *config.Manifest) string {
+	switch {
+	case w.State != "":
+		return w.Path(w.State)
+	case m != nil && m.StatePath() != "":
+		return w.Path(m.StatePath())
+	}
+	return w.Path(DefaultState)
+}
+
+// StatePathAround is StatePath for commands that are about the state only: where
+// there are manifests that name a state file, it is that one.
+func (w *Workspace) StatePathAround() string { return w.StatePath(w.around()) }
+
+// stateOptions are how a command opens the state.
+func (w *Workspace) stateOptions(command string) state.Options {
+	return state.Options{Command: "deployster " + command, Keys: w.Keys, Wait: w.LockTimeout, Waiting: func(who string) {
+		w.Note("The state is in use by %s. Waiting for at most %s.", who, w.LockTimeout)
+	}}
+}
+
+// OpenState opens a state for a command that changes it, and tells what an earlier
+// one has left behind.
+func (w *Workspace) OpenState(ctx context.Context, path, command string) (*state.Store, error) {
+	store, err := state.Open(ctx, state.File(path), w.stateOptions(command))
+	if err == nil {
+		w.tellRecovery(store.Recovery())
+	}
+	return store, err
+}
+
+// HoldState reads a state, and keeps others from changing it until it is closed.
+func (w *Workspace) HoldState(ctx context.Context, path, command string) (*state.Shared, error) {
+	return state.ReadShared(ctx, state.File(path), w.stateOptions(command))
+}
+
+// ReadState reads a state for commands that take no lock.
+func (w *Workspace) ReadState(ctx context.Context, path string) (state.Snapshot, error) {
+	snapshot, recovery, err := state.Load(state.File(path), w.Keys)
+	if err != nil || recovery == nil {
+		return snapshot, err
+	}
+	// What looks as if an apply had died may be one that is at work.
+	held, err := state.ReadShared(ctx, state.File(path), state.Options{Command: "deployster", Keys: w.Keys})
+	if errors.Is(err, state.ErrLocked) {
+		w.Note("An apply is at work. This is what it has recorded so far.")
+		return snapshot, nil
+	}
+	if err == nil {
+		_ = held.Close() // it was only to know whether somebody else holds it
+	}
+	w.tellRecovery(recovery)
+	return snapshot, nil
+}
+
+// ReadStateAround is ReadState for commands that are about the state only.
+func (w *Workspace) ReadStateAround(ctx context.Context) (state.Snapshot, error) {
+	return w.ReadState(ctx, w.StatePathAround())
+}
+
+// tellRecovery says what an earlier run left behind when it died.
+func (w *Workspace) tellRecovery(r *state.Recovery) {
+	if r != nil {
+		w.Warn(r.Warning())
+	}
+}
+
+// WarnClear warns of files in clear text beside an encrypted state.
+func (w *Workspace) WarnClear(path string) {
+	files := state.Clear(state.File(path))
+	if len(files) == 0 {
+		return
+	}
+	w.Warn(diag.Warningf("Earlier states are in clear text",
+		"The state is encrypted, and %s beside it not: %s. `deployster state reencrypt` writes the copies anew; what was moved aside is "+
+			"yours to delete.",
+		cmp.Or(map[bool]string{true: "a file"}[len(files) == 1], fmt.Sprintf("%d files", len(files))), strings.Join(files, ", ")))
+}

@@ -1,0 +1,175 @@
+package workspace
+
+import (
+	"context"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/encryption"
+	"deployster/state"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// StateEdit is what a command has done to the state: all that it says with
+// -json.
+type StateEdit struct {
+	Serial    uint64       `json:"serial"`              // of the state now
+	Kept      uint64       `json:"kept,omitempty"`      // serial of the copy that is the state as it was: `state restore` takes it
+	DryRun    bool         `json:"dry_run,omitempty"`   // nothing was done
+	Forgotten []string     `json:"forgotten,omitempty"` // rm: addresses
+	Moved     []state.Move `json:"moved,omitempty"`     // mv
+	Pushed    string       `json:"pushed,omitempty"`    // push: the file, - for stdin
+	Restored  uint64       `json:"restored,omitempty"`  // restore: the serial of the copy
+	Aside     string       `json:"aside,omitempty"`     // restore: where what was there is now
+	Resolved  []OpenAction `json:"resolved,omitempty"`  // resolve: what a person has said
+	Open      []OpenAction `json:"open,omitempty"`      // resolve without an address: what there is to say
+}
+
+// Sentence says it to a person.
+func (d StateEdit) Sentence() string {
+	switch {
+	case len(d.Moved) > 0:
+		var moved []string
+		for _, m := range d.Moved {
+			moved = append(moved, diag.Visible(m.From)+" is "+diag.Visible(m.To))
+		}
+		return "Moved: " + strings.Join(moved, ", ") + "."
+	case len(d.Resolved) > 0 && d.Resolved[0].As == state.Done:
+		return "Ended well, as you say: " + ActionsOf(d.Resolved) + ". Until its image says VALID the resource counts as unsettled."
+	case len(d.Resolved) > 0:
+		return "Failed, as you say: " + ActionsOf(d.Resolved) + ". The next apply does what its image says is left."
+	case d.Pushed != "":
+		return "The state is that of " + diag.Visible(d.Pushed) + " now."
+	}
+	return "Forgotten, and left as they are: " + diag.Visible(strings.Join(d.Forgotten, ", ")) + "."
+}
+
+// OpenAction is an action of which it is not known, or was not, how it ended.
+type OpenAction struct {
+	Address string        `json:"address"`
+	Action  string        `json:"action"`
+	Started time.Time     `json:"started"`
+	By      state.By      `json:"by,omitzero"`     // the process that had started it
+	As      state.Verdict `json:"as,omitempty"`    // what a person has said; absent = nothing yet
+	Key     string        `json:"idempotency_key"` // what its image was given
+}
+
+// OpenActions returns what nobody knows the end of, by address and start.
+func OpenActions(s state.Snapshot, as state.Verdict, addresses ...string) (list []OpenAction) {
+	for _, addr := range addresses {
+		u := s.Unsettled[addr]
+		for _, a := range u.Open() {
+			list = append(list, OpenAction{Address: addr, Action: a.Action, Started: a.Started, By: u.By, As: as, Key: a.Key})
+		}
+	}
+	return list
+}
+
+// ActionsOf names the actions of a list, for a sentence.
+func ActionsOf(list []OpenAction) string {
+	var names []string
+	for _, o := range list {
+		names = append(names, diag.Visible(o.Address+"/"+o.Action))
+	}
+	return strings.Join(names, ", ")
+}
+
+// Editor changes the state by hand.
+type Editor struct {
+	w      *Workspace
+	dryRun bool
+}
+
+// Editor returns one. With dryRun it only says what would be changed.
+func (w *Workspace) Editor(dryRun bool) Editor { return Editor{w, dryRun} }
+
+// Edit opens the state, makes a change, and says what was changed.
+func (e Editor) Edit(ctx context.Context, command string, change func(now state.Snapshot) (state.Snapshot, StateEdit, error)) (StateEdit, error) {
+	store, err := e.w.OpenState(ctx, e.w.StatePathAround(), command)
+	if err != nil {
+		return StateEdit{}, err
+	}
+	defer func() { _ = store.Close() }() // the lock goes with the process anyway
+	next, done, err := change(store.Snapshot())
+	if err != nil {
+		return StateEdit{}, err
+	}
+	done.DryRun, done.Serial = e.dryRun, store.Snapshot().Serial
+	if !e.dryRun {
+		done.Kept = done.Serial
+		if err := store.Replace(next); err != nil {
+			return StateEdit{}, err
+		}
+		done.Serial = store.Snapshot().Serial
+	}
+	return done, nil
+}
+
+// Forget removes resources from the state, and leaves them as they are.
+func (e Editor) Forget(ctx context.Context, addresses []string) (StateEdit, error) {
+	return e.Edit(ctx, "state rm", func(now state.Snapshot) (state.Snapshot, StateEdit, error) {
+		names, err := Remembered(now, addresses)
+		if err != nil {
+			return now, StateEdit{}, err
+		}
+		for _, name := range names {
+			if open := OpenActions(now, "", name); len(open) > 0 {
+				return now, StateEdit{}, diag.Errorf("Nobody knows how an action ended",
+					"Of %s it is not known how it ended: it may still run. Nothing was changed. `deployster apply` finds out, or `deployster resolve "+
+						"-as=done '%s'` (or failed) says it; then forget it.", ActionsOf(open), diag.Visible(name))
+			}
+			delete(now.Resources, name)
+			delete(now.Unsettled, name)
+		}
+		return now, StateEdit{Forgotten: names}, nil
+	})
+}
+
+// Move gives resources of the state another address.
+func (e Editor) Move(ctx context.Context, from, to string) (StateEdit, error) {
+	return e.Edit(ctx, "state mv", func(now state.Snapshot) (state.Snapshot, StateEdit, error) {
+		moves, err := now.Resolve([]state.MoveRule{{From: from, To: to}})
+		if err == nil && len(moves) == 0 {
+			_, err = among(slices.Sorted(maps.Keys(now.Resources)), []string{from})
+		}
+		if err != nil {
+			return now, StateEdit{}, err
+		}
+		next, err := now.Moved(moves)
+		if err != nil {
+			return now, StateEdit{}, diag.Errorf("Cannot move", "%s. Nothing was changed.", diag.Visible(err.Error()))
+		}
+		return next, StateEdit{Moved: moves}, nil
+	})
+}
+
+// Push makes the content of a file the state. With force it may be of another
+// lineage, or older.
+func (e Editor) Push(ctx context.Context, name string, content func() ([]byte, error), force bool) (StateEdit, error) {
+	return e.Edit(ctx, "state push", func(now state.Snapshot) (state.Snapshot, StateEdit, error) {
+		data, err := content()
+		if err != nil {
+			return now, StateEdit{}, err
+		}
+		if data, err = e.w.Keys.Open(encryption.State, name, data); err != nil {
+			return now, StateEdit{}, err
+		}
+		next, err := state.Parse(name, data)
+		if err != nil {
+			return now, StateEdit{}, err
+		}
+		if now.Lineage != "" && !force {
+			if next.Lineage != now.Lineage {
+				return now, StateEdit{}, diag.Errorf("A state of another lineage",
+					"%s has the lineage %s, and the state has %s: it was made for other resources. Nothing was changed. -force puts it there all the "+
+						"same.", name, next.Lineage, now.Lineage)
+			}
+			if next.Serial < now.Serial {
+				return now, StateEdit{}, diag.Errorf("An older state",
+					"%s has the serial %d, and the state has %d. Nothing was changed. -force puts it there all the same.", name, next.Serial, now.Serial)
+			}
+		}
+		return next, StateEdit{Pushed: name}, nil
+	})
+}

@@ -1,0 +1,71 @@
+package workspace
+
+import (
+	"context"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
+	"deployster/state"
+	"maps"
+	"slices"
+)
+
+// Restore makes a kept copy the state again.
+func (w *Workspace) Restore(ctx context.Context, serial uint64) (*state.RestoreResult, error) {
+	return state.Restore(ctx, state.File(w.StatePathAround()), serial, w.stateOptions("state restore"))
+}
+
+// Copies lists the earlier state files that are kept.
+func (w *Workspace) Copies() ([]state.Copy, error) {
+	return state.Copies(state.File(w.StatePathAround()), w.Keys)
+}
+
+// Reencrypt writes the state file and its copies anew, as the encryption block of
+// the manifests says, and returns how many files that were.
+func (w *Workspace) Reencrypt(ctx context.Context) (written int, err error) {
+	path := w.StatePathAround()
+	store, err := w.OpenState(ctx, path, "state reencrypt")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = store.Close() }() // the lock goes with the process anyway
+	names, left, err := store.Reencrypt()
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(left)) {
+		w.Warn(diag.Warningf("A copy was left as it is", "%s cannot be read: %s", name, left[name]))
+	}
+	w.WarnClear(path)
+	return len(names), nil
+}
+
+// Remembered checks that the state knows these addresses, also if they were acted
+// upon only and never seen VALID, and sorts them. Without addresses it returns all.
+func Remembered(snapshot state.Snapshot, addresses []string) ([]string, error) {
+	all := slices.AppendSeq(slices.Collect(maps.Keys(snapshot.Resources)), maps.Keys(snapshot.Unsettled))
+	slices.Sort(all)
+	if all = slices.Compact(all); len(addresses) == 0 {
+		return all, nil
+	}
+	return among(all, addresses)
+}
+
+func among(known, addresses []string) ([]string, error) {
+	var out []string
+	for _, addr := range addresses {
+		if !slices.Contains(known, addr) {
+			return nil, diag.Errorf("No such resource in the state",
+				"The state file remembers no %s. %s`deployster state list` lists what there is.", diag.Visible(addr), words.DidYouMean(addr, known, ""))
+		}
+		out = append(out, addr)
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// EntryDocument is what `state show -json` prints: an entry, empty when the
+// resource was never seen VALID, and what is not settled of it.
+type EntryDocument struct {
+	state.Entry
+	Unsettled *state.Unsettled `json:"unsettled,omitempty"`
+}

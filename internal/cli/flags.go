@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"deployster/config"
+	"deployster/internal/app"
+	"deployster/internal/app/workspace"
+	"deployster/internal/base/diag"
+	"deployster/plan"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// globalFlags may stand anywhere on the command line.
+func globalFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "chdir", Usage: "work in `DIR`"},
+		&cli.StringFlag{Name: "state", Usage: "the state `FILE` (default: deployster.state.json)"},
+		&cli.DurationFlag{Name: "lock-timeout", Usage: "wait so long for a state that is in use, like `5m`; without it, not at all",
+			DefaultText: "0s"},
+		&cli.StringFlag{Name: "containerd-address",
+			Usage: "`SOCKET` of a running containerd; without it an embedded one serves ($CONTAINERD_ADDRESS)"},
+		&cli.StringFlag{Name: "containerd-namespace", Usage: "containerd `NAMESPACE` ($CONTAINERD_NAMESPACE, default: deployster)"},
+		&cli.BoolFlag{Name: "verbose", Usage: "tell more, and let images know"},
+		&cli.BoolFlag{Name: "no-color", Usage: "no colours ($NO_COLOR)"},
+	}
+}
+
+// varFlags makes the flags -var and -var-file of one command. They share a
+// list, since the later one on the command line wins, whichever it is.
+func varFlags() []cli.Flag {
+	list := &varList{}
+	return []cli.Flag{
+		&cli.GenericFlag{Name: "var", Usage: "`NAME=VALUE` of a variable; may be repeated", Value: list},
+		&cli.GenericFlag{Name: "var-file", Usage: "`FILE` with values of variables; may be repeated", Value: &varFiles{list}},
+	}
+}
+
+// varList collects -var.
+type varList struct{ flags []config.VarFlag }
+
+func (l *varList) Set(v string) error {
+	l.flags = append(l.flags, config.VarFlag{Value: v})
+	return nil
+}
+
+func (l *varList) String() string { return "" }
+
+// varFiles collects -var-file into the same list.
+type varFiles struct{ list *varList }
+
+func (f *varFiles) Set(v string) error {
+	f.list.flags = append(f.list.flags, config.VarFlag{File: true, Value: v})
+	return nil
+}
+
+func (f *varFiles) String() string { return "" }
+
+// inputs returns the manifests and the variables that a command line names.
+func inputs(c *cli.Context, s *session) workspace.Inputs {
+	in := workspace.Inputs{Paths: c.Args().Slice(), Ask: s.env.Interactive && c.Bool("input")}
+	if list, ok := c.Generic("var").(*varList); ok {
+		in.Variables = list.flags
+	}
+	return in
+}
+
+// selectionFlags limit what a plan is about.
+func selectionFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.GenericFlag{Name: "target", Value: &wordList{},
+			Usage: "only the resource, instance or module `ADDRESS`, with all that must be done before it; may be repeated"},
+		&cli.GenericFlag{Name: "exclude", Value: &wordList{}, Usage: "everything but `ADDRESS` and what waits for it; may be repeated"},
+	}
+}
+
+// refreshFlags say what is asked of what is there, and done to it.
+func refreshFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.GenericFlag{Name: "replace", Value: &wordList{}, Usage: "destroy `ADDRESS` and make it again; may be repeated"},
+		&cli.BoolFlag{Name: "refresh", Value: true, Usage: "-refresh=false: use what was recorded, ask only what the manifest changed"},
+		&cli.BoolFlag{Name: "refresh-only", Usage: "record what is there, and do nothing to it"},
+	}
+}
+
+// wordList collects a flag that may be repeated. Commas are part of the words:
+// keys of for_each have them.
+type wordList struct{ words []string }
+
+func (l *wordList) Set(word string) error {
+	l.words = append(l.words, word)
+	return nil
+}
+
+func (l *wordList) String() string { return "" }
+
+// wordsOf returns the values of such a flag.
+func wordsOf(c *cli.Context, name string) []string {
+	if list, ok := c.Generic(name).(*wordList); ok {
+		return list.words
+	}
+	return nil
+}
+
+// selectionOf reads the flags. A command that has only some of them has the
+// others as if they were not given.
+func selectionOf(c *cli.Context) plan.Selection {
+	return plan.Selection{Targets: wordsOf(c, "target"), Excludes: wordsOf(c, "exclude"), Replace: wordsOf(c, "replace"),
+		NoRefresh: c.IsSet("refresh") && !c.Bool("refresh"), RefreshOnly: c.Bool("refresh-only")}
+}
+
+func compactFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "compact", Usage: "show each resource in one line"}
+}
+
+func parallelismFlag() cli.Flag {
+	return &cli.IntFlag{Name: "parallelism", Value: app.DefaultParallelism, Usage: "work on `N` resources at one time",
+		Action: func(_ *cli.Context, n int) error {
+			if n < 1 {
+				return diag.Errorf("Wrong command line", "-parallelism must be at least 1.")
+			}
+			return nil
+		}}
+}
+
+// parallelism returns what was said of it; 0 = nothing.
+func parallelism(c *cli.Context) int {
+	if !c.IsSet("parallelism") {
+		return 0
+	}
+	return c.Int("parallelism")
+}
+
+// inputFlag belongs to the commands that ask for variables.
+func inputFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "input", Value: true, Usage: "on a terminal, ask for variables that have no value (default: true)"}
+}
+
+func explainFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: "explain", Usage: "show what makes the change of the resource at `ADDRESS`, and nothing else"}
+}
+
+// approvalFlags say who answers for what is done.
+func approvalFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "auto-approve", Usage: "do not ask: -confirm=never"},
+		&cli.StringFlag{Name: "confirm", Usage: "ask `WHEN`: never, once (the default; a saved plan: never), resource, action"},
+		&cli.StringFlag{Name: "approve", Usage: "do not ask about these `KINDS` of change, such as create,update; ask about all others"},
+		&cli.StringFlag{Name: "deferred", Usage: "what to `DO` when it becomes known what the plan could not show: apply, ask, stop"},
+	}
+}
+
+// approval returns what the flags say.
+func approval(c *cli.Context, s *session) app.ApprovalOptions {
+	return app.ApprovalOptions{Auto: c.Bool("auto-approve"), Confirm: given(c, "confirm"), Kinds: given(c, "approve"),
+		Deferred: given(c, "deferred"), Ask: s.env.Interactive && c.Bool("input")}
+}
+
+// given returns the value of a flag; nil = it was not given.
+func given(c *cli.Context, name string) *string {
+	if !c.IsSet(name) {
+		return nil
+	}
+	return new(c.String(name))
+}
+
+func requireSignatureFlag() cli.Flag {
+	return &cli.StringFlag{Name: "require-signature",
+		Usage: "refuse a plan that is not signed with a key of `FILE` ($" + workspace.RequireSignature + ")"}
+}
+
+func requireFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "require-digest", Usage: "refuse a plan whose digest (`deployster show -digest`) is not `DIGEST`"},
+		requireSignatureFlag(),
+	}
+}
+
+// policy returns what they say of the plan.
+func policy(c *cli.Context) workspace.PolicyOptions {
+	return workspace.PolicyOptions{Digest: given(c, "require-digest"), Signature: given(c, "require-signature")}
+}
+
+// eventFlags belong to those commands.
+func eventFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "json", Usage: "print events as JSON, one a line, and nothing else on stdout"},
+		&cli.StringFlag{Name: "json-into", Usage: "write these events to `FILE` too, which may be a FIFO or /dev/fd/3"},
+	}
+}
+
+// environment reads the -env flags.
+func environment(c *cli.Context) (map[string]string, error) {
+	env := map[string]string{}
+	for _, pair := range c.StringSlice("env") {
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok {
+			return nil, diag.Errorf("Wrong command line", "-env takes NAME=VALUE, not %q.", pair)
+		}
+		env[name] = value
+	}
+	return env, nil
+}
