@@ -96,7 +96,8 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	e := &engine{o: o, recorder: &recorder{runner: o.Runner}, report: Report{Format: 1, Image: image.Reference, Digest: image.Digest, Status: Pass}}
+	e := &engine{o: o, recorder: &recorder{runner: o.Runner}, report: Report{Format: 1, Image: image.Reference, Digest: image.Digest,
+		Status: Pass}}
 	e.target = typeclient.Target{Address: o.Name, Reference: o.Image, Digest: image.Digest, Settings: o.Settings,
 		StateTimeout: o.Timeout, ActionTimeout: o.Timeout}
 	e.target.Settings.InitTimeout = o.Timeout

@@ -142,7 +142,8 @@ const fixStateSchema = "Correct the state or the state_schema: deployster refuse
 
 func (e *engine) checkStateSchema(context.Context) outcome {
 	if len(e.ty.StateSchema) == 0 {
-		return outcome{verdict: Skip, reason: "the image has no state_schema", fix: "With a state_schema users see what they may refer to, and mistakes in the state are found here."}
+		return outcome{verdict: Skip, reason: "the image has no state_schema",
+			fix: "With a state_schema users see what they may refer to, and mistakes in the state are found here."}
 	}
 	if found := e.client("").CheckState(e.ty, e.valid.State); len(found) > 0 {
 		return fail(fixStateSchema, "%s: %s. The state is %s", found[0].Path, found[0].Message, cut(string(e.valid.State)))

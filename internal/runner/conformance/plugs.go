@@ -30,7 +30,8 @@ func (e *engine) mount() error {
 		case plug.ReadOnly && want.Writable && !want.AnyMode && !want.Optional:
 			return diag.Errorf("Plug is read-only", "The image wants to write to the plug %q, which is given to be read only: leave out :ro.", name)
 		}
-		e.target.Mounts = append(e.target.Mounts, runner.Mount{Source: plug.Path, Target: want.ContainerPath, Writable: want.Writable && !plug.ReadOnly})
+		e.target.Mounts = append(e.target.Mounts, runner.Mount{Source: plug.Path, Target: want.ContainerPath,
+			Writable: want.Writable && !plug.ReadOnly})
 	}
 	if len(missing) > 0 {
 		list := ""

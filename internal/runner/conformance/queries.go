@@ -15,7 +15,8 @@ import (
 
 // client returns a new client: one that was used remembers answers.
 func (e *engine) client(workspace string) *typeclient.Client {
-	return typeclient.New(typeclient.Options{Runner: e.recorder, Version: e.o.Version, Verbose: e.o.Verbose, Workspace: workspace, Log: e.o.Log})
+	return typeclient.New(typeclient.Options{Runner: e.recorder, Version: e.o.Version, Verbose: e.o.Verbose, Workspace: workspace,
+		Log: e.o.Log})
 }
 
 // withEdit calls f while edit changes what the image is sent, or how it is run.

@@ -62,7 +62,8 @@ func (e *engine) askGone(ctx context.Context) outcome {
 			if last != nil {
 				remembered = " when it was given the last state"
 			}
-			return fail(fixLastState, "It was removed, and the image says %s%s. What does not exist is STALE without \"staleState\".", describe(a), remembered)
+			return fail(fixLastState, "It was removed, and the image says %s%s. What does not exist is STALE without \"staleState\".",
+				describe(a), remembered)
 		}
 	}
 	return pass("")

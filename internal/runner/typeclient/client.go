@@ -148,7 +148,8 @@ func New(o Options) *Client {
 	if o.Backoff == nil {
 		o.Backoff = DefaultBackoff()
 	}
-	return &Client{o: o, checkTime: checkTime, names: map[string]string{}, images: map[string]string{}, allowed: map[terms]string{}, inits: map[initKey]*initCall{}, schemas: map[string]*compiledSchema{}}
+	return &Client{o: o, checkTime: checkTime, names: map[string]string{}, images: map[string]string{}, allowed: map[terms]string{},
+		inits: map[initKey]*initCall{}, schemas: map[string]*compiledSchema{}}
 }
 
 // Resolve returns the digest of an image: the pinned one, or that of the image

@@ -88,7 +88,8 @@ func callError(k call, r runner.Result, err error) error {
 	case errors.Is(err, runner.ErrNoImage):
 		return fail(k, err, "Image not found", "The image %s (%s) is not here any more. Bring it in again with `deployster image import`, or plan again.", image, k.digest)
 	}
-	return fail(k, err, "The container could not be run", "%s of image %s: %s.%s", k.title(), image, strings.TrimSuffix(diag.Visible(err.Error()), "."), lastLines(r))
+	return fail(k, err, "The container could not be run", "%s of image %s: %s.%s", k.title(), image,
+		strings.TrimSuffix(diag.Visible(err.Error()), "."), lastLines(r))
 }
 
 // interruptError returns the error of what the user's interrupt has ended.

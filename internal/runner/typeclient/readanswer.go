@@ -112,7 +112,8 @@ func (f *fields) answerAbsent(status protocol.Status) protocol.Answer {
 		}
 		return protocol.Answer{Status: status}
 	case protocol.Stale:
-		return protocol.Answer{Status: status, StaleState: f.document("staleState"), Actions: f.actions(status), Reasons: f.reasons(), ShutdownFirst: f.shutdown()}
+		return protocol.Answer{Status: status, StaleState: f.document("staleState"), Actions: f.actions(status), Reasons: f.reasons(),
+			ShutdownFirst: f.shutdown()}
 	case protocol.Valid:
 		f.problem("the status is VALID, but the intent was \"absent\": say MISSING when it is gone, or STALE with the actions that remove it")
 		return protocol.Answer{}
@@ -145,7 +146,8 @@ func (f *fields) action() protocol.Action {
 	a := protocol.Action{Name: f.needText("name"), Description: f.text("description"), Command: f.command()}
 	f.done()
 	if !properName(a.Name) || strings.ContainsAny(a.Name, `/\`) || strings.HasPrefix(a.Name, ".") {
-		f.problem("%q is no name for an action: at most %d bytes, no slashes, no control or invisible characters, no dot at the start", f.at("name"), maxName)
+		f.problem("%q is no name for an action: at most %d bytes, no slashes, no control or invisible characters, no dot at the start",
+			f.at("name"), maxName)
 	}
 	return a
 }

@@ -167,7 +167,8 @@ func readPlugs(f *fields, ty *protocol.Type) {
 			if p == nil {
 				break
 			}
-			ty.Plugs[name] = protocol.PlugRequest{ContainerPath: p.containerPath("container_path"), Optional: p.flag("optional", false), Writable: p.flag("writable", true)}
+			ty.Plugs[name] = protocol.PlugRequest{ContainerPath: p.containerPath("container_path"), Optional: p.flag("optional", false),
+				Writable: p.flag("writable", true)}
 			p.done()
 		}
 		plugs.checkPlugs(ty.Plugs)

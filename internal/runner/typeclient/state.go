@@ -14,7 +14,8 @@ import (
 // is known; what the dialect and the type's capabilities do not allow is not
 // sent. A failure that the image calls transient is asked again, with pauses.
 func (c *Client) State(ctx context.Context, t Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error) {
-	k := call{target: t, step: StepState, kind: runner.Query, command: ty.StateAction, mounts: t.Mounts, settings: t.Settings, timeout: t.StateTimeout}
+	k := call{target: t, step: StepState, kind: runner.Query, command: ty.StateAction, mounts: t.Mounts, settings: t.Settings,
+		timeout: t.StateTimeout}
 	if k.timeout == 0 {
 		k.timeout = DefaultStateTimeout
 	}
@@ -22,8 +23,9 @@ func (c *Client) State(ctx context.Context, t Target, ty protocol.Type, in proto
 		in.Intent = protocol.Present
 	}
 	if in.Intent == protocol.Absent && !ty.Absent {
-		return protocol.Answer{}, fail(k, errors.ErrUnsupported, "The type cannot destroy", "Image %s did not say that it can be asked to remove things (\"absent\": true in its answer to init). "+
-			"Remove the thing by hand, and let deployster forget it: lifecycle { on_remove = \"forget\" }.", diag.Visible(t.Reference))
+		return protocol.Answer{}, fail(k, errors.ErrUnsupported, "The type cannot destroy",
+			"Image %s did not say that it can be asked to remove things (\"absent\": true in its answer to init). "+
+				"Remove the thing by hand, and let deployster forget it: lifecycle { on_remove = \"forget\" }.", diag.Visible(t.Reference))
 	}
 	in.InitInput = c.initInput(t)
 	var err error
@@ -106,7 +108,8 @@ func (c *Client) Act(ctx context.Context, t Target, ty protocol.Type, a protocol
 // ActNotify is Act that calls onEnd with how the action ended, while a later command
 // can still adopt it; see runner.Spec.Ended.
 func (c *Client) ActNotify(ctx context.Context, t Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput, onEnd func(runner.Result, error) error) (runner.Result, error) {
-	k := call{id: in.IdempotencyKey, onEnd: onEnd, target: t, step: a.Name, kind: runner.Action, command: a.Command, mounts: t.Mounts, settings: t.Settings, timeout: t.ActionTimeout}
+	k := call{id: in.IdempotencyKey, onEnd: onEnd, target: t, step: a.Name, kind: runner.Action, command: a.Command, mounts: t.Mounts,
+		settings: t.Settings, timeout: t.ActionTimeout}
 	in.InitInput = c.initInput(t)
 	if in.Intent == "" {
 		in.Intent = protocol.Present

@@ -46,7 +46,8 @@ type worker struct {
 }
 
 func launch(ctx context.Context, l runner.Launcher, s runner.Spec, grace time.Duration, isPrivate func(string) bool) (*worker, error) {
-	w := &worker{grace: grace, isPrivate: isPrivate, outgoing: make(chan []byte), stdoutRead: make(chan struct{}), ended: make(chan struct{}), removed: make(chan struct{}),
+	w := &worker{grace: grace, isPrivate: isPrivate, outgoing: make(chan []byte), stdoutRead: make(chan struct{}),
+		ended: make(chan struct{}), removed: make(chan struct{}),
 		open: map[int64]*request{}, unsettled: map[int64]int64{}}
 	// Its traces stay until the end of every action is on record: a later command can adopt those that are not.
 	s.Ended = func(res runner.Result, err error) error {

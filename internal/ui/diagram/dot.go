@@ -31,7 +31,8 @@ func (d Diagram) DOT() string {
 func (d Diagram) dotBox(b *strings.Builder, g *box, indent string, clusters *int) {
 	for _, i := range g.nodes {
 		n, k := d.Nodes[i], kinds[kindIndex(d.Nodes[i].Kind)]
-		fmt.Fprintf(b, "%s%s [label = %s, fillcolor = %q, color = %q, fontcolor = %q", indent, dotText(n.ID), dotText(strings.Join(n.Lines, "\n")), k.fill, k.line, k.text)
+		fmt.Fprintf(b, "%s%s [label = %s, fillcolor = %q, color = %q, fontcolor = %q", indent, dotText(n.ID), dotText(strings.Join(n.Lines,
+			"\n")), k.fill, k.line, k.text)
 		if n.Note != "" {
 			fmt.Fprintf(b, ", tooltip = %s", dotText(n.Note))
 		}
@@ -39,7 +40,8 @@ func (d Diagram) dotBox(b *strings.Builder, g *box, indent string, clusters *int
 	}
 	for _, inner := range g.boxes {
 		*clusters++
-		fmt.Fprintf(b, "%ssubgraph cluster_%d {\n%s  label = %s;\n%s  color = \"#8c959f\";\n", indent, *clusters, indent, dotText(inner.name()), indent)
+		fmt.Fprintf(b, "%ssubgraph cluster_%d {\n%s  label = %s;\n%s  color = \"#8c959f\";\n", indent, *clusters, indent,
+			dotText(inner.name()), indent)
 		d.dotBox(b, inner, indent+"  ", clusters)
 		fmt.Fprintf(b, "%s}\n", indent)
 	}

@@ -196,13 +196,15 @@ func (p *picture) node(i int) {
 		p.printf(`<a href="%s">`, escape(n.Link))
 	}
 	p.printf(`<g class="%s"><title>%s</title><rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="5" fill="%s" stroke="%s"/>`,
-		strings.TrimSpace("node "+k.name), escape(strings.Join(slices.DeleteFunc([]string{oneLine(n.ID), n.Note}, func(s string) bool { return s == "" }), ", ")), p.x[i]-w/2, p.y[i]-h/2, w, h, k.fill, k.line)
+		strings.TrimSpace("node "+k.name), escape(strings.Join(slices.DeleteFunc([]string{oneLine(n.ID), n.Note},
+			func(s string) bool { return s == "" }), ", ")), p.x[i]-w/2, p.y[i]-h/2, w, h, k.fill, k.line)
 	for j, line := range n.Lines {
 		weight := ""
 		if j == 0 {
 			weight = ` font-weight="bold"`
 		}
-		p.printf(`<text x="%.1f" y="%.1f" text-anchor="middle" fill="%s"%s>%s</text>`, p.x[i], p.y[i]-h/2+float64(padding)/2+11+float64(j*lineHeight), k.text, weight, escape(line))
+		p.printf(`<text x="%.1f" y="%.1f" text-anchor="middle" fill="%s"%s>%s</text>`, p.x[i],
+			p.y[i]-h/2+float64(padding)/2+11+float64(j*lineHeight), k.text, weight, escape(line))
 	}
 	p.printf("</g>")
 	if n.Link != "" {

@@ -15,9 +15,10 @@ import (
 // stays as it is: keys, but for those of a user's values, and the words and
 // names by which an event says what it is about.
 var (
-	identifiers = []string{"type", "time", "level", "resource", "change", "status", "purpose", "stream", "command", "run", "phase", "image", "started"}
-	words       = []string{"status", "severity", "change"}
-	wordValues  = []string{"ok", "valid", "skipped", "error", "warning", "interrupted", "not_started", "unknown", "pass", "fail",
+	identifiers = []string{"type", "time", "level", "resource", "change", "status", "purpose", "stream", "command", "run", "phase",
+		"image", "started"}
+	words      = []string{"status", "severity", "change"}
+	wordValues = []string{"ok", "valid", "skipped", "error", "warning", "interrupted", "not_started", "unknown", "pass", "fail",
 		"create", "update", "replace", "destroy", "forget", "deferred", "record", "left", "read_failed"}
 )
 

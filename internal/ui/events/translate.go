@@ -142,7 +142,8 @@ func OfReport(r *apply.Report) Event {
 }
 
 func ofDropped(count int) Event {
-	return Event{Warning, fmt.Sprintf("%d events were left out here: there were more than could be kept for this reader", count), Dropped{count}}
+	return Event{Warning, fmt.Sprintf("%d events were left out here: there were more than could be kept for this reader", count),
+		Dropped{count}}
 }
 
 // round returns a duration for people.

@@ -64,5 +64,6 @@ func (End) Type() string { return "end" }
 
 // All returns one of each, in the order in which a run may send them.
 func All() []Body {
-	return []Body{Version{}, Diagnostic{}, Note{}, Pull{}, ResourceAsking{}, ResourceDecided{}, PlannedChange{}, PlanSummary{}, Drift{}, ApplyStarted{}, ActionStarted{}, Log{}, ActionEnded{}, ResourceEnded{}, Stopping{}, Checks{}, Outputs{}, Report{}, Dropped{}, End{}}
+	return []Body{Version{}, Diagnostic{}, Note{}, Pull{}, ResourceAsking{}, ResourceDecided{}, PlannedChange{}, PlanSummary{}, Drift{},
+		ApplyStarted{}, ActionStarted{}, Log{}, ActionEnded{}, ResourceEnded{}, Stopping{}, Checks{}, Outputs{}, Report{}, Dropped{}, End{}}
 }

@@ -26,7 +26,8 @@ func Diagram(p *plan.Plan) diagram.Diagram {
 		if step.MayChange {
 			what += ", may change"
 		}
-		d.Nodes = append(d.Nodes, diagram.Node{ID: addr, Group: group, Kind: string(step.Change), Lines: []string{name, step.Type, what}, Note: step.Source})
+		d.Nodes = append(d.Nodes, diagram.Node{ID: addr, Group: group, Kind: string(step.Change), Lines: []string{name, step.Type, what},
+			Note: step.Source})
 	}
 	for _, edge := range p.Edges {
 		d.Edges = append(d.Edges, diagram.Edge{From: edge.To, To: edge.From, Weak: edge.Origin == string(config.FromDependsOn)})

@@ -48,7 +48,8 @@ type trait struct {
 
 var traits = []trait{
 	{"may-change", "may change", "a dependency changes: what is shown is an expectation", func(s *plan.Step) bool { return s.MayChange }},
-	{"drifted", "drifted", "it was right at the last apply, and was changed since by something else", func(s *plan.Step) bool { return s.Drifted }},
+	{"drifted", "drifted", "it was right at the last apply, and was changed since by something else",
+		func(s *plan.Step) bool { return s.Drifted }},
 	{"adopted", "adopted", "it exists already, and the state file does not know it", func(s *plan.Step) bool { return s.Adopted }},
 	{"moved", "moved", "it has another address in the state file", func(s *plan.Step) bool { return s.MovedFrom != "" }},
 	{"trusted", "not asked", "its recorded state was used", func(s *plan.Step) bool { return s.Unrefreshed }},

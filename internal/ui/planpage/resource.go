@@ -78,7 +78,8 @@ func (v *view) resources(addrs []string) iter.Seq[resource] {
 
 func (v *view) resource(addr string, s *plan.Step) resource {
 	group, name := SplitModules(addr)
-	r := resource{ID: v.text(addr), Modules: v.text(strings.Join(group, ".")), Name: v.text(name), Type: v.clipped(s.Type), Kind: kindOf(s.Change),
+	r := resource{ID: v.text(addr), Modules: v.text(strings.Join(group, ".")), Name: v.text(name), Type: v.clipped(s.Type),
+		Kind: kindOf(s.Change),
 		Open: !quiet(s) && len(v.plan.Resources) <= openUpTo}
 	for _, t := range traits {
 		if t.is(s) {

@@ -22,11 +22,13 @@ type row struct {
 type line struct{ Class, Text text }
 
 // opClasses name the operations in page.html and page.css.
-var opClasses = map[jsondiff.Op]text{jsondiff.Add: "add", jsondiff.Remove: "remove", jsondiff.Change: "change", jsondiff.Same: "same", jsondiff.Gap: "gap"}
+var opClasses = map[jsondiff.Op]text{jsondiff.Add: "add", jsondiff.Remove: "remove", jsondiff.Change: "change", jsondiff.Same: "same",
+	jsondiff.Gap: "gap"}
 
 // row returns a row without the sign of its operation.
 func (v *view) row(r jsondiff.Row, notes []string) row {
-	out := row{Class: opClasses[r.Op], Path: v.text(r.Path), Have: v.text(dedent(r.Have)), Want: v.text(dedent(r.Want)), Notes: v.clippedAll(notes)}
+	out := row{Class: opClasses[r.Op], Path: v.text(r.Path), Have: v.text(dedent(r.Have)), Want: v.text(dedent(r.Want)),
+		Notes: v.clippedAll(notes)}
 	switch r.Op {
 	case jsondiff.Add:
 		out.Sign, out.Word = "+", "new: "

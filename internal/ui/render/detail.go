@@ -91,7 +91,8 @@ func diffOfReasons(s *plan.Step, o jsondiff.Options) jsondiff.Diff {
 		case touches(s.Sensitive, r.Path):
 			d.Rows = []jsondiff.Row{{Op: jsondiff.Change, Pointer: r.Path, Path: o.Path, Want: jsondoc.Masked}}
 		case len(r.Want) == 0:
-			d.Rows = []jsondiff.Row{{Op: jsondiff.Remove, Pointer: r.Path, Path: o.Path, Have: jsondiff.Text(maskedValue(r.Have, secrets), 8, o.Hide)}}
+			d.Rows = []jsondiff.Row{{Op: jsondiff.Remove, Pointer: r.Path, Path: o.Path, Have: jsondiff.Text(maskedValue(r.Have, secrets), 8,
+				o.Hide)}}
 		case len(r.Have) == 0:
 			d.Rows = []jsondiff.Row{{Op: jsondiff.Add, Pointer: r.Path, Path: o.Path, Want: jsondiff.Text(maskedValue(r.Want, secrets), 8, o.Hide)}}
 		default:
@@ -270,7 +271,8 @@ func (r row) write(b *strings.Builder, width int, o Options) {
 			fmt.Fprintf(b, "      %s %s = %s %s %s%s\n", sign(r.Op), path, r.Have, Bold("->"), r.Want, notes)
 			return
 		}
-		fmt.Fprintf(b, "      %s %s = %s\n        %s %s %s%s\n", sign(r.Op), path, r.Have, strings.Repeat(" ", max(0, width-1)), Bold("->"), r.Want, notes)
+		fmt.Fprintf(b, "      %s %s = %s\n        %s %s %s%s\n", sign(r.Op), path, r.Have, strings.Repeat(" ", max(0, width-1)), Bold("->"),
+			r.Want, notes)
 	case r.Op == jsondiff.Remove:
 		fmt.Fprintf(b, "      %s %s = %s%s\n", sign(r.Op), path, r.Have, notes)
 	default:

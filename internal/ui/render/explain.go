@@ -42,7 +42,8 @@ func ToExplain(s *plan.Step, prior *state.Entry) []string {
 // configChanges returns what the manifest has changed since the last apply.
 func configChanges(s *plan.Step, prior *state.Entry, hide func(string) string) jsondiff.Diff {
 	return jsondiff.Compare(jsondiff.Value{JSON: prior.Config, Sensitive: append(prior.Sensitive.Config, s.Sensitive...)},
-		jsondiff.Value{JSON: s.Config, Sensitive: append(s.Sensitive, prior.Sensitive.Config...), Unknown: s.Unknown}, jsondiff.Options{Hide: hide, Missing: true, Extra: true})
+		jsondiff.Value{JSON: s.Config, Sensitive: append(s.Sensitive, prior.Sensitive.Config...),
+			Unknown: s.Unknown}, jsondiff.Options{Hide: hide, Missing: true, Extra: true})
 }
 
 // Explain returns which inputs, from where, make the change of one resource.
@@ -128,7 +129,8 @@ func compareRecorded(b *strings.Builder, e *plan.Explanation, o Options) {
 		b.WriteString("  It was there at the last apply, and is not there any more.\n")
 	case len(there) > 0 && len(prior.State) > 0:
 		hidden := append(append([]string{}, prior.Sensitive.State...), s.Hidden...)
-		d := jsondiff.Compare(jsondiff.Value{JSON: prior.State, Sensitive: hidden}, jsondiff.Value{JSON: there, Sensitive: hidden}, jsondiff.Options{Hide: o.Hide, Missing: true, Extra: true})
+		d := jsondiff.Compare(jsondiff.Value{JSON: prior.State, Sensitive: hidden}, jsondiff.Value{JSON: there, Sensitive: hidden},
+			jsondiff.Options{Hide: o.Hide, Missing: true, Extra: true})
 		writeDifferences(b, d, "The world is not as it was recorded: something else has changed it.", o)
 		if len(d.Rows) == 0 {
 			b.WriteString("  What is there is what was recorded.\n")

@@ -31,7 +31,8 @@ func State(s state.Snapshot, o Options) string {
 			continue
 		}
 		if i == 3*maxBlocks && !o.Verbose {
-			fmt.Fprintf(&b, "\nand %s more. -compact shows each in a line, -verbose in full, `deployster state show ADDRESS` one.\n", words.Thousands(len(addrs)-i))
+			fmt.Fprintf(&b, "\nand %s more. -compact shows each in a line, -verbose in full, `deployster state show ADDRESS` one.\n",
+				words.Thousands(len(addrs)-i))
 			break
 		}
 		if i > 0 {
@@ -58,9 +59,11 @@ func Entry(addr string, entry state.Entry, o Options) string {
 		fmt.Fprintf(&b, "  %s\n", Yellow("an action was started on it since, and how it is now was not seen"))
 	}
 	if f := entry.LastSeen; f != nil {
-		fmt.Fprintf(&b, "  %s %s\n", Yellow("found otherwise at "+f.At.Format(time.RFC3339)+":"), jsondiff.TextWithin(jsondiff.Value{JSON: f.State, Sensitive: f.Sensitive}, 2, MaxPage, o.Hide))
+		fmt.Fprintf(&b, "  %s %s\n", Yellow("found otherwise at "+f.At.Format(time.RFC3339)+":"),
+			jsondiff.TextWithin(jsondiff.Value{JSON: f.State, Sensitive: f.Sensitive}, 2, MaxPage, o.Hide))
 	}
-	fmt.Fprintf(&b, "  state = %s\n", jsondiff.TextWithin(jsondiff.Value{JSON: entry.State, Sensitive: entry.Sensitive.State}, 2, MaxPage, o.Hide))
+	fmt.Fprintf(&b, "  state = %s\n", jsondiff.TextWithin(jsondiff.Value{JSON: entry.State, Sensitive: entry.Sensitive.State}, 2, MaxPage,
+		o.Hide))
 	return b.String()
 }
 

@@ -42,8 +42,9 @@ func mark(s *plan.Step) (symbol, words string) {
 }
 
 func counts(s plan.Summary) map[plan.Change]int {
-	return map[plan.Change]int{plan.Create: s.Create, plan.Update: s.Update, plan.Destroy: s.Destroy, plan.Forget: s.Forget, plan.Deferred: s.Deferred,
-		plan.Replace: s.Replace, plan.ReadFailed: s.ReadFailed, plan.Record: s.Record, plan.Left: s.Left}
+	return map[plan.Change]int{plan.Create: s.Create, plan.Update: s.Update, plan.Destroy: s.Destroy, plan.Forget: s.Forget,
+		plan.Deferred: s.Deferred,
+		plan.Replace:  s.Replace, plan.ReadFailed: s.ReadFailed, plan.Record: s.Record, plan.Left: s.Left}
 }
 
 func legend(p *plan.Plan) string {
