@@ -129,7 +129,8 @@ func (l *loader) content(b hcl.Body, s schema) *hcl.BodyContent {
 func (l *loader) root(body hcl.Body) {
 	for _, b := range l.content(body, rootSchema()).Blocks {
 		if len(b.Labels) > 0 && !source.IsName(b.Labels[0]) {
-			l.add(source.Failure(b.LabelRanges[0], "Invalid name", "%q cannot be a name. A name begins with a letter and has letters, digits, _ and - only.", b.Labels[0]))
+			l.add(source.Failure(b.LabelRanges[0], "Invalid name",
+				"%q cannot be a name. A name begins with a letter and has letters, digits, _ and - only.", b.Labels[0]))
 			continue
 		}
 		kinds[slices.IndexFunc(kinds, func(k Kind) bool { return k.Block == b.Type })].decode(l, b)
@@ -145,7 +146,8 @@ func (l *loader) deployster(b *hcl.Block) {
 
 // twice says that a name is taken.
 func twice(kind, name string, first, second hcl.Range) *hcl.Diagnostic {
-	return source.Failure(second, "Declared twice", "The %s %q is declared here, and already at %s:%d. Names are shared by all files: rename one, or remove it.",
+	return source.Failure(second, "Declared twice", "The %s %q is declared here, and already at %s:%d. Names are shared by all files: "+
+		"rename one, or remove it.",
 		kind, name, first.Filename, first.Start.Line)
 }
 
@@ -213,7 +215,8 @@ func (l *loader) singleContent(c *hcl.BodyContent, kind string, s schema) *hcl.B
 	for _, b := range c.Blocks.OfType(kind) {
 		content := l.content(b.Body, s)
 		if first != nil {
-			l.add(source.Failure(b.DefRange, "Declared twice", "There is already a %s block here, at %s:%d. Put both together.", kind, first.DefRange.Filename, first.DefRange.Start.Line))
+			l.add(source.Failure(b.DefRange, "Declared twice", "There is already a %s block here, at %s:%d. Put both together.", kind,
+				first.DefRange.Filename, first.DefRange.Start.Line))
 			continue
 		}
 		first, out = b, content

@@ -24,7 +24,8 @@ func (l *loader) check(b *hcl.Block) {
 		return
 	}
 	if len(c.Blocks) == 0 {
-		l.add(source.Failure(v.at, "Nothing is checked", "A check has at least one assert block: assert { condition = ..., error_message = \"...\" }."))
+		l.add(source.Failure(v.at, "Nothing is checked",
+			"A check has at least one assert block: assert { condition = ..., error_message = \"...\" }."))
 	}
 	l.b.Checks[v.Name] = v
 }

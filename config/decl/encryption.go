@@ -31,12 +31,14 @@ func (l *loader) encryption(c *hcl.BodyContent) {
 	}
 	attrs := l.single(c, "encryption", encryptionSchema)
 	if l.encrypted != nil {
-		l.add(source.Failure(blocks[0].DefRange, "Declared twice", "There is already an encryption block, at %s:%d. Put both together.", l.encrypted.Filename, l.encrypted.Start.Line))
+		l.add(source.Failure(blocks[0].DefRange, "Declared twice", "There is already an encryption block, at %s:%d. Put both together.",
+			l.encrypted.Filename, l.encrypted.Start.Line))
 		return
 	}
 	l.encrypted = &blocks[0].DefRange
 	if l.b.Parent != nil {
-		l.add(source.Failure(blocks[0].DefRange, "Encryption in a module", "A module has no state of its own: only the root manifest says how files are encrypted. Remove it here."))
+		l.add(source.Failure(blocks[0].DefRange, "Encryption in a module",
+			"A module has no state of its own: only the root manifest says how files are encrypted. Remove it here."))
 		return
 	}
 	e := &Encryption{Enabled: true}
@@ -48,7 +50,8 @@ func (l *loader) encryption(c *hcl.BodyContent) {
 	e.Recipients = l.constants(attrs["recipients"], encryption.CheckRecipient)
 	e.IdentityFiles = l.constants(attrs["identity_files"], func(string) error { return nil })
 	if e.PassphraseEnv != "" && e.PassphraseFile != "" {
-		l.add(source.Failure(attrs["passphrase_file"].NameRange, "Two passphrases", "passphrase_env and passphrase_file say both where the passphrase is. Keep one of them."))
+		l.add(source.Failure(attrs["passphrase_file"].NameRange, "Two passphrases",
+			"passphrase_env and passphrase_file say both where the passphrase is. Keep one of them."))
 	}
 	l.t.Encryption = e
 }

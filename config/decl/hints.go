@@ -16,9 +16,12 @@ import (
 // the place where they write it.
 var (
 	rootHints = map[string]string{
-		"data":      "There are no data sources: resource.NAME.state is what a resource reported. To look at a thing and never change it, declare it as a resource with read_only = true.",
-		"provider":  "There are no providers: the type of a resource is a container image, which brings its own tools. What it must know goes into config, files and credentials into a plug block, environment variables into the env of a type block.",
-		"terraform": "The settings of this tool stand in a deployster block: required_version, and state for the state file. There are neither backends nor required_providers.",
+		"data": "There are no data sources: resource.NAME.state is what a resource reported. To look at a thing and never change it, " +
+			"declare it as a resource with read_only = true.",
+		"provider": "There are no providers: the type of a resource is a container image, which brings its own tools. What it must know goes " +
+			"into config, files and credentials into a plug block, environment variables into the env of a type block.",
+		"terraform": "The settings of this tool stand in a deployster block: required_version, and state for the state file. There are " +
+			"neither backends nor required_providers.",
 		"import":    "What exists already needs no import: its type is asked what is there, and takes it as it is.",
 		"local":     "Local values stand in a block `locals { NAME = VALUE }`.",
 		"ephemeral": "A value that must not be shown is a variable with sensitive = true, or one that its image's schema says is writeOnly.",
@@ -27,15 +30,17 @@ var (
 		"resources": "Each resource has a block of its own: resource \"NAME\" { type = ... }.",
 	}
 	resourceHints = map[string]string{
-		"provisioner": "What must be done to make a resource right is its image's to say, as actions. Commands of one's own are a type of one's own: see docs/writing-a-type.md.",
-		"connection":  "An image has its own way to reach what it manages: what it needs for that goes into config.",
-		"provider":    "There are no providers: the type of a resource is a container image, type = \"acme/disk:1\" or type = type.NAME.",
-		"dynamic":     "config is one value, so that no blocks need to be made: write a list, for example disks = [for d in var.disks : { size = d }].",
-		"image":       "The image of a resource is its type: type = \"acme/disk:1\".",
+		"provisioner": "What must be done to make a resource right is its image's to say, as actions. Commands of one's own are a type of " +
+			"one's own: see docs/writing-a-type.md.",
+		"connection": "An image has its own way to reach what it manages: what it needs for that goes into config.",
+		"provider":   "There are no providers: the type of a resource is a container image, type = \"acme/disk:1\" or type = type.NAME.",
+		"dynamic":    "config is one value, so that no blocks need to be made: write a list, for example disks = [for d in var.disks : { size = d }].",
+		"image":      "The image of a resource is its type: type = \"acme/disk:1\".",
 	}
 	lifecycleHints = map[string]string{
 		"create_before_destroy": "In which order a thing is replaced is its image's to say, by the actions that it answers.",
-		"replace_triggered_by":  "Put what should trigger a change into the config, for example as a digest: the image then sees that it differs. depends_on is for order alone.",
+		"replace_triggered_by": "Put what should trigger a change into the config, for example as a digest: the image then sees that it " +
+			"differs. depends_on is for order alone.",
 	}
 	moduleHints = map[string]string{
 		"version":   "Modules are directories of this machine, which have no versions: fetch the version that you want with the tool for that.",
@@ -86,13 +91,15 @@ func (b *Module) TerraformHint(t hcl.Traversal) string {
 	case root == "data":
 		return "There are no data sources: resource.NAME.state is what a resource reported."
 	case root == "terraform" && name == "workspace":
-		return "There are no workspaces: give each its directory or its state file, and write a variable for its name. deployster.workspace is the working directory."
+		return "There are no workspaces: give each its directory or its state file, and write a variable for its name. deployster.workspace " +
+			"is the working directory."
 	case root == "terraform":
 		return "The tool's own values are deployster.version, deployster.verbose and deployster.workspace."
 	case root == "self":
 		return "A resource cannot refer to itself by self: write resource.NAME.state, in an output for example."
 	case name != "" && b.Resources[name] != nil && !slices.Contains([]string{"var", "local"}, root):
-		return fmt.Sprintf("A reference to a resource does not begin with its type. Did you mean resource.%s.state%s?", name, refs.TraversalString(t[2:]))
+		return fmt.Sprintf("A reference to a resource does not begin with its type. Did you mean resource.%s.state%s?", name,
+			refs.TraversalString(t[2:]))
 	}
 	return ""
 }

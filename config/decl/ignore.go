@@ -41,7 +41,8 @@ func (l *loader) ignoreChanges(a *hcl.Attribute) ignoreRules {
 	}
 	items, bad := hcl.ExprList(refs.Unparen(a.Expr))
 	if bad.HasErrors() {
-		l.add(source.Failure(a.Expr.Range(), "Invalid ignore_changes", "It is a list of attributes of the config, such as [size, tags[\"x\"], disks[0].size], or the word all."))
+		l.add(source.Failure(a.Expr.Range(), "Invalid ignore_changes",
+			"It is a list of attributes of the config, such as [size, tags[\"x\"], disks[0].size], or the word all."))
 		return ignoreRules{}
 	}
 	var out ignoreRules
@@ -50,7 +51,8 @@ func (l *loader) ignoreChanges(a *hcl.Attribute) ignoreRules {
 			out.paths = append(out.paths, ignorePath{t, item.Range()})
 			continue
 		}
-		l.add(source.Failure(item.Range(), "Not an attribute", "An element of ignore_changes names a part of the config, such as size, tags[\"x\"] or disks[0].size."))
+		l.add(source.Failure(item.Range(), "Not an attribute", "An element of ignore_changes names a part of the config, such as size, "+
+			"tags[\"x\"] or disks[0].size."))
 	}
 	return out
 }
@@ -89,14 +91,16 @@ func (p ignorePath) check(config cty.Value) *hcl.Diagnostic {
 		}
 		if i == 0 && key == "config" && len(p.steps) > 1 {
 			rest := strings.TrimPrefix(refs.TraversalString(p.steps), "config")
-			return source.Failure(p.at, "Unknown attribute", "The paths of ignore_changes begin in the config. Write %s.", strings.TrimPrefix(rest, "."))
+			return source.Failure(p.at, "Unknown attribute", "The paths of ignore_changes begin in the config. Write %s.", strings.TrimPrefix(rest,
+				"."))
 		}
 		where := "The config"
 		if i > 0 {
 			where = "In the config, " + refs.TraversalString(p.steps[:i])
 		}
 		names := values.PartNames(v)
-		return source.Failure(p.at, "Unknown attribute", "%s has no %q: %s.%s Only what is written in the config can be ignored.", where, key, source.ThereAre(slices.Clone(names)), source.Suggest(key, names))
+		return source.Failure(p.at, "Unknown attribute", "%s has no %q: %s.%s Only what is written in the config can be ignored.", where, key,
+			source.ThereAre(slices.Clone(names)), source.Suggest(key, names))
 	}
 	return nil
 }

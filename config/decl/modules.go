@@ -125,7 +125,8 @@ func (l *loader) call(b *hcl.Block) {
 // oneOf refuses for_each beside count.
 func (l *loader) oneOf(attrs hcl.Attributes) {
 	if f, c := attrs["for_each"], attrs["count"]; f != nil && c != nil {
-		l.add(source.Failure(c.NameRange, "Both for_each and count", "Each of them says how many instances there are, so only one can be there. for_each at line %d gives every instance a name of its own, which is what to prefer.", f.NameRange.Start.Line))
+		l.add(source.Failure(c.NameRange, "Both for_each and count", "Each of them says how many instances there are, so only one can be "+
+			"there. for_each at line %d gives every instance a name of its own, which is what to prefer.", f.NameRange.Start.Line))
 	}
 }
 
@@ -144,11 +145,13 @@ func (t *Tree) decode(b *Module, bodies []hcl.Body) (*loader, hcl.Diagnostics) {
 // childOnly refuses what belongs into the root manifest.
 func (l *loader) childOnly() {
 	for _, name := range slices.Sorted(maps.Keys(l.b.Plugs)) {
-		l.add(source.Failure(l.b.Plugs[name].At, "A plug in a module", "A plug gives away a file of this host, so that only the root manifest may declare one. Move it there; its allow-lists can name the resources of this module."))
+		l.add(source.Failure(l.b.Plugs[name].At, "A plug in a module", "A plug gives away a file of this host, so that only the root manifest "+
+			"may declare one. Move it there; its allow-lists can name the resources of this module."))
 	}
 	for _, attrs := range l.settings {
 		if a := attrs["state"]; a != nil {
-			l.add(source.Failure(a.NameRange, "A state file in a module", "A module has no state of its own: only the root manifest says where the state file is. Remove it here."))
+			l.add(source.Failure(a.NameRange, "A state file in a module",
+				"A module has no state of its own: only the root manifest says where the state file is. Remove it here."))
 		}
 	}
 	l.add(l.t.checkVersion(l)...)
@@ -200,17 +203,21 @@ func (t *Tree) moduleSource(c *Call) (string, *hcl.Diagnostic) {
 	}
 	path, ok := refs.ConstantText(a.Expr)
 	if !ok {
-		return "", source.Failure(a.Expr.Range(), "Not a constant", "The source of a module must be a text constant in quotes, because it is read before anything is evaluated.")
+		return "", source.Failure(a.Expr.Range(), "Not a constant",
+			"The source of a module must be a text constant in quotes, because it is read before anything is evaluated.")
 	}
 	at := a.Expr.Range()
 	switch {
 	case filepath.IsAbs(path):
-		return "", source.Failure(at, "Invalid module source", "%q is an absolute path, which would be another one on every machine. Write the path from this file: \"./DIRECTORY\" or \"../DIRECTORY\".", path)
+		return "", source.Failure(at, "Invalid module source", "%q is an absolute path, which would be another one on every machine. Write "+
+			"the path from this file: \"./DIRECTORY\" or \"../DIRECTORY\".", path)
 	case path == ".", path == "..", strings.HasPrefix(path, "./"), strings.HasPrefix(path, "../"):
 	case strings.Contains(path, ":") || strings.Count(path, "/") > 1 || strings.Contains(strings.Split(path, "/")[0], "."):
-		return "", source.Failure(at, "Invalid module source", "%q looks like an address of a registry or a repository. Modules are directories of this machine: fetch it with the tool for that (git clone, git submodule), and write \"./DIRECTORY\".", path)
+		return "", source.Failure(at, "Invalid module source", "%q looks like an address of a registry or a repository. Modules are "+
+			"directories of this machine: fetch it with the tool for that (git clone, git submodule), and write \"./DIRECTORY\".", path)
 	default:
-		return "", source.Failure(at, "Invalid module source", "A module is a directory, written from this file on with ./ or ../ at the beginning. Did you mean %q?", "./"+path)
+		return "", source.Failure(at, "Invalid module source", "A module is a directory, written from this file on with ./ or ../ at the "+
+			"beginning. Did you mean %q?", "./"+path)
 	}
 	if strings.ContainsRune(path, 0) {
 		return "", source.Failure(at, "Invalid module source", "A path has no null byte.")
@@ -234,7 +241,8 @@ func (t *Tree) tooManyModules(b *Module, c *Call, dir string) *hcl.Diagnostic {
 			chain = fmt.Sprintf("\n  module %q (%s:%d) is %s", up.Call.Name, s.Filename, s.Start.Line, t.Set.Shown(up.Dir)) + chain
 		}
 		if up.Dir == dir {
-			return source.Failure(at, "A module that calls itself", "%s would be needed to read itself, without end:%s\nRemove one of these module blocks.", t.Set.Shown(dir), chain)
+			return source.Failure(at, "A module that calls itself", "%s would be needed to read itself, without end:%s\nRemove one of these "+
+				"module blocks.", t.Set.Shown(dir), chain)
 		}
 		depth++
 	}
@@ -252,22 +260,27 @@ func (b *Module) checkInputs() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, name := range b.Call.Inputs() {
 		if text := moduleHints[name]; text != "" && b.Variables[name] == nil {
-			diags = append(diags, source.Failure(b.Call.Attrs[name].NameRange, "Unknown variable of a module", "The module %q has no variable %q. %s", b.Call.Name, name, text))
+			diags = append(diags, source.Failure(b.Call.Attrs[name].NameRange, "Unknown variable of a module",
+				"The module %q has no variable %q. %s", b.Call.Name, name, text))
 			continue
 		}
 		if b.Variables[name] == nil {
-			diags = append(diags, source.Failure(b.Call.Attrs[name].NameRange, "Unknown variable of a module", "The module %q has no variable %q: %s.%s Declare it in the module with a variable block, or correct the name.",
-				b.Call.Name, name, source.ThereAre(slices.Sorted(maps.Keys(b.Variables))), source.Suggest(name, append(slices.Sorted(maps.Keys(b.Variables)), metaArguments...))))
+			diags = append(diags, source.Failure(b.Call.Attrs[name].NameRange, "Unknown variable of a module",
+				"The module %q has no variable %q: %s.%s Declare it in the module with a variable block, or correct the name.",
+				b.Call.Name, name, source.ThereAre(slices.Sorted(maps.Keys(b.Variables))), source.Suggest(name,
+					append(slices.Sorted(maps.Keys(b.Variables)), metaArguments...))))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Variables)) {
 		v := b.Variables[name]
 		if b.Call.Attrs[name] == nil && v.Attrs["default"] == nil {
-			diags = append(diags, source.Failure(b.Call.At, "A variable of a module has no value", "The module needs a value for its variable %q (%s:%d), which has no default. Add it to this block: %s = VALUE.",
+			diags = append(diags, source.Failure(b.Call.At, "A variable of a module has no value",
+				"The module needs a value for its variable %q (%s:%d), which has no default. Add it to this block: %s = VALUE.",
 				name, v.At.Filename, v.At.Start.Line, name))
 		}
 		if slices.Contains(metaArguments, name) {
-			diags = append(diags, source.Failure(v.At, "Reserved name", "%q is an argument of every module block, so that a variable of a module cannot have this name. Rename it.", name))
+			diags = append(diags, source.Failure(v.At, "Reserved name",
+				"%q is an argument of every module block, so that a variable of a module cannot have this name. Rename it.", name))
 		}
 	}
 	return diags

@@ -44,7 +44,8 @@ func (l *loader) moved(b *hcl.Block) {
 		return
 	}
 	if v.FromTarget.module != v.ToTarget.module {
-		l.add(source.Failure(v.ToTarget.At, "Unlike things", "%s cannot become %s: a resource is moved to a resource, a module to a module.", v.FromTarget.kind(), v.ToTarget.kind()))
+		l.add(source.Failure(v.ToTarget.At, "Unlike things", "%s cannot become %s: a resource is moved to a resource, a module to a module.",
+			v.FromTarget.kind(), v.ToTarget.kind()))
 		return
 	}
 	if v.FromTarget.Address == v.ToTarget.Address {
@@ -68,7 +69,8 @@ func (l *loader) target(a *hcl.Attribute) Target {
 	out := Target{At: a.Expr.Range()}
 	t := l.t.Refs.AsAddress(a.Expr)
 	if t == nil {
-		l.add(source.Failure(out.At, "Not an address", "%q names what it is about: resource.NAME, resource.NAME[\"key\"], module.NAME, or module.NAME.resource.NAME.", a.Name))
+		l.add(source.Failure(out.At, "Not an address", "%q names what it is about: resource.NAME, resource.NAME[\"key\"], module.NAME, or "+
+			"module.NAME.resource.NAME.", a.Name))
 		return out
 	}
 	var problem string
@@ -117,7 +119,8 @@ func AddressOf(t hcl.Traversal) (address string, module bool, problem string) {
 			return "", false, fmt.Sprintf("%s is incomplete: a name is missing at its end.", refs.TraversalString(t))
 		}
 		if i < len(t) {
-			return "", false, fmt.Sprintf("%s has more than the address of a resource. Did you mean %s?", refs.TraversalString(t), refs.TraversalString(t[:i]))
+			return "", false, fmt.Sprintf("%s has more than the address of a resource. Did you mean %s?", refs.TraversalString(t),
+				refs.TraversalString(t[:i]))
 		}
 	}
 	return strings.Join(parts, "."), module, ""
@@ -167,7 +170,8 @@ func (l *loader) removed(b *hcl.Block) {
 	if a := lifecycle["destroy"]; a != nil {
 		value, diags := a.Expr.Value(nil)
 		if diags.HasErrors() || value.Type() != cty.Bool || value.IsNull() || !value.IsKnown() {
-			l.add(source.Failure(a.Expr.Range(), "Not a constant", "The value of destroy is true or false: whether the thing is removed, or only let go."))
+			l.add(source.Failure(a.Expr.Range(), "Not a constant",
+				"The value of destroy is true or false: whether the thing is removed, or only let go."))
 			return
 		}
 		v.Destroy = value.True()

@@ -116,5 +116,6 @@ func resourceHint(s schema, name string, _ bool) string {
 	if source.Suggest(name, s.names()) != "" {
 		return ""
 	}
-	return fmt.Sprintf("What the image is to get goes into config: config = { %s = ... }. Beside it can stand: %s.", name, strings.Join(s.names(), ", "))
+	return fmt.Sprintf("What the image is to get goes into config: config = { %s = ... }. Beside it can stand: %s.", name,
+		strings.Join(s.names(), ", "))
 }

@@ -66,7 +66,8 @@ func (l *loader) variable(b *hcl.Block) {
 		v.Checks = append(v.Checks, l.content(check.Body, conditionSchema).Attributes)
 	}
 	if slices.Contains(metaArguments, v.Name) {
-		l.add(source.Failure(v.At, "Reserved name", "A variable cannot be called %q: in a module block, %s says something of the module itself, so that the variable could not be given. Choose another name.", v.Name, v.Name))
+		l.add(source.Failure(v.At, "Reserved name", "A variable cannot be called %q: in a module block, %s says something of the module "+
+			"itself, so that the variable could not be given. Choose another name.", v.Name, v.Name))
 	}
 	if first := l.b.Variables[v.Name]; first != nil {
 		l.add(twice("variable", v.Name, first.At, v.At))
@@ -85,7 +86,8 @@ func (l *loader) constant(a *hcl.Attribute, want cty.Type, set func(cty.Value)) 
 		if a.Name == "default" {
 			hint = " Compute it in a locals block."
 		}
-		l.add(source.Failure(vars[0].SourceRange(), "Not a constant", "Only constants can stand here: %s cannot be used in the attribute %q.%s", refs.TraversalString(vars[0]), a.Name, hint))
+		l.add(source.Failure(vars[0].SourceRange(), "Not a constant", "Only constants can stand here: %s cannot be used in the attribute %q.%s",
+			refs.TraversalString(vars[0]), a.Name, hint))
 		return
 	}
 	value, diags := a.Expr.Value(&hcl.EvalContext{Functions: l.b.Functions})
@@ -158,7 +160,8 @@ func (v *Variable) parse(text string) (cty.Value, error) {
 	}
 	expr, diags := hclsyntax.ParseExpression([]byte(text), name, hcl.InitialPos)
 	if diags.HasErrors() {
-		return cty.NilVal, fmt.Errorf("it must be %s, written as in a manifest: %s", values.TypeString(v.Typ), strings.TrimSuffix(diags[0].Detail, "."))
+		return cty.NilVal, fmt.Errorf("it must be %s, written as in a manifest: %s", values.TypeString(v.Typ),
+			strings.TrimSuffix(diags[0].Detail, "."))
 	}
 	value, diags := expr.Value(nil)
 	if diags.HasErrors() {
@@ -223,7 +226,9 @@ func (t *Tree) valueOf(v *Variable, in source.VarInput, given bool) (cty.Value, 
 			}
 			v.missing = true
 			return cty.NilVal, hcl.Diagnostics{source.Failure(v.At, "A variable has no value",
-				"The variable %q has no default, so it must be given: on the command line with -var '%s=VALUE', in a file given with -var-file, in vars.auto.hcl here or in ~/.deployster, or in the environment as DEPLOYSTER_VAR_%s. On a terminal, plan and apply ask for it.", v.Name, v.Name, v.Name)}
+				"The variable %q has no default, so it must be given: on the command line with -var '%s=VALUE', in a file given with -var-file, in "+
+					"vars.auto.hcl here or in ~/.deployster, or in the environment as DEPLOYSTER_VAR_%s. On a terminal, plan and apply ask for it.",
+				v.Name, v.Name, v.Name)}
 		}
 		return v.def, nil
 	}
@@ -241,7 +246,8 @@ func (t *Tree) valueOf(v *Variable, in source.VarInput, given bool) (cty.Value, 
 	if in.Src != nil && !v.sensitive { // the line in the file would show it
 		place = in.PlaceOf(err)
 	}
-	return cty.NilVal, hcl.Diagnostics{source.Failure(place, "Invalid value of a variable", "The value of the variable %q from %s does not fit: %s.", v.Name, in.Origin, v.Problem(err))}
+	return cty.NilVal, hcl.Diagnostics{source.Failure(place, "Invalid value of a variable",
+		"The value of the variable %q from %s does not fit: %s.", v.Name, in.Origin, v.Problem(err))}
 }
 
 func (t *Tree) undeclared(in source.VarInput) hcl.Diagnostics {
@@ -249,7 +255,8 @@ func (t *Tree) undeclared(in source.VarInput) hcl.Diagnostics {
 		return nil
 	}
 	d := &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Undeclared variable",
-		Detail: fmt.Sprintf("A value for the variable %q is given by %s, but no manifest declares it.%s Declare it with a variable block, or remove the value.",
+		Detail: fmt.Sprintf("A value for the variable %q is given by %s, but no manifest declares it.%s Declare it with a variable block, or "+
+			"remove the value.",
 			in.Name, in.Origin, source.Suggest(in.Name, slices.Sorted(maps.Keys(t.Root.Variables))))}
 	if in.Strict {
 		d.Severity = hcl.DiagError

@@ -40,11 +40,14 @@ func (t *Tree) checkVersion(l *loader) hcl.Diagnostics {
 func (t *Tree) requireVersion(constraint string, r hcl.Range) hcl.Diagnostics {
 	c, err := version.NewConstraint(constraint)
 	if err != nil {
-		return hcl.Diagnostics{source.Failure(r, "Invalid version constraint", "%q is not a version constraint. Write, for example, \">= 0.1\", \"~> 1.2\" or \">= 1.0, < 2.0\".", constraint)}
+		return hcl.Diagnostics{source.Failure(r, "Invalid version constraint",
+			"%q is not a version constraint. Write, for example, \">= 0.1\", \"~> 1.2\" or \">= 1.0, < 2.0\".", constraint)}
 	}
 	have, err := version.NewVersion(t.Set.Builtins.Version)
 	if err != nil || c.Check(have.Core()) {
 		return nil // a build without a version satisfies every constraint
 	}
-	return hcl.Diagnostics{source.Failure(r, "Another version is required", "This manifest requires deployster %s, and this is %s. Install a version that fits, or change required_version.", constraint, t.Set.Builtins.Version)}
+	return hcl.Diagnostics{source.Failure(r, "Another version is required",
+		"This manifest requires deployster %s, and this is %s. Install a version that fits, or change required_version.", constraint,
+		t.Set.Builtins.Version)}
 }

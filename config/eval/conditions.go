@@ -37,7 +37,8 @@ func (e *Evaluator) judge(c decl.Condition, at instance.Scope) (verdict, hcl.Dia
 	case !value.IsKnown():
 		return undecided, nil
 	case value.IsNull():
-		return broken, hcl.Diagnostics{source.Failure(c.Expr.Range(), "Invalid condition", "The condition of %s is true or false, and this is null.", decl.Article(c.Kind))}
+		return broken, hcl.Diagnostics{source.Failure(c.Expr.Range(), "Invalid condition",
+			"The condition of %s is true or false, and this is null.", decl.Article(c.Kind))}
 	case value.True():
 		return met, nil
 	}
@@ -57,7 +58,8 @@ func (e *Evaluator) errorMessage(c decl.Condition, at instance.Scope) (string, h
 	case diags.HasErrors():
 		return fmt.Sprintf("Its error_message cannot be evaluated (%s:%d).", c.Message.Range().Filename, c.Message.Range().Start.Line), diags
 	case value.HasMark(values.Sensitive{}):
-		return "(Its error_message is not shown, because it is made of a sensitive value. If it may be seen, put nonsensitive() around that.)", nil
+		return "(Its error_message is not shown, because it is made of a sensitive value. If it may be seen, put nonsensitive() around that.)",
+			nil
 	}
 	value, _ = value.Unmark()
 	if !value.IsKnown() || value.IsNull() {

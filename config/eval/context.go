@@ -102,7 +102,8 @@ func (e *Evaluator) named(root, name string, refs []refs.Reference, at instance.
 	case "plug":
 		for _, p := range e.M.Plugs {
 			if p.Name == name {
-				return values.Sized{Value: cty.ObjectVal(map[string]cty.Value{"name": cty.StringVal(p.Name), "path": cty.StringVal(p.Path), "read_only": cty.BoolVal(p.ReadOnly)})}, nil
+				return values.Sized{Value: cty.ObjectVal(map[string]cty.Value{"name": cty.StringVal(p.Name), "path": cty.StringVal(p.Path),
+					"read_only": cty.BoolVal(p.ReadOnly)})}, nil
 			}
 		}
 	case "path":
@@ -261,5 +262,6 @@ func (e *Evaluator) eachValue(o instance.Occurrence, wants []want) (values.Sized
 
 func goneKey(x *instance.Expansion, key string) *hcl.Diagnostic {
 	return source.Failure(x.Expr.Range(), "An instance that is not wanted any more",
-		"When the plan was made, this for_each had the key %s. What it is made of has changed since, and now it has not. Plan again.", values.QuoteKey(key))
+		"When the plan was made, this for_each had the key %s. What it is made of has changed since, and now it has not. Plan again.",
+		values.QuoteKey(key))
 }

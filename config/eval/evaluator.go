@@ -79,7 +79,8 @@ func (e *Evaluator) Config(i *instance.Instance) (cty.Value, instance.Resolved, 
 		return value, instance.Resolved{Value: []byte("{}"), Unknown: map[string]string{}}, diags
 	}
 	if plain, _ := value.Unmark(); plain.IsKnown() && (plain.IsNull() || !plain.Type().IsObjectType() && !plain.Type().IsMapType()) {
-		return value, instance.Resolved{}, append(diags, source.Failure(a.Expr.Range(), "Invalid config", "The config of a resource is an object, { NAME = VALUE }, and this %s.", values.Describe(value)))
+		return value, instance.Resolved{}, append(diags, source.Failure(a.Expr.Range(), "Invalid config",
+			"The config of a resource is an object, { NAME = VALUE }, and this %s.", values.Describe(value)))
 	}
 	out, d := e.resolve(a.Expr, i.Scope(), value)
 	out.Ignored = e.kept[i]
@@ -166,7 +167,8 @@ func (e *Evaluator) Output(b *decl.Block, mod *instance.Module) (instance.Output
 	hidden, written := values.Sensitivity(value)
 	if written && !o.Sensitive && mod.Caller == nil { // a module's is not printed, and keeps its mark
 		return o, value, append(diags, source.Failure(a.Expr.Range(), "A sensitive value would be printed",
-			"The value of the output %q is computed from a sensitive one. Add sensitive = true to the output to keep it hidden, or take the sensitive part out with nonsensitive() if it may be seen.", b.Name))
+			"The value of the output %q is computed from a sensitive one. Add sensitive = true to the output to keep it hidden, or take the "+
+				"sensitive part out with nonsensitive() if it may be seen.", b.Name))
 	}
 	o.Sensitive = o.Sensitive || hidden
 	o.Resolved, d = e.resolve(a.Expr, mod.Scope(), value)
@@ -181,11 +183,13 @@ func (e *Evaluator) memo(key MemoKey, expr hcl.Expression, eval func() (cty.Valu
 	if got, ok := e.done[key]; ok && !got.busy {
 		return got.Sized, nil
 	} else if ok {
-		return values.Sized{Value: cty.DynamicVal}, hcl.Diagnostics{source.Failure(expr.Range(), "Refers to itself", "%q is computed from itself. Remove the reference.", key.Name)}
+		return values.Sized{Value: cty.DynamicVal}, hcl.Diagnostics{source.Failure(expr.Range(), "Refers to itself", "%q is computed from "+
+			"itself. Remove the reference.", key.Name)}
 	}
 	if e.chain++; e.chain > maxChain {
 		e.chain--
-		return values.Sized{Value: cty.DynamicVal}, hcl.Diagnostics{limits.Exceeded(expr.Range(), "references that lead from one to the next", maxChain)}
+		return values.Sized{Value: cty.DynamicVal}, hcl.Diagnostics{limits.Exceeded(expr.Range(), "references that lead from one to the next",
+			maxChain)}
 	}
 	defer func() { e.chain-- }()
 	e.done[key] = result{busy: true}

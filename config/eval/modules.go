@@ -36,7 +36,8 @@ type Modules struct {
 
 // NewModules makes the instances of the root, which are none yet.
 func NewModules(tree *decl.Tree) *Modules {
-	m := &Modules{Set: tree.Set, Refs: tree.Refs, Tree: tree, Checker: validate.Checker{Refs: tree.Refs}, types: &values.TypeCache{Read: map[string]values.StateType{}}}
+	m := &Modules{Set: tree.Set, Refs: tree.Refs, Tree: tree, Checker: validate.Checker{Refs: tree.Refs},
+		types: &values.TypeCache{Read: map[string]values.StateType{}}}
 	return m.With(tree.Set.Src.Instances)
 }
 

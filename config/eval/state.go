@@ -56,7 +56,8 @@ func (e *Evaluator) stateValue(address string, wants []want) (cty.Value, hcl.Dia
 	if !ok {
 		var err error
 		if base, err = values.FromJSON(known.Known); err != nil {
-			return cty.DynamicVal, hcl.Diagnostics{source.Failure(wants[0].at, "Unreadable state", "The state of %s cannot be read: %s.", address, err)}
+			return cty.DynamicVal, hcl.Diagnostics{source.Failure(wants[0].at, "Unreadable state", "The state of %s cannot be read: %s.", address,
+				err)}
 		}
 		base = values.MarkState(base, known.Sensitive)
 		e.states[address] = base

@@ -37,7 +37,9 @@ func (m *Modules) staticAt(expr hcl.Expression, want cty.Type, p decl.Usage, at 
 		return cty.NilVal, diags
 	}
 	if usesEachValue(m.Refs.References(expr)) && !v.IsWhollyKnown() && at.At.Of != nil {
-		return cty.NilVal, hcl.Diagnostics{source.Failure(expr.Range(), "Known too late", "each.value is made of a resource here, and %s must be known before any resource is looked at. Use each.key, variables and constants.", p.What)}
+		return cty.NilVal, hcl.Diagnostics{source.Failure(expr.Range(), "Known too late",
+			"each.value is made of a resource here, and %s must be known before any resource is looked at. Use each.key, variables and constants.",
+			p.What)}
 	}
 	return convertTo(v, want, expr.Range(), p.What)
 }
@@ -81,5 +83,6 @@ func (m *Modules) ShownAt(a *hcl.Attribute, want cty.Type, p decl.Usage, at inst
 	if v == cty.NilVal || !v.HasMarkDeep(values.Sensitive{}) {
 		return v, diags
 	}
-	return cty.NilVal, append(diags, source.Failure(a.Expr.Range(), "A sensitive value would be printed", "%s cannot be sensitive, because it is shown in plans and messages.", values.Capital(p.What)))
+	return cty.NilVal, append(diags, source.Failure(a.Expr.Range(), "A sensitive value would be printed",
+		"%s cannot be sensitive, because it is shown in plans and messages.", values.Capital(p.What)))
 }

@@ -44,7 +44,8 @@ func (m *Instances) neverKnown() hcl.Diagnostics {
 			continue
 		}
 		diags = append(diags, source.Failure(p.X.Expr.Range(), "Instances that cannot be known yet",
-			"How many instances there are must be known for the plan, and this has something in it that is known only while it is applied, such as what timestamp() and uuid() give. Use variables and constants."))
+			"How many instances there are must be known for the plan, and this has something in it that is known only while it is applied, such "+
+				"as what timestamp() and uuid() give. Use variables and constants."))
 	}
 	return diags
 }
@@ -148,7 +149,9 @@ func chooseDependency(e *eval.Evaluator, t decl.Dependency, at instance.Scope) (
 		return s, nil // said already
 	}
 	if s.All {
-		return s, hcl.Diagnostics{source.Failure(t.At, "Known too late", "Which instance of %s is meant is known only with the state of another resource, and an order must be found before. Use each.key, count.index, variables and constants in the brackets.", refs.TraversalString(t.Ref.Traversal[:2]))}
+		return s, hcl.Diagnostics{source.Failure(t.At, "Known too late", "Which instance of %s is meant is known only with the state of "+
+			"another resource, and an order must be found before. Use each.key, count.index, variables and constants in the brackets.",
+			refs.TraversalString(t.Ref.Traversal[:2]))}
 	}
 	d := source.Failure(t.At, "", "")
 	eval.NoKey(d, refs.TraversalString(t.Ref.Traversal[:2]), s.Of, keyText(e, t.Ref, at))
@@ -233,6 +236,8 @@ func unknownKeys(e *eval.Evaluator, x *instance.Expansion) *hcl.Diagnostic {
 		verb = " are"
 	}
 	return source.Failure(x.Expr.Range(), "Instances that cannot be known yet",
-		"%s known only after apply, because %s%s: that resource is still to be created or changed. What there will be must be in the plan. Either take the %s from variables, constants or configs, and states only for the values; or apply in two steps, the first with -exclude='%s'.",
+		"%s known only after apply, because %s%s: that resource is still to be created or changed. What there will be must be in the plan. "+
+			"Either take the %s from variables, constants or configs, and states only for the values; or apply in two steps, the first with "+
+			"-exclude='%s'.",
 		what, strings.Join(refs, ", "), verb, attr, x.Address)
 }

@@ -30,13 +30,15 @@ func (m *Instances) checkMoved(mod *instance.Module) hcl.Diagnostics {
 	from, to := map[string]*decl.MovedBlock{}, map[string]*decl.MovedBlock{}
 	for _, v := range mod.Decl.Moved {
 		if first := from[v.From]; first != nil {
-			diags = append(diags, source.Failure(v.FromTarget.At, "Moved twice", "%s is moved already, to %s, at %s:%d. It can go to one place only: remove one of the blocks.",
+			diags = append(diags, source.Failure(v.FromTarget.At, "Moved twice",
+				"%s is moved already, to %s, at %s:%d. It can go to one place only: remove one of the blocks.",
 				v.From, first.To, first.At.Filename, first.At.Start.Line))
 			continue
 		}
 		from[v.From] = v
 		if first := to[v.To]; first != nil {
-			diags = append(diags, source.Failure(v.ToTarget.At, "Moved to one place", "%s is moved to %s already, at %s:%d. Two cannot have one address: remove one of the blocks.",
+			diags = append(diags, source.Failure(v.ToTarget.At, "Moved to one place",
+				"%s is moved to %s already, at %s:%d. Two cannot have one address: remove one of the blocks.",
 				first.From, v.To, first.At.Filename, first.At.Start.Line))
 			continue
 		}
@@ -64,7 +66,8 @@ func circles(list []*decl.MovedBlock, from map[string]*decl.MovedBlock) hcl.Diag
 			for _, on := range path[:len(path)-1] {
 				said[from[on]] = true
 			}
-			diags = append(diags, source.Failure(v.FromTarget.At, "Moved in a circle", "These moved blocks lead back to where they begin: %s. Remove one of them.", strings.Join(path, " to ")))
+			diags = append(diags, source.Failure(v.FromTarget.At, "Moved in a circle",
+				"These moved blocks lead back to where they begin: %s. Remove one of them.", strings.Join(path, " to ")))
 			break
 		}
 	}

@@ -28,13 +28,15 @@ func (m *Instances) checkRemoved(mod *instance.Module) hcl.Diagnostics {
 	from := map[string]*decl.RemovedBlock{}
 	for _, v := range mod.Decl.Removed {
 		if first := from[v.From]; first != nil {
-			diags = append(diags, source.Failure(v.FromTarget.At, "Removed twice", "There is a removed block for %s already, at %s:%d. Remove one of them.", v.From, first.At.Filename, first.At.Start.Line))
+			diags = append(diags, source.Failure(v.FromTarget.At, "Removed twice",
+				"There is a removed block for %s already, at %s:%d. Remove one of them.", v.From, first.At.Filename, first.At.Start.Line))
 			continue
 		}
 		from[v.From] = v
 		if at, there := m.stillDeclared(mod, v.From, ""); there {
 			diags = append(diags, source.Failure(v.FromTarget.At, "Removed, and still there",
-				"This says that %s is no longer wanted, but it is still declared, at %s:%d. Delete that block, or this one.", v.From, at.Filename, at.Start.Line))
+				"This says that %s is no longer wanted, but it is still declared, at %s:%d. Delete that block, or this one.", v.From, at.Filename,
+				at.Start.Line))
 		}
 	}
 	return diags

@@ -93,7 +93,8 @@ func (m *Instances) containerEnv(attr *hcl.Attribute, at instance.Scope) (map[st
 	out := map[string]string{}
 	for name, v := range plain.AsValueMap() {
 		if name == "" || strings.ContainsAny(name, "=\x00") || v.IsNull() || strings.Contains(v.AsString(), "\x00") {
-			d = append(d, source.Failure(attr.Expr.Range(), "Invalid env", "The environment variable %q cannot be set: a name has no = in it, and a value is text.", name))
+			d = append(d, source.Failure(attr.Expr.Range(), "Invalid env",
+				"The environment variable %q cannot be set: a name has no = in it, and a value is text.", name))
 			continue
 		}
 		out[name] = v.AsString()
@@ -118,7 +119,8 @@ func (m *Instances) capabilities(attrs hcl.Attributes, c *runner.Capabilities, a
 	a.read("drop", cty.Set(cty.String), func(v cty.Value) (err error) { c.Drop, err = capabilityNames(v); return err })
 	for _, name := range c.Add {
 		if slices.Contains(c.Drop, name) {
-			a.diags = append(a.diags, source.Failure(attrs["drop"].Expr.Range(), "Invalid drop", "%q is both added and dropped. Take it out of one of the two.", name))
+			a.diags = append(a.diags, source.Failure(attrs["drop"].Expr.Range(), "Invalid drop",
+				"%q is both added and dropped. Take it out of one of the two.", name))
 		}
 	}
 	return a.diags
@@ -135,7 +137,8 @@ func capabilityNames(list cty.Value) ([]string, error) {
 		}
 		name := strings.TrimPrefix(strings.ToUpper(v.AsString()), "CAP_")
 		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("there is no capability %q.%s The manual page capabilities(7) lists them; ALL stands for every one", v.AsString(), source.Suggest(name, known))
+			return nil, fmt.Errorf("there is no capability %q.%s The manual page capabilities(7) lists them; ALL stands for every one",
+				v.AsString(), source.Suggest(name, known))
 		}
 		out = append(out, name)
 	}

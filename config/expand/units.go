@@ -33,7 +33,8 @@ func checkImage(ref string) error {
 var byteUnits = []struct {
 	suffix string
 	factor int64
-}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}, {"", 1}}
+}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
+	{"", 1}}
 
 // ParseBytes reads an amount of bytes: "256MiB", "1GB" or a number of bytes.
 func ParseBytes(text string) (int64, error) {

@@ -35,7 +35,8 @@ func (x *Expansion) Take(v cty.Value, expr hcl.Expression) *hcl.Diagnostic {
 	}
 	const rule = "for_each takes a map, an object, or a set of strings; each key becomes an instance."
 	if v.IsMarked() {
-		return source.Failure(expr.Range(), "Sensitive keys", "The keys of this for_each are sensitive, and they would be seen in the addresses of the resources. Take the keys from something else, or say nonsensitive() if they may be seen.")
+		return source.Failure(expr.Range(), "Sensitive keys", "The keys of this for_each are sensitive, and they would be seen in the "+
+			"addresses of the resources. Take the keys from something else, or say nonsensitive() if they may be seen.")
 	}
 	typ := v.Type()
 	isMap := typ.IsObjectType() || typ.IsMapType()
@@ -46,11 +47,13 @@ func (x *Expansion) Take(v cty.Value, expr hcl.Expression) *hcl.Diagnostic {
 		x.Pending = true
 		return nil
 	case typ.IsTupleType() || typ.IsListType():
-		return source.Failure(expr.Range(), "Invalid for_each", "This is a list. %s A list of strings is made a set by toset(); for other lists, choose the keys: { for item in LIST : item.name => item }.", rule)
+		return source.Failure(expr.Range(), "Invalid for_each", "This is a list. %s A list of strings is made a set by toset(); for other "+
+			"lists, choose the keys: { for item in LIST : item.name => item }.", rule)
 	case !isMap && !typ.IsSetType():
 		return source.Failure(expr.Range(), "Invalid for_each", "This %s. %s For a number of instances, use count.", values.Describe(v), rule)
 	case typ.IsSetType() && typ.ElementType() != cty.String && typ.ElementType() != cty.DynamicPseudoType:
-		return source.Failure(expr.Range(), "Invalid for_each", "This is a set of another type than strings. %s Write toset([for x in SET : tostring(x)]), or a map.", rule)
+		return source.Failure(expr.Range(), "Invalid for_each", "This is a set of another type than strings. %s Write toset([for x in SET : "+
+			"tostring(x)]), or a map.", rule)
 	case !v.IsKnown():
 		x.Pending = true
 		return nil
@@ -67,10 +70,12 @@ func (x *Expansion) Take(v cty.Value, expr hcl.Expression) *hcl.Diagnostic {
 			return nil
 		}
 		if key.IsNull() {
-			return source.Failure(expr.Range(), "Invalid for_each", "The set has null in it, which is no key. Leave it out: compact(), or [for x in SET : x if x != null].")
+			return source.Failure(expr.Range(), "Invalid for_each", "The set has null in it, which is no key. Leave it out: compact(), or [for x "+
+				"in SET : x if x != null].")
 		}
 		if len(key.AsString()) > maxKeySize {
-			return source.Failure(expr.Range(), "Invalid for_each", "The key %s... has more than %d bytes. A key becomes part of the name of a resource: choose a shorter one.", values.QuoteKey(strings.ToValidUTF8(key.AsString()[:40], "")), maxKeySize)
+			return source.Failure(expr.Range(), "Invalid for_each", "The key %s... has more than %d bytes. A key becomes part of the name of a "+
+				"resource: choose a shorter one.", values.QuoteKey(strings.ToValidUTF8(key.AsString()[:40], "")), maxKeySize)
 		}
 		x.Keys = append(x.Keys, key.AsString())
 		if !x.Set && value.IsWhollyKnown() {
@@ -88,7 +93,8 @@ func (x *Expansion) Take(v cty.Value, expr hcl.Expression) *hcl.Diagnostic {
 
 func (x *Expansion) takeCount(v cty.Value, expr hcl.Expression) *hcl.Diagnostic {
 	if v.HasMarkDeep(values.Sensitive{}) {
-		return source.Failure(expr.Range(), "Sensitive count", "The count is sensitive, and everybody could see it by the number of the resources. Say nonsensitive() if it may be seen.")
+		return source.Failure(expr.Range(), "Sensitive count", "The count is sensitive, and everybody could see it by the number of the "+
+			"resources. Say nonsensitive() if it may be seen.")
 	}
 	if v.IsNull() {
 		return source.Failure(expr.Range(), "Invalid count", "The count is null. It is a whole number; for no instance at all, write 0.")
@@ -112,11 +118,13 @@ func (x *Expansion) takeCount(v cty.Value, expr hcl.Expression) *hcl.Diagnostic 
 	i, accuracy := f.Int64()
 	switch {
 	case f.Sign() < 0:
-		return source.Failure(expr.Range(), "Invalid count", "The count is %s, and there cannot be fewer than no instances. Write max(0, ...) if it may fall below 0.", values.ShortNumber(n))
+		return source.Failure(expr.Range(), "Invalid count", "The count is %s, and there cannot be fewer than no instances. Write max(0, ...) "+
+			"if it may fall below 0.", values.ShortNumber(n))
 	case accuracy != 0 && f.IsInt(), accuracy == 0 && i > MaxInstances:
 		return limits.Exceeded(expr.Range(), fmt.Sprintf("instances (%s)", values.ShortNumber(n)), MaxInstances)
 	case accuracy != 0:
-		return source.Failure(expr.Range(), "Invalid count", "The count is %s, and there is no part of an instance. Use floor() or ceil().", values.ShortNumber(n))
+		return source.Failure(expr.Range(), "Invalid count", "The count is %s, and there is no part of an instance. Use floor() or ceil().",
+			values.ShortNumber(n))
 	}
 	x.N = int(i)
 	return nil

@@ -36,7 +36,8 @@ func guardFor(goroutines *parallel.Pool, f func(), work, wait time.Duration) *di
 		defer func() {
 			if p := recover(); p != nil {
 				failed = diag.Errorf("The manifest cannot be evaluated",
-					"Evaluating it failed inside a library (%v). This is a bug in deployster, not in the manifest: please report it with the manifest. Leaving out the expression that was last changed avoids it.", p)
+					"Evaluating it failed inside a library (%v). This is a bug in deployster, not in the manifest: please report it with the manifest. "+
+						"Leaving out the expression that was last changed avoids it.", p)
 			}
 		}()
 		f()
@@ -48,7 +49,8 @@ func guardFor(goroutines *parallel.Pool, f func(), work, wait time.Duration) *di
 		return ProcessorTime()-before < work && time.Since(start) < wait
 	})
 	if !ended {
-		return diag.Errorf("The manifest takes too long", "Its expressions were not evaluated after %s. Look for nested for expressions over large ranges, and for very large numbers.", work)
+		return diag.Errorf("The manifest takes too long", "Its expressions were not evaluated after %s. Look for nested for expressions over "+
+			"large ranges, and for very large numbers.", work)
 	}
 	return failed
 }

@@ -112,7 +112,8 @@ func foremost(list hcl.Diagnostics) hcl.Diagnostics {
 	}
 	sorted := slices.Clone(list)
 	slices.SortStableFunc(sorted, func(a, b *hcl.Diagnostic) int {
-		return cmp.Or(int(a.Severity)-int(b.Severity), strings.Compare(place(a).Filename, place(b).Filename), place(a).Start.Byte-place(b).Start.Byte)
+		return cmp.Or(int(a.Severity)-int(b.Severity), strings.Compare(place(a).Filename, place(b).Filename),
+			place(a).Start.Byte-place(b).Start.Byte)
 	})
 	first := sorted[0]
 	return append(sorted[:maxDiagnostics:maxDiagnostics], &hcl.Diagnostic{Severity: first.Severity, Summary: "Many mistakes",

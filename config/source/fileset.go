@@ -32,7 +32,8 @@ func (r *Reader) Match(dir, pattern string) ([]string, error) {
 		return names, nil
 	}
 	if r.replay {
-		return nil, fmt.Errorf("the files %q in %q were not listed when the plan was made, so they are not in the plan. Make the plan again", pattern, dir)
+		return nil, fmt.Errorf("the files %q in %q were not listed when the plan was made, so they are not in the plan. Make the plan again",
+			pattern, dir)
 	}
 	names, err := r.glob(rel, pattern)
 	if err != nil {
@@ -60,7 +61,8 @@ func (r *Reader) glob(rel, pattern string) ([]string, error) {
 	found, err := doublestar.Glob(below, pattern, doublestar.WithFilesOnly())
 	switch {
 	case counted.seen > limits.Elements:
-		return nil, fmt.Errorf("there are more than %d files and directories to look at. Give a smaller directory as the first argument", limits.Elements)
+		return nil, fmt.Errorf("there are more than %d files and directories to look at. Give a smaller directory as the first argument",
+			limits.Elements)
 	case err != nil:
 		return nil, fmt.Errorf("the files cannot be listed: %s", reason(err))
 	}

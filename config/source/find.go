@@ -54,13 +54,15 @@ func (f *finder) argument(arg string) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		f.fail("No such file or directory", "%q does not exist in %s. Give the path of a manifest file or of a directory with manifests.", arg, f.workspace)
+		f.fail("No such file or directory", "%q does not exist in %s. Give the path of a manifest file or of a directory with manifests.", arg,
+			f.workspace)
 	case err != nil:
 		f.fail("Unreadable path", "%q cannot be looked at: %s.", arg, reason(err))
 	case info.IsDir():
 		f.directory(arg)
 	case !isManifest(filepath.Base(path)):
-		f.fail("Not a manifest", "%q is not a manifest: their names end in .hcl or .hcl.json, do not begin with a dot, and are not those of variable files (vars.auto.hcl, vars.NAME.auto.hcl). Give values of variables with -var-file.", arg)
+		f.fail("Not a manifest", "%q is not a manifest: their names end in .hcl or .hcl.json, do not begin with a dot, and are not those of "+
+			"variable files (vars.auto.hcl, vars.NAME.auto.hcl). Give values of variables with -var-file.", arg)
 	default:
 		f.dirs = append(f.dirs, filepath.Dir(path))
 		f.file(arg)

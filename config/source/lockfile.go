@@ -68,7 +68,8 @@ func ParseLock(content []byte) (*Lock, diag.Diagnostics) {
 	s := NewText(LockName, content)
 	if line := conflictLine(content); line > 0 {
 		start := lineStart(content, line)
-		at := diag.Range{Filename: LockName, Start: diag.Position{Line: line, Column: 1, Byte: start}, End: diag.Position{Line: line, Column: 8, Byte: start + 7}}
+		at := diag.Range{Filename: LockName, Start: diag.Position{Line: line, Column: 1, Byte: start}, End: diag.Position{Line: line, Column: 8,
+			Byte: start + 7}}
 		d := diag.Errorf("The lock file has conflicts of a merge in it",
 			"Two branches have changed it. Take one side, or remove the file, and run `deployster init`: it writes it anew.")
 		return nil, diag.Diagnostics{s.Diagnose(d, &at)}

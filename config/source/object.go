@@ -25,7 +25,8 @@ import (
 func ReadObject(path, shown string) (json.RawMessage, diag.Diagnostics) {
 	data, err := readRegular(path)
 	if os.IsNotExist(err) {
-		return nil, diag.Diagnostics{diag.Errorf("No such file", "There is no file %s. It holds the config that a resource would have: NAME = VALUE lines in .hcl, or an object in .json or .yaml.", shown)}
+		return nil, diag.Diagnostics{diag.Errorf("No such file", "There is no file %s. It holds the config that a resource would have: NAME = "+
+			"VALUE lines in .hcl, or an object in .json or .yaml.", shown)}
 	}
 	if err != nil {
 		return nil, diag.Diagnostics{diag.Errorf("Unreadable config", "%s cannot be read: %s.", shown, reason(err))}
@@ -86,7 +87,8 @@ func hclObject(data []byte, dir, shown string) (cty.Value, hcl.Diagnostics) {
 	}
 	body := file.Body.(*hclsyntax.Body)
 	for _, b := range body.Blocks {
-		diags = append(diags, Failure(b.DefRange(), "Not a config", "The file holds what would stand within config = { ... }: lines NAME = VALUE, no blocks."))
+		diags = append(diags, Failure(b.DefRange(), "Not a config",
+			"The file holds what would stand within config = { ... }: lines NAME = VALUE, no blocks."))
 	}
 	limits.Metered(body)
 	s := New(Sources{Dir: dir, Workspace: dir}, Builtins{})
@@ -95,7 +97,8 @@ func hclObject(data []byte, dir, shown string) (cty.Value, hcl.Diagnostics) {
 	for _, name := range slices.Sorted(maps.Keys(body.Attributes)) {
 		a := body.Attributes[name]
 		if vars := a.Expr.Variables(); len(vars) > 0 {
-			diags = append(diags, Failure(vars[0].SourceRange(), "Not a constant", "There are no variables and no resources here: %s cannot be used. Text must stand in quotes.", refs.TraversalString(vars[0])))
+			diags = append(diags, Failure(vars[0].SourceRange(), "Not a constant",
+				"There are no variables and no resources here: %s cannot be used. Text must stand in quotes.", refs.TraversalString(vars[0])))
 			continue
 		}
 		value, d := limits.Evaluate(a.Expr, scope)

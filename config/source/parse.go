@@ -120,7 +120,8 @@ func (s *Set) moduleFiles(dir string, at hcl.Range) ([]File, *hcl.Diagnostic) {
 		return files, nil
 	}
 	if s.Src.Replay {
-		return nil, Failure(at, "The module is not in the plan", "The directory %s was not read when the plan was made, so it is not in it. Make the plan again.", rel)
+		return nil, Failure(at, "The module is not in the plan", "The directory %s was not read when the plan was made, so it is not in it. "+
+			"Make the plan again.", rel)
 	}
 	f := finder{workspace: s.Src.Workspace, seen: map[string]bool{}}
 	f.directory(rel)
@@ -128,7 +129,8 @@ func (s *Set) moduleFiles(dir string, at hcl.Range) ([]File, *hcl.Diagnostic) {
 		return nil, Failure(at, "Unreadable module", "%s", f.diags[0].Detail)
 	}
 	if len(f.files) == 0 {
-		return nil, Failure(at, "No manifest", "There is no manifest in the directory %s: no file whose name ends in .hcl or .hcl.json. Correct the source, or write the module.", rel)
+		return nil, Failure(at, "No manifest", "There is no manifest in the directory %s: no file whose name ends in .hcl or .hcl.json. "+
+			"Correct the source, or write the module.", rel)
 	}
 	s.Src.Modules[rel] = f.files
 	return f.files, nil

@@ -18,7 +18,8 @@ import (
 // jsonVars reads a variable file in JSON.
 func jsonVars(data []byte, shown string) ([]VarInput, hcl.Diagnostics) {
 	if len(data) == 0 {
-		return nil, hcl.Diagnostics{Failure(fileStart(shown), "Not a variable file", "It is empty; a JSON variable file holds one object: { \"NAME\": VALUE }.")}
+		return nil, hcl.Diagnostics{Failure(fileStart(shown), "Not a variable file",
+			"It is empty; a JSON variable file holds one object: { \"NAME\": VALUE }.")}
 	}
 	items, err := jsondoc.Object(data)
 	if err != nil {

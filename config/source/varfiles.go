@@ -64,7 +64,8 @@ func Pinned(values map[string]json.RawMessage) ([]VarInput, diag.Diagnostics) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		var v ctyjson.SimpleJSONValue
 		if err := json.Unmarshal(values[name], &v); err != nil {
-			diags = append(diags, diag.Errorf("Damaged plan", "The value of the variable %q in the plan cannot be read: %s. Make the plan again.", name, err))
+			diags = append(diags, diag.Errorf("Damaged plan", "The value of the variable %q in the plan cannot be read: %s. Make the plan again.",
+				name, err))
 			continue
 		}
 		out = append(out, VarInput{Name: name, Origin: "the plan", Value: v.Value, Pinned: true})
@@ -120,7 +121,8 @@ func (f *varFinder) terraformFiles(dir string) {
 			continue
 		}
 		f.diags = append(f.diags, diag.Warningf("Variables of Terraform are not read",
-			"%s lies here, and deployster does not look into it. What is in it means the same here: call it vars.auto%s, and it is read.", diag.Visible(e.Name()), ending))
+			"%s lies here, and deployster does not look into it. What is in it means the same here: call it vars.auto%s, and it is read.",
+			diag.Visible(e.Name()), ending))
 	}
 }
 
@@ -180,7 +182,8 @@ func ParseVariables(data []byte, shown string) ([]VarInput, hcl.Diagnostics) {
 	if strings.HasSuffix(shown, ".tfvars") {
 		hint = " What Terraform writes there is the same here: call it .hcl instead."
 	}
-	return nil, hcl.Diagnostics{Failure(fileStart(shown), "Unknown kind of variable file", "The name of a variable file must end in .hcl, .json or .yaml; %q does not.%s", shown, hint)}
+	return nil, hcl.Diagnostics{Failure(fileStart(shown), "Unknown kind of variable file",
+		"The name of a variable file must end in .hcl, .json or .yaml; %q does not.%s", shown, hint)}
 }
 
 func fileStart(name string) hcl.Range {
@@ -197,13 +200,15 @@ func hclVars(data []byte, shown string) ([]VarInput, hcl.Diagnostics) {
 	}
 	body := file.Body.(*hclsyntax.Body)
 	for _, b := range body.Blocks {
-		diags = append(diags, Failure(b.DefRange(), "Not a variable file", "A variable file has lines NAME = VALUE only. Blocks belong into a manifest, whose name is not that of a variable file."))
+		diags = append(diags, Failure(b.DefRange(), "Not a variable file",
+			"A variable file has lines NAME = VALUE only. Blocks belong into a manifest, whose name is not that of a variable file."))
 	}
 	var out []VarInput
 	for _, name := range slices.Sorted(maps.Keys(body.Attributes)) {
 		a := body.Attributes[name]
 		if vars := a.Expr.Variables(); len(vars) > 0 {
-			diags = append(diags, Failure(vars[0].SourceRange(), "Not a constant", "The values in a variable file are constants: %s cannot be used. Text must stand in quotes.", refs.TraversalString(vars[0])))
+			diags = append(diags, Failure(vars[0].SourceRange(), "Not a constant",
+				"The values in a variable file are constants: %s cannot be used. Text must stand in quotes.", refs.TraversalString(vars[0])))
 			continue
 		}
 		value, d := a.Expr.Value(&hcl.EvalContext{})

@@ -61,11 +61,13 @@ const maxCycles = 5
 
 func cycle(nodes []node, via []connection) *hcl.Diagnostic {
 	if len(nodes) == 1 {
-		return source.Failure(via[0].at, "Refers to itself", "%s %s itself. A value cannot be computed from itself: remove the reference.", nodes[0], via[0].verb)
+		return source.Failure(via[0].at, "Refers to itself", "%s %s itself. A value cannot be computed from itself: remove the reference.",
+			nodes[0], via[0].verb)
 	}
 	var b strings.Builder
 	for i, n := range nodes {
 		fmt.Fprintf(&b, "\n  %s %s %s (%s:%d)", n, via[i].verb, via[i].to, via[i].at.Filename, via[i].at.Start.Line)
 	}
-	return source.Failure(via[0].at, "A circle of dependencies", "Each of these must be there before the next, so none can be first:%s\nRemove one of the references.", b.String())
+	return source.Failure(via[0].at, "A circle of dependencies",
+		"Each of these must be there before the next, so none can be first:%s\nRemove one of the references.", b.String())
 }

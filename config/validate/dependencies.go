@@ -26,12 +26,14 @@ func (ck Checker) aliases(b *decl.Module, r *decl.Resource) hcl.Diagnostics {
 	for _, pair := range pairs {
 		key, d := pair.Key.Value(nil)
 		if d.HasErrors() || key.Type() != cty.String || !key.IsKnown() || key.IsNull() || !source.IsName(key.AsString()) {
-			diags = append(diags, source.Failure(pair.Key.Range(), "Invalid alias", "An alias is a name: it begins with a letter and has letters, digits, _ and - only."))
+			diags = append(diags, source.Failure(pair.Key.Range(), "Invalid alias",
+				"An alias is a name: it begins with a letter and has letters, digits, _ and - only."))
 			continue
 		}
 		alias := key.AsString()
 		if first, twice := r.Aliases[alias]; twice {
-			diags = append(diags, source.Failure(pair.Key.Range(), "Declared twice", "The alias %q is there already, at %s:%d. Rename one of them.", alias, first.At.Filename, first.At.Start.Line))
+			diags = append(diags, source.Failure(pair.Key.Range(), "Declared twice",
+				"The alias %q is there already, at %s:%d. Rename one of them.", alias, first.At.Filename, first.At.Start.Line))
 			continue
 		}
 		t, problem := ck.dependency(b, pair.Value, "The dependency "+alias, false)
@@ -51,7 +53,8 @@ func (ck Checker) dependsOn(b *decl.Module, a *hcl.Attribute) ([]decl.Dependency
 	}
 	list, bad := hcl.ExprList(refs.Unparen(a.Expr))
 	if bad.HasErrors() {
-		return nil, hcl.Diagnostics{source.Failure(a.Expr.Range(), "Invalid depends_on", "It is a list of resources and modules: depends_on = [resource.NAME].")}
+		return nil, hcl.Diagnostics{source.Failure(a.Expr.Range(), "Invalid depends_on",
+			"It is a list of resources and modules: depends_on = [resource.NAME].")}
 	}
 	var out []decl.Dependency
 	var diags hcl.Diagnostics
@@ -78,7 +81,8 @@ func (ck Checker) dependency(b *decl.Module, expr hcl.Expression, what string, s
 		steps++
 	}
 	if !ok || ref.Traversal.RootName() != "resource" && !isModule || name == "" || steps > 3 || len(ref.Rest) > 0 {
-		return decl.Dependency{}, source.Failure(at, "Not a resource", "%s must name a resource: resource.NAME.%s", what, ck.dependencyHint(b, ref))
+		return decl.Dependency{}, source.Failure(at, "Not a resource", "%s must name a resource: resource.NAME.%s", what, ck.dependencyHint(b,
+			ref))
 	}
 	t := decl.Dependency{Ref: ref, At: at}
 	var declared *decl.Block
@@ -103,15 +107,19 @@ func (ck Checker) dependency(b *decl.Module, expr hcl.Expression, what string, s
 				return decl.Dependency{}, source.Failure(at, "Not a resource", "%s must name a resource: resource.NAME. Did you mean %s?", what, short)
 			}
 		}
-		return decl.Dependency{}, source.Failure(at, "No instances", "%s has no for_each and no count, so that it has no instances to choose from: write %s.", short, short)
+		return decl.Dependency{}, source.Failure(at, "No instances",
+			"%s has no for_each and no count, so that it has no instances to choose from: write %s.", short, short)
 	case steps == 3:
 		if ref.Key == nil {
 			if _, attr := ref.Traversal[2].(hcl.TraverseAttr); attr {
-				return decl.Dependency{}, source.Failure(at, "Not a resource", "%s must name a resource. An instance is written with its key in brackets: %s.", what, example(short, declared))
+				return decl.Dependency{}, source.Failure(at, "Not a resource",
+					"%s must name a resource. An instance is written with its key in brackets: %s.", what, example(short, declared))
 			}
 		}
 	case declared.Repeats() && !several:
-		return decl.Dependency{}, source.Failure(at, "One of several", "%s has instances, because of its %s, and an alias stands for one of them: write %s.", short, repetitionWord(declared), example(short, declared))
+		return decl.Dependency{}, source.Failure(at, "One of several",
+			"%s has instances, because of its %s, and an alias stands for one of them: write %s.", short, repetitionWord(declared), example(short,
+				declared))
 	}
 	return t, nil
 }

@@ -34,7 +34,8 @@ const (
 
 // String names the node as an expression would.
 func (n node) String() string {
-	root := [...]string{nodeLocal: "local", nodeApply: "apply", nodeModule: "module", nodeOutput: "output", nodeResource: "resource", nodeVariable: "var"}[n.kind]
+	root := [...]string{nodeLocal: "local", nodeApply: "apply", nodeModule: "module", nodeOutput: "output", nodeResource: "resource",
+		nodeVariable: "var"}[n.kind]
 	return n.b.Called(root + "." + n.name)
 }
 

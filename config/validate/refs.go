@@ -21,7 +21,8 @@ func (ck Checker) lateCall(expr hcl.Expression, p decl.Usage) *hcl.Diagnostic {
 	if !p.Static || len(names) == 0 {
 		return nil
 	}
-	return source.Failure(expr.Range(), "Known too late", "The result of %s() is known only when the plan is applied, and %s must be known before any resource is looked at. plantimestamp() is known: the time of the plan.", names[0], p.What)
+	return source.Failure(expr.Range(), "Known too late", "The result of %s() is known only when the plan is applied, and %s must be known "+
+		"before any resource is looked at. plantimestamp() is known: the time of the plan.", names[0], p.What)
 }
 
 // resourceAttrs are what a resource has.
@@ -94,24 +95,30 @@ func checkRef(b *decl.Module, ref refs.Reference, p decl.Usage) *hcl.Diagnostic 
 }
 
 func tooLate(t hcl.Traversal, p decl.Usage, why string) *hcl.Diagnostic {
-	return source.Failure(t.SourceRange(), "Known too late", "%s %s, and %s must be known before any resource is looked at. Use variables and constants here.", refs.TraversalString(t[:2]), why, p.What)
+	return source.Failure(t.SourceRange(), "Known too late", "%s %s, and %s must be known before any resource is looked at. Use variables "+
+		"and constants here.", refs.TraversalString(t[:2]), why, p.What)
 }
 
 func wrongRoot(b *decl.Module, t hcl.Traversal, roots []string, p decl.Usage) *hcl.Diagnostic {
 	root, r := t.RootName(), t.SourceRange()
 	switch {
 	case root == "resource" || root == "dep" && p.Static:
-		return source.Failure(r, "Known too late", "%s cannot be used here: %s must be known before any resource is looked at. Use variables, local values and constants.", refs.TraversalString(t), p.What)
+		return source.Failure(r, "Known too late", "%s cannot be used here: %s must be known before any resource is looked at. Use variables, "+
+			"local values and constants.", refs.TraversalString(t), p.What)
 	case root == "self":
-		return source.Failure(r, "No self here", "self is a resource in its own postconditions, once it is there. In %s, write resource.NAME.", p.What)
+		return source.Failure(r, "No self here", "self is a resource in its own postconditions, once it is there. In %s, write resource.NAME.",
+			p.What)
 	case root == "dep":
 		return source.Failure(r, "No dependencies here", "dep.ALIAS exists in the config of a resource only. In %s, write resource.NAME.", p.What)
 	case root == "each":
-		return source.Failure(r, "Nothing to repeat", "each.key and each.value exist in a resource or module block with for_each only, and this block has none.%s", insteadOf(p, "count", "count.index"))
+		return source.Failure(r, "Nothing to repeat", "each.key and each.value exist in a resource or module block with for_each only, and "+
+			"this block has none.%s", insteadOf(p, "count", "count.index"))
 	case root == "count":
-		return source.Failure(r, "Nothing to repeat", "count.index exists in a resource or module block with count only, and this block has none.%s", insteadOf(p, "for_each", "each.key"))
+		return source.Failure(r, "Nothing to repeat",
+			"count.index exists in a resource or module block with count only, and this block has none.%s", insteadOf(p, "for_each", "each.key"))
 	case root == "type" || root == "plug":
-		return source.Failure(r, "Invalid reference", "%s cannot be used here. %s may use %s.", refs.TraversalString(t), values.Capital(p.What), strings.Join(roots, ", "))
+		return source.Failure(r, "Invalid reference", "%s cannot be used here. %s may use %s.", refs.TraversalString(t), values.Capital(p.What),
+			strings.Join(roots, ", "))
 	case b.Resources[root] != nil:
 		return source.Failure(r, "Unknown name", "There is nothing called %q here. Did you mean resource.%s?", root, refs.TraversalString(t))
 	case b.Variables[root] != nil:
@@ -129,7 +136,8 @@ func wrongRoot(b *decl.Module, t hcl.Traversal, roots []string, p decl.Usage) *h
 		hint = " Text must stand in quotes."
 	}
 	slices.Sort(roots)
-	return source.Failure(r, "Unknown name", "There is nothing called %q here: references begin with one of %s.%s", root, strings.Join(roots, ", "), hint)
+	return source.Failure(r, "Unknown name", "There is nothing called %q here: references begin with one of %s.%s", root, strings.Join(roots,
+		", "), hint)
 }
 
 func insteadOf(p decl.Usage, attr, ref string) string {
@@ -177,7 +185,8 @@ func resourceAttr(ref refs.Reference, decl *decl.Block) *hcl.Diagnostic {
 	case keyed && !decl.Repeats():
 		return nil // a list of one, as HCL has it, or a computed attribute
 	case !keyed && decl.Repeats() && len(steps) > 0:
-		return source.Failure(t.SourceRange(), "One of several", "%s has instances, because of its %s: write %s; %s for all of them.", short, repetitionWord(decl), example(short, decl), allOf(short, decl))
+		return source.Failure(t.SourceRange(), "One of several", "%s has instances, because of its %s: write %s; %s for all of them.", short,
+			repetitionWord(decl), example(short, decl), allOf(short, decl))
 	case len(steps) == 0:
 		return nil
 	}
@@ -190,9 +199,11 @@ func resourceAttr(ref refs.Reference, decl *decl.Block) *hcl.Diagnostic {
 		hint = fmt.Sprintf(" Did you mean %s.state.%s?", short, attr)
 	}
 	if _, index := steps[0].(hcl.TraverseIndex); index && !keyed {
-		return source.Failure(t.SourceRange(), "No instances", "%s has no for_each and no count, so that it has no instances to choose from: write %s.state.NAME.", short, short)
+		return source.Failure(t.SourceRange(), "No instances", "%s has no for_each and no count, so that it has no instances to choose from: "+
+			"write %s.state.NAME.", short, short)
 	}
-	return source.Failure(t.SourceRange(), "Unknown attribute", "A resource has the attributes config, name, state and type, and not %q.%s", attr, hint)
+	return source.Failure(t.SourceRange(), "Unknown attribute", "A resource has the attributes config, name, state and type, and not %q.%s",
+		attr, hint)
 }
 
 // allOf shows how all instances of a block are written.
@@ -215,16 +226,19 @@ func moduleAttr(b *decl.Module, ref refs.Reference, p decl.Usage) *hcl.Diagnosti
 	steps, keyed := behindKey(ref, &c.Block)
 	switch {
 	case keyed && !c.Repeats() && !ref.Splat:
-		return source.Failure(t.SourceRange(), "No instances", "%s has no for_each and no count, so that it has no instances to choose from: write %s.OUTPUT.", short, short)
+		return source.Failure(t.SourceRange(), "No instances", "%s has no for_each and no count, so that it has no instances to choose from: "+
+			"write %s.OUTPUT.", short, short)
 	case !keyed && c.Repeats() && len(steps) > 0:
-		return source.Failure(t.SourceRange(), "One of several", "%s has instances, because of its %s: write %s.", short, repetitionWord(&c.Block), example(short, &c.Block))
+		return source.Failure(t.SourceRange(), "One of several", "%s has instances, because of its %s: write %s.", short,
+			repetitionWord(&c.Block), example(short, &c.Block))
 	case len(steps) > 0 && child.Outputs[refs.ObjectKey(steps[0])] == nil:
 		out := refs.ObjectKey(steps[0])
 		hint := source.Suggest(out, slices.Sorted(maps.Keys(child.Outputs)))
 		if child.Resources[out] != nil || out == "resource" {
 			hint = " What is inside a module is seen through its outputs only: declare one in the module."
 		}
-		return source.Failure(t.SourceRange(), "Unknown output", "The module %q has no output %q: %s.%s", name, out, source.ThereAre(slices.Sorted(maps.Keys(child.Outputs))), hint)
+		return source.Failure(t.SourceRange(), "Unknown output", "The module %q has no output %q: %s.%s", name, out,
+			source.ThereAre(slices.Sorted(maps.Keys(child.Outputs))), hint)
 	}
 	if !p.Static || p.Late {
 		return nil

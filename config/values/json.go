@@ -119,7 +119,8 @@ func (w *Writer) object(names []string, get func(name string) cty.Value) error {
 	w.Out.WriteByte('{')
 	for i, name := range names {
 		if strings.HasPrefix(name, UnknownKey) {
-			return fmt.Errorf("the key %q is reserved: keys that begin with %s mark values that are known only after apply. Rename it", name, UnknownKey)
+			return fmt.Errorf("the key %q is reserved: keys that begin with %s mark values that are known only after apply. Rename it", name,
+				UnknownKey)
 		}
 		if i > 0 {
 			w.Out.WriteByte(',')

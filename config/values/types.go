@@ -58,7 +58,8 @@ func typeOfState(schema json.RawMessage) StateType {
 }
 
 // combining are the keywords after which a type is not what `type` alone says.
-var combining = []string{"anyOf", "oneOf", "allOf", "not", "if", "dependentSchemas", "$dynamicRef", "$recursiveRef", "patternProperties", "propertyNames", "unevaluatedProperties", "prefixItems", "additionalItems"}
+var combining = []string{"anyOf", "oneOf", "allOf", "not", "if", "dependentSchemas", "$dynamicRef", "$recursiveRef", "patternProperties",
+	"propertyNames", "unevaluatedProperties", "prefixItems", "additionalItems"}
 
 func (r *schemaReader) read(schema any, depth int) StateType {
 	s, ok := schema.(map[string]any)
