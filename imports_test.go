@@ -95,6 +95,7 @@ var owners = map[string]string{
 	"github.com/opencontainers/":            "containerd",
 	"github.com/santhosh-tekuri/jsonschema": "internal/runner/typeclient",
 	"github.com/sigstore/":                  "internal/base/cosign",
+	"github.com/agext/levenshtein":          "internal/base/words",
 	"github.com/go-json-experiment/json":    "internal/base/jsondoc",
 	"filippo.io/age":                        "internal/base/encryption",
 	"oras.land/oras-go":                     "containerd",

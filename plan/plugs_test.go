@@ -60,7 +60,7 @@ func TestGrant(t *testing.T) {
 			if !reflect.DeepEqual(mounts, c.mounts) {
 				t.Errorf("mounts %+v, want %+v", mounts, c.mounts)
 			}
-			if got := words(diags); got != c.errors {
+			if got := summaries(diags); got != c.errors {
 				t.Errorf("said %q, want %q", got, c.errors)
 			}
 		})
@@ -73,7 +73,7 @@ func TestRequiredResourcesOfDialect1(t *testing.T) {
 	for aliases, want := range map[string]string{"net=a": "", "net=b": "error: Dependency of the wrong type", "other=a": "error: Missing dependency"} {
 		alias, addr, _ := strings.Cut(aliases, "=")
 		r := &config.Resource{Address: "web", Aliases: map[string]string{alias: addr}}
-		if got := words(requireAliases(r, ty, func(addr string) string { return types[addr] })); got != want {
+		if got := summaries(requireAliases(r, ty, func(addr string) string { return types[addr] })); got != want {
 			t.Errorf("%s: said %q, want %q", aliases, got, want)
 		}
 	}
@@ -95,7 +95,7 @@ func TestDependenciesThatAnImageNames(t *testing.T) {
 		{map[string]string{"net": "a", "other": "b"}, "error: Unknown dependency"},
 	} {
 		r := &config.Resource{Address: "web", Aliases: c.aliases}
-		if got := words(requireAliases(r, ty, func(addr string) string { return types[addr] })); got != c.want {
+		if got := summaries(requireAliases(r, ty, func(addr string) string { return types[addr] })); got != c.want {
 			t.Errorf("%v: said %q, want %q", c.aliases, got, c.want)
 		}
 	}
@@ -109,7 +109,7 @@ func TestUntagged(t *testing.T) {
 	}
 }
 
-func words(list diag.Diagnostics) string {
+func summaries(list diag.Diagnostics) string {
 	var w []string
 	for _, d := range list {
 		w = append(w, d.Severity.String()+": "+d.Summary)

@@ -7,11 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agext/levenshtein"
-
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
+	"deployster/internal/base/words"
 	"deployster/state"
 )
 
@@ -200,11 +199,11 @@ func nearMiss(text string, known []string) string {
 	}
 	var guesses []guess
 	for addr := range candidates {
-		d := levenshtein.Distance(given, plain.Replace(addr), nil)
+		d, near := words.Distance(given, plain.Replace(addr))
 		if strings.HasSuffix(addr, "."+given) {
-			d = 0
+			d, near = 0, true
 		}
-		if d <= max(2, len(given)/3) {
+		if near {
 			guesses = append(guesses, guess{addr, d})
 		}
 	}
@@ -214,11 +213,11 @@ func nearMiss(text string, known []string) string {
 	if len(guesses) == 0 {
 		return " `deployster graph` and `deployster state list` show what there is."
 	}
-	words := make([]string, 0, 3)
+	near := make([]string, 0, 3)
 	for _, g := range guesses[:min(3, len(guesses))] {
-		words = append(words, g.addr)
+		near = append(near, g.addr)
 	}
-	return fmt.Sprintf(" Did you mean %s?", strings.Join(words, ", or "))
+	return fmt.Sprintf(" Did you mean %s?", strings.Join(near, ", or "))
 }
 
 // nodes is what a selection chooses from: the resources of the manifest,

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/agext/levenshtein"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcled"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
 )
 
 // maxSnippetLines is how much source a diagnostic shows at most.
@@ -28,16 +28,7 @@ func Failure(r hcl.Range, summary, detail string, args ...any) *hcl.Diagnostic {
 
 // Suggest gives ` Did you mean "x"?` when one of the names is near to the given.
 func Suggest(given string, names []string) string {
-	best, distance := "", 3
-	if len(given) <= 3 {
-		distance = min(len(given), 2) // one letter is like every other
-	}
-	slices.Sort(names)
-	for _, n := range names {
-		if d := levenshtein.Distance(given, n, nil); d < distance {
-			best, distance = n, d
-		}
-	}
+	best := words.Nearest(given, names)
 	if best == "" {
 		return ""
 	}

@@ -56,22 +56,22 @@ func (s *Set) format(name string, src []byte) ([]byte, hcl.Diagnostics) {
 		}
 		out = next
 	}
-	if !slices.EqualFunc(words(src), words(out), sameWord) {
+	if !slices.EqualFunc(tokensOf(src), tokensOf(out), sameToken) {
 		return nil, hcl.Diagnostics{Failure(fileStart(name), "Cannot be formatted",
 			"Formatting this file would change more than its spaces. This is a bug in deployster: please report it with the file. The file is as it was.")}
 	}
 	return out, nil
 }
 
-// words are the tokens of a text. Formatting may change nothing but where they
+// tokensOf returns the tokens of a text. Formatting may change nothing but where they
 // stand.
-func words(src []byte) hclsyntax.Tokens {
+func tokensOf(src []byte) hclsyntax.Tokens {
 	tokens, _ := hclsyntax.LexConfig(src, "", hcl.InitialPos) // parsed before: there are no errors
 	return tokens
 }
 
-// sameWord compares two tokens. A newline may have lost a carriage return, and
+// sameToken compares two tokens. A newline may have lost a carriage return, and
 // a comment the spaces at its end.
-func sameWord(a, b hclsyntax.Token) bool {
+func sameToken(a, b hclsyntax.Token) bool {
 	return a.Type == b.Type && bytes.Equal(bytes.TrimSpace(a.Bytes), bytes.TrimSpace(b.Bytes))
 }

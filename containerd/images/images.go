@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agext/levenshtein"
 	"github.com/containerd/containerd/v2/core/images"
 	"github.com/containerd/errdefs"
 	"github.com/distribution/reference"
@@ -18,6 +17,7 @@ import (
 	"deployster/containerd/daemon"
 	"deployster/containerd/failure"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
 	"deployster/internal/runner"
 )
 
@@ -204,19 +204,14 @@ func (store *Store) nearest(ctx context.Context, ref string) string {
 	return nearest(familiar(name), names)
 }
 
-func nearest(want string, names []string) (best string) {
-	// A third of the letters may differ: beyond that it is a guess.
-	limit := max(len(want)/3, 2) + 1
-	for _, n := range names {
-		short := familiar(n)
-		if repository(short) == repository(want) {
-			return short // another tag of the same image
-		}
-		if d := levenshtein.Distance(want, short, nil); d < limit {
-			best, limit = short, d
+func nearest(want string, names []string) string {
+	short := make([]string, len(names))
+	for i, n := range names {
+		if short[i] = familiar(n); repository(short[i]) == repository(want) {
+			return short[i] // another tag of the same image
 		}
 	}
-	return best
+	return words.Nearest(want, short)
 }
 
 // familiar shortens a full name as a user would write it.

@@ -7,6 +7,7 @@ package words
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,19 +52,38 @@ func Bytes(n int64) string {
 // DidYouMean returns a sentence with the name that was probably meant, after a dash
 // or another prefix, or "".
 func DidYouMean(wrong string, names []string, prefix string) string {
-	best, limit := "", len(wrong)/3+2 // beyond that it would be a guess
-	for _, name := range names {
-		if d := levenshtein.Distance(wrong, name, nil); d < limit {
-			best, limit = name, d
-		}
-		if len(wrong) >= 3 && strings.HasPrefix(name, wrong) {
-			best, limit = name, 0
-		}
-	}
+	best := Nearest(wrong, names)
 	if best == "" {
 		return ""
 	}
 	return fmt.Sprintf("Did you mean %s%s? ", prefix, best)
+}
+
+// Nearest returns the name that was probably meant, the first of those that are
+// equally near, or "".
+func Nearest(wrong string, names []string) string {
+	best, least := "", -1
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		d, near := Distance(wrong, name)
+		if len(wrong) >= 3 && strings.HasPrefix(name, wrong) {
+			d, near = 0, true
+		}
+		if near && (least < 0 || d < least) {
+			best, least = name, d
+		}
+	}
+	return best
+}
+
+// Distance returns how many letters differ between two names, and whether they are so
+// few that one was probably meant by the other: beyond a third it would be a guess.
+func Distance(wrong, name string) (letters int, near bool) {
+	letters = levenshtein.Distance(wrong, name, nil)
+	most := max(2, len(wrong)/3)
+	if len(wrong) <= 3 {
+		most = min(len(wrong), 2) - 1 // one letter is like every other
+	}
+	return letters, letters <= most
 }
 
 // Thousands returns a number so that its size is seen: 1,234,567.

@@ -35,3 +35,12 @@ func TestDidYouMean(t *testing.T) {
 		}
 	}
 }
+
+func TestNearest(t *testing.T) {
+	names := []string{"zone", "region", "Zone", "id", "a"}
+	for wrong, want := range map[string]string{"zonne": "zone", "regoin": "region", "ids": "id", "b": "", "xyzzy": "", "reg": "region"} {
+		if got := Nearest(wrong, names); got != want {
+			t.Errorf("Nearest(%q): %q, want %q", wrong, got, want)
+		}
+	}
+}
