@@ -1,0 +1,30 @@
+package runnertest
+
+import (
+	"context"
+
+	"deployster/internal/runner"
+)
+
+// Runtime is a Fake whose images are all here, and whose actions all end with the
+// client that started them: a whole runtime for tests of the engine.
+type Runtime struct{ *Fake }
+
+// Obtain finds an image.
+func (r Runtime) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, error) {
+	return r.Resolve(ctx, w.Reference)
+}
+
+// Adopt knows of no action.
+func (Runtime) Adopt(context.Context, string, runner.Watch) (runner.Outcome, error) {
+	return runner.Outcome{Fate: runner.Unknown, Why: "its runtime is gone"}, nil
+}
+
+// Discard has nothing to remove.
+func (Runtime) Discard(context.Context, string) error { return nil }
+
+// Running reports that no action outlives its client.
+func (Runtime) Running(context.Context, string) (bool, error) { return false, nil }
+
+// Close has nothing to give up.
+func (Runtime) Close() error { return nil }
