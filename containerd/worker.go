@@ -99,9 +99,12 @@ func (r *Runtime) Launch(ctx context.Context, s runner.Spec) (runner.Process, er
 	}
 }
 
+// runFunc carries a program out, to its end.
+type runFunc func(context.Context) (runner.Result, error)
+
 // newWorker returns a worker, and what carries it out: one that an earlier command has
 // left, if there is one that could stand for it, or a new one.
-func (r *Runtime) newWorker(ctx context.Context, s runner.Spec) (w workerProgram, carryOut func(context.Context) (runner.Result, error), err error) {
+func (r *Runtime) newWorker(ctx context.Context, s runner.Spec) (w workerProgram, carryOut runFunc, err error) {
 	image, err := r.PrepareFor(r.conn.Context(ctx), s)
 	if err != nil {
 		return w, nil, failure.Of("Preparing the image "+s.Digest, err)
