@@ -8,6 +8,7 @@ const (
 	checkInitTerm  = "init-sigterm"
 	checkConfig    = "config"
 	checkStrict    = "config-strict"
+	checkIdentity  = "identity"
 
 	checkState      = "state"
 	checkStateAgain = "state-again"
@@ -22,6 +23,8 @@ const (
 	checkTwice       = "apply-twice"
 	checkLastState   = "last-state"
 	checkRenamed     = "renamed"
+	checkOther       = "identity-other"
+	checkChanged     = "identity-same"
 	checkUpdate      = "update"
 	checkWorker      = "worker"
 	checkReuse       = "reuse"
@@ -38,9 +41,10 @@ const (
 
 // order is the order of the checks.
 var order = []string{
-	checkInit, checkInitAgain, checkInitKeys, checkInitTerm, checkConfig, checkStrict,
+	checkInit, checkInitAgain, checkInitKeys, checkInitTerm, checkConfig, checkStrict, checkIdentity,
 	checkState, checkStateAgain, checkStateKeys, checkStateTerm,
-	checkActions, checkValid, checkStateSchema, checkForecast, checkTwice, checkLastState, checkRenamed, checkUpdate, checkWorker, checkReuse,
+	checkActions, checkValid, checkStateSchema, checkForecast, checkTwice, checkLastState, checkRenamed,
+	checkOther, checkChanged, checkUpdate, checkWorker, checkReuse,
 	checkAbsent, checkAbsentAgain, checkGone, checkRecreate, checkWorkerActs, checkDestroyed, checkSecrets,
 }
 
@@ -52,6 +56,7 @@ var titles = map[string]string{
 	checkInitTerm:    "init ends when it is asked to",
 	checkConfig:      "the config fits the image's schema",
 	checkStrict:      "the schema refuses typing errors",
+	checkIdentity:    "the identity is said, and can be had of every config",
 	checkState:       "state answers as the protocol asks",
 	checkStateAgain:  "state says the same when it is asked again",
 	checkStateKeys:   "state is not confused by keys that it does not know",
@@ -64,6 +69,8 @@ var titles = map[string]string{
 	checkTwice:       "a second apply has nothing to do",
 	checkLastState:   "what deployster remembers does not change the verdict",
 	checkRenamed:     "the resource may get another name",
+	checkOther:       "another identity is another thing",
+	checkChanged:     "what is not in the identity does not name the thing",
 	checkUpdate:      "a changed config is carried out",
 	checkWorker:      "a worker answers as fresh runs do",
 	checkReuse:       "runs after each other do not disturb each other",

@@ -62,8 +62,8 @@ func TestRun_CarefulTypePasses(t *testing.T) {
 	if skipped := verdicts(r, conformance.Skip); !slices.Equal(skipped, []string{"reuse"}) {
 		t.Errorf("skipped: %v", skipped)
 	}
-	want := strings.Fields("init init-again init-unknown-keys init-sigterm config config-strict state state-again state-unknown-keys state-sigterm " +
-		"actions valid state-schema forecast apply-twice last-state renamed update worker absent absent-again gone create-again worker-actions destroy-again secrets")
+	want := strings.Fields("init init-again init-unknown-keys init-sigterm config config-strict identity state state-again state-unknown-keys state-sigterm " +
+		"actions valid state-schema forecast apply-twice last-state renamed identity-other identity-same update worker absent absent-again gone create-again worker-actions destroy-again secrets")
 	if got := verdicts(r, conformance.Pass); !slices.Equal(got, want) {
 		t.Errorf("passed: %v\nwant    %v", got, want)
 	}
@@ -112,6 +112,12 @@ func TestChecks_Fail(t *testing.T) {
 		"write chokes on grease":      "create-again",
 		"write is confused by grease": "create-again",
 		"prints secrets":              "secrets",
+
+		"identity of nothing":             "identity",
+		"identity of what may be missing": "identity",
+		"identity of a secret":            "identity",
+		"finds any":                       "identity-other",
+		"compares nothing":                "update",
 	} {
 		t.Run(fault, func(t *testing.T) {
 			f := &faulty{fault: fault}
@@ -138,7 +144,7 @@ func TestChecks_Fail(t *testing.T) {
 	}
 	r, _ := test(t, &faulty{}, nil)
 	for _, c := range r.Checks {
-		if !seen[c.Name] && c.Name != "config-strict" && c.Name != "destroy-again" && c.Name != "renamed" { // these: below
+		if !seen[c.Name] && c.Name != "config-strict" && c.Name != "destroy-again" && c.Name != "renamed" && c.Name != "identity-same" { // these: below
 			t.Errorf("no fault makes %s fail", c.Name)
 		}
 	}
@@ -164,9 +170,16 @@ func TestChecks_Advise(t *testing.T) {
 		"open schema":      {"config-strict", "a property that it does not know", "additionalProperties"},
 		"no schema":        {"config-strict", "no config_schema", "additionalProperties"},
 		"goes by its name": {"renamed", "", "moved block"},
+
+		"no identity":       {"identity", "renames and replacements of this type are guessed", `"identity": ["/path"]`},
+		"named by its text": {"identity-same", "/text names the thing too", `"identity": ["/path"]`},
 	} {
 		t.Run(fault, func(t *testing.T) {
-			r, err := test(t, &faulty{fault: fault}, nil)
+			r, err := test(t, &faulty{fault: fault}, func(o *conformance.Options) {
+				if fault == "named by its text" {
+					o.Then = nil // which would be another thing
+				}
+			})
 			if err != nil || r.Failed > 0 {
 				t.Errorf("%v, %d failed", err, r.Failed)
 			}

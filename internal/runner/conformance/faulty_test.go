@@ -31,9 +31,9 @@ type textConfig struct {
 	Password string `json:"password"`
 }
 
-const textInit = `{"protocol":2,"label":"Text","absent":true,"state_action":{"args":["state"]},"worker":{"args":["worker"]},
+const textInit = `{"protocol":2,"label":"Text","absent":true,"identity":["/name"],"state_action":{"args":["state"]},"worker":{"args":["worker"]},
  "config_schema":{"type":"object","required":["name","text"],"additionalProperties":false,"properties":{
-  "name":{"type":"string"},"text":{"type":"string"},"password":{"type":"string","writeOnly":true}}},
+  "name":{"type":"string"},"text":{"type":"string"},"note":{"type":"string"},"password":{"type":"string","writeOnly":true}}},
  "state_schema":{"type":"object","required":["text"],"properties":{"text":{"type":"string"}}}}`
 
 // run is the program of its image.
@@ -111,6 +111,14 @@ func (f *faulty) init(in protocol.ActionInput, stdout, stderr io.Writer) int {
 		answer = strings.Replace(answer, `"additionalProperties":false,`, "", 1)
 	case "reuse", "reuse counts":
 		answer = strings.Replace(answer, `"absent":true`, `"absent":true,"reuse":true`, 1)
+	case "identity of nothing":
+		answer = strings.Replace(answer, `["/name"]`, `["/path"]`, 1)
+	case "identity of what may be missing":
+		answer = strings.Replace(answer, `["/name"]`, `["/name","/note"]`, 1)
+	case "identity of a secret":
+		answer = strings.Replace(answer, `["/name"]`, `["/password"]`, 1)
+	case "no identity":
+		answer = strings.Replace(answer, `"identity":["/name"],`, "", 1)
 	case "init is greedy":
 		answer = strings.Replace(answer, `"required":["name","text"]`, `"required":["name","text","zone"]`, 1)
 	}
@@ -137,6 +145,12 @@ func (f *faulty) state(in protocol.ActionInput, c textConfig, grease bool, stdou
 	if f.fault == "goes by its name" && in.Name != "test" {
 		there = false
 	}
+	if f.fault == "finds any" && len(f.texts) > 0 {
+		have, there = f.texts["a"], true
+	}
+	if f.fault == "named by its text" && have != c.Text {
+		there = false
+	}
 	answer := f.verdict(in, c, have, there)
 	switch f.fault {
 	case "state fails":
@@ -150,7 +164,7 @@ func (f *faulty) state(in protocol.ActionInput, c textConfig, grease bool, stdou
 			answer = map[string]any{"status": "VALID", "state": map[string]any{"text": have}}
 		}
 	case "valid counts", "reuse counts":
-		if s, ok := answer["state"].(map[string]any); ok && (f.fault == "valid counts" || f.asked > 25) {
+		if s, ok := answer["state"].(map[string]any); ok && (f.fault == "valid counts" || f.asked > 30) {
 			s["asked"] = f.asked
 		}
 	case "state is confused by grease":
@@ -192,7 +206,7 @@ func (f *faulty) verdict(in protocol.ActionInput, c textConfig, have string, the
 		return map[string]any{"status": "MISSING"}
 	case in.Intent == protocol.Absent:
 		return map[string]any{"status": "STALE", "staleState": map[string]any{"text": have}, "actions": action("remove")}
-	case there && have == c.Text:
+	case there && (have == c.Text || f.fault == "compares nothing"):
 		return map[string]any{"status": "VALID", "state": map[string]any{"text": have}}
 	}
 	answer := map[string]any{"status": "STALE", "actions": action("write"), "forecast": map[string]any{"text": c.Text}}

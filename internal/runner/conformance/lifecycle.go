@@ -26,6 +26,8 @@ func (e *engine) live(ctx context.Context) {
 		e.check(ctx, checkTwice, e.applyTwice)
 		e.check(ctx, checkLastState, e.askWithLastState)
 		e.check(ctx, checkRenamed, e.rename)
+		e.check(ctx, checkOther, e.askOther)
+		e.check(ctx, checkChanged, e.askChanged)
 		e.check(ctx, checkUpdate, e.update)
 		e.check(ctx, checkWorker, e.checkWorkerAnswers)
 		e.check(ctx, checkReuse, e.checkReuseAnswers)
@@ -197,6 +199,8 @@ func (e *engine) rename(ctx context.Context) outcome {
 	return out
 }
 
+const fixUpdate = "Compare each property of the config with what is there: one that is left out means that it must be unset, and of a secret keep a fingerprint. If the second config means the same, take another."
+
 // update checks that a second config is carried out.
 func (e *engine) update(ctx context.Context) outcome {
 	if e.o.Then == nil {
@@ -212,7 +216,7 @@ func (e *engine) update(ctx context.Context) outcome {
 		return fail("The same thing must be found again under the changed config; what names it must not change. If this config names another one, take one that does not.",
 			"With the second config the image says that nothing is there.")
 	case a.Status == protocol.Valid && e.made:
-		return skip("it is VALID with the second config too")
+		return fail(fixUpdate, "It is VALID with the second config too, though nothing was done: what differs between the two is not compared.")
 	}
 	if err := e.act(ctx, a, in); err != nil {
 		return failWith(fixActions, err)

@@ -1,0 +1,150 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/runner/typeclient"
+	"deployster/protocol"
+)
+
+const fixIdentity = "Say in init's answer which values of the config name the thing: \"identity\": [\"/path\"]. Each leads to a property that is required or has a default, and that is not writeOnly. docs/protocol.md, section 3.2."
+
+// checkIdentity checks what the image says of the names of its things.
+func (e *engine) checkIdentity(context.Context) outcome {
+	if len(e.ty.Identity) == 0 {
+		return outcome{verdict: Skip, reason: "renames and replacements of this type are guessed: it does not say what names its things", fix: fixIdentity}
+	}
+	for _, pointer := range e.ty.Identity {
+		p, found := typeclient.FindProperty(e.ty.ConfigSchema, pointer)
+		switch {
+		case !found:
+			return fail(fixIdentity, "%s is no property of the config_schema.", pointer)
+		case p.WriteOnly:
+			return fail(fixIdentity, "%s is writeOnly: a secret cannot name the thing.", pointer)
+		case !p.Always:
+			return fail(fixIdentity, "%s may be missing: it must be required or have a default.", pointer)
+		}
+	}
+	return pass("named by %s", strings.Join(e.ty.Identity, ", "))
+}
+
+const fixOther = "Another value of the identity is another thing: look for exactly the thing that the values of \"identity\" name."
+
+// askOther asks for a thing of another name, while the first is there.
+func (e *engine) askOther(ctx context.Context) outcome {
+	if len(e.ty.Identity) == 0 {
+		return skip("it does not say what names its things")
+	}
+	asked := 0
+	for _, pointer := range e.ty.Identity {
+		other, ok := e.vary(pointer)
+		if !ok {
+			continue
+		}
+		asked++
+		a, err := e.ask(ctx, e.input(other))
+		switch {
+		case err != nil && !isOfImage(err):
+			return outcome{err: err}
+		case err == nil && a.Status == protocol.Valid:
+			return fail(fixOther, "With another %s it is VALID, and only the first thing was made.", pointer)
+		}
+	}
+	if asked == 0 {
+		return skip("the schema allows no other value that could be tried")
+	}
+	return e.sameAnswer(ctx, e.input(e.o.Config), e.valid, fixOther)
+}
+
+// askChanged asks for the same thing with each other property changed: when it is not
+// found then, that property names it too.
+func (e *engine) askChanged(ctx context.Context) outcome {
+	if len(e.ty.Identity) == 0 {
+		return skip("it does not say what names its things")
+	}
+	var config map[string]json.RawMessage
+	if err := json.Unmarshal(e.o.Config, &config); err != nil {
+		return skip("the config is no object")
+	}
+	asked, names := 0, []string(nil)
+	for _, key := range slices.Sorted(maps.Keys(config)) {
+		pointer := jsondoc.JoinPointer([]string{key})
+		changed, ok := e.vary(pointer)
+		if !ok || slices.ContainsFunc(e.ty.Identity, func(i string) bool { return i == pointer || strings.HasPrefix(i, pointer+"/") }) {
+			continue
+		}
+		a, err := e.ask(ctx, e.input(changed))
+		if err != nil && !isOfImage(err) {
+			return outcome{err: err}
+		}
+		if asked++; err == nil && a.Status == protocol.Missing {
+			names = append(names, pointer)
+		}
+	}
+	switch {
+	case len(names) > 0:
+		return outcome{verdict: Skip, reason: strings.Join(names, ", ") + " names the thing too: with another value it is not found", fix: fixIdentity}
+	case asked == 0:
+		return skip("there is no other property whose value could be changed")
+	}
+	return pass("%d properties were changed", asked)
+}
+
+// vary gives the config with another value in one place that its schema allows.
+func (e *engine) vary(pointer string) (json.RawMessage, bool) {
+	tree, err := jsondoc.Value(e.o.Config)
+	if err != nil {
+		return nil, false
+	}
+	steps := jsondoc.Pointer(pointer)
+	parent, ok := at(tree, steps[:len(steps)-1]).(map[string]any)
+	if !ok {
+		return nil, false
+	}
+	p, _ := typeclient.FindProperty(e.ty.ConfigSchema, pointer)
+	last := steps[len(steps)-1]
+	value, there := parent[last]
+	if !there && p.Default != nil {
+		value, _ = jsondoc.Value(p.Default)
+	}
+	for _, other := range append(others(value), p.Enum...) {
+		if fmt.Sprint(other) == fmt.Sprint(value) {
+			continue
+		}
+		parent[last] = other
+		config, err := jsondoc.Encode(tree)
+		if err == nil && len(e.client("").CheckConfig(e.ty, config, nil)) == 0 {
+			return config, true
+		}
+	}
+	return nil, false
+}
+
+// others gives values near one.
+func others(value any) []any {
+	switch v := value.(type) {
+	case string:
+		list := []any{v + "x", v + "1", "x" + v}
+		if v != "" {
+			list = append(list, v[:len(v)-1]+"x", v[:len(v)-1]+"1")
+		}
+		return list
+	case bool:
+		return []any{!v}
+	case json.Number:
+		n, ok := new(big.Int).SetString(v.String(), 10)
+		if !ok {
+			return nil
+		}
+		one := big.NewInt(1)
+		return []any{json.Number(new(big.Int).Add(n, one).String()), json.Number(new(big.Int).Sub(n, one).String())}
+	}
+	return nil
+}

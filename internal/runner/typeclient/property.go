@@ -1,0 +1,92 @@
+package typeclient
+
+import (
+	"encoding/json"
+	"slices"
+
+	"deployster/internal/base/jsondoc"
+)
+
+// Property is what a config schema says of the value that a JSON pointer leads to.
+type Property struct {
+	Always    bool            // it is required, or has a default, and so is all that it is in
+	Default   json.RawMessage // nil = none
+	Scalar    string          // string, number, integer or boolean; "" = another type, or several
+	Enum      []any
+	WriteOnly bool // it is a secret, or a part of one
+}
+
+// FindProperty looks a property up in a schema, through references and allOf. What
+// the schema does not name is not found.
+func FindProperty(schema json.RawMessage, pointer string) (Property, bool) {
+	root, err := jsondoc.Value(schema)
+	if err != nil {
+		return Property{}, false
+	}
+	f := propertyFinder{root: root}
+	at, p := f.parts(root), Property{Always: true}
+	for _, step := range jsondoc.Pointer(pointer) {
+		var found []any
+		required := false
+		for _, part := range at {
+			properties, _ := part["properties"].(map[string]any)
+			if inner, there := properties[step]; there {
+				found = append(found, inner)
+			}
+			list, _ := part["required"].([]any)
+			required = required || slices.Contains(list, any(step))
+		}
+		if len(found) == 0 {
+			return Property{}, false
+		}
+		at = f.parts(found...)
+		p.Default, p.Scalar, p.Enum = nil, "", nil
+		for _, part := range at {
+			p.take(part)
+		}
+		p.Always = p.Always && (required || p.Default != nil)
+	}
+	return p, len(at) > 0
+}
+
+// take adds what one part of the schema of a property says.
+func (p *Property) take(part map[string]any) {
+	if value, there := part["default"]; there && value != nil {
+		if raw, err := jsondoc.Encode(value); err == nil {
+			p.Default = raw
+		}
+	}
+	if name, _ := part["type"].(string); slices.Contains([]string{"string", "number", "integer", "boolean"}, name) {
+		p.Scalar = name
+	}
+	if list, ok := part["enum"].([]any); ok {
+		p.Enum = list
+	}
+	p.WriteOnly = p.WriteOnly || part["writeOnly"] == true
+}
+
+// propertyFinder goes through a schema.
+type propertyFinder struct{ root any }
+
+// maxParts bounds how many parts a schema may have in one place.
+const maxParts = 1000
+
+// parts gives all that holds for one value: schemas, what they refer to, and what
+// their allOf adds.
+func (f propertyFinder) parts(schemas ...any) []map[string]any {
+	var parts []map[string]any
+	for open := schemas; len(open) > 0 && len(parts) < maxParts; {
+		schema, ok := open[0].(map[string]any)
+		if open = open[1:]; !ok {
+			continue
+		}
+		parts = append(parts, schema)
+		if ref, ok := schema["$ref"].(string); ok && len(ref) > 0 && ref[0] == '#' {
+			open = append(open, (&writeOnlyFinder{root: f.root}).target(ref[1:]))
+		}
+		if all, ok := schema["allOf"].([]any); ok {
+			open = append(open, all...)
+		}
+	}
+	return parts
+}
