@@ -18,6 +18,7 @@ const (
 	partial  = "something is left for the next plan"
 	tookIt   = "a removal took another thing with it"
 	deadlock = "deadlock"
+	tookLate = "a removal that came too late took another thing with it"
 )
 
 // applying is an apply at work.
@@ -76,6 +77,9 @@ func apply(w *world, p planned, r *rand.Rand, fail float64) (entries, string, []
 		b := a.declared[d]
 		if status, _ := w.ask(b.ty, d, b.c); a.ended[b.ty] && status != valid {
 			a.status = tookIt
+			if len(a.order.Loose) == 0 {
+				a.status = tookLate
+			}
 		}
 	}
 	return a.state, a.status, a.told

@@ -48,10 +48,10 @@ func histories(t *testing.T) uint64 {
 	return 20_000
 }
 
-// TestHistories applies random pairs of manifests, and wants that nothing declared
+// TestMatch_RandomHistories applies random pairs of manifests, and wants that nothing declared
 // is destroyed, nothing is left without a word, nothing is said to be complete that
 // is not, and nothing waits for itself.
-func TestHistories(t *testing.T) {
+func TestMatch_RandomHistories(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
 	list := families()

@@ -195,7 +195,7 @@ func (h *history) round(status *string) bool {
 		h.told[k] = true
 	}
 	switch {
-	case *status == deadlock, *status == tookIt && !h.tellable():
+	case *status == deadlock, *status == tookLate, *status == tookIt && !h.tellable():
 		h.problem("%s", *status)
 		return true
 	case target != nil:

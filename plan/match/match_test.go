@@ -304,6 +304,82 @@ func TestResult_Clash(t *testing.T) {
 	}
 }
 
+// A guess that does not hold takes back all others about its image.
+func TestInput_Refute(t *testing.T) {
+	t.Parallel()
+	old, other := match.Type{Repository: "docker.io/acme/old"}, match.Type{Repository: "docker.io/acme/other"}
+	in := is(old, `c {"v":1}`+"\n"+`d {"v":2}`+"\n"+`a  <- {"v":1}`+"\n"+`b  <- {"v":2}`)
+	more := is(other, `y {"v":1}`+"\n"+`x  <- {"v":1}`)
+	in.Declared, in.Recorded = append(in.Declared, more.Declared...), append(in.Recorded, more.Recorded...)
+	if got := len(match.Match(in).Guesses()); got != 3 {
+		t.Errorf("%d guesses", got)
+	}
+	if got := note(match.Match(in.Refute("d"))); got != "c new\nd new\ny from x (same config)\n- a\n- b" {
+		t.Error(got)
+	}
+}
+
+// Where nobody can tell, another host is another thing when nothing else is left.
+func TestMatch_OldTypeOnAnotherHost(t *testing.T) {
+	t.Parallel()
+	in := one(true, func(d *match.Declared, e *match.Recorded) {
+		d.Thing.Type.Names, e.Thing.Type.Names = nil, nil
+		d.Thing.Host, e.Thing.Host = "b", "a"
+	})
+	if got := note(match.Match(in)); got != "x other replaced host a->b" {
+		t.Error(got)
+	}
+}
+
+func TestResult_Ties(t *testing.T) {
+	t.Parallel()
+	in := is(file(), `y {"path":"a"}`+"\n"+`x  <- {"path":"a"}`+"\n"+`z {"path":"b"} <- {"path":"b"}`)
+	if got := fmt.Sprint(match.Match(in).Ties()); got != "map[x:[y] y:[x]]" {
+		t.Error(got)
+	}
+}
+
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	g := func(text string) graph.Graph {
+		g := graph.Graph{}
+		for part := range strings.FieldsSeq(text) {
+			node, before, _ := strings.Cut(part, "<")
+			g[node] = strings.FieldsFunc(before, func(r rune) bool { return r == ',' })
+		}
+		return g
+	}
+	for name, test := range map[string]struct {
+		before   graph.Graph
+		releases []match.Edge
+		begins   []match.Begin
+		ends     []match.Finish
+		want     string // the layers, what is held, what is loose
+	}{
+		"an end goes first": {g("b e"), nil, []match.Begin{{Node: "b", Class: "c"}}, []match.Finish{{Node: "e", Class: "c"}}, "[[e] [barrier:1] [b]] [] []"},
+		"another class":     {g("b e"), nil, []match.Begin{{Node: "b", Class: "c"}}, []match.Finish{{Node: "e", Class: "d"}}, "[[b e] [barrier:1]] [] []"},
+		"create first":      {g("b o<b"), nil, []match.Begin{{Node: "b", Class: "c"}}, []match.Finish{{Node: "o", Class: "c", Of: "b", CreateFirst: true}}, "[[b] [o]] [] []"},
+		"an end that waits for a beginning": {g("b e<b"), nil, []match.Begin{{Node: "b", Class: "c"}}, []match.Finish{{Node: "e", Class: "c"}},
+			"[[b] [e] [barrier:1]] [] [b]"},
+		"a late identity": {g("p b<p e"), nil, []match.Begin{{Node: "b", Class: "c", Late: true}}, []match.Finish{{Node: "e", Class: "c"}},
+			"[[p] [known:1] [e] [barrier:2] [b]] [] []"},
+		"a late identity that waits for the end": {g("p<e b<p e"), nil, []match.Begin{{Node: "b", Class: "c", Late: true}}, []match.Finish{{Node: "e", Class: "c"}},
+			"[[e] [p] [b known:1]] [e] []"},
+		"a late identity that is left out": {g("e"), nil, []match.Begin{{Node: "b", Class: "c", Late: true, LeftOut: true}}, []match.Finish{{Node: "e", Class: "c"}},
+			"[[e]] [e] []"},
+		"a release": {g("b e"), []match.Edge{{Node: "e", After: "b"}}, []match.Begin{{Node: "b", Class: "c"}}, []match.Finish{{Node: "e", Class: "d"}},
+			"[[b] [e] [barrier:1]] [] []"},
+		"a release in a circle": {g("b<e e"), []match.Edge{{Node: "e", After: "b"}}, []match.Begin{{Node: "b", Class: "c"}}, []match.Finish{{Node: "e", Class: "c"}},
+			"[[e] [barrier:1] [b]] [] []"},
+	} {
+		o := match.Order(test.before, test.releases, test.begins, test.ends)
+		layers, err := o.Before.Layers()
+		if got := fmt.Sprint(layers, o.Held, o.Loose); err != nil || got != test.want {
+			t.Errorf("%s: %s (%v), want %s", name, got, err, test.want)
+		}
+	}
+}
+
 // The order takes as many edges as there are ends and beginnings, not their product.
 func TestOrder_Edges(t *testing.T) {
 	t.Parallel()

@@ -37,6 +37,9 @@ type Ordering struct {
 	// because those wait for them or are no part of the plan. They are left for the
 	// next plan.
 	Held []string
+	// Loose are beginnings that cannot come after the ends of their class, because
+	// those wait for them.
+	Loose []string
 }
 
 // Edge is that a node comes after another.
@@ -59,13 +62,14 @@ func Order(before graph.Graph, releases []Edge, begins []Begin, ends []Finish) O
 	o.release(releases)
 	o.lateFirst(before, ends)
 	barriers := o.endsFirst(begins, ends)
-	return Ordering{Before: o.before, Barriers: barriers, Held: slices.Sorted(maps.Keys(o.held))}
+	return Ordering{Before: o.before, Barriers: barriers, Held: slices.Sorted(maps.Keys(o.held)), Loose: o.loose}
 }
 
 type orderer struct {
 	before graph.Graph
 	lates  map[string][]Begin // by class
 	held   map[string]bool
+	loose  []string
 	nodes  int
 }
 
@@ -173,6 +177,7 @@ func (o *orderer) endsFirst(begins []Begin, ends []Finish) map[string]string {
 	for _, b := range begins {
 		if at := barriers[b.Class]; at != "" && !b.LeftOut && circle[at] == circle[b.Node] {
 			o.before[b.Node] = slices.DeleteFunc(o.before[b.Node], func(n string) bool { return n == at })
+			o.loose = append(o.loose, b.Node)
 		}
 	}
 	return barriers
