@@ -145,7 +145,7 @@ func (e *engine) all(ctx context.Context) error {
 	e.check(ctx, checkInitTerm, e.terminateInit)
 	fits := e.check(ctx, checkConfig, e.checkConfig)
 	e.check(ctx, checkStrict, e.checkStrict)
-	e.check(ctx, checkIdentity, e.checkIdentity)
+	e.check(ctx, checkIdentity, func(context.Context) outcome { return identityIsSaid(e) })
 	if !fits {
 		e.skipAll("the config does not fit the schema", checkState)
 		return nil

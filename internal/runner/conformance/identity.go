@@ -16,8 +16,8 @@ import (
 
 const fixIdentity = "Say in init's answer which values of the config name the thing: \"identity\": [\"/path\"]. Each leads to a property that is required or has a default, and that is not writeOnly. docs/protocol.md, section 3.2."
 
-// checkIdentity checks what the image says of the names of its things.
-func (e *engine) checkIdentity(context.Context) outcome {
+// identityIsSaid checks what the image says of the names of its things.
+func identityIsSaid(e *engine) outcome {
 	if len(e.ty.Identity) == 0 {
 		return outcome{verdict: Skip, reason: "renames and replacements of this type are guessed: it does not say what names its things", fix: fixIdentity}
 	}
@@ -38,13 +38,13 @@ func (e *engine) checkIdentity(context.Context) outcome {
 const fixOther = "Another value of the identity is another thing: look for exactly the thing that the values of \"identity\" name."
 
 // askOther asks for a thing of another name, while the first is there.
-func (e *engine) askOther(ctx context.Context) outcome {
+func askOther(ctx context.Context, e *engine) outcome {
 	if len(e.ty.Identity) == 0 {
 		return skip("it does not say what names its things")
 	}
 	asked := 0
 	for _, pointer := range e.ty.Identity {
-		other, ok := e.vary(pointer)
+		other, ok := vary(e, pointer)
 		if !ok {
 			continue
 		}
@@ -65,7 +65,7 @@ func (e *engine) askOther(ctx context.Context) outcome {
 
 // askChanged asks for the same thing with each other property changed: when it is not
 // found then, that property names it too.
-func (e *engine) askChanged(ctx context.Context) outcome {
+func askChanged(ctx context.Context, e *engine) outcome {
 	if len(e.ty.Identity) == 0 {
 		return skip("it does not say what names its things")
 	}
@@ -76,7 +76,7 @@ func (e *engine) askChanged(ctx context.Context) outcome {
 	asked, names := 0, []string(nil)
 	for _, key := range slices.Sorted(maps.Keys(config)) {
 		pointer := jsondoc.JoinPointer([]string{key})
-		changed, ok := e.vary(pointer)
+		changed, ok := vary(e, pointer)
 		if !ok || slices.ContainsFunc(e.ty.Identity, func(i string) bool { return i == pointer || strings.HasPrefix(i, pointer+"/") }) {
 			continue
 		}
@@ -98,7 +98,7 @@ func (e *engine) askChanged(ctx context.Context) outcome {
 }
 
 // vary gives the config with another value in one place that its schema allows.
-func (e *engine) vary(pointer string) (json.RawMessage, bool) {
+func vary(e *engine, pointer string) (json.RawMessage, bool) {
 	tree, err := jsondoc.Value(e.o.Config)
 	if err != nil {
 		return nil, false
