@@ -19,7 +19,7 @@ func mutants() []mutation.Fault {
 	}
 	return []mutation.Fault{
 		at("an identity is found at its own address only", "match.go", "range byIdentity[id] {", "range byIdentity[id][:0] {"),
-		at("another thing at the same address is an update", "match.go", "relation == Differs && e.Role == Managed && d.Role == Managed {", "false && len(differences) > 0 {"),
+		at("another thing at the same address is an update", "match.go", "m.take(declared, recorded, Other)", "m.take(declared, recorded, Address)"),
 		at("another host at the same address is an update", "match.go", "relation == Differs && d.Role == Managed && e.Role == Managed {", "false && relation == Differs && len(differences) > 0 {"),
 		at("what is unchanged may be guessed away", "match.go", "\tm.unchanged()\n", ""),
 		at("nothing is guessed", "match.go", "\tm.guess()\n", ""),
@@ -30,7 +30,7 @@ func mutants() []mutation.Fault {
 		at("plugs are not compared", "thing.go", "d.Writable && r.Writable && d.Path != r.Path", "false"),
 		at("the names of then count for the entries of today", "thing.go", "\t\treturn declared\n\t}\n\treturn recorded\n", "\t\treturn recorded\n\t}\n\treturn recorded\n"),
 		at("a left thing of another resource is destroyed", "owners.go", "range o.index.recorded(t) {", "range o.index.recorded(t)[:0] {"),
-		at("a left thing of another resource is destroyed, from a mirror", "owners.go", "there && compareKinds(", "false && compareKinds("),
+		at("a left thing of another resource is destroyed, from a mirror", "owners.go", "there && compareKinds(", "there && false && compareKinds("),
 		at("a left thing of a guess that held is destroyed", "owners.go", "range o.guessed[t.likeness()] {", "range o.guessed[t.likeness()][:0] {"),
 		at("a replaced thing of another resource is destroyed", "match.go", "p.Owner = owner", "p.Owner = \"\""),
 		at("what was only looked at is destroyed", "match.go", "Forget: e.Role == ReadOnly,", ""),
