@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"deployster/internal/base/graph"
 	"deployster/plan"
 	"deployster/state"
 )
@@ -14,7 +15,7 @@ import (
 // conclude turns what the workers said into the report, and records the outputs.
 func (r *run) conclude(ctx context.Context, report *Report) error {
 	fatal := r.collect(report)
-	r.whyNotStarted(ctx, report)
+	whyNotStarted(ctx, r.before, report)
 	counts := report.Counts()
 	switch {
 	case ctx.Err() != nil && counts[Interrupted]+counts[NotStarted] > 0, counts[Interrupted] > 0:
@@ -33,7 +34,7 @@ func (r *run) conclude(ctx context.Context, report *Report) error {
 // is that of a fact that could not be made durable.
 func (r *run) collect(report *Report) error {
 	var fatal error
-	report.Shutdown = r.shutdown
+	report.Shutdown = r.facts.shutdowns()
 	ended := make([]*outcome, len(r.ended)) // to sort: an outcome is large
 	for i := range r.ended {
 		ended[i] = &r.ended[i]
@@ -52,7 +53,7 @@ func (r *run) collect(report *Report) error {
 			fatal = out.problem
 		}
 	}
-	r.halfReplaced(report)
+	halfReplaced(r.plan, r.ended, r.facts, report)
 	for addr, step := range r.plan.Resources {
 		if report.Resources[addr] == nil {
 			planned := names(step.Actions)
@@ -63,13 +64,13 @@ func (r *run) collect(report *Report) error {
 }
 
 // whyNotStarted says of each resource whose turn did not come why that was so.
-func (r *run) whyNotStarted(ctx context.Context, report *Report) {
+func whyNotStarted(ctx context.Context, order graph.Graph, report *Report) {
 	words := map[Status]string{Error: "failed", Unknown: "may still be at work", Interrupted: "was interrupted", NotStarted: "was not started"}
 	for addr, res := range report.Resources {
 		if res.Status != NotStarted || res.Reason != "" {
 			continue
 		}
-		for _, before := range slices.Sorted(slices.Values(r.before[addr])) {
+		for _, before := range slices.Sorted(slices.Values(order[addr])) {
 			if word, bad := words[report.Resources[before].Status]; bad {
 				res.Reason = fmt.Sprintf("it waits for %s, which %s", before, word)
 				break
@@ -87,7 +88,7 @@ func (r *run) whyNotStarted(ctx context.Context, report *Report) {
 
 // outputs evaluates the outputs with what came true, and records them.
 func (r *run) outputs(report *Report) error {
-	values, diags := r.manifest.Outputs(plan.Scope(slices.Sorted(maps.Keys(r.plan.Resources)), r.look, r.prior))
+	values, diags := r.manifest.Outputs(plan.Scope(slices.Sorted(maps.Keys(r.plan.Resources)), r.facts.look, r.prior))
 	for _, v := range values {
 		if len(v.Open) > 0 && !r.plan.Outputs[v.Name].LeftOut {
 			diags = append(diags, stillOpen("A precondition of the output "+v.Name, v.Open))

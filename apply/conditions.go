@@ -13,7 +13,7 @@ import (
 
 // scope is what the expressions of a resource may know at its turn.
 func (r *run) scope(addr string) config.States {
-	return plan.Scope(append(slices.Clone(r.before[addr]), addr), r.look, r.prior)
+	return plan.Scope(append(slices.Clone(r.before[addr]), addr), r.facts.look, r.prior)
 }
 
 // preconditions holds a resource that may be acted upon to its preconditions,
@@ -65,11 +65,8 @@ func stillOpen(what string, open []string) *diag.Diagnostic {
 // not known, whatever was expected of it.
 func (r *run) checks(report *Report) {
 	seen := func(addr string) plan.View {
-		v, step := r.look(addr), r.plan.Resources[addr]
-		r.mu.Lock()
-		_, reached := r.views[addr]
-		r.mu.Unlock()
-		if !reached && (step.Change != plan.Valid || step.MayChange) {
+		v, step := r.facts.look(addr), r.plan.Resources[addr]
+		if _, reached := r.facts.reached(addr); !reached && (step.Change != plan.Valid || step.MayChange) {
 			v.State, v.Partial = nil, true
 		}
 		return v

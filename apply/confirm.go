@@ -17,7 +17,7 @@ func (r *run) confirmState(ctx context.Context, step *plan.Step, out *outcome, i
 		r.event(Checking{Address: out.addr})
 		answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)
 		if err != nil {
-			r.failQuery(out, err, answer)
+			out.failQuery(err)
 			return answer, false
 		}
 		if reached(step, answer) {
@@ -52,8 +52,8 @@ func (r *run) permitted(step *plan.Step, out *outcome, answer protocol.Answer) (
 			"It is read_only, so nothing was done about it, but its image answers %s.", answer.Status))
 		return answer, false
 	}
-	approved := r.approved(step)
-	after, stopped := r.afterShutdown(out.addr)
+	approved := r.approvals.of(step)
+	after, stopped := r.facts.afterShutdown(out.addr)
 	if stopped && (after == nil || after.ShutdownFirst != nil) {
 		answer.ShutdownFirst = nil // it is done; else something has started it again since
 	}

@@ -34,11 +34,11 @@ func firstError(list diag.Diagnostics) *diag.Diagnostic {
 }
 
 // failQuery reports that the state could not be asked.
-func (r *run) failQuery(out *outcome, err error, _ protocol.Answer) {
-	out.report.NotAttempted = out.report.Planned[len(out.report.Completed):]
-	out.fail(failedState, err)
+func (o *outcome) failQuery(err error) {
+	o.report.NotAttempted = o.report.Planned[len(o.report.Completed):]
+	o.fail(failedState, err)
 	if errors.Is(err, errAborted) {
-		out.report.Status = Interrupted
+		o.report.Status = Interrupted
 	}
 }
 

@@ -7,18 +7,18 @@ import (
 
 // limits says what may start: of what is ready, as much as the limit of its
 // kind allows. Who needs containers does not hold up who does not.
-func (r *run) limits(frontier *graph.Frontier) *graph.Limits {
-	inWorkers := r.options.InWorkers
-	if r.options.Confirm != ConfirmPlan {
+func limits(p *plan.Plan, o Options, frontier *graph.Frontier) *graph.Limits {
+	inWorkers := o.InWorkers
+	if o.Confirm != ConfirmPlan {
 		inWorkers = 0 // one thing at a time
 	}
-	return plan.Limits(frontier, r.options.Parallelism, inWorkers, r.inWorker)
+	return plan.Limits(frontier, o.Parallelism, inWorkers, func(node string) bool { return inWorker(p, node) })
 }
 
 // inWorker reports whether a worker carries out what a node stands for.
-func (r *run) inWorker(node string) bool {
+func inWorker(p *plan.Plan, node string) bool {
 	addr, old := plan.OfNode(node)
-	step := r.plan.Resources[addr]
+	step := p.Resources[addr]
 	if old {
 		step = step.Old
 	}

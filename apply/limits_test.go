@@ -34,9 +34,8 @@ func TestLimits_OfContainersAndWorkers(t *testing.T) {
 		{Options{Parallelism: 3, Confirm: ConfirmPlan}, 3, 0},
 		{Options{Parallelism: 1, InWorkers: 15, Confirm: ConfirmAction}, 1, 0},
 	} {
-		r := &run{plan: p, options: c.options}
 		frontier := graph.NewFrontier(nodes)
-		f := r.limits(frontier)
+		f := limits(p, c.options, frontier)
 		var taken []string
 		for node, ok := f.Take(); ok; node, ok = f.Take() {
 			taken = append(taken, node)

@@ -17,9 +17,7 @@ func (r *run) record(step *plan.Step, out *outcome, in protocol.StateInput, reac
 		if err := r.journal.Removed(out.addr); err != nil {
 			out.failJournal(err)
 		}
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.gone[out.addr] = true
+		r.facts.setGone(out.addr)
 		return
 	}
 	r.keep(step, out, in, reached, sensitive, seen)
@@ -31,12 +29,11 @@ func (r *run) keep(step *plan.Step, out *outcome, in protocol.StateInput, reache
 	entry := r.entry(step, out.addr, in, sensitive)
 	entry.State, entry.ValidAt = reached, seen.UTC()
 	entry.Sensitive.State = r.hiddenIn(out.addr, in.Config, reached, sensitive)
-	r.mu.Lock()
-	r.views[out.addr] = plan.View{Type: step.Type, Config: in.Config, State: reached, Status: protocol.Valid, Aliases: step.Aliases,
-		Hidden: entry.Sensitive.State, Schema: step.Init.StateSchema}
-	r.mu.Unlock()
+	r.facts.setReached(out.addr, plan.View{Type: step.Type, Config: in.Config, State: reached, Status: protocol.Valid, Aliases: step.Aliases,
+		Hidden: entry.Sensitive.State, Schema: step.Init.StateSchema})
 	prior, known := r.prior.Resources[out.addr]
-	if !known || out.acted || r.isGone(out.addr) || r.isStopped(out.addr) ||
+	_, stopped := r.facts.afterShutdown(out.addr)
+	if !known || out.acted || r.facts.isGone(out.addr) || stopped ||
 		state.EntryHash(prior) != state.EntryHash(entry) { // else there is nothing new to say
 		if err := r.journal.Valid(out.addr, entry); err != nil {
 			out.failJournal(err)

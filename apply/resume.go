@@ -10,18 +10,18 @@ import (
 	"deployster/state"
 )
 
-// key is the idempotency key of an action: the same when this action of this
+// actionKey is the idempotency key of an action: the same when this action of this
 // plan is tried again, and no other action's, of any project. What comes after
 // the action tells it from others of its name, and stays when those before it
 // are done: so it is counted from the end.
-func (r *run) key(addr string, a protocol.Action, at place) string {
+func actionKey(lineage, plan, addr string, a protocol.Action, at place) string {
 	which := 0
 	for _, b := range at.after {
 		if b.Name == a.Name {
 			which++
 		}
 	}
-	key := fmt.Sprintf("%s/%s/%s/%s/%d", r.prior.Lineage, r.plan.ID, addr, a.Name, which)
+	key := fmt.Sprintf("%s/%s/%s/%s/%d", lineage, plan, addr, a.Name, which)
 	switch {
 	case at.late:
 		return key + "/late" // it may be the second time

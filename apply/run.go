@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"deployster/config"
@@ -74,17 +73,10 @@ type run struct {
 	recheck  map[string]bool     // what something that will act depends on: its state is asked again
 	work     context.Context     // of what runs: outlives the first interrupt, ends at the second
 
+	facts     *facts
+	approvals *approvals
+
 	ended []outcome // of the one goroutine that starts what is done
-
-	mu        sync.Mutex // guards what follows
-	views     map[string]plan.View
-	shutdown  []ShutdownReport
-	gone      map[string]bool             // what was destroyed, to be made again
-	stopped   map[string]*protocol.Answer // whose shutdown_first has run -> what its image answered after that; nil = that is not known
-	approvals map[*plan.Step]approval
-
-	asking   sync.Mutex // one question at a time; guards what follows
-	standing Answer     // All or Quit, once somebody said so
 }
 
 // outcome is what a worker says of a resource.
@@ -126,8 +118,7 @@ func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snap
 	}
 	report := &Report{Format: ReportFormat, Status: OK, Resources: map[string]*ResourceReport{}}
 	r := &run{plan: p, prior: prior, manifest: m, journal: j, exec: x, options: o, work: work,
-		before: p.Before(), needs: p.Needs(), recheck: dependenciesOfWork(p), views: map[string]plan.View{}, gone: map[string]bool{},
-		stopped: map[string]*protocol.Answer{}, approvals: map[*plan.Step]approval{}}
+		before: p.Before(), needs: p.Needs(), recheck: dependenciesOfWork(p), facts: newFacts(p), approvals: newApprovals(o)}
 	r.died, _ = prior.Died(p.ID)
 	err := r.all(ctx, report)
 	return report, err
@@ -186,7 +177,7 @@ func dependenciesOfWork(p *plan.Plan) map[string]bool {
 // resources and send back what became of them.
 func (r *run) layers(ctx context.Context) {
 	frontier, stopping := graph.NewFrontier(r.plan.Nodes()), false
-	limits := r.limits(frontier)
+	limits := limits(r.plan, r.options, frontier)
 	pool := graph.NewPool(limits, func(node string) outcome { return r.guarded(ctx, node) })
 	defer pool.Close()
 	stop := func(interrupted bool) {
@@ -235,7 +226,7 @@ func (r *run) resource(ctx context.Context, out *outcome) {
 	case out.old && r.endedBefore(out.addr):
 		out.report.Status = Skipped
 	case step.Change == plan.Forget:
-		if r.approveForget(ctx, step, out) {
+		if r.approvals.forget(ctx, step, out) {
 			r.forget(out)
 		}
 	case step.Change == plan.Left:
@@ -259,20 +250,6 @@ func (r *run) forget(out *outcome) {
 	if err := r.journal.Removed(out.addr); err != nil {
 		out.failJournal(err)
 	}
-}
-
-// look gives a resource as it is now known to be; before its turn that is what
-// the plan expects.
-func (r *run) look(addr string) plan.View {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if v, ok := r.views[addr]; ok {
-		return v
-	}
-	if step, ok := r.plan.Resources[addr]; ok {
-		return step.View()
-	}
-	return plan.View{Partial: true}
 }
 
 func (r *run) event(e Event) {

@@ -45,7 +45,7 @@ func (r *run) shutdownOne(ctx context.Context, step *plan.Step, out *outcome) bo
 		r.event(Checking{Address: out.addr})
 		answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)
 		if err != nil {
-			r.failQuery(out, err, answer)
+			out.failQuery(err)
 			return false
 		}
 		if reached(step, answer) || answer.ShutdownFirst == nil {
@@ -86,23 +86,6 @@ func (r *run) runShutdown(ctx context.Context, step *plan.Step, out *outcome, in
 			after = &found
 		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.shutdown = append(r.shutdown, report)
-	r.stopped[out.addr] = after
+	r.facts.setShutdown(report, after)
 	return ok
-}
-
-// afterShutdown reports whether a resource's shutdown_first has run, and what its
-// image answered after that, if that is known.
-func (r *run) afterShutdown(addr string) (after *protocol.Answer, stopped bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	after, stopped = r.stopped[addr]
-	return after, stopped
-}
-
-func (r *run) isStopped(addr string) bool {
-	_, stopped := r.afterShutdown(addr)
-	return stopped
 }

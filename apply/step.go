@@ -109,13 +109,13 @@ func (r *run) resolve(step *plan.Step, out *outcome) (json.RawMessage, []string,
 
 // input is the stdin that all of a resource's invocations share.
 func (r *run) input(step *plan.Step, addr string, config json.RawMessage) (protocol.StateInput, error) {
-	look := r.look
+	look := r.facts.look
 	if step.Intent() == protocol.Absent {
-		look = plan.RecordedViews(r.prior, r.look)
+		look = plan.RecordedViews(r.prior, r.facts.look)
 	}
 	deps, err := plan.Dependencies(step.Init, step.Aliases, look)
 	in := protocol.StateInput{Config: config, Intent: step.Intent(), Dependencies: deps}
-	if entry, ok := r.prior.Resources[addr]; ok && !r.isGone(addr) {
+	if entry, ok := r.prior.Resources[addr]; ok && !r.facts.isGone(addr) {
 		in.LastState = entry.State
 	}
 	return in, err
@@ -174,7 +174,7 @@ type place struct {
 // runAction runs one action between two durable records: that it started is
 // known before it can have had any effect.
 func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, stale json.RawMessage, a protocol.Action, at place) bool {
-	key := r.key(cmp.Or(out.node, out.addr), a, at)
+	key := actionKey(r.prior.Lineage, r.plan.ID, cmp.Or(out.node, out.addr), a, at)
 	if err := r.journal.ActionStarted(out.addr, a.Name, key, out.incomplete); err != nil {
 		out.failJournal(err)
 		return false
@@ -230,7 +230,7 @@ func (r *run) verify(step *plan.Step, out *outcome, in protocol.StateInput, befo
 	r.event(Checking{Address: out.addr, After: true})
 	answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)
 	if err != nil {
-		r.failQuery(out, err, answer)
+		out.failQuery(err)
 		return nil, false
 	}
 	if !reached(step, answer) {

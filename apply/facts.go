@@ -1,0 +1,86 @@
+package apply
+
+import (
+	"sync"
+
+	"deployster/plan"
+	"deployster/protocol"
+)
+
+// facts are what has come true so far. Many goroutines write and read them.
+type facts struct {
+	plan *plan.Plan
+
+	mu       sync.Mutex // guards what follows
+	views    map[string]plan.View
+	gone     map[string]bool // what was destroyed, to be made again
+	shutdown []ShutdownReport
+	stopped  map[string]*protocol.Answer // whose shutdown_first has run -> what its image answered after that; nil = that is not known
+}
+
+func newFacts(p *plan.Plan) *facts {
+	return &facts{plan: p, views: map[string]plan.View{}, gone: map[string]bool{}, stopped: map[string]*protocol.Answer{}}
+}
+
+// look gives a resource as it is now known to be; before its turn that is what
+// the plan expects.
+func (f *facts) look(addr string) plan.View {
+	if v, ok := f.reached(addr); ok {
+		return v
+	}
+	if step, ok := f.plan.Resources[addr]; ok {
+		return step.View()
+	}
+	return plan.View{Partial: true}
+}
+
+// reached gives a resource as it is, and whether its turn has come.
+func (f *facts) reached(addr string) (plan.View, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v, ok := f.views[addr]
+	return v, ok
+}
+
+func (f *facts) setReached(addr string, v plan.View) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.views[addr] = v
+}
+
+// isGone reports whether what is there of a resource was destroyed, to be made
+// again.
+func (f *facts) isGone(addr string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.gone[addr]
+}
+
+func (f *facts) setGone(addr string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.gone[addr] = true
+}
+
+// afterShutdown reports whether a resource's shutdown_first has run, and what its
+// image answered after that, if that is known.
+func (f *facts) afterShutdown(addr string) (after *protocol.Answer, stopped bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	after, stopped = f.stopped[addr]
+	return after, stopped
+}
+
+func (f *facts) setShutdown(report ShutdownReport, after *protocol.Answer) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.shutdown = append(f.shutdown, report)
+	f.stopped[report.Resource] = after
+}
+
+// shutdowns lists the shutdown_first actions that were run.
+func (f *facts) shutdowns() []ShutdownReport {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.shutdown
+}
