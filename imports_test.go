@@ -201,7 +201,7 @@ var exceptions = map[string]int{
 	"package plan": 4266,
 	"type internal/runner/conformance.engine": 47,
 	"type plan.builder":                       72,
-	"wide lines":                              195,
+	"wide lines":                              60,
 }
 
 func TestLimitsOfPackages(t *testing.T) {

@@ -22,7 +22,8 @@ func constrain(s shape, f field) error {
 			items[name] = text
 		}
 	}
-	for name, want := range map[string][]string{"minLength": {"string"}, "maxLength": {"string"}, "minimum": {"integer", "number"}, "maximum": {"integer", "number"}} {
+	for name, want := range map[string][]string{"minLength": {"string"}, "maxLength": {"string"}, "minimum": {"integer", "number"},
+		"maximum": {"integer", "number"}} {
 		if err := numberTag(items, f, name, want...); err != nil {
 			return err
 		}

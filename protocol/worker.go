@@ -28,7 +28,8 @@ const (
 // code. What cannot be read ends it: it no longer knows whose requests follow.
 func serveWorker(ctx context.Context, p Process, answer func(context.Context, Process) int) int {
 	w := worker{answer: answer, open: map[int64]context.CancelFunc{},
-		run: make(chan struct{}, workerRuns), wait: make(chan struct{}, workerRuns+workerWaits), idle: make(chan func()), out: newReplies(p.Stdout)}
+		run: make(chan struct{}, workerRuns), wait: make(chan struct{}, workerRuns+workerWaits), idle: make(chan func()),
+		out: newReplies(p.Stdout)}
 	ctx, cancel := context.WithCancel(ctx)
 	lines := make(chan []byte)
 	failed := make(chan error, 1)

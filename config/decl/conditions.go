@@ -47,7 +47,8 @@ func (l *loader) conditions(c *hcl.BodyContent, kind string) []Condition {
 		if attrs["condition"] == nil || attrs["error_message"] == nil {
 			continue // said already
 		}
-		out = append(out, Condition{Kind: kind, Expr: attrs["condition"].Expr, Message: attrs["error_message"].Expr, OfItself: kind == "postcondition"})
+		out = append(out, Condition{Kind: kind, Expr: attrs["condition"].Expr, Message: attrs["error_message"].Expr,
+			OfItself: kind == "postcondition"})
 	}
 	return out
 }

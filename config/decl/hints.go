@@ -34,8 +34,9 @@ var (
 			"one's own: see docs/writing-a-type.md.",
 		"connection": "An image has its own way to reach what it manages: what it needs for that goes into config.",
 		"provider":   "There are no providers: the type of a resource is a container image, type = \"acme/disk:1\" or type = type.NAME.",
-		"dynamic":    "config is one value, so that no blocks need to be made: write a list, for example disks = [for d in var.disks : { size = d }].",
-		"image":      "The image of a resource is its type: type = \"acme/disk:1\".",
+		"dynamic": "config is one value, so that no blocks need to be made: write a list, for example disks = [for d in var.disks : { " +
+			"size = d }].",
+		"image": "The image of a resource is its type: type = \"acme/disk:1\".",
 	}
 	lifecycleHints = map[string]string{
 		"create_before_destroy": "In which order a thing is replaced is its image's to say, by the actions that it answers.",

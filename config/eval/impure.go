@@ -43,18 +43,19 @@ func (m *Modules) functionsFor(expr hcl.Expression, at instance.Scope) map[strin
 	}
 	call := impureCall{expr: expr.Range().String(), at: at.String()}
 	all := maps.Clone(plain)
-	maps.Copy(all, funcs.Chancy(&funcs.Chance{Now: c.now, Random: rand.Reader, Once: func(args string, make func() (string, error)) (string, error) {
-		call.n++
-		call.args = sha256.Sum256([]byte(args))
-		if got, ok := c.results.Load(call); ok {
+	maps.Copy(all, funcs.Chancy(&funcs.Chance{Now: c.now, Random: rand.Reader,
+		Once: func(args string, make func() (string, error)) (string, error) {
+			call.n++
+			call.args = sha256.Sum256([]byte(args))
+			if got, ok := c.results.Load(call); ok {
+				return got.(string), nil
+			}
+			text, err := make()
+			if err != nil {
+				return "", err
+			}
+			got, _ := c.results.LoadOrStore(call, text)
 			return got.(string), nil
-		}
-		text, err := make()
-		if err != nil {
-			return "", err
-		}
-		got, _ := c.results.LoadOrStore(call, text)
-		return got.(string), nil
-	}}))
+		}}))
 	return all
 }

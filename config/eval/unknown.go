@@ -182,7 +182,8 @@ func hop(e *Evaluator, ref refs.Reference, at instance.Scope) (hcl.Expression, i
 			}
 		}
 	case "resource", "dep":
-		if i, steps := instanceOf(e, ref, at); i != nil && len(steps) > 0 && refs.ObjectKey(steps[0]) == "config" && i.Decl.Attrs["config"] != nil {
+		if i, steps := instanceOf(e, ref, at); i != nil && len(steps) > 0 && refs.ObjectKey(steps[0]) == "config" &&
+			i.Decl.Attrs["config"] != nil {
 			return i.Decl.Attrs["config"].Expr, i.Scope(), steps[1:]
 		}
 	}

@@ -39,7 +39,8 @@ func onCharset(first string, f func(string, encoding.Encoding) (string, error)) 
 		name := args[1].AsString()
 		set, err := ianaindex.IANA.Encoding(name)
 		if err != nil || set == nil {
-			return cty.NilVal, function.NewArgErrorf(1, "%q is not one of the supported IANA names of encodings, such as \"UTF-16LE\" or \"windows-1252\"", name)
+			return cty.NilVal, function.NewArgErrorf(1,
+				"%q is not one of the supported IANA names of encodings, such as \"UTF-16LE\" or \"windows-1252\"", name)
 		}
 		s, err := f(args[0].AsString(), set)
 		if err != nil {

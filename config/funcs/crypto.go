@@ -55,7 +55,8 @@ func rsaDecrypt(args []cty.Value) (cty.Value, error) {
 
 func uuidV5(args []cty.Value) (cty.Value, error) {
 	name := args[0].AsString()
-	space, known := map[string]uuid.UUID{"dns": uuid.NameSpaceDNS, "url": uuid.NameSpaceURL, "oid": uuid.NameSpaceOID, "x500": uuid.NameSpaceX500}[name]
+	space, known := map[string]uuid.UUID{"dns": uuid.NameSpaceDNS, "url": uuid.NameSpaceURL, "oid": uuid.NameSpaceOID,
+		"x500": uuid.NameSpaceX500}[name]
 	if !known {
 		var err error
 		if space, err = uuid.Parse(name); err != nil {

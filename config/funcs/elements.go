@@ -132,7 +132,8 @@ func lengthOf(v cty.Value) (cty.Value, error) {
 // lookupFunction reads a key of a map or an object, and gives a default where
 // there is none.
 func lookupFunction() function.Function {
-	other := function.Parameter{Name: "default", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true}
+	other := function.Parameter{Name: "default", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true,
+		AllowMarked: true}
 	key := param("key", cty.String)
 	key.AllowMarked = true
 	from := function.Parameter{Name: "map", Type: cty.DynamicPseudoType, AllowMarked: true}

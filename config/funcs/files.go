@@ -47,20 +47,21 @@ func fileFunctions(files Files) map[string]function.Function {
 			}
 			return cty.BoolVal(found), nil
 		}),
-		"fileset": define(cty.Set(cty.String), []function.Parameter{path, param("pattern", cty.String)}, func(args []cty.Value) (cty.Value, error) {
-			names, err := files.Match(args[0].AsString(), args[1].AsString())
-			if err != nil {
-				return cty.NilVal, err
-			}
-			found := make([]cty.Value, len(names))
-			for i, name := range names {
-				found[i] = cty.StringVal(name)
-			}
-			if len(found) == 0 {
-				return cty.SetValEmpty(cty.String), nil
-			}
-			return cty.SetVal(found), nil
-		}),
+		"fileset": define(cty.Set(cty.String), []function.Parameter{path, param("pattern", cty.String)},
+			func(args []cty.Value) (cty.Value, error) {
+				names, err := files.Match(args[0].AsString(), args[1].AsString())
+				if err != nil {
+					return cty.NilVal, err
+				}
+				found := make([]cty.Value, len(names))
+				for i, name := range names {
+					found[i] = cty.StringVal(name)
+				}
+				if len(found) == 0 {
+					return cty.SetValEmpty(cty.String), nil
+				}
+				return cty.SetVal(found), nil
+			}),
 	}
 	for _, d := range digests() {
 		all["file"+d.name] = onTextAs("path", func(p string) (string, error) {

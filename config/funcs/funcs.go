@@ -35,8 +35,10 @@ func New(env Env) map[string]function.Function {
 	}
 	all := map[string]function.Function{}
 	for _, group := range []map[string]function.Function{
-		numberFunctions(), textFunctions(), regexFunctions(), formatFunctions(), collectionFunctions(), elementFunctions(), truthFunctions(), setFunctions(),
-		conversionFunctions(), encodingFunctions(), charsetFunctions(), digestFunctions(), cryptoFunctions(), networkFunctions(), dateFunctions(env.PlanTime),
+		numberFunctions(), textFunctions(), regexFunctions(), formatFunctions(), collectionFunctions(), elementFunctions(), truthFunctions(),
+		setFunctions(),
+		conversionFunctions(), encodingFunctions(), charsetFunctions(), digestFunctions(), cryptoFunctions(), networkFunctions(),
+		dateFunctions(env.PlanTime),
 		markFunctions(), pathFunctions(env.Dir, env.Home), fileFunctions(env.Files), chanceFunctions(env.Chance),
 	} {
 		maps.Copy(all, group)

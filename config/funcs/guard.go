@@ -117,7 +117,8 @@ func textAt(args []cty.Value, i int) string {
 
 // anyParam takes any value, also unknown and null ones.
 func anyParam(name string) function.Parameter {
-	return function.Parameter{Name: name, Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true}
+	return function.Parameter{Name: name, Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true,
+		AllowMarked: true}
 }
 
 // define makes a function with a fixed result type.

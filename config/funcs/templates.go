@@ -36,7 +36,8 @@ func templateString(inner map[string]function.Function) function.Function {
 
 // templateFunction makes a function that renders what source gives for its first
 // argument.
-func templateFunction(first string, result cty.Type, inner map[string]function.Function, source func(string) (text, name string, err error)) function.Function {
+func templateFunction(first string, result cty.Type, inner map[string]function.Function,
+	source func(string) (text, name string, err error)) function.Function {
 	render := func(args []cty.Value) (cty.Value, error) {
 		text, name, err := source(args[0].AsString())
 		if err != nil {
@@ -82,12 +83,14 @@ func renderTemplate(text, name string, vars cty.Value, inner map[string]function
 	ctx := &hcl.EvalContext{Variables: vars.AsValueMap(), Functions: inner}
 	for given := range ctx.Variables {
 		if !hclsyntax.ValidIdentifier(given) {
-			return cty.NilVal, function.NewArgErrorf(1, "%q cannot be the name of a variable in a template: a name begins with a letter and has letters, digits, _ and - only", given)
+			return cty.NilVal, function.NewArgErrorf(1,
+				"%q cannot be the name of a variable in a template: a name begins with a letter and has letters, digits, _ and - only", given)
 		}
 	}
 	for _, t := range expr.Variables() {
 		if _, ok := ctx.Variables[t.RootName()]; !ok {
-			return cty.NilVal, function.NewArgErrorf(1, "%s uses %q (line %d), which is not among them: %s", name, t.RootName(), t.SourceRange().Start.Line, given(ctx.Variables))
+			return cty.NilVal, function.NewArgErrorf(1, "%s uses %q (line %d), which is not among them: %s", name, t.RootName(),
+				t.SourceRange().Start.Line, given(ctx.Variables))
 		}
 	}
 	v, diags := limits.Evaluate(expr, ctx)

@@ -29,7 +29,8 @@ func textFunctions() map[string]function.Function {
 
 // onTexts makes a question about two texts.
 func onTexts(second string, f func(a, b string) bool) function.Function {
-	return define(cty.Bool, []function.Parameter{param("text", cty.String), param(second, cty.String)}, func(args []cty.Value) (cty.Value, error) {
-		return cty.BoolVal(f(args[0].AsString(), args[1].AsString())), nil
-	})
+	return define(cty.Bool, []function.Parameter{param("text", cty.String), param(second, cty.String)},
+		func(args []cty.Value) (cty.Value, error) {
+			return cty.BoolVal(f(args[0].AsString(), args[1].AsString())), nil
+		})
 }

@@ -50,8 +50,9 @@ func Evaluate(expr hcl.Expression, ctx *hcl.EvalContext) (v cty.Value, diags hcl
 		if m.exceeded != nil { // also when a function has caught the panic
 			r := expr.Range()
 			v, diags = cty.DynamicVal, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Too much to evaluate", Subject: &r,
-				Extra:  Overrun{m.exceeded.Error()},
-				Detail: fmt.Sprintf("This expression is not evaluated to its end: %s. Go through less, or in fewer for expressions inside each other.", m.exceeded)}}
+				Extra: Overrun{m.exceeded.Error()},
+				Detail: fmt.Sprintf("This expression is not evaluated to its end: %s. "+
+					"Go through less, or in fewer for expressions inside each other.", m.exceeded)}}
 		}
 	}()
 	return expr.Value(inner)
@@ -227,7 +228,8 @@ func (e operand) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	}
 	if err := e.check(v); err != nil {
 		r := e.Range()
-		return cty.DynamicVal, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Unusable value", Detail: fmt.Sprintf("This value cannot be used: %s.", err), Subject: &r}}
+		return cty.DynamicVal, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Unusable value",
+			Detail: fmt.Sprintf("This value cannot be used: %s.", err), Subject: &r}}
 	}
 	return v, diags
 }

@@ -80,7 +80,8 @@ type tokenScan struct {
 
 func (s *tokenScan) token(t, next hclsyntax.Token) *hcl.Diagnostic {
 	top := &s.frames[len(s.frames)-1]
-	if t.Type == hclsyntax.TokenOBrack && (s.last == hclsyntax.TokenCBrack || s.last == hclsyntax.TokenIdent || s.last == hclsyntax.TokenCParen) {
+	if t.Type == hclsyntax.TokenOBrack && (s.last == hclsyntax.TokenCBrack || s.last == hclsyntax.TokenIdent ||
+		s.last == hclsyntax.TokenCParen) {
 		top.operators++ // an index: a[b][c] is a tree as deep as it is long
 	}
 	s.last = t.Type

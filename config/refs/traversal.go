@@ -142,7 +142,8 @@ func Child(expr hcl.Expression, key string) hcl.Expression {
 	if pairs, diags := hcl.ExprMap(expr); !diags.HasErrors() {
 		for _, pair := range pairs {
 			k, d := pair.Key.Value(nil)
-			if name, err := convert.Convert(k, cty.String); !d.HasErrors() && err == nil && name.IsKnown() && !name.IsNull() && name.AsString() == key {
+			if name, err := convert.Convert(k, cty.String); !d.HasErrors() && err == nil && name.IsKnown() && !name.IsNull() &&
+				name.AsString() == key {
 				return pair.Value
 			}
 		}

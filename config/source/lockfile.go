@@ -108,10 +108,12 @@ func (l *Lock) image(b *hcl.Block) hcl.Diagnostics {
 		text = v.AsString()
 	}
 	if !validDigest.MatchString(text) {
-		return append(diags, Failure(a.Expr.Range(), "Not a digest", "A digest is written sha256: and 64 digits of 0-9 and a-f. `deployster init` writes this file; by hand there is nothing to do in it."))
+		return append(diags, Failure(a.Expr.Range(), "Not a digest", "A digest is written sha256: and 64 digits of 0-9 and a-f. `deployster "+
+			"init` writes this file; by hand there is nothing to do in it."))
 	}
 	if _, twice := l.Images[name]; twice {
-		return append(diags, Failure(b.DefRange, "Pinned twice", "There is another digest of %s at %s:%d. Remove the one that is wrong, or both, and run `deployster init`.", name, LockName, l.At[name].Start.Line))
+		return append(diags, Failure(b.DefRange, "Pinned twice", "There is another digest of %s at %s:%d. Remove the one that is wrong, or "+
+			"both, and run `deployster init`.", name, LockName, l.At[name].Start.Line))
 	}
 	l.Images[name], l.At[name] = text, FromHCL(b.DefRange)
 	return diags

@@ -20,11 +20,13 @@ func Crash(panicked any, stack []byte, said string) *Diagnostic {
 			places, started = nil, true // what is above it is the way to here
 			continue
 		}
-		if place, ok := strings.CutPrefix(line, "\t"); ok && started && i > 0 && strings.HasPrefix(lines[i-1], "deployster/") && len(places) < crashFrames {
+		if place, ok := strings.CutPrefix(line, "\t"); ok && started && i > 0 && strings.HasPrefix(lines[i-1], "deployster/") &&
+			len(places) < crashFrames {
 			place, _, _ = strings.Cut(place[strings.LastIndex(place[:strings.LastIndex(place, "/")+1], "/")+1:], " ")
 			name := lines[i-1][:max(0, strings.LastIndexByte(lines[i-1], '('))]
 			places = append(places, name+" "+place)
 		}
 	}
-	return Errorf("This is a fault of deployster", "%s\nPlease report it, with this:\n  %s\n  %s", said, Visible(fmt.Sprint(panicked)), strings.Join(places, "\n  "))
+	return Errorf("This is a fault of deployster", "%s\nPlease report it, with this:\n  %s\n  %s", said, Visible(fmt.Sprint(panicked)),
+		strings.Join(places, "\n  "))
 }

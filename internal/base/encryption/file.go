@@ -62,7 +62,9 @@ func (k *Keyring) Open(kind Kind, name string, data []byte) ([]byte, error) {
 	case len(lines) < 3 || err != nil || format < 1:
 		return nil, damaged(name, "its head is not whole")
 	case format > Format:
-		return nil, refuse(ErrNewer, "Encrypted by a newer deployster", "%s has the format %d of encrypted files, and this deployster knows %d. Nothing was changed. Use the version that wrote it, or a later one.", name, format, Format)
+		return nil, refuse(ErrNewer, "Encrypted by a newer deployster",
+			"%s has the format %d of encrypted files, and this deployster knows %d. Nothing was changed. Use the version that wrote it, or a "+
+				"later one.", name, format, Format)
 	}
 	body := len(data) - sha256.Size
 	head := len(lines[0]) + len(lines[1]) + 2
@@ -70,7 +72,8 @@ func (k *Keyring) Open(kind Kind, name string, data []byte) ([]byte, error) {
 		return nil, damaged(name, "the hash at its end does not fit")
 	}
 	if Kind(is) != kind {
-		return nil, refuse(ErrKind, "An encrypted file of another kind", "%s is an encrypted %s, and here a %s is wanted. Nothing was changed.", name, printable(is), kind)
+		return nil, refuse(ErrKind, "An encrypted file of another kind", "%s is an encrypted %s, and here a %s is wanted. Nothing was changed.",
+			name, printable(is), kind)
 	}
 	var h Head
 	if err := strict(lines[1], &h); err != nil {

@@ -142,7 +142,8 @@ func (k *Keyring) reading(name string, wrapped []byte) (*dataKey, error) {
 // advice says where a key can be given, for messages.
 func advice(wrapped []byte) string {
 	if byPassphrase(wrapped) {
-		return "Give the passphrase in DEPLOYSTER_PASSPHRASE, or in a file that DEPLOYSTER_PASSPHRASE_FILE or the encryption block of the manifests names."
+		return "Give the passphrase in DEPLOYSTER_PASSPHRASE, or in a file that DEPLOYSTER_PASSPHRASE_FILE or the encryption block of the " +
+			"manifests names."
 	}
 	return "Name the file with the private key in DEPLOYSTER_IDENTITY_FILE, or in identity_files in the encryption block of the manifests."
 }
@@ -158,14 +159,17 @@ func locked(err error, name string, wrapped []byte, keys Keys) error {
 	case errors.As(err, &worded):
 		return err
 	case errors.Is(err, ErrNoKey):
-		return refuse(ErrNoKey, "Encrypted, and there is no key", "%s is encrypted %s, and no such key was given. %s%s Nothing was changed.", name, what, keys.missing(), advice(wrapped))
+		return refuse(ErrNoKey, "Encrypted, and there is no key", "%s is encrypted %s, and no such key was given. %s%s Nothing was changed.",
+			name, what, keys.missing(), advice(wrapped))
 	case errors.Is(err, ErrWrongKey):
 		return refuse(ErrWrongKey, "Encrypted with another key", "%s is encrypted %s, and what was given does not open it. %s%s "+
-			"After a change of keys the former one is needed until everything is written anew. Nothing was changed.", name, what, keys.missing(), advice(wrapped))
+			"After a change of keys the former one is needed until everything is written anew. Nothing was changed.", name, what, keys.missing(),
+			advice(wrapped))
 	}
 	return damaged(name, "its key cannot be read")
 }
 
 func damaged(name, why string) error {
-	return refuse(ErrDamaged, "An encrypted file is damaged", "%s: %s. It is not what was written: cut off, or changed. Nothing was changed.", name, why)
+	return refuse(ErrDamaged, "An encrypted file is damaged",
+		"%s: %s. It is not what was written: cut off, or changed. Nothing was changed.", name, why)
 }

@@ -81,12 +81,14 @@ func (i Identities) parse() ([]age.Identity, error) {
 	text := bytes.TrimSpace(i.Content)
 	switch {
 	case bytes.HasPrefix(text, []byte("age-encryption.org/")), bytes.HasPrefix(text, []byte("-----BEGIN AGE ENCRYPTED FILE")):
-		return nil, errors.New("it is itself encrypted, and nobody can be asked for its passphrase. Decrypt it with `age -d` into a file that only you can read")
+		return nil, errors.New("it is itself encrypted, and nobody can be asked for its passphrase. Decrypt it with `age -d` into a file that " +
+			"only you can read")
 	case bytes.HasPrefix(text, []byte("-----BEGIN")):
 		id, err := agessh.ParseIdentity(append(bytes.Clone(text), '\n'))
 		var protected *ssh.PassphraseMissingError
 		if errors.As(err, &protected) {
-			return nil, errors.New("the ssh key has a passphrase, and nobody can be asked for it. Use a key without one, or an identity of age (`age-keygen`)")
+			return nil, errors.New("the ssh key has a passphrase, and nobody can be asked for it. Use a key without one, or an identity of age " +
+				"(`age-keygen`)")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("it is no private key of ssh that can be used: %w", err)

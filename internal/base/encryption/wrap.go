@@ -62,10 +62,12 @@ func (k Keys) sealFor(cost int) ([]age.Recipient, error) {
 	}
 	if len(k.Passphrases) == 0 {
 		return nil, refuse(ErrNoKey, "No key to encrypt with",
-			"The manifest asks for encryption, and there is neither a passphrase nor a recipient. %sSet DEPLOYSTER_PASSPHRASE, or write passphrase_file or recipients into the encryption block. Nothing was changed.", k.missing())
+			"The manifest asks for encryption, and there is neither a passphrase nor a recipient. %sSet DEPLOYSTER_PASSPHRASE, or write "+
+				"passphrase_file or recipients into the encryption block. Nothing was changed.", k.missing())
 	}
 	if len(k.Passphrases[0]) < MinPassphrase {
-		return nil, refuse(ErrNoKey, "The passphrase is too short", "It has %d bytes; the least is %d. Nothing was changed.", len(k.Passphrases[0]), MinPassphrase)
+		return nil, refuse(ErrNoKey, "The passphrase is too short", "It has %d bytes; the least is %d. Nothing was changed.",
+			len(k.Passphrases[0]), MinPassphrase)
 	}
 	r, err := age.NewScryptRecipient(k.Passphrases[0])
 	if err != nil {

@@ -105,7 +105,8 @@ func (s *Set) AddShell(ctx context.Context) error {
 		}
 	}
 	if path == "" {
-		return errors.New("there is no static busybox on this machine (apt-get install busybox-static brings one); or put the files on top of an image that has a shell")
+		return errors.New("there is no static busybox on this machine (apt-get install busybox-static brings one); or put the files on top of " +
+			"an image that has a shell")
 	}
 	ctx, cancel := context.WithTimeout(ctx, linkerLimit)
 	defer cancel()

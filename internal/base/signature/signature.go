@@ -40,12 +40,14 @@ func ParsePrivate(text []byte) (ed25519.PrivateKey, error) {
 	} else if block.Type == "PUBLIC KEY" {
 		return nil, errors.New("it is a public key, and to sign takes the private one")
 	} else if block.Type == "ENCRYPTED PRIVATE KEY" {
-		return nil, errors.New("it is locked with a passphrase, which nobody is asked for here: give an unlocked copy, for example through /dev/stdin")
+		return nil, errors.New("it is locked with a passphrase, which nobody is asked for here: give an unlocked copy, for example through " +
+			"/dev/stdin")
 	}
 	key, err := ssh.ParseRawPrivateKey(text)
 	var locked *ssh.PassphraseMissingError
 	if errors.As(err, &locked) {
-		return nil, errors.New("it is locked with a passphrase, which nobody is asked for here: give an unlocked copy, for example through /dev/stdin")
+		return nil, errors.New("it is locked with a passphrase, which nobody is asked for here: give an unlocked copy, for example through " +
+			"/dev/stdin")
 	} else if err != nil {
 		return nil, errors.New("it is no private key that can be read")
 	}
@@ -55,7 +57,8 @@ func ParsePrivate(text []byte) (ed25519.PrivateKey, error) {
 	case *ed25519.PrivateKey:
 		return *key, nil
 	}
-	return nil, errors.New("it is a key of another kind, and plans are signed with ed25519 keys: `openssl genpkey -algorithm ed25519` makes one")
+	return nil, errors.New("it is a key of another kind, and plans are signed with ed25519 keys: `openssl genpkey -algorithm ed25519` " +
+		"makes one")
 }
 
 // ParsePublic reads the public keys of a file, at least one: PEM blocks, or

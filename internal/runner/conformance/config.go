@@ -40,7 +40,8 @@ func (e *engine) checkConfig(context.Context) outcome {
 	return pass("")
 }
 
-const fixStrict = "Say in config_schema what each property is (\"type\"), and \"additionalProperties\": false: then deployster shows the user the line with the mistake, before the image runs."
+const fixStrict = "Say in config_schema what each property is (\"type\"), and \"additionalProperties\": false: then deployster shows " +
+	"the user the line with the mistake, before the image runs."
 
 // unknownProperty is a property that no image knows.
 const unknownProperty = "deployster_no_such_property"

@@ -14,12 +14,14 @@ import (
 	"deployster/protocol"
 )
 
-const fixIdentity = "Say in init's answer which values of the config name the thing: \"identity\": [\"/path\"]. Each leads to a property that is required or has a default, and that is not writeOnly. docs/protocol.md, section 3.2."
+const fixIdentity = "Say in init's answer which values of the config name the thing: \"identity\": [\"/path\"]. Each leads to a " +
+	"property that is required or has a default, and that is not writeOnly. docs/protocol.md, section 3.2."
 
 // identityIsSaid checks what the image says of the names of its things.
 func identityIsSaid(e *engine) outcome {
 	if len(e.ty.Identity) == 0 {
-		return outcome{verdict: Skip, reason: "renames and replacements of this type are guessed: it does not say what names its things", fix: fixIdentity}
+		return outcome{verdict: Skip, reason: "renames and replacements of this type are guessed: it does not say what names its things",
+			fix: fixIdentity}
 	}
 	for _, pointer := range e.ty.Identity {
 		p, found := typeclient.FindProperty(e.ty.ConfigSchema, pointer)
@@ -90,7 +92,8 @@ func askChanged(ctx context.Context, e *engine) outcome {
 	}
 	switch {
 	case len(names) > 0:
-		return outcome{verdict: Skip, reason: strings.Join(names, ", ") + " names the thing too: with another value it is not found", fix: fixIdentity}
+		return outcome{verdict: Skip, reason: strings.Join(names, ", ") + " names the thing too: with another value it is not found",
+			fix: fixIdentity}
 	case asked == 0:
 		return skip("there is no other property whose value could be changed")
 	}

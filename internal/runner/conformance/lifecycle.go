@@ -77,7 +77,8 @@ func (e *engine) config() json.RawMessage {
 	return e.o.Config
 }
 
-const fixActions = "An action ends with exit code 0 when it has done its part, and with another and a reason on stderr when not. Its arguments are those that the answer to state gave it."
+const fixActions = "An action ends with exit code 0 when it has done its part, and with another and a reason on stderr when not. Its " +
+	"arguments are those that the answer to state gave it."
 
 // act runs the actions of an answer in their order.
 func (e *engine) act(ctx context.Context, a protocol.Answer, in protocol.StateInput) error {
@@ -111,7 +112,8 @@ func (e *engine) create(ctx context.Context) outcome {
 	return pass("%s", describe(a))
 }
 
-const fixValid = "After its actions the state must be VALID. Either an action did not do what it was to do, or state compares something that the actions do not change."
+const fixValid = "After its actions the state must be VALID. Either an action did not do what it was to do, or state compares something " +
+	"that the actions do not change."
 
 func (e *engine) askValid(ctx context.Context) outcome {
 	a, err := e.ask(ctx, e.input(e.o.Config))
@@ -165,7 +167,8 @@ func (e *engine) checkForecast(context.Context) outcome {
 	return pass("")
 }
 
-const fixTwice = "What is right stays right: when nothing has changed, state says VALID and the same state again. Leave out what changes by itself."
+const fixTwice = "What is right stays right: when nothing has changed, state says VALID and the same state again. Leave out what " +
+	"changes by itself."
 
 func (e *engine) applyTwice(ctx context.Context) outcome {
 	return e.sameAnswer(ctx, e.input(e.o.Config), e.valid, fixTwice)
@@ -182,7 +185,8 @@ func (e *engine) askWithLastState(ctx context.Context) outcome {
 	return e.sameAnswer(ctx, in, e.valid, fixLastState)
 }
 
-const fixRenamed = "Find the thing by its config or by \"last_state\", not by the \"name\" beside the config, which a moved block of a manifest changes."
+const fixRenamed = "Find the thing by its config or by \"last_state\", not by the \"name\" beside the config, which a moved block of a " +
+	"manifest changes."
 
 // rename asks for the same thing as another resource. A type may go by the name
 // only: its users cannot rename their resources then.
@@ -199,7 +203,8 @@ func (e *engine) rename(ctx context.Context) outcome {
 	return out
 }
 
-const fixUpdate = "Compare each property of the config with what is there: one that is left out means that it must be unset, and of a secret keep a fingerprint. If the second config means the same, take another."
+const fixUpdate = "Compare each property of the config with what is there: one that is left out means that it must be unset, and of a " +
+	"secret keep a fingerprint. If the second config means the same, take another."
 
 // update checks that a second config is carried out.
 func (e *engine) update(ctx context.Context) outcome {
@@ -213,7 +218,8 @@ func (e *engine) update(ctx context.Context) outcome {
 	case err != nil:
 		return failWith(e.streamHint(fixState), err)
 	case a.Status == protocol.Missing:
-		return fail("The same thing must be found again under the changed config; what names it must not change. If this config names another one, take one that does not.",
+		return fail("The same thing must be found again under the changed config; what names it must not change. If this config names another "+
+			"one, take one that does not.",
 			"With the second config the image says that nothing is there.")
 	case a.Status == protocol.Valid && e.made:
 		return fail(fixUpdate, "It is VALID with the second config too, though nothing was done: what differs between the two is not compared.")

@@ -14,7 +14,9 @@ import (
 // mount adds the plugs to the target, and returns an error when one is missing.
 func (e *engine) mount() error {
 	if len(e.ty.RequiredResources) > 0 {
-		return diag.Errorf("The type needs other resources", "The image asks for dependencies (%s), which this test has none of. Test it in a manifest, with `deployster plan` and `deployster apply`.",
+		return diag.Errorf("The type needs other resources",
+			"The image asks for dependencies (%s), which this test has none of. Test it in a manifest, with `deployster plan` and `deployster "+
+				"apply`.",
 			strings.Join(slices.Sorted(maps.Keys(e.ty.RequiredResources)), ", "))
 	}
 	var missing []string

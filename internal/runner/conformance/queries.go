@@ -26,7 +26,8 @@ func (e *engine) withEdit(edit func(*runner.Spec), f func()) {
 	f()
 }
 
-const fixInit = "Print exactly one JSON object with \"state_action\" on stdout, logs on stderr, and end with exit code 0. docs/protocol.md, section 3, lists the keys."
+const fixInit = "Print exactly one JSON object with \"state_action\" on stdout, logs on stderr, and end with exit code 0. " +
+	"docs/protocol.md, section 3, lists the keys."
 
 func (e *engine) askInit(ctx context.Context) outcome {
 	ty, err := e.client(e.o.Workspace).Init(ctx, e.target)
@@ -67,7 +68,8 @@ func canonical(raw []byte) string {
 	return string(c)
 }
 
-const fixInitAgain = "The answer to init may depend on the image, on \"type\" and on \"version\" only: deployster asks once for all resources of a type. Leave out what changes, or say \"cache\": false."
+const fixInitAgain = "The answer to init may depend on the image, on \"type\" and on \"version\" only: deployster asks once for all " +
+	"resources of a type. Leave out what changes, or say \"cache\": false."
 
 func (e *engine) askInitAgain(ctx context.Context) outcome {
 	other, workspace := e.target, e.o.Workspace
@@ -113,7 +115,8 @@ func (e *engine) ask(ctx context.Context, in protocol.StateInput) (protocol.Answ
 	return e.client(e.o.Workspace).State(ctx, e.target, ty, in)
 }
 
-const fixState = "Print exactly one JSON object on stdout: VALID with \"state\", or STALE with \"actions\"; logs on stderr; exit code 0. docs/protocol.md, section 4, has the rules."
+const fixState = "Print exactly one JSON object on stdout: VALID with \"state\", or STALE with \"actions\"; logs on stderr; exit code " +
+	"0. docs/protocol.md, section 4, has the rules."
 
 func (e *engine) askFirst(ctx context.Context) outcome {
 	a, err := e.ask(ctx, e.input(e.o.Config))
@@ -183,7 +186,8 @@ func difference(a, b string) string {
 	return fmt.Sprintf("%s is now %s", part(a), part(b))
 }
 
-const fixAgain = "Give the same answer for the same situation: no times, no random names, no counters, and lists in a fixed order. A saved plan is refused when the actions differ from what it showed."
+const fixAgain = "Give the same answer for the same situation: no times, no random names, no counters, and lists in a fixed order. A " +
+	"saved plan is refused when the actions differ from what it showed."
 
 func (e *engine) askStateAgain(ctx context.Context) outcome {
 	return e.sameAnswer(ctx, e.input(e.o.Config), e.first, fixAgain)

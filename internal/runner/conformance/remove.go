@@ -7,7 +7,8 @@ import (
 	"deployster/protocol"
 )
 
-const fixAbsent = "With \"intent\":\"absent\" answer STALE with the actions that remove it while it is there, and {\"status\":\"MISSING\"} when it is gone."
+const fixAbsent = "With \"intent\":\"absent\" answer STALE with the actions that remove it while it is there, and " +
+	"{\"status\":\"MISSING\"} when it is gone."
 
 // remove removes the resource.
 func (e *engine) remove(ctx context.Context, config, last json.RawMessage) outcome {
@@ -91,7 +92,8 @@ func (e *engine) recreate(ctx context.Context) (out outcome) {
 		}
 		out = pass("")
 		if a.Status != protocol.Valid {
-			out = fail(fixKeys+" "+fixValid, "The first time it became VALID; after it was removed, and with an unknown key in stdin, it is %s.%s", describe(a), reasons(a))
+			out = fail(fixKeys+" "+fixValid, "The first time it became VALID; after it was removed, and with an unknown key in stdin, it is %s.%s",
+				describe(a), reasons(a))
 		}
 	})
 	return out

@@ -12,7 +12,9 @@ import (
 	"deployster/protocol"
 )
 
-const fixWorker = "A worker reads one request a line, {\"id\":7,\"args\":[...],\"stdin\":{...}}, does what a fresh run with these arguments would do, writes {\"id\":7,\"stdout\":\"...\"}, {\"id\":7,\"stderr\":\"...\"} and at last {\"id\":7,\"exit\":0}, and ends with exit code 0 when stdin ends. docs/protocol.md, section 7."
+const fixWorker = "A worker reads one request a line, {\"id\":7,\"args\":[...],\"stdin\":{...}}, does what a fresh run with these " +
+	"arguments would do, writes {\"id\":7,\"stdout\":\"...\"}, {\"id\":7,\"stderr\":\"...\"} and at last {\"id\":7,\"exit\":0}, and ends " +
+	"with exit code 0 when stdin ends. docs/protocol.md, section 7."
 
 // checkWorkerAnswers checks that a worker answers what fresh runs do, to many
 // requests at once, and ignores the cancellation of a request that it does not have.
@@ -94,7 +96,8 @@ func (e *engine) runWorker(ctx context.Context, stdin []byte) (runner.Result, er
 		limit = typeclient.InitTimeout
 	}
 	return e.recorder.Run(ctx, runner.Spec{Name: e.o.Name + "/worker", Kind: runner.Query, Digest: digest, Entrypoint: e.ty.Worker.Entrypoint,
-		Args: e.ty.Worker.Args, Stdin: stdin, Mounts: e.target.Mounts, Settings: e.target.Settings, Timeout: limit, MaxStdout: typeclient.MaxAnswer})
+		Args: e.ty.Worker.Args, Stdin: stdin, Mounts: e.target.Mounts, Settings: e.target.Settings, Timeout: limit,
+		MaxStdout: typeclient.MaxAnswer})
 }
 
 // reply is all replies of a worker to one request.
@@ -143,7 +146,8 @@ func sameReply(got *reply, want run) string {
 	return ""
 }
 
-const fixReuse = "Runs that share a container must not see what others before them have left there, in files or in processes: keep nothing outside of the plugs, or leave \"reuse\" out. docs/protocol.md, section 7.1."
+const fixReuse = "Runs that share a container must not see what others before them have left there, in files or in processes: keep " +
+	"nothing outside of the plugs, or leave \"reuse\" out. docs/protocol.md, section 7.1."
 
 // checkReuseAnswers checks that runs in a shared container answer what fresh runs do.
 func (e *engine) checkReuseAnswers(ctx context.Context) outcome {

@@ -74,19 +74,26 @@ func callError(k call, r runner.Result, err error) error {
 		return fail(k, err, "The image took too long", "%s of image %s %s.%s Look for what it waits for, or give it more time: %s.",
 			k.title(), image, timeout, lastLines(r), k.moreTime())
 	case errors.As(err, &output):
-		return fail(k, err, "The image printed too much", "%s of image %s %s. An answer is one JSON object; logs belong on stderr. If its answers are that large, allow it: answer_size = \"...\" in its type block.", k.title(), image, output)
+		return fail(k, err, "The image printed too much",
+			"%s of image %s %s. An answer is one JSON object; logs belong on stderr. If its answers are that large, allow it: answer_size = "+
+				"\"...\" in its type block.", k.title(), image, output)
 	case errors.As(err, &disk):
-		return fail(k, err, "The image filled the disk", "%s of image %s %s.%s If it needs that much, give it more: disk = \"...\" in its type block.", k.title(), image, disk, lastLines(r))
+		return fail(k, err, "The image filled the disk",
+			"%s of image %s %s.%s If it needs that much, give it more: disk = \"...\" in its type block.", k.title(), image, disk, lastLines(r))
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return interruptError(k, err)
 	case errors.As(err, &unknown):
-		return fail(k, err, "The outcome is unknown", "%s of image %s may have ended or may still run: the container runtime was lost meanwhile (container %s: %s). "+
-			"See that the runtime is there again, then plan, which looks at how things really are.", k.title(), image, diag.Visible(unknown.Container), diag.Visible(unknown.Err.Error()))
+		return fail(k, err, "The outcome is unknown",
+			"%s of image %s may have ended or may still run: the container runtime was lost meanwhile (container %s: %s). "+
+				"See that the runtime is there again, then plan, which looks at how things really are.", k.title(), image,
+			diag.Visible(unknown.Container), diag.Visible(unknown.Err.Error()))
 	case errors.As(err, &worker):
-		return fail(k, err, "The worker was lost", "%s of image %s was carried out by a worker, which serves many. %s.%s What it had done until then is not known: plan again to see. "+
-			"With workers = 0 in its type block each gets a container of its own.", k.title(), image, diag.Visible(worker.Reason), lastLines(r))
+		return fail(k, err, "The worker was lost",
+			"%s of image %s was carried out by a worker, which serves many. %s.%s What it had done until then is not known: plan again to see. "+
+				"With workers = 0 in its type block each gets a container of its own.", k.title(), image, diag.Visible(worker.Reason), lastLines(r))
 	case errors.Is(err, runner.ErrNoImage):
-		return fail(k, err, "Image not found", "The image %s (%s) is not here any more. Bring it in again with `deployster image import`, or plan again.", image, k.digest)
+		return fail(k, err, "Image not found",
+			"The image %s (%s) is not here any more. Bring it in again with `deployster image import`, or plan again.", image, k.digest)
 	}
 	return fail(k, err, "The container could not be run", "%s of image %s: %s.%s", k.title(), image,
 		strings.TrimSuffix(diag.Visible(err.Error()), "."), lastLines(r))
@@ -98,10 +105,15 @@ func interruptError(k call, err error) error {
 	var unknown *runner.UnknownError
 	switch {
 	case errors.As(err, &unknown):
-		return fail(k, err, "Interrupted", "%s of image %s was to be ended, because deployster was asked to stop, and may still run: the container runtime was lost meanwhile (container %s). "+
-			"See that the runtime is there again, then plan, which looks at how things really are.", k.title(), image, diag.Visible(unknown.Container))
+		return fail(k, err, "Interrupted",
+			"%s of image %s was to be ended, because deployster was asked to stop, and may still run: the container runtime was lost meanwhile "+
+				"(container %s). "+
+				"See that the runtime is there again, then plan, which looks at how things really are.", k.title(), image,
+			diag.Visible(unknown.Container))
 	case k.kind == runner.Action:
-		return fail(k, err, "Interrupted", "%s of image %s was ended before it was through, because deployster was asked to stop. Plan again to see how far it came.", k.title(), image)
+		return fail(k, err, "Interrupted",
+			"%s of image %s was ended before it was through, because deployster was asked to stop. Plan again to see how far it came.", k.title(),
+			image)
 	}
 	return fail(k, err, "Interrupted", "%s of image %s was ended, because deployster was asked to stop.", k.title(), image)
 }
@@ -142,7 +154,8 @@ func typeError(k call, e *protocol.TypeError) error {
 	case protocol.DeniedError:
 		return fail(k, e, "Access denied", "Image %s says%s: %s. Check the credentials that it was given (plugs, env).", image, where, message)
 	case protocol.TransientError:
-		return fail(k, e, "The state could not be read", "Image %s says%s: %s. It calls this transient, and it did not go away; try again later.", image, where, message)
+		return fail(k, e, "The state could not be read",
+			"Image %s says%s: %s. It calls this transient, and it did not go away; try again later.", image, where, message)
 	}
 	return fail(k, e, "The image has a fault", "Image %s says%s: %s. Report it to those who made the image.", image, where, message)
 }

@@ -97,7 +97,8 @@ func (f *fields) answerTwo(status protocol.Status) protocol.Answer {
 		}
 		return a
 	case protocol.Missing:
-		f.problem("the status is MISSING, which protocol 2 does not use for a resource that is wanted; what does not exist is STALE without \"staleState\"")
+		f.problem("the status is MISSING, which protocol 2 does not use for a resource that is wanted; what does not exist is STALE without " +
+			"\"staleState\"")
 		return protocol.Answer{}
 	}
 	f.problem("the status is %q, and must be VALID or STALE", status)

@@ -57,7 +57,8 @@ func readInitV1(f *fields, ty *protocol.Type) {
 	transitional := f.isTransitional()
 	for _, key := range []string{"plugs", "absent", "dependencies", "worker", "reuse", "state_schema", "identity", "kind", "cache"} {
 		if f.has(key) && !(transitional && (key == "plugs" || key == "dependencies")) {
-			f.problem("the key %q belongs to protocol 2, but by its other keys the answer is of protocol 1; say \"protocol\": 2 to use both \"label\" and %q", key, key)
+			f.problem("the key %q belongs to protocol 2, but by its other keys the answer is of protocol 1; say \"protocol\": 2 to use both "+
+				"\"label\" and %q", key, key)
 			return
 		}
 	}
@@ -124,7 +125,8 @@ func (f *fields) checkAlias(alias string) {
 func readInitV2(f *fields, ty *protocol.Type) {
 	for _, key := range []string{"required_plugs", "required_resources"} {
 		if f.has(key) {
-			f.problem("the key %q belongs to protocol 1, but the answer says that it is of protocol 2; the keys for it are \"plugs\" and \"dependencies\"", key)
+			f.problem("the key %q belongs to protocol 1, but the answer says that it is of protocol 2; the keys for it are \"plugs\" and "+
+				"\"dependencies\"", key)
 			return
 		}
 	}

@@ -105,7 +105,8 @@ func (c *Client) check(text json.RawMessage, root string, ty protocol.Type, doc 
 		v.unknown = append(v.unknown, jsondoc.Pointer(p))
 	}
 	if !schema.slow.Load() {
-		out, inTime := runWithin(&c.goroutines, c.checkTime, func() checkResult { return schema.measure(func() []Violation { return v.on(schema.schema, value) }) })
+		out, inTime := runWithin(&c.goroutines, c.checkTime,
+			func() checkResult { return schema.measure(func() []Violation { return v.on(schema.schema, value) }) })
 		if inTime && out.whole {
 			return out.found
 		}

@@ -96,10 +96,12 @@ func (p *picture) legendWidth() float64 {
 func legendStep(kind int) float64 { return 34 + charWidth*float64(len(kinds[kind].name)) }
 
 func (p *picture) draw() string {
-	p.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="%d">`+"\n",
+	p.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" `+
+		`font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="%d">`+"\n",
 		p.width, p.height, p.width, p.height, fontSize)
 	p.printf("<title>%s</title>\n", escape(oneLine(p.d.Title)))
-	p.printf(`<defs><marker id="_arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path class="edges" d="M0 0L8 4L0 8z" fill="#57606a"/></marker></defs>` + "\n")
+	p.printf(`<defs><marker id="_arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" ` +
+		`orient="auto"><path class="edges" d="M0 0L8 4L0 8z" fill="#57606a"/></marker></defs>` + "\n")
 	p.printf(`<rect class="paper" width="100%%" height="100%%" fill="#ffffff"/>` + "\n")
 	p.legend()
 	p.frames(p.d.boxes())
@@ -121,7 +123,8 @@ func (p *picture) legend() {
 	x := float64(margin)
 	for _, i := range p.d.legend() {
 		k := kinds[i]
-		p.printf(`<g class="legend %s"><rect x="%.0f" y="14" width="14" height="14" rx="3" fill="%s" stroke="%s"/><text x="%.0f" y="25" fill="#1f2328">%s</text></g>`+"\n", k.name, x, k.fill, k.line, x+20, k.name)
+		p.printf(`<g class="legend %s"><rect x="%.0f" y="14" width="14" height="14" rx="3" fill="%s" stroke="%s"/>`+
+			`<text x="%.0f" y="25" fill="#1f2328">%s</text></g>`+"\n", k.name, x, k.fill, k.line, x+20, k.name)
 		x += legendStep(i)
 	}
 }
@@ -149,7 +152,8 @@ func (p *picture) frames(g *box) (left, top, right, bottom float64) {
 		if missing := charWidth*float64(len([]rune(g.name()))) + 16 - (right - left); missing > 0 {
 			left, right = left-missing/2, right+missing/2
 		}
-		p.printf(`<g class="frame"><rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="8" fill="#57606a" fill-opacity="0.05" stroke="#8c959f" stroke-dasharray="4 3"/>`, left, top, right-left, bottom-top)
+		p.printf(`<g class="frame"><rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="8" `+
+			`fill="#57606a" fill-opacity="0.05" stroke="#8c959f" stroke-dasharray="4 3"/>`, left, top, right-left, bottom-top)
 		p.printf(`<text x="%.1f" y="%.1f" fill="#57606a">%s</text></g>`+"\n", left+8, top+15, escape(g.name()))
 	}
 	p.printf("%s", insides)

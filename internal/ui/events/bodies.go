@@ -103,7 +103,8 @@ type ActionStarted struct {
 	Action      string `json:"action"`
 	Description string `json:"description,omitempty"`
 	First       bool   `json:"shutdown_first,omitempty"` // it is the resource's shutdown_first
-	Late        bool   `json:"late,omitempty"`           // and runs right before the other actions of its resource, and not before everything else
+	// and runs right before the other actions of its resource, and not before everything else
+	Late bool `json:"late,omitempty"`
 }
 
 // Log is one line that an image printed.
