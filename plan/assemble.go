@@ -11,26 +11,36 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
 	"deployster/internal/base/parallel"
+	"deployster/plan/subject"
 	"deployster/state"
 )
 
+// assembler puts together the plan of what a builder has decided.
+type assembler struct{ *builder }
+
 // frame is a plan with the finished steps.
-func (b *builder) frame() *Plan {
+func (b assembler) frame() *Plan {
 	// The time is in the plan's id: fine enough that no two plans have one id.
 	p := &Plan{Format: Format, Deployster: b.options.Version, Created: b.options.Now.UTC().Truncate(time.Microsecond),
-		Lineage: b.prior.Lineage, Serial: b.prior.Serial, Workspace: b.options.Workspace,
-		Images: b.prober.Images(), Resources: b.steps, Moves: b.chosenMoves(), Selection: b.options.Selection, LeftOut: b.leftOut(),
-		Variables: b.manifest.Variables(), SensitiveVariables: b.manifest.SensitiveVariables(), VariableOrigins: b.manifest.VariableOrigins(),
-		Sources: b.manifest.Sources(), Edges: b.edges()}
+		Lineage: b.Prior.Lineage, Serial: b.Prior.Serial, Workspace: b.options.Workspace,
+		Images: b.prober.Images(), Resources: b.steps, Moves: b.chosenMoves(), Selection: b.Selection, LeftOut: b.leftOut(),
+		Variables: b.Manifest.Variables(), SensitiveVariables: b.Manifest.SensitiveVariables(), VariableOrigins: b.Manifest.VariableOrigins(),
+		Sources: b.Manifest.Sources(), Edges: b.edges()}
 	p.Instances = p.Sources.Instances
 	for addr, step := range p.Resources {
-		step.MovedFrom = b.movedFrom(addr)
+		step.MovedFrom = b.MovedFrom(addr)
 	}
 	return p
 }
 
+// chosenMoves are those of what the plan is about: what is left out keeps its
+// address too.
+func (b assembler) chosenMoves() []state.Move {
+	return slices.DeleteFunc(slices.Clone(b.Moves), func(m state.Move) bool { return b.steps[m.To] == nil })
+}
+
 // assemble puts a whole plan together.
-func (b *builder) assemble() *Plan {
+func (b assembler) assemble() *Plan {
 	b.noteDependants()
 	p := b.frame()
 	layers, err := graph.Graph(p.Before()).Layers()
@@ -57,9 +67,9 @@ func (b *builder) assemble() *Plan {
 }
 
 // edges lists who waits for whom, sorted.
-func (b *builder) edges() []Edge {
+func (b assembler) edges() []Edge {
 	edges := []Edge{}
-	for _, r := range b.manifest.Resources() {
+	for _, r := range b.Manifest.Resources() {
 		if b.steps[r.Address] == nil {
 			continue
 		}
@@ -76,7 +86,7 @@ func (b *builder) edges() []Edge {
 // entries fingerprints what the state file says of every resource here, also
 // under the address that it had. Most have been when they were decided, while
 // others waited for answers.
-func (b *builder) entries(p *Plan) map[string]string {
+func (b assembler) entries(p *Plan) map[string]string {
 	pins := make(map[string]string, len(p.Resources))
 	var addresses []string
 	for addr := range p.Resources {
@@ -89,14 +99,14 @@ func (b *builder) entries(p *Plan) map[string]string {
 	found := make([]string, len(addresses))
 	parallel.For(len(addresses), func(from, to int) {
 		for i := from; i < to; i++ {
-			found[i] = EntryPin(b.recorded, addresses[i])
+			found[i] = EntryPin(b.Recorded, addresses[i])
 		}
 	})
 	for i, addr := range addresses {
 		pins[addr] = found[i]
 	}
 	for _, m := range p.Moves {
-		pins[m.From] = EntryPin(b.recorded, m.From)
+		pins[m.From] = EntryPin(b.Recorded, m.From)
 	}
 	return pins
 }
@@ -113,14 +123,14 @@ func EntryPin(s state.Snapshot, addr string) string {
 
 // incomplete is the plan of what could be decided, when something could not: for
 // looking at what else there is to do, and what else is wrong.
-func (b *builder) incomplete() *Plan {
-	for _, r := range b.manifest.Resources() {
-		if b.steps[r.Address] == nil && b.wanted(r.Address) {
+func (b assembler) incomplete() *Plan {
+	for _, r := range b.Manifest.Resources() {
+		if b.steps[r.Address] == nil && b.Wanted(r.Address) {
 			b.steps[r.Address] = b.undecided(r)
 		}
 	}
-	for _, addr := range b.removed() {
-		if entry := b.prior.Resources[addr]; b.steps[addr] == nil && b.wanted(addr) {
+	for _, addr := range b.Removed() {
+		if entry := b.Prior.Resources[addr]; b.steps[addr] == nil && b.Wanted(addr) {
 			b.steps[addr] = &Step{Type: entry.Type, Change: ReadFailed, Config: json.RawMessage("{}"), Reason: b.firstError(addr)}
 		}
 	}
@@ -132,14 +142,14 @@ func (b *builder) incomplete() *Plan {
 }
 
 // undecided is what can be said of a resource about which nothing was decided.
-func (b *builder) undecided(r *config.Resource) *Step {
+func (b assembler) undecided(r *config.Resource) *Step {
 	step := &Step{Type: r.TypeRef, Config: json.RawMessage("{}"), Source: r.Range.String(), Init: b.typeOf(r.Address)}
 	if b.failed[r.Address] {
 		step.Change, step.Reason = ReadFailed, b.firstError(r.Address)
 		return step
 	}
 	step.Change, step.Reason = Deferred, "something that it depends on could not be asked"
-	for _, addr := range predecessors(r) {
+	for _, addr := range subject.Predecessors(r) {
 		if b.failed[addr] {
 			step.Reason = config.Reference(addr) + " could not be asked"
 			break
@@ -150,7 +160,7 @@ func (b *builder) undecided(r *config.Resource) *Step {
 
 // noteDependants says of what is destroyed which of those that were recorded as
 // depending on it are only forgotten: they stay, without what they depend on.
-func (b *builder) noteDependants() {
+func (b assembler) noteDependants() {
 	var forgotten []string
 	for addr, left := range b.steps {
 		if left.Change == Forget && !left.Init.Absent { // else it was asked, and is gone itself
@@ -159,7 +169,7 @@ func (b *builder) noteDependants() {
 	}
 	slices.Sort(forgotten)
 	for _, dependant := range forgotten {
-		for _, addr := range b.prior.Resources[dependant].Dependencies {
+		for _, addr := range b.Prior.Resources[dependant].Dependencies {
 			if s := b.steps[addr]; s != nil && (s.Change == Destroy || s.Change == Replace) {
 				s.Notes = append(s.Notes, fmt.Sprintf("%s was recorded as depending on it, and is only forgotten: that stays as it is, without this.",
 					config.Reference(dependant)))

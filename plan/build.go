@@ -3,13 +3,12 @@ package plan
 import (
 	"context"
 	"encoding/json"
-	"sync"
 	"time"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
+	"deployster/plan/subject"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -59,35 +58,21 @@ func (Decided) planEvent() {}
 
 // builder is the work in progress of one Build.
 type builder struct {
-	manifest  *config.Manifest
-	recorded  state.Snapshot // as the state file has it
-	prior     state.Snapshot // the same with the addresses of now
-	moves     []state.Move   // what leads from one to the other
-	prober    Prober
-	options   Options
-	plugs     *plugs
-	types     map[string]*protocol.Type // address -> what its image said in init; shared by those of whom it said the same
-	typeCache map[string]*protocol.Type // reference -> what was said last of it
-	mounts    map[string][]runner.Mount // address -> granted plugs
-	chosen    map[string]bool           // what the plan is about; nil = everything
-	excluded  map[string]bool           // what -exclude leaves out
-
-	finalScope config.States // what is known when all is decided; nil = nobody has asked
+	*subject.Subject
+	*findings
+	*described
+	*decided
+	options Options
 
 	failed       map[string]bool // about which nothing could be decided
 	expandFailed bool            // blocks whose instances are not known yet stay so, because of that
-
-	mu    sync.Mutex // guards what follows: resources are asked in parallel
-	steps map[string]*Step
-	pins  map[string]string // address -> its EntryPin, of those that were asked in parallel
-	diags diag.Diagnostics
 }
 
 func newBuilder(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *builder {
-	size := len(m.Resources())
-	return &builder{manifest: m, recorded: prior, prior: prior, prober: p, options: o, plugs: newPlugs(m.Plugs()),
-		types: make(map[string]*protocol.Type, size), typeCache: map[string]*protocol.Type{}, mounts: make(map[string][]runner.Mount,
-			size), steps: make(map[string]*Step, size), pins: make(map[string]string, size), failed: map[string]bool{}}
+	s := subject.New(m, prior, o.Selection)
+	f := &findings{subject: s}
+	return &builder{Subject: s, findings: f, described: newDescribed(s, f, p, o.Parallelism), decided: newDecided(s), options: o,
+		failed: map[string]bool{}}
 }
 
 // Build plans the manifest against the world. The state file only says what
@@ -103,47 +88,32 @@ func Build(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prob
 // build goes through the stages of a plan. Where one of them leaves nothing to go
 // on with there is no plan, and what was reported says why.
 func build(ctx context.Context, b *builder) *Plan {
-	if b.move(); b.diags.HasErrors() {
-		return nil
-	}
-	if b.choose(); b.diags.HasErrors() {
+	if b.report(nil, "", b.Begin()); b.diags.HasErrors() {
 		return nil
 	}
 	if b.expand(ctx); b.diags.HasErrors() && !b.expandFailed {
 		return nil
 	}
 	errors := b.errors()
-	if b.checkSelection(); b.errors() > errors {
+	if b.report(nil, "", b.Check()); b.errors() > errors {
 		return nil
 	}
-	if b.initialise(ctx, b.wanted); b.errors() > errors {
+	if b.initialise(ctx, b.Wanted); b.errors() > errors {
 		return nil
 	}
-	b.decideAll(ctx, b.wanted)
+	b.decideAll(ctx, b.Wanted)
 	b.removeAll(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return nil
 	case b.diags.HasErrors():
-		return b.incomplete()
+		return assembler{b}.incomplete()
 	}
-	built := b.assemble()
+	built := assembler{b}.assemble()
 	if b.diags.HasErrors() {
 		return nil
 	}
 	return built
-}
-
-// choose reads the selection, and narrows the plan to it for the first time.
-func (b *builder) choose() {
-	var known []string
-	if b.options.Selection.addresses() > 0 {
-		known = b.knownAddresses()
-	}
-	selection, diags := b.options.Selection.normal(known)
-	b.report(nil, "", diags)
-	b.options.Selection = selection
-	b.narrow()
 }
 
 func (b *builder) secret(s *Step) {

@@ -10,6 +10,8 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner/typeclient"
+	"deployster/plan/plugs"
+	"deployster/plan/subject"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -17,14 +19,14 @@ import (
 // decide works out what to do with one resource, whose dependencies are all
 // decided. It returns nil when that cannot be known; the reason is reported.
 func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
-	before, recording := predecessors(r), b.options.Selection.RefreshOnly
-	if conditional, _ := b.manifest.Conditional(r.Address); conditional && !recording {
-		if _, diags := b.manifest.Preconditions(r.Address, b.scope(r.Address, before, b.outlook)); diags.HasErrors() {
+	before, recording := subject.Predecessors(r), b.Selection.RefreshOnly
+	if conditional, _ := b.Manifest.Conditional(r.Address); conditional && !recording {
+		if _, diags := b.Manifest.Preconditions(r.Address, b.scope(r.Address, before, b.outlook)); diags.HasErrors() {
 			b.report(r, "", diags) // what is not known yet is looked at again right before its turn
 			return nil
 		}
 	}
-	resolved, diags := b.manifest.Config(r.Address, b.scope(r.Address, before, b.look))
+	resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, before, b.look))
 	b.report(r, "", diags)
 	if diags.HasErrors() {
 		return nil
@@ -32,11 +34,11 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 	step := b.newStep(r, resolved)
 	b.secret(step)
 	violations := b.prober.CheckConfig(step.Init, step.Config, step.Unknown)
-	b.report(r, "", Violations(b.manifest, r.Address, violations))
+	b.report(r, "", Violations(b.Manifest, r.Address, violations))
 	if len(violations) > 0 {
 		return nil
 	}
-	if covered(b.options.Selection.Replace, r.Address) {
+	if b.Replaces(r.Address) {
 		switch ok := b.replace(ctx, r, step); {
 		case !ok:
 			return nil
@@ -52,7 +54,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 	}
 	step.Reason = b.whyMayChange(before)
 	if step.MayChange = step.Reason != ""; b.mayUseRecorded(r, step, before) {
-		b.useRecorded(step, b.prior.Resources[r.Address])
+		b.useRecorded(step, b.Prior.Resources[r.Address])
 	} else if !b.ask(ctx, r, step) {
 		return nil
 	}
@@ -88,9 +90,9 @@ func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool 
 		return false
 	}
 	step.take(answer)
-	step.hide(b.prior.Resources[r.Address], b.manifest.Secrets())
+	step.hide(b.Prior.Resources[r.Address], b.Manifest.Secrets())
 	b.compareWithPrior(r.Address, step)
-	entry, known := b.prior.Resources[r.Address]
+	entry, known := b.Prior.Resources[r.Address]
 	step.noteLost(entry, known)
 	return true
 }
@@ -98,10 +100,10 @@ func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool 
 // postconditions holds a resource that is as it should be to them. Others are
 // held to them when their actions are done.
 func (b *builder) postconditions(addr string, before []string, s *Step) diag.Diagnostics {
-	if _, conditional := b.manifest.Conditional(addr); !conditional || s.Change != Valid || s.MayChange {
+	if _, conditional := b.Manifest.Conditional(addr); !conditional || s.Change != Valid || s.MayChange {
 		return nil
 	}
-	_, diags := b.manifest.Postconditions(addr, b.scope(addr, before, func(a string) View {
+	_, diags := b.Manifest.Postconditions(addr, b.scope(addr, before, func(a string) View {
 		if a == addr {
 			return s.View()
 		}
@@ -121,7 +123,7 @@ func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 		ReadOnly: r.ReadOnly, Aliases: r.Aliases, Init: ty, Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(),
 		Mounts: b.mounts[r.Address], Timeouts: Timeouts{State: state.Duration(r.Timeouts.State),
 			Action: state.Duration(r.Timeouts.Action)}, Protect: r.PreventDestroy, OnRemove: string(r.OnRemove),
-		Source: r.Range.String(), SecretEnv: SecretEnv(r.Settings.Env, b.manifest.Secrets()),
+		Source: r.Range.String(), SecretEnv: SecretEnv(r.Settings.Env, b.Manifest.Secrets()),
 	}
 }
 
@@ -129,7 +131,7 @@ func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 func (b *builder) input(r *config.Resource, s *Step) (protocol.StateInput, error) {
 	deps, err := Dependencies(s.Init, r.Aliases, b.look)
 	in := protocol.StateInput{Config: s.Config, Intent: protocol.Present, Dependencies: deps}
-	if entry, ok := b.prior.Resources[r.Address]; ok {
+	if entry, ok := b.Prior.Resources[r.Address]; ok {
 		in.LastState = entry.State
 	}
 	return in, err
@@ -166,7 +168,7 @@ const unfinished = "an apply began to make it and did not finish"
 // compareWithPrior notes what the state file adds for a reader: a resource that
 // exists though it was never recorded, and one that was right before.
 func (b *builder) compareWithPrior(addr string, s *Step) {
-	entry, known := b.prior.Resources[addr]
+	entry, known := b.Prior.Resources[addr]
 	completed := known && !entry.Incomplete()
 	s.Adopted = !completed && s.Change == Valid || !known && s.Change == Update
 	s.Drifted = completed && (s.Change == Create || s.Change == Update) &&
@@ -245,7 +247,7 @@ func word(c Change) string {
 func (s *Step) noteLost(entry state.Entry, known bool) {
 	switch {
 	case !known || s.Change != Create:
-	case untagged(entry.Type) != untagged(s.Type):
+	case plugs.Untagged(entry.Type) != plugs.Untagged(s.Type):
 		s.Notes = append(s.Notes, fmt.Sprintf("It was recorded as made by %s. If that is still there, it stays as it is and is remembered no "+
 			"more: to have it destroyed, apply once without this block first.", entry.Type))
 	case string(entry.Config) != string(s.Config):

@@ -1,17 +1,28 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/plan/subject"
 )
 
+// findings are the diagnostics of a Build, from many goroutines.
+type findings struct {
+	subject *subject.Subject
+
+	mu    sync.Mutex // guards what follows
+	diags diag.Diagnostics
+}
+
 // report adds diagnostics, with the place of the resource where they have none.
-func (b *builder) report(r *config.Resource, summary string, diags diag.Diagnostics) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (f *findings) report(r *config.Resource, summary string, diags diag.Diagnostics) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for _, d := range diags {
 		if d.Summary == "" {
 			d.Summary = summary
@@ -25,27 +36,27 @@ func (b *builder) report(r *config.Resource, summary string, diags diag.Diagnost
 				if at == nil {
 					at = &r.Range
 				}
-				b.manifest.Diagnose(d, at)
+				f.subject.Manifest.Diagnose(d, at)
 			}
 		}
-		b.diags = append(b.diags, d)
+		f.diags = append(f.diags, d)
 	}
 }
 
 // sorted gives the diagnostics in an order that does not depend on timing.
-func (b *builder) sorted() diag.Diagnostics {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	slices.SortStableFunc(b.diags, compareDiagnostics)
-	return b.diags
+func (f *findings) sorted() diag.Diagnostics {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	slices.SortStableFunc(f.diags, compareDiagnostics)
+	return f.diags
 }
 
 // errors says how many errors there are so far.
-func (b *builder) errors() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (f *findings) errors() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	n := 0
-	for _, d := range b.diags {
+	for _, d := range f.diags {
 		if d.Severity == diag.Error {
 			n++
 		}
@@ -54,10 +65,10 @@ func (b *builder) errors() int {
 }
 
 // firstError is in a few words what went wrong with a resource.
-func (b *builder) firstError(addr string) string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, d := range b.diags {
+func (f *findings) firstError(addr string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, d := range f.diags {
 		if d.Severity == diag.Error && d.Address == addr {
 			return sentence(d.Summary)
 		}
@@ -71,4 +82,22 @@ func sentence(headline string) string {
 		return strings.ToLower(headline[:1]) + headline[1:]
 	}
 	return headline
+}
+
+// compareDiagnostics sorts by place, then by resource.
+func compareDiagnostics(a, b *diag.Diagnostic) int {
+	return cmp.Or(compareRanges(a.Range, b.Range), cmp.Compare(a.Address, b.Address), cmp.Compare(a.Summary, b.Summary), cmp.Compare(a.Detail,
+		b.Detail))
+}
+
+func compareRanges(a, b *diag.Range) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return 1
+	case b == nil:
+		return -1
+	}
+	return cmp.Or(cmp.Compare(a.Filename, b.Filename), cmp.Compare(a.Start.Line, b.Start.Line), cmp.Compare(a.Start.Column, b.Start.Column))
 }

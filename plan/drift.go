@@ -12,6 +12,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
 	"deployster/internal/base/jsondoc"
+	"deployster/plan/subject"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -53,32 +54,29 @@ func (d *ResourceDrift) drifts() bool { return d.Status == Drifted || d.Status =
 // resource that drifted makes no other one look as if it had. Nothing is
 // planned, and no error keeps the others from being asked.
 func Drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prober, o Options) (*DriftReport, diag.Diagnostics) {
-	b := newBuilder(m, prior, p, o)
-	if b.move(); !b.diags.HasErrors() {
-		b.choose()
-	}
-	if !b.diags.HasErrors() {
+	b := drifter{newBuilder(m, prior, p, o)}
+	if b.report(nil, "", b.Begin()); !b.diags.HasErrors() {
 		b.expandRecorded()
-		b.checkSelection()
+		b.report(nil, "", b.Check())
 	}
 	if b.diags.HasErrors() {
 		return nil, b.sorted()
 	}
 	b.initialise(ctx, func(addr string) bool {
-		_, known := b.prior.Completed(addr)
-		return known && b.picked(addr)
+		_, known := b.Prior.Completed(addr)
+		return known && b.Picked(addr)
 	})
 	report := &DriftReport{Format: DriftFormat, Resources: b.unasked()}
 	resources, alone := map[string]*config.Resource{}, graph.Graph{} // nobody waits for another's answer
-	for _, r := range b.manifest.Resources() {
-		if _, known := b.prior.Completed(r.Address); known && b.picked(r.Address) {
+	for _, r := range b.Manifest.Resources() {
+		if _, known := b.Prior.Completed(r.Address); known && b.Picked(r.Address) {
 			resources[r.Address], alone[r.Address] = r, nil
 		}
 	}
 	b.visit(ctx, resources, alone, func(r *config.Resource) bool {
 		found := b.driftOf(ctx, r)
-		b.mu.Lock()
-		defer b.mu.Unlock()
+		b.decided.mu.Lock()
+		defer b.decided.mu.Unlock()
 		report.Resources[r.Address] = found
 		return true
 	})
@@ -89,48 +87,44 @@ func Drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prob
 	return report, b.sorted()
 }
 
-// picked reports whether an address is one that the flags name: these only, nothing
-// comes along, as nothing is done.
-func (b *builder) picked(addr string) bool {
-	s := b.options.Selection
-	return (len(s.Targets) == 0 || covered(s.Targets, addr)) && !covered(s.Excludes, addr)
-}
+// drifter is a builder that finds drift.
+type drifter struct{ *builder }
 
 // recordedViews is a resource as the state file has it.
-func (b *builder) recordedViews() func(addr string) View {
-	return RecordedViews(b.prior, func(string) View { return View{Partial: true} })
+func (d *decided) recordedViews() func(addr string) View {
+	return RecordedViews(d.subject.Prior, func(string) View { return View{Partial: true} })
 }
 
 // expandRecorded expands the blocks whose instances follow from what is
 // recorded. Others stay as they are: nothing was applied of them.
-func (b *builder) expandRecorded() {
+func (b drifter) expandRecorded() {
 	for {
-		open := slices.DeleteFunc(slices.Clone(b.manifest.Pending()), func(p config.Pending) bool {
-			return p.Waits || slices.ContainsFunc(p.Needs, func(addr string) bool { _, known := b.prior.Completed(addr); return !known })
+		open := slices.DeleteFunc(slices.Clone(b.Manifest.Pending()), func(p config.Pending) bool {
+			return p.Waits || slices.ContainsFunc(p.Needs, func(addr string) bool { _, known := b.Prior.Completed(addr); return !known })
 		})
 		scope := config.States{}
 		for _, p := range open {
-			maps.Copy(scope, Scope(p.Needs, b.recordedViews(), b.prior))
+			maps.Copy(scope, Scope(p.Needs, b.recordedViews(), b.Prior))
 		}
-		next, diags := b.manifest.Expand(open, scope)
+		next, diags := b.Manifest.Expand(open, scope)
 		if len(open) == 0 || diags.HasErrors() {
 			return // what the manifest makes of it is for a plan to say
 		}
-		b.manifest = next
-		if b.move(); b.diags.HasErrors() {
+		b.Manifest = next
+		if b.report(nil, "", b.Move()); b.diags.HasErrors() {
 			return
 		}
 	}
 }
 
 // unasked are the resources that there is nothing to ask about.
-func (b *builder) unasked() map[string]*ResourceDrift {
+func (b drifter) unasked() map[string]*ResourceDrift {
 	list := map[string]*ResourceDrift{}
-	for addr, entry := range b.prior.Resources {
-		if !b.picked(addr) {
+	for addr, entry := range b.Prior.Resources {
+		if !b.Picked(addr) {
 			continue
 		}
-		if block := b.pendingAbove(addr); block != "" {
+		if block := b.PendingAbove(addr); block != "" {
 			list[addr] = &ResourceDrift{Status: DriftChanged, Type: entry.Type,
 				Reason: "the manifest has changed: what instances of " + block + " there are cannot be told from what is recorded"}
 			continue
@@ -140,12 +134,12 @@ func (b *builder) unasked() map[string]*ResourceDrift {
 			list[addr].Reason = unfinished + ", and the manifest declares it no more"
 		}
 	}
-	for _, r := range b.manifest.Resources() {
-		if _, known := b.prior.Completed(r.Address); known || !b.picked(r.Address) {
+	for _, r := range b.Manifest.Resources() {
+		if _, known := b.Prior.Completed(r.Address); known || !b.Picked(r.Address) {
 			continue
 		}
 		list[r.Address] = &ResourceDrift{Status: DriftUnrecorded, Type: r.TypeRef, Reason: "it was never applied"}
-		if _, incomplete := b.prior.Resources[r.Address]; incomplete {
+		if _, incomplete := b.Prior.Resources[r.Address]; incomplete {
 			list[r.Address].Reason = unfinished + ": a plan says how it is"
 		}
 	}
@@ -154,14 +148,14 @@ func (b *builder) unasked() map[string]*ResourceDrift {
 
 // driftOf asks one resource, unless the manifest says something else of it than
 // what was applied.
-func (b *builder) driftOf(ctx context.Context, r *config.Resource) *ResourceDrift {
-	entry := b.prior.Resources[r.Address]
+func (b drifter) driftOf(ctx context.Context, r *config.Resource) *ResourceDrift {
+	entry := b.Prior.Resources[r.Address]
 	out := &ResourceDrift{Status: DriftFailed, Type: r.TypeRef, Reason: b.firstError(r.Address)}
 	if _, described := b.types[r.Address]; !described || out.Reason != "" {
 		return out
 	}
 	look := b.recordedViews()
-	resolved, diags := b.manifest.Config(r.Address, b.scope(r.Address, predecessors(r), look))
+	resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, subject.Predecessors(r), look))
 	if out.Reason = b.otherwise(r, entry, resolved, diags); out.Reason != "" {
 		out.Status = DriftChanged
 		return out
@@ -182,14 +176,14 @@ func (b *builder) driftOf(ctx context.Context, r *config.Resource) *ResourceDrif
 		out.Reason = b.firstError(r.Address)
 		return out
 	}
-	step.hide(entry, b.manifest.Secrets())
+	step.hide(entry, b.Manifest.Secrets())
 	out.compare(step, entry)
 	b.progress(Decided{r.Address, step.Change})
 	return out
 }
 
 // otherwise says in what the manifest differs from what was applied, or "".
-func (b *builder) otherwise(r *config.Resource, entry state.Entry, now config.Resolved, diags diag.Diagnostics) string {
+func (b drifter) otherwise(r *config.Resource, entry state.Entry, now config.Resolved, diags diag.Diagnostics) string {
 	switch {
 	case diags.HasErrors():
 		return "the manifest has changed: with what is recorded its config cannot be worked out"

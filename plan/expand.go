@@ -8,6 +8,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/plan/subject"
 )
 
 // expand decides what the for_each and count of some blocks are made of, so that
@@ -36,11 +37,11 @@ func (b *builder) expand(ctx context.Context) {
 		scope := config.States{}
 		for _, p := range open {
 			for addr, s := range Scope(slices.DeleteFunc(slices.Clone(p.Needs), func(a string) bool { return b.steps[a] == nil }), b.outlook,
-				b.prior) {
+				b.Prior) {
 				scope[addr] = s
 			}
 		}
-		next, diags := b.manifest.Expand(open, scope)
+		next, diags := b.Manifest.Expand(open, scope)
 		for _, d := range diags {
 			b.because(d)
 		}
@@ -48,25 +49,25 @@ func (b *builder) expand(ctx context.Context) {
 		if diags.HasErrors() {
 			return
 		}
-		b.manifest = next
-		if b.move(); b.diags.HasErrors() {
+		b.Manifest = next
+		if b.report(nil, "", b.Move()); b.diags.HasErrors() {
 			return
 		}
-		b.narrow()
+		b.Narrow()
 	}
 }
 
 // open are the blocks that are still to be expanded: those that the plan is
 // about.
 func (b *builder) open() []config.Pending {
-	return slices.DeleteFunc(slices.Clone(b.manifest.Pending()), func(p config.Pending) bool { return !b.wanted(p.Address) })
+	return slices.DeleteFunc(slices.Clone(b.Manifest.Pending()), func(p config.Pending) bool { return !b.Wanted(p.Address) })
 }
 
 // ready are the resources to be asked for the blocks that can be expanded next,
 // with all that they depend on themselves.
 func (b *builder) ready(open []config.Pending) map[string]bool {
 	resources := map[string]*config.Resource{}
-	for _, r := range b.manifest.Resources() {
+	for _, r := range b.Manifest.Resources() {
 		resources[r.Address] = r
 	}
 	ready := map[string]bool{}
@@ -95,7 +96,7 @@ func closureOf(p config.Pending, resources map[string]*config.Resource) (map[str
 		if r == nil || r.Waits {
 			return nil, false
 		}
-		open = append(open, predecessors(r)...)
+		open = append(open, subject.Predecessors(r)...)
 	}
 	return closure, !p.Waits
 }
@@ -104,7 +105,7 @@ func closureOf(p config.Pending, resources map[string]*config.Resource) (map[str
 // happen to the resources that they are made of.
 func (b *builder) because(d *diag.Diagnostic) {
 	var why []string
-	for _, p := range b.manifest.Pending() {
+	for _, p := range b.Manifest.Pending() {
 		for _, addr := range p.Needs {
 			if d.Range == nil || d.Range.Filename != p.Range.Filename || b.steps[addr] == nil || b.steps[addr].Change == Valid {
 				continue

@@ -7,6 +7,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/plan/subject"
 	"deployster/state"
 )
 
@@ -49,7 +50,7 @@ type Need struct {
 func (p *Plan) Explain(m *config.Manifest, s state.Snapshot, addr string, pick func(*Step, *state.Entry) []string) (*Explanation, error) {
 	step := p.Resources[addr]
 	if step == nil {
-		return nil, diag.Errorf("No such resource in the plan", "%s is not in it.%s", addr, nearMiss(addr,
+		return nil, diag.Errorf("No such resource in the plan", "%s is not in it.%s", addr, subject.NearMiss(addr,
 			slices.Collect(maps.Keys(p.Resources))))
 	}
 	moved, err := s.Moved(p.Moves)

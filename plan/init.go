@@ -9,21 +9,45 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
+	"deployster/plan/plugs"
+	"deployster/plan/subject"
 	"deployster/protocol"
 )
+
+// described are the types of the resources, as their images say it in init, with
+// the mounts that they are given.
+type described struct {
+	subject     *subject.Subject
+	findings    *findings
+	prober      Prober
+	plugs       *plugs.Plugs
+	parallelism int
+
+	types     map[string]*protocol.Type // address -> what its image said in init; shared by those of whom it said the same
+	typeCache map[string]*protocol.Type // reference -> what was said last of it
+	mounts    map[string][]runner.Mount // address -> granted plugs
+	mu        sync.Mutex                // guards these while images are asked
+}
+
+func newDescribed(s *subject.Subject, f *findings, p Prober, parallelism int) *described {
+	size := len(s.Manifest.Resources())
+	return &described{subject: s, findings: f, prober: p, plugs: plugs.New(s.Manifest.Plugs()), parallelism: parallelism,
+		types: make(map[string]*protocol.Type, size), typeCache: map[string]*protocol.Type{}, mounts: make(map[string][]runner.Mount, size)}
+}
 
 // initialise asks the images of the wanted resources what they are, and grants
 // plugs. Nobody is asked twice, and all are through before any is asked for
 // its state. Of the resources of one type the first by its address is asked
 // first: whether its answer is for the others too is the image's to say, and
 // must not hang on which of them is quicker.
-func (b *builder) initialise(ctx context.Context, wanted func(addr string) bool) {
+func (d *described) initialise(ctx context.Context, wanted func(addr string) bool) {
 	var first, others []*config.Resource
-	seen, typeOf := map[string]bool{}, make(map[string]string, len(b.manifest.Resources()))
-	for _, r := range b.manifest.Resources() {
+	seen, typeOf := map[string]bool{}, make(map[string]string, len(d.subject.Manifest.Resources()))
+	for _, r := range d.subject.Manifest.Resources() {
 		typeOf[r.Address] = r.TypeRef
-		_, done := b.types[r.Address]
+		_, done := d.types[r.Address]
 		switch {
 		case done || !wanted(r.Address):
 		case seen[r.TypeRef]:
@@ -33,52 +57,52 @@ func (b *builder) initialise(ctx context.Context, wanted func(addr string) bool)
 			first = append(first, r)
 		}
 	}
-	b.initEach(ctx, first)
-	b.initEach(ctx, others)
+	d.initEach(ctx, first)
+	d.initEach(ctx, others)
 	for _, r := range slices.Concat(first, others) {
-		if ty, ok := b.types[r.Address]; ok {
-			b.report(r, "", requireAliases(r, *ty, func(addr string) string { return typeOf[addr] }))
+		if ty, ok := d.types[r.Address]; ok {
+			d.findings.report(r, "", plugs.RequireAliases(r, *ty, func(addr string) string { return typeOf[addr] }))
 		}
 	}
 }
 
-func (b *builder) initEach(ctx context.Context, resources []*config.Resource) {
+func (d *described) initEach(ctx context.Context, resources []*config.Resource) {
 	var wait sync.WaitGroup
 	var next atomic.Int64
-	for range min(max(1, b.options.Parallelism), len(resources)) {
+	for range min(max(1, d.parallelism), len(resources)) {
 		wait.Go(func() {
 			for i := next.Add(1); i <= int64(len(resources)); i = next.Add(1) {
-				b.init(ctx, resources[i-1])
+				d.init(ctx, resources[i-1])
 			}
 		})
 	}
 	wait.Wait()
 }
 
-func (b *builder) init(ctx context.Context, r *config.Resource) {
-	ty, err := b.prober.Init(ctx, typeclient.Target{Address: r.Address, Reference: r.TypeRef, Settings: r.Settings, Pull: r.Pull,
+func (d *described) init(ctx context.Context, r *config.Resource) {
+	ty, err := d.prober.Init(ctx, typeclient.Target{Address: r.Address, Reference: r.TypeRef, Settings: r.Settings, Pull: r.Pull,
 		Verify: r.Verify})
 	if err != nil {
-		b.report(r, "Cannot initialise", diag.From("Cannot initialise "+r.TypeRef, err))
+		d.findings.report(r, "Cannot initialise", diag.From("Cannot initialise "+r.TypeRef, err))
 		return
 	}
-	mounts, diags := b.plugs.grant(r, ty)
-	b.report(r, "", diags)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	shared := b.typeCache[r.TypeRef]
+	mounts, diags := d.plugs.Grant(r, ty)
+	d.findings.report(r, "", diags)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	shared := d.typeCache[r.TypeRef]
 	if shared == nil || !reflect.DeepEqual(*shared, ty) {
 		said := ty // only this one has to outlive the call
 		shared = &said
-		b.typeCache[r.TypeRef] = shared
+		d.typeCache[r.TypeRef] = shared
 	}
-	b.types[r.Address], b.mounts[r.Address] = shared, mounts
+	d.types[r.Address], d.mounts[r.Address] = shared, mounts
 }
 
 // typeOf is what the image of a resource said in init, nothing when it was not
 // asked.
-func (b *builder) typeOf(addr string) protocol.Type {
-	if ty := b.types[addr]; ty != nil {
+func (d *described) typeOf(addr string) protocol.Type {
+	if ty := d.types[addr]; ty != nil {
 		return *ty
 	}
 	return protocol.Type{}

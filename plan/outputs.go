@@ -10,26 +10,26 @@ import (
 
 // outputs evaluates the manifest's outputs with what the plan expects. Those
 // that are made of something that is left out keep what was recorded of them.
-func (b *builder) outputs() map[string]Output {
-	values, diags := b.manifest.Outputs(b.finally())
+func (b assembler) outputs() map[string]Output {
+	values, diags := b.Manifest.Outputs(b.finally())
 	kept, more := b.keptOutputs()
 	b.report(nil, "", append(diags, more...))
 	outputs := make(map[string]Output, len(values))
 	for _, v := range values {
-		prior, known := b.prior.Outputs[v.Name]
-		if kept[v.Name] || b.options.Selection.RefreshOnly && len(v.Unknown) > 0 {
+		prior, known := b.Prior.Outputs[v.Name]
+		if kept[v.Name] || b.Selection.RefreshOnly && len(v.Unknown) > 0 {
 			outputs[v.Name] = keptOutput(prior, known)
 			continue
 		}
 		outputs[v.Name] = Output{Value: v.Value, Unknown: v.Unknown, Sensitive: v.Sensitive,
 			Changed: !known || len(v.Unknown) > 0 || string(prior.Value) != string(v.Value)}
 	}
-	for name, prior := range b.prior.Outputs {
+	for name, prior := range b.Prior.Outputs {
 		if _, declared := outputs[name]; declared {
 			continue
 		}
 		outputs[name] = Output{Value: []byte("null"), Sensitive: prior.Sensitive, Changed: true, Removed: true}
-		if b.chosen != nil {
+		if b.Partial() {
 			outputs[name] = keptOutput(prior, true)
 		}
 	}
@@ -45,12 +45,12 @@ func keptOutput(prior state.Output, known bool) Output {
 }
 
 // keptOutputs are those that are made of something that the plan leaves out.
-func (b *builder) keptOutputs() (map[string]bool, diag.Diagnostics) {
+func (b assembler) keptOutputs() (map[string]bool, diag.Diagnostics) {
 	kept := map[string]bool{}
-	if b.chosen == nil {
+	if !b.Partial() {
 		return kept, nil
 	}
-	reach, diags := b.manifest.OutputReach()
+	reach, diags := b.Manifest.OutputReach()
 	for name, r := range reach {
 		kept[name] = len(r.WaitsFor) > 0 || slices.ContainsFunc(r.Resources, func(addr string) bool { return b.steps[addr] == nil })
 	}
@@ -59,16 +59,16 @@ func (b *builder) keptOutputs() (map[string]bool, diag.Diagnostics) {
 
 // leftOut lists what the plan leaves out, sorted: resources of the manifest and
 // of the state file, and blocks whose instances were not looked for.
-func (b *builder) leftOut() []string {
-	if b.chosen == nil {
+func (b assembler) leftOut() []string {
+	if !b.Partial() {
 		return nil
 	}
-	return slices.DeleteFunc(b.knownAddresses(), func(addr string) bool { return b.steps[addr] != nil })
+	return slices.DeleteFunc(b.Addresses(), func(addr string) bool { return b.steps[addr] != nil })
 }
 
 // checks holds the check blocks to what is known.
-func (b *builder) checks() []config.CheckResult {
-	results, diags := b.manifest.Checks(b.finally())
+func (b assembler) checks() []config.CheckResult {
+	results, diags := b.Manifest.Checks(b.finally())
 	b.report(nil, "", diags)
 	return results
 }

@@ -6,9 +6,11 @@ import (
 	"time"
 
 	"deployster/config"
+	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
 	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
+	"deployster/plan/subject"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -64,6 +66,16 @@ type Plan struct {
 
 	// Sources are the manifests, kept beside plan.json in the plan file.
 	Sources config.Sources `json:"-"`
+}
+
+// Selection limits a plan, or what it asks and does.
+type Selection = subject.Selection
+
+// Chosen says which addresses a plan with a selection would be about, as far as
+// that is known before any image is asked: of instances that are not known yet it
+// says nothing.
+func Chosen(m *config.Manifest, prior state.Snapshot, s Selection) (func(addr string) bool, diag.Diagnostics) {
+	return subject.Chosen(m, prior, s)
 }
 
 // Edge says that To waits for From.

@@ -14,8 +14,8 @@ import (
 // it was recorded: everything that its image would be asked with is what it was
 // asked with when it was VALID, and nothing says that it is not so any more.
 func (b *builder) mayUseRecorded(r *config.Resource, s *Step, before []string) bool {
-	entry, known := b.prior.Resources[r.Address]
-	if !b.options.Selection.NoRefresh || !known || entry.Dirty || entry.LastSeen != nil || s.MayChange {
+	entry, known := b.Prior.Resources[r.Address]
+	if !b.Selection.NoRefresh || !known || entry.Dirty || entry.LastSeen != nil || s.MayChange {
 		return false
 	}
 	if entry.Digest != s.Init.Digest || entry.ReadOnly != r.ReadOnly || !sameJSON(entry.Config, s.Config) || !maps.Equal(entry.Aliases,
@@ -26,7 +26,7 @@ func (b *builder) mayUseRecorded(r *config.Resource, s *Step, before []string) b
 		return false
 	}
 	for _, addr := range before {
-		if dep, recorded := b.step(addr), b.prior.Resources[addr]; dep.Change != Valid || !sameJSON(dep.State, recorded.State) {
+		if dep, recorded := b.step(addr), b.Prior.Resources[addr]; dep.Change != Valid || !sameJSON(dep.State, recorded.State) {
 			return false
 		}
 	}
@@ -45,7 +45,7 @@ func (b *builder) sameConfigs(aliases map[string]string, seen map[string]bool) b
 		}
 		seen[addr] = true
 		dep := b.step(addr)
-		if dep == nil || !sameJSON(dep.Config, b.prior.Resources[addr].Config) || !b.sameConfigs(dep.Aliases, seen) {
+		if dep == nil || !sameJSON(dep.Config, b.Prior.Resources[addr].Config) || !b.sameConfigs(dep.Aliases, seen) {
 			return false
 		}
 	}
@@ -55,7 +55,7 @@ func (b *builder) sameConfigs(aliases map[string]string, seen map[string]bool) b
 // useRecorded takes a resource to be as it was recorded.
 func (b *builder) useRecorded(s *Step, entry state.Entry) {
 	s.Change, s.State, s.Unrefreshed = Valid, entry.State, true
-	s.hide(entry, b.manifest.Secrets())
+	s.hide(entry, b.Manifest.Secrets())
 }
 
 // sameJSON compares two documents by what they say.
@@ -87,7 +87,7 @@ func sameValue(a, b any) bool {
 // recordOnly makes of what was found what a plan with -refresh-only does about
 // it: it goes into the state file. No action is left that could be run.
 func (b *builder) recordOnly(addr string, s *Step) {
-	entry, known := b.prior.Resources[addr]
+	entry, known := b.Prior.Resources[addr]
 	found := s.Change
 	s.Actions, s.Shutdown, s.Forecast, s.MayChange, s.Drifted = nil, nil, nil, false, false
 	s.Change = Left

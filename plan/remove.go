@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
-	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/protocol"
 	"deployster/state"
@@ -23,20 +21,20 @@ const originRemoval = "removal"
 func (b *builder) removeAll(ctx context.Context) {
 	var group errgroup.Group
 	group.SetLimit(max(1, b.options.Parallelism))
-	for _, addr := range b.removed() {
-		if !b.wanted(addr) {
+	for _, addr := range b.Removed() {
+		if !b.Wanted(addr) {
 			continue
 		}
-		entry := b.prior.Resources[addr]
+		entry := b.Prior.Resources[addr]
 		group.Go(func() error {
 			step, err := b.remove(ctx, addr, entry)
 			if err != nil {
 				b.report(nil, "", diag.From("Cannot remove resource "+addr, err))
 				return nil
 			}
-			b.mu.Lock()
+			b.decided.mu.Lock()
 			b.steps[addr] = step
-			b.mu.Unlock()
+			b.decided.mu.Unlock()
 			b.progress(Decided{addr, step.Change})
 			return nil
 		})
@@ -48,9 +46,9 @@ func (b *builder) removeAll(ctx context.Context) {
 func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*Step, error) {
 	step := recordedStep(entry)
 	step.Change = Forget
-	block := b.removedBlock(addr)
+	block := b.RemovedBlock(addr)
 	switch {
-	case b.options.Selection.RefreshOnly:
+	case b.Selection.RefreshOnly:
 		step.Change, step.Reason = Left, "no manifest declares it: what becomes of it is not for a plan that only records"
 		return step, nil
 	case block != nil && !block.Destroy:
@@ -82,7 +80,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		return step, nil
 	}
 	b.progress(Asking{addr})
-	deps, err := Dependencies(ty, entry.Aliases, RecordedViews(b.prior, b.look))
+	deps, err := Dependencies(ty, entry.Aliases, RecordedViews(b.Prior, b.look))
 	if err != nil {
 		return nil, err
 	}
@@ -118,44 +116,15 @@ func leftover(entry state.Entry) string {
 	return "; " + unfinished + ", so something of it may be left"
 }
 
-// removedBlock is the removed block that speaks of a resource, the one that
-// does so most exactly.
-func (b *builder) removedBlock(addr string) *config.Removed {
-	var found *config.Removed
-	for _, block := range b.manifest.Removed() {
-		if state.Covers(block.From, addr) && (found == nil || len(block.From) > len(found.From)) {
-			found = &block
-		}
-	}
-	return found
-}
-
-// removed lists what the state file knows and no manifest declares, sorted. What
-// may be an instance of a block that was not expanded is not among it.
-func (b *builder) removed() []string {
-	declared := make(map[string]bool, len(b.manifest.Resources()))
-	for _, r := range b.manifest.Resources() {
-		declared[r.Address] = true
-	}
-	var gone []string
-	for addr := range b.prior.Resources {
-		if !declared[addr] && b.pendingAbove(addr) == "" {
-			gone = append(gone, addr)
-		}
-	}
-	slices.Sort(gone)
-	return gone
-}
-
 // removalEdges make a thing go only after all that was recorded as depending on
 // it has gone, or has been changed so that it lets go.
-func (b *builder) removalEdges() []Edge {
+func (b assembler) removalEdges() []Edge {
 	gone := map[string]bool{}
-	for _, addr := range b.removed() {
+	for _, addr := range b.Removed() {
 		gone[addr] = b.steps[addr] != nil
 	}
 	var edges []Edge
-	for dependant, entry := range b.prior.Resources {
+	for dependant, entry := range b.Prior.Resources {
 		if _, planned := b.steps[dependant]; !planned {
 			continue
 		}
@@ -170,22 +139,4 @@ func (b *builder) removalEdges() []Edge {
 
 func compareEdges(a, b Edge) int {
 	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Origin, b.Origin))
-}
-
-// compareDiagnostics sorts by place, then by resource.
-func compareDiagnostics(a, b *diag.Diagnostic) int {
-	return cmp.Or(compareRanges(a.Range, b.Range), cmp.Compare(a.Address, b.Address), cmp.Compare(a.Summary, b.Summary), cmp.Compare(a.Detail,
-		b.Detail))
-}
-
-func compareRanges(a, b *diag.Range) int {
-	switch {
-	case a == nil && b == nil:
-		return 0
-	case a == nil:
-		return 1
-	case b == nil:
-		return -1
-	}
-	return cmp.Or(cmp.Compare(a.Filename, b.Filename), cmp.Compare(a.Start.Line, b.Start.Line), cmp.Compare(a.Start.Column, b.Start.Column))
 }

@@ -8,6 +8,8 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
+	"deployster/plan/plugs"
+	"deployster/plan/subject"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -16,7 +18,7 @@ import (
 // so that it can be made again. Where nothing is there the step has no Old, and
 // is decided like any other. It reports what must not be replaced, or cannot.
 func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step) bool {
-	entry, known := b.prior.Resources[r.Address]
+	entry, known := b.Prior.Resources[r.Address]
 	refuse := func(summary, detail string, args ...any) bool {
 		b.report(r, "", diag.Diagnostics{diag.Errorf(summary, detail, args...)})
 		return false
@@ -50,7 +52,7 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step) b
 			"the thing by its own means, and plan without -replace: it will be made again.", old.Type)
 	}
 	b.progress(Asking{r.Address})
-	deps, err := Dependencies(old.Init, old.Aliases, RecordedViews(b.prior, b.look))
+	deps, err := Dependencies(old.Init, old.Aliases, RecordedViews(b.Prior, b.look))
 	var answer protocol.Answer
 	if err == nil {
 		answer, err = b.prober.State(ctx, old.Target(r.Address), old.Init,
@@ -65,7 +67,7 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step) b
 		return true
 	}
 	old.take(answer)
-	old.hide(entry, b.manifest.Secrets())
+	old.hide(entry, b.Manifest.Secrets())
 	old.Change, old.Reason = Destroy, "-replace asks for it"
 	step.Change, step.Reason, step.Old = Replace, "-replace asks for it", old
 	return true
@@ -82,7 +84,7 @@ func oldOf(step *Step, entry state.Entry, known bool) *Step {
 	switch {
 	case !known:
 		return old
-	case untagged(entry.Type) != untagged(step.Type):
+	case plugs.Untagged(entry.Type) != plugs.Untagged(step.Type):
 		return recordedStep(entry)
 	}
 	old.Config, old.Sensitive, old.Aliases = entry.Config, entry.Sensitive.Config, entry.Aliases
@@ -97,31 +99,12 @@ func recordedStep(entry state.Entry) *Step {
 			Digest: entry.Digest}}
 }
 
-// checkReplace refuses a -replace that would do nothing of the kind.
-func (b *builder) checkReplace() {
-	for _, addr := range b.options.Selection.Replace {
-		declared := slices.ContainsFunc(b.manifest.Resources(), func(r *config.Resource) bool { return state.Covers(addr, r.Address) })
-		wanted := slices.ContainsFunc(b.manifest.Resources(), func(r *config.Resource) bool {
-			return state.Covers(addr,
-				r.Address) && b.wanted(r.Address)
-		})
-		switch {
-		case !declared:
-			b.report(nil, "", diag.Diagnostics{diag.Errorf("-replace="+addr+" is not declared", "No manifest declares it any more, so it is "+
-				"removed anyway and cannot be made again. Take the flag away, or put its block back.")})
-		case !wanted:
-			b.report(nil, "", diag.Diagnostics{diag.Errorf("-replace="+addr+" is left out", "The other flags leave it out of the plan. Take one "+
-				"of them away.")})
-		}
-	}
-}
-
 // replaceEdges let the old thing of a resource go only when all that was recorded
 // as depending on it has gone, or has been changed so that it lets go. What
 // still depends on it follows when it is made again.
-func (b *builder) replaceEdges() []Edge {
+func (b assembler) replaceEdges() []Edge {
 	var edges []Edge
-	for dependant, entry := range b.prior.Resources {
+	for dependant, entry := range b.Prior.Resources {
 		step := b.steps[dependant]
 		for _, addr := range entry.Dependencies {
 			if old := b.steps[addr]; step == nil || old == nil || old.Change != Replace {
@@ -136,12 +119,12 @@ func (b *builder) replaceEdges() []Edge {
 }
 
 // dependsOn reports whether a resource of the manifest waits for another.
-func (b *builder) dependsOn(dependant, addr string) bool {
+func (b assembler) dependsOn(dependant, addr string) bool {
 	before, reached := graph.Graph{}, map[string]bool{}
-	for _, r := range b.manifest.Resources() {
-		before[r.Address] = predecessors(r)
+	for _, r := range b.Manifest.Resources() {
+		before[r.Address] = subject.Predecessors(r)
 	}
-	nodes{}.collect(dependant, before, reached)
+	subject.Reach(dependant, before, reached)
 	return reached[addr]
 }
 

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"sync"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/plan/subject"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -134,32 +136,48 @@ func dependencies(aliases map[string]string, look func(addr string) View, deep b
 	return deps
 }
 
+// decided is what a Build has decided so far.
+type decided struct {
+	subject *subject.Subject
+
+	finalScope config.States // what is known when all is decided; nil = nobody has asked
+
+	mu    sync.Mutex // guards what follows: resources are asked in parallel
+	steps map[string]*Step
+	pins  map[string]string // address -> its EntryPin, of those that were asked in parallel
+}
+
+func newDecided(s *subject.Subject) *decided {
+	size := len(s.Manifest.Resources())
+	return &decided{subject: s, steps: make(map[string]*Step, size), pins: make(map[string]string, size)}
+}
+
 // look gives the expectation that a finished step leaves for its dependants.
-func (b *builder) look(addr string) View {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if s, ok := b.steps[addr]; ok {
+func (d *decided) look(addr string) View {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s, ok := d.steps[addr]; ok {
 		return s.View()
 	}
 	return View{Partial: true}
 }
 
 // step gives one finished step.
-func (b *builder) step(addr string) *Step {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.steps[addr]
+func (d *decided) step(addr string) *Step {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.steps[addr]
 }
 
 // scope is what the expressions of a resource may know.
-func (b *builder) scope(addr string, before []string, look func(string) View) config.States {
-	return Scope(append(slices.Clone(before), addr), look, b.prior)
+func (d *decided) scope(addr string, before []string, look func(string) View) config.States {
+	return Scope(append(slices.Clone(before), addr), look, d.subject.Prior)
 }
 
 // outlook is look for outputs, checks and preconditions: what an update leaves behind is only known as far
 // as it is forecast. That an output will not change must not be claimed.
-func (b *builder) outlook(addr string) View {
-	v, step := b.look(addr), b.step(addr)
+func (d *decided) outlook(addr string) View {
+	v, step := d.look(addr), d.step(addr)
 	if step != nil && (step.Change == Update || step.MayChange) {
 		v.State, v.Partial = step.Forecast, true
 	}
@@ -167,9 +185,9 @@ func (b *builder) outlook(addr string) View {
 }
 
 // finally is what is known when all is decided, for those who ask for it.
-func (b *builder) finally() config.States {
-	if b.finalScope == nil && b.manifest.Concludes() {
-		b.finalScope = Scope(slices.Collect(maps.Keys(b.steps)), b.outlook, b.prior)
+func (d *decided) finally() config.States {
+	if d.finalScope == nil && d.subject.Manifest.Concludes() {
+		d.finalScope = Scope(slices.Collect(maps.Keys(d.steps)), d.outlook, d.subject.Prior)
 	}
-	return b.finalScope
+	return d.finalScope
 }

@@ -2,13 +2,13 @@ package plan
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
 	"deployster/internal/runner"
+	"deployster/plan/subject"
 	"deployster/protocol"
 )
 
@@ -44,19 +44,19 @@ func Limits(f *graph.Frontier, parallelism, inWorkers int, inWorker func(node st
 // cannot be asked does not keep the others from being asked, so that one run
 // shows every problem; those that depend on it are left out.
 func (b *builder) decideAll(ctx context.Context, wanted func(addr string) bool) {
-	size := len(b.manifest.Resources())
+	size := len(b.Manifest.Resources())
 	resources, before := make(map[string]*config.Resource, size), make(graph.Graph, size)
-	for _, r := range b.manifest.Resources() {
+	for _, r := range b.Manifest.Resources() {
 		if b.steps[r.Address] != nil || !wanted(r.Address) || b.failed[r.Address] || b.expandFailed && r.Waits {
 			continue
 		}
 		resources[r.Address] = r
-		before[r.Address] = slices.DeleteFunc(predecessors(r), func(addr string) bool { return b.steps[addr] != nil })
+		before[r.Address] = slices.DeleteFunc(subject.Predecessors(r), func(addr string) bool { return b.steps[addr] != nil })
 	}
 	b.visit(ctx, resources, before, func(r *config.Resource) bool {
-		step, pin := b.decideAndTell(ctx, r), EntryPin(b.recorded, r.Address)
-		b.mu.Lock()
-		defer b.mu.Unlock()
+		step, pin := b.decideAndTell(ctx, r), EntryPin(b.Recorded, r.Address)
+		b.decided.mu.Lock()
+		defer b.decided.mu.Unlock()
 		if step == nil {
 			b.failed[r.Address] = true
 			return false
@@ -115,16 +115,7 @@ func (b *builder) visit(ctx context.Context, resources map[string]*config.Resour
 }
 
 // inWorker reports whether a worker answers for a resource.
-func (b *builder) inWorker(r *config.Resource) bool {
-	ty := b.types[r.Address]
+func (d *described) inWorker(r *config.Resource) bool {
+	ty := d.types[r.Address]
 	return ty != nil && InWorker(ty, &r.Settings)
-}
-
-// predecessors lists what a resource waits for, each once, sorted.
-func predecessors(r *config.Resource) []string {
-	set := map[string]bool{}
-	for _, e := range r.Edges {
-		set[e.To] = true
-	}
-	return slices.Sorted(maps.Keys(set))
 }

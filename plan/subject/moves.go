@@ -1,4 +1,4 @@
-package plan
+package subject
 
 import (
 	"errors"
@@ -11,35 +11,33 @@ import (
 	"deployster/state"
 )
 
-// move gives recorded resources the addresses that they have now: those that
+// Move gives recorded resources the addresses that they have now: those that
 // moved blocks say, and those that follow from giving a resource a count or
 // taking it away. From then on the plan is made with the state as renamed.
-func (b *builder) move() {
-	blocks := b.manifest.Moved()
+func (s *Subject) Move() diag.Diagnostics {
+	blocks := s.Manifest.Moved()
 	rules := make([]state.MoveRule, len(blocks))
 	for i, m := range blocks {
 		rules[i] = state.MoveRule{From: m.From, To: m.To}
 	}
-	written, err := b.recorded.Resolve(rules)
+	written, err := s.Recorded.Resolve(rules)
 	if err != nil {
-		b.report(nil, "", diag.Diagnostics{b.cannotMove(err, blocks)})
-		return
+		return diag.Diagnostics{s.cannotMove(err, blocks)}
 	}
-	renamed, err := b.recorded.Moved(written)
+	renamed, err := s.Recorded.Moved(written)
 	if err != nil {
-		b.report(nil, "", diag.From("Cannot move", err))
-		return
+		return diag.From("Cannot move", err)
 	}
-	implied := impliedMoves(b.manifest.Resources(), renamed)
-	if b.prior, err = renamed.Moved(implied); err != nil {
-		b.report(nil, "", diag.From("Cannot move", err))
-		return
+	implied := impliedMoves(s.Manifest.Resources(), renamed)
+	if s.Prior, err = renamed.Moved(implied); err != nil {
+		return diag.From("Cannot move", err)
 	}
-	b.moves = chain(written, implied)
+	s.Moves = chain(written, implied)
+	return nil
 }
 
 // cannotMove says which moved block cannot be followed.
-func (b *builder) cannotMove(err error, blocks []config.Moved) *diag.Diagnostic {
+func (s *Subject) cannotMove(err error, blocks []config.Moved) *diag.Diagnostic {
 	var refused *state.MoveError
 	if !errors.As(err, &refused) || refused.Rule < 0 || refused.Rule >= len(blocks) {
 		return diag.From("Cannot move", err)[0]
@@ -49,7 +47,7 @@ func (b *builder) cannotMove(err error, blocks []config.Moved) *diag.Diagnostic 
 		Detail: fmt.Sprintf("A moved block says that the state recorded for %s belongs to %s, but %s. Remove the moved block if they are two "+
 			"things; if %s is not wanted any more, remove it in an apply of its own first.",
 			refused.From, refused.To, refused.Why, refused.To)}
-	return b.manifest.Diagnose(d, &block.Range)
+	return s.Manifest.Diagnose(d, &block.Range)
 }
 
 // impliedMoves are those that nobody has to write: a resource that is given a
@@ -89,19 +87,13 @@ func chain(first, second []state.Move) []state.Move {
 	return moves
 }
 
-// movedFrom is the address that a resource had in the state file, "" when it
+// MovedFrom is the address that a resource had in the state file, "" when it
 // had this one or none.
-func (b *builder) movedFrom(addr string) string {
-	for _, m := range b.moves {
+func (s *Subject) MovedFrom(addr string) string {
+	for _, m := range s.Moves {
 		if m.To == addr {
 			return m.From
 		}
 	}
 	return ""
-}
-
-// chosenMoves are those of what the plan is about: what is left out keeps its
-// address too.
-func (b *builder) chosenMoves() []state.Move {
-	return slices.DeleteFunc(slices.Clone(b.moves), func(m state.Move) bool { return b.steps[m.To] == nil })
 }

@@ -1,4 +1,4 @@
-package plan
+package plugs
 
 import (
 	"reflect"
@@ -56,7 +56,7 @@ func TestGrant(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := &config.Resource{Address: "web", TypeRef: "acme/file:1"}
-			mounts, diags := (&plugs{byName: known, paths: map[string]plugPath{}}).grant(r, protocol.Type{Plugs: c.want})
+			mounts, diags := (&Plugs{byName: known, paths: map[string]plugPath{}}).Grant(r, protocol.Type{Plugs: c.want})
 			if !reflect.DeepEqual(mounts, c.mounts) {
 				t.Errorf("mounts %+v, want %+v", mounts, c.mounts)
 			}
@@ -73,7 +73,7 @@ func TestRequiredResourcesOfDialect1(t *testing.T) {
 	for aliases, want := range map[string]string{"net=a": "", "net=b": "error: Dependency of the wrong type", "other=a": "error: Missing dependency"} {
 		alias, addr, _ := strings.Cut(aliases, "=")
 		r := &config.Resource{Address: "web", Aliases: map[string]string{alias: addr}}
-		if got := summaries(requireAliases(r, ty, func(addr string) string { return types[addr] })); got != want {
+		if got := summaries(RequireAliases(r, ty, func(addr string) string { return types[addr] })); got != want {
 			t.Errorf("%s: said %q, want %q", aliases, got, want)
 		}
 	}
@@ -95,7 +95,7 @@ func TestDependenciesThatAnImageNames(t *testing.T) {
 		{map[string]string{"net": "a", "other": "b"}, "error: Unknown dependency"},
 	} {
 		r := &config.Resource{Address: "web", Aliases: c.aliases}
-		if got := summaries(requireAliases(r, ty, func(addr string) string { return types[addr] })); got != c.want {
+		if got := summaries(RequireAliases(r, ty, func(addr string) string { return types[addr] })); got != c.want {
 			t.Errorf("%v: said %q, want %q", c.aliases, got, c.want)
 		}
 	}
@@ -103,7 +103,7 @@ func TestDependenciesThatAnImageNames(t *testing.T) {
 
 func TestUntagged(t *testing.T) {
 	for ref, want := range map[string]string{"a/b": "a/b", "a/b:1": "a/b", "host:5000/b": "host:5000/b", "host:5000/b:1@sha256:x": "host:5000/b"} {
-		if got := untagged(ref); got != want {
+		if got := Untagged(ref); got != want {
 			t.Errorf("%s: %s, want %s", ref, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package plan
+package plugs
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	"deployster/protocol"
 )
 
-// plugs are those of a manifest, and where their paths lead, found once.
-type plugs struct {
+// Plugs are those of a manifest, and where their paths lead, found once.
+type Plugs struct {
 	byName map[string]config.Plug
 
 	mu    sync.Mutex
@@ -26,8 +26,9 @@ type plugPath struct {
 	err  error
 }
 
-func newPlugs(list []config.Plug) *plugs {
-	p := &plugs{byName: map[string]config.Plug{}, paths: map[string]plugPath{}}
+// New takes the plugs that a manifest declares.
+func New(list []config.Plug) *Plugs {
+	p := &Plugs{byName: map[string]config.Plug{}, paths: map[string]plugPath{}}
 	for _, plug := range list {
 		p.byName[plug.Name] = plug
 	}
@@ -35,7 +36,7 @@ func newPlugs(list []config.Plug) *plugs {
 }
 
 // realPath is where a plug's path leads.
-func (p *plugs) realPath(plug config.Plug) (string, error) {
+func (p *Plugs) realPath(plug config.Plug) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	found, known := p.paths[plug.Name]
@@ -46,10 +47,10 @@ func (p *plugs) realPath(plug config.Plug) (string, error) {
 	return found.path, found.err
 }
 
-// grant decides which of the plugs that a type asks for it gets, and how they
+// Grant decides which of the plugs that a type asks for it gets, and how they
 // are mounted. A required plug that cannot be given is an error, an optional
 // one a warning.
-func (p *plugs) grant(r *config.Resource, t protocol.Type) ([]runner.Mount, diag.Diagnostics) {
+func (p *Plugs) Grant(r *config.Resource, t protocol.Type) ([]runner.Mount, diag.Diagnostics) {
 	var mounts []runner.Mount
 	var diags diag.Diagnostics
 	taken := map[string]string{}
@@ -121,8 +122,8 @@ func allowed(p config.Plug, r *config.Resource) bool {
 	return false
 }
 
-// untagged cuts the tag and the digest off an image reference.
-func untagged(ref string) string {
+// Untagged cuts the tag and the digest off an image reference.
+func Untagged(ref string) string {
 	ref, _, _ = strings.Cut(ref, "@")
 	if colon := strings.LastIndexByte(ref, ':'); colon > strings.LastIndexByte(ref, '/') {
 		return ref[:colon]
@@ -136,10 +137,10 @@ func plugError(r *config.Resource, summary, detail string, args ...any) *diag.Di
 		Address: r.Address, Action: "init", Range: &at}
 }
 
-// requireAliases checks the dependencies that an image of dialect 1 names: an
+// RequireAliases checks the dependencies that an image of dialect 1 names: an
 // alias that it requires must be there, each must lead to a resource of its
 // type, compared without the tag, and some images allow no others.
-func requireAliases(r *config.Resource, t protocol.Type, typeOf func(addr string) string) diag.Diagnostics {
+func RequireAliases(r *config.Resource, t protocol.Type, typeOf func(addr string) string) diag.Diagnostics {
 	if len(t.OptionalResources)+len(t.RequiredResources) == 0 && !t.OnlyThese {
 		return nil
 	}
@@ -158,7 +159,7 @@ func requireAliases(r *config.Resource, t protocol.Type, typeOf func(addr string
 			}
 			continue
 		}
-		if got := typeOf(addr); untagged(got) != untagged(want) {
+		if got := typeOf(addr); Untagged(got) != Untagged(want) {
 			diags = append(diags, plugError(r, "Dependency of the wrong type",
 				"The image %s requires its dependency %q to be of type %s, but resource %q is of type %s.",
 				r.TypeRef, alias, want, addr, got))

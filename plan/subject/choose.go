@@ -1,0 +1,119 @@
+package subject
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"deployster/config"
+	"deployster/internal/base/diag"
+	"deployster/state"
+)
+
+// Narrow works out which resources the plan is about, with what is known of
+// instances by now.
+func (s *Subject) Narrow() {
+	selected := s.Selection
+	if !selected.Partial() {
+		return
+	}
+	g := s.everyNode()
+	s.chosen = map[string]bool{}
+	for addr := range g.before {
+		if len(selected.Targets) == 0 || covered(selected.Targets, addr) || g.pending[addr] && coversAny(addr, selected.Targets) {
+			Reach(addr, g.before, s.chosen)
+		}
+	}
+	out := map[string]bool{}
+	for addr := range g.before {
+		if covered(selected.Excludes, addr) {
+			Reach(addr, g.after, out)
+		}
+	}
+	maps.DeleteFunc(s.chosen, func(addr string, _ bool) bool { return out[addr] })
+}
+
+// Chosen says which addresses a plan with a selection would be about, as far as
+// that is known before any image is asked: of instances that are not known yet it
+// says nothing.
+func Chosen(m *config.Manifest, prior state.Snapshot, s Selection) (func(addr string) bool, diag.Diagnostics) {
+	subject := New(m, prior, s)
+	diags := subject.Begin()
+	return subject.Wanted, diags
+}
+
+// coversAny reports whether an address lies above one of a list.
+func coversAny(outer string, list []string) bool {
+	return slices.ContainsFunc(list, func(addr string) bool { return state.Covers(outer, addr) })
+}
+
+// Check refuses addresses that name nothing, and a selection of which nothing is
+// left.
+func (s *Subject) Check() diag.Diagnostics {
+	selected := s.Selection
+	if selected.addresses() == 0 {
+		return nil
+	}
+	var diags diag.Diagnostics
+	known := s.Addresses()
+	for _, list := range []struct {
+		flag      string
+		addresses []string
+	}{{flagTarget, selected.Targets}, {flagExclude, selected.Excludes}, {flagReplace, selected.Replace}} {
+		for _, addr := range list.addresses {
+			if !coversAny(addr, known) && s.PendingAbove(addr) == "" {
+				diags = append(diags, diag.Errorf(fmt.Sprintf("%s=%s names nothing", list.flag, addr),
+					"There is no resource and no module with that address, neither in the manifest nor in the state file.%s", NearMiss(addr, known)))
+			}
+		}
+	}
+	if diags.HasErrors() {
+		return diags
+	}
+	diags = s.checkReplace()
+	for _, target := range selected.Targets {
+		if slices.ContainsFunc(known, func(addr string) bool { return state.Covers(target, addr) && s.Wanted(addr) }) {
+			continue
+		}
+		diags = append(diags, diag.Errorf(fmt.Sprintf("Nothing is left of -target=%s", target),
+			"All of it is left out by -exclude, because it is excluded itself or waits for something that is. Take one of the two flags away."))
+	}
+	return diags
+}
+
+// checkReplace refuses a -replace that would do nothing of the kind.
+func (s *Subject) checkReplace() (diags diag.Diagnostics) {
+	for _, addr := range s.Selection.Replace {
+		declared, wanted := false, false
+		for _, r := range s.Manifest.Resources() {
+			if state.Covers(addr, r.Address) {
+				declared, wanted = true, wanted || s.Wanted(r.Address)
+			}
+		}
+		switch {
+		case !declared:
+			diags = append(diags, diag.Errorf("-replace="+addr+" is not declared", "No manifest declares it any more, so it is "+
+				"removed anyway and cannot be made again. Take the flag away, or put its block back."))
+		case !wanted:
+			diags = append(diags, diag.Errorf("-replace="+addr+" is left out", "The other flags leave it out of the plan. Take one "+
+				"of them away."))
+		}
+	}
+	return diags
+}
+
+// Addresses are all that a flag may mean, or lie above: the resources of
+// the manifest and of the state file, and blocks whose instances are not known.
+func (s *Subject) Addresses() []string {
+	set := map[string]bool{}
+	for _, r := range s.Manifest.Resources() {
+		set[r.Address] = true
+	}
+	for addr := range s.Prior.Resources {
+		set[addr] = true
+	}
+	for _, p := range s.Manifest.Pending() {
+		set[p.Address] = true
+	}
+	return slices.Sorted(maps.Keys(set))
+}

@@ -1,0 +1,64 @@
+package subject
+
+import (
+	"slices"
+
+	"deployster/internal/base/graph"
+)
+
+// nodes is what a selection chooses from: the resources of the manifest,
+// those that only the state file knows, and the blocks whose instances are not
+// known yet. It says which of them must be done before which.
+type nodes struct {
+	before, after graph.Graph
+	pending       map[string]bool // the blocks
+}
+
+// everyNode gives the graph of all that there is. Blocks stand for the instances
+// that they will have: what these need comes before the block, the block before
+// whoever waits for its instances, and before what the state file knows of them.
+// A thing that is removed comes after all that was recorded as depending on it.
+func (s *Subject) everyNode() nodes {
+	n := nodes{before: graph.Graph{}, pending: map[string]bool{}}
+	for _, p := range s.Manifest.Pending() {
+		n.pending[p.Address] = true
+		n.before[p.Address] = slices.Concat(p.Needs, p.WaitsFor)
+	}
+	for _, r := range s.Manifest.Resources() {
+		n.before[r.Address] = slices.Concat(Predecessors(r), r.WaitsFor)
+	}
+	gone := map[string]bool{}
+	for addr := range s.Prior.Resources {
+		if _, declared := n.before[addr]; declared && !n.pending[addr] {
+			continue
+		}
+		gone[addr] = true
+		if block := s.PendingAbove(addr); block != "" && block != addr {
+			n.before[addr] = append(n.before[addr], block)
+		} else if block == "" {
+			n.before[addr] = nil
+		}
+	}
+	for dependant, entry := range s.Prior.Resources {
+		for _, dependency := range entry.Dependencies {
+			if gone[dependency] {
+				n.before[dependency] = append(n.before[dependency], dependant)
+			}
+		}
+	}
+	n.after = n.before.Reverse()
+	return n
+}
+
+// Reach adds a node to a set, and all that is reached from it.
+func Reach(from string, along graph.Graph, into map[string]bool) {
+	open := []string{from}
+	for len(open) > 0 {
+		addr := open[len(open)-1]
+		open = open[:len(open)-1]
+		if !into[addr] {
+			into[addr] = true
+			open = append(open, along[addr]...)
+		}
+	}
+}
