@@ -30,6 +30,8 @@ import (
 const (
 	setupLimit = time.Minute      // for making and starting a container
 	killLimit  = 30 * time.Second // between SIGKILL and the end
+
+	removeAfter = 200 * time.Millisecond // within which a command that ran one query has ended
 )
 
 // phase is how far a container has come.
@@ -45,10 +47,10 @@ const (
 type holder int
 
 const (
-	byClient   holder = iota
-	byServer          // which it was given to be removed
-	byIdlePool        // which it was given to be kept
-	bySweep           // it may still run, or nobody has taken down how it ended, or removing it has failed
+	byClient     holder = iota
+	byBackground        // which nobody waits for
+	byIdlePool          // which it was given to be kept
+	bySweep             // it may still run, or nobody has taken down how it ended, or removing it has failed
 )
 
 // container is a container of a client, from its making to its removal.
@@ -180,13 +182,9 @@ func (c *container) closeFiles(err *error) {
 // what goes wrong then is left to the next sweep.
 func (c *container) cleanUp(ctx context.Context, err *error) {
 	switch {
-	case c.holder == byServer || c.holder == byIdlePool:
+	case c.holder == byBackground || c.holder == byIdlePool:
 	case c.spec.Kind == runner.Query && c.phase == taskDeleted && *err == nil && c.lock == nil:
-		c.r.runsOpen.Add(1) // this is called within a run, so that it is not zero
-		go func() {
-			defer c.r.runsOpen.Done()
-			_ = c.removeAll(ctx)
-		}()
+		c.r.runsOpen.Go(func() { _ = c.removeAll(ctx) })
 	default:
 		if rerr := c.remove(ctx, *err); *err == nil && rerr != nil {
 			*err = failure.Of("Removing the container of "+c.spec.Name, rerr)
@@ -233,6 +231,21 @@ func (c *container) removeAll(ctx context.Context) (err error) {
 		remove = sweep.RemoveRecord
 	}
 	return c.persist(ctx, func() error { return remove(ctx, c.r.conn.Client, record) })
+}
+
+// removeLater removes the container of a query that has ended, behind the back of
+// whoever waits for the answer. When the Runtime is closed before, the server does it,
+// as it sweeps after this client.
+func (c *container) removeLater(ctx context.Context) {
+	c.holder = byBackground
+	c.r.runsOpen.Go(func() { // this is called within a run, so that it is not zero
+		select {
+		case <-c.r.closing:
+			c.r.conn.MarkDirty()
+		case <-time.After(removeAfter):
+			_ = c.removeAll(ctx) // else it is swept
+		}
+	})
 }
 
 // persist does something, and again when the server was lost meanwhile.

@@ -11,7 +11,7 @@
 // stdin, stdout and stderr, and labels that say whose it is. Whoever owns
 // containers holds a lock on a file, which the kernel frees when he dies; then
 // they are swept, by the embedded server or by the next client. The container of
-// a query is removed by the embedded server, after its end: see Cleanup.
+// a query is removed behind its back: see removeLater.
 //
 // Each container has a shim of its own. Containers of one client could share
 // one (the annotation io.containerd.runc.v2.group), but with that 5 to 13 of 40

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/failure"
-	"deployster/containerd/idlepool"
 	"deployster/containerd/layout"
 	"deployster/containerd/sandbox"
 	"deployster/containerd/shim"
@@ -81,14 +80,15 @@ func (c *container) kill(ctx context.Context, sig unix.Signal) {
 	_, _ = c.tasks().Kill(ctx, &taskapi.KillRequest{ContainerID: c.id, Signal: uint32(sig), All: sig == unix.SIGKILL})
 }
 
-// delete ends the shim: only then has it written all that the program printed. That
-// of a query that ended well is left to the server, with all the rest.
+// delete ends the shim: only then has it written all that the program printed. Where
+// that is known already, that of a query that ended well is removed later.
 func (c *container) delete(ctx context.Context, code int, well bool) error {
 	if _, ok := shim.ReadEnding(c.files.Dir); !ok {
 		// A failure costs the exit code only when this client dies now.
 		_ = shim.WriteEnding(c.files.Dir, shim.Ending{Code: code, At: time.Now()})
 	}
-	if well && c.giveAway(ctx) {
+	if well && c.spec.Kind == runner.Query && !c.worker && c.r.conn.Embedded && c.files.AwaitComplete(ctx) {
+		c.removeLater(ctx)
 		return nil
 	}
 	ctx, cancel := c.r.conn.Detached(ctx, sweep.CleanupLimit)
@@ -101,20 +101,6 @@ func (c *container) delete(ctx context.Context, code int, well bool) error {
 		c.phase = taskDeleted
 	}
 	return failure.Of("Removing the task of "+c.spec.Name, err)
-}
-
-// giveAway hands the container of a query that has ended to the server, and reports
-// whether it is nothing of this client's any more. All that the program printed is
-// there then.
-func (c *container) giveAway(ctx context.Context) bool {
-	if c.spec.Kind != runner.Query || c.worker || !c.r.conn.Embedded || !c.r.cleanup.HasRoom() || !c.files.AwaitComplete(ctx) {
-		return false
-	}
-	if !c.r.cleanup.Give(idlepool.Finished{ID: c.id, Snapshotter: c.r.conn.Snapshotter}) {
-		return false
-	}
-	c.holder = byServer
-	return true
 }
 
 // others returns the living processes of a container beside its first and another.

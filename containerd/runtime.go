@@ -37,7 +37,7 @@ type Runtime struct {
 	runsOpen    sync.WaitGroup
 	shared      sharedContainers
 	pool        idlepool.Client
-	cleanup     *idlepool.Cleanup
+	closing     chan struct{} // closed when nothing is run any more
 	background  sync.WaitGroup
 	stop        context.CancelFunc // of the background
 
@@ -65,7 +65,7 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	r := &Runtime{conn: conn, Store: images.NewStore(conn, o.Registries), sandboxes: sandbox.NewMaker(sandboxes(conn)),
 		keep: o.Keep, keepScope: o.KeepScope, private: o.Private, warn: o.warn}
 	r.pool = idlepool.NewClient(conn.Config.PoolSocket())
-	r.cleanup = idlepool.NewCleanup(r.pool, conn.Lock.File)
+	r.closing = make(chan struct{})
 	r.shared.agent = findAgent()
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	if r.stop = stop; !conn.Embedded {
@@ -134,29 +134,11 @@ func (r *Runtime) Close() error {
 }
 
 func (r *Runtime) close() error {
+	close(r.closing)
 	r.runsOpen.Wait()
 	if r.stop != nil {
 		r.stop()
 	}
 	r.background.Wait()
-	errs := []error{r.closeIdle()}
-	left, err := r.leave()
-	if errs = append(errs, err); !left {
-		errs = append(errs, r.conn.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// leave gives up what this client has, if the server does it; else it removes what
-// the server has not.
-func (r *Runtime) leave() (left bool, err error) {
-	left, lost := r.cleanup.Leave(!r.conn.Dirty.Load())
-	if left {
-		return true, r.conn.CloseHandedOver()
-	}
-	var errs []error
-	for _, f := range lost {
-		errs = append(errs, (&container{r: r, id: f.ID}).removeAll(context.Background()))
-	}
-	return false, errors.Join(errs...)
+	return errors.Join(r.closeIdle(), r.conn.Close())
 }

@@ -205,25 +205,22 @@ func (c *Conn) MarkDirty() { c.Dirty.Store(true) }
 func (c *Conn) Close() error {
 	var errs []error
 	if c.Client != nil {
-		if c.lease.ID != "" {
+		if c.lease.ID != "" && !c.Dirty.Load() {
 			errs = append(errs, c.deleteLease())
 		}
 		errs = append(errs, c.Client.Close())
 	}
-	if c.Lock == nil {
-		return errors.Join(errs...)
-	}
-	if c.Dirty.Load() {
+	switch {
+	case c.Lock == nil:
+	case c.Dirty.Load():
 		// With the file, but without its lock, this client counts as dead,
 		// and is swept after.
-		return errors.Join(append(errs, c.Lock.File.Close())...)
+		errs = append(errs, c.Lock.File.Close())
+	default:
+		errs = append(errs, os.RemoveAll(c.IODir()), c.Lock.Release())
 	}
-	return errors.Join(append(errs, os.RemoveAll(c.IODir()), c.Lock.Release())...)
+	return errors.Join(errs...)
 }
-
-// CloseHandedOver gives up a connection whose lease, files and lock are the
-// server's now.
-func (c *Conn) CloseHandedOver() error { return errors.Join(c.Client.Close(), c.Lock.File.Close()) }
 
 func (c *Conn) deleteLease() error {
 	ctx, cancel := c.Detached(context.Background(), time.Minute)

@@ -21,7 +21,7 @@ import (
 // the worker ends, as its stdin has, and its container is swept.
 
 // Format is raised when the messages, or what is meant by them, change.
-const Format = 2
+const Format = 3
 
 const (
 	maxMessage   = 64 << 10        // bytes of a message
@@ -42,14 +42,10 @@ type Worker struct {
 
 // Message is a request: with a worker it gives that, with its files; else it
 // asks for one with the key. The answer is one too; without a worker there is none.
-// With what has finished it hands that over to be removed: see Cleanup.
 type Message struct {
-	Format   int       `json:"format"`
-	Key      string    `json:"key,omitempty"`
-	Worker   *Worker   `json:"worker,omitempty"`
-	Finished *Finished `json:"finished,omitempty"`
-	Failed   bool      `json:"failed,omitempty"` // in an answer: it could not be removed
-	Rest     bool      `json:"rest,omitempty"`   // the client leaves, and has nothing more
+	Format int     `json:"format"`
+	Key    string  `json:"key,omitempty"`
+	Worker *Worker `json:"worker,omitempty"`
 }
 
 // Send sends a message whole, with its files, or not at all.
@@ -81,8 +77,7 @@ func Send(c *net.UnixConn, m Message, files ...*os.File) error {
 }
 
 // Receive receives a message: with a worker there are two files, that of its
-// stdin and that of its owner's lock, with what has finished at most the lock, and
-// otherwise none.
+// stdin and that of its owner's lock, and otherwise none.
 func Receive(c *net.UnixConn) (m Message, stdin, lock *os.File, err error) {
 	content, rights := make([]byte, maxMessage), make([]byte, unix.CmsgSpace(2*4))
 	n, rn, flags, _, err := c.ReadMsgUnix(content, rights)
@@ -102,11 +97,8 @@ func Receive(c *net.UnixConn) (m Message, stdin, lock *os.File, err error) {
 		err = json.Unmarshal(content[:n], &m)
 	}
 	want := 0
-	switch {
-	case m.Worker != nil:
+	if m.Worker != nil {
 		want = 2
-	case m.Finished != nil:
-		want = min(len(files), 1)
 	}
 	switch {
 	case err != nil:
@@ -114,8 +106,6 @@ func Receive(c *net.UnixConn) (m Message, stdin, lock *os.File, err error) {
 		err = errors.New("a message of another kind")
 	case want == 2:
 		return m, files[0], files[1], nil
-	case want == 1:
-		return m, nil, files[0], nil
 	default:
 		return m, nil, nil, nil
 	}

@@ -38,10 +38,6 @@ type Server struct {
 	workers []*pooledWorker // the oldest first
 	closed  bool
 	open    sync.WaitGroup // workers that are held or being ended, and conversations
-
-	taking, working   context.Context // what clients have finished: is taken, and is being removed
-	refuse, interrupt context.CancelFunc
-	removing          chan struct{} // one is in it for each container that is being removed
 }
 
 // pooledWorker is a worker of nobody's.
@@ -64,9 +60,7 @@ func NewServer(c layout.Config, sweep sweep.Sweeper) (*Server, error) {
 	if err := os.Chmod(c.PoolSocket(), 0o600); err != nil {
 		return nil, errors.Join(err, socket.Close())
 	}
-	k := &Server{config: c, sweep: sweep, socket: socket, removing: make(chan struct{}, maxCleanups)}
-	k.taking, k.refuse = context.WithCancel(context.Background())
-	k.working, k.interrupt = context.WithCancel(context.Background())
+	k := &Server{config: c, sweep: sweep, socket: socket}
 	go k.accept()
 	return k, nil
 }
@@ -106,8 +100,6 @@ func (k *Server) handle(c *net.UnixConn) {
 			owner: &layout.ClientLock{File: lock, Path: filepath.Join(layout.ClientsDir(k.config.RuntimeDir), layout.ClientOf(m.Worker.ID))}}
 		k.put(h)
 		_ = Send(c, Message{}) // who gave it is just not told so soon
-	case m.Finished != nil && lock != nil:
-		k.cleanUp(c, m, lock)
 	default:
 		h := k.take(m.Key)
 		if h == nil {
@@ -250,7 +242,7 @@ func (k *Server) Others() []string {
 }
 
 // Close ends all workers that are held, each within the grace time, or what is
-// less, and finishes within it what clients have handed over to be removed.
+// less.
 func (k *Server) Close(grace time.Duration) {
 	k.mu.Lock()
 	held := slices.Clone(k.workers)
@@ -263,9 +255,5 @@ func (k *Server) Close(grace time.Duration) {
 	for _, h := range held {
 		k.open.Go(func() { k.end(h, min(grace, h.Grace)) })
 	}
-	k.refuse()
-	enough := time.AfterFunc(grace, k.interrupt) // what is left then is swept
-	defer enough.Stop()
 	k.open.Wait()
-	k.interrupt()
 }

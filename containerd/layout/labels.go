@@ -14,7 +14,7 @@ const (
 	LabelName   = "deployster.name"   // for people
 	LabelAction = "deployster.action" // actionName of an runner.Spec's ID
 
-	LabelWorker = "deployster.carrier" // it is spoken to, and what it is asked for is in its ledger
+	LabelWorker = "deployster.worker" // it is spoken to, and what it is asked for is in its ledger
 )
 
 // ActionName makes a name of limited length from the ID of an action.

@@ -3,27 +3,24 @@ package containerd
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
-	"deployster/containerd/idlepool"
 	"deployster/containerd/layout"
 	"deployster/containerd/runfiles"
 	"deployster/internal/runner"
 )
 
 // Somebody may still print when a query has ended, who holds an end of its pipe:
-// that is its output too, and waited for, also where the server clears away.
-func TestAllOfAQueryIsHeard(t *testing.T) {
+// that is its output too, and waited for, also where the container is removed later.
+func TestRemoveLater_AllOutputIsHeard(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
 	dgst := packProbe(t, r)
@@ -72,107 +69,69 @@ func TestAllOfAQueryIsHeard(t *testing.T) {
 	nothingLeft(t, r)
 }
 
-// query runs a query to its end, and reports whether the server was given what is
-// left of it.
-func query(t *testing.T, r *Runtime, dgst string) (given bool) {
+// query runs a query to its end.
+func query(t *testing.T, r *Runtime, dgst string) {
 	t.Helper()
 	res, err := r.Run(context.Background(), runner.Spec{Name: "q", Kind: runner.Query, Digest: dgst, Entrypoint: "/bin/sh", Args: []string{"-c", "echo out; exit 7"}})
 	if err != nil || res.ExitCode != 7 || string(res.Stdout) != "out\n" {
 		t.Errorf("%+v, %v", res, err)
 	}
-	return r.cleanup.Count() > 0
 }
 
-// Whatever becomes of the client, or of the server, or of what they say to each
-// other: nothing of a query is left.
-func TestTheServerClearsAway(t *testing.T) {
+// Whatever becomes of the client: nothing of a query is left.
+func TestRemoveLater_ClientEnds(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	r := open(t, o)
 	dgst := packProbe(t, r)
-	client := func() *Runtime {
-		c, err := Open(context.Background(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
-	}
-	end := func(c *Runtime) {
-		t.Helper()
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-		swept(t, r)
-	}
-
-	c := client()
-	if !query(t, c, dgst) {
-		t.Error("the server was given nothing")
-	}
-	end(c)
-
-	c = client()
-	var group errgroup.Group
-	group.SetLimit(8)
-	for range 12 {
-		group.Go(func() error { query(t, c, dgst); return nil })
-	}
-	_ = group.Wait() // query tells by itself
-	end(c)
-
-	// One that was killed has not said that it leaves.
-	c = client()
-	query(t, c, dgst)
-	if c.cleanup.Count() == 0 {
-		t.Fatal("the server was given nothing")
-	}
-	c.cleanup.Close()
-	_ = c.conn.Lock.File.Close()
-	swept(t, r)
-	_ = c.Close() // it is dead
-}
-
-// A server may be of another version, or fail, or be lost with all that it has.
-func TestTheServerDoesNotClearAway(t *testing.T) {
-	t.Parallel()
-	o := embedded(t)
-	r := open(t, o)
-	dgst := packProbe(t, r)
-	var does atomic.Value // what the server does
-	between(t, o, func(c *net.UnixConn, _ forwarder, m idlepool.Message, _, _ *os.File) {
-		switch does.Load() {
-		case "fails":
-			_ = idlepool.Send(c, idlepool.Message{Finished: m.Finished, Failed: true})
-		case "is lost":
-			for err := error(nil); err == nil && !m.Rest; {
-				m, _, _, err = idlepool.Receive(c)
+	ends := map[string]struct {
+		queries int
+		end     func(*Runtime)
+	}{
+		"at once": {1, func(c *Runtime) {
+			if err := c.Close(); err != nil {
+				t.Error(err)
 			}
-			if !m.Rest {
-				t.Error("the client did not say that it leaves")
+			if !c.conn.Dirty.Load() {
+				t.Error("it has waited for the removal")
 			}
-		}
-	})
-	for _, what := range []string{"knows nothing", "fails", "is lost"} {
-		does.Store(what)
-		c, err := Open(context.Background(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 2 {
-			if !query(t, c, dgst) {
-				t.Errorf("a server that %s was not asked", what)
+		}},
+		"with many": {12, func(c *Runtime) {
+			if err := c.Close(); err != nil {
+				t.Error(err)
 			}
-		}
-		if err := c.Close(); err != nil {
-			t.Error(what, err)
-		}
-		swept(t, r)
+		}},
+		"later": {2, func(c *Runtime) {
+			c.runsOpen.Wait()
+			if err := c.Close(); err != nil || c.conn.Dirty.Load() {
+				t.Errorf("it has not removed all: %v", err)
+			}
+		}},
+		"killed": {1, func(c *Runtime) {
+			_ = c.conn.Lock.File.Close()
+			swept(t, r)
+			_ = c.Close() // it is dead
+		}},
+	}
+	for name, e := range ends {
+		t.Run(name, func(t *testing.T) {
+			c, err := Open(context.Background(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var group errgroup.Group
+			for range e.queries {
+				group.Go(func() error { query(t, c, dgst); return nil })
+			}
+			_ = group.Wait() // query tells by itself
+			e.end(c)
+			swept(t, r)
+		})
 	}
 }
 
-// A server that is asked to end, or is killed, leaves what it was given to the
-// client or to the next server.
-func TestTheServerEndsOverIt(t *testing.T) {
+// What a server that ends or is killed has not removed, the next one removes.
+func TestRemoveLater_ServerEnds(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	r := open(t, o)
