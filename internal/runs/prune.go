@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // names lists the runs below a directory, newest first. Their names sort by time.
@@ -69,7 +70,11 @@ func remove(dir, name string) error {
 	return os.RemoveAll(gone)
 }
 
-// isRunning reports whether the run in a directory goes on: its process holds a lock.
+// beginning is how long a run may take to lock its directory and write run.json.
+const beginning = time.Minute
+
+// isRunning reports whether the run in a directory goes on: its process holds a lock,
+// or has just made the directory and not yet come to lock it.
 func isRunning(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -77,7 +82,14 @@ func isRunning(path string) bool {
 	}
 	defer func() { _ = f.Close() }() // which unlocks it
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
-	return errors.Is(err, syscall.EWOULDBLOCK)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return true
+	}
+	if _, err := os.Stat(filepath.Join(path, runName)); !errors.Is(err, os.ErrNotExist) {
+		return false
+	}
+	made, err := f.Stat()
+	return err == nil && time.Since(made.ModTime()) < beginning
 }
 
 // readRun reads run.json. One without is a run all the same.

@@ -114,6 +114,25 @@ func TestRuns_Names(t *testing.T) {
 	}
 }
 
+// A run is not pruned between the moments in which its directory is made and locked.
+func TestPrune_RunThatBegins(t *testing.T) {
+	dir := t.TempDir()
+	made := begin(dir, "2025-beginning").dir
+	if err := os.MkdirAll(made, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if !isRunning(made) {
+		t.Error("a run that begins counts as ended")
+	}
+	long := time.Now().Add(-2 * beginning)
+	if err := os.Chtimes(made, long, long); err != nil {
+		t.Fatal(err)
+	}
+	if isRunning(made) {
+		t.Error("a directory that nobody locked for long counts as running")
+	}
+}
+
 // The newest runs are kept; a running one is kept however old it is.
 func TestPrune_OldRuns(t *testing.T) {
 	dir := t.TempDir()
