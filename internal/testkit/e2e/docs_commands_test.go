@@ -103,13 +103,13 @@ func TestDocs_Environment(t *testing.T) {
 		if f.IsTest() {
 			continue
 		}
-		for _, m := range regexp.MustCompile(`\.get\("([A-Z_]+)"\)`).FindAllStringSubmatch(f.Text, -1) {
-			if seen++; !strings.Contains(page, "`"+m[1]+"`") {
-				t.Errorf("the environment variable %s is not named", m[1])
+		for _, m := range regexp.MustCompile(`\.(?:get|Env)\("([A-Z_]+)"\)|"(DEPLOYSTER_[A-Z_]*[A-Z])"`).FindAllStringSubmatch(f.Text, -1) {
+			if seen++; !strings.Contains(page, "`"+m[1]+m[2]+"`") {
+				t.Errorf("%s reads the environment variable %s, which is not named", f.Path, m[1]+m[2])
 			}
 		}
 	}
-	if seen < 7 {
+	if seen < 14 {
 		t.Errorf("only %d variables were found", seen)
 	}
 }
