@@ -113,6 +113,14 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	return e.report, err
 }
 
+// lastConfig returns the last config of the resource.
+func (o Options) lastConfig() json.RawMessage {
+	if o.Then != nil {
+		return o.Then
+	}
+	return o.Config
+}
+
 // engine is a running test.
 type engine struct {
 	o        Options
@@ -134,7 +142,8 @@ func (e *engine) all(ctx context.Context) error {
 		return nil
 	}
 	e.report.Label, e.report.Protocol = e.ty.Label, e.ty.Dialect
-	if err := e.mount(); err != nil {
+	var err error
+	if e.target.Mounts, err = mounts(e.ty, e.o.Plugs); err != nil {
 		return err
 	}
 	if e.o.About != nil {
@@ -150,9 +159,12 @@ func (e *engine) all(ctx context.Context) error {
 		e.skipAll("the config does not fit the schema", checkState)
 		return nil
 	}
+	secrets := func(context.Context) outcome {
+		return printsNoSecret(e.ty, []json.RawMessage{e.o.Config, e.o.Then}, e.recorder.all())
+	}
 	if !e.check(ctx, checkState, e.askFirst) {
 		e.skipAll("the state could not be read", checkStateAgain)
-		e.check(ctx, checkSecrets, e.checkSecrets)
+		e.check(ctx, checkSecrets, secrets)
 		return nil
 	}
 	e.check(ctx, checkStateAgain, e.askStateAgain)
@@ -162,7 +174,7 @@ func (e *engine) all(ctx context.Context) error {
 		return err
 	}
 	e.live(ctx)
-	e.check(ctx, checkSecrets, e.checkSecrets)
+	e.check(ctx, checkSecrets, secrets)
 	return nil
 }
 

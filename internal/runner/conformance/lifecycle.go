@@ -22,7 +22,7 @@ func (e *engine) live(ctx context.Context) {
 	right := e.check(ctx, checkActions, e.create) && e.check(ctx, checkValid, e.askValid)
 	if right {
 		e.check(ctx, checkStateSchema, e.checkStateSchema)
-		e.check(ctx, checkForecast, e.checkForecast)
+		e.check(ctx, checkForecast, func(context.Context) outcome { return forecastCameTrue(e.first.Forecast, e.valid.State) })
 		e.check(ctx, checkTwice, e.applyTwice)
 		e.check(ctx, checkLastState, e.askWithLastState)
 		e.check(ctx, checkRenamed, e.rename)
@@ -49,7 +49,7 @@ func (e *engine) live(ctx context.Context) {
 // end removes what was made, makes it again when all went well so far, and reports
 // whether the first removal succeeded.
 func (e *engine) end(ctx context.Context, right bool) (removed bool) {
-	gone := e.check(ctx, checkAbsent, func(ctx context.Context) outcome { return e.remove(ctx, e.config(), e.valid.State) })
+	gone := e.check(ctx, checkAbsent, func(ctx context.Context) outcome { return e.remove(ctx, e.o.lastConfig(), e.valid.State) })
 	if !gone {
 		return false
 	}
@@ -65,16 +65,8 @@ func (e *engine) end(ctx context.Context, right bool) (removed bool) {
 		e.add(Check{Name: checkDestroyed, Title: titles[checkDestroyed], Verdict: Skip, Reason: "it is to be kept"})
 		return true
 	}
-	e.check(ctx, checkDestroyed, func(ctx context.Context) outcome { return e.remove(ctx, e.config(), nil) })
+	e.check(ctx, checkDestroyed, func(ctx context.Context) outcome { return e.remove(ctx, e.o.lastConfig(), nil) })
 	return true
-}
-
-// config returns the last config of the resource.
-func (e *engine) config() json.RawMessage {
-	if e.o.Then != nil {
-		return e.o.Then
-	}
-	return e.o.Config
 }
 
 const fixActions = "An action ends with exit code 0 when it has done its part, and with another and a reason on stderr when not. Its " +
@@ -101,7 +93,7 @@ func (e *engine) create(ctx context.Context) outcome {
 	a, err := e.ask(ctx, in)
 	switch {
 	case err != nil:
-		return failWith(e.streamHint(fixState), err)
+		return failWith(e.recorder.streamHint(fixState), err)
 	case a.Status == protocol.Valid:
 		return skip("it is VALID already")
 	}
@@ -118,7 +110,7 @@ const fixValid = "After its actions the state must be VALID. Either an action di
 func (e *engine) askValid(ctx context.Context) outcome {
 	a, err := e.ask(ctx, e.input(e.o.Config))
 	if err != nil {
-		return failWith(e.streamHint(fixState), err)
+		return failWith(e.recorder.streamHint(fixState), err)
 	}
 	if a.Status != protocol.Valid {
 		return fail(fixValid, "Expected VALID, got %s.%s", describe(a), reasons(a))
@@ -157,11 +149,12 @@ func (e *engine) checkStateSchema(context.Context) outcome {
 
 const fixForecast = "A forecast is a promise: it holds only what is known for certain of the state after the actions."
 
-func (e *engine) checkForecast(context.Context) outcome {
-	if len(e.first.Forecast) == 0 {
+// forecastCameTrue compares what was forecast with the state that was reached.
+func forecastCameTrue(forecast, state json.RawMessage) outcome {
+	if len(forecast) == 0 {
 		return skip("nothing was forecast")
 	}
-	if diff := jsondoc.Unfulfilled(e.first.Forecast, e.valid.State); diff != "" {
+	if diff := jsondoc.Unfulfilled(forecast, state); diff != "" {
 		return fail(fixForecast, "%s", diff)
 	}
 	return pass("")
@@ -216,7 +209,7 @@ func (e *engine) update(ctx context.Context) outcome {
 	a, err := e.ask(ctx, in)
 	switch {
 	case err != nil:
-		return failWith(e.streamHint(fixState), err)
+		return failWith(e.recorder.streamHint(fixState), err)
 	case a.Status == protocol.Missing:
 		return fail("The same thing must be found again under the changed config; what names it must not change. If this config names another "+
 			"one, take one that does not.",
@@ -229,7 +222,7 @@ func (e *engine) update(ctx context.Context) outcome {
 	}
 	before := a
 	if a, err = e.ask(ctx, in); err != nil {
-		return failWith(e.streamHint(fixState), err)
+		return failWith(e.recorder.streamHint(fixState), err)
 	}
 	if a.Status != protocol.Valid {
 		return fail(fixValid, "Expected VALID, got %s.%s", describe(a), reasons(a))

@@ -19,45 +19,16 @@ func (e *engine) client(workspace string) *typeclient.Client {
 		Log: e.o.Log})
 }
 
-// withEdit calls f while edit changes what the image is sent, or how it is run.
-func (e *engine) withEdit(edit func(*runner.Spec), f func()) {
-	e.recorder.edit = edit
-	defer func() { e.recorder.edit = nil }()
-	f()
-}
-
 const fixInit = "Print exactly one JSON object with \"state_action\" on stdout, logs on stderr, and end with exit code 0. " +
 	"docs/protocol.md, section 3, lists the keys."
 
 func (e *engine) askInit(ctx context.Context) outcome {
 	ty, err := e.client(e.o.Workspace).Init(ctx, e.target)
 	if err != nil {
-		return failWith(e.streamHint(fixInit), err)
+		return failWith(e.recorder.streamHint(fixInit), err)
 	}
-	e.ty, e.init = ty, canonical(e.lastStdout())
+	e.ty, e.init = ty, canonical(e.recorder.lastStdout())
 	return pass("")
-}
-
-// streamHint adds a hint to fix when the answer is on stderr.
-func (e *engine) streamHint(fix string) string {
-	runs := e.recorder.current()
-	if len(runs) == 0 {
-		return fix
-	}
-	r := runs[len(runs)-1].result
-	if len(strings.TrimSpace(string(r.Stdout))) == 0 && jsondoc.KindOf(r.Stderr) == "an object" {
-		return "The answer is on stderr. It belongs on stdout; stderr is for the log. " + fix
-	}
-	return fix
-}
-
-// lastStdout returns what the last run printed.
-func (e *engine) lastStdout() []byte {
-	runs := e.recorder.all()
-	if len(runs) == 0 {
-		return nil
-	}
-	return runs[len(runs)-1].result.Stdout
 }
 
 func canonical(raw []byte) string {
@@ -79,7 +50,7 @@ func (e *engine) askInitAgain(ctx context.Context) outcome {
 	if _, err := e.client(workspace).Init(ctx, other); err != nil {
 		return failWith(fixInitAgain, err)
 	}
-	if again := canonical(e.lastStdout()); again != e.init {
+	if again := canonical(e.recorder.lastStdout()); again != e.init {
 		return fail(fixInitAgain, "Asked for a resource %q it answered something else: %s", other.Address, difference(e.init, again))
 	}
 	if e.ty.NoCache {
@@ -91,10 +62,10 @@ func (e *engine) askInitAgain(ctx context.Context) outcome {
 const fixKeys = "Read stdin as JSON and ignore the keys that you do not know: new ones may come at any time, also inside of objects."
 
 func (e *engine) addKeysToInit(ctx context.Context) (out outcome) {
-	e.withEdit(addKeys, func() {
+	e.recorder.withEdit(addKeys, func() {
 		if _, err := e.client(e.o.Workspace).Init(ctx, e.target); err != nil {
 			out = failWith(fixKeys, err)
-		} else if again := canonical(e.lastStdout()); again != e.init {
+		} else if again := canonical(e.recorder.lastStdout()); again != e.init {
 			out = fail(fixKeys, "With an unknown key it answered something else: %s", difference(e.init, again))
 		} else {
 			out = pass("")
@@ -121,7 +92,7 @@ const fixState = "Print exactly one JSON object on stdout: VALID with \"state\",
 func (e *engine) askFirst(ctx context.Context) outcome {
 	a, err := e.ask(ctx, e.input(e.o.Config))
 	if err != nil {
-		return failWith(e.streamHint(fixState), err)
+		return failWith(e.recorder.streamHint(fixState), err)
 	}
 	e.first = a
 	return pass("%s", describe(a))
@@ -197,7 +168,7 @@ func (e *engine) askStateAgain(ctx context.Context) outcome {
 func (e *engine) sameAnswer(ctx context.Context, in protocol.StateInput, want protocol.Answer, fix string) outcome {
 	a, err := e.ask(ctx, in)
 	if err != nil {
-		return failWith(e.streamHint(fix), err)
+		return failWith(e.recorder.streamHint(fix), err)
 	}
 	if was, is := withoutTexts(want), withoutTexts(a); was != is {
 		return fail(fix, "The answer was another: %s", difference(was, is))
@@ -209,7 +180,7 @@ func (e *engine) addKeysToState(ctx context.Context) (out outcome) {
 	if e.ty.Dialect == 1 {
 		return skip("images of protocol 1 may check their input strictly")
 	}
-	e.withEdit(addKeys, func() { out = e.sameAnswer(ctx, e.input(e.o.Config), e.first, fixKeys) })
+	e.recorder.withEdit(addKeys, func() { out = e.sameAnswer(ctx, e.input(e.o.Config), e.first, fixKeys) })
 	return out
 }
 
@@ -234,7 +205,7 @@ func (e *engine) terminate(ask func()) outcome {
 	}
 	asked := 0
 	for _, after := range moments {
-		e.withEdit(func(s *runner.Spec) { s.Timeout = after }, ask)
+		e.recorder.withEdit(func(s *runner.Spec) { s.Timeout = after }, ask)
 		runs := e.recorder.current()
 		if len(runs) == 0 {
 			continue

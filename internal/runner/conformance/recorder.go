@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"deployster/internal/base/jsondoc"
 	"deployster/internal/runner"
 )
 
@@ -73,6 +74,13 @@ func (rec *recorder) beginCheck() {
 	rec.mark = len(rec.runs)
 }
 
+// withEdit calls f while edit changes what the image is sent, or how it is run.
+func (rec *recorder) withEdit(edit func(*runner.Spec), f func()) {
+	rec.edit = edit
+	defer func() { rec.edit = nil }()
+	f()
+}
+
 // all returns every run so far.
 func (rec *recorder) all() []run {
 	rec.mu.Lock()
@@ -82,6 +90,28 @@ func (rec *recorder) all() []run {
 
 // current returns the runs of the current check.
 func (rec *recorder) current() []run { return rec.all()[rec.mark:] }
+
+// lastStdout returns what the last run printed.
+func (rec *recorder) lastStdout() []byte {
+	runs := rec.all()
+	if len(runs) == 0 {
+		return nil
+	}
+	return runs[len(runs)-1].result.Stdout
+}
+
+// streamHint adds a hint to fix when the answer is on stderr.
+func (rec *recorder) streamHint(fix string) string {
+	runs := rec.current()
+	if len(runs) == 0 {
+		return fix
+	}
+	r := runs[len(runs)-1].result
+	if len(strings.TrimSpace(string(r.Stdout))) == 0 && jsondoc.KindOf(r.Stderr) == "an object" {
+		return "The answer is on stderr. It belongs on stdout; stderr is for the log. " + fix
+	}
+	return fix
+}
 
 // shownRuns is how many runs of a check are shown: of two one sees what differs.
 const shownRuns = 2

@@ -16,7 +16,7 @@ func (e *engine) remove(ctx context.Context, config, last json.RawMessage) outco
 	a, err := e.ask(ctx, in)
 	switch {
 	case err != nil:
-		return failWith(e.streamHint(fixAbsent), err)
+		return failWith(e.recorder.streamHint(fixAbsent), err)
 	case a.Status == protocol.Missing && e.valid.Status == protocol.Valid:
 		return fail(fixAbsent, "It says that it is gone, and was VALID a moment ago: nothing would remove it.")
 	case a.Status == protocol.Missing:
@@ -28,7 +28,7 @@ func (e *engine) remove(ctx context.Context, config, last json.RawMessage) outco
 	}
 	before := a
 	if a, err = e.ask(ctx, in); err != nil {
-		return failWith(e.streamHint(fixAbsent), err)
+		return failWith(e.recorder.streamHint(fixAbsent), err)
 	}
 	if a.Status != protocol.Missing {
 		return fail(fixAbsent, "Expected MISSING after the actions, got %s.", describe(a))
@@ -39,9 +39,9 @@ func (e *engine) remove(ctx context.Context, config, last json.RawMessage) outco
 
 func (e *engine) askAbsentAgain(ctx context.Context) outcome {
 	for _, last := range []json.RawMessage{nil, e.valid.State} {
-		a, err := e.ask(ctx, protocol.StateInput{Config: e.config(), Intent: protocol.Absent, LastState: last})
+		a, err := e.ask(ctx, protocol.StateInput{Config: e.o.lastConfig(), Intent: protocol.Absent, LastState: last})
 		if err != nil {
-			return failWith(e.streamHint(fixAbsent), err)
+			return failWith(e.recorder.streamHint(fixAbsent), err)
 		}
 		if a.Status != protocol.Missing {
 			return fail(fixAbsent, "Expected MISSING again, got %s.", describe(a))
@@ -52,11 +52,11 @@ func (e *engine) askAbsentAgain(ctx context.Context) outcome {
 
 func (e *engine) askGone(ctx context.Context) outcome {
 	for _, last := range []json.RawMessage{nil, e.valid.State} {
-		in := e.input(e.config())
+		in := e.input(e.o.lastConfig())
 		in.LastState = last
 		a, err := e.ask(ctx, in)
 		if err != nil {
-			return failWith(e.streamHint(fixState), err)
+			return failWith(e.recorder.streamHint(fixState), err)
 		}
 		if a.Status != protocol.Missing {
 			remembered := ""
@@ -72,8 +72,8 @@ func (e *engine) askGone(ctx context.Context) outcome {
 
 // recreate makes the resource again, with unknown keys in the stdin of the actions.
 func (e *engine) recreate(ctx context.Context) (out outcome) {
-	e.withEdit(addKeys, func() {
-		in := e.input(e.config())
+	e.recorder.withEdit(addKeys, func() {
+		in := e.input(e.o.lastConfig())
 		a, err := e.ask(ctx, in)
 		if err == nil && a.Status == protocol.Valid {
 			out = fail(fixLastState, "It was removed, and is VALID.")
@@ -87,7 +87,7 @@ func (e *engine) recreate(ctx context.Context) (out outcome) {
 			return
 		}
 		if a, err = e.ask(ctx, in); err != nil {
-			out = failWith(e.streamHint(fixState), err)
+			out = failWith(e.recorder.streamHint(fixState), err)
 			return
 		}
 		out = pass("")

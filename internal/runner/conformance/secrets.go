@@ -2,13 +2,13 @@ package conformance
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runner/typeclient"
+	"deployster/protocol"
 )
 
 const fixSecrets = "Print no secret, also not in error messages, and put none into the state: what an image prints is shown and recorded."
@@ -65,14 +65,14 @@ func collect(pointer string, v any, out map[string]string) {
 	}
 }
 
-// checkSecrets looks for secrets in all that the image has printed in this test.
-func (e *engine) checkSecrets(context.Context) outcome {
+// printsNoSecret looks for secrets in all that the image has printed in a test.
+func printsNoSecret(ty protocol.Type, configs []json.RawMessage, runs []run) outcome {
 	secrets := map[string]string{}
-	for _, config := range []json.RawMessage{e.o.Config, e.o.Then} {
+	for _, config := range configs {
 		if config == nil {
 			continue
 		}
-		for pointer, text := range Secrets(typeclient.WriteOnly(e.ty, config), config) {
+		for pointer, text := range Secrets(typeclient.WriteOnly(ty, config), config) {
 			if len(text) >= minSecret {
 				secrets[pointer+"\x00"+text] = text
 			}
@@ -83,7 +83,7 @@ func (e *engine) checkSecrets(context.Context) outcome {
 	}
 	for key, text := range secrets {
 		pointer, _, _ := bytes.Cut([]byte(key), []byte{0})
-		for _, r := range e.recorder.all() {
+		for _, r := range runs {
 			for stream, printed := range map[string][]byte{"stdout": r.result.Stdout, "stderr": r.result.Stderr} {
 				if containsSecret(printed, text) {
 					return fail(fixSecrets, "The value of config%s was printed on %s of %s.", pointer, stream, r.spec.Name)
@@ -91,7 +91,7 @@ func (e *engine) checkSecrets(context.Context) outcome {
 			}
 		}
 	}
-	return pass("%d runs were looked through", len(e.recorder.all()))
+	return pass("%d runs were looked through", len(runs))
 }
 
 // containsSecret reports whether a text has a secret in it, as it is, as JSON writes it or

@@ -24,7 +24,7 @@ func (e *engine) checkWorkerAnswers(ctx context.Context) outcome {
 	}
 	fresh, err := e.askFresh(ctx)
 	if err != nil {
-		return failWith(e.streamHint(fixState), err)
+		return failWith(e.recorder.streamHint(fixState), err)
 	}
 	var stdin bytes.Buffer
 	for round := range 3 {
@@ -66,9 +66,9 @@ func (e *engine) askFresh(ctx context.Context) ([]run, error) {
 	if _, err := e.client(e.o.Workspace).Init(ctx, e.target); err != nil {
 		return nil, err
 	}
-	inputs := []protocol.StateInput{e.input(e.config())}
+	inputs := []protocol.StateInput{e.input(e.o.lastConfig())}
 	if e.ty.Absent {
-		inputs = append(inputs, protocol.StateInput{Config: e.config(), Intent: protocol.Absent, LastState: e.valid.State})
+		inputs = append(inputs, protocol.StateInput{Config: e.o.lastConfig(), Intent: protocol.Absent, LastState: e.valid.State})
 	}
 	for _, in := range inputs {
 		if _, err := e.ask(ctx, in); err != nil {
@@ -158,7 +158,7 @@ func (e *engine) checkReuseAnswers(ctx context.Context) outcome {
 		return skip("the states are asked of another image, %s, which has a container for each run", e.ty.StateAction.Image)
 	}
 	if _, err := e.askFresh(ctx); err != nil {
-		return failWith(e.streamHint(fixState), err)
+		return failWith(e.recorder.streamHint(fixState), err)
 	}
 	fresh, compared := e.recorder.current()[1:], 0 // init has one of its own always
 	for range 3 {

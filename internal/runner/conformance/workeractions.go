@@ -18,9 +18,9 @@ func (e *engine) checkWorkerActions(ctx context.Context) outcome {
 	w := &workerRunner{Runner: e.recorder, engine: e}
 	e.recorder.actions = w
 	defer func() { e.recorder.actions = nil }()
-	out := e.remove(ctx, e.config(), e.valid.State)
+	out := e.remove(ctx, e.o.lastConfig(), e.valid.State)
 	if out.verdict == Pass {
-		out = e.makeResource(ctx, e.input(e.config()))
+		out = e.makeResource(ctx, e.input(e.o.lastConfig()))
 	}
 	switch {
 	case out.verdict == Fail:
