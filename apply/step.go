@@ -228,6 +228,7 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 // what was forecast.
 func (r *run) verify(step *plan.Step, out *outcome, in protocol.StateInput, before protocol.Answer) (json.RawMessage, bool) {
 	r.event(Checking{Address: out.addr, After: true})
+	in.After = out.report.Completed
 	answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)
 	if err != nil {
 		out.failQuery(err)

@@ -51,6 +51,7 @@ type StateInput struct {
 	Config       json.RawMessage       `json:"config"`
 	Intent       Intent                `json:"intent,omitempty"`       // dialect 2
 	LastState    json.RawMessage       `json:"last_state,omitempty"`   // dialect 2
+	After        []string              `json:"after,omitempty"`        // dialect 2: the actions that this apply has just run for it
 	Dependencies map[string]Dependency `json:"dependencies,omitempty"` // dialect 1, or asked for
 }
 

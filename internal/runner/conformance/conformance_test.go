@@ -95,6 +95,7 @@ func TestChecks_Fail(t *testing.T) {
 		"state without text":          "state-schema",
 		"valid counts":                "apply-twice last-state worker",
 		"believes the last state":     "last-state",
+		"believes its actions":        "apply-twice",
 		"never updates":               "update",
 		"worker chatters":             "worker",
 		"worker differs":              "worker",

@@ -175,6 +175,10 @@ func (f *faulty) state(in protocol.ActionInput, c textConfig, grease bool, stdou
 		if s := in.LastState; s != nil && in.Intent != protocol.Absent {
 			answer = map[string]any{"status": "VALID", "state": map[string]any{"text": c.Text, "known": true}}
 		}
+	case "believes its actions":
+		if len(in.After) > 0 && in.Intent != protocol.Absent {
+			answer = map[string]any{"status": "VALID", "state": map[string]any{"text": c.Text, "done": in.After}}
+		}
 	case "remembers after the end":
 		if s := in.LastState; s != nil && in.Intent != protocol.Absent && !there {
 			answer = map[string]any{"status": "VALID", "state": s}

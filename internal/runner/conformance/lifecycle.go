@@ -88,6 +88,15 @@ func (e *engine) act(ctx context.Context, a protocol.Answer, in protocol.StateIn
 	return nil
 }
 
+// after gives the input of the state that is asked right after the actions of an
+// answer, as apply sends it.
+func after(done protocol.Answer, in protocol.StateInput) protocol.StateInput {
+	for _, action := range done.Actions {
+		in.After = append(in.After, action.Name)
+	}
+	return in
+}
+
 func (e *engine) create(ctx context.Context) outcome {
 	in := e.input(e.o.Config)
 	a, err := e.ask(ctx, in)
@@ -108,7 +117,7 @@ const fixValid = "After its actions the state must be VALID. Either an action di
 	"that the actions do not change."
 
 func (e *engine) askValid(ctx context.Context) outcome {
-	a, err := e.ask(ctx, e.input(e.o.Config))
+	a, err := e.ask(ctx, after(e.first, e.input(e.o.Config)))
 	if err != nil {
 		return failWith(e.recorder.streamHint(fixState), err)
 	}
@@ -221,7 +230,7 @@ func (e *engine) update(ctx context.Context) outcome {
 		return failWith(fixActions, err)
 	}
 	before := a
-	if a, err = e.ask(ctx, in); err != nil {
+	if a, err = e.ask(ctx, after(before, in)); err != nil {
 		return failWith(e.recorder.streamHint(fixState), err)
 	}
 	if a.Status != protocol.Valid {

@@ -27,7 +27,7 @@ func (e *engine) remove(ctx context.Context, config, last json.RawMessage) outco
 		return failWith(fixActions, err)
 	}
 	before := a
-	if a, err = e.ask(ctx, in); err != nil {
+	if a, err = e.ask(ctx, after(before, in)); err != nil {
 		return failWith(e.recorder.streamHint(fixAbsent), err)
 	}
 	if a.Status != protocol.Missing {
@@ -86,7 +86,7 @@ func (e *engine) recreate(ctx context.Context) (out outcome) {
 			out = failWith(fixKeys+" "+fixActions, err)
 			return
 		}
-		if a, err = e.ask(ctx, in); err != nil {
+		if a, err = e.ask(ctx, after(a, in)); err != nil {
 			out = failWith(e.recorder.streamHint(fixState), err)
 			return
 		}

@@ -38,7 +38,7 @@ func (e *engine) makeResource(ctx context.Context, in protocol.StateInput) outco
 	a, err := e.ask(ctx, in)
 	if err == nil {
 		if err = e.act(ctx, a, in); err == nil {
-			a, err = e.ask(ctx, in)
+			a, err = e.ask(ctx, after(a, in))
 		}
 	}
 	switch {

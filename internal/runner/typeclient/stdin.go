@@ -37,6 +37,7 @@ type stateV2 struct {
 	Config       json.RawMessage          `json:"config"`
 	Intent       protocol.Intent          `json:"intent"`
 	LastState    json.RawMessage          `json:"last_state,omitempty"`
+	After        []string                 `json:"after,omitempty"` // not for actions
 	Dependencies *map[string]dependencyV2 `json:"dependencies,omitempty"`
 }
 
@@ -74,6 +75,7 @@ func encodeAction(ty protocol.Type, in protocol.ActionInput) ([]byte, error) {
 	if ty.Dialect == 1 {
 		return encode(actionV1{newStateV1(in.StateInput, true), part})
 	}
+	in.After = nil
 	return encode(actionV2{newStateV2(ty, in.StateInput), part})
 }
 
@@ -97,7 +99,7 @@ func dependenciesV1(deps map[string]protocol.Dependency, properties bool) map[st
 }
 
 func newStateV2(ty protocol.Type, in protocol.StateInput) stateV2 {
-	two := stateV2{InitInput: in.InitInput, Config: orEmpty(in.Config), Intent: in.Intent, LastState: in.LastState}
+	two := stateV2{InitInput: in.InitInput, Config: orEmpty(in.Config), Intent: in.Intent, LastState: in.LastState, After: in.After}
 	if !ty.Dependencies {
 		return two
 	}

@@ -12,7 +12,7 @@ func everything() protocol.ActionInput {
 	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
 	return protocol.ActionInput{
 		StateInput: protocol.StateInput{
-			Config: raw(`{"size":9007199254740993,"html":"<b>"}`), Intent: protocol.Present, LastState: raw(`{"old":1}`),
+			Config: raw(`{"size":9007199254740993,"html":"<b>"}`), Intent: protocol.Present, LastState: raw(`{"old":1}`), After: []string{"make", "grow"},
 			Dependencies: map[string]protocol.Dependency{
 				"net": {Name: "network", Type: "acme/net", Config: raw(`{"n":1}`), State: raw(`{"ip":"::1"}`), Status: protocol.Stale, Actions: []string{"grow"},
 					Dependencies: map[string]protocol.Dependency{"zone": {Name: "z", Type: "acme/zone", Config: raw(`{}`), Properties: raw(`{"p":1}`), Status: protocol.Valid}}},
@@ -52,11 +52,12 @@ func TestStdin_Bytes(t *testing.T) {
 	const state1 = `"name":"web","type":"acme/file:1",` + config + `,"dependencies":{"disk":{"type":"acme/disk","config":{},"dependencies":{}},"net":{"type":"acme/net","config":{"n":1},"dependencies":{"zone":{"type":"acme/zone","config":{},"dependencies":{}}}}}`
 	const action1 = `"name":"web","type":"acme/file:1",` + config + `,"dependencies":{"disk":{"type":"acme/disk","config":{},"properties":{},"dependencies":{}},"net":{"type":"acme/net","config":{"n":1},"properties":{"ip":"::1"},"dependencies":{"zone":{"type":"acme/zone","config":{},"properties":{"p":1},"dependencies":{}}}}}`
 	const state2 = common + `,` + config + `,"intent":"present","last_state":{"old":1}`
+	const after2 = `,"after":["make","grow"]` // for the state only
 	want := []struct{ what, schema, stdin string }{
 		{"init", "init-input", `{` + common + `}`},
 		{"dialect 1 state", "state-input-1", `{` + state1 + `}`},
-		{"dialect 2 state", "state-input", `{` + state2 + `}`},
-		{"dialect 2 state with dependencies", "state-input", `{` + state2 + `,` + deps2 + `}`},
+		{"dialect 2 state", "state-input", `{` + state2 + after2 + `}`},
+		{"dialect 2 state with dependencies", "state-input", `{` + state2 + after2 + `,` + deps2 + `}`},
 		{"dialect 1 state of little", "state-input-1", `{"name":"web","type":"acme/file:1","config":{},"dependencies":{}}`},
 		{"dialect 2 state of little", "state-input", `{` + common + `,"config":{},"intent":"present","dependencies":{}}`},
 		{"dialect 1 action", "action-input-1", `{` + action1 + `,` + rest + `}`},
