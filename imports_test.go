@@ -50,6 +50,7 @@ var ranks = map[string]int{
 	"containerd/server":                 16,
 	"internal/base/cosign":              10,
 	"internal/base/encryption":          10,
+	"internal/base/secret":              10,
 	"internal/base/signature":           10,
 	"internal/base/words":               10,
 	"internal/runner/runnertest":        10,

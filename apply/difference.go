@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/secret"
 	"deployster/plan"
 	"deployster/protocol"
 )
@@ -47,15 +48,15 @@ func compareAnswer(step *plan.Step, found protocol.Answer, hidden []string) []Di
 
 // compareDocuments lists in which values two JSON documents differ.
 func compareDocuments(what string, shown, found json.RawMessage, hidden []string) []Difference {
-	s, _ := jsondoc.Value(jsondoc.Mask(shown, hidden)) // what is no JSON is as nothing
-	f, _ := jsondoc.Value(jsondoc.Mask(found, hidden))
+	s, _ := jsondoc.Value(secret.Mask(shown, hidden)) // what is no JSON is as nothing
+	f, _ := jsondoc.Value(secret.Mask(found, hidden))
 	c := comparison{what: what}
 	c.compare("", s, f)
 	for _, pointer := range hidden {
 		if c.covers(pointer) || same(shown, found, pointer) {
 			continue
 		}
-		c.list = append(c.list, Difference{What: what, Path: pointer, Shown: encoded(jsondoc.Masked), Found: encoded(jsondoc.Masked)})
+		c.list = append(c.list, Difference{What: what, Path: pointer, Shown: encoded(secret.Masked), Found: encoded(secret.Masked)})
 	}
 	slices.SortStableFunc(c.list, func(a, b Difference) int { return strings.Compare(a.Path, b.Path) })
 	return c.list

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"deployster/internal/base/secret"
 	"deployster/plan"
 	"deployster/protocol"
 	"deployster/state"
@@ -63,7 +64,7 @@ func (r *run) incomplete(step *plan.Step, addr string, in protocol.StateInput, s
 
 // hiddenIn says which parts of a state must not be shown.
 func (r *run) hiddenIn(addr string, config, reached json.RawMessage, sensitive []string) []string {
-	secrets := slices.Concat(plan.Secrets(config, sensitive), r.manifest.Secrets(), plan.EntrySecrets(r.prior.Resources[addr]))
+	secrets := slices.Concat(secret.Values(config, sensitive), r.manifest.Secrets(), plan.EntrySecrets(r.prior.Resources[addr]))
 	return plan.SensitivePointers(reached, secrets, sensitive)
 }
 

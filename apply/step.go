@@ -11,6 +11,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/secret"
 	"deployster/internal/runner"
 	"deployster/plan"
 	"deployster/protocol"
@@ -102,7 +103,7 @@ func (r *run) resolve(step *plan.Step, out *outcome) (json.RawMessage, []string,
 	}
 	sensitive := plan.Sensitive(step.Init, resolved)
 	if r.options.Secret != nil && len(sensitive) > 0 {
-		r.options.Secret(plan.Secrets(resolved.Value, sensitive))
+		r.options.Secret(secret.Values(resolved.Value, sensitive))
 	}
 	return resolved.Value, sensitive, true
 }

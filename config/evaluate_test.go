@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"deployster/config/values"
+	"deployster/internal/base/secret"
 )
 
 // conf evaluates a config with locals in which resource.a is another resource
@@ -161,10 +162,11 @@ func TestSensitiveMarksTravel(t *testing.T) {
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	m := conf(t, `x = base64encode(var.pw)`, `{ a = "pre-${var.pw}", open = 1 }`)
-	if got, want := m.Secrets(), []string{"aHVudGVyMg==", "hunter2", "12345", "k-one", "root"}; !slices.Equal(got, want) {
+	if got, want := m.Secrets(), []string{"12345", "aHVudGVyMg==", "hunter2", "k-one", "root"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := config(t, m, "b", nil).Secrets(), []string{"pre-hunter2"}; !slices.Equal(got, want) {
+	r := config(t, m, "b", nil)
+	if got, want := secret.Values(r.Value, r.Sensitive), []string{"pre-hunter2"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -65,9 +65,8 @@ func (m *Manifest) VariableOrigins() map[string]string { return m.tree.Origins }
 func (m *Manifest) SensitiveVariables() []string { return m.tree.SensitiveVariables() }
 
 // Secrets returns the string forms of all sensitive values that are known
-// without asking a resource, longest first, for redaction of logs: variables
-// and the local values made of them. Text shorter than three bytes and booleans
-// are left out. See also Resolved.Secrets.
+// without asking a resource, sorted: variables and the local values made of them.
+// Empty texts and booleans are left out.
 func (m *Manifest) Secrets() []string { return m.instances.Secrets() }
 
 // Diagnose fills in the range and the snippet of a diagnostic whose place is

@@ -7,6 +7,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/secret"
 	"deployster/internal/runner/typeclient"
 	"deployster/plan/subject"
 	"deployster/protocol"
@@ -118,7 +119,7 @@ func build(ctx context.Context, b *builder) *Plan {
 
 func (b *builder) secret(s *Step) {
 	if b.options.Secret != nil && len(s.Sensitive) > 0 {
-		b.options.Secret(Secrets(s.Config, s.Sensitive))
+		b.options.Secret(secret.Values(s.Config, s.Sensitive))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/secret"
 	"deployster/internal/runner/typeclient"
 	"deployster/plan/plugs"
 	"deployster/plan/subject"
@@ -123,7 +124,7 @@ func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 		ReadOnly: r.ReadOnly, Aliases: r.Aliases, Init: ty, Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(),
 		Mounts: b.mounts[r.Address], Timeouts: Timeouts{State: state.Duration(r.Timeouts.State),
 			Action: state.Duration(r.Timeouts.Action)}, Protect: r.PreventDestroy, OnRemove: string(r.OnRemove),
-		Source: r.Range.String(), SecretEnv: SecretEnv(r.Settings.Env, b.Manifest.Secrets()),
+		Source: r.Range.String(), SecretEnv: secret.FindEnv(r.Settings.Env, b.Manifest.Secrets()),
 	}
 }
 
@@ -158,7 +159,7 @@ func (s *Step) hide(prior state.Entry, known []string) {
 	if there == nil {
 		there = s.Stale
 	}
-	secrets := slices.Concat(known, Secrets(s.Config, s.Sensitive), EntrySecrets(prior))
+	secrets := slices.Concat(known, secret.Values(s.Config, s.Sensitive), EntrySecrets(prior))
 	s.Hidden = SensitivePointers(there, secrets, s.Sensitive)
 }
 

@@ -12,6 +12,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/secret"
 	"deployster/plan/subject"
 	"deployster/protocol"
 	"deployster/state"
@@ -224,18 +225,11 @@ func (d *ResourceDrift) compare(s *Step, entry state.Entry) {
 
 // safeReasons are the image's reasons without what must not be shown.
 func (s *Step) safeReasons() []protocol.Reason {
-	secrets := Secrets(s.Config, s.Sensitive)
+	secrets := secret.Values(s.Config, s.Sensitive)
 	list := slices.Clone(s.Reasons)
 	for i, r := range list {
-		hide := func(v json.RawMessage) json.RawMessage {
-			if slices.ContainsFunc(s.Sensitive, func(p string) bool {
-				return covers(p, jsondoc.Pointer(r.Path)) || covers(r.Path, jsondoc.Pointer(p))
-			}) {
-				return jsondoc.Mask(v, []string{""})
-			}
-			return jsondoc.Mask(v, SecretPointers(v, secrets))
-		}
-		list[i].Have, list[i].Want = hide(r.Have), hide(r.Want)
+		list[i].Have = secret.MaskPart(r.Have, r.Path, s.Sensitive, secrets)
+		list[i].Want = secret.MaskPart(r.Want, r.Path, s.Sensitive, secrets)
 	}
 	return list
 }
@@ -268,7 +262,7 @@ func differing(a, b json.RawMessage) string {
 func leaves(document json.RawMessage) map[string]string {
 	out := map[string]string{}
 	if tree, err := jsondoc.Value(document); err == nil {
-		walk(tree, nil, func(path []string, leaf any) { out[jsondoc.JoinPointer(path)] = fmt.Sprintf("%T %v", leaf, leaf) })
+		jsondoc.Leaves(tree, func(path []string, leaf any) { out[jsondoc.JoinPointer(path)] = fmt.Sprintf("%T %v", leaf, leaf) })
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/secret"
 	"deployster/protocol"
 )
 
@@ -62,12 +63,12 @@ func (r *DriftReport) Masked() *DriftReport {
 	out.Resources = make(map[string]*ResourceDrift, len(r.Resources))
 	for addr, d := range r.Resources {
 		shown := *d
-		secrets := slices.Concat(Secrets(d.Was, d.Hidden), Secrets(d.Found, d.Hidden))
-		shown.Was, shown.Found = jsondoc.Mask(d.Was, d.Hidden), jsondoc.Mask(d.Found, d.Hidden)
+		secrets := slices.Concat(secret.Values(d.Was, d.Hidden), secret.Values(d.Found, d.Hidden))
+		shown.Was, shown.Found = secret.Mask(d.Was, d.Hidden), secret.Mask(d.Found, d.Hidden)
 		shown.Reasons = make([]protocol.Reason, len(d.Reasons))
 		for i, reason := range d.Reasons {
-			reason.Have, reason.Want = jsondoc.Mask(reason.Have, SecretPointers(reason.Have, secrets)), jsondoc.Mask(reason.Want,
-				SecretPointers(reason.Want, secrets))
+			reason.Have, reason.Want = secret.Mask(reason.Have, secret.Find(reason.Have, secrets)), secret.Mask(reason.Want,
+				secret.Find(reason.Want, secrets))
 			shown.Reasons[i] = reason
 		}
 		out.Resources[addr] = &shown
@@ -90,7 +91,7 @@ type KnownDrift struct {
 
 // known is a drift as a baseline has it.
 func (d *ResourceDrift) known() KnownDrift {
-	return KnownDrift{Status: d.Status, Found: jsondoc.Mask(d.Found, d.Hidden)}
+	return KnownDrift{Status: d.Status, Found: secret.Mask(d.Found, d.Hidden)}
 }
 
 // Baseline gives the drift that there is.

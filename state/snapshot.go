@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/secret"
 	"deployster/internal/runner"
 )
 
@@ -183,7 +184,7 @@ func (s Snapshot) Masked() Snapshot {
 	}
 	for name, o := range s.Outputs {
 		if o.Sensitive {
-			o.Value = jsondoc.Mask(o.Value, []string{""})
+			o.Value = secret.Mask(o.Value, []string{""})
 			s.Outputs[name] = o
 		}
 	}
@@ -192,18 +193,18 @@ func (s Snapshot) Masked() Snapshot {
 
 // Masked gives a copy that may be shown: sensitive values are replaced.
 func (e Entry) Masked() Entry {
-	e.Config = jsondoc.Mask(e.Config, e.Sensitive.Config)
-	e.State = jsondoc.Mask(e.State, e.Sensitive.State)
+	e.Config = secret.Mask(e.Config, e.Sensitive.Config)
+	e.State = secret.Mask(e.State, e.Sensitive.State)
 	if e.LastSeen != nil {
 		found := *e.LastSeen
-		found.State = jsondoc.Mask(found.State, found.Sensitive)
+		found.State = secret.Mask(found.State, found.Sensitive)
 		e.LastSeen = &found
 	}
 	if len(e.Sensitive.Env) > 0 {
 		e.Settings.Env = maps.Clone(e.Settings.Env)
 		for _, name := range e.Sensitive.Env {
 			if _, ok := e.Settings.Env[name]; ok {
-				e.Settings.Env[name] = jsondoc.Masked
+				e.Settings.Env[name] = secret.Masked
 			}
 		}
 	}

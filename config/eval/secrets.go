@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"slices"
+
 	"github.com/zclconf/go-cty/cty"
 
 	"deployster/config/instance"
@@ -24,5 +26,6 @@ func (m *Modules) findSecrets() []string {
 			}
 		}
 	})
-	return values.LongestFirst(out)
+	slices.Sort(out)
+	return slices.Compact(out)
 }

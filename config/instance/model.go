@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"deployster/config/decl"
-	"deployster/config/values"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
 )
@@ -150,19 +149,4 @@ type Output struct {
 	// Open are the references that keep its preconditions from being decided.
 	Open []string
 	Resolved
-}
-
-// Secrets returns the string forms of the sensitive values in r, longest first.
-func (r Resolved) Secrets() []string {
-	v, err := values.FromJSON(r.Value)
-	if err != nil {
-		return nil
-	}
-	var out []string
-	for _, p := range r.Sensitive {
-		if found, err := values.PointerPath(v, p); err == nil {
-			out = append(out, values.Leaves(found)...)
-		}
-	}
-	return values.LongestFirst(out)
 }

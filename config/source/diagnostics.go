@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hcled"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/secret"
 	"deployster/internal/base/words"
 )
 
@@ -62,8 +63,13 @@ func (s *Set) Convert(list hcl.Diagnostics, secrets func() []string) diag.Diagno
 	if len(list) > 0 && secrets != nil {
 		hidden = secrets()
 	}
+	shared := secret.NewHider(hidden)
 	for _, h := range list {
-		d := &diag.Diagnostic{Severity: diag.Error, Summary: h.Summary, Detail: shorten(redact(h.Detail, h, hidden))}
+		hider := shared
+		if own := secretsOf(h); len(own) > 0 {
+			hider = secret.NewHider(append(own, hidden...))
+		}
+		d := &diag.Diagnostic{Severity: diag.Error, Summary: h.Summary, Detail: shorten(hider.Hide(h.Detail))}
 		if h.Severity == hcl.DiagWarning {
 			d.Severity = diag.Warning
 		}

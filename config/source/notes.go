@@ -54,20 +54,18 @@ func isRoot(ctx *hcl.EvalContext, name string) bool {
 	return false
 }
 
-// redact keeps sensitive values out of a message that a function or HCL wrote.
-func redact(text string, h *hcl.Diagnostic, secrets []string) string {
-	secrets = slices.Clone(secrets)
-	if h.Expression != nil && h.EvalContext != nil {
-		for _, t := range h.Expression.Variables() {
-			if v, diags := t.TraverseAbs(h.EvalContext); !diags.HasErrors() {
-				secrets = append(secrets, values.SecretsIn(v)...)
-			}
+// secretsOf returns the sensitive values that a failed expression names.
+func secretsOf(h *hcl.Diagnostic) []string {
+	if h.Expression == nil || h.EvalContext == nil {
+		return nil
+	}
+	var secrets []string
+	for _, t := range h.Expression.Variables() {
+		if v, diags := t.TraverseAbs(h.EvalContext); !diags.HasErrors() {
+			secrets = append(secrets, values.SecretsIn(v)...)
 		}
 	}
-	for _, s := range secrets {
-		text = strings.ReplaceAll(text, s, "(sensitive value)")
-	}
-	return text
+	return secrets
 }
 
 // hiddenDetail marks a diagnostic whose details could reveal something sensitive.

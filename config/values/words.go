@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/zclconf/go-cty/cty"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/base/jsondoc"
 )
 
 // Describe says in a few words what a value is.
@@ -106,10 +104,6 @@ func StringKey(key string) cty.Value { return cty.StringVal(key) }
 // Capital makes the first letter of a sentence a capital.
 func Capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// minSecret is the length from which on text is taken out of logs. Shorter text
-// protects nothing, and taking it out would garble what is left.
-const minSecret = 3
-
 // SecretsIn are the string forms of the sensitive values in v.
 func SecretsIn(v cty.Value) []string {
 	var out []string
@@ -119,54 +113,34 @@ func SecretsIn(v cty.Value) []string {
 			continue
 		}
 		if found, err := pm.Path.Apply(plain); err == nil {
-			out = append(out, Leaves(found)...)
+			out = append(out, leaves(found)...)
 		}
 	}
 	return out
 }
 
-// Leaves are the string forms of all texts and numbers in a value that are worth hiding.
-func Leaves(v cty.Value) []string {
+// leaves returns the string forms of all texts and numbers in a value.
+func leaves(v cty.Value) []string {
 	switch {
 	case !v.IsKnown() || v.IsNull():
 		return nil
 	case v.Type() == cty.String:
-		if s := v.AsString(); len(s) >= minSecret {
+		if s := v.AsString(); s != "" {
 			return []string{s}
 		}
 	case v.Type() == cty.Number:
-		if s, err := numberText(v.AsBigFloat()); err == nil && len(s) >= minSecret {
+		if s, err := numberText(v.AsBigFloat()); err == nil {
 			return []string{s}
 		}
 	case v.CanIterateElements():
 		var out []string
 		for it := v.ElementIterator(); it.Next(); {
 			_, child := it.Element()
-			out = append(out, Leaves(child)...)
+			out = append(out, leaves(child)...)
 		}
 		return out
 	}
 	return nil
-}
-
-// PointerPath follows a JSON pointer.
-func PointerPath(v cty.Value, pointer string) (cty.Value, error) {
-	for _, step := range jsondoc.Pointer(pointer) {
-		next := cty.NilVal
-		switch {
-		case v.Type().IsObjectType() && v.Type().HasAttribute(step):
-			next = v.GetAttr(step)
-		case v.Type().IsTupleType():
-			if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < v.LengthInt() {
-				next = v.Index(cty.NumberIntVal(int64(i)))
-			}
-		}
-		if next == cty.NilVal {
-			return v, fmt.Errorf("there is nothing at %s", pointer)
-		}
-		v = next
-	}
-	return v, nil
 }
 
 // describeTypeError says what did not fit, with the path to it.
@@ -189,17 +163,6 @@ func describeTypeError(err error) string {
 		return b.String() + ": " + err.Error()
 	}
 	return err.Error()
-}
-
-// LongestFirst sorts texts so that none is replaced in part before it is replaced as a whole.
-func LongestFirst(list []string) []string {
-	slices.SortFunc(list, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return strings.Compare(a, b)
-	})
-	return slices.Compact(list)
 }
 
 // Mismatch says what is wanted and what is there instead.

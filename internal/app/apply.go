@@ -16,6 +16,7 @@ import (
 	"deployster/internal/app/images"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/secret"
 	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
 	"deployster/internal/ui/events"
@@ -96,7 +97,7 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 	}
 	if t.saved {
 		for _, step := range t.plan.Resources {
-			t.Secrets.Add(plan.Secrets(step.Config, step.Sensitive))
+			t.Secrets.Add(secret.Values(step.Config, step.Sensitive))
 		}
 	}
 	if err := t.adopt(ctx, store, t.plan); err != nil {

@@ -3,9 +3,8 @@ package app
 import (
 	"context"
 	"encoding/json"
-	"maps"
-	"slices"
 
+	"deployster/internal/base/secret"
 	"deployster/internal/runner/conformance"
 	"deployster/internal/runner/typeclient"
 	"deployster/protocol"
@@ -41,7 +40,7 @@ func (e *Engine) Conformance(ctx context.Context, o conformance.Options, quiet b
 	about := o.About
 	o.About = func(ty protocol.Type) {
 		for _, config := range []json.RawMessage{o.Config, o.Then} {
-			e.Secrets.Add(slices.Collect(maps.Values(conformance.Secrets(typeclient.WriteOnly(ty, config), config))))
+			e.Secrets.Add(secret.Values(config, typeclient.WriteOnly(ty, config)))
 		}
 		about(ty)
 	}

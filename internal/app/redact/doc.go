@@ -1,6 +1,6 @@
-// Package redact keeps secrets out of what is shown, recorded and sent to programs.
+// Package redact takes secrets out of what a command shows and records.
 //
-// It owns the secrets that a command has learned. Secrets come in as they become
-// known; texts, plans, checks and diagnostics come in with them and go out without.
-// What is sensitive is decided by config, plan and state.
+// It owns what of a plan, a check or a diagnostic may hold a secret. They come in
+// and go out without. What is sensitive is decided by config, plan and state; how a
+// secret is found and masked, by secret.
 package redact

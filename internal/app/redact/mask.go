@@ -3,14 +3,17 @@ package redact
 import (
 	"deployster/config"
 	"deployster/internal/base/diag"
-	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/secret"
 	"deployster/plan"
 	"deployster/protocol"
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 )
+
+// Redactor knows what must never be shown, and takes it out of plans, checks and
+// diagnostics.
+type Redactor struct{ secret.Set }
 
 // Plan returns a plan without sensitive values: those that are marked, and
 // those that images repeated elsewhere.
@@ -24,14 +27,14 @@ func (r *Redactor) Plan(p *plan.Plan) *plan.Plan {
 	shown.Outputs = maps.Clone(p.Outputs)
 	for name, o := range shown.Outputs {
 		if o.Sensitive {
-			o.Value = jsondoc.Mask(o.Value, []string{""})
+			o.Value = secret.Mask(o.Value, []string{""})
 			shown.Outputs[name] = o
 		}
 	}
 	shown.Variables = maps.Clone(p.Variables)
 	for name := range shown.Variables {
 		if slices.Contains(p.SensitiveVariables, name) {
-			shown.Variables[name] = jsondoc.Mask(shown.Variables[name], []string{""})
+			shown.Variables[name] = secret.Mask(shown.Variables[name], []string{""})
 		}
 	}
 	return &shown
@@ -54,15 +57,15 @@ func (r *Redactor) Checks(list []config.CheckResult) []config.CheckResult {
 func (r *Redactor) Step(step *plan.Step) *plan.Step {
 	c := *step
 	secrets := StepSecrets(step)
-	c.Config = jsondoc.Mask(step.Config, step.Sensitive)
-	c.State, c.Stale = jsondoc.Mask(step.State, step.Hidden), jsondoc.Mask(step.Stale, step.Hidden)
-	c.Forecast = jsondoc.Mask(step.Forecast, plan.SensitivePointers(step.Forecast, secrets, step.Sensitive))
+	c.Config = secret.Mask(step.Config, step.Sensitive)
+	c.State, c.Stale = secret.Mask(step.State, step.Hidden), secret.Mask(step.Stale, step.Hidden)
+	c.Forecast = secret.Mask(step.Forecast, plan.SensitivePointers(step.Forecast, secrets, step.Sensitive))
 	if step.Was != nil {
-		c.Was = &plan.Was{State: jsondoc.Mask(step.Was.State, step.Was.Sensitive), Sensitive: step.Was.Sensitive}
+		c.Was = &plan.Was{State: secret.Mask(step.Was.State, step.Was.Sensitive), Sensitive: step.Was.Sensitive}
 	}
 	c.Settings.Env = maps.Clone(step.Settings.Env)
 	for _, name := range step.SecretEnv {
-		c.Settings.Env[name] = jsondoc.Masked
+		c.Settings.Env[name] = secret.Masked
 	}
 	c.Reason, c.Notes = r.Hide(step.Reason), slices.Clone(step.Notes)
 	for i := range c.Notes {
@@ -86,14 +89,14 @@ func (r *Redactor) Step(step *plan.Step) *plan.Step {
 // StepSecrets returns what must not be shown of a step: what its config holds, and
 // what the state that was found holds.
 func StepSecrets(step *plan.Step) []string {
-	secrets := plan.Secrets(step.Config, step.Sensitive)
+	secrets := secret.Values(step.Config, step.Sensitive)
 	for _, there := range []json.RawMessage{step.State, step.Stale} {
 		if len(there) > 0 {
-			secrets = append(secrets, plan.Secrets(there, step.Hidden)...)
+			secrets = append(secrets, secret.Values(there, step.Hidden)...)
 		}
 	}
 	if step.Was != nil {
-		secrets = append(secrets, plan.Secrets(step.Was.State, step.Was.Sensitive)...)
+		secrets = append(secrets, secret.Values(step.Was.State, step.Was.Sensitive)...)
 	}
 	if step.Old != nil {
 		secrets = append(secrets, StepSecrets(step.Old)...)
@@ -105,22 +108,12 @@ func StepSecrets(step *plan.Step) []string {
 func (r *Redactor) reasons(step *plan.Step, secrets []string) []protocol.Reason {
 	reasons := slices.Clone(step.Reasons)
 	for i, one := range reasons {
-		one.Have = jsondoc.Mask(one.Have, plan.SecretPointers(one.Have, secrets))
-		one.Want = jsondoc.Mask(one.Want, plan.SecretPointers(one.Want, secrets))
-		if touches(step.Sensitive, one.Path) {
-			one.Have, one.Want = jsondoc.Mask(one.Have, []string{""}), jsondoc.Mask(one.Want, []string{""})
-		}
+		one.Have = secret.MaskPart(one.Have, one.Path, step.Sensitive, secrets)
+		one.Want = secret.MaskPart(one.Want, one.Path, step.Sensitive, secrets)
 		one.Message = r.Hide(one.Message)
 		reasons[i] = one
 	}
 	return reasons
-}
-
-// touches reports whether a path is one of the pointers, above or below one.
-func touches(pointers []string, path string) bool {
-	return slices.ContainsFunc(pointers, func(p string) bool {
-		return p == path || p == "" || path == "" || strings.HasPrefix(p, path+"/") || strings.HasPrefix(path, p+"/")
-	})
 }
 
 // action hides what an image put into an action.

@@ -7,6 +7,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
 	"deployster/internal/base/encryption"
+	"deployster/internal/base/secret"
 	"deployster/plan"
 	"deployster/plan/planfile"
 	"fmt"
@@ -117,7 +118,7 @@ func (w *Workspace) SavedPlan(file string, signature *string, digest bool) (Plan
 		w.Secrets.Add(redact.StepSecrets(step))
 	}
 	for _, name := range p.SensitiveVariables {
-		w.Secrets.Add(plan.Secrets(p.Variables[name], []string{"/value"}))
+		w.Secrets.Add(secret.Values(p.Variables[name], []string{"/value"}))
 	}
 	if signed != nil {
 		d.SignedBy = string(signed.By())

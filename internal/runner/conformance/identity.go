@@ -107,7 +107,7 @@ func vary(e *engine, pointer string) (json.RawMessage, bool) {
 		return nil, false
 	}
 	steps := jsondoc.Pointer(pointer)
-	parent, ok := at(tree, steps[:len(steps)-1]).(map[string]any)
+	parent, ok := jsondoc.At(tree, steps[:len(steps)-1]).(map[string]any)
 	if !ok {
 		return nil, false
 	}

@@ -207,7 +207,7 @@ func overlay(base, top json.RawMessage) json.RawMessage {
 func (s *Step) config(i instance, entry *state.Entry, known func(addr string) json.RawMessage) json.RawMessage {
 	config := map[string]any{"name": i.Thing, "v": i.V}
 	if i.Secret {
-		config["s"] = secret
+		config["s"] = canary
 	}
 	if i.Ignore && entry != nil && !onlyBegun(*entry) {
 		var last map[string]any

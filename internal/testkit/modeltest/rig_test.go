@@ -243,7 +243,7 @@ func (r *rig) disturb(list []Drift, declared []instance) error {
 func (i instance) plain() (json.RawMessage, bool) {
 	config := map[string]any{"name": i.Thing, "v": i.V}
 	if i.Secret {
-		config["s"] = secret
+		config["s"] = canary
 	}
 	text, err := json.Marshal(config)
 	return text, err == nil && len(i.Uses) == 0

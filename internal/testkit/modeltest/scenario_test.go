@@ -213,7 +213,7 @@ func (s Step) tidy() Step {
 func (s *Step) source() (root string, modules map[string]string) {
 	var b strings.Builder
 	modules = map[string]string{}
-	b.WriteString("plug \"things\" {\n  path = \"things\"\n}\n\nvariable \"secret\" {\n  default   = \"" + secret +
+	b.WriteString("plug \"things\" {\n  path = \"things\"\n}\n\nvariable \"secret\" {\n  default   = \"" + canary +
 		"\"\n  sensitive = true\n}\n")
 	for i := range s.Resources {
 		r := &s.Resources[i]
@@ -235,8 +235,8 @@ func (s *Step) source() (root string, modules map[string]string) {
 	return b.String(), modules
 }
 
-// secret is what must not be seen anywhere.
-const secret = "canary-5f1d0c"
+// canary is what must not be seen anywhere.
+const canary = "canary-5f1d0c"
 
 // path writes an address as the language does.
 func path(addr string) string {

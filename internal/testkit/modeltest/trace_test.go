@@ -149,7 +149,7 @@ func (t *tracer) observe(ctx context.Context, s runner.Spec) (runner.Result, err
 	}
 	c := &call{Action: s.Kind == runner.Action, Step: s.Args[0], In: in.Input, Stale: in.StaleState, Key: in.Key, Digest: s.Digest,
 		Command: protocol.Command{Entrypoint: s.Entrypoint, Args: s.Args}}
-	if bytes.Contains(s.Stdin, []byte(secret)) && !t.told(secret) {
+	if bytes.Contains(s.Stdin, []byte(canary)) && !t.told(canary) {
 		t.problem("secret", "%s of %s was given a secret that nobody was told of", c.Step, in.Name)
 	}
 	tick, alive, twice := t.pass()

@@ -10,6 +10,7 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/secret"
 	"deployster/internal/testkit/modeltest"
 	"deployster/plan"
 	"deployster/protocol"
@@ -275,15 +276,15 @@ func lastEnd(calls []*call) int {
 // printed holds a secret.
 func (v *verdict) hidden() error {
 	for addr, s := range v.plan.Resources {
-		for _, raw := range []json.RawMessage{jsondoc.Mask(s.Config, s.Sensitive), jsondoc.Mask(s.State, s.Hidden),
-			jsondoc.Mask(s.Stale, s.Hidden)} {
-			if strings.Contains(string(raw), secret) {
+		for _, raw := range []json.RawMessage{secret.Mask(s.Config, s.Sensitive), secret.Mask(s.State, s.Hidden),
+			secret.Mask(s.Stale, s.Hidden)} {
+			if strings.Contains(string(raw), canary) {
 				return failf("secret", "the plan of %s shows %s", addr, raw)
 			}
 		}
 	}
 	shown, err := json.Marshal(v.out.report)
-	if err == nil && strings.Contains(string(shown), secret) {
+	if err == nil && strings.Contains(string(shown), canary) {
 		return failf("secret", "the report shows %s", shown)
 	}
 	return err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/secret"
 )
 
 // comparer is one comparison.
@@ -76,11 +77,11 @@ func (c *comparer) addMasked(have, want any, at place) bool {
 	case c.have.sensitive[at.have] || c.want.sensitive[at.want]:
 		switch {
 		case unknown:
-			c.add(Row{Op: Change, Pointer: at.want, Path: at.path, Have: jsondoc.Masked, Want: Known})
+			c.add(Row{Op: Change, Pointer: at.want, Path: at.path, Have: secret.Masked, Want: Known})
 		case equal(have, want):
 			c.diff.Unchanged++
 		default:
-			c.add(Row{Op: Change, Pointer: at.want, Path: at.path, Have: jsondoc.Masked, Want: jsondoc.Masked})
+			c.add(Row{Op: Change, Pointer: at.want, Path: at.path, Have: secret.Masked, Want: secret.Masked})
 		}
 	case unknown:
 		c.add(Row{Op: Change, Pointer: at.want, Path: at.path, Have: c.have.text(have, at.have, 8, MaxText), Want: Known})

@@ -12,6 +12,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/secret"
 	"deployster/internal/base/words"
 )
 
@@ -33,7 +34,7 @@ func newSide(v Value, hide func(string) string) side {
 // placeholder returns what is shown in place of a value that cannot be.
 func (s side) placeholder(pointer string) (string, bool) {
 	if s.sensitive[pointer] {
-		return jsondoc.Masked, true
+		return secret.Masked, true
 	}
 	if _, ok := s.unknown[pointer]; ok {
 		return Known, true

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/secret"
 	"deployster/internal/ui/jsondiff"
 	"deployster/plan"
 	"deployster/protocol"
@@ -79,7 +79,7 @@ func compareToRecord(s *plan.Step, o jsondiff.Options) jsondiff.Diff {
 // diffOfReasons returns the diff of the values in the reasons of the image: only it
 // knows what is the same though it is written otherwise.
 func diffOfReasons(s *plan.Step, o jsondiff.Options) jsondiff.Diff {
-	secrets := plan.Secrets(s.Config, s.Sensitive)
+	secrets := secret.Values(s.Config, s.Sensitive)
 	var all jsondiff.Diff
 	for _, r := range s.Reasons {
 		if len(r.Have) == 0 && len(r.Want) == 0 {
@@ -88,8 +88,8 @@ func diffOfReasons(s *plan.Step, o jsondiff.Options) jsondiff.Diff {
 		o.Path, o.Pointer = jsondiff.Path(r.Path), r.Path
 		var d jsondiff.Diff
 		switch {
-		case touches(s.Sensitive, r.Path):
-			d.Rows = []jsondiff.Row{{Op: jsondiff.Change, Pointer: r.Path, Path: o.Path, Want: jsondoc.Masked}}
+		case secret.Touches(s.Sensitive, r.Path):
+			d.Rows = []jsondiff.Row{{Op: jsondiff.Change, Pointer: r.Path, Path: o.Path, Want: secret.Masked}}
 		case len(r.Want) == 0:
 			d.Rows = []jsondiff.Row{{Op: jsondiff.Remove, Pointer: r.Path, Path: o.Path, Have: jsondiff.Text(maskedValue(r.Have, secrets), 8,
 				o.Hide)}}
@@ -104,7 +104,7 @@ func diffOfReasons(s *plan.Step, o jsondiff.Options) jsondiff.Diff {
 }
 
 func maskedValue(raw json.RawMessage, secrets []string) jsondiff.Value {
-	return jsondiff.Value{JSON: raw, Sensitive: plan.SecretPointers(raw, secrets)}
+	return jsondiff.Value{JSON: raw, Sensitive: secret.Find(raw, secrets)}
 }
 
 // compareToConfig compares what is there with the config, and with the forecast.
@@ -123,13 +123,6 @@ func compareToConfig(s *plan.Step, want jsondiff.Value, o jsondiff.Options) json
 		}
 	}
 	return d
-}
-
-// touches reports whether a path is one of the pointers, above or below one.
-func touches(pointers []string, path string) bool {
-	return slices.ContainsFunc(pointers, func(p string) bool {
-		return p == path || p == "" || path == "" || strings.HasPrefix(p, path+"/") || strings.HasPrefix(path, p+"/")
-	})
 }
 
 // detailOf returns what is shown of a step.

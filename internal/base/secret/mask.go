@@ -1,15 +1,16 @@
-package jsondoc
+package secret
 
 import (
 	"encoding/json"
 	"strconv"
-	"strings"
+
+	"deployster/internal/base/jsondoc"
 )
 
 // Masked is what stands in the place of a sensitive value.
 const Masked = "(sensitive value)"
 
-// Mask gives a copy of a document in which the values at the JSON pointers are
+// Mask returns a copy of a document in which the values at the JSON pointers are
 // replaced by the Masked text. A pointer to nothing changes nothing; the empty
 // pointer is the whole document. What cannot be read is masked as a whole.
 func Mask(raw json.RawMessage, pointers []string) json.RawMessage {
@@ -17,18 +18,27 @@ func Mask(raw json.RawMessage, pointers []string) json.RawMessage {
 		return raw
 	}
 	whole := json.RawMessage(strconv.Quote(Masked))
-	v, err := Value(raw)
+	v, err := jsondoc.Value(raw)
 	if err != nil {
 		return whole
 	}
 	for _, p := range pointers {
-		v = mask(v, Pointer(p))
+		v = mask(v, jsondoc.Pointer(p))
 	}
-	out, err := Encode(v)
+	out, err := jsondoc.Encode(v)
 	if err != nil {
 		return whole
 	}
 	return out
+}
+
+// MaskPart masks a value that stands at a path of a document: as a whole if one of
+// the pointers touches the path, and else where secrets come back in it.
+func MaskPart(value json.RawMessage, path string, pointers, secrets []string) json.RawMessage {
+	if Touches(pointers, path) {
+		return Mask(value, []string{""})
+	}
+	return Mask(value, Find(value, secrets))
 }
 
 func mask(v any, steps []string) any {
@@ -46,26 +56,4 @@ func mask(v any, steps []string) any {
 		}
 	}
 	return v
-}
-
-// Pointer splits a JSON pointer (RFC 6901) into its steps.
-func Pointer(p string) []string {
-	if p == "" {
-		return nil
-	}
-	steps := strings.Split(strings.TrimPrefix(p, "/"), "/")
-	for i, s := range steps {
-		steps[i] = strings.ReplaceAll(strings.ReplaceAll(s, "~1", "/"), "~0", "~")
-	}
-	return steps
-}
-
-// JoinPointer is the opposite of Pointer.
-func JoinPointer(steps []string) string {
-	var b strings.Builder
-	for _, s := range steps {
-		b.WriteByte('/')
-		b.WriteString(strings.ReplaceAll(strings.ReplaceAll(s, "~", "~0"), "/", "~1"))
-	}
-	return b.String()
 }

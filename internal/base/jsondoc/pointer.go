@@ -1,0 +1,66 @@
+package jsondoc
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Pointer splits a JSON pointer (RFC 6901) into its steps.
+func Pointer(p string) []string {
+	if p == "" {
+		return nil
+	}
+	steps := strings.Split(strings.TrimPrefix(p, "/"), "/")
+	for i, s := range steps {
+		steps[i] = strings.ReplaceAll(strings.ReplaceAll(s, "~1", "/"), "~0", "~")
+	}
+	return steps
+}
+
+// JoinPointer is the opposite of Pointer.
+func JoinPointer(steps []string) string {
+	var b strings.Builder
+	for _, s := range steps {
+		b.WriteByte('/')
+		b.WriteString(strings.ReplaceAll(strings.ReplaceAll(s, "~", "~0"), "/", "~1"))
+	}
+	return b.String()
+}
+
+// Leaves visits the values of a decoded document that hold no others, and their paths.
+func Leaves(v any, visit func(path []string, leaf any)) { leaves(v, nil, visit) }
+
+func leaves(v any, path []string, visit func(path []string, leaf any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			leaves(inner, append(slices.Clip(path), key), visit)
+		}
+	case []any:
+		for i, inner := range v {
+			leaves(inner, append(slices.Clip(path), strconv.Itoa(i)), visit)
+		}
+	default:
+		visit(path, v)
+	}
+}
+
+// At returns the part of a decoded document to which the steps lead, or nil.
+func At(v any, steps []string) any {
+	for _, step := range steps {
+		switch parent := v.(type) {
+		case map[string]any:
+			v = parent[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(parent) {
+				return nil
+			}
+			v = parent[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}

@@ -1,0 +1,105 @@
+package secret
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"deployster/internal/base/jsondoc"
+)
+
+// MinEmbedded is the length, in bytes, from which on a secret is also looked for
+// inside longer texts.
+const MinEmbedded = 4
+
+// Values returns the text of every value that stands at or below the pointers:
+// strings as they are, numbers as they are written. Booleans, null and the empty
+// string are no secrets that could be recognised again.
+func Values(value json.RawMessage, pointers []string) []string {
+	var secrets []string
+	eachLeaf(value, pointers, func(path []string, leaf any) {
+		if text := leafText(leaf); text != "" && isBelow(path, pointers) {
+			secrets = append(secrets, text)
+		}
+	})
+	slices.Sort(secrets)
+	return slices.Compact(secrets)
+}
+
+// Below returns the pointers of all leaves that stand at or below the given ones.
+func Below(value json.RawMessage, pointers []string) []string {
+	var found []string
+	eachLeaf(value, pointers, func(path []string, _ any) {
+		if isBelow(path, pointers) {
+			found = append(found, jsondoc.JoinPointer(path))
+		}
+	})
+	return found
+}
+
+// Find returns the pointers to where secrets come back in a value, such as a
+// password that an image repeats in its state, sorted.
+func Find(value json.RawMessage, secrets []string) []string {
+	var found []string
+	eachLeaf(value, secrets, func(path []string, leaf any) {
+		if text := leafText(leaf); text != "" && holdsAny(text, secrets) {
+			found = append(found, jsondoc.JoinPointer(path))
+		}
+	})
+	slices.Sort(found)
+	return found
+}
+
+// FindEnv returns the names of the environment variables whose values hold a
+// secret, sorted.
+func FindEnv(env map[string]string, secrets []string) []string {
+	var names []string
+	for name, value := range env {
+		if holdsAny(value, secrets) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Touches reports whether a path is one of the pointers, above or below one.
+func Touches(pointers []string, path string) bool {
+	return slices.ContainsFunc(pointers, func(p string) bool {
+		return p == path || p == "" || path == "" || strings.HasPrefix(p, path+"/") || strings.HasPrefix(path, p+"/")
+	})
+}
+
+func holdsAny(text string, secrets []string) bool {
+	return slices.ContainsFunc(secrets, func(s string) bool {
+		return text == s || len(s) >= MinEmbedded && strings.Contains(text, s)
+	})
+}
+
+// isBelow reports whether one of the pointers is the path or stands above it.
+func isBelow(path, pointers []string) bool {
+	return slices.ContainsFunc(pointers, func(p string) bool {
+		steps := jsondoc.Pointer(p)
+		return len(steps) <= len(path) && slices.Equal(steps, path[:len(steps)])
+	})
+}
+
+// eachLeaf visits the leaves of a JSON value, if there is something to look for.
+func eachLeaf(value json.RawMessage, wanted []string, visit func(path []string, leaf any)) {
+	if len(value) == 0 || len(wanted) == 0 {
+		return
+	}
+	if tree, err := jsondoc.Value(value); err == nil {
+		jsondoc.Leaves(tree, visit)
+	}
+}
+
+func leafText(leaf any) string {
+	switch leaf := leaf.(type) {
+	case string:
+		return leaf
+	case json.Number:
+		return leaf.String()
+	}
+	return ""
+}

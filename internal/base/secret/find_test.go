@@ -1,0 +1,56 @@
+package secret
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+)
+
+func TestValues(t *testing.T) {
+	t.Parallel()
+	config := json.RawMessage(`{"login":{"pin":7,"user":"admin","word":"hunter2!","empty":""},"on":true}`)
+	for name, c := range map[string]struct{ pointers, want []string }{
+		"none":                   {nil, nil},
+		"texts and numbers only": {[]string{"/login/pin", "/login/word", "/login/empty", "/on"}, []string{"7", "hunter2!"}},
+		"all below an object":    {[]string{"/login"}, []string{"7", "admin", "hunter2!"}},
+		"the document":           {[]string{""}, []string{"7", "admin", "hunter2!"}},
+		"nothing there":          {[]string{"/log"}, nil},
+	} {
+		if got := Values(config, c.pointers); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	state := json.RawMessage(`{"a":["x","hunter2!"],"n":7,"m":77,"s":"abc","t":"abcd","url":"u:hunter2!@h"}`)
+	got := Find(state, []string{"hunter2!", "7", "abc"})
+	if want := []string{"/a/1", "/n", "/s", "/url"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestFindEnv(t *testing.T) {
+	t.Parallel()
+	got := FindEnv(map[string]string{"B": "x hunter2", "A": "abc", "C": "abcd"}, []string{"abc", "hunter2"})
+	if want := []string{"A", "B"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestMaskPart(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ value, path, want string }{
+		"at a pointer":     {`{"a":1}`, "/login", `"` + Masked + `"`},
+		"below it":         {`1`, "/login/pin", `"` + Masked + `"`},
+		"above it":         {`{"login":{}}`, "", `"` + Masked + `"`},
+		"beside it":        {`1`, "/log", `1`},
+		"repeats a secret": {`{"a":"hunter2","b":2}`, "/log", `{"a":"` + Masked + `","b":2}`},
+	} {
+		got := MaskPart(json.RawMessage(c.value), c.path, []string{"/login"}, []string{"hunter2"})
+		if string(got) != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}

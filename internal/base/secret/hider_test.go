@@ -1,0 +1,53 @@
+package secret
+
+import (
+	"encoding/base64"
+	"testing"
+)
+
+func TestHider(t *testing.T) {
+	t.Parallel()
+	const key = "-----BEGIN KEY-----\nMIIEvQIBADANBg\n-----END KEY-----"
+	hider := NewHider([]string{"", "abc", "hunter2", "hunter2-long", "a\"b&c", key})
+	for name, c := range map[string]struct{ text, want string }{
+		"empty":                   {"", ""},
+		"nothing":                 {"hello", "hello"},
+		"whole":                   {"hunter2", Masked},
+		"short, whole":            {"abc", Masked},
+		"short, embedded":         {"abcd", "abcd"},
+		"embedded":                {"db://hunter2@x", "db://" + Masked + "@x"},
+		"part of another":         {"x hunter2-long", "x " + Masked},
+		"in JSON":                 {`{"p":"a\"b&c"}`, `{"p":"` + Masked + `"}`},
+		"in JSON fit for HTML":    {`{"p":"a\"b\u0026c"}`, `{"p":"` + Masked + `"}`},
+		"in base64":               {base64.StdEncoding.EncodeToString([]byte("hunter2")), Masked},
+		"in an address":           {"?p=a%22b%26c", "?p=" + Masked},
+		"one of many lines":       {"read MIIEvQIBADANBg", "read " + Masked},
+		"all lines, one by one":   {"-----BEGIN KEY-----", Masked},
+		"beside what is public":   {"hunter3", "hunter3"},
+		"twice":                   {"hunter2hunter2", Masked + Masked},
+		"what masks is no secret": {Masked, Masked},
+	} {
+		if got := hider.Hide(c.text); got != c.want {
+			t.Errorf("%s: %q became %q, want %q", name, c.text, got, c.want)
+		}
+	}
+}
+
+func TestSet(t *testing.T) {
+	t.Parallel()
+	var s Set
+	if s.Hiding() != nil || s.Hide("hunter2") != "hunter2" || s.Private("hunter2") {
+		t.Error("an empty set hides something")
+	}
+	s.Add([]string{"", "hunter2"})
+	if got := s.Hide("a hunter2"); got != "a "+Masked {
+		t.Errorf("%q", got)
+	}
+	if !s.Private("a hunter2") || s.Private("nothing") {
+		t.Error("a text is private if a secret is in it")
+	}
+	s.Add([]string{"abc"})
+	if s.Hide("abc") != Masked || !s.Private("nothing") {
+		t.Error("a short secret is hidden where it is the whole text, and may be in any")
+	}
+}
