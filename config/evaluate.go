@@ -7,6 +7,7 @@ import (
 
 	"deployster/config/decl"
 	"deployster/config/expand"
+	"deployster/config/instance"
 	"deployster/config/limits"
 	"deployster/internal/base/diag"
 )
@@ -27,7 +28,19 @@ func (m *Manifest) Config(addr string, s States) (Resolved, diag.Diagnostics) {
 	if out, ok := m.instances.Simple(i, s); ok {
 		return out, nil
 	}
-	var out Resolved
+	out, diags := m.config(addr, i, s)
+	if !diags.HasErrors() || !s.Expects() {
+		return out, diags
+	}
+	// It may refer to what a state does not have now, and may have at the end.
+	if cautious, more := m.config(addr, i, s.WithoutExpected()); !more.HasErrors() {
+		return cautious, more
+	}
+	return out, diags
+}
+
+// config evaluates a config that is not simple.
+func (m *Manifest) config(addr string, i *instance.Instance, s States) (out Resolved, diags diag.Diagnostics) {
 	diags, ok := m.of(addr, func() (list hcl.Diagnostics) { _, out, list = m.instances.Evaluator(s).Config(i); return list })
 	if !ok {
 		return Resolved{}, diags

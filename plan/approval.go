@@ -14,6 +14,7 @@ import (
 func (s *Step) WithAnswer(config json.RawMessage, sensitive []string, a protocol.Answer, hidden []string) *Step {
 	now := *s
 	now.Config, now.Sensitive, now.Hidden = config, sensitive, hidden
+	now.Staying = nil
 	now.Unknown, now.MayChange, now.Adopted, now.Drifted, now.Reason = nil, false, false, false, ""
 	now.take(a)
 	if s.Intent() == protocol.Absent {

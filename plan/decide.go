@@ -120,7 +120,7 @@ func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 	}
 	ty := b.typeOf(r.Address)
 	return &Step{
-		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: Sensitive(ty, resolved), Ignored: resolved.Ignored,
+		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: Sensitive(ty, resolved), Ignored: resolved.Ignored, Staying: resolved.MayChange,
 		ReadOnly: r.ReadOnly, Aliases: r.Aliases, Init: ty, Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(),
 		Mounts: b.mounts[r.Address], Timeouts: Timeouts{State: state.Duration(r.Timeouts.State),
 			Action: state.Duration(r.Timeouts.Action)}, Protect: r.PreventDestroy, OnRemove: string(r.OnRemove),
@@ -140,7 +140,7 @@ func (b *builder) input(r *config.Resource, s *Step) (protocol.StateInput, error
 
 // take turns an image's answer into the decision.
 func (s *Step) take(a protocol.Answer) {
-	s.State, s.Stale, s.Forecast = a.State, a.StaleState, a.Forecast
+	s.State, s.Stale, s.Forecast, s.UnknownNew = a.State, a.StaleState, a.Forecast, a.Unknown
 	s.Actions, s.Shutdown, s.Reasons = a.Actions, a.ShutdownFirst, a.Reasons
 	switch a.Status {
 	case protocol.Valid:

@@ -101,11 +101,13 @@ type Step struct {
 	Config      json.RawMessage   `json:"config"`                    // an unknown value stands as {"$unknown": "what makes it so"}
 	Unknown     map[string]string `json:"unknown,omitempty"`         // JSON pointer into Config -> what makes it unknown
 	Sensitive   []string          `json:"sensitive,omitempty"`       // JSON pointers into Config
+	Staying     []string          `json:"may_change_at,omitempty"`   // JSON pointers into Config: made of what is expected to stay
 	Ignored     []string          `json:"ignored,omitempty"`         // JSON pointers: what ignore_changes keeps as it was recorded
 	Hidden      []string          `json:"sensitive_state,omitempty"` // JSON pointers into State or Stale, whichever there is
 	State       json.RawMessage   `json:"state,omitempty"`           // valid: what is there
 	Stale       json.RawMessage   `json:"stale_state,omitempty"`
 	Forecast    json.RawMessage   `json:"forecast,omitempty"`
+	UnknownNew  []string          `json:"unknown_state,omitempty"` // JSON pointers into the state: known only after the actions
 	Actions     []protocol.Action `json:"actions,omitempty"`
 	Shutdown    *protocol.Action  `json:"shutdown_first,omitempty"`
 	Reasons     []protocol.Reason `json:"reasons,omitempty"`

@@ -8,6 +8,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
 	"deployster/plan/subject"
 	"deployster/protocol"
 	"deployster/state"
@@ -22,6 +23,9 @@ type View struct {
 	Hidden  []string        // JSON pointers into State of what must never be shown
 	Schema  json.RawMessage // that its states match, if its image gave one
 	Partial bool            // State is a forecast or what is there now: more may come
+	Stays   bool            // State is what is there now with the forecast: as a whole it is expected to be so
+	Unknown []string        // JSON pointers into State: what is known only after the actions
+	Staying []string        // JSON pointers into State: what is expected to stay, and may change
 	Status  protocol.Status
 	Actions []string          // names of what is planned
 	Aliases map[string]string // of its own dependencies: alias -> address
@@ -37,13 +41,17 @@ func (s *Step) View() View {
 	switch s.Change {
 	case Valid:
 		v.State, v.Status, v.Partial = s.State, protocol.Valid, s.MayChange
+		if v.Stays = s.MayChange; v.Stays {
+			v.Staying = topLevel(s.State, nil)
+		}
 	case Record, Left: // nothing will be done: what was found is what there is
 		v.State, v.Status, v.Partial = s.State, protocol.Valid, false
 		if s.State == nil {
 			v.State, v.Status, v.Partial = s.Stale, protocol.Stale, true
 		}
 	case Update:
-		v.State, v.Status = overlay(s.Stale, s.Forecast), protocol.Stale
+		v.State, v.Status, v.Stays = without(overlay(s.Stale, s.Forecast), s.UnknownNew), protocol.Stale, true
+		v.Unknown, v.Staying = s.UnknownNew, topLevel(s.Stale, s.Forecast)
 	default:
 		v.State, v.Status = s.Forecast, protocol.Missing
 	}
@@ -83,13 +91,64 @@ func overlay(base, top json.RawMessage) json.RawMessage {
 	return merged
 }
 
+// topLevel lists the JSON pointers of the keys of an object that another does not
+// have, sorted.
+func topLevel(object, but json.RawMessage) []string {
+	var keys, other map[string]json.RawMessage
+	if json.Unmarshal(object, &keys) != nil || len(but) > 0 && json.Unmarshal(but, &other) != nil {
+		return []string{""}
+	}
+	var pointers []string
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if _, there := other[key]; !there {
+			pointers = append(pointers, jsondoc.JoinPointer([]string{key}))
+		}
+	}
+	return pointers
+}
+
+// without is a state without what is not known of it yet: a list of which an element
+// is not known is left out as a whole.
+func without(state json.RawMessage, pointers []string) json.RawMessage {
+	if len(pointers) == 0 || len(state) == 0 {
+		return state
+	}
+	tree, err := jsondoc.Value(state)
+	if err != nil {
+		return state
+	}
+	for _, pointer := range pointers {
+		at, steps := tree, jsondoc.Pointer(pointer)
+		for i, step := range steps {
+			object, ok := at.(map[string]any)
+			if !ok {
+				break
+			}
+			if _, deeper := object[step].(map[string]any); i == len(steps)-1 || !deeper {
+				delete(object, step)
+				break
+			}
+			at = object[step]
+		}
+		if len(steps) == 0 {
+			tree = map[string]any{}
+		}
+	}
+	left, err := jsondoc.Encode(tree)
+	if err != nil {
+		return state
+	}
+	return left
+}
+
 // Scope is what expressions may know of the given resources; prior is what the
 // state file says, for what ignore_changes keeps.
 func Scope(addresses []string, look func(addr string) View, prior state.Snapshot) config.States {
 	scope := config.States{}
 	for _, addr := range addresses {
 		v := look(addr)
-		known := config.ResourceState{Known: v.State, Complete: v.State != nil && !v.Partial, Sensitive: v.Hidden, Schema: v.Schema}
+		known := config.ResourceState{Known: v.State, Complete: v.State != nil && !v.Partial, Sensitive: v.Hidden, Schema: v.Schema,
+			Expected: v.Stays, Unknown: v.Unknown, MayChange: v.Staying}
 		if entry, ok := prior.Completed(addr); ok { // what was only tried is not what ignore_changes keeps
 			known.Last = &config.LastConfig{Value: entry.Config, Sensitive: entry.Sensitive.Config}
 		}
@@ -179,7 +238,7 @@ func (d *decided) scope(addr string, before []string, look func(string) View) co
 func (d *decided) outlook(addr string) View {
 	v, step := d.look(addr), d.step(addr)
 	if step != nil && (step.Change == Update || step.MayChange) {
-		v.State, v.Partial = step.Forecast, true
+		v.State, v.Partial, v.Stays, v.Staying = step.Forecast, true, false, nil
 	}
 	return v
 }

@@ -38,6 +38,14 @@ func (e *Evaluator) resolve(expr hcl.Expression, at instance.Scope, v cty.Value)
 	if !e.Dry {
 		blamer{e, out.Unknown}.blame(expr, at, v, nil)
 	}
+	for _, pm := range marks {
+		pointer := values.PathPointer(v, pm.Path)
+		if _, unknown := out.Unknown[pointer]; !unknown && pm.Marks.Has(values.MayChange{}) {
+			out.MayChange = append(out.MayChange, pointer)
+		}
+	}
+	slices.Sort(out.MayChange)
+	out.MayChange = slices.Compact(out.MayChange)
 	w := values.Writer{Unknown: out.Unknown}
 	if err := w.Value(plain); err != nil {
 		place := expr.Range()

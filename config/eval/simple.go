@@ -230,7 +230,7 @@ const (
 )
 
 func simpleMember(known instance.ResourceState, name string) (v simpleValue, state int) {
-	if len(known.Sensitive) > 0 {
+	if len(known.Sensitive) > 0 || known.Expected || len(known.Unknown)+len(known.MayChange) > 0 {
 		return v, memberOther
 	}
 	members, err := jsondoc.Object(known.Known)

@@ -59,6 +59,7 @@ func (e *Evaluator) stateValue(address string, wants []want) (cty.Value, hcl.Dia
 			return cty.DynamicVal, hcl.Diagnostics{source.Failure(wants[0].at, "Unreadable state", "The state of %s cannot be read: %s.", address,
 				err)}
 		}
+		base = values.MarkMayChange(values.MakeUnknown(base, known.Unknown), known.MayChange)
 		base = values.MarkState(base, known.Sensitive)
 		e.states[address] = base
 	}
@@ -66,7 +67,11 @@ func (e *Evaluator) stateValue(address string, wants []want) (cty.Value, hcl.Dia
 		return base, nil
 	}
 	for _, w := range wants {
-		if len(w.Steps) == 0 { // the state itself: all of it may still change
+		switch {
+		case len(w.Steps) == 0 && known.Expected: // as it is expected to be, which may change as a whole
+			base = base.Mark(values.MayChange{})
+			continue
+		case len(w.Steps) == 0: // the state itself: all of it may still change
 			return values.UnknownLike(base), nil
 		}
 		base = values.Reveal(base, w.Steps, w.open, e.stateType(address))

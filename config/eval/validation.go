@@ -11,6 +11,7 @@ import (
 	"deployster/config/decl"
 	"deployster/config/instance"
 	"deployster/config/source"
+	"deployster/config/values"
 )
 
 // ValidateVariables checks the validation blocks of a module's variables, of
@@ -98,8 +99,8 @@ func verdictOf(v *decl.Variable, condition hcl.Expression, ok, text cty.Value, m
 		return nil
 	}
 	why := "(the message is sensitive)"
-	if !text.IsMarked() && !text.IsNull() {
-		why = text.AsString()
+	if plain, _ := text.Unmark(); !text.HasMark(values.Sensitive{}) && !plain.IsNull() {
+		why = plain.AsString()
 	}
 	of := ""
 	if mod.Caller != nil {

@@ -12,6 +12,10 @@ type Sensitive struct{}
 // unlike a sensitive variable, nothing in the manifest shows that it is.
 type FromState struct{}
 
+// MayChange is the mark of values that are expected to stay, and may change before
+// they are needed.
+type MayChange struct{}
+
 func markFunctions() map[string]function.Function {
 	return map[string]function.Function{
 		"ephemeralasnull": onMarked(cty.NilType, func(v cty.Value) cty.Value { return v }),

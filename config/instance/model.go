@@ -112,6 +112,12 @@ type ResourceState struct {
 	// Complete says that Known is the whole state: an attribute missing from it
 	// is an error. Otherwise it is unknown.
 	Complete bool
+	// Expected says that Known, though not Complete, is what the state is expected
+	// to be at the end: who refers to it as a whole gets it.
+	Expected bool
+	// Unknown and MayChange list JSON pointers into it: what is known only after
+	// the actions, and what is expected to stay as it is.
+	Unknown, MayChange []string
 	// Sensitive lists the JSON pointers of the values in Known that must never
 	// be printed; "" = all of it. What is made of them is sensitive too.
 	Sensitive []string
@@ -120,6 +126,27 @@ type ResourceState struct {
 	Schema json.RawMessage
 	// Last is what ignore_changes takes values from; nil = nothing is recorded.
 	Last *decl.LastConfig
+}
+
+// Expects reports whether one of the states is one that is only expected.
+func (s States) Expects() bool {
+	for _, known := range s {
+		if known.Expected {
+			return true
+		}
+	}
+	return false
+}
+
+// WithoutExpected is the states where of those that are only expected nothing is
+// said of the whole.
+func (s States) WithoutExpected() States {
+	out := make(States, len(s))
+	for addr, known := range s {
+		known.Expected = false
+		out[addr] = known
+	}
+	return out
 }
 
 // Resolved is an evaluated value, made of plain JSON.
@@ -135,6 +162,9 @@ type Resolved struct {
 	// Sensitive lists the JSON pointers of the values that must never be
 	// printed, sorted; "" = all of it.
 	Sensitive []string
+	// MayChange lists the JSON pointers of the values that are made of what is
+	// only expected to stay as it is, sorted.
+	MayChange []string
 	// Ignored lists the JSON pointers of what the manifest says otherwise, and
 	// ignore_changes keeps as it was, sorted; "" = all of it.
 	Ignored []string

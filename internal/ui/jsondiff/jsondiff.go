@@ -10,11 +10,15 @@ import (
 // Known is what stands in the place of a value that is not known before apply.
 const Known = "(known after apply)"
 
+// mayChange stands behind a value that is only expected to be so.
+const mayChange = " (may change)"
+
 // Value is a JSON document with what must not, or cannot, be shown of it.
 type Value struct {
 	JSON      json.RawMessage
 	Sensitive []string          // JSON pointers
 	Unknown   map[string]string // JSON pointers -> what makes it unknown
+	MayChange []string          // JSON pointers: what is shown is only expected
 }
 
 // Op says what happens to a value or to a line.

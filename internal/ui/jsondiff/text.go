@@ -20,13 +20,18 @@ import (
 type side struct {
 	sensitive map[string]bool
 	unknown   map[string]string
+	mayChange map[string]bool
 	hide      func(string) string
 }
 
 func newSide(v Value, hide func(string) string) side {
-	s := side{sensitive: make(map[string]bool, len(v.Sensitive)), unknown: v.Unknown, hide: hide}
+	s := side{sensitive: make(map[string]bool, len(v.Sensitive)), unknown: v.Unknown, hide: hide,
+		mayChange: make(map[string]bool, len(v.MayChange))}
 	for _, p := range v.Sensitive {
 		s.sensitive[p] = true
+	}
+	for _, p := range v.MayChange {
+		s.mayChange[p] = true
 	}
 	return s
 }
@@ -87,6 +92,9 @@ func (w *writer) value(tree any, pointer string, indent int) {
 		w.put(w.quoted(tree))
 	default:
 		w.put(scalar(tree))
+	}
+	if w.mayChange[pointer] {
+		w.put(mayChange)
 	}
 }
 

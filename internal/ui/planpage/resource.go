@@ -1,7 +1,6 @@
 package planpage
 
 import (
-	"encoding/json"
 	"fmt"
 	"iter"
 	"slices"
@@ -187,20 +186,19 @@ func commandText(c protocol.Command) string {
 
 // documents returns the config and what is there.
 func (v *view) documents(s *plan.Step) (list []documentText) {
-	add := func(title text, raw json.RawMessage, sensitive []string, unknown map[string]string) {
-		if len(raw) > 0 && string(raw) != "{}" {
-			value := jsondiff.Value{JSON: raw, Sensitive: sensitive, Unknown: unknown}
+	add := func(title text, value jsondiff.Value) {
+		if len(value.JSON) > 0 && string(value.JSON) != "{}" {
 			list = append(list, documentText{title, v.text(jsondiff.TextWithin(value, 0, v.maxValue, v.hide))})
 		}
 	}
 	if s.Change != plan.Create && s.Change != plan.Deferred { // there it is the diff
-		add("Config", s.Config, s.Sensitive, s.Unknown)
+		add("Config", jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown, MayChange: s.Staying})
 	}
 	if s.Was != nil {
-		add("State that was recorded", s.Was.State, s.Was.Sensitive, nil)
+		add("State that was recorded", jsondiff.Value{JSON: s.Was.State, Sensitive: s.Was.Sensitive})
 	}
-	add("State that was found", s.State, s.Hidden, nil)
-	add("State that was found", s.Stale, slices.Concat(s.Sensitive, s.Hidden), nil)
+	add("State that was found", jsondiff.Value{JSON: s.State, Sensitive: s.Hidden})
+	add("State that was found", jsondiff.Value{JSON: s.Stale, Sensitive: slices.Concat(s.Sensitive, s.Hidden)})
 	return list
 }
 

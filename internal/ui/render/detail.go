@@ -43,11 +43,13 @@ type detail struct {
 // what the image says of a row, by its pointer.
 func Changes(s *plan.Step, hide func(string) string) (d jsondiff.Diff, notes map[string][]string) {
 	notes = map[string][]string{}
-	want := jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown}
+	want := jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown, MayChange: s.Staying}
 	o := jsondiff.Options{Hide: hide}
 	switch s.Change {
 	case plan.Create, plan.Deferred, plan.Replace:
 		d = jsondiff.List(want, o)
+	case plan.Valid:
+		d.Rows = valuesThatMayChange(want, hide)
 	case plan.Record:
 		d = compareToRecord(s, o)
 	case plan.Update:
@@ -61,6 +63,15 @@ func Changes(s *plan.Step, hide func(string) string) (d jsondiff.Diff, notes map
 		}
 	}
 	return d, notes
+}
+
+// valuesThatMayChange returns the values of a config that are only expected to stay.
+func valuesThatMayChange(v jsondiff.Value, hide func(string) string) (rows []jsondiff.Row) {
+	for _, pointer := range v.MayChange {
+		rows = append(rows, jsondiff.Row{Op: jsondiff.Change, Pointer: pointer, Path: jsondiff.Path(pointer),
+			Want: jsondiff.At(v, pointer, 8, hide)})
+	}
+	return rows
 }
 
 // compareToRecord compares what was found with the state file.

@@ -28,7 +28,7 @@ func ToExplain(s *plan.Step, prior *state.Entry) []string {
 		rows = d.Rows
 	}
 	if len(rows) == 0 && s.MayChange {
-		rows = jsondiff.List(jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown}, jsondiff.Options{}).Rows
+		rows = jsondiff.List(jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown, MayChange: s.Staying}, jsondiff.Options{}).Rows
 	}
 	var pointers []string
 	for _, r := range rows {
@@ -43,7 +43,7 @@ func ToExplain(s *plan.Step, prior *state.Entry) []string {
 func configChanges(s *plan.Step, prior *state.Entry, hide func(string) string) jsondiff.Diff {
 	return jsondiff.Compare(jsondiff.Value{JSON: prior.Config, Sensitive: append(prior.Sensitive.Config, s.Sensitive...)},
 		jsondiff.Value{JSON: s.Config, Sensitive: append(s.Sensitive, prior.Sensitive.Config...),
-			Unknown: s.Unknown}, jsondiff.Options{Hide: hide, Missing: true, Extra: true})
+			Unknown: s.Unknown, MayChange: s.Staying}, jsondiff.Options{Hide: hide, Missing: true, Extra: true})
 }
 
 // Explain returns which inputs, from where, make the change of one resource.
@@ -181,7 +181,7 @@ func explainValue(b *strings.Builder, s *plan.Step, x plan.ConfigValue, o Option
 	if len(x.Inputs) == 0 {
 		return
 	}
-	value := jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown}
+	value := jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown, MayChange: s.Staying}
 	fmt.Fprintf(b, "\n  %s = %s\n", Bold(pathOrWhole(jsondiff.Path(x.Pointer))), jsondiff.At(value, x.Pointer, 4, o.Hide))
 	for _, in := range x.Inputs {
 		writeInput(b, in, o)
