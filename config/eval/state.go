@@ -68,8 +68,7 @@ func (e *Evaluator) stateValue(address string, wants []want) (cty.Value, hcl.Dia
 	}
 	for _, w := range wants {
 		switch {
-		case len(w.Steps) == 0 && known.Expected: // as it is expected to be, which may change as a whole
-			base = base.Mark(values.MayChange{})
+		case len(w.Steps) == 0 && known.Expected: // each of its parts says whether it may change
 			continue
 		case len(w.Steps) == 0: // the state itself: all of it may still change
 			return values.UnknownLike(base), nil

@@ -1,0 +1,90 @@
+package apply_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"deployster/apply"
+	"deployster/internal/runner"
+	"deployster/internal/runner/runnertest"
+	"deployster/plan"
+)
+
+// forecasting is a type that, before it changes a thing, says what becomes of its v
+// and that its ip is known only after that.
+func forecasting(w *runnertest.World) runnertest.Program {
+	return func(ctx context.Context, s runner.Spec, stdin io.Reader, stdout, stderr io.Writer) int {
+		in, err := io.ReadAll(stdin)
+		if err != nil {
+			return 91
+		}
+		var asked struct{ Config map[string]json.RawMessage }
+		var out bytes.Buffer
+		code := w.Program(ctx, s, bytes.NewReader(in), &out, stderr)
+		var answer map[string]any
+		if json.Unmarshal(in, &asked) == nil && json.Unmarshal(out.Bytes(), &answer) == nil && answer["staleState"] != nil {
+			answer["forecast"], answer["unknown"] = map[string]any{"v": asked.Config["v"]}, []string{"/ip"}
+			_ = json.NewEncoder(stdout).Encode(answer)
+			return code
+		}
+		_, _ = stdout.Write(out.Bytes())
+		return code
+	}
+}
+
+// What a resource will be after its update is forecast, unknown, or expected to stay;
+// who refers to it as one of a for_each sees the same.
+func TestExpectedStates(t *testing.T) {
+	source := func(v string) string {
+		return "resource \"many\" {\n  type = \"test/told:1\"\n  for_each = toset([\"x\"])\n  config = {\n    v = " + v +
+			"\n    ip = \"10.0.0.1\"\n    zone = \"a\"\n  }\n}\n"
+	}
+	for name, c := range map[string]struct {
+		value, change, config string
+		unknown               string
+		staying               []string
+	}{
+		"forecast":             {`resource.many["x"].state.v`, "update", `{"on":2}`, "", nil},
+		"unknown":              {`resource.many["x"].state.ip`, "deferred", "", `resource.many["x"].state.ip`, nil},
+		"expected to stay":     {`resource.many["x"].state.zone`, "valid", `{"on":"a"}`, "", []string{"/on"}},
+		"part of a text":       {`"in ${resource.many["x"].state.zone}"`, "valid", `{"on":"in a"}`, "", []string{"/on"}},
+		"forecast, by values":  {`values(resource.many)[0].state.v`, "update", `{"on":2}`, "", nil},
+		"unknown, by values":   {`values(resource.many)[0].state.ip`, "deferred", "", `resource.many["x"].state`, nil},
+		"to stay, by values":   {`values(resource.many)[0].state.zone`, "valid", `{"on":"a"}`, "", []string{"/on"}},
+		"to stay, by a for":    {`join(",", [for r in resource.many : r.state.zone])`, "valid", `{"on":"a"}`, "", []string{"/on"}},
+		"what is not there":    {`try(resource.many["x"].state.none, "none")`, "deferred", "", `resource.many["x"].state.none`, nil},
+		"not there, by values": {`lookup(values(resource.many)[0].state, "none", "none")`, "valid", `{"on":"none"}`, "", nil},
+		"the state as a whole": {`length(resource.many["x"].state)`, "valid", `{"on":3}`, "", nil},
+		"a mistake until then": {`try(resource.many["x"].state.w, values(resource.many)[0].state.w, "none")`, "deferred", "", `resource.many["x"].state, resource.many["x"].state.w`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEngine(t.TempDir())
+			e.fake.Add("test/told:1", forecasting(e.world))
+			e.do(t, source("1")+thing("dep", "on", c.value))
+			p, err := e.plan(source("2") + thing("dep", "on", c.value))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := p.Resources["dep"]
+			if string(s.Change) != c.change || s.Unknown["/on"] != c.unknown || !slices.Equal(s.Staying, c.staying) ||
+				c.config != "" && string(s.Config) != c.config {
+				t.Errorf("%s %s, unknown %v, may change at %v", s.Change, s.Config, s.Unknown, s.Staying)
+			}
+			if want := c.change != "deferred"; s.MayChange != want {
+				t.Errorf("may change: %t, want %t", s.MayChange, want)
+			}
+			report, err := e.apply(t.Context(), p)
+			if err != nil || report.Status != apply.OK {
+				t.Errorf("%s, %v, %v", report.Status, summaries(report.Problems), err)
+			}
+			if rest, p := e.selected(source("2")+thing("dep", "on", c.value), plan.Selection{}); p.HasChanges() {
+				t.Errorf("there is still to do: %s", strings.TrimSpace(rest))
+			}
+		})
+	}
+}
