@@ -24,7 +24,7 @@ func hostileAnswers() []hostile {
 		broken("answers with invalid UTF-8", `printf '{"status":"VALID","state":{"a":"\300\200"}}'`, `invalid UTF-8 \(byte 32\)`),
 		broken("answers with half a surrogate pair", `echo '{"status":"VALID","state":{"a":"\ud800"}}'`, `surrogate`),
 		broken("answers with zero bytes", `printf '{"status":"VALID",\000"state":{}}'`, `\\x00`),
-		broken("answers with random bytes", `head -c 100000 /dev/urandom`, `invalid UTF-8`),
+		broken("answers with random bytes", `head -c 100000 /dev/urandom`, `not JSON|invalid UTF-8`),
 		broken("answers with a key twice", `echo '{"status":"VALID","state":{"a":[{"b":1,"b":2}]}}'`, `"b" twice|b.*twice|duplicate`),
 		broken("answers with a key in the wrong case", `echo '{"status":"VALID","State":{}}'`, `"?State"? is not known|VALID without`),
 		broken("answers with null in place of text", `echo '{"status":null}'`, `null`),
