@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
-	"deployster/containerd/images"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 )
 
 // BenchmarkCold compares 200 cold runs, 8 at a time, with a bare client's, in
@@ -28,7 +28,7 @@ func BenchmarkCold(b *testing.B) {
 	}
 	o := embedded(b)
 	r := open(b, o)
-	dgst := pack(b, r, images.PackOptions{Entrypoint: []string{"/bin/cat"}}, nil)
+	dgst := pack(b, r, imagestore.PackOptions{Entrypoint: []string{"/bin/cat"}}, nil)
 	plain := newBare(b, r, dgst)
 	in := []byte("some input\n")
 	ways := map[string]func() ([]byte, error){

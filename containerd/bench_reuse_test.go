@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"deployster/containerd/images"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 )
 
 // BenchmarkReuse compares queries that share containers with those that have
@@ -18,7 +18,7 @@ func BenchmarkReuse(b *testing.B) {
 	for _, parallel := range []int{1, 8} {
 		b.Run(fmt.Sprintf("parallel=%d", parallel), func(b *testing.B) {
 			r := open(b, embedded(b))
-			dgst := pack(b, r, images.PackOptions{Entrypoint: []string{"/bin/cat"}}, nil)
+			dgst := pack(b, r, imagestore.PackOptions{Entrypoint: []string{"/bin/cat"}}, nil)
 			times := map[bool][]time.Duration{}
 			batch := func(reuse bool) time.Duration {
 				const size = 24
@@ -57,7 +57,7 @@ func BenchmarkReuse(b *testing.B) {
 // same server, in turns.
 func BenchmarkSingle(b *testing.B) {
 	r := open(b, embedded(b))
-	dgst := pack(b, r, images.PackOptions{Entrypoint: []string{"/bin/true"}}, nil)
+	dgst := pack(b, r, imagestore.PackOptions{Entrypoint: []string{"/bin/true"}}, nil)
 	times := map[string][]time.Duration{}
 	n := 0
 	ways := map[string]func() error{

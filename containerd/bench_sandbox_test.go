@@ -5,14 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"deployster/containerd/images"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 )
 
 // BenchmarkSandbox compares what parts of the sandbox cost a run, in turns.
 func BenchmarkSandbox(b *testing.B) {
 	r := open(b, embedded(b))
-	dgst := pack(b, r, images.PackOptions{Entrypoint: []string{"/bin/true"}}, nil)
+	dgst := pack(b, r, imagestore.PackOptions{Entrypoint: []string{"/bin/true"}}, nil)
 	plugs := []runner.Mount{{Source: b.TempDir(), Target: "/a", Writable: true}, {Source: b.TempDir(), Target: "/b"}}
 	kinds := []string{"plain", "plugs", "userns", "userns-plugs"}
 	times := map[string][]time.Duration{}

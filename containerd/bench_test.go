@@ -17,10 +17,10 @@ import (
 	"github.com/containerd/containerd/v2/pkg/oci"
 	"github.com/opencontainers/runtime-spec/specs-go"
 
-	"deployster/containerd/images"
 	"deployster/containerd/layout"
 	"deployster/containerd/shim"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 )
 
 // report returns the median and the spread of times, in milliseconds; it returns
@@ -142,7 +142,7 @@ func BenchmarkRun(b *testing.B) {
 	for _, parallel := range []int{1, 8} {
 		b.Run(fmt.Sprintf("parallel=%d", parallel), func(b *testing.B) {
 			r := open(b, embedded(b))
-			dgst := pack(b, r, images.PackOptions{Entrypoint: []string{"/bin/cat"}}, nil)
+			dgst := pack(b, r, imagestore.PackOptions{Entrypoint: []string{"/bin/cat"}}, nil)
 			plain := newBare(b, r, dgst)
 			in := []byte("some input\n")
 			ours := func() error {

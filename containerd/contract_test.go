@@ -3,13 +3,13 @@ package containerd
 import (
 	"testing"
 
-	"deployster/containerd/images"
+	"deployster/internal/runner/imagestore"
 	"deployster/internal/runner/runnertest"
 )
 
 func packProbe(t testing.TB, r *Runtime) string {
 	t.Helper()
-	return pack(t, r, images.PackOptions{
+	return pack(t, r, imagestore.PackOptions{
 		Reference: runnertest.ProbeReference, Entrypoint: runnertest.ProbeEntrypoint(), Cmd: runnertest.ProbeCmd(),
 	}, map[string]string{"probe": runnertest.ProbeScript, "other": runnertest.ProbeScript})
 }

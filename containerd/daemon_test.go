@@ -15,9 +15,9 @@ import (
 	"github.com/containerd/containerd/v2/core/mount"
 
 	"deployster/containerd/daemon"
-	"deployster/containerd/images"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 	"deployster/internal/runner/runnertest"
 )
 
@@ -158,7 +158,7 @@ func TestDaemonKeepsTheContract(t *testing.T) {
 func TestDaemonWithoutUserNamespaces(t *testing.T) {
 	t.Parallel()
 	r := open(t, ownDaemon(t))
-	dgst := pack(t, r, images.PackOptions{Entrypoint: []string{"/bin/true"}}, nil)
+	dgst := pack(t, r, imagestore.PackOptions{Entrypoint: []string{"/bin/true"}}, nil)
 	_, err := r.Run(context.Background(), runner.Spec{Kind: runner.Query, Digest: dgst, Settings: runner.Settings{UserNS: runner.AutoUserNS}})
 	if !isDiagnostic(err) || !strings.Contains(err.Error(), "containerd 2.0") {
 		t.Errorf("got %v", err)
@@ -169,7 +169,7 @@ func TestDaemonRestartIsNoEnd(t *testing.T) {
 	t.Parallel()
 	o, restart := restartableDaemon(t)
 	r := open(t, o)
-	dgst := pack(t, r, images.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
+	dgst := pack(t, r, imagestore.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
 	var once sync.Once
 	res, err := r.Run(context.Background(), runner.Spec{Name: "x", Kind: runner.Action, Digest: dgst,
 		// Not at once: a start whose answer is lost is another story.

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/agent"
-	"deployster/containerd/images"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 )
 
 // confinement prints what a program is held in, as it sees it itself, less what
@@ -46,13 +46,13 @@ func TestSharedRunIsConfinedAlike(t *testing.T) {
 	r := open(t, embedded(t))
 	files := map[string]string{"etc/passwd": "root:x:0:0::/root:/bin/sh\napp:x:1234:1234::/home/app:/bin/sh\n", "etc/group": "more:x:77:app\n"}
 	for name, c := range map[string]struct {
-		pack     images.PackOptions
+		pack     imagestore.PackOptions
 		settings runner.Settings
 	}{
 		"root": {},
-		"user": {images.PackOptions{User: "app", WorkingDir: "/some/where", Env: map[string]string{"HOME": "", "GOMAXPROCS": "7", "A": "b c"}},
+		"user": {imagestore.PackOptions{User: "app", WorkingDir: "/some/where", Env: map[string]string{"HOME": "", "GOMAXPROCS": "7", "A": "b c"}},
 			runner.Settings{Capabilities: runner.Capabilities{Add: []string{"NET_BIND_SERVICE"}}, ReadOnlyRootFS: true, PIDs: 20, Memory: 64 << 20, Network: runner.NoNetwork}},
-		"namespace": {images.PackOptions{User: "app"}, runner.Settings{UserNS: runner.AutoUserNS}},
+		"namespace": {imagestore.PackOptions{User: "app"}, runner.Settings{UserNS: runner.AutoUserNS}},
 	} {
 		o := c.pack
 		o.Reference, o.Entrypoint = "test/"+name+":1", []string{"/bin/sh", "-c"}
@@ -90,7 +90,7 @@ func TestSharedContainers_NotWithoutAgent(t *testing.T) {
 	for name, program := range map[string]string{"missing": "", "another": "/bin/true", "no program": "/etc/passwd"} {
 		r := open(t, embedded(t))
 		r.shared.agent = program
-		dgst := pack(t, r, images.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
+		dgst := pack(t, r, imagestore.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
 		for range 2 {
 			res, err := r.Run(context.Background(), runner.Spec{Name: name, Kind: runner.Query, Digest: dgst, Stdin: []byte("in"), Args: []string{"cat; exit 3"}, Reuse: true})
 			if err != nil || string(res.Stdout) != "in" || res.ExitCode != 3 {

@@ -18,10 +18,10 @@ import (
 	digest "github.com/opencontainers/go-digest"
 	"golang.org/x/sys/unix"
 
-	"deployster/containerd/images"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/imagefiles"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 )
 
 func mustRun(t testing.TB, r *Runtime, dgst string, args ...string) runner.Result {
@@ -46,7 +46,7 @@ func TestPack(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
 	files := map[string]string{"dir/script": "#!/bin/sh\necho $GREETING $0 \"$@\"; pwd\n"}
-	o := images.PackOptions{Reference: "test/pack", Entrypoint: []string{"/dir/script"}, Cmd: []string{"x"}, Env: map[string]string{"GREETING": "hello"}, WorkingDir: "/dir"}
+	o := imagestore.PackOptions{Reference: "test/pack", Entrypoint: []string{"/dir/script"}, Cmd: []string{"x"}, Env: map[string]string{"GREETING": "hello"}, WorkingDir: "/dir"}
 	dgst := pack(t, r, o, files)
 	if got := out(t, r, dgst); got != "hello /dir/script x\n/dir" {
 		t.Errorf("got %q", got)
@@ -94,7 +94,7 @@ func TestPack(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "more"), []byte("more\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		on := pack(t, r, images.PackOptions{Reference: "test/on", Dir: dir, Base: dgst, Entrypoint: []string{"/bin/sh", "-c", "cat /more; ls -l /more; echo $GREETING"}}, nil)
+		on := pack(t, r, imagestore.PackOptions{Reference: "test/on", Dir: dir, Base: dgst, Entrypoint: []string{"/bin/sh", "-c", "cat /more; ls -l /more; echo $GREETING"}}, nil)
 		got := out(t, r, on)
 		if !strings.HasPrefix(got, "more\n-rw-------    1 0        0 ") || !strings.HasSuffix(got, "hello") {
 			t.Errorf("got %q", got)
@@ -105,7 +105,7 @@ func TestPack(t *testing.T) {
 		if err := unix.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for _, o := range []images.PackOptions{
+		for _, o := range []imagestore.PackOptions{
 			{Reference: "test/bad", Dir: dir},
 			{Reference: "test/bad", Dir: filepath.Join(dir, "missing")},
 			{Reference: "Not A Name", Dir: t.TempDir()},
@@ -264,7 +264,7 @@ func TestImport(t *testing.T) {
 func TestNoImage(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
-	pack(t, r, images.PackOptions{Reference: "acme/file:1.2"}, nil)
+	pack(t, r, imagestore.PackOptions{Reference: "acme/file:1.2"}, nil)
 	for ref, near := range map[string]string{
 		"acme/file":     "acme/file:1.2",
 		"acme/fiel:1.2": "acme/file:1.2",
@@ -286,7 +286,7 @@ func TestNoImage(t *testing.T) {
 		}
 	}
 	// An image that is taken away while it is known is missed at the next run.
-	dgst := pack(t, r, images.PackOptions{Reference: "acme/gone", Entrypoint: []string{"/bin/true"}}, map[string]string{"only": "here"})
+	dgst := pack(t, r, imagestore.PackOptions{Reference: "acme/gone", Entrypoint: []string{"/bin/true"}}, map[string]string{"only": "here"})
 	mustRun(t, r, dgst)
 	nothingLeft(t, r) // its container keeps the files, until the server has removed it
 	ctx := r.conn.Context(context.Background())

@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"deployster/containerd/images"
 	"deployster/containerd/runfiles"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 )
 
 // What queries have shared serves the next command too, while all is the same for
@@ -22,7 +22,7 @@ func TestSharedContainerIsKept(t *testing.T) {
 	o.Keep, o.KeepScope, o.IdleExit = time.Hour, "/project", 2*time.Minute
 	o.Private = func(text string) bool { return strings.Contains(text, "hunter2") }
 	r := open(t, o)
-	s := runner.Spec{Name: "q", Kind: runner.Query, Digest: pack(t, r, images.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil), Reuse: true,
+	s := runner.Spec{Name: "q", Kind: runner.Query, Digest: pack(t, r, imagestore.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil), Reuse: true,
 		Timeout: time.Minute, Args: []string{"cat >/dev/null; echo >>/mark; wc -l </mark; cat /proc/1/status | grep -c Threads"}}
 	// ask is a command that asks once: how often it has been asked there?
 	ask := func(what string, o Options, s runner.Spec, want string) {

@@ -10,8 +10,8 @@ import (
 
 	digest "github.com/opencontainers/go-digest"
 
-	"deployster/containerd/images"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 )
 
 // What one command has found out about an image the next one takes from a file;
@@ -20,7 +20,7 @@ func TestWhatIsKnownOfAnImageIsKept(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	r := open(t, o)
-	image := pack(t, r, images.PackOptions{Entrypoint: []string{"/bin/sh", "-c", "pwd; ls /plug"}}, map[string]string{"link/.keep": "", "tmp/.keep": "", "there": "x"})
+	image := pack(t, r, imagestore.PackOptions{Entrypoint: []string{"/bin/sh", "-c", "pwd; ls /plug"}}, map[string]string{"link/.keep": "", "tmp/.keep": "", "there": "x"})
 	place := t.TempDir()
 	if err := os.WriteFile(place+"/mounted", nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -10,15 +10,15 @@ import (
 
 	"github.com/containerd/containerd/v2/pkg/cap"
 
-	"deployster/containerd/images"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 )
 
 // TestSettings asks from inside a container what a type block has set.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
-	dgst := pack(t, r, images.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, map[string]string{
+	dgst := pack(t, r, imagestore.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, map[string]string{
 		"etc/passwd": "app:x:77:78::/home/app:/bin/sh\n", "etc/group": "app:x:78:\nmore:x:79:app\n"})
 	own, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -88,7 +88,7 @@ func TestSettings(t *testing.T) {
 func TestTerminate(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
-	dgst := pack(t, r, images.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
+	dgst := pack(t, r, imagestore.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
 	for _, c := range []struct {
 		name, script, want string
 		grace, most        time.Duration

@@ -16,11 +16,11 @@ import (
 	"go.uber.org/goleak"
 
 	"deployster/containerd/daemon"
-	"deployster/containerd/images"
 	"deployster/containerd/server"
 	"deployster/containerd/shim"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 )
 
 // TestMain makes this test binary what the product's binary is: also the
@@ -262,7 +262,7 @@ func busyboxDir(t testing.TB, files map[string]string) string {
 }
 
 // pack packs busybox and gives its digest.
-func pack(t testing.TB, r *Runtime, o images.PackOptions, files map[string]string) string {
+func pack(t testing.TB, r *Runtime, o imagestore.PackOptions, files map[string]string) string {
 	t.Helper()
 	if o.Reference == "" {
 		o.Reference = "test/busybox:1"

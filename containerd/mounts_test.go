@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"deployster/containerd/images"
 	"deployster/containerd/runfiles"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 )
 
 // mountable makes files and directories that tests grant.
@@ -53,7 +53,7 @@ func TestMounts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	dgst := pack(t, r, images.PackOptions{Dir: src, Entrypoint: []string{"/bin/sh", "-c"}}, nil)
+	dgst := pack(t, r, imagestore.PackOptions{Dir: src, Entrypoint: []string{"/bin/sh", "-c"}}, nil)
 	at := mountable(t)
 	on := func(source, target string) []runner.Mount {
 		if !filepath.IsAbs(source) {
@@ -127,7 +127,7 @@ func TestMounts(t *testing.T) {
 func TestExchangedWhileMade(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
-	dgst := pack(t, r, images.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
+	dgst := pack(t, r, imagestore.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
 	for name, exchange := range map[string]func(at string) error{
 		"by a link":          func(at string) error { return os.Symlink("other", filepath.Join(at, "dir")) },
 		"by a directory":     func(at string) error { return os.Rename(filepath.Join(at, "other"), filepath.Join(at, "dir")) },

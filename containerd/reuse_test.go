@@ -12,8 +12,8 @@ import (
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
 	"golang.org/x/sys/unix"
 
-	"deployster/containerd/images"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 	"deployster/internal/runner/runnertest"
 )
 
@@ -59,7 +59,7 @@ func TestSharedContainersKeepTheContract(t *testing.T) {
 func TestSharedContainersAreAsFresh(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
-	dgst := pack(t, r, images.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
+	dgst := pack(t, r, imagestore.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "f")
 	if err := os.WriteFile(file, []byte("one"), 0o600); err != nil {

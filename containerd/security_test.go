@@ -13,9 +13,9 @@ import (
 	"github.com/containerd/containerd/v2/core/leases"
 	"golang.org/x/sys/unix"
 
-	"deployster/containerd/images"
 	"deployster/containerd/layout"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 )
 
 // collectGarbage makes containerd remove what nothing refers to.
@@ -34,11 +34,11 @@ func collectGarbage(t testing.TB, r *Runtime) {
 func TestConfinement(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
-	dgst := pack(t, r, images.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}, User: "app"}, map[string]string{
+	dgst := pack(t, r, imagestore.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}, User: "app"}, map[string]string{
 		"etc/passwd": "root:x:0:0::/root:/bin/sh\napp:x:1234:2345::/home/app:/bin/sh\n",
 		"etc/group":  "root:x:0:\napp:x:2345:\nmore:x:3456:other,app\n",
 	})
-	root := pack(t, r, images.PackOptions{Reference: "test/root", Entrypoint: []string{"/bin/sh", "-c"}}, map[string]string{"x32": string(executableFile([]byte{
+	root := pack(t, r, imagestore.PackOptions{Reference: "test/root", Entrypoint: []string{"/bin/sh", "-c"}}, map[string]string{"x32": string(executableFile([]byte{
 		0xb8, 0x27, 0, 0, 0x40, // mov eax, 0x40000000 + 39: getpid, the third way
 		0x0f, 0x05, // syscall
 		0x31, 0xff, // xor edi, edi: all is well
@@ -175,13 +175,13 @@ func TestHostileImages(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The host's accounts must not count: there is a daemon, not in the image.
-		if _, err := r.Pack(context.Background(), images.PackOptions{Reference: "test/link", Dir: dir, User: "daemon"}); !isDiagnostic(err) {
+		if _, err := r.Pack(context.Background(), imagestore.PackOptions{Reference: "test/link", Dir: dir, User: "daemon"}); !isDiagnostic(err) {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("nothing to run", func(t *testing.T) {
 		t.Parallel()
-		dgst := pack(t, r, images.PackOptions{Reference: "test/nothing"}, nil)
+		dgst := pack(t, r, imagestore.PackOptions{Reference: "test/nothing"}, nil)
 		if _, err := r.Run(context.Background(), runner.Spec{Kind: runner.Query, Digest: dgst}); !isDiagnostic(err) {
 			t.Errorf("got %v", err)
 		}

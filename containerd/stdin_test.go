@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"deployster/containerd/images"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 )
 
 // runsOfStdin is how often the test below runs: DEPLOYSTER_STDIN_RUNS, or few.
@@ -39,7 +39,7 @@ func TestStdinArrives(t *testing.T) {
 			t.Parallel()
 			r := open(t, options(t))
 			// The shell's own buffer is what once hung for ever.
-			dgst := pack(t, r, images.PackOptions{Entrypoint: []string{"/bin/sh", "-c", `in=$(cat; echo .); printf %s "${in%.}"`}}, nil)
+			dgst := pack(t, r, imagestore.PackOptions{Entrypoint: []string{"/bin/sh", "-c", `in=$(cat; echo .); printf %s "${in%.}"`}}, nil)
 			var group errgroup.Group
 			group.SetLimit(8)
 			for i := range n {

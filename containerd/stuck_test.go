@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"deployster/containerd/images"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 )
 
 // A server that is stopped is told by its number and what to do, not taken for
@@ -87,7 +87,7 @@ func TestLostDaemonIsSaidAtOnce(t *testing.T) {
 		}
 	}
 	r := open(t, o)
-	dgst := pack(t, r, images.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
+	dgst := pack(t, r, imagestore.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)
 	var once sync.Once
 	var lost time.Time
 	res, err := r.Run(context.Background(), runner.Spec{Name: "x", Kind: runner.Action, Digest: dgst, Args: []string{"echo before; sleep 3; exit 7"},

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"deployster/containerd/images"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 )
 
 // ownerOf returns the uid of a process with an argument, -1 if there is none.
@@ -37,7 +37,7 @@ func ownerOf(arg string) int {
 func TestUserNamespace(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
-	dgst := pack(t, r, images.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, map[string]string{"etc/passwd": "app:x:1234:1234::/:/bin/sh\n"})
+	dgst := pack(t, r, imagestore.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, map[string]string{"etc/passwd": "app:x:1234:1234::/:/bin/sh\n"})
 	dir := t.TempDir()
 	mine, roots := filepath.Join(dir, "mine"), filepath.Join(dir, "roots")
 	for _, d := range []string{mine, roots} {

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
-	"time"
 
 	"github.com/containerd/containerd/v2/core/images"
 	"github.com/containerd/errdefs"
@@ -19,6 +18,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 )
 
 // Store is the images of a containerd, as one client sees them.
@@ -41,23 +41,11 @@ func NewStore(c *daemon.Conn, o RegistryOptions) *Store {
 // is gone, or its files are.
 func (store *Store) Forget(d digest.Digest) { store.cache.forget(d) }
 
-// Info describes an image that is here.
-type Info struct {
-	Name    string    `json:"name"`   // the full name; the digest where it has no other
-	Digest  string    `json:"digest"` // of its manifest or index
-	Size    int64     `json:"size"`   // of its content, compressed as it is kept
-	Created time.Time `json:"created"`
-	From    string    `json:"from,omitempty"` // the name it was pulled by; "" = it was made or brought here
-}
-
 // An image is kept under two records: its name, which may move to another
 // image, and its digest, by which plans and state entries know it.
 
-// isDigest reports whether a record's name is its digest.
-func isDigest(name string) bool { return strings.HasPrefix(name, "sha256:") }
-
 // Images lists the images that are here, by name.
-func (store *Store) Images(ctx context.Context) ([]Info, error) {
+func (store *Store) Images(ctx context.Context) ([]imagestore.Image, error) {
 	ctx = store.conn.Context(ctx)
 	list, err := store.conn.Client.ImageService().List(ctx)
 	if err != nil {
@@ -65,11 +53,11 @@ func (store *Store) Images(ctx context.Context) ([]Info, error) {
 	}
 	named := map[digest.Digest]bool{}
 	for _, i := range list {
-		named[i.Target.Digest] = named[i.Target.Digest] || !isDigest(i.Name)
+		named[i.Target.Digest] = named[i.Target.Digest] || !imagestore.IsDigest(i.Name)
 	}
-	var infos []Info
+	var infos []imagestore.Image
 	for _, i := range list {
-		if (!isDigest(i.Name) || !named[i.Target.Digest]) && i.Labels[labelSignatures] == "" {
+		if (!imagestore.IsDigest(i.Name) || !named[i.Target.Digest]) && i.Labels[labelSignatures] == "" {
 			infos = append(infos, store.info(ctx, i))
 		}
 	}
@@ -77,8 +65,8 @@ func (store *Store) Images(ctx context.Context) ([]Info, error) {
 	return infos, nil
 }
 
-func (store *Store) info(ctx context.Context, i images.Image) Info {
-	info := Info{Name: i.Name, Digest: i.Target.Digest.String(), Created: i.CreatedAt, From: i.Labels[labelSource]}
+func (store *Store) info(ctx context.Context, i images.Image) imagestore.Image {
+	info := imagestore.Image{Name: i.Name, Digest: i.Target.Digest.String(), Created: i.CreatedAt, From: i.Labels[labelSource]}
 	// Parts of other platforms may be missing; what can be counted is.
 	info.Size, _ = i.Size(ctx, store.conn.Client.ContentStore(), platform())
 	return info
@@ -107,41 +95,11 @@ func (store *Store) Resolve(ctx context.Context, ref string) (runner.Image, erro
 	return obtained(name, i), nil
 }
 
-// FullName completes a reference as docker does, and gives the digest in it,
-// "" where there is none. Its error is a diagnostic.
-func FullName(ref string) (full, dgst string, err error) {
-	name, d, err := normalize(ref)
-	return name, d.String(), err
-}
-
-// WithDigest names one image in the repository of a full name.
-func WithDigest(full, dgst string) string {
-	if isDigest(full) {
-		return dgst
-	}
-	return withDigest(full, digest.Digest(dgst))
-}
-
 // normalize completes a reference as docker does. With a digest in it, the
 // digest alone says which image it is.
 func normalize(ref string) (name string, dgst digest.Digest, err error) {
-	if isDigest(ref) {
-		dgst = digest.Digest(ref)
-		if err = dgst.Validate(); err == nil {
-			return ref, dgst, nil
-		}
-	} else {
-		var named reference.Named
-		if named, err = reference.ParseDockerRef(ref); err == nil {
-			if d, ok := named.(reference.Digested); ok {
-				dgst = d.Digest()
-			}
-			return named.String(), dgst, nil
-		}
-	}
-	return "", "", diag.Errorf("Not the name of an image",
-		"%q: %s. Names look like acme/file:1.2 or registry.example.com/team/file:1.2; an image without a name is named by its digest, "+
-			"sha256:... .", ref, failure.Sentence(err))
+	name, d, err := imagestore.FullName(ref)
+	return name, digest.Digest(d), err
 }
 
 // findDigest returns a record of the image with a digest: its own, or else any.
@@ -160,7 +118,7 @@ func (store *Store) findDigest(ctx context.Context, dgst digest.Digest) (images.
 // ensureRecord makes sure that an image can be run by its digest, also after its
 // name has moved on.
 func (store *Store) ensureRecord(ctx context.Context, i images.Image) error {
-	if isDigest(i.Name) || store.cache.hasRecord(i.Target.Digest) {
+	if imagestore.IsDigest(i.Name) || store.cache.hasRecord(i.Target.Digest) {
 		return nil
 	}
 	// Mostly it is there, and to look is cheaper than to write: that waits for others' writing.
@@ -197,7 +155,7 @@ func (store *Store) nearest(ctx context.Context, ref string) string {
 	}
 	var names []string
 	for _, i := range list {
-		if !isDigest(i.Name) && i.Labels[labelSignatures] == "" {
+		if !imagestore.IsDigest(i.Name) && i.Labels[labelSignatures] == "" {
 			names = append(names, i.Name)
 		}
 	}

@@ -19,11 +19,12 @@ import (
 
 	"deployster/containerd/failure"
 	"deployster/internal/base/diag"
+	"deployster/internal/runner/imagestore"
 )
 
 // Import brings images from a tar as `docker save` makes it, or of an OCI
 // layout; either may be compressed. It gives the images by name.
-func (store *Store) Import(ctx context.Context, from io.Reader) ([]Info, error) {
+func (store *Store) Import(ctx context.Context, from io.Reader) ([]imagestore.Image, error) {
 	ctx = store.conn.Context(ctx)
 	plain, err := openArchive(from)
 	if err != nil {
@@ -83,17 +84,17 @@ func (store *Store) restore(ctx context.Context, imported, before []images.Image
 
 // checkImported makes sure that new images can be run, which also unpacks
 // them, so that the first run need not.
-func (store *Store) checkImported(ctx context.Context, list []images.Image) ([]Info, error) {
+func (store *Store) checkImported(ctx context.Context, list []images.Image) ([]imagestore.Image, error) {
 	named := map[digest.Digest]bool{}
 	for _, i := range list {
-		named[i.Target.Digest] = named[i.Target.Digest] || !isDigest(i.Name)
+		named[i.Target.Digest] = named[i.Target.Digest] || !imagestore.IsDigest(i.Name)
 	}
-	var infos []Info
+	var infos []imagestore.Image
 	for _, i := range list {
 		if _, err := store.prepare(ctx, i.Target.Digest.String()); err != nil {
 			return nil, failure.Of("The import", err)
 		}
-		if !isDigest(i.Name) || !named[i.Target.Digest] {
+		if !imagestore.IsDigest(i.Name) || !named[i.Target.Digest] {
 			infos = append(infos, store.info(ctx, i))
 		}
 	}

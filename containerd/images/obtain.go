@@ -11,6 +11,8 @@ import (
 	"deployster/containerd/failure"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
+
+	"deployster/internal/runner/imagestore"
 )
 
 // Obtain makes sure that an image is here, on the terms of w, and says which
@@ -50,7 +52,7 @@ func (store *Store) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, 
 			err = store.giveName(ctx, name, record)
 		}
 		return image, err
-	case w.Pull == runner.PullNever, isDigest(name):
+	case w.Pull == runner.PullNever, imagestore.IsDigest(name):
 		return runner.Image{}, errNotPulled(w, store.nearest(ctx, w.Reference))
 	case w.Pull == runner.PullAlways && dgst == "":
 		return store.refresh(ctx, name, record, here, w)

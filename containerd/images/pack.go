@@ -24,40 +24,27 @@ import (
 	"deployster/containerd/layout"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/imagefiles"
+	"deployster/internal/runner/imagestore"
 )
-
-// PackOptions say what an image is made of.
-type PackOptions struct {
-	Reference string          // the new image's name
-	Dir       string          // its files, as they are below this directory; "" = none
-	Files     *imagefiles.Set // more files; nil = none
-	Base      string          // an image here, on which the files are put; "" = none
-
-	Entrypoint []string          // nil = the base's; given, it also drops the base's Cmd
-	Cmd        []string          // nil = the base's
-	Env        map[string]string // added to the base's
-	User       string            // "" = the base's
-	WorkingDir string            // "" = the base's
-}
 
 // Pack makes an image of files. The same files and options give the same
 // digest, on every machine and at every time.
-func (store *Store) Pack(ctx context.Context, o PackOptions) (Info, error) {
+func (store *Store) Pack(ctx context.Context, o imagestore.PackOptions) (imagestore.Image, error) {
 	ctx = store.conn.Context(ctx)
 	name, dgst, err := normalize(o.Reference)
 	if err == nil && dgst != "" {
 		err = diag.Errorf("A new image needs a name", "%q has a digest in it, which only the finished image has.", o.Reference)
 	}
 	if err != nil {
-		return Info{}, err
+		return imagestore.Image{}, err
 	}
 	base, manifest, err := store.packBase(ctx, o.Base)
 	if err != nil {
-		return Info{}, err
+		return imagestore.Image{}, err
 	}
 	layer, err := os.CreateTemp("", "deployster-pack-*")
 	if err != nil {
-		return Info{}, err
+		return imagestore.Image{}, err
 	}
 	defer func() { _ = errors.Join(layer.Close(), os.Remove(layer.Name())) }()
 	files := o.Files
@@ -73,7 +60,7 @@ func (store *Store) Pack(ctx context.Context, o PackOptions) (Info, error) {
 		desc, err = writeLayer(ctx, layer, files)
 	}
 	if err != nil {
-		return Info{}, packFailure(o.Dir, err)
+		return imagestore.Image{}, packFailure(o.Dir, err)
 	}
 	configure(&base, o)
 	base.RootFS.Type = "layers"
@@ -81,15 +68,15 @@ func (store *Store) Pack(ctx context.Context, o PackOptions) (Info, error) {
 	manifest.Layers = append(manifest.Layers, desc)
 	leased, done, err := store.conn.Client.WithLease(ctx)
 	if err != nil {
-		return Info{}, failure.Of("Packing the image", err)
+		return imagestore.Image{}, failure.Of("Packing the image", err)
 	}
 	defer func() { _ = done(store.conn.Context(context.WithoutCancel(ctx))) }()
 	if err := content.WriteBlob(leased, store.conn.Client.ContentStore(), layout.NewID(), layer, desc); err != nil {
-		return Info{}, failure.Of("Packing the image", err)
+		return imagestore.Image{}, failure.Of("Packing the image", err)
 	}
 	record, err := store.writeImage(leased, name, base, manifest)
 	if err != nil {
-		return Info{}, failure.Of("Packing the image", err)
+		return imagestore.Image{}, failure.Of("Packing the image", err)
 	}
 	return store.info(ctx, record), nil
 }
@@ -141,7 +128,7 @@ var ociLayer = map[string]string{
 }
 
 // configure puts the options into a config.
-func configure(c *ocispec.Image, o PackOptions) {
+func configure(c *ocispec.Image, o imagestore.PackOptions) {
 	if o.Entrypoint != nil {
 		c.Config.Entrypoint, c.Config.Cmd = o.Entrypoint, nil
 	}

@@ -10,18 +10,19 @@ import (
 
 	"deployster/containerd/failure"
 	"deployster/internal/base/diag"
+	"deployster/internal/runner/imagestore"
 )
 
 // Unused lists the images that could be removed: with all, every one whose
 // digest is not in keep, otherwise only those that have no name any more.
-func (store *Store) Unused(ctx context.Context, keep map[string]bool, all bool) ([]Info, error) {
+func (store *Store) Unused(ctx context.Context, keep map[string]bool, all bool) ([]imagestore.Image, error) {
 	list, err := store.Images(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var unused []Info
+	var unused []imagestore.Image
 	for _, i := range list {
-		if !keep[i.Digest] && (all || isDigest(i.Name)) {
+		if !keep[i.Digest] && (all || imagestore.IsDigest(i.Name)) {
 			unused = append(unused, i)
 		}
 	}
@@ -31,10 +32,10 @@ func (store *Store) Unused(ctx context.Context, keep map[string]bool, all bool) 
 // Remove takes images away, by name or by digest, and gives what that was. An
 // image stays as long as another name means it. Its content goes as far as no
 // other image is made of it.
-func (store *Store) Remove(ctx context.Context, refs []string) ([]Info, error) {
+func (store *Store) Remove(ctx context.Context, refs []string) ([]imagestore.Image, error) {
 	ctx = store.conn.Context(ctx)
 	service := store.conn.Client.ImageService()
-	var removed []Info
+	var removed []imagestore.Image
 	var errs []error
 	for _, ref := range refs {
 		name, dgst, err := normalize(ref)
@@ -74,7 +75,7 @@ func (store *Store) removeUnnamed(ctx context.Context, dgst digest.Digest, insis
 		return err
 	}
 	for _, i := range list {
-		if !isDigest(i.Name) {
+		if !imagestore.IsDigest(i.Name) {
 			if insist {
 				return diag.Errorf("The image has a name", "%s is %s. Remove it by that name.", dgst, familiar(i.Name))
 			}

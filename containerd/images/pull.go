@@ -11,7 +11,6 @@ import (
 	"github.com/containerd/containerd/v2/core/leases"
 	"github.com/containerd/containerd/v2/core/remotes"
 	"github.com/containerd/errdefs"
-	"github.com/distribution/reference"
 	digest "github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"golang.org/x/sync/errgroup"
@@ -19,6 +18,7 @@ import (
 	"deployster/containerd/failure"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 )
 
 // The limits of a pull. What comes from a registry is a stranger's.
@@ -36,15 +36,15 @@ const labelSource = "deployster.pulled-from"
 
 // Pull fetches an image from its registry, whether it is here or not, and
 // gives it its name. Only what this machine's platform needs is fetched.
-func (store *Store) Pull(ctx context.Context, ref string) (Info, error) {
+func (store *Store) Pull(ctx context.Context, ref string) (imagestore.Image, error) {
 	image, err := store.Obtain(ctx, runner.Wanted{Reference: ref, Pull: runner.PullAlways})
 	if err != nil {
-		return Info{}, err
+		return imagestore.Image{}, err
 	}
 	ctx = store.conn.Context(ctx)
 	record, err := store.findDigest(ctx, digest.Digest(image.Digest))
 	if err != nil {
-		return Info{}, failure.Of("Pulling "+ref, err)
+		return imagestore.Image{}, failure.Of("Pulling "+ref, err)
 	}
 	record.Name = image.Reference
 	return store.info(ctx, record), nil
@@ -70,7 +70,7 @@ func (store *Store) pull(ctx context.Context, name string, want digest.Digest, v
 	p := &puller{store: store, name: name, ref: name, want: want, verify: verify, resolver: store.registries.resolver(ctx),
 		meter: newMeter(familiar(name), store.registries.options.Progress)}
 	if want != "" {
-		p.ref = withDigest(name, want)
+		p.ref = imagestore.WithDigest(name, want.String())
 	}
 	record, err := retry(ctx, p, p.attempt)
 	p.meter.end(err)
@@ -83,15 +83,6 @@ func (store *Store) pull(ctx context.Context, name string, want digest.Digest, v
 		return record, store.registries.pullFailure(ctx, name, err)
 	}
 	return record, nil
-}
-
-// withDigest names one image in the repository of a name.
-func withDigest(name string, dgst digest.Digest) string {
-	named, err := reference.ParseDockerRef(name)
-	if err != nil {
-		return name + "@" + dgst.String() // the registry will refuse it
-	}
-	return reference.TrimNamed(named).String() + "@" + dgst.String()
 }
 
 // retry does something, and again after errors that may pass. What was fetched
@@ -140,7 +131,7 @@ func (p *puller) attempt(ctx context.Context) (images.Image, error) {
 		return images.Image{}, &refusedError{"it is not an image, but " + diag.Visible(target.MediaType)}
 	}
 	if p.verify != nil {
-		p.meter.phase(PullVerifying)
+		p.meter.phase(imagestore.Verifying)
 		if err := p.store.verifySigned(ctx, p.name, target.Digest, *p.verify); err != nil {
 			return images.Image{}, stalled(ctx, err)
 		}
@@ -153,7 +144,7 @@ func (p *puller) attempt(ctx context.Context) (images.Image, error) {
 		return images.Image{}, stalled(ctx, err)
 	}
 	release() // from here on nothing comes over the network
-	p.meter.phase(PullUnpacking)
+	p.meter.phase(imagestore.Unpacking)
 	record, err := p.store.record(leased, p.name, target)
 	if err != nil {
 		return images.Image{}, &refusedError{failure.Sentence(err)}
@@ -163,7 +154,7 @@ func (p *puller) attempt(ctx context.Context) (images.Image, error) {
 
 // lookup asks the registry for what a name means.
 func (p *puller) lookup(ctx context.Context) (ocispec.Descriptor, error) {
-	p.meter.phase(PullResolving)
+	p.meter.phase(imagestore.Resolving)
 	_, found, err := p.resolver.Resolve(ctx, p.ref)
 	return found, err
 }

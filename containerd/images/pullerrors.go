@@ -201,8 +201,8 @@ func capitalised(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// PullReason says in a few words why an attempt failed.
-func PullReason(err error) string {
+// pullReason says in a few words why an attempt failed.
+func pullReason(err error) string {
 	var status remoteerrors.ErrUnexpectedStatus
 	if errors.As(err, &status) {
 		return "the registry answered " + answer(err)

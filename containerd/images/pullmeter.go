@@ -10,30 +10,9 @@ import (
 
 	"github.com/containerd/containerd/v2/core/remotes"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"deployster/internal/runner/imagestore"
 )
-
-// PullPhase is what a pull is doing.
-type PullPhase string
-
-// The phases, in their order; a pull that is retried begins again.
-const (
-	PullResolving   PullPhase = "resolving"
-	PullVerifying   PullPhase = "verifying"
-	PullDownloading PullPhase = "downloading"
-	PullUnpacking   PullPhase = "unpacking"
-	PullRetrying    PullPhase = "retrying"
-	PullDone        PullPhase = "done"
-	PullFailed      PullPhase = "failed"
-)
-
-// PullProgress is how far the pull of one image is.
-type PullProgress struct {
-	Reference   string // as a user would write it
-	Phase       PullPhase
-	Done, Total int64         // bytes of the layers that were not here; 0 of 0 before they are known
-	Err         error         // why, while retrying
-	Pause       time.Duration // until the next attempt, while retrying
-}
 
 const (
 	meterEvery = 100 * time.Millisecond
@@ -47,27 +26,27 @@ var errStalled = errors.New("the registry has sent nothing for a minute")
 // gets nothing any more.
 type meter struct {
 	ref  string
-	tell func(PullProgress)
+	tell func(imagestore.Progress)
 
 	fetched atomic.Int64 // bytes from the network, over all attempts
 	done    atomic.Int64 // bytes of this attempt's layers, with what was there of them
 	last    atomic.Int64 // when something came last, in nanoseconds
 
 	mu    sync.Mutex // guards what follows, and that what is told is in order
-	at    PullPhase
+	at    imagestore.Phase
 	total int64
 	err   error
 	pause time.Duration
 }
 
-func newMeter(ref string, tell func(PullProgress)) *meter {
+func newMeter(ref string, tell func(imagestore.Progress)) *meter {
 	if tell == nil {
-		tell = func(PullProgress) {}
+		tell = func(imagestore.Progress) {}
 	}
 	return &meter{ref: ref, tell: tell}
 }
 
-func (m *meter) phase(p PullPhase) {
+func (m *meter) phase(p imagestore.Phase) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.at = p
@@ -76,9 +55,9 @@ func (m *meter) phase(p PullPhase) {
 
 // report tells how far it is; the caller holds the lock.
 func (m *meter) report() {
-	p := PullProgress{Reference: m.ref, Phase: m.at, Done: min(m.done.Load(), m.total), Total: m.total}
-	if m.at == PullRetrying || m.at == PullFailed {
-		p.Err, p.Pause = m.err, m.pause
+	p := imagestore.Progress{Reference: m.ref, Phase: m.at, Done: min(m.done.Load(), m.total), Total: m.total}
+	if m.at == imagestore.Retrying || m.at == imagestore.Failed {
+		p.Reason, p.Pause = pullReason(m.err), m.pause
 	}
 	m.tell(p)
 }
@@ -88,23 +67,23 @@ func (m *meter) begin(total int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.done.Store(0)
-	m.total, m.at = total, PullDownloading
+	m.total, m.at = total, imagestore.Downloading
 	m.report()
 }
 
 func (m *meter) retrying(err error, pause time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.at, m.err, m.pause = PullRetrying, err, pause
+	m.at, m.err, m.pause = imagestore.Retrying, err, pause
 	m.report()
 }
 
 func (m *meter) end(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.at, m.err = PullDone, err
+	m.at, m.err = imagestore.Done, err
 	if err != nil {
-		m.at = PullFailed
+		m.at = imagestore.Failed
 	}
 	m.report()
 }
@@ -125,7 +104,7 @@ func (m *meter) watch(ctx context.Context) (context.Context, func()) {
 				return
 			case now := <-ticker.C:
 				m.mu.Lock()
-				if m.at == PullDownloading {
+				if m.at == imagestore.Downloading {
 					m.report()
 				}
 				m.mu.Unlock()

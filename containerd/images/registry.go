@@ -18,6 +18,7 @@ import (
 
 	"deployster/containerd/failure"
 	"deployster/internal/base/diag"
+	"deployster/internal/runner/imagestore"
 )
 
 // RegistryOptions say how registries are reached. Proxies are those of the
@@ -33,7 +34,7 @@ type RegistryOptions struct {
 	// from a registry; 0 = DefaultMaxImage.
 	MaxImage int64
 	// Progress is told what a pull is doing, from any goroutine; nil = nobody.
-	Progress func(PullProgress)
+	Progress func(imagestore.Progress)
 }
 
 // DefaultMaxImage is the largest image that is pulled, in bytes.

@@ -19,6 +19,8 @@ import (
 	"deployster/internal/base/cosign"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
+
+	"deployster/internal/runner/imagestore"
 )
 
 // labelSignatures marks the record that holds the signatures of an image, by
@@ -73,7 +75,7 @@ func (store *Store) verifySigned(ctx context.Context, name string, dgst digest.D
 	if _, err := judge(kept); err == nil {
 		return nil
 	}
-	if isDigest(name) {
+	if imagestore.IsDigest(name) {
 		return errUnsigned(name, dgst, v, nil)
 	}
 	found, err := store.findSignatures(ctx, name, dgst)

@@ -14,6 +14,8 @@ import (
 	"github.com/distribution/reference"
 	digest "github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"deployster/internal/runner/imagestore"
 )
 
 // Where cosign puts signatures, and the limits of what is read there.
@@ -79,7 +81,7 @@ func (p *puller) tagSignatures(ctx context.Context, dgst digest.Digest) ([]image
 
 // bundles are those that refer to the image.
 func (p *puller) bundles(ctx context.Context, dgst digest.Digest) ([]imageSignature, error) {
-	fetcher, err := p.resolver.Fetcher(ctx, withDigest(p.name, dgst))
+	fetcher, err := p.resolver.Fetcher(ctx, imagestore.WithDigest(p.name, dgst.String()))
 	if err != nil {
 		return nil, err
 	}

@@ -12,12 +12,12 @@ import (
 
 	"deployster/apply"
 	"deployster/config"
-	"deployster/containerd"
 	"deployster/internal/app/images"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/secret"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 	"deployster/internal/runner/typeclient"
 	"deployster/internal/ui/events"
 	"deployster/plan"
@@ -227,7 +227,7 @@ func (t *task) imagesHere(ctx context.Context) error {
 		_, err := t.runtime.Resolve(ctx, digest)
 		tried := ""
 		if errors.Is(err, runner.ErrNoImage) && slices.Contains(p.Pulled, ref) {
-			_, err = t.runtime.Obtain(ctx, runner.Wanted{Reference: containerd.WithDigest(ref, digest)})
+			_, err = t.runtime.Obtain(ctx, runner.Wanted{Reference: imagestore.WithDigest(ref, digest)})
 		}
 		if errors.Is(err, context.Canceled) {
 			return err

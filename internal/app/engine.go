@@ -7,12 +7,12 @@ import (
 
 	"deployster/apply"
 	"deployster/config"
-	"deployster/containerd"
 	"deployster/internal/app/images"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 	"deployster/internal/runner/typeclient"
 	"deployster/internal/runner/worker"
 	"deployster/internal/ui/events"
@@ -39,7 +39,7 @@ type UI interface {
 	Planning(plan.Event)
 	Applying(apply.Event)
 	Line(typeclient.Line) // what an image prints
-	Pulling(containerd.PullProgress)
+	Pulling(imagestore.Progress)
 	Plan(*plan.Plan)
 	Explain(*plan.Plan, []*plan.Explanation) // in the place of Plan, where that was asked for
 	// Report shows how an apply ended; recorded is nil if it did not end well.
@@ -189,7 +189,7 @@ func (nobody) Begin(string, int) func()                          { return func()
 func (nobody) Planning(plan.Event)                               {}
 func (nobody) Applying(apply.Event)                              {}
 func (nobody) Line(typeclient.Line)                              {}
-func (nobody) Pulling(containerd.PullProgress)                   {}
+func (nobody) Pulling(imagestore.Progress)                       {}
 func (nobody) Plan(*plan.Plan)                                   {}
 func (nobody) Explain(*plan.Plan, []*plan.Explanation)           {}
 func (nobody) Report(*plan.Plan, *apply.Report, *state.Snapshot) {}

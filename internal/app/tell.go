@@ -3,8 +3,8 @@ package app
 import (
 	"cmp"
 	"deployster/apply"
-	"deployster/containerd"
 	"deployster/internal/base/words"
+	"deployster/internal/runner/imagestore"
 	"deployster/internal/ui/events"
 	"deployster/plan"
 	"deployster/state"
@@ -27,14 +27,14 @@ type pullEvents struct {
 const pullEvery = time.Second
 
 // event is what they are to be told now, if anything.
-func (t *pullEvents) event(p containerd.PullProgress, now time.Time) (events.Event, bool) {
+func (t *pullEvents) event(p imagestore.Progress, now time.Time) (events.Event, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	last, begun := t.last[p.Reference]
 	e := events.Event{Level: events.Info, Message: fmt.Sprintf("Pulling %s: %s", p.Reference, p.Phase),
 		Body: events.Pull{Image: p.Reference, Phase: string(p.Phase), Done: p.Done, Total: p.Total}}
 	switch p.Phase {
-	case containerd.PullDownloading:
+	case imagestore.Downloading:
 		if begun && now.Sub(last) < pullEvery {
 			return e, false
 		}
@@ -44,19 +44,19 @@ func (t *pullEvents) event(p containerd.PullProgress, now time.Time) (events.Eve
 		t.last[p.Reference] = now
 		e.Message = fmt.Sprintf("Pulling %s: %s of %s", p.Reference, words.Bytes(p.Done), words.Bytes(p.Total))
 		return e, true
-	case containerd.PullRetrying:
+	case imagestore.Retrying:
 		e.Level = events.Warning
-		e.Message = fmt.Sprintf("Pulling %s: %s. Trying again in %s", p.Reference, containerd.PullReason(p.Err), p.Pause)
+		e.Message = fmt.Sprintf("Pulling %s: %s. Trying again in %s", p.Reference, p.Reason, p.Pause)
 		return e, true
-	case containerd.PullDone, containerd.PullFailed:
+	case imagestore.Done, imagestore.Failed:
 		delete(t.last, p.Reference)
-		return e, begun || p.Phase == containerd.PullFailed
+		return e, begun || p.Phase == imagestore.Failed
 	}
 	return e, false
 }
 
 // Pulling is told how far it is with images.
-func (e *Engine) Pulling(p containerd.PullProgress) {
+func (e *Engine) Pulling(p imagestore.Progress) {
 	if event, ok := e.pulls.event(p, time.Now()); ok {
 		e.Events(event)
 	}

@@ -9,10 +9,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"deployster/containerd"
 	"deployster/internal/app/images"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
+	"deployster/internal/runner/imagestore"
 	"deployster/internal/ui/terminal"
 )
 
@@ -61,7 +61,7 @@ func listImages(c *cli.Context, s *session) error {
 }
 
 // printImages prints a table of images.
-func printImages(p terminal.Printer, list []containerd.ImageInfo) {
+func printImages(p terminal.Printer, list []imagestore.Image) {
 	rows := [][]string{{"NAME", "DIGEST", "SIZE", "CREATED", "FROM"}}
 	for _, i := range list {
 		created := "-"

@@ -3,9 +3,9 @@ package cli
 import (
 	"github.com/urfave/cli/v2"
 
-	"deployster/containerd"
 	"deployster/internal/app/images"
 	"deployster/internal/base/diag"
+	"deployster/internal/runner/imagestore"
 )
 
 func packCommand(e Env) *cli.Command {
@@ -45,6 +45,6 @@ func packImage(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	printImages(s.out, []containerd.ImageInfo{image})
+	printImages(s.out, []imagestore.Image{image})
 	return nil
 }

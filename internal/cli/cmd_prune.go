@@ -5,10 +5,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"deployster/containerd"
 	"deployster/internal/app/images"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
+	"deployster/internal/runner/imagestore"
 	"deployster/internal/ui/terminal"
 )
 
@@ -83,7 +83,7 @@ func pruneImages(c *cli.Context, s *session) error {
 }
 
 // confirmPrune asks whether images are to be removed.
-func confirmPrune(ctx context.Context, s *session, unused []containerd.ImageInfo) error {
+func confirmPrune(ctx context.Context, s *session, unused []imagestore.Image) error {
 	printImages(s.err, unused)
 	s.err.Printf("\n%s", lostWarning(unused))
 	if !s.env.Interactive {
@@ -98,7 +98,7 @@ func confirmPrune(ctx context.Context, s *session, unused []containerd.ImageInfo
 }
 
 // lostWarning says how many images cannot be had again from a registry.
-func lostWarning(list []containerd.ImageInfo) string {
+func lostWarning(list []imagestore.Image) string {
 	lost := 0
 	for _, i := range list {
 		if i.From == "" {
@@ -112,7 +112,7 @@ func lostWarning(list []containerd.ImageInfo) string {
 }
 
 // printRemoved says what went, and how much that was.
-func printRemoved(p terminal.Printer, list []containerd.ImageInfo) {
+func printRemoved(p terminal.Printer, list []imagestore.Image) {
 	var size int64
 	counted := map[string]bool{}
 	for _, i := range list {

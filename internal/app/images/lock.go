@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"deployster/config"
-	"deployster/containerd"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
+	"deployster/internal/runner/imagestore"
 )
 
 // LockChange is what became of one name in the lock file.
@@ -26,7 +26,7 @@ func WriteLock(dir string, old *config.Lock, pins map[string]string) (changes []
 	}
 	now := &config.Lock{Images: map[string]string{}}
 	for name, digest := range pins {
-		if _, inName, err := containerd.FullName(name); err != nil || inName == "" {
+		if _, inName, err := imagestore.FullName(name); err != nil || inName == "" {
 			now.Images[name] = digest // what has its digest in its name is pinned by that
 		}
 	}

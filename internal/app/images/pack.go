@@ -2,9 +2,9 @@ package images
 
 import (
 	"context"
-	"deployster/containerd"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/imagefiles"
+	"deployster/internal/runner/imagestore"
 	"errors"
 	"os"
 	"path/filepath"
@@ -25,23 +25,23 @@ type PackOptions struct {
 }
 
 // Pack makes an image of files.
-func Pack(ctx context.Context, s Store, o PackOptions) (containerd.ImageInfo, error) {
+func Pack(ctx context.Context, s Store, o PackOptions) (imagestore.Image, error) {
 	if o.Base != "" && (o.Shell || len(o.Programs) > 0) {
-		return containerd.ImageInfo{}, diag.Errorf("Wrong command line",
+		return imagestore.Image{}, diag.Errorf("Wrong command line",
 			"-base is an image that has its programs; -shell and -program are for images without one.")
 	}
 	var files imagefiles.Set
 	defer func() { _ = files.Close() }() // they were only read
 	first, err := o.collect(ctx, &files)
 	if err != nil {
-		return containerd.ImageInfo{}, err
+		return imagestore.Image{}, err
 	}
-	p := containerd.PackOptions{Reference: o.Reference, Files: &files, Entrypoint: o.Entrypoint, Cmd: o.Cmd, Env: o.Env, Base: o.Base}
+	p := imagestore.PackOptions{Reference: o.Reference, Files: &files, Entrypoint: o.Entrypoint, Cmd: o.Cmd, Env: o.Env, Base: o.Base}
 	if len(p.Entrypoint) == 0 && p.Base == "" && first != "" {
 		p.Entrypoint = []string{first}
 	}
 	if err := runnable(&files, &p); err != nil {
-		return containerd.ImageInfo{}, err
+		return imagestore.Image{}, err
 	}
 	return s.Pack(ctx, p)
 }
@@ -103,7 +103,7 @@ func (o PackOptions) collect(ctx context.Context, files *imagefiles.Set) (first 
 
 // runnable sees to it that the image has something that can run, while it can
 // still be said what is missing.
-func runnable(files *imagefiles.Set, o *containerd.PackOptions) error {
+func runnable(files *imagefiles.Set, o *imagestore.PackOptions) error {
 	switch {
 	case o.Base != "" && len(o.Entrypoint) == 0:
 		return nil

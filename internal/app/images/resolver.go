@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"deployster/config"
-	"deployster/containerd"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 	"deployster/internal/runner/typeclient"
 	"deployster/state"
 )
@@ -71,7 +71,7 @@ func (rs *Resolver) All(ctx context.Context) (map[string]string, error) {
 		}
 		n, known := read[r.TypeRef]
 		if !known {
-			n.full, n.digest, n.err = containerd.FullName(r.TypeRef)
+			n.full, n.digest, n.err = imagestore.FullName(r.TypeRef)
 			read[r.TypeRef] = n
 		}
 		if n.err != nil {
@@ -216,7 +216,7 @@ func (rs *Resolver) differs(full string, e *runner.DigestError) error {
 // another one that its image asks for, or that of an instance which was not
 // known at first.
 func (rs *Resolver) Use(ctx context.Context, u typeclient.Use) (string, error) {
-	full, inName, err := containerd.FullName(u.Reference)
+	full, inName, err := imagestore.FullName(u.Reference)
 	if err != nil {
 		return "", err
 	}
@@ -229,7 +229,7 @@ func (rs *Resolver) Use(ctx context.Context, u typeclient.Use) (string, error) {
 	}
 	if u.Digest != "" && inName == "" {
 		// Whatever the name means by now: this one was planned with.
-		w.Reference = containerd.WithDigest(full, u.Digest)
+		w.Reference = imagestore.WithDigest(full, u.Digest)
 		inName = u.Digest
 	}
 	return rs.obtain(ctx, w, full, inName, u.Step == typeclient.StepInit)
@@ -264,8 +264,8 @@ func (rs *Resolver) Former(ctx context.Context, prior state.Snapshot) {
 			continue
 		}
 		if _, err := rs.runtime.Resolve(ctx, entry.Digest); errors.Is(err, runner.ErrNoImage) {
-			if full, _, err := containerd.FullName(entry.Type); err == nil {
-				_, _ = rs.runtime.Obtain(ctx, runner.Wanted{Reference: containerd.WithDigest(full, entry.Digest)})
+			if full, _, err := imagestore.FullName(entry.Type); err == nil {
+				_, _ = rs.runtime.Obtain(ctx, runner.Wanted{Reference: imagestore.WithDigest(full, entry.Digest)})
 			}
 		}
 	}

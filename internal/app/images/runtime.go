@@ -4,8 +4,8 @@ import (
 	"context"
 	"io"
 
-	"deployster/containerd"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 )
 
 // Runtime has images, and can get others.
@@ -19,11 +19,11 @@ type Runtime interface {
 // Store is a Runtime whose images people look after.
 type Store interface {
 	Runtime
-	Images(ctx context.Context) ([]containerd.ImageInfo, error)
-	Pull(ctx context.Context, reference string) (containerd.ImageInfo, error)
-	Import(ctx context.Context, from io.Reader) ([]containerd.ImageInfo, error)
-	Pack(ctx context.Context, o containerd.PackOptions) (containerd.ImageInfo, error)
-	Remove(ctx context.Context, references []string) ([]containerd.ImageInfo, error)
+	Images(ctx context.Context) ([]imagestore.Image, error)
+	Pull(ctx context.Context, reference string) (imagestore.Image, error)
+	Import(ctx context.Context, from io.Reader) ([]imagestore.Image, error)
+	Pack(ctx context.Context, o imagestore.PackOptions) (imagestore.Image, error)
+	Remove(ctx context.Context, references []string) ([]imagestore.Image, error)
 	// Unused lists the images that nothing keeps; all also those that have a name.
-	Unused(ctx context.Context, keep map[string]bool, all bool) ([]containerd.ImageInfo, error)
+	Unused(ctx context.Context, keep map[string]bool, all bool) ([]imagestore.Image, error)
 }

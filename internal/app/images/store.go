@@ -8,9 +8,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"deployster/containerd"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
+	"deployster/internal/runner/imagestore"
 )
 
 // parallelPulls is how many images are pulled at one time.
@@ -18,8 +18,8 @@ const parallelPulls = 4
 
 // Pull fetches images from their registries. It returns those that came, also when
 // others failed.
-func Pull(ctx context.Context, s Store, references []string) ([]containerd.ImageInfo, error) {
-	infos, errs := make([]containerd.ImageInfo, len(references)), make([]error, len(references))
+func Pull(ctx context.Context, s Store, references []string) ([]imagestore.Image, error) {
+	infos, errs := make([]imagestore.Image, len(references)), make([]error, len(references))
 	var group errgroup.Group
 	group.SetLimit(parallelPulls)
 	for i, ref := range references {
@@ -29,7 +29,7 @@ func Pull(ctx context.Context, s Store, references []string) ([]containerd.Image
 		})
 	}
 	_ = group.Wait() // each has its own error
-	var pulled []containerd.ImageInfo
+	var pulled []imagestore.Image
 	for i, err := range errs {
 		if err == nil {
 			pulled = append(pulled, infos[i])
@@ -76,7 +76,7 @@ func Needed(ctx context.Context, r Runtime, w *workspace.Workspace, command stri
 
 // Remove removes images. Those that are in keep, by digest, it refuses, which does
 // not keep the others.
-func Remove(ctx context.Context, s Store, references []string, keep map[string]bool) ([]containerd.ImageInfo, error) {
+func Remove(ctx context.Context, s Store, references []string, keep map[string]bool) ([]imagestore.Image, error) {
 	var refused []error
 	references = slices.DeleteFunc(slices.Clone(references), func(ref string) bool {
 		image, err := s.Resolve(ctx, ref)
@@ -92,7 +92,7 @@ func Remove(ctx context.Context, s Store, references []string, keep map[string]b
 }
 
 // Prune removes images that are not used, by all of their names.
-func Prune(ctx context.Context, s Store, unused []containerd.ImageInfo) ([]containerd.ImageInfo, error) {
+func Prune(ctx context.Context, s Store, unused []imagestore.Image) ([]imagestore.Image, error) {
 	names := map[string]bool{}
 	for _, i := range unused {
 		names[i.Name] = true

@@ -14,6 +14,7 @@ import (
 
 	"deployster/containerd"
 	"deployster/containerd/shim"
+	"deployster/internal/runner/imagestore"
 	"deployster/internal/testkit/modeltest"
 )
 
@@ -185,7 +186,7 @@ func packWorld(t *testing.T, r *containerd.Runtime, reference, kind string) {
 	if err := os.Mkdir(filepath.Join(dir, "things"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Pack(context.Background(), containerd.PackOptions{Reference: reference, Dir: dir, Entrypoint: []string{"/world"},
+	if _, err := r.Pack(context.Background(), imagestore.PackOptions{Reference: reference, Dir: dir, Entrypoint: []string{"/world"},
 		Env: map[string]string{"KIND": kind}}); err != nil {
 		t.Fatal(err)
 	}

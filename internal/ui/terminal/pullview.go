@@ -5,9 +5,9 @@ import (
 	"sync"
 	"time"
 
-	"deployster/containerd"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
+	"deployster/internal/runner/imagestore"
 	"deployster/internal/ui/render"
 )
 
@@ -23,7 +23,7 @@ type pullView struct {
 
 // pullShown is what was said of one pull.
 type pullShown struct {
-	now   containerd.PullProgress
+	now   imagestore.Progress
 	since time.Time // when the download began; zero = it has not
 	told  time.Time
 }
@@ -33,7 +33,7 @@ func newPullView(p Printer, note func(string)) *pullView {
 }
 
 // progress is told of every pull, from any goroutine.
-func (v *pullView) progress(p containerd.PullProgress) {
+func (v *pullView) progress(p imagestore.Progress) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	name, now := diag.Visible(p.Reference), time.Now()
@@ -44,7 +44,7 @@ func (v *pullView) progress(p containerd.PullProgress) {
 	}
 	s.now = p
 	switch p.Phase {
-	case containerd.PullDownloading:
+	case imagestore.Downloading:
 		if s.since.IsZero() {
 			s.since = now
 			v.Printf("Pulling %s, %s\n", name, words.Bytes(p.Total))
@@ -52,14 +52,14 @@ func (v *pullView) progress(p containerd.PullProgress) {
 			s.told = now
 			v.Printf("Pulling %s: %s of %s\n", name, words.Bytes(p.Done), words.Bytes(p.Total))
 		}
-	case containerd.PullRetrying:
-		v.Printf("Pulling %s: %s. Trying again in %s.\n", name, diag.Visible(containerd.PullReason(p.Err)), p.Pause)
-	case containerd.PullDone:
+	case imagestore.Retrying:
+		v.Printf("Pulling %s: %s. Trying again in %s.\n", name, diag.Visible(p.Reason), p.Pause)
+	case imagestore.Done:
 		if !s.since.IsZero() {
 			v.Printf("Pulled %s in %s\n", name, render.Took(now.Sub(s.since)))
 		}
 		delete(v.open, p.Reference)
-	case containerd.PullFailed:
+	case imagestore.Failed:
 		delete(v.open, p.Reference)
 	}
 	if v.note != nil {
@@ -70,7 +70,7 @@ func (v *pullView) progress(p containerd.PullProgress) {
 // summary is all of it in one line.
 func (v *pullView) summary() string {
 	var done, total int64
-	var one containerd.PullProgress
+	var one imagestore.Progress
 	for _, s := range v.open {
 		done, total, one = done+s.now.Done, total+s.now.Total, s.now
 	}
@@ -79,7 +79,7 @@ func (v *pullView) summary() string {
 		return ""
 	case len(v.open) > 1:
 		return fmt.Sprintf("pulling %d images: %s of %s", len(v.open), words.Bytes(done), words.Bytes(total))
-	case one.Phase == containerd.PullDownloading:
+	case one.Phase == imagestore.Downloading:
 		return diag.Visible(fmt.Sprintf("%s of %s: %s", words.Bytes(done), words.Bytes(total), one.Reference))
 	}
 	return diag.Visible(fmt.Sprintf("%s %s", one.Phase, one.Reference))

@@ -8,8 +8,8 @@ import (
 
 	"deployster/apply"
 	"deployster/config"
-	"deployster/containerd"
 	"deployster/internal/base/diag"
+	"deployster/internal/runner/imagestore"
 	"deployster/internal/runner/typeclient"
 	"deployster/internal/ui/render"
 	"deployster/plan"
@@ -117,7 +117,7 @@ func (u *UI) Applying(e apply.Event) { u.watchers().Applying(e) }
 func (u *UI) Line(l typeclient.Line) { u.watchers().Line(l) }
 
 // Pulling shows how far the pull of an image is.
-func (u *UI) Pulling(p containerd.PullProgress) {
+func (u *UI) Pulling(p imagestore.Progress) {
 	if !u.events {
 		u.pulls.progress(p)
 	}

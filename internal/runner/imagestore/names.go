@@ -1,0 +1,54 @@
+package imagestore
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+
+	"github.com/distribution/reference"
+
+	"deployster/internal/base/diag"
+)
+
+// digestPrefix begins the digest of an image.
+const digestPrefix = "sha256:"
+
+var digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+// IsDigest reports whether a name is a digest, as that of an image without any
+// other is.
+func IsDigest(name string) bool { return strings.HasPrefix(name, digestPrefix) }
+
+// FullName completes a reference as docker does, and returns the digest in it,
+// "" where there is none. With a digest in it, the digest alone says which image
+// it is. The error is a diagnostic.
+func FullName(ref string) (full, dgst string, err error) {
+	if !IsDigest(ref) {
+		var named reference.Named
+		if named, err = reference.ParseDockerRef(ref); err == nil {
+			if d, ok := named.(reference.Digested); ok {
+				dgst = d.Digest().String()
+			}
+			return named.String(), dgst, nil
+		}
+	} else if digestPattern.MatchString(ref) {
+		return ref, ref, nil
+	} else {
+		err = errors.New("a digest is sha256: and 64 hexadecimal digits")
+	}
+	return "", "", diag.Errorf("Not the name of an image",
+		"%q: %s. Names look like acme/file:1.2 or registry.example.com/team/file:1.2; an image without a name is named by its digest, "+
+			"sha256:... .", ref, strings.TrimRight(err.Error(), ". \n"))
+}
+
+// WithDigest names one image in the repository of a full name.
+func WithDigest(full, dgst string) string {
+	if IsDigest(full) {
+		return dgst
+	}
+	named, err := reference.ParseDockerRef(full)
+	if err != nil {
+		return full + "@" + dgst // its registry will refuse it
+	}
+	return reference.TrimNamed(named).String() + "@" + dgst
+}
