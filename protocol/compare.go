@@ -13,6 +13,7 @@ import (
 type comparison struct {
 	reasons []Reason
 	wanted  map[string]any // what the state will hold once it is right
+	unset   []string       // JSON pointers to what is to be unset, and may then be left out or be empty
 }
 
 // forecast is what is known of the state to be; nil = nothing.
@@ -24,8 +25,10 @@ func (c *comparison) forecast() any {
 }
 
 // compare looks at what the user wrote and at what stands in the config by
-// default; a state that is not there yet is empty. What only one of the two has
-// is nobody's business: an id in the state, a password in the config.
+// default; a state that is not there yet is empty. What the user may leave out and
+// does must be unset in the state, unless it is marked as computed. What only one
+// of the two types has is nobody's business: an id in the state, a password in
+// the config.
 func compare[C any](written json.RawMessage, config C, state json.RawMessage, stateType reflect.Type) (*comparison, error) {
 	full, err := encode(config)
 	if err != nil {
@@ -49,46 +52,71 @@ func compare[C any](written json.RawMessage, config C, state json.RawMessage, st
 			want[key] = value
 		}
 	}
-	secret := writeOnlyFields(reflect.TypeFor[C]())
+	members := membersOf(reflect.TypeFor[C]())
+	for name := range members {
+		if _, there := want[name]; !there {
+			want[name] = nil
+		}
+	}
 	c := &comparison{wanted: map[string]any{}}
 	names := fieldNames(stateType)
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		got, there := have[key]
-		if want[key] == nil || !there && !names[key] {
+		f, known := members[key]
+		if !there && !names[key] || want[key] == nil && (!known || f.tag.Get(toolTag) == computedTag) {
 			continue
 		}
-		if !secret[key] && certain(want[key]) {
+		secret := f.tag.Get("writeOnly") == "true"
+		if !secret && certain(want[key]) {
 			c.wanted[key] = want[key]
 		}
-		if state != nil && !equal(want[key], got) && (there || !empty(want[key])) {
-			r := Reason{Path: "/" + escape(key)}
-			if !secret[key] {
-				r.Want, _ = encode(want[key]) // both came from JSON
-				if there {
-					r.Have, _ = encode(got)
-				}
-			}
-			c.reasons = append(c.reasons, r)
+		if state == nil || same(want[key], got, there, f.typ) {
+			continue
 		}
+		if want[key] == nil {
+			c.unset = append(c.unset, "/"+escape(key))
+		}
+		c.reasons = append(c.reasons, reasonFor(key, want[key], got, there, secret))
 	}
 	return c, nil
 }
 
-// equal compares JSON values. Numbers are compared as numbers; what is not
-// there is as null; an object may hold more than is wanted.
-func equal(want, have any) bool {
+// reasonFor says in what a member differs; of a secret it tells no values.
+func reasonFor(key string, want, got any, there, secret bool) Reason {
+	r := Reason{Path: "/" + escape(key)}
+	if secret {
+		return r
+	}
+	if want != nil {
+		r.Want, _ = encode(want) // both came from JSON
+	}
+	if there {
+		r.Have, _ = encode(got)
+	}
+	return r
+}
+
+// same reports whether a member of a state is as wanted: nil wants it to be unset,
+// and what encoding leaves out is as what is empty.
+func same(want, have any, there bool, t reflect.Type) bool {
+	if want == nil {
+		return empty(have)
+	}
+	return equal(want, have, t) || !there && empty(want)
+}
+
+// equal compares JSON values, the wanted one being of type t; nil = not known.
+// Numbers are compared as numbers, and what is not there is as null. What is there
+// may hold members that a struct does not have, but a map holds what is wanted and
+// nothing else.
+func equal(want, have any, t reflect.Type) bool {
 	switch w := want.(type) {
 	case map[string]any:
 		h, ok := have.(map[string]any)
-		for key, value := range w {
-			if !ok || value != nil && !equal(value, h[key]) {
-				return false
-			}
-		}
-		return ok
+		return (ok || have == nil && len(w) == 0) && equalMembers(w, h, t)
 	case []any:
 		h, ok := have.([]any)
-		return (ok || have == nil) && len(w) == len(h) && equalItems(w, h)
+		return (ok || have == nil) && len(w) == len(h) && equalItems(w, h, elementOf(t))
 	case json.Number:
 		h, ok := have.(json.Number)
 		return ok && (w == h || sameNumber(w.String(), h.String()))
@@ -96,9 +124,32 @@ func equal(want, have any) bool {
 	return want == have
 }
 
-func equalItems(want, have []any) bool {
+func equalMembers(want, have map[string]any, t reflect.Type) bool {
+	if members := membersOf(t); members != nil {
+		for name, f := range members {
+			got, there := have[name]
+			if !same(want[name], got, there, f.typ) && (want[name] != nil || f.tag.Get(toolTag) != computedTag) {
+				return false
+			}
+		}
+		return true
+	}
+	for key, value := range want {
+		if value != nil && !equal(value, have[key], elementOf(t)) {
+			return false
+		}
+	}
+	for key, value := range have {
+		if value != nil && want[key] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+func equalItems(want, have []any, t reflect.Type) bool {
 	for i := range want {
-		if !equal(want[i], have[i]) {
+		if !equal(want[i], have[i], t) {
 			return false
 		}
 	}

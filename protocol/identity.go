@@ -10,9 +10,13 @@ import (
 // The tag deployster:"identity" marks the fields of a config whose values,
 // together, name the thing: a config with another value there is about another
 // thing, and one that differs elsewhere is about the same.
+//
+// The tag deployster:"computed" marks a field that somebody else decides where the
+// user says nothing: left out, it may be anything.
 const (
 	toolTag     = "deployster"
 	identityTag = "identity"
+	computedTag = "computed"
 )
 
 // maxIdentity is how many values may name a thing together.
@@ -48,8 +52,10 @@ func identityIn(t reflect.Type, at string, open []reflect.Type) (pointers []stri
 		case mark == identityTag:
 			pointers = append(pointers, pointer)
 			continue
-		case mark != "":
-			return nil, fmt.Errorf("%s: the tag %s is %q, and must be %q", pointer, toolTag, mark, identityTag)
+		case mark == computedTag && !f.optional && f.typ.Kind() != reflect.Pointer:
+			return nil, fmt.Errorf("%s: only what may be left out can be %s", pointer, computedTag)
+		case mark != "" && mark != computedTag:
+			return nil, fmt.Errorf("%s: the tag %s is %q, and must be %q or %q", pointer, toolTag, mark, identityTag, computedTag)
 		}
 		inner, err := identityIn(structOf(f.typ), pointer, open)
 		switch {
@@ -78,6 +84,11 @@ func structOf(t reflect.Type) reflect.Type {
 			return noFields
 		}
 	}
+}
+
+// unescape is the reverse of escape.
+func unescape(token string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 }
 
 // escape gives the name of a member as JSON pointers have it.

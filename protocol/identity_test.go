@@ -59,7 +59,14 @@ func TestIdentityOf(t *testing.T) {
 		}{}, problem: "required or have a default"},
 		"misspelt": {config: struct {
 			Name string `json:"name" deployster:"identiy"`
-		}{}, problem: `must be "identity"`},
+		}{}, problem: `must be "identity" or "computed"`},
+		"computed": {config: struct {
+			Name string `json:"name" deployster:"identity"`
+			Zone string `json:"zone,omitempty" deployster:"computed"`
+		}{}, want: []string{"/name"}},
+		"computed, and yet required": {config: struct {
+			Zone string `json:"zone" deployster:"computed"`
+		}{}, problem: "only what may be left out can be computed"},
 		"too many": {config: many{}, problem: "9 fields are marked"},
 	} {
 		got, err := identityOf(reflect.TypeOf(c.config))

@@ -23,6 +23,7 @@ import (
 //	minItems:"1"  maxItems:"8"
 //	writeOnly:"true"           a secret: deployster never shows it
 //	deployster:"identity"      its value names the thing: with another value, another thing is meant
+//	deployster:"computed"      left out, it may be anything; others that are left out must be unset
 //
 // On a list, enum to maximum are about its items. It is an error when a field
 // has a type of which there is no JSON, or a tag that does not fit its type.
@@ -223,25 +224,39 @@ func fieldsOf(t reflect.Type) []field {
 	return out
 }
 
+// membersOf gives the members of a struct by their names; nil for other types, and
+// for those whose JSON only they know.
+func membersOf(t reflect.Type) map[string]field {
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t == nil || t.Kind() != reflect.Struct || t == timeType || reflect.PointerTo(t).Implements(jsonType) {
+		return nil
+	}
+	out := map[string]field{}
+	for _, f := range fieldsOf(t) {
+		out[f.name] = f
+	}
+	return out
+}
+
+// elementOf gives the type of the elements of a list or a map; nil = not known.
+func elementOf(t reflect.Type) reflect.Type {
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t != nil && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array || t.Kind() == reflect.Map) {
+		return t.Elem()
+	}
+	return nil
+}
+
 // fieldNames gives the names of the members of a struct; nil for other types.
 func fieldNames(t reflect.Type) map[string]bool {
 	names := map[string]bool{}
 	if t.Kind() == reflect.Struct {
 		for _, f := range fieldsOf(t) {
 			names[f.name] = true
-		}
-	}
-	return names
-}
-
-// writeOnlyFields gives the names of the members that are secrets.
-func writeOnlyFields(t reflect.Type) map[string]bool {
-	names := map[string]bool{}
-	if t.Kind() == reflect.Struct {
-		for _, f := range fieldsOf(t) {
-			if f.tag.Get("writeOnly") == "true" {
-				names[f.name] = true
-			}
 		}
 	}
 	return names

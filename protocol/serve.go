@@ -35,6 +35,7 @@ type Deleter[C, S any] interface {
 // the state, field by field of the same JSON name, is not what makes it right.
 type Comparer[C, S any] interface {
 	// Compare says in what have is not as c.Config wants it; nothing = it is right.
+	// What the config leaves out must be unset. Secrets that have changed are added.
 	Compare(c *Call[C, S], have *S) []Reason
 }
 
@@ -43,11 +44,13 @@ type Plan struct {
 	Actions       []Action // at least one; an action without a command is run as this image with its name as the argument
 	ShutdownFirst *Action  // to be run before anything else is changed
 	Reasons       []Reason
-	Forecast      any // what is known already of the state after the actions: a part of an S; nil = nothing
+	Forecast      any      // what is known already of the state after the actions: a part of an S; nil = nothing
+	Unknown       []string // JSON pointers into the state: what is known only after the actions
 }
 
 // Planner is implemented by types that decide themselves what is to be done,
-// in place of one action "create" or "update". It takes Comparer's place.
+// in place of one action "create" or "update". It takes Comparer's place; what
+// the config leaves out must be unset, and what is in c.ChangedSecrets be set.
 type Planner[C, S any] interface {
 	// Plan says what makes it right; nil = it is. have is nil when it does not
 	// exist. It is asked for what is wanted only, not for what is to be removed.
@@ -79,11 +82,15 @@ type About struct {
 type Call[C, S any] struct {
 	ActionInput
 
-	Config    C         // with its defaults filled in
-	LastState *S        // what deployster remembers: a hint, never the truth; nil = nothing, or nothing that is an S
-	Have      *S        // in actions: what was there when they were decided; nil = nothing
-	Log       io.Writer // what the user is to read now: stderr
-	Out       io.Writer // in actions: stdout, which the user reads too
+	Config    C  // with its defaults filled in
+	LastState *S // what deployster remembers: a hint, never the truth; nil = nothing, or nothing that is an S
+	Have      *S // in actions: what was there when they were decided; nil = nothing
+	// ChangedSecrets has JSON pointers into the config, to the fields with writeOnly
+	// that are other than when the state was recorded. Only in Plan and Compare.
+	ChangedSecrets []string
+
+	Log io.Writer // what the user is to read now: stderr
+	Out io.Writer // in actions: stdout, which the user reads too
 }
 
 // Logf writes a line that the user reads now.

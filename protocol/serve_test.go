@@ -93,7 +93,9 @@ func TestServeInit(t *testing.T) {
 	want := `{"protocol":2,"label":"Disk",` +
 		`"config_schema":{"additionalProperties":false,"properties":{"locked":{"type":"boolean"},"name":{"description":"what it is called","pattern":"^[a-z]+$","type":"string"},` +
 		`"ratio":{"type":"number"},"size":{"default":10,"minimum":1,"type":"integer"},"tags":{"items":{"enum":["fast","safe"],"type":"string"},"type":"array"},"token":{"type":"string","writeOnly":true}},"required":["name"],"type":"object"},` +
-		`"state_schema":{"additionalProperties":false,"properties":{"id":{"type":"string"},"locked":{"type":"boolean"},"ratio":{"type":"number"},"size":{"type":"integer"},"tags":{"items":{"type":"string"},"type":["array","null"]}},"required":["id","size","locked"],"type":"object"},"identity":["/name"],"kind":"disk",` +
+		`"state_schema":{"additionalProperties":false,"properties":{"id":{"type":"string"},"locked":{"type":"boolean"},"ratio":{"type":"number"},` +
+		`"secret_fingerprints":{"additionalProperties":{"type":"string"},"description":"salted fingerprints of the secrets in the config, by their JSON pointers","type":"object","writeOnly":true},` +
+		`"size":{"type":"integer"},"tags":{"items":{"type":"string"},"type":["array","null"]}},"required":["id","size","locked"],"type":"object"},"identity":["/name"],"kind":"disk",` +
 		`"plugs":{"dir":{"container_path":"/dir","optional":true,"writable":false}},"state_action":{"args":["state"]},"absent":true,"dependencies":true,"worker":{"args":["worker"]},"reuse":true}` + "\n"
 	if code != 0 || stdout != want || stderr != "" {
 		t.Errorf("%d\n%s\n%s\nwant\n%s", code, stdout, stderr, want)
@@ -129,7 +131,7 @@ func TestServeLife(t *testing.T) {
 		t.Errorf("create saw %+v", d.seen)
 	}
 	say(`{"status":"VALID","state":{"id":"d-1","size":10,"locked":false}}`, input(`{"name":"x"}`, `,"new_key":[{}]`), "state")
-	say(`{"status":"VALID","state":{"id":"d-1","size":10,"locked":false}}`, input(`{"name":"x","tags":[],"ratio":0.0,"token":"s3cret"}`), "state")
+	say(`{"status":"VALID","state":{"id":"d-1","size":10,"locked":false}}`, input(`{"name":"x","tags":[],"ratio":0.0}`), "state")
 	say(`{"status":"STALE","staleState":{"id":"d-1","size":10,"locked":false},"actions":[{"name":"update","args":["update"]}],`+
 		`"reasons":[{"path":"/size","have":10,"want":20},{"path":"/tags","want":["fast"]}],"forecast":{"size":20,"tags":["fast"]}}`,
 		input(`{"name":"x","size":20,"tags":["fast"],"locked":false}`), "state")

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 )
 
 // init answers what this type is.
@@ -45,7 +46,12 @@ func (s server[C, S]) describe() (InitAnswer, error) {
 		}
 	}
 	if a.StateSchema == nil {
-		a.StateSchema, err = stateSchemaOf[S]()
+		if a.StateSchema, err = stateSchemaOf[S](); err != nil {
+			return a, err
+		}
+	}
+	if hasSecrets(reflect.TypeFor[C]()) {
+		a.StateSchema, err = fingerprintSchema(a.StateSchema)
 	}
 	return a, err
 }
@@ -76,45 +82,63 @@ func (s server[C, S]) look(ctx context.Context, p Process) (StateAnswer, error) 
 		return StateAnswer{}, context.Cause(ctx)
 	}
 	if c.Intent == Absent {
-		return s.absent(have)
+		return s.absent(c, have)
 	}
 	return s.present(ctx, c, have)
 }
 
-func (s server[C, S]) absent(have *S) (StateAnswer, error) {
+func (s server[C, S]) absent(c *Call[C, S], have *S) (StateAnswer, error) {
 	if _, ok := s.r.(Deleter[C, S]); !ok {
 		return StateAnswer{}, Errorf(BugError, "", "this type cannot remove anything")
 	}
 	if have == nil {
 		return StateAnswer{Status: Missing}, nil
 	}
+	last, _ := recordedFingerprints(c.ActionInput.LastState)
 	stale, err := encode(have)
+	if err == nil {
+		stale, err = withFingerprints(stale, last)
+	}
 	return StateAnswer{Status: Stale, StaleState: stale, Actions: []Action{simple(deleteAction)}}, err
 }
 
 func (s server[C, S]) present(ctx context.Context, c *Call[C, S], have *S) (StateAnswer, error) {
+	last, known := recordedFingerprints(c.ActionInput.LastState)
+	now, err := fingerprints(c.Type, c.Config, reflect.TypeFor[S](), last)
+	if err != nil {
+		return StateAnswer{}, err
+	}
 	var state json.RawMessage
-	var err error
 	if have != nil {
+		c.ChangedSecrets = changedSecrets(last, now, known, c.After)
 		if state, err = encode(have); err != nil {
 			return StateAnswer{}, err
 		}
 	}
-	plan, err := s.plan(ctx, c, have, state)
+	plan, err := s.plan(ctx, c, have, state, secretReasons(c.ChangedSecrets, now))
 	switch {
 	case err != nil:
 		return StateAnswer{}, err
-	case plan != nil:
-		return stale(*plan, state)
-	case have == nil:
+	case plan == nil && have == nil:
 		return StateAnswer{}, Errorf(BugError, "", "it does not exist, and no action was planned that would create it")
+	case plan == nil:
+		state, err = withFingerprints(state, now)
+		return StateAnswer{Status: Valid, State: state}, err
 	}
-	return StateAnswer{Status: Valid, State: state}, nil
+	todo := *plan
+	if len(c.ChangedSecrets) > 0 {
+		todo.Unknown = slices.Concat(todo.Unknown, []string{"/" + fingerprintsKey})
+	}
+	if state, err = withFingerprints(state, last); err != nil {
+		return StateAnswer{}, err
+	}
+	return stale(todo, state)
 }
 
 // plan asks the type what is to be done; one that leaves it to this package
-// creates what is not there and updates what differs.
-func (s server[C, S]) plan(ctx context.Context, c *Call[C, S], have *S, state json.RawMessage) (*Plan, error) {
+// creates what is not there and updates what differs. secrets says which of those
+// that only the config has are others now.
+func (s server[C, S]) plan(ctx context.Context, c *Call[C, S], have *S, state json.RawMessage, secrets []Reason) (*Plan, error) {
 	if planner, ok := s.r.(Planner[C, S]); ok {
 		return planner.Plan(ctx, c, have)
 	}
@@ -126,18 +150,19 @@ func (s server[C, S]) plan(ctx context.Context, c *Call[C, S], have *S, state js
 			return nil, err
 		}
 	}
-	switch {
-	case have == nil:
+	if have == nil {
 		return &Plan{Actions: []Action{simple(createAction)}, Forecast: same.forecast()}, nil
-	case compares:
-		if reasons := s.r.(Comparer[C, S]).Compare(c, have); len(reasons) > 0 {
-			return &Plan{Actions: []Action{simple(updateAction)}, Reasons: reasons}, nil
-		}
-		return nil, nil
-	case len(same.reasons) > 0:
-		return &Plan{Actions: []Action{simple(updateAction)}, Reasons: same.reasons, Forecast: same.forecast()}, nil
 	}
-	return nil, nil
+	update := &Plan{Actions: []Action{simple(updateAction)}}
+	if compares {
+		update.Reasons = s.r.(Comparer[C, S]).Compare(c, have)
+	} else {
+		update.Reasons, update.Forecast, update.Unknown = same.reasons, same.forecast(), same.unset
+	}
+	if update.Reasons = append(update.Reasons, secrets...); len(update.Reasons) == 0 {
+		return nil, nil
+	}
+	return update, nil
 }
 
 func simple(name string) Action { return Action{Name: name, Command: Command{Args: []string{name}}} }
@@ -147,7 +172,7 @@ func stale(p Plan, state json.RawMessage) (StateAnswer, error) {
 	if len(p.Actions) == 0 {
 		return StateAnswer{}, Errorf(BugError, "", "a plan without actions")
 	}
-	a := StateAnswer{Status: Stale, StaleState: state, Reasons: p.Reasons}
+	a := StateAnswer{Status: Stale, StaleState: state, Reasons: p.Reasons, Unknown: p.Unknown}
 	for _, action := range p.Actions {
 		a.Actions = append(a.Actions, runnable(action))
 	}

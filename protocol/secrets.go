@@ -1,0 +1,189 @@
+package protocol
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A secret of the config cannot be compared with what is there, and does not
+// belong into the state. So the state holds a salted fingerprint of each, in the
+// member fingerprintsKey, by its JSON pointer in the config: another secret is
+// STALE, until actions have been run with it.
+const fingerprintsKey = "secret_fingerprints"
+
+// saltSize is the size of a salt in bytes.
+const saltSize = 16
+
+// secretsOf gives the fields that are marked writeOnly and have a value, by their
+// JSON pointers, and removes them from the config. What the state holds under the
+// same name is compared with that, and is none of them.
+func secretsOf(config map[string]any, t, state reflect.Type) map[string]any {
+	found, compared := map[string]any{}, fieldNames(state)
+	takeSecrets(config, t, "", found)
+	for pointer := range found {
+		if name, _, nested := strings.Cut(pointer[1:], "/"); !nested && compared[unescape(name)] {
+			delete(found, pointer)
+		}
+	}
+	return found
+}
+
+func takeSecrets(v any, t reflect.Type, at string, found map[string]any) {
+	switch v := v.(type) {
+	case map[string]any:
+		fields := membersOf(t)
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			pointer, inner := at+"/"+escape(key), elementOf(t)
+			if f, ok := fields[key]; ok {
+				if inner = f.typ; f.tag.Get("writeOnly") == "true" {
+					if v[key] != nil {
+						found[pointer] = v[key]
+					}
+					delete(v, key)
+					continue
+				}
+			}
+			takeSecrets(v[key], inner, pointer, found)
+		}
+	case []any:
+		for i, item := range v {
+			takeSecrets(item, elementOf(t), at+"/"+strconv.Itoa(i), found)
+		}
+	}
+}
+
+// hasSecrets reports whether a type has a field that is marked writeOnly.
+func hasSecrets(t reflect.Type, open ...reflect.Type) bool {
+	t = structOf(t)
+	if slices.Contains(open, t) {
+		return false
+	}
+	return slices.ContainsFunc(fieldsOf(t), func(f field) bool {
+		return f.tag.Get("writeOnly") == "true" || hasSecrets(f.typ, append(open, t)...)
+	})
+}
+
+// fingerprints gives those of the secrets of a config. Each holds its salt: the one
+// of the last fingerprint, or else one that is made of what names the thing, so
+// that the same question has the same answer.
+func fingerprints[C any](image string, config C, state reflect.Type, last map[string]string) (map[string]string, error) {
+	raw, err := encode(config)
+	if err != nil {
+		return nil, err
+	}
+	var rest map[string]any
+	if err := decode(raw, &rest, false); err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	secrets := secretsOf(rest, reflect.TypeFor[C](), state)
+	named, err := encode(rest)
+	if err != nil {
+		return nil, err
+	}
+	for pointer, secret := range secrets {
+		value, err := encode(secret)
+		if err != nil {
+			return nil, err
+		}
+		text, _, _ := strings.Cut(last[pointer], ":")
+		salt, err := hex.DecodeString(text)
+		if err != nil || len(salt) != saltSize {
+			sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %s", image, pointer, named))
+			salt = sum[:saltSize]
+		}
+		mac := hmac.New(sha256.New, salt)
+		mac.Write(value)
+		out[pointer] = hex.EncodeToString(salt) + ":" + hex.EncodeToString(mac.Sum(nil))
+	}
+	return out, nil
+}
+
+// recordedFingerprints gives those in a state; known is false when there is no state.
+func recordedFingerprints(state json.RawMessage) (last map[string]string, known bool) {
+	if len(state) == 0 || string(state) == "{}" || string(state) == "null" {
+		return nil, false
+	}
+	var s struct {
+		Fingerprints map[string]string `json:"secret_fingerprints"`
+	}
+	_ = json.Unmarshal(state, &s) // of another version of the type, perhaps: then none are known
+	return s.Fingerprints, true
+}
+
+// changedSecrets gives the JSON pointers of the secrets that are other than when
+// the state was recorded. Nothing is known to have changed when there is no
+// state, and right after actions, which were run with the secrets of now.
+func changedSecrets(last, now map[string]string, known bool, after []string) []string {
+	if !known || len(after) > 0 {
+		return nil
+	}
+	var changed []string
+	for pointer := range now {
+		if last[pointer] != now[pointer] {
+			changed = append(changed, pointer)
+		}
+	}
+	for pointer := range last {
+		if _, there := now[pointer]; !there {
+			changed = append(changed, pointer)
+		}
+	}
+	slices.Sort(changed)
+	return changed
+}
+
+func secretReasons(changed []string, now map[string]string) []Reason {
+	var reasons []Reason
+	for _, pointer := range changed {
+		message := "the secret has changed"
+		if now[pointer] == "" {
+			message = "the secret is to be removed"
+		}
+		reasons = append(reasons, Reason{Path: pointer, Message: message})
+	}
+	return reasons
+}
+
+// withFingerprints adds fingerprints to a state that is there.
+func withFingerprints(state json.RawMessage, prints map[string]string) (json.RawMessage, error) {
+	if state == nil || len(prints) == 0 {
+		return state, nil
+	}
+	var members map[string]json.RawMessage
+	if err := decode(state, &members, false); err != nil {
+		return nil, err
+	}
+	var err error
+	if members[fingerprintsKey], err = encode(prints); err != nil {
+		return nil, err
+	}
+	return encode(members)
+}
+
+// fingerprintSchema adds the fingerprints to the schema of a state.
+func fingerprintSchema(schema json.RawMessage) (json.RawMessage, error) {
+	var s map[string]any
+	if decode(schema, &s, false) != nil || s == nil {
+		return schema, nil // true, which allows all
+	}
+	properties, _ := s["properties"].(map[string]any)
+	if properties == nil {
+		properties = map[string]any{}
+		s["properties"] = properties
+	}
+	if _, taken := properties[fingerprintsKey]; taken {
+		return nil, fmt.Errorf("the state must not have a member %q: there this package keeps what it knows of the secrets", fingerprintsKey)
+	}
+	properties[fingerprintsKey] = shape{"type": "object", "writeOnly": true, "additionalProperties": shape{"type": "string"},
+		"description": "salted fingerprints of the secrets in the config, by their JSON pointers"}
+	return encode(s)
+}
