@@ -105,6 +105,3 @@ func ReadLock(dir string) (*Lock, diag.Diagnostics) { return source.ReadLock(dir
 // Reference writes a resource's address as messages and expressions do:
 // resource.web, and module.a.web as it is.
 func Reference(address string) string { return instance.Reference(address) }
-
-// ParseBytes reads an amount of bytes: "256MiB", "1GB" or a number of bytes.
-func ParseBytes(text string) (int64, error) { return expand.ParseBytes(text) }

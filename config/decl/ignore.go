@@ -12,6 +12,7 @@ import (
 	"deployster/config/source"
 	"deployster/config/values"
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/words"
 )
 
 // LastConfig is the config with which a resource was last recorded as VALID.
@@ -100,7 +101,7 @@ func (p ignorePath) check(config cty.Value) *hcl.Diagnostic {
 		}
 		names := values.PartNames(v)
 		return source.Failure(p.at, "Unknown attribute", "%s has no %q: %s.%s Only what is written in the config can be ignored.", where, key,
-			source.ThereAre(slices.Clone(names)), source.Suggest(key, names))
+			words.ThereAre(names), source.Suggest(key, names))
 	}
 	return nil
 }

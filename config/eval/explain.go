@@ -13,6 +13,7 @@ import (
 	"deployster/config/refs"
 	"deployster/config/source"
 	"deployster/config/values"
+	"deployster/internal/base/words"
 )
 
 // explain adds to HCL's messages what only we know.
@@ -108,7 +109,7 @@ func explainStep(e *Evaluator, d *hcl.Diagnostic, t hcl.Traversal, at instance.S
 			return
 		}
 		d.Summary = "Unknown attribute"
-		d.Detail = fmt.Sprintf("%s has no attribute %q: %s.%s", refs.TraversalString(t[:i]), name, source.ThereAre(names), source.Suggest(name,
+		d.Detail = fmt.Sprintf("%s has no attribute %q: %s.%s", refs.TraversalString(t[:i]), name, words.ThereAre(names), source.Suggest(name,
 			names))
 		return
 	}
@@ -122,7 +123,7 @@ func NoKey(d *hcl.Diagnostic, what string, x *instance.Expansion, key string) {
 		return
 	}
 	hint := source.Suggest(key, slices.Clone(x.Keys))
-	d.Detail = fmt.Sprintf("%s has no instance %s: with its for_each %s.%s", what, values.QuoteKey(key), source.ThereAre(x.Names()), hint)
+	d.Detail = fmt.Sprintf("%s has no instance %s: with its for_each %s.%s", what, values.QuoteKey(key), words.ThereAre(x.Names()), hint)
 }
 
 func countRange(n int) string {

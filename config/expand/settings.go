@@ -16,6 +16,7 @@ import (
 	"deployster/config/instance"
 	"deployster/config/source"
 	"deployster/config/values"
+	"deployster/internal/base/words"
 	"deployster/internal/runner"
 )
 
@@ -163,7 +164,7 @@ func containerUser(text string) (string, error) {
 }
 
 func bytesBetween(text string, low, high int64) (int64, error) {
-	n, err := ParseBytes(text)
+	n, err := words.ParseBytes(text)
 	if err == nil && (n < low || n > high) {
 		return 0, fmt.Errorf("%q is out of range: from %d to %d bytes", text, low, high)
 	}

@@ -3,7 +3,6 @@ package expand
 import (
 	"fmt"
 	"math/big"
-	"strconv"
 	"strings"
 	"time"
 
@@ -28,28 +27,6 @@ func checkImage(ref string) error {
 		return fmt.Errorf("%q is not an image: write, for example, \"acme/file:1\"", ref)
 	}
 	return nil
-}
-
-var byteUnits = []struct {
-	suffix string
-	factor int64
-}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
-	{"", 1}}
-
-// ParseBytes reads an amount of bytes: "256MiB", "1GB" or a number of bytes.
-func ParseBytes(text string) (int64, error) {
-	for _, u := range byteUnits {
-		digits, ok := strings.CutSuffix(text, u.suffix)
-		if !ok {
-			continue
-		}
-		n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
-		if err != nil || n <= 0 || n > (1<<62)/u.factor {
-			break
-		}
-		return n * u.factor, nil
-	}
-	return 0, fmt.Errorf("%q is not an amount of bytes: write, for example, \"256MiB\"", text)
 }
 
 func wholeNumber(v cty.Value, low, high int64) (int64, error) {

@@ -36,21 +36,6 @@ func Suggest(given string, names []string) string {
 	return fmt.Sprintf(" Did you mean %q?", best)
 }
 
-// ThereAre lists what there is, for messages: `there are none`, `there are a and b`.
-func ThereAre(names []string) string {
-	if len(names) == 0 {
-		return "there are none"
-	}
-	slices.Sort(names)
-	switch {
-	case len(names) == 1:
-		return "there is only " + names[0]
-	case len(names) > 8:
-		return fmt.Sprintf("there are %s and %d more", strings.Join(names[:8], ", "), len(names)-8)
-	}
-	return "there are " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
-}
-
 // Convert makes diagnostics of the house from HCL's: several may be the same
 // when one expression was evaluated for several reasons, and are said once. What
 // secrets gives is kept out of them.

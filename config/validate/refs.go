@@ -12,6 +12,7 @@ import (
 	"deployster/config/refs"
 	"deployster/config/source"
 	"deployster/config/values"
+	"deployster/internal/base/words"
 )
 
 // lateCall says that an expression calls something whose result is not known
@@ -156,7 +157,7 @@ func missing(t hcl.Traversal, b *decl.Module, p decl.Usage) *hcl.Diagnostic {
 		return nil
 	}
 	return source.Failure(t.SourceRange(), "Unknown name", "There is no %s %q: %s.%s %s.",
-		kind.Noun, name, source.ThereAre(declared.List()), source.Suggest(name, declared.List()), kind.Advice)
+		kind.Noun, name, words.ThereAre(declared.List()), source.Suggest(name, declared.List()), kind.Advice)
 }
 
 // behindKey are the steps of a reference behind the key of an instance, if it has
@@ -238,7 +239,7 @@ func moduleAttr(b *decl.Module, ref refs.Reference, p decl.Usage) *hcl.Diagnosti
 			hint = " What is inside a module is seen through its outputs only: declare one in the module."
 		}
 		return source.Failure(t.SourceRange(), "Unknown output", "The module %q has no output %q: %s.%s", name, out,
-			source.ThereAre(slices.Sorted(maps.Keys(child.Outputs))), hint)
+			words.ThereAre(slices.Sorted(maps.Keys(child.Outputs))), hint)
 	}
 	if !p.Static || p.Late {
 		return nil

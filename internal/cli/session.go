@@ -9,12 +9,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"deployster/config"
 	"deployster/containerd"
 	"deployster/internal/app"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
+	"deployster/internal/base/words"
 	"deployster/internal/ui/terminal"
 )
 
@@ -80,7 +80,7 @@ func (s *session) maxImage() (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
-	size, err := config.ParseBytes(text)
+	size, err := words.ParseBytes(text)
 	if err != nil {
 		return 0, diag.Errorf("DEPLOYSTER_MAX_IMAGE is not a size", "%s.", err)
 	}

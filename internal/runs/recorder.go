@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"deployster/internal/base/durable"
 	"deployster/internal/base/encryption"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runner/typeclient"
@@ -281,11 +282,7 @@ func (r *Recorder) writeRun() error {
 	if err != nil {
 		return err
 	}
-	temp := filepath.Join(r.dir, "."+runName)
-	if err := os.WriteFile(temp, append(content, '\n'), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(temp, filepath.Join(r.dir, runName))
+	return durable.WriteUnsynced(filepath.Join(r.dir, runName), append(content, '\n'), 0o600)
 }
 
 func (r *Recorder) addError(err error) {

@@ -72,16 +72,6 @@ func NewFrontier(g Graph) *Frontier {
 // Open says how many nodes are neither done nor dropped.
 func (f *Frontier) Open() int { return f.open }
 
-// Take gives the first ready node by name, if there is one.
-func (f *Frontier) Take() (string, bool) {
-	if len(f.ready) == 0 {
-		return "", false
-	}
-	n := f.ready.take()
-	f.taken[n] = true
-	return n, true
-}
-
 // TakeAll gives all nodes that are ready now.
 func (f *Frontier) TakeAll() []string {
 	all := f.ready.all()

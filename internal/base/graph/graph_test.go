@@ -29,8 +29,7 @@ func TestLayersRefuseACircle(t *testing.T) {
 func TestDropAccountsForEachLostNodeOnce(t *testing.T) {
 	g := Graph{"a": nil, "b": nil, "ab": {"a", "b"}, "end": {"ab"}}
 	f := NewFrontier(g)
-	f.Take()
-	f.Take()
+	f.TakeAll()
 	if got := f.Drop("a"); !reflect.DeepEqual(got, []string{"ab", "end"}) {
 		t.Errorf("lost with a: %v", got)
 	}
@@ -59,11 +58,7 @@ func TestWalkOfRandomGraphs(t *testing.T) {
 		}
 		f, done, running := NewFrontier(g), map[string]bool{}, []string{}
 		for f.Open() > 0 {
-			for {
-				node, ok := f.Take()
-				if !ok {
-					break
-				}
+			for _, node := range f.TakeAll() {
 				for _, before := range g[node] {
 					if !done[before] {
 						t.Fatalf("%s was ready before %s was done", node, before)

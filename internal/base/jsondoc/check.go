@@ -37,14 +37,6 @@ func Check(data []byte) error { return check(data, foreign()) }
 // number of values, and be nested more deeply.
 func CheckOwn(data []byte) error { return check(data, own()) }
 
-// Valid is Check for a value that may also be absent.
-func Valid(raw json.RawMessage) error {
-	if len(raw) == 0 {
-		return nil
-	}
-	return Check(raw)
-}
-
 func check(data []byte, within limits) error {
 	if jsontext.Value(data).IsValid() && within.allow(data) {
 		return nil

@@ -8,21 +8,12 @@ package words
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/agext/levenshtein"
 
 	"deployster/internal/base/diag"
 )
-
-// Count returns a number with its noun: `1 resource`, `3 resources`.
-func Count(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
-}
 
 // List returns the first names of a list with commas between, and counts the others.
 func List(names []string, most int) string {
@@ -35,18 +26,20 @@ func List(names []string, most int) string {
 // All returns all names with commas between.
 func All(names []string) string { return diag.Visible(strings.Join(names, ", ")) }
 
-// Bytes returns a size: `12.5 MiB`.
-func Bytes(n int64) string {
-	const unit = 1024
-	switch {
-	case n < unit:
-		return fmt.Sprintf("%d B", n)
-	case n < unit*unit:
-		return fmt.Sprintf("%.1f KiB", float64(n)/unit)
-	case n < unit*unit*unit:
-		return fmt.Sprintf("%.1f MiB", float64(n)/unit/unit)
+// ThereAre returns what there is, for a sentence: `there are none`, `there are a and b`.
+func ThereAre(names []string) string {
+	const most = 8
+	names = slices.Sorted(slices.Values(names))
+	switch n := len(names); {
+	case n == 0:
+		return "there are none"
+	case n == 1:
+		return "there is only " + names[0]
+	case n > most:
+		return fmt.Sprintf("there are %s and %d more", strings.Join(names[:most], ", "), n-most)
+	default:
+		return "there are " + strings.Join(names[:n-1], ", ") + " and " + names[n-1]
 	}
-	return fmt.Sprintf("%.1f GiB", float64(n)/unit/unit/unit)
 }
 
 // DidYouMean returns a sentence with the name that was probably meant, after a dash
@@ -84,13 +77,4 @@ func Distance(wrong, name string) (letters int, near bool) {
 		most = min(len(wrong), 2) - 1 // one letter is like every other
 	}
 	return letters, letters <= most
-}
-
-// Thousands returns a number so that its size is seen: 1,234,567.
-func Thousands(n int) string {
-	text := strconv.Itoa(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }

@@ -3,7 +3,7 @@ package words
 import "testing"
 
 func TestCount(t *testing.T) {
-	for n, want := range map[int]string{0: "0 files", 1: "1 file", 2: "2 files"} {
+	for n, want := range map[int]string{0: "0 files", 1: "1 file", 2: "2 files", 3000: "3,000 files"} {
 		if got := Count(n, "file"); got != want {
 			t.Errorf("Count(%d): %q, want %q", n, got, want)
 		}
@@ -41,6 +41,28 @@ func TestNearest(t *testing.T) {
 	for wrong, want := range map[string]string{"zonne": "zone", "regoin": "region", "ids": "id", "b": "", "xyzzy": "", "reg": "region"} {
 		if got := Nearest(wrong, names); got != want {
 			t.Errorf("Nearest(%q): %q, want %q", wrong, got, want)
+		}
+	}
+}
+
+func TestThereAre(t *testing.T) {
+	for want, names := range map[string][]string{
+		"there are none":                              nil,
+		"there is only a":                             {"a"},
+		"there are a, b and c":                        {"c", "a", "b"},
+		"there are 1, 2, 3, 4, 5, 6, 7, 8 and 2 more": {"9", "8", "7", "6", "5", "4", "3", "2", "1", "99"},
+	} {
+		if got := ThereAre(names); got != want {
+			t.Errorf("%q: %q, want %q", names, got, want)
+		}
+	}
+}
+
+func TestParseBytes(t *testing.T) {
+	for text, want := range map[string]int64{"256MiB": 256 << 20, "1GB": 1e9, "12 KiB": 12 << 10, "7": 7, "7B": 7,
+		"": 0, "0": 0, "-1": 0, "many": 0, "1.5MiB": 0, "9999999TiB": 0} {
+		if got, err := ParseBytes(text); got != want || (err == nil) != (want > 0) {
+			t.Errorf("ParseBytes(%q): %d, %v, want %d", text, got, err, want)
 		}
 	}
 }

@@ -216,11 +216,9 @@ func countChanges(edits []edit) int {
 
 // gap stands for so many things that are not shown.
 func gap(n int, what, note string) Line {
-	if n != 1 {
-		what += "s"
-	}
+	text := words.Count(n, what)
 	if note != "" {
-		what += ", " + note
+		text += ", " + note
 	}
-	return Line{Gap, fmt.Sprintf("(%s %s)", words.Thousands(n), what)}
+	return Line{Gap, "(" + text + ")"}
 }

@@ -78,7 +78,7 @@ type check struct {
 
 // Write writes the page.
 func Write(out io.Writer, p Page) error {
-	t, err := template.New("page").Funcs(template.FuncMap{"thousands": words.Thousands, "counted": counted}).Parse(markup)
+	t, err := template.New("page").Funcs(template.FuncMap{"thousands": words.Thousands, "count": words.Count}).Parse(markup)
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (v *view) warnings() []text {
 		list = append(list, "It records what is real, and does nothing (-refresh-only).")
 	}
 	if len(p.LeftOut) > 0 {
-		list = append(list, counted(len(p.LeftOut), "resource")+" left out: "+strings.Join(p.LeftOut, ", ")+".")
+		list = append(list, words.Count(len(p.LeftOut), "resource")+" left out: "+strings.Join(p.LeftOut, ", ")+".")
 	}
 	return v.clippedAll(list)
 }

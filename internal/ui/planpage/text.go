@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/base/words"
 )
 
 // text is what the page shows of a value. Only view.text and view.clipped make
@@ -32,12 +31,4 @@ func (v *view) clippedAll(list []string) []text {
 		out[i] = v.clipped(s)
 	}
 	return out
-}
-
-// counted returns a number with its noun.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return words.Thousands(n) + " " + noun + "s"
 }
