@@ -15,8 +15,8 @@ import (
 
 // adopt finds out how the actions ended of which that is not known, because the
 // command that had started them died or was interrupted: it waits for those that
-// still run. What it finds out is recorded; what it cannot find out is told, and
-// asked of reality, by the state action.
+// still run. What it finds out is recorded; of what it cannot find out it
+// warns, and the state action looks how things are.
 //
 // What an action prints may hold secrets that only its config tells. Where that
 // is neither recorded nor in the saved plan p, which may be nil, its output is
@@ -24,15 +24,15 @@ import (
 func (e *Engine) adopt(ctx context.Context, store *state.Store, p *plan.Plan) error {
 	snapshot := store.Snapshot()
 	if len(snapshot.Unknown()) == 0 {
-		return e.letGo(ctx, snapshot, p)
+		return e.discardEnded(ctx, snapshot, p)
 	}
 	e.learn(snapshot) // what they print may hold its secrets
 	for _, addr := range snapshot.Unknown() {
 		u := snapshot.Unsettled[addr]
-		_, told := snapshot.Resources[addr]
-		told = told || p != nil && p.Resources[addr] != nil
+		_, described := snapshot.Resources[addr]
+		described = described || p != nil && p.Resources[addr] != nil
 		for _, a := range u.Open() {
-			out, err := e.follow(ctx, addr, u, a, told)
+			out, err := e.follow(ctx, addr, u, a, described)
 			switch {
 			case ctx.Err() != nil:
 				e.Note("%s/%s is left alone, and goes on. The next apply waits for it again.", addr, diag.Visible(a.Action))
@@ -48,13 +48,13 @@ func (e *Engine) adopt(ctx context.Context, store *state.Store, p *plan.Plan) er
 			}
 		}
 	}
-	return e.letGo(ctx, snapshot, p)
+	return e.discardEnded(ctx, snapshot, p)
 }
 
-// letGo removes what containerd may still know of the actions of a plan that is
+// discardEnded removes what containerd may still know of the actions of a plan that is
 // gone on with and whose end is on record. One that is tried again has the same
 // key, and must not be taken for the first try when its end is looked for.
-func (e *Engine) letGo(ctx context.Context, snapshot state.Snapshot, p *plan.Plan) error {
+func (e *Engine) discardEnded(ctx context.Context, snapshot state.Snapshot, p *plan.Plan) error {
 	for addr, u := range snapshot.Unsettled {
 		if p == nil || u.Plan != p.ID {
 			continue
@@ -72,11 +72,12 @@ func (e *Engine) letGo(ctx context.Context, snapshot state.Snapshot, p *plan.Pla
 	return nil
 }
 
-// follow adopts one action, and shows what it prints, as an apply does.
-func (e *Engine) follow(ctx context.Context, addr string, u state.Unsettled, a state.Attempt, told bool) (runner.Outcome, error) {
+// follow adopts one action, and shows what it prints, as an apply does. What
+// nothing describes may hold secrets, and its output is dropped.
+func (e *Engine) follow(ctx context.Context, addr string, u state.Unsettled, a state.Attempt, described bool) (runner.Outcome, error) {
 	name := addr + "/" + a.Action
 	show := e.line
-	if !told {
+	if !described {
 		show = func(typeclient.Line) {}
 	}
 	stdout, endStdout := typeclient.Lines(addr, a.Action, typeclient.Stdout, show)
@@ -87,13 +88,14 @@ func (e *Engine) follow(ctx context.Context, addr string, u state.Unsettled, a s
 	}})
 	endStdout()
 	endStderr()
-	if !told {
+	if !described {
 		out.Result.Stdout, out.Result.Stderr = nil, []byte("[not kept: what of it is secret is not known]\n")
 	}
 	return out, err
 }
 
-// settle records how an action ended, and then lets go of what that was told from.
+// settle records how an action ended, and then discards what that was found out
+// from.
 func (e *Engine) settle(store *state.Store, addr string, a state.Attempt, out runner.Outcome) error {
 	var exit *int
 	if out.Fate == runner.Exited {
@@ -113,7 +115,7 @@ func (e *Engine) settle(store *state.Store, addr string, a state.Attempt, out ru
 	e.recordAdopted(addr, a, out)
 	if err := e.runtime.Discard(context.Background(), a.Key); err != nil {
 		e.Warn(diag.Warningf("Something was left in containerd",
-			"How %s of %s ended is recorded, and what that was told from could not be removed: %s.", a.Action, addr, err))
+			"How %s of %s ended is recorded, and what that was found out from could not be removed: %s.", a.Action, addr, err))
 	}
 	return nil
 }

@@ -75,16 +75,16 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 	if err := t.prepare(ctx); err != nil {
 		return nil, err
 	}
-	path := t.StatePath(t.manifest)
+	place := t.StatePlace(t.manifest)
 	if t.Destroy {
-		path = t.StatePathAround()
+		place = t.StatePlaceAround()
 	}
-	store, err := t.OpenState(ctx, path, t.command)
+	store, err := t.OpenState(ctx, place, t.command)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = store.Close() }() // the lock goes with the process anyway
-	if warning := state.Unreliable(state.File(path)); warning != nil {
+	if warning := state.Unreliable(place); warning != nil {
 		t.Warn(warning)
 	}
 	if t.saved {
@@ -115,7 +115,7 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 		return nil, err
 	}
 	report, err := t.execute(ctx, store)
-	t.WarnClear(path)
+	t.WarnClear(place)
 	return report, err
 }
 

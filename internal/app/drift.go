@@ -38,13 +38,13 @@ func (e *Engine) Drift(ctx context.Context, o DriftOptions) (*plan.DriftReport, 
 	if err != nil {
 		return nil, err
 	}
-	path := e.StatePath(m)
-	snapshot, err := e.ReadState(ctx, path)
+	place := e.StatePlace(m)
+	snapshot, err := e.ReadState(ctx, place)
 	if err != nil {
 		return nil, err
 	}
 	if snapshot.Lineage == "" {
-		e.Note("There is no state file at %s yet: nothing was applied that could have drifted.", path)
+		e.Note("There is no state file at %s yet: nothing was applied that could have drifted.", place)
 	}
 	report, err := e.drift(ctx, m, snapshot, known, o)
 	if err != nil {

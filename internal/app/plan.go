@@ -56,7 +56,7 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	held, err := e.HoldState(ctx, e.StatePath(m), "plan")
+	held, err := e.HoldState(ctx, e.StatePlace(m), "plan")
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (e *Engine) ExplainSaved(ctx context.Context, p *plan.Plan, addresses []str
 	if err != nil {
 		return err
 	}
-	snapshot, err := e.ReadState(ctx, e.StatePath(m))
+	snapshot, err := e.ReadState(ctx, e.StatePlace(m))
 	if err != nil {
 		return err
 	}

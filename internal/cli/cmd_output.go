@@ -40,15 +40,15 @@ func runOutput(c *cli.Context, s *session) error {
 	if c.Bool("raw") && c.NArg() == 0 {
 		return diag.Errorf("Wrong command line", "-raw prints one output: say which.")
 	}
-	path := s.StatePathAround()
-	snapshot, err := s.ReadState(c.Context, path)
+	place := s.StatePlaceAround()
+	snapshot, err := s.ReadState(c.Context, place)
 	if err != nil {
 		return err
 	}
 	if c.NArg() == 0 {
 		if len(snapshot.Outputs) == 0 {
 			s.Warn(diag.Warningf("No outputs", "The state file %s has no outputs. They are recorded by an apply of manifests that have output "+
-				"blocks.", path))
+				"blocks.", place))
 		}
 		return printOutputs(s.out, snapshot, c.Bool("json"))
 	}

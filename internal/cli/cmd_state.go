@@ -113,13 +113,13 @@ func runStatePull(c *cli.Context, s *session) error {
 	if err := atMost(c, 0); err != nil {
 		return err
 	}
-	path := s.StatePathAround()
-	snapshot, err := s.ReadState(c.Context, path)
+	place := s.StatePlaceAround()
+	snapshot, err := s.ReadState(c.Context, place)
 	if err != nil {
 		return err
 	}
 	if snapshot.Lineage == "" {
-		return diag.Errorf("No state file", "There is no state file at %s.", path)
+		return diag.Errorf("No state file", "There is no state file at %s.", place)
 	}
 	content, err := snapshot.Encode()
 	if err != nil {

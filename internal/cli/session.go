@@ -16,6 +16,7 @@ import (
 	"deployster/internal/base/encryption"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/terminal"
+	"deployster/state"
 )
 
 // session is one command: the engine, and the terminal that shows it.
@@ -59,12 +60,16 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 		Color: e.Color && color, ErrColor: e.ErrColor && color, OneTerminal: e.Color, Size: e.liveSize(),
 		Events: r.json, Verbose: c.Bool("verbose"), Compact: c.Bool("compact")})
 	s.out, s.err = s.ui.Out, s.ui.Err
+	in := workspace.Options{Dir: dir, Home: e.Home, Environ: e.Environ, Version: Version, Verbose: c.Bool("verbose"),
+		LockTimeout: c.Duration("lock-timeout"), Secrets: r.secrets, Events: r.stream.Send}
+	if file := c.String("state"); file != "" {
+		in.State = state.File(in.Path(file))
+	}
 	s.Engine = app.New(app.Options{
 		UI: s.ui, Abort: e.Abort,
-		Records: func(dir string, keys *encryption.Keyring) app.Records { return r.record(dir, keys) },
-		Workspace: workspace.Options{Dir: dir, Home: e.Home, Environ: e.Environ, Version: Version, Verbose: c.Bool("verbose"),
-			State: c.String("state"), LockTimeout: c.Duration("lock-timeout"), Secrets: r.secrets, Events: r.stream.Send},
-		Open: func(ctx context.Context) (app.Runtime, error) { return s.open(ctx, c) },
+		Records:   func(dir string, keys *encryption.Keyring) app.Records { return r.record(dir, keys) },
+		Workspace: in,
+		Open:      func(ctx context.Context) (app.Runtime, error) { return s.open(ctx, c) },
 	})
 	if _, err := s.maxImage(); err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ func Pull(ctx context.Context, s Store, references []string) ([]imagestore.Image
 // state and lock files, and what the names in the manifests mean.
 func Needed(ctx context.Context, r Runtime, w *workspace.Workspace, command string) (map[string]bool, error) {
 	keep := map[string]bool{}
-	held, err := w.HoldState(ctx, w.StatePathAround(), command)
+	held, err := w.HoldState(ctx, w.StatePlaceAround(), command)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func (w *Workspace) Console(ctx context.Context, in Inputs) (*Console, error) {
 	if err != nil {
 		return nil, err
 	}
-	snapshot, err := w.ReadState(ctx, w.StatePath(m))
+	snapshot, err := w.ReadState(ctx, w.StatePlace(m))
 	if err != nil {
 		return nil, err
 	}

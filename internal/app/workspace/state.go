@@ -12,21 +12,21 @@ import (
 	"deployster/state"
 )
 
-// StatePath returns which state file to use. What the options say wins over the
-// manifest, which may be nil.
-func (w *Workspace) StatePath(m *config.Manifest) string {
+// StatePlace returns where the state lies. What the options say wins over the
+// manifest, which may be nil. What nobody has said is a file.
+func (w *Workspace) StatePlace(m *config.Manifest) state.Place {
 	switch {
-	case w.State != "":
-		return w.Path(w.State)
+	case w.State != nil:
+		return w.State
 	case m != nil && m.StatePath() != "":
-		return w.Path(m.StatePath())
+		return state.File(w.Path(m.StatePath()))
 	}
-	return w.Path(DefaultState)
+	return state.File(w.Path(DefaultState))
 }
 
-// StatePathAround is StatePath for commands that are about the state only: where
+// StatePlaceAround is StatePlace for commands that are about the state only: where
 // there are manifests that name a state file, it is that one.
-func (w *Workspace) StatePathAround() string { return w.StatePath(w.around()) }
+func (w *Workspace) StatePlaceAround() state.Place { return w.StatePlace(w.around()) }
 
 // stateOptions are how a command opens the state.
 func (w *Workspace) stateOptions(command string) state.Options {
@@ -37,8 +37,8 @@ func (w *Workspace) stateOptions(command string) state.Options {
 
 // OpenState opens a state for a command that changes it, and tells what an earlier
 // one has left behind.
-func (w *Workspace) OpenState(ctx context.Context, path, command string) (*state.Store, error) {
-	store, err := state.Open(ctx, state.File(path), w.stateOptions(command))
+func (w *Workspace) OpenState(ctx context.Context, place state.Place, command string) (*state.Store, error) {
+	store, err := state.Open(ctx, place, w.stateOptions(command))
 	if err == nil {
 		w.tellRecovery(store.Recovery())
 	}
@@ -46,18 +46,18 @@ func (w *Workspace) OpenState(ctx context.Context, path, command string) (*state
 }
 
 // HoldState reads a state, and keeps others from changing it until it is closed.
-func (w *Workspace) HoldState(ctx context.Context, path, command string) (*state.Shared, error) {
-	return state.ReadShared(ctx, state.File(path), w.stateOptions(command))
+func (w *Workspace) HoldState(ctx context.Context, place state.Place, command string) (*state.Shared, error) {
+	return state.ReadShared(ctx, place, w.stateOptions(command))
 }
 
 // ReadState reads a state for commands that take no lock.
-func (w *Workspace) ReadState(ctx context.Context, path string) (state.Snapshot, error) {
-	snapshot, recovery, err := state.Load(state.File(path), w.Keys)
+func (w *Workspace) ReadState(ctx context.Context, place state.Place) (state.Snapshot, error) {
+	snapshot, recovery, err := state.Load(place, w.Keys)
 	if err != nil || recovery == nil {
 		return snapshot, err
 	}
 	// What looks as if an apply had died may be one that is at work.
-	held, err := state.ReadShared(ctx, state.File(path), state.Options{Command: "deployster", Keys: w.Keys})
+	held, err := state.ReadShared(ctx, place, state.Options{Command: "deployster", Keys: w.Keys})
 	if errors.Is(err, state.ErrLocked) {
 		w.Note("An apply is at work. This is what it has recorded so far.")
 		return snapshot, nil
@@ -71,7 +71,7 @@ func (w *Workspace) ReadState(ctx context.Context, path string) (state.Snapshot,
 
 // ReadStateAround is ReadState for commands that are about the state only.
 func (w *Workspace) ReadStateAround(ctx context.Context) (state.Snapshot, error) {
-	return w.ReadState(ctx, w.StatePathAround())
+	return w.ReadState(ctx, w.StatePlaceAround())
 }
 
 // tellRecovery says what an earlier run left behind when it died.
@@ -82,8 +82,8 @@ func (w *Workspace) tellRecovery(r *state.Recovery) {
 }
 
 // WarnClear warns of files in clear text beside an encrypted state.
-func (w *Workspace) WarnClear(path string) {
-	files := state.Clear(state.File(path))
+func (w *Workspace) WarnClear(place state.Place) {
+	files := state.Clear(place)
 	if len(files) == 0 {
 		return
 	}

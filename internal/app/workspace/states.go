@@ -11,19 +11,19 @@ import (
 
 // Restore makes a kept copy the state again.
 func (w *Workspace) Restore(ctx context.Context, serial uint64) (*state.RestoreResult, error) {
-	return state.Restore(ctx, state.File(w.StatePathAround()), serial, w.stateOptions("state restore"))
+	return state.Restore(ctx, w.StatePlaceAround(), serial, w.stateOptions("state restore"))
 }
 
 // Copies lists the earlier state files that are kept.
 func (w *Workspace) Copies() ([]state.Copy, error) {
-	return state.Copies(state.File(w.StatePathAround()), w.Keys)
+	return state.Copies(w.StatePlaceAround(), w.Keys)
 }
 
 // Reencrypt writes the state file and its copies anew, as the encryption block of
 // the manifests says, and returns how many files that were.
 func (w *Workspace) Reencrypt(ctx context.Context) (written int, err error) {
-	path := w.StatePathAround()
-	store, err := w.OpenState(ctx, path, "state reencrypt")
+	place := w.StatePlaceAround()
+	store, err := w.OpenState(ctx, place, "state reencrypt")
 	if err != nil {
 		return 0, err
 	}
@@ -35,7 +35,7 @@ func (w *Workspace) Reencrypt(ctx context.Context) (written int, err error) {
 	for _, name := range slices.Sorted(maps.Keys(left)) {
 		w.Warn(diag.Warningf("A copy was left as it is", "%s cannot be read: %s", name, left[name]))
 	}
-	w.WarnClear(path)
+	w.WarnClear(place)
 	return len(names), nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
 	"deployster/internal/ui/events"
+	"deployster/state"
 )
 
 // DefaultState is the name of the state file when nobody says another.
@@ -23,7 +24,7 @@ type Options struct {
 	Environ     []string // NAME=VALUE; of a name that is there twice the last counts
 	Version     string   // of this program
 	Verbose     bool
-	State       string        // the state file; "" = the one that the manifest names, or DefaultState
+	State       state.Place   // where the state lies; nil = the file that the manifest names, or DefaultState
 	LockTimeout time.Duration // how long a command waits for a state that is in use
 	Secrets     *redact.Redactor
 	UI          UI                 // nil = nobody looks on
