@@ -2,11 +2,12 @@ package workspace
 
 import (
 	"context"
+	"maps"
+	"slices"
+
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/state"
-	"maps"
-	"slices"
 )
 
 // Restore makes a kept copy the state again.
