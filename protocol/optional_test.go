@@ -132,7 +132,7 @@ func TestSecrets_Life(t *testing.T) {
 		t.Errorf("nothing has changed: %+v", a)
 	}
 	a := answered(t, s, two, last(created))
-	if a.Status != protocol.Stale || paths(a.Reasons) != "/secret" || a.Reasons[0].Message != "the secret has changed" || a.Actions[0].Name != "update" {
+	if a.Status != protocol.Stale || paths(a.Reasons) != "/secret" || a.Reasons[0].Message != "the secret at /secret has changed" || a.Actions[0].Name != "update" {
 		t.Errorf("another secret: %+v", a)
 	}
 	if string(a.StaleState) != string(created.State) || !slices.Equal(a.Unknown, []string{"/secret_fingerprints"}) {
@@ -146,7 +146,7 @@ func TestSecrets_Life(t *testing.T) {
 		t.Errorf("asked again: %+v", a)
 	}
 	a = answered(t, s, `{"name":"x"}`, last(updated))
-	if a.Status != protocol.Stale || a.Reasons[0].Message != "the secret is to be removed" {
+	if a.Status != protocol.Stale || a.Reasons[0].Message != "the secret at /secret is to be removed" {
 		t.Errorf("without a secret: %+v", a)
 	}
 	if a = answered(t, s, `{"name":"x"}`, last(updated), `,"after":["update"]`); a.Status != protocol.Valid || fingerprints(t, a.State) != nil {
@@ -154,6 +154,9 @@ func TestSecrets_Life(t *testing.T) {
 	}
 	if a = answered(t, s, one, last(a)); a.Status != protocol.Stale {
 		t.Errorf("a first secret: %+v", a)
+	}
+	if a = answered(t, s, one, `,"last_state":{}`); a.Status != protocol.Stale {
+		t.Errorf("a first secret, and a state that was empty: %+v", a)
 	}
 	if a = answered(t, s, one, last(updated), `,"intent":"absent"`); string(a.StaleState) != string(updated.State) {
 		t.Errorf("to be removed it is %s", a.StaleState)

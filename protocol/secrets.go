@@ -107,9 +107,10 @@ func fingerprints[C any](image string, config C, state reflect.Type, last map[st
 	return out, nil
 }
 
-// recordedFingerprints gives those in a state; known is false when there is no state.
+// recordedFingerprints gives those in a state; known is false when none is
+// recorded, which is not the same as one that is empty.
 func recordedFingerprints(state json.RawMessage) (last map[string]string, known bool) {
-	if len(state) == 0 || string(state) == "{}" || string(state) == "null" {
+	if len(state) == 0 || string(state) == "null" {
 		return nil, false
 	}
 	var s struct {
@@ -144,9 +145,9 @@ func changedSecrets(last, now map[string]string, known bool, after []string) []s
 func secretReasons(changed []string, now map[string]string) []Reason {
 	var reasons []Reason
 	for _, pointer := range changed {
-		message := "the secret has changed"
+		message := "the secret at " + pointer + " has changed"
 		if now[pointer] == "" {
-			message = "the secret is to be removed"
+			message = "the secret at " + pointer + " is to be removed"
 		}
 		reasons = append(reasons, Reason{Path: pointer, Message: message})
 	}

@@ -39,6 +39,7 @@ var update = flag.Bool("update", false, "write what the scripts' commands print 
 //	                        put a signature of an image into the registry, right or wrong
 //	expand FROM TO          copy a file, with the variables of the script in it
 //	probe NAME              build and pack testdata/types/probe, whose state is what it sees of its container
+//	service NAME            the same with testdata/types/service, a type with what may be left out and a secret
 //	json-schema NAME FILE   FILE matches docs/schemas/NAME.json
 //	documented STREAM       a stream of events is the example of docs/json.md
 //	same-digest FILE FILE   two outputs of image pack or import name one image
@@ -83,7 +84,8 @@ func runScripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
 			"push":          pushImage,
 			"disturb":       disturb,
 			"expand":        expand,
-			"probe":         new(prober).pack,
+			"probe":         (&goType{name: "probe"}).pack,
+			"service":       (&goType{name: "service"}).pack,
 			"keypair":       makeKeys,
 			"sign":          signImage,
 		},

@@ -9,22 +9,24 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// prober builds the probe of testdata/types/probe, once for all scripts.
-type prober struct {
+// goType builds a type in Go of testdata/types, once for all scripts.
+type goType struct {
+	name string
+
 	once   sync.Once
 	binary []byte
 	err    error
 }
 
-func (p *prober) build(root string) ([]byte, error) {
+func (p *goType) build(root string) ([]byte, error) {
 	p.once.Do(func() {
-		dir, err := os.MkdirTemp("", "probe")
+		dir, err := os.MkdirTemp("", p.name)
 		if err != nil {
 			p.err = err
 			return
 		}
 		defer os.RemoveAll(dir)
-		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "type"), "./testdata/types/probe")
+		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "type"), "./testdata/types/"+p.name)
 		cmd.Dir, cmd.Env, cmd.Stderr = root, append(os.Environ(), "CGO_ENABLED=0"), os.Stderr
 		if p.err = cmd.Run(); p.err == nil {
 			p.binary, p.err = os.ReadFile(filepath.Join(dir, "type"))
@@ -33,14 +35,14 @@ func (p *prober) build(root string) ([]byte, error) {
 	return p.binary, p.err
 }
 
-// pack packs the probe, alone, as an image.
-func (p *prober) pack(ts *testscript.TestScript, neg bool, args []string) {
+// pack packs the type, alone, as an image.
+func (p *goType) pack(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
-		ts.Fatalf("usage: probe NAME")
+		ts.Fatalf("usage: %s NAME", p.name)
 	}
 	binary, err := p.build(ts.Getenv("ROOT"))
 	ts.Check(err)
-	dir := ts.MkAbs(".probe")
+	dir := ts.MkAbs("." + p.name)
 	ts.Check(os.MkdirAll(filepath.Join(dir, "etc"), 0o755))
 	ts.Check(os.WriteFile(filepath.Join(dir, "type"), binary, 0o755))
 	ts.Check(os.WriteFile(filepath.Join(dir, "etc/passwd"), []byte("root:x:0:0::/:/\napp:x:1000:1001::/:/\n"), 0o644))

@@ -1,0 +1,68 @@
+// Command service is a type made with the package protocol: a file of JSON in the
+// plug "world", with properties that may be left out and a secret.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+
+	"deployster/protocol"
+)
+
+// Config is what a user says of a service.
+type Config struct {
+	Name   string            `json:"name" pattern:"^[a-z]+$" deployster:"identity"`
+	Tier   *string           `json:"tier,omitempty"`
+	Env    map[string]string `json:"env,omitempty"`
+	Secret *string           `json:"secret,omitempty" writeOnly:"true"`
+}
+
+// State is what can be read back of it.
+type State struct {
+	Tier *string           `json:"tier,omitempty"`
+	Env  map[string]string `json:"env,omitempty"`
+}
+
+type call = protocol.Call[Config, State]
+
+type service struct{}
+
+func file(c *call) string { return "/world/" + c.Config.Name }
+
+// Read says what is there.
+func (service) Read(_ context.Context, c *call) (*State, error) {
+	content, err := os.ReadFile(file(c))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var s State
+	return &s, json.Unmarshal(content, &s)
+}
+
+// Write makes it what the config wants.
+func (service) Write(_ context.Context, c *call) error {
+	content, err := json.Marshal(c.Config)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file(c), append(content, '\n'), 0o600)
+}
+
+// Delete removes it.
+func (service) Delete(_ context.Context, c *call) error {
+	if err := os.Remove(file(c)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func main() {
+	protocol.Serve(service{}, protocol.About{Label: "Service",
+		Plugs: map[string]protocol.PlugRequest{"world": {ContainerPath: "/world", Writable: true}}})
+}
