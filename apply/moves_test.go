@@ -75,7 +75,7 @@ func TestMovesComeBeforeEverything(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || report.Status != apply.OK || len(f.told) < 3 || f.told[0] != "moved [{a b}]" || atOld {
+		if err != nil || report.Status != apply.OK || len(f.told) < 3 || f.told[0] != "moved [{a b }]" || atOld {
 			t.Errorf("%v, %s, told %v, a there: %v", err, report.Status, f.told, atOld)
 		}
 		if deps := snapshot.Resources["user"].Dependencies; !slices.Equal(deps, []string{"b"}) {

@@ -47,7 +47,7 @@ func (r *run) entry(step *plan.Step, addr string, in protocol.StateInput, sensit
 	return state.Entry{Type: step.Type, Digest: step.Init.Digest, Config: in.Config,
 		Dependencies: r.needs[addr], Aliases: step.Aliases, Settings: step.Settings, Mounts: step.Mounts,
 		ReadOnly: step.ReadOnly, PreventDestroy: step.Protect, OnRemove: step.OnRemove,
-		StateTimeout: step.Timeouts.State, ActionTimeout: step.Timeouts.Action,
+		Identity: step.Init.Identity, Kind: step.Init.Kind, StateTimeout: step.Timeouts.State, ActionTimeout: step.Timeouts.Action,
 		Sensitive: state.Sensitive{Config: sensitive, Env: step.SecretEnv}}
 }
 

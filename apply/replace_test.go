@@ -81,7 +81,7 @@ func TestReplaceIsRefused(t *testing.T) {
 		{guard("kept", "") + "resource \"b\" {\n  type = \"test/broken:1\"\n  config = {}\n}\n", plan.Selection{Replace: []string{"b"}}, "cannot remove things"},
 		{guard("kept", ""), plan.Selection{Replace: []string{"a"}}, "-replace=a is not declared"},
 		{guard("kept", "") + thing("a", "v", "1"), plan.Selection{Replace: []string{"a"}, Targets: []string{"kept"}}, "-replace=a is left out"},
-		{guard("kept", "") + thing("a", "v", "1"), plan.Selection{Replace: []string{"A"}}, "Did you mean a?"},
+		{guard("kept", "") + thing("a", "v", "1"), plan.Selection{Replace: []string{"A"}}, "-replace=A names nothing"},
 	} {
 		got, p := e.selected(c.source, c.replace)
 		if p != nil || !strings.Contains(got, c.want) {

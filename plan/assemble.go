@@ -28,7 +28,10 @@ func (b assembler) frame() *Plan {
 		Sources: b.Manifest.Sources(), Edges: b.edges()}
 	p.Instances = p.Sources.Instances
 	for addr, step := range p.Resources {
-		step.MovedFrom = b.MovedFrom(addr)
+		if step.Deposed, _ = subject.Deposed(addr); step.Deposed == addr {
+			step.Deposed = ""
+			step.MovedFrom, step.MovedWhy = b.MovedFrom(addr)
+		}
 	}
 	return p
 }

@@ -63,7 +63,8 @@ type builder struct {
 	*findings
 	*described
 	*decided
-	options Options
+	options    Options
+	identified identified
 
 	failed       map[string]bool // about which nothing could be decided
 	expandFailed bool            // blocks whose instances are not known yet stay so, because of that
@@ -102,7 +103,8 @@ func build(ctx context.Context, b *builder) *Plan {
 	if b.initialise(ctx, b.Wanted); b.errors() > errors {
 		return nil
 	}
-	b.decideAll(ctx, b.Wanted)
+	b.initialiseOthers(ctx)
+	b.decideIdentified(ctx)
 	b.removeAll(ctx)
 	switch {
 	case ctx.Err() != nil:

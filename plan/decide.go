@@ -39,8 +39,11 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 	if len(violations) > 0 {
 		return nil
 	}
-	if b.Replaces(r.Address) {
-		switch ok := b.replace(ctx, r, step); {
+	if !b.learn(r, step) {
+		return nil
+	}
+	if pair := b.identified.pairs[r.Address]; pair.Replaced || b.Replaces(r.Address) {
+		switch ok := b.replacePair(ctx, r, step, pair); {
 		case !ok:
 			return nil
 		case step.Old != nil:
@@ -48,13 +51,17 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 		}
 	}
 	if step.Reason = b.whyDeferred(before, step); step.Reason != "" {
+		if b.guessed(r.Address) { // nobody can be asked whether the guess holds
+			b.refute(r.Address)
+			return nil
+		}
 		if step.Change = Deferred; recording {
 			b.recordOnly(r.Address, step)
 		}
 		return step
 	}
 	step.Reason = b.whyMayChange(before)
-	if step.MayChange = step.Reason != ""; b.mayUseRecorded(r, step, before) {
+	if step.MayChange = step.Reason != ""; !b.guessed(r.Address) && b.mayUseRecorded(r, step, before) {
 		b.useRecorded(step, b.Prior.Resources[r.Address])
 	} else if !b.ask(ctx, r, step) {
 		return nil
@@ -88,6 +95,9 @@ func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool 
 	answer, err := b.prober.State(ctx, step.Target(r.Address), step.Init, in)
 	if err != nil {
 		b.report(r, "", diag.From("Cannot read the state", err))
+		return false
+	}
+	if b.guessed(r.Address) && !b.confirm(ctx, r, step, in, answer) {
 		return false
 	}
 	step.take(answer)
@@ -132,7 +142,7 @@ func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 func (b *builder) input(r *config.Resource, s *Step) (protocol.StateInput, error) {
 	deps, err := Dependencies(s.Init, r.Aliases, b.look)
 	in := protocol.StateInput{Config: s.Config, Intent: protocol.Present, Dependencies: deps}
-	if entry, ok := b.Prior.Resources[r.Address]; ok {
+	if entry, ok := b.Prior.Resources[r.Address]; ok && !s.Another {
 		in.LastState = entry.State
 	}
 	return in, err
@@ -170,6 +180,7 @@ const unfinished = "an apply began to make it and did not finish"
 // exists though it was never recorded, and one that was right before.
 func (b *builder) compareWithPrior(addr string, s *Step) {
 	entry, known := b.Prior.Resources[addr]
+	known = known && !s.Another
 	completed := known && !entry.Incomplete()
 	s.Adopted = !completed && s.Change == Valid || !known && s.Change == Update
 	s.Drifted = completed && (s.Change == Create || s.Change == Update) &&
@@ -247,7 +258,7 @@ func word(c Change) string {
 // becomes of the recorded thing: where it may be another one, it is left alone.
 func (s *Step) noteLost(entry state.Entry, known bool) {
 	switch {
-	case !known || s.Change != Create:
+	case !known || s.Another || s.Change != Create:
 	case plugs.Untagged(entry.Type) != plugs.Untagged(s.Type):
 		s.Notes = append(s.Notes, fmt.Sprintf("It was recorded as made by %s. If that is still there, it stays as it is and is remembered no "+
 			"more: to have it destroyed, apply once without this block first.", entry.Type))

@@ -66,6 +66,24 @@ func (d *described) initialise(ctx context.Context, wanted func(addr string) boo
 	}
 }
 
+// initialiseOthers asks the images of the resources that the plan leaves out what they
+// are, where something is left out: matching is over all. What is wrong with them is
+// not said.
+func (d *described) initialiseOthers(ctx context.Context) {
+	if !d.subject.Partial() {
+		return
+	}
+	quiet := d.clone()
+	quiet.initialise(ctx, func(string) bool { return true })
+	d.types, d.typeCache, d.mounts = quiet.types, quiet.typeCache, quiet.mounts
+}
+
+// clone is the same with findings of its own.
+func (d *described) clone() *described {
+	return &described{subject: d.subject, findings: &findings{subject: d.subject}, prober: d.prober, plugs: d.plugs, parallelism: d.parallelism,
+		types: d.types, typeCache: d.typeCache, mounts: d.mounts}
+}
+
 func (d *described) initEach(ctx context.Context, resources []*config.Resource) {
 	var wait sync.WaitGroup
 	var next atomic.Int64

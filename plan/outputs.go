@@ -63,7 +63,11 @@ func (b assembler) leftOut() []string {
 	if !b.Partial() {
 		return nil
 	}
-	return slices.DeleteFunc(b.Addresses(), func(addr string) bool { return b.steps[addr] != nil })
+	from := map[string]bool{}
+	for _, m := range b.chosenMoves() {
+		from[m.From] = true
+	}
+	return slices.DeleteFunc(b.Addresses(), func(addr string) bool { return b.steps[addr] != nil || from[addr] })
 }
 
 // checks holds the check blocks to what is known.

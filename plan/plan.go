@@ -90,12 +90,15 @@ type Step struct {
 	Type        string            `json:"type"` // the image, as the manifest names it
 	Change      Change            `json:"change"`
 	MovedFrom   string            `json:"moved_from,omitempty"`      // its address in the state file
+	MovedWhy    string            `json:"moved_why,omitempty"`       // "identity", "same config" (a guess), or "" for what the manifest says
 	MayChange   bool              `json:"may_change,omitempty"`      // a dependency will change: the answer is an expectation
 	Adopted     bool              `json:"adopted,omitempty"`         // it exists, but the state file does not know it
 	Drifted     bool              `json:"drifted,omitempty"`         // it was recorded as VALID with this very config
 	Unrefreshed bool              `json:"trusted,omitempty"`         // its recorded state was used, and its image not asked
 	Reason      string            `json:"reason,omitempty"`          // why it is deferred, may change, is destroyed, forgotten or left
 	Notes       []string          `json:"notes,omitempty"`           // what else a person should know before saying yes, in sentences
+	Another     bool              `json:"another,omitempty"`         // what is recorded at its address is another thing, and stays
+	Deposed     string            `json:"deposed,omitempty"`         // the address that it had until another thing took it
 	Old         *Step             `json:"old,omitempty"`             // replace: how the thing that is there is destroyed
 	Was         *Was              `json:"was,omitempty"`             // record: what the state file holds
 	Config      json.RawMessage   `json:"config"`                    // an unknown value stands as {"$unknown": "what makes it so"}

@@ -7,7 +7,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/plan/subject"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -47,9 +49,13 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 	step := recordedStep(entry)
 	step.Change = Forget
 	block := b.RemovedBlock(addr)
+	end := b.identified.ends[addr]
 	switch {
 	case b.Selection.RefreshOnly:
 		step.Change, step.Reason = Left, "no manifest declares it: what becomes of it is not for a plan that only records"
+		return step, nil
+	case end.Forget && end.Owner != "":
+		step.Reason = "its thing is that of " + config.Reference(end.Owner) + ": it is left as it is"
 		return step, nil
 	case block != nil && !block.Destroy:
 		step.ReadOnly = entry.ReadOnly
@@ -99,6 +105,9 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		return step, nil
 	}
 	step.Change, step.Reason = Destroy, "no manifest declares it"
+	if was, deposed := subject.Deposed(addr); deposed {
+		step.Reason = config.Reference(was) + " is another thing"
+	}
 	if block != nil {
 		step.Reason = fmt.Sprintf("a removed block says so (%s)", block.Range)
 	}

@@ -2,22 +2,52 @@ package plan
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
+	"deployster/plan/match"
 	"deployster/plan/plugs"
 	"deployster/plan/subject"
 	"deployster/protocol"
 	"deployster/state"
 )
 
-// replace works out how the thing of a resource is destroyed that -replace names,
-// so that it can be made again. Where nothing is there the step has no Old, and
-// is decided like any other. It reports what must not be replaced, or cannot.
-func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step) bool {
+// replacePair works out what becomes of the recorded thing of a resource that means
+// another one now, or that -replace names.
+func (b *builder) replacePair(ctx context.Context, r *config.Resource, step *Step, pair match.Pair) bool {
+	if pair.Why != match.Other || b.Replaces(r.Address) {
+		return b.replace(ctx, r, step, "-replace asks for it", "-replace")
+	}
+	entry, why := b.Prior.Resources[r.Address], another(pair, step)
+	stays := ""
+	switch {
+	case pair.Owner != "":
+		stays = "it is that of " + config.Reference(pair.Owner)
+	case match.OnlyPaths(pair.Differences):
+		stays = "it differs in where a plug leads"
+	case entry.OnRemove == "forget":
+		stays = "its on_remove is \"forget\""
+	case !step.Init.Absent && entry.Digest == step.Init.Digest:
+		stays = "its type cannot remove things"
+	}
+	if stays != "" {
+		step.Another = true
+		step.Notes = append(step.Notes, fmt.Sprintf("It is another thing than what was recorded (%s). The recorded thing stays as it is and is "+
+			"remembered no more: %s.", why, stays))
+		return true
+	}
+	step.Another = true // its removal is asked with the state of the old one, and nothing else
+	return b.replace(ctx, r, step, why, "the plan")
+}
+
+// replace works out how the thing of a resource is destroyed, so that it can be made
+// again. Where nothing is there the step has no Old, and is decided like any other. It
+// reports what must not be replaced, or cannot: who says what asks for it.
+func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, why, who string) bool {
 	entry, known := b.Prior.Resources[r.Address]
 	refuse := func(summary, detail string, args ...any) bool {
 		b.report(r, "", diag.Diagnostics{diag.Errorf(summary, detail, args...)})
@@ -28,17 +58,20 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step) b
 		return refuse("Read-only resource would be replaced", "It is read_only, so nothing may be done about it, and -replace would destroy "+
 			"it. Leave it out of -replace.")
 	case r.PreventDestroy:
-		return refuse("Protected resource would be replaced", "It has prevent_destroy = true, and -replace would destroy it. To replace it, "+
-			"first apply it with prevent_destroy = false.")
+		return refuse("Protected resource would be replaced", "It has prevent_destroy = true, and %s would destroy it (%s). To replace it, "+
+			"first apply it with prevent_destroy = false.", who, why)
 	case entry.PreventDestroy:
-		return refuse("Protected resource would be replaced", "It was last applied with prevent_destroy = true, and -replace would destroy "+
-			"it. To replace it, first apply it with prevent_destroy = false, without -replace.")
+		return refuse("Protected resource would be replaced", "It was last applied with prevent_destroy = true, and %s would destroy "+
+			"it (%s). To replace it, first apply it with prevent_destroy = false, and nothing else changed.", who, why)
 	case !known && len(step.Unknown) > 0:
 		step.Notes = append(step.Notes,
 			"Nothing is recorded of it, and its config is not known yet: there is nothing that -replace could destroy.")
 		return true
 	}
 	old := oldOf(step, entry, known)
+	if step.Another {
+		old.Settings, old.Mounts, old.SecretEnv = entry.Settings, entry.Mounts, entry.Sensitive.Env
+	}
 	if old.Init.Digest != step.Init.Digest || old.Init.Reference != step.Init.Reference {
 		ty, err := b.prober.Init(ctx, old.Target(r.Address))
 		if err != nil {
@@ -63,13 +96,15 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step) b
 		return false
 	}
 	if answer.Status == protocol.Missing {
-		step.Notes = append(step.Notes, "There is nothing that -replace could destroy: it does not exist.")
+		if !step.Another {
+			step.Notes = append(step.Notes, "There is nothing that -replace could destroy: it does not exist.")
+		}
 		return true
 	}
 	old.take(answer)
 	old.hide(entry, b.Manifest.Secrets())
-	old.Change, old.Reason = Destroy, "-replace asks for it"
-	step.Change, step.Reason, step.Old = Replace, "-replace asks for it", old
+	old.Change, old.Reason = Destroy, why
+	step.Change, step.Reason, step.Old, step.Another = Replace, why, old, false
 	return true
 }
 

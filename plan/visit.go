@@ -58,7 +58,7 @@ func (b *builder) decideAll(ctx context.Context, wanted func(addr string) bool) 
 		b.decided.mu.Lock()
 		defer b.decided.mu.Unlock()
 		if step == nil {
-			b.failed[r.Address] = true
+			b.failed[r.Address] = !b.identified.open[r.Address]
 			return false
 		}
 		b.steps[r.Address], b.pins[r.Address] = step, pin
@@ -72,7 +72,9 @@ func (b *builder) decideAll(ctx context.Context, wanted func(addr string) bool) 
 // decideAndTell is decide, and tells what became of it.
 func (b *builder) decideAndTell(ctx context.Context, r *config.Resource) *Step {
 	step := b.decide(ctx, r)
-	if step == nil {
+	if step == nil && b.isOpen(r.Address) {
+		return nil // matching begins again
+	} else if step == nil {
 		b.progress(Failed{r.Address})
 	} else {
 		b.progress(Decided{r.Address, step.Change})

@@ -27,7 +27,7 @@ func crashed(t *testing.T, facts int, rnd *rand.Rand) (path string, after []Snap
 		switch rnd.IntN(6) {
 		case 5:
 			if _, there := j.Snapshot().Resources[addr]; there {
-				ok(t, j.Moved([]Move{{addr, fmt.Sprintf("m%d", i)}}))
+				ok(t, j.Moved([]Move{{From: addr, To: fmt.Sprintf("m%d", i)}}))
 			} else {
 				ok(t, j.Removed(addr))
 			}

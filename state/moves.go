@@ -13,13 +13,16 @@ import (
 type Move struct {
 	From string `json:"from"`
 	To   string `json:"to"`
+	// Why is what brought it about: "identity", "same config" (a guess) or "other"
+	// (another thing takes its address); "" = a block, a flag, or count.
+	Why string `json:"why,omitempty"`
 }
 
 // MoveRule renames what lies at From or below it: a resource with all its
 // instances, one instance, or a module with all that is in it. With an instance
 // key at the end of From or To it speaks of that one instance only, so that
 // `web` to `web["a"]` gives a resource that had no instances its first one.
-type MoveRule Move
+type MoveRule struct{ From, To string }
 
 // MoveError says why moves cannot be made.
 type MoveError struct {
@@ -80,7 +83,7 @@ func (s Snapshot) Resolve(rules []MoveRule) ([]Move, error) {
 		if other, twice := goes[to]; twice {
 			return nil, &MoveError{From: from, To: to, Rule: last, Why: other + " is moved there too"}
 		}
-		moves = append(moves, Move{from, to})
+		moves = append(moves, Move{From: from, To: to})
 		leads[from], goes[to] = last, from
 	}
 	for _, m := range moves {

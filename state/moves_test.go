@@ -83,12 +83,12 @@ func TestMovedRenamesDependenciesToo(t *testing.T) {
 	t.Parallel()
 	s := recorded("a", "b", "c")
 	s.Resources["c"] = Entry{Type: "c", Dependencies: []string{"a", "b"}}
-	got, err := s.Moved([]Move{{"a", "b"}, {"b", "a"}, {"c", "d"}}) // a and b change places
+	got, err := s.Moved([]Move{{From: "a", To: "b"}, {From: "b", To: "a"}, {From: "c", To: "d"}}) // a and b change places
 	ok(t, err)
 	if got.Resources["a"].Type != "b" || got.Resources["b"].Type != "a" || len(got.Resources) != 3 {
 		t.Errorf("moved: %+v", got.Resources)
 	}
-	got, err = s.Moved([]Move{{"a", "z"}})
+	got, err = s.Moved([]Move{{From: "a", To: "z"}})
 	ok(t, err)
 	if deps := got.Resources["c"].Dependencies; !slices.Equal(deps, []string{"b", "z"}) {
 		t.Errorf("dependencies: %v", deps)
@@ -96,7 +96,7 @@ func TestMovedRenamesDependenciesToo(t *testing.T) {
 	if deps := s.Resources["c"].Dependencies; !slices.Equal(deps, []string{"a", "b"}) || s.Resources["a"].Type != "a" {
 		t.Errorf("the old snapshot was changed: %v", s.Resources)
 	}
-	for _, bad := range [][]Move{{{"x", "y"}}, {{"a", "b"}}, {{"a", "d"}, {"a", "e"}}, {{"a", "d"}, {"b", "d"}}} {
+	for _, bad := range [][]Move{{{From: "x", To: "y"}}, {{From: "a", To: "b"}}, {{From: "a", To: "d"}, {From: "a", To: "e"}}, {{From: "a", To: "d"}, {From: "b", To: "d"}}} {
 		if got, err := s.Moved(bad); err == nil || !reflect.DeepEqual(got, s) {
 			t.Errorf("%v: %v, %v", bad, got, err)
 		}
@@ -112,10 +112,10 @@ func TestMovesSurviveACrash(t *testing.T) {
 	j := mustBegin(t, s, "p0")
 	ok(t, j.Valid("a", entry(`{"v":1}`)), j.Valid("b", entry(`{"v":2}`)), j.Finish(StatusOK))
 	j = mustBegin(t, s, "p1")
-	if err := j.Moved([]Move{{"a", "b"}}); err == nil {
+	if err := j.Moved([]Move{{From: "a", To: "b"}}); err == nil {
 		t.Error("moved onto what is there")
 	}
-	ok(t, j.Moved([]Move{{"a", "b"}, {"b", "c"}}), j.ActionStarted("b", "act", "k", nil), s.Close())
+	ok(t, j.Moved([]Move{{From: "a", To: "b"}, {From: "b", To: "c"}}), j.ActionStarted("b", "act", "k", nil), s.Close())
 	loaded, recovery, err := Load(File(path))
 	ok(t, err)
 	if string(loaded.Resources["b"].State) != `{"v":1}` || string(loaded.Resources["c"].State) != `{"v":2}` || len(loaded.Resources) != 2 || recovery == nil {

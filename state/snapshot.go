@@ -53,6 +53,10 @@ type Entry struct {
 	PreventDestroy bool              `json:"prevent_destroy,omitempty"`
 	OnRemove       string            `json:"on_remove,omitempty"` // "destroy", "forget", or "" for the default
 	Sensitive      Sensitive         `json:"sensitive,omitzero"`
+	// Identity are the pointers into Config that name the thing, and Kind is what sort
+	// of thing it is, as its image said.
+	Identity []string `json:"identity,omitempty"`
+	Kind     string   `json:"kind,omitempty"`
 	// Dirty says that an action was started on it since it was last VALID, and
 	// that how it is now was not seen: what is recorded may not be so any more.
 	Dirty bool `json:"touched,omitempty"`
@@ -238,7 +242,7 @@ func EntryHash(e Entry) string {
 		// What is no JSON has no canonical form; its bytes still tell it apart.
 		return fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", e.Type, e.Config, e.State)))
 	}
-	e.ValidAt = time.Time{}
+	e.ValidAt, e.Identity, e.Kind = time.Time{}, nil, ""
 	if e.LastSeen != nil {
 		found := *e.LastSeen
 		found.At = time.Time{}

@@ -45,7 +45,7 @@ func validate(p *plan.Plan) string {
 		}
 	}
 	for _, m := range p.Moves {
-		if step := p.Resources[m.To]; step == nil || step.MovedFrom != m.From || diag.Visible(m.From) != m.From {
+		if step := p.Resources[m.To]; step == nil || step.MovedFrom != m.From && step.Deposed == "" || diag.Visible(m.From) != m.From {
 			return "a move leads nowhere"
 		}
 	}

@@ -109,7 +109,7 @@ func (s *Subject) Addresses() []string {
 	for _, r := range s.Manifest.Resources() {
 		set[r.Address] = true
 	}
-	for addr := range s.Prior.Resources {
+	for addr := range s.stated.Resources { // what is left out keeps its address
 		set[addr] = true
 	}
 	for _, p := range s.Manifest.Pending() {

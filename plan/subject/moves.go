@@ -33,7 +33,40 @@ func (s *Subject) Move() diag.Diagnostics {
 		return diag.From("Cannot move", err)
 	}
 	s.Moves = chain(written, implied)
+	s.stated, s.written, s.ties = s.Prior, s.Moves, nil
 	return nil
+}
+
+// Identify adds the moves that follow from the identity of things to those that the
+// manifest states, in place of others that it added before. What lies at the two
+// ends of one is selected together.
+func (s *Subject) Identify(moves []state.Move) diag.Diagnostics {
+	prior, err := s.stated.Moved(moves)
+	if err != nil {
+		return diag.From("Cannot move", err)
+	}
+	s.Prior, s.Moves, s.ties = prior, chain(s.written, moves), moves
+	s.Narrow()
+	return nil
+}
+
+// deposedMark stands behind the address that an entry had when another thing took
+// it, with a number. No address has it.
+const deposedMark = " (deposed "
+
+// Deposed gives the address that a deposed entry had; false = it is none.
+func Deposed(key string) (addr string, deposed bool) {
+	addr, _, deposed = strings.Cut(key, deposedMark)
+	return addr, deposed
+}
+
+// Depose gives the key of an entry whose address another thing takes.
+func Depose(addr string, taken map[string]bool) string {
+	for i := 1; ; i++ {
+		if key := fmt.Sprintf("%s%s%d)", addr, deposedMark, i); !taken[key] {
+			return key
+		}
+	}
 }
 
 // cannotMove says which moved block cannot be followed.
@@ -73,14 +106,16 @@ func impliedMoves(declared []*config.Resource, s state.Snapshot) []state.Move {
 
 // chain makes of two rounds of moves one, sorted.
 func chain(first, second []state.Move) []state.Move {
-	moves := slices.Clone(first)
+	moves, leads := slices.Clone(first), make(map[string]int, len(first))
+	for i, m := range first {
+		leads[m.To] = i
+	}
 	for _, m := range second {
-		at := slices.IndexFunc(moves, func(o state.Move) bool { return o.To == m.From })
-		if at < 0 {
-			moves = append(moves, m)
+		if at, moved := leads[m.From]; moved {
+			moves[at].To, moves[at].Why = m.To, m.Why
 			continue
 		}
-		moves[at].To = m.To
+		moves = append(moves, m)
 	}
 	moves = slices.DeleteFunc(moves, func(m state.Move) bool { return m.From == m.To })
 	slices.SortFunc(moves, func(a, b state.Move) int { return strings.Compare(a.From, b.From) })
@@ -88,12 +123,12 @@ func chain(first, second []state.Move) []state.Move {
 }
 
 // MovedFrom is the address that a resource had in the state file, "" when it
-// had this one or none.
-func (s *Subject) MovedFrom(addr string) string {
+// had this one or none, and why it has another now.
+func (s *Subject) MovedFrom(addr string) (from, why string) {
 	for _, m := range s.Moves {
 		if m.To == addr {
-			return m.From
+			return m.From, m.Why
 		}
 	}
-	return ""
+	return "", ""
 }

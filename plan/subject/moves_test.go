@@ -45,7 +45,7 @@ func TestACountTakesTheResourceAlong(t *testing.T) {
 func TestTwoRoundsOfMovesMakeOne(t *testing.T) {
 	t.Parallel()
 	got := chain([]state.Move{{From: "a", To: "b"}, {From: "c", To: "d"}}, []state.Move{{From: "b", To: "b[0]"}, {From: "d", To: "c"}, {From: "e", To: "e[0]"}})
-	if fmt.Sprint(got) != "[{a b[0]} {e e[0]}]" {
+	if fmt.Sprint(got) != "[{a b[0] } {e e[0] }]" {
 		t.Error(got)
 	}
 }

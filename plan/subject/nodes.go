@@ -46,6 +46,10 @@ func (s *Subject) everyNode() nodes {
 			}
 		}
 	}
+	for _, m := range s.ties {
+		n.before[m.From] = append(n.before[m.From], m.To)
+		n.before[m.To] = append(n.before[m.To], m.From)
+	}
 	n.after = n.before.Reverse()
 	return n
 }

@@ -17,7 +17,10 @@ type Subject struct {
 	Moves     []state.Move   // what leads from one to the other
 	Selection Selection
 
-	chosen map[string]bool // what the plan is about; nil = everything
+	stated  state.Snapshot  // with the addresses that the manifest states
+	written []state.Move    // what leads there
+	ties    []state.Move    // what the identity of things adds: its ends are selected together
+	chosen  map[string]bool // what the plan is about; nil = everything
 }
 
 // New begins with all that there is.

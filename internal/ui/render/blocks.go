@@ -262,7 +262,7 @@ func Names(addrs []string, most int) string {
 func outline(s *plan.Step) string {
 	var parts []string
 	if s.MovedFrom != "" {
-		parts = append(parts, "moved from "+diag.Visible(s.MovedFrom))
+		parts = append(parts, movedFrom(s))
 	}
 	if s.Change == plan.Update {
 		if keys := changedKeys(s); keys != "" {

@@ -169,11 +169,23 @@ func detailOf(s *plan.Step, o Options) detail {
 	return d
 }
 
+// movedFrom says which address a resource had, and how that is known.
+func movedFrom(s *plan.Step) string {
+	words := "moved from " + diag.Visible(s.MovedFrom)
+	switch s.MovedWhy {
+	case "identity":
+		words += " (same " + diag.Visible(strings.Join(s.Init.Identity, ", ")) + ")"
+	case "same config":
+		words += " (guessed: the same config)"
+	}
+	return words
+}
+
 // reasons returns a line that says why a step is what it is.
 func reasons(s *plan.Step) []string {
 	var parts []string
 	if s.MovedFrom != "" {
-		parts = append(parts, "moved from "+s.MovedFrom)
+		parts = append(parts, movedFrom(s))
 	}
 	if s.Reason != "" {
 		parts = append(parts, "because "+diag.Visible(s.Reason))

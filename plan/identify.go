@@ -1,0 +1,218 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"deployster/config"
+	"deployster/internal/base/diag"
+	"deployster/plan/match"
+	"deployster/plan/subject"
+	"deployster/plan/things"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// identified is which recorded thing each resource means.
+type identified struct {
+	input match.Input
+	pairs map[string]match.Pair // by address
+	ends  map[string]match.End  // by the address of now
+	open  map[string]bool       // at whose turn something was learned: they are matched again
+}
+
+// decideIdentified decides about all resources, each with the entry of its own thing.
+// What the identity of a resource is may turn out at its turn only: then matching
+// begins again, and what was decided meanwhile is kept where it holds.
+func (b *builder) decideIdentified(ctx context.Context) {
+	if b.Selection.RefreshOnly {
+		b.decideAll(ctx, b.Wanted)
+		return
+	}
+	b.identified.input = b.matchInput()
+	for {
+		errors := b.errors()
+		if b.identify(); b.errors() > errors {
+			return
+		}
+		if b.initialise(ctx, b.Wanted); b.errors() > errors {
+			return
+		}
+		b.identified.open = map[string]bool{}
+		if b.decideAll(ctx, b.Wanted); len(b.identified.open) == 0 || ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// matchInput describes what is declared and what is recorded, over the whole manifest
+// and state. Values that come from other resources are those that were recorded.
+func (b *builder) matchInput() match.Input {
+	var in match.Input
+	views := b.recordedViews()
+	for _, r := range b.Manifest.Resources() {
+		ty := b.typeOf(r.Address)
+		resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, subject.Predecessors(r), views))
+		d := match.Declared{Address: r.Address, Replace: b.Replaces(r.Address),
+			Late:  diags.HasErrors() || !things.Known(ty, resolved.Unknown),
+			Thing: things.Declared(r.TypeRef, ty, resolved.Value, r.Settings, b.mounts[r.Address])}
+		if r.ReadOnly {
+			d.Role = match.ReadOnly
+		}
+		in.Declared = append(in.Declared, d)
+	}
+	for addr, entry := range b.Prior.Resources {
+		if b.PendingAbove(addr) != "" {
+			continue
+		}
+		_, deposed := subject.Deposed(addr)
+		e := match.Recorded{Key: addr, Address: addr, Thing: things.Recorded(entry), Deposed: deposed}
+		if entry.ReadOnly {
+			e.Role = match.ReadOnly
+		}
+		in.Recorded = append(in.Recorded, e)
+	}
+	return in
+}
+
+// identify matches, and gives the entries the addresses that follow from it. What was
+// decided of a resource whose entry is another one now is forgotten.
+func (b *builder) identify() {
+	result := match.Match(b.identified.input)
+	errors := b.errors()
+	if b.twice(result.Twice); b.errors() > errors {
+		return
+	}
+	was := b.identified.pairs
+	b.identified.pairs, b.identified.ends = map[string]match.Pair{}, map[string]match.End{}
+	var moves []state.Move
+	for _, p := range result.Pairs {
+		b.identified.pairs[p.Address] = p
+		if p.Moved() {
+			moves = append(moves, state.Move{From: p.Recorded, To: p.Address, Why: string(p.Why)})
+		}
+		before, matched := was[p.Address]
+		if matched && before.Recorded == p.Recorded && before.Replaced == p.Replaced || !matched && !p.Moved() && !p.Replaced {
+			continue
+		}
+		delete(b.steps, p.Address)
+		delete(b.failed, p.Address)
+	}
+	taken := map[string]bool{}
+	for _, e := range b.identified.input.Recorded {
+		taken[e.Key] = true
+	}
+	for _, e := range result.Ends {
+		addr := e.Recorded
+		if _, already := subject.Deposed(addr); e.Deposed && !already {
+			addr = subject.Depose(e.Address, taken)
+			taken[addr] = true
+			moves = append(moves, state.Move{From: e.Recorded, To: addr, Why: string(match.Other)})
+		}
+		b.identified.ends[addr] = e
+	}
+	b.report(nil, "", b.Identify(moves))
+	for addr := range b.steps {
+		if !b.Wanted(addr) { // a guess had brought it along
+			delete(b.steps, addr)
+		}
+	}
+}
+
+// twice reports the things that two blocks declare.
+func (b *builder) twice(list []match.Twice) {
+	places := map[string]*config.Resource{}
+	for _, r := range b.Manifest.Resources() {
+		places[r.Address] = r
+	}
+	for _, t := range list {
+		first, second := places[t.First], places[t.Second]
+		if !b.Wanted(t.First) && !b.Wanted(t.Second) {
+			continue
+		}
+		b.report(second, "", diag.Diagnostics{diag.Errorf("Two blocks, one thing", "%s and %s (%s) have the same identity (%s), so each would "+
+			"change what the other has made. Give one of them another, or take it away.", config.Reference(t.Second), config.Reference(t.First),
+			first.Range, strings.Join(b.typeOf(t.Second).Identity, ", "))})
+	}
+}
+
+// learn holds the identity that a resource has at its turn to the one that it was
+// matched with. It reports whether they are one; else matching begins again.
+func (b *builder) learn(r *config.Resource, s *Step) bool {
+	if b.identified.pairs == nil || len(s.Init.Identity) == 0 || !things.Known(s.Init, s.Unknown) {
+		return true
+	}
+	now := things.Declared(r.TypeRef, s.Init, s.Config, s.Settings, s.Mounts)
+	b.decided.mu.Lock()
+	defer b.decided.mu.Unlock()
+	for _, d := range b.identified.input.Declared {
+		if d.Address != r.Address {
+			continue
+		}
+		if same, _ := match.Compare(now, d.Thing, false); same == match.Equal && !d.Late {
+			return true
+		}
+	}
+	in, err := b.identified.input.Learn(r.Address, now)
+	if err != nil {
+		b.report(r, "", diag.From("Identity that is never the same", err))
+		return false
+	}
+	b.identified.input, b.identified.open[r.Address] = in, true
+	return false
+}
+
+// refute takes back a guess that does not hold, with all others about its image.
+func (b *builder) refute(addr string) {
+	b.decided.mu.Lock()
+	defer b.decided.mu.Unlock()
+	b.identified.input, b.identified.open[addr] = b.identified.input.Refute(addr), true
+}
+
+// isOpen reports whether a resource is to be matched again.
+func (b *builder) isOpen(addr string) bool {
+	b.decided.mu.Lock()
+	defer b.decided.mu.Unlock()
+	return b.identified.open[addr]
+}
+
+// guessed reports whether the entry of a resource is a guess.
+func (b *builder) guessed(addr string) bool { return b.identified.pairs[addr].Why == match.SameConfig }
+
+// confirm asks for a resource under the name that its entry had too: a guess holds
+// where both answers are of one status.
+func (b *builder) confirm(ctx context.Context, r *config.Resource, s *Step, in protocol.StateInput, answer protocol.Answer) bool {
+	from := b.identified.pairs[r.Address].From
+	was, err := b.prober.State(ctx, s.Target(from), s.Init, in)
+	if err != nil || was.Status != answer.Status || was.Status == protocol.Stale && !sameJSON(was.StaleState, answer.StaleState) {
+		b.refute(r.Address)
+		return false
+	}
+	s.Notes = append(s.Notes, fmt.Sprintf("That it is the thing of %s is guessed from the config: if the type goes by name, that of %s stays.",
+		from, from))
+	return true
+}
+
+// another describes in what the thing of a resource differs from the recorded one.
+func another(p match.Pair, s *Step) string {
+	var list []string
+	for _, d := range p.Differences {
+		from, to := d.Old, d.New
+		if strings.HasPrefix(d.What, "/") && covered(s.Sensitive, d.What) {
+			from, to = "(sensitive)", "(sensitive)"
+		}
+		list = append(list, fmt.Sprintf("%s %s -> %s", d.What, from, to))
+	}
+	return strings.Join(list, ", ")
+}
+
+// covered reports whether a JSON pointer is one of a list, or lies below one.
+func covered(list []string, pointer string) bool {
+	for _, p := range list {
+		if pointer == p || strings.HasPrefix(pointer, p+"/") {
+			return true
+		}
+	}
+	return false
+}

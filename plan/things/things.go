@@ -1,0 +1,75 @@
+package things
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
+	"deployster/plan/match"
+	"deployster/plan/plugs"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// Declared describes the thing that a resource of today stands for.
+func Declared(reference string, ty protocol.Type, config json.RawMessage, settings runner.Settings, mounts []runner.Mount) match.Thing {
+	t := around(config, settings, mounts)
+	t.Type = named(reference, ty.Kind, ty.Identity)
+	for i := range t.Type.Names {
+		name := &t.Type.Names[i]
+		if p, found := typeclient.FindProperty(ty.ConfigSchema, name.Pointer); found {
+			name.Default, name.Scalar = p.Default, p.Scalar
+		}
+	}
+	return t
+}
+
+// Recorded describes the thing that an entry of the state stands for.
+func Recorded(e state.Entry) match.Thing {
+	t := around(e.Config, e.Settings, e.Mounts)
+	t.Type = named(e.Type, e.Kind, e.Identity)
+	return t
+}
+
+// Known reports whether all that names a thing is known, where these places of its
+// config are not.
+func Known(ty protocol.Type, unknown map[string]string) bool {
+	for pointer := range unknown {
+		for _, name := range ty.Identity {
+			if strings.HasPrefix(name+"/", pointer+"/") || strings.HasPrefix(pointer+"/", name+"/") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// named is a type by the name of its image.
+func named(reference, kind string, pointers []string) match.Type {
+	reference, fragment, _ := strings.Cut(reference, "#")
+	t := match.Type{Repository: plugs.Untagged(reference), Fragment: fragment, Kind: kind}
+	for _, p := range pointers {
+		t.Names = append(t.Names, match.Name{Pointer: p})
+	}
+	return t
+}
+
+// around describes all but the type.
+func around(config json.RawMessage, settings runner.Settings, mounts []runner.Mount) match.Thing {
+	t := match.Thing{Config: config, Network: string(settings.Network)}
+	if canonical, err := jsondoc.Canonical(config); err == nil {
+		t.Config = canonical
+	}
+	for _, name := range slices.Sorted(maps.Keys(settings.Env)) {
+		t.Env += name + "=" + settings.Env[name] + "\x00"
+	}
+	for _, m := range mounts {
+		t.Plugs = append(t.Plugs, match.Plug{Name: m.Target, Path: m.Source, Writable: m.Writable})
+	}
+	slices.SortFunc(t.Plugs, func(a, b match.Plug) int { return strings.Compare(a.Name, b.Name) })
+	return t
+}
