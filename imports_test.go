@@ -67,6 +67,7 @@ var ranks = map[string]int{
 	"plan/match":                        25,
 	"plan/plugs":                        25,
 	"plan/subject":                      25,
+	"plan/explain":                      35,
 	"plan/things":                       27,
 	"plan":                              30,
 	"plan/planfile":                     35,

@@ -193,26 +193,3 @@ func (b *builder) confirm(ctx context.Context, r *config.Resource, s *Step, in p
 		from, from))
 	return true
 }
-
-// another describes in what the thing of a resource differs from the recorded one.
-func another(p match.Pair, s *Step) string {
-	var list []string
-	for _, d := range p.Differences {
-		from, to := d.Old, d.New
-		if strings.HasPrefix(d.What, "/") && covered(s.Sensitive, d.What) {
-			from, to = "(sensitive)", "(sensitive)"
-		}
-		list = append(list, fmt.Sprintf("%s %s -> %s", d.What, from, to))
-	}
-	return strings.Join(list, ", ")
-}
-
-// covered reports whether a JSON pointer is one of a list, or lies below one.
-func covered(list []string, pointer string) bool {
-	for _, p := range list {
-		if pointer == p || strings.HasPrefix(pointer, p+"/") {
-			return true
-		}
-	}
-	return false
-}

@@ -12,6 +12,7 @@ import (
 	"deployster/plan/match"
 	"deployster/plan/plugs"
 	"deployster/plan/subject"
+	"deployster/plan/things"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -22,7 +23,7 @@ func (b *builder) replacePair(ctx context.Context, r *config.Resource, step *Ste
 	if pair.Why != match.Other || b.Replaces(r.Address) {
 		return b.replace(ctx, r, step, "-replace asks for it", "-replace")
 	}
-	entry, why := b.Prior.Resources[r.Address], another(pair, step)
+	entry, why := b.Prior.Resources[r.Address], things.Changed(pair.Differences, step.Sensitive)
 	stays := ""
 	switch {
 	case pair.Owner != "":

@@ -17,6 +17,7 @@ import (
 	"deployster/internal/runner/worker"
 	"deployster/internal/ui/events"
 	"deployster/plan"
+	"deployster/plan/explain"
 	"deployster/state"
 )
 
@@ -41,7 +42,7 @@ type UI interface {
 	Line(typeclient.Line) // what an image prints
 	Pulling(imagestore.Progress)
 	Plan(*plan.Plan)
-	Explain(*plan.Plan, []*plan.Explanation) // in the place of Plan, where that was asked for
+	Explain(*plan.Plan, []*explain.Explanation) // in the place of Plan, where that was asked for
 	// Report shows how an apply ended; recorded is nil if it did not end well.
 	Report(p *plan.Plan, r *apply.Report, recorded *state.Snapshot)
 	Confirm(ctx context.Context, question string) (bool, error)
@@ -191,7 +192,7 @@ func (nobody) Applying(apply.Event)                              {}
 func (nobody) Line(typeclient.Line)                              {}
 func (nobody) Pulling(imagestore.Progress)                       {}
 func (nobody) Plan(*plan.Plan)                                   {}
-func (nobody) Explain(*plan.Plan, []*plan.Explanation)           {}
+func (nobody) Explain(*plan.Plan, []*explain.Explanation)        {}
 func (nobody) Report(*plan.Plan, *apply.Report, *state.Snapshot) {}
 func (nobody) Confirm(context.Context, string) (bool, error)     { return false, nil }
 func (nobody) AskVariable(context.Context, config.Missing) (string, error) {

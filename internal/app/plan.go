@@ -11,6 +11,7 @@ import (
 	"deployster/internal/runner/typeclient"
 	"deployster/internal/ui/render"
 	"deployster/plan"
+	"deployster/plan/explain"
 	"deployster/state"
 )
 
@@ -135,8 +136,8 @@ func (e *Engine) planOptions(s plan.Selection, parallelism int) plan.Options {
 
 // show shows a plan, or what makes the changes of some resources. The state is the
 // one that the plan was made from, or what has become of it.
-func (e *Engine) show(p *plan.Plan, m *config.Manifest, prior state.Snapshot, explain []string) error {
-	if len(explain) == 0 {
+func (e *Engine) show(p *plan.Plan, m *config.Manifest, prior state.Snapshot, addresses []string) error {
+	if len(addresses) == 0 {
 		e.ui.Plan(p)
 		return nil
 	}
@@ -144,9 +145,9 @@ func (e *Engine) show(p *plan.Plan, m *config.Manifest, prior state.Snapshot, ex
 	if err != nil {
 		return err
 	}
-	var list []*plan.Explanation
-	for _, addr := range explain {
-		one, err := p.Explain(m, prior, strings.TrimPrefix(addr, "resource."), render.ToExplain)
+	var list []*explain.Explanation
+	for _, addr := range addresses {
+		one, err := explain.Resource(p, m, prior, strings.TrimPrefix(addr, "resource."), render.ToExplain)
 		if err != nil {
 			return err
 		}

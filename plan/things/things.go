@@ -73,3 +73,17 @@ func around(config json.RawMessage, settings runner.Settings, mounts []runner.Mo
 	slices.SortFunc(t.Plugs, func(a, b match.Plug) int { return strings.Compare(a.Name, b.Name) })
 	return t
 }
+
+// Changed says in what the thing of a resource differs from the recorded one, without
+// the values at the sensitive pointers into its config.
+func Changed(list []match.Difference, sensitive []string) string {
+	var words []string
+	for _, d := range list {
+		from, to := d.Old, d.New
+		if slices.ContainsFunc(sensitive, func(p string) bool { return d.What == p || strings.HasPrefix(d.What, p+"/") }) {
+			from, to = "(sensitive)", "(sensitive)"
+		}
+		words = append(words, d.What+" "+from+" -> "+to)
+	}
+	return strings.Join(words, ", ")
+}

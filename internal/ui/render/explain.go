@@ -9,6 +9,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/ui/jsondiff"
 	"deployster/plan"
+	"deployster/plan/explain"
 	"deployster/state"
 )
 
@@ -47,7 +48,7 @@ func configChanges(s *plan.Step, prior *state.Entry, hide func(string) string) j
 }
 
 // Explain returns which inputs, from where, make the change of one resource.
-func Explain(e *plan.Explanation, o Options) string {
+func Explain(e *explain.Explanation, o Options) string {
 	var b strings.Builder
 	symbol, words := mark(e.Step)
 	source := ""
@@ -69,7 +70,7 @@ func Explain(e *plan.Explanation, o Options) string {
 }
 
 // writeReasons prints the reasons of the image.
-func writeReasons(b *strings.Builder, e *plan.Explanation, o Options) {
+func writeReasons(b *strings.Builder, e *explain.Explanation, o Options) {
 	for i, r := range e.Step.Reasons {
 		if i == maxExplained {
 			fmt.Fprintf(b, "    and %d more reasons\n", len(e.Step.Reasons)-i)
@@ -92,7 +93,7 @@ func pathOrWhole(path string) string {
 
 // compareRecorded prints what has changed since the last apply: the manifest, the
 // image or the world.
-func compareRecorded(b *strings.Builder, e *plan.Explanation, o Options) {
+func compareRecorded(b *strings.Builder, e *explain.Explanation, o Options) {
 	s, prior := e.Step, e.Prior
 	switch {
 	case e.Lost:
@@ -159,7 +160,7 @@ func writeDifferences(b *strings.Builder, d jsondiff.Diff, title string, o Optio
 }
 
 // writeNeeds prints the resources that it waits for, if something happens to them.
-func writeNeeds(b *strings.Builder, e *plan.Explanation, o Options) {
+func writeNeeds(b *strings.Builder, e *explain.Explanation, o Options) {
 	shown := 0
 	for _, n := range e.Needs {
 		if n.Step == nil || n.Step.Change == plan.Valid && !n.Step.MayChange {
@@ -177,7 +178,7 @@ func writeNeeds(b *strings.Builder, e *plan.Explanation, o Options) {
 }
 
 // explainValue prints where a value of the config comes from.
-func explainValue(b *strings.Builder, s *plan.Step, x plan.ConfigValue, o Options) {
+func explainValue(b *strings.Builder, s *plan.Step, x explain.ConfigValue, o Options) {
 	if len(x.Inputs) == 0 {
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"deployster/internal/runner/typeclient"
 	"deployster/internal/ui/render"
 	"deployster/plan"
+	"deployster/plan/explain"
 	"deployster/state"
 )
 
@@ -141,7 +142,7 @@ func (u *UI) Diagnostics(list diag.Diagnostics) {
 func (u *UI) Plan(p *plan.Plan) { u.Out.Plan(p) }
 
 // Explain shows what makes the changes of some resources of a plan.
-func (u *UI) Explain(p *plan.Plan, list []*plan.Explanation) {
+func (u *UI) Explain(p *plan.Plan, list []*explain.Explanation) {
 	for _, e := range list {
 		u.Out.Printf("%s", render.Explain(e, u.Out.Options()))
 	}

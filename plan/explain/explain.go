@@ -1,4 +1,4 @@
-package plan
+package explain
 
 import (
 	"maps"
@@ -7,6 +7,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/plan"
 	"deployster/plan/subject"
 	"deployster/state"
 )
@@ -14,7 +15,7 @@ import (
 // Explanation says what makes a step what it is.
 type Explanation struct {
 	Address string
-	Step    *Step
+	Step    *plan.Step
 	Prior   *state.Entry // what was recorded of it before; nil = nothing, or it is not known
 
 	// Lost says that the state file has changed since the plan was made, so that
@@ -39,15 +40,15 @@ type ConfigValue struct {
 // Need is a resource that another one waits for.
 type Need struct {
 	Address string
-	Step    *Step        // nil = it is not in the plan
+	Step    *plan.Step   // nil = it is not in the plan
 	Prior   *state.Entry // nil = it was not recorded
 }
 
-// Explain says what makes the change of one resource; of the values at the
+// Resource says what makes the change of one resource; of the values at the
 // pointers into its config that pick chooses, all that they are made of. The
 // manifest is the plan's own. The state file is the one the plan was made from,
 // or what has become of it.
-func (p *Plan) Explain(m *config.Manifest, s state.Snapshot, addr string, pick func(*Step, *state.Entry) []string) (*Explanation, error) {
+func Resource(p *plan.Plan, m *config.Manifest, s state.Snapshot, addr string, pick func(*plan.Step, *state.Entry) []string) (*Explanation, error) {
 	step := p.Resources[addr]
 	if step == nil {
 		return nil, diag.Errorf("No such resource in the plan", "%s is not in it.%s", addr, subject.NearMiss(addr,
@@ -62,14 +63,14 @@ func (p *Plan) Explain(m *config.Manifest, s state.Snapshot, addr string, pick f
 	if step.MovedFrom != "" {
 		was = step.MovedFrom
 	}
-	if EntryPin(s, was) != p.Entries[was] {
+	if plan.EntryPin(s, was) != p.Entries[was] {
 		e.Prior, e.Lost = nil, true
 	}
-	scope := Scope(slices.Sorted(maps.Keys(p.Resources)), func(a string) View {
+	scope := plan.Scope(slices.Sorted(maps.Keys(p.Resources)), func(a string) plan.View {
 		if step := p.Resources[a]; step != nil {
 			return step.View()
 		}
-		return View{Partial: true}
+		return plan.View{Partial: true}
 	}, moved)
 	for _, pointer := range pick(step, e.Prior) {
 		inputs := m.Inputs(addr, pointer, scope)
