@@ -69,12 +69,31 @@ func Nearest(wrong string, names []string) string {
 }
 
 // Distance returns how many letters differ between two names, and whether they are so
-// few that one was probably meant by the other: beyond a third it would be a guess.
+// few that one was probably meant by the other: beyond a third it would be a guess. Two
+// letters that changed places count as one, capitals as none.
 func Distance(wrong, name string) (letters int, near bool) {
+	switch {
+	case strings.EqualFold(wrong, name):
+		return 0, true
+	case isSwapped(wrong, name):
+		return 1, true
+	}
 	letters = levenshtein.Distance(wrong, name, nil)
 	most := max(2, len(wrong)/3)
 	if len(wrong) <= 3 {
 		most = min(len(wrong), 2) - 1 // one letter is like every other
 	}
 	return letters, letters <= most
+}
+
+// isSwapped reports whether two names differ by two neighbours that changed places.
+func isSwapped(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
 }

@@ -38,7 +38,7 @@ func TestDidYouMean(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	names := []string{"zone", "region", "Zone", "id", "a"}
-	for wrong, want := range map[string]string{"zonne": "zone", "regoin": "region", "ids": "id", "b": "", "xyzzy": "", "reg": "region"} {
+	for wrong, want := range map[string]string{"zonne": "zone", "regoin": "region", "ids": "id", "b": "", "xyzzy": "", "reg": "region", "A": "a", "di": "id", "dx": ""} {
 		if got := Nearest(wrong, names); got != want {
 			t.Errorf("Nearest(%q): %q, want %q", wrong, got, want)
 		}
