@@ -15,7 +15,7 @@ func (s *Step) WithAnswer(config json.RawMessage, sensitive []string, a protocol
 	now := *s
 	now.Config, now.Sensitive, now.Hidden = config, sensitive, hidden
 	now.Staying = nil
-	now.Unknown, now.MayChange, now.Adopted, now.Drifted, now.Reason = nil, false, false, false, ""
+	now.Expected, now.Was, now.Unknown, now.MayChange, now.Adopted, now.Drifted, now.Reason = "", nil, nil, false, false, false, ""
 	now.take(a)
 	if s.Intent() == protocol.Absent {
 		now.Change, now.Reason = s.Change, s.Reason

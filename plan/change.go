@@ -41,7 +41,22 @@ type Summary struct {
 	Left       int `json:"left"`
 	ReadFailed int `json:"read_failed"`
 	Move       int `json:"move"` // of the above, those that have another address in the state file
+
+	// Of valid, those that may turn out to need an update; of deferred, those of
+	// which it is known what is expected.
+	MayChange int      `json:"may_change"`
+	Expected  Expected `json:"expected"`
 }
+
+// Expected counts deferred resources by what they are expected to come to.
+type Expected struct {
+	Create  int `json:"create"`
+	Update  int `json:"update"`
+	Replace int `json:"replace"`
+}
+
+// All is how many there are.
+func (e Expected) All() int { return e.Create + e.Update + e.Replace }
 
 // summarize counts the changes.
 func summarize(steps map[string]*Step) Summary {
@@ -53,6 +68,17 @@ func summarize(steps map[string]*Step) Summary {
 			s.Move++
 		}
 		*count[step.Change]++
+		if step.Change == Valid && step.MayChange {
+			s.MayChange++
+		}
+		switch step.Expected {
+		case Create:
+			s.Expected.Create++
+		case Update:
+			s.Expected.Update++
+		case Replace:
+			s.Expected.Replace++
+		}
 	}
 	return s
 }

@@ -57,7 +57,9 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 		}
 		if step.Change = Deferred; recording {
 			b.recordOnly(r.Address, step)
+			return step
 		}
+		b.expect(r, step)
 		return step
 	}
 	step.Reason = b.whyMayChange(before)
@@ -187,6 +189,18 @@ func (b *builder) compareWithPrior(addr string, s *Step) {
 		entry.Digest == s.Init.Digest && string(entry.Config) == string(s.Config)
 	if s.Change == Update && known && entry.Incomplete() && s.Reason == "" {
 		s.Reason = unfinished
+	}
+}
+
+// expect notes what a deferred resource will come to: what is not recorded is
+// created, and of the rest it is shown how it differs from what was recorded.
+func (b *builder) expect(r *config.Resource, s *Step) {
+	entry, known := b.Prior.Completed(r.Address)
+	switch {
+	case known:
+		s.Was = &Was{State: entry.State, Sensitive: entry.Sensitive.State}
+	case !r.ReadOnly:
+		s.Expected = Create
 	}
 }
 

@@ -89,6 +89,7 @@ type Edge struct {
 type Step struct {
 	Type        string            `json:"type"` // the image, as the manifest names it
 	Change      Change            `json:"change"`
+	Expected    Change            `json:"expected,omitempty"`        // deferred: create, update or replace, where that is known
 	MovedFrom   string            `json:"moved_from,omitempty"`      // its address in the state file
 	MovedWhy    string            `json:"moved_why,omitempty"`       // "identity", "same config" (a guess), or "" for what the manifest says
 	MayChange   bool              `json:"may_change,omitempty"`      // a dependency will change: the answer is an expectation
@@ -157,7 +158,7 @@ type Output struct {
 // to the outputs. Recording in the state file what is VALID already does not count.
 func (p *Plan) HasChanges() bool {
 	s := p.Summary
-	if s.Create+s.Update+s.Replace+s.Destroy+s.Forget+s.Deferred+s.Record+len(p.Moves) > 0 {
+	if s.Create+s.Update+s.Replace+s.Destroy+s.Forget+s.Deferred+s.Record+s.MayChange+len(p.Moves) > 0 {
 		return true
 	}
 	for _, o := range p.Outputs {

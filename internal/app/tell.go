@@ -73,7 +73,11 @@ func (e *Engine) tellPlan(p *plan.Plan, file string) {
 		step = e.Secrets.Step(step)
 		message := fmt.Sprintf("%s: to %s", addr, step.Change)
 		switch step.Change {
-		case plan.Valid, plan.Left:
+		case plan.Valid:
+			if message = addr + ": stays as it is"; step.MayChange {
+				message = addr + ": may change"
+			}
+		case plan.Left:
 			message = addr + ": stays as it is"
 		case plan.Deferred:
 			message = addr + ": what is to be done is known after apply"
@@ -82,7 +86,7 @@ func (e *Engine) tellPlan(p *plan.Plan, file string) {
 		}
 		e.Events(events.Event{Level: events.Info, Message: message, Body: events.PlannedChange{Resource: addr, Change: step.Change,
 			Image: step.Type, Digest: step.Init.Digest, Actions: step.Actions, Shutdown: step.Shutdown, Reasons: step.Reasons,
-			Reason: step.Reason, MovedFrom: step.MovedFrom, MayChange: step.MayChange, Adopted: step.Adopted, Drifted: step.Drifted}})
+			Reason: step.Reason, MovedFrom: step.MovedFrom, MayChange: step.MayChange, Expected: step.Expected, Adopted: step.Adopted, Drifted: step.Drifted}})
 	}
 	if len(p.Checks) > 0 {
 		e.Events(events.OfChecks(e.Secrets.Checks(p.Checks)))
@@ -103,8 +107,8 @@ func planSentence(s plan.Summary) string {
 		n    int
 		what string
 	}{{s.Create, "to create"}, {s.Update, "to update"}, {s.Replace, "to replace"}, {s.Destroy, "to destroy"}, {s.Forget, "to forget"},
-		{s.Record, "to record"}, {s.Deferred, "deferred"}, {s.Left, "left as they are"}, {s.ReadFailed, "that could not be read"}, {s.Valid,
-			"valid"}} {
+		{s.Record, "to record"}, {s.Deferred, "deferred"}, {s.MayChange, "that may change"}, {s.Left, "left as they are"},
+		{s.ReadFailed, "that could not be read"}, {s.Valid - s.MayChange, "unchanged"}} {
 		if c.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
 		}

@@ -73,6 +73,7 @@ type PlannedChange struct {
 	Reason    string            `json:"reason,omitempty"`
 	MovedFrom string            `json:"moved_from,omitempty"`
 	MayChange bool              `json:"may_change,omitempty"`
+	Expected  plan.Change       `json:"expected,omitempty"`
 	Adopted   bool              `json:"adopted,omitempty"`
 	Drifted   bool              `json:"drifted,omitempty"`
 }

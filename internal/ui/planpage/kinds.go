@@ -18,15 +18,15 @@ type kind struct {
 // kinds are all changes, in the order in which a person wants to see them.
 var kinds = []kind{
 	{plan.ReadFailed, "read_failed", "!", "not read", "could not be read", "asking its image failed: the plan cannot be applied"},
-	{plan.Destroy, "destroy", "−", "destroy", "to destroy", "it is no longer wanted, and its type removes it"},
-	{plan.Replace, "replace", "±", "replace", "to replace", "it is destroyed and made again"},
 	{plan.Create, "create", "+", "create", "to create", "it does not exist yet"},
 	{plan.Update, "update", "~", "update", "to update", "it exists, and differs from what is declared"},
-	{plan.Deferred, "deferred", "?", "deferred", "deferred", "it cannot be asked before what it depends on is there"},
+	{plan.Replace, "replace", "±", "replace", "to replace", "it is destroyed and made again"},
+	{plan.Destroy, "destroy", "−", "destroy", "to destroy", "it is no longer wanted, and its type removes it"},
 	{plan.Forget, "forget", "·", "forget", "to forget", "it is dropped from the state file, and left as it is"},
 	{plan.Record, "record", "↓", "record", "to record", "what was found goes into the state file"},
+	{plan.Deferred, "deferred", "?", "deferred", "deferred", "it cannot be asked before what it depends on is there"},
 	{plan.Left, "left", "·", "leave", "left as they are", "nothing is done to it"},
-	{plan.Valid, "valid", "=", "as declared", "as declared", "it is as declared"},
+	{plan.Valid, "valid", "=", "unchanged", "unchanged", "it is as declared"},
 }
 
 func kindOf(c plan.Change) kind {

@@ -12,6 +12,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/jsondiff"
+	"deployster/internal/ui/render"
 	"deployster/plan"
 )
 
@@ -136,10 +137,8 @@ func (v *view) document() document {
 		Checks: v.checks(),
 		Graph:  v.graph(), Modules: v.modules(), Outputs: v.outputs(), Variables: v.variables(),
 		ChangedCount: len(v.changed), Changed: v.resources(v.changed), QuietCount: len(v.quiet), Quiet: v.resources(v.quiet)}
-	var parts []string
 	for _, k := range kinds {
 		if n := v.count(func(s *plan.Step) bool { return s.Change == k.change }); n > 0 {
-			parts = append(parts, words.Thousands(n)+" "+string(k.many))
 			d.Kinds = append(d.Kinds, chip{Class: k.Class, Sign: k.Sign, Word: k.many, Hint: k.hint, Count: n})
 		}
 	}
@@ -148,13 +147,12 @@ func (v *view) document() document {
 			d.Traits = append(d.Traits, chip{Class: t.Class, Word: t.Word, Hint: t.Hint, Count: n})
 		}
 	}
-	switch {
+	switch d.Summary = v.text(render.Counts(p)); {
 	case len(p.Resources) == 0:
-		parts = []string{"no resources"}
+		d.Summary = "no resources"
 	case !p.HasChanges() && len(v.changed) == 0:
-		parts = append([]string{"no changes"}, parts...)
+		d.Summary = v.text("no changes, " + words.Count(p.Summary.Valid, "unchanged resource"))
 	}
-	d.Summary = v.text(strings.Join(parts, ", "))
 	return d
 }
 

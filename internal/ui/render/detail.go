@@ -46,7 +46,11 @@ func Changes(s *plan.Step, hide func(string) string) (d jsondiff.Diff, notes map
 	want := jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown, MayChange: s.Staying}
 	o := jsondiff.Options{Hide: hide}
 	switch s.Change {
-	case plan.Create, plan.Deferred, plan.Replace:
+	case plan.Deferred:
+		if d = jsondiff.List(want, o); s.Was != nil {
+			d = compareToWas(s.Was, want, o)
+		}
+	case plan.Create, plan.Replace:
 		d = jsondiff.List(want, o)
 	case plan.Valid:
 		d.Rows = valuesThatMayChange(want, hide)
@@ -63,6 +67,12 @@ func Changes(s *plan.Step, hide func(string) string) (d jsondiff.Diff, notes map
 		}
 	}
 	return d, notes
+}
+
+// compareToWas compares a config with the state that was recorded, in what both speak of.
+func compareToWas(was *plan.Was, want jsondiff.Value, o jsondiff.Options) jsondiff.Diff {
+	want.Sensitive = slices.Concat(want.Sensitive, was.Sensitive)
+	return jsondiff.Compare(jsondiff.Value{JSON: was.State, Sensitive: want.Sensitive}, want, o)
 }
 
 // valuesThatMayChange returns the values of a config that are only expected to stay.

@@ -27,12 +27,18 @@ var changeWords = []struct {
 // mark returns the symbol and the words of a step.
 func mark(s *plan.Step) (symbol, words string) {
 	symbol, words = " ", "is as declared"
+	if s.Change == plan.Valid && s.MayChange {
+		return Cyan("?"), "may change"
+	}
 	if s.MovedFrom != "" {
 		symbol, words = Cyan(">"), "is as declared, under a new address"
 	}
 	for _, c := range changeWords {
 		if c.change == s.Change {
 			symbol, words = c.symbol, c.words
+		}
+		if c.change == s.Expected {
+			return c.symbol, c.words + " once what it needs is there"
 		}
 	}
 	if s.MayChange {
@@ -48,12 +54,17 @@ func counts(s plan.Summary) map[plan.Change]int {
 }
 
 func legend(p *plan.Plan) string {
-	n := counts(p.Summary)
+	n, expected := counts(p.Summary), p.Summary.Expected
+	n[plan.Create], n[plan.Update], n[plan.Replace] = n[plan.Create]+expected.Create, n[plan.Update]+expected.Update, n[plan.Replace]+expected.Replace
+	n[plan.Deferred] -= expected.All()
 	var words []string
 	for _, c := range changeWords {
 		if n[c.change] > 0 {
 			words = append(words, c.symbol+" "+c.legend)
 		}
+	}
+	if p.Summary.MayChange > 0 {
+		words = append(words, Cyan("?")+" may change: what it needs is updated")
 	}
 	if p.Summary.Move > 0 {
 		words = append(words, Cyan(">")+" move to a new address")
@@ -63,29 +74,55 @@ func legend(p *plan.Plan) string {
 
 // Summary returns the last line of a plan.
 func Summary(p *plan.Plan) string {
-	s := p.Summary
 	if !p.HasChanges() && !p.Errored {
 		return Bold("No changes.") + " " + noChanges(p)
 	}
-	n := counts(s)
-	var parts []string
+	what := Counts(p) + "."
+	if p.Errored {
+		return Bold("Not a whole plan, because of errors:") + " " + what + " It cannot be applied."
+	}
+	return Bold("Plan:") + " " + what
+}
+
+// Counts returns how many resources there are of each change.
+func Counts(p *plan.Plan) string {
+	s := p.Summary
+	rest := fmt.Sprintf("%d unchanged", s.Valid-s.MayChange)
+	if left := len(p.LeftOut); left > 0 {
+		rest += fmt.Sprintf(", %d left out", left)
+	}
+	if parts := toDo(p); len(parts) > 0 {
+		return strings.Join(parts, ", ") + ". " + rest
+	}
+	return rest
+}
+
+// toDo returns how many resources there are of each change, in the order of
+// changeWords. Those that are expected to be created count as such.
+func toDo(p *plan.Plan) (parts []string) {
+	s := p.Summary
+	n, expected := counts(s), map[plan.Change]int{plan.Create: s.Expected.Create, plan.Update: s.Expected.Update,
+		plan.Replace: s.Expected.Replace}
+	n[plan.Deferred] -= s.Expected.All()
 	for _, c := range changeWords {
-		always := (c.change == plan.Create || c.change == plan.Update) && !p.Selection.RefreshOnly
-		if n[c.change] > 0 || always {
-			parts = append(parts, fmt.Sprintf("%d %s", n[c.change], c.summary))
+		always := (c.change == plan.Create || c.change == plan.Update || c.change == plan.Destroy) && !p.Selection.RefreshOnly
+		later := expected[c.change]
+		if n[c.change]+later == 0 && !always {
+			continue
 		}
+		part := fmt.Sprintf("%d %s", n[c.change]+later, c.summary)
+		if later > 0 {
+			part += fmt.Sprintf(" (%d once what they need is there)", later)
+		}
+		parts = append(parts, part)
+	}
+	if s.MayChange > 0 {
+		parts = append(parts, fmt.Sprintf("%d may change", s.MayChange))
 	}
 	if s.Move > 0 {
 		parts = append(parts, fmt.Sprintf("%d to move", s.Move))
 	}
-	parts = append(parts, fmt.Sprintf("%d as declared", s.Valid))
-	if left := len(p.LeftOut); left > 0 {
-		parts = append(parts, fmt.Sprintf("%d left out", left))
-	}
-	if p.Errored {
-		return Bold("Not a whole plan, because of errors:") + " " + strings.Join(parts, ", ") + ". It cannot be applied."
-	}
-	return Bold("Plan:") + " " + strings.Join(parts, ", ") + "."
+	return parts
 }
 
 // noChanges returns a sentence about a plan that would do nothing.
