@@ -88,3 +88,23 @@ func TestExpectedStates(t *testing.T) {
 		})
 	}
 }
+
+// What may act is counted: what waits and is not recorded is expected to be created.
+func TestExpectedChangesAreCounted(t *testing.T) {
+	e := newEngine(t.TempDir())
+	base := thing("net", "v", "1") + thing("db", "on", "resource.net.state.v")
+	p, err := e.plan(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := p.Summary; s.Create != 1 || s.Deferred != 1 || s.Expected != (plan.Expected{Create: 1}) || p.Resources["db"].Expected != plan.Create {
+		t.Errorf("at first %+v, db %q", s, p.Resources["db"].Expected)
+	}
+	e.do(t, base)
+	if p, err = e.plan(thing("net", "v", "2") + thing("db", "on", "resource.net.state.v")); err != nil {
+		t.Fatal(err)
+	}
+	if s := p.Summary; s.Update != 1 || s.Valid != 1 || s.MayChange != 1 {
+		t.Errorf("then %+v", s)
+	}
+}
