@@ -42,7 +42,7 @@ func (s *Step) View() View {
 	case Valid:
 		v.State, v.Status, v.Partial = s.State, protocol.Valid, s.MayChange
 		if v.Stays = s.MayChange; v.Stays {
-			v.Staying = topLevel(s.State, nil)
+			v.Staying = jsondoc.TopLevel(s.State, nil)
 		}
 	case Record, Left: // nothing will be done: what was found is what there is
 		v.State, v.Status, v.Partial = s.State, protocol.Valid, false
@@ -50,8 +50,8 @@ func (s *Step) View() View {
 			v.State, v.Status, v.Partial = s.Stale, protocol.Stale, true
 		}
 	case Update:
-		v.State, v.Status, v.Stays = without(overlay(s.Stale, s.Forecast), s.UnknownNew), protocol.Stale, true
-		v.Unknown, v.Staying = s.UnknownNew, topLevel(s.Stale, s.Forecast)
+		v.State, v.Status, v.Stays = jsondoc.Without(overlay(s.Stale, s.Forecast), s.UnknownNew), protocol.Stale, true
+		v.Unknown, v.Staying = s.UnknownNew, jsondoc.TopLevel(s.Stale, s.Forecast)
 	default:
 		v.State, v.Status = s.Forecast, protocol.Missing
 	}
@@ -89,56 +89,6 @@ func overlay(base, top json.RawMessage) json.RawMessage {
 		return top
 	}
 	return merged
-}
-
-// topLevel lists the JSON pointers of the keys of an object that another does not
-// have, sorted.
-func topLevel(object, but json.RawMessage) []string {
-	var keys, other map[string]json.RawMessage
-	if json.Unmarshal(object, &keys) != nil || len(but) > 0 && json.Unmarshal(but, &other) != nil {
-		return []string{""}
-	}
-	var pointers []string
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		if _, there := other[key]; !there {
-			pointers = append(pointers, jsondoc.JoinPointer([]string{key}))
-		}
-	}
-	return pointers
-}
-
-// without is a state without what is not known of it yet: a list of which an element
-// is not known is left out as a whole.
-func without(state json.RawMessage, pointers []string) json.RawMessage {
-	if len(pointers) == 0 || len(state) == 0 {
-		return state
-	}
-	tree, err := jsondoc.Value(state)
-	if err != nil {
-		return state
-	}
-	for _, pointer := range pointers {
-		at, steps := tree, jsondoc.Pointer(pointer)
-		for i, step := range steps {
-			object, ok := at.(map[string]any)
-			if !ok {
-				break
-			}
-			if _, deeper := object[step].(map[string]any); i == len(steps)-1 || !deeper {
-				delete(object, step)
-				break
-			}
-			at = object[step]
-		}
-		if len(steps) == 0 {
-			tree = map[string]any{}
-		}
-	}
-	left, err := jsondoc.Encode(tree)
-	if err != nil {
-		return state
-	}
-	return left
 }
 
 // Scope is what expressions may know of the given resources; prior is what the

@@ -1,0 +1,57 @@
+package jsondoc
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// TopLevel lists the JSON pointers of the keys of an object that another does not
+// have, sorted.
+func TopLevel(object, but json.RawMessage) []string {
+	var keys, other map[string]json.RawMessage
+	if json.Unmarshal(object, &keys) != nil || len(but) > 0 && json.Unmarshal(but, &other) != nil {
+		return []string{""}
+	}
+	var pointers []string
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if _, there := other[key]; !there {
+			pointers = append(pointers, JoinPointer([]string{key}))
+		}
+	}
+	return pointers
+}
+
+// Without is a document without what is at the pointers: a list of which an element
+// goes is left out as a whole.
+func Without(doc json.RawMessage, pointers []string) json.RawMessage {
+	if len(pointers) == 0 || len(doc) == 0 {
+		return doc
+	}
+	tree, err := Value(doc)
+	if err != nil {
+		return doc
+	}
+	for _, pointer := range pointers {
+		at, steps := tree, Pointer(pointer)
+		for i, step := range steps {
+			object, ok := at.(map[string]any)
+			if !ok {
+				break
+			}
+			if _, deeper := object[step].(map[string]any); i == len(steps)-1 || !deeper {
+				delete(object, step)
+				break
+			}
+			at = object[step]
+		}
+		if len(steps) == 0 {
+			tree = map[string]any{}
+		}
+	}
+	left, err := Encode(tree)
+	if err != nil {
+		return doc
+	}
+	return left
+}
