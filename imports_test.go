@@ -206,13 +206,6 @@ const (
 	typeMethods   = 40
 )
 
-// exceptions are larger than the limits, by how much they were when the limits
-// were set: they may shrink and not grow. Whoever brings one below its limit
-// removes it here.
-var exceptions = map[string]int{
-	"wide lines": 60,
-}
-
 func TestLimitsOfPackages(t *testing.T) {
 	sizes := map[string]int{}
 	for _, s := range product(t) {
@@ -248,18 +241,13 @@ func TestLimitsOfFunctions(t *testing.T) {
 }
 
 func TestLimitsOfColumns(t *testing.T) {
-	wide, places := 0, []string(nil)
 	for _, s := range product(t) {
 		n := 0
 		for line := range strings.Lines(s.Text) {
-			if n++; utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > lineColumns {
-				wide++
-				places = append(places, fmt.Sprintf("%s:%d", s.Path, n))
-			}
+			n++
+			columns := utf8.RuneCountInString(strings.TrimSuffix(line, "\n"))
+			hold(t, fmt.Sprintf("line %s:%d", s.Path, n), columns, lineColumns, "columns")
 		}
-	}
-	if most := exceptions["wide lines"]; wide > most {
-		t.Errorf("%d lines have more than %d columns, and %d may:\n%s", wide, lineColumns, most, strings.Join(places, "\n"))
 	}
 }
 
@@ -280,15 +268,11 @@ func TestLimitsOfTypes(t *testing.T) {
 	}
 }
 
-// hold compares what was counted with the limit, or with the exception to it.
+// hold compares what was counted with the limit.
 func hold(t *testing.T, name string, n, limit int, unit string) {
 	t.Helper()
-	most, excepted := exceptions[name]
-	switch {
-	case !excepted && n > limit:
-		t.Errorf("%s has %d %s, and may have %d", name, n, unit, limit)
-	case excepted && n > most:
-		t.Errorf("%s has %d %s, and had %d: it must shrink, to %d in the end", name, n, unit, most, limit)
+	if n > limit {
+		t.Errorf("%s has %d %s, and %d is the limit", name, n, unit, limit)
 	}
 }
 

@@ -132,7 +132,8 @@ func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 	}
 	ty := b.typeOf(r.Address)
 	return &Step{
-		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: Sensitive(ty, resolved), Ignored: resolved.Ignored, Staying: resolved.MayChange,
+		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: Sensitive(ty, resolved), Ignored: resolved.Ignored,
+		Staying:  resolved.MayChange,
 		ReadOnly: r.ReadOnly, Aliases: r.Aliases, Init: ty, Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(),
 		Mounts: b.mounts[r.Address], Timeouts: Timeouts{State: state.Duration(r.Timeouts.State),
 			Action: state.Duration(r.Timeouts.Action)}, Protect: r.PreventDestroy, OnRemove: string(r.OnRemove),

@@ -80,8 +80,9 @@ func (d *described) initialiseOthers(ctx context.Context) {
 
 // clone is the same with findings of its own.
 func (d *described) clone() *described {
-	return &described{subject: d.subject, findings: &findings{subject: d.subject}, prober: d.prober, plugs: d.plugs, parallelism: d.parallelism,
-		types: d.types, typeCache: d.typeCache, mounts: d.mounts}
+	return &described{subject: d.subject, findings: &findings{subject: d.subject}, prober: d.prober, plugs: d.plugs,
+		parallelism: d.parallelism,
+		types:       d.types, typeCache: d.typeCache, mounts: d.mounts}
 }
 
 func (d *described) initEach(ctx context.Context, resources []*config.Resource) {

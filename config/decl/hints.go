@@ -60,7 +60,8 @@ func addHint(d *hcl.Diagnostic, s schema) {
 	if strings.HasPrefix(d.Summary, "Extraneous label for ") {
 		d.Summary, d.Detail = "Too many labels", fmt.Sprintf("%s A block has one label at the most, its name.", d.Detail)
 		if strings.Contains(d.Detail, "resource") {
-			d.Detail = `A resource has one label, its name. Its type is an attribute, and is a container image: resource "web" { type = "acme/vm:1" }.`
+			d.Detail = "A resource has one label, its name. Its type is an attribute, and is a container image: " +
+				`resource "web" { type = "acme/vm:1" }.`
 		}
 		return
 	}

@@ -190,7 +190,8 @@ func noManifest(workspace string, args []string) *diag.Diagnostic {
 	if tf, _ := filepath.Glob(filepath.Join(workspace, "*.tf")); len(args) == 0 && len(tf) > 0 {
 		hint = fmt.Sprintf(" The files that end in .tf, such as %s, are Terraform's, and not read.", filepath.Base(tf[0]))
 	}
-	return diag.Errorf(NoManifest, `There is no manifest in %s: no file whose name ends in .hcl or .hcl.json.%s Go to the directory that has one, name it (deployster plan DIR), or begin one, for example main.hcl:
+	return diag.Errorf(NoManifest, "There is no manifest in %s: no file whose name ends in .hcl or .hcl.json.%s "+
+		`Go to the directory that has one, name it (deployster plan DIR), or begin one, for example main.hcl:
 
 resource "hello" {
   type   = "acme/file:1"

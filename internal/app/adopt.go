@@ -154,7 +154,8 @@ func (e *Engine) warnUnsettled(ctx context.Context, prior state.Snapshot) error 
 			}
 			if runs {
 				d := diag.Warningf("An action still runs",
-					"%q was started by %s at %s, and has not ended. What is planned now may not fit when it has. `deployster apply` waits for it.", a.Action, u.By, a.Started.Format(time.RFC3339))
+					"%q was started by %s at %s, and has not ended. What is planned now may not fit when it has. `deployster apply` waits for it.",
+					a.Action, u.By, a.Started.Format(time.RFC3339))
 				d.Address = addr
 				e.Warn(d)
 				continue

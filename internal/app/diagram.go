@@ -19,7 +19,8 @@ func Diagram(m *config.Manifest) diagram.Diagram {
 	}
 	for _, block := range m.Pending() {
 		group, name := planpage.SplitModules(block.Address)
-		d.Nodes = append(d.Nodes, diagram.Node{ID: block.Address, Group: group, Lines: []string{name + "[...]", "known later"}, Note: block.Range.String()})
+		d.Nodes = append(d.Nodes, diagram.Node{ID: block.Address, Group: group, Lines: []string{name + "[...]", "known later"},
+			Note: block.Range.String()})
 		for _, needed := range block.Needs {
 			d.Edges = append(d.Edges, diagram.Edge{From: block.Address, To: needed})
 		}

@@ -66,7 +66,8 @@ func (e *Engine) Drift(ctx context.Context, o DriftOptions) (*plan.DriftReport, 
 }
 
 // drift asks what there is, and shows it.
-func (e *Engine) drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, known plan.Baseline, o DriftOptions) (*plan.DriftReport, error) {
+func (e *Engine) drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, known plan.Baseline,
+	o DriftOptions) (*plan.DriftReport, error) {
 	resolver, err := e.resolver(ctx, m)
 	if err != nil {
 		return nil, err

@@ -42,11 +42,13 @@ func (e *Engine) Init(ctx context.Context, in workspace.Inputs, upgrade bool) (c
 
 // otherImages asks every image what it is, and so brings in those that it
 // wants to be run in beside itself.
-func (e *Engine) otherImages(ctx context.Context, m *config.Manifest, resolver *images.Resolver, pins map[string]string) (map[string]string, error) {
+func (e *Engine) otherImages(ctx context.Context, m *config.Manifest, resolver *images.Resolver,
+	pins map[string]string) (map[string]string, error) {
 	client := e.client(state.Snapshot{}, pins, resolver)
 	var diags diag.Diagnostics
 	for _, r := range m.Resources() {
-		_, err := client.Init(ctx, typeclient.Target{Address: r.Address, Reference: r.TypeRef, Settings: r.Settings, Pull: r.Pull, Verify: r.Verify})
+		_, err := client.Init(ctx, typeclient.Target{Address: r.Address, Reference: r.TypeRef, Settings: r.Settings, Pull: r.Pull,
+			Verify: r.Verify})
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}

@@ -93,7 +93,8 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 
 // build brings in the images and makes a plan, and tells the warnings that came
 // with it.
-func (e *Engine) build(ctx context.Context, m *config.Manifest, prior state.Snapshot, s plan.Selection, parallelism int) (*plan.Plan, *typeclient.Client, error) {
+func (e *Engine) build(ctx context.Context, m *config.Manifest, prior state.Snapshot, s plan.Selection,
+	parallelism int) (*plan.Plan, *typeclient.Client, error) {
 	chosen, diags := plan.Chosen(m, prior, s)
 	if diags.HasErrors() {
 		return nil, nil, diags

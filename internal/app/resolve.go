@@ -48,7 +48,8 @@ func (e *Engine) mustBeOpen(ctx context.Context, addr string, a state.Attempt) e
 		return nil // what apply cannot find out either, a person may say
 	case out.Fate == runner.Exited:
 		return diag.Errorf("It is known how the action ended",
-			"%q of %s ended with exit code %d. The next `deployster apply` records that by itself. Nothing was changed.", a.Action, addr, out.ExitCode)
+			"%q of %s ended with exit code %d. The next `deployster apply` records that by itself. Nothing was changed.", a.Action, addr,
+			out.ExitCode)
 	}
 	return diag.Errorf("It is known how the action ended",
 		"%q of %s had not begun. The next `deployster apply` records that by itself. Nothing was changed.", a.Action, addr)
@@ -57,7 +58,8 @@ func (e *Engine) mustBeOpen(ctx context.Context, addr string, a state.Attempt) e
 // errStillRuns is for what must not be done while an action runs.
 func errStillRuns(addr string, a state.Attempt) error {
 	return diag.Errorf("An action still runs",
-		"%q of %s was started at %s and has not ended. `deployster apply` waits for its end, and looks how things are then. Nothing was changed.", a.Action, addr, a.Started.Format(time.RFC3339))
+		"%q of %s was started at %s and has not ended. `deployster apply` waits for its end, and looks how things are then. Nothing "+
+			"was changed.", a.Action, addr, a.Started.Format(time.RFC3339))
 }
 
 // nothingOpen says that there is nothing that a person would have to know.

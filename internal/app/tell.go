@@ -86,7 +86,8 @@ func (e *Engine) tellPlan(p *plan.Plan, file string) {
 		}
 		e.Events(events.Event{Level: events.Info, Message: message, Body: events.PlannedChange{Resource: addr, Change: step.Change,
 			Image: step.Type, Digest: step.Init.Digest, Actions: step.Actions, Shutdown: step.Shutdown, Reasons: step.Reasons,
-			Reason: step.Reason, MovedFrom: step.MovedFrom, MayChange: step.MayChange, Expected: step.Expected, Adopted: step.Adopted, Drifted: step.Drifted}})
+			Reason: step.Reason, MovedFrom: step.MovedFrom, MayChange: step.MayChange, Expected: step.Expected, Adopted: step.Adopted,
+			Drifted: step.Drifted}})
 	}
 	if len(p.Checks) > 0 {
 		e.Events(events.OfChecks(e.Secrets.Checks(p.Checks)))

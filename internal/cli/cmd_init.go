@@ -14,7 +14,8 @@ func initCommand(e Env) *cli.Command {
 		Name:      "init",
 		Usage:     "bring in the images of all types, and pin their digests in the lock file",
 		ArgsUsage: "[PATH ...]",
-		Description: "From then on plan and apply refuse an image that is not the pinned one. Keep " + config.LockName + " under version control.\n" +
+		Description: "From then on plan and apply refuse an image that is not the pinned one. Keep " + config.LockName + " under " +
+			"version control.\n" +
 			"Without a lock file nothing is pinned but in a saved plan.",
 		Flags: slices.Concat(varFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "upgrade", Usage: "pin what the names mean now, in the registries and here, in the place of what is pinned"},

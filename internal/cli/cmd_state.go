@@ -105,7 +105,8 @@ func runStateShow(c *cli.Context, s *session) error {
 		defer s.out.Printf("  %s\n", mark)
 	}
 	s.out.Printf("%s", render.Entry(names[0], entry, s.out.Options()))
-	s.out.Printf("  config = %s\n", jsondiff.TextWithin(jsondiff.Value{JSON: entry.Config, Sensitive: entry.Sensitive.Config}, 2, render.MaxPage, s.out.Hide))
+	s.out.Printf("  config = %s\n", jsondiff.TextWithin(jsondiff.Value{JSON: entry.Config, Sensitive: entry.Sensitive.Config}, 2,
+		render.MaxPage, s.out.Hide))
 	return nil
 }
 

@@ -48,7 +48,8 @@ type Need struct {
 // pointers into its config that pick chooses, all that they are made of. The
 // manifest is the plan's own. The state file is the one the plan was made from,
 // or what has become of it.
-func Resource(p *plan.Plan, m *config.Manifest, s state.Snapshot, addr string, pick func(*plan.Step, *state.Entry) []string) (*Explanation, error) {
+func Resource(p *plan.Plan, m *config.Manifest, s state.Snapshot, addr string,
+	pick func(*plan.Step, *state.Entry) []string) (*Explanation, error) {
 	step := p.Resources[addr]
 	if step == nil {
 		return nil, diag.Errorf("No such resource in the plan", "%s is not in it.%s", addr, subject.NearMiss(addr,

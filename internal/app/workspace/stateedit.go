@@ -85,7 +85,8 @@ type Editor struct {
 func (w *Workspace) Editor(dryRun bool) Editor { return Editor{w, dryRun} }
 
 // Edit opens the state, makes a change, and says what was changed.
-func (e Editor) Edit(ctx context.Context, command string, change func(now state.Snapshot) (state.Snapshot, StateEdit, error)) (StateEdit, error) {
+func (e Editor) Edit(ctx context.Context, command string,
+	change func(now state.Snapshot) (state.Snapshot, StateEdit, error)) (StateEdit, error) {
 	store, err := e.w.OpenState(ctx, e.w.StatePlaceAround(), command)
 	if err != nil {
 		return StateEdit{}, err

@@ -32,7 +32,8 @@ func mounts(ty protocol.Type, plugs map[string]Plug) ([]runner.Mount, error) {
 		case !given:
 			continue
 		case plug.ReadOnly && want.Writable && !want.AnyMode && !want.Optional:
-			return nil, diag.Errorf("Plug is read-only", "The image wants to write to the plug %q, which is given to be read only: leave out :ro.", name)
+			return nil, diag.Errorf("Plug is read-only",
+				"The image wants to write to the plug %q, which is given to be read only: leave out :ro.", name)
 		}
 		list = append(list, runner.Mount{Source: plug.Path, Target: want.ContainerPath,
 			Writable: want.Writable && !plug.ReadOnly})

@@ -55,7 +55,8 @@ func (k call) moreTime() string {
 
 // workerFor returns the worker that may carry out a command: one of the same image,
 // for a command with the image's own entrypoint.
-func (c *Client) workerFor(ctx context.Context, t Target, ty protocol.Type, step string, cmd protocol.Command, digest string) (*runner.Worker, error) {
+func (c *Client) workerFor(ctx context.Context, t Target, ty protocol.Type, step string, cmd protocol.Command,
+	digest string) (*runner.Worker, error) {
 	if ty.Worker == nil || cmd.Entrypoint != "" {
 		return nil, nil
 	}

@@ -107,7 +107,8 @@ func (c *Client) Act(ctx context.Context, t Target, ty protocol.Type, a protocol
 
 // ActNotify is Act that calls onEnd with how the action ended, while a later command
 // can still adopt it; see runner.Spec.Ended.
-func (c *Client) ActNotify(ctx context.Context, t Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput, onEnd func(runner.Result, error) error) (runner.Result, error) {
+func (c *Client) ActNotify(ctx context.Context, t Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput,
+	onEnd func(runner.Result, error) error) (runner.Result, error) {
 	k := call{id: in.IdempotencyKey, onEnd: onEnd, target: t, step: a.Name, kind: runner.Action, command: a.Command, mounts: t.Mounts,
 		settings: t.Settings, timeout: t.ActionTimeout}
 	in.InitInput = c.initInput(t)

@@ -29,7 +29,8 @@ func ToExplain(s *plan.Step, prior *state.Entry) []string {
 		rows = d.Rows
 	}
 	if len(rows) == 0 && s.MayChange {
-		rows = jsondiff.List(jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown, MayChange: s.Staying}, jsondiff.Options{}).Rows
+		rows = jsondiff.List(jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown, MayChange: s.Staying},
+			jsondiff.Options{}).Rows
 	}
 	var pointers []string
 	for _, r := range rows {

@@ -55,7 +55,8 @@ func counts(s plan.Summary) map[plan.Change]int {
 
 func legend(p *plan.Plan) string {
 	n, expected := counts(p.Summary), p.Summary.Expected
-	n[plan.Create], n[plan.Update], n[plan.Replace] = n[plan.Create]+expected.Create, n[plan.Update]+expected.Update, n[plan.Replace]+expected.Replace
+	n[plan.Create], n[plan.Update], n[plan.Replace] = n[plan.Create]+expected.Create, n[plan.Update]+expected.Update,
+		n[plan.Replace]+expected.Replace
 	n[plan.Deferred] -= expected.All()
 	var words []string
 	for _, c := range changeWords {
