@@ -193,8 +193,11 @@ func (t Thing) likeness() string { return join(t.place(), string(t.Config)) }
 func (m *matcher) sameAddress() {
 	m.open(func(i int, d Declared) {
 		at, e, ok := m.own(d)
-		if !ok || (d.Role == Publish) != (e.Role == Publish) || d.Role == ReadOnly && e.Role != ReadOnly {
-			return // what was managed there is left over
+		if !ok || (d.Role == Publish) != (e.Role == Publish) {
+			return
+		}
+		if d.Role == ReadOnly && e.Role != ReadOnly && bothKnown(d.Thing, e.Thing) {
+			return // what was managed there is another thing, and left over
 		}
 		if relation, differences := d.compare(e, true); relation == Differs && d.Role == Managed && e.Role == Managed {
 			m.replace(i, at, differences)

@@ -255,16 +255,6 @@ func (s *Step) input(i instance, config json.RawMessage, known func(addr string)
 func (e *expectation) decide(s *Step, x *expected, things modeltest.Store) error {
 	known := func(addr string) json.RawMessage { return e.resources[addr].view() }
 	x.config = s.config(*x.instance, x.entry, known)
-	// Of a state that is only expected its attributes can be taken one by one;
-	// what goes through a function (values) is not known.
-	for _, u := range x.instance.Uses {
-		if u.At < 0 && len(s.find(u.Of).Keys) > 0 && slices.ContainsFunc(s.find(u.Of).instances(), func(of instance) bool {
-			other := e.resources[of.Address]
-			return other.change != "valid" || other.may
-		}) {
-			x.config = nil
-		}
-	}
 	if x.config == nil {
 		x.change = "deferred"
 	}
