@@ -64,7 +64,7 @@ func TestSelectionTakesAlongWhatMustComeBefore(t *testing.T) {
 			`node["a"]:create node["b"]:create | x`},
 		"an instance that goes": {each("node", `{ a = 1, b = 2, c = 3 }`), each("node", `{ a = 1 }`), plan.Selection{Targets: []string{`node["b"]`}},
 			`node["b"]:destroy | node["a"] node["c"]`},
-		"nothing of that name":  {"", stack("1"), plan.Selection{Targets: []string{"bd"}}, "-target=bd names nothing: There is no resource and no module with that address, neither in the manifest nor in the state file. `deployster graph` and `deployster state list` show what there is."},
+		"nothing of that name":  {"", stack("1"), plan.Selection{Targets: []string{"bd"}}, "-target=bd names nothing: There is no resource and no module with that address, neither in the manifest nor in the state file. Did you mean db?"},
 		"a key without quotes":  {"", each("node", `{ a = 1 }`), plan.Selection{Excludes: []string{"node[a]"}}, `Did you mean node["a"]`},
 		"nothing is left of it": {"", stack("1"), plan.Selection{Targets: []string{"app"}, Excludes: []string{"net"}}, "Nothing is left of -target=app"},
 		"only the state knows":  {stack("1"), "", plan.Selection{Excludes: []string{"log"}}, "app:destroy db:destroy net:destroy | log"},
