@@ -6,19 +6,21 @@ import (
 	"path/filepath"
 	"slices"
 
+	"deployster/internal/runner"
 	"deployster/plan"
 )
 
 // CheckPlugs refuses a plan for whose resources a file or directory of this host
-// is gone, or has become another by a link, before anything of it is run.
-func CheckPlugs(p *plan.Plan) error {
+// is gone, or has become another by a link, before anything of it is run. What is
+// relative begins at dir, which has no symbolic links on its way.
+func CheckPlugs(p *plan.Plan, dir string) error {
 	leads := map[string]string{} // path -> where it leads: many resources get the same
 	for _, addr := range slices.Sorted(maps.Keys(p.Resources)) {
 		step := p.Resources[addr]
 		if step.Change == plan.Forget || step.Change == plan.Valid && !step.MayChange {
 			continue
 		}
-		for _, m := range step.Mounts {
+		for _, m := range runner.MountsIn(dir, step.Mounts) {
 			real, seen := leads[m.Source]
 			var err error
 			if !seen {

@@ -21,7 +21,7 @@ func TestPlugsOfAPlan(t *testing.T) {
 	p := &plan.Plan{Resources: map[string]*plan.Step{"a": {Change: plan.Create, Mounts: []runner.Mount{{Source: file, Target: "/key"}}}}}
 	check := func(want string) {
 		t.Helper()
-		err := CheckPlugs(p)
+		err := CheckPlugs(p, dir)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v, want %q", err, want)
 		}

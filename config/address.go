@@ -2,6 +2,7 @@ package config
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -14,18 +15,58 @@ import (
 // plans print it or as manifests refer to it: web, web["a"], resource.web[0],
 // module.net, module.net.web. It gives the address as plans print it.
 func ParseAddress(text string) (string, error) {
-	const forms = "An address is NAME, NAME[\"KEY\"], NAME[0], module.NAME or module.NAME.NAME, as plans print it."
+	address, _, err := parseAddress(text)
+	return address, err
+}
+
+// ParseAddresses is ParseAddress for a list.
+func ParseAddresses(texts []string) ([]string, error) {
+	var list []string
+	for _, text := range texts {
+		address, err := ParseAddress(text)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, address)
+	}
+	return list, nil
+}
+
+// ParseMove reads the two addresses of a move. A resource is moved to a resource,
+// and a module to a module.
+func ParseMove(from, to string) (Moved, error) {
+	var m Moved
+	var fromModule, toModule bool
+	var err error
+	if m.From, fromModule, err = parseAddress(from); err != nil {
+		return Moved{}, err
+	}
+	if m.To, toModule, err = parseAddress(to); err != nil {
+		return Moved{}, err
+	}
+	switch {
+	case fromModule != toModule:
+		return Moved{}, diag.Errorf("Unlike things",
+			"%s cannot become %s: a resource is moved to a resource, a module to a module.", m.From, m.To)
+	case m.From == m.To:
+		return Moved{}, diag.Errorf("Moved to itself", "%s and %s are the same address.", diag.Visible(from), diag.Visible(to))
+	}
+	return m, nil
+}
+
+func parseAddress(text string) (address string, module bool, err error) {
 	full := strings.TrimSpace(text)
 	if !strings.HasPrefix(full, "resource.") && !strings.HasPrefix(full, "module.") {
 		full = "resource." + full
 	}
 	t, diags := hclsyntax.ParseTraversalAbs([]byte(full), "", hcl.InitialPos)
-	if diags.HasErrors() {
-		return "", diag.Errorf("Not an address", "%s is none. %s", diag.Visible(text), forms)
+	problem := ""
+	if !diags.HasErrors() {
+		address, module, problem = decl.AddressOf(t)
 	}
-	address, _, problem := decl.AddressOf(t)
-	if problem != "" {
-		return "", diag.Errorf("Not an address", "%s is none. %s", diag.Visible(text), forms)
+	if diags.HasErrors() || problem != "" || strings.ContainsFunc(text, unicode.IsControl) {
+		return "", false, diag.Errorf("Not an address", "%q is none. An address is NAME, NAME[\"KEY\"], NAME[0], module.NAME or "+
+			"module.NAME.NAME, as plans print it; resource.NAME is the same as NAME.", text)
 	}
-	return address, nil
+	return address, module, nil
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -11,11 +12,31 @@ func TestParseAddress(t *testing.T) {
 		"web": "web", " resource.web ": "web", `web["a/b.c"]`: `web["a/b.c"]`, "web[0]": "web[0]", `resource.web["ü"]`: `web["ü"]`,
 		"module.net": "module.net", `module.net["x"].web[1]`: `module.net["x"].web[1]`, `module.net.resource.web`: "module.net.web",
 		"module.a.module.b": "module.a.module.b", `module.a.module.b.web["k"]`: `module.a.module.b.web["k"]`,
-		"": "", "web[a]": "", "web.state": "", "1": "", "web[": "", "module": "module", "resource.": "", "web[*]": "", "a b": "", `module.net.`: "",
+		"web\n": "", "web[\"a\nb\"]": "", "../etc": "", "module.": "", `x["`: "", "bad name": "",
+		"resource": "resource", "resource.resource": "resource", `module["a"]`: `module["a"]`, "": "", "web[a]": "", "web.state": "", "1": "", "web[": "", "module": "module", "resource.": "", "web[*]": "", "a b": "", `module.net.`: "",
 	} {
 		got, err := ParseAddress(text)
 		if got != want || (err != nil) != (want == "") {
 			t.Errorf("%q: %q, %v, want %q", text, got, err, want)
+		}
+	}
+}
+
+func TestParseMove(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ from, to, wantFrom, wantTo, wrong string }{
+		{from: "disk", to: "resource.archive", wantFrom: "disk", wantTo: "archive"},
+		{from: `resource.disk["a"]`, to: "module.m.disk", wantFrom: `disk["a"]`, wantTo: "module.m.disk"},
+		{from: "module.a", to: "module.b.module.a", wantFrom: "module.a", wantTo: "module.b.module.a"},
+		{from: "disk", to: "module.m", wrong: "Unlike things"},
+		{from: "module.m", to: "disk", wrong: "Unlike things"},
+		{from: "disk", to: "resource.disk", wrong: "Moved to itself"},
+		{from: "", to: "disk", wrong: "Not an address"},
+		{from: "disk", to: "a b", wrong: "Not an address"},
+	} {
+		got, err := ParseMove(c.from, c.to)
+		if got.From != c.wantFrom || got.To != c.wantTo || (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
+			t.Errorf("%q to %q: %+v, %v", c.from, c.to, got, err)
 		}
 	}
 }

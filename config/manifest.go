@@ -2,6 +2,8 @@ package config
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 
 	"deployster/config/decl"
 	"deployster/config/expand"
@@ -41,6 +43,22 @@ func (m *Manifest) Moved() []Moved { return m.instances.Moved() }
 
 // Removed returns the removed blocks, in the order of their files.
 func (m *Manifest) Removed() []Removed { return m.instances.Removed() }
+
+// Blocks returns the addresses of what the root's files speak of, sorted: their
+// resource and module blocks, also those that have no instances, and what their
+// removed blocks name.
+func (m *Manifest) Blocks() []string {
+	root := m.tree.Root
+	list := slices.Collect(maps.Keys(root.Resources))
+	for name := range root.Calls {
+		list = append(list, "module."+name)
+	}
+	for _, r := range root.Removed {
+		list = append(list, r.From)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
 
 // StatePath is where the manifest wants its state file, as written; "" if it
 // does not say.

@@ -3,12 +3,14 @@ package plan
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/secret"
 	"deployster/internal/runner/typeclient"
+	"deployster/plan/plugs"
 	"deployster/plan/subject"
 	"deployster/protocol"
 	"deployster/state"
@@ -30,6 +32,7 @@ type Options struct {
 	Parallelism int    // images asked at one time
 	InWorkers   int    // the same where a worker answers; 0 = they count as the others
 	Selection   Selection
+	Plugs       []config.Plug // of today, where they are not those of the manifest
 	Now         time.Time
 	Secret      func([]string) // told of each sensitive value before an image sees it; nil = nobody
 	// FromRegistry says of a reference in Images whether it came from a registry,
@@ -73,7 +76,8 @@ type builder struct {
 func newBuilder(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *builder {
 	s := subject.New(m, prior, o.Selection)
 	f := &findings{subject: s}
-	return &builder{Subject: s, findings: f, described: newDescribed(s, f, p, o.Parallelism), decided: newDecided(s), options: o,
+	return &builder{Subject: s, findings: f,
+		described: newDescribed(s, f, p, plugs.New(slices.Concat(m.Plugs(), o.Plugs)), o.Parallelism), decided: newDecided(s), options: o,
 		failed: map[string]bool{}}
 }
 

@@ -8,6 +8,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/plan/match"
+	"deployster/plan/plugs"
 	"deployster/plan/subject"
 	"deployster/plan/things"
 	"deployster/protocol"
@@ -56,7 +57,7 @@ func (b *builder) matchInput() match.Input {
 		resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, subject.Predecessors(r), views))
 		d := match.Declared{Address: r.Address, Replace: b.Replaces(r.Address),
 			Late:  diags.HasErrors() || !things.Known(ty, resolved.Unknown),
-			Thing: things.Declared(r.TypeRef, ty, resolved.Value, r.Settings, b.mounts[r.Address])}
+			Thing: things.Declared(r.TypeRef, ty, resolved.Value, r.Settings, plugs.Here(b.options.Workspace, b.mounts[r.Address]))}
 		if r.ReadOnly {
 			d.Role = match.ReadOnly
 		}
@@ -67,6 +68,7 @@ func (b *builder) matchInput() match.Input {
 			continue
 		}
 		_, deposed := subject.Deposed(addr)
+		entry.Mounts = plugs.Here(b.options.Workspace, entry.Mounts)
 		e := match.Recorded{Key: addr, Address: addr, Thing: things.Recorded(entry), Deposed: deposed}
 		if entry.ReadOnly {
 			e.Role = match.ReadOnly
@@ -143,7 +145,7 @@ func (b *builder) learn(r *config.Resource, s *Step) bool {
 	if b.identified.pairs == nil || len(s.Init.Identity) == 0 || !things.Known(s.Init, s.Unknown) {
 		return true
 	}
-	now := things.Declared(r.TypeRef, s.Init, s.Config, s.Settings, s.Mounts)
+	now := things.Declared(r.TypeRef, s.Init, s.Config, s.Settings, plugs.Here(b.options.Workspace, s.Mounts))
 	b.decided.mu.Lock()
 	defer b.decided.mu.Unlock()
 	for _, d := range b.identified.input.Declared {

@@ -31,9 +31,9 @@ type described struct {
 	mu        sync.Mutex                // guards these while images are asked
 }
 
-func newDescribed(s *subject.Subject, f *findings, p Prober, parallelism int) *described {
+func newDescribed(s *subject.Subject, f *findings, p Prober, granted *plugs.Plugs, parallelism int) *described {
 	size := len(s.Manifest.Resources())
-	return &described{subject: s, findings: f, prober: p, plugs: plugs.New(s.Manifest.Plugs()), parallelism: parallelism,
+	return &described{subject: s, findings: f, prober: p, plugs: granted, parallelism: parallelism,
 		types: make(map[string]*protocol.Type, size), typeCache: map[string]*protocol.Type{}, mounts: make(map[string][]runner.Mount, size)}
 }
 

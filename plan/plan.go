@@ -124,6 +124,7 @@ type Step struct {
 	RunsWith    []string          `json:"runs_with,omitempty"`     // what Settings give beyond the defaults, for people to read
 	SecretEnv   []string          `json:"sensitive_env,omitempty"` // names in Settings.Env
 	Mounts      []runner.Mount    `json:"mounts,omitempty"`
+	Today       []runner.Mount    `json:"mounts_today,omitempty"` // destroy: where those of Mounts would lead that are written otherwise today
 	Timeouts    Timeouts          `json:"timeouts,omitzero"`
 	Protect     bool              `json:"prevent_destroy,omitempty"`
 	OnRemove    string            `json:"on_remove,omitempty"`

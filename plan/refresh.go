@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
+	"slices"
 
 	"deployster/config"
 	"deployster/internal/base/jsondoc"
+	"deployster/plan/plugs"
 	"deployster/state"
 )
 
@@ -22,7 +24,8 @@ func (b *builder) mayUseRecorded(r *config.Resource, s *Step, before []string) b
 		r.Aliases) {
 		return false
 	}
-	if !sameValue(entry.Settings, s.Settings) || !sameValue(entry.Mounts, s.Mounts) {
+	if !sameValue(entry.Settings, s.Settings) || !slices.Equal(
+		plugs.Here(b.options.Workspace, entry.Mounts), plugs.Here(b.options.Workspace, s.Mounts)) {
 		return false
 	}
 	for _, addr := range before {

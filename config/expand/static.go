@@ -85,7 +85,12 @@ func (r *attrReader) read(name string, want cty.Type, set func(cty.Value) error)
 func (m *Instances) plug(b *decl.Block) (instance.Plug, hcl.Diagnostics) {
 	p := instance.Plug{Name: b.Name, Range: source.FromHCL(b.At)}
 	a := attrReader{m: m.Modules, attrs: b.Attrs, of: "a plug", at: m.Top.Scope()}
-	a.read("path", cty.String, func(v cty.Value) (err error) { p.Path, err = m.hostPath(v.AsString()); return err })
+	a.read("path", cty.String, func(v cty.Value) (err error) {
+		if p.Path, err = m.hostPath(v.AsString()); !filepath.IsAbs(v.AsString()) && !strings.HasPrefix(v.AsString(), "~") {
+			p.Base = m.Set.Src.Workspace
+		}
+		return err
+	})
 	a.read("read_only", cty.Bool, func(v cty.Value) error { p.ReadOnly = v.True(); return nil })
 	a.read("resource_names", cty.List(cty.String), func(v cty.Value) (err error) { p.ResourceNames, err = patterns(v); return err })
 	a.read("resource_types", cty.List(cty.String), func(v cty.Value) (err error) { p.ResourceTypes, err = patterns(v); return err })

@@ -93,6 +93,7 @@ type Resource struct {
 type Plug struct {
 	Name     string
 	Path     string // absolute
+	Base     string // the directory at which the path as it is written begins; "" = it is written as an absolute one
 	ReadOnly bool
 	// The allow-lists, anchored at the start. A match in either grants; both
 	// empty = everyone.

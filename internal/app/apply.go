@@ -56,7 +56,7 @@ type task struct {
 func (e *Engine) Apply(ctx context.Context, o ApplyOptions) (report *apply.Report, err error) {
 	t := task{Engine: e, ApplyOptions: o, command: "apply", report: reporter{engine: e, file: o.Report}}
 	if o.Destroy {
-		t.command = "destroy"
+		t.command, t.Selection.Destroy = "destroy", true
 	}
 	if err := t.report.begin(); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 		return nil, err
 	}
 	place := t.StatePlace(t.manifest)
-	if t.Destroy {
+	if t.Destroy || t.saved && t.plan.Selection.Destroy {
 		place = t.StatePlaceAround()
 	}
 	store, err := t.OpenState(ctx, place, t.command)
@@ -109,7 +109,7 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 		err = t.decide(ctx, store.Snapshot())
 	}
 	if err == nil {
-		err = t.approval.approve(ctx, t.ui, t.plan, &t.options)
+		err = t.approval.approve(ctx, t.ui, t.plan, runner.RealDir(t.Dir), &t.options)
 	}
 	if err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ func (t *task) readSaved() error {
 func (t *task) resume(ctx context.Context, prior state.Snapshot) error {
 	t.tellResumed(t.plan, prior)
 	t.client = t.Engine.client(prior, t.plan.Images, images.NewResolver(t.runtime, t.manifest, nil))
-	if err := apply.CheckPlugs(t.plan); err != nil {
+	if err := apply.CheckPlugs(t.plan, runner.RealDir(t.Dir)); err != nil {
 		return err
 	}
 	if err := t.imagesHere(ctx); err != nil {
@@ -199,7 +199,7 @@ func (t *task) resume(ctx context.Context, prior state.Snapshot) error {
 
 // decide plans, and shows the plan.
 func (t *task) decide(ctx context.Context, prior state.Snapshot) (err error) {
-	if t.plan, t.client, err = t.build(ctx, t.manifest, prior, t.Selection, t.Parallelism); err != nil {
+	if t.plan, t.client, err = t.build(ctx, t.manifest, prior, narrowed(t.Selection, t.manifest, t.Paths), t.Parallelism); err != nil {
 		return err
 	}
 	if t.manifest, err = expanded(t.manifest, t.plan); err != nil {

@@ -16,6 +16,7 @@ type approval struct {
 	confirm  string        // never, once, resource, action; "" = not said
 	deferred string        // apply, ask, stop; "" = not said
 	kinds    []plan.Change // that need no question; nil = not said
+	other    bool          // things may be removed through another path than today's
 	ask      bool          // there is a person to ask, and that is wanted
 	saved    bool          // the plan was saved: it asks nothing by itself
 }
@@ -25,6 +26,10 @@ func approvable() []string {
 	return []string{string(plan.Create), string(plan.Update), string(plan.Replace), string(plan.Destroy), string(plan.Forget),
 		string(plan.Deferred)}
 }
+
+// otherPath is a word of -approve that stands for itself: nothing else covers a
+// removal through a path that is not today's, not even a yes.
+const otherPath = "other-path"
 
 // ApprovalOptions say who answers for what is done. A nil string is not said.
 type ApprovalOptions struct {
@@ -57,11 +62,14 @@ func newApproval(o ApprovalOptions, saved bool) (approval, error) {
 		}
 	}
 	if o.Kinds != nil {
-		a.kinds = []plan.Change{}
 		for word := range strings.SplitSeq(*o.Kinds, ",") {
+			if word == otherPath {
+				a.other = true
+				continue
+			}
 			if !slices.Contains(approvable(), word) {
 				return a, diag.Errorf("Wrong command line", "-approve takes kinds of change, with commas between: %s. %q is none of them.",
-					strings.Join(approvable(), ", "), diag.Visible(word))
+					strings.Join(append(approvable(), otherPath), ", "), diag.Visible(word))
 			}
 			a.kinds = append(a.kinds, plan.Change(word))
 		}
@@ -116,7 +124,12 @@ func (a approval) answersForDeferred() bool {
 // approve finds out whether a plan may be carried out, and sets what is to be
 // asked on the way. Where a question would be needed and nobody can be asked,
 // that is an error now, before anything is run.
-func (a approval) approve(ctx context.Context, ui UI, p *plan.Plan, o *apply.Options) error {
+func (a approval) approve(ctx context.Context, ui UI, p *plan.Plan, dir string, o *apply.Options) error {
+	if !a.other {
+		if err := refuseOtherPaths(p, dir); err != nil {
+			return err
+		}
+	}
 	o.Kinds = a.kinds
 	o.Deferred = map[string]apply.Deferred{"apply": apply.DeferredApply, "ask": apply.DeferredAsk, "stop": apply.DeferredStop}[a.deferred]
 	mode := a.mode()

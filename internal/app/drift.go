@@ -77,7 +77,8 @@ func (e *Engine) drift(ctx context.Context, m *config.Manifest, prior state.Snap
 	if err != nil {
 		return nil, err
 	}
-	report, diags := plan.Drift(ctx, m, prior, e.client(prior, pins, resolver), e.planOptions(o.Selection, o.Parallelism))
+	report, diags := plan.Drift(ctx, m, prior, e.client(prior, pins, resolver),
+		e.planOptions(narrowed(o.Selection, m, o.Paths), o.Parallelism))
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)

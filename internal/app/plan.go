@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"crypto/ed25519"
-	"strings"
 
 	"deployster/config"
 	"deployster/internal/app/workspace"
@@ -53,11 +52,11 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 			return nil, err
 		}
 	}
-	m, err := e.Manifest(ctx, o.Inputs)
+	m, place, err := e.subject(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	held, err := e.HoldState(ctx, e.StatePlace(m), "plan")
+	held, err := e.HoldState(ctx, place, "plan")
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +73,7 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 	if err := e.warnUnsettled(ctx, held.Snapshot); err != nil {
 		return nil, err
 	}
-	p, _, err := e.build(ctx, m, held.Snapshot, o.Selection, o.Parallelism)
+	p, _, err := e.build(ctx, m, held.Snapshot, narrowed(o.Selection, m, o.Paths), o.Parallelism)
 	if err != nil {
 		return nil, err
 	}
@@ -89,6 +88,29 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 	}
 	e.tellPlan(p, o.Out)
 	return p, nil
+}
+
+// subject reads what a plan is about, and says which state file that belongs to.
+func (e *Engine) subject(ctx context.Context, o PlanOptions) (*config.Manifest, state.Place, error) {
+	if !o.Selection.Destroy {
+		m, err := e.Manifest(ctx, o.Inputs)
+		return m, e.StatePlace(m), err
+	}
+	if len(o.Paths) > 0 {
+		return nil, nil, diag.Errorf("Wrong command line", "plan -destroy takes no manifests: it removes what the state file knows. -target and "+
+			"-exclude limit it.")
+	}
+	m, err := e.Empty()
+	return m, e.StatePlaceAround(), err
+}
+
+// narrowed limits a selection to what some files declare: they are not all that
+// belongs to the state. A whole directory is worked in, and not named.
+func narrowed(s plan.Selection, m *config.Manifest, paths []string) plan.Selection {
+	if len(paths) > 0 {
+		s.Only = m.Blocks()
+	}
+	return s
 }
 
 // build brings in the images and makes a plan, and tells the warnings that came
@@ -114,6 +136,9 @@ func (e *Engine) build(ctx context.Context, m *config.Manifest, prior state.Snap
 	client := e.client(prior, pins, resolver)
 	o := e.planOptions(s, parallelism)
 	o.FromRegistry = resolver.FromRegistry
+	if s.Destroy {
+		o.Plugs = e.PlugsAround()
+	}
 	p, diags := plan.Build(ctx, m, prior, client, o)
 	end()
 	if diags.HasErrors() {
@@ -146,9 +171,13 @@ func (e *Engine) show(p *plan.Plan, m *config.Manifest, prior state.Snapshot, ad
 	if err != nil {
 		return err
 	}
+	parsed, err := config.ParseAddresses(addresses)
+	if err != nil {
+		return err
+	}
 	var list []*explain.Explanation
-	for _, addr := range addresses {
-		one, err := explain.Resource(p, m, prior, strings.TrimPrefix(addr, "resource."), render.ToExplain)
+	for _, addr := range parsed {
+		one, err := explain.Resource(p, m, prior, addr, render.ToExplain)
 		if err != nil {
 			return err
 		}

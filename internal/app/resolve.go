@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"deployster/config"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
@@ -13,7 +14,11 @@ import (
 
 // Resolve records how an action of a resource ended, where a person knows and
 // nobody else can. With dryRun it only says what would be recorded.
-func (e *Engine) Resolve(ctx context.Context, addr string, as state.Verdict, dryRun bool) (workspace.StateEdit, error) {
+func (e *Engine) Resolve(ctx context.Context, address string, as state.Verdict, dryRun bool) (workspace.StateEdit, error) {
+	addr, err := config.ParseAddress(address)
+	if err != nil {
+		return workspace.StateEdit{}, err
+	}
 	return e.Editor(dryRun).Edit(ctx, "resolve", func(now state.Snapshot) (state.Snapshot, workspace.StateEdit, error) {
 		if !slices.Contains(now.Unknown(), addr) {
 			return now, workspace.StateEdit{}, nothingOpen(now, addr)

@@ -64,7 +64,7 @@ func Run(ctx context.Context, e Env) (code int) {
 	}()
 	result := &checkedWriter{out: e.Stdout}
 	e.Stdout = result
-	e.line = readCommandLine(newApp(e), e.Args)
+	e.line = readCommandLine(newApp(e), e.Args).inDirectory(e)
 	e.run, err = newRunContext(e, e.line)
 	if e.run.json {
 		e.Interactive, e.Color, e.ErrColor = false, false, false
@@ -87,7 +87,7 @@ func execute(ctx context.Context, e Env) (err error) {
 		return e.line.err
 	}
 	app := newApp(e)
-	return app.RunContext(ctx, append([]string{app.Name}, e.line.args...))
+	return app.RunContext(ctx, append([]string{app.Name}, e.line.args()...))
 }
 
 // faulty words a panic; it is called by what recovers from it.

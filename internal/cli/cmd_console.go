@@ -21,7 +21,7 @@ func consoleCommand(e Env) *cli.Command {
 		Name:      "console",
 		Usage:     "evaluate expressions, typed or from stdin",
 		ArgsUsage: "[PATH ...]",
-		Description: "PATH names manifests or directories of them; the default is the working directory. It runs no image:\n" +
+		Description: "PATH is a directory to work in, like -chdir, or manifests; the default is the working directory. It runs no image:\n" +
 			"what resource.NAME.state is, the state file says. From a pipe each line is an expression.",
 		Flags:  varFlags(),
 		Action: e.action(runConsole),

@@ -12,9 +12,10 @@ func planCommand(e Env) *cli.Command {
 		Name:      "plan",
 		Usage:     "ask every image what is really there, and show what apply would do",
 		ArgsUsage: "[PATH ...]",
-		Description: "PATH names manifests or directories of them; the default is the working directory.\n" +
+		Description: "PATH is a directory to work in, like -chdir, or manifests; the default is the working directory.\n" +
 			"Exit codes: 0 done, 1 error, and with -detailed-exitcode 2 when there is something to do.",
 		Flags: slices.Concat(varFlags(), selectionFlags(), refreshFlags(), []cli.Flag{
+			&cli.BoolFlag{Name: "destroy", Usage: "plan the removal of everything that the state file knows: destroy is this plan, and apply"},
 			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for `deployster apply FILE`"},
 			&cli.StringFlag{Name: "sign-key", Usage: "sign the saved plan with the ed25519 key in `FILE`"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit 2 when there is something to do"},
@@ -27,7 +28,7 @@ func planCommand(e Env) *cli.Command {
 func runPlan(c *cli.Context, s *session) error {
 	file := c.String("out")
 	p, err := s.Plan(c.Context, app.PlanOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Parallelism: parallelism(c),
-		Explain: c.StringSlice("explain"), Out: file, SignKey: given(c, "sign-key")})
+		Explain: wordsOf(c, "explain"), Out: file, SignKey: given(c, "sign-key")})
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func showPlan(c *cli.Context, s *session) error {
 	case c.Bool("html"):
 		return printPage(s, saved)
 	case c.IsSet("explain"):
-		return s.ExplainSaved(c.Context, saved.Plan, c.StringSlice("explain"))
+		return s.ExplainSaved(c.Context, saved.Plan, wordsOf(c, "explain"))
 	case c.Bool("json"):
 		return s.out.Document(saved.Masked(s.Secrets))
 	}

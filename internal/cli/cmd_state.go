@@ -26,7 +26,8 @@ func stateCommand(e Env) *cli.Command {
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the resources that it remembers", ArgsUsage: "[ADDRESS ...]", Flags: []cli.Flag{asJSON()},
 				Action: e.action(runStateList)},
-			{Name: "show", Usage: "show what it remembers of one resource", ArgsUsage: "ADDRESS", Flags: []cli.Flag{asJSON()},
+			{Name: "show", Usage: "show what it remembers of a resource, or of all in a block or module",
+				ArgsUsage: "ADDRESS", Flags: []cli.Flag{asJSON()},
 				Action: e.action(runStateShow)},
 			{Name: "rm", Usage: "forget resources, and leave them as they are", ArgsUsage: "ADDRESS ...", Flags: []cli.Flag{dryRun(), doneJSON()},
 				Action: e.action(runStateRemove)},
@@ -77,7 +78,8 @@ func runStateList(c *cli.Context, s *session) error {
 
 func runStateShow(c *cli.Context, s *session) error {
 	if c.NArg() != 1 {
-		return diag.Errorf("Wrong command line", "state show takes the address of one resource. `deployster state list` lists them.")
+		return diag.Errorf("Wrong command line",
+			"state show takes one address, of a resource, a block or a module. `deployster state list` lists them.")
 	}
 	snapshot, err := s.ReadStateAround(c.Context)
 	if err != nil {
@@ -87,27 +89,37 @@ func runStateShow(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	entry, recorded := snapshot.Resources[names[0]]
-	u, unsettled := snapshot.Unsettled[names[0]]
-	mark := render.Unsettled(u)
-	if c.Bool("json") {
-		shown := workspace.EntryDocument{Entry: entry.Masked()}
-		if unsettled {
-			shown.Unsettled = &u
+	if !c.Bool("json") {
+		for _, name := range names {
+			showRemembered(s, snapshot, name)
 		}
-		return s.out.Document(shown)
-	}
-	if !recorded {
-		s.out.Printf("%s  (never seen VALID)\n  %s\n", diag.Visible(names[0]), mark)
 		return nil
 	}
-	if mark != "" {
-		defer s.out.Printf("  %s\n", mark)
+	if len(names) > 1 {
+		return diag.Errorf("More than one resource", "state show -json prints one entry, and %s is %d: %s. Name one of them.",
+			diag.Visible(c.Args().First()), len(names), words.List(names, 5))
 	}
-	s.out.Printf("%s", render.Entry(names[0], entry, s.out.Options()))
+	shown := workspace.EntryDocument{Entry: snapshot.Resources[names[0]].Masked()}
+	if u, unsettled := snapshot.Unsettled[names[0]]; unsettled {
+		shown.Unsettled = &u
+	}
+	return s.out.Document(shown)
+}
+
+// showRemembered prints what the state knows of one resource.
+func showRemembered(s *session, snapshot state.Snapshot, name string) {
+	mark := render.Unsettled(snapshot.Unsettled[name])
+	entry, recorded := snapshot.Resources[name]
+	if !recorded {
+		s.out.Printf("%s  (never seen VALID)\n  %s\n", diag.Visible(name), mark)
+		return
+	}
+	s.out.Printf("%s", render.Entry(name, entry, s.out.Options()))
 	s.out.Printf("  config = %s\n", jsondiff.TextWithin(jsondiff.Value{JSON: entry.Config, Sensitive: entry.Sensitive.Config}, 2,
 		render.MaxPage, s.out.Hide))
-	return nil
+	if mark != "" {
+		s.out.Printf("  %s\n", mark)
+	}
 }
 
 func runStatePull(c *cli.Context, s *session) error {

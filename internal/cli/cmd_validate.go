@@ -15,7 +15,7 @@ func validateCommand(e Env) *cli.Command {
 		Name:      "validate",
 		Usage:     "check manifests, without running any image",
 		ArgsUsage: "[PATH ...]",
-		Description: "PATH names manifests or directories of them; the default is the working directory.\n" +
+		Description: "PATH is a directory to work in, like -chdir, or manifests; the default is the working directory.\n" +
 			"It needs no state file, and no values of variables: those that are not given are taken as unknown.",
 		Flags: slices.Concat(varFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "as JSON, with the keys of `terraform validate -json`"},

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +18,9 @@ import (
 // library reads it: events and the words of mistakes depend on it, and the library
 // wants flags before arguments, where people write them where they think of them.
 type commandLine struct {
-	args   []string          // as the library wants them
+	global []string          // flags that all commands have
+	local  []string          // flags of the command
+	rest   []string          // arguments
 	path   []string          // the command, and the command within it
 	values map[string]string // of the flags; a switch that is on has "true"
 	err    error             // the first mistake
@@ -24,7 +29,6 @@ type commandLine struct {
 // readCommandLine reads it to its end, whatever mistakes are in it.
 func readCommandLine(app *cli.App, args []string) commandLine {
 	line := commandLine{values: map[string]string{}}
-	var global, flags, rest []string
 	commands, local := app.Commands, []cli.Flag(nil)
 	fail := func(err error) { line.err = cmp.Or(line.err, err) }
 	for i := 0; i < len(args); i++ {
@@ -36,14 +40,14 @@ func readCommandLine(app *cli.App, args []string) commandLine {
 			arg = "-help"
 		}
 		if arg == "--" {
-			rest = append(rest, args[i+1:]...)
+			line.rest = append(line.rest, args[i+1:]...)
 			break
 		}
 		if len(arg) < 2 || arg[0] != '-' {
 			command := find(commands, arg)
 			switch {
-			case len(rest) > 0 || len(commands) == 0:
-				rest = append(rest, arg)
+			case len(line.rest) > 0 || len(commands) == 0:
+				line.rest = append(line.rest, arg)
 			case command == nil:
 				line.path = append(line.path, arg)
 				fail(unknownCommand(line.path, commands))
@@ -55,10 +59,10 @@ func readCommandLine(app *cli.App, args []string) commandLine {
 			continue
 		}
 		name, value, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-		into, flag := &flags, lookup(local, name)
+		into, flag := &line.local, lookup(local, name)
 		if flag == nil {
 			if flag = lookup(app.Flags, name); flag != nil {
-				into = &global
+				into = &line.global
 			}
 		}
 		if flag == nil && !isHelp(name) {
@@ -75,11 +79,37 @@ func readCommandLine(app *cli.App, args []string) commandLine {
 		}
 		line.values[name] = value
 	}
-	line.args = slices.Concat(global, line.path, flags)
-	if len(rest) > 0 {
-		line.args = append(append(line.args, "--"), rest...)
-	}
 	return line
+}
+
+// args are the arguments as the library wants them.
+func (l commandLine) args() []string {
+	args := slices.Concat(l.global, l.path, l.local)
+	if len(l.rest) > 0 {
+		args = append(append(args, "--"), l.rest...)
+	}
+	return args
+}
+
+// takesPaths are the commands whose arguments are manifests and directories.
+var takesPaths = []string{"init", "plan", "apply", "drift", "validate", "graph", "console"}
+
+// inDirectory gives the line that works in the one directory that it names: as
+// an argument that means what -chdir to it means.
+func (l commandLine) inDirectory(e Env) commandLine {
+	if len(l.rest) != 1 || !slices.Contains(takesPaths, l.command()) {
+		return l
+	}
+	dir := l.rest[0]
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(e.path(l.values["chdir"]), dir)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return l
+	}
+	l.global, l.rest, l.values = append(slices.Clone(l.global), "-chdir="+dir), nil, maps.Clone(l.values)
+	l.values["chdir"] = dir
+	return l
 }
 
 // command returns the command, "" if there is none.

@@ -106,7 +106,7 @@ func wordsOf(c *cli.Context, name string) []string {
 // others as if they were not given.
 func selectionOf(c *cli.Context) plan.Selection {
 	return plan.Selection{Targets: wordsOf(c, "target"), Excludes: wordsOf(c, "exclude"), Replace: wordsOf(c, "replace"),
-		NoRefresh: c.IsSet("refresh") && !c.Bool("refresh"), RefreshOnly: c.Bool("refresh-only")}
+		Destroy: c.Bool("destroy"), NoRefresh: c.IsSet("refresh") && !c.Bool("refresh"), RefreshOnly: c.Bool("refresh-only")}
 }
 
 func compactFlag() cli.Flag {
@@ -137,7 +137,8 @@ func inputFlag() cli.Flag {
 }
 
 func explainFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "explain", Usage: "show what makes the change of the resource at `ADDRESS`, and nothing else"}
+	return &cli.GenericFlag{Name: "explain", Value: &wordList{},
+		Usage: "show what makes the change of the resource at `ADDRESS`, and nothing else; may be repeated"}
 }
 
 // approvalFlags say who answers for what is done.
@@ -145,7 +146,8 @@ func approvalFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "auto-approve", Usage: "do not ask: -confirm=never"},
 		&cli.StringFlag{Name: "confirm", Usage: "ask `WHEN`: never, once (the default; a saved plan: never), resource, action"},
-		&cli.StringFlag{Name: "approve", Usage: "do not ask about these `KINDS` of change, such as create,update; ask about all others"},
+		&cli.StringFlag{Name: "approve", Usage: "do not ask about these `KINDS` of change, such as create,update; ask about all others. " +
+			"other-path: also remove through a path that is not today's"},
 		&cli.StringFlag{Name: "deferred", Usage: "what to `DO` when it becomes known what the plan could not show: apply, ask, stop"},
 	}
 }

@@ -98,7 +98,7 @@ const DefaultKeepLog = 128 << 10
 
 // Mount is a file or directory of this host, seen in the container.
 type Mount struct {
-	Source   string `json:"source"` // absolute, on this host
+	Source   string `json:"source"` // on this host; where it is kept, a relative one begins at the directory of the root manifest
 	Target   string `json:"target"` // absolute, in the container
 	Writable bool   `json:"writable,omitempty"`
 }

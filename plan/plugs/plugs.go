@@ -78,7 +78,7 @@ func (p *Plugs) Grant(r *config.Resource, t protocol.Type) ([]runner.Mount, diag
 			diags = append(diags, errPlugPath(r, plug, err))
 			continue
 		}
-		mounts = append(mounts, runner.Mount{Source: source, Target: want.ContainerPath, Writable: writable})
+		mounts = append(mounts, runner.Mount{Source: portable(plug, source), Target: want.ContainerPath, Writable: writable})
 	}
 	return mounts, diags
 }

@@ -30,7 +30,9 @@ func (s *Subject) Narrow() {
 			Reach(addr, g.after, out)
 		}
 	}
-	maps.DeleteFunc(s.chosen, func(addr string, _ bool) bool { return out[addr] })
+	maps.DeleteFunc(s.chosen, func(addr string, _ bool) bool {
+		return out[addr] || len(selected.Only) > 0 && !covered(selected.Only, addr)
+	})
 }
 
 // Chosen says which addresses a plan with a selection would be about, as far as
@@ -76,7 +78,8 @@ func (s *Subject) Check() diag.Diagnostics {
 			continue
 		}
 		diags = append(diags, diag.Errorf(fmt.Sprintf("Nothing is left of -target=%s", target),
-			"All of it is left out by -exclude, because it is excluded itself or waits for something that is. Take one of the two flags away."))
+			"All of it is left out by -exclude, because it is excluded itself or waits for something that is, or by the files that are named, "+
+				"which do not declare it. Take one of them away."))
 	}
 	return diags
 }

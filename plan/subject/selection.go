@@ -18,6 +18,11 @@ type Selection struct {
 	Targets []string `json:"target,omitempty"`
 	// Excludes are left out, with all that would have to wait for them.
 	Excludes []string `json:"exclude,omitempty"`
+	// Only are the blocks of the files that the plan was made of, where these are
+	// not all there are. What lies at none of these addresses is left alone.
+	Only []string `json:"only,omitempty"`
+	// Destroy says that nothing is declared: the plan removes all that is recorded.
+	Destroy bool `json:"destroy,omitempty"`
 	// Replace are resources that are destroyed and made again.
 	Replace []string `json:"replace,omitempty"`
 	// NoRefresh uses what was last recorded as VALID, and asks only what the
@@ -36,11 +41,11 @@ const (
 
 // IsZero reports whether it selects everything and asks for nothing special.
 func (s Selection) IsZero() bool {
-	return len(s.Targets)+len(s.Excludes)+len(s.Replace) == 0 && !s.NoRefresh && !s.RefreshOnly
+	return len(s.Targets)+len(s.Excludes)+len(s.Only)+len(s.Replace) == 0 && !s.NoRefresh && !s.RefreshOnly
 }
 
 // Partial reports whether resources may be left out.
-func (s Selection) Partial() bool { return len(s.Targets)+len(s.Excludes) > 0 }
+func (s Selection) Partial() bool { return len(s.Targets)+len(s.Excludes)+len(s.Only) > 0 }
 
 // addresses counts those that it names.
 func (s Selection) addresses() int { return len(s.Targets) + len(s.Excludes) + len(s.Replace) }
@@ -66,6 +71,9 @@ func (s Selection) normal(known []string) (Selection, diag.Diagnostics) {
 		*list = slices.Compact(parsed)
 	}
 	switch {
+	case s.Destroy && (s.RefreshOnly || s.NoRefresh || len(s.Replace) > 0):
+		diags = append(diags, diag.Errorf("Wrong command line", "-destroy removes what is recorded: -replace, -refresh=false and -refresh-only "+
+			"do not go with it."))
 	case s.RefreshOnly && len(s.Replace) > 0:
 		diags = append(diags, diag.Errorf("Wrong command line", "-refresh-only does nothing to any resource, and -replace asks to destroy one "+
 			"and make it again. Choose one of them."))

@@ -11,7 +11,7 @@ import (
 
 // Inputs are the manifests that a command is about, and values of variables.
 type Inputs struct {
-	Paths     []string         // of manifests and directories of them; none = the workspace
+	Paths     []string         // of manifests and directories of them, which are not all there are; none = the whole workspace
 	Variables []config.VarFlag // in the order in which they count
 	Ask       bool             // ask the UI for variables that have no value
 }
@@ -152,6 +152,15 @@ func (w *Workspace) accept(m *config.Manifest, diags diag.Diagnostics) (*config.
 	w.Secrets.Add(m.Secrets())
 	w.useKeys(m)
 	return m, nil
+}
+
+// PlugsAround returns the plugs that the manifests of the workspace declare, for a
+// command that is not about them.
+func (w *Workspace) PlugsAround() []config.Plug {
+	if m := w.around(); m != nil {
+		return m.Plugs()
+	}
+	return nil
 }
 
 // around reads the manifests of the workspace for a command that is not about

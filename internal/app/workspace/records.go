@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"deployster/apply"
+	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/runs"
@@ -74,7 +75,11 @@ func ReportOf(run runs.Run) (*apply.Report, error) {
 }
 
 // LogsOf reads what was recorded of a resource, of all its steps or one.
-func LogsOf(run runs.Run, resource, step string) ([]LoggedRun, error) {
+func LogsOf(run runs.Run, address, step string) ([]LoggedRun, error) {
+	resource, err := config.ParseAddress(address)
+	if err != nil {
+		return nil, err
+	}
 	steps, err := run.Steps(resource)
 	if err != nil {
 		return nil, diag.Errorf("Cannot read the records", "%s.", err)

@@ -2,9 +2,13 @@ package workspace
 
 import (
 	"context"
+	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
+	"deployster/internal/base/words"
 	"deployster/state"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -127,22 +131,50 @@ func (e Editor) Forget(ctx context.Context, addresses []string) (StateEdit, erro
 	})
 }
 
-// Move gives resources of the state another address.
+// Move gives resources of the state another address: one, all instances of a
+// block, or what is in a module.
 func (e Editor) Move(ctx context.Context, from, to string) (StateEdit, error) {
+	m, err := config.ParseMove(from, to)
+	if err != nil {
+		return StateEdit{}, err
+	}
 	return e.Edit(ctx, "state mv", func(now state.Snapshot) (state.Snapshot, StateEdit, error) {
-		moves, err := now.Resolve([]state.MoveRule{{From: from, To: to}})
-		if err == nil && len(moves) == 0 {
-			_, err = among(slices.Sorted(maps.Keys(now.Resources)), []string{from})
-		}
+		moves, err := now.Resolve([]state.MoveRule{{From: m.From, To: m.To}})
 		if err != nil {
-			return now, StateEdit{}, err
+			return now, StateEdit{}, cannotMove(m, err)
+		}
+		if len(moves) == 0 {
+			return now, StateEdit{}, nothingToMove(now, m)
 		}
 		next, err := now.Moved(moves)
 		if err != nil {
-			return now, StateEdit{}, diag.Errorf("Cannot move", "%s. Nothing was changed.", diag.Visible(err.Error()))
+			return now, StateEdit{}, cannotMove(m, err)
 		}
 		return next, StateEdit{Moved: moves}, nil
 	})
+}
+
+// cannotMove says why a move is not made.
+func cannotMove(m config.Moved, err error) error {
+	why := err.Error()
+	var refused *state.MoveError
+	switch {
+	case state.Covers(m.From, m.To):
+		why = m.To + " lies within " + m.From
+	case errors.As(err, &refused):
+		why = refused.Why
+	}
+	return diag.Errorf(fmt.Sprintf("Cannot move %s to %s", m.From, m.To), "That cannot be: %s. Nothing was changed.", diag.Visible(why))
+}
+
+// nothingToMove says why there is nothing that a move speaks of.
+func nothingToMove(now state.Snapshot, m config.Moved) error {
+	instances, err := among(slices.Sorted(maps.Keys(now.Resources)), []string{m.From})
+	if err != nil {
+		return err
+	}
+	return cannotMove(m, fmt.Errorf("%s are recorded, and the new address is that of one instance: say which of them is meant",
+		words.List(instances, 5)))
 }
 
 // Push makes the content of a file the state. With force it may be of another

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/state"
@@ -40,8 +41,9 @@ func (w *Workspace) Reencrypt(ctx context.Context) (written int, err error) {
 	return len(names), nil
 }
 
-// Remembered checks that the state knows these addresses, also if they were acted
-// upon only and never seen VALID, and sorts them. Without addresses it returns all.
+// Remembered returns the resources at or below some addresses, sorted, also those
+// that were acted upon only and never seen VALID. An address at which the state
+// knows nothing is an error. Without addresses it returns all.
 func Remembered(snapshot state.Snapshot, addresses []string) ([]string, error) {
 	all := slices.AppendSeq(slices.Collect(maps.Keys(snapshot.Resources)), maps.Keys(snapshot.Unsettled))
 	slices.Sort(all)
@@ -51,14 +53,24 @@ func Remembered(snapshot state.Snapshot, addresses []string) ([]string, error) {
 	return among(all, addresses)
 }
 
-func among(known, addresses []string) ([]string, error) {
+// among returns those of the known addresses that a person's spellings mean.
+func among(known, spellings []string) ([]string, error) {
+	addresses, err := config.ParseAddresses(spellings)
+	if err != nil {
+		return nil, err
+	}
 	var out []string
 	for _, addr := range addresses {
-		if !slices.Contains(known, addr) {
+		before := len(out)
+		for _, there := range known {
+			if state.Covers(addr, there) {
+				out = append(out, there)
+			}
+		}
+		if len(out) == before {
 			return nil, diag.Errorf("No such resource in the state",
 				"The state file remembers no %s. %s`deployster state list` lists what there is.", diag.Visible(addr), words.DidYouMean(addr, known, ""))
 		}
-		out = append(out, addr)
 	}
 	slices.Sort(out)
 	return slices.Compact(out), nil

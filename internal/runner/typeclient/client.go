@@ -20,7 +20,7 @@ type Options struct {
 	Runner    runner.Runner
 	Version   string // of the tool; sent to the images
 	Verbose   bool   // the user's flag; sent to the images
-	Workspace string // the working directory; sent to the images
+	Workspace string // the working directory; sent to the images, and where mounts with a relative source begin
 
 	// Pins are the digests that a plan has fixed, by image reference, as
 	// Images gave them. They win over what a reference means today.
@@ -123,6 +123,7 @@ const (
 // Client speaks the protocol. It is safe for concurrent use.
 type Client struct {
 	o          Options
+	root       string        // where mounts with a relative source begin
 	checkTime  time.Duration // shorter in tests
 	goroutines parallel.Pool
 
@@ -148,7 +149,8 @@ func New(o Options) *Client {
 	if o.Backoff == nil {
 		o.Backoff = DefaultBackoff()
 	}
-	return &Client{o: o, checkTime: checkTime, names: map[string]string{}, images: map[string]string{}, allowed: map[terms]string{},
+	return &Client{o: o, root: runner.RealDir(o.Workspace), checkTime: checkTime,
+		names: map[string]string{}, images: map[string]string{}, allowed: map[terms]string{},
 		inits: map[initKey]*initCall{}, schemas: map[string]*compiledSchema{}}
 }
 

@@ -77,7 +77,7 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 		Entrypoint: k.command.Entrypoint,
 		Args:       k.command.Args,
 		Stdin:      k.stdin,
-		Mounts:     k.mounts,
+		Mounts:     runner.MountsIn(c.root, k.mounts),
 		Settings:   k.settings,
 		Worker:     k.worker,
 		Reuse:      k.reuse,

@@ -176,6 +176,7 @@ func (v *view) warnings() []text {
 		about string
 		names []string
 	}{
+		{"It is limited to what the manifests on its command line speak of: ", p.Selection.Only},
 		{"It is limited to what -target names, and to what that depends on: ", p.Selection.Targets},
 		{"It leaves out what -exclude names, and what depends on that: ", p.Selection.Excludes},
 		{"It destroys and makes again what -replace names: ", p.Selection.Replace},

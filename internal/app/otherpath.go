@@ -1,0 +1,43 @@
+package app
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"deployster/internal/base/diag"
+	"deployster/plan"
+	"deployster/plan/plugs"
+)
+
+// otherPaths says of what a plan removes through another path than today's, for who
+// works in a directory.
+func otherPaths(p *plan.Plan, dir string) (list []string) {
+	for _, addr := range slices.Sorted(maps.Keys(p.Resources)) {
+		step := p.Resources[addr]
+		for _, one := range []*plan.Step{step, step.Old} {
+			if one == nil || one.Change != plan.Destroy {
+				continue
+			}
+			for _, o := range plugs.OtherPaths(dir, one.Mounts, one.Today) {
+				list = append(list, fmt.Sprintf("%s would be removed through %s; the plug is %s today.", addr, o.Recorded, o.Today))
+			}
+		}
+	}
+	return list
+}
+
+// refuseOtherPaths says what would be removed elsewhere than the manifest means.
+func refuseOtherPaths(p *plan.Plan, dir string) error {
+	lines := otherPaths(p, dir)
+	if len(lines) == 0 {
+		return nil
+	}
+	if more := len(lines) - 5; more > 0 {
+		lines = append(lines[:5], fmt.Sprintf("And %d more.", more))
+	}
+	return diag.Errorf("Removed through another path", "%s Nothing was changed. This may be the copy of a project, whose state speaks of the "+
+		"original's things: `deployster state rm` forgets them. If they are to be removed where they were made, say -approve=other-path.",
+		diag.Visible(strings.Join(lines, " ")))
+}

@@ -1,0 +1,35 @@
+package app
+
+import (
+	"reflect"
+	"testing"
+
+	"deployster/internal/runner"
+	"deployster/plan"
+)
+
+func TestOtherPaths(t *testing.T) {
+	t.Parallel()
+	world := func(source string) []runner.Mount {
+		return []runner.Mount{{Source: source, Target: "/world", Writable: true}}
+	}
+	for name, c := range map[string]struct {
+		step *plan.Step
+		want []string
+	}{
+		"the same place, written otherwise": {&plan.Step{Change: plan.Destroy, Mounts: world("/here/world"), Today: world("world")}, nil},
+		"another place": {&plan.Step{Change: plan.Destroy, Mounts: world("/there/world"), Today: world("world")},
+			[]string{"a would be removed through /there/world; the plug is /here/world today."}},
+		"the old side of a replacement": {&plan.Step{Change: plan.Replace, Mounts: world("world"),
+			Old: &plan.Step{Change: plan.Destroy, Mounts: world("old"), Today: world("world")}},
+			[]string{"a would be removed through /here/old; the plug is /here/world today."}},
+		"only forgotten": {&plan.Step{Change: plan.Forget, Mounts: world("/there/world"), Today: world("world")}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &plan.Plan{Resources: map[string]*plan.Step{"a": c.step}}
+			if got := otherPaths(p, "/here"); !reflect.DeepEqual(got, c.want) {
+				t.Errorf("got %+v, want %+v", got, c.want)
+			}
+		})
+	}
+}

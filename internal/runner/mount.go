@@ -1,0 +1,30 @@
+package runner
+
+import "path/filepath"
+
+// RealDir returns a directory without symbolic links on the way to it, or as it is
+// written where that is not known.
+func RealDir(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
+}
+
+// In returns the mount as it is for who works in a directory: with an absolute
+// source. dir has no symbolic links on its way.
+func (m Mount) In(dir string) Mount {
+	if !filepath.IsAbs(m.Source) {
+		m.Source = filepath.Join(dir, m.Source)
+	}
+	return m
+}
+
+// MountsIn is Mount.In for a list.
+func MountsIn(dir string, mounts []Mount) []Mount {
+	var out []Mount
+	for _, m := range mounts {
+		out = append(out, m.In(dir))
+	}
+	return out
+}

@@ -1,0 +1,84 @@
+package plugs
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"deployster/config"
+	"deployster/internal/runner"
+	"deployster/protocol"
+)
+
+// portable returns where a plug leads as it is kept: relative to where its path
+// begins, if it is written so and no link leads away from there.
+func portable(plug config.Plug, source string) string {
+	if plug.Base == "" {
+		return source
+	}
+	root := runner.RealDir(plug.Base)
+	rel, err := filepath.Rel(root, source)
+	if err != nil {
+		return source
+	}
+	below := rel != ".." && !strings.HasPrefix(rel, "../")
+	written, err := filepath.Rel(plug.Base, plug.Path)
+	if below || err == nil && filepath.Join(root, written) == source {
+		return rel
+	}
+	return source
+}
+
+// OtherPath is a place that something is removed through, because it was recorded,
+// and that is not the one of today. Both are absolute.
+type OtherPath struct{ Recorded, Today string }
+
+// OtherPaths returns which of the recorded mounts lead elsewhere than those of today,
+// for who works in a directory.
+func OtherPaths(workdir string, recorded, today []runner.Mount) (list []OtherPath) {
+	dir := runner.RealDir(workdir)
+	for _, t := range today {
+		for _, m := range recorded {
+			if was, now := m.In(dir).Source, t.In(dir).Source; m.Target == t.Target && was != now {
+				list = append(list, OtherPath{Recorded: was, Today: now})
+			}
+		}
+	}
+	return list
+}
+
+// Compare returns where the mounts with which a thing was recorded lead today, if
+// that is written otherwise, and what a person should know of it.
+func (p *Plugs) Compare(workdir string, recorded []runner.Mount, t protocol.Type) (today []runner.Mount, notes []string) {
+	today = p.Today(recorded, t)
+	for _, other := range OtherPaths(workdir, recorded, today) {
+		notes = append(notes, "removed through "+other.Recorded+"; the plug is "+other.Today+" today")
+	}
+	return today, notes
+}
+
+// Here returns mounts as they are for who works in a directory.
+func Here(workdir string, mounts []runner.Mount) []runner.Mount {
+	return runner.MountsIn(runner.RealDir(workdir), mounts)
+}
+
+// Today returns, of the writable mounts with which a thing was recorded, those
+// that are written otherwise today: by the plugs that its type asks for.
+func (p *Plugs) Today(recorded []runner.Mount, t protocol.Type) (list []runner.Mount) {
+	for name, want := range t.Plugs {
+		at := slices.IndexFunc(recorded, func(m runner.Mount) bool { return m.Target == want.ContainerPath && m.Writable })
+		plug, declared := p.byName[name]
+		if at < 0 || !declared {
+			continue
+		}
+		source, err := p.realPath(plug)
+		if err != nil {
+			source = plug.Path // an error of who asks for it now
+		}
+		if now := portable(plug, source); now != recorded[at].Source {
+			list = append(list, runner.Mount{Source: now, Target: want.ContainerPath, Writable: true})
+		}
+	}
+	slices.SortFunc(list, func(a, b runner.Mount) int { return strings.Compare(a.Target, b.Target) })
+	return list
+}
