@@ -16,7 +16,7 @@ import (
 )
 
 // Format is the version of the plan file that this tool writes and reads.
-const Format = 1
+const Format = 2
 
 // Plan is what one apply would do, and all that it needs to do it.
 type Plan struct {

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -89,6 +90,8 @@ func fill(v reflect.Value) {
 		case reflect.Map:
 			if f.Type() == reflect.TypeFor[map[string]string]() {
 				f.Set(reflect.ValueOf(map[string]string{"x": "y"}))
+			} else if f.Type() == reflect.TypeFor[map[string]uint64]() {
+				f.Set(reflect.ValueOf(map[string]uint64{"x": 1}))
 			}
 		case reflect.Pointer:
 			f.Set(reflect.New(f.Type().Elem()))
@@ -120,8 +123,9 @@ func fixture(t *testing.T, name string, content []byte) []byte {
 	return want
 }
 
-// TestFormats: there is a fixture of each format that ever was. All are read; that
-// of the present format is also what is written, to the byte.
+// TestFormats: there is a fixture of each format that ever was. All are read, and say
+// what they said, because no upgrade adds anything yet; that of the present format is
+// also what is written, to the byte.
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	now, err := everyField().Encode()
@@ -143,7 +147,9 @@ func TestFormats(t *testing.T) {
 		ok(t, os.WriteFile(path, fixture(t, fmt.Sprintf("state-format-%d.json", format), current), 0o600))
 		got, _, err := Load(File(path))
 		ok(t, err)
-		if encoded(t, got) != string(now) {
+		file, err := os.ReadFile(path)
+		ok(t, err)
+		if asNow := bytes.Replace(file, fmt.Appendf(nil, `"format": %d`, format), fmt.Appendf(nil, `"format": %d`, Format), 1); encoded(t, got) != string(asNow) {
 			t.Errorf("format %d: read as\n%s", format, encoded(t, got))
 		}
 		ok(t, os.WriteFile(path+".journal", fixture(t, fmt.Sprintf("journal-format-%d", format), facts), 0o600))

@@ -24,7 +24,7 @@ func TestEachRefusalHasAWayOut(t *testing.T) {
 		"torn, with a journal":    {func(b []byte) []byte { return b[:len(b)-2] }, ErrDamaged, "`deployster state restore`", true},
 		"foreign":                 {func([]byte) []byte { return []byte(`{"version":4,"serial":1,"lineage":"x","resources":[]}`) }, ErrForeign, "`deployster state restore`", false},
 		"foreign, with a journal": {func([]byte) []byte { return []byte(`[]`) }, ErrDamaged, "`deployster state restore`", true},
-		"newer": {func(b []byte) []byte { return []byte(strings.Replace(string(b), `"format": 1`, `"format": 99`, 1)) }, ErrNewer,
+		"newer": {func(b []byte) []byte { return []byte(strings.Replace(string(b), `"format": 2`, `"format": 99`, 1)) }, ErrNewer,
 			"Use the version of deployster that wrote it", false},
 		"gone, with a journal": {nil, ErrDamaged, "`deployster state restore`", true},
 	} {

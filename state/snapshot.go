@@ -15,8 +15,8 @@ import (
 	"deployster/internal/runner"
 )
 
-// Format is the version of the state file that this tool writes.
-const Format = 1
+// Format is the version of the state file, and of its journal, that this tool writes.
+const Format = 2
 
 // Snapshot is the content of a state file at one moment. A Snapshot without a
 // Lineage means that there is no state file yet.
@@ -57,6 +57,10 @@ type Entry struct {
 	// of thing it is, as its image said.
 	Identity []string `json:"identity,omitempty"`
 	Kind     string   `json:"kind,omitempty"`
+	// Acted is the serial of the run that began an action on it last, and Seen, of each
+	// resource that it subscribes, the Acted with which it was last VALID.
+	Acted uint64            `json:"acted,omitempty"`
+	Seen  map[string]uint64 `json:"seen,omitempty"`
 	// Dirty says that an action was started on it since it was last VALID, and
 	// that how it is now was not seen: what is recorded may not be so any more.
 	Dirty bool `json:"touched,omitempty"`
@@ -91,6 +95,7 @@ type Applied struct {
 	Run    string    `json:"run"`  // of this attempt
 	At     time.Time `json:"at"`
 	Status Status    `json:"status"`
+	Watch  bool      `json:"watch,omitempty"` // it was a repair by `deployster watch`
 	// InFlight are the actions that were running when the process died.
 	InFlight []InFlight `json:"in_flight,omitempty"`
 	// Done are the resources that a run whose process died had recorded, with
@@ -234,15 +239,16 @@ func (s Snapshot) clone() Snapshot {
 }
 
 // EntryHash is the fingerprint of an entry: equal for equal content, however
-// it is written. When it was found valid is left out, because to find the same
-// again changes nothing for a plan. A plan pins it.
+// it is written. When it was found valid, when it was acted upon, and what its image
+// says of its identity are left out, because to find the same again changes nothing
+// for a plan. A plan pins it.
 func EntryHash(e Entry) string {
 	e, err := e.canonical()
 	if err != nil {
 		// What is no JSON has no canonical form; its bytes still tell it apart.
 		return fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", e.Type, e.Config, e.State)))
 	}
-	e.ValidAt, e.Identity, e.Kind = time.Time{}, nil, ""
+	e.ValidAt, e.Identity, e.Kind, e.Acted, e.Seen = time.Time{}, nil, "", 0, nil
 	if e.LastSeen != nil {
 		found := *e.LastSeen
 		found.At = time.Time{}

@@ -121,7 +121,7 @@ func TestRoundTrip(t *testing.T) {
 
 func TestFileIsStableAndReadable(t *testing.T) {
 	t.Parallel()
-	s := Snapshot{Format: 1, Lineage: "l", Serial: 7, Resources: map[string]Entry{"b": full(), "a": entry(`{"k":true}`)}, Outputs: map[string]Output{}}
+	s := Snapshot{Format: Format, Lineage: "l", Serial: 7, Resources: map[string]Entry{"b": full(), "a": entry(`{"k":true}`)}, Outputs: map[string]Output{}}
 	first := encoded(t, s)
 	for range 20 {
 		if encoded(t, s) != first {
@@ -141,7 +141,7 @@ func TestFileIsStableAndReadable(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v %v", info.Mode(), err)
 	}
-	for _, want := range []string{"{\n  \"format\": 1,\n  \"lineage\": \"l\",\n  \"serial\": 7,\n", "\n        \"a\": \"<b>\",\n        \"z\": 1\n", `"state_timeout": "5m0s"`, "}\n"} {
+	for _, want := range []string{"{\n  \"format\": 2,\n  \"lineage\": \"l\",\n  \"serial\": 7,\n", "\n        \"a\": \"<b>\",\n        \"z\": 1\n", `"state_timeout": "5m0s"`, "}\n"} {
 		if !strings.Contains(first, want) {
 			t.Errorf("%q is not in\n%s", want, first)
 		}
@@ -165,7 +165,7 @@ func refused(t *testing.T, err, cause error) {
 
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	good := encoded(t, Snapshot{Format: 1, Lineage: "l", Serial: 1})
+	good := encoded(t, Snapshot{Format: Format, Lineage: "l", Serial: 1})
 	for name, c := range map[string]struct {
 		content string
 		cause   error
@@ -176,19 +176,19 @@ func TestRefusals(t *testing.T) {
 		"torn":           {good[:len(good)/2], ErrDamaged},
 		"two documents":  {good + good, ErrDamaged},
 		"trailing":       {good + "x", ErrDamaged},
-		"duplicate key":  {`{"format":1,"format":1,"lineage":"l","serial":1,"resources":{},"outputs":{}}`, ErrDamaged},
-		"newer":          {`{"format":2,"lineage":"l","future":true}`, ErrNewer},
+		"duplicate key":  {`{"format":2,"format":2,"lineage":"l","serial":1,"resources":{},"outputs":{}}`, ErrDamaged},
+		"newer":          {`{"format":3,"lineage":"l","future":true}`, ErrNewer},
 		"terraform":      {`{"version":4,"terraform_version":"1.9","serial":1,"lineage":"x","outputs":{},"resources":[]}`, ErrForeign},
 		"other json":     {`{"name":"package"}`, ErrForeign},
 		"a list":         {`[]`, ErrDamaged},
 		"format a word":  {`{"format":"1","lineage":"l","serial":1,"resources":{}}`, ErrForeign},
 		"format 0":       {`{"format":0,"lineage":"l","serial":1,"resources":{}}`, ErrForeign},
-		"unknown key":    {`{"format":1,"lineage":"l","serial":1,"resources":{},"outputs":{},"x":1}`, ErrDamaged},
-		"no resources":   {`{"format":1,"lineage":"l","serial":1}`, ErrDamaged},
-		"empty lineage":  {`{"format":1,"lineage":"","serial":1,"resources":{}}`, ErrDamaged},
-		"minus serial":   {`{"format":1,"lineage":"l","serial":-1,"resources":{}}`, ErrDamaged},
-		"invalid UTF-8":  {"{\"format\":1,\"lineage\":\"\xff\",\"serial\":1,\"resources\":{}}", ErrDamaged},
-		"resources list": {`{"format":1,"lineage":"l","serial":1,"resources":[]}`, ErrDamaged},
+		"unknown key":    {`{"format":2,"lineage":"l","serial":1,"resources":{},"outputs":{},"x":1}`, ErrDamaged},
+		"no resources":   {`{"format":2,"lineage":"l","serial":1}`, ErrDamaged},
+		"empty lineage":  {`{"format":2,"lineage":"","serial":1,"resources":{}}`, ErrDamaged},
+		"minus serial":   {`{"format":2,"lineage":"l","serial":-1,"resources":{}}`, ErrDamaged},
+		"invalid UTF-8":  {"{\"format\":2,\"lineage\":\"\xff\",\"serial\":1,\"resources\":{}}", ErrDamaged},
+		"resources list": {`{"format":2,"lineage":"l","serial":1,"resources":[]}`, ErrDamaged},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -254,7 +254,7 @@ func TestLineage(t *testing.T) {
 
 func TestAppliedIsBounded(t *testing.T) {
 	t.Parallel()
-	base := Snapshot{Format: 1, Lineage: "l"}
+	base := Snapshot{Format: Format, Lineage: "l"}
 	for i := range MaxApplied + 5 {
 		base = newReplay(base, begin{Lineage: "l", Serial: uint64(i), Plan: "p" + string(rune('a'+i%26)), Run: NewID()}, now()).result(StatusOK)
 	}
@@ -275,7 +275,7 @@ func TestEntryHash(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.json")
 	at, err := File(path).find()
 	ok(t, err)
-	ok(t, at.save(Snapshot{Format: 1, Lineage: "l", Resources: map[string]Entry{"a": full()}}))
+	ok(t, at.save(Snapshot{Format: Format, Lineage: "l", Resources: map[string]Entry{"a": full()}}))
 	loaded, err := at.snapshot()
 	ok(t, err)
 	if EntryHash(loaded.Resources["a"]) != want {
@@ -305,7 +305,7 @@ func TestEntryHash(t *testing.T) {
 
 func TestMasked(t *testing.T) {
 	t.Parallel()
-	s := Snapshot{Format: 1, Lineage: "l", Resources: map[string]Entry{"a": full()}, Outputs: map[string]Output{"s": {Value: json.RawMessage(`"hidden"`), Sensitive: true}}}
+	s := Snapshot{Format: Format, Lineage: "l", Resources: map[string]Entry{"a": full()}, Outputs: map[string]Output{"s": {Value: json.RawMessage(`"hidden"`), Sensitive: true}}}
 	before := encoded(t, s)
 	shown := encoded(t, s.Masked())
 	for _, secret := range []string{"<b>", `"x"`, `"t"`, "hidden"} {

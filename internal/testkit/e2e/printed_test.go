@@ -15,6 +15,7 @@ import (
 
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/cli"
+	"deployster/state"
 )
 
 // What the tool prints and writes as JSON, in all scripts, is held against the
@@ -202,7 +203,7 @@ func checkFile(path string) error {
 				Format  int
 				Lineage string
 			}
-			if jsondoc.Check(content) != nil || json.Unmarshal(content, &head) != nil || head.Format != 1 || len(head.Lineage) != 32 {
+			if jsondoc.Check(content) != nil || json.Unmarshal(content, &head) != nil || head.Format != state.Format || len(head.Lineage) != 32 {
 				return nil // what a script made to be refused
 			}
 			return matches("state", content)
