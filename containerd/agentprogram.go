@@ -44,13 +44,6 @@ type copying struct {
 // was.
 var errRefused = errors.New("the container that it shares could not start its program")
 
-// makeBuffers makes what the outputs of programs are copied with.
-func (w *sharedContainer) makeBuffers() {
-	for i := range w.buffers {
-		w.buffers[i] = make([]byte, 32<<10)
-	}
-}
-
 // start implements program.
 func (f *agentProgram) start(context.Context) error {
 	request, err := agent.EncodeRequest(f.argv)
@@ -88,7 +81,7 @@ func (f *agentProgram) start(context.Context) error {
 	})
 	for i := range f.copies {
 		c := &f.copies[i]
-		f.wg.Go(func() { c.err = c.run(f.w.buffers[i]) })
+		f.wg.Go(func() { c.err = c.run() })
 	}
 	return nil
 }
@@ -165,20 +158,12 @@ func (f *agentProgram) open() (given []int, err error) {
 
 // run copies to the end. When there is no room for it, the program is not to
 // notice.
-func (c *copying) run(buffer []byte) error {
-	var failed error
-	for {
-		n, err := c.from.Read(buffer)
-		if n > 0 && failed == nil {
-			_, failed = c.to.Write(buffer[:n])
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return failed
-		case err != nil:
-			return errors.Join(failed, err)
-		}
+func (c *copying) run() error {
+	_, err := io.Copy(c.to, c.from)
+	if err != nil {
+		_, _ = io.Copy(io.Discard, c.from) // the first error counts
 	}
+	return err
 }
 
 // drain waits until all that the program has printed is in its files. The end of

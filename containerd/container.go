@@ -271,12 +271,12 @@ func (c *container) lockItself(ctx context.Context) (err error) {
 }
 
 // releaseLock gives up the client that a container has of its own. If the container
-// is another's, that one has the lock too; if it is left, the client counts as dead,
-// and is swept after.
+// is another's, that one has the lock too; if it is left, or the server was lost over
+// it, the client counts as dead, and is swept after.
 func (c *container) releaseLock() {
 	switch {
 	case c.lock == nil:
-	case c.holder == byClient:
+	case c.holder == byClient && !c.r.conn.Dirty.Load():
 		_ = os.RemoveAll(filepath.Dir(c.dir()))
 		_ = c.lock.Release() // else it is swept
 	default:

@@ -15,3 +15,10 @@ func IsServer(argv0 string) bool { return server.Is(argv0) }
 // RunServer is the main function of the embedded containerd; args are the
 // process's without argv[0]. It gives the exit code.
 func RunServer(args []string) int { return server.Run(args) }
+
+// Socket is where the embedded containerd of a data directory listens while it
+// runs, for ctr and its like. An empty directory means the default one.
+func Socket(dataDir string) (string, error) {
+	o, err := Options{DataDir: dataDir}.withDefaults()
+	return o.server().Socket(), err
+}

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc"
 
 	"deployster/containerd/daemon"
+	"deployster/internal/base/diag"
 	"deployster/internal/runner"
 )
 
@@ -181,7 +182,7 @@ func TestStartRefused(t *testing.T) {
 func TestDaemonIsLostAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r, losses := &Runtime{conn: &daemon.Conn{ComeBack: func(context.Context) error { return nil }}}, 0
+		r, losses := &Runtime{warn: func(*diag.Diagnostic) {}, conn: &daemon.Conn{ComeBack: func(context.Context) error { return nil }}}, 0
 		lost := errgrpc.ToGRPC(errdefs.ErrUnavailable)
 		c, err := client.New("", client.WithServices(client.WithTaskClient(faultyTasks{wait: func() (*taskapi.WaitResponse, error) {
 			if losses++; losses > 5 {

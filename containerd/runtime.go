@@ -2,7 +2,6 @@ package containerd
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"path/filepath"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"github.com/containerd/log"
-	"github.com/opencontainers/runtime-spec/specs-go"
 
 	"deployster/containerd/daemon"
 	"deployster/containerd/idlepool"
@@ -19,7 +17,6 @@ import (
 	"deployster/containerd/sandbox"
 	"deployster/containerd/sweep"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
 )
 
 // Runtime runs images. It implements runner.Runner, is safe for concurrent
@@ -89,21 +86,6 @@ func sandboxes(c *daemon.Conn) sandbox.Options {
 	return o
 }
 
-// Obtain implements runner.Obtainer. What the first run needs is made meanwhile.
-func (r *Runtime) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, error) {
-	r.expectRuns(r.conn.Context(ctx))
-	return r.Store.Obtain(ctx, w)
-}
-
-// expectRuns makes what the first run needs while its image is looked for. That
-// it fails is noticed by that run, which tries again.
-func (r *Runtime) expectRuns(ctx context.Context) {
-	// How a specification is written as JSON is worked out with the first one, which
-	// takes a millisecond.
-	r.runsOpen.Go(func() { _, _ = json.Marshal(&specs.Spec{}) }) // it can be written
-	r.runsOpen.Go(func() { _, _ = r.conn.Leased(ctx) })
-}
-
 // outcomes is where this Runtime, and whoever sweeps after others, keeps how
 // actions ended. That of a daemon's goes with the machine's next start, as what
 // it would be told from does.
@@ -117,13 +99,6 @@ func (r *Runtime) outcomes() runfiles.Outcomes {
 func (r *Runtime) sweeper() sweep.Sweeper {
 	return sweep.Sweeper{Client: r.conn.Client, Namespace: r.conn.Config.Namespace, RuntimeDir: r.conn.Config.RuntimeDir,
 		Embedded: r.conn.Embedded, Outcomes: r.outcomes()}
-}
-
-// tell gives a warning to whoever wants it.
-func (r *Runtime) tell(d *diag.Diagnostic) {
-	if r.warn != nil {
-		r.warn(d)
-	}
 }
 
 // Close waits for runs that are not over and gives up everything that a

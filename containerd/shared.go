@@ -86,7 +86,7 @@ func (r *Runtime) runShared(ctx context.Context, s runner.Spec) (res runner.Resu
 	}
 	res, done, err = w.exec(ctx, s)
 	if !w.killed.Load() && (err == nil && done || errors.Is(err, errRefused)) {
-		g.give(w)
+		g.idle <- w
 		return res, done, nil
 	}
 	r.discard(g, w)
@@ -190,19 +190,12 @@ func (g *sharedGroup) came(took time.Duration, err error) {
 	}
 }
 
-// give puts a container back for the next query.
-func (g *sharedGroup) give(w *sharedContainer) { g.idle <- w }
-
 // discard removes a container, while others go on.
 func (r *Runtime) discard(g *sharedGroup, w *sharedContainer) {
 	g.mu.Lock()
 	g.count--
 	g.mu.Unlock()
-	r.runsOpen.Add(1) // this is called within a run, so that it is not zero
-	go func() {
-		defer r.runsOpen.Done()
-		_ = w.end() // what is left is swept: see Remove
-	}()
+	r.runsOpen.Go(func() { _ = w.end() }) // what is left is swept: see remove
 }
 
 // closeIdle removes all the containers that are shared. It is called when nothing
@@ -219,7 +212,10 @@ func (r *Runtime) closeIdle() error {
 		close(g.idle)
 		for w := range g.idle {
 			wg.Go(func() {
-				err := w.putIdleOrEnd()
+				var err error
+				if !w.putIdle() {
+					err = w.end()
+				}
 				mu.Lock()
 				defer mu.Unlock()
 				errs = append(errs, err)

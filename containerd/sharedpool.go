@@ -49,11 +49,7 @@ func (w *sharedContainer) takeIdle() *sharedContainer {
 		if k.resume(conn) {
 			return k
 		}
-		w.r.runsOpen.Add(1) // this is called within a run, so that it is not zero
-		go func() {
-			defer w.r.runsOpen.Done()
-			_ = k.end() // what is left is swept: see remove
-		}()
+		w.r.runsOpen.Go(func() { _ = k.end() }) // what is left is swept: see remove
 	}
 	return nil
 }
@@ -77,7 +73,6 @@ func (w *sharedContainer) resume(conn *os.File) bool {
 		return false
 	}
 	w.agent = &agentConn{UnixConn: socket, process: process}
-	w.makeBuffers()
 	procs, err := sandbox.Processes(w.id, int(w.pid))
 	return err == nil && len(procs) == 1 && w.isWell()
 }
@@ -104,12 +99,4 @@ func (w *sharedContainer) putIdle() bool {
 	w.files.Close()
 	_ = w.agent.Close() // only this end of it
 	return true
-}
-
-// putIdleOrEnd keeps a container, or ends it.
-func (w *sharedContainer) putIdleOrEnd() error {
-	if w.putIdle() {
-		return nil
-	}
-	return w.end()
 }

@@ -43,7 +43,7 @@ func (c *container) wait(ctx context.Context) <-chan exit {
 				// It was there until now, or again: this is another loss.
 				lost = time.Now()
 				if !c.r.conn.Embedded {
-					c.r.lostOnce.Do(func() { c.r.tell(warnLost(c.spec.Name)) })
+					c.r.lostOnce.Do(func() { c.r.warn(warnLost(c.spec.Name)) })
 				}
 			}
 			if time.Since(lost) > daemon.ReconnectLimit || c.r.conn.Revive(ctx) != nil {

@@ -163,11 +163,7 @@ func (w workerProgram) takeIdle() *workerProgram {
 		if idle.isWell() && idle.reopen() == nil {
 			return idle
 		}
-		w.r.runsOpen.Add(1) // this is called within a run, so that it is not zero
-		go func() {         // while others go on
-			defer w.r.runsOpen.Done()
-			idle.discard()
-		}()
+		w.r.runsOpen.Go(idle.discard) // while others go on
 	}
 	return nil
 }

@@ -231,3 +231,32 @@ func (c *Conn) deleteLease() error {
 	}
 	return err
 }
+
+// SnapshotterCapabilities returns what the snapshotter can do.
+func (c *Conn) SnapshotterCapabilities() ([]string, error) {
+	ctx, cancel := c.Detached(context.Background(), time.Minute)
+	defer cancel()
+	list, err := c.Client.GetSnapshotterCapabilities(ctx, c.Snapshotter)
+	return list, failure.Of("Asking what the snapshotter can do", err)
+}
+
+// findSnapshotter takes overlayfs where it works, and else what works everywhere. It
+// also finds out whether the server answers.
+func (c *Conn) findSnapshotter(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(c.Context(ctx), 10*time.Second)
+	defer cancel()
+	list, err := c.Client.IntrospectionService().Plugins(ctx, "type==io.containerd.snapshotter.v1")
+	if err != nil {
+		return err
+	}
+	works := map[string]bool{}
+	for _, p := range list.Plugins {
+		works[p.ID] = p.InitErr == nil
+	}
+	for _, c.Snapshotter = range []string{"overlayfs", "native"} {
+		if works[c.Snapshotter] {
+			return nil
+		}
+	}
+	return errors.New("neither of its snapshotters overlayfs and native works")
+}

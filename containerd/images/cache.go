@@ -45,9 +45,8 @@ type imageCache struct {
 	dir         string // of the files; "" = there are none
 	snapshotter string
 
-	mu       sync.Mutex
-	entries  map[digest.Digest]*cacheEntry
-	recorded map[digest.Digest]bool // has a record by its digest
+	mu      sync.Mutex
+	entries map[digest.Digest]*cacheEntry
 }
 
 type cacheEntry struct {
@@ -66,21 +65,6 @@ func (c *imageCache) entry(d digest.Digest) *cacheEntry {
 		c.entries[d] = &cacheEntry{}
 	}
 	return c.entries[d]
-}
-
-func (c *imageCache) hasRecord(d digest.Digest) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.recorded[d]
-}
-
-func (c *imageCache) noteRecord(d digest.Digest) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.recorded == nil {
-		c.recorded = map[digest.Digest]bool{}
-	}
-	c.recorded[d] = true
 }
 
 // path is "" where nothing is kept: an external containerd has no place for
@@ -125,7 +109,6 @@ func (c *imageCache) save(p *Prepared, s lookups) {
 func (c *imageCache) forget(d digest.Digest) {
 	c.mu.Lock()
 	delete(c.entries, d)
-	delete(c.recorded, d)
 	c.mu.Unlock()
 	if path := c.path(d); path != "" {
 		_ = os.Remove(path) // mostly there is none

@@ -118,7 +118,7 @@ func (store *Store) findDigest(ctx context.Context, dgst digest.Digest) (images.
 // ensureRecord makes sure that an image can be run by its digest, also after its
 // name has moved on.
 func (store *Store) ensureRecord(ctx context.Context, i images.Image) error {
-	if imagestore.IsDigest(i.Name) || store.cache.hasRecord(i.Target.Digest) {
+	if imagestore.IsDigest(i.Name) {
 		return nil
 	}
 	// Mostly it is there, and to look is cheaper than to write: that waits for others' writing.
@@ -127,11 +127,10 @@ func (store *Store) ensureRecord(ctx context.Context, i images.Image) error {
 	if errdefs.IsNotFound(err) {
 		_, err = service.Create(ctx, images.Image{Name: i.Target.Digest.String(), Target: i.Target, Labels: i.Labels})
 	}
-	if err != nil && !errdefs.IsAlreadyExists(err) {
-		return err
+	if errdefs.IsAlreadyExists(err) {
+		return nil
 	}
-	store.cache.noteRecord(i.Target.Digest)
-	return nil
+	return err
 }
 
 // missing is the error for an image that could not be had.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"runtime"
@@ -189,4 +190,20 @@ func (store *Store) writeJSON(ctx context.Context, mediaType string, v any, labe
 	desc := ocispec.Descriptor{MediaType: mediaType, Digest: digest.FromBytes(b), Size: int64(len(b))}
 	err = content.WriteBlob(ctx, store.conn.Client.ContentStore(), layout.NewID(), bytes.NewReader(b), desc, content.WithLabels(labels))
 	return desc, err
+}
+
+// writeLayer writes files as one layer, which depends on nothing but them. The
+// file is left at its beginning.
+func writeLayer(ctx context.Context, to *os.File, files *imagefiles.Set) (ocispec.Descriptor, error) {
+	hash := digest.Canonical.Digester()
+	if err := files.WriteTar(ctx, io.MultiWriter(to, hash.Hash())); err != nil {
+		return ocispec.Descriptor{}, err
+	}
+	size, err := to.Seek(0, io.SeekCurrent)
+	if err == nil {
+		_, err = to.Seek(0, io.SeekStart)
+	}
+	// Not compressed: it stays on this machine, and a compressor would have a
+	// say in the digest.
+	return ocispec.Descriptor{MediaType: ocispec.MediaTypeImageLayer, Digest: hash.Digest(), Size: size}, err
 }

@@ -49,23 +49,13 @@ func (store *Store) prepare(ctx context.Context, ref string) (*Prepared, error) 
 	if e.image != nil {
 		return e.image, nil
 	}
-	known := func() (ok bool) {
-		p, found, ok := store.cache.load(dgst)
-		if ok {
-			e.image, e.lookups = p, found
-		}
-		return ok
-	}
-	// Whoever has resolved it has just seen its record.
-	if store.cache.hasRecord(dgst) && known() {
-		return e.image, nil
-	}
 	record, err := store.findDigest(ctx, dgst)
 	if err != nil {
 		return nil, store.missing(ctx, ref, err)
 	}
-	if known() {
-		return e.image, nil
+	if p, found, ok := store.cache.load(dgst); ok {
+		e.image, e.lookups = p, found
+		return p, nil
 	}
 	p, err := store.prepareImage(ctx, record)
 	if err != nil {

@@ -1,24 +1,24 @@
 package images
 
 import (
+	"deployster/internal/base/words"
+	"errors"
+
+	"oras.land/oras-go/v2/registry/remote"
+	"oras.land/oras-go/v2/registry/remote/auth"
+
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/containerd/containerd/v2/core/remotes/docker"
-	"github.com/containerd/containerd/v2/pkg/reference"
 	docref "github.com/distribution/reference"
 )
 
 const (
-	tagsAsked  = 1000
-	tagsShown  = 8
-	tagsAnswer = 1 << 20 // bytes
+	tagsAsked = 1000
+	tagsShown = 8
 )
 
 // tagsSentence says which tags an image has, for somebody who named one that
@@ -32,7 +32,7 @@ func (g *registries) tagsSentence(ctx context.Context, name string) string {
 	}
 	named, _ := docref.ParseDockerRef(name)
 	if tagged, ok := named.(docref.Tagged); ok {
-		if best := nearest(tagged.Tag(), tags); best != "" {
+		if best := words.Nearest(tagged.Tag(), tags); best != "" {
 			tags = slices.DeleteFunc(tags, func(t string) bool { return t == best })
 			tags = append([]string{best}, tags...)
 		}
@@ -43,17 +43,10 @@ func (g *registries) tagsSentence(ctx context.Context, name string) string {
 	return " It has the tags " + strings.Join(tags, ", ") + "."
 }
 
-// tags asks a registry for the tags of an image.
-func (g *registries) tags(ctx context.Context, name string) ([]string, error) {
+// tags asks a registry for the tags of an image, or the first of very many.
+func (g *registries) tags(ctx context.Context, name string) (tags []string, err error) {
 	named, err := docref.ParseDockerRef(name)
 	if err != nil {
-		return nil, err
-	}
-	spec, err := reference.Parse(named.String())
-	if err != nil {
-		return nil, err
-	}
-	if ctx, err = docker.ContextWithRepositoryScope(ctx, spec, false); err != nil {
 		return nil, err
 	}
 	hosts, err := g.hosts(ctx)(docref.Domain(named))
@@ -61,45 +54,26 @@ func (g *registries) tags(ctx context.Context, name string) ([]string, error) {
 		return nil, err
 	}
 	h := hosts[len(hosts)-1]
-	url := fmt.Sprintf("%s://%s%s/%s/tags/list?n=%d", h.Scheme, h.Host, h.Path, docref.Path(named), tagsAsked)
-	var seen []*http.Response
-	for range 2 {
-		answer, err := ask(ctx, h, url)
-		if err != nil {
-			return nil, err
-		}
-		defer answer.Body.Close()
-		if answer.StatusCode == http.StatusUnauthorized && h.Authorizer != nil {
-			seen = append(seen, answer)
-			if err := h.Authorizer.AddResponses(ctx, seen); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		var list struct {
-			Tags []string `json:"tags"`
-		}
-		err = json.NewDecoder(io.LimitReader(answer.Body, tagsAnswer)).Decode(&list)
-		list.Tags = slices.DeleteFunc(list.Tags, func(t string) bool { return strings.HasPrefix(t, "sha256-") }) // signatures, not images
-		slices.Sort(list.Tags)
-		return list.Tags, err
-	}
-	return nil, docker.ErrInvalidAuthorization
-}
-
-func ask(ctx context.Context, h docker.RegistryHost, url string) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	repo, err := remote.NewRepository(h.Host + "/" + docref.Path(named))
 	if err != nil {
 		return nil, err
 	}
-	request.Header = h.Header.Clone()
-	if request.Header == nil {
-		request.Header = http.Header{}
-	}
-	if h.Authorizer != nil {
-		if err := h.Authorizer.Authorize(ctx, request); err != nil {
-			return nil, err
+	repo.PlainHTTP, repo.TagListPageSize = h.Scheme == "http", tagsAsked
+	repo.Client = &auth.Client{Client: h.Client, Header: h.Header, Credential: func(ctx context.Context, host string) (auth.Credential, error) {
+		user, secret, err := g.credential(ctx, host)
+		if user == "" {
+			return auth.Credential{RefreshToken: secret}, err
 		}
+		return auth.Credential{Username: user, Password: secret}, err
+	}}
+	enough := errors.New("enough")
+	err = repo.Tags(ctx, "", func(page []string) error {
+		tags = slices.DeleteFunc(page, func(t string) bool { return strings.HasPrefix(t, "sha256-") }) // signatures, not images
+		return enough
+	})
+	if errors.Is(err, enough) {
+		err = nil
 	}
-	return h.Client.Do(request)
+	slices.Sort(tags)
+	return tags, err
 }

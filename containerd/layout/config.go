@@ -78,10 +78,6 @@ const ReportFD = 3
 // PoolSocket is where the server of a runtime directory takes and gives.
 func (c Config) PoolSocket() string { return filepath.Join(c.RuntimeDir, "keep.sock") }
 
-// SnapshotterFile says which snapshotter of a server works, as its clients have
-// found out. It goes with the server.
-func (c Config) SnapshotterFile() string { return filepath.Join(c.RuntimeDir, "snapshotter") }
-
 func ErrDataDir(dir string, cause error) error {
 	return diag.Because(cause, "The data directory "+dir+" is not usable",
 		"%s. Deployster keeps its images there. Make it a directory that root can write, or choose another with DEPLOYSTER_DATA_DIR.",

@@ -2,8 +2,14 @@ package layout
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"net"
 	"os"
+
+	"golang.org/x/sys/unix"
+
+	"deployster/internal/base/durable"
 )
 
 // ProcessState returns the letter of a process's state; Z = it has ended.
@@ -23,4 +29,33 @@ func ProcessState(pid int) byte {
 func Exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
+}
+
+// Peer returns the process at the other end of a connection, and as whom it runs.
+func Peer(c *net.UnixConn) (*unix.Ucred, error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	var cred *unix.Ucred
+	var credErr error
+	err = raw.Control(func(fd uintptr) { cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
+	return cred, errors.Join(err, credErr)
+}
+
+// InstallProgram puts a copy of a program at a path, for all users to run, unless it is
+// there. The copy has the time of the original, by which it is known.
+func InstallProgram(path, program string) error {
+	have, err := os.Stat(program)
+	if err != nil {
+		return err
+	}
+	if there, err := os.Stat(path); err == nil && there.Size() == have.Size() && there.ModTime().Equal(have.ModTime()) {
+		return nil
+	}
+	content, err := os.ReadFile(program)
+	if err != nil {
+		return err
+	}
+	return errors.Join(durable.WriteUnsynced(path, content, 0o755), os.Chtimes(path, have.ModTime(), have.ModTime()))
 }

@@ -33,7 +33,7 @@ const (
 // LogFile is a file that a program writes to and that is followed meanwhile.
 type LogFile struct {
 	Path   string
-	File   *os.File      // nil = somebody reads it as it comes, and nothing is kept
+	File   *os.File
 	punch  atomic.Int64  // how far the file was emptied
 	end    chan struct{} // closed when no more is written
 	ended  sync.Once
@@ -65,9 +65,6 @@ func Follow(f *os.File, watch io.Writer) *LogFile {
 
 // Size is how much was written so far.
 func (o *LogFile) Size() int64 {
-	if o.File == nil {
-		return 0
-	}
 	i, err := o.File.Stat()
 	if err != nil {
 		return 0
@@ -164,9 +161,6 @@ func TrimAbandoned(dir string, both bool) {
 
 // Whole returns everything up to a limit, and whether there is more.
 func (o *LogFile) Whole(limit int64) (b []byte, more bool, err error) {
-	if o.File == nil {
-		return nil, false, nil
-	}
 	size := o.Size()
 	if limit > 0 && size > limit {
 		size, more = limit, true
@@ -213,9 +207,6 @@ func (o *LogFile) Log(keep int64) ([]byte, error) {
 // IsComplete reports whether nobody has the file open to write to it: only then the
 // kernel gives a lease on it. In doubt somebody has.
 func (o *LogFile) IsComplete() bool {
-	if o.File == nil {
-		return false
-	}
 	if _, err := unix.FcntlInt(o.File.Fd(), unix.F_SETLEASE, unix.F_RDLCK); err != nil {
 		return false
 	}

@@ -38,7 +38,7 @@ func probeHost() host {
 		cgroupNamespace: layout.Exists("/proc/self/ns/cgroup"),
 		processors:      runtime.NumCPU(),
 		thermal:         thermalPaths("/sys/devices/system/cpu"),
-		names:           slicesOf(layout.Exists, "/etc/resolv.conf", "/etc/hosts"),
+		names:           slices.DeleteFunc([]string{"/etc/resolv.conf", "/etc/hosts"}, func(name string) bool { return !layout.Exists(name) }),
 		lacks:           slices.DeleteFunc(runner.KnownCapabilities(), bounded),
 	}
 }
@@ -49,15 +49,6 @@ func bounded(name string) bool {
 	number := slices.Index(runner.KnownCapabilities(), name)
 	has, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, uintptr(number), 0, 0, 0)
 	return err != nil && !errors.Is(err, unix.EINVAL) || has == 1
-}
-
-func slicesOf(keep func(string) bool, all ...string) (out []string) {
-	for _, s := range all {
-		if keep(s) {
-			out = append(out, s)
-		}
-	}
-	return out
 }
 
 // thermalPaths are what docker masks for each processor, whether it is switched

@@ -1,15 +1,14 @@
 package sandbox
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
+
+	"github.com/moby/sys/user"
 
 	"github.com/containerd/containerd/v2/core/snapshots"
 	"github.com/opencontainers/runtime-spec/specs-go"
@@ -97,11 +96,11 @@ func canRemap(capabilities []string, snapshotter string) error {
 // the administrator has set aside for deployster, or else for containers, and
 // otherwise some that nobody has. Each data directory has others.
 func chooseIDs(root, key string) (*IDRange, error) {
-	uids, err := readSubordinate(filepath.Join(root, "etc/subuid"))
+	uids, err := readSubordinates(filepath.Join(root, "etc/subuid"))
 	if err != nil {
 		return nil, err
 	}
-	gids, err := readSubordinate(filepath.Join(root, "etc/subgid"))
+	gids, err := readSubordinates(filepath.Join(root, "etc/subgid"))
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +109,7 @@ func chooseIDs(root, key string) (*IDRange, error) {
 		gid, haveGroup := gids.of(owner)
 		switch {
 		case !have && !haveGroup:
-		case have && haveGroup && uid.count >= idCount && gid.count >= idCount:
+		case have && haveGroup && uid.Count >= idCount && gid.Count >= idCount:
 			return &IDRange{slot(uid, key), slot(gid, key)}, nil
 		case owner == "deployster":
 			return nil, diag.Errorf("The ids set aside for deployster are too few",
@@ -119,8 +118,8 @@ func chooseIDs(root, key string) (*IDRange, error) {
 				idCount, idCount)
 		}
 	}
-	free := subordinate{start: firstFreeID, count: lastFreeID - firstFreeID}
-	for base := uint64(slot(free, key)); base <= lastFreeID; base += idCount {
+	free := user.SubID{SubID: firstFreeID, Count: lastFreeID - firstFreeID}
+	for base := int64(slot(free, key)); base <= lastFreeID; base += idCount {
 		if !uids.overlap(base) && !gids.overlap(base) {
 			return &IDRange{uint32(base), uint32(base)}, nil
 		}
@@ -129,63 +128,37 @@ func chooseIDs(root, key string) (*IDRange, error) {
 		"the user deployster a line in each.", firstFreeID)
 }
 
-// subordinate is a range of ids of an owner.
-type subordinate struct {
-	owner        string
-	start, count uint64
-}
-
-type subordinates []subordinate
+// subordinates are the ranges of ids of owners.
+type subordinates []user.SubID
 
 // slot chooses a part of a range by a key.
-func slot(s subordinate, key string) uint32 {
+func slot(s user.SubID, key string) uint32 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(key))
-	return uint32(s.start + h.Sum64()%(s.count/idCount)*idCount)
+	return uint32(uint64(s.SubID) + h.Sum64()%uint64(s.Count/idCount)*idCount)
 }
 
-func (all subordinates) of(owner string) (subordinate, bool) {
-	for _, s := range all {
-		if s.owner == owner {
-			return s, true
-		}
+func (all subordinates) of(owner string) (user.SubID, bool) {
+	i := slices.IndexFunc(all, func(s user.SubID) bool { return s.Name == owner })
+	if i < 0 {
+		return user.SubID{}, false
 	}
-	return subordinate{}, false
+	return all[i], true
 }
 
-func (all subordinates) overlap(base uint64) bool {
-	for _, s := range all {
-		if base < s.start+s.count && s.start < base+idCount {
-			return true
-		}
-	}
-	return false
+func (all subordinates) overlap(base int64) bool {
+	return slices.ContainsFunc(all, func(s user.SubID) bool { return base < s.SubID+s.Count && s.SubID < base+idCount })
 }
 
-// readSubordinate reads a file like /etc/subuid; none is as good as an empty
-// one.
-func readSubordinate(path string) (all subordinates, err error) {
-	f, err := os.Open(path)
-	if os.IsNotExist(err) {
-		return nil, nil
+// readSubordinates reads a file like /etc/subuid; none is as good as an empty one.
+func readSubordinates(path string) (subordinates, error) {
+	all, err := user.ParseSubIDFileFilter(path, func(s user.SubID) bool {
+		return s.SubID > 0 && s.Count > 0 && s.SubID < 1<<32 && s.Count < 1<<32 && s.SubID+s.Count < 1<<32
+	})
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		parts := strings.Split(strings.TrimSpace(lines.Text()), ":")
-		if len(parts) != 3 {
-			continue
-		}
-		start, err1 := strconv.ParseUint(parts[1], 10, 32)
-		count, err2 := strconv.ParseUint(parts[2], 10, 32)
-		if err1 == nil && err2 == nil && start > 0 && start+count <= 1<<32-1 {
-			all = append(all, subordinate{parts[0], start, count})
-		}
-	}
-	return all, lines.Err()
+	return all, err
 }
 
 // apply gives a container a user namespace.
@@ -235,13 +208,13 @@ func (ids *IDRange) Labels() []snapshots.Opt {
 // mapMount makes the owner of what is granted the program's own user inside:
 // what the program makes there belongs to that owner, and not to ids of which
 // nobody here knows anything.
-func (ids *IDRange) mapMount(m *specs.Mount, source unix.Stat_t, user specs.User) {
+func (ids *IDRange) mapMount(m *specs.Mount, source unix.Stat_t, inside specs.User) {
 	if ids == nil {
 		return
 	}
 	m.Options = append(m.Options, "ridmap")
-	m.UIDMappings = mapOwner(source.Uid, user.UID, ids.UID)
-	m.GIDMappings = mapOwner(source.Gid, user.GID, ids.GID)
+	m.UIDMappings = mapOwner(source.Uid, inside.UID, ids.UID)
+	m.GIDMappings = mapOwner(source.Gid, inside.GID, ids.GID)
 }
 
 // mapOwner maps the ids of a file system to those of a container that begin at

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/layout"
+	"deployster/containerd/shim"
 )
 
 // Is reports whether this process was started, by its argv[0], as the
@@ -54,11 +56,7 @@ func Run(args []string) int {
 		return 1
 	}
 	defer owned.Close()
-	before := Shims(c)
 	s, err := boot(ctx, c)
-	if err == nil {
-		err = ReapShims(ctx, c, before)
-	}
 	if err != nil {
 		log.L.WithError(err).Error("the server could not start")
 		tell(layout.BootReport{Failure: err.Error()})
@@ -106,14 +104,16 @@ func boot(ctx context.Context, c layout.Config) (*server.Server, error) {
 			return nil, err
 		}
 	}
-	if err := installShim(c.Bin(), shimProgram()); err != nil {
+	// Not a link: a shim starts itself again through os.Executable, which resolves those.
+	// A copy also stays what it is when the original is replaced while the server runs.
+	if err := layout.InstallProgram(filepath.Join(c.Bin(), shim.Name), shimProgram()); err != nil {
 		return nil, err
 	}
 	// Shims are found on PATH, and find runc's own needs there.
 	if err := os.Setenv("PATH", c.Bin()+string(os.PathListSeparator)+os.Getenv("PATH")); err != nil {
 		return nil, err
 	}
-	for _, s := range []string{c.Socket(), c.TTRPC(), c.SnapshotterFile()} { // of the server before it
+	for _, s := range []string{c.Socket(), c.TTRPC()} { // of the server before it
 		if err := os.Remove(s); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
@@ -141,4 +141,37 @@ func boot(ctx context.Context, c layout.Config) (*server.Server, error) {
 	}
 	s.Wait()
 	return s, nil
+}
+
+// ShimProgram is the program that is only the shim, beside the executable.
+const ShimProgram = "deployster-shim"
+
+// lightShim returns the path of the program in a directory that is only the
+// shim, or "" when there is none that fits.
+func lightShim(dir string) string {
+	path := filepath.Join(dir, ShimProgram)
+	if !layout.Exists(path) {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, shim.LayoutFlag)
+	cmd.Env = []string{} // it asks nothing
+	said, err := cmd.Output()
+	if err != nil || string(said) != shim.Layout+"\n" {
+		return ""
+	}
+	return path
+}
+
+// shimProgram returns the program that shims are: the light one beside this
+// executable, or else this executable.
+func shimProgram() string {
+	const self = "/proc/self/exe"
+	if real, err := os.Readlink(self); err == nil {
+		if light := lightShim(filepath.Dir(real)); light != "" {
+			return light
+		}
+	}
+	return self
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"deployster/containerd/layout"
 	"deployster/containerd/shim"
 )
 
@@ -32,7 +33,7 @@ func TestLightShim(t *testing.T) {
 		}
 	}
 	bin := t.TempDir()
-	if err := installShim(bin, path); err != nil {
+	if err := layout.InstallProgram(filepath.Join(bin, shim.Name), path); err != nil {
 		t.Fatal(err)
 	}
 	have, err1 := os.Stat(filepath.Join(bin, shim.Name))

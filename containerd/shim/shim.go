@@ -56,5 +56,5 @@ func Run() {
 			return task.NewTaskService(ic.Context, &exitRecorder{Publisher: p.(shim.Publisher), dirs: map[string]string{}}, s.(shutdown.Service))
 		},
 	})
-	shim.RunShim(context.Background(), manager{runc.NewShimManager(Runtime)})
+	shim.RunShim(context.Background(), runc.NewShimManager(Runtime))
 }
