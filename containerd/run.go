@@ -163,6 +163,6 @@ func (c *container) saveOutcomes(res runner.Result) error {
 	if err != nil || len(open) == 0 {
 		return err
 	}
-	ending := &runfiles.Ending{Fate: runner.Exited, Code: res.ExitCode, OOM: res.OOM, Ended: time.Now()}
+	ending := &runner.Outcome{Fate: runner.Exited, Ended: time.Now(), Result: runner.Result{ExitCode: res.ExitCode, OOM: res.OOM}}
 	return c.r.sweeper().SaveOutcomes(c.files.Dir, open, ending)
 }

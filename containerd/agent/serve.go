@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/binary"
+	"io"
 	"math"
 	"os"
 	"os/signal"
@@ -33,11 +34,11 @@ func Serve(path string) int {
 	if err := connect(fd, path); err != nil {
 		return 1
 	}
-	dir, err := getwd()
+	dir, err := syscall.Getwd()
 	if err != nil {
 		return 1
 	}
-	s := &server{conn: fd, dir: dir, env: syscall.Environ()}
+	s := &server{fd: fd, conn: os.NewFile(uintptr(fd), path), dir: dir, env: syscall.Environ()}
 	if !s.reply(Ready, Layout) {
 		return 1
 	}
@@ -62,24 +63,16 @@ func connect(fd int, path string) error {
 
 // server is an agent with its one client.
 type server struct {
-	conn int
+	fd   int
+	conn *os.File // the same
 	dir  string
 	env  []string
 }
 
 // reply says something to the client; false = he is gone.
 func (s *server) reply(k Kind, value uint32) bool {
-	for b := (Reply{k, value}).encode(); len(b) > 0; {
-		n, err := syscall.Write(s.conn, b)
-		if err == syscall.EINTR {
-			continue
-		}
-		if err != nil {
-			return false
-		}
-		b = b[n:]
-	}
-	return true
+	_, err := s.conn.Write(Reply{k, value}.encode())
+	return err == nil
 }
 
 // request waits for a command line and its files; false = there will be none.
@@ -105,7 +98,7 @@ func (s *server) request() (argv []string, files []int, ok bool) {
 func (s *server) receive(head []byte) []int {
 	oob := make([]byte, syscall.CmsgSpace(4*Files))
 	for {
-		n, oobn, _, _, err := syscall.Recvmsg(s.conn, head[:1], oob, syscall.MSG_CMSG_CLOEXEC)
+		n, oobn, _, _, err := syscall.Recvmsg(s.fd, head[:1], oob, syscall.MSG_CMSG_CLOEXEC)
 		if err == syscall.EINTR {
 			continue
 		}
@@ -125,17 +118,8 @@ func (s *server) receive(head []byte) []int {
 }
 
 func (s *server) read(b []byte) bool {
-	for len(b) > 0 {
-		n, err := syscall.Read(s.conn, b)
-		if err == syscall.EINTR {
-			continue
-		}
-		if err != nil || n <= 0 {
-			return false
-		}
-		b = b[n:]
-	}
-	return true
+	_, err := io.ReadFull(s.conn, b)
+	return err == nil
 }
 
 func closeAll(files []int) {
@@ -178,7 +162,8 @@ func (s *server) run(argv []string, files []int) bool {
 // started with.
 func (s *server) start(argv []string, files []int) (pid int, err error) {
 	// A program before may have moved or removed the directory.
-	if dir, err := getwd(); err != nil || dir != s.dir {
+	// The kernel is asked: PWD in the environment is what somebody says.
+	if dir, err := syscall.Getwd(); err != nil || dir != s.dir {
 		return 0, syscall.ENOTDIR
 	}
 	path, err := s.find(argv[0])
@@ -190,16 +175,6 @@ func (s *server) start(argv []string, files []int) (pid int, err error) {
 		given[i] = uintptr(f)
 	}
 	return syscall.ForkExec(path, argv, &syscall.ProcAttr{Env: s.env, Files: given, Sys: &syscall.SysProcAttr{Setsid: true}})
-}
-
-// getwd asks the kernel: PWD in the environment is what somebody says.
-func getwd() (string, error) {
-	b := make([]byte, syscall.PathMax)
-	n, err := syscall.Getcwd(b)
-	if err != nil || n < 2 || b[0] != '/' {
-		return "", syscall.ENOENT // it is unreachable
-	}
-	return string(b[:n-1]), nil
 }
 
 // find looks a program up on PATH. Where that is told in an unusual way, it is

@@ -132,17 +132,7 @@ func TryLock(f *os.File) (bool, error) {
 
 // WaitLock takes the lock of an open file as soon as it is free.
 func WaitLock(ctx context.Context, f *os.File) error {
-	for {
-		ok, err := TryLock(f)
-		if ok || err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
+	return Poll(ctx, 5*time.Millisecond, func() (bool, error) { return TryLock(f) })
 }
 
 // GateName is the gate of a runtime directory.
@@ -182,4 +172,18 @@ func InPlace(f *os.File) bool {
 	}
 	there, err := os.Stat(f.Name())
 	return err == nil && os.SameFile(have, there)
+}
+
+// Poll asks at intervals until something is done or fails, or the context ends.
+func Poll(ctx context.Context, every time.Duration, done func() (bool, error)) error {
+	for {
+		if ok, err := done(); ok || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(every):
+		}
+	}
 }

@@ -126,13 +126,11 @@ const EndingLimit = 10 * time.Second
 
 // AwaitEnding waits for what is about to be written.
 func AwaitEnding(ctx context.Context, dir string, limit time.Duration) (e shim.Ending, ok bool) {
-	for end := time.Now().Add(limit); ; {
-		if e, ok = shim.ReadEnding(dir); ok || time.Now().After(end) || ctx.Err() != nil {
-			return e, ok
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Millisecond):
-		}
-	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	_ = layout.Poll(ctx, time.Millisecond, func() (bool, error) { // that it took too long, ok says
+		e, ok = shim.ReadEnding(dir)
+		return ok, nil
+	})
+	return e, ok
 }

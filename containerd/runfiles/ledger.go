@@ -21,7 +21,6 @@ const askedFile = "asked"
 type LedgerEntry struct {
 	Request int64  `json:"request"`
 	Action  string `json:"action,omitempty"` // actionName of its ID; "" = it is settled
-	Name    string `json:"name,omitempty"`   // for people
 }
 
 // ledger is that file, as its one writer sees it. Like all that is known of a
@@ -87,7 +86,7 @@ func (l *ledger) add(a LedgerEntry) error {
 }
 
 func (l *ledger) Ask(request int64, s runner.Spec) error {
-	return l.add(LedgerEntry{Request: request, Action: layout.ActionName(s.ID), Name: layout.LabelText(s.Name)})
+	return l.add(LedgerEntry{Request: request, Action: layout.ActionName(s.ID)})
 }
 
 func (l *ledger) Settle(request int64) error { return l.add(LedgerEntry{Request: request}) }

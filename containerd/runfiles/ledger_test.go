@@ -39,7 +39,7 @@ func TestLedger(t *testing.T) {
 		t.Error(err)
 	}
 	open, err := ReadLedger(dir)
-	if err != nil || len(open) != 3 || open[20_000].Action != layout.ActionName("20000") || open[20_000].Name != "x" {
+	if err != nil || len(open) != 3 || open[20_000].Action != layout.ActionName("20000") {
 		t.Errorf("%+v, %v", open, err)
 	}
 }

@@ -24,22 +24,10 @@ const (
 // gone.
 type Outcomes string
 
-// Ending is the content of such a file.
-type Ending struct {
-	Name   string      `json:"name"` // for people
-	Fate   runner.Fate `json:"fate"`
-	Why    string      `json:"why,omitempty"`
-	Code   int         `json:"code"`
-	OOM    bool        `json:"oom,omitempty"`
-	Ended  time.Time   `json:"ended,omitzero"`
-	Stdout []byte      `json:"stdout,omitempty"`
-	Stderr []byte      `json:"stderr,omitempty"`
-}
-
 func (o Outcomes) path(action string) string { return filepath.Join(string(o), action+".json") }
 
 // Save makes the outcome of an action durable.
-func (o Outcomes) Save(action string, k Ending) error {
+func (o Outcomes) Save(action string, k runner.Outcome) error {
 	if err := os.MkdirAll(string(o), 0o700); err != nil {
 		return err
 	}
@@ -56,16 +44,10 @@ func (o Outcomes) Load(action string) (out runner.Outcome, ok bool, err error) {
 	if errors.Is(err, os.ErrNotExist) {
 		return out, false, nil
 	}
-	var k Ending
 	if err == nil {
-		err = json.Unmarshal(b, &k)
+		err = json.Unmarshal(b, &out)
 	}
-	if err != nil {
-		return out, false, err
-	}
-	out = runner.Outcome{Fate: k.Fate, Why: k.Why, Ended: k.Ended}
-	out.Result = runner.Result{ExitCode: k.Code, OOM: k.OOM, Stdout: k.Stdout, Stderr: k.Stderr}
-	return out, true, nil
+	return out, err == nil, err
 }
 
 // Remove forgets the outcome of an action.

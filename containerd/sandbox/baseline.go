@@ -18,7 +18,9 @@ func (h host) baseline() *specs.Spec {
 		Root:    &specs.Root{Path: "rootfs"},
 		Process: &specs.Process{
 			NoNewPrivileges: true,
-			OOMScoreAdj:     oomScore(),
+			// It goes before what else runs on the host when the memory of the whole
+			// machine is used up.
+			OOMScoreAdj: new(500),
 		},
 		Mounts: baselineMounts(),
 		Linux: &specs.Linux{
@@ -37,13 +39,6 @@ func (h host) baseline() *specs.Spec {
 		spec.Linux.Namespaces = append(spec.Linux.Namespaces, specs.LinuxNamespace{Type: specs.CgroupNamespace})
 	}
 	return spec
-}
-
-// oomScore makes a container go before what else runs on the host when the
-// memory of the whole machine is used up.
-func oomScore() *int {
-	score := 500
-	return &score
 }
 
 // maskedPaths are docker's: what tells of the host, or can be used against it.

@@ -1,8 +1,8 @@
 package sandbox
 
 import (
+	"maps"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 
@@ -35,9 +35,9 @@ func closeGrants(grants []Grant) {
 
 // Program is what an image says of its program.
 type Program struct {
-	Config ocispec.ImageConfig
-	User   user.ExecUser
-	Cwd    string
+	Config ocispec.ImageConfig `json:"config"`
+	User   user.ExecUser       `json:"user"`
+	Cwd    string              `json:"cwd"`
 }
 
 // Options are what the making of a container depends on, beside the
@@ -117,7 +117,7 @@ func (h host) spec(p Program, s runner.Spec, argv []string, ids *IDRange) *specs
 	if s.Settings.Network == runner.NoNetwork {
 		spec.Hostname = "deployster"
 	} else {
-		dropNamespace(spec, specs.NetworkNamespace)
+		spec.Linux.Namespaces = slices.DeleteFunc(spec.Linux.Namespaces, func(n specs.LinuxNamespace) bool { return n.Type == specs.NetworkNamespace })
 	}
 	ids.apply(spec)
 	// The filter depends on the capabilities.
@@ -173,22 +173,8 @@ func environment(home string, image []string, set map[string]string) []string {
 	for _, kv := range image {
 		add(kv)
 	}
-	names := make([]string, 0, len(set))
-	for name := range set {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(set)) {
 		add(name + "=" + set[name])
 	}
 	return env
-}
-
-func dropNamespace(spec *specs.Spec, t specs.LinuxNamespaceType) {
-	for i, n := range spec.Linux.Namespaces {
-		if n.Type == t {
-			spec.Linux.Namespaces = append(spec.Linux.Namespaces[:i], spec.Linux.Namespaces[i+1:]...)
-			return
-		}
-	}
 }

@@ -169,10 +169,8 @@ func (ids *IDRange) apply(spec *specs.Spec) {
 	spec.Linux.Namespaces = append(spec.Linux.Namespaces, specs.LinuxNamespace{Type: specs.UserNamespace})
 	spec.Linux.UIDMappings = []specs.LinuxIDMapping{{ContainerID: 0, HostID: ids.UID, Size: idCount}}
 	spec.Linux.GIDMappings = []specs.LinuxIDMapping{{ContainerID: 0, HostID: ids.GID, Size: idCount}}
-	for _, n := range spec.Linux.Namespaces {
-		if n.Type == specs.NetworkNamespace {
-			return
-		}
+	if slices.ContainsFunc(spec.Linux.Namespaces, func(n specs.LinuxNamespace) bool { return n.Type == specs.NetworkNamespace }) {
+		return
 	}
 	// On the host's network, whose owner is another user namespace, the kernel
 	// does not mount a sysfs anew; the host's is shown, less what a new one

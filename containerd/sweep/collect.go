@@ -64,11 +64,10 @@ func (w Sweeper) Collect(ctx context.Context, c containers.Container) (gone bool
 	if err := w.endTask(ctx, c); err != nil {
 		return false, err
 	}
-	if k.Fate == runner.Exited && NeverBegan(w.FilesDir(c), k.Code) {
-		k = runfiles.Ending{Fate: runner.NotBegun}
+	if k.Fate == runner.Exited && NeverBegan(w.FilesDir(c), k.ExitCode) {
+		k = runner.Outcome{Fate: runner.NotBegun}
 	}
 	if action != "" {
-		k.Name = c.Labels[layout.LabelName]
 		k.Stdout, k.Stderr = runfiles.ReadLog(filepath.Join(w.FilesDir(c), runfiles.StdoutFile)), runfiles.ReadLog(filepath.Join(w.FilesDir(c),
 			runfiles.StderrFile))
 		if err := w.Outcomes.Save(action, k); err != nil {
@@ -79,7 +78,7 @@ func (w Sweeper) Collect(ctx context.Context, c containers.Container) (gone bool
 }
 
 // Ended reports whether an action has ended, and how. In doubt it has not.
-func (w Sweeper) Ended(ctx context.Context, c containers.Container) (k runfiles.Ending, ended bool) {
+func (w Sweeper) Ended(ctx context.Context, c containers.Container) (k runner.Outcome, ended bool) {
 	resp, err := w.Client.TaskService().Get(ctx, &taskapi.GetRequest{ContainerID: c.ID})
 	if err = errgrpc.ToNative(err); err != nil {
 		return w.endingWithoutTask(c), errdefs.IsNotFound(err)
@@ -89,10 +88,11 @@ func (w Sweeper) Ended(ctx context.Context, c containers.Container) (k runfiles.
 	case tasktypes.Status_CREATED:
 		// A start that was asked for just before the client died may still come:
 		// then the task cannot be deleted, because it runs.
-		return runfiles.Ending{Fate: runner.NotBegun}, true
+		return runner.Outcome{Fate: runner.NotBegun}, true
 	case tasktypes.Status_STOPPED:
 		if !w.Embedded && at.Unix() > 0 {
-			return runfiles.Ending{Fate: runner.Exited, Code: int(resp.Process.ExitStatus), Ended: at, OOM: sandbox.OOMKilled(c.ID)}, true
+			result := runner.Result{ExitCode: int(resp.Process.ExitStatus), OOM: sandbox.OOMKilled(c.ID)}
+			return runner.Outcome{Fate: runner.Exited, Ended: at, Result: result}, true
 		}
 		k = w.endingWithoutTask(c)
 		// Its shim may be about to write it down.
@@ -102,18 +102,18 @@ func (w Sweeper) Ended(ctx context.Context, c containers.Container) (k runfiles.
 }
 
 // endingWithoutTask says what became of an action whose task is gone.
-func (w Sweeper) endingWithoutTask(c containers.Container) runfiles.Ending {
+func (w Sweeper) endingWithoutTask(c containers.Container) runner.Outcome {
 	dir := w.FilesDir(c)
 	if e, ok := shim.ReadEnding(dir); ok {
-		return runfiles.Ending{Fate: runner.Exited, Code: e.Code, Ended: e.At, OOM: sandbox.OOMKilled(c.ID)}
+		return runner.Outcome{Fate: runner.Exited, Ended: e.At, Result: runner.Result{ExitCode: e.Code, OOM: sandbox.OOMKilled(c.ID)}}
 	}
 	if !layout.Exists(filepath.Join(dir, runfiles.StdinFile)) {
-		return runfiles.Ending{Fate: runner.Unknown, Why: "the machine was started anew since"}
+		return runner.Outcome{Fate: runner.Unknown, Why: "the machine was started anew since"}
 	}
 	if !layout.Exists(filepath.Join(dir, runfiles.BeginFile)) {
-		return runfiles.Ending{Fate: runner.NotBegun}
+		return runner.Outcome{Fate: runner.NotBegun}
 	}
-	return runfiles.Ending{Fate: runner.Unknown, Why: "the process that looked after it was lost, and with it how it ended"}
+	return runner.Outcome{Fate: runner.Unknown, Why: "the process that looked after it was lost, and with it how it ended"}
 }
 
 // endTask removes the task of a program that has ended. Only when its shim is

@@ -48,7 +48,7 @@ func (w Sweeper) collectWorker(ctx context.Context, c containers.Container) (gon
 
 // SaveOutcomes keeps how the open actions of a worker ended, of those of which that
 // is known; of an ended worker, of all.
-func (w Sweeper) SaveOutcomes(dir string, open map[int64]runfiles.LedgerEntry, ended *runfiles.Ending) error {
+func (w Sweeper) SaveOutcomes(dir string, open map[int64]runfiles.LedgerEntry, ended *runner.Outcome) error {
 	said, err := replay(dir, open, ended == nil)
 	if err != nil {
 		return err
@@ -59,7 +59,6 @@ func (w Sweeper) SaveOutcomes(dir string, open map[int64]runfiles.LedgerEntry, e
 		if !known {
 			continue
 		}
-		k.Name = a.Name
 		if k.Fate == runner.Unknown {
 			k.Stderr = append(k.Stderr, runfiles.ReadLog(filepath.Join(dir, runfiles.StderrFile))...) // why the worker ended
 		}
@@ -76,19 +75,19 @@ func (w Sweeper) SaveOutcomes(dir string, open map[int64]runfiles.LedgerEntry, e
 
 // actionOutcome is how an action ended, by what its worker has said about it and by
 // how that has ended itself; ended is nil while it runs.
-func actionOutcome(said *worker.Output, ended *runfiles.Ending) (k runfiles.Ending, known bool) {
+func actionOutcome(said *worker.Output, ended *runner.Outcome) (k runner.Outcome, known bool) {
 	if said != nil {
 		k.Stdout, k.Stderr = said.Stdout.Bytes(), said.Stderr.Bytes()
 	}
 	switch {
 	case said != nil && said.Exit != nil:
-		if k.Fate, k.Code, k.Ended = runner.Exited, *said.Exit, time.Now(); ended != nil && !ended.Ended.IsZero() {
+		if k.Fate, k.ExitCode, k.Ended = runner.Exited, *said.Exit, time.Now(); ended != nil && !ended.Ended.IsZero() {
 			k.Ended = ended.Ended
 		}
 		return k, true
 	case ended == nil:
 		return k, false
-	case ended.Fate == runner.NotBegun, ended.Fate == runner.Exited && ended.Code == 0 && said == nil:
+	case ended.Fate == runner.NotBegun, ended.Fate == runner.Exited && ended.ExitCode == 0 && said == nil:
 		// One that ends well has answered all that came to it.
 		k.Fate = runner.NotBegun
 	case ended.Fate == runner.Unknown:
@@ -97,7 +96,7 @@ func actionOutcome(said *worker.Output, ended *runfiles.Ending) (k runfiles.Endi
 		k.Fate, k.Why = runner.Unknown, "the worker that carried it out ran out of memory"
 	default:
 		k.Fate, k.Why = runner.Unknown, fmt.Sprintf("the worker that carried it out ended with exit code %d before it said how this ended",
-			ended.Code)
+			ended.ExitCode)
 	}
 	return k, true
 }

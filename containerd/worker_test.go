@@ -16,9 +16,9 @@ import (
 	"deployster/internal/runner/worker"
 )
 
-// carrierScript is a worker whose action "make" ends, with the code 9, when
+// workerScript is a worker whose action "make" ends, with the code 9, when
 // there is something in /mark; with "die" there it never says so.
-const carrierScript = `while IFS= read -r line; do
+const workerScript = `while IFS= read -r line; do
   id=${line#*:}; id=${id%%,*}
   case $line in
   *'"die"'*) echo dying >&2; exit 3 ;;
@@ -43,7 +43,7 @@ func carriedSpec(t *testing.T, dgst string) (s runner.Spec, mark string) {
 	}
 	return runner.Spec{Name: "a/make", Kind: runner.Action, Digest: dgst, Args: []string{"make"}, Stdin: []byte("{}"),
 		Mounts: []runner.Mount{{Source: mark, Target: "/mark"}},
-		Worker: &runner.Worker{Digest: dgst, Entrypoint: "/bin/sh", Args: []string{"-c", carrierScript}}}, mark
+		Worker: &runner.Worker{Digest: dgst, Entrypoint: "/bin/sh", Args: []string{"-c", workerScript}}}, mark
 }
 
 // lostInWorker starts actions in a worker of another process, and kills that.
