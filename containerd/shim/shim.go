@@ -64,7 +64,7 @@ func Run() {
 			return task.NewTaskService(ic.Context, &exitRecorder{Publisher: p.(shim.Publisher), dirs: map[string]string{}}, s.(shutdown.Service))
 		},
 	})
-	shim.RunShim(context.Background(), runc.NewShimManager(Runtime))
+	shim.RunShim(context.Background(), manager{runc.NewShimManager(Runtime)})
 }
 
 // exitRecorder is between a shim and the server that it reports to. A server that was
