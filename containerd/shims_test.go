@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"deployster/containerd/server"
 	"deployster/containerd/shim"
@@ -47,6 +50,51 @@ func TestShim_LightOneIsUsed(t *testing.T) {
 		t.Errorf("while it ran there were light shims for %q", running)
 	}
 	nothingLeft(t, r)
+}
+
+// A shim of whose task a new server knows nothing is nobody's: a sweep ends it, and
+// its program, when its client is dead, and not those of clients that live.
+func TestShim_WithoutTaskEndsWithItsClient(t *testing.T) {
+	t.Parallel()
+	o := embedded(t)
+	r, d := open(t, o), openDying(t, o)
+	lost, kept := d.run(runner.Query, "echo; sleep 600"), dying{r, t, d.dgst}.run(runner.Action, "echo; sleep 6; exit 7")
+	tasks := filepath.Join(o.server().State(), "io.containerd.runtime.v2.task", o.Namespace)
+	var container string
+	for id := range shimsOf(o) {
+		if strings.HasPrefix(id, d.conn.ID) {
+			container = id
+		}
+	}
+	if container == "" {
+		t.Fatal("the query has no shim")
+	}
+	if err := unix.Kill(serverPid(o), unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	// As if it had died before it wrote down what it had started.
+	if err := unix.Unmount(filepath.Join(tasks, container, "rootfs"), unix.MNT_DETACH); err != nil {
+		t.Error(err)
+	}
+	if err := os.RemoveAll(filepath.Join(tasks, container)); err != nil {
+		t.Error(err)
+	}
+	if e := <-lost; e.err == nil {
+		t.Errorf("the query of a lost task ended with code %d", e.code)
+	}
+	d.die()
+	_ = d.Close()
+	eventually(t, 15*time.Second, "the sweep succeeds", func() bool { return r.sweeper().Sweep(context.Background(), true) == nil })
+	eventually(t, 5*time.Second, "the lost shim ends", func() bool { return shimsOf(o)[container] == "" })
+	if left := cgroupsLeft(d.conn.ID); len(left) > 0 {
+		t.Errorf("its program is left in %s", left)
+	}
+	if e := <-kept; e.err != nil || e.code != 7 {
+		t.Errorf("the action of a client that lives ended with code %d, %v", e.code, e.err)
+	}
+	if kinds := containerKinds(t, r); len(kinds) > 0 {
+		t.Errorf("containers are left: %q", kinds)
+	}
 }
 
 // shimsOf lists the running shims of a server: their processes, by container.
