@@ -59,13 +59,15 @@ func (g *registries) tags(ctx context.Context, name string) (tags []string, err 
 		return nil, err
 	}
 	repo.PlainHTTP, repo.TagListPageSize = h.Scheme == "http", tagsAsked
-	repo.Client = &auth.Client{Client: h.Client, Header: h.Header, Credential: func(ctx context.Context, host string) (auth.Credential, error) {
+	client := &auth.Client{Client: h.Client, Header: h.Header}
+	repo.Client = client
+	client.Credential = func(ctx context.Context, host string) (auth.Credential, error) {
 		user, secret, err := g.credential(ctx, host)
 		if user == "" {
 			return auth.Credential{RefreshToken: secret}, err
 		}
 		return auth.Credential{Username: user, Password: secret}, err
-	}}
+	}
 	enough := errors.New("enough")
 	err = repo.Tags(ctx, "", func(page []string) error {
 		tags = slices.DeleteFunc(page, func(t string) bool { return strings.HasPrefix(t, "sha256-") }) // signatures, not images

@@ -117,7 +117,9 @@ func (h host) spec(p Program, s runner.Spec, argv []string, ids *IDRange) *specs
 	if s.Settings.Network == runner.NoNetwork {
 		spec.Hostname = "deployster"
 	} else {
-		spec.Linux.Namespaces = slices.DeleteFunc(spec.Linux.Namespaces, func(n specs.LinuxNamespace) bool { return n.Type == specs.NetworkNamespace })
+		spec.Linux.Namespaces = slices.DeleteFunc(spec.Linux.Namespaces, func(n specs.LinuxNamespace) bool {
+			return n.Type == specs.NetworkNamespace
+		})
 	}
 	ids.apply(spec)
 	// The filter depends on the capabilities.
