@@ -20,6 +20,11 @@ func (r *run) confirmState(ctx context.Context, step *plan.Step, out *outcome, i
 			out.failQuery(err)
 			return answer, false
 		}
+		if err := step.Exists(recorded(r, step, out.addr) != nil, answer.Status); err != nil {
+			out.report.NotAttempted = out.report.Planned
+			out.fail(failedState, err)
+			return answer, false
+		}
 		if reached(step, answer) {
 			out.report.Status = Skipped
 			if len(step.Actions) == 0 {

@@ -15,6 +15,7 @@ import (
 	"deployster/internal/runner"
 	"deployster/plan"
 	"deployster/protocol"
+	"deployster/state"
 )
 
 // Names in ResourceReport.Failed that are not actions.
@@ -116,10 +117,21 @@ func (r *run) input(step *plan.Step, addr string, config json.RawMessage) (proto
 	}
 	deps, err := plan.Dependencies(step.Init, step.Aliases, look)
 	in := protocol.StateInput{Config: config, Intent: step.Intent(), Dependencies: deps}
-	if entry, ok := r.prior.Resources[addr]; ok && !r.facts.isGone(addr) {
+	if entry := recorded(r, step, addr); entry != nil {
 		in.LastState = entry.State
 	}
 	return in, err
+}
+
+// recorded is what is recorded of the thing of a step, nil for nothing: what was
+// destroyed before it is made is not it, and neither is another thing at its address.
+func recorded(r *run, step *plan.Step, addr string) *state.Entry {
+	entry, known := r.prior.Resources[addr]
+	_, ended := r.died.Done[addr] // and is begun anew, if there is an entry
+	if !known || step.Another || r.facts.isGone(addr) && !ended {
+		return nil
+	}
+	return &entry
 }
 
 // sameConfig reports whether a config that the plan knew is still what the

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"deployster/internal/base/diag"
 	"deployster/protocol"
 )
 
@@ -52,4 +53,15 @@ func (p *Plan) LeftOpen() []string {
 		}
 	}
 	return open
+}
+
+// Exists refuses a thing that exists before it is made, where it must not: recorded is
+// that deployster knows it already.
+func (s *Step) Exists(recorded bool, status protocol.Status) error {
+	if !s.New || recorded || status == protocol.Missing {
+		return nil
+	}
+	return diag.Errorf("Resource exists already", "It has adopt = false, so it must not exist before deployster makes it; but nothing is "+
+		"recorded of it, and its image answers %s. Give it another identity, remove what is there, or take it over with "+
+		"lifecycle { adopt = true }.", status)
 }

@@ -28,6 +28,16 @@ func Changes() []Change {
 	return []Change{Valid, Create, Update, Replace, Destroy, Forget, Deferred, Record, Left}
 }
 
+// Quiet reports whether there is nothing to tell of a step: its resource stays as and
+// where it is.
+func (s *Step) Quiet() bool {
+	return s.Change == Valid && !s.MayChange && !s.Adopted && s.MovedFrom == ""
+}
+
+// Adopts reports whether all that is done about a resource is that it is recorded: it
+// exists as it should, and the state file does not know it.
+func (s *Step) Adopts() bool { return s.Change == Valid && s.Adopted && !s.MayChange }
+
 // Summary counts the resources by change.
 type Summary struct {
 	Valid      int `json:"valid"`
@@ -42,8 +52,9 @@ type Summary struct {
 	ReadFailed int `json:"read_failed"`
 	Move       int `json:"move"` // of the above, those that have another address in the state file
 
-	// Of valid, those that may turn out to need an update; of deferred, those of
-	// which it is known what is expected.
+	// Of valid, those that exist and are recorded nowhere yet, and those that may turn
+	// out to need an update; of deferred, those of which it is known what is expected.
+	Adopt     int      `json:"adopt"`
 	MayChange int      `json:"may_change"`
 	Expected  Expected `json:"expected"`
 }
@@ -70,6 +81,8 @@ func summarize(steps map[string]*Step) Summary {
 		*count[step.Change]++
 		if step.Change == Valid && step.MayChange {
 			s.MayChange++
+		} else if step.Adopts() {
+			s.Adopt++
 		}
 		switch step.Expected {
 		case Create:

@@ -107,6 +107,10 @@ func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool 
 	b.compareWithPrior(r.Address, step)
 	entry, known := b.Prior.Resources[r.Address]
 	step.noteLost(entry, known)
+	if err := step.Exists(known && !step.Another, answer.Status); err != nil {
+		b.report(r, "", diag.From("Resource exists already", err))
+		return false
+	}
 	return true
 }
 
@@ -136,7 +140,7 @@ func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 		Staying:  resolved.MayChange,
 		ReadOnly: r.ReadOnly, Aliases: r.Aliases, Init: ty, Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(),
 		Mounts: b.mounts[r.Address], Timeouts: Timeouts{State: state.Duration(r.Timeouts.State),
-			Action: state.Duration(r.Timeouts.Action)}, Protect: r.PreventDestroy, OnRemove: string(r.OnRemove),
+			Action: state.Duration(r.Timeouts.Action)}, Protect: r.PreventDestroy, New: r.New && !r.ReadOnly, OnRemove: string(r.OnRemove),
 		Source: r.Range.String(), SecretEnv: secret.FindEnv(r.Settings.Env, b.Manifest.Secrets()),
 	}
 }
@@ -185,7 +189,7 @@ func (b *builder) compareWithPrior(addr string, s *Step) {
 	entry, known := b.Prior.Resources[addr]
 	known = known && !s.Another
 	completed := known && !entry.Incomplete()
-	s.Adopted = !completed && s.Change == Valid || !known && s.Change == Update
+	s.Adopted = !s.ReadOnly && (!completed && s.Change == Valid || !known && s.Change == Update)
 	s.Drifted = completed && (s.Change == Create || s.Change == Update) &&
 		entry.Digest == s.Init.Digest && string(entry.Config) == string(s.Config)
 	if s.Change == Update && known && entry.Incomplete() && s.Reason == "" {

@@ -3,7 +3,6 @@ package plan
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -194,7 +193,8 @@ func (b drifter) otherwise(r *config.Resource, entry state.Entry, now config.Res
 	case b.typeOf(r.Address).Digest != entry.Digest:
 		return "its type is another image than the one that was applied"
 	case !sameJSON(now.Value, entry.Config):
-		return "the manifest has changed: its config is not the one that was applied" + differing(entry.Config, now.Value)
+		return "the manifest has changed: its config is not the one that was applied (" +
+			jsondoc.EditWords(jsondoc.Edits(entry.Config, now.Value)) + ")"
 	}
 	return ""
 }
@@ -232,37 +232,4 @@ func (s *Step) safeReasons() []protocol.Reason {
 		list[i].Want = secret.MaskPart(r.Want, r.Path, s.Sensitive, secrets)
 	}
 	return list
-}
-
-// differing names the first of the places in which two configs differ.
-func differing(a, b json.RawMessage) string {
-	left, right := leaves(a), leaves(b)
-	var paths []string
-	for pointer, text := range right {
-		if had, there := left[pointer]; !there || had != text {
-			paths = append(paths, pointer)
-		}
-	}
-	for pointer := range left {
-		if _, there := right[pointer]; !there {
-			paths = append(paths, pointer)
-		}
-	}
-	slices.Sort(paths)
-	if len(paths) == 0 {
-		return ""
-	}
-	if more := len(paths) - 3; more > 0 {
-		return fmt.Sprintf(" (%s and %d more)", strings.Join(paths[:3], ", "), more)
-	}
-	return " (" + strings.Join(paths, ", ") + ")"
-}
-
-// leaves gives the text of every leaf of a document, by its pointer.
-func leaves(document json.RawMessage) map[string]string {
-	out := map[string]string{}
-	if tree, err := jsondoc.Value(document); err == nil {
-		jsondoc.Leaves(tree, func(path []string, leaf any) { out[jsondoc.JoinPointer(path)] = fmt.Sprintf("%T %v", leaf, leaf) })
-	}
-	return out
 }

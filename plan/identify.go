@@ -56,7 +56,7 @@ func (b *builder) matchInput() match.Input {
 		ty := b.typeOf(r.Address)
 		resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, subject.Predecessors(r), views))
 		d := match.Declared{Address: r.Address, Replace: b.Replaces(r.Address),
-			Late:  diags.HasErrors() || !things.Known(ty, resolved.Unknown),
+			New: r.New, Late: diags.HasErrors() || !things.Known(ty, resolved.Unknown),
 			Thing: things.Declared(r.TypeRef, ty, resolved.Value, r.Settings, plugs.Here(b.options.Workspace, b.mounts[r.Address]))}
 		if r.ReadOnly {
 			d.Role = match.ReadOnly

@@ -94,6 +94,7 @@ type Step struct {
 	MovedWhy    string            `json:"moved_why,omitempty"`       // "identity", "same config" (a guess), or "" for what the manifest says
 	MayChange   bool              `json:"may_change,omitempty"`      // a dependency will change: the answer is an expectation
 	Adopted     bool              `json:"adopted,omitempty"`         // it exists, but the state file does not know it
+	New         bool              `json:"new,omitempty"`             // adopt = false: it must not exist before it is made
 	Drifted     bool              `json:"drifted,omitempty"`         // it was recorded as VALID with this very config
 	Unrefreshed bool              `json:"trusted,omitempty"`         // its recorded state was used, and its image not asked
 	Reason      string            `json:"reason,omitempty"`          // why it is deferred, may change, is destroyed, forgotten or left
@@ -155,11 +156,11 @@ type Output struct {
 	LeftOut bool `json:"left_out,omitempty"`
 }
 
-// HasChanges reports whether there is anything to do to the world, to addresses or
-// to the outputs. Recording in the state file what is VALID already does not count.
+// HasChanges reports whether there is anything to do to the world, to adopt, or to
+// change of addresses and outputs. Recording anew what is VALID does not count.
 func (p *Plan) HasChanges() bool {
 	s := p.Summary
-	if s.Create+s.Update+s.Replace+s.Destroy+s.Forget+s.Deferred+s.Record+s.MayChange+len(p.Moves) > 0 {
+	if s.Create+s.Update+s.Replace+s.Destroy+s.Forget+s.Deferred+s.Record+s.MayChange+s.Adopt+len(p.Moves) > 0 {
 		return true
 	}
 	for _, o := range p.Outputs {

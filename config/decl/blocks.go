@@ -141,6 +141,7 @@ func (l *loader) root(body hcl.Body) {
 func (l *loader) deployster(b *hcl.Block) {
 	c := l.content(b.Body, deploysterSchema)
 	l.settings = append(l.settings, c.Attributes)
+	l.constant(c.Attributes["adopt"], cty.Bool, func(v cty.Value) { l.t.New = l.t.New || v.False() })
 	l.encryption(c)
 }
 

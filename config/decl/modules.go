@@ -154,6 +154,10 @@ func (l *loader) childOnly() {
 			l.add(source.Failure(a.NameRange, "A state file in a module",
 				"A module has no state of its own: only the root manifest says where the state file is. Remove it here."))
 		}
+		if a := attrs["adopt"]; a != nil {
+			l.add(source.Failure(a.NameRange, "A default in a module",
+				"Only the root manifest sets the default of adopt. Move it there, or write it into the lifecycle blocks of the resources here."))
+		}
 	}
 	l.add(l.t.checkVersion(l)...)
 }

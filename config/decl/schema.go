@@ -11,7 +11,7 @@ import (
 
 // What can stand in blocks.
 var (
-	deploysterSchema = attributes("required_version", "state").with("encryption", encryptionSchema)
+	deploysterSchema = attributes("required_version", "state", "adopt").with("encryption", encryptionSchema)
 	encryptionSchema = attributes("enabled", "passphrase_env", "passphrase_file", "old_passphrase_env", "old_passphrase_file",
 		"recipients", "identity_files")
 	typeSchema = attributes("image!", "pull", "network", "env", "memory", "cpu", "pids", "workers", "disk", "mount_workspace",
@@ -26,7 +26,7 @@ var (
 				with("validation", conditionSchema).hinting(valueHints, nil)
 	resourceSchema = attributes("type!", "for_each", "count", "config", "dependencies", "depends_on", "read_only").
 			with("lifecycle", lifecycleSchema).with("timeouts", timeoutsSchema).hinting(resourceHints, resourceHint)
-	lifecycleSchema = attributes("prevent_destroy", "on_remove", "ignore_changes").
+	lifecycleSchema = attributes("prevent_destroy", "on_remove", "ignore_changes", "adopt").
 			with("precondition", conditionSchema).with("postcondition", conditionSchema).hinting(lifecycleHints, nil)
 	timeoutsSchema         = attributes("state", "action")
 	conditionSchema        = attributes("condition!", "error_message!")

@@ -16,6 +16,7 @@ type Tree struct {
 	Root       *Module
 	modules    int // module blocks that were read
 	StatePath  string
+	New        bool // unless they say otherwise, resources must not exist before they are made
 	Encryption *Encryption
 
 	AllowUnset   bool                    // variables without a value are unknown

@@ -78,6 +78,7 @@ type Resource struct {
 	Timeouts       Timeouts
 	ReadOnly       bool
 	PreventDestroy bool
+	New            bool // adopt = false: it must not exist before it is made
 	OnRemove       OnRemove
 	Aliases        map[string]string // alias -> address
 	Edges          []Edge            // sorted by To

@@ -1,18 +1,17 @@
 package app
 
 import (
-	"cmp"
 	"deployster/apply"
 	"deployster/internal/base/words"
 	"deployster/internal/runner/imagestore"
 	"deployster/internal/ui/events"
+	"deployster/internal/ui/render"
 	"deployster/plan"
 	"deployster/state"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -67,15 +66,18 @@ func (e *Engine) Pulling(p imagestore.Progress) {
 func (e *Engine) tellPlan(p *plan.Plan, file string) {
 	for _, addr := range p.Order() {
 		step := p.Resources[addr]
-		if step.Change == plan.Valid && step.MovedFrom == "" && !step.MayChange {
+		if step.Quiet() {
 			continue
 		}
 		step = e.Secrets.Step(step)
 		message := fmt.Sprintf("%s: to %s", addr, step.Change)
 		switch step.Change {
 		case plan.Valid:
-			if message = addr + ": stays as it is"; step.MayChange {
+			switch message = addr + ": stays as it is"; {
+			case step.MayChange:
 				message = addr + ": may change"
+			case step.Adopted:
+				message = addr + ": to adopt"
 			}
 		case plan.Left:
 			message = addr + ": stays as it is"
@@ -98,23 +100,7 @@ func (e *Engine) tellPlan(p *plan.Plan, file string) {
 			summary.Outputs = append(summary.Outputs, name)
 		}
 	}
-	e.Events(events.Event{Level: events.Info, Message: planSentence(p.Summary), Body: summary})
-}
-
-// planSentence counts what a plan wants.
-func planSentence(s plan.Summary) string {
-	var parts []string
-	for _, c := range []struct {
-		n    int
-		what string
-	}{{s.Create, "to create"}, {s.Update, "to update"}, {s.Replace, "to replace"}, {s.Destroy, "to destroy"}, {s.Forget, "to forget"},
-		{s.Record, "to record"}, {s.Deferred, "deferred"}, {s.MayChange, "that may change"}, {s.Left, "left as they are"},
-		{s.ReadFailed, "that could not be read"}, {s.Valid - s.MayChange, "unchanged"}} {
-		if c.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
-		}
-	}
-	return "Plan: " + cmp.Or(strings.Join(parts, ", "), "no resources")
+	e.Events(events.Event{Level: events.Info, Message: "Plan: " + render.Counts(p), Body: summary})
 }
 
 // reportJSON is the report as a file has it.

@@ -44,6 +44,8 @@ var kinds = []struct{ name, fill, line, text string }{
 	{"replace", "#fff1e5", "#bc4c00", "#5c2400"},
 	{"forget", "#eaeef2", "#6e7781", "#424a53"},
 	{"deferred", "#ddf4ff", "#0969da", "#053c80"},
+	{"may_change", "#ddf4ff", "#0969da", "#053c80"},
+	{"adopt", "#ddf4ff", "#0969da", "#053c80"},
 	{"record", "#ddf4ff", "#0969da", "#053c80"},
 	{"left", "#eaeef2", "#6e7781", "#424a53"},
 	{"read_failed", "#ffebe9", "#cf222e", "#66101a"},

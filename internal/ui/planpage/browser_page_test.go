@@ -105,7 +105,7 @@ func keys(t *testing.T, b *browser) {
 	p.until(`!document.getElementById("_controls").hidden`)
 	p.press("j")
 	p.want(focused, `"legacy"`)
-	p.press("j", "j", "k")
+	p.press("j", "j", "j", "k")
 	p.want(focused, `"module.site.module.tls.cert"`)
 	p.press("Enter")
 	p.want(`document.getElementById("module.site.module.tls.cert").open`, "false")
@@ -114,7 +114,7 @@ func keys(t *testing.T, b *browser) {
 	p.press("e")
 	p.want(`document.querySelectorAll("#_changes .res[open]").length`, "0")
 	p.press("e")
-	p.want(`document.querySelectorAll("#_changes .res[open]").length`, "7")
+	p.want(`document.querySelectorAll("#_changes .res[open]").length`, "8")
 	p.press("?")
 	p.want(`document.getElementById("_keys").open`, "true")
 	p.press("Escape")
@@ -175,7 +175,7 @@ func links(t *testing.T, b *browser) {
 func withoutScripts(t *testing.T, b *browser) {
 	p := b.open(t, file(t, written(t, sample())), 1280, func(p *tab) { p.must("Emulation.setScriptExecutionDisabled", map[string]any{"value": true}) })
 	p.want(`document.getElementById("_controls").checkVisibility()`, "false")
-	p.want(shown, `"legacy module.site.module.tls.cert disk module.site.conf[\"nginx\"] www dns old_disk"`)
+	p.want(shown, `"legacy metrics module.site.module.tls.cert disk module.site.conf[\"nginx\"] www dns old_disk"`)
 	for _, text := range []string{"Grow the disk by 200 GB", "listen 443 ssl", "Because it is declared no more"} {
 		p.until(`document.querySelector("#_changes").textContent.includes("` + text + `")`)
 	}

@@ -22,11 +22,12 @@ func Diagram(p *plan.Plan) diagram.Diagram {
 	d := diagram.Diagram{Title: "deployster plan"}
 	for addr, step := range p.Resources {
 		group, name := SplitModules(addr)
-		what := string(step.Change)
-		if step.MayChange {
+		kind := kindOf(step)
+		what := string(kind.Word)
+		if step.MayChange && step.Change != plan.Valid {
 			what += ", may change"
 		}
-		d.Nodes = append(d.Nodes, diagram.Node{ID: addr, Group: group, Kind: string(step.Change), Lines: []string{name, step.Type, what},
+		d.Nodes = append(d.Nodes, diagram.Node{ID: addr, Group: group, Kind: string(kind.Class), Lines: []string{name, step.Type, what},
 			Note: step.Source})
 	}
 	for _, edge := range p.Edges {
@@ -114,24 +115,24 @@ func (v *view) collapsed(of func(addr string) (group []string, name string)) dia
 		group, name := of(addr)
 		return strings.Join(append(slices.Clone(group), name), ".")
 	}
-	members := map[string]map[plan.Change]int{}
+	members := map[string]map[text]int{}
 	for _, addr := range p.Order() {
 		key := id(addr)
 		if members[key] == nil {
-			members[key] = map[plan.Change]int{}
+			members[key] = map[text]int{}
 			group, name := of(addr)
 			d.Nodes = append(d.Nodes, diagram.Node{ID: key, Group: group, Lines: []string{name}, Link: v.link(addr)})
 		}
-		members[key][p.Resources[addr].Change]++
+		members[key][kindOf(p.Resources[addr]).Class]++
 	}
 	for i, n := range d.Nodes {
 		for _, k := range kinds {
-			count := members[n.ID][k.change]
+			count := members[n.ID][k.Class]
 			if count == 0 {
 				continue
 			}
 			d.Nodes[i].Lines = append(d.Nodes[i].Lines, fmt.Sprintf("%s %s", words.Thousands(count), k.many))
-			d.Nodes[i].Kind = cmp.Or(d.Nodes[i].Kind, string(k.change)) // the first is what matters most
+			d.Nodes[i].Kind = cmp.Or(d.Nodes[i].Kind, string(k.Class)) // the first is what matters most
 		}
 	}
 	for _, e := range p.Edges {

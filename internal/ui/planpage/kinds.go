@@ -5,37 +5,46 @@ import (
 	"deployster/plan"
 )
 
-// kind is how the page speaks of a change.
+// kind is how the page speaks of what becomes of a resource.
 type kind struct {
-	change plan.Change
-	Class  text
-	Sign   text
-	Word   text // of one resource
-	many   text // of several: "3 to create"
-	hint   text
+	Class text
+	Sign  text
+	Word  text // of one resource
+	many  text // of several: "3 to create"
+	hint  text
+	is    func(*plan.Step) bool
 }
 
-// kinds are all changes, in the order in which a person wants to see them.
+// change is the kind of steps with a change, also of those that are expected to have it.
+func change(c plan.Change) func(*plan.Step) bool {
+	return func(s *plan.Step) bool { return s.Expected == c || s.Expected == "" && s.Change == c }
+}
+
+// kinds are all kinds, in the order in which a person wants to see them. The first that a
+// step is of is its kind.
 var kinds = []kind{
-	{plan.ReadFailed, "read_failed", "!", "not read", "could not be read", "asking its image failed: the plan cannot be applied"},
-	{plan.Create, "create", "+", "create", "to create", "it does not exist yet"},
-	{plan.Update, "update", "~", "update", "to update", "it exists, and differs from what is declared"},
-	{plan.Replace, "replace", "±", "replace", "to replace", "it is destroyed and made again"},
-	{plan.Destroy, "destroy", "−", "destroy", "to destroy", "it is no longer wanted, and its type removes it"},
-	{plan.Forget, "forget", "·", "forget", "to forget", "it is dropped from the state file, and left as it is"},
-	{plan.Record, "record", "↓", "record", "to record", "what was found goes into the state file"},
-	{plan.Deferred, "deferred", "?", "deferred", "deferred", "it cannot be asked before what it depends on is there"},
-	{plan.Left, "left", "·", "leave", "left as they are", "nothing is done to it"},
-	{plan.Valid, "valid", "=", "unchanged", "unchanged", "it is as declared"},
+	{"read_failed", "!", "not read", "could not be read", "asking its image failed: the plan cannot be applied", change(plan.ReadFailed)},
+	{"create", "+", "create", "to create", "it does not exist yet", change(plan.Create)},
+	{"update", "~", "update", "to update", "it exists, and differs from what is declared", change(plan.Update)},
+	{"replace", "±", "replace", "to replace", "it is destroyed and made again", change(plan.Replace)},
+	{"destroy", "−", "destroy", "to destroy", "it is no longer wanted, and its type removes it", change(plan.Destroy)},
+	{"forget", "·", "forget", "to forget", "it is dropped from the state file, and left as it is", change(plan.Forget)},
+	{"record", "↓", "record", "to record", "what was found goes into the state file", change(plan.Record)},
+	{"adopt", "↓", "adopt", "to adopt", "it exists already, and is recorded from now on", (*plan.Step).Adopts},
+	{"deferred", "?", "deferred", "deferred", "it cannot be asked before what it depends on is there", change(plan.Deferred)},
+	{"may_change", "?", "may change", "may change", "what it depends on changes: what is shown is an expectation",
+		func(s *plan.Step) bool { return s.Change == plan.Valid && s.MayChange }},
+	{"left", "·", "leave", "left as they are", "nothing is done to it", change(plan.Left)},
+	{"valid", "=", "unchanged", "unchanged", "it is as declared", change(plan.Valid)},
 }
 
-func kindOf(c plan.Change) kind {
+func kindOf(s *plan.Step) kind {
 	for _, k := range kinds {
-		if k.change == c {
+		if k.is(s) {
 			return k
 		}
 	}
-	return kind{change: c, Sign: "?", Word: text(diag.Visible(string(c)))}
+	return kind{Sign: "?", Word: text(diag.Visible(string(s.Change)))}
 }
 
 // trait is something that a resource is besides its change.
@@ -47,6 +56,7 @@ type trait struct {
 }
 
 var traits = []trait{
+	{"expected", "expected", "it is decided once what it needs is there", func(s *plan.Step) bool { return s.Expected != "" }},
 	{"may-change", "may change", "a dependency changes: what is shown is an expectation", func(s *plan.Step) bool { return s.MayChange }},
 	{"drifted", "drifted", "it was right at the last apply, and was changed since by something else",
 		func(s *plan.Step) bool { return s.Drifted }},
@@ -56,6 +66,3 @@ var traits = []trait{
 	{"read-only", "read only", "its actions are never run", func(s *plan.Step) bool { return s.ReadOnly }},
 	{"protected", "protected", "prevent_destroy: a plan that would destroy it is an error", func(s *plan.Step) bool { return s.Protect }},
 }
-
-// quiet reports whether nothing happens to a resource.
-func quiet(s *plan.Step) bool { return s.Change == plan.Valid && !s.MayChange && s.MovedFrom == "" }

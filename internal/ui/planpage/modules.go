@@ -42,7 +42,7 @@ func (v *view) modules() *module {
 			if m.All++; m.First == "" {
 				m.First = v.text(addr)
 			}
-			if !quiet(v.plan.Resources[addr]) {
+			if !v.plan.Resources[addr].Quiet() {
 				m.Changes++
 			}
 		}

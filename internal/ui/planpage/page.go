@@ -107,7 +107,7 @@ func newView(p Page, out *sizeWriter) *view {
 		}
 	}
 	for _, addr := range p.Plan.Order() {
-		if quiet(p.Plan.Resources[addr]) {
+		if p.Plan.Resources[addr].Quiet() {
 			v.quiet = append(v.quiet, addr)
 		} else {
 			v.changed = append(v.changed, addr)
@@ -138,7 +138,7 @@ func (v *view) document() document {
 		Graph:  v.graph(), Modules: v.modules(), Outputs: v.outputs(), Variables: v.variables(),
 		ChangedCount: len(v.changed), Changed: v.resources(v.changed), QuietCount: len(v.quiet), Quiet: v.resources(v.quiet)}
 	for _, k := range kinds {
-		if n := v.count(func(s *plan.Step) bool { return s.Change == k.change }); n > 0 {
+		if n := v.count(func(s *plan.Step) bool { return kindOf(s).Class == k.Class }); n > 0 {
 			d.Kinds = append(d.Kinds, chip{Class: k.Class, Sign: k.Sign, Word: k.many, Hint: k.hint, Count: n})
 		}
 	}

@@ -78,8 +78,8 @@ func (v *view) resources(addrs []string) iter.Seq[resource] {
 func (v *view) resource(addr string, s *plan.Step) resource {
 	group, name := SplitModules(addr)
 	r := resource{ID: v.text(addr), Modules: v.text(strings.Join(group, ".")), Name: v.text(name), Type: v.clipped(s.Type),
-		Kind: kindOf(s.Change),
-		Open: !quiet(s) && len(v.plan.Resources) <= openUpTo}
+		Kind: kindOf(s),
+		Open: !s.Quiet() && len(v.plan.Resources) <= openUpTo}
 	for _, t := range traits {
 		if t.is(s) {
 			r.Traits = append(r.Traits, t)
@@ -246,7 +246,7 @@ func (v *view) neighbours(title text, addrs []string) []neighbours {
 	}
 	n := neighbours{Title: title, More: max(0, len(addrs)-maxNeighbours)}
 	for _, addr := range addrs[:len(addrs)-n.More] {
-		n.Resources = append(n.Resources, neighbour{v.text(addr), kindOf(v.plan.Resources[addr].Change)})
+		n.Resources = append(n.Resources, neighbour{v.text(addr), kindOf(v.plan.Resources[addr])})
 	}
 	return []neighbours{n}
 }

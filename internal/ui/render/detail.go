@@ -205,7 +205,7 @@ func reasons(s *plan.Step) []string {
 	} else if s.Drifted {
 		parts = append(parts, "it was right at the last apply, and was changed since by something else")
 	}
-	if s.Adopted {
+	if s.Adopted && !s.Adopts() {
 		parts = append(parts, "it exists already and is adopted")
 	}
 	if len(parts) == 0 {

@@ -16,7 +16,7 @@ import (
 // Plan returns what a plan would do, for a person who decides about it.
 func Plan(p *plan.Plan, o Options) string {
 	var b strings.Builder
-	changes, adopted, ignored := classify(p, o)
+	changes, ignored := classify(p, o)
 	if len(changes) > 0 {
 		fmt.Fprintf(&b, "%s\n\n", legend(p))
 	}
@@ -24,9 +24,6 @@ func Plan(p *plan.Plan, o Options) string {
 		writeCompact(&b, p, changes)
 	} else {
 		writeBlocks(&b, blocksOf(p, changes, o), o)
-	}
-	if len(adopted) > 0 {
-		fmt.Fprintf(&b, "These exist already, just as declared, and are adopted: %s.\n\n", joinNames(adopted, o))
 	}
 	if len(ignored) > 0 {
 		fmt.Fprintf(&b, "Changes of the manifest that ignore_changes leaves alone: %s.\n\n", joinNames(ignored, o))
@@ -39,25 +36,17 @@ func Plan(p *plan.Plan, o Options) string {
 
 // classify returns the addresses at which something would be done, and those that
 // are only mentioned.
-func classify(p *plan.Plan, o Options) (changes, adopted, ignored []string) {
+func classify(p *plan.Plan, o Options) (changes, ignored []string) {
 	for _, addr := range p.Order() {
 		step := p.Resources[addr]
 		if len(step.Ignored) > 0 {
 			ignored = append(ignored, fmt.Sprintf("%s (%s)", diag.Visible(addr), ignoredChanges(step)))
 		}
-		switch {
-		case step.Change == plan.Valid && step.Adopted && !step.MayChange:
-			name := diag.Visible(addr)
-			if more := step.Settings.Widened(); len(more) > 0 {
-				name += " (runs with: " + diag.Visible(strings.Join(more, ", ")) + ")"
-			}
-			adopted = append(adopted, name)
-		case step.Change == plan.Valid && !step.MayChange && step.MovedFrom == "" && !o.Verbose:
-		default:
+		if !step.Quiet() || o.Verbose {
 			changes = append(changes, addr)
 		}
 	}
-	return changes, adopted, ignored
+	return changes, ignored
 }
 
 // joinNames returns names with commas between, at most a few lines of them.

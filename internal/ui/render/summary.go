@@ -7,6 +7,12 @@ import (
 	"deployster/plan"
 )
 
+// adopts and mayChange stand for what is no change of a step, and is counted as one.
+const (
+	adopts    plan.Change = "adopt"
+	mayChange plan.Change = "may_change"
+)
+
 // changeWords are the words for each change, in the order of a summary.
 var changeWords = []struct {
 	change                  plan.Change
@@ -18,8 +24,10 @@ var changeWords = []struct {
 	{plan.Replace, Red("-") + Green("+"), "destroy and make again", "to replace", "will be destroyed and made again"},
 	{plan.Destroy, Red("-"), "destroy", "to destroy", "will be destroyed"},
 	{plan.Forget, Dim("."), "forget", "to forget", "will be forgotten"},
-	{plan.Deferred, Cyan("?"), "deferred: decided when what it waits for is there", "deferred", "is deferred"},
 	{plan.Record, Yellow("="), "record as it is", "to record", "will be recorded as it is"},
+	{adopts, Cyan("<"), "adopt", "to adopt", "exists already and will be adopted"},
+	{plan.Deferred, Cyan("?"), "deferred: decided when what it waits for is there", "deferred", "is deferred"},
+	{mayChange, Cyan("?"), "may change: what it needs is updated", "may change", "may change"},
 	{plan.Left, Dim("."), "leave as recorded", "to leave as recorded", "stays as it was recorded"},
 	{plan.ReadFailed, Red("!"), "could not be asked", "that could not be asked", "could not be asked"},
 }
@@ -27,21 +35,25 @@ var changeWords = []struct {
 // mark returns the symbol and the words of a step.
 func mark(s *plan.Step) (symbol, words string) {
 	symbol, words = " ", "is as declared"
-	if s.Change == plan.Valid && s.MayChange {
-		return Cyan("?"), "may change"
-	}
 	if s.MovedFrom != "" {
 		symbol, words = Cyan(">"), "is as declared, under a new address"
 	}
+	change := s.Change
+	switch {
+	case s.Adopts():
+		change = adopts
+	case s.Change == plan.Valid && s.MayChange:
+		change = mayChange
+	}
 	for _, c := range changeWords {
-		if c.change == s.Change {
+		if c.change == change {
 			symbol, words = c.symbol, c.words
 		}
 		if c.change == s.Expected {
 			return c.symbol, c.words + " once what it needs is there"
 		}
 	}
-	if s.MayChange {
+	if s.MayChange && s.Change != plan.Valid {
 		words += ", as far as can be known"
 	}
 	return symbol, words
@@ -49,8 +61,8 @@ func mark(s *plan.Step) (symbol, words string) {
 
 func counts(s plan.Summary) map[plan.Change]int {
 	return map[plan.Change]int{plan.Create: s.Create, plan.Update: s.Update, plan.Destroy: s.Destroy, plan.Forget: s.Forget,
-		plan.Deferred: s.Deferred,
-		plan.Replace:  s.Replace, plan.ReadFailed: s.ReadFailed, plan.Record: s.Record, plan.Left: s.Left}
+		plan.Deferred: s.Deferred, adopts: s.Adopt, mayChange: s.MayChange,
+		plan.Replace: s.Replace, plan.ReadFailed: s.ReadFailed, plan.Record: s.Record, plan.Left: s.Left}
 }
 
 func legend(p *plan.Plan) string {
@@ -63,9 +75,6 @@ func legend(p *plan.Plan) string {
 		if n[c.change] > 0 {
 			words = append(words, c.symbol+" "+c.legend)
 		}
-	}
-	if p.Summary.MayChange > 0 {
-		words = append(words, Cyan("?")+" may change: what it needs is updated")
 	}
 	if p.Summary.Move > 0 {
 		words = append(words, Cyan(">")+" move to a new address")
@@ -88,7 +97,7 @@ func Summary(p *plan.Plan) string {
 // Counts returns how many resources there are of each change.
 func Counts(p *plan.Plan) string {
 	s := p.Summary
-	rest := fmt.Sprintf("%d unchanged", s.Valid-s.MayChange)
+	rest := fmt.Sprintf("%d unchanged", s.Valid-s.Adopt-s.MayChange)
 	if left := len(p.LeftOut); left > 0 {
 		rest += fmt.Sprintf(", %d left out", left)
 	}
@@ -116,9 +125,6 @@ func toDo(p *plan.Plan) (parts []string) {
 			part += fmt.Sprintf(" (%d once what they need is there)", later)
 		}
 		parts = append(parts, part)
-	}
-	if s.MayChange > 0 {
-		parts = append(parts, fmt.Sprintf("%d may change", s.MayChange))
 	}
 	if s.Move > 0 {
 		parts = append(parts, fmt.Sprintf("%d to move", s.Move))
