@@ -13,7 +13,8 @@ import (
 
 // ParseAddress reads the address of a resource, an instance or a module, as
 // plans print it or as manifests refer to it: web, web["a"], resource.web[0],
-// module.net, module.net.web. It gives the address as plans print it.
+// module.net, module.net.web. It gives the address as plans print it. Behind it may
+// stand which of the things is meant that have lost it: web[0] (deposed 1).
 func ParseAddress(text string) (string, error) {
 	address, _, err := parseAddress(text)
 	return address, err
@@ -55,7 +56,13 @@ func ParseMove(from, to string) (Moved, error) {
 }
 
 func parseAddress(text string) (address string, module bool, err error) {
-	full := strings.TrimSpace(text)
+	full, deposed := strings.TrimSpace(text), ""
+	if number, closed := strings.CutSuffix(full, ")"); closed {
+		rest := strings.TrimRight(number, "0123456789")
+		if at, marked := strings.CutSuffix(rest, " (deposed "); marked && len(rest) < len(number) {
+			full, deposed = at, full[len(at):]
+		}
+	}
 	if !strings.HasPrefix(full, "resource.") && !strings.HasPrefix(full, "module.") {
 		full = "resource." + full
 	}
@@ -68,5 +75,5 @@ func parseAddress(text string) (address string, module bool, err error) {
 		return "", false, diag.Errorf("Not an address", "%q is none. An address is NAME, NAME[\"KEY\"], NAME[0], module.NAME or "+
 			"module.NAME.NAME, as plans print it; resource.NAME is the same as NAME.", text)
 	}
-	return address, module, nil
+	return address + deposed, module, nil
 }

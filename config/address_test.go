@@ -11,6 +11,7 @@ func TestParseAddress(t *testing.T) {
 	for text, want := range map[string]string{
 		"web": "web", " resource.web ": "web", `web["a/b.c"]`: `web["a/b.c"]`, "web[0]": "web[0]", `resource.web["ü"]`: `web["ü"]`,
 		"module.net": "module.net", `module.net["x"].web[1]`: `module.net["x"].web[1]`, `module.net.resource.web`: "module.net.web",
+		"web[0] (deposed 12)": "web[0] (deposed 12)", "web (deposed )": "", "web (deposed x)": "", " (deposed 1)": "",
 		"module.a.module.b": "module.a.module.b", `module.a.module.b.web["k"]`: `module.a.module.b.web["k"]`,
 		"web\n": "", "web[\"a\nb\"]": "", "../etc": "", "module.": "", `x["`: "", "bad name": "",
 		"resource": "resource", "resource.resource": "resource", `module["a"]`: `module["a"]`, "": "", "web[a]": "", "web.state": "", "1": "", "web[": "", "module": "module", "resource.": "", "web[*]": "", "a b": "", `module.net.`: "",

@@ -28,8 +28,9 @@ func (b assembler) frame() *Plan {
 		Sources: b.Manifest.Sources(), Edges: b.edges()}
 	p.Instances = p.Sources.Instances
 	for addr, step := range p.Resources {
-		if step.Deposed, _ = subject.Deposed(addr); step.Deposed == addr {
-			step.Deposed = ""
+		if at, number := state.RecordedAt(addr); number > 0 {
+			step.Deposed = at
+		} else {
 			step.MovedFrom, step.MovedWhy = b.MovedFrom(addr)
 		}
 	}

@@ -67,9 +67,9 @@ func (b *builder) matchInput() match.Input {
 		if b.PendingAbove(addr) != "" {
 			continue
 		}
-		_, deposed := subject.Deposed(addr)
+		at, number := state.RecordedAt(addr)
 		entry.Mounts = plugs.Here(b.options.Workspace, entry.Mounts)
-		e := match.Recorded{Key: addr, Address: addr, Thing: things.Recorded(entry), Deposed: deposed}
+		e := match.Recorded{Key: addr, Address: at, Thing: things.Recorded(entry), Deposed: number > 0}
 		if entry.ReadOnly {
 			e.Role = match.ReadOnly
 		}
@@ -107,8 +107,8 @@ func (b *builder) identify() {
 	}
 	for _, e := range result.Ends {
 		addr := e.Recorded
-		if _, already := subject.Deposed(addr); e.Deposed && !already {
-			addr = subject.Depose(e.Address, taken)
+		if _, number := state.RecordedAt(addr); e.Deposed && number == 0 {
+			addr = state.Depose(e.Address, func(key string) bool { return taken[key] })
 			taken[addr] = true
 			moves = append(moves, state.Move{From: e.Recorded, To: addr, Why: string(match.Other)})
 		}

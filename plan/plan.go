@@ -257,9 +257,10 @@ func (p *Plan) DependantsFirst() []string {
 
 // Target is what running the step's image takes.
 func (s *Step) Target(addr string) typeclient.Target {
+	name, _ := state.RecordedAt(addr)
 	return typeclient.Target{
-		Address: addr, Reference: s.Type, Digest: s.Init.Digest, Settings: s.Settings, Mounts: s.Mounts, Pull: s.Pull, Verify: s.Verify,
-		StateTimeout: time.Duration(s.Timeouts.State), ActionTimeout: time.Duration(s.Timeouts.Action),
+		Address: addr, Name: name, Reference: s.Type, Digest: s.Init.Digest, Settings: s.Settings, Mounts: s.Mounts, Pull: s.Pull,
+		Verify: s.Verify, StateTimeout: time.Duration(s.Timeouts.State), ActionTimeout: time.Duration(s.Timeouts.Action),
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
-	"deployster/plan/subject"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -105,7 +104,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		return step, nil
 	}
 	step.Change, step.Reason = Destroy, "no manifest declares it"
-	if was, deposed := subject.Deposed(addr); deposed {
+	if was, number := state.RecordedAt(addr); number > 0 {
 		step.Reason = config.Reference(was) + " is another thing"
 	}
 	step.Today, step.Notes = b.plugs.Compare(b.options.Workspace, step.Mounts, step.Init)

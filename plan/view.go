@@ -135,7 +135,8 @@ func dependencies(aliases map[string]string, look func(addr string) View, deep b
 	deps := make(map[string]protocol.Dependency, len(aliases))
 	for alias, addr := range aliases {
 		v := look(addr)
-		d := protocol.Dependency{Name: addr, Type: v.Type, Config: v.Config, State: v.State, Properties: v.State, Status: v.Status,
+		name, _ := state.RecordedAt(addr)
+		d := protocol.Dependency{Name: name, Type: v.Type, Config: v.Config, State: v.State, Properties: v.State, Status: v.Status,
 			Actions: v.Actions}
 		if deep {
 			d.Dependencies = dependencies(v.Aliases, look, deep, left)

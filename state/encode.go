@@ -19,7 +19,7 @@ const noResources = "\n  \"resources\": {}"
 // a newline at the end. The entries are encoded on all processors: there may be a
 // hundred thousand.
 func (s Snapshot) Encode() ([]byte, error) {
-	resources := s.Resources
+	resources := nested(s.Resources)
 	s.Resources = nil
 	rest, err := s.canonical()
 	if err != nil {

@@ -26,7 +26,8 @@ func everyField() Snapshot {
 	e.Settings.Disk = 1
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	fill(reflect.ValueOf(&e).Elem())
-	s := Snapshot{Format: Format, Lineage: "0123456789abcdef", Serial: 7, Resources: map[string]Entry{"web[\"a\"]": e, "b": entry(`{}`), "c": incompleteEntry()},
+	s := Snapshot{Format: Format, Lineage: "0123456789abcdef", Serial: 7, Resources: map[string]Entry{"web[\"a\"]": e, "b": entry(`{}`), "c": incompleteEntry(),
+		"b (deposed 2)": entry(`{"n":2}`), "gone (deposed 1)": entry(`{"n":3}`)},
 		Outputs: map[string]Output{"o": {Value: json.RawMessage(`[1,2]`), Sensitive: true}},
 		Applied: []Applied{{Plan: "p0", Run: "r0", At: at, Status: StatusInterrupted, InFlight: []InFlight{{Address: "b", Action: "make", Key: "k", Started: at}}}},
 		Unsettled: map[string]Unsettled{"c": {Plan: "p0", By: By{Command: "deployster apply", PID: 7, Host: "h", Boot: "b"},
@@ -155,7 +156,8 @@ func TestFormats(t *testing.T) {
 		ok(t, os.WriteFile(path+".journal", fixture(t, fmt.Sprintf("journal-format-%d", format), facts), 0o600))
 		got, rec, err := Load(File(path))
 		ok(t, err)
-		if _, there := got.Resources["d"]; !there || len(got.Resources) != 2 || rec == nil || rec.Plan != "p1" || string(got.Outputs["o"].Value) != `"x"` {
+		if _, there := got.Resources["d"]; !there || len(got.Resources) != 2*format || // format 2 has two that are deposed
+			rec == nil || rec.Plan != "p1" || string(got.Outputs["o"].Value) != `"x"` {
 			t.Errorf("format %d: with its journal %+v, %+v", format, got, rec)
 		}
 	}
@@ -167,7 +169,7 @@ func TestEveryFieldComesBack(t *testing.T) {
 	want := everyField()
 	got, err := parse("s", []byte(encoded(t, want)))
 	ok(t, err)
-	for _, v := range []reflect.Value{reflect.ValueOf(want), reflect.ValueOf(want.Resources[`web["a"]`]), reflect.ValueOf(want.Applied[0]), reflect.ValueOf(want.Applied[0].InFlight[0])} {
+	for _, v := range []reflect.Value{reflect.ValueOf(want), reflect.ValueOf(withDeposed(want)), reflect.ValueOf(want.Applied[0]), reflect.ValueOf(want.Applied[0].InFlight[0])} {
 		for i := range v.NumField() {
 			if v.Field(i).IsZero() {
 				t.Errorf("the sample has no %s.%s", v.Type().Name(), v.Type().Field(i).Name)
@@ -177,6 +179,13 @@ func TestEveryFieldComesBack(t *testing.T) {
 	if wanted, err := want.canonical(); err != nil || !reflect.DeepEqual(got, wanted) {
 		t.Errorf("got %+v, want %+v, %v", got, wanted, err)
 	}
+}
+
+// withDeposed is an entry as a file has it, with something in every field.
+func withDeposed(s Snapshot) Entry {
+	e := s.Resources[`web["a"]`]
+	e.Deposed = s.Nested("b").Deposed
+	return e
 }
 
 func TestUpgrades(t *testing.T) {

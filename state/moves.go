@@ -35,16 +35,19 @@ func (e *MoveError) Error() string { return fmt.Sprintf("%s to %s: %s", e.From, 
 
 // Covers reports whether what lies at the first address is the second, or holds
 // it: a resource its instances, a module its resources, an instance of a module
-// the resources of that instance.
+// the resources of that instance, any of them what was deposed there.
 func Covers(outer, inner string) bool {
 	rest, below := strings.CutPrefix(inner, outer)
-	return below && (rest == "" || rest[0] == '[' || rest[0] == '.')
+	return below && (rest == "" || rest[0] == '[' || rest[0] == '.' || strings.HasPrefix(rest, deposedMark))
 }
 
 // apply gives the address that a rule makes of another, and whether it speaks
 // of it.
 func (r MoveRule) apply(addr string) (string, bool) {
 	rest, below := strings.CutPrefix(addr, r.From)
+	if _, number := RecordedAt(addr); number > 0 {
+		below = rest == "" // else it keeps the name under which it was recorded
+	}
 	switch {
 	case !below, rest != "" && rest[0] != '[' && rest[0] != '.':
 		return addr, false

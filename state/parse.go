@@ -38,6 +38,9 @@ func decode(members map[string]json.RawMessage) (Snapshot, error) {
 	if err == nil {
 		s.Resources, err = decodeEntries(entries)
 	}
+	if err == nil {
+		err = flatten(s.Resources)
+	}
 	return s, err
 }
 

@@ -22,9 +22,9 @@ const Format = 2
 // Lineage means that there is no state file yet.
 type Snapshot struct {
 	Format    int               `json:"format"`
-	Lineage   string            `json:"lineage"` // made once, when the state begins; ties plans to it
-	Serial    uint64            `json:"serial"`  // one more with every run that was recorded
-	Resources map[string]Entry  `json:"resources"`
+	Lineage   string            `json:"lineage"`   // made once, when the state begins; ties plans to it
+	Serial    uint64            `json:"serial"`    // one more with every run that was recorded
+	Resources map[string]Entry  `json:"resources"` // by address; deposed ones by a key of their own, see DeposedKey
 	Outputs   map[string]Output `json:"outputs"`
 	Applied   []Applied         `json:"applied,omitempty"` // the last runs, oldest first, at most MaxApplied
 
@@ -36,9 +36,9 @@ type Snapshot struct {
 // Entry is what is remembered of a resource: how it was when it was VALID, and
 // what is needed to destroy it. One that an apply only began to make has no state.
 type Entry struct {
-	Type         string          `json:"type"`   // the image, as the manifest named it
-	Digest       string          `json:"digest"` // of the image that said VALID, or that began to make it
-	Config       json.RawMessage `json:"config"`
+	Type         string          `json:"type,omitempty"`   // the image, as the manifest named it; left out where all is deposed
+	Digest       string          `json:"digest,omitempty"` // of the image that said VALID, or that began to make it
+	Config       json.RawMessage `json:"config,omitempty"`
 	State        json.RawMessage `json:"state,omitempty"`        // left out as long as it was never VALID
 	Dependencies []string        `json:"dependencies,omitempty"` // addresses, to know the order of destruction
 	// Aliases are the names under which its image knows dependencies: alias ->
@@ -66,6 +66,9 @@ type Entry struct {
 	Dirty bool `json:"touched,omitempty"`
 	// LastSeen is what was seen last, when that was not VALID; nil = it was.
 	LastSeen *LastSeen `json:"found,omitempty"`
+	// Deposed are the things that were recorded here until another one took the address,
+	// and are still to be destroyed. Only files have them here.
+	Deposed []Deposed `json:"deposed,omitempty"`
 }
 
 // LastSeen is how a thing was seen that is not as it was recorded.
@@ -263,6 +266,16 @@ func EntryHash(e Entry) string {
 
 // canonical returns the entry with its documents in canonical form.
 func (e Entry) canonical() (Entry, error) {
+	e.Deposed = slices.Clone(e.Deposed)
+	for i, deposed := range e.Deposed {
+		var err error
+		if e.Deposed[i].Entry, err = deposed.canonical(); err != nil {
+			return e, err
+		}
+	}
+	if e.Type == "" && len(e.Deposed) > 0 {
+		return e, nil
+	}
 	doc, err := canonicalOrNull(e.Config)
 	if err != nil {
 		return e, err

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -95,12 +96,19 @@ func runStateShow(c *cli.Context, s *session) error {
 		}
 		return nil
 	}
-	if len(names) > 1 {
+	name := names[0]
+	if len(names) > 1 { // one, and what was deposed there
+		name, _ = state.RecordedAt(name)
+	}
+	if slices.ContainsFunc(names[1:], func(other string) bool {
+		at, _ := state.RecordedAt(other)
+		return at != name
+	}) {
 		return diag.Errorf("More than one resource", "state show -json prints one entry, and %s is %d: %s. Name one of them.",
 			diag.Visible(c.Args().First()), len(names), words.List(names, 5))
 	}
-	shown := workspace.EntryDocument{Entry: snapshot.Resources[names[0]].Masked()}
-	if u, unsettled := snapshot.Unsettled[names[0]]; unsettled {
+	shown := workspace.EntryDocument{Entry: snapshot.Masked().Nested(name)}
+	if u, unsettled := snapshot.Unsettled[name]; unsettled {
 		shown.Unsettled = &u
 	}
 	return s.out.Document(shown)

@@ -50,25 +50,6 @@ func (s *Subject) Identify(moves []state.Move) diag.Diagnostics {
 	return nil
 }
 
-// deposedMark stands behind the address that an entry had when another thing took
-// it, with a number. No address has it.
-const deposedMark = " (deposed "
-
-// Deposed gives the address that a deposed entry had; false = it is none.
-func Deposed(key string) (addr string, deposed bool) {
-	addr, _, deposed = strings.Cut(key, deposedMark)
-	return addr, deposed
-}
-
-// Depose gives the key of an entry whose address another thing takes.
-func Depose(addr string, taken map[string]bool) string {
-	for i := 1; ; i++ {
-		if key := fmt.Sprintf("%s%s%d)", addr, deposedMark, i); !taken[key] {
-			return key
-		}
-	}
-}
-
 // cannotMove says which moved block cannot be followed.
 func (s *Subject) cannotMove(err error, blocks []config.Moved) *diag.Diagnostic {
 	var refused *state.MoveError

@@ -103,6 +103,7 @@ type Invocation struct {
 // Target is what is constant for a resource.
 type Target struct {
 	Address       string // the resource
+	Name          string // what its image is told that it is called; "" = its address
 	Reference     string // its image, as the manifest names it
 	Digest        string // of the image to use whatever the reference means now; "" = resolve it
 	Settings      runner.Settings

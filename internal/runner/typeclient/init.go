@@ -1,6 +1,7 @@
 package typeclient
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -172,7 +173,7 @@ func (c *Client) resolveType(ctx context.Context, t Target, ty protocol.Type) er
 
 func (c *Client) initInput(t Target) protocol.InitInput {
 	return protocol.InitInput{
-		Name: t.Address, Type: t.Reference, Version: c.o.Version, Verbose: c.o.Verbose, Workspace: c.o.Workspace,
+		Name: cmp.Or(t.Name, t.Address), Type: t.Reference, Version: c.o.Version, Verbose: c.o.Verbose, Workspace: c.o.Workspace,
 		Protocol: protocol.Versions{Min: protocol.MinVersion, Max: protocol.MaxVersion},
 	}
 }

@@ -48,6 +48,9 @@ func State(s state.Snapshot, o Options) string {
 func Entry(addr string, entry state.Entry, o Options) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", Bold(diag.Visible(addr)), Dim(fmt.Sprintf("(%s, %s)", diag.Visible(entry.Type), lastValid(entry))))
+	if _, number := state.RecordedAt(addr); number > 0 {
+		fmt.Fprintf(&b, "  %s\n", Yellow("it has lost its address, and is still to be destroyed"))
+	}
 	if len(entry.Dependencies) > 0 {
 		fmt.Fprintf(&b, "  depends on %s\n", diag.Visible(joinNames(entry.Dependencies, o)))
 	}
