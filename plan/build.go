@@ -9,6 +9,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/secret"
+	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
 	"deployster/plan/plugs"
 	"deployster/plan/subject"
@@ -68,6 +69,7 @@ type builder struct {
 	*decided
 	options    Options
 	identified identified
+	workdir    string // where mounts with a relative source begin
 
 	failed       map[string]bool // about which nothing could be decided
 	expandFailed bool            // blocks whose instances are not known yet stay so, because of that
@@ -78,7 +80,7 @@ func newBuilder(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *
 	f := &findings{subject: s}
 	return &builder{Subject: s, findings: f,
 		described: newDescribed(s, f, p, plugs.New(slices.Concat(m.Plugs(), o.Plugs)), o.Parallelism), decided: newDecided(s), options: o,
-		failed: map[string]bool{}}
+		workdir: runner.RealDir(o.Workspace), failed: map[string]bool{}}
 }
 
 // Build plans the manifest against the world. The state file only says what

@@ -7,8 +7,8 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 	"deployster/plan/match"
-	"deployster/plan/plugs"
 	"deployster/plan/subject"
 	"deployster/plan/things"
 	"deployster/protocol"
@@ -57,7 +57,7 @@ func (b *builder) matchInput() match.Input {
 		resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, subject.Predecessors(r), views))
 		d := match.Declared{Address: r.Address, Replace: b.Replaces(r.Address),
 			New: r.New, Late: diags.HasErrors() || !things.Known(ty, resolved.Unknown),
-			Thing: things.Declared(r.TypeRef, ty, resolved.Value, r.Settings, plugs.Here(b.options.Workspace, b.mounts[r.Address]))}
+			Thing: things.Declared(r.TypeRef, ty, resolved.Value, r.Settings, runner.MountsIn(b.workdir, b.mounts[r.Address]))}
 		if r.ReadOnly {
 			d.Role = match.ReadOnly
 		}
@@ -68,7 +68,7 @@ func (b *builder) matchInput() match.Input {
 			continue
 		}
 		at, number := state.RecordedAt(addr)
-		entry.Mounts = plugs.Here(b.options.Workspace, entry.Mounts)
+		entry.Mounts = runner.MountsIn(b.workdir, entry.Mounts)
 		e := match.Recorded{Key: addr, Address: at, Thing: things.Recorded(entry), Deposed: number > 0}
 		if entry.ReadOnly {
 			e.Role = match.ReadOnly
@@ -145,7 +145,7 @@ func (b *builder) learn(r *config.Resource, s *Step) bool {
 	if b.identified.pairs == nil || len(s.Init.Identity) == 0 || !things.Known(s.Init, s.Unknown) {
 		return true
 	}
-	now := things.Declared(r.TypeRef, s.Init, s.Config, s.Settings, plugs.Here(b.options.Workspace, s.Mounts))
+	now := things.Declared(r.TypeRef, s.Init, s.Config, s.Settings, runner.MountsIn(b.workdir, s.Mounts))
 	b.decided.mu.Lock()
 	defer b.decided.mu.Unlock()
 	for _, d := range b.identified.input.Declared {

@@ -8,7 +8,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/jsondoc"
-	"deployster/plan/plugs"
+	"deployster/internal/runner"
 	"deployster/state"
 )
 
@@ -25,7 +25,7 @@ func (b *builder) mayUseRecorded(r *config.Resource, s *Step, before []string) b
 		return false
 	}
 	if !sameValue(entry.Settings, s.Settings) || !slices.Equal(
-		plugs.Here(b.options.Workspace, entry.Mounts), plugs.Here(b.options.Workspace, s.Mounts)) {
+		runner.MountsIn(b.workdir, entry.Mounts), runner.MountsIn(b.workdir, s.Mounts)) {
 		return false
 	}
 	for _, addr := range before {

@@ -107,7 +107,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 	if was, number := state.RecordedAt(addr); number > 0 {
 		step.Reason = config.Reference(was) + " is another thing"
 	}
-	step.Today, step.Notes = b.plugs.Compare(b.options.Workspace, step.Mounts, step.Init)
+	step.Today, step.Notes = b.plugs.Compare(b.workdir, step.Mounts, step.Init)
 	if block != nil {
 		step.Reason = fmt.Sprintf("a removed block says so (%s)", block.Range)
 	}

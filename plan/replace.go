@@ -105,7 +105,7 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 	old.take(answer)
 	old.hide(entry, b.Manifest.Secrets())
 	old.Change, old.Reason = Destroy, why
-	old.Today, old.Notes = b.plugs.Compare(b.options.Workspace, old.Mounts, old.Init)
+	old.Today, old.Notes = b.plugs.Compare(b.workdir, old.Mounts, old.Init)
 	step.Change, step.Reason, step.Old, step.Another = Replace, why, old, false
 	return true
 }

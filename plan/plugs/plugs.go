@@ -22,7 +22,7 @@ type Plugs struct {
 }
 
 type plugPath struct {
-	path string
+	path string // as it is kept: see portable
 	err  error
 }
 
@@ -35,13 +35,15 @@ func New(list []config.Plug) *Plugs {
 	return p
 }
 
-// realPath is where a plug's path leads.
-func (p *Plugs) realPath(plug config.Plug) (string, error) {
+// source is where a plug's path leads, as it is kept.
+func (p *Plugs) source(plug config.Plug) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	found, known := p.paths[plug.Name]
 	if !known {
-		found.path, found.err = realPath(plug, p.byName)
+		if found.path, found.err = realPath(plug, p.byName); found.err == nil {
+			found.path = portable(plug, found.path)
+		}
 		p.paths[plug.Name] = found
 	}
 	return found.path, found.err
@@ -73,12 +75,12 @@ func (p *Plugs) Grant(r *config.Resource, t protocol.Type) ([]runner.Mount, diag
 		}
 		taken[want.ContainerPath] = name
 		writable := !plug.ReadOnly && (want.Writable || want.AnyMode)
-		source, err := p.realPath(plug)
+		source, err := p.source(plug)
 		if err != nil {
 			diags = append(diags, errPlugPath(r, plug, err))
 			continue
 		}
-		mounts = append(mounts, runner.Mount{Source: portable(plug, source), Target: want.ContainerPath, Writable: writable})
+		mounts = append(mounts, runner.Mount{Source: source, Target: want.ContainerPath, Writable: writable})
 	}
 	return mounts, diags
 }

@@ -34,9 +34,8 @@ func portable(plug config.Plug, source string) string {
 type OtherPath struct{ Recorded, Today string }
 
 // OtherPaths returns which of the recorded mounts lead elsewhere than those of today,
-// for who works in a directory.
-func OtherPaths(workdir string, recorded, today []runner.Mount) (list []OtherPath) {
-	dir := runner.RealDir(workdir)
+// for who works in dir, which has no symbolic links on its way.
+func OtherPaths(dir string, recorded, today []runner.Mount) (list []OtherPath) {
 	for _, t := range today {
 		for _, m := range recorded {
 			if was, now := m.In(dir).Source, t.In(dir).Source; m.Target == t.Target && was != now {
@@ -48,18 +47,13 @@ func OtherPaths(workdir string, recorded, today []runner.Mount) (list []OtherPat
 }
 
 // Compare returns where the mounts with which a thing was recorded lead today, if
-// that is written otherwise, and what a person should know of it.
-func (p *Plugs) Compare(workdir string, recorded []runner.Mount, t protocol.Type) (today []runner.Mount, notes []string) {
+// that is written otherwise, and what a person should know of it. dir is that of OtherPaths.
+func (p *Plugs) Compare(dir string, recorded []runner.Mount, t protocol.Type) (today []runner.Mount, notes []string) {
 	today = p.Today(recorded, t)
-	for _, other := range OtherPaths(workdir, recorded, today) {
+	for _, other := range OtherPaths(dir, recorded, today) {
 		notes = append(notes, "removed through "+other.Recorded+"; the plug is "+other.Today+" today")
 	}
 	return today, notes
-}
-
-// Here returns mounts as they are for who works in a directory.
-func Here(workdir string, mounts []runner.Mount) []runner.Mount {
-	return runner.MountsIn(runner.RealDir(workdir), mounts)
 }
 
 // Today returns, of the writable mounts with which a thing was recorded, those
@@ -71,12 +65,12 @@ func (p *Plugs) Today(recorded []runner.Mount, t protocol.Type) (list []runner.M
 		if at < 0 || !declared {
 			continue
 		}
-		source, err := p.realPath(plug)
+		source, err := p.source(plug)
 		if err != nil {
-			source = plug.Path // an error of who asks for it now
+			source = portable(plug, plug.Path) // an error of who asks for it now
 		}
-		if now := portable(plug, source); now != recorded[at].Source {
-			list = append(list, runner.Mount{Source: now, Target: want.ContainerPath, Writable: true})
+		if source != recorded[at].Source {
+			list = append(list, runner.Mount{Source: source, Target: want.ContainerPath, Writable: true})
 		}
 	}
 	slices.SortFunc(list, func(a, b runner.Mount) int { return strings.Compare(a.Target, b.Target) })
