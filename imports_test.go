@@ -56,6 +56,7 @@ var ranks = map[string]int{
 	"internal/runner/runnertest":        10,
 	"internal/runner/worker":            10,
 	"internal/testkit/crash":            10,
+	"internal/testkit/identity":         10,
 	"internal/ui/jsondiff":              15,
 	"config":                            20,
 	"containerd":                        20,

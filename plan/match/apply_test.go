@@ -7,40 +7,62 @@ import (
 	"slices"
 	"strings"
 
+	"deployster/internal/testkit/identity"
 	"deployster/plan/match"
 )
 
-// How an apply ends.
-const (
-	complete = "complete"
-	failed   = "failed"
-	outdated = "plan is stale"
-	partial  = "something is left for the next plan"
-	tookIt   = "a removal took another thing with it"
-	deadlock = "deadlock"
-	tookLate = "a removal that came too late took another thing with it"
-)
+// tool is the rules with as much of plan and apply around them as they need.
+type tool struct {
+	w     *identity.World
+	r     *rand.Rand
+	state entries
+}
+
+func model(w *identity.World, r *rand.Rand) identity.Tool { return &tool{w: w, r: r, state: entries{}} }
+
+func (t *tool) Apply(c identity.Command) (identity.Outcome, error) {
+	p, err := build(t.w, t.state, c)
+	if err != nil {
+		return identity.Outcome{}, err
+	}
+	var out identity.Outcome
+	t.state, out.Status, out.Told = apply(t.w, p, t.r, c.Fail)
+	return out, nil
+}
+
+func (t *tool) Rest(c identity.Command) (string, error) {
+	p, err := build(t.w, t.state, c)
+	if err != nil || len(p.ends) > 0 {
+		return "something ends", err
+	}
+	for a, s := range p.steps {
+		if is, _ := t.w.Ask(c.Manifest[a].Type, a, c.Manifest[a].Config); is != identity.Valid || s.Replaced || s.Moved() {
+			return "something is not right", nil
+		}
+	}
+	return "", nil
+}
 
 // applying is an apply at work.
 type applying struct {
 	planned
-	w         *world
+	w         *identity.World
 	order     match.Ordering
 	state     entries
 	slots     map[string]string // entry that ends -> its key in the state
 	done      map[string]bool
 	held      map[string]bool
 	confirmed []string // resources that were seen VALID
-	ended     map[known]bool
+	ended     map[identity.Knows]bool
 	status    string
-	told      []key // of what was said to stay
+	told      []identity.Key // of what was said to stay
 }
 
 // apply carries a plan out, in any order that the graph allows; it fails with a
 // chance at each step.
-func apply(w *world, p planned, r *rand.Rand, fail float64) (entries, string, []key) {
+func apply(w *identity.World, p planned, r *rand.Rand, fail float64) (entries, string, []identity.Key) {
 	a := applying{planned: p, w: w, order: p.graph(), state: entries{}, slots: map[string]string{}, done: map[string]bool{}, held: map[string]bool{},
-		ended: map[known]bool{}, status: complete, told: slices.Clone(p.told)}
+		ended: map[identity.Knows]bool{}, status: identity.Complete, told: slices.Clone(p.told)}
 	a.move()
 	g := a.order.Before
 	barrier := map[string]bool{}
@@ -55,18 +77,18 @@ func apply(w *world, p planned, r *rand.Rand, fail float64) (entries, string, []
 			}
 		}
 		if len(ready) == 0 {
-			return a.state, deadlock, a.told
+			return a.state, identity.Deadlock, a.told
 		}
-		i := pick(r, ready...)
+		i := identity.Pick(r, ready...)
 		n := open[i]
 		open = slices.Delete(open, i, i+1)
 		switch {
 		case barrier[n]:
 		case slices.Contains(a.order.Held, n):
-			a.status = partial
+			a.status = identity.Partial
 			a.held[n] = true
-		case chance(r, fail):
-			a.status = failed
+		case identity.Chance(r, fail):
+			a.status = identity.Failed
 			return a.state, a.status, a.told
 		case !a.do(n):
 			return a.state, a.status, a.told
@@ -75,10 +97,10 @@ func apply(w *world, p planned, r *rand.Rand, fail float64) (entries, string, []
 	}
 	for _, d := range a.confirmed { // what was right before the last end is asked again
 		b := a.declared[d]
-		if status, _ := w.ask(b.ty, d, b.c); a.ended[b.ty] && status != valid {
-			a.status = tookIt
+		if status, _ := w.Ask(b.Type, d, b.Config); a.ended[b.Type] && status != identity.Valid {
+			a.status = identity.TookIt
 			if len(a.order.Loose) == 0 {
-				a.status = tookLate
+				a.status = identity.TookLate
 			}
 		}
 	}
@@ -153,16 +175,16 @@ func (a *applying) do(node string) bool {
 func (a *applying) destroy(recorded string, e entry) bool {
 	for d, s := range a.steps {
 		b := a.declared[d]
-		if !b.late || a.done[begins(d)] || s.Recorded == recorded || slices.ContainsFunc(b.needs, func(n string) bool { return has(a.order.Before, begins(n)) && !a.done[begins(n)] }) {
+		if !b.Late || a.done[begins(d)] || s.Recorded == recorded || slices.ContainsFunc(b.Needs, func(n string) bool { return has(a.order.Before, begins(n)) && !a.done[begins(n)] }) {
 			continue
 		}
-		if _, ends := a.Clash(d, thingOf(b.ty, a.version, b.c), a.isDone); slices.Contains(ends, recorded) {
-			a.status = outdated
+		if _, ends := a.Clash(d, thingOf(b.Type, a.version, b.Config), a.isDone); slices.Contains(ends, recorded) {
+			a.status = identity.Outdated
 			return false
 		}
 	}
-	if k := e.key(); a.w.things[k] != nil {
-		delete(a.w.things, k)
+	if k := e.key(); a.w.Things[k] != nil {
+		delete(a.w.Things, k)
 		a.ended[e.ty] = true
 	}
 	return true
@@ -188,28 +210,28 @@ func (a *applying) gone(node string) bool { return a.done[node] && !a.held[node]
 // begin asks for a thing, and makes it what it is to be.
 func (a *applying) begin(d string) bool {
 	b, s := a.declared[d], a.steps[d]
-	if b.late {
-		if owner, ends := a.Clash(d, thingOf(b.ty, a.version, b.c), a.isDone); owner != "" || len(ends) > 0 {
-			a.status = outdated
+	if b.Late {
+		if owner, ends := a.Clash(d, thingOf(b.Type, a.version, b.Config), a.isDone); owner != "" || len(ends) > 0 {
+			a.status = identity.Outdated
 			return false
 		}
 		if s.MayStay {
 			a.told = append(a.told, a.known[s.Recorded].key())
 		}
 	}
-	status, _ := a.w.ask(b.ty, d, b.c)
+	status, _ := a.w.Ask(b.Type, d, b.Config)
 	switch {
-	case status == valid:
-	case b.readOnly:
-		a.status = failed
+	case status == identity.Valid:
+	case b.ReadOnly:
+		a.status = identity.Failed
 		return false
 	default:
-		a.w.set(b.ty, d, b.c)
+		a.w.Set(b.Type, d, b.Config)
 	}
 	if s.Replaced && !a.gone(oldOf(d)) { // the old one is still there
 		a.slots[s.Recorded] = a.depose(a.state[d])
 	}
-	a.state[d] = entry{ty: b.ty, c: b.c, name: d, version: a.version, readOnly: b.readOnly, needs: slices.Clone(b.needs), address: d}
+	a.state[d] = entry{ty: b.Type, c: b.Config, name: d, version: a.version, readOnly: b.ReadOnly, needs: slices.Clone(b.Needs), address: d}
 	a.confirmed = append(a.confirmed, d)
 	return true
 }

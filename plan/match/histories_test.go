@@ -8,33 +8,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"deployster/internal/testkit/identity"
 )
-
-// family is a kind of histories: the types that are in them, and what happens.
-type family struct {
-	name     string
-	types    []known
-	features string
-}
-
-func families() []family {
-	all := []known{byIdentity, byConfig, byName, byBoth}
-	one := []known{byIdentity}
-	return []family{
-		{"identity", one, "deps cbd late moved roA ro drift fail target"},
-		{"versions", one, "ver"},
-		{"two entries of one thing", one, "dup ver"},
-		{"replace", one, "replace cbd"},
-		{"hosts", one, "hosts deps late moved drift fail target"},
-		{"plugs", one, "plugs deps cbd fail"},
-		{"a mirror", one, "mirror deps moved fail"},
-		{"by config, hosts", []known{byConfig}, "hosts plugs"},
-		{"by config", []known{byConfig}, "deps drift"},
-		{"by config, selected", []known{byConfig}, "target"},
-		{"by name", []known{byName}, "deps drift fail"},
-		{"all types", all, "deps cbd late moved drift fail"},
-	}
-}
 
 // histories is how many are tried; DEPLOYSTER_HISTORIES says another number.
 func histories(t *testing.T) uint64 {
@@ -54,7 +30,7 @@ func histories(t *testing.T) uint64 {
 func TestMatch_RandomHistories(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
-	list := families()
+	list := identity.Families()
 	each := histories(t) / uint64(len(list))
 	var tried int
 	var mu sync.Mutex
@@ -73,14 +49,14 @@ func TestMatch_RandomHistories(t *testing.T) {
 					if seed >= each {
 						return
 					}
-					h := start(seed, fam)
+					h := identity.Start(seed, fam, model)
 					if h == nil {
 						continue
 					}
-					h.run()
+					h.Run()
 					mu.Lock()
 					proper++
-					for p := range h.problems {
+					for p := range h.Problems {
 						found[p] = append(found[p], seed)
 					}
 					mu.Unlock()
@@ -91,10 +67,10 @@ func TestMatch_RandomHistories(t *testing.T) {
 		tried += proper
 		for p, seeds := range found {
 			slices.Sort(seeds)
-			t.Errorf("%s: %s: %d of %d, the first of them %d", fam.name, p, len(seeds), proper, seeds[0])
+			t.Errorf("%s: %s: %d of %d, the first of them %d", fam.Name, p, len(seeds), proper, seeds[0])
 		}
 		if proper < int(each/3) {
-			t.Errorf("%s: only %d of %d histories are proper ones", fam.name, proper, each)
+			t.Errorf("%s: only %d of %d histories are proper ones", fam.Name, proper, each)
 		}
 		if t.Failed() {
 			return

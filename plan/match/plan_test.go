@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"deployster/internal/base/graph"
+	"deployster/internal/testkit/identity"
 	"deployster/plan/match"
 )
 
 // entry is what the state knows.
 type entry struct {
-	ty       known
-	c        config
+	ty       identity.Knows
+	c        identity.Config
 	name     string // under which its thing was made
 	version  int    // of the type
 	readOnly bool
@@ -23,21 +24,18 @@ type entry struct {
 	deposed  bool
 }
 
-func (e entry) key() key { return keyOf(e.ty, e.name, e.c) }
+func (e entry) key() identity.Key { return identity.KeyOf(e.ty, e.name, e.c) }
 
 type entries map[string]entry // by key
 
-// mirrored is what makes the version of a type one that comes from a mirror.
-const mirrored = 10
-
 // typeOf is what a type says of itself: without the key, with one name, with two and
 // a kind.
-func typeOf(ty known, version int) match.Type {
+func typeOf(ty identity.Knows, version int) match.Type {
 	t := match.Type{Repository: "docker.io/lab/" + string(ty)}
-	if version >= mirrored {
-		t.Repository, version = "mirror.local/"+string(ty), version-mirrored
+	if version >= identity.Mirrored {
+		t.Repository, version = "mirror.local/"+string(ty), version-identity.Mirrored
 	}
-	if ty != byIdentity || version == 0 {
+	if ty != identity.ByIdentity || version == 0 {
 		return t
 	}
 	t.Names = []match.Name{{Pointer: "/id", Scalar: "integer"}}
@@ -48,7 +46,7 @@ func typeOf(ty known, version int) match.Type {
 	return t
 }
 
-func thingOf(ty known, version int, c config) match.Thing {
+func thingOf(ty identity.Knows, version int, c identity.Config) match.Thing {
 	text := fmt.Sprintf(`{"id":%d,"v":%d}`, c.ID, c.V)
 	if c.Region != "" {
 		text = fmt.Sprintf(`{"id":%d,"region":%q,"v":%d}`, c.ID, c.Region, c.V)
@@ -66,17 +64,18 @@ func thingOf(ty known, version int, c config) match.Thing {
 type planned struct {
 	match.Result
 	known    entries // with the addresses of now
-	declared manifest
+	declared identity.Manifest
 	steps    map[string]match.Pair // that are selected
 	ends     map[string]match.End
-	version  int   // of the types, today
-	told     []key // what the plan says may stay
+	version  int            // of the types, today
+	told     []identity.Key // what the plan says may stay
 }
 
 // build makes a plan, as plan.Build will.
-func build(w *world, before entries, m manifest, version int, moved map[string]string, replace map[string]bool, target []string) (planned, error) {
+func build(w *identity.World, before entries, c identity.Command) (planned, error) {
+	m, version := c.Manifest, c.Version
 	p := planned{known: maps.Clone(before), declared: m, steps: map[string]match.Pair{}, ends: map[string]match.End{}, version: version}
-	for from, to := range moved {
+	for from, to := range c.Moved {
 		e, there := p.known[from]
 		_, taken := p.known[to]
 		if _, declared := m[from]; there && !taken && !declared {
@@ -87,8 +86,8 @@ func build(w *world, before entries, m manifest, version int, moved map[string]s
 	}
 	in := match.Input{}
 	for a, b := range m {
-		d := match.Declared{Address: a, Thing: thingOf(b.ty, version, b.c), Late: b.late, Replace: replace[a], CreateFirst: b.createFirst}
-		if b.readOnly {
+		d := match.Declared{Address: a, Thing: thingOf(b.Type, version, b.Config), Late: b.Late, Replace: c.Replace[a], CreateFirst: b.CreateFirst}
+		if b.ReadOnly {
 			d.Role = match.ReadOnly
 		}
 		in.Declared = append(in.Declared, d)
@@ -105,7 +104,7 @@ func build(w *world, before entries, m manifest, version int, moved map[string]s
 		return p, fmt.Errorf("two blocks, one thing: %v", p.Twice)
 	}
 	p.confirm(w, in)
-	p.choose(target)
+	p.choose(c.Target)
 	for _, s := range p.steps {
 		if s.MayStay || s.Why == match.SameConfig {
 			p.told = append(p.told, p.known[s.Recorded].key())
@@ -115,14 +114,14 @@ func build(w *world, before entries, m manifest, version int, moved map[string]s
 }
 
 // confirm asks the guesses, each under both names, until all that are left hold.
-func (p *planned) confirm(w *world, in match.Input) {
+func (p *planned) confirm(w *identity.World, in match.Input) {
 	for again := true; again; {
 		again = false
 		for _, g := range p.Guesses() {
 			b := p.declared[g.Address]
-			status, is := w.ask(b.ty, g.Address, b.c)
-			old, was := w.ask(b.ty, p.known[g.Recorded].name, b.c)
-			if status != old || status == stale && is != was {
+			status, is := w.Ask(b.Type, g.Address, b.Config)
+			old, was := w.Ask(b.Type, p.known[g.Recorded].name, b.Config)
+			if status != old || status == identity.Stale && is != was {
 				in = in.Refute(g.Address)
 				again = true
 			}
@@ -142,7 +141,7 @@ func (p *planned) choose(target []string) {
 		open = open[:len(open)-1]
 		if !chosen[a] {
 			chosen[a] = true
-			open = append(append(open, ties[a]...), p.declared[a].needs...)
+			open = append(append(open, ties[a]...), p.declared[a].Needs...)
 		}
 	}
 	for _, s := range p.Pairs {
@@ -184,7 +183,7 @@ func (p *planned) graph() match.Ordering {
 		}
 	}
 	for a, s := range p.steps {
-		for _, n := range p.declared[a].needs {
+		for _, n := range p.declared[a].Needs {
 			if _, there := g[begins(n)]; there {
 				add(begins(a), begins(n))
 			}
@@ -205,9 +204,9 @@ func (p *planned) graph() match.Ordering {
 	var begin []match.Begin
 	var finish []match.Finish
 	declared, recorded := p.Classes()
-	for _, a := range p.declared.addresses() {
+	for _, a := range p.declared.Addresses() {
 		s, chosen := p.steps[a]
-		begin = append(begin, match.Begin{Node: begins(a), Class: declared[a], Late: p.declared[a].late, LeftOut: !chosen})
+		begin = append(begin, match.Begin{Node: begins(a), Class: declared[a], Late: p.declared[a].Late, LeftOut: !chosen})
 		if chosen && s.Replaced && !stays(s) {
 			finish = append(finish, match.Finish{Node: oldOf(a), Class: recorded[s.Recorded], Of: begins(a), CreateFirst: s.CreateFirst})
 		}

@@ -16,9 +16,13 @@ import (
 func TestMutants_NameTextsThatAreThere(t *testing.T) {
 	t.Parallel()
 	const root = "../../.."
-	lists, err := filepath.Glob(filepath.Join(root, "internal/testkit/*/mutants_test.go"))
-	if err != nil {
-		t.Fatal(err)
+	var lists []string
+	for _, pattern := range []string{"internal/testkit/*/mutants_test.go", "plan/*/mutants_test.go"} {
+		found, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: %q, %v", pattern, found, err)
+		}
+		lists = append(lists, found...)
 	}
 	seen := 0
 	for _, path := range lists {
@@ -36,7 +40,7 @@ func TestMutants_NameTextsThatAreThere(t *testing.T) {
 			}
 		}
 	}
-	if seen < 30 {
+	if seen < 60 {
 		t.Errorf("only %d faults were looked at in %q", seen, lists)
 	}
 }

@@ -1,0 +1,120 @@
+package apply
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"deployster/config"
+	"deployster/internal/runner/typeclient"
+	"deployster/plan"
+	"deployster/protocol"
+)
+
+const lacking = `
+resource "a" {
+  type   = "thing:1"
+  config = {}
+}
+resource "b" {
+  type   = "thing:1"
+  config = { v = resource.a.state.v }
+  lifecycle {
+    precondition {
+      condition     = resource.a.state.v == 1
+      error_message = "no"
+    }
+    postcondition {
+      condition     = self.state.v == resource.a.state.v
+      error_message = "no"
+    }
+  }
+}
+output "o" {
+  value = 1
+  precondition {
+    condition     = resource.a.state.v == 1
+    error_message = "no"
+  }
+}
+`
+
+// lackingRun is the run of a plan that does not say what b waits for: its turn comes
+// too early.
+func lackingRun(t *testing.T) (*run, *plan.Step, *outcome) {
+	t.Helper()
+	m, diags := config.Load(config.Sources{Manifests: []config.File{{Path: "main.hcl", Bytes: []byte(lacking)}}}, nil, config.Builtins{Version: "1"})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	step := &plan.Step{Change: plan.Deferred}
+	p := &plan.Plan{Resources: map[string]*plan.Step{"b": step}}
+	return &run{plan: p, manifest: m, exec: typeclient.New(typeclient.Options{}), facts: newFacts(p)}, step, &outcome{addr: "b"}
+}
+
+// What is not known at the turn of a resource is never passed over.
+func TestRun_WhatIsStillNotKnown(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		at   func(*run, *plan.Step, *outcome) bool
+		want string
+	}{
+		"a config": {func(r *run, step *plan.Step, out *outcome) bool {
+			_, _, ok := r.resolve(step, out)
+			return ok
+		}, "config: /v in its config comes from resource.a"},
+		"a precondition": {(*run).preconditions, "precondition: It needs resource.a.state.v"},
+		"a postcondition": {func(r *run, step *plan.Step, out *outcome) bool {
+			r.facts.setReached("b", plan.View{State: json.RawMessage(`{"v":1}`), Status: protocol.Valid})
+			r.postconditions(step, out)
+			return !out.failed()
+		}, "postcondition: It needs resource.a.state.v"},
+		"the precondition of an output": {func(r *run, _ *plan.Step, out *outcome) bool {
+			report := &Report{Status: OK}
+			r.plan.Outputs = map[string]plan.Output{"o": {}}
+			out.report.Reason = fmt.Sprint(r.outputs(report), report.Problems)
+			return report.Status == OK
+		}, "A precondition of the output o cannot be decided"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, step, out := lackingRun(t)
+			if passed := c.at(r, step, out); passed || !strings.Contains(out.report.Failed+": "+out.report.Reason, c.want) {
+				t.Errorf("passed %v, %s: %s; want %s", passed, out.report.Failed, out.report.Reason, c.want)
+			}
+		})
+	}
+}
+
+// What a resource gets of its dependencies can be too much to be told: nothing is
+// run, at its turn and before its shutdown_first.
+func TestRun_TooManyDependencies(t *testing.T) {
+	t.Parallel()
+	const many = 14 // each is reached on two ways from the next
+	p := &plan.Plan{Resources: map[string]*plan.Step{}}
+	for i := range many {
+		s := &plan.Step{Change: plan.Update}
+		if i > 0 {
+			before := fmt.Sprintf("r%d", i-1)
+			s.Aliases = map[string]string{"x": before, "y": before}
+		}
+		p.Resources[fmt.Sprintf("r%d", i)] = s
+	}
+	step := &plan.Step{Change: plan.Update, Init: protocol.Type{Dialect: 1}, Aliases: map[string]string{"x": "r13"}, Shutdown: &protocol.Action{Name: "stop"}}
+	p.Resources["b"] = step
+	for name, at := range map[string]func(*run, *outcome){
+		"at its turn":               func(r *run, out *outcome) { r.perform(t.Context(), step, out) },
+		"before its shutdown_first": func(r *run, out *outcome) { r.shutdownOne(t.Context(), step, out) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, _, out := lackingRun(t)
+			r.plan, r.facts, r.exec = p, newFacts(p), nil // whoever asks it has gone too far
+			out.addr = "b2"
+			if at(r, out); out.report.Failed != failedConfig || !strings.Contains(out.report.Reason, "more than 10000") {
+				t.Errorf("%+v", out.report)
+			}
+		})
+	}
+}

@@ -1,0 +1,341 @@
+package identity
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+)
+
+// Command is one plan and its apply.
+type Command struct {
+	Manifest Manifest
+	Version  int               // of the types
+	Moved    map[string]string // moved blocks
+	Replace  map[string]bool   // -replace
+	Target   []string          // -target; nil = all
+	Fail     float64           // the chance of each step to fail
+}
+
+// Outcome is how a command ended.
+type Outcome struct {
+	Status string
+	Told   []Key // of what it said that it stays, or may
+}
+
+// How a command ends.
+const (
+	Complete = "complete"
+	Failed   = "failed"
+	Outdated = "plan is stale"
+	Partial  = "something is left for the next plan"
+	TookIt   = "a removal took another thing with it"
+	Deadlock = "deadlock"
+	TookLate = "a removal that came too late took another thing with it"
+)
+
+// Tool plans and applies manifests, over one World.
+type Tool interface {
+	// Apply carries out a command. The error is that of its plan.
+	Apply(Command) (Outcome, error)
+	// Rest plans, and says what there is to do, "" for nothing.
+	Rest(Command) (string, error)
+}
+
+// History is two manifests, applied one after the other until all is done.
+type History struct {
+	r        *rand.Rand
+	f        features
+	w        *World
+	a, b     Manifest
+	moved    map[string]string
+	replace  map[string]bool
+	target   []string
+	version  int
+	tool     Tool
+	births   map[Key]int // of what was there before the second manifest
+	foreign  map[Key]bool
+	told     map[Key]bool
+	Problems map[string]bool // what must never be
+	rounds   int
+}
+
+// Start draws a history and applies its first manifest; nil = it is no proper one.
+func Start(seed uint64, fam Family, over func(*World, *rand.Rand) Tool) *History {
+	h := &History{r: rand.New(rand.NewPCG(seed, 7)), f: featuresOf(fam.Features), w: NewWorld(), told: map[Key]bool{}, Problems: map[string]bool{}}
+	h.tool = over(h.w, h.r)
+	h.a = draw(h.r, fam.Types, h.f, !(h.f["dup"] && Chance(h.r, .5)))
+	if !h.a.dense() {
+		return nil
+	}
+	for _, x := range h.a.Addresses() {
+		if b := h.a[x]; h.f["roA"] && b.Type == ByIdentity && Chance(h.r, .2) {
+			b.ReadOnly = true
+			h.a[x] = b
+		}
+	}
+	before := 1
+	h.version = 1
+	if h.f["ver"] {
+		before = Pick(h.r, 0, 1, 2)
+		h.version = max(before, Pick(h.r, 1, 2))
+	}
+	if h.f["mirror"] {
+		h.version += Mirrored
+	}
+	for _, x := range h.a.Addresses() {
+		if b := h.a[x]; b.ReadOnly {
+			k := KeyOf(b.Type, x, b.Config)
+			if h.w.Things[k] == nil {
+				h.w.Make(k, b.Config.V, true)
+			}
+			h.w.Things[k].Is = b.Config.V
+		}
+	}
+	if out, err := h.tool.Apply(Command{Manifest: h.a, Version: before}); err != nil || out.Status != Complete {
+		return nil
+	}
+	h.b, h.moved = edit(h.r, h.a, fam.Types, h.f)
+	if !h.b.dense() || !h.b.unique() || !h.sameTypes() || !h.onlyLooks() {
+		return nil
+	}
+	h.drift()
+	h.births, h.foreign = map[Key]int{}, map[Key]bool{}
+	for k, t := range h.w.Things {
+		h.births[k], h.foreign[k] = t.Birth, t.Foreign
+	}
+	h.choose()
+	return h
+}
+
+// sameTypes reports whether no address changes its type.
+func (h *History) sameTypes() bool {
+	for a, b := range h.b {
+		if was, there := h.a[a]; there && was.Type != b.Type {
+			return false
+		}
+	}
+	return true
+}
+
+// onlyLooks makes what is only looked at right, and reports whether that can be.
+func (h *History) onlyLooks() bool {
+	for _, a := range h.b.Addresses() {
+		b := h.b[a]
+		if !b.ReadOnly {
+			continue
+		}
+		k := KeyOf(b.Type, a, b.Config)
+		if h.w.Things[k] == nil {
+			h.w.Make(k, b.Config.V, true)
+		}
+		b.Config.V = h.w.Things[k].Is
+		h.b[a] = b
+		for other, o := range h.b {
+			if !o.ReadOnly && KeyOf(o.Type, other, o.Config) == k && o.Config.V != b.Config.V {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// drift changes and removes things behind the tool's back.
+func (h *History) drift() {
+	if !h.f["drift"] {
+		return
+	}
+	looked := map[Key]bool{}
+	for a, b := range h.b {
+		if b.ReadOnly {
+			looked[KeyOf(b.Type, a, b.Config)] = true
+		}
+	}
+	for i, k := range slices.Sorted(maps.Keys(h.w.Things)) {
+		switch {
+		case !Chance(h.r, .12) || looked[k]:
+		case Chance(h.r, .5):
+			delete(h.w.Things, k)
+		default:
+			h.w.Things[k].Is = 100 + i // no two drift alike: they would be taken for one
+		}
+	}
+}
+
+// choose draws what the first apply of the second manifest is about.
+func (h *History) choose() {
+	h.replace = map[string]bool{}
+	if h.f["replace"] {
+		for _, a := range some(h.r, h.b.Addresses(), .2) {
+			h.replace[a] = true
+		}
+	}
+	if !h.f["target"] {
+		return
+	}
+	all := map[string]bool{}
+	for _, m := range []Manifest{h.a, h.b} {
+		for a := range m {
+			all[a] = true
+		}
+	}
+	list := slices.Sorted(maps.Keys(all))
+	if len(list) == 0 {
+		list = []string{"r0"}
+	}
+	h.r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	h.target = list[:1+h.r.IntN(max(1, len(list)/2))]
+}
+
+func (h *History) problem(format string, args ...any) {
+	h.Problems[fmt.Sprintf(format, args...)] = true
+}
+
+// Run applies the second manifest until all is done, and then looks.
+func (h *History) Run() {
+	status := ""
+	for h.rounds = 1; h.rounds <= 6 && !h.round(&status); h.rounds++ {
+	}
+	if status != Complete && len(h.Problems) == 0 {
+		h.problem("it never ends: %s", status)
+	}
+	h.lost("")
+	h.leftOver()
+	if len(h.Problems) == 0 {
+		h.nothingToDo()
+	}
+}
+
+// round is one plan and apply; it reports whether it was the last.
+func (h *History) round(status *string) bool {
+	replace, target, fail := h.replace, h.target, 0.0
+	if h.rounds > 1 {
+		replace, target = nil, nil
+	}
+	if h.f["fail"] && h.rounds <= 2 {
+		fail = .12
+	}
+	out, err := h.tool.Apply(Command{h.b, h.version, h.moved, replace, target, fail})
+	if err != nil {
+		h.problem("%s", err)
+		return true
+	}
+	*status = out.Status
+	for _, k := range out.Told {
+		h.told[k] = true
+	}
+	switch {
+	case *status == Deadlock, *status == TookLate, *status == TookIt && !h.tellable():
+		h.problem("%s", *status)
+		return true
+	case target != nil:
+		h.lost(", selected")
+		h.known(1)
+		return false
+	case *status == Complete:
+		for _, a := range h.b.Addresses() {
+			if is, _ := h.w.Ask(h.b[a].Type, a, h.b[a].Config); is != Valid {
+				h.problem("complete, but a declared thing is not right")
+			}
+		}
+		return true
+	}
+	h.known(.7)
+	return false
+}
+
+// known makes identities that came late known, as they are in a later plan.
+func (h *History) known(p float64) {
+	for _, a := range h.b.Addresses() {
+		if b := h.b[a]; b.Late && (Chance(h.r, p) || h.rounds >= 2) {
+			b.Late = false
+			h.b[a] = b
+		}
+	}
+}
+
+// lost finds things that are declared, were there, and were destroyed.
+func (h *History) lost(when string) {
+	declared, before := h.b.keys(), h.a.keys()
+	for k, birth := range h.births {
+		a, still := declared[k]
+		t := h.w.Things[k]
+		switch {
+		case still && (t == nil || t.Birth != birth) && !h.replace[a] && !h.tellableKey(k):
+			h.problem("a declared thing was destroyed%s", when)
+		case !still && t == nil && h.foreign[k]:
+			if _, managed := before[k]; !managed {
+				h.problem("somebody else's thing was destroyed")
+			}
+		}
+	}
+	for a, b := range h.a {
+		k := KeyOf(b.Type, a, b.Config)
+		_, was := h.births[k]
+		if owner := before[k]; b.ReadOnly && was && h.w.Things[k] == nil && h.a[owner].ReadOnly && h.a.onlyReadOnly(k) {
+			h.problem("what was only looked at was destroyed")
+		}
+	}
+}
+
+// onlyReadOnly reports whether nobody manages a thing.
+func (m Manifest) onlyReadOnly(k Key) bool {
+	for a, b := range m {
+		if !b.ReadOnly && KeyOf(b.Type, a, b.Config) == k {
+			return false
+		}
+	}
+	return true
+}
+
+// leftOver finds things that we made or managed, that are not declared any more,
+// that are still there, and of which nothing was said.
+func (h *History) leftOver() {
+	declared, before := h.b.keys(), h.a.keys()
+	for k, t := range h.w.Things {
+		_, still := declared[k]
+		_, was := before[k]
+		if !still && (was || !t.Foreign) && !t.Foreign && !(was && !h.a.managed(k)) && !h.told[k] {
+			h.problem("a thing was left, and nothing was said")
+		}
+	}
+}
+
+// managed reports whether somebody manages a thing, and none only looks at it.
+func (m Manifest) managed(k Key) bool {
+	for a, b := range m {
+		if b.ReadOnly && KeyOf(b.Type, a, b.Config) == k {
+			return false
+		}
+	}
+	return true
+}
+
+// nothingToDo wants the next plan to be empty.
+func (h *History) nothingToDo() {
+	if rest, err := h.tool.Rest(Command{Manifest: h.b, Version: h.version, Moved: h.moved}); err != nil || rest != "" {
+		h.problem("the next plan is not empty")
+	}
+}
+
+// tellable, see tellableKey.
+func (h *History) tellable() bool {
+	for k := range h.b.keys() {
+		if h.tellableKey(k) {
+			return true
+		}
+	}
+	return false
+}
+
+// tellableKey reports whether a thing may be lost, because its type knows it by its
+// config without saying so. Whoever changes its address and its config at once, while
+// it is not as it was recorded, gives nothing by which it could be found.
+func (h *History) tellableKey(k Key) bool {
+	declared, before := h.b.keys(), h.a.keys()
+	now, was := declared[k], before[k]
+	if h.b[now].Type != ByConfig || was == "" || now == was {
+		return false
+	}
+	return h.b[now].Config != h.a[was].Config || h.f["drift"] || h.f["fail"]
+}
