@@ -10,6 +10,7 @@ import (
 	"deployster/internal/runner/typeclient"
 	"deployster/plan"
 	"deployster/protocol"
+	"deployster/state"
 )
 
 const lacking = `
@@ -117,4 +118,29 @@ func TestRun_TooManyDependencies(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A plan records what was VALID once, and no more; and it moves what is there.
+func TestRun_RecordsThatAreNotThere(t *testing.T) {
+	t.Parallel()
+	prior := state.Snapshot{Resources: map[string]state.Entry{"b": {Type: "thing:1"}}}
+	t.Run("begun only", func(t *testing.T) {
+		t.Parallel()
+		r, step, out := lackingRun(t)
+		r.prior, r.journal = prior, nil // whoever writes has gone too far
+		if r.recordFound(step, out); out.failed() {
+			t.Errorf("%+v", out.report)
+		}
+	})
+	t.Run("a move to what is recorded already", func(t *testing.T) {
+		t.Parallel()
+		r, _, _ := lackingRun(t)
+		r.prior, r.journal = prior, nil
+		r.prior.Resources = map[string]state.Entry{"a": {}, "b": {}}
+		r.plan.Moves = []state.Move{{From: "a", To: "b"}}
+		report := &Report{Status: OK}
+		if err := r.move(report); err == nil || report.Status != Error || len(report.Moves) > 0 {
+			t.Errorf("%v, %+v", err, report)
+		}
+	})
 }

@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"deployster/apply"
+	"deployster/plan"
 	"deployster/state"
 )
 
 // brokenJournal fails from a certain kind of fact on, as a full disk would.
 type brokenJournal struct {
 	apply.Journal
-	started, ended, valid error
+	started, ended, valid, removed, outputs error
 }
 
 func (b brokenJournal) ActionStarted(addr, action, key string, incomplete *state.Entry) error {
@@ -37,6 +38,20 @@ func (b brokenJournal) Valid(addr string, e state.Entry) error {
 		return b.valid
 	}
 	return b.Journal.Valid(addr, e)
+}
+
+func (b brokenJournal) Removed(addr string) error {
+	if b.removed != nil {
+		return b.removed
+	}
+	return b.Journal.Removed(addr)
+}
+
+func (b brokenJournal) Outputs(outputs map[string]state.Output) error {
+	if b.outputs != nil {
+		return b.outputs
+	}
+	return b.Journal.Outputs(outputs)
 }
 
 // A fact that cannot be made durable stops everything: an action that could not
@@ -72,6 +87,41 @@ func TestNothingIsStartedThatCannotBeRecorded(t *testing.T) {
 			}
 			if report.Status != apply.Error || report.Resources["b"].Status != apply.NotStarted {
 				t.Errorf("reported %s, b %s", report.Status, report.Resources["b"].Status)
+			}
+		})
+	}
+}
+
+// The end of a resource, what was found of one, and the outputs are facts too.
+func TestRun_WhatCannotBeRecordedIsTold(t *testing.T) {
+	t.Parallel()
+	full := errors.New("no space left on device")
+	forgotten := strings.Replace(thing("a", "v", "1"), "config", "lifecycle {\n    on_remove = \"forget\"\n  }\n  config", 1)
+	for name, c := range map[string]struct {
+		journal     brokenJournal
+		first, then string
+		only        plan.Selection
+	}{
+		"a removal":      {brokenJournal{removed: full}, thing("a", "v", "1"), "", plan.Selection{}},
+		"a forget":       {brokenJournal{removed: full}, forgotten, "", plan.Selection{}},
+		"what was found": {brokenJournal{valid: full}, thing("a", "v", "1"), thing("a", "v", "1"), plan.Selection{RefreshOnly: true}},
+		"outputs":        {brokenJournal{outputs: full}, "", "output \"o\" {\n  value = 1\n}\n", plan.Selection{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEngine(t.TempDir())
+			e.do(t, c.first)
+			if c.only.RefreshOnly {
+				e.world.Set("a", `{"v":7}`)
+			}
+			_, p := e.selected(c.then, c.only)
+			e.wrap = func(j apply.Journal) apply.Journal {
+				c.journal.Journal = j
+				return c.journal
+			}
+			report, err := e.apply(t.Context(), p)
+			if err == nil || !strings.Contains(err.Error(), "no space left") || report.Status != apply.Error {
+				t.Errorf("%s, %v", report.Status, err)
 			}
 		})
 	}

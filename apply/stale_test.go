@@ -15,37 +15,46 @@ import (
 )
 
 // A config takes a value from a state that changes after the plan was made, while
-// its image calls it VALID all along: what the plan showed is not run.
+// its image calls it VALID all along: what the plan showed is not run, be the config
+// another one now or none at all.
 func TestRun_ConfigFromAChangedStateIsStale(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t.TempDir())
-	var stamp atomic.Int64
-	e.fake.Add("test/stamp:1", func(_ context.Context, s runner.Spec, stdin io.Reader, stdout, _ io.Writer) int {
-		_, _ = io.Copy(io.Discard, stdin)
-		answer := `{"protocol":2,"state_action":{"args":["state"]}}`
-		if len(s.Args) > 0 {
-			answer = fmt.Sprintf(`{"status":"VALID","state":{"at":%d}}`, stamp.Load())
-		}
-		_, _ = io.WriteString(stdout, answer)
-		return 0
-	})
-	source := strings.Replace(thing("clock"), "thing", "stamp", 1) + thing("a", "v", "resource.clock.state.at")
-	e.do(t, source)
-	e.world.TakeLog()
-	p, err := e.plan(strings.Replace(source, "v =", "w = 1\n    v =", 1))
-	if err != nil || p.Resources["a"].Change != plan.Update || p.Resources["a"].Flexible() {
-		t.Fatalf("%+v, %v", p, err)
-	}
-	stamp.Store(1)
-	report, err := e.apply(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a := report.Resources["a"]; a.Status != apply.Error || !strings.Contains(a.Reason, "its config is not what the plan showed") {
-		t.Errorf("%+v", a)
-	}
-	if done := e.world.TakeLog(); len(done) > 0 {
-		t.Errorf("and yet it did %q", done)
+	for name, c := range map[string]struct{ v, want string }{
+		"another config":         {"resource.clock.state.at", "its config is not what the plan showed"},
+		"it cannot be evaluated": {"10 / (2 - resource.clock.state.at)", "ivi"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEngine(t.TempDir())
+			var stamp atomic.Int64
+			e.fake.Add("test/stamp:1", func(_ context.Context, s runner.Spec, stdin io.Reader, stdout, _ io.Writer) int {
+				_, _ = io.Copy(io.Discard, stdin)
+				answer := `{"protocol":2,"state_action":{"args":["state"]}}`
+				if len(s.Args) > 0 {
+					answer = fmt.Sprintf(`{"status":"VALID","state":{"at":%d}}`, stamp.Load())
+				}
+				_, _ = io.WriteString(stdout, answer)
+				return 0
+			})
+			source := strings.Replace(thing("clock"), "thing", "stamp", 1) + thing("a", "v", c.v)
+			e.do(t, source)
+			e.world.TakeLog()
+			p, err := e.plan(strings.Replace(source, "v =", "w = 1\n    v =", 1))
+			if err != nil || p.Resources["a"].Change != plan.Update || p.Resources["a"].Flexible() {
+				t.Fatalf("%+v, %v", p, err)
+			}
+			stamp.Store(2)
+			report, err := e.apply(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a := report.Resources["a"]; a.Status != apply.Error || !strings.Contains(a.Reason, c.want) {
+				t.Errorf("%+v", a)
+			}
+			if done := e.world.TakeLog(); len(done) > 0 {
+				t.Errorf("and yet it did %q", done)
+			}
+		})
 	}
 }
 

@@ -78,7 +78,7 @@ func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
 // reached reports whether an answer is what the step wants in the end.
 func reached(step *plan.Step, a protocol.Answer) bool {
 	if step.Intent() == protocol.Absent {
-		return a.Status == protocol.Missing && len(a.Actions) == 0
+		return a.Status == protocol.Missing
 	}
 	return a.Status == protocol.Valid
 }

@@ -33,7 +33,7 @@ func mutants() []mutation.Fault {
 		mutation.In("what was only looked at is destroyed", "plan/match/match.go", "Forget: e.Role == ReadOnly,", ""),
 		mutation.In("a resource that only looks takes the entry of another", "plan/match/match.go", "func (d Declared) travels() bool { return d.Role == Managed && ", "func (d Declared) travels() bool { return "),
 		mutation.In("who has lost its address is forgotten", "plan/match/match.go", "Deposed: e.Deposed || declared[e.Address]", "Deposed: false"),
-		mutation.In("what may stay is not said", "plan/match/match.go", "m.pairs[i].MayStay = ", "m.pairs[i].MayStay = false && "),
+		mutation.In("what may stay is not said", "plan/match/match.go", "m.pairs[i].MayStay = d.travels() && e.travels() && d.mayLeave(e)", "m.pairs[i].MayStay = false"),
 		mutation.In("one thing is made before it is destroyed", "plan/match/match.go", "d.CreateFirst && p.Why == Other", "d.CreateFirst"),
 		mutation.In("an identity that comes late is not held against the ends", "plan/match/result.go", "relation == Equal && !done(key)", "relation == Equal && !done(key) && false"),
 		mutation.In("a selection takes one end of a move", "plan/match/order.go", "if p.Moved() {", "if false {"),

@@ -62,7 +62,8 @@ type History struct {
 
 // Start draws a history and applies its first manifest; nil = it is no proper one.
 func Start(seed uint64, fam Family, over func(*World, *rand.Rand) Tool) *History {
-	h := &History{r: rand.New(rand.NewPCG(seed, 7)), f: featuresOf(fam.Features), w: NewWorld(), told: map[Key]bool{}, Problems: map[string]bool{}}
+	h := &History{r: rand.New(rand.NewPCG(seed, 7)), f: featuresOf(fam.Features), w: NewWorld(), told: map[Key]bool{},
+		Problems: map[string]bool{}}
 	h.tool = over(h.w, h.r)
 	h.a = draw(h.r, fam.Types, h.f, !(h.f["dup"] && Chance(h.r, .5)))
 	if !h.a.dense() {
