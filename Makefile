@@ -3,7 +3,7 @@
 # with the race detector, which needs no second build of containerd. TestBombs
 # holds programs of their own to seconds, and the detector makes them slower.
 LIGHT = ./apply/... ./config/... ./plan/... ./state/... ./protocol/... ./internal/base/... ./internal/runner/... ./internal/runs/... \
-	./internal/ui/jsondiff/... ./internal/ui/render/... ./internal/ui/events/...
+	./internal/ui/jsondiff/... ./internal/ui/render/... ./internal/ui/events/... ./internal/watch/...
 
 # Everything is compiled in one way, so that it is compiled once: the race detector
 # alone needs a second.
@@ -82,8 +82,9 @@ crash:
 # choose another range of seeds, to go on where an earlier run was ended.
 soak:
 	DEPLOYSTER_SCENARIOS=$${COUNT:-100000} DEPLOYSTER_SCENARIOS_SEED=$${SEED:-1} go test -count=1 -timeout 24h -v -run '^TestModel_RandomScenarios$$' ./internal/testkit/modeltest
+	DEPLOYSTER_WATCH_DAYS=90 DEPLOYSTER_WATCH_RESOURCES=10000 go test -count=1 -timeout 2h -v -run '^TestRun_KeepsItsRules$$' ./internal/watch
 	DEPLOYSTER_HISTORIES=$${HISTORIES:-1000000} go test -count=1 -timeout 24h -v -run '^TestMatch_RandomHistories$$' ./plan/match
-	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./internal/testkit/modeltest ./plan/match
+	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./internal/testkit/modeltest ./plan/match ./internal/watch
 
 clean:
 	rm -rf bin

@@ -73,6 +73,7 @@ var ranks = map[string]int{
 	"plan":                              30,
 	"plan/planfile":                     35,
 	"apply":                             40,
+	"internal/watch":                    42,
 	"internal/ui/planpage":              51,
 	"internal/ui/events":                50,
 	"internal/ui/render":                50,

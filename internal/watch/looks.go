@@ -1,0 +1,158 @@
+package watch
+
+import (
+	"context"
+	"time"
+
+	"deployster/plan"
+)
+
+// lane is what is looked at with the same program: one that hangs keeps its own
+// places busy, and nobody else's.
+type lane struct {
+	places, running int
+	urgent, timed   queue
+}
+
+// lane gives the one of a name, with the places that it has in this generation.
+func (w *watcher) lane(name string) *lane {
+	l := w.lanes[name]
+	if l == nil {
+		due := func(urgent bool) func(it *item) time.Duration {
+			return func(it *item) time.Duration {
+				if it.looking || it.urgent() != urgent {
+					return never
+				}
+				return it.due
+			}
+		}
+		l = &lane{urgent: queue{at: due(true), slot: func(it *item) *int { return &it.urgentSlot }},
+			timed: queue{at: due(false), slot: func(it *item) *int { return &it.timedSlot }}}
+		w.lanes[name] = l
+	}
+	l.places = max(1, w.gen.Places[name])
+	return l
+}
+
+func (l *lane) put(it *item) {
+	l.urgent.put(it)
+	l.timed.put(it)
+}
+
+func (l *lane) drop(it *item) {
+	l.urgent.drop(it)
+	l.timed.drop(it)
+}
+
+// pick gives what is looked at next; nil = nothing is due. Events come before
+// polls, but not before those that have waited long.
+func (l *lane) pick(now time.Duration) *item {
+	urgent, timed := l.urgent.next(), l.timed.next()
+	switch {
+	case l.running >= l.places:
+		return nil
+	case urgent <= now && (timed > now || urgent-head <= timed):
+		return l.urgent.pop()
+	case timed <= now:
+		return l.timed.pop()
+	}
+	return nil
+}
+
+// looked is how a look ended.
+type looked struct {
+	it   *item
+	lane *lane
+	look Look
+	err  error
+}
+
+// startLooks starts the looks that are due, where there is a place.
+func (w *watcher) startLooks(ctx context.Context, now time.Duration) {
+	looker := w.gen.Looker
+	for _, l := range w.lanes {
+		for it := l.pick(now); it != nil; it = l.pick(now) {
+			l.running++
+			it.looking, it.dirty, it.began, it.due = true, false, now, never
+			w.placed(it)
+			addr := it.Address
+			w.running.Go(func() {
+				look, err := looker.Look(ctx, addr)
+				w.looks <- looked{it, l, look, err}
+			})
+		}
+	}
+}
+
+// look brings forward the next look at an item, as far as its rate allows.
+func (w *watcher) look(it *item, at time.Duration, why Why) {
+	it.dirty = true
+	if it.looking {
+		return // looked says what follows
+	}
+	it.due, it.why = min(it.due, max(at, it.byEvents(w.now()))), why
+	w.placed(it)
+}
+
+// looked takes what a look found.
+func (w *watcher) looked(l looked) {
+	l.lane.running--
+	it, now := l.it, w.now()
+	if w.items[it.Address] != it {
+		return
+	}
+	it.looking = false
+	switch {
+	case it.outdated:
+		it.outdated = false
+	case l.err != nil:
+		it.failures++
+		wait := about(pause(it.failures, askFirst, askMost))
+		w.found(it, Look{Status: plan.DriftFailed, Reason: l.err.Error()}, it.why, l.err)
+		it.due, it.why = now+wait, Again
+	default:
+		w.judge(it, l.look, now)
+		it.failures, it.due, it.why = 0, it.byTime(now), Poll
+		it.fresh = false
+	}
+	if it.dirty {
+		it.due, it.why = min(it.due, it.byEvents(now)), ByEvent
+	}
+	w.placed(it)
+}
+
+// judge holds what was found to what was found before.
+func (w *watcher) judge(it *item, look Look, now time.Duration) {
+	if look.Status == plan.DriftNone && !look.Differs {
+		look = Look{Status: plan.DriftNone}
+	}
+	changed := look != it.found
+	if it.why == ByEvent && it.useful(now, changed) {
+		w.tell(Noisy{it.Address})
+	}
+	if it.why == Poll && changed && look.wrong() && it.live && !it.dirty && it.status == plan.DriftNone {
+		polled := it.overlooked(now)
+		if w.tell(Missed{it.Address, polled}); polled {
+			it.process.restart()
+		}
+	}
+	if look.wrong() {
+		w.want(it, look, now)
+	} else {
+		it.wanted = never
+	}
+	w.found(it, look, it.why, nil)
+}
+
+// found tells what was found, when that is not what was found before.
+func (w *watcher) found(it *item, look Look, why Why, err error) {
+	was := it.status
+	if look != it.found && (was != "" || look.wrong() || look.Status != plan.DriftNone) {
+		f := Finding{Address: it.Address, Was: was, Look: look, Why: why, Detail: it.detail, Error: err}
+		if it.wanted != never {
+			f.Next = max(0, it.wanted-w.now())
+		}
+		w.tell(f)
+	}
+	it.status, it.found, it.detail = look.Status, look, ""
+}

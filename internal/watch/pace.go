@@ -1,0 +1,61 @@
+package watch
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// never is the time of what does not come.
+const never = time.Duration(1<<63 - 1)
+
+// How often things are done.
+const (
+	gap      = time.Second      // between two looks by events
+	noisyGap = 10 * time.Second // the same, when events have told of nothing
+	head     = 5 * time.Second  // a look by an event goes before polls that are due this much earlier
+
+	askFirst, askMost         = 5 * time.Second, 10 * time.Minute // before what could not be asked is asked again
+	startFirst, startMost     = time.Second, 5 * time.Minute      // before a process is started again
+	refusedFirst, refusedMost = time.Second, time.Minute          // before a repair that could not begin is tried again
+	holdFirst, holdMost       = time.Second, 10 * time.Minute     // between the repairs of one resource
+
+	quiet     = 10 * time.Minute // without drift, after which earlier repairs do not count
+	firstLine = time.Minute      // for a process to say that it watches
+	collect   = 50 * time.Millisecond
+	between   = 250 * time.Millisecond // of two repairs: others get at the state
+	batch     = 512
+
+	beat      = 10 * time.Second
+	suspended = time.Minute // more than that is a reason to look at all
+	spread    = 10 * time.Second
+	day       = 24 * time.Hour
+
+	flappingFrom = 4
+	missedFrom   = 3
+	noisyFrom    = 20
+)
+
+// pause is how long to wait after the n-th time: twice as long each time.
+func pause(n int, first, most time.Duration) time.Duration {
+	for ; n > 1 && first < most; n-- {
+		first *= 2
+	}
+	return min(first, most)
+}
+
+// hold is how long the next repair of a resource is held back after n of them.
+func hold(n int) time.Duration {
+	if n < 2 {
+		return 0
+	}
+	return pause(n-1, holdFirst, holdMost)
+}
+
+// about is a time up to a tenth shorter or longer, so that what began together
+// does not stay together.
+func about(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * (0.9 + 0.2*rand.Float64()))
+}
+
+// within is a time up to d.
+func within(d time.Duration) time.Duration { return time.Duration(float64(d) * rand.Float64()) }

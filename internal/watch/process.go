@@ -1,0 +1,178 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Why a process that watches is ended.
+var (
+	errLate  = errors.New("it did not say within a minute that it watches")
+	errLies  = errors.New("it did not tell of what polls have found")
+	errEnded = errors.New("it has ended")
+)
+
+// process watches one resource, for ever: one that ends is started again.
+type process struct {
+	addr    string
+	stop    context.CancelFunc
+	current atomic.Pointer[context.CancelCauseFunc] // ends the one that runs
+}
+
+// watch begins to watch a resource.
+func (w *watcher) watch(ctx context.Context, source Source, addr string) *process {
+	ctx, stop := context.WithCancel(ctx)
+	p := &process{addr: addr, stop: stop}
+	w.running.Go(func() { p.run(ctx, source, w.mail) })
+	return p
+}
+
+// unwatch ends the process of an item.
+func (w *watcher) unwatch(it *item) {
+	if it.process != nil {
+		it.process.stop()
+		it.process, it.live, it.busy = nil, false, false
+	}
+}
+
+// restart ends what runs, so that it is started again.
+func (p *process) restart() {
+	if end := p.current.Load(); end != nil {
+		(*end)(errLies)
+	}
+}
+
+func (p *process) run(ctx context.Context, source Source, mail *mailbox) {
+	for failures := 1; ; failures++ {
+		began := time.Now()
+		err := p.once(ctx, source, mail)
+		if time.Since(began) > startMost {
+			failures = 1
+		}
+		wait := about(pause(failures, startFirst, startMost))
+		if ctx.Err() != nil {
+			return
+		}
+		mail.add(p, func(n *note) { n.turned, n.live, n.busy, n.err, n.restart = true, false, new(bool), err, wait })
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+	}
+}
+
+// once watches until the process ends, or is ended.
+func (p *process) once(ctx context.Context, source Source, mail *mailbox) error {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	p.current.Store(&end)
+	late := time.AfterFunc(firstLine, func() { end(errLate) })
+	defer late.Stop()
+	err := source.Watch(ctx, p.addr, func(e Event) {
+		if e.First {
+			late.Stop()
+		}
+		mail.add(p, func(n *note) { n.take(e) })
+	})
+	if err == nil {
+		err = errEnded
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	return err
+}
+
+// note is all that a process has told since it was last read.
+type note struct {
+	turned, live bool // it has begun to watch or ended; as it is now
+	dirty        bool
+	busy         *bool
+	detail       string
+	err          error         // why it has ended
+	restart      time.Duration // until it is started again
+}
+
+func (n *note) take(e Event) {
+	if e.First {
+		n.turned, n.live = true, true
+	} else if e.Busy == nil || e.Detail != "" {
+		n.dirty = true
+	}
+	if e.Busy != nil {
+		n.busy = e.Busy
+	}
+	if e.Detail != "" {
+		n.detail = e.Detail
+	}
+}
+
+// mailbox has one note for each process at most, however much they tell.
+type mailbox struct {
+	wake  chan struct{}
+	mu    sync.Mutex
+	notes map[*process]*note // guarded by mu
+}
+
+func newMailbox() *mailbox {
+	return &mailbox{wake: make(chan struct{}, 1), notes: map[*process]*note{}}
+}
+
+// add writes onto the note of a process. It never blocks.
+func (m *mailbox) add(p *process, write func(*note)) {
+	m.mu.Lock()
+	n := m.notes[p]
+	if n == nil {
+		n = &note{}
+		m.notes[p] = n
+	}
+	write(n)
+	m.mu.Unlock()
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// empty gives all notes.
+func (m *mailbox) empty() map[*process]*note {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	notes := m.notes
+	m.notes = map[*process]*note{}
+	return notes
+}
+
+// read takes what processes have told.
+func (w *watcher) read() {
+	now := w.now()
+	for p, n := range w.mail.empty() {
+		it := w.items[p.addr]
+		if it == nil || it.process != p {
+			continue
+		}
+		if n.busy != nil {
+			it.busy = *n.busy
+		}
+		if n.detail != "" {
+			it.detail = n.detail
+		}
+		if n.turned {
+			it.live = n.live
+			w.tell(Process{Address: p.addr, Running: n.live, Err: n.err, Restart: n.restart})
+		}
+		switch {
+		case n.dirty:
+			w.look(it, now, ByEvent)
+		case n.turned && n.live: // something may have happened before
+			w.look(it, now+within(spread), ByEvent)
+		case n.turned && !it.looking && it.Alone > 0:
+			it.due = min(it.due, now+about(it.Alone))
+		}
+		w.placed(it)
+	}
+}

@@ -1,0 +1,151 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"deployster/plan"
+)
+
+// want puts an item among those that are to be repaired, unless somebody is at it,
+// or has just refused it. What drifts again and again is held back.
+func (w *watcher) want(it *item, look Look, now time.Duration) {
+	switch {
+	case !it.Repair || it.wanted != never:
+		return
+	case it.repairing:
+		it.drifted = true
+		return
+	case look == it.refused && now < it.askAgain:
+		return
+	case now-it.settled >= quiet:
+		it.repairs, it.flapping = 0, false
+	}
+	it.wanted = max(now, it.settled+hold(it.repairs))
+	if it.repairs+1 >= flappingFrom && !it.flapping {
+		it.flapping = true
+		w.tell(Flapping{Address: it.Address, Times: it.repairs, Next: it.wanted - now})
+	}
+}
+
+// repaired is how a repair ended.
+type repaired struct {
+	number   int // of the generation that began it
+	outcomes map[string]Outcome
+	err      error
+}
+
+// nextRepair is when the next repair begins. What drifts together is repaired
+// together.
+func (w *watcher) nextRepair() time.Duration {
+	at := w.waiting.next()
+	if at == never || w.batch != nil {
+		return never
+	}
+	if w.waiting.Len() < batch {
+		at += collect
+	}
+	return max(at, w.pauseTo)
+}
+
+// startRepair begins the repair of what waits for one. There is one at a time.
+func (w *watcher) startRepair(ctx context.Context, now time.Duration) {
+	if now < w.nextRepair() {
+		return
+	}
+	var addrs []string
+	for w.waiting.next() <= now && len(addrs) < batch {
+		it := w.waiting.pop()
+		it.wanted, it.repairing, it.drifted = never, true, false
+		w.placed(it)
+		w.batch, addrs = append(w.batch, it), append(addrs, it.Address)
+	}
+	by, number := w.gen.Repairer, w.number
+	w.running.Go(func() {
+		outcomes, err := by.Repair(ctx, addrs)
+		w.repairs <- repaired{number, outcomes, err}
+	})
+}
+
+// repaired takes the outcome of a repair. One that could not begin is tried again:
+// what it was for stays wanted.
+func (w *watcher) repaired(r repaired) {
+	items, now := w.batch, w.now()
+	w.batch = nil
+	wait := between
+	if r.err == nil {
+		w.refusals = 0
+	} else if w.refusals++; !errors.Is(r.err, ErrElsewhere) && !errors.Is(r.err, context.Canceled) {
+		wait = pause(w.refusals, refusedFirst, refusedMost)
+		w.tell(Refused{Resources: len(items), Err: r.err, Next: wait})
+	} else if r.number == w.number {
+		wait = refusedMost // the next generation ends it
+	}
+	w.pauseTo = now + wait
+	for _, it := range items {
+		if w.items[it.Address] != it {
+			continue
+		}
+		it.repairing = false
+		if r.err == nil {
+			w.outcome(it, r.outcomes[it.Address], now)
+		} else if it.Repair {
+			it.wanted = now
+		}
+		delete(r.outcomes, it.Address)
+		w.placed(it)
+	}
+	for addr, o := range r.outcomes {
+		if it := w.items[addr]; it != nil {
+			w.touched(it, o, now)
+		}
+	}
+}
+
+// outcome takes what became of one resource that was to be repaired.
+func (w *watcher) outcome(it *item, o Outcome, now time.Duration) {
+	switch o {
+	case Repaired:
+		it.repairs, it.settled = it.repairs+1, now
+		w.right(it, ByRepair, now)
+	case Right:
+		w.right(it, ByRepair, now)
+	case NotApproved:
+		if it.refused != it.found {
+			w.tell(Unapproved{it.Address})
+		}
+		it.refused, it.askAgain = it.found, now+holdMost
+	default:
+		it.repairs, it.settled = it.repairs+1, now
+		if it.Repair {
+			it.wanted = now + hold(it.repairs)
+		}
+	}
+	if it.drifted {
+		w.look(it, now, ByRepair) // since it was right, or failed to be, something has changed
+	}
+}
+
+// touched takes what became of a resource that depends on one that was repaired.
+func (w *watcher) touched(it *item, o Outcome, now time.Duration) {
+	switch o {
+	case Repaired, Right:
+		w.right(it, Dependency, now)
+	case Failed:
+		w.look(it, now, Dependency)
+	}
+	w.placed(it)
+}
+
+// right notes that a repair has found a resource VALID. A look that began before
+// that has nothing to say any more.
+func (w *watcher) right(it *item, why Why, now time.Duration) {
+	it.wanted, it.failures = never, 0
+	if it.looking {
+		it.outdated, it.dirty = true, true
+	} else {
+		it.due, it.why = it.byTime(now), Poll
+	}
+	w.found(it, Look{Status: plan.DriftNone}, why, nil)
+}

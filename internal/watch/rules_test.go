@@ -1,0 +1,369 @@
+package watch_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"deployster/internal/watch"
+	"deployster/plan"
+)
+
+// bench is a world for one rule: what it answers is set by the test.
+type bench struct {
+	mu       sync.Mutex // guards what follows
+	look     func(addr string) (watch.Look, error)
+	repair   func(addrs []string) (map[string]watch.Outcome, error)
+	watch    func(ctx context.Context, addr string, tell func(watch.Event)) error
+	looks    []time.Duration // since the epoch
+	repairs  []time.Duration
+	told     []watch.Told
+	hangs    string
+	begun    map[string]int
+	resource []watch.Resource
+}
+
+func (b *bench) Look(ctx context.Context, addr string) (watch.Look, error) {
+	b.mu.Lock()
+	b.looks = append(b.looks, time.Since(epoch))
+	hangs := addr == b.hangs
+	b.mu.Unlock()
+	if hangs {
+		<-ctx.Done()
+		return watch.Look{}, ctx.Err()
+	}
+	return b.look(addr)
+}
+
+func (b *bench) Repair(_ context.Context, addrs []string) (map[string]watch.Outcome, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.repairs = append(b.repairs, time.Since(epoch))
+	return b.repair(addrs)
+}
+
+func (b *bench) Watch(ctx context.Context, addr string, tell func(watch.Event)) error {
+	b.mu.Lock()
+	if b.begun == nil {
+		b.begun = map[string]int{}
+	}
+	b.begun[addr]++
+	b.mu.Unlock()
+	return b.watch(ctx, addr, tell)
+}
+
+func (b *bench) generation() watch.Generation {
+	g := watch.Generation{Resources: b.resource, Looker: b, Repairer: b, Source: b, Places: map[string]int{}}
+	return g
+}
+
+// run watches until the end, and gives when that was.
+func (b *bench) run(t *testing.T, o watch.Options, later ...watch.Generation) (watch.End, watch.Counts, time.Duration) {
+	t.Helper()
+	generations := make(chan watch.Generation)
+	done := make(chan struct{})
+	go func() {
+		generations <- b.generation()
+		for _, g := range later {
+			select {
+			case <-time.After(time.Hour + 2*time.Second):
+			case <-done:
+				return
+			}
+			generations <- g
+		}
+	}()
+	end, counts := watch.Run(t.Context(), o, generations, func(what watch.Told) { b.told = append(b.told, what) })
+	close(done)
+	return end, counts, time.Since(epoch)
+}
+
+func fine(string) (watch.Look, error) { return watch.Look{Status: plan.DriftNone}, nil }
+
+func gone(string) (watch.Look, error) {
+	return watch.Look{Status: plan.Gone, Reason: "it is gone"}, nil
+}
+
+func all(o watch.Outcome) func([]string) (map[string]watch.Outcome, error) {
+	return func(addrs []string) (map[string]watch.Outcome, error) {
+		outcomes := map[string]watch.Outcome{}
+		for _, addr := range addrs {
+			outcomes[addr] = o
+		}
+		return outcomes, nil
+	}
+}
+
+// count says how often something of a kind was told.
+func count[T watch.Told](b *bench) (n int) {
+	for _, what := range b.told {
+		if _, ok := what.(T); ok {
+			n++
+		}
+	}
+	return n
+}
+
+func one(change ...func(*watch.Resource)) []watch.Resource {
+	r := watch.Resource{Address: "a", Lane: "x", Poll: time.Hour, Alone: time.Minute, Repair: true}
+	for _, c := range change {
+		c(&r)
+	}
+	return []watch.Resource{r}
+}
+
+func watched(r *watch.Resource) { r.Watched = true }
+
+// Polls that find nothing do not keep it from having converged; it ends to the
+// moment.
+func TestRun_Converges(t *testing.T) {
+	for name, c := range map[string]struct {
+		events func(tell func(watch.Event))
+		want   time.Duration
+	}{
+		"after the first look": {func(func(watch.Event)) {}, 5 * time.Minute},
+		"after an event": {func(tell func(watch.Event)) {
+			tell(watch.Event{First: true})
+			time.Sleep(2 * time.Minute)
+			tell(watch.Event{})
+		}, 7 * time.Minute},
+		"after work": {func(tell func(watch.Event)) {
+			busy := true
+			tell(watch.Event{First: true, Busy: &busy})
+			time.Sleep(20 * time.Minute)
+			tell(watch.Event{Busy: new(bool)})
+		}, 25 * time.Minute},
+		"after work whose process ended": {func(tell func(watch.Event)) {
+			if time.Since(epoch) < time.Minute {
+				busy := true
+				tell(watch.Event{First: true, Busy: &busy})
+				time.Sleep(9 * time.Minute)
+				panic("ended")
+			}
+		}, 14 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := &bench{look: fine, resource: one(watched), watch: func(ctx context.Context, _ string, tell func(watch.Event)) (err error) {
+					defer func() {
+						if recover() != nil {
+							err = errors.New("ended")
+						}
+					}()
+					c.events(tell)
+					<-ctx.Done()
+					return nil
+				}}
+				end, counts, at := b.run(t, watch.Options{Converged: 5 * time.Minute, MaxRuntime: time.Hour})
+				if end != watch.Converged || counts.Open != 0 || at != c.want {
+					t.Errorf("it ended (%s) after %s, with %+v; want %s", end, at, counts, c.want)
+				}
+			})
+		})
+	}
+}
+
+// A repair that fails is tried again, later each time, and never given up.
+func TestRun_HoldsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{look: gone, repair: all(watch.Failed), resource: one()}
+		if end, counts, _ := b.run(t, watch.Options{MaxRuntime: 3 * time.Hour}); end != watch.Over || counts.Drifted != 1 {
+			t.Errorf("it ended: %s, with %+v", end, counts)
+		}
+		var waits []time.Duration
+		for i := range b.repairs[1:] {
+			waits = append(waits, (b.repairs[i+1] - b.repairs[i]).Round(time.Second))
+		}
+		want := []time.Duration{0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600}
+		for i := range want {
+			if i >= len(waits) || waits[i] != want[i]*time.Second {
+				t.Fatalf("the repairs waited %v", waits)
+			}
+		}
+	})
+}
+
+// What drifts as often as it is repaired is told of once.
+func TestRun_TellsOfFlapping(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{look: gone, repair: all(watch.Repaired), resource: one()}
+		b.run(t, watch.Options{MaxRuntime: time.Hour})
+		if n := count[watch.Flapping](b); n != 1 {
+			t.Errorf("it was told %d times, of %d repairs", n, len(b.repairs))
+		}
+	})
+}
+
+// What nobody approved is told once, and asked for again after ten minutes.
+func TestRun_NotApproved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{look: gone, repair: all(watch.NotApproved), resource: one()}
+		b.run(t, watch.Options{MaxRuntime: time.Hour})
+		if n := count[watch.Unapproved](b); n != 1 || len(b.repairs) < 4 || len(b.repairs) > 6 {
+			t.Errorf("it was told %d times, and tried %v", n, b.repairs)
+		}
+	})
+}
+
+// What is not approved is nothing that will be done.
+func TestRun_NotApproved_Converges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{look: gone, repair: all(watch.NotApproved), resource: one()}
+		end, counts, at := b.run(t, watch.Options{Converged: 30 * time.Second, MaxRuntime: time.Hour})
+		if end != watch.Converged || counts.Drifted != 1 || at > time.Minute {
+			t.Errorf("it ended (%s) after %s with %+v", end, at, counts)
+		}
+	})
+}
+
+// A state that somebody else has changed is left alone until it was read again.
+func TestRun_Elsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{look: gone, resource: one()}
+		b.repair = func(addrs []string) (map[string]watch.Outcome, error) {
+			if time.Since(epoch) < time.Hour+2*time.Second {
+				return nil, watch.ErrElsewhere
+			}
+			return all(watch.NotApproved)(addrs)
+		}
+		b.run(t, watch.Options{MaxRuntime: time.Hour + 3*time.Second}, b.generation())
+		if len(b.repairs) < 50 || len(b.repairs) > 62 || count[watch.Refused](b) != 0 {
+			t.Errorf("%d repairs were begun, and told: %d", len(b.repairs), count[watch.Refused](b))
+		}
+		if last := b.repairs[len(b.repairs)-1]; last < time.Hour+2*time.Second {
+			t.Errorf("the new generation came after 1h0m2s, and the last repair after %s", last)
+		}
+	})
+}
+
+// Events that tell of nothing are told of once, and followed every ten seconds.
+func TestRun_Noise(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{look: fine, resource: one(watched), watch: func(ctx context.Context, _ string, tell func(watch.Event)) error {
+			tell(watch.Event{First: true})
+			for ctx.Err() == nil {
+				tell(watch.Event{})
+				time.Sleep(10 * time.Millisecond)
+			}
+			return nil
+		}}
+		b.run(t, watch.Options{MaxRuntime: 10 * time.Minute})
+		if n := len(b.looks); n < 70 || n > 90 || count[watch.Noisy](b) != 1 {
+			t.Errorf("%d looks; told %d times", n, count[watch.Noisy](b))
+		}
+	})
+}
+
+// What happens while a look runs is looked at by another one.
+func TestRun_EventDuringALook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{resource: one(watched), repair: all(watch.Repaired)}
+		b.look = func(string) (watch.Look, error) {
+			began := time.Since(epoch)
+			time.Sleep(30 * time.Second)
+			if began > 5*time.Second {
+				return gone("")
+			}
+			return fine("")
+		}
+		b.watch = func(ctx context.Context, _ string, tell func(watch.Event)) error {
+			tell(watch.Event{First: true})
+			time.Sleep(10 * time.Second) // the first look runs
+			tell(watch.Event{})
+			<-ctx.Done()
+			return nil
+		}
+		if b.run(t, watch.Options{MaxRuntime: 2 * time.Minute}); len(b.repairs) != 1 {
+			t.Errorf("looks at %v, repairs at %v", b.looks, b.repairs)
+		}
+	})
+}
+
+// What cannot be asked is asked later each time, whatever events there are.
+func TestRun_CannotBeAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{resource: one(watched), look: func(string) (watch.Look, error) { return watch.Look{}, errors.New("it does not answer") }}
+		b.watch = func(ctx context.Context, _ string, tell func(watch.Event)) error {
+			tell(watch.Event{First: true})
+			for ctx.Err() == nil {
+				tell(watch.Event{})
+				time.Sleep(time.Second)
+			}
+			return nil
+		}
+		_, counts, _ := b.run(t, watch.Options{MaxRuntime: time.Hour})
+		if n := len(b.looks); n < 9 || n > 16 || counts.Failed != 1 || count[watch.Finding](b) != 1 {
+			t.Errorf("%d looks, %+v, told %v", n, counts, b.told)
+		}
+	})
+}
+
+// A type that hangs keeps nobody else from being looked at.
+func TestRun_Lanes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{look: fine, resource: one(), hangs: "a"}
+		b.resource = append(b.resource, watch.Resource{Address: "b", Lane: "y", Alone: time.Minute}, watch.Resource{Address: "c", Lane: "x", Alone: time.Minute})
+		b.run(t, watch.Options{MaxRuntime: time.Hour})
+		if n := len(b.looks); n < 50 || n > 70 {
+			t.Errorf("%d looks", n)
+		}
+	})
+}
+
+// What is the same in a new generation goes on: nothing is started anew or looked
+// at. What differs is.
+func TestRun_Reload(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{look: fine, resource: one(watched, func(r *watch.Resource) { r.Poll = 0 })}
+		b.watch = func(ctx context.Context, _ string, tell func(watch.Event)) error {
+			tell(watch.Event{First: true})
+			<-ctx.Done()
+			return nil
+		}
+		other := b.generation()
+		other.Resources = slices.Concat(one(watched, func(r *watch.Resource) { r.Poll = 0 }),
+			[]watch.Resource{{Address: "b", Lane: "x", Watched: true}})
+		changed := other
+		changed.Resources = one(watched, func(r *watch.Resource) { r.Request = "changed" })
+		_, counts, _ := b.run(t, watch.Options{MaxRuntime: 2*time.Hour + time.Minute}, other, changed)
+		if b.begun["a"] != 2 || b.begun["b"] != 1 || counts.Resources != 1 || counts.ByEvents != 1 || count[watch.Loaded](b) != 3 {
+			t.Errorf("begun %v, %+v, told %d generations", b.begun, counts, count[watch.Loaded](b))
+		}
+		if n := len(b.looks); n != 6 { // each at the start and with its first line
+			t.Errorf("looks at %v", b.looks)
+		}
+	})
+}
+
+// A state that is not as recorded is recorded, where that is wanted.
+func TestRun_Differs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{resource: one(), repair: all(watch.Right)}
+		b.look = func(string) (watch.Look, error) {
+			return watch.Look{Status: plan.DriftNone, Differs: time.Since(epoch) < time.Second}, nil
+		}
+		if b.run(t, watch.Options{MaxRuntime: time.Hour}); len(b.repairs) != 1 {
+			t.Errorf("the repairs were at %v", b.repairs)
+		}
+	})
+}
+
+// All ends when it is told to, also what hangs.
+func TestRun_Stops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{look: fine, resource: one(watched), hangs: "a"}
+		b.watch = func(ctx context.Context, _ string, _ func(watch.Event)) error { <-ctx.Done(); return nil }
+		generations := make(chan watch.Generation, 1)
+		generations <- b.generation()
+		ctx, stop := context.WithCancel(t.Context())
+		time.AfterFunc(time.Minute, stop)
+		end, counts := watch.Run(ctx, watch.Options{}, generations, func(watch.Told) {})
+		if at := time.Since(epoch); end != watch.Stopped || at != time.Minute || counts.Failed != 0 {
+			t.Errorf("it ended (%s) after %s with %+v", end, at, counts)
+		}
+	})
+}

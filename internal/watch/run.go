@@ -1,0 +1,269 @@
+package watch
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"deployster/plan"
+)
+
+// watcher owns all that changes.
+type watcher struct {
+	Options
+	tell  func(Told)
+	start time.Time
+
+	gen     Generation
+	number  int // of generations until now
+	items   map[string]*item
+	lanes   map[string]*lane
+	looks   chan looked
+	mail    *mailbox
+	running sync.WaitGroup // looks, the repair, processes
+
+	waiting  queue // what is to be repaired
+	repairs  chan repaired
+	batch    []*item       // the repair that runs
+	pauseTo  time.Duration // no repair begins before
+	refusals int           // in a row
+
+	counts     Counts
+	quietSince time.Duration // nothing is to be done since then; never = something is
+	slept      time.Duration
+	beatAt     time.Duration
+}
+
+// now is the time since the start. It stands still while the machine is suspended,
+// and nobody can set it.
+func (w *watcher) now() time.Duration { return time.Since(w.start) }
+
+// Run watches one generation of resources after the other, the first of which it
+// waits for, until ctx ends or what the options say. When it returns, all that it
+// began has ended. tell is called by one goroutine.
+func Run(ctx context.Context, o Options, generations <-chan Generation, tell func(Told)) (End, Counts) {
+	work, stop := context.WithCancel(ctx)
+	w := &watcher{Options: o, tell: tell, start: time.Now(), items: map[string]*item{}, lanes: map[string]*lane{}, looks: make(chan looked),
+		repairs: make(chan repaired), mail: newMailbox(), quietSince: never}
+	w.waiting = queue{at: func(it *item) time.Duration { return it.wanted }, slot: func(it *item) *int { return &it.repairSlot }}
+	if o.Slept != nil {
+		w.slept = o.Slept()
+	}
+	end := w.loop(ctx, work, generations)
+	stop()
+	ended := make(chan struct{})
+	go func() { w.running.Wait(); close(ended) }()
+	for {
+		select {
+		case <-w.looks: // it was cut short, and says nothing
+		case r := <-w.repairs:
+			w.repaired(r)
+		case <-ended:
+			return end, w.counts
+		}
+	}
+}
+
+// loop does what is due, and waits for what comes next.
+func (w *watcher) loop(ctx, work context.Context, generations <-chan Generation) End {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		now := w.now()
+		switch end, over := w.over(ctx, now); {
+		case over:
+			return end
+		case w.gen.Looker != nil:
+			w.beat(now)
+			w.startLooks(work, now)
+			w.startRepair(work, now)
+		}
+		timer.Reset(w.next() - now)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		case g := <-generations:
+			w.generation(work, g)
+		case l := <-w.looks:
+			w.looked(l)
+		case r := <-w.repairs:
+			w.repaired(r)
+		case <-w.mail.wake:
+			w.read()
+		}
+	}
+}
+
+// over reports whether it is time to end, and why.
+func (w *watcher) over(ctx context.Context, now time.Duration) (End, bool) {
+	switch {
+	case ctx.Err() != nil:
+		return Stopped, true
+	case w.gen.Looker == nil:
+		return "", false
+	case w.Converged > 0 && w.quietSince != never && now >= w.quietSince+w.Converged:
+		return Converged, true
+	}
+	return Over, w.MaxRuntime > 0 && now >= w.MaxRuntime
+}
+
+// next is when there is something to do if nothing happens.
+func (w *watcher) next() time.Duration {
+	at := w.beatAt
+	if w.Converged > 0 && w.quietSince != never {
+		at = min(at, w.quietSince+w.Converged)
+	}
+	if w.MaxRuntime > 0 {
+		at = min(at, w.MaxRuntime)
+	}
+	for _, l := range w.lanes {
+		if l.running < l.places {
+			at = min(at, l.urgent.next(), l.timed.next())
+		}
+	}
+	return min(at, w.nextRepair())
+}
+
+// beat says now and then that all goes on, and finds out whether the machine was
+// suspended: then anything may have happened.
+func (w *watcher) beat(now time.Duration) {
+	if now < w.beatAt {
+		return
+	}
+	w.beatAt = now + beat
+	if w.Alive != nil {
+		w.Alive(w.counts)
+	}
+	if w.Slept == nil {
+		return
+	}
+	slept := w.Slept()
+	if slept-w.slept > suspended {
+		for _, it := range w.items {
+			if it.failures > 0 {
+				it.failures, it.due = 0, never
+			}
+			w.look(it, now+within(time.Minute), ByEvent)
+		}
+	}
+	w.slept = slept
+}
+
+// generation takes over the resources of a new generation. What is the same in
+// both goes on as it is; back-off and counters stay with the addresses.
+func (w *watcher) generation(ctx context.Context, g Generation) {
+	first, now := w.gen.Looker == nil, w.now()
+	gone := w.items
+	w.number++
+	w.gen, w.items, w.pauseTo, w.refusals = g, make(map[string]*item, len(g.Resources)), min(w.pauseTo, now+between), 0
+	for _, l := range w.lanes {
+		l.places = 0
+	}
+	for _, r := range g.Resources {
+		it := gone[r.Address]
+		if it == nil {
+			it = &item{due: never, wanted: never, settled: -quiet}
+		}
+		delete(gone, r.Address)
+		w.items[r.Address] = it
+		w.take(ctx, it, r, now)
+	}
+	for _, it := range gone {
+		w.forget(it)
+	}
+	for name, l := range w.lanes {
+		if l.places == 0 && l.running == 0 {
+			delete(w.lanes, name)
+		}
+	}
+	if w.quietSince == never && w.counts.Open == 0 {
+		w.quietSince = now
+	}
+	w.tell(Loaded{First: first, Counts: w.counts})
+}
+
+// take gives an item what a new generation says of it.
+func (w *watcher) take(ctx context.Context, it *item, r Resource, now time.Duration) {
+	was, watched := it.Resource, r.Watched && w.gen.Source != nil
+	if it.lane != nil {
+		it.lane.drop(it)
+	}
+	it.Resource, it.lane = r, w.lane(r.Lane)
+	it.refused = Look{}
+	if it.process != nil && (!watched || was.Request != r.Request) {
+		w.unwatch(it)
+	}
+	if watched && it.process == nil {
+		it.process = w.watch(ctx, w.gen.Source, r.Address)
+	}
+	if was.Address == "" {
+		w.counts.Resources++
+	}
+	if was.Address == "" || was.Request != r.Request || was.Recorded != r.Recorded {
+		it.fresh, it.failures, it.outdated = true, 0, it.looking
+		it.due, it.why = now, Start
+	}
+	if !r.Repair {
+		it.wanted = never
+	} else if it.found.wrong() {
+		w.want(it, it.found, now) // it may be approved now
+	}
+	w.placed(it)
+}
+
+// forget ends all about a resource that is watched no more.
+func (w *watcher) forget(it *item) {
+	it.lane.drop(it)
+	w.waiting.drop(it)
+	w.unwatch(it)
+	it.due, it.wanted, it.busy, it.repairing, it.looking = never, never, false, false, false
+	it.status = ""
+	w.account(it)
+	it.Address = "" // what comes back for it finds nobody
+	w.counts.Resources--
+}
+
+// placed brings an item to its places in all queues, and counts it.
+func (w *watcher) placed(it *item) {
+	it.lane.put(it)
+	w.waiting.put(it)
+	w.account(it)
+}
+
+// account counts how an item is now.
+func (w *watcher) account(it *item) {
+	count := func(status plan.DriftStatus, by int) {
+		switch status {
+		case plan.Drifted, plan.Gone:
+			w.counts.Drifted += by
+		case plan.DriftFailed:
+			w.counts.Failed += by
+		}
+	}
+	if it.status != it.counted {
+		count(it.counted, -1)
+		count(it.status, 1)
+		it.counted = it.status
+	}
+	if it.live != it.byEvent {
+		w.counts.ByEvents += sign(it.live)
+		it.byEvent = it.live
+	}
+	if open := it.unsettled(); open != it.open {
+		w.counts.Open += sign(open)
+		it.open = open
+	}
+	switch {
+	case w.counts.Open > 0:
+		w.quietSince = never
+	case w.quietSince == never:
+		w.quietSince = w.now()
+	}
+}
+
+func sign(up bool) int {
+	if up {
+		return 1
+	}
+	return -1
+}

@@ -1,0 +1,186 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"deployster/plan"
+)
+
+// Looker asks how one resource is. An error says that it could not be asked.
+type Looker interface {
+	Look(ctx context.Context, addr string) (Look, error)
+}
+
+// Look is what was found of a resource.
+type Look struct {
+	Status  plan.DriftStatus
+	Reason  string // in words
+	Differs bool   // it is VALID, and its state is not the one that is recorded
+	Found   string // a digest of what was found: equal ones are the same finding
+}
+
+// wrong reports whether a repair has something to do.
+func (l Look) wrong() bool {
+	return l.Status == plan.Drifted || l.Status == plan.Gone || l.Status == plan.DriftNone && l.Differs
+}
+
+// Repairer brings resources back to what was approved. Cancelling ctx starts
+// nothing new.
+type Repairer interface {
+	Repair(ctx context.Context, addrs []string) (map[string]Outcome, error)
+}
+
+// ErrElsewhere says that the state is not the one of this generation any more:
+// nothing was repaired, and a new generation comes.
+var ErrElsewhere = errors.New("the state was changed by another command")
+
+// Outcome is what became of a resource in a repair.
+type Outcome string
+
+// The outcomes. A resource that has none counts as failed.
+const (
+	Right       Outcome = "valid"        // there was nothing to do any more
+	Repaired    Outcome = "repaired"     // its actions helped
+	Failed      Outcome = "failed"       // they did not, or something before it failed
+	NotApproved Outcome = "not_approved" // nobody has approved what would have to be done
+)
+
+// Source tells of changes to a resource, until ctx ends or the process that watches
+// does. tell never blocks.
+type Source interface {
+	Watch(ctx context.Context, addr string, tell func(Event)) error
+}
+
+// Event says that a resource is to be looked at. It never says what is wrong.
+type Event struct {
+	First  bool   // the process watches from now on
+	Busy   *bool  // something goes on, or no more, during which nothing counts as converged
+	Detail string // for people
+}
+
+// Resource is one that is watched.
+type Resource struct {
+	Address  string
+	Lane     string        // what is looked at with the same program, and so shares its places
+	Poll     time.Duration // the longest time between two looks while a process watches it; 0 = no looks by time
+	Alone    time.Duration // the same while none does
+	Watched  bool          // the Source tells of it
+	Repair   bool          // else it is only told of
+	Request  string        // a digest of what its process is started with: an equal one goes on
+	Recorded string        // a digest of what it is held to: it is looked at anew when that differs
+}
+
+// Generation is all that is watched, from one reading of the manifests and the
+// state.
+type Generation struct {
+	Resources []Resource
+	Places    map[string]int // how many looks each lane takes at one time; without a number one
+	Looker    Looker
+	Repairer  Repairer
+	Source    Source // nil: nobody tells of events
+}
+
+// Options steer Run.
+type Options struct {
+	Converged  time.Duration        // Run returns when nothing was to be done for that long; 0 = it does not
+	MaxRuntime time.Duration        // Run returns after that; 0 = it does not
+	Slept      func() time.Duration // for how long the machine was suspended until now; nil = never
+	Alive      func(Counts)         // called each ten seconds by the goroutine that owns all; nil = nobody
+}
+
+// Counts says how all resources are.
+type Counts struct {
+	Resources int
+	ByEvents  int // have a process that watches
+	Drifted   int // drifted or gone
+	Failed    int // could not be asked
+	Open      int // are to be looked at or repaired for another reason than that time is up
+}
+
+// End is why Run returned.
+type End string
+
+// The ends.
+const (
+	Stopped   End = "stopped" // ctx ended
+	Converged End = "converged"
+	Over      End = "max_runtime"
+)
+
+// Why is the reason of a look.
+type Why string
+
+// The reasons.
+const (
+	Start      Why = "start"
+	ByEvent    Why = "event"
+	Poll       Why = "poll"
+	ByRepair   Why = "repair"
+	Dependency Why = "dependency" // the repair of another resource has looked at it
+	Again      Why = "again"      // it could not be asked before
+)
+
+// Told is something that happened.
+type Told interface{ told() }
+
+// Finding is a resource of which something else was found than before.
+type Finding struct {
+	Address string
+	Was     plan.DriftStatus // "" at the first look
+	Look    Look
+	Why     Why
+	Detail  string        // of the event
+	Next    time.Duration // until it may be repaired
+	Error   error         // why it could not be asked
+}
+
+// Flapping is a resource that drifts as often as it is repaired.
+type Flapping struct {
+	Address string
+	Times   int           // that it was repaired
+	Next    time.Duration // until it may be repaired again
+}
+
+// Unapproved is a resource that nobody has approved to repair.
+type Unapproved struct{ Address string }
+
+// Missed is a drift that was found by time though a process watches the resource.
+type Missed struct {
+	Address string
+	Polled  bool // the process is not believed: the resource is polled as if there were none
+}
+
+// Noisy is a resource whose events have again and again told of nothing.
+type Noisy struct{ Address string }
+
+// Process is the one that watches a resource.
+type Process struct {
+	Address string
+	Running bool // it watches from now on; otherwise it has ended
+	Err     error
+	Restart time.Duration // until it is started again
+}
+
+// Refused is a repair that could not begin.
+type Refused struct {
+	Resources int
+	Err       error
+	Next      time.Duration // until it is tried again
+}
+
+// Loaded says that a generation is watched from now on.
+type Loaded struct {
+	First  bool
+	Counts Counts
+}
+
+func (Finding) told()    {}
+func (Flapping) told()   {}
+func (Unapproved) told() {}
+func (Missed) told()     {}
+func (Noisy) told()      {}
+func (Process) told()    {}
+func (Refused) told()    {}
+func (Loaded) told()     {}
