@@ -36,7 +36,7 @@ func (p *Plan) Kinds() map[Change][]string {
 		switch {
 		case kind == Valid && step.MayChange:
 			kind = Update
-		case kind == Valid || kind == Record || kind == Left || kind == ReadFailed:
+		case kind == Deferred && step.ReadOnly, kind == Valid || kind == Record || kind == Left || kind == ReadFailed:
 			continue
 		}
 		kinds[kind] = append(kinds[kind], addr)
@@ -48,7 +48,7 @@ func (p *Plan) Kinds() map[Change][]string {
 func (p *Plan) LeftOpen() []string {
 	var open []string
 	for _, addr := range slices.Sorted(maps.Keys(p.Resources)) {
-		if p.Resources[addr].Flexible() {
+		if step := p.Resources[addr]; step.Flexible() && !step.ReadOnly {
 			open = append(open, addr)
 		}
 	}

@@ -63,6 +63,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 		return step
 	}
 	step.Reason = b.whyMayChange(before)
+	waiting := *step
 	if step.MayChange = step.Reason != ""; !b.guessed(r.Address) && b.mayUseRecorded(r, step, before) {
 		b.useRecorded(step, b.Prior.Resources[r.Address])
 	} else if !b.ask(ctx, r, step) {
@@ -70,6 +71,12 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 	}
 	if recording {
 		b.recordOnly(r.Address, step)
+		return step
+	}
+	if step.ReadOnly && step.Change != Valid && step.MayChange {
+		*step = waiting // what it needs may make it right
+		step.Change = Deferred
+		b.expect(r, step)
 		return step
 	}
 	if step.ReadOnly && step.Change != Valid {

@@ -279,7 +279,11 @@ func (e *expectation) decide(s *Step, x *expected, things modeltest.Store) error
 		x.answer.StaleState = nil
 	}
 	x.change = map[protocol.Status]string{protocol.Valid: "valid", protocol.Stale: "update", protocol.Missing: "create"}[x.answer.Status]
-	x.adopted = x.entry == nil && x.change != "create" || x.entry != nil && onlyBegun(*x.entry) && x.change == "valid"
+	if x.instance.ReadOnly && x.change != "valid" && x.may {
+		x.change, x.may, x.answer = "deferred", false, protocol.Answer{} // what it needs may make it right
+		return nil
+	}
+	x.adopted = !x.instance.ReadOnly && (x.entry == nil && x.change != "create" || x.entry != nil && onlyBegun(*x.entry) && x.change == "valid")
 	x.drifted = x.entry != nil && !onlyBegun(*x.entry) && x.change != "valid" && string(x.entry.Config) == string(x.config) &&
 		x.entry.Type == modeltest.Reference(x.instance.Kind)
 	if x.instance.ReadOnly && x.change != "valid" {
