@@ -70,6 +70,7 @@ var ranks = map[string]int{
 	"plan/subject":                      25,
 	"plan/explain":                      35,
 	"plan/things":                       27,
+	"plan/hidden":                       27,
 	"plan":                              30,
 	"plan/planfile":                     35,
 	"apply":                             40,

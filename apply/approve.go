@@ -100,5 +100,6 @@ func (r *run) notShown(step *plan.Step, out *outcome, found protocol.Answer) {
 // hiddenBoth lists pointers into whichever state an answer holds of what must
 // not be shown.
 func (r *run) hiddenBoth(step *plan.Step, addr string, config json.RawMessage, found protocol.Answer, sensitive []string) []string {
-	return slices.Concat(step.Hidden, r.hiddenIn(addr, config, found.StaleState, sensitive), r.hiddenIn(addr, config, found.State, sensitive))
+	return slices.Concat(step.Hidden, r.hiddenIn(step, addr, config, found.StaleState, sensitive),
+		r.hiddenIn(step, addr, config, found.State, sensitive))
 }

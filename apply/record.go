@@ -7,6 +7,7 @@ import (
 
 	"deployster/internal/base/secret"
 	"deployster/plan"
+	"deployster/plan/hidden"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -29,7 +30,7 @@ func (r *run) record(step *plan.Step, out *outcome, in protocol.StateInput, reac
 func (r *run) keep(step *plan.Step, out *outcome, in protocol.StateInput, reached json.RawMessage, sensitive []string, seen time.Time) {
 	entry := r.entry(step, out.addr, in, sensitive)
 	entry.State, entry.ValidAt = reached, seen.UTC()
-	entry.Sensitive.State = r.hiddenIn(out.addr, in.Config, reached, sensitive)
+	entry.Sensitive.State = r.hiddenIn(step, out.addr, in.Config, reached, sensitive)
 	r.facts.setReached(out.addr, plan.View{Type: step.Type, Config: in.Config, State: reached, Status: protocol.Valid, Aliases: step.Aliases,
 		Hidden: entry.Sensitive.State, Schema: step.Init.StateSchema})
 	prior, known := r.prior.Resources[out.addr]
@@ -63,9 +64,9 @@ func (r *run) incomplete(step *plan.Step, addr string, in protocol.StateInput, s
 }
 
 // hiddenIn says which parts of a state must not be shown.
-func (r *run) hiddenIn(addr string, config, reached json.RawMessage, sensitive []string) []string {
-	secrets := slices.Concat(secret.Values(config, sensitive), r.manifest.Secrets(), plan.EntrySecrets(r.prior.Resources[addr]))
-	return plan.SensitivePointers(reached, secrets, sensitive)
+func (r *run) hiddenIn(step *plan.Step, addr string, config, reached json.RawMessage, sensitive []string) []string {
+	secrets := slices.Concat(secret.Values(config, sensitive), r.manifest.Secrets(), hidden.OfEntry(r.prior.Resources[addr]))
+	return hidden.InState(step.Init, reached, secrets, sensitive)
 }
 
 // recordFound writes down what a plan found that only records. Nothing is asked

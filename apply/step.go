@@ -14,6 +14,7 @@ import (
 	"deployster/internal/base/secret"
 	"deployster/internal/runner"
 	"deployster/plan"
+	"deployster/plan/hidden"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -102,7 +103,7 @@ func (r *run) resolve(step *plan.Step, out *outcome) (json.RawMessage, []string,
 		out.fail(failedConfig, found[0])
 		return nil, nil, false
 	}
-	sensitive := plan.Sensitive(step.Init, resolved)
+	sensitive := hidden.InConfig(step.Init, resolved)
 	if r.options.Secret != nil && len(sensitive) > 0 {
 		r.options.Secret(secret.Values(resolved.Value, sensitive))
 	}
@@ -150,7 +151,7 @@ func (r *run) sameConfig(step *plan.Step, out *outcome) bool {
 		return false
 	}
 	const why = "its config is not what the plan showed, because a state that it takes values from has changed"
-	out.report.Stale = compareDocuments("config", step.Config, now.Value, slices.Concat(step.Sensitive, plan.Sensitive(step.Init, now)))
+	out.report.Stale = compareDocuments("config", step.Config, now.Value, slices.Concat(step.Sensitive, hidden.InConfig(step.Init, now)))
 	out.fail(failedConfig, stale(why, sideBySide(out.report.Stale)+whatNow))
 	out.report.Reason = "plan is stale: " + why
 	return false

@@ -11,6 +11,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/secret"
 	"deployster/internal/runner/typeclient"
+	"deployster/plan/hidden"
 	"deployster/plan/plugs"
 	"deployster/plan/subject"
 	"deployster/protocol"
@@ -143,7 +144,7 @@ func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 	}
 	ty := b.typeOf(r.Address)
 	return &Step{
-		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: Sensitive(ty, resolved), Ignored: resolved.Ignored,
+		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: hidden.InConfig(ty, resolved), Ignored: resolved.Ignored,
 		Staying:  resolved.MayChange,
 		ReadOnly: r.ReadOnly, Aliases: r.Aliases, Init: ty, Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(),
 		Mounts: b.mounts[r.Address], Timeouts: Timeouts{State: state.Duration(r.Timeouts.State),
@@ -183,8 +184,8 @@ func (s *Step) hide(prior state.Entry, known []string) {
 	if there == nil {
 		there = s.Stale
 	}
-	secrets := slices.Concat(known, secret.Values(s.Config, s.Sensitive), EntrySecrets(prior))
-	s.Hidden = SensitivePointers(there, secrets, s.Sensitive)
+	secrets := slices.Concat(known, secret.Values(s.Config, s.Sensitive), hidden.OfEntry(prior))
+	s.Hidden = hidden.InState(s.Init, there, secrets, s.Sensitive)
 }
 
 // unfinished says of a thing that it was begun, and never seen to be VALID.

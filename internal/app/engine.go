@@ -18,6 +18,7 @@ import (
 	"deployster/internal/ui/events"
 	"deployster/plan"
 	"deployster/plan/explain"
+	"deployster/plan/hidden"
 	"deployster/state"
 )
 
@@ -144,7 +145,7 @@ func (e *Engine) client(prior state.Snapshot, pins map[string]string, r *images.
 // learn takes note of the secrets in a state.
 func (e *Engine) learn(s state.Snapshot) {
 	for _, entry := range s.Resources {
-		e.Secrets.Add(plan.EntrySecrets(entry))
+		e.Secrets.Add(hidden.OfEntry(entry))
 	}
 }
 

@@ -40,7 +40,7 @@ func (e *Engine) Conformance(ctx context.Context, o conformance.Options, quiet b
 	about := o.About
 	o.About = func(ty protocol.Type) {
 		for _, config := range []json.RawMessage{o.Config, o.Then} {
-			e.Secrets.Add(secret.Values(config, typeclient.WriteOnly(ty, config)))
+			e.Secrets.Add(secret.Values(config, typeclient.WriteOnly(ty.ConfigSchema, config)))
 		}
 		about(ty)
 	}

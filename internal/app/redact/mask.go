@@ -5,6 +5,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/secret"
 	"deployster/plan"
+	"deployster/plan/hidden"
 	"deployster/protocol"
 	"encoding/json"
 	"maps"
@@ -59,7 +60,7 @@ func (r *Redactor) Step(step *plan.Step) *plan.Step {
 	secrets := StepSecrets(step)
 	c.Config = secret.Mask(step.Config, step.Sensitive)
 	c.State, c.Stale = secret.Mask(step.State, step.Hidden), secret.Mask(step.Stale, step.Hidden)
-	c.Forecast = secret.Mask(step.Forecast, plan.SensitivePointers(step.Forecast, secrets, step.Sensitive))
+	c.Forecast = secret.Mask(step.Forecast, hidden.InState(step.Init, step.Forecast, secrets, step.Sensitive))
 	if step.Was != nil {
 		c.Was = &plan.Was{State: secret.Mask(step.Was.State, step.Was.Sensitive), Sensitive: step.Was.Sensitive}
 	}

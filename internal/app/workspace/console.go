@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"deployster/config"
-	"deployster/plan"
+	"deployster/plan/hidden"
 )
 
 // Console evaluates expressions among the declarations of manifests.
@@ -26,7 +26,7 @@ func (w *Workspace) Console(ctx context.Context, in Inputs) (*Console, error) {
 	}
 	k := &Console{w: w, manifest: m, scope: config.States{}}
 	for addr, entry := range snapshot.Resources {
-		w.Secrets.Add(plan.EntrySecrets(entry))
+		w.Secrets.Add(hidden.OfEntry(entry))
 		if entry.Incomplete() {
 			continue // what it is nobody knows
 		}

@@ -8,26 +8,25 @@ import (
 	"strconv"
 
 	"deployster/internal/base/jsondoc"
-	"deployster/protocol"
 )
 
-// WriteOnly returns the parts of a config that the image's schema marks
+// WriteOnly returns the parts of a config or a state that its schema marks
 // writeOnly: values such as passwords, which are sensitive whatever the
 // manifest says. It gives their JSON pointers, sorted. When the schema is too
-// entangled to be looked through, all of the config is taken for sensitive.
-func WriteOnly(ty protocol.Type, config json.RawMessage) []string {
-	if !mayMark(ty.ConfigSchema) {
+// entangled to be looked through, all of the document is taken for sensitive.
+func WriteOnly(schema, document json.RawMessage) []string {
+	if !mayMark(schema) {
 		return nil
 	}
-	schema, err := jsondoc.Value(ty.ConfigSchema)
+	root, err := jsondoc.Value(schema)
 	if err != nil {
 		return nil
 	}
-	value, err := jsondoc.Value(config)
+	value, err := jsondoc.Value(document)
 	if err != nil {
 		return nil
 	}
-	w := writeOnlyFinder{root: schema, limit: maxSchemaSteps, seen: map[visit]bool{}}
+	w := writeOnlyFinder{root: root, limit: maxSchemaSteps, seen: map[visit]bool{}}
 	return w.find(value)
 }
 

@@ -1,4 +1,4 @@
-package plan
+package hidden
 
 import (
 	"encoding/json"
@@ -6,9 +6,10 @@ import (
 	"testing"
 
 	"deployster/internal/base/secret"
+	"deployster/protocol"
 )
 
-func TestSecretsAndWhereTheyComeBack(t *testing.T) {
+func TestInState_WhereSecretsComeBack(t *testing.T) {
 	config := json.RawMessage(`{"login":{"pin":4711,"user":"admin","word":"hunter2!"},"on":true}`)
 	secrets := secret.Values(config, []string{"/login/pin", "/login/word", "/on"})
 	if want := []string{"4711", "hunter2!"}; !slices.Equal(secrets, want) {
@@ -18,8 +19,16 @@ func TestSecretsAndWhereTheyComeBack(t *testing.T) {
 		t.Errorf("a pointer to an object must cover what is in it: %q", below)
 	}
 	state := json.RawMessage(`{"a":["x","hunter2!"],"login":{"word":"older"},"n":4711,"ok":"fine","url":"u:hunter2!@h"}`)
-	got := SensitivePointers(state, secrets, []string{"/login/word"})
+	got := InState(protocol.Type{}, state, secrets, []string{"/login/word"})
 	if want := []string{"/a/1", "/login/word", "/n", "/url"}; !slices.Equal(got, want) {
+		t.Errorf("pointers %q, want %q", got, want)
+	}
+}
+
+func TestInState_WhatTheSchemaMarks(t *testing.T) {
+	ty := protocol.Type{StateSchema: json.RawMessage(`{"properties":{"password":{"type":"string","writeOnly":true},"keys":{"additionalProperties":{"writeOnly":true}}}}`)}
+	got := InState(ty, json.RawMessage(`{"keys":{"a":"x1","b":"x2"},"name":"db","password":"generated"}`), nil, nil)
+	if want := []string{"/keys/a", "/keys/b", "/password"}; !slices.Equal(got, want) {
 		t.Errorf("pointers %q, want %q", got, want)
 	}
 }

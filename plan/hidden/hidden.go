@@ -1,0 +1,40 @@
+package hidden
+
+import (
+	"encoding/json"
+	"slices"
+
+	"deployster/config"
+	"deployster/internal/base/secret"
+	"deployster/internal/runner/typeclient"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// InConfig lists the places of a config that must never be shown: what the manifest
+// marks, and what the schema of its type does.
+func InConfig(ty protocol.Type, r config.Resolved) []string {
+	return sorted(r.Sensitive, typeclient.WriteOnly(ty.ConfigSchema, r.Value))
+}
+
+// InState lists the places of a state that must be hidden: what the schema of its type
+// marks, where secrets come back, and what stands where the config holds something
+// sensitive, as a state often mirrors its config and may hold another secret there.
+func InState(ty protocol.Type, value json.RawMessage, secrets, inConfig []string) []string {
+	return sorted(typeclient.WriteOnly(ty.StateSchema, value), secret.Find(value, secrets), secret.Below(value, inConfig))
+}
+
+func sorted(lists ...[]string) []string {
+	all := slices.Concat(lists...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// OfEntry lists the secrets that an entry of the state holds.
+func OfEntry(e state.Entry) []string {
+	secrets := append(secret.Values(e.Config, e.Sensitive.Config), secret.Values(e.State, e.Sensitive.State)...)
+	if e.LastSeen != nil {
+		secrets = append(secrets, secret.Values(e.LastSeen.State, e.LastSeen.Sensitive)...)
+	}
+	return secrets
+}
