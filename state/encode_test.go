@@ -21,6 +21,7 @@ func TestStateIsEncodedAsJSONIs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		canonical.Resources = nested(canonical.Resources)
 		var compact, want bytes.Buffer
 		enc := json.NewEncoder(&compact)
 		enc.SetEscapeHTML(false)
