@@ -9,14 +9,6 @@ import (
 // recursive parser does. It is nil when they are fit to be parsed. Lexical
 // errors are left to the parser.
 func Native(src []byte, filename string, template bool, start hcl.Pos) *hcl.Diagnostic {
-	if !template && plain(src) {
-		return nil
-	}
-	return thorough(src, filename, template, start)
-}
-
-// thorough does it by the tokens.
-func thorough(src []byte, filename string, template bool, start hcl.Pos) *hcl.Diagnostic {
 	if at := signs(src); at >= 0 {
 		r := hcl.Range{Filename: filename, Start: start, End: start}
 		for _, pos := range []*hcl.Pos{&r.Start, &r.End} {

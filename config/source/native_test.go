@@ -21,8 +21,8 @@ func agrees(t *testing.T, src []byte) bool {
 	if limits.Native(src, "f.hcl", false, hcl.InitialPos) != nil {
 		return false
 	}
-	body, ok := parseBlocks(src, "f.hcl")
-	if !ok {
+	parsed := parseBlocks(src, "f.hcl")
+	if parsed == nil {
 		return false
 	}
 	file, diags := hclsyntax.ParseConfig(src, "f.hcl", hcl.InitialPos)
@@ -30,7 +30,7 @@ func agrees(t *testing.T, src []byte) bool {
 	if len(diags) > 0 {
 		t.Fatalf("%s\n%.3000q", diags, src)
 	}
-	if want := file.Body.(*hclsyntax.Body); !reflect.DeepEqual(body, want) {
+	if want := file.Body.(*hclsyntax.Body); !reflect.DeepEqual(parsed.Body, want) {
 		t.Fatalf("another tree:\n%.3000s", src)
 	}
 	return true
@@ -102,7 +102,7 @@ func TestNativeTree_ThatOfHCL(t *testing.T) {
 }
 
 func TestNativeTree_Mistake(t *testing.T) {
-	if body, diags := parseNative([]byte("a {\n}\nb {\n  x = 1.5.1.\n}\nc {\n}\n"), "f.hcl"); !diags.HasErrors() || body == nil || len(body.Blocks) == 0 {
+	if file, diags := parseNative([]byte("a {\n}\nb {\n  x = 1.5.1.\n}\nc {\n}\n"), "f.hcl"); !diags.HasErrors() || len(file.Body.(*hclsyntax.Body).Blocks) == 0 {
 		t.Error("a mistake is not found, or keeps all else from being read")
 	}
 }

@@ -46,7 +46,7 @@ func (s *Set) Parse(files []File) ([]hcl.Body, hcl.Diagnostics) {
 		diags = append(diags, FirstOfEach(found[i])...)
 		if file != nil && file.Body != nil {
 			bodies = append(bodies, file.Body)
-			s.files[files[i].Path] = outlined(file)
+			s.files[files[i].Path] = file
 		}
 	}
 	return bodies, diags
@@ -84,8 +84,7 @@ func parseFile(f File) (*hcl.File, hcl.Diagnostics) {
 	if d := limits.Native(f.Bytes, f.Path, false, hcl.InitialPos); d != nil {
 		return nil, hcl.Diagnostics{d}
 	}
-	body, diags := parseNative(f.Bytes, f.Path)
-	return &hcl.File{Body: body, Bytes: f.Bytes}, diags
+	return parseNative(f.Bytes, f.Path)
 }
 
 // Shown writes a directory as the user would.
