@@ -21,7 +21,6 @@ func graphCommand(e Env) *cli.Command {
 			"  deployster graph -format=svg plan.bin > plan.svg",
 		Flags: slices.Concat(varFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "format", Value: "dot", Usage: "`FORMAT` is dot (Graphviz), mermaid or svg"},
-			&cli.StringFlag{Name: "direction", Value: "down", Usage: "`DIRECTION` in which what comes later stands: down or right"},
 		}),
 		Action: e.action(runGraph),
 	}
@@ -30,12 +29,9 @@ func graphCommand(e Env) *cli.Command {
 func runGraph(c *cli.Context, s *session) error {
 	formats := map[string]func(diagram.Diagram) string{"dot": diagram.Diagram.DOT, "mermaid": diagram.Diagram.Mermaid,
 		"svg": diagram.Diagram.SVG}
-	draw, direction := formats[c.String("format")], c.String("direction")
+	draw := formats[c.String("format")]
 	if draw == nil {
 		return diag.Errorf("Wrong command line", "-format is dot, mermaid or svg, and not %q.", diag.Visible(c.String("format")))
-	}
-	if direction != "down" && direction != "right" {
-		return diag.Errorf("Wrong command line", "-direction is down or right, and not %q.", diag.Visible(direction))
 	}
 	d := diagram.Diagram{}
 	if s.IsPlan(c.Args().Slice()) {
@@ -51,7 +47,6 @@ func runGraph(c *cli.Context, s *session) error {
 		}
 		d = app.Diagram(m)
 	}
-	d.Rightwards = direction == "right"
 	s.out.Printf("%s", draw(d))
 	return nil
 }

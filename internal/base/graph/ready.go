@@ -1,53 +1,35 @@
 package graph
 
-import "slices"
+import (
+	"container/heap"
+	"slices"
+)
 
 // ready is a set of names that gives the first one by name quickly, however
-// many there are: each name stands before the two that are its children.
+// many there are. It implements heap.Interface.
 type ready []string
 
-// put adds a name.
-func (r *ready) put(name string) {
-	h := append(*r, name)
-	for i := len(h) - 1; i > 0; {
-		parent := (i - 1) / 2
-		if h[parent] <= h[i] {
-			break
-		}
-		h[parent], h[i] = h[i], h[parent]
-		i = parent
-	}
-	*r = h
+func (r ready) Len() int           { return len(r) }
+func (r ready) Less(i, j int) bool { return r[i] < r[j] }
+func (r ready) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
+func (r *ready) Push(name any)     { *r = append(*r, name.(string)) }
+func (r *ready) Pop() any {
+	last := len(*r) - 1
+	name := (*r)[last]
+	*r = (*r)[:last]
+	return name
 }
 
+// put adds a name.
+func (r *ready) put(name string) { heap.Push(r, name) }
+
 // take removes the first name.
-func (r *ready) take() string {
-	h := *r
-	first, last := h[0], len(h)-1
-	h[0], h[last] = h[last], ""
-	h = h[:last]
-	for i := 0; ; {
-		child := 2*i + 1
-		if child >= last {
-			break
-		}
-		if child+1 < last && h[child+1] < h[child] {
-			child++
-		}
-		if h[i] <= h[child] {
-			break
-		}
-		h[i], h[child] = h[child], h[i]
-		i = child
-	}
-	*r = h
-	return first
-}
+func (r *ready) take() string { return heap.Pop(r).(string) }
 
 // all removes every name and gives them sorted.
 func (r *ready) all() []string {
-	h := *r
+	all := *r
 	*r = nil
-	slices.Sort(h)
-	return h
+	slices.Sort(all)
+	return all
 }

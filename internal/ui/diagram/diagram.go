@@ -12,9 +12,6 @@ type Diagram struct {
 	Title string
 	Nodes []Node
 	Edges []Edge
-	// Rightwards: what comes later stands to the right of what comes first,
-	// rather than below it.
-	Rightwards bool
 }
 
 // Node is one box.
@@ -147,11 +144,3 @@ func (d Diagram) boxes() *box {
 
 // name returns the name of a box, without those of the boxes around it.
 func (b *box) name() string { return shorten(oneLine(b.path[len(b.path)-1])) }
-
-// label returns the name of the box that a node is in, "" for none.
-func (n Node) label() string {
-	if len(n.Group) == 0 {
-		return ""
-	}
-	return (&box{path: n.Group}).name()
-}

@@ -9,11 +9,7 @@ import (
 func (d Diagram) DOT() string {
 	d = d.tidy()
 	var b strings.Builder
-	direction := "BT" // arrows point at what comes first, which stands on top
-	if d.Rightwards {
-		direction = "RL"
-	}
-	fmt.Fprintf(&b, "digraph %s {\n  rankdir = %s;\n", dotText(oneLine(d.Title)), direction)
+	fmt.Fprintf(&b, "digraph %s {\n  rankdir = BT;\n", dotText(oneLine(d.Title))) // arrows point at what comes first, on top
 	b.WriteString("  node [shape = box, style = \"rounded,filled\", fontname = \"monospace\", fontsize = 11];\n")
 	clusters := 0
 	d.dotBox(&b, d.boxes(), "  ", &clusters)

@@ -9,11 +9,7 @@ import (
 func (d Diagram) Mermaid() string {
 	d = d.tidy()
 	var b strings.Builder
-	direction := "BT"
-	if d.Rightwards {
-		direction = "RL"
-	}
-	fmt.Fprintf(&b, "flowchart %s\n", direction)
+	b.WriteString("flowchart BT\n")
 	number := map[string]int{}
 	for i, n := range d.Nodes {
 		number[n.ID] = i

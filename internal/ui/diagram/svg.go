@@ -2,11 +2,14 @@ package diagram
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+
+	"deployster/internal/base/graph"
 )
 
 // The sizes of the picture, in pixels.
@@ -16,73 +19,114 @@ const (
 	lineHeight = 15
 	padding    = 9
 	margin     = 24
+	gapAcross  = 22 // between two boxes of a layer
 	gapLayer   = 56 // between two layers
-	frame      = 12 // from a group's boxes to its frame
 	legendRoom = 34
 )
 
-// SVG returns a picture of the diagram. The picture needs nothing else: no font, no script, no
-// other file. A page that it stands in can give it other colours: its parts have
-// the classes paper, legend, frame, edges and node, and those of the legend and
-// the nodes their kind too.
+// SVG returns a picture of the diagram: boxes in layers, what comes first on top. The
+// picture needs nothing else: no font, no script, no other file. A page that it
+// stands in can give it other colours: its parts have the classes paper, legend,
+// edges and node, and those of the legend and the nodes their kind too.
 func (d Diagram) SVG() string { return newPicture(d.tidy()).draw() }
 
-func boxSize(n Node) (width, height float64) {
-	chars := 4
-	for _, line := range n.Lines {
-		chars = max(chars, len([]rune(line)))
-	}
-	return math.Ceil(float64(chars)*charWidth) + 2*padding, float64(max(len(n.Lines), 1)*lineHeight + padding)
-}
-
-// picture is a layout with a place in pixels for everything.
+// picture is a tidy diagram with a place in pixels for each node.
 type picture struct {
 	d             Diagram
-	l             *layout
-	x, y          []float64 // the middle of each spot
+	boxes         map[string]*spot
 	width, height float64
-	b             *strings.Builder
+	b             strings.Builder
 }
 
-// newPicture lays a tidy diagram out, and turns the layout into pixels.
+// spot is where the box of a node stands.
+type spot struct{ x, y, width, height float64 } // x and y of its middle
+
+// newPicture places the layers below each other, each in the middle, and in a layer
+// the nodes of a module side by side, near those that they need.
 func newPicture(d Diagram) *picture {
-	p := &picture{d: d, b: &strings.Builder{}, l: newLayout(d, func(n Node) (float64, float64) {
-		w, h := boxSize(n)
-		if d.Rightwards {
-			return h, w
-		}
-		return w, h
-	})}
-	p.x, p.y = make([]float64, len(p.l.spots)), make([]float64, len(p.l.spots))
-	along, deepest, widest := 0.0, 0, 0.0
-	for _, n := range p.d.Nodes {
-		deepest = max(deepest, len(n.Group))
+	p := &picture{d: d, boxes: map[string]*spot{}}
+	nodes, needs := map[string]Node{}, map[string][]string{}
+	for _, n := range d.Nodes {
+		nodes[n.ID] = n
 	}
-	room := margin + float64(deepest)*(frame+lineHeight)
-	for _, layer := range p.l.layers {
-		size := 0.0
-		for _, s := range layer {
-			size = max(size, p.l.spots[s].along)
-		}
-		for _, s := range layer {
-			p.x[s], p.y[s] = room+p.l.spots[s].at, room+along+size/2
-			widest = max(widest, p.l.spots[s].at+p.l.spots[s].across/2)
-		}
-		along += size + gapLayer
+	for _, e := range d.Edges {
+		needs[e.From] = append(needs[e.From], e.To)
 	}
-	p.width, p.height = widest+2*room, max(along-gapLayer, 0)+2*room
-	if p.d.Rightwards {
-		p.x, p.y, p.width, p.height = p.y, p.x, p.height, p.width
-	}
-	legend := p.legendWidth()
-	if legend > 0 {
-		for i := range p.y {
-			p.y[i] += legendRoom
-		}
+	layers := layersOf(d)
+	widths := make([]float64, len(layers))
+	p.height = margin
+	if len(d.legend()) > 0 {
 		p.height += legendRoom
 	}
-	p.width = max(p.width, legend+2*margin, 120)
+	for i, layer := range layers {
+		wish := map[string]float64{}
+		for _, id := range layer {
+			for _, needed := range needs[id] {
+				if at := p.boxes[needed]; at != nil { // one in a circle has no place yet
+					wish[id] += at.x / float64(len(needs[id]))
+				}
+			}
+		}
+		slices.SortStableFunc(layer, func(a, b string) int {
+			return cmp.Or(slices.Compare(nodes[a].Group, nodes[b].Group), cmp.Compare(wish[a], wish[b]))
+		})
+		deepest := 0.0
+		for _, id := range layer {
+			at := sizeOf(nodes[id])
+			at.x = widths[i] + at.width/2
+			widths[i] += at.width + gapAcross
+			deepest = max(deepest, at.height)
+			p.boxes[id] = at
+		}
+		for _, id := range layer {
+			p.boxes[id].x -= widths[i] / 2
+			p.boxes[id].y = p.height + deepest/2
+		}
+		p.height += deepest + gapLayer
+	}
+	p.width = max(slices.Max(append(widths, 0))+2*margin, p.legendWidth()+2*margin, 120)
+	for _, at := range p.boxes {
+		at.x += (p.width + gapAcross) / 2
+	}
 	return p
+}
+
+// layersOf returns the layers of a graph: each node in a later one than all that it
+// needs, nodes in a circle in the last. A very wide layer is cut into several.
+func layersOf(d Diagram) (layers [][]string) {
+	needs := graph.Graph{}
+	for _, n := range d.Nodes {
+		needs[n.ID] = nil
+	}
+	for _, e := range d.Edges {
+		needs[e.From] = append(needs[e.From], e.To)
+	}
+	widest := max(8, int(math.Ceil(1.2*math.Sqrt(float64(len(d.Nodes))))))
+	frontier := graph.NewFrontier(needs)
+	for layer := frontier.TakeAll(); len(layer) > 0; layer = frontier.TakeAll() {
+		for _, id := range layer {
+			frontier.Done(id)
+		}
+		layers = slices.AppendSeq(layers, slices.Chunk(layer, widest))
+	}
+	return slices.AppendSeq(layers, slices.Chunk(frontier.Waiting(), widest))
+}
+
+// text returns what stands in a node's box: its module, if it is in one, and its lines.
+func (n Node) text() []string {
+	if len(n.Group) == 0 {
+		return n.Lines
+	}
+	return append([]string{shorten(oneLine(strings.Join(n.Group, ".")))}, n.Lines...)
+}
+
+// sizeOf returns the size of a node's box, which has no place yet.
+func sizeOf(n Node) *spot {
+	chars, lines := 4, n.text()
+	for _, line := range lines {
+		chars = max(chars, len([]rune(line)))
+	}
+	return &spot{width: math.Ceil(float64(chars)*charWidth) + 2*padding, height: float64(max(len(lines), 1)*lineHeight + padding)}
 }
 
 func (p *picture) legendWidth() float64 {
@@ -104,20 +148,19 @@ func (p *picture) draw() string {
 		`orient="auto"><path class="edges" d="M0 0L8 4L0 8z" fill="#57606a"/></marker></defs>` + "\n")
 	p.printf(`<rect class="paper" width="100%%" height="100%%" fill="#ffffff"/>` + "\n")
 	p.legend()
-	p.frames(p.d.boxes())
 	p.printf(`<g class="edges" fill="none" stroke="#57606a" marker-end="url(#_arrow)">` + "\n")
-	for i, route := range p.l.routes {
-		p.edge(route, p.d.Edges[i].Weak)
+	for _, e := range p.d.Edges {
+		p.edge(p.boxes[e.From], p.boxes[e.To], e.Weak)
 	}
 	p.printf("</g>\n")
-	for i := range p.d.Nodes {
-		p.node(i)
+	for _, n := range p.d.Nodes {
+		p.node(n, p.boxes[n.ID])
 	}
 	p.printf("</svg>\n")
 	return p.b.String()
 }
 
-func (p *picture) printf(format string, args ...any) { fmt.Fprintf(p.b, format, args...) }
+func (p *picture) printf(format string, args ...any) { fmt.Fprintf(&p.b, format, args...) }
 
 func (p *picture) legend() {
 	x := float64(margin)
@@ -129,86 +172,33 @@ func (p *picture) legend() {
 	}
 }
 
-// frames draws a frame around every group, the outer ones first, and returns the
-// extent of the outermost.
-func (p *picture) frames(g *box) (left, top, right, bottom float64) {
-	left, top, right, bottom = math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)
-	include := func(l, t, r, b float64) {
-		left, top, right, bottom = min(left, l), min(top, t), max(right, r), max(bottom, b)
-	}
-	for _, i := range g.nodes {
-		w, h := boxSize(p.d.Nodes[i])
-		include(p.x[i]-w/2, p.y[i]-h/2, p.x[i]+w/2, p.y[i]+h/2)
-	}
-	outside := p.b
-	p.b = &strings.Builder{}
-	for _, inner := range g.boxes {
-		include(p.frames(inner))
-	}
-	insides := p.b.String()
-	p.b = outside
-	if len(g.path) > 0 {
-		left, top, right, bottom = left-frame, top-frame-lineHeight, right+frame, bottom+frame
-		if missing := charWidth*float64(len([]rune(g.name()))) + 16 - (right - left); missing > 0 {
-			left, right = left-missing/2, right+missing/2
-		}
-		p.printf(`<g class="frame"><rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="8" `+
-			`fill="#57606a" fill-opacity="0.05" stroke="#8c959f" stroke-dasharray="4 3"/>`, left, top, right-left, bottom-top)
-		p.printf(`<text x="%.1f" y="%.1f" fill="#57606a">%s</text></g>`+"\n", left+8, top+15, escape(g.name()))
-	}
-	p.printf("%s", insides)
-	return left, top, right, bottom
-}
-
-// edge draws a route as a smooth line from the side of one box to that of the
-// other.
-func (p *picture) edge(route []int, weak bool) {
-	type point struct{ x, y float64 }
-	points := make([]point, len(route))
-	for i, s := range route {
-		points[i] = point{p.x[s], p.y[s]}
-	}
-	first, last := &p.l.spots[route[0]], &p.l.spots[route[len(route)-1]]
-	start, end := &points[0], &points[len(points)-1]
-	if p.d.Rightwards {
-		start.x, end.x = start.x-first.along/2, end.x+last.along/2
-	} else {
-		start.y, end.y = start.y-first.along/2, end.y+last.along/2
-	}
-	p.printf(`<path d="M%.1f %.1f`, start.x, start.y)
-	for i := range points[1:] {
-		a, b := points[i], points[i+1]
-		if p.d.Rightwards {
-			half := (a.x + b.x) / 2
-			p.printf("C%.1f %.1f %.1f %.1f %.1f %.1f", half, a.y, half, b.y, b.x, b.y)
-		} else {
-			half := (a.y + b.y) / 2
-			p.printf("C%.1f %.1f %.1f %.1f %.1f %.1f", a.x, half, b.x, half, b.x, b.y)
-		}
-	}
+// edge draws a smooth line from the top of one box to the bottom of another.
+func (p *picture) edge(from, to *spot, weak bool) {
+	start, end := from.y-from.height/2, to.y+to.height/2
+	half := (start + end) / 2
 	dash := ""
 	if weak {
 		dash = ` stroke-dasharray="5 4"`
 	}
-	p.printf(`"%s/>`+"\n", dash)
+	p.printf(`<path d="M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f"%s/>`+"\n", from.x, start, from.x, half, to.x, half, to.x, end, dash)
 }
 
-func (p *picture) node(i int) {
-	n, k := p.d.Nodes[i], kinds[kindIndex(p.d.Nodes[i].Kind)]
-	w, h := boxSize(n)
+func (p *picture) node(n Node, at *spot) {
+	k := kinds[kindIndex(n.Kind)]
+	left, top := at.x-at.width/2, at.y-at.height/2
 	if n.Link != "" {
 		p.printf(`<a href="%s">`, escape(n.Link))
 	}
 	p.printf(`<g class="%s"><title>%s</title><rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="5" fill="%s" stroke="%s"/>`,
 		strings.TrimSpace("node "+k.name), escape(strings.Join(slices.DeleteFunc([]string{oneLine(n.ID), n.Note},
-			func(s string) bool { return s == "" }), ", ")), p.x[i]-w/2, p.y[i]-h/2, w, h, k.fill, k.line)
-	for j, line := range n.Lines {
+			func(s string) bool { return s == "" }), ", ")), left, top, at.width, at.height, k.fill, k.line)
+	for j, line := range n.text() {
 		weight := ""
-		if j == 0 {
+		if j == len(n.text())-len(n.Lines) {
 			weight = ` font-weight="bold"`
 		}
-		p.printf(`<text x="%.1f" y="%.1f" text-anchor="middle" fill="%s"%s>%s</text>`, p.x[i],
-			p.y[i]-h/2+float64(padding)/2+11+float64(j*lineHeight), k.text, weight, escape(line))
+		p.printf(`<text x="%.1f" y="%.1f" text-anchor="middle" fill="%s"%s>%s</text>`, at.x,
+			top+float64(padding)/2+11+float64(j*lineHeight), k.text, weight, escape(line))
 	}
 	p.printf("</g>")
 	if n.Link != "" {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
-	"slices"
 	"strings"
 
 	"deployster/config"
@@ -43,8 +42,8 @@ type graphic struct {
 	Boxes text          // what a box stands for
 }
 
-// graph draws a plan with the finest boxes that are still few enough: resources,
-// blocks with all their instances, modules, outermost modules.
+// graph draws a plan: its resources, or its blocks with all their instances where
+// those are too many.
 func (v *view) graph() *graphic {
 	if len(v.plan.Edges) == 0 {
 		return nil
@@ -56,26 +55,8 @@ func (v *view) graph() *graphic {
 		}
 		return &graphic{Open: n <= 30, SVG: v.svg(d), Boxes: "resource"}
 	}
-	for _, level := range []struct {
-		boxes text
-		of    func(addr string) (group []string, name string)
-	}{
-		{"block, with all its instances", blockOf},
-		{"module", func(addr string) ([]string, string) {
-			group, _ := SplitModules(addr)
-			if len(group) == 0 {
-				return nil, "(root)"
-			}
-			return group[:len(group)-1], group[len(group)-1]
-		}},
-		{"outermost module", func(addr string) ([]string, string) {
-			group, _ := SplitModules(addr)
-			return nil, cmp.Or(strings.Join(group[:min(len(group), 1)], ""), "(root)")
-		}},
-	} {
-		if d := v.collapsed(level.of); len(d.Nodes) <= maxDrawn {
-			return &graphic{SVG: v.svg(d), Boxes: level.boxes}
-		}
+	if d := v.blocks(); len(d.Nodes) <= maxDrawn {
+		return &graphic{SVG: v.svg(d), Boxes: "block, with all its instances"}
 	}
 	return &graphic{}
 }
@@ -107,20 +88,20 @@ func blockOf(addr string) (group []string, name string) {
 	return group, name
 }
 
-// collapsed draws boxes that stand for several resources.
-func (v *view) collapsed(of func(addr string) (group []string, name string)) diagram.Diagram {
+// blocks draws a box for each block.
+func (v *view) blocks() diagram.Diagram {
 	p := v.plan
 	d := diagram.Diagram{Title: "deployster plan"}
 	id := func(addr string) string {
-		group, name := of(addr)
-		return strings.Join(append(slices.Clone(group), name), ".")
+		group, name := blockOf(addr)
+		return strings.Join(append(group, name), ".")
 	}
 	members := map[string]map[text]int{}
 	for _, addr := range p.Order() {
 		key := id(addr)
 		if members[key] == nil {
 			members[key] = map[text]int{}
-			group, name := of(addr)
+			group, name := blockOf(addr)
 			d.Nodes = append(d.Nodes, diagram.Node{ID: key, Group: group, Lines: []string{name}, Link: v.link(addr)})
 		}
 		members[key][kindOf(p.Resources[addr]).Class]++
