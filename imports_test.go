@@ -69,6 +69,8 @@ var ranks = map[string]int{
 	"plan/plugs":                        25,
 	"plan/subject":                      25,
 	"plan/explain":                      35,
+	"plan/drift":                        27,
+	"plan/order":                        27,
 	"plan/things":                       27,
 	"plan/hidden":                       27,
 	"plan":                              30,

@@ -9,13 +9,14 @@ import (
 
 	"deployster/internal/base/graph"
 	"deployster/plan"
+	"deployster/plan/order"
 	"deployster/state"
 )
 
 // conclude turns what the workers said into the report, and records the outputs.
 func (r *run) conclude(ctx context.Context, report *Report) error {
 	fatal := r.collect(report)
-	whyNotStarted(ctx, r.before, report)
+	whyNotStarted(ctx, waits(r), report)
 	counts := report.Counts()
 	switch {
 	case ctx.Err() != nil && counts[Interrupted]+counts[NotStarted] > 0, counts[Interrupted] > 0:
@@ -39,6 +40,8 @@ func (r *run) collect(report *Report) error {
 	for i := range r.ended {
 		ended[i] = &r.ended[i]
 	}
+	lost := slices.DeleteFunc(slices.Clone(ended), func(o *outcome) bool { return o.what != order.Again || !o.failed() })
+	ended = slices.DeleteFunc(ended, func(o *outcome) bool { return o.what == order.Again })
 	slices.SortStableFunc(ended, func(a, b *outcome) int { return cmp.Compare(a.addr, b.addr) })
 	for _, out := range ended {
 		res := out.report
@@ -53,6 +56,7 @@ func (r *run) collect(report *Report) error {
 			fatal = out.problem
 		}
 	}
+	asker{r}.tookWithIt(report, lost)
 	halfReplaced(r.plan, r.ended, r.facts, report)
 	for addr, step := range r.plan.Resources {
 		if report.Resources[addr] == nil {
@@ -63,15 +67,35 @@ func (r *run) collect(report *Report) error {
 	return fatal
 }
 
+// waits says what each resource waits for: what it depends on, and what holds it back
+// beside that.
+func waits(r *run) graph.Graph {
+	list := maps.Clone(r.before)
+	for _, b := range r.plan.Barriers {
+		if b.OrderOnly {
+			continue
+		}
+		for _, node := range b.Before {
+			addr, _ := order.OfNode(node)
+			list[addr] = slices.Concat(list[addr], b.Late)
+			for _, end := range b.After {
+				before, _ := order.OfNode(end)
+				list[addr] = append(list[addr], before)
+			}
+		}
+	}
+	return list
+}
+
 // whyNotStarted says of each resource whose turn did not come why that was so.
-func whyNotStarted(ctx context.Context, order graph.Graph, report *Report) {
+func whyNotStarted(ctx context.Context, waits graph.Graph, report *Report) {
 	words := map[Status]string{Error: "failed", Unknown: "may still be at work", Interrupted: "was interrupted", NotStarted: "was not started"}
 	for addr, res := range report.Resources {
 		if res.Status != NotStarted || res.Reason != "" {
 			continue
 		}
-		for _, before := range slices.Sorted(slices.Values(order[addr])) {
-			if word, bad := words[report.Resources[before].Status]; bad {
+		for _, before := range slices.Sorted(slices.Values(waits[addr])) {
+			if word, bad := words[report.Resources[before].Status]; bad && before != addr {
 				res.Reason = fmt.Sprintf("it waits for %s, which %s", before, word)
 				break
 			}

@@ -8,10 +8,11 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/plan"
+	"deployster/plan/drift"
 )
 
 // drift asks for drift, and gives it in short.
-func (e *engine) drift(t *testing.T, source string, s plan.Selection) (string, *plan.DriftReport, diag.Diagnostics) {
+func (e *engine) drift(t *testing.T, source string, s plan.Selection) (string, *drift.Report, diag.Diagnostics) {
 	t.Helper()
 	m, err := e.load(source)
 	if err != nil {
@@ -101,7 +102,7 @@ func TestDriftBaseline(t *testing.T) {
 	if shown, err := json.Marshal(r.Masked()); err != nil || strings.Contains(string(shown), "swordfish") || strings.Contains(string(shown), "hunter22") {
 		t.Errorf("a secret is shown: %s, %v", shown, err)
 	}
-	known, err := plan.ReadBaseline(content)
+	known, err := drift.ReadBaseline(content)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +132,7 @@ func TestDriftBaseline(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{``, `{}`, `{"format":2,"resources":{}}`, `{"format":1,"resources":{},"x":1}`, `{"format":1,"format":1,"resources":{}}`} {
-		if _, err := plan.ReadBaseline([]byte(bad)); err == nil {
+		if _, err := drift.ReadBaseline([]byte(bad)); err == nil {
 			t.Errorf("read %s", bad)
 		}
 	}

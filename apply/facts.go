@@ -1,9 +1,11 @@
 package apply
 
 import (
+	"maps"
 	"sync"
 
 	"deployster/plan"
+	"deployster/plan/match"
 	"deployster/protocol"
 )
 
@@ -15,11 +17,13 @@ type facts struct {
 	views    map[string]plan.View
 	gone     map[string]bool // what was destroyed, to be made again
 	shutdown []ShutdownReport
+	things   map[string]match.Thing      // what turned out in this apply to be the thing of a resource
 	stopped  map[string]*protocol.Answer // whose shutdown_first has run -> what its image answered after that; nil = that is not known
 }
 
 func newFacts(p *plan.Plan) *facts {
-	return &facts{plan: p, views: map[string]plan.View{}, gone: map[string]bool{}, stopped: map[string]*protocol.Answer{}}
+	return &facts{plan: p, things: map[string]match.Thing{}, views: map[string]plan.View{}, gone: map[string]bool{},
+		stopped: map[string]*protocol.Answer{}}
 }
 
 // look gives a resource as it is now known to be; before its turn that is what
@@ -60,6 +64,20 @@ func (f *facts) setGone(addr string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.gone[addr] = true
+}
+
+// claim notes what turned out to be the thing of a resource.
+func (f *facts) claim(addr string, t match.Thing) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.things[addr] = t
+}
+
+// claims gives what turned out so far to be whose thing.
+func (f *facts) claims() map[string]match.Thing {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return maps.Clone(f.things)
 }
 
 // afterShutdown reports whether a resource's shutdown_first has run, and what its

@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 
 	"deployster/internal/base/diag"
-	"deployster/plan"
+	"deployster/plan/order"
 )
 
 // guarded does one resource. When this program itself fails in it, that is the
@@ -13,7 +13,8 @@ import (
 // action that was at work then may still be.
 func (r *run) guarded(ctx context.Context, node string) (out outcome) {
 	out.node = node
-	out.addr, out.old = plan.OfNode(node)
+	out.addr, out.what = order.OfNode(node)
+	out.old = out.what == order.Old
 	defer func() {
 		p := recover()
 		if p == nil {
@@ -26,7 +27,14 @@ func (r *run) guarded(ctx context.Context, node string) (out outcome) {
 		}
 		out.fatal = true
 	}()
-	r.resource(ctx, &out)
+	switch out.what {
+	case order.Wait:
+		out.declined = !identities{r}.pass(r.barriers[node])
+	case order.Again:
+		asker{r}.askAgain(&out)
+	default:
+		r.resource(ctx, &out)
+	}
 	out.incomplete = nil // all outcomes are kept to the end
 	return out
 }

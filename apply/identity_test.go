@@ -18,8 +18,17 @@ import (
 // known is the type of World.Program, which knows its things by the id in their
 // config, and says so.
 func (e *engine) known(ctx context.Context, s runner.Spec, stdin io.Reader, stdout, stderr io.Writer) int {
+	return e.byID(ctx, s, stdin, stdout, stderr, `"identity":["/id"],`)
+}
+
+// older is the same type of a time when nobody could say that.
+func (e *engine) older(ctx context.Context, s runner.Spec, stdin io.Reader, stdout, stderr io.Writer) int {
+	return e.byID(ctx, s, stdin, stdout, stderr, "")
+}
+
+func (e *engine) byID(ctx context.Context, s runner.Spec, stdin io.Reader, stdout, stderr io.Writer, says string) int {
 	if len(s.Args) == 0 {
-		_, _ = io.WriteString(stdout, `{"protocol":2,"absent":true,"identity":["/id"],"state_action":{"args":["state"]},
+		_, _ = io.WriteString(stdout, `{"protocol":2,"absent":true,`+says+`"state_action":{"args":["state"]},
 "config_schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"},"v":{}}}}`)
 		return 0
 	}

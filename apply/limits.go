@@ -3,6 +3,7 @@ package apply
 import (
 	"deployster/internal/base/graph"
 	"deployster/plan"
+	"deployster/plan/order"
 )
 
 // limits says what may start: of what is ready, as much as the limit of its
@@ -17,9 +18,9 @@ func limits(p *plan.Plan, o Options, frontier *graph.Frontier) *graph.Limits {
 
 // inWorker reports whether a worker carries out what a node stands for.
 func inWorker(p *plan.Plan, node string) bool {
-	addr, old := plan.OfNode(node)
+	addr, what := order.OfNode(node)
 	step := p.Resources[addr]
-	if old {
+	if what == order.Old {
 		step = step.Old
 	}
 	return step != nil && plan.InWorker(&step.Init, &step.Settings)

@@ -1,6 +1,9 @@
 package apply
 
-import "deployster/plan"
+import (
+	"deployster/plan"
+	"deployster/plan/order"
+)
 
 // failedReplace is ResourceReport.Failed of what was destroyed only.
 const failedReplace = "replace"
@@ -20,6 +23,9 @@ func (r *run) endedBefore(addr string) bool {
 func halfReplaced(p *plan.Plan, ended []outcome, f *facts, report *Report) {
 	made := map[string]bool{}
 	for _, out := range ended {
+		if out.what == order.Again {
+			continue
+		}
 		made[out.addr] = made[out.addr] || !out.old
 	}
 	for addr, res := range report.Resources {

@@ -14,6 +14,7 @@ import (
 	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
 	"deployster/plan"
+	"deployster/plan/order"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -71,7 +72,9 @@ type run struct {
 	before   graph.Graph
 	needs    map[string][]string // what each depends on
 	recheck  map[string]bool     // what something that will act depends on: its state is asked again
-	work     context.Context     // of what runs: outlives the first interrupt, ends at the second
+	barriers map[string]order.Barrier
+	workdir  string          // without symbolic links
+	work     context.Context // of what runs: outlives the first interrupt, ends at the second
 
 	facts     *facts
 	approvals *approvals
@@ -83,7 +86,8 @@ type run struct {
 type outcome struct {
 	addr    string
 	node    string // of plan.Nodes
-	old     bool   // it is about the end of what is there, before it is made again
+	what    order.What
+	old     bool // it is about the end of what is there, before it is made again
 	report  ResourceReport
 	problem *diag.Diagnostic
 	fatal   bool   // the journal failed: start nothing at all
@@ -118,8 +122,12 @@ func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snap
 	}
 	report := &Report{Format: ReportFormat, Status: OK, Resources: map[string]*ResourceReport{}}
 	r := &run{plan: p, prior: prior, manifest: m, journal: j, exec: x, options: o, work: work,
-		before: p.Before(), needs: p.Needs(), recheck: dependenciesOfWork(p), facts: newFacts(p), approvals: newApprovals(o)}
+		before: p.Before(), needs: p.Needs(), recheck: dependenciesOfWork(p), facts: newFacts(p), approvals: newApprovals(o),
+		barriers: map[string]order.Barrier{}, workdir: runner.RealDir(p.Workspace)}
 	r.died, _ = prior.Died(p.ID)
+	for _, b := range p.Barriers {
+		r.barriers[b.Name] = b
+	}
 	err := r.all(ctx, report)
 	return report, err
 }
@@ -177,6 +185,11 @@ func dependenciesOfWork(p *plan.Plan) map[string]bool {
 // resources and send back what became of them.
 func (r *run) layers(ctx context.Context) {
 	frontier, stopping := graph.NewFrontier(r.plan.Nodes()), false
+	for name, b := range r.barriers {
+		if b.OrderOnly {
+			frontier.Lenient(name)
+		}
+	}
 	limits := limits(r.plan, r.options, frontier)
 	pool := graph.NewPool(limits, func(node string) outcome { return r.guarded(ctx, node) })
 	defer pool.Close()
@@ -198,7 +211,9 @@ func (r *run) layers(ctx context.Context) {
 			stop(true)
 		case out := <-pool.Results():
 			limits.Ended(out.node)
-			r.ended = append(r.ended, out)
+			if out.what != order.Wait {
+				r.ended = append(r.ended, out)
+			}
 			switch {
 			case out.declined:
 				frontier.Drop(out.node)

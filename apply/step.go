@@ -45,6 +45,9 @@ func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
 			return
 		}
 	}
+	if !(identities{r}).free(step, out, config) {
+		return
+	}
 	in, err := r.input(step, out.addr, config)
 	if err != nil {
 		out.fail(failedConfig, err)

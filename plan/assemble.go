@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,7 +10,6 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
-	"deployster/internal/base/graph"
 	"deployster/internal/base/parallel"
 	"deployster/plan/subject"
 	"deployster/state"
@@ -44,11 +44,15 @@ func (b assembler) chosenMoves() []state.Move {
 }
 
 // assemble puts a whole plan together.
-func (b assembler) assemble() *Plan {
+func (b assembler) assemble(ctx context.Context) *Plan {
 	b.noteDependants()
 	p := b.frame()
-	layers, err := graph.Graph(p.Before()).Layers()
-	if err == nil && p.replaces() { // else both are one graph
+	for b.errors() == 0 && b.putInOrder(ctx, p) {
+		p = b.frame()
+	}
+	p.Summary = summarize(p.Resources)
+	layers, err := p.Before().Layers()
+	if err == nil && p.Summary.Replace+len(p.Barriers) > 0 { // else both are one graph
 		_, err = p.Nodes().Layers()
 	}
 	if err != nil {
@@ -56,7 +60,6 @@ func (b assembler) assemble() *Plan {
 			"%s. Remove them in two applies.", err)})
 		return nil
 	}
-	p.Summary = summarize(p.Resources)
 	p.Layers = layers
 	for _, ref := range slices.Sorted(maps.Keys(p.Images)) {
 		if b.options.FromRegistry != nil && b.options.FromRegistry(ref) {
@@ -140,7 +143,7 @@ func (b assembler) incomplete() *Plan {
 	}
 	p := b.frame()
 	p.Errored, p.Outputs = true, map[string]Output{}
-	p.Layers, _ = graph.Graph(p.Before()).Layers() // without an order it is still worth a look
+	p.Layers, _ = p.Before().Layers() // without an order it is still worth a look
 	p.Summary = summarize(p.Resources)
 	return p
 }

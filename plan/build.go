@@ -118,7 +118,7 @@ func build(ctx context.Context, b *builder) *Plan {
 	case b.diags.HasErrors():
 		return assembler{b}.incomplete()
 	}
-	built := assembler{b}.assemble()
+	built := assembler{b}.assemble(ctx)
 	if b.diags.HasErrors() {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -47,11 +48,11 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 		switch ok := b.replacePair(ctx, r, step, pair); {
 		case !ok:
 			return nil
-		case step.Old != nil:
+		case step.Old != nil || recording:
 			return step
 		}
 	}
-	if step.Reason = b.whyDeferred(before, step); step.Reason != "" {
+	if step.Reason = b.whyDeferred(r.Address, before, step); step.Reason != "" {
 		if b.guessed(r.Address) { // nobody can be asked whether the guess holds
 			b.refute(r.Address)
 			return nil
@@ -63,7 +64,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 		b.expect(r, step)
 		return step
 	}
-	step.Reason = b.whyMayChange(before)
+	step.Reason = cmp.Or(b.whyMayChange(before), b.identified.doubts[r.Address])
 	waiting := *step
 	if step.MayChange = step.Reason != ""; !b.guessed(r.Address) && b.mayUseRecorded(r, step, before) {
 		b.useRecorded(step, b.Prior.Resources[r.Address])
@@ -218,7 +219,7 @@ func (b *builder) expect(r *config.Resource, s *Step) {
 }
 
 // whyDeferred says why a resource cannot be asked yet, or "".
-func (b *builder) whyDeferred(before []string, s *Step) string {
+func (b *builder) whyDeferred(addr string, before []string, s *Step) string {
 	for _, addr := range before {
 		switch dep := b.step(addr); dep.Change {
 		case Create:
@@ -242,6 +243,9 @@ func (b *builder) whyDeferred(before []string, s *Step) string {
 			verb = " are"
 		}
 		return strings.Join(refs, ", ") + verb + " known after apply"
+	}
+	if _, known := b.Prior.Resources[addr]; !known {
+		return b.identified.doubts[addr]
 	}
 	return ""
 }

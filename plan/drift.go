@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -12,48 +11,17 @@ import (
 	"deployster/internal/base/graph"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
+	"deployster/plan/drift"
 	"deployster/plan/subject"
 	"deployster/protocol"
 	"deployster/state"
 )
 
-// DriftStatus is what drift says of one resource.
-type DriftStatus string
-
-// The statuses. Drifted and Gone are drift; the others are not.
-const (
-	DriftNone       DriftStatus = "valid"      // as it was recorded
-	Drifted         DriftStatus = "drifted"    // it exists, and is not as it was recorded
-	Gone            DriftStatus = "gone"       // it was recorded, and does not exist
-	DriftChanged    DriftStatus = "changed"    // the manifest says otherwise since: that is not drift
-	DriftUndeclared DriftStatus = "undeclared" // recorded, and no manifest declares it
-	DriftUnrecorded DriftStatus = "unrecorded" // declared, and never applied, or never seen to be right
-	DriftFailed     DriftStatus = "failed"     // it could not be asked
-)
-
-// ResourceDrift is what was found of one resource.
-type ResourceDrift struct {
-	Status DriftStatus `json:"status"`
-	Type   string      `json:"type"`             // the image, as the manifest or the state file names it
-	Reason string      `json:"reason,omitempty"` // in words
-	Known  bool        `json:"known,omitempty"`  // the baseline has this very drift
-
-	// Was and Found are the states as recorded and as they are now, where these
-	// differ; Hidden are JSON pointers into both of what must not be shown.
-	Was     json.RawMessage   `json:"was,omitempty"`
-	Found   json.RawMessage   `json:"found,omitempty"`
-	Hidden  []string          `json:"sensitive,omitempty"`
-	Reasons []protocol.Reason `json:"reasons,omitempty"` // of the image
-}
-
-// drifts reports whether it is drift.
-func (d *ResourceDrift) drifts() bool { return d.Status == Drifted || d.Status == Gone }
-
 // Drift asks every resource that was recorded, with the config it was recorded
 // with, whether it is still so. It holds the manifest to what is recorded: a
 // resource that drifted makes no other one look as if it had. Nothing is
 // planned, and no error keeps the others from being asked.
-func Drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prober, o Options) (*DriftReport, diag.Diagnostics) {
+func Drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prober, o Options) (*drift.Report, diag.Diagnostics) {
 	b := drifter{newBuilder(m, prior, p, o)}
 	if b.report(nil, "", b.Begin()); !b.diags.HasErrors() {
 		b.expandRecorded()
@@ -66,7 +34,7 @@ func Drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prob
 		_, known := b.Prior.Completed(addr)
 		return known && b.Picked(addr)
 	})
-	report := &DriftReport{Format: DriftFormat, Resources: b.unasked()}
+	report := &drift.Report{Format: drift.Format, Resources: b.unasked()}
 	resources, alone := map[string]*config.Resource{}, graph.Graph{} // nobody waits for another's answer
 	for _, r := range b.Manifest.Resources() {
 		if _, known := b.Prior.Completed(r.Address); known && b.Picked(r.Address) {
@@ -83,7 +51,7 @@ func Drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prob
 	if ctx.Err() != nil {
 		return nil, diag.Diagnostics{diag.Errorf("Interrupted", "Not everything was asked. Nothing was changed.")}
 	}
-	report.conclude()
+	report.Conclude()
 	return report, b.sorted()
 }
 
@@ -118,18 +86,18 @@ func (b drifter) expandRecorded() {
 }
 
 // unasked are the resources that there is nothing to ask about.
-func (b drifter) unasked() map[string]*ResourceDrift {
-	list := map[string]*ResourceDrift{}
+func (b drifter) unasked() map[string]*drift.Resource {
+	list := map[string]*drift.Resource{}
 	for addr, entry := range b.Prior.Resources {
 		if !b.Picked(addr) {
 			continue
 		}
 		if block := b.PendingAbove(addr); block != "" {
-			list[addr] = &ResourceDrift{Status: DriftChanged, Type: entry.Type,
+			list[addr] = &drift.Resource{Status: drift.Changed, Type: entry.Type,
 				Reason: "the manifest has changed: what instances of " + block + " there are cannot be told from what is recorded"}
 			continue
 		}
-		list[addr] = &ResourceDrift{Status: DriftUndeclared, Type: entry.Type, Reason: "the manifest has changed: it declares this no more"}
+		list[addr] = &drift.Resource{Status: drift.Undeclared, Type: entry.Type, Reason: "the manifest has changed: it declares this no more"}
 		if entry.Incomplete() {
 			list[addr].Reason = unfinished + ", and the manifest declares it no more"
 		}
@@ -138,7 +106,7 @@ func (b drifter) unasked() map[string]*ResourceDrift {
 		if _, known := b.Prior.Completed(r.Address); known || !b.Picked(r.Address) {
 			continue
 		}
-		list[r.Address] = &ResourceDrift{Status: DriftUnrecorded, Type: r.TypeRef, Reason: "it was never applied"}
+		list[r.Address] = &drift.Resource{Status: drift.Unrecorded, Type: r.TypeRef, Reason: "it was never applied"}
 		if _, incomplete := b.Prior.Resources[r.Address]; incomplete {
 			list[r.Address].Reason = unfinished + ": a plan says how it is"
 		}
@@ -148,16 +116,16 @@ func (b drifter) unasked() map[string]*ResourceDrift {
 
 // driftOf asks one resource, unless the manifest says something else of it than
 // what was applied.
-func (b drifter) driftOf(ctx context.Context, r *config.Resource) *ResourceDrift {
+func (b drifter) driftOf(ctx context.Context, r *config.Resource) *drift.Resource {
 	entry := b.Prior.Resources[r.Address]
-	out := &ResourceDrift{Status: DriftFailed, Type: r.TypeRef, Reason: b.firstError(r.Address)}
+	out := &drift.Resource{Status: drift.Failed, Type: r.TypeRef, Reason: b.firstError(r.Address)}
 	if _, described := b.types[r.Address]; !described || out.Reason != "" {
 		return out
 	}
 	look := b.recordedViews()
 	resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, subject.Predecessors(r), look))
 	if out.Reason = b.otherwise(r, entry, resolved, diags); out.Reason != "" {
-		out.Status = DriftChanged
+		out.Status = drift.Changed
 		return out
 	}
 	step := b.newStep(r, resolved)
@@ -177,7 +145,7 @@ func (b drifter) driftOf(ctx context.Context, r *config.Resource) *ResourceDrift
 		return out
 	}
 	step.hide(entry, b.Manifest.Secrets())
-	out.compare(step, entry)
+	compareDrift(out, step, entry)
 	b.progress(Decided{r.Address, step.Change})
 	return out
 }
@@ -192,33 +160,33 @@ func (b drifter) otherwise(r *config.Resource, entry state.Entry, now config.Res
 			", ") + ", which is not recorded"
 	case b.typeOf(r.Address).Digest != entry.Digest:
 		return "its type is another image than the one that was applied"
-	case !sameJSON(now.Value, entry.Config):
+	case !jsondoc.Same(now.Value, entry.Config):
 		return "the manifest has changed: its config is not the one that was applied (" +
 			jsondoc.EditWords(jsondoc.Edits(entry.Config, now.Value)) + ")"
 	}
 	return ""
 }
 
-// compare notes how what was found differs from what was recorded.
-func (d *ResourceDrift) compare(s *Step, entry state.Entry) {
+// compareDrift notes how what was found differs from what was recorded.
+func compareDrift(d *drift.Resource, s *Step, entry state.Entry) {
 	d.Reasons, d.Reason = s.safeReasons(), ""
 	d.Hidden = slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.Hidden, entry.Sensitive.State))))
 	d.Found = s.State
 	switch s.Change {
 	case Valid:
-		d.Status = DriftNone
-		if sameJSON(s.State, entry.State) {
+		d.Status = drift.None
+		if jsondoc.Same(s.State, entry.State) {
 			d.Found, d.Hidden = nil, nil
 			return
 		}
 		d.Reason = "it is as declared, though its state is not what was recorded"
 	case Update:
-		d.Status, d.Found, d.Reason = Drifted, s.Stale, "it was changed by something else since it was last applied"
+		d.Status, d.Found, d.Reason = drift.Drifted, s.Stale, "it was changed by something else since it was last applied"
 	case Create:
-		d.Status, d.Reason = Gone, "it was there when it was last applied, and is gone"
+		d.Status, d.Reason = drift.Gone, "it was there when it was last applied, and is gone"
 	}
 	d.Was = entry.State
-	if entry.Dirty && d.drifts() {
+	if entry.Dirty && d.Drifts() {
 		d.Reason = "an apply began to change it and did not finish"
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
 	"deployster/internal/runner"
 	"deployster/plan/match"
 	"deployster/plan/subject"
@@ -17,21 +18,20 @@ import (
 
 // identified is which recorded thing each resource means.
 type identified struct {
-	input match.Input
-	pairs map[string]match.Pair // by address
-	ends  map[string]match.End  // by the address of now
-	open  map[string]bool       // at whose turn something was learned: they are matched again
+	input  match.Input
+	result match.Result
+	moves  []state.Move
+	doubts map[string]string     // by the address of what may be gone when the ends are through: why
+	pairs  map[string]match.Pair // by address
+	ends   map[string]match.End  // by the address of now
+	open   map[string]bool       // at whose turn something was learned: they are matched again
 }
 
 // decideIdentified decides about all resources, each with the entry of its own thing.
 // What the identity of a resource is may turn out at its turn only: then matching
 // begins again, and what was decided meanwhile is kept where it holds.
 func (b *builder) decideIdentified(ctx context.Context) {
-	if b.Selection.RefreshOnly {
-		b.decideAll(ctx, b.Wanted)
-		return
-	}
-	b.identified.input = b.matchInput()
+	b.identified.input, b.identified.doubts = b.matchInput(), map[string]string{}
 	for {
 		errors := b.errors()
 		if b.identify(); b.errors() > errors {
@@ -41,7 +41,13 @@ func (b *builder) decideIdentified(ctx context.Context) {
 			return
 		}
 		b.identified.open = map[string]bool{}
-		if b.decideAll(ctx, b.Wanted); len(b.identified.open) == 0 || ctx.Err() != nil {
+		if b.decideAll(ctx, b.Wanted); ctx.Err() != nil {
+			return
+		}
+		if len(b.identified.open) > 0 {
+			continue
+		}
+		if b.removeAll(ctx); ctx.Err() != nil || !b.doubt() {
 			return
 		}
 	}
@@ -86,7 +92,8 @@ func (b *builder) identify() {
 	if b.twice(result.Twice); b.errors() > errors {
 		return
 	}
-	was := b.identified.pairs
+	was, ended := b.identified.pairs, b.identified.ends
+	b.identified.result = result
 	b.identified.pairs, b.identified.ends = map[string]match.Pair{}, map[string]match.End{}
 	var moves []state.Move
 	for _, p := range result.Pairs {
@@ -114,7 +121,13 @@ func (b *builder) identify() {
 		}
 		b.identified.ends[addr] = e
 	}
+	b.identified.moves = moves
 	b.report(nil, "", b.Identify(moves))
+	for addr, end := range ended {
+		if b.identified.ends[addr] != end {
+			delete(b.steps, addr)
+		}
+	}
 	for addr := range b.steps {
 		if !b.Wanted(addr) { // a guess had brought it along
 			delete(b.steps, addr)
@@ -187,7 +200,7 @@ func (b *builder) guessed(addr string) bool { return b.identified.pairs[addr].Wh
 func (b *builder) confirm(ctx context.Context, r *config.Resource, s *Step, in protocol.StateInput, answer protocol.Answer) bool {
 	from := b.identified.pairs[r.Address].From
 	was, err := b.prober.State(ctx, s.Target(from), s.Init, in)
-	if err != nil || was.Status != answer.Status || was.Status == protocol.Stale && !sameJSON(was.StaleState, answer.StaleState) {
+	if err != nil || was.Status != answer.Status || was.Status == protocol.Stale && !jsondoc.Same(was.StaleState, answer.StaleState) {
 		b.refute(r.Address)
 		return false
 	}

@@ -3,6 +3,8 @@ package plan
 import (
 	"slices"
 	"testing"
+
+	"deployster/plan/order"
 )
 
 // TestDependantsFirst: whichever way an edge leads, what depends on a resource
@@ -12,7 +14,7 @@ func TestDependantsFirst(t *testing.T) {
 	p := &Plan{Resources: map[string]*Step{"app": {}, "db": {}, "disk": {}, "gone": {}, "left": {}},
 		Edges: []Edge{
 			{From: "disk", To: "db", Origin: "reference"}, {From: "db", To: "app", Origin: "depends_on"},
-			{From: "app", To: "gone", Origin: originRemoval}, {From: "left", To: "gone", Origin: originRemoval},
+			{From: "app", To: "gone", Origin: order.Removal}, {From: "left", To: "gone", Origin: order.Removal},
 		}}
 	want := []string{"app", "left", "db", "gone", "disk"}
 	if got := p.DependantsFirst(); !slices.Equal(got, want) {

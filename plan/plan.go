@@ -2,6 +2,7 @@ package plan
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"deployster/internal/base/graph"
 	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
+	"deployster/plan/order"
 	"deployster/plan/subject"
 	"deployster/protocol"
 	"deployster/state"
@@ -34,6 +36,13 @@ type Plan struct {
 	Resources  map[string]*Step  `json:"resources"`
 	Outputs    map[string]Output `json:"outputs"`
 	Summary    Summary           `json:"summary"`
+
+	// Barriers put what is destroyed of a kind before what begins of it.
+	Barriers []order.Barrier `json:"barriers,omitempty"`
+
+	// Others are the types of resources that the plan leaves out, and that are asked
+	// after what it destroys.
+	Others map[string]protocol.Type `json:"others,omitempty"`
 
 	// Selection is what the plan was limited to, LeftOut the addresses that it
 	// leaves out for that, sorted: of the manifest and of the state file.
@@ -79,11 +88,7 @@ func Chosen(m *config.Manifest, prior state.Snapshot, s Selection) (func(addr st
 }
 
 // Edge says that To waits for From.
-type Edge struct {
-	From   string `json:"from"`
-	To     string `json:"to"`
-	Origin string `json:"origin"` // reference, dependency, depends_on, or removal
-}
+type Edge = order.Edge
 
 // Step is what the plan says of one resource, and what is needed to do it.
 type Step struct {
@@ -177,20 +182,13 @@ func (p *Plan) Order() []string {
 }
 
 // Before gives, for every resource, those that must be done before it.
-func (p *Plan) Before() map[string][]string {
-	before := make(map[string][]string, len(p.Resources))
-	for addr := range p.Resources {
-		before[addr] = nil
-	}
-	for _, e := range p.Edges {
-		if e.Origin == originRemoval && p.replaced(e.To) && p.replaced(e.From) {
-			continue // it orders the ends of two things, not their new beginnings
-		}
-		if !slices.Contains(before[e.To], e.From) {
-			before[e.To] = append(before[e.To], e.From)
-		}
-	}
-	return before
+func (p *Plan) Before() graph.Graph { return p.order().Before() }
+
+// Nodes is what an apply does, and what must be done before it.
+func (p *Plan) Nodes() graph.Graph { return p.order().Nodes() }
+
+func (p *Plan) order() order.Plan {
+	return order.Plan{Resources: slices.Sorted(maps.Keys(p.Resources)), Replaced: p.replaced, Edges: p.Edges, Barriers: p.Barriers}
 }
 
 // Needs gives, for every resource, what it depends on: Before without what only
@@ -198,7 +196,7 @@ func (p *Plan) Before() map[string][]string {
 func (p *Plan) Needs() map[string][]string {
 	needs := make(map[string][]string, len(p.Resources))
 	for _, e := range p.Edges {
-		if e.Origin != originRemoval {
+		if e.Origin != order.Removal {
 			needs[e.To] = append(needs[e.To], e.From)
 		}
 	}
@@ -215,44 +213,18 @@ func (p *Plan) replaced(addr string) bool {
 	return s != nil && s.Change == Replace
 }
 
-// replaces reports whether anything is.
-func (p *Plan) replaces() bool {
-	for addr := range p.Resources {
-		if p.replaced(addr) {
-			return true
-		}
-	}
-	return false
-}
-
 // DependantsFirst lists the addresses so that what depends on a resource comes
 // before it. That is not Order turned around: a removal waits for the removal
 // of its dependants, so its edges lead the other way already.
 func (p *Plan) DependantsFirst() []string {
-	before := make(graph.Graph, len(p.Resources))
-	for addr := range p.Resources {
-		before[addr] = nil
-	}
-	for _, e := range p.Edges {
-		dependency, dependant := e.From, e.To
-		if e.Origin == originRemoval {
-			if p.replaced(e.To) {
-				continue
-			}
-			dependency, dependant = e.To, e.From
-		}
-		if !slices.Contains(before[dependency], dependant) {
-			before[dependency] = append(before[dependency], dependant)
-		}
-	}
-	frontier, order := graph.NewFrontier(before), []string(nil)
+	frontier, list := graph.NewFrontier(p.order().DependantsFirst()), []string(nil)
 	for layer := frontier.TakeAll(); len(layer) > 0; layer = frontier.TakeAll() {
 		for _, addr := range layer {
 			frontier.Done(addr)
 		}
-		order = append(order, layer...)
+		list = append(list, layer...)
 	}
-	return order
+	return list
 }
 
 // Target is what running the step's image takes.

@@ -20,7 +20,7 @@ func (b *builder) mayUseRecorded(r *config.Resource, s *Step, before []string) b
 	if !b.Selection.NoRefresh || !known || entry.Dirty || entry.LastSeen != nil || s.MayChange {
 		return false
 	}
-	if entry.Digest != s.Init.Digest || entry.ReadOnly != r.ReadOnly || !sameJSON(entry.Config, s.Config) || !maps.Equal(entry.Aliases,
+	if entry.Digest != s.Init.Digest || entry.ReadOnly != r.ReadOnly || !jsondoc.Same(entry.Config, s.Config) || !maps.Equal(entry.Aliases,
 		r.Aliases) {
 		return false
 	}
@@ -29,7 +29,7 @@ func (b *builder) mayUseRecorded(r *config.Resource, s *Step, before []string) b
 		return false
 	}
 	for _, addr := range before {
-		if dep, recorded := b.step(addr), b.Prior.Resources[addr]; dep.Change != Valid || !sameJSON(dep.State, recorded.State) {
+		if dep, recorded := b.step(addr), b.Prior.Resources[addr]; dep.Change != Valid || !jsondoc.Same(dep.State, recorded.State) {
 			return false
 		}
 	}
@@ -48,7 +48,7 @@ func (b *builder) sameConfigs(aliases map[string]string, seen map[string]bool) b
 		}
 		seen[addr] = true
 		dep := b.step(addr)
-		if dep == nil || !sameJSON(dep.Config, b.Prior.Resources[addr].Config) || !b.sameConfigs(dep.Aliases, seen) {
+		if dep == nil || !jsondoc.Same(dep.Config, b.Prior.Resources[addr].Config) || !b.sameConfigs(dep.Aliases, seen) {
 			return false
 		}
 	}
@@ -59,19 +59,6 @@ func (b *builder) sameConfigs(aliases map[string]string, seen map[string]bool) b
 func (b *builder) useRecorded(s *Step, entry state.Entry) {
 	s.Change, s.State, s.Unrefreshed = Valid, entry.State, true
 	s.hide(entry, b.Manifest.Secrets())
-}
-
-// sameJSON compares two documents by what they say.
-func sameJSON(a, b json.RawMessage) bool {
-	if string(a) == string(b) {
-		return true
-	}
-	left, err := jsondoc.Canonical(a)
-	if err != nil {
-		return false
-	}
-	right, err := jsondoc.Canonical(b)
-	return err == nil && string(left) == string(right)
 }
 
 // sameValue compares two values by what is written of them.
@@ -107,12 +94,12 @@ func (b *builder) recordOnly(addr string, s *Step) {
 		s.Reason = "it exists, but not as declared, and nothing is recorded of it"
 	case found == Update && entry.Incomplete():
 		s.Reason = "it exists, but not as declared: " + unfinished
-	case found == Update && !entry.Dirty && entry.LastSeen != nil && sameJSON(entry.LastSeen.State, s.Stale):
+	case found == Update && !entry.Dirty && entry.LastSeen != nil && jsondoc.Same(entry.LastSeen.State, s.Stale):
 		s.Reason = "it was found like this before"
 	case found == Update:
 		s.Change, s.Reason = Record, "it is not as declared"
-	case known && !entry.Dirty && entry.LastSeen == nil && entry.Digest == s.Init.Digest && sameJSON(entry.Config,
-		s.Config) && sameJSON(entry.State, s.State):
+	case known && !entry.Dirty && entry.LastSeen == nil && entry.Digest == s.Init.Digest && jsondoc.Same(entry.Config,
+		s.Config) && jsondoc.Same(entry.State, s.State):
 		s.Change = Valid
 	default:
 		s.Change = Record

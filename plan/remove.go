@@ -9,12 +9,10 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/plan/order"
 	"deployster/protocol"
 	"deployster/state"
 )
-
-// originRemoval marks the edges that order removals.
-const originRemoval = "removal"
 
 // removeAll decides about what the state file knows and no manifest declares.
 // All that it takes is in the state's entries, so that neither protection nor
@@ -23,7 +21,7 @@ func (b *builder) removeAll(ctx context.Context) {
 	var group errgroup.Group
 	group.SetLimit(max(1, b.options.Parallelism))
 	for _, addr := range b.Removed() {
-		if !b.Wanted(addr) {
+		if !b.Wanted(addr) || b.step(addr) != nil {
 			continue
 		}
 		entry := b.Prior.Resources[addr]
@@ -45,7 +43,7 @@ func (b *builder) removeAll(ctx context.Context) {
 
 // remove decides about one such resource.
 func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*Step, error) {
-	step := recordedStep(entry)
+	step := RecordedStep(entry)
 	step.Change = Forget
 	block := b.RemovedBlock(addr)
 	end := b.identified.ends[addr]
@@ -139,7 +137,7 @@ func (b assembler) removalEdges() []Edge {
 		}
 		for _, dependency := range entry.Dependencies {
 			if gone[dependency] {
-				edges = append(edges, Edge{From: dependant, To: dependency, Origin: originRemoval})
+				edges = append(edges, Edge{From: dependant, To: dependency, Origin: order.Removal})
 			}
 		}
 	}

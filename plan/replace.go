@@ -3,13 +3,12 @@ package plan
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
 	"deployster/plan/match"
+	"deployster/plan/order"
 	"deployster/plan/plugs"
 	"deployster/plan/subject"
 	"deployster/plan/things"
@@ -20,6 +19,10 @@ import (
 // replacePair works out what becomes of the recorded thing of a resource that means
 // another one now, or that -replace names.
 func (b *builder) replacePair(ctx context.Context, r *config.Resource, step *Step, pair match.Pair) bool {
+	if b.Selection.RefreshOnly {
+		step.Change, step.Reason = Left, "what is recorded here is another thing: what becomes of it is not for a plan that only records"
+		return true
+	}
 	if pair.Why != match.Other || b.Replaces(r.Address) {
 		return b.replace(ctx, r, step, "-replace asks for it", "-replace")
 	}
@@ -122,14 +125,14 @@ func oldOf(step *Step, entry state.Entry, known bool) *Step {
 	case !known:
 		return old
 	case plugs.Untagged(entry.Type) != plugs.Untagged(step.Type):
-		return recordedStep(entry)
+		return RecordedStep(entry)
 	}
 	old.Config, old.Sensitive, old.Aliases = entry.Config, entry.Sensitive.Config, entry.Aliases
 	return old
 }
 
-// recordedStep is what the state file knows of how to remove a thing.
-func recordedStep(entry state.Entry) *Step {
+// RecordedStep is what the state file knows of how to remove a thing.
+func RecordedStep(entry state.Entry) *Step {
 	return &Step{Type: entry.Type, Config: entry.Config, Sensitive: entry.Sensitive.Config, SecretEnv: entry.Sensitive.Env,
 		Aliases: entry.Aliases, Settings: entry.Settings, RunsWith: entry.Settings.Widened(), Mounts: entry.Mounts,
 		Timeouts: Timeouts{State: entry.StateTimeout, Action: entry.ActionTimeout}, Init: protocol.Type{Reference: entry.Type,
@@ -148,7 +151,7 @@ func (b assembler) replaceEdges() []Edge {
 				continue
 			}
 			if step.Change == Destroy || step.Change == Forget || step.Change == Replace || !b.dependsOn(dependant, addr) {
-				edges = append(edges, Edge{From: dependant, To: addr, Origin: originRemoval})
+				edges = append(edges, Edge{From: dependant, To: addr, Origin: order.Removal})
 			}
 		}
 	}
@@ -164,40 +167,3 @@ func (b assembler) dependsOn(dependant, addr string) bool {
 	subject.Reach(dependant, before, reached)
 	return reached[addr]
 }
-
-// oldMark is what tells apart the end of a thing that is replaced from its new
-// beginning. No address ends like this.
-const oldMark = " (old)"
-
-// Nodes is what an apply does, and what must be done before it: the resources,
-// and, for those that are replaced, the end of what is there as a node of its
-// own. OfNode tells them apart.
-func (p *Plan) Nodes() graph.Graph {
-	node := func(addr string) string {
-		if p.Resources[addr].Change == Replace {
-			return addr + oldMark
-		}
-		return addr
-	}
-	before := graph.Graph{}
-	for addr := range p.Resources {
-		before[addr] = nil
-		if old := node(addr); old != addr {
-			before[addr], before[old] = []string{old}, nil
-		}
-	}
-	for _, e := range p.Edges {
-		from, to := e.From, e.To
-		if e.Origin == originRemoval {
-			from, to = node(from), node(to)
-		}
-		if !slices.Contains(before[to], from) {
-			before[to] = append(before[to], from)
-		}
-	}
-	return before
-}
-
-// OfNode gives the address of a node, and whether it is the end of what is
-// there, before that is made again.
-func OfNode(node string) (addr string, old bool) { return strings.CutSuffix(node, oldMark) }

@@ -14,6 +14,7 @@ import (
 	"deployster/internal/ui/events"
 	"deployster/internal/ui/render"
 	"deployster/plan"
+	"deployster/plan/drift"
 	"deployster/state"
 )
 
@@ -24,12 +25,12 @@ type DriftOptions struct {
 	Parallelism   int
 	Baseline      string // the file with the drift that is known; "" = none
 	WriteBaseline string // the file in which the drift that there is is written down; "" = none
-	Show          func(*plan.DriftReport)
+	Show          func(*drift.Report)
 }
 
 // Drift asks whether what was applied is still as it was recorded, and changes
 // nothing.
-func (e *Engine) Drift(ctx context.Context, o DriftOptions) (*plan.DriftReport, error) {
+func (e *Engine) Drift(ctx context.Context, o DriftOptions) (*drift.Report, error) {
 	known, err := e.baseline(o.Baseline)
 	if err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func (e *Engine) Drift(ctx context.Context, o DriftOptions) (*plan.DriftReport, 
 		e.ui.Printf("The drift that there is was written to %s.\n", o.WriteBaseline)
 	}
 	level := events.Info
-	if report.Status != plan.DriftNone {
+	if report.Status != drift.None {
 		level = events.Warning
 	}
 	e.Events(events.Event{Level: level, Message: render.Colors(render.DriftSummary(report), false),
@@ -66,8 +67,8 @@ func (e *Engine) Drift(ctx context.Context, o DriftOptions) (*plan.DriftReport, 
 }
 
 // drift asks what there is, and shows it.
-func (e *Engine) drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, known plan.Baseline,
-	o DriftOptions) (*plan.DriftReport, error) {
+func (e *Engine) drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, known drift.Baseline,
+	o DriftOptions) (*drift.Report, error) {
 	resolver, err := e.resolver(ctx, m)
 	if err != nil {
 		return nil, err
@@ -97,15 +98,15 @@ func (e *Engine) drift(ctx context.Context, m *config.Manifest, prior state.Snap
 }
 
 // baseline reads the drift that is known.
-func (e *Engine) baseline(file string) (plan.Baseline, error) {
+func (e *Engine) baseline(file string) (drift.Baseline, error) {
 	if file == "" {
-		return plan.Baseline{}, nil
+		return drift.Baseline{}, nil
 	}
 	data, err := os.ReadFile(e.Path(file))
 	if err != nil {
-		return plan.Baseline{}, diag.Errorf("Cannot read the baseline", "%s. `deployster drift -write-baseline=%s` writes one.", err, file)
+		return drift.Baseline{}, diag.Errorf("Cannot read the baseline", "%s. `deployster drift -write-baseline=%s` writes one.", err, file)
 	}
-	b, err := plan.ReadBaseline(data)
+	b, err := drift.ReadBaseline(data)
 	if err != nil {
 		return b, diag.Errorf("Cannot read the baseline", "%s: %s. `deployster drift -write-baseline=%s` writes it anew.", file, err, file)
 	}
@@ -113,9 +114,9 @@ func (e *Engine) baseline(file string) (plan.Baseline, error) {
 }
 
 // writeBaseline writes down the drift that there is.
-func (e *Engine) writeBaseline(file string, r *plan.DriftReport) error {
+func (e *Engine) writeBaseline(file string, r *drift.Report) error {
 	err := fmt.Errorf("not everything could be asked, so it would not be whole")
-	if r.Status != plan.DriftFailed {
+	if r.Status != drift.Failed {
 		err = e.Replaceable(file)
 	}
 	var content []byte

@@ -7,7 +7,7 @@ import (
 
 	"deployster/internal/app"
 	"deployster/internal/ui/render"
-	"deployster/plan"
+	"deployster/plan/drift"
 )
 
 func driftCommand(e Env) *cli.Command {
@@ -29,13 +29,13 @@ func driftCommand(e Env) *cli.Command {
 func runDrift(c *cli.Context, s *session) error {
 	report, err := s.Drift(c.Context, app.DriftOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Parallelism: parallelism(c),
 		Baseline: c.String("baseline"), WriteBaseline: c.String("write-baseline"),
-		Show: func(r *plan.DriftReport) { s.out.Printf("%s", render.Drift(r, s.out.Options())) }})
+		Show: func(r *drift.Report) { s.out.Printf("%s", render.Drift(r, s.out.Options())) }})
 	switch {
 	case err != nil:
 		return err
-	case report.Status == plan.DriftFailed:
+	case report.Status == drift.Failed:
 		return exitStatus(exitError)
-	case report.Status == plan.Drifted:
+	case report.Status == drift.Drifted:
 		return exitStatus(exitDrift)
 	}
 	return nil

@@ -17,7 +17,7 @@ import (
 	"deployster/internal/runs"
 	"deployster/internal/ui/events"
 	"deployster/internal/ui/typeview"
-	"deployster/plan"
+	"deployster/plan/drift"
 	"deployster/state"
 )
 
@@ -44,8 +44,8 @@ func documents() map[string]any {
 		"type-inspect": typeview.Document{},
 		"version":      shownVersion{},
 
-		"drift":          plan.DriftReport{},
-		"drift-baseline": plan.Baseline{},
+		"drift":          drift.Report{},
+		"drift-baseline": drift.Baseline{},
 	}
 }
 

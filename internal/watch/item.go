@@ -3,7 +3,7 @@ package watch
 import (
 	"time"
 
-	"deployster/plan"
+	"deployster/plan/drift"
 )
 
 // item is a resource, and all that is remembered of it. Times are counted from
@@ -23,7 +23,7 @@ type item struct {
 	fresh    bool   // it was not looked at in this generation
 	detail   string // of the last event
 
-	status   plan.DriftStatus // what the last look found; "" = none has
+	status   drift.Status // what the last look found; "" = none has
 	found    Look
 	failures int // looks in a row that failed
 
@@ -49,9 +49,9 @@ type item struct {
 
 	urgentSlot, timedSlot, repairSlot int // its places in queues
 
-	open    bool             // as it is counted
-	counted plan.DriftStatus // as it is counted
-	byEvent bool             // as it is counted
+	open    bool         // as it is counted
+	counted drift.Status // as it is counted
+	byEvent bool         // as it is counted
 }
 
 // urgent reports whether its next look comes before those that are due by time.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"deployster/plan"
+	"deployster/plan/drift"
 )
 
 // lane is what is looked at with the same program: one that hangs keeps its own
@@ -108,7 +108,7 @@ func (w *watcher) looked(l looked) {
 	case l.err != nil:
 		it.failures++
 		wait := about(pause(it.failures, askFirst, askMost))
-		w.found(it, Look{Status: plan.DriftFailed, Reason: l.err.Error()}, it.why, l.err)
+		w.found(it, Look{Status: drift.Failed, Reason: l.err.Error()}, it.why, l.err)
 		it.due, it.why = now+wait, Again
 	default:
 		w.judge(it, l.look, now)
@@ -123,14 +123,14 @@ func (w *watcher) looked(l looked) {
 
 // judge holds what was found to what was found before.
 func (w *watcher) judge(it *item, look Look, now time.Duration) {
-	if look.Status == plan.DriftNone && !look.Differs {
-		look = Look{Status: plan.DriftNone}
+	if look.Status == drift.None && !look.Differs {
+		look = Look{Status: drift.None}
 	}
 	changed := look != it.found
 	if it.why == ByEvent && it.useful(now, changed) {
 		w.tell(Noisy{it.Address})
 	}
-	if it.why == Poll && changed && look.wrong() && it.live && !it.dirty && it.status == plan.DriftNone {
+	if it.why == Poll && changed && look.wrong() && it.live && !it.dirty && it.status == drift.None {
 		polled := it.overlooked(now)
 		if w.tell(Missed{it.Address, polled}); polled {
 			it.process.restart()
@@ -147,7 +147,7 @@ func (w *watcher) judge(it *item, look Look, now time.Duration) {
 // found tells what was found, when that is not what was found before.
 func (w *watcher) found(it *item, look Look, why Why, err error) {
 	was := it.status
-	if look != it.found && (was != "" || look.wrong() || look.Status != plan.DriftNone) {
+	if look != it.found && (was != "" || look.wrong() || look.Status != drift.None) {
 		f := Finding{Address: it.Address, Was: was, Look: look, Why: why, Detail: it.detail, Error: err}
 		if it.wanted != never {
 			f.Next = max(0, it.wanted-w.now())

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"deployster/plan"
+	"deployster/plan/drift"
 )
 
 // want puts an item among those that are to be repaired, unless somebody is at it,
@@ -147,5 +147,5 @@ func (w *watcher) right(it *item, why Why, now time.Duration) {
 	} else {
 		it.due, it.why = it.byTime(now), Poll
 	}
-	w.found(it, Look{Status: plan.DriftNone}, why, nil)
+	w.found(it, Look{Status: drift.None}, why, nil)
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"deployster/internal/watch"
-	"deployster/plan"
+	"deployster/plan/drift"
 )
 
 // bench is a world for one rule: what it answers is set by the test.
@@ -82,10 +82,10 @@ func (b *bench) run(t *testing.T, o watch.Options, later ...watch.Generation) (w
 	return end, counts, time.Since(epoch)
 }
 
-func fine(string) (watch.Look, error) { return watch.Look{Status: plan.DriftNone}, nil }
+func fine(string) (watch.Look, error) { return watch.Look{Status: drift.None}, nil }
 
 func gone(string) (watch.Look, error) {
-	return watch.Look{Status: plan.Gone, Reason: "it is gone"}, nil
+	return watch.Look{Status: drift.Gone, Reason: "it is gone"}, nil
 }
 
 func all(o watch.Outcome) func([]string) (map[string]watch.Outcome, error) {
@@ -344,7 +344,7 @@ func TestRun_Differs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{resource: one(), repair: all(watch.Right)}
 		b.look = func(string) (watch.Look, error) {
-			return watch.Look{Status: plan.DriftNone, Differs: time.Since(epoch) < time.Second}, nil
+			return watch.Look{Status: drift.None, Differs: time.Since(epoch) < time.Second}, nil
 		}
 		if b.run(t, watch.Options{MaxRuntime: time.Hour}); len(b.repairs) != 1 {
 			t.Errorf("the repairs were at %v", b.repairs)

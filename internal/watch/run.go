@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"deployster/plan"
+	"deployster/plan/drift"
 )
 
 // watcher owns all that changes.
@@ -232,11 +232,11 @@ func (w *watcher) placed(it *item) {
 
 // account counts how an item is now.
 func (w *watcher) account(it *item) {
-	count := func(status plan.DriftStatus, by int) {
+	count := func(status drift.Status, by int) {
 		switch status {
-		case plan.Drifted, plan.Gone:
+		case drift.Drifted, drift.Gone:
 			w.counts.Drifted += by
-		case plan.DriftFailed:
+		case drift.Failed:
 			w.counts.Failed += by
 		}
 	}

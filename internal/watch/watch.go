@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"deployster/plan"
+	"deployster/plan/drift"
 )
 
 // Looker asks how one resource is. An error says that it could not be asked.
@@ -15,7 +15,7 @@ type Looker interface {
 
 // Look is what was found of a resource.
 type Look struct {
-	Status  plan.DriftStatus
+	Status  drift.Status
 	Reason  string // in words
 	Differs bool   // it is VALID, and its state is not the one that is recorded
 	Found   string // a digest of what was found: equal ones are the same finding
@@ -23,7 +23,7 @@ type Look struct {
 
 // wrong reports whether a repair has something to do.
 func (l Look) wrong() bool {
-	return l.Status == plan.Drifted || l.Status == plan.Gone || l.Status == plan.DriftNone && l.Differs
+	return l.Status == drift.Drifted || l.Status == drift.Gone || l.Status == drift.None && l.Differs
 }
 
 // Repairer brings resources back to what was approved. Cancelling ctx starts
@@ -128,7 +128,7 @@ type Told interface{ told() }
 // Finding is a resource of which something else was found than before.
 type Finding struct {
 	Address string
-	Was     plan.DriftStatus // "" at the first look
+	Was     drift.Status // "" at the first look
 	Look    Look
 	Why     Why
 	Detail  string        // of the event

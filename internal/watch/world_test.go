@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"deployster/internal/watch"
-	"deployster/plan"
+	"deployster/plan/drift"
 )
 
 // What a process of a type does with what it sees.
@@ -59,13 +59,13 @@ type world struct {
 	slept     time.Duration
 
 	looks, drifts, fixed, refusals int
-	status                         map[string]plan.DriftStatus // as it was told
+	status                         map[string]drift.Status // as it was told
 	told                           map[string]int
 }
 
 func newWorld(t *testing.T, n int, seed uint64, poll time.Duration) *world {
 	w := &world{t: t, rand: rand.New(rand.NewPCG(seed, 1)), by: map[string]*thing{}, busy: map[string]int{}, most: map[string]int{},
-		status: map[string]plan.DriftStatus{}, told: map[string]int{}}
+		status: map[string]drift.Status{}, told: map[string]int{}}
 	for i := range n {
 		th := &thing{kind: i % kinds, die: make(chan error, 1)}
 		th.fought = i%50 == 0
@@ -117,7 +117,7 @@ func (w *world) Look(ctx context.Context, addr string) (watch.Look, error) {
 	if w.rand.IntN(5000) == 0 {
 		took = 20 * time.Second // it hangs until its time is up
 	}
-	broken, drift := th.broken, th.drift
+	broken, drifts := th.broken, th.drift
 	w.mu.Unlock()
 	select {
 	case <-ctx.Done():
@@ -135,8 +135,8 @@ func (w *world) Look(ctx context.Context, addr string) (watch.Look, error) {
 			th.deadline = latest(th.deadline, th.ill)
 		}
 		return watch.Look{}, errors.New("its image does not answer")
-	case !drift:
-		return watch.Look{Status: plan.DriftNone, Found: fmt.Sprint(now)}, nil
+	case !drifts:
+		return watch.Look{Status: drift.None, Found: fmt.Sprint(now)}, nil
 	}
 	if now := time.Now(); !th.deadline.IsZero() && now.After(latest(th.deadline, w.excuse)) {
 		w.fail("the drift of %s (kind %d) was to be found until %s", addr, th.kind, th.deadline.Sub(epoch))
@@ -144,7 +144,7 @@ func (w *world) Look(ctx context.Context, addr string) (watch.Look, error) {
 	if th.deadline = (time.Time{}); th.drift && th.found.IsZero() {
 		th.found = time.Now()
 	}
-	return watch.Look{Status: plan.Drifted, Reason: "changed", Found: "1"}, nil
+	return watch.Look{Status: drift.Drifted, Reason: "changed", Found: "1"}, nil
 }
 
 // Repair repairs what drifted, and holds the repairs to their rate.

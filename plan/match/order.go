@@ -33,6 +33,9 @@ type Ordering struct {
 	// begins of it is after. They are about the order only: after a failed end what
 	// waits for its barrier may begin.
 	Barriers map[string]string // class -> node
+	// Known are nodes that do nothing either: they come when the identities of these
+	// beginnings are known.
+	Known map[string][]string
 	// Held are ends that cannot wait until all identities of their class are known,
 	// because those wait for them or are no part of the plan. They are left for the
 	// next plan.
@@ -50,7 +53,7 @@ type Edge struct{ Node, After string }
 // edges already say the opposite, those are kept. Releases are ends that come after
 // beginnings which let go of their things; those that lie in a circle are left out.
 func Order(before graph.Graph, releases []Edge, begins []Begin, ends []Finish) Ordering {
-	o := orderer{before: make(graph.Graph, len(before)), lates: map[string][]Begin{}, held: map[string]bool{}}
+	o := orderer{before: make(graph.Graph, len(before)), lates: map[string][]Begin{}, known: map[string][]string{}, held: map[string]bool{}}
 	for n, list := range before {
 		o.before[n] = slices.Clone(list)
 	}
@@ -62,12 +65,13 @@ func Order(before graph.Graph, releases []Edge, begins []Begin, ends []Finish) O
 	o.release(releases)
 	o.lateFirst(before, ends)
 	barriers := o.endsFirst(begins, ends)
-	return Ordering{Before: o.before, Barriers: barriers, Held: slices.Sorted(maps.Keys(o.held)), Loose: o.loose}
+	return Ordering{Before: o.before, Barriers: barriers, Known: o.known, Held: slices.Sorted(maps.Keys(o.held)), Loose: o.loose}
 }
 
 type orderer struct {
 	before graph.Graph
 	lates  map[string][]Begin // by class
+	known  map[string][]string
 	held   map[string]bool
 	loose  []string
 	nodes  int
@@ -144,6 +148,7 @@ func (o *orderer) identitiesKnown(before graph.Graph, lates []Begin) string {
 	at := o.node("known")
 	for _, b := range lates {
 		o.before[at] = append(o.before[at], before[b.Node]...)
+		o.known[at] = append(o.known[at], b.Node)
 	}
 	slices.Sort(o.before[at])
 	o.before[at] = slices.Compact(o.before[at])

@@ -13,6 +13,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
 	"deployster/plan"
+	"deployster/plan/order"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -25,6 +26,9 @@ func samplePlan() *plan.Plan {
 		Format: plan.Format, Deployster: "0.1.0", Created: time.Unix(1700000000, 0).UTC(), Lineage: "l", Serial: 3, Workspace: "/w",
 		Images: map[string]string{"docker.io/acme/file:1": "sha256:1"}, Pulled: []string{"docker.io/acme/file:1"}, Layers: [][]string{{"conf"}, {"svc"}},
 		Edges: []plan.Edge{{From: "conf", To: "svc", Origin: "reference"}},
+		Barriers: []order.Barrier{{Name: "barrier:1", After: []string{}, Before: []string{"svc"}, OrderOnly: true, Again: []string{"x"}},
+			{Name: "known:2", After: []string{"conf"}, Before: []string{"svc"}, Late: []string{"svc"}}},
+		Others: map[string]protocol.Type{"x": {Reference: "acme/file:1", Digest: "sha256:1", Dialect: 2, StateAction: command}},
 		Resources: map[string]*plan.Step{
 			"conf": {Type: "acme/file:1", Change: plan.Update, MayChange: true, Adopted: true, Drifted: true, Unrefreshed: true, Reason: "because", Notes: []string{"n"}, Was: &plan.Was{State: json.RawMessage(`{}`), Sensitive: []string{"/a"}}, Old: &plan.Step{Type: "acme/file:0", Change: plan.Destroy, Config: json.RawMessage(`{}`)},
 				Config: json.RawMessage(`{"a":"<&>","n":99999999999999999999.5}`), Sensitive: []string{"/a"}, Hidden: []string{"/a"},
@@ -134,16 +138,23 @@ func TestPlanFileOfAnotherFormatIsRefused(t *testing.T) {
 // A plan file with a right checksum may still have been made by anybody.
 func TestPlanFilesThatDoNotHangTogetherAreRefused(t *testing.T) {
 	for what, spoil := range map[string]func(*plan.Plan){
-		"not whole":       func(p *plan.Plan) { p.Errored = true },
-		"no step":         func(p *plan.Plan) { p.Resources["conf"] = nil },
-		"layers":          func(p *plan.Plan) { p.Layers = [][]string{{"conf", "ghost"}, {"svc"}} },
-		"no layers":       func(p *plan.Plan) { p.Layers = nil },
-		"edge":            func(p *plan.Plan) { p.Edges[0].To = "ghost" },
-		"circle":          func(p *plan.Plan) { p.Edges = append(p.Edges, plan.Edge{From: "svc", To: "conf"}) },
-		"change":          func(p *plan.Plan) { p.Resources["svc"].Change = "explode" },
-		"environment":     func(p *plan.Plan) { p.Resources["svc"].SecretEnv = []string{"GHOST"} },
-		"alias":           func(p *plan.Plan) { p.Resources["svc"].Aliases = map[string]string{"a": "ghost"} },
-		"terminal escape": func(p *plan.Plan) { p.Resources["\x1b]52;c;eA==\a"] = &plan.Step{Change: plan.Valid} },
+		"not whole":                         func(p *plan.Plan) { p.Errored = true },
+		"no step":                           func(p *plan.Plan) { p.Resources["conf"] = nil },
+		"layers":                            func(p *plan.Plan) { p.Layers = [][]string{{"conf", "ghost"}, {"svc"}} },
+		"no layers":                         func(p *plan.Plan) { p.Layers = nil },
+		"edge":                              func(p *plan.Plan) { p.Edges[0].To = "ghost" },
+		"barrier after nothing":             func(p *plan.Plan) { p.Barriers[0].After = []string{"ghost"} },
+		"barrier before nothing":            func(p *plan.Plan) { p.Barriers[0].Before = []string{"conf (old)"} },
+		"barrier with a name of a resource": func(p *plan.Plan) { p.Barriers[0].Name = "conf" },
+		"barrier twice":                     func(p *plan.Plan) { p.Barriers[1].Name = p.Barriers[0].Name },
+		"barrier in a circle":               func(p *plan.Plan) { p.Barriers[0].Before = []string{"conf"}; p.Barriers[0].After = []string{"svc"} },
+		"late identity of nothing":          func(p *plan.Plan) { p.Barriers[1].Late = []string{"ghost"} },
+		"ghost asked again":                 func(p *plan.Plan) { p.Barriers[0].Again = []string{"ghost"} },
+		"circle":                            func(p *plan.Plan) { p.Edges = append(p.Edges, plan.Edge{From: "svc", To: "conf"}) },
+		"change":                            func(p *plan.Plan) { p.Resources["svc"].Change = "explode" },
+		"environment":                       func(p *plan.Plan) { p.Resources["svc"].SecretEnv = []string{"GHOST"} },
+		"alias":                             func(p *plan.Plan) { p.Resources["svc"].Aliases = map[string]string{"a": "ghost"} },
+		"terminal escape":                   func(p *plan.Plan) { p.Resources["\x1b]52;c;eA==\a"] = &plan.Step{Change: plan.Valid} },
 	} {
 		p := samplePlan()
 		spoil(p)

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/base/graph"
 	"deployster/plan"
+	"deployster/plan/order"
 )
 
 // validate checks that a plan which was read hangs together, so that nobody
@@ -44,6 +44,9 @@ func validate(p *plan.Plan) string {
 			return "an edge leads nowhere"
 		}
 	}
+	if !barriersHold(p) {
+		return "a barrier leads nowhere"
+	}
 	for _, m := range p.Moves {
 		if step := p.Resources[m.To]; step == nil || step.MovedFrom != m.From && step.Deposed == "" || diag.Visible(m.From) != m.From {
 			return "a move leads nowhere"
@@ -57,9 +60,39 @@ func validate(p *plan.Plan) string {
 	if _, err := p.Nodes().Layers(); err != nil {
 		return "its order is impossible"
 	}
-	layers, err := graph.Graph(p.Before()).Layers()
+	layers, err := p.Before().Layers()
 	if err != nil || len(layers)+len(p.Layers) > 0 && !reflect.DeepEqual(layers, p.Layers) {
 		return "its order is not that of its edges"
 	}
 	return ""
+}
+
+// barriersHold reports whether all that the barriers name is there: a damaged or edited
+// file must not end an apply that waits for nobody.
+func barriersHold(p *plan.Plan) bool {
+	bare := *p
+	bare.Barriers = nil
+	nodes, seen := bare.Nodes(), map[string]bool{}
+	for _, b := range p.Barriers {
+		if _, what := order.OfNode(b.Name); what != order.Wait || seen[b.Name] {
+			return false
+		}
+		seen[b.Name] = true
+		for _, node := range slices.Concat(b.After, b.Before) {
+			if _, there := nodes[node]; !there {
+				return false
+			}
+		}
+		for _, addr := range b.Late {
+			if p.Resources[addr] == nil {
+				return false
+			}
+		}
+		for _, addr := range b.Again {
+			if _, other := p.Others[addr]; !other && p.Resources[addr] == nil {
+				return false
+			}
+		}
+	}
+	return true
 }

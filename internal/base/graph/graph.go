@@ -54,11 +54,13 @@ type Frontier struct {
 	ready    ready
 	taken    map[string]bool
 	open     int
+	lenient  map[string]bool // see Lenient
 }
 
 // NewFrontier starts a walk.
 func NewFrontier(g Graph) *Frontier {
-	f := &Frontier{blockers: make(map[string]int, len(g)), after: g.Reverse(), taken: make(map[string]bool, len(g)), open: len(g)}
+	f := &Frontier{blockers: make(map[string]int, len(g)), after: g.Reverse(), taken: make(map[string]bool, len(g)), open: len(g),
+		lenient: map[string]bool{}}
 	for n, before := range g {
 		f.blockers[n] = len(before)
 		if len(before) == 0 {
@@ -67,6 +69,13 @@ func NewFrontier(g Graph) *Frontier {
 	}
 	slices.Sort(f.ready) // which a heap may be
 	return f
+}
+
+// Lenient makes nodes become ready also when what comes before them was dropped.
+func (f *Frontier) Lenient(nodes ...string) {
+	for _, n := range nodes {
+		f.lenient[n] = true
+	}
 }
 
 // Open says how many nodes are neither done nor dropped.
@@ -92,7 +101,7 @@ func (f *Frontier) Done(node string) {
 }
 
 // Drop ends a node that failed and gives everything that can never become
-// ready because of it, sorted.
+// ready because of it, sorted: all that waited for it but what is lenient.
 func (f *Frontier) Drop(node string) []string {
 	f.open--
 	seen := map[string]bool{}
@@ -101,7 +110,12 @@ func (f *Frontier) Drop(node string) []string {
 		n := todo[0]
 		todo = todo[1:]
 		for _, next := range f.after[n] {
-			if !seen[next] && !f.taken[next] {
+			switch {
+			case f.lenient[next]:
+				if f.blockers[next]--; f.blockers[next] == 0 {
+					f.ready.put(next)
+				}
+			case !seen[next] && !f.taken[next]:
 				seen[next] = true
 				todo = append(todo, next)
 			}

@@ -79,3 +79,26 @@ func TestWalkOfRandomGraphs(t *testing.T) {
 		}
 	}
 }
+
+// A lenient node becomes ready when all before it are done or dropped; what waits for
+// it is not dropped either.
+func TestFrontier_Lenient(t *testing.T) {
+	t.Parallel()
+	f := NewFrontier(Graph{"a": nil, "b": {"a"}, "c": nil, "wait": {"a", "b", "c"}, "d": {"wait"}, "e": {"wait", "a"}})
+	f.Lenient("wait")
+	f.TakeAll()
+	if lost := f.Drop("a"); !slices.Equal(lost, []string{"b", "e"}) {
+		t.Errorf("dropped %v", lost)
+	}
+	if early := f.TakeAll(); len(early) > 0 {
+		t.Errorf("%v is ready before c has ended", early)
+	}
+	f.Drop("c")
+	if got := f.TakeAll(); !slices.Equal(got, []string{"wait"}) {
+		t.Errorf("ready: %v", got)
+	}
+	f.Done("wait")
+	if got := f.TakeAll(); !slices.Equal(got, []string{"d"}) || f.Open() != 1 {
+		t.Errorf("ready: %v, %d open", got, f.Open())
+	}
+}

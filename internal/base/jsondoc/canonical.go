@@ -13,6 +13,20 @@ import (
 // The document is checked first.
 func Canonical(data []byte) (json.RawMessage, error) { return canonical(data, foreign()) }
 
+// Same compares two documents by what they say. What is no JSON is like nothing but
+// itself.
+func Same(a, b json.RawMessage) bool {
+	if string(a) == string(b) {
+		return true
+	}
+	left, err := Canonical(a)
+	if err != nil {
+		return false
+	}
+	right, err := Canonical(b)
+	return err == nil && string(left) == string(right)
+}
+
 // CanonicalOwn is Canonical of what this tool has written itself; see CheckOwn.
 func CanonicalOwn(data []byte) (json.RawMessage, error) { return canonical(data, own()) }
 

@@ -7,6 +7,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/plan"
+	"deployster/plan/drift"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -90,7 +91,7 @@ type PlanSummary struct {
 
 // Drift is what drift found.
 type Drift struct {
-	Drift *plan.DriftReport `json:"drift"`
+	Drift *drift.Report `json:"drift"`
 }
 
 // ApplyStarted says that a plan is carried out from now on.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"deployster/config"
-	"deployster/internal/base/graph"
 	"deployster/internal/runner"
 	"deployster/internal/ui/jsondiff"
 	"deployster/plan"
@@ -46,7 +45,7 @@ func raw(v any) json.RawMessage {
 func finish(p *plan.Plan) *plan.Plan {
 	p.Format, p.Deployster, p.Workspace, p.Lineage, p.Serial = plan.Format, "0.1.0", "/srv/www", "3f1c9a52-8d0e-4b7e-9a51-0e6d2c4b7f10", 41
 	p.Created = time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
-	layers, err := graph.Graph(p.Before()).Layers()
+	layers, err := p.Before().Layers()
 	if err != nil {
 		panic(err)
 	}

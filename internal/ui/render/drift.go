@@ -7,32 +7,32 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/jsondiff"
-	"deployster/plan"
+	"deployster/plan/drift"
 )
 
 // driftWords are the words for each status, in the order of a summary.
 var driftWords = []struct {
-	status          plan.DriftStatus
+	status          drift.Status
 	symbol, summary string
 	words           string
 }{
-	{plan.Drifted, Yellow("~"), "drifted", "has drifted"},
-	{plan.Gone, Red("-"), "gone", "is gone"},
-	{plan.DriftFailed, Red("!"), "that could not be asked", "could not be asked"},
-	{plan.DriftChanged, Dim("m"), "changed in the manifest", "is changed in the manifest"},
-	{plan.DriftUndeclared, Dim("m"), "declared no more", "is declared no more"},
-	{plan.DriftUnrecorded, Dim("m"), "not applied yet", "is not applied yet"},
-	{plan.DriftNone, " ", "as recorded", "is as declared"},
+	{drift.Drifted, Yellow("~"), "drifted", "has drifted"},
+	{drift.Gone, Red("-"), "gone", "is gone"},
+	{drift.Failed, Red("!"), "that could not be asked", "could not be asked"},
+	{drift.Changed, Dim("m"), "changed in the manifest", "is changed in the manifest"},
+	{drift.Undeclared, Dim("m"), "declared no more", "is declared no more"},
+	{drift.Unrecorded, Dim("m"), "not applied yet", "is not applied yet"},
+	{drift.None, " ", "as recorded", "is as declared"},
 }
 
 // Drift returns the report of drift.
-func Drift(r *plan.DriftReport, o Options) string {
+func Drift(r *drift.Report, o Options) string {
 	var b strings.Builder
 	shown, left := 0, 0
 	for _, words := range driftWords {
 		for _, addr := range r.Order() {
 			d := r.Resources[addr]
-			if d.Status != words.status || d.Status == plan.DriftNone && d.Reason == "" && !o.Verbose {
+			if d.Status != words.status || d.Status == drift.None && d.Reason == "" && !o.Verbose {
 				continue
 			}
 			if shown++; shown > maxBlocks && !o.Verbose {
@@ -54,7 +54,7 @@ func Drift(r *plan.DriftReport, o Options) string {
 }
 
 // writeDrift prints what stands below the header of a resource.
-func writeDrift(b *strings.Builder, d *plan.ResourceDrift, o Options) {
+func writeDrift(b *strings.Builder, d *drift.Resource, o Options) {
 	if d.Reason != "" {
 		fmt.Fprintf(b, "    %s\n", Dim(diag.Visible(d.Reason)))
 	}
@@ -80,10 +80,10 @@ func writeDrift(b *strings.Builder, d *plan.ResourceDrift, o Options) {
 }
 
 // DriftSummary returns the last line of Drift.
-func DriftSummary(r *plan.DriftReport) string {
+func DriftSummary(r *drift.Report) string {
 	s := r.Summary
-	n := map[plan.DriftStatus]int{plan.DriftNone: s.Valid, plan.Drifted: s.Drifted, plan.Gone: s.Gone, plan.DriftChanged: s.Changed,
-		plan.DriftUndeclared: s.Undeclared, plan.DriftUnrecorded: s.Unrecorded, plan.DriftFailed: s.Failed}
+	n := map[drift.Status]int{drift.None: s.Valid, drift.Drifted: s.Drifted, drift.Gone: s.Gone, drift.Changed: s.Changed,
+		drift.Undeclared: s.Undeclared, drift.Unrecorded: s.Unrecorded, drift.Failed: s.Failed}
 	var parts []string
 	for _, w := range driftWords {
 		if n[w.status] > 0 {
@@ -94,7 +94,7 @@ func DriftSummary(r *plan.DriftReport) string {
 	switch {
 	case s.Failed > 0:
 		head = Bold("Not everything could be asked.")
-	case r.Status == plan.Drifted:
+	case r.Status == drift.Drifted:
 		head = Bold(Yellow("Drift."))
 	case s.Known > 0:
 		head = Bold("No drift that is not known.")

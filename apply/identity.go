@@ -1,0 +1,113 @@
+package apply
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"deployster/internal/runner"
+	"deployster/plan"
+	"deployster/plan/match"
+	"deployster/plan/order"
+	"deployster/plan/things"
+	"deployster/protocol"
+)
+
+// failedIdentity is ResourceReport.Failed of a resource that turns out to mean the
+// thing of another.
+const failedIdentity = "identity"
+
+// identities are what turns out in an apply to identify resources.
+type identities struct{ *run }
+
+// pass passes a barrier. Where it is there for what identifies resources, that is
+// looked up; it reports whether all of it is known.
+func (r identities) pass(b order.Barrier) bool {
+	for _, addr := range b.Late {
+		step := r.plan.Resources[addr]
+		resolved, diags := r.manifest.Config(addr, r.scope(addr))
+		if diags.HasErrors() || !things.Known(step.Init, resolved.Unknown) {
+			return false // it fails itself, when its turn comes
+		}
+		r.facts.claim(addr, r.thing(step, resolved.Value))
+	}
+	return true
+}
+
+// thing describes the thing of a resource.
+func (r identities) thing(step *plan.Step, config json.RawMessage) match.Thing {
+	return things.Declared(step.Type, step.Init, config, step.Settings, runner.MountsIn(r.workdir, step.Mounts))
+}
+
+// recordedThing describes the thing of an entry.
+func (r identities) recordedThing(addr string) match.Thing {
+	entry := r.prior.Resources[addr]
+	entry.Mounts = runner.MountsIn(r.workdir, entry.Mounts)
+	return things.Recorded(entry)
+}
+
+// free reports whether the thing of a resource is nobody else's. What identifies it was
+// not known to the plan: now it is, and another resource, or the end of one, may mean
+// the same thing.
+func (r identities) free(step *plan.Step, out *outcome, config json.RawMessage) bool {
+	owner := ""
+	if step.Intent() == protocol.Absent {
+		owner = r.claimed(out.addr)
+	} else if len(step.Init.Identity) > 0 && !things.Known(step.Init, step.Unknown) && !step.ReadOnly {
+		owner = r.owner(out.addr, r.thing(step, config))
+	}
+	if owner == "" {
+		return true
+	}
+	out.report.NotAttempted = out.report.Planned
+	why := "it would be the thing of " + reference(owner)
+	out.fail(failedIdentity, stale(why, "What identifies one of them became known only now. "+whatNow))
+	out.report.Reason = "plan is stale: " + why
+	return false
+}
+
+// claimed gives the resource that turned out to mean a recorded thing, which is about
+// to be destroyed; "" = nobody.
+func (r identities) claimed(addr string) string {
+	recorded := r.recordedThing(addr)
+	for owner, t := range r.facts.claims() {
+		if relation, _ := match.Compare(t, recorded, false); relation == match.Equal && owner != addr {
+			return owner
+		}
+	}
+	return ""
+}
+
+// owner gives whose thing else a thing is: another resource's, or one that is recorded
+// and neither moved nor gone; "" = nobody's.
+func (r identities) owner(addr string, t match.Thing) string {
+	r.facts.claim(addr, t)
+	equal := func(other match.Thing) bool {
+		relation, _ := match.Compare(t, other, false)
+		return relation == match.Equal
+	}
+	claims := r.facts.claims()
+	for _, other := range slices.Sorted(maps.Keys(claims)) {
+		if other != addr && equal(claims[other]) {
+			return other
+		}
+	}
+	for _, other := range r.plan.Order() {
+		step := r.plan.Resources[other]
+		declared := step.Change != plan.Destroy && step.Change != plan.Forget && step.Change != plan.Left && !step.ReadOnly
+		if other != addr && declared && things.Known(step.Init, step.Unknown) && equal(r.thing(step, step.Config)) {
+			return other
+		}
+	}
+	for _, other := range slices.Sorted(maps.Keys(r.prior.Resources)) {
+		step := r.plan.Resources[other]
+		stays := step == nil || step.Change == plan.Destroy || step.Change == plan.Left || step.Change == plan.Replace
+		if other != addr && stays && !r.prior.Resources[other].ReadOnly && !r.facts.isGone(other) && equal(r.recordedThing(other)) {
+			return other
+		}
+	}
+	return ""
+}
+
+// reference names a resource as manifests do.
+func reference(addr string) string { return references([]string{addr}) }

@@ -1,0 +1,225 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"deployster/config"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/graph"
+	"deployster/plan/match"
+	"deployster/plan/order"
+	"deployster/plan/subject"
+	"deployster/plan/things"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// end is something that the plan destroys.
+type end struct {
+	addr  string
+	class string // see match.Classes
+	key   string // of the entry; "" = it is not recorded
+	old   bool   // it is made again
+}
+
+// ends lists what the plan destroys, by address.
+func (b *builder) ends(addresses []string) []end {
+	declared, recorded := b.identified.result.Classes()
+	var list []end
+	for _, addr := range addresses {
+		step := b.steps[addr]
+		switch {
+		case step == nil:
+		case step.Change == Destroy:
+			key := b.identified.ends[addr].Recorded
+			list = append(list, end{addr, recorded[key], key, false})
+		case step.Change == Replace:
+			key := b.identified.pairs[addr].Recorded
+			list = append(list, end{addr, cmp.Or(recorded[key], declared[addr]), key, true})
+		}
+	}
+	return list
+}
+
+// doubt finds the resources whose things may be gone when the ends of this plan are
+// through, as nobody can tell whether they are the same, and takes back what was decided
+// about them and about what depends on them. It reports whether there are new ones.
+func (b *builder) doubt() bool {
+	ends := b.ends(slices.Sorted(maps.Keys(b.steps)))
+	if len(ends) == 0 || b.errors() > 0 {
+		return false
+	}
+	recorded, byClass := map[string]match.Thing{}, map[string][]end{}
+	for _, e := range b.identified.input.Recorded {
+		recorded[e.Key] = e.Thing
+	}
+	for _, e := range ends {
+		byClass[e.class] = append(byClass[e.class], e)
+	}
+	declared, _ := b.identified.result.Classes()
+	again := map[string]bool{}
+	after := graph.Graph{}
+	for _, r := range b.Manifest.Resources() {
+		after[r.Address] = subject.Predecessors(r)
+	}
+	after = after.Reverse()
+	for _, d := range b.identified.input.Declared {
+		step, why := b.steps[d.Address], b.identified.pairs[d.Address].Why
+		if step == nil || step.Change != Valid && step.Change != Update || why != match.Nothing && why != match.Address ||
+			b.identified.doubts[d.Address] != "" {
+			continue
+		}
+		for _, e := range byClass[declared[d.Address]] {
+			if relation, _ := match.Compare(d.Thing, recorded[e.key], false); relation == match.Unclear {
+				b.identified.doubts[d.Address] = config.Reference(e.addr) + " is destroyed first, and may be the same thing"
+				subject.Reach(d.Address, after, again)
+				break
+			}
+		}
+	}
+	for addr := range again {
+		delete(b.steps, addr)
+	}
+	return len(again) > 0
+}
+
+// putInOrder puts what is destroyed of a class before what begins of it. It reports
+// whether an end had to be left for the next plan: then the steps are others.
+func (b assembler) putInOrder(ctx context.Context, p *Plan) (held bool) {
+	all := p.order()
+	var ends []match.Finish
+	late := map[string]bool{}
+	for _, e := range b.ends(all.Resources) {
+		node := match.Finish{Node: all.End(e.addr), Class: e.class}
+		if e.old {
+			node.Of = e.addr
+		}
+		ends = append(ends, node)
+		late[node.Node] = true
+	}
+	for _, e := range p.Edges { // what has to wait for an end that is left is left too
+		if from := p.Resources[e.From]; e.Origin == order.Removal && from.Change == Left && late[all.End(e.To)] {
+			return b.hold(all.End(e.To))
+		}
+	}
+	lets := func(e Edge) bool { // it lets go of what is destroyed, and stays
+		from := p.Resources[e.From].Change
+		return e.Origin == order.Removal && from != Destroy && from != Forget && from != Replace && from != Left
+	}
+	var releases []match.Edge
+	for _, e := range p.Edges {
+		if lets(e) {
+			releases = append(releases, match.Edge{Node: all.End(e.To), After: e.From})
+		}
+	}
+	if len(ends)+len(releases) == 0 {
+		return false
+	}
+	all.Edges = slices.DeleteFunc(slices.Clone(p.Edges), lets)
+	o := match.Order(all.Nodes(), releases, b.beginnings(), ends)
+	if len(o.Held) > 0 {
+		return b.hold(o.Held...)
+	}
+	p.Edges = slices.DeleteFunc(p.Edges, func(e Edge) bool { return lets(e) && !slices.Contains(o.Before[all.End(e.To)], e.From) })
+	p.Barriers = order.Barriers(o, b.again(ctx, p, o), func(node string) bool { return b.identified.doubts[node] != "" })
+	return false
+}
+
+// beginnings lists what begins, also of what the plan leaves out.
+func (b assembler) beginnings() []match.Begin {
+	var list []match.Begin
+	declared, _ := b.identified.result.Classes()
+	for _, d := range b.identified.input.Declared {
+		late, step := d.Late, b.steps[d.Address]
+		if step != nil {
+			late = !things.Known(step.Init, step.Unknown)
+		}
+		list = append(list, match.Begin{Node: d.Address, Class: declared[d.Address], Late: late && len(b.typeOf(d.Address).Identity) > 0,
+			LeftOut: step == nil})
+	}
+	return list
+}
+
+// hold leaves ends for the next plan, because what will be known only after them says
+// whether they may be.
+func (b assembler) hold(nodes ...string) bool {
+	for _, node := range nodes {
+		addr, what := order.OfNode(node)
+		step := b.steps[addr]
+		if what == order.Old {
+			b.holdOld(addr, step)
+			continue
+		}
+		left := RecordedStep(b.Prior.Resources[addr])
+		left.Change, left.Init, left.Today = Left, step.Init, step.Today
+		left.Reason = "it may be the thing of a resource whose identity is known only during apply: the next plan decides"
+		b.steps[addr] = left
+	}
+	return true
+}
+
+// holdOld leaves the recorded thing of a resource that means another one now.
+func (b assembler) holdOld(addr string, step *Step) {
+	if b.identified.pairs[addr].Why != match.Other {
+		b.report(nil, "", diag.Diagnostics{{Severity: diag.Error, Summary: "Resource cannot be replaced now", Address: addr,
+			Detail: "What identifies another resource of its type becomes known only during apply, and depends on it or is left out of this plan. " +
+				"Apply without -replace first."}})
+		return
+	}
+	old := step.Old
+	step.Change, step.Expected, step.Old, step.Another = Deferred, Create, nil, true
+	step.Reason = "what was recorded here is left for the next plan"
+	key := state.Depose(addr, func(key string) bool { _, taken := b.Prior.Resources[key]; return taken })
+	b.identified.moves = append(b.identified.moves, state.Move{From: addr, To: key, Why: string(match.Other)})
+	b.report(nil, "", b.Identify(b.identified.moves))
+	b.steps[key] = old
+	b.identified.ends[key] = match.End{Recorded: b.identified.pairs[addr].Recorded, Address: addr, Deposed: true}
+	b.hold(key)
+}
+
+// again lists by class what is asked again when the ends of the class are through:
+// what is right and was asked before them. Of what the plan leaves out it notes
+// the types.
+func (b assembler) again(ctx context.Context, p *Plan, o match.Ordering) map[string][]string {
+	list := map[string][]string{}
+	declared, recorded := b.identified.result.Classes()
+	now := map[string]string{} // key -> its address of now
+	for _, d := range b.identified.input.Declared {
+		class, step := declared[d.Address], p.Resources[d.Address]
+		now[b.identified.pairs[d.Address].Recorded] = d.Address
+		if step != nil && (step.Change == Valid && !step.MayChange || slices.Contains(o.Loose, d.Address)) && o.Barriers[class] != "" {
+			list[class] = append(list[class], d.Address)
+		}
+	}
+	for addr, e := range b.identified.ends {
+		now[e.Recorded] = addr
+	}
+	p.Others = map[string]protocol.Type{}
+	for _, e := range b.identified.input.Recorded {
+		class, addr := recorded[e.Key], now[e.Key]
+		from, _ := b.MovedFrom(addr)
+		entry, known := b.Recorded.Completed(cmp.Or(from, addr))
+		if !b.Partial() || p.Resources[addr] != nil || o.Barriers[class] == "" || !known {
+			continue
+		}
+		addr = cmp.Or(from, addr)
+		ty, err := b.prober.Init(ctx, RecordedStep(entry).Target(addr))
+		if err != nil {
+			for _, end := range o.Before[o.Barriers[class]] {
+				at, _ := order.OfNode(end)
+				b.steps[at].Notes = append(b.steps[at].Notes, fmt.Sprintf("Whether %s is still there after that is not asked: its image %s "+
+					"is not here.", config.Reference(addr), entry.Type))
+			}
+			continue
+		}
+		p.Others[addr], list[class] = ty, append(list[class], addr)
+	}
+	for _, addresses := range list {
+		slices.Sort(addresses)
+	}
+	return list
+}

@@ -1,0 +1,34 @@
+package order
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"deployster/plan/match"
+)
+
+// Barriers gives the nodes that an ordering adds to a graph, without those that
+// nothing waits for and after which nothing is asked. Again are the resources that
+// are asked after the ends of a class, by class, and doubtful those of which it is
+// not known that the failed end of another leaves them alone.
+func Barriers(o match.Ordering, again map[string][]string, doubtful func(node string) bool) []Barrier {
+	var list []Barrier
+	waits := o.Before.Reverse()
+	for _, class := range slices.Sorted(maps.Keys(o.Barriers)) {
+		name := o.Barriers[class]
+		b := Barrier{Name: name, After: o.Before[name], Before: waits[name], OrderOnly: true, Again: again[class]}
+		if len(b.Before)+len(b.Again) > 0 {
+			list = append(list, b)
+		}
+		if held := slices.DeleteFunc(slices.Clone(b.Before), func(node string) bool { return !doubtful(node) }); len(held) > 0 {
+			list = append(list, Barrier{Name: strings.Replace(name, "barrier", "doubt", 1), After: b.After, Before: held})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Known)) {
+		if len(waits[name]) > 0 {
+			list = append(list, Barrier{Name: name, After: o.Before[name], Before: waits[name], Late: o.Known[name]})
+		}
+	}
+	return list
+}
