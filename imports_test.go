@@ -75,6 +75,7 @@ var ranks = map[string]int{
 	"plan/hidden":                       27,
 	"plan":                              30,
 	"plan/planfile":                     35,
+	"plan/repair":                       35,
 	"apply":                             40,
 	"internal/watch":                    42,
 	"internal/ui/planpage":              51,

@@ -8,6 +8,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/plan"
+	"deployster/plan/repair"
 	"deployster/protocol"
 )
 
@@ -39,12 +40,13 @@ const (
 func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string,
 	found protocol.Answer) (asked, ok bool) {
 	approved := r.approvals.of(step)
-	same, policy := approved.covers(found), r.options.Deferred
+	same, policy := approved.covers(found) && !r.approvals.onlyDrift(step), r.options.Deferred
 	if r.options.Confirm == ConfirmPlan && (same || policy == DeferredApply) {
 		return false, true // the usual case: nobody is to be asked
 	}
 	now := step.WithAnswer(in.Config, sensitive, found, r.hiddenBoth(step, out.addr, in.Config, found, sensitive))
-	kind := slices.Contains(r.options.Kinds, now.Change) || step.Change == plan.Deferred && slices.Contains(r.options.Kinds, plan.Deferred)
+	kind := slices.Contains(r.options.Kinds, now.Change) || step.Change == plan.Deferred && slices.Contains(r.options.Kinds, plan.Deferred) ||
+		slices.Contains(r.options.Kinds, repair.Kind) && repair.Only(step, in.Config, r.prior.Resources[out.addr])
 	switch {
 	case approved.confirmed && same:
 		return false, true
@@ -67,6 +69,14 @@ func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in pro
 	}
 	r.approvals.set(step, found)
 	return true, true
+}
+
+// onlyDrift reports whether all that was approved of a step is to bring back what
+// was recorded: whether it is that is known when its config is.
+func (a *approvals) onlyDrift(step *plan.Step) bool {
+	o := a.options
+	return o.Ask == nil && step.Flexible() && o.Deferred == DeferredByKinds && slices.Contains(o.Kinds, repair.Kind) &&
+		!slices.Contains(o.Kinds, step.Change)
 }
 
 // approveAction asks about one action where each is asked about.

@@ -109,7 +109,7 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 		err = t.decide(ctx, store.Snapshot())
 	}
 	if err == nil {
-		err = t.approval.approve(ctx, t.ui, t.plan, runner.RealDir(t.Dir), &t.options)
+		err = t.approval.approve(ctx, t.ui, t.plan, store.Snapshot(), runner.RealDir(t.Dir), &t.options)
 	}
 	if err != nil {
 		return nil, err

@@ -6,6 +6,8 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/plan"
+	"deployster/plan/repair"
+	"deployster/state"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,6 +28,9 @@ func approvable() []string {
 	return []string{string(plan.Create), string(plan.Update), string(plan.Replace), string(plan.Destroy), string(plan.Forget),
 		string(plan.Deferred)}
 }
+
+// approveWords are all that -approve takes.
+func approveWords() []string { return append(approvable(), string(repair.Kind), otherPath) }
 
 // otherPath is a word of -approve that stands for itself: nothing else covers a
 // removal through a path that is not today's, not even a yes.
@@ -67,9 +72,9 @@ func newApproval(o ApprovalOptions, saved bool) (approval, error) {
 				a.other = true
 				continue
 			}
-			if !slices.Contains(approvable(), word) {
+			if !slices.Contains(approveWords(), word) {
 				return a, diag.Errorf("Wrong command line", "-approve takes kinds of change, with commas between: %s. %q is none of them.",
-					strings.Join(append(approvable(), otherPath), ", "), diag.Visible(word))
+					strings.Join(approveWords(), ", "), diag.Visible(word))
 			}
 			a.kinds = append(a.kinds, plan.Change(word))
 		}
@@ -101,9 +106,14 @@ func (a approval) mode() string {
 
 // open lists the kinds of change in a plan that nobody has said yes to yet, in
 // the order of approvable, with their resources.
-func (a approval) open(p *plan.Plan) []string {
+func (a approval) open(p *plan.Plan, prior state.Snapshot) []string {
 	var open []string
 	kinds := p.Kinds()
+	if slices.Contains(a.kinds, repair.Kind) {
+		for kind, addrs := range kinds {
+			kinds[kind] = slices.DeleteFunc(addrs, func(addr string) bool { return repair.Answered(p.Resources[addr], prior.Resources[addr]) })
+		}
+	}
 	for _, kind := range approvable() {
 		addrs := kinds[plan.Change(kind)]
 		if len(addrs) == 0 || slices.Contains(a.kinds, plan.Change(kind)) || kind == string(plan.Deferred) && a.answersForDeferred() {
@@ -124,7 +134,7 @@ func (a approval) answersForDeferred() bool {
 // approve finds out whether a plan may be carried out, and sets what is to be
 // asked on the way. Where a question would be needed and nobody can be asked,
 // that is an error now, before anything is run.
-func (a approval) approve(ctx context.Context, ui UI, p *plan.Plan, dir string, o *apply.Options) error {
+func (a approval) approve(ctx context.Context, ui UI, p *plan.Plan, prior state.Snapshot, dir string, o *apply.Options) error {
 	if !a.other {
 		if err := refuseOtherPaths(p, dir); err != nil {
 			return err
@@ -147,7 +157,7 @@ func (a approval) approve(ctx context.Context, ui UI, p *plan.Plan, dir string, 
 	if !p.HasChanges() {
 		return nil
 	}
-	open := a.open(p)
+	open := a.open(p, prior)
 	if !a.ask {
 		return a.nobody(p, open)
 	}

@@ -147,6 +147,7 @@ func approvalFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "auto-approve", Usage: "do not ask: -confirm=never"},
 		&cli.StringFlag{Name: "confirm", Usage: "ask `WHEN`: never, once (the default; a saved plan: never), resource, action"},
 		&cli.StringFlag{Name: "approve", Usage: "do not ask about these `KINDS` of change, such as create,update; ask about all others. " +
+			"drift: what brings back what was recorded. " +
 			"other-path: also remove through a path that is not today's"},
 		&cli.StringFlag{Name: "deferred", Usage: "what to `DO` when it becomes known what the plan could not show: apply, ask, stop"},
 	}

@@ -1,0 +1,40 @@
+package repair
+
+import (
+	"encoding/json"
+
+	"deployster/plan"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// Kind is the word for such steps among the kinds of change that are approved.
+const Kind plan.Change = "drift"
+
+// Only reports whether a step brings back just what its entry says: the same thing,
+// of the same image, run in the same way, with the same config. config is its
+// config evaluated with the states that there are now.
+func Only(s *plan.Step, config json.RawMessage, e state.Entry) bool {
+	return Possible(s, e) && equal(state.Entry{Config: config}, state.Entry{Config: e.Config})
+}
+
+// Possible reports whether a step can turn out to be one, whose config is not known
+// yet, or may change.
+func Possible(s *plan.Step, e state.Entry) bool {
+	changes := s.Change == plan.Create || s.Change == plan.Update || s.Change == plan.Deferred || s.Change == plan.Valid && s.MayChange
+	there := !e.Incomplete() && s.MovedFrom == "" && s.Deposed == "" && !s.Another
+	return changes && there && s.Intent() == protocol.Present &&
+		equal(state.Entry{Digest: s.Init.Digest, Aliases: s.Aliases, Settings: s.Settings, Mounts: s.Mounts},
+			state.Entry{Digest: e.Digest, Aliases: e.Aliases, Settings: e.Settings, Mounts: e.Mounts})
+}
+
+// Answered reports whether an approval of such steps settles what becomes of a step:
+// it is one, or apply will find out when its config is known.
+func Answered(s *plan.Step, e state.Entry) bool {
+	if s.Flexible() {
+		return Possible(s, e)
+	}
+	return Only(s, s.Config, e)
+}
+
+func equal(a, b state.Entry) bool { return state.EntryHash(a) == state.EntryHash(b) }
