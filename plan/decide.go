@@ -186,7 +186,9 @@ func (s *Step) hide(prior state.Entry, known []string) {
 		there = s.Stale
 	}
 	secrets := slices.Concat(known, secret.Values(s.Config, s.Sensitive), hidden.OfEntry(prior))
-	s.Hidden = hidden.InState(s.Init, there, secrets, s.Sensitive)
+	s.Hidden = slices.Concat(hidden.InState(s.Init, there, secrets, s.Sensitive), hidden.InState(s.Init, s.Forecast, nil, nil))
+	slices.Sort(s.Hidden)
+	s.Hidden = slices.Compact(s.Hidden)
 }
 
 // unfinished says of a thing that it was begun, and never seen to be VALID.

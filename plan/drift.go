@@ -193,11 +193,11 @@ func compareDrift(d *drift.Resource, s *Step, entry state.Entry) {
 
 // safeReasons are the image's reasons without what must not be shown.
 func (s *Step) safeReasons() []protocol.Reason {
-	secrets := secret.Values(s.Config, s.Sensitive)
+	secrets, places := secret.Values(s.Config, s.Sensitive), slices.Concat(s.Sensitive, s.Hidden)
 	list := slices.Clone(s.Reasons)
 	for i, r := range list {
-		list[i].Have = secret.MaskPart(r.Have, r.Path, s.Sensitive, secrets)
-		list[i].Want = secret.MaskPart(r.Want, r.Path, s.Sensitive, secrets)
+		list[i].Have = secret.MaskPart(r.Have, r.Path, places, secrets)
+		list[i].Want = secret.MaskPart(r.Want, r.Path, places, secrets)
 	}
 	return list
 }

@@ -13,9 +13,9 @@ import (
 	"deployster/apply"
 	"deployster/config"
 	"deployster/internal/app/images"
+	"deployster/internal/app/redact"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
-	"deployster/internal/base/secret"
 	"deployster/internal/runner"
 	"deployster/internal/runner/imagestore"
 	"deployster/internal/runner/typeclient"
@@ -97,7 +97,7 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 	}
 	if t.saved {
 		for _, step := range t.plan.Resources {
-			t.Secrets.Add(secret.Values(step.Config, step.Sensitive))
+			t.Secrets.Add(redact.StepSecrets(step))
 		}
 	}
 	if err := t.adopt(ctx, store, t.plan); err != nil {

@@ -139,7 +139,7 @@ func (e *Engine) Close() {
 func (e *Engine) client(prior state.Snapshot, pins map[string]string, r *images.Resolver) *typeclient.Client {
 	e.learn(prior)
 	return typeclient.New(typeclient.Options{Runner: e.pool, Version: e.Version, Verbose: e.Verbose, Workspace: e.Dir, Pins: pins,
-		Obtain: r.Use, Log: e.line, Record: e.records().Add, Inits: newInitCache(e.Dir)})
+		Obtain: r.Use, Log: e.line, Secret: e.Secrets.Add, Record: e.records().Add, Inits: newInitCache(e.Dir)})
 }
 
 // learn takes note of the secrets in a state.

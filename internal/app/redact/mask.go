@@ -96,6 +96,7 @@ func StepSecrets(step *plan.Step) []string {
 			secrets = append(secrets, secret.Values(there, step.Hidden)...)
 		}
 	}
+	secrets = append(secrets, secret.Values(step.Forecast, hidden.InState(step.Init, step.Forecast, nil, nil))...)
 	if step.Was != nil {
 		secrets = append(secrets, secret.Values(step.Was.State, step.Was.Sensitive)...)
 	}
@@ -107,10 +108,10 @@ func StepSecrets(step *plan.Step) []string {
 
 // reasons hides the values of reasons that speak of something sensitive.
 func (r *Redactor) reasons(step *plan.Step, secrets []string) []protocol.Reason {
-	reasons := slices.Clone(step.Reasons)
+	reasons, places := slices.Clone(step.Reasons), slices.Concat(step.Sensitive, step.Hidden)
 	for i, one := range reasons {
-		one.Have = secret.MaskPart(one.Have, one.Path, step.Sensitive, secrets)
-		one.Want = secret.MaskPart(one.Want, one.Path, step.Sensitive, secrets)
+		one.Have = secret.MaskPart(one.Have, one.Path, places, secrets)
+		one.Want = secret.MaskPart(one.Want, one.Path, places, secrets)
 		one.Message = r.Hide(one.Message)
 		reasons[i] = one
 	}

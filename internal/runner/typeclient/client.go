@@ -36,6 +36,10 @@ type Options struct {
 	// from many goroutines; nil = lines are dropped.
 	Log func(Line)
 
+	// Secret is told of the values in an answer that the schema of the state marks
+	// writeOnly, before Record is called with it; nil = nobody is.
+	Secret func([]string)
+
 	// Record is called with every invocation that has ended, from many goroutines; nil =
 	// not called.
 	Record func(Invocation)

@@ -2,6 +2,7 @@ package typeclient
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -21,6 +22,7 @@ type call struct {
 	digest   string
 	command  protocol.Command
 	stdin    []byte
+	states   json.RawMessage // the schema of the states in its answer
 	mounts   []runner.Mount
 	settings runner.Settings
 	timeout  time.Duration
@@ -109,6 +111,9 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 	r, err := c.o.Runner.Run(ctx, spec)
 	for _, f := range flush {
 		f()
+	}
+	if c.o.Secret != nil && mayMark(k.states) {
+		c.o.Secret(secretsIn(r.Stdout, k.states))
 	}
 	if c.o.Record != nil {
 		c.o.Record(Invocation{Address: k.target.Address, Step: k.step, Digest: k.digest, Started: started, Stdin: k.stdin, Result: r, Err: err})

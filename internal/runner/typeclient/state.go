@@ -15,7 +15,7 @@ import (
 // sent. A failure that the image calls transient is asked again, with pauses.
 func (c *Client) State(ctx context.Context, t Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error) {
 	k := call{target: t, step: StepState, kind: runner.Query, command: ty.StateAction, mounts: t.Mounts, settings: t.Settings,
-		timeout: t.StateTimeout}
+		timeout: t.StateTimeout, states: ty.StateSchema}
 	if k.timeout == 0 {
 		k.timeout = DefaultStateTimeout
 	}

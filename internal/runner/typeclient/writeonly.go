@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/secret"
 )
 
 // WriteOnly returns the parts of a config or a state that its schema marks
@@ -28,6 +29,19 @@ func WriteOnly(schema, document json.RawMessage) []string {
 	}
 	w := writeOnlyFinder{root: root, limit: maxSchemaSteps, seen: map[visit]bool{}}
 	return w.find(value)
+}
+
+// secretsIn lists the values in an answer to the state step that the schema of the
+// states marks writeOnly.
+func secretsIn(answer []byte, schema json.RawMessage) (secrets []string) {
+	members, err := jsondoc.Object(answer)
+	if err != nil {
+		return nil
+	}
+	for _, name := range []string{"state", "staleState", "forecast"} {
+		secrets = append(secrets, secret.Values(members[name], WriteOnly(schema, members[name]))...)
+	}
+	return secrets
 }
 
 // mayMark reports whether the keyword may stand in a schema: as it is mostly

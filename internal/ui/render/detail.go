@@ -100,7 +100,7 @@ func compareToRecord(s *plan.Step, o jsondiff.Options) jsondiff.Diff {
 // diffOfReasons returns the diff of the values in the reasons of the image: only it
 // knows what is the same though it is written otherwise.
 func diffOfReasons(s *plan.Step, o jsondiff.Options) jsondiff.Diff {
-	secrets := secret.Values(s.Config, s.Sensitive)
+	secrets, places := secret.Values(s.Config, s.Sensitive), slices.Concat(s.Sensitive, s.Hidden)
 	var all jsondiff.Diff
 	for _, r := range s.Reasons {
 		if len(r.Have) == 0 && len(r.Want) == 0 {
@@ -109,7 +109,7 @@ func diffOfReasons(s *plan.Step, o jsondiff.Options) jsondiff.Diff {
 		o.Path, o.Pointer = jsondiff.Path(r.Path), r.Path
 		var d jsondiff.Diff
 		switch {
-		case secret.Touches(s.Sensitive, r.Path):
+		case secret.Touches(places, r.Path):
 			d.Rows = []jsondiff.Row{{Op: jsondiff.Change, Pointer: r.Path, Path: o.Path, Want: secret.Masked}}
 		case len(r.Want) == 0:
 			d.Rows = []jsondiff.Row{{Op: jsondiff.Remove, Pointer: r.Path, Path: o.Path, Have: jsondiff.Text(maskedValue(r.Have, secrets), 8,
