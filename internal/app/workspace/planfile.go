@@ -63,6 +63,7 @@ func (w *Workspace) ReadPlan(file string) (*plan.Plan, *planfile.Signature, erro
 			return nil, nil, err
 		}
 	}
+	w.spareMemory(len(content) / resourceSize)
 	p, signature, err := planfile.ReadSigned(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
 		for _, d := range diag.From("Damaged plan file", err) {

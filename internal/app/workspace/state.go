@@ -47,12 +47,17 @@ func (w *Workspace) OpenState(ctx context.Context, place state.Place, command st
 
 // HoldState reads a state, and keeps others from changing it until it is closed.
 func (w *Workspace) HoldState(ctx context.Context, place state.Place, command string) (*state.Shared, error) {
-	return state.ReadShared(ctx, place, w.stateOptions(command))
+	held, err := state.ReadShared(ctx, place, w.stateOptions(command))
+	if err == nil {
+		w.spareMemory(len(held.Snapshot.Resources))
+	}
+	return held, err
 }
 
 // ReadState reads a state for commands that take no lock.
 func (w *Workspace) ReadState(ctx context.Context, place state.Place) (state.Snapshot, error) {
 	snapshot, recovery, err := state.Load(place, w.Keys)
+	w.spareMemory(len(snapshot.Resources))
 	if err != nil || recovery == nil {
 		return snapshot, err
 	}

@@ -1,0 +1,32 @@
+package workspace
+
+import (
+	"runtime/debug"
+
+	"deployster/config"
+)
+
+const (
+	// manyResources is from how many on what a command has in memory is worth more
+	// than what collecting garbage costs.
+	manyResources = 3000
+	// resourceSize is how many bytes a resource takes in a manifest or a plan file, or more.
+	resourceSize = 100
+)
+
+// spareMemory has the heap of a command that works on many resources stay small:
+// main lets it grow, since most commands end before collecting pays.
+func (w *Workspace) spareMemory(resources int) {
+	if resources > manyResources && w.Env("GOGC") == "" {
+		debug.SetGCPercent(60) // a plan of 10,000 stays within 200 MiB: docs/performance.md
+	}
+}
+
+// atMost returns how many resources manifests can have, by their size.
+func atMost(s config.Sources) int {
+	size := 0
+	for _, f := range s.Manifests {
+		size += len(f.Bytes)
+	}
+	return size / resourceSize
+}
