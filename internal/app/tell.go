@@ -94,7 +94,7 @@ func (e *Engine) tellPlan(p *plan.Plan, file string) {
 	if len(p.Checks) > 0 {
 		e.Events(events.OfChecks(e.Secrets.Checks(p.Checks)))
 	}
-	summary := events.PlanSummary{Plan: p.ID, Summary: p.Summary, Changes: p.HasChanges(), Moves: p.Moves, File: file}
+	summary := events.PlanSummary{Plan: p.ID, Summary: p.Summary, Changes: p.HasChanges(), Moves: p.Moves, LeftOpen: p.LeftOpen(), File: file}
 	for _, name := range slices.Sorted(maps.Keys(p.Outputs)) {
 		if p.Outputs[name].Changed {
 			summary.Outputs = append(summary.Outputs, name)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"deployster/internal/app"
+	"deployster/internal/ui/render"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -33,7 +34,7 @@ func runPlan(c *cli.Context, s *session) error {
 		return err
 	}
 	if file != "" {
-		s.ui.Printf("\nSaved. To do exactly this: deployster apply %s\n", file)
+		s.ui.Printf("\n%sSaved. To apply it: deployster apply %s\n", render.LeftOpen(p), file)
 	}
 	if c.Bool("detailed-exitcode") && p.HasChanges() {
 		return exitStatus(exitChanges)

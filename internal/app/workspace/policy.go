@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/signature"
+	"deployster/internal/base/words"
 	"deployster/plan"
 	"deployster/plan/planfile"
 	"io"
@@ -30,18 +31,20 @@ type trusted struct {
 // Policy is what the operator asks of a plan before anything of it is done.
 type Policy struct {
 	digest  string    // "" = any
+	open    bool      // somebody has answered for what a plan leaves to its apply
 	signers []trusted // one key of each must have signed
 }
 
 // PolicyOptions are what a command asks of a plan; nil = it does not say.
 type PolicyOptions struct {
 	Digest    *string // it must have
+	Deferred  *string // what becomes of what the plan leaves to its apply
 	Signature *string // the file of keys, one of which must have signed it
 }
 
 // Policy reads what a command and the environment ask for.
 func (o Options) Policy(asked PolicyOptions) (Policy, error) {
-	p := Policy{}
+	p := Policy{open: asked.Deferred != nil}
 	if asked.Digest != nil {
 		if p.digest = *asked.Digest; !isDigest(p.digest) {
 			return p, diag.Errorf("Wrong command line",
@@ -128,6 +131,11 @@ func (p Policy) CheckDigest(pl *plan.Plan) error {
 		return diag.Errorf("It is another plan",
 			"-require-digest asks for %s, and this plan has the digest %s: it would do something else than the one that was approved. Nothing "+
 				"was changed.", p.digest, got)
+	}
+	if open := pl.LeftOpen(); len(open) > 0 && !p.open {
+		return diag.Errorf("The plan leaves something to its apply",
+			"-require-digest asks for what was approved and nothing else, and this plan cannot show yet what becomes of %s. Nothing was changed. Say "+
+				"-deferred=apply to have that done too, or -deferred=stop to leave it.", words.List(open, 5))
 	}
 	return nil
 }

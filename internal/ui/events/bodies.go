@@ -86,7 +86,9 @@ type PlanSummary struct {
 	Changes bool         `json:"changes"` // whether there is anything to do
 	Moves   []state.Move `json:"moves,omitempty"`
 	Outputs []string     `json:"changed_outputs,omitempty"`
-	File    string       `json:"file,omitempty"` // where it was saved
+	// LeftOpen lists the resources about which apply may decide by itself.
+	LeftOpen []string `json:"left_open,omitempty"`
+	File     string   `json:"file,omitempty"` // where it was saved
 }
 
 // Drift is what drift found.

@@ -1,0 +1,44 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
+	"deployster/plan"
+)
+
+// LeftOpen lists what apply may decide by itself, because the plan cannot show it; ""
+// when there is no such thing.
+func LeftOpen(p *plan.Plan) string {
+	open := p.LeftOpen()
+	if len(open) == 0 {
+		return ""
+	}
+	width := 0
+	for _, addr := range open[:min(maxLines, len(open))] {
+		width = max(width, min(40, Width(diag.Visible(addr))))
+	}
+	var b strings.Builder
+	b.WriteString("Apply decides by itself what becomes of these, unless -deferred says otherwise:\n")
+	for i, addr := range open {
+		if i == maxLines {
+			fmt.Fprintf(&b, "  and %s more\n", words.Thousands(len(open)-i))
+			break
+		}
+		s := p.Resources[addr]
+		what, why := "may change", s.Reason
+		switch s.Change {
+		case plan.Deferred:
+			what = "deferred"
+			if s.Expected != "" {
+				what += ", expected to " + string(s.Expected)
+			}
+		case plan.Replace:
+			what, why = "replace", "how it is made again is known when the old one is destroyed"
+		}
+		fmt.Fprintf(&b, "  %s  %s: %s\n", fill(diag.Visible(addr), width), what, oneLine(why))
+	}
+	return b.String() + "\n"
+}
