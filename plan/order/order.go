@@ -22,8 +22,8 @@ const Removal = "removal"
 // have ended, and before it those in Before do not start.
 type Barrier struct {
 	Name   string   `json:"name"`
-	After  []string `json:"after"`
-	Before []string `json:"before"`
+	After  []string `json:"after,omitempty"`
+	Before []string `json:"before,omitempty"`
 
 	// OrderOnly says that a failure before it holds back nothing after it.
 	OrderOnly bool `json:"order_only,omitempty"`
