@@ -181,7 +181,8 @@ func requireFlags() []cli.Flag {
 
 // policy returns what they say of the plan.
 func policy(c *cli.Context) workspace.PolicyOptions {
-	return workspace.PolicyOptions{Digest: given(c, "require-digest"), Deferred: given(c, "deferred"), Signature: given(c, "require-signature")}
+	return workspace.PolicyOptions{Digest: given(c, "require-digest"), Deferred: given(c, "deferred"),
+		Signature: given(c, "require-signature")}
 }
 
 // eventFlags belong to those commands.

@@ -26,7 +26,7 @@ func samplePlan() *plan.Plan {
 		Format: plan.Format, Deployster: "0.1.0", Created: time.Unix(1700000000, 0).UTC(), Lineage: "l", Serial: 3, Workspace: "/w",
 		Images: map[string]string{"docker.io/acme/file:1": "sha256:1"}, Pulled: []string{"docker.io/acme/file:1"}, Layers: [][]string{{"conf"}, {"svc"}},
 		Edges: []plan.Edge{{From: "conf", To: "svc", Origin: "reference"}},
-		Barriers: []order.Barrier{{Name: "barrier:1", After: []string{}, Before: []string{"svc"}, OrderOnly: true, Again: []string{"x"}},
+		Barriers: []order.Barrier{{Name: "barrier:1", Before: []string{"svc"}, OrderOnly: true, Again: []string{"x"}},
 			{Name: "known:2", After: []string{"conf"}, Before: []string{"svc"}, Late: []string{"svc"}}},
 		Others: map[string]protocol.Type{"x": {Reference: "acme/file:1", Digest: "sha256:1", Dialect: 2, StateAction: command}},
 		Resources: map[string]*plan.Step{

@@ -134,8 +134,8 @@ func (p Policy) CheckDigest(pl *plan.Plan) error {
 	}
 	if open := pl.LeftOpen(); len(open) > 0 && !p.open {
 		return diag.Errorf("The plan leaves something to its apply",
-			"-require-digest asks for what was approved and nothing else, and this plan cannot show yet what becomes of %s. Nothing was changed. Say "+
-				"-deferred=apply to have that done too, or -deferred=stop to leave it.", words.List(open, 5))
+			"-require-digest asks for what was approved and nothing else, and this plan cannot show yet what becomes of %s. Nothing was "+
+				"changed. Say -deferred=apply to have that done too, or -deferred=stop to leave it.", words.List(open, 5))
 	}
 	return nil
 }
