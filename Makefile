@@ -11,7 +11,7 @@ export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 RACE = CGO_ENABLED=1 go test -race
 
-.PHONY: build demo test check bench bench-engine race fuzz crash soak clean functions-table
+.PHONY: build demo test check bench bench-engine race fuzz crash soak clean functions-table edits checks
 
 # The linker writes its output page by page, and so the kernel caches it. A copy is
 # cached in large pieces, as an installed program is, and starts 2 ms sooner.
@@ -58,6 +58,15 @@ bench-engine: build
 functions-table:
 	go test -count=1 -run '^TestFunctionsAgreeWithTerraform$$' ./config -terraform "$$(command -v terraform)"
 
+# Takes out each check of apply, and wants its test to fail (docs/internals/checks-of-apply.md).
+checks:
+	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./apply
+
+# What terraform makes of the edits in docs/refactoring.md, and the table there.
+edits:
+	go test -count=1 -timeout 1h -v -run '^TestEdits_Terraform$$' ./internal/testkit/identity -terraform "$$(command -v terraform)"
+	go test -count=1 -run '^TestEdits_Page$$' ./internal/testkit/identity -update
+
 # Each fuzz target for half a minute.
 fuzz:
 	@set -e; for package in $$(go list ./... ); do \
@@ -84,6 +93,8 @@ soak:
 	DEPLOYSTER_SCENARIOS=$${COUNT:-100000} DEPLOYSTER_SCENARIOS_SEED=$${SEED:-1} go test -count=1 -timeout 24h -v -run '^TestModel_RandomScenarios$$' ./internal/testkit/modeltest
 	DEPLOYSTER_WATCH_DAYS=90 DEPLOYSTER_WATCH_RESOURCES=10000 go test -count=1 -timeout 2h -v -run '^TestRun_KeepsItsRules$$' ./internal/watch
 	DEPLOYSTER_HISTORIES=$${HISTORIES:-1000000} go test -count=1 -timeout 24h -v -run '^TestMatch_RandomHistories$$' ./plan/match
+	DEPLOYSTER_ENGINE_HISTORIES=$${COUNT:-100000} DEPLOYSTER_ENGINE_HISTORIES_SEED=$${SEED:-0} go test -count=1 -timeout 24h -v -run '^TestEngine_RandomHistories$$' ./internal/testkit/identity
+	DEPLOYSTER_PAIRS=1000 go test -count=1 -timeout 24h -v -run '^TestEngine_RandomPairs$$' ./internal/testkit/identity
 	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./internal/testkit/modeltest ./plan/match ./internal/watch
 
 clean:

@@ -155,6 +155,21 @@ func TestInterruptLetsTheRunningActionFinish(t *testing.T) {
 	}
 }
 
+// After a failure nothing new is started, unless that is wanted: then what does not
+// depend on it is.
+func TestRun_WithoutKeepGoing(t *testing.T) {
+	t.Parallel()
+	for keepGoing, want := range map[bool]string{false: "error a=error b=not_started c=not_started", true: "error a=error b=not_started c=ok"} {
+		e := newEngine(t.TempDir())
+		e.opts.Parallelism, e.opts.KeepGoing = 1, keepGoing
+		e.world.Fail("a", true)
+		report := e.do(t, thing("a", "v", "1")+thing("b", "v", "resource.a.state.v")+thing("c"))
+		if got := outcomes(report); got != want {
+			t.Errorf("keep going %v: %s, want %s", keepGoing, got, want)
+		}
+	}
+}
+
 // Independent resources run at the same time, up to the limit and no further.
 func TestParallelism(t *testing.T) {
 	for _, limit := range []int64{1, 3} {

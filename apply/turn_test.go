@@ -112,7 +112,7 @@ func TestRun_StateThatCannotBeAsked(t *testing.T) {
 			e.fake.Add("test/a:1", s.program)
 			report := e.do(t, "resource \"a\" {\n  type = \"test/a:1\"\n  config = {}\n}\n"+thing("b", "v", "resource.a.state.v"))
 			a, b := report.Resources["a"], report.Resources["b"]
-			if a.Status != apply.Error || a.Failed != "state" || b.Status != apply.NotStarted || len(s.acted) != c.acted {
+			if a.Status != apply.Error || a.Failed != "state" || a.ExitCode != 1 || b.Status != apply.NotStarted || len(s.acted) != c.acted {
 				t.Errorf("a %s, b %s, acted %q", encode(a), encode(b), s.acted)
 			}
 		})

@@ -20,6 +20,9 @@ type tool struct {
 
 func model(w *identity.World, r *rand.Rand) identity.Tool { return &tool{w: w, r: r, state: entries{}} }
 
+// Fits: whatever is drawn can be declared.
+func (*tool) Fits(identity.Manifest) bool { return true }
+
 func (t *tool) Apply(c identity.Command) (identity.Outcome, error) {
 	p, err := build(t.w, t.state, c)
 	if err != nil {

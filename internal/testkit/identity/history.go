@@ -36,6 +36,8 @@ const (
 
 // Tool plans and applies manifests, over one World.
 type Tool interface {
+	// Fits reports whether a manifest can be declared. It may take needs out of it.
+	Fits(Manifest) bool
 	// Apply carries out a command. The error is that of its plan.
 	Apply(Command) (Outcome, error)
 	// Rest plans, and says what there is to do, "" for nothing.
@@ -93,11 +95,14 @@ func Start(seed uint64, fam Family, over func(*World, *rand.Rand) Tool) *History
 			h.w.Things[k].Is = b.Config.V
 		}
 	}
+	if !h.tool.Fits(h.a) {
+		return nil
+	}
 	if out, err := h.tool.Apply(Command{Manifest: h.a, Version: before}); err != nil || out.Status != Complete {
 		return nil
 	}
 	h.b, h.moved = edit(h.r, h.a, fam.Types, h.f)
-	if !h.b.dense() || !h.b.unique() || !h.sameTypes() || !h.onlyLooks() {
+	if !h.b.dense() || !h.b.unique() || !h.sameTypes() || !h.onlyLooks() || !h.tool.Fits(h.b) {
 		return nil
 	}
 	h.drift()

@@ -1,0 +1,143 @@
+package apply_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"deployster/internal/testkit/mutation"
+)
+
+// check is one that refuses or stops something: the fault without it, and the test that
+// fails then. What an apply refuses for any other reason, its runner or its state has refused.
+type check struct {
+	mutation.Fault
+	test string
+}
+
+// checks lists all checks of this package. Each is named for what holds because of it.
+func checks() []check {
+	return []check{
+		{mutation.In("a plan is applied once", "apply/stale.go", "; was && !resumed {", "; was && !resumed && last.Run == \"\" {"), "TestARunThatEndedIsNotResumed"},
+		{mutation.In("a plan belongs to one state file", "apply/stale.go", "if p.Lineage != \"\" && s.Lineage != \"\" && p.Lineage != s.Lineage {", "if false {"), "TestCheck_PlanOfAnotherState"},
+		{mutation.In("the state file of a plan is there", "apply/stale.go", "if p.Lineage != \"\" && s.Lineage == \"\" {", "if false {"), "TestCheck_PlanOfAnotherState"},
+		{mutation.In("what a plan was made with is recorded still", "apply/stale.go", "if len(changed) > 0 {", "if len(changed) > 1000 {"), "TestOnlyRelatedChangesMakeAPlanStale"},
+		{mutation.In("nothing depends since on what is destroyed", "apply/stale.go", "if dependant, addr := newDependant(p, s); dependant != \"\" {", "if dependant, addr := newDependant(p, s); dependant != \"\" && false {"), "TestNewDependantMakesADestroyStale"},
+		{mutation.In("nothing depends since on what is replaced", "apply/stale.go", "(step.Change == plan.Destroy || step.Change == plan.Replace)", "(step.Change == plan.Destroy)"), "TestCheck_NewDependantOfWhatIsReplaced"},
+		{mutation.In("an action has the name that was shown", "apply/stale.go", "x.Name == y.Name && sameCommand", "sameCommand"), "TestSameActions"},
+		{mutation.In("an action has the image that was shown", "apply/stale.go", "a.Image == b.Image && a.Entry", "a.Entry"), "TestSameActions"},
+		{mutation.In("an action has the entrypoint that was shown", "apply/stale.go", "a.Entrypoint == b.Entrypoint && ", ""), "TestSameActions"},
+		{mutation.In("an action has the arguments that were shown", "apply/stale.go", "&& slices.Equal(a.Args, b.Args)", ""), "TestSameActions"},
+		{mutation.In("what a run that died recorded is what it is now", "apply/resume.go", "done && plan.EntryPin(s, addr) == hash {", "done && hash != \"x\" {"), "TestPinned"},
+		{mutation.In("what a run that died began is not begun by another", "apply/resume.go", "&& s.Unsettled[addr].Plan == died.Plan", ""), "TestPinned"},
+		{mutation.In("what a run that died began was as planned before", "apply/resume.go", "state.EntryHash(entry) == pin ||", "true ||"), "TestPinned"},
+		{mutation.In("the rest of the actions is resumed by the same plan only", "apply/resume.go", "u.Plan == r.plan.ID && ", "u.Plan != \"\" && "), "TestResumes"},
+		{mutation.In("the rest of the actions is the end of those that were shown", "apply/resume.go", "&& sameActions(step.Actions[n:], answer.Actions)", "&& n <= len(step.Actions)"), "TestResumes"},
+		{mutation.In("what a run that died had done is not done again", "apply/confirm.go", "if r.completed(out.addr) {", "if false {"), "TestWhatWasCompletedAndChangedIsStale"},
+		{mutation.In("a plug is there", "apply/plugs.go", "case err != nil:", "case false:"), "TestPlugsOfAPlan"},
+		{mutation.In("a plug leads where it led", "apply/plugs.go", "case real != m.Source:", "case false:"), "TestPlugsOfAPlan"},
+		{mutation.In("preconditions hold at the turn", "apply/step.go", "if !r.preconditions(step, out) {", "if false {"), "TestConditionsInAnApply"},
+		{mutation.In("a config can be evaluated at the turn", "apply/step.go", "if diags.HasErrors() {\n\t\tout.fail(failedConfig, firstError(diags))\n\t\treturn nil, nil, false", "if false {\n\t\tout.fail(failedConfig, firstError(diags))\n\t\treturn nil, nil, false"), "TestRun_ConfigAtItsTurn"},
+		{mutation.In("a config is known at the turn", "apply/step.go", "for _, pointer := range slices.Sorted(maps.Keys(resolved.Unknown)) {", "for _, pointer := range slices.Sorted(maps.Keys(resolved.Unknown))[:0] {"), "TestRun_WhatIsStillNotKnown"},
+		{mutation.In("a config fits its schema at the turn", "apply/step.go", "len(found) > 0 {\n\t\tout.fail(failedConfig, found[0])", "len(found) > 1000 {\n\t\tout.fail(failedConfig, found[0])"), "TestRun_ConfigAtItsTurn"},
+		{mutation.In("what a resource gets of others can be told", "apply/step.go", "if err != nil {\n\t\tout.fail(failedConfig, err)", "if false {\n\t\tout.fail(failedConfig, err)"), "TestRun_TooManyDependencies"},
+		{mutation.In("what is as declared is asked again before others act on it", "apply/step.go", "&& !r.recheck[out.addr] {", "{"), "TestWithoutRefreshOnlyWhatChangedIsAsked"},
+		{mutation.In("a config is what the plan showed", "apply/step.go", "if !step.Flexible() && !r.sameConfig(step, out) {", "if false {"), "TestRun_ConfigFromAChangedStateIsStale"},
+		{mutation.In("a config that was shown can be evaluated still", "apply/step.go", "if !diags.HasErrors() && string(now.Value) == string(step.Config) {", "if diags.HasErrors() || string(now.Value) == string(step.Config) {"), "TestRun_ConfigFromAChangedStateIsStale"},
+		{mutation.In("the state can be asked right before the actions", "apply/confirm.go", "if err != nil {\n\t\t\tout.failQuery(err)\n\t\t\treturn answer, false", "if err != nil && false {\n\t\t\tout.failQuery(err)\n\t\t\treturn answer, false"), "TestRun_Aborted"},
+		{mutation.In("read_only resources are not acted upon", "apply/confirm.go", "if step.ReadOnly {", "if false {"), "TestRun_ReadOnlyIsLeftAlone"},
+		{mutation.In("the image answers what the plan showed", "apply/confirm.go", "case !approved.covers(answer) && !r.resumes(step, out.addr, answer):", "case false:"), "TestTheWorldChangesDuringAQuestion"},
+		{mutation.In("what is approved after a question is asked again", "apply/confirm.go", "if !ok || !asked {", "if !ok || asked || !asked {"), "TestTheWorldChangesDuringAQuestion"},
+		{mutation.In("what was started again since its shutdown is shut down again", "apply/confirm.go", "stopped && (after == nil || after.ShutdownFirst != nil)", "stopped"), "TestWhatWasStartedAgainIsStoppedAgain"},
+		{mutation.In("after a shutdown only what follows from it is run", "apply/confirm.go", "len(approved.actions) > 0 && sameActions(after.Actions, answer.Actions)", "len(approved.actions) > 0"), "TestAfterTheShutdownAStrangerIsNoticed"},
+		{mutation.In("nothing follows a shutdown_first that failed", "apply/step.go", "answer.ShutdownFirst != nil && !r.runShutdown(ctx, step, out, in, answer, true) {", "answer.ShutdownFirst != nil && !r.runShutdown(ctx, step, out, in, answer, true) && false {"), "TestShutdown_LateAndFailed"},
+		{mutation.In("no action starts after an interrupt", "apply/step.go", "if out.interrupted(ctx, action, answer.Actions[i:]) {", "if false {"), "TestRun_InterruptedBetweenActions"},
+		{mutation.In("each action is approved where each is asked about", "apply/step.go", "if !r.approveAction(ctx, step, out, in, answer, action) {", "if false {"), "TestConfirming"},
+		{mutation.In("no action follows one that failed", "apply/step.go", "if !r.runAction(step, out, in, answer.StaleState, action, place{after: answer.Actions[i+1:]}) {", "if !r.runAction(step, out, in, answer.StaleState, action, place{after: answer.Actions[i+1:]}) && false {"), "TestNothingIsStartedThatCannotBeRecorded"},
+		{mutation.In("an action is on record before it starts", "apply/step.go", "err != nil {\n\t\tout.failJournal(err)\n\t\treturn false\n\t}\n\tout.acted = true", "err != nil && false {\n\t\tout.failJournal(err)\n\t\treturn false\n\t}\n\tout.acted = true"), "TestNothingIsStartedThatCannotBeRecorded"},
+		{mutation.In("the end of an action is on record before the next", "apply/step.go", "if jerr != nil {", "if false {"), "TestNothingIsStartedThatCannotBeRecorded"},
+		{mutation.In("an action whose end is not known is not done", "apply/step.go", "out.report.Status = Unknown\n\t\treturn false", "out.report.Status = OK\n\t\treturn true"), "TestAnActionWhoseEndIsNotKnown"},
+		{mutation.In("an action that failed is not done", "apply/step.go", "if err == nil {\n\t\treturn true\n\t}\n\tout.fail(a.Name, err)", "if err == nil || result.ExitCode != 0 {\n\t\treturn true\n\t}\n\tout.fail(a.Name, err)"), "TestReplaceHalfWay"},
+		{mutation.In("the state can be asked after the actions", "apply/step.go", "if err != nil {\n\t\tout.failQuery(err)\n\t\treturn nil, false", "if false {\n\t\tout.failQuery(err)\n\t\treturn nil, false"), "TestRun_StateThatCannotBeAsked"},
+		{mutation.In("the actions reached what was wanted", "apply/step.go", "if !reached(step, answer) {\n\t\twant", "if false {\n\t\twant"), "TestRun_ActionsThatDidNotHelp"},
+		{mutation.In("the state holds what was forecast", "apply/step.go", "missing != \"\" {", "missing == \"x\" {"), "TestRun_ActionsThatDidNotHelp"},
+		{mutation.In("deferred=stop stops", "apply/approve.go", "case !same && policy == DeferredStop:", "case false:"), "TestWhatMayChange"},
+		{mutation.In("without anybody to ask nothing is approved", "apply/approve.go", "case r.options.Ask == nil:", "case r.options.Ask == nil && false:"), "TestWhatBecomesKnownDuringAnApply"},
+		{mutation.In("a no to a resource is a no", "apply/approve.go", "return true, false\n\t}\n\tr.approvals.set", "return true, true\n\t}\n\tr.approvals.set"), "TestConfirming"},
+		{mutation.In("with kinds each other kind is asked about", "apply/approve.go", "policy == DeferredByKinds && kind:", "policy == DeferredByKinds:"), "TestWhatBecomesKnownDuringAnApply"},
+		{mutation.In("a resource without a shown action is asked about", "apply/approvals.go", "return len(a.actions) > 0 && sameActions(a.actions, found.Actions)", "return sameActions(a.actions, found.Actions)"), "TestApproval_Covers"},
+		{mutation.In("a shutdown_first is shown first", "apply/approvals.go", "&& a.coversShutdown(found.ShutdownFirst)", "&& (true || a.coversShutdown(found.ShutdownFirst))"), "TestApproval_Covers"},
+		{mutation.In("a shutdown_first has the name that was shown", "apply/approvals.go", "found.Name == a.shutdown.Name && ", ""), "TestApproval_Covers"},
+		{mutation.In("a shutdown_first has the command that was shown", "apply/approvals.go", "&& sameCommand(found.Command, a.shutdown.Command)", ""), "TestApproval_Covers"},
+		{mutation.In("an interrupt at a question is no yes", "apply/approvals.go", "case ctx.Err() != nil:", "case ctx.Err() != nil && false:"), "TestInterruptedAtAQuestion"},
+		{mutation.In("quit is a no to all that follows", "apply/approvals.go", "if answer == All || answer == Quit {", "if answer == All {"), "TestConfirming"},
+		{mutation.In("a terminal that is gone says no", "apply/approvals.go", "case err == nil && (answer == Yes || answer == All):", "case err != nil || answer == Yes || answer == All:"), "TestInterruptedAtAQuestion"},
+		{mutation.In("forgetting is asked about", "apply/approvals.go", "if a.options.Confirm == ConfirmPlan || slices.Contains(a.options.Kinds, plan.Forget) {", "if true || slices.Contains(a.options.Kinds, plan.Forget) {"), "TestForgettingIsAskedAbout"},
+		{mutation.In("a forget that was not approved is not done", "apply/run.go", "if r.approvals.forget(ctx, step, out) {", "if r.approvals.forget(ctx, step, out); true {"), "TestForgettingIsAskedAbout"},
+		{mutation.In("questions come one after the other", "apply/run.go", "o.Parallelism = 1", "o.Parallelism += 0"), "TestConfirming"},
+		{mutation.In("a precondition can be decided", "apply/conditions.go", "\t\tdiags = diag.Diagnostics{stillOpen(\"A precondition\", open)}", "\t\t_ = open"), "TestRun_WhatIsStillNotKnown"},
+		{mutation.In("a postcondition can be decided", "apply/conditions.go", "\t\tdiags = diag.Diagnostics{stillOpen(\"A postcondition\", open)}", "\t\t_ = open"), "TestRun_WhatIsStillNotKnown"},
+		{mutation.In("postconditions hold", "apply/record.go", "\tr.postconditions(step, out)\n", "\n"), "TestConditionsInAnApply"},
+		{mutation.In("a removal is on record", "apply/record.go", "if err := r.journal.Removed(out.addr); err != nil {", "if err := r.journal.Removed(out.addr); err != nil && false {"), "TestRun_WhatCannotBeRecordedIsTold"},
+		{mutation.In("what was reached is on record", "apply/record.go", "if err := r.journal.Valid(out.addr, entry); err != nil {\n\t\t\tout", "if err := r.journal.Valid(out.addr, entry); err != nil && false {\n\t\t\tout"), "TestNothingIsStartedThatCannotBeRecorded"},
+		{mutation.In("what was found is on record", "apply/record.go", "if err := r.journal.Valid(out.addr, entry); err != nil {\n\t\tout", "if err := r.journal.Valid(out.addr, entry); err != nil && false {\n\t\tout"), "TestRun_WhatCannotBeRecordedIsTold"},
+		{mutation.In("only what was VALID once is recorded as found", "apply/record.go", "if !known || entry.Incomplete() {", "if !known {"), "TestRun_RecordsThatAreNotThere"},
+		{mutation.In("a forget is on record", "apply/run.go", "err := r.journal.Removed(out.addr); err != nil {", "err := r.journal.Removed(out.addr); err != nil && false {"), "TestRun_WhatCannotBeRecordedIsTold"},
+		{mutation.In("moves can be made", "apply/run.go", "moved, err := r.prior.Moved(r.plan.Moves)\n\tif err == nil {", "moved, err := r.prior.Moved(r.plan.Moves)\n\tif err = nil; err == nil {"), "TestRun_RecordsThatAreNotThere"},
+		{mutation.In("moves are on record before anything is done", "apply/run.go", "if err != nil {\n\t\treport.Status = Error\n\t\treturn diag.From(\"Cannot move\", err)", "if err != nil && false {\n\t\treport.Status = Error\n\t\treturn diag.From(\"Cannot move\", err)"), "TestMovesComeBeforeEverything"},
+		{mutation.In("nothing is done where moves fail", "apply/run.go", "if err = r.move(report); err == nil {", "if err = r.move(report); true {"), "TestMovesComeBeforeEverything"},
+		{mutation.In("nothing follows a shutdown that failed", "apply/run.go", "if r.shutdownPhase(ctx) {", "if r.shutdownPhase(ctx); true {"), "TestNothingFollowsAFailedShutdown"},
+		{mutation.In("nothing is built upon what was not approved", "apply/run.go", "case out.declined:\n\t\t\t\tfrontier.Drop", "case out.declined:\n\t\t\t\tfrontier.Done"), "TestConfirming"},
+		{mutation.In("nothing is built upon what failed", "apply/run.go", "case out.failed():\n\t\t\t\tfrontier.Drop", "case out.failed():\n\t\t\t\tfrontier.Done"), "TestAnActionWhoseEndIsNotKnown"},
+		{mutation.In("nothing new starts after a failure", "apply/run.go", "if !r.options.KeepGoing || out.fatal {", "if out.fatal {"), "TestRun_WithoutKeepGoing"},
+		{mutation.In("nothing new starts after what could not be recorded", "apply/run.go", "if !r.options.KeepGoing || out.fatal {", "if !r.options.KeepGoing {"), "TestNothingIsStartedThatCannotBeRecorded"},
+		{mutation.In("no resource starts after an interrupt", "apply/run.go", "return !stopping && ctx.Err() == nil", "return !stopping"), "TestRun_InterruptedBeforeItBegins"},
+		{mutation.In("an unknown end counts as a failure", "apply/run.go", "|| o.report.Status == Interrupted || o.report.Status == Unknown", "|| o.report.Status == Interrupted"), "TestAnActionWhoseEndIsNotKnown"},
+		{mutation.In("an interrupted resource counts as a failure", "apply/run.go", "|| o.report.Status == Interrupted || o.report.Status == Unknown", "|| o.report.Status == Unknown"), "TestRun_Aborted"},
+		{mutation.In("a second interrupt ends what runs", "apply/run.go", "case <-o.Abort:\n\t\t\tabort(errAborted)", "case <-o.Abort:"), "TestRun_Aborted"},
+		{mutation.In("nothing new starts after a fault of this program", "apply/guard.go", "out.fatal = true", "out.fatal = false"), "TestAFaultOfOurOwnIsReported"},
+		{mutation.In("an action at work in a fault of this program is unknown", "apply/guard.go", "if out.running != \"\" {", "if false {"), "TestAFaultOfOurOwnIsReported"},
+		{mutation.In("a fault between two resources is reported", "apply/run.go", "report.Status, report.Problems = Error, append(report.Problems, d)", "_ = d"), "TestAFaultOfOurOwnIsReported"},
+		{mutation.In("an interrupted run says so", "apply/conclude.go", "case ctx.Err() != nil && counts[Interrupted]+counts[NotStarted] > 0, counts[Interrupted] > 0:", "case false:"), "TestInterruptLetsTheRunningActionFinish"},
+		{mutation.In("a run is ok only if all was done", "apply/conclude.go", "case counts[Error]+counts[Unknown]+counts[NotStarted] > 0:", "case counts[Error]+counts[Unknown] > 100:"), "TestReplaceHalfWay"},
+		{mutation.In("a run with something not started is not ok", "apply/conclude.go", "case counts[Error]+counts[Unknown]+counts[NotStarted] > 0:", "case counts[Error]+counts[Unknown] > 0:"), "TestConfirming"},
+		{mutation.In("outputs are not recorded after a failure", "apply/conclude.go", "if report.Status == OK && fatal == nil {", "if true {"), "TestNothingIsStartedThatCannotBeRecorded"},
+		{mutation.In("the precondition of an output can be decided", "apply/conclude.go", "if len(v.Open) > 0 && !r.plan.Outputs[v.Name].LeftOut {", "if false {"), "TestRun_WhatIsStillNotKnown"},
+		{mutation.In("an output that cannot be evaluated is an error", "apply/conclude.go", "if diags.HasErrors() {\n\t\treport.Status = Error", "if false {\n\t\treport.Status = Error"), "TestRun_WhatIsStillNotKnown"},
+		{mutation.In("outputs are on record", "apply/conclude.go", "if err := r.journal.Outputs(outputs); err != nil {", "if err := r.journal.Outputs(outputs); err != nil && false {"), "TestRun_WhatCannotBeRecordedIsTold"},
+		{mutation.In("what was destroyed and not made again is an error", "apply/conclude.go", "\thalfReplaced(r.plan, r.ended, r.facts, report)\n", ""), "TestReplaceHalfWay"},
+		{mutation.In("an action is not started when interrupted", "apply/failure.go", "if ctx.Err() == nil {\n\t\treturn false", "if ctx.Err() == nil || true {\n\t\treturn false"), "TestRun_InterruptedBetweenActions"},
+		{mutation.In("an aborted question of a state is an interrupt", "apply/failure.go", "if errors.Is(err, errAborted) {\n\t\to", "if false {\n\t\to"), "TestRun_Aborted"},
+		{mutation.In("an aborted action is an interrupt", "apply/step.go", "if errors.Is(err, errAborted) {\n\t\tout", "if false {\n\t\tout"), "TestRun_Aborted"},
+		{mutation.In("no shutdown_first starts after an interrupt", "apply/shutdown.go", "if ctx.Err() != nil {\n\t\t\tout.report.Status", "if false {\n\t\t\tout.report.Status"), "TestShutdown_Interrupted"},
+		{mutation.In("a resource can be told what it needs before its shutdown", "apply/shutdown.go", "if err != nil {\n\t\tout.fail(failedConfig, err)", "if false {\n\t\tout.fail(failedConfig, err)"), "TestRun_TooManyDependencies"},
+		{mutation.In("the state can be asked before a shutdown_first", "apply/shutdown.go", "if err != nil {\n\t\t\tout.failQuery(err)", "if err != nil && false {\n\t\t\tout.failQuery(err)"), "TestShutdown_StateThatCannotBeAsked"},
+		{mutation.In("nothing is shut down that needs it no more", "apply/shutdown.go", "if reached(step, answer) || answer.ShutdownFirst == nil {", "if false {"), "TestAShutdownThatIsNotWhatWasShown"},
+		{mutation.In("a shutdown_first is what was shown", "apply/shutdown.go", "answer, ok := r.permitted(step, out, answer)\n\t\tif !ok {", "answer, ok := r.permitted(step, out, answer)\n\t\tif false {"), "TestShutdown_OnlyWhatWasShown"},
+		{mutation.In("a shutdown_first is approved", "apply/shutdown.go", "asked, ok := r.approve(ctx, step, out, in, step.Sensitive, answer)\n\t\tif !ok {", "asked, ok := r.approve(ctx, step, out, in, step.Sensitive, answer)\n\t\tif ok = true; false {"), "TestShutdown_OnlyWhatWasShown"},
+		{mutation.In("after a question the state is asked again before a shutdown_first", "apply/shutdown.go", "if !asked {\n\t\t\treturn r.run", "if asked || !asked {\n\t\t\treturn r.run"), "TestShutdown_OnlyWhatWasShown"},
+		{mutation.In("an interrupted shutdown_first is not started", "apply/shutdown.go", "if out.interrupted(ctx, action, answer.Actions) || !r", "if !r"), "TestShutdown_Interrupted"},
+		{mutation.In("each shutdown_first is asked about where each action is", "apply/shutdown.go", "|| !r.approveAction(ctx, step, out, in, answer, action) {", "{"), "TestNothingFollowsAFailedShutdown"},
+	}
+}
+
+// checksPage lists them for who works on apply.
+const checksPage = "../docs/internals/checks-of-apply.md"
+
+// The documentation lists every check with its test. `make checks` takes out each, and
+// wants that test to fail.
+func TestChecks_Page(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(checksPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, c := range checks() {
+		fmt.Fprintf(&b, "| %s | `%s` | `%s` |\n", c.Name, c.File, c.test)
+	}
+	if !strings.Contains(string(text), "|---|---|---|\n"+b.String()+"\n") {
+		t.Errorf("%s does not have just these rows:\n%s", checksPage, b.String())
+	}
+}
