@@ -45,7 +45,7 @@ func families() []identity.Family {
 func TestEngine_RandomHistories(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
-	each := number(t, "DEPLOYSTER_ENGINE_HISTORIES", 400) / len(families())
+	each := number(t, "DEPLOYSTER_ENGINE_HISTORIES", 240) / len(families())
 	first := number(t, "DEPLOYSTER_ENGINE_HISTORIES_SEED", 0)
 	tried := 0
 	for _, fam := range families() {
