@@ -31,7 +31,7 @@ func Changes() []Change {
 // Quiet reports whether there is nothing to tell of a step: its resource stays as and
 // where it is.
 func (s *Step) Quiet() bool {
-	return s.Change == Valid && !s.MayChange && !s.Adopted && s.MovedFrom == ""
+	return s.Change == Valid && !s.MayChange && !s.Adopted && s.MovedFrom == "" && len(s.Edited)+len(s.Notes) == 0
 }
 
 // Adopts reports whether all that is done about a resource is that it is recorded: it

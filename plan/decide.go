@@ -10,6 +10,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
 	"deployster/internal/runner/typeclient"
 	"deployster/plan/hidden"
@@ -205,6 +206,15 @@ func (b *builder) compareWithPrior(addr string, s *Step) {
 		entry.Digest == s.Init.Digest && string(entry.Config) == string(s.Config)
 	if s.Change == Update && known && entry.Incomplete() && s.Reason == "" {
 		s.Reason = unfinished
+	}
+	if !completed || s.Change == Create || string(entry.Config) == string(s.Config) {
+		return
+	}
+	if s.Change == Valid && jsondoc.Same(entry.State, s.State) {
+		s.Edited = jsondoc.Edits(entry.Config, s.Config)
+	}
+	if b.identified.pairs[addr].MayStay && len(s.Init.Identity) == 0 {
+		s.Notes = append(s.Notes, "Its type says no identity: what the old config named may stay.")
 	}
 }
 

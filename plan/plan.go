@@ -9,6 +9,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
+	"deployster/internal/base/jsondoc"
 	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
 	"deployster/plan/order"
@@ -99,6 +100,7 @@ type Step struct {
 	MovedWhy    string            `json:"moved_why,omitempty"`       // "identity", "same config" (a guess), or "" for what the manifest says
 	MayChange   bool              `json:"may_change,omitempty"`      // a dependency will change: the answer is an expectation
 	Adopted     bool              `json:"adopted,omitempty"`         // it exists, but the state file does not know it
+	Edited      []jsondoc.Edit    `json:"config_changed,omitempty"`  // valid: in what its config differs from the recorded one, to no effect
 	New         bool              `json:"new,omitempty"`             // adopt = false: it must not exist before it is made
 	Drifted     bool              `json:"drifted,omitempty"`         // it was recorded as VALID with this very config
 	Unrefreshed bool              `json:"trusted,omitempty"`         // its recorded state was used, and its image not asked

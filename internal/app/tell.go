@@ -78,6 +78,10 @@ func (e *Engine) tellPlan(p *plan.Plan, file string) {
 				message = addr + ": may change"
 			case step.Adopted:
 				message = addr + ": to adopt"
+			case step.MovedFrom != "":
+				message = addr + ": " + render.MovedFrom(step)
+			case len(step.Edited) > 0:
+				message = addr + ": its config " + render.Edited(step)
 			}
 		case plan.Left:
 			message = addr + ": stays as it is"
@@ -89,6 +93,7 @@ func (e *Engine) tellPlan(p *plan.Plan, file string) {
 		e.Events(events.Event{Level: events.Info, Message: message, Body: events.PlannedChange{Resource: addr, Change: step.Change,
 			Image: step.Type, Digest: step.Init.Digest, Actions: step.Actions, Shutdown: step.Shutdown, Reasons: step.Reasons,
 			Reason: step.Reason, MovedFrom: step.MovedFrom, MayChange: step.MayChange, Expected: step.Expected, Adopted: step.Adopted,
+			MovedWhy: step.MovedWhy, Edited: step.Edited, Notes: step.Notes,
 			Drifted: step.Drifted}})
 	}
 	if len(p.Checks) > 0 {

@@ -6,6 +6,7 @@ import (
 	"deployster/apply"
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
 	"deployster/plan"
 	"deployster/plan/drift"
 	"deployster/protocol"
@@ -75,7 +76,10 @@ type PlannedChange struct {
 	MovedFrom string            `json:"moved_from,omitempty"`
 	MayChange bool              `json:"may_change,omitempty"`
 	Expected  plan.Change       `json:"expected,omitempty"`
+	MovedWhy  string            `json:"moved_why,omitempty"`
 	Adopted   bool              `json:"adopted,omitempty"`
+	Edited    []jsondoc.Edit    `json:"config_changed,omitempty"`
+	Notes     []string          `json:"notes,omitempty"`
 	Drifted   bool              `json:"drifted,omitempty"`
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"deployster/internal/ui/jsondiff"
+	"deployster/internal/ui/render"
 	"deployster/plan"
 	"deployster/protocol"
 )
@@ -98,7 +99,7 @@ func (v *view) resource(addr string, s *plan.Step) resource {
 func (v *view) why(s *plan.Step) (list []sentence) {
 	say := func(class text, s string) { list = append(list, sentence{class, v.clipped(s)}) }
 	if s.MovedFrom != "" {
-		say("why", "Its address in the state file is "+s.MovedFrom+".")
+		say("why", "It was "+render.MovedFrom(s)+".")
 	}
 	if s.Reason != "" {
 		say("why", "Because "+s.Reason+".")
@@ -111,6 +112,9 @@ func (v *view) why(s *plan.Step) (list []sentence) {
 	}
 	if s.Adopted {
 		say("why", "It exists already, and is adopted.")
+	}
+	if len(s.Edited) > 0 {
+		say("why", "Its config "+render.Edited(s)+".")
 	}
 	if s.MayChange {
 		say("why", "Something that it depends on changes: what is shown is an expectation, and apply may do something else.")

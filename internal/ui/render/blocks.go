@@ -186,7 +186,7 @@ func (d detail) sum() [sha256.Size]byte {
 // by which actions.
 func (d detail) shape(s *plan.Step) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\x00%t\x00%s\x00%s\x00%s\x00%d\x00", s.Change, s.MayChange, s.Type, s.Source, s.Init.Label, len(d.rows))
+	fmt.Fprintf(&b, "%s\x00%t\x00%s\x00%s\x00%s\x00%d\x00", s.Change, s.MayChange, s.Type, s.Source, s.Init.Label+Edited(s), len(d.rows))
 	if s.MovedFrom != "" {
 		b.WriteString("moved")
 	} else {
@@ -214,7 +214,11 @@ func (b *block) write(w *strings.Builder, o Options) {
 	if b.step.Source != "" {
 		origin += ", " + diag.Visible(b.step.Source)
 	}
-	fmt.Fprintf(w, "%s %s %s  %s\n", symbol, Names(b.addrs, maxNames), words, Dim("("+origin+")"))
+	what := fmt.Sprintf("%s %s %s", symbol, Names(b.addrs, maxNames), words)
+	if onlyEdited(b.step) {
+		what = fmt.Sprintf("%s config of %s %s", symbol, Names(b.addrs, maxNames), Edited(b.step))
+	}
+	fmt.Fprintf(w, "%s  %s\n", what, Dim("("+origin+")"))
 	d := *b.detail
 	if b.similar {
 		d = b.example()
@@ -262,7 +266,10 @@ func Names(addrs []string, most int) string {
 func outline(s *plan.Step) string {
 	var parts []string
 	if s.MovedFrom != "" {
-		parts = append(parts, movedFrom(s))
+		parts = append(parts, MovedFrom(s))
+	}
+	if len(s.Edited) > 0 {
+		parts = append(parts, "config "+Edited(s))
 	}
 	if s.Change == plan.Update {
 		if keys := changedKeys(s); keys != "" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
 	"deployster/internal/ui/jsondiff"
 	"deployster/plan"
@@ -179,8 +180,8 @@ func detailOf(s *plan.Step, o Options) detail {
 	return d
 }
 
-// movedFrom says which address a resource had, and how that is known.
-func movedFrom(s *plan.Step) string {
+// MovedFrom says which address a resource had, and how that is known.
+func MovedFrom(s *plan.Step) string {
 	words := "moved from " + diag.Visible(s.MovedFrom)
 	switch s.MovedWhy {
 	case "identity":
@@ -191,11 +192,21 @@ func movedFrom(s *plan.Step) string {
 	return words
 }
 
+// Edited says in what a config has changed to no effect.
+func Edited(s *plan.Step) string {
+	return fmt.Sprintf("changed (%s); its type finds nothing to do", diag.Visible(jsondoc.EditWords(s.Edited)))
+}
+
+// onlyEdited reports whether that is all that there is to say of a step.
+func onlyEdited(s *plan.Step) bool {
+	return len(s.Edited) > 0 && !s.MayChange && s.MovedFrom == ""
+}
+
 // reasons returns a line that says why a step is what it is.
 func reasons(s *plan.Step) []string {
 	var parts []string
 	if s.MovedFrom != "" {
-		parts = append(parts, movedFrom(s))
+		parts = append(parts, MovedFrom(s))
 	}
 	if s.Reason != "" {
 		parts = append(parts, "because "+diag.Visible(s.Reason))
@@ -207,6 +218,9 @@ func reasons(s *plan.Step) []string {
 	}
 	if s.Adopted && !s.Adopts() {
 		parts = append(parts, "it exists already and is adopted")
+	}
+	if len(s.Edited) > 0 && !onlyEdited(s) {
+		parts = append(parts, "its config "+Edited(s))
 	}
 	if len(parts) == 0 {
 		return nil
