@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"deployster/config/refs"
-	"deployster/config/source"
+	"deployster/internal/base/words"
 )
 
 // What those who know Terraform write out of habit, and what to write here, by
@@ -76,7 +76,7 @@ func addHint(d *hcl.Diagnostic, s schema) {
 	if text != "" {
 		d.Detail, _, _ = strings.Cut(d.Detail, " Did you mean ")
 	} else if !strings.Contains(d.Detail, "Did you mean") {
-		if text = source.Suggest(name[1], s.names()); text == "" {
+		if text = words.DidYouMean(name[1], s.names()); text == "" {
 			text = s.whatCanStand()
 		}
 	}

@@ -101,7 +101,7 @@ func (p ignorePath) check(config cty.Value) *hcl.Diagnostic {
 		}
 		names := values.PartNames(v)
 		return source.Failure(p.at, "Unknown attribute", "%s has no %q: %s.%s Only what is written in the config can be ignored.", where, key,
-			words.ThereAre(names), source.Suggest(key, names))
+			words.ThereAre(names), words.DidYouMean(key, names))
 	}
 	return nil
 }

@@ -272,7 +272,7 @@ func (b *Module) checkInputs() hcl.Diagnostics {
 		if b.Variables[name] == nil {
 			diags = append(diags, source.Failure(b.Call.Attrs[name].NameRange, "Unknown variable of a module",
 				"The module %q has no variable %q: %s.%s Declare it in the module with a variable block, or correct the name.",
-				b.Call.Name, name, words.ThereAre(slices.Sorted(maps.Keys(b.Variables))), source.Suggest(name,
+				b.Call.Name, name, words.ThereAre(slices.Sorted(maps.Keys(b.Variables))), words.DidYouMean(name,
 					append(slices.Sorted(maps.Keys(b.Variables)), metaArguments...))))
 		}
 	}

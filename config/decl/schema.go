@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
+	"deployster/internal/base/words"
 
-	"deployster/config/source"
+	"github.com/hashicorp/hcl/v2"
 )
 
 // What can stand in blocks.
@@ -104,7 +104,7 @@ func (s schema) whatCanStand() string {
 
 // rootHint is about a name at the top of a manifest.
 func rootHint(s schema, name string, argument bool) string {
-	if !argument || source.Suggest(name, s.names()) != "" {
+	if !argument || words.DidYouMean(name, s.names()) != "" {
 		return ""
 	}
 	return "At the top of a manifest stand blocks alone. Every file of the directory whose name ends in .hcl is a manifest: values for " +
@@ -113,7 +113,7 @@ func rootHint(s schema, name string, argument bool) string {
 
 // resourceHint is about a name in a resource.
 func resourceHint(s schema, name string, _ bool) string {
-	if source.Suggest(name, s.names()) != "" {
+	if words.DidYouMean(name, s.names()) != "" {
 		return ""
 	}
 	return fmt.Sprintf("What the image is to get goes into config: config = { %s = ... }. Beside it can stand: %s.", name,

@@ -18,6 +18,7 @@ import (
 	"deployster/config/refs"
 	"deployster/config/source"
 	"deployster/config/values"
+	"deployster/internal/base/words"
 )
 
 // SensitiveVariables names the variables that are declared sensitive, sorted.
@@ -43,7 +44,7 @@ func (l *loader) variable(b *hcl.Block) {
 			if d.Summary != "Invalid type specification" {
 				continue // what is wrong is a default in it
 			}
-			d.Detail += source.Suggest(hcl.ExprAsKeyword(a.Expr), []string{"string", "number", "bool", "any"}) +
+			d.Detail += words.DidYouMean(hcl.ExprAsKeyword(a.Expr), []string{"string", "number", "bool", "any"}) +
 				" The types are string, number, bool, any, list(T), set(T), map(T), object({ NAME = T }) and tuple([T])."
 		}
 		l.add(diags...)
@@ -257,7 +258,7 @@ func (t *Tree) undeclared(in source.VarInput) hcl.Diagnostics {
 	d := &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Undeclared variable",
 		Detail: fmt.Sprintf("A value for the variable %q is given by %s, but no manifest declares it.%s Declare it with a variable block, or "+
 			"remove the value.",
-			in.Name, in.Origin, source.Suggest(in.Name, slices.Sorted(maps.Keys(t.Root.Variables))))}
+			in.Name, in.Origin, words.DidYouMean(in.Name, slices.Sorted(maps.Keys(t.Root.Variables))))}
 	if in.Strict {
 		d.Severity = hcl.DiagError
 	}

@@ -11,7 +11,6 @@ import (
 
 	"deployster/config/instance"
 	"deployster/config/refs"
-	"deployster/config/source"
 	"deployster/config/values"
 	"deployster/internal/base/words"
 )
@@ -21,7 +20,7 @@ func explain(e *Evaluator, diags hcl.Diagnostics, expr hcl.Expression, at instan
 	for _, d := range diags {
 		if unknown, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](d); ok {
 			d.Detail, _, _ = strings.Cut(d.Detail, " Did you mean ") // HCL's is any of those that are near, and not always the same
-			d.Detail += source.Suggest(unknown.CalledFunctionName(), slices.Sorted(maps.Keys(at.Mod.Decl.Functions)))
+			d.Detail += words.DidYouMean(unknown.CalledFunctionName(), slices.Sorted(maps.Keys(at.Mod.Decl.Functions)))
 		}
 		if d.Subject == nil || explainSplat(e, d, expr, at) || d.Expression == nil || d.EvalContext == nil {
 			continue
@@ -109,7 +108,7 @@ func explainStep(e *Evaluator, d *hcl.Diagnostic, t hcl.Traversal, at instance.S
 			return
 		}
 		d.Summary = "Unknown attribute"
-		d.Detail = fmt.Sprintf("%s has no attribute %q: %s.%s", refs.TraversalString(t[:i]), name, words.ThereAre(names), source.Suggest(name,
+		d.Detail = fmt.Sprintf("%s has no attribute %q: %s.%s", refs.TraversalString(t[:i]), name, words.ThereAre(names), words.DidYouMean(name,
 			names))
 		return
 	}
@@ -122,7 +121,7 @@ func NoKey(d *hcl.Diagnostic, what string, x *instance.Expansion, key string) {
 		d.Detail = fmt.Sprintf("%s has no instance %s: its count is %d, %s.", what, key, x.N, countRange(x.N))
 		return
 	}
-	hint := source.Suggest(key, slices.Clone(x.Keys))
+	hint := words.DidYouMean(key, slices.Clone(x.Keys))
 	d.Detail = fmt.Sprintf("%s has no instance %s: with its for_each %s.%s", what, values.QuoteKey(key), words.ThereAre(x.Names()), hint)
 }
 

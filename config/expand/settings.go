@@ -139,7 +139,7 @@ func capabilityNames(list cty.Value) ([]string, error) {
 		name := strings.TrimPrefix(strings.ToUpper(v.AsString()), "CAP_")
 		if !slices.Contains(known, name) {
 			return nil, fmt.Errorf("there is no capability %q.%s The manual page capabilities(7) lists them; ALL stands for every one",
-				v.AsString(), source.Suggest(name, known))
+				v.AsString(), words.DidYouMean(name, known))
 		}
 		out = append(out, name)
 	}

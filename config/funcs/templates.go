@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"deployster/config/limits"
+	"deployster/internal/base/words"
 )
 
 // A template may call every function but templatefile and templatestring, so
@@ -90,7 +91,7 @@ func renderTemplate(text, name string, vars cty.Value, inner map[string]function
 	for _, t := range expr.Variables() {
 		if _, ok := ctx.Variables[t.RootName()]; !ok {
 			return cty.NilVal, function.NewArgErrorf(1, "%s uses %q (line %d), which is not among them: %s", name, t.RootName(),
-				t.SourceRange().Start.Line, given(ctx.Variables))
+				t.SourceRange().Start.Line, words.ThereAre(slices.Collect(maps.Keys(ctx.Variables))))
 		}
 	}
 	v, diags := limits.Evaluate(expr, ctx)
@@ -104,21 +105,6 @@ func renderTemplate(text, name string, vars cty.Value, inner map[string]function
 		return cty.NilVal, function.NewArgErrorf(0, "the template %s gives null, which is no text", name)
 	}
 	return v, limits.CheckValue(v)
-}
-
-// given lists the variables of a template, for a message.
-func given(vars map[string]cty.Value) string {
-	if len(vars) == 0 {
-		return "there are none"
-	}
-	names := slices.Sorted(maps.Keys(vars))
-	if len(names) == 1 {
-		return "there is only " + names[0]
-	}
-	if len(names) > 8 {
-		return fmt.Sprintf("there are %s and %d more", strings.Join(names[:8], ", "), len(names)-8)
-	}
-	return "there are " + strings.Join(names, ", ")
 }
 
 // parseTemplate parses a template that is fit to be parsed.

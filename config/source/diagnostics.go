@@ -13,7 +13,6 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/secret"
-	"deployster/internal/base/words"
 )
 
 // maxSnippetLines is how much source a diagnostic shows at most.
@@ -25,15 +24,6 @@ const (
 // Failure makes an error at a place.
 func Failure(r hcl.Range, summary, detail string, args ...any) *hcl.Diagnostic {
 	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: &r}
-}
-
-// Suggest gives ` Did you mean "x"?` when one of the names is near to the given.
-func Suggest(given string, names []string) string {
-	best := words.Nearest(given, names)
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(" Did you mean %q?", best)
 }
 
 // Convert makes diagnostics of the house from HCL's: several may be the same

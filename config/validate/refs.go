@@ -132,7 +132,7 @@ func wrongRoot(b *decl.Module, t hcl.Traversal, roots []string, p decl.Usage) *h
 	if text := b.TerraformHint(t); text != "" {
 		return source.Failure(r, "Unknown name", "There is nothing called %q here. %s", root, text)
 	}
-	hint := source.Suggest(root, slices.Clone(roots))
+	hint := words.DidYouMean(root, slices.Clone(roots))
 	if hint == "" {
 		hint = " Text must stand in quotes."
 	}
@@ -157,7 +157,7 @@ func missing(t hcl.Traversal, b *decl.Module, p decl.Usage) *hcl.Diagnostic {
 		return nil
 	}
 	return source.Failure(t.SourceRange(), "Unknown name", "There is no %s %q: %s.%s %s.",
-		kind.Noun, name, words.ThereAre(declared.List()), source.Suggest(name, declared.List()), kind.Advice)
+		kind.Noun, name, words.ThereAre(declared.List()), words.DidYouMean(name, declared.List()), kind.Advice)
 }
 
 // behindKey are the steps of a reference behind the key of an instance, if it has
@@ -195,7 +195,7 @@ func resourceAttr(ref refs.Reference, decl *decl.Block) *hcl.Diagnostic {
 	if slices.Contains(resourceAttrs, attr) {
 		return nil
 	}
-	hint := source.Suggest(attr, slices.Clone(resourceAttrs))
+	hint := words.DidYouMean(attr, slices.Clone(resourceAttrs))
 	if hint == "" && attr != "" && !keyed {
 		hint = fmt.Sprintf(" Did you mean %s.state.%s?", short, attr)
 	}
@@ -234,7 +234,7 @@ func moduleAttr(b *decl.Module, ref refs.Reference, p decl.Usage) *hcl.Diagnosti
 			repetitionWord(&c.Block), example(short, &c.Block))
 	case len(steps) > 0 && child.Outputs[refs.ObjectKey(steps[0])] == nil:
 		out := refs.ObjectKey(steps[0])
-		hint := source.Suggest(out, slices.Sorted(maps.Keys(child.Outputs)))
+		hint := words.DidYouMean(out, slices.Sorted(maps.Keys(child.Outputs)))
 		if child.Resources[out] != nil || out == "resource" {
 			hint = " What is inside a module is seen through its outputs only: declare one in the module."
 		}

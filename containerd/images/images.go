@@ -192,8 +192,6 @@ func errNoImage(reference, near string) error {
 	d := diag.Errorf(fmt.Sprintf("There is no image %s here", reference),
 		"Bring it with `deployster image import FILE` (a tar of `docker save`), or make it of files with `deployster image pack`; "+
 			"`deployster image ls` lists what is here.")
-	if near != "" {
-		d.Detail = fmt.Sprintf("Did you mean %s? ", near) + d.Detail
-	}
+	d.Detail += words.Guess(near)
 	return &diag.Caused{Diagnostic: d, Cause: runner.ErrNoImage}
 }

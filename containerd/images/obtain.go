@@ -10,6 +10,7 @@ import (
 
 	"deployster/containerd/failure"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
 	"deployster/internal/runner"
 
 	"deployster/internal/runner/imagestore"
@@ -140,13 +141,9 @@ func (store *Store) withAdvice(ctx context.Context, ref string, err error) error
 		errors.Is(err, errNotSigned) || errors.As(err, &refused) || errors.As(err, &content) {
 		return err // it exists, and another way to bring it in is not what is asked for
 	}
-	near := ""
-	if n := store.nearest(ctx, ref); n != "" {
-		near = "Did you mean " + n + ", which is here? "
-	}
 	return diag.Because(err, "There is no image "+ref+" here, and it cannot be pulled",
-		"%s%s\nAn image that is in no registry is brought in with `deployster image import FILE`, or made with `deployster image pack`; "+
-			"`deployster image ls` lists what is here.", near, d.Detail)
+		"%s\nAn image that is in no registry is brought in with `deployster image import FILE`, or made with `deployster image pack`; "+
+			"`deployster image ls` lists what is here.%s", d.Detail, words.Guess(store.nearest(ctx, ref)))
 }
 
 func errNotPulled(w runner.Wanted, near string) error {

@@ -1,14 +1,14 @@
 package images
 
 import (
-	"deployster/internal/base/words"
 	"errors"
+
+	"deployster/internal/base/words"
 
 	"oras.land/oras-go/v2/registry/remote"
 	"oras.land/oras-go/v2/registry/remote/auth"
 
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -37,10 +37,7 @@ func (g *registries) tagsSentence(ctx context.Context, name string) string {
 			tags = append([]string{best}, tags...)
 		}
 	}
-	if more := len(tags) - tagsShown; more > 0 {
-		tags = append(tags[:tagsShown], fmt.Sprintf("and %d more", more))
-	}
-	return " It has the tags " + strings.Join(tags, ", ") + "."
+	return " It has the tags " + words.List(tags, tagsShown) + "."
 }
 
 // tags asks a registry for the tags of an image, or the first of very many.

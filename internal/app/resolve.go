@@ -2,14 +2,15 @@ package app
 
 import (
 	"context"
+	"slices"
+	"time"
+
 	"deployster/config"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/runner"
 	"deployster/state"
-	"slices"
-	"time"
 )
 
 // Resolve records how an action of a resource ended, where a person knows and
@@ -72,7 +73,7 @@ func nothingOpen(now state.Snapshot, addr string) error {
 	open := now.Unknown()
 	rest := "`deployster plan` asks how it is."
 	if len(open) > 0 {
-		rest = words.DidYouMean(addr, open, "") + "There are such actions of: " + words.All(open) + "."
+		rest = "There are such actions of: " + words.All(open) + "." + words.DidYouMean(addr, open)
 	}
 	return diag.Errorf("Nothing to resolve", "There is no action of %s whose end is not known. %s Nothing was changed.", diag.Visible(addr),
 		rest)

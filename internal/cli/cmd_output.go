@@ -57,7 +57,7 @@ func runOutput(c *cli.Context, s *session) error {
 	if !ok {
 		there := "It recorded none at all."
 		if names := slices.Sorted(maps.Keys(snapshot.Outputs)); len(names) > 0 {
-			there = words.DidYouMean(name, names, "") + "There are: " + strings.Join(names, ", ") + "."
+			there = "There are: " + strings.Join(names, ", ") + "." + words.DidYouMean(name, names)
 		}
 		return diag.Errorf("No such output", "The last apply recorded no output %q. %s", name, there)
 	}

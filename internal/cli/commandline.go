@@ -2,14 +2,15 @@ package cli
 
 import (
 	"cmp"
-	"deployster/internal/base/diag"
-	"deployster/internal/base/words"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
 
 	"github.com/urfave/cli/v2"
 )
@@ -150,19 +151,19 @@ func unknownCommand(path []string, commands []*cli.Command) error {
 		names = append(names, c.Name)
 	}
 	wrong := path[len(path)-1]
-	return diag.Errorf("Unknown command", "There is no command %q. %sThere are: %s.",
-		diag.Visible(strings.Join(path, " ")), words.DidYouMean(wrong, names, ""), strings.Join(names, ", "))
+	return diag.Errorf("Unknown command", "There is no command %q.%s There are: %s.",
+		diag.Visible(strings.Join(path, " ")), words.DidYouMean(wrong, names), strings.Join(names, ", "))
 }
 
 func unknownFlag(arg string, path []string, flags []cli.Flag) error {
 	var names []string
 	for _, f := range flags {
-		names = append(names, f.Names()[0])
+		names = append(names, "-"+f.Names()[0])
 	}
 	name, _, _ := strings.Cut(arg, "=")
 	command := strings.Join(append([]string{"deployster"}, path...), " ")
-	return diag.Errorf("Wrong command line", "%s has no flag %s. %s`%s -help` lists what there is.",
-		command, diag.Visible(name), words.DidYouMean(strings.TrimLeft(name, "-"), names, "-"), command)
+	return diag.Errorf("Wrong command line", "%s has no flag %s.%s `%s -help` lists what there is.",
+		command, diag.Visible(name), words.DidYouMean("-"+strings.TrimLeft(name, "-"), names), command)
 }
 
 // isHelp names the flag that the library adds to every command.

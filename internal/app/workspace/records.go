@@ -1,16 +1,16 @@
 package workspace
 
 import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
 	"deployster/apply"
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/runs"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"slices"
-	"strings"
 )
 
 // RunsDocument is what `runs list -json` prints.
@@ -56,9 +56,9 @@ func (w *Workspace) FindRun(name string) (runs.Run, error) {
 		return run, diag.Errorf("Which run?", "The names of %d runs begin with %q: %s.", len(missing.Fits), name,
 			strings.Join(missing.Fits, ", "))
 	}
-	return run, diag.Errorf("No such run", "There is no record of a run %q. %s`deployster runs list` lists the %d that are kept; "+
+	return run, diag.Errorf("No such run", "There is no record of a run %q.%s `deployster runs list` lists the %d that are kept; "+
 		"`latest` is one of them.",
-		name, words.DidYouMean(name, append(slices.Clone(missing.There), "latest"), ""), len(missing.There))
+		name, words.DidYouMean(name, append(slices.Clone(missing.There), "latest")), len(missing.There))
 }
 
 // ReportOf reads the report of a run; nil = it has none.
@@ -105,8 +105,8 @@ func LogsOf(run runs.Run, address, step string) ([]LoggedRun, error) {
 	}
 	if len(found) == 0 {
 		names = slices.Compact(slices.Sorted(slices.Values(names)))
-		return nil, diag.Errorf("No such step", "The run %s did not do %q with %s. %sIt did: %s.", run.ID, step, resource,
-			words.DidYouMean(step, names, ""), strings.Join(names, ", "))
+		return nil, diag.Errorf("No such step", "The run %s did not do %q with %s.%s It did: %s.", run.ID, step, resource,
+			words.DidYouMean(step, names), strings.Join(names, ", "))
 	}
 	return found, nil
 }
@@ -126,11 +126,6 @@ func noLogs(run runs.Run, resource string) error {
 		return diag.Errorf("No record of the resource", "The run %s has no record of %q. It left out %d states that were valid.", run.ID,
 			resource, run.LeftOut)
 	}
-	const most = 20
-	more := ""
-	if len(names) > most {
-		names, more = names[:most], fmt.Sprintf(", and %d more", len(names)-most)
-	}
-	return diag.Errorf("No record of the resource", "The run %s (%s) ran no image for %q. %sThere are records of: %s%s.",
-		run.ID, run.Command, resource, words.DidYouMean(resource, names, ""), strings.Join(names, ", "), more)
+	return diag.Errorf("No record of the resource", "The run %s (%s) ran no image for %q.%s There are records of: %s.",
+		run.ID, run.Command, resource, words.DidYouMean(resource, names), words.List(names, 20))
 }

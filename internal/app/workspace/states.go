@@ -69,7 +69,7 @@ func among(known, spellings []string) ([]string, error) {
 		}
 		if len(out) == before {
 			return nil, diag.Errorf("No such resource in the state",
-				"The state file remembers no %s. %s`deployster state list` lists what there is.", diag.Visible(addr), words.DidYouMean(addr, known, ""))
+				"The state file remembers no %s.%s `deployster state list` lists what there is.", diag.Visible(addr), words.DidYouMean(addr, known))
 		}
 	}
 	slices.Sort(out)

@@ -18,7 +18,7 @@ import (
 // List returns the first names of a list with commas between, and counts the others.
 func List(names []string, most int) string {
 	if more := len(names) - most; more > 0 {
-		return fmt.Sprintf("%s and %d more", All(names[:most]), more)
+		return fmt.Sprintf("%s and %s more", All(names[:most]), Thousands(more))
 	}
 	return All(names)
 }
@@ -36,20 +36,25 @@ func ThereAre(names []string) string {
 	case n == 1:
 		return "there is only " + names[0]
 	case n > most:
-		return fmt.Sprintf("there are %s and %d more", strings.Join(names[:most], ", "), n-most)
+		return "there are " + List(names, most)
 	default:
 		return "there are " + strings.Join(names[:n-1], ", ") + " and " + names[n-1]
 	}
 }
 
-// DidYouMean returns a sentence with the name that was probably meant, after a dash
-// or another prefix, or "".
-func DidYouMean(wrong string, names []string, prefix string) string {
-	best := Nearest(wrong, names)
-	if best == "" {
+// DidYouMean returns a sentence with the name that was probably meant and a space
+// before it, or "".
+func DidYouMean(wrong string, names []string) string { return Guess(Nearest(wrong, names)) }
+
+// Guess is DidYouMean with the name that was probably meant; "" = there is none.
+func Guess(name string) string {
+	switch {
+	case name == "":
 		return ""
+	case strings.Contains(name, `"`):
+		return " Did you mean " + name + "?"
 	}
-	return fmt.Sprintf("Did you mean %s%s? ", prefix, best)
+	return fmt.Sprintf(" Did you mean %q?", name)
 }
 
 // Nearest returns the name that was probably meant, the first of those that are

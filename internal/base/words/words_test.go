@@ -28,9 +28,9 @@ func TestBytes(t *testing.T) {
 }
 
 func TestDidYouMean(t *testing.T) {
-	names := []string{"apply", "destroy", "parallelism"}
-	for wrong, want := range map[string]string{"aply": "Did you mean -apply? ", "par": "Did you mean -parallelism? ", "xyz": ""} {
-		if got := DidYouMean(wrong, names, "-"); got != want {
+	names := []string{"apply", "-parallelism", `web["a"]`}
+	for wrong, want := range map[string]string{"aply": ` Did you mean "apply"?`, "-par": ` Did you mean "-parallelism"?`, "web[a]": ` Did you mean web["a"]?`, "xyz": ""} {
+		if got := DidYouMean(wrong, names); got != want {
 			t.Errorf("DidYouMean(%q): %q, want %q", wrong, got, want)
 		}
 	}

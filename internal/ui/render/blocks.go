@@ -276,16 +276,12 @@ func outline(s *plan.Step) string {
 			parts = append(parts, keys)
 		}
 	}
-	var names []string
-	for i, a := range s.Actions {
-		if i == 5 {
-			names = append(names, fmt.Sprintf("%d more", len(s.Actions)-i))
-			break
+	if len(s.Actions) > 0 {
+		var names []string
+		for _, a := range s.Actions {
+			names = append(names, oneLine(a.Name))
 		}
-		names = append(names, oneLine(a.Name))
-	}
-	if len(names) > 0 {
-		parts = append(parts, strings.Join(names, ", "))
+		parts = append(parts, words.List(names, 5))
 	}
 	if (s.Change == plan.Deferred || s.Change == plan.Forget || s.MayChange) && s.Reason != "" {
 		parts = append(parts, oneLine(s.Reason))

@@ -51,11 +51,10 @@ func classify(p *plan.Plan, o Options) (changes, ignored []string) {
 
 // joinNames returns names with commas between, at most a few lines of them.
 func joinNames(names []string, o Options) string {
-	const most = 40
-	if len(names) > most+1 && !o.Verbose {
-		return strings.Join(names[:most], ", ") + " and " + words.Thousands(len(names)-most) + " more"
+	if o.Verbose {
+		return words.All(names)
 	}
-	return strings.Join(names, ", ")
+	return words.List(names, 40)
 }
 
 // ignoredChanges returns the paths in a config that ignore_changes leaves alone.

@@ -132,13 +132,10 @@ func resultOf(addr string, s *plan.Step, res *apply.ResourceReport, took time.Du
 	default:
 		row.words, row.paint, row.failed = "failed: "+oneLine(res.Failed), Red, true
 	}
-	if len(actions) > 4 {
-		actions = append(actions[:3], fmt.Sprintf("%d more", len(actions)-3))
-	}
 	for i := range actions {
 		actions[i] = oneLine(actions[i])
 	}
-	row.actions = strings.Join(actions, ", ")
+	row.actions = words.List(actions, 3)
 	return row
 }
 

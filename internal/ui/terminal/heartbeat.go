@@ -3,11 +3,11 @@ package terminal
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"deployster/apply"
+	"deployster/internal/base/words"
 	"deployster/internal/runner/typeclient"
 	"deployster/plan"
 )
@@ -60,11 +60,7 @@ func (h *heartbeat) waiting(now time.Time, atLeast time.Duration) string {
 		return ""
 	}
 	slices.Sort(slow)
-	const most = 5
-	if more := len(slow) - most; more > 0 {
-		slow = append(slow[:most], fmt.Sprintf("and %d more", more))
-	}
-	return "still running: " + strings.Join(slow, ", ")
+	return "still running: " + words.List(slow, 5)
 }
 
 func (h *heartbeat) begin(what string) {

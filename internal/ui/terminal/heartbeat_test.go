@@ -26,7 +26,7 @@ func TestHeartbeatNamesWhatTakesLong(t *testing.T) {
 	if line := h.waiting(time.Now(), time.Hour); line != "" {
 		t.Errorf("what has just begun is named: %q", line)
 	}
-	if line := h.waiting(time.Now().Add(time.Hour), time.Second); line != "still running: a (1h0m0s), b (1h0m0s), c (1h0m0s), d (1h0m0s), e (1h0m0s), and 2 more" {
+	if line := h.waiting(time.Now().Add(time.Hour), time.Second); line != "still running: a (1h0m0s), b (1h0m0s), c (1h0m0s), d (1h0m0s), e (1h0m0s) and 2 more" {
 		t.Errorf("said %q", line)
 	}
 }
