@@ -102,7 +102,7 @@ func TestRun_TooManyDependencies(t *testing.T) {
 		}
 		p.Resources[fmt.Sprintf("r%d", i)] = s
 	}
-	step := &plan.Step{Change: plan.Update, Init: protocol.Type{Dialect: 1}, Aliases: map[string]string{"x": "r13"}, Shutdown: &protocol.Action{Name: "stop"}}
+	step := &plan.Step{Change: plan.Update, Init: protocol.Type{Protocol: 1}, Aliases: map[string]string{"x": "r13"}, Shutdown: &protocol.Action{Name: "stop"}}
 	p.Resources["b"] = step
 	for name, at := range map[string]func(*run, *outcome){
 		"at its turn":               func(r *run, out *outcome) { r.perform(t.Context(), step, out) },

@@ -31,7 +31,7 @@ func (a *asked) Init(_ context.Context, t typeclient.Target) (protocol.Type, err
 		time.Sleep(10 * time.Millisecond) // the others would overtake it
 	}
 	a.note("init " + t.Address)
-	return protocol.Type{Reference: t.Reference, Digest: "sha256:1", Dialect: 2, StateAction: protocol.Command{Args: []string{"state"}}}, nil
+	return protocol.Type{Reference: t.Reference, Digest: "sha256:1", Protocol: 2, StateAction: protocol.Command{Args: []string{"state"}}}, nil
 }
 
 func (a *asked) State(_ context.Context, t typeclient.Target, _ protocol.Type, _ protocol.StateInput) (protocol.Answer, error) {

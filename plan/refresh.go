@@ -37,7 +37,7 @@ func (b *builder) mayUseRecorded(r *config.Resource, s *Step, before []string) b
 }
 
 // seesDependencies reports whether its image is told of what it depends on.
-func (s *Step) seesDependencies() bool { return s.Init.Dialect == 1 || s.Init.Dependencies }
+func (s *Step) seesDependencies() bool { return s.Init.Protocol == 1 || s.Init.Dependencies }
 
 // sameConfigs reports whether the dependencies behind aliases, and those behind
 // theirs, have the configs with which they were recorded.

@@ -107,22 +107,22 @@ func Scope(addresses []string, look func(addr string) View, prior state.Snapshot
 	return scope
 }
 
-// maxTree bounds the tree of dependencies that dialect 1 sends: what is reached
+// maxTree bounds the tree of dependencies that protocol 1 sends: what is reached
 // on several ways stands in it several times.
 const maxTree = 10_000
 
 // Dependencies is what an image is told of the resources behind its aliases: in
-// dialect 1 with those behind theirs, and so on; in dialect 2 nothing, unless
+// protocol 1 with those behind theirs, and so on; in protocol 2 nothing, unless
 // its type asked for it, and then these only.
 func Dependencies(ty protocol.Type, aliases map[string]string, look func(addr string) View) (map[string]protocol.Dependency, error) {
-	if ty.Dialect != 1 && !ty.Dependencies {
+	if ty.Protocol != 1 && !ty.Dependencies {
 		return nil, nil
 	}
 	left := maxTree
-	deps := dependencies(aliases, look, ty.Dialect == 1, &left)
+	deps := dependencies(aliases, look, ty.Protocol == 1, &left)
 	if left < 0 {
 		return nil, diag.Errorf("Too many dependencies",
-			"Dialect 1 of the protocol tells an image all that its resource depends on, on every way that leads there, and that is more than %d "+
+			"Version 1 of the protocol tells an image all that its resource depends on, on every way that leads there, and that is more than %d "+
 				"entries here. Name fewer resources in `dependencies`, and use depends_on where only the order matters.", maxTree)
 	}
 	return deps, nil

@@ -2,7 +2,7 @@ package protocol
 
 import "encoding/json"
 
-// The protocol versions ("dialects") that this tool speaks.
+// The protocol versions that this tool speaks.
 const (
 	MinVersion = 1
 	MaxVersion = 2
@@ -20,7 +20,7 @@ const (
 // Status is an image's verdict on its resource.
 type Status string
 
-// The statuses. MISSING is said in dialect 1, and by both dialects for
+// The statuses. MISSING is said in protocol 1, and by both versions for
 // IntentAbsent; a STALE answer without a stale state means the same.
 const (
 	Valid   Status = "VALID"
@@ -45,18 +45,18 @@ type InitInput struct {
 }
 
 // StateInput is the stdin of the state action. Which of the optional keys are
-// sent depends on the dialect and on what init declared.
+// sent depends on the protocol version and on what init declared.
 type StateInput struct {
 	InitInput
 	Config       json.RawMessage       `json:"config"`
-	Intent       Intent                `json:"intent,omitempty"`       // dialect 2
-	LastState    json.RawMessage       `json:"last_state,omitempty"`   // dialect 2
-	After        []string              `json:"after,omitempty"`        // dialect 2: the actions that this apply has just run for it
-	Dependencies map[string]Dependency `json:"dependencies,omitempty"` // dialect 1, or asked for
+	Intent       Intent                `json:"intent,omitempty"`       // protocol 2
+	LastState    json.RawMessage       `json:"last_state,omitempty"`   // protocol 2
+	After        []string              `json:"after,omitempty"`        // protocol 2: the actions that this apply has just run for it
+	Dependencies map[string]Dependency `json:"dependencies,omitempty"` // protocol 1, or asked for
 }
 
-// Dependency is another resource, as its dependant sees it. Dialect 1 sends
-// Type, Config and Dependencies, in action input also Properties; dialect 2
+// Dependency is another resource, as its dependant sees it. Protocol 1 sends
+// Type, Config and Dependencies, in action input also Properties; protocol 2
 // sends Name, Type, Config, State, Status and Actions.
 type Dependency struct {
 	Name         string                `json:"name,omitempty"`
@@ -97,26 +97,26 @@ type PlugRequest struct {
 	ContainerPath string `json:"container_path"`
 	Optional      bool   `json:"optional"`
 	Writable      bool   `json:"writable"`
-	// AnyMode marks dialect 1's required_plugs, which name no mode and take
+	// AnyMode marks protocol 1's required_plugs, which name no mode and take
 	// what the plug allows.
 	AnyMode bool `json:"any_mode,omitempty"`
 }
 
-// Type is what an image says of itself in init, both dialects made one.
+// Type is what an image says of itself in init, both versions made one.
 type Type struct {
 	Reference string `json:"reference"` // as the manifest names it; sent as "type"
 	Digest    string `json:"digest"`    // of the image that answered
 
-	Dialect           int                    `json:"protocol"`
+	Protocol          int                    `json:"protocol"`
 	Label             string                 `json:"label,omitempty"`
 	ConfigSchema      json.RawMessage        `json:"config_schema,omitempty"`
 	StateSchema       json.RawMessage        `json:"state_schema,omitempty"`
 	Identity          []string               `json:"identity,omitempty"` // JSON pointers into the config, to the values that name the thing
 	Kind              string                 `json:"kind,omitempty"`     // what sort of thing it is, as the image says
 	Plugs             map[string]PlugRequest `json:"plugs,omitempty"`
-	RequiredResources map[string]string      `json:"required_resources,omitempty"` // dialect 1: alias -> type
+	RequiredResources map[string]string      `json:"required_resources,omitempty"` // protocol 1: alias -> type
 	OptionalResources map[string]string      `json:"optional_resources,omitempty"` // the same, for those that may be missing
-	OnlyThese         bool                   `json:"only_these,omitempty"`         // dialect 1: no other aliases than these are allowed
+	OnlyThese         bool                   `json:"only_these,omitempty"`         // protocol 1: no other aliases than these are allowed
 	StateAction       Command                `json:"state_action"`
 	Absent            bool                   `json:"absent,omitempty"`       // can be asked for IntentAbsent
 	Dependencies      bool                   `json:"dependencies,omitempty"` // wants to see its dependencies
@@ -133,9 +133,9 @@ type Reason struct {
 	Message string          `json:"message,omitempty"`
 }
 
-// Answer is a state answer, both dialects made one. Missing with Actions is
-// what dialect 1 says for a thing to create, and what STALE without a stale
-// state means in dialect 2; Missing without Actions answers IntentAbsent.
+// Answer is a state answer, both versions made one. Missing with Actions is
+// what protocol 1 says for a thing to create, and what STALE without a stale
+// state means in protocol 2; Missing without Actions answers IntentAbsent.
 type Answer struct {
 	Status        Status          `json:"status"`
 	State         json.RawMessage `json:"state,omitempty"`       // Valid: what is there

@@ -9,21 +9,21 @@ import (
 	"deployster/internal/base/jsondoc"
 )
 
-// An encrypted state file, and each of its copies, is one sealed file. A
+// An encrypted state file, and each of its copies, is one encrypted file. A
 // journal stays lines with their checksums, so that a torn tail is told from
-// damage without a key; only what a record says is sealed, and bound to its
+// damage without a key; only what a record says is encrypted, and bound to its
 // place in the chain.
 
 // encryptedRecord is how an encrypted record stands in a journal.
 type encryptedRecord struct {
-	Seq     uint64           `json:"seq"`
-	Prev    string           `json:"prev"`
-	Durable uint64           `json:"durable"`
-	Head    *encryption.Head `json:"head,omitempty"` // of the first one
-	Sealed  []byte           `json:"sealed"`
+	Seq       uint64           `json:"seq"`
+	Prev      string           `json:"prev"`
+	Durable   uint64           `json:"durable"`
+	Head      *encryption.Head `json:"head,omitempty"` // of the first one
+	Encrypted []byte           `json:"encrypted"`
 }
 
-// bond is what a sealed record is bound to, beside its number.
+// bond is what an encrypted record is bound to, beside its number.
 func (r record) bond() string { return fmt.Sprintf("%s %d", r.Prev, r.Durable) }
 
 // encryptRecord gives the line of an encrypted record, with its newline.
@@ -32,7 +32,7 @@ func encryptRecord(r record, s *encryption.Stream) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := encryptedRecord{Seq: r.Seq, Prev: r.Prev, Durable: r.Durable, Sealed: s.Seal(r.Seq, r.bond(), body)}
+	out := encryptedRecord{Seq: r.Seq, Prev: r.Prev, Durable: r.Durable, Encrypted: s.Encrypt(r.Seq, r.bond(), body)}
 	if r.Seq == 1 {
 		head := s.Head()
 		out.Head = &head
@@ -48,7 +48,7 @@ func encryptRecord(r record, s *encryption.Stream) ([]byte, error) {
 func openRecords(at storage, records []record) ([]record, error) {
 	if len(records) == 0 || records[0].Head == nil {
 		for _, r := range records {
-			if r.Sealed != nil {
+			if r.Encrypted != nil {
 				return nil, damagedJournal(at, fmt.Errorf("record %d is encrypted, and the first is not", r.Seq))
 			}
 		}
@@ -63,12 +63,12 @@ func openRecords(at storage, records []record) ([]record, error) {
 	}
 	out := make([]record, len(records))
 	for i, outer := range records {
-		body, err := stream.Open(outer.Seq, outer.bond(), outer.Sealed)
+		body, err := stream.Open(outer.Seq, outer.bond(), outer.Encrypted)
 		if err != nil {
 			return nil, damagedJournal(at, fmt.Errorf("record %d is not what was written", outer.Seq))
 		}
 		r, ok := decodeBody(body)
-		if !ok || r.Seq != outer.Seq || r.Sealed != nil {
+		if !ok || r.Seq != outer.Seq || r.Encrypted != nil {
 			return nil, damagedJournal(at, fmt.Errorf("record %d: %w", outer.Seq, errNotUnderstood))
 		}
 		out[i] = r
@@ -141,5 +141,5 @@ func (s storage) encrypt(next Snapshot) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.keys.Seal(encryption.State, data)
+	return s.keys.Encrypt(encryption.State, data)
 }

@@ -183,7 +183,7 @@ func TestEncryptedJournal(t *testing.T) {
 			if r.Prev != "" || prev != "" {
 				r.Prev = prev
 			}
-			body, err := json.Marshal(encryptedRecord{Seq: r.Seq, Prev: r.Prev, Durable: r.Durable, Head: r.Head, Sealed: r.Sealed})
+			body, err := json.Marshal(encryptedRecord{Seq: r.Seq, Prev: r.Prev, Durable: r.Durable, Head: r.Head, Encrypted: r.Encrypted})
 			ok(t, err)
 			line := frame(body)
 			prev, out = hashLine(line[:len(line)-1]), append(out, line...)
@@ -194,10 +194,10 @@ func TestEncryptedJournal(t *testing.T) {
 		t.Fatalf("%d, %v", got, err)
 	}
 	for what, change := range map[string]func([]record){
-		"a bit":   func(l []record) { l[2].Sealed = append([]byte{l[2].Sealed[0] ^ 1}, l[2].Sealed[1:]...) },
-		"swapped": func(l []record) { l[2].Sealed, l[3].Sealed = l[3].Sealed, l[2].Sealed },
+		"a bit":   func(l []record) { l[2].Encrypted = append([]byte{l[2].Encrypted[0] ^ 1}, l[2].Encrypted[1:]...) },
+		"swapped": func(l []record) { l[2].Encrypted, l[3].Encrypted = l[3].Encrypted, l[2].Encrypted },
 		"durable": func(l []record) { l[3].Durable-- },
-		"empty":   func(l []record) { l[4].Sealed = nil },
+		"empty":   func(l []record) { l[4].Encrypted = nil },
 		"salt":    func(l []record) { h := *l[0].Head; h.Salt = append([]byte{1}, h.Salt[1:]...); l[0].Head = &h },
 		"key":     func(l []record) { h := *l[0].Head; h.Key = h.Key[1:]; l[0].Head = &h },
 	} {

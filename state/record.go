@@ -53,8 +53,8 @@ type record struct {
 
 	// Of an encrypted record only these, and the first three above, stand in the
 	// journal: see encryptedRecord.
-	Head   *encryption.Head `json:"head,omitempty"`
-	Sealed []byte           `json:"sealed,omitempty"`
+	Head      *encryption.Head `json:"head,omitempty"`
+	Encrypted []byte           `json:"encrypted,omitempty"`
 }
 
 // begin is the first record: what the journal belongs to.

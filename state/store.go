@@ -53,7 +53,7 @@ func load(at storage) (Snapshot, *Recovery, error) {
 type Options struct {
 	Command string        // what the user runs, shown to others who find the state locked
 	Wait    time.Duration // how long to wait for the lock; 0 = not at all
-	// Keys open and seal the files of the state; nil = they are in clear text.
+	// Keys decrypt and encrypt the files of the state; nil = they are in clear text.
 	Keys *encryption.Keyring
 
 	// Waiting is told who has the lock, once, when it is waited for; nil =

@@ -119,7 +119,7 @@ func showRemembered(s *session, snapshot state.Snapshot, name string) {
 	mark := render.Unsettled(snapshot.Unsettled[name])
 	entry, recorded := snapshot.Resources[name]
 	if !recorded {
-		s.out.Printf("%s  (never seen VALID)\n  %s\n", diag.Visible(name), mark)
+		s.out.Printf("%s  (incomplete, never valid)\n  %s\n", diag.Visible(name), mark)
 		return
 	}
 	s.out.Printf("%s", render.Entry(name, entry, s.out.Options()))

@@ -25,7 +25,7 @@ type Options struct {
 	Run     Run    // ID, Command, Deployster and Started are set
 	// Hide returns what takes the secrets known now out of a text; nil = there are none.
 	Hide func() func(text string) string
-	// Keys seal the files of the records, but for run.json; nil = in clear text.
+	// Keys encrypt the files of the records, but for run.json; nil = in clear text.
 	Keys *encryption.Keyring
 }
 
@@ -235,7 +235,7 @@ func (r *Recorder) Events() (io.WriteCloser, error) {
 
 // write writes a file of the records, encrypted where that is wanted.
 func (r *Recorder) write(path string, content []byte) error {
-	content, err := r.o.Keys.Seal(encryption.Record, content)
+	content, err := r.o.Keys.Encrypt(encryption.Record, content)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func samplePlan() *plan.Plan {
 				Stale: json.RawMessage(`{"a":"b"}`), Forecast: json.RawMessage(`{"a":1}`), Shutdown: &protocol.Action{Name: "stop"},
 				Actions: []protocol.Action{{Name: "write", Description: "Write it", Command: command}},
 				Reasons: []protocol.Reason{{Path: "/a", Have: json.RawMessage(`1`), Want: json.RawMessage(`2`), Message: "m"}},
-				Aliases: map[string]string{"x": "svc"}, Init: protocol.Type{Reference: "acme/file:1", Digest: "sha256:1", Dialect: 2, StateAction: command},
+				Aliases: map[string]string{"x": "svc"}, Init: protocol.Type{Reference: "acme/file:1", Digest: "sha256:1", Protocol: 2, StateAction: command},
 				Pull: runner.PullAlways, Verify: &runner.Verify{Keys: []byte("-----BEGIN"), KeyName: "cosign.pub", Repository: "docker.io/acme/file"},
 				Settings: runner.Settings{Network: runner.NoNetwork, Env: map[string]string{"A": "b"}}, SecretEnv: []string{"A"}, Mounts: []runner.Mount{{Source: "/s", Target: "/t", Writable: true}},
 				Timeouts: plan.Timeouts{State: state.Duration(time.Minute)}, Protect: true, OnRemove: "forget", Source: "main.hcl:3", MovedFrom: "old"},

@@ -161,7 +161,7 @@ func TestDamagedEncryptedPlanFilesAreRefused(t *testing.T) {
 	keys := encryption.New(encryption.Encrypt, func() (encryption.Keys, error) {
 		return encryption.Keys{Recipients: []string{id.Recipient().String()}, Identities: []encryption.Identities{{Name: "key", Content: []byte(id.String())}}}, nil
 	})
-	file, err := keys.Seal(encryption.Plan, written(t, samplePlan()))
+	file, err := keys.Encrypt(encryption.Plan, written(t, samplePlan()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func wide(n int) *plan.Plan {
 	p := samplePlan()
 	for i := range n {
 		p.Resources[fmt.Sprintf("r%d", i)] = &plan.Step{Type: "acme/disk:1", Change: plan.Create, Reason: "<new> \"\u2028\"", Config: json.RawMessage(`{"b":"<&>","a":1.50}`),
-			State: json.RawMessage(`{}`), Unknown: map[string]string{"/a": "resource.x"}, Init: protocol.Type{Reference: "acme/disk:1", Dialect: 2, ConfigSchema: json.RawMessage(`{"type":"object"}`)},
+			State: json.RawMessage(`{}`), Unknown: map[string]string{"/a": "resource.x"}, Init: protocol.Type{Reference: "acme/disk:1", Protocol: 2, ConfigSchema: json.RawMessage(`{"type":"object"}`)},
 			Mounts: []runner.Mount{{Source: "/s", Target: "/t"}}, OnRemove: "destroy", Source: "a.hcl:1",
 			Actions: []protocol.Action{{Name: "make"}}}
 	}

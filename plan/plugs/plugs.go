@@ -139,7 +139,7 @@ func plugError(r *config.Resource, summary, detail string, args ...any) *diag.Di
 		Address: r.Address, Action: "init", Range: &at}
 }
 
-// RequireAliases checks the dependencies that an image of dialect 1 names: an
+// RequireAliases checks the dependencies that an image of protocol 1 names: an
 // alias that it requires must be there, each must lead to a resource of its
 // type, compared without the tag, and some images allow no others.
 func RequireAliases(r *config.Resource, t protocol.Type, typeOf func(addr string) string) diag.Diagnostics {

@@ -42,7 +42,7 @@ func TestGrant(t *testing.T) {
 		{"read-only unless asked", map[string]protocol.PlugRequest{"rw": at("/p")}, []runner.Mount{{Source: "/host/rw", Target: "/p"}}, ""},
 		{"writable when asked", map[string]protocol.PlugRequest{"rw": at("/p", true)}, []runner.Mount{{Source: "/host/rw", Target: "/p", Writable: true}}, ""},
 		{"read-only plug, read", map[string]protocol.PlugRequest{"ro": at("/p")}, []runner.Mount{{Source: "/host/ro", Target: "/p"}}, ""},
-		{"dialect 1 takes what there is", map[string]protocol.PlugRequest{"rw": at("/p", false, false, true), "ro": at("/q", false, false, true)},
+		{"protocol 1 takes what there is", map[string]protocol.PlugRequest{"rw": at("/p", false, false, true), "ro": at("/q", false, false, true)},
 			[]runner.Mount{{Source: "/host/ro", Target: "/q"}, {Source: "/host/rw", Target: "/p", Writable: true}}, ""},
 		{"allowed by name", map[string]protocol.PlugRequest{"byname": at("/p")}, []runner.Mount{{Source: "/host/n", Target: "/p"}}, ""},
 		{"allowed by type", map[string]protocol.PlugRequest{"bytype": at("/p")}, []runner.Mount{{Source: "/host/t", Target: "/p"}}, ""},
@@ -67,7 +67,7 @@ func TestGrant(t *testing.T) {
 	}
 }
 
-func TestRequiredResourcesOfDialect1(t *testing.T) {
+func TestRequiredResources_OfProtocol1(t *testing.T) {
 	ty := protocol.Type{RequiredResources: map[string]string{"net": "acme/net:2"}}
 	types := map[string]string{"a": "acme/net:1", "b": "acme/vm:1"}
 	for aliases, want := range map[string]string{"net=a": "", "net=b": "error: Dependency of the wrong type", "other=a": "error: Missing dependency"} {

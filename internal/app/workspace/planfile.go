@@ -24,7 +24,7 @@ func (w *Workspace) SavePlan(p *plan.Plan, file string, key ed25519.PrivateKey) 
 	}
 	var written []byte
 	if err == nil {
-		written, err = w.Keys.Seal(encryption.Plan, content.Bytes())
+		written, err = w.Keys.Encrypt(encryption.Plan, content.Bytes())
 	}
 	if err == nil {
 		err = durable.WriteFileHere(w.Path(file), written, 0o600)

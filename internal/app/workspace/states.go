@@ -42,7 +42,7 @@ func (w *Workspace) Reencrypt(ctx context.Context) (written int, err error) {
 }
 
 // Remembered returns the resources at or below some addresses, sorted, also those
-// that were acted upon only and never seen VALID. An address at which the state
+// that were acted upon only and never valid. An address at which the state
 // knows nothing is an error. Without addresses it returns all.
 func Remembered(snapshot state.Snapshot, addresses []string) ([]string, error) {
 	all := slices.AppendSeq(slices.Collect(maps.Keys(snapshot.Resources)), maps.Keys(snapshot.Unsettled))
@@ -77,7 +77,7 @@ func among(known, spellings []string) ([]string, error) {
 }
 
 // EntryDocument is what `state show -json` prints: an entry, empty when the
-// resource was never seen VALID, and what is not settled of it.
+// resource was never valid, and what is not settled of it.
 type EntryDocument struct {
 	state.Entry
 	Unsettled *state.Unsettled `json:"unsettled,omitempty"`

@@ -1,7 +1,7 @@
 // Package encryption encrypts the files that deployster keeps: the state file, its
 // copies and its journal, plan files, records of runs. A random data key is
 // wrapped with age, for recipients or with a passphrase, and stands in the head
-// of every file; the content is sealed by AES-256-GCM under a key of its own,
+// of every file; the content is encrypted by AES-256-GCM under a key of its own,
 // derived from the data key and the file's salt. So a process derives a key
 // from a passphrase once, however many files it reads and writes, and the facts
 // of a journal cost microseconds each.
@@ -38,7 +38,7 @@ const (
 // Format is the version of the envelope that is written.
 const Format = 1
 
-// Why a file cannot be opened or sealed. The errors of this package carry a
+// Why a file cannot be decrypted or encrypted. The errors of this package carry a
 // *diag.Diagnostic for the user and wrap one of these.
 var (
 	ErrNoKey    = errors.New("no key for an encrypted file")

@@ -52,9 +52,9 @@ func sshPair(t *testing.T) (recipient string, identity Identities) {
 	return string(ssh.MarshalAuthorizedKey(key)), Identities{"id_ed25519", pem.EncodeToMemory(block)}
 }
 
-func sealedBy(t *testing.T, k *Keyring, kind Kind, plain string) []byte {
+func encryptedBy(t *testing.T, k *Keyring, kind Kind, plain string) []byte {
 	t.Helper()
-	data, err := k.Seal(kind, []byte(plain))
+	data, err := k.Encrypt(kind, []byte(plain))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestFilesComeBackWithTheirKeys(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			file := sealedBy(t, ring(Encrypt, c.write), State, "the secret content")
+			file := encryptedBy(t, ring(Encrypt, c.write), State, "the secret content")
 			if bytes.Contains(file, []byte("secret content")) || !Is(file) {
 				t.Fatalf("not encrypted: %q", file)
 			}
@@ -93,7 +93,7 @@ func TestFilesComeBackWithTheirKeys(t *testing.T) {
 			if err != nil || string(plain) != "the secret content" {
 				t.Errorf("got %q, %v", plain, err)
 			}
-			if again := sealedBy(t, ring(Encrypt, c.write), State, "the secret content"); bytes.Equal(again, file) {
+			if again := encryptedBy(t, ring(Encrypt, c.write), State, "the secret content"); bytes.Equal(again, file) {
 				t.Error("two files of one content are the same bytes")
 			}
 		})
@@ -104,8 +104,8 @@ func TestThreeWaysToFail(t *testing.T) {
 	t.Parallel()
 	to, key := pair(t)
 	_, other := pair(t)
-	forPair := sealedBy(t, ring(Encrypt, Keys{Recipients: []string{to}}), State, "x")
-	withWord := sealedBy(t, ring(Encrypt, Keys{Passphrases: []string{"long enough"}}), State, "x")
+	forPair := encryptedBy(t, ring(Encrypt, Keys{Recipients: []string{to}}), State, "x")
+	withWord := encryptedBy(t, ring(Encrypt, Keys{Passphrases: []string{"long enough"}}), State, "x")
 	open := func(k *Keyring, file []byte) error {
 		plain, err := k.Open(State, "the file", file)
 		if plain != nil {
@@ -127,9 +127,9 @@ func TestThreeWaysToFail(t *testing.T) {
 	}
 	_, err := ring(AsFound, Keys{Identities: []Identities{key}}).Open(Plan, "p", forPair)
 	refused(t, err, ErrKind)
-	_, err = ring(Encrypt, Keys{}).Seal(State, nil)
+	_, err = ring(Encrypt, Keys{}).Encrypt(State, nil)
 	refused(t, err, ErrNoKey)
-	_, err = ring(Encrypt, Keys{Passphrases: []string{"short"}}).Seal(State, nil)
+	_, err = ring(Encrypt, Keys{Passphrases: []string{"short"}}).Encrypt(State, nil)
 	refused(t, err, ErrNoKey)
 	asked := errors.New("the file is not there")
 	if err := open(New(AsFound, func() (Keys, error) { return Keys{}, asked }), forPair); !errors.Is(err, asked) {
@@ -142,7 +142,7 @@ func TestThreeWaysToFail(t *testing.T) {
 func TestEveryBitOfAnEncryptedFile(t *testing.T) {
 	t.Parallel()
 	to, key := pair(t)
-	file := sealedBy(t, ring(Encrypt, Keys{Recipients: []string{to}}), State, "content")
+	file := encryptedBy(t, ring(Encrypt, Keys{Recipients: []string{to}}), State, "content")
 	k := ring(AsFound, Keys{Identities: []Identities{key}})
 	if _, err := k.Open(State, "s", file); err != nil {
 		t.Fatal(err)
@@ -176,13 +176,13 @@ func TestOneKeyForAllFilesOfAProcess(t *testing.T) {
 	t.Parallel()
 	head := func(file []byte) string { return strings.Split(string(file), `"`)[3] }
 	pass := Keys{Passphrases: []string{"long enough"}}
-	state := sealedBy(t, ring(Encrypt, pass), State, "x")
+	state := encryptedBy(t, ring(Encrypt, pass), State, "x")
 	for _, mode := range []Mode{AsFound, Encrypt} {
 		k := ring(mode, pass)
 		if _, err := k.Open(State, "s", state); err != nil {
 			t.Fatal(err)
 		}
-		plan := sealedBy(t, k, Plan, "x")
+		plan := encryptedBy(t, k, Plan, "x")
 		if head(plan) != head(state) {
 			t.Errorf("mode %d: the key was made anew", mode)
 		}
@@ -196,27 +196,27 @@ func TestOneKeyForAllFilesOfAProcess(t *testing.T) {
 	if _, err := k.Open(State, "s", state); err != nil {
 		t.Fatal(err)
 	}
-	_, err := ring(AsFound, pass).Open(State, "s", sealedBy(t, k, State, "y"))
+	_, err := ring(AsFound, pass).Open(State, "s", encryptedBy(t, k, State, "y"))
 	refused(t, err, ErrWrongKey)
 }
 
 func TestModes(t *testing.T) {
 	t.Parallel()
 	pass := Keys{Passphrases: []string{"long enough"}}
-	state := sealedBy(t, ring(Encrypt, pass), State, "x")
+	state := encryptedBy(t, ring(Encrypt, pass), State, "x")
 	found := ring(AsFound, pass)
-	if found.Encrypts() || Is(sealedBy(t, found, Plan, "p")) {
+	if found.Encrypts() || Is(encryptedBy(t, found, Plan, "p")) {
 		t.Error("encrypted though nobody asked for it")
 	}
-	if _, err := found.Open(State, "s", state); err != nil || !found.Encrypts() || !Is(sealedBy(t, found, State, "p")) {
+	if _, err := found.Open(State, "s", state); err != nil || !found.Encrypts() || !Is(encryptedBy(t, found, State, "p")) {
 		t.Errorf("decrypted though nobody asked for it: %v", err)
 	}
 	off := ring(Decrypt, pass)
-	if _, err := off.Open(State, "s", state); err != nil || off.Encrypts() || Is(sealedBy(t, off, State, "p")) {
+	if _, err := off.Open(State, "s", state); err != nil || off.Encrypts() || Is(encryptedBy(t, off, State, "p")) {
 		t.Errorf("still encrypted: %v", err)
 	}
 	var none *Keyring
-	if none.Encrypts() || none.Ready() != nil || Is(sealedBy(t, none, State, "p")) {
+	if none.Encrypts() || none.Ready() != nil || Is(encryptedBy(t, none, State, "p")) {
 		t.Error("no keyring encrypts")
 	}
 	refused(t, ring(Encrypt, Keys{}).Ready(), ErrNoKey)
@@ -232,7 +232,7 @@ func TestStreams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, two := write.Seal(1, "a", []byte("first")), write.Seal(2, "b", []byte("second"))
+	one, two := write.Encrypt(1, "a", []byte("first")), write.Encrypt(2, "b", []byte("second"))
 	read, err := ring(AsFound, Keys{Identities: []Identities{key}}).OpenStream(Journal, "j", write.Head())
 	if err != nil {
 		t.Fatal(err)
@@ -333,7 +333,7 @@ func TestRecipientsAndIdentities(t *testing.T) {
 // read for ever. A change of the format needs another number.
 func TestFormatIsPinned(t *testing.T) {
 	t.Parallel()
-	file, err := os.ReadFile("testdata/format-1.sealed")
+	file, err := os.ReadFile("testdata/format-1.encrypted")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +341,7 @@ func TestFormatIsPinned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, err := ring(AsFound, Keys{Identities: []Identities{{"format-1.key", key}}}).Open(State, "format-1.sealed", file)
+	plain, err := ring(AsFound, Keys{Identities: []Identities{{"format-1.key", key}}}).Open(State, "format-1.encrypted", file)
 	if err != nil || string(plain) != "pinned\n" {
 		t.Errorf("%q, %v", plain, err)
 	}

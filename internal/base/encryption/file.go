@@ -18,7 +18,7 @@ const (
 	maxHead  = 1 << 20 // a thousand recipients
 )
 
-// Head is what stands in clear before what is sealed.
+// Head is what stands in clear before what is encrypted.
 type Head struct {
 	Key  []byte `json:"key"`  // the data key, wrapped by age
 	Salt []byte `json:"salt"` // of the file, to derive its own key
@@ -27,9 +27,9 @@ type Head struct {
 // Is reports whether data is an encrypted file, whole or not.
 func Is(data []byte) bool { return bytes.HasPrefix(data, []byte(magic)) }
 
-// Seal gives the bytes of a file: encrypted, or as they are where no encryption
+// Encrypt returns the bytes of a file: encrypted, or as they are where no encryption
 // is wanted.
-func (k *Keyring) Seal(kind Kind, plain []byte) ([]byte, error) {
+func (k *Keyring) Encrypt(kind Kind, plain []byte) ([]byte, error) {
 	if !k.Encrypts() {
 		return plain, nil
 	}
@@ -49,7 +49,7 @@ func (k *Keyring) Seal(kind Kind, plain []byte) ([]byte, error) {
 	return append(out, sum[:]...), nil
 }
 
-// Open gives the content of a file that Seal wrote; a file that is not
+// Open gives the content of a file that Encrypt made; a file that is not
 // encrypted is given as it is. The name is for messages.
 func (k *Keyring) Open(kind Kind, name string, data []byte) ([]byte, error) {
 	if !Is(data) {

@@ -18,7 +18,7 @@ const (
 	Decrypt
 )
 
-// Keyring opens and seals the files of one process. A nil Keyring has no keys:
+// Keyring decrypts and encrypts the files of one process. A nil Keyring has no keys:
 // it writes clear text and refuses what is encrypted. It is safe for concurrent
 // use.
 type Keyring struct {
@@ -58,7 +58,7 @@ func (k *Keyring) Encrypts() bool {
 }
 
 // Ready finds out whether files can be written as they are to be: it makes the
-// key that they are sealed with, if there is to be one.
+// key that they are encrypted with, if there is to be one.
 func (k *Keyring) Ready() error {
 	if !k.Encrypts() {
 		return nil
@@ -82,8 +82,8 @@ func (k *Keyring) given() (Keys, error) {
 	return keys, nil
 }
 
-// writing gives the data key that files are sealed with. That of a file which
-// the present passphrase opened seals the next one too: to make another one of
+// writing gives the data key that files are encrypted with. That of a file which
+// the present passphrase opened encrypts the next one too: to make another one of
 // a passphrase would cost a second.
 func (k *Keyring) writing() (*dataKey, error) {
 	if k.writer != nil {

@@ -15,12 +15,12 @@ import (
 // bytes: each guess costs a second, and shorter ones are in word lists.
 const MinPassphrase = 8
 
-// Keys are what a user has given to open files, and to seal them for.
+// Keys are what a user has given to open files, and to encrypt them for.
 type Keys struct {
-	// Passphrases open files. The first one also seals, when there are no
+	// Passphrases open files. The first one also encrypts, when there are no
 	// Recipients.
 	Passphrases []string
-	// Recipients are whom files are sealed for: age1..., ssh-ed25519 ...,
+	// Recipients are whom files are encrypted for: age1..., ssh-ed25519 ...,
 	// ssh-rsa ....
 	Recipients []string
 	// Identities are the contents of identity files: of age or of ssh.

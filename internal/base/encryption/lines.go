@@ -8,11 +8,11 @@ import (
 	"io"
 )
 
-// lines is what the first line of a sealed file that grows says in the place of
+// lines is what the first line of an encrypted file that grows says in the place of
 // the format of a whole one.
 const lines = "lines"
 
-// lineWriter seals each Write as a line of its own.
+// lineWriter encrypts each Write as a line of its own.
 type lineWriter struct {
 	w      io.WriteCloser
 	stream *Stream
@@ -35,7 +35,7 @@ func (k *Keyring) Lines(kind Kind, w io.WriteCloser) (io.WriteCloser, error) {
 
 func (l *lineWriter) Write(b []byte) (int, error) {
 	l.n++
-	line := base64.StdEncoding.AppendEncode(nil, l.stream.Seal(l.n, lines, b))
+	line := base64.StdEncoding.AppendEncode(nil, l.stream.Encrypt(l.n, lines, b))
 	if _, err := l.w.Write(append(line, '\n')); err != nil {
 		return 0, err
 	}

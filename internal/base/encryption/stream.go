@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// Stream seals the records of a file that grows, each by itself. What a record
+// Stream encrypts the records of a file that grows, each by itself. What a record
 // is bound to, and its number, are authenticated with it, so that none can be
 // lost, doubled or moved. The file's owner keeps the head and the order.
 type Stream struct {
@@ -37,13 +37,13 @@ func (k *Keyring) OpenStream(kind Kind, name string, h Head) (*Stream, error) {
 // Head is what must stand in clear in the file.
 func (s *Stream) Head() Head { return s.head }
 
-// Seal seals the record number n, which must never be sealed a second time with
+// Encrypt encrypts the record number n, which must never be encrypted a second time with
 // other content.
-func (s *Stream) Seal(n uint64, bound string, plain []byte) []byte {
+func (s *Stream) Encrypt(n uint64, bound string, plain []byte) []byte {
 	return s.aead.Seal(nil, s.nonce(n), plain, []byte(bound))
 }
 
-// Open opens the record number n, and refuses one that is not what was sealed.
+// Open opens the record number n, and refuses one that is not what was encrypted.
 func (s *Stream) Open(n uint64, bound string, data []byte) ([]byte, error) {
 	plain, err := s.aead.Open(nil, s.nonce(n), data, []byte(bound))
 	if err != nil {

@@ -28,7 +28,7 @@ type dataKey struct {
 
 // wrap makes a new data key, for recipients or else for a passphrase.
 func (k Keys) wrap(cost int) (*dataKey, error) {
-	to, err := k.sealFor(cost)
+	to, err := k.recipientsOf(cost)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (k Keys) wrap(cost int) (*dataKey, error) {
 	return d, nil
 }
 
-func (k Keys) sealFor(cost int) ([]age.Recipient, error) {
+func (k Keys) recipientsOf(cost int) ([]age.Recipient, error) {
 	if len(k.Recipients) > 0 {
 		to, err := recipients(k.Recipients)
 		if err != nil {

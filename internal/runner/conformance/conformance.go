@@ -141,7 +141,7 @@ func (e *engine) all(ctx context.Context) error {
 	if !e.check(ctx, checkInit, e.askInit) {
 		return nil
 	}
-	e.report.Label, e.report.Protocol = e.ty.Label, e.ty.Dialect
+	e.report.Label, e.report.Protocol = e.ty.Label, e.ty.Protocol
 	var err error
 	if e.target.Mounts, err = mounts(e.ty, e.o.Plugs); err != nil {
 		return err

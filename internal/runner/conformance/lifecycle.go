@@ -179,7 +179,7 @@ func (e *engine) applyTwice(ctx context.Context) outcome {
 const fixLastState = "\"last_state\" is a hint, for instance where to look first. Whether something is right is decided by looking at it."
 
 func (e *engine) askWithLastState(ctx context.Context) outcome {
-	if e.ty.Dialect == 1 {
+	if e.ty.Protocol == 1 {
 		return skip("protocol 1 has no last_state")
 	}
 	in := e.input(e.o.Config)

@@ -177,7 +177,7 @@ func (e *engine) sameAnswer(ctx context.Context, in protocol.StateInput, want pr
 }
 
 func (e *engine) addKeysToState(ctx context.Context) (out outcome) {
-	if e.ty.Dialect == 1 {
+	if e.ty.Protocol == 1 {
 		return skip("images of protocol 1 may check their input strictly")
 	}
 	e.recorder.withEdit(addKeys, func() { out = e.sameAnswer(ctx, e.input(e.o.Config), e.first, fixKeys) })

@@ -29,7 +29,7 @@ func TestAct_Ends(t *testing.T) {
 		}
 		return 0
 	})
-	ty := protocol.Type{Dialect: 2, Reference: image, Digest: mustResolve(t, c)}
+	ty := protocol.Type{Protocol: 2, Reference: image, Digest: mustResolve(t, c)}
 	act := func(arg string) (runner.Result, error) {
 		return c.Act(t.Context(), target(), ty, protocol.Action{Name: "load", Command: protocol.Command{Args: []string{arg}}}, protocol.ActionInput{})
 	}
@@ -67,7 +67,7 @@ func TestClient_TimeoutsAndLimits(t *testing.T) {
 	})
 	tg := target()
 	tg.StateTimeout = 30 * time.Millisecond
-	ty := protocol.Type{Dialect: 2, Reference: image, Digest: mustResolve(t, c), StateAction: protocol.Command{Args: []string{"wait"}}}
+	ty := protocol.Type{Protocol: 2, Reference: image, Digest: mustResolve(t, c), StateAction: protocol.Command{Args: []string{"wait"}}}
 	_, err := c.State(t.Context(), tg, ty, protocol.StateInput{})
 	var timeout *runner.TimeoutError
 	if d := diagnosed(t, err, "state"); !errors.As(err, &timeout) || !strings.Contains(d.Detail, "waiting for godot") || !strings.Contains(d.Detail, "timeouts") {
@@ -172,7 +172,7 @@ func TestAct_UnknownOutcomeIsNoFailure(t *testing.T) {
 	t.Parallel()
 	fake := runnertest.NewFake()
 	c := New(Options{Runner: lost{fake}})
-	_, err := c.Act(t.Context(), target(), protocol.Type{Dialect: 2, Reference: image, Digest: fake.Add(image, says(""))}, protocol.Action{Name: "make"}, protocol.ActionInput{})
+	_, err := c.Act(t.Context(), target(), protocol.Type{Protocol: 2, Reference: image, Digest: fake.Add(image, says(""))}, protocol.Action{Name: "make"}, protocol.ActionInput{})
 	var unknown *runner.UnknownError
 	var exit *ExitError
 	if d := diagnosed(t, err, "make"); !errors.As(err, &unknown) || errors.As(err, &exit) || !strings.Contains(d.Summary, "unknown") || !strings.Contains(d.Detail, "c-1") {
@@ -196,7 +196,7 @@ func TestAct_Interrupt(t *testing.T) {
 				`See that the runtime is there again, then plan, which looks at how things really are.`},
 	} {
 		fake := runnertest.NewFake()
-		ty := protocol.Type{Dialect: 2, Reference: image, Digest: fake.Add(image, says(""))}
+		ty := protocol.Type{Protocol: 2, Reference: image, Digest: fake.Add(image, says(""))}
 		_, err := New(Options{Runner: &failing{Runner: fake, err: c.err}}).Act(t.Context(), target(), ty, protocol.Action{Name: "make"}, protocol.ActionInput{})
 		if d := diagnosed(t, err, "make"); d.Summary != "Interrupted" || d.Detail != c.want || !errors.Is(err, because) {
 			t.Errorf("%s: %s\nwant %s", d.Summary, d.Detail, c.want)

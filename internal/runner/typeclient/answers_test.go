@@ -239,7 +239,7 @@ func TestInit_Answers(t *testing.T) {
 				compare(t, ty, strings.Replace(a.want, `{"protocol"`, `{"reference":"","digest":"","protocol"`, 1))
 			}
 			schema := "init-answer"
-			if dialectShown(a) == 1 {
+			if versionShown(a) == 1 {
 				schema = "init-answer-1"
 			}
 			agrees(t, schema, a)
@@ -247,13 +247,13 @@ func TestInit_Answers(t *testing.T) {
 	}
 }
 
-// dialectShown is which schema an answer to init is to be held against.
-func dialectShown(a answer) int {
+// versionShown is which schema an answer to init is to be held against.
+func versionShown(a answer) int {
 	f, err := readFields([]byte(a.says))
 	if err != nil {
 		return 2
 	}
-	return dialectOf(f)
+	return versionOf(f)
 }
 
 func TestState_Answers(t *testing.T) {
@@ -264,11 +264,11 @@ func TestState_Answers(t *testing.T) {
 		for _, a := range list {
 			t.Run(schema+" "+a.name, func(t *testing.T) {
 				t.Parallel()
-				ty := protocol.Type{Dialect: 2, Reference: image, Absent: true, StateAction: protocol.Command{Args: []string{"state"}}}
+				ty := protocol.Type{Protocol: 2, Reference: image, Absent: true, StateAction: protocol.Command{Args: []string{"state"}}}
 				in := protocol.StateInput{}
 				switch schema {
 				case "state-answer-1":
-					ty.Dialect = 1
+					ty.Protocol = 1
 				case "absent-answer":
 					in.Intent = protocol.Absent
 				}
@@ -349,7 +349,7 @@ func agrees(t *testing.T, schema string, a answer) {
 func TestState_SchemaIsKept(t *testing.T) {
 	t.Parallel()
 	c, _ := client(says(`{"status":"VALID","state":{"ip":7}}`))
-	ty := protocol.Type{Dialect: 2, Reference: image, Digest: mustResolve(t, c), StateSchema: json.RawMessage(`{"properties":{"ip":{"type":"string"}}}`)}
+	ty := protocol.Type{Protocol: 2, Reference: image, Digest: mustResolve(t, c), StateSchema: json.RawMessage(`{"properties":{"ip":{"type":"string"}}}`)}
 	_, err := c.State(t.Context(), target(), ty, protocol.StateInput{})
 	if d := diagnosed(t, err, "state"); !strings.Contains(d.Detail, "state.ip: is number, and must be string") {
 		t.Errorf("%v", err)

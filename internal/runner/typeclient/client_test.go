@@ -302,7 +302,7 @@ func TestState_BackoffObeysTheContext(t *testing.T) {
 	c, _ := client(says(`{"error":{"class":"transient","message":"m"}}`), func(o *Options) { o.Backoff = []time.Duration{time.Hour} })
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err := c.State(ctx, target(), protocol.Type{Dialect: 2, Reference: image, Digest: mustResolve(t, c)}, protocol.StateInput{})
+	_, err := c.State(ctx, target(), protocol.Type{Protocol: 2, Reference: image, Digest: mustResolve(t, c)}, protocol.StateInput{})
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}

@@ -27,15 +27,15 @@ func FuzzAnswers(f *testing.F) {
 		taken := false
 		if ty, err := readInit(data); err == nil {
 			taken = true
-			if ty.Dialect < protocol.MinVersion || ty.Dialect > protocol.MaxVersion {
-				t.Errorf("dialect %d", ty.Dialect)
+			if ty.Protocol < protocol.MinVersion || ty.Protocol > protocol.MaxVersion {
+				t.Errorf("protocol %d", ty.Protocol)
 			}
 		}
 		for _, q := range []struct {
-			dialect int
+			version int
 			intent  protocol.Intent
 		}{{1, protocol.Present}, {2, protocol.Present}, {2, protocol.Absent}} {
-			a, failure, err := readAnswer(data, q.dialect, q.intent)
+			a, failure, err := readAnswer(data, q.version, q.intent)
 			if err != nil {
 				if m := diag.Visible(err.Error()); !utf8.ValidString(m) {
 					t.Errorf("message %q", m)
@@ -44,7 +44,7 @@ func FuzzAnswers(f *testing.F) {
 			}
 			taken = true
 			sound(t, q.intent, a, failure)
-			again, _, err := readAnswer(mustCanonical(t, data), q.dialect, q.intent)
+			again, _, err := readAnswer(mustCanonical(t, data), q.version, q.intent)
 			if err != nil {
 				t.Fatalf("the canonical form is refused: %v", err)
 			}

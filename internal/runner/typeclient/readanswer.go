@@ -10,14 +10,14 @@ import (
 	"deployster/protocol"
 )
 
-// readAnswer reads a state answer, and makes both dialects one. A failure that
+// readAnswer reads a state answer, and makes both versions one. A failure that
 // the image reports itself is given as such.
-func readAnswer(answer []byte, dialect int, intent protocol.Intent) (protocol.Answer, *protocol.TypeError, error) {
+func readAnswer(answer []byte, version int, intent protocol.Intent) (protocol.Answer, *protocol.TypeError, error) {
 	f, err := readFields(answer)
 	if err != nil {
 		return protocol.Answer{}, nil, err
 	}
-	if dialect == 2 && f.has("error") {
+	if version == 2 && f.has("error") {
 		te := f.failure()
 		if *f.first != nil {
 			return protocol.Answer{}, nil, *f.first
@@ -27,7 +27,7 @@ func readAnswer(answer []byte, dialect int, intent protocol.Intent) (protocol.An
 	var a protocol.Answer
 	switch status := f.needText("status"); {
 	case *f.first != nil:
-	case dialect == 1:
+	case version == 1:
 		a = f.answerOne(protocol.Status(status))
 	case intent == protocol.Absent:
 		a = f.answerAbsent(protocol.Status(status))

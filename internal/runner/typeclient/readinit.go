@@ -8,14 +8,14 @@ import (
 	"deployster/protocol"
 )
 
-// readInit reads an answer to init, and makes both dialects one.
+// readInit reads an answer to init, and makes both versions one.
 func readInit(answer []byte) (protocol.Type, error) {
 	f, err := readFields(answer)
 	if err != nil {
 		return protocol.Type{}, err
 	}
-	ty := protocol.Type{Dialect: dialectOf(f)}
-	if *f.first == nil && ty.Dialect == 1 {
+	ty := protocol.Type{Protocol: versionOf(f)}
+	if *f.first == nil && ty.Protocol == 1 {
 		readInitV1(f, &ty)
 	} else if *f.first == nil {
 		readInitV2(f, &ty)
@@ -26,9 +26,9 @@ func readInit(answer []byte) (protocol.Type, error) {
 	return ty, nil
 }
 
-// dialectOf returns the dialect of an answer to init: the one that it names,
+// versionOf returns the protocol version of an answer to init: the one that it names,
 // else the one whose keys it uses.
-func dialectOf(f *fields) int {
+func versionOf(f *fields) int {
 	if !f.has("protocol") {
 		if f.has("required_plugs") || f.has("required_resources") || f.has("label") || f.isTransitional() {
 			return 1

@@ -11,7 +11,7 @@ import (
 )
 
 // State asks for the state of a resource. The input may hold everything that
-// is known; what the dialect and the type's capabilities do not allow is not
+// is known; what the protocol version and the type's capabilities do not allow is not
 // sent. A failure that the image calls transient is asked again, with pauses.
 func (c *Client) State(ctx context.Context, t Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error) {
 	k := call{target: t, step: StepState, kind: runner.Query, command: ty.StateAction, mounts: t.Mounts, settings: t.Settings,
@@ -56,7 +56,7 @@ func (c *Client) askState(ctx context.Context, k call, ty protocol.Type, intent 
 	if err != nil {
 		return protocol.Answer{}, err
 	}
-	answer, failure, err := readAnswer(r.Stdout, ty.Dialect, intent)
+	answer, failure, err := readAnswer(r.Stdout, ty.Protocol, intent)
 	if err == nil && answer.Status == protocol.Valid {
 		err = c.checkState(ty, answer.State)
 	}

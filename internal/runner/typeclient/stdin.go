@@ -11,7 +11,7 @@ import (
 // What stands on stdin, key by key and in this order. Each ends in a newline,
 // so that a shell's `read` takes it as a whole line.
 
-// stateV1 is dialect 1's: no more than it knew, so that an image of that time
+// stateV1 is protocol 1's: no more than it knew, so that an image of that time
 // which checks its input strictly is content.
 type stateV1 struct {
 	Name         string                  `json:"name"`
@@ -64,7 +64,7 @@ type actionPart struct {
 func encodeInit(in protocol.InitInput) ([]byte, error) { return encode(in) }
 
 func encodeState(ty protocol.Type, in protocol.StateInput) ([]byte, error) {
-	if ty.Dialect == 1 {
+	if ty.Protocol == 1 {
 		return encode(newStateV1(in, false))
 	}
 	return encode(newStateV2(ty, in))
@@ -72,7 +72,7 @@ func encodeState(ty protocol.Type, in protocol.StateInput) ([]byte, error) {
 
 func encodeAction(ty protocol.Type, in protocol.ActionInput) ([]byte, error) {
 	part := actionPart{Action: in.Action, StaleState: orEmpty(in.StaleState), IdempotencyKey: in.IdempotencyKey}
-	if ty.Dialect == 1 {
+	if ty.Protocol == 1 {
 		return encode(actionV1{newStateV1(in.StateInput, true), part})
 	}
 	in.After = nil
@@ -88,7 +88,7 @@ func dependenciesV1(deps map[string]protocol.Dependency, properties bool) map[st
 	for alias, d := range deps {
 		one := dependencyV1{Type: d.Type, Config: orEmpty(d.Config), Dependencies: dependenciesV1(d.Dependencies, properties)}
 		if properties {
-			// Dialect 1 calls the state of a dependency its properties.
+			// Protocol 1 calls the state of a dependency its properties.
 			if one.Properties = d.Properties; len(one.Properties) == 0 {
 				one.Properties = orEmpty(d.State)
 			}

@@ -30,8 +30,8 @@ func TestStdin_Bytes(t *testing.T) {
 	t.Parallel()
 	c, fake := client(says(`{"status":"VALID","state":{},"properties":{}}`), func(o *Options) { o.Verbose = true })
 	digest := mustResolve(t, c)
-	ty := func(dialect int, deps bool) protocol.Type {
-		return protocol.Type{Reference: image, Digest: digest, Dialect: dialect, Dependencies: deps, StateAction: protocol.Command{Args: []string{"state"}}}
+	ty := func(version int, deps bool) protocol.Type {
+		return protocol.Type{Reference: image, Digest: digest, Protocol: version, Dependencies: deps, StateAction: protocol.Command{Args: []string{"state"}}}
 	}
 	in := everything()
 	_, _ = c.Init(t.Context(), target())
@@ -55,15 +55,15 @@ func TestStdin_Bytes(t *testing.T) {
 	const after2 = `,"after":["make","grow"]` // for the state only
 	want := []struct{ what, schema, stdin string }{
 		{"init", "init-input", `{` + common + `}`},
-		{"dialect 1 state", "state-input-1", `{` + state1 + `}`},
-		{"dialect 2 state", "state-input", `{` + state2 + after2 + `}`},
-		{"dialect 2 state with dependencies", "state-input", `{` + state2 + after2 + `,` + deps2 + `}`},
-		{"dialect 1 state of little", "state-input-1", `{"name":"web","type":"acme/file:1","config":{},"dependencies":{}}`},
-		{"dialect 2 state of little", "state-input", `{` + common + `,"config":{},"intent":"present","dependencies":{}}`},
-		{"dialect 1 action", "action-input-1", `{` + action1 + `,` + rest + `}`},
-		{"dialect 2 action", "action-input", `{` + state2 + `,` + rest + `}`},
-		{"dialect 2 action with dependencies", "action-input", `{` + state2 + `,` + deps2 + `,` + rest + `}`},
-		{"dialect 2 action of little", "action-input", `{` + common + `,"config":{},"intent":"present","action":"grow","staleState":{},"idempotency_key":""}`},
+		{"protocol 1 state", "state-input-1", `{` + state1 + `}`},
+		{"protocol 2 state", "state-input", `{` + state2 + after2 + `}`},
+		{"protocol 2 state with dependencies", "state-input", `{` + state2 + after2 + `,` + deps2 + `}`},
+		{"protocol 1 state of little", "state-input-1", `{"name":"web","type":"acme/file:1","config":{},"dependencies":{}}`},
+		{"protocol 2 state of little", "state-input", `{` + common + `,"config":{},"intent":"present","dependencies":{}}`},
+		{"protocol 1 action", "action-input-1", `{` + action1 + `,` + rest + `}`},
+		{"protocol 2 action", "action-input", `{` + state2 + `,` + rest + `}`},
+		{"protocol 2 action with dependencies", "action-input", `{` + state2 + `,` + deps2 + `,` + rest + `}`},
+		{"protocol 2 action of little", "action-input", `{` + common + `,"config":{},"intent":"present","action":"grow","staleState":{},"idempotency_key":""}`},
 	}
 	calls := fake.Calls()
 	if len(calls) != len(want) {

@@ -66,7 +66,7 @@ func (a *arena) texts() (file, journal []byte) {
 			Seq, Durable uint64
 			Prev         string
 			Head         *encryption.Head
-			Sealed       []byte
+			Encrypted    []byte
 		}
 		if json.Unmarshal(body, &r) != nil {
 			break // the torn tail
@@ -76,7 +76,7 @@ func (a *arena) texts() (file, journal []byte) {
 			stream, err = keys.OpenStream(encryption.Journal, "state.json.journal", *r.Head)
 		}
 		if err == nil {
-			body, err = stream.Open(r.Seq, fmt.Sprintf("%s %d", r.Prev, r.Durable), r.Sealed)
+			body, err = stream.Open(r.Seq, fmt.Sprintf("%s %d", r.Prev, r.Durable), r.Encrypted)
 		}
 		if err != nil {
 			a.t.Fatal(err)

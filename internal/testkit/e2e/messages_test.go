@@ -98,9 +98,9 @@ func checkConversation(stdin, answer []byte) error {
 	if err := json.Unmarshal(stdin, &in); err != nil {
 		return err
 	}
-	dialect := 2
+	version := 2
 	if in.Protocol == nil {
-		dialect = 1
+		version = 1
 	}
 	kind := "state"
 	switch {
@@ -109,7 +109,7 @@ func checkConversation(stdin, answer []byte) error {
 	case in.Config == nil:
 		kind = "init"
 	}
-	if err := matches(schemaName(kind+"-input", dialect), stdin); err != nil {
+	if err := matches(schemaName(kind+"-input", version), stdin); err != nil {
 		return fmt.Errorf("what was sent does not match: %w", err)
 	}
 	if encryption.Is(answer) || kind == "action" || len(answer) > maxRecorded {
@@ -119,11 +119,11 @@ func checkConversation(stdin, answer []byte) error {
 	if kind == "init" {
 		ty, err := (stub{answer: answer}).client().Init(context.Background(), typeclient.Target{Address: "x", Reference: "x"})
 		refused = onlyProtocol(err)
-		if mismatch = matches("init-answer", answer); mismatch != nil && (err != nil || ty.Dialect == 1) {
+		if mismatch = matches("init-answer", answer); mismatch != nil && (err != nil || ty.Protocol == 1) {
 			mismatch = matches("init-answer-1", answer)
 		}
 	} else {
-		ty := protocol.Type{Dialect: dialect, Digest: "sha256:x", Absent: true}
+		ty := protocol.Type{Protocol: version, Digest: "sha256:x", Absent: true}
 		_, err := (stub{answer: answer}).client().State(context.Background(), typeclient.Target{Address: "x", Reference: "x"}, ty,
 			protocol.StateInput{Intent: in.Intent})
 		refused = onlyProtocol(err)
@@ -131,7 +131,7 @@ func checkConversation(stdin, answer []byte) error {
 		if in.Intent == protocol.Absent {
 			name = "absent-answer"
 		}
-		mismatch = matches(schemaName(name, dialect), answer)
+		mismatch = matches(schemaName(name, version), answer)
 	}
 	if (refused == nil) != (mismatch == nil) && !beyondSchemas(refused) {
 		return fmt.Errorf("the tool says %v and the schema says %v of %.300s", refused, mismatch, answer)
@@ -156,8 +156,8 @@ func beyondSchemas(err error) bool {
 		strings.Contains(err.Error(), "must be an absolute path") || strings.Contains(err.Error(), "which is the kernel's"))
 }
 
-func schemaName(name string, dialect int) string {
-	if dialect == 1 && name != "init-input" {
+func schemaName(name string, version int) string {
+	if version == 1 && name != "init-input" {
 		return name + "-1"
 	}
 	return name

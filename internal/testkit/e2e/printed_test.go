@@ -221,7 +221,7 @@ func schema(name string) func([]byte) error {
 func checkContent(path string, check func([]byte) error) error {
 	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.HasPrefix(content, []byte("{")) {
-		return nil // it is gone by now, or sealed
+		return nil // it is gone by now, or encrypted
 	} else if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ const (
 	Seer  = "seer"  // says what it will be after its actions
 	Asker = "asker" // is made of what its dependencies are
 	Hand  = "hand"  // its actions run in another image
-	Old   = "old"   // speaks dialect 1
+	Old   = "old"   // speaks protocol 1
 )
 
 // Kinds lists them.
@@ -270,7 +270,7 @@ func seen(kind string, in Input) json.RawMessage {
 	return text
 }
 
-// Encode writes an answer as the kind's dialect has it.
+// Encode writes an answer as the kind's protocol version has it.
 func Encode(a protocol.Answer, kind string) string {
 	m := map[string]any{"status": a.Status}
 	if a.Status == protocol.Missing && kind != Old && len(a.Actions) > 0 {

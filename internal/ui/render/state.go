@@ -73,7 +73,7 @@ func Entry(addr string, entry state.Entry, o Options) string {
 // lastValid returns when a resource was last valid.
 func lastValid(entry state.Entry) string {
 	if entry.Incomplete() {
-		return "begun, never seen to be right"
+		return "incomplete, never valid"
 	}
 	return "valid at " + entry.ValidAt.Format(time.RFC3339)
 }

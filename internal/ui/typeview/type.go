@@ -39,7 +39,7 @@ type Document struct {
 
 // Describe returns what an image has said it is.
 func Describe(name string, ty protocol.Type) Document {
-	t := Document{Format: 1, Image: name, Digest: ty.Digest, Label: ty.Label, Protocol: ty.Dialect, ConfigSchema: ty.ConfigSchema,
+	t := Document{Format: 1, Image: name, Digest: ty.Digest, Label: ty.Label, Protocol: ty.Protocol, ConfigSchema: ty.ConfigSchema,
 		StateSchema: ty.StateSchema,
 		Identity:    ty.Identity, Kind: ty.Kind, Plugs: ty.Plugs, Resources: ty.RequiredResources, StateAction: ty.StateAction,
 		Absent: ty.Absent, Dependencies: ty.Dependencies,
