@@ -28,7 +28,7 @@ func samplePlan() *plan.Plan {
 		Edges: []plan.Edge{{From: "conf", To: "svc", Origin: "reference"}},
 		Barriers: []order.Barrier{{Name: "barrier:1", Before: []string{"svc"}, OrderOnly: true, Again: []string{"x"}},
 			{Name: "known:2", After: []string{"conf"}, Before: []string{"svc"}, Late: []string{"svc"}}},
-		Others: map[string]protocol.Type{"x": {Reference: "acme/file:1", Digest: "sha256:1", Dialect: 2, StateAction: command}},
+		Others: map[string]protocol.Type{"x": {Reference: "acme/file:1", Digest: "sha256:1", Protocol: 2, StateAction: command}},
 		Resources: map[string]*plan.Step{
 			"conf": {Type: "acme/file:1", Change: plan.Update, MayChange: true, Adopted: true, Drifted: true, Unrefreshed: true, Reason: "because", Notes: []string{"n"}, Was: &plan.Was{State: json.RawMessage(`{}`), Sensitive: []string{"/a"}}, Old: &plan.Step{Type: "acme/file:0", Change: plan.Destroy, Config: json.RawMessage(`{}`)},
 				Config: json.RawMessage(`{"a":"<&>","n":99999999999999999999.5}`), Sensitive: []string{"/a"}, Hidden: []string{"/a"},
