@@ -52,7 +52,7 @@ var ranks = map[string]int{
 	"internal/base/encryption":          10,
 	"internal/base/secret":              10,
 	"internal/base/signature":           10,
-	"internal/base/words":               10,
+	"internal/base/words":               5,
 	"internal/runner/runnertest":        10,
 	"internal/runner/worker":            10,
 	"internal/testkit/crash":            10,
