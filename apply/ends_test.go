@@ -196,6 +196,49 @@ func TestAnEndThatCannotWait(t *testing.T) {
 	}
 }
 
+// What has to wait for an end that is left for the next plan is left too.
+func TestAnEndThatIsLeft_WhatItDependsOn(t *testing.T) {
+	t.Parallel()
+	e := endings(t)
+	e.do(t, thing("f", "v", "1")+one("known", "e", `"e"`, "resource.f.state.v"))
+	e.world.TakeLog()
+	got, p := e.selected(thing("p", "v", `"x"`)+one("known", "late", "resource.p.state.v", "1"), plan.Selection{Targets: []string{"f"}})
+	if got != "e:left f:left | late p" {
+		t.Fatalf("planned %s", got)
+	}
+	report, err := e.apply(t.Context(), p)
+	if done := e.done(); err != nil || report.Status != apply.OK || done != "" {
+		t.Errorf("%v %v, done %q", err, summaries(report.Problems), done)
+	}
+}
+
+// Where dependencies say the opposite, a resource begins before an end of its kind, and
+// is asked again after it.
+func TestABeginningThatCannotWait(t *testing.T) {
+	t.Parallel()
+	e := endings(t)
+	e.do(t, one("older", "e", `"x"`, "1")+one("older", "stays", `"x"`, "1")+thing("user", "v", "resource.e.state.v"))
+	report := e.do(t, one("older", "stays", `"x"`, "1")+thing("user", "v", "resource.stays.state.v", "w", "2"))
+	if got := strings.Join(summaries(report.Problems), "; "); got != "e: Its removal took resource.stays with it" || report.Resources["user"].Status != apply.OK {
+		t.Errorf("%q, user %+v", got, report.Resources["user"])
+	}
+}
+
+// Who lets go of what is replaced does so before that, unless it waits for it in
+// another way.
+func TestWhoLetsGoWaitsForWhatIsReplaced(t *testing.T) {
+	t.Parallel()
+	e := endings(t)
+	chain := func(v, on string) string {
+		return one("known", "y", `"y`+v+`"`, "1") + one("known", "x", `"x`+v+`"`, "resource.y.state.v") + thing("d", "v", "resource."+on+".state.v", "n", v)
+	}
+	e.do(t, chain("1", "x"))
+	report := e.do(t, chain("2", "y"))
+	if got := e.there(); report.Status != apply.OK || got != "d x2 y2" {
+		t.Errorf("%v, things %q", summaries(report.Problems), got)
+	}
+}
+
 // A failed end holds back nothing whose identity is known; of what may be the same
 // thing nothing is begun.
 func TestAFailedEnd(t *testing.T) {

@@ -3,6 +3,7 @@
 package crash_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -19,7 +20,8 @@ import (
 )
 
 // resources writes a manifest of things in two chains and the values that they
-// are to hold. A name such as "z<a" is z, which was a.
+// are to hold. A name such as "z<a" is z, which was a. A value such as "x/1" is of the
+// type that knows its things by an identity: the thing x, which is to hold 1.
 func resources(values map[string]string) string {
 	var b strings.Builder
 	var names []string
@@ -29,13 +31,26 @@ func resources(values map[string]string) string {
 			fmt.Fprintf(&b, "moved {\n  from = resource.%s\n  to = resource.%s\n}\n", from, name)
 		}
 		names = append(names, name)
-		fmt.Fprintf(&b, "resource %q {\n  type = \"test/thing:1\"\n  config = { v = %q }\n", name, values[key])
+		_, config := thing(name, values[key])
+		ty := "thing"
+		if strings.Contains(values[key], "/") {
+			ty = "known"
+		}
+		fmt.Fprintf(&b, "resource %q {\n  type = \"test/%s:1\"\n  config = jsondecode(%q)\n", name, ty, config)
 		if i := len(names) - 1; i > 1 {
 			fmt.Fprintf(&b, "  depends_on = [resource.%s]\n", names[i-2])
 		}
 		b.WriteString("}\n")
 	}
 	return b.String()
+}
+
+// thing gives the name in the world of the thing that a resource means, and its config.
+func thing(name, value string) (thing, config string) {
+	if id, v, known := strings.Cut(value, "/"); known {
+		return id, fmt.Sprintf(`{"id":%q,"v":%q}`, id, v)
+	}
+	return name, fmt.Sprintf(`{"v":%q}`, value)
 }
 
 // scenario is an apply that is crashed, and what was there before it.
@@ -54,6 +69,8 @@ func scenarios() []scenario {
 		{"remove all", map[string]string{"a": "1", "b": "1", "c": "1"}, map[string]string{}},
 		{"many", map[string]string{"a": "1", "b": "1", "c": "1", "d": "1", "e": "1"},
 			map[string]string{"a": "2", "b": "2", "d": "1", "f": "1", "g": "1", "h": "1", "i": "1", "j": "1"}},
+		{"identity", map[string]string{"s0": "a/1", "s1": "b/1", "s2": "c/1", "d": "d/1", "r": "r/1"},
+			map[string]string{"s0": "b/1", "s1": "c/2", "e": "d/1", "f": "g/1", "r": "q/1"}},
 		{"moves", map[string]string{"a": "1", "b": "1", "c": "1"}, map[string]string{"x<a": "1", "y<b": "2", "z": "1"}},
 	}
 }
@@ -199,10 +216,17 @@ func (a *arena) faults(o outcome) (faults []string, inFlight []string) {
 			say("lost: %s took effect and is not on record", e.Key)
 		}
 	}
+	recorded := map[string]bool{}
+	for addr, e := range s.Resources {
+		var config struct{ ID string }
+		if json.Unmarshal(e.Config, &config) == nil {
+			recorded[cmp.Or(config.ID, addr)] = true
+		}
+	}
 	for name := range things(done) {
 		moved := strings.Contains(string(journal), `"from":"`+name+`"`) || slices.ContainsFunc(o.said("moved"),
-			func(m string) bool { return strings.HasPrefix(m, name+" ") })
-		if e, there := s.Resources[name]; !moved && (!there || len(e.Config) == 0) {
+			func(m string) bool { return strings.HasPrefix(m, name+">") })
+		if !moved && !recorded[name] {
 			say("lost: %s is there, and nothing says how to destroy it", name)
 		}
 	}
@@ -213,17 +237,19 @@ func (a *arena) faults(o outcome) (faults []string, inFlight []string) {
 		}
 	}
 	for _, moved := range o.said("moved") {
-		from, to, _ := strings.Cut(moved, " ")
+		from, to, _ := strings.Cut(moved, ">")
 		if _, there := s.Resources[from]; there && !slices.ContainsFunc(o.said("moved"),
-			func(m string) bool { return strings.HasSuffix(m, " "+from) }) {
+			func(m string) bool { return strings.HasSuffix(m, ">"+from) }) {
 			say("lost: that %s was moved to %s", from, to)
 		}
-		if _, there := s.Resources[to]; !there {
+		if _, there := s.Resources[to]; !there && !slices.Contains(o.said("removed"), to) && !strings.Contains(string(journal),
+			`"kind":"removed","address":"`+to+`"`) {
 			say("lost: %s, which was %s", to, from)
 		}
 	}
 	for _, addr := range o.said("removed") {
-		if _, there := s.Resources[addr]; there {
+		then := o.output[strings.LastIndex(o.output, "removed: "+addr+"\n"):]
+		if _, there := s.Resources[addr]; there && !strings.Contains(then, "/"+addr+"/make") { // it was replaced
 			say("lost: that %s was removed", addr)
 		}
 	}
@@ -316,8 +342,9 @@ func (a *arena) checkNext(o outcome, sc scenario) (faults []string) {
 		if moved {
 			left[from] = fmt.Sprintf(`{"v":%q}`, sc.before[from])
 		}
-		want[name] = fmt.Sprintf(`{"v":%q}`, value)
-		if !sameJSON(s.Resources[name].State, []byte(want[name])) {
+		is, config := thing(name, value)
+		want[is] = config
+		if !sameJSON(s.Resources[name].State, []byte(config)) {
 			say("lost: the state says of %s %s", name, s.Resources[name].State)
 		}
 	}

@@ -88,7 +88,9 @@ func subject(dir, manifest, log string, parallelism int) error {
 		}
 	}
 	fake := runnertest.NewFake()
-	fake.Add("test/thing:1", (&world{path: log}).program)
+	things := &world{path: log}
+	fake.Add("test/thing:1", things.program)
+	fake.Add("test/known:1", things.known)
 	client := typeclient.New(typeclient.Options{Runner: fake, Version: "0.1.0", Workspace: dir, Backoff: []time.Duration{}})
 	p, diags := plan.Build(ctx, m, store.Snapshot(), client, plan.Options{Version: "0.1.0", Workspace: dir, Parallelism: parallelism,
 		Now: time.Now()})
@@ -145,7 +147,7 @@ func (a acknowledged) Moved(moves []state.Move) error {
 	err := a.Journal.Moved(moves)
 	for _, m := range moves {
 		if err == nil {
-			fmt.Printf("moved: %s %s\n", m.From, m.To)
+			fmt.Printf("moved: %s>%s\n", m.From, m.To)
 		}
 	}
 	return err
@@ -200,6 +202,26 @@ func things(list []effect) map[string]string {
 		}
 	}
 	return out
+}
+
+// known is the type of the same things that says what identifies them: their id.
+func (w *world) known(ctx context.Context, s runner.Spec, stdin io.Reader, stdout, stderr io.Writer) int {
+	if len(s.Args) == 0 {
+		_, _ = io.WriteString(stdout, `{"protocol":2,"absent":true,"identity":["/id"],"state_action":{"args":["state"]},
+"config_schema":{"type":"object","required":["id"],"properties":{"id":{"type":"string"},"v":{}}}}`)
+		return 0
+	}
+	var in protocol.ActionInput
+	var config struct{ ID string }
+	if json.NewDecoder(stdin).Decode(&in) != nil || json.Unmarshal(in.Config, &config) != nil {
+		return 90
+	}
+	in.Name = config.ID
+	named, err := json.Marshal(in)
+	if err != nil {
+		return 91
+	}
+	return w.program(ctx, s, bytes.NewReader(named), stdout, stderr)
 }
 
 func (w *world) program(_ context.Context, s runner.Spec, stdin io.Reader, stdout, stderr io.Writer) int {
