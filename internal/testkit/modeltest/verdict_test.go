@@ -13,6 +13,7 @@ import (
 	"deployster/internal/base/secret"
 	"deployster/internal/testkit/modeltest"
 	"deployster/plan"
+	"deployster/plan/order"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -253,6 +254,9 @@ func (v *verdict) order(res *resourceRun) error {
 			return failf("order", "%s of %s was run, and %s is %s", res.main[0].Step, res.addr, before, other.report.Status)
 		}
 		for _, c := range other.calls {
+			if !c.Action && c.Begin > lastEnd(res.main) && v.askedAgain(before) {
+				continue // another of its kind was destroyed
+			}
 			if c.End == 0 || c.End > res.query.Begin {
 				return failf("order", "%s was asked and acted upon before %s of %s had ended", res.addr, c.Step, before)
 			}
@@ -263,6 +267,11 @@ func (v *verdict) order(res *resourceRun) error {
 		}
 	}
 	return nil
+}
+
+// askedAgain reports whether the plan has a resource asked after removals of its kind.
+func (v *verdict) askedAgain(addr string) bool {
+	return slices.ContainsFunc(v.plan.Barriers, func(b order.Barrier) bool { return slices.Contains(b.Again, addr) })
 }
 
 func lastEnd(calls []*call) int {
