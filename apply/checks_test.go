@@ -119,6 +119,17 @@ func checks() []check {
 		{mutation.In("after a question the state is asked again before a shutdown_first", "apply/shutdown.go", "if !asked {\n\t\t\treturn r.run", "if asked || !asked {\n\t\t\treturn r.run"), "TestShutdown_OnlyWhatWasShown"},
 		{mutation.In("an interrupted shutdown_first is not started", "apply/shutdown.go", "if out.interrupted(ctx, action, answer.Actions) || !r", "if !r"), "TestShutdown_Interrupted"},
 		{mutation.In("each shutdown_first is asked about where each action is", "apply/shutdown.go", "|| !r.approveAction(ctx, step, out, in, answer, action) {", "{"), "TestNothingFollowsAFailedShutdown"},
+		{mutation.In("what identifies a resource is nobody else's", "apply/step.go", "if !(identities{r}).free(step, out, config) {", "if false {"), "TestLateIdentity"},
+		{mutation.In("nothing is destroyed that turned out to be another's", "apply/identity.go", "\t\towner = r.claimed(out.addr)\n", ""), "TestLateIdentity"},
+		{mutation.In("an end waits until identities are known", "apply/identity.go", "\t\tr.facts.claim(addr, r.thing(step, resolved.Value))\n", ""), "TestLateIdentity"},
+		{mutation.In("two late identities are two", "apply/identity.go", "if other != addr && equal(claims[other]) {", "if false {"), "TestLateIdentity"},
+		{mutation.In("a late identity is not that of another resource", "apply/identity.go", "if other != addr && declared &&", "if false && declared &&"), "TestLateIdentity"},
+		{mutation.In("a late identity is not that of what ends", "apply/identity.go", "if other != addr && stays &&", "if false && stays &&"), "TestLateIdentity"},
+		{mutation.In("what a removal took with it is an error", "apply/again.go", "if answer.Status == protocol.Valid {", "if answer.Status != \"\" {"), "TestARemovalThatTakesAnotherWithIt"},
+		{mutation.In("what a removal took with it is recorded", "apply/again.go", "\tentry.LastSeen = &state.LastSeen", "\t_ = &state.LastSeen"), "TestARemovalThatTakesAnotherWithIt"},
+		{mutation.In("what may be the same thing waits for its end", "apply/run.go", "if b.OrderOnly {", "if b.OrderOnly || true {"), "TestAFailedEnd"},
+		{mutation.In("a failed end holds back nothing that is another thing", "apply/run.go", "if b.OrderOnly {", "if b.OrderOnly && false {"), "TestAFailedEnd"},
+		{mutation.In("what is made in place of another thing is on record", "apply/record.go", "&& !r.facts.isGone(addr) || step", "|| step"), "TestReplaceHalfWay"},
 	}
 }
 

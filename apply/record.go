@@ -56,7 +56,8 @@ func (r *run) entry(step *plan.Step, addr string, in protocol.StateInput, sensit
 // it end badly, or the process die, what there may be then is not lost. nil =
 // something is recorded of it.
 func (r *run) incomplete(step *plan.Step, addr string, in protocol.StateInput, sensitive []string) *state.Entry {
-	if _, known := r.prior.Resources[addr]; known || step.Intent() == protocol.Absent {
+	_, known := r.prior.Resources[addr]
+	if known && !step.Another && !r.facts.isGone(addr) || step.Intent() == protocol.Absent {
 		return nil
 	}
 	entry := r.entry(step, addr, in, sensitive)

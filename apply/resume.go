@@ -44,7 +44,9 @@ func pinned(s state.Snapshot, addr, pin string, died state.Applied) bool {
 	if known && entry.Dirty && died.Plan != "" {
 		// It had started on it.
 		entry.Dirty = false
-		return state.EntryHash(entry) == pin || entry.Incomplete() && pin == "" && s.Unsettled[addr].Plan == died.Plan
+		hash, ended := died.Done[addr] // what was there is destroyed, or was let go of
+		begun := entry.Incomplete() && (pin == "" || ended && hash == "")
+		return state.EntryHash(entry) == pin || begun && s.Unsettled[addr].Plan == died.Plan
 	}
 	return false
 }
@@ -61,8 +63,8 @@ func (r *run) resumes(step *plan.Step, addr string, answer protocol.Answer) bool
 // its actions are not run again.
 func (r *run) completed(addr string) bool {
 	hash, done := r.died.Done[addr]
-	if hash == "" && r.plan.Resources[addr].Change == plan.Replace {
-		return false // it was destroyed only
+	if step := r.plan.Resources[addr]; hash == "" && (step.Change == plan.Replace || step.Another) {
+		return false // what was there is destroyed, or let go of, and no more
 	}
 	return done && plan.EntryPin(r.prior, addr) == hash
 }

@@ -70,6 +70,12 @@ func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
 	if !ok {
 		return
 	}
+	if _, known := r.prior.Resources[out.addr]; known && step.Another { // else nobody would know of what is made now
+		if err := r.journal.Removed(out.addr); err != nil {
+			out.failJournal(err)
+			return
+		}
+	}
 	if !r.act(ctx, step, out, in, answer) {
 		return
 	}
