@@ -108,3 +108,41 @@ func TestExpectedChangesAreCounted(t *testing.T) {
 		t.Errorf("then %+v", s)
 	}
 }
+
+// What is recorded and deferred is expected to be updated where its config is known to
+// be another, whatever the rest of it will be.
+func TestExpectedUpdates(t *testing.T) {
+	source := func(v string, config ...string) string {
+		return replaced(thing("s", "v", v, "ip", `"10.0.0.1"`), "test/thing:1", "test/told:1") + thing("dep", config...)
+	}
+	const ip = "resource.s.state.ip"
+	for name, c := range map[string]struct {
+		then []string
+		want plan.Change
+	}{
+		"only what is unknown":       {[]string{"on", ip, "v", "1"}, ""},
+		"what is known too":          {[]string{"on", ip, "v", "2"}, plan.Update},
+		"a key goes":                 {[]string{"on", ip}, plan.Update},
+		"an unknown key comes":       {[]string{"on", ip, "v", "1", "more", ip}, plan.Update},
+		"known becomes unknown":      {[]string{"on", ip, "v", ip}, ""},
+		"unknown in a list":          {[]string{"on", "[" + ip + "]", "v", "1"}, plan.Update},
+		"unknown in what was simple": {[]string{"on", "{ a = " + ip + " }", "v", "1"}, plan.Update},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEngine(t.TempDir())
+			e.fake.Add("test/told:1", forecasting(e.world))
+			e.do(t, source("1", "on", ip, "v", "1"))
+			p, err := e.plan(source("2", c.then...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			dep := p.Resources["dep"]
+			if dep.Change != plan.Deferred || dep.Expected != c.want || dep.Was == nil {
+				t.Errorf("%s, expected %q, was %v", dep.Change, dep.Expected, dep.Was)
+			}
+			if want := (plan.Expected{Update: len(c.want) / len(plan.Update)}); p.Summary.Expected != want {
+				t.Errorf("counted %+v, want %+v", p.Summary.Expected, want)
+			}
+		})
+	}
+}

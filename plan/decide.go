@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -218,16 +219,33 @@ func (b *builder) compareWithPrior(addr string, s *Step) {
 	}
 }
 
-// expect notes what a deferred resource will come to: what is not recorded is
-// created, and of the rest it is shown how it differs from what was recorded.
+// expect notes what a deferred resource will come to: what is not recorded is created,
+// and what was recorded with another config is updated. Of what is recorded it is shown
+// how it differs from that.
 func (b *builder) expect(r *config.Resource, s *Step) {
 	entry, known := b.Prior.Completed(r.Address)
 	switch {
 	case known:
 		s.Was = &Was{State: entry.State, Sensitive: entry.Sensitive.State}
+		if !r.ReadOnly && s.differs(entry.Config) {
+			s.Expected = Update
+		}
 	case !r.ReadOnly:
 		s.Expected = Create
 	}
+}
+
+// differs reports whether a config is known to be another than the recorded one, whatever
+// its unknown values will be.
+func (s *Step) differs(recorded json.RawMessage) bool {
+	return slices.ContainsFunc(jsondoc.Edits(recorded, s.Config), func(e jsondoc.Edit) bool {
+		for pointer := range s.Unknown {
+			if strings.HasPrefix(e.Path, pointer+"/") || e.Path == pointer && e.How == jsondoc.Changed {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // whyDeferred says why a resource cannot be asked yet, or "".

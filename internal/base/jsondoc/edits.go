@@ -13,8 +13,15 @@ import (
 // these may be secret.
 type Edit struct {
 	Path string `json:"path"` // a JSON pointer
-	How  string `json:"how"`  // added, removed or changed
+	How  string `json:"how"`  // Added, Removed or Changed
 }
+
+// The ways in which a place differs.
+const (
+	Added   = "added"
+	Removed = "removed"
+	Changed = "changed"
+)
 
 // Edits lists the places in which two documents differ, sorted. Objects, and lists of
 // one length, are compared member by member. What is no JSON differs as a whole.
@@ -24,7 +31,7 @@ func Edits(old, now json.RawMessage) []Edit {
 	var list []Edit
 	if err != nil || err2 != nil {
 		if string(old) != string(now) {
-			list = append(list, Edit{"", "changed"})
+			list = append(list, Edit{"", Changed})
 		}
 		return list
 	}
@@ -45,12 +52,12 @@ func edits(path []string, was, is any, add func(path []string, how string)) {
 			if value, there := now[key]; there {
 				edits(at(key), old[key], value, add)
 			} else {
-				add(at(key), "removed")
+				add(at(key), Removed)
 			}
 		}
 		for key := range now {
 			if _, there := old[key]; !there {
-				add(at(key), "added")
+				add(at(key), Added)
 			}
 		}
 		return
@@ -65,7 +72,7 @@ func edits(path []string, was, is any, add func(path []string, how string)) {
 		return
 	}
 	if !same(was, is) {
-		add(path, "changed")
+		add(path, Changed)
 	}
 }
 

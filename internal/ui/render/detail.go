@@ -48,8 +48,10 @@ func Changes(s *plan.Step, hide func(string) string) (d jsondiff.Diff, notes map
 	o := jsondiff.Options{Hide: hide}
 	switch s.Change {
 	case plan.Deferred:
-		if d = jsondiff.List(want, o); s.Was != nil {
+		if s.Was != nil {
 			d = compareToWas(s.Was, want, o)
+		} else if s.Expected == plan.Create {
+			d = jsondiff.List(want, o)
 		}
 	case plan.Create, plan.Replace:
 		d = jsondiff.List(want, o)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"deployster/apply"
+	"deployster/internal/base/jsondoc"
 	"deployster/plan"
 	"deployster/protocol"
 )
@@ -60,6 +61,16 @@ func planOf(names []string, steps map[string]*plan.Step) *plan.Plan {
 		case plan.Valid:
 			p.Summary.Valid++
 		}
+		count := func(is bool, n *int) {
+			if is {
+				*n++
+			}
+		}
+		count(s.Adopts(), &p.Summary.Adopt)
+		count(s.Change == plan.Valid && s.MayChange, &p.Summary.MayChange)
+		count(s.MovedFrom != "", &p.Summary.Move)
+		count(s.Expected == plan.Create, &p.Summary.Expected.Create)
+		count(s.Expected == plan.Update, &p.Summary.Expected.Update)
 	}
 	return p
 }
@@ -84,7 +95,29 @@ func sample() *plan.Plan {
 	}
 	late := step(plan.Deferred, `{"ip":{"$unknown":"resource.conf.state.ip"}}`)
 	late.Unknown, late.Reason = map[string]string{"/ip": "resource.conf.state.ip"}, "resource.conf.state.ip is known after apply"
+	late.Was = &plan.Was{State: json.RawMessage(`{"ip":"10.0.0.1","zone":"a"}`)}
 	add("late", late)
+	later := *late
+	later.Config, later.Expected = json.RawMessage(`{"ip":{"$unknown":"resource.conf.state.ip"},"zone":"b"}`), plan.Update
+	add("later", &later)
+	fresh := *late
+	fresh.Was, fresh.Expected = nil, plan.Create
+	add("fresh", &fresh)
+	looked := *late
+	looked.Was, looked.ReadOnly = nil, true
+	add("looked", &looked)
+	there := step(plan.Valid, `{}`)
+	there.Adopted = true
+	add("there", there)
+	moved := step(plan.Valid, `{}`)
+	moved.MovedFrom, moved.MovedWhy, moved.Init.Identity = "hello", "identity", []string{"/path"}
+	add("greeting", moved)
+	edited := step(plan.Valid, `{}`)
+	edited.Edited, edited.Notes = []jsondoc.Edit{{Path: "/tier", How: jsondoc.Removed}}, []string{"Its type says no identity: what the old config named may stay."}
+	add("edited", edited)
+	may := step(plan.Valid, `{"zone":"a"}`)
+	may.MayChange, may.Staying, may.Reason = true, []string{"/zone"}, "resource.conf will be updated"
+	add("may", may)
 	add("old", step(plan.Destroy, `{}`))
 	add("right", step(plan.Valid, `{}`))
 	p := planOf(names, steps)
