@@ -56,7 +56,7 @@ bench-engine: build
 
 # What terraform console prints for config/testdata/functions/expressions.txt.
 functions-table:
-	go test -count=1 -run '^TestFunctionsAgreeWithTerraform$$' ./config -terraform "$$(command -v terraform)"
+	go test -count=1 -run '^TestFunctions_AgreeWithTerraform$$' ./config -terraform "$$(command -v terraform)"
 
 # Takes out each check of apply, and wants its test to fail (docs/internals/checks-of-apply.md).
 checks:
@@ -84,7 +84,7 @@ crash:
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 12h -v ./internal/testkit/crash
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 1h -v -run '^TestFullDisk$$' ./state
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 4h -v -run '^TestApply_KilledAtEachCall$$' ./internal/testkit/e2e
-	DEPLOYSTER_CRASH=all go test -count=1 -timeout 4h -v -run '^TestServerIsKilled$$' ./containerd
+	DEPLOYSTER_CRASH=all go test -count=1 -timeout 4h -v -run '^TestServer_IsKilled$$' ./containerd
 
 # Random scenarios against the model, on all processors, and the faults that
 # they must see: about two hours. What fails is printed as a test. COUNT and SEED

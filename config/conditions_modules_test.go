@@ -8,7 +8,7 @@ import (
 
 // Conditions, checks and ignore_changes are those of one instance: each.key is
 // its own, and so are self and the config that was recorded.
-func TestConditionsOfInstances(t *testing.T) {
+func TestConditions_OfInstances(t *testing.T) {
 	t.Parallel()
 	m := load(t, `
 resource "a" {

@@ -115,7 +115,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-func TestConditionShowsItsValues(t *testing.T) {
+func TestCondition_ShowsItsValues(t *testing.T) {
 	t.Parallel()
 	_, diags := load(t, conditional).Preconditions("b", States{"a": whole(`{"size":1}`)})
 	if len(diags) != 1 || diags[0].Address != "b" || !slices.Contains(diags[0].Snippet.Values, diag.Value{Name: "resource.a.state.size", Text: "is 1"}) {
@@ -151,7 +151,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-func TestOutputPreconditions(t *testing.T) {
+func TestOutput_Preconditions(t *testing.T) {
 	t.Parallel()
 	m := load(t, conditional)
 	outputs, diags := m.Outputs(States{})
@@ -195,7 +195,7 @@ func TestLifecycleInJSON(t *testing.T) {
 }
 
 // A condition over what is made when the plan is applied is decided then.
-func TestConditionsOfWhatIsMadeInAnApply(t *testing.T) {
+func TestConditions_OfWhatAnApplyMakes(t *testing.T) {
 	t.Parallel()
 	m := load(t, `
 resource "a" {

@@ -41,7 +41,7 @@ resource "b" {
 `)
 }
 
-func TestUnknownValuesNameWhatMakesThemUnknown(t *testing.T) {
+func TestUnknownValues_NameWhatMakesThemUnknown(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, locals, expr, state string // state of a, incomplete
@@ -129,7 +129,7 @@ func TestCompleteStates(t *testing.T) {
 	}
 }
 
-func TestSensitiveMarksTravel(t *testing.T) {
+func TestSensitiveMarks_Travel(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		locals, expr string
@@ -171,7 +171,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-func TestMessagesDoNotShowSensitiveValues(t *testing.T) {
+func TestMessages_HideSensitiveValues(t *testing.T) {
 	t.Parallel()
 	for _, expr := range []string{`var.pw + 1`, `parseint(var.pw, 10)`, `jsondecode(var.pw)`, `tonumber(var.pw)`, `var.creds.nope`, `[1][var.pw]`,
 		`regex("^x", var.pw)`, `file(var.pw)`, `{ a = 1 }[var.pw]`, `cidrhost(var.pw, 1)`, `base64decode(var.pw)`, `parseint(upper(var.pw), 10)`,

@@ -66,7 +66,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestFindRefusesWhatItCannotRead(t *testing.T) {
+func TestFind_RefusesWhatItCannotRead(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{"big.hcl": strings.Repeat("#\n", MaxFileSize/2+1)})
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.hcl"), 0o600); err != nil {
@@ -87,7 +87,7 @@ func TestFindRefusesWhatItCannotRead(t *testing.T) {
 	}
 }
 
-func TestVariablesComeInTheDocumentedOrder(t *testing.T) {
+func TestVariables_ComeInTheDocumentedOrder(t *testing.T) {
 	t.Parallel()
 	home := tree(t, map[string]string{".deployster/vars.auto.yaml": "c: home\nd: home\n", ".deployster/vars.b.auto.hcl": `d = "home b"`, ".deployster/other.hcl": `a = "never"`})
 	dir := tree(t, map[string]string{"vars.auto.json": `{"e": "dir", "f": "dir"}`, "vars.z.auto.hcl": `f = "dir z"` + "\n" + `g = "dir z"` + "\n", "one.yaml": "g: one\nh: one\ni: one\n", "two.json": `{"i": {"deep": [1.5, null, true]}}`})
@@ -114,7 +114,7 @@ func TestVariablesComeInTheDocumentedOrder(t *testing.T) {
 	}
 }
 
-func TestVariableFileMistakes(t *testing.T) {
+func TestVariableFiles_Mistakes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, Usage, err string }{
 		{"a.hcl", "x = \n", "a.hcl:1", ""},

@@ -45,7 +45,7 @@ type difference struct{ Expr, Ours, Why string }
 // Each function gives what it gives in Terraform, as the table says that its
 // console printed (`make functions-table`), or what the list of differences
 // says, with its reason.
-func TestFunctionsAgreeWithTerraform(t *testing.T) {
+func TestFunctions_AgreeWithTerraform(t *testing.T) {
 	t.Parallel()
 	if *terraform != "" {
 		makeTable(t)
@@ -86,7 +86,7 @@ func TestFunctionsAgreeWithTerraform(t *testing.T) {
 
 // Every function has several rows, in the table or in the list of what
 // Terraform does not have.
-func TestTableHasEveryFunction(t *testing.T) {
+func TestFunctionsTable_HasEveryFunction(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(tableDir, "expressions.txt"))
 	if err != nil {

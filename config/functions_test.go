@@ -8,7 +8,7 @@ import (
 
 // What the table cannot have: functions that Terraform does not have, and what
 // is given to them from outside.
-func TestFunctionsBeyondTerraform(t *testing.T) {
+func TestFunctions_BeyondTerraform(t *testing.T) {
 	t.Parallel()
 	m := tableManifest(t)
 	m.set.Builtins.PlanTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -33,7 +33,7 @@ func TestFunctionsBeyondTerraform(t *testing.T) {
 
 // Every function must survive arguments of every kind, known and unknown,
 // without a panic that reaches the user.
-func TestFunctionsSurviveAnyArguments(t *testing.T) {
+func TestFunctions_SurviveAnyArguments(t *testing.T) {
 	t.Parallel()
 	arguments := []string{`null`, `""`, `"a"`, `1e300`, `-1`, `[]`, `["a", null]`, `{}`, `{ a = [1] }`, `true`, `sensitive("s")`, `sensitive([sensitive("x")])`,
 		`resource.r.state.x`, `[resource.r.state.x]`, `{ k = resource.r.state.x }`, `toset(["a"])`, `tomap({ a = "b" })`, `tolist([resource.r.state.x])`}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestEdgesComeFromReferencesAliasesAndLocals(t *testing.T) {
+func TestEdges_ComeFromReferencesAliasesAndLocals(t *testing.T) {
 	t.Parallel()
 	m := load(t, `
 locals {
@@ -38,7 +38,7 @@ resource "log" { type = "x" }
 
 // Who sees the config of another resource needs what that is made of: only the
 // states of what a resource is connected to are given to Config.
-func TestEdgesGoThroughConfigs(t *testing.T) {
+func TestEdges_GoThroughConfigs(t *testing.T) {
 	t.Parallel()
 	for ref, want := range map[string][]Edge{
 		"resource.b.config.v":         {{To: "a", Origin: FromReference}, {To: "b", Origin: FromReference}},

@@ -68,7 +68,7 @@ resource "b" {
 	}
 }
 
-func TestIgnoredValuesStaySecretAndKnown(t *testing.T) {
+func TestIgnoredValues_StaySecretAndKnown(t *testing.T) {
 	t.Parallel()
 	m := load(t, `
 resource "x" {

@@ -7,7 +7,7 @@ import (
 )
 
 // A value is followed through locals and other configs to variables and states.
-func TestInputsLeadToWhereAValueComesFrom(t *testing.T) {
+func TestInputs_LeadToWhereAValueComesFrom(t *testing.T) {
 	m := load(t, `
 variable "name" {
   default = "anna"

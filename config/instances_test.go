@@ -49,7 +49,7 @@ func edgesOf(m *Manifest) string {
 	return b.String()
 }
 
-func TestInstancesHaveEdgesOfTheirOwn(t *testing.T) {
+func TestInstances_HaveEdgesOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	m := load(t, `
 variable "keys" { default = ["a/b", "..", "ü x", "q\"uote$${x}"] }
@@ -113,7 +113,7 @@ written["two"]:
 	}
 }
 
-func TestInstancesSeeEachOther(t *testing.T) {
+func TestInstances_SeeEachOther(t *testing.T) {
 	t.Parallel()
 	m := load(t, `
 resource "disk" {

@@ -178,7 +178,7 @@ func TestJSONSyntax(t *testing.T) {
 	}
 }
 
-func TestVariablesArePinnedExactly(t *testing.T) {
+func TestVariables_ArePinnedExactly(t *testing.T) {
 	t.Parallel()
 	text := `
 variable "any" {}
@@ -221,7 +221,7 @@ resource "a" {
 	}
 }
 
-func TestReplayReadsNothingButWhatWasRead(t *testing.T) {
+func TestReplay_ReadsNothingButWhatWasRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, data := range map[string]string{"a.txt": "alpha", "t.tpl": "%{ for x in list ~}\n<${upper(x)}>\n%{ endfor ~}"} {
@@ -271,7 +271,7 @@ resource "a" {
 	}
 }
 
-func TestFilesStayBelowTheManifest(t *testing.T) {
+func TestFiles_StayBelowTheManifest(t *testing.T) {
 	t.Parallel()
 	top := t.TempDir()
 	dir := filepath.Join(top, "m")
@@ -301,7 +301,7 @@ func TestFilesStayBelowTheManifest(t *testing.T) {
 }
 
 // A manifest is asked from many goroutines at once, as plan does.
-func TestManifestIsSafeForConcurrentUse(t *testing.T) {
+func TestManifest_IsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
 	m := conf(t, `x = { p = resource.a.state.ip, w = var.pw }`, `[local.x, fileexists("nothing"), dep.d.config]`)
 	done := make(chan string)

@@ -35,7 +35,7 @@ func TestMessages(t *testing.T) {
 }
 
 // Terraform asks only of the root's outputs that they say what is sensitive.
-func TestOutputsOfModulesKeepTheMark(t *testing.T) {
+func TestOutputs_OfModulesKeepTheMark(t *testing.T) {
 	t.Parallel()
 	m := loadFiles(t, map[string]string{
 		"main.hcl": `

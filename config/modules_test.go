@@ -235,7 +235,7 @@ output "o" { value = module.web.x }`, `output "x" { value = 1 }`, `main.hcl:5:22
 }
 
 // A variable that is made of a resource is validated as soon as it is known.
-func TestModuleVariablesAreValidatedLate(t *testing.T) {
+func TestModuleVariables_AreValidatedLate(t *testing.T) {
 	t.Parallel()
 	m := loadFiles(t, map[string]string{"main.hcl": `
 resource "r" { type = "x" }

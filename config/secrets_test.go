@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestSensitiveStatesTravel(t *testing.T) {
+func TestSensitiveState_Travels(t *testing.T) {
 	t.Parallel()
 	const state = `{"creds":{"pw":"s3cret","user":"root"},"ip":"10.0.0.1","keys":["open","k-one"],"a/b":"slash","none":null}`
 	pointers := []string{"/creds/pw", "/keys/1", "/a~1b", "/none", "/gone/x", "/ip/deep", "/keys/9"}
@@ -50,7 +50,7 @@ func TestSensitiveStatesTravel(t *testing.T) {
 }
 
 // The config of another resource is made of a sensitive state too.
-func TestSensitiveStateBehindAConfig(t *testing.T) {
+func TestSensitiveState_BehindAConfig(t *testing.T) {
 	t.Parallel()
 	m := conf(t, "", `"${resource.a.config.of}!"`)
 	r := config(t, m, "b", States{"z": {Known: []byte(`{"id":"s3cret"}`), Sensitive: []string{"/id"}}})
@@ -59,7 +59,7 @@ func TestSensitiveStateBehindAConfig(t *testing.T) {
 	}
 }
 
-func TestOutputsOfSensitiveStates(t *testing.T) {
+func TestOutputs_OfSensitiveStates(t *testing.T) {
 	t.Parallel()
 	m := load(t, `
 variable "pw" {
@@ -93,7 +93,7 @@ output "mixed" { value = resource.a.state.ip == "x" ? { p = 1 } : { p = sensitiv
 	}
 }
 
-func TestMessagesDoNotShowSensitiveStates(t *testing.T) {
+func TestMessages_HideSensitiveStates(t *testing.T) {
 	t.Parallel()
 	for _, expr := range []string{`resource.a.state.pw + 1`, `parseint(resource.a.state.pw, 10)`, `[1][resource.a.state.pw]`, `file(resource.a.state.pw)`} {
 		m := conf(t, "", expr)

@@ -11,7 +11,7 @@ import (
 
 // What is forecast is known, what is declared is typed, and nothing else is
 // there.
-func TestPartlyKnownStatesAreTyped(t *testing.T) {
+func TestStates_PartlyKnownAreTyped(t *testing.T) {
 	t.Parallel()
 	closed := `{"type":"object","properties":{"zone":{"type":"string"},"size":{"type":"integer"},"at":{"type":"object","properties":{"x":{"type":"number"}}}}}`
 	open := `{"type":"object","additionalProperties":true,"properties":{"size":{"type":"integer"},"list":{"type":"array","items":{"type":"string"}}}}`
@@ -65,7 +65,7 @@ func TestPartlyKnownStatesAreTyped(t *testing.T) {
 
 // The bodies of loops that are not entered yet are tried within the same limits
 // as everything.
-func TestTriedLoopsAreLimited(t *testing.T) {
+func TestLoops_TriedAreLimited(t *testing.T) {
 	t.Parallel()
 	schema := []byte(`{"type":"object","properties":{"list":{"type":"array","items":{"type":"string"}}}}`)
 	m := load(t, fmt.Sprintf(typed, `[for x in resource.a.state.list : [for a in range(1000) : [for b in range(1000) : [for c in range(1000) : "${x}"]]]]`))

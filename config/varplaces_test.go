@@ -8,7 +8,7 @@ import (
 
 // What is wrong in a variable file is shown where it stands, in all three
 // syntaxes: line and column of the innermost part that is at fault.
-func TestPlacesInVariableFiles(t *testing.T) {
+func TestVariableFiles_Places(t *testing.T) {
 	t.Parallel()
 	const ports = "object({ name = string, ports = list(number) })"
 	for _, c := range []struct{ name, typ, text, Usage, err string }{
@@ -65,7 +65,7 @@ func TestPlacesInVariableFiles(t *testing.T) {
 
 // Where a value came from is named, and a sensitive one is not shown, nor the
 // line that it stands in.
-func TestConversionErrorsNameTheSource(t *testing.T) {
+func TestConversion_ErrorsNameTheSource(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{"v.yaml": "n: canary\n", "vars.auto.json": "{\n \"n\": \"canary\"}"})
 	for _, c := range []struct {

@@ -14,7 +14,7 @@ func packProbe(t testing.TB, r *Runtime) string {
 	}, map[string]string{"probe": runnertest.ProbeScript, "other": runnertest.ProbeScript})
 }
 
-func TestEmbeddedKeepsTheContract(t *testing.T) {
+func TestEmbedded_KeepsTheContract(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	r := open(t, o)

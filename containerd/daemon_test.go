@@ -113,7 +113,7 @@ func startDaemon(t testing.TB, program, dir string) (stop func(syscall.Signal)) 
 	}
 }
 
-func TestDaemonKeepsTheContract(t *testing.T) {
+func TestDaemon_KeepsTheContract(t *testing.T) {
 	t.Parallel()
 	o := ownDaemon(t)
 	var mu sync.Mutex
@@ -153,9 +153,9 @@ func TestDaemonKeepsTheContract(t *testing.T) {
 
 // A daemon that is updated comes back, and its containers live on meanwhile:
 // the true end of the program is what counts.
-// TestDaemonWithoutUserNamespaces asks Debian's containerd, which is too old for
+// TestDaemon_WithoutUserNamespaces asks Debian's containerd, which is too old for
 // them: nothing is run with less than was asked for.
-func TestDaemonWithoutUserNamespaces(t *testing.T) {
+func TestDaemon_WithoutUserNamespaces(t *testing.T) {
 	t.Parallel()
 	r := open(t, ownDaemon(t))
 	dgst := pack(t, r, imagestore.PackOptions{Entrypoint: []string{"/bin/true"}}, nil)
@@ -165,7 +165,7 @@ func TestDaemonWithoutUserNamespaces(t *testing.T) {
 	}
 }
 
-func TestDaemonRestartIsNoEnd(t *testing.T) {
+func TestDaemon_RestartIsNoEnd(t *testing.T) {
 	t.Parallel()
 	o, restart := restartableDaemon(t)
 	r := open(t, o)

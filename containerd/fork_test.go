@@ -41,7 +41,7 @@ id
 `
 
 // What a program that shares a container may do is what it might in one of its own.
-func TestSharedRunIsConfinedAlike(t *testing.T) {
+func TestSharedContainer_IsConfinedAlike(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
 	files := map[string]string{"etc/passwd": "root:x:0:0::/root:/bin/sh\napp:x:1234:1234::/home/app:/bin/sh\n", "etc/group": "more:x:77:app\n"}
@@ -104,7 +104,7 @@ func TestSharedContainers_NotWithoutAgent(t *testing.T) {
 }
 
 // An agent that lies, or says nothing more, costs its container and not the answer.
-func TestNothingAnAgentSaysIsBelieved(t *testing.T) {
+func TestAgent_NothingItSaysIsBelieved(t *testing.T) {
 	t.Parallel()
 	ended := func(status uint32) []byte { return []byte{'E', 0, 0, 0, byte(status), byte(status >> 8), 0, 0} }
 	for name, c := range map[string]struct {

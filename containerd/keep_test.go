@@ -271,7 +271,7 @@ func TestKeptWorkerIsLost(t *testing.T) {
 }
 
 // A server that nobody uses leaves, whatever it keeps.
-func TestServerLeavesWithWorkers(t *testing.T) {
+func TestServer_LeavesWithWorkers(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	o.Keep, o.IdleExit = time.Hour, time.Second
@@ -357,7 +357,7 @@ func letGo(files ...*os.File) {
 
 // However a command dies that hands a worker over or takes one: it is kept, or
 // it is ended, and never lost or two's.
-func TestDeathWhileHandingOver(t *testing.T) {
+func TestIdlePool_DeathWhileHandingOver(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	o.Keep = time.Hour

@@ -16,7 +16,7 @@ import (
 
 // What queries have shared serves the next command too, while all is the same for
 // it, and nobody has told it what is private.
-func TestSharedContainerIsKept(t *testing.T) {
+func TestSharedContainer_IsKept(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	o.Keep, o.KeepScope, o.IdleExit = time.Hour, "/project", 2*time.Minute

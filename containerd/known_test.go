@@ -16,7 +16,7 @@ import (
 
 // What one command has found out about an image the next one takes from a file;
 // and no such file, and none that is wrong, does harm.
-func TestWhatIsKnownOfAnImageIsKept(t *testing.T) {
+func TestImage_WhatIsKnownIsKept(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	r := open(t, o)

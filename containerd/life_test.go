@@ -176,7 +176,7 @@ func TestSweepDaemon(t *testing.T) {
 	})
 }
 
-func TestServerIsSharedAndLeaves(t *testing.T) {
+func TestServer_IsSharedAndLeaves(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	o.IdleExit = 1500 * time.Millisecond
@@ -241,7 +241,7 @@ func TestServerIsSharedAndLeaves(t *testing.T) {
 	}
 }
 
-func TestServerLeavesWithItsData(t *testing.T) {
+func TestServer_LeavesWithItsData(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	r, err := Open(context.Background(), o)

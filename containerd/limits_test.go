@@ -117,7 +117,7 @@ func TestTerminate(t *testing.T) {
 	}
 }
 
-func TestCapabilitiesAreKnown(t *testing.T) {
+func TestCapabilities_AreKnown(t *testing.T) {
 	t.Parallel()
 	if got, want := "CAP_"+strings.Join(runner.KnownCapabilities(), " CAP_"), strings.Join(cap.Known(), " "); got != want {
 		t.Errorf("containerd knows %q, and invoke %q", want, got)

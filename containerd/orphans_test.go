@@ -14,7 +14,7 @@ import (
 
 // What a dead client has left that still runs is no orphan, also when something
 // else of his is removed meanwhile, by whoever looks for the leavings of all.
-func TestWhatStillRunsIsNoOrphan(t *testing.T) {
+func TestSweep_WhatStillRunsIsNoOrphan(t *testing.T) {
 	modes(t, func(t *testing.T, o Options, _, _ func()) {
 		r, d := open(t, o), openDying(t, o)
 		action := d.run(runner.Action, "echo; sleep 4; exit 7") // the first that a sweep comes to
@@ -33,7 +33,7 @@ func TestWhatStillRunsIsNoOrphan(t *testing.T) {
 
 // Who begins something and dies while others look for what the dead have left
 // is not taken for one of them: they do not know what he has begun.
-func TestWhoDiesLateIsForTheNextSweep(t *testing.T) {
+func TestSweep_WhoDiesLateIsForTheNext(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	r, d := open(t, o), openDying(t, o)

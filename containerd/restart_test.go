@@ -41,13 +41,13 @@ type ends struct {
 	runs, begun, seen, asked, lost int // lost = began, and nobody can know how it ended
 }
 
-// TestServerIsKilled kills the server again and again, at any moment, and starts
+// TestServer_IsKilled kills the server again and again, at any moment, and starts
 // it anew when nobody else does. What had begun is waited for, and says truly how
 // it ended, also what ends while there is no server, and with the code that
 // stands for a lost one. The embedded server loses nothing; what a daemon has
 // forgotten is told as unknown, and never as anything else. What is not begun yet
 // is tried again, or refused.
-func TestServerIsKilled(t *testing.T) {
+func TestServer_IsKilled(t *testing.T) {
 	modes(t, func(t *testing.T, o Options, kill, restart func()) {
 		e := &ends{T: t, r: open(t, o), embedded: o.Address == "", world: t.TempDir()}
 		dgst := packProbe(t, e.r)
@@ -151,7 +151,7 @@ func (e *ends) run(s runner.Spec, code int) {
 
 // A client whose server was killed a moment ago can still be closed: nothing of
 // it is left.
-func TestClosedAfterItsServerWasKilled(t *testing.T) {
+func TestRuntime_ClosedAfterItsServerWasKilled(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	r := open(t, o)

@@ -12,7 +12,7 @@ import (
 // An action that is tried again has the ID of the first try: when that is
 // discarded, nobody is told how it ended, also when its client died right after
 // he had taken that down.
-func TestDiscardedBeforeItIsTriedAgain(t *testing.T) {
+func TestAction_DiscardedBeforeItIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	r := open(t, o)

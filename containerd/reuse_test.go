@@ -40,7 +40,7 @@ func sharedCounts(r *Runtime) (containers, queries int) {
 	return containers, queries
 }
 
-func TestSharedContainersKeepTheContract(t *testing.T) {
+func TestSharedContainer_KeepsTheContract(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
 	packProbe(t, r)
@@ -56,7 +56,7 @@ func TestSharedContainersKeepTheContract(t *testing.T) {
 
 // What a query gets is what it would get in a container of its own, whatever
 // became of the container that it shares.
-func TestSharedContainersAreAsFresh(t *testing.T) {
+func TestSharedContainer_IsAsFresh(t *testing.T) {
 	t.Parallel()
 	r := open(t, embedded(t))
 	dgst := pack(t, r, imagestore.PackOptions{Entrypoint: []string{"/bin/sh", "-c"}}, nil)

@@ -17,7 +17,7 @@ import (
 )
 
 // The server keeps the logs of dead clients' actions small.
-func TestLogOfTheDeadIsTrimmed(t *testing.T) {
+func TestSweep_TrimsTheLogsOfTheDead(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	r := open(t, o)

@@ -46,7 +46,7 @@ func TestStoppedServer(t *testing.T) {
 
 // Whoever comes right after the data directory was removed gets a new server,
 // not the one that is about to see it.
-func TestDataDirRemovedUnderAnIdleServer(t *testing.T) {
+func TestServer_IdleWithoutItsDataDir(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	r := open(t, o)
@@ -77,7 +77,7 @@ func TestDataDirRemovedUnderAnIdleServer(t *testing.T) {
 
 // That a daemon is lost is said at once, not when nobody believes in it any
 // more.
-func TestLostDaemonIsSaidAtOnce(t *testing.T) {
+func TestDaemon_LostIsSaidAtOnce(t *testing.T) {
 	t.Parallel()
 	o, restart := restartableDaemon(t)
 	said := make(chan time.Time, 10)

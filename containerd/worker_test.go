@@ -133,7 +133,7 @@ func TestWorkerDiesAlone(t *testing.T) {
 // An action ends in a worker: that is told while it can still be found out; when
 // it cannot be taken down, it is kept for another; when the worker dies, or the
 // process that looks after it, its client knows what it can know.
-func TestWorkerOfALivingClient(t *testing.T) {
+func TestSweep_WorkerOfALivingClient(t *testing.T) {
 	t.Parallel()
 	o := embedded(t)
 	r := open(t, o)

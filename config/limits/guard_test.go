@@ -9,7 +9,7 @@ import (
 )
 
 // What waits is given its time, and no more than that; what works is not.
-func TestGuardCountsWork(t *testing.T) {
+func TestGuard_CountsWork(t *testing.T) {
 	const work = 300 * time.Millisecond
 	if d := guardFor(&parallel.Pool{}, func() { time.Sleep(3 * work) }, work, time.Hour); d != nil {
 		t.Error("what waits was stopped:", d)

@@ -11,7 +11,7 @@ import (
 )
 
 // What is found of a plain expression without the walk is what the walk finds.
-func TestPlainFactsAreThoseOfTheWalk(t *testing.T) {
+func TestFacts_AreThoseOfTheWalk(t *testing.T) {
 	files, err := filepath.Glob("../testdata/*/*.hcl")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("nothing to look at (%v)", err)

@@ -13,7 +13,7 @@ const (
 	digestB = "sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 )
 
-func TestLockFileComesBackAsItWasWritten(t *testing.T) {
+func TestLockFile_ComesBackAsWritten(t *testing.T) {
 	l := &Lock{Images: map[string]string{"docker.io/acme/b:1": digestB, "127.0.0.1:5000/acme/a:1": digestA, `odd"${name}`: digestA}}
 	content := l.Bytes()
 	if string(content) != string(l.Bytes()) {

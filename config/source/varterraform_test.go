@@ -8,7 +8,7 @@ import (
 )
 
 // Files that Terraform reads by itself are named, unless there are such of our own.
-func TestTerraformsVariableFilesAreNamed(t *testing.T) {
+func TestVariableFiles_OfTerraformAreNamed(t *testing.T) {
 	for _, c := range []struct {
 		files []string
 		want  []string

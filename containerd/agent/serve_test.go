@@ -113,7 +113,7 @@ func (c *client) ends(code int) {
 	}
 }
 
-func TestProgramsAreStartedOneAfterTheOther(t *testing.T) {
+func TestAgent_StartsProgramsOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"script": "#!/bin/sh\necho \"$GREETING $# $2\"; pwd\n", "none": "no program"} {
@@ -167,7 +167,7 @@ func TestProgramsAreStartedOneAfterTheOther(t *testing.T) {
 
 // A PATH with a directory that is not named from the root on depends on where one
 // is: whoever else can find the program has to.
-func TestUnusualPathsAreLeftToOthers(t *testing.T) {
+func TestAgent_LeavesUnusualPathsToOthers(t *testing.T) {
 	t.Parallel()
 	c := begin(t, "/", "bin:/bin")
 	out := c.ask("sh", "-c", "exit 0")
@@ -176,7 +176,7 @@ func TestUnusualPathsAreLeftToOthers(t *testing.T) {
 	c.ends(0)
 }
 
-func TestBadRequestsEndTheAgent(t *testing.T) {
+func TestAgent_EndsAtBadRequests(t *testing.T) {
 	t.Parallel()
 	rights := syscall.UnixRights(0, 1, 2)
 	for name, send := range map[string]struct{ bytes, oob []byte }{

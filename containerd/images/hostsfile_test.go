@@ -12,7 +12,7 @@ import (
 
 // A hosts.toml that containerd's library would pass over in silence is an error
 // that says where; one that it understands is none.
-func TestMistakesInHostsFiles(t *testing.T) {
+func TestHostsFile_Mistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"server = \"http://127.0.0.1:1\n":                               "hosts.toml:1:",
 		"server = \"https://a.example\"\n[host.\"https://m.example\"\n": "hosts.toml:2:",

@@ -22,7 +22,7 @@ func onDisk(t *testing.T, path string) int64 {
 	return st.Blocks * 512
 }
 
-func TestEndlessLogTakesBoundedSpace(t *testing.T) {
+func TestLogFile_EndlessTakesBoundedSpace(t *testing.T) {
 	t.Parallel()
 	f, err := NewLogFile(filepath.Join(t.TempDir(), "o"), os.O_RDWR, nil)
 	if err != nil {
@@ -49,7 +49,7 @@ func TestEndlessLogTakesBoundedSpace(t *testing.T) {
 
 // A watcher that stands still keeps no more on disk; when it goes on it gets
 // the end, and is told what it did not get.
-func TestSlowWatcherIsLeftBehind(t *testing.T) {
+func TestLogFile_SlowWatcherIsLeftBehind(t *testing.T) {
 	t.Parallel()
 	var got bytes.Buffer
 	began, goOn := make(chan struct{}), make(chan struct{})

@@ -10,7 +10,7 @@ import (
 
 // baseline is what every container is held by, whatever its type block says.
 // It is written out here, not taken from a library, so that an update of one
-// cannot loosen it unseen; TestBaselineIsNotBelowContainerds says when one has
+// cannot loosen it unseen; TestBaseline_IsNotBelowContainerds says when one has
 // become tighter. What is asked for is laid on top in spec.go.
 func (h host) baseline() *specs.Spec {
 	spec := &specs.Spec{

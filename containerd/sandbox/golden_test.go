@@ -170,9 +170,9 @@ func TestSpecs(t *testing.T) {
 	}
 }
 
-// TestBaselineIsNotBelowContainerds compares with what containerd itself would
+// TestBaseline_IsNotBelowContainerds compares with what containerd itself would
 // do: an update of it that masks more is not overlooked.
-func TestBaselineIsNotBelowContainerds(t *testing.T) {
+func TestBaseline_IsNotBelowContainerds(t *testing.T) {
 	t.Parallel()
 	theirs, err := oci.GenerateSpec(namespaces.WithNamespace(context.Background(), "x"), nil, &containers.Container{ID: "x"})
 	if err != nil {

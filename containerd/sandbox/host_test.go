@@ -77,7 +77,7 @@ func TestThermalPaths(t *testing.T) {
 	}
 }
 
-func TestSettingsThatThisMachineCannotGive(t *testing.T) {
+func TestSettings_ThatThisMachineCannotGive(t *testing.T) {
 	t.Parallel()
 	h := host{processors: 2, lacks: []string{"SYS_TIME"}}
 	for _, cpu := range []int64{0, 10, 2000} {

@@ -10,7 +10,7 @@ import (
 )
 
 // Who comes while a server takes its directory along keeps what he makes there.
-func TestWhoComesWhenAServerLeavesStays(t *testing.T) {
+func TestServer_WhoComesWhenItLeavesStays(t *testing.T) {
 	t.Parallel()
 	for range 10 {
 		dir := filepath.Join(t.TempDir(), "run")

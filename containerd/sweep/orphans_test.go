@@ -15,7 +15,7 @@ import (
 
 // What containerd has given up of a dead client's containers is ended and removed,
 // and nothing of others.
-func TestOrphansAreEnded(t *testing.T) {
+func TestSweep_EndsOrphans(t *testing.T) {
 	t.Parallel()
 	needRoot(t)
 	w := Sweeper{Namespace: "deployster", RuntimeDir: t.TempDir(), Embedded: true}

@@ -107,7 +107,7 @@ func bundleOf(t *testing.T, s signature.Signer, predicate, digest string) []byte
 
 const signPredicate = "https://sigstore.dev/cosign/sign/v1"
 
-func TestSignaturesOfEveryKind(t *testing.T) {
+func TestSignatures_OfEveryKind(t *testing.T) {
 	for name, s := range signers(t) {
 		keys := parse(t, public(t, s))
 		content := payload(repository, image, kind)
@@ -120,7 +120,7 @@ func TestSignaturesOfEveryKind(t *testing.T) {
 	}
 }
 
-func TestSignaturesThatDoNotCount(t *testing.T) {
+func TestSignatures_ThatDoNotCount(t *testing.T) {
 	all := signers(t)
 	s, stranger := all["ECDSA P-256"], all["RSA"]
 	keys := parse(t, public(t, s))

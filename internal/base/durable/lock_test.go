@@ -119,8 +119,8 @@ func TestLockOtherProcess(t *testing.T) {
 	}
 }
 
-// TestLockDiesWithItsProcess kills the holder while a child of it lives on.
-func TestLockDiesWithItsProcess(t *testing.T) {
+// TestLock_DiesWithItsProcess kills the holder while a child of it lives on.
+func TestLock_DiesWithItsProcess(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lock")
 	_, kill := other(t, path, false)
@@ -202,9 +202,9 @@ func TestHolderOfGarbage(t *testing.T) {
 	}
 }
 
-// TestUnlockWhileAChildHasTheFile: closing alone would leave the lock with any
+// TestLock_EndsWhileAChildHasTheFile: closing alone would leave the lock with any
 // other descriptor of the same open file, as a child has between fork and exec.
-func TestUnlockWhileAChildHasTheFile(t *testing.T) {
+func TestLock_EndsWhileAChildHasTheFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lock")
 	l, err := TryLock(path, true, "me")

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-func TestLogKeepsOrderAndIsNew(t *testing.T) {
+func TestLog_KeepsOrderAndIsNew(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log")
 	l, err := CreateLog(path, 0o600)
@@ -98,7 +98,7 @@ func TestLogSharesSyncs(t *testing.T) {
 	}
 }
 
-func TestLogFaultsAreForGood(t *testing.T) {
+func TestLog_FaultsAreForGood(t *testing.T) {
 	t.Parallel()
 	for _, step := range []string{"write", "sync"} {
 		t.Run(step, func(t *testing.T) {
@@ -130,9 +130,9 @@ func TestLogFaultsAreForGood(t *testing.T) {
 	}
 }
 
-// TestLogLetsNobodyWaitForever: when an fsync fails, all who wait for it and for
+// TestLog_LetsNobodyWaitForever: when an fsync fails, all who wait for it and for
 // the next one are told, and nobody is told that what it had is durable.
-func TestLogLetsNobodyWaitForever(t *testing.T) {
+func TestLog_LetsNobodyWaitForever(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var confirmed, syncs int64
@@ -185,7 +185,7 @@ func TestLogLetsNobodyWaitForever(t *testing.T) {
 	}
 }
 
-func TestCreateLogNeedsItsName(t *testing.T) {
+func TestCreateLog_NeedsItsName(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log")
 	var steps []string
@@ -252,9 +252,9 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// TestNoRoomBeyondTheLimit: what a process may not write, for its own limit, is
+// TestLog_NoRoomBeyondTheLimit: what a process may not write, for its own limit, is
 // no room.
-func TestNoRoomBeyondTheLimit(t *testing.T) {
+func TestLog_NoRoomBeyondTheLimit(t *testing.T) {
 	t.Parallel()
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), "DURABLE_TEST_LIMIT="+filepath.Join(t.TempDir(), "log"))

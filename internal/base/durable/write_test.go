@@ -69,7 +69,7 @@ func names(t *testing.T, dir string) []string {
 	return out
 }
 
-func TestWriteFileStepsInOrder(t *testing.T) {
+func TestWriteFile_StepsInOrder(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f")
 	var steps []string
@@ -134,7 +134,7 @@ func TestWriteFileFaults(t *testing.T) {
 	}
 }
 
-func TestWriteFileUnsureAfterRename(t *testing.T) {
+func TestWriteFile_UnsureAfterRename(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f")
 	var steps []string
@@ -147,7 +147,7 @@ func TestWriteFileUnsureAfterRename(t *testing.T) {
 	}
 }
 
-func TestWriteFileFollowsLinks(t *testing.T) {
+func TestWriteFile_FollowsLinks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
@@ -168,7 +168,7 @@ func TestWriteFileFollowsLinks(t *testing.T) {
 	}
 }
 
-func TestWriteFileWithoutDirectory(t *testing.T) {
+func TestWriteFile_WithoutDirectory(t *testing.T) {
 	t.Parallel()
 	err := WriteFile(filepath.Join(t.TempDir(), "none", "f"), nil, 0o600)
 	if !errors.Is(err, os.ErrNotExist) {
@@ -192,7 +192,7 @@ func TestRemove(t *testing.T) {
 }
 
 // A link that somebody has planted is replaced, and what it names is left alone.
-func TestLinksAreNotFollowedHere(t *testing.T) {
+func TestWriteFile_FollowsNoLinksHere(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	victim, path := filepath.Join(dir, "victim"), filepath.Join(dir, "plan.bin")

@@ -70,7 +70,7 @@ func refused(t *testing.T, err, cause error) {
 	}
 }
 
-func TestFilesComeBackWithTheirKeys(t *testing.T) {
+func TestKeyring_FilesComeBackWithTheirKeys(t *testing.T) {
 	t.Parallel()
 	ageTo, ageKey := pair(t)
 	sshTo, sshKey := sshPair(t)
@@ -100,7 +100,7 @@ func TestFilesComeBackWithTheirKeys(t *testing.T) {
 	}
 }
 
-func TestThreeWaysToFail(t *testing.T) {
+func TestKeyring_ThreeWaysToFail(t *testing.T) {
 	t.Parallel()
 	to, key := pair(t)
 	_, other := pair(t)
@@ -139,7 +139,7 @@ func TestThreeWaysToFail(t *testing.T) {
 
 // Every bit counts, also for who can make the hash at the end fit again, and
 // every length is told to be damage and not a wrong key.
-func TestEveryBitOfAnEncryptedFile(t *testing.T) {
+func TestKeyring_EveryBitOfAFileCounts(t *testing.T) {
 	t.Parallel()
 	to, key := pair(t)
 	file := encryptedBy(t, ring(Encrypt, Keys{Recipients: []string{to}}), State, "content")
@@ -172,7 +172,7 @@ func TestEveryBitOfAnEncryptedFile(t *testing.T) {
 }
 
 // A passphrase costs a second, so it is used once in a process.
-func TestOneKeyForAllFilesOfAProcess(t *testing.T) {
+func TestKeyring_OneKeyForAllFilesOfAProcess(t *testing.T) {
 	t.Parallel()
 	head := func(file []byte) string { return strings.Split(string(file), `"`)[3] }
 	pass := Keys{Passphrases: []string{"long enough"}}
@@ -302,7 +302,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-func TestRecipientsAndIdentities(t *testing.T) {
+func TestKeys_RecipientsAndIdentities(t *testing.T) {
 	t.Parallel()
 	to, key := pair(t)
 	for text, want := range map[string]string{

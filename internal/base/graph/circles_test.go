@@ -26,7 +26,7 @@ func TestCircles(t *testing.T) {
 }
 
 // What lies in a circle is what reaches each other.
-func TestCirclesOfRandomGraphs(t *testing.T) {
+func TestCircles_OfRandomGraphs(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 1))
 	reaches := func(g Graph, from, to string) bool {
@@ -64,7 +64,7 @@ func TestCirclesOfRandomGraphs(t *testing.T) {
 	}
 }
 
-func TestCirclesOfADeepGraph(t *testing.T) {
+func TestCircles_OfADeepGraph(t *testing.T) {
 	t.Parallel()
 	g := Graph{}
 	const deep = 100_000

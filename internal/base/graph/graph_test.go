@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestLayersPutEveryNodeAfterWhatComesBeforeIt(t *testing.T) {
+func TestLayers_PutEveryNodeAfterWhatComesBeforeIt(t *testing.T) {
 	g := Graph{"web": {"net", "disk"}, "net": nil, "disk": {"zone"}, "zone": nil}
 	got, err := g.Layers()
 	if err != nil {
@@ -20,13 +20,13 @@ func TestLayersPutEveryNodeAfterWhatComesBeforeIt(t *testing.T) {
 	}
 }
 
-func TestLayersRefuseACircle(t *testing.T) {
+func TestLayers_RefuseACircle(t *testing.T) {
 	if _, err := (Graph{"a": {"b"}, "b": {"a"}, "c": nil}).Layers(); err == nil {
 		t.Error("a circle was sorted")
 	}
 }
 
-func TestDropAccountsForEachLostNodeOnce(t *testing.T) {
+func TestDrop_AccountsForEachLostNodeOnce(t *testing.T) {
 	g := Graph{"a": nil, "b": nil, "ab": {"a", "b"}, "end": {"ab"}}
 	f := NewFrontier(g)
 	f.TakeAll()

@@ -64,7 +64,7 @@ func text(r *rand.Rand) string {
 }
 
 // Whatever text is sent comes out in the variable, and as JSON again.
-func TestJSONInShellKeepsText(t *testing.T) {
+func TestJSONInShell_KeepsText(t *testing.T) {
 	t.Parallel()
 	const rounds = 60
 	r := rand.New(rand.NewSource(7))

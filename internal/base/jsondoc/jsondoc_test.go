@@ -43,7 +43,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-func TestCheckIsBounded(t *testing.T) {
+func TestCheck_IsBounded(t *testing.T) {
 	t.Parallel()
 	many := "[" + strings.Repeat("1,", 2*MaxNodes+2) + "1]"
 	start := time.Now()

@@ -53,7 +53,7 @@ func holdObject(t *testing.T, data []byte) {
 	}
 }
 
-func TestReadersAgreeWithEncodingJSON(t *testing.T) {
+func TestReaders_AgreeWithEncodingJSON(t *testing.T) {
 	many := func(last string) string {
 		var b strings.Builder
 		for i := range 40 {
@@ -126,7 +126,7 @@ func TestReadersAgreeWithEncodingJSON(t *testing.T) {
 	}
 }
 
-func TestCanonicalIsACopy(t *testing.T) {
+func TestCanonical_IsACopy(t *testing.T) {
 	data := []byte(`{"a":1}`)
 	c, err := Canonical(data)
 	if err != nil {

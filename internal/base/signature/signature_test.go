@@ -79,7 +79,7 @@ func TestKeyID(t *testing.T) {
 	}
 }
 
-func TestWrongKeysAreExplained(t *testing.T) {
+func TestKeys_WrongOnesAreExplained(t *testing.T) {
 	pub, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)

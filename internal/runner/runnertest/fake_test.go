@@ -2,7 +2,7 @@ package runnertest
 
 import "testing"
 
-func TestFakeKeepsTheContract(t *testing.T) {
+func TestFake_KeepsTheContract(t *testing.T) {
 	f := NewFake()
 	f.Add(ProbeReference, Probe)
 	Suite(t, f)

@@ -30,7 +30,7 @@ func mutants() []seen {
 		{mutation.In("takes a failed fsync for a good one", "internal/base/durable/log.go", "err = l.o.sync(l.f)\n", "_ = l.o.sync(l.f)\n"), here, "TestEngine_DiskFaultAtEachCall/input/output_error_all_kinds"},
 		{mutation.In("tries a failed fsync again", "internal/base/durable/log.go", "err = l.o.sync(l.f)\n", "if err = l.o.sync(l.f); err != nil {\n\t\t\terr = l.o.sync(l.f)\n\t\t}\n"), here, "TestEngine_DiskFaultAtEachCall/input/output_error_all_kinds"},
 		{mutation.In("swallows a failed write of the state file", "state/journal.go", "if noCopy != nil && !errors.Is(noCopy, ErrNoCopy) {\n\t\treturn noCopy", "if noCopy != nil && !errors.Is(noCopy, ErrNoCopy) {\n\t\treturn nil"), here, "TestEngine_DiskFaultAtEachCall/no_space_left_on_device_all_kinds"},
-		{mutation.In("takes the loss of the server for the exit code 255", "containerd/program.go", "\t\t\tif !errdefs.IsUnavailable(err) || ctx.Err() != nil {", "\t\t\tif errdefs.IsUnavailable(err) {\n\t\t\t\tend <- exit{code: 255}\n\t\t\t\treturn\n\t\t\t}\n\t\t\tif !errdefs.IsUnavailable(err) || ctx.Err() != nil {"), "containerd", "TestServerIsKilled/embedded"},
+		{mutation.In("takes the loss of the server for the exit code 255", "containerd/program.go", "\t\t\tif !errdefs.IsUnavailable(err) || ctx.Err() != nil {", "\t\t\tif errdefs.IsUnavailable(err) {\n\t\t\t\tend <- exit{code: 255}\n\t\t\t\treturn\n\t\t\t}\n\t\t\tif !errdefs.IsUnavailable(err) || ctx.Err() != nil {"), "containerd", "TestServer_IsKilled/embedded"},
 		{mutation.In("does not adopt what still runs", "internal/app/adopt.go", "if len(snapshot.Unknown()) == 0 {", "if true {"), "internal/testkit/e2e", "TestApply_KilledAtEachCall/made_and_changed"},
 	}
 }

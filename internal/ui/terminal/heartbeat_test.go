@@ -7,7 +7,7 @@ import (
 	"deployster/apply"
 )
 
-func TestHeartbeatNamesWhatTakesLong(t *testing.T) {
+func TestHeartbeat_NamesWhatTakesLong(t *testing.T) {
 	said := make(chan string, 100)
 	h := startHeartbeat(20*time.Millisecond, func(s string) { said <- s })
 	defer h.stop()

@@ -13,7 +13,7 @@ import (
 
 // What an apply says of a resource whose action ends well, and of one whose
 // action fails, by how many there are and who reads it.
-func TestProgressOfManyIsShort(t *testing.T) {
+func TestProgress_OfManyIsShort(t *testing.T) {
 	const all = "a: make ...\na: make done in 1s\na: created (2s)\nb: make ...\nb: make failed after 1s\nb: failed (make) (2s)\n"
 	const ends = "a: created (2s)\nb: make failed after 1s\nb: failed (make) (2s)\n"
 	const failures = "b: make failed after 1s\nb: failed (make) (2s)\n"

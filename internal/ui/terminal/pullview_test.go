@@ -9,7 +9,7 @@ import (
 	"deployster/internal/runner/imagestore"
 )
 
-func TestPullViewWithoutATerminal(t *testing.T) {
+func TestPullView_WithoutATerminal(t *testing.T) {
 	var out bytes.Buffer
 	v := newPullView(Printer{Out: &out}, nil)
 	say := func(p imagestore.Phase, done, total int64, why string) {

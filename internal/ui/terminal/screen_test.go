@@ -151,7 +151,7 @@ func TestScreenAfterResize(t *testing.T) {
 	}
 }
 
-func TestScreenIsForManyGoroutines(t *testing.T) {
+func TestScreen_IsForManyGoroutines(t *testing.T) {
 	terminal := &paper{t: t, width: 80, height: 24}
 	l := newLive(func(s string) string { return s })
 	s := &screen{w: terminal, size: func() (int, int) { return 80, 24 }}
