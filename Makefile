@@ -40,7 +40,6 @@ check:
 	@test -z "$$(gofmt -l .)" || { gofmt -l . ; echo 'not formatted: run gofmt -w' ; exit 1 ; }
 	go vet ./...
 	go tool staticcheck ./...
-	go test -run '^TestImport|^TestLimits' .
 
 # One table of ratios: about half an hour on 2 quiet cores. ROWS=1,5 chooses rows
 # (docs/performance.md numbers them), PAIRS says how often, SCALE=0.1 makes the
@@ -92,6 +91,7 @@ crash:
 soak:
 	DEPLOYSTER_SCENARIOS=$${COUNT:-100000} DEPLOYSTER_SCENARIOS_SEED=$${SEED:-1} go test -count=1 -timeout 24h -v -run '^TestModel_RandomScenarios$$' ./internal/testkit/modeltest
 	DEPLOYSTER_WATCH_DAYS=90 DEPLOYSTER_WATCH_RESOURCES=10000 go test -count=1 -timeout 2h -v -run '^TestRun_KeepsItsRules$$' ./internal/watch
+	DEPLOYSTER_SCENARIOS_IN_CONTAINERS=100 go test -count=1 -timeout 1h -v -run '^TestModel_ScenariosInContainers$$' ./internal/testkit/modeltest
 	DEPLOYSTER_HISTORIES=$${HISTORIES:-1000000} go test -count=1 -timeout 24h -v -run '^TestMatch_RandomHistories$$' ./plan/match
 	DEPLOYSTER_ENGINE_HISTORIES=$${COUNT:-100000} DEPLOYSTER_ENGINE_HISTORIES_SEED=$${SEED:-0} go test -count=1 -timeout 24h -v -run '^TestEngine_RandomHistories$$' ./internal/testkit/identity
 	DEPLOYSTER_PAIRS=1000 go test -count=1 -timeout 24h -v -run '^TestEngine_RandomPairs$$' ./internal/testkit/identity

@@ -21,7 +21,7 @@ func histories(t *testing.T) uint64 {
 		}
 		return n
 	}
-	return 20_000
+	return 5_000
 }
 
 // TestMatch_RandomHistories applies random pairs of manifests, and wants that nothing declared

@@ -24,7 +24,7 @@ func planRow(ctx context.Context, l *lab) (lines []line, err error) {
 func applyRow(ctx context.Context, l *lab) ([]line, error) {
 	n := l.sized(1000)
 	out := line{What: fmt.Sprintf("`apply` creating %d worker resources, an action each", n),
-		Beside: fmt.Sprintf("`terraform apply`, %d terraform_data", n), Goal: goal{Faster: 30}}
+		Beside: fmt.Sprintf("`terraform apply`, %d terraform_data", n), Goal: goal{Faster: 25}}
 	return l.besideTerraform(ctx, n, n, out, func(b *bed, t *terraformBed) ([]usage, []usage, error) {
 		// The first pair would cost as much as any, and warm only what `plan` warms too.
 		if err := errors.Join(b.do(ctx, "plan"), t.do(ctx, "plan", "-input=false")); err != nil {
@@ -56,7 +56,7 @@ func (l *lab) besideTerraform(ctx context.Context, ours, theirs int, out line,
 func tenThousandRow(ctx context.Context, l *lab) (lines []line, err error) {
 	n, few := l.sized(10_000), l.sized(3000)
 	beside := fmt.Sprintf("`terraform plan` creating %d terraform_data", few)
-	apply := line{What: fmt.Sprintf("`apply` creating %d worker resources", n), Beside: beside, Goal: goal{Wall: 6 * time.Second}}
+	apply := line{What: fmt.Sprintf("`apply` creating %d worker resources", n), Beside: beside, Goal: goal{Wall: 8 * time.Second}}
 	plan := line{What: fmt.Sprintf("`plan` without changes, %d worker resources", n), Beside: beside,
 		Goal: goal{Wall: 3 * time.Second, Memory: 200}}
 	lines, err = l.besideTerraform(ctx, n, few, apply, func(b *bed, t *terraformBed) (mine, other []usage, err error) {

@@ -71,7 +71,7 @@ func (m member) took(t *testing.T) time.Duration {
 func TestCommands_ManyAtOnce(t *testing.T) {
 	t.Parallel()
 	var took []time.Duration
-	for range sample(20, 1000) {
+	for range sample(5, 1000) {
 		a := newArena(t, 1)
 		var all []member
 		p := a.single()

@@ -31,8 +31,12 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// inContainers is how many scenarios run in real containers.
-const inContainers = 25
+// inContainers is how many scenarios run in real containers with every change: an
+// apply is killed, interrupted and fails in them. containersVariable says another number.
+const (
+	inContainers       = 8
+	containersVariable = "DEPLOYSTER_SCENARIOS_IN_CONTAINERS"
+)
 
 // TestModel_ScenariosInContainers runs the same scenarios twice: through real
 // containers, which have the world mounted, and with the fake runner. What is
@@ -49,8 +53,9 @@ func TestModel_ScenariosInContainers(t *testing.T) {
 	var mu sync.Mutex
 	var total stats
 	began := time.Now()
+	count := number(t, containersVariable, inContainers)
 	t.Run("each", func(t *testing.T) {
-		for seed := range uint64(inContainers) {
+		for seed := range uint64(count) {
 			t.Run(fmt.Sprint(seed+1), func(t *testing.T) {
 				t.Parallel()
 				got := inBoth(t, r, drawSmall(seed+1))
@@ -60,7 +65,7 @@ func TestModel_ScenariosInContainers(t *testing.T) {
 			})
 		}
 	})
-	t.Logf("%d scenarios in containers, in %s: %s", inContainers, time.Since(began).Round(time.Millisecond), total)
+	t.Logf("%d scenarios in containers, in %s: %s", count, time.Since(began).Round(time.Millisecond), total)
 	if total.crashes == 0 || total.interrupts == 0 || total.failed == 0 {
 		t.Errorf("the scenarios are too dull: %s", total)
 	}
