@@ -73,6 +73,7 @@ var ranks = map[string]int{
 	"plan/order":                        27,
 	"plan/things":                       27,
 	"plan/hidden":                       27,
+	"plan/view":                         27,
 	"plan":                              30,
 	"plan/planfile":                     35,
 	"plan/repair":                       35,

@@ -9,6 +9,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/plan"
 	"deployster/plan/order"
+	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -64,7 +65,7 @@ func (r asker) asRecorded(addr string) (*plan.Step, protocol.StateInput, error) 
 		entry := r.prior.Resources[addr]
 		step = plan.RecordedStep(entry)
 		step.Init = r.plan.Others[addr]
-		deps, err := plan.Dependencies(step.Init, step.Aliases, plan.RecordedViews(r.prior, r.facts.look))
+		deps, err := view.Dependencies(step.Init, step.Aliases, view.Recorded(r.prior, r.facts.look))
 		return step, protocol.StateInput{Config: entry.Config, Intent: protocol.Present, LastState: entry.State, Dependencies: deps}, err
 	}
 	config := step.Config

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"deployster/internal/base/graph"
-	"deployster/plan"
 	"deployster/plan/order"
+	"deployster/plan/view"
 	"deployster/state"
 )
 
@@ -112,7 +112,7 @@ func whyNotStarted(ctx context.Context, waits graph.Graph, report *Report) {
 
 // outputs evaluates the outputs with what came true, and records them.
 func (r *run) outputs(report *Report) error {
-	values, diags := r.manifest.Outputs(plan.Scope(slices.Sorted(maps.Keys(r.plan.Resources)), r.facts.look, r.prior))
+	values, diags := r.manifest.Outputs(view.Scope(slices.Sorted(maps.Keys(r.plan.Resources)), r.facts.look, r.prior))
 	for _, v := range values {
 		if len(v.Open) > 0 && !r.plan.Outputs[v.Name].LeftOut {
 			diags = append(diags, stillOpen("A precondition of the output "+v.Name, v.Open))

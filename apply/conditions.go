@@ -8,12 +8,13 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/plan"
+	"deployster/plan/view"
 	"deployster/protocol"
 )
 
 // scope is what the expressions of a resource may know at its turn.
 func (r *run) scope(addr string) config.States {
-	return plan.Scope(append(slices.Clone(r.before[addr]), addr), r.facts.look, r.prior)
+	return view.Scope(append(slices.Clone(r.before[addr]), addr), r.facts.look, r.prior)
 }
 
 // preconditions holds a resource that may be acted upon to its preconditions,
@@ -64,13 +65,13 @@ func stillOpen(what string, open []string) *diag.Diagnostic {
 // checks holds the check blocks to what is there now. What was not reached is
 // not known, whatever was expected of it.
 func (r *run) checks(report *Report) {
-	seen := func(addr string) plan.View {
+	seen := func(addr string) view.View {
 		v, step := r.facts.look(addr), r.plan.Resources[addr]
 		if _, reached := r.facts.reached(addr); !reached && (step.Change != plan.Valid || step.MayChange) {
 			v.State, v.Partial = nil, true
 		}
 		return v
 	}
-	results, diags := r.manifest.Checks(plan.Scope(slices.Sorted(maps.Keys(r.plan.Resources)), seen, r.prior))
+	results, diags := r.manifest.Checks(view.Scope(slices.Sorted(maps.Keys(r.plan.Resources)), seen, r.prior))
 	report.Checks, report.Problems = results, append(report.Problems, diags...)
 }

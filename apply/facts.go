@@ -6,6 +6,7 @@ import (
 
 	"deployster/plan"
 	"deployster/plan/match"
+	"deployster/plan/view"
 	"deployster/protocol"
 )
 
@@ -14,7 +15,7 @@ type facts struct {
 	plan *plan.Plan
 
 	mu       sync.Mutex // guards what follows
-	views    map[string]plan.View
+	views    map[string]view.View
 	gone     map[string]bool // what was destroyed, to be made again
 	shutdown []ShutdownReport
 	things   map[string]match.Thing      // what turned out in this apply to be the thing of a resource
@@ -22,31 +23,31 @@ type facts struct {
 }
 
 func newFacts(p *plan.Plan) *facts {
-	return &facts{plan: p, things: map[string]match.Thing{}, views: map[string]plan.View{}, gone: map[string]bool{},
+	return &facts{plan: p, things: map[string]match.Thing{}, views: map[string]view.View{}, gone: map[string]bool{},
 		stopped: map[string]*protocol.Answer{}}
 }
 
 // look gives a resource as it is now known to be; before its turn that is what
 // the plan expects.
-func (f *facts) look(addr string) plan.View {
+func (f *facts) look(addr string) view.View {
 	if v, ok := f.reached(addr); ok {
 		return v
 	}
 	if step, ok := f.plan.Resources[addr]; ok {
 		return step.View()
 	}
-	return plan.View{Partial: true}
+	return view.View{Partial: true}
 }
 
 // reached gives a resource as it is, and whether its turn has come.
-func (f *facts) reached(addr string) (plan.View, bool) {
+func (f *facts) reached(addr string) (view.View, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	v, ok := f.views[addr]
 	return v, ok
 }
 
-func (f *facts) setReached(addr string, v plan.View) {
+func (f *facts) setReached(addr string, v view.View) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.views[addr] = v

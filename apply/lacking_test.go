@@ -9,6 +9,7 @@ import (
 	"deployster/config"
 	"deployster/internal/runner/typeclient"
 	"deployster/plan"
+	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -67,7 +68,7 @@ func TestRun_WhatIsStillNotKnown(t *testing.T) {
 		}, "config: /v in its config comes from resource.a"},
 		"a precondition": {(*run).preconditions, "precondition: It needs resource.a.state.v"},
 		"a postcondition": {func(r *run, step *plan.Step, out *outcome) bool {
-			r.facts.setReached("b", plan.View{State: json.RawMessage(`{"v":1}`), Status: protocol.Valid})
+			r.facts.setReached("b", view.View{State: json.RawMessage(`{"v":1}`), Status: protocol.Valid})
 			r.postconditions(step, out)
 			return !out.failed()
 		}, "postcondition: It needs resource.a.state.v"},

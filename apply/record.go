@@ -8,6 +8,7 @@ import (
 	"deployster/internal/base/secret"
 	"deployster/plan"
 	"deployster/plan/hidden"
+	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -31,7 +32,7 @@ func (r *run) keep(step *plan.Step, out *outcome, in protocol.StateInput, reache
 	entry := r.entry(step, out.addr, in, sensitive)
 	entry.State, entry.ValidAt = reached, seen.UTC()
 	entry.Sensitive.State = r.hiddenIn(step, out.addr, in.Config, reached, sensitive)
-	r.facts.setReached(out.addr, plan.View{Type: step.Type, Config: in.Config, State: reached, Status: protocol.Valid, Aliases: step.Aliases,
+	r.facts.setReached(out.addr, view.View{Type: step.Type, Config: in.Config, State: reached, Status: protocol.Valid, Aliases: step.Aliases,
 		Hidden: entry.Sensitive.State, Schema: step.Init.StateSchema})
 	prior, known := r.prior.Resources[out.addr]
 	_, stopped := r.facts.afterShutdown(out.addr)

@@ -47,6 +47,10 @@ func (d *dying) Valid(addr string, e state.Entry) error {
 	return d.fact(func() error { return d.Journal.Valid(addr, e) })
 }
 
+func (d *dying) Moved(moves []state.Move) error {
+	return d.fact(func() error { return d.Journal.Moved(moves) })
+}
+
 func (d *dying) Removed(addr string) error {
 	return d.fact(func() error { return d.Journal.Removed(addr) })
 }
@@ -64,15 +68,7 @@ func TestReplaceIsResumed(t *testing.T) {
 		_, p := e.selected(source, plan.Selection{Replace: []string{"a", "b"}})
 		kept := map[string][]byte{}
 		e.wrap = func(j apply.Journal) apply.Journal {
-			return &dying{Journal: j, left: facts, keep: func() {
-				for _, name := range []string{e.statePath(), e.statePath() + ".journal"} {
-					data, err := os.ReadFile(name)
-					if err != nil {
-						t.Error(err)
-					}
-					kept[name] = data
-				}
-			}}
+			return &dying{Journal: j, left: facts, keep: func() { e.keep(t, kept) }}
 		}
 		report, _ := e.apply(t.Context(), p)
 		if report.Status == apply.OK {

@@ -31,6 +31,27 @@ func actionKey(lineage, plan, addr string, a protocol.Action, at place) string {
 	return key
 }
 
+// beforeMoves gives what the plan was made with at the addresses of now, and the state
+// in which whom entries depend on is called as it was then: a run of the plan that died
+// may have made its moves.
+func beforeMoves(p *plan.Plan, s state.Snapshot, died state.Applied) (pins map[string]string, then state.Snapshot) {
+	if !died.Moved {
+		return p.Entries, s
+	}
+	pins, back := maps.Clone(p.Entries), map[string]string{}
+	for _, m := range p.Moves {
+		pins[m.From], back[m.To] = "", m.From
+	}
+	for _, m := range p.Moves {
+		pins[m.To] = p.Entries[m.From]
+	}
+	s.Resources = maps.Clone(s.Resources)
+	for addr, e := range s.Resources {
+		s.Resources[addr] = e.Renamed(back)
+	}
+	return pins, s
+}
+
 // pinned reports whether what is recorded of a resource is what the plan was made
 // with, or what a run of the plan that died has made of it.
 func pinned(s state.Snapshot, addr, pin string, died state.Applied) bool {

@@ -35,8 +35,9 @@ func Check(p *plan.Plan, s state.Snapshot) error {
 			"The plan was made with a state file, and there is none now. Use -state to name it, or plan again.")
 	}
 	var changed []string
-	for _, addr := range slices.Sorted(maps.Keys(p.Entries)) {
-		if !pinned(s, addr, p.Entries[addr], died) {
+	pins, then := beforeMoves(p, s, died)
+	for _, addr := range slices.Sorted(maps.Keys(pins)) {
+		if !pinned(then, addr, pins[addr], died) && !pinned(s, addr, pins[addr], died) {
 			changed = append(changed, addr)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"deployster/internal/runner"
 	"deployster/plan"
 	"deployster/plan/hidden"
+	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -123,9 +124,9 @@ func (r *run) resolve(step *plan.Step, out *outcome) (json.RawMessage, []string,
 func (r *run) input(step *plan.Step, addr string, config json.RawMessage) (protocol.StateInput, error) {
 	look := r.facts.look
 	if step.Intent() == protocol.Absent {
-		look = plan.RecordedViews(r.prior, r.facts.look)
+		look = view.Recorded(r.prior, r.facts.look)
 	}
-	deps, err := plan.Dependencies(step.Init, step.Aliases, look)
+	deps, err := view.Dependencies(step.Init, step.Aliases, look)
 	in := protocol.StateInput{Config: config, Intent: step.Intent(), Dependencies: deps}
 	if entry := recorded(r, step, addr); entry != nil {
 		in.LastState = entry.State

@@ -32,6 +32,7 @@ type (
 	Origin        = instance.Origin
 	OnRemove      = instance.OnRemove
 	Timeouts      = instance.Timeouts
+	Trigger       = instance.Trigger
 	Plug          = instance.Plug
 	Pending       = instance.Pending
 	States        = instance.States

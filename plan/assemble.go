@@ -86,6 +86,7 @@ func (b assembler) edges() []Edge {
 	}
 	edges = append(edges, b.removalEdges()...)
 	edges = append(edges, b.replaceEdges()...)
+	edges = append(edges, b.createFirstEdges()...)
 	slices.SortFunc(edges, compareEdges)
 	return slices.CompactFunc(edges, func(a, b Edge) bool { return a.From == b.From && a.To == b.To })
 }

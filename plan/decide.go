@@ -17,6 +17,7 @@ import (
 	"deployster/plan/hidden"
 	"deployster/plan/plugs"
 	"deployster/plan/subject"
+	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -131,7 +132,7 @@ func (b *builder) postconditions(addr string, before []string, s *Step) diag.Dia
 	if _, conditional := b.Manifest.Conditional(addr); !conditional || s.Change != Valid || s.MayChange {
 		return nil
 	}
-	_, diags := b.Manifest.Postconditions(addr, b.scope(addr, before, func(a string) View {
+	_, diags := b.Manifest.Postconditions(addr, b.scope(addr, before, func(a string) view.View {
 		if a == addr {
 			return s.View()
 		}
@@ -158,7 +159,7 @@ func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 
 // input is the stdin of a resource's state action.
 func (b *builder) input(r *config.Resource, s *Step) (protocol.StateInput, error) {
-	deps, err := Dependencies(s.Init, r.Aliases, b.look)
+	deps, err := view.Dependencies(s.Init, r.Aliases, b.look)
 	in := protocol.StateInput{Config: s.Config, Intent: protocol.Present, Dependencies: deps}
 	if entry, ok := b.Prior.Resources[r.Address]; ok && !s.Another {
 		in.LastState = entry.State

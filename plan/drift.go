@@ -13,6 +13,7 @@ import (
 	"deployster/internal/base/secret"
 	"deployster/plan/drift"
 	"deployster/plan/subject"
+	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -59,8 +60,8 @@ func Drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prob
 type drifter struct{ *builder }
 
 // recordedViews is a resource as the state file has it.
-func (d *decided) recordedViews() func(addr string) View {
-	return RecordedViews(d.subject.Prior, func(string) View { return View{Partial: true} })
+func (d *decided) recordedViews() func(addr string) view.View {
+	return view.Recorded(d.subject.Prior, func(string) view.View { return view.View{Partial: true} })
 }
 
 // expandRecorded expands the blocks whose instances follow from what is
@@ -72,7 +73,7 @@ func (b drifter) expandRecorded() {
 		})
 		scope := config.States{}
 		for _, p := range open {
-			maps.Copy(scope, Scope(p.Needs, b.recordedViews(), b.Prior))
+			maps.Copy(scope, view.Scope(p.Needs, b.recordedViews(), b.Prior))
 		}
 		next, diags := b.Manifest.Expand(open, scope)
 		if len(open) == 0 || diags.HasErrors() {
@@ -130,7 +131,7 @@ func (b drifter) driftOf(ctx context.Context, r *config.Resource) *drift.Resourc
 	}
 	step := b.newStep(r, resolved)
 	b.secret(step)
-	deps, err := Dependencies(step.Init, r.Aliases, look)
+	deps, err := view.Dependencies(step.Init, r.Aliases, look)
 	if err == nil {
 		b.progress(Asking{r.Address})
 		var answer protocol.Answer

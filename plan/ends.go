@@ -97,6 +97,8 @@ func (b assembler) putInOrder(ctx context.Context, p *Plan) (held bool) {
 		node := match.Finish{Node: all.End(e.addr), Class: e.class}
 		if e.old {
 			node.Of = e.addr
+		} else if addr, number := state.RecordedAt(e.addr); number > 0 && b.identified.first[addr] {
+			node.Of, node.CreateFirst = addr, true
 		}
 		ends = append(ends, node)
 		late[node.Node] = true

@@ -9,6 +9,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/plan/subject"
+	"deployster/plan/view"
 )
 
 // expand decides what the for_each and count of some blocks are made of, so that
@@ -36,7 +37,7 @@ func (b *builder) expand(ctx context.Context) {
 		}
 		scope := config.States{}
 		for _, p := range open {
-			for addr, s := range Scope(slices.DeleteFunc(slices.Clone(p.Needs), func(a string) bool { return b.steps[a] == nil }), b.outlook,
+			for addr, s := range view.Scope(slices.DeleteFunc(slices.Clone(p.Needs), func(a string) bool { return b.steps[a] == nil }), b.outlook,
 				b.Prior) {
 				scope[addr] = s
 			}

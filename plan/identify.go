@@ -25,6 +25,9 @@ type identified struct {
 	pairs  map[string]match.Pair // by address
 	ends   map[string]match.End  // by the address of now
 	open   map[string]bool       // at whose turn something was learned: they are matched again
+
+	first   map[string]bool   // the resources with create_before_destroy, and what they depend on
+	deposed map[string]string // of those that are replaced now: the key of the thing that goes after the new one
 }
 
 // decideIdentified decides about all resources, each with the entry of its own thing.
@@ -57,11 +60,12 @@ func (b *builder) decideIdentified(ctx context.Context) {
 // and state. Values that come from other resources are those that were recorded.
 func (b *builder) matchInput() match.Input {
 	var in match.Input
+	b.identified.first = createFirst(b.Manifest)
 	views := b.recordedViews()
 	for _, r := range b.Manifest.Resources() {
 		ty := b.typeOf(r.Address)
 		resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, subject.Predecessors(r), views))
-		d := match.Declared{Address: r.Address, Replace: b.Replaces(r.Address),
+		d := match.Declared{Address: r.Address, Replace: b.Replaces(r.Address), CreateFirst: b.identified.first[r.Address],
 			New: r.New, Late: diags.HasErrors() || !things.Known(ty, resolved.Unknown),
 			Thing: things.Declared(r.TypeRef, ty, resolved.Value, r.Settings, runner.MountsIn(b.workdir, b.mounts[r.Address]))}
 		if r.ReadOnly {
@@ -94,11 +98,17 @@ func (b *builder) identify() {
 	}
 	was, ended := b.identified.pairs, b.identified.ends
 	b.identified.result = result
-	b.identified.pairs, b.identified.ends = map[string]match.Pair{}, map[string]match.End{}
+	b.identified.pairs, b.identified.ends, b.identified.deposed = map[string]match.Pair{}, map[string]match.End{}, map[string]string{}
 	var moves []state.Move
+	taken := map[string]bool{}
+	for _, e := range b.identified.input.Recorded {
+		taken[e.Key] = true
+	}
 	for _, p := range result.Pairs {
 		b.identified.pairs[p.Address] = p
-		if p.Moved() {
+		if move, later := b.depose(p, taken); later {
+			moves = append(moves, move)
+		} else if p.Moved() {
 			moves = append(moves, state.Move{From: p.Recorded, To: p.Address, Why: string(p.Why)})
 		}
 		before, matched := was[p.Address]
@@ -107,10 +117,6 @@ func (b *builder) identify() {
 		}
 		delete(b.steps, p.Address)
 		delete(b.failed, p.Address)
-	}
-	taken := map[string]bool{}
-	for _, e := range b.identified.input.Recorded {
-		taken[e.Key] = true
 	}
 	for _, e := range result.Ends {
 		addr := e.Recorded

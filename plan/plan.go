@@ -108,6 +108,7 @@ type Step struct {
 	Notes       []string          `json:"notes,omitempty"`           // what else a person should know before saying yes, in sentences
 	Another     bool              `json:"another,omitempty"`         // what is recorded at its address is another thing, and stays
 	Deposed     string            `json:"deposed,omitempty"`         // the address that it had until another thing took it
+	Replaces    string            `json:"replaces,omitempty"`        // create: the key of the thing that goes when this one is made
 	Old         *Step             `json:"old,omitempty"`             // replace: how the thing that is there is destroyed
 	Was         *Was              `json:"was,omitempty"`             // record: what the state file holds
 	Config      json.RawMessage   `json:"config"`                    // an unknown value stands as {"$unknown": "what makes it so"}

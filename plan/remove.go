@@ -10,6 +10,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/plan/order"
+	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -46,7 +47,10 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 	step := RecordedStep(entry)
 	step.Change = Forget
 	block := b.RemovedBlock(addr)
-	end := b.identified.ends[addr]
+	end, why := b.identified.ends[addr], "no manifest declares it"
+	if was, number := state.RecordedAt(addr); number > 0 {
+		why = config.Reference(was) + " is another thing"
+	}
 	switch {
 	case b.Selection.RefreshOnly:
 		step.Change, step.Reason = Left, "no manifest declares it: what becomes of it is not for a plan that only records"
@@ -64,13 +68,13 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 			protected = unfinished + ", with prevent_destroy = true, so something of it may be there"
 		}
 		return nil, &diag.Diagnostic{Severity: diag.Error, Summary: "Protected resource would be removed", Address: addr,
-			Detail: "No manifest declares it any more, but " + protected + ". Put its block back; to remove it, first apply it with " +
-				"prevent_destroy = false, or let go of it with a removed block and destroy = false."}
+			Detail: "It would be destroyed, because " + why + ", but " + protected + ". Put its block back as it was; to remove it, first apply " +
+				"it with prevent_destroy = false, or let go of it with a removed block and destroy = false."}
 	case entry.ReadOnly:
-		step.ReadOnly, step.Reason = true, "no manifest declares it, and it was read_only: it is left as it is"
+		step.ReadOnly, step.Reason = true, why+", and it was read_only: it is left as it is"
 		return step, nil
 	case entry.OnRemove == "forget" && block == nil:
-		step.Reason = "no manifest declares it, and on_remove is \"forget\": it is left as it is" + leftover(entry)
+		step.Reason = why + ", and on_remove is \"forget\": it is left as it is" + leftover(entry)
 		return step, nil
 	}
 	ty, err := b.prober.Init(ctx, step.Target(addr))
@@ -79,11 +83,11 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 	}
 	step.Init = ty
 	if !ty.Absent {
-		step.Reason = "no manifest declares it, and its type cannot remove things: it is left as it is" + leftover(entry)
+		step.Reason = why + ", and its type cannot remove things: it is left as it is" + leftover(entry)
 		return step, nil
 	}
 	b.progress(Asking{addr})
-	deps, err := Dependencies(ty, entry.Aliases, RecordedViews(b.Prior, b.look))
+	deps, err := view.Dependencies(ty, entry.Aliases, view.Recorded(b.Prior, b.look))
 	if err != nil {
 		return nil, err
 	}
@@ -95,16 +99,13 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 	step.take(answer)
 	step.hide(entry, nil)
 	if answer.Status == protocol.Missing {
-		step.Change, step.Actions, step.Reason = Forget, nil, "no manifest declares it, and it is gone already"
+		step.Change, step.Actions, step.Reason = Forget, nil, why+", and it is gone already"
 		if entry.Incomplete() {
-			step.Reason = "no manifest declares it, and nothing is left of what an apply began to make"
+			step.Reason = why + ", and nothing is left of what an apply began to make"
 		}
 		return step, nil
 	}
-	step.Change, step.Reason = Destroy, "no manifest declares it"
-	if was, number := state.RecordedAt(addr); number > 0 {
-		step.Reason = config.Reference(was) + " is another thing"
-	}
+	step.Change, step.Reason = Destroy, why
 	step.Today, step.Notes = b.plugs.Compare(b.workdir, step.Mounts, step.Init)
 	if block != nil {
 		step.Reason = fmt.Sprintf("a removed block says so (%s)", block.Range)

@@ -12,6 +12,7 @@ import (
 	"deployster/plan/plugs"
 	"deployster/plan/subject"
 	"deployster/plan/things"
+	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -23,8 +24,11 @@ func (b *builder) replacePair(ctx context.Context, r *config.Resource, step *Ste
 		step.Change, step.Reason = Left, "what is recorded here is another thing: what becomes of it is not for a plan that only records"
 		return true
 	}
+	if key := b.identified.deposed[r.Address]; key != "" {
+		return b.replaceLater(r, step, pair, key)
+	}
 	if pair.Why != match.Other || b.Replaces(r.Address) {
-		return b.replace(ctx, r, step, "-replace asks for it", "-replace")
+		return b.replace(ctx, r, step, b.asksToReplace(r.Address))
 	}
 	entry, why := b.Prior.Resources[r.Address], things.Changed(pair.Differences, step.Sensitive)
 	stays := ""
@@ -45,13 +49,17 @@ func (b *builder) replacePair(ctx context.Context, r *config.Resource, step *Ste
 		return true
 	}
 	step.Another = true // its removal is asked with the state of the old one, and nothing else
-	return b.replace(ctx, r, step, why, "the plan")
+	return b.replace(ctx, r, step, why)
 }
+
+// asksToReplace says what asks for the replacement of a resource whose thing is to stay
+// the same.
+func (b *builder) asksToReplace(addr string) string { return "-replace asks for it" }
 
 // replace works out how the thing of a resource is destroyed, so that it can be made
 // again. Where nothing is there the step has no Old, and is decided like any other. It
-// reports what must not be replaced, or cannot: who says what asks for it.
-func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, why, who string) bool {
+// reports what must not be replaced, or cannot.
+func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, why string) bool {
 	entry, known := b.Prior.Resources[r.Address]
 	refuse := func(summary, detail string, args ...any) bool {
 		b.report(r, "", diag.Diagnostics{diag.Errorf(summary, detail, args...)})
@@ -62,11 +70,14 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 		return refuse("Read-only resource would be replaced", "It is read_only, so nothing may be done about it, and -replace would destroy "+
 			"it. Leave it out of -replace.")
 	case r.PreventDestroy:
-		return refuse("Protected resource would be replaced", "It has prevent_destroy = true, and %s would destroy it (%s). To replace it, "+
-			"first apply it with prevent_destroy = false.", who, why)
+		b.report(r, "", diag.Diagnostics{protected("It has prevent_destroy = true", why)})
+		return false
 	case entry.PreventDestroy:
-		return refuse("Protected resource would be replaced", "It was last applied with prevent_destroy = true, and %s would destroy "+
-			"it (%s). To replace it, first apply it with prevent_destroy = false, and nothing else changed.", who, why)
+		b.report(r, "", diag.Diagnostics{protected("It was last applied with prevent_destroy = true", why)})
+		return false
+	case r.CreateFirst:
+		return refuse("The new thing cannot be made first", "It has create_before_destroy = true, but what is there and what is declared are "+
+			"one thing, which cannot be there twice (%s). Take create_before_destroy away, and it is destroyed first.", why)
 	case !known && len(step.Unknown) > 0:
 		step.Notes = append(step.Notes,
 			"Nothing is recorded of it, and its config is not known yet: there is nothing that -replace could destroy.")
@@ -89,7 +100,7 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 			"the thing by its own means, and plan without -replace: it will be made again.", old.Type)
 	}
 	b.progress(Asking{r.Address})
-	deps, err := Dependencies(old.Init, old.Aliases, RecordedViews(b.Prior, b.look))
+	deps, err := view.Dependencies(old.Init, old.Aliases, view.Recorded(b.Prior, b.look))
 	var answer protocol.Answer
 	if err == nil {
 		answer, err = b.prober.State(ctx, old.Target(r.Address), old.Init,

@@ -146,20 +146,26 @@ func (s Snapshot) Moved(moves []Move) (Snapshot, error) {
 		}
 	}
 	for addr, e := range out.Resources {
-		moved := func(d string) bool { return to[d] != "" }
-		if !slices.ContainsFunc(e.Dependencies, moved) && !slices.ContainsFunc(slices.Collect(maps.Values(e.Aliases)), moved) {
-			continue
-		}
-		e.Aliases = maps.Clone(e.Aliases)
-		for alias, d := range e.Aliases {
-			e.Aliases[alias] = cmp.Or(to[d], d)
-		}
-		e.Dependencies = slices.Clone(e.Dependencies)
-		for i, d := range e.Dependencies {
-			e.Dependencies[i] = cmp.Or(to[d], d)
-		}
-		slices.Sort(e.Dependencies)
-		out.Resources[addr] = e
+		out.Resources[addr] = e.Renamed(to)
 	}
 	return out, nil
+}
+
+// Renamed gives the entry of a resource where others have another address: those that it
+// depends on.
+func (e Entry) Renamed(to map[string]string) Entry {
+	moved := func(d string) bool { return to[d] != "" }
+	if !slices.ContainsFunc(e.Dependencies, moved) && !slices.ContainsFunc(slices.Collect(maps.Values(e.Aliases)), moved) {
+		return e
+	}
+	e.Aliases = maps.Clone(e.Aliases)
+	for alias, d := range e.Aliases {
+		e.Aliases[alias] = cmp.Or(to[d], d)
+	}
+	e.Dependencies = slices.Clone(e.Dependencies)
+	for i, d := range e.Dependencies {
+		e.Dependencies[i] = cmp.Or(to[d], d)
+	}
+	slices.Sort(e.Dependencies)
+	return e
 }

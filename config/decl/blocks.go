@@ -86,6 +86,7 @@ type Resource struct {
 	DependsOn []Dependency
 	After     []Condition // postconditions
 	Ignored   ignoreRules
+	Triggers  []hcl.Expression // references: replace_triggered_by
 }
 
 // Dependency is what an element of dependencies or depends_on names.
@@ -194,6 +195,7 @@ func (l *loader) resource(b *hcl.Block) {
 	lifecycle := l.singleContent(c, "lifecycle", lifecycleSchema)
 	r.Lifecycle, r.Before, r.After = lifecycle.Attributes, l.conditions(lifecycle, "precondition"), l.conditions(lifecycle, "postcondition")
 	r.Ignored = l.ignoreChanges(r.Lifecycle["ignore_changes"])
+	r.Triggers = l.triggers(r.Lifecycle["replace_triggered_by"])
 	r.Timeouts = l.single(c, "timeouts", timeoutsSchema)
 	l.oneOf(r.Attrs)
 	if first := l.b.Resources[r.Name]; first != nil {

@@ -38,11 +38,6 @@ var (
 			"size = d }].",
 		"image": "The image of a resource is its type: type = \"acme/disk:1\".",
 	}
-	lifecycleHints = map[string]string{
-		"create_before_destroy": "In which order a thing is replaced is its image's to say, by the actions that it answers.",
-		"replace_triggered_by": "Put what should trigger a change into the config, for example as a digest: the image then sees that it " +
-			"differs. depends_on is for order alone.",
-	}
 	moduleHints = map[string]string{
 		"version":   "Modules are directories of this machine, which have no versions: fetch the version that you want with the tool for that.",
 		"providers": "There are no providers to hand on: a module gets variables, and the plugs of the manifest.",

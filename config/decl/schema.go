@@ -26,8 +26,8 @@ var (
 				with("validation", conditionSchema).hinting(valueHints, nil)
 	resourceSchema = attributes("type!", "for_each", "count", "config", "dependencies", "depends_on", "read_only").
 			with("lifecycle", lifecycleSchema).with("timeouts", timeoutsSchema).hinting(resourceHints, resourceHint)
-	lifecycleSchema = attributes("prevent_destroy", "on_remove", "ignore_changes", "adopt").
-			with("precondition", conditionSchema).with("postcondition", conditionSchema).hinting(lifecycleHints, nil)
+	lifecycleSchema = attributes("prevent_destroy", "on_remove", "ignore_changes", "adopt", "create_before_destroy", "replace_triggered_by").
+			with("precondition", conditionSchema).with("postcondition", conditionSchema)
 	timeoutsSchema         = attributes("state", "action")
 	conditionSchema        = attributes("condition!", "error_message!")
 	checkSchema            = attributes().with("assert", conditionSchema)

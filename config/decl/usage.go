@@ -86,6 +86,9 @@ func resourceExpressions(b *Module, visit func(Expression)) {
 		for _, expr := range r.Expressions() {
 			visit(Expression{Expr: expr, Usage: Usage{What: "the config of a resource", Repeated: &r.Block, Owner: r}})
 		}
+		for _, expr := range r.Triggers {
+			visit(Expression{Expr: expr, Usage: Usage{What: "replace_triggered_by", Repeated: &r.Block}})
+		}
 		conditions(r.Conditions(), r, visit)
 	})
 }

@@ -246,6 +246,17 @@ func (e *Evaluator) outputValue(mod *instance.Module, name string) (cty.Value, h
 	return v.Value, diags
 }
 
+// Steps are those behind what was chosen for one reference.
+func (s Choice) Steps() hcl.Traversal {
+	switch {
+	case s.All:
+		return s.Every[0].Steps
+	case len(s.Wants) > 0:
+		return s.Wants[0].Wants[0].Steps
+	}
+	return nil
+}
+
 // EachInstance calls f with the resources that were chosen.
 func (s Choice) EachInstance(f func(*instance.Instance)) {
 	s.each(func(i int) {

@@ -107,6 +107,7 @@ func (r *depCollector) edges(i *instance.Instance) {
 	for _, expr := range i.Decl.Expressions() {
 		r.expr(expr, i.Scope(), &byRef)
 	}
+	r.triggers(i, &byRef)
 	for _, c := range i.Decl.Conditions() {
 		r.expr(c.Expr, i.Scope(), &byRef)
 		r.expr(c.Message, i.Scope(), &byRef)
@@ -142,6 +143,24 @@ func (r *depCollector) edges(i *instance.Instance) {
 	}
 	slices.SortFunc(i.Edges, func(a, b instance.Edge) int { return strings.Compare(a.To, b.To) })
 	r.room -= len(i.Edges)
+}
+
+// triggers finds whose changes make that a resource is replaced. It waits for them.
+func (r *depCollector) triggers(i *instance.Instance, into *depSet) {
+	i.Triggers = nil
+	for _, expr := range i.Decl.Triggers {
+		ref, _ := r.e.M.Refs.AsReference(expr)
+		s := r.e.Choose("resource", refs.StepName(ref.Traversal, 1), []refs.Reference{ref}, i.Scope())
+		into.through(s.Of)
+		s.EachInstance(func(to *instance.Instance) {
+			into.add(to)
+			t := instance.Trigger{To: to.Address}
+			for _, step := range s.Steps() {
+				t.Path = append(t.Path, refs.ObjectKey(step))
+			}
+			i.Triggers = append(i.Triggers, t)
+		})
+	}
 }
 
 // module is what everything in a module waits for: the depends_on of the blocks

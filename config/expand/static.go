@@ -137,7 +137,8 @@ func (m *Instances) fillAll(s *instance.ResourceSet) hcl.Diagnostics {
 		if i > 0 && !m.toldApart(r.Decl) {
 			first := &s.List[0].Resource
 			r.TypeRef, r.Settings, r.Timeouts = first.TypeRef, first.Settings, first.Timeouts
-			r.ReadOnly, r.PreventDestroy, r.OnRemove, r.New = first.ReadOnly, first.PreventDestroy, first.OnRemove, first.New
+			r.ReadOnly, r.PreventDestroy, r.OnRemove = first.ReadOnly, first.PreventDestroy, first.OnRemove
+			r.New, r.CreateFirst = first.New, first.CreateFirst
 			continue
 		}
 		d := m.fill(r)
@@ -207,6 +208,7 @@ func (m *Instances) fill(r *instance.Instance) hcl.Diagnostics {
 	})
 	r.New = m.Tree.New
 	a.read("adopt", cty.Bool, func(v cty.Value) error { r.New = v.False(); return nil })
+	a.read("create_before_destroy", cty.Bool, func(v cty.Value) error { r.CreateFirst = v.True(); return nil })
 	a.attrs, a.of = d.Timeouts, "a timeouts block"
 	a.read("state", cty.String, func(v cty.Value) (err error) { r.Timeouts.State, err = duration(v.AsString()); return err })
 	a.read("action", cty.String, func(v cty.Value) (err error) { r.Timeouts.Action, err = duration(v.AsString()); return err })

@@ -50,6 +50,13 @@ type Edge struct {
 	Origin Origin
 }
 
+// Trigger is a resource whose changes make that another one is replaced.
+type Trigger struct {
+	To string // its address
+	// Path leads to the one value that counts, as "state", "ip"; none = every change does.
+	Path []string
+}
+
 // Timeouts are a resource's own; 0 = not set.
 type Timeouts struct {
 	State  time.Duration
@@ -79,7 +86,9 @@ type Resource struct {
 	ReadOnly       bool
 	PreventDestroy bool
 	New            bool // adopt = false: it must not exist before it is made
+	CreateFirst    bool // create_before_destroy: when it is replaced, the new thing is made before the old one goes
 	OnRemove       OnRemove
+	Triggers       []Trigger         // replace_triggered_by
 	Aliases        map[string]string // alias -> address
 	Edges          []Edge            // sorted by To
 	Range          diag.Range        // the block's header

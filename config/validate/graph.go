@@ -135,7 +135,7 @@ func (ck Checker) linkBlock(b *decl.Module, links map[node][]connection) {
 // resourceConnections are all that one resource needs.
 func (ck Checker) resourceConnections(b *decl.Module, r *decl.Resource) []connection {
 	var out []connection
-	for _, expr := range r.Expressions() {
+	for _, expr := range slices.Concat(r.Expressions(), r.Triggers) {
 		out = append(out, ck.connections(expr, b, r)...)
 	}
 	for _, c := range r.Conditions() {

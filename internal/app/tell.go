@@ -94,7 +94,7 @@ func (e *Engine) tellPlan(p *plan.Plan, file string) {
 			Image: step.Type, Digest: step.Init.Digest, Actions: step.Actions, Shutdown: step.Shutdown, Reasons: step.Reasons,
 			Reason: step.Reason, MovedFrom: step.MovedFrom, MayChange: step.MayChange, Expected: step.Expected, Adopted: step.Adopted,
 			MovedWhy: step.MovedWhy, Edited: step.Edited, Notes: step.Notes,
-			Drifted: step.Drifted}})
+			Drifted: step.Drifted, Replaces: step.Replaces, Deposed: step.Deposed}})
 	}
 	if len(p.Checks) > 0 {
 		e.Events(events.OfChecks(e.Secrets.Checks(p.Checks)))

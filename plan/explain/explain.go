@@ -9,6 +9,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/plan"
 	"deployster/plan/subject"
+	"deployster/plan/view"
 	"deployster/state"
 )
 
@@ -67,11 +68,11 @@ func Resource(p *plan.Plan, m *config.Manifest, s state.Snapshot, addr string,
 	if plan.EntryPin(s, was) != p.Entries[was] {
 		e.Prior, e.Lost = nil, true
 	}
-	scope := plan.Scope(slices.Sorted(maps.Keys(p.Resources)), func(a string) plan.View {
+	scope := view.Scope(slices.Sorted(maps.Keys(p.Resources)), func(a string) view.View {
 		if step := p.Resources[a]; step != nil {
 			return step.View()
 		}
-		return plan.View{Partial: true}
+		return view.View{Partial: true}
 	}, moved)
 	for _, pointer := range pick(step, e.Prior) {
 		inputs := m.Inputs(addr, pointer, scope)

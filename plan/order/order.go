@@ -12,11 +12,15 @@ import (
 type Edge struct {
 	From   string `json:"from"`
 	To     string `json:"to"`
-	Origin string `json:"origin"` // reference, dependency, depends_on, or removal
+	Origin string `json:"origin"` // reference, dependency, depends_on, removal, or create_before_destroy
 }
 
-// Removal is the origin of the edges that order removals.
-const Removal = "removal"
+// Removal is the origin of the edges that order removals, and CreateFirst that of those
+// which let an old thing go after the new one is made.
+const (
+	Removal     = "removal"
+	CreateFirst = "create_before_destroy"
+)
 
 // Barrier is a point in the order of an apply: it is reached when all nodes in After
 // have ended, and before it those in Before do not start.

@@ -74,6 +74,8 @@ type PlannedChange struct {
 	Reasons   []protocol.Reason `json:"reasons,omitempty"`
 	Reason    string            `json:"reason,omitempty"`
 	MovedFrom string            `json:"moved_from,omitempty"`
+	Replaces  string            `json:"replaces,omitempty"` // create: what goes when this one is made
+	Deposed   string            `json:"deposed,omitempty"`  // the address that it had until another thing took it
 	MayChange bool              `json:"may_change,omitempty"`
 	Expected  plan.Change       `json:"expected,omitempty"`
 	MovedWhy  string            `json:"moved_why,omitempty"`

@@ -62,6 +62,8 @@ var traits = []trait{
 		func(s *plan.Step) bool { return s.Drifted }},
 	{"adopted", "adopted", "it exists already, and the state file does not know it", func(s *plan.Step) bool { return s.Adopted }},
 	{"moved", "moved", "it has another address in the state file", func(s *plan.Step) bool { return s.MovedFrom != "" }},
+	{"made-first", "made first", "it is made before the old one is destroyed", func(s *plan.Step) bool { return s.Replaces != "" }},
+	{"deposed", "deposed", "it has lost its address to another thing", func(s *plan.Step) bool { return s.Deposed != "" }},
 	{"trusted", "not asked", "its recorded state was used", func(s *plan.Step) bool { return s.Unrefreshed }},
 	{"read-only", "read only", "its actions are never run", func(s *plan.Step) bool { return s.ReadOnly }},
 	{"protected", "protected", "prevent_destroy: a plan that would destroy it is an error", func(s *plan.Step) bool { return s.Protect }},

@@ -9,6 +9,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/parallel"
 	"deployster/internal/base/words"
+	"deployster/internal/ui/jsondiff"
 	"deployster/plan"
 )
 
@@ -214,7 +215,7 @@ func (b *block) write(w *strings.Builder, o Options) {
 	if b.step.Source != "" {
 		origin += ", " + diag.Visible(b.step.Source)
 	}
-	what := fmt.Sprintf("%s %s %s", symbol, Names(b.addrs, maxNames), words)
+	what := fmt.Sprintf("%s %s %s", symbol, b.names(o), words)
 	if onlyEdited(b.step) {
 		what = fmt.Sprintf("%s config of %s %s", symbol, Names(b.addrs, maxNames), Edited(b.step))
 	}
@@ -245,6 +246,20 @@ func (b *block) example() detail {
 func (b *block) line() string {
 	symbol, _ := mark(b.step)
 	return fmt.Sprintf("%s %s  %s", symbol, Names(b.addrs, maxNames), Dim(outline(b.step)))
+}
+
+// names returns the addresses of a block. One that has lost its address is told by what
+// names its thing.
+func (b *block) names(o Options) string {
+	s := b.step
+	if s.Deposed == "" || len(b.addrs) > 1 || len(s.Init.Identity) == 0 {
+		return Names(b.addrs, maxNames)
+	}
+	var was []string
+	for _, pointer := range s.Init.Identity {
+		was = append(was, jsondiff.At(jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive}, pointer, 0, o.Hide))
+	}
+	return Bold(diag.Visible(s.Deposed)) + " (was " + strings.Join(was, ", ") + ")"
 }
 
 // Names returns a list of addresses, the first few by name, the others as a number.

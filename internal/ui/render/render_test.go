@@ -119,6 +119,12 @@ func sample() *plan.Plan {
 	may.MayChange, may.Staying, may.Reason = true, []string{"/zone"}, "resource.conf will be updated"
 	add("may", may)
 	add("old", step(plan.Destroy, `{}`))
+	newer := step(plan.Create, `{"id":"d2"}`)
+	newer.Replaces, newer.Notes = "newer (deposed 1)", []string{`It is made before newer (deposed 1) is destroyed, which it replaces (/id "d1" -> "d2").`}
+	add("newer", newer)
+	deposed := step(plan.Destroy, `{"id":"d1"}`)
+	deposed.Deposed, deposed.Init.Identity, deposed.Reason = "newer", []string{"/id"}, "resource.newer is another thing"
+	add("newer (deposed 1)", deposed)
 	add("right", step(plan.Valid, `{}`))
 	p := planOf(names, steps)
 	p.Outputs = map[string]plan.Output{"key": {Value: json.RawMessage(`"k"`), Sensitive: true, Changed: true}, "n": {Value: json.RawMessage(`3`), Changed: true}}

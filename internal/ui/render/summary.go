@@ -50,8 +50,12 @@ func mark(s *plan.Step) (symbol, words string) {
 			symbol, words = c.symbol, c.words
 		}
 		if c.change == s.Expected {
-			return c.symbol, c.words + " once what it needs is there"
+			symbol, words = c.symbol, c.words+" once what it needs is there"
+			break
 		}
+	}
+	if s.Replaces != "" {
+		symbol, words = Green("+")+Red("-"), strings.Replace(words, "will be created", "will be replaced, the new one first", 1)
 	}
 	if s.MayChange && s.Change != plan.Valid {
 		words += ", as far as can be known"

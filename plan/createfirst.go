@@ -1,0 +1,78 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"deployster/config"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/graph"
+	"deployster/plan/match"
+	"deployster/plan/order"
+	"deployster/plan/subject"
+	"deployster/plan/things"
+	"deployster/state"
+)
+
+// createFirst gives the resources with create_before_destroy, and all that they depend
+// on: a new one that is made first needs its dependencies made first too.
+func createFirst(m *config.Manifest) map[string]bool {
+	before, first := graph.Graph{}, map[string]bool{}
+	for _, r := range m.Resources() {
+		before[r.Address] = subject.Predecessors(r)
+	}
+	for _, r := range m.Resources() {
+		if r.CreateFirst {
+			subject.Reach(r.Address, before, first)
+		}
+	}
+	return first
+}
+
+// depose gives the move that takes the address from a thing which goes after another
+// was made in its place; false = it is not replaced like that. One that is not
+// destroyed at all needs none.
+func (b *builder) depose(p match.Pair, taken map[string]bool) (state.Move, bool) {
+	if !p.Replaced || !b.identified.first[p.Address] || p.Why == match.Identity || p.Owner != "" || match.OnlyPaths(p.Differences) ||
+		slices.ContainsFunc(b.identified.input.Recorded, func(e match.Recorded) bool { return e.Key == p.Recorded && e.Role == match.ReadOnly }) {
+		return state.Move{}, false
+	}
+	key := state.Depose(p.Address, func(key string) bool { return taken[key] })
+	taken[key] = true
+	b.identified.deposed[p.Address] = key
+	b.identified.ends[key] = match.End{Recorded: p.Recorded, Address: p.Address, Deposed: true}
+	return state.Move{From: p.Recorded, To: key, Why: order.CreateFirst}, true
+}
+
+// replaceLater notes that the thing of a resource goes after another was made in its
+// place. It reports what must not be replaced.
+func (b *builder) replaceLater(r *config.Resource, step *Step, pair match.Pair, key string) bool {
+	why := things.Changed(pair.Differences, step.Sensitive)
+	if pair.Why != match.Other || b.Replaces(r.Address) {
+		why = b.asksToReplace(r.Address)
+	}
+	if r.PreventDestroy {
+		b.report(r, "", diag.Diagnostics{protected("It has prevent_destroy = true", why)})
+		return false
+	}
+	step.Replaces = key
+	step.Notes = append(step.Notes, fmt.Sprintf("It is made before %s is destroyed, which it replaces (%s).", key, why))
+	return true
+}
+
+// protected refuses to replace what must not be destroyed.
+func protected(because, why string) *diag.Diagnostic {
+	return diag.Errorf("Protected resource would be replaced", "%s, and to replace it would destroy it (%s). To replace it, first apply it "+
+		"with prevent_destroy = false, and nothing else changed.", because, why)
+}
+
+// createFirstEdges let what has lost its address go after its successor is there.
+func (b assembler) createFirstEdges() (edges []Edge) {
+	for key := range b.steps {
+		addr, number := state.RecordedAt(key)
+		if number > 0 && b.identified.first[addr] && b.steps[addr] != nil {
+			edges = append(edges, Edge{From: addr, To: key, Origin: order.CreateFirst})
+		}
+	}
+	return edges
+}
