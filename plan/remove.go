@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -21,20 +22,18 @@ import (
 func (b *builder) removeAll(ctx context.Context) {
 	var group errgroup.Group
 	group.SetLimit(max(1, b.options.Parallelism))
-	for _, addr := range b.Removed() {
-		if !b.Wanted(addr) || b.step(addr) != nil {
-			continue
-		}
+	open := slices.DeleteFunc(b.Removed(), func(addr string) bool { return !b.Wanted(addr) || b.steps[addr] != nil || b.failed[addr] })
+	for _, addr := range open {
 		entry := b.Prior.Resources[addr]
 		group.Go(func() error {
 			step, err := b.remove(ctx, addr, entry)
-			if err != nil {
+			b.decided.mu.Lock()
+			defer b.decided.mu.Unlock()
+			if b.failed[addr] = err != nil; err != nil {
 				b.report(nil, "", diag.From("Cannot remove resource "+addr, err))
 				return nil
 			}
-			b.decided.mu.Lock()
 			b.steps[addr] = step
-			b.decided.mu.Unlock()
 			b.progress(Decided{addr, step.Change})
 			return nil
 		})

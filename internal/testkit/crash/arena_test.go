@@ -249,7 +249,7 @@ func (a *arena) faults(o outcome) (faults []string, inFlight []string) {
 	}
 	for _, addr := range o.said("removed") {
 		then := o.output[strings.LastIndex(o.output, "removed: "+addr+"\n"):]
-		if _, there := s.Resources[addr]; there && !strings.Contains(then, "/"+addr+"/make") { // it was replaced
+		if e, there := s.Resources[addr]; there && !e.Incomplete() && !strings.Contains(then, "/"+addr+"/make") { // it was replaced
 			say("lost: that %s was removed", addr)
 		}
 	}

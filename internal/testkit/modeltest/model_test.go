@@ -39,6 +39,7 @@ type expectation struct {
 	prior     map[string]state.Entry // as they are called now
 	moves     map[string]string      // new address -> old one
 	refused   []string               // why there can be no plan
+	doubtful  map[string]bool        // what may be the thing of something that is destroyed
 	strange   string                 // why nobody can say anything: two resources with one thing
 }
 
@@ -49,6 +50,37 @@ func expect(s *Step, recorded state.Snapshot, things modeltest.Store) (*expectat
 	if e.strange = e.twice(s); e.strange != "" {
 		return e, nil
 	}
+	if err := e.all(s, things); err != nil || len(e.refused) > 0 || !e.doubt(s) {
+		return e, err
+	}
+	return e, e.all(s, things)
+}
+
+// doubt finds the resources whose things may be those of something that is destroyed, as
+// their types do not say what identifies them: what is new, or has another config.
+func (e *expectation) doubt(s *Step) bool {
+	e.doubtful = map[string]bool{}
+	for addr, x := range e.resources {
+		if x.instance == nil || x.change != "valid" && x.change != "update" {
+			continue
+		}
+		if x.entry != nil {
+			config := s.config(*x.instance, x.entry, func(addr string) json.RawMessage { return e.prior[addr].State })
+			if canonical(config) == canonical(x.entry.Config) {
+				continue
+			}
+		}
+		for _, end := range e.resources {
+			if end.change == "destroy" && end.entry.Type == modeltest.Reference(x.instance.Kind) {
+				e.doubtful[addr] = true
+			}
+		}
+	}
+	return len(e.doubtful) > 0
+}
+
+// all decides about everything.
+func (e *expectation) all(s *Step, things modeltest.Store) error {
 	declared := map[string]bool{}
 	for _, i := range s.instances() {
 		declared[i.Address] = true
@@ -58,7 +90,7 @@ func expect(s *Step, recorded state.Snapshot, things modeltest.Store) (*expectat
 		}
 		e.resources[i.Address] = x
 		if err := e.decide(s, x, things); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for addr, entry := range e.prior {
@@ -66,7 +98,7 @@ func expect(s *Step, recorded state.Snapshot, things modeltest.Store) (*expectat
 			x := &expected{entry: &entry, movedFrom: e.moves[addr]}
 			e.resources[addr] = x
 			if err := e.leave(s, addr, x, things); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
@@ -78,7 +110,7 @@ func expect(s *Step, recorded state.Snapshot, things modeltest.Store) (*expectat
 			}
 		}
 	}
-	return e, nil
+	return nil
 }
 
 // move gives entries the addresses of now.
@@ -264,6 +296,12 @@ func (e *expectation) decide(s *Step, x *expected, things modeltest.Store) error
 			x.change = "deferred"
 		case dependency.change == "update" || dependency.may:
 			x.may = true
+		}
+	}
+	if e.doubtful[x.instance.Address] {
+		x.may = true
+		if x.entry == nil {
+			x.change = "deferred"
 		}
 	}
 	if x.change == "deferred" {

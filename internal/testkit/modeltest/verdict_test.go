@@ -224,6 +224,9 @@ func (v *verdict) inputs(res *resourceRun) error {
 		if res.x.entry != nil && c.In.Kind() != modeltest.Old {
 			last = res.x.entry.State
 		}
+		if !c.Action && v.askedAgain(res.addr) && c.Begin > lastEnd(res.main) && canonical(c.In.LastState) == canonical(v.truth(res.addr)) {
+			last = c.In.LastState // it was made, and another of its kind was destroyed after that
+		}
 		if canonical(c.In.LastState) != canonical(last) {
 			return failf("done", "%s of %s was told the last state %s, and not %s", c.Step, res.addr, c.In.LastState, last)
 		}
