@@ -22,7 +22,7 @@ const (
 // maxIdentity is how many values may name a thing together.
 const maxIdentity = 8
 
-// identityOf gives the JSON pointers to the fields that name the thing, in their
+// identityOf returns the JSON pointers to the fields that name the thing, in their
 // order. It is an error when a marked field is a secret, may be missing, or is
 // in a list, in a map or behind a pointer that may be nil.
 func identityOf(config reflect.Type) ([]string, error) {
@@ -72,7 +72,7 @@ func identityIn(t reflect.Type, at string, open []reflect.Type) (pointers []stri
 // noFields is the struct in which nothing is marked.
 var noFields = reflect.TypeFor[struct{}]()
 
-// structOf gives the struct that is in a field: itself, behind a pointer or in a list or map.
+// structOf returns the struct that is in a field: itself, behind a pointer or in a list or map.
 func structOf(t reflect.Type) reflect.Type {
 	for {
 		switch t.Kind() {
@@ -91,7 +91,7 @@ func unescape(token string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 }
 
-// escape gives the name of a member as JSON pointers have it.
+// escape returns the name of a member as JSON pointers have it.
 func escape(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }

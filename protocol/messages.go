@@ -36,21 +36,21 @@ type Versions struct {
 
 // InitInput is the stdin of init, and the beginning of every later stdin.
 type InitInput struct {
-	Name      string   `json:"name"` // the resource's address
-	Type      string   `json:"type"` // the image, as the manifest names it
-	Version   string   `json:"version"`
-	Verbose   bool     `json:"verbose"`
-	Workspace string   `json:"workspace"`
-	Protocol  Versions `json:"protocol"`
+	Name      string   `json:"name"`      // the resource's address: web, module.a.web["x"]
+	Type      string   `json:"type"`      // the image, as the manifest names it
+	Version   string   `json:"version"`   // of deployster: 1.2.3
+	Verbose   bool     `json:"verbose"`   // the user wants to see more on stderr
+	Workspace string   `json:"workspace"` // the directory of the manifests, an absolute path of the host
+	Protocol  Versions `json:"protocol"`  // that deployster speaks
 }
 
 // StateInput is the stdin of the state action. Which of the optional keys are
 // sent depends on the protocol version and on what init declared.
 type StateInput struct {
 	InitInput
-	Config       json.RawMessage       `json:"config"`
+	Config       json.RawMessage       `json:"config"`                 // an object, as ConfigSchema has it
 	Intent       Intent                `json:"intent,omitempty"`       // protocol 2
-	LastState    json.RawMessage       `json:"last_state,omitempty"`   // protocol 2
+	LastState    json.RawMessage       `json:"last_state,omitempty"`   // protocol 2: an object, what was last recorded as VALID
 	After        []string              `json:"after,omitempty"`        // protocol 2: the actions that this apply has just run for it
 	Dependencies map[string]Dependency `json:"dependencies,omitempty"` // protocol 1, or asked for
 }
@@ -59,21 +59,21 @@ type StateInput struct {
 // Type, Config and Dependencies, in action input also Properties; protocol 2
 // sends Name, Type, Config, State, Status and Actions.
 type Dependency struct {
-	Name         string                `json:"name,omitempty"`
-	Type         string                `json:"type"`
-	Config       json.RawMessage       `json:"config"`
-	State        json.RawMessage       `json:"state,omitempty"`
-	Status       Status                `json:"status,omitempty"`
-	Actions      []string              `json:"actions,omitempty"`
-	Properties   json.RawMessage       `json:"properties,omitempty"`
-	Dependencies map[string]Dependency `json:"dependencies,omitempty"`
+	Name         string                `json:"name,omitempty"`         // its address
+	Type         string                `json:"type"`                   // its image, as the manifest names it
+	Config       json.RawMessage       `json:"config"`                 // an object
+	State        json.RawMessage       `json:"state,omitempty"`        // an object; none = it does not exist yet
+	Status       Status                `json:"status,omitempty"`       // what is known of it now
+	Actions      []string              `json:"actions,omitempty"`      // the names of those that are planned for it
+	Properties   json.RawMessage       `json:"properties,omitempty"`   // its state, as protocol 1 calls it
+	Dependencies map[string]Dependency `json:"dependencies,omitempty"` // by alias
 }
 
 // ActionInput is the stdin of an action.
 type ActionInput struct {
 	StateInput
-	Action         string          `json:"action"`
-	StaleState     json.RawMessage `json:"staleState"`
+	Action         string          `json:"action"`          // its name
+	StaleState     json.RawMessage `json:"staleState"`      // an object: what was there when it was decided; {} = nothing
 	IdempotencyKey string          `json:"idempotency_key"` // the same when this action of this plan is tried again
 }
 
@@ -94,9 +94,9 @@ type Action struct {
 
 // PlugRequest is a file or directory of the host that a type asks for.
 type PlugRequest struct {
-	ContainerPath string `json:"container_path"`
-	Optional      bool   `json:"optional"`
-	Writable      bool   `json:"writable"`
+	ContainerPath string `json:"container_path"` // absolute: where it is mounted
+	Optional      bool   `json:"optional"`       // the type does without it too
+	Writable      bool   `json:"writable"`       // else it is mounted read-only
 	// AnyMode marks protocol 1's required_plugs, which name no mode and take
 	// what the plug allows.
 	AnyMode bool `json:"any_mode,omitempty"`
@@ -127,10 +127,10 @@ type Type struct {
 
 // Reason is why an image finds its resource stale.
 type Reason struct {
-	Path    string          `json:"path,omitempty"` // JSON pointer into the config
-	Have    json.RawMessage `json:"have,omitempty"`
-	Want    json.RawMessage `json:"want,omitempty"`
-	Message string          `json:"message,omitempty"`
+	Path    string          `json:"path,omitempty"`    // JSON pointer into the config; "" = none of its values
+	Have    json.RawMessage `json:"have,omitempty"`    // what is there; none = nothing, or it is not told
+	Want    json.RawMessage `json:"want,omitempty"`    // what the config wants in its place
+	Message string          `json:"message,omitempty"` // a sentence for the user
 }
 
 // Answer is a state answer, both versions made one. Missing with Actions is
@@ -150,12 +150,12 @@ type Answer struct {
 // ErrorClass says what kind of failure an image reports in place of a status.
 type ErrorClass string
 
-// The classes. Transient ones are tried again.
+// The classes.
 const (
-	ConfigError    ErrorClass = "config"
-	TransientError ErrorClass = "transient"
-	DeniedError    ErrorClass = "denied"
-	BugError       ErrorClass = "bug"
+	ConfigError    ErrorClass = "config"    // the user must change the config
+	TransientError ErrorClass = "transient" // deployster tries again
+	DeniedError    ErrorClass = "denied"    // a permission or a credential is missing
+	BugError       ErrorClass = "bug"       // the type is at fault
 )
 
 // TypeError is a failure that an image reports in place of a status.

@@ -110,7 +110,7 @@ var (
 	rawType    = reflect.TypeFor[json.RawMessage]()
 )
 
-// of gives the schema of a type by itself.
+// of returns the schema of a type by itself.
 func (m *schemaMaker) of(t reflect.Type) (shape, error) {
 	switch {
 	case t == timeType:
@@ -173,7 +173,7 @@ func (m *schemaMaker) orNull(s shape) shape {
 	return s
 }
 
-// integer gives the bounds of the type where they are small enough for people.
+// integer returns the bounds of the type where they are small enough for people.
 func integer(t reflect.Type, bounded, unsigned bool) shape {
 	s := shape{"type": "integer"}
 	if unsigned {
@@ -224,7 +224,7 @@ func fieldsOf(t reflect.Type) []field {
 	return out
 }
 
-// membersOf gives the members of a struct by their names; nil for other types, and
+// membersOf returns the members of a struct by their names; nil for other types, and
 // for those whose JSON only they know.
 func membersOf(t reflect.Type) map[string]field {
 	for t != nil && t.Kind() == reflect.Pointer {
@@ -240,7 +240,7 @@ func membersOf(t reflect.Type) map[string]field {
 	return out
 }
 
-// elementOf gives the type of the elements of a list or a map; nil = not known.
+// elementOf returns the type of the elements of a list or a map; nil = not known.
 func elementOf(t reflect.Type) reflect.Type {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -251,7 +251,7 @@ func elementOf(t reflect.Type) reflect.Type {
 	return nil
 }
 
-// fieldNames gives the names of the members of a struct; nil for other types.
+// fieldNames returns the names of the members of a struct; nil for other types.
 func fieldNames(t reflect.Type) map[string]bool {
 	names := map[string]bool{}
 	if t.Kind() == reflect.Struct {

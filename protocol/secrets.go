@@ -22,7 +22,7 @@ const fingerprintsKey = "secret_fingerprints"
 // saltSize is the size of a salt in bytes.
 const saltSize = 16
 
-// secretsOf gives the fields that are marked writeOnly and have a value, by their
+// secretsOf returns the fields that are marked writeOnly and have a value, by their
 // JSON pointers, and removes them from the config. What the state holds under the
 // same name is compared with that, and is none of them.
 func secretsOf(config map[string]any, t, state reflect.Type) map[string]any {
@@ -71,7 +71,7 @@ func hasSecrets(t reflect.Type, open ...reflect.Type) bool {
 	})
 }
 
-// fingerprints gives those of the secrets of a config. Each holds its salt: the one
+// fingerprints returns those of the secrets of a config. Each holds its salt: the one
 // of the last fingerprint, or else one that is made of what names the thing, so
 // that the same question has the same answer.
 func fingerprints[C any](image string, config C, state reflect.Type, last map[string]string) (map[string]string, error) {
@@ -107,7 +107,7 @@ func fingerprints[C any](image string, config C, state reflect.Type, last map[st
 	return out, nil
 }
 
-// recordedFingerprints gives those in a state; known is false when none is
+// recordedFingerprints returns those in a state; known is false when none is
 // recorded, which is not the same as one that is empty.
 func recordedFingerprints(state json.RawMessage) (last map[string]string, known bool) {
 	if len(state) == 0 || string(state) == "null" {
@@ -120,7 +120,7 @@ func recordedFingerprints(state json.RawMessage) (last map[string]string, known 
 	return s.Fingerprints, true
 }
 
-// changedSecrets gives the JSON pointers of the secrets that are other than when
+// changedSecrets returns the JSON pointers of the secrets that are other than when
 // the state was recorded. Nothing is known to have changed when there is no
 // state, and right after actions, which were run with the secrets of now.
 func changedSecrets(last, now map[string]string, known bool, after []string) []string {

@@ -187,7 +187,7 @@ func stale(p Plan, state json.RawMessage) (StateAnswer, error) {
 	return a, err
 }
 
-// runnable gives an action that says nothing of how it runs its name as the argument.
+// runnable returns an action that says nothing of how it runs its name as the argument.
 func runnable(a Action) Action {
 	if a.Image == "" && a.Entrypoint == "" && len(a.Args) == 0 {
 		a.Args = []string{a.Name}

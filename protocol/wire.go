@@ -24,31 +24,31 @@ type InitAnswer struct {
 // for the state: Status and what belongs to it, or Error in its place.
 type StateAnswer struct {
 	Status        Status          `json:"status,omitempty"`
-	State         json.RawMessage `json:"state,omitempty"`      // an object; of VALID only
-	StaleState    json.RawMessage `json:"staleState,omitempty"` // an object; of STALE: what is there instead, none = it does not exist
-	Actions       []Action        `json:"actions,omitempty"`    // of STALE: what makes it right, in this order
-	ShutdownFirst *Action         `json:"shutdown_first,omitempty"`
-	Reasons       []Reason        `json:"reasons,omitempty"`
-	Forecast      json.RawMessage `json:"forecast,omitempty"` // an object: the part of the state after the actions that is known already
-	Unknown       []string        `json:"unknown,omitempty"`  // JSON pointers into the state: what is known only after the actions
-	Error         *TypeError      `json:"error,omitempty"`
+	State         json.RawMessage `json:"state,omitempty"`          // an object; of VALID only
+	StaleState    json.RawMessage `json:"staleState,omitempty"`     // an object; of STALE: what is there instead, none = it does not exist
+	Actions       []Action        `json:"actions,omitempty"`        // of STALE: what makes it right, in this order
+	ShutdownFirst *Action         `json:"shutdown_first,omitempty"` // of STALE: is run before anything else is changed
+	Reasons       []Reason        `json:"reasons,omitempty"`        // of STALE: what is not as it should be
+	Forecast      json.RawMessage `json:"forecast,omitempty"`       // an object: the part of the state after the actions that is known already
+	Unknown       []string        `json:"unknown,omitempty"`        // JSON pointers into the state: what is known only after the actions
+	Error         *TypeError      `json:"error,omitempty"`          // in the place of all others
 }
 
 // WorkerRequest is one line on the stdin of a worker: an invocation with the
 // arguments and the stdin that a run of its own would get, or, with Cancel,
 // the wish that the open invocation of that ID ends.
 type WorkerRequest struct {
-	ID     int64           `json:"id"`
-	Args   []string        `json:"args,omitempty"`
-	Stdin  json.RawMessage `json:"stdin,omitempty"`
-	Cancel bool            `json:"cancel,omitempty"`
+	ID     int64           `json:"id"`               // of the invocation; none that is open has the same
+	Args   []string        `json:"args,omitempty"`   // such as ["state"]; none = init
+	Stdin  json.RawMessage `json:"stdin,omitempty"`  // an object: InitInput, StateInput or ActionInput
+	Cancel bool            `json:"cancel,omitempty"` // as SIGTERM asks a process
 }
 
 // WorkerReply is one line on the stdout of a worker: a piece of the stdout or
 // of the stderr of an invocation, or, with Exit, its end.
 type WorkerReply struct {
-	ID     int64  `json:"id"`
-	Stdout string `json:"stdout,omitempty"`
-	Stderr string `json:"stderr,omitempty"`
-	Exit   *int   `json:"exit,omitempty"`
+	ID     int64  `json:"id"`               // of the request
+	Stdout string `json:"stdout,omitempty"` // a piece of it
+	Stderr string `json:"stderr,omitempty"` // a piece of it
+	Exit   *int   `json:"exit,omitempty"`   // the exit code: it has ended, and is not spoken of again
 }
