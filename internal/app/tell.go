@@ -86,7 +86,9 @@ func (e *Engine) tellPlan(p *plan.Plan, file string) {
 		case plan.Left:
 			message = addr + ": stays as it is"
 		case plan.Deferred:
-			message = addr + ": what is to be done is known after apply"
+			if message = addr + ": what is to be done is known after apply"; step.Expected != "" {
+				message = fmt.Sprintf("%s: to %s once what it needs is there", addr, step.Expected)
+			}
 		case plan.ReadFailed:
 			message = addr + ": could not be read"
 		}

@@ -48,6 +48,14 @@ var kinds = []struct{ name, fill, line, text string }{
 	{"read_failed", "#ffebe9", "#cf222e", "#66101a"},
 }
 
+// legendWord returns what the legend calls a kind.
+func legendWord(kind int) string {
+	if name := kinds[kind].name; name != "valid" {
+		return strings.ReplaceAll(name, "_", " ")
+	}
+	return "unchanged"
+}
+
 // kindIndex returns the index of a kind in kinds; an unknown kind looks plain.
 func kindIndex(name string) int {
 	for i, k := range kinds {

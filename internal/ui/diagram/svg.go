@@ -137,7 +137,7 @@ func (p *picture) legendWidth() float64 {
 	return width
 }
 
-func legendStep(kind int) float64 { return 34 + charWidth*float64(len(kinds[kind].name)) }
+func legendStep(kind int) float64 { return 34 + charWidth*float64(len(legendWord(kind))) }
 
 func (p *picture) draw() string {
 	p.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" `+
@@ -167,7 +167,7 @@ func (p *picture) legend() {
 	for _, i := range p.d.legend() {
 		k := kinds[i]
 		p.printf(`<g class="legend %s"><rect x="%.0f" y="14" width="14" height="14" rx="3" fill="%s" stroke="%s"/>`+
-			`<text x="%.0f" y="25" fill="#1f2328">%s</text></g>`+"\n", k.name, x, k.fill, k.line, x+20, k.name)
+			`<text x="%.0f" y="25" fill="#1f2328">%s</text></g>`+"\n", k.name, x, k.fill, k.line, x+20, legendWord(i))
 		x += legendStep(i)
 	}
 }

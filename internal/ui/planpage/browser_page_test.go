@@ -64,14 +64,14 @@ func searches(t *testing.T, b *browser) {
 		p.eval(`document.getElementById("_search").value = ""`)
 		p.typed(text)
 		p.want(shown, want)
-		p.want(`document.getElementById("_shown").value`, `"1 of 9"`)
+		p.want(`document.getElementById("_shown").value`, `"1 of 12"`)
 	}
 	p.eval(`document.getElementById("_search").select()`)
 	p.typed("nothing of the kind")
 	p.want(shown, `""`)
 	p.want(`document.getElementById("_none").checkVisibility()`, "true")
 	p.press("Escape")
-	p.want(`document.querySelectorAll(".res:not([hidden])").length`, "9")
+	p.want(`document.querySelectorAll(".res:not([hidden])").length`, "12")
 	p.want(`document.getElementById("_quiet").open`, "false")
 	quietly(t, p)
 }
@@ -83,10 +83,13 @@ func filters(t *testing.T, b *browser) {
 	click(`#_kinds [data-k="destroy"] button`)
 	p.want(shown, `"old_disk"`)
 	click(`#_kinds [data-k="create"] button`)
-	p.want(shown, `"module.site.module.tls.cert old_disk"`)
+	p.want(shown, `"module.site.module.tls.cert www old_disk"`)
 	p.want(`document.querySelector('[data-k="create"] button').ariaPressed`, `"true"`)
 	click(`#_kinds [data-k="destroy"] button`)
-	p.want(shown, `"module.site.module.tls.cert"`)
+	p.want(shown, `"module.site.module.tls.cert www"`)
+	p.press("Escape")
+	click(`#_kinds [data-k="adopt"] button`)
+	p.want(shown, `"metrics"`)
 	p.press("Escape")
 	click(`#_kinds [data-f="drifted"] button`)
 	p.want(shown, `"disk"`)
@@ -96,7 +99,7 @@ func filters(t *testing.T, b *browser) {
 	click(`#_modules [data-module="module.site.module.tls"]`)
 	p.want(shown, `"module.site.module.tls.cert"`)
 	p.press("Escape")
-	p.want(`document.querySelectorAll(".res:not([hidden])").length`, "9")
+	p.want(`document.querySelectorAll(".res:not([hidden])").length`, "12")
 	quietly(t, p)
 }
 
@@ -104,8 +107,8 @@ func keys(t *testing.T, b *browser) {
 	p := b.open(t, file(t, written(t, sample())), 1280)
 	p.until(`!document.getElementById("_controls").hidden`)
 	p.press("j")
-	p.want(focused, `"legacy"`)
-	p.press("j", "j", "j", "k")
+	p.want(focused, `"greeting"`)
+	p.press("j", "j", "j", "j", "k")
 	p.want(focused, `"module.site.module.tls.cert"`)
 	p.press("Enter")
 	p.want(`document.getElementById("module.site.module.tls.cert").open`, "false")
@@ -114,7 +117,7 @@ func keys(t *testing.T, b *browser) {
 	p.press("e")
 	p.want(`document.querySelectorAll("#_changes .res[open]").length`, "0")
 	p.press("e")
-	p.want(`document.querySelectorAll("#_changes .res[open]").length`, "8")
+	p.want(`document.querySelectorAll("#_changes .res[open]").length`, "11")
 	p.press("?")
 	p.want(`document.getElementById("_keys").open`, "true")
 	p.press("Escape")
@@ -175,8 +178,8 @@ func links(t *testing.T, b *browser) {
 func withoutScripts(t *testing.T, b *browser) {
 	p := b.open(t, file(t, written(t, sample())), 1280, func(p *tab) { p.must("Emulation.setScriptExecutionDisabled", map[string]any{"value": true}) })
 	p.want(`document.getElementById("_controls").checkVisibility()`, "false")
-	p.want(shown, `"legacy metrics module.site.module.tls.cert disk module.site.conf[\"nginx\"] www dns old_disk"`)
-	for _, text := range []string{"Grow the disk by 200 GB", "listen 443 ssl", "Because it is declared no more"} {
+	p.want(shown, `"greeting legacy metrics module.site.module.tls.cert service disk module.site.conf[\"nginx\"] www dns index old_disk"`)
+	for _, text := range []string{"Grow the disk by 200 GB", "listen 443 ssl", "Because it is declared no more", "moved from hello (same /path)", "its type finds nothing to do", "is expected to update it"} {
 		p.until(`document.querySelector("#_changes").textContent.includes("` + text + `")`)
 	}
 	quietly(t, p)
@@ -213,7 +216,7 @@ func accessible(t *testing.T, b *browser) {
 		}
 		p.press("j")
 		p.want(`getComputedStyle(document.activeElement).outlineStyle`, `"solid"`) // the focus is seen
-		for what, count := range map[string]string{"header": "1", "main": "1", "nav[aria-label]": "1", "h1": "1", "html[lang]": "1", "h3": "9"} {
+		for what, count := range map[string]string{"header": "1", "main": "1", "nav[aria-label]": "1", "h1": "1", "html[lang]": "1", "h3": "12"} {
 			p.want(`document.querySelectorAll('`+what+`').length`, count)
 		}
 		var tree struct {

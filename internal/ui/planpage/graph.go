@@ -23,6 +23,9 @@ func Diagram(p *plan.Plan) diagram.Diagram {
 		group, name := SplitModules(addr)
 		kind := kindOf(step)
 		what := string(kind.Word)
+		if step.Expected != "" {
+			what += ", expected"
+		}
 		if step.MayChange && step.Change != plan.Valid {
 			what += ", may change"
 		}

@@ -112,7 +112,7 @@ func secrets(t *testing.T, b *browser) {
 	}
 	page := b.open(t, file(t, out.Bytes()), 1280)
 	page.until(`!document.getElementById("_controls").hidden`)
-	page.want(`document.querySelectorAll(".res").length`, "9")
+	page.want(`document.querySelectorAll(".res").length`, "12")
 	page.until(`document.querySelectorAll("svg text").length > 10`)
 	for _, secret := range []string{"hunter2hunter2", "BEGIN PRIVATE KEY"} {
 		if bytes.Contains(out.Bytes(), []byte(secret)) {

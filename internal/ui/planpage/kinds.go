@@ -57,10 +57,12 @@ type trait struct {
 
 var traits = []trait{
 	{"expected", "expected", "it is decided once what it needs is there", func(s *plan.Step) bool { return s.Expected != "" }},
-	{"may-change", "may change", "a dependency changes: what is shown is an expectation", func(s *plan.Step) bool { return s.MayChange }},
+	{"may-change", "may change", "a dependency changes: what is shown is an expectation",
+		func(s *plan.Step) bool { return s.MayChange && s.Change != plan.Valid }},
 	{"drifted", "drifted", "it was right at the last apply, and was changed since by something else",
 		func(s *plan.Step) bool { return s.Drifted }},
-	{"adopted", "adopted", "it exists already, and the state file does not know it", func(s *plan.Step) bool { return s.Adopted }},
+	{"adopted", "adopted", "it exists already, and the state file does not know it",
+		func(s *plan.Step) bool { return s.Adopted && !s.Adopts() }},
 	{"moved", "moved", "it has another address in the state file", func(s *plan.Step) bool { return s.MovedFrom != "" }},
 	{"made-first", "made first", "it is made before the old one is destroyed", func(s *plan.Step) bool { return s.Replaces != "" }},
 	{"deposed", "deposed", "it has lost its address to another thing", func(s *plan.Step) bool { return s.Deposed != "" }},

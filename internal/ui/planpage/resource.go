@@ -101,6 +101,9 @@ func (v *view) why(s *plan.Step) (list []sentence) {
 	if s.MovedFrom != "" {
 		say("why", "It was "+render.MovedFrom(s)+".")
 	}
+	if s.Expected != "" {
+		say("why", "Apply decides when what it needs is there, and is expected to "+string(s.Expected)+" it.")
+	}
 	if s.Reason != "" {
 		say("why", "Because "+s.Reason+".")
 	}

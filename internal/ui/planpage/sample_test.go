@@ -4,34 +4,22 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"deployster/config"
+	"deployster/internal/base/jsondoc"
 	"deployster/internal/runner"
 	"deployster/internal/ui/jsondiff"
+	"deployster/internal/ui/render"
 	"deployster/plan"
 	"deployster/protocol"
 	"deployster/state"
 )
 
-// changes is what internal/ui/render gives, in short.
-func changes(s *plan.Step) (jsondiff.Diff, map[string][]string) {
-	notes := map[string][]string{}
-	for _, r := range s.Reasons {
-		notes[r.Path] = append(notes[r.Path], r.Message)
-	}
-	want := jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown}
-	switch s.Change {
-	case plan.Create, plan.Deferred, plan.Replace:
-		return jsondiff.List(want, jsondiff.Options{}), notes
-	case plan.Update:
-		return jsondiff.Compare(jsondiff.Value{JSON: s.Stale, Sensitive: slices.Concat(s.Sensitive, s.Hidden)}, want, jsondiff.Options{Missing: true}), notes
-	}
-	return jsondiff.Diff{}, notes
-}
+// changes is what the pages of plans show.
+func changes(s *plan.Step) (jsondiff.Diff, map[string][]string) { return render.Changes(s, nil) }
 
 func raw(v any) json.RawMessage {
 	text, err := json.Marshal(v)
@@ -73,19 +61,25 @@ func sample() *plan.Plan {
 				Actions: []protocol.Action{act("write", "Write the file")}, Mounts: []runner.Mount{{Source: "/etc/nginx", Target: "/files", Writable: true}}},
 			`module.site.module.tls.cert`: {Type: "acme/cert:3", Change: plan.Create, Init: ty("Certificate"), Source: "tls/main.hcl:2", Sensitive: []string{"/key"},
 				Config: raw(map[string]any{"host": "www.example.org", "days": 90, "key": "-----BEGIN PRIVATE KEY-----", "sans": []any{"example.org", "static.example.org"}}), Actions: []protocol.Action{act("issue", "Issue a certificate")}, Settings: runner.Settings{User: "0"}},
-			"www": {Type: "acme/vm:7", Change: plan.Deferred, Init: ty("Virtual machine"), Reason: "module.site.module.tls.cert does not exist yet", Source: "main.hcl:30",
+			"www": {Type: "acme/vm:7", Change: plan.Deferred, Expected: plan.Create, Init: ty("Virtual machine"), Reason: "module.site.module.tls.cert does not exist yet", Source: "main.hcl:30",
 				Config: raw(map[string]any{"image": "debian-13", "cert": map[string]any{"$unknown": "x"}, "cpus": 4}), Unknown: map[string]string{"/cert": "module.site.module.tls.cert"}},
 			"dns":      {Type: "acme/dns:1", Change: plan.Valid, MayChange: true, Init: ty("DNS record"), Reason: "www may get another address", Config: raw(map[string]any{"name": "www"}), State: raw(map[string]any{"name": "www", "ip": "10.0.3.7"}), Source: "main.hcl:41"},
 			"old_disk": {Type: "acme/disk:1.2", Change: plan.Destroy, Init: ty("Disk"), Reason: "it is declared no more", Config: raw(map[string]any{"name": "scratch"}), Stale: raw(map[string]any{"name": "scratch", "size": "50gb"}), Actions: []protocol.Action{act("delete", "Delete the disk and what is on it")}},
 			"metrics":  {Type: "acme/metrics:1", Change: plan.Valid, Adopted: true, Init: ty("Dashboard"), Config: raw(map[string]any{"board": "www"}), State: raw(map[string]any{"board": "www"})},
-			"legacy":   {Type: "acme/hook:1", Change: plan.Forget, Init: ty("Hook"), Reason: "its type cannot remove it", Config: raw(map[string]any{})},
+			"greeting": {Type: "acme/file:1", Change: plan.Valid, MovedFrom: "hello", MovedWhy: "identity", Init: protocol.Type{Digest: digest, Label: "File", Identity: []string{"/path"}}, Config: raw(map[string]any{"path": "/etc/motd"}), State: raw(map[string]any{"path": "/etc/motd"}), Source: "main.hcl:50"},
+			"index": {Type: "acme/index:2", Change: plan.Deferred, Expected: plan.Update, Init: ty("Search index"), Reason: "resource.www is deferred", Source: "main.hcl:55", Was: &plan.Was{State: raw(map[string]any{"host": "10.0.3.7", "shards": 2})},
+				Config: raw(map[string]any{"host": map[string]any{"$unknown": "resource.www.state.ip"}, "shards": 4}), Unknown: map[string]string{"/host": "resource.www.state.ip"}},
+			"service": {Type: "acme/service:1", Change: plan.Valid, Init: ty("Service"), Source: "main.hcl:60", Edited: []jsondoc.Edit{{Path: "/tier", How: jsondoc.Removed}}, Notes: []string{"Its type says no identity: what the old config named may stay."},
+				Config: raw(map[string]any{"name": "www"}), State: raw(map[string]any{"name": "www"})},
+			"legacy": {Type: "acme/hook:1", Change: plan.Forget, Init: ty("Hook"), Reason: "its type cannot remove it", Config: raw(map[string]any{})},
 		},
 		Edges: []plan.Edge{{From: "network", To: "disk", Origin: "reference"}, {From: "disk", To: "www", Origin: "dependency"}, {From: "module.site.module.tls.cert", To: "www", Origin: "reference"},
-			{From: "module.site.module.tls.cert", To: `module.site.conf["nginx"]`, Origin: "depends_on"}, {From: `module.site.conf["nginx"]`, To: "www", Origin: "reference"}, {From: "www", To: "dns", Origin: "reference"}, {From: "www", To: "old_disk", Origin: "removal"}},
+			{From: "module.site.module.tls.cert", To: `module.site.conf["nginx"]`, Origin: "depends_on"}, {From: `module.site.conf["nginx"]`, To: "www", Origin: "reference"}, {From: "www", To: "dns", Origin: "reference"}, {From: "www", To: "index", Origin: "reference"}, {From: "www", To: "old_disk", Origin: "removal"}},
 		Outputs:   map[string]plan.Output{"address": {Value: raw("10.0.3.7"), Changed: true}, "password": {Value: raw("hunter2hunter2"), Sensitive: true}},
 		Variables: map[string]json.RawMessage{"size": raw(map[string]any{"value": "400gb", "type": "string"})},
 		Checks:    []config.CheckResult{{Name: "reachable", Status: config.CheckPass}, {Name: "cheap", Status: config.CheckFail, Messages: []string{"The disks cost more than 100 a month."}}},
 	}
+	p.Summary = plan.Summary{Valid: 5, Create: 1, Update: 2, Destroy: 1, Forget: 1, Deferred: 2, Move: 1, Adopt: 1, MayChange: 1, Expected: plan.Expected{Create: 1, Update: 1}}
 	p.Resources["dns"].Timeouts = plan.Timeouts{State: state.Duration(time.Minute)}
 	return finish(p)
 }
