@@ -29,7 +29,7 @@ func checks() []check {
 		{mutation.In("an action has the image that was shown", "apply/stale.go", "a.Image == b.Image && a.Entry", "a.Entry"), "TestSameActions"},
 		{mutation.In("an action has the entrypoint that was shown", "apply/stale.go", "a.Entrypoint == b.Entrypoint && ", ""), "TestSameActions"},
 		{mutation.In("an action has the arguments that were shown", "apply/stale.go", "&& slices.Equal(a.Args, b.Args)", ""), "TestSameActions"},
-		{mutation.In("what a run that died recorded is what it is now", "apply/resume.go", "done && plan.EntryPin(s, addr) == hash {", "done && hash != \"x\" {"), "TestPinned"},
+		{mutation.In("what a run that died recorded is what it is now", "apply/resume.go", "done && s.Pin(addr) == hash {", "done && hash != \"x\" {"), "TestPinned"},
 		{mutation.In("what a run that died began is not begun by another", "apply/resume.go", "&& s.Unsettled[addr].Plan == died.Plan", ""), "TestPinned"},
 		{mutation.In("what a run that died began was as planned before", "apply/resume.go", "state.EntryHash(entry) == pin ||", "true ||"), "TestPinned"},
 		{mutation.In("the rest of the actions is resumed by the same plan only", "apply/resume.go", "u.Plan == r.plan.ID && ", "u.Plan != \"\" && "), "TestResumes"},

@@ -55,10 +55,10 @@ func beforeMoves(p *plan.Plan, s state.Snapshot, died state.Applied) (pins map[s
 // pinned reports whether what is recorded of a resource is what the plan was made
 // with, or what a run of the plan that died has made of it.
 func pinned(s state.Snapshot, addr, pin string, died state.Applied) bool {
-	if plan.EntryPin(s, addr) == pin {
+	if s.Pin(addr) == pin {
 		return true
 	}
-	if hash, done := died.Done[addr]; done && plan.EntryPin(s, addr) == hash {
+	if hash, done := died.Done[addr]; done && s.Pin(addr) == hash {
 		return true
 	}
 	entry, known := s.Resources[addr]
@@ -87,7 +87,7 @@ func (r *run) completed(addr string) bool {
 	if step := r.plan.Resources[addr]; hash == "" && (step.Change == plan.Replace || step.Another) {
 		return false // what was there is destroyed, or let go of, and no more
 	}
-	return done && plan.EntryPin(r.prior, addr) == hash
+	return done && r.prior.Pin(addr) == hash
 }
 
 // changedSince refuses a resource that a run which died had finished, and which is not

@@ -107,26 +107,16 @@ func (b assembler) entries(p *Plan) map[string]string {
 	found := make([]string, len(addresses))
 	parallel.For(len(addresses), func(from, to int) {
 		for i := from; i < to; i++ {
-			found[i] = EntryPin(b.Recorded, addresses[i])
+			found[i] = b.Recorded.Pin(addresses[i])
 		}
 	})
 	for i, addr := range addresses {
 		pins[addr] = found[i]
 	}
 	for _, m := range p.Moves {
-		pins[m.From] = EntryPin(b.Recorded, m.From)
+		pins[m.From] = b.Recorded.Pin(m.From)
 	}
 	return pins
-}
-
-// EntryPin is the fingerprint of what a state file says of a resource, "" when
-// it says nothing.
-func EntryPin(s state.Snapshot, addr string) string {
-	entry, ok := s.Resources[addr]
-	if !ok {
-		return ""
-	}
-	return state.EntryHash(entry)
 }
 
 // incomplete is the plan of what could be decided, when something could not: for

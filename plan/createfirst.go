@@ -6,28 +6,11 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
-	"deployster/internal/base/graph"
 	"deployster/plan/match"
 	"deployster/plan/order"
-	"deployster/plan/subject"
 	"deployster/plan/things"
 	"deployster/state"
 )
-
-// createFirst gives the resources with create_before_destroy, and all that they depend
-// on: a new one that is made first needs its dependencies made first too.
-func createFirst(m *config.Manifest) map[string]bool {
-	before, first := graph.Graph{}, map[string]bool{}
-	for _, r := range m.Resources() {
-		before[r.Address] = subject.Predecessors(r)
-	}
-	for _, r := range m.Resources() {
-		if r.CreateFirst {
-			subject.Reach(r.Address, before, first)
-		}
-	}
-	return first
-}
 
 // depose gives the move that takes the address from a thing which goes after another
 // was made in its place; false = it is not replaced like that. One that is not
@@ -49,7 +32,7 @@ func (b *builder) depose(p match.Pair, taken map[string]bool) (state.Move, bool)
 func (b *builder) replaceLater(r *config.Resource, step *Step, pair match.Pair, key string) bool {
 	why := things.Changed(pair.Differences, step.Sensitive)
 	if pair.Why != match.Other || b.Replaces(r.Address) {
-		why = b.asksToReplace(r.Address)
+		why = b.identified.asked(r.Address)
 	}
 	if r.PreventDestroy {
 		b.report(r, "", diag.Diagnostics{protected("It has prevent_destroy = true", why)})

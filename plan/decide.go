@@ -44,7 +44,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 	if len(violations) > 0 {
 		return nil
 	}
-	if !b.learn(r, step) {
+	if !b.learn(r, step) || b.triggered(r) {
 		return nil
 	}
 	if pair := b.identified.pairs[r.Address]; pair.Replaced || b.Replaces(r.Address) {
@@ -87,7 +87,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 	if step.ReadOnly && step.Change != Valid {
 		b.report(r, "", diag.Diagnostics{{Severity: diag.Error, Summary: "Read-only resource is not as declared",
 			Detail: fmt.Sprintf("It is read_only, so nothing will be done about it, but its image says %s (wanted: VALID). Mend it by its own "+
-				"means, or change its config to what is there.", word(step.Change)),
+				"means, or change its config to what is there.", step.Answered()),
 			Address: r.Address, Action: "state"}})
 		return nil
 	}
@@ -303,17 +303,6 @@ func Violations(m *config.Manifest, addr string, list []typeclient.Violation) di
 		diags = append(diags, m.Diagnose(d, m.Locate(addr, v.Pointer)))
 	}
 	return diags
-}
-
-// word says a change as the protocol would.
-func word(c Change) string {
-	switch c {
-	case Valid:
-		return string(protocol.Valid)
-	case Create:
-		return string(protocol.Missing)
-	}
-	return string(protocol.Stale)
 }
 
 // noteLost says of a resource that does not exist, though it was recorded, what

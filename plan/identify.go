@@ -10,6 +10,7 @@ import (
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runner"
 	"deployster/plan/match"
+	"deployster/plan/order"
 	"deployster/plan/subject"
 	"deployster/plan/things"
 	"deployster/protocol"
@@ -26,6 +27,8 @@ type identified struct {
 	ends   map[string]match.End  // by the address of now
 	open   map[string]bool       // at whose turn something was learned: they are matched again
 
+	triggers map[string]string // by the address of what replace_triggered_by replaces: why
+
 	first   map[string]bool   // the resources with create_before_destroy, and what they depend on
 	deposed map[string]string // of those that are replaced now: the key of the thing that goes after the new one
 }
@@ -34,7 +37,7 @@ type identified struct {
 // What the identity of a resource is may turn out at its turn only: then matching
 // begins again, and what was decided meanwhile is kept where it holds.
 func (b *builder) decideIdentified(ctx context.Context) {
-	b.identified.input, b.identified.doubts = b.matchInput(), map[string]string{}
+	b.identified.input, b.identified.doubts, b.identified.triggers = b.matchInput(), map[string]string{}, map[string]string{}
 	for {
 		errors := b.errors()
 		if b.identify(); b.errors() > errors {
@@ -60,7 +63,7 @@ func (b *builder) decideIdentified(ctx context.Context) {
 // and state. Values that come from other resources are those that were recorded.
 func (b *builder) matchInput() match.Input {
 	var in match.Input
-	b.identified.first = createFirst(b.Manifest)
+	b.identified.first = order.First(b.Manifest)
 	views := b.recordedViews()
 	for _, r := range b.Manifest.Resources() {
 		ty := b.typeOf(r.Address)

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"deployster/config"
-	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runner"
@@ -80,13 +79,6 @@ type Plan struct {
 
 // Selection limits a plan, or what it asks and does.
 type Selection = subject.Selection
-
-// Chosen says which addresses a plan with a selection would be about, as far as
-// that is known before any image is asked: of instances that are not known yet it
-// says nothing.
-func Chosen(m *config.Manifest, prior state.Snapshot, s Selection) (func(addr string) bool, diag.Diagnostics) {
-	return subject.Chosen(m, prior, s)
-}
 
 // Edge says that To waits for From.
 type Edge = order.Edge

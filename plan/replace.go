@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -28,7 +29,7 @@ func (b *builder) replacePair(ctx context.Context, r *config.Resource, step *Ste
 		return b.replaceLater(r, step, pair, key)
 	}
 	if pair.Why != match.Other || b.Replaces(r.Address) {
-		return b.replace(ctx, r, step, b.asksToReplace(r.Address))
+		return b.replace(ctx, r, step, b.identified.asked(r.Address))
 	}
 	entry, why := b.Prior.Resources[r.Address], things.Changed(pair.Differences, step.Sensitive)
 	stays := ""
@@ -52,9 +53,10 @@ func (b *builder) replacePair(ctx context.Context, r *config.Resource, step *Ste
 	return b.replace(ctx, r, step, why)
 }
 
-// asksToReplace says what asks for the replacement of a resource whose thing is to stay
-// the same.
-func (b *builder) asksToReplace(addr string) string { return "-replace asks for it" }
+// asked says what asks for the replacement of a resource whose thing is to stay the same.
+func (i identified) asked(addr string) string {
+	return cmp.Or(i.triggers[addr], "-replace asks for it")
+}
 
 // replace works out how the thing of a resource is destroyed, so that it can be made
 // again. Where nothing is there the step has no Old, and is decided like any other. It

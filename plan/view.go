@@ -47,7 +47,7 @@ type decided struct {
 
 	mu    sync.Mutex // guards what follows: resources are asked in parallel
 	steps map[string]*Step
-	pins  map[string]string // address -> its EntryPin, of those that were asked in parallel
+	pins  map[string]string // address -> its Pin, of those that were asked in parallel
 }
 
 func newDecided(s *subject.Subject) *decided {

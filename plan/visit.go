@@ -54,7 +54,7 @@ func (b *builder) decideAll(ctx context.Context, wanted func(addr string) bool) 
 		before[r.Address] = slices.DeleteFunc(subject.Predecessors(r), func(addr string) bool { return b.steps[addr] != nil })
 	}
 	b.visit(ctx, resources, before, func(r *config.Resource) bool {
-		step, pin := b.decideAndTell(ctx, r), EntryPin(b.Recorded, r.Address)
+		step, pin := b.decideAndTell(ctx, r), b.Recorded.Pin(r.Address)
 		b.decided.mu.Lock()
 		defer b.decided.mu.Unlock()
 		if step == nil {

@@ -264,6 +264,15 @@ func EntryHash(e Entry) string {
 	return fmt.Sprintf("sha256:%x", sha256.Sum256(b))
 }
 
+// Pin is the fingerprint of what is recorded of a resource, "" for nothing.
+func (s Snapshot) Pin(addr string) string {
+	entry, known := s.Resources[addr]
+	if !known {
+		return ""
+	}
+	return EntryHash(entry)
+}
+
 // canonical returns the entry with its documents in canonical form.
 func (e Entry) canonical() (Entry, error) {
 	e.Deposed = slices.Clone(e.Deposed)

@@ -11,6 +11,7 @@ import (
 	"deployster/internal/ui/render"
 	"deployster/plan"
 	"deployster/plan/explain"
+	"deployster/plan/subject"
 	"deployster/state"
 )
 
@@ -117,7 +118,7 @@ func narrowed(s plan.Selection, m *config.Manifest, paths []string) plan.Selecti
 // with it.
 func (e *Engine) build(ctx context.Context, m *config.Manifest, prior state.Snapshot, s plan.Selection,
 	parallelism int) (*plan.Plan, *typeclient.Client, error) {
-	chosen, diags := plan.Chosen(m, prior, s)
+	chosen, diags := subject.Chosen(m, prior, s)
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}

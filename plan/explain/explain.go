@@ -65,7 +65,7 @@ func Resource(p *plan.Plan, m *config.Manifest, s state.Snapshot, addr string,
 	if step.MovedFrom != "" {
 		was = step.MovedFrom
 	}
-	if plan.EntryPin(s, was) != p.Entries[was] {
+	if s.Pin(was) != p.Entries[was] {
 		e.Prior, e.Lost = nil, true
 	}
 	scope := view.Scope(slices.Sorted(maps.Keys(p.Resources)), func(a string) view.View {

@@ -73,6 +73,15 @@ func (in Input) Learn(address string, t Thing) (Input, error) {
 	return in, nil
 }
 
+// Replacing gives the input in which a resource is replaced, whatever its thing is.
+func (in Input) Replacing(address string) Input {
+	in.Declared = slices.Clone(in.Declared)
+	for i := range in.Declared {
+		in.Declared[i].Replace = in.Declared[i].Replace || in.Declared[i].Address == address
+	}
+	return in
+}
+
 // Refute gives the input without the guess about a resource, which did not hold, and
 // without all others about its image.
 func (in Input) Refute(address string) Input {

@@ -1,0 +1,53 @@
+package apply_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestTriggers: a resource is replaced when what it names in replace_triggered_by
+// changes, and not when something else does.
+func TestTriggers(t *testing.T) {
+	t.Parallel()
+	by := func(triggers string) string {
+		return replaced(thing("b", "v", "1"), "  config", "  lifecycle {\n    replace_triggered_by = ["+triggers+"]\n  }\n  config")
+	}
+	base, other := thing("a", "v", "1", "w", "1"), thing("a", "v", "2", "w", "1")
+	for name, c := range map[string]struct{ before, then, done string }{
+		"nothing changes":             {base + thing("b", "v", "1"), base + by("resource.a"), ""},
+		"it is updated":               {base + thing("b", "v", "1"), other + by("resource.a"), "remove b, change a, make b"},
+		"a value is expected to stay": {base + thing("b", "v", "1"), other + by("resource.a.state.v"), "change a"},
+		"another value changes":       {base + thing("b", "v", "1"), other + by("resource.a.state.w"), "change a"},
+		"a value of its config":       {base + thing("b", "v", "1"), other + by("resource.a.config.v"), "remove b, change a, make b"},
+		"another one of its config":   {base + thing("b", "v", "1"), other + by("resource.a.config.w"), "change a"},
+		"it is created":               {thing("b", "v", "1"), base + by("resource.a, resource.a.state.v"), "make a"},
+		"itself is created":           {base, other + by("resource.a"), "change a, make b"},
+		"what it names is replaced itself": {base + thing("b", "v", "1") + thing("c", "v", "1"),
+			other + by("resource.a") + replaced(by("resource.b"), `"b"`, `"c"`), "remove b, remove c, change a, make b, make c"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEngine(t.TempDir())
+			e.opts.Parallelism = 1
+			e.do(t, c.before)
+			e.world.TakeLog()
+			p, err := e.plan(c.then)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if report, err := e.apply(t.Context(), p); err != nil || len(report.Problems) > 0 {
+				t.Fatalf("%v %v", err, summaries(report.Problems))
+			}
+			if got := strings.Join(e.world.TakeLog(), ", "); got != c.done {
+				t.Errorf("done %q, want %q", got, c.done)
+			}
+			if rest, err := e.plan(c.then); err != nil || rest.HasChanges() {
+				t.Errorf("something is left to do: %v %v", changes(rest), err)
+			}
+			if step := p.Resources["b"]; strings.HasPrefix(c.done, "remove b") != strings.Contains(fmt.Sprint(step.Reason), "replace_triggered_by") {
+				t.Errorf("the plan says %s because %q", step.Change, step.Reason)
+			}
+		})
+	}
+}

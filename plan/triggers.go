@@ -1,0 +1,36 @@
+package plan
+
+import (
+	"deployster/config"
+	"deployster/state"
+)
+
+// triggered reports whether a change of another resource makes that one is replaced, which
+// was not known before. Then it is matched again.
+func (b *builder) triggered(r *config.Resource) bool {
+	if b.identified.pairs[r.Address].Recorded == "" || b.identified.triggers[r.Address] != "" {
+		return false
+	}
+	for _, t := range r.Triggers {
+		was, known := b.Prior.Completed(t.To)
+		if key := b.identified.deposed[t.To]; key != "" {
+			was, known = b.Prior.Completed(key)
+		}
+		step := b.step(t.To)
+		if !known || step == nil || len(t.Path) == 0 && !step.changes(was) || len(t.Path) > 0 && !step.View().Differs(t.Path, was, step.Unknown) {
+			continue
+		}
+		b.decided.mu.Lock()
+		defer b.decided.mu.Unlock()
+		b.identified.triggers[r.Address] = config.Reference(t.To) + " changes (replace_triggered_by)"
+		b.identified.input, b.identified.open[r.Address] = b.identified.input.Replacing(r.Address), true
+		return true
+	}
+	return false
+}
+
+// changes reports whether a recorded resource is to be updated or replaced.
+func (s *Step) changes(was state.Entry) bool {
+	return s.Change == Update || s.Change == Replace || s.Replaces != "" ||
+		s.Change == Deferred && (len(s.Unknown) > 0 || string(was.Config) != string(s.Config))
+}
