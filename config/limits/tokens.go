@@ -1,6 +1,8 @@
 package limits
 
 import (
+	"bytes"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
@@ -9,6 +11,13 @@ import (
 // recursive parser does. It is nil when they are fit to be parsed. Lexical
 // errors are left to the parser.
 func Native(src []byte, filename string, template bool, start hcl.Pos) *hcl.Diagnostic {
+	if small(src) {
+		return nil
+	}
+	return byTokens(src, filename, template, start)
+}
+
+func byTokens(src []byte, filename string, template bool, start hcl.Pos) *hcl.Diagnostic {
 	if at := signs(src); at >= 0 {
 		r := hcl.Range{Filename: filename, Start: start, End: start}
 		for _, pos := range []*hcl.Pos{&r.Start, &r.End} {
@@ -35,6 +44,26 @@ func Native(src []byte, filename string, template bool, start hcl.Pos) *hcl.Diag
 		}
 	}
 	return nil
+}
+
+// small reports whether a text is too small to exceed any limit, by one look at its
+// bytes. Most blocks are, and their tokens would cost a hundred times as much.
+func small(src []byte) bool {
+	if len(src) > Operators {
+		return false
+	}
+	opening, digits := 0, 0
+	for i, c := range src {
+		switch {
+		case bytes.IndexByte([]byte("{[(\"<"), c) >= 0: // each opens two levels at most: "%{ if" is a bracket and a directive
+			opening++
+		case c >= '0' && c <= '9':
+			digits++
+		case (c == 'e' || c == 'E') && i > 0 && src[i-1] >= '0' && src[i-1] <= '9': // it may be an exponent
+			return false
+		}
+	}
+	return 2*opening < Depth && digits < NumberText
 }
 
 // signs says where a text has more words and signs than Signs, -1 if it has not.

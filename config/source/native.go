@@ -9,11 +9,16 @@ import (
 	"deployster/config/limits"
 )
 
-// parseNative parses a file that limits.Native lets pass, its work metered, and
-// returns what is wrong with it in hcl's words.
+// parseNative parses a file that is within the limits, its work metered, and returns
+// what is wrong with it in hcl's words.
 func parseNative(src []byte, filename string) (*hcl.File, hcl.Diagnostics) {
-	if file := parseBlocks(src, filename); file != nil {
-		return file, nil
+	if len(src) <= limits.Tokens || limits.Native(src, filename, false, hcl.InitialPos) == nil { // a token is a byte or more
+		if file := parseBlocks(src, filename); file != nil {
+			return file, nil
+		}
+	}
+	if d := limits.Native(src, filename, false, hcl.InitialPos); d != nil {
+		return nil, hcl.Diagnostics{d}
 	}
 	file, diags := hclsyntax.ParseConfig(src, filename, hcl.InitialPos)
 	limits.Metered(file.Body.(*hclsyntax.Body))
@@ -39,6 +44,9 @@ func parseBlocks(src []byte, filename string) (file *hcl.File) {
 		}
 		if at.Byte > 0 && bytes.HasPrefix(part, byteOrderMark) {
 			return nil // which hcl allows where a file begins
+		}
+		if limits.Native(part, filename, false, at) != nil {
+			return nil
 		}
 		parsed, diags := hclsyntax.ParseConfig(part, filename, at)
 		if len(diags) > 0 {

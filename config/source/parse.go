@@ -81,9 +81,6 @@ func parseFile(f File) (*hcl.File, hcl.Diagnostics) {
 		}
 		return hcljson.Parse(f.Bytes, f.Path)
 	}
-	if d := limits.Native(f.Bytes, f.Path, false, hcl.InitialPos); d != nil {
-		return nil, hcl.Diagnostics{d}
-	}
 	return parseNative(f.Bytes, f.Path)
 }
 
