@@ -146,3 +146,25 @@ func TestExpectedUpdates(t *testing.T) {
 		})
 	}
 }
+
+// What a deferred resource of a type without identity was recorded with may stay, when
+// its config is another one now: the plan says so, as it does of one that it can ask.
+func TestExpected_WhatMayStay(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t.TempDir())
+	source := func(v string) string {
+		return thing("a") + strings.Replace(thing("b", "v", v), "config", "depends_on = [resource.a]\n  config", 1)
+	}
+	e.do(t, source("1"))
+	e.world.Set("a", "") // so that b waits for it
+	for v, want := range map[string]bool{"1": false, "2": true} {
+		p, err := e.plan(source(v))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := p.Resources["b"]
+		if said := strings.Contains(strings.Join(b.Notes, " "), "what the old config named may stay"); b.Change != plan.Deferred || said != want {
+			t.Errorf("v = %s: %s, %q", v, b.Change, b.Notes)
+		}
+	}
+}

@@ -149,11 +149,11 @@ func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 	ty := b.typeOf(r.Address)
 	return &Step{
 		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: hidden.InConfig(ty, resolved), Ignored: resolved.Ignored,
-		Staying:  resolved.MayChange,
-		ReadOnly: r.ReadOnly, Aliases: r.Aliases, Init: ty, Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(),
-		Mounts: b.mounts[r.Address], Timeouts: Timeouts{State: state.Duration(r.Timeouts.State),
-			Action: state.Duration(r.Timeouts.Action)}, Protect: r.PreventDestroy, New: r.New && !r.ReadOnly, OnRemove: string(r.OnRemove),
-		Source: r.Range.String(), SecretEnv: secret.FindEnv(r.Settings.Env, b.Manifest.Secrets()),
+		Staying: resolved.MayChange, ReadOnly: r.ReadOnly, Aliases: r.Aliases, Init: ty, Pull: r.Pull, Verify: r.Verify,
+		Settings: r.Settings, RunsWith: r.Settings.Widened(), Mounts: b.mounts[r.Address], Protect: r.PreventDestroy,
+		Timeouts: Timeouts{State: state.Duration(r.Timeouts.State), Action: state.Duration(r.Timeouts.Action)},
+		New:      r.New && !r.ReadOnly, OnRemove: string(r.OnRemove), Source: r.Range.String(),
+		SecretEnv: secret.FindEnv(r.Settings.Env, b.Manifest.Secrets()),
 	}
 }
 
@@ -190,12 +190,12 @@ func (s *Step) hide(prior state.Entry, known []string) {
 	}
 	secrets := slices.Concat(known, secret.Values(s.Config, s.Sensitive), hidden.OfEntry(prior))
 	s.Hidden = slices.Concat(hidden.InState(s.Init, there, secrets, s.Sensitive), hidden.InState(s.Init, s.Forecast, nil, nil))
-	slices.Sort(s.Hidden)
-	s.Hidden = slices.Compact(s.Hidden)
+	s.Hidden = slices.Compact(slices.Sorted(slices.Values(s.Hidden)))
 }
 
 // unfinished says of a thing that it was begun, and never seen to be VALID.
 const unfinished = "an apply began to make it and did not finish"
+const mayStay = "Its type says no identity: what the old config named may stay."
 
 // compareWithPrior notes what the state file adds for a reader: a resource that
 // exists though it was never recorded, and one that was right before.
@@ -216,7 +216,7 @@ func (b *builder) compareWithPrior(addr string, s *Step) {
 		s.Edited = jsondoc.Edits(entry.Config, s.Config)
 	}
 	if b.identified.pairs[addr].MayStay && len(s.Init.Identity) == 0 {
-		s.Notes = append(s.Notes, "Its type says no identity: what the old config named may stay.")
+		s.Notes = append(s.Notes, mayStay)
 	}
 }
 
@@ -230,6 +230,9 @@ func (b *builder) expect(r *config.Resource, s *Step) {
 		s.Was = &Was{State: entry.State, Sensitive: entry.Sensitive.State}
 		if !r.ReadOnly && s.differs(entry.Config) {
 			s.Expected = Update
+		}
+		if b.identified.pairs[r.Address].MayStay && len(s.Init.Identity) == 0 && string(entry.Config) != string(s.Config) {
+			s.Notes = append(s.Notes, mayStay)
 		}
 	case !r.ReadOnly:
 		s.Expected = Create
