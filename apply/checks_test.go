@@ -125,6 +125,7 @@ func checks() []check {
 		{mutation.In("two late identities are two", "apply/identity.go", "if other != addr && equal(claims[other]) {", "if false {"), "TestLateIdentity"},
 		{mutation.In("a late identity is not that of another resource", "apply/identity.go", "if other != addr && declared &&", "if false && declared &&"), "TestLateIdentity"},
 		{mutation.In("a late identity is not that of what ends", "apply/identity.go", "if other != addr && stays &&", "if false && stays &&"), "TestLateIdentity"},
+		{mutation.In("a late identity is that of what is recorded", "apply/identity.go", "return relation == match.Differs", "return false && relation == match.Differs"), "TestLateIdentity_OfAnotherThing"},
 		{mutation.In("what a removal took with it is an error", "apply/again.go", "if answer.Status == protocol.Valid {", "if answer.Status != \"\" {"), "TestARemovalThatTakesAnotherWithIt"},
 		{mutation.In("what a removal took with it is recorded", "apply/again.go", "\tentry.LastSeen = &state.LastSeen", "\t_ = &state.LastSeen"), "TestARemovalThatTakesAnotherWithIt"},
 		{mutation.In("what may be the same thing waits for its end", "apply/run.go", "if b.OrderOnly {", "if b.OrderOnly || true {"), "TestAFailedEnd"},

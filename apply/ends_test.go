@@ -166,6 +166,24 @@ func TestLateIdentity(t *testing.T) {
 	}
 }
 
+// A resource turns out to mean another thing than the recorded one: the next plan
+// replaces that, so that nothing is left that nobody knows of.
+func TestLateIdentity_OfAnotherThing(t *testing.T) {
+	t.Parallel()
+	e := endings(t)
+	source := func(id string) string {
+		return thing("p", "v", `"`+id+`"`) + one("known", "late", "resource.p.state.v", "1")
+	}
+	e.do(t, source("x"))
+	report := e.do(t, source("y"))
+	if got := strings.Join(summaries(report.Problems), "; "); got != "late: plan is stale: it would be another thing than the recorded one" {
+		t.Error(got)
+	}
+	if report := e.do(t, source("y")); report.Status != apply.OK || e.there() != "p y" {
+		t.Errorf("%v, things %q", summaries(report.Problems), e.there())
+	}
+}
+
 // An end that would have to wait for an identity that itself waits for the end is left
 // for the next plan, which the plan says.
 func TestAnEndThatCannotWait(t *testing.T) {

@@ -50,20 +50,36 @@ func (r identities) recordedThing(addr string) match.Thing {
 // not known to the plan: now it is, and another resource, or the end of one, may mean
 // the same thing.
 func (r identities) free(step *plan.Step, out *outcome, config json.RawMessage) bool {
-	owner := ""
+	owner, now := "", match.Thing{}
 	if step.Intent() == protocol.Absent {
 		owner = r.claimed(out.addr)
-	} else if len(step.Init.Identity) > 0 && !things.Known(step.Init, step.Unknown) && !step.ReadOnly {
-		owner = r.owner(out.addr, r.thing(step, config))
+	} else if step.Flexible() && len(step.Init.Identity) > 0 && !step.ReadOnly {
+		if now = r.thing(step, config); !things.Known(step.Init, step.Unknown) {
+			owner = r.owner(out.addr, now)
+		}
 	}
+	why := "it would be the thing of " + reference(owner)
 	if owner == "" {
-		return true
+		if !r.replaces(step, out.addr, now) {
+			return true
+		}
+		why = "it would be another thing than the recorded one"
 	}
 	out.report.NotAttempted = out.report.Planned
-	why := "it would be the thing of " + reference(owner)
-	out.fail(failedIdentity, stale(why, "What identifies one of them became known only now. "+whatNow))
+	out.fail(failedIdentity, stale(why, "What identifies it became known only now. "+whatNow))
 	out.report.Reason = "plan is stale: " + why
 	return false
+}
+
+// replaces reports whether a resource means another thing now than the one that is
+// recorded and would stay: a plan that knows it replaces that.
+func (r identities) replaces(step *plan.Step, addr string, now match.Thing) bool {
+	entry := recorded(r.run, step, addr)
+	if entry == nil || entry.ReadOnly || len(now.Type.Names) == 0 {
+		return false
+	}
+	relation, _ := match.Compare(now, r.recordedThing(addr), true)
+	return relation == match.Differs
 }
 
 // claimed gives the resource that turned out to mean a recorded thing, which is about
