@@ -20,6 +20,7 @@ import (
 // identified is which recorded thing each resource means.
 type identified struct {
 	input  match.Input
+	places map[string]int // of what is declared in it, by address
 	result match.Result
 	moves  []state.Move
 	doubts map[string]string     // by the address of what may be gone when the ends are through: why
@@ -38,6 +39,10 @@ type identified struct {
 // begins again, and what was decided meanwhile is kept where it holds.
 func (b *builder) decideIdentified(ctx context.Context) {
 	b.identified.input, b.identified.doubts, b.identified.triggers = b.matchInput(), map[string]string{}, map[string]string{}
+	b.identified.places = map[string]int{}
+	for i, d := range b.identified.input.Declared {
+		b.identified.places[d.Address] = i
+	}
 	for {
 		errors := b.errors()
 		if b.identify(); b.errors() > errors {
@@ -170,10 +175,8 @@ func (b *builder) learn(r *config.Resource, s *Step) bool {
 	now := things.Declared(r.TypeRef, s.Init, s.Config, s.Settings, runner.MountsIn(b.workdir, s.Mounts))
 	b.decided.mu.Lock()
 	defer b.decided.mu.Unlock()
-	for _, d := range b.identified.input.Declared {
-		if d.Address != r.Address {
-			continue
-		}
+	if at, known := b.identified.places[r.Address]; known {
+		d := b.identified.input.Declared[at]
 		if same, _ := match.Compare(now, d.Thing, false); same == match.Equal && !d.Late {
 			return true
 		}
