@@ -87,7 +87,7 @@ func (g *generator) events() object {
 		t := reflect.TypeOf(body)
 		schema := g.structure(t)
 		properties := schema["properties"].(object)
-		properties["type"] = object{"const": body.Type()}
+		properties["type"] = object{"const": events.TypeOf(body)}
 		properties["time"] = object{"type": "string", "format": "date-time", "pattern": `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`}
 		properties["level"] = g.of(reflect.TypeFor[events.Level]())
 		properties["message"] = object{"type": "string", "description": "A sentence for people; its words may change."}
@@ -95,11 +95,11 @@ func (g *generator) events() object {
 		required = append(required, "type", "time", "level", "message")
 		slices.Sort(required)
 		schema["required"] = required
-		g.defs[body.Type()] = schema
-		types = append(types, body.Type())
+		g.defs[events.TypeOf(body)] = schema
+		types = append(types, events.TypeOf(body))
 		rules = append(rules, object{
-			"if":   object{"properties": object{"type": object{"const": body.Type()}}, "required": []string{"type"}},
-			"then": object{"$ref": "#/definitions/" + body.Type()},
+			"if":   object{"properties": object{"type": object{"const": events.TypeOf(body)}}, "required": []string{"type"}},
+			"then": object{"$ref": "#/definitions/" + events.TypeOf(body)},
 		})
 	}
 	return g.finish("event", object{"type": "object", "required": []string{"type"},

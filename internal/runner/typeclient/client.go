@@ -7,11 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/distribution/reference"
-
 	"deployster/internal/base/diag"
 	"deployster/internal/base/parallel"
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 	"deployster/protocol"
 )
 
@@ -241,9 +240,9 @@ func (c *Client) Images() map[string]string {
 func (c *Client) fullName(ref string) string {
 	full, known := c.names[ref]
 	if !known {
-		full = ref
-		if named, err := reference.ParseDockerRef(ref); err == nil {
-			full = named.String()
+		var err error
+		if full, _, err = imagestore.FullName(ref); err != nil {
+			full = ref
 		}
 		c.names[ref] = full
 	}

@@ -181,3 +181,9 @@ type End struct {
 	ExitCode int          `json:"exit_code"`
 	Took     float64      `json:"took_seconds"`
 }
+
+// All returns one of each, in the order in which a run may send them.
+func All() []Body {
+	return []Body{Version{}, Diagnostic{}, Note{}, Pull{}, ResourceAsking{}, ResourceDecided{}, PlannedChange{}, PlanSummary{}, Drift{},
+		ApplyStarted{}, ActionStarted{}, Log{}, ActionEnded{}, ResourceEnded{}, Stopping{}, Checks{}, Outputs{}, Report{}, Dropped{}, End{}}
+}

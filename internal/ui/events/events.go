@@ -3,6 +3,9 @@ package events
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
+	"regexp"
+	"strings"
 	"time"
 
 	"deployster/internal/base/jsondoc"
@@ -30,15 +33,22 @@ type Event struct {
 	Body    Body
 }
 
-// Body is what an event of one type says beyond its message.
-type Body interface {
-	// Type is the word by which programs know it.
-	Type() string
+// Body is what an event of one type says beyond its message: a struct of this package.
+type Body any
+
+// inWords finds where the words of a Go name meet.
+var inWords = regexp.MustCompile(`([a-z])([A-Z])`)
+
+// TypeOf returns the word by which programs know events with a body: planned_change of
+// PlannedChange.
+func TypeOf(b Body) string {
+	return strings.ToLower(inWords.ReplaceAllString(reflect.TypeOf(b).Name(), "${1}_$2"))
 }
 
 // minor reports whether an event may be left out when a reader is too slow.
 func (e Event) minor() bool {
-	return e.Level == Debug || e.Body.Type() == (Log{}).Type()
+	_, isLog := e.Body.(Log)
+	return e.Level == Debug || isLog
 }
 
 // timeForm is RFC 3339, always as long.
@@ -48,7 +58,7 @@ const timeForm = "2006-01-02T15:04:05.000Z"
 // and keeps nothing of it.
 func (e Event) encode(b *bytes.Buffer, now time.Time, hide func(string) string) ([]byte, error) {
 	b.Reset()
-	b.WriteString(`{"type":"` + e.Body.Type() + `","time":"`)
+	b.WriteString(`{"type":"` + TypeOf(e.Body) + `","time":"`)
 	b.Write(now.UTC().AppendFormat(b.AvailableBuffer(), timeForm))
 	b.WriteString(`","level":"` + string(e.Level) + `","message":`)
 	b.Write(jsondoc.AppendText(b.AvailableBuffer(), e.Message))

@@ -77,7 +77,7 @@ func (s *Stream) line(e Event) []byte {
 	now, hide := s.now(), s.hide()
 	line, err := e.encode(&s.buffer, now, hide)
 	if err != nil {
-		line, _ = Event{Level: Error, Message: fmt.Sprintf("An event of type %s cannot be written: %s", e.Body.Type(), err),
+		line, _ = Event{Level: Error, Message: fmt.Sprintf("An event of type %s cannot be written: %s", TypeOf(e.Body), err),
 			Body: Note{}}.encode(&s.buffer, now, hide)
 	}
 	return line
