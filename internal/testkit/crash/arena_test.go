@@ -21,7 +21,8 @@ import (
 
 // resources writes a manifest of things in two chains and the values that they
 // are to hold. A name such as "z<a" is z, which was a. A value such as "x/1" is of the
-// type that knows its things by an identity: the thing x, which is to hold 1.
+// type that knows its things by an identity: the thing x, which is to hold 1; "x/1!" is made
+// before what it replaces is destroyed.
 func resources(values map[string]string) string {
 	var b strings.Builder
 	var names []string
@@ -37,6 +38,9 @@ func resources(values map[string]string) string {
 			ty = "known"
 		}
 		fmt.Fprintf(&b, "resource %q {\n  type = \"test/%s:1\"\n  config = jsondecode(%q)\n", name, ty, config)
+		if strings.HasSuffix(values[key], "!") {
+			b.WriteString("  lifecycle {\n    create_before_destroy = true\n  }\n")
+		}
 		if i := len(names) - 1; i > 1 {
 			fmt.Fprintf(&b, "  depends_on = [resource.%s]\n", names[i-2])
 		}
@@ -47,7 +51,7 @@ func resources(values map[string]string) string {
 
 // thing gives the name in the world of the thing that a resource means, and its config.
 func thing(name, value string) (thing, config string) {
-	if id, v, known := strings.Cut(value, "/"); known {
+	if id, v, known := strings.Cut(strings.TrimSuffix(value, "!"), "/"); known {
 		return id, fmt.Sprintf(`{"id":%q,"v":%q}`, id, v)
 	}
 	return name, fmt.Sprintf(`{"v":%q}`, value)
@@ -71,6 +75,7 @@ func scenarios() []scenario {
 			map[string]string{"a": "2", "b": "2", "d": "1", "f": "1", "g": "1", "h": "1", "i": "1", "j": "1"}},
 		{"identity", map[string]string{"s0": "a/1", "s1": "b/1", "s2": "c/1", "d": "d/1", "r": "r/1"},
 			map[string]string{"s0": "b/1", "s1": "c/2", "e": "d/1", "f": "g/1", "r": "q/1"}},
+		{"made first", map[string]string{"d": "d/1", "r": "r/1", "w": "w/1"}, map[string]string{"d": "e/1!", "r": "r/2", "w": "v/1!"}},
 		{"moves", map[string]string{"a": "1", "b": "1", "c": "1"}, map[string]string{"x<a": "1", "y<b": "2", "z": "1"}},
 	}
 }
@@ -238,7 +243,8 @@ func (a *arena) faults(o outcome) (faults []string, inFlight []string) {
 	}
 	for _, moved := range o.said("moved") {
 		from, to, _ := strings.Cut(moved, ">")
-		if _, there := s.Resources[from]; there && !slices.ContainsFunc(o.said("moved"),
+		_, there := s.Resources[from]
+		if _, number := state.RecordedAt(to); there && number == 0 && !slices.ContainsFunc(o.said("moved"),
 			func(m string) bool { return strings.HasSuffix(m, ">"+from) }) {
 			say("lost: that %s was moved to %s", from, to)
 		}
@@ -344,6 +350,9 @@ func (a *arena) checkNext(o outcome, sc scenario) (faults []string) {
 		}
 		is, config := thing(name, value)
 		want[is] = config
+		if old, _ := thing(name, sc.before[name]); strings.HasSuffix(value, "!") && slices.IndexFunc(done, removes(old)) < slices.IndexFunc(done, makes(is)) {
+			say("order: %s is destroyed before %s is made", old, is)
+		}
 		if !sameJSON(s.Resources[name].State, []byte(config)) {
 			say("lost: the state says of %s %s", name, s.Resources[name].State)
 		}
@@ -353,6 +362,14 @@ func (a *arena) checkNext(o outcome, sc scenario) (faults []string) {
 		say("wrong: the state has %d resources, there are %v, and wanted is %v", len(s.Resources), things(done), want)
 	}
 	return faults
+}
+
+func removes(thing string) func(effect) bool {
+	return func(e effect) bool { return e.Action == "remove" && e.Name == thing }
+}
+
+func makes(thing string) func(effect) bool {
+	return func(e effect) bool { return e.Action != "remove" && e.Name == thing }
 }
 
 // silent compares what was in flight at a crash with what the next run says.
