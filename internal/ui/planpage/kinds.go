@@ -26,7 +26,7 @@ var kinds = []kind{
 	{"read_failed", "!", "not read", "could not be read", "asking its image failed: the plan cannot be applied", change(plan.ReadFailed)},
 	{"create", "+", "create", "to create", "it does not exist yet", change(plan.Create)},
 	{"update", "~", "update", "to update", "it exists, and differs from what is declared", change(plan.Update)},
-	{"replace", "±", "replace", "to replace", "it is destroyed and made again", change(plan.Replace)},
+	{"replace", "±", "replace", "to replace", "it is destroyed, then created", change(plan.Replace)},
 	{"destroy", "−", "destroy", "to destroy", "it is no longer wanted, and its type removes it", change(plan.Destroy)},
 	{"forget", "·", "forget", "to forget", "it is dropped from the state file, and left as it is", change(plan.Forget)},
 	{"record", "↓", "record", "to record", "what was found goes into the state file", change(plan.Record)},

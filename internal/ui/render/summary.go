@@ -21,7 +21,7 @@ var changeWords = []struct {
 }{
 	{plan.Create, Green("+"), "create", "to create", "will be created"},
 	{plan.Update, Yellow("~"), "update", "to update", "will be updated"},
-	{plan.Replace, Red("-") + Green("+"), "destroy and make again", "to replace", "will be destroyed and made again"},
+	{plan.Replace, Red("-") + "/" + Green("+"), "replace: destroy, then create", "to replace", "will be replaced"},
 	{plan.Destroy, Red("-"), "destroy", "to destroy", "will be destroyed"},
 	{plan.Forget, Dim("."), "forget", "to forget", "will be forgotten"},
 	{plan.Record, Yellow("="), "record as it is", "to record", "will be recorded as it is"},
@@ -55,7 +55,7 @@ func mark(s *plan.Step) (symbol, words string) {
 		}
 	}
 	if s.Replaces != "" {
-		symbol, words = Green("+")+Red("-"), strings.Replace(words, "will be created", "will be replaced, the new one first", 1)
+		symbol, words = Green("+")+"/"+Red("-"), strings.Replace(words, "will be created", "will be replaced, the new one first", 1)
 	}
 	if s.MayChange && s.Change != plan.Valid {
 		words += ", as far as can be known"
