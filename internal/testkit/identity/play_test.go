@@ -101,6 +101,16 @@ func (t *tool) Apply(c identity.Command) (out identity.Outcome, err error) {
 		}
 	}
 	p, err := t.plan(context.Background(), s, t.many)
+	if err != nil && strings.Contains(err.Error(), "cannot be made first") { // it is there already: whoever reads that takes the order back
+		for a, b := range c.Manifest {
+			b.CreateFirst = false
+			c.Manifest[a] = b
+		}
+		if err := t.declare(map[string]string{"main.hcl": source(c)}); err != nil {
+			return out, err
+		}
+		p, err = t.plan(context.Background(), s, t.many)
+	}
 	if err != nil {
 		return out, fmt.Errorf("no plan: %s", diag.From("", err)[0].Summary)
 	}
@@ -205,8 +215,8 @@ func source(c identity.Command) string {
 			}
 		}
 		slices.Sort(needs)
-		fmt.Fprintf(&text, "resource %q {\n  type = %q\n  read_only = %v\n  depends_on = [%s]\n", name, reference(first.Type, c.Version), first.ReadOnly,
-			strings.Join(slices.Compact(needs), ", "))
+		fmt.Fprintf(&text, "resource %q {\n  type = %q\n  read_only = %v\n  depends_on = [%s]\n  lifecycle {\n    create_before_destroy = %v\n  }\n",
+			name, reference(first.Type, c.Version), first.ReadOnly, strings.Join(slices.Compact(needs), ", "), first.CreateFirst)
 		switch list := strings.Join(configs, ",\n    "); {
 		case name == "s":
 			fmt.Fprintf(&text, "  count = %d\n  config = [\n    %s,\n  ][count.index]\n}\n", len(configs), list)
