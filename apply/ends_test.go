@@ -289,6 +289,21 @@ func TestAnotherThingIsAskedWithoutTheOldState(t *testing.T) {
 	}
 }
 
+// What is begun in place of another thing, which stays, is what is recorded from then on.
+func TestWhatIsBegunInPlaceOfAnotherIsRecorded(t *testing.T) {
+	t.Parallel()
+	e := endings(t)
+	forget := func(id string) string {
+		return strings.Replace(one("known", "a", `"`+id+`"`, "1"), "  config", "  lifecycle {\n    on_remove = \"forget\"\n  }\n  config", 1)
+	}
+	e.do(t, forget("x"))
+	e.world.Fail("y", true)
+	e.do(t, forget("y"))
+	if a := e.recorded(t).Resources["a"]; !a.Incomplete() || string(a.Config) != `{"id":"y","v":1}` {
+		t.Errorf("recorded %s", encode(a))
+	}
+}
+
 // A plan that only records follows the things as any other.
 func TestRefreshOnlyFollowsThings(t *testing.T) {
 	t.Parallel()
