@@ -26,7 +26,7 @@ func (v View) Differs(path []string, was state.Entry, unknown map[string]string)
 		}
 	}
 	pointer := jsondoc.JoinPointer(path[1:])
-	if len(after) == 0 || slices.ContainsFunc(open, func(p string) bool {
+	if slices.ContainsFunc(open, func(p string) bool {
 		return strings.HasPrefix(p+"/", pointer+"/") || strings.HasPrefix(pointer+"/", p+"/")
 	}) {
 		return true
