@@ -67,6 +67,7 @@ var ranks = map[string]int{
 	"internal/runs":                     30,
 	"plan/match":                        25,
 	"plan/plugs":                        25,
+	"plan/refresh":                      25,
 	"plan/subject":                      25,
 	"plan/explain":                      35,
 	"plan/drift":                        27,

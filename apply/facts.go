@@ -16,6 +16,7 @@ type facts struct {
 
 	mu       sync.Mutex // guards what follows
 	views    map[string]view.View
+	began    map[string]bool // on what an action was begun
 	gone     map[string]bool // what was destroyed, to be made again
 	shutdown []ShutdownReport
 	things   map[string]match.Thing      // what turned out in this apply to be the thing of a resource
@@ -23,7 +24,7 @@ type facts struct {
 }
 
 func newFacts(p *plan.Plan) *facts {
-	return &facts{plan: p, things: map[string]match.Thing{}, views: map[string]view.View{}, gone: map[string]bool{},
+	return &facts{plan: p, began: map[string]bool{}, things: map[string]match.Thing{}, views: map[string]view.View{}, gone: map[string]bool{},
 		stopped: map[string]*protocol.Answer{}}
 }
 
@@ -51,6 +52,20 @@ func (f *facts) setReached(addr string, v view.View) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.views[addr] = v
+}
+
+// acts reports whether an action was begun on a resource.
+func (f *facts) acts(addr string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.began[addr]
+}
+
+// setActed notes that an action was begun on a resource.
+func (f *facts) setActed(addr string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.began[addr] = true
 }
 
 // isGone reports whether what is there of a resource was destroyed, to be made

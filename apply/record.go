@@ -2,12 +2,14 @@ package apply
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
 	"deployster/internal/base/secret"
 	"deployster/plan"
 	"deployster/plan/hidden"
+	"deployster/plan/refresh"
 	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
@@ -30,14 +32,17 @@ func (r *run) record(step *plan.Step, out *outcome, in protocol.StateInput, reac
 // keep records a resource that was seen to be VALID.
 func (r *run) keep(step *plan.Step, out *outcome, in protocol.StateInput, reached json.RawMessage, sensitive []string, seen time.Time) {
 	entry := r.entry(step, out.addr, in, sensitive)
-	entry.State, entry.ValidAt = reached, seen.UTC()
+	entry.State, entry.ValidAt, entry.Seen = reached, seen.UTC(), r.prior.Resources[out.addr].Seen
+	if !r.plan.Selection.RefreshOnly {
+		entry.Seen = refresh.Seen(step.Subscribes, r.prior, r.facts.acts)
+	}
 	entry.Sensitive.State = r.hiddenIn(step, out.addr, in.Config, reached, sensitive)
 	r.facts.setReached(out.addr, view.View{Type: step.Type, Config: in.Config, State: reached, Status: protocol.Valid, Aliases: step.Aliases,
 		Hidden: entry.Sensitive.State, Schema: step.Init.StateSchema})
 	prior, known := r.prior.Resources[out.addr]
 	_, stopped := r.facts.afterShutdown(out.addr)
 	if !known || out.acted || r.facts.isGone(out.addr) || stopped ||
-		state.EntryHash(prior) != state.EntryHash(entry) { // else there is nothing new to say
+		state.EntryHash(prior) != state.EntryHash(entry) || !maps.Equal(prior.Seen, entry.Seen) { // else there is nothing new to say
 		if err := r.journal.Valid(out.addr, entry); err != nil {
 			out.failJournal(err)
 		}

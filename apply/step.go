@@ -15,6 +15,7 @@ import (
 	"deployster/internal/runner"
 	"deployster/plan"
 	"deployster/plan/hidden"
+	"deployster/plan/refresh"
 	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
@@ -54,7 +55,7 @@ func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
 		out.fail(failedConfig, err)
 		return
 	}
-	if step.Change == plan.Valid && !step.MayChange && !r.recheck[out.addr] {
+	if step.Change == plan.Valid && !step.MayChange && !r.recheck[out.addr] && !in.Refresh {
 		out.report.Status = Unchanged
 		seen := r.plan.Created
 		if step.Unrefreshed {
@@ -130,6 +131,7 @@ func (r *run) input(step *plan.Step, addr string, config json.RawMessage) (proto
 	in := protocol.StateInput{Config: config, Intent: step.Intent(), Dependencies: deps}
 	if entry := recorded(r, step, addr); entry != nil {
 		in.LastState = entry.State
+		refresh.Tell(&in, &step.Init, step.Subscribes, *entry, r.prior, r.facts.acts)
 	}
 	return in, err
 }
@@ -204,6 +206,7 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 		return false
 	}
 	out.acted = true
+	r.facts.setActed(out.addr)
 	r.event(ActionStarted{Address: out.addr, Action: a.Name, Description: a.Description, First: at.first, Late: at.late})
 	start := r.options.Now()
 	out.running = a.Name
@@ -252,7 +255,7 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 // what was forecast.
 func (r *run) verify(step *plan.Step, out *outcome, in protocol.StateInput, before protocol.Answer) (json.RawMessage, bool) {
 	r.event(Checking{Address: out.addr, After: true})
-	in.After = out.report.Completed
+	in.After, in.Refresh, in.Changed = out.report.Completed, false, nil
 	answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)
 	if err != nil {
 		out.failQuery(err)

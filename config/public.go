@@ -54,6 +54,7 @@ const (
 
 	FromDependency = instance.FromDependency
 	FromReference  = instance.FromReference
+	FromSubscribe  = instance.FromSubscribe
 	FromDependsOn  = instance.FromDependsOn
 
 	OnRemoveDestroy = instance.OnRemoveDestroy

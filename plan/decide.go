@@ -16,6 +16,7 @@ import (
 	"deployster/internal/runner/typeclient"
 	"deployster/plan/hidden"
 	"deployster/plan/plugs"
+	"deployster/plan/refresh"
 	"deployster/plan/subject"
 	"deployster/plan/view"
 	"deployster/protocol"
@@ -143,16 +144,13 @@ func (b *builder) postconditions(addr string, before []string, s *Step) diag.Dia
 
 // newStep fills in what is known before the image is asked.
 func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
-	if len(resolved.Unknown) == 0 {
-		resolved.Unknown = nil // nothing to keep
-	}
 	ty := b.typeOf(r.Address)
 	return &Step{
 		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: hidden.InConfig(ty, resolved), Ignored: resolved.Ignored,
-		Staying: resolved.MayChange, ReadOnly: r.ReadOnly, Aliases: r.Aliases, Init: ty, Pull: r.Pull, Verify: r.Verify,
-		Settings: r.Settings, RunsWith: r.Settings.Widened(), Mounts: b.mounts[r.Address], Protect: r.PreventDestroy,
+		Staying: resolved.MayChange, ReadOnly: r.ReadOnly, Aliases: r.Aliases, Subscribes: r.Subscribes, Init: ty,
+		Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(), Mounts: b.mounts[r.Address],
 		Timeouts: Timeouts{State: state.Duration(r.Timeouts.State), Action: state.Duration(r.Timeouts.Action)},
-		New:      r.New && !r.ReadOnly, OnRemove: string(r.OnRemove), Source: r.Range.String(),
+		Protect:  r.PreventDestroy, New: r.New && !r.ReadOnly, OnRemove: string(r.OnRemove), Source: r.Range.String(),
 		SecretEnv: secret.FindEnv(r.Settings.Env, b.Manifest.Secrets()),
 	}
 }
@@ -163,6 +161,11 @@ func (b *builder) input(r *config.Resource, s *Step) (protocol.StateInput, error
 	in := protocol.StateInput{Config: s.Config, Intent: protocol.Present, Dependencies: deps}
 	if entry, ok := b.Prior.Resources[r.Address]; ok && !s.Another {
 		in.LastState = entry.State
+		if told := refresh.Tell(&in, &s.Init, r.Subscribes, entry, b.Prior, updates(b)); b.Selection.RefreshOnly {
+			in.Refresh = false // it runs nothing
+		} else if told != "" {
+			s.Notes = append(s.Notes, told)
+		}
 	}
 	return in, err
 }

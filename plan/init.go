@@ -12,6 +12,7 @@ import (
 	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
 	"deployster/plan/plugs"
+	"deployster/plan/refresh"
 	"deployster/plan/subject"
 	"deployster/protocol"
 )
@@ -61,6 +62,7 @@ func (d *described) initialise(ctx context.Context, wanted func(addr string) boo
 	d.initEach(ctx, others)
 	for _, r := range slices.Concat(first, others) {
 		if ty, ok := d.types[r.Address]; ok {
+			d.findings.report(r, "", refresh.CanBeTold(r, ty))
 			d.findings.report(r, "", plugs.RequireAliases(r, *ty, func(addr string) string { return typeOf[addr] }))
 		}
 	}

@@ -117,7 +117,8 @@ type Step struct {
 	Shutdown    *protocol.Action  `json:"shutdown_first,omitempty"`
 	Reasons     []protocol.Reason `json:"reasons,omitempty"`
 	ReadOnly    bool              `json:"read_only,omitempty"`
-	Aliases     map[string]string `json:"aliases,omitempty"` // alias -> address
+	Aliases     map[string]string `json:"aliases,omitempty"`    // alias -> address
+	Subscribes  []string          `json:"subscribes,omitempty"` // addresses of those whose actions it is told of
 	Init        protocol.Type     `json:"init"`
 	Pull        runner.PullPolicy `json:"pull,omitempty"`
 	Verify      *runner.Verify    `json:"verify,omitempty"` // whose signature its images must carry

@@ -1,14 +1,13 @@
 package plan
 
 import (
-	"encoding/json"
 	"maps"
-	"reflect"
 	"slices"
 
 	"deployster/config"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runner"
+	"deployster/plan/refresh"
 	"deployster/state"
 )
 
@@ -20,11 +19,11 @@ func (b *builder) mayUseRecorded(r *config.Resource, s *Step, before []string) b
 	if !b.Selection.NoRefresh || !known || entry.Dirty || entry.LastSeen != nil || s.MayChange {
 		return false
 	}
-	if entry.Digest != s.Init.Digest || entry.ReadOnly != r.ReadOnly || !jsondoc.Same(entry.Config, s.Config) || !maps.Equal(entry.Aliases,
-		r.Aliases) {
+	if entry.Digest != s.Init.Digest || entry.ReadOnly != r.ReadOnly || !jsondoc.Same(entry.Config, s.Config) ||
+		!maps.Equal(entry.Aliases, r.Aliases) || len(refresh.Owed(r.Subscribes, entry, b.Prior, updates(b))) > 0 {
 		return false
 	}
-	if !sameValue(entry.Settings, s.Settings) || !slices.Equal(
+	if !jsondoc.SameValue(entry.Settings, s.Settings) || !slices.Equal(
 		runner.MountsIn(b.workdir, entry.Mounts), runner.MountsIn(b.workdir, s.Mounts)) {
 		return false
 	}
@@ -34,6 +33,14 @@ func (b *builder) mayUseRecorded(r *config.Resource, s *Step, before []string) b
 		}
 	}
 	return !s.seesDependencies() || b.sameConfigs(r.Aliases, map[string]bool{})
+}
+
+// updates reports whether a resource will be updated.
+func updates(b *builder) func(addr string) bool {
+	return func(addr string) bool {
+		s := b.step(addr)
+		return s != nil && s.Change == Update
+	}
 }
 
 // seesDependencies reports whether its image is told of what it depends on.
@@ -59,19 +66,6 @@ func (b *builder) sameConfigs(aliases map[string]string, seen map[string]bool) b
 func (b *builder) useRecorded(s *Step, entry state.Entry) {
 	s.Change, s.State, s.Unrefreshed = Valid, entry.State, true
 	s.hide(entry, b.Manifest.Secrets())
-}
-
-// sameValue compares two values by what is written of them.
-func sameValue(a, b any) bool {
-	if reflect.DeepEqual(a, b) {
-		return true
-	}
-	left, err := json.Marshal(a)
-	if err != nil {
-		return false
-	}
-	right, err := json.Marshal(b)
-	return err == nil && string(left) == string(right)
 }
 
 // recordOnly makes of what was found what a plan with -refresh-only does about

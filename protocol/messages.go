@@ -52,6 +52,8 @@ type StateInput struct {
 	Intent       Intent                `json:"intent,omitempty"`       // protocol 2
 	LastState    json.RawMessage       `json:"last_state,omitempty"`   // protocol 2: an object, what was last recorded as VALID
 	After        []string              `json:"after,omitempty"`        // protocol 2: the actions that this apply has just run for it
+	Refresh      bool                  `json:"refresh,omitempty"`      // what it subscribes was acted on, or will be; asked for
+	Changed      []string              `json:"changed,omitempty"`      // JSON pointers into the config, from when it was last VALID; asked for
 	Dependencies map[string]Dependency `json:"dependencies,omitempty"` // protocol 1, or asked for
 }
 
@@ -120,6 +122,7 @@ type Type struct {
 	StateAction       Command                `json:"state_action"`
 	Absent            bool                   `json:"absent,omitempty"`       // can be asked for IntentAbsent
 	Dependencies      bool                   `json:"dependencies,omitempty"` // wants to see its dependencies
+	Refresh           bool                   `json:"refresh,omitempty"`      // wants to be told of what it subscribes
 	Worker            *Command               `json:"worker,omitempty"`
 	Reuse             bool                   `json:"reuse,omitempty"`
 	NoCache           bool                   `json:"no_cache,omitempty"` // init must be asked again every time

@@ -70,6 +70,7 @@ type About struct {
 	Kind         string                 // what sort of thing it is; "" = the image's repository
 	Plugs        map[string]PlugRequest // files and directories of the host that it asks for, by name
 	Dependencies bool                   // it wants to see its dependencies, in Call.Dependencies
+	Refresh      bool                   // it wants Call.Refresh and Call.Changed
 	Worker       bool                   // its methods may be called at the same time, so that one process can serve many calls
 	Reuse        bool                   // its container may be used for several runs
 	ConfigSchema []byte                 // JSON Schema; nil = SchemaOf[C]

@@ -31,7 +31,7 @@ func (s server[C, S]) init(p Process) error {
 func (s server[C, S]) describe() (InitAnswer, error) {
 	a := InitAnswer{Protocol: MaxVersion, Label: s.about.Label, ConfigSchema: s.about.ConfigSchema, StateSchema: s.about.StateSchema,
 		Kind: s.about.Kind, Plugs: s.about.Plugs, StateAction: Command{Args: []string{stateArg}},
-		Dependencies: s.about.Dependencies, Reuse: s.about.Reuse}
+		Dependencies: s.about.Dependencies, Refresh: s.about.Refresh, Reuse: s.about.Reuse}
 	_, a.Absent = s.r.(Deleter[C, S])
 	if s.about.Worker {
 		a.Worker = &Command{Args: []string{workerArg}}

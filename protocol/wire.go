@@ -15,6 +15,7 @@ type InitAnswer struct {
 	StateAction  Command                `json:"state_action"`           // how the state is asked for
 	Absent       bool                   `json:"absent,omitempty"`       // it can remove what it made
 	Dependencies bool                   `json:"dependencies,omitempty"` // it wants to see its dependencies
+	Refresh      bool                   `json:"refresh,omitempty"`      // it wants StateInput.Refresh and StateInput.Changed
 	Worker       *Command               `json:"worker,omitempty"`       // one process may serve many invocations
 	Reuse        bool                   `json:"reuse,omitempty"`        // invocations may share a container
 	Cache        *bool                  `json:"cache,omitempty"`        // false = ask again for each resource; nil = true

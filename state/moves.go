@@ -167,5 +167,13 @@ func (e Entry) Renamed(to map[string]string) Entry {
 		e.Dependencies[i] = cmp.Or(to[d], d)
 	}
 	slices.Sort(e.Dependencies)
+	seen := e.Seen
+	e.Seen = nil
+	for d, serial := range seen { // all at once: two may change places
+		if e.Seen == nil {
+			e.Seen = make(map[string]uint64, len(seen))
+		}
+		e.Seen[cmp.Or(to[d], d)] = serial
+	}
 	return e
 }

@@ -69,7 +69,7 @@ func (p *replayRun) apply(r record) {
 		if _, known := p.snapshot.Resources[r.Address]; !known && r.Entry != nil {
 			p.snapshot.Resources[r.Address] = *r.Entry
 		}
-		p.markDirty(r.Address)
+		p.begun(r.Address)
 	case kindEnded:
 		p.land(r)
 		p.snapshot.ended(r, r.Exit)
@@ -77,7 +77,9 @@ func (p *replayRun) apply(r record) {
 			p.acted = append(p.acted, r.Address)
 		}
 	case kindValid:
-		p.snapshot.Resources[r.Address] = *r.Entry
+		e := *r.Entry
+		e.Acted = max(e.Acted, p.snapshot.Resources[r.Address].Acted)
+		p.snapshot.Resources[r.Address] = e
 		p.settle(r.Address, r.Entry)
 	case kindRemoved:
 		delete(p.snapshot.Resources, r.Address)
@@ -94,10 +96,11 @@ func (p *replayRun) apply(r record) {
 	}
 }
 
-// markDirty notes that what is recorded of a resource may not be so any more.
-func (p *replayRun) markDirty(addr string) {
+// begun notes that an action was begun on a resource: what is recorded of it may not
+// be so any more, and who subscribes it is to be told.
+func (p *replayRun) begun(addr string) {
 	if e, known := p.snapshot.Resources[addr]; known {
-		e.Dirty = true
+		e.Dirty, e.Acted = true, p.snapshot.Serial
 		p.snapshot.Resources[addr] = e
 	}
 }

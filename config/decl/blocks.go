@@ -84,12 +84,13 @@ type Resource struct {
 	Timeouts  hcl.Attributes
 	Aliases   map[string]Dependency
 	DependsOn []Dependency
+	Subscribe []Dependency
 	After     []Condition // postconditions
 	Ignored   ignoreRules
 	Triggers  []hcl.Expression // references: replace_triggered_by
 }
 
-// Dependency is what an element of dependencies or depends_on names.
+// Dependency is what an element of dependencies, depends_on or subscribe names.
 type Dependency struct {
 	Resource *Resource      // or
 	Call     *Call          // with both nil it names nothing, which has been said

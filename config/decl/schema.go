@@ -24,7 +24,7 @@ var (
 	outputSchema     = attributes("value!", "description", "sensitive").with("precondition", conditionSchema).hinting(valueHints, nil)
 	variableSchema   = attributes("type", "default", "description", "sensitive", "nullable").
 				with("validation", conditionSchema).hinting(valueHints, nil)
-	resourceSchema = attributes("type!", "for_each", "count", "config", "dependencies", "depends_on", "read_only").
+	resourceSchema = attributes("type!", "for_each", "count", "config", "dependencies", "depends_on", "subscribe", "read_only").
 			with("lifecycle", lifecycleSchema).with("timeouts", timeoutsSchema).hinting(resourceHints, resourceHint)
 	lifecycleSchema = attributes("prevent_destroy", "on_remove", "ignore_changes", "adopt", "create_before_destroy", "replace_triggered_by").
 			with("precondition", conditionSchema).with("postcondition", conditionSchema)

@@ -81,7 +81,7 @@ func variableExpressions(b *Module, visit func(Expression)) {
 func resourceExpressions(b *Module, visit func(Expression)) {
 	sorted(b.Resources, func(r *Resource) {
 		repetition(&r.Block, visit)
-		keys(r.DependsOn, &r.Block, visit)
+		keys(slices.Concat(r.DependsOn, r.Subscribe), &r.Block, visit)
 		sorted(r.Aliases, func(t Dependency) { keys([]Dependency{t}, &r.Block, visit) })
 		for _, expr := range r.Expressions() {
 			visit(Expression{Expr: expr, Usage: Usage{What: "the config of a resource", Repeated: &r.Block, Owner: r}})
@@ -125,7 +125,7 @@ func repetition(r *Block, visit func(Expression)) {
 	}
 }
 
-// keys visits the computed keys of resource.NAME[KEY] in dependencies or depends_on.
+// keys visits the computed keys of resource.NAME[KEY] in dependencies, depends_on or subscribe.
 func keys(list []Dependency, owner *Block, visit func(Expression)) {
 	for _, t := range list {
 		if t.Ref.Key != nil {

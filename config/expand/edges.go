@@ -96,7 +96,7 @@ func (m *Instances) link(e *eval.Evaluator) hcl.Diagnostics {
 
 // edges finds what one resource depends on.
 func (r *depCollector) edges(i *instance.Instance) {
-	var byRef, byOrder depSet
+	var byRef, byOrder, byEvent depSet
 	byAlias := map[*instance.Instance]bool{}
 	for alias, a := range i.ByAlias {
 		if a.To != nil {
@@ -118,6 +118,13 @@ func (r *depCollector) edges(i *instance.Instance) {
 	for _, t := range i.Decl.DependsOn {
 		r.dependency(t, i.Scope(), &byOrder)
 	}
+	for _, t := range i.Decl.Subscribe {
+		r.dependency(t, i.Scope(), &byEvent)
+	}
+	if len(byEvent.found) > 0 {
+		i.Subscribes = byEvent.addresses()
+	}
+	byOrder.merge(&byEvent)
 	byOrder.merge(r.module(i.Mod))
 	for address := range byRef.waits {
 		byOrder.waitFor(address)
@@ -138,7 +145,11 @@ func (r *depCollector) edges(i *instance.Instance) {
 	}
 	for to := range byOrder.found {
 		if !byAlias[to] && !byRef.found[to] {
-			i.Edges = append(i.Edges, instance.Edge{To: to.Address, Origin: instance.FromDependsOn})
+			origin := instance.FromDependsOn
+			if byEvent.found[to] {
+				origin = instance.FromSubscribe
+			}
+			i.Edges = append(i.Edges, instance.Edge{To: to.Address, Origin: origin})
 		}
 	}
 	slices.SortFunc(i.Edges, func(a, b instance.Edge) int { return strings.Compare(a.To, b.To) })

@@ -99,7 +99,7 @@ func (m *Instances) Concludes() bool {
 }
 
 // resolveAliases finds the resources that the aliases of one stand for, and
-// checks the keys in its depends_on.
+// checks the keys in its depends_on and subscribe.
 func (m *Instances) resolveAliases(e *eval.Evaluator, i *instance.Instance) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	if len(i.Decl.Aliases) > 0 {
@@ -124,7 +124,7 @@ func (m *Instances) resolveAliases(e *eval.Evaluator, i *instance.Instance) hcl.
 			i.Aliases[alias] = to.Address
 		})
 	}
-	for _, t := range i.Decl.DependsOn {
+	for _, t := range slices.Concat(i.Decl.DependsOn, i.Decl.Subscribe) {
 		_, d := chooseDependency(e, t, i.Scope())
 		diags = append(diags, d...)
 	}

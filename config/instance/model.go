@@ -36,11 +36,12 @@ func Reference(address string) string {
 type Origin string
 
 // The origins, strongest first: an alias in `dependencies`, a reference in an
-// expression, and `depends_on`. Two resources have one edge, with the
+// expression, `subscribe`, and `depends_on`. Two resources have one edge, with the
 // strongest origin.
 const (
 	FromDependency Origin = "dependency"
 	FromReference  Origin = "reference"
+	FromSubscribe  Origin = "subscribe"
 	FromDependsOn  Origin = "depends_on"
 )
 
@@ -91,6 +92,7 @@ type Resource struct {
 	Triggers       []Trigger         // replace_triggered_by
 	Aliases        map[string]string // alias -> address
 	Edges          []Edge            // sorted by To
+	Subscribes     []string          // addresses of those whose actions it is told of, sorted
 	Range          diag.Range        // the block's header
 	// Waits says that it depends on a block in Pending, so that its Edges are not
 	// all there are.

@@ -46,20 +46,20 @@ func (ck Checker) aliases(b *decl.Module, r *decl.Resource) hcl.Diagnostics {
 	return diags
 }
 
-// dependsOn reads `depends_on = [resource.NAME, module.NAME]`.
+// dependsOn reads `depends_on = [resource.NAME, module.NAME]`, or a subscribe.
 func (ck Checker) dependsOn(b *decl.Module, a *hcl.Attribute) ([]decl.Dependency, hcl.Diagnostics) {
 	if a == nil {
 		return nil, nil
 	}
 	list, bad := hcl.ExprList(refs.Unparen(a.Expr))
 	if bad.HasErrors() {
-		return nil, hcl.Diagnostics{source.Failure(a.Expr.Range(), "Invalid depends_on",
-			"It is a list of resources and modules: depends_on = [resource.NAME].")}
+		return nil, hcl.Diagnostics{source.Failure(a.Expr.Range(), "Invalid "+a.Name,
+			"It is a list of resources and modules: %s = [resource.NAME].", a.Name)}
 	}
 	var out []decl.Dependency
 	var diags hcl.Diagnostics
 	for _, item := range list {
-		t, problem := ck.dependency(b, item, "An element of depends_on", true)
+		t, problem := ck.dependency(b, item, "An element of "+a.Name, true)
 		if problem != nil {
 			diags = append(diags, problem)
 			continue

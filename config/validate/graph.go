@@ -80,7 +80,7 @@ func (ck Checker) Connect(root *decl.Module) hcl.Diagnostics {
 	return diags
 }
 
-// dependencies reads the dependencies and depends_on of all blocks.
+// dependencies reads the dependencies, depends_on and subscribe of all blocks.
 func (ck Checker) dependencies(b *decl.Module) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, name := range slices.Sorted(maps.Keys(b.Resources)) {
@@ -88,6 +88,8 @@ func (ck Checker) dependencies(b *decl.Module) hcl.Diagnostics {
 		diags = append(diags, ck.aliases(b, r)...)
 		var d hcl.Diagnostics
 		r.DependsOn, d = ck.dependsOn(b, r.Attrs["depends_on"])
+		diags = append(diags, d...)
+		r.Subscribe, d = ck.dependsOn(b, r.Attrs["subscribe"])
 		diags = append(diags, d...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Calls)) {
@@ -148,7 +150,7 @@ func (ck Checker) resourceConnections(b *decl.Module, r *decl.Resource) []connec
 			out = append(out, connection{to: node{b, nodeResource, t.Resource.Name}, verb: "has the dependency " + alias + " on", at: t.At})
 		}
 	}
-	out = append(out, ck.orderConnections(r.DependsOn, b)...)
+	out = append(out, ck.orderConnections(slices.Concat(r.DependsOn, r.Subscribe), b)...)
 	if b.Call != nil {
 		out = append(out, connection{to: node{b.Parent, nodeModule, b.Call.Name}, verb: "belongs to", at: b.Call.At})
 	}

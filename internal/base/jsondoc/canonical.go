@@ -27,6 +27,16 @@ func Same(a, b json.RawMessage) bool {
 	return err == nil && string(left) == string(right)
 }
 
+// SameValue compares two values by what is written of them.
+func SameValue(a, b any) bool {
+	left, err := json.Marshal(a)
+	if err != nil {
+		return false
+	}
+	right, err := json.Marshal(b)
+	return err == nil && string(left) == string(right)
+}
+
 // CanonicalOwn is Canonical of what this tool has written itself; see CheckOwn.
 func CanonicalOwn(data []byte) (json.RawMessage, error) { return canonical(data, own()) }
 

@@ -22,6 +22,7 @@ const (
 	checkForecast    = "forecast"
 	checkTwice       = "apply-twice"
 	checkLastState   = "last-state"
+	checkRefresh     = "refresh"
 	checkRenamed     = "renamed"
 	checkOther       = "identity-other"
 	checkChanged     = "identity-same"
@@ -43,7 +44,7 @@ const (
 var order = []string{
 	checkInit, checkInitAgain, checkInitKeys, checkInitTerm, checkConfig, checkStrict, checkIdentity,
 	checkState, checkStateAgain, checkStateKeys, checkStateTerm,
-	checkActions, checkValid, checkStateSchema, checkForecast, checkTwice, checkLastState, checkRenamed,
+	checkActions, checkValid, checkStateSchema, checkForecast, checkTwice, checkLastState, checkRefresh, checkRenamed,
 	checkOther, checkChanged, checkUpdate, checkWorker, checkReuse,
 	checkAbsent, checkAbsentAgain, checkGone, checkRecreate, checkWorkerActs, checkDestroyed, checkSecrets,
 }
@@ -68,6 +69,7 @@ var titles = map[string]string{
 	checkForecast:    "what was forecast came true",
 	checkTwice:       "a second apply has nothing to do",
 	checkLastState:   "what deployster remembers does not change the verdict",
+	checkRefresh:     "it can be told that what it subscribes was acted on",
 	checkRenamed:     "the resource may get another name",
 	checkOther:       "another identity is another thing",
 	checkChanged:     "what is not in the identity does not name the thing",

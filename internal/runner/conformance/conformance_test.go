@@ -59,7 +59,7 @@ func TestRun_CarefulTypePasses(t *testing.T) {
 	if err != nil || r.Status != conformance.Pass || r.LeftBehind || len(f.texts) > 0 {
 		t.Errorf("%v, %+v, left: %v", err, r, f.texts)
 	}
-	if skipped := verdicts(r, conformance.Skip); !slices.Equal(skipped, []string{"reuse"}) {
+	if skipped := verdicts(r, conformance.Skip); !slices.Equal(skipped, []string{"refresh", "reuse"}) {
 		t.Errorf("skipped: %v", skipped)
 	}
 	want := strings.Fields("init init-again init-unknown-keys init-sigterm config config-strict identity state state-again state-unknown-keys state-sigterm " +
@@ -67,8 +67,17 @@ func TestRun_CarefulTypePasses(t *testing.T) {
 	if got := verdicts(r, conformance.Pass); !slices.Equal(got, want) {
 		t.Errorf("passed: %v\nwant    %v", got, want)
 	}
-	if r.Passed != len(want) || r.Failed != 0 || r.Skipped != 1 || r.Label != "Text" || r.Protocol != 2 || !strings.HasPrefix(r.Digest, "sha256:") {
+	if r.Passed != len(want) || r.Failed != 0 || r.Skipped != 2 || r.Label != "Text" || r.Protocol != 2 || !strings.HasPrefix(r.Digest, "sha256:") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A type that can be told reloads, and is as it was.
+func TestChecks_Refresh(t *testing.T) {
+	t.Parallel()
+	r, err := test(t, &faulty{fault: "is told"}, nil)
+	if err != nil || r.Status != conformance.Pass || find(t, r, "refresh").Verdict != conformance.Pass {
+		t.Errorf("%v, %+v", err, r)
 	}
 }
 
@@ -107,6 +116,7 @@ func TestChecks_Fail(t *testing.T) {
 		"worker fails to act":         "worker-actions",
 		"reuse counts":                "reuse",
 		"remove does nothing":         "absent",
+		"is lost when told":           "refresh",
 		"denies it":                   "absent",
 		"ghost":                       "absent-again",
 		"remembers after the end":     "gone",

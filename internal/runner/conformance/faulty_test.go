@@ -111,6 +111,8 @@ func (f *faulty) init(in protocol.ActionInput, stdout, stderr io.Writer) int {
 		answer = strings.Replace(answer, `"additionalProperties":false,`, "", 1)
 	case "reuse", "reuse counts":
 		answer = strings.Replace(answer, `"absent":true`, `"absent":true,"reuse":true`, 1)
+	case "is told", "is lost when told":
+		answer = strings.Replace(answer, `"absent":true`, `"absent":true,"refresh":true`, 1)
 	case "identity of nothing":
 		answer = strings.Replace(answer, `["/name"]`, `["/path"]`, 1)
 	case "identity of what may be missing":
@@ -210,6 +212,9 @@ func (f *faulty) verdict(in protocol.ActionInput, c textConfig, have string, the
 		return map[string]any{"status": "MISSING"}
 	case in.Intent == protocol.Absent:
 		return map[string]any{"status": "STALE", "staleState": map[string]any{"text": have}, "actions": action("remove")}
+	case in.Refresh && f.fault == "is lost when told":
+		there = false
+	case in.Refresh: // it writes it again
 	case there && (have == c.Text || f.fault == "compares nothing"):
 		return map[string]any{"status": "VALID", "state": map[string]any{"text": have}}
 	}

@@ -25,6 +25,7 @@ func (e *engine) live(ctx context.Context) {
 		e.check(ctx, checkForecast, func(context.Context) outcome { return forecastCameTrue(e.first.Forecast, e.valid.State) })
 		e.check(ctx, checkTwice, e.applyTwice)
 		e.check(ctx, checkLastState, e.askWithLastState)
+		e.check(ctx, checkRefresh, func(ctx context.Context) outcome { return isTold(ctx, e) })
 		e.check(ctx, checkRenamed, e.rename)
 		e.check(ctx, checkOther, func(ctx context.Context) outcome { return askOther(ctx, e) })
 		e.check(ctx, checkChanged, func(ctx context.Context) outcome { return askChanged(ctx, e) })

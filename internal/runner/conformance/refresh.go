@@ -1,0 +1,43 @@
+package conformance
+
+import (
+	"context"
+
+	"deployster/protocol"
+)
+
+const fixRefresh = "With \"refresh\": true in its input state says VALID, or STALE with the actions that reload. After these it is asked " +
+	"without it, and must say VALID."
+
+// isTold tells a type that what it subscribes was acted on, and runs what it wants to
+// be run for that.
+func isTold(ctx context.Context, e *engine) outcome {
+	if !e.ty.Refresh {
+		return skip("the image does not say \"refresh\": true")
+	}
+	in := e.input(e.o.Config)
+	in.LastState, in.Refresh = e.valid.State, true
+	a, err := e.ask(ctx, in)
+	switch {
+	case err != nil:
+		return failWith(e.recorder.streamHint(fixState), err)
+	case a.Status == protocol.Missing:
+		return fail(fixRefresh, "It says that nothing is there, though it was VALID before.")
+	case a.Status == protocol.Valid:
+		return pass("there is nothing to reload")
+	}
+	if err := e.act(ctx, a, in); err != nil {
+		return failWith(fixActions, err)
+	}
+	plain := e.input(e.o.Config)
+	plain.LastState = e.valid.State
+	then, err := e.ask(ctx, after(a, plain))
+	if err != nil {
+		return failWith(e.recorder.streamHint(fixState), err)
+	}
+	if then.Status != protocol.Valid {
+		return fail(fixRefresh, "Expected VALID after it, got %s.%s", describe(then), reasons(then))
+	}
+	e.valid = then
+	return pass("%s", describe(a))
+}

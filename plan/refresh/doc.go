@@ -1,0 +1,4 @@
+// Package refresh says who is to be told that something he subscribes was acted
+// on. It compares two numbers of the state file, so that a crash loses nothing: the
+// serial of the run that acted on it last, and the one that the subscriber has seen.
+package refresh

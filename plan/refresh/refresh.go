@@ -1,0 +1,102 @@
+package refresh
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"deployster/config"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// Owed lists those of the subscribed resources that were acted on since the
+// subscriber was last VALID. acts says on which this run begins an action, prior is what
+// was recorded before it. Who was never VALID is owed nothing, nor is a subscription
+// that is new owed what was before it.
+func Owed(subscribed []string, e state.Entry, prior state.Snapshot, acts func(addr string) bool) []string {
+	if e.Incomplete() {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(subscribed), func(addr string) bool {
+		seen, known := e.Seen[addr]
+		return !acts(addr) && (!known || prior.Resources[addr].Acted <= seen)
+	})
+}
+
+// Tell puts into the input of a resource what its image wants to know: that what it
+// subscribes was acted on, and what has changed in its config. It says so in a
+// sentence, or "".
+func Tell(in *protocol.StateInput, ty *protocol.Type, subscribed []string, e state.Entry, prior state.Snapshot,
+	acts func(addr string) bool) string {
+	if !ty.Refresh || in.Intent != protocol.Present {
+		return ""
+	}
+	in.Changed = Changed(e.Config, in.Config)
+	owed := Owed(subscribed, e, prior, acts)
+	if in.Refresh = len(owed) > 0; !in.Refresh {
+		return ""
+	}
+	return fmt.Sprintf("It is told that %s, which it subscribes, was acted on, or will be.", strings.Join(owed, ", "))
+}
+
+// Seen is what a subscriber has seen when it is VALID now.
+func Seen(subscribed []string, prior state.Snapshot, acts func(addr string) bool) map[string]uint64 {
+	if len(subscribed) == 0 {
+		return nil
+	}
+	seen := make(map[string]uint64, len(subscribed))
+	for _, addr := range subscribed {
+		if seen[addr] = prior.Resources[addr].Acted; acts(addr) {
+			seen[addr] = prior.Serial + 1
+		}
+	}
+	return seen
+}
+
+// Changed lists the JSON pointers of the values in a config that are others than in
+// the config that was last VALID, or new, or gone; sorted. It lists nothing where
+// none was.
+func Changed(before, now json.RawMessage) []string {
+	was, err := jsondoc.Value(before)
+	is, wrong := jsondoc.Value(now)
+	if len(before) == 0 || err != nil || wrong != nil {
+		return nil
+	}
+	left, right := leaves(was), leaves(is)
+	var out []string
+	for pointer, value := range right {
+		if had, there := left[pointer]; !there || had != value {
+			out = append(out, pointer)
+		}
+	}
+	for pointer := range left {
+		if _, there := right[pointer]; !there {
+			out = append(out, pointer)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// CanBeTold refuses a subscription of a resource whose type cannot be told.
+func CanBeTold(r *config.Resource, ty *protocol.Type) diag.Diagnostics {
+	if ty.Refresh || len(r.Subscribes) == 0 {
+		return nil
+	}
+	return diag.Diagnostics{diag.Errorf("Type cannot be told", "It subscribes %s, and %s does not say \"refresh\": true in init, so it would "+
+		"never know. Use depends_on where only the order matters, or a type that can be told.", r.Subscribes[0], diag.Visible(r.TypeRef))}
+}
+
+// leaves gives the text of each leaf of a document, by its pointer.
+func leaves(tree any) map[string]string {
+	out := map[string]string{}
+	jsondoc.Leaves(tree, func(path []string, leaf any) {
+		text, _ := json.Marshal(leaf) // what came from JSON goes to JSON
+		out[jsondoc.JoinPointer(path)] = string(text)
+	})
+	return out
+}
