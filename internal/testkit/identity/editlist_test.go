@@ -25,7 +25,6 @@ type part struct {
 
 // dialect is the language of one tool.
 type dialect struct {
-	resource  string // the type of its resources, which stands in addresses; "" = none does
 	reference string // what begins an address
 	block     func(name, meta, image, id, v string) string
 }

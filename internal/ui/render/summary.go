@@ -27,7 +27,7 @@ var changeWords = []struct {
 	{plan.Record, Yellow("="), "record as it is", "to record", "will be recorded as it is"},
 	{adopts, Cyan("<"), "adopt", "to adopt", "exists already and will be adopted"},
 	{plan.Deferred, Cyan("?"), "deferred: decided when what it waits for is there", "deferred", "is deferred"},
-	{mayChange, Cyan("?"), "may change: what it needs is updated", "may change", "may change"},
+	{mayChange, Cyan("?"), "may change: decided in apply, after what it depends on", "may change", "may change"},
 	{plan.Left, Dim("."), "leave as recorded", "to leave as recorded", "stays as it was recorded"},
 	{plan.ReadFailed, Red("!"), "could not be asked", "that could not be asked", "could not be asked"},
 }
