@@ -43,7 +43,7 @@ func TestRun_KeepsItsRules(t *testing.T) {
 			ended <- counts
 		}()
 		for time.Since(epoch) < time.Duration(days)*24*time.Hour && !t.Failed() {
-			time.Sleep(time.Duration(w.rand.ExpFloat64() * float64(step)))
+			time.Sleep(w.pause(step))
 			if w.nature() {
 				generations <- w.reload()
 			}

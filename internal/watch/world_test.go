@@ -269,6 +269,13 @@ func (w *world) Watch(ctx context.Context, addr string, tell func(watch.Event)) 
 	}
 }
 
+// pause is a random time, of the given mean.
+func (w *world) pause(mean time.Duration) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return time.Duration(w.rand.ExpFloat64() * float64(mean))
+}
+
 // event tells of a change, as the kind of the thing does.
 func (w *world) event(th *thing, detail string) {
 	if th.tell != nil && th.kind != lies {
