@@ -42,7 +42,7 @@ func checks() []check {
 		{mutation.In("a config is known at the turn", "apply/step.go", "for _, pointer := range slices.Sorted(maps.Keys(resolved.Unknown)) {", "for _, pointer := range slices.Sorted(maps.Keys(resolved.Unknown))[:0] {"), "TestRun_WhatIsStillNotKnown"},
 		{mutation.In("a config fits its schema at the turn", "apply/step.go", "len(found) > 0 {\n\t\tout.fail(failedConfig, found[0])", "len(found) > 1000 {\n\t\tout.fail(failedConfig, found[0])"), "TestRun_ConfigAtItsTurn"},
 		{mutation.In("what a resource gets of others can be told", "apply/step.go", "if err != nil {\n\t\tout.fail(failedConfig, err)", "if false {\n\t\tout.fail(failedConfig, err)"), "TestRun_TooManyDependencies"},
-		{mutation.In("what is as declared is asked again before others act on it", "apply/step.go", "&& !r.recheck[out.addr] {", "{"), "TestWithoutRefreshOnlyWhatChangedIsAsked"},
+		{mutation.In("what is as declared is asked again before others act on it", "apply/step.go", "&& !r.recheck[out.addr] &&", "&&"), "TestWithoutRefreshOnlyWhatChangedIsAsked"},
 		{mutation.In("a config is what the plan showed", "apply/step.go", "if !step.Flexible() && !r.sameConfig(step, out) {", "if false {"), "TestRun_ConfigFromAChangedStateIsStale"},
 		{mutation.In("a config that was shown can be evaluated still", "apply/step.go", "if !diags.HasErrors() && string(now.Value) == string(step.Config) {", "if diags.HasErrors() || string(now.Value) == string(step.Config) {"), "TestRun_ConfigFromAChangedStateIsStale"},
 		{mutation.In("the state can be asked right before the actions", "apply/confirm.go", "if err != nil {\n\t\t\tout.failQuery(err)\n\t\t\treturn answer, false", "if err != nil && false {\n\t\t\tout.failQuery(err)\n\t\t\treturn answer, false"), "TestRun_Aborted"},

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/opencontainers/runtime-spec/specs-go"
 	"golang.org/x/sys/unix"
@@ -221,12 +222,7 @@ func CheckGrants(pid uint32, grants []Grant) error {
 }
 
 func checkGrant(root int, g Grant) error {
-	fd, err := unix.Openat2(root, g.Target, &unix.OpenHow{
-		Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS,
-	})
-	if errors.Is(err, unix.ENOSYS) {
-		fd, err = unix.Openat(root, strings.TrimPrefix(g.Target, "/"), unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
-	}
+	fd, err := openInRoot(root, g.Target)
 	if err != nil {
 		return errUnchecked(fmt.Errorf("%s: %w", g.Target, err))
 	}
@@ -245,6 +241,26 @@ func checkGrant(root int, g Grant) error {
 		return ErrKernelTarget(g.Target, real)
 	}
 	return nil
+}
+
+// openInRoot opens a path as a process sees it whose root directory is given. The
+// kernel gives up with EAGAIN where a path goes up through ".." while something is
+// renamed or mounted anywhere on this host, and leaves it to the caller to try again
+// (openat2(2)).
+func openInRoot(root int, target string) (fd int, err error) {
+	for range 1000 {
+		fd, err = unix.Openat2(root, target, &unix.OpenHow{
+			Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS,
+		})
+		if !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR) {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if errors.Is(err, unix.ENOSYS) {
+		return unix.Openat(root, strings.TrimPrefix(target, "/"), unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	}
+	return fd, err
 }
 
 func errUnchecked(err error) error {

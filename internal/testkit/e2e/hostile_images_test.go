@@ -36,7 +36,7 @@ func hostileInits() []hostile {
 			init: `printf '{"state_action":{"args":["state"]},"config_schema":{"$ref":"#/definitions/d0","definitions":{'
 i=0; while [ $i -lt 40 ]; do n=$((i+1)); printf '"d%s":{"anyOf":[{"$ref":"#/definitions/d%s"},{"$ref":"#/definitions/d%s"}]},' $i $n $n; i=$n; done
 echo '"d40":{"type":"string"}}}}'`},
-		{name: "has a pattern that others choke on", verdict: "checked in no time", says: `as declared`, config: `{ a = "` + strings.Repeat("a", 60) + `!" }`,
+		{name: "has a pattern that others choke on", verdict: "checked in no time", says: `will be adopted`, config: `{ a = "` + strings.Repeat("a", 60) + `!" }`,
 			init: `echo '{"state_action":{"args":["state"]},"config_schema":{"properties":{"a":{"pattern":"^(a+)+!$"}}}}'`},
 		{name: "asks for 5000 plugs", verdict: brokeProtocol, exit: 1, says: `at most 1000`,
 			init: `printf '{"state_action":{"args":["state"]},"plugs":{'; i=0; while [ $i -lt 5000 ]; do printf '"p%s":{"container_path":"/p%s"},' $i $i; i=$((i+1)); done; echo '"x":{"container_path":"/x"}}}'`},
@@ -83,7 +83,7 @@ func allRefused(t *testing.T, c *hostileRun) {
 // hostileFiles use files of the image as doors.
 func hostileFiles() []hostile {
 	door := func(name, image, path, verdict string, after func(*testing.T, *hostileRun)) hostile {
-		return hostile{name: name, image: image, verdict: verdict, says: `as declared|did not start|could not be run`, after: after, exit: -1,
+		return hostile{name: name, image: image, verdict: verdict, says: `will be adopted|did not start|could not be run`, after: after, exit: -1,
 			init: `echo '{"state_action":{"args":["state"]},"plugs":{"world":{"container_path":"` + path + `"}}}'`, state: `touch ` + path + `/here; echo '{"status":"VALID","state":{}}'`}
 	}
 	inWorldOnly := func(t *testing.T, c *hostileRun) {
@@ -115,11 +115,11 @@ func hostileImages() []hostile {
 		{name: "is for another processor", image: "test/alien:1", verdict: `refused when it is imported`, exit: 1, says: `test/alien`},
 		{name: "has a config of another digest", image: "test/liar:1", verdict: `refused when it is imported`, exit: 1, says: `test/liar`},
 		{name: "has a layer of another digest", image: "test/layerliar:1", verdict: `refused when it is imported`, exit: 1, says: `test/layerliar`},
-		{name: "has 120 layers", image: "test/layers:1", verdict: "runs", says: `as declared`},
+		{name: "has 120 layers", image: "test/layers:1", verdict: "runs", says: `will be adopted`},
 		{name: "has an environment of a megabyte", image: "test/bigenv:1", verdict: `refused: "The image refused", with the reason`, exit: 1, says: `argument list too long`},
-		{name: "has labels of a megabyte", image: "test/biglabels:1", verdict: "runs; no label of an image is ever taken over", says: `as declared`},
+		{name: "has labels of a megabyte", image: "test/biglabels:1", verdict: "runs; no label of an image is ever taken over", says: `will be adopted`},
 		{name: "works in a directory of proc", image: "test/procdir:1", verdict: `refused when it is imported, CVE-2024-21626`, exit: 1, says: `test/procdir`},
-		{name: "has a dev that leads elsewhere", image: "test/dev:1", verdict: `runs, and its devices are its own, CVE-2026-41579`, says: `as declared`, after: noDevicesOutside},
+		{name: "has a dev that leads elsewhere", image: "test/dev:1", verdict: `runs, and its devices are its own, CVE-2026-41579`, says: `will be adopted`, after: noDevicesOutside},
 		{name: "runs the program that runs it", image: "test/runc:1", verdict: "it gets a copy that it cannot change, CVE-2019-5736", exit: 1, says: `Error`, after: runcIsUnchanged},
 	}
 }

@@ -40,7 +40,7 @@ func mutants() []mutation.Fault {
 		mutation.In("prevent_destroy goes with its block", "plan/remove.go", "case entry.PreventDestroy:", "case false:"),
 		mutation.In("secrets are told to nobody", "plan/build.go", "if b.options.Secret != nil && len(s.Sensitive) > 0 {", "if b.options.Secret != nil && len(s.Sensitive) > 1 {"),
 		mutation.In("a killed apply forgets what was in flight", "state/replay.go", "InFlight: run.inFlight, Unconfirmed", "InFlight: nil, Unconfirmed"),
-		mutation.In("a recovery drops what was recorded", "state/replay.go", "p.snapshot.Resources[r.Address] = *r.Entry\n\t\tp.settle", "p.settle"),
+		mutation.In("a recovery drops what was recorded", "state/replay.go", "p.snapshot.Resources[r.Address] = e\n\t\tp.settle", "_ = e\n\t\tp.settle"),
 		mutation.In("what moves is recorded twice", "state/moves.go", "delete(out.Resources, m.From)", "_ = m.From"),
 	}
 }
