@@ -2,8 +2,10 @@ package sweep
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,8 +13,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/containerd/containerd/v2/pkg/namespaces"
+	ctrshim "github.com/containerd/containerd/v2/pkg/shim"
 	"golang.org/x/sys/unix"
 
+	"deployster/containerd/layout"
 	"deployster/containerd/sandbox"
 	"deployster/containerd/shim"
 )
@@ -36,8 +41,11 @@ func (w Sweeper) endOrphans(client string) error {
 	list, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range list {
 		content, err := os.ReadFile(file)
-		if err == nil && w.isShim(content, client) {
-			errs = append(errs, endProcess(filepath.Base(filepath.Dir(file))))
+		if err != nil {
+			continue // it has ended
+		}
+		if args := strings.Split(string(bytes.TrimRight(content, "\x00")), "\x00"); w.isShim(args, client) {
+			errs = append(errs, endProcess(filepath.Base(filepath.Dir(file))), w.removeSocket(args))
 		}
 	}
 	if w.Embedded {
@@ -52,18 +60,37 @@ func (w Sweeper) endOrphans(client string) error {
 
 // isShim reports whether a command line is that of a shim of one of the
 // client's containers; those that only start one or clear away end by themselves.
-func (w Sweeper) isShim(cmdline []byte, client string) bool {
-	args := strings.Split(string(bytes.TrimRight(cmdline, "\x00")), "\x00")
+func (w Sweeper) isShim(args []string, client string) bool {
 	if filepath.Base(args[0]) != shim.Name || slices.Contains([]string{"start", "delete"}, args[len(args)-1]) {
 		return false
 	}
-	value := func(flag string) string {
-		if i := slices.Index(args, flag); i >= 0 && i+1 < len(args) {
-			return args[i+1]
-		}
-		return ""
+	return flagOf(args, "-namespace") == w.Namespace && strings.HasPrefix(flagOf(args, "-id"), client+"-")
+}
+
+// flagOf gives the value of a flag in a command line, "" when it is not there.
+func flagOf(args []string, flag string) string {
+	if i := slices.Index(args, flag); i >= 0 && i+1 < len(args) {
+		return args[i+1]
 	}
-	return value("-namespace") == w.Namespace && strings.HasPrefix(value("-id"), client+"-")
+	return ""
+}
+
+// removeSocket removes the socket of a shim that was killed, which removes it itself
+// only when it ends by itself. Where containerd is another's, so is that directory.
+func (w Sweeper) removeSocket(args []string) error {
+	if !w.Embedded {
+		return nil
+	}
+	ctx := namespaces.WithNamespace(context.Background(), w.Namespace)
+	dir := layout.Config{RuntimeDir: w.RuntimeDir}.Shims()
+	address, err := ctrshim.CreateSocketAddress(ctx, dir, flagOf(args, "-address"), flagOf(args, "-id"), false)
+	if err != nil {
+		return err
+	}
+	if err := ctrshim.RemoveSocket(address); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 func endProcess(pid string) error {
