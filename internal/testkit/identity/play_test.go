@@ -124,6 +124,11 @@ func (t *tool) Apply(c identity.Command) (out identity.Outcome, err error) {
 		return out, fmt.Errorf("no apply: %s", diag.From("", err)[0].Summary)
 	}
 	out.Status = identity.Complete
+	for _, step := range p.Resources {
+		if step.Change == plan.Left { // an end that could not wait for an identity that is known only in apply
+			out.Status = identity.Partial
+		}
+	}
 	if report.Status != apply.OK {
 		out.Status = identity.Failed
 		for _, d := range report.Problems {

@@ -31,7 +31,8 @@ func main() {
 		"calls":   calls(),
 	}})
 	if len(os.Args) == 1 {
-		answer = json.RawMessage(`{"plugs":{"seen":{"container_path":"/seen","optional":true},"kept":{"container_path":"/kept","optional":true,"writable":false}},"state_action":{"args":["state"]}}`)
+		answer = json.RawMessage(`{"plugs":{"seen":{"container_path":"/seen","optional":true},` +
+			`"kept":{"container_path":"/kept","optional":true,"writable":false}},"state_action":{"args":["state"]}}`)
 	}
 	if err := json.NewEncoder(os.Stdout).Encode(answer); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -105,8 +106,10 @@ func hidden(path string) string {
 }
 
 var writtenPaths = []string{
-	"/new", "/tmp/new", "/etc/hosts", "/etc/resolv.conf", "/proc/sys/kernel/hostname", "/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger",
-	"/proc/sys/vm/drop_caches", "/proc/self/oom_score_adj", "/sys/kernel/uevent_helper", "/sys/new", "/dev/new", "/dev/shm/new", "/seen/new", "/kept/new",
+	"/new", "/tmp/new", "/etc/hosts", "/etc/resolv.conf", "/proc/sys/kernel/hostname", "/proc/sys/kernel/core_pattern",
+	"/proc/sysrq-trigger",
+	"/proc/sys/vm/drop_caches", "/proc/self/oom_score_adj", "/sys/kernel/uevent_helper", "/sys/new", "/dev/new", "/dev/shm/new",
+	"/seen/new", "/kept/new",
 }
 
 // writes opens a file for writing, and makes it if it is not there.
@@ -230,9 +233,11 @@ func calls() map[string]string {
 	for name, c := range map[string][4]uintptr{
 		"mount": {unix.SYS_MOUNT}, "umount2": {unix.SYS_UMOUNT2}, "pivot_root": {unix.SYS_PIVOT_ROOT}, "open_tree": {unix.SYS_OPEN_TREE},
 		"fsopen": {unix.SYS_FSOPEN}, "move_mount": {unix.SYS_MOVE_MOUNT}, "mount_setattr": {unix.SYS_MOUNT_SETATTR},
-		"setns": {unix.SYS_SETNS}, "bpf": {unix.SYS_BPF}, "perf_event_open": {unix.SYS_PERF_EVENT_OPEN}, "userfaultfd": {unix.SYS_USERFAULTFD},
-		"keyctl": {unix.SYS_KEYCTL}, "add_key": {unix.SYS_ADD_KEY}, "request_key": {unix.SYS_REQUEST_KEY}, "io_uring_setup": {unix.SYS_IO_URING_SETUP},
-		"kexec_load": {unix.SYS_KEXEC_LOAD}, "init_module": {unix.SYS_INIT_MODULE}, "delete_module": {unix.SYS_DELETE_MODULE},
+		"setns": {unix.SYS_SETNS}, "bpf": {unix.SYS_BPF}, "perf_event_open": {unix.SYS_PERF_EVENT_OPEN},
+		"userfaultfd": {unix.SYS_USERFAULTFD},
+		"keyctl": {unix.SYS_KEYCTL}, "add_key": {unix.SYS_ADD_KEY}, "request_key": {unix.SYS_REQUEST_KEY},
+		"io_uring_setup": {unix.SYS_IO_URING_SETUP},
+		"kexec_load":     {unix.SYS_KEXEC_LOAD}, "init_module": {unix.SYS_INIT_MODULE}, "delete_module": {unix.SYS_DELETE_MODULE},
 		"reboot": {unix.SYS_REBOOT}, "swapon": {unix.SYS_SWAPON}, "acct": {unix.SYS_ACCT, 1}, "quotactl": {unix.SYS_QUOTACTL},
 		"sethostname": {unix.SYS_SETHOSTNAME, 1, 1}, "settimeofday": {unix.SYS_SETTIMEOFDAY, 1}, "syslog": {unix.SYS_SYSLOG, 2},
 		"open_by_handle_at": {unix.SYS_OPEN_BY_HANDLE_AT}, "unshare user": {unix.SYS_UNSHARE, unix.CLONE_NEWUSER},
