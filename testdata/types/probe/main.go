@@ -235,7 +235,7 @@ func calls() map[string]string {
 		"fsopen": {unix.SYS_FSOPEN}, "move_mount": {unix.SYS_MOVE_MOUNT}, "mount_setattr": {unix.SYS_MOUNT_SETATTR},
 		"setns": {unix.SYS_SETNS}, "bpf": {unix.SYS_BPF}, "perf_event_open": {unix.SYS_PERF_EVENT_OPEN},
 		"userfaultfd": {unix.SYS_USERFAULTFD},
-		"keyctl": {unix.SYS_KEYCTL}, "add_key": {unix.SYS_ADD_KEY}, "request_key": {unix.SYS_REQUEST_KEY},
+		"keyctl":      {unix.SYS_KEYCTL}, "add_key": {unix.SYS_ADD_KEY}, "request_key": {unix.SYS_REQUEST_KEY},
 		"io_uring_setup": {unix.SYS_IO_URING_SETUP},
 		"kexec_load":     {unix.SYS_KEXEC_LOAD}, "init_module": {unix.SYS_INIT_MODULE}, "delete_module": {unix.SYS_DELETE_MODULE},
 		"reboot": {unix.SYS_REBOOT}, "swapon": {unix.SYS_SWAPON}, "acct": {unix.SYS_ACCT, 1}, "quotactl": {unix.SYS_QUOTACTL},
