@@ -181,7 +181,7 @@ func (a *applying) destroy(recorded string, e entry) bool {
 		if !b.Late || a.done[begins(d)] || s.Recorded == recorded || slices.ContainsFunc(b.Needs, func(n string) bool { return has(a.order.Before, begins(n)) && !a.done[begins(n)] }) {
 			continue
 		}
-		if _, ends := a.Clash(d, thingOf(b.Type, a.version, b.Config), a.isDone); slices.Contains(ends, recorded) {
+		if _, ends := a.clash(d, thingOf(b.Type, a.version, b.Config), a.isDone); slices.Contains(ends, recorded) {
 			a.status = identity.Outdated
 			return false
 		}
@@ -214,7 +214,7 @@ func (a *applying) gone(node string) bool { return a.done[node] && !a.held[node]
 func (a *applying) begin(d string) bool {
 	b, s := a.declared[d], a.steps[d]
 	if b.Late {
-		if owner, ends := a.Clash(d, thingOf(b.Type, a.version, b.Config), a.isDone); owner != "" || len(ends) > 0 {
+		if owner, ends := a.clash(d, thingOf(b.Type, a.version, b.Config), a.isDone); owner != "" || len(ends) > 0 {
 			a.status = identity.Outdated
 			return false
 		}

@@ -6,8 +6,8 @@ import (
 )
 
 // Match decides which entry each declared resource has, and what becomes of the
-// others. It asks nobody: what nobody can tell is guessed, and the guesses are to be
-// confirmed (Result.Guesses). When one does not hold, or when an identity turns out
+// others. It asks nobody: what nobody can tell is guessed, and the guesses (SameConfig)
+// are to be confirmed. When one does not hold, or when an identity turns out
 // to be another, matching begins again (Input.Refute, Input.Learn).
 func Match(in Input) Result {
 	in = in.sorted()

@@ -210,15 +210,3 @@ func (r Result) Classes() (declared, recorded map[string]string) {
 	}
 	return declared, recorded
 }
-
-// Ties says which addresses a plan can only take together: those between which an
-// entry moves. What is selected or left out at one end is so at the other.
-func (r Result) Ties() graph.Graph {
-	ties := graph.Graph{}
-	for _, p := range r.Pairs {
-		if p.Moved() {
-			ties[p.Address], ties[p.From] = append(ties[p.Address], p.From), append(ties[p.From], p.Address)
-		}
-	}
-	return ties
-}

@@ -63,6 +63,7 @@ func thingOf(ty identity.Knows, version int, c identity.Config) match.Thing {
 // planned is a plan.
 type planned struct {
 	match.Result
+	in       match.Input
 	known    entries // with the addresses of now
 	declared identity.Manifest
 	steps    map[string]match.Pair // that are selected
@@ -99,11 +100,11 @@ func build(w *identity.World, before entries, c identity.Command) (planned, erro
 		}
 		in.Recorded = append(in.Recorded, r)
 	}
-	p.Result = match.Match(in)
+	p.in, p.Result = in, match.Match(in)
 	if len(p.Twice) > 0 {
 		return p, fmt.Errorf("two blocks, one thing: %v", p.Twice)
 	}
-	p.confirm(w, in)
+	p.confirm(w)
 	p.choose(c.Target)
 	for _, s := range p.steps {
 		if s.MayStay || s.Why == match.SameConfig {
@@ -114,10 +115,14 @@ func build(w *identity.World, before entries, c identity.Command) (planned, erro
 }
 
 // confirm asks the guesses, each under both names, until all that are left hold.
-func (p *planned) confirm(w *identity.World, in match.Input) {
+func (p *planned) confirm(w *identity.World) {
 	for again := true; again; {
 		again = false
-		for _, g := range p.Guesses() {
+		in := p.in
+		for _, g := range p.Pairs {
+			if g.Why != match.SameConfig {
+				continue
+			}
 			b := p.declared[g.Address]
 			status, is := w.Ask(b.Type, g.Address, b.Config)
 			old, was := w.Ask(b.Type, p.known[g.Recorded].name, b.Config)
@@ -127,15 +132,55 @@ func (p *planned) confirm(w *identity.World, in match.Input) {
 			}
 		}
 		if again {
-			p.Result = match.Match(in)
+			p.in, p.Result = in, match.Match(in)
 		}
 	}
+}
+
+// clash finds what stands in the way of a resource whose identity is known only in
+// apply: an entry that the plan ends and that is not done yet, or another resource
+// with the same thing.
+func (p *planned) clash(address string, t match.Thing, done func(recorded string) bool) (owner string, ends []string) {
+	ending := func(key string) {
+		e := p.known[key]
+		if relation, _ := match.Compare(t, thingOf(e.ty, e.version, e.c), false); relation == match.Equal && !done(key) {
+			ends = append(ends, key)
+		}
+	}
+	for _, e := range p.Ends {
+		if !e.Forget {
+			ending(e.Recorded)
+		}
+	}
+	for _, s := range p.Pairs {
+		if s.Replaced && s.Owner == "" && s.Address != address {
+			ending(s.Recorded)
+		}
+	}
+	for _, d := range p.in.Declared {
+		if relation, _ := match.Compare(t, d.Thing, false); relation == match.Equal && d.Role == match.Managed && !d.Late && d.Address != address {
+			owner = d.Address
+		}
+	}
+	return owner, ends
+}
+
+// ties says which addresses a plan can only take together: those between which an
+// entry moves. What is selected at one end is so at the other.
+func (p *planned) ties() graph.Graph {
+	ties := graph.Graph{}
+	for _, s := range p.Pairs {
+		if s.Moved() {
+			ties[s.Address], ties[s.From] = append(ties[s.Address], s.From), append(ties[s.From], s.Address)
+		}
+	}
+	return ties
 }
 
 // choose takes what is selected, with all that belongs to it.
 func (p *planned) choose(target []string) {
 	chosen := map[string]bool{}
-	ties := p.Ties()
+	ties := p.ties()
 	for open := slices.Clone(target); len(open) > 0; {
 		a := open[len(open)-1]
 		open = open[:len(open)-1]
