@@ -48,6 +48,8 @@ var ranks = map[string]int{
 	"containerd/sweep":                  14,
 	"containerd/idlepool":               15,
 	"containerd/server":                 16,
+	"internal/artifact":                 6,
+	"internal/artifact/artifacttest":    10,
 	"internal/base/cosign":              10,
 	"internal/base/encryption":          10,
 	"internal/base/secret":              10,
