@@ -24,6 +24,8 @@ var ranks = map[string]int{
 	"internal/base/jsondoc":             5,
 	"internal/base/parallel":            0,
 	"internal/runner":                   0,
+	"internal/wire":                     0,
+	"internal/far":                      10,
 	"internal/testkit/gosource":         0,
 	"internal/testkit/mutation":         0,
 	"internal/ui/diagram":               10,

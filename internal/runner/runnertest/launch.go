@@ -11,6 +11,21 @@ import (
 	"deployster/internal/runner"
 )
 
+// test is one part of the Suite.
+type test struct {
+	name string
+	run  func(*testing.T)
+}
+
+func each(t *testing.T, tests []test) {
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(t)
+		})
+	}
+}
+
 // launch launches the probe.
 func (s suite) launch(t *testing.T, args ...string) runner.Process {
 	t.Helper()

@@ -103,3 +103,16 @@ func (s *stream) finish() []byte {
 	}
 	return s.log.Bytes()
 }
+
+type writer func(p []byte) (int, error)
+
+func (w writer) Write(p []byte) (int, error) { return w(p) }
+
+// onFirst calls f at the first write.
+func onFirst(f func()) writer {
+	var once sync.Once
+	return func(p []byte) (int, error) {
+		once.Do(f)
+		return len(p), nil
+	}
+}

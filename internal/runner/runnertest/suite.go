@@ -26,10 +26,21 @@ type Runner interface {
 // runner.Launcher. It must have the probe's image under ProbeReference.
 func Suite(t *testing.T, r Runner) {
 	s := suite{r: r}
-	for _, test := range []struct {
-		name string
-		run  func(*testing.T)
-	}{
+	RunnerSuite(t, r)
+	each(t, []test{
+		{"conversation", s.conversation},
+		{"large conversation", s.largeConversation},
+		{"end of a program", s.endOfProgram},
+	})
+}
+
+// RunnerSuite is Suite for what launches no programs.
+func RunnerSuite(t *testing.T, r runner.Runner) {
+	s := suite{r: struct {
+		runner.Runner
+		runner.Launcher
+	}{Runner: r}}
+	each(t, []test{
 		{"exit codes", s.exitCodes},
 		{"stdin", s.stdin},
 		{"outputs", s.outputs},
@@ -43,15 +54,7 @@ func Suite(t *testing.T, r Runner) {
 		{"settings", s.settings},
 		{"live output", s.live},
 		{"concurrency", s.concurrency},
-		{"conversation", s.conversation},
-		{"large conversation", s.largeConversation},
-		{"end of a program", s.endOfProgram},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			test.run(t)
-		})
-	}
+	})
 }
 
 type suite struct{ r Runner }
@@ -334,17 +337,4 @@ func (s suite) concurrency(t *testing.T) {
 		})
 	}
 	wg.Wait()
-}
-
-type writer func(p []byte) (int, error)
-
-func (w writer) Write(p []byte) (int, error) { return w(p) }
-
-// onFirst calls f at the first write.
-func onFirst(f func()) writer {
-	var once sync.Once
-	return func(p []byte) (int, error) {
-		once.Do(f)
-		return len(p), nil
-	}
 }

@@ -1,0 +1,156 @@
+package far
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"deployster/internal/runner"
+	"deployster/internal/wire"
+)
+
+// Run implements runner.Runner. Its error is a *LostError when the connection was
+// lost: an action may go on then, and may be adopted.
+func (c *Client) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
+	if ctx.Err() != nil {
+		return runner.Result{}, cancelled(ctx, s.Name)
+	}
+	end := ending{Result: &runner.Result{}}
+	var recorded error // what Spec.Ended said
+	known := false     // it is on record how it ended, whatever becomes of the connection
+	err := c.call(ctx, kindRun, newRunRequest(s), watchers{stdout: s.Stdout, stderr: s.Stderr}, func(call uint32, m wire.Message) error {
+		said, err := decode[ending](m)
+		if err != nil {
+			return err
+		}
+		if said.Result == nil {
+			said.Result = end.Result
+		}
+		end = said
+		if m.Kind != kindEnded || s.Ended == nil {
+			return nil
+		}
+		recorded = s.Ended(*end.Result, end.Error.decode(context.Cause(ctx)))
+		known = recorded == nil
+		return c.conn.send(kindRecorded, call, answer{Error: encodeError(recorded)})
+	})
+	switch {
+	case err != nil && !known:
+		return *end.Result, err
+	case recorded != nil:
+		return *end.Result, recorded
+	case end.Error != nil && end.Error.Type == typeCancelled && ctx.Err() != nil:
+		return *end.Result, cancelled(ctx, s.Name)
+	}
+	return *end.Result, end.Error.decode(nil)
+}
+
+func cancelled(ctx context.Context, name string) error {
+	return fmt.Errorf("%s was cancelled: %w", name, context.Cause(ctx))
+}
+
+// Resolve implements runner.Runner.
+func (c *Client) Resolve(ctx context.Context, reference string) (runner.Image, error) {
+	a, err := c.ask(ctx, kindResolve, []byte(reference), watchers{})
+	if err != nil || a.Image == nil {
+		return runner.Image{}, err
+	}
+	return *a.Image, nil
+}
+
+// Adopt implements runner.Adopter.
+func (c *Client) Adopt(ctx context.Context, id string, w runner.Watch) (runner.Outcome, error) {
+	a, err := c.ask(ctx, kindAdopt, []byte(id), watchers{stdout: w.Stdout, stderr: w.Stderr, running: w.Running})
+	if err != nil || a.Outcome == nil {
+		return runner.Outcome{}, err
+	}
+	return *a.Outcome, nil
+}
+
+// Discard implements runner.Adopter.
+func (c *Client) Discard(ctx context.Context, id string) error {
+	_, err := c.ask(ctx, kindDiscard, []byte(id), watchers{})
+	return err
+}
+
+// Running reports whether an action still runs there.
+func (c *Client) Running(ctx context.Context, id string) (bool, error) {
+	a, err := c.ask(ctx, kindIsOpen, []byte(id), watchers{})
+	return a.Open, err
+}
+
+// ask makes a call that ends with an answer.
+func (c *Client) ask(ctx context.Context, k wire.Kind, body any, w watchers) (answer, error) {
+	if ctx.Err() != nil {
+		return answer{}, context.Cause(ctx)
+	}
+	var a answer
+	err := c.call(ctx, k, body, w, func(_ uint32, m wire.Message) error {
+		var err error
+		a, err = decode[answer](m)
+		return err
+	})
+	if err == nil {
+		err = a.Error.decode(context.Cause(ctx))
+	}
+	return a, err
+}
+
+// watchers see a call. All are optional.
+type watchers struct {
+	stdout, stderr io.Writer
+	running        func()
+}
+
+// call makes a call, and hands to said how it ended: kindEnded, if the host sends
+// one, and kindDone. When ctx ends the host is told, and its answer is still
+// waited for.
+func (c *Client) call(ctx context.Context, k wire.Kind, body any, w watchers, said func(call uint32, m wire.Message) error) error {
+	in := c.open(c.number())
+	defer c.close(in.call)
+	if err := c.conn.send(k, in.call, body); err != nil {
+		return &LostError{err}
+	}
+	stop := context.AfterFunc(ctx, func() { _ = c.conn.send(kindCancel, in.call, nil) }) // a lost connection is seen below
+	defer stop()
+	for {
+		m, err := in.next(c.conn)
+		if err != nil {
+			return err
+		}
+		switch m.Kind {
+		case kindOut:
+			err = c.show(in.call, m.Body, w)
+		case kindRunning:
+			if w.running != nil {
+				w.running()
+			}
+		case kindEnded, kindDone:
+			err = said(in.call, m)
+		default:
+			err = fmt.Errorf("the host sends a message %d, which means nothing", m.Kind)
+		}
+		if err != nil {
+			c.conn.fail(err)
+			return &LostError{err}
+		}
+		if m.Kind == kindDone {
+			return nil
+		}
+	}
+}
+
+// show gives output to who watches, and room for more to the host.
+func (c *Client) show(call uint32, body []byte, w watchers) error {
+	if len(body) == 0 {
+		return fmt.Errorf("the host sends output of no stream")
+	}
+	to := w.stdout
+	if body[0] == stderr {
+		to = w.stderr
+	}
+	if to != nil {
+		_, _ = to.Write(body[1:]) // a watcher that fails changes nothing
+	}
+	return c.conn.send(kindTaken, call, encodeTaken(body[0], len(body)-1))
+}

@@ -1,0 +1,180 @@
+package far
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"deployster/internal/wire"
+)
+
+// LostError says that the connection to a host was lost during a call: what it
+// began may go on there.
+type LostError struct{ Err error }
+
+func (e *LostError) Error() string { return "the connection to the host is lost: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *LostError) Unwrap() error { return e.Err }
+
+// RefusedError says that the host does not let this client in.
+type RefusedError struct{ Reason string }
+
+func (e *RefusedError) Error() string { return e.Reason }
+
+// Client is this machine's end of a connection. It implements runner.Runner and
+// runner.Adopter, is safe for concurrent use, and must be closed.
+type Client struct {
+	conn    *conn
+	welcome Welcome
+
+	mu     sync.Mutex
+	latest uint32
+	calls  map[uint32]*inbox
+}
+
+// NewClient greets the host at the other end of a stream. The stream is closed
+// with the Client, and at once when there is an error.
+func NewClient(ctx context.Context, stream io.ReadWriteCloser, h Hello, t Timing) (*Client, error) {
+	c := &Client{conn: newConn(stream, t), calls: map[uint32]*inbox{}}
+	greeting := c.open(0)
+	go c.conn.keepAlive()
+	go func() {
+		err := c.conn.read(c.handle)
+		if err == io.EOF {
+			err = errors.New("it was closed at the other end")
+		}
+		c.conn.fail(err)
+	}()
+	stop := context.AfterFunc(ctx, func() { c.conn.fail(context.Cause(ctx)) })
+	defer stop()
+	if err := c.conn.send(kindHello, 0, h); err != nil {
+		return nil, &LostError{err}
+	}
+	m, err := greeting.next(c.conn)
+	switch {
+	case err != nil:
+		return nil, err
+	case m.Kind == kindRefused:
+		f, err := decode[failure](m)
+		c.conn.fail(errors.New("it is refused"))
+		return nil, errors.Join(err, &RefusedError{f.Text})
+	}
+	if c.welcome, err = decode[Welcome](m); err == nil && c.welcome.Build != h.Build {
+		err = &RefusedError{fmt.Sprintf("the program there is of the build %q, and this one of %q", c.welcome.Build, h.Build)}
+	}
+	if err != nil {
+		c.conn.fail(err)
+		return nil, err
+	}
+	c.close(0)
+	return c, nil
+}
+
+// Welcome returns what the host said of itself.
+func (c *Client) Welcome() Welcome { return c.welcome }
+
+// Lost is closed when the connection is lost, or the Client closed.
+func (c *Client) Lost() <-chan struct{} { return c.conn.over }
+
+// Close ends the connection. Nothing may run any more.
+func (c *Client) Close() error {
+	c.conn.fail(errors.New("it was closed here"))
+	return nil
+}
+
+// handle gives a message to its call.
+func (c *Client) handle(m wire.Message) error {
+	c.mu.Lock()
+	call := c.calls[m.Call]
+	c.mu.Unlock()
+	if call == nil {
+		return nil // it is over
+	}
+	return call.put(m)
+}
+
+// open returns the inbox of a new call; number 0 is the connection's own.
+func (c *Client) open(number uint32) *inbox {
+	in := &inbox{call: number, some: make(chan struct{}, 1)}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls[number] = in
+	return in
+}
+
+func (c *Client) number() uint32 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		if c.latest++; c.latest != 0 && c.calls[c.latest] == nil {
+			return c.latest
+		}
+	}
+}
+
+func (c *Client) close(number uint32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.calls, number)
+}
+
+// inbox has the messages of a call that were not looked at yet.
+type inbox struct {
+	call uint32
+	some chan struct{} // gets one when there is one
+
+	mu    sync.Mutex
+	queue []wire.Message
+	held  int // bytes of output in the queue
+}
+
+// put never waits. A host that sends more output than there is room for does not
+// keep to the rules.
+func (i *inbox) put(m wire.Message) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.held += len(m.Body); i.held > 2*window+2*wire.MaxMessage {
+		return fmt.Errorf("the host sends more than was asked for")
+	}
+	i.queue = append(i.queue, m)
+	select {
+	case i.some <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// next waits for the next message. What came before the connection was lost is
+// still handed out.
+func (i *inbox) next(c *conn) (wire.Message, error) {
+	for {
+		i.mu.Lock()
+		if len(i.queue) > 0 {
+			m := i.queue[0]
+			i.queue[0] = wire.Message{}
+			i.queue = i.queue[1:]
+			i.held -= len(m.Body)
+			i.mu.Unlock()
+			return m, nil
+		}
+		i.mu.Unlock()
+		select {
+		case <-i.some:
+			continue
+		default:
+		}
+		select {
+		case <-i.some:
+		case <-c.over:
+			i.mu.Lock()
+			none := len(i.queue) == 0
+			i.mu.Unlock()
+			if none {
+				return wire.Message{}, &LostError{c.err}
+			}
+		}
+	}
+}

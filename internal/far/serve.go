@@ -1,0 +1,228 @@
+package far
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"deployster/internal/runner"
+	"deployster/internal/wire"
+)
+
+// Place is what a host can do.
+type Place interface {
+	runner.Runner
+	runner.Adopter
+	// Running reports whether an action still runs.
+	Running(ctx context.Context, id string) (bool, error)
+	// Enter lets a client in, or says why not.
+	Enter(ctx context.Context, h Hello) (Welcome, error)
+	// Acts reports whether the client that was let in may still begin actions: nil,
+	// or who took its place.
+	Acts(ctx context.Context, h Hello) error
+}
+
+// Serve lets the client at the other end of the stream run images at a place. It
+// returns nil when the client has said goodbye: nothing runs any more. With an
+// error the connection is lost; what runs is not ended, and the process must end
+// at once, as a killed command does: the next client adopts its actions.
+func Serve(ctx context.Context, stream io.ReadWriteCloser, at Place, t Timing) error {
+	s := &server{conn: newConn(stream, t), at: at, calls: map[uint32]*served{}}
+	stop := context.AfterFunc(ctx, func() { s.conn.fail(context.Cause(ctx)) })
+	defer stop()
+	go s.conn.keepAlive()
+	err := s.conn.read(func(m wire.Message) error { return s.handle(ctx, m) })
+	if err == io.EOF && s.idle() {
+		s.conn.fail(io.EOF)
+		return nil
+	}
+	s.conn.fail(err)
+	return fmt.Errorf("the connection is lost: %w", s.conn.err)
+}
+
+// server is the host's end of a connection.
+type server struct {
+	conn  *conn
+	at    Place
+	hello *Hello // nil until the client was let in
+
+	mu    sync.Mutex
+	calls map[uint32]*served
+}
+
+// served is a call that is not over.
+type served struct {
+	cancel   context.CancelCauseFunc
+	outputs  map[byte]*output
+	recorded chan answer // gets what the client says to kindEnded
+}
+
+func (s *server) idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.calls) == 0
+}
+
+// handle takes one message. It does not wait for what the message begins.
+func (s *server) handle(ctx context.Context, m wire.Message) error {
+	if s.hello == nil {
+		return s.greet(ctx, m)
+	}
+	switch m.Kind {
+	case kindRun, kindAdopt, kindIsOpen, kindDiscard, kindResolve:
+		return s.begin(ctx, m)
+	}
+	s.mu.Lock()
+	call := s.calls[m.Call]
+	s.mu.Unlock()
+	if call == nil {
+		return nil // it is over
+	}
+	switch m.Kind {
+	case kindCancel:
+		call.cancel(errCancelled)
+	case kindTaken:
+		if stream, n, ok := decodeTaken(m.Body); ok && call.outputs[stream] != nil {
+			call.outputs[stream].taken(n)
+		}
+	case kindRecorded:
+		a, err := decode[answer](m)
+		if err != nil {
+			return err
+		}
+		select {
+		case call.recorded <- a:
+		default: // it was not asked, or says it twice
+		}
+	default:
+		return fmt.Errorf("the client sends a message %d, which means nothing", m.Kind)
+	}
+	return nil
+}
+
+// greet lets the client in.
+func (s *server) greet(ctx context.Context, m wire.Message) error {
+	if m.Kind != kindHello {
+		return errors.New("the client does not say who it is")
+	}
+	h, err := decode[Hello](m)
+	if err != nil {
+		return err
+	}
+	welcome, err := s.at.Enter(ctx, h)
+	if err != nil {
+		_ = s.conn.send(kindRefused, 0, encodeError(err)) // it is told, if it can be
+		return err
+	}
+	s.hello = &h
+	return s.conn.send(kindHello, 0, welcome)
+}
+
+// begin starts a call.
+func (s *server) begin(ctx context.Context, m wire.Message) error {
+	call := &served{outputs: map[byte]*output{}, recorded: make(chan answer, 1)}
+	ctx, call.cancel = context.WithCancelCause(ctx)
+	serve, err := s.serves(ctx, call, m)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.calls[m.Call] != nil {
+		return fmt.Errorf("the client begins the call %d twice", m.Call)
+	}
+	s.calls[m.Call] = call
+	go func() {
+		defer call.cancel(nil)
+		done := serve()
+		s.mu.Lock()
+		delete(s.calls, m.Call)
+		s.mu.Unlock()
+		_ = s.conn.send(kindDone, m.Call, done) // a lost connection ends Serve
+	}()
+	return nil
+}
+
+// serves reads what a call is for, and returns what carries it out and gives the
+// body of kindDone.
+func (s *server) serves(ctx context.Context, call *served, m wire.Message) (func() any, error) {
+	switch m.Kind {
+	case kindRun:
+		r, err := decode[runRequest](m)
+		if err != nil {
+			return nil, err
+		}
+		if r.Stdout {
+			o := newOutput(s.conn, m.Call, stdout)
+			call.outputs[stdout], r.Spec.Stdout = o, o
+		}
+		if r.Stderr {
+			o := newOutput(s.conn, m.Call, stderr)
+			call.outputs[stderr], r.Spec.Stderr = o, o
+		}
+		return func() any { return s.run(ctx, call, m.Call, r) }, nil
+	case kindAdopt:
+		for _, stream := range []byte{stdout, stderr} {
+			call.outputs[stream] = newOutput(s.conn, m.Call, stream)
+		}
+		return func() any { return s.adopt(ctx, call, m.Call, string(m.Body)) }, nil
+	default:
+		return func() any { return s.answer(ctx, m) }, nil
+	}
+}
+
+// run carries out an invocation. Its end is told first where that is asked for,
+// and what proves it stays until the client has it on record.
+func (s *server) run(ctx context.Context, call *served, id uint32, r runRequest) ending {
+	if r.Spec.Kind == runner.Action {
+		if err := s.at.Acts(ctx, *s.hello); err != nil {
+			return ending{Error: encodeError(err)}
+		}
+	}
+	told := false
+	if r.Ended {
+		r.Spec.Ended = func(res runner.Result, err error) error {
+			if err := s.conn.send(kindEnded, id, ending{Result: &res, Error: encodeError(err)}); err != nil {
+				return err
+			}
+			select {
+			case a := <-call.recorded:
+				told = true
+				return a.Error.decode(nil)
+			case <-s.conn.over:
+				return s.conn.err
+			}
+		}
+	}
+	res, err := s.at.Run(ctx, r.Spec)
+	end := ending{Error: encodeError(err)}
+	if !told {
+		end.Result = &res
+	}
+	return end
+}
+
+// adopt waits for the end of an action of an earlier client.
+func (s *server) adopt(ctx context.Context, call *served, id uint32, action string) answer {
+	out, err := s.at.Adopt(ctx, action, runner.Watch{
+		Running: func() { _ = s.conn.send(kindRunning, id, nil) }, // a lost connection ends Serve
+		Stdout:  call.outputs[stdout], Stderr: call.outputs[stderr],
+	})
+	return answer{Outcome: &out, Error: encodeError(err)}
+}
+
+// answer carries out what has a short answer.
+func (s *server) answer(ctx context.Context, m wire.Message) answer {
+	switch m.Kind {
+	case kindIsOpen:
+		open, err := s.at.Running(ctx, string(m.Body))
+		return answer{Open: open, Error: encodeError(err)}
+	case kindDiscard:
+		return answer{Error: encodeError(s.at.Discard(ctx, string(m.Body)))}
+	default: // kindResolve
+		image, err := s.at.Resolve(ctx, string(m.Body))
+		return answer{Image: &image, Error: encodeError(err)}
+	}
+}
