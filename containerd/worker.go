@@ -30,6 +30,7 @@ type process struct {
 	res   runner.Result
 	err   error
 	kill  func()
+	term  func()
 }
 
 // workerProgram is the first process of a container that is spoken to.
@@ -69,6 +70,17 @@ func (r *Runtime) Launch(ctx context.Context, s runner.Spec) (runner.Process, er
 				end() // not even that helps
 			}
 		}()
+	}
+	p.term = func() {
+		alone := w.signal(running, unix.SIGTERM)
+		if alone == nil {
+			return
+		}
+		select {
+		case <-alone:
+			p.kill()
+		case <-p.ended:
+		}
 	}
 	go func() {
 		defer r.runsOpen.Done()
@@ -144,6 +156,7 @@ func newProcess(r *Runtime) *process {
 func (p *process) Stdin() io.WriteCloser       { return p.Input }
 func (p *process) Stdout() io.Reader           { return p.Tail }
 func (p *process) Kill()                       { p.kill() }
+func (p *process) Terminate()                  { go p.term() }
 func (p *process) Release(offset int64)        { p.Tail.Release(offset) }
 func (p *process) Settled(request int64) error { return p.Ledger.Settle(request) }
 

@@ -123,6 +123,7 @@ type Type struct {
 	Absent            bool                   `json:"absent,omitempty"`       // can be asked for IntentAbsent
 	Dependencies      bool                   `json:"dependencies,omitempty"` // wants to see its dependencies
 	Refresh           bool                   `json:"refresh,omitempty"`      // wants to be told of what it subscribes
+	WatchAction       *Command               `json:"watch_action,omitempty"` // how it is asked to tell of changes; nil = it is polled
 	Worker            *Command               `json:"worker,omitempty"`
 	Reuse             bool                   `json:"reuse,omitempty"`
 	NoCache           bool                   `json:"no_cache,omitempty"` // init must be asked again every time

@@ -16,6 +16,7 @@ type InitAnswer struct {
 	Absent       bool                   `json:"absent,omitempty"`       // it can remove what it made
 	Dependencies bool                   `json:"dependencies,omitempty"` // it wants to see its dependencies
 	Refresh      bool                   `json:"refresh,omitempty"`      // it wants StateInput.Refresh and StateInput.Changed
+	WatchAction  *Command               `json:"watch_action,omitempty"` // how it is asked to tell of changes; none = it is polled
 	Worker       *Command               `json:"worker,omitempty"`       // one process may serve many invocations
 	Reuse        bool                   `json:"reuse,omitempty"`        // invocations may share a container
 	Cache        *bool                  `json:"cache,omitempty"`        // false = ask again for each resource; nil = true
@@ -52,4 +53,12 @@ type WorkerReply struct {
 	Stdout string `json:"stdout,omitempty"` // a piece of it
 	Stderr string `json:"stderr,omitempty"` // a piece of it
 	Exit   *int   `json:"exit,omitempty"`   // the exit code: it has ended, and is not spoken of again
+}
+
+// WatchEvent is one line on the stdout of a watch action. The first one says that
+// the resource is watched from now on; each further one without Busy that it
+// may have changed.
+type WatchEvent struct {
+	Detail string `json:"detail,omitempty"` // for people: what has happened
+	Busy   *bool  `json:"busy,omitempty"`   // something goes on that will change it, or does no more
 }

@@ -68,7 +68,7 @@ func (w Sweeper) Sweep(ctx context.Context, all bool) error {
 		}
 		gone, err := true, error(nil)
 		worker := c.Labels[layout.LabelWorker] != ""
-		if worker || runner.Kind(c.Labels[layout.LabelKind]) == runner.Action {
+		if runner.Kind(c.Labels[layout.LabelKind]) == runner.Action {
 			gone, err = w.Collect(ctx, c)
 		} else {
 			err = RemoveContainer(ctx, w.Client, c)

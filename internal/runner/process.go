@@ -18,7 +18,8 @@ type Worker struct {
 type Launcher interface {
 	// Launch starts a program, or takes over one that was kept. Of the Spec it takes no Stdin, Stdout, Timeout,
 	// MaxStdout and ID. Its Ended is called after the end of Stdout. The Process
-	// must be waited for.
+	// must be waited for. When whoever launched it dies, its Stdin ends; what is
+	// a Query is removed then, and an Action may carry through what it has begun.
 	Launch(ctx context.Context, s Spec) (Process, error)
 }
 
@@ -58,6 +59,10 @@ type Process interface {
 	// Wait returns when the program has ended and nothing of it is left. The
 	// Result has its Stderr, and no Stdout. The error is as that of Runner.Run.
 	Wait() (Result, error)
+
+	// Terminate asks it to end with SIGTERM, as a Runner asks what is cancelled. It
+	// does not wait for that.
+	Terminate()
 
 	// Kill ends it with all that it has started.
 	Kill()

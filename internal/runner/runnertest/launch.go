@@ -4,7 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -109,5 +113,71 @@ func (s suite) endOfProgram(t *testing.T) {
 	_, _ = io.Copy(io.Discard, p.Stdout())
 	if res, err := p.Wait(); res.ExitCode != 137 || err != nil || time.Since(begin) > time.Minute {
 		t.Errorf("killed: %+v, %v", res, err)
+	}
+}
+
+// termination asks programs with SIGTERM: one that obeys, and one that must be killed.
+func (s suite) termination(t *testing.T) {
+	for verb, want := range map[string]string{"obey": "got TERM\n", "ignore": ""} {
+		p := s.launch(t, verb)
+		line := make([]byte, 6)
+		if _, err := io.ReadFull(p.Stdout(), line); string(line) != "ready\n" || err != nil {
+			t.Fatalf("%s: heard %q, %v", verb, line, err)
+		}
+		p.Terminate()
+		code := 42
+		if verb == "ignore" {
+			time.AfterFunc(300*time.Millisecond, p.Kill)
+			code = 137
+		}
+		if heard, err := io.ReadAll(p.Stdout()); string(heard) != want || err != nil {
+			t.Errorf("%s: heard %q, %v", verb, heard, err)
+		}
+		if res, err := p.Wait(); res.ExitCode != code || err != nil {
+			t.Errorf("%s: %+v, %v", verb, res, err)
+		}
+	}
+}
+
+// releasedOutput gives up each line that it has read, and hears the next all the same.
+func (s suite) releasedOutput(t *testing.T) {
+	p := s.launch(t, "cat")
+	in, at := bufio.NewReader(p.Stdout()), int64(0)
+	for i := range 200 {
+		said := fmt.Sprintf("%d %s\n", i, bytes.Repeat([]byte("x"), 1000))
+		if _, err := io.WriteString(p.Stdin(), said); err != nil {
+			t.Fatal(err)
+		}
+		heard, err := in.ReadString('\n')
+		if heard != said || err != nil {
+			t.Fatalf("said %q, heard %q, %v", said, heard, err)
+		}
+		at += int64(len(heard))
+		p.Release(at)
+	}
+	_ = p.Stdin().Close()
+	if rest, err := io.ReadAll(in); len(rest) > 0 || err != nil {
+		t.Errorf("more: %q, %v", rest, err)
+	}
+	if res, err := p.Wait(); res.ExitCode != 0 || err != nil {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+// mountsOfProgram launches a program that may read what it is given, and not write it.
+func (s suite) mountsOfProgram(t *testing.T) {
+	dir := t.TempDir()
+	spec := s.spec(t, "write", "/in/f", "x")
+	spec.Timeout, spec.Mounts = 0, []runner.Mount{{Source: dir, Target: "/in"}}
+	p, err := s.r.Launch(context.Background(), spec)
+	if err != nil {
+		t.Fatalf("Launch: %v", err)
+	}
+	_, _ = io.Copy(io.Discard, p.Stdout())
+	if res, err := p.Wait(); res.ExitCode == 0 || err != nil {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "f")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a read-only mount was written: %v", err)
 	}
 }

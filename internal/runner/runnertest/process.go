@@ -22,6 +22,7 @@ func (f *Fake) Launch(ctx context.Context, s runner.Spec) (runner.Process, error
 	term, kill := context.WithCancel(context.WithoutCancel(ctx))
 	p.inR, p.inW = io.Pipe()
 	p.outR, p.outW = io.Pipe()
+	p.term = kill
 	p.kill = func() {
 		kill()
 		p.end(137)
@@ -41,6 +42,7 @@ type process struct {
 	outW   *io.PipeWriter
 	stderr *stream
 	exited chan int
+	term   func()
 	kill   func()
 	ended  func(runner.Result, error) error
 
@@ -60,6 +62,7 @@ func (p *process) end(code int) {
 
 func (p *process) Stdin() io.WriteCloser { return p.inW }
 func (p *process) Stdout() io.Reader     { return p.outR }
+func (p *process) Terminate()            { p.term() }
 func (p *process) Kill()                 { p.kill() }
 
 func (p *process) Wait() (runner.Result, error) {

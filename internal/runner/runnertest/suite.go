@@ -31,6 +31,9 @@ func Suite(t *testing.T, r Runner) {
 		{"conversation", s.conversation},
 		{"large conversation", s.largeConversation},
 		{"end of a program", s.endOfProgram},
+		{"termination", s.termination},
+		{"released output", s.releasedOutput},
+		{"mounts of a program", s.mountsOfProgram},
 	})
 }
 

@@ -42,7 +42,7 @@ func TestDocs_Messages(t *testing.T) {
 		}
 	}
 	lines := regexp.MustCompile(`(?m)^\{"id":.*$`).FindAll(doc, -1)
-	if len(lines) != 5 {
+	if len(lines) != 10 {
 		t.Errorf("%d lines of a worker", len(lines))
 	}
 	for _, line := range lines {

@@ -160,8 +160,10 @@ func (c *Client) readType(answer []byte) (protocol.Type, error) {
 // them also where the state is asked for during the apply only.
 func (c *Client) resolveType(ctx context.Context, t Target, ty protocol.Type) error {
 	commands := []protocol.Command{ty.StateAction}
-	if ty.Worker != nil {
-		commands = append(commands, *ty.Worker)
+	for _, cmd := range []*protocol.Command{ty.Worker, ty.WatchAction} {
+		if cmd != nil {
+			commands = append(commands, *cmd)
+		}
 	}
 	for _, cmd := range commands {
 		if _, err := c.digestFor(ctx, t, ty, StepInit, cmd); err != nil {

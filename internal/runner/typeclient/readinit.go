@@ -2,6 +2,7 @@ package typeclient
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"deployster/internal/base/jsondoc"
@@ -55,7 +56,7 @@ func (f *fields) isTransitional() bool {
 
 func readInitV1(f *fields, ty *protocol.Type) {
 	transitional := f.isTransitional()
-	for _, key := range []string{"plugs", "absent", "dependencies", "refresh", "worker", "reuse", "state_schema", "identity",
+	for _, key := range []string{"plugs", "absent", "dependencies", "refresh", "watch_action", "worker", "reuse", "state_schema", "identity",
 		"kind", "cache"} {
 		if f.has(key) && !(transitional && (key == "plugs" || key == "dependencies")) {
 			f.problem("the key %q belongs to protocol 2, but by its other keys the answer is of protocol 1; say \"protocol\": 2 to use both "+
@@ -132,6 +133,7 @@ func readInitV2(f *fields, ty *protocol.Type) {
 		}
 	}
 	readCommonInit(f, ty)
+	readWatchAction(f, ty)
 	ty.StateSchema = f.schema("state_schema")
 	readIdentity(f, ty)
 	readPlugs(f, ty)
@@ -191,6 +193,22 @@ func readCommonInit(f *fields, ty *protocol.Type) {
 	s.done()
 	if ty.StateAction.Image == "" && ty.StateAction.Entrypoint == "" && len(ty.StateAction.Args) == 0 {
 		f.problem("\"state_action\" must differ from init: give at least one of image, entrypoint, args")
+	}
+}
+
+// readWatchAction reads how a type is asked to tell of changes: by another command
+// than its state and what it is.
+func readWatchAction(f *fields, ty *protocol.Type) {
+	w := f.object("watch_action")
+	if w == nil {
+		return
+	}
+	c := w.command()
+	w.done()
+	ty.WatchAction = &c
+	same := c.Image == ty.StateAction.Image && c.Entrypoint == ty.StateAction.Entrypoint && slices.Equal(c.Args, ty.StateAction.Args)
+	if same || c.Image == "" && c.Entrypoint == "" && len(c.Args) == 0 {
+		f.problem("\"watch_action\" must differ from init and from \"state_action\": give at least one of image, entrypoint, args")
 	}
 }
 

@@ -30,6 +30,7 @@ type Document struct {
 	Absent        bool                            `json:"absent"`
 	Dependencies  bool                            `json:"dependencies"`
 	Refresh       bool                            `json:"refresh"`
+	WatchAction   *protocol.Command               `json:"watch_action,omitempty"`
 	Worker        *protocol.Command               `json:"worker,omitempty"`
 	Reuse         bool                            `json:"reuse"`
 	Cache         bool                            `json:"cache"`
@@ -43,7 +44,7 @@ func Describe(name string, ty protocol.Type) Document {
 	t := Document{Format: 1, Image: name, Digest: ty.Digest, Label: ty.Label, Protocol: ty.Protocol, ConfigSchema: ty.ConfigSchema,
 		StateSchema: ty.StateSchema,
 		Identity:    ty.Identity, Kind: ty.Kind, Plugs: ty.Plugs, Resources: ty.RequiredResources, StateAction: ty.StateAction,
-		Absent: ty.Absent, Dependencies: ty.Dependencies, Refresh: ty.Refresh,
+		Absent: ty.Absent, Dependencies: ty.Dependencies, Refresh: ty.Refresh, WatchAction: ty.WatchAction,
 		Worker: ty.Worker, Reuse: ty.Reuse, Cache: !ty.NoCache, configUnknown: len(ty.ConfigSchema) == 0}
 	t.Config, t.configOpen = schemaRows(ty.ConfigSchema)
 	t.State, t.stateOpen = schemaRows(ty.StateSchema)
@@ -157,7 +158,8 @@ func abilities(t Document) []string {
 		has  bool
 		text string
 	}{{t.Dependencies, "see its dependencies"},
-		{t.Refresh, "be told of what it subscribes"}, {t.Worker != nil, "serve as a worker"}, {t.Reuse, "share a container"}, {!t.Cache,
+		{t.Refresh, "be told of what it subscribes"}, {t.WatchAction != nil, "tell of changes"},
+		{t.Worker != nil, "serve as a worker"}, {t.Reuse, "share a container"}, {!t.Cache,
 			"be something else for each resource"}} {
 		if a.has {
 			list = append(list, a.text)
