@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"deployster/apply"
+	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
 	"deployster/plan"
@@ -21,7 +22,7 @@ type reporter struct {
 // anything is done that the file can be written, and an earlier report that lies
 // there is not taken for this one if the process dies.
 func (r *reporter) begin() error {
-	if r.file == "" {
+	if r.file == "" || r.file == workspace.Std {
 		return nil
 	}
 	if err := r.put(apply.Refused(nil, apply.Unknown, nil)); err != nil {
@@ -44,6 +45,10 @@ func (r *reporter) write(report *apply.Report) error {
 
 func (r *reporter) put(report *apply.Report) error {
 	content, err := r.engine.reportJSON(report)
+	if err == nil && r.file == workspace.Std {
+		_, err = r.engine.Stdout.Write(content)
+		return err
+	}
 	if err == nil {
 		err = r.engine.Replaceable(r.file)
 	}

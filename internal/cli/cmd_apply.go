@@ -15,6 +15,7 @@ func applyCommand(e Env) *cli.Command {
 		Usage:     "do what a saved plan says, or plan, ask, and do it",
 		ArgsUsage: "[PLAN | PATH ...]",
 		Description: "With a saved plan it asks nothing, and needs no manifests. Without, it shows the plan and asks.\n" +
+			"The plan - comes from stdin: deployster plan -out=- | ssh HOST deployster apply -\n" +
 			"Exit codes: 0 done, 1 error, 130 interrupted.",
 		Flags:  slices.Concat(varFlags(), selectionFlags(), refreshFlags(), applyFlags(), requireFlags(), eventFlags()),
 		Action: e.action(runApply),
@@ -34,7 +35,7 @@ func destroyCommand(e Env) *cli.Command {
 func applyFlags() []cli.Flag {
 	return append(approvalFlags(), []cli.Flag{
 		&cli.BoolFlag{Name: "keep-going", Usage: "after a failure go on with what does not depend on it"},
-		&cli.StringFlag{Name: "report", Usage: "write what was done to `FILE`, as JSON"},
+		&cli.StringFlag{Name: "report", Usage: "write what was done to `FILE`, as JSON; - is stdout, and what is printed goes to stderr"},
 		parallelismFlag(), inputFlag(), compactFlag(),
 	}...)
 }

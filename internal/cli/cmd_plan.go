@@ -2,6 +2,7 @@ package cli
 
 import (
 	"deployster/internal/app"
+	"deployster/internal/app/workspace"
 	"deployster/internal/ui/render"
 	"slices"
 
@@ -17,7 +18,7 @@ func planCommand(e Env) *cli.Command {
 			"Exit codes: 0 done, 1 error, and with -detailed-exitcode 2 when there is something to do.",
 		Flags: slices.Concat(varFlags(), selectionFlags(), refreshFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "destroy", Usage: "plan the removal of everything that the state file knows: destroy is this plan, and apply"},
-			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for `deployster apply FILE`"},
+			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for `deployster apply FILE`; - is stdout, and text goes to stderr"},
 			&cli.StringFlag{Name: "sign-key", Usage: "sign the saved plan with the ed25519 key in `FILE`"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit 2 when there is something to do"},
 			parallelismFlag(), inputFlag(), compactFlag(), explainFlag(),
@@ -33,7 +34,7 @@ func runPlan(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if file != "" {
+	if file != "" && file != workspace.Std {
 		s.ui.Printf("\n%sSaved. To apply it: deployster apply %s\n", render.LeftOpen(p), file)
 	}
 	if c.Bool("detailed-exitcode") && p.HasChanges() {

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -56,12 +57,16 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 	}
 	r, color := e.run, e.wantsColor()
 	s := &session{env: e}
-	s.ui = terminal.New(terminal.Options{Stdin: e.Stdin, Stdout: e.Stdout, Stderr: e.Stderr, Hide: r.secrets.Hide,
-		Color: e.Color && color, ErrColor: e.ErrColor && color, OneTerminal: e.Color, Size: e.liveSize(),
+	shown, shownColor, err := e.shownOn()
+	if err != nil {
+		return nil, err
+	}
+	s.ui = terminal.New(terminal.Options{Stdin: e.Stdin, Stdout: shown, Stderr: e.Stderr, Hide: r.secrets.Hide,
+		Color: shownColor && color, ErrColor: e.ErrColor && color, OneTerminal: e.Color, Size: e.liveSize(),
 		Events: r.json, Verbose: c.Bool("verbose"), Compact: c.Bool("compact")})
 	s.out, s.err = s.ui.Out, s.ui.Err
 	in := workspace.Options{Dir: dir, Home: e.Home, Environ: e.Environ, Version: Version, Verbose: c.Bool("verbose"),
-		LockTimeout: c.Duration("lock-timeout"), Secrets: r.secrets, Events: r.stream.Send}
+		LockTimeout: c.Duration("lock-timeout"), Secrets: r.secrets, Events: r.stream.Send, Stdin: e.Stdin, Stdout: e.Stdout}
 	if file := c.String("state"); file != "" {
 		in.State = state.File(in.Path(file))
 	}
@@ -74,9 +79,27 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 	if _, err := s.maxImage(); err != nil {
 		return nil, err
 	}
-	var err error
 	s.keep, err = s.keepWorkers()
 	return s, err
+}
+
+// shownOn returns where results for people go, and whether that is a terminal.
+// Where stdout has a plan or a report, they go to stderr.
+func (e Env) shownOn() (io.Writer, bool, error) {
+	for _, flag := range []string{"out", "report"} {
+		switch {
+		case e.line.values[flag] != workspace.Std:
+			continue
+		case e.run.json:
+			return nil, false, diag.Errorf("Wrong command line",
+				"-%s=- and -json both write to stdout. -json-into=FILE writes the events elsewhere.", flag)
+		case flag == "out" && e.Color:
+			return nil, false, diag.Errorf("Wrong command line",
+				"-out=- writes a plan to stdout, which is a terminal. Send it on with |, or into a file with -out=FILE.")
+		}
+		return e.Stderr, e.ErrColor, nil
+	}
+	return e.Stdout, e.Color, nil
 }
 
 // maxImage is how large an image may be that is pulled, in bytes; 0 = the default.

@@ -10,7 +10,9 @@ import (
 	"deployster/internal/base/secret"
 	"deployster/plan"
 	"deployster/plan/planfile"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 )
@@ -18,7 +20,10 @@ import (
 // SavePlan writes a plan file. It may hold secrets, so it is the owner's alone.
 func (w *Workspace) SavePlan(p *plan.Plan, file string, key ed25519.PrivateKey) error {
 	var content bytes.Buffer
-	err := w.Replaceable(file)
+	var err error
+	if file != Std {
+		err = w.Replaceable(file)
+	}
 	if err == nil {
 		err = planfile.WriteSigned(&content, p, key)
 	}
@@ -26,7 +31,11 @@ func (w *Workspace) SavePlan(p *plan.Plan, file string, key ed25519.PrivateKey) 
 	if err == nil {
 		written, err = w.Keys.Encrypt(encryption.Plan, content.Bytes())
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case file == Std:
+		_, err = w.Stdout.Write(written)
+	default:
 		err = durable.WriteFileHere(w.Path(file), written, 0o600)
 	}
 	if err != nil {
@@ -53,7 +62,7 @@ func (w *Workspace) Replaceable(file string) error {
 // ReadPlan reads a plan file, and says who signed it; nil = nobody. The file is
 // read once, so that what was checked is what is used.
 func (w *Workspace) ReadPlan(file string) (*plan.Plan, *planfile.Signature, error) {
-	content, err := os.ReadFile(w.Path(file))
+	content, err := readPlanFile(w.Options, file)
 	if err != nil {
 		return nil, nil, diag.Errorf("Cannot read the plan file", "%s.", err)
 	}
@@ -74,6 +83,18 @@ func (w *Workspace) ReadPlan(file string) (*plan.Plan, *planfile.Signature, erro
 	return p, signature, nil
 }
 
+// readPlanFile returns the bytes of a plan.
+func readPlanFile(o Options, file string) ([]byte, error) {
+	if file != Std {
+		return os.ReadFile(o.Path(file))
+	}
+	content, err := io.ReadAll(o.Stdin)
+	if err == nil && len(content) == 0 {
+		err = errors.New("nothing came on stdin")
+	}
+	return content, err
+}
+
 // IsManifest reports whether a file's name is that of a manifest.
 func IsManifest(name string) bool {
 	ext := filepath.Ext(name)
@@ -85,6 +106,9 @@ func IsManifest(name string) bool {
 func (w *Workspace) IsPlan(paths []string) bool {
 	if len(paths) != 1 || IsManifest(paths[0]) {
 		return false
+	}
+	if paths[0] == Std {
+		return true
 	}
 	info, err := os.Stat(w.Path(paths[0]))
 	return err == nil && !info.IsDir()

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -17,6 +18,9 @@ import (
 // DefaultState is the name of the state file when nobody says another.
 const DefaultState = "deployster.state.json"
 
+// Std is the name of a plan or a report that comes from stdin, or goes to stdout.
+const Std = "-"
+
 // Options say where a workspace is, and who is told what goes on there.
 type Options struct {
 	Dir         string   // absolute
@@ -27,6 +31,8 @@ type Options struct {
 	State       state.Place   // where the state lies; nil = the file that the manifest names, or DefaultState
 	LockTimeout time.Duration // how long a command waits for a state that is in use
 	Secrets     *redact.Redactor
+	Stdin       io.Reader          // what the file Std is when it is read; nil = there is none
+	Stdout      io.Writer          // what the file Std is when it is written; nil = there is none
 	UI          UI                 // nil = nobody looks on
 	Events      func(events.Event) // nil = no program does
 }
