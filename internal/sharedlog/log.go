@@ -1,0 +1,109 @@
+package sharedlog
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"sync"
+	"time"
+)
+
+// Log is a log in a store.
+type Log struct {
+	Store  Store
+	Clock  Clock
+	Timing Timing
+
+	// Away is told when the store cannot be reached, and again with nil when it can;
+	// nil = nobody wants to know.
+	Away func(since time.Time, err error)
+
+	mu    sync.Mutex
+	since time.Time // since when the store is away; zero = it is not
+}
+
+// New returns the log in a store.
+func New(s Store, t Timing) *Log { return &Log{Store: s, Clock: System{}, Timing: t} }
+
+// lasting says of an error that trying again does not change it.
+func lasting(err error) bool {
+	for _, e := range []error{ErrExists, fs.ErrNotExist, ErrDenied, ErrDamaged, ErrNewer} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// call makes one call of the store, in the time that it may take.
+func (l *Log) call(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, l.Timing.Call)
+	defer cancel()
+	err := do(ctx)
+	l.tell(err)
+	return err
+}
+
+// tell notices that the store is away, and that it is back.
+func (l *Log) tell(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch away := err != nil && !lasting(err); {
+	case away && l.since.IsZero():
+		l.since = time.Now()
+	case !away && !l.since.IsZero():
+		l.since = time.Time{}
+		err = nil
+	default:
+		return
+	}
+	if l.Away != nil {
+		l.Away(l.since, err)
+	}
+}
+
+// patiently repeats a call that reads or deletes until it has an answer.
+func (l *Log) patiently(ctx context.Context, patience time.Duration, do func(context.Context) error) error {
+	begun, wait := l.Clock.Now(), l.firstWait()
+	for {
+		err := l.call(ctx, do)
+		switch {
+		case err == nil || lasting(err):
+			return err
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case l.Clock.Now()-begun >= patience:
+			return errors.Join(ErrUnreachable, err)
+		}
+		if err := l.Clock.Sleep(ctx, wait); err != nil {
+			return err
+		}
+		wait = l.nextWait(wait)
+	}
+}
+
+// The waits between two tries.
+func (l *Log) firstWait() time.Duration { return max(l.Timing.Poll/20, time.Millisecond) }
+
+func (l *Log) nextWait(d time.Duration) time.Duration {
+	return min(2*d, max(l.Timing.Poll, time.Millisecond))
+}
+
+// reading is how long a command that only reads waits for a store.
+func (l *Log) reading() time.Duration { return min(l.Timing.Patience, 15*time.Second) }
+
+func (l *Log) get(ctx context.Context, key string) (data []byte, err error) {
+	err = l.patiently(ctx, l.reading(), func(ctx context.Context) (err error) {
+		data, err = l.Store.Get(ctx, key)
+		return err
+	})
+	return data, err
+}
+
+func (l *Log) list(ctx context.Context, prefix string) (keys []string, err error) {
+	err = l.patiently(ctx, l.reading(), func(ctx context.Context) (err error) {
+		keys, err = l.Store.List(ctx, prefix)
+		return err
+	})
+	return keys, err
+}

@@ -1,0 +1,70 @@
+package sharedlog
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// partSize is how large an object of a store is at most: a larger state is several.
+const partSize = 8 << 20
+
+func partKey(object string, part int) string { return fmt.Sprintf("%s.%03d", object, part) }
+
+func splitPart(key string) (object, part string) {
+	at := strings.LastIndexByte(key, '.')
+	if at < 0 {
+		return key, ""
+	}
+	return key[:at], key[at+1:]
+}
+
+// Put stores the bytes of a state. They are the state, or a copy of one, once an
+// entry names them.
+func (c *Claim) Put(serial uint64, data []byte, encrypted bool) (State, error) {
+	c.mu.Lock()
+	n := c.n
+	c.mu.Unlock()
+	sum := sha256.Sum256(data)
+	s := State{Serial: serial, Object: fmt.Sprintf("%s%016d-%s", statePrefix, n, NewID()), SHA256: hex.EncodeToString(sum[:]),
+		Size: len(data), At: time.Now().UTC().Truncate(time.Second), Encrypted: encrypted}
+	for part := 0; part == 0 || len(data) > 0; part++ {
+		piece := data[:min(len(data), partSize)]
+		data = data[len(piece):]
+		key := partKey(s.Object, part)
+		err := c.log.patiently(context.WithoutCancel(c.ctx), c.patience(), func(ctx context.Context) error {
+			err := c.log.Store.Create(ctx, key, piece)
+			if errors.Is(err, ErrExists) {
+				return nil // ours: the name is random, and its answer was lost
+			}
+			return err
+		})
+		if err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// Fetch reads the bytes of a state, which must be what was stored.
+func (l *Log) Fetch(ctx context.Context, s State) ([]byte, error) {
+	var data []byte
+	for part := 0; part == 0 || len(data) < s.Size; part++ {
+		piece, err := l.get(ctx, partKey(s.Object, part))
+		if err != nil {
+			return nil, err
+		}
+		if len(piece) == 0 && s.Size > 0 {
+			break
+		}
+		data = append(data, piece...)
+	}
+	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != s.SHA256 {
+		return nil, fmt.Errorf("%w: %s is not what was stored", ErrDamaged, s.Object)
+	}
+	return data, nil
+}

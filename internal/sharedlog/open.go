@@ -1,0 +1,153 @@
+package sharedlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Options are how a log is opened for writing.
+type Options struct {
+	By   By
+	Wait time.Duration // how long to wait for one who holds it; 0 = not at all
+
+	// Take is a claim that is ended whoever holds it: "" = none.
+	Take string
+	// Dead knows whether the holder of a claim is surely dead; nil = nobody knows.
+	Dead func(claim string) bool
+	// Claim is the id of the new claim; "" = a random one.
+	Claim string
+	// Probe looks at an empty store whether it keeps its promises.
+	Probe bool
+	// Waiting is told who has the log, once, when it is waited for.
+	Waiting func(*View)
+}
+
+// HeldError says who holds a log.
+type HeldError struct{ View *View }
+
+func (e *HeldError) Error() string { return fmt.Sprintf("the log is held by %s", e.View.Tip.By) }
+
+// Is says that it is ErrHeld.
+func (e *HeldError) Is(target error) bool { return target == ErrHeld }
+
+// MovedError says where a log went.
+type MovedError struct{ To string }
+
+func (e *MovedError) Error() string { return "the log has moved to " + e.To }
+
+// Is says that it is ErrMoved.
+func (e *MovedError) Is(target error) bool { return target == ErrMoved }
+
+// Open makes the log this process's own. Who was not heard of for Timing.Gone while
+// this one looks on is taken over: he can append nothing more.
+func (l *Log) Open(ctx context.Context, o Options) (*Claim, error) {
+	w := waiter{log: l, Options: o, begun: l.Clock.Now(), poll: l.Timing.Poll}
+	if w.Claim == "" {
+		w.Claim = NewID()
+	}
+	for {
+		v, err := l.View(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if to := v.MovedTo(); to != "" {
+			return nil, &MovedError{To: to}
+		}
+		if v.Held() && !w.gone(v) {
+			if err := w.wait(ctx, v); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if v.Tip.N == 0 && o.Probe {
+			if err := Probe(ctx, l.Store); err != nil {
+				return nil, err
+			}
+		}
+		c, err := l.claim(ctx, v, w.Options)
+		if c != nil || err != nil {
+			return c, err
+		}
+	}
+}
+
+// waiter is one who wants the log.
+type waiter struct {
+	Options
+	log   *Log
+	begun time.Duration
+	poll  time.Duration
+	told  bool
+	tip   string        // the id of the tip that was seen last
+	seen  time.Duration // since when
+}
+
+// gone says whether the holder may be taken over.
+func (w *waiter) gone(v *View) bool {
+	if w.Take == v.Tip.Claim || w.Dead != nil && w.Dead(v.Tip.Claim) {
+		return true
+	}
+	if now := w.log.Clock.Now(); w.tip != v.Tip.ID {
+		w.tip, w.seen = v.Tip.ID, now
+	}
+	return w.log.Clock.Now()-w.seen >= w.log.Timing.Gone
+}
+
+// wait is over when it is time to look again.
+func (w *waiter) wait(ctx context.Context, v *View) error {
+	left := w.Wait - (w.log.Clock.Now() - w.begun)
+	if left <= 0 {
+		return &HeldError{View: v}
+	}
+	if !w.told && w.Waiting != nil {
+		w.Waiting(v)
+	}
+	w.told = true
+	poll := w.poll
+	w.poll = min(w.poll*3/2, 5*w.log.Timing.Poll)
+	return w.log.Clock.Sleep(ctx, min(poll, left))
+}
+
+// claim opens the log at the number after the tip. Nil without an error: another was
+// faster.
+func (l *Log) claim(ctx context.Context, v *View, o Options) (*Claim, error) {
+	c := &Claim{log: l, ctx: ctx, id: o.Claim, by: o.By, since: time.Now().UTC().Truncate(time.Second),
+		n: v.Tip.N, hash: v.hash, stateAt: v.State.N, states: v.State.States}
+	e := c.next(Entry{Kind: KindOpen})
+	if v.Held() {
+		e.Takes = v.Tip.Claim
+	}
+	data, err := e.encode()
+	if err != nil {
+		return nil, err
+	}
+	sure, err := c.create(e, data)
+	if errors.Is(err, ErrTaken) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	// Rule 3, look after opening: an open that came too late lies in a hole that was
+	// compacted, and there are entries with higher numbers.
+	now, err := l.View(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if now.Tip.ID != e.ID {
+		return nil, nil
+	}
+	c.view, c.n, c.hash, c.heard = now, e.N, hash(data), l.Clock.Now()
+	if !sure {
+		if _, err := c.Append(Entry{Kind: KindAlive}); errors.Is(err, ErrTaken) {
+			return nil, nil
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	c.taken = v.Held()
+	c.start()
+	return c, nil
+}

@@ -1,0 +1,132 @@
+package sharedlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// View is what a log says at one moment. Nothing of it changes later.
+type View struct {
+	Tip     Entry  // the last entry; N = 0: the log is empty
+	State   Entry  // the last one of the kind state; N = 0: there is none
+	Journal []byte // the records that follow the state
+	Run     string // whose records they are
+	Note    string // what is at work, as the last records say
+
+	hash string           // of the tip
+	read map[uint64]Entry // what was read: the state and all after it, without bodies
+}
+
+// Held says whether somebody holds the log: its tip says who.
+func (v *View) Held() bool {
+	return v.Tip.N > 0 && v.Tip.Kind != KindClose && v.Tip.Kind != KindMoved
+}
+
+// MovedTo is where the log went; "" = it is here.
+func (v *View) MovedTo() string {
+	if v.Tip.Kind != KindMoved {
+		return ""
+	}
+	return v.Tip.To
+}
+
+// LastHeard is how long the holder's last entry is ago, by the two clocks.
+func (v *View) LastHeard(now time.Time) time.Duration { return max(now.Sub(v.Tip.Time), 0) }
+
+// errAgain says that what was read was compacted meanwhile.
+var errAgain = errors.New("the log was compacted meanwhile")
+
+// View reads the log. It changes nothing, and keeps nobody from writing.
+func (l *Log) View(ctx context.Context) (*View, error) {
+	const attempts = 100
+	for try := 1; ; try++ {
+		v, err := l.view(ctx)
+		if !errors.Is(err, errAgain) {
+			return v, err
+		}
+		if try == attempts {
+			return nil, fmt.Errorf("%w: entries that the last one names are gone", ErrDamaged)
+		}
+		if err := l.Clock.Sleep(ctx, l.firstWait()); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (l *Log) view(ctx context.Context) (*View, error) {
+	keys, err := l.list(ctx, logPrefix)
+	if err != nil {
+		return nil, err
+	}
+	last := uint64(0)
+	for _, key := range keys {
+		last = max(last, number(key, logPrefix))
+	}
+	if last == 0 {
+		return &View{}, nil
+	}
+	tip, data, err := l.entry(ctx, last)
+	if err != nil {
+		return nil, err
+	}
+	first := max(tip.StateAt, 1)
+	if tip.StateAt > last {
+		return nil, fmt.Errorf("%w: %s says that the state is at %d", ErrDamaged, logKey(last), tip.StateAt)
+	}
+	list := make([]Entry, last-first+1)
+	hashes := make([]string, len(list))
+	list[len(list)-1], hashes[len(list)-1] = tip, hash(data)
+	group, gctx := errgroup.WithContext(ctx)
+	group.SetLimit(16)
+	for n := first; n < last; n++ {
+		group.Go(func() error {
+			e, data, err := l.entry(gctx, n)
+			list[n-first], hashes[n-first] = e, hash(data)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	for i := range list[1:] {
+		if list[i+1].Prev != hashes[i] {
+			return nil, fmt.Errorf("%w: %s does not continue the one before", ErrDamaged, logKey(list[i+1].N))
+		}
+	}
+	v := &View{Tip: tip, hash: hashes[len(list)-1], read: map[uint64]Entry{}}
+	v.Tip.Body = nil
+	for _, e := range list {
+		v.take(e)
+	}
+	return v, nil
+}
+
+// take brings in the next entry.
+func (v *View) take(e Entry) {
+	switch e.Kind {
+	case KindState:
+		v.State, v.Journal, v.Run, v.Note = e, nil, "", ""
+	case KindJournal:
+		v.Journal, v.Run, v.Note = append(v.Journal, e.Body...), e.Run, e.Note
+	}
+	e.Body = nil
+	v.read[e.N] = e
+}
+
+// entry reads one entry; errAgain = it is gone.
+func (l *Log) entry(ctx context.Context, n uint64) (Entry, []byte, error) {
+	data, err := l.get(ctx, logKey(n))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Entry{}, nil, errAgain
+	}
+	if err != nil {
+		return Entry{}, nil, err
+	}
+	e, err := decode(n, data)
+	return e, data, err
+}

@@ -1,0 +1,154 @@
+package dir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"deployster/internal/base/durable"
+	"deployster/internal/sharedlog"
+)
+
+// Store is a directory. An object is a file, and the slashes of its key are
+// directories.
+type Store struct {
+	root  string
+	swept sync.Once
+}
+
+// New returns the store in a directory, which is made when something is created.
+func New(root string) *Store { return &Store{root: filepath.Clean(root)} }
+
+// temporary is how the names of files begin that are being written.
+const temporary = ".new-"
+
+// Create writes a file of another name, and gives it the name of the object by a
+// link, which fails where that name is taken: a rename would not.
+func (s *Store) Create(ctx context.Context, key string, data []byte) error {
+	path := filepath.Join(s.root, filepath.FromSlash(key))
+	dir := filepath.Dir(path)
+	if err := s.directories(dir); err != nil {
+		return refused(err)
+	}
+	s.swept.Do(func() { sweep(dir) })
+	file := filepath.Join(dir, temporary+sharedlog.NewID())
+	defer func() { _ = os.Remove(file) }() // one that stays is in nobody's way
+	if err := write(file, data); err != nil {
+		return refused(err)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	switch err := os.Link(file, path); {
+	case errors.Is(err, fs.ErrExist):
+		return sharedlog.ErrExists
+	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.ENOSYS):
+		return fmt.Errorf("%w: %w: this file system has no hard links", sharedlog.ErrDenied, err)
+	case err != nil:
+		return refused(err)
+	}
+	return durable.SyncDir(dir)
+}
+
+// directories makes the directory of a file, durably.
+func (s *Store) directories(dir string) error {
+	info, err := os.Stat(dir)
+	if err == nil && info.IsDir() {
+		return nil
+	}
+	if dir != s.root {
+		if err := s.directories(filepath.Dir(dir)); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return durable.SyncDir(filepath.Dir(dir))
+}
+
+// write makes a new file whose content is on the disk.
+func write(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// sweep removes what writers that died have left. Who still writes and is that slow
+// gets an error, and begins again.
+func sweep(dir string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		info, err := e.Info()
+		if err == nil && strings.HasPrefix(e.Name(), temporary) && time.Since(info.ModTime()) > 24*time.Hour {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+}
+
+// refused says of an error whether trying again is of no use.
+func refused(err error) error {
+	for _, e := range []error{fs.ErrPermission, syscall.EROFS, syscall.ENOTDIR, syscall.ENAMETOOLONG} {
+		if errors.Is(err, e) {
+			return fmt.Errorf("%w: %w", sharedlog.ErrDenied, err)
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) { // what was made a moment ago is gone
+		return fmt.Errorf("the directory was removed meanwhile, or cannot be made: %s", err)
+	}
+	return err
+}
+
+// Get reads the file of an object.
+func (s *Store) Get(_ context.Context, key string) ([]byte, error) {
+	data, err := os.ReadFile(filepath.Join(s.root, filepath.FromSlash(key)))
+	if errors.Is(err, fs.ErrPermission) {
+		err = fmt.Errorf("%w: %w", sharedlog.ErrDenied, err)
+	}
+	return data, err
+}
+
+// List reads the directory that a prefix names up to its last slash.
+func (s *Store) List(_ context.Context, prefix string) (keys []string, err error) {
+	parent, _ := filepath.Split(prefix)
+	entries, err := os.ReadDir(filepath.Join(s.root, parent))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, refused(err)
+	}
+	for _, e := range entries {
+		if key := parent + e.Name(); strings.HasPrefix(key, prefix) && !strings.HasPrefix(e.Name(), ".") && !e.IsDir() {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys, nil
+}
+
+// Delete removes the file of an object.
+func (s *Store) Delete(_ context.Context, key string) error {
+	err := os.Remove(filepath.Join(s.root, filepath.FromSlash(key)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Close has nothing to do.
+func (*Store) Close() error { return nil }
