@@ -166,6 +166,27 @@ func TestLateIdentity(t *testing.T) {
 	}
 }
 
+// What was managed at an address is only looked at from now on, and what identifies it is
+// known only in apply: it may be what stood there. So that is not destroyed before it is
+// known, in whichever order replacements at that address come.
+func TestLateIdentity_OfWhatIsOnlyLookedAt(t *testing.T) {
+	t.Parallel()
+	for _, lifecycle := range []string{"", createFirst} {
+		e := endings(t)
+		e.do(t, first("late", "x", lifecycle, "1")+thing("other"))
+		then := thing("p", "v", `"x"`) + thing("other") + fmt.Sprintf("resource \"late\" {\n  type = \"test/known:1\"\n  read_only = true\n"+
+			"  lifecycle {\n    %s\n  }\n  config = {\n    id = resource.p.state.v\n    v = 1\n  }\n}\n", lifecycle)
+		report := e.do(t, then)
+		if got := strings.Join(summaries(report.Problems), "; "); !strings.Contains(got, "plan is stale: it would be the thing of resource.late") {
+			t.Errorf("%q: problems %q", lifecycle, got)
+		}
+		again := e.do(t, then) // now the identity is known
+		if again.Status != apply.OK || e.there() != "other p x" {
+			t.Errorf("%q: %s %v, things %q", lifecycle, again.Status, summaries(again.Problems), e.there())
+		}
+	}
+}
+
 // A resource turns out to mean another thing than the recorded one: the next plan
 // replaces that, so that nothing is left that nobody knows of.
 func TestLateIdentity_OfAnotherThing(t *testing.T) {

@@ -98,7 +98,7 @@ func (b assembler) putInOrder(ctx context.Context, p *Plan) (held bool) {
 		if e.old {
 			node.Of = e.addr
 		} else if addr, number := state.RecordedAt(e.addr); number > 0 && b.identified.first[addr] {
-			node.Of, node.CreateFirst = addr, true
+			node.CreateFirst = true // what identifies the new one may turn out to be what identifies this
 		}
 		ends = append(ends, node)
 		late[node.Node] = true
