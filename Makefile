@@ -61,9 +61,10 @@ functions-table:
 checks:
 	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./apply
 
-# What terraform makes of the edits in docs/refactoring.md, and the table there.
+# What terraform makes of the edits in docs/refactoring.md, and the table there; and what
+# it replaces because of replace_triggered_by.
 edits:
-	go test -count=1 -timeout 1h -v -run '^TestEdits_Terraform$$' ./internal/testkit/identity -terraform "$$(command -v terraform)"
+	go test -count=1 -timeout 1h -v -run '^TestEdits_Terraform$$|^TestTriggers_LikeTerraform$$' ./internal/testkit/identity -terraform "$$(command -v terraform)"
 	go test -count=1 -run '^TestEdits_Page$$' ./internal/testkit/identity -update
 
 # Each fuzz target for half a minute.

@@ -25,8 +25,9 @@ type part struct {
 
 // dialect is the language of one tool.
 type dialect struct {
-	reference string // what begins an address
-	block     func(name, meta, image, id, v string) string
+	reference     string // what begins an address
+	config, state string // the parts of a resource that are wanted, and known
+	block         func(name, meta, image, id, v string) string
 }
 
 // ref is the address of a resource in a module, in the language.

@@ -16,7 +16,7 @@ import (
 
 // ours is the language of deployster.
 func ours() dialect {
-	return dialect{reference: "resource", block: func(name, meta, image, id, v string) string {
+	return dialect{reference: "resource", config: "config", state: "state", block: func(name, meta, image, id, v string) string {
 		return fmt.Sprintf("resource %q {\n  type = %q\n  %s\n  config = {\n    id = %s\n    v  = %s\n  }\n}\n", name, image, meta, id, v)
 	}}
 }

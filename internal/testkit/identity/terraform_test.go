@@ -24,7 +24,7 @@ const terraformResults = "testdata/terraform.json"
 // theirs is the language of terraform. A change of the id replaces a terraform_data, as
 // providers do with what names a thing.
 func theirs() dialect {
-	return dialect{reference: "terraform_data", block: func(name, meta, _, id, v string) string {
+	return dialect{reference: "terraform_data", config: "input", state: "output", block: func(name, meta, _, id, v string) string {
 		return fmt.Sprintf("resource \"terraform_data\" %q {\n  %s\n  input = { id = %s, v = %s }\n  triggers_replace = [%s]\n}\n", name, meta, id, v, id)
 	}}
 }
