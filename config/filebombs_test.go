@@ -95,7 +95,7 @@ func explode(t *testing.T, name, text string) bool {
 		_, more := Load(sources(dir, "variable \"a\" {\n default = 1\n}\n"), inputs, Builtins{})
 		return diags.HasErrors() || more.HasErrors()
 	}
-	found, diags := Find(dir, nil)
+	found, diags := Find(dir, nil, nil)
 	if diags.HasErrors() {
 		return true
 	}

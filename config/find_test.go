@@ -49,7 +49,7 @@ func TestFind(t *testing.T) {
 		{[]string{"notes.txt"}, nil, "", "is not a manifest"},
 		{[]string{"vars.auto.hcl"}, nil, "", "-var-file"},
 	} {
-		src, diags := Find(dir, c.args)
+		src, diags := Find(dir, c.args, nil)
 		if c.err != "" {
 			if !diags.HasErrors() || !strings.Contains(diags.Error(), c.err) {
 				t.Errorf("%q: %v, want %q", c.args, diags, c.err)
@@ -72,7 +72,7 @@ func TestFind_RefusesWhatItCannotRead(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.hcl"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, diags := Find(dir, nil)
+	_, diags := Find(dir, nil, nil)
 	if len(diags) != 2 || !strings.Contains(diags[0].Detail, "limit") || !strings.Contains(diags[1].Detail, "regular file") {
 		t.Error(diags)
 	}
@@ -82,7 +82,7 @@ func TestFind_RefusesWhatItCannotRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, diags := Find(many, nil); len(diags) != 1 || !strings.Contains(diags[0].Detail, "1000") {
+	if _, diags := Find(many, nil, nil); len(diags) != 1 || !strings.Contains(diags[0].Detail, "1000") {
 		t.Error(diags)
 	}
 }

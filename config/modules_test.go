@@ -136,7 +136,7 @@ output "dirs" { value = module.m.dirs }`)
 	write("shared/main.hcl", `output "text" { value = file("${path.module}/a.txt") }
 output "dirs" { value = [path.module, path.root, path.cwd, fileset(path.module, "*.txt")] }`)
 	write("shared/a.txt", "from the module")
-	src, diags := Find(filepath.Join(dir, "root"), nil)
+	src, diags := Find(filepath.Join(dir, "root"), nil, nil)
 	fatal(t, diags)
 	m, diags := Load(src, nil, Builtins{})
 	fatal(t, diags)

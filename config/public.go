@@ -66,9 +66,10 @@ const (
 )
 
 // Find reads the manifests: those of the workspace, or of the directories and
-// files in args (relative to the workspace). None at all is an error.
-func Find(workspace string, args []string) (Sources, diag.Diagnostics) {
-	return source.Find(workspace, args)
+// files in args (relative to the workspace). None at all is an error. The files
+// of flags have values of variables, and are no manifests whatever their names.
+func Find(workspace string, args []string, flags []VarFlag) (Sources, diag.Diagnostics) {
+	return source.Find(workspace, args, flags)
 }
 
 // FindVariables collects the given values of variables, weakest first:

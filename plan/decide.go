@@ -13,6 +13,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
+	"deployster/internal/base/words"
 	"deployster/internal/runner/typeclient"
 	"deployster/plan/hidden"
 	"deployster/plan/plugs"
@@ -279,7 +280,7 @@ func (b *builder) whyDeferred(addr string, before []string, s *Step) string {
 		if len(refs) > 1 {
 			verb = " are"
 		}
-		return strings.Join(refs, ", ") + verb + " known after apply"
+		return words.List(refs, 3) + verb + " known after apply"
 	}
 	if _, known := b.Prior.Resources[addr]; !known {
 		return b.identified.doubts[addr]
@@ -304,8 +305,7 @@ func (b *builder) whyMayChange(before []string) string {
 func Violations(m *config.Manifest, addr string, list []typeclient.Violation) diag.Diagnostics {
 	var diags diag.Diagnostics
 	for _, v := range list {
-		d := &diag.Diagnostic{Severity: diag.Error, Summary: "Config does not fit the image's schema", Address: addr,
-			Detail: fmt.Sprintf("%s.%s: %s.", config.Reference(addr), v.Path, strings.TrimSuffix(v.Message, "."))}
+		d := &diag.Diagnostic{Severity: diag.Error, Summary: "Invalid config", Address: addr, Detail: v.Sentence()}
 		diags = append(diags, m.Diagnose(d, m.Locate(addr, v.Pointer)))
 	}
 	return diags

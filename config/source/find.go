@@ -7,21 +7,32 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"deployster/config/limits"
 	"deployster/internal/base/diag"
 )
 
 // Find reads the manifests: those of the workspace, or of the directories and
-// files in args (relative to the workspace). None at all is an error.
-func Find(workspace string, args []string) (Sources, diag.Diagnostics) {
+// files in args (relative to the workspace). None at all is an error. The files
+// of flags have values of variables, and are no manifests whatever their names.
+func Find(workspace string, args []string, flags []VarFlag) (Sources, diag.Diagnostics) {
 	workspace, err := filepath.Abs(workspace)
 	if err != nil {
 		return Sources{}, diag.Diagnostics{diag.Errorf("No working directory", "%s", err)}
 	}
-	f := finder{workspace: workspace, seen: map[string]bool{}}
+	f := finder{workspace: workspace, seen: map[string]bool{}, values: map[string]bool{}}
+	for _, flag := range flags {
+		if flag.File {
+			f.values[f.absolute(flag.Value)] = true
+		}
+	}
 	if len(args) == 0 {
 		f.directory(".")
 	}
@@ -41,6 +52,7 @@ type finder struct {
 	files     []File
 	dirs      []string // absolute, where manifests were looked for
 	seen      map[string]bool
+	values    map[string]bool // absolute: what -var-file names
 	total     int
 	diags     diag.Diagnostics
 }
@@ -60,6 +72,8 @@ func (f *finder) argument(arg string) {
 		f.fail("Unreadable path", "%q cannot be looked at: %s.", arg, reason(err))
 	case info.IsDir():
 		f.directory(arg)
+	case f.values[path]:
+		f.fail("A variable file is no manifest", "%q is named by -var-file, and as a manifest too. Name it once.", arg)
 	case !isManifest(filepath.Base(path)):
 		f.fail("Not a manifest", "%q is not a manifest: their names end in .hcl or .hcl.json, do not begin with a dot, and are not those of "+
 			"variable files (vars.auto.hcl, vars.NAME.auto.hcl). Give values of variables with -var-file.", arg)
@@ -85,7 +99,7 @@ func (f *finder) directory(dir string) {
 		return
 	}
 	for _, e := range entries {
-		if !e.IsDir() && isManifest(e.Name()) {
+		if !e.IsDir() && isManifest(e.Name()) && !f.values[filepath.Join(path, e.Name())] {
 			f.file(filepath.Join(dir, e.Name()))
 		}
 	}
@@ -109,6 +123,9 @@ func (f *finder) file(path string) {
 		f.fail("Unreadable manifest", "%q cannot be read: %s.", path, reason(err))
 		return
 	}
+	if hasValuesOnly(path, data) {
+		return
+	}
 	if f.total += len(data); f.total > maxTotalSize {
 		if f.total-len(data) <= maxTotalSize {
 			f.fail("Too large to be read safely", "The manifests have more than %d bytes together. Move data to files of their own.", maxTotalSize)
@@ -124,6 +141,20 @@ func isManifest(name string) bool {
 		return false
 	}
 	return strings.HasSuffix(name, ".hcl") || strings.HasSuffix(name, ".hcl.json")
+}
+
+// firstIsValue finds an attribute as the first thing in a file, after comments.
+var firstIsValue = regexp.MustCompile(`^(?s:\s|#[^\n]*\n|//[^\n]*\n|/\*.*?\*/)*[a-zA-Z][a-zA-Z0-9_-]*[ \t]*=[^=>]`)
+
+// hasValuesOnly reports whether a file is of lines NAME = VALUE alone: a manifest
+// has none of them outside of blocks, so it is a file for -var-file.
+func hasValuesOnly(path string, data []byte) bool {
+	if !strings.HasSuffix(path, ".hcl") || !firstIsValue.Match(data) || limits.Native(data, path, false, hcl.InitialPos) != nil {
+		return false
+	}
+	file, diags := hclsyntax.ParseConfig(data, path, hcl.InitialPos)
+	body, ok := file.Body.(*hclsyntax.Body)
+	return ok && !diags.HasErrors() && len(body.Blocks) == 0
 }
 
 // readRegular reads a regular file of limited size. It does not hang on a pipe.

@@ -121,7 +121,7 @@ func (f *varFinder) terraformFiles(dir string) {
 			continue
 		}
 		f.diags = append(f.diags, diag.Warningf("Variables of Terraform are not read",
-			"%s lies here, and deployster does not look into it. What is in it means the same here: call it vars.auto%s, and it is read.",
+			"%s is not read by itself. Name it with -var-file %[1]s, or rename it to vars.auto%s.",
 			diag.Visible(e.Name()), ending))
 	}
 }
@@ -175,15 +175,11 @@ func ParseVariables(data []byte, shown string) ([]VarInput, hcl.Diagnostics) {
 		return jsonVars(data, shown)
 	case strings.HasSuffix(shown, ".yaml"), strings.HasSuffix(shown, ".yml"):
 		return yamlVars(data, shown)
-	case strings.HasSuffix(shown, ".hcl"):
+	case strings.HasSuffix(shown, ".hcl"), strings.HasSuffix(shown, ".tfvars"):
 		return hclVars(data, shown)
 	}
-	hint := ""
-	if strings.HasSuffix(shown, ".tfvars") {
-		hint = " What Terraform writes there is the same here: call it .hcl instead."
-	}
 	return nil, hcl.Diagnostics{Failure(fileStart(shown), "Unknown kind of variable file",
-		"The name of a variable file must end in .hcl, .json or .yaml; %q does not.%s", shown, hint)}
+		"The name of a variable file must end in .hcl, .tfvars, .json or .yaml; %q does not.", shown)}
 }
 
 func fileStart(name string) hcl.Range {

@@ -13,7 +13,7 @@ func TestVariableFiles_OfTerraformAreNamed(t *testing.T) {
 		files []string
 		want  []string
 	}{
-		{[]string{"terraform.tfvars", "x.auto.tfvars.json", "main.hcl", "other.tfvars"}, []string{"terraform.tfvars lies here", "vars.auto.hcl", "x.auto.tfvars.json lies here", "vars.auto.json"}},
+		{[]string{"terraform.tfvars", "x.auto.tfvars.json", "main.hcl", "other.tfvars"}, []string{"terraform.tfvars is not read by itself", "vars.auto.hcl", "x.auto.tfvars.json is not read by itself", "vars.auto.json"}},
 		{[]string{"terraform.tfvars", "vars.auto.hcl"}, nil},
 		{[]string{"main.hcl", "other.tfvars"}, nil},
 	} {

@@ -123,6 +123,9 @@ func (e *Engine) settle(store *state.Store, addr string, a state.Attempt, out ru
 // recordAdopted keeps what an adopted action has printed with the records of
 // this run. What it was given is in those of the run that had started it.
 func (e *Engine) recordAdopted(addr string, a state.Attempt, out runner.Outcome) {
+	if out.Duration == 0 && out.Ended.After(a.Started) {
+		out.Duration = out.Ended.Sub(a.Started)
+	}
 	e.records().Add(typeclient.Invocation{Address: addr, Step: a.Action, Started: a.Started, Result: out.Result})
 }
 

@@ -8,6 +8,7 @@ import (
 	"deployster/internal/app/images"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
+	"deployster/internal/runner/imagestore"
 	"deployster/internal/runner/typeclient"
 	"deployster/state"
 )
@@ -33,6 +34,9 @@ func (e *Engine) Init(ctx context.Context, in workspace.Inputs, upgrade bool) (c
 	pins, err := resolver.All(ctx)
 	if err != nil {
 		return nil, false, err
+	}
+	for _, m := range resolver.Moved() {
+		e.Note("%s is now %s (locked); the build of today stays as %s.", m.Name, m.Now, imagestore.WithDigest(m.Name, m.Was))
 	}
 	if pins, err = e.otherImages(ctx, m, resolver, pins); err != nil {
 		return nil, false, err

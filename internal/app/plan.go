@@ -53,6 +53,11 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 			return nil, err
 		}
 	}
+	if o.Out != "" {
+		if err := e.CheckPlanFile(o.Out); err != nil {
+			return nil, err
+		}
+	}
 	m, place, err := e.subject(ctx, o)
 	if err != nil {
 		return nil, err

@@ -88,7 +88,7 @@ func runRunsShow(c *cli.Context, s *session) error {
 		s.out.Printf("\n")
 		rows := [][]string{{"RESOURCE", "STEP", "BEGAN", "TOOK", "EXIT"}}
 		for _, step := range steps {
-			rows = append(rows, []string{step.Resource, step.Step, "+" + render.Took(step.Started.Sub(run.Started)), took(step), exitOf(step)})
+			rows = append(rows, []string{step.Resource, step.Step, began(run, step), took(step), exitOf(step)})
 		}
 		s.out.Table("", rows)
 	}
@@ -97,6 +97,16 @@ func runRunsShow(c *cli.Context, s *session) error {
 	}
 	printProblems(s.out, report)
 	return nil
+}
+
+// began says when a step began, from the beginning of its run: what another run
+// had started began before.
+func began(run runs.Run, step runs.Step) string {
+	after := step.Started.Sub(run.Started)
+	if after < 0 {
+		return render.Took(-after) + " before"
+	}
+	return "+" + render.Took(after)
 }
 
 // printProblems lists what of an apply did not go well.

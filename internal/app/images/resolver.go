@@ -28,8 +28,24 @@ type Resolver struct {
 	Upgrade  bool                      // init -upgrade: what it says does not count
 
 	mu     sync.Mutex
+	moved  []MovedName
 	pulled map[string]bool   // full reference -> it came from a registry
 	done   map[string]string // full reference and terms -> digest
+}
+
+// MovedName is a name that meant another image here before the lock file's was
+// given it.
+type MovedName struct {
+	Name     string // full
+	Now, Was string // digests
+}
+
+// Moved returns the names that were moved, sorted.
+func (rs *Resolver) Moved() []MovedName {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	slices.SortFunc(rs.moved, func(a, b MovedName) int { return strings.Compare(a.Name, b.Name) })
+	return slices.Compact(rs.moved)
 }
 
 // NewResolver returns what brings in the images of a manifest, as a lock file, which
@@ -175,6 +191,12 @@ func (rs *Resolver) obtain(ctx context.Context, w runner.Wanted, full, inName st
 		w.Digest = locked
 	}
 	w.Force = rs.Pin && locked != ""
+	was := ""
+	if w.Force {
+		if there, err := rs.runtime.Resolve(ctx, full); err == nil {
+			was = there.Digest
+		}
+	}
 	image, err := rs.runtime.Obtain(ctx, w)
 	if err == nil && rs.Upgrade && image.Pulled && w.Pull != runner.PullNever && inName == "" {
 		w.Pull = runner.PullAlways
@@ -189,6 +211,9 @@ func (rs *Resolver) obtain(ctx context.Context, w runner.Wanted, full, inName st
 	}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
+	if was != "" && was != image.Digest {
+		rs.moved = append(rs.moved, MovedName{Name: full, Now: image.Digest, Was: was})
+	}
 	rs.pulled[full] = rs.pulled[full] || image.Pulled
 	rs.done[terms(full, w)] = image.Digest
 	return image.Digest, nil

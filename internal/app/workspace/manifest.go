@@ -50,7 +50,7 @@ func (w *Workspace) Check(ctx context.Context, in Inputs) (*config.Manifest, dia
 // consoleManifest is Manifest for expressions, which can be evaluated also where
 // there are no manifests at all.
 func (w *Workspace) consoleManifest(ctx context.Context, in Inputs) (*config.Manifest, error) {
-	if _, diags := config.Find(w.Dir, nil); len(in.Paths) == 0 && len(diags) == 1 && diags[0].Summary == config.NoManifest {
+	if _, diags := config.Find(w.Dir, nil, nil); len(in.Paths) == 0 && len(diags) == 1 && diags[0].Summary == config.NoManifest {
 		m, diags := config.Load(config.Sources{Workspace: w.Dir, Dir: w.Dir}, nil, w.builtins())
 		return w.accept(m, diags)
 	}
@@ -60,7 +60,7 @@ func (w *Workspace) consoleManifest(ctx context.Context, in Inputs) (*config.Man
 // NeededManifest reads the manifests of the workspace for a question about what
 // they need; nil = there are none.
 func (w *Workspace) NeededManifest() (*config.Manifest, error) {
-	sources, diags := config.Find(w.Dir, nil)
+	sources, diags := config.Find(w.Dir, nil, nil)
 	if diags.HasErrors() {
 		return nil, nil
 	}
@@ -75,7 +75,7 @@ func (w *Workspace) NeededManifest() (*config.Manifest, error) {
 
 // read does not judge what the manifests' own mistakes mean.
 func (w *Workspace) read(ctx context.Context, in Inputs, with load) (*config.Manifest, diag.Diagnostics, error) {
-	sources, diags := config.Find(w.Dir, in.Paths)
+	sources, diags := config.Find(w.Dir, in.Paths, in.Variables)
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}
@@ -167,7 +167,7 @@ func (w *Workspace) PlugsAround() []config.Plug {
 // around reads the manifests of the workspace for a command that is not about
 // them: it takes their keys. That they have mistakes does not matter here.
 func (w *Workspace) around() *config.Manifest {
-	sources, diags := config.Find(w.Dir, nil)
+	sources, diags := config.Find(w.Dir, nil, nil)
 	if diags.HasErrors() {
 		return nil
 	}

@@ -44,10 +44,34 @@ func (w *Workspace) SavePlan(p *plan.Plan, file string, key ed25519.PrivateKey) 
 	return nil
 }
 
+// CheckPlanFile refuses the name of a plan file that could not be saved there, or
+// that apply would not take for a plan, before a plan is made.
+func (o Options) CheckPlanFile(file string) error {
+	err := o.Replaceable(file)
+	if err == nil && IsManifest(file) {
+		err = fmt.Errorf("apply takes a file of this name for a manifest, and not for a plan. Choose another name, such as plan.bin")
+	}
+	if err == nil {
+		var probe *os.File
+		if probe, err = os.CreateTemp(filepath.Dir(o.Path(file)), ".deployster-*"); err == nil {
+			_ = probe.Close() // nothing was written
+			err = os.Remove(probe.Name())
+		}
+	}
+	var at *os.PathError
+	if errors.As(err, &at) {
+		err = fmt.Errorf("the directory %s: %w", filepath.Dir(o.Path(file)), at.Err)
+	}
+	if err != nil {
+		return diag.Errorf("Cannot save the plan", "%s: %s.", file, err)
+	}
+	return nil
+}
+
 // Replaceable refuses what a result must not take the place of: a device, a
 // directory, a manifest.
-func (w *Workspace) Replaceable(file string) error {
-	info, err := os.Lstat(w.Path(file))
+func (o Options) Replaceable(file string) error {
+	info, err := os.Lstat(o.Path(file))
 	switch {
 	case filepath.Ext(file) == ".hcl":
 		return fmt.Errorf("its name is that of a manifest, which it would replace")

@@ -3,6 +3,7 @@ package workspace
 import (
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -96,6 +97,9 @@ func LogsOf(run runs.Run, address, step string) ([]LoggedRun, error) {
 		l := LoggedRun{Step: one}
 		for name, into := range map[string]*string{runs.Stdin: &l.Stdin, runs.Stdout: &l.Stdout, runs.Stderr: &l.Stderr} {
 			content, err := one.Read(name)
+			if name == runs.Stdin && errors.Is(err, fs.ErrNotExist) {
+				continue // of an action that an earlier run had started: it is recorded there
+			}
 			if err != nil {
 				return nil, diag.Errorf("Cannot read the records", "%s.", err)
 			}

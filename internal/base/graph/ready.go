@@ -2,7 +2,7 @@ package graph
 
 import (
 	"container/heap"
-	"slices"
+	"deployster/internal/base/natural"
 )
 
 // ready is a set of names that gives the first one by name quickly, however
@@ -10,7 +10,7 @@ import (
 type ready []string
 
 func (r ready) Len() int           { return len(r) }
-func (r ready) Less(i, j int) bool { return r[i] < r[j] }
+func (r ready) Less(i, j int) bool { return natural.Compare(r[i], r[j]) < 0 }
 func (r ready) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
 func (r *ready) Push(name any)     { *r = append(*r, name.(string)) }
 func (r *ready) Pop() any {
@@ -30,6 +30,6 @@ func (r *ready) take() string { return heap.Pop(r).(string) }
 func (r *ready) all() []string {
 	all := *r
 	*r = nil
-	slices.Sort(all)
+	natural.Sort(all)
 	return all
 }

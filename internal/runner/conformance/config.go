@@ -29,7 +29,7 @@ func (e *engine) checkConfig(context.Context) outcome {
 		if found := e.client("").CheckConfig(e.ty, config, nil); len(found) > 0 {
 			var lines []string
 			for _, v := range found {
-				lines = append(lines, v.Path+": "+v.Message)
+				lines = append(lines, v.Sentence())
 			}
 			return fail(fixConfig, "%s", strings.Join(lines, "\n"))
 		}

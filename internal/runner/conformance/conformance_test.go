@@ -202,7 +202,7 @@ func TestChecks_Advise(t *testing.T) {
 	}
 	t.Run("config does not fit", func(t *testing.T) {
 		r, _ := test(t, &faulty{fault: "init is greedy"}, nil)
-		if c := find(t, r, "config"); !strings.Contains(c.Reason, `"zone" is missing`) {
+		if c := find(t, r, "config"); !strings.Contains(c.Reason, `lacks "zone"`) {
 			t.Errorf("%+v", c)
 		}
 	})

@@ -152,7 +152,7 @@ func (e *engine) checkStateSchema(context.Context) outcome {
 			fix: "With a state_schema users see what they may refer to, and mistakes in the state are found here."}
 	}
 	if found := e.client("").CheckState(e.ty, e.valid.State); len(found) > 0 {
-		return fail(fixStateSchema, "%s: %s. The state is %s", found[0].Path, found[0].Message, cut(string(e.valid.State)))
+		return fail(fixStateSchema, "%s The state is %s", found[0].Sentence(), cut(string(e.valid.State)))
 	}
 	return pass("")
 }

@@ -356,7 +356,7 @@ func TestState_SchemaIsKept(t *testing.T) {
 	c, _ := client(says(`{"status":"VALID","state":{"ip":7}}`))
 	ty := protocol.Type{Protocol: 2, Reference: image, Digest: mustResolve(t, c), StateSchema: json.RawMessage(`{"properties":{"ip":{"type":"string"}}}`)}
 	_, err := c.State(t.Context(), target(), ty, protocol.StateInput{})
-	if d := diagnosed(t, err, "state"); !strings.Contains(d.Detail, "state.ip: is number, and must be string") {
+	if d := diagnosed(t, err, "state"); !strings.Contains(d.Detail, "state.ip must be a string, not a number") {
 		t.Errorf("%v", err)
 	}
 }

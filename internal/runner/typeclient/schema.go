@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -22,6 +23,21 @@ type Violation struct {
 	Pointer string // JSON pointer into the config
 	Path    string // for people: config.a.b[0]
 	Message string
+}
+
+// Sentence words it with its place.
+func (v Violation) Sentence() string {
+	text := strings.TrimSuffix(v.Message, ".")
+	between := ": "
+	for _, verb := range []string{"must ", "is ", "has ", "lacks ", "does ", "matches ", "cannot "} {
+		if strings.HasPrefix(text, verb) {
+			between = " "
+		}
+	}
+	if !strings.HasSuffix(text, "?") {
+		text += "."
+	}
+	return v.Path + between + text
 }
 
 // maxSchema is the largest schema that is looked at, in bytes.
@@ -69,7 +85,7 @@ func (c *Client) checkState(ty protocol.Type, state json.RawMessage) error {
 	if len(found) == 0 {
 		return nil
 	}
-	return fmt.Errorf("the state does not match the image's own state_schema: %s: %s", found[0].Path, found[0].Message)
+	return fmt.Errorf("the state does not match the image's own state_schema: %s", strings.TrimSuffix(found[0].Sentence(), "."))
 }
 
 // checkSchemas reports whether the schemas of an answer to init can be used.
@@ -101,6 +117,7 @@ func (c *Client) check(text json.RawMessage, root string, ty protocol.Type, doc 
 		return whole("it is no proper JSON: %s", err)
 	}
 	v := &verdict{root: root}
+	v.text, _ = jsondoc.Value(text) // it was read when it was compiled
 	for p := range unknown {
 		v.unknown = append(v.unknown, jsondoc.Pointer(p))
 	}

@@ -3,7 +3,9 @@ package typeclient
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -17,6 +19,7 @@ import (
 // that rest on values which are not known yet.
 type verdict struct {
 	root    string
+	text    any // the schema
 	unknown [][]string
 }
 
@@ -115,12 +118,15 @@ func (v *verdict) leaf(e *jsonschema.ValidationError) []Violation {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Required:
 		for _, name := range k.Missing {
-			out = append(out, at(fmt.Sprintf("%q is missing", name)))
+			out = append(out, at(fmt.Sprintf("lacks %q, which is required", name)))
 		}
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties {
 			if !v.below(append(slices.Clone(e.InstanceLocation), name)) || len(v.unknown) == 0 {
-				out = append(out, at("the type does not know this property", name))
+				none := at(fmt.Sprintf("has no property %q", name), name)
+				none.Path = at("").Path
+				none.Message += suggestion(name, v.properties(e.SchemaURL))
+				out = append(out, none)
 			}
 		}
 	case *kind.Dependency:
@@ -133,11 +139,38 @@ func (v *verdict) leaf(e *jsonschema.ValidationError) []Violation {
 	return out
 }
 
+// properties returns the names that a part of the schema knows.
+func (v *verdict) properties(url string) []string {
+	_, fragment, _ := strings.Cut(url, "#")
+	at := v.text
+	for _, step := range jsondoc.Pointer(fragment) {
+		switch tree := at.(type) {
+		case map[string]any:
+			at = tree[step]
+		case []any:
+			n, err := strconv.Atoi(step)
+			if err != nil || n < 0 || n >= len(tree) {
+				return nil
+			}
+			at = tree[n]
+		default:
+			return nil
+		}
+	}
+	object, _ := at.(map[string]any)
+	known, _ := object["properties"].(map[string]any)
+	return slices.Sorted(maps.Keys(known))
+}
+
 // sentence words one complaint without the value that it is about.
 func sentence(e jsonschema.ErrorKind) string {
 	switch k := e.(type) {
 	case *kind.Type:
-		return fmt.Sprintf("is %s, and must be %s", k.Got, strings.Join(k.Want, " or "))
+		want := make([]string, len(k.Want))
+		for i, name := range k.Want {
+			want[i] = article(name)
+		}
+		return fmt.Sprintf("must be %s, not %s", strings.Join(want, " or "), article(k.Got))
 	case *kind.Enum:
 		return "must be one of " + values(k.Want)
 	case *kind.Const:

@@ -21,7 +21,7 @@ func hostileInits() []hostile {
 	plug := func(name, path, verdict, says string) hostile {
 		return hostile{name: name, verdict: verdict, exit: 1, says: says, init: `echo '{"state_action":{"args":["state"]},"plugs":{"world":{"container_path":"` + path + `"}}}'`}
 	}
-	const noFit = `refused: "Config does not fit the image's schema"`
+	const noFit = `refused: "Invalid config"`
 	return []hostile{
 		{name: "has a schema that refers to itself", verdict: noFit, exit: 1, says: `refers to itself without end`, init: `echo '{"state_action":{"args":["state"]},"config_schema":{"$ref":"#"}}'`},
 		schema("has a schema that refers to a web page", `{"$ref":"http://127.0.0.1:9/x.json"}`, `nothing outside the schema itself may be read`),
@@ -32,7 +32,7 @@ func hostileInits() []hostile {
 		{name: "has a schema of two megabytes", verdict: brokeProtocol, exit: 1, says: `larger than 1048576 bytes`,
 			init: `printf '{"state_action":{"args":["state"]},"config_schema":{"enum":["'; yes a | head -n 2000000 | tr -d '\n'; echo '"]}}'`},
 		{name: "has a schema that refuses everything", verdict: noFit, exit: 1, says: `is not allowed here`, init: `echo '{"state_action":{"args":["state"]},"config_schema":false}'`},
-		{name: "has a schema that branches without end", verdict: `given up after 200000 steps, or five seconds: "Config does not fit the image's schema"`, exit: 1, says: `takes too long to check`, most: 10 * time.Second,
+		{name: "has a schema that branches without end", verdict: `given up after 200000 steps, or five seconds: "Invalid config"`, exit: 1, says: `takes too long to check`, most: 10 * time.Second,
 			init: `printf '{"state_action":{"args":["state"]},"config_schema":{"$ref":"#/definitions/d0","definitions":{'
 i=0; while [ $i -lt 40 ]; do n=$((i+1)); printf '"d%s":{"anyOf":[{"$ref":"#/definitions/d%s"},{"$ref":"#/definitions/d%s"}]},' $i $n $n; i=$n; done
 echo '"d40":{"type":"string"}}}}'`},

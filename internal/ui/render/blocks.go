@@ -13,7 +13,7 @@ import (
 	"deployster/plan"
 )
 
-// What is shown of a plan with many changes. Verbose shows all.
+// What is shown on a terminal of a plan with many changes.
 const (
 	maxSimilar = 10  // blocks that differ in their values only; more become one
 	maxBlocks  = 100 // blocks with all their detail
@@ -38,6 +38,7 @@ type shape struct {
 	equal  map[[sha256.Size]byte]*block
 	blocks []*block
 	merged *block // instead of blocks, when there are too many
+	whole  bool   // there never are too many
 }
 
 // blocksOf folds the steps at the addresses into blocks, in the order in which
@@ -55,10 +56,10 @@ func blocksOf(p *plan.Plan, addrs []string, o Options) []*block {
 			}
 			sh := shapes[l.shape]
 			if sh == nil {
-				sh = &shape{equal: map[[sha256.Size]byte]*block{}}
+				sh = &shape{equal: map[[sha256.Size]byte]*block{}, whole: o.Whole}
 				shapes[l.shape], order = sh, append(order, sh)
 			}
-			if sh.add(addr, s, l.detail, kept < maxBlocks+maxLines) {
+			if sh.add(addr, s, l.detail, o.Whole || kept < maxBlocks+maxLines) {
 				kept++
 			}
 		}
@@ -111,7 +112,7 @@ func (sh *shape) add(addr string, s *plan.Step, d detail, keep bool) bool {
 		b.detail = &d
 	}
 	sh.equal[sum] = b
-	if sh.blocks = append(sh.blocks, b); len(sh.blocks) <= maxSimilar {
+	if sh.blocks = append(sh.blocks, b); len(sh.blocks) <= maxSimilar || sh.whole {
 		return b.detail != nil
 	}
 	sh.merged = sh.blocks[0]
@@ -217,7 +218,7 @@ func (b *block) write(w *strings.Builder, o Options) {
 	}
 	what := fmt.Sprintf("%s %s %s", symbol, b.names(o), words)
 	if onlyEdited(b.step) {
-		what = fmt.Sprintf("%s config of %s %s", symbol, Names(b.addrs, maxNames), Edited(b.step))
+		what = fmt.Sprintf("%s config of %s %s", symbol, Names(b.addrs, o.names()), Edited(b.step))
 	}
 	fmt.Fprintf(w, "%s  %s\n", what, Dim("("+origin+")"))
 	d := *b.detail
@@ -253,7 +254,7 @@ func (b *block) line() string {
 func (b *block) names(o Options) string {
 	s := b.step
 	if s.Deposed == "" || len(b.addrs) > 1 || len(s.Init.Identity) == 0 {
-		return Names(b.addrs, maxNames)
+		return Names(b.addrs, o.names())
 	}
 	var was []string
 	for _, pointer := range s.Init.Identity {

@@ -3,6 +3,7 @@ package render
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -19,7 +20,19 @@ type Options struct {
 	Compact bool                // one line per resource
 	Verbose bool                // each resource by itself, and those that are as declared
 	Width   int                 // cells of the terminal; 0 = it is none
+	Whole   bool                // nothing is left out for its length: nobody scrolls past it
 	Hide    func(string) string // takes secrets out of a text; nil = there are none
+}
+
+// all reports whether long lists are shown to their end.
+func (o Options) all() bool { return o.Verbose || o.Whole }
+
+// names is how many addresses of a block are shown.
+func (o Options) names() int {
+	if o.Whole {
+		return math.MaxInt - 1
+	}
+	return maxNames
 }
 
 // row is a difference with what the image says of it.

@@ -167,13 +167,13 @@ func writeNeeds(b *strings.Builder, e *explain.Explanation, o Options) {
 		if n.Step == nil || n.Step.Change == plan.Valid && !n.Step.MayChange {
 			continue
 		}
-		if shown++; shown > maxExplained && !o.Verbose {
+		if shown++; shown > maxExplained && !o.all() {
 			continue
 		}
 		_, words := mark(n.Step)
 		fmt.Fprintf(b, "  It waits for %s, which %s.\n", Bold(diag.Visible(n.Address)), words)
 	}
-	if shown > maxExplained && !o.Verbose {
+	if shown > maxExplained && !o.all() {
 		fmt.Fprintf(b, "  and for %d more\n", shown-maxExplained)
 	}
 }

@@ -51,7 +51,7 @@ func classify(p *plan.Plan, o Options) (changes, ignored []string) {
 
 // joinNames returns names with commas between, at most a few lines of them.
 func joinNames(names []string, o Options) string {
-	if o.Verbose {
+	if o.all() {
 		return words.All(names)
 	}
 	return words.List(names, 40)
@@ -79,7 +79,7 @@ func writeBlocks(b *strings.Builder, blocks []*block, o Options) {
 	full, brief := map[int]bool{}, map[int]bool{}
 	for _, i := range order {
 		switch {
-		case o.Verbose || len(full) < maxBlocks && blocks[i].detail != nil:
+		case o.all() || len(full) < maxBlocks && blocks[i].detail != nil:
 			full[i] = true
 		case len(brief) < maxLines:
 			brief[i] = true
@@ -153,7 +153,7 @@ func writeOutputs(b *strings.Builder, p *plan.Plan, o Options) {
 		switch {
 		case !out.Changed:
 			continue
-		case shown >= maxBlocks && !o.Verbose:
+		case shown >= maxBlocks && !o.all():
 			left++
 			continue
 		case shown == 0:

@@ -86,7 +86,7 @@ func resultTable(p *plan.Plan, r *apply.Report, took map[string]time.Duration, o
 		}
 		rows = append(rows, resultOf(addr, p.Resources[addr], res, took[addr]))
 	}
-	if len(rows) > maxResults && !o.Verbose && !o.Compact {
+	if len(rows) > maxResults && !o.all() && !o.Compact {
 		rows = foldResults(rows)
 	}
 	if len(rows) == 0 {
@@ -104,7 +104,7 @@ func resultTable(p *plan.Plan, r *apply.Report, took map[string]time.Duration, o
 	var b strings.Builder
 	b.WriteByte('\n')
 	left := 0
-	if !o.Verbose && !o.Compact && len(rows) > maxFoldedLines { // what failed stays
+	if !o.all() && !o.Compact && len(rows) > maxFoldedLines { // what failed stays
 		left = len(rows) - maxFoldedLines
 		rows = rows[left:]
 	}
@@ -207,11 +207,11 @@ func writeUnfinished(b *strings.Builder, p *plan.Plan, r *apply.Report, o Option
 		}
 		switch res.Status {
 		case apply.Error, apply.Interrupted, apply.Unknown:
-			if failed++; failed <= maxBlocks || o.Verbose {
+			if failed++; failed <= maxBlocks || o.all() {
 				writeFailed(b, addr, res)
 			}
 		case apply.NotStarted:
-			if waiting++; waiting <= maxResults || o.Verbose {
+			if waiting++; waiting <= maxResults || o.all() {
 				reason := ""
 				if res.Reason != "" {
 					reason = ": " + diag.Visible(res.Reason)
@@ -220,10 +220,10 @@ func writeUnfinished(b *strings.Builder, p *plan.Plan, r *apply.Report, o Option
 			}
 		}
 	}
-	if more := waiting - maxResults; more > 0 && !o.Verbose {
+	if more := waiting - maxResults; more > 0 && !o.all() {
 		fmt.Fprintf(b, "  %s and %s more that were not started\n", Dim("."), words.Thousands(more))
 	}
-	if more := failed - maxBlocks; more > 0 && !o.Verbose {
+	if more := failed - maxBlocks; more > 0 && !o.all() {
 		fmt.Fprintf(b, "  %s and %s more that failed: -report FILE has all\n", Red("x"), words.Thousands(more))
 	}
 }

@@ -30,7 +30,7 @@ func State(s state.Snapshot, o Options) string {
 			fmt.Fprintf(&b, "%s  %s\n", fill(Bold(diag.Visible(addr)), width), Dim(diag.Visible(entry.Type)+", "+lastValid(entry)))
 			continue
 		}
-		if i == 3*maxBlocks && !o.Verbose {
+		if i == 3*maxBlocks && !o.all() {
 			fmt.Fprintf(&b, "\nand %s more. -compact shows each in a line, -verbose in full, `deployster state show ADDRESS` one.\n",
 				words.Thousands(len(addrs)-i))
 			break

@@ -18,12 +18,13 @@ type Printer struct {
 	Color   bool                // colours are wanted
 	Verbose bool                // everything is wanted
 	Compact bool                // one line for each resource
+	Whole   bool                // it is no terminal: nothing is cut for its length
 	Width   func() int          // cells of the terminal; nil = it is none
 }
 
 // Options returns how what is printed is rendered.
 func (p Printer) Options() render.Options {
-	o := render.Options{Verbose: p.Verbose, Compact: p.Compact, Hide: p.Hide}
+	o := render.Options{Verbose: p.Verbose, Compact: p.Compact, Whole: p.Whole, Hide: p.Hide}
 	if p.Width != nil {
 		o.Width = p.Width()
 	}

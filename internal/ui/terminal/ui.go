@@ -51,7 +51,8 @@ type UI struct {
 func New(o Options) *UI {
 	s := &screen{w: o.Stderr, size: o.Size, colors: o.ErrColor}
 	u := &UI{stdin: o.Stdin, stderr: o.Stderr, events: o.Events, screen: s, live: newLive(o.Hide),
-		Out: Printer{Out: o.Stdout, Hide: o.Hide, Color: o.Color, Verbose: o.Verbose, Compact: o.Compact},
+		Out: Printer{Out: o.Stdout, Hide: o.Hide, Color: o.Color, Verbose: o.Verbose, Compact: o.Compact,
+			Whole: !o.OneTerminal},
 		Err: Printer{Out: s, Hide: o.Hide, Color: o.ErrColor, Verbose: o.Verbose}}
 	if o.Events {
 		u.Out.Out = io.Discard
