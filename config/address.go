@@ -63,7 +63,7 @@ func parseAddress(text string) (address string, module bool, err error) {
 			full, deposed = at, full[len(at):]
 		}
 	}
-	if !strings.HasPrefix(full, "resource.") && !strings.HasPrefix(full, "module.") {
+	if !strings.HasPrefix(full, decl.PublishPrefix) && !strings.HasPrefix(full, "resource.") && !strings.HasPrefix(full, "module.") {
 		full = "resource." + full
 	}
 	t, diags := hclsyntax.ParseTraversalAbs([]byte(full), "", hcl.InitialPos)

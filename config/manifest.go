@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"deployster/config/decl"
 	"deployster/config/expand"
 	"deployster/config/source"
@@ -23,7 +25,7 @@ type Manifest struct {
 // calls in Modules and all that file() and friends have read so far in Reads.
 func (m *Manifest) Sources() Sources {
 	s := m.set.Sources()
-	s.Instances = m.instances.Pinned
+	s.Instances, s.Artifacts = m.instances.Pinned, m.instances.ArtifactValues
 	return s
 }
 
@@ -34,6 +36,15 @@ func (m *Manifest) Resources() []*Resource { return m.instances.Resources }
 // resources are not in Resources; those that depend on them have Waits set. What
 // is needed is asked first, then Expand goes on.
 func (m *Manifest) Pending() []Pending { return m.instances.Pending }
+
+// Artifacts returns the declared artifacts, sorted by name.
+func (m *Manifest) Artifacts() []Artifact { return m.instances.Artifacts }
+
+// WithArtifacts gives the manifest in which artifacts have the versions that were found.
+// It leaves this one as it is.
+func (m *Manifest) WithArtifacts(found map[string]ArtifactValue) (*Manifest, diag.Diagnostics) {
+	return m.again(func() (*expand.Instances, hcl.Diagnostics) { return m.instances.WithArtifacts(found) })
+}
 
 // Plugs returns the declared plugs, sorted by name.
 func (m *Manifest) Plugs() []Plug { return m.instances.Plugs }

@@ -17,9 +17,14 @@ type (
 	Sources   = source.Sources
 	Builtins  = source.Builtins
 	Instances = source.Instances
-	VarInput  = source.VarInput
-	VarFlag   = source.VarFlag
-	Lock      = source.Lock
+
+	ArtifactValue = source.ArtifactValue
+	SpaceVersion  = source.SpaceVersion
+	Pin           = source.Pin
+
+	VarInput = source.VarInput
+	VarFlag  = source.VarFlag
+	Lock     = source.Lock
 
 	Encryption = decl.Encryption
 	LastConfig = decl.LastConfig
@@ -34,6 +39,9 @@ type (
 	Timeouts      = instance.Timeouts
 	Trigger       = instance.Trigger
 	Plug          = instance.Plug
+	Artifact      = instance.Artifact
+	Publish       = instance.Publish
+	PublishInput  = instance.Input
 	Pending       = instance.Pending
 	States        = instance.States
 	ResourceState = instance.ResourceState
@@ -48,8 +56,11 @@ type (
 
 // Their constants.
 const (
-	LockName    = source.LockName
-	NoManifest  = source.NoManifest
+	LockName   = source.LockName
+	NoManifest = source.NoManifest
+
+	PublishPrefix = decl.PublishPrefix
+
 	MaxFileSize = source.MaxFileSize
 
 	FromDependency = instance.FromDependency

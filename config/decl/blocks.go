@@ -19,6 +19,7 @@ type declarations struct {
 	Locals    map[string]*Local
 	Types     map[string]*Block
 	Plugs     map[string]*Block
+	Artifacts map[string]*Block // of the root
 	Resources map[string]*Resource
 	Outputs   map[string]*Block
 	Calls     map[string]*Call
@@ -30,7 +31,7 @@ type declarations struct {
 func newDeclarations() declarations {
 	return declarations{Variables: map[string]*Variable{}, Locals: map[string]*Local{}, Types: map[string]*Block{},
 		Plugs: map[string]*Block{}, Resources: map[string]*Resource{}, Outputs: map[string]*Block{}, Calls: map[string]*Call{},
-		Checks: map[string]*Check{}}
+		Artifacts: map[string]*Block{}, Checks: map[string]*Check{}}
 }
 
 // Block is a declared thing that is no more than its attributes.
@@ -41,6 +42,8 @@ type Block struct {
 
 	Timeouts, Capabilities, Verify hcl.Attributes // of a type
 	Before                         []Condition    // preconditions of an output or a resource
+	// Artifact is what a plug gives files of, nil for a path of this host.
+	Artifact *Block
 	// NeedsState: an output of a module that is made of a resource.
 	NeedsState bool
 	// Invalid: its for_each or count refers to something that does not exist, which
@@ -88,6 +91,9 @@ type Resource struct {
 	After     []Condition // postconditions
 	Ignored   ignoreRules
 	Triggers  []hcl.Expression // references: replace_triggered_by
+	// Publish is what a publish block says. It is kept as the resource with the name
+	// publish.NAME, which no resource can have.
+	Publish *Publish
 }
 
 // Dependency is what an element of dependencies, depends_on or subscribe names.

@@ -145,6 +145,7 @@ func (t *Tree) decode(b *Module, bodies []hcl.Body) (*loader, hcl.Diagnostics) {
 
 // childOnly refuses what belongs into the root manifest.
 func (l *loader) childOnly() {
+	l.rootOnly()
 	for _, name := range slices.Sorted(maps.Keys(l.b.Plugs)) {
 		l.add(source.Failure(l.b.Plugs[name].At, "A plug in a module", "A plug gives away a file of this host, so that only the root manifest "+
 			"may declare one. Move it there; its allow-lists can name the resources of this module."))

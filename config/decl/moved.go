@@ -107,6 +107,9 @@ func AddressOf(t hcl.Traversal) (address string, module bool, problem string) {
 			parts, module = append(parts, "module."+name(i+1)), true
 			i += 1 + length(i+1)
 			continue
+		case i == 0 && word == "publish" && refs.StepName(t, 1) != "":
+			parts, module = append(parts, PublishPrefix+refs.StepName(t, 1)), false
+			i += 2
 		case word == "resource" && refs.StepName(t, i+1) != "":
 			parts, module = append(parts, name(i+1)), false
 			i += 1 + length(i+1)

@@ -20,7 +20,7 @@ var (
 	verifySchema     = attributes("key!", "repository")
 	typeTimesSchema  = attributes("init", "state", "action")
 	capabilitySchema = attributes("add", "drop")
-	plugSchema       = attributes("path!", "read_only", "resource_names", "resource_types")
+	plugSchema       = attributes("path", "artifact", "read_only", "resource_names", "resource_types")
 	outputSchema     = attributes("value!", "description", "sensitive").with("precondition", conditionSchema).hinting(valueHints, nil)
 	variableSchema   = attributes("type", "default", "description", "sensitive", "nullable").
 				with("validation", conditionSchema).hinting(valueHints, nil)
@@ -34,6 +34,9 @@ var (
 	movedSchema            = attributes("from!", "to!")
 	removedSchema          = attributes("from!").with("lifecycle", removedLifecycleSchema)
 	removedLifecycleSchema = attributes("destroy")
+	artifactSchema         = attributes("type!", "source", "params", "space", "version").with("timeouts", attributes("check", "get"))
+	publishSchema          = attributes("artifact!", "params", "inputs", "triggers", "depends_on", "idempotent").
+				with("timeouts", attributes("put"))
 )
 
 // schema is what can stand in a block, and what to say of what cannot.

@@ -38,6 +38,14 @@ func (e *Evaluator) contextFor(expr hcl.Expression, at instance.Scope) (*hcl.Eva
 			}
 			continue
 		}
+		if root == "publish" {
+			if !roots.has(root, name) {
+				v, d := e.publish(name, references[i:], at)
+				diags = append(diags, d...)
+				roots.put(root, name, v)
+			}
+			continue
+		}
 		if root == "self" && at.Res != nil {
 			if self == cty.NilVal {
 				v, d := e.instanceValue(at.Res, selfWants(references[i:]))
@@ -99,6 +107,11 @@ func (e *Evaluator) named(root, name string, refs []refs.Reference, at instance.
 		return values.Sized{Value: v}, nil
 	case "each", "count":
 		return e.repeated(root, name, refs, at)
+	case "artifact":
+		if at.Mod.Decl.Artifacts[name] != nil {
+			v := artifactValue(e, name, at.Mod)
+			return values.Sized{Value: v, Size: limits.TextSize(v)}, nil
+		}
 	case "plug":
 		for _, p := range e.M.Plugs {
 			if p.Name == name {

@@ -24,6 +24,9 @@ type Modules struct {
 	Checker validate.Checker
 	types   *values.TypeCache
 
+	Artifacts      []instance.Artifact             // sorted by name
+	ArtifactValues map[string]source.ArtifactValue // of those whose versions are known
+
 	Pinned  map[string]source.Instances // found with the states of others, by the address of the block
 	Top     *instance.Module
 	Count   int // instances
@@ -38,12 +41,14 @@ type Modules struct {
 func NewModules(tree *decl.Tree) *Modules {
 	m := &Modules{Set: tree.Set, Refs: tree.Refs, Tree: tree, Checker: validate.Checker{Refs: tree.Refs},
 		types: &values.TypeCache{Read: map[string]values.StateType{}}}
+	m.ArtifactValues = tree.Set.Src.Artifacts
 	return m.With(tree.Set.Src.Instances)
 }
 
 // With begins anew with no instances, of which some are pinned.
 func (m *Modules) With(pinned map[string]source.Instances) *Modules {
-	next := &Modules{Set: m.Set, Refs: m.Refs, Tree: m.Tree, Checker: m.Checker, types: m.types, Impure: m.Impure, Pinned: pinned}
+	next := &Modules{Set: m.Set, Refs: m.Refs, Tree: m.Tree, Checker: m.Checker, types: m.types, Impure: m.Impure, Pinned: pinned,
+		ArtifactValues: m.ArtifactValues}
 	next.Top = instance.NewModule(m.Tree.Root, nil, instance.Occurrence{}, "")
 	next.Top.Vars = m.Tree.Vars
 	next.Secrets = sync.OnceValue(next.findSecrets)

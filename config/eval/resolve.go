@@ -2,11 +2,13 @@ package eval
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"deployster/config/decl"
 	"deployster/config/instance"
 	"deployster/config/refs"
 	"deployster/config/source"
@@ -63,7 +65,11 @@ func (e *Evaluator) stateType(address string) values.StateType {
 	if t, ok := e.types[address]; ok {
 		return t
 	}
-	t := e.M.types.Of(e.scope[address].Schema)
+	schema := e.scope[address].Schema
+	if strings.HasPrefix(address, decl.PublishPrefix) {
+		schema = publishedSchema
+	}
+	t := e.M.types.Of(schema)
 	e.types[address] = t
 	return t
 }

@@ -18,6 +18,15 @@ func (m *Modules) findSecrets() []string {
 		for _, v := range mod.Locals {
 			out = append(out, values.SecretsIn(v.Value)...)
 		}
+		for _, a := range mod.Decl.Artifacts {
+			for _, name := range []string{"source", "params"} {
+				if attr := a.Attrs[name]; attr != nil {
+					if v, diags := m.staticValue(attr.Expr, cty.DynamicPseudoType, mod.Scope()); !diags.HasErrors() {
+						out = append(out, values.SecretsIn(v)...)
+					}
+				}
+			}
+		}
 		for _, t := range mod.Decl.Types {
 			if a := t.Attrs["env"]; a != nil {
 				if v, diags := m.staticValue(a.Expr, cty.DynamicPseudoType, mod.Scope()); !diags.HasErrors() {

@@ -138,6 +138,13 @@ func (t *tracer) reference(ref refs.Reference, at instance.Scope, depth int) {
 		}
 	case root == "resource" || root == "dep":
 		t.state(in, ref, at)
+	case root == "artifact" && at.Mod.Decl.Artifacts[refs.StepName(ref.Traversal, 1)] != nil:
+		place := source.FromHCL(at.Mod.Decl.Artifacts[refs.StepName(ref.Traversal, 1)].At)
+		in.Range = &place
+		t.add(in, nil, at)
+	case root == "publish":
+		in.Address = decl.PublishPrefix + refs.StepName(ref.Traversal, 1)
+		t.add(in, nil, at)
 	case root == "path" || root == "deployster" || root == "plug" || root == "type":
 		t.add(in, nil, at)
 	}

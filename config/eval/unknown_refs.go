@@ -63,6 +63,24 @@ func (s unknownSearch) ref(ref refs.Reference, at instance.Scope) {
 		}
 		return
 	}
+	if root == "artifact" {
+		if _, known := s.e.M.ArtifactValues[refs.StepName(ref.Traversal, 1)]; !known {
+			s.found[refs.TraversalString(ref.Traversal)] = true
+		}
+		return
+	}
+	if root == "publish" {
+		v, _ := s.e.publish(refs.StepName(ref.Traversal, 1), []refs.Reference{ref}, at)
+		if v == cty.NilVal {
+			return
+		}
+		ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"it": v}}
+		path := append(hcl.Traversal{hcl.TraverseRoot{Name: "it"}}, ref.Traversal[2:]...)
+		if part, diags := path.TraverseAbs(ctx); !diags.HasErrors() && !part.IsWhollyKnown() {
+			s.found[refs.TraversalString(ref.Traversal)] = true
+		}
+		return
+	}
 	if root == "self" && at.Res != nil {
 		s.part(at.Res, want{Steps: ref.Traversal[1:], open: ref.Open})
 		return

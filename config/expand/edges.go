@@ -23,6 +23,7 @@ const maxEdges = 2_000_000
 type depSet struct {
 	found map[*instance.Instance]bool
 	waits map[string]bool // the addresses of blocks among it that are not expanded yet
+	files map[string]bool // the names of artifacts
 }
 
 func (r *depSet) add(i *instance.Instance) {
@@ -39,6 +40,17 @@ func (r *depSet) merge(other *depSet) {
 	for address := range other.waits {
 		r.waitFor(address)
 	}
+	for name := range other.files {
+		r.artifact(name)
+	}
+}
+
+// artifact adds an artifact.
+func (r *depSet) artifact(name string) {
+	if r.files == nil {
+		r.files = map[string]bool{}
+	}
+	r.files[name] = true
 }
 
 // waitFor adds a block that is not expanded yet.
@@ -89,6 +101,8 @@ func (m *Instances) link(e *eval.Evaluator) hcl.Diagnostics {
 		r.expr(p.X.Expr, p.X.Scope(), needs)
 		p.Needs, p.WaitsFor = needs.addresses(), slices.Sorted(maps.Keys(needs.waits))
 		p.Waits = len(p.WaitsFor) > 0
+		r.instancesOf(p.X, needs)
+		p.Artifacts = slices.Sorted(maps.Keys(needs.files))
 	}
 	slices.SortFunc(m.Pending, func(a, b instance.Pending) int { return strings.Compare(a.Address, b.Address) })
 	return nil
@@ -123,6 +137,9 @@ func (r *depCollector) edges(i *instance.Instance) {
 	}
 	if len(byEvent.found) > 0 {
 		i.Subscribes = byEvent.addresses()
+	}
+	if len(byRef.files) > 0 {
+		i.Artifacts = slices.Sorted(maps.Keys(byRef.files))
 	}
 	byOrder.merge(&byEvent)
 	byOrder.merge(r.module(i.Mod))
@@ -255,6 +272,14 @@ func (r *depCollector) ref(ref refs.Reference, at instance.Scope, into *depSet) 
 	case "each":
 		if name == "value" && at.At.Of != nil {
 			r.eachValue(at.At, into)
+		}
+	case "artifact":
+		if mod.Decl.Artifacts[name] != nil {
+			into.artifact(name)
+		}
+	case "publish":
+		if s := r.e.M.ResourceSet(r.e, mod, decl.PublishPrefix+name); s != nil {
+			into.add(&s.List[0])
 		}
 	case "dep":
 		if at.Res != nil && at.Res.ByAlias[name].To != nil {

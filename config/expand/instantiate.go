@@ -40,7 +40,7 @@ func (m *Instances) Instantiate(wrong bool) hcl.Diagnostics {
 func (m *Instances) neverKnown() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, p := range m.Pending {
-		if len(p.Needs) > 0 || p.Waits || m.Tree.HasUnsetVars {
+		if len(p.Needs) > 0 || p.Waits || len(p.Artifacts) > 0 || m.Tree.HasUnsetVars {
 			continue
 		}
 		diags = append(diags, source.Failure(p.X.Expr.Range(), "Instances that cannot be known yet",

@@ -11,6 +11,7 @@ import (
 type Reach struct {
 	Resources []string // addresses, sorted
 	WaitsFor  []string // blocks of Pending, sorted: instances of theirs are among it
+	Artifacts []string // names, sorted
 }
 
 // OutputReach says of each output what its value and its preconditions are made
@@ -29,7 +30,7 @@ func (m *Instances) OutputReach() map[string]Reach {
 			r.expr(c.Expr, m.Top.Scope(), in)
 			r.expr(c.Message, m.Top.Scope(), in)
 		}
-		found[name] = Reach{in.addresses(), slices.Sorted(maps.Keys(in.waits))}
+		found[name] = Reach{in.addresses(), slices.Sorted(maps.Keys(in.waits)), slices.Sorted(maps.Keys(in.files))}
 	}
 	return found
 }

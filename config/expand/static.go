@@ -49,6 +49,10 @@ func (m *Instances) evaluateStatic(e *eval.Evaluator, mod *instance.Module) hcl.
 		mod.Settings[b.Types[name]], diags = s, append(diags, d...)
 	}
 	if mod.Caller == nil {
+		for _, name := range slices.Sorted(maps.Keys(b.Artifacts)) {
+			a, d := m.artifact(b.Artifacts[name])
+			m.Artifacts, diags = append(m.Artifacts, a), append(diags, d...)
+		}
 		for _, name := range slices.Sorted(maps.Keys(b.Plugs)) {
 			p, d := m.plug(b.Plugs[name])
 			m.Plugs, diags = append(m.Plugs, p), append(diags, d...)
@@ -81,17 +85,44 @@ func (r *attrReader) read(name string, want cty.Type, set func(cty.Value) error)
 	}
 }
 
+// image reads the type of a thing, which is all that it asks for with it.
+func (r *attrReader) image(what string) (ref string, set instance.TypeSettings) {
+	attr := r.attrs["type"]
+	typ, diags := r.m.ShownAt(attr, cty.String, decl.Usage{What: what, Static: true, Types: true}, r.at)
+	r.diags = append(r.diags, diags...)
+	if typ == cty.NilVal {
+		return "", set
+	}
+	image, marks := typ.Unmark()
+	for mark := range marks {
+		if t, ok := mark.(eval.TypeMark); ok {
+			set = t.Mod.Settings[t.Decl]
+		}
+	}
+	if err := checkImage(image.AsString()); err != nil {
+		r.diags = append(r.diags, source.Failure(attr.Expr.Range(), "Invalid type", "%s.", values.Capital(err.Error())))
+	}
+	return image.AsString(), set
+}
+
 // plug reads one plug.
 func (m *Instances) plug(b *decl.Block) (instance.Plug, hcl.Diagnostics) {
 	p := instance.Plug{Name: b.Name, Range: source.FromHCL(b.At)}
 	a := attrReader{m: m.Modules, attrs: b.Attrs, of: "a plug", at: m.Top.Scope()}
 	a.read("path", cty.String, func(v cty.Value) (err error) {
+		if b.Artifact != nil {
+			p.Path, err = treePath(v.AsString())
+			return err
+		}
 		if p.Path, err = m.hostPath(v.AsString()); !filepath.IsAbs(v.AsString()) && !strings.HasPrefix(v.AsString(), "~") {
 			p.Base = m.Set.Src.Workspace
 		}
 		return err
 	})
 	a.read("read_only", cty.Bool, func(v cty.Value) error { p.ReadOnly = v.True(); return nil })
+	if b.Artifact != nil {
+		p.Artifact, p.ReadOnly = b.Artifact.Name, true
+	}
 	a.read("resource_names", cty.List(cty.String), func(v cty.Value) (err error) { p.ResourceNames, err = patterns(v); return err })
 	a.read("resource_types", cty.List(cty.String), func(v cty.Value) (err error) { p.ResourceTypes, err = patterns(v); return err })
 	return p, a.diags
@@ -179,21 +210,12 @@ func (m *Instances) fill(r *instance.Instance) hcl.Diagnostics {
 	d := r.Decl
 	at := r.Scope()
 	a := attrReader{m: m.Modules, attrs: d.Attrs, of: "a resource", at: at}
-	typ, diags := m.ShownAt(d.Attrs["type"], cty.String, decl.Usage{What: "the type of a resource", Static: true, Types: true}, at)
-	a.diags = diags
-	if typ != cty.NilVal {
-		image, marks := typ.Unmark()
-		r.TypeRef = image.AsString()
-		for mark := range marks {
-			if t, ok := mark.(eval.TypeMark); ok {
-				set := t.Mod.Settings[t.Decl]
-				r.Settings, r.Timeouts = set.Settings, set.Timeouts
-				r.Pull, r.Verify = set.Pull, set.Verify
-			}
-		}
-		if err := checkImage(r.TypeRef); err != nil {
-			a.diags = append(a.diags, source.Failure(d.Attrs["type"].Expr.Range(), "Invalid type", "%s.", values.Capital(err.Error())))
-		}
+	var set instance.TypeSettings
+	r.TypeRef, set = a.image("the type of a resource")
+	r.Settings, r.Timeouts, r.Pull, r.Verify = set.Settings, set.Timeouts, set.Pull, set.Verify
+	if d.Publish != nil {
+		m.fillPublish(r, &a)
+		return a.diags
 	}
 	a.read("read_only", cty.Bool, func(v cty.Value) error { r.ReadOnly = v.True(); return nil })
 	a.attrs, a.of = d.Lifecycle, "a lifecycle block"

@@ -18,7 +18,10 @@ type Pending struct {
 	Waits   bool     // one of these depends on another pending block, which is first
 	// WaitsFor are the addresses of those pending blocks, sorted.
 	WaitsFor []string
-	Range    diag.Range
+	// Artifacts are the names of those that the keys are made of, and the expressions
+	// of its instances, sorted.
+	Artifacts []string
+	Range     diag.Range
 
 	X *Expansion
 }
@@ -26,7 +29,7 @@ type Pending struct {
 // Reference writes a resource's address as messages and expressions do:
 // resource.web, and module.a.web as it is.
 func Reference(address string) string {
-	if strings.HasPrefix(address, "module.") {
+	if strings.HasPrefix(address, "module.") || strings.HasPrefix(address, decl.PublishPrefix) {
 		return address
 	}
 	return "resource." + address
@@ -94,6 +97,8 @@ type Resource struct {
 	Edges          []Edge            // sorted by To
 	Subscribes     []string          // addresses of those whose actions it is told of, sorted
 	Range          diag.Range        // the block's header
+	Publish        *Publish          // nil for what is no publish
+	Artifacts      []string          // names of those that its expressions are made of, sorted
 	// Waits says that it depends on a block in Pending, so that its Edges are not
 	// all there are.
 	Waits bool
@@ -107,6 +112,9 @@ type Plug struct {
 	Path     string // absolute
 	Base     string // the directory at which the path as it is written begins; "" = it is written as an absolute one
 	ReadOnly bool
+	// Artifact is whose files it shows instead, and Path leads to some of them, from
+	// their root; "" = it shows what is on this host.
+	Artifact string
 	// The allow-lists, anchored at the start. A match in either grants; both
 	// empty = everyone.
 	ResourceNames []*regexp.Regexp

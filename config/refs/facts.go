@@ -61,6 +61,8 @@ func (x *Index) Facts(expr hcl.Expression) *Facts {
 	var out *Facts
 	if native, ok := expr.(hclsyntax.Node); ok {
 		out = nativeFacts(native)
+	} else if object, ok := expr.(*Object); ok {
+		out = x.objectFacts(object)
 	} else {
 		out = &Facts{Impure: x.impureText(expr), Loops: true, Repeats: true}
 		if IsJSON(expr) {

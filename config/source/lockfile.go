@@ -21,15 +21,23 @@ import (
 // LockName is the lock file's name, beside the manifests.
 const LockName = ".deployster.lock.hcl"
 
-// Lock is what a lock file says: the digest of each image, by its full name.
+// Lock is what a lock file says: the digest of each image, by its full name, and the
+// versions at which artifacts are held.
 type Lock struct {
-	Images map[string]string
-	At     map[string]diag.Range // where each is written
+	Images    map[string]string
+	Artifacts map[string]Pin
+	At        map[string]diag.Range // where each is written; an artifact as "artifact.NAME"
+}
+
+// Pin is the version at which an artifact is held.
+type Pin struct {
+	Space   string // "" for images that have none
+	Version map[string]string
 }
 
 const lockHeader = `# Written by "deployster init", which pins each image to the digest that its
-# name meant then. Keep it under version control. "deployster init -upgrade"
-# moves the pins to what the names mean now.
+# name meant then, and by "deployster artifact pin". Keep it under version
+# control. "deployster init -upgrade" moves the pins to what the names mean now.
 `
 
 // Bytes gives the file: the same images always give the same bytes.
@@ -40,13 +48,27 @@ func (l *Lock) Bytes() []byte {
 		block := f.Body().AppendNewBlock("image", []string{name})
 		block.Body().SetAttributeValue("digest", cty.StringVal(l.Images[name]))
 	}
+	for _, name := range slices.Sorted(maps.Keys(l.Artifacts)) {
+		f.Body().AppendNewline()
+		body, pin := f.Body().AppendNewBlock("artifact", []string{name}).Body(), l.Artifacts[name]
+		if pin.Space != "" {
+			body.SetAttributeValue("space", cty.StringVal(pin.Space))
+		}
+		parts := make(map[string]cty.Value, len(pin.Version))
+		for part, text := range pin.Version {
+			parts[part] = cty.StringVal(text)
+		}
+		body.SetAttributeValue("version", cty.ObjectVal(parts))
+	}
 	return append([]byte(lockHeader), f.Bytes()...)
 }
 
 var (
-	lockSchema      = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: "image", LabelNames: []string{"name"}}}}
-	lockImageSchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "digest", Required: true}}}
-	validDigest     = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+	lockSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: "image", LabelNames: []string{"name"}},
+		{Type: "artifact", LabelNames: []string{"name"}}}}
+	lockArtifactSchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "space"}, {Name: "version", Required: true}}}
+	lockImageSchema    = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "digest", Required: true}}}
+	validDigest        = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 )
 
 // ReadLock reads the lock file of a directory. Without one it gives nil.
@@ -63,7 +85,7 @@ func ReadLock(dir string) (*Lock, diag.Diagnostics) {
 
 // ParseLock reads the content of a lock file.
 func ParseLock(content []byte) (*Lock, diag.Diagnostics) {
-	l := &Lock{Images: map[string]string{}, At: map[string]diag.Range{}}
+	l := &Lock{Images: map[string]string{}, Artifacts: map[string]Pin{}, At: map[string]diag.Range{}}
 	// It is shown with its source line, as a manifest is.
 	s := NewText(LockName, content)
 	if line := conflictLine(content); line > 0 {
@@ -86,7 +108,11 @@ func ParseLock(content []byte) (*Lock, diag.Diagnostics) {
 	}
 	body, diags := f.Body.Content(lockSchema)
 	for _, b := range body.Blocks {
-		diags = append(diags, l.image(b)...)
+		if b.Type == "artifact" {
+			diags = append(diags, l.artifact(b)...)
+		} else {
+			diags = append(diags, l.image(b)...)
+		}
 	}
 	if diags.HasErrors() {
 		return nil, s.Convert(diags, nil)
@@ -116,6 +142,41 @@ func (l *Lock) image(b *hcl.Block) hcl.Diagnostics {
 			"both, and run `deployster init`.", name, LockName, l.At[name].Start.Line))
 	}
 	l.Images[name], l.At[name] = text, FromHCL(b.DefRange)
+	return diags
+}
+
+// artifact reads the pin of an artifact.
+func (l *Lock) artifact(b *hcl.Block) hcl.Diagnostics {
+	name := b.Labels[0]
+	c, diags := b.Body.Content(lockArtifactSchema)
+	a := c.Attributes["version"]
+	if a == nil {
+		return diags
+	}
+	pin := Pin{Version: map[string]string{}}
+	if space := c.Attributes["space"]; space != nil {
+		v, d := space.Expr.Value(nil)
+		if d.HasErrors() || v.Type() != cty.String || v.IsNull() {
+			return append(diags, Failure(space.Expr.Range(), "Not a space", "The space of a pin is text in quotes."))
+		}
+		pin.Space = v.AsString()
+	}
+	v, d := a.Expr.Value(nil)
+	if d.HasErrors() || !v.Type().IsObjectType() || v.IsNull() || v.LengthInt() == 0 {
+		return append(diags, Failure(a.Expr.Range(), "Not a version", "The version of a pin is an object of text, as `deployster artifact pin %s` "+
+			"writes it.", name))
+	}
+	for part, text := range v.AsValueMap() {
+		if text.Type() != cty.String || text.IsNull() {
+			return append(diags, Failure(a.Expr.Range(), "Not a version", "The version of a pin is an object of text, and %s is none.", part))
+		}
+		pin.Version[part] = text.AsString()
+	}
+	if _, twice := l.Artifacts[name]; twice {
+		return append(diags, Failure(b.DefRange, "Pinned twice", "There is another version of the artifact %s at %s:%d. Remove the one that is "+
+			"wrong.", name, LockName, l.At["artifact."+name].Start.Line))
+	}
+	l.Artifacts[name], l.At["artifact."+name] = pin, FromHCL(b.DefRange)
 	return diags
 }
 

@@ -11,6 +11,20 @@ type Instances struct {
 	Count *int     `json:"count,omitempty"`
 }
 
+// ArtifactValue is what expressions see of an artifact.
+type ArtifactValue struct {
+	Space    string                  `json:"space"`
+	Version  map[string]string       `json:"version"`
+	Metadata map[string]string       `json:"metadata,omitempty"`
+	Spaces   map[string]SpaceVersion `json:"spaces,omitempty"` // the newest of each
+}
+
+// SpaceVersion is a version of a space.
+type SpaceVersion struct {
+	Version  map[string]string `json:"version"`
+	Metadata map[string]string `json:"metadata,omitempty"`
+}
+
 // File is one manifest file.
 type File struct {
 	Path  string // as the user would type it, relative to the working directory
@@ -30,6 +44,8 @@ type Sources struct {
 	// Instances are the for_each and count that were known only with the states
 	// of resources, by the address of the block.
 	Instances map[string]Instances
+	// Artifacts are the versions that artifacts were found to have, by their names.
+	Artifacts map[string]ArtifactValue
 	Reads     map[string][]byte   // what file() and friends read, by slash path relative to Dir
 	Lists     map[string][]string // what fileset() found, by directory and pattern
 	Home      string              // what ~ was in pathexpand()

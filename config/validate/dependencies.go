@@ -75,6 +75,9 @@ func (ck Checker) dependency(b *decl.Module, expr hcl.Expression, what string, s
 	at := expr.Range()
 	ref, ok := ck.Refs.AsReference(expr)
 	name := refs.StepName(ref.Traversal, 1)
+	if ok && len(ref.Traversal) == 2 && ref.Traversal.RootName() == "publish" && ref.Key == nil {
+		return ck.published(b, ref, at)
+	}
 	isModule := ok && several && ref.Traversal.RootName() == "module"
 	steps := len(ref.Traversal)
 	if ref.Key != nil {

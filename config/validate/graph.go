@@ -3,6 +3,7 @@ package validate
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -24,8 +25,9 @@ type nodeKind byte
 
 // The kinds of nodes.
 const (
-	nodeLocal nodeKind = iota
-	nodeApply          // what is made when the plan is applied
+	nodeLocal    nodeKind = iota
+	nodeApply             // what is made when the plan is applied
+	nodeArtifact          // what is found out by the plan
 	nodeModule
 	nodeOutput
 	nodeResource
@@ -34,7 +36,10 @@ const (
 
 // String names the node as an expression would.
 func (n node) String() string {
-	root := [...]string{nodeLocal: "local", nodeApply: "apply", nodeModule: "module", nodeOutput: "output", nodeResource: "resource",
+	if n.kind == nodeResource && strings.HasPrefix(n.name, decl.PublishPrefix) {
+		return n.name
+	}
+	root := [...]string{nodeLocal: "local", nodeApply: "apply", nodeArtifact: "artifact", nodeModule: "module", nodeOutput: "output", nodeResource: "resource",
 		nodeVariable: "var"}[n.kind]
 	return n.b.Called(root + "." + n.name)
 }
@@ -57,6 +62,7 @@ func (ck Checker) Connect(root *decl.Module) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	links := map[node][]connection{}
 	for _, b := range root.All() {
+		diags = append(diags, ck.artifacts(b)...)
 		diags = append(diags, ck.dependencies(b)...)
 		ck.linkBlock(b, links)
 	}
@@ -212,6 +218,10 @@ func (ck Checker) connections(expr hcl.Expression, b *decl.Module, owner *decl.R
 			c.to = node{b, nodeVariable, name}
 		case root == "resource" && b.Resources[name] != nil:
 			c.to = node{b, nodeResource, name}
+		case root == "artifact" && b.Artifacts[name] != nil:
+			c.to = node{b, nodeArtifact, name}
+		case root == "publish" && b.Resources[decl.PublishPrefix+name] != nil:
+			c.to = node{b, nodeResource, decl.PublishPrefix + name}
 		case root == "dep" && owner != nil && owner.Aliases[name].Resource != nil:
 			c.to = node{b, nodeResource, owner.Aliases[name].Resource.Name}
 		case root == "module" && b.Children[name] != nil:
@@ -230,7 +240,7 @@ func (ck Checker) connections(expr hcl.Expression, b *decl.Module, owner *decl.R
 // needsState reports whether a value is made of a resource, itself or through
 // others. There are no cycles when it is called.
 func needsState(links map[node][]connection, from node, done map[node]bool) bool {
-	if from.kind == nodeResource || from.kind == nodeApply {
+	if from.kind == nodeResource || from.kind == nodeApply || from.kind == nodeArtifact {
 		return true
 	}
 	if known, ok := done[from]; ok {

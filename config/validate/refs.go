@@ -91,6 +91,10 @@ func checkRef(b *decl.Module, ref refs.Reference, p decl.Usage) *hcl.Diagnostic 
 		return moduleAttr(b, ref, p)
 	case "dep":
 		return resourceAttr(ref, &decl.Block{})
+	case "artifact":
+		return fixedAttr(ref, "An artifact", artifactAttrs)
+	case "publish":
+		return fixedAttr(ref, "A publish", publishAttrs)
 	}
 	return nil
 }
@@ -103,7 +107,10 @@ func tooLate(t hcl.Traversal, p decl.Usage, why string) *hcl.Diagnostic {
 func wrongRoot(b *decl.Module, t hcl.Traversal, roots []string, p decl.Usage) *hcl.Diagnostic {
 	root, r := t.RootName(), t.SourceRange()
 	switch {
-	case root == "resource" || root == "dep" && p.Static:
+	case root == "artifact":
+		return source.Failure(r, "Known too late", "%s cannot be used here: which version there is is found out by the plan, and %s must be "+
+			"known before. Use variables, local values and constants.", refs.TraversalString(t), p.What)
+	case root == "resource" || root == "publish" || root == "dep" && p.Static:
 		return source.Failure(r, "Known too late", "%s cannot be used here: %s must be known before any resource is looked at. Use variables, "+
 			"local values and constants.", refs.TraversalString(t), p.What)
 	case root == "self":

@@ -1,0 +1,91 @@
+package decl
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"deployster/config/source"
+)
+
+// PublishPrefix begins the addresses of publishes.
+const PublishPrefix = "publish."
+
+// Publish is what a publish block says beyond what a resource block says.
+type Publish struct {
+	Name     string
+	Artifact *Block // nil: it names none, which has been said
+	Inputs   []PublishInput
+}
+
+// PublishInput is a directory that a publish gives to its image: the files of an
+// artifact, or what a plug shows.
+type PublishInput struct {
+	Name     string
+	Artifact *Block
+	Plug     *Block
+	At       hcl.Range
+}
+
+func (l *loader) artifact(b *hcl.Block) {
+	a, c := l.attributes(b, artifactSchema, l.b.Artifacts)
+	a.Timeouts = l.single(c, "timeouts", attributes("check", "get"))
+}
+
+// publish keeps a publish block as a resource, which has what it says as its config
+// once the names in it are known.
+func (l *loader) publish(b *hcl.Block) {
+	name := b.Labels[0]
+	r := &Resource{Block: l.header(b), Publish: &Publish{Name: name}}
+	r.Name = PublishPrefix + name
+	c := l.content(b.Body, publishSchema)
+	r.Attrs = c.Attributes
+	r.Timeouts = l.single(c, "timeouts", attributes("put"))
+	if first := l.b.Resources[r.Name]; first != nil {
+		l.add(twice("publish", name, first.At, r.At))
+		return
+	}
+	l.b.Resources[r.Name] = r
+}
+
+// rootOnly says of artifacts and publishes that a module cannot have them.
+func (l *loader) rootOnly() {
+	for _, name := range slices.Sorted(maps.Keys(l.b.Artifacts)) {
+		l.add(source.Failure(l.b.Artifacts[name].At, "An artifact in a module", "Artifacts are declared in the root manifest only. Declare it "+
+			"there, and hand in what the module needs of it as a variable, for example %s = artifact.%s.version.", name, name))
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.b.Resources)) {
+		if r := l.b.Resources[name]; r.Publish != nil {
+			l.add(source.Failure(r.At, "A publish in a module", "Publishes are declared in the root manifest only. Declare it there, made of "+
+				"outputs of the module."))
+		}
+	}
+}
+
+// resourceNames are the resources that have blocks of that name, and publishNames the
+// others.
+type (
+	resourceNames struct{ b *Module }
+	publishNames  struct{ b *Module }
+)
+
+func (n resourceNames) Has(name string) bool {
+	return n.b.Resources[name] != nil && n.b.Resources[name].Publish == nil
+}
+
+func (n resourceNames) List() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(n.b.Resources)), func(name string) bool { return !n.Has(name) })
+}
+
+func (n publishNames) Has(name string) bool { return n.b.Resources[PublishPrefix+name] != nil }
+
+func (n publishNames) List() (list []string) {
+	for _, address := range slices.Sorted(maps.Keys(n.b.Resources)) {
+		if name, ok := strings.CutPrefix(address, PublishPrefix); ok {
+			list = append(list, name)
+		}
+	}
+	return list
+}

@@ -1,0 +1,85 @@
+package eval
+
+import (
+	"encoding/json"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/config/decl"
+	"deployster/config/instance"
+	"deployster/config/refs"
+	"deployster/config/source"
+	"deployster/config/values"
+)
+
+// textMap is the type of versions and metadata as long as nothing is known of them.
+var textMap = cty.Map(cty.String)
+
+// artifactValue gives artifact.NAME: constants once its version is known.
+func artifactValue(e *Evaluator, name string, mod *instance.Module) cty.Value {
+	attrs := map[string]cty.Value{"name": cty.StringVal(name), "type": cty.UnknownVal(cty.String), "space": cty.UnknownVal(cty.String),
+		"version": cty.UnknownVal(textMap), "metadata": cty.UnknownVal(textMap),
+		"spaces": cty.UnknownVal(cty.Map(cty.Object(map[string]cty.Type{"version": textMap, "metadata": textMap})))}
+	typ, _ := e.M.ShownAt(mod.Decl.Artifacts[name].Attrs["type"], cty.String, decl.Usage{Static: true, Types: true}, mod.Scope())
+	if typ != cty.NilVal { // else its error is said where it is declared
+		attrs["type"], _ = typ.Unmark()
+	}
+	if v, ok := e.M.ArtifactValues[name]; ok {
+		attrs["space"], attrs["version"], attrs["metadata"] = cty.StringVal(v.Space), textObject(v.Version), textObject(v.Metadata)
+		spaces := make(map[string]cty.Value, len(v.Spaces))
+		for space, newest := range v.Spaces {
+			spaces[space] = cty.ObjectVal(map[string]cty.Value{"version": textObject(newest.Version), "metadata": textObject(newest.Metadata)})
+		}
+		attrs["spaces"] = cty.ObjectVal(spaces)
+	}
+	return cty.ObjectVal(attrs)
+}
+
+// textObject is an object of text.
+func textObject(m map[string]string) cty.Value {
+	attrs := make(map[string]cty.Value, len(m))
+	for name, text := range m {
+		attrs[name] = cty.StringVal(text)
+	}
+	return cty.ObjectVal(attrs)
+}
+
+// publishedSchema gives types to what is not known yet of a publish.
+var publishedSchema = json.RawMessage(`{"type":"object","additionalProperties":false,"required":["space","version","metadata","created","deleted"],
+"properties":{"space":{"type":"string"},"version":{"type":"object","additionalProperties":{"type":"string"}},
+"metadata":{"type":"object","additionalProperties":{"type":"string"}},"created":{"type":"array"},"deleted":{"type":"array"}}}`)
+
+// publish gives publish.NAME as far as the references want it: what is recorded of it.
+func (e *Evaluator) publish(name string, references []refs.Reference, at instance.Scope) (cty.Value, hcl.Diagnostics) {
+	s := e.M.ResourceSet(e, at.Mod, decl.PublishPrefix+name)
+	if s == nil {
+		return cty.NilVal, nil
+	}
+	var wants []want
+	for _, ref := range references {
+		if ref.Traversal.RootName() == "publish" && refs.StepName(ref.Traversal, 1) == name {
+			wants = append(wants, want{ref.Traversal[2:], ref.Open, ref.Traversal.SourceRange()})
+		}
+	}
+	return e.stateValue(s.List[0].Address, wants)
+}
+
+// StaticObject evaluates an attribute that is an object, that must be known now, and
+// that may have sensitive parts. Without it there is an empty one.
+func (m *Modules) StaticObject(a *hcl.Attribute, what string, at instance.Scope) (instance.Resolved, hcl.Diagnostics) {
+	empty := instance.Resolved{Value: json.RawMessage("{}"), Unknown: map[string]string{}}
+	v, diags := m.attrAt(a, cty.DynamicPseudoType, decl.Usage{What: what, Static: true}, at)
+	if v == cty.NilVal {
+		return empty, diags
+	}
+	if plain, _ := v.Unmark(); !plain.Type().IsObjectType() && !plain.Type().IsMapType() {
+		return empty, append(diags, source.Failure(a.Expr.Range(), "Wrong type", "%s is an object, { NAME = VALUE }, and this %s.",
+			values.Capital(what), values.Describe(v)))
+	}
+	out, d := m.Evaluator(nil).resolve(a.Expr, at, v)
+	if d.HasErrors() {
+		return empty, append(diags, d...)
+	}
+	return out, diags
+}

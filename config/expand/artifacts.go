@@ -1,0 +1,146 @@
+package expand
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/config/decl"
+	"deployster/config/instance"
+	"deployster/config/refs"
+	"deployster/config/source"
+)
+
+// artifact reads an artifact block.
+func (m *Instances) artifact(b *decl.Block) (instance.Artifact, hcl.Diagnostics) {
+	out := instance.Artifact{Name: b.Name, Range: source.FromHCL(b.At), Metadata: m.readsMetadata(b.Name)}
+	at := m.Top.Scope()
+	a := attrReader{m: m.Modules, attrs: b.Attrs, of: "an artifact", at: at}
+	var set instance.TypeSettings
+	out.TypeRef, set = a.image("the type of an artifact")
+	out.Settings, out.Pull, out.Verify = set.Settings, set.Pull, set.Verify
+	a.read("space", cty.String, func(v cty.Value) error {
+		if out.Space = v.AsString(); out.Space == "" {
+			return fmt.Errorf("the name of a space is not empty: leave it out for the one that the image announces")
+		}
+		return nil
+	})
+	a.read("version", cty.Map(cty.String), func(v cty.Value) error {
+		out.Version = map[string]string{}
+		for name, value := range v.AsValueMap() {
+			if value.IsNull() {
+				return fmt.Errorf("a version is an object of text, and %s is null", name)
+			}
+			out.Version[name] = value.AsString()
+		}
+		if len(out.Version) == 0 {
+			return fmt.Errorf("a version has at least one part: write all of it, as `deployster artifact versions %s` shows it", b.Name)
+		}
+		return nil
+	})
+	var d hcl.Diagnostics
+	out.Source, d = m.StaticObject(b.Attrs["source"], "the source of an artifact", at)
+	a.diags = append(a.diags, d...)
+	out.Params, d = m.StaticObject(b.Attrs["params"], "the params of an artifact", at)
+	a.diags = append(a.diags, d...)
+	a.attrs, a.of = b.Timeouts, "a timeouts block"
+	span := func(name string, into *time.Duration) {
+		a.read(name, cty.String, func(v cty.Value) (err error) { *into, err = duration(v.AsString()); return err })
+	}
+	span("check", &out.Check)
+	span("get", &out.Get)
+	return out, a.diags
+}
+
+// readsMetadata reports whether an expression of the root reads the metadata of an
+// artifact, or all of it.
+func (m *Instances) readsMetadata(name string) (found bool) {
+	m.Tree.Root.Expressions(func(x decl.Expression) {
+		for _, ref := range m.Refs.References(x.Expr) {
+			t := ref.Traversal
+			found = found || t.RootName() == "artifact" && refs.StepName(t, 1) == name &&
+				(len(t) == 2 || refs.StepName(t, 2) == "metadata" || refs.StepName(t, 2) == "spaces")
+		}
+	})
+	return found
+}
+
+// fillPublish completes a publish, whose type has been read.
+func (m *Instances) fillPublish(r *instance.Instance, a *attrReader) {
+	d := r.Decl
+	p := &instance.Publish{}
+	r.Publish, r.Timeouts, r.OnRemove = p, instance.Timeouts{}, instance.OnRemoveForget
+	if d.Publish.Artifact != nil {
+		p.Artifact = d.Publish.Artifact.Name
+	}
+	for _, in := range d.Publish.Inputs {
+		one := instance.Input{Name: in.Name}
+		switch {
+		case in.Plug != nil:
+			one.Plug = in.Plug.Name
+		case in.Artifact != nil:
+			one.Artifact = in.Artifact.Name
+		}
+		p.Inputs = append(p.Inputs, one)
+	}
+	a.of = "a publish"
+	a.read("idempotent", cty.Bool, func(v cty.Value) error { p.Idempotent = v.True(); return nil })
+	a.attrs, a.of = d.Timeouts, "a timeouts block"
+	a.read("put", cty.String, func(v cty.Value) (err error) { r.Timeouts.Action, err = duration(v.AsString()); return err })
+}
+
+// treePath reads a path below the root of an artifact's files.
+func treePath(text string) (string, error) {
+	if text == "" {
+		return "", fmt.Errorf("the path is empty: leave it out for all files of the artifact")
+	}
+	if strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~") || !filepath.IsLocal(text) {
+		return "", fmt.Errorf("%q leads out of the artifact: a path here begins at the root of its files, for example \"dist\"", text)
+	}
+	if text = path.Clean(text); text == "." {
+		return "", nil
+	}
+	return text, nil
+}
+
+// instancesOf adds the artifacts that the instances of a pending block will be made of.
+func (r *depCollector) instancesOf(x *instance.Expansion, into *depSet) {
+	name := strings.TrimPrefix(x.Address, x.Mod.Address+".")
+	if block := x.Mod.Decl.Resources[name]; block != nil {
+		for _, expr := range block.Expressions() {
+			r.artifactsOf(expr, x.Mod, into)
+		}
+		return
+	}
+	if c := x.Mod.Decl.Calls[strings.TrimPrefix(name, "module.")]; c != nil {
+		for _, input := range c.Inputs() {
+			r.artifactsOf(c.Attrs[input].Expr, x.Mod, into)
+		}
+	}
+}
+
+// artifactsOf adds those of an expression that has no instance yet.
+func (r *depCollector) artifactsOf(expr hcl.Expression, mod *instance.Module, into *depSet) {
+	found := &depSet{}
+	for _, ref := range r.e.M.Refs.References(expr) {
+		if root := ref.Traversal.RootName(); root == "artifact" || root == "local" || root == "var" {
+			r.ref(ref, mod.Scope(), found)
+		}
+	}
+	for name := range found.files {
+		into.artifact(name)
+	}
+}
+
+// WithArtifacts gives the instances with the versions that artifacts were found to have.
+func (m *Instances) WithArtifacts(found map[string]source.ArtifactValue) (*Instances, hcl.Diagnostics) {
+	mods := *m.Modules
+	mods.ArtifactValues = found
+	next := &Instances{Modules: mods.With(m.Pinned)}
+	return next, next.Instantiate(false)
+}

@@ -1,0 +1,40 @@
+package instance
+
+import (
+	"time"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+)
+
+// Artifact is a declared artifact: all of it is known before anything runs.
+type Artifact struct {
+	Name     string
+	TypeRef  string // the image reference as written, after resolving type.X
+	Pull     runner.PullPolicy
+	Verify   *runner.Verify
+	Settings runner.Settings
+	Source   Resolved          // objects
+	Params   Resolved          // of get
+	Space    string            // "" = the one that the image announces
+	Version  map[string]string // the pin in the block; nil = none
+	Check    time.Duration     // 0 = the usual
+	Get      time.Duration
+	// Metadata: an expression reads metadata of it.
+	Metadata bool
+	Range    diag.Range // the block's header
+}
+
+// Publish is what a resource is that is published, and not made right.
+type Publish struct {
+	Artifact   string // whose type and source it has
+	Idempotent bool
+	Inputs     []Input // sorted by name
+}
+
+// Input is a directory that a publish gives to its image.
+type Input struct {
+	Name     string
+	Artifact string // or
+	Plug     string
+}
