@@ -46,8 +46,10 @@ func textObject(m map[string]string) cty.Value {
 }
 
 // publishedSchema gives types to what is not known yet of a publish.
-var publishedSchema = json.RawMessage(`{"type":"object","additionalProperties":false,"required":["space","version","metadata","created","deleted"],
-"properties":{"space":{"type":"string"},"version":{"type":"object","additionalProperties":{"type":"string"}},
+var publishedSchema = json.RawMessage(`{"type":"object","additionalProperties":false,
+"required":["space","version","metadata","created","deleted"],
+"properties":{"space":{"type":"string"},
+"version":{"type":"object","additionalProperties":{"type":"string"}},
 "metadata":{"type":"object","additionalProperties":{"type":"string"}},"created":{"type":"array"},"deleted":{"type":"array"}}}`)
 
 // publish gives publish.NAME as far as the references want it: what is recorded of it.

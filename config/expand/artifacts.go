@@ -144,3 +144,11 @@ func (m *Instances) WithArtifacts(found map[string]source.ArtifactValue) (*Insta
 	next := &Instances{Modules: mods.With(m.Pinned)}
 	return next, next.Instantiate(false)
 }
+
+// artifact adds an artifact.
+func (r *depSet) artifact(name string) {
+	if r.files == nil {
+		r.files = map[string]bool{}
+	}
+	r.files[name] = true
+}

@@ -45,14 +45,6 @@ func (r *depSet) merge(other *depSet) {
 	}
 }
 
-// artifact adds an artifact.
-func (r *depSet) artifact(name string) {
-	if r.files == nil {
-		r.files = map[string]bool{}
-	}
-	r.files[name] = true
-}
-
 // waitFor adds a block that is not expanded yet.
 func (r *depSet) waitFor(address string) {
 	if r.waits == nil {

@@ -163,8 +163,8 @@ func (l *Lock) artifact(b *hcl.Block) hcl.Diagnostics {
 	}
 	v, d := a.Expr.Value(nil)
 	if d.HasErrors() || !v.Type().IsObjectType() || v.IsNull() || v.LengthInt() == 0 {
-		return append(diags, Failure(a.Expr.Range(), "Not a version", "The version of a pin is an object of text, as `deployster artifact pin %s` "+
-			"writes it.", name))
+		return append(diags, Failure(a.Expr.Range(), "Not a version", "The version of a pin is an object of text, as `deployster artifact pin "+
+			"%s` writes it.", name))
 	}
 	for part, text := range v.AsValueMap() {
 		if text.Type() != cty.String || text.IsNull() {

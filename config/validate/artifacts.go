@@ -31,8 +31,8 @@ func fixedAttr(ref refs.Reference, what string, attrs []string) *hcl.Diagnostic 
 	if slices.Contains(attrs, attr) {
 		return nil
 	}
-	return source.Failure(t.SourceRange(), "Unknown attribute", "%s has the attributes %s, and not %q.%s", what, strings.Join(attrs, ", "), attr,
-		words.DidYouMean(attr, slices.Clone(attrs)))
+	return source.Failure(t.SourceRange(), "Unknown attribute", "%s has the attributes %s, and not %q.%s", what, strings.Join(attrs,
+		", "), attr, words.DidYouMean(attr, slices.Clone(attrs)))
 }
 
 // artifacts finds the artifacts that plugs and publishes name, and makes the configs of

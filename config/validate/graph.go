@@ -39,8 +39,8 @@ func (n node) String() string {
 	if n.kind == nodeResource && strings.HasPrefix(n.name, decl.PublishPrefix) {
 		return n.name
 	}
-	root := [...]string{nodeLocal: "local", nodeApply: "apply", nodeArtifact: "artifact", nodeModule: "module", nodeOutput: "output", nodeResource: "resource",
-		nodeVariable: "var"}[n.kind]
+	root := [...]string{nodeLocal: "local", nodeApply: "apply", nodeArtifact: "artifact", nodeModule: "module", nodeOutput: "output",
+		nodeResource: "resource", nodeVariable: "var"}[n.kind]
 	return n.b.Called(root + "." + n.name)
 }
 
