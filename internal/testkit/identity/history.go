@@ -15,6 +15,7 @@ type Command struct {
 	Replace  map[string]bool   // -replace
 	Target   []string          // -target; nil = all
 	Fail     float64           // the chance of each step to fail
+	Crash    bool              // the process dies in the middle
 }
 
 // Outcome is how a command ended.
@@ -43,6 +44,10 @@ type Tool interface {
 	// Rest plans, and says what there is to do, "" for nothing.
 	Rest(Command) (string, error)
 }
+
+// Copier is a Tool that can leave its directory for a copy of it, state and all. The
+// world has nothing there then.
+type Copier interface{ Copy() error }
 
 // History is two manifests, applied one after the other until all is done.
 type History struct {
@@ -100,6 +105,11 @@ func Start(seed uint64, fam Family, over func(*World, *rand.Rand) Tool) *History
 	}
 	if out, err := h.tool.Apply(Command{Manifest: h.a, Version: before}); err != nil || out.Status != Complete {
 		return nil
+	}
+	if h.f["copy"] {
+		if c, can := h.tool.(Copier); !can || c.Copy() != nil {
+			return nil
+		}
 	}
 	h.b, h.moved = edit(h.r, h.a, fam.Types, h.f)
 	if !h.b.dense() || !h.b.unique() || !h.sameTypes() || !h.onlyLooks() || !h.tool.Fits(h.b) {
@@ -221,12 +231,16 @@ func (h *History) round(status *string) bool {
 	if h.f["fail"] && h.rounds <= 2 {
 		fail = .12
 	}
-	out, err := h.tool.Apply(Command{h.b, h.version, h.moved, replace, target, fail})
+	crash := h.f["crash"] && h.rounds <= 2 && Chance(h.r, .7)
+	out, err := h.tool.Apply(Command{h.b, h.version, h.moved, replace, target, fail, crash})
 	if err != nil {
 		h.problem("%s", err)
 		return true
 	}
 	*status = out.Status
+	if crash && *status == Failed && Chance(h.r, .5) {
+		h.drop()
+	}
 	for _, k := range out.Told {
 		h.told[k] = true
 	}
@@ -248,6 +262,26 @@ func (h *History) round(status *string) bool {
 	}
 	h.known(.7)
 	return false
+}
+
+// drop takes a block out that nobody needs: what has been made of it has to go.
+func (h *History) drop() {
+	needed := map[string]bool{}
+	for _, b := range h.b {
+		for _, need := range b.Needs {
+			needed[blockOf(need)] = true
+		}
+	}
+	for _, to := range h.moved {
+		needed[to] = true
+	}
+	for _, a := range h.b.Addresses() {
+		if blockOf(a) != "s" && !needed[blockOf(a)] {
+			h.b = h.b.clone()
+			delete(h.b, a)
+			return
+		}
+	}
 }
 
 // known makes identities that came late known, as they are in a later plan.
