@@ -20,6 +20,5 @@ func TestEmbedded_KeepsTheContract(t *testing.T) {
 	r := open(t, o)
 	packProbe(t, r)
 	t.Run("suite", func(t *testing.T) { runnertest.Suite(t, r) })
-	t.Run("volumes", func(t *testing.T) { runnertest.VolumeSuite(t, r) })
 	nothingLeft(t, r)
 }

@@ -19,7 +19,6 @@ import (
 	"deployster/containerd/layout"
 	"deployster/containerd/runfiles"
 	"deployster/containerd/sweep"
-	"deployster/containerd/volumes"
 )
 
 const (
@@ -45,7 +44,7 @@ func (l *instance) serve(ctx context.Context) error {
 	}
 	defer c.Close()
 	sweep := sweep.Sweeper{Client: c, Namespace: l.config.Namespace, RuntimeDir: l.config.RuntimeDir, Embedded: true,
-		Outcomes: runfiles.Outcomes(l.config.Outcomes()), Volumes: volumes.Root(l.config)}
+		Outcomes: runfiles.Outcomes(l.config.Outcomes())}
 	if l.pool, err = idlepool.NewServer(l.config, sweep); err != nil {
 		return err
 	}

@@ -19,15 +19,17 @@ func packCommand(e Env) *cli.Command {
 			&cli.StringSliceFlag{Name: "env", Usage: "`NAME=VALUE` in the environment"},
 			&cli.StringFlag{Name: "base", Usage: "put the files on top of `IMAGE`"},
 			&cli.BoolFlag{Name: "shell", Usage: "add what shell scripts need: busybox, and json to read and write JSON"},
+			&cli.BoolFlag{Name: "python", Usage: "add the python3 of this machine, with its standard library"},
 			&cli.StringSliceFlag{Name: "program", Usage: "add a program of this machine, by its `PATH`, with the libraries that it needs"},
-			&cli.StringSliceFlag{Name: "add", Usage: "add a file or directory at the same `PATH` as here, or PATH:TARGET"},
+			&cli.StringSliceFlag{Name: "add",
+				Usage: "add a file or directory at the same `PATH` as here, or PATH:TARGET, with the libraries that a .so file needs"},
 		},
 		Action: e.action(packImage)}
 }
 
 func packImage(c *cli.Context, s *session) error {
 	programs, more := c.StringSlice("program"), c.StringSlice("add")
-	if c.String("t") == "" || c.NArg() == 0 && len(programs)+len(more) == 0 && !c.Bool("shell") {
+	if c.String("t") == "" || c.NArg() == 0 && len(programs)+len(more) == 0 && !c.Bool("shell") && !c.Bool("python") {
 		return diag.Errorf("Wrong command line",
 			"pack takes the image's name, and files or directories: deployster image pack -t acme/file:1 -shell type.sh")
 	}
@@ -40,7 +42,7 @@ func packImage(c *cli.Context, s *session) error {
 		return err
 	}
 	image, err := images.Pack(c.Context, store, images.PackOptions{Reference: c.String("t"), Path: s.Path, Args: c.Args().Slice(),
-		Programs: programs, Add: more, Shell: c.Bool("shell"), Base: c.String("base"),
+		Programs: programs, Add: more, Shell: c.Bool("shell"), Python: c.Bool("python"), Note: s.Note, Base: c.String("base"),
 		Entrypoint: c.StringSlice("entrypoint"), Cmd: c.StringSlice("cmd"), Env: env})
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/imagefiles"
+	"deployster/internal/base/words"
 	"deployster/internal/runner/imagestore"
 	"errors"
 	"os"
@@ -19,6 +20,8 @@ type PackOptions struct {
 	Programs        []string                 // of this machine, with their libraries
 	Add             []string                 // PATH or PATH:TARGET
 	Shell           bool                     // what shell scripts need
+	Python          bool                     // the Python of this machine
+	Note            func(string, ...any)     // told what is left out
 	Base            string                   // an image on top of which the files are put; "" = none
 	Entrypoint, Cmd []string
 	Env             map[string]string
@@ -26,9 +29,9 @@ type PackOptions struct {
 
 // Pack makes an image of files.
 func Pack(ctx context.Context, s Store, o PackOptions) (imagestore.Image, error) {
-	if o.Base != "" && (o.Shell || len(o.Programs) > 0) {
+	if o.Base != "" && (o.Shell || o.Python || len(o.Programs) > 0) {
 		return imagestore.Image{}, diag.Errorf("Wrong command line",
-			"-base is an image that has its programs; -shell and -program are for images without one.")
+			"-base is an image that has its programs; -shell, -python and -program are for images without one.")
 	}
 	var files imagefiles.Set
 	defer func() { _ = files.Close() }() // they were only read
@@ -93,6 +96,19 @@ func (o PackOptions) collect(ctx context.Context, files *imagefiles.Set) (first 
 			return "", failed("-program "+program, err)
 		}
 	}
+	if o.Python {
+		if err := files.AddPython(ctx); err != nil {
+			return "", failed("-python", err)
+		}
+	}
+	if len(o.Add) > 0 && o.Base == "" {
+		if err := files.AddLibraries(ctx); err != nil {
+			return "", failed("-add", err)
+		}
+	}
+	if left := files.LeftOut(); len(left) > 0 && o.Note != nil {
+		o.Note("Left out, as images have no devices, sockets and pipes: %s.", words.List(left, 5))
+	}
 	if o.Shell {
 		if err := files.AddShell(ctx); err != nil {
 			return "", failed("-shell", err)
@@ -135,6 +151,9 @@ func runnable(files *imagefiles.Set, o *imagestore.PackOptions) error {
 		return nil
 	}
 	hint := "add it with -program " + interpreter
+	if strings.Contains(interpreter, "python") {
+		hint = "add it with -python"
+	}
 	if strings.HasSuffix(interpreter, "/sh") || strings.HasSuffix(interpreter, "/env") {
 		hint = "add it with -shell"
 	}

@@ -23,7 +23,11 @@ import (
 type Set struct {
 	files map[string]file // by their names in the image, without the leading slash
 	roots []*os.Root
+	left  []string // devices, sockets and pipes of trees, which no image needs
 }
+
+// LeftOut returns the devices, sockets and pipes of the trees: images have none.
+func (s *Set) LeftOut() []string { return s.left }
 
 // file is one file of an image.
 type file struct {
@@ -61,9 +65,13 @@ func (s *Set) AddTree(dir, target string) error {
 		return err
 	}
 	s.roots = append(s.roots, root)
-	return fs.WalkDir(root.FS(), ".", func(name string, _ fs.DirEntry, err error) error {
+	return fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || name == "." {
 			return err
+		}
+		if kind := d.Type(); kind&(fs.ModeDevice|fs.ModeCharDevice|fs.ModeSocket|fs.ModeNamedPipe) != 0 {
+			s.left = append(s.left, path.Join(target, name))
+			return nil
 		}
 		return s.addFrom(root, name, path.Join(target, name), own)
 	})

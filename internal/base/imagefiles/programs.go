@@ -21,6 +21,9 @@ func (s *Set) AddProgram(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
+	if linker == "" && needsLibraries(path) {
+		return fmt.Errorf("it is a library and no program. -add brings it, with the libraries that it needs")
+	}
 	if err := s.addFile(path, path, along); err != nil || linker == "" {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"deployster/internal/base/words"
 	"deployster/internal/ui/diagram"
 	"deployster/plan"
+	"deployster/plan/order"
 )
 
 // maxDrawn is how many boxes of a graph a person can still read.
@@ -33,9 +34,18 @@ func Diagram(p *plan.Plan) diagram.Diagram {
 			Note: step.Source})
 	}
 	for _, edge := range p.Edges {
-		d.Edges = append(d.Edges, diagram.Edge{From: edge.To, To: edge.From, Weak: edge.Origin == string(config.FromDependsOn)})
+		d.Edges = append(d.Edges, arrow(edge, edge.To, edge.From))
 	}
 	return d
+}
+
+// arrow points at what is needed. What is removed goes before what it needs, so an
+// edge of a removal has them the other way round.
+func arrow(e plan.Edge, later, earlier string) diagram.Edge {
+	if e.Origin == order.Removal {
+		later, earlier = earlier, later
+	}
+	return diagram.Edge{From: later, To: earlier, Weak: e.Origin == string(config.FromDependsOn)}
 }
 
 // graphic is the graph of a page.
@@ -120,7 +130,7 @@ func (v *view) blocks() diagram.Diagram {
 		}
 	}
 	for _, e := range p.Edges {
-		d.Edges = append(d.Edges, diagram.Edge{From: id(e.To), To: id(e.From), Weak: e.Origin == string(config.FromDependsOn)})
+		d.Edges = append(d.Edges, arrow(e, id(e.To), id(e.From)))
 	}
 	return d
 }

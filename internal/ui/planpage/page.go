@@ -14,6 +14,7 @@ import (
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/render"
 	"deployster/plan"
+	"deployster/plan/order"
 )
 
 // Page is what is to be shown.
@@ -102,6 +103,9 @@ func newView(p Page, out *sizeWriter) *view {
 		v.maxValue = 1500
 	}
 	for _, e := range p.Plan.Edges {
+		if e.Origin == order.Removal { // what is removed goes before what it needs
+			e.From, e.To = e.To, e.From
+		}
 		if !slices.Contains(v.needs[e.To], e.From) {
 			v.needs[e.To], v.neededBy[e.From] = append(v.needs[e.To], e.From), append(v.neededBy[e.From], e.To)
 		}

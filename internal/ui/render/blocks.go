@@ -265,7 +265,7 @@ func (b *block) names(o Options) string {
 
 // Names returns a list of addresses, the first few by name, the others as a number.
 func Names(addrs []string, most int) string {
-	shown := make([]string, 0, most+1)
+	shown := make([]string, 0, min(most, len(addrs))+1)
 	for i, addr := range addrs {
 		if i == most && len(addrs) > most+1 {
 			return strings.Join(shown, ", ") + fmt.Sprintf(" and %s more", words.Thousands(len(addrs)-most))

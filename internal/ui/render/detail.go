@@ -30,7 +30,7 @@ func (o Options) all() bool { return o.Verbose || o.Whole }
 // names is how many addresses of a block are shown.
 func (o Options) names() int {
 	if o.Whole {
-		return math.MaxInt - 1
+		return math.MaxInt32
 	}
 	return maxNames
 }

@@ -1,0 +1,22 @@
+package planpage
+
+import (
+	"testing"
+
+	"deployster/plan"
+	"deployster/plan/order"
+)
+
+// What is removed goes before what it needs: arrows still point at what is needed.
+func TestPage_RemovalKeepsItsDirection(t *testing.T) {
+	p := &plan.Plan{Layers: [][]string{{"app"}, {"disk"}},
+		Resources: map[string]*plan.Step{"app": {Change: plan.Destroy}, "disk": {Change: plan.Destroy}},
+		Edges:     []plan.Edge{{From: "app", To: "disk", Origin: order.Removal}}}
+	if e := Diagram(p).Edges[0]; e.From != "app" || e.To != "disk" {
+		t.Errorf("the arrow points from %s at %s", e.From, e.To)
+	}
+	v := newView(Page{Plan: p}, nil)
+	if len(v.needs["app"]) != 1 || len(v.neededBy["disk"]) != 1 || len(v.needs["disk"]) != 0 {
+		t.Errorf("needs: %v, needed by: %v", v.needs, v.neededBy)
+	}
+}
