@@ -40,7 +40,8 @@ const (
 func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string,
 	found protocol.Answer) (asked, ok bool) {
 	approved := r.approvals.of(step)
-	same, policy := approved.covers(found) && !r.approvals.onlyDrift(step), r.options.Deferred
+	shown := approved.covers(found) || out.again && rest(step, found)
+	same, policy := shown && !r.approvals.onlyDrift(step), r.options.Deferred
 	if r.options.Confirm == ConfirmPlan && (same || policy == DeferredApply) {
 		return false, true // the usual case: nobody is to be asked
 	}

@@ -20,14 +20,16 @@ func (r *run) confirmState(ctx context.Context, step *plan.Step, out *outcome, i
 			out.failQuery(err)
 			return answer, false
 		}
-		if err := step.Exists(recorded(r, step, out.addr) != nil, answer.Status); err != nil {
+		if err := step.Exists(out.again || recorded(r, step, out.addr) != nil, answer.Status); err != nil {
 			out.report.NotAttempted = out.report.Planned
 			out.fail(failedState, err)
 			return answer, false
 		}
 		if reached(step, answer) {
 			out.report.Status = Skipped
-			if len(step.Actions) == 0 {
+			if out.again {
+				out.report.Status = OK
+			} else if len(step.Actions) == 0 {
 				out.report.Status = Unchanged
 			}
 			r.record(step, out, in, answer.State, sensitive, r.options.Now())
@@ -70,7 +72,7 @@ func (r *run) permitted(step *plan.Step, out *outcome, answer protocol.Answer) (
 	switch {
 	case step.Flexible():
 		out.report.Planned = names(answer.Actions)
-	case !approved.covers(answer) && !r.resumes(step, out.addr, answer):
+	case !approved.covers(answer) && !r.resumes(step, out.addr, answer) && !(out.again && rest(step, answer)):
 		out.drifted(r.differences(step, out.addr, answer))
 		return answer, false
 	}

@@ -39,6 +39,15 @@ type ResourceEnded struct {
 	Took    time.Duration
 }
 
+// Retrying says that a resource has failed, and is tried again after a pause.
+type Retrying struct {
+	Address string
+	Attempt int // that comes
+	Of      int
+	Pause   time.Duration
+	Reason  string // of the failure
+}
+
 // Stopping says that nothing new will be started; Running actions are left.
 type Stopping struct {
 	Interrupted bool // by the user; otherwise because something failed
@@ -49,4 +58,5 @@ func (Checking) applyEvent()      {}
 func (ActionStarted) applyEvent() {}
 func (ActionEnded) applyEvent()   {}
 func (ResourceEnded) applyEvent() {}
+func (Retrying) applyEvent()      {}
 func (Stopping) applyEvent()      {}

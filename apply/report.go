@@ -57,6 +57,7 @@ type ResourceReport struct {
 	Status    Status   `json:"status"`
 	Planned   []string `json:"planned,omitempty"` // actions, by name
 	Completed []string `json:"completed,omitempty"`
+	Attempts  int      `json:"attempts,omitempty"` // how often it was tried, when that is more than once
 
 	// Failed is what did not do well, or whose end is not known: the name of an
 	// action, or "precondition", "config", "state", "postcondition", "journal" or

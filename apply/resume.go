@@ -76,8 +76,7 @@ func pinned(s state.Snapshot, addr, pin string, died state.Applied) bool {
 // died leaves just the rest of the actions that were shown.
 func (r *run) resumes(step *plan.Step, addr string, answer protocol.Answer) bool {
 	u, started := r.prior.Unsettled[addr]
-	n := len(step.Actions) - len(answer.Actions)
-	return started && u.Plan == r.plan.ID && n > 0 && sameActions(step.Actions[n:], answer.Actions)
+	return started && u.Plan == r.plan.ID && rest(step, answer)
 }
 
 // completed reports whether a run of this plan that died has recorded a resource:

@@ -76,8 +76,9 @@ type run struct {
 	workdir  string          // without symbolic links
 	work     context.Context // of what runs: outlives the first interrupt, ends at the second
 
-	facts     *facts
-	approvals *approvals
+	facts      *facts
+	approvals  *approvals
+	semaphores semaphores
 
 	ended []outcome // of the one goroutine that starts what is done
 }
@@ -92,6 +93,7 @@ type outcome struct {
 	problem *diag.Diagnostic
 	fatal   bool   // the journal failed: start nothing at all
 	acted   bool   // an action was started
+	again   bool   // this is not the first attempt
 	running string // the action that is at work
 
 	incomplete *state.Entry // what is recorded with its first action; nil = something is recorded already
@@ -122,7 +124,8 @@ func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snap
 	}
 	report := &Report{Format: ReportFormat, Status: OK, Resources: map[string]*ResourceReport{}}
 	r := &run{plan: p, prior: prior, manifest: m, journal: j, exec: x, options: o, work: work,
-		before: p.Before(), needs: p.Needs(), recheck: dependenciesOfWork(p), facts: newFacts(p), approvals: newApprovals(o),
+		before: p.Before(), needs: p.Needs(), recheck: dependenciesOfWork(p), facts: newFacts(p),
+		approvals: newApprovals(o), semaphores: newSemaphores(m.Semaphores()),
 		barriers: map[string]order.Barrier{}, workdir: runner.RealDir(p.Workspace)}
 	r.died, _ = prior.Died(p.ID)
 	for _, b := range p.Barriers {

@@ -68,23 +68,43 @@ func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
 		return
 	}
 	out.incomplete = r.incomplete(step, out.addr, in, sensitive)
+	t := tries{r}
+	t.do(ctx, out, func() (again bool) { return t.attempt(ctx, step, out, in, sensitive) })
+}
+
+// attempt looks at a resource, runs its actions, and looks at it again. It reports
+// whether another attempt may help where this one has failed.
+func (r tries) attempt(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string) (again bool) {
+	free := r.semaphores.take(ctx, r.manifest.Resource(out.addr))
+	if free == nil {
+		out.report.Status, out.report.Reason = Interrupted, "interrupted while it waited for a semaphore"
+		out.report.NotAttempted = out.report.Planned
+		return false
+	}
+	defer free()
 	answer, ok := r.confirmState(ctx, step, out, in, sensitive)
 	if !ok {
-		return
+		return out.again // it was asked before, and then acted upon
 	}
-	if _, known := r.prior.Resources[out.addr]; known && step.Another { // else nobody would know of what is made now
+	if _, known := r.prior.Resources[out.addr]; known && step.Another && !out.again { // else nobody would know of what is made now
 		if err := r.journal.Removed(out.addr); err != nil {
 			out.failJournal(err)
-			return
+			return false
 		}
 	}
-	if !r.act(ctx, step, out, in, answer) {
-		return
+	if answer.ShutdownFirst != nil && !r.runShutdown(ctx, step, out, in, answer, true) {
+		out.report.NotAttempted = out.report.Planned
+		return false
 	}
-	if state, ok := r.verify(step, out, in, answer); ok {
+	if !r.act(ctx, step, out, in, answer) {
+		return true
+	}
+	state, again, ok := r.verify(step, out, in, answer)
+	if ok {
 		out.report.Status = OK
 		r.record(step, out, in, state, sensitive, r.options.Now())
 	}
+	return again
 }
 
 // reached reports whether an answer is what the step wants in the end.
@@ -171,10 +191,6 @@ func (r *run) sameConfig(step *plan.Step, out *outcome) bool {
 
 // act runs the actions in order, until one fails or the user interrupts.
 func (r *run) act(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, answer protocol.Answer) bool {
-	if answer.ShutdownFirst != nil && !r.runShutdown(ctx, step, out, in, answer, true) {
-		out.report.NotAttempted = out.report.Planned
-		return false
-	}
 	for i, action := range answer.Actions {
 		if out.interrupted(ctx, action, answer.Actions[i:]) {
 			return false
@@ -252,14 +268,15 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 }
 
 // verify asks the state after the actions: it must be what was wanted, and hold
-// what was forecast.
-func (r *run) verify(step *plan.Step, out *outcome, in protocol.StateInput, before protocol.Answer) (json.RawMessage, bool) {
+// what was forecast. It reports whether other tries may come to that, and whether it is so.
+func (r *run) verify(step *plan.Step, out *outcome, in protocol.StateInput, before protocol.Answer) (json.RawMessage,
+	bool, bool) {
 	r.event(Checking{Address: out.addr, After: true})
 	in.After, in.Refresh, in.Changed = out.report.Completed, false, nil
 	answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)
 	if err != nil {
 		out.failQuery(err)
-		return nil, false
+		return nil, true, false
 	}
 	if !reached(step, answer) {
 		want := protocol.Valid
@@ -272,11 +289,11 @@ func (r *run) verify(step *plan.Step, out *outcome, in protocol.StateInput, befo
 		}
 		out.fail(failedState, d)
 		d.Detail += ". All its actions ended well, so this is most likely a fault of its image. What it recorded before is kept."
-		return nil, false
+		return nil, true, false
 	}
 	if missing := jsondoc.Unfulfilled(before.Forecast, answer.State); missing != "" {
 		out.fail(failedState, diag.Errorf("The state is not what the image forecast", "%s. This is a fault of its image.", missing))
-		return nil, false
+		return nil, false, false
 	}
-	return answer.State, true
+	return answer.State, false, true
 }

@@ -78,7 +78,12 @@ type "disk" {
     state  = "1m"
     action = "2h"
   }
+  watch {
+    poll    = "30s"
+    actions = ["update", "create", "update"]
+  }
 }
+semaphore "one" { slots = var.fast ? 3 : 1 }
 resource "b" {
   type         = var.fast ? type.disk : "acme/slow"
   dependencies = { first = resource.a }
@@ -90,6 +95,15 @@ resource "b" {
   timeouts {
     state  = "${local.minutes}m"
     action = "1h"
+  }
+  semaphores = [semaphore.one, semaphore.one]
+  retry {
+    attempts = local.minutes - 1
+    delay    = "2s"
+  }
+  watch {
+    poll   = "0s"
+    repair = !var.fast
   }
 }
 resource "a" {
@@ -111,14 +125,18 @@ plug "rel" { path = "./x/../y" }
 	}
 	b := *list[1]
 	want := Resource{Address: "b", Block: "b", TypeRef: "acme/disk:1.2", ReadOnly: true, PreventDestroy: true, OnRemove: OnRemoveForget,
+		Retry: Retry{Attempts: 4, Delay: 2 * time.Second}, Watch: Watch{Poll: new(time.Duration), TellOnly: true, Actions: []string{"create", "update"}}, Semaphores: []string{"one"},
 		Timeouts: Timeouts{State: 5 * time.Minute, Action: time.Hour}, Aliases: map[string]string{"first": "a"}, Edges: []Edge{{To: "a", Origin: FromDependency}}, Range: b.Range,
 		Settings: runner.Settings{Network: runner.NoNetwork, Env: map[string]string{"A": "b", "N": "1"}, Memory: 256 << 20, PIDs: 64, Workdir: m.Sources().Workspace, ReadOnlyRootFS: true,
 			CPU: 500, Disk: 1 << 30, MaxAnswer: 1 << 20, KeepLog: 64 << 10, UserNS: runner.AutoUserNS, Capabilities: runner.Capabilities{Add: []string{"NET_ADMIN", "SYS_TIME"}, Drop: []string{"ALL"}}, User: "1000:2000", InitTimeout: 10 * time.Second}}
 	if !reflect.DeepEqual(b, want) {
 		t.Errorf("\n got %+v\nwant %+v", b, want)
 	}
-	if b.Range.String() != "main.hcl:33" {
+	if b.Range.String() != "main.hcl:38" {
 		t.Error(b.Range)
+	}
+	if got := m.Semaphores(); !slices.Equal(got, []Semaphore{{Name: "one", Slots: 3}}) || m.Resource("b").Retry != want.Retry || m.Resource("c") != nil {
+		t.Errorf("%+v", got)
 	}
 	// What the type says of times holds where the resource says nothing.
 	late := load(t, `

@@ -49,6 +49,17 @@ func (m *Manifest) WithArtifacts(found map[string]ArtifactValue) (*Manifest, dia
 // Plugs returns the declared plugs, sorted by name.
 func (m *Manifest) Plugs() []Plug { return m.instances.Plugs }
 
+// Semaphores returns the declared semaphores, sorted by name.
+func (m *Manifest) Semaphores() []Semaphore { return m.instances.Semaphores }
+
+// Resource returns a declared resource, nil if there is none at the address.
+func (m *Manifest) Resource(addr string) *Resource {
+	if i := m.instances.Find(addr); i != nil {
+		return &i.Resource
+	}
+	return nil
+}
+
 // Moved returns the moved blocks, in the order of their files.
 func (m *Manifest) Moved() []Moved { return m.instances.Moved() }
 

@@ -39,6 +39,9 @@ type (
 	Timeouts      = instance.Timeouts
 	Trigger       = instance.Trigger
 	Plug          = instance.Plug
+	Retry         = instance.Retry
+	Semaphore     = instance.Semaphore
+	Watch         = instance.Watch
 	Artifact      = instance.Artifact
 	Publish       = instance.Publish
 	PublishInput  = instance.Input

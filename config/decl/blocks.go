@@ -15,23 +15,24 @@ import (
 // declarations are what the files of one directory declare, by name, before
 // evaluation.
 type declarations struct {
-	Variables map[string]*Variable
-	Locals    map[string]*Local
-	Types     map[string]*Block
-	Plugs     map[string]*Block
-	Artifacts map[string]*Block // of the root
-	Resources map[string]*Resource
-	Outputs   map[string]*Block
-	Calls     map[string]*Call
-	Moved     []*MovedBlock
-	Removed   []*RemovedBlock
-	Checks    map[string]*Check
+	Variables  map[string]*Variable
+	Locals     map[string]*Local
+	Types      map[string]*Block
+	Plugs      map[string]*Block
+	Semaphores map[string]*Block
+	Resources  map[string]*Resource
+	Outputs    map[string]*Block
+	Calls      map[string]*Call
+	Moved      []*MovedBlock
+	Removed    []*RemovedBlock
+	Checks     map[string]*Check
+	Artifacts  map[string]*Block // of the root
 }
 
 func newDeclarations() declarations {
 	return declarations{Variables: map[string]*Variable{}, Locals: map[string]*Local{}, Types: map[string]*Block{},
-		Plugs: map[string]*Block{}, Resources: map[string]*Resource{}, Outputs: map[string]*Block{}, Calls: map[string]*Call{},
-		Artifacts: map[string]*Block{}, Checks: map[string]*Check{}}
+		Plugs: map[string]*Block{}, Semaphores: map[string]*Block{}, Artifacts: map[string]*Block{}, Checks: map[string]*Check{},
+		Resources: map[string]*Resource{}, Outputs: map[string]*Block{}, Calls: map[string]*Call{}}
 }
 
 // Block is a declared thing that is no more than its attributes.
@@ -40,8 +41,8 @@ type Block struct {
 	At    hcl.Range // the header
 	Attrs hcl.Attributes
 
-	Timeouts, Capabilities, Verify hcl.Attributes // of a type
-	Before                         []Condition    // preconditions of an output or a resource
+	Timeouts, Capabilities, Verify, Watch hcl.Attributes // of a type
+	Before                                []Condition    // preconditions of an output or a resource
 	// Artifact is what a plug gives files of, nil for a path of this host.
 	Artifact *Block
 	// NeedsState: an output of a module that is made of a resource.
@@ -83,14 +84,17 @@ type Variable struct {
 // of it.
 type Resource struct {
 	Block
-	Lifecycle hcl.Attributes
-	Timeouts  hcl.Attributes
-	Aliases   map[string]Dependency
-	DependsOn []Dependency
-	Subscribe []Dependency
-	After     []Condition // postconditions
-	Ignored   ignoreRules
-	Triggers  []hcl.Expression // references: replace_triggered_by
+	Lifecycle  hcl.Attributes
+	Timeouts   hcl.Attributes
+	Retry      hcl.Attributes
+	Watch      hcl.Attributes
+	Semaphores []Named
+	Aliases    map[string]Dependency
+	DependsOn  []Dependency
+	Subscribe  []Dependency
+	After      []Condition // postconditions
+	Ignored    ignoreRules
+	Triggers   []hcl.Expression // references: replace_triggered_by
 	// Publish is what a publish block says. It is kept as the resource with the name
 	// publish.NAME, which no resource can have.
 	Publish *Publish
@@ -180,6 +184,7 @@ func (l *loader) typ(b *hcl.Block) {
 	t.Timeouts = l.single(c, "timeouts", typeTimesSchema)
 	t.Verify = l.single(c, "verify", verifySchema)
 	t.Capabilities = l.single(c, "capabilities", capabilitySchema)
+	t.Watch = l.single(c, "watch", watchSchema)
 }
 
 func (l *loader) locals(b *hcl.Block) {
@@ -204,6 +209,8 @@ func (l *loader) resource(b *hcl.Block) {
 	r.Ignored = l.ignoreChanges(r.Lifecycle["ignore_changes"])
 	r.Triggers = l.triggers(r.Lifecycle["replace_triggered_by"])
 	r.Timeouts = l.single(c, "timeouts", timeoutsSchema)
+	r.Retry, r.Watch = l.single(c, "retry", retrySchema), l.single(c, "watch", watchSchema)
+	r.Semaphores = l.semaphoreNames(r.Attrs["semaphores"])
 	l.oneOf(r.Attrs)
 	if first := l.b.Resources[r.Name]; first != nil {
 		l.add(twice("resource", r.Name, first.At, r.At))

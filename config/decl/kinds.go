@@ -46,6 +46,8 @@ var kinds = []Kind{
 	{Block: "plug", named: true, schema: plugSchema, decode: func(l *loader, b *hcl.Block) { l.attributes(b, plugSchema, l.b.Plugs) },
 		Root: "plug", Noun: "plug", Advice: "Declare it with a plug block, or correct the name", allowed: notStatic,
 		declared: func(b *Module, _ Usage) Names { return names[*Block](b.Root().Plugs) }},
+	{Block: "semaphore", named: true, schema: semaphoreSchema,
+		decode: func(l *loader, b *hcl.Block) { l.attributes(b, semaphoreSchema, l.b.Semaphores) }},
 	{Block: "resource", named: true, schema: resourceSchema, decode: (*loader).resource,
 		Root: "resource", Noun: "resource", Advice: "Declare it with a resource block, or correct the name", allowed: notStatic,
 		declared: func(b *Module, _ Usage) Names { return resourceNames{b} }, expressions: resourceExpressions},

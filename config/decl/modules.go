@@ -150,6 +150,10 @@ func (l *loader) childOnly() {
 		l.add(source.Failure(l.b.Plugs[name].At, "A plug in a module", "A plug gives away a file of this host, so that only the root manifest "+
 			"may declare one. Move it there; its allow-lists can name the resources of this module."))
 	}
+	for _, name := range slices.Sorted(maps.Keys(l.b.Semaphores)) {
+		l.add(source.Failure(l.b.Semaphores[name].At, "A semaphore in a module", "A semaphore is for all resources, so that only the root "+
+			"manifest may declare one. Move it there; the resources of this module can name it."))
+	}
 	for _, attrs := range l.settings {
 		if a := attrs["state"]; a != nil {
 			l.add(source.Failure(a.NameRange, "A state file in a module",

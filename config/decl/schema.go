@@ -16,7 +16,7 @@ var (
 		"recipients", "identity_files")
 	typeSchema = attributes("image!", "pull", "network", "env", "memory", "cpu", "pids", "workers", "disk", "mount_workspace",
 		"read_only_rootfs", "user", "userns", "answer_size", "log_size").
-		with("verify", verifySchema).with("timeouts", typeTimesSchema).with("capabilities", capabilitySchema)
+		with("verify", verifySchema).with("timeouts", typeTimesSchema).with("capabilities", capabilitySchema).with("watch", watchSchema)
 	verifySchema     = attributes("key!", "repository")
 	typeTimesSchema  = attributes("init", "state", "action")
 	capabilitySchema = attributes("add", "drop")
@@ -24,11 +24,15 @@ var (
 	outputSchema     = attributes("value!", "description", "sensitive").with("precondition", conditionSchema).hinting(valueHints, nil)
 	variableSchema   = attributes("type", "default", "description", "sensitive", "nullable").
 				with("validation", conditionSchema).hinting(valueHints, nil)
-	resourceSchema = attributes("type!", "for_each", "count", "config", "dependencies", "depends_on", "subscribe", "read_only").
-			with("lifecycle", lifecycleSchema).with("timeouts", timeoutsSchema).hinting(resourceHints, resourceHint)
+	resourceSchema = attributes("type!", "for_each", "count", "config", "dependencies", "depends_on", "subscribe", "semaphores",
+		"read_only").with("lifecycle", lifecycleSchema).with("timeouts", timeoutsSchema).with("retry", retrySchema).with("watch", watchSchema).
+		hinting(resourceHints, resourceHint)
 	lifecycleSchema = attributes("prevent_destroy", "on_remove", "ignore_changes", "adopt", "create_before_destroy", "replace_triggered_by").
 			with("precondition", conditionSchema).with("postcondition", conditionSchema)
 	timeoutsSchema         = attributes("state", "action")
+	retrySchema            = attributes("attempts", "delay")
+	watchSchema            = attributes("poll", "repair", "actions")
+	semaphoreSchema        = attributes("slots")
 	conditionSchema        = attributes("condition!", "error_message!")
 	checkSchema            = attributes().with("assert", conditionSchema)
 	movedSchema            = attributes("from!", "to!")

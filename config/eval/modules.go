@@ -24,17 +24,18 @@ type Modules struct {
 	Checker validate.Checker
 	types   *values.TypeCache
 
+	Pinned         map[string]source.Instances // found with the states of others, by the address of the block
+	Top            *instance.Module
+	Count          int // instances
+	Pending        []instance.Pending
+	Plugs          []instance.Plug
+	Semaphores     []instance.Semaphore
+	Diags          hcl.Diagnostics // of for_each and count
+	Secrets        func() []string
+	Impure         *impureValues                   // nil until it is applied
 	Artifacts      []instance.Artifact             // sorted by name
 	ArtifactValues map[string]source.ArtifactValue // of those whose versions are known
 
-	Pinned  map[string]source.Instances // found with the states of others, by the address of the block
-	Top     *instance.Module
-	Count   int // instances
-	Pending []instance.Pending
-	Plugs   []instance.Plug
-	Diags   hcl.Diagnostics // of for_each and count
-	Secrets func() []string
-	Impure  *impureValues // nil until it is applied
 }
 
 // NewModules makes the instances of the root, which are none yet.

@@ -81,6 +81,7 @@ func (m *Instances) settings(t *decl.Block, mod *instance.Module) (instance.Type
 	span("init", &s.InitTimeout)
 	span("state", &s.Timeouts.State)
 	span("action", &s.Timeouts.Action)
+	watching(&s.Watch, t.Watch, &a)
 	return s, append(a.diags, d...)
 }
 

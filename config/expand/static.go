@@ -49,6 +49,10 @@ func (m *Instances) evaluateStatic(e *eval.Evaluator, mod *instance.Module) hcl.
 		mod.Settings[b.Types[name]], diags = s, append(diags, d...)
 	}
 	if mod.Caller == nil {
+		for _, name := range slices.Sorted(maps.Keys(b.Semaphores)) {
+			s, d := m.semaphore(b.Semaphores[name])
+			m.Semaphores, diags = append(m.Semaphores, s), append(diags, d...)
+		}
 		for _, name := range slices.Sorted(maps.Keys(b.Artifacts)) {
 			a, d := m.artifact(b.Artifacts[name])
 			m.Artifacts, diags = append(m.Artifacts, a), append(diags, d...)
@@ -170,6 +174,7 @@ func (m *Instances) fillAll(s *instance.ResourceSet) hcl.Diagnostics {
 			r.TypeRef, r.Settings, r.Timeouts = first.TypeRef, first.Settings, first.Timeouts
 			r.ReadOnly, r.PreventDestroy, r.OnRemove = first.ReadOnly, first.PreventDestroy, first.OnRemove
 			r.New, r.CreateFirst = first.New, first.CreateFirst
+			r.Retry, r.Watch, r.Semaphores = first.Retry, first.Watch, first.Semaphores
 			continue
 		}
 		d := m.fill(r)
@@ -186,11 +191,10 @@ func (m *Instances) toldApart(r *decl.Resource) bool {
 		return false
 	}
 	attrs := []*hcl.Attribute{r.Attrs["type"], r.Attrs["read_only"]}
-	for _, a := range r.Lifecycle {
-		attrs = append(attrs, a)
-	}
-	for _, a := range r.Timeouts {
-		attrs = append(attrs, a)
+	for _, block := range []hcl.Attributes{r.Lifecycle, r.Timeouts, r.Retry, r.Watch} {
+		for _, a := range block {
+			attrs = append(attrs, a)
+		}
 	}
 	for _, a := range attrs {
 		if a == nil {
@@ -217,6 +221,7 @@ func (m *Instances) fill(r *instance.Instance) hcl.Diagnostics {
 		m.fillPublish(r, &a)
 		return a.diags
 	}
+	r.Watch = set.Watch
 	a.read("read_only", cty.Bool, func(v cty.Value) error { r.ReadOnly = v.True(); return nil })
 	a.attrs, a.of = d.Lifecycle, "a lifecycle block"
 	r.OnRemove = instance.OnRemoveDestroy
@@ -234,5 +239,6 @@ func (m *Instances) fill(r *instance.Instance) hcl.Diagnostics {
 	a.attrs, a.of = d.Timeouts, "a timeouts block"
 	a.read("state", cty.String, func(v cty.Value) (err error) { r.Timeouts.State, err = duration(v.AsString()); return err })
 	a.read("action", cty.String, func(v cty.Value) (err error) { r.Timeouts.Action, err = duration(v.AsString()); return err })
+	m.acting(r, &a)
 	return a.diags
 }

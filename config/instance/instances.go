@@ -200,6 +200,7 @@ type TypeSettings struct {
 	Pull     runner.PullPolicy
 	Verify   *runner.Verify
 	Timeouts Timeouts // for resources that set none themselves
+	Watch    Watch    // the same
 }
 
 // String says which evaluation of an expression a site stands for.

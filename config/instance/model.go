@@ -67,6 +67,25 @@ type Timeouts struct {
 	Action time.Duration
 }
 
+// Retry says how often the actions of a resource are tried. Attempts is 1 or more.
+type Retry struct {
+	Attempts int
+	Delay    time.Duration // before the second attempt; before each further one it is twice as long
+}
+
+// Watch says how `deployster watch` treats a resource.
+type Watch struct {
+	Poll     *time.Duration // the longest time between two looks; nil = nothing is said, 0 = none by time
+	TellOnly bool           // what drifts is told, and not repaired
+	Actions  []string       // those that may be run unattended, sorted; nil = all
+}
+
+// Semaphore bounds how many resources act at one time.
+type Semaphore struct {
+	Name  string
+	Slots int
+}
+
 // OnRemove says what is to happen with a resource whose block is gone.
 type OnRemove string
 
@@ -87,6 +106,9 @@ type Resource struct {
 	Verify         *runner.Verify // whose signature its images must carry; nil = nobody's
 	Settings       runner.Settings
 	Timeouts       Timeouts
+	Retry          Retry
+	Watch          Watch
+	Semaphores     []string // that it holds while it acts, sorted
 	ReadOnly       bool
 	PreventDestroy bool
 	New            bool // adopt = false: it must not exist before it is made

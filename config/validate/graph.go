@@ -88,7 +88,7 @@ func (ck Checker) Connect(root *decl.Module) hcl.Diagnostics {
 
 // dependencies reads the dependencies, depends_on and subscribe of all blocks.
 func (ck Checker) dependencies(b *decl.Module) hcl.Diagnostics {
-	var diags hcl.Diagnostics
+	diags := b.UnknownSemaphores()
 	for _, name := range slices.Sorted(maps.Keys(b.Resources)) {
 		r := b.Resources[name]
 		diags = append(diags, ck.aliases(b, r)...)

@@ -134,6 +134,15 @@ type ActionEnded struct {
 	Took     float64      `json:"took_seconds"`
 }
 
+// Retrying says that a resource has failed, and is tried again.
+type Retrying struct {
+	Resource string  `json:"resource"`
+	Attempt  int     `json:"attempt"` // that comes
+	Of       int     `json:"of"`
+	Pause    float64 `json:"next_seconds"`
+	Reason   string  `json:"reason"`
+}
+
 // ResourceEnded says what became of a resource.
 type ResourceEnded struct {
 	Resource string      `json:"resource"`
@@ -185,5 +194,6 @@ type End struct {
 // All returns one of each, in the order in which a run may send them.
 func All() []Body {
 	return []Body{Version{}, Diagnostic{}, Note{}, Pull{}, ResourceAsking{}, ResourceDecided{}, PlannedChange{}, PlanSummary{}, Drift{},
-		ApplyStarted{}, ActionStarted{}, Log{}, ActionEnded{}, ResourceEnded{}, Stopping{}, Checks{}, Outputs{}, Report{}, Dropped{}, End{}}
+		ApplyStarted{}, ActionStarted{}, Log{}, ActionEnded{}, Retrying{}, ResourceEnded{}, Stopping{},
+		Checks{}, Outputs{}, Report{}, Dropped{}, End{}}
 }

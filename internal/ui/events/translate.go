@@ -41,6 +41,9 @@ func OfApply(e apply.Event) Event {
 			ActionStarted{e.Address, e.Action, e.Description, e.First, e.Late}}
 	case apply.ActionEnded:
 		return actionEnded(e)
+	case apply.Retrying:
+		return Event{Warning, fmt.Sprintf("%s: %s. Attempt %d of %d in %s", e.Address, e.Reason, e.Attempt, e.Of, e.Pause),
+			Retrying{e.Address, e.Attempt, e.Of, seconds(e.Pause), e.Reason}}
 	case apply.ResourceEnded:
 		return resourceEnded(e)
 	case apply.Stopping:

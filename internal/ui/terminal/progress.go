@@ -57,6 +57,8 @@ func (p progress) Applying(e apply.Event) {
 		} else {
 			p.Printf("%s: %s %s after %s\n", e.Address, diag.Visible(e.Action), render.Red("failed"), render.Took(e.Took))
 		}
+	case apply.Retrying:
+		p.Printf("%s: attempt %d of %d in %s\n", e.Address, e.Attempt, e.Of, e.Pause)
 	case apply.ResourceEnded:
 		p.ended(e)
 	case apply.Stopping:

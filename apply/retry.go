@@ -1,0 +1,71 @@
+package apply
+
+import (
+	"context"
+	"time"
+
+	"deployster/config"
+	"deployster/plan"
+	"deployster/protocol"
+)
+
+// maxPause is the longest time between two attempts.
+const maxPause = 5 * time.Minute
+
+// tries makes attempts at a resource, as many as its retry block says. What was agreed
+// to before the first holds for all, and the keys of the actions are the same.
+type tries struct{ *run }
+
+// do makes the attempts. attempt reports whether another one may help.
+func (r tries) do(ctx context.Context, out *outcome, attempt func() (again bool)) {
+	retry, first := config.Retry{Attempts: 1}, *out
+	if declared := r.manifest.Resource(out.addr); declared != nil {
+		retry = declared.Retry
+	}
+	pause, failed := retry.Delay, outcome{}
+	for n := 1; ; n++ {
+		again := attempt()
+		if n > 1 && (out.declined || out.report.Stale != nil) {
+			*out = failed // that is what went wrong; what to do now nobody has agreed to
+			out.problem.Detail += " It was not tried again: what its image wants to do now was not approved."
+			return
+		}
+		if out.acted && n > 1 {
+			out.report.Attempts = n
+		}
+		if !again || n >= retry.Attempts || !out.repeatable() || ctx.Err() != nil {
+			return
+		}
+		r.event(Retrying{Address: out.addr, Attempt: n + 1, Of: retry.Attempts, Pause: pause, Reason: out.report.Reason})
+		if !r.pause(ctx, pause) {
+			return
+		}
+		pause, failed = min(2*pause, maxPause), *out
+		*out = first
+		out.acted, out.again, out.report.Planned = true, true, failed.report.Planned
+	}
+}
+
+// pause waits, and reports whether nobody has interrupted it.
+func (r tries) pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+	case <-r.work.Done():
+	}
+	return false
+}
+
+// repeatable reports whether an attempt failed in a way that another one may mend:
+// not when nobody knows how an action ended, or when a person has stopped it.
+func (o *outcome) repeatable() bool { return o.report.Status == Error && !o.fatal }
+
+// rest reports whether the actions in an answer are the last of those that were shown:
+// those before them are done.
+func rest(step *plan.Step, answer protocol.Answer) bool {
+	n := len(step.Actions) - len(answer.Actions)
+	return n > 0 && sameActions(step.Actions[n:], answer.Actions)
+}

@@ -1,0 +1,102 @@
+package expand
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/config/decl"
+	"deployster/config/instance"
+)
+
+// The bounds and the defaults of how actions are tried, and of watching.
+const (
+	maxAttempts  = 20
+	maxDelay     = 5 * time.Minute
+	usualDelay   = time.Second
+	shortestPoll = time.Second
+	maxSlots     = math.MaxInt32
+)
+
+// acting reads how the actions of a resource are run: how often they are tried,
+// together with how many others, and which of them unattended.
+func (m *Instances) acting(r *instance.Instance, a *attrReader) {
+	d := r.Decl
+	r.Retry = instance.Retry{Attempts: 1, Delay: usualDelay}
+	a.attrs, a.of = d.Retry, "a retry block"
+	a.read("attempts", cty.Number, func(v cty.Value) error {
+		n, err := wholeNumber(v, 1, maxAttempts)
+		r.Retry.Attempts = int(n)
+		return err
+	})
+	a.read("delay", cty.String, func(v cty.Value) (err error) {
+		if r.Retry.Delay, err = duration(v.AsString()); err == nil && r.Retry.Delay > maxDelay {
+			err = fmt.Errorf("%q is longer than %s", v.AsString(), maxDelay)
+		}
+		return err
+	})
+	watching(&r.Watch, d.Watch, a)
+	r.Semaphores = nil
+	for _, s := range d.Semaphores {
+		r.Semaphores = append(r.Semaphores, s.Name)
+	}
+	slices.Sort(r.Semaphores)
+	r.Semaphores = slices.Compact(r.Semaphores)
+}
+
+// watching reads a watch block. What it does not say stays as it is.
+func watching(w *instance.Watch, attrs hcl.Attributes, a *attrReader) {
+	a.attrs, a.of = attrs, "a watch block"
+	a.read("poll", cty.String, func(v cty.Value) error {
+		every, err := pollTime(v.AsString())
+		w.Poll = &every
+		return err
+	})
+	a.read("repair", cty.Bool, func(v cty.Value) error { w.TellOnly = v.False(); return nil })
+	a.read("actions", cty.List(cty.String), func(v cty.Value) (err error) { w.Actions, err = actionNames(v); return err })
+}
+
+// pollTime reads the time between two looks: "0s", or a second and more.
+func pollTime(text string) (time.Duration, error) {
+	if d, err := time.ParseDuration(text); err == nil && d == 0 {
+		return 0, nil
+	}
+	d, err := duration(text)
+	if err == nil && d < shortestPoll {
+		return 0, fmt.Errorf("%q is shorter than %s. \"0s\" looks at nothing because of time", text, shortestPoll)
+	}
+	return d, err
+}
+
+// actionNames reads the actions that may be run unattended.
+func actionNames(list cty.Value) ([]string, error) {
+	if list.LengthInt() == 0 {
+		return nil, fmt.Errorf("the list is empty, so that nothing could be done: write repair = false for that")
+	}
+	var names []string
+	for _, v := range list.AsValueSlice() {
+		if v.IsNull() || strings.TrimSpace(v.AsString()) == "" {
+			return nil, fmt.Errorf("an action has a name, which is not empty")
+		}
+		names = append(names, v.AsString())
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// semaphore reads one semaphore.
+func (m *Instances) semaphore(b *decl.Block) (instance.Semaphore, hcl.Diagnostics) {
+	s := instance.Semaphore{Name: b.Name, Slots: 1}
+	a := attrReader{m: m.Modules, attrs: b.Attrs, of: "a semaphore", at: m.Top.Scope()}
+	a.read("slots", cty.Number, func(v cty.Value) error {
+		n, err := wholeNumber(v, 1, maxSlots)
+		s.Slots = int(n)
+		return err
+	})
+	return s, a.diags
+}
