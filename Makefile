@@ -19,7 +19,8 @@ build:
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster .
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-shim ./containerd/shim/deployster-shim
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-agent ./containerd/agent/deployster-agent
-	@for f in deployster deployster-shim; do cp bin/$$f bin/.$$f && mv bin/.$$f bin/$$f; done
+	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-store ./internal/stores/deployster-store
+	@for f in deployster deployster-shim deployster-store; do cp bin/$$f bin/.$$f && mv bin/.$$f bin/$$f; done
 
 demo: build
 	.ci/setup demo

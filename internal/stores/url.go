@@ -1,0 +1,102 @@
+package stores
+
+import (
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/sharedlog"
+	"deployster/internal/stores/dir"
+	"deployster/internal/stores/pipe"
+)
+
+// IsURL tells a URL from the path of a file.
+func IsURL(text string) bool { return strings.Contains(text, "://") }
+
+// Program is the name of the program that speaks with services.
+const Program = "deployster-store"
+
+// Open returns the store that a URL names. It connects when it is first used. Beside
+// is the directory in which Program lies.
+func Open(text, beside string) (sharedlog.Store, error) {
+	if err := Check(text); err != nil {
+		return nil, err
+	}
+	if path, ok := strings.CutPrefix(text, "dir://"); ok {
+		return dir.New(path), nil
+	}
+	program := filepath.Join(beside, Program)
+	if _, err := os.Stat(program); err != nil {
+		return nil, diag.Because(err, "A program of deployster is missing",
+			"The state is %s, and what speaks with that is %s, which is not there. It is built and installed with deployster: put it beside it.",
+			text, program)
+	}
+	return pipe.New(program, text), nil
+}
+
+// Check says what is wrong with the URL of a state.
+func Check(text string) error {
+	u, err := url.Parse(text)
+	var why *url.Error
+	if errors.As(err, &why) {
+		scheme, _, _ := strings.Cut(text, "://") // the rest may hold a password
+		return refuse(scheme+"://...", "it cannot be read as a URL")
+	}
+	if _, has := u.User.Password(); has || u.Query().Has("password") {
+		by := "PGPASSWORD or ~/.pgpass"
+		if u.Scheme == "s3" {
+			by = "the variables or files of AWS"
+		}
+		return refuse(u.Scheme+"://...", "it has a password in it, and would be shown and recorded with it. Give it by "+by)
+	}
+	if u.Fragment != "" || u.Opaque != "" {
+		return refuse(text, "nothing may follow a #, and two slashes follow the scheme")
+	}
+	switch u.Scheme {
+	case "dir":
+		if u.RawQuery != "" || u.Host != "" || u.User != nil || !filepath.IsAbs(u.Path) || u.String() != "dir://"+filepath.Clean(u.Path) ||
+			u.Path == "/" {
+			return refuse(text, "it is dir:// and an absolute path of plain letters, as dir:///mnt/nfs/shop")
+		}
+		return nil
+	case "postgres", "postgresql":
+		return nil
+	case "s3":
+		return checkS3(text, u)
+	}
+	return refuse(text, "there are s3://, postgres:// and dir://")
+}
+
+func refuse(text, why string) error {
+	return diag.Because(sharedlog.ErrDenied, "Not the URL of a state", "%s: %s.", diag.Visible(text), why)
+}
+
+func checkS3(text string, u *url.URL) error {
+	q := u.Query()
+	known := []string{"region", "endpoint", "path_style", "profile"}
+	for name, values := range q {
+		if !slices.Contains(known, name) || len(values) > 1 {
+			return refuse(text, "its parameters are, once each: "+strings.Join(known, ", "))
+		}
+	}
+	if u.User != nil {
+		return refuse("s3://...", "it names a user. Credentials are given by the variables or files of AWS")
+	}
+	if u.Host == "" {
+		return refuse(text, "it is s3://BUCKET/PREFIX")
+	}
+	if endpoint := q.Get("endpoint"); endpoint != "" {
+		e, err := url.Parse(endpoint)
+		if err != nil || e.Scheme != "https" && e.Scheme != "http" || e.Host == "" || e.User != nil || strings.Trim(e.Path, "/") != "" {
+			return refuse(text, "its endpoint is https:// or http://, a host and perhaps a port")
+		}
+	}
+	if style := q.Get("path_style"); style != "" && style != "true" && style != "false" {
+		return refuse(text, "path_style is true or false")
+	}
+	return nil
+}
