@@ -47,6 +47,7 @@ var ranks = map[string]int{
 	"containerd/runfiles":               12,
 	"containerd/daemon":                 13,
 	"containerd/sandbox":                13,
+	"containerd/volumes":                12,
 	"containerd/images":                 14,
 	"containerd/sweep":                  14,
 	"containerd/idlepool":               15,

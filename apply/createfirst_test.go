@@ -51,6 +51,8 @@ func TestCreateFirst(t *testing.T) {
 			fails: "Protected resource would be replaced", things: "d1"},
 		"it is the thing of another by now": {before: first("d", "d1", "", "1"), then: first("d", "d2", createFirst, "1") + first("e", "d1", "", "1"),
 			done: "make d2", things: "d1 d2"},
+		"another one looks at it": {before: first("d", "d1", "", "1"),
+			then: first("d", "d2", createFirst, "1") + replaced(first("e", "d1", "", "1"), "  config", "  read_only = true\n  config"), done: "make d2", things: "d1 d2"},
 		"there cannot be two of it": {before: first("d", "d1", createFirst, "1"), then: first("d", "d1", createFirst, "1"), replace: "d",
 			fails: "The new thing cannot be made first", things: "d1"},
 	} {

@@ -235,6 +235,22 @@ func TestAnEndThatCannotWait(t *testing.T) {
 	}
 }
 
+// What -replace names is one thing before and after: where its end cannot wait, there is
+// nothing that could be left for the next plan.
+func TestAnEndThatCannotWait_OfWhatIsToBeReplaced(t *testing.T) {
+	t.Parallel()
+	e := endings(t)
+	e.do(t, one("known", "a", `"a1"`, `"b1"`))
+	e.world.TakeLog()
+	then := one("known", "a", `"a1"`, `"b1"`) + one("known", "b", "resource.a.state.v", "1")
+	if got, _ := e.selected(then, plan.Selection{Replace: []string{"a"}}); !strings.Contains(got, "Resource cannot be replaced now") {
+		t.Errorf("planned %s", got)
+	}
+	if done := e.done(); done != "" {
+		t.Errorf("done %q", done)
+	}
+}
+
 // What has to wait for an end that is left for the next plan is left too.
 func TestAnEndThatIsLeft_WhatItDependsOn(t *testing.T) {
 	t.Parallel()

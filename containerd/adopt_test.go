@@ -29,8 +29,8 @@ func lost(t *testing.T, o Options, dgst, id string) (mark string) {
 		t.Fatal(err)
 	}
 	c := startClient(t, o, runner.Spec{Name: "a/make", ID: id, Kind: runner.Action, Digest: dgst, Entrypoint: "/bin/sh",
-		Mounts: []runner.Mount{{Source: mark, Target: "/mark"}},
-		Args:   []string{"-c", "echo begins; while ! [ -s /mark ]; do sleep 0.05; done; echo ends >&2; exit 9"}})
+		Mounts: []runner.Mount{{Source: mark, Target: "/mark"}}, Answer: &runner.Answer{Target: "/r/answer", Max: 100},
+		Args: []string{"-c", "echo begins; echo made >/r/answer; while ! [ -s /mark ]; do sleep 0.05; done; echo ends >&2; exit 9"}})
 	if err := c.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,8 @@ func adopted(t *testing.T, r *Runtime, id string, w runner.Watch) {
 	t.Helper()
 	for range 2 {
 		out, err := r.Adopt(context.Background(), id, w)
-		if err != nil || out.Fate != runner.Exited || out.ExitCode != 9 || string(out.Stdout) != "begins\n" || string(out.Stderr) != "ends\n" {
+		if err != nil || out.Fate != runner.Exited || out.ExitCode != 9 || string(out.Stdout) != "begins\n" || string(out.Stderr) != "ends\n" ||
+			string(out.Answer) != "made\n" {
 			t.Fatalf("adopted: %+v, %v", out, err)
 		}
 		if ago := time.Since(out.Ended); ago < 0 || ago > time.Minute {

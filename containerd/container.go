@@ -24,6 +24,7 @@ import (
 	"deployster/containerd/sandbox"
 	"deployster/containerd/shim"
 	"deployster/containerd/sweep"
+	"deployster/containerd/volumes"
 	"deployster/internal/runner"
 )
 
@@ -55,17 +56,18 @@ const (
 
 // container is a container of a client, from its making to its removal.
 type container struct {
-	r      *Runtime
-	spec   runner.Spec
-	image  *images.Prepared
-	id     string // of the container, the task, the snapshot and the directory
-	box    *sandbox.Sandbox
-	files  *runfiles.Files
-	rootfs []mount.Mount
-	pid    uint32 // of the first process, as the daemon numbers them
-	worker bool   // it is spoken to
-	phase  phase
-	holder holder
+	r       *Runtime
+	spec    runner.Spec
+	image   *images.Prepared
+	id      string // of the container, the task, the snapshot and the directory
+	box     *sandbox.Sandbox
+	files   *runfiles.Files
+	volumes volumes.Set
+	rootfs  []mount.Mount
+	pid     uint32 // of the first process, as the daemon numbers them
+	worker  bool   // it is spoken to
+	phase   phase
+	holder  holder
 
 	// Of one that may outlive this command.
 	lock  *layout.ClientLock // of a client that has only this; nil = it is the Runtime's

@@ -20,5 +20,6 @@ func TestEmbedded_KeepsTheContract(t *testing.T) {
 	r := open(t, o)
 	packProbe(t, r)
 	t.Run("suite", func(t *testing.T) { runnertest.Suite(t, r) })
+	t.Run("volumes", func(t *testing.T) { runnertest.VolumeSuite(t, r) })
 	nothingLeft(t, r)
 }

@@ -67,7 +67,7 @@ func mortalDaemon(t testing.TB) (o Options, kill, start func()) {
 			t.Error(err)
 		}
 	})
-	return Options{Address: filepath.Join(dir, "c.sock"), RuntimeDir: filepath.Join(dir, "run")},
+	return Options{Address: filepath.Join(dir, "c.sock"), RuntimeDir: filepath.Join(dir, "run"), DataDir: filepath.Join(dir, "data")},
 		func() { stop(syscall.SIGKILL) }, func() { stop = startDaemon(t, program, dir) }
 }
 
@@ -126,6 +126,7 @@ func TestDaemon_KeepsTheContract(t *testing.T) {
 	r := open(t, o)
 	packProbe(t, r)
 	t.Run("suite", func(t *testing.T) { runnertest.Suite(t, r) })
+	t.Run("volumes", func(t *testing.T) { runnertest.VolumeSuite(t, r) })
 	t.Run("sharing", func(t *testing.T) { runnertest.Suite(t, sharing{r}) })
 	if containers, queries := sharedCounts(r); containers == 0 || queries <= containers {
 		t.Errorf("%d containers have carried out %d queries: nothing was shared", containers, queries)

@@ -59,6 +59,7 @@ func nothingLeft(t testing.TB, r *Runtime) {
 		}
 	}
 	noFiles(t, filepath.Join(r.conn.Config.RuntimeDir, "io"))
+	noFiles(t, r.volumes())
 	noFiles(t, filepath.Join(r.conn.Config.RuntimeDir, "runc"))
 	if r.conn.Embedded {
 		noFiles(t, filepath.Join(r.conn.Config.RuntimeDir, "s"))

@@ -24,7 +24,7 @@ type Options struct {
 	Address   string // the socket of a running containerd; "" = an embedded one
 	Namespace string // of containerd; "" = DefaultNamespace
 
-	DataDir    string // of the embedded containerd; "" = DefaultDataDir
+	DataDir    string // of the embedded containerd, of volumes and artifacts; "" = DefaultDataDir
 	RuntimeDir string // for sockets and what runs; "" = below /run/deployster, by the data directory or the address
 
 	Runc         string        // the runc to use; "" = beside the executable, then on PATH
@@ -64,18 +64,19 @@ func (o Options) withDefaults() (Options, error) {
 	if o.IdleExit <= 0 {
 		o.IdleExit = DefaultIdleExit
 	}
+	dir, err := filepath.Abs(o.DataDir)
+	if err != nil {
+		return o, layout.ErrDataDir(o.DataDir, err)
+	}
+	o.DataDir = dir
 	key := o.Address + "\x00" + o.Namespace
 	if o.Address == "" {
-		dir, err := filepath.Abs(o.DataDir)
-		if err != nil {
-			return o, layout.ErrDataDir(o.DataDir, err)
-		}
-		o.DataDir, key = dir, dir
+		key = dir
 	}
 	if o.RuntimeDir == "" {
 		o.RuntimeDir = filepath.Join(layout.RuntimeRoot, fmt.Sprintf("%x", sha256.Sum256([]byte(key)))[:12])
 	}
-	dir, err := filepath.Abs(o.RuntimeDir)
+	dir, err = filepath.Abs(o.RuntimeDir)
 	if err != nil {
 		return o, layout.ErrRuntimeDir(o.RuntimeDir, err)
 	}

@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/containerd/errdefs"
 
 	"deployster/containerd/failure"
+	"deployster/containerd/layout"
 	"deployster/containerd/runfiles"
 	"deployster/containerd/sandbox"
 	"deployster/containerd/sweep"
+	"deployster/containerd/volumes"
 	"deployster/internal/runner"
 )
 
@@ -54,17 +57,27 @@ const attempts = 3
 
 // attempt is one try of a run, and reports whether the program may have begun.
 func (r *Runtime) attempt(ctx context.Context, s runner.Spec) (res runner.Result, begun bool, err error) {
+	c := &container{r: r, id: r.conn.NewContainerID()}
+	c.volumes = volumes.New(r.volumes(), c.id, s)
+	s.Mounts = slices.Concat(s.Mounts, c.volumes.Mounts())
 	p, err := r.PrepareFor(r.conn.Context(ctx), s)
 	if err != nil {
 		return res, false, r.orCancelled(ctx, s, failure.Of("Preparing the image "+s.Digest, err))
 	}
-	c := &container{r: r, spec: s, image: p, id: r.conn.NewContainerID()}
+	c.spec, c.image = s, p
+	if err = c.volumes.Make(sandbox.VolumeOwner(p.Program, s.Settings)); err != nil {
+		return res, false, err
+	}
+	defer c.removeVolumes(&err)
 	if c.box, err = r.sandboxes.Make(c.id, p.Program, s); err != nil {
 		return res, false, err
 	}
 	defer c.box.Close()
 	if c.files, err = runfiles.New(r.conn.Config.RuntimeDir, c.id, s); err != nil {
 		return res, false, err
+	}
+	if err = c.volumes.Note(c.files.Dir); err != nil {
+		return res, false, errors.Join(layout.ErrRuntimeDir(r.conn.Config.RuntimeDir, err), c.files.Remove())
 	}
 	res, err = c.run(ctx, c, nil)
 	if errors.Is(err, errImageGone) {
@@ -122,7 +135,7 @@ func (c *container) attend(ctx context.Context, p program, talk *process, ended 
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWatching()
 	s := &supervisor{program: p, spec: c.spec, files: c.files, id: c.id, kills: c.kills, talk: talk}
-	res, err = s.finish(ctx, ended, sandbox.WatchDisk(watching, c.rootfs, sandbox.DiskLimit(c.spec.Settings)))
+	res, err = s.finish(ctx, ended, sandbox.WatchDisk(watching, c.rootfs, sandbox.DiskLimit(c.spec.Settings), c.volumes.Dirs()...))
 	if err == errHandedOver {
 		c.holder = byIdlePool
 		return res, nil
@@ -130,7 +143,34 @@ func (c *container) attend(ctx context.Context, p program, talk *process, ended 
 	if err == nil && !c.worker && sweep.NeverBegan(c.files.Dir, res.ExitCode) {
 		return runner.Result{}, startFailure(c.spec, sweep.ErrCutOff)
 	}
+	if !isUnknown(err) {
+		err = c.handVolumes(&res, err)
+	}
 	return res, c.report(res, err)
+}
+
+// handVolumes gives what a program has left in its volumes to those who want it.
+func (c *container) handVolumes(res *runner.Result, err error) error {
+	if c.spec.Kind == runner.Action {
+		return failure.Join(err, c.volumes.Keep(res))
+	}
+	if err != nil || res.ExitCode != 0 {
+		return err
+	}
+	if err := c.volumes.Read(); err != nil {
+		return err
+	}
+	return c.volumes.Take()
+}
+
+// removeVolumes removes them, unless whoever finds out how the program ended needs them.
+func (c *container) removeVolumes(err *error) {
+	if c.holder == bySweep {
+		return
+	}
+	if rerr := c.volumes.Remove(); *err == nil {
+		*err = failure.Of("Removing the volumes of "+c.spec.Name, rerr)
+	}
 }
 
 // report tells how the program ended to whoever makes that durable, while the

@@ -16,6 +16,7 @@ import (
 	"deployster/containerd/runfiles"
 	"deployster/containerd/sandbox"
 	"deployster/containerd/sweep"
+	"deployster/containerd/volumes"
 	"deployster/internal/base/diag"
 )
 
@@ -77,7 +78,8 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 
 // sandboxes says what the containers of a connection depend on.
 func sandboxes(c *daemon.Conn) sandbox.Options {
-	o := sandbox.Options{Own: []string{c.Config.RuntimeDir}, RuntimeDir: c.Config.RuntimeDir, Embedded: c.Embedded,
+	kept := []string{c.Config.Artifacts(), c.Config.Volumes()}
+	o := sandbox.Options{Own: append(kept[:2:2], c.Config.RuntimeDir), Kept: kept, RuntimeDir: c.Config.RuntimeDir, Embedded: c.Embedded,
 		Snapshotter:  c.Snapshotter,
 		Capabilities: c.SnapshotterCapabilities}
 	if c.Embedded {
@@ -96,9 +98,15 @@ func (r *Runtime) outcomes() runfiles.Outcomes {
 	return runfiles.Outcomes(filepath.Join(r.conn.Config.RuntimeDir, "outcomes"))
 }
 
+// volumes is where the volumes of this Runtime are.
+func (r *Runtime) volumes() string { return volumes.Root(r.conn.Config) }
+
+// Artifacts is where the store of artifacts is to be: on the file system of the volumes.
+func (r *Runtime) Artifacts() string { return r.conn.Config.Artifacts() }
+
 func (r *Runtime) sweeper() sweep.Sweeper {
 	return sweep.Sweeper{Client: r.conn.Client, Namespace: r.conn.Config.Namespace, RuntimeDir: r.conn.Config.RuntimeDir,
-		Embedded: r.conn.Embedded, Outcomes: r.outcomes()}
+		Embedded: r.conn.Embedded, Outcomes: r.outcomes(), Volumes: r.volumes()}
 }
 
 // Close waits for runs that are not over and gives up everything that a

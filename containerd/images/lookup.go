@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,7 @@ import (
 type lookups struct {
 	users  map[string]user.ExecUser // by how they were asked for
 	places map[string]string        // where mounts would end up that were asked for there
+	has    map[string]bool          // whether there is something at a path
 }
 
 // PrepareFor returns an image for an invocation: with the user that is set
@@ -81,6 +83,7 @@ func (store *Store) lookUp(ctx context.Context, p *Prepared, before lookups, use
 	after = lookups{users: map[string]user.ExecUser{}, places: map[string]string{}}
 	maps.Copy(after.users, before.users)
 	maps.Copy(after.places, before.places)
+	after.has = before.has
 	if os.Geteuid() != 0 {
 		// Mounting needs root; a user by number needs no files.
 		return after, after.find("", "", users)
@@ -122,6 +125,44 @@ func (s *lookups) find(passwd, group string, users []string) error {
 		s.users[name] = *found
 	}
 	return nil
+}
+
+// Has implements runner.Inspector.
+func (store *Store) Has(ctx context.Context, digest string, paths ...string) (out []bool, err error) {
+	p, err := store.prepare(store.conn.Context(ctx), digest)
+	if err != nil {
+		return nil, err
+	}
+	e := store.cache.entry(p.Digest)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if slices.ContainsFunc(paths, func(name string) bool { _, known := e.lookups.has[name]; return !known }) {
+		if os.Geteuid() != 0 {
+			return nil, diag.Errorf("Only root can look into an image", "What kind of image it is can be told from its files only, and to see "+
+				"them takes root. Run deployster as root.")
+		}
+		has := map[string]bool{}
+		maps.Copy(has, e.lookups.has)
+		err := store.withFiles(store.conn.Context(ctx), p, func(dir string) error {
+			for _, name := range paths {
+				real, err := securejoin.SecureJoin(dir, name)
+				if err == nil {
+					_, err = os.Lstat(real)
+				}
+				has[name] = err == nil // a loop of links leads to nothing
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, failure.Of("Looking into the image "+digest, err)
+		}
+		e.lookups.has = has
+		store.cache.save(p, e.lookups)
+	}
+	for _, name := range paths {
+		out = append(out, e.lookups.has[name])
+	}
+	return out, nil
 }
 
 // withFiles mounts the files of an image, read-only, for a moment.

@@ -154,6 +154,7 @@ type cacheFile struct {
 	Prepared
 	Users  map[string]user.ExecUser `json:"users,omitempty"`
 	Places map[string]string        `json:"places,omitempty"`
+	Has    map[string]bool          `json:"has,omitempty"`
 }
 
 // imageCache has what is known of images, in this process and in files.
@@ -204,16 +205,17 @@ func (c *imageCache) load(d digest.Digest) (*Prepared, lookups, bool) {
 		k.Digest != d || k.Snapshotter != c.snapshotter || k.Chain == "" {
 		return nil, lookups{}, false // a crash may have torn it: then it is found out again
 	}
-	return &k.Prepared, lookups{users: k.Users, places: k.Places}, true
+	return &k.Prepared, lookups{users: k.Users, places: k.Places, has: k.Has}, true
 }
 
 // save keeps what is known of an image. That it cannot be kept is no harm.
 func (c *imageCache) save(p *Prepared, s lookups) {
 	path := c.path(p.Digest)
-	if path == "" || len(s.users)+len(s.places) > maxCached {
+	if path == "" || len(s.users)+len(s.places)+len(s.has) > maxCached {
 		return
 	}
-	content, err := json.Marshal(cacheFile{Format: cacheFormat, Snapshotter: c.snapshotter, Prepared: *p, Users: s.users, Places: s.places})
+	content, err := json.Marshal(cacheFile{Format: cacheFormat, Snapshotter: c.snapshotter, Prepared: *p, Users: s.users, Places: s.places,
+		Has: s.has})
 	if err == nil && os.MkdirAll(filepath.Dir(path), 0o700) == nil {
 		_ = durable.WriteUnsynced(path, content, 0o600)
 	}

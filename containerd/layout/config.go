@@ -10,6 +10,7 @@ import (
 
 	"deployster/containerd/failure"
 	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 )
 
 // ServerName is the argv[0] of the embedded containerd.
@@ -64,6 +65,11 @@ func (c Config) Bin() string      { return filepath.Join(c.DataDir, "bin") }
 func (c Config) LockFile() string { return filepath.Join(c.DataDir, "server.lock") }
 func (c Config) Outcomes() string { return filepath.Join(c.DataDir, "outcomes") }
 func (c Config) LogFile() string  { return filepath.Join(c.DataDir, "server.log") }
+
+// Artifacts and Volumes hold what containers are shown, which is never reached through
+// links.
+func (c Config) Artifacts() string { return filepath.Join(runner.RealDir(c.DataDir), "artifacts") }
+func (c Config) Volumes() string   { return filepath.Join(runner.RealDir(c.DataDir), "volumes") }
 
 // BootReport is what a server writes to its starter, once.
 type BootReport struct {

@@ -110,7 +110,7 @@ func rlimits(s runner.Spec) []specs.POSIXRlimit {
 		{Type: "RLIMIT_NOFILE", Soft: 1024, Hard: 4096},
 		{Type: "RLIMIT_CORE"},
 	}
-	if !slices.ContainsFunc(s.Mounts, func(m runner.Mount) bool { return m.Writable }) {
+	if !slices.ContainsFunc(s.Mounts, func(m runner.Mount) bool { return m.Writable && !m.Own }) {
 		most := uint64(DiskLimit(s.Settings))
 		limits = append(limits, specs.POSIXRlimit{Type: "RLIMIT_FSIZE", Soft: most, Hard: most})
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -39,13 +40,14 @@ func writableLayer(rootfs []mount.Mount) (dir string, whole bool) {
 }
 
 // WatchDisk looks again and again how much room a container's own files take,
-// and sends once when that is more than the limit. It ends with the context.
+// those in its volumes with them, and sends once when that is more than the limit. It ends with the context.
 // There is no better way on a plain machine: quotas need a file system that was
 // made for them.
-func WatchDisk(ctx context.Context, rootfs []mount.Mount, limit int64) <-chan struct{} {
+func WatchDisk(ctx context.Context, rootfs []mount.Mount, limit int64, volumes ...string) <-chan struct{} {
 	over := make(chan struct{}, 1)
 	dir, whole := writableLayer(rootfs)
-	if dir == "" {
+	dirs := slices.DeleteFunc(slices.Concat([]string{dir}, volumes), func(dir string) bool { return dir == "" })
+	if len(dirs) == 0 {
 		return over
 	}
 	go func() {
@@ -60,7 +62,11 @@ func WatchDisk(ctx context.Context, rootfs []mount.Mount, limit int64) <-chan st
 			case <-time.After(pause):
 			}
 			start := time.Now()
-			if diskUsage(ctx, dir)-base > limit {
+			sum := -base
+			for _, dir := range dirs {
+				sum += diskUsage(ctx, dir)
+			}
+			if sum > limit {
 				over <- struct{}{}
 				return
 			}

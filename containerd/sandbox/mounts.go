@@ -68,7 +68,7 @@ func (k *Maker) openGrant(m runner.Mount) (g Grant, err error) {
 	if KernelPath(m.Target) {
 		return g, ErrKernelTarget(m.Target, m.Target)
 	}
-	if why := k.withheld(m.Source); why != "" {
+	if why := k.withheld(m.Source); why != "" && !(m.Own && k.keeps(m.Source)) {
 		return g, diag.Errorf("A container cannot be given "+m.Source, "It was to be mounted at %s, but it %s. Name a file or directory of "+
 			"its own.", m.Target, why)
 	}
@@ -113,6 +113,12 @@ func (k *Maker) withheld(source string) string {
 		}
 	}
 	return ""
+}
+
+// keeps reports whether something lies where the runner and the store of artifacts make
+// directories for containers.
+func (k *Maker) keeps(source string) bool {
+	return slices.ContainsFunc(k.options.Kept, func(dir string) bool { return source != dir && Within(source, dir) })
 }
 
 // openNoLinks opens a path of this host, without reading what is there. No part

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -44,6 +45,7 @@ type Program struct {
 // machine.
 type Options struct {
 	Own          []string // the directories of deployster and its containerd, which no container is given
+	Kept         []string // of those, which a mount may show that is Own
 	RuntimeDir   string
 	Embedded     bool
 	Snapshotter  string
@@ -100,7 +102,7 @@ func (h host) spec(p Program, s runner.Spec, argv []string, ids *IDRange) *specs
 	spec := h.baseline()
 	proc := spec.Process
 	proc.Args = argv
-	proc.Cwd = p.Cwd
+	proc.Cwd = cmp.Or(s.Cwd, p.Cwd)
 	proc.Env = environment(p.User.Home, p.Config.Env, s.Settings.Env)
 	proc.Capabilities = h.capabilities(s.Settings.Capabilities, ids)
 	proc.Rlimits = rlimits(s)

@@ -192,6 +192,17 @@ func (ids *IDRange) Owner(u specs.User) (uid, gid uint32) {
 	return ids.UID + u.UID, ids.GID + u.GID
 }
 
+// VolumeOwner returns whose the volumes of a program are, by this host's numbers. Where
+// the container has users of its own it is root, as whom mapMount shows the program's
+// user: what the program makes there has the same owner on this host then, whatever
+// numbers its container was given.
+func VolumeOwner(p Program, s runner.Settings) (uid, gid int) {
+	if s.UserNS == runner.AutoUserNS {
+		return 0, 0
+	}
+	return p.User.Uid, p.User.Gid
+}
+
 // Labels tell the snapshotter to show an image's files under these ids.
 func (ids *IDRange) Labels() []snapshots.Opt {
 	if ids == nil {

@@ -19,6 +19,7 @@ import (
 	"deployster/containerd/layout"
 	"deployster/containerd/runfiles"
 	"deployster/containerd/sweep"
+	"deployster/containerd/volumes"
 )
 
 const (
@@ -44,7 +45,7 @@ func (l *instance) serve(ctx context.Context) error {
 	}
 	defer c.Close()
 	sweep := sweep.Sweeper{Client: c, Namespace: l.config.Namespace, RuntimeDir: l.config.RuntimeDir, Embedded: true,
-		Outcomes: runfiles.Outcomes(l.config.Outcomes())}
+		Outcomes: runfiles.Outcomes(l.config.Outcomes()), Volumes: volumes.Root(l.config)}
 	if l.pool, err = idlepool.NewServer(l.config, sweep); err != nil {
 		return err
 	}

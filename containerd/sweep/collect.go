@@ -21,6 +21,7 @@ import (
 	"deployster/containerd/runfiles"
 	"deployster/containerd/sandbox"
 	"deployster/containerd/shim"
+	"deployster/containerd/volumes"
 	"deployster/internal/runner"
 )
 
@@ -70,6 +71,9 @@ func (w Sweeper) Collect(ctx context.Context, c containers.Container) (gone bool
 	if action != "" {
 		k.Stdout, k.Stderr = runfiles.ReadLog(filepath.Join(w.FilesDir(c), runfiles.StdoutFile)), runfiles.ReadLog(filepath.Join(w.FilesDir(c),
 			runfiles.StderrFile))
+		if err := volumes.Noted(w.FilesDir(c), &k.Result); err != nil {
+			return false, err
+		}
 		if err := w.Outcomes.Save(action, k); err != nil {
 			return false, err
 		}
@@ -147,6 +151,11 @@ func (w Sweeper) removeEnded(ctx context.Context, c containers.Container) error 
 	}
 	if err := RemoveRecord(ctx, w.Client, c); err != nil {
 		return err
+	}
+	if w.Volumes != "" {
+		if err := volumes.RemoveOf(w.Volumes, c.ID); err != nil {
+			return err
+		}
 	}
 	return os.RemoveAll(w.FilesDir(c))
 }

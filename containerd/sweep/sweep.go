@@ -19,6 +19,7 @@ import (
 	"deployster/containerd/failure"
 	"deployster/containerd/layout"
 	"deployster/containerd/runfiles"
+	"deployster/containerd/volumes"
 	"deployster/internal/runner"
 )
 
@@ -27,6 +28,7 @@ type Sweeper struct {
 	Client     *client.Client
 	Namespace  string
 	RuntimeDir string
+	Volumes    string            // where those of the containers are; "" = nowhere
 	Embedded   bool              // the shims are ours
 	Outcomes   runfiles.Outcomes // of the actions that it removes
 }
@@ -85,6 +87,7 @@ func (w Sweeper) Sweep(ctx context.Context, all bool) error {
 		errs = append(errs, w.Outcomes.Prune())
 	}
 	errs = append(errs, w.removeLeases(ctx, func(id string) bool { return !layout.IsAlive(w.RuntimeDir, id) }))
+	errs = append(errs, w.sweepVolumes(dead))
 	for id, gone := range dead {
 		if !gone {
 			continue
@@ -110,6 +113,18 @@ func (w Sweeper) RemoveAll(ctx context.Context) error {
 		errs = append(errs, RemoveContainer(ctx, w.Client, c))
 	}
 	return errors.Join(errs...)
+}
+
+// sweepVolumes removes the volumes of clients of which nothing else is left. After the
+// machine's next start nobody knows of those who had died before.
+func (w Sweeper) sweepVolumes(dead map[string]bool) error {
+	if w.Volumes == "" {
+		return nil
+	}
+	return volumes.Sweep(w.Volumes, func(client string) bool {
+		gone, known := dead[client]
+		return gone || !known && !layout.Exists(filepath.Join(layout.ClientsDir(w.RuntimeDir), client))
+	})
 }
 
 func (w Sweeper) removeLeases(ctx context.Context, gone func(id string) bool) error {

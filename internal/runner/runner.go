@@ -52,6 +52,12 @@ type Spec struct {
 	Stdin      []byte
 	Mounts     []Mount
 	Settings   Settings
+	Cwd        string // where the program starts, instead of the image's; absolute
+
+	// Volumes and Answer are directories and a file of this run's own. Who has any gets
+	// a container of its own. They are nothing that could be launched.
+	Volumes []Volume `json:"-"`
+	Answer  *Answer  `json:",omitempty"`
 
 	// Worker may carry this out in place of a container of its own, with the
 	// same meaning: it is given the Args and the Stdin. nil = none can.
@@ -101,6 +107,10 @@ type Mount struct {
 	Source   string `json:"source"` // on this host; where it is kept, a relative one begins at the directory of the root manifest
 	Target   string `json:"target"` // absolute, in the container
 	Writable bool   `json:"writable,omitempty"`
+
+	// Own: the source is a directory that the runner or the store of artifacts has made,
+	// which no mount else may show.
+	Own bool `json:"-"`
 }
 
 // Result is how an invocation ended.
@@ -110,6 +120,11 @@ type Result struct {
 	Stderr   []byte // the first and the last KeepLog/2 bytes, with a line between that says what was left out
 	OOM      bool   // the kernel ended it for want of memory
 	Duration time.Duration
+
+	// Answer is what an action wrote into the file for it; nil = there is no such file. It
+	// is also that of one which failed. Fault says why it cannot be read.
+	Answer []byte `json:",omitempty"`
+	Fault  string `json:",omitempty"`
 }
 
 // ErrNoImage is wrapped when an image is not here.

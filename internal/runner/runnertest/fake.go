@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,12 +25,13 @@ type Fake struct {
 	mu       sync.Mutex
 	names    map[string]string // full name -> digest
 	programs map[string]Program
+	files    map[string][]string // by digest: the paths that Has knows
 	calls    []runner.Spec
 }
 
 // NewFake returns a Fake without images.
 func NewFake() *Fake {
-	return &Fake{names: map[string]string{}, programs: map[string]Program{}}
+	return &Fake{names: map[string]string{}, programs: map[string]Program{}, files: map[string][]string{}}
 }
 
 // Add registers a program under a reference, and gives its digest. The digest
@@ -101,7 +103,14 @@ func (f *Fake) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	}
 	f.calls = append(f.calls, s)
 	f.mu.Unlock()
+	own, err := newVolumes(s)
+	if err != nil {
+		return runner.Result{}, err
+	}
+	defer own.remove()
+	s.Mounts = slices.Concat(s.Mounts, own.mounts)
 	res, err := newRun(s).run(ctx, p)
+	err = own.hand(s, &res, err)
 	if s.Ended != nil {
 		if ended := s.Ended(res, err); ended != nil {
 			return res, ended

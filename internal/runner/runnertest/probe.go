@@ -1,6 +1,7 @@
 package runnertest
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"syscall"
 	"time"
 
 	"deployster/internal/runner"
@@ -73,12 +75,16 @@ func Probe(ctx context.Context, s runner.Spec, stdin io.Reader, stdout, stderr i
 		fmt.Fprintln(stdout, "one")
 		time.Sleep(time.Second)
 		fmt.Fprintln(stdout, "two")
+	case "make":
+		return makeFile(s, args, stderr)
+	case "writeandfail":
+		return max(files(s, args, stdout, stderr), 7)
 	case "read", "write":
 		return files(s, args, stdout, stderr)
 	case "env":
 		fmt.Fprint(stdout, s.Settings.Env[args[1]])
 	case "pwd":
-		fmt.Fprintln(stdout, s.Settings.Workdir)
+		fmt.Fprintln(stdout, cmp.Or(s.Settings.Workdir, s.Cwd))
 	default:
 		fmt.Fprintf(stderr, "the probe knows no %s\n", args[0])
 		return 99
@@ -120,6 +126,32 @@ func linger(ctx context.Context, obey bool, stdout io.Writer) int {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
+}
+
+// makeFile makes what is no plain file.
+func makeFile(s runner.Spec, args []string, stderr io.Writer) int {
+	host, writable, ok := Path(s, args[2])
+	if !ok || !writable {
+		return fail(stderr, os.ErrPermission)
+	}
+	var err error
+	switch args[1] {
+	case "link":
+		err = os.Symlink(args[3], host)
+	case "directory":
+		err = os.Mkdir(host, 0o755)
+	case "fifo":
+		err = syscall.Mkfifo(host, 0o644)
+	case "sparse":
+		var size int64
+		if size, err = strconv.ParseInt(args[3], 10, 64); err == nil {
+			err = errors.Join(os.WriteFile(host, nil, 0o644), os.Truncate(host, size))
+		}
+	}
+	if err != nil {
+		return fail(stderr, err)
+	}
+	return 0
 }
 
 func files(s runner.Spec, args []string, stdout, stderr io.Writer) int {

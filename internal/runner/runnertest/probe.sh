@@ -33,6 +33,18 @@ tick)
 	echo two
 	;;
 read) exec cat "$2" ;;
+make)
+	case "$2" in
+	link) ln -s "$4" "$3" ;;
+	directory) mkdir "$3" ;;
+	fifo) mkfifo "$3" ;;
+	sparse) truncate -s "$4" "$3" ;;
+	esac
+	;;
+writeandfail)
+	printf %s "$3" >"$2"
+	exit 7
+	;;
 write) printf %s "$3" >"$2" ;;
 env) eval "printf %s \"\$$2\"" ;;
 pwd) pwd ;;

@@ -26,3 +26,16 @@ func Families() []Family {
 		{"all types", all, "deps cbd late moved drift fail"},
 	}
 }
+
+// OfTheEngine lists those that take directories and a process, which a model has not:
+// a project is copied with its state, and then what is copied is edited and applied; a
+// process dies in the middle of an apply.
+func OfTheEngine() []Family {
+	one := []Knows{ByIdentity}
+	return []Family{
+		{"by config, plugs", []Knows{ByConfig}, "plugs deps fail"},
+		{"copies", one, "plugs deps cbd fail copy"},
+		{"crashes", one, "deps cbd late moved fail crash"},
+		{"crashes with plugs", one, "plugs deps cbd crash"},
+	}
+}

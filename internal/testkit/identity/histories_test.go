@@ -34,9 +34,13 @@ func number(t *testing.T, variable string, sample int) int {
 func families() []identity.Family {
 	var list []identity.Family
 	for _, f := range identity.Families() {
-		if f.Name != "hosts" && f.Name != "plugs" && f.Name != "by config, hosts" && f.Name != "two entries of one thing" {
+		if f.Name != "hosts" && f.Name != "by config, hosts" {
 			list = append(list, f)
 		}
+	}
+	list = append(list, identity.OfTheEngine()...)
+	if only := os.Getenv("DEPLOYSTER_ENGINE_HISTORIES_OF"); only != "" {
+		list = slices.DeleteFunc(list, func(f identity.Family) bool { return f.Name != only })
 	}
 	return list
 }

@@ -15,6 +15,7 @@ type Command struct {
 	Replace  map[string]bool   // -replace
 	Target   []string          // -target; nil = all
 	Fail     float64           // the chance of each step to fail
+	Crash    bool              // the process dies in the middle
 }
 
 // Outcome is how a command ended.
@@ -43,6 +44,10 @@ type Tool interface {
 	// Rest plans, and says what there is to do, "" for nothing.
 	Rest(Command) (string, error)
 }
+
+// Copier is a Tool that can leave its directory for a copy of it, state and all. The
+// world has nothing there then.
+type Copier interface{ Copy() error }
 
 // History is two manifests, applied one after the other until all is done.
 type History struct {
@@ -100,6 +105,11 @@ func Start(seed uint64, fam Family, over func(*World, *rand.Rand) Tool) *History
 	}
 	if out, err := h.tool.Apply(Command{Manifest: h.a, Version: before}); err != nil || out.Status != Complete {
 		return nil
+	}
+	if h.f["copy"] {
+		if c, can := h.tool.(Copier); !can || c.Copy() != nil {
+			return nil
+		}
 	}
 	h.b, h.moved = edit(h.r, h.a, fam.Types, h.f)
 	if !h.b.dense() || !h.b.unique() || !h.sameTypes() || !h.onlyLooks() || !h.tool.Fits(h.b) {
@@ -221,12 +231,16 @@ func (h *History) round(status *string) bool {
 	if h.f["fail"] && h.rounds <= 2 {
 		fail = .12
 	}
-	out, err := h.tool.Apply(Command{h.b, h.version, h.moved, replace, target, fail})
+	crash := h.f["crash"] && h.rounds <= 2 && Chance(h.r, .7)
+	out, err := h.tool.Apply(Command{h.b, h.version, h.moved, replace, target, fail, crash})
 	if err != nil {
 		h.problem("%s", err)
 		return true
 	}
 	*status = out.Status
+	if crash && *status == Failed && Chance(h.r, .5) {
+		h.drop()
+	}
 	for _, k := range out.Told {
 		h.told[k] = true
 	}
@@ -250,6 +264,26 @@ func (h *History) round(status *string) bool {
 	return false
 }
 
+// drop takes a block out that nobody needs: what has been made of it has to go.
+func (h *History) drop() {
+	needed := map[string]bool{}
+	for _, b := range h.b {
+		for _, need := range b.Needs {
+			needed[blockOf(need)] = true
+		}
+	}
+	for _, to := range h.moved {
+		needed[to] = true
+	}
+	for _, a := range h.b.Addresses() {
+		if blockOf(a) != "s" && !needed[blockOf(a)] {
+			h.b = h.b.clone()
+			delete(h.b, a)
+			return
+		}
+	}
+}
+
 // known makes identities that came late known, as they are in a later plan.
 func (h *History) known(p float64) {
 	for _, a := range h.b.Addresses() {
@@ -258,90 +292,4 @@ func (h *History) known(p float64) {
 			h.b[a] = b
 		}
 	}
-}
-
-// lost finds things that are declared, were there, and were destroyed.
-func (h *History) lost(when string) {
-	declared, before := h.b.keys(), h.a.keys()
-	for k, birth := range h.births {
-		a, still := declared[k]
-		t := h.w.Things[k]
-		switch {
-		case still && (t == nil || t.Birth != birth) && !h.replace[a] && !h.tellableKey(k):
-			h.problem("a declared thing was destroyed%s", when)
-		case !still && t == nil && h.foreign[k]:
-			if _, managed := before[k]; !managed {
-				h.problem("somebody else's thing was destroyed")
-			}
-		}
-	}
-	for a, b := range h.a {
-		k := KeyOf(b.Type, a, b.Config)
-		_, was := h.births[k]
-		if owner := before[k]; b.ReadOnly && was && h.w.Things[k] == nil && h.a[owner].ReadOnly && h.a.onlyReadOnly(k) {
-			h.problem("what was only looked at was destroyed")
-		}
-	}
-}
-
-// onlyReadOnly reports whether nobody manages a thing.
-func (m Manifest) onlyReadOnly(k Key) bool {
-	for a, b := range m {
-		if !b.ReadOnly && KeyOf(b.Type, a, b.Config) == k {
-			return false
-		}
-	}
-	return true
-}
-
-// leftOver finds things that we made or managed, that are not declared any more,
-// that are still there, and of which nothing was said.
-func (h *History) leftOver() {
-	declared, before := h.b.keys(), h.a.keys()
-	for k, t := range h.w.Things {
-		_, still := declared[k]
-		_, was := before[k]
-		if !still && (was || !t.Foreign) && !t.Foreign && !(was && !h.a.managed(k)) && !h.told[k] {
-			h.problem("a thing was left, and nothing was said")
-		}
-	}
-}
-
-// managed reports whether somebody manages a thing, and none only looks at it.
-func (m Manifest) managed(k Key) bool {
-	for a, b := range m {
-		if b.ReadOnly && KeyOf(b.Type, a, b.Config) == k {
-			return false
-		}
-	}
-	return true
-}
-
-// nothingToDo wants the next plan to be empty.
-func (h *History) nothingToDo() {
-	if rest, err := h.tool.Rest(Command{Manifest: h.b, Version: h.version, Moved: h.moved}); err != nil || rest != "" {
-		h.problem("the next plan is not empty")
-	}
-}
-
-// tellable, see tellableKey.
-func (h *History) tellable() bool {
-	for k := range h.b.keys() {
-		if h.tellableKey(k) {
-			return true
-		}
-	}
-	return false
-}
-
-// tellableKey reports whether a thing may be lost, because its type knows it by its
-// config without saying so. Whoever changes its address and its config at once, while
-// it is not as it was recorded, gives nothing by which it could be found.
-func (h *History) tellableKey(k Key) bool {
-	declared, before := h.b.keys(), h.a.keys()
-	now, was := declared[k], before[k]
-	if h.b[now].Type != ByConfig || was == "" || now == was {
-		return false
-	}
-	return h.b[now].Config != h.a[was].Config || h.f["drift"] || h.f["fail"]
 }

@@ -33,6 +33,11 @@ type lab struct {
 	world *identity.World
 	log   []string // "make 1", in the order in which actions ended
 	fails func() bool
+
+	origin string          // the directory that this is a copy of; "" = it is none
+	left   *identity.World // what is there
+	death  *death          // of the process; nil = it lives
+	twice  []string
 }
 
 // config is what a type of the lab is given.
@@ -42,6 +47,11 @@ type config struct {
 	V      int
 }
 
+const world = `"plugs":{"world":{"container_path":"/world"}},`
+
+// plugged is the image of a type whose things are in the directory of a plug.
+func plugged(ty identity.Knows, version int) string { return "plugged/" + reference(ty, version) }
+
 // newLab returns a lab with all types and the directories w1 and w2 for plugs.
 func newLab(dir string, w *identity.World) (*lab, error) {
 	l := &lab{dir: dir, fake: runnertest.NewFake(), world: w}
@@ -49,10 +59,10 @@ func newLab(dir string, w *identity.World) (*lab, error) {
 		for _, version := range []int{0, 1, 2} {
 			l.fake.Add(reference(ty, version), l.program(ty, says(ty, version), ""))
 			l.fake.Add(reference(ty, version+identity.Mirrored), l.program(ty, says(ty, version), ""))
+			l.fake.Add(plugged(ty, version), l.program(ty, says(ty, version)+world, "/"))
 		}
 	}
 	l.fake.Add("lab/box:1", l.program(identity.ByIdentity, says(identity.ByIdentity, 1), "box"))
-	const world = `"plugs":{"world":{"container_path":"/world"}},`
 	const cache = `"plugs":{"world":{"container_path":"/world"},"cache":{"container_path":"/cache"}},`
 	l.fake.Add("lab/file:1", l.program(identity.ByIdentity, says(identity.ByIdentity, 1)+world, "file"))
 	l.fake.Add("lab/file:2", l.program(identity.ByIdentity, says(identity.ByIdentity, 1)+cache, "file"))
@@ -100,22 +110,26 @@ func (l *lab) program(ty identity.Knows, says, place string) runnertest.Program 
 		if given.Region != nil {
 			c.Region = *given.Region
 		}
+		world := l.world
 		if host, _, ok := runnertest.Path(s, "/world"); ok {
 			c.Place += filepath.Base(host)
+			if l.origin != "" && filepath.Dir(host) == l.origin {
+				world = l.left
+			}
 		}
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if s.Args[0] == "state" {
-			_, _ = io.WriteString(stdout, l.look(ty, in.StateInput, c))
+			_, _ = io.WriteString(stdout, look(world, ty, in.StateInput, c))
 			return 0
 		}
-		return l.act(ty, in.Name, s.Args[0], c)
+		return l.act(world, ty, in.Name, s.Args[0], c)
 	}
 }
 
 // look answers the state action.
-func (l *lab) look(ty identity.Knows, in protocol.StateInput, c identity.Config) string {
-	status, is := l.world.Ask(ty, in.Name, c)
+func look(world *identity.World, ty identity.Knows, in protocol.StateInput, c identity.Config) string {
+	status, is := world.Ask(ty, in.Name, c)
 	now := fmt.Sprintf(`{"id":%d,"one":1,"v":%d}`, c.ID, is)
 	change := func(name string) string { return fmt.Sprintf(`"actions":[{"name":%q,"args":[%q]}]`, name, name) }
 	switch {
@@ -132,14 +146,23 @@ func (l *lab) look(ty identity.Knows, in protocol.StateInput, c identity.Config)
 }
 
 // act does an action, unless it is to fail.
-func (l *lab) act(ty identity.Knows, name, action string, c identity.Config) int {
+func (l *lab) act(world *identity.World, ty identity.Knows, name, action string, c identity.Config) int {
 	if l.fails != nil && l.fails() {
 		return 7
 	}
-	if action == "remove" {
-		delete(l.world.Things, identity.KeyOf(ty, name, c))
+	if l.death != nil && !l.death.lives(l.dir) {
+		return 8
+	}
+	if k := identity.KeyOf(ty, name, c); action == "remove" {
+		delete(world.Things, k)
 	} else {
-		l.world.Set(ty, name, c)
+		if action == "make" && world.Things[k] != nil {
+			l.twice = append(l.twice, string(k))
+		}
+		world.Set(ty, name, c)
+	}
+	if l.death != nil {
+		l.death.after(l.dir)
 	}
 	l.log = append(l.log, fmt.Sprintf("%s %d", action, c.ID))
 	return 0
@@ -194,13 +217,17 @@ func (l *lab) plan(ctx context.Context, s plan.Selection, parallelism int) (*pla
 	return e.Plan(ctx, app.PlanOptions{Selection: s, Parallelism: parallelism, Out: filepath.Join(l.dir, "saved.plan")})
 }
 
+// otherPath lets things be removed where they are recorded, when the plug leads elsewhere.
+var otherPath = "other-path"
+
 // apply carries out the plan that was saved.
 func (l *lab) apply(ctx context.Context, parallelism int) (*apply.Report, error) {
 	e := l.engine()
 	defer e.Close()
 	path := filepath.Join(l.dir, "saved.plan")
 	defer func() { _ = os.Remove(path) }()
-	return e.Apply(ctx, app.ApplyOptions{Inputs: workspace.Inputs{Paths: []string{path}}, Parallelism: parallelism})
+	return e.Apply(ctx, app.ApplyOptions{Inputs: workspace.Inputs{Paths: []string{path}}, Parallelism: parallelism,
+		Approval: app.ApprovalOptions{Kinds: &otherPath}})
 }
 
 // recorded is the state.

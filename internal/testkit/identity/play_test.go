@@ -2,6 +2,7 @@ package identity_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -21,6 +22,9 @@ type tool struct {
 	r    *rand.Rand
 	keys map[string]identity.Key // recorded address -> its thing
 	many int                     // at one time
+
+	place    string            // where the plugs of all lead
+	original map[string]string // of a copy: what is there, and in its files
 }
 
 // play returns a tool in a new directory, and what removes that.
@@ -31,7 +35,7 @@ func play(w *identity.World, seed uint64) (*tool, func(), error) {
 	}
 	l, err := newLab(dir, w)
 	t := &tool{lab: l, r: rand.New(rand.NewPCG(seed, 9)), keys: map[string]identity.Key{}, many: 1 + int(seed%2)*7}
-	return t, func() { _ = os.RemoveAll(dir) }, err
+	return t, func() { _ = errors.Join(os.RemoveAll(dir), os.RemoveAll(t.dir)) }, err
 }
 
 // memoryDir is a directory in memory, "" where there is none.
@@ -62,6 +66,9 @@ func (t *tool) Fits(m identity.Manifest) bool {
 		})
 		b.Late = b.Late && len(b.Needs) > 0
 		m[a] = b
+	}
+	if !t.fitPlaces(m) {
+		return false
 	}
 	for a, b := range m {
 		for other, o := range m {
@@ -118,8 +125,19 @@ func (t *tool) Apply(c identity.Command) (out identity.Outcome, err error) {
 	if c.Fail > 0 {
 		t.fails = func() bool { return identity.Chance(t.r, c.Fail) }
 	}
+	if c.Crash {
+		t.death = &death{at: 1 + t.r.IntN(4), done: identity.Chance(t.r, .5)}
+	}
 	report, err := t.apply(context.Background(), t.many)
-	t.fails = nil
+	died := t.death.files()
+	t.fails, t.death = nil, nil
+	if err := t.wrong(c); err != nil {
+		return out, err
+	}
+	if died != nil {
+		out.Status = identity.Failed
+		return out, t.wake(died)
+	}
 	if err != nil {
 		return out, fmt.Errorf("no apply: %s", diag.From("", err)[0].Summary)
 	}
@@ -203,6 +221,7 @@ func source(c identity.Command) string {
 	for _, a := range c.Manifest.Addresses() {
 		blocks[blockOf(a)] = append(blocks[blockOf(a)], a)
 	}
+	placed := ""
 	for _, name := range slices.Sorted(maps.Keys(blocks)) {
 		first := c.Manifest[blocks[name][0]]
 		var configs, needs []string
@@ -220,8 +239,12 @@ func source(c identity.Command) string {
 			}
 		}
 		slices.Sort(needs)
+		image := reference(first.Type, c.Version)
+		if first.Config.Place != "" {
+			image, placed = plugged(first.Type, c.Version), strings.TrimPrefix(first.Config.Place, "/")
+		}
 		fmt.Fprintf(&text, "resource %q {\n  type = %q\n  read_only = %v\n  depends_on = [%s]\n  lifecycle {\n    create_before_destroy = %v\n  }\n",
-			name, reference(first.Type, c.Version), first.ReadOnly, strings.Join(slices.Compact(needs), ", "), first.CreateFirst)
+			name, image, first.ReadOnly, strings.Join(slices.Compact(needs), ", "), first.CreateFirst)
 		switch list := strings.Join(configs, ",\n    "); {
 		case name == "s":
 			fmt.Fprintf(&text, "  count = %d\n  config = [\n    %s,\n  ][count.index]\n}\n", len(configs), list)
@@ -234,6 +257,9 @@ func source(c identity.Command) string {
 		default:
 			fmt.Fprintf(&text, "  config = %s\n}\n", list)
 		}
+	}
+	if placed != "" {
+		fmt.Fprintf(&text, "plug \"world\" {\n  path = %q\n}\n", placed)
 	}
 	for _, from := range slices.Sorted(maps.Keys(c.Moved)) {
 		if _, there := c.Manifest[from]; there {

@@ -1,0 +1,54 @@
+//go:build mutants
+
+package identity_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"deployster/internal/testkit/mutation"
+)
+
+// mutants are faults in the engine, each with the family of histories that is to see it.
+func mutants() []struct {
+	mutation.Fault
+	family string
+} {
+	return []struct {
+		mutation.Fault
+		family string
+	}{
+		{mutation.In("plugs are not compared", "plan/match/thing.go", "d.Writable && r.Writable && d.Path != r.Path", "false"), "plugs"},
+		{mutation.In("a plug leads elsewhere and nothing is said", "plan/replace.go", "case match.OnlyPaths(pair.Differences):\n\t\tstays = \"it differs in where a plug leads\"", "case match.OnlyPaths(pair.Differences):\n\t\treturn true"), "plugs"},
+		{mutation.In("a left thing of another resource is destroyed", "plan/match/owners.go", "range o.index.recorded(t) {", "range o.index.recorded(t)[:0] {"), "two entries of one thing"},
+		{mutation.In("a recovery drops what was recorded", "state/replay.go", "p.snapshot.Resources[r.Address] = e\n\t\tp.settle", "_ = e\n\t\tp.settle"), "crashes"},
+		{mutation.In("relative plugs are recorded absolute", "plan/plugs/portable.go", "if below || err == nil", "if false && below && err == nil"), "copies"},
+	}
+}
+
+// TestMutants_AreSeen puts the faults into the engine, one after the other, and wants the
+// histories to see each.
+func TestMutants_AreSeen(t *testing.T) {
+	root, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mutants() {
+		t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) {
+			test := exec.Command(mutation.Build(t, root, "internal/testkit/identity", m.Fault), "-test.run", "^TestEngine_RandomHistories$")
+			test.Env = append(os.Environ(), "DEPLOYSTER_ENGINE_HISTORIES=2000", "DEPLOYSTER_ENGINE_HISTORIES_OF="+m.family)
+			out, err := test.CombinedOutput()
+			if err == nil {
+				t.Fatal("no history saw it")
+			}
+			for line := range strings.Lines(string(out)) {
+				if strings.Contains(line, "_test.go:") {
+					t.Logf("seen: %s", strings.TrimSpace(line))
+				}
+			}
+		})
+	}
+}
