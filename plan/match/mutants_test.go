@@ -36,7 +36,6 @@ func mutants() []mutation.Fault {
 		mutation.In("what may stay is not said", "plan/match/match.go", "m.pairs[i].MayStay = d.travels() && e.travels() && d.mayLeave(e)", "m.pairs[i].MayStay = false"),
 		mutation.In("one thing is made before it is destroyed", "plan/match/match.go", "d.CreateFirst && p.Why == Other", "d.CreateFirst"),
 		mutation.In("an identity that comes late is not held against the ends", "plan/match/plan_test.go", "relation == match.Equal && !done(key)", "relation == match.Equal && !done(key) && false"),
-		mutation.In("a selection takes one end of a move", "plan/match/plan_test.go", "if s.Moved() {", "if false {"),
 		mutation.In("ends do not come before beginnings", "plan/match/order.go", "barriers := o.endsFirst(begins, ends)", "barriers := map[string]string{}"),
 		mutation.In("edges that lie in a circle stay", "plan/match/order.go", "!b.LeftOut && circle[at] == circle[b.Node]", "circle[at] == -1"),
 		mutation.In("ends do not wait for late identities", "plan/match/order.go", "o.lateFirst(before, ends)\n", ""),
