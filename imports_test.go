@@ -76,6 +76,7 @@ var ranks = map[string]int{
 	"config":                            20,
 	"containerd":                        20,
 	"internal/runner/typeclient":        20,
+	"internal/runner/watchclient":       22,
 	"state":                             20,
 	"internal/runner/conformance":       30,
 	"internal/runner/imagestore":        5,

@@ -14,8 +14,8 @@ var (
 	deploysterSchema = attributes("required_version", "state", "adopt").with("encryption", encryptionSchema)
 	encryptionSchema = attributes("enabled", "passphrase_env", "passphrase_file", "old_passphrase_env", "old_passphrase_file",
 		"recipients", "identity_files")
-	typeSchema = attributes("image!", "pull", "network", "env", "memory", "cpu", "pids", "workers", "disk", "mount_workspace",
-		"read_only_rootfs", "user", "userns", "answer_size", "log_size").
+	typeSchema = attributes("image!", "pull", "network", "env", "memory", "cpu", "pids", "workers", "watchers", "disk",
+		"mount_workspace", "read_only_rootfs", "user", "userns", "answer_size", "log_size").
 		with("verify", verifySchema).with("timeouts", typeTimesSchema).with("capabilities", capabilitySchema).with("watch", watchSchema)
 	verifySchema     = attributes("key!", "repository")
 	typeTimesSchema  = attributes("init", "state", "action")

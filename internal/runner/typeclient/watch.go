@@ -3,6 +3,7 @@ package typeclient
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
@@ -38,4 +39,52 @@ func (c *Client) WatchSpec(ctx context.Context, t Target, ty protocol.Type, in p
 	}
 	s.Worker, err = c.workerFor(ctx, t, ty, StepWatch, *ty.WatchAction, s.Digest)
 	return s, err
+}
+
+// WatchEnded returns the error of a program that watched a resource and has ended
+// though nobody asked it to, or could not be started.
+func WatchEnded(address, reference, digest string, r runner.Result, err error) error {
+	k := call{target: Target{Address: address, Reference: reference}, step: StepWatch, digest: digest}
+	if err != nil {
+		return callError(k, r, err)
+	}
+	e := &ExitError{Code: r.ExitCode, Tail: tail(r.Stderr), OOM: r.OOM}
+	reason := ""
+	switch {
+	case e.OOM:
+		reason = " It ran out of memory (give it more with memory = \"...\" in its type block)."
+	case inotifyUsedUp(e.Tail):
+		reason = " This machine allows no more of inotify: raise fs.inotify.max_user_watches and fs.inotify.max_user_instances with sysctl."
+	}
+	lines := ""
+	if e.Tail != "" {
+		lines = " Its last lines:\n" + e.Tail
+	}
+	return fail(k, e, "The watch ended", "The watch action of image %s ended with exit code %d, though it goes on until its stdin ends.%s%s",
+		diag.Visible(reference), e.Code, reason, lines)
+}
+
+// inotifyUsedUp reports whether a log says that inotify_init or inotify_add_watch
+// have failed for want of what the machine allows.
+func inotifyUsedUp(log string) bool {
+	text := strings.ToLower(log)
+	for _, sign := range []string{"no space left", "upper limit", "too many open files", "enospc", "emfile"} {
+		if strings.Contains(text, "inotify") && strings.Contains(text, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+// WatchBroken returns the error of a program that watched a resource and broke the
+// protocol with a line.
+func WatchBroken(address, reference string, line []byte, cause error) error {
+	return protocolError(call{target: Target{Address: address, Reference: reference}, step: StepWatch}, line, cause)
+}
+
+// WatchStopped returns the error of a program that watched a resource and was ended
+// for a reason.
+func WatchStopped(address, reference string, why error) error {
+	return fail(call{target: Target{Address: address, Reference: reference}, step: StepWatch}, why, "The watch was ended",
+		"The watch action of image %s was ended: %s.", diag.Visible(reference), diag.Visible(why.Error()))
 }

@@ -1,0 +1,143 @@
+package watchclient
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"unicode/utf8"
+
+	"deployster/internal/base/jsondoc"
+	"deployster/protocol"
+)
+
+const (
+	maxEvent  = 16 << 10 // bytes of an event
+	maxReply  = 1 << 20  // bytes of a line of a worker: a piece of what it prints, or an event with its quotes escaped
+	maxDetail = 1 << 10  // bytes of a detail that are kept
+)
+
+var errLong = errors.New("it printed a line that is too long")
+
+func tooLong(most int) error { return fmt.Errorf("%w: one has at most %d bytes", errLong, most) }
+
+// readLine returns a line with its end. What stands there without one when the
+// program ends was never said.
+func readLine(in *bufio.Reader, most int) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		if len(line)+len(part) > most {
+			return nil, tooLong(most)
+		}
+		if line == nil && err == nil {
+			return part, nil
+		}
+		line = append(line, part...)
+		if err == nil {
+			return line, nil
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return nil, io.EOF
+		}
+	}
+}
+
+// readEvent reads one line of a program that watches.
+func readEvent(line []byte) (e protocol.WatchEvent, err error) {
+	if len(line) > maxEvent {
+		return e, tooLong(maxEvent)
+	}
+	members, err := jsondoc.Object(line)
+	if err != nil {
+		return e, err
+	}
+	for key, want := range map[string]string{"detail": "a string", "busy": "a boolean"} {
+		if raw, there := members[key]; there {
+			if is := jsondoc.KindOf(raw); is != want {
+				return e, fmt.Errorf("%q is %s, and must be %s", key, is, want)
+			}
+			delete(members, key)
+		}
+	}
+	for key := range members {
+		return e, fmt.Errorf("the key %q is not known here; known are busy, detail", key)
+	}
+	return e, json.Unmarshal(line, &e)
+}
+
+// readReply reads one line of a worker.
+func readReply(line []byte) (r protocol.WorkerReply, err error) {
+	if err := jsondoc.Check(line); err != nil {
+		return r, err
+	}
+	err = jsondoc.DecodeStrict(line, &r)
+	return r, err
+}
+
+// watched is one resource, and what it was told of until now.
+type watched struct {
+	c    *Client
+	rest []byte // a line that has not ended
+
+	mu   sync.Mutex
+	tell func(Event)
+	live bool // its first line has come
+}
+
+// line takes one whole line.
+func (w *watched) line(line []byte) error {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return nil
+	}
+	said, err := readEvent(line)
+	if err != nil {
+		return newBadLine(line, err)
+	}
+	e := w.c.event(Event{Busy: said.Busy, Detail: said.Detail})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	e.First, w.live = !w.live, true
+	w.tell(e)
+	return nil
+}
+
+// piece takes a part of what is printed, which may be several lines, or less than one.
+func (w *watched) piece(text string) error {
+	w.rest = append(w.rest, text...)
+	for {
+		line, rest, whole := bytes.Cut(w.rest, []byte("\n"))
+		if !whole {
+			if len(w.rest) > maxEvent {
+				return newBadLine(w.rest, tooLong(maxEvent))
+			}
+			w.rest = bytes.Clone(w.rest)
+			return nil
+		}
+		if err := w.line(line); err != nil {
+			return err
+		}
+		w.rest = rest
+	}
+}
+
+// changed tells of a change whose line was not read. Nobody is told before the first
+// line.
+func (w *watched) changed() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.live {
+		w.tell(Event{})
+	}
+}
+
+// cutText cuts a text, and no character in it.
+func cutText(s string, n int) string {
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

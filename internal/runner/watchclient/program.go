@@ -1,0 +1,247 @@
+package watchclient
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"deployster/internal/runner"
+)
+
+// releaseEvery is how much a program says before what was read is given up, in bytes.
+const releaseEvery = 64 << 10
+
+// listener takes what a program says. Its methods are called by one goroutine at a
+// time, but for changed.
+type listener interface {
+	line(line []byte) error    // one line
+	skipped(line []byte) error // one of those that are too many to be read
+	changed()                  // lines were skipped: anything may have changed
+}
+
+// program is a process that watches.
+type program struct {
+	proc  runner.Process
+	to    listener
+	most  int // bytes of a line
+	grace time.Duration
+	meter meter
+
+	mu    sync.Mutex
+	why   error // for which it was ended; nil = it was not
+	dirty bool  // that anything may have changed will be told
+
+	outgoing chan []byte   // lines for its stdin
+	gone     chan struct{} // closed when nothing of it is left; result and err are set then
+	result   runner.Result
+	err      error
+}
+
+// launch starts a program.
+func (c *Client) launch(ctx context.Context, s runner.Spec, to listener, most int) (*program, error) {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return nil, ErrClosed
+	}
+	c.running.Add(1)
+	c.mu.Unlock()
+	shown := shownBy(s) // before it is mounted: what is exchanged meanwhile is seen
+	proc, err := c.o.Launcher.Launch(ctx, s)
+	if err != nil {
+		c.running.Done()
+		return nil, err
+	}
+	p := &program{proc: proc, to: to, most: most, grace: c.o.Grace, outgoing: make(chan []byte), gone: make(chan struct{})}
+	go p.write()
+	go p.watchPlugs(shown)
+	go func() {
+		defer c.running.Done()
+		p.read()
+	}()
+	return p, nil
+}
+
+// write writes lines to stdin, many at once when many are waiting.
+func (p *program) write() {
+	out := bufio.NewWriterSize(p.proc.Stdin(), 64<<10)
+	for {
+		var line []byte
+		select {
+		case line = <-p.outgoing:
+		case <-p.gone:
+			return
+		}
+		for line != nil {
+			if _, err := out.Write(line); err != nil {
+				return // it is ending
+			}
+			select {
+			case line = <-p.outgoing:
+			default:
+				line = nil
+			}
+		}
+		if out.Flush() != nil {
+			return
+		}
+	}
+}
+
+// send writes a line, and reports whether it was taken before ctx or the program
+// ended.
+func (p *program) send(ctx context.Context, line []byte) bool {
+	select {
+	case p.outgoing <- line:
+		return true
+	case <-ctx.Done():
+	case <-p.gone:
+	}
+	return false
+}
+
+// read reads all that the program says, to its end.
+func (p *program) read() {
+	in := bufio.NewReaderSize(p.proc.Stdout(), 64<<10)
+	for at, released := int64(0), int64(0); ; {
+		line, err := readLine(in, p.most)
+		if err == nil {
+			at += int64(len(line))
+			err = p.hear(line)
+		}
+		if at-released >= releaseEvery {
+			p.proc.Release(at)
+			released = at
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			p.fail(err)
+			_, _ = io.Copy(io.Discard, in) // its stdout must be read to the end
+			break
+		}
+	}
+	p.result, p.err = p.proc.Wait()
+	close(p.gone)
+}
+
+// hear takes one line.
+func (p *program) hear(line []byte) error {
+	read, err := p.meter.line(time.Now())
+	switch {
+	case err != nil:
+		return err
+	case read:
+		return p.to.line(line)
+	}
+	p.mu.Lock()
+	if !p.dirty {
+		p.dirty = true
+		time.AfterFunc(floodPause, func() {
+			p.mu.Lock()
+			p.dirty = false
+			p.mu.Unlock()
+			p.to.changed()
+		})
+	}
+	p.mu.Unlock()
+	return p.to.skipped(line)
+}
+
+// fail ends the program at once, for a reason. The first one counts.
+func (p *program) fail(why error) {
+	p.blame(why)
+	p.proc.Kill()
+}
+
+func (p *program) blame(why error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.why == nil {
+		p.why = why
+	}
+}
+
+// ended says why the program is gone.
+func (p *program) ended() error {
+	if why := p.reason(); why != nil && !errors.Is(why, context.Canceled) {
+		return why
+	}
+	return &endError{p.result, p.err}
+}
+
+// reason returns why the program was ended; nil = it has ended by itself.
+func (p *program) reason() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.why
+}
+
+// stop ends the program: by the end of its stdin, by SIGTERM, by SIGKILL. It
+// returns when nothing of it is left.
+func (p *program) stop() {
+	p.blame(context.Canceled)
+	_ = p.proc.Stdin().Close() // else it gets a signal
+	if p.goneWithin(endGrace) {
+		return
+	}
+	p.proc.Terminate()
+	if p.goneWithin(p.grace) {
+		return
+	}
+	p.proc.Kill()
+	<-p.gone
+}
+
+func (p *program) goneWithin(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-p.gone:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// plugsEvery is how often what a program shows is held to what is there.
+const plugsEvery = time.Second
+
+// shownBy returns the files and directories of this host that a program is given.
+func shownBy(s runner.Spec) map[string]os.FileInfo {
+	shown := map[string]os.FileInfo{}
+	for _, m := range s.Mounts {
+		if info, err := os.Stat(m.Source); err == nil { // else it cannot be started, and says why
+			shown[m.Source] = info
+		}
+	}
+	return shown
+}
+
+// watchPlugs ends the program when one of its plugs is another file now, or none: it
+// goes on seeing the old one, which nobody else does.
+func (p *program) watchPlugs(shown map[string]os.FileInfo) {
+	if len(shown) == 0 {
+		return
+	}
+	tick := time.NewTicker(plugsEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.gone:
+			return
+		case <-tick.C:
+		}
+		for source, was := range shown {
+			if is, err := os.Stat(source); errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(was, is) {
+				p.fail(ErrReplaced)
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package watchclient
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
+	"deployster/protocol"
+)
+
+// errClosing says that a process takes no more requests, and did not get this one.
+var errClosing = errors.New("the process is ending")
+
+// keepStderr is how much of the log of one resource is kept, in bytes.
+const keepStderr = 4 << 10
+
+// worker is a process that watches many resources.
+type worker struct {
+	*program
+	c *Client
+
+	mu      sync.Mutex
+	next    int64
+	open    map[int64]*request
+	users   int  // who is in watch
+	closing bool // it takes no more
+}
+
+// request is one resource that a worker watches.
+type request struct {
+	*watched
+	asked  Request
+	log    *runner.Log
+	stderr func(text string)
+	exit   int
+	exited chan struct{} // closed after its exit
+	broken chan error    // gets what is wrong with its events, once
+	bad    bool          // its events are not read any more
+}
+
+func newWorker(c *Client) *worker {
+	return &worker{c: c, open: map[int64]*request{}}
+}
+
+// takes reports whether it takes requests.
+func (w *worker) takes() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	select {
+	case <-w.gone:
+		return false
+	default:
+		return !w.closing
+	}
+}
+
+func (w *worker) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closing = true
+}
+
+// watch asks for one resource, and returns when it is not watched any more.
+func (w *worker) watch(ctx context.Context, r Request, tell func(Event)) error {
+	q := &request{watched: &watched{c: w.c, tell: tell}, asked: r, log: runner.NewLog(keepStderr), exited: make(chan struct{}),
+		broken: make(chan error, 1)}
+	if w.c.o.Log != nil {
+		to, flush := typeclient.Lines(r.Address, typeclient.StepWatch, typeclient.Stderr, w.c.o.Log)
+		defer flush()
+		q.stderr = func(text string) { _, _ = to.Write([]byte(text)) } // never fails
+	}
+	id, ok := w.add(q)
+	if !ok {
+		return errClosing
+	}
+	defer w.leave(id)
+	line, err := jsondoc.Encode(protocol.WorkerRequest{ID: id, Args: r.Spec.Args, Stdin: bytes.TrimSpace(r.Spec.Stdin)})
+	if err != nil {
+		return fmt.Errorf("what %s gets on stdin is no JSON: %w", r.Spec.Name, err)
+	}
+	w.meter.expect()
+	if !w.send(ctx, append(line, '\n')) {
+		if ctx.Err() != nil {
+			w.fail(errStuck)
+			<-w.gone
+			return context.Cause(ctx)
+		}
+		return failure(r, w.ended())
+	}
+	select {
+	case <-q.exited:
+		return failure(r, &endError{runner.Result{ExitCode: q.exit, Stderr: q.log.Bytes()}, nil})
+	case <-w.gone:
+		return failure(r, w.ended())
+	case err = <-q.broken:
+		err = failure(r, err)
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	w.cancel(id, q)
+	return err
+}
+
+// cancel ends one request. The worker that does not end it is ended.
+func (w *worker) cancel(id int64, q *request) {
+	go w.send(context.Background(), fmt.Appendf(nil, "{\"id\":%d,\"cancel\":true}\n", id))
+	late := time.NewTimer(w.grace)
+	defer late.Stop()
+	select {
+	case <-q.exited:
+	case <-w.gone:
+	case <-late.C:
+		w.fail(errEndless)
+		<-w.gone
+	}
+}
+
+func (w *worker) add(q *request) (id int64, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closing {
+		return 0, false
+	}
+	w.users++
+	w.next++
+	w.open[w.next] = q
+	return w.next, true
+}
+
+// leave gives up a request. The last one ends the worker.
+func (w *worker) leave(id int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.open, id)
+	if w.users--; w.users == 0 {
+		w.closing = true
+		go w.stop()
+	}
+}
+
+func (w *worker) get(id int64) *request {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.open[id]
+}
+
+// line implements listener: one reply.
+func (w *worker) line(line []byte) error {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return nil
+	}
+	r, err := readReply(line)
+	if err != nil {
+		return newBadLine(line, fmt.Errorf("a line on its stdout is no reply (%w)", err))
+	}
+	q := w.get(r.ID)
+	if q == nil {
+		return newBadLine(line, fmt.Errorf("it answered the request %d, which is not open", r.ID))
+	}
+	if r.Stderr != "" {
+		_, _ = q.log.Write([]byte(r.Stderr)) // never fails
+		if q.stderr != nil {
+			q.stderr(r.Stderr)
+		}
+	}
+	if r.Stdout != "" && !q.bad {
+		if err := q.piece(r.Stdout); err != nil {
+			q.bad = true
+			q.broken <- err
+		}
+	}
+	if r.Exit != nil {
+		w.mu.Lock()
+		delete(w.open, r.ID)
+		w.mu.Unlock()
+		q.exit = *r.Exit
+		close(q.exited)
+	}
+	return nil
+}
+
+// skipped implements listener: only an end counts.
+func (w *worker) skipped(line []byte) error {
+	if bytes.Contains(line, []byte(`"exit"`)) {
+		return w.line(line)
+	}
+	return nil
+}
+
+// changed implements listener.
+func (w *worker) changed() {
+	w.mu.Lock()
+	all := make([]*request, 0, len(w.open))
+	for _, q := range w.open {
+		all = append(all, q)
+	}
+	w.mu.Unlock()
+	for _, q := range all {
+		q.changed()
+	}
+}
