@@ -28,9 +28,10 @@
 // follows: the schemas from the fields ([SchemaOf]), the answers VALID and
 // STALE with their reasons from comparing what Read found with the config, the
 // actions create, update and delete. What needs more says more, by one of the
-// optional interfaces [Comparer], [Planner] and [Actor].
+// optional interfaces [Comparer], [Planner], [Actor] and [Watcher].
 //
 // The messages are here as types too, for those who would rather speak the
 // protocol themselves: [InitInput], [InitAnswer], [StateInput], [StateAnswer],
-// [ActionInput], [WorkerRequest], [WorkerReply].
+// [ActionInput], [WorkerRequest], [WorkerReply],
+// [WatchEvent].
 package protocol

@@ -108,6 +108,7 @@ func Errorf(class ErrorClass, path, format string, args ...any) error {
 // The arguments with which a type of this package is run; actions by their names.
 const (
 	stateArg  = "state"
+	watchArg  = "watch"
 	workerArg = "worker"
 )
 
@@ -138,10 +139,11 @@ func Serve[C, S any](r Resource[C, S], about About) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	p := Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
-	if len(p.Args) == 0 || p.Args[0] == stateArg || p.Args[0] == workerArg {
+	looks := len(p.Args) == 0 || p.Args[0] == stateArg || p.Args[0] == watchArg
+	if looks || p.Args[0] == workerArg {
 		os.Stdout = os.Stderr
 	}
-	if len(p.Args) == 0 || p.Args[0] == stateArg {
+	if looks {
 		context.AfterFunc(ctx, func() {
 			time.Sleep(queryGrace)
 			os.Exit(exitTerminated)
@@ -195,6 +197,7 @@ func (s server[C, S]) answer(ctx context.Context, p Process) (code int) {
 }
 
 func (s server[C, S]) step(ctx context.Context, p Process) error {
+	watcher, watches := s.r.(Watcher[C, S])
 	switch {
 	case len(p.Args) == 0:
 		return s.init(p)
@@ -202,6 +205,8 @@ func (s server[C, S]) step(ctx context.Context, p Process) error {
 		return fmt.Errorf("this type takes one argument at the most, not %q", p.Args)
 	case p.Args[0] == stateArg:
 		return s.state(ctx, p)
+	case watches && p.Args[0] == watchArg:
+		return s.watch(ctx, p, watcher)
 	}
 	return s.act(ctx, p, p.Args[0])
 }

@@ -33,6 +33,9 @@ func (s server[C, S]) describe() (InitAnswer, error) {
 		Kind: s.about.Kind, Plugs: s.about.Plugs, StateAction: Command{Args: []string{stateArg}},
 		Dependencies: s.about.Dependencies, Refresh: s.about.Refresh, Reuse: s.about.Reuse}
 	_, a.Absent = s.r.(Deleter[C, S])
+	if _, watches := s.r.(Watcher[C, S]); watches {
+		a.WatchAction = &Command{Args: []string{watchArg}}
+	}
 	if s.about.Worker {
 		a.Worker = &Command{Args: []string{workerArg}}
 	}

@@ -31,10 +31,13 @@ func serveWorker(ctx context.Context, p Process, answer func(context.Context, Pr
 		run: make(chan struct{}, workerRuns), wait: make(chan struct{}, workerRuns+workerWaits), idle: make(chan func()),
 		out: newReplies(p.Stdout)}
 	ctx, cancel := context.WithCancel(ctx)
+	var endWatches context.CancelFunc
+	w.watching, endWatches = context.WithCancel(ctx)
 	lines := make(chan []byte)
 	failed := make(chan error, 1)
 	go func() { failed <- readLines(ctx, p.Stdin, lines) }()
 	err := w.serve(ctx, lines, failed)
+	endWatches()
 	if err != nil || ctx.Err() != nil {
 		cancel() // what is open has nobody to answer to, or was asked to end
 	}
@@ -92,7 +95,8 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 // worker is the invocations that are open, and the way to answer them.
 type worker struct {
 	answer    func(context.Context, Process) int
-	run, wait chan struct{} // a place for each that runs, and for each that is open at all
+	run, wait chan struct{}   // a place for each that runs, and for each that is open at all
+	watching  context.Context // of what goes on until stdin ends, and has no place
 	running   sync.WaitGroup
 	idle      chan func() // what those do who have ended one; closed: nothing more
 
@@ -130,12 +134,18 @@ func (w *worker) request(ctx context.Context, line []byte) error {
 		}
 		return nil
 	}
-	select {
-	case w.wait <- struct{}{}:
-	case <-ctx.Done():
-		return nil
+	watches := len(r.Args) == 1 && r.Args[0] == watchArg
+	parent := ctx
+	if watches {
+		parent = w.watching
+	} else {
+		select {
+		case w.wait <- struct{}{}:
+		case <-ctx.Done():
+			return nil
+		}
 	}
-	mine, end := context.WithCancel(ctx)
+	mine, end := context.WithCancel(parent)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.open[r.ID] != nil {
@@ -143,7 +153,11 @@ func (w *worker) request(ctx context.Context, line []byte) error {
 		return fmt.Errorf("the id %d is in use already", r.ID)
 	}
 	w.open[r.ID] = end
-	w.start(func() { w.serveOne(mine, r) })
+	if watches {
+		w.running.Go(func() { w.end(r.ID, w.process(mine, r)) })
+	} else {
+		w.start(func() { w.serveOne(mine, r) })
+	}
 	return nil
 }
 
@@ -161,25 +175,36 @@ func (w *worker) start(do func()) {
 	}
 }
 
-// serveOne carries out one invocation as a process of its own would.
+// serveOne carries out one invocation, when it has a place.
 func (w *worker) serveOne(ctx context.Context, r WorkerRequest) {
 	code := exitTerminated
 	select {
 	case w.run <- struct{}{}:
 		if ctx.Err() == nil {
-			code = w.answer(ctx, Process{Args: r.Args, Stdin: bytes.NewReader(r.Stdin),
-				Stdout: replyWriter(func(s string) { w.out.add(WorkerReply{ID: r.ID, Stdout: s}) }),
-				Stderr: replyWriter(func(s string) { w.out.add(WorkerReply{ID: r.ID, Stderr: s}) })})
+			code = w.process(ctx, r)
 		}
 		<-w.run
 	case <-ctx.Done():
 	}
-	w.mu.Lock()
-	w.open[r.ID]()
-	delete(w.open, r.ID) // before the reply: the id may come again right after it
-	w.mu.Unlock()
-	w.out.add(WorkerReply{ID: r.ID, Exit: &code})
+	w.end(r.ID, code)
 	<-w.wait
+}
+
+// process carries out one invocation as a process of its own would, and gives its exit
+// code.
+func (w *worker) process(ctx context.Context, r WorkerRequest) int {
+	return w.answer(ctx, Process{Args: r.Args, Stdin: bytes.NewReader(r.Stdin),
+		Stdout: replyWriter(func(s string) { w.out.add(WorkerReply{ID: r.ID, Stdout: s}) }),
+		Stderr: replyWriter(func(s string) { w.out.add(WorkerReply{ID: r.ID, Stderr: s}) })})
+}
+
+// end says that an invocation has ended.
+func (w *worker) end(id int64, code int) {
+	w.mu.Lock()
+	w.open[id]()
+	delete(w.open, id) // before the reply: the id may come again right after it
+	w.mu.Unlock()
+	w.out.add(WorkerReply{ID: id, Exit: &code})
 }
 
 // replyWriter sends what is written as replies.

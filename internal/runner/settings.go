@@ -42,7 +42,7 @@ type Settings struct {
 	ReadOnlyRootFS bool              `json:"read_only_rootfs,omitempty"`
 	Disk           int64             `json:"disk,omitempty"`     // bytes in the container's own files; 0 = DefaultDisk
 	Workers        int64             `json:"workers,omitempty"`  // at most, with the same mounts; 0 = one for each processor, NoWorkers = none
-	Watchers       int64             `json:"watchers,omitempty"` // resources of a type with watch processes of their own, at most; 0 = the default
+	Watchers       int64             `json:"watchers,omitempty"` // watch processes of the type for one resource each, at most; 0 = a default
 
 	// How much an image may say, and how long it may think. 0 = the default of
 	// who speaks with it.

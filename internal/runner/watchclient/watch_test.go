@@ -470,7 +470,9 @@ func TestWatch_FailsOneOfMany(t *testing.T) {
 func TestWatch_EndsAWorkerThatLies(t *testing.T) {
 	t.Parallel()
 	for name, say := range map[string]func(id int64, say func(protocol.WorkerReply)){
-		"another id": func(id int64, say func(protocol.WorkerReply)) { say(protocol.WorkerReply{ID: id + 1000, Stdout: "{}\n"}) },
+		"another id": func(id int64, say func(protocol.WorkerReply)) {
+			say(protocol.WorkerReply{ID: id + 1000, Stdout: "{}\n"})
+		},
 		"twice an end": func(id int64, say func(protocol.WorkerReply)) {
 			code := 0
 			say(protocol.WorkerReply{ID: id, Exit: &code})
