@@ -71,7 +71,7 @@ func (h *sharedContainers) group(s runner.Spec) (*sharedGroup, error) {
 func (r *Runtime) mayShare(s runner.Spec) bool {
 	// Only root may send signals into containers, and give away pipes.
 	return r.shared.agent != "" && os.Geteuid() == 0 && s.Reuse && s.Kind == runner.Query && s.Settings.Workers != runner.NoWorkers &&
-		s.Cwd == "" && s.Answer == nil && len(s.Volumes) == 0
+		s.Cwd == "" && !s.LogStdout && s.Answer == nil && len(s.Volumes) == 0
 }
 
 // runShared carries out a query in a container that is there. It is not done

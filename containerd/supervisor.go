@@ -67,7 +67,7 @@ func (s *supervisor) collect(res *runner.Result) (more bool, err error) {
 		res.Stderr, err = s.files.Stderr.Log(s.spec.KeepLog)
 		return false, err
 	}
-	if s.spec.Kind == runner.Action {
+	if s.spec.Logs() {
 		more = s.spec.MaxStdout > 0 && s.files.Stdout.Size() > s.spec.MaxStdout
 		res.Stdout, err1 = s.files.Stdout.Log(s.spec.KeepLog)
 	} else {
@@ -159,7 +159,7 @@ func (s *supervisor) tooMuch() bool {
 	if s.talk != nil {
 		return s.talk.Tail.Unread() > runfiles.MaxUnread
 	}
-	if s.spec.Kind == runner.Action {
+	if s.spec.Logs() {
 		s.files.Stdout.Trim(keep)
 	}
 	return s.spec.MaxStdout > 0 && s.files.Stdout.Size() > s.spec.MaxStdout

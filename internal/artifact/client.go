@@ -66,6 +66,7 @@ type CheckInput struct {
 	Space  string             // the selected one; "" = the one that the image announces
 	Keep   int                // newest of the selected space that are kept; 0 = DefaultKeep
 	Each   func(Versioned)    // gets every version in the order of the image; nil = nobody does
+	Fresh  bool               // ask, whatever was answered before
 }
 
 // DefaultKeep is how many of the newest versions of the selected space are kept.
@@ -95,8 +96,10 @@ type Space struct {
 	Last  Versioned // listed last: the newest
 	Count int
 
-	// Continues: the first is the one that was asked from, so that one is still there.
+	// Continues: the one that was asked from is still there. Newer is how many came after
+	// it, or how many there are when it is not, or none was given.
 	Continues bool
+	Newer     int
 }
 
 // GetInput asks for the files of a version, which are put into a directory of the run.
@@ -142,17 +145,18 @@ type Client interface {
 	// Info says what an image speaks. The answer is kept.
 	Info(ctx context.Context, t Target) (Info, error)
 
-	// Check lists versions. One that is no query of anything but the world, so equal
-	// ones that run at the same time share one run, unless they have an Each.
+	// Check lists versions. Equal ones share one answer for the life of the Client, unless
+	// they are Fresh, or have an Each.
 	Check(ctx context.Context, t Target, i Info, in CheckInput) (Checked, error)
 
 	// Get brings the files of a version.
 	Get(ctx context.Context, t Target, i Info, in GetInput) (Got, error)
 
-	// Put publishes, once.
+	// Put publishes, once. What it did is returned with an error too: an image that failed
+	// may have said what it did before.
 	Put(ctx context.Context, t Target, i Info, in PutInput) (Put, error)
 
-	// ReadPut reads what a put said that another command began, and that has exited. It
-	// is what Put returns, and its error too.
+	// ReadPut reads what a put said that another command began, and that has exited, as
+	// Put does.
 	ReadPut(t Target, i Info, r runner.Result) (Put, error)
 }

@@ -24,8 +24,8 @@ type Entry struct {
 	Version  Version
 	Metadata Metadata // v1: what get said
 	Tree     string   // hash over everything in it, "sha256:..."
-	Files    int64    // entries in all
-	Bytes    int64    // of all files
+	Files    int64    // that are no directories
+	Bytes    int64    // in plain files
 	Got      time.Time
 	Used     time.Time // last
 }

@@ -89,6 +89,7 @@ type Spec struct {
 
 	MaxStdout int64 // bytes; beyond it the program is killed and an *OutputError returned; 0 = no limit
 	KeepLog   int64 // bytes of stderr (and, for an action, of stdout) kept in the Result: half head, half tail; 0 = DefaultKeepLog
+	LogStdout bool  // the stdout of a query is a log too
 
 	// Stdout and Stderr get what the program prints while it runs; nil = nobody
 	// watches. They are called from one goroutine at a time each, and a slow or
@@ -101,6 +102,10 @@ const DefaultGrace = 10 * time.Second
 
 // DefaultKeepLog is how much of a log is kept, in bytes.
 const DefaultKeepLog = 128 << 10
+
+// Logs reports whether what the program prints on stdout is a log, of which head and
+// tail are kept, and no answer.
+func (s Spec) Logs() bool { return s.Kind == Action || s.LogStdout }
 
 // Mount is a file or directory of this host, seen in the container.
 type Mount struct {

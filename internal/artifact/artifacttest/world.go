@@ -117,7 +117,13 @@ func (w *World) Check(_ context.Context, t artifact.Target, i artifact.Info, in 
 			continue
 		}
 		list = list[max(from, 0):]
-		c.Spaces[name] = artifact.Space{First: list[0].Version, Last: list[len(list)-1], Count: len(list), Continues: from >= 0}
+		c.Spaces[name] = artifact.Space{First: list[0].Version, Last: list[len(list)-1], Count: len(list), Continues: from >= 0,
+			Newer: len(list) - 1}
+		if from < 0 {
+			s := c.Spaces[name]
+			s.Newer++
+			c.Spaces[name] = s
+		}
 		if name == c.Selected {
 			c.Newest = list
 		}

@@ -162,7 +162,7 @@ type run struct {
 
 func newRun(s runner.Spec) *run {
 	r := &run{s: s, over: make(chan struct{})}
-	r.stdout = newStream(s.Stdout, s.KeepLog, s.Kind != runner.Action)
+	r.stdout = newStream(s.Stdout, s.KeepLog, !s.Logs())
 	r.stdout.limit, r.stdout.over = s.MaxStdout, r.over
 	r.stderr = newStream(s.Stderr, s.KeepLog, false)
 	return r

@@ -177,7 +177,12 @@ func (s suite) logs(t *testing.T) {
 	if len(res.Stdout) != n || string(res.Stderr) != want("e") {
 		t.Errorf("query: got %d bytes of stdout, %d of stderr", len(res.Stdout), len(res.Stderr))
 	}
-	spec.Kind = runner.Action
+	spec.LogStdout = true
+	res = s.ok(t, spec)
+	if string(res.Stdout) != want("o") || string(res.Stderr) != want("e") {
+		t.Errorf("query whose stdout is a log: got %d bytes of stdout, %d of stderr", len(res.Stdout), len(res.Stderr))
+	}
+	spec.Kind, spec.LogStdout = runner.Action, false
 	res = s.ok(t, spec)
 	if string(res.Stdout) != want("o") || string(res.Stderr) != want("e") {
 		t.Errorf("action: got %d bytes of stdout, %d of stderr", len(res.Stdout), len(res.Stderr))

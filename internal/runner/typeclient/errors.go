@@ -51,9 +51,16 @@ func protocolError(k call, answer []byte, cause error) error {
 	if len(answer) > 0 {
 		said = "It answered: " + shorten(answer)
 	}
+	changed, page := "Nothing was changed by this step.", "docs/protocol.md"
+	if k.artifact {
+		page = "docs/artifacts.md"
+	}
+	if k.kind == runner.Action {
+		changed = "What it has done is not known."
+	}
 	return fail(k, pe, "The image broke the protocol",
-		"The answer of image %s to %s is not right: %s. %s Nothing was changed by this step. The fault is in the image: "+
-			"its answers are described in docs/protocol.md.", diag.Visible(k.target.Reference), k.question(), pe.Message, said)
+		"The answer of image %s to %s is not right: %s. %s %s The fault is in the image: its answers are described in %s.",
+		diag.Visible(k.target.Reference), k.question(), pe.Message, said, changed, page)
 }
 
 // callError returns the error of an invocation; nil when it ended with exit code
@@ -65,6 +72,7 @@ func callError(k call, r runner.Result, err error) error {
 	var disk *runner.DiskError
 	var unknown *runner.UnknownError
 	var worker *runner.WorkerError
+	var answer *runner.AnswerError
 	switch {
 	case err == nil && r.ExitCode == 0:
 		return nil
@@ -73,6 +81,8 @@ func callError(k call, r runner.Result, err error) error {
 	case errors.As(err, &timeout):
 		return fail(k, err, "The image took too long", "%s of image %s %s.%s Look for what it waits for, or give it more time: %s.",
 			k.title(), image, timeout, lastLines(r), k.moreTime())
+	case errors.As(err, &answer):
+		return protocolError(k, nil, answer)
 	case errors.As(err, &output):
 		return fail(k, err, "The image printed too much",
 			"%s of image %s %s. An answer is one JSON object; logs belong on stderr. If its answers are that large, allow it: answer_size = "+
@@ -133,6 +143,8 @@ func exitError(k call, r runner.Result) error {
 		lines = " Its last lines:\n" + e.Tail
 	}
 	switch {
+	case k.artifact:
+		return fail(k, e, refusals()[k.step], "%s of image %s ended with %s.%s", k.title(), image, because, lines)
 	case k.kind == runner.Action:
 		return fail(k, e, "The action failed", "%s of image %s ended with %s.%s", k.title(), image, because, lines)
 	case k.step == StepInit:

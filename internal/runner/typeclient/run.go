@@ -28,6 +28,14 @@ type call struct {
 	timeout  time.Duration
 	worker   *runner.Worker // that may carry it out; nil = none
 	reuse    bool           // it may share a container
+
+	artifact bool // it is a question about an artifact
+	quiet    bool // what it prints on stdout is its answer, also of an action
+	cwd      string
+	volumes  []runner.Volume
+	answer   *runner.Answer
+	log      bool  // what it prints on stdout is a log, also of a query
+	keep     int64 // of logs, in bytes; 0 = what its settings say
 }
 
 func (k call) title() string {
@@ -47,9 +55,11 @@ func (k call) question() string {
 // moreTime returns where its time is set.
 func (k call) moreTime() string {
 	switch {
+	case k.artifact && k.step != StepInfo:
+		return `timeouts { ` + k.step + ` = "..." } in its block`
 	case k.kind == runner.Action:
 		return `timeouts { action = "..." } in its resource or type block`
-	case k.step == StepInit:
+	case k.step == StepInit, k.step == StepInfo:
 		return `timeouts { init = "..." } in its type block`
 	}
 	return `timeouts { state = "..." } in its resource or type block`
@@ -85,9 +95,13 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 		Reuse:      k.reuse,
 		ID:         k.id,
 		Timeout:    k.timeout,
-		KeepLog:    k.settings.KeepLog,
+		KeepLog:    max(k.settings.KeepLog, k.keep),
+		Cwd:        k.cwd,
+		Volumes:    k.volumes,
+		Answer:     k.answer,
+		LogStdout:  k.log,
 	}
-	if k.kind == runner.Query {
+	if !spec.Logs() {
 		if spec.MaxStdout = k.settings.MaxAnswer; spec.MaxStdout == 0 {
 			spec.MaxStdout = MaxAnswer
 		}
@@ -103,7 +117,7 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 			return w
 		}
 		spec.Stderr = watch(Stderr)
-		if k.kind == runner.Action {
+		if spec.Logs() && !k.quiet {
 			spec.Stdout = watch(Stdout)
 		}
 	}

@@ -1,0 +1,86 @@
+package images
+
+import (
+	"context"
+	"encoding/json"
+
+	"deployster/internal/artifact"
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
+)
+
+// getV2 is what an image of artifacts-2 is asked.
+type getV2 struct {
+	Config  json.RawMessage  `json:"config"`
+	Space   string           `json:"space"`
+	Version artifact.Version `json:"version"`
+}
+
+// overlay lays the members of one object over those of another.
+func overlay(source, params json.RawMessage) (json.RawMessage, error) {
+	out := map[string]json.RawMessage{}
+	for _, o := range []json.RawMessage{source, params} {
+		members, err := jsondoc.OwnObject(o)
+		if err != nil {
+			return nil, err
+		}
+		for name, value := range members {
+			out[name] = value
+		}
+	}
+	return jsondoc.Encode(out)
+}
+
+// Get implements artifact.Client.
+func (c *Client) Get(ctx context.Context, t artifact.Target, i artifact.Info, in artifact.GetInput) (artifact.Got, error) {
+	got := artifact.Got{Version: in.Recipe.Version}
+	var refused error
+	a := typeclient.Ask{Step: artifact.StepGet, Digest: i.Digest, Command: i.Get, Cwd: getDir, Says: i.Protocol == artifact.Concourse1,
+		Timeout: orElse(t.GetTimeout, artifact.DefaultGetTimeout),
+		Volumes: []runner.Volume{{Target: getDir, Take: func(dir string) error {
+			refused = in.Take(dir)
+			return refused
+		}}}}
+	var err error
+	if a.Stdin, err = getStdin(i, in.Recipe); err != nil {
+		return got, err
+	}
+	r, err := c.o.Types.Ask(ctx, target(t), a)
+	if refused != nil {
+		return got, refused
+	}
+	if err != nil {
+		return got, classed(err)
+	}
+	if !a.Says {
+		return got, nil
+	}
+	said, metadata, err := readMade(r.Stdout)
+	if err != nil {
+		return got, classed(typeclient.Broken(target(t), a, r.Stdout, err))
+	}
+	if got.Metadata = metadata; said != nil {
+		got.Version = said
+	}
+	return got, nil
+}
+
+func getStdin(i artifact.Info, r artifact.Recipe) ([]byte, error) {
+	source, err := object(r.Source)
+	if err != nil {
+		return nil, err
+	}
+	params, err := object(r.Params)
+	if err != nil {
+		return nil, err
+	}
+	if i.Protocol == artifact.Concourse1 {
+		return encode(getV1{source, unlessEmpty(params), r.Version})
+	}
+	config, err := overlay(source, params)
+	if err != nil {
+		return nil, err
+	}
+	return encode(getV2{config, r.Space, r.Version})
+}

@@ -1,0 +1,218 @@
+package images
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"deployster/internal/artifact"
+	"deployster/internal/base/jsondoc"
+)
+
+const (
+	maxCheckAnswer = 256 << 20 // bytes
+	maxPutAnswer   = 16 << 20
+	maxLines       = 2_000_000
+)
+
+// eachLine reads a response file: a JSON object a line. The error has the number of the
+// line that is not right. r is nil where there is no file.
+func eachLine(r io.Reader, each func(line []byte) error) error {
+	if r == nil {
+		return nil
+	}
+	in := bufio.NewReaderSize(r, 64<<10)
+	var long []byte
+	for n := 1; ; n++ {
+		line, err := in.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			long = append(long[:0], line...)
+			for errors.Is(err, bufio.ErrBufferFull) && len(long) <= maxLine {
+				line, err = in.ReadSlice('\n')
+				long = append(long, line...)
+			}
+			line = long
+		}
+		if len(line) > maxLine {
+			return fmt.Errorf("line %d is longer than %d bytes", n, maxLine)
+		}
+		if n > maxLines {
+			return fmt.Errorf("it has more than %d lines", maxLines)
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			if err := each(line); err != nil {
+				return fmt.Errorf("line %d: %w", n, err)
+			}
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+// listed collects what a check lists.
+type listed struct {
+	in     artifact.CheckInput
+	out    artifact.Checked
+	kept   map[string][]artifact.Versioned // the newest by space, until the selected one is known
+	strict bool                            // only a first line continues
+}
+
+// The spaces of which something is kept while nobody knows which one is selected, and
+// those that are told of beside it.
+const (
+	maxSpaces = 100_000
+	toldOf    = 1000
+)
+
+func newListed(in artifact.CheckInput) *listed {
+	if in.Keep <= 0 {
+		in.Keep = artifact.DefaultKeep
+	}
+	return &listed{in: in, kept: map[string][]artifact.Versioned{}, strict: true,
+		out: artifact.Checked{Selected: in.Space, Spaces: map[string]artifact.Space{}}}
+}
+
+// checkLine reads a line of the answer to check.
+func (l *listed) checkLine(line []byte) error {
+	o, err := jsondoc.Object(line)
+	if err != nil {
+		return err
+	}
+	name, isDefault := o["default_space"]
+	if isDefault {
+		if l.out.Default != "" {
+			return errors.New("the default space was named before")
+		}
+		if l.out.Default, err = text(`"default_space"`, name); err != nil {
+			return err
+		}
+		if l.out.Default == "" {
+			return errors.New(`"default_space" is empty`)
+		}
+		if l.in.Space == "" {
+			l.selectSpace(l.out.Default)
+		}
+		if o["space"] == nil && o["version"] == nil {
+			return nil
+		}
+	}
+	v := artifact.Versioned{}
+	if v.Space, err = text(`"space"`, o["space"]); err != nil {
+		return err
+	}
+	if v.Version, err = version(o["version"]); err != nil {
+		return err
+	}
+	if v.Metadata, err = metadata(o["metadata"]); err != nil {
+		return err
+	}
+	return l.add(v)
+}
+
+// selectSpace lets go of what is kept of the others.
+func (l *listed) selectSpace(space string) {
+	l.out.Selected = space
+	for name := range l.kept {
+		if name != space {
+			delete(l.kept, name)
+		}
+	}
+}
+
+// add takes a version, in the order of the image.
+func (l *listed) add(v artifact.Versioned) error {
+	s, known := l.out.Spaces[v.Space]
+	if !known && len(l.out.Spaces) >= maxSpaces && v.Space != l.out.Selected {
+		return fmt.Errorf("it lists more than %d spaces", maxSpaces)
+	}
+	from, asked := l.in.From[v.Space]
+	if !known {
+		s.First = v.Version
+	}
+	s.Count++
+	s.Newer++
+	if asked && (!known || !l.strict) && v.Version.Is(from) {
+		s.Continues, s.Newer = true, 0
+	}
+	s.Last = v
+	l.out.Spaces[v.Space] = s
+	if selected := l.out.Selected; v.Space == selected || selected == "" && (len(l.kept) < toldOf || l.kept[v.Space] != nil) {
+		list := append(l.kept[v.Space], v)
+		if len(list) >= 2*l.in.Keep { // so that each is moved at most once
+			list = append(list[:0:0], list[len(list)-l.in.Keep:]...)
+		}
+		l.kept[v.Space] = list
+	}
+	if l.in.Each != nil {
+		l.in.Each(v)
+	}
+	return nil
+}
+
+// checked is all that was listed.
+func (l *listed) checked() artifact.Checked {
+	newest := l.kept[l.out.Selected]
+	l.out.Newest = newest[max(len(newest)-l.in.Keep, 0):]
+	if len(l.out.Spaces) > toldOf {
+		s, ok := l.out.Spaces[l.out.Selected]
+		l.out.Spaces = map[string]artifact.Space{}
+		if ok {
+			l.out.Spaces[l.out.Selected] = s
+		}
+	}
+	return l.out
+}
+
+// errNothing says that a put left nobody any wiser.
+var errNothing = errors.New("put did not say what it made")
+
+// putLines reads the answer to put. What was read before an error is returned with it.
+func putLines(r io.Reader) (out artifact.Put, err error) {
+	err = eachLine(r, func(line []byte) error {
+		o, err := jsondoc.Object(line)
+		if err != nil {
+			return err
+		}
+		kind, err := text(`"type"`, o["type"])
+		if err != nil {
+			return err
+		}
+		v := artifact.Versioned{}
+		if v.Space, err = text(`"space"`, o["space"]); err != nil {
+			return err
+		}
+		if v.Version, err = version(o["version"]); err != nil {
+			return err
+		}
+		switch kind {
+		case "created":
+			out.Created = append(out.Created, v)
+		case "deleted":
+			out.Deleted = append(out.Deleted, v)
+		default:
+			return fmt.Errorf(`"type" is %q, and must be "created" or "deleted"`, kind)
+		}
+		return nil
+	})
+	if err == nil && len(out.Created)+len(out.Deleted) == 0 {
+		err = errNothing
+	}
+	return out, err
+}
+
+// spaces lists those that a put touched.
+func spaces(p artifact.Put) map[string]bool {
+	touched := map[string]bool{}
+	for _, list := range [][]artifact.Versioned{p.Created, p.Deleted} {
+		for _, v := range list {
+			touched[v.Space] = true
+		}
+	}
+	return touched
+}

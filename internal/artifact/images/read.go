@@ -1,0 +1,102 @@
+package images
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"deployster/internal/artifact"
+	"deployster/internal/base/jsondoc"
+)
+
+// The most that an image may say.
+const (
+	maxFields = 100 // of metadata
+	maxLine   = 1 << 20
+)
+
+// member returns a member of an object by its name, in any case; the exact one wins.
+func member(o map[string]json.RawMessage, name string) json.RawMessage {
+	if raw, ok := o[name]; ok {
+		return raw
+	}
+	for key, raw := range o {
+		if strings.EqualFold(key, name) {
+			return raw
+		}
+	}
+	return nil
+}
+
+// text reads a member that must be text.
+func text(what string, raw json.RawMessage) (s string, err error) {
+	switch {
+	case raw == nil:
+		return "", fmt.Errorf("%s is missing", what)
+	case raw[0] != '"':
+		return "", fmt.Errorf("%s is %s, and must be text", what, jsondoc.KindOf(raw))
+	}
+	return s, json.Unmarshal(raw, &s)
+}
+
+// version reads an object of text.
+func version(raw json.RawMessage) (artifact.Version, error) {
+	if raw == nil {
+		return nil, errors.New("the version is missing")
+	}
+	if raw[0] != '{' {
+		return nil, fmt.Errorf("the version is %s, and must be an object of text", jsondoc.KindOf(raw))
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &members); err != nil {
+		return nil, err
+	}
+	v := make(artifact.Version, len(members))
+	for key, one := range members {
+		s, err := text(fmt.Sprintf("%q of the version", key), one)
+		if err != nil {
+			return nil, err
+		}
+		v[key] = s
+	}
+	return v, nil
+}
+
+// metadata reads a list of names and values. The keys may be in any case, and others are
+// ignored.
+func metadata(raw json.RawMessage) (artifact.Metadata, error) {
+	if raw == nil {
+		return nil, nil
+	}
+	if raw[0] != '[' {
+		return nil, fmt.Errorf("the metadata is %s, and must be a list", jsondoc.KindOf(raw))
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, err
+	}
+	if len(list) > maxFields {
+		return nil, fmt.Errorf("the metadata has %d fields, and may have at most %d", len(list), maxFields)
+	}
+	var out artifact.Metadata
+	for i, one := range list {
+		if one[0] != '{' {
+			return nil, fmt.Errorf("field %d of the metadata is %s, and must be an object", i+1, jsondoc.KindOf(one))
+		}
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(one, &members); err != nil {
+			return nil, err
+		}
+		name, err := text(fmt.Sprintf("the name of field %d of the metadata", i+1), member(members, "name"))
+		if err != nil {
+			return nil, err
+		}
+		value, err := text(fmt.Sprintf("the value of field %d of the metadata", i+1), member(members, "value"))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, artifact.Field{Name: name, Value: value})
+	}
+	return out, nil
+}

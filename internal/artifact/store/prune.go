@@ -1,0 +1,137 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"deployster/internal/artifact"
+	"deployster/internal/artifact/tree"
+	"deployster/internal/base/durable"
+)
+
+// Prune implements artifact.Store.
+func (s *Store) Prune(ctx context.Context, all bool) (removed []artifact.Entry, err error) {
+	return s.prune(ctx, all)
+}
+
+func (s *Store) prune(ctx context.Context, all bool) (removed []artifact.Entry, err error) {
+	errs := []error{s.sweep()}
+	list, err := s.List()
+	errs = append(errs, err)
+	total := int64(0)
+	for _, e := range list {
+		total += weight(e)
+	}
+	for i := len(list) - 1; i >= 0 && ctx.Err() == nil; i-- {
+		e := list[i]
+		if !all && (total <= s.o.Max || s.now().Sub(e.Used) < inUse) {
+			continue
+		}
+		gone, err := s.remove(e.Key)
+		errs = append(errs, err)
+		if gone {
+			removed, total = append(removed, e), total-weight(e)
+		}
+	}
+	return removed, errors.Join(append(errs, context.Cause(ctx))...)
+}
+
+// weight is how much room an entry counts.
+func weight(e artifact.Entry) int64 { return e.Bytes + perFile*e.Files }
+
+// remove removes an entry that nobody holds. It loses its name first, so that what a
+// crash leaves is no entry.
+func (s *Store) remove(key string) (gone bool, err error) {
+	lock, err := durable.TryLock(s.lock(key), true, s.o.Command)
+	var locked *durable.LockedError
+	if errors.As(err, &locked) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	if err := os.RemoveAll(s.draft(key)); err != nil {
+		return false, err
+	}
+	if err := os.Rename(s.dir(key), s.draft(key)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return false, err
+	}
+	return true, os.RemoveAll(s.draft(key))
+}
+
+// sweep removes what dead processes have left: drafts that nobody is at, and directories
+// that are no entries.
+func (s *Store) sweep() error {
+	entries, err := os.ReadDir(s.o.Dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	errs := []error{err}
+	for _, e := range entries {
+		key, isDraft := strings.CutSuffix(e.Name(), draftSuffix)
+		if !isDraft {
+			continue
+		}
+		lock, err := durable.TryLock(s.lock(key), true, s.o.Command)
+		if err == nil {
+			errs = append(errs, os.RemoveAll(filepath.Join(s.o.Dir, e.Name())), lock.Unlock())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Verify implements artifact.Store.
+func (s *Store) Verify(ctx context.Context) (damaged []artifact.Damage, err error) {
+	keys, err := s.present()
+	errs := []error{err, s.sweep()}
+	for _, key := range keys {
+		if ctx.Err() != nil {
+			break
+		}
+		d, err := s.verify(ctx, key)
+		errs = append(errs, err)
+		if d == nil {
+			continue
+		}
+		d.Removed, err = s.remove(key)
+		errs = append(errs, err)
+		damaged = append(damaged, *d)
+	}
+	return damaged, errors.Join(append(errs, context.Cause(ctx))...)
+}
+
+// verify returns what is wrong with an entry; nil = nothing is, or it is being made or
+// removed.
+func (s *Store) verify(ctx context.Context, key string) (d *artifact.Damage, err error) {
+	lock, err := durable.TryLock(s.lock(key), false, s.o.Command)
+	var locked *durable.LockedError
+	if errors.As(err, &locked) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	if _, err := os.Stat(s.dir(key)); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	e, err := s.read(key)
+	if err != nil {
+		return &artifact.Damage{Entry: artifact.Entry{Key: key}, Reason: fmt.Sprintf("what it is cannot be read: %s", err)}, nil
+	}
+	sum, err := tree.Measure(ctx, filepath.Join(s.dir(key), dataName))
+	switch {
+	case ctx.Err() != nil:
+		return nil, nil
+	case err != nil:
+		return &artifact.Damage{Entry: e, Reason: err.Error()}, nil
+	case sum.Hash != e.Tree:
+		return &artifact.Damage{Entry: e, Reason: "its files are not those that were brought in"}, nil
+	}
+	return nil, nil
+}

@@ -1,0 +1,201 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"deployster/internal/artifact"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/durable"
+	"deployster/internal/runner"
+)
+
+// DefaultMax is how many bytes are kept where nothing else is said.
+const DefaultMax = 20 << 30
+
+// inUse is how long what was used stays, whatever the bounds.
+const inUse = time.Hour
+
+// perFile is what a file counts, beside its bytes.
+const perFile = 4 << 10
+
+// Options are where files are kept, and who brings them in.
+type Options struct {
+	Dir     string // the store; its volumes lie on the same file system
+	Client  artifact.Client
+	Command string // for who waits for a lock: "deployster plan"
+	Max     int64  // bytes; 0 = DefaultMax
+}
+
+// Store is an artifact.Store.
+type Store struct {
+	o   Options
+	now func() time.Time
+
+	mu    sync.Mutex
+	keys  map[string]*holding
+	added bool
+}
+
+// holding is a key in this process.
+type holding struct {
+	mu   sync.Mutex // held while the files are looked for
+	lock *durable.Lock
+	held artifact.Held
+}
+
+// New returns a Store. It must be closed.
+func New(o Options) *Store {
+	o.Max = cmp.Or(o.Max, DefaultMax)
+	return &Store{o: o, now: time.Now, keys: map[string]*holding{}}
+}
+
+// The names in the directory of the store.
+func (s *Store) dir(key string) string   { return filepath.Join(s.o.Dir, key) }
+func (s *Store) draft(key string) string { return filepath.Join(s.o.Dir, key+draftSuffix) }
+func (s *Store) lock(key string) string  { return filepath.Join(s.o.Dir, key+lockSuffix) }
+
+const (
+	draftSuffix = ".draft"
+	lockSuffix  = ".lock"
+	dataName    = "data"
+)
+
+// Fetch implements artifact.Store.
+func (s *Store) Fetch(ctx context.Context, o artifact.Order) (artifact.Held, error) {
+	key, err := o.Recipe.Key()
+	if err != nil {
+		return artifact.Held{}, diag.Because(err, "The files of an artifact cannot be found",
+			"%s: %s", o.Target.Address, diag.Visible(err.Error()))
+	}
+	s.mu.Lock()
+	h := s.keys[key]
+	if h == nil {
+		h = &holding{}
+		s.keys[key] = h
+	}
+	s.mu.Unlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.lock != nil {
+		held := h.held
+		held.Fetched = false
+		return held, nil
+	}
+	if err := os.MkdirAll(s.o.Dir, 0o700); err != nil {
+		return artifact.Held{}, errStore(s.o.Dir, err)
+	}
+	fetched := false
+	for {
+		h.lock, err = durable.WaitLock(ctx, s.lock(key), false, s.o.Command)
+		if err != nil {
+			return artifact.Held{}, s.errLock(ctx, o, err)
+		}
+		if e, err := s.read(key); err == nil {
+			_ = os.Chtimes(s.dir(key), time.Time{}, s.now()) // who used it last is a matter of order only
+			h.held = artifact.Held{Entry: e, Dir: filepath.Join(runner.RealDir(s.o.Dir), key, dataName), Fetched: fetched}
+			return h.held, nil
+		}
+		err := h.lock.Unlock()
+		h.lock = nil
+		if err == nil {
+			fetched, err = s.bring(ctx, o, key)
+		}
+		if err != nil {
+			return artifact.Held{}, err
+		}
+	}
+}
+
+// bring fetches the files of a key, unless somebody else has meanwhile.
+func (s *Store) bring(ctx context.Context, o artifact.Order, key string) (fetched bool, err error) {
+	lock, err := durable.WaitLock(ctx, s.lock(key), true, s.o.Command)
+	if err != nil {
+		return false, s.errLock(ctx, o, err)
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	if _, err := s.read(key); err == nil {
+		return false, nil
+	}
+	if err := s.fetch(ctx, o, key); err != nil {
+		return false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.added = true
+	return true, nil
+}
+
+// Look implements artifact.Store.
+func (s *Store) Look(key string) (artifact.Entry, bool) {
+	e, err := s.read(key)
+	return e, err == nil
+}
+
+// List implements artifact.Store.
+func (s *Store) List() (list []artifact.Entry, err error) {
+	keys, err := s.present()
+	for _, key := range keys {
+		if e, err := s.read(key); err == nil { // else it is being removed, or for Verify
+			list = append(list, e)
+		}
+	}
+	slices.SortFunc(list, func(a, b artifact.Entry) int {
+		return cmp.Or(b.Used.Compare(a.Used), strings.Compare(a.Key, b.Key))
+	})
+	return list, err
+}
+
+// present lists the keys that have a directory.
+func (s *Store) present() (keys []string, err error) {
+	entries, err := os.ReadDir(s.o.Dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if e.IsDir() && !strings.HasSuffix(e.Name(), draftSuffix) {
+			keys = append(keys, e.Name())
+		}
+	}
+	return keys, err
+}
+
+// Close implements artifact.Store.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for key, h := range s.keys {
+		if h.lock != nil {
+			errs = append(errs, h.lock.Unlock())
+		}
+		delete(s.keys, key)
+	}
+	if s.added {
+		s.added = false
+		_, err := s.prune(context.Background(), false)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func errStore(dir string, err error) error {
+	return diag.Because(err, "The store of artifacts is not usable",
+		"%s: %s. It is a part of the data directory, which only root can write; see that there is room on its disk.", dir,
+		diag.Visible(err.Error()))
+}
+
+// errLock says why nobody could wait for the files any longer.
+func (s *Store) errLock(ctx context.Context, o artifact.Order, err error) error {
+	if ctx.Err() == nil {
+		return errStore(s.o.Dir, err)
+	}
+	return diag.Because(context.Cause(ctx), "Interrupted", "%s was waiting for files that another command brings in.", o.Target.Address)
+}

@@ -1,0 +1,135 @@
+package tree
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Copy makes a copy of a file or a directory at a path where nothing is. Links are made as
+// they are written; modes and times of files are kept, and all belongs to whom the
+// directory belongs that the copy lies in. Where the file system can, contents are shared
+// until one of the two is changed.
+func Copy(ctx context.Context, from, to string) error {
+	owner, err := os.Stat(filepath.Dir(to))
+	if err != nil {
+		return err
+	}
+	c := copier{ctx: ctx, uid: os.Getuid(), gid: os.Getgid()}
+	if st, ok := owner.Sys().(*syscall.Stat_t); ok {
+		c.uid, c.gid = int(st.Uid), int(st.Gid)
+	}
+	info, err := os.Lstat(from)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		dir, err := os.OpenRoot(filepath.Dir(from))
+		if err != nil {
+			return err
+		}
+		defer dir.Close()
+		c.from, c.to = dir, filepath.Dir(to)
+		return c.one(filepath.Base(from), filepath.Base(to), info)
+	}
+	root, err := os.OpenRoot(from)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	c.from, c.to = root, to
+	return c.all()
+}
+
+type copier struct {
+	ctx      context.Context
+	from     *os.Root
+	to       string
+	uid, gid int
+}
+
+// all copies a directory. The modes of directories come last: one may be closed to
+// writers.
+func (c copier) all() error {
+	type mode struct {
+		path string
+		mode fs.FileMode
+	}
+	var dirs []mode
+	err := walk(c.ctx, c.from, func(e *entry) error {
+		if e.mode.IsDir() {
+			dirs = append(dirs, mode{filepath.Join(c.to, e.path), e.mode})
+			return errors.Join(os.Mkdir(filepath.Join(c.to, e.path), 0o700), os.Lchown(filepath.Join(c.to, e.path), c.uid, c.gid))
+		}
+		info, err := c.from.Lstat(e.path)
+		if err != nil {
+			return err
+		}
+		return c.one(e.path, e.path, info)
+	})
+	if err != nil {
+		return err
+	}
+	for i := len(dirs) - 1; i >= 0; i-- {
+		if err := os.Chmod(dirs[i].path, dirs[i].mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// one copies what is no directory.
+func (c copier) one(name, as string, info fs.FileInfo) error {
+	to := filepath.Join(c.to, as)
+	if kind := special(info.Mode()); kind != "" {
+		return &RefusedError{name, "is " + kind}
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		target, err := c.from.Readlink(name)
+		if err != nil {
+			return err
+		}
+		return errors.Join(os.Symlink(target, to), os.Lchown(to, c.uid, c.gid))
+	}
+	in, err := c.from.OpenFile(name, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if now, err := in.Stat(); err != nil || !now.Mode().IsRegular() {
+		return errors.Join(err, &RefusedError{name, "was exchanged while it was copied"})
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	err = c.content(out, in)
+	// The owner first: to change him takes away setuid.
+	err = errors.Join(err, out.Chown(c.uid, c.gid), out.Chmod(info.Mode()), out.Close())
+	return errors.Join(err, os.Chtimes(to, time.Time{}, info.ModTime()))
+}
+
+// content copies, or shares, what is in a file.
+func (c copier) content(out, in *os.File) error {
+	if unix.IoctlFileClone(int(out.Fd()), int(in.Fd())) == nil {
+		return nil
+	}
+	for {
+		if c.ctx.Err() != nil {
+			return context.Cause(c.ctx)
+		}
+		switch _, err := io.CopyN(out, in, 64<<20); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}

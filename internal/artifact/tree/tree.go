@@ -1,0 +1,227 @@
+package tree
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
+)
+
+// The most that a tree may have.
+const (
+	MaxEntries = 1_000_000
+	MaxPath    = 4 << 10 // bytes
+)
+
+// RefusedError says what of a tree is not taken.
+type RefusedError struct {
+	Path   string // below the root; "." is the root
+	Reason string // "is a FIFO"
+}
+
+func (e *RefusedError) Error() string { return fmt.Sprintf("%q %s", e.Path, e.Reason) }
+
+// Sum is what a tree is.
+type Sum struct {
+	Hash  string // "sha256:...", over paths, kinds, modes and contents
+	Files int64  // that are no directories
+	Bytes int64  // in plain files
+}
+
+// entry is something in a tree. Its path has slashes.
+type entry struct {
+	path   string
+	mode   fs.FileMode
+	size   int64
+	target string // of a link
+	sum    [sha256.Size]byte
+}
+
+// Measure reads a tree. Nobody may change it meanwhile.
+func Measure(ctx context.Context, dir string) (s Sum, err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return s, err
+	}
+	defer root.Close()
+	h := sha256.New()
+	var batch []*entry
+	flush := func() error {
+		err := sumContents(ctx, root, batch)
+		for _, e := range batch {
+			e.writeTo(h)
+		}
+		batch = batch[:0]
+		return err
+	}
+	err = walk(ctx, root, func(e *entry) error {
+		if e.mode.IsRegular() {
+			s.Bytes += e.size
+		}
+		if !e.mode.IsDir() {
+			s.Files++
+		}
+		if batch = append(batch, e); len(batch) < batchSize {
+			return nil
+		}
+		return flush()
+	})
+	if err == nil {
+		err = flush()
+	}
+	s.Hash = "sha256:" + hex.EncodeToString(h.Sum(nil))
+	return s, err
+}
+
+// batchSize is how many files are read side by side before the next are looked for.
+const batchSize = 1024
+
+// sumContents reads the plain files.
+func sumContents(ctx context.Context, root *os.Root, batch []*entry) error {
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for _, e := range batch {
+		if !e.mode.IsRegular() || ctx.Err() != nil {
+			continue
+		}
+		g.Go(func() error {
+			f, err := root.OpenFile(e.path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			h := sha256.New()
+			n, err := io.Copy(h, readerOf(ctx, f))
+			if err == nil && n != e.size {
+				err = &RefusedError{e.path, "was changed while it was read"}
+			}
+			h.Sum(e.sum[:0])
+			return err
+		})
+	}
+	return errors.Join(g.Wait(), context.Cause(ctx))
+}
+
+// readerOf reads until the context ends.
+func readerOf(ctx context.Context, r io.Reader) io.Reader { return reader{ctx, r} }
+
+type reader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r reader) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.r.Read(p)
+}
+
+// writeTo hashes an entry: each part with its length, so that none runs into the next.
+func (e *entry) writeTo(h hash.Hash) {
+	w := bufio.NewWriterSize(h, 512)
+	text := func(s string) {
+		_ = binary.Write(w, binary.BigEndian, int64(len(s))) // a hash takes everything
+		_, _ = w.WriteString(s)
+	}
+	text(e.path)
+	_ = binary.Write(w, binary.BigEndian, uint32(e.mode))
+	switch {
+	case e.mode.IsRegular():
+		_ = binary.Write(w, binary.BigEndian, e.size)
+		_, _ = w.Write(e.sum[:])
+	case e.mode&fs.ModeSymlink != 0:
+		text(e.target)
+	}
+	_ = w.Flush()
+}
+
+// walk visits what is in a tree in the order of its paths, directories before what is in
+// them. The root is ".".
+func walk(ctx context.Context, root *os.Root, visit func(*entry) error) error {
+	n := 0
+	var into func(dir string) error
+	see := func(name string) error {
+		if n++; n > MaxEntries {
+			return &RefusedError{name, fmt.Sprintf("is one of more than %d files", MaxEntries)}
+		}
+		if len(name) > MaxPath {
+			return &RefusedError{name[:100] + "...", fmt.Sprintf("has a path of more than %d bytes", MaxPath)}
+		}
+		info, err := root.Lstat(name)
+		if err != nil {
+			return err
+		}
+		e := &entry{path: name, mode: info.Mode(), size: info.Size()}
+		if kind := special(e.mode); kind != "" {
+			return &RefusedError{name, "is " + kind}
+		}
+		if e.mode&fs.ModeSymlink != 0 {
+			if e.target, err = root.Readlink(name); err != nil {
+				return err
+			}
+		}
+		if err := visit(e); err != nil || !e.mode.IsDir() {
+			return err
+		}
+		return into(name)
+	}
+	into = func(dir string) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		names, err := namesIn(root, dir)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if err := see(path.Join(dir, name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return see(".")
+}
+
+// namesIn lists a directory, sorted.
+func namesIn(root *os.Root, dir string) ([]string, error) {
+	f, err := root.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(MaxEntries + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	slices.SortFunc(names, strings.Compare)
+	return names, nil
+}
+
+// special names what is neither a plain file, nor a directory, nor a link.
+func special(m fs.FileMode) string {
+	switch {
+	case m.IsRegular(), m.IsDir(), m&fs.ModeSymlink != 0:
+		return ""
+	case m&fs.ModeNamedPipe != 0:
+		return "a FIFO"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "a device"
+}
