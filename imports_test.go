@@ -84,6 +84,7 @@ var ranks = map[string]int{
 	"internal/runner/conformance":       30,
 	"internal/runner/imagestore":        5,
 	"internal/runs":                     30,
+	"plan/artifacts":                    24,
 	"plan/match":                        25,
 	"plan/plugs":                        25,
 	"plan/refresh":                      25,

@@ -13,7 +13,7 @@ func limits(p *plan.Plan, o Options, frontier *graph.Frontier) *graph.Limits {
 	if o.Confirm != ConfirmPlan {
 		inWorkers = 0 // one thing at a time
 	}
-	return plan.Limits(frontier, o.Parallelism, inWorkers, func(node string) bool { return inWorker(p, node) })
+	return order.Limits(frontier, o.Parallelism, inWorkers, func(node string) bool { return inWorker(p, node) })
 }
 
 // inWorker reports whether a worker carries out what a node stands for.
@@ -23,5 +23,5 @@ func inWorker(p *plan.Plan, node string) bool {
 	if what == order.Old {
 		step = step.Old
 	}
-	return step != nil && plan.InWorker(&step.Init, &step.Settings)
+	return step != nil && order.InWorker(&step.Init, &step.Settings)
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"deployster/internal/artifact"
 	"deployster/internal/runner"
 	"deployster/plan"
 )
@@ -21,6 +22,9 @@ func CheckPlugs(p *plan.Plan, dir string) error {
 			continue
 		}
 		for _, m := range runner.MountsIn(dir, step.Mounts) {
+			if _, _, versioned := artifact.ParseMount(m.Source); versioned {
+				continue // it is brought in
+			}
 			real, seen := leads[m.Source]
 			var err error
 			if !seen {

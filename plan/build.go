@@ -11,6 +11,7 @@ import (
 	"deployster/internal/base/secret"
 	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
+	"deployster/plan/artifacts"
 	"deployster/plan/plugs"
 	"deployster/plan/subject"
 	"deployster/protocol"
@@ -39,7 +40,8 @@ type Options struct {
 	// FromRegistry says of a reference in Images whether it came from a registry,
 	// where it can be had again; nil = none did.
 	FromRegistry func(reference string) bool
-	Progress     func(Event) // called from many goroutines; nil = nobody watches
+	Progress     func(Event)         // called from many goroutines; nil = nobody watches
+	Artifacts    *artifacts.Resolver // of the manifest's; nil = it has none
 }
 
 // Event is something that Build did.
@@ -79,7 +81,7 @@ func newBuilder(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *
 	s := subject.New(m, prior, o.Selection)
 	f := &findings{subject: s}
 	return &builder{Subject: s, findings: f,
-		described: newDescribed(s, f, p, plugs.New(slices.Concat(m.Plugs(), o.Plugs)), o.Parallelism), decided: newDecided(s), options: o,
+		described: newDescribed(s, f, p, plugs.New(slices.Concat(m.Plugs(), o.Plugs), o.Artifacts), o.Parallelism), decided: newDecided(s), options: o,
 		workdir: runner.RealDir(o.Workspace), failed: map[string]bool{}}
 }
 

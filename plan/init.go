@@ -107,7 +107,7 @@ func (d *described) init(ctx context.Context, r *config.Resource) {
 		d.findings.report(r, "Cannot initialise", diag.From("Cannot initialise "+r.TypeRef, err))
 		return
 	}
-	mounts, diags := d.plugs.Grant(r, ty)
+	mounts, diags := d.plugs.Grant(ctx, r, ty)
 	d.findings.report(r, "", diags)
 	d.mu.Lock()
 	defer d.mu.Unlock()

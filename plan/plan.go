@@ -11,6 +11,7 @@ import (
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
+	"deployster/plan/artifacts"
 	"deployster/plan/order"
 	"deployster/plan/subject"
 	"deployster/protocol"
@@ -60,6 +61,9 @@ type Plan struct {
 	// Instances pins the for_each and count that were known only with the states
 	// of resources, by the address of the block.
 	Instances map[string]config.Instances `json:"instances,omitempty"`
+
+	// Artifacts pins the versions of artifacts, by name.
+	Artifacts map[string]artifacts.Pin `json:"artifacts,omitempty"`
 
 	// Checks are what the check blocks say of what is known already.
 	Checks []config.CheckResult `json:"checks,omitempty"`

@@ -7,38 +7,9 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
-	"deployster/internal/runner"
+	"deployster/plan/order"
 	"deployster/plan/subject"
-	"deployster/protocol"
 )
-
-// The kinds of work that have limits of their own.
-const (
-	containerWork = iota // every invocation starts a container
-	workerWork           // workers take many at one time
-)
-
-// InWorker reports whether who asks for the state of resources of this type, and
-// carries out their actions, is a worker.
-func InWorker(ty *protocol.Type, s *runner.Settings) bool {
-	return ty.Worker != nil && ty.StateAction.Entrypoint == "" && s.Workers != runner.NoWorkers
-}
-
-// Limits says what of a frontier may start now: parallelism at one time of what
-// starts containers, and so many of what is done in workers, where inWorkers is
-// not 0; else both together have one limit.
-func Limits(f *graph.Frontier, parallelism, inWorkers int, inWorker func(node string) bool) *graph.Limits {
-	parallelism = max(1, parallelism)
-	if inWorkers == 0 {
-		return graph.NewLimits(f, func(string) int { return containerWork }, parallelism)
-	}
-	return graph.NewLimits(f, func(node string) int {
-		if inWorker(node) {
-			return workerWork
-		}
-		return containerWork
-	}, parallelism, inWorkers)
-}
 
 // decideAll visits the wanted resources in dependency order, in parallel. One that
 // cannot be asked does not keep the others from being asked, so that one run
@@ -93,7 +64,7 @@ func (b *builder) visit(ctx context.Context, resources map[string]*config.Resour
 		panicked any // it is one of the caller, who knows how to say so
 	}
 	frontier := graph.NewFrontier(before)
-	limits := Limits(frontier, b.options.Parallelism, b.options.InWorkers, func(addr string) bool { return b.inWorker(resources[addr]) })
+	limits := order.Limits(frontier, b.options.Parallelism, b.options.InWorkers, func(addr string) bool { return b.inWorker(resources[addr]) })
 	pool := graph.NewPool(limits, func(addr string) (r result) {
 		defer func() { r.addr, r.panicked = addr, recover() }()
 		return result{ok: do(resources[addr])}
@@ -119,5 +90,5 @@ func (b *builder) visit(ctx context.Context, resources map[string]*config.Resour
 // inWorker reports whether a worker answers for a resource.
 func (d *described) inWorker(r *config.Resource) bool {
 	ty := d.types[r.Address]
-	return ty != nil && InWorker(ty, &r.Settings)
+	return ty != nil && order.InWorker(ty, &r.Settings)
 }

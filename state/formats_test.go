@@ -11,6 +11,9 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"deployster/internal/artifact"
+	"deployster/internal/runner"
 )
 
 var update = flag.Bool("update", false, "write the fixtures of the present formats anew")
@@ -31,11 +34,21 @@ func everyField() Snapshot {
 		Outputs: map[string]Output{"o": {Value: json.RawMessage(`[1,2]`), Sensitive: true}},
 		Applied: []Applied{{Plan: "p0", Run: "r0", At: at, Status: StatusInterrupted, InFlight: []InFlight{{Address: "b", Action: "make", Key: "k", Started: at}}}},
 		Unsettled: map[string]Unsettled{"c": {Plan: "p0", By: By{Command: "deployster apply", PID: 7, Host: "h", Boot: "b"},
-			Actions: []Attempt{{Action: "make", Key: "k", Started: at}, {Action: "polish", Key: "k2", Started: at, Exit: &exit}}}}}
+			Actions: []Attempt{{Action: "make", Key: "k", Started: at}, {Action: "polish", Key: "k2", Started: at, Exit: &exit}}}},
+		Artifacts: map[string]Artifact{"site": {Pin: samplePin(), Heads: map[string]artifact.Version{"main": {"ref": "a1"}},
+			Metadata: artifact.Metadata{{Name: "author", Value: "ann"}}, At: at}},
+		Pins: map[string]Pin{"0123": samplePin()}}
 	fill(reflect.ValueOf(&s.Applied[0]).Elem())
 	fill(reflect.ValueOf(&s.Applied[0].InFlight[0]).Elem())
 	fill(reflect.ValueOf(&s).Elem())
 	return s
+}
+
+func samplePin() Pin {
+	return Pin{Name: "site", Type: "acme/git:1", Settings: runner.Settings{Env: map[string]string{"TOKEN": "x"}},
+		Recipe: artifact.Recipe{Protocol: artifact.Artifacts2, Digest: "sha256:1", Source: json.RawMessage(`{"key":"hunter2"}`),
+			Params: json.RawMessage(`{}`), Space: "main", Version: artifact.Version{"ref": "a1"}, Env: map[string]string{"TOKEN": "x"}},
+		Sensitive: PinSensitive{Source: []string{"/key"}, Env: []string{"TOKEN"}}}
 }
 
 // incompleteEntry is one of a resource that was never VALID.

@@ -25,6 +25,10 @@ const (
 	kindRemoved kind = "removed"
 	kindOutputs kind = "outputs"
 	kindMoved   kind = "moved"
+
+	kindPins      kind = "pins"
+	kindArtifacts kind = "artifacts"
+	kindPut       kind = "put"
 )
 
 // record is one fact. A journal is a file of lines, each the CRC-32C of the
@@ -50,6 +54,10 @@ type record struct {
 	Entry   *Entry            `json:"entry,omitempty"`
 	Outputs map[string]Output `json:"outputs,omitempty"`
 	Moves   []Move            `json:"moves,omitempty"`
+
+	Pins      map[string]Pin      `json:"pins,omitempty"`
+	Artifacts map[string]Artifact `json:"artifacts,omitempty"`
+	Put       *Put                `json:"put,omitempty"`
 
 	// Of an encrypted record only these, and the first three above, stand in the
 	// journal: see encryptedRecord.

@@ -89,6 +89,15 @@ func (p *replayRun) apply(r record) {
 		if p.snapshot.Outputs == nil {
 			p.snapshot.Outputs = map[string]Output{}
 		}
+	case kindPins:
+		all := map[string]Pin{}
+		maps.Copy(all, p.snapshot.Pins)
+		maps.Copy(all, r.Pins)
+		p.snapshot.Pins = all
+	case kindArtifacts:
+		p.snapshot.Artifacts = r.Artifacts
+	case kindPut:
+		p.snapshot.put(r)
 	case kindMoved:
 		if moved, err := p.snapshot.Moved(r.Moves); err == nil { // checked before it was written
 			p.snapshot, p.moved = moved, true
@@ -139,6 +148,9 @@ func (p *replayRun) result(status Status) Snapshot {
 		if a.Moved = p.moved; len(p.done) > 0 {
 			a.Done = maps.Clone(p.done)
 		}
+	}
+	if s.Pins != nil {
+		s.Pins = s.neededPins(s.Pins)
 	}
 	s.Applied = append(s.Applied, a)
 	if n := len(s.Applied) - MaxApplied; n > 0 {

@@ -31,6 +31,11 @@ type Snapshot struct {
 	// Unsettled are resources of which it is not known how they are, by address:
 	// actions were started on them, and nobody has looked since.
 	Unsettled map[string]Unsettled `json:"unsettled,omitempty"`
+
+	// Artifacts are the versions in use, by name, and Pins what it takes to bring in the
+	// files again that entries have mounts of, by the key of their recipe.
+	Artifacts map[string]Artifact `json:"artifacts,omitempty"`
+	Pins      map[string]Pin      `json:"pins,omitempty"`
 }
 
 // Entry is what is remembered of a resource: how it was when it was VALID, and
@@ -200,6 +205,7 @@ func (s Snapshot) Masked() Snapshot {
 			s.Outputs[name] = o
 		}
 	}
+	s.maskArtifacts()
 	return s
 }
 
@@ -238,6 +244,7 @@ func (s Snapshot) clone() Snapshot {
 		s.Unsettled = map[string]Unsettled{}
 	}
 	s.Applied = append([]Applied(nil), s.Applied...)
+	s.Artifacts, s.Pins = maps.Clone(s.Artifacts), maps.Clone(s.Pins)
 	return s
 }
 

@@ -15,7 +15,8 @@ import (
 type Unsettled struct {
 	Plan    string    `json:"plan"`
 	By      By        `json:"by"`
-	Actions []Attempt `json:"actions"` // in the order in which they were started
+	Actions []Attempt `json:"actions"`       // in the order in which they were started
+	Put     *Put      `json:"put,omitempty"` // of a publish
 }
 
 // By says which process did something. It is for people, and to know whether

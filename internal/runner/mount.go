@@ -1,6 +1,9 @@
 package runner
 
-import "path/filepath"
+import (
+	"path/filepath"
+	"strings"
+)
 
 // RealDir returns a directory without symbolic links on the way to it, or as it is
 // written where that is not known.
@@ -12,9 +15,10 @@ func RealDir(dir string) string {
 }
 
 // In returns the mount as it is for who works in a directory: with an absolute
-// source. dir has no symbolic links on its way.
+// source. dir has no symbolic links on its way. The files of an artifact are in no
+// directory that it could be relative to, and stay as they are.
 func (m Mount) In(dir string) Mount {
-	if !filepath.IsAbs(m.Source) {
+	if !filepath.IsAbs(m.Source) && !strings.HasPrefix(m.Source, "artifact:") {
 		m.Source = filepath.Join(dir, m.Source)
 	}
 	return m

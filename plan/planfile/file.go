@@ -19,6 +19,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
 	"deployster/plan"
+	"deployster/plan/artifacts"
 )
 
 // A plan file is a zip: plan.json, sources.json (which source file is which),
@@ -197,7 +198,7 @@ func readArchive(r io.ReaderAt, size int64) (*plan.Plan, error) {
 	if p.Sources, err = readSources(files); err != nil {
 		return nil, err
 	}
-	p.Sources.Instances = p.Instances
+	p.Sources.Instances, p.Sources.Artifacts = p.Instances, artifacts.Values(p.Artifacts)
 	return p, nil
 }
 

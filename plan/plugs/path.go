@@ -64,7 +64,7 @@ func parts(path string) []string {
 func writableAround(dir string, plugs map[string]config.Plug) string {
 	for _, name := range slices.Sorted(maps.Keys(plugs)) {
 		p := plugs[name]
-		if p.ReadOnly {
+		if p.ReadOnly || p.Artifact != "" {
 			continue
 		}
 		root, err := filepath.EvalSymlinks(p.Path)

@@ -1,6 +1,7 @@
 package plugs
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,14 +9,17 @@ import (
 	"sync"
 
 	"deployster/config"
+	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
+	"deployster/plan/artifacts"
 	"deployster/protocol"
 )
 
 // Plugs are those of a manifest, and where their paths lead, found once.
 type Plugs struct {
-	byName map[string]config.Plug
+	byName    map[string]config.Plug
+	artifacts *artifacts.Resolver // nil = there are none
 
 	mu    sync.Mutex
 	paths map[string]plugPath // by the plug's name
@@ -26,9 +30,10 @@ type plugPath struct {
 	err  error
 }
 
-// New takes the plugs that a manifest declares.
-func New(list []config.Plug) *Plugs {
-	p := &Plugs{byName: map[string]config.Plug{}, paths: map[string]plugPath{}}
+// New takes the plugs that a manifest declares, and what finds the versions of the
+// artifacts whose files they show; nil = there are none.
+func New(list []config.Plug, files *artifacts.Resolver) *Plugs {
+	p := &Plugs{byName: map[string]config.Plug{}, artifacts: files, paths: map[string]plugPath{}}
 	for _, plug := range list {
 		p.byName[plug.Name] = plug
 	}
@@ -52,7 +57,7 @@ func (p *Plugs) source(plug config.Plug) (string, error) {
 // Grant decides which of the plugs that a type asks for it gets, and how they
 // are mounted. A required plug that cannot be given is an error, an optional
 // one a warning.
-func (p *Plugs) Grant(r *config.Resource, t protocol.Type) ([]runner.Mount, diag.Diagnostics) {
+func (p *Plugs) Grant(ctx context.Context, r *config.Resource, t protocol.Type) ([]runner.Mount, diag.Diagnostics) {
 	var mounts []runner.Mount
 	var diags diag.Diagnostics
 	taken := map[string]string{}
@@ -75,6 +80,13 @@ func (p *Plugs) Grant(r *config.Resource, t protocol.Type) ([]runner.Mount, diag
 		}
 		taken[want.ContainerPath] = name
 		writable := !plug.ReadOnly && (want.Writable || want.AnyMode)
+		if plug.Artifact != "" {
+			source, d := p.files(ctx, plug)
+			if diags = append(diags, d...); source != "" {
+				mounts = append(mounts, runner.Mount{Source: source, Target: want.ContainerPath})
+			}
+			continue
+		}
 		source, err := p.source(plug)
 		if err != nil {
 			diags = append(diags, errPlugPath(r, plug, err))
@@ -83,6 +95,20 @@ func (p *Plugs) Grant(r *config.Resource, t protocol.Type) ([]runner.Mount, diag
 		mounts = append(mounts, runner.Mount{Source: source, Target: want.ContainerPath, Writable: writable})
 	}
 	return mounts, diags
+}
+
+// files is where the files of an artifact are shown from. What is wrong with it is said
+// of the artifact, and not of each that gets it.
+func (p *Plugs) files(ctx context.Context, plug config.Plug) (string, diag.Diagnostics) {
+	if p.artifacts == nil {
+		return "", diag.From("Unknown artifact", fmt.Errorf("the plug %s shows the files of artifact.%s, which is not known here", plug.Name,
+			plug.Artifact))
+	}
+	pin, err := p.artifacts.Resolve(ctx, plug.Artifact)
+	if err != nil {
+		return "", diag.From("Cannot find the version of an artifact", err)
+	}
+	return artifact.MountSource(pin.Key, plug.Path), nil
 }
 
 // refusal says why a plug cannot be given, or nil.
@@ -97,6 +123,10 @@ func refusal(r *config.Resource, name string, want protocol.PlugRequest, plug co
 			"The image %s asks for the plug %q, which is there, but neither its resource_names nor its resource_types match this resource. Add a "+
 				"pattern to the plug if it may have it.",
 			r.TypeRef, name)
+	case want.Writable && plug.Artifact != "":
+		return plugError(r, "Plug is read-only",
+			"The image %s wants to write to the plug %q, which shows the files of artifact.%s: nobody can write into those.", r.TypeRef, name,
+			plug.Artifact)
 	case want.Writable && plug.ReadOnly:
 		return plugError(r, "Plug is read-only",
 			"The image %s wants to write to the plug %q, which is declared read_only = true. Remove read_only from the plug if it may.",

@@ -56,7 +56,7 @@ func TestGrant(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := &config.Resource{Address: "web", TypeRef: "acme/file:1"}
-			mounts, diags := (&Plugs{byName: known, paths: map[string]plugPath{}}).Grant(r, protocol.Type{Plugs: c.want})
+			mounts, diags := (&Plugs{byName: known, paths: map[string]plugPath{}}).Grant(t.Context(), r, protocol.Type{Plugs: c.want})
 			if !reflect.DeepEqual(mounts, c.mounts) {
 				t.Errorf("mounts %+v, want %+v", mounts, c.mounts)
 			}

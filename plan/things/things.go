@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"deployster/internal/artifact"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
@@ -68,6 +69,9 @@ func around(config json.RawMessage, settings runner.Settings, mounts []runner.Mo
 		t.Env += name + "=" + settings.Env[name] + "\x00"
 	}
 	for _, m := range mounts {
+		if _, _, versioned := artifact.ParseMount(m.Source); versioned {
+			continue // a place that is read: with another version it is the same thing
+		}
 		t.Plugs = append(t.Plugs, match.Plug{Name: m.Target, Path: m.Source, Writable: m.Writable})
 	}
 	slices.SortFunc(t.Plugs, func(a, b match.Plug) int { return strings.Compare(a.Name, b.Name) })

@@ -1,0 +1,138 @@
+package artifacts
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"deployster/config"
+	"deployster/internal/artifact"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
+	"deployster/state"
+)
+
+// check asks which versions there are, and chooses one.
+func (r *Resolver) check(ctx context.Context, p *Pin, a config.Artifact, held config.Pin, prior state.Artifact, known bool) error {
+	in := artifact.CheckInput{Source: a.Source.Value, Space: a.Space}
+	if in.Space == "" {
+		in.Space = held.Space
+	}
+	v1 := p.Info.Protocol == artifact.Concourse1
+	switch {
+	case held.Version != nil && v1:
+		in.From = map[string]artifact.Version{"": held.Version}
+	case held.Version != nil && in.Space != "":
+		in.From = map[string]artifact.Version{in.Space: held.Version}
+	case held.Version == nil && known:
+		in.From = prior.Heads
+	}
+	c, err := r.o.Client.Check(ctx, Target(a, p.Info.Digest), p.Info, in)
+	if err != nil {
+		return err
+	}
+	newest, found := c.Found()
+	chosen, err := r.choose(p, a, held, c, v1)
+	if err != nil {
+		return err
+	}
+	p.Metadata = chosen.Metadata
+	p.Recipe = artifact.NewRecipe(p.Info, a.Settings, a.Source.Value, a.Params.Value, chosen)
+	p.Spaces = map[string]config.SpaceVersion{}
+	for space, s := range c.Spaces {
+		p.Spaces[space] = config.SpaceVersion{Version: s.Last.Version, Metadata: s.Last.Metadata.Map()}
+	}
+	if !found || c.Silent {
+		p.Spaces[chosen.Space] = config.SpaceVersion{Version: chosen.Version}
+	}
+	from := chosen.Version
+	if held.Version == nil {
+		from = p.Was
+	}
+	if found && from != nil && !newest.Version.Is(from) {
+		p.Newer = behind(c, from)
+	}
+	return nil
+}
+
+// behind counts the versions after one. What is listed from somewhere else is not
+// counted: it is a number that nobody knows.
+func behind(c artifact.Checked, from artifact.Version) int {
+	for i, v := range slices.Backward(c.Newest) {
+		if v.Version.Is(from) {
+			return len(c.Newest) - 1 - i
+		}
+	}
+	if s := c.Spaces[c.Selected]; s.Continues {
+		return s.Count - 1
+	}
+	return 0
+}
+
+// choose takes the held version, else the newest one.
+func (r *Resolver) choose(p *Pin, a config.Artifact, held config.Pin, c artifact.Checked, v1 bool) (artifact.Versioned, error) {
+	newest, found := c.Found()
+	if held.Version != nil {
+		v := artifact.Versioned{Space: c.Selected, Version: held.Version}
+		if v.Space == "" {
+			v.Space = held.Space
+		}
+		listed := slices.IndexFunc(c.Newest, func(n artifact.Versioned) bool { return n.Version.Is(held.Version) })
+		switch {
+		case listed >= 0:
+			return c.Newest[listed], nil
+		case found && c.Spaces[c.Selected].Continues:
+			return v, nil // the first, too long ago to be kept
+		case v1:
+			p.Note = "its image cannot tell whether this version is still there: that is found out when it is brought in"
+			return v, nil
+		}
+		return v, diag.Errorf(fmt.Sprintf("artifact.%s: the pinned version is gone", a.Name), "%s is pinned in the %s, and its image does not list "+
+			"it any more%s. `deployster artifact versions %s` shows what there is; pin another one.", held.Version, p.Pinned, inSpace(c.Selected),
+			a.Name)
+	}
+	switch {
+	case found:
+		s := c.Spaces[c.Selected]
+		p.Unlisted = p.Was != nil && !s.Continues && !listed(c, p.Was)
+		return newest, nil
+	case c.Silent && p.Was != nil:
+		return artifact.Versioned{Version: p.Was}, nil
+	case c.Selected == "" && len(c.Spaces) > 0:
+		return newest, diag.Errorf(fmt.Sprintf("artifact.%s has no space", a.Name), "Its image announces none, so that the block must name one: "+
+			"space = \"...\". %s", spaces(c))
+	case len(c.Spaces) > 0:
+		return newest, diag.Errorf(fmt.Sprintf("artifact.%s has no version yet", a.Name), "Its image lists none in the space %q.%s %s", c.Selected,
+			words.DidYouMean(c.Selected, slices.Sorted(maps.Keys(c.Spaces))), spaces(c))
+	}
+	return newest, diag.Errorf(fmt.Sprintf("artifact.%s has no version yet", a.Name), "Its image was asked, and lists none%s. If there must be "+
+		"one, look at the source of the artifact.", inSpace(c.Selected))
+}
+
+func listed(c artifact.Checked, v artifact.Version) bool {
+	return slices.ContainsFunc(c.Newest, func(n artifact.Versioned) bool { return n.Version.Is(v) })
+}
+
+func inSpace(space string) string {
+	if space == "" {
+		return ""
+	}
+	return fmt.Sprintf(" in the space %q", space)
+}
+
+// spaces lists the spaces that there are, as many as a person reads.
+func spaces(c artifact.Checked) string {
+	const most = 20
+	names := slices.Sorted(maps.Keys(c.Spaces))
+	more := ""
+	if len(names) > most {
+		more = fmt.Sprintf(", and %d more", len(names)-most)
+		names = names[:most]
+	}
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%q", name)
+	}
+	return "There are: " + strings.Join(names, ", ") + more + "."
+}

@@ -1,0 +1,90 @@
+package artifacts
+
+import (
+	"maps"
+	"time"
+
+	"deployster/config"
+	"deployster/internal/artifact"
+	"deployster/state"
+)
+
+// Pin is the version of an artifact that a plan uses, and what a person is to know of it.
+type Pin struct {
+	state.Pin
+	Key      string            `json:"key"` // of the recipe; made of secrets too
+	Info     artifact.Info     `json:"info"`
+	Metadata artifact.Metadata `json:"metadata,omitempty"`
+	// Spaces are the newest versions of all spaces, as expressions see them.
+	Spaces map[string]config.SpaceVersion `json:"spaces,omitempty"`
+
+	Was      artifact.Version `json:"was,omitempty"`      // recorded before; nil = nothing was
+	Newer    int              `json:"newer,omitempty"`    // versions between Was, or a pin, and the newest
+	Unlisted bool             `json:"unlisted,omitempty"` // Was is not listed any more
+	Pinned   string           `json:"pinned,omitempty"`   // where it is held: "manifest", "lock file", or "" for nowhere
+	Believed bool             `json:"believed,omitempty"` // no check was run
+	Note     string           `json:"note,omitempty"`
+
+	// Of files that are here.
+	Tree  string `json:"tree,omitempty"`
+	Files int64  `json:"files,omitempty"`
+	Bytes int64  `json:"bytes,omitempty"`
+
+	// How long its image may take; 0 = as usual.
+	Check state.Duration `json:"check_timeout,omitempty"`
+	Get   state.Duration `json:"get_timeout,omitempty"`
+}
+
+// Where a version is held.
+const (
+	InManifest = "manifest"
+	InLock     = "lock file"
+)
+
+// Moves reports whether it is another version than the recorded one.
+func (p Pin) Moves() bool { return !p.Recipe.Version.Is(p.Was) }
+
+// Version is the version with its space.
+func (p Pin) Version() artifact.Versioned {
+	return artifact.Versioned{Space: p.Recipe.Space, Version: p.Recipe.Version, Metadata: p.Metadata}
+}
+
+// Value is what expressions see.
+func (p Pin) Value() config.ArtifactValue {
+	return config.ArtifactValue{Space: p.Recipe.Space, Version: p.Recipe.Version, Metadata: p.Metadata.Map(), Spaces: p.Spaces}
+}
+
+// Values are what expressions see of all.
+func Values(pins map[string]Pin) map[string]config.ArtifactValue {
+	if len(pins) == 0 {
+		return nil
+	}
+	out := make(map[string]config.ArtifactValue, len(pins))
+	for name, p := range pins {
+		out[name] = p.Value()
+	}
+	return out
+}
+
+// Masked gives a copy that may be shown. The key is made of secrets too.
+func (p Pin) Masked() Pin {
+	if p.Sensitive.Any() {
+		p.Key = ""
+	}
+	p.Pin = p.Pin.Masked()
+	return p
+}
+
+// maxHeads is how many newest versions of spaces are remembered.
+const maxHeads = 1000
+
+// Recorded is what the state keeps of a pin.
+func (p Pin) Recorded(at time.Time) state.Artifact {
+	heads := map[string]artifact.Version{p.Recipe.Space: p.Recipe.Version}
+	if len(p.Spaces) <= maxHeads {
+		for space, newest := range p.Spaces {
+			heads[space] = maps.Clone(newest.Version)
+		}
+	}
+	return state.Artifact{Pin: p.Pin, Metadata: p.Metadata, Heads: heads, At: at.UTC()}
+}

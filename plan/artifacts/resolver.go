@@ -1,0 +1,278 @@
+package artifacts
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"deployster/config"
+	"deployster/internal/artifact"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/secret"
+	"deployster/state"
+)
+
+// Options say what a Resolver works with.
+type Options struct {
+	Client   artifact.Client
+	Store    artifact.Store // for metadata that only a get tells, and for what is here already
+	Declared []config.Artifact
+	Secrets  []string              // of the manifest
+	Lock     map[string]config.Pin // what the lock file holds
+	Recorded map[string]state.Artifact
+	Believe  bool // run no check where something is recorded
+	Newest   bool // what the lock file holds does not count
+	// Checked is told of each check that ended well; nil = nobody is.
+	Checked func(Pin)
+}
+
+// Resolver finds the versions of artifacts, each once. It is safe for concurrent use.
+type Resolver struct {
+	o        Options
+	declared map[string]config.Artifact
+
+	mu    sync.Mutex
+	calls map[string]*call
+}
+
+// call is one artifact that is being resolved.
+type call struct {
+	done chan struct{}
+	pin  Pin
+	err  error
+}
+
+// New returns a Resolver.
+func New(o Options) *Resolver {
+	r := &Resolver{o: o, declared: map[string]config.Artifact{}, calls: map[string]*call{}}
+	for _, a := range o.Declared {
+		r.declared[a.Name] = a
+	}
+	return r
+}
+
+// All resolves artifacts, so many at one time. All failures are reported.
+func (r *Resolver) All(ctx context.Context, names []string, parallelism int) error {
+	failed := make([]error, len(names))
+	var group errgroup.Group
+	group.SetLimit(max(1, parallelism))
+	for i, name := range names {
+		group.Go(func() error {
+			_, failed[i] = r.Resolve(ctx, name)
+			return nil
+		})
+	}
+	_ = group.Wait() // each has its own error
+	var diags diag.Diagnostics
+	for _, err := range failed {
+		if err != nil {
+			diags = append(diags, diag.From("Cannot find the version of an artifact", err)...)
+		}
+	}
+	return diags.Err()
+}
+
+// Pins are those that were resolved, by name.
+func (r *Resolver) Pins() map[string]Pin {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := map[string]Pin{}
+	for name, c := range r.calls {
+		select {
+		case <-c.done:
+			if c.err == nil {
+				out[name] = c.pin
+			}
+		default:
+		}
+	}
+	return out
+}
+
+// Resolve finds the version of an artifact.
+func (r *Resolver) Resolve(ctx context.Context, name string) (Pin, error) {
+	r.mu.Lock()
+	c, begun := r.calls[name]
+	if !begun {
+		c = &call{done: make(chan struct{})}
+		r.calls[name] = c
+	}
+	r.mu.Unlock()
+	if begun {
+		select {
+		case <-c.done:
+			return c.pin, c.err
+		case <-ctx.Done():
+			return Pin{}, context.Cause(ctx)
+		}
+	}
+	defer close(c.done)
+	a := r.declared[name]
+	if c.pin, c.err = r.resolve(ctx, a); c.err != nil {
+		c.err = r.at(a, c.err)
+	}
+	return c.pin, c.err
+}
+
+// at says where an artifact is declared about which something is wrong.
+func (r *Resolver) at(a config.Artifact, err error) error {
+	list := diag.From("Cannot find the version of an artifact", err)
+	for _, d := range list {
+		if d.Address == "" {
+			d.Address = "artifact." + a.Name
+		}
+		if d.Range == nil {
+			place := a.Range
+			d.Range = &place
+		}
+	}
+	return list
+}
+
+// Target is how the image of an artifact is run.
+func Target(a config.Artifact, digest string) artifact.Target {
+	return artifact.Target{Address: "artifact." + a.Name, Reference: a.TypeRef, Digest: digest, Settings: a.Settings, Pull: a.Pull,
+		Verify: a.Verify, CheckTimeout: a.Check, GetTimeout: a.Get}
+}
+
+func (r *Resolver) resolve(ctx context.Context, a config.Artifact) (Pin, error) {
+	held, where, err := r.held(a)
+	if err != nil {
+		return Pin{}, err
+	}
+	info, err := r.o.Client.Info(ctx, Target(a, ""))
+	if err != nil {
+		return Pin{}, err
+	}
+	p := Pin{Info: info, Pinned: where, Check: state.Duration(a.Check), Get: state.Duration(a.Get)}
+	p.Name, p.Type, p.Settings = a.Name, a.TypeRef, a.Settings
+	p.Sensitive = state.PinSensitive{Source: a.Source.Sensitive, Params: a.Params.Sensitive,
+		Env: secret.FindEnv(a.Settings.Env, r.o.Secrets)}
+	prior, known := r.o.Recorded[a.Name]
+	known = known && sameLine(a, prior)
+	if known && (a.Space == "" || a.Space == prior.Recipe.Space) {
+		p.Was = prior.Recipe.Version
+	}
+	switch {
+	case r.o.Believe && p.Was != nil && held.Version == nil:
+		err = r.believe(&p, a, prior)
+	default:
+		err = r.check(ctx, &p, a, held, prior, known)
+	}
+	if err != nil {
+		return Pin{}, err
+	}
+	if p.Key, err = p.Recipe.Key(); err != nil {
+		return Pin{}, err
+	}
+	if err := r.files(ctx, &p, a); err != nil {
+		return Pin{}, err
+	}
+	if r.o.Checked != nil {
+		r.o.Checked(p)
+	}
+	return p, nil
+}
+
+// held is the version at which an artifact is held, and where that is said.
+func (r *Resolver) held(a config.Artifact) (config.Pin, string, error) {
+	locked, isLocked := r.o.Lock[a.Name]
+	isLocked = isLocked && !r.o.Newest
+	switch {
+	case a.Version != nil && isLocked:
+		return config.Pin{}, "", diag.Errorf("artifact."+a.Name+" is pinned twice", "Its block has a version, and the lock file %s has one too. "+
+			"Remove one: `deployster artifact unpin %s` removes that of the lock file.", config.LockName, a.Name)
+	case a.Version != nil:
+		return config.Pin{Space: a.Space, Version: a.Version}, InManifest, nil
+	case isLocked:
+		if a.Space != "" && locked.Space != "" && a.Space != locked.Space {
+			return config.Pin{}, "", diag.Errorf("artifact."+a.Name+" is pinned in another space", "The lock file holds a version of the space %q, "+
+				"and the block says %q. `deployster artifact pin %s` pins a version of that.", locked.Space, a.Space, a.Name)
+		}
+		return locked, InLock, nil
+	}
+	return config.Pin{}, "", nil
+}
+
+// sameLine reports whether what is recorded is of the line of versions that a block
+// means: secrets may have been rotated since.
+func sameLine(a config.Artifact, prior state.Artifact) bool {
+	if a.TypeRef != prior.Type {
+		return false
+	}
+	now, err := jsondoc.Canonical(secret.Mask(a.Source.Value, a.Source.Sensitive))
+	was, werr := jsondoc.Canonical(secret.Mask(prior.Recipe.Source, prior.Sensitive.Source))
+	return err == nil && werr == nil && string(now) == string(was)
+}
+
+// believe takes the recorded version.
+func (r *Resolver) believe(p *Pin, a config.Artifact, prior state.Artifact) error {
+	p.Believed, p.Metadata = true, prior.Metadata
+	p.Recipe = artifact.NewRecipe(p.Info, a.Settings, a.Source.Value, a.Params.Value, artifact.Versioned{Space: prior.Recipe.Space,
+		Version: prior.Recipe.Version})
+	p.Spaces = map[string]config.SpaceVersion{}
+	for space, v := range prior.Heads {
+		p.Spaces[space] = config.SpaceVersion{Version: v}
+	}
+	p.Spaces[prior.Recipe.Space] = config.SpaceVersion{Version: prior.Recipe.Version, Metadata: prior.Metadata.Map()}
+	return nil
+}
+
+// files notes what is known of files that are here, and brings them in where an
+// expression needs what only a get tells.
+func (r *Resolver) files(ctx context.Context, p *Pin, a config.Artifact) error {
+	if r.o.Store == nil {
+		return nil
+	}
+	e, here := r.o.Store.Look(p.Key)
+	if !here && a.Metadata && p.Info.Protocol == artifact.Concourse1 {
+		held, err := r.o.Store.Fetch(ctx, p.Order(a))
+		if err != nil {
+			return err
+		}
+		e, here = held.Entry, true
+	}
+	if !here {
+		return nil
+	}
+	p.Tree, p.Files, p.Bytes = e.Tree, e.Files, e.Bytes
+	if p.Info.Protocol == artifact.Concourse1 {
+		p.Metadata = e.Metadata
+		if s, ok := p.Spaces[p.Recipe.Space]; ok && maps.Equal(s.Version, p.Recipe.Version) {
+			s.Metadata = e.Metadata.Map()
+			p.Spaces[p.Recipe.Space] = s
+		}
+	}
+	return nil
+}
+
+// Order is what brings in the files of a pin, as the manifest of now has its image run.
+func (p Pin) Order(a config.Artifact) artifact.Order {
+	return artifact.Order{Name: p.Name, Target: Target(a, p.Recipe.Digest), Recipe: p.Recipe}
+}
+
+// OrderOf is what brings in the files of what is recorded, of which no block may be left.
+func OrderOf(p state.Pin) artifact.Order {
+	return artifact.Order{Name: p.Name, Recipe: p.Recipe,
+		Target: artifact.Target{Address: "artifact." + p.Name, Reference: p.Type, Digest: p.Recipe.Digest, Settings: p.Settings}}
+}
+
+// Renewed is what is recorded with the secrets of today, where the artifact of that name
+// differs in them alone.
+func Renewed(p state.Pin, declared []config.Artifact) state.Pin {
+	i := slices.IndexFunc(declared, func(a config.Artifact) bool { return a.Name == p.Name })
+	if i < 0 || !p.Sensitive.Any() || !sameLine(declared[i], state.Artifact{Pin: p}) {
+		return p
+	}
+	a := declared[i]
+	p.Recipe.Source, p.Sensitive.Source = slices.Clone(json.RawMessage(a.Source.Value)), a.Source.Sensitive
+	if len(p.Sensitive.Env) > 0 {
+		p.Recipe.Env, p.Settings.Env = a.Settings.Env, a.Settings.Env
+	}
+	return p
+}

@@ -1,0 +1,176 @@
+package state
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"deployster/internal/artifact"
+	"deployster/internal/base/secret"
+	"deployster/internal/runner"
+)
+
+// Pin is all that it takes to bring in the files of one version of an artifact again.
+type Pin struct {
+	Name      string          `json:"name"` // of the artifact
+	Type      string          `json:"type"` // the image, as the manifest names it
+	Recipe    artifact.Recipe `json:"recipe"`
+	Settings  runner.Settings `json:"settings,omitzero"`
+	Sensitive PinSensitive    `json:"sensitive,omitzero"`
+}
+
+// PinSensitive says what of a pin is never shown, as JSON pointers.
+type PinSensitive struct {
+	Source []string `json:"source,omitempty"`
+	Params []string `json:"params,omitempty"`
+	Env    []string `json:"env,omitempty"` // names in Settings.Env
+}
+
+// Any reports whether there is something that is never shown.
+func (s PinSensitive) Any() bool { return len(s.Source)+len(s.Params)+len(s.Env) > 0 }
+
+// Artifact is the version of an artifact that the last apply used which ended well.
+type Artifact struct {
+	Pin
+	Metadata artifact.Metadata `json:"metadata,omitempty"`
+	// Heads are the newest versions of all spaces, where the next check begins.
+	Heads map[string]artifact.Version `json:"heads,omitempty"`
+	At    time.Time                   `json:"at"`
+}
+
+// Put is what is recorded of a put whose end is not known, or not seen to: with it the
+// next command knows what was published.
+type Put struct {
+	Config    json.RawMessage `json:"config"` // of the publish
+	Sensitive []string        `json:"sensitive,omitempty"`
+	Info      artifact.Info   `json:"info"`
+	Answer    *artifact.Put   `json:"answer,omitempty"` // what the image said; nil = nothing is known
+	// Before is the newest version that was listed before it began.
+	Before artifact.Version `json:"before,omitempty"`
+}
+
+// Masked gives a copy that may be shown.
+func (p Pin) Masked() Pin {
+	p.Recipe.Source = secret.Mask(p.Recipe.Source, p.Sensitive.Source)
+	p.Recipe.Params = secret.Mask(p.Recipe.Params, p.Sensitive.Params)
+	for _, env := range []*map[string]string{&p.Recipe.Env, &p.Settings.Env} {
+		if *env = maps.Clone(*env); len(p.Sensitive.Env) == 0 {
+			continue
+		}
+		for _, name := range p.Sensitive.Env {
+			if _, ok := (*env)[name]; ok {
+				(*env)[name] = secret.Masked
+			}
+		}
+	}
+	return p
+}
+
+// Secrets are the texts that must never be shown.
+func (p Pin) Secrets() []string {
+	out := append(secret.Values(p.Recipe.Source, p.Sensitive.Source), secret.Values(p.Recipe.Params, p.Sensitive.Params)...)
+	for _, name := range p.Sensitive.Env {
+		out = append(out, p.Settings.Env[name])
+	}
+	return out
+}
+
+// maskArtifacts hides what must not be shown of artifacts, pins and puts. The key of a
+// pin is made of secrets too, and is hidden where there are some.
+func (s *Snapshot) maskArtifacts() {
+	hidden := map[string]string{}
+	for name, a := range s.Artifacts {
+		a.Pin = a.Pin.Masked()
+		s.Artifacts[name] = a
+	}
+	pins := map[string]Pin{}
+	for key, p := range s.Pins {
+		shown := key
+		if p.Sensitive.Any() {
+			shown = secret.Masked + " " + p.Name + " " + p.Recipe.Version.String()
+			hidden[key] = shown
+		}
+		pins[shown] = p.Masked()
+	}
+	if s.Pins != nil {
+		s.Pins = pins
+	}
+	for addr, e := range s.Resources {
+		for i, m := range e.Mounts {
+			if key, sub, ok := artifact.ParseMount(m.Source); ok && hidden[key] != "" {
+				e.Mounts = slices.Clone(e.Mounts)
+				e.Mounts[i].Source = strings.TrimSuffix(artifact.MountSource(hidden[key], sub), "/")
+			}
+		}
+		s.Resources[addr] = e
+	}
+	for addr, u := range s.Unsettled {
+		if u.Put != nil {
+			put := *u.Put
+			put.Config = secret.Mask(put.Config, put.Sensitive)
+			u.Put = &put
+			s.Unsettled[addr] = u
+		}
+	}
+}
+
+// neededPins are those to which something recorded refers.
+func (s *Snapshot) neededPins(pins map[string]Pin) map[string]Pin {
+	out := map[string]Pin{}
+	keep := func(e Entry) {
+		for _, m := range e.Mounts {
+			if key, _, ok := artifact.ParseMount(m.Source); ok {
+				if p, known := pins[key]; known {
+					out[key] = p
+				}
+			}
+		}
+	}
+	for _, e := range s.Resources {
+		keep(e)
+		for _, d := range e.Deposed {
+			keep(d.Entry)
+		}
+	}
+	return out
+}
+
+// Pins records what the mounts of a run need, before anything is run.
+func (j *Journal) Pins(pins map[string]Pin) error {
+	return j.append(record{Kind: kindPins, Pins: pins})
+}
+
+// Artifacts records the versions in use, at the end of a run that ended well; others are
+// forgotten.
+func (j *Journal) Artifacts(in map[string]Artifact) error {
+	return j.append(record{Kind: kindArtifacts, Artifacts: in})
+}
+
+// Put records what is put, before it begins, and what its image said, when that is known.
+func (j *Journal) Put(addr string, p Put) error {
+	return j.append(record{Kind: kindPut, Address: addr, Put: &p})
+}
+
+// Answered records what a put has said that another command began.
+func (s *Store) Answered(addr string, answer artifact.Put) error {
+	next := s.snapshot.clone()
+	u, ok := next.Unsettled[addr]
+	if !ok || u.Put == nil {
+		return nil
+	}
+	put := *u.Put
+	put.Answer = &answer
+	u.Put = &put
+	next.Unsettled[addr] = u
+	return s.Replace(next)
+}
+
+// put brings what is recorded of a put into the snapshot.
+func (s *Snapshot) put(r record) {
+	if u, ok := s.Unsettled[r.Address]; ok {
+		u.Put = r.Put
+		s.Unsettled[r.Address] = u
+	}
+}
