@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"deployster/config"
+	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
 	"deployster/plan"
+	"deployster/plan/artifacts"
 	"deployster/plan/order"
 	"deployster/protocol"
 	"deployster/state"
@@ -48,11 +50,13 @@ func samplePlan() *plan.Plan {
 		Moves:     []state.Move{{From: "old", To: "conf"}},
 		Selection: plan.Selection{Targets: []string{"svc"}, Excludes: []string{"x"}, Replace: []string{"conf"}, NoRefresh: true, RefreshOnly: true}, LeftOut: []string{"x"},
 		Instances: map[string]config.Instances{"node": {Keys: []string{"a/b", "ü"}}, "module.web": {Count: &two}},
+		Artifacts: map[string]artifacts.Pin{"site": samplePin()},
 		Variables: map[string]json.RawMessage{"v": json.RawMessage(`{"value":1,"type":"number"}`)}, SensitiveVariables: []string{"v"}, VariableOrigins: map[string]string{"v": "vars.auto.hcl:1"},
 		Entries: map[string]string{"conf": "sha256:2", "svc": ""},
 		Sources: config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl", Bytes: []byte("resource {}\n")}},
 			Modules:   map[string][]config.File{"../web": {{Path: "../web/a.hcl", Bytes: []byte("locals {}\n")}, {Path: "../web/b.hcl", Bytes: []byte{}}}},
 			Instances: map[string]config.Instances{"node": {Keys: []string{"a/b", "ü"}}, "module.web": {Count: &two}},
+			Artifacts: map[string]config.ArtifactValue{"site": samplePin().Value()},
 			Reads:     map[string][]byte{"a.txt": []byte("text")}, Lists: map[string][]string{"d\n*": {"a", "b"}}, Home: "/home/me", Replay: true},
 	}
 	p.ID = plan.Fingerprint(p)
@@ -163,4 +167,13 @@ func TestPlanFilesThatDoNotHangTogetherAreRefused(t *testing.T) {
 			t.Errorf("%s: read %+v", what, got)
 		}
 	}
+}
+
+func samplePin() artifacts.Pin {
+	p := artifacts.Pin{Key: "0123", Metadata: artifact.Metadata{{Name: "author", Value: "ann"}}, Was: artifact.Version{"ref": "a1"}, Newer: 3,
+		Spaces: map[string]config.SpaceVersion{"main": {Version: map[string]string{"ref": "b2"}}}, Pinned: artifacts.InLock, Tree: "sha256:2"}
+	p.Name, p.Type, p.Sensitive.Source = "site", "acme/git:1", []string{"/key"}
+	p.Recipe = artifact.Recipe{Protocol: artifact.Concourse1, Digest: "sha256:1", Source: json.RawMessage(`{"key":"x"}`),
+		Params: json.RawMessage(`{}`), Version: artifact.Version{"ref": "b2"}}
+	return p
 }

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"deployster/config"
+	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/secret"
 	"deployster/plan"
@@ -24,6 +25,7 @@ func (r *Redactor) Plan(p *plan.Plan) *plan.Plan {
 	for addr, step := range p.Resources {
 		shown.Resources[addr] = r.Step(step)
 	}
+	r.artifacts(&shown)
 	shown.Checks = r.Checks(p.Checks)
 	shown.Outputs = maps.Clone(p.Outputs)
 	for name, o := range shown.Outputs {
@@ -39,6 +41,29 @@ func (r *Redactor) Plan(p *plan.Plan) *plan.Plan {
 		}
 	}
 	return &shown
+}
+
+// artifacts hides the settings of artifacts that are sensitive, and the keys that are
+// made of them, also where mounts name those.
+func (r *Redactor) artifacts(p *plan.Plan) {
+	p.Artifacts = maps.Clone(p.Artifacts)
+	names := map[string]string{}
+	for name, pin := range p.Artifacts {
+		if pin.Sensitive.Any() {
+			names[pin.Key] = secret.Masked + " " + name
+		}
+		p.Artifacts[name] = pin.Masked()
+	}
+	for addr, step := range p.Resources {
+		for i, m := range step.Mounts {
+			if key, sub, ok := artifact.ParseMount(m.Source); ok && names[key] != "" {
+				shown := *step
+				shown.Mounts = slices.Clone(step.Mounts)
+				shown.Mounts[i].Source = artifact.MountSource(names[key], sub)
+				p.Resources[addr], step = &shown, &shown
+			}
+		}
+	}
 }
 
 // Checks hides what the messages of checks quote.

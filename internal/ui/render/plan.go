@@ -17,6 +17,7 @@ import (
 func Plan(p *plan.Plan, o Options) string {
 	var b strings.Builder
 	changes, ignored := classify(p, o)
+	b.WriteString(Artifacts(p.Artifacts))
 	if len(changes) > 0 {
 		fmt.Fprintf(&b, "%s\n\n", legend(p))
 	}

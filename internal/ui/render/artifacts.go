@@ -1,0 +1,130 @@
+package render
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"deployster/internal/artifact"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
+	"deployster/plan/artifacts"
+)
+
+// The most that is shown of a version, and of what its image says of it, in bytes.
+const (
+	maxVersion  = 60
+	maxMetadata = 400
+)
+
+// ShortVersion returns a version as a person recognizes it: digests and commits by how
+// they begin.
+func ShortVersion(v artifact.Version) string {
+	text := v.String()
+	if len(v) == 1 && len(text) == 40 && strings.Trim(text, "0123456789abcdef") == "" {
+		text = text[:7]
+	}
+	if rest, ok := strings.CutPrefix(text, "sha256:"); ok && len(v) == 1 && len(rest) == 64 {
+		text = "sha256:" + rest[:12]
+	}
+	return cut(diag.Visible(text), maxVersion)
+}
+
+// cut returns text with at most so many bytes.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "..."
+}
+
+// Metadata returns what an image says of a version, in a line.
+func Metadata(m artifact.Metadata) string {
+	var parts []string
+	for _, f := range m {
+		value := strings.Join(strings.Fields(f.Value), " ")
+		if value == "" {
+			continue
+		}
+		if strings.ContainsAny(value, " ,;") {
+			value = fmt.Sprintf("%q", value)
+		}
+		parts = append(parts, diag.Visible(f.Name)+" "+diag.Visible(value))
+	}
+	return cut(strings.Join(parts, ", "), maxMetadata)
+}
+
+// Artifacts returns the versions of a plan's artifacts, a line each; "" if it has none.
+func Artifacts(pins map[string]artifacts.Pin) string {
+	if len(pins) == 0 {
+		return ""
+	}
+	var rows [][3]string
+	for _, name := range slices.Sorted(maps.Keys(pins)) {
+		p := pins[name]
+		rows = append(rows, [3]string{diag.Visible(name), movement(p), about(p)})
+	}
+	var width [2]int
+	for _, r := range rows {
+		width[0], width[1] = max(width[0], len([]rune(r[0]))), max(width[1], len([]rune(r[1])))
+	}
+	var b strings.Builder
+	b.WriteString("Artifacts:\n")
+	for _, r := range rows {
+		b.WriteString(strings.TrimRight(fmt.Sprintf("  %-*s  %-*s  %s", width[0], r[0], width[1], r[1], r[2]), " ") + "\n")
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
+
+// movement is from which version to which one an artifact goes.
+func movement(p artifacts.Pin) string {
+	now := ShortVersion(p.Recipe.Version)
+	switch {
+	case !p.Moves():
+		return now
+	case p.Was == nil:
+		return "-> " + now
+	}
+	return ShortVersion(p.Was) + " -> " + now
+}
+
+// about is what else there is to know of it.
+func about(p artifacts.Pin) string {
+	var parts []string
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	if p.Unlisted {
+		add("! %s is not listed any more", ShortVersion(p.Was))
+	}
+	if p.Pinned != "" {
+		add("pinned (%s)", p.Pinned)
+	}
+	space := ""
+	if p.Recipe.Space != "" {
+		space = "space " + diag.Visible(p.Recipe.Space)
+	}
+	if p.Newer > 0 {
+		newer := words.Thousands(p.Newer) + " newer"
+		if space != "" {
+			newer = space + ", " + newer
+		}
+		space = newer
+	}
+	if space != "" {
+		parts = append(parts, space)
+	}
+	if p.Believed {
+		parts = append(parts, "as recorded, not checked")
+	}
+	if text := Metadata(p.Metadata); text != "" && p.Moves() {
+		parts = append(parts, text)
+	}
+	if p.Tree != "" {
+		add("%s, %s", words.Count(int(p.Files), "file"), words.Bytes(p.Bytes))
+	}
+	if p.Note != "" {
+		parts = append(parts, p.Note)
+	}
+	return strings.Join(parts, "; ")
+}
