@@ -80,8 +80,8 @@ type builder struct {
 func newBuilder(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *builder {
 	s := subject.New(m, prior, o.Selection)
 	f := &findings{subject: s}
-	return &builder{Subject: s, findings: f,
-		described: newDescribed(s, f, p, plugs.New(slices.Concat(m.Plugs(), o.Plugs), o.Artifacts), o.Parallelism), decided: newDecided(s), options: o,
+	granted := plugs.New(slices.Concat(m.Plugs(), o.Plugs), o.Artifacts)
+	return &builder{Subject: s, findings: f, described: newDescribed(s, f, p, granted, o.Parallelism), decided: newDecided(s), options: o,
 		workdir: runner.RealDir(o.Workspace), failed: map[string]bool{}}
 }
 
