@@ -89,7 +89,7 @@ func (r *Resolver) choose(p *Pin, a config.Artifact, held config.Pin, c artifact
 			p.Note = "its image cannot tell whether this version is still there: that is found out when it is brought in"
 			return v, nil
 		}
-		return v, diag.Errorf(fmt.Sprintf("artifact.%s: the pinned version is gone", a.Name), "%s is pinned in the %s, and its image does not "+
+		return v, diag.Errorf("artifact."+a.Name+": the pinned version is gone", "%s is pinned in the %s, and its image does not "+
 			"list it any more%s. `deployster artifact versions %s` shows what there is; pin another one.", held.Version, p.Pinned, inSpace(c.Selected),
 			a.Name)
 	}
@@ -101,13 +101,13 @@ func (r *Resolver) choose(p *Pin, a config.Artifact, held config.Pin, c artifact
 	case c.Silent && p.Was != nil:
 		return artifact.Versioned{Version: p.Was}, nil
 	case c.Selected == "" && len(c.Spaces) > 0:
-		return newest, diag.Errorf(fmt.Sprintf("artifact.%s has no space", a.Name), "Its image announces none, so that the block must name "+
+		return newest, diag.Errorf("artifact."+a.Name+" has no space", "Its image announces none, so that the block must name "+
 			"one: space = \"...\". %s", spaces(c))
 	case len(c.Spaces) > 0:
-		return newest, diag.Errorf(fmt.Sprintf("artifact.%s has no version yet", a.Name), "Its image lists none in the space %q.%s %s",
+		return newest, diag.Errorf("artifact."+a.Name+" has no version yet", "Its image lists none in the space %q.%s %s",
 			c.Selected, words.DidYouMean(c.Selected, slices.Sorted(maps.Keys(c.Spaces))), spaces(c))
 	}
-	return newest, diag.Errorf(fmt.Sprintf("artifact.%s has no version yet", a.Name), "Its image was asked, and lists none%s. If there must be "+
+	return newest, diag.Errorf("artifact."+a.Name+" has no version yet", "Its image was asked, and lists none%s. If there must be "+
 		"one, look at the source of the artifact.", inSpace(c.Selected))
 }
 
