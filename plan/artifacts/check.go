@@ -90,8 +90,8 @@ func (r *Resolver) choose(p *Pin, a config.Artifact, held config.Pin, c artifact
 			return v, nil
 		}
 		return v, diag.Errorf("artifact."+a.Name+": the pinned version is gone", "%s is pinned in the %s, and its image does not "+
-			"list it any more%s. `deployster artifact versions %s` shows what there is; pin another one.", held.Version, p.Pinned, inSpace(c.Selected),
-			a.Name)
+			"list it any more%s. `deployster artifact versions %s` shows what there is; pin another one.", held.Version, p.Pinned,
+			inSpace(c.Selected), a.Name)
 	}
 	switch {
 	case found:
