@@ -31,6 +31,7 @@ var ranks = map[string]int{
 	"internal/testkit/mutation":         0,
 	"internal/ui/diagram":               10,
 	"protocol":                          0,
+	"protocol/dirwatch":                 0,
 	"config/funcs":                      10,
 	"config/refs":                       11,
 	"config/values":                     12,

@@ -33,7 +33,7 @@ func (e *Engine) Conformance(ctx context.Context, o conformance.Options, quiet b
 	if err != nil {
 		return conformance.Report{}, err
 	}
-	o.Runner, o.Version, o.Workspace, o.Verbose, o.Hide = runtime, e.Version, e.Dir, e.Verbose, e.Secrets.Hide
+	o.Runner, o.Launcher, o.Version, o.Workspace, o.Verbose, o.Hide = runtime, runtime, e.Version, e.Dir, e.Verbose, e.Secrets.Hide
 	if !quiet {
 		o.Log = e.line
 	}

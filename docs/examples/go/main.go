@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"deployster/protocol"
+	"deployster/protocol/dirwatch"
 )
 
 // Config is what a user says of a note.
@@ -50,6 +51,14 @@ func (note) Delete(_ context.Context, c *call) error {
 		return err
 	}
 	return nil
+}
+
+// files tells of changes to all notes that are watched.
+var files dirwatch.Watcher
+
+// Watch tells when it may have changed.
+func (note) Watch(ctx context.Context, c *call, tell func(detail string)) error {
+	return files.Watch(ctx, file(c), tell)
 }
 
 func main() {

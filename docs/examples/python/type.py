@@ -1,15 +1,17 @@
 #!/usr/bin/python3
 """A resource type in Python, with nothing but its standard library: a text
-file in the plug "notes". It runs once for each question, or as a worker."""
+file in the plug "notes". It runs once for each question, or as a worker, and
+tells when a note has changed."""
 import json
 import os
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 INIT = {
     "protocol": 2, "label": "Note", "absent": True,
-    "state_action": {"args": ["state"]}, "worker": {"args": ["worker"]},
+    "state_action": {"args": ["state"]}, "watch_action": {"args": ["watch"]}, "worker": {"args": ["worker"]},
     "identity": ["/name"],
     "plugs": {"notes": {"container_path": "/notes"}},
     "config_schema": {
@@ -58,6 +60,42 @@ def remove(call):
         os.remove("/notes/" + call["config"]["name"])
 
 
+def stamp(call):
+    """Something else when the note is another."""
+    try:
+        s = os.stat("/notes/" + call["config"]["name"])
+        return s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns
+    except FileNotFoundError:
+        return None
+
+
+class Watch(threading.Thread):
+    """Looks at all notes that are watched, and says which are others: one thread for all."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.lock, self.notes = threading.Lock(), {}
+        self.start()
+
+    def add(self, id, call, tell):
+        with self.lock:
+            self.notes[id] = call, tell, stamp(call)
+            tell()  # from now on
+
+    def remove(self, id):
+        with self.lock:
+            return self.notes.pop(id, None)
+
+    def run(self):
+        while True:
+            time.sleep(0.3)
+            with self.lock:
+                for id, (call, tell, was) in self.notes.items():
+                    if was != (now := stamp(call)):
+                        self.notes[id] = call, tell, now
+                        tell()
+
+
 STEPS = {"state": state, "write": write, "remove": remove}
 
 
@@ -72,7 +110,7 @@ def run(args, call):
 
 def worker():
     """Many invocations, in any order; each line is one JSON object."""
-    one_line, waiting = threading.Lock(), {}
+    one_line, waiting, watch = threading.Lock(), {}, Watch()
 
     def reply(**fields):
         with one_line:
@@ -93,14 +131,21 @@ def worker():
                 break  # whoever asks died over it
             request = json.loads(line)
             id = request["id"]
-            if not request.get("cancel"):
+            if request.get("args") == ["watch"]:  # any number, until stdin ends
+                watch.add(id, request["stdin"], lambda id=id: reply(id=id, stdout="{}\n"))
+            elif not request.get("cancel"):
                 waiting[id] = pool.submit(serve, id, request.get("args", []), request.get("stdin"))
+            elif watch.remove(id):
+                reply(id=id, exit=143)
             elif id in waiting and waiting.pop(id).cancel():  # it had not begun
                 reply(id=id, exit=143)
 
 
 if sys.argv[1:] == ["worker"]:
     worker()
+elif sys.argv[1:] == ["watch"]:
+    Watch().add(0, json.loads(sys.stdin.readline()), lambda: print("{}", flush=True))
+    sys.stdin.read()  # until its end
 else:
     stdout, stderr, code = run(sys.argv[1:], json.load(sys.stdin))
     print(stdout, end="")

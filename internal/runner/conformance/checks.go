@@ -23,6 +23,11 @@ const (
 	checkTwice       = "apply-twice"
 	checkLastState   = "last-state"
 	checkRefresh     = "refresh"
+	checkWatch       = "watch-starts"
+	checkWatchQuiet  = "watch-quiet"
+	checkWatchEnds   = "watch-ends"
+	checkWatchMany   = "watch-worker"
+	checkWatchTells  = "watch-tells"
 	checkRenamed     = "renamed"
 	checkOther       = "identity-other"
 	checkChanged     = "identity-same"
@@ -44,9 +49,10 @@ const (
 var order = []string{
 	checkInit, checkInitAgain, checkInitKeys, checkInitTerm, checkConfig, checkStrict, checkIdentity,
 	checkState, checkStateAgain, checkStateKeys, checkStateTerm,
-	checkActions, checkValid, checkStateSchema, checkForecast, checkTwice, checkLastState, checkRefresh, checkRenamed,
+	checkActions, checkValid, checkStateSchema, checkForecast, checkTwice, checkLastState, checkRefresh,
+	checkWatch, checkWatchQuiet, checkWatchEnds, checkWatchMany, checkRenamed,
 	checkOther, checkChanged, checkUpdate, checkWorker, checkReuse,
-	checkAbsent, checkAbsentAgain, checkGone, checkRecreate, checkWorkerActs, checkDestroyed, checkSecrets,
+	checkAbsent, checkWatchTells, checkAbsentAgain, checkGone, checkRecreate, checkWorkerActs, checkDestroyed, checkSecrets,
 }
 
 // titles say what is true when a check passes.
@@ -70,6 +76,11 @@ var titles = map[string]string{
 	checkTwice:       "a second apply has nothing to do",
 	checkLastState:   "what deployster remembers does not change the verdict",
 	checkRefresh:     "it can be told that what it subscribes was acted on",
+	checkWatch:       "a watch says that it has begun",
+	checkWatchQuiet:  "a watch is quiet while nothing changes",
+	checkWatchEnds:   "a watch ends when it is asked to",
+	checkWatchMany:   "a worker watches many resources in one process",
+	checkWatchTells:  "a watch tells of what actions change",
 	checkRenamed:     "the resource may get another name",
 	checkOther:       "another identity is another thing",
 	checkChanged:     "what is not in the identity does not name the thing",

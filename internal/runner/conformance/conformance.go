@@ -15,6 +15,7 @@ import (
 // Options are what is tested, and how.
 type Options struct {
 	Runner    runner.Runner
+	Launcher  runner.Launcher // starts what watches; nil = nothing does
 	Image     string          // its name here, or sha256:...
 	Name      string          // of the resource; "" = test
 	Config    json.RawMessage // of the resource: an object
@@ -101,6 +102,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	e.target = typeclient.Target{Address: o.Name, Reference: o.Image, Digest: image.Digest, Settings: o.Settings,
 		StateTimeout: o.Timeout, ActionTimeout: o.Timeout}
 	e.target.Settings.InitTimeout = o.Timeout
+	e.watching.e = e
 	err = e.all(ctx)
 	if e.failed != nil {
 		err = e.failed
@@ -128,12 +130,13 @@ type engine struct {
 	target   typeclient.Target
 	report   Report
 
-	ty     protocol.Type
-	init   string          // its answer, in canonical form
-	first  protocol.Answer // of the state, before anything was done
-	valid  protocol.Answer // of the state, when it was right
-	made   bool            // the test may have made something that is there now
-	failed error           // why the test cannot go on; not the image's fault
+	ty       protocol.Type
+	init     string          // its answer, in canonical form
+	first    protocol.Answer // of the state, before anything was done
+	valid    protocol.Answer // of the state, when it was right
+	watching watching
+	made     bool  // the test may have made something that is there now
+	failed   error // why the test cannot go on; not the image's fault
 }
 
 // all makes the checks: first those that change nothing.

@@ -27,7 +27,7 @@ func test(t *testing.T, f *faulty, change func(*conformance.Options)) (conforman
 	}
 	fake := runnertest.NewFake()
 	fake.Add("acme/text", f.run)
-	o := conformance.Options{Runner: shortGrace{fake}, Image: "acme/text", Config: json.RawMessage(config), Then: json.RawMessage(then)}
+	o := conformance.Options{Runner: shortGrace{fake}, Launcher: fake, Image: "acme/text", Config: json.RawMessage(config), Then: json.RawMessage(then)}
 	if change != nil {
 		change(&o)
 	}
@@ -59,7 +59,7 @@ func TestRun_CarefulTypePasses(t *testing.T) {
 	if err != nil || r.Status != conformance.Pass || r.LeftBehind || len(f.texts) > 0 {
 		t.Errorf("%v, %+v, left: %v", err, r, f.texts)
 	}
-	if skipped := verdicts(r, conformance.Skip); !slices.Equal(skipped, []string{"refresh", "reuse"}) {
+	if skipped := verdicts(r, conformance.Skip); !slices.Equal(skipped, strings.Fields("refresh watch-starts watch-quiet watch-ends watch-worker reuse watch-tells")) {
 		t.Errorf("skipped: %v", skipped)
 	}
 	want := strings.Fields("init init-again init-unknown-keys init-sigterm config config-strict identity state state-again state-unknown-keys state-sigterm " +
@@ -67,8 +67,22 @@ func TestRun_CarefulTypePasses(t *testing.T) {
 	if got := verdicts(r, conformance.Pass); !slices.Equal(got, want) {
 		t.Errorf("passed: %v\nwant    %v", got, want)
 	}
-	if r.Passed != len(want) || r.Failed != 0 || r.Skipped != 2 || r.Label != "Text" || r.Protocol != 2 || !strings.HasPrefix(r.Digest, "sha256:") {
+	if r.Passed != len(want) || r.Failed != 0 || r.Skipped != 7 || r.Label != "Text" || r.Protocol != 2 || !strings.HasPrefix(r.Digest, "sha256:") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A type that tells of changes does so alone and as a worker.
+func TestChecks_Watch(t *testing.T) {
+	t.Parallel()
+	r, err := test(t, &faulty{fault: "watches"}, nil)
+	if err != nil || r.Status != conformance.Pass {
+		t.Errorf("%v, %+v", err, r)
+	}
+	for _, name := range []string{"watch-starts", "watch-quiet", "watch-ends", "watch-worker", "watch-tells"} {
+		if c := find(t, r, name); c.Verdict != conformance.Pass {
+			t.Errorf("%+v", c)
+		}
 	}
 }
 
@@ -117,6 +131,13 @@ func TestChecks_Fail(t *testing.T) {
 		"reuse counts":                "reuse",
 		"remove does nothing":         "absent",
 		"is lost when told":           "refresh",
+		"watch is never ready":        "watch-starts",
+		"watch is no JSON":            "watch-starts",
+		"watch tells of looks":        "watch-quiet",
+		"watch tells nothing":         "watch-tells",
+		"watch does not end":          "watch-ends",
+		"watch worker takes few":      "watch-worker",
+		"watch worker never cancels":  "watch-worker",
 		"denies it":                   "absent",
 		"ghost":                       "absent-again",
 		"remembers after the end":     "gone",
@@ -132,7 +153,11 @@ func TestChecks_Fail(t *testing.T) {
 	} {
 		t.Run(fault, func(t *testing.T) {
 			f := &faulty{fault: fault}
-			r, err := test(t, f, nil)
+			r, err := test(t, f, func(o *conformance.Options) {
+				if strings.HasPrefix(fault, "watch ") {
+					o.Timeout = 5 * time.Second
+				}
+			})
 			failed := verdicts(r, conformance.Fail)
 			if err != nil || r.Status != conformance.Fail || !contains(failed, strings.Fields(want)) {
 				t.Errorf("failed %v, want %s; %v", failed, want, err)

@@ -38,6 +38,9 @@ const textInit = `{"protocol":2,"label":"Text","absent":true,"identity":["/name"
 
 // run is the program of its image.
 func (f *faulty) run(ctx context.Context, s runner.Spec, stdin io.Reader, stdout, stderr io.Writer) int {
+	if len(s.Args) == 1 && s.Args[0] == "watch" {
+		return f.watch(ctx, stdin, stdout)
+	}
 	if ctx = f.ignoreSIGTERM(ctx, s); s.Args != nil && s.Args[0] == "worker" {
 		return f.work(stdin, stdout)
 	}
@@ -111,6 +114,9 @@ func (f *faulty) init(in protocol.ActionInput, stdout, stderr io.Writer) int {
 		answer = strings.Replace(answer, `"additionalProperties":false,`, "", 1)
 	case "reuse", "reuse counts":
 		answer = strings.Replace(answer, `"absent":true`, `"absent":true,"reuse":true`, 1)
+	case "watches", "watch is never ready", "watch is no JSON", "watch tells of looks", "watch tells nothing", "watch does not end",
+		"watch worker takes few", "watch worker never cancels":
+		answer = strings.Replace(answer, `"absent":true`, `"absent":true,"watch_action":{"args":["watch"]}`, 1)
 	case "is told", "is lost when told":
 		answer = strings.Replace(answer, `"absent":true`, `"absent":true,"refresh":true`, 1)
 	case "identity of nothing":
@@ -233,6 +239,9 @@ func (f *faulty) verdict(in protocol.ActionInput, c textConfig, have string, the
 func (f *faulty) work(stdin io.Reader, stdout io.Writer) int {
 	lines := bufio.NewScanner(stdin)
 	for lines.Scan() {
+		if asksToWatch(lines.Bytes()) {
+			return f.watchMany(lines.Bytes(), lines, stdout)
+		}
 		var r protocol.WorkerRequest
 		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
 			return 92

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"deployster/internal/base/jsondoc"
 	"deployster/protocol"
@@ -13,6 +14,7 @@ import (
 // live checks a whole life: it makes the resource, changes it, removes it and makes
 // it again.
 func (e *engine) live(ctx context.Context) {
+	defer e.watching.stop()
 	if e.first.Status != protocol.Missing && e.ty.Absent {
 		if !e.check(ctx, checkRemoveOld, func(ctx context.Context) outcome { return e.remove(ctx, e.o.Config, nil) }) {
 			e.skipAll("what was there before could not be removed", checkActions)
@@ -26,6 +28,10 @@ func (e *engine) live(ctx context.Context) {
 		e.check(ctx, checkTwice, e.applyTwice)
 		e.check(ctx, checkLastState, e.askWithLastState)
 		e.check(ctx, checkRefresh, func(ctx context.Context) outcome { return isTold(ctx, e) })
+		e.check(ctx, checkWatch, e.watching.start)
+		e.check(ctx, checkWatchQuiet, e.watching.isQuiet)
+		e.check(ctx, checkWatchEnds, e.watching.endsWhenAsked)
+		e.check(ctx, checkWatchMany, e.watching.watchesMany)
 		e.check(ctx, checkRenamed, e.rename)
 		e.check(ctx, checkOther, func(ctx context.Context) outcome { return askOther(ctx, e) })
 		e.check(ctx, checkChanged, func(ctx context.Context) outcome { return askChanged(ctx, e) })
@@ -40,6 +46,7 @@ func (e *engine) live(ctx context.Context) {
 			why = "it was not removed"
 		}
 	case !e.ty.Absent && right:
+		e.check(ctx, checkWatchTells, e.watching.hasTold)
 		why = "the image does not say \"absent\": true, so it cannot be asked to remove anything"
 	}
 	if ctx.Err() == nil {
@@ -54,6 +61,8 @@ func (e *engine) end(ctx context.Context, right bool) (removed bool) {
 	if !gone {
 		return false
 	}
+	e.check(ctx, checkWatchTells, e.watching.hasTold)
+	e.watching.stop()
 	e.check(ctx, checkAbsentAgain, e.askAbsentAgain)
 	if !e.check(ctx, checkGone, e.askGone) || !right {
 		return true
@@ -79,6 +88,7 @@ func (e *engine) act(ctx context.Context, a protocol.Answer, in protocol.StateIn
 	if a.ShutdownFirst != nil {
 		actions = append([]protocol.Action{*a.ShutdownFirst}, actions...)
 	}
+	defer e.watching.noteActions(time.Now())
 	for _, action := range actions {
 		e.made = true // also when it fails: it may have come half way
 		whole := protocol.ActionInput{StateInput: in, StaleState: a.StaleState, IdempotencyKey: rand.Text()}

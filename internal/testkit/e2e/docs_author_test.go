@@ -41,7 +41,7 @@ func TestDocs_WritingAType(t *testing.T) {
 		for name, value := range settings {
 			env.Setenv(name, value)
 		}
-		for _, section := range []string{"shell", "python", "go"} {
+		for _, section := range []string{"shell", "python", "go", "watch"} {
 			commands := walk(t, page, section)
 			if err := os.WriteFile(filepath.Join(env.WorkDir, section+".sh"), []byte(commands), 0o600); err != nil {
 				return err
@@ -54,7 +54,7 @@ func TestDocs_WritingAType(t *testing.T) {
 // walk gives the commands of a section of the page.
 func walk(t *testing.T, page, section string) string {
 	t.Helper()
-	heading := map[string]string{"shell": "## Five commands", "python": "## In Python", "go": "## In Go"}[section]
+	heading := map[string]string{"shell": "## Five commands", "python": "## In Python", "go": "## In Go", "watch": "## Told when to look"}[section]
 	_, text, ok := strings.Cut(page, "\n"+heading)
 	text, _, _ = strings.Cut(text, "\n## ")
 	commands := strings.Join(fences(text, "sh"), "")
@@ -74,6 +74,9 @@ func TestDocs_ShellExample(t *testing.T) {
 	}
 	if regexp.MustCompile(`\bjq\b`).MatchString(script) {
 		t.Error("the shell example needs jq")
+	}
+	if !strings.Contains(walk(t, page, "watch"), "cat >type.sh <<'EOF'\n"+read(t, "docs/examples/watch/type.sh")+"EOF\n") {
+		t.Error("the page shows another type that watches than docs/examples/watch")
 	}
 	commands := walk(t, page, "shell")
 	for name, end := range map[string]string{"type.sh": "EOF", "note.hcl": "EOF"} {

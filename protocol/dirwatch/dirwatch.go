@@ -1,0 +1,190 @@
+// Package dirwatch tells of changes to files in directories, for types that watch
+// some. All that a process watches uses inotify once. A type whose things are
+// files says no more than
+//
+//	var files dirwatch.Watcher
+//
+//	func (note) Watch(ctx context.Context, c *call, tell func(string)) error {
+//		return files.Watch(ctx, "/notes/"+c.Config.Name, tell)
+//	}
+package dirwatch
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// Watcher watches files. The zero value is ready for use, by many at one time.
+type Watcher struct {
+	mu      sync.Mutex
+	inotify *os.File        // nil while nothing is watched
+	dirs    map[string]*dir // by path
+	numbers map[int32]*dir  // by the number that inotify has given
+}
+
+// dir is a directory, and who watches files in it.
+type dir struct {
+	path    string
+	number  int32
+	watches map[string]map[*watch]bool // by the name of the file
+}
+
+// watch is one file that is watched.
+type watch struct {
+	tell func(detail string)
+	over chan error // gets why it cannot be watched any more
+}
+
+// seen is what may happen to a file: all that changes it, and nothing that only looks
+// at it.
+const seen = syscall.IN_CREATE | syscall.IN_MODIFY | syscall.IN_CLOSE_WRITE | syscall.IN_ATTRIB | syscall.IN_DELETE |
+	syscall.IN_MOVED_FROM | syscall.IN_MOVED_TO | syscall.IN_DELETE_SELF | syscall.IN_MOVE_SELF | syscall.IN_ONLYDIR
+
+// Watch calls tell with "" when it watches the file of a path, which need not be
+// there, and then whenever it may have changed, until ctx ends. Its directory must
+// be there: the plug, not a file that is one.
+func (w *Watcher) Watch(ctx context.Context, path string, tell func(detail string)) error {
+	mine := &watch{tell: tell, over: make(chan error, 1)}
+	parent, name := filepath.Split(filepath.Clean(path))
+	if err := w.add(filepath.Clean(parent), name, mine); err != nil {
+		return err
+	}
+	defer w.remove(filepath.Clean(parent), name, mine)
+	tell("")
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case err := <-mine.over:
+		return err
+	}
+}
+
+func (w *Watcher) add(path, name string, mine *watch) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.inotify == nil {
+		fd, err := syscall.InotifyInit1(syscall.IN_CLOEXEC | syscall.IN_NONBLOCK)
+		if err != nil {
+			return fmt.Errorf("inotify cannot be used: %w", err)
+		}
+		w.inotify, w.dirs, w.numbers = os.NewFile(uintptr(fd), "inotify"), map[string]*dir{}, map[int32]*dir{}
+		go w.read(w.inotify)
+	}
+	d := w.dirs[path]
+	if d == nil {
+		number, err := w.addWatch(path)
+		if err != nil {
+			w.closeIfUnused()
+			return fmt.Errorf("inotify cannot watch %s: %w", path, err)
+		}
+		d = &dir{path: path, number: number, watches: map[string]map[*watch]bool{}}
+		w.dirs[path], w.numbers[number] = d, d
+	}
+	if d.watches[name] == nil {
+		d.watches[name] = map[*watch]bool{}
+	}
+	d.watches[name][mine] = true
+	return nil
+}
+
+// addWatch asks the kernel to tell of a directory.
+func (w *Watcher) addWatch(path string) (number int32, err error) {
+	raw, err := w.inotify.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	failed := raw.Control(func(fd uintptr) {
+		var n int
+		n, err = syscall.InotifyAddWatch(int(fd), path, seen)
+		number = int32(n)
+	})
+	return number, errors.Join(failed, err)
+}
+
+func (w *Watcher) remove(path, name string, mine *watch) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	d := w.dirs[path]
+	if d == nil || !d.watches[name][mine] {
+		return // the directory is gone
+	}
+	if delete(d.watches[name], mine); len(d.watches[name]) == 0 {
+		delete(d.watches, name)
+	}
+	if len(d.watches) > 0 {
+		return
+	}
+	delete(w.dirs, path)
+	delete(w.numbers, d.number)
+	if raw, err := w.inotify.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { _, _ = syscall.InotifyRmWatch(int(fd), uint32(d.number)) }) // else its events are nobody's
+	}
+	w.closeIfUnused()
+}
+
+// closeIfUnused gives inotify back when nothing is watched. The lock is held.
+func (w *Watcher) closeIfUnused() {
+	if len(w.dirs) == 0 {
+		_ = w.inotify.Close() // its reader ends
+		w.inotify = nil
+	}
+}
+
+// read reads events until inotify is closed.
+func (w *Watcher) read(inotify *os.File) {
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := inotify.Read(buffer)
+		if err != nil {
+			return
+		}
+		for events := buffer[:n]; len(events) >= syscall.SizeofInotifyEvent; {
+			number := int32(binary.NativeEndian.Uint32(events))
+			mask := binary.NativeEndian.Uint32(events[4:])
+			size := syscall.SizeofInotifyEvent + int(binary.NativeEndian.Uint32(events[12:]))
+			w.event(inotify, number, mask, strings.TrimRight(string(events[syscall.SizeofInotifyEvent:size]), "\x00"))
+			events = events[size:]
+		}
+	}
+}
+
+// event tells whom one event concerns.
+func (w *Watcher) event(inotify *os.File, number int32, mask uint32, name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.inotify != inotify {
+		return
+	}
+	d := w.numbers[number]
+	switch {
+	case mask&syscall.IN_Q_OVERFLOW != 0: // events were lost: anything may have happened
+		for _, d := range w.dirs {
+			d.each(func(m *watch) { m.tell("") })
+		}
+	case d == nil:
+	case mask&(syscall.IN_DELETE_SELF|syscall.IN_MOVE_SELF|syscall.IN_IGNORED|syscall.IN_UNMOUNT) != 0:
+		delete(w.dirs, d.path)
+		delete(w.numbers, number)
+		d.each(func(m *watch) { m.over <- fmt.Errorf("the directory %s is not there any more", d.path) })
+		w.closeIfUnused()
+	default:
+		for m := range d.watches[name] {
+			m.tell("")
+		}
+	}
+}
+
+func (d *dir) each(f func(*watch)) {
+	for _, all := range d.watches {
+		for m := range all {
+			f(m)
+		}
+	}
+}
