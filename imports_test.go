@@ -114,6 +114,7 @@ var ranks = map[string]int{
 	".":                                 70,
 	"containerd/agent/deployster-agent": 70,
 	"containerd/shim/deployster-shim":   70,
+	"internal/testkit/artifacts":        70,
 	"internal/testkit/bench":            70,
 	"internal/testkit/bench/disk":       70,
 	"internal/testkit/e2e":              70,

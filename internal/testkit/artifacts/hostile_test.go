@@ -1,0 +1,188 @@
+package artifacts
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"deployster/internal/artifact"
+)
+
+// hostile is what an image does in a step, and what becomes of it.
+type hostile struct {
+	name, verdict, step string
+	script              string // in shell; $answer is the response file
+	says                string // a regular expression: the error; "" = there is none
+	class               artifact.Class
+	after               func(t *testing.T, r result)
+}
+
+type result struct {
+	checked artifact.Checked
+	held    artifact.Held
+	put     artifact.Put
+}
+
+const line = `{"space":"main","version":{"ref":"1"}}`
+
+func cases() []hostile {
+	broken := artifact.Broken
+	return []hostile{
+		{name: "check prints garbage", verdict: "protocol error", step: "check", script: `echo hello >$answer`, says: "line 1", class: broken},
+		{name: "check lists a version with numbers", verdict: "protocol error", step: "check", says: "line 1: .*is a number", class: broken,
+			script: `echo '{"space":"main","version":{"n":1}}' >$answer`},
+		{name: "check lists a version with null", verdict: "protocol error", step: "check", says: "line 1: .*is null", class: broken,
+			script: `echo '{"space":"main","version":{"n":null}}' >$answer`},
+		{name: "check writes no response file", verdict: "no versions", step: "check", script: `true`, after: noVersions},
+		{name: "check writes an empty response file", verdict: "no versions", step: "check", script: `: >$answer`, after: noVersions},
+		{name: "check makes its response a link", verdict: "never followed: protocol error", step: "check", script: `ln -s /etc/passwd $answer`,
+			says: "is a symbolic link", class: broken},
+		{name: "check makes its response a FIFO", verdict: "never waited for: protocol error", step: "check", script: `mkfifo $answer`,
+			says: "is a FIFO", class: broken},
+		{name: "check makes its response a directory", verdict: "protocol error", step: "check", script: `mkdir $answer`,
+			says: "is a directory", class: broken},
+		{name: "check makes its response a sparse TiB", verdict: "refused", step: "check", script: `truncate -s 1T $answer`,
+			says: "more than|File too large|ended with exit code", class: ""},
+		{name: "check leaves half a line", verdict: "protocol error", step: "check", script: `printf '{"space":"ma' >$answer`, says: "line 1", class: broken},
+		{name: "check names two default spaces", verdict: "protocol error", step: "check", says: "named before", class: broken,
+			script: `echo '{"default_space":"a"}' >$answer; echo '{"default_space":"b"}' >>$answer`},
+		{name: "check names a default space of no line", verdict: "no version yet", step: "check", script: `echo '{"default_space":"a"}' >$answer`,
+			after: noVersions},
+		{name: "check lists 1001 spaces", verdict: "taken; the selected one is kept", step: "check",
+			script: `echo '{"default_space":"s7"}' >$answer; i=0; while [ $i -le 1000 ]; do echo '{"space":"s'$i'","version":{"ref":"1"}}'; i=$((i+1)); done >>$answer`,
+			after: func(t *testing.T, r result) {
+				if _, ok := r.checked.Found(); !ok || len(r.checked.Spaces) != 1 {
+					t.Errorf("%d spaces", len(r.checked.Spaces))
+				}
+			}},
+		{name: "check prints a log on stdout", verdict: "a log", step: "check", script: `head -c 20000000 /dev/zero | tr '\0' x; echo '` + line + `' >$answer`,
+			after: func(t *testing.T, r result) {
+				if r.checked.Spaces["main"].Count != 1 {
+					t.Errorf("%+v", r.checked)
+				}
+			}},
+		{name: "check hangs and ignores SIGTERM", verdict: "killed after its time", step: "check", script: `trap '' TERM; while :; do sleep 1; done`,
+			says: "took too long", class: artifact.TimedOut},
+		{name: "check floods stderr", verdict: "a bounded log", step: "check", script: `head -c 50000000 /dev/zero >&2; echo '` + line + `' >$answer`},
+		{name: "get fills the disk with one file", verdict: "stopped at disk", step: "get", script: `exec dd if=/dev/zero of=f bs=1M count=200`,
+			says: "unavailable|filled the disk", class: ""},
+		{name: "get fills the disk with many files", verdict: "stopped at disk", step: "get",
+			script: `i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero >$i || exit 1; done`, says: "filled the disk|unavailable", class: ""},
+		{name: "get leaves nothing", verdict: "an empty tree", step: "get", script: `true`, after: func(t *testing.T, r result) {
+			if r.held.Files != 0 {
+				t.Errorf("%+v", r.held)
+			}
+		}},
+		{name: "get leaves links out of its tree", verdict: "kept as they are, never followed here", step: "get",
+			script: `ln -s /etc/shadow a; ln -s ../../.. b; ln -s loop loop`, after: func(t *testing.T, r result) {
+				if target, err := os.Readlink(filepath.Join(r.held.Dir, "a")); target != "/etc/shadow" || err != nil {
+					t.Errorf("%q, %v", target, err)
+				}
+				for _, sub := range []string{"a", "b", "loop"} {
+					if real, err := artifact.Sub(r.held.Dir, sub); err == nil {
+						t.Errorf("%s leads to %s", sub, real)
+					}
+				}
+			}},
+		{name: "get leaves a name with a newline, and a setuid program", verdict: "kept; mounts are nosuid", step: "get",
+			script: `: >"$(printf 'a\nb')"; : >s; chmod 4755 s`, after: func(t *testing.T, r result) {
+				if i, err := os.Stat(filepath.Join(r.held.Dir, "s")); err != nil || i.Mode()&os.ModeSetuid == 0 || r.held.Files != 2 {
+					t.Errorf("%+v, %v", r.held, err)
+				}
+			}},
+		{name: "get leaves a FIFO", verdict: "refused", step: "get", script: `mkfifo f`, says: "is a FIFO", class: artifact.Refused},
+		{name: "get makes a device", verdict: "the kernel refuses", step: "get", script: `mknod d c 1 3 && exit 0; exit 5`, says: "exit code 5", class: artifact.Failed},
+		{name: "get keeps writing after its exit", verdict: "killed before anything is read", step: "get",
+			script: `(trap '' HUP TERM; while :; do echo x >>f; done) & sleep 0.2`, after: func(t *testing.T, r result) {
+				before, err := os.Stat(filepath.Join(r.held.Dir, "f"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(300 * time.Millisecond)
+				if after, err := os.Stat(filepath.Join(r.held.Dir, "f")); err != nil || after.Size() != before.Size() {
+					t.Errorf("%d bytes, then %d, %v", before.Size(), after.Size(), err)
+				}
+			}},
+		{name: "get fails", verdict: "the version is unavailable", step: "get", script: `echo "no such ref" >&2; exit 9`, says: "(?s)unavailable.*no such ref",
+			class: artifact.Failed},
+		{name: "put writes no answer", verdict: "failed: put did not say what it made", step: "put", script: `true`, says: "did not say what it made", class: broken},
+		{name: "put touches two spaces", verdict: "recorded, then failed", step: "put", says: "it touched 2 spaces", class: broken,
+			script: `for s in a b; do echo '{"type":"created","space":"'$s'","version":{"ref":"1"}}'; done >$answer`, after: func(t *testing.T, r result) {
+				if len(r.put.Created) != 2 {
+					t.Errorf("%+v", r.put)
+				}
+			}},
+		{name: "put fails after it said something", verdict: "what it said is recorded", step: "put", says: "exit code 3", class: artifact.Failed,
+			script: `echo '{"type":"created","space":"a","version":{"ref":"1"}}' >$answer; exit 3`, after: func(t *testing.T, r result) {
+				if len(r.put.Created) != 1 {
+					t.Errorf("%+v", r.put)
+				}
+			}},
+		{name: "put lists more than 16 MiB", verdict: "refused", step: "put", says: "more than 16777216 bytes", class: broken,
+			script: `head -c 17000000 /dev/zero >$answer`},
+		{name: "put only deletes", verdict: "taken", step: "put", script: `echo '{"type":"deleted","space":"a","version":{"ref":"1"}}' >$answer`,
+			after: func(t *testing.T, r result) {
+				if len(r.put.Deleted) != 1 {
+					t.Errorf("%+v", r.put)
+				}
+			}},
+		{name: "put changes its input", verdict: "it was a copy", step: "put",
+			script: `echo x >repo/file && rm -rf repo && echo '{"type":"created","space":"a","version":{"ref":"1"}}' >$answer`},
+	}
+}
+
+func noVersions(t *testing.T, r result) {
+	if v, ok := r.checked.Found(); ok {
+		t.Errorf("found %v", v)
+	}
+}
+
+// TestHostile_Artifacts runs images that do their worst, and holds what becomes of them
+// against the table in docs/internals/artifacts.md.
+func TestHostile_Artifacts(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/internals/artifacts.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if row := fmt.Sprintf("| %s | %s |", c.name, c.verdict); !strings.Contains(string(page), row) {
+				t.Errorf("the page has no row %q", row)
+			}
+			w := newWorld(t)
+			w.says(c.step, c.script+"\n")
+			target := target("acme/v2")
+			target.Settings.Disk = 64 << 20
+			target.CheckTimeout = 20 * time.Second
+			if c.class == artifact.TimedOut {
+				target.CheckTimeout = 2 * time.Second
+			}
+			var r result
+			var err error
+			switch i := about(t, target); c.step {
+			case "check":
+				r.checked, err = shared.client.Check(t.Context(), target, i, artifact.CheckInput{Source: w.source("")})
+			case "get":
+				r.held, err = fetch(t, w, target, i, "1", "")
+			case "put":
+				r.put, err = put(t, w, target, i)
+			}
+			switch {
+			case err == nil && c.says != "":
+				t.Errorf("taken: %+v", r)
+			case err != nil && (c.says == "" || !regexp.MustCompile(c.says).MatchString(err.Error())):
+				t.Errorf("says: %v", err)
+			case err != nil && c.class != "" && artifact.ClassOf(err) != c.class:
+				t.Errorf("class %s: %v", artifact.ClassOf(err), err)
+			}
+			if c.after != nil {
+				c.after(t, r)
+			}
+		})
+	}
+}
