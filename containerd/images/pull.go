@@ -284,7 +284,10 @@ func fetchHandler(store content.Store, fetcher remotes.Fetcher) images.HandlerFu
 // known that it can be run.
 func (store *Store) record(ctx context.Context, name string, target ocispec.Descriptor) (images.Image, error) {
 	service := store.conn.Client.ImageService()
-	record := images.Image{Name: target.Digest.String(), Target: target, Labels: map[string]string{labelSource: name}}
+	record := images.Image{Name: target.Digest.String(), Target: target}
+	if !imagestore.IsDigest(name) {
+		record.Labels = map[string]string{labelSource: name}
+	}
 	created, err := service.Create(ctx, record)
 	fresh := err == nil
 	if errdefs.IsAlreadyExists(err) {

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 	"deployster/internal/wire"
 )
 
@@ -79,6 +80,21 @@ func (c *Client) Running(ctx context.Context, id string) (bool, error) {
 	return a.Open, err
 }
 
+// Ship sends an image, as far as it is not there.
+func (c *Client) Ship(ctx context.Context, s imagestore.Shipment, from imagestore.Contents) error {
+	_, err := c.ask(ctx, kindShip, s, watchers{contents: from})
+	return err
+}
+
+// Look says where plugs lead there, in their order.
+func (c *Client) Look(ctx context.Context, plugs []Plug) ([]Seen, error) {
+	a, err := c.ask(ctx, kindLook, plugs, watchers{})
+	if err == nil && len(a.Seen) != len(plugs) {
+		err = fmt.Errorf("the host looked at %d plugs, and was asked about %d", len(a.Seen), len(plugs))
+	}
+	return a.Seen, err
+}
+
 // ask makes a call that ends with an answer.
 func (c *Client) ask(ctx context.Context, k wire.Kind, body any, w watchers) (answer, error) {
 	if ctx.Err() != nil {
@@ -100,6 +116,7 @@ func (c *Client) ask(ctx context.Context, k wire.Kind, body any, w watchers) (an
 type watchers struct {
 	stdout, stderr io.Writer
 	running        func()
+	contents       imagestore.Contents // gives what the host wants
 }
 
 // call makes a call, and hands to said how it ended: kindEnded, if the host sends
@@ -125,6 +142,8 @@ func (c *Client) call(ctx context.Context, k wire.Kind, body any, w watchers, sa
 			if w.running != nil {
 				w.running()
 			}
+		case kindWant:
+			err = c.give(ctx, m, w.contents)
 		case kindEnded, kindDone:
 			err = said(in.call, m)
 		default:

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 	"deployster/internal/runner/runnertest"
 )
 
@@ -20,6 +21,8 @@ type place struct {
 	mu    sync.Mutex
 	epoch int64 // the highest that was seen
 	open  map[string]chan runner.Outcome
+
+	received []byte // of the image that came last
 }
 
 func newPlace() *place {
@@ -45,6 +48,29 @@ func (p *place) Acts(_ context.Context, h Hello) error {
 		return errors.New("another one has the state now")
 	}
 	return nil
+}
+
+func (p *place) Receive(ctx context.Context, s imagestore.Shipment, from imagestore.Contents) error {
+	var got []byte
+	for int64(len(got)) < s.Size {
+		piece, err := from.ReadContent(ctx, s.Digest, int64(len(got)), 1<<20)
+		if err != nil {
+			return err
+		}
+		got = append(got, piece...)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.received = got
+	return nil
+}
+
+func (p *place) Look(_ context.Context, plugs []Plug) []Seen {
+	var seen []Seen
+	for _, plug := range plugs {
+		seen = append(seen, Seen{Path: "/real" + plug.Path})
+	}
+	return seen
 }
 
 func (p *place) Adopt(ctx context.Context, id string, w runner.Watch) (runner.Outcome, error) {
@@ -260,3 +286,30 @@ func TestOutput_WaitsForWhoWatches(t *testing.T) {
 type writer func(p []byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
+
+// contents is one content, and what is asked of it.
+type contents func(offset int64, n int) ([]byte, error)
+
+func (c contents) ReadContent(_ context.Context, _ string, offset int64, n int) ([]byte, error) {
+	return c(offset, n)
+}
+
+func TestClient_ShipsImages(t *testing.T) {
+	at := newPlace()
+	c, _, _ := connect(t, at, Hello{Build: "b1", Epoch: 1}, DefaultTiming())
+	image := []byte(strings.Repeat("0123456789abcdef", 100_000))
+	s := imagestore.Shipment{Digest: "sha256:1", Size: int64(len(image))}
+	err := c.Ship(context.Background(), s, contents(func(offset int64, n int) ([]byte, error) {
+		return image[offset:min(offset+int64(n), int64(len(image)))], nil
+	}))
+	if err != nil || string(at.received) != string(image) {
+		t.Errorf("%d of %d bytes came, %v", len(at.received), len(image), err)
+	}
+	err = c.Ship(context.Background(), s, contents(func(int64, int) ([]byte, error) { return nil, errors.New("it is gone here") }))
+	if err == nil || !strings.Contains(err.Error(), "it is gone here") {
+		t.Errorf("of an image that cannot be read: %v", err)
+	}
+	if seen, err := c.Look(context.Background(), []Plug{{Path: "/etc"}}); err != nil || seen[0].Path != "/real/etc" {
+		t.Errorf("%v, %v", seen, err)
+	}
+}

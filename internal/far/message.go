@@ -28,9 +28,9 @@ const (
 	kindResolve  wire.Kind = 13 // client: a reference
 	kindDone     wire.Kind = 14 // host: the call's end
 	kindRefused  wire.Kind = 15 // host: no greeting, and why not
-	kindHave     wire.Kind = 16 // client: contents that an image needs
-	kindBlob     wire.Kind = 17 // client: a piece of a content
-	kindName     wire.Kind = 18 // client: the image is whole, and has this name
+	kindShip     wire.Kind = 16 // client: an image that it can send
+	kindWant     wire.Kind = 17 // host: a piece of a content that it lacks
+	kindPiece    wire.Kind = 18 // client: that piece
 	kindLook     wire.Kind = 19 // client: plugs, and kindDone says where each leads
 )
 
@@ -90,8 +90,14 @@ type answer struct {
 	Open    bool            `json:"open,omitempty"`
 	Image   *runner.Image   `json:"image,omitempty"`
 	Outcome *runner.Outcome `json:"outcome,omitempty"`
-	Missing []string        `json:"missing,omitempty"` // digests
 	Seen    []Seen          `json:"seen,omitempty"`
+}
+
+// Plug is a path of a manifest that types on the host may be given.
+type Plug struct {
+	Name     string `json:"name"`
+	Path     string `json:"path"`
+	ReadOnly bool   `json:"read_only,omitempty"`
 }
 
 // Seen is where a path of a plug leads on the host.

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 	"deployster/internal/wire"
 )
 
@@ -22,6 +23,10 @@ type Place interface {
 	// Acts reports whether the client that was let in may still begin actions: nil,
 	// or who took its place.
 	Acts(ctx context.Context, h Hello) error
+	// Receive brings in an image, as far as it is not here.
+	Receive(ctx context.Context, s imagestore.Shipment, from imagestore.Contents) error
+	// Look says where plugs lead.
+	Look(ctx context.Context, plugs []Plug) []Seen
 }
 
 // Serve lets the client at the other end of the stream run images at a place. It
@@ -57,6 +62,7 @@ type served struct {
 	cancel   context.CancelCauseFunc
 	outputs  map[byte]*output
 	recorded chan answer // gets what the client says to kindEnded
+	pieces   *pieces     // of a kindShip
 }
 
 func (s *server) idle() bool {
@@ -71,7 +77,7 @@ func (s *server) handle(ctx context.Context, m wire.Message) error {
 		return s.greet(ctx, m)
 	}
 	switch m.Kind {
-	case kindRun, kindAdopt, kindIsOpen, kindDiscard, kindResolve:
+	case kindRun, kindAdopt, kindIsOpen, kindDiscard, kindResolve, kindShip, kindLook:
 		return s.begin(ctx, m)
 	}
 	s.mu.Lock()
@@ -86,6 +92,10 @@ func (s *server) handle(ctx context.Context, m wire.Message) error {
 	case kindTaken:
 		if stream, n, ok := decodeTaken(m.Body); ok && call.outputs[stream] != nil {
 			call.outputs[stream].taken(n)
+		}
+	case kindPiece:
+		if call.pieces != nil {
+			return call.pieces.put(m.Body)
 		}
 	case kindRecorded:
 		a, err := decode[answer](m)
@@ -168,6 +178,19 @@ func (s *server) serves(ctx context.Context, call *served, m wire.Message) (func
 			call.outputs[stream] = newOutput(s.conn, m.Call, stream)
 		}
 		return func() any { return s.adopt(ctx, call, m.Call, string(m.Body)) }, nil
+	case kindShip:
+		shipment, err := decode[imagestore.Shipment](m)
+		if err != nil {
+			return nil, err
+		}
+		call.pieces = newPieces(s.conn, m.Call)
+		return func() any { return answer{Error: encodeError(s.at.Receive(ctx, shipment, call.pieces))} }, nil
+	case kindLook:
+		plugs, err := decode[[]Plug](m)
+		if err != nil {
+			return nil, err
+		}
+		return func() any { return answer{Seen: s.at.Look(ctx, plugs)} }, nil
 	default:
 		return func() any { return s.answer(ctx, m) }, nil
 	}
