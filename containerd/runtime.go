@@ -24,6 +24,7 @@ import (
 // use, and must be closed.
 type Runtime struct {
 	*images.Store
+	*images.Shipper
 	conn      *daemon.Conn
 	sandboxes *sandbox.Maker
 	keep      time.Duration // for which workers are kept that this command has used; 0 = not at all
@@ -62,6 +63,7 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 	}
 	r := &Runtime{conn: conn, Store: images.NewStore(conn, o.Registries), sandboxes: sandbox.NewMaker(sandboxes(conn)),
 		keep: o.Keep, keepScope: o.KeepScope, private: o.Private, warn: o.warn}
+	r.Shipper = images.NewShipper(r.Store)
 	r.pool = idlepool.NewClient(conn.Config.PoolSocket())
 	r.closing = make(chan struct{})
 	r.shared.agent = findAgent()

@@ -18,8 +18,16 @@ import (
 // maxPiece is how much of a content is read at a time, in bytes.
 const maxPiece = 512 << 10
 
+// Shipper sends images to other stores and receives theirs. It implements
+// imagestore.Contents.
+type Shipper struct{ store *Store }
+
+// NewShipper returns the Shipper of a store.
+func NewShipper(s *Store) *Shipper { return &Shipper{s} }
+
 // Shipment describes an image that is here for another store.
-func (store *Store) Shipment(ctx context.Context, dgst string) (imagestore.Shipment, error) {
+func (shipper *Shipper) Shipment(ctx context.Context, dgst string) (imagestore.Shipment, error) {
+	store := shipper.store
 	record, err := store.findDigest(store.conn.Context(ctx), digest.Digest(dgst))
 	if err != nil {
 		return imagestore.Shipment{}, store.missing(ctx, dgst, err)
@@ -32,11 +40,12 @@ func (store *Store) Shipment(ctx context.Context, dgst string) (imagestore.Shipm
 }
 
 // ReadContent implements imagestore.Contents.
-func (store *Store) ReadContent(ctx context.Context, dgst string, offset int64, n int) (content []byte, err error) {
+func (shipper *Shipper) ReadContent(ctx context.Context, dgst string, offset int64, n int) (content []byte, err error) {
 	d, err := digest.Parse(dgst)
 	if err != nil {
 		return nil, err
 	}
+	store := shipper.store
 	at, err := store.conn.Client.ContentStore().ReaderAt(store.conn.Context(ctx), ocispec.Descriptor{Digest: d})
 	if err != nil {
 		return nil, failure.Of("Reading the content "+dgst, err)
@@ -54,7 +63,8 @@ func (store *Store) ReadContent(ctx context.Context, dgst string, offset int64, 
 
 // Receive brings in an image from another store: what of it is missing here and
 // needed on this platform. All of it is checked against its digests.
-func (store *Store) Receive(ctx context.Context, s imagestore.Shipment, from imagestore.Contents) error {
+func (shipper *Shipper) Receive(ctx context.Context, s imagestore.Shipment, from imagestore.Contents) error {
+	store := shipper.store
 	ctx = store.conn.Context(ctx)
 	if _, err := store.prepare(ctx, s.Digest); err == nil {
 		return nil
