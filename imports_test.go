@@ -27,6 +27,8 @@ var ranks = map[string]int{
 	"internal/runner":                   0,
 	"internal/wire":                     0,
 	"internal/far":                      10,
+	"internal/far/machine":              11,
+	"internal/far/reach":                11,
 	"internal/testkit/gosource":         0,
 	"internal/testkit/mutation":         0,
 	"internal/ui/diagram":               10,

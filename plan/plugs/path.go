@@ -16,12 +16,12 @@ import (
 // own limit.
 const maxLinks = 40
 
-// realPath follows the symbolic links on the way to a plug, so that a plan says
+// Lead follows the symbolic links on the way to a plug, so that a plan says
 // where they lead, and apply mounts that or nothing. A link in a plug that
 // types may write to is not followed: one of them could have made it, and lead
 // another to any file of this host. What is not there is left as it is written,
 // for the one who mounts it to say.
-func realPath(plug config.Plug, plugs map[string]config.Plug) (string, error) {
+func Lead(plug config.Plug, plugs map[string]config.Plug) (string, error) {
 	at, rest, links := "/", parts(plug.Path), 0
 	for len(rest) > 0 {
 		part := rest[0]

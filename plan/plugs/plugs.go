@@ -46,7 +46,7 @@ func (p *Plugs) source(plug config.Plug) (string, error) {
 	defer p.mu.Unlock()
 	found, known := p.paths[plug.Name]
 	if !known {
-		if found.path, found.err = realPath(plug, p.byName); found.err == nil {
+		if found.path, found.err = Lead(plug, p.byName); found.err == nil {
 			found.path = portable(plug, found.path)
 		}
 		p.paths[plug.Name] = found

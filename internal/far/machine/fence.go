@@ -1,0 +1,139 @@
+package machine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"deployster/internal/base/durable"
+	"deployster/internal/far"
+)
+
+// fence is the latest client that was let in to act for a state.
+type fence struct {
+	Epoch   int64  `json:"epoch"`
+	Run     string `json:"run"`
+	Process string `json:"process"` // who, for people
+	PID     int    `json:"pid"`     // of the far end that serves it
+	Started string `json:"started"` // when that process was started, since pids come again
+}
+
+// killLimit is how long a far end that was killed may take to be gone.
+const killLimit = 10 * time.Second
+
+// enter makes a client the one who acts for its state, and ends the far end of the
+// one before. A client with an older state is refused.
+func (m *Machine) enter(ctx context.Context, h far.Hello) error {
+	path, err := m.fencePath(h)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	lock, err := durable.WaitLock(ctx, path+".lock", true, "deployster far")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Unlock() }() // it goes with the process anyway
+	before, err := readFence(path)
+	if err != nil {
+		return err
+	}
+	if h.Epoch < before.Epoch || h.Epoch == before.Epoch && h.Run != before.Run {
+		return errTaken(before)
+	}
+	if err := end(before); err != nil {
+		return err
+	}
+	mine := fence{Epoch: h.Epoch, Run: h.Run, Process: h.Process, PID: os.Getpid(), Started: startOf(os.Getpid())}
+	content, err := json.Marshal(mine)
+	if err != nil {
+		return err
+	}
+	if err := durable.WriteFile(path, content, 0o600); err != nil {
+		return err
+	}
+	m.mine = mine
+	return nil
+}
+
+// Acts implements far.Place: it reads the fence before every action.
+func (m *Machine) Acts(_ context.Context, h far.Hello) error {
+	if h.Epoch == 0 {
+		return errors.New("this client came to look, and may not act")
+	}
+	path, err := m.fencePath(h)
+	if err != nil {
+		return err
+	}
+	now, err := readFence(path)
+	if err == nil && now != m.mine {
+		err = errTaken(now)
+	}
+	return err
+}
+
+func errTaken(by fence) error {
+	return fmt.Errorf("%s has taken over here (epoch %d, run %s): nothing more is started for this one", by.Process, by.Epoch, by.Run)
+}
+
+// fencePath returns the file with the fence of a client's state.
+func (m *Machine) fencePath(h far.Hello) (string, error) {
+	if h.Lineage == "" || strings.ContainsAny(h.Lineage, "/\x00") || h.Lineage[0] == '.' {
+		return "", fmt.Errorf("the client's state has no lineage that names one: %q", h.Lineage)
+	}
+	return filepath.Join(m.o.DataDir, "fence", h.Lineage), nil
+}
+
+func readFence(path string) (fence, error) {
+	var f fence
+	content, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return f, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(content, &f)
+	}
+	if err != nil {
+		return f, fmt.Errorf("who acts here cannot be read: %w", err)
+	}
+	return f, nil
+}
+
+// end ends the far end that served a client before, if it is still there.
+func end(before fence) error {
+	if before.PID == 0 || before.PID == os.Getpid() || before.Started == "" || startOf(before.PID) != before.Started {
+		return nil
+	}
+	if err := syscall.Kill(before.PID, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("the far end of %s cannot be ended: %w", before.Process, err)
+	}
+	for limit := time.Now().Add(killLimit); startOf(before.PID) == before.Started; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(limit) {
+			return fmt.Errorf("the far end of %s (process %d) does not end", before.Process, before.PID)
+		}
+	}
+	return nil
+}
+
+// startOf says when a process was started, in ticks since the machine was; "" when
+// there is none, or it has ended and was not waited for.
+func startOf(pid int) string {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return ""
+	}
+	// The name may have spaces and parentheses in it.
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
+		return ""
+	}
+	return fields[19]
+}

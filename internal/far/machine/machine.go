@@ -1,0 +1,156 @@
+package machine
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"deployster/internal/base/durable"
+	"deployster/internal/far"
+	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
+)
+
+// Runtime is what runs images here.
+type Runtime interface {
+	runner.Adopter
+	Running(ctx context.Context, id string) (bool, error)
+	Receive(ctx context.Context, s imagestore.Shipment, from imagestore.Contents) error
+}
+
+// Options say what a Machine is made of.
+type Options struct {
+	Runner  runner.Runner // runs images, in workers where it can
+	Runtime Runtime
+	DataDir string // absolute: where its identity and the fences are
+	Build   string // of this program
+	// Look says where a plug leads, among all.
+	Look func(plug far.Plug, all []far.Plug) (string, error)
+}
+
+// Machine is this machine as a far.Place, for one client.
+type Machine struct {
+	runner.Runner
+	Runtime
+	o    Options
+	mine fence // of the client that was let in
+}
+
+// New returns the Place.
+func New(o Options) *Machine { return &Machine{Runner: o.Runner, Runtime: o.Runtime, o: o} }
+
+// Enter implements far.Place. It is called once.
+func (m *Machine) Enter(ctx context.Context, h far.Hello) (far.Welcome, error) {
+	if h.Epoch != 0 {
+		if err := m.enter(ctx, h); err != nil {
+			return far.Welcome{}, err
+		}
+	}
+	facts, err := m.facts()
+	if err != nil {
+		return far.Welcome{}, err
+	}
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return far.Welcome{}, err
+	}
+	return far.Welcome{Build: m.o.Build, Boot: strings.TrimSpace(string(boot)), Facts: facts, Clock: time.Now()}, nil
+}
+
+// Look implements far.Place.
+func (m *Machine) Look(_ context.Context, plugs []far.Plug) []far.Seen {
+	list := make([]far.Seen, 0, len(plugs))
+	for _, plug := range plugs {
+		path, err := m.o.Look(plug, plugs)
+		seen := far.Seen{Path: path}
+		if err == nil {
+			_, err = os.Lstat(path)
+		}
+		if err != nil {
+			seen.Error = err.Error()
+		}
+		list = append(list, seen)
+	}
+	return list
+}
+
+// facts reads what this machine says of itself.
+func (m *Machine) facts() (far.Facts, error) {
+	f := far.Facts{Arch: runtime.GOARCH, CPUs: runtime.NumCPU()}
+	var err error
+	if f.Hostname, err = os.Hostname(); err != nil {
+		return f, err
+	}
+	release := osRelease("/etc/os-release")
+	f.OS, f.OSVersion = release["ID"], release["VERSION_ID"]
+	var name unix.Utsname
+	if err := unix.Uname(&name); err != nil {
+		return f, err
+	}
+	f.Kernel = unix.ByteSliceToString(name.Release[:])
+	var info unix.Sysinfo_t
+	if err := unix.Sysinfo(&info); err != nil {
+		return f, err
+	}
+	f.Memory = int64(info.Totalram) * int64(info.Unit)
+	f.Machine, err = machineID(filepath.Join(m.o.DataDir, "id"))
+	return f, err
+}
+
+// osRelease reads a file of NAME=VALUE, in which a value may be quoted.
+func osRelease(path string) map[string]string {
+	values := map[string]string{}
+	file, err := os.Open(path)
+	if err != nil {
+		return values // a machine that does not say
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		name, value, _ := strings.Cut(lines.Text(), "=")
+		if unquoted, err := strconv.Unquote(value); err == nil {
+			value = unquoted
+		}
+		values[name] = strings.Trim(value, "'")
+	}
+	return values
+}
+
+// machineID returns the random name that a data directory is given once.
+func machineID(path string) (string, error) {
+	for {
+		content, err := os.ReadFile(path)
+		if err == nil && len(strings.TrimSpace(string(content))) == 32 {
+			return strings.TrimSpace(string(content)), nil
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return "", err
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return "", err
+		}
+		random := make([]byte, 16)
+		_, _ = rand.Read(random) // it never fails
+		// Whoever is first decides.
+		temporary := path + "." + hex.EncodeToString(random)
+		if err := durable.WriteFile(temporary, []byte(hex.EncodeToString(random)+"\n"), 0o600); err != nil {
+			return "", err
+		}
+		err = os.Link(temporary, path)
+		if removed := os.Remove(temporary); err == nil {
+			err = removed
+		}
+		if err != nil && !errors.Is(err, os.ErrExist) {
+			return "", err
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package machine
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"deployster/internal/far"
+	"deployster/internal/runner/runnertest"
+)
+
+// here returns a machine with a data directory.
+func here(dir string) *Machine {
+	r := runnertest.Runtime{Fake: runnertest.NewFake()}
+	return New(Options{Runner: r, DataDir: dir, Build: "b1", Look: func(p far.Plug, _ []far.Plug) (string, error) { return p.Path, nil }})
+}
+
+func TestMachine_SaysWhatItIs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	welcome, err := here(dir).Enter(context.Background(), far.Hello{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, _ := os.Hostname()
+	f := welcome.Facts
+	if f.Hostname != name || f.CPUs < 1 || f.Memory < 1<<20 || f.Kernel == "" || f.Arch == "" || len(f.Machine) != 32 || welcome.Boot == "" {
+		t.Errorf("%+v", welcome)
+	}
+	again, err := here(dir).Enter(context.Background(), far.Hello{})
+	if err != nil || again.Facts.Machine != f.Machine {
+		t.Errorf("it is another machine: %v, %v", again.Facts.Machine, err)
+	}
+	other, err := here(t.TempDir()).Enter(context.Background(), far.Hello{})
+	if err != nil || other.Facts.Machine == f.Machine {
+		t.Errorf("two data directories are one machine: %v", err)
+	}
+}
+
+// Of many that come first at one time, all get one identity.
+func TestMachine_HasOneIdentity(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "new", "id")
+	ids := make([]string, 32)
+	var wg sync.WaitGroup
+	for i := range ids {
+		wg.Go(func() {
+			id, err := machineID(path)
+			if err != nil {
+				t.Error(err)
+			}
+			ids[i] = id
+		})
+	}
+	wg.Wait()
+	for _, id := range ids {
+		if id != ids[0] {
+			t.Fatalf("%q", ids)
+		}
+	}
+	if left, _ := filepath.Glob(path + ".*"); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+}
+
+func TestFence_LetsTheLatestAct(t *testing.T) {
+	t.Parallel()
+	dir, ctx := t.TempDir(), context.Background()
+	hello := func(epoch int64, run string) far.Hello {
+		return far.Hello{Lineage: "l1", Epoch: epoch, Run: run, Process: "apply " + run}
+	}
+	first, second := here(dir), here(dir)
+	if _, err := first.Enter(ctx, hello(3, "a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Acts(ctx, hello(3, "a")); err != nil {
+		t.Errorf("the only one: %v", err)
+	}
+	for _, c := range []struct {
+		name  string
+		hello far.Hello
+	}{
+		{"an older epoch", hello(2, "z")},
+		{"the same epoch of another run", hello(3, "b")},
+		{"no lineage", far.Hello{Epoch: 9}},
+		{"a lineage that is a path", far.Hello{Lineage: "../x", Epoch: 9}},
+	} {
+		if _, err := here(dir).Enter(ctx, c.hello); err == nil {
+			t.Errorf("%s is let in", c.name)
+		}
+	}
+	if _, err := second.Enter(ctx, hello(4, "b")); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Acts(ctx, hello(3, "a")); err == nil || !strings.Contains(err.Error(), "apply b has taken over here") {
+		t.Errorf("the one before: %v", err)
+	}
+	if err := second.Acts(ctx, hello(4, "b")); err != nil {
+		t.Errorf("the latest: %v", err)
+	}
+	other := here(dir)
+	if _, err := other.Enter(ctx, far.Hello{Lineage: "l2", Epoch: 1, Run: "c"}); err != nil {
+		t.Errorf("for another state: %v", err)
+	}
+	looking := here(dir)
+	if _, err := looking.Enter(ctx, far.Hello{Lineage: "l1"}); err != nil {
+		t.Errorf("one who looks: %v", err)
+	}
+	if err := looking.Acts(ctx, far.Hello{Lineage: "l1"}); err == nil {
+		t.Error("one who looks may act")
+	}
+}
+
+// The far end of the client before is ended, and never another process that has
+// got its number.
+func TestFence_EndsTheFarEndBefore(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		mine   bool // the fence is of that process
+		killed bool
+	}{{"its process", true, true}, {"another process", false, false}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			sleeper := exec.Command("sleep", "1000")
+			if err := sleeper.Start(); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- sleeper.Wait() }()
+			defer func() { _ = sleeper.Process.Kill() }()
+			f := fence{PID: sleeper.Process.Pid, Started: "1"}
+			if c.mine {
+				f.Started = startOf(f.PID)
+			}
+			if err := end(f); err != nil {
+				t.Error(err)
+			}
+			if gone := startOf(f.PID) == ""; gone != c.killed {
+				t.Errorf("gone: %v", gone)
+			}
+		})
+	}
+}

@@ -1,0 +1,114 @@
+package reach
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"deployster/internal/base/durable"
+)
+
+// Bundle is what a host needs of this program, as one compressed archive.
+type Bundle struct {
+	Path   string
+	SHA256 string // of it, in hex
+	Size   int64  // bytes
+}
+
+// Programs are the files of a bundle, by name. deployster must be one of them.
+type Programs map[string]string
+
+// bundleOrder is the order of the programs in the archive.
+var bundleOrder = [...]string{"deployster", "deployster-agent", "deployster-shim", "runc"}
+
+// MakeBundle returns the bundle of some programs. It is made once, and kept in a
+// directory until the programs are others.
+func MakeBundle(programs Programs, dir string) (Bundle, error) {
+	key := sha256.New()
+	for _, name := range bundleOrder {
+		if programs[name] == "" {
+			continue
+		}
+		info, err := os.Stat(programs[name])
+		if err != nil {
+			return Bundle{}, err
+		}
+		fmt.Fprintf(key, "%s %s %d %d\n", name, programs[name], info.Size(), info.ModTime().UnixNano())
+	}
+	path := filepath.Join(dir, "far-"+hex.EncodeToString(key.Sum(nil))[:16]+".bundle")
+	sum, err := os.ReadFile(path + ".sha256")
+	if errors.Is(err, os.ErrNotExist) {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return Bundle{}, err
+		}
+		sum, err = writeBundle(path, programs)
+	}
+	if err != nil {
+		return Bundle{}, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return Bundle{}, err
+	}
+	return Bundle{Path: path, SHA256: strings.TrimSpace(string(sum)), Size: info.Size()}, nil
+}
+
+// writeBundle writes the archive, and its checksum when it is whole.
+func writeBundle(path string, programs Programs) (sum []byte, err error) {
+	temporary, err := os.CreateTemp(filepath.Dir(path), ".bundle-*")
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, temporary.Close(), os.Remove(temporary.Name()))
+		}
+	}()
+	hash := sha256.New()
+	compressed, err := gzip.NewWriterLevel(io.MultiWriter(temporary, hash), gzip.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	archive := tar.NewWriter(compressed)
+	for _, name := range bundleOrder {
+		if programs[name] != "" {
+			if err := addProgram(archive, name, programs[name]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := errors.Join(archive.Close(), compressed.Close(), temporary.Sync()); err != nil {
+		return nil, err
+	}
+	if err := os.Rename(temporary.Name(), path); err != nil {
+		return nil, err
+	}
+	sum = []byte(hex.EncodeToString(hash.Sum(nil)) + "\n")
+	return sum, errors.Join(temporary.Close(), durable.WriteFile(path+".sha256", sum, 0o600))
+}
+
+func addProgram(archive *tar.Writer, name, path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	header := tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o755, Size: info.Size(), ModTime: time.Unix(0, 0)}
+	if err := archive.WriteHeader(&header); err != nil {
+		return err
+	}
+	_, err = io.Copy(archive, file)
+	return err
+}

@@ -1,0 +1,270 @@
+package reach
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/far"
+	"deployster/internal/runner"
+)
+
+// What the script says before the far end does.
+const (
+	sayHave  = "DEPLOYSTER-HAVE"
+	sayNeed  = "DEPLOYSTER-NEED "
+	Ready    = "DEPLOYSTER-READY" // the far end's first line; then it speaks in messages
+	sayWrong = "DEPLOYSTER-WRONG "
+)
+
+// The limits of the beginning.
+const (
+	greeting   = 30 * time.Second // until the host says anything of ours
+	installing = 10 * time.Minute
+	maxNoise   = 64 << 10 // bytes that profiles may print before
+	leaving    = 5 * time.Second
+)
+
+// script installs the program if it is missing, and becomes it. It has no single
+// quotes, and is given the data directory and the bundle's checksum.
+const script = `umask 077; S=%s; D=%s/far/$S; T=$D.$$
+if [ -x $D/deployster ]; then echo ` + sayHave + `; else
+echo "` + sayNeed + `$(uname -s)/$(uname -m)"; read -r n || exit 1
+{ mkdir -p $T && head -c $n >$T/bundle && echo "$S  $T/bundle" | sha256sum -c - >/dev/null && gzip -dc <$T/bundle | tar -xf - -C $T && rm $T/bundle &&
+{ mv -T $T $D 2>/dev/null || { rm -rf $T; [ -x $D/deployster ]; }; }; } 2>$D.err.$$ || { echo "` + sayWrong + `$(tail -n 1 $D.err.$$ 2>&1)"; rm -rf $T $D.err.$$; exit 1; }
+rm -f $D.err.$$
+fi; touch $D; DEPLOYSTER_DATA_DIR=%s exec $D/deployster far`
+
+// UnreachableError says that a host could not be reached, or could not be made
+// ready: nothing of deployster's was begun there.
+type UnreachableError struct{ Reason string }
+
+func (e *UnreachableError) Error() string { return e.Reason }
+
+// Options say how hosts are reached.
+type Options struct {
+	Command []string // in the place of ssh; nil = ssh
+	Bundle  func() (Bundle, error)
+	Arch    string // of the bundle, as uname -m says it
+	TempDir string // for files of known hosts
+	Timing  far.Timing
+}
+
+// Dial reaches a host, installs what is missing, and returns a client of its far
+// end. The client must be closed. Its error is an *UnreachableError, a
+// *far.RefusedError, or the context's.
+func Dial(ctx context.Context, a Address, h far.Hello, o Options) (*far.Client, error) {
+	bundle, err := o.Bundle()
+	if err != nil {
+		return nil, fmt.Errorf("the program cannot be put together for a host: %w", err)
+	}
+	s, err := start(a, o, fmt.Sprintf(script, bundle.SHA256, a.dataDir(), a.dataDir()))
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { s.kill() })
+	err = s.begin(bundle, o.Arch)
+	if !stop() {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		s.kill()
+		<-s.ended
+		return nil, s.explain(ctx, err)
+	}
+	client, err := far.NewClient(ctx, s, h, o.Timing)
+	if err != nil {
+		s.kill()
+		<-s.ended
+		var lost *far.LostError
+		if errors.As(err, &lost) {
+			return nil, s.explain(ctx, err)
+		}
+	}
+	return client, err
+}
+
+// session is a process of ssh as a stream.
+type session struct {
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	out   *bufio.Reader
+	pipe  *os.File // what out reads
+	noise *noise
+	keys  string        // the file of known hosts; "" = none
+	ended chan struct{} // closed when the process has ended
+	once  sync.Once
+}
+
+func start(a Address, o Options, script string) (*session, error) {
+	s := &session{noise: &noise{log: runner.NewLog(8 << 10)}, ended: make(chan struct{})}
+	if a.HostKey != "" {
+		file, err := os.CreateTemp(o.TempDir, "known_hosts-*")
+		if err != nil {
+			return nil, err
+		}
+		s.keys = file.Name()
+		_, err = file.WriteString(a.knownHosts())
+		if err = errors.Join(err, file.Close()); err != nil {
+			return nil, err
+		}
+	}
+	command := o.Command
+	if len(command) == 0 {
+		command = []string{"ssh"}
+	}
+	command = append(append([]string(nil), command...), a.command(script, s.keys)...)
+	s.cmd = exec.Command(command[0], command[1:]...)
+	// An interrupt at the terminal is for this program, which ends the session.
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	s.cmd.Stderr = s.noise
+	s.cmd.WaitDelay = time.Second
+	var err error
+	if s.in, err = s.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	s.pipe, s.out, s.cmd.Stdout = read, bufio.NewReaderSize(read, 64<<10), write
+	err = s.cmd.Start()
+	_ = write.Close() // the process has it
+	if err != nil {
+		_ = read.Close()
+		return nil, &UnreachableError{fmt.Sprintf("%s cannot be started: %s", command[0], err)}
+	}
+	go func() {
+		_ = s.cmd.Wait() // how it ended says nothing that the stream does not
+		if s.keys != "" {
+			_ = os.Remove(s.keys) // a public key
+		}
+		close(s.ended)
+	}()
+	return s, nil
+}
+
+// begin has the program installed, if it is missing, and waits for the far end.
+func (s *session) begin(b Bundle, arch string) error {
+	limit := time.AfterFunc(greeting, s.kill)
+	defer limit.Stop()
+	for noise := 0; ; {
+		line, err := s.out.ReadString('\n')
+		if noise += len(line); err != nil || noise > maxNoise {
+			if err == nil {
+				err = fmt.Errorf("it prints more than %d bytes and is not deployster", maxNoise)
+			}
+			return err
+		}
+		line = strings.TrimRight(line, "\r\n")
+		switch {
+		case line == Ready:
+			return nil
+		case line == sayHave:
+			limit.Reset(greeting)
+		case strings.HasPrefix(line, sayNeed):
+			if platform := strings.TrimPrefix(line, sayNeed); platform != "Linux/"+arch {
+				return fmt.Errorf("it is %s, and this deployster is for Linux/%s", diag.Visible(platform), arch)
+			}
+			limit.Reset(installing)
+			if err := s.send(b); err != nil {
+				return err
+			}
+		case strings.HasPrefix(line, sayWrong):
+			return fmt.Errorf("deployster cannot be installed there: %s", diag.Visible(strings.TrimPrefix(line, sayWrong)))
+		}
+	}
+}
+
+// send writes the bundle.
+func (s *session) send(b Bundle) error {
+	file, err := os.Open(b.Path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	if _, err := fmt.Fprintf(s.in, "%d\n", b.Size); err != nil {
+		return err
+	}
+	_, err = io.Copy(s.in, file)
+	return err
+}
+
+// explain says why a host was not reached, with what ssh said last.
+func (s *session) explain(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	reason := s.noise.last()
+	if reason == "" || !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
+		text := err.Error()
+		if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) {
+			text = fmt.Sprintf("it said nothing of deployster within %s", greeting)
+		}
+		if reason != "" {
+			text += "; " + reason
+		}
+		reason = text
+	}
+	return &UnreachableError{reason}
+}
+
+// Read and Write are of the far end.
+func (s *session) Read(p []byte) (int, error)  { return s.out.Read(p) }
+func (s *session) Write(p []byte) (int, error) { return s.in.Write(p) }
+
+// Close says goodbye, and ends what does not listen.
+func (s *session) Close() error {
+	s.once.Do(func() {
+		_ = s.in.Close() // the far end sees it
+		go func() {
+			select {
+			case <-s.ended:
+			case <-time.After(leaving):
+				s.kill()
+				<-s.ended
+			}
+			_ = s.pipe.Close() // nobody reads it any more
+		}()
+	})
+	return nil
+}
+
+// kill ends ssh with what it has started. A far end that loses it ends too.
+func (s *session) kill() {
+	select {
+	case <-s.ended: // its number may be another's
+	default:
+		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) // it may just have ended
+	}
+}
+
+// noise keeps what ssh says.
+type noise struct {
+	mu  sync.Mutex
+	log *runner.Log
+}
+
+func (n *noise) Write(p []byte) (int, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.log.Write(p)
+}
+
+// last returns the last line.
+func (n *noise) last() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	lines := strings.Split(string(bytes.TrimSpace(n.log.Bytes())), "\n")
+	return diag.Visible(strings.TrimSpace(lines[len(lines)-1]))
+}
