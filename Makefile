@@ -3,7 +3,7 @@
 # with the race detector, which needs no second build of containerd. TestBombs
 # holds programs of their own to seconds, and the detector makes them slower.
 LIGHT = ./apply/... ./config/... ./plan/... ./state/... ./protocol/... ./internal/base/... ./internal/runner/... ./internal/runs/... \
-	./internal/ui/jsondiff/... ./internal/ui/render/... ./internal/ui/events/... ./internal/watch/... ./internal/wire/... ./internal/far/...
+	./internal/ui/jsondiff/... ./internal/ui/render/... ./internal/ui/events/... ./internal/watch/... ./internal/wire/... ./internal/far/... ./internal/places/...
 
 # Everything is compiled in one way, so that it is compiled once: the race detector
 # alone needs a second.

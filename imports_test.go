@@ -29,6 +29,7 @@ var ranks = map[string]int{
 	"internal/far":                      10,
 	"internal/far/machine":              11,
 	"internal/far/reach":                11,
+	"internal/places":                   12,
 	"internal/testkit/gosource":         0,
 	"internal/testkit/mutation":         0,
 	"internal/ui/diagram":               10,

@@ -126,7 +126,7 @@ func (c *Client) call(ctx context.Context, k wire.Kind, body any, w watchers, sa
 	in := c.open(c.number())
 	defer c.close(in.call)
 	if err := c.conn.send(k, in.call, body); err != nil {
-		return &LostError{err}
+		return &LostError{Err: err, Unsent: true}
 	}
 	stop := context.AfterFunc(ctx, func() { _ = c.conn.send(kindCancel, in.call, nil) }) // a lost connection is seen below
 	defer stop()
@@ -151,7 +151,7 @@ func (c *Client) call(ctx context.Context, k wire.Kind, body any, w watchers, sa
 		}
 		if err != nil {
 			c.conn.fail(err)
-			return &LostError{err}
+			return &LostError{Err: err}
 		}
 		if m.Kind == kindDone {
 			return nil

@@ -12,7 +12,10 @@ import (
 
 // LostError says that the connection to a host was lost during a call: what it
 // began may go on there.
-type LostError struct{ Err error }
+type LostError struct {
+	Err    error
+	Unsent bool // the host was not even asked
+}
 
 func (e *LostError) Error() string { return "the connection to the host is lost: " + e.Err.Error() }
 
@@ -51,7 +54,7 @@ func NewClient(ctx context.Context, stream io.ReadWriteCloser, h Hello, t Timing
 	stop := context.AfterFunc(ctx, func() { c.conn.fail(context.Cause(ctx)) })
 	defer stop()
 	if err := c.conn.send(kindHello, 0, h); err != nil {
-		return nil, &LostError{err}
+		return nil, &LostError{Err: err}
 	}
 	m, err := greeting.next(c.conn)
 	switch {
@@ -173,7 +176,7 @@ func (i *inbox) next(c *conn) (wire.Message, error) {
 			none := len(i.queue) == 0
 			i.mu.Unlock()
 			if none {
-				return wire.Message{}, &LostError{c.err}
+				return wire.Message{}, &LostError{Err: c.err}
 			}
 		}
 	}

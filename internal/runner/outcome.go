@@ -41,6 +41,9 @@ const (
 type Outcome struct {
 	Result // its outputs as far as they are there; the exit code when it Exited
 	Fate   Fate
-	Why    string    // of an Unknown one: why nobody knows
-	Ended  time.Time // when it was seen to have ended; zero when nobody knows
+	Why    string // of an Unknown one: why nobody knows
+	// NoTrace says of an Unknown one that the runtime never heard of it: if the client
+	// that was to begin it is dead, and the machine was not started since, it was not.
+	NoTrace bool
+	Ended   time.Time // when it was seen to have ended; zero when nobody knows
 }

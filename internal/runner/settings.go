@@ -30,6 +30,7 @@ const (
 // Settings are how the containers of a type are run. The zero value is the
 // default.
 type Settings struct {
+	Host           *Host             `json:"host,omitempty"`    // nil = this machine
 	Network        Network           `json:"network,omitempty"` // "" = host
 	Env            map[string]string `json:"env,omitempty"`
 	Memory         int64             `json:"memory,omitempty"` // bytes; 0 = no limit of ours

@@ -63,12 +63,12 @@ type Options struct {
 // Dial reaches a host, installs what is missing, and returns a client of its far
 // end. The client must be closed. Its error is an *UnreachableError, a
 // *far.RefusedError, or the context's.
-func Dial(ctx context.Context, a Address, h far.Hello, o Options) (*far.Client, error) {
+func Dial(ctx context.Context, a runner.Host, h far.Hello, o Options) (*far.Client, error) {
 	bundle, err := o.Bundle()
 	if err != nil {
 		return nil, fmt.Errorf("the program cannot be put together for a host: %w", err)
 	}
-	s, err := start(a, o, fmt.Sprintf(script, bundle.SHA256, a.dataDir(), a.dataDir()))
+	s, err := start(a, o, fmt.Sprintf(script, bundle.SHA256, a.Data(), a.Data()))
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ type session struct {
 	once  sync.Once
 }
 
-func start(a Address, o Options, script string) (*session, error) {
+func start(a runner.Host, o Options, script string) (*session, error) {
 	s := &session{noise: &noise{log: runner.NewLog(8 << 10)}, ended: make(chan struct{})}
 	if a.HostKey != "" {
 		file, err := os.CreateTemp(o.TempDir, "known_hosts-*")
@@ -114,7 +114,7 @@ func start(a Address, o Options, script string) (*session, error) {
 			return nil, err
 		}
 		s.keys = file.Name()
-		_, err = file.WriteString(a.knownHosts())
+		_, err = file.WriteString(knownHosts(a))
 		if err = errors.Join(err, file.Close()); err != nil {
 			return nil, err
 		}
@@ -123,7 +123,7 @@ func start(a Address, o Options, script string) (*session, error) {
 	if len(command) == 0 {
 		command = []string{"ssh"}
 	}
-	command = append(append([]string(nil), command...), a.command(script, s.keys)...)
+	command = append(append([]string(nil), command...), commandOf(a, script, s.keys)...)
 	s.cmd = exec.Command(command[0], command[1:]...)
 	// An interrupt at the terminal is for this program, which ends the session.
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

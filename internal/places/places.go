@@ -1,0 +1,244 @@
+package places
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"deployster/internal/far"
+	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
+)
+
+// Adopter takes over actions at one place.
+type Adopter interface {
+	runner.Adopter
+	// Running reports whether an action still runs.
+	Running(ctx context.Context, id string) (bool, error)
+}
+
+// Runtime is what runs images at one place.
+type Runtime interface {
+	runner.Runner
+	Adopter
+}
+
+// Images are those that are here, for hosts that lack them.
+type Images interface {
+	imagestore.Contents
+	Shipment(ctx context.Context, digest string) (imagestore.Shipment, error)
+}
+
+// Options are what is constant for Places.
+type Options struct {
+	Here   Runtime
+	Images Images
+	// Dial reaches a host.
+	Dial func(ctx context.Context, h runner.Host) (*far.Client, error)
+	// Patience is how long a connection that was lost is tried to be had again; 0 =
+	// DefaultPatience.
+	Patience time.Duration
+}
+
+// DefaultPatience is how long a host that was lost is waited for.
+const DefaultPatience = 2 * time.Minute
+
+// Places is a runner.Runner that runs images here and on hosts. It must be closed.
+type Places struct {
+	o Options
+
+	mu    sync.Mutex
+	hosts map[string]*host // by name
+}
+
+// New returns Places without connections.
+func New(o Options) *Places {
+	if o.Patience == 0 {
+		o.Patience = DefaultPatience
+	}
+	return &Places{o: o, hosts: map[string]*host{}}
+}
+
+// Resolve implements runner.Runner: images are resolved here, and shipped.
+func (p *Places) Resolve(ctx context.Context, reference string) (runner.Image, error) {
+	return p.o.Here.Resolve(ctx, reference)
+}
+
+// Run implements runner.Runner.
+func (p *Places) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
+	if s.Settings.Host == nil {
+		return p.o.Here.Run(ctx, s)
+	}
+	return p.host(*s.Settings.Host).run(ctx, s)
+}
+
+// On returns what adopts actions at a place; nil = here.
+func (p *Places) On(h *runner.Host) Adopter {
+	if h == nil {
+		return p.o.Here
+	}
+	return p.host(*h)
+}
+
+// Welcome connects to a host and returns what it says of itself.
+func (p *Places) Welcome(ctx context.Context, h runner.Host) (far.Welcome, error) {
+	client, err := p.host(h).connect(ctx)
+	if err != nil {
+		return far.Welcome{}, err
+	}
+	return client.Welcome(), nil
+}
+
+// Look says where plugs lead on a host.
+func (p *Places) Look(ctx context.Context, h runner.Host, plugs []far.Plug) ([]far.Seen, error) {
+	return again(ctx, p.host(h), func(c *far.Client) ([]far.Seen, error) { return c.Look(ctx, plugs) })
+}
+
+// Close ends the connections. Nothing may run any more.
+func (p *Places) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, h := range p.hosts {
+		h.mu.Lock()
+		if h.client != nil {
+			_ = h.client.Close() // it says goodbye
+		}
+		h.mu.Unlock()
+	}
+}
+
+// host returns the host of a name. How it is reached counts when it is asked for
+// first: a manifest comes before what was recorded.
+func (p *Places) host(h runner.Host) *host {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	found := p.hosts[h.Name]
+	if found == nil {
+		found = &host{Host: h, o: p.o, shipped: map[string]*shipping{}}
+		p.hosts[h.Name] = found
+	}
+	return found
+}
+
+// Known makes hosts known before they are asked for by what was recorded of them.
+func (p *Places) Known(hosts []runner.Host) {
+	for _, h := range hosts {
+		p.host(h)
+	}
+}
+
+// host is one host, and the connection to it.
+type host struct {
+	runner.Host
+	o Options
+
+	mu      sync.Mutex
+	client  *far.Client // nil = there was none yet
+	machine string      // that answered first
+	gone    error       // why it is not tried any more
+
+	shipMu  sync.Mutex
+	shipped map[string]*shipping // by digest
+}
+
+// shipping is an image on its way to a host, or there.
+type shipping struct {
+	done chan struct{}
+	err  error
+}
+
+// OtherMachineError says that another machine answers than before.
+type OtherMachineError struct{ Host string }
+
+func (e *OtherMachineError) Error() string {
+	return fmt.Sprintf("%s is another machine now than it was a moment ago", e.Host)
+}
+
+// connect returns the connection, and makes it if there is none or if it is lost.
+// A host that cannot be reached at all is not tried again by this command.
+func (h *host) connect(ctx context.Context) (*far.Client, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.gone != nil {
+		return nil, h.gone
+	}
+	if h.client != nil {
+		select {
+		case <-h.client.Lost():
+		default:
+			return h.client, nil
+		}
+	}
+	client, err := h.dial(ctx, h.client != nil)
+	if err != nil {
+		if ctx.Err() == nil {
+			h.gone = err
+		}
+		return nil, err
+	}
+	machine := client.Welcome().Facts.Machine
+	if h.machine != "" && machine != h.machine {
+		_ = client.Close() // it is not the one
+		h.gone = &OtherMachineError{h.Name}
+		return nil, h.gone
+	}
+	h.client, h.machine = client, machine
+	return client, nil
+}
+
+// dial reaches the host; one that was there before is tried for a while.
+func (h *host) dial(ctx context.Context, before bool) (*far.Client, error) {
+	limit := time.Now().Add(h.o.Patience)
+	for pause := time.Second; ; pause = min(2*pause, 16*time.Second) {
+		client, err := h.o.Dial(ctx, h.Host)
+		var refused *far.RefusedError
+		if err == nil || !before || ctx.Err() != nil || errors.As(err, &refused) || time.Now().Add(pause).After(limit) {
+			return client, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// again does something with the connection, and once more with another one as often
+// as it is lost.
+func again[T any](ctx context.Context, h *host, do func(*far.Client) (T, error)) (T, error) {
+	for {
+		client, err := h.connect(ctx)
+		if err != nil {
+			var none T
+			return none, h.explain(err)
+		}
+		result, err := do(client)
+		var lost *far.LostError
+		if !errors.As(err, &lost) || ctx.Err() != nil {
+			return result, err
+		}
+	}
+}
+
+// explain names the host in an error.
+func (h *host) explain(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return &Error{Host: h.Host, Err: err}
+}
+
+// Error says that a host cannot be used.
+type Error struct {
+	Host runner.Host
+	Err  error
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("the host %s (%s) cannot be used: %s", e.Host.Name, e.Host, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }

@@ -1,0 +1,293 @@
+package places
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"deployster/internal/far"
+	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
+	"deployster/internal/runner/runnertest"
+)
+
+// machine is a host in memory. What is begun there goes on when its client is lost,
+// and can be adopted.
+type machine struct {
+	runnertest.Runtime
+	id, boot string
+
+	mu      sync.Mutex
+	actions map[string]*begun
+	shipped map[string]int
+
+	serving sync.WaitGroup // far ends
+}
+
+// begun is an action.
+type begun struct {
+	times int
+	ended chan struct{}
+	out   runner.Outcome
+}
+
+func newMachine(id string) *machine {
+	f := runnertest.NewFake()
+	f.Add(runnertest.ProbeReference, runnertest.Probe)
+	return &machine{Runtime: runnertest.Runtime{Fake: f}, id: id, boot: "b", actions: map[string]*begun{}, shipped: map[string]int{}}
+}
+
+func (m *machine) Enter(context.Context, far.Hello) (far.Welcome, error) {
+	return far.Welcome{Boot: m.boot, Facts: far.Facts{Machine: m.id}}, nil
+}
+func (m *machine) Acts(context.Context, far.Hello) error { return nil }
+func (m *machine) Look(_ context.Context, plugs []far.Plug) []far.Seen {
+	return make([]far.Seen, len(plugs))
+}
+func (m *machine) Receive(_ context.Context, s imagestore.Shipment, _ imagestore.Contents) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.shipped[s.Digest]++
+	return nil
+}
+
+func (m *machine) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
+	if s.Kind == runner.Query {
+		return m.Fake.Run(ctx, s)
+	}
+	m.mu.Lock()
+	b := m.actions[s.ID]
+	if b == nil {
+		b = &begun{}
+		m.actions[s.ID] = b
+	}
+	b.times++
+	b.ended = make(chan struct{})
+	m.mu.Unlock()
+	ended, recorded := s.Ended, error(nil)
+	s.Ended = nil
+	res, err := m.Fake.Run(context.WithoutCancel(ctx), s)
+	b.out = runner.Outcome{Result: res, Fate: runner.Exited}
+	close(b.ended)
+	if ended != nil {
+		recorded = ended(res, err)
+	}
+	return res, errors.Join(err, recorded)
+}
+
+func (m *machine) Adopt(ctx context.Context, id string, _ runner.Watch) (runner.Outcome, error) {
+	m.mu.Lock()
+	b := m.actions[id]
+	m.mu.Unlock()
+	if b == nil {
+		return runner.Outcome{Fate: runner.Unknown, NoTrace: true, Why: "no trace"}, nil
+	}
+	select {
+	case <-b.ended:
+		return b.out, nil
+	case <-ctx.Done():
+		return runner.Outcome{}, context.Cause(ctx)
+	}
+}
+
+// images ships nothing but names.
+type images struct{ imagestore.Contents }
+
+func (images) Shipment(_ context.Context, digest string) (imagestore.Shipment, error) {
+	return imagestore.Shipment{Digest: digest}, nil
+}
+
+// cutting is a stream that breaks after so many writes.
+type cutting struct {
+	net.Conn
+	left *atomic.Int64
+}
+
+func (c cutting) Write(p []byte) (int, error) {
+	if c.left.Add(-1) == 0 {
+		_ = c.Conn.Close() // that is the fault
+		return 0, io.ErrClosedPipe
+	}
+	return c.Conn.Write(p)
+}
+
+// network dials machines by their addresses, over streams that break.
+type network struct {
+	machines map[string]*machine
+	here     atomic.Int64 // writes of clients until one fails; 0 = none does
+	there    atomic.Int64 // the same of hosts
+	dialled  atomic.Int64
+}
+
+func (n *network) dial(ctx context.Context, h runner.Host) (*far.Client, error) {
+	n.dialled.Add(1)
+	m := n.machines[h.Address]
+	if m == nil {
+		return nil, errors.New("connection refused")
+	}
+	m.serving.Wait() // the far end before is dead
+	here, there := net.Pipe()
+	timing := far.Timing{Ping: time.Hour, Silence: 2 * time.Hour}
+	m.serving.Go(func() { _ = far.Serve(context.Background(), cutting{there, &n.there}, m, timing) }) // a lost client is no fault
+	return far.NewClient(ctx, cutting{here, &n.here}, far.Hello{}, timing)
+}
+
+func newPlaces(t *testing.T, n *network) *Places {
+	t.Helper()
+	p := New(Options{Here: newMachine("here"), Images: images{}, Dial: n.dial, Patience: time.Second})
+	t.Cleanup(p.Close)
+	return p
+}
+
+// probe returns an invocation of the probe on a host.
+func probe(t *testing.T, p *Places, host, id string, args ...string) runner.Spec {
+	t.Helper()
+	image, err := p.Resolve(context.Background(), runnertest.ProbeReference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := runner.Spec{Name: "a/do", Kind: runner.Action, ID: id, Digest: image.Digest, Args: args, Grace: time.Second}
+	if host != "" {
+		s.Settings.Host = &runner.Host{Name: host, Address: host}
+	}
+	return s
+}
+
+func TestPlaces_KeepTheContract(t *testing.T) {
+	web := newMachine("web")
+	p := newPlaces(t, &network{machines: map[string]*machine{"web": web}})
+	t.Run("suite", func(t *testing.T) { runnertest.RunnerSuite(t, onHost{p, runner.Host{Name: "web", Address: "web"}}) })
+	if len(web.shipped) == 0 {
+		t.Error("nothing was shipped: it ran elsewhere")
+	}
+	for digest, n := range web.shipped {
+		if n != 1 && !strings.HasSuffix(digest, "0000") {
+			t.Errorf("%s was shipped %d times", digest, n)
+		}
+	}
+}
+
+// onHost runs everything on a host.
+type onHost struct {
+	*Places
+	host runner.Host
+}
+
+func (o onHost) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
+	s.Settings.Host = &o.host
+	return o.Places.Run(ctx, s)
+}
+
+func TestPlaces_RunWhereTheSettingsSay(t *testing.T) {
+	n := &network{machines: map[string]*machine{"a": newMachine("a"), "b": newMachine("b")}}
+	p := newPlaces(t, n)
+	for _, host := range []string{"a", "b", "b"} {
+		if _, err := p.Run(context.Background(), probe(t, p, host, host, "exit", "0")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := p.Run(context.Background(), probe(t, p, "", "here", "exit", "0")); err != nil {
+		t.Fatal(err)
+	}
+	if a, b := n.machines["a"].actions["a"].times, n.machines["b"].actions["b"].times; a != 1 || b != 2 || n.dialled.Load() != 2 {
+		t.Errorf("a %d, b %d, %d connections", a, b, n.dialled.Load())
+	}
+}
+
+// A connection may break at any message. The action is carried out once, and its
+// end is told once.
+func TestPlaces_ActOnceWhateverIsLost(t *testing.T) {
+	for _, side := range []string{"here", "there"} {
+		for at := int64(1); at <= 14; at++ {
+			t.Run(fmt.Sprintf("%s/%d", side, at), func(t *testing.T) {
+				web := newMachine("web")
+				n := &network{machines: map[string]*machine{"web": web}}
+				p := newPlaces(t, n)
+				if _, err := p.Welcome(context.Background(), runner.Host{Name: "web", Address: "web"}); err != nil {
+					t.Fatal(err)
+				}
+				if side == "here" {
+					n.here.Store(at)
+				} else {
+					n.there.Store(at)
+				}
+				s := probe(t, p, "web", "id1", "both")
+				s.Stdout = io.Discard
+				told := 0
+				s.Ended = func(res runner.Result, err error) error { told++; return err }
+				res, err := p.Run(context.Background(), s)
+				if err != nil || res.ExitCode != 0 || told != 1 {
+					t.Errorf("exit %d, error %v, told %d times", res.ExitCode, err, told)
+				}
+				if times := web.actions["id1"].times; times != 1 {
+					t.Errorf("it was done %d times", times)
+				}
+			})
+		}
+	}
+}
+
+func TestPlaces_KnowAnotherMachine(t *testing.T) {
+	n := &network{machines: map[string]*machine{"web": newMachine("one")}}
+	p := newPlaces(t, n)
+	host := runner.Host{Name: "web", Address: "web"}
+	if _, err := p.Welcome(context.Background(), host); err != nil {
+		t.Fatal(err)
+	}
+	n.machines["web"] = newMachine("two")
+	n.here.Store(1)
+	_, err := p.Run(context.Background(), probe(t, p, "web", "id1", "both"))
+	var other *OtherMachineError
+	if !errors.As(err, &other) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// After a restart of the machine no trace proves nothing.
+func TestPlaces_DoNotActAgainAfterARestart(t *testing.T) {
+	web := newMachine("web")
+	n := &network{machines: map[string]*machine{"web": web}}
+	p := newPlaces(t, n)
+	s := probe(t, p, "web", "id1", "tick")
+	s.Stdout = writer(func() {
+		n.there.Store(1) // the next word of the host breaks the connection
+		web.mu.Lock()
+		defer web.mu.Unlock()
+		web.boot = "b2"
+		delete(web.actions, "id1")
+	})
+	_, err := p.Run(context.Background(), s)
+	var unknown *runner.UnknownError
+	if !errors.As(err, &unknown) {
+		t.Errorf("got %v", err)
+	}
+	if web.actions["id1"] != nil {
+		t.Error("it was done again")
+	}
+}
+
+type writer func()
+
+func (w writer) Write(p []byte) (int, error) { w(); return len(p), nil }
+
+func TestPlaces_TellAHostThatCannotBeReached(t *testing.T) {
+	n := &network{}
+	p := newPlaces(t, n)
+	for range 2 {
+		_, err := p.Run(context.Background(), probe(t, p, "web", "id1", "both"))
+		var gone *Error
+		if !errors.As(err, &gone) || !strings.Contains(err.Error(), "connection refused") {
+			t.Errorf("got %v", err)
+		}
+	}
+	if n.dialled.Load() != 1 {
+		t.Errorf("it was tried %d times", n.dialled.Load())
+	}
+}

@@ -1,0 +1,129 @@
+package places
+
+import (
+	"context"
+	"errors"
+
+	"deployster/internal/far"
+	"deployster/internal/runner"
+)
+
+// run carries out an invocation on the host. When the connection is lost, a query
+// is asked again; an action is adopted, and what became of it is told as if the
+// connection had never been lost.
+func (h *host) run(ctx context.Context, s runner.Spec) (runner.Result, error) {
+	s.Settings.Host = nil // there it is here
+	for {
+		client, err := h.connect(ctx)
+		if err == nil {
+			err = h.ship(ctx, client, s.Digest)
+		}
+		if err != nil {
+			if isLost(err) && ctx.Err() == nil {
+				continue
+			}
+			return runner.Result{}, h.explain(err)
+		}
+		res, err := client.Run(ctx, s)
+		var unsent *far.LostError
+		switch {
+		case errors.As(err, &unsent) && unsent.Unsent && ctx.Err() == nil:
+		case !isLost(err):
+			return res, err
+		case s.Kind == runner.Action:
+			return h.recover(ctx, s, client.Welcome().Boot, err)
+		case ctx.Err() != nil:
+			return res, context.Cause(ctx)
+		}
+	}
+}
+
+func isLost(err error) bool {
+	var lost *far.LostError
+	return errors.As(err, &lost)
+}
+
+// sameBoot reports whether the machine was not started anew meanwhile.
+func (h *host) sameBoot(boot string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.client != nil && h.client.Welcome().Boot == boot
+}
+
+// recover finds out what became of an action whose connection was lost, to a
+// machine that was started so.
+func (h *host) recover(ctx context.Context, s runner.Spec, boot string, lost error) (runner.Result, error) {
+	unknown := func(why error) (runner.Result, error) {
+		return runner.Result{}, &runner.UnknownError{Container: s.ID, Err: why}
+	}
+	if s.ID == "" {
+		return unknown(lost)
+	}
+	out, err := h.Adopt(ctx, s.ID, runner.Watch{})
+	switch {
+	case err != nil:
+		return unknown(errors.Join(lost, err))
+	case out.NoTrace && h.sameBoot(boot):
+		return h.run(ctx, s) // whoever was to begin it is dead, and would have left a trace
+	case out.Fate == runner.Unknown:
+		return unknown(errors.Join(lost, errors.New(out.Why)))
+	case out.Fate == runner.NotBegun:
+		if err := h.Discard(ctx, s.ID); err != nil {
+			return unknown(err)
+		}
+		return h.run(ctx, s)
+	}
+	if s.Ended != nil {
+		if err := s.Ended(out.Result, nil); err != nil {
+			return out.Result, err
+		}
+	}
+	// It is on record: what stays there is found by the next command that uses the ID.
+	_ = h.Discard(ctx, s.ID)
+	return out.Result, nil
+}
+
+// Adopt implements runner.Adopter.
+func (h *host) Adopt(ctx context.Context, id string, w runner.Watch) (runner.Outcome, error) {
+	return again(ctx, h, func(c *far.Client) (runner.Outcome, error) { return c.Adopt(ctx, id, w) })
+}
+
+// Discard implements runner.Adopter.
+func (h *host) Discard(ctx context.Context, id string) error {
+	_, err := again(ctx, h, func(c *far.Client) (bool, error) { return true, c.Discard(ctx, id) })
+	return err
+}
+
+// Running reports whether an action still runs there.
+func (h *host) Running(ctx context.Context, id string) (bool, error) {
+	return again(ctx, h, func(c *far.Client) (bool, error) { return c.Running(ctx, id) })
+}
+
+// ship brings an image there, once.
+func (h *host) ship(ctx context.Context, c *far.Client, digest string) error {
+	h.shipMu.Lock()
+	on := h.shipped[digest]
+	if on == nil {
+		on = &shipping{done: make(chan struct{})}
+		h.shipped[digest] = on
+		h.shipMu.Unlock()
+		shipment, err := h.o.Images.Shipment(ctx, digest)
+		if err == nil {
+			err = c.Ship(ctx, shipment, h.o.Images)
+		}
+		if on.err = err; err != nil { // the next one tries again
+			h.shipMu.Lock()
+			delete(h.shipped, digest)
+			h.shipMu.Unlock()
+		}
+		close(on.done)
+		return err
+	}
+	h.shipMu.Unlock()
+	select {
+	case <-on.done:
+		return on.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,64 @@
+package runner
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// DefaultHostDataDir is where a host keeps what deployster needs there.
+const DefaultHostDataDir = "/var/lib/deployster"
+
+// Host is another machine, on which images run, and how it is reached. What is
+// empty is for ssh to know.
+type Host struct {
+	Name         string   `json:"name"`    // as plans print it: web, web["a"]
+	Address      string   `json:"address"` // a name, an address, or an alias of ssh's config
+	User         string   `json:"user,omitempty"`
+	Port         int      `json:"port,omitempty"`
+	IdentityFile string   `json:"identity_file,omitempty"`
+	Jump         string   `json:"jump,omitempty"`     // as for ssh -J
+	HostKey      string   `json:"host_key,omitempty"` // lines of public keys; "" = known_hosts must have it
+	SSHOptions   []string `json:"ssh_options,omitempty"`
+	Sudo         bool     `json:"sudo,omitempty"`
+	DataDir      string   `json:"data_dir,omitempty"` // "" = DefaultHostDataDir
+}
+
+// String returns how it is reached, for people.
+func (h Host) String() string {
+	text := h.Address
+	if h.User != "" {
+		text = h.User + "@" + text
+	}
+	if h.Port != 0 {
+		text += ":" + strconv.Itoa(h.Port)
+	}
+	return text
+}
+
+// Check says what of it cannot be used.
+func (h Host) Check() error {
+	for _, part := range []struct{ name, value string }{{"address", h.Address}, {"user", h.User}, {"jump", h.Jump}} {
+		if strings.HasPrefix(part.value, "-") || strings.ContainsAny(part.value, " \t\r\n\x00'\"") {
+			return fmt.Errorf("the %s %q is none that ssh could use", part.name, part.value)
+		}
+	}
+	if h.Address == "" {
+		return fmt.Errorf("the address is empty")
+	}
+	if h.Port < 0 || h.Port > 65535 {
+		return fmt.Errorf("%d is no port", h.Port)
+	}
+	if dir := h.Data(); dir[0] != '/' || strings.Trim(dir, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-") != "" {
+		return fmt.Errorf("the data_dir %q is not an absolute path of letters, digits and ._-/", dir)
+	}
+	return nil
+}
+
+// Data is the directory on the host.
+func (h Host) Data() string {
+	if h.DataDir == "" {
+		return DefaultHostDataDir
+	}
+	return h.DataDir
+}
