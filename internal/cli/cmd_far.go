@@ -36,6 +36,8 @@ func runFar(c *cli.Context, s *session) error {
 	if _, err := fmt.Fprintln(s.env.Stdout, reach.Ready); err != nil {
 		return err
 	}
+	// A signal ends this process as a lost client does.
+	context.AfterFunc(c.Context, func() { os.Exit(exitInterrupted) })
 	if err := far.Serve(context.WithoutCancel(c.Context), stdio{s.env.Stdin, s.env.Stdout}, at, far.DefaultTiming()); err != nil {
 		// The client is gone. What it began goes on, and the next client adopts it: to
 		// tidy up here would end it, or wait for it.

@@ -37,12 +37,16 @@ const (
 
 // script installs the program if it is missing, and becomes it. It has no single
 // quotes, and is given the data directory and the bundle's checksum.
-const script = `umask 077; S=%s; D=%s/far/$S; T=$D.$$
+const script = `umask 077; S=%s; D=%s/far/$S; T=$D.$$; E=$D.err.$$
+install() {
+mkdir -p $T && head -c $1 >$T/bundle && echo "$S  $T/bundle" | sha256sum -c - >&2 &&
+gzip -dc <$T/bundle | tar -xf - -C $T && rm $T/bundle && { mv -T $T $D || { rm -rf $T; [ -x $D/deployster ]; }; }
+}
 if [ -x $D/deployster ]; then echo ` + sayHave + `; else
 echo "` + sayNeed + `$(uname -s)/$(uname -m)"; read -r n || exit 1
-{ mkdir -p $T && head -c $n >$T/bundle && echo "$S  $T/bundle" | sha256sum -c - >/dev/null && gzip -dc <$T/bundle | tar -xf - -C $T && rm $T/bundle &&
-{ mv -T $T $D 2>/dev/null || { rm -rf $T; [ -x $D/deployster ]; }; }; } 2>$D.err.$$ || { echo "` + sayWrong + `$(tail -n 1 $D.err.$$ 2>&1)"; rm -rf $T $D.err.$$; exit 1; }
-rm -f $D.err.$$
+M=$(mkdir -p %s/far 2>&1) || { echo "` + sayWrong + `$M"; exit 1; }
+install $n 2>$E || { W=$(tail -n 1 $E 2>&1); rm -rf $T $E; echo "` + sayWrong + `$W"; exit 1; }
+rm -f $E
 fi; touch $D; DEPLOYSTER_DATA_DIR=%s exec $D/deployster far`
 
 // UnreachableError says that a host could not be reached, or could not be made
@@ -68,7 +72,7 @@ func Dial(ctx context.Context, a runner.Host, h far.Hello, o Options) (*far.Clie
 	if err != nil {
 		return nil, fmt.Errorf("the program cannot be put together for a host: %w", err)
 	}
-	s, err := start(a, o, fmt.Sprintf(script, bundle.SHA256, a.Data(), a.Data()))
+	s, err := start(a, o, fmt.Sprintf(script, bundle.SHA256, a.Data(), a.Data(), a.Data()))
 	if err != nil {
 		return nil, err
 	}
@@ -177,8 +181,8 @@ func (s *session) begin(b Bundle, arch string) error {
 				return fmt.Errorf("it is %s, and this deployster is for Linux/%s", diag.Visible(platform), arch)
 			}
 			limit.Reset(installing)
-			if err := s.send(b); err != nil {
-				return err
+			if err := s.send(b); err != nil && !errors.Is(err, syscall.EPIPE) {
+				return err // a host that does not take it says why
 			}
 		case strings.HasPrefix(line, sayWrong):
 			return fmt.Errorf("deployster cannot be installed there: %s", diag.Visible(strings.TrimPrefix(line, sayWrong)))

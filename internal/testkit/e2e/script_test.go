@@ -30,6 +30,7 @@ var update = flag.Bool("update", false, "write what the scripts' commands print 
 //	daemon-clean NAMESPACE  nothing of any run is left in that daemon
 //	socket FILE             a unix socket that nobody listens at
 //	nowhere TEXT...         the texts are in nothing that is kept, and in no process
+//	sshd                    start an sshd for hosts on loopback: SSH_PORT, SSH_KEY, SSH_HOST_KEY, HOSTS
 //	registry [password|token] [tls]
 //	                        start a registry behind a door of ours: REGISTRY, REGISTRY_CA, REGISTRY_LOG
 //	push NAME:TAG DIR       put an image of DIR into it, with busybox if it has a type: PUSHED is its digest
@@ -77,6 +78,7 @@ func runScripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
 			"json-schema":   matchSchema,
 			"on-terminal":   onTerminal,
 			"daemon":        startDaemon,
+			"sshd":          startSSHD,
 			"daemon-clean":  daemonClean,
 			"socket":        leaveSocket,
 			"nowhere":       nowhere,

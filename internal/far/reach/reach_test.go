@@ -1,0 +1,197 @@
+package reach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"deployster/internal/far"
+	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
+	"deployster/internal/runner/runnertest"
+)
+
+// TestMain lets the test binary be the program that is installed on a host.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "far" {
+		fmt.Println(Ready)
+		_ = far.Serve(context.Background(), stdio{os.Stdin, os.Stdout}, place{}, far.DefaultTiming()) // it ends with its client
+		return
+	}
+	os.Exit(m.Run())
+}
+
+type stdio struct {
+	io.Reader
+	io.Writer
+}
+
+func (stdio) Close() error { return os.Stdin.Close() }
+
+// place is a host in memory that says where it is.
+type place struct{ runnertest.Runtime }
+
+func (place) Enter(context.Context, far.Hello) (far.Welcome, error) {
+	return far.Welcome{Facts: far.Facts{Machine: os.Getenv("DEPLOYSTER_DATA_DIR")}}, nil
+}
+func (place) Acts(context.Context, far.Hello) error { return nil }
+func (place) Look(context.Context, []far.Plug) []far.Seen {
+	return nil
+}
+func (place) Receive(context.Context, imagestore.Shipment, imagestore.Contents) error { return nil }
+
+// rig is a host that is this machine, behind a program in the place of ssh.
+type rig struct {
+	host    runner.Host
+	options Options
+}
+
+// newRig returns one whose ssh does something before, as a shell script.
+func newRig(t *testing.T, before string) *rig {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine, err := exec.Command("uname", "-m").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bundles := t.TempDir()
+	return &rig{host: runner.Host{Name: "web", Address: "web", DataDir: filepath.Join(t.TempDir(), "data")},
+		options: Options{Command: []string{"sh", "-c", before + "\nfor last; do :; done; eval \"$last\"", "ssh"},
+			Bundle: func() (Bundle, error) { return MakeBundle(Programs{"deployster": self}, bundles) },
+			Arch:   strings.TrimSpace(string(machine)), TempDir: t.TempDir(), Timing: far.DefaultTiming()}}
+}
+
+func (r *rig) dial(ctx context.Context) (*far.Client, error) {
+	return Dial(ctx, r.host, far.Hello{}, r.options)
+}
+
+func TestDial_InstallsOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "echo Welcome to web; echo last login: today")
+	for i := range 2 {
+		c, err := r.dial(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Welcome().Facts.Machine; got != r.host.DataDir {
+			t.Errorf("the data directory there is %q", got)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		installed, err := filepath.Glob(r.host.DataDir + "/far/*")
+		if err != nil || len(installed) != 1 {
+			t.Fatalf("installed: %q, %v", installed, err)
+		}
+		program := filepath.Join(installed[0], "deployster")
+		if i == 0 { // had it been sent again, it would be another file
+			if err := os.Chtimes(program, time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+				t.Fatal(err)
+			}
+		} else if info, err := os.Stat(program); err != nil || info.ModTime() != time.Unix(1, 0) {
+			t.Errorf("it was installed twice: %v", err)
+		}
+	}
+}
+
+func TestDial_SaysWhyNot(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, before string
+		change       func(*rig)
+		want         string
+	}{
+		{"ssh fails", "echo 'ssh: connect to host web port 22: Connection refused' >&2; exit 255", nil, "Connection refused"},
+		{"a login that says nothing of ours", "exit 0", nil, "it said nothing of deployster"},
+		{"endless noise", "yes; exit 0", nil, "prints more than"},
+		{"another architecture", "", func(r *rig) { r.options.Arch = "vax" }, "this deployster is for Linux/vax"},
+		{"a bundle that was changed on the way", "", func(r *rig) {
+			make := r.options.Bundle
+			r.options.Bundle = func() (Bundle, error) {
+				b, err := make()
+				b.SHA256 = strings.Repeat("0", 64)
+				return b, err
+			}
+		}, "cannot be installed there"},
+		{"no room for it", "", func(r *rig) { r.host.DataDir = "/proc/none" }, "cannot be installed there"},
+		{"no ssh", "", func(r *rig) { r.options.Command = []string{"/nowhere/ssh"} }, "cannot be started"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, c.before)
+			if c.change != nil {
+				c.change(r)
+			}
+			_, err := r.dial(context.Background())
+			var unreachable *UnreachableError
+			if !errors.As(err, &unreachable) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+			if left, _ := filepath.Glob(r.host.DataDir + "/far/*"); len(left) > 0 {
+				t.Errorf("left behind: %q", left)
+			}
+		})
+	}
+}
+
+func TestDial_IsCancelled(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "sleep 1000")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	why := errors.New("the user said so")
+	time.AfterFunc(50*time.Millisecond, func() { cancel(why) })
+	if _, err := r.dial(ctx); !errors.Is(err, why) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The client sees that ssh is gone.
+func TestSession_IsLost(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "echo $$ >"+filepath.Join(t.TempDir(), "pid"))
+	c, err := r.dial(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := os.ReadFile(strings.TrimPrefix(strings.Split(r.options.Command[2], "\n")[0], "echo $$ >"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("kill", "-9", strings.TrimSpace(string(pid))).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	select {
+	case <-c.Lost():
+	case <-time.After(10 * time.Second):
+		t.Error("nobody noticed")
+	}
+}
+
+func TestCommand_IsOfSSHAlone(t *testing.T) {
+	t.Parallel()
+	h := runner.Host{Address: "10.0.0.5", User: "deploy", Port: 2222, IdentityFile: "/k", Jump: "bastion", SSHOptions: []string{"-F", "cfg"}, Sudo: true}
+	got := strings.Join(commandOf(h, "SCRIPT", ""), " ")
+	for _, want := range []string{"-T -o BatchMode=yes -o StrictHostKeyChecking=yes -F cfg", "-l deploy -i /k -J bastion -p 2222 -- 10.0.0.5",
+		"exec sudo -n sh -c 'SCRIPT'"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
+	}
+	h.HostKey = "# web\nssh-ed25519 AAAA\n\n"
+	if got := knownHosts(h); got != keyAlias+" ssh-ed25519 AAAA\n" {
+		t.Errorf("known hosts: %q", got)
+	}
+	if strings.Contains(script, "'") {
+		t.Error("the script has single quotes")
+	}
+}
