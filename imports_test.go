@@ -91,6 +91,7 @@ var ranks = map[string]int{
 	"plan/artifacts":                    24,
 	"plan/match":                        25,
 	"plan/plugs":                        25,
+	"plan/recall":                       25,
 	"plan/refresh":                      25,
 	"plan/subject":                      25,
 	"plan/explain":                      35,

@@ -9,6 +9,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/plan"
 	"deployster/plan/order"
+	"deployster/plan/recall"
 	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
@@ -66,7 +67,7 @@ func (r asker) asRecorded(addr string) (*plan.Step, protocol.StateInput, error) 
 		step = plan.RecordedStep(entry)
 		step.Init = r.plan.Others[addr]
 		deps, err := view.Dependencies(step.Init, step.Aliases, view.Recorded(r.prior, r.facts.look))
-		return step, protocol.StateInput{Config: entry.Config, Intent: protocol.Present, LastState: entry.State, Dependencies: deps}, err
+		return step, recall.Input(r.prior, addr, entry.Config, protocol.Present, deps), err
 	}
 	config := step.Config
 	if v, reached := r.facts.reached(addr); reached {

@@ -32,7 +32,7 @@ func (r *run) confirmState(ctx context.Context, step *plan.Step, out *outcome, i
 			} else if len(step.Actions) == 0 {
 				out.report.Status = Unchanged
 			}
-			r.record(step, out, in, answer.State, sensitive, r.options.Now())
+			r.record(step, out, in, answer, sensitive, r.options.Now())
 			return answer, false
 		}
 		if r.completed(out.addr) {

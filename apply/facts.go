@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"encoding/json"
 	"maps"
 	"sync"
 
@@ -14,8 +15,10 @@ import (
 type facts struct {
 	plan *plan.Plan
 
-	mu       sync.Mutex // guards what follows
-	views    map[string]view.View
+	mu    sync.Mutex // guards what follows
+	views map[string]view.View
+	// memories are what actions and answers of this apply said; null = nothing is there any more.
+	memories map[string]json.RawMessage
 	began    map[string]bool // on what an action was begun
 	gone     map[string]bool // what was destroyed, to be made again
 	shutdown []ShutdownReport
@@ -24,7 +27,8 @@ type facts struct {
 }
 
 func newFacts(p *plan.Plan) *facts {
-	return &facts{plan: p, began: map[string]bool{}, things: map[string]match.Thing{}, views: map[string]view.View{}, gone: map[string]bool{},
+	return &facts{plan: p, began: map[string]bool{}, memories: map[string]json.RawMessage{},
+		things: map[string]match.Thing{}, views: map[string]view.View{}, gone: map[string]bool{},
 		stopped: map[string]*protocol.Answer{}}
 }
 
@@ -80,6 +84,32 @@ func (f *facts) setGone(addr string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.gone[addr] = true
+	delete(f.memories, addr)
+}
+
+// memory gives what was said in this apply of what a resource is to remember, nil when
+// nothing of it is there, and whether anything was said.
+func (f *facts) memory(addr string) (memory json.RawMessage, said bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if memory, said = f.memories[addr]; string(memory) == "null" {
+		memory = nil
+	}
+	return memory, said
+}
+
+// tellMemory puts into an input what was said in this apply, if anything was, in place
+// of what is recorded.
+func (f *facts) tellMemory(in *protocol.StateInput, addr string) {
+	if memory, said := f.memory(addr); said {
+		in.Memory = memory
+	}
+}
+
+func (f *facts) setMemory(addr string, memory json.RawMessage) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.memories[addr] = memory
 }
 
 // claim notes what turned out to be the thing of a resource.

@@ -37,9 +37,9 @@ func (f *facts) Moved(moves []state.Move) error {
 	return f.Journal.Moved(moves)
 }
 
-func (f *facts) ActionStarted(addr, action, key string, incomplete *state.Entry) error {
-	f.tell(action + " " + addr)
-	return f.Journal.ActionStarted(addr, action, key, incomplete)
+func (f *facts) ActionStarted(s state.Start) error {
+	f.tell(s.Action + " " + s.Address)
+	return f.Journal.ActionStarted(s)
 }
 
 const moveAtoB = `

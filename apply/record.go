@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -17,7 +18,7 @@ import (
 
 // record makes what was reached durable, shows it to the dependants, and holds
 // it to its postconditions.
-func (r *run) record(step *plan.Step, out *outcome, in protocol.StateInput, reached json.RawMessage, sensitive []string, seen time.Time) {
+func (r *run) record(step *plan.Step, out *outcome, in protocol.StateInput, reached protocol.Answer, sensitive []string, seen time.Time) {
 	if step.Intent() == protocol.Absent {
 		if err := r.journal.Removed(out.addr); err != nil {
 			out.failJournal(err)
@@ -30,19 +31,22 @@ func (r *run) record(step *plan.Step, out *outcome, in protocol.StateInput, reac
 }
 
 // keep records a resource that was seen to be VALID.
-func (r *run) keep(step *plan.Step, out *outcome, in protocol.StateInput, reached json.RawMessage, sensitive []string, seen time.Time) {
+func (r *run) keep(step *plan.Step, out *outcome, in protocol.StateInput, reached protocol.Answer, sensitive []string, seen time.Time) {
+	if reached.Memory != nil {
+		r.facts.setMemory(out.addr, reached.Memory)
+	}
 	entry := r.entry(step, out.addr, in, sensitive)
-	entry.State, entry.ValidAt, entry.Seen = reached, seen.UTC(), r.prior.Resources[out.addr].Seen
+	entry.State, entry.ValidAt, entry.Seen = reached.State, seen.UTC(), r.prior.Resources[out.addr].Seen
 	if !r.plan.Selection.RefreshOnly {
 		entry.Seen = refresh.Seen(step.Subscribes, r.prior, r.facts.acts)
 	}
-	entry.Sensitive.State = r.hiddenIn(step, out.addr, in.Config, reached, sensitive)
-	r.facts.setReached(out.addr, view.View{Type: step.Type, Config: in.Config, State: reached, Status: protocol.Valid, Aliases: step.Aliases,
-		Hidden: entry.Sensitive.State, Schema: step.Init.StateSchema})
+	entry.Sensitive.State = r.hiddenIn(step, out.addr, in.Config, reached.State, sensitive)
+	r.facts.setReached(out.addr, view.View{Type: step.Type, Config: in.Config, State: reached.State, Status: protocol.Valid,
+		Aliases: step.Aliases, Hidden: entry.Sensitive.State, Schema: step.Init.StateSchema})
 	prior, known := r.prior.Resources[out.addr]
 	_, stopped := r.facts.afterShutdown(out.addr)
-	if !known || out.acted || r.facts.isGone(out.addr) || stopped ||
-		state.EntryHash(prior) != state.EntryHash(entry) || !maps.Equal(prior.Seen, entry.Seen) { // else there is nothing new to say
+	same := bytes.Equal(prior.Memory, entry.Memory) && maps.Equal(prior.Seen, entry.Seen) && state.EntryHash(prior) == state.EntryHash(entry)
+	if !known || out.acted || r.facts.isGone(out.addr) || stopped || !same { // else there is nothing new to say
 		if err := r.journal.Valid(out.addr, entry); err != nil {
 			out.failJournal(err)
 		}
@@ -51,7 +55,12 @@ func (r *run) keep(step *plan.Step, out *outcome, in protocol.StateInput, reache
 
 // entry is what it takes to destroy what a step makes.
 func (r *run) entry(step *plan.Step, addr string, in protocol.StateInput, sensitive []string) state.Entry {
-	return state.Entry{Type: step.Type, Digest: step.Init.Digest, Config: in.Config,
+	if was := recorded(r, step, addr); was != nil {
+		in.Memory = was.Memory
+	}
+	r.facts.tellMemory(&in, addr)
+	return state.Entry{Memory: in.Memory,
+		Type: step.Type, Digest: step.Init.Digest, Config: in.Config,
 		Dependencies: r.needs[addr], Aliases: step.Aliases, Settings: step.Settings, Mounts: step.Mounts,
 		ReadOnly: step.ReadOnly, PreventDestroy: step.Protect, OnRemove: step.OnRemove,
 		Identity: step.Init.Identity, Kind: step.Init.Kind, StateTimeout: step.Timeouts.State, ActionTimeout: step.Timeouts.Action,
@@ -81,7 +90,8 @@ func (r *run) hiddenIn(step *plan.Step, addr string, config, reached json.RawMes
 func (r *run) recordFound(step *plan.Step, out *outcome) {
 	out.report.Status = OK
 	if step.State != nil {
-		r.keep(step, out, protocol.StateInput{Config: step.Config}, step.State, step.Sensitive, r.plan.Created)
+		found := protocol.Answer{State: step.State, Memory: step.Memory}
+		r.keep(step, out, protocol.StateInput{Config: step.Config}, found, step.Sensitive, r.plan.Created)
 		return
 	}
 	entry, known := r.prior.Resources[out.addr]

@@ -35,12 +35,12 @@ func (d *dying) fact(record func() error) error {
 	return err
 }
 
-func (d *dying) ActionStarted(addr, action, key string, incomplete *state.Entry) error {
-	return d.fact(func() error { return d.Journal.ActionStarted(addr, action, key, incomplete) })
+func (d *dying) ActionStarted(s state.Start) error {
+	return d.fact(func() error { return d.Journal.ActionStarted(s) })
 }
 
-func (d *dying) ActionEnded(addr, action string, exit int, reason string) error {
-	return d.fact(func() error { return d.Journal.ActionEnded(addr, action, exit, reason) })
+func (d *dying) ActionEnded(addr, action string, e state.End) error {
+	return d.fact(func() error { return d.Journal.ActionEnded(addr, action, e) })
 }
 
 func (d *dying) Valid(addr string, e state.Entry) error {

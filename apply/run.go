@@ -32,8 +32,8 @@ type Executor interface {
 // Journal makes facts durable: each call returns when its fact would survive a
 // power cut. *state.Journal is one.
 type Journal interface {
-	ActionStarted(addr, action, key string, incomplete *state.Entry) error
-	ActionEnded(addr, action string, exit int, reason string) error
+	ActionStarted(s state.Start) error
+	ActionEnded(addr, action string, e state.End) error
 	Valid(addr string, e state.Entry) error
 	Removed(addr string) error
 	Moved(moves []state.Move) error
@@ -92,6 +92,7 @@ type outcome struct {
 	report  ResourceReport
 	problem *diag.Diagnostic
 	fatal   bool   // the journal failed: start nothing at all
+	silent  bool   // an action said nothing of what it made, though its type has a memory
 	acted   bool   // an action was started
 	again   bool   // this is not the first attempt
 	running string // the action that is at work

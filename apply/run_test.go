@@ -19,18 +19,18 @@ type brokenJournal struct {
 	started, ended, valid, removed, outputs error
 }
 
-func (b brokenJournal) ActionStarted(addr, action, key string, incomplete *state.Entry) error {
+func (b brokenJournal) ActionStarted(s state.Start) error {
 	if b.started != nil {
 		return b.started
 	}
-	return b.Journal.ActionStarted(addr, action, key, incomplete)
+	return b.Journal.ActionStarted(s)
 }
 
-func (b brokenJournal) ActionEnded(addr, action string, exit int, reason string) error {
+func (b brokenJournal) ActionEnded(addr, action string, e state.End) error {
 	if b.ended != nil {
 		return b.ended
 	}
-	return b.Journal.ActionEnded(addr, action, exit, reason)
+	return b.Journal.ActionEnded(addr, action, e)
 }
 
 func (b brokenJournal) Valid(addr string, e state.Entry) error {

@@ -13,8 +13,10 @@ import (
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
 	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
 	"deployster/plan"
 	"deployster/plan/hidden"
+	"deployster/plan/recall"
 	"deployster/plan/refresh"
 	"deployster/plan/view"
 	"deployster/protocol"
@@ -61,7 +63,7 @@ func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
 		if step.Unrefreshed {
 			seen = r.prior.Resources[out.addr].ValidAt
 		}
-		r.record(step, out, in, step.State, sensitive, seen)
+		r.record(step, out, in, protocol.Answer{State: step.State, Memory: step.Memory}, sensitive, seen)
 		return
 	}
 	if !step.Flexible() && !r.sameConfig(step, out) {
@@ -99,10 +101,10 @@ func (r tries) attempt(ctx context.Context, step *plan.Step, out *outcome, in pr
 	if !r.act(ctx, step, out, in, answer) {
 		return true
 	}
-	state, again, ok := r.verify(step, out, in, answer)
+	reached, again, ok := r.verify(step, out, in, answer)
 	if ok {
 		out.report.Status = OK
-		r.record(step, out, in, state, sensitive, r.options.Now())
+		r.record(step, out, in, reached, sensitive, r.options.Now())
 	}
 	return again
 }
@@ -150,9 +152,10 @@ func (r *run) input(step *plan.Step, addr string, config json.RawMessage) (proto
 	deps, err := view.Dependencies(step.Init, step.Aliases, look)
 	in := protocol.StateInput{Config: config, Intent: step.Intent(), Dependencies: deps}
 	if entry := recorded(r, step, addr); entry != nil {
-		in.LastState = entry.State
+		recall.Tell(&in, r.prior, addr)
 		refresh.Tell(&in, &step.Init, step.Subscribes, *entry, r.prior, r.facts.acts)
 	}
+	r.facts.tellMemory(&in, addr)
 	return in, err
 }
 
@@ -198,6 +201,9 @@ func (r *run) act(ctx context.Context, step *plan.Step, out *outcome, in protoco
 		if !r.approveAction(ctx, step, out, in, answer, action) {
 			return false
 		}
+		if answer.Memory != nil && i == 0 {
+			in.Memory = answer.Memory
+		}
 		if !r.runAction(step, out, in, answer.StaleState, action, place{after: answer.Actions[i+1:]}) {
 			out.report.NotAttempted = names(answer.Actions[i+1:])
 			return false
@@ -217,14 +223,15 @@ type place struct {
 // known before it can have had any effect.
 func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, stale json.RawMessage, a protocol.Action, at place) bool {
 	key := actionKey(r.prior.Lineage, r.plan.ID, cmp.Or(out.node, out.addr), a, at)
-	if err := r.journal.ActionStarted(out.addr, a.Name, key, out.incomplete); err != nil {
+	start := state.Start{Address: out.addr, Action: a.Name, Key: key, Incomplete: out.incomplete, Remembers: step.Init.Memory}
+	if err := r.journal.ActionStarted(start); err != nil {
 		out.failJournal(err)
 		return false
 	}
 	out.acted = true
 	r.facts.setActed(out.addr)
 	r.event(ActionStarted{Address: out.addr, Action: a.Name, Description: a.Description, First: at.first, Late: at.late})
-	start := r.options.Now()
+	began := r.options.Now()
 	out.running = a.Name
 	// Recorded as soon as it is known, while it can still be found out by others:
 	// so its end is never lost.
@@ -235,13 +242,18 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 			why = err.Error()
 		}
 		recorded = true
-		jerr = r.journal.ActionEnded(out.addr, a.Name, result.ExitCode, why)
+		memory, silent := typeclient.Said(step.Init, result)
+		jerr = r.journal.ActionEnded(out.addr, a.Name, state.End{Exit: result.ExitCode, Reason: why, Memory: memory})
+		if out.silent = silent; memory != nil {
+			r.facts.setMemory(out.addr, memory)
+		}
 		return jerr
 	}
+	r.facts.tellMemory(&in, out.addr)
 	result, err := r.exec.ActNotify(r.work, step.Target(out.addr), step.Init, a,
 		protocol.ActionInput{StateInput: in, Action: a.Name, StaleState: stale, IdempotencyKey: key}, record)
 	out.running = ""
-	r.event(ActionEnded{Address: out.addr, Action: a.Name, Took: r.options.Now().Sub(start), Err: err})
+	r.event(ActionEnded{Address: out.addr, Action: a.Name, Took: r.options.Now().Sub(began), Err: err})
 	var unknown *runner.UnknownError
 	if !recorded && errors.As(err, &unknown) {
 		// It may still run. What is in flight at the end of the journal is
@@ -269,14 +281,15 @@ func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, s
 
 // verify asks the state after the actions: it must be what was wanted, and hold
 // what was forecast. It reports whether other tries may come to that, and whether it is so.
-func (r *run) verify(step *plan.Step, out *outcome, in protocol.StateInput, before protocol.Answer) (json.RawMessage,
+func (r *run) verify(step *plan.Step, out *outcome, in protocol.StateInput, before protocol.Answer) (protocol.Answer,
 	bool, bool) {
 	r.event(Checking{Address: out.addr, After: true})
+	r.facts.tellMemory(&in, out.addr)
 	in.After, in.Refresh, in.Changed = out.report.Completed, false, nil
 	answer, err := r.exec.State(r.work, step.Target(out.addr), step.Init, in)
 	if err != nil {
 		out.failQuery(err)
-		return nil, true, false
+		return answer, true, false
 	}
 	if !reached(step, answer) {
 		want := protocol.Valid
@@ -289,11 +302,11 @@ func (r *run) verify(step *plan.Step, out *outcome, in protocol.StateInput, befo
 		}
 		out.fail(failedState, d)
 		d.Detail += ". All its actions ended well, so this is most likely a fault of its image. What it recorded before is kept."
-		return nil, true, false
+		return answer, true, false
 	}
 	if missing := jsondoc.Unfulfilled(before.Forecast, answer.State); missing != "" {
 		out.fail(failedState, diag.Errorf("The state is not what the image forecast", "%s. This is a fault of its image.", missing))
-		return nil, false, false
+		return answer, false, false
 	}
-	return answer.State, false, true
+	return answer, false, true
 }

@@ -17,6 +17,7 @@ import (
 	"deployster/internal/runner/typeclient"
 	"deployster/plan/hidden"
 	"deployster/plan/plugs"
+	"deployster/plan/recall"
 	"deployster/plan/refresh"
 	"deployster/plan/subject"
 	"deployster/plan/view"
@@ -161,7 +162,7 @@ func (b *builder) input(r *config.Resource, s *Step) (protocol.StateInput, error
 	deps, err := view.Dependencies(s.Init, r.Aliases, b.look)
 	in := protocol.StateInput{Config: s.Config, Intent: protocol.Present, Dependencies: deps}
 	if entry, ok := b.Prior.Resources[r.Address]; ok && !s.Another {
-		in.LastState = entry.State
+		recall.Tell(&in, b.Prior, r.Address)
 		if told := refresh.Tell(&in, &s.Init, r.Subscribes, entry, b.Prior, updates(b)); b.Selection.RefreshOnly {
 			in.Refresh = false // it runs nothing
 		} else if told != "" {
@@ -173,11 +174,11 @@ func (b *builder) input(r *config.Resource, s *Step) (protocol.StateInput, error
 
 // take turns an image's answer into the decision.
 func (s *Step) take(a protocol.Answer) {
-	s.State, s.Stale, s.Forecast, s.UnknownNew = a.State, a.StaleState, a.Forecast, a.Unknown
+	s.State, s.Stale, s.Forecast, s.UnknownNew, s.Memory = a.State, a.StaleState, a.Forecast, a.Unknown, nil
 	s.Actions, s.Shutdown, s.Reasons = a.Actions, a.ShutdownFirst, a.Reasons
 	switch a.Status {
 	case protocol.Valid:
-		s.Change = Valid
+		s.Change, s.Memory = Valid, a.Memory
 	case protocol.Stale:
 		s.Change = Update
 	case protocol.Missing:

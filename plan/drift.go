@@ -12,6 +12,7 @@ import (
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
 	"deployster/plan/drift"
+	"deployster/plan/recall"
 	"deployster/plan/subject"
 	"deployster/plan/view"
 	"deployster/protocol"
@@ -135,8 +136,8 @@ func (b drifter) driftOf(ctx context.Context, r *config.Resource) *drift.Resourc
 	if err == nil {
 		b.progress(Asking{r.Address})
 		var answer protocol.Answer
-		answer, err = b.prober.State(ctx, step.Target(r.Address), step.Init,
-			protocol.StateInput{Config: step.Config, Intent: protocol.Present, LastState: entry.State, Dependencies: deps})
+		in := recall.Input(b.Prior, r.Address, step.Config, protocol.Present, deps)
+		answer, err = b.prober.State(ctx, step.Target(r.Address), step.Init, in)
 		step.take(answer)
 	}
 	if err != nil {

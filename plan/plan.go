@@ -116,6 +116,7 @@ type Step struct {
 	State       json.RawMessage   `json:"state,omitempty"`           // valid: what is there
 	Stale       json.RawMessage   `json:"stale_state,omitempty"`
 	Forecast    json.RawMessage   `json:"forecast,omitempty"`
+	Memory      json.RawMessage   `json:"memory,omitempty"`        // valid: what its image said that it must not forget; never shown
 	UnknownNew  []string          `json:"unknown_state,omitempty"` // JSON pointers into the state: known only after the actions
 	Actions     []protocol.Action `json:"actions,omitempty"`
 	Shutdown    *protocol.Action  `json:"shutdown_first,omitempty"`

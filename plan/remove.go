@@ -11,6 +11,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/plan/order"
+	"deployster/plan/recall"
 	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
@@ -90,8 +91,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 	if err != nil {
 		return nil, err
 	}
-	answer, err := b.prober.State(ctx, step.Target(addr), ty,
-		protocol.StateInput{Config: entry.Config, Intent: protocol.Absent, LastState: entry.State, Dependencies: deps})
+	answer, err := b.prober.State(ctx, step.Target(addr), ty, recall.Input(b.Prior, addr, entry.Config, protocol.Absent, deps))
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"deployster/plan/match"
 	"deployster/plan/order"
 	"deployster/plan/plugs"
+	"deployster/plan/recall"
 	"deployster/plan/subject"
 	"deployster/plan/things"
 	"deployster/plan/view"
@@ -105,8 +106,8 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 	deps, err := view.Dependencies(old.Init, old.Aliases, view.Recorded(b.Prior, b.look))
 	var answer protocol.Answer
 	if err == nil {
-		answer, err = b.prober.State(ctx, old.Target(r.Address), old.Init,
-			protocol.StateInput{Config: old.Config, Intent: protocol.Absent, LastState: entry.State, Dependencies: deps})
+		in := recall.Input(b.Prior, r.Address, old.Config, protocol.Absent, deps)
+		answer, err = b.prober.State(ctx, old.Target(r.Address), old.Init, in)
 	}
 	if err != nil {
 		b.report(r, "", diag.From("Cannot replace", err))

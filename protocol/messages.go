@@ -52,6 +52,8 @@ type StateInput struct {
 	Intent       Intent                `json:"intent,omitempty"`       // protocol 2
 	LastState    json.RawMessage       `json:"last_state,omitempty"`   // protocol 2: an object, what was last recorded as VALID
 	After        []string              `json:"after,omitempty"`        // protocol 2: the actions that this apply has just run for it
+	Memory       json.RawMessage       `json:"memory,omitempty"`       // what the type said last that it must not forget; asked for
+	Unsettled    []string              `json:"unsettled,omitempty"`    // actions of which nobody knows what they made; asked for
 	Refresh      bool                  `json:"refresh,omitempty"`      // what it subscribes was acted on, or will be; asked for
 	Changed      []string              `json:"changed,omitempty"`      // JSON pointers into the config, from when it was last VALID; asked for
 	Dependencies map[string]Dependency `json:"dependencies,omitempty"` // protocol 1, or asked for
@@ -124,6 +126,7 @@ type Type struct {
 	Dependencies      bool                   `json:"dependencies,omitempty"` // wants to see its dependencies
 	Refresh           bool                   `json:"refresh,omitempty"`      // wants to be told of what it subscribes
 	WatchAction       *Command               `json:"watch_action,omitempty"` // how it is asked to tell of changes; nil = it is polled
+	Memory            bool                   `json:"memory,omitempty"`       // wants to be told what it has said that it must not forget
 	Worker            *Command               `json:"worker,omitempty"`
 	Reuse             bool                   `json:"reuse,omitempty"`
 	NoCache           bool                   `json:"no_cache,omitempty"` // init must be asked again every time
@@ -149,6 +152,7 @@ type Answer struct {
 	Reasons       []Reason        `json:"reasons,omitempty"`
 	Forecast      json.RawMessage `json:"forecast,omitempty"` // the part of the state after the actions that is known already
 	Unknown       []string        `json:"unknown,omitempty"`  // JSON pointers into the state: what is known only after the actions
+	Memory        json.RawMessage `json:"memory,omitempty"`   // what is not to be forgotten; none = what it was
 }
 
 // ErrorClass says what kind of failure an image reports in place of a status.
@@ -160,6 +164,7 @@ const (
 	TransientError ErrorClass = "transient" // deployster tries again
 	DeniedError    ErrorClass = "denied"    // a permission or a credential is missing
 	BugError       ErrorClass = "bug"       // the type is at fault
+	UnsettledError ErrorClass = "unsettled" // what an action made is not known, and a person must say so
 )
 
 // TypeError is a failure that an image reports in place of a status.

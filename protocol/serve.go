@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -71,6 +72,7 @@ type About struct {
 	Plugs        map[string]PlugRequest // files and directories of the host that it asks for, by name
 	Dependencies bool                   // it wants to see its dependencies, in Call.Dependencies
 	Refresh      bool                   // it wants Call.Refresh and Call.Changed
+	Memory       bool                   // it uses Call.Remember, and wants Call.Memory and Call.Unsettled
 	Worker       bool                   // its methods may be called at the same time, so that one process can serve many calls
 	Reuse        bool                   // its container may be used for several runs
 	ConfigSchema []byte                 // JSON Schema; nil = SchemaOf[C]
@@ -90,8 +92,10 @@ type Call[C, S any] struct {
 	// that are other than when the state was recorded. Only in Plan and Compare.
 	ChangedSecrets []string
 
+	said json.RawMessage // what is to be remembered, null for nothing; nil = nothing was said
+
 	Log io.Writer // what the user is to read now: stderr
-	Out io.Writer // in actions: stdout, which the user reads too
+	Out io.Writer // in actions: what the user reads too: stdout, and stderr where the type has a memory
 }
 
 // Logf writes a line that the user reads now.
@@ -140,7 +144,7 @@ func Serve[C, S any](r Resource[C, S], about About) {
 	defer stop()
 	p := Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
 	looks := len(p.Args) == 0 || p.Args[0] == stateArg || p.Args[0] == watchArg
-	if looks || p.Args[0] == workerArg {
+	if about.Memory || looks || p.Args[0] == workerArg {
 		os.Stdout = os.Stderr
 	}
 	if looks {

@@ -31,7 +31,7 @@ func (s server[C, S]) init(p Process) error {
 func (s server[C, S]) describe() (InitAnswer, error) {
 	a := InitAnswer{Protocol: MaxVersion, Label: s.about.Label, ConfigSchema: s.about.ConfigSchema, StateSchema: s.about.StateSchema,
 		Kind: s.about.Kind, Plugs: s.about.Plugs, StateAction: Command{Args: []string{stateArg}},
-		Dependencies: s.about.Dependencies, Refresh: s.about.Refresh, Reuse: s.about.Reuse}
+		Dependencies: s.about.Dependencies, Refresh: s.about.Refresh, Memory: s.about.Memory, Reuse: s.about.Reuse}
 	_, a.Absent = s.r.(Deleter[C, S])
 	if _, watches := s.r.(Watcher[C, S]); watches {
 		a.WatchAction = &Command{Args: []string{watchArg}}
@@ -84,10 +84,14 @@ func (s server[C, S]) look(ctx context.Context, p Process) (StateAnswer, error) 
 	if ctx.Err() != nil {
 		return StateAnswer{}, context.Cause(ctx)
 	}
+	answer := StateAnswer{}
 	if c.Intent == Absent {
-		return s.absent(c, have)
+		answer, err = s.absent(c, have)
+	} else {
+		answer, err = s.present(ctx, c, have)
 	}
-	return s.present(ctx, c, have)
+	answer.Memory = c.remembered()
+	return answer, err
 }
 
 func (s server[C, S]) absent(c *Call[C, S], have *S) (StateAnswer, error) {
@@ -207,6 +211,19 @@ func (s server[C, S]) act(ctx context.Context, p Process, name string) error {
 	if c.Action == "" {
 		c.Action = name // run by hand, perhaps
 	}
+	if !s.about.Memory {
+		return s.do(ctx, c, name)
+	}
+	c.Out = c.Log // stdout is for what is to be remembered
+	err = s.do(ctx, c, name)
+	if memory := c.memory(name, err != nil); memory != nil {
+		err = errors.Join(err, writeAnswer(p.Stdout, ActionAnswer{Memory: memory}))
+	}
+	return err
+}
+
+// do has the type carry out an action.
+func (s server[C, S]) do(ctx context.Context, c *Call[C, S], name string) error {
 	deleter, deletes := s.r.(Deleter[C, S])
 	actor, acts := s.r.(Actor[C, S])
 	switch {

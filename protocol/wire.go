@@ -17,6 +17,7 @@ type InitAnswer struct {
 	Dependencies bool                   `json:"dependencies,omitempty"` // it wants to see its dependencies
 	Refresh      bool                   `json:"refresh,omitempty"`      // it wants StateInput.Refresh and StateInput.Changed
 	WatchAction  *Command               `json:"watch_action,omitempty"` // how it is asked to tell of changes; none = it is polled
+	Memory       bool                   `json:"memory,omitempty"`       // it wants StateInput.Memory and StateInput.Unsettled
 	Worker       *Command               `json:"worker,omitempty"`       // one process may serve many invocations
 	Reuse        bool                   `json:"reuse,omitempty"`        // invocations may share a container
 	Cache        *bool                  `json:"cache,omitempty"`        // false = ask again for each resource; nil = true
@@ -33,7 +34,14 @@ type StateAnswer struct {
 	Reasons       []Reason        `json:"reasons,omitempty"`        // of STALE: what is not as it should be
 	Forecast      json.RawMessage `json:"forecast,omitempty"`       // an object: the part of the state after the actions that is known already
 	Unknown       []string        `json:"unknown,omitempty"`        // JSON pointers into the state: what is known only after the actions
+	Memory        json.RawMessage `json:"memory,omitempty"`         // what is not to be forgotten: of VALID recorded, of STALE for its actions
 	Error         *TypeError      `json:"error,omitempty"`          // in the place of all others
+}
+
+// ActionAnswer is what an action of a type with a memory prints on stdout, also
+// when it fails. null = nothing of the thing is there any more.
+type ActionAnswer struct {
+	Memory json.RawMessage `json:"memory"`
 }
 
 // WorkerRequest is one line on the stdin of a worker: an invocation with the

@@ -24,7 +24,7 @@ func TestJournal_KeepsPutsAndPins(t *testing.T) {
 	pin, mount := samplePin(), artifact.MountSource("0123", "dist")
 	ok(t, j.Pins(map[string]Pin{"0123": pin, "unused": pin}))
 	begun := entry(`{"source":{}}`)
-	ok(t, j.ActionStarted("publish.release", "put", "k", &begun))
+	ok(t, j.ActionStarted(Start{Address: "publish.release", Action: "put", Key: "k", Incomplete: &begun}))
 	ok(t, j.Put("publish.release", Put{Config: json.RawMessage(`{"params":{"v":"secret12"}}`), Sensitive: []string{"/params/v"}}))
 	made := entry(`{}`)
 	made.Mounts = []runner.Mount{{Source: mount, Target: "/site"}}

@@ -50,8 +50,10 @@ func recordAll(b *testing.B, encrypted bool, resources int) {
 	for i := range resources {
 		addr := fmt.Sprintf("module.web.node[%d]", i)
 		for _, fact := range []func() error{
-			func() error { return j.ActionStarted(addr, "make", "0123456789abcdef/"+addr+"/1", nil) },
-			func() error { return j.ActionEnded(addr, "make", 0, "") },
+			func() error {
+				return j.ActionStarted(Start{Address: addr, Action: "make", Key: "0123456789abcdef/" + addr + "/1"})
+			},
+			func() error { return j.ActionEnded(addr, "make", End{}) },
 			func() error { return j.Valid(addr, full()) },
 		} {
 			began := time.Now()

@@ -44,7 +44,7 @@ func secretRun(t *testing.T, path string, ring *encryption.Keyring, dies bool) {
 	t.Helper()
 	s := openWith(t, path, ring)
 	j := mustBegin(t, s, "plan")
-	ok(t, j.ActionStarted("a", "make", "k", nil), j.Valid("a", entry(fmt.Sprintf(`{"s":%q}`, canary))))
+	ok(t, j.ActionStarted(Start{Address: "a", Action: "make", Key: "k"}), j.Valid("a", entry(fmt.Sprintf(`{"s":%q}`, canary))))
 	if !dies {
 		ok(t, j.Finish(StatusOK))
 	}

@@ -78,11 +78,11 @@ func TestFaults(t *testing.T) {
 			ok(t, err)
 			j := mustBegin(t, s, "p")
 			log := place.log
-			ok(t, j.ActionStarted("a", "make", "k", nil))
+			ok(t, j.ActionStarted(Start{Address: "a", Action: "make", Key: "k"}))
 			log.failWrite, log.failSync = name == "write", name == "sync"
-			refused(t, j.ActionEnded("a", "make", 0, ""), ErrBroken)
+			refused(t, j.ActionEnded("a", "make", End{}), ErrBroken)
 			refused(t, j.Valid("a", entry(`{}`)), ErrBroken)
-			refused(t, j.ActionStarted("b", "make", "k", nil), ErrBroken)
+			refused(t, j.ActionStarted(Start{Address: "b", Action: "make", Key: "k"}), ErrBroken)
 			ok(t, j.Finish(StatusError), s.Close())
 			got, rec, err := Load(File(path))
 			if err != nil || rec != nil || len(got.Resources) != 1 {

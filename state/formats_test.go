@@ -34,7 +34,7 @@ func everyField() Snapshot {
 		Outputs: map[string]Output{"o": {Value: json.RawMessage(`[1,2]`), Sensitive: true}},
 		Applied: []Applied{{Plan: "p0", Run: "r0", At: at, Status: StatusInterrupted, InFlight: []InFlight{{Address: "b", Action: "make", Key: "k", Started: at}}}},
 		Unsettled: map[string]Unsettled{"c": {Plan: "p0", By: By{Command: "deployster apply", PID: 7, Host: "h", Boot: "b"},
-			Actions: []Attempt{{Action: "make", Key: "k", Started: at}, {Action: "polish", Key: "k2", Started: at, Exit: &exit}}}},
+			Actions: []Attempt{{Action: "make", Key: "k", Started: at}, {Action: "polish", Key: "k2", Started: at, Exit: &exit, Silent: true}}}},
 		Artifacts: map[string]Artifact{"site": {Pin: samplePin(), Heads: map[string]artifact.Version{"main": {"ref": "a1"}},
 			Metadata: artifact.Metadata{{Name: "author", Value: "ann"}}, At: at}},
 		Pins: map[string]Pin{"0123": samplePin()}}
@@ -65,8 +65,9 @@ func everyFact() []record {
 	e, begun, exit := entry(`{"n":1}`), incompleteEntry(), 3
 	list := []record{
 		{Kind: kindBegin, Begin: &begin{Format: Format, Lineage: "0123456789abcdef", Serial: 7, Plan: "p1", Run: "r1", By: By{Command: "deployster apply", PID: 7, Host: "h", Boot: "b"}}},
-		{Kind: kindStarted, Address: "c", Action: "make", Key: "k1", Entry: &begun},
-		{Kind: kindEnded, Address: "c", Action: "make", Exit: &exit, Reason: "no room"},
+		{Kind: kindStarted, Address: "c", Action: "make", Key: "k1", Entry: &begun, Remembers: true},
+		{Kind: kindEnded, Address: "c", Action: "make", Exit: &exit, Reason: "no room", Memory: json.RawMessage(`{"id":1.10}`)},
+		{Kind: kindEnded, Address: "c", Action: "unmake", Exit: &exit, Memory: json.RawMessage(`null`)},
 		{Kind: kindValid, Address: "c", Entry: &e},
 		{Kind: kindMoved, Moves: []Move{{From: "c", To: "d"}}},
 		{Kind: kindRemoved, Address: "b"},

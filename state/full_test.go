@@ -89,12 +89,12 @@ func runUntilFull(t *testing.T, path string, resources int) facts {
 	}
 	for i := range resources {
 		addr := fmt.Sprintf("r%d", i)
-		if err := j.ActionStarted(addr, "make", "k", nil); err != nil {
+		if err := j.ActionStarted(Start{Address: addr, Action: "make", Key: "k"}); err != nil {
 			noSpace(t, err)
 			break
 		}
 		f.started++
-		if err := j.ActionEnded(addr, "make", 1, strings.Repeat("\x00", 2*maxReason)); err != nil {
+		if err := j.ActionEnded(addr, "make", End{Exit: 1, Reason: strings.Repeat("\x00", 2*maxReason)}); err != nil {
 			t.Errorf("the outcome of an action that was started cannot be recorded: %v", err)
 			break
 		}

@@ -14,12 +14,12 @@ func TestEntry_IncompleteIsRecorded(t *testing.T) {
 	j := mustBegin(t, s, "p")
 	e := entry(`{"n":1}`)
 	for _, addr := range []string{"dies", "fails", "ends", "goes"} {
-		ok(t, j.ActionStarted(addr, "make", "k-"+addr, &e))
+		ok(t, j.ActionStarted(Start{Address: addr, Action: "make", Key: "k-" + addr, Incomplete: &e}))
 	}
 	exit := 7
-	ok(t, j.ActionEnded("fails", "make", exit, "no room"), j.Valid("ends", e), j.Removed("goes"))
+	ok(t, j.ActionEnded("fails", "make", End{Exit: exit, Reason: "no room"}), j.Valid("ends", e), j.Removed("goes"))
 	other := entry(`{"n":2}`)
-	ok(t, j.ActionStarted("ends", "polish", "k", &other), s.Close()) // it died
+	ok(t, j.ActionStarted(Start{Address: "ends", Action: "polish", Key: "k", Incomplete: &other}), s.Close()) // it died
 	snapshot, _, err := Load(File(path))
 	ok(t, err)
 	for _, addr := range []string{"dies", "fails"} {

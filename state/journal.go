@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,6 +14,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
+	"deployster/internal/base/jsondoc"
 )
 
 // Journal takes down the facts of one run. Each method returns when its fact
@@ -84,32 +86,49 @@ const (
 	roomEach   = 6*maxReason + 4<<10
 	roomShared = 1 << 20
 	maxReason  = 8 << 10
+
+	roomRemembers = 256 << 10 // of an action that says what is to be remembered
 )
+
+// Start is an action that is about to be run.
+type Start struct {
+	Address, Action, Key string
+
+	// Incomplete is what it takes to destroy the resource, without a state: it is
+	// recorded with the first action of a resource of which nothing is, because from
+	// then on something may be there, however the action ends. nil = it is recorded
+	// already.
+	Incomplete *Entry
+
+	Remembers bool // its type has a memory, of which it is to speak when it ends
+}
 
 // ActionStarted records that an action is about to be run. It must return nil
 // before the container is made. The disk has promised the room for its outcome
-// by then, so that no action runs whose outcome could not be recorded. Incomplete is
-// what it takes to destroy the resource, without a state: it is recorded with the
-// first action of a resource of which nothing is, because from then on something
-// may be there, however the action ends. nil = it is recorded already.
-func (j *Journal) ActionStarted(addr, action, key string, incomplete *Entry) error {
+// by then, so that no action runs whose outcome could not be recorded.
+func (j *Journal) ActionStarted(s Start) error {
 	j.mu.Lock()
 	running := int64(len(j.run.inFlight))
-	_, known := j.run.snapshot.Resources[addr]
+	_, known := j.run.snapshot.Resources[s.Address]
 	j.mu.Unlock()
+	incomplete := s.Incomplete
 	if known || incomplete == nil {
 		incomplete = nil
 	} else {
 		e, err := incomplete.incomplete()
 		if err != nil {
-			return refuse(err, "Cannot record a resource", "The config of %s is no proper JSON: %s.", addr, err)
+			return refuse(err, "Cannot record a resource", "The config of %s is no proper JSON: %s.", s.Address, err)
 		}
 		incomplete = &e
 	}
-	if err := j.log.Reserve((running+2)*roomEach + roomShared); err != nil {
+	room := int64(roomEach)
+	if s.Remembers {
+		room = roomRemembers
+	}
+	if err := j.log.Reserve((running+1)*roomEach + room + roomShared); err != nil {
 		return j.broken(err)
 	}
-	return j.append(record{Kind: kindStarted, Address: addr, Action: action, Key: key, Entry: incomplete})
+	return j.append(record{Kind: kindStarted, Address: s.Address, Action: s.Action, Key: s.Key, Entry: incomplete, Remembers: s.Remembers})
 }
 
 // incomplete makes of an entry one of a resource that is about to be made.
@@ -118,13 +137,25 @@ func (e Entry) incomplete() (Entry, error) {
 	return e.canonical()
 }
 
-// ActionEnded records how an action ended; the reason is empty when it did
-// well.
-func (j *Journal) ActionEnded(addr, action string, exit int, reason string) error {
-	if len(reason) > maxReason {
-		reason = strings.ToValidUTF8(reason[:maxReason], "") + "..."
+// End is how an action ended.
+type End struct {
+	Exit   int
+	Reason string          // empty when it did well
+	Memory json.RawMessage // what it said that is to be remembered, null = nothing; nil when it said nothing
+}
+
+// ActionEnded records how an action ended.
+func (j *Journal) ActionEnded(addr, action string, e End) error {
+	if len(e.Reason) > maxReason {
+		e.Reason = strings.ToValidUTF8(e.Reason[:maxReason], "") + "..."
 	}
-	return j.append(record{Kind: kindEnded, Address: addr, Action: action, Exit: &exit, Reason: diag.Visible(reason)})
+	if e.Memory != nil {
+		var err error
+		if e.Memory, err = jsondoc.Canonical(e.Memory); err != nil {
+			return refuse(err, "Cannot record a resource", "The memory of %s is no proper JSON: %s.", addr, err)
+		}
+	}
+	return j.append(record{Kind: kindEnded, Address: addr, Action: action, Exit: &e.Exit, Reason: diag.Visible(e.Reason), Memory: e.Memory})
 }
 
 // Valid records a resource that its image has called VALID.

@@ -32,9 +32,9 @@ func crashed(t *testing.T, facts int, rnd *rand.Rand) (path string, after []Snap
 				ok(t, j.Removed(addr))
 			}
 		case 0:
-			ok(t, j.ActionStarted(addr, "act", "k", nil))
+			ok(t, j.ActionStarted(Start{Address: addr, Action: "act", Key: "k"}))
 		case 1:
-			ok(t, j.ActionEnded(addr, "act", rnd.IntN(2), "because"))
+			ok(t, j.ActionEnded(addr, "act", End{Exit: rnd.IntN(2), Reason: "because"}))
 		case 2:
 			ok(t, j.Removed(addr))
 		case 3:
@@ -168,7 +168,7 @@ func TestConcurrentFacts(t *testing.T) {
 	for i := range 20 {
 		wg.Go(func() {
 			addr := fmt.Sprintf("r%d", i)
-			for _, err := range []error{j.ActionStarted(addr, "a", "", nil), j.ActionEnded(addr, "a", 0, ""), j.Valid(addr, entry(`{}`))} {
+			for _, err := range []error{j.ActionStarted(Start{Address: addr, Action: "a", Key: ""}), j.ActionEnded(addr, "a", End{}), j.Valid(addr, entry(`{}`))} {
 				if err != nil {
 					t.Error(err)
 				}

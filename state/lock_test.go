@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	if err == nil {
 		var j *Journal
 		if j, err = s.Begin("p-other", "lineage"); err == nil {
-			err = j.ActionStarted("web", "make", "k", nil)
+			err = j.ActionStarted(Start{Address: "web", Action: "make", Key: "k"})
 		}
 	}
 	if err != nil {

@@ -115,7 +115,7 @@ func TestMovesSurviveACrash(t *testing.T) {
 	if err := j.Moved([]Move{{From: "a", To: "b"}}); err == nil {
 		t.Error("moved onto what is there")
 	}
-	ok(t, j.Moved([]Move{{From: "a", To: "b"}, {From: "b", To: "c"}}), j.ActionStarted("b", "act", "k", nil), s.Close())
+	ok(t, j.Moved([]Move{{From: "a", To: "b"}, {From: "b", To: "c"}}), j.ActionStarted(Start{Address: "b", Action: "act", Key: "k"}), s.Close())
 	loaded, recovery, err := Load(File(path))
 	ok(t, err)
 	if string(loaded.Resources["b"].State) != `{"v":1}` || string(loaded.Resources["c"].State) != `{"v":2}` || len(loaded.Resources) != 2 || recovery == nil {

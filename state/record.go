@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -45,15 +46,19 @@ type record struct {
 	Time    time.Time `json:"time"`
 	Kind    kind      `json:"kind"`
 
-	Begin   *begin            `json:"begin,omitempty"`
-	Address string            `json:"address,omitempty"`
-	Action  string            `json:"action,omitempty"`
-	Key     string            `json:"idempotency_key,omitempty"`
-	Exit    *int              `json:"exit,omitempty"`
-	Reason  string            `json:"reason,omitempty"`
-	Entry   *Entry            `json:"entry,omitempty"`
-	Outputs map[string]Output `json:"outputs,omitempty"`
-	Moves   []Move            `json:"moves,omitempty"`
+	Begin   *begin `json:"begin,omitempty"`
+	Address string `json:"address,omitempty"`
+	Action  string `json:"action,omitempty"`
+	Key     string `json:"idempotency_key,omitempty"`
+	Exit    *int   `json:"exit,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+	Entry   *Entry `json:"entry,omitempty"`
+	// Remembers says of an action that is started that its type has a memory, and
+	// Memory is what it said of it when it ended; null = nothing is there any more.
+	Remembers bool              `json:"remembers,omitempty"`
+	Memory    json.RawMessage   `json:"memory,omitempty"`
+	Outputs   map[string]Output `json:"outputs,omitempty"`
+	Moves     []Move            `json:"moves,omitempty"`
 
 	Pins      map[string]Pin      `json:"pins,omitempty"`
 	Artifacts map[string]Artifact `json:"artifacts,omitempty"`

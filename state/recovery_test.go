@@ -46,9 +46,9 @@ func TestRecoverySaysWhatWasInFlight(t *testing.T) {
 	s := mustOpen(t, path)
 	j := mustBegin(t, s, "p1")
 	ok(t,
-		j.ActionStarted("a", "make", "key-a", nil),
-		j.ActionStarted("b", "make", "key-b", nil), j.ActionEnded("b", "make", 0, ""),
-		j.ActionStarted("c", "make", "key-c", nil), j.ActionEnded("c", "make", 0, ""), j.Valid("c", entry(`{}`)),
+		j.ActionStarted(Start{Address: "a", Action: "make", Key: "key-a"}),
+		j.ActionStarted(Start{Address: "b", Action: "make", Key: "key-b"}), j.ActionEnded("b", "make", End{}),
+		j.ActionStarted(Start{Address: "c", Action: "make", Key: "key-c"}), j.ActionEnded("c", "make", End{}), j.Valid("c", entry(`{}`)),
 		s.Close())
 	_, rec, err := Load(File(path))
 	ok(t, err)

@@ -73,6 +73,7 @@ func (p *replayRun) apply(r record) {
 	case kindEnded:
 		p.land(r)
 		p.snapshot.ended(r, r.Exit)
+		p.snapshot.remember(r.Address, r.Memory)
 		if !slices.Contains(p.acted, r.Address) {
 			p.acted = append(p.acted, r.Address)
 		}

@@ -69,6 +69,9 @@ type Entry struct {
 	// Dirty says that an action was started on it since it was last VALID, and
 	// that how it is now was not seen: what is recorded may not be so any more.
 	Dirty bool `json:"touched,omitempty"`
+	// Memory is what its image said that it must not forget, such as an id; opaque, and
+	// never shown.
+	Memory json.RawMessage `json:"memory,omitempty"`
 	// LastSeen is what was seen last, when that was not VALID; nil = it was.
 	LastSeen *LastSeen `json:"found,omitempty"`
 	// Deposed are the things that were recorded here until another one took the address,
@@ -211,6 +214,7 @@ func (s Snapshot) Masked() Snapshot {
 
 // Masked gives a copy that may be shown: sensitive values are replaced.
 func (e Entry) Masked() Entry {
+	e.Memory = nil
 	e.Config = secret.Mask(e.Config, e.Sensitive.Config)
 	e.State = secret.Mask(e.State, e.Sensitive.State)
 	if e.LastSeen != nil {
@@ -250,15 +254,15 @@ func (s Snapshot) clone() Snapshot {
 
 // EntryHash is the fingerprint of an entry: equal for equal content, however
 // it is written. When it was found valid, when it was acted upon, and what its image
-// says of its identity are left out, because to find the same again changes nothing
-// for a plan. A plan pins it.
+// says of its identity and remembers are left out, because to find the same again changes
+// nothing for a plan. A plan pins it.
 func EntryHash(e Entry) string {
 	e, err := e.canonical()
 	if err != nil {
 		// What is no JSON has no canonical form; its bytes still tell it apart.
 		return fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", e.Type, e.Config, e.State)))
 	}
-	e.ValidAt, e.Identity, e.Kind, e.Acted, e.Seen = time.Time{}, nil, "", 0, nil
+	e.ValidAt, e.Identity, e.Kind, e.Acted, e.Seen, e.Memory = time.Time{}, nil, "", 0, nil, nil
 	if e.LastSeen != nil {
 		found := *e.LastSeen
 		found.At = time.Time{}
@@ -302,6 +306,11 @@ func (e Entry) canonical() (Entry, error) {
 			return e, err
 		}
 		e.State = doc
+	}
+	if len(e.Memory) > 0 {
+		if e.Memory, err = jsondoc.Canonical(e.Memory); err != nil {
+			return e, err
+		}
 	}
 	if e.LastSeen != nil {
 		if doc, err = canonicalOrNull(e.LastSeen.State); err != nil {

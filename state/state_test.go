@@ -80,8 +80,8 @@ func TestRoundTrip(t *testing.T) {
 	s := mustOpen(t, path)
 	j := mustBegin(t, s, "p1")
 	ok(t,
-		j.ActionStarted("web", "write", "k1", nil),
-		j.ActionEnded("web", "write", 0, ""),
+		j.ActionStarted(Start{Address: "web", Action: "write", Key: "k1"}),
+		j.ActionEnded("web", "write", End{}),
 		j.Valid("web", full()),
 		j.Valid("disk", entry(`{}`)),
 		j.Valid("old", entry(`{}`)),

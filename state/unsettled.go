@@ -1,6 +1,7 @@
 package state
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -38,6 +39,10 @@ type Attempt struct {
 	// Said is how a person says that it ended, where nobody else could know; ""
 	// = nobody has said anything.
 	Said Verdict `json:"said,omitempty"`
+
+	// Silent says that its type has a memory and that it has said nothing of it:
+	// what it made is not known, however it ended.
+	Silent bool `json:"silent,omitempty"`
 }
 
 // Verdict is what a person says of an action.
@@ -74,6 +79,17 @@ func (s Snapshot) Unknown() (addresses []string) {
 	return addresses
 }
 
+// Unexplained are the addresses of resources with an action of which it is not known
+// how it ended or what it made, sorted.
+func (s Snapshot) Unexplained() (addresses []string) {
+	for _, addr := range slices.Sorted(maps.Keys(s.Unsettled)) {
+		if len(s.Unsettled[addr].Names()) > 0 {
+			addresses = append(addresses, addr)
+		}
+	}
+	return addresses
+}
+
 // String describes a process for a message.
 func (b By) String() string {
 	if b.Command == "" {
@@ -99,18 +115,28 @@ func myself(command string) By {
 }
 
 // Settle records how an action ended of which that was not known: the process
-// that had started it did not live to see it. A nil exit says that it was never
-// begun.
-func (s *Store) Settle(addr, key string, exit *int) error {
-	next := s.snapshot.clone()
-	u, ok := next.Unsettled[addr]
-	if !ok {
+// that had started it did not live to see it. See Snapshot.Settled.
+func (s *Store) Settle(addr, key string, exit *int, memory json.RawMessage) error {
+	if _, ok := s.snapshot.Unsettled[addr]; !ok {
 		return nil
 	}
+	return s.Replace(s.snapshot.Settled(addr, key, exit, memory))
+}
+
+// Settled gives the state in which it is known how an action ended. A nil exit says
+// that it was never begun; memory is what it said that is to be remembered, null for
+// nothing, nil when it said nothing.
+func (s Snapshot) Settled(addr, key string, exit *int, memory json.RawMessage) Snapshot {
+	next := s.clone()
+	u, ok := next.Unsettled[addr]
+	if !ok {
+		return next
+	}
 	u.Actions = slices.Clone(u.Actions)
-	for i := range u.Actions {
-		if u.Actions[i].Key == key && u.Actions[i].open() {
-			u.Actions[i].Exit = exit
+	for i, a := range u.Actions {
+		if a.Key == key && a.open() {
+			u.Actions[i].Exit, u.Actions[i].Silent = exit, a.Silent && memory == nil
+			next.remember(addr, memory)
 		}
 	}
 	if exit == nil {
@@ -120,7 +146,40 @@ func (s *Store) Settle(addr, key string, exit *int) error {
 	if len(u.Actions) == 0 {
 		delete(next.Unsettled, addr)
 	}
-	return s.Replace(next)
+	return next
+}
+
+// remember takes down what an action said of its resource; nil = it said nothing.
+func (s *Snapshot) remember(addr string, memory json.RawMessage) {
+	e, known := s.Resources[addr]
+	if !known || memory == nil {
+		return
+	}
+	if e.Memory = memory; string(memory) == "null" {
+		e.Memory = nil
+	}
+	s.Resources[addr] = e
+}
+
+// Names are the names of the actions of which nobody knows what they made, as the
+// image is told.
+func (u Unsettled) Names() (names []string) {
+	for _, a := range u.Unexplained() {
+		if !slices.Contains(names, a.Action) {
+			names = append(names, a.Action)
+		}
+	}
+	return names
+}
+
+// Unexplained are the actions of which nobody knows how they ended or what they made.
+func (u Unsettled) Unexplained() (list []Attempt) {
+	for _, a := range u.Actions {
+		if a.open() || a.Silent {
+			list = append(list, a)
+		}
+	}
+	return list
 }
 
 // Judged gives the state in which a person has said how the open actions of a
@@ -133,6 +192,9 @@ func (s Snapshot) Judged(addr string, as Verdict) Snapshot {
 	}
 	u.Actions = slices.Clone(u.Actions)
 	for i, a := range u.Actions {
+		if as == Failed {
+			u.Actions[i].Silent = false // nothing of it is there
+		}
 		if !a.open() {
 			continue
 		}
@@ -153,7 +215,7 @@ func (s *Snapshot) started(r record, b begin) {
 	}
 	u.By = b.By
 	u.Actions = slices.DeleteFunc(slices.Clone(u.Actions), func(a Attempt) bool { return a.Key == r.Key && a.Action == r.Action })
-	u.Actions = append(u.Actions, Attempt{Action: r.Action, Key: r.Key, Started: r.Time})
+	u.Actions = append(u.Actions, Attempt{Action: r.Action, Key: r.Key, Started: r.Time, Silent: r.Remembers})
 	s.Unsettled[r.Address] = u
 }
 
@@ -165,6 +227,7 @@ func (s *Snapshot) ended(r record, exit *int) {
 		if a := u.Actions[i]; a.Action != r.Action || !a.open() || r.Key != "" && a.Key != r.Key {
 			continue
 		}
+		u.Actions[i].Silent = u.Actions[i].Silent && r.Memory == nil
 		if u.Actions[i].Exit = exit; exit == nil {
 			u.Actions = slices.Delete(u.Actions, i, i+1)
 		}

@@ -175,13 +175,13 @@ func (o *LogFile) Whole(limit int64) (b []byte, more bool, err error) {
 
 // ReadLog returns the head and the tail of an output that a dead client has left,
 // as far as it is there.
-func ReadLog(path string) []byte {
+func ReadLog(path string, keep int64) []byte {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	b, _ := (&LogFile{File: f}).Log(0) // what could be read
+	b, _ := (&LogFile{File: f}).Log(keep) // what could be read
 	return b
 }
 

@@ -69,8 +69,8 @@ func (w Sweeper) Collect(ctx context.Context, c containers.Container) (gone bool
 		k = runner.Outcome{Fate: runner.NotBegun}
 	}
 	if action != "" {
-		k.Stdout, k.Stderr = runfiles.ReadLog(filepath.Join(w.FilesDir(c), runfiles.StdoutFile)), runfiles.ReadLog(filepath.Join(w.FilesDir(c),
-			runfiles.StderrFile))
+		k.Stdout = runfiles.ReadLog(filepath.Join(w.FilesDir(c), runfiles.StdoutFile), runner.KeepOutcome)
+		k.Stderr = runfiles.ReadLog(filepath.Join(w.FilesDir(c), runfiles.StderrFile), 0)
 		if err := volumes.Noted(w.FilesDir(c), &k.Result); err != nil {
 			return false, err
 		}
@@ -174,5 +174,5 @@ func NeverBegan(dir string, code int) bool {
 		return false
 	}
 	said, err := os.Stat(filepath.Join(dir, runfiles.StdoutFile))
-	return err == nil && said.Size() == 0 && cutOff.Match(runfiles.ReadLog(filepath.Join(dir, runfiles.StderrFile)))
+	return err == nil && said.Size() == 0 && cutOff.Match(runfiles.ReadLog(filepath.Join(dir, runfiles.StderrFile), 0))
 }

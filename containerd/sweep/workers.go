@@ -60,7 +60,7 @@ func (w Sweeper) SaveOutcomes(dir string, open map[int64]runfiles.LedgerEntry, e
 			continue
 		}
 		if k.Fate == runner.Unknown {
-			k.Stderr = append(k.Stderr, runfiles.ReadLog(filepath.Join(dir, runfiles.StderrFile))...) // why the worker ended
+			k.Stderr = append(k.Stderr, runfiles.ReadLog(filepath.Join(dir, runfiles.StderrFile), 0)...) // why the worker ended
 		}
 		// One that is there was saved by somebody who died over it.
 		if _, there, err := w.Outcomes.Load(a.Action); err != nil || !there {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"deployster/apply"
@@ -80,7 +81,11 @@ func (e *Engine) follow(ctx context.Context, addr string, u state.Unsettled, a s
 	if !described {
 		show = func(typeclient.Line) {}
 	}
-	stdout, endStdout := typeclient.Lines(addr, a.Action, typeclient.Stdout, show)
+	showStdout := show
+	if a.Silent { // it says there what is to be remembered, and nothing for people
+		showStdout = func(typeclient.Line) {}
+	}
+	stdout, endStdout := typeclient.Lines(addr, a.Action, typeclient.Stdout, showStdout)
 	stderr, endStderr := typeclient.Lines(addr, a.Action, typeclient.Stderr, show)
 	out, err := e.runtime.Adopt(ctx, a.Key, runner.Watch{Stdout: stdout, Stderr: stderr, Running: func() {
 		e.Note("%s still runs. %s started it at %s. Waiting for its end.", diag.Visible(name), diag.Visible(u.By.String()),
@@ -89,7 +94,10 @@ func (e *Engine) follow(ctx context.Context, addr string, u state.Unsettled, a s
 	endStdout()
 	endStderr()
 	if !described {
-		out.Result.Stdout, out.Result.Stderr = nil, []byte("[not kept: what of it is secret is not known]\n")
+		out.Result.Stderr = []byte("[not kept: what of it is secret is not known]\n")
+		if !a.Silent {
+			out.Result.Stdout = nil
+		}
 	}
 	return out, err
 }
@@ -101,8 +109,11 @@ func (e *Engine) settle(store *state.Store, addr string, a state.Attempt, out ru
 	if out.Fate == runner.Exited {
 		exit = &out.ExitCode
 	}
-	if err := store.Settle(addr, a.Key, exit); err != nil {
+	if err := store.Settle(addr, a.Key, exit, saidBy(a, out)); err != nil {
 		return err
+	}
+	if a.Silent {
+		out.Result.Stdout = nil
 	}
 	switch {
 	case exit == nil:
@@ -118,6 +129,18 @@ func (e *Engine) settle(store *state.Store, addr string, a state.Attempt, out ru
 			"How %s of %s ended is recorded, and what that was found out from could not be removed: %s.", a.Action, addr, err))
 	}
 	return nil
+}
+
+// saidBy is what an action has said that is to be remembered, nil when it said nothing.
+func saidBy(a state.Attempt, out runner.Outcome) json.RawMessage {
+	if !a.Silent || out.Fate != runner.Exited {
+		return nil
+	}
+	memory, err := typeclient.ReadSaid(out.Result.Stdout)
+	if err != nil {
+		return nil // as when it is seen: then what it made is not known
+	}
+	return memory
 }
 
 // recordAdopted keeps what an adopted action has printed with the records of
@@ -146,27 +169,39 @@ func (e *Engine) warnUnknown(addr string, u state.Unsettled, a state.Attempt, wh
 	e.Warn(d)
 }
 
-// warnUnsettled tells a command that records nothing what is not known.
-func (e *Engine) warnUnsettled(ctx context.Context, prior state.Snapshot) error {
+// lookAtUnsettled tells a command that records nothing what is not known, and gives the
+// state with what actions have said meanwhile that is to be remembered.
+func (e *Engine) lookAtUnsettled(ctx context.Context, prior state.Snapshot) (state.Snapshot, error) {
+	now := prior
 	for _, addr := range prior.Unknown() {
 		u := prior.Unsettled[addr]
 		for _, a := range u.Open() {
 			runs, err := e.runtime.Running(ctx, a.Key)
-			if err != nil {
-				return err
-			}
-			if runs {
+			switch {
+			case err != nil:
+				return prior, err
+			case runs && a.Silent:
+				return prior, diag.Errorf("An action still runs",
+					"%q of %s was started by %s at %s, and has not ended. What it makes is known only when it has. `deployster apply` waits for it.",
+					a.Action, addr, u.By, a.Started.Format(time.RFC3339))
+			case runs:
 				d := diag.Warningf("An action still runs",
 					"%q was started by %s at %s, and has not ended. What is planned now may not fit when it has. `deployster apply` waits for it.",
 					a.Action, u.By, a.Started.Format(time.RFC3339))
 				d.Address = addr
 				e.Warn(d)
 				continue
+			case a.Silent:
+				out, err := e.runtime.Adopt(ctx, a.Key, runner.Watch{})
+				if err == nil && out.Fate == runner.Exited {
+					now = now.Settled(addr, a.Key, &out.ExitCode, saidBy(a, out))
+					continue
+				}
 			}
 			e.warnUnknown(addr, u, a, "the next apply looks whether that can be found out")
 		}
 	}
-	return nil
+	return now, nil
 }
 
 // tellResumed says that a saved plan is gone on with, whose run died.

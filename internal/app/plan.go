@@ -76,15 +76,16 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 	if _, err := e.Runtime(ctx); err != nil {
 		return nil, err
 	}
-	if err := e.warnUnsettled(ctx, held.Snapshot); err != nil {
+	prior, err := e.lookAtUnsettled(ctx, held.Snapshot)
+	if err != nil {
 		return nil, err
 	}
-	p, _, err := e.build(ctx, m, held.Snapshot, narrowed(o.Selection, m, o.Paths), o.Parallelism)
+	p, _, err := e.build(ctx, m, prior, narrowed(o.Selection, m, o.Paths), o.Parallelism)
 	if err != nil {
 		return nil, err
 	}
 	e.release()
-	if err := e.show(p, m, held.Snapshot, o.Explain); err != nil {
+	if err := e.show(p, m, prior, o.Explain); err != nil {
 		return nil, err
 	}
 	if o.Out != "" {

@@ -21,7 +21,7 @@ func (e *Engine) Resolve(ctx context.Context, address string, as state.Verdict, 
 		return workspace.StateEdit{}, err
 	}
 	return e.Editor(dryRun).Edit(ctx, "resolve", func(now state.Snapshot) (state.Snapshot, workspace.StateEdit, error) {
-		if !slices.Contains(now.Unknown(), addr) {
+		if !slices.Contains(now.Unexplained(), addr) {
 			return now, workspace.StateEdit{}, nothingOpen(now, addr)
 		}
 		if _, err := e.Runtime(ctx); err != nil {
@@ -70,7 +70,7 @@ func errStillRuns(addr string, a state.Attempt) error {
 
 // nothingOpen says that there is nothing that a person would have to know.
 func nothingOpen(now state.Snapshot, addr string) error {
-	open := now.Unknown()
+	open := now.Unexplained()
 	rest := "`deployster plan` asks how it is."
 	if len(open) > 0 {
 		rest = "There are such actions of: " + words.All(open) + "." + words.DidYouMean(addr, open)

@@ -107,6 +107,10 @@ const DefaultKeepLog = 128 << 10
 // tail are kept, and no answer.
 func (s Spec) Logs() bool { return s.Kind == Action || s.LogStdout }
 
+// KeepOutcome is how much is kept of the stdout of an action that ended when its
+// client was gone, in bytes: what it says there may be all that is known of what it made.
+const KeepOutcome = 5 << 20
+
 // Mount is a file or directory of this host, seen in the container.
 type Mount struct {
 	Source   string `json:"source"` // on this host; where it is kept, a relative one begins at the directory of the root manifest

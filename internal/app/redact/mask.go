@@ -83,6 +83,7 @@ func (r *Redactor) Checks(list []config.CheckResult) []config.CheckResult {
 func (r *Redactor) Step(step *plan.Step) *plan.Step {
 	c := *step
 	secrets := StepSecrets(step)
+	c.Memory = nil
 	c.Config = secret.Mask(step.Config, step.Sensitive)
 	c.State, c.Stale = secret.Mask(step.State, step.Hidden), secret.Mask(step.Stale, step.Hidden)
 	c.Forecast = secret.Mask(step.Forecast, hidden.InState(step.Init, step.Forecast, secrets, step.Sensitive))

@@ -63,7 +63,7 @@ type OpenAction struct {
 func OpenActions(s state.Snapshot, as state.Verdict, addresses ...string) (list []OpenAction) {
 	for _, addr := range addresses {
 		u := s.Unsettled[addr]
-		for _, a := range u.Open() {
+		for _, a := range u.Unexplained() {
 			list = append(list, OpenAction{Address: addr, Action: a.Action, Started: a.Started, By: u.By, As: as, Key: a.Key})
 		}
 	}

@@ -36,6 +36,7 @@ const (
 	checkReuse       = "reuse"
 
 	checkAbsent      = "absent"
+	checkMemory      = "memory"
 	checkAbsentAgain = "absent-again"
 	checkGone        = "gone"
 	checkRecreate    = "create-again"
@@ -52,7 +53,7 @@ var order = []string{
 	checkActions, checkValid, checkStateSchema, checkForecast, checkTwice, checkLastState, checkRefresh,
 	checkWatch, checkWatchQuiet, checkWatchEnds, checkWatchMany, checkRenamed,
 	checkOther, checkChanged, checkUpdate, checkWorker, checkReuse,
-	checkAbsent, checkWatchTells, checkAbsentAgain, checkGone, checkRecreate, checkWorkerActs, checkDestroyed, checkSecrets,
+	checkAbsent, checkWatchTells, checkMemory, checkAbsentAgain, checkGone, checkRecreate, checkWorkerActs, checkDestroyed, checkSecrets,
 }
 
 // titles say what is true when a check passes.
@@ -88,6 +89,7 @@ var titles = map[string]string{
 	checkWorker:      "a worker answers as fresh runs do",
 	checkReuse:       "runs after each other do not disturb each other",
 	checkAbsent:      "it is removed when it is not wanted any more",
+	checkMemory:      "what must not be forgotten is said, until it is removed",
 	checkAbsentAgain: "what is gone stays gone",
 	checkGone:        "state sees that it is gone, whatever is remembered",
 	checkRecreate:    "it can be made again",

@@ -130,13 +130,15 @@ type engine struct {
 	target   typeclient.Target
 	report   Report
 
-	ty       protocol.Type
-	init     string          // its answer, in canonical form
-	first    protocol.Answer // of the state, before anything was done
-	valid    protocol.Answer // of the state, when it was right
-	watching watching
-	made     bool  // the test may have made something that is there now
-	failed   error // why the test cannot go on; not the image's fault
+	ty         protocol.Type
+	init       string          // its answer, in canonical form
+	first      protocol.Answer // of the state, before anything was done
+	valid      protocol.Answer // of the state, when it was right
+	memory     json.RawMessage // what is remembered; nil = nothing
+	watching   watching
+	made       bool  // the test may have made something that is there now
+	remembered bool  // something was remembered when it was right
+	failed     error // why the test cannot go on; not the image's fault
 }
 
 // all makes the checks: first those that change nothing.
@@ -242,7 +244,7 @@ func (e *engine) skipAll(reason, from string) {
 	}
 	for _, name := range order[slices.Index(order, from):] {
 		done := slices.ContainsFunc(e.report.Checks, func(c Check) bool { return c.Name == name })
-		if !done && name != checkSecrets {
+		if !done && name != checkSecrets && (name != checkMemory || e.ty.Memory) {
 			e.add(Check{Name: name, Title: titles[name], Verdict: Skip, Reason: reason})
 		}
 	}

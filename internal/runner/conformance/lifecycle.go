@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/runner/typeclient"
 	"deployster/protocol"
 )
 
@@ -63,6 +64,9 @@ func (e *engine) end(ctx context.Context, right bool) (removed bool) {
 	}
 	e.check(ctx, checkWatchTells, e.watching.hasTold)
 	e.watching.stop()
+	if e.ty.Memory {
+		e.check(ctx, checkMemory, func(context.Context) outcome { return isRemembered(e) })
+	}
 	e.check(ctx, checkAbsentAgain, e.askAbsentAgain)
 	if !e.check(ctx, checkGone, e.askGone) || !right {
 		return true
@@ -79,6 +83,20 @@ func (e *engine) end(ctx context.Context, right bool) (removed bool) {
 	return true
 }
 
+const fixMemory = "Say what must not be forgotten when it is made, and {\"memory\": null} when it is removed; a type that can do without " +
+	"leaves \"memory\" out of its answer to init."
+
+// isRemembered checks what was remembered of a resource that was made, and removed.
+func isRemembered(e *engine) outcome {
+	switch {
+	case !e.remembered:
+		return fail(fixMemory, "It was made, and nothing was said that is to be remembered.")
+	case e.memory != nil:
+		return fail(fixMemory, "It was removed, and something is remembered still.")
+	}
+	return pass("")
+}
+
 const fixActions = "An action ends with exit code 0 when it has done its part, and with another and a reason on stderr when not. Its " +
 	"arguments are those that the answer to state gave it."
 
@@ -91,8 +109,17 @@ func (e *engine) act(ctx context.Context, a protocol.Answer, in protocol.StateIn
 	defer e.watching.noteActions(time.Now())
 	for _, action := range actions {
 		e.made = true // also when it fails: it may have come half way
+		if in.Memory = e.memory; a.Memory != nil {
+			in.Memory, a.Memory = a.Memory, nil // for the first of them
+		}
 		whole := protocol.ActionInput{StateInput: in, StaleState: a.StaleState, IdempotencyKey: rand.Text()}
-		if _, err := e.client(e.o.Workspace).Act(ctx, e.target, e.ty, action, whole); err != nil {
+		r, err := e.client(e.o.Workspace).Act(ctx, e.target, e.ty, action, whole)
+		if said, silent := typeclient.Said(e.ty, r); !silent {
+			if e.memory = said; string(said) == "null" {
+				e.memory = nil
+			}
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -135,7 +162,7 @@ func (e *engine) askValid(ctx context.Context) outcome {
 	if a.Status != protocol.Valid {
 		return fail(fixValid, "Expected VALID, got %s.%s", describe(a), reasons(a))
 	}
-	e.valid = a
+	e.valid, e.remembered = a, e.memory != nil
 	return pass("")
 }
 

@@ -27,11 +27,15 @@ func (e *engine) askInit(ctx context.Context) outcome {
 	if err != nil {
 		return failWith(e.recorder.streamHint(fixInit), err)
 	}
-	e.ty, e.init = ty, canonical(e.recorder.lastStdout())
+	e.ty, e.init, e.recorder.forgets = ty, canonical(e.recorder.lastStdout()), ty.Memory
 	return pass("")
 }
 
+// canonical returns an answer as it can be compared and shown: without a memory.
 func canonical(raw []byte) string {
+	if shown := typeclient.Forgotten(raw); shown != nil {
+		raw = shown
+	}
 	c, err := jsondoc.Canonical(raw)
 	if err != nil {
 		return string(raw)
@@ -83,7 +87,12 @@ func (e *engine) input(config json.RawMessage) protocol.StateInput {
 func (e *engine) ask(ctx context.Context, in protocol.StateInput) (protocol.Answer, error) {
 	ty := e.ty
 	ty.StateSchema = nil
-	return e.client(e.o.Workspace).State(ctx, e.target, ty, in)
+	in.Memory = e.memory
+	a, err := e.client(e.o.Workspace).State(ctx, e.target, ty, in)
+	if err == nil && a.Memory != nil && a.Status == protocol.Valid {
+		e.memory = a.Memory
+	}
+	return a, err
 }
 
 const fixState = "Print exactly one JSON object on stdout: VALID with \"state\", or STALE with \"actions\"; logs on stderr; exit code " +
@@ -117,7 +126,7 @@ func describe(a protocol.Answer) string {
 // withoutTexts returns what must be the same in two answers for one situation, which
 // the texts for people need not be.
 func withoutTexts(a protocol.Answer) string {
-	a.Reasons = nil
+	a.Reasons, a.Memory = nil, nil
 	actions := make([]protocol.Action, len(a.Actions))
 	for i, action := range a.Actions {
 		action.Description = ""

@@ -8,6 +8,7 @@ import (
 
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
 )
 
 // Exchange is one run of the image: what it was sent and what it said. Long
@@ -35,6 +36,7 @@ type run struct {
 type recorder struct {
 	runner  runner.Runner
 	edit    func(*runner.Spec) // nil = nothing is changed
+	forgets bool               // the type has a memory, which is not shown
 	actions runner.Runner      // runs the actions; nil = they run as the rest does
 
 	mu   sync.Mutex
@@ -122,6 +124,9 @@ func (rec *recorder) exchanges(hide func(string) string) []Exchange {
 	runs = runs[max(0, len(runs)-shownRuns):]
 	var out []Exchange
 	for _, r := range runs {
+		if rec.forgets {
+			r.spec.Stdin, r.result.Stdout = typeclient.Forgotten(r.spec.Stdin), typeclient.Forgotten(r.result.Stdout)
+		}
 		x := Exchange{Step: r.spec.Name, Args: r.spec.Args, ExitCode: r.result.ExitCode, Millis: r.result.Duration.Milliseconds(),
 			Stdin: cut(hide(string(r.spec.Stdin))), Stdout: cut(hide(string(r.result.Stdout))), Stderr: cut(hide(string(r.result.Stderr)))}
 		if r.err != nil {

@@ -155,6 +155,10 @@ func stateAnswers() map[string][]answer {
 		{name: "differs", says: `{"status":"STALE","staleState":{},` + acts + `}`, want: `{"status":"STALE","stale_state":{},` + actsOut + `}`},
 		{name: "all of stale", says: `{"status":"STALE","staleState":{"v":1},"actions":[{"name":"up","description":"Upgrade","image":"i","entrypoint":"/e","args":["a",""]}],"shutdown_first":{"name":"stop"},"reasons":[{"path":"/size","have":1,"want":[2],"message":"m"},{"path":"","have":null}],"forecast":{"v":2},"unknown":["/id","/a/0"]}`,
 			want: `{"status":"STALE","stale_state":{"v":1},"actions":[{"name":"up","description":"Upgrade","image":"i","entrypoint":"/e","args":["a",""]}],"shutdown_first":{"name":"stop"},"reasons":[{"path":"/size","have":1,"want":[2],"message":"m"},{"have":null}],"forecast":{"v":2},"unknown":["/id","/a/0"]}`},
+		{name: "valid with a memory", says: `{"status":"VALID","state":{},"memory":{"b":1,"a":1.10}}`, want: `{"status":"VALID","state":{},"memory":{"a":1.10,"b":1}}`},
+		{name: "valid with no memory", says: `{"status":"VALID","state":{},"memory":null}`, problem: `"memory" is null`},
+		{name: "stale with a memory", says: `{"status":"STALE","memory":"x",` + acts + `}`, want: `{"status":"MISSING",` + actsOut + `,"memory":"x"}`},
+		{name: "unsettled", says: `{"error":{"class":"unsettled","message":"m"}}`, want: `unsettled  m`},
 		{name: "error", says: `{"error":{"class":"config","message":"no such zone","path":"/zone"}}`, want: `config /zone no such zone`},
 		{name: "error denied", says: `{"error":{"class":"denied","message":"m"}}`, want: `denied  m`},
 
@@ -207,6 +211,7 @@ func stateAnswers() map[string][]answer {
 		{name: "stale", says: `{"status":"STALE",` + acts + `}`, want: `{"status":"STALE",` + actsOut + `}`},
 		{name: "valid", says: `{"status":"VALID","properties":{"a":1}}`, want: `{"status":"VALID","state":{"a":1}}`},
 		{name: "valid with no actions", says: `{"status":"VALID","properties":{},"actions":[]}`, want: `{"status":"VALID","state":{}}`},
+		{name: "valid with a memory", says: `{"status":"VALID","properties":{},"memory":1}`, problem: `"memory" is not known`},
 		{name: "valid with actions", says: `{"status":"VALID","properties":{},` + acts + `}`, problem: "VALID with actions"},
 		{name: "valid without properties", says: `{"status":"VALID"}`, problem: `VALID without "properties"`},
 		{name: "valid with state", says: `{"status":"VALID","state":{}}`, problem: `VALID without "properties"`},
@@ -222,6 +227,9 @@ func stateAnswers() map[string][]answer {
 		{name: "there", says: `{"status":"STALE",` + acts + `}`, want: `{"status":"STALE",` + actsOut + `}`},
 		{name: "there with its state", says: `{"status":"STALE","staleState":{"a":1},"reasons":[{"message":"m"}],` + acts + `}`, want: `{"status":"STALE","stale_state":{"a":1},` + actsOut + `,"reasons":[{"message":"m"}]}`},
 		{name: "error", says: `{"error":{"class":"transient","message":"m"}}`, want: `transient  m`},
+		{name: "there, with a memory", says: `{"status":"STALE","memory":[1.10],` + acts + `}`, want: `{"status":"STALE",` + actsOut + `,"memory":[1.10]}`},
+		{name: "gone, with a memory", says: `{"status":"MISSING","memory":1}`, problem: `"memory" is not known`},
+		{name: "unsettled", says: `{"error":{"class":"unsettled","message":"m"}}`, want: `unsettled  m`},
 		{name: "gone with actions", says: `{"status":"MISSING",` + acts + `}`, problem: `MISSING with the key "actions"`},
 		{name: "gone with no actions", says: `{"status":"MISSING","actions":[]}`, problem: `MISSING with the key "actions"`},
 		{name: "there without actions", says: `{"status":"STALE"}`, problem: "STALE without actions"},
@@ -269,7 +277,7 @@ func TestState_Answers(t *testing.T) {
 		for _, a := range list {
 			t.Run(schema+" "+a.name, func(t *testing.T) {
 				t.Parallel()
-				ty := protocol.Type{Protocol: 2, Reference: image, Absent: true, StateAction: protocol.Command{Args: []string{"state"}}}
+				ty := protocol.Type{Protocol: 2, Reference: image, Absent: true, StateAction: protocol.Command{Args: []string{"state"}}, Memory: true}
 				in := protocol.StateInput{}
 				switch schema {
 				case "state-answer-1":

@@ -47,7 +47,13 @@ func fail(k call, cause error, summary, detail string, args ...any) error {
 // protocolError returns a protocol error, with what the image answered.
 func protocolError(k call, answer []byte, cause error) error {
 	pe := &ProtocolError{Message: diag.Visible(cause.Error())}
+	if k.remembers {
+		answer = Forgotten(answer)
+	}
 	said := "It printed nothing on stdout."
+	if k.remembers {
+		said = "It is not shown, because its type has a memory."
+	}
 	if len(answer) > 0 {
 		said = "It answered: " + shorten(answer)
 	}
@@ -75,7 +81,7 @@ func callError(k call, r runner.Result, err error) error {
 	var answer *runner.AnswerError
 	switch {
 	case err == nil && r.ExitCode == 0:
-		return nil
+		return saidError(k, r)
 	case err == nil:
 		return exitError(k, r)
 	case errors.As(err, &timeout):
@@ -130,7 +136,7 @@ func interruptError(k call, err error) error {
 
 func exitError(k call, r runner.Result) error {
 	e := &ExitError{Code: r.ExitCode, Tail: tail(r.Stderr), OOM: r.OOM}
-	if e.Tail == "" && k.kind == runner.Action {
+	if e.Tail == "" && k.kind == runner.Action && !k.remembers {
 		e.Tail = tail(r.Stdout)
 	}
 	image := diag.Visible(k.target.Reference)
@@ -168,6 +174,11 @@ func typeError(k call, e *protocol.TypeError) error {
 	case protocol.TransientError:
 		return fail(k, e, "The state could not be read",
 			"Image %s says%s: %s. It calls this transient, and it did not go away; try again later.", image, where, message)
+	}
+	if e.Class == protocol.UnsettledError {
+		return fail(k, e, "It is not known what an action made",
+			"Image %s says%s: %s. It is not made again until this is settled: when you know that "+
+				"nothing of it is there, say `deployster resolve -as=failed '%s'`.", image, where, message, k.target.Address)
 	}
 	return fail(k, e, "The image has a fault", "Image %s says%s: %s. Report it to those who made the image.", image, where, message)
 }

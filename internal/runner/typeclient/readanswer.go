@@ -48,9 +48,9 @@ func (f *fields) failure() *protocol.TypeError {
 		te = protocol.TypeError{Class: protocol.ErrorClass(e.needText("class")), Message: e.needText("message"), Path: e.pointer("path")}
 		e.done()
 		switch te.Class {
-		case protocol.ConfigError, protocol.TransientError, protocol.DeniedError, protocol.BugError:
+		case protocol.ConfigError, protocol.TransientError, protocol.DeniedError, protocol.BugError, protocol.UnsettledError:
 		default:
-			f.problem("\"error.class\" is %q, and must be one of config, transient, denied, bug", te.Class)
+			f.problem("\"error.class\" is %q, and must be one of config, transient, denied, bug, unsettled", te.Class)
 		}
 	}
 	f.done()
@@ -81,7 +81,7 @@ func (f *fields) answerOne(status protocol.Status) protocol.Answer {
 func (f *fields) answerTwo(status protocol.Status) protocol.Answer {
 	switch status {
 	case protocol.Valid:
-		a := protocol.Answer{Status: status, State: f.document("state")}
+		a := protocol.Answer{Status: status, State: f.document("state"), Memory: f.memory()}
 		if a.State == nil {
 			f.problem("VALID without \"state\"")
 		}
@@ -91,7 +91,7 @@ func (f *fields) answerTwo(status protocol.Status) protocol.Answer {
 		return a
 	case protocol.Stale:
 		a := protocol.Answer{Status: status, StaleState: f.document("staleState"), Actions: f.actions(status), Reasons: f.reasons(),
-			Forecast: f.document("forecast"), Unknown: f.pointers("unknown"), ShutdownFirst: f.shutdown()}
+			Forecast: f.document("forecast"), Unknown: f.pointers("unknown"), ShutdownFirst: f.shutdown(), Memory: f.memory()}
 		if a.StaleState == nil {
 			a.Status = protocol.Missing
 		}
@@ -114,7 +114,7 @@ func (f *fields) answerAbsent(status protocol.Status) protocol.Answer {
 		return protocol.Answer{Status: status}
 	case protocol.Stale:
 		return protocol.Answer{Status: status, StaleState: f.document("staleState"), Actions: f.actions(status), Reasons: f.reasons(),
-			ShutdownFirst: f.shutdown()}
+			ShutdownFirst: f.shutdown(), Memory: f.memory()}
 	case protocol.Valid:
 		f.problem("the status is VALID, but the intent was \"absent\": say MISSING when it is gone, or STALE with the actions that remove it")
 		return protocol.Answer{}

@@ -36,6 +36,8 @@ type call struct {
 	answer   *runner.Answer
 	log      bool  // what it prints on stdout is a log, also of a query
 	keep     int64 // of logs, in bytes; 0 = what its settings say
+
+	remembers bool // its type has a memory, which nobody is shown
 }
 
 func (k call) title() string {
@@ -106,6 +108,10 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 			spec.MaxStdout = MaxAnswer
 		}
 	}
+	answers := k.kind == runner.Action && k.remembers // on stdout, as a query does
+	if answers {
+		spec.MaxStdout, spec.KeepLog = maxActionAnswer, max(spec.KeepLog, runner.KeepOutcome)
+	}
 	if k.onEnd != nil {
 		spec.Ended = func(r runner.Result, err error) error { return k.onEnd(r, callError(k, r, err)) }
 	}
@@ -117,7 +123,7 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 			return w
 		}
 		spec.Stderr = watch(Stderr)
-		if spec.Logs() && !k.quiet {
+		if spec.Logs() && !k.quiet && !answers {
 			spec.Stdout = watch(Stdout)
 		}
 	}
@@ -130,7 +136,16 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 		c.o.Secret(secretsIn(r.Stdout, k.states))
 	}
 	if c.o.Record != nil {
-		c.o.Record(Invocation{Address: k.target.Address, Step: k.step, Digest: k.digest, Started: started, Stdin: k.stdin, Result: r, Err: err})
+		c.o.Record(k.invocation(started, r, err))
 	}
 	return r, callError(k, r, err)
+}
+
+// invocation is what is recorded of a call that has ended: all but the memory.
+func (k call) invocation(started time.Time, r runner.Result, err error) Invocation {
+	i := Invocation{Address: k.target.Address, Step: k.step, Digest: k.digest, Started: started, Stdin: k.stdin, Result: r, Err: err}
+	if k.remembers {
+		i.Stdin, i.Result.Stdout = Forgotten(i.Stdin), Forgotten(i.Result.Stdout)
+	}
+	return i
 }

@@ -15,7 +15,7 @@ import (
 // sent. A failure that the image calls transient is asked again, with pauses.
 func (c *Client) State(ctx context.Context, t Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error) {
 	k := call{target: t, step: StepState, kind: runner.Query, command: ty.StateAction, mounts: t.Mounts, settings: t.Settings,
-		timeout: t.StateTimeout, states: ty.StateSchema}
+		timeout: t.StateTimeout, states: ty.StateSchema, remembers: ty.Memory}
 	if k.timeout == 0 {
 		k.timeout = DefaultStateTimeout
 	}
@@ -59,6 +59,9 @@ func (c *Client) askState(ctx context.Context, k call, ty protocol.Type, intent 
 	answer, failure, err := readAnswer(r.Stdout, ty.Protocol, intent)
 	if err == nil && answer.Status == protocol.Valid {
 		err = c.checkState(ty, answer.State)
+	}
+	if err == nil && answer.Memory != nil && !ty.Memory {
+		err = errors.New("it says a \"memory\", and its answer to init did not say \"memory\": true")
 	}
 	if err != nil {
 		return protocol.Answer{}, protocolError(k, r.Stdout, err)
@@ -110,7 +113,7 @@ func (c *Client) Act(ctx context.Context, t Target, ty protocol.Type, a protocol
 func (c *Client) ActNotify(ctx context.Context, t Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput,
 	onEnd func(runner.Result, error) error) (runner.Result, error) {
 	k := call{id: in.IdempotencyKey, onEnd: onEnd, target: t, step: a.Name, kind: runner.Action, command: a.Command, mounts: t.Mounts,
-		settings: t.Settings, timeout: t.ActionTimeout}
+		settings: t.Settings, timeout: t.ActionTimeout, remembers: ty.Memory}
 	in.InitInput = c.initInput(t)
 	if in.Intent == "" {
 		in.Intent = protocol.Present

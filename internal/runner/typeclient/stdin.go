@@ -38,6 +38,8 @@ type stateV2 struct {
 	Intent       protocol.Intent          `json:"intent"`
 	LastState    json.RawMessage          `json:"last_state,omitempty"`
 	After        []string                 `json:"after,omitempty"` // not for actions
+	Memory       json.RawMessage          `json:"memory,omitempty"`
+	Unsettled    []string                 `json:"unsettled,omitempty"`
 	Refresh      bool                     `json:"refresh,omitempty"`
 	Changed      []string                 `json:"changed,omitempty"`
 	Dependencies *map[string]dependencyV2 `json:"dependencies,omitempty"`
@@ -104,6 +106,9 @@ func newStateV2(ty protocol.Type, in protocol.StateInput) stateV2 {
 	two := stateV2{InitInput: in.InitInput, Config: orEmpty(in.Config), Intent: in.Intent, LastState: in.LastState, After: in.After}
 	if ty.Refresh {
 		two.Refresh, two.Changed = in.Refresh, in.Changed
+	}
+	if ty.Memory {
+		two.Memory, two.Unsettled = in.Memory, in.Unsettled
 	}
 	if !ty.Dependencies {
 		return two

@@ -36,7 +36,7 @@ func Replay(stdout io.Reader, wanted func(request int64) bool) (outputs map[int6
 		}
 		out := outputs[r.ID]
 		if out == nil {
-			out = &Output{Stdout: runner.NewLog(0), Stderr: runner.NewLog(0)}
+			out = &Output{Stdout: runner.NewLog(runner.KeepOutcome), Stderr: runner.NewLog(0)}
 			outputs[r.ID] = out
 		}
 		_, _ = out.Stdout.Write([]byte(r.Stdout)) // never fails

@@ -127,10 +127,10 @@ func subject(dir, manifest, log string, parallelism int) error {
 // acknowledged prints what the journal says is recorded.
 type acknowledged struct{ *state.Journal }
 
-func (a acknowledged) ActionStarted(addr, action, key string, incomplete *state.Entry) error {
-	err := a.Journal.ActionStarted(addr, action, key, incomplete)
+func (a acknowledged) ActionStarted(s state.Start) error {
+	err := a.Journal.ActionStarted(s)
 	if err == nil {
-		fmt.Printf("started: %s\n", key)
+		fmt.Printf("started: %s\n", s.Key)
 	}
 	return err
 }

@@ -123,7 +123,7 @@ func checkConversation(stdin, answer []byte) error {
 			mismatch = matches("init-answer-1", answer)
 		}
 	} else {
-		ty := protocol.Type{Protocol: version, Digest: "sha256:x", Absent: true}
+		ty := protocol.Type{Protocol: version, Digest: "sha256:x", Absent: true, Memory: true}
 		_, err := (stub{answer: answer}).client().State(context.Background(), typeclient.Target{Address: "x", Reference: "x"}, ty,
 			protocol.StateInput{Intent: in.Intent})
 		refused = onlyProtocol(err)

@@ -88,6 +88,7 @@ func runScripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
 			"expand":        expand,
 			"probe":         (&goType{name: "probe"}).pack,
 			"service":       (&goType{name: "service"}).pack,
+			"ticket":        (&goType{name: "ticket"}).pack,
 			"keypair":       makeKeys,
 			"sign":          signImage,
 		},

@@ -33,13 +33,13 @@ func (j traced) fact(f fact, record func() error) error {
 	return err
 }
 
-func (j traced) ActionStarted(addr, action, key string, incomplete *state.Entry) error {
-	return j.fact(fact{kind: "started", addr: addr, action: action, key: key},
-		func() error { return j.Journal.ActionStarted(addr, action, key, incomplete) })
+func (j traced) ActionStarted(s state.Start) error {
+	return j.fact(fact{kind: "started", addr: s.Address, action: s.Action, key: s.Key},
+		func() error { return j.Journal.ActionStarted(s) })
 }
 
-func (j traced) ActionEnded(addr, action string, exit int, reason string) error {
-	return j.fact(fact{kind: "ended", addr: addr, action: action}, func() error { return j.Journal.ActionEnded(addr, action, exit, reason) })
+func (j traced) ActionEnded(addr, action string, e state.End) error {
+	return j.fact(fact{kind: "ended", addr: addr, action: action}, func() error { return j.Journal.ActionEnded(addr, action, e) })
 }
 
 func (j traced) Valid(addr string, e state.Entry) error {

@@ -31,6 +31,7 @@ type Document struct {
 	Dependencies  bool                            `json:"dependencies"`
 	Refresh       bool                            `json:"refresh"`
 	WatchAction   *protocol.Command               `json:"watch_action,omitempty"`
+	Memory        bool                            `json:"memory,omitempty"`
 	Worker        *protocol.Command               `json:"worker,omitempty"`
 	Reuse         bool                            `json:"reuse"`
 	Cache         bool                            `json:"cache"`
@@ -45,6 +46,7 @@ func Describe(name string, ty protocol.Type) Document {
 		StateSchema: ty.StateSchema,
 		Identity:    ty.Identity, Kind: ty.Kind, Plugs: ty.Plugs, Resources: ty.RequiredResources, StateAction: ty.StateAction,
 		Absent: ty.Absent, Dependencies: ty.Dependencies, Refresh: ty.Refresh, WatchAction: ty.WatchAction,
+		Memory: ty.Memory,
 		Worker: ty.Worker, Reuse: ty.Reuse, Cache: !ty.NoCache, configUnknown: len(ty.ConfigSchema) == 0}
 	t.Config, t.configOpen = schemaRows(ty.ConfigSchema)
 	t.State, t.stateOpen = schemaRows(ty.StateSchema)
