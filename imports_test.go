@@ -85,6 +85,7 @@ var ranks = map[string]int{
 	"internal/runner/typeclient":        20,
 	"internal/runner/watchclient":       22,
 	"state":                             20,
+	"state/place":                       19,
 	"internal/runner/conformance":       30,
 	"internal/runner/imagestore":        5,
 	"internal/runs":                     30,

@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"deployster/internal/base/encryption"
+	"deployster/state/place"
 )
 
-// MaxCopies is how many earlier state files are kept beside the state.
-const MaxCopies = 10
+// MaxCopies is how many earlier state files are kept beside a state in a file.
+const MaxCopies = place.MaxCopies
 
 // Copy is a state file of an earlier moment, kept beside the state.
 type Copy struct {
@@ -35,9 +36,9 @@ func Copies(place Place, keys ...*encryption.Keyring) ([]Copy, error) {
 	}
 	var out []Copy
 	for _, file := range list {
-		c := Copy{Serial: file.serial, Path: at.copyName(file.serial), At: file.at}
+		c := Copy{Serial: file.Serial, Path: at.CopyName(file.Serial), At: file.At}
 		var s Snapshot
-		s, c.Encrypted, c.Err = at.copyOf(file.serial)
+		s, c.Encrypted, c.Err = at.copyOf(file.Serial)
 		c.Resources = len(s.Resources)
 		out = append(out, c)
 	}
@@ -45,18 +46,18 @@ func Copies(place Place, keys ...*encryption.Keyring) ([]Copy, error) {
 }
 
 // copyList lists the copies, oldest first.
-func (s storage) copyList() ([]copyFile, error) {
-	list, err := s.listCopies()
+func (s storage) copyList() ([]place.CopyFile, error) {
+	list, err := s.ListCopies()
 	if err != nil {
-		return nil, refuse(err, "Cannot read the copies of the state", "%s: %s.", s.copies, err)
+		return nil, refuse(err, "Cannot read the copies of the state", "%s: %s.", s.Copies, err)
 	}
 	return list, nil
 }
 
 // copyOf reads one copy, which must be a whole state file of that serial.
 func (s storage) copyOf(serial uint64) (snapshot Snapshot, encrypted bool, err error) {
-	name := s.copyName(serial)
-	data, err := s.readCopy(serial)
+	name := s.CopyName(serial)
+	data, err := s.ReadCopy(serial)
 	if errors.Is(err, os.ErrNotExist) {
 		return snapshot, false, refuse(err, "No such copy", "There is no copy of the state with the serial %d (%s). `deployster state copies` "+
 			"lists them.", serial, name)
@@ -95,7 +96,7 @@ func Restore(ctx context.Context, place Place, serial uint64, o Options) (*Resto
 	if err != nil {
 		return nil, err
 	}
-	lock, err := at.lock(ctx, true, o)
+	lock, err := at.Lock(ctx, true, o.lock())
 	if err != nil {
 		return nil, err
 	}
@@ -123,12 +124,12 @@ func restoreCopy(at storage, serial uint64) (*RestoreResult, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.Serial = list[len(list)-1].serial + 1
+		s.Serial = list[len(list)-1].Serial + 1
 		if now, err := at.snapshot(); err == nil && now.Serial >= s.Serial {
 			s.Serial = now.Serial + 1
 		}
 	}
-	if out.Aside, err = at.setAside(); err != nil {
+	if out.Aside, err = at.SetAside(); err != nil {
 		return nil, err
 	}
 	if err := at.save(s); err != nil {
@@ -157,7 +158,7 @@ func continues(at storage, s Snapshot) (bool, error) {
 	if err != nil || records[0].Begin == nil {
 		return false, refuse(ErrDamaged, "The journal is in the way",
 			"%s is there and cannot be read, so it is not known which state it continues. Nothing was changed. Move the journal away first; what "+
-				"it recorded is then forgotten.", at.journal)
+				"it recorded is then forgotten.", at.Journal)
 	}
 	b := records[0].Begin
 	if b.Lineage == s.Lineage && b.Serial == s.Serial {
@@ -165,5 +166,5 @@ func continues(at storage, s Snapshot) (bool, error) {
 	}
 	return false, refuse(ErrForeign, "The journal is in the way",
 		"%s is of an interrupted apply that began with the serial %d. Nothing was changed. Restore that serial, and what the apply recorded "+
-			"is kept; or move the journal away first, to forget it.", at.journal, b.Serial)
+			"is kept; or move the journal away first, to forget it.", at.Journal, b.Serial)
 }

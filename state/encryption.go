@@ -54,7 +54,7 @@ func openRecords(at storage, records []record) ([]record, error) {
 		}
 		return records, nil
 	}
-	stream, err := at.keys.OpenStream(encryption.Journal, at.journal, *records[0].Head)
+	stream, err := at.keys.OpenStream(encryption.Journal, at.Journal, *records[0].Head)
 	if errors.Is(err, encryption.ErrDamaged) {
 		return nil, damagedJournal(at, errors.New("the key in its first record cannot be read"))
 	}
@@ -80,11 +80,11 @@ func openRecords(at storage, records []record) ([]record, error) {
 func damagedJournal(at storage, err error) error {
 	if errors.Is(err, errNotUnderstood) {
 		return refuse(ErrNewer, "The journal is of a newer deployster",
-			"%s: %s. Nothing was changed. Use the version of deployster that wrote it, or a later one.", at.journal, err)
+			"%s: %s. Nothing was changed. Use the version of deployster that wrote it, or a later one.", at.Journal, err)
 	}
 	return refuse(ErrDamaged, "The journal is damaged",
 		"%s: %s. It and the state file were not changed. Keep a copy of both, and look at the resources of the last apply; "+
-			"when the journal is moved away, what it recorded is forgotten.", at.journal, err)
+			"when the journal is moved away, what it recorded is forgotten.", at.Journal, err)
 }
 
 // decrypt opens the bytes of a state file, or of a copy of one.
@@ -106,7 +106,7 @@ func (s storage) decrypt(name string, data []byte) ([]byte, error) {
 // read, each with its reason.
 func (s *Store) Reencrypt() (written []string, left map[string]error, err error) {
 	if s.snapshot.Lineage == "" {
-		return nil, nil, refuse(os.ErrNotExist, "No state file", "There is no state file at %s.", s.at.state)
+		return nil, nil, refuse(os.ErrNotExist, "No state file", "There is no state file at %s.", s.at.State)
 	}
 	list, err := s.at.copyList()
 	if err != nil {
@@ -115,17 +115,17 @@ func (s *Store) Reencrypt() (written []string, left map[string]error, err error)
 	if err := s.at.save(s.snapshot); err != nil {
 		return nil, nil, err
 	}
-	written, left = []string{s.at.state}, map[string]error{}
+	written, left = []string{s.at.State}, map[string]error{}
 	for _, file := range list {
-		name := s.at.copyName(file.serial)
-		snapshot, _, err := s.at.copyOf(file.serial)
+		name := s.at.CopyName(file.Serial)
+		snapshot, _, err := s.at.copyOf(file.Serial)
 		if err != nil {
 			left[name] = err
 			continue
 		}
 		data, err := s.at.encrypt(snapshot)
 		if err == nil {
-			err = s.at.writeCopy(file.serial, data)
+			err = s.at.WriteCopy(file.Serial, data)
 		}
 		if err != nil {
 			return written, left, refuse(err, "Cannot write a copy of the state", "%s: %s. It is as it was.", name, err)

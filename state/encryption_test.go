@@ -286,3 +286,8 @@ func TestRecordsOfALaterVersionAreKept(t *testing.T) {
 	_, err = Open(t.Context(), File(path), Options{})
 	refused(t, err, ErrNewer)
 }
+
+func isEncrypted(path string) bool {
+	data, err := os.ReadFile(path)
+	return err == nil && encryption.Is(data)
+}

@@ -4,15 +4,16 @@ import (
 	"errors"
 
 	"deployster/internal/base/diag"
+	"deployster/state/place"
 )
 
 // What can be wrong with a state, for callers that must tell it apart. The
 // errors of this package carry a *diag.Diagnostic for the user, and wrap one
 // of these or the cause.
 var (
-	ErrLocked  = errors.New("the state is locked")
-	ErrDamaged = errors.New("the state is damaged")
-	ErrNewer   = errors.New("the state was written by a newer deployster")
+	ErrLocked  = place.ErrLocked
+	ErrDamaged = place.ErrDamaged
+	ErrNewer   = place.ErrNewer
 	ErrForeign = errors.New("not a deployster state, or another one")
 	ErrBroken  = errors.New("the journal cannot be written any more")
 	ErrNoCopy  = errors.New("the state was written, and no copy of it could be kept")

@@ -7,11 +7,13 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"deployster/state/place"
 )
 
 // faulty is a log whose disk fails from some call on.
 type faulty struct {
-	appender
+	place.Appender
 	failWrite, failSync bool
 }
 
@@ -19,14 +21,14 @@ func (f *faulty) Write(b []byte) (int64, error) {
 	if f.failWrite {
 		return 0, syscall.ENOSPC
 	}
-	return f.appender.Write(b)
+	return f.Appender.Write(b)
 }
 
 func (f *faulty) Sync(end int64) error {
 	if f.failSync {
 		return syscall.EIO
 	}
-	return f.appender.Sync(end)
+	return f.Appender.Sync(end)
 }
 
 // faultyPlace is a place whose writes fail when they are told to.
@@ -36,35 +38,35 @@ type faultyPlace struct {
 	log                 *faulty // of the journal that was begun last
 }
 
-func (p *faultyPlace) find() (storage, error) {
-	s, err := p.Place.find()
-	s.backend = faultyBackend{s.backend, p}
+func (p *faultyPlace) Find() (place.Found, error) {
+	s, err := p.Place.Find()
+	s.Backend = faultyBackend{s.Backend, p}
 	return s, err
 }
 
 type faultyBackend struct {
-	backend
-	place *faultyPlace
+	place.Backend
+	on *faultyPlace
 }
 
-func (b faultyBackend) write(data []byte) error {
-	if b.place.failState {
+func (b faultyBackend) Write(serial uint64, data []byte) error {
+	if b.on.failState {
 		return syscall.ENOSPC
 	}
-	return b.backend.write(data)
+	return b.Backend.Write(serial, data)
 }
 
-func (b faultyBackend) writeCopy(serial uint64, data []byte) error {
-	if b.place.failCopy {
+func (b faultyBackend) WriteCopy(serial uint64, data []byte) error {
+	if b.on.failCopy {
 		return syscall.EROFS
 	}
-	return b.backend.writeCopy(serial, data)
+	return b.Backend.WriteCopy(serial, data)
 }
 
-func (b faultyBackend) createJournal() (appender, error) {
-	a, err := b.backend.createJournal()
-	b.place.log = &faulty{appender: a}
-	return b.place.log, err
+func (b faultyBackend) CreateJournal(lineage, run string) (place.Appender, error) {
+	a, err := b.Backend.CreateJournal(lineage, run)
+	b.on.log = &faulty{Appender: a}
+	return b.on.log, err
 }
 
 func TestFaults(t *testing.T) {
@@ -73,11 +75,11 @@ func TestFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "s.json")
-			place := &faultyPlace{Place: File(path)}
-			s, err := Open(t.Context(), place, Options{})
+			at := &faultyPlace{Place: File(path)}
+			s, err := Open(t.Context(), at, Options{})
 			ok(t, err)
 			j := mustBegin(t, s, "p")
-			log := place.log
+			log := at.log
 			ok(t, j.ActionStarted(Start{Address: "a", Action: "make", Key: "k"}))
 			log.failWrite, log.failSync = name == "write", name == "sync"
 			refused(t, j.ActionEnded("a", "make", End{}), ErrBroken)
@@ -100,12 +102,12 @@ func TestFaults(t *testing.T) {
 func TestStateFileFault(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
-	place := &faultyPlace{Place: File(path)}
-	s, err := Open(t.Context(), place, Options{})
+	at := &faultyPlace{Place: File(path)}
+	s, err := Open(t.Context(), at, Options{})
 	ok(t, err)
 	j := mustBegin(t, s, "p")
 	ok(t, j.Valid("a", entry(`{}`)))
-	place.failState = true
+	at.failState = true
 	if err := j.Finish(StatusOK); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatalf("finish: %v", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
 	"deployster/internal/base/jsondoc"
+	"deployster/state/place"
 )
 
 // Journal takes down the facts of one run. Each method returns when its fact
@@ -23,7 +24,7 @@ import (
 // still tries to save what happened. It is safe for concurrent use.
 type Journal struct {
 	store  *Store
-	log    appender
+	log    place.Appender
 	stream *encryption.Stream // nil = in clear text
 
 	mu   sync.Mutex
@@ -45,7 +46,7 @@ func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 	}
 	if s.snapshot.Lineage != "" && s.snapshot.Lineage != lineage {
 		return nil, refuse(ErrForeign, "plan is stale: it belongs to another state",
-			"The plan was made for the lineage %s, and %s has the lineage %s. Plan again.", lineage, s.at.state, s.snapshot.Lineage)
+			"The plan was made for the lineage %s, and %s has the lineage %s. Plan again.", lineage, s.at.State, s.snapshot.Lineage)
 	}
 	if s.snapshot.Lineage == "" {
 		if lineage == "" {
@@ -63,14 +64,15 @@ func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := s.at.createJournal()
-	if err != nil {
-		return nil, refuse(err, "Cannot write the journal", "%s: %s. Nothing was started.", s.at.journal, err)
-	}
 	b := begin{Format: Format, Lineage: s.snapshot.Lineage, Serial: s.snapshot.Serial, Plan: plan, Run: NewID(), By: myself(s.command)}
+	b.By.Machine = s.at.Machine
+	log, err := s.at.CreateJournal(b.Lineage, b.Run)
+	if err != nil {
+		return nil, refuse(err, "Cannot write the journal", "%s: %s. Nothing was started.", s.at.Journal, err)
+	}
 	j := &Journal{store: s, log: log, stream: stream, run: newReplay(s.snapshot, b, now())}
 	if err := j.append(record{Kind: kindBegin, Begin: &b}); err != nil {
-		return nil, errors.Join(err, log.Close(), s.at.removeJournal())
+		return nil, errors.Join(err, log.Close(), s.at.RemoveJournal())
 	}
 	s.journal = j
 	return j, nil
@@ -221,8 +223,8 @@ func (j *Journal) Finish(status Status) error {
 		return noCopy
 	}
 	j.store.snapshot, j.store.journal = next, nil
-	if err := errors.Join(j.log.Close(), j.store.at.removeJournal()); err != nil {
-		return refuse(err, "Cannot remove the journal", "%s: %s. The state file is whole; the next command removes it.", j.store.at.journal, err)
+	if err := errors.Join(j.log.Close(), j.store.at.RemoveJournal()); err != nil {
+		return refuse(err, "Cannot remove the journal", "%s: %s. The state file is whole; the next command removes it.", j.store.at.Journal, err)
 	}
 	return noCopy
 }
@@ -290,5 +292,5 @@ func (j *Journal) durable() uint64 {
 func (j *Journal) broken(err error) error {
 	return refuse(fmt.Errorf("%w: %w", ErrBroken, err), "Cannot write the journal",
 		"%s: %s. Nothing new is started, because what is done could not be recorded. "+
-			"See to the disk (full? read-only? failing?), then plan again.", j.store.at.journal, err)
+			"See to the disk (full? read-only? failing?), then plan again.", j.store.at.Journal, err)
 }

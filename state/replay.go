@@ -166,8 +166,8 @@ func replay(at storage, base Snapshot, data []byte) (s Snapshot, rec *Recovery, 
 	if base.Lineage == "" {
 		return base, nil, refuse(ErrDamaged, "The state file is gone",
 			"%s is not there, but the journal %s of an apply is: the state file was lost or moved after that apply began. Nothing was changed. "+
-				"`deployster state restore` puts back the copy that the journal continues; if there is none, move the journal away too.", at.state,
-			at.journal)
+				"`deployster state restore` puts back the copy that the journal continues; if there is none, move the journal away too.", at.State,
+			at.Journal)
 	}
 	records, dropped, err := decodeJournal(data)
 	if err != nil {
@@ -182,12 +182,12 @@ func replay(at storage, base Snapshot, data []byte) (s Snapshot, rec *Recovery, 
 	}
 	b := records[0].Begin
 	if records[0].Kind != kindBegin || b == nil {
-		return base, nil, refuse(ErrDamaged, "The journal is damaged", "%s does not say what it belongs to. Nothing was changed.", at.journal)
+		return base, nil, refuse(ErrDamaged, "The journal is damaged", "%s does not say what it belongs to. Nothing was changed.", at.Journal)
 	}
 	if b.Format > Format {
 		return base, nil, refuse(ErrNewer, "The journal is of a newer deployster",
 			"%s has the format %d, and this deployster knows %d. Nothing was changed. Use the version of deployster that wrote it, or a later one.",
-			at.journal, b.Format, Format)
+			at.Journal, b.Format, Format)
 	}
 	if err := belongs(at, base, *b); err != nil {
 		return base, nil, err
@@ -199,11 +199,11 @@ func replay(at storage, base Snapshot, data []byte) (s Snapshot, rec *Recovery, 
 	run.done = map[string]string{}
 	for _, r := range records[1:] {
 		if r.Kind == kindValid && r.Entry == nil {
-			return base, nil, refuse(ErrDamaged, "The journal is damaged", "%s: record %d has no content. Nothing was changed.", at.journal, r.Seq)
+			return base, nil, refuse(ErrDamaged, "The journal is damaged", "%s: record %d has no content. Nothing was changed.", at.Journal, r.Seq)
 		}
 		if _, err := run.snapshot.Moved(r.Moves); err != nil {
 			return base, nil, refuse(ErrDamaged, "The journal is damaged", "%s: record %d moves what cannot be moved, %s. Nothing was changed.",
-				at.journal, r.Seq, err)
+				at.Journal, r.Seq, err)
 		}
 		run.apply(r)
 	}
@@ -215,14 +215,14 @@ func replay(at storage, base Snapshot, data []byte) (s Snapshot, rec *Recovery, 
 func belongs(at storage, base Snapshot, b begin) error {
 	if base.Lineage != b.Lineage {
 		return refuse(ErrForeign, "The journal belongs to another state",
-			"%s continues the lineage %s, and %s has the lineage %s. Nothing was changed. Put the right two files together.", at.journal, b.Lineage,
-			at.state, base.Lineage)
+			"%s continues the lineage %s, and %s has the lineage %s. Nothing was changed. Put the right two files together.", at.Journal, b.Lineage,
+			at.State, base.Lineage)
 	}
 	folded := len(base.Applied) > 0 && base.Applied[len(base.Applied)-1].Run == b.Run
 	if base.Serial != b.Serial && !folded {
 		return refuse(ErrForeign, "The journal belongs to another version of the state",
 			"%s continues the serial %d, and %s has the serial %d: the state file was replaced after that apply began. Nothing was changed. "+
-				"Put the state file with serial %d back, or move the journal away to forget what it recorded.", at.journal, b.Serial, at.state,
+				"Put the state file with serial %d back, or move the journal away to forget what it recorded.", at.Journal, b.Serial, at.State,
 			base.Serial, b.Serial)
 	}
 	return nil

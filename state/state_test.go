@@ -129,7 +129,7 @@ func TestFileIsStableAndReadable(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "s.json")
-	at, err := File(path).find()
+	at, err := storageOf(File(path))
 	ok(t, err)
 	ok(t, at.save(s))
 	again, err := at.snapshot()
@@ -273,7 +273,7 @@ func TestEntryHash(t *testing.T) {
 		t.Error("the same entry, written otherwise, has another hash")
 	}
 	path := filepath.Join(t.TempDir(), "s.json")
-	at, err := File(path).find()
+	at, err := storageOf(File(path))
 	ok(t, err)
 	ok(t, at.save(Snapshot{Format: Format, Lineage: "l", Resources: map[string]Entry{"a": full()}}))
 	loaded, err := at.snapshot()

@@ -7,7 +7,9 @@ import (
 	"os"
 	"time"
 
+	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
+	"deployster/state/place"
 )
 
 // Load reads a state without locking it and without changing anything. The
@@ -24,12 +26,12 @@ func Load(place Place, keys ...*encryption.Keyring) (Snapshot, *Recovery, error)
 	// read again until it is the same before and after the journal.
 	const attempts = 20
 	for try := 1; ; try++ {
-		before, err := at.read()
+		before, err := at.Read()
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return Snapshot{}, nil, refuse(err, "Cannot read the state file", "%s: %s. Nothing was changed.", at.state, err)
+			return Snapshot{}, nil, refuse(err, "Cannot read the state file", "%s: %s. Nothing was changed.", at.State, err)
 		}
 		s, rec, err := load(at)
-		after, _ := at.read()
+		after, _ := at.Read()
 		if bytes.Equal(before, after) || try == attempts {
 			return s, rec, err
 		}
@@ -61,12 +63,16 @@ type Options struct {
 	Waiting func(who string)
 }
 
+func (o Options) lock() place.Options {
+	return place.Options{Command: o.Command, Wait: o.Wait, Waiting: o.Waiting}
+}
+
 // Shared is a state that is held for reading: others may read it too, and
 // nobody can apply meanwhile.
 type Shared struct {
 	Snapshot Snapshot
 	Recovery *Recovery // see Load
-	lock     lock
+	lock     place.Lock
 }
 
 // ReadShared takes a shared lock and loads the state; it changes nothing but
@@ -76,7 +82,7 @@ func ReadShared(ctx context.Context, place Place, o Options) (*Shared, error) {
 	if err != nil {
 		return nil, err
 	}
-	lock, err := at.lock(ctx, false, o)
+	lock, err := at.Lock(ctx, false, o.lock())
 	if err != nil {
 		return nil, err
 	}
@@ -93,10 +99,11 @@ func (s *Shared) Close() error { return s.lock.Unlock() }
 // Store is a state that is held for writing, by this process alone.
 type Store struct {
 	at       storage
-	lock     lock
+	lock     place.Lock
 	snapshot Snapshot
 	recovery *Recovery
-	command  string   // what the user runs
+	command  string // what the user runs
+	warnings diag.Diagnostics
 	journal  *Journal // the one that is open
 }
 
@@ -107,11 +114,11 @@ func Open(ctx context.Context, place Place, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	lock, err := at.lock(ctx, true, o)
+	lock, err := at.Lock(ctx, true, o.lock())
 	if err != nil {
 		return nil, err
 	}
-	at.clean()
+	at.Clean()
 	s := &Store{at: at, lock: lock, command: o.Command}
 	err = s.recover()
 	if err == nil {
@@ -131,28 +138,48 @@ func (s *Store) recover() error {
 		return err
 	}
 	s.snapshot = base
-	data, there, err := s.at.journalBytes()
-	if err != nil || !there {
+	if err := s.continueJournal(); err != nil {
 		return err
 	}
-	folded, rec, err := replay(s.at, base, data)
+	data, there, err := s.at.journalBytes()
+	if err != nil {
+		return err
+	}
+	if there {
+		if err := s.fold(data); err != nil {
+			return err
+		}
+	}
+	s.warnings = s.settleLeft()
+	return nil
+}
+
+// fold brings a journal that was left behind into the state.
+func (s *Store) fold(data []byte) error {
+	folded, rec, err := replay(s.at, s.snapshot, data)
 	if err != nil {
 		return err
 	}
 	if rec != nil {
+		if s.at.AtLarge() {
+			folded = folded.hold(s.at.Machine)
+		}
 		if err := s.at.save(folded); err != nil {
 			return err
 		}
 		s.snapshot, s.recovery = folded, rec
 	}
-	if err := s.at.removeJournal(); err != nil {
-		return refuse(err, "Cannot remove the journal", "%s: %s. What it recorded is in the state file.", s.at.journal, err)
+	if err := s.at.RemoveJournal(); err != nil {
+		return refuse(err, "Cannot remove the journal", "%s: %s. What it recorded is in the state file.", s.at.Journal, err)
 	}
 	return nil
 }
 
 // Snapshot is the state as it was opened, or as the last Finish left it.
 func (s *Store) Snapshot() Snapshot { return s.snapshot.clone() }
+
+// Warnings are about what was found on this machine, and left as it is.
+func (s *Store) Warnings() diag.Diagnostics { return s.warnings }
 
 // Recovery says what was in flight in an earlier run that died; nil = nothing.
 func (s *Store) Recovery() *Recovery { return s.recovery }

@@ -18,6 +18,9 @@ type Unsettled struct {
 	By      By        `json:"by"`
 	Actions []Attempt `json:"actions"`       // in the order in which they were started
 	Put     *Put      `json:"put,omitempty"` // of a publish
+	// Held says that its actions may still run on another machine, which has lost
+	// the state: nothing is done about it, unless its image says VALID.
+	Held bool `json:"held,omitempty"`
 }
 
 // By says which process did something. It is for people, and to know whether
@@ -27,6 +30,9 @@ type By struct {
 	PID     int    `json:"pid,omitempty"`
 	Host    string `json:"host,omitempty"`
 	Boot    string `json:"boot,omitempty"` // changes whenever the machine is started
+	// Machine is the id of the data directory, which knows how its actions ended; ""
+	// where the state is of one machine only.
+	Machine string `json:"machine,omitempty"`
 }
 
 // Attempt is an action that was started.
@@ -132,7 +138,7 @@ func (s Snapshot) Settled(addr, key string, exit *int, memory json.RawMessage) S
 	if !ok {
 		return next
 	}
-	u.Actions = slices.Clone(u.Actions)
+	u.Actions, u.Held = slices.Clone(u.Actions), false
 	for i, a := range u.Actions {
 		if a.Key == key && a.open() {
 			u.Actions[i].Exit, u.Actions[i].Silent = exit, a.Silent && memory == nil
@@ -190,7 +196,7 @@ func (s Snapshot) Judged(addr string, as Verdict) Snapshot {
 	if !ok {
 		return next
 	}
-	u.Actions = slices.Clone(u.Actions)
+	u.Actions, u.Held = slices.Clone(u.Actions), false
 	for i, a := range u.Actions {
 		if as == Failed {
 			u.Actions[i].Silent = false // nothing of it is there

@@ -17,8 +17,8 @@ type Claim struct {
 	id    string
 	by    By
 	since time.Time
-	view  *View // as it was opened
-	taken bool  // from one who had not let go of it
+	view  *View  // as it was opened
+	taken string // the claim of one who had not let go of it
 
 	appending sync.Mutex // one append at a time
 
@@ -55,8 +55,8 @@ func (c *Claim) ID() string { return c.id }
 // View is the log as it was opened.
 func (c *Claim) View() *View { return c.view }
 
-// Took says whether the holder before had not let go of the log.
-func (c *Claim) Took() bool { return c.taken }
+// Took is the claim of the holder before, who had not let go of the log; "" = he had.
+func (c *Claim) Took() string { return c.taken }
 
 // States are the states that are kept: the present one, then earlier ones.
 func (c *Claim) States() []State {

@@ -236,7 +236,7 @@ func (p *process) round() {
 		return
 	}
 	p.rounds--
-	if c.Took() {
+	if c.Took() != "" {
 		p.Takeovers++
 	}
 	known, err := facts(ctx, l, c.View())

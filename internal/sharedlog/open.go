@@ -147,7 +147,7 @@ func (l *Log) claim(ctx context.Context, v *View, o Options) (*Claim, error) {
 			return nil, err
 		}
 	}
-	c.taken = v.Held()
+	c.taken = e.Takes
 	c.start()
 	return c, nil
 }

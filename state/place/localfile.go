@@ -1,4 +1,4 @@
-package state
+package place
 
 import (
 	"cmp"
@@ -24,25 +24,26 @@ type File string
 // String is the path.
 func (f File) String() string { return string(f) }
 
-func (f File) find() (storage, error) {
+func (f File) Find() (Found, error) {
 	path := string(f)
 	dir := filepath.Dir(path)
 	if info, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
-		return storage{}, refuse(err, "No such directory",
+		return Found{}, refuse(err, "No such directory",
 			"The state file is to be %s, but the directory %s does not exist. Create it, or name another file with -state.", path, dir)
 	} else if err == nil && !info.IsDir() {
-		return storage{}, refuse(os.ErrInvalid, "Not a directory", "The state file is to be %s, but %s is not a directory.", path, dir)
+		return Found{}, refuse(os.ErrInvalid, "Not a directory", "The state file is to be %s, but %s is not a directory.", path, dir)
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return storage{}, refuse(os.ErrInvalid, "Not a regular file", "The state file is to be %s, but that is something else. Name another "+
+		return Found{}, refuse(os.ErrInvalid, "Not a regular file", "The state file is to be %s, but that is something else. Name another "+
 			"file with -state.", path)
 	}
 	path, err := durable.Follow(path)
 	if err != nil {
-		return storage{}, refuse(err, "Cannot follow the state file's link", "%s. Name another file with -state.", err)
+		return Found{}, refuse(err, "Cannot follow the state file's link", "%s. Name another file with -state.", err)
 	}
 	local := localFile{state: path, journal: path + ".journal", lockFile: path + ".lock", copies: path + ".copies"}
-	return storage{backend: local, names: names{state: path, journal: local.journal, copies: local.copies, copyName: local.copyPath}}, nil
+	return Found{Backend: local, Names: Names{State: path, Journal: local.journal, Copies: local.copies, CopyName: local.copyPath,
+		MaxCopies: MaxCopies}}, nil
 }
 
 // localFile is a state on a file system of this machine.
@@ -51,11 +52,16 @@ type localFile struct {
 	copies                   string // a directory
 }
 
-func (f localFile) read() ([]byte, error)            { return os.ReadFile(f.state) }
-func (f localFile) write(data []byte) error          { return durable.WriteFile(f.state, data, 0o600) }
-func (f localFile) readJournal() ([]byte, error)     { return os.ReadFile(f.journal) }
-func (f localFile) createJournal() (appender, error) { return durable.CreateLog(f.journal, 0o600) }
-func (f localFile) removeJournal() error             { return durable.Remove(f.journal) }
+func (f localFile) Read() ([]byte, error)             { return os.ReadFile(f.state) }
+func (f localFile) Write(_ uint64, data []byte) error { return durable.WriteFile(f.state, data, 0o600) }
+func (f localFile) ReadJournal() ([]byte, error)      { return os.ReadFile(f.journal) }
+func (f localFile) CreateJournal(string, string) (Appender, error) {
+	return durable.CreateLog(f.journal, 0o600)
+}
+func (f localFile) RemoveJournal() error              { return durable.Remove(f.journal) }
+func (f localFile) AtLarge() bool                     { return false }
+func (f localFile) Run() string                       { return "" }
+func (f localFile) LeftJournals(string) []LeftJournal { return nil }
 
 // copyPath is that of a copy. Its name sorts by serial, for people who list the
 // directory.
@@ -69,12 +75,12 @@ func serialOf(name string) (serial uint64, ours bool) {
 	return serial, err == nil && name == copyName(serial)
 }
 
-func (f localFile) readCopy(serial uint64) ([]byte, error) { return os.ReadFile(f.copyPath(serial)) }
-func (f localFile) removeCopy(serial uint64) error         { return os.Remove(f.copyPath(serial)) }
+func (f localFile) ReadCopy(serial uint64) ([]byte, error) { return os.ReadFile(f.copyPath(serial)) }
+func (f localFile) RemoveCopy(serial uint64) error         { return os.Remove(f.copyPath(serial)) }
 
-// writeCopy writes a file of its own, not a link: what damages the state file must
+// WriteCopy writes a file of its own, not a link: what damages the state file must
 // not damage its copy.
-func (f localFile) writeCopy(serial uint64, data []byte) error {
+func (f localFile) WriteCopy(serial uint64, data []byte) error {
 	if err := os.Mkdir(f.copies, 0o700); err == nil {
 		err = durable.SyncDir(filepath.Dir(f.copies))
 		if err != nil {
@@ -86,8 +92,8 @@ func (f localFile) writeCopy(serial uint64, data []byte) error {
 	return durable.WriteFile(f.copyPath(serial), data, 0o600)
 }
 
-// listCopies passes over what is named otherwise: it is not ours.
-func (f localFile) listCopies() ([]copyFile, error) {
+// ListCopies passes over what is named otherwise: it is not ours.
+func (f localFile) ListCopies() ([]CopyFile, error) {
 	entries, err := os.ReadDir(f.copies)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -95,24 +101,24 @@ func (f localFile) listCopies() ([]copyFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []copyFile
+	var out []CopyFile
 	for _, e := range entries {
 		serial, ours := serialOf(e.Name())
 		if !ours {
 			continue
 		}
-		c := copyFile{serial: serial}
+		c := CopyFile{Serial: serial}
 		if info, err := e.Info(); err == nil {
-			c.at = info.ModTime().UTC()
+			c.At = info.ModTime().UTC()
 		}
 		out = append(out, c)
 	}
-	slices.SortFunc(out, func(a, b copyFile) int { return cmp.Compare(a.serial, b.serial) })
+	slices.SortFunc(out, func(a, b CopyFile) int { return cmp.Compare(a.Serial, b.Serial) })
 	return out, nil
 }
 
-// setAside renames the state file.
-func (f localFile) setAside() (string, error) {
+// SetAside renames the state file.
+func (f localFile) SetAside() (string, error) {
 	if _, err := os.Lstat(f.state); errors.Is(err, os.ErrNotExist) {
 		return "", nil
 	}
@@ -132,10 +138,10 @@ func (f localFile) setAside() (string, error) {
 	}
 }
 
-// clean removes what commands that were killed have left half written: nobody
+// Clean removes what commands that were killed have left half written: nobody
 // else writes here now. It may hold what is encrypted everywhere else. What cannot
 // be removed is in nobody's way.
-func (f localFile) clean() {
+func (f localFile) Clean() {
 	_ = durable.RemoveTemporary(filepath.Dir(f.state), func(name string) bool { return name == filepath.Base(f.state) })
 	_ = durable.RemoveTemporary(f.copies, func(name string) bool {
 		_, ours := serialOf(name)
@@ -143,7 +149,7 @@ func (f localFile) clean() {
 	})
 }
 
-func (f localFile) clear() []string {
+func (f localFile) Clear() []string {
 	if !isEncrypted(f.state) {
 		return nil
 	}
@@ -169,8 +175,8 @@ func isEncrypted(path string) bool {
 	return encryption.Is(head[:n])
 }
 
-// warning is about network file systems.
-func (f localFile) warning() *diag.Diagnostic {
+// Warning is about network file systems.
+func (f localFile) Warning() *diag.Diagnostic {
 	name, err := durable.SharedFS(f.state)
 	if err != nil || name == "" {
 		return nil
@@ -180,7 +186,7 @@ func (f localFile) warning() *diag.Diagnostic {
 		name)
 }
 
-func (f localFile) lock(ctx context.Context, exclusive bool, o Options) (lock, error) {
+func (f localFile) Lock(ctx context.Context, exclusive bool, o Options) (Lock, error) {
 	held, err := durable.TryLock(f.lockFile, exclusive, o.Command)
 	var locked *durable.LockedError
 	if o.Wait > 0 && errors.As(err, &locked) {
@@ -220,4 +226,17 @@ func (f localFile) lockError(err error, waited time.Duration) error {
 	}
 	return refuse(fmt.Errorf("%w: %w", ErrLocked, err), "The state is locked",
 		"%s is in use by %s. %s; the lock goes with its process, and nothing has to be unlocked by hand.", f.state, holder(locked), todo)
+}
+
+// Use tries the lock.
+func (f localFile) Use() (string, bool) {
+	held, err := durable.TryLock(f.lockFile, false, "deployster")
+	var locked *durable.LockedError
+	if errors.As(err, &locked) {
+		return holder(locked), true
+	}
+	if err == nil {
+		_ = held.Unlock() // it was only to know whether somebody else holds it
+	}
+	return "", false
 }

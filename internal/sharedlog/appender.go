@@ -1,0 +1,140 @@
+package sharedlog
+
+import (
+	"errors"
+	"sync"
+	"time"
+)
+
+// maxBatch is how much an entry holds at most, unless one record is larger.
+const maxBatch = 512 << 10
+
+// Appender brings the records of a run to a log. Who waits while an entry is on its
+// way shares the next one. It is safe for concurrent use.
+type Appender struct {
+	claim   *Claim
+	run     string
+	pending *Pending // nil = there is none
+
+	mu      sync.Mutex
+	moved   sync.Cond
+	records [][]byte // not sent yet
+	written int64
+	durable int64
+	flying  bool
+	err     error
+}
+
+// NewAppender begins the records of a run. What is given to the log goes to a pending
+// file first, which may be nil.
+func (c *Claim) NewAppender(run string, pending *Pending) *Appender {
+	a := &Appender{claim: c, run: run, pending: pending}
+	a.moved.L = &a.mu
+	return a
+}
+
+// Reserve asks for room in the pending file.
+func (a *Appender) Reserve(n int64) error {
+	if a.pending == nil {
+		return nil
+	}
+	return a.pending.reserve(n)
+}
+
+// Release has nothing to give back: the room goes with the pending file.
+func (a *Appender) Release() {}
+
+// Write takes a record, which is in the log only after a Sync.
+func (a *Appender) Write(record []byte) (end int64, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.records = append(a.records, append([]byte(nil), record...))
+	a.written += int64(len(record))
+	return a.written, nil
+}
+
+// Sync returns when all records up to end are in the log. Once that cannot be, they
+// are on the disk of this machine, in the pending file, and each Sync fails.
+func (a *Appender) Sync(end int64) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for a.durable < end {
+		switch {
+		case a.flying:
+			a.moved.Wait()
+		case a.err != nil:
+			a.keep()
+			return a.err
+		default:
+			a.send()
+		}
+	}
+	return nil
+}
+
+// send makes one entry of the records that wait. The lock is released meanwhile.
+func (a *Appender) send() {
+	var body []byte
+	for len(a.records) > 0 && (len(body) == 0 || len(body)+len(a.records[0]) <= maxBatch) {
+		body = append(body, a.records[0]...)
+		a.records = a.records[1:]
+	}
+	a.flying = true
+	a.mu.Unlock()
+	if a.pending != nil {
+		a.pending.write(body)
+	}
+	_, err := a.claim.Append(Entry{Kind: KindJournal, Run: a.run, Body: body})
+	if err != nil && a.pending != nil {
+		a.pending.sync()
+	}
+	a.mu.Lock()
+	a.flying = false
+	if a.err = err; err == nil {
+		a.durable += int64(len(body))
+	}
+	a.moved.Broadcast()
+}
+
+// keep puts what will never be sent into the pending file.
+func (a *Appender) keep() {
+	if a.pending == nil || len(a.records) == 0 {
+		return
+	}
+	for _, record := range a.records {
+		a.pending.write(record)
+	}
+	a.records = nil
+	a.pending.sync()
+}
+
+// Durable is how many bytes are in the log.
+func (a *Appender) Durable() int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.durable
+}
+
+// Fresh shows that the log is still this process's, if that was shown longer ago than
+// the time given: the machine may have been suspended since.
+func (a *Appender) Fresh(within time.Duration) error {
+	if a.claim.Age() <= within {
+		return nil
+	}
+	_, err := a.claim.Append(Entry{Kind: KindAlive})
+	return err
+}
+
+// Close closes the pending file, with all that was not sent.
+func (a *Appender) Close() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for a.flying {
+		a.moved.Wait()
+	}
+	a.keep()
+	if a.pending == nil {
+		return nil
+	}
+	return errors.Join(a.pending.close())
+}

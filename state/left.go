@@ -1,0 +1,106 @@
+package state
+
+import (
+	"bytes"
+
+	"deployster/internal/base/diag"
+	"deployster/state/place"
+)
+
+// continueJournal adds to the journal of the state what a journal on this machine has
+// beyond it: facts of a run that could not be brought there any more.
+func (s *Store) continueJournal() error {
+	there, _, err := s.at.journalBytes()
+	if err != nil || len(there) == 0 {
+		return err
+	}
+	for _, left := range s.at.LeftJournals(s.snapshot.Lineage) {
+		data, err := left.Read()
+		if err != nil || !bytes.HasPrefix(data, there) {
+			continue
+		}
+		records, dropped, err := decodeJournal(data)
+		tail := data[len(there):]
+		if dropped = min(dropped, len(tail)); err != nil || len(records) == 0 || dropped == len(tail) {
+			continue
+		}
+		return left.Adopt(s.at.Run(), tail[:len(tail)-dropped])
+	}
+	return nil
+}
+
+// settleLeft takes from the journals on this machine how actions ended, where nobody
+// else could know, and removes them. Nothing else in them matters: states are asked.
+func (s *Store) settleLeft() (warnings diag.Diagnostics) {
+	for _, left := range s.at.LeftJournals(s.snapshot.Lineage) {
+		if err := s.settleOne(left); err != nil {
+			warnings = append(warnings, diag.Warningf("A journal of this machine was left as it is", "%s: %s", left.Name, err))
+			continue
+		}
+		_ = left.Remove() // the next command does it
+	}
+	return warnings
+}
+
+func (s *Store) settleOne(left place.LeftJournal) error {
+	data, err := left.Read()
+	if err != nil {
+		return err
+	}
+	records, _, err := decodeJournal(data)
+	if err == nil {
+		records, err = openRecords(s.at, records)
+	}
+	if err != nil {
+		return err
+	}
+	keys := map[[2]string]string{} // of the last start
+	for _, r := range records {
+		at := [2]string{r.Address, r.Action}
+		switch r.Kind {
+		case kindStarted:
+			keys[at] = r.Key
+		case kindEnded:
+			if !s.isOpen(r.Address, keys[at]) || r.Exit == nil {
+				continue
+			}
+			if err := s.Settle(r.Address, keys[at], r.Exit); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// isOpen says that nobody knows how an action ended.
+func (s *Store) isOpen(addr, key string) bool {
+	for _, a := range s.snapshot.Unsettled[addr].Open() {
+		if a.Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// hold marks what may still run on another machine, which was taken over and is not
+// known to be dead.
+func (s Snapshot) hold(machine string) Snapshot {
+	for addr, u := range s.Unsettled {
+		if len(u.Open()) > 0 && u.By.Machine != machine {
+			u.Held = true
+			s.Unsettled[addr] = u
+		}
+	}
+	return s
+}
+
+// OnHold are the addresses of what may still run on another machine than the one
+// given, sorted.
+func (s Snapshot) OnHold(machine string) (addresses []string) {
+	for _, addr := range s.Unknown() {
+		if u := s.Unsettled[addr]; u.Held && u.By.Machine != machine {
+			addresses = append(addresses, addr)
+		}
+	}
+	return addresses
+}

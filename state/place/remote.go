@@ -1,0 +1,272 @@
+package place
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/base/encryption"
+	"deployster/internal/sharedlog"
+)
+
+// Remote is a state in a store that several machines use. All of it is in one log:
+// its lock, its journal and its copies.
+type Remote struct {
+	URL     string
+	Connect func() (*sharedlog.Log, error)
+	Command string             // what the user runs
+	Machine string             // the id of this machine's data directory
+	Pending string             // the directory on this machine for what cannot be recorded; "" = none
+	Claims  sharedlog.Presence // of the processes of this machine
+	Take    string             // a claim that is ended, whoever holds it; "" = none
+	Moving  bool               // it may be one that has moved
+	log     *sharedlog.Log
+}
+
+// maxRemoteCopies is how many earlier states are kept in a store.
+const maxRemoteCopies = 50
+
+// String is the URL.
+func (p *Remote) String() string { return p.URL }
+
+// Log is the log that the state is in.
+func (p *Remote) Log() (*sharedlog.Log, error) {
+	if p.log == nil {
+		log, err := p.Connect()
+		if err != nil {
+			return nil, err
+		}
+		p.log = log
+	}
+	return p.log, nil
+}
+
+func (p *Remote) Find() (Found, error) {
+	log, err := p.Log()
+	if err != nil {
+		return Found{}, err
+	}
+	b := &remote{place: p, log: log}
+	return Found{Backend: b, Machine: p.Machine, Names: Names{State: p.URL, Journal: "the journal of " + p.URL, Copies: "the copies of " + p.URL,
+		CopyName: func(serial uint64) string { return fmt.Sprintf("serial %d of %s", serial, p.URL) }, MaxCopies: maxRemoteCopies}}, nil
+}
+
+// remote is a state as one command sees it: at one moment, or held.
+type remote struct {
+	place *Remote
+	log   *sharedlog.Log
+	view  *sharedlog.View  // nil = nothing was read yet
+	claim *sharedlog.Claim // nil = it is only read
+
+	states  []sharedlog.State // the present one, then earlier ones
+	journal []byte            // what was recorded since
+	run     string            // by whom
+	pending *sharedlog.Pending
+}
+
+// reading bounds how long a command waits that only reads: see sharedlog.Log.
+const reading = time.Minute
+
+// look reads the log, once.
+func (b *remote) look() error {
+	if b.view != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), reading)
+	defer cancel()
+	v, err := b.log.View(ctx)
+	if err != nil {
+		return b.word(err)
+	}
+	if to := v.MovedTo(); to != "" && !b.place.Moving {
+		return b.word(&sharedlog.MovedError{To: to})
+	}
+	b.see(v)
+	return nil
+}
+
+func (b *remote) see(v *sharedlog.View) {
+	b.view, b.states, b.journal, b.run = v, v.State.States, v.Journal, v.Run
+}
+
+func (b *remote) fetch(s sharedlog.State) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), reading)
+	defer cancel()
+	return b.log.Fetch(ctx, s)
+}
+
+func (b *remote) Read() ([]byte, error) {
+	if err := b.look(); err != nil {
+		return nil, err
+	}
+	if len(b.states) == 0 {
+		return nil, os.ErrNotExist
+	}
+	data, err := b.fetch(b.states[0])
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("its object %s is gone", b.states[0].Object)
+	}
+	return data, err
+}
+
+func (b *remote) Write(serial uint64, data []byte) error {
+	s, err := b.claim.Put(serial, data, encryption.Is(data))
+	if err != nil {
+		return b.word(err)
+	}
+	kept := slices.DeleteFunc(slices.Clone(b.states), func(old sharedlog.State) bool { return old.Serial == serial })
+	return b.become(append([]sharedlog.State{s}, kept...))
+}
+
+// become makes states those of the log, of which the first is the present one.
+func (b *remote) become(states []sharedlog.State) error {
+	if len(states) > maxRemoteCopies {
+		states = states[:maxRemoteCopies]
+	}
+	if _, err := b.claim.Append(sharedlog.Entry{Kind: sharedlog.KindState, States: states}); err != nil {
+		return b.word(err)
+	}
+	b.states, b.journal, b.run = states, nil, ""
+	return nil
+}
+
+// SetAside has nothing to do: what is there stays among the copies.
+func (b *remote) SetAside() (string, error) {
+	if err := b.look(); err != nil || len(b.states) == 0 {
+		return "", err
+	}
+	return b.states[0].Object, nil
+}
+
+func (b *remote) ReadJournal() ([]byte, error) {
+	if err := b.look(); err != nil {
+		return nil, err
+	}
+	if len(b.journal) == 0 {
+		return nil, os.ErrNotExist
+	}
+	return b.journal, nil
+}
+
+func (b *remote) CreateJournal(lineage, run string) (Appender, error) {
+	if b.place.Pending != "" {
+		p, err := sharedlog.CreatePending(b.place.Pending, lineage, run)
+		if err != nil {
+			return nil, err
+		}
+		b.pending = p
+	}
+	return b.claim.NewAppender(run, b.pending), nil
+}
+
+// Run is whose records the journal has.
+func (b *remote) Run() string { return b.run }
+
+// RemoveJournal begins a new journal, if there is one that says something.
+func (b *remote) RemoveJournal() error {
+	if len(b.journal) > 0 && len(b.states) > 0 {
+		if err := b.become(b.states); err != nil {
+			return err
+		}
+	}
+	if b.pending == nil {
+		return nil
+	}
+	err := b.pending.Remove()
+	b.pending = nil
+	return err
+}
+
+func (b *remote) LeftJournals(lineage string) (list []LeftJournal) {
+	if b.place.Pending == "" {
+		return nil
+	}
+	for _, path := range sharedlog.Left(b.place.Pending, lineage) {
+		list = append(list, LeftJournal{Name: path,
+			Read:   func() ([]byte, error) { return os.ReadFile(path) },
+			Remove: func() error { return os.Remove(path) },
+			Adopt: func(run string, tail []byte) error {
+				if _, err := b.claim.Append(sharedlog.Entry{Kind: sharedlog.KindJournal, Run: run, Body: tail}); err != nil {
+					return b.word(err)
+				}
+				b.journal = append(b.journal, tail...)
+				return nil
+			}})
+	}
+	return list
+}
+
+func (b *remote) ListCopies() ([]CopyFile, error) {
+	if err := b.look(); err != nil {
+		return nil, err
+	}
+	var list []CopyFile
+	for _, s := range b.states {
+		list = append(list, CopyFile{Serial: s.Serial, At: s.At})
+	}
+	slices.SortFunc(list, func(a, b CopyFile) int { return int(int64(a.Serial) - int64(b.Serial)) })
+	return list, nil
+}
+
+// copyAt is the place of a copy in the list; -1 = there is none.
+func (b *remote) copyAt(serial uint64) int {
+	return slices.IndexFunc(b.states, func(s sharedlog.State) bool { return s.Serial == serial })
+}
+
+func (b *remote) ReadCopy(serial uint64) ([]byte, error) {
+	if err := b.look(); err != nil {
+		return nil, err
+	}
+	at := b.copyAt(serial)
+	if at < 0 {
+		return nil, os.ErrNotExist
+	}
+	return b.fetch(b.states[at])
+}
+
+// WriteCopy writes one that is there already anew; what write has stored is its own
+// copy.
+func (b *remote) WriteCopy(serial uint64, data []byte) error {
+	at := b.copyAt(serial)
+	if at <= 0 {
+		return nil
+	}
+	s, err := b.claim.Put(serial, data, encryption.Is(data))
+	if err != nil {
+		return b.word(err)
+	}
+	states := slices.Clone(b.states)
+	s.At, states[at] = states[at].At, s
+	return b.become(states)
+}
+
+// RemoveCopy has nothing to do: write keeps as many as there may be.
+func (b *remote) RemoveCopy(uint64) error { return nil }
+
+// Clean has nothing to do: who lets go of the log removes what nothing names.
+func (b *remote) Clean() {}
+
+func (b *remote) Clear() (names []string) {
+	if b.look() != nil || len(b.states) == 0 || !b.states[0].Encrypted {
+		return nil
+	}
+	for _, s := range b.states[1:] {
+		if !s.Encrypted {
+			names = append(names, s.Object)
+		}
+	}
+	return names
+}
+
+func (b *remote) Warning() *diag.Diagnostic { return nil }
+
+func (b *remote) Use() (string, bool) {
+	if b.look() != nil || !b.view.Held() || b.place.Claims.Dead(b.view.Tip.Claim) {
+		return "", false
+	}
+	return inUseBy(b.view), true
+}

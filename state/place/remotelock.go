@@ -1,0 +1,124 @@
+package place
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/sharedlog"
+)
+
+// noLock is the lock of one who reads: what it reads never changes.
+type noLock struct{}
+
+func (noLock) Unlock() error { return nil }
+
+// claimed is the lock of one who writes.
+type claimed struct {
+	claim *sharedlog.Claim
+	hide  func()
+}
+
+// Claim is the id of the claim.
+func (l claimed) Claim() string { return l.claim.ID() }
+
+// Unlock lets go of the log. When that cannot be said, the claim runs out.
+func (l claimed) Unlock() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	defer l.hide()
+	_ = l.claim.Close(ctx)
+	return nil
+}
+
+func (b *remote) Lock(ctx context.Context, exclusive bool, o Options) (Lock, error) {
+	if !exclusive {
+		return noLock{}, nil
+	}
+	id := sharedlog.NewID()
+	hide := b.place.Claims.Show(id)
+	claim, err := b.log.Open(ctx, sharedlog.Options{Claim: id, Wait: o.Wait, Take: b.place.Take, Dead: b.place.Claims.Dead, Probe: true,
+		By: sharedlog.By{Command: o.Command, PID: os.Getpid(), Host: host(), Machine: b.place.Machine},
+		Waiting: func(v *sharedlog.View) {
+			if o.Waiting != nil {
+				o.Waiting(inUseBy(v))
+			}
+		}})
+	if err != nil {
+		hide()
+		var held *sharedlog.HeldError
+		if errors.As(err, &held) {
+			return nil, b.lockError(held.View, o.Wait)
+		}
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, cause
+		}
+		return nil, b.word(err)
+	}
+	b.claim = claim
+	b.see(claim.View())
+	return claimed{claim: claim, hide: hide}, nil
+}
+
+// AtLarge says that the holder before had not let go of the state, and is not known
+// to be dead: what it had begun may still run.
+func (b *remote) AtLarge() bool {
+	return b.claim.Took() != "" && !b.place.Claims.Dead(b.claim.Took())
+}
+
+// inUseBy says who holds a log.
+func inUseBy(v *sharedlog.View) string {
+	return fmt.Sprintf("%s since %s, last heard of %s ago, claim %s", diag.Visible(v.Tip.By.String()), v.Tip.Since.Format(time.RFC3339),
+		v.LastHeard(time.Now()).Round(time.Second), diag.Visible(v.Tip.Claim))
+}
+
+func (b *remote) lockError(v *sharedlog.View, waited time.Duration) error {
+	todo := "Wait until that has ended: -lock-timeout 5m does it for you"
+	if waited > 0 {
+		todo = fmt.Sprintf("It was waited for, for %s, in vain. Wait longer", waited)
+	}
+	gone := b.log.Timing.Gone
+	return refuse(fmt.Errorf("%w: %w", ErrLocked, &sharedlog.HeldError{View: v}), "The state is locked",
+		"%s is in use by %s. %s. Who waits takes it over from one who was not heard of for %s. `deployster state unlock %s` ends that claim now: "+
+			"the other can record nothing more.", b.place.URL, inUseBy(v), todo, gone, diag.Visible(v.Tip.Claim))
+}
+
+// word says to a user what is wrong with a store.
+func (b *remote) word(err error) error {
+	var d *diag.Diagnostic
+	var moved *sharedlog.MovedError
+	var taken *sharedlog.TakenError
+	url := b.place.URL
+	switch {
+	case err == nil || errors.As(err, &d):
+		return err
+	case errors.As(err, &moved):
+		return refuse(err, "The state has moved", "%s is at %s now. Change the manifest or -state. Nothing was changed.", url, diag.Visible(moved.To))
+	case errors.As(err, &taken):
+		return refuse(err, "The state was taken over", "%s: by %s, at %s. This command starts nothing new, and what it records from now on is %s.",
+			url, diag.Visible(taken.By.String()), taken.At.Format(time.RFC3339), b.keptIn())
+	case errors.Is(err, sharedlog.ErrNoLocks):
+		return refuse(err, "This store does not hold locks", "%s: %s. Nothing was changed. Keep the state in another store.", url, err)
+	case errors.Is(err, sharedlog.ErrNewer):
+		return refuse(fmt.Errorf("%w: %w", ErrNewer, err), "The state was written by a newer deployster", "%s: %s. Nothing was changed.", url, err)
+	case errors.Is(err, sharedlog.ErrDamaged):
+		return refuse(fmt.Errorf("%w: %w", ErrDamaged, err), "The state is damaged", "%s: %s. Nothing was changed.", url, err)
+	case errors.Is(err, sharedlog.ErrDenied):
+		return refuse(err, "The store of the state refuses", "%s: %s. See to its rights and its address.", url, diag.Visible(err.Error()))
+	case errors.Is(err, os.ErrNotExist):
+		return err
+	}
+	return refuse(err, "The state cannot be reached", "%s: %s. Nothing new is started. What was recorded meanwhile is %s.", url,
+		diag.Visible(err.Error()), b.keptIn())
+}
+
+// keptIn says where records are that the log does not have.
+func (b *remote) keptIn() string {
+	if b.pending == nil {
+		return "nothing"
+	}
+	return "in " + b.pending.Path() + ", and comes in with the next command here"
+}

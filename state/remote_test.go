@@ -1,0 +1,320 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"deployster/internal/base/encryption"
+	"deployster/internal/sharedlog"
+	"deployster/internal/stores/dir"
+)
+
+// machine is a computer that uses a shared state: its own directory and claims, and a
+// network that can be cut.
+type machine struct {
+	name    string
+	root    string
+	claims  sharedlog.Presence
+	pending string
+
+	mu  sync.Mutex
+	cut bool
+}
+
+func newMachine(t *testing.T, name, root string) *machine {
+	return &machine{name: name, root: root, claims: sharedlog.Presence(t.TempDir()), pending: filepath.Join(t.TempDir(), "pending")}
+}
+
+var errCut = errors.New("the network is gone")
+
+// network is the store as a machine reaches it.
+type network struct {
+	sharedlog.Store
+	m *machine
+}
+
+func (n network) away() error {
+	n.m.mu.Lock()
+	defer n.m.mu.Unlock()
+	if n.m.cut {
+		return errCut
+	}
+	return nil
+}
+
+func (n network) Create(ctx context.Context, key string, data []byte) error {
+	if err := n.away(); err != nil {
+		return err
+	}
+	return n.Store.Create(ctx, key, data)
+}
+
+func (n network) Get(ctx context.Context, key string) ([]byte, error) {
+	if err := n.away(); err != nil {
+		return nil, err
+	}
+	return n.Store.Get(ctx, key)
+}
+
+func (n network) List(ctx context.Context, prefix string) ([]string, error) {
+	if err := n.away(); err != nil {
+		return nil, err
+	}
+	return n.Store.List(ctx, prefix)
+}
+
+func (m *machine) setCut(on bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.cut = on
+}
+
+// place is where the state lies, as a command on the machine sees it.
+func (m *machine) place() *Remote {
+	return &Remote{URL: "dir://" + m.root, Command: "test", Machine: m.name, Pending: m.pending, Claims: m.claims,
+		Connect: func() (*sharedlog.Log, error) {
+			l := sharedlog.New(network{dir.New(m.root), m}, sharedlog.Timing{Gone: 300 * time.Millisecond, Patience: 200 * time.Millisecond,
+				Call: time.Second, Poll: 10 * time.Millisecond})
+			return l, nil
+		}}
+}
+
+func (m *machine) open(t *testing.T, o Options) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), m.place(), o)
+	ok(t, err)
+	return s
+}
+
+// die ends a store as a process that is killed does: its locks go, and nothing else.
+func die(t *testing.T, m *machine, s *Store) {
+	t.Helper()
+	if s.journal != nil {
+		ok(t, s.journal.log.Close())
+	}
+	ok(t, os.RemoveAll(string(m.claims))) // another machine knows nothing of them anyway
+}
+
+func two(t *testing.T) (a, b *machine) {
+	root := filepath.Join(t.TempDir(), "state")
+	return newMachine(t, "a", root), newMachine(t, "b", root)
+}
+
+var waits = Options{Command: "test", Wait: 10 * time.Second}
+
+func TestRemote_IsOneStateForAll(t *testing.T) {
+	t.Parallel()
+	a, b := two(t)
+	s := a.open(t, Options{Command: "apply"})
+	if _, err := Open(t.Context(), b.place(), Options{}); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "state unlock") {
+		t.Errorf("a second machine is told %v", err)
+	}
+	j := mustBegin(t, s, "p")
+	ok(t, j.ActionStarted("x", "make", "k", nil), j.ActionEnded("x", "make", 0, ""), j.Valid("x", entry(`{"n":1}`)))
+	got, rec, err := Load(b.place())
+	if err != nil || rec == nil || len(got.Resources) != 1 {
+		t.Errorf("what is recorded so far is %+v, %+v, %v", got, rec, err)
+	}
+	if who, at := InUse(b.place()); !at || !strings.Contains(who, "apply") {
+		t.Errorf("it is in use by %q %v", who, at)
+	}
+	ok(t, j.Finish(StatusOK), s.Close())
+	if left := sharedlog.Left(a.pending, s.snapshot.Lineage); len(left) > 0 {
+		t.Errorf("pending files are left: %q", left)
+	}
+	if _, at := InUse(b.place()); at {
+		t.Error("it is still in use")
+	}
+	s = b.open(t, Options{})
+	if got := s.Snapshot(); got.Serial != 1 || len(got.Resources) != 1 || s.Recovery() != nil {
+		t.Errorf("the other machine has %+v, %+v", got, s.Recovery())
+	}
+	ok(t, s.Close())
+	if keys, err := dir.New(a.root).List(t.Context(), "log/"); err != nil || len(keys) > 6 {
+		t.Errorf("it is not compacted: %q, %v", keys, err)
+	}
+}
+
+func TestRemote_Copies(t *testing.T) {
+	t.Parallel()
+	a, b := two(t)
+	for range 4 {
+		s := a.open(t, Options{})
+		ok(t, mustBegin(t, s, NewID()).Finish(StatusOK), s.Close())
+	}
+	copies, err := Copies(b.place())
+	if err != nil || len(copies) != 5 || copies[4].Serial != 4 || copies[0].Serial != 0 {
+		t.Fatalf("copies: %+v, %v", copies, err)
+	}
+	out, err := Restore(t.Context(), b.place(), 2, Options{})
+	if err != nil || out.Snapshot.Serial != 5 {
+		t.Fatalf("restored: %+v, %v", out, err)
+	}
+	if got, _, err := Load(a.place()); err != nil || got.Serial != 5 || len(got.Applied) != 2 {
+		t.Errorf("after that it is %+v, %v", got, err)
+	}
+}
+
+func TestRemote_IsEncrypted(t *testing.T) {
+	t.Parallel()
+	a, b := two(t)
+	keys := encryption.New(encryption.Encrypt, func() (encryption.Keys, error) {
+		return encryption.Keys{Passphrases: []string{"a long passphrase of words"}}, nil
+	})
+	s := a.open(t, Options{Keys: keys})
+	j := mustBegin(t, s, "p")
+	ok(t, j.ActionStarted("x", "make", "k", nil), j.Valid("x", entry(`{"n":"canary-4711"}`)))
+	if got, _, err := Load(b.place(), keys); err != nil || len(got.Resources) != 1 {
+		t.Errorf("%+v %v", got, err)
+	}
+	ok(t, j.Finish(StatusOK), s.Close())
+	err := filepath.WalkDir(a.root, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if strings.Contains(string(data), "canary-4711") {
+			t.Errorf("%s holds what is to be encrypted", path)
+		}
+		return err
+	})
+	ok(t, err)
+}
+
+// A machine that was killed is taken over by another, with all that it has recorded.
+// What it was doing may still run there.
+func TestRemote_TakeoverOfADeadMachine(t *testing.T) {
+	t.Parallel()
+	a, b := two(t)
+	dead := a.open(t, Options{Command: "apply"})
+	j := mustBegin(t, dead, "p")
+	ok(t, j.ActionStarted("x", "make", "kx", nil), j.ActionEnded("x", "make", 0, ""), j.Valid("x", entry(`{"n":1}`)),
+		j.ActionStarted("y", "make", "ky", nil))
+	die(t, a, dead)
+	s := b.open(t, waits)
+	got := s.Snapshot()
+	if len(got.Resources) != 1 || len(got.Unknown()) != 1 || s.Recovery() == nil {
+		t.Errorf("the next one has %+v, %+v", got, s.Recovery())
+	}
+	if held := got.OnHold("b"); len(held) != 1 || held[0] != "y" {
+		t.Errorf("on hold for b: %q", held)
+	}
+	if held := got.OnHold("a"); len(held) != 0 {
+		t.Errorf("on hold for the machine itself: %q", held)
+	}
+	ok(t, s.Close())
+	// Back on the machine it is found out how it ended.
+	s = a.open(t, waits)
+	exit := 0
+	ok(t, s.Settle("y", "ky", &exit), s.Close())
+	if got, _, err := Load(b.place()); err != nil || len(got.OnHold("b")) != 0 || len(got.Unknown()) != 0 {
+		t.Errorf("after that: %+v %v", got, err)
+	}
+}
+
+// On its own machine the locks of a dead process prove it, and nobody waits.
+func TestRemote_TakeoverOfADeadProcess(t *testing.T) {
+	t.Parallel()
+	a, _ := two(t)
+	dead := a.open(t, Options{})
+	j := mustBegin(t, dead, "p")
+	ok(t, j.ActionStarted("x", "make", "kx", nil))
+	ok(t, j.log.Close())
+	tip := dead.lock.(interface{ Claim() string }).Claim()
+	ok(t, os.Remove(filepath.Join(string(a.claims), tip)), os.WriteFile(filepath.Join(string(a.claims), tip), nil, 0o600)) // its lock is gone
+	s := a.open(t, Options{})
+	if got := s.Snapshot(); len(got.Unknown()) != 1 || len(got.OnHold("b")) != 0 {
+		t.Errorf("it has %+v", got)
+	}
+	ok(t, s.Close())
+}
+
+// A holder that was suspended, and is woken up after another has taken over, starts
+// nothing, and loses nothing that it saw.
+func TestRemote_SleeperIsRefused(t *testing.T) {
+	t.Parallel()
+	a, b := two(t)
+	sleeper := a.open(t, Options{Command: "apply"})
+	j := mustBegin(t, sleeper, "p")
+	ok(t, j.ActionStarted("x", "make", "kx", nil))
+	next := b.open(t, waits)
+	ok(t, mustBegin(t, next, "q").Finish(StatusOK), next.Close())
+	err := j.ActionStarted("y", "make", "ky", nil)
+	refused(t, err, ErrBroken)
+	if !errors.Is(err, sharedlog.ErrTaken) {
+		t.Errorf("it is told %v", err)
+	}
+	refused(t, j.ActionEnded("x", "make", 0, ""), ErrBroken)
+	if err := j.Finish(StatusError); err == nil {
+		t.Error("it has saved a state")
+	}
+	ok(t, sleeper.Close())
+	if got, _, err := Load(b.place()); err != nil || len(got.OnHold("b")) != 1 || got.Unsettled["y"].Actions != nil {
+		t.Errorf("the state is %+v, %v", got, err)
+	}
+	// The next command on its machine brings in how x ended.
+	s := a.open(t, waits)
+	got := s.Snapshot()
+	if u := got.Unsettled["x"]; len(u.Open()) != 0 || len(u.Actions) != 1 || *u.Actions[0].Exit != 0 || u.Held {
+		t.Errorf("x is %+v", u)
+	}
+	ok(t, s.Close())
+	if left := sharedlog.Left(a.pending, got.Lineage); len(left) != 0 {
+		t.Errorf("left: %q", left)
+	}
+}
+
+// A store that is away for a while is waited for; one that stays away costs nothing
+// but the time until it is back.
+func TestRemote_NetworkIsCut(t *testing.T) {
+	t.Parallel()
+	a, b := two(t)
+	s := a.open(t, Options{})
+	j := mustBegin(t, s, "p")
+	ok(t, j.ActionStarted("x", "make", "kx", nil))
+	a.setCut(true)
+	go func() {
+		time.Sleep(100 * time.Millisecond)
+		a.setCut(false)
+	}()
+	ok(t, j.ActionEnded("x", "make", 0, ""), j.Valid("x", entry(`{}`)), j.ActionStarted("y", "make", "ky", nil))
+	a.setCut(true)
+	refused(t, j.ActionEnded("y", "make", 0, ""), ErrBroken)
+	refused(t, j.Valid("y", entry(`{"y":1}`)), ErrBroken)
+	refused(t, j.ActionStarted("z", "make", "kz", nil), ErrBroken)
+	if err := j.Finish(StatusError); err == nil {
+		t.Error("it has saved a state")
+	}
+	ok(t, s.Close())
+	a.setCut(false)
+	got, _, err := Load(b.place())
+	if err != nil || len(got.Resources) != 1 || len(got.Unknown()) != 1 {
+		t.Errorf("others see %+v, %v", got, err)
+	}
+	s = a.open(t, waits)
+	// That z was to be started is in the pending file, and that it was not is nowhere:
+	// this machine finds that out, as after a crash.
+	if got = s.Snapshot(); len(got.Resources) != 2 || strings.Join(got.Unknown(), " ") != "z" || len(got.Unsettled) != 1 {
+		t.Errorf("the next one here has %q, unsettled %+v", got.Unknown(), got.Unsettled)
+	}
+	ok(t, s.Close())
+}
+
+func TestRemote_UnlockEndsAClaim(t *testing.T) {
+	t.Parallel()
+	a, b := two(t)
+	s := a.open(t, Options{})
+	j := mustBegin(t, s, "p")
+	at := b.place()
+	at.Take = s.lock.(interface{ Claim() string }).Claim()
+	other, err := Open(t.Context(), at, Options{})
+	ok(t, err)
+	refused(t, j.ActionStarted("x", "make", "k", nil), ErrBroken)
+	ok(t, other.Close(), s.Close())
+}
