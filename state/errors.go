@@ -19,6 +19,11 @@ var (
 	ErrNoCopy  = errors.New("the state was written, and no copy of it could be kept")
 )
 
+// refuse words an error for the user, unless it is worded already.
 func refuse(cause error, summary, detail string, args ...any) error {
+	var worded *diag.Diagnostic
+	if errors.As(cause, &worded) && !errors.Is(cause, ErrBroken) && !errors.Is(cause, ErrNoCopy) {
+		return cause
+	}
 	return diag.Because(cause, summary, detail, args...)
 }

@@ -24,6 +24,9 @@ func parse(path string, data []byte) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, refuse(ErrDamaged, "The state file is damaged", "%s cannot be read: %s. %s", path, err, restore)
 	}
+	if err := movedAway(path, members); err != nil {
+		return Snapshot{}, err
+	}
 	var format int
 	if json.Unmarshal(members["format"], &format) != nil || members["lineage"] == nil || format < 1 {
 		return Snapshot{}, refuse(ErrForeign, "Not a state file of deployster",

@@ -64,7 +64,7 @@ func (s *Store) settleOne(left place.LeftJournal) error {
 			if !s.isOpen(r.Address, keys[at]) || r.Exit == nil {
 				continue
 			}
-			if err := s.Settle(r.Address, keys[at], r.Exit); err != nil {
+			if err := s.Settle(r.Address, keys[at], r.Exit, r.Memory); err != nil {
 				return err
 			}
 		}

@@ -116,7 +116,7 @@ func TestRemote_IsOneStateForAll(t *testing.T) {
 		t.Errorf("a second machine is told %v", err)
 	}
 	j := mustBegin(t, s, "p")
-	ok(t, j.ActionStarted("x", "make", "k", nil), j.ActionEnded("x", "make", 0, ""), j.Valid("x", entry(`{"n":1}`)))
+	ok(t, j.ActionStarted(Start{Address: "x", Action: "make", Key: "k"}), j.ActionEnded("x", "make", End{}), j.Valid("x", entry(`{"n":1}`)))
 	got, rec, err := Load(b.place())
 	if err != nil || rec == nil || len(got.Resources) != 1 {
 		t.Errorf("what is recorded so far is %+v, %+v, %v", got, rec, err)
@@ -169,7 +169,7 @@ func TestRemote_IsEncrypted(t *testing.T) {
 	})
 	s := a.open(t, Options{Keys: keys})
 	j := mustBegin(t, s, "p")
-	ok(t, j.ActionStarted("x", "make", "k", nil), j.Valid("x", entry(`{"n":"canary-4711"}`)))
+	ok(t, j.ActionStarted(Start{Address: "x", Action: "make", Key: "k"}), j.Valid("x", entry(`{"n":"canary-4711"}`)))
 	if got, _, err := Load(b.place(), keys); err != nil || len(got.Resources) != 1 {
 		t.Errorf("%+v %v", got, err)
 	}
@@ -194,8 +194,8 @@ func TestRemote_TakeoverOfADeadMachine(t *testing.T) {
 	a, b := two(t)
 	dead := a.open(t, Options{Command: "apply"})
 	j := mustBegin(t, dead, "p")
-	ok(t, j.ActionStarted("x", "make", "kx", nil), j.ActionEnded("x", "make", 0, ""), j.Valid("x", entry(`{"n":1}`)),
-		j.ActionStarted("y", "make", "ky", nil))
+	ok(t, j.ActionStarted(Start{Address: "x", Action: "make", Key: "kx"}), j.ActionEnded("x", "make", End{}), j.Valid("x", entry(`{"n":1}`)),
+		j.ActionStarted(Start{Address: "y", Action: "make", Key: "ky"}))
 	die(t, a, dead)
 	s := b.open(t, waits)
 	got := s.Snapshot()
@@ -212,7 +212,7 @@ func TestRemote_TakeoverOfADeadMachine(t *testing.T) {
 	// Back on the machine it is found out how it ended.
 	s = a.open(t, waits)
 	exit := 0
-	ok(t, s.Settle("y", "ky", &exit), s.Close())
+	ok(t, s.Settle("y", "ky", &exit, nil), s.Close())
 	if got, _, err := Load(b.place()); err != nil || len(got.OnHold("b")) != 0 || len(got.Unknown()) != 0 {
 		t.Errorf("after that: %+v %v", got, err)
 	}
@@ -224,7 +224,7 @@ func TestRemote_TakeoverOfADeadProcess(t *testing.T) {
 	a, _ := two(t)
 	dead := a.open(t, Options{})
 	j := mustBegin(t, dead, "p")
-	ok(t, j.ActionStarted("x", "make", "kx", nil))
+	ok(t, j.ActionStarted(Start{Address: "x", Action: "make", Key: "kx"}))
 	ok(t, j.log.Close())
 	tip := dead.lock.(interface{ Claim() string }).Claim()
 	ok(t, os.Remove(filepath.Join(string(a.claims), tip)), os.WriteFile(filepath.Join(string(a.claims), tip), nil, 0o600)) // its lock is gone
@@ -242,15 +242,15 @@ func TestRemote_SleeperIsRefused(t *testing.T) {
 	a, b := two(t)
 	sleeper := a.open(t, Options{Command: "apply"})
 	j := mustBegin(t, sleeper, "p")
-	ok(t, j.ActionStarted("x", "make", "kx", nil))
+	ok(t, j.ActionStarted(Start{Address: "x", Action: "make", Key: "kx"}))
 	next := b.open(t, waits)
 	ok(t, mustBegin(t, next, "q").Finish(StatusOK), next.Close())
-	err := j.ActionStarted("y", "make", "ky", nil)
+	err := j.ActionStarted(Start{Address: "y", Action: "make", Key: "ky"})
 	refused(t, err, ErrBroken)
 	if !errors.Is(err, sharedlog.ErrTaken) {
 		t.Errorf("it is told %v", err)
 	}
-	refused(t, j.ActionEnded("x", "make", 0, ""), ErrBroken)
+	refused(t, j.ActionEnded("x", "make", End{}), ErrBroken)
 	if err := j.Finish(StatusError); err == nil {
 		t.Error("it has saved a state")
 	}
@@ -277,17 +277,17 @@ func TestRemote_NetworkIsCut(t *testing.T) {
 	a, b := two(t)
 	s := a.open(t, Options{})
 	j := mustBegin(t, s, "p")
-	ok(t, j.ActionStarted("x", "make", "kx", nil))
+	ok(t, j.ActionStarted(Start{Address: "x", Action: "make", Key: "kx"}))
 	a.setCut(true)
 	go func() {
 		time.Sleep(100 * time.Millisecond)
 		a.setCut(false)
 	}()
-	ok(t, j.ActionEnded("x", "make", 0, ""), j.Valid("x", entry(`{}`)), j.ActionStarted("y", "make", "ky", nil))
+	ok(t, j.ActionEnded("x", "make", End{}), j.Valid("x", entry(`{}`)), j.ActionStarted(Start{Address: "y", Action: "make", Key: "ky"}))
 	a.setCut(true)
-	refused(t, j.ActionEnded("y", "make", 0, ""), ErrBroken)
+	refused(t, j.ActionEnded("y", "make", End{}), ErrBroken)
 	refused(t, j.Valid("y", entry(`{"y":1}`)), ErrBroken)
-	refused(t, j.ActionStarted("z", "make", "kz", nil), ErrBroken)
+	refused(t, j.ActionStarted(Start{Address: "z", Action: "make", Key: "kz"}), ErrBroken)
 	if err := j.Finish(StatusError); err == nil {
 		t.Error("it has saved a state")
 	}
@@ -315,6 +315,6 @@ func TestRemote_UnlockEndsAClaim(t *testing.T) {
 	at.Take = s.lock.(interface{ Claim() string }).Claim()
 	other, err := Open(t.Context(), at, Options{})
 	ok(t, err)
-	refused(t, j.ActionStarted("x", "make", "k", nil), ErrBroken)
+	refused(t, j.ActionStarted(Start{Address: "x", Action: "make", Key: "k"}), ErrBroken)
 	ok(t, other.Close(), s.Close())
 }

@@ -22,7 +22,7 @@ import (
 // What an action prints may hold secrets that only its config tells. Where that
 // is neither recorded nor in the saved plan p, which may be nil, its output is
 // not shown and not kept.
-func (e *Engine) adopt(ctx context.Context, store *state.Store, p *plan.Plan) error {
+func (e *Engine) adopt(ctx context.Context, place state.Place, store *state.Store, p *plan.Plan) error {
 	snapshot := store.Snapshot()
 	if len(snapshot.Unknown()) == 0 {
 		return e.discardEnded(ctx, snapshot, p)
@@ -33,6 +33,10 @@ func (e *Engine) adopt(ctx context.Context, store *state.Store, p *plan.Plan) er
 		_, described := snapshot.Resources[addr]
 		described = described || p != nil && p.Resources[addr] != nil
 		for _, a := range u.Open() {
+			if elsewhere(place, u) {
+				e.warnUnknown(addr, u, a, "it was started on another machine, "+u.By.Host)
+				continue
+			}
 			out, err := e.follow(ctx, addr, u, a, described)
 			switch {
 			case ctx.Err() != nil:
@@ -171,11 +175,15 @@ func (e *Engine) warnUnknown(addr string, u state.Unsettled, a state.Attempt, wh
 
 // lookAtUnsettled tells a command that records nothing what is not known, and gives the
 // state with what actions have said meanwhile that is to be remembered.
-func (e *Engine) lookAtUnsettled(ctx context.Context, prior state.Snapshot) (state.Snapshot, error) {
+func (e *Engine) lookAtUnsettled(ctx context.Context, place state.Place, prior state.Snapshot) (state.Snapshot, error) {
 	now := prior
 	for _, addr := range prior.Unknown() {
 		u := prior.Unsettled[addr]
 		for _, a := range u.Open() {
+			if elsewhere(place, u) {
+				e.warnUnknown(addr, u, a, "it was started on another machine, "+u.By.Host)
+				continue
+			}
 			runs, err := e.runtime.Running(ctx, a.Key)
 			switch {
 			case err != nil:

@@ -100,13 +100,16 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 			t.Secrets.Add(redact.StepSecrets(step))
 		}
 	}
-	if err := t.adopt(ctx, store, t.plan); err != nil {
+	if err := t.adopt(ctx, place, store, t.plan); err != nil {
 		return nil, err
 	}
 	if t.saved {
 		err = t.resume(ctx, store.Snapshot())
 	} else {
 		err = t.decide(ctx, store.Snapshot())
+	}
+	if err == nil {
+		err = t.heldBack(place, t.plan, store.Snapshot())
 	}
 	if err == nil {
 		err = t.approval.approve(ctx, t.ui, t.plan, store.Snapshot(), runner.RealDir(t.Dir), &t.options)

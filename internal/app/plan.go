@@ -70,17 +70,18 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 	if err := e.Keys.Ready(); err != nil {
 		return nil, err
 	}
-	if held.Recovery != nil {
-		e.Warn(held.Recovery.Warning())
-	}
+	e.tellLeft(place, held.Recovery)
 	if _, err := e.Runtime(ctx); err != nil {
 		return nil, err
 	}
-	prior, err := e.lookAtUnsettled(ctx, held.Snapshot)
+	prior, err := e.lookAtUnsettled(ctx, place, held.Snapshot)
 	if err != nil {
 		return nil, err
 	}
 	p, _, err := e.build(ctx, m, prior, narrowed(o.Selection, m, o.Paths), o.Parallelism)
+	if err == nil {
+		err = e.heldBack(place, p, prior)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ func (e *Engine) Resolve(ctx context.Context, address string, as state.Verdict, 
 	if err != nil {
 		return workspace.StateEdit{}, err
 	}
+	place := e.StatePlaceAround()
 	return e.Editor(dryRun).Edit(ctx, "resolve", func(now state.Snapshot) (state.Snapshot, workspace.StateEdit, error) {
 		if !slices.Contains(now.Unexplained(), addr) {
 			return now, workspace.StateEdit{}, nothingOpen(now, addr)
@@ -28,6 +29,9 @@ func (e *Engine) Resolve(ctx context.Context, address string, as state.Verdict, 
 			return now, workspace.StateEdit{}, err
 		}
 		for _, a := range now.Unsettled[addr].Open() {
+			if elsewhere(place, now.Unsettled[addr]) {
+				continue // only a person may know
+			}
 			if err := e.mustBeOpen(ctx, addr, a); err != nil {
 				return now, workspace.StateEdit{}, err
 			}

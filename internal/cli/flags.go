@@ -15,7 +15,7 @@ import (
 func globalFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "chdir", Usage: "work in `DIR`"},
-		&cli.StringFlag{Name: "state", Usage: "the state `FILE` (default: deployster.state.json)"},
+		&cli.StringFlag{Name: "state", Usage: "the `FILE` or URL of the state (default: deployster.state.json)"},
 		&cli.DurationFlag{Name: "lock-timeout", Usage: "wait so long for a state that is in use, like `5m`; without it, not at all",
 			DefaultText: "0s"},
 		&cli.StringFlag{Name: "containerd-address",

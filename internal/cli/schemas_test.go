@@ -43,6 +43,7 @@ func documents() map[string]any {
 		"state-entry":  workspace.EntryDocument{},
 		"state-copies": []state.Copy{},
 		"state-edit":   workspace.StateEdit{},
+		"state-status": workspace.StateStatus{},
 		"type-inspect": typeview.Document{},
 		"version":      shownVersion{},
 

@@ -17,7 +17,6 @@ import (
 	"deployster/internal/base/encryption"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/terminal"
-	"deployster/state"
 )
 
 // session is one command: the engine, and the terminal that shows it.
@@ -67,9 +66,10 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 	s.out, s.err = s.ui.Out, s.ui.Err
 	in := workspace.Options{Dir: dir, Home: e.Home, Environ: e.Environ, Version: Version, Verbose: c.Bool("verbose"),
 		LockTimeout: c.Duration("lock-timeout"), Secrets: r.secrets, Events: r.stream.Send, Stdin: e.Stdin, Stdout: e.Stdout}
-	if file := c.String("state"); file != "" {
-		in.State = state.File(in.Path(file))
+	if own, err := os.Executable(); err == nil {
+		in.Programs = filepath.Dir(own)
 	}
+	in.State, in.DataDir = c.String("state"), cmp.Or(in.Env("DEPLOYSTER_DATA_DIR"), containerd.DefaultDataDir)
 	s.Engine = app.New(app.Options{
 		UI: s.ui, Abort: e.Abort,
 		Records:   func(dir string, keys *encryption.Keyring) app.Records { return r.record(dir, keys) },

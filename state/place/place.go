@@ -79,6 +79,9 @@ type Names struct {
 	MaxCopies              int
 }
 
+// Mover is a Backend that can say where its state went.
+type Mover interface{ Move(to string) error }
+
 // Found is a state where it lies.
 type Found struct {
 	Backend

@@ -23,7 +23,6 @@ type Remote struct {
 	Pending string             // the directory on this machine for what cannot be recorded; "" = none
 	Claims  sharedlog.Presence // of the processes of this machine
 	Take    string             // a claim that is ended, whoever holds it; "" = none
-	Moving  bool               // it may be one that has moved
 	log     *sharedlog.Log
 }
 
@@ -32,6 +31,9 @@ const maxRemoteCopies = 50
 
 // String is the URL.
 func (p *Remote) String() string { return p.URL }
+
+// Word says to a user what is wrong with the store.
+func (p *Remote) Word(err error) error { return (&remote{place: p}).word(err) }
 
 // Log is the log that the state is in.
 func (p *Remote) Log() (*sharedlog.Log, error) {
@@ -82,7 +84,7 @@ func (b *remote) look() error {
 	if err != nil {
 		return b.word(err)
 	}
-	if to := v.MovedTo(); to != "" && !b.place.Moving {
+	if to := v.MovedTo(); to != "" {
 		return b.word(&sharedlog.MovedError{To: to})
 	}
 	b.see(v)
@@ -270,3 +272,6 @@ func (b *remote) Use() (string, bool) {
 	}
 	return inUseBy(b.view), true
 }
+
+// Move ends the log, and says where the state went.
+func (b *remote) Move(to string) error { return b.word(b.claim.Move(to)) }

@@ -63,10 +63,10 @@ func (b *remote) Lock(ctx context.Context, exclusive bool, o Options) (Lock, err
 	return claimed{claim: claim, hide: hide}, nil
 }
 
-// AtLarge says that the holder before had not let go of the state, and is not known
-// to be dead: what it had begun may still run.
+// AtLarge says that the holder before had not let go of the state: what it had begun
+// may still run on its machine, also when its process is dead.
 func (b *remote) AtLarge() bool {
-	return b.claim.Took() != "" && !b.place.Claims.Dead(b.claim.Took())
+	return b.claim.Took() != ""
 }
 
 // inUseBy says who holds a log.

@@ -3,7 +3,6 @@ package workspace
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -16,12 +15,12 @@ import (
 // manifest, which may be nil. What nobody has said is a file.
 func (w *Workspace) StatePlace(m *config.Manifest) state.Place {
 	switch {
-	case w.State != nil:
-		return w.State
+	case w.State != "":
+		return w.Place(w.State)
 	case m != nil && m.StatePath() != "":
-		return state.File(w.Path(m.StatePath()))
+		return w.Place(m.StatePath())
 	}
-	return state.File(w.Path(DefaultState))
+	return w.Place(DefaultState)
 }
 
 // StatePlaceAround is StatePlace for commands that are about the state only: where
@@ -41,6 +40,7 @@ func (w *Workspace) OpenState(ctx context.Context, place state.Place, command st
 	store, err := state.Open(ctx, place, w.stateOptions(command))
 	if err == nil {
 		w.tellRecovery(store.Recovery())
+		w.Diagnostics(store.Warnings())
 	}
 	return store, err
 }
@@ -62,13 +62,9 @@ func (w *Workspace) ReadState(ctx context.Context, place state.Place) (state.Sna
 		return snapshot, err
 	}
 	// What looks as if an apply had died may be one that is at work.
-	held, err := state.ReadShared(ctx, place, state.Options{Command: "deployster", Keys: w.Keys})
-	if errors.Is(err, state.ErrLocked) {
-		w.Note("An apply is at work. This is what it has recorded so far.")
+	if who, inUse := state.InUse(place); inUse {
+		w.Note("An apply is at work: %s. This is what it has recorded so far.", who)
 		return snapshot, nil
-	}
-	if err == nil {
-		_ = held.Close() // it was only to know whether somebody else holds it
 	}
 	w.tellRecovery(recovery)
 	return snapshot, nil

@@ -12,7 +12,6 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
 	"deployster/internal/ui/events"
-	"deployster/state"
 )
 
 // DefaultState is the name of the state file when nobody says another.
@@ -28,7 +27,10 @@ type Options struct {
 	Environ     []string // NAME=VALUE; of a name that is there twice the last counts
 	Version     string   // of this program
 	Verbose     bool
-	State       state.Place   // where the state lies; nil = the file that the manifest names, or DefaultState
+	State       string        // the URL or the file of the state; "" = what the manifest names, or DefaultState
+	DataDir     string        // where this machine runs containers
+	Programs    string        // the directory with the programs that lie beside this one
+	Take        string        // a claim on a shared state that is ended; "" = none
 	LockTimeout time.Duration // how long a command waits for a state that is in use
 	Secrets     *redact.Redactor
 	Stdin       io.Reader          // what the file Std is when it is read; nil = there is none

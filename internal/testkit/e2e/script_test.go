@@ -91,6 +91,7 @@ func runScripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
 			"ticket":        (&goType{name: "ticket"}).pack,
 			"keypair":       makeKeys,
 			"sign":          signImage,
+			"machine":       onMachine,
 		},
 	})
 }

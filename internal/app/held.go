@@ -1,0 +1,53 @@
+package app
+
+import (
+	"time"
+
+	"deployster/internal/base/diag"
+	"deployster/plan"
+	"deployster/state"
+)
+
+// heldBack refuses a plan that would act on what may still be acted upon by another
+// machine, which has lost the state. Who knows that it is VALID may go on.
+func (e *Engine) heldBack(place state.Place, p *plan.Plan, prior state.Snapshot) error {
+	remote, shared := place.(*state.Remote)
+	if !shared {
+		return nil
+	}
+	var diags diag.Diagnostics
+	for _, addr := range prior.OnHold(remote.Machine) {
+		step := p.Resources[addr]
+		if step == nil || step.Change == plan.Valid && !step.MayChange {
+			continue
+		}
+		u := prior.Unsettled[addr]
+		for _, a := range u.Open() {
+			d := diag.Errorf("An action may still run on another machine",
+				"%q was started at %s by %s, which lost the state to another and was not heard of since. Nothing is done about it here. "+
+					"Run any command there, and it is found out; or when that machine is gone for good: `deployster resolve -as=failed '%s'`. "+
+					"-exclude='%s' plans the rest.", a.Action, a.Started.Format(time.RFC3339), diag.Visible(u.By.String()), addr, addr)
+			d.Address = addr
+			diags = append(diags, d)
+		}
+	}
+	return diags.Err()
+}
+
+// elsewhere says whether only another machine knows how an action ended.
+func elsewhere(place state.Place, u state.Unsettled) bool {
+	remote, shared := place.(*state.Remote)
+	return shared && u.By.Machine != remote.Machine
+}
+
+// tellLeft says what an earlier run left behind, or that it is still at work.
+func (e *Engine) tellLeft(place state.Place, r *state.Recovery) {
+	if r == nil {
+		return
+	}
+	if who, inUse := state.InUse(place); inUse {
+		e.Warn(diag.Warningf("An apply is at work", "%s is in use by %s. What is planned now may not fit when it has ended.", place, who))
+		return
+	}
+	e.Warn(r.Warning())
+}

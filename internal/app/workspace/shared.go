@@ -1,0 +1,147 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/sharedlog"
+	"deployster/state"
+)
+
+// StateStatus is what is known of a state and of who uses it: all that `state status
+// -json` says.
+type StateStatus struct {
+	State     string      `json:"state"` // its URL, or the path of its file
+	Serial    uint64      `json:"serial"`
+	Lineage   string      `json:"lineage,omitempty"`
+	Resources int         `json:"resources"`
+	Encrypted bool        `json:"encrypted,omitempty"`
+	InUse     *StateInUse `json:"in_use,omitempty"`  // absent = by nobody
+	Pending   []string    `json:"pending,omitempty"` // files of this machine that the next command brings in
+	MovedTo   string      `json:"moved_to,omitempty"`
+}
+
+// StateInUse is who uses a state.
+type StateInUse struct {
+	By    string    `json:"by"`
+	Claim string    `json:"claim,omitempty"` // what `state unlock` takes
+	Since time.Time `json:"since,omitzero"`
+	Heard time.Time `json:"heard,omitzero"` // when the last entry was written, by the clock of its machine
+}
+
+// Status says how a state is, and who uses it. It changes nothing.
+func (w *Workspace) Status(ctx context.Context) (StateStatus, error) {
+	place := w.StatePlaceAround()
+	status := StateStatus{State: place.String()}
+	remote, shared := place.(*state.Remote)
+	if shared {
+		log, err := remote.Log()
+		if err != nil {
+			return status, err
+		}
+		view, err := log.View(ctx)
+		if err != nil {
+			return status, remote.Word(err)
+		}
+		if status.MovedTo = view.MovedTo(); status.MovedTo != "" {
+			return status, nil
+		}
+		if view.Held() {
+			tip := view.Tip
+			status.InUse = &StateInUse{By: tip.By.String(), Claim: tip.Claim, Since: tip.Since, Heard: tip.Time}
+		}
+		if len(view.State.States) > 0 {
+			status.Encrypted = view.State.States[0].Encrypted
+		}
+	} else if who, inUse := state.InUse(place); inUse {
+		status.InUse = &StateInUse{By: who}
+	}
+	snapshot, _, err := state.Load(place, w.Keys)
+	if err != nil {
+		return status, err
+	}
+	status.Serial, status.Lineage, status.Resources = snapshot.Serial, snapshot.Lineage, len(snapshot.Resources)
+	if shared {
+		status.Pending = sharedlog.Left(remote.Pending, snapshot.Lineage)
+	}
+	return status, nil
+}
+
+// Unlock ends a claim on the state: who has it can record nothing more.
+func (w *Workspace) Unlock(ctx context.Context, claim string) error {
+	remote, ok := w.StatePlaceAround().(*state.Remote)
+	if !ok {
+		return diag.Errorf("Nothing to unlock", "The lock of a state in a file goes with its process. End that process.")
+	}
+	log, err := remote.Log()
+	if err != nil {
+		return err
+	}
+	view, err := log.View(ctx)
+	if err != nil {
+		return remote.Word(err)
+	}
+	if !view.Held() || view.Tip.Claim != claim {
+		now := "nobody holds it"
+		if view.Held() {
+			now = "the claim is " + diag.Visible(view.Tip.Claim)
+		}
+		return diag.Errorf("No such claim", "%s has no claim %s: %s. Nothing was changed. `deployster state status` says who has it.", remote,
+			diag.Visible(claim), now)
+	}
+	remote.Take = claim
+	store, err := w.OpenState(ctx, remote, "state unlock")
+	if err != nil {
+		return err
+	}
+	return store.Close()
+}
+
+// MoveState makes another place that of the state. What was there says so from then
+// on, so that no second truth begins. It can be begun again when it was cut short.
+func (w *Workspace) MoveState(ctx context.Context, to string) (copies int, err error) {
+	from, target := w.StatePlaceAround(), w.Place(to)
+	if from.String() == target.String() {
+		return 0, diag.Errorf("Wrong command line", "The state is at %s already.", from)
+	}
+	old, err := w.OpenState(ctx, from, "state move")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = old.Close() }() // the lock goes with the process anyway
+	if old.Snapshot().Lineage == "" {
+		return 0, diag.Errorf("No state", "There is no state at %s.", from)
+	}
+	there, err := w.OpenState(ctx, target, "state move")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = there.Close() }()
+	if copies, err = there.TakeOver(old); err != nil {
+		return 0, err
+	}
+	if err := w.leave(old, from, target); err != nil {
+		return 0, err
+	}
+	return copies, nil
+}
+
+// leave marks the place from where a state has moved.
+func (w *Workspace) leave(old *state.Store, from, to state.Place) error {
+	if _, shared := from.(*state.Remote); shared {
+		return old.MovedTo(to.String())
+	}
+	aside := from.String() + ".moved"
+	if _, err := os.Lstat(aside); err == nil {
+		aside = fmt.Sprintf("%s.moved-%d", from, time.Now().Unix())
+	}
+	err := errors.Join(os.Rename(from.String(), aside), os.WriteFile(from.String(), []byte(state.MovedMark(to.String())), 0o600))
+	if err != nil {
+		return diag.Errorf("Cannot mark the old state", "%s: %s. The state is at %s now: move the old file away.", from, err, to)
+	}
+	return nil
+}

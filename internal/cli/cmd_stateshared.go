@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
+)
+
+// sharedStateCommands are those about where a state lies, and about who uses it.
+func sharedStateCommands(e Env) []*cli.Command {
+	return []*cli.Command{
+		{Name: "status", Usage: "say where the state is, and who uses it", Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
+			Action: e.action(runStateStatus)},
+		{Name: "unlock", Usage: "end a claim on a shared state: who has it can record nothing more", ArgsUsage: "CLAIM",
+			Flags:  []cli.Flag{&cli.BoolFlag{Name: "yes", Usage: "do not ask"}},
+			Action: e.action(runStateUnlock)},
+		{Name: "move", Usage: "move the state, with its copies, to a URL or a file", ArgsUsage: "TO",
+			Action: e.action(runStateMoveTo)},
+	}
+}
+
+func runStateStatus(c *cli.Context, s *session) error {
+	if err := atMost(c, 0); err != nil {
+		return err
+	}
+	status, err := s.Status(c.Context)
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return s.out.Document(status)
+	}
+	if status.MovedTo != "" {
+		s.out.Printf("%s has moved to %s.\n", diag.Visible(status.State), diag.Visible(status.MovedTo))
+		return nil
+	}
+	if status.Lineage == "" {
+		s.out.Printf("%s    no state yet\n", diag.Visible(status.State))
+	} else {
+		form := ""
+		if status.Encrypted {
+			form = ", encrypted"
+		}
+		s.out.Printf("%s    serial %d, lineage %s, %s%s\n", diag.Visible(status.State), status.Serial, diag.Visible(status.Lineage),
+			words.Count(status.Resources, "resource"), form)
+	}
+	switch u := status.InUse; {
+	case u == nil:
+		s.out.Printf("in use by  nobody\n")
+	case u.Claim == "":
+		s.out.Printf("in use by  %s\n", diag.Visible(u.By))
+	default:
+		s.out.Printf("in use by  %s since %s, last heard of %s ago, claim %s\n", diag.Visible(u.By), u.Since.Format(time.RFC3339),
+			max(time.Since(u.Heard), 0).Round(time.Second), diag.Visible(u.Claim))
+	}
+	for _, path := range status.Pending {
+		s.out.Printf("pending    %s: the next command here that changes the state brings it in\n", diag.Visible(path))
+	}
+	return nil
+}
+
+func runStateUnlock(c *cli.Context, s *session) error {
+	if c.NArg() != 1 {
+		return diag.Errorf("Wrong command line", "state unlock takes the claim that is to be ended. `deployster state status` says it.")
+	}
+	if !c.Bool("yes") {
+		yes, err := s.ui.Confirm(c.Context, "End the claim "+diag.Visible(c.Args().First())+
+			"? Who has it can record nothing more, and what it has begun is left open.")
+		if err != nil {
+			return err
+		}
+		if !yes {
+			return diag.Errorf("Not unlocked", "Nothing was changed. Without a terminal -yes answers the question.")
+		}
+	}
+	if err := s.Unlock(c.Context, c.Args().First()); err != nil {
+		return err
+	}
+	s.out.Printf("Unlocked. Who had the state can record nothing more.\n")
+	return nil
+}
+
+func runStateMoveTo(c *cli.Context, s *session) error {
+	if c.NArg() != 1 {
+		return diag.Errorf("Wrong command line", "state move takes the URL or the file to which the state is to move.")
+	}
+	copies, err := s.MoveState(c.Context, c.Args().First())
+	if err != nil {
+		return err
+	}
+	s.out.Printf("The state is at %s now, with %s. Say so in the manifest or by -state.\n", diag.Visible(c.Args().First()),
+		words.Count(copies, "earlier serial"))
+	return nil
+}

@@ -1,0 +1,86 @@
+package state
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"deployster/internal/base/diag"
+	"deployster/state/place"
+)
+
+// TakeOver makes the state of another place, with its copies, that of this one, where
+// nothing is yet, or this very state from a move that was cut short. It gives how
+// many copies there were.
+func (s *Store) TakeOver(from *Store) (copies int, err error) {
+	if s.snapshot.Lineage != "" && (s.snapshot.Lineage != from.snapshot.Lineage || s.snapshot.Serial > from.snapshot.Serial) {
+		return 0, refuse(os.ErrExist, "There is a state already",
+			"%s has the lineage %s and the serial %d. Nothing was changed. Move that one away, or name another place.", s.at.State,
+			s.snapshot.Lineage, s.snapshot.Serial)
+	}
+	list, err := from.at.copyList()
+	if err != nil {
+		return 0, err
+	}
+	for _, file := range list {
+		earlier, _, err := from.at.copyOf(file.Serial)
+		if err != nil || file.Serial >= from.snapshot.Serial {
+			continue // one that is damaged is worth nothing
+		}
+		if err := s.at.save(earlier); err != nil {
+			return 0, err
+		}
+		copies++
+	}
+	if err := s.at.save(from.snapshot); err != nil {
+		return 0, err
+	}
+	was, err := from.snapshot.Encode()
+	if err != nil {
+		return 0, err
+	}
+	back, err := s.at.snapshot()
+	if err != nil {
+		return 0, err
+	}
+	if is, err := back.Encode(); err != nil || !bytes.Equal(is, was) {
+		return 0, refuse(ErrDamaged, "The state did not arrive", "What was written to %s is not what comes back: %v. The old state is as it was.",
+			s.at.State, err)
+	}
+	s.snapshot = back
+	return copies, nil
+}
+
+// MovedTo says in a shared state that it is elsewhere now.
+func (s *Store) MovedTo(to string) error {
+	if m, ok := s.at.Backend.(place.Mover); ok {
+		return m.Move(to)
+	}
+	return nil
+}
+
+// moved is what lies where a state in a file was.
+type moved struct {
+	Format  int    `json:"format"`
+	MovedTo string `json:"moved_to"`
+}
+
+// MovedMark gives the bytes of a file whose state is elsewhere now.
+func MovedMark(to string) string {
+	text, err := json.Marshal(moved{Format: Format, MovedTo: to})
+	if err != nil {
+		return fmt.Sprintf("%q", to) // a text is always JSON
+	}
+	return string(text) + "\n"
+}
+
+// movedAway refuses a file whose state is elsewhere.
+func movedAway(path string, members map[string]json.RawMessage) error {
+	var to string
+	if members["moved_to"] == nil || json.Unmarshal(members["moved_to"], &to) != nil {
+		return nil
+	}
+	return refuse(ErrForeign, "The state has moved", "%s was moved to %s. Change the manifest or -state. Nothing was changed.", path,
+		diag.Visible(to))
+}
