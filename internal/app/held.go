@@ -41,7 +41,7 @@ func elsewhere(place state.Place, u state.Unsettled) bool {
 }
 
 // tellLeft says what an earlier run left behind, or that it is still at work.
-func (e *Engine) tellLeft(place state.Place, r *state.Recovery) {
+func tellLeft(e *Engine, place state.Place, r *state.Recovery) {
 	if r == nil {
 		return
 	}

@@ -70,7 +70,7 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 	if err := e.Keys.Ready(); err != nil {
 		return nil, err
 	}
-	e.tellLeft(place, held.Recovery)
+	tellLeft(e, place, held.Recovery)
 	if _, err := e.Runtime(ctx); err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func stateCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:  "state",
 		Usage: "look at the state, mend it, and say where it lies",
-		Subcommands: append([]*cli.Command{
+		Subcommands: slices.Insert([]*cli.Command{
 			{Name: "list", Usage: "list the resources that it remembers", ArgsUsage: "[ADDRESS ...]", Flags: []cli.Flag{asJSON()},
 				Action: e.action(runStateList)},
 			{Name: "show", Usage: "show what it remembers of a resource, or of all in a block or module",
@@ -46,7 +46,7 @@ func stateCommand(e Env) *cli.Command {
 				Action: e.action(runStateReencrypt)},
 			{Name: "restore", Usage: "make a kept copy the state again", ArgsUsage: "SERIAL", Flags: []cli.Flag{doneJSON()},
 				Action: e.action(runStateRestore)},
-		}, sharedStateCommands(e)...),
+		}, 4, sharedStateCommands(e)...),
 	}
 }
 

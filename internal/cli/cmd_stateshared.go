@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 )
@@ -26,7 +27,7 @@ func runStateStatus(c *cli.Context, s *session) error {
 	if err := atMost(c, 0); err != nil {
 		return err
 	}
-	status, err := s.Status(c.Context)
+	status, err := workspace.Status(c.Context, s.Workspace)
 	if err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func runStateUnlock(c *cli.Context, s *session) error {
 			return diag.Errorf("Not unlocked", "Nothing was changed. Without a terminal -yes answers the question.")
 		}
 	}
-	if err := s.Unlock(c.Context, c.Args().First()); err != nil {
+	if err := workspace.Unlock(c.Context, s.Workspace, c.Args().First()); err != nil {
 		return err
 	}
 	s.out.Printf("Unlocked. Who had the state can record nothing more.\n")
@@ -87,7 +88,7 @@ func runStateMoveTo(c *cli.Context, s *session) error {
 	if c.NArg() != 1 {
 		return diag.Errorf("Wrong command line", "state move takes the URL or the file to which the state is to move.")
 	}
-	copies, err := s.MoveState(c.Context, c.Args().First())
+	copies, err := workspace.MoveState(c.Context, s.Workspace, c.Args().First())
 	if err != nil {
 		return err
 	}

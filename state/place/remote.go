@@ -53,7 +53,8 @@ func (p *Remote) Find() (Found, error) {
 		return Found{}, err
 	}
 	b := &remote{place: p, log: log}
-	return Found{Backend: b, Machine: p.Machine, Names: Names{State: p.URL, Journal: "the journal of " + p.URL, Copies: "the copies of " + p.URL,
+	return Found{Backend: b, Machine: p.Machine, Names: Names{State: p.URL, Journal: "the journal of " + p.URL,
+		Copies:   "the copies of " + p.URL,
 		CopyName: func(serial uint64) string { return fmt.Sprintf("serial %d of %s", serial, p.URL) }, MaxCopies: maxRemoteCopies}}, nil
 }
 

@@ -82,8 +82,8 @@ func (b *remote) lockError(v *sharedlog.View, waited time.Duration) error {
 	}
 	gone := b.log.Timing.Gone
 	return refuse(fmt.Errorf("%w: %w", ErrLocked, &sharedlog.HeldError{View: v}), "The state is locked",
-		"%s is in use by %s. %s. Who waits takes it over from one who was not heard of for %s. `deployster state unlock %s` ends that claim now: "+
-			"the other can record nothing more.", b.place.URL, inUseBy(v), todo, gone, diag.Visible(v.Tip.Claim))
+		"%s is in use by %s. %s. Who waits takes it over from one who was not heard of for %s. `deployster state unlock %s` ends that claim "+
+			"now: the other can record nothing more.", b.place.URL, inUseBy(v), todo, gone, diag.Visible(v.Tip.Claim))
 }
 
 // word says to a user what is wrong with a store.
@@ -96,16 +96,20 @@ func (b *remote) word(err error) error {
 	case err == nil || errors.As(err, &d):
 		return err
 	case errors.As(err, &moved):
-		return refuse(err, "The state has moved", "%s is at %s now. Change the manifest or -state. Nothing was changed.", url, diag.Visible(moved.To))
+		return refuse(err, "The state has moved",
+			"%s is at %s now. Change the manifest or -state. Nothing was changed.", url, diag.Visible(moved.To))
 	case errors.As(err, &taken):
-		return refuse(err, "The state was taken over", "%s: by %s, at %s. This command starts nothing new, and what it records from now on is %s.",
+		return refuse(err, "The state was taken over",
+			"%s: by %s, at %s. This command starts nothing new, and what it records from now on is %s.",
 			url, diag.Visible(taken.By.String()), taken.At.Format(time.RFC3339), b.keptIn())
 	case errors.Is(err, sharedlog.ErrNoLocks):
 		return refuse(err, "This store does not hold locks", "%s: %s. Nothing was changed. Keep the state in another store.", url, err)
 	case errors.Is(err, sharedlog.ErrNewer):
-		return refuse(fmt.Errorf("%w: %w", ErrNewer, err), "The state was written by a newer deployster", "%s: %s. Nothing was changed.", url, err)
+		return refuse(fmt.Errorf("%w: %w", ErrNewer, err), "The state was written by a newer deployster",
+			"%s: %s. Nothing was changed.", url, err)
 	case errors.Is(err, sharedlog.ErrDamaged):
-		return refuse(fmt.Errorf("%w: %w", ErrDamaged, err), "The state is damaged", "%s: %s. Nothing was changed.", url, err)
+		return refuse(fmt.Errorf("%w: %w", ErrDamaged, err), "The state is damaged",
+			"%s: %s. Nothing was changed.", url, err)
 	case errors.Is(err, sharedlog.ErrDenied):
 		return refuse(err, "The store of the state refuses", "%s: %s. See to its rights and its address.", url, diag.Visible(err.Error()))
 	case errors.Is(err, os.ErrNotExist):

@@ -26,17 +26,17 @@ const (
 // a file.
 func (w *Workspace) Place(name string) state.Place {
 	if stores.IsURL(name) {
-		return w.remote(name)
+		return remote(w, name)
 	}
 	return state.File(w.Path(name))
 }
 
 // remote is the state that a URL names.
-func (w *Workspace) remote(url string) *state.Remote {
-	p := &state.Remote{URL: url, Machine: w.machine(), Pending: filepath.Join(w.Dir, ".deployster", "pending"), Take: w.Take,
+func remote(w *Workspace, url string) *state.Remote {
+	p := &state.Remote{URL: url, Machine: machine(w.Options), Pending: filepath.Join(w.Dir, ".deployster", "pending"), Take: w.Take,
 		Claims: sharedlog.Presence(filepath.Join(w.DataDir, "claims"))}
 	p.Connect = func() (*sharedlog.Log, error) {
-		timing, err := w.timing()
+		timing, err := timing(w.Options)
 		if err != nil {
 			return nil, err
 		}
@@ -58,16 +58,16 @@ func (w *Workspace) remote(url string) *state.Remote {
 }
 
 // timing says how patient the log of a state is.
-func (w *Workspace) timing() (sharedlog.Timing, error) {
+func timing(o Options) (sharedlog.Timing, error) {
 	t := sharedlog.Usual()
-	if text := w.Env(fasterVariable); text != "" {
+	if text := o.Env(fasterVariable); text != "" {
 		by, err := strconv.Atoi(text)
 		if err != nil || by < 1 {
 			return t, diag.Errorf(fasterVariable+" is not a number", "It is %q.", text)
 		}
 		t = t.Faster(time.Duration(by))
 	}
-	if text := w.Env(patienceVariable); text != "" {
+	if text := o.Env(patienceVariable); text != "" {
 		patience, err := time.ParseDuration(text)
 		if err != nil || patience < 0 {
 			return t, diag.Errorf(patienceVariable+" is not a duration",
@@ -81,15 +81,15 @@ func (w *Workspace) timing() (sharedlog.Timing, error) {
 // machine is the id of the directory in which this machine runs containers: who starts
 // actions there can find out how they ended. It is made when it is first asked for;
 // "" = it cannot be.
-func (w *Workspace) machine() string {
-	if w.DataDir == "" {
+func machine(o Options) string {
+	if o.DataDir == "" {
 		return ""
 	}
-	path := filepath.Join(w.DataDir, "id")
+	path := filepath.Join(o.DataDir, "id")
 	if id, err := os.ReadFile(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return strings.TrimSpace(string(id))
 	}
-	if os.MkdirAll(w.DataDir, 0o755) != nil {
+	if os.MkdirAll(o.DataDir, 0o755) != nil {
 		return ""
 	}
 	// Two commands may come here at once: one of the two ids stays.

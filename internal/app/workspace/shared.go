@@ -34,7 +34,7 @@ type StateInUse struct {
 }
 
 // Status says how a state is, and who uses it. It changes nothing.
-func (w *Workspace) Status(ctx context.Context) (StateStatus, error) {
+func Status(ctx context.Context, w *Workspace) (StateStatus, error) {
 	place := w.StatePlaceAround()
 	status := StateStatus{State: place.String()}
 	remote, shared := place.(*state.Remote)
@@ -72,7 +72,7 @@ func (w *Workspace) Status(ctx context.Context) (StateStatus, error) {
 }
 
 // Unlock ends a claim on the state: who has it can record nothing more.
-func (w *Workspace) Unlock(ctx context.Context, claim string) error {
+func Unlock(ctx context.Context, w *Workspace, claim string) error {
 	remote, ok := w.StatePlaceAround().(*state.Remote)
 	if !ok {
 		return diag.Errorf("Nothing to unlock", "The lock of a state in a file goes with its process. End that process.")
@@ -103,7 +103,7 @@ func (w *Workspace) Unlock(ctx context.Context, claim string) error {
 
 // MoveState makes another place that of the state. What was there says so from then
 // on, so that no second truth begins. It can be begun again when it was cut short.
-func (w *Workspace) MoveState(ctx context.Context, to string) (copies int, err error) {
+func MoveState(ctx context.Context, w *Workspace, to string) (copies int, err error) {
 	from, target := w.StatePlaceAround(), w.Place(to)
 	if from.String() == target.String() {
 		return 0, diag.Errorf("Wrong command line", "The state is at %s already.", from)
@@ -124,14 +124,14 @@ func (w *Workspace) MoveState(ctx context.Context, to string) (copies int, err e
 	if copies, err = there.TakeOver(old); err != nil {
 		return 0, err
 	}
-	if err := w.leave(old, from, target); err != nil {
+	if err := leave(old, from, target); err != nil {
 		return 0, err
 	}
 	return copies, nil
 }
 
 // leave marks the place from where a state has moved.
-func (w *Workspace) leave(old *state.Store, from, to state.Place) error {
+func leave(old *state.Store, from, to state.Place) error {
 	if _, shared := from.(*state.Remote); shared {
 		return old.MovedTo(to.String())
 	}

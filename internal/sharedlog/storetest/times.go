@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// Times is how often many create one object at the same time: 20, or what
-// DEPLOYSTER_STORE_RACES says.
-func Times(t *testing.T) int {
+// Times is how often many create one object at the same time: 20, or what an
+// environment variable says.
+func Times(t *testing.T, variable string) int {
 	t.Helper()
-	text := os.Getenv("DEPLOYSTER_STORE_RACES")
+	text := os.Getenv(variable)
 	if text == "" {
 		return 20
 	}

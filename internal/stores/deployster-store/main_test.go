@@ -67,7 +67,7 @@ func TestStores_KeepTheContract(t *testing.T) {
 	for name, server := range servers(t) {
 		t.Run(name, func(t *testing.T) {
 			url, _ := server(t)
-			storetest.Suite(t, storetest.Times(t), func(t *testing.T) sharedlog.Store { return connect(t, url, false) })
+			storetest.Suite(t, storetest.Times(t, "DEPLOYSTER_STORE_RACES"), func(t *testing.T) sharedlog.Store { return connect(t, url, false) })
 		})
 		t.Run(name+" behind the program", func(t *testing.T) {
 			url, _ := server(t)

@@ -16,7 +16,7 @@ import (
 
 func TestStore_KeepsTheContract(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "state")
-	storetest.Suite(t, storetest.Times(t), func(*testing.T) sharedlog.Store { return dir.New(root) })
+	storetest.Suite(t, storetest.Times(t, "DEPLOYSTER_STORE_RACES"), func(*testing.T) sharedlog.Store { return dir.New(root) })
 	left, err := filepath.Glob(filepath.Join(root, "*", "*", ".*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("files are left: %q, %v", left, err)
