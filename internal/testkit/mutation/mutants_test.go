@@ -17,7 +17,7 @@ func TestMutants_NameTextsThatAreThere(t *testing.T) {
 	t.Parallel()
 	const root = "../../.."
 	var lists []string
-	for _, pattern := range []string{"internal/testkit/*/mutants_test.go", "plan/*/mutants_test.go", "internal/sharedlog/mutants_test.go", "apply/checks_test.go"} {
+	for _, pattern := range []string{"internal/testkit/*/mutants_test.go", "plan/*/mutants_test.go", "internal/sharedlog/mutants_test.go", "internal/watch/mutants_test.go", "apply/checks_test.go"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(found) == 0 {
 			t.Fatalf("%s: %q, %v", pattern, found, err)
@@ -47,15 +47,33 @@ func TestMutants_NameTextsThatAreThere(t *testing.T) {
 
 type fault struct{ name, file, old string }
 
-// faults are those that a file of tests makes with mutation.In.
+// faults are those that a file of tests makes with mutation.In, or with a function
+// at that puts a directory before the file and calls it.
 func faults(t *testing.T, file *ast.File) (list []fault) {
 	t.Helper()
+	directory := ""
 	ast.Inspect(file, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok || len(call.Args) != 4 {
 			return true
 		}
-		if in, ok := call.Fun.(*ast.SelectorExpr); !ok || in.Sel.Name != "In" {
+		before := ""
+		switch fun := call.Fun.(type) {
+		case *ast.Ident:
+			if before = directory; fun.Name != "at" {
+				return true
+			}
+		case *ast.SelectorExpr:
+			if fun.Sel.Name != "In" {
+				return true
+			}
+			if path, put := call.Args[1].(*ast.BinaryExpr); put {
+				if literal, ok := path.X.(*ast.BasicLit); ok {
+					directory, _ = strconv.Unquote(literal.Value)
+				}
+				return true
+			}
+		default:
 			return true
 		}
 		var texts [3]string
@@ -71,7 +89,7 @@ func faults(t *testing.T, file *ast.File) (list []fault) {
 			}
 			texts[i] = text
 		}
-		list = append(list, fault{texts[0], texts[1], texts[2]})
+		list = append(list, fault{texts[0], before + texts[1], texts[2]})
 		return true
 	})
 	return list
