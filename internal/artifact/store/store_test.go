@@ -119,6 +119,28 @@ func TestStore_FetchesOnce(t *testing.T) {
 	}
 }
 
+// Who waits for files has them as soon as they are there, and not only when the command
+// that brought them in has ended.
+func TestStore_WaitsForTheFilesOnly(t *testing.T) {
+	l := newLab(t)
+	o := l.other(t)
+	began, goOn := make(chan bool), make(chan bool)
+	l.o.Client = taking{l.world, func(string) error { close(began); <-goOn; return nil }}
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _ = l.Fetch(t.Context(), order("1")) })
+	<-began
+	wg.Go(func() {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		if h, err := o.Fetch(ctx, order("1")); err != nil || h.Fetched {
+			t.Errorf("%+v, %v", h, err)
+		}
+	})
+	time.Sleep(3 * lookEvery)
+	close(goOn)
+	wg.Wait()
+}
+
 func TestStore_KeepsNoSecret(t *testing.T) {
 	l := newLab(t)
 	l.fetch(t, "1")

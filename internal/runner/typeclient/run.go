@@ -84,6 +84,10 @@ func (c *Client) workerFor(ctx context.Context, t Target, ty protocol.Type, step
 // run carries out a call. The error is nil only when the program ended with
 // exit code zero.
 func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
+	mounts, err := c.mountsOf(ctx, k)
+	if err != nil {
+		return runner.Result{}, err
+	}
 	spec := runner.Spec{
 		Name:       k.target.Address + "/" + k.step,
 		Kind:       k.kind,
@@ -91,7 +95,7 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 		Entrypoint: k.command.Entrypoint,
 		Args:       k.command.Args,
 		Stdin:      k.stdin,
-		Mounts:     runner.MountsIn(c.root, k.mounts),
+		Mounts:     mounts,
 		Settings:   k.settings,
 		Worker:     k.worker,
 		Reuse:      k.reuse,
