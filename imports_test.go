@@ -23,6 +23,7 @@ var ranks = map[string]int{
 	"internal/base/natural":             0,
 	"internal/base/imagefiles":          0,
 	"internal/base/jsondoc":             5,
+	"internal/base/loglines":            5,
 	"internal/base/parallel":            0,
 	"internal/runner":                   0,
 	"internal/wire":                     0,

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/loglines"
 	"deployster/internal/runner"
 	"deployster/protocol"
 )
@@ -152,4 +153,11 @@ func (k call) invocation(started time.Time, r runner.Result, err error) Invocati
 		i.Stdin, i.Result.Stdout = Forgotten(i.Stdin), Forgotten(i.Result.Stdout)
 	}
 	return i
+}
+
+// Lines returns a writer that makes lines, safe to show, of what a step of a
+// resource prints, and what ends the last one.
+func Lines(address, step string, stream Stream, log func(Line)) (w io.Writer, flush func()) {
+	l := loglines.New(func(text string) { log(Line{Address: address, Step: step, Stream: stream, Text: text}) })
+	return l, l.Flush
 }
