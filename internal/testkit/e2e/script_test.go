@@ -92,6 +92,8 @@ func runScripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
 			"keypair":       makeKeys,
 			"sign":          signImage,
 			"machine":       onMachine,
+			"server":        startServer,
+			"network":       setNetwork,
 		},
 	})
 }
