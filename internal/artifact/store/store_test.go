@@ -28,13 +28,7 @@ type lab struct {
 
 func newLab(t *testing.T) *lab {
 	t.Helper()
-	w := artifacttest.NewWorld()
-	w.AddImage("line", artifact.Artifacts2)
-	w.Change(`{"password":"hunter2"}`, func(l *artifacttest.Line) {
-		for _, ref := range []string{"1", "2", "3"} {
-			l.Spaces["main"] = append(l.Spaces["main"], artifact.Versioned{Space: "main", Version: artifact.Version{"ref": ref}})
-		}
-	})
+	w := newWorld()
 	l := &lab{New(Options{Dir: filepath.Join(t.TempDir(), "store"), Client: w, Command: "test"}), w}
 	t.Cleanup(func() { l.close(t) })
 	return l
