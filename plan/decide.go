@@ -94,7 +94,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 			Address: r.Address, Action: "state"}})
 		return nil
 	}
-	if diags := b.postconditions(r.Address, before, step); diags.HasErrors() {
+	if diags := append(noteDestroyed(r, step), b.postconditions(r.Address, before, step)...); diags.HasErrors() {
 		b.report(r, "", diags)
 		return nil
 	}
@@ -127,6 +127,17 @@ func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool 
 		return false
 	}
 	return true
+}
+
+// noteDestroyed notes an update that destroys what is there, and refuses one of what is protected.
+func noteDestroyed(r *config.Resource, s *Step) (diags diag.Diagnostics) {
+	if s.Kind() == Replace {
+		why := fmt.Sprintf("its image says that the action %q destroys what is there", protocol.Destructive(s.Shutdown, s.Actions))
+		if s.Notes = append(s.Notes, "It is approved as a replacement: "+why+"."); r.PreventDestroy {
+			diags = diag.Diagnostics{protected("It has prevent_destroy = true", why)}
+		}
+	}
+	return diags
 }
 
 // postconditions holds a resource that is as it should be to them. Others are

@@ -93,7 +93,22 @@ type Command struct {
 type Action struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"` // default: the name
+	Destructive bool   `json:"destructive,omitempty"` // it destroys what is there, as when something is made anew
 	Command
+}
+
+// Destructive returns the name of the first action that destroys what is there, ""
+// where none does.
+func Destructive(first *Action, actions []Action) string {
+	if first != nil && first.Destructive {
+		return first.Name
+	}
+	for _, a := range actions {
+		if a.Destructive {
+			return a.Name
+		}
+	}
+	return ""
 }
 
 // PlugRequest is a file or directory of the host that a type asks for.
