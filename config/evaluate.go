@@ -100,16 +100,16 @@ func (m *Manifest) Conditional(addr string) (before, after bool) {
 // Those that are not met are errors. Open are the references that keep others
 // from being decided.
 func (m *Manifest) Preconditions(addr string, s States) (open []string, diags diag.Diagnostics) {
-	return m.judge(addr, s, func(r *decl.Resource) []decl.Condition { return r.Before })
+	return judge(m, addr, s, func(r *decl.Resource) []decl.Condition { return r.Before })
 }
 
 // Postconditions holds a resource's postconditions to what became of it: its
 // own state must be in the scope.
 func (m *Manifest) Postconditions(addr string, s States) (open []string, diags diag.Diagnostics) {
-	return m.judge(addr, s, func(r *decl.Resource) []decl.Condition { return r.After })
+	return judge(m, addr, s, func(r *decl.Resource) []decl.Condition { return r.After })
 }
 
-func (m *Manifest) judge(addr string, s States, which func(*decl.Resource) []decl.Condition) ([]string, diag.Diagnostics) {
+func judge(m *Manifest, addr string, s States, which func(*decl.Resource) []decl.Condition) ([]string, diag.Diagnostics) {
 	i := m.instances.Find(addr)
 	if i == nil || len(which(i.Decl)) == 0 {
 		return nil, nil

@@ -142,6 +142,10 @@ func (t *tracer) reference(ref refs.Reference, at instance.Scope, depth int) {
 		place := source.FromHCL(at.Mod.Decl.Artifacts[refs.StepName(ref.Traversal, 1)].At)
 		in.Range = &place
 		t.add(in, nil, at)
+	case root == "host" && at.Mod.Decl.Hosts[refs.StepName(ref.Traversal, 1)] != nil:
+		place := source.FromHCL(at.Mod.Decl.Hosts[refs.StepName(ref.Traversal, 1)].At)
+		in.Range = &place
+		t.add(in, nil, at)
 	case root == "publish":
 		in.Address = decl.PublishPrefix + refs.StepName(ref.Traversal, 1)
 		t.add(in, nil, at)
