@@ -204,3 +204,50 @@ module "app" {
 		t.Error(got)
 	}
 }
+
+func TestHosts_AreTargets(t *testing.T) {
+	t.Parallel()
+	m := load(t, hostBlocks+`
+host "web2" { address = "w" }
+resource "each" {
+  for_each = host.web
+  type     = "x"
+  host     = each.value
+}
+resource "second" {
+  type = "x"
+  host = host.web2
+}
+resource "here" { type = "x" }
+`)
+	for name, want := range map[string]string{"web": `each["a"] each["b"]`, `web["b"]`: `each["b"]`, "web2": "second", "db": "", `web["c"]`: ""} {
+		if got := strings.Join(HostTargets(m, name), " "); got != want {
+			t.Errorf("on %s: %q, want %q", name, got, want)
+		}
+	}
+	for text, want := range map[string]string{"host.web": "web", ` host.web["a"]`: `web["a"]`, "host.n[1]": "n[1]", `host.web["a\"b"]`: `web["a\"b"]`,
+		"web": "", "host": "", "host.web.a": "", `host.web["a"].x`: "", "host.": "", "resource.web": ""} {
+		if got, ok := ParseHost(text); got != want || ok != (want != "") {
+			t.Errorf("%q: %q %v, want %q", text, got, ok, want)
+		}
+	}
+}
+
+func TestInstances_AllHaveWhatTheTypeAsksOfImages(t *testing.T) {
+	t.Parallel()
+	m := load(t, `
+type "disk" {
+  image = "acme/disk:1"
+  pull  = "never"
+}
+resource "disk" {
+  count = 2
+  type  = type.disk
+}
+`)
+	for _, r := range m.Resources() {
+		if r.Pull != runner.PullNever {
+			t.Errorf("%s: %q", r.Address, r.Pull)
+		}
+	}
+}

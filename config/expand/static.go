@@ -175,6 +175,7 @@ func (m *Instances) fillAll(s *instance.ResourceSet) hcl.Diagnostics {
 			first := &s.List[0].Resource
 			r.TypeRef, r.Settings, r.Timeouts = first.TypeRef, first.Settings, first.Timeouts
 			r.ReadOnly, r.PreventDestroy, r.OnRemove = first.ReadOnly, first.PreventDestroy, first.OnRemove
+			r.Pull, r.Verify = first.Pull, first.Verify
 			r.New, r.CreateFirst = first.New, first.CreateFirst
 			r.Retry, r.Watch, r.Semaphores = first.Retry, first.Watch, first.Semaphores
 			continue
