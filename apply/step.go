@@ -153,6 +153,7 @@ func (r *run) input(step *plan.Step, addr string, config json.RawMessage) (proto
 	in := protocol.StateInput{Config: config, Intent: step.Intent(), Dependencies: deps}
 	if entry := recorded(r, step, addr); entry != nil {
 		recall.Tell(&in, r.prior, addr)
+		in.LastConfig = entry.Config
 		refresh.Tell(&in, &step.Init, step.Subscribes, *entry, r.prior, r.facts.acts)
 	}
 	r.facts.tellMemory(&in, addr)

@@ -121,6 +121,9 @@ func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool 
 	step.hide(b.Prior.Resources[r.Address], b.Manifest.Secrets())
 	b.compareWithPrior(r.Address, step)
 	entry, known := b.Prior.Resources[r.Address]
+	if step.Change == Publish && known && len(entry.Config) > 0 {
+		step.Was = &Was{State: entry.Config, Sensitive: entry.Sensitive.Config}
+	}
 	step.noteLost(entry, known)
 	if err := step.Exists(known && !step.Another, answer.Status); err != nil {
 		b.report(r, "", diag.From("Resource exists already", err))
@@ -163,7 +166,7 @@ func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 		Staying: resolved.MayChange, ReadOnly: r.ReadOnly, Aliases: r.Aliases, Subscribes: r.Subscribes, Init: ty,
 		Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(), Mounts: b.mounts[r.Address],
 		Timeouts: Timeouts{State: state.Duration(r.Timeouts.State), Action: state.Duration(r.Timeouts.Action)},
-		Protect:  r.PreventDestroy, New: r.New && !r.ReadOnly, OnRemove: string(r.OnRemove), Source: r.Range.String(),
+		Protect:  r.PreventDestroy, New: r.New && !r.ReadOnly, OnRemove: string(r.OnRemove), Publishes: r.Publish != nil, Source: r.Range.String(),
 		SecretEnv: secret.FindEnv(r.Settings.Env, b.Manifest.Secrets()),
 	}
 }
@@ -174,6 +177,7 @@ func (b *builder) input(r *config.Resource, s *Step) (protocol.StateInput, error
 	in := protocol.StateInput{Config: s.Config, Intent: protocol.Present, Dependencies: deps}
 	if entry, ok := b.Prior.Resources[r.Address]; ok && !s.Another {
 		recall.Tell(&in, b.Prior, r.Address)
+		in.LastConfig = entry.Config
 		if told := refresh.Tell(&in, &s.Init, r.Subscribes, entry, b.Prior, updates(b)); b.Selection.RefreshOnly {
 			in.Refresh = false // it runs nothing
 		} else if told != "" {
@@ -193,7 +197,9 @@ func (s *Step) take(a protocol.Answer) {
 	case protocol.Stale:
 		s.Change = Update
 	case protocol.Missing:
-		s.Change = Create
+		if s.Change = Create; s.Publishes {
+			s.Change = Publish
+		}
 	}
 }
 
@@ -274,6 +280,8 @@ func (b *builder) whyDeferred(addr string, before []string, s *Step) string {
 		switch dep := b.step(addr); dep.Change {
 		case Create:
 			return fmt.Sprintf("%s does not exist yet", config.Reference(addr))
+		case Publish:
+			return fmt.Sprintf("%s will be published", addr)
 		case Replace:
 			return fmt.Sprintf("%s will be replaced", config.Reference(addr))
 		case Forget:

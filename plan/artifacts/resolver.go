@@ -159,7 +159,7 @@ func (r *Resolver) resolve(ctx context.Context, a config.Artifact) (Pin, error) 
 		p.Was = prior.Recipe.Version
 	}
 	switch {
-	case r.o.Believe && p.Was != nil && held.Version == nil:
+	case r.o.Believe && p.Was != nil && (held.Version == nil || p.Was.Is(held.Version)):
 		err = r.believe(&p, a, prior)
 	default:
 		err = r.check(ctx, &p, a, held, prior, known)

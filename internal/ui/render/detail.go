@@ -68,6 +68,10 @@ func Changes(s *plan.Step, hide func(string) string) (d jsondiff.Diff, notes map
 		}
 	case plan.Create, plan.Replace:
 		d = jsondiff.List(want, o)
+	case plan.Publish:
+		if d = jsondiff.List(want, o); s.Was != nil {
+			d = compareToWas(s.Was, want, o)
+		}
 	case plan.Valid:
 		d.Rows = valuesThatMayChange(want, hide)
 	case plan.Record:
