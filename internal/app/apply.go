@@ -194,7 +194,7 @@ func (t *task) resume(ctx context.Context, prior state.Snapshot) error {
 	types := t.Engine.client(prior, t.plan.Images, images.NewResolver(t.runtime, t.manifest, nil))
 	t.client = &answerers{Types: types}
 	if len(t.plan.Artifacts) > 0 || concernsArtifacts(t.manifest, prior) {
-		t.client.artifacts = t.pinned(t.manifest, prior, types, t.plan)
+		t.client.artifacts = pinnedArtifacts(t.Engine, t.manifest, prior, types, t.plan)
 		t.client.Types = t.client.artifacts.front
 	}
 	if err := apply.CheckPlugs(t.plan, runner.RealDir(t.Dir)); err != nil {

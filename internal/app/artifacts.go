@@ -35,7 +35,7 @@ func concernsArtifacts(m *config.Manifest, prior state.Snapshot) bool {
 }
 
 // openArtifacts opens the store of artifacts, once for the command.
-func (e *Engine) openArtifacts(types *typeclient.Client) (artifact.Client, artifact.Store) {
+func openArtifacts(e *Engine, types *typeclient.Client) (artifact.Client, artifact.Store) {
 	client := artifactimages.New(artifactimages.Options{Types: types, Inspector: e.runtime})
 	if e.files == nil {
 		e.files = store.New(store.Options{Dir: e.runtime.Artifacts(), Client: client, Command: "deployster"})
@@ -43,16 +43,16 @@ func (e *Engine) openArtifacts(types *typeclient.Client) (artifact.Client, artif
 	return client, e.files
 }
 
-// artifacts finds the versions of what is chosen, and returns the manifest in which they
+// resolveArtifacts finds the versions of what is chosen, and returns the manifest in which they
 // have them.
-func (e *Engine) artifacts(ctx context.Context, m *config.Manifest, prior state.Snapshot, types *typeclient.Client, chosen func(string) bool,
-	o plan.Options) (*artifactWork, *config.Manifest, error) {
+func resolveArtifacts(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot, types *typeclient.Client,
+	chosen func(string) bool, o plan.Options) (*artifactWork, *config.Manifest, error) {
 	lock, err := images.ReadLock(e.Dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	w := &artifactWork{}
-	w.client, w.store = e.openArtifacts(types)
+	w.client, w.store = openArtifacts(e, types)
 	ro := artifacts.Options{Client: w.client, Store: w.store, Declared: m.Artifacts(), Secrets: m.Secrets(), Recorded: prior.Artifacts,
 		Believe: o.Selection.NoRefresh || o.Selection.RefreshOnly}
 	if lock != nil {
@@ -112,10 +112,10 @@ func artifactsOf(m *config.Manifest, chosen func(string) bool) ([]string, error)
 	return slices.Sorted(maps.Keys(set)), diags.Err()
 }
 
-// pinned is the work of a saved plan.
-func (e *Engine) pinned(m *config.Manifest, prior state.Snapshot, types *typeclient.Client, p *plan.Plan) *artifactWork {
+// pinnedArtifacts is the work of a saved plan.
+func pinnedArtifacts(e *Engine, m *config.Manifest, prior state.Snapshot, types *typeclient.Client, p *plan.Plan) *artifactWork {
 	w := &artifactWork{}
-	w.client, w.store = e.openArtifacts(types)
+	w.client, w.store = openArtifacts(e, types)
 	w.front = front.New(front.Options{Types: types, Client: w.client, Store: w.store, Manifest: m, Prior: prior, Warn: e.Warn,
 		Pins: func() map[string]artifacts.Pin { return p.Artifacts }})
 	return w
@@ -153,7 +153,7 @@ func (w *artifactWork) end(j *state.Journal, m *config.Manifest, prior state.Sna
 }
 
 // closeArtifacts gives up the files that are held.
-func (e *Engine) closeArtifacts() {
+func closeArtifacts(e *Engine) {
 	if e.files == nil {
 		return
 	}

@@ -83,7 +83,7 @@ func (e *Engine) drift(ctx context.Context, m *config.Manifest, prior state.Snap
 	if concernsArtifacts(m, prior) {
 		believing := options
 		believing.Selection.NoRefresh = true
-		if asked.artifacts, m, err = e.artifacts(ctx, m, prior, client, resolver.Wanted, believing); err != nil {
+		if asked.artifacts, m, err = resolveArtifacts(ctx, e, m, prior, client, resolver.Wanted, believing); err != nil {
 			return nil, e.Secrets.Diagnostics(diag.From("Cannot look for drift", err))
 		}
 		asked.Types, options.Artifacts = asked.artifacts.front, asked.artifacts.resolver

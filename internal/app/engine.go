@@ -117,7 +117,7 @@ func (e *Engine) release() {
 		return
 	}
 	e.released = make(chan error, 1)
-	e.closeArtifacts()
+	closeArtifacts(e)
 	go func() {
 		var err error
 		if e.pool != nil {

@@ -150,7 +150,7 @@ func (e *Engine) build(ctx context.Context, m *config.Manifest, prior state.Snap
 	}
 	asked := &answerers{Types: client}
 	if concernsArtifacts(m, prior) {
-		if asked.artifacts, m, err = e.artifacts(ctx, m, prior, client, chosen, o); err != nil {
+		if asked.artifacts, m, err = resolveArtifacts(ctx, e, m, prior, client, chosen, o); err != nil {
 			if ctx.Err() != nil {
 				return nil, nil, context.Cause(ctx)
 			}

@@ -3,7 +3,7 @@ package artifacts
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -147,8 +147,8 @@ func (f *Front) files(ctx context.Context, order artifact.Order, sub string) (st
 	}
 	path, err := artifact.Sub(held.Dir, sub)
 	if err != nil {
-		return "", diag.Errorf("Not in the files of the artifact", "A plug shows %q of artifact.%s, version %s, and that is not there: %s. Correct "+
-			"the path of the plug.", sub, order.Name, diag.Visible(order.Recipe.Version.String()), diag.Visible(err.Error()))
+		return "", diag.Errorf("Not in the files of the artifact", "A plug shows %q of artifact.%s, version %s, and that is not there: %s. "+
+			"Correct the path of the plug.", sub, order.Name, diag.Visible(order.Recipe.Version.String()), diag.Visible(err.Error()))
 	}
 	return path, nil
 }
@@ -166,8 +166,8 @@ func (f *Front) order(_ context.Context, key string) (artifact.Order, error) {
 	if p, ok := f.o.Prior.Pins[key]; ok {
 		return artifacts.OrderOf(artifacts.Renewed(p, slices.Collect(maps.Values(f.declared)))), nil
 	}
-	return artifact.Order{}, fmt.Errorf("it was made with files of an artifact, and the state file does not say of which: remove its block and " +
-		"plan again")
+	return artifact.Order{}, errors.New("it was made with files of an artifact, and the state file does not say of which: remove its " +
+		"its block and plan again")
 }
 
 // Prefetch brings in what the steps of a plan need that may act, four at a time.
@@ -200,8 +200,8 @@ func (f *Front) Prefetch(ctx context.Context, p *plan.Plan) error {
 		}
 		if err != nil {
 			for _, d := range diag.From("Cannot bring in an artifact", err) {
-				return diag.Errorf("plan is stale: an artifact cannot be fetched", "%s needs artifact.%s, version %s. %s: %s Plan again.",
-					config.Reference(keys[key]), order.Name, diag.Visible(order.Recipe.Version.String()), d.Summary, d.Detail)
+				return diag.Errorf("plan is stale: an artifact cannot be fetched", "%s needs artifact.%s, version %s. %s: %s Plan "+
+					"again.", config.Reference(keys[key]), order.Name, diag.Visible(order.Recipe.Version.String()), d.Summary, d.Detail)
 			}
 		}
 	}

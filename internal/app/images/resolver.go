@@ -130,8 +130,9 @@ func (rs *Resolver) All(ctx context.Context) (map[string]string, error) {
 // typesOfArtifacts are the images of artifacts, as resources want theirs.
 func typesOfArtifacts(m *config.Manifest) (list []*config.Resource) {
 	for _, a := range m.Artifacts() {
-		list = append(list, &config.Resource{Address: "artifact." + a.Name, TypeRef: a.TypeRef, Pull: a.Pull, Verify: a.Verify, Settings: a.Settings,
-			Range: a.Range})
+		list = append(list, &config.Resource{Address: "artifact." + a.Name, TypeRef: a.TypeRef, Pull: a.Pull, Verify: a.Verify,
+			Settings: a.Settings,
+			Range:    a.Range})
 	}
 	return list
 }
