@@ -14,7 +14,6 @@ import (
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
 	"deployster/internal/base/words"
-	"deployster/internal/runner/typeclient"
 	"deployster/plan/hidden"
 	"deployster/plan/plugs"
 	"deployster/plan/recall"
@@ -43,7 +42,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 	step := b.newStep(r, resolved)
 	b.secret(step)
 	violations := b.prober.CheckConfig(step.Init, step.Config, step.Unknown)
-	b.report(r, "", Violations(b.Manifest, r.Address, violations))
+	b.report(r, "", subject.Violations(b.Manifest, r.Address, violations))
 	if len(violations) > 0 {
 		return nil
 	}
@@ -320,16 +319,6 @@ func (b *builder) whyMayChange(before []string) string {
 		}
 	}
 	return ""
-}
-
-// Violations words what an image's schema finds wrong with a config.
-func Violations(m *config.Manifest, addr string, list []typeclient.Violation) diag.Diagnostics {
-	var diags diag.Diagnostics
-	for _, v := range list {
-		d := &diag.Diagnostic{Severity: diag.Error, Summary: "Invalid config", Address: addr, Detail: v.Sentence()}
-		diags = append(diags, m.Diagnose(d, m.Locate(addr, v.Pointer)))
-	}
-	return diags
 }
 
 // noteLost says of a resource that does not exist, though it was recorded, what
