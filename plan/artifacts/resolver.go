@@ -77,8 +77,11 @@ func (r *Resolver) All(ctx context.Context, names []string, parallelism int) err
 	return diags.Err()
 }
 
-// Pins are those that were resolved, by name.
+// Pins are those that were resolved, by name; a Resolver of nil has none.
 func (r *Resolver) Pins() map[string]Pin {
+	if r == nil {
+		return nil
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := map[string]Pin{}

@@ -1,9 +1,6 @@
 package subject
 
 import (
-	"fmt"
-	"strings"
-
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner/typeclient"
