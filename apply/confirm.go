@@ -55,7 +55,7 @@ func (r *run) confirmState(ctx context.Context, step *plan.Step, out *outcome, i
 // answer with the actions that are to be run.
 func (r *run) permitted(step *plan.Step, out *outcome, answer protocol.Answer) (protocol.Answer, bool) {
 	if step.ReadOnly {
-		out.fail(failedState, diag.Errorf("Read-only resource is not as declared",
+		out.fail(failedState, diag.Errorf("Read-only resource differs from its config",
 			"It is read_only, so nothing was done about it, but its image answers %s.", answer.Status))
 		return answer, false
 	}

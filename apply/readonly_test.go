@@ -22,7 +22,7 @@ func TestReadOnly_Waits(t *testing.T) {
 		problems string
 	}{
 		"it is right then": {`{"v":2}`, apply.OK, "null"},
-		"it is not":        {`{"v":1}`, apply.Error, `["look: Read-only resource is not as declared"]`},
+		"it is not":        {`{"v":1}`, apply.Error, `["look: Read-only resource differs from its config"]`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEngine(t.TempDir())

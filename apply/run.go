@@ -128,6 +128,12 @@ func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snap
 		before: p.Before(), needs: p.Needs(), recheck: dependenciesOfWork(p), facts: newFacts(p),
 		approvals: newApprovals(o), semaphores: newSemaphores(m.Semaphores()),
 		barriers: map[string]order.Barrier{}, workdir: runner.RealDir(p.Workspace)}
+	r.manifest = config.Converting(m, func(addr string) protocol.Type {
+		if step := p.Resources[addr]; step != nil {
+			return step.Init
+		}
+		return protocol.Type{}
+	})
 	r.died, _ = prior.Died(p.ID)
 	for _, b := range p.Barriers {
 		r.barriers[b.Name] = b

@@ -18,7 +18,6 @@ import (
 	"deployster/plan/hidden"
 	"deployster/plan/recall"
 	"deployster/plan/refresh"
-	"deployster/plan/subject"
 	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
@@ -133,7 +132,7 @@ func (r *run) resolve(step *plan.Step, out *outcome) (json.RawMessage, []string,
 		return nil, nil, false
 	}
 	violations := r.exec.CheckConfig(step.Init, resolved.Value, nil)
-	if found := subject.Violations(r.manifest, out.addr, violations); len(found) > 0 {
+	if found := plan.Violations(r.manifest, out.addr, violations); len(found) > 0 {
 		out.fail(failedConfig, found[0])
 		return nil, nil, false
 	}
@@ -154,7 +153,6 @@ func (r *run) input(step *plan.Step, addr string, config json.RawMessage) (proto
 	in := protocol.StateInput{Config: config, Intent: step.Intent(), Dependencies: deps}
 	if entry := recorded(r, step, addr); entry != nil {
 		recall.Tell(&in, r.prior, addr)
-		in.LastConfig = entry.Config
 		refresh.Tell(&in, &step.Init, step.Subscribes, *entry, r.prior, r.facts.acts)
 	}
 	r.facts.tellMemory(&in, addr)
@@ -298,7 +296,7 @@ func (r *run) verify(step *plan.Step, out *outcome, in protocol.StateInput, befo
 		if step.Intent() == protocol.Absent {
 			want = protocol.Missing
 		}
-		d := diag.Errorf("The actions did not help", "expected %s, got %s", want, answer.Status)
+		d := diag.Errorf("Still not up to date after its actions", "expected %s, got %s", want, answer.Status)
 		if len(answer.Actions) > 0 {
 			d.Detail += fmt.Sprintf(" with the actions [%s]", spell(answer.Actions))
 		}

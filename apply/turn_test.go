@@ -125,7 +125,7 @@ func TestRun_ActionsThatDidNotHelp(t *testing.T) {
 	t.Parallel()
 	make := `"actions":[{"name":"make","args":["make"]}]`
 	for name, c := range map[string]struct{ before, after, want string }{
-		"still not right":          {`{"status":"STALE",` + make + `}`, `{"status":"STALE","staleState":{},` + make + `}`, "The actions did not help"},
+		"still not right":          {`{"status":"STALE",` + make + `}`, `{"status":"STALE","staleState":{},` + make + `}`, "Still not up to date after its actions"},
 		"other than it was said":   {`{"status":"STALE","forecast":{"id":"x"},` + make + `}`, `{"status":"VALID","state":{"id":"y"}}`, "not what the image forecast"},
 		"what was said is missing": {`{"status":"STALE","forecast":{"id":"x"},` + make + `}`, `{"status":"VALID","state":{}}`, "not what the image forecast"},
 	} {

@@ -15,12 +15,23 @@ import (
 // Applying is the manifest for the apply of a plan of it, which is known to have
 // begun at a time: what is different each time has values then.
 func (m *Manifest) Applying(now time.Time) *Manifest {
-	return &Manifest{set: m.set, tree: m.tree, instances: m.instances.Applying(now)}
+	next := *m
+	next.instances = m.instances.Applying(now)
+	return &next
 }
 
 // Config evaluates a resource's config against what is known of the others'
 // states. A resource without config has an empty one.
 func (m *Manifest) Config(addr string, s States) (Resolved, diag.Diagnostics) {
+	out, diags := m.resolved(addr, s)
+	if m.typeOf != nil && !diags.HasErrors() {
+		out.Value = m.converter.Convert(m.typeOf(addr).ConfigSchema, out.Value, out.Unknown)
+	}
+	return out, diags
+}
+
+// resolved evaluates a config as it is written.
+func (m *Manifest) resolved(addr string, s States) (Resolved, diag.Diagnostics) {
 	i := m.instances.Find(addr)
 	if i == nil {
 		return Resolved{}, diag.Diagnostics{diag.Errorf("Unknown resource", "There is no resource %q in the manifest.", addr)}
@@ -100,16 +111,16 @@ func (m *Manifest) Conditional(addr string) (before, after bool) {
 // Those that are not met are errors. Open are the references that keep others
 // from being decided.
 func (m *Manifest) Preconditions(addr string, s States) (open []string, diags diag.Diagnostics) {
-	return judge(m, addr, s, func(r *decl.Resource) []decl.Condition { return r.Before })
+	return m.judge(addr, s, func(r *decl.Resource) []decl.Condition { return r.Before })
 }
 
 // Postconditions holds a resource's postconditions to what became of it: its
 // own state must be in the scope.
 func (m *Manifest) Postconditions(addr string, s States) (open []string, diags diag.Diagnostics) {
-	return judge(m, addr, s, func(r *decl.Resource) []decl.Condition { return r.After })
+	return m.judge(addr, s, func(r *decl.Resource) []decl.Condition { return r.After })
 }
 
-func judge(m *Manifest, addr string, s States, which func(*decl.Resource) []decl.Condition) ([]string, diag.Diagnostics) {
+func (m *Manifest) judge(addr string, s States, which func(*decl.Resource) []decl.Condition) ([]string, diag.Diagnostics) {
 	i := m.instances.Find(addr)
 	if i == nil || len(which(i.Decl)) == 0 {
 		return nil, nil
@@ -167,7 +178,7 @@ func (m *Manifest) With(pinned map[string]Instances) (*Manifest, diag.Diagnostic
 
 // again is the manifest with other instances.
 func (m *Manifest) again(expand func() (*expand.Instances, hcl.Diagnostics)) (*Manifest, diag.Diagnostics) {
-	next := &Manifest{set: m.set, tree: m.tree}
+	next := &Manifest{set: m.set, tree: m.tree, typeOf: m.typeOf, converter: m.converter}
 	var list hcl.Diagnostics
 	if failed := limits.Guard(func() { next.instances, list = expand() }); failed != nil {
 		return m, diag.Diagnostics{failed}

@@ -11,6 +11,8 @@ import (
 	"deployster/config/expand"
 	"deployster/config/source"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/scalars"
+	"deployster/protocol"
 )
 
 // Manifest is what the files declare, checked. Its methods are safe for
@@ -19,13 +21,23 @@ type Manifest struct {
 	set       *source.Set
 	tree      *decl.Tree
 	instances *expand.Instances
+	typeOf    func(addr string) protocol.Type // see Converting
+	converter *scalars.Converter
+}
+
+// Converting gives the manifest whose configs have the scalars that the schemas of
+// their types name: "80" is 80 where a number is wanted.
+func Converting(m *Manifest, typeOf func(addr string) protocol.Type) *Manifest {
+	next := *m
+	next.typeOf, next.converter = typeOf, &scalars.Converter{}
+	return &next
 }
 
 // Sources returns what the manifest was loaded from, with the modules that it
 // calls in Modules and all that file() and friends have read so far in Reads.
 func (m *Manifest) Sources() Sources {
 	s := m.set.Sources()
-	s.Instances, s.Artifacts, s.Hosts = m.instances.Pinned, m.instances.ArtifactValues, m.instances.HostFacts
+	s.Instances, s.Artifacts = m.instances.Pinned, m.instances.ArtifactValues
 	return s
 }
 

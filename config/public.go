@@ -20,7 +20,6 @@ type (
 
 	ArtifactValue = source.ArtifactValue
 	SpaceVersion  = source.SpaceVersion
-	HostFacts     = source.HostFacts
 	Pin           = source.Pin
 
 	VarInput = source.VarInput
@@ -44,7 +43,6 @@ type (
 	Semaphore     = instance.Semaphore
 	Watch         = instance.Watch
 	Artifact      = instance.Artifact
-	Host          = instance.Host
 	Publish       = instance.Publish
 	PublishInput  = instance.Input
 	Pending       = instance.Pending

@@ -97,7 +97,7 @@ func TestMounts(t *testing.T) {
 		{name: "a directory over a file", mounts: on("dir", "/file"), fails: "A file and a directory cannot be mounted on each other"},
 		{name: "a directory over a link to a file", mounts: on("dir", "/tofile"), fails: "A file and a directory cannot be mounted on each other"},
 		// Sources.
-		{name: "not there", mounts: on("nothing", "/x"), fails: "What is to be mounted is not there"},
+		{name: "not there", mounts: on("nothing", "/x"), fails: "A plug's file or directory does not exist"},
 		{name: "has become a link", mounts: on("link", "/x"), fails: "has become a symbolic link"},
 		{name: "goes through a link", mounts: on("dirlink/in", "/x"), fails: "has become a symbolic link"},
 		{name: "the whole host", mounts: on("/", "/host"), fails: "is the whole host"},

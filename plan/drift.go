@@ -181,7 +181,7 @@ func compareDrift(d *drift.Resource, s *Step, entry state.Entry) {
 			d.Found, d.Hidden = nil, nil
 			return
 		}
-		d.Reason = "it is as declared, though its state is not what was recorded"
+		d.Reason = "it matches the configuration, though its state is not what was recorded"
 	case Update:
 		d.Status, d.Found, d.Reason = drift.Drifted, s.Stale, "it was changed by something else since it was last applied"
 	case Create:

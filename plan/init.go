@@ -60,6 +60,7 @@ func (d *described) initialise(ctx context.Context, wanted func(addr string) boo
 	}
 	d.initEach(ctx, first)
 	d.initEach(ctx, others)
+	d.subject.Manifest = config.Converting(d.subject.Manifest, d.typeOf)
 	for _, r := range slices.Concat(first, others) {
 		if ty, ok := d.types[r.Address]; ok {
 			d.findings.report(r, "", refresh.CanBeTold(r, ty))

@@ -85,13 +85,13 @@ func (b *builder) recordOnly(addr string, s *Step) {
 	case found == Create:
 		s.Reason = "it does not exist, and nothing is recorded of it"
 	case found == Update && !known:
-		s.Reason = "it exists, but not as declared, and nothing is recorded of it"
+		s.Reason = "it exists, and differs from its config, and nothing is recorded of it"
 	case found == Update && entry.Incomplete():
-		s.Reason = "it exists, but not as declared: " + unfinished
+		s.Reason = "it exists, and differs from its config: " + unfinished
 	case found == Update && !entry.Dirty && entry.LastSeen != nil && jsondoc.Same(entry.LastSeen.State, s.Stale):
 		s.Reason = "it was found like this before"
 	case found == Update:
-		s.Change, s.Reason = Record, "it is not as declared"
+		s.Change, s.Reason = Record, "it differs from its config"
 	case known && !entry.Dirty && entry.LastSeen == nil && entry.Digest == s.Init.Digest && jsondoc.Same(entry.Config,
 		s.Config) && jsondoc.Same(entry.State, s.State):
 		s.Change = Valid

@@ -47,13 +47,14 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 	step := RecordedStep(entry)
 	step.Change = Forget
 	block := b.RemovedBlock(addr)
-	end, why := b.identified.ends[addr], "no manifest declares it"
+	end := b.identified.ends[addr]
+	why := map[bool]string{true: "you ran destroy", false: "it is no longer in the configuration"}[b.Selection.Destroy]
 	if was, number := state.RecordedAt(addr); number > 0 {
 		why = config.Reference(was) + " is another thing"
 	}
 	switch {
 	case b.Selection.RefreshOnly:
-		step.Change, step.Reason = Left, "no manifest declares it: what becomes of it is not for a plan that only records"
+		step.Change, step.Reason = Left, "it is no longer in the configuration: what becomes of it is not for a plan that only records"
 		return step, nil
 	case end.Forget && end.Owner != "":
 		step.Reason = "its thing is that of " + config.Reference(end.Owner) + ": it is left as it is"

@@ -27,7 +27,7 @@ type Recovery struct {
 // Warning tells the user.
 func (r *Recovery) Warning() *diag.Diagnostic {
 	var b strings.Builder
-	fmt.Fprintf(&b, "The apply of plan %s that began at %s, %s, did not come to its end. What it had recorded was kept.", r.Plan,
+	fmt.Fprintf(&b, "The apply of plan %s that began at %s, %s, was interrupted; its progress was saved.", r.Plan,
 		r.Began.Format(time.RFC3339), diag.Visible(r.By.String()))
 	for _, f := range r.InFlight {
 		fmt.Fprintf(&b, " The action %q of %s was running since %s, and how it ended is not known.", f.Action, f.Address,

@@ -243,3 +243,12 @@ func (s *Snapshot) ended(r record, exit *int) {
 		delete(s.Unsettled, r.Address)
 	}
 }
+
+// Running reports whether the process is at work on this machine.
+func (b By) Running() bool {
+	if host, boot := b.Here(); !host || !boot || b.PID <= 0 {
+		return false
+	}
+	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", b.PID))
+	return err == nil && strings.HasPrefix(string(name), "deployster") // else the number is another process's by now
+}

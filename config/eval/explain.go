@@ -103,6 +103,11 @@ func explainStep(e *Evaluator, d *hcl.Diagnostic, t hcl.Traversal, at instance.S
 			return
 		}
 		names := slices.Sorted(maps.Keys(before.Type().AttributeTypes()))
+		for name := range declared(e, t[:i]) {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		names = slices.Compact(names)
 		name := refs.StepName(t, i)
 		if name == "" || before.Type().HasAttribute(name) {
 			return

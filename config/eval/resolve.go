@@ -60,6 +60,16 @@ func (e *Evaluator) resolve(expr hcl.Expression, at instance.Scope, v cty.Value)
 	return out, nil
 }
 
+// declared are the attributes that the schema of a resource's type declares for its
+// state, known or not, where a reference leads to that state; nil = it leads elsewhere.
+func declared(e *Evaluator, t hcl.Traversal) map[string]values.StateType {
+	n := len(t) - 1
+	if n < 2 || t.RootName() != "resource" || refs.ObjectKey(t[n]) != "state" {
+		return nil
+	}
+	return e.stateType(strings.TrimPrefix(refs.TraversalString(t[:n]), "resource.")).Attrs
+}
+
 // stateType is what the schema in the scope says of a resource's state.
 func (e *Evaluator) stateType(address string) values.StateType {
 	if t, ok := e.types[address]; ok {

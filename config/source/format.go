@@ -45,6 +45,7 @@ func (s *Set) format(name string, src []byte) ([]byte, hcl.Diagnostics) {
 		return nil, hcl.Diagnostics{d}
 	}
 	file, diags := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
+	diags = atUnclosed(src, name, diags)
 	if s.files[name] = file; diags.HasErrors() {
 		return nil, FirstOfEach(diags)
 	}

@@ -21,6 +21,7 @@ func parseNative(src []byte, filename string) (*hcl.File, hcl.Diagnostics) {
 		return nil, hcl.Diagnostics{d}
 	}
 	file, diags := hclsyntax.ParseConfig(src, filename, hcl.InitialPos)
+	diags = atUnclosed(src, filename, diags)
 	limits.Metered(file.Body.(*hclsyntax.Body))
 	return file, diags
 }

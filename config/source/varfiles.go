@@ -192,7 +192,7 @@ func hclVars(data []byte, shown string) ([]VarInput, hcl.Diagnostics) {
 	}
 	file, diags := hclsyntax.ParseConfig(data, shown, hcl.InitialPos)
 	if diags.HasErrors() {
-		return nil, diags
+		return nil, atUnclosed(data, shown, diags)
 	}
 	body := file.Body.(*hclsyntax.Body)
 	for _, b := range body.Blocks {

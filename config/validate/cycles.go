@@ -68,6 +68,6 @@ func cycle(nodes []node, via []connection) *hcl.Diagnostic {
 	for i, n := range nodes {
 		fmt.Fprintf(&b, "\n  %s %s %s (%s:%d)", n, via[i].verb, via[i].to, via[i].at.Filename, via[i].at.Start.Line)
 	}
-	return source.Failure(via[0].at, "A circle of dependencies",
-		"Each of these must be there before the next, so none can be first:%s\nRemove one of the references.", b.String())
+	return source.Failure(via[0].at, "Dependency cycle",
+		"Each of these depends on the next:%s\nRemove one of the references.", b.String())
 }

@@ -93,8 +93,6 @@ func checkRef(b *decl.Module, ref refs.Reference, p decl.Usage) *hcl.Diagnostic 
 		return resourceAttr(ref, &decl.Block{})
 	case "artifact":
 		return fixedAttr(ref, "An artifact", artifactAttrs)
-	case "host":
-		return hostAttr(ref, b.Hosts[name])
 	case "publish":
 		return fixedAttr(ref, "A publish", publishAttrs)
 	}
@@ -112,22 +110,21 @@ func wrongRoot(b *decl.Module, t hcl.Traversal, roots []string, p decl.Usage) *h
 	case root == "artifact":
 		return source.Failure(r, "Known too late", "%s cannot be used here: which version there is is found out by the plan, and %s must be "+
 			"known before. Use variables, local values and constants.", refs.TraversalString(t), p.What)
-	case root == "host":
-		return source.Failure(r, "Known too late", "%s cannot be used here: what a host is like is found out by the plan, and %s must be known "+
-			"before. Use variables, local values and constants.", refs.TraversalString(t), p.What)
 	case root == "resource" || root == "publish" || root == "dep" && p.Static:
 		return source.Failure(r, "Known too late", "%s cannot be used here: %s must be known before any resource is looked at. Use variables, "+
 			"local values and constants.", refs.TraversalString(t), p.What)
 	case root == "self":
-		return source.Failure(r, "No self here", "self is a resource in its own postconditions, once it is there. In %s, write resource.NAME.",
+		return source.Failure(r, "self is not available here",
+			"self is a resource in its own postconditions, once it is there. In %s, write resource.NAME.",
 			p.What)
 	case root == "dep":
 		return source.Failure(r, "No dependencies here", "dep.ALIAS exists in the config of a resource only. In %s, write resource.NAME.", p.What)
 	case root == "each":
-		return source.Failure(r, "Nothing to repeat", "each.key and each.value exist in a resource or module block with for_each only, and "+
-			"this block has none.%s", insteadOf(p, "count", "count.index"))
+		return source.Failure(r, "each is not available here",
+			"each.key and each.value exist in a resource or module block with for_each only, and "+
+				"this block has none.%s", insteadOf(p, "count", "count.index"))
 	case root == "count":
-		return source.Failure(r, "Nothing to repeat",
+		return source.Failure(r, "count is not available here",
 			"count.index exists in a resource or module block with count only, and this block has none.%s", insteadOf(p, "for_each", "each.key"))
 	case root == "type" || root == "plug":
 		return source.Failure(r, "Invalid reference", "%s cannot be used here. %s may use %s.", refs.TraversalString(t), values.Capital(p.What),

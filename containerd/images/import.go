@@ -52,18 +52,18 @@ func (store *Store) Import(ctx context.Context, from io.Reader) ([]imagestore.Im
 	if len(imported) == 0 {
 		return nil, errArchive(errors.New("there is no image in it"))
 	}
-	infos, err := store.checkImported(ctx, imported)
+	infos, err := checkImported(ctx, store, imported)
 	if err != nil {
 		undo, cancel := store.conn.Detached(ctx, time.Minute)
 		defer cancel()
-		return nil, failure.Join(err, store.restore(undo, imported, before))
+		return nil, failure.Join(err, restore(undo, store, imported, before))
 	}
 	return infos, nil
 }
 
 // restore takes images away again, and gives names that they took from others
 // back.
-func (store *Store) restore(ctx context.Context, imported, before []images.Image) error {
+func restore(ctx context.Context, store *Store, imported, before []images.Image) error {
 	had := map[string]images.Image{}
 	for _, i := range before {
 		had[i.Name] = i
@@ -84,7 +84,7 @@ func (store *Store) restore(ctx context.Context, imported, before []images.Image
 
 // checkImported makes sure that new images can be run, which also unpacks
 // them, so that the first run need not.
-func (store *Store) checkImported(ctx context.Context, list []images.Image) ([]imagestore.Image, error) {
+func checkImported(ctx context.Context, store *Store, list []images.Image) ([]imagestore.Image, error) {
 	named := map[digest.Digest]bool{}
 	for _, i := range list {
 		named[i.Target.Digest] = named[i.Target.Digest] || !imagestore.IsDigest(i.Name)

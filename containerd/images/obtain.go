@@ -60,7 +60,7 @@ func (store *Store) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, 
 	}
 	record, err = store.pull(ctx, name, want, w.Verify)
 	if err != nil {
-		return runner.Image{}, store.withAdvice(ctx, w.Reference, err)
+		return runner.Image{}, withAdvice(ctx, store, w.Reference, err)
 	}
 	return obtained(name, record), nil
 }
@@ -131,7 +131,7 @@ func (store *Store) Remote(ctx context.Context, ref string) (string, error) {
 
 // withAdvice adds to the error of a pull that nobody asked for what else can be
 // done: the name may be that of an image which was never in a registry.
-func (store *Store) withAdvice(ctx context.Context, ref string, err error) error {
+func withAdvice(ctx context.Context, store *Store, ref string, err error) error {
 	var (
 		d       *diag.Diagnostic
 		refused *refusedError

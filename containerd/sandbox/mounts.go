@@ -148,7 +148,7 @@ func errNoSource(m runner.Mount, err error) error {
 			"%s, for %s in the container, has become a symbolic link, or goes through one, since it was planned. If that is meant to be so, "+
 				"plan again.", m.Source, m.Target)
 	}
-	return diag.Because(err, "What is to be mounted is not there",
+	return diag.Because(err, "A plug's file or directory does not exist",
 		"%s, for %s in the container: %s. Make it, or name another file or directory.", m.Source, m.Target, err)
 }
 

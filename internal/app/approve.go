@@ -26,7 +26,7 @@ type approval struct {
 // approvable are the kinds of change that -approve takes.
 func approvable() []string {
 	return []string{string(plan.Create), string(plan.Update), string(plan.Replace), string(plan.Destroy), string(plan.Forget),
-		string(plan.Publish), string(plan.Deferred)}
+		string(plan.Deferred)}
 }
 
 // approveWords are all that -approve takes.
@@ -39,13 +39,13 @@ const otherPath = "other-path"
 // ApprovalOptions say who answers for what is done. A nil string is not said.
 type ApprovalOptions struct {
 	Auto     bool    // nothing is asked: Confirm is never
-	Confirm  *string // never, once (the default; a saved plan: never), resource, action
+	Confirm  *string // once (the default; a saved plan asks nothing), resource, action
 	Kinds    *string // of change that need no question, with commas between
 	Deferred *string // what becomes of what the plan could not show: apply, ask, stop
 	Ask      bool    // there is a person to ask, and that is wanted
 }
 
-// never is the way of asking that asks nothing.
+// never is the way of asking of -auto-approve, and of a saved plan.
 const never = "never"
 
 // newApproval reads the options.
@@ -56,7 +56,7 @@ func newApproval(o ApprovalOptions, saved bool) (approval, error) {
 		value *string
 		into  *string
 		words []string
-	}{{"confirm", o.Confirm, &a.confirm, []string{never, "once", "resource", "action"}}, {"deferred", o.Deferred, &a.deferred,
+	}{{"confirm", o.Confirm, &a.confirm, []string{"once", "resource", "action"}}, {"deferred", o.Deferred, &a.deferred,
 		[]string{"apply", "ask", "stop"}}} {
 		if f.value == nil {
 			continue
@@ -88,7 +88,7 @@ func newApproval(o ApprovalOptions, saved bool) (approval, error) {
 	}
 	if a.kinds != nil && a.confirm == never {
 		return a, diag.Errorf("Wrong command line",
-			"-approve means that what it does not name is asked about, and -auto-approve (-confirm=never) that nothing is. Leave one of them out.")
+			"-approve means that what it does not name is asked about, and -auto-approve that nothing is. Leave one of them out.")
 	}
 	return a, nil
 }
@@ -169,7 +169,8 @@ func (a approval) approve(ctx context.Context, ui UI, p *plan.Plan, prior state.
 	if a.kinds != nil {
 		question = "-approve does not answer for: " + strings.Join(open, ", ") + ".\nApply this plan?"
 	}
-	yes, err := ui.Confirm(ctx, question)
+	destroys := p.Summary.Destroy+p.Summary.Replace > 0
+	yes, err := ui.Confirm(ctx, question, destroys)
 	if err == nil && !yes {
 		err = notApproved()
 	}
@@ -183,16 +184,16 @@ func (a approval) nobody(p *plan.Plan, open []string) error {
 	why := "there is no terminal to ask on, or -input=false forbids it"
 	switch mode := a.mode(); {
 	case a.deferred == "ask" && len(p.LeftOpen()) > 0:
-		return diag.Errorf("Nobody to ask", "-deferred=ask asks about what this plan cannot show yet (%s), and %s. Nothing was changed. Use "+
+		return diag.Errorf("Approval required", "-deferred=ask asks about what this plan cannot show yet (%s), and %s. Nothing was changed. Use "+
 			"-deferred=apply or -deferred=stop.", words.List(p.LeftOpen(), 5), why)
 	case mode == never, a.kinds != nil && len(open) == 0:
 		return nil
 	case a.kinds != nil:
-		return diag.Errorf("Nobody to ask", "-approve does not answer for: %s, and %s. Nothing was changed. Name these kinds as well, or "+
+		return diag.Errorf("Approval required", "-approve does not answer for: %s, and %s. Nothing was changed. Name these kinds as well, or "+
 			"look at the plan on a terminal.", strings.Join(open, ", "), why)
 	case mode != "once":
-		return diag.Errorf("Nobody to ask", "-confirm=%s asks on the way, and %s. Nothing was changed.", mode, why)
+		return diag.Errorf("Approval required", "-confirm=%s asks on the way, and %s. Nothing was changed.", mode, why)
 	}
-	return diag.Errorf("Nobody to ask", "Apply needs a yes, and %s. Nothing was changed. Use `-auto-approve`, or save a plan with "+
+	return diag.Errorf("Approval required", "Apply needs a yes, and %s. Nothing was changed. Use `-auto-approve`, or save a plan with "+
 		"`deployster plan -out=plan.bin` and apply that.", why)
 }

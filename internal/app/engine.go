@@ -9,7 +9,6 @@ import (
 	"deployster/config"
 	"deployster/internal/app/images"
 	"deployster/internal/app/workspace"
-	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
 	"deployster/internal/runner"
@@ -29,8 +28,6 @@ type Runtime interface {
 	runner.Launcher
 	runner.Adopter
 	images.Runtime
-	runner.Inspector
-	Artifacts() string // the directory in which the files of artifacts are kept
 	// Running reports whether an action still runs.
 	Running(ctx context.Context, id string) (bool, error)
 	Close() error
@@ -49,7 +46,8 @@ type UI interface {
 	Explain(*plan.Plan, []*explain.Explanation) // in the place of Plan, where that was asked for
 	// Report shows how an apply ended; recorded is nil if it did not end well.
 	Report(p *plan.Plan, r *apply.Report, recorded *state.Snapshot)
-	Confirm(ctx context.Context, question string) (bool, error)
+	// Confirm asks a question. Where whole is set only the word yes is a yes.
+	Confirm(ctx context.Context, question string, whole bool) (bool, error)
 	Question(context.Context, apply.Question) (apply.Answer, error)
 }
 
@@ -78,10 +76,9 @@ type Engine struct {
 	options Options
 
 	runtime  Runtime
-	pool     *worker.Pool   // runs images with the runtime, in workers where it can
-	pulls    pullEvents     // what programs know of them
-	files    artifact.Store // nil = not opened
-	released chan error     // gives how both were given up; nil = they may be needed
+	pool     *worker.Pool // runs images with the runtime, in workers where it can
+	pulls    pullEvents   // what programs know of them
+	released chan error   // gives how both were given up; nil = they may be needed
 }
 
 // New returns an engine. It must be closed.
@@ -117,7 +114,6 @@ func (e *Engine) release() {
 		return
 	}
 	e.released = make(chan error, 1)
-	closeArtifacts(e)
 	go func() {
 		var err error
 		if e.pool != nil {
@@ -151,12 +147,6 @@ func (e *Engine) client(prior state.Snapshot, pins map[string]string, r *images.
 func (e *Engine) learn(s state.Snapshot) {
 	for _, entry := range s.Resources {
 		e.Secrets.Add(hidden.OfEntry(entry))
-	}
-	for _, a := range s.Artifacts {
-		e.Secrets.Add(a.Secrets())
-	}
-	for _, p := range s.Pins {
-		e.Secrets.Add(p.Secrets())
 	}
 }
 
@@ -196,17 +186,17 @@ func (e *Engine) line(l typeclient.Line) {
 // nobody looks on.
 type nobody struct{}
 
-func (nobody) Diagnostics(diag.Diagnostics)                      {}
-func (nobody) Printf(string, ...any)                             {}
-func (nobody) Begin(string, int) func()                          { return func() {} }
-func (nobody) Planning(plan.Event)                               {}
-func (nobody) Applying(apply.Event)                              {}
-func (nobody) Line(typeclient.Line)                              {}
-func (nobody) Pulling(imagestore.Progress)                       {}
-func (nobody) Plan(*plan.Plan)                                   {}
-func (nobody) Explain(*plan.Plan, []*explain.Explanation)        {}
-func (nobody) Report(*plan.Plan, *apply.Report, *state.Snapshot) {}
-func (nobody) Confirm(context.Context, string) (bool, error)     { return false, nil }
+func (nobody) Diagnostics(diag.Diagnostics)                        {}
+func (nobody) Printf(string, ...any)                               {}
+func (nobody) Begin(string, int) func()                            { return func() {} }
+func (nobody) Planning(plan.Event)                                 {}
+func (nobody) Applying(apply.Event)                                {}
+func (nobody) Line(typeclient.Line)                                {}
+func (nobody) Pulling(imagestore.Progress)                         {}
+func (nobody) Plan(*plan.Plan)                                     {}
+func (nobody) Explain(*plan.Plan, []*explain.Explanation)          {}
+func (nobody) Report(*plan.Plan, *apply.Report, *state.Snapshot)   {}
+func (nobody) Confirm(context.Context, string, bool) (bool, error) { return false, nil }
 func (nobody) AskVariable(context.Context, config.Missing) (string, error) {
 	return "", errors.New("nobody can be asked")
 }

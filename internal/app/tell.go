@@ -87,7 +87,7 @@ func (e *Engine) tellPlan(p *plan.Plan, file string) {
 			message = addr + ": stays as it is"
 		case plan.Deferred:
 			if message = addr + ": what is to be done is known after apply"; step.Expected != "" {
-				message = fmt.Sprintf("%s: to %s once what it needs is there", addr, step.Expected)
+				message = fmt.Sprintf("%s: to %s once its dependencies exist", addr, step.Expected)
 			}
 		case plan.ReadFailed:
 			message = addr + ": could not be read"

@@ -64,7 +64,7 @@ func Run(ctx context.Context, e Env) (code int) {
 	}()
 	result := &checkedWriter{out: e.Stdout}
 	e.Stdout = result
-	e.line = readCommandLine(newApp(e), e.Args).inDirectory(e)
+	e.line = readCommandLine(newApp(e), e.Args).withStanding(newApp(e), e).inDirectory(e)
 	e.run, err = newRunContext(e, e.line)
 	if e.run.json {
 		e.Interactive, e.Color, e.ErrColor = false, false, false

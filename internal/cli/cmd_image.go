@@ -3,8 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"io"
-	"os"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -20,13 +18,17 @@ func imageCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:            "image",
 		HideHelpCommand: true,
-		Usage:           "pull, bring in, make and list the images of resource types",
+		Usage:           "pull, push, pack, import and list the images of resource types",
 		Subcommands: []*cli.Command{
-			{Name: "ls", Usage: "list the images that are here",
+			{Name: "ls", Usage: "list the images that are here", Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
 				Action: e.action(listImages)},
 			pullCommand(e),
-			{Name: "import", Usage: "bring in a tar of docker save or of an OCI layout", ArgsUsage: "FILE|-",
+			{Name: "import", Usage: "import images from docker save or an OCI layout", ArgsUsage: "FILE|DIR|-",
+				Flags:  []cli.Flag{&cli.StringFlag{Name: "t", Aliases: []string{"tag"}, Usage: "`NAME` for the image, if there is one in it"}},
 				Action: e.action(importImages)},
+			{Name: "tag", Usage: "give an image other names", ArgsUsage: "SOURCE TARGET ...", Action: e.action(tagImage)},
+			{Name: "push", Usage: "push an image to its registry", ArgsUsage: "NAME", Action: e.action(pushImage)},
+			{Name: "save", Usage: "save an image as a tar or an OCI layout", ArgsUsage: "NAME FILE|DIR|-", Action: e.action(saveImage)},
 			packCommand(e),
 			removeCommand(e),
 			pruneCommand(e),
@@ -56,6 +58,9 @@ func listImages(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	if c.Bool("json") {
+		return s.out.Document(append([]imagestore.Image{}, list...))
+	}
 	printImages(s.out, list)
 	return nil
 }
@@ -75,17 +80,13 @@ func printImages(p terminal.Printer, list []imagestore.Image) {
 
 func importImages(c *cli.Context, s *session) error {
 	if c.NArg() != 1 {
-		return diag.Errorf("Wrong command line", "import takes one file, or - for standard input.")
+		return diag.Errorf("Wrong command line", "import takes one file or directory, or - for standard input.")
 	}
-	in := io.Reader(s.env.Stdin)
-	if name := c.Args().First(); name != "-" {
-		f, err := os.Open(s.Path(name))
-		if err != nil {
-			return diag.Errorf("Cannot read the image file", "%s.", err)
-		}
-		defer func() { _ = f.Close() }() // it was only read
-		in = f
+	in, err := images.OpenArchive(c.Args().First(), s.Path, s.env.Stdin)
+	if err != nil {
+		return err
 	}
+	defer func() { _ = in.Close() }() // it was only read
 	store, err := s.store(c.Context)
 	if err != nil {
 		return err
@@ -93,6 +94,14 @@ func importImages(c *cli.Context, s *session) error {
 	list, err := store.Import(c.Context, in)
 	if err != nil {
 		return err
+	}
+	if name := c.String("t"); name != "" && len(list) > 1 {
+		return diag.Errorf("More than one image", "-t names one image, and there are %d in %s: they keep their own names.", len(list),
+			c.Args().First())
+	} else if name != "" {
+		if list, err = store.Tag(c.Context, list[0].Digest, []string{name}); err != nil {
+			return err
+		}
 	}
 	printImages(s.out, list)
 	return nil

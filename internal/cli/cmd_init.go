@@ -12,7 +12,7 @@ import (
 func initCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:      "init",
-		Usage:     "bring in the images of all types, and pin their digests in the lock file",
+		Usage:     "download the images of all types, and lock their digests",
 		ArgsUsage: "[PATH ...]",
 		Description: "From then on plan and apply refuse an image that is not the pinned one. Keep " + config.LockName + " under " +
 			"version control.\n" +

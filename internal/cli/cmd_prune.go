@@ -87,10 +87,10 @@ func confirmPrune(ctx context.Context, s *session, unused []imagestore.Image) er
 	printImages(s.err, unused)
 	s.err.Printf("\n%s", lostWarning(unused))
 	if !s.env.Interactive {
-		return diag.Errorf("Nobody to ask", "prune needs a yes, and there is no terminal to ask on. Nothing was removed. -force removes "+
+		return diag.Errorf("Approval required", "prune needs a yes, and there is no terminal to ask on. Nothing was removed. -force removes "+
 			"without asking, -dry-run only shows.")
 	}
-	yes, err := s.ui.Confirm(ctx, "Remove these images?")
+	yes, err := s.ui.Confirm(ctx, "Remove these images?", false)
 	if err == nil && !yes {
 		err = diag.Errorf("Not approved", "Nothing was removed.")
 	}
@@ -122,6 +122,6 @@ func printRemoved(p terminal.Printer, list []imagestore.Image) {
 		p.Printf("Removed %s (%s)\n", i.Name, i.Digest)
 	}
 	if len(list) > 0 {
-		p.Printf("%s of images, less what others share with them.\n", words.Bytes(size))
+		p.Printf("Freed up to %s (layers used by other images are kept).\n", words.Bytes(size))
 	}
 }

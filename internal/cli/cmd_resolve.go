@@ -13,10 +13,10 @@ import (
 func resolveCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:      "resolve",
-		Usage:     "say how an action ended, where nobody else can know; without ADDRESS, list those actions",
+		Usage:     "record the outcome of an interrupted action; without ADDRESS, list those actions",
 		ArgsUsage: "[ADDRESS]",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "as", Usage: "`done` = it ended well, `failed` = it did not", DefaultText: "none"},
+			&cli.StringFlag{Name: "as", Usage: "the `OUTCOME`: done or failed"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done, and leave the state as it is"},
 			&cli.BoolFlag{Name: "json", Usage: "say what was done, or what is open, as JSON"},
 		},
@@ -55,7 +55,7 @@ func listOpen(c *cli.Context, s *session) error {
 		return s.out.Document(workspace.StateEdit{Serial: snapshot.Serial, Open: open})
 	}
 	if len(open) == 0 {
-		s.out.Printf("Of every action it is known how it ended.\n")
+		s.out.Printf("No actions with an unknown outcome.\n")
 	}
 	for _, o := range open {
 		s.out.Printf("%s: %s, started at %s by %s\n", diag.Visible(o.Address), diag.Visible(o.Action), o.Started.Format(time.RFC3339),

@@ -50,17 +50,10 @@ func runRunsList(c *cli.Context, s *session) error {
 	}
 	rows := [][]string{{"RUN", "COMMAND", "RESULT", "TOOK", "IMAGES RUN"}}
 	for _, r := range list {
-		rows = append(rows, []string{r.ID, r.Command, string(r.Status), tookOf(r), fmt.Sprint(r.Recorded + r.LeftOut)})
+		rows = append(rows, []string{r.ID, r.Command, string(r.Status), render.RunTook(r), fmt.Sprint(r.Recorded + r.LeftOut)})
 	}
 	s.out.Table("", rows)
 	return nil
-}
-
-func tookOf(r runs.Run) string {
-	if r.Ended == nil {
-		return "-"
-	}
-	return render.Took(r.Ended.Sub(r.Started))
 }
 
 func runRunsShow(c *cli.Context, s *session) error {
@@ -82,13 +75,13 @@ func runRunsShow(c *cli.Context, s *session) error {
 	if c.Bool("json") {
 		return s.out.Document(workspace.RunDocument{Format: runs.Format, Run: run, Steps: append([]runs.Step{}, steps...), Report: report})
 	}
-	s.out.Printf("%s  %s, %s\n", render.Bold(run.ID), run.Command, ending(run))
+	s.out.Printf("%s  %s, %s\n", render.Bold(run.ID), run.Command, render.Ending(run))
 	s.out.Printf("%s\n", render.Dim(run.Path()))
 	if len(steps) > 0 {
 		s.out.Printf("\n")
 		rows := [][]string{{"RESOURCE", "STEP", "BEGAN", "TOOK", "EXIT"}}
 		for _, step := range steps {
-			rows = append(rows, []string{step.Resource, step.Step, began(run, step), took(step), exitOf(step)})
+			rows = append(rows, []string{step.Resource, step.Step, render.Began(run, step), render.StepTook(step), render.StepEnd(step)})
 		}
 		s.out.Table("", rows)
 	}
@@ -97,16 +90,6 @@ func runRunsShow(c *cli.Context, s *session) error {
 	}
 	printProblems(s.out, report)
 	return nil
-}
-
-// began says when a step began, from the beginning of its run: what another run
-// had started began before.
-func began(run runs.Run, step runs.Step) string {
-	after := step.Started.Sub(run.Started)
-	if after < 0 {
-		return render.Took(-after) + " before"
-	}
-	return "+" + render.Took(after)
 }
 
 // printProblems lists what of an apply did not go well.
@@ -118,26 +101,6 @@ func printProblems(p terminal.Printer, r *apply.Report) {
 		p.Printf("\n")
 		p.Diagnostic(d)
 	}
-}
-
-// ending says how a run ended.
-func ending(r runs.Run) string {
-	switch {
-	case r.Status == runs.Running:
-		return "still at work"
-	case r.Ended == nil || r.ExitCode == nil:
-		return string(r.Status)
-	}
-	return fmt.Sprintf("%s, exit code %d after %s", r.Status, *r.ExitCode, tookOf(r))
-}
-
-func took(s runs.Step) string { return render.Took(time.Duration(s.Took * float64(time.Second))) }
-
-func exitOf(s runs.Step) string {
-	if s.ExitCode == nil {
-		return s.Problem
-	}
-	return fmt.Sprint(*s.ExitCode)
 }
 
 func runRunsLogs(c *cli.Context, s *session) error {
@@ -164,7 +127,7 @@ func runRunsLogs(c *cli.Context, s *session) error {
 	}
 	for _, l := range found {
 		s.out.Printf("%s %s\n", render.Bold(l.Resource+" "+l.Step.Step), render.Dim(
-			fmt.Sprintf("at %s, exit %s, %s", l.Started.Format(time.RFC3339), exitOf(l.Step), took(l.Step))))
+			fmt.Sprintf("at %s, exit %s, %s", l.Started.Format(time.RFC3339), render.StepEnd(l.Step), render.StepTook(l.Step))))
 		for _, text := range []string{l.Stdout, l.Stderr} {
 			for line := range strings.Lines(text) {
 				s.out.Printf("  %s\n", strings.TrimRight(line, "\n"))

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -19,32 +20,33 @@ func stateCommand(e Env) *cli.Command {
 	asJSON := func() cli.Flag { return &cli.BoolFlag{Name: "json", Usage: "as JSON, without sensitive values"} }
 	doneJSON := func() cli.Flag { return &cli.BoolFlag{Name: "json", Usage: "say what was done as JSON"} }
 	dryRun := func() cli.Flag {
-		return &cli.BoolFlag{Name: "dry-run", Usage: "say what would be done, and leave the state as it is"}
+		return &cli.BoolFlag{Name: "dry-run", Usage: "show what would be done, and change nothing"}
 	}
 	return &cli.Command{
 		Name:  "state",
-		Usage: "look at the state, mend it, and say where it lies",
+		Usage: "inspect, edit and move the state",
 		Subcommands: slices.Insert([]*cli.Command{
-			{Name: "list", Usage: "list the resources that it remembers", ArgsUsage: "[ADDRESS ...]", Flags: []cli.Flag{asJSON()},
+			{Name: "list", Usage: "list the resources in the state", ArgsUsage: "[ADDRESS ...]", Flags: []cli.Flag{asJSON()},
 				Action: e.action(runStateList)},
-			{Name: "show", Usage: "show what it remembers of a resource, or of all in a block or module",
+			{Name: "show", Usage: "show a resource, or all of a block or module, as the state has it",
 				ArgsUsage: "ADDRESS", Flags: []cli.Flag{asJSON()},
 				Action: e.action(runStateShow)},
-			{Name: "rm", Usage: "forget resources, and leave them as they are", ArgsUsage: "ADDRESS ...", Flags: []cli.Flag{dryRun(), doneJSON()},
+			{Name: "rm", Usage: "remove resources from the state, and leave them as they are", ArgsUsage: "ADDRESS ...",
+				Flags:  []cli.Flag{dryRun(), doneJSON()},
 				Action: e.action(runStateRemove)},
-			{Name: "mv", Usage: "give resources another address, and leave them as they are", ArgsUsage: "FROM TO",
+			{Name: "mv", Usage: "move resources to another address in the state", ArgsUsage: "FROM TO",
 				Flags:  []cli.Flag{dryRun(), doneJSON()},
 				Action: e.action(runStateMove)},
 			{Name: "pull", Usage: "print the whole state file in clear text, with its secrets",
 				Action: e.action(runStatePull)},
-			{Name: "push", Usage: "make FILE the state; - is stdin", ArgsUsage: "FILE",
+			{Name: "push", Usage: "replace the state with FILE; - is stdin", ArgsUsage: "FILE",
 				Flags:  []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "also when it is of another lineage, or older"}, dryRun(), doneJSON()},
 				Action: e.action(runStatePush)},
 			{Name: "copies", Usage: "list the earlier state files that are kept", Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
 				Action: e.action(runStateCopies)},
 			{Name: "reencrypt", Usage: "write the state file and its copies anew, as the encryption block says",
 				Action: e.action(runStateReencrypt)},
-			{Name: "restore", Usage: "make a kept copy the state again", ArgsUsage: "SERIAL", Flags: []cli.Flag{doneJSON()},
+			{Name: "restore", Usage: "replace the state with one of its copies", ArgsUsage: "SERIAL", Flags: []cli.Flag{doneJSON()},
 				Action: e.action(runStateRestore)},
 		}, 4, sharedStateCommands(e)...),
 	}
@@ -164,6 +166,7 @@ func runStateCopies(c *cli.Context, s *session) error {
 	if len(copies) == 0 {
 		s.out.Printf("No copies are kept: no state file was written yet.\n")
 	}
+	var rows [][]string
 	for _, c := range copies {
 		text := "cannot be read"
 		if c.Err == nil {
@@ -172,8 +175,9 @@ func runStateCopies(c *cli.Context, s *session) error {
 		if c.Encrypted {
 			text += "  encrypted"
 		}
-		s.out.Printf("serial %d  %s  %s\n", c.Serial, c.At.Format(time.RFC3339), text)
+		rows = append(rows, []string{fmt.Sprintf("serial %d", c.Serial), c.At.Format(time.RFC3339), text})
 	}
+	s.out.Table("", rows)
 	return nil
 }
 

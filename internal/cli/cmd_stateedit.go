@@ -7,23 +7,25 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 )
 
 // printEdit says what was changed in the state, or would be.
 func printEdit(c *cli.Context, s *session, done workspace.StateEdit, err error) error {
+	sentence := strings.TrimSuffix(done.Sentence(), ".")
 	switch {
 	case err != nil:
 		return err
 	case c.Bool("json"):
 		return s.out.Document(done)
 	case done.DryRun:
-		s.out.Printf("This would be done, and was not: %s\n", done.Sentence())
+		s.out.Printf("Dry run, nothing was changed: %s\n", done.Sentence())
 	case done.Kept == 0: // there was no state
-		s.out.Printf("%s The serial is %d now.\n", done.Sentence(), done.Serial)
+		s.out.Printf("%s (serial %d).\n", sentence, done.Serial)
 	default:
-		s.out.Printf("%s The serial is %d now. `deployster state restore %d` takes this back.\n", done.Sentence(), done.Serial, done.Kept)
+		s.out.Printf("%s (serial %d). Undo: deployster state restore %d\n", sentence, done.Serial, done.Kept)
 	}
 	return nil
 }

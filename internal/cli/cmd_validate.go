@@ -18,7 +18,7 @@ func validateCommand(e Env) *cli.Command {
 		Description: "PATH is a directory to work in, like -chdir, or manifests; the default is the working directory.\n" +
 			"It needs no state file, and no values of variables: those that are not given are taken as unknown.",
 		Flags: slices.Concat(varFlags(), []cli.Flag{
-			&cli.BoolFlag{Name: "json", Usage: "as JSON, with the keys of `terraform validate -json`"},
+			&cli.BoolFlag{Name: "json", Usage: "as JSON, with the keys of terraform validate -json"},
 		}),
 		Action: e.action(runValidate),
 	}

@@ -83,6 +83,32 @@ func readCommandLine(app *cli.App, args []string) commandLine {
 	return line
 }
 
+// standingArgs is the environment variable with flags of all commands; followed by
+// _COMMAND, such as DEPLOYSTER_CLI_ARGS_plan, with those of one.
+const standingArgs = "DEPLOYSTER_CLI_ARGS"
+
+// withStanding adds the flags of the environment. Those of the command line win.
+func (l commandLine) withStanding(app *cli.App, e Env) commandLine {
+	words := strings.Fields(e.get(standingArgs))
+	if len(l.path) > 0 {
+		words = append(words, strings.Fields(e.get(standingArgs+"_"+strings.Join(l.path, "_")))...)
+	}
+	if len(words) == 0 || l.err != nil {
+		return l
+	}
+	standing := readCommandLine(app, slices.Concat(l.path, words))
+	if l.err = standing.err; len(standing.rest) > 0 {
+		l.err = diag.Errorf("Wrong flags in "+standingArgs, "%q is no flag: the variable holds flags only.", standing.rest[0])
+	}
+	l.global, l.local = slices.Concat(standing.global, l.global), slices.Concat(standing.local, l.local)
+	for name, value := range standing.values {
+		if _, given := l.values[name]; !given {
+			l.values[name] = value
+		}
+	}
+	return l
+}
+
 // args are the arguments as the library wants them.
 func (l commandLine) args() []string {
 	args := slices.Concat(l.global, l.path, l.local)

@@ -1,10 +1,10 @@
 package cli
 
 import (
-	"deployster/config"
 	"deployster/internal/app"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
+	"deployster/internal/cli/flagvalues"
 	"deployster/plan"
 	"strings"
 
@@ -16,12 +16,12 @@ func globalFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "chdir", Usage: "work in `DIR`"},
 		&cli.StringFlag{Name: "state", Usage: "the `FILE` or URL of the state (default: deployster.state.json)"},
-		&cli.DurationFlag{Name: "lock-timeout", Usage: "wait so long for a state that is in use, like `5m`; without it, not at all",
-			DefaultText: "0s"},
+		&cli.DurationFlag{Name: "lock-timeout", Usage: "how long to wait for the state lock, `TIME` such as 5m",
+			DefaultText: "fail at once"},
 		&cli.StringFlag{Name: "containerd-address",
 			Usage: "`SOCKET` of a running containerd; without it an embedded one serves ($CONTAINERD_ADDRESS)"},
 		&cli.StringFlag{Name: "containerd-namespace", Usage: "containerd `NAMESPACE` ($CONTAINERD_NAMESPACE, default: deployster)"},
-		&cli.BoolFlag{Name: "verbose", Usage: "tell more, and let images know"},
+		&cli.BoolFlag{Name: "verbose", Usage: "verbose output, also from images"},
 		&cli.BoolFlag{Name: "no-color", Usage: "no colours ($NO_COLOR)"},
 	}
 }
@@ -29,38 +29,19 @@ func globalFlags() []cli.Flag {
 // varFlags makes the flags -var and -var-file of one command. They share a
 // list, since the later one on the command line wins, whichever it is.
 func varFlags() []cli.Flag {
-	list := &varList{}
+	list := &flagvalues.Variables{}
 	return []cli.Flag{
 		&cli.GenericFlag{Name: "var", Usage: "`NAME=VALUE` of a variable; may be repeated", Value: list},
-		&cli.GenericFlag{Name: "var-file", Usage: "`FILE` with values of variables; may be repeated", Value: &varFiles{list}},
+		&cli.GenericFlag{Name: "var-file",
+			Usage: "`FILE` with values of variables; may be repeated", Value: &flagvalues.VariableFiles{List: list}},
 	}
 }
-
-// varList collects -var.
-type varList struct{ flags []config.VarFlag }
-
-func (l *varList) Set(v string) error {
-	l.flags = append(l.flags, config.VarFlag{Value: v})
-	return nil
-}
-
-func (l *varList) String() string { return "" }
-
-// varFiles collects -var-file into the same list.
-type varFiles struct{ list *varList }
-
-func (f *varFiles) Set(v string) error {
-	f.list.flags = append(f.list.flags, config.VarFlag{File: true, Value: v})
-	return nil
-}
-
-func (f *varFiles) String() string { return "" }
 
 // inputs returns the manifests and the variables that a command line names.
 func inputs(c *cli.Context, s *session) workspace.Inputs {
 	in := workspace.Inputs{Paths: c.Args().Slice(), Ask: s.env.Interactive && c.Bool("input")}
-	if list, ok := c.Generic("var").(*varList); ok {
-		in.Variables = list.flags
+	if list, ok := c.Generic("var").(*flagvalues.Variables); ok {
+		in.Variables = list.Flags
 	}
 	return in
 }
@@ -68,36 +49,25 @@ func inputs(c *cli.Context, s *session) workspace.Inputs {
 // selectionFlags limit what a plan is about.
 func selectionFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.GenericFlag{Name: "target", Value: &wordList{},
+		&cli.GenericFlag{Name: "target", Value: &flagvalues.Words{},
 			Usage: "only the resource, instance or module `ADDRESS`, with all that must be done before it; may be repeated"},
-		&cli.GenericFlag{Name: "exclude", Value: &wordList{}, Usage: "everything but `ADDRESS` and what waits for it; may be repeated"},
+		&cli.GenericFlag{Name: "exclude", Value: &flagvalues.Words{}, Usage: "everything but `ADDRESS` and what waits for it; may be repeated"},
 	}
 }
 
 // refreshFlags say what is asked of what is there, and done to it.
 func refreshFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.GenericFlag{Name: "replace", Value: &wordList{}, Usage: "destroy `ADDRESS` and make it again; may be repeated"},
+		&cli.GenericFlag{Name: "replace", Value: &flagvalues.Words{}, Usage: "destroy `ADDRESS` and make it again; may be repeated"},
 		&cli.BoolFlag{Name: "refresh", Value: true, Usage: "-refresh=false: use what was recorded, ask only what the manifest changed"},
 		&cli.BoolFlag{Name: "refresh-only", Usage: "record what is there, and do nothing to it"},
 	}
 }
 
-// wordList collects a flag that may be repeated. Commas are part of the words:
-// keys of for_each have them.
-type wordList struct{ words []string }
-
-func (l *wordList) Set(word string) error {
-	l.words = append(l.words, word)
-	return nil
-}
-
-func (l *wordList) String() string { return "" }
-
 // wordsOf returns the values of such a flag.
 func wordsOf(c *cli.Context, name string) []string {
-	if list, ok := c.Generic(name).(*wordList); ok {
-		return list.words
+	if list, ok := c.Generic(name).(*flagvalues.Words); ok {
+		return list.List
 	}
 	return nil
 }
@@ -137,19 +107,18 @@ func inputFlag() cli.Flag {
 }
 
 func explainFlag() cli.Flag {
-	return &cli.GenericFlag{Name: "explain", Value: &wordList{},
-		Usage: "show what makes the change of the resource at `ADDRESS`, and nothing else; may be repeated"}
+	return &cli.GenericFlag{Name: "explain", Value: &flagvalues.Words{},
+		Usage: "explain why the resource at `ADDRESS` changes; may be repeated"}
 }
 
 // approvalFlags say who answers for what is done.
 func approvalFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "auto-approve", Usage: "do not ask: -confirm=never"},
-		&cli.StringFlag{Name: "confirm", Usage: "ask `WHEN`: never, once (the default; a saved plan: never), resource, action"},
-		&cli.StringFlag{Name: "approve", Usage: "do not ask about these `KINDS` of change, such as create,update; ask about all others. " +
-			"drift: what brings back what was recorded. " +
-			"other-path: also remove through a path that is not today's"},
-		&cli.StringFlag{Name: "deferred", Usage: "what to `DO` when it becomes known what the plan could not show: apply, ask, stop"},
+		&cli.BoolFlag{Name: "auto-approve", Usage: "ask nothing"},
+		&cli.StringFlag{Name: "confirm", Usage: "how often to ask, `WHEN`: once, for each resource, or for each action (default: once)"},
+		&cli.StringFlag{Name: "approve", Usage: "approve these `KINDS` of change without asking, such as create,update. " +
+			"drift: what brings back the recorded state. other-path: removals through a path that is not the configured one"},
+		&cli.StringFlag{Name: "deferred", Usage: "`MODE` for changes that the plan could not predict: apply, ask, or stop"},
 	}
 }
 
@@ -174,7 +143,7 @@ func requireSignatureFlag() cli.Flag {
 
 func requireFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "require-digest", Usage: "refuse a plan whose digest (`deployster show -digest`) is not `DIGEST`"},
+		&cli.StringFlag{Name: "require-digest", Usage: "refuse a plan whose digest is not `DIGEST` (deployster show -digest prints it)"},
 		requireSignatureFlag(),
 	}
 }

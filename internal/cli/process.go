@@ -8,8 +8,9 @@ import (
 	"os/signal"
 	"syscall"
 
-	"golang.org/x/sys/unix"
 	"golang.org/x/term"
+
+	"deployster/internal/cli/streams"
 )
 
 // Main runs the command line of this process and returns its exit code. Results
@@ -63,7 +64,7 @@ func terminalSize() (width, height int) {
 // Stdout returns the standard output of this process, or a writer that fails if
 // it was closed when the process began (`>&-`).
 func Stdout() io.Writer {
-	if wasClosed(int(os.Stdout.Fd())) {
+	if streams.WasClosed(int(os.Stdout.Fd())) {
 		return closedStdout{}
 	}
 	return os.Stdout
@@ -73,30 +74,3 @@ func Stdout() io.Writer {
 type closedStdout struct{}
 
 func (closedStdout) Write([]byte) (int, error) { return 0, errClosed }
-
-// wasClosed reports whether the process was started without this stream. Go's
-// runtime has opened /dev/null in its place by now: for reading and writing, and
-// for this one number. Those who throw output away on purpose mostly open it for
-// writing only, or once for all streams; those who do not cannot be told apart.
-func wasClosed(fd int) bool {
-	var stat unix.Stat_t
-	if unix.Fstat(fd, &stat) != nil || stat.Mode&unix.S_IFMT != unix.S_IFCHR || stat.Rdev != unix.Mkdev(1, 3) {
-		return false
-	}
-	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
-	if err != nil || flags&unix.O_ACCMODE != unix.O_RDWR {
-		return false
-	}
-	pid := os.Getpid()
-	for other := range 3 {
-		if other == fd {
-			continue
-		}
-		const kcmpFile = 0
-		order, _, errno := unix.Syscall6(unix.SYS_KCMP, uintptr(pid), uintptr(pid), kcmpFile, uintptr(fd), uintptr(other), 0)
-		if errno != 0 || order == 0 {
-			return false
-		}
-	}
-	return true
-}

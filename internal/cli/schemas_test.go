@@ -16,6 +16,7 @@ import (
 	"deployster/apply"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
+	"deployster/internal/runner/imagestore"
 	"deployster/internal/runs"
 	"deployster/internal/ui/events"
 	"deployster/internal/ui/typeview"
@@ -46,6 +47,7 @@ func documents() map[string]any {
 		"state-status": workspace.StateStatus{},
 		"type-inspect": typeview.Document{},
 		"version":      shownVersion{},
+		"images-list":  []imagestore.Image{},
 
 		"drift":          drift.Report{},
 		"drift-baseline": drift.Baseline{},

@@ -8,15 +8,14 @@ func (c *Claim) start() {
 	if every == 0 {
 		return
 	}
-	quit, done := make(chan struct{}), make(chan struct{})
-	c.quit, c.done = quit, done
+	c.quit, c.done = make(chan struct{}), make(chan struct{})
 	go func() {
-		defer close(done)
+		defer close(c.done)
 		tick := time.NewTicker(max(every/5, time.Millisecond))
 		defer tick.Stop()
 		for {
 			select {
-			case <-quit:
+			case <-c.quit:
 				return
 			case <-tick.C:
 			}
@@ -41,7 +40,3 @@ func (c *Claim) stop() {
 		<-c.done
 	}
 }
-
-// Abandon gives no more signs of life, as a process that is suspended or dead: others
-// take the log over in time. What is appended until then counts.
-func (c *Claim) Abandon() { c.stop() }

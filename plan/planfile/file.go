@@ -299,5 +299,5 @@ func readSources(files map[string][]byte) (config.Sources, error) {
 }
 
 func damaged(why string, args ...any) error {
-	return diag.Errorf("Damaged plan file", "It cannot be used: %s. Make the plan again.", fmt.Sprintf(why, args...))
+	return diag.Errorf("Not a valid plan file", "It cannot be used: %s. Make the plan again.", fmt.Sprintf(why, args...))
 }

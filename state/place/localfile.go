@@ -217,12 +217,12 @@ func holder(e *durable.LockedError) string {
 func (f localFile) lockError(err error, waited time.Duration) error {
 	var locked *durable.LockedError
 	if !errors.As(err, &locked) {
-		return refuse(err, "Cannot lock the state", "%s: %s. Nothing was changed. Who changes the state must be able to write beside its file.",
+		return refuse(err, "Cannot lock the state", "%s: %s. Nothing was changed. The directory of the state file must be writable.",
 			f.lockFile, err)
 	}
 	todo := "Wait until that has ended (-lock-timeout 5m does it for you), or end it"
 	if waited > 0 {
-		todo = fmt.Sprintf("It was waited for, for %s, in vain. Wait longer, or end it", waited)
+		todo = fmt.Sprintf("Gave up waiting after %s. Wait longer, or end it", waited)
 	}
 	return refuse(fmt.Errorf("%w: %w", ErrLocked, err), "The state is locked",
 		"%s is in use by %s. %s; the lock goes with its process, and nothing has to be unlocked by hand.", f.state, holder(locked), todo)

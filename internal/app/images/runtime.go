@@ -22,6 +22,10 @@ type Store interface {
 	Images(ctx context.Context) ([]imagestore.Image, error)
 	Pull(ctx context.Context, reference string) (imagestore.Image, error)
 	Import(ctx context.Context, from io.Reader) ([]imagestore.Image, error)
+	// Tag gives an image other names, Save writes one as a tar, Push sends one to its registry.
+	Tag(ctx context.Context, source string, targets []string) ([]imagestore.Image, error)
+	Save(ctx context.Context, reference string, to io.Writer) error
+	Push(ctx context.Context, reference string) (imagestore.Image, error)
 	Pack(ctx context.Context, o imagestore.PackOptions) (imagestore.Image, error)
 	Remove(ctx context.Context, references []string) ([]imagestore.Image, error)
 	// Unused lists the images that nothing keeps; all also those that have a name.

@@ -10,13 +10,13 @@ import (
 // OutputDocument is one of `output -json`.
 type OutputDocument struct {
 	Sensitive bool            `json:"sensitive"`
-	Type      any             `json:"type"`            // as cty has it: "string", or ["object", {"NAME": TYPE}]
-	Value     json.RawMessage `json:"value,omitempty"` // absent when it is sensitive
+	Type      any             `json:"type"` // as cty has it: "string", or ["object", {"NAME": TYPE}]
+	Value     json.RawMessage `json:"value"`
 }
 
 // OutputDocuments returns what `output -json` prints: the keys are those of
-// `terraform output -json`. What is sensitive has no value at all, so that nobody
-// takes a mask for one.
+// `terraform output -json`, sensitive ones with their values: who asks programs for
+// them needs them. The page, events and records never have them.
 func OutputDocuments(s state.Snapshot) (map[string]OutputDocument, error) {
 	all := make(map[string]OutputDocument, len(s.Outputs))
 	for name, o := range s.Outputs {
@@ -25,9 +25,6 @@ func OutputDocuments(s state.Snapshot) (map[string]OutputDocument, error) {
 			return nil, diag.Errorf("Damaged state file", "The output %q cannot be read: %s.", name, err)
 		}
 		shown := OutputDocument{Sensitive: o.Sensitive, Type: typeOf(tree), Value: o.Value}
-		if o.Sensitive {
-			shown.Value, shown.Type = nil, "dynamic" // the names in an object tell too
-		}
 		all[name] = shown
 	}
 	return all, nil

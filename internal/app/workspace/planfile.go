@@ -99,7 +99,7 @@ func (w *Workspace) ReadPlan(file string) (*plan.Plan, *planfile.Signature, erro
 	w.spareMemory(len(content) / resourceSize)
 	p, signature, err := planfile.ReadSigned(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
-		for _, d := range diag.From("Damaged plan file", err) {
+		for _, d := range diag.From("Not a valid plan file", err) {
 			d.Detail = file + ": " + d.Detail
 			return nil, nil, d
 		}

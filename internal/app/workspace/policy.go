@@ -111,7 +111,7 @@ func (p Policy) Check(file string, pl *plan.Plan, sig *planfile.Signature) error
 					"-sign-key=KEY`.", file, t.from)
 		}
 		if !signature.Trusts(t.keys, sig.Key) {
-			return diag.Errorf("The plan is signed by somebody else", "%s is signed with the key %s. %s trusts %s. Nothing was changed.",
+			return diag.Errorf("The plan is not signed by a trusted key", "%s is signed with the key %s. %s trusts %s. Nothing was changed.",
 				file, sig.By(), t.from, names(t.keys))
 		}
 	}
@@ -128,7 +128,7 @@ func (p Policy) CheckDigest(pl *plan.Plan) error {
 		return err
 	}
 	if got != p.digest {
-		return diag.Errorf("It is another plan",
+		return diag.Errorf("Plan digest does not match -require-digest",
 			"-require-digest asks for %s, and this plan has the digest %s: it would do something else than the one that was approved. Nothing "+
 				"was changed.", p.digest, got)
 	}

@@ -63,7 +63,7 @@ func (w *Workspace) ReadState(ctx context.Context, place state.Place) (state.Sna
 	}
 	// What looks as if an apply had died may be one that is at work.
 	if who, inUse := state.InUse(place); inUse {
-		w.Note("An apply is at work: %s. This is what it has recorded so far.", who)
+		w.Note("An apply is in progress (%s); showing what it has recorded so far.", who)
 		return snapshot, nil
 	}
 	w.tellRecovery(recovery)

@@ -36,17 +36,17 @@ func (d StateEdit) Sentence() string {
 	case len(d.Moved) > 0:
 		var moved []string
 		for _, m := range d.Moved {
-			moved = append(moved, diag.Visible(m.From)+" is "+diag.Visible(m.To))
+			moved = append(moved, diag.Visible(m.From)+" to "+diag.Visible(m.To))
 		}
-		return "Moved: " + strings.Join(moved, ", ") + "."
+		return "Moved " + strings.Join(moved, ", ") + "."
 	case len(d.Resolved) > 0 && d.Resolved[0].As == state.Done:
-		return "Ended well, as you say: " + ActionsOf(d.Resolved) + ". Until its image says VALID the resource counts as unsettled."
+		return "Recorded as done: " + ActionsOf(d.Resolved) + "."
 	case len(d.Resolved) > 0:
-		return "Failed, as you say: " + ActionsOf(d.Resolved) + ". The next apply does what its image says is left."
+		return "Recorded as failed: " + ActionsOf(d.Resolved) + ". The next apply does what remains."
 	case d.Pushed != "":
-		return "The state is that of " + diag.Visible(d.Pushed) + " now."
+		return "Replaced the state with " + diag.Visible(d.Pushed) + "."
 	}
-	return "Forgotten, and left as they are: " + diag.Visible(strings.Join(d.Forgotten, ", ")) + "."
+	return "Forgotten: " + diag.Visible(strings.Join(d.Forgotten, ", ")) + "."
 }
 
 // OpenAction is an action of which it is not known, or was not, how it ended.
@@ -189,6 +189,10 @@ func (e Editor) Push(ctx context.Context, name string, content func() ([]byte, e
 			return now, StateEdit{}, err
 		}
 		next, err := state.Parse(name, data)
+		if errors.Is(err, state.ErrDamaged) {
+			return now, StateEdit{}, diag.Errorf("Not a state file", "%s cannot be read as a state, and was not pushed. `deployster state pull` "+
+				"prints what can be. The state is unchanged.", name)
+		}
 		if err != nil {
 			return now, StateEdit{}, err
 		}

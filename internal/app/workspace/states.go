@@ -7,6 +7,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/natural"
 	"deployster/internal/base/words"
 	"deployster/state"
 )
@@ -46,7 +47,7 @@ func (w *Workspace) Reencrypt(ctx context.Context) (written int, err error) {
 // knows nothing is an error. Without addresses it returns all.
 func Remembered(snapshot state.Snapshot, addresses []string) ([]string, error) {
 	all := slices.AppendSeq(slices.Collect(maps.Keys(snapshot.Resources)), maps.Keys(snapshot.Unsettled))
-	slices.Sort(all)
+	natural.Sort(all)
 	if all = slices.Compact(all); len(addresses) == 0 {
 		return all, nil
 	}
@@ -72,7 +73,7 @@ func among(known, spellings []string) ([]string, error) {
 				"The state file remembers no %s.%s `deployster state list` lists what there is.", diag.Visible(addr), words.DidYouMean(addr, known))
 		}
 	}
-	slices.Sort(out)
+	natural.Sort(out)
 	return slices.Compact(out), nil
 }
 

@@ -102,3 +102,23 @@ func isSwapped(a, b string) bool {
 	}
 	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
 }
+
+// Article returns a noun with its article: a string, an integer.
+func Article(noun string) string {
+	switch {
+	case noun == "null" || noun == "":
+		return noun
+	case strings.ContainsRune("aeiou", rune(noun[0])):
+		return "an " + noun
+	}
+	return "a " + noun
+}
+
+// Articles returns nouns with their articles, one of which is meant.
+func Articles(nouns []string) string {
+	all := make([]string, len(nouns))
+	for i, noun := range nouns {
+		all[i] = Article(noun)
+	}
+	return strings.Join(all, " or ")
+}

@@ -40,7 +40,7 @@ func (e *engine) live(ctx context.Context) {
 		e.check(ctx, checkWorker, e.checkWorkerAnswers)
 		e.check(ctx, checkReuse, e.checkReuseAnswers)
 	}
-	why := "what they need did not come about"
+	why := "a prerequisite failed"
 	switch {
 	case e.ty.Absent && e.made:
 		if !e.end(ctx, right) && right {

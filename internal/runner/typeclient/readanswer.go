@@ -72,7 +72,11 @@ func (f *fields) answerOne(status protocol.Status) protocol.Answer {
 		if f.has("properties") {
 			f.problem("%s with \"properties\": they belong to VALID", status)
 		}
-		return protocol.Answer{Status: status, Actions: f.actions(status)}
+		a := protocol.Answer{Status: status, Actions: f.actions(status)}
+		if status == protocol.Stale {
+			a.StaleState = f.document("staleProperties")
+		}
+		return a
 	}
 	f.problem("the status is %q, and must be one of MISSING, STALE, VALID", status)
 	return protocol.Answer{}
@@ -144,8 +148,7 @@ func properName(s string) bool {
 }
 
 func (f *fields) action() protocol.Action {
-	a := protocol.Action{Name: f.needText("name"), Description: f.text("description"), Destructive: f.flag("destructive", false),
-		Command: f.command()}
+	a := protocol.Action{Name: f.needText("name"), Description: f.text("description"), Command: f.command()}
 	f.done()
 	if !properName(a.Name) || strings.ContainsAny(a.Name, `/\`) || strings.HasPrefix(a.Name, ".") {
 		f.problem("%q is no name for an action: at most %d bytes, no slashes, no control or invisible characters, no dot at the start",

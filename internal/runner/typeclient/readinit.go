@@ -191,6 +191,10 @@ func readCommonInit(f *fields, ty *protocol.Type) {
 		return
 	}
 	ty.StateAction = s.command()
+	if ty.Protocol == 1 { // it was an action like others, with a name that nothing used
+		s.text("name")
+		s.text("description")
+	}
 	s.done()
 	if ty.StateAction.Image == "" && ty.StateAction.Entrypoint == "" && len(ty.StateAction.Args) == 0 {
 		f.problem("\"state_action\" must differ from init: give at least one of image, entrypoint, args")

@@ -161,9 +161,20 @@ func compile(text json.RawMessage) (*jsonschema.Schema, *meter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	s, m, err := compileAs(jsonschema.Draft7, doc)
+	if err != nil { // the first images were written for draft-04, and did not say so
+		if old, meter, oldErr := compileAs(jsonschema.Draft4, doc); oldErr == nil {
+			return old, meter, nil
+		}
+	}
+	return s, m, err
+}
+
+// compileAs reads a schema that does not name its draft as one of that draft.
+func compileAs(draft *jsonschema.Draft, doc any) (*jsonschema.Schema, *meter, error) {
 	m := &meter{}
 	compiler := jsonschema.NewCompiler()
-	compiler.DefaultDraft(jsonschema.Draft7)
+	compiler.DefaultDraft(draft)
 	compiler.AssertFormat()
 	compiler.UseLoader(denyAll{})
 	compiler.RegisterVocabulary(m.vocabulary())

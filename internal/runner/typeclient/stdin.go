@@ -21,9 +21,10 @@ type stateV1 struct {
 }
 
 type dependencyV1 struct {
+	Name         string                  `json:"name"`
 	Type         string                  `json:"type"`
 	Config       json.RawMessage         `json:"config"`
-	Properties   json.RawMessage         `json:"properties,omitempty"` // for actions only
+	Properties   json.RawMessage         `json:"properties,omitempty"` // for actions always, else when they are known
 	Dependencies map[string]dependencyV1 `json:"dependencies"`
 }
 
@@ -65,7 +66,16 @@ type actionPart struct {
 	IdempotencyKey string          `json:"idempotency_key"`
 }
 
-func encodeInit(in protocol.InitInput) ([]byte, error) { return encode(in) }
+// initAll is the stdin of init. That an image speaks protocol 1 is known by its
+// answer only, and the first ones read a config there: it is empty, as init is asked
+// before configs are known.
+type initAll struct {
+	protocol.InitInput
+	Config       struct{} `json:"config"`
+	Dependencies struct{} `json:"dependencies"`
+}
+
+func encodeInit(in protocol.InitInput) ([]byte, error) { return encode(initAll{InitInput: in}) }
 
 func encodeState(ty protocol.Type, in protocol.StateInput) ([]byte, error) {
 	if ty.Protocol == 1 {
@@ -90,12 +100,13 @@ func newStateV1(in protocol.StateInput, properties bool) stateV1 {
 func dependenciesV1(deps map[string]protocol.Dependency, properties bool) map[string]dependencyV1 {
 	tree := make(map[string]dependencyV1, len(deps))
 	for alias, d := range deps {
-		one := dependencyV1{Type: d.Type, Config: orEmpty(d.Config), Dependencies: dependenciesV1(d.Dependencies, properties)}
+		one := dependencyV1{Name: d.Name, Type: d.Type, Config: orEmpty(d.Config), Dependencies: dependenciesV1(d.Dependencies, properties)}
+		// Protocol 1 calls the state of a dependency its properties.
+		if one.Properties = d.Properties; len(one.Properties) == 0 {
+			one.Properties = d.State
+		}
 		if properties {
-			// Protocol 1 calls the state of a dependency its properties.
-			if one.Properties = d.Properties; len(one.Properties) == 0 {
-				one.Properties = orEmpty(d.State)
-			}
+			one.Properties = orEmpty(one.Properties)
 		}
 		tree[alias] = one
 	}

@@ -49,12 +49,12 @@ func TestStdin_Bytes(t *testing.T) {
 	const config = `"config":{"size":9007199254740993,"html":"<b>"}`
 	const rest = `"action":"grow","staleState":{"size":1},"idempotency_key":"key-1"`
 	const deps2 = `"dependencies":{"disk":{"name":"d","type":"acme/disk","config":{},"actions":[]},"net":{"name":"network","type":"acme/net","config":{"n":1},"state":{"ip":"::1"},"status":"STALE","actions":["grow"]}}`
-	const state1 = `"name":"web","type":"acme/file:1",` + config + `,"dependencies":{"disk":{"type":"acme/disk","config":{},"dependencies":{}},"net":{"type":"acme/net","config":{"n":1},"dependencies":{"zone":{"type":"acme/zone","config":{},"dependencies":{}}}}}`
-	const action1 = `"name":"web","type":"acme/file:1",` + config + `,"dependencies":{"disk":{"type":"acme/disk","config":{},"properties":{},"dependencies":{}},"net":{"type":"acme/net","config":{"n":1},"properties":{"ip":"::1"},"dependencies":{"zone":{"type":"acme/zone","config":{},"properties":{"p":1},"dependencies":{}}}}}`
+	const state1 = `"name":"web","type":"acme/file:1",` + config + `,"dependencies":{"disk":{"name":"d","type":"acme/disk","config":{},"dependencies":{}},"net":{"name":"network","type":"acme/net","config":{"n":1},"properties":{"ip":"::1"},"dependencies":{"zone":{"name":"z","type":"acme/zone","config":{},"properties":{"p":1},"dependencies":{}}}}}`
+	const action1 = `"name":"web","type":"acme/file:1",` + config + `,"dependencies":{"disk":{"name":"d","type":"acme/disk","config":{},"properties":{},"dependencies":{}},"net":{"name":"network","type":"acme/net","config":{"n":1},"properties":{"ip":"::1"},"dependencies":{"zone":{"name":"z","type":"acme/zone","config":{},"properties":{"p":1},"dependencies":{}}}}}`
 	const state2 = common + `,` + config + `,"intent":"present","last_state":{"old":1}`
 	const after2 = `,"after":["make","grow"]` // for the state only
 	want := []struct{ what, schema, stdin string }{
-		{"init", "init-input", `{` + common + `}`},
+		{"init", "init-input", `{` + common + `,"config":{},"dependencies":{}}`},
 		{"protocol 1 state", "state-input-1", `{` + state1 + `}`},
 		{"protocol 2 state", "state-input", `{` + state2 + after2 + `}`},
 		{"protocol 2 state with dependencies", "state-input", `{` + state2 + after2 + `,` + deps2 + `}`},

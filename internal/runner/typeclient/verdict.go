@@ -13,6 +13,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
+	english "deployster/internal/base/words"
 )
 
 // verdict turns the library's tree of errors into violations, without those
@@ -125,7 +126,7 @@ func (v *verdict) leaf(e *jsonschema.ValidationError) []Violation {
 			if !v.below(append(slices.Clone(e.InstanceLocation), name)) || len(v.unknown) == 0 {
 				none := at(fmt.Sprintf("has no property %q", name), name)
 				none.Path = at("").Path
-				none.Message += suggestion(name, v.properties(e.SchemaURL))
+				none.Message += strings.TrimSuffix("."+english.DidYouMean(name, v.properties(e.SchemaURL)), ".")
 				out = append(out, none)
 			}
 		}
@@ -166,11 +167,7 @@ func (v *verdict) properties(url string) []string {
 func sentence(e jsonschema.ErrorKind) string {
 	switch k := e.(type) {
 	case *kind.Type:
-		want := make([]string, len(k.Want))
-		for i, name := range k.Want {
-			want[i] = article(name)
-		}
-		return fmt.Sprintf("must be %s, not %s", strings.Join(want, " or "), article(k.Got))
+		return fmt.Sprintf("must be %s, not %s", english.Articles(k.Want), english.Article(k.Got))
 	case *kind.Enum:
 		return "must be one of " + values(k.Want)
 	case *kind.Const:

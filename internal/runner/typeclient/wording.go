@@ -7,27 +7,7 @@ import (
 	"strings"
 
 	"deployster/internal/base/jsondoc"
-	base "deployster/internal/base/words"
 )
-
-// article names a type of JSON in a sentence.
-func article(kind string) string {
-	switch kind {
-	case "null":
-		return kind
-	case "integer", "array", "object":
-		return "an " + kind
-	}
-	return "a " + kind
-}
-
-// suggestion asks whether another name was meant.
-func suggestion(wrong string, names []string) string {
-	if guess := strings.TrimSpace(base.DidYouMean(wrong, names)); guess != "" {
-		return ". " + guess
-	}
-	return ""
-}
 
 func words(names []string) string {
 	quoted := make([]string, len(names))

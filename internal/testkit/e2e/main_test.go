@@ -10,8 +10,6 @@ import (
 	"deployster/containerd"
 	"deployster/containerd/shim"
 	"deployster/internal/cli"
-	"deployster/internal/stores"
-	"deployster/internal/stores/program"
 )
 
 // TestMain lets the test binary be all that the real one is: the command, the
@@ -30,8 +28,5 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	testscript.Main(s, map[string]func(){
-		"deployster":   func() { os.Exit(cli.Main(kept())) },
-		stores.Program: func() { os.Exit(program.Main(os.Args[1:])) },
-	})
+	testscript.Main(s, map[string]func(){"deployster": func() { os.Exit(cli.Main(kept())) }})
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // question is how the command asks, and the prompt of the console.
-var question = regexp.MustCompile(`\[y/N(/a/q/\?)?\] |Value( \(not shown\))?: |\n> `)
+var question = regexp.MustCompile(`\[y/N(/a/q/\?)?\] |\[yes/N\] |Value( \(not shown\))?: |\n> `)
 
 // onTerminal runs a command on a terminal of its own, waits until it asks, and
 // types an answer: \n, \x03 (Ctrl-C) and \x04 (end of input) as in Go. What

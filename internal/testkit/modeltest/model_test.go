@@ -330,7 +330,7 @@ func (e *expectation) decide(s *Step, x *expected, things modeltest.Store) error
 	return nil
 }
 
-// leave says what a plan must say of what is declared no more.
+// leave says what a plan must say of what is no longer declared.
 func (e *expectation) leave(s *Step, addr string, x *expected, things modeltest.Store) error {
 	x.change, x.config = "forget", x.entry.Config
 	block, length := -1, 0 // the most exact

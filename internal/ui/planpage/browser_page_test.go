@@ -179,7 +179,7 @@ func withoutScripts(t *testing.T, b *browser) {
 	p := b.open(t, file(t, written(t, sample())), 1280, func(p *tab) { p.must("Emulation.setScriptExecutionDisabled", map[string]any{"value": true}) })
 	p.want(`document.getElementById("_controls").checkVisibility()`, "false")
 	p.want(shown, `"greeting legacy metrics module.site.module.tls.cert service disk module.site.conf[\"nginx\"] www dns index old_disk"`)
-	for _, text := range []string{"Grow the disk by 200 GB", "listen 443 ssl", "Because it is declared no more", "moved from hello (same /path)", "its type finds nothing to do", "is expected to update it"} {
+	for _, text := range []string{"Grow the disk by 200 GB", "listen 443 ssl", "Because it is no longer declared", "moved from hello (same /path)", "its type finds nothing to do", "is expected to update it"} {
 		p.until(`document.querySelector("#_changes").textContent.includes("` + text + `")`)
 	}
 	quietly(t, p)

@@ -29,14 +29,13 @@ var kinds = []kind{
 	{"replace", "±", "replace", "to replace", "it is destroyed, then created", change(plan.Replace)},
 	{"destroy", "−", "destroy", "to destroy", "it is no longer wanted, and its type removes it", change(plan.Destroy)},
 	{"forget", "·", "forget", "to forget", "it is dropped from the state file, and left as it is", change(plan.Forget)},
-	{"publish", "»", "publish", "to publish", "what it is made of is new, or has changed", change(plan.Publish)},
 	{"record", "↓", "record", "to record", "what was found goes into the state file", change(plan.Record)},
 	{"adopt", "↓", "adopt", "to adopt", "it exists already, and is recorded from now on", (*plan.Step).Adopts},
 	{"deferred", "?", "deferred", "deferred", "it cannot be asked before what it depends on is there", change(plan.Deferred)},
 	{"may_change", "?", "may change", "may change", "what it depends on changes: what is shown is an expectation",
 		func(s *plan.Step) bool { return s.Change == plan.Valid && s.MayChange }},
 	{"left", "·", "leave", "left as they are", "nothing is done to it", change(plan.Left)},
-	{"valid", "=", "unchanged", "unchanged", "it is as declared", change(plan.Valid)},
+	{"valid", "=", "unchanged", "unchanged", "it matches the configuration", change(plan.Valid)},
 }
 
 func kindOf(s *plan.Step) kind {
@@ -57,10 +56,10 @@ type trait struct {
 }
 
 var traits = []trait{
-	{"expected", "expected", "it is decided once what it needs is there", func(s *plan.Step) bool { return s.Expected != "" }},
+	{"expected", "expected", "it is decided once its dependencies exist", func(s *plan.Step) bool { return s.Expected != "" }},
 	{"may-change", "may change", "a dependency changes: what is shown is an expectation",
 		func(s *plan.Step) bool { return s.MayChange && s.Change != plan.Valid }},
-	{"drifted", "drifted", "it was right at the last apply, and was changed since by something else",
+	{"drifted", "drifted", "changed outside of deployster since the last apply",
 		func(s *plan.Step) bool { return s.Drifted }},
 	{"adopted", "adopted", "it exists already, and the state file does not know it",
 		func(s *plan.Step) bool { return s.Adopted && !s.Adopts() }},

@@ -109,9 +109,9 @@ func (v *view) why(s *plan.Step) (list []sentence) {
 	}
 	switch {
 	case s.Drifted && s.Change == plan.Create:
-		say("why", "It was there at the last apply, and is gone.")
+		say("why", "Deleted outside of deployster since the last apply.")
 	case s.Drifted:
-		say("why", "It was right at the last apply, and was changed since by something else.")
+		say("why", "Changed outside of deployster since the last apply.")
 	}
 	if s.Adopted {
 		say("why", "It exists already, and is adopted.")

@@ -18,6 +18,17 @@ type row struct {
 	Notes             []text // what the image says of it
 }
 
+// Steps are the parts of the path: a line may break between them, not within one.
+func (r row) Steps() (steps []text) {
+	from := 0
+	for i, c := range r.Path {
+		if i > from && (c == '.' || c == '[') {
+			steps, from = append(steps, r.Path[from:i]), i
+		}
+	}
+	return append(steps, r.Path[from:])
+}
+
 // line is a line of a text that differs.
 type line struct{ Class, Text text }
 
@@ -63,7 +74,7 @@ func (v *view) outputs() (rows []row) {
 		r := jsondiff.Row{Op: jsondiff.Same, Path: name}
 		switch {
 		case o.Removed:
-			r.Op, r.Want = jsondiff.Remove, "(declared no more)"
+			r.Op, r.Want = jsondiff.Remove, "(output removed)"
 		case len(o.Value) > 0:
 			r.Want = v.valueText(value)
 		}

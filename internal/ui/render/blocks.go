@@ -284,6 +284,9 @@ func outline(s *plan.Step) string {
 	if s.MovedFrom != "" {
 		parts = append(parts, MovedFrom(s))
 	}
+	if s.Adopts() {
+		parts = append(parts, "exists already and will be adopted")
+	}
 	if len(s.Edited) > 0 {
 		parts = append(parts, "config "+Edited(s))
 	}

@@ -60,10 +60,10 @@ func Changes(s *plan.Step, hide func(string) string) (d jsondiff.Diff, notes map
 	want := jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown, MayChange: s.Staying}
 	o := jsondiff.Options{Hide: hide}
 	switch s.Change {
-	case plan.Deferred, plan.Publish:
+	case plan.Deferred:
 		if s.Was != nil {
 			d = compareToWas(s.Was, want, o)
-		} else if s.Expected == plan.Create || s.Change == plan.Publish {
+		} else if s.Expected == plan.Create {
 			d = jsondiff.List(want, o)
 		}
 	case plan.Create, plan.Replace:
@@ -227,9 +227,9 @@ func reasons(s *plan.Step) []string {
 		parts = append(parts, "because "+diag.Visible(s.Reason))
 	}
 	if s.Drifted && s.Change == plan.Create {
-		parts = append(parts, "it was there at the last apply, and is gone")
+		parts = append(parts, "deleted outside of deployster since the last apply")
 	} else if s.Drifted {
-		parts = append(parts, "it was right at the last apply, and was changed since by something else")
+		parts = append(parts, "changed outside of deployster since the last apply")
 	}
 	if s.Adopted && !s.Adopts() {
 		parts = append(parts, "it exists already and is adopted")

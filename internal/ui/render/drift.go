@@ -18,11 +18,11 @@ var driftWords = []struct {
 }{
 	{drift.Drifted, Yellow("~"), "drifted", "has drifted"},
 	{drift.Gone, Red("-"), "gone", "is gone"},
-	{drift.Failed, Red("!"), "that could not be asked", "could not be asked"},
+	{drift.Failed, Red("!"), "failed", "could not be checked"},
 	{drift.Changed, Dim("m"), "changed in the manifest", "is changed in the manifest"},
-	{drift.Undeclared, Dim("m"), "declared no more", "is declared no more"},
+	{drift.Undeclared, Dim("m"), "no longer declared", "is no longer declared"},
 	{drift.Unrecorded, Dim("m"), "not applied yet", "is not applied yet"},
-	{drift.None, " ", "as recorded", "is as declared"},
+	{drift.None, " ", "unchanged", "is unchanged"},
 }
 
 // Drift returns the report of drift.

@@ -2,11 +2,13 @@ package render
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
 	"deployster/internal/ui/jsondiff"
 	"deployster/plan"
 	"deployster/plan/explain"
@@ -34,11 +36,35 @@ func ToExplain(s *plan.Step, prior *state.Entry) []string {
 	}
 	var pointers []string
 	for _, r := range rows {
-		if len(pointers) < maxExplained && r.Op != jsondiff.Remove {
+		if len(pointers) < maxExplained && r.Op != jsondiff.Remove && declares(s, r.Pointer) {
 			pointers = append(pointers, r.Pointer)
 		}
 	}
 	return pointers
+}
+
+// declares reports whether there is a value at a pointer into the config: of what
+// only the image knows no source can be told.
+func declares(s *plan.Step, pointer string) bool {
+	if _, unknown := s.Unknown[pointer]; unknown {
+		return true
+	}
+	tree, err := jsondoc.Value(s.Config)
+	for _, step := range jsondoc.Pointer(pointer) {
+		switch at := tree.(type) {
+		case map[string]any:
+			tree = at[step]
+		case []any:
+			n, numErr := strconv.Atoi(step)
+			if numErr != nil || n < 0 || n >= len(at) {
+				return false
+			}
+			tree = at[n]
+		default:
+			return false
+		}
+	}
+	return err == nil && tree != nil
 }
 
 // configChanges returns what the manifest has changed since the last apply.
@@ -128,7 +154,7 @@ func compareRecorded(b *strings.Builder, e *explain.Explanation, o Options) {
 	}
 	switch {
 	case s.Change == plan.Create:
-		b.WriteString("  It was there at the last apply, and is not there any more.\n")
+		b.WriteString("  Deleted outside of deployster since the last apply.\n")
 	case len(there) > 0 && len(prior.State) > 0:
 		hidden := append(append([]string{}, prior.Sensitive.State...), s.Hidden...)
 		d := jsondiff.Compare(jsondiff.Value{JSON: prior.State, Sensitive: hidden}, jsondiff.Value{JSON: there, Sensitive: hidden},

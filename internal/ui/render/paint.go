@@ -133,6 +133,17 @@ func Fit(text string, cells int) string {
 	return ansi.Truncate(text, cells, "…")
 }
 
+// FitMiddle is Fit for addresses, whose ends tell them apart: it leaves out what
+// stands in the middle.
+func FitMiddle(text string, cells int) string {
+	width := Width(text)
+	if width <= cells || cells < 5 {
+		return Fit(text, cells)
+	}
+	tail := (cells - 1) / 2
+	return ansi.Truncate(text, cells-1-tail, "") + "…" + ansi.TruncateLeft(text, width-tail, "")
+}
+
 // fill returns a text with spaces up to a number of cells.
 func fill(text string, cells int) string {
 	return text + strings.Repeat(" ", max(0, cells-Width(text)))

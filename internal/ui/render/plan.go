@@ -18,8 +18,8 @@ func Plan(p *plan.Plan, o Options) string {
 	var b strings.Builder
 	changes, ignored := classify(p, o)
 	b.WriteString(Artifacts(p.Artifacts))
-	if len(changes) > 0 {
-		fmt.Fprintf(&b, "%s\n\n", legend(p))
+	if words := legend(p); len(changes) > 0 && words != "" {
+		fmt.Fprintf(&b, "%s\n\n", words)
 	}
 	if o.Compact {
 		writeCompact(&b, p, changes)
@@ -125,17 +125,23 @@ func urgency(b *block) int {
 	return 0
 }
 
+// maxAddress is how wide the column of addresses becomes.
+const maxAddress = 80
+
 // writeCompact prints a line for each resource.
 func writeCompact(b *strings.Builder, p *plan.Plan, addrs []string) {
 	width := 0
 	for _, addr := range addrs {
-		width = max(width, min(40, Width(diag.Visible(addr))))
+		width = max(width, min(maxAddress, Width(diag.Visible(addr))))
 	}
 	for _, addr := range addrs {
 		s := p.Resources[addr]
 		symbol, _ := mark(s)
 		line := fmt.Sprintf("%s %s  %s", symbol, fill(Bold(diag.Visible(addr)), width), Dim(outline(s)))
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		for _, note := range s.Notes {
+			fmt.Fprintf(b, "    %s\n", oneLine(note))
+		}
 	}
 	if len(addrs) > 0 {
 		b.WriteByte('\n')
@@ -162,7 +168,7 @@ func writeOutputs(b *strings.Builder, p *plan.Plan, o Options) {
 		}
 		shown++
 		if out.Removed {
-			fmt.Fprintf(b, "  %s is declared no more\n", name)
+			fmt.Fprintf(b, "  - %s (output removed)\n", name)
 			continue
 		}
 		v := jsondiff.Value{JSON: out.Value, Unknown: out.Unknown}

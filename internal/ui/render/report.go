@@ -31,7 +31,7 @@ func Report(p *plan.Plan, r *apply.Report, took map[string]time.Duration, o Opti
 	case !p.HasChanges():
 		return b.String() // the plan said already that there was nothing to do
 	}
-	if parts := totals(r); len(parts) > 0 {
+	if parts := totals(p, r); len(parts) > 0 {
 		fmt.Fprintf(&b, "\n%s Resources: %s.\n", Bold(headline), strings.Join(parts, ", "))
 	} else {
 		fmt.Fprintf(&b, "\n%s The outputs were recorded.\n", Bold(headline))
@@ -39,22 +39,41 @@ func Report(p *plan.Plan, r *apply.Report, took map[string]time.Duration, o Opti
 	return b.String()
 }
 
-func totals(r *apply.Report) []string {
-	counts := r.Counts()
-	var parts []string
-	for _, c := range []struct {
-		status apply.Status
-		word   string
-	}{{apply.OK, "done"}, {apply.Skipped, "right already"}, {apply.Unchanged, "unchanged"},
-		{apply.Error, "failed"}, {apply.Unknown, "unknown"}, {apply.Interrupted, "interrupted"}, {apply.NotStarted, "not started"}} {
-		if counts[c.status] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", counts[c.status], c.word))
+func totals(p *plan.Plan, r *apply.Report) []string {
+	counts, done := r.Counts(), map[string]int{}
+	for addr, res := range r.Resources {
+		if step := p.Resources[addr]; res.Status == apply.OK && step != nil {
+			done[ended(step)]++
 		}
 	}
-	if len(r.Moves) > 0 {
-		parts = append(parts, fmt.Sprintf("%d moved", len(r.Moves)))
+	var parts []string
+	add := func(n int, word string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, word))
+		}
 	}
+	for _, word := range []string{"created", "updated", "replaced", "destroyed", "forgotten", "adopted", "recorded", "done"} {
+		add(done[word], word)
+	}
+	add(counts[apply.Skipped]+counts[apply.Unchanged], "unchanged")
+	add(counts[apply.Error], "failed")
+	add(counts[apply.Unknown], "unknown")
+	add(counts[apply.Interrupted], "interrupted")
+	add(counts[apply.NotStarted], "not started")
+	add(len(r.Moves), "moved")
 	return parts
+}
+
+// ended says what was done in a step that ended well. Of a deferred one only what was
+// expected is known.
+func ended(s *plan.Step) string {
+	switch {
+	case s.Expected != "":
+		return Past(s.Expected)
+	case s.Adopts():
+		return "adopted"
+	}
+	return Past(s.Change)
 }
 
 // result is a row of the table: one resource, or several of one block that
@@ -120,9 +139,9 @@ func resultOf(addr string, s *plan.Step, res *apply.ResourceReport, took time.Du
 	actions := slices.Clone(res.Completed)
 	switch res.Status {
 	case apply.OK:
-		row.words = Past(s.Change)
+		row.words = ended(s)
 	case apply.Skipped:
-		row.words, row.paint = "right already", Dim
+		row.words, row.paint = "unchanged", Dim
 	case apply.NotStarted:
 		row.words, row.paint, row.failed = "not started", Dim, true
 	case apply.Interrupted:
@@ -165,7 +184,7 @@ func writeResults(b *strings.Builder, rows []*result, o Options) {
 		limit = max(20, o.Width-60)
 	}
 	for i, row := range rows {
-		cells[i] = [4]string{Fit(diag.Visible(row.name()), limit), string(row.change), Fit(row.actions, 30), row.time()}
+		cells[i] = [4]string{FitMiddle(diag.Visible(row.name()), limit), string(row.change), Fit(row.actions, 30), row.time()}
 		for c := range widths {
 			widths[c] = max(widths[c], Width(cells[i][c]))
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/natural"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/jsondiff"
 	"deployster/state"
@@ -19,7 +20,7 @@ func State(s state.Snapshot, o Options) string {
 	if len(s.Resources) == 0 {
 		b.WriteString("The state file remembers no resources.\n")
 	}
-	addrs := slices.Sorted(maps.Keys(s.Resources))
+	addrs := natural.Sorted(maps.Keys(s.Resources))
 	width := 0
 	for _, addr := range addrs {
 		width = max(width, min(40, Width(diag.Visible(addr))))

@@ -24,20 +24,19 @@ var changeWords = []struct {
 	{plan.Replace, Red("-") + "/" + Green("+"), "replace: destroy, then create", "to replace", "will be replaced"},
 	{plan.Destroy, Red("-"), "destroy", "to destroy", "will be destroyed"},
 	{plan.Forget, Dim("."), "forget", "to forget", "will be forgotten"},
-	{plan.Publish, Cyan(">"), "publish", "to publish", "will be published"},
 	{plan.Record, Yellow("="), "record as it is", "to record", "will be recorded as it is"},
 	{adopts, Cyan("<"), "adopt", "to adopt", "exists already and will be adopted"},
-	{plan.Deferred, Cyan("?"), "deferred: decided when what it waits for is there", "deferred", "is deferred"},
-	{mayChange, Cyan("?"), "may change: decided in apply, after what it depends on", "may change", "may change"},
+	{plan.Deferred, Cyan("?"), "deferred (decided during apply, when its dependencies exist)", "deferred", "is deferred"},
+	{mayChange, Cyan("?"), "may change (decided during apply, after its dependencies)", "may change", "may change"},
 	{plan.Left, Dim("."), "leave as recorded", "to leave as recorded", "stays as it was recorded"},
-	{plan.ReadFailed, Red("!"), "could not be asked", "that could not be asked", "could not be asked"},
+	{plan.ReadFailed, Red("!"), "failed", "failed", "cannot be planned"},
 }
 
 // mark returns the symbol and the words of a step.
 func mark(s *plan.Step) (symbol, words string) {
-	symbol, words = " ", "is as declared"
+	symbol, words = " ", "is unchanged"
 	if s.MovedFrom != "" {
-		symbol, words = Cyan(">"), "is as declared, under a new address"
+		symbol, words = Cyan(">"), "is unchanged, under a new address"
 	}
 	change := s.Change
 	switch {
@@ -51,7 +50,7 @@ func mark(s *plan.Step) (symbol, words string) {
 			symbol, words = c.symbol, c.words
 		}
 		if c.change == s.Expected {
-			symbol, words = c.symbol, c.words+" once what it needs is there"
+			symbol, words = c.symbol, c.words+" once its dependencies exist"
 			break
 		}
 	}
@@ -59,14 +58,13 @@ func mark(s *plan.Step) (symbol, words string) {
 		symbol, words = Green("+")+"/"+Red("-"), strings.Replace(words, "will be created", "will be replaced, the new one first", 1)
 	}
 	if s.MayChange && s.Change != plan.Valid {
-		words += ", as far as can be known"
+		words += ", and may change further during apply"
 	}
 	return symbol, words
 }
 
 func counts(s plan.Summary) map[plan.Change]int {
 	return map[plan.Change]int{plan.Create: s.Create, plan.Update: s.Update, plan.Destroy: s.Destroy, plan.Forget: s.Forget,
-		plan.Publish:  s.Publish,
 		plan.Deferred: s.Deferred, adopts: s.Adopt, mayChange: s.MayChange,
 		plan.Replace: s.Replace, plan.ReadFailed: s.ReadFailed, plan.Record: s.Record, plan.Left: s.Left}
 }
@@ -81,10 +79,13 @@ func legend(p *plan.Plan) string {
 			words = append(words, c.symbol+" "+c.legend)
 		}
 	}
+	if len(words) == 0 && p.Summary.Move == 0 {
+		return ""
+	}
 	if p.Summary.Move > 0 {
 		words = append(words, Cyan(">")+" move to a new address")
 	}
-	return "What apply would do:  " + strings.Join(words, "   ")
+	return "Actions:  " + strings.Join(words, "   ")
 }
 
 // Summary returns the last line of a plan.
@@ -94,7 +95,7 @@ func Summary(p *plan.Plan) string {
 	}
 	what := Counts(p) + "."
 	if p.Errored {
-		return Bold("Not a whole plan, because of errors:") + " " + what + " It cannot be applied."
+		return Bold("Planning failed:") + " " + what + " This partial plan cannot be applied."
 	}
 	return Bold("Plan:") + " " + what
 }
@@ -126,7 +127,7 @@ func toDo(p *plan.Plan) (parts []string) {
 		}
 		part := fmt.Sprintf("%d %s", n[c.change]+later, c.summary)
 		if later > 0 {
-			part += fmt.Sprintf(" (%d once what they need is there)", later)
+			part += fmt.Sprintf(" (%d once their dependencies exist)", later)
 		}
 		parts = append(parts, part)
 	}
@@ -141,15 +142,15 @@ func noChanges(p *plan.Plan) string {
 	n := p.Summary.Valid
 	switch {
 	case p.Selection.RefreshOnly:
-		return "What is there is as it was recorded."
+		return "All resources match the state."
 	case len(p.LeftOut) > 0 && n == 1:
-		return "Of what the plan is about, 1 resource was as declared."
+		return "Of what the plan is about, 1 resource matches the configuration."
 	case len(p.LeftOut) > 0:
-		return fmt.Sprintf("Of what the plan is about, %d resources were as declared.", n)
+		return fmt.Sprintf("Of what the plan is about, %d resources match the configuration.", n)
 	case n == 0:
 		return "No resources are declared, and none are recorded."
 	case n == 1:
-		return "The one resource is as declared."
+		return "The one resource matches the configuration."
 	}
-	return fmt.Sprintf("All %d resources are as declared.", n)
+	return fmt.Sprintf("All %d resources match the configuration.", n)
 }

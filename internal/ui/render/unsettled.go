@@ -9,30 +9,31 @@ import (
 )
 
 // Unsettled returns which actions were started on a resource since it was last
-// valid, and how they ended; "" when there are none.
+// valid, and what is known of their outcomes; "" when there are none.
 func Unsettled(u state.Unsettled) string {
 	var parts []string
 	for i, a := range u.Actions {
-		part := diag.Visible(a.Action) + " was started"
+		part := outcome(u, a) + ": " + diag.Visible(a.Action)
 		if i == 0 {
-			part += " by " + diag.Visible(u.By.String())
+			part += ", started by " + diag.Visible(u.By.String())
 		}
-		parts = append(parts, part+": "+outcome(a))
+		parts = append(parts, part)
 	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return "unsettled: " + strings.Join(parts, "; ")
+	return strings.Join(parts, "; ")
 }
 
-func outcome(a state.Attempt) string {
+func outcome(u state.Unsettled, a state.Attempt) string {
 	switch {
 	case a.Said == state.Done:
-		return "a person said that it ended well"
+		return "recorded as done by a person"
 	case a.Said == state.Failed:
-		return "a person said that it failed"
+		return "recorded as failed by a person"
+	case a.Exit == nil && u.By.Running():
+		return "in progress"
 	case a.Exit == nil:
-		return "nobody knows how it ended"
+		return "outcome unknown"
+	case *a.Exit == 0:
+		return "done, and not seen to be valid since"
 	}
-	return fmt.Sprintf("it ended with exit code %d", *a.Exit)
+	return fmt.Sprintf("failed with exit code %d", *a.Exit)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/natural"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/render"
 )
@@ -33,7 +34,9 @@ func (p Printer) Diagnostics(list diag.Diagnostics) {
 		}
 		p.Diagnostic(d)
 		if more := others[i]; len(more) > 0 {
-			p.Printf("  It is the same for %s: %s.\n", words.Count(len(more)+1, "resource"), render.Names(append([]string{d.Address}, more...), 5))
+			all := append([]string{d.Address}, more...)
+			natural.Sort(all)
+			p.Printf("  It is the same for %s: %s.\n", words.Count(len(all), "resource"), render.Names(all, 3))
 		}
 	}
 }

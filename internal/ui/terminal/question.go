@@ -12,18 +12,21 @@ import (
 	"deployster/protocol"
 )
 
-// Confirm asks a person a question that only y or yes answers with yes. No
-// answer and the end of the input are a no.
-func (u *UI) Confirm(ctx context.Context, question string) (bool, error) {
-	p := Printer{Out: u.stderr}
-	p.Printf("%s [y/N] ", question)
+// Confirm asks a person a question that only y or yes answers with yes; where
+// whole is set, the word alone. No answer and the end of the input are a no.
+func (u *UI) Confirm(ctx context.Context, question string, whole bool) (bool, error) {
+	p, choices := Printer{Out: u.stderr}, "[y/N]"
+	if whole {
+		choices = "It destroys resources: only yes is accepted. [yes/N]"
+	}
+	p.Printf("%s %s ", question, choices)
 	line, err := readAnswer(ctx, u.stdin)
 	if ctx.Err() != nil {
 		p.Printf("\n")
 		return false, context.Cause(ctx)
 	}
 	word := strings.ToLower(strings.TrimSpace(line))
-	return err == nil && (word == "y" || word == "yes"), nil
+	return err == nil && (word == "yes" || word == "y" && !whole), nil
 }
 
 // Question asks, in the middle of an apply, about one resource or one action.

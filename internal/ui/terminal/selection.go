@@ -44,7 +44,7 @@ func (p Printer) selectionHead(pl *plan.Plan) {
 	if s.RefreshOnly {
 		add("-refresh-only  what is there is recorded, and nothing is done to it")
 	}
-	p.Printf("%s\n", render.Bold("This is not a plan of everything:"))
+	p.Printf("%s\n", render.Bold("Partial plan:"))
 	for _, line := range lines {
 		p.Printf("  %s\n", diag.Visible(line))
 	}

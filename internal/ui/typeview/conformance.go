@@ -94,9 +94,9 @@ func printIndented(p terminal.Printer, indent, text string) {
 
 // Summary prints the last line.
 func Summary(p terminal.Printer, r conformance.Report) {
-	verdict := render.Green("It keeps the protocol:")
+	verdict := render.Green("PASS:")
 	if r.Status != conformance.Pass {
-		verdict = render.Red("It does not keep the protocol:")
+		verdict = render.Red("FAIL:")
 	}
 	p.Printf("\n%s %d passed, %d failed, %d skipped, in %s.\n", render.Bold(verdict), r.Passed, r.Failed, r.Skipped,
 		render.Took(time.Duration(r.Millis)*time.Millisecond))

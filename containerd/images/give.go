@@ -1,0 +1,115 @@
+package images
+
+import (
+	"context"
+	"io"
+
+	"github.com/containerd/containerd/v2/client"
+	"github.com/containerd/containerd/v2/core/images"
+	"github.com/containerd/containerd/v2/core/images/archive"
+
+	"deployster/containerd/failure"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner/imagestore"
+)
+
+// Tag gives an image that is here other names. Names that meant other images mean
+// this one from then on; those images stay under their digests.
+func (store *Store) Tag(ctx context.Context, source string, targets []string) ([]imagestore.Image, error) {
+	ctx = store.conn.Context(ctx)
+	record, err := here(ctx, store, source)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, target := range targets {
+		name, dgst, err := normalize(target)
+		if err != nil {
+			return nil, err
+		}
+		if dgst != "" {
+			return nil, diag.Errorf("Not a name to give", "%s has a digest in it, which no image can be given. Write NAME:TAG.",
+				diag.Visible(target))
+		}
+		names = append(names, name)
+	}
+	var infos []imagestore.Image
+	for _, name := range names {
+		if old, err := store.conn.Client.ImageService().Get(ctx, name); err == nil {
+			if err := store.ensureRecord(ctx, old); err != nil {
+				return infos, failure.Of("Naming the image "+name, err)
+			}
+		}
+		if err := store.giveName(ctx, name, record); err != nil {
+			return infos, failure.Of("Naming the image "+name, err)
+		}
+		named := record
+		named.Name = name
+		infos = append(infos, store.info(ctx, named))
+	}
+	return infos, nil
+}
+
+// here returns the record of an image that is here.
+func here(ctx context.Context, store *Store, reference string) (images.Image, error) {
+	name, dgst, err := normalize(reference)
+	if err != nil {
+		return images.Image{}, err
+	}
+	record, err := store.findLocal(ctx, name, dgst)
+	if err != nil {
+		return images.Image{}, store.missing(ctx, reference, err)
+	}
+	return record, nil
+}
+
+// Save writes an image that is here as a tar, which is an OCI layout that docker
+// reads too.
+func (store *Store) Save(ctx context.Context, reference string, to io.Writer) error {
+	ctx = store.conn.Context(ctx)
+	record, err := here(ctx, store, reference)
+	if err != nil {
+		return err
+	}
+	name, dgst, err := normalize(reference)
+	if err != nil {
+		return err
+	}
+	named := archive.WithManifest(record.Target)
+	if dgst == "" {
+		named = archive.WithManifest(record.Target, name)
+	}
+	if err := store.conn.Client.Export(ctx, to, named, archive.WithPlatform(platform())); err != nil {
+		return failure.Of("Saving the image "+reference, err)
+	}
+	return nil
+}
+
+// Push sends an image that is here to the registry that its name says, and gives its
+// digest there, which is the one that it has here.
+func (store *Store) Push(ctx context.Context, reference string) (imagestore.Image, error) {
+	ctx = store.conn.Context(ctx)
+	name, dgst, err := normalize(reference)
+	if err != nil {
+		return imagestore.Image{}, err
+	}
+	if dgst != "" {
+		return imagestore.Image{}, diag.Errorf("Not a name to push to", "%s has a digest in it. Name the tag that it is to have in the "+
+			"registry; `deployster image tag` gives it that name here.", diag.Visible(reference))
+	}
+	record, err := here(ctx, store, reference)
+	if err != nil {
+		return imagestore.Image{}, err
+	}
+	err = store.conn.Client.Push(ctx, name, record.Target, client.WithResolver(store.registries.resolver(ctx)),
+		client.WithPlatformMatcher(platform()))
+	if err != nil {
+		if ctx.Err() != nil {
+			return imagestore.Image{}, context.Cause(ctx)
+		}
+		return imagestore.Image{}, diag.Because(err, "The image "+familiar(name)+" cannot be pushed",
+			"%s. The registry must allow it: `docker login` keeps credentials where deployster reads them.", failure.Sentence(err))
+	}
+	record.Name = name
+	return store.info(ctx, record), nil
+}

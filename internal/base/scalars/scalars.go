@@ -1,0 +1,210 @@
+// Package scalars converts the numbers, texts and truth values of a document to the
+// kind that a JSON Schema names for their place: "80" to 80, 8080 to "8080", "true"
+// to true. A schema and a document come in, a document goes out, which is the same
+// where nothing is converted. Nothing is lost by it: what could not be written back
+// as it was stays as it is, for the schema to refuse.
+package scalars
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"sync"
+
+	"deployster/internal/base/jsondoc"
+)
+
+// Converter converts documents. It remembers the schemas that it has read, and may
+// be used from many goroutines.
+type Converter struct {
+	mu    sync.Mutex
+	known map[string]*place // by the text of the schema
+}
+
+// place is what a schema wants of a value, and of those in it.
+type place struct {
+	want   string // string, number, integer or boolean; "" = no conversion
+	inside map[string]*place
+	others *place // of other members
+	items  *place
+}
+
+// limits of a schema that is looked at.
+const (
+	maxDepth  = 32
+	maxPlaces = 10_000
+)
+
+// Convert converts what the schema names, but for the places in except, by their
+// JSON pointers: there are values in the place of others.
+func (c *Converter) Convert(schema, document json.RawMessage, except map[string]string) json.RawMessage {
+	p := c.read(schema)
+	if p == nil {
+		return document
+	}
+	tree, err := jsondoc.Value(document)
+	if err != nil {
+		return document
+	}
+	w := walk{except: except}
+	if tree = w.value(p, tree, ""); !w.changed {
+		return document
+	}
+	converted, err := jsondoc.Encode(tree)
+	if err != nil {
+		return document
+	}
+	return converted
+}
+
+// read returns what a schema wants; nil = nothing that could be converted to.
+func (c *Converter) read(schema json.RawMessage) *place {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p, ok := c.known[string(schema)]; ok {
+		return p
+	}
+	if c.known == nil {
+		c.known = map[string]*place{}
+	}
+	var p *place
+	if root, err := jsondoc.Value(schema); err == nil && len(schema) > 0 {
+		r := reader{root: root, left: maxPlaces}
+		p = r.read(root, 0)
+	}
+	c.known[string(schema)] = p
+	return p
+}
+
+// reader reads one schema.
+type reader struct {
+	root any
+	left int
+}
+
+func (r *reader) read(schema any, depth int) *place {
+	s, ok := schema.(map[string]any)
+	if r.left--; !ok || depth > maxDepth || r.left < 0 {
+		return nil
+	}
+	if ref, ok := s["$ref"].(string); ok {
+		return r.read(r.find(ref), depth+1)
+	}
+	p := &place{want: wanted(s["type"]), inside: map[string]*place{}}
+	if properties, ok := s["properties"].(map[string]any); ok {
+		for name, part := range properties {
+			if at := r.read(part, depth+1); at != nil {
+				p.inside[name] = at
+			}
+		}
+	}
+	p.others, p.items = r.read(s["additionalProperties"], depth+1), r.read(s["items"], depth+1)
+	if p.want == "" && len(p.inside) == 0 && p.others == nil && p.items == nil {
+		return nil
+	}
+	return p
+}
+
+// find follows a reference within the schema.
+func (r *reader) find(ref string) any {
+	if ref == "" || ref[0] != '#' {
+		return nil
+	}
+	at := r.root
+	for _, step := range jsondoc.Pointer(ref[1:]) {
+		object, ok := at.(map[string]any)
+		if !ok {
+			return nil
+		}
+		at = object[step]
+	}
+	return at
+}
+
+// wanted returns the one kind of scalar that a type names; beside it may be null.
+func wanted(kinds any) string {
+	list, ok := kinds.([]any)
+	if !ok {
+		list = []any{kinds}
+	}
+	want := ""
+	for _, kind := range list {
+		switch kind {
+		case "null":
+		case "string", "number", "integer", "boolean":
+			if want != "" {
+				return ""
+			}
+			want = kind.(string)
+		default:
+			return ""
+		}
+	}
+	return want
+}
+
+// walk goes through one document.
+type walk struct {
+	except  map[string]string
+	changed bool
+}
+
+func (w *walk) value(p *place, value any, pointer string) any {
+	if _, skip := w.except[pointer]; skip || p == nil {
+		return value
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		for name, part := range v {
+			at := p.inside[name]
+			if at == nil {
+				at = p.others
+			}
+			if at != nil {
+				v[name] = w.value(at, part, pointer+jsondoc.JoinPointer([]string{name}))
+			}
+		}
+	case []any:
+		if p.items == nil {
+			return v
+		}
+		for i, part := range v {
+			v[i] = w.value(p.items, part, pointer+jsondoc.JoinPointer([]string{strconv.Itoa(i)}))
+		}
+	default:
+		if converted, ok := convert(p.want, value); ok {
+			w.changed = true
+			return converted
+		}
+	}
+	return value
+}
+
+var (
+	plainNumber  = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,15})(\.[0-9]{0,15}[1-9])?$`)
+	plainInteger = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,15})$`)
+)
+
+// convert converts a scalar to the kind that is wanted, if that loses nothing.
+func convert(want string, value any) (any, bool) {
+	switch v := value.(type) {
+	case string:
+		switch {
+		case v == "-0":
+			return nil, false
+		case want == "number" && plainNumber.MatchString(v), want == "integer" && plainInteger.MatchString(v):
+			return json.Number(v), true
+		case want == "boolean" && (v == "true" || v == "false"):
+			return v == "true", true
+		}
+	case json.Number:
+		if want == "string" && plainNumber.MatchString(v.String()) {
+			return v.String(), true
+		}
+	case bool:
+		if want == "string" {
+			return map[bool]string{true: "true", false: "false"}[v], true
+		}
+	}
+	return nil, false
+}

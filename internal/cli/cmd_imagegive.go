@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"deployster/internal/app/images"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner/imagestore"
+)
+
+func tagImage(c *cli.Context, s *session) error {
+	if c.NArg() < 2 {
+		return diag.Errorf("Wrong command line", "tag takes an image that is here, and its new names: deployster image tag SOURCE TARGET ...")
+	}
+	store, err := s.store(c.Context)
+	if err != nil {
+		return err
+	}
+	list, err := store.Tag(c.Context, c.Args().First(), c.Args().Tail())
+	if len(list) > 0 {
+		printImages(s.out, list)
+	}
+	return err
+}
+
+func pushImage(c *cli.Context, s *session) error {
+	if c.NArg() != 1 {
+		return diag.Errorf("Wrong command line", "push takes the name of one image, with its registry: deployster image push REGISTRY/NAME:TAG")
+	}
+	store, err := s.store(c.Context)
+	if err != nil {
+		return err
+	}
+	image, err := store.Push(c.Context, c.Args().First())
+	if err != nil {
+		return err
+	}
+	s.out.Printf("Pushed %s\nPlan with it by digest: %s\n", image.Name, imagestore.WithDigest(image.Name, image.Digest))
+	return nil
+}
+
+func saveImage(c *cli.Context, s *session) error {
+	if c.NArg() != 2 {
+		return diag.Errorf("Wrong command line", "save takes an image and a file, an existing directory, or - for standard output.")
+	}
+	store, err := s.store(c.Context)
+	if err != nil {
+		return err
+	}
+	if c.Args().Get(1) == "-" {
+		return store.Save(c.Context, c.Args().First(), s.env.Stdout)
+	}
+	return images.SaveTo(c.Context, store, c.Args().First(), s.Path(c.Args().Get(1)))
+}

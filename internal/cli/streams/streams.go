@@ -1,0 +1,36 @@
+// Package streams says how the streams of this process were when it began: the number of
+// a stream comes in, whether it was closed goes out.
+package streams
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// WasClosed reports whether the process was started without this stream. Go's
+// runtime has opened /dev/null in its place by now: for reading and writing, and
+// for this one number. Those who throw output away on purpose mostly open it for
+// writing only, or once for all streams; those who do not cannot be told apart.
+func WasClosed(fd int) bool {
+	var stat unix.Stat_t
+	if unix.Fstat(fd, &stat) != nil || stat.Mode&unix.S_IFMT != unix.S_IFCHR || stat.Rdev != unix.Mkdev(1, 3) {
+		return false
+	}
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+	if err != nil || flags&unix.O_ACCMODE != unix.O_RDWR {
+		return false
+	}
+	pid := os.Getpid()
+	for other := range 3 {
+		if other == fd {
+			continue
+		}
+		const kcmpFile = 0
+		order, _, errno := unix.Syscall6(unix.SYS_KCMP, uintptr(pid), uintptr(pid), kcmpFile, uintptr(fd), uintptr(other), 0)
+		if errno != 0 || order == 0 {
+			return false
+		}
+	}
+	return true
+}
