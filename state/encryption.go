@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
 	"deployster/internal/base/jsondoc"
 )
@@ -91,7 +92,7 @@ func damagedJournal(at storage, err error) error {
 func (s storage) decrypt(name string, data []byte) ([]byte, error) {
 	plain, err := s.keys.Open(encryption.State, name, data)
 	if errors.Is(err, encryption.ErrDamaged) {
-		return nil, refuse(fmt.Errorf("%w: %w", ErrDamaged, err), "The state file is damaged",
+		return nil, diag.Because(fmt.Errorf("%w: %w", ErrDamaged, err), "The state file is damaged",
 			"%s is encrypted, and is not what was written: cut off, or changed. %s", name, restore)
 	}
 	if errors.Is(err, encryption.ErrNewer) {
