@@ -11,7 +11,7 @@ export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 RACE = CGO_ENABLED=1 go test -race
 
-.PHONY: build demo test check bench bench-engine race fuzz crash soak clean functions-table edits checks
+.PHONY: test-bridge build demo test check bench bench-engine race fuzz crash soak clean functions-table edits checks
 
 # The linker writes its output page by page, and so the kernel caches it. A copy is
 # cached in large pieces, as an installed program is, and starts 2 ms sooner.
@@ -20,6 +20,7 @@ build:
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-shim ./containerd/shim/deployster-shim
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-agent ./containerd/agent/deployster-agent
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-store ./internal/stores/deployster-store
+	cd bridge && go build -buildvcs=false -ldflags="-s -w" -o ../bin/deployster-terraform .
 	@for f in deployster deployster-shim deployster-store; do cp bin/$$f bin/.$$f && mv bin/.$$f bin/$$f; done
 
 demo: build
@@ -31,6 +32,10 @@ test: build
 	$(RACE) -skip '^TestBombs' $(LIGHT)
 	go test -run '^TestBombs' ./config
 	go test -timeout 25m $$(go list ./... | grep -vxF "$$(go list $(LIGHT))")
+
+# The bridge with a Terraform provider that is built from its module.
+test-bridge: build
+	cd bridge && go vet ./... && go test ./...
 
 # The script tests and the containers too under the race detector: slow.
 race: build
@@ -98,6 +103,7 @@ soak:
 	DEPLOYSTER_ENGINE_HISTORIES=$${COUNT:-100000} DEPLOYSTER_ENGINE_HISTORIES_SEED=$${SEED:-0} go test -count=1 -timeout 24h -v -run '^TestEngine_RandomHistories$$' ./internal/testkit/identity
 	DEPLOYSTER_PAIRS=1000 go test -count=1 -timeout 24h -v -run '^TestEngine_RandomPairs$$' ./internal/testkit/identity
 	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./internal/testkit/modeltest ./plan/match ./internal/watch ./internal/sharedlog
+	DEPLOYSTER_PARTITIONS=$${PARTITIONS:-1h} go test -count=1 -timeout 24h -v -run '^TestPartitions$$' ./internal/stores/program
 	DEPLOYSTER_STORE_RACES=1000 go test -count=1 -timeout 4h -run '^TestStores?_KeepTheContract$$|^TestStore_KeepsTheContract$$' ./internal/stores/...
 	DEPLOYSTER_LOG_HISTORIES=$${HISTORIES:-1000000} go test -count=1 -timeout 24h -v -run '^TestModel_RandomHistories$$' ./internal/sharedlog
 

@@ -42,12 +42,17 @@ func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in pro
 	approved := r.approvals.of(step)
 	shown := approved.covers(found) || out.again && rest(step, found)
 	same, policy := shown && !r.approvals.onlyDrift(step), r.options.Deferred
+	if step.Protect && !shown && step.WithAnswer(in.Config, sensitive, found, nil).Kind() == plan.Replace {
+		r.notShown(step, out, found)
+		return false, false
+	}
 	if r.options.Confirm == ConfirmPlan && (same || policy == DeferredApply) {
 		return false, true // the usual case: nobody is to be asked
 	}
 	now := step.WithAnswer(in.Config, sensitive, found, r.hiddenBoth(step, out.addr, in.Config, found, sensitive))
-	kind := slices.Contains(r.options.Kinds, now.Change) || step.Change == plan.Deferred && slices.Contains(r.options.Kinds, plan.Deferred) ||
-		slices.Contains(r.options.Kinds, repair.Kind) && repair.Only(step, in.Config, r.prior.Resources[out.addr])
+	deferred := step.Change == plan.Deferred && slices.Contains(r.options.Kinds, plan.Deferred)
+	drifted := slices.Contains(r.options.Kinds, repair.Kind) && repair.Only(step, in.Config, r.prior.Resources[out.addr])
+	kind := slices.Contains(r.options.Kinds, now.Kind()) || (deferred || drifted) && now.Kind() != plan.Replace
 	switch {
 	case approved.confirmed && same:
 		return false, true
@@ -87,7 +92,7 @@ func (r *run) approveAction(ctx context.Context, step *plan.Step, out *outcome, 
 		return true
 	}
 	now := step.WithAnswer(in.Config, step.Sensitive, found, r.hiddenBoth(step, out.addr, in.Config, found, step.Sensitive))
-	if slices.Contains(r.options.Kinds, now.Change) {
+	if slices.Contains(r.options.Kinds, now.Kind()) {
 		return true
 	}
 	return r.approvals.ask(ctx, out, Question{Address: out.addr, Now: now, Late: !r.approvals.of(step).covers(found), Action: &a})

@@ -93,7 +93,7 @@ func (o *outcome) drifted(differences []Difference) {
 // time of day in them.
 func sameActions(a, b []protocol.Action) bool {
 	return slices.EqualFunc(a, b, func(x, y protocol.Action) bool {
-		return x.Name == y.Name && sameCommand(x.Command, y.Command)
+		return x.Name == y.Name && x.Destructive == y.Destructive && sameCommand(x.Command, y.Command)
 	})
 }
 

@@ -18,6 +18,7 @@ import (
 	"deployster/plan/hidden"
 	"deployster/plan/recall"
 	"deployster/plan/refresh"
+	"deployster/plan/subject"
 	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
@@ -132,7 +133,7 @@ func (r *run) resolve(step *plan.Step, out *outcome) (json.RawMessage, []string,
 		return nil, nil, false
 	}
 	violations := r.exec.CheckConfig(step.Init, resolved.Value, nil)
-	if found := plan.Violations(r.manifest, out.addr, violations); len(found) > 0 {
+	if found := subject.Violations(r.manifest, out.addr, violations); len(found) > 0 {
 		out.fail(failedConfig, found[0])
 		return nil, nil, false
 	}
@@ -153,6 +154,7 @@ func (r *run) input(step *plan.Step, addr string, config json.RawMessage) (proto
 	in := protocol.StateInput{Config: config, Intent: step.Intent(), Dependencies: deps}
 	if entry := recorded(r, step, addr); entry != nil {
 		recall.Tell(&in, r.prior, addr)
+		in.LastConfig = entry.Config
 		refresh.Tell(&in, &step.Init, step.Subscribes, *entry, r.prior, r.facts.acts)
 	}
 	r.facts.tellMemory(&in, addr)

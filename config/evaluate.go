@@ -23,7 +23,7 @@ func (m *Manifest) Applying(now time.Time) *Manifest {
 // Config evaluates a resource's config against what is known of the others'
 // states. A resource without config has an empty one.
 func (m *Manifest) Config(addr string, s States) (Resolved, diag.Diagnostics) {
-	out, diags := m.resolved(addr, s)
+	out, diags := resolved(m, addr, s)
 	if m.typeOf != nil && !diags.HasErrors() {
 		out.Value = m.converter.Convert(m.typeOf(addr).ConfigSchema, out.Value, out.Unknown)
 	}
@@ -31,7 +31,7 @@ func (m *Manifest) Config(addr string, s States) (Resolved, diag.Diagnostics) {
 }
 
 // resolved evaluates a config as it is written.
-func (m *Manifest) resolved(addr string, s States) (Resolved, diag.Diagnostics) {
+func resolved(m *Manifest, addr string, s States) (Resolved, diag.Diagnostics) {
 	i := m.instances.Find(addr)
 	if i == nil {
 		return Resolved{}, diag.Diagnostics{diag.Errorf("Unknown resource", "There is no resource %q in the manifest.", addr)}
@@ -111,16 +111,16 @@ func (m *Manifest) Conditional(addr string) (before, after bool) {
 // Those that are not met are errors. Open are the references that keep others
 // from being decided.
 func (m *Manifest) Preconditions(addr string, s States) (open []string, diags diag.Diagnostics) {
-	return m.judge(addr, s, func(r *decl.Resource) []decl.Condition { return r.Before })
+	return judge(m, addr, s, func(r *decl.Resource) []decl.Condition { return r.Before })
 }
 
 // Postconditions holds a resource's postconditions to what became of it: its
 // own state must be in the scope.
 func (m *Manifest) Postconditions(addr string, s States) (open []string, diags diag.Diagnostics) {
-	return m.judge(addr, s, func(r *decl.Resource) []decl.Condition { return r.After })
+	return judge(m, addr, s, func(r *decl.Resource) []decl.Condition { return r.After })
 }
 
-func (m *Manifest) judge(addr string, s States, which func(*decl.Resource) []decl.Condition) ([]string, diag.Diagnostics) {
+func judge(m *Manifest, addr string, s States, which func(*decl.Resource) []decl.Condition) ([]string, diag.Diagnostics) {
 	i := m.instances.Find(addr)
 	if i == nil || len(which(i.Decl)) == 0 {
 		return nil, nil

@@ -37,7 +37,7 @@ func Converting(m *Manifest, typeOf func(addr string) protocol.Type) *Manifest {
 // calls in Modules and all that file() and friends have read so far in Reads.
 func (m *Manifest) Sources() Sources {
 	s := m.set.Sources()
-	s.Instances, s.Artifacts = m.instances.Pinned, m.instances.ArtifactValues
+	s.Instances, s.Artifacts, s.Hosts = m.instances.Pinned, m.instances.ArtifactValues, m.instances.HostFacts
 	return s
 }
 

@@ -20,6 +20,7 @@ type (
 
 	ArtifactValue = source.ArtifactValue
 	SpaceVersion  = source.SpaceVersion
+	HostFacts     = source.HostFacts
 	Pin           = source.Pin
 
 	VarInput = source.VarInput
@@ -43,6 +44,7 @@ type (
 	Semaphore     = instance.Semaphore
 	Watch         = instance.Watch
 	Artifact      = instance.Artifact
+	Host          = instance.Host
 	Publish       = instance.Publish
 	PublishInput  = instance.Input
 	Pending       = instance.Pending

@@ -24,6 +24,15 @@ func (s *Step) WithAnswer(config json.RawMessage, sensitive []string, a protocol
 	return &now
 }
 
+// Kind is the kind of change that somebody has to say yes to: an update by an action
+// that destroys what is there is a replacement.
+func (s *Step) Kind() Change {
+	if s.Change == Update && protocol.Destructive(s.Shutdown, s.Actions) != "" {
+		return Replace
+	}
+	return s.Change
+}
+
 // Kinds lists the addresses by the kind of change that somebody has to say yes
 // to: Valid ones need none, but one that may change may turn out to be an update.
 // What only the state file has to be told, such as a move or an output, needs
@@ -32,7 +41,7 @@ func (p *Plan) Kinds() map[Change][]string {
 	kinds := map[Change][]string{}
 	for _, addr := range slices.Sorted(maps.Keys(p.Resources)) {
 		step := p.Resources[addr]
-		kind := step.Change
+		kind := step.Kind()
 		switch {
 		case kind == Valid && step.MayChange:
 			kind = Update

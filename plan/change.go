@@ -11,6 +11,7 @@ const (
 	Replace  Change = "replace"  // asked for with -replace: destroyed as Step.Old says, then made again
 	Destroy  Change = "destroy"  // no longer wanted: its type will remove it
 	Forget   Change = "forget"   // no longer wanted, or gone: dropped from the state file, the thing itself is left alone
+	Publish  Change = "publish"  // of a publish block: what it says is put
 	Deferred Change = "deferred" // cannot be asked before what it depends on is there
 
 	// ReadFailed says that nothing could be decided: asking failed. A plan with
@@ -25,7 +26,7 @@ const (
 
 // Changes are all that a plan file may hold.
 func Changes() []Change {
-	return []Change{Valid, Create, Update, Replace, Destroy, Forget, Deferred, Record, Left}
+	return []Change{Valid, Create, Update, Replace, Destroy, Forget, Publish, Deferred, Record, Left}
 }
 
 // Quiet reports whether there is nothing to tell of a step: its resource stays as and
@@ -46,6 +47,7 @@ type Summary struct {
 	Replace    int `json:"replace"`
 	Destroy    int `json:"destroy"`
 	Forget     int `json:"forget"`
+	Publish    int `json:"publish"`
 	Deferred   int `json:"deferred"`
 	Record     int `json:"record"`
 	Left       int `json:"left"`
@@ -73,7 +75,7 @@ func (e Expected) All() int { return e.Create + e.Update }
 func summarize(steps map[string]*Step) Summary {
 	var s Summary
 	count := map[Change]*int{Valid: &s.Valid, Create: &s.Create, Update: &s.Update, Replace: &s.Replace, Destroy: &s.Destroy,
-		Forget: &s.Forget, Deferred: &s.Deferred, Record: &s.Record, Left: &s.Left, ReadFailed: &s.ReadFailed}
+		Forget: &s.Forget, Publish: &s.Publish, Deferred: &s.Deferred, Record: &s.Record, Left: &s.Left, ReadFailed: &s.ReadFailed}
 	for _, step := range steps {
 		if step.MovedFrom != "" {
 			s.Move++

@@ -14,7 +14,6 @@ import (
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
 	"deployster/internal/base/words"
-	"deployster/internal/runner/typeclient"
 	"deployster/plan/hidden"
 	"deployster/plan/plugs"
 	"deployster/plan/recall"
@@ -43,7 +42,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 	step := b.newStep(r, resolved)
 	b.secret(step)
 	violations := b.prober.CheckConfig(step.Init, step.Config, step.Unknown)
-	b.report(r, "", Violations(b.Manifest, r.Address, violations))
+	b.report(r, "", subject.Violations(b.Manifest, r.Address, violations))
 	if len(violations) > 0 {
 		return nil
 	}
@@ -94,7 +93,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 			Address: r.Address, Action: "state"}})
 		return nil
 	}
-	if diags := b.postconditions(r.Address, before, step); diags.HasErrors() {
+	if diags := append(noteDestroyed(r, step), b.postconditions(r.Address, before, step)...); diags.HasErrors() {
 		b.report(r, "", diags)
 		return nil
 	}
@@ -121,12 +120,26 @@ func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool 
 	step.hide(b.Prior.Resources[r.Address], b.Manifest.Secrets())
 	b.compareWithPrior(r.Address, step)
 	entry, known := b.Prior.Resources[r.Address]
+	if step.Change == Publish && known && len(entry.Config) > 0 {
+		step.Was = &Was{State: entry.Config, Sensitive: entry.Sensitive.Config}
+	}
 	step.noteLost(entry, known)
 	if err := step.Exists(known && !step.Another, answer.Status); err != nil {
 		b.report(r, "", diag.From("Resource exists already", err))
 		return false
 	}
 	return true
+}
+
+// noteDestroyed notes an update that destroys what is there, and refuses one of what is protected.
+func noteDestroyed(r *config.Resource, s *Step) (diags diag.Diagnostics) {
+	if s.Kind() == Replace {
+		why := fmt.Sprintf("its image says that the action %q destroys what is there", protocol.Destructive(s.Shutdown, s.Actions))
+		if s.Notes = append(s.Notes, "It is approved as a replacement: "+why+"."); r.PreventDestroy {
+			diags = diag.Diagnostics{protected("It has prevent_destroy = true", why)}
+		}
+	}
+	return diags
 }
 
 // postconditions holds a resource that is as it should be to them. Others are
@@ -152,7 +165,8 @@ func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 		Staying: resolved.MayChange, ReadOnly: r.ReadOnly, Aliases: r.Aliases, Subscribes: r.Subscribes, Init: ty,
 		Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(), Mounts: b.mounts[r.Address],
 		Timeouts: Timeouts{State: state.Duration(r.Timeouts.State), Action: state.Duration(r.Timeouts.Action)},
-		Protect:  r.PreventDestroy, New: r.New && !r.ReadOnly, OnRemove: string(r.OnRemove), Source: r.Range.String(),
+		Protect:  r.PreventDestroy, New: r.New && !r.ReadOnly, OnRemove: string(r.OnRemove), Publishes: r.Publish != nil,
+		Source:    r.Range.String(),
 		SecretEnv: secret.FindEnv(r.Settings.Env, b.Manifest.Secrets()),
 	}
 }
@@ -163,6 +177,7 @@ func (b *builder) input(r *config.Resource, s *Step) (protocol.StateInput, error
 	in := protocol.StateInput{Config: s.Config, Intent: protocol.Present, Dependencies: deps}
 	if entry, ok := b.Prior.Resources[r.Address]; ok && !s.Another {
 		recall.Tell(&in, b.Prior, r.Address)
+		in.LastConfig = entry.Config
 		if told := refresh.Tell(&in, &s.Init, r.Subscribes, entry, b.Prior, updates(b)); b.Selection.RefreshOnly {
 			in.Refresh = false // it runs nothing
 		} else if told != "" {
@@ -182,7 +197,9 @@ func (s *Step) take(a protocol.Answer) {
 	case protocol.Stale:
 		s.Change = Update
 	case protocol.Missing:
-		s.Change = Create
+		if s.Change = Create; s.Publishes {
+			s.Change = Publish
+		}
 	}
 }
 
@@ -263,6 +280,8 @@ func (b *builder) whyDeferred(addr string, before []string, s *Step) string {
 		switch dep := b.step(addr); dep.Change {
 		case Create:
 			return fmt.Sprintf("%s does not exist yet", config.Reference(addr))
+		case Publish:
+			return fmt.Sprintf("%s will be published", addr)
 		case Replace:
 			return fmt.Sprintf("%s will be replaced", config.Reference(addr))
 		case Forget:
@@ -300,16 +319,6 @@ func (b *builder) whyMayChange(before []string) string {
 		}
 	}
 	return ""
-}
-
-// Violations words what an image's schema finds wrong with a config.
-func Violations(m *config.Manifest, addr string, list []typeclient.Violation) diag.Diagnostics {
-	var diags diag.Diagnostics
-	for _, v := range list {
-		d := &diag.Diagnostic{Severity: diag.Error, Summary: "Invalid config", Address: addr, Detail: v.Sentence()}
-		diags = append(diags, m.Diagnose(d, m.Locate(addr, v.Pointer)))
-	}
-	return diags
 }
 
 // noteLost says of a resource that does not exist, though it was recorded, what

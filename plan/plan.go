@@ -97,6 +97,7 @@ type Step struct {
 	MayChange   bool              `json:"may_change,omitempty"`      // a dependency will change: the answer is an expectation
 	Adopted     bool              `json:"adopted,omitempty"`         // it exists, but the state file does not know it
 	Edited      []jsondoc.Edit    `json:"config_changed,omitempty"`  // valid: in what its config differs from the recorded one, to no effect
+	Publishes   bool              `json:"publishes,omitempty"`       // it is of a publish block
 	New         bool              `json:"new,omitempty"`             // adopt = false: it must not exist before it is made
 	Drifted     bool              `json:"drifted,omitempty"`         // it was recorded as VALID with this very config
 	Unrefreshed bool              `json:"trusted,omitempty"`         // its recorded state was used, and its image not asked
@@ -166,7 +167,7 @@ type Output struct {
 // change of addresses and outputs. Recording anew what is VALID does not count.
 func (p *Plan) HasChanges() bool {
 	s := p.Summary
-	if s.Create+s.Update+s.Replace+s.Destroy+s.Forget+s.Deferred+s.Record+s.MayChange+s.Adopt+len(p.Moves) > 0 {
+	if s.Create+s.Update+s.Replace+s.Destroy+s.Forget+s.Publish+s.Deferred+s.Record+s.MayChange+s.Adopt+len(p.Moves) > 0 {
 		return true
 	}
 	for _, o := range p.Outputs {
@@ -243,7 +244,7 @@ func (s *Step) Answered() protocol.Status {
 	switch s.Change {
 	case Valid:
 		return protocol.Valid
-	case Create:
+	case Create, Publish:
 		return protocol.Missing
 	case Update, Destroy:
 		return protocol.Stale

@@ -47,8 +47,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 	step := RecordedStep(entry)
 	step.Change = Forget
 	block := b.RemovedBlock(addr)
-	end := b.identified.ends[addr]
-	why := map[bool]string{true: "you ran destroy", false: "it is no longer in the configuration"}[b.Selection.Destroy]
+	end, why := b.identified.ends[addr], b.Selection.WhyEnds()
 	if was, number := state.RecordedAt(addr); number > 0 {
 		why = config.Reference(was) + " is another thing"
 	}

@@ -51,6 +51,7 @@ type StateInput struct {
 	Config       json.RawMessage       `json:"config"`                 // an object, as ConfigSchema has it
 	Intent       Intent                `json:"intent,omitempty"`       // protocol 2
 	LastState    json.RawMessage       `json:"last_state,omitempty"`   // protocol 2: an object, what was last recorded as VALID
+	LastConfig   json.RawMessage       `json:"-"`                      // with which that was; images are not told
 	After        []string              `json:"after,omitempty"`        // protocol 2: the actions that this apply has just run for it
 	Memory       json.RawMessage       `json:"memory,omitempty"`       // what the type said last that it must not forget; asked for
 	Unsettled    []string              `json:"unsettled,omitempty"`    // actions of which nobody knows what they made; asked for
@@ -93,7 +94,22 @@ type Command struct {
 type Action struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"` // default: the name
+	Destructive bool   `json:"destructive,omitempty"` // it destroys what is there, as when something is made anew
 	Command
+}
+
+// Destructive returns the name of the first action that destroys what is there, ""
+// where none does.
+func Destructive(first *Action, actions []Action) string {
+	if first != nil && first.Destructive {
+		return first.Name
+	}
+	for _, a := range actions {
+		if a.Destructive {
+			return a.Name
+		}
+	}
+	return ""
 }
 
 // PlugRequest is a file or directory of the host that a type asks for.

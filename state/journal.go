@@ -229,11 +229,23 @@ func (j *Journal) Finish(status Status) error {
 	return noCopy
 }
 
+// fresher is a log that others may take over.
+type fresher interface {
+	Fresh(within time.Duration) error
+}
+
+// freshness is how long after its intent was sent an action may start without another
+// look whether the state is still this process's: the machine may have been suspended.
+const freshness = 30 * time.Second
+
 // append writes a fact in its order and waits until the disk has it.
 func (j *Journal) append(r record) error {
 	end, err := j.write(r)
 	if err == nil {
 		err = j.log.Sync(end)
+	}
+	if f, shared := j.log.(fresher); shared && err == nil && r.Kind == kindStarted {
+		err = f.Fresh(freshness)
 	}
 	if err == nil {
 		return nil

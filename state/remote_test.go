@@ -318,3 +318,50 @@ func TestRemote_UnlockEndsAClaim(t *testing.T) {
 	refused(t, j.ActionStarted(Start{Address: "x", Action: "make", Key: "k"}), ErrBroken)
 	ok(t, other.Close(), s.Close())
 }
+
+// leaping is a clock of a machine that is suspended for a minute when it is told to.
+type leaping struct {
+	sharedlog.System
+	ahead *time.Duration
+}
+
+func (c leaping) Now() time.Duration { return c.System.Now() + *c.ahead }
+
+// hooked is a store that does something after each object that it has created.
+type hooked struct {
+	sharedlog.Store
+	after func()
+}
+
+func (h hooked) Create(ctx context.Context, key string, data []byte) error {
+	err := h.Store.Create(ctx, key, data)
+	h.after()
+	return err
+}
+
+// A machine that is suspended between an intent and its action finds out that it was
+// taken over before it acts.
+func TestRemote_LooksAgainAfterASuspension(t *testing.T) {
+	t.Parallel()
+	a, b := two(t)
+	var ahead time.Duration
+	after := func() {}
+	at := a.place()
+	at.Connect = func() (*sharedlog.Log, error) {
+		l := sharedlog.New(hooked{dir.New(a.root), func() { after() }}, sharedlog.Timing{Gone: 100 * time.Millisecond, Patience: time.Second,
+			Call: time.Second, Poll: 10 * time.Millisecond})
+		l.Clock = leaping{ahead: &ahead}
+		return l, nil
+	}
+	s, err := Open(t.Context(), at, Options{})
+	ok(t, err)
+	j := mustBegin(t, s, "p")
+	after = func() { // the intent is in the log, and its answer comes a minute later
+		after = func() {}
+		next := b.open(t, waits)
+		ok(t, next.Close())
+		ahead = time.Minute
+	}
+	refused(t, j.ActionStarted(Start{Address: "x", Action: "make", Key: "k"}), ErrBroken)
+	ok(t, s.Close())
+}

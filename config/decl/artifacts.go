@@ -50,8 +50,12 @@ func (l *loader) publish(b *hcl.Block) {
 	l.b.Resources[r.Name] = r
 }
 
-// rootOnly says of artifacts and publishes that a module cannot have them.
+// rootOnly says of hosts, artifacts and publishes that a module cannot have them.
 func (l *loader) rootOnly() {
+	for _, name := range slices.Sorted(maps.Keys(l.b.Hosts)) {
+		l.add(source.Failure(l.b.Hosts[name].At, "A host in a module", "Hosts are declared in the root manifest only. Declare it there, and "+
+			"hand it in as a variable, for example target = host.%s; then write host = var.target here.", name))
+	}
 	for _, name := range slices.Sorted(maps.Keys(l.b.Artifacts)) {
 		l.add(source.Failure(l.b.Artifacts[name].At, "An artifact in a module", "Artifacts are declared in the root manifest only. Declare it "+
 			"there, and hand in what the module needs of it as a variable, for example %s = artifact.%s.version.", name, name))

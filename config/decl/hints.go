@@ -23,6 +23,7 @@ var (
 		"terraform": "The settings of this tool stand in a deployster block: required_version, and state for the state file. There are " +
 			"neither backends nor required_providers.",
 		"import":    "What exists already needs no import: its type is asked what is there, and takes it as it is.",
+		"hosts":     "Each host has a block of its own: host \"NAME\" { address = ... }.",
 		"local":     "Local values stand in a block `locals { NAME = VALUE }`.",
 		"ephemeral": "A value that must not be shown is a variable with sensitive = true, or one that its image's schema says is writeOnly.",
 		"variables": "Each variable has a block of its own: variable \"NAME\" { }. Values for them go into vars.auto.hcl.",
@@ -32,8 +33,9 @@ var (
 	resourceHints = map[string]string{
 		"provisioner": "What must be done to make a resource right is its image's to say, as actions. Commands of one's own are a type of " +
 			"one's own: see docs/writing-a-type.md.",
-		"connection": "An image has its own way to reach what it manages: what it needs for that goes into config.",
-		"provider":   "There are no providers: the type of a resource is a container image, type = \"acme/disk:1\" or type = type.NAME.",
+		"connection": "An image has its own way to reach what it manages: what it needs for that goes into config. To run the image itself on " +
+			"another machine, declare that with a host block and write host = host.NAME.",
+		"provider": "There are no providers: the type of a resource is a container image, type = \"acme/disk:1\" or type = type.NAME.",
 		"dynamic": "config is one value, so that no blocks need to be made: write a list, for example disks = [for d in var.disks : { " +
 			"size = d }].",
 		"image": "The image of a resource is its type: type = \"acme/disk:1\".",
@@ -41,6 +43,15 @@ var (
 	moduleHints = map[string]string{
 		"version":   "Modules are directories of this machine, which have no versions: fetch the version that you want with the tool for that.",
 		"providers": "There are no providers to hand on: a module gets variables, and the plugs of the manifest.",
+	}
+	hostHints = map[string]string{
+		"host":         "Where it is reached is its address: a name, an address, or an alias of ssh's config.",
+		"hostname":     "Where it is reached is its address: a name, an address, or an alias of ssh's config.",
+		"password":     "There are no passwords: ssh must get in by a key or an agent without asking. For sudo it is the same.",
+		"private_key":  "A key is a file that ssh reads: identity_file = \"~/.ssh/deploy\".",
+		"key":          "A key is a file that ssh reads: identity_file = \"~/.ssh/deploy\".",
+		"bastion_host": "The machine on the way is jump = \"USER@NAME:PORT\", as for ssh -J.",
+		"become":       "To become root there: sudo = true.",
 	}
 	valueHints = map[string]string{
 		"ephemeral": "A value that must not be shown has sensitive = true.",

@@ -46,6 +46,10 @@ var kinds = []Kind{
 	{Block: "plug", named: true, schema: plugSchema, decode: func(l *loader, b *hcl.Block) { l.attributes(b, plugSchema, l.b.Plugs) },
 		Root: "plug", Noun: "plug", Advice: "Declare it with a plug block, or correct the name", allowed: notStatic,
 		declared: func(b *Module, _ Usage) Names { return names[*Block](b.Root().Plugs) }},
+	{Block: "host", named: true, schema: hostSchema, decode: (*loader).host,
+		Root: "host", Noun: "host", Advice: "Declare it with a host block in the root manifest, or correct the name; a module gets it by a " +
+			"variable",
+		allowed: func(u Usage) bool { return !u.Static || u.Hosts }, declared: func(b *Module, _ Usage) Names { return names[*Block](b.Hosts) }},
 	{Block: "semaphore", named: true, schema: semaphoreSchema,
 		decode: func(l *loader, b *hcl.Block) { l.attributes(b, semaphoreSchema, l.b.Semaphores) }},
 	{Block: "resource", named: true, schema: resourceSchema, decode: (*loader).resource,

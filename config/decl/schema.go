@@ -15,18 +15,20 @@ var (
 	encryptionSchema = attributes("enabled", "passphrase_env", "passphrase_file", "old_passphrase_env", "old_passphrase_file",
 		"recipients", "identity_files")
 	typeSchema = attributes("image!", "pull", "network", "env", "memory", "cpu", "pids", "workers", "watchers", "disk",
-		"mount_workspace", "read_only_rootfs", "user", "userns", "answer_size", "log_size").
+		"mount_workspace", "host", "read_only_rootfs", "user", "userns", "answer_size", "log_size").
 		with("verify", verifySchema).with("timeouts", typeTimesSchema).with("capabilities", capabilitySchema).with("watch", watchSchema)
 	verifySchema     = attributes("key!", "repository")
 	typeTimesSchema  = attributes("init", "state", "action")
 	capabilitySchema = attributes("add", "drop")
 	plugSchema       = attributes("path", "artifact", "read_only", "resource_names", "resource_types")
-	outputSchema     = attributes("value!", "description", "sensitive").with("precondition", conditionSchema).hinting(valueHints, nil)
-	variableSchema   = attributes("type", "default", "description", "sensitive", "nullable").
-				with("validation", conditionSchema).hinting(valueHints, nil)
+	hostSchema       = attributes("address!", "user", "port", "identity_file", "jump", "host_key", "ssh_options", "sudo", "data_dir",
+		"for_each", "count").hinting(hostHints, nil)
+	outputSchema   = attributes("value!", "description", "sensitive").with("precondition", conditionSchema).hinting(valueHints, nil)
+	variableSchema = attributes("type", "default", "description", "sensitive", "nullable").
+			with("validation", conditionSchema).hinting(valueHints, nil)
 	resourceSchema = attributes("type!", "for_each", "count", "config", "dependencies", "depends_on", "subscribe", "semaphores",
-		"read_only").with("lifecycle", lifecycleSchema).with("timeouts", timeoutsSchema).with("retry", retrySchema).with("watch", watchSchema).
-		hinting(resourceHints, resourceHint)
+		"host", "read_only").with("lifecycle", lifecycleSchema).with("timeouts", timeoutsSchema).with("retry", retrySchema).
+		with("watch", watchSchema).hinting(resourceHints, resourceHint)
 	lifecycleSchema = attributes("prevent_destroy", "on_remove", "ignore_changes", "adopt", "create_before_destroy", "replace_triggered_by").
 			with("precondition", conditionSchema).with("postcondition", conditionSchema)
 	timeoutsSchema         = attributes("state", "action")

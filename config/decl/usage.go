@@ -13,6 +13,7 @@ type Usage struct {
 	What   string // for messages: "the type of a resource"
 	Static bool   // evaluated before anything is known of resources
 	Types  bool   // type.NAME may be used though static
+	Hosts  bool   // host.NAME may be used though static
 	Late   bool   // what is made of resources may be used though static
 	Self   bool   // of a resource: self.state and the like may be used
 	// Repeated is the block whose each or count may be used, nil for none.

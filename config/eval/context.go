@@ -112,6 +112,10 @@ func (e *Evaluator) named(root, name string, refs []refs.Reference, at instance.
 			v := artifactValue(e, name, at.Mod)
 			return values.Sized{Value: v, Size: limits.TextSize(v)}, nil
 		}
+	case "host":
+		if s := e.M.Hosts.Set(name, at.Mod); s != nil {
+			return s.Value, nil
+		}
 	case "plug":
 		for _, p := range e.M.Plugs {
 			if p.Name == name {
@@ -249,6 +253,9 @@ func (e *Evaluator) eachValue(o instance.Occurrence, wants []want) (values.Sized
 				return values.Sized{Value: v}, diags
 			}
 		}
+	}
+	if v, ok := eachHost(e, x, key); ok {
+		return v, nil
 	}
 	whole, diags := e.memo(MemoKey{Mod: x.Mod, X: x, Kind: KindForEach}, x.Expr, func() (cty.Value, hcl.Diagnostics) {
 		return e.Value(x.Expr, x.Scope())

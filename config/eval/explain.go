@@ -103,11 +103,7 @@ func explainStep(e *Evaluator, d *hcl.Diagnostic, t hcl.Traversal, at instance.S
 			return
 		}
 		names := slices.Sorted(maps.Keys(before.Type().AttributeTypes()))
-		for name := range declared(e, t[:i]) {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		names = slices.Compact(names)
+		names = slices.Compact(slices.Sorted(slices.Values(slices.AppendSeq(names, maps.Keys(declared(e, t[:i]))))))
 		name := refs.StepName(t, i)
 		if name == "" || before.Type().HasAttribute(name) {
 			return

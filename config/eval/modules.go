@@ -35,21 +35,22 @@ type Modules struct {
 	Impure         *impureValues                   // nil until it is applied
 	Artifacts      []instance.Artifact             // sorted by name
 	ArtifactValues map[string]source.ArtifactValue // of those whose versions are known
-
+	Hosts          instance.Hosts
+	HostFacts      map[string]source.HostFacts // of those that have been asked, by the names of instances
 }
 
 // NewModules makes the instances of the root, which are none yet.
 func NewModules(tree *decl.Tree) *Modules {
 	m := &Modules{Set: tree.Set, Refs: tree.Refs, Tree: tree, Checker: validate.Checker{Refs: tree.Refs},
 		types: &values.TypeCache{Read: map[string]values.StateType{}}}
-	m.ArtifactValues = tree.Set.Src.Artifacts
+	m.ArtifactValues, m.HostFacts = tree.Set.Src.Artifacts, tree.Set.Src.Hosts
 	return m.With(tree.Set.Src.Instances)
 }
 
 // With begins anew with no instances, of which some are pinned.
 func (m *Modules) With(pinned map[string]source.Instances) *Modules {
 	next := &Modules{Set: m.Set, Refs: m.Refs, Tree: m.Tree, Checker: m.Checker, types: m.types, Impure: m.Impure, Pinned: pinned,
-		ArtifactValues: m.ArtifactValues}
+		ArtifactValues: m.ArtifactValues, HostFacts: m.HostFacts}
 	next.Top = instance.NewModule(m.Tree.Root, nil, instance.Occurrence{}, "")
 	next.Top.Vars = m.Tree.Vars
 	next.Secrets = sync.OnceValue(next.findSecrets)

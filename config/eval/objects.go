@@ -91,6 +91,12 @@ func (e *Evaluator) set(root, name string, mod *instance.Module) Choice {
 		}
 		return Choice{}
 	}
+	if root == "host" {
+		if s := e.M.Hosts.Set(name, mod); s != nil {
+			return Choice{Of: &s.Expansion}
+		}
+		return Choice{}
+	}
 	if s := e.M.ResourceSet(e, mod, name); s != nil {
 		return Choice{Of: &s.Expansion, List: s.List}
 	}

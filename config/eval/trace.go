@@ -98,33 +98,11 @@ func (t *tracer) value(expr hcl.Expression, at instance.Scope) string {
 	if diags.HasErrors() {
 		return ""
 	}
-	text := inLine(values.Display(v))
+	text := values.InLine(values.Display(v))
 	if len(text) > maxInputValue {
 		text = strings.ToValidUTF8(text[:maxInputValue], "") + "..."
 	}
 	return text
-}
-
-// inLine writes a value that stands on several lines on one, with commas between.
-func inLine(text string) string {
-	var b strings.Builder
-	last := ""
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		closes := line != "" && strings.ContainsRune("}])", rune(line[0]))
-		switch {
-		case line == "":
-			continue
-		case last == "":
-		case closes || strings.ContainsRune("{[(,", rune(last[len(last)-1])):
-			b.WriteByte(' ')
-		default:
-			b.WriteString(", ")
-		}
-		b.WriteString(line)
-		last = line
-	}
-	return strings.ReplaceAll(b.String(), ", ]", " ]")
 }
 
 // follow adds what an expression refers to, and what that is made of.
@@ -162,6 +140,10 @@ func (t *tracer) reference(ref refs.Reference, at instance.Scope, depth int) {
 		t.state(in, ref, at)
 	case root == "artifact" && at.Mod.Decl.Artifacts[refs.StepName(ref.Traversal, 1)] != nil:
 		place := source.FromHCL(at.Mod.Decl.Artifacts[refs.StepName(ref.Traversal, 1)].At)
+		in.Range = &place
+		t.add(in, nil, at)
+	case root == "host" && at.Mod.Decl.Hosts[refs.StepName(ref.Traversal, 1)] != nil:
+		place := source.FromHCL(at.Mod.Decl.Hosts[refs.StepName(ref.Traversal, 1)].At)
 		in.Range = &place
 		t.add(in, nil, at)
 	case root == "publish":

@@ -69,6 +69,13 @@ func (s unknownSearch) ref(ref refs.Reference, at instance.Scope) {
 		}
 		return
 	}
+	if root == "host" {
+		_, missing := LackedFacts(s.e, ref, at)
+		for _, what := range missing {
+			s.found[what] = true
+		}
+		return
+	}
 	if root == "publish" {
 		v, _ := s.e.publish(refs.StepName(ref.Traversal, 1), []refs.Reference{ref}, at)
 		if v == cty.NilVal {

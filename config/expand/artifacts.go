@@ -24,6 +24,7 @@ func (m *Instances) artifact(b *decl.Block) (instance.Artifact, hcl.Diagnostics)
 	var set instance.TypeSettings
 	out.TypeRef, set = a.image("the type of an artifact")
 	out.Settings, out.Pull, out.Verify = set.Settings, set.Pull, set.Verify
+	a.runsHere(set)
 	a.read("space", cty.String, func(v cty.Value) error {
 		if out.Space = v.AsString(); out.Space == "" {
 			return fmt.Errorf("the name of a space is not empty: leave it out for the one that the image announces")
@@ -124,16 +125,19 @@ func (r *depCollector) instancesOf(x *instance.Expansion, into *depSet) {
 	}
 }
 
-// artifactsOf adds those of an expression that has no instance yet.
+// artifactsOf adds the artifacts and hosts of an expression that has no instance yet.
 func (r *depCollector) artifactsOf(expr hcl.Expression, mod *instance.Module, into *depSet) {
 	found := &depSet{}
 	for _, ref := range r.e.M.Refs.References(expr) {
-		if root := ref.Traversal.RootName(); root == "artifact" || root == "local" || root == "var" {
+		if root := ref.Traversal.RootName(); root == "artifact" || root == "host" || root == "local" || root == "var" {
 			r.ref(ref, mod.Scope(), found)
 		}
 	}
 	for name := range found.files {
 		into.artifact(name)
+	}
+	for name := range found.facts {
+		into.lack(name)
 	}
 }
 
@@ -143,12 +147,4 @@ func (m *Instances) WithArtifacts(found map[string]source.ArtifactValue) (*Insta
 	mods.ArtifactValues = found
 	next := &Instances{Modules: mods.With(m.Pinned)}
 	return next, next.Instantiate(false)
-}
-
-// artifact adds an artifact.
-func (r *depSet) artifact(name string) {
-	if r.files == nil {
-		r.files = map[string]bool{}
-	}
-	r.files[name] = true
 }

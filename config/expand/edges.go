@@ -19,57 +19,6 @@ import (
 // each depend on ten thousand others would fill the memory.
 const maxEdges = 2_000_000
 
-// depSet is what a value is made of.
-type depSet struct {
-	found map[*instance.Instance]bool
-	waits map[string]bool // the addresses of blocks among it that are not expanded yet
-	files map[string]bool // the names of artifacts
-}
-
-func (r *depSet) add(i *instance.Instance) {
-	if r.found == nil {
-		r.found = map[*instance.Instance]bool{}
-	}
-	r.found[i] = true
-}
-
-func (r *depSet) merge(other *depSet) {
-	for i := range other.found {
-		r.add(i)
-	}
-	for address := range other.waits {
-		r.waitFor(address)
-	}
-	for name := range other.files {
-		r.artifact(name)
-	}
-}
-
-// waitFor adds a block that is not expanded yet.
-func (r *depSet) waitFor(address string) {
-	if r.waits == nil {
-		r.waits = map[string]bool{}
-	}
-	r.waits[address] = true
-}
-
-// through notes that a block is read: what is there of it may not be all.
-func (r *depSet) through(x *instance.Expansion) {
-	if x != nil && x.Pending {
-		r.waitFor(x.Address)
-	}
-}
-
-// addresses lists the resources, sorted.
-func (r *depSet) addresses() []string {
-	list := make([]string, 0, len(r.found))
-	for inst := range r.found {
-		list = append(list, inst.Address)
-	}
-	slices.Sort(list)
-	return list
-}
-
 // depCollector finds out what values are made of: which instances of which blocks, as
 // far as that can be told without any state.
 type depCollector struct {
@@ -94,7 +43,7 @@ func (m *Instances) link(e *eval.Evaluator) hcl.Diagnostics {
 		p.Needs, p.WaitsFor = needs.addresses(), slices.Sorted(maps.Keys(needs.waits))
 		p.Waits = len(p.WaitsFor) > 0
 		r.instancesOf(p.X, needs)
-		p.Artifacts = slices.Sorted(maps.Keys(needs.files))
+		p.Artifacts, p.Facts = slices.Sorted(maps.Keys(needs.files)), slices.Sorted(maps.Keys(needs.facts))
 	}
 	slices.SortFunc(m.Pending, func(a, b instance.Pending) int { return strings.Compare(a.Address, b.Address) })
 	return nil
@@ -132,6 +81,9 @@ func (r *depCollector) edges(i *instance.Instance) {
 	}
 	if len(byRef.files) > 0 {
 		i.Artifacts = slices.Sorted(maps.Keys(byRef.files))
+	}
+	if len(byRef.facts) > 0 {
+		i.Facts = slices.Sorted(maps.Keys(byRef.facts))
 	}
 	byOrder.merge(&byEvent)
 	byOrder.merge(r.module(i.Mod))
@@ -268,6 +220,11 @@ func (r *depCollector) ref(ref refs.Reference, at instance.Scope, into *depSet) 
 	case "artifact":
 		if mod.Decl.Artifacts[name] != nil {
 			into.artifact(name)
+		}
+	case "host":
+		names, _ := eval.LackedFacts(r.e, ref, at)
+		for _, name := range names {
+			into.lack(name)
 		}
 	case "publish":
 		if s := r.e.M.ResourceSet(r.e, mod, decl.PublishPrefix+name); s != nil {

@@ -16,7 +16,7 @@ import (
 
 // Instantiate makes the instances, and evaluates all that needs no state.
 func (m *Instances) Instantiate(wrong bool) hcl.Diagnostics {
-	diags := m.makeInstances()
+	diags := append(m.readHosts(), m.makeInstances()...)
 	static := m.Evaluator(nil)
 	m.Top.Each(func(mod *instance.Module) { diags = append(diags, m.evaluateStatic(static, mod)...) })
 	e := m.Evaluator(nil) // the first one saw resources without their types
@@ -40,7 +40,7 @@ func (m *Instances) Instantiate(wrong bool) hcl.Diagnostics {
 func (m *Instances) neverKnown() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, p := range m.Pending {
-		if len(p.Needs) > 0 || p.Waits || len(p.Artifacts) > 0 || m.Tree.HasUnsetVars {
+		if len(p.Needs) > 0 || p.Waits || len(p.Artifacts)+len(p.Facts) > 0 || m.Tree.HasUnsetVars {
 			continue
 		}
 		diags = append(diags, source.Failure(p.X.Expr.Range(), "Instances that cannot be known yet",

@@ -12,6 +12,7 @@ type Reach struct {
 	Resources []string // addresses, sorted
 	WaitsFor  []string // blocks of Pending, sorted: instances of theirs are among it
 	Artifacts []string // names, sorted
+	Facts     []string // the names of hosts whose facts are not known yet, sorted
 }
 
 // OutputReach says of each output what its value and its preconditions are made
@@ -30,7 +31,8 @@ func (m *Instances) OutputReach() map[string]Reach {
 			r.expr(c.Expr, m.Top.Scope(), in)
 			r.expr(c.Message, m.Top.Scope(), in)
 		}
-		found[name] = Reach{in.addresses(), slices.Sorted(maps.Keys(in.waits)), slices.Sorted(maps.Keys(in.files))}
+		found[name] = Reach{in.addresses(), slices.Sorted(maps.Keys(in.waits)), slices.Sorted(maps.Keys(in.files)),
+			slices.Sorted(maps.Keys(in.facts))}
 	}
 	return found
 }

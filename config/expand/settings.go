@@ -72,6 +72,7 @@ func (m *Instances) settings(t *decl.Block, mod *instance.Module) (instance.Type
 		}
 		return nil
 	})
+	m.typeHost(&s, &a)
 	var d hcl.Diagnostics
 	s.Env, d = m.containerEnv(t.Attrs["env"], mod.Scope())
 	d = append(d, m.capabilities(t.Capabilities, &s.Capabilities, mod.Scope())...)

@@ -75,11 +75,13 @@ type attrReader struct {
 	of    string
 	at    instance.Scope
 	diags hcl.Diagnostics
+	// repeated is the block whose each or count may be used, where at has no resource.
+	repeated *decl.Block
 }
 
 func (r *attrReader) read(name string, want cty.Type, set func(cty.Value) error) {
 	a := r.attrs[name]
-	v, diags := r.m.Optional(a, want, "the attribute "+name+" of "+r.of, r.at)
+	v, diags := r.m.ShownAt(a, want, decl.Usage{What: "the attribute " + name + " of " + r.of, Static: true, Repeated: r.repeated}, r.at)
 	r.diags = append(r.diags, diags...)
 	if v == cty.NilVal {
 		return
@@ -173,6 +175,7 @@ func (m *Instances) fillAll(s *instance.ResourceSet) hcl.Diagnostics {
 			first := &s.List[0].Resource
 			r.TypeRef, r.Settings, r.Timeouts = first.TypeRef, first.Settings, first.Timeouts
 			r.ReadOnly, r.PreventDestroy, r.OnRemove = first.ReadOnly, first.PreventDestroy, first.OnRemove
+			r.Pull, r.Verify = first.Pull, first.Verify
 			r.New, r.CreateFirst = first.New, first.CreateFirst
 			r.Retry, r.Watch, r.Semaphores = first.Retry, first.Watch, first.Semaphores
 			continue
@@ -190,7 +193,7 @@ func (m *Instances) toldApart(r *decl.Resource) bool {
 	if !r.Repeats() {
 		return false
 	}
-	attrs := []*hcl.Attribute{r.Attrs["type"], r.Attrs["read_only"]}
+	attrs := []*hcl.Attribute{r.Attrs["type"], r.Attrs["host"], r.Attrs["read_only"]}
 	for _, block := range []hcl.Attributes{r.Lifecycle, r.Timeouts, r.Retry, r.Watch} {
 		for _, a := range block {
 			attrs = append(attrs, a)
@@ -222,6 +225,7 @@ func (m *Instances) fill(r *instance.Instance) hcl.Diagnostics {
 		return a.diags
 	}
 	r.Watch = set.Watch
+	m.ownHost(r, &a)
 	a.read("read_only", cty.Bool, func(v cty.Value) error { r.ReadOnly = v.True(); return nil })
 	a.attrs, a.of = d.Lifecycle, "a lifecycle block"
 	r.OnRemove = instance.OnRemoveDestroy

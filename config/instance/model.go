@@ -21,7 +21,10 @@ type Pending struct {
 	// Artifacts are the names of those that the keys are made of, and the expressions
 	// of its instances, sorted.
 	Artifacts []string
-	Range     diag.Range
+	// Facts are the names of the hosts whose facts these are made of and are not known
+	// yet, sorted.
+	Facts []string
+	Range diag.Range
 
 	X *Expansion
 }
@@ -121,6 +124,9 @@ type Resource struct {
 	Range          diag.Range        // the block's header
 	Publish        *Publish          // nil for what is no publish
 	Artifacts      []string          // names of those that its expressions are made of, sorted
+	// Facts are the names of the hosts whose facts its expressions are made of and are
+	// not known yet, sorted.
+	Facts []string
 	// Waits says that it depends on a block in Pending, so that its Edges are not
 	// all there are.
 	Waits bool

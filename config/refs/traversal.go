@@ -28,9 +28,9 @@ func PointerSteps(keys []string) hcl.Traversal {
 	return t
 }
 
-// MayRepeat reports whether a traversal is resource.NAME or module.NAME.
+// MayRepeat reports whether a traversal is resource.NAME, module.NAME or host.NAME.
 func MayRepeat(t hcl.Traversal) bool {
-	return len(t) == 2 && (t.RootName() == "resource" || t.RootName() == "module")
+	return len(t) == 2 && (t.RootName() == "resource" || t.RootName() == "module" || t.RootName() == "host")
 }
 
 // StepName is the name that step i of a traversal selects, "" if there is none.

@@ -25,6 +25,18 @@ type SpaceVersion struct {
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
+// HostFacts are what a host said of itself.
+type HostFacts struct {
+	Hostname  string `json:"hostname"`
+	OS        string `json:"os"` // as /etc/os-release has it: debian
+	OSVersion string `json:"os_version"`
+	Arch      string `json:"arch"` // as images have it: amd64, arm64
+	Kernel    string `json:"kernel"`
+	CPUs      int    `json:"cpus"`
+	Memory    int64  `json:"memory"`  // bytes
+	Machine   string `json:"machine"` // random, made once for each machine
+}
+
 // File is one manifest file.
 type File struct {
 	Path  string // as the user would type it, relative to the working directory
@@ -46,10 +58,12 @@ type Sources struct {
 	Instances map[string]Instances
 	// Artifacts are the versions that artifacts were found to have, by their names.
 	Artifacts map[string]ArtifactValue
-	Reads     map[string][]byte   // what file() and friends read, by slash path relative to Dir
-	Lists     map[string][]string // what fileset() found, by directory and pattern
-	Home      string              // what ~ was in pathexpand()
-	Replay    bool
+	// Hosts are the facts of those hosts that were asked, by their names: web["a"].
+	Hosts  map[string]HostFacts
+	Reads  map[string][]byte   // what file() and friends read, by slash path relative to Dir
+	Lists  map[string][]string // what fileset() found, by directory and pattern
+	Home   string              // what ~ was in pathexpand()
+	Replay bool
 }
 
 // Builtins are the values of the root object `deployster`, and the home

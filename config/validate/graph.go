@@ -28,6 +28,7 @@ const (
 	nodeLocal    nodeKind = iota
 	nodeApply             // what is made when the plan is applied
 	nodeArtifact          // what is found out by the plan
+	nodeHost              // the same
 	nodeModule
 	nodeOutput
 	nodeResource
@@ -39,8 +40,8 @@ func (n node) String() string {
 	if n.kind == nodeResource && strings.HasPrefix(n.name, decl.PublishPrefix) {
 		return n.name
 	}
-	root := [...]string{nodeLocal: "local", nodeApply: "apply", nodeArtifact: "artifact", nodeModule: "module", nodeOutput: "output",
-		nodeResource: "resource", nodeVariable: "var"}[n.kind]
+	root := [...]string{nodeLocal: "local", nodeApply: "apply", nodeArtifact: "artifact", nodeHost: "host", nodeModule: "module",
+		nodeOutput: "output", nodeResource: "resource", nodeVariable: "var"}[n.kind]
 	return n.b.Called(root + "." + n.name)
 }
 
@@ -220,6 +221,8 @@ func (ck Checker) connections(expr hcl.Expression, b *decl.Module, owner *decl.R
 			c.to = node{b, nodeResource, name}
 		case root == "artifact" && b.Artifacts[name] != nil:
 			c.to = node{b, nodeArtifact, name}
+		case root == "host" && b.Hosts[name] != nil:
+			c.to = node{b, nodeHost, name}
 		case root == "publish" && b.Resources[decl.PublishPrefix+name] != nil:
 			c.to = node{b, nodeResource, decl.PublishPrefix + name}
 		case root == "dep" && owner != nil && owner.Aliases[name].Resource != nil:
@@ -240,7 +243,8 @@ func (ck Checker) connections(expr hcl.Expression, b *decl.Module, owner *decl.R
 // needsState reports whether a value is made of a resource, itself or through
 // others. There are no cycles when it is called.
 func needsState(links map[node][]connection, from node, done map[node]bool) bool {
-	if from.kind == nodeResource || from.kind == nodeApply || from.kind == nodeArtifact {
+	switch from.kind {
+	case nodeResource, nodeApply, nodeArtifact, nodeHost:
 		return true
 	}
 	if known, ok := done[from]; ok {

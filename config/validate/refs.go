@@ -93,6 +93,8 @@ func checkRef(b *decl.Module, ref refs.Reference, p decl.Usage) *hcl.Diagnostic 
 		return resourceAttr(ref, &decl.Block{})
 	case "artifact":
 		return fixedAttr(ref, "An artifact", artifactAttrs)
+	case "host":
+		return hostAttr(ref, b.Hosts[name])
 	case "publish":
 		return fixedAttr(ref, "A publish", publishAttrs)
 	}
@@ -110,6 +112,9 @@ func wrongRoot(b *decl.Module, t hcl.Traversal, roots []string, p decl.Usage) *h
 	case root == "artifact":
 		return source.Failure(r, "Known too late", "%s cannot be used here: which version there is is found out by the plan, and %s must be "+
 			"known before. Use variables, local values and constants.", refs.TraversalString(t), p.What)
+	case root == "host":
+		return source.Failure(r, "Known too late", "%s cannot be used here: what a host is like is found out by the plan, and %s must be known "+
+			"before. Use variables, local values and constants.", refs.TraversalString(t), p.What)
 	case root == "resource" || root == "publish" || root == "dep" && p.Static:
 		return source.Failure(r, "Known too late", "%s cannot be used here: %s must be known before any resource is looked at. Use variables, "+
 			"local values and constants.", refs.TraversalString(t), p.What)

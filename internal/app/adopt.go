@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"deployster/apply"
+	front "deployster/internal/app/artifacts"
+	artifactimages "deployster/internal/artifact/images"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/runner"
@@ -112,6 +114,14 @@ func (e *Engine) settle(store *state.Store, addr string, a state.Attempt, out ru
 	var exit *int
 	if out.Fate == runner.Exited {
 		exit = &out.ExitCode
+	}
+	if put := store.Snapshot().Unsettled[addr].Put; put != nil && exit != nil {
+		answer := front.ReadPut(artifactimages.New(artifactimages.Options{}), addr, put, out.Result)
+		if answer != nil {
+			if err := store.Answered(addr, *answer); err != nil {
+				return err
+			}
+		}
 	}
 	if err := store.Settle(addr, a.Key, exit, saidBy(a, out)); err != nil {
 		return err

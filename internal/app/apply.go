@@ -18,7 +18,6 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
 	"deployster/internal/runner/imagestore"
-	"deployster/internal/runner/typeclient"
 	"deployster/internal/ui/events"
 	"deployster/plan"
 	"deployster/state"
@@ -46,7 +45,7 @@ type task struct {
 	approval approval
 	plan     *plan.Plan
 	manifest *config.Manifest
-	client   *typeclient.Client
+	client   *answerers
 	report   reporter
 	options  apply.Options // of what was agreed upon
 }
@@ -123,6 +122,11 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t.client.artifacts != nil {
+		if err := t.client.artifacts.front.Prefetch(ctx, t.plan); err != nil {
+			return nil, err
+		}
+	}
 	report, err := t.execute(ctx, store)
 	t.WarnClear(place)
 	return report, err
@@ -193,7 +197,12 @@ func (t *task) readSaved() error {
 // does.
 func (t *task) resume(ctx context.Context, prior state.Snapshot) error {
 	t.tellResumed(t.plan, prior)
-	t.client = t.Engine.client(prior, t.plan.Images, images.NewResolver(t.runtime, t.manifest, nil))
+	types := t.Engine.client(prior, t.plan.Images, images.NewResolver(t.runtime, t.manifest, nil))
+	t.client = &answerers{Types: types}
+	if len(t.plan.Artifacts) > 0 || concernsArtifacts(t.manifest, prior) {
+		t.client.artifacts = pinnedArtifacts(t.Engine, t.manifest, prior, types, t.plan)
+		t.client.Types = t.client.artifacts.front
+	}
 	if err := apply.CheckPlugs(t.plan, runner.RealDir(t.Dir)); err != nil {
 		return err
 	}
@@ -263,6 +272,12 @@ func (t *task) execute(ctx context.Context, store *state.Store) (*apply.Report, 
 	}
 	t.records().Begin()
 	t.Events(events.Event{Level: events.Info, Message: "Applying", Body: events.ApplyStarted{Plan: t.plan.ID}})
+	files := t.client.artifacts
+	if files != nil {
+		if err := files.begin(journal, t.plan); err != nil {
+			return nil, errors.Join(err, journal.Finish(state.StatusError))
+		}
+	}
 	o := t.options
 	o.Parallelism, o.InWorkers = limits(t.Parallelism)
 	o.KeepGoing, o.Abort = t.KeepGoing, t.Engine.options.Abort
@@ -271,6 +286,9 @@ func (t *task) execute(ctx context.Context, store *state.Store) (*apply.Report, 
 	report, err := apply.Run(ctx, t.plan, t.manifest.Applying(time.Now()), store.Snapshot(), journal, t.client, o)
 	end()
 	t.release()
+	if files != nil && err == nil && report.Status == apply.OK {
+		err = files.end(journal, t.manifest, store.Snapshot(), t.plan, time.Now())
+	}
 	err = errors.Join(err, journal.Finish(status(report)))
 	err = errors.Join(without(err, report.Problems), t.report.write(report))
 	t.Diagnostics(report.Problems)

@@ -26,7 +26,7 @@ type approval struct {
 // approvable are the kinds of change that -approve takes.
 func approvable() []string {
 	return []string{string(plan.Create), string(plan.Update), string(plan.Replace), string(plan.Destroy), string(plan.Forget),
-		string(plan.Deferred)}
+		string(plan.Publish), string(plan.Deferred)}
 }
 
 // approveWords are all that -approve takes.

@@ -78,8 +78,17 @@ func (e *Engine) drift(ctx context.Context, m *config.Manifest, prior state.Snap
 	if err != nil {
 		return nil, err
 	}
-	report, diags := plan.Drift(ctx, m, prior, e.client(prior, pins, resolver),
-		e.planOptions(narrowed(o.Selection, m, o.Paths), o.Parallelism))
+	client := e.client(prior, pins, resolver)
+	asked, options := &answerers{Types: client}, e.planOptions(narrowed(o.Selection, m, o.Paths), o.Parallelism)
+	if concernsArtifacts(m, prior) {
+		believing := options
+		believing.Selection.NoRefresh = true
+		if asked.artifacts, m, err = resolveArtifacts(ctx, e, m, prior, client, resolver.Wanted, believing); err != nil {
+			return nil, e.Secrets.Diagnostics(diag.From("Cannot look for drift", err))
+		}
+		asked.Types, options.Artifacts = asked.artifacts.front, asked.artifacts.resolver
+	}
+	report, diags := plan.Drift(ctx, m, prior, asked, options)
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)

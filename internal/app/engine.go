@@ -9,6 +9,7 @@ import (
 	"deployster/config"
 	"deployster/internal/app/images"
 	"deployster/internal/app/workspace"
+	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
 	"deployster/internal/runner"
@@ -28,6 +29,8 @@ type Runtime interface {
 	runner.Launcher
 	runner.Adopter
 	images.Runtime
+	runner.Inspector
+	Artifacts() string // the directory in which the files of artifacts are kept
 	// Running reports whether an action still runs.
 	Running(ctx context.Context, id string) (bool, error)
 	Close() error
@@ -76,9 +79,10 @@ type Engine struct {
 	options Options
 
 	runtime  Runtime
-	pool     *worker.Pool // runs images with the runtime, in workers where it can
-	pulls    pullEvents   // what programs know of them
-	released chan error   // gives how both were given up; nil = they may be needed
+	pool     *worker.Pool   // runs images with the runtime, in workers where it can
+	pulls    pullEvents     // what programs know of them
+	files    artifact.Store // nil = not opened
+	released chan error     // gives how both were given up; nil = they may be needed
 }
 
 // New returns an engine. It must be closed.
@@ -114,6 +118,7 @@ func (e *Engine) release() {
 		return
 	}
 	e.released = make(chan error, 1)
+	closeArtifacts(e)
 	go func() {
 		var err error
 		if e.pool != nil {
@@ -147,6 +152,12 @@ func (e *Engine) client(prior state.Snapshot, pins map[string]string, r *images.
 func (e *Engine) learn(s state.Snapshot) {
 	for _, entry := range s.Resources {
 		e.Secrets.Add(hidden.OfEntry(entry))
+	}
+	for _, a := range s.Artifacts {
+		e.Secrets.Add(a.Secrets())
+	}
+	for _, p := range s.Pins {
+		e.Secrets.Add(p.Secrets())
 	}
 }
 

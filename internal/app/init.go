@@ -51,6 +51,9 @@ func (e *Engine) otherImages(ctx context.Context, m *config.Manifest, resolver *
 	client := e.client(state.Snapshot{}, pins, resolver)
 	var diags diag.Diagnostics
 	for _, r := range m.Resources() {
+		if r.Publish != nil {
+			continue // it runs in no image beside its own
+		}
 		_, err := client.Init(ctx, typeclient.Target{Address: r.Address, Reference: r.TypeRef, Settings: r.Settings, Pull: r.Pull,
 			Verify: r.Verify})
 		if ctx.Err() != nil {

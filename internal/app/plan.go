@@ -5,11 +5,12 @@ import (
 	"crypto/ed25519"
 
 	"deployster/config"
+	front "deployster/internal/app/artifacts"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner/typeclient"
 	"deployster/internal/ui/render"
 	"deployster/plan"
+	"deployster/plan/artifacts"
 	"deployster/plan/explain"
 	"deployster/plan/subject"
 	"deployster/state"
@@ -124,7 +125,7 @@ func narrowed(s plan.Selection, m *config.Manifest, paths []string) plan.Selecti
 // build brings in the images and makes a plan, and tells the warnings that came
 // with it.
 func (e *Engine) build(ctx context.Context, m *config.Manifest, prior state.Snapshot, s plan.Selection,
-	parallelism int) (*plan.Plan, *typeclient.Client, error) {
+	parallelism int) (*plan.Plan, *answerers, error) {
 	chosen, diags := subject.Chosen(m, prior, s)
 	if diags.HasErrors() {
 		return nil, nil, diags
@@ -147,7 +148,17 @@ func (e *Engine) build(ctx context.Context, m *config.Manifest, prior state.Snap
 	if s.Destroy {
 		o.Plugs = e.PlugsAround()
 	}
-	p, diags := plan.Build(ctx, m, prior, client, o)
+	asked := &answerers{Types: client}
+	if concernsArtifacts(m, prior) {
+		if asked.artifacts, m, err = resolveArtifacts(ctx, e, m, prior, client, chosen, o); err != nil {
+			if ctx.Err() != nil {
+				return nil, nil, context.Cause(ctx)
+			}
+			return nil, nil, e.Secrets.Diagnostics(diag.From("Cannot plan", err))
+		}
+		asked.Types, o.Artifacts = asked.artifacts.front, asked.artifacts.resolver
+	}
+	p, diags := plan.Build(ctx, m, prior, asked, o)
 	end()
 	if diags.HasErrors() {
 		if ctx.Err() != nil {
@@ -159,7 +170,13 @@ func (e *Engine) build(ctx context.Context, m *config.Manifest, prior state.Snap
 		return nil, nil, e.Secrets.Diagnostics(diags)
 	}
 	e.Diagnostics(diags)
-	return p, client, nil
+	return p, asked, nil
+}
+
+// answerers are those who answer what a plan and an apply ask.
+type answerers struct {
+	front.Types
+	artifacts *artifactWork // nil = there is nothing of that kind
 }
 
 func (e *Engine) planOptions(s plan.Selection, parallelism int) plan.Options {
@@ -197,6 +214,12 @@ func (e *Engine) show(p *plan.Plan, m *config.Manifest, prior state.Snapshot, ad
 
 // expanded returns a manifest with the instances that became known as it was planned.
 func expanded(m *config.Manifest, p *plan.Plan) (*config.Manifest, error) {
+	if len(p.Artifacts) > 0 {
+		var diags diag.Diagnostics
+		if m, diags = m.WithArtifacts(artifacts.Values(p.Artifacts)); diags.HasErrors() {
+			return nil, diags
+		}
+	}
 	if len(p.Instances) == 0 {
 		return m, nil
 	}

@@ -21,6 +21,7 @@ func packCommand(e Env) *cli.Command {
 			&cli.BoolFlag{Name: "shell", Usage: "add what shell scripts need: busybox, and json to read and write JSON"},
 			&cli.BoolFlag{Name: "python", Usage: "add the python3 of this machine, with its standard library"},
 			&cli.StringSliceFlag{Name: "program", Usage: "add a program of this machine, by its `PATH`, with the libraries that it needs"},
+			&cli.StringFlag{Name: "terraform-provider", Usage: "make a type of a Terraform provider: `PATH` of its binary or its directory"},
 			&cli.StringSliceFlag{Name: "add",
 				Usage: "add a file or directory at the same `PATH` as here, or PATH:TARGET, with the libraries that a .so file needs"},
 		},
@@ -28,8 +29,8 @@ func packCommand(e Env) *cli.Command {
 }
 
 func packImage(c *cli.Context, s *session) error {
-	programs, more := c.StringSlice("program"), c.StringSlice("add")
-	if c.String("t") == "" || c.NArg() == 0 && len(programs)+len(more) == 0 && !c.Bool("shell") && !c.Bool("python") {
+	programs, more, terraform := c.StringSlice("program"), c.StringSlice("add"), c.String("terraform-provider")
+	if c.String("t") == "" || c.NArg() == 0 && len(programs)+len(more)+len(terraform) == 0 && !c.Bool("shell") && !c.Bool("python") {
 		return diag.Errorf("Wrong command line",
 			"pack takes the image's name, and files or directories: deployster image pack -t acme/file:1 -shell type.sh")
 	}
@@ -42,8 +43,8 @@ func packImage(c *cli.Context, s *session) error {
 		return err
 	}
 	image, err := images.Pack(c.Context, store, images.PackOptions{Reference: c.String("t"), Path: s.Path, Args: c.Args().Slice(),
-		Programs: programs, Add: more, Shell: c.Bool("shell"), Python: c.Bool("python"), Note: s.Note, Base: c.String("base"),
-		Entrypoint: c.StringSlice("entrypoint"), Cmd: c.StringSlice("cmd"), Env: env})
+		Programs: programs, Terraform: terraform, Add: more, Shell: c.Bool("shell"), Python: c.Bool("python"),
+		Note: s.Note, Base: c.String("base"), Entrypoint: c.StringSlice("entrypoint"), Cmd: c.StringSlice("cmd"), Env: env})
 	if err != nil {
 		return err
 	}

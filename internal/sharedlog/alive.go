@@ -8,14 +8,15 @@ func (c *Claim) start() {
 	if every == 0 {
 		return
 	}
-	c.quit, c.done = make(chan struct{}), make(chan struct{})
+	quit, done := make(chan struct{}), make(chan struct{})
+	c.quit, c.done = quit, done
 	go func() {
-		defer close(c.done)
+		defer close(done)
 		tick := time.NewTicker(max(every/5, time.Millisecond))
 		defer tick.Stop()
 		for {
 			select {
-			case <-c.quit:
+			case <-quit:
 				return
 			case <-tick.C:
 			}
@@ -40,3 +41,7 @@ func (c *Claim) stop() {
 		<-c.done
 	}
 }
+
+// Abandon gives no more signs of life, as a process that is suspended or dead: others
+// take the log over in time. What is appended until then counts.
+func (c *Claim) Abandon() { c.stop() }

@@ -46,17 +46,24 @@ func (p *process) restart() {
 }
 
 func (p *process) run(ctx context.Context, source Source, mail *mailbox) {
+	polled := false
 	for failures := 1; ; failures++ {
 		began := time.Now()
 		err := p.once(ctx, source, mail)
-		if time.Since(began) > startMost {
+		if time.Since(began) > startMost || errors.Is(err, ErrAnew) {
 			failures = 1
 		}
 		wait := about(pause(failures, startFirst, startMost))
 		if ctx.Err() != nil {
 			return
 		}
-		mail.add(p, func(n *note) { n.turned, n.live, n.busy, n.err, n.restart = true, false, new(bool), err, wait })
+		again := polled
+		if polled = errors.Is(err, ErrPolled); polled {
+			wait = about(startMost)
+		}
+		if !again || !polled {
+			mail.add(p, func(n *note) { n.turned, n.live, n.busy, n.err, n.restart = true, false, new(bool), err, wait })
+		}
 		select {
 		case <-ctx.Done():
 			return

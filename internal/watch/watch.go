@@ -60,6 +60,15 @@ type Event struct {
 	Detail string // for people
 }
 
+// What a Source may return, wrapped.
+var (
+	// ErrPolled says that no process can be had for a resource for now: it is polled,
+	// that is told once, and another one is tried for every five minutes.
+	ErrPolled = errors.New("it is polled")
+	// ErrAnew says that the process is to begin anew, through no fault of its own.
+	ErrAnew = errors.New("it begins anew")
+)
+
 // Resource is one that is watched.
 type Resource struct {
 	Address  string

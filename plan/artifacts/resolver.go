@@ -77,8 +77,11 @@ func (r *Resolver) All(ctx context.Context, names []string, parallelism int) err
 	return diags.Err()
 }
 
-// Pins are those that were resolved, by name.
+// Pins are those that were resolved, by name; a Resolver of nil has none.
 func (r *Resolver) Pins() map[string]Pin {
+	if r == nil {
+		return nil
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := map[string]Pin{}
@@ -159,7 +162,7 @@ func (r *Resolver) resolve(ctx context.Context, a config.Artifact) (Pin, error) 
 		p.Was = prior.Recipe.Version
 	}
 	switch {
-	case r.o.Believe && p.Was != nil && held.Version == nil:
+	case r.o.Believe && p.Was != nil && (held.Version == nil || p.Was.Is(held.Version)):
 		err = r.believe(&p, a, prior)
 	default:
 		err = r.check(ctx, &p, a, held, prior, known)

@@ -23,7 +23,7 @@ func Only(s *plan.Step, config json.RawMessage, e state.Entry) bool {
 func Possible(s *plan.Step, e state.Entry) bool {
 	changes := s.Change == plan.Create || s.Change == plan.Update || s.Change == plan.Deferred || s.Change == plan.Valid && s.MayChange
 	there := !e.Incomplete() && s.MovedFrom == "" && s.Deposed == "" && !s.Another
-	return changes && there && s.Intent() == protocol.Present &&
+	return changes && there && s.Kind() != plan.Replace && s.Intent() == protocol.Present &&
 		equal(state.Entry{Digest: s.Init.Digest, Aliases: s.Aliases, Settings: s.Settings, Mounts: s.Mounts},
 			state.Entry{Digest: e.Digest, Aliases: e.Aliases, Settings: e.Settings, Mounts: e.Mounts})
 }

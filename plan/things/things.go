@@ -62,6 +62,9 @@ func named(reference, kind string, pointers []string) match.Type {
 // around describes all but the type.
 func around(config json.RawMessage, settings runner.Settings, mounts []runner.Mount) match.Thing {
 	t := match.Thing{Config: config, Network: string(settings.Network)}
+	if settings.Host != nil {
+		t.Host = settings.Host.Name // not how it is reached, which may change
+	}
 	if canonical, err := jsondoc.Canonical(config); err == nil {
 		t.Config = canonical
 	}

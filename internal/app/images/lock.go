@@ -25,6 +25,9 @@ func WriteLock(dir string, old *config.Lock, pins map[string]string) (changes []
 		before = old.Images
 	}
 	now := &config.Lock{Images: map[string]string{}}
+	if old != nil {
+		now.Artifacts = old.Artifacts
+	}
 	for name, digest := range pins {
 		if _, inName, err := imagestore.FullName(name); err != nil || inName == "" {
 			now.Images[name] = digest // what has its digest in its name is pinned by that

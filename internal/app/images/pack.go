@@ -19,6 +19,7 @@ type PackOptions struct {
 	Args            []string                 // files, and directories whose content comes to /
 	Programs        []string                 // of this machine, with their libraries
 	Add             []string                 // PATH or PATH:TARGET
+	Terraform       string                   // a Terraform provider, or the directory that it is in; "" = none
 	Shell           bool                     // what shell scripts need
 	Python          bool                     // the Python of this machine
 	Note            func(string, ...any)     // told what is left out
@@ -94,6 +95,11 @@ func (o PackOptions) collect(ctx context.Context, files *imagefiles.Set) (first 
 	for _, program := range o.Programs {
 		if err := files.AddProgram(ctx, o.Path(program)); err != nil {
 			return "", failed("-program "+program, err)
+		}
+	}
+	if o.Terraform != "" {
+		if first, err = addTerraform(ctx, files, o.Path(o.Terraform)); err != nil {
+			return "", failed("-terraform-provider "+o.Terraform, err)
 		}
 	}
 	if o.Python {

@@ -81,7 +81,7 @@ func (rs *Resolver) All(ctx context.Context) (map[string]string, error) {
 		err          error
 	}
 	read := map[string]name{} // most resources have a type that others have too
-	for _, r := range rs.manifest.Resources() {
+	for _, r := range slices.Concat(rs.manifest.Resources(), typesOfArtifacts(rs.manifest)) {
 		if !rs.Wanted(r.Address) {
 			continue
 		}
@@ -125,6 +125,16 @@ func (rs *Resolver) All(ctx context.Context) (map[string]string, error) {
 		diags = append(diags, failures[i]...)
 	}
 	return pins, diags.Err()
+}
+
+// typesOfArtifacts are the images of artifacts, as resources want theirs.
+func typesOfArtifacts(m *config.Manifest) (list []*config.Resource) {
+	for _, a := range m.Artifacts() {
+		list = append(list, &config.Resource{Address: "artifact." + a.Name, TypeRef: a.TypeRef, Pull: a.Pull, Verify: a.Verify,
+			Settings: a.Settings,
+			Range:    a.Range})
+	}
+	return list
 }
 
 // terms tell apart what is wanted of an image.

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"deployster/internal/artifact"
 	"deployster/internal/runner"
 	"deployster/internal/runner/runnertest"
@@ -197,10 +199,67 @@ func TestClient_SaysExactly(t *testing.T) {
 		if err := c.do(l); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
+		names := map[string]string{"v1 check": "check-input-1", "v1 get": "get-input-1", "v1 put": "put-input-1", "v2 check": "check-input",
+			"v2 get": "get-input", "v2 put": "put-input"}
+		_, said, _ := strings.Cut(l.image.asked[0], " <")
+		published(t, names[strings.Join(strings.Fields(c.name)[:2], " ")], said)
 		if len(l.image.asked) != 1 || l.image.asked[0] != c.want+"\n" || l.image.cwds[len(l.image.cwds)-1] != c.cwd {
 			t.Errorf("%s:\ngot  %q in %q\nwant %q", c.name, l.image.asked, l.image.cwds, c.want)
 		}
 	}
+}
+
+// published holds a message to one of the published schemas.
+func published(t *testing.T, name, message string) {
+	t.Helper()
+	schema, err := jsonschema.NewCompiler().Compile(filepath.Join("../../../docs/schemas", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := jsonschema.UnmarshalJSON(strings.NewReader(message))
+	if err == nil {
+		err = schema.Validate(value)
+	}
+	if err != nil {
+		t.Errorf("%s: %v in %s", name, err, message)
+	}
+}
+
+// The answers of docs/artifact-images.md are those that the schemas describe and the
+// readers take.
+func TestAnswers_AreAsThePageHasThem(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/artifact-images.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, block := range strings.Split(string(page), "```json\n")[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		for line := range strings.Lines(block) {
+			seen++
+			var err error
+			switch {
+			case strings.Contains(line, `"artifacts"`):
+				published(t, "artifacts-info", line)
+				_, _, err = readInfo([]byte(line))
+			case strings.Contains(line, `"type"`):
+				published(t, "put-line", line)
+				_, err = putLines(strings.NewReader(line))
+			default:
+				published(t, "check-line", line)
+				err = eachLine(strings.NewReader(line), newListed(artifact.CheckInput{}).checkLine)
+			}
+			if err != nil {
+				t.Errorf("%s: %v", line, err)
+			}
+		}
+	}
+	if seen != 4 {
+		t.Errorf("%d answers were seen", seen)
+	}
+	published(t, "check-answer-1", `[{"ref":"1"}]`)
+	published(t, "check-answer-1", `null`)
+	published(t, "made-answer-1", `{"version":{"ref":"1"},"metadata":null}`)
 }
 
 func TestCheck_OfV1IsLenientWhereItMustBe(t *testing.T) {

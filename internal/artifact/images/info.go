@@ -73,7 +73,7 @@ func (c *Client) info(ctx context.Context, t artifact.Target, digest string) (ar
 func foreign(t artifact.Target, cause error, why string, args ...any) error {
 	cause = &artifact.Error{Class: artifact.Foreign, Err: cause}
 	return typeclient.Failed(target(t), artifact.StepInfo, cause, "The image is not one of artifacts",
-		"Image %s does not say what it is. %s See docs/artifacts.md for the images that can stand here.", diag.Visible(t.Reference),
+		"Image %s does not say what it is. %s See docs/artifact-images.md for the images that can stand here.", diag.Visible(t.Reference),
 		fmt.Sprintf(why, args...))
 }
 

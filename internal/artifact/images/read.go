@@ -1,6 +1,7 @@
 package images
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -48,11 +49,15 @@ func version(raw json.RawMessage) (artifact.Version, error) {
 	if raw[0] != '{' {
 		return nil, fmt.Errorf("the version is %s, and must be an object of text", jsondoc.KindOf(raw))
 	}
+	v := artifact.Version{}
+	if !bytes.Contains(raw, []byte("null")) && json.Unmarshal(raw, &v) == nil {
+		return v, nil // as it nearly always is
+	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &members); err != nil {
 		return nil, err
 	}
-	v := make(artifact.Version, len(members))
+	clear(v)
 	for key, one := range members {
 		s, err := text(fmt.Sprintf("%q of the version", key), one)
 		if err != nil {
@@ -71,6 +76,9 @@ func metadata(raw json.RawMessage) (artifact.Metadata, error) {
 	}
 	if raw[0] != '[' {
 		return nil, fmt.Errorf("the metadata is %s, and must be a list", jsondoc.KindOf(raw))
+	}
+	if m, ok := plainMetadata(raw); ok {
+		return m, nil
 	}
 	var list []json.RawMessage
 	if err := json.Unmarshal(raw, &list); err != nil {
@@ -99,4 +107,19 @@ func metadata(raw json.RawMessage) (artifact.Metadata, error) {
 		out = append(out, artifact.Field{Name: name, Value: value})
 	}
 	return out, nil
+}
+
+// plainMetadata reads metadata that is right. What is wrong with other, others say.
+func plainMetadata(raw json.RawMessage) (out artifact.Metadata, ok bool) {
+	var list []struct{ Name, Value *string }
+	if json.Unmarshal(raw, &list) != nil || len(list) > maxFields {
+		return nil, false
+	}
+	for _, f := range list {
+		if f.Name == nil || f.Value == nil {
+			return nil, false
+		}
+		out = append(out, artifact.Field{Name: *f.Name, Value: *f.Value})
+	}
+	return out, true
 }

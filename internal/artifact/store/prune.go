@@ -10,7 +10,6 @@ import (
 
 	"deployster/internal/artifact"
 	"deployster/internal/artifact/tree"
-	"deployster/internal/base/durable"
 )
 
 // Prune implements artifact.Store.
@@ -46,12 +45,8 @@ func weight(e artifact.Entry) int64 { return e.Bytes + perFile*e.Files }
 // remove removes an entry that nobody holds. It loses its name first, so that what a
 // crash leaves is no entry.
 func (s *Store) remove(key string) (gone bool, err error) {
-	lock, err := durable.TryLock(s.lock(key), true, s.o.Command)
-	var locked *durable.LockedError
-	if errors.As(err, &locked) {
-		return false, nil
-	}
-	if err != nil {
+	lock, err := s.try(key, true)
+	if lock == nil || err != nil {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
@@ -77,8 +72,8 @@ func (s *Store) sweep() error {
 		if !isDraft {
 			continue
 		}
-		lock, err := durable.TryLock(s.lock(key), true, s.o.Command)
-		if err == nil {
+		lock, err := s.try(key, true)
+		if errs = append(errs, err); lock != nil {
 			errs = append(errs, os.RemoveAll(filepath.Join(s.o.Dir, e.Name())), lock.Unlock())
 		}
 	}
@@ -108,12 +103,8 @@ func (s *Store) Verify(ctx context.Context) (damaged []artifact.Damage, err erro
 // verify returns what is wrong with an entry; nil = nothing is, or it is being made or
 // removed.
 func (s *Store) verify(ctx context.Context, key string) (d *artifact.Damage, err error) {
-	lock, err := durable.TryLock(s.lock(key), false, s.o.Command)
-	var locked *durable.LockedError
-	if errors.As(err, &locked) {
-		return nil, nil
-	}
-	if err != nil {
+	lock, err := s.try(key, false)
+	if lock == nil || err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()

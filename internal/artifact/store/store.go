@@ -92,35 +92,75 @@ func (s *Store) Fetch(ctx context.Context, o artifact.Order) (artifact.Held, err
 	if err := os.MkdirAll(s.o.Dir, 0o700); err != nil {
 		return artifact.Held{}, errStore(s.o.Dir, err)
 	}
-	fetched := false
-	for {
-		h.lock, err = durable.WaitLock(ctx, s.lock(key), false, s.o.Command)
-		if err != nil {
-			return artifact.Held{}, s.errLock(ctx, o, err)
-		}
-		if e, err := s.read(key); err == nil {
+	for fetched := false; ; {
+		lock, e, err := s.hold(key)
+		if lock != nil {
+			h.lock = lock
 			_ = os.Chtimes(s.dir(key), time.Time{}, s.now()) // who used it last is a matter of order only
 			h.held = artifact.Held{Entry: e, Dir: filepath.Join(runner.RealDir(s.o.Dir), key, dataName), Fetched: fetched}
 			return h.held, nil
 		}
-		err := h.lock.Unlock()
-		h.lock = nil
+		done := false
 		if err == nil {
-			fetched, err = s.bring(ctx, o, key)
+			done, err = s.bring(ctx, o, key)
 		}
 		if err != nil {
 			return artifact.Held{}, err
 		}
+		if fetched = fetched || done; done {
+			continue
+		}
+		select { // another brings it in, or removes it
+		case <-ctx.Done():
+			return artifact.Held{}, diag.Because(context.Cause(ctx), "Interrupted", "%s was waiting for files that another command brings in.",
+				o.Target.Address)
+		case <-time.After(lookEvery):
+		}
 	}
 }
 
-// bring fetches the files of a key, unless somebody else has meanwhile.
-func (s *Store) bring(ctx context.Context, o artifact.Order, key string) (fetched bool, err error) {
-	lock, err := durable.WaitLock(ctx, s.lock(key), true, s.o.Command)
-	if err != nil {
-		return false, s.errLock(ctx, o, err)
+// lookEvery is how often is looked whether another command has brought files in.
+const lookEvery = 20 * time.Millisecond
+
+// hold takes the lock of files that are here, to share it; nil where they are not, or
+// another has the lock alone. It does not wait: who has the files holds them for as long
+// as his command takes.
+func (s *Store) hold(key string) (*durable.Lock, artifact.Entry, error) {
+	lock, err := s.try(key, false)
+	if lock == nil || err != nil {
+		return nil, artifact.Entry{}, err
 	}
-	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	e, err := s.read(key)
+	if err != nil {
+		return nil, e, lock.Unlock()
+	}
+	return lock, e, nil
+}
+
+// try takes a lock, if nobody else has it; nil = somebody has.
+func (s *Store) try(key string, alone bool) (*durable.Lock, error) {
+	lock, err := durable.TryLock(s.lock(key), alone, s.o.Command)
+	var locked *durable.LockedError
+	if errors.As(err, &locked) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, errStore(s.o.Dir, err)
+	}
+	return lock, nil
+}
+
+// bring fetches the files of a key, unless somebody else is at it or has done it.
+func (s *Store) bring(ctx context.Context, o artifact.Order, key string) (fetched bool, err error) {
+	lock, err := s.try(key, true)
+	if lock == nil || err != nil {
+		return false, err
+	}
+	defer func() {
+		if uerr := lock.Unlock(); err == nil {
+			err = uerr
+		}
+	}()
 	if _, err := s.read(key); err == nil {
 		return false, nil
 	}
@@ -190,12 +230,4 @@ func errStore(dir string, err error) error {
 	return diag.Because(err, "The store of artifacts is not usable",
 		"%s: %s. It is a part of the data directory, which only root can write; see that there is room on its disk.", dir,
 		diag.Visible(err.Error()))
-}
-
-// errLock says why nobody could wait for the files any longer.
-func (s *Store) errLock(ctx context.Context, o artifact.Order, err error) error {
-	if ctx.Err() == nil {
-		return errStore(s.o.Dir, err)
-	}
-	return diag.Because(context.Cause(ctx), "Interrupted", "%s was waiting for files that another command brings in.", o.Target.Address)
 }

@@ -28,13 +28,7 @@ type lab struct {
 
 func newLab(t *testing.T) *lab {
 	t.Helper()
-	w := artifacttest.NewWorld()
-	w.AddImage("line", artifact.Artifacts2)
-	w.Change(`{"password":"hunter2"}`, func(l *artifacttest.Line) {
-		for _, ref := range []string{"1", "2", "3"} {
-			l.Spaces["main"] = append(l.Spaces["main"], artifact.Versioned{Space: "main", Version: artifact.Version{"ref": ref}})
-		}
-	})
+	w := newWorld()
 	l := &lab{New(Options{Dir: filepath.Join(t.TempDir(), "store"), Client: w, Command: "test"}), w}
 	t.Cleanup(func() { l.close(t) })
 	return l
@@ -117,6 +111,28 @@ func TestStore_FetchesOnce(t *testing.T) {
 	if list, err := l.List(); err != nil || len(list) != 2 {
 		t.Errorf("%+v, %v", list, err)
 	}
+}
+
+// Who waits for files has them as soon as they are there, and not only when the command
+// that brought them in has ended.
+func TestStore_WaitsForTheFilesOnly(t *testing.T) {
+	l := newLab(t)
+	o := l.other(t)
+	began, goOn := make(chan bool), make(chan bool)
+	l.o.Client = taking{l.world, func(string) error { close(began); <-goOn; return nil }}
+	var wg sync.WaitGroup
+	wg.Go(func() { _, _ = l.Fetch(t.Context(), order("1")) })
+	<-began
+	wg.Go(func() {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		if h, err := o.Fetch(ctx, order("1")); err != nil || h.Fetched {
+			t.Errorf("%+v, %v", h, err)
+		}
+	})
+	time.Sleep(3 * lookEvery)
+	close(goOn)
+	wg.Wait()
 }
 
 func TestStore_KeepsNoSecret(t *testing.T) {

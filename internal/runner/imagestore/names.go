@@ -13,6 +13,10 @@ import (
 // digestPrefix begins the digest of an image.
 const digestPrefix = "sha256:"
 
+// kindPattern is what may stand behind the # of a name: the kind of things that is
+// meant, of an image that knows several.
+var kindPattern = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
+
 var digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 // IsDigest reports whether a name is a digest, as that of an image without any
@@ -23,6 +27,13 @@ func IsDigest(name string) bool { return strings.HasPrefix(name, digestPrefix) }
 // "" where there is none. With a digest in it, the digest alone says which image
 // it is. The error is a diagnostic.
 func FullName(ref string) (full, dgst string, err error) {
+	if image, kind, marked := strings.Cut(ref, "#"); marked {
+		if !kindPattern.MatchString(kind) {
+			return "", "", diag.Errorf("Not the name of an image", "%q: behind the # stands no name of a kind: 1 to 128 letters, digits, "+
+				"_, - and dots.", ref)
+		}
+		ref = image
+	}
 	if !IsDigest(ref) {
 		var named reference.Named
 		if named, err = reference.ParseDockerRef(ref); err == nil {

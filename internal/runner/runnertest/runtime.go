@@ -8,7 +8,13 @@ import (
 
 // Runtime is a Fake whose images are all here, and whose actions all end with the
 // client that started them: a whole runtime for tests of the engine.
-type Runtime struct{ *Fake }
+type Runtime struct {
+	*Fake
+	Dir string // where the files of artifacts are kept
+}
+
+// Artifacts is the directory in which the files of artifacts are kept.
+func (r Runtime) Artifacts() string { return r.Dir }
 
 // Obtain finds an image.
 func (r Runtime) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, error) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"deployster/internal/base/loglines"
 	"deployster/internal/runner"
 	"deployster/internal/runner/runnertest"
 	"deployster/protocol"
@@ -132,7 +133,7 @@ func TestClient_RecordsAndLogs(t *testing.T) {
 			return 0
 		}
 		io.WriteString(stdout, "out\r\n")
-		fmt.Fprintf(stderr, "a\x1b]0;t\a\nb\xff\u202e\n%s\nlast", strings.Repeat("é", maxLine))
+		fmt.Fprintf(stderr, "a\x1b]0;t\a\nb\xff\u202e\n%s\nlast", strings.Repeat("é", loglines.MaxLine))
 		return 5
 	}, func(o *Options) {
 		o.Log = func(l Line) { mu.Lock(); lines = append(lines, l); mu.Unlock() }
@@ -152,7 +153,7 @@ func TestClient_RecordsAndLogs(t *testing.T) {
 			t.Errorf("stdout line %+v", l)
 		}
 	}
-	want := []string{`init: from init`, `go: a\x1b]0;t\x07`, `go: b\xff\u202e`, fmt.Sprintf("go: %d bytes...é [line cut]", maxLine+len(" [line cut]")), `go: last`}
+	want := []string{`init: from init`, `go: a\x1b]0;t\x07`, `go: b\xff\u202e`, fmt.Sprintf("go: %d bytes...é [line cut]", loglines.MaxLine+len(" [line cut]")), `go: last`}
 	if strings.Join(got, "|") != strings.Join(want, "|") {
 		t.Errorf("lines\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}

@@ -162,6 +162,9 @@ func stateAnswers() map[string][]answer {
 		{name: "error", says: `{"error":{"class":"config","message":"no such zone","path":"/zone"}}`, want: `config /zone no such zone`},
 		{name: "error denied", says: `{"error":{"class":"denied","message":"m"}}`, want: `denied  m`},
 
+		{name: "destructive", says: `{"status":"STALE","staleState":{},"actions":[{"name":"format","destructive":true},{"name":"mount","destructive":false}]}`,
+			want: `{"status":"STALE","stale_state":{},"actions":[{"name":"format","destructive":true},{"name":"mount"}]}`},
+		{name: "destructive in words", says: `{"status":"STALE","staleState":{},"actions":[{"name":"format","destructive":"yes"}]}`, problem: `"actions[0].destructive" is a string`},
 		{name: "too many actions", says: `{"status":"STALE","actions":[` + numbered(1001, `{"name":"a%d"}`) + `]}`, problem: `"actions" has 1001 entries`},
 		{name: "missing in 2", says: `{"status":"MISSING",` + acts + `}`, problem: `STALE without "staleState"`},
 		{name: "valid with actions", says: `{"status":"VALID","state":{},` + acts + `}`, problem: `VALID with the key "actions"`},

@@ -46,6 +46,10 @@ type Options struct {
 	// Inits keeps answers to init for the next command; nil = every command asks.
 	Inits InitCache
 
+	// Files finds the files of an artifact by the key and the path of its mount, and holds
+	// them: see artifact.Mounts. nil = there are none.
+	Files func(ctx context.Context, key, sub string) (path string, err error)
+
 	// Backoff are the pauses before a state is asked again that failed with a
 	// transient error; when they are used up, the error stands. nil =
 	// DefaultBackoff.

@@ -59,7 +59,7 @@ func protocolError(k call, answer []byte, cause error) error {
 	}
 	changed, page := "Nothing was changed by this step.", "docs/protocol.md"
 	if k.artifact {
-		page = "docs/artifacts.md"
+		page = "docs/artifact-images.md"
 	}
 	if k.kind == runner.Action {
 		changed = "What it has done is not known."

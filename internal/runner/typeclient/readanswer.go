@@ -148,7 +148,8 @@ func properName(s string) bool {
 }
 
 func (f *fields) action() protocol.Action {
-	a := protocol.Action{Name: f.needText("name"), Description: f.text("description"), Command: f.command()}
+	a := protocol.Action{Name: f.needText("name"), Description: f.text("description"), Destructive: f.flag("destructive", false),
+		Command: f.command()}
 	f.done()
 	if !properName(a.Name) || strings.ContainsAny(a.Name, `/\`) || strings.HasPrefix(a.Name, ".") {
 		f.problem("%q is no name for an action: at most %d bytes, no slashes, no control or invisible characters, no dot at the start",

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/loglines"
 	"deployster/internal/runner"
 	"deployster/protocol"
 )
@@ -84,6 +85,10 @@ func (c *Client) workerFor(ctx context.Context, t Target, ty protocol.Type, step
 // run carries out a call. The error is nil only when the program ended with
 // exit code zero.
 func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
+	mounts, err := c.mountsOf(ctx, k)
+	if err != nil {
+		return runner.Result{}, err
+	}
 	spec := runner.Spec{
 		Name:       k.target.Address + "/" + k.step,
 		Kind:       k.kind,
@@ -91,7 +96,7 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 		Entrypoint: k.command.Entrypoint,
 		Args:       k.command.Args,
 		Stdin:      k.stdin,
-		Mounts:     runner.MountsIn(c.root, k.mounts),
+		Mounts:     mounts,
 		Settings:   k.settings,
 		Worker:     k.worker,
 		Reuse:      k.reuse,
@@ -148,4 +153,11 @@ func (k call) invocation(started time.Time, r runner.Result, err error) Invocati
 		i.Stdin, i.Result.Stdout = Forgotten(i.Stdin), Forgotten(i.Result.Stdout)
 	}
 	return i
+}
+
+// Lines returns a writer that makes lines, safe to show, of what a step of a
+// resource prints, and what ends the last one.
+func Lines(address, step string, stream Stream, log func(Line)) (w io.Writer, flush func()) {
+	l := loglines.New(func(text string) { log(Line{Address: address, Step: step, Stream: stream, Text: text}) })
+	return l, l.Flush
 }

@@ -210,7 +210,7 @@ func TestDocs_NamesThatDoNotExist(t *testing.T) {
 func TestDocs_RequirementsAreShown(t *testing.T) {
 	t.Parallel()
 	tests := declarations(t).tests
-	row := regexp.MustCompile(`(?m)^\| ([ADPBX]-\d+) \| [^|]+ \| (done|partly|not yet)[^|]* \|([^|]*)\|$`)
+	row := regexp.MustCompile(`(?m)^\| ([ADPBXM]-\d+) \| [^|]+ \| (done|partly|not yet)[^|]* \|([^|]*)\|$`)
 	rows := row.FindAllStringSubmatch(read(t, "docs/requirements.md"), -1)
 	if len(rows) < 90 {
 		t.Fatalf("only %d requirements were read", len(rows))

@@ -10,6 +10,8 @@ import (
 	"deployster/containerd"
 	"deployster/containerd/shim"
 	"deployster/internal/cli"
+	"deployster/internal/stores"
+	"deployster/internal/stores/program"
 )
 
 // TestMain lets the test binary be all that the real one is: the command, the
@@ -28,5 +30,8 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	testscript.Main(s, map[string]func(){"deployster": func() { os.Exit(cli.Main(kept())) }})
+	testscript.Main(s, map[string]func(){
+		"deployster":   func() { os.Exit(cli.Main(kept())) },
+		stores.Program: func() { os.Exit(program.Main(os.Args[1:])) },
+	})
 }

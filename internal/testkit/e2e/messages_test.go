@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -66,8 +68,32 @@ func checkInvocation(dir string) error {
 	if err != nil {
 		return err
 	}
+	if of := filepath.Base(filepath.Dir(dir)); strings.HasPrefix(of, "artifact.") || strings.HasPrefix(of, "publish.") {
+		return checkArtifactInput(filepath.Base(dir), stdin)
+	}
 	answer, err := os.ReadFile(filepath.Join(dir, "stdout"))
 	return errors.Join(err, checkConversation(stdin, answer))
+}
+
+// artifactKeys are what images of artifacts are sent, by step: those of Concourse refuse
+// any other key.
+var artifactKeys = map[string][][]string{
+	"check": {{"source"}, {"source", "version"}, {"config", "from", "response_path"}},
+	"get":   {{"source", "version"}, {"params", "source", "version"}, {"config", "space", "version"}},
+	"put":   {{"source"}, {"params", "source"}, {"config", "response_path"}},
+}
+
+func checkArtifactInput(step string, stdin []byte) error {
+	var message map[string]json.RawMessage
+	if err := json.Unmarshal(stdin, &message); err != nil {
+		return err
+	}
+	step, _, _ = strings.Cut(step, "-") // of several with one name
+	keys := slices.Sorted(maps.Keys(message))
+	if want, known := artifactKeys[step]; known && !slices.ContainsFunc(want, func(w []string) bool { return slices.Equal(w, keys) }) {
+		return fmt.Errorf("a %s was sent the keys %v, and none but one of %v are allowed", step, keys, want)
+	}
+	return nil
 }
 
 // checkLines looks at the invocations that have no files of their own.

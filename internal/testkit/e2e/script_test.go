@@ -89,9 +89,12 @@ func runScripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
 			"probe":         (&goType{name: "probe"}).pack,
 			"service":       (&goType{name: "service"}).pack,
 			"ticket":        (&goType{name: "ticket"}).pack,
+			"provider":      buildProvider,
 			"keypair":       makeKeys,
 			"sign":          signImage,
 			"machine":       onMachine,
+			"server":        startServer,
+			"network":       setNetwork,
 		},
 	})
 }

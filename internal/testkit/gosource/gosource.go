@@ -29,7 +29,8 @@ type File struct {
 func (f File) IsTest() bool { return strings.HasSuffix(f.Path, "_test.go") }
 
 // Read returns every Go file below the root of the module, but for test data and
-// the examples of the documentation, which are programs of their own.
+// the examples of the documentation, which are programs of their own, and the bridge,
+// which is a module of its own.
 func Read(root string) (files []File, err error) {
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -41,7 +42,7 @@ func Read(root string) (files []File, err error) {
 		}
 		hidden := strings.HasPrefix(d.Name(), ".") && rel != "."
 		switch {
-		case d.IsDir() && (hidden || d.Name() == "testdata" || rel == "bin" || filepath.ToSlash(rel) == "docs/examples"):
+		case d.IsDir() && (hidden || d.Name() == "testdata" || rel == "bin" || rel == "bridge" || filepath.ToSlash(rel) == "docs/examples"):
 			return filepath.SkipDir
 		case d.IsDir() || filepath.Ext(path) != ".go":
 			return nil

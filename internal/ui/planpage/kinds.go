@@ -29,6 +29,7 @@ var kinds = []kind{
 	{"replace", "±", "replace", "to replace", "it is destroyed, then created", change(plan.Replace)},
 	{"destroy", "−", "destroy", "to destroy", "it is no longer wanted, and its type removes it", change(plan.Destroy)},
 	{"forget", "·", "forget", "to forget", "it is dropped from the state file, and left as it is", change(plan.Forget)},
+	{"publish", "»", "publish", "to publish", "what it is made of is new, or has changed", change(plan.Publish)},
 	{"record", "↓", "record", "to record", "what was found goes into the state file", change(plan.Record)},
 	{"adopt", "↓", "adopt", "to adopt", "it exists already, and is recorded from now on", (*plan.Step).Adopts},
 	{"deferred", "?", "deferred", "deferred", "it cannot be asked before what it depends on is there", change(plan.Deferred)},

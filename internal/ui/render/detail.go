@@ -60,10 +60,10 @@ func Changes(s *plan.Step, hide func(string) string) (d jsondiff.Diff, notes map
 	want := jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown, MayChange: s.Staying}
 	o := jsondiff.Options{Hide: hide}
 	switch s.Change {
-	case plan.Deferred:
+	case plan.Deferred, plan.Publish:
 		if s.Was != nil {
 			d = compareToWas(s.Was, want, o)
-		} else if s.Expected == plan.Create {
+		} else if s.Expected == plan.Create || s.Change == plan.Publish {
 			d = jsondiff.List(want, o)
 		}
 	case plan.Create, plan.Replace:

@@ -155,6 +155,8 @@ func Past(c plan.Change) string {
 	switch c {
 	case plan.Create:
 		return "created"
+	case plan.Publish:
+		return "published"
 	case plan.Replace:
 		return "replaced"
 	case plan.Destroy:

@@ -24,6 +24,7 @@ var changeWords = []struct {
 	{plan.Replace, Red("-") + "/" + Green("+"), "replace: destroy, then create", "to replace", "will be replaced"},
 	{plan.Destroy, Red("-"), "destroy", "to destroy", "will be destroyed"},
 	{plan.Forget, Dim("."), "forget", "to forget", "will be forgotten"},
+	{plan.Publish, Cyan(">"), "publish", "to publish", "will be published"},
 	{plan.Record, Yellow("="), "record as it is", "to record", "will be recorded as it is"},
 	{adopts, Cyan("<"), "adopt", "to adopt", "exists already and will be adopted"},
 	{plan.Deferred, Cyan("?"), "deferred (decided during apply, when its dependencies exist)", "deferred", "is deferred"},
@@ -65,6 +66,7 @@ func mark(s *plan.Step) (symbol, words string) {
 
 func counts(s plan.Summary) map[plan.Change]int {
 	return map[plan.Change]int{plan.Create: s.Create, plan.Update: s.Update, plan.Destroy: s.Destroy, plan.Forget: s.Forget,
+		plan.Publish:  s.Publish,
 		plan.Deferred: s.Deferred, adopts: s.Adopt, mayChange: s.MayChange,
 		plan.Replace: s.Replace, plan.ReadFailed: s.ReadFailed, plan.Record: s.Record, plan.Left: s.Left}
 }

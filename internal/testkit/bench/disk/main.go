@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"deployster/protocol"
+	"deployster/protocol/dirwatch"
 )
 
 // Config is what a manifest says of a disk.
@@ -48,6 +49,14 @@ func (disk) Write(_ context.Context, c *call) error {
 		return err
 	}
 	return os.WriteFile(file(c), text, 0o644)
+}
+
+// files tells of changes to all disks that are watched.
+var files dirwatch.Watcher
+
+// Watch tells when one may have changed.
+func (disk) Watch(ctx context.Context, c *call, tell func(detail string)) error {
+	return files.Watch(ctx, file(c), tell)
 }
 
 func main() {

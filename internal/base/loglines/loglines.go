@@ -1,26 +1,25 @@
-package typeclient
+package loglines
 
 import (
 	"bytes"
-	"io"
 	"unicode/utf8"
 
 	"deployster/internal/base/diag"
 )
 
-// maxLine is where a long line is cut: a program that prints no newline must
+// MaxLine is where a long line is cut: a program that prints no newline must
 // not fill the memory or the screen.
-const maxLine = 16 << 10
+const MaxLine = 16 << 10
 
-// lineWriter cuts output into lines and makes them safe to show.
-type lineWriter struct {
+// Writer cuts output into lines and makes them safe to show.
+type Writer struct {
 	emit func(text string)
-	rest []byte // the line that has not ended yet, at most maxLine long
+	rest []byte // the line that has not ended yet, at most MaxLine long
 	cut  bool   // the line is longer; the rest of it is left out
 }
 
 // Write never fails.
-func (w *lineWriter) Write(p []byte) (int, error) {
+func (w *Writer) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
 		line, after, whole := bytes.Cut(p, []byte("\n"))
@@ -33,14 +32,14 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-func (w *lineWriter) add(b []byte) {
-	if room := maxLine - len(w.rest); len(b) > room {
+func (w *Writer) add(b []byte) {
+	if room := MaxLine - len(w.rest); len(b) > room {
 		b, w.cut = b[:room], true
 	}
 	w.rest = append(w.rest, b...)
 }
 
-func (w *lineWriter) end() {
+func (w *Writer) end() {
 	line := bytes.TrimSuffix(w.rest, []byte("\r"))
 	text := ""
 	if w.cut {
@@ -51,8 +50,8 @@ func (w *lineWriter) end() {
 	w.rest, w.cut = w.rest[:0], false
 }
 
-// flush gives the last line, when it has no newline.
-func (w *lineWriter) flush() {
+// Flush gives the last line, when it has no newline.
+func (w *Writer) Flush() {
 	if len(w.rest) > 0 {
 		w.end()
 	}
@@ -71,9 +70,5 @@ func wholeRunes(b []byte) []byte {
 	return b
 }
 
-// Lines returns a writer that makes lines, safe to show, of what a step of a
-// resource prints, and what ends the last one.
-func Lines(address, step string, stream Stream, log func(Line)) (w io.Writer, flush func()) {
-	l := &lineWriter{emit: func(text string) { log(Line{Address: address, Step: step, Stream: stream, Text: text}) }}
-	return l, l.flush
-}
+// New returns a Writer that gives each line, without its newline, to a function.
+func New(emit func(text string)) *Writer { return &Writer{emit: emit} }

@@ -1,4 +1,4 @@
-package main
+package program
 
 import (
 	"context"
@@ -22,8 +22,7 @@ import (
 // TestMain is also the program itself, for tests that start it.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && strings.Contains(os.Args[1], "://") {
-		main()
-		return
+		os.Exit(Main(os.Args[1:]))
 	}
 	os.Exit(m.Run())
 }

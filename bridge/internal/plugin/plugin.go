@@ -1,0 +1,215 @@
+package plugin
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/proto"
+)
+
+// cookie is what a provider wants to see in its environment, so that nobody starts it
+// by hand.
+const cookie = "TF_PLUGIN_MAGIC_COOKIE=d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2"
+
+// maxMessage is the longest message of a provider: the schemas of a large one.
+const maxMessage = 256 << 20
+
+// startLimit is how long a provider may take to say where it listens.
+const startLimit = time.Minute
+
+// keptLines is how many of the last lines of a provider's log are kept.
+const keptLines = 100
+
+// Process is a provider that runs.
+type Process struct {
+	Protocol int // 5 or 6
+
+	cmd  *exec.Cmd
+	conn *grpc.ClientConn
+	log  *tail
+	gone chan struct{} // closed when it has ended
+}
+
+// Start starts a provider, and waits until it listens.
+func Start(ctx context.Context, path string, env []string) (*Process, error) {
+	p := &Process{cmd: exec.Command(path), log: &tail{}, gone: make(chan struct{})}
+	p.cmd.Env = append(append(os.Environ(), env...), cookie, "PLUGIN_PROTOCOL_VERSIONS=5,6", "PLUGIN_MIN_PORT=10000", "PLUGIN_MAX_PORT=25000")
+	p.cmd.Stderr = p.log
+	if err := os.MkdirAll(os.TempDir(), 0o777); err != nil { // it listens on a socket there
+		return nil, err
+	}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	stdout, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	started := make(chan error, 1)
+	go p.live(started)
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("the provider cannot be started: %w", err)
+	}
+	line := make(chan string, 1)
+	go func() {
+		in := bufio.NewReader(stdout)
+		first, _ := in.ReadString('\n') // "" when it has ended
+		line <- first
+		_, _ = io.Copy(io.Discard, in)
+	}()
+	select {
+	case first := <-line:
+		if err := p.connect(first); err != nil {
+			p.Stop()
+			return nil, err
+		}
+		return p, nil
+	case <-ctx.Done():
+		p.Stop()
+		return nil, context.Cause(ctx)
+	case <-time.After(startLimit):
+		p.Stop()
+		return nil, fmt.Errorf("the provider did not say within %s where it listens: %s", startLimit, p.log)
+	}
+}
+
+// live starts the program and waits for its end, on one thread: when the thread that
+// has started a process ends, the process would be killed with it.
+func (p *Process) live(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := p.cmd.Start()
+	started <- err
+	if err != nil {
+		return
+	}
+	_ = p.cmd.Wait() // how it ended is in its log
+	close(p.gone)
+}
+
+// connect reads the line in which a provider says how it is spoken to.
+func (p *Process) connect(line string) error {
+	fields := strings.Split(strings.TrimSpace(line), "|")
+	if len(fields) < 5 {
+		return fmt.Errorf("it is no provider: it said %q where the handshake was expected: %s", line, p.log)
+	}
+	version, err := strconv.Atoi(fields[1])
+	switch {
+	case err != nil || fields[0] != "1" || fields[4] != "grpc":
+		return fmt.Errorf("it is no provider that speaks gRPC: it said %q", line)
+	case version != 5 && version != 6:
+		return fmt.Errorf("it speaks the plugin protocol %d, and the bridge speaks 5 and 6", version)
+	}
+	p.Protocol = version
+	target := "unix:" + fields[3]
+	if fields[2] == "tcp" {
+		target = "passthrough:///" + fields[3]
+	}
+	p.conn, err = grpc.NewClient(target, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage), grpc.MaxCallSendMsgSize(maxMessage)))
+	return err
+}
+
+// fives are the names that calls have in protocol 5, where they differ.
+var fives = map[string]string{
+	"GetProviderSchema":          "GetSchema",
+	"ValidateProviderConfig":     "PrepareProviderConfig",
+	"ValidateResourceConfig":     "ValidateResourceTypeConfig",
+	"ValidateDataResourceConfig": "ValidateDataSourceConfig",
+	"ConfigureProvider":          "Configure",
+	"StopProvider":               "Stop",
+}
+
+// Call calls the provider, by the name that the call has in protocol 6.
+func (p *Process) Call(ctx context.Context, name string, in, out proto.Message) error {
+	service := "/tfplugin6.Provider/"
+	if p.Protocol == 5 {
+		service = "/tfplugin5.Provider/"
+		if five, other := fives[name]; other {
+			name = five
+		}
+	}
+	err := p.conn.Invoke(ctx, service+name, in, out)
+	if err == nil {
+		return nil
+	}
+	select {
+	case <-p.gone:
+		return &Died{Call: name, Log: p.log.String()}
+	case <-time.After(100 * time.Millisecond): // its end may be seen a moment later
+	}
+	select {
+	case <-p.gone:
+		return &Died{Call: name, Log: p.log.String()}
+	default:
+		return fmt.Errorf("%s: %w", name, err)
+	}
+}
+
+// Died says that a provider ended over a call.
+type Died struct {
+	Call, Log string
+}
+
+func (e *Died) Error() string { return "the provider has ended over " + e.Call + ": " + e.Log }
+
+// Alive reports whether it runs.
+func (p *Process) Alive() bool {
+	select {
+	case <-p.gone:
+		return false
+	default:
+		return true
+	}
+}
+
+// Stop ends it.
+func (p *Process) Stop() {
+	if p.conn != nil {
+		_ = p.conn.Close() // it is not spoken to any more
+	}
+	_ = p.cmd.Process.Kill() // it may be gone already
+	<-p.gone
+}
+
+// tail keeps the last lines of a log.
+type tail struct {
+	mu    sync.Mutex
+	lines [][]byte
+	part  []byte
+}
+
+// Write never fails.
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.part = append(t.part, b...)
+	for {
+		line, rest, whole := bytes.Cut(t.part, []byte("\n"))
+		if !whole {
+			return len(b), nil
+		}
+		if t.lines = append(t.lines, bytes.Clone(line)); len(t.lines) > keptLines {
+			t.lines = t.lines[1:]
+		}
+		t.part = bytes.Clone(rest)
+	}
+}
+
+// String returns them.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(bytes.Join(append(t.lines, t.part), []byte("\n")))
+}

@@ -1,0 +1,135 @@
+package resource
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/bridge/internal/tfplugin/tfplugin6"
+	"deployster/bridge/internal/value"
+	"deployster/protocol"
+)
+
+// Act carries out an action. It gives what is to be remembered, null for nothing; nil when
+// that is not known.
+func (p *Providers) Act(ctx context.Context, in protocol.ActionInput, name, digest string, log io.Writer) (json.RawMessage, error) {
+	t, done, err := p.openThing(ctx, in.StateInput, log)
+	if err != nil {
+		return before(in), err
+	}
+	defer done()
+	o := observed{state: cty.NullVal(t.schema.Block.Type())}
+	if t.memory != nil {
+		// What the state step has seen was remembered for this action: it is not read again.
+		if o.state, err = value.OfRaw(t.memory.State, t.schema.Block.Type()); err != nil {
+			return before(in), err
+		}
+		o.private, o.tainted = t.memory.Private, t.memory.Tainted
+	}
+	if name == deleteAction {
+		return t.destroy(ctx, in, o)
+	}
+	c, err := t.change(ctx, o)
+	if err != nil {
+		return before(in), err
+	}
+	if now := c.digest(t.schema.Block); name == updateAction && now != digest || c.replaces {
+		return before(in), fmt.Errorf("the provider wants to do something else now than was shown: plan again")
+	}
+	return t.apply(ctx, in, o, c.to)
+}
+
+// before is what was remembered before an action that has done nothing.
+func before(in protocol.ActionInput) json.RawMessage {
+	if len(in.Memory) == 0 {
+		return json.RawMessage("null")
+	}
+	return in.Memory
+}
+
+// destroy removes it. The provider plans that too, where it says that it wants to.
+func (t *thing) destroy(ctx context.Context, in protocol.ActionInput, o observed) (json.RawMessage, error) {
+	if o.state.IsNull() {
+		return json.RawMessage("null"), nil
+	}
+	t.config = cty.NullVal(t.schema.Block.Type())
+	p := planned{state: t.config, private: o.private}
+	if t.schemas.PlanDestroy {
+		var err error
+		if p, err = t.plan(ctx, o.state, o.private); err != nil {
+			return before(in), err
+		}
+	}
+	return t.apply(ctx, in, o, p)
+}
+
+// apply has the provider do what it has planned. The call is never cancelled: what it
+// does would go on unseen.
+func (t *thing) apply(ctx context.Context, in protocol.ActionInput, o observed, p planned) (json.RawMessage, error) {
+	ty := t.schema.Block.Type()
+	req := tfplugin6.ApplyResourceChange_Request{TypeName: t.kind, PlannedPrivate: p.private}
+	var err error
+	for into, v := range map[**tfplugin6.DynamicValue]cty.Value{&req.PriorState: o.state, &req.PlannedState: p.state, &req.Config: t.config} {
+		if *into, err = value.Pack(v, ty); err != nil {
+			return before(in), err
+		}
+	}
+	var out tfplugin6.ApplyResourceChange_Response
+	if err := t.process.Call(context.WithoutCancel(ctx), "ApplyResourceChange", &req, &out); err != nil {
+		return nil, err
+	}
+	failed := problem(out.GetDiagnostics(), "", t.log)
+	state, err := value.Unpack(out.GetNewState(), ty)
+	switch {
+	case err != nil:
+		return nil, err
+	case state.IsNull() && failed != nil && !o.state.IsNull():
+		return before(in), failed // whether it is there still is seen when it is read
+	case state.IsNull():
+		return json.RawMessage("null"), failed
+	case failed == nil && !out.GetLegacyTypeSystem() && !kept(p.state, state):
+		failed = fmt.Errorf("the provider has made something else than it planned, which is a fault in the provider")
+	}
+	if !state.IsWhollyKnown() {
+		state = cty.UnknownAsNull(state)
+	}
+	memory, err := t.remember(observed{state: state, private: out.GetPrivate(), tainted: failed != nil && o.state.IsNull()})
+	if err != nil {
+		return nil, err
+	}
+	return memory, failed
+}
+
+// kept reports whether what was made is what was planned, as far as that was known.
+func kept(planned, made cty.Value) bool {
+	switch {
+	case !planned.IsKnown():
+		return true
+	case planned.IsNull() || made.IsNull() || planned.IsWhollyKnown():
+		return planned.RawEquals(made)
+	case planned.Type().IsSetType():
+		return planned.LengthInt() >= made.LengthInt()
+	case !planned.Type().Equals(made.Type()) && !planned.Type().HasDynamicTypes():
+		return false
+	case planned.Type().IsObjectType() || planned.Type().IsMapType():
+		have := made.AsValueMap()
+		for key, v := range planned.AsValueMap() {
+			if h, there := have[key]; !there || !kept(v, h) {
+				return false
+			}
+		}
+		return true
+	case planned.CanIterateElements():
+		want, have := planned.AsValueSlice(), made.AsValueSlice()
+		for i := range want {
+			if i >= len(have) || !kept(want[i], have[i]) {
+				return false
+			}
+		}
+		return len(want) == len(have)
+	}
+	return true
+}

@@ -1,0 +1,182 @@
+package resource
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/bridge/internal/schema"
+	"deployster/bridge/internal/value"
+	"deployster/protocol"
+)
+
+// The actions of the bridge.
+const (
+	createAction = "create"
+	updateAction = "update"
+	deleteAction = "delete"
+)
+
+// change is the way from what is there to what is planned.
+type change struct {
+	from              cty.Value
+	to                planned
+	replaces, tainted bool
+}
+
+func (c *change) none() bool { return !c.replaces && !c.from.IsNull() && c.from.RawEquals(c.to.state) }
+
+// differs lists the members that will be others, sorted.
+func (c *change) differs() (names []string) {
+	if c.to.state.IsNull() {
+		return nil
+	}
+	for name, will := range c.to.state.AsValueMap() {
+		if c.from.IsNull() && (!will.IsKnown() || !will.IsNull()) || !c.from.IsNull() && !c.from.GetAttr(name).RawEquals(will) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// forces reports whether a member, or a part of it, cannot be changed in place.
+func (c *change) forces(name string) bool {
+	for p := range c.to.forces {
+		if p == "/"+name || strings.HasPrefix(p, "/"+name+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *change) reasons(b *schema.Block) (list []protocol.Reason) {
+	if c.from.IsNull() {
+		return nil
+	}
+	if c.tainted {
+		list = append(list, protocol.Reason{Message: "its making has failed: it is made anew"})
+	}
+	for _, name := range c.differs() {
+		will, was := c.to.state.GetAttr(name), c.from.GetAttr(name)
+		r := protocol.Reason{Path: "/" + name}
+		switch {
+		case sensitive(b, name):
+		case !will.IsWhollyKnown():
+			r.Message = name + ": (known after apply)"
+		default:
+			r.Have, r.Want = plain(was), plain(will)
+		}
+		if c.forces(name) {
+			r.Message = strings.TrimPrefix(r.Message+", forces replacement", ", ")
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+func plain(v cty.Value) json.RawMessage {
+	raw, err := json.Marshal(value.JSON(v))
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// sensitive reports whether a member is or holds what must not be shown.
+func sensitive(b *schema.Block, name string) bool {
+	if a := b.Attributes[name]; a != nil {
+		return a.Sensitive || a.WriteOnly || a.Nested != nil && holdsSensitive(a.Nested.Block)
+	}
+	n := b.Blocks[name]
+	return n != nil && holdsSensitive(n.Block)
+}
+
+func holdsSensitive(b *schema.Block) bool {
+	for name := range b.Attributes {
+		if sensitive(b, name) {
+			return true
+		}
+	}
+	for name := range b.Blocks {
+		if sensitive(b, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// unknown are the members that are known only when it is done.
+func (c *change) unknown() (list []string) {
+	for _, name := range c.differs() {
+		if !c.to.state.GetAttr(name).IsWhollyKnown() {
+			list = append(list, "/"+name)
+		}
+	}
+	return list
+}
+
+// forecast is what is known of the state to be. A provider that may do otherwise than it
+// plans says nothing.
+func (c *change) forecast(b *schema.Block) (json.RawMessage, error) {
+	if c.to.legacy {
+		return nil, nil
+	}
+	known := map[string]any{}
+	for _, name := range c.differs() {
+		if v := c.to.state.GetAttr(name); v.IsWhollyKnown() && !sensitive(b, name) {
+			known[name] = value.JSON(v)
+		}
+	}
+	if len(known) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(known)
+}
+
+// digest stands for what was shown of a change: an action that finds another one does
+// nothing.
+func (c *change) digest(b *schema.Block) string {
+	var lines []string
+	for _, name := range c.differs() {
+		if sensitive(b, name) {
+			continue
+		}
+		wanted := "unknown"
+		if v := c.to.state.GetAttr(name); v.IsWhollyKnown() {
+			wanted = string(plain(v))
+		}
+		lines = append(lines, fmt.Sprintf("%s %s %v\n", name, wanted, c.forces(name)))
+	}
+	sum := sha256.Sum256([]byte(strings.Join(lines, "")))
+	return hex.EncodeToString(sum[:6])
+}
+
+func (c *change) actions(kind string, b *schema.Block) []protocol.Action {
+	h := c.digest(b)
+	switch {
+	case c.replaces:
+		why := "because its making has failed"
+		if names := slices.Sorted(maps.Keys(c.to.forces)); len(names) > 0 {
+			why = "because " + strings.ReplaceAll(strings.Join(names, ", "), "/", "") + " cannot be changed in place"
+		}
+		return []protocol.Action{action(deleteAction, "Destroy the "+kind+", "+why, ""), action(createAction, "Create it anew", h)}
+	case c.from.IsNull():
+		return []protocol.Action{action(createAction, "Create the "+kind, h)}
+	}
+	return []protocol.Action{action(updateAction, "Update the "+kind, h)}
+}
+
+func action(name, description, digest string) protocol.Action {
+	a := protocol.Action{Name: name, Description: description, Command: protocol.Command{Args: []string{name}}}
+	if digest != "" {
+		a.Args = append(a.Args, digest)
+	}
+	return a
+}

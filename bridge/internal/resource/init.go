@@ -1,0 +1,92 @@
+package resource
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"deployster/bridge/internal/schema"
+	"deployster/protocol"
+)
+
+// shownKinds is how many kinds are listed for who has named none.
+const shownKinds = 20
+
+// Init answers what a kind is.
+func (p *Providers) Init(ctx context.Context, in protocol.InitInput) (protocol.InitAnswer, error) {
+	known, err := p.Describe(ctx)
+	if err != nil {
+		return protocol.InitAnswer{}, err
+	}
+	kind := Kind(in.Type)
+	name, data := strings.CutPrefix(kind, dataPrefix)
+	s := known.Resources[kind]
+	if data {
+		s = known.Data[name]
+	}
+	if s == nil {
+		return protocol.InitAnswer{}, noKind(known, in.Type, kind)
+	}
+	a := protocol.InitAnswer{Protocol: protocol.MaxVersion, Label: kind, Kind: kind, StateAction: protocol.Command{Args: []string{"state"}},
+		Absent: true, Memory: !data, Worker: &protocol.Command{Args: []string{"worker"}}}
+	if a.StateSchema, err = json.Marshal(s.Block.ForState()); err != nil {
+		return a, err
+	}
+	config := s.Block.ForConfig()
+	properties, _ := config["properties"].(map[string]any)
+	if len(known.Config.Block.Attributes)+len(known.Config.Block.Blocks) > 0 {
+		inner := known.Config.Block.ForConfig()
+		inner["description"] = "The config of the provider."
+		properties["provider"] = inner
+	}
+	if !data {
+		properties[importKey(s)] = map[string]any{"type": []any{"string", "null"},
+			"description": "The id of a thing that is there already, to adopt it."}
+	}
+	a.ConfigSchema, err = json.Marshal(config)
+	return a, err
+}
+
+func noKind(known *schema.Provider, reference, kind string) error {
+	kinds := slices.Collect(maps.Keys(known.Resources))
+	for name := range known.Data {
+		kinds = append(kinds, dataPrefix+name)
+	}
+	slices.Sort(kinds)
+	image, _, _ := strings.Cut(reference, "#")
+	if kind == "" {
+		return fmt.Errorf("%s has %d kinds: name one behind a #, as in %s#%s. The first are: %s", image, len(kinds), image,
+			append(kinds, "kind")[0], strings.Join(kinds[:min(len(kinds), shownKinds)], ", "))
+	}
+	near := ""
+	for _, k := range kinds {
+		if distance(k, kind) <= 2 || strings.Contains(k, kind) && kind != "" {
+			near = ". Did you mean " + k + "?"
+			break
+		}
+	}
+	return fmt.Errorf("%s has no %s%s", image, kind, near)
+}
+
+// distance is how many letters differ between two names.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = min(diagonal, row[j], row[j+1]) + 1
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,238 @@
+package resource
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/bridge/internal/plugin"
+	"deployster/bridge/internal/schema"
+	"deployster/bridge/internal/tfplugin/tfplugin5"
+	"deployster/bridge/internal/tfplugin/tfplugin6"
+	"deployster/bridge/internal/value"
+	"deployster/protocol"
+)
+
+// chains is how many resources are worked on at one time by one process of a provider.
+const chains = 10
+
+// Providers are the processes of one provider, one for each config that it is given.
+// It is safe for concurrent use.
+type Providers struct {
+	Path string // of the binary
+
+	mu   sync.Mutex
+	open map[string]*provider // by the JSON of its config
+}
+
+// provider is a process that has its config, or will.
+type provider struct {
+	mu      sync.Mutex // while it is started
+	process *plugin.Process
+	schemas *schema.Provider
+	free    chan struct{}
+}
+
+// Close ends all of them.
+func (p *Providers) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, one := range p.open {
+		if one.process != nil {
+			one.process.Stop()
+		}
+	}
+}
+
+// Describe starts the provider, asks for its schemas, and ends it.
+func (p *Providers) Describe(ctx context.Context) (*schema.Provider, error) {
+	process, err := plugin.Start(ctx, p.Path, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer process.Stop()
+	return schemas(ctx, process)
+}
+
+func schemas(ctx context.Context, process *plugin.Process) (*schema.Provider, error) {
+	if process.Protocol == 5 {
+		var out tfplugin5.GetProviderSchema_Response
+		if err := process.Call(ctx, "GetProviderSchema", &tfplugin5.GetProviderSchema_Request{}, &out); err != nil {
+			return nil, err
+		}
+		return schema.Read5(&out)
+	}
+	var out tfplugin6.GetProviderSchema_Response
+	if err := process.Call(ctx, "GetProviderSchema", &tfplugin6.GetProviderSchema_Request{}, &out); err != nil {
+		return nil, err
+	}
+	if err := problem(out.GetDiagnostics(), "", io.Discard); err != nil {
+		return nil, err
+	}
+	return schema.Read6(&out)
+}
+
+// take gives the process that has a config; done gives it back.
+func (p *Providers) take(ctx context.Context, config any, log io.Writer) (one *provider, done func(), err error) {
+	key, err := json.Marshal(config)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.mu.Lock()
+	if p.open == nil {
+		p.open = map[string]*provider{}
+	}
+	if one = p.open[string(key)]; one == nil {
+		one = &provider{free: make(chan struct{}, chains)}
+		p.open[string(key)] = one
+	}
+	p.mu.Unlock()
+	select {
+	case one.free <- struct{}{}:
+	case <-ctx.Done():
+		return nil, nil, context.Cause(ctx)
+	}
+	done = func() { <-one.free }
+	if err := one.start(ctx, p.Path, config, log); err != nil {
+		done()
+		return nil, nil, err
+	}
+	return one, done, nil
+}
+
+// start starts the process and gives it its config, unless it runs.
+func (o *provider) start(ctx context.Context, path string, config any, log io.Writer) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.process != nil && o.process.Alive() {
+		return nil
+	}
+	process, err := plugin.Start(ctx, path, nil)
+	if err != nil {
+		return err
+	}
+	known, err := schemas(ctx, process)
+	if err == nil {
+		err = configure(ctx, process, known, config, log)
+	}
+	if err != nil {
+		process.Stop()
+		return err
+	}
+	o.process, o.schemas = process, known
+	return nil
+}
+
+func configure(ctx context.Context, process *plugin.Process, known *schema.Provider, config any, log io.Writer) error {
+	if config == nil {
+		config = map[string]any{}
+	}
+	v, err := value.OfBlock(known.Config.Block, config, "/provider")
+	if err != nil {
+		return wrongConfig(err)
+	}
+	packed, err := value.Pack(v, known.Config.Block.Type())
+	if err != nil {
+		return err
+	}
+	var valid tfplugin6.ValidateProviderConfig_Response
+	if err := process.Call(ctx, "ValidateProviderConfig", &tfplugin6.ValidateProviderConfig_Request{Config: packed}, &valid); err != nil {
+		return err
+	}
+	if err := problem(valid.GetDiagnostics(), "/provider", log); err != nil {
+		return err
+	}
+	var out tfplugin6.ConfigureProvider_Response
+	in := &tfplugin6.ConfigureProvider_Request{TerraformVersion: "1.11.4", Config: packed, ClientCapabilities: capabilities()}
+	if err := process.Call(ctx, "ConfigureProvider", in, &out); err != nil {
+		return err
+	}
+	return problem(out.GetDiagnostics(), "/provider", log)
+}
+
+func capabilities() *tfplugin6.ClientCapabilities {
+	return &tfplugin6.ClientCapabilities{WriteOnlyAttributesAllowed: true}
+}
+
+// problem is the first error of a provider, nil for none; its warnings go to the log. One
+// that names an attribute, or was found when the config was looked at, is an error
+// of the config, which stands at a place.
+func problem(list []*tfplugin6.Diagnostic, at string, log io.Writer) error {
+	var first error
+	for _, d := range list {
+		text := d.GetSummary()
+		if d.GetDetail() != "" {
+			text += ": " + d.GetDetail()
+		}
+		if d.GetSeverity() != tfplugin6.Diagnostic_ERROR {
+			_, _ = fmt.Fprintln(log, "Warning:", text)
+			continue
+		}
+		if first != nil {
+			_, _ = fmt.Fprintln(log, text)
+			continue
+		}
+		switch where := pointer(d.GetAttribute()); {
+		case where != "" || at != "":
+			first = protocol.Errorf(protocol.ConfigError, at+where, "%s", text)
+		default:
+			first = errors.New(text)
+		}
+	}
+	return first
+}
+
+func pointer(p *tfplugin6.AttributePath) (at string) {
+	for _, step := range p.GetSteps() {
+		switch s := step.GetSelector().(type) {
+		case *tfplugin6.AttributePath_Step_AttributeName:
+			at += "/" + s.AttributeName
+		case *tfplugin6.AttributePath_Step_ElementKeyString:
+			at += "/" + s.ElementKeyString
+		case *tfplugin6.AttributePath_Step_ElementKeyInt:
+			at += fmt.Sprintf("/%d", s.ElementKeyInt)
+		}
+	}
+	return at
+}
+
+// wrongConfig says what of a config is wrong to those who wrote it.
+func wrongConfig(err error) error {
+	var w *value.Wrong
+	if errors.As(err, &w) {
+		return protocol.Errorf(protocol.ConfigError, w.Pointer, "%s", w.Message)
+	}
+	return err
+}
+
+// at gives the value at a path; false when it leads nowhere.
+func at(v cty.Value, p *tfplugin6.AttributePath) (cty.Value, bool) {
+	for _, step := range p.GetSteps() {
+		if v.IsNull() || !v.IsKnown() {
+			return v, true
+		}
+		t, key := v.Type(), cty.NilVal
+		switch s := step.GetSelector().(type) {
+		case *tfplugin6.AttributePath_Step_AttributeName:
+			if t.IsObjectType() && t.HasAttribute(s.AttributeName) {
+				v = v.GetAttr(s.AttributeName)
+				continue
+			}
+			return v, false
+		case *tfplugin6.AttributePath_Step_ElementKeyString:
+			key = cty.StringVal(s.ElementKeyString)
+		case *tfplugin6.AttributePath_Step_ElementKeyInt:
+			key = cty.NumberIntVal(s.ElementKeyInt)
+		}
+		if !t.IsListType() && !t.IsMapType() && !t.IsTupleType() || !v.HasIndex(key).True() {
+			return v, false
+		}
+		v = v.Index(key)
+	}
+	return v, true
+}

@@ -1,0 +1,171 @@
+package resource
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/bridge/internal/tfplugin/tfplugin6"
+	"deployster/bridge/internal/value"
+	"deployster/protocol"
+)
+
+// State answers whether a thing is as it should be.
+func (p *Providers) State(ctx context.Context, in protocol.StateInput, log io.Writer) (protocol.StateAnswer, error) {
+	if strings.HasPrefix(Kind(in.Type), dataPrefix) && in.Intent == protocol.Absent {
+		return protocol.StateAnswer{Status: protocol.Missing}, nil
+	}
+	t, done, err := p.openThing(ctx, in, log)
+	if err != nil {
+		return protocol.StateAnswer{}, err
+	}
+	defer done()
+	switch {
+	case strings.HasPrefix(Kind(in.Type), dataPrefix):
+		return t.lookUp(ctx)
+	case in.Intent == protocol.Absent:
+		return t.absent(ctx, in)
+	}
+	return t.present(ctx, in)
+}
+
+// lookUp answers for a data source.
+func (t *thing) lookUp(ctx context.Context) (protocol.StateAnswer, error) {
+	ty := t.schema.Block.Type()
+	packed, err := value.Pack(t.config, ty)
+	if err != nil {
+		return protocol.StateAnswer{}, err
+	}
+	var valid tfplugin6.ValidateDataResourceConfig_Response
+	check := &tfplugin6.ValidateDataResourceConfig_Request{TypeName: t.kind, Config: packed}
+	if err := t.process.Call(ctx, "ValidateDataResourceConfig", check, &valid); err != nil {
+		return protocol.StateAnswer{}, err
+	}
+	if err := asConfig(problem(valid.GetDiagnostics(), "", t.log)); err != nil {
+		return protocol.StateAnswer{}, err
+	}
+	var out tfplugin6.ReadDataSource_Response
+	in := &tfplugin6.ReadDataSource_Request{TypeName: t.kind, Config: packed, ClientCapabilities: capabilities()}
+	if err := t.process.Call(ctx, "ReadDataSource", in, &out); err != nil {
+		return protocol.StateAnswer{}, err
+	}
+	if err := problem(out.GetDiagnostics(), "", t.log); err != nil {
+		return protocol.StateAnswer{}, err
+	}
+	v, err := value.Unpack(out.GetState(), ty)
+	if err != nil {
+		return protocol.StateAnswer{}, err
+	}
+	state, err := json.Marshal(value.JSON(v))
+	return protocol.StateAnswer{Status: protocol.Valid, State: state}, err
+}
+
+// mayBeTwice is the error of a thing of which nobody knows whether it was made.
+func (t *thing) mayBeTwice(in protocol.StateInput) error {
+	if t.memory != nil || t.adopt != "" || !slices.Contains(in.Unsettled, createAction) {
+		return nil
+	}
+	return protocol.Errorf(protocol.UnsettledError, "", "its creation was begun, and whether the provider has made it is not known. Look for it; "+
+		"if it is there, adopt it with %s = \"its id\" in the config", importKey(t.schema))
+}
+
+func (t *thing) absent(ctx context.Context, in protocol.StateInput) (protocol.StateAnswer, error) {
+	if err := t.mayBeTwice(in); err != nil {
+		return protocol.StateAnswer{}, err
+	}
+	o, err := t.observe(ctx)
+	switch {
+	case err != nil:
+		return protocol.StateAnswer{}, err
+	case o.state.IsNull():
+		return protocol.StateAnswer{Status: protocol.Missing}, nil
+	}
+	return t.stale(o, protocol.StateAnswer{Actions: []protocol.Action{action(deleteAction, "Destroy the "+t.kind, "")}})
+}
+
+func (t *thing) present(ctx context.Context, in protocol.StateInput) (protocol.StateAnswer, error) {
+	if err := t.mayBeTwice(in); err != nil {
+		return protocol.StateAnswer{}, err
+	}
+	if len(in.After) > 0 && t.memory != nil && !t.memory.Tainted {
+		return t.justMade()
+	}
+	o, err := t.observe(ctx)
+	if err == nil {
+		err = t.validate(ctx)
+	}
+	if err != nil {
+		return protocol.StateAnswer{}, err
+	}
+	c, err := t.change(ctx, o)
+	switch {
+	case err != nil:
+		return protocol.StateAnswer{}, err
+	case c.none():
+		return t.valid(o)
+	}
+	answer := protocol.StateAnswer{Reasons: c.reasons(t.schema.Block), Unknown: c.unknown()}
+	if answer.Forecast, err = c.forecast(t.schema.Block); err != nil {
+		return answer, err
+	}
+	answer.Actions = c.actions(t.kind, t.schema.Block)
+	return t.stale(o, answer)
+}
+
+// justMade answers right after actions of this apply by what they have said.
+func (t *thing) justMade() (protocol.StateAnswer, error) {
+	read, err := value.Decode(t.memory.State)
+	if err != nil {
+		return protocol.StateAnswer{}, err
+	}
+	v, err := value.OfRaw(t.memory.State, t.schema.Block.Type())
+	if err == nil {
+		read = value.JSON(v)
+	}
+	state, err := json.Marshal(read)
+	return protocol.StateAnswer{Status: protocol.Valid, State: state}, err
+}
+
+func (t *thing) valid(o observed) (protocol.StateAnswer, error) {
+	state, err := json.Marshal(value.JSON(o.state))
+	if err != nil {
+		return protocol.StateAnswer{}, err
+	}
+	memory, err := t.remember(o)
+	return protocol.StateAnswer{Status: protocol.Valid, State: state, Memory: memory}, err
+}
+
+// stale completes an answer with what is there; nothing may be.
+func (t *thing) stale(o observed, answer protocol.StateAnswer) (protocol.StateAnswer, error) {
+	answer.Status = protocol.Stale
+	if o.state.IsNull() {
+		return answer, nil
+	}
+	var err error
+	if answer.StaleState, err = json.Marshal(value.JSON(o.state)); err != nil {
+		return answer, err
+	}
+	answer.Memory, err = t.remember(o)
+	return answer, err
+}
+
+// change is what is to be done about a thing.
+func (t *thing) change(ctx context.Context, o observed) (*change, error) {
+	p, err := t.plan(ctx, o.state, o.private)
+	if err != nil {
+		return nil, err
+	}
+	c := &change{from: o.state, to: p, replaces: len(p.forces) > 0 || o.tainted && !o.state.IsNull(), tainted: o.tainted}
+	if c.replaces {
+		forces := p.forces
+		if c.to, err = t.plan(ctx, cty.NullVal(t.schema.Block.Type()), nil); err != nil {
+			return nil, err
+		}
+		c.to.forces = forces
+	}
+	return c, nil
+}

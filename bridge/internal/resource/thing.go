@@ -1,0 +1,256 @@
+package resource
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/bridge/internal/propose"
+	"deployster/bridge/internal/schema"
+	"deployster/bridge/internal/tfplugin/tfplugin6"
+	"deployster/bridge/internal/value"
+	"deployster/protocol"
+)
+
+// Memory is what must not be forgotten of a thing: what its provider said of it last,
+// value for value, with the version of the schema that this is of.
+type Memory struct {
+	Kind    string          `json:"kind"`
+	Version int64           `json:"version"`
+	State   json.RawMessage `json:"state"`
+	Private []byte          `json:"private,omitempty"`
+	Tainted bool            `json:"tainted,omitempty"` // its making has failed: it is to be made anew
+}
+
+// thing is one resource, as it is asked about in one invocation.
+type thing struct {
+	*provider
+	kind   string
+	schema *schema.Schema
+	config cty.Value
+	adopt  string // the id under which it is to be found when nothing is remembered
+	memory *Memory
+	log    io.Writer
+}
+
+// observed is how it is; state is null when it does not exist.
+type observed struct {
+	state   cty.Value
+	private []byte
+	tainted bool
+}
+
+// dataPrefix begins the kinds that are only looked at.
+const dataPrefix = "data."
+
+// importKey is the key of the config that says what to adopt.
+func importKey(s *schema.Schema) string {
+	if s.Block.Attributes["import"] != nil || s.Block.Blocks["import"] != nil {
+		return "import_id"
+	}
+	return "import"
+}
+
+// Kind is what stands behind the # of a type.
+func Kind(reference string) string {
+	_, kind, _ := strings.Cut(reference, "#")
+	return kind
+}
+
+// open reads what is asked about, and takes a process that has the provider's config.
+func (p *Providers) openThing(ctx context.Context, in protocol.StateInput, log io.Writer) (*thing, func(), error) {
+	read, err := value.Decode(in.Config)
+	if err != nil {
+		return nil, nil, err
+	}
+	config, ok := read.(map[string]any)
+	if !ok {
+		return nil, nil, protocol.Errorf(protocol.ConfigError, "", "the config is no object")
+	}
+	config = maps.Clone(config)
+	providerConfig := config["provider"]
+	delete(config, "provider")
+	one, done, err := p.take(ctx, providerConfig, log)
+	if err != nil {
+		return nil, nil, err
+	}
+	t := &thing{provider: one, kind: Kind(in.Type), log: log}
+	if err := t.read(config, in); err != nil {
+		done()
+		return nil, nil, err
+	}
+	return t, done, nil
+}
+
+func (t *thing) read(config map[string]any, in protocol.StateInput) error {
+	t.schema = t.schemas.Resources[t.kind]
+	if name, data := strings.CutPrefix(t.kind, dataPrefix); data {
+		t.kind, t.schema = name, t.schemas.Data[name]
+	} else if t.schema != nil {
+		key := importKey(t.schema)
+		t.adopt, _ = config[key].(string)
+		delete(config, key)
+	}
+	if t.schema == nil {
+		return errors.New("the provider has no " + t.kind)
+	}
+	var err error
+	if t.config, err = value.OfBlock(t.schema.Block, config, ""); err != nil {
+		return wrongConfig(err)
+	}
+	if len(in.Memory) == 0 {
+		return nil
+	}
+	t.memory = &Memory{}
+	if err := json.Unmarshal(in.Memory, t.memory); err != nil {
+		return errors.New("what is remembered cannot be read: " + err.Error())
+	}
+	if t.memory.Version > t.schema.Version {
+		return protocol.Errorf(protocol.ConfigError, "", "what is recorded was made by a newer provider, with version %d of the schema, and this one "+
+			"has %d: use that image", t.memory.Version, t.schema.Version)
+	}
+	return nil
+}
+
+// observe finds out how it is: by what is remembered, or by the id to adopt.
+func (t *thing) observe(ctx context.Context) (observed, error) {
+	ty := t.schema.Block.Type()
+	o := observed{state: cty.NullVal(ty)}
+	switch {
+	case t.memory != nil:
+		var out tfplugin6.UpgradeResourceState_Response
+		in := &tfplugin6.UpgradeResourceState_Request{TypeName: t.kind, Version: t.memory.Version,
+			RawState: &tfplugin6.RawState{Json: t.memory.State}}
+		if err := t.process.Call(ctx, "UpgradeResourceState", in, &out); err != nil {
+			return o, err
+		}
+		if err := problem(out.GetDiagnostics(), "", t.log); err != nil {
+			return o, err
+		}
+		var err error
+		if o.state, err = value.Unpack(out.GetUpgradedState(), ty); err != nil {
+			return o, err
+		}
+		o.private, o.tainted = t.memory.Private, t.memory.Tainted
+	case t.adopt != "":
+		var out tfplugin6.ImportResourceState_Response
+		in := &tfplugin6.ImportResourceState_Request{TypeName: t.kind, Id: t.adopt, ClientCapabilities: capabilities()}
+		if err := t.process.Call(ctx, "ImportResourceState", in, &out); err != nil {
+			return o, err
+		}
+		if err := problem(out.GetDiagnostics(), "", t.log); err != nil {
+			return o, protocol.Errorf(protocol.ConfigError, "/"+importKey(t.schema), "%s. To have it made, take %q away", err, importKey(t.schema))
+		}
+		i := slices.IndexFunc(out.GetImportedResources(), func(r *tfplugin6.ImportResourceState_ImportedResource) bool { return r.GetTypeName() == t.kind })
+		if i < 0 {
+			return o, nil
+		}
+		var err error
+		if o.state, err = value.Unpack(out.GetImportedResources()[i].GetState(), ty); err != nil {
+			return o, err
+		}
+		o.private = out.GetImportedResources()[i].GetPrivate()
+	default:
+		return o, nil
+	}
+	return t.refresh(ctx, o)
+}
+
+// refresh has the provider look.
+func (t *thing) refresh(ctx context.Context, o observed) (observed, error) {
+	ty := t.schema.Block.Type()
+	packed, err := value.Pack(o.state, ty)
+	if err != nil {
+		return o, err
+	}
+	var out tfplugin6.ReadResource_Response
+	in := &tfplugin6.ReadResource_Request{TypeName: t.kind, CurrentState: packed, Private: o.private, ClientCapabilities: capabilities()}
+	if err := t.process.Call(ctx, "ReadResource", in, &out); err != nil {
+		return o, err
+	}
+	if err := problem(out.GetDiagnostics(), "", t.log); err != nil {
+		return o, err
+	}
+	o.state, err = value.Unpack(out.GetNewState(), ty)
+	o.private = out.GetPrivate()
+	return o, err
+}
+
+// planned is what a provider would do.
+type planned struct {
+	state   cty.Value
+	private []byte
+	forces  map[string]bool // pointers to what cannot be changed in place
+	legacy  bool            // it may do otherwise than it says
+}
+
+// plan asks what would be done about what is there.
+func (t *thing) plan(ctx context.Context, prior cty.Value, private []byte) (planned, error) {
+	ty := t.schema.Block.Type()
+	proposed := propose.New(t.schema.Block, prior, t.config)
+	var in tfplugin6.PlanResourceChange_Request
+	in.TypeName, in.PriorPrivate, in.ClientCapabilities = t.kind, private, capabilities()
+	var err error
+	for into, v := range map[**tfplugin6.DynamicValue]cty.Value{&in.PriorState: prior, &in.ProposedNewState: proposed, &in.Config: t.config} {
+		if *into, err = value.Pack(v, ty); err != nil {
+			return planned{}, err
+		}
+	}
+	var out tfplugin6.PlanResourceChange_Response
+	if err := t.process.Call(ctx, "PlanResourceChange", &in, &out); err != nil {
+		return planned{}, err
+	}
+	if err := problem(out.GetDiagnostics(), "", t.log); err != nil {
+		return planned{}, err
+	}
+	p := planned{private: out.GetPlannedPrivate(), legacy: out.GetLegacyTypeSystem(), forces: map[string]bool{}}
+	if p.state, err = value.Unpack(out.GetPlannedState(), ty); err != nil {
+		return p, err
+	}
+	for _, path := range out.GetRequiresReplace() {
+		was, there := at(prior, path)
+		will, stays := at(p.state, path)
+		if !prior.IsNull() && (!there || !stays || !was.RawEquals(will)) {
+			p.forces[pointer(path)] = true
+		}
+	}
+	return p, nil
+}
+
+// validate has the provider look at the config.
+func (t *thing) validate(ctx context.Context) error {
+	packed, err := value.Pack(t.config, t.schema.Block.Type())
+	if err != nil {
+		return err
+	}
+	var out tfplugin6.ValidateResourceConfig_Response
+	in := &tfplugin6.ValidateResourceConfig_Request{TypeName: t.kind, Config: packed, ClientCapabilities: capabilities()}
+	if err := t.process.Call(ctx, "ValidateResourceConfig", in, &out); err != nil {
+		return err
+	}
+	return asConfig(problem(out.GetDiagnostics(), "", t.log))
+}
+
+// asConfig is an error that was found when the config was looked at.
+func asConfig(err error) error {
+	var known *protocol.TypeError
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	return protocol.Errorf(protocol.ConfigError, "", "%s", err)
+}
+
+// remember is what must not be forgotten of what is there.
+func (t *thing) remember(o observed) (json.RawMessage, error) {
+	raw, err := value.Raw(o.state, t.schema.Block.Type())
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(Memory{Kind: t.kind, Version: t.schema.Version, State: raw, Private: o.private, Tainted: o.tainted})
+}

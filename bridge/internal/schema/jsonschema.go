@@ -1,0 +1,153 @@
+package schema
+
+import (
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+// object is a part of a JSON Schema.
+type object = map[string]any
+
+// ForConfig is the JSON Schema of what people may write in a block.
+func (b *Block) ForConfig() map[string]any {
+	properties, required := object{}, []string{}
+	for name, a := range b.Attributes {
+		if a.Computed && !a.Optional && !a.Required {
+			continue // nobody may set it
+		}
+		s := a.config()
+		if !a.Required {
+			s = orNull(s)
+		} else {
+			required = append(required, name)
+		}
+		properties[name] = described(s, a)
+	}
+	for name, n := range b.Blocks {
+		if n.Min > 0 && n.Mode != Group {
+			required = append(required, name)
+			properties[name] = n.config()
+		} else {
+			properties[name] = orNull(n.config())
+		}
+	}
+	s := object{"type": "object", "additionalProperties": false, "properties": properties}
+	if len(required) > 0 {
+		s["required"] = sorted(required)
+	}
+	return s
+}
+
+func (a *Attribute) config() object {
+	if a.Nested != nil {
+		return a.Nested.config()
+	}
+	return ofType(a.Type, true)
+}
+
+func (n *Nested) config() object {
+	inner := n.Block.ForConfig()
+	switch n.Mode {
+	case Single, Group:
+		return inner
+	case Map:
+		return object{"type": "object", "additionalProperties": inner}
+	}
+	list := object{"type": "array", "items": inner}
+	return object{"anyOf": []any{list, inner}}
+}
+
+// ForState is the JSON Schema of a block as it is.
+func (b *Block) ForState() map[string]any {
+	properties, required := object{}, []string{}
+	for name, a := range b.Attributes {
+		var s object
+		if a.Nested != nil {
+			s = a.Nested.state()
+		} else {
+			s = ofType(a.Type, false)
+		}
+		if !a.Required || a.WriteOnly {
+			s = orNull(s)
+		}
+		properties[name], required = described(s, a), append(required, name)
+	}
+	for name, n := range b.Blocks {
+		properties[name], required = orNull(n.state()), append(required, name)
+	}
+	return object{"type": "object", "additionalProperties": false, "properties": properties, "required": sorted(required)}
+}
+
+func (n *Nested) state() object {
+	inner := n.Block.ForState()
+	switch n.Mode {
+	case Single, Group:
+		return inner
+	case Map:
+		return object{"type": "object", "additionalProperties": inner}
+	}
+	return object{"type": "array", "items": inner}
+}
+
+func described(s object, a *Attribute) object {
+	if a.Description != "" {
+		s["description"] = a.Description
+	}
+	if a.Deprecated {
+		s["deprecated"] = true
+	}
+	if a.Sensitive || a.WriteOnly {
+		s["writeOnly"] = true
+	}
+	return s
+}
+
+// orNull is a schema that takes null too.
+func orNull(s object) object {
+	if kind, ok := s["type"].(string); ok {
+		s["type"] = []any{kind, "null"}
+		return s
+	}
+	if kinds, ok := s["type"].([]any); ok {
+		s["type"] = append(kinds, "null")
+		return s
+	}
+	if len(s) == 0 {
+		return s
+	}
+	return object{"anyOf": []any{s, object{"type": "null"}}}
+}
+
+// ofType is the schema of a type. Where people write, scalars may be written as each
+// other.
+func ofType(t cty.Type, written bool) object {
+	switch {
+	case t == cty.DynamicPseudoType:
+		return object{}
+	case t.IsPrimitiveType() && written:
+		return object{"type": []any{"string", "number", "boolean"}}
+	case t == cty.String:
+		return object{"type": "string"}
+	case t == cty.Number:
+		return object{"type": "number"}
+	case t == cty.Bool:
+		return object{"type": "boolean"}
+	case t.IsMapType():
+		return object{"type": "object", "additionalProperties": orNull(ofType(t.ElementType(), written))}
+	case t.IsObjectType():
+		properties := object{}
+		for name, inner := range t.AttributeTypes() {
+			properties[name] = orNull(ofType(inner, written))
+		}
+		return object{"type": "object", "additionalProperties": false, "properties": properties}
+	case t.IsTupleType():
+		return object{"type": "array"}
+	}
+	return object{"type": "array", "items": orNull(ofType(t.ElementType(), written))}
+}
+
+func sorted(list []string) []string {
+	slices.Sort(list)
+	return list
+}

@@ -1,0 +1,101 @@
+// Command deployster-terraform makes a resource type of a Terraform provider: it speaks
+// deployster's protocol outwards, and the plugin protocols 5 and 6 inwards. It lies in
+// an image beside the provider.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"deployster/bridge/internal/resource"
+	"deployster/protocol"
+)
+
+// providerPath is where the provider lies in its image.
+const providerPath = "/provider"
+
+func main() {
+	p := &resource.Providers{Path: providerPath}
+	if path := os.Getenv("DEPLOYSTER_TF_PROVIDER"); path != "" { // to run it by hand
+		p.Path = path
+	}
+	protocol.ServeFunc(bridge{p}.answer, p.Close)
+}
+
+// bridge answers the invocations.
+type bridge struct{ providers *resource.Providers }
+
+// answer carries out one, and gives its exit code.
+func (b bridge) answer(ctx context.Context, p protocol.Process) int {
+	err := b.step(ctx, p)
+	switch {
+	case err == nil:
+		return 0
+	case ctx.Err() != nil:
+		_, _ = fmt.Fprintf(p.Stderr, "ended because it was asked to (%s)\n", err)
+		return 143
+	}
+	_, _ = fmt.Fprintln(p.Stderr, err)
+	return 1
+}
+
+func (b bridge) step(ctx context.Context, p protocol.Process) error {
+	stdin, err := io.ReadAll(p.Stdin)
+	if err != nil {
+		return err
+	}
+	if len(bytes.TrimSpace(stdin)) == 0 {
+		return errors.New("there is nothing on stdin: this program is a resource type, and is run by deployster")
+	}
+	var in protocol.ActionInput
+	if err := json.Unmarshal(stdin, &in); err != nil {
+		return fmt.Errorf("stdin is not what deployster sends: %w", err)
+	}
+	var answer any
+	switch {
+	case len(p.Args) == 0:
+		answer, err = b.providers.Init(ctx, in.InitInput)
+	case p.Args[0] == "state":
+		answer, err = b.state(ctx, in.StateInput, p.Stderr)
+	default:
+		digest := ""
+		if len(p.Args) > 1 {
+			digest = p.Args[1]
+		}
+		var memory json.RawMessage
+		if memory, err = b.providers.Act(ctx, in, p.Args[0], digest, p.Stderr); memory == nil {
+			return err // what it has made is not known
+		}
+		return errors.Join(err, write(p.Stdout, protocol.ActionAnswer{Memory: memory}))
+	}
+	if err != nil {
+		return err
+	}
+	return write(p.Stdout, answer)
+}
+
+// state says a failure that is somebody's in the place of an answer.
+func (b bridge) state(ctx context.Context, in protocol.StateInput, log io.Writer) (protocol.StateAnswer, error) {
+	answer, err := b.providers.State(ctx, in, log)
+	var failure *protocol.TypeError
+	if errors.As(err, &failure) {
+		return protocol.StateAnswer{Error: failure}, nil
+	}
+	return answer, err
+}
+
+func write(to io.Writer, answer any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(answer); err != nil {
+		return err
+	}
+	_, err := to.Write(b.Bytes())
+	return err
+}

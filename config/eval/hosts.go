@@ -1,0 +1,152 @@
+package eval
+
+import (
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/config/decl"
+	"deployster/config/instance"
+	"deployster/config/limits"
+	"deployster/config/refs"
+	"deployster/config/source"
+	"deployster/config/values"
+	"deployster/internal/runner"
+)
+
+// ExpandHost finds out how many instances a host block has.
+func (m *Modules) ExpandHost(x *instance.Expansion, b *decl.Block) hcl.Diagnostics {
+	x.Mod, x.Address, x.N = m.Top, "host."+b.Name, 1
+	attr, what := b.Attrs["for_each"], "the for_each of a host"
+	if attr != nil {
+		x.Repetition = instance.ForEach
+	} else if attr, what = b.Attrs["count"], "the count of a host"; attr != nil {
+		x.Repetition = instance.Counted
+	} else {
+		return nil
+	}
+	x.Expr, x.N = attr.Expr, 0
+	v, diags := m.staticAt(attr.Expr, cty.DynamicPseudoType, decl.Usage{What: what, Static: true}, x.Scope())
+	if !diags.HasErrors() {
+		if d := x.Take(v, attr.Expr); d != nil {
+			diags = append(diags, d)
+		}
+	}
+	x.Invalid = diags.HasErrors()
+	x.Pending = x.Pending || x.Invalid
+	return diags
+}
+
+// HostAt is the host that an attribute names, nil for none. It must be known which
+// it is, and nothing else of it.
+func (m *Modules) HostAt(a *hcl.Attribute, what string, at instance.Scope) (*runner.Host, hcl.Diagnostics) {
+	if a == nil {
+		return nil, nil
+	}
+	p := decl.Usage{What: what, Static: true, Hosts: true, Late: true}
+	if at.Res != nil {
+		p.Repeated = &at.Res.Decl.Block
+	}
+	if diags := m.Checker.CheckRefs(a.Expr, p, at.Mod.Decl); diags.HasErrors() {
+		return nil, diags
+	}
+	e := m.Evaluator(nil)
+	v, diags := e.Value(a.Expr, at)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	v, marks := v.Unmark()
+	name, found := cty.NilVal, false
+	if v.IsKnown() && !v.IsNull() {
+		name, found = values.Part(v, "name")
+	}
+	hidden := marks.Has(values.Sensitive{}) || found && name.HasMark(values.Sensitive{})
+	if found {
+		name, _ = name.Unmark()
+	}
+	switch {
+	case hidden:
+		return nil, append(diags, source.Failure(a.Expr.Range(), "A sensitive value would be printed",
+			"%s cannot be sensitive, because it is shown in plans and messages.", values.Capital(what)))
+	case v.IsNull():
+		return nil, diags
+	case !v.IsKnown(), found && !name.IsKnown():
+		open := e.UnknownRefs(a.Expr, at)
+		if len(open) == 0 || m.Tree.HasUnsetVars { // said elsewhere, or to be said
+			return nil, diags
+		}
+		return nil, append(diags, source.Failure(a.Expr.Range(), "Known too late", "Which host this is depends on %s, and %s must be known "+
+			"before anything is asked. Use variables and constants to choose it.", strings.Join(open, ", "), what))
+	case !found || name.IsNull() || name.Type() != cty.String:
+		return nil, append(diags, m.noHost(a, what, v))
+	}
+	host := m.Hosts.Named[name.AsString()]
+	if host == nil {
+		return nil, append(diags, m.noHost(a, what, v))
+	}
+	return host, diags
+}
+
+// noHost says that a value is none of the declared hosts.
+func (m *Modules) noHost(a *hcl.Attribute, what string, v cty.Value) *hcl.Diagnostic {
+	if ref, ok := m.Refs.AsReference(a.Expr); ok && ref.Traversal.RootName() == "host" && len(ref.Traversal) == 2 && ref.Key == nil {
+		short := refs.TraversalString(ref.Traversal)
+		return source.Failure(a.Expr.Range(), "One of several", "%s is one host, and %s has instances: write %s[each.key] or "+
+			"%s[count.index], or choose one by its key.", values.Capital(what), short, short, short)
+	}
+	return source.Failure(a.Expr.Range(), "Not a host", "%s is a declared host, host.NAME or host.NAME[\"KEY\"], and this %s.",
+		values.Capital(what), values.Describe(v))
+}
+
+// LackedFacts are the hosts whose facts a reference reads that are not known, and
+// what it reads of them, as it would be written.
+func LackedFacts(e *Evaluator, ref refs.Reference, at instance.Scope) (names, reads []string) {
+	c := e.Choose("host", refs.StepName(ref.Traversal, 1), []refs.Reference{ref}, at)
+	if c.Of == nil {
+		return nil, nil
+	}
+	block := refs.TraversalString(ref.Traversal[:2])
+	if c.Of.Pending {
+		return nil, []string{block}
+	}
+	set := e.M.Hosts.Set(refs.StepName(ref.Traversal, 1), at.Mod)
+	lacks := func(i int, w want) bool {
+		_, known := e.M.HostFacts[set.List[i].Name]
+		return !known && (len(w.Steps) == 0 || refs.ObjectKey(w.Steps[0]) == "facts")
+	}
+	c.each(func(i int) {
+		for _, w := range c.wantsOf(i) {
+			if !lacks(i, w) {
+				continue
+			}
+			names = append(names, set.List[i].Name)
+			switch {
+			case c.All:
+				reads = []string{block}
+			case len(w.Steps) == 0:
+				reads = append(reads, "host."+set.List[i].Name+".facts")
+			default:
+				reads = append(reads, "host."+set.List[i].Name+refs.TraversalString(w.Steps))
+			}
+		}
+	})
+	return names, reads
+}
+
+// eachHost gives each.value where for_each = host.NAME.
+func eachHost(e *Evaluator, x *instance.Expansion, key string) (values.Sized, bool) {
+	ref, ok := e.M.Refs.AsReference(x.Expr)
+	if !ok || len(ref.Traversal) != 2 || ref.Key != nil || ref.Traversal.RootName() != "host" {
+		return values.Sized{}, false
+	}
+	s := e.M.Hosts.Set(refs.StepName(ref.Traversal, 1), x.Mod)
+	if s == nil || s.Pending || s.Repetition != instance.ForEach {
+		return values.Sized{}, false
+	}
+	i := s.Index(cty.StringVal(key))
+	if i < 0 {
+		return values.Sized{}, false
+	}
+	return values.Sized{Value: s.Each[i], Size: limits.TextSize(s.Each[i])}, true
+}

@@ -1,0 +1,78 @@
+package expand
+
+import (
+	"slices"
+
+	"deployster/config/instance"
+)
+
+// depSet is what a value is made of.
+type depSet struct {
+	found map[*instance.Instance]bool
+	waits map[string]bool // the addresses of blocks among it that are not expanded yet
+	files map[string]bool // the names of artifacts
+	facts map[string]bool // the names of hosts whose facts are not known
+}
+
+func (r *depSet) add(i *instance.Instance) {
+	if r.found == nil {
+		r.found = map[*instance.Instance]bool{}
+	}
+	r.found[i] = true
+}
+
+func (r *depSet) merge(other *depSet) {
+	for i := range other.found {
+		r.add(i)
+	}
+	for address := range other.waits {
+		r.waitFor(address)
+	}
+	for name := range other.files {
+		r.artifact(name)
+	}
+	for name := range other.facts {
+		r.lack(name)
+	}
+}
+
+// waitFor adds a block that is not expanded yet.
+func (r *depSet) waitFor(address string) {
+	if r.waits == nil {
+		r.waits = map[string]bool{}
+	}
+	r.waits[address] = true
+}
+
+// through notes that a block is read: what is there of it may not be all.
+func (r *depSet) through(x *instance.Expansion) {
+	if x != nil && x.Pending {
+		r.waitFor(x.Address)
+	}
+}
+
+// addresses lists the resources, sorted.
+func (r *depSet) addresses() []string {
+	list := make([]string, 0, len(r.found))
+	for inst := range r.found {
+		list = append(list, inst.Address)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// artifact adds an artifact.
+func (r *depSet) artifact(name string) {
+	if r.files == nil {
+		r.files = map[string]bool{}
+	}
+	r.files[name] = true
+}
+
+// lack adds a host whose facts are not known.
+func (r *depSet) lack(host string) {
+	if r.facts == nil {
+		r.facts = map[string]bool{}
+	}
+	r.facts[host] = true
+}

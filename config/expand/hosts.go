@@ -1,0 +1,200 @@
+package expand
+
+import (
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/config/decl"
+	"deployster/config/instance"
+	"deployster/config/limits"
+	"deployster/config/source"
+	"deployster/config/values"
+	"deployster/internal/runner"
+)
+
+// readHosts reads the host blocks, which the instances of others are made of.
+func (m *Instances) readHosts() hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	m.Hosts = instance.Hosts{Sets: map[string]*instance.HostSet{}, Named: map[string]*runner.Host{}}
+	for _, name := range slices.Sorted(maps.Keys(m.Tree.Root.Hosts)) {
+		s, d := hostSet(m, m.Tree.Root.Hosts[name])
+		m.Hosts.Sets[name], diags = s, append(diags, d...)
+		for i := range s.List {
+			m.Hosts.Named[s.List[i].Name] = &s.List[i].Host
+		}
+	}
+	return diags
+}
+
+// hostSet reads one block.
+func hostSet(m *Instances, b *decl.Block) (*instance.HostSet, hcl.Diagnostics) {
+	s := &instance.HostSet{Value: values.Sized{Value: cty.DynamicVal}}
+	diags := m.ExpandHost(&s.Expansion, b)
+	if s.Pending {
+		return s, diags
+	}
+	byKey := map[string]cty.Value{}
+	for i := range s.N {
+		at := instance.Occurrence{}
+		if s.Repetition != instance.Once {
+			at = instance.Occurrence{Of: &s.Expansion, I: i}
+		}
+		h, d := readHost(m, b, at)
+		if diags = append(diags, d...); d.HasErrors() { // the others would say the same
+			s.Pending, s.Invalid, s.List = true, true, nil
+			return s, diags
+		}
+		s.List, s.Each = append(s.List, h), append(s.Each, instance.HostValue(h.Host, m.HostFacts))
+		byKey[s.KeyName(i)] = s.Each[i]
+	}
+	switch s.Repetition {
+	case instance.Once:
+		s.Value.Value = s.Each[0]
+	case instance.ForEach:
+		s.Value.Value = cty.ObjectVal(byKey)
+	case instance.Counted:
+		s.Value.Value = cty.TupleVal(s.Each)
+	}
+	s.Value.Size = limits.TextSize(s.Value.Value)
+	return s, diags
+}
+
+// readHost reads one instance.
+func readHost(m *Instances, b *decl.Block, at instance.Occurrence) (instance.Host, hcl.Diagnostics) {
+	h := instance.Host{Host: runner.Host{Name: b.Name + at.Key()}, Range: source.FromHCL(b.At)}
+	a := attrReader{m: m.Modules, attrs: b.Attrs, of: "a host", at: instance.Scope{Mod: m.Top, At: at}, repeated: b}
+	// with checks one attribute, as if the others were right.
+	with := func(alone runner.Host) error {
+		if alone.Address == "" {
+			alone.Address = "host"
+		}
+		return alone.Check()
+	}
+	a.read("address", cty.String, func(v cty.Value) error {
+		h.Address = v.AsString()
+		return runner.Host{Address: h.Address}.Check()
+	})
+	if attr := b.Attrs["address"]; attr != nil && h.Address == "" && !a.diags.HasErrors() && !m.Tree.HasUnsetVars {
+		a.diags = append(a.diags, source.Failure(attr.Expr.Range(), "Invalid address",
+			"The address is null, and nothing could be reached."))
+	}
+	text := func(name string, into *string, alone func() runner.Host) {
+		a.read(name, cty.String, func(v cty.Value) error { *into = v.AsString(); return with(alone()) })
+	}
+	text("user", &h.User, func() runner.Host { return runner.Host{User: h.User} })
+	text("jump", &h.Jump, func() runner.Host { return runner.Host{Jump: h.Jump} })
+	text("data_dir", &h.DataDir, func() runner.Host { return runner.Host{DataDir: h.DataDir} })
+	a.read("port", cty.Number, func(v cty.Value) error {
+		n, err := wholeNumber(v, 1, 65535)
+		h.Port = int(n)
+		return err
+	})
+	a.read("identity_file", cty.String, func(v cty.Value) (err error) {
+		h.IdentityFile, err = keyFile(v.AsString(), m.Set.Src.Workspace)
+		return err
+	})
+	a.read("host_key", cty.String, func(v cty.Value) error { h.HostKey = v.AsString(); return checkHostKeys(h.HostKey) })
+	a.read("ssh_options", cty.List(cty.String), func(v cty.Value) (err error) { h.SSHOptions, err = sshOptions(v); return err })
+	a.read("sudo", cty.Bool, func(v cty.Value) error { h.Sudo = v.True(); return nil })
+	return h, a.diags
+}
+
+// keyFile makes a relative path absolute; what begins with ~ is for ssh to find, so
+// that it is the same for everybody.
+func keyFile(path, base string) (string, error) {
+	switch {
+	case path == "":
+		return "", fmt.Errorf("the path is empty: leave it out for the keys that ssh takes by itself")
+	case strings.ContainsAny(path, "\x00\r\n"):
+		return "", fmt.Errorf("%q is no path", path)
+	case strings.HasPrefix(path, "~") || filepath.IsAbs(path):
+		return path, nil
+	}
+	return filepath.Join(base, path), nil
+}
+
+// checkHostKeys says what is wrong with lines of public keys.
+func checkHostKeys(text string) error {
+	found := false
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		found = true
+		fields := strings.Fields(line)
+		if len(fields) < 2 {
+			return fmt.Errorf("%q is not a public key: a line is TYPE KEY, as in /etc/ssh/ssh_host_ed25519_key.pub of the host", line)
+		}
+		blob, err := base64.StdEncoding.DecodeString(fields[1])
+		if prefix := "\x00\x00\x00" + string(rune(len(fields[0]))) + fields[0]; err != nil || !strings.HasPrefix(string(blob), prefix) {
+			return fmt.Errorf("%q is not a public key: a line is TYPE KEY, as in /etc/ssh/ssh_host_ed25519_key.pub of the host", line)
+		}
+	}
+	if !found {
+		return fmt.Errorf("there is no key in it: leave it out where known_hosts has the key")
+	}
+	return nil
+}
+
+// sshOptions reads arguments for ssh.
+func sshOptions(list cty.Value) ([]string, error) {
+	var out []string
+	for _, v := range list.AsValueSlice() {
+		if v.IsNull() || v.AsString() == "" || strings.ContainsRune(v.AsString(), 0) {
+			return nil, fmt.Errorf("each element is one argument of ssh, such as \"-F\" and \"ssh_config\", and not null or empty")
+		}
+		out = append(out, v.AsString())
+	}
+	return out, nil
+}
+
+// ownHost reads where a resource runs, if it says so itself.
+func (m *Instances) ownHost(r *instance.Instance, a *attrReader) {
+	attr := r.Decl.Attrs["host"]
+	host, diags := m.HostAt(attr, "the host of a resource", a.at)
+	if a.diags = append(a.diags, diags...); host == nil {
+		return
+	}
+	if r.Settings.Host = host; r.Settings.Workdir != "" {
+		a.diags = append(a.diags, noWorkspace(attr, host))
+	}
+}
+
+// typeHost reads where the resources of a type run.
+func (m *Instances) typeHost(s *instance.TypeSettings, a *attrReader) {
+	host, diags := m.HostAt(a.attrs["host"], "the host of a type", a.at)
+	a.diags = append(a.diags, diags...)
+	if s.Host = host; host != nil && s.Workdir != "" {
+		a.diags, s.Workdir = append(a.diags, noWorkspace(a.attrs["mount_workspace"], host)), ""
+	}
+}
+
+func noWorkspace(attr *hcl.Attribute, host *runner.Host) *hcl.Diagnostic {
+	return source.Failure(attr.Expr.Range(), "No working directory there", "The type has mount_workspace, which shows the working directory "+
+		"of this machine, and its containers would run on the host %s. Remove one of the two; what the image needs goes into its config.",
+		host.Name)
+}
+
+// runsHere refuses a type with a host where its image must run on this machine.
+func (r *attrReader) runsHere(set instance.TypeSettings) {
+	if set.Host == nil {
+		return
+	}
+	r.diags = append(r.diags, source.Failure(r.attrs["type"].Expr.Range(), "An artifact on another machine", "The images of artifacts run on "+
+		"this machine, and this type has host = host.%s. Declare a type without host for it.", set.Host.Name))
+}
+
+// WithHosts gives the instances with the facts that hosts were found to have.
+func (m *Instances) WithHosts(found map[string]source.HostFacts) (*Instances, hcl.Diagnostics) {
+	mods := *m.Modules
+	mods.HostFacts = found
+	next := &Instances{Modules: mods.With(m.Pinned)}
+	return next, next.Instantiate(false)
+}

@@ -1,0 +1,68 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/config/expand"
+	"deployster/config/instance"
+	"deployster/config/refs"
+	"deployster/internal/base/diag"
+)
+
+// Hosts returns the declared hosts, sorted by name.
+func (m *Manifest) Hosts() []Host {
+	var list []Host
+	for _, s := range m.instances.Hosts.Sets {
+		list = append(list, s.List...)
+	}
+	slices.SortFunc(list, func(a, b Host) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// WithHosts gives the manifest in which hosts, by their names, have the facts that
+// were found. It leaves this one as it is.
+func (m *Manifest) WithHosts(found map[string]HostFacts) (*Manifest, diag.Diagnostics) {
+	return m.again(func() (*expand.Instances, hcl.Diagnostics) { return m.instances.WithHosts(found) })
+}
+
+// ParseHost reads what names a host in a list of addresses, host.web or
+// host.web["a"], and gives its name as plans print it: web, web["a"].
+func ParseHost(text string) (name string, ok bool) {
+	text = strings.TrimSpace(text)
+	if !strings.HasPrefix(text, "host.") {
+		return "", false
+	}
+	t, diags := hclsyntax.ParseTraversalAbs([]byte(text), "", hcl.InitialPos)
+	if diags.HasErrors() || len(t) < 2 || len(t) > 3 || refs.StepName(t, 1) == "" {
+		return "", false
+	}
+	if name = refs.StepName(t, 1); len(t) == 2 {
+		return name, true
+	}
+	step, ok := t[2].(hcl.TraverseIndex)
+	if !ok {
+		return "", false
+	}
+	x := instance.Expansion{Repetition: instance.ForEach, Keys: []string{refs.ObjectKey(step)}}
+	if step.Key.Type() == cty.Number {
+		return name + "[" + refs.ObjectKey(step) + "]", true
+	}
+	return name + instance.Occurrence{Of: &x}.Key(), true
+}
+
+// HostTargets returns the addresses of the resources on a host, sorted. Without a key
+// the name of a block with instances means all of these.
+func HostTargets(m *Manifest, name string) []string {
+	var list []string
+	for _, r := range m.Resources() {
+		if h := r.Settings.Host; h != nil && (h.Name == name || strings.HasPrefix(h.Name, name+"[")) {
+			list = append(list, r.Address)
+		}
+	}
+	return list
+}

@@ -1,0 +1,167 @@
+package app
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"deployster/config"
+	front "deployster/internal/app/artifacts"
+	"deployster/internal/app/images"
+	"deployster/internal/artifact"
+	artifactimages "deployster/internal/artifact/images"
+	"deployster/internal/artifact/store"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner/typeclient"
+	"deployster/plan"
+	"deployster/plan/artifacts"
+	"deployster/state"
+)
+
+// artifactWork is what a command has to do with artifacts.
+type artifactWork struct {
+	client   artifact.Client
+	store    artifact.Store
+	resolver *artifacts.Resolver // nil: a saved plan has pinned all
+	front    *front.Front
+}
+
+// concernsArtifacts reports whether a manifest or a state has anything to do with them.
+func concernsArtifacts(m *config.Manifest, prior state.Snapshot) bool {
+	return len(m.Artifacts())+len(prior.Pins) > 0 ||
+		slices.ContainsFunc(slices.Collect(maps.Keys(prior.Resources)), func(a string) bool { return strings.HasPrefix(a, config.PublishPrefix) })
+}
+
+// openArtifacts opens the store of artifacts, once for the command.
+func openArtifacts(e *Engine, types *typeclient.Client) (artifact.Client, artifact.Store) {
+	client := artifactimages.New(artifactimages.Options{Types: types, Inspector: e.runtime})
+	if e.files == nil {
+		e.files = store.New(store.Options{Dir: e.runtime.Artifacts(), Client: client, Command: "deployster"})
+	}
+	return client, e.files
+}
+
+// resolveArtifacts finds the versions of what is chosen, and returns the manifest in which they
+// have them.
+func resolveArtifacts(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot, types *typeclient.Client,
+	chosen func(string) bool, o plan.Options) (*artifactWork, *config.Manifest, error) {
+	lock, err := images.ReadLock(e.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	w := &artifactWork{}
+	w.client, w.store = openArtifacts(e, types)
+	ro := artifacts.Options{Client: w.client, Store: w.store, Declared: m.Artifacts(), Secrets: m.Secrets(), Recorded: prior.Artifacts,
+		Believe: o.Selection.NoRefresh || o.Selection.RefreshOnly}
+	if lock != nil {
+		ro.Lock = lock.Artifacts
+	}
+	w.resolver = artifacts.New(ro)
+	w.front = front.New(front.Options{Types: types, Client: w.client, Store: w.store, Manifest: m, Prior: prior, Pins: w.resolver.Pins,
+		Warn: e.Warn})
+	names, err := artifactsOf(m, chosen)
+	if err == nil {
+		err = w.resolver.All(ctx, names, o.Parallelism)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(names) == 0 {
+		return w, m, nil
+	}
+	m, diags := m.WithArtifacts(artifacts.Values(w.resolver.Pins()))
+	return w, m, diags.Err()
+}
+
+// artifactsOf lists the artifacts that what is chosen is made of. Those whose files a
+// plug shows are found when somebody asks for it.
+func artifactsOf(m *config.Manifest, chosen func(string) bool) ([]string, error) {
+	set := map[string]bool{}
+	add := func(names []string) {
+		for _, name := range names {
+			set[name] = true
+		}
+	}
+	shown := map[string]string{}
+	for _, p := range m.Plugs() {
+		shown[p.Name] = p.Artifact
+	}
+	for _, r := range m.Resources() {
+		if !chosen(r.Address) {
+			continue
+		}
+		add(r.Artifacts)
+		if r.Publish != nil {
+			for _, in := range r.Publish.Inputs {
+				add([]string{in.Artifact, shown[in.Plug]})
+			}
+		}
+	}
+	for _, p := range m.Pending() {
+		if chosen(p.Address) {
+			add(p.Artifacts)
+		}
+	}
+	reach, diags := m.OutputReach()
+	for _, r := range reach {
+		add(r.Artifacts)
+	}
+	delete(set, "")
+	return slices.Sorted(maps.Keys(set)), diags.Err()
+}
+
+// pinnedArtifacts is the work of a saved plan.
+func pinnedArtifacts(e *Engine, m *config.Manifest, prior state.Snapshot, types *typeclient.Client, p *plan.Plan) *artifactWork {
+	w := &artifactWork{}
+	w.client, w.store = openArtifacts(e, types)
+	w.front = front.New(front.Options{Types: types, Client: w.client, Store: w.store, Manifest: m, Prior: prior, Warn: e.Warn,
+		Pins: func() map[string]artifacts.Pin { return p.Artifacts }})
+	return w
+}
+
+// begin records what the run of a plan needs to have its files again.
+func (w *artifactWork) begin(j *state.Journal, p *plan.Plan) error {
+	w.front.Record(j)
+	pins := map[string]state.Pin{}
+	for _, pin := range p.Artifacts {
+		pins[pin.Key] = pin.Pin
+	}
+	if len(pins) == 0 {
+		return nil
+	}
+	return j.Pins(pins)
+}
+
+// end records the versions in use, after a run that ended well. Of what the plan left out
+// stays what was recorded.
+func (w *artifactWork) end(j *state.Journal, m *config.Manifest, prior state.Snapshot, p *plan.Plan, now time.Time) error {
+	use := map[string]state.Artifact{}
+	for _, a := range m.Artifacts() {
+		if recorded, ok := prior.Artifacts[a.Name]; ok {
+			use[a.Name] = recorded
+		}
+	}
+	for name, pin := range p.Artifacts {
+		use[name] = pin.Recorded(now)
+	}
+	if len(use)+len(prior.Artifacts) == 0 {
+		return nil
+	}
+	return j.Artifacts(use)
+}
+
+// closeArtifacts gives up the files that are held.
+func closeArtifacts(e *Engine) {
+	if e.files == nil {
+		return
+	}
+	if err := e.files.Close(); err != nil {
+		for _, d := range diag.From("The store of artifacts", err) {
+			d.Severity = diag.Warning
+			e.Warn(d)
+		}
+	}
+	e.files = nil
+}

@@ -1,0 +1,248 @@
+package artifacts
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"deployster/apply"
+	"deployster/config"
+	"deployster/internal/artifact"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
+	"deployster/plan"
+	"deployster/plan/artifacts"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// Types asks the images of types, and runs their actions. *typeclient.Client does.
+type Types interface {
+	plan.Prober
+	apply.Executor
+}
+
+// Journal records puts. *state.Journal does.
+type Journal interface {
+	Put(addr string, p state.Put) error
+}
+
+// Options are what a Front works with.
+type Options struct {
+	Types    Types
+	Client   artifact.Client
+	Store    artifact.Store
+	Manifest *config.Manifest
+	Prior    state.Snapshot
+	Pins     func() map[string]artifacts.Pin // of the plan
+	Resolve  func(ctx context.Context, name string) (artifacts.Pin, error)
+	Warn     func(*diag.Diagnostic)
+}
+
+// Front is Types for a manifest with artifacts and publishes. It is safe for concurrent
+// use.
+type Front struct {
+	Types
+	o         Options
+	declared  map[string]config.Artifact
+	publishes map[string]*config.Resource
+	plugs     map[string]config.Plug
+
+	mu      sync.Mutex
+	journal Journal
+	made    map[string]json.RawMessage // address -> the state that a put of this process led to
+}
+
+// New returns a Front.
+func New(o Options) *Front {
+	f := &Front{Types: o.Types, o: o, declared: map[string]config.Artifact{}, publishes: map[string]*config.Resource{},
+		plugs: map[string]config.Plug{}, made: map[string]json.RawMessage{}}
+	for _, a := range o.Manifest.Artifacts() {
+		f.declared[a.Name] = a
+	}
+	for _, r := range o.Manifest.Resources() {
+		if r.Publish != nil {
+			f.publishes[r.Address] = r
+		}
+	}
+	for _, p := range o.Manifest.Plugs() {
+		f.plugs[p.Name] = p
+	}
+	return f
+}
+
+// Record says where puts are recorded from now on.
+func (f *Front) Record(j Journal) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.journal = j
+}
+
+func isPublish(t typeclient.Target) bool { return strings.HasPrefix(t.Address, config.PublishPrefix) }
+
+// Init asks an image what it is: of a publish, whether it can put.
+func (f *Front) Init(ctx context.Context, t typeclient.Target) (protocol.Type, error) {
+	if isPublish(t) {
+		return f.describe(ctx, t)
+	}
+	return f.Types.Init(ctx, t)
+}
+
+// State asks for a state, with the files of artifacts in their places.
+func (f *Front) State(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error) {
+	if isPublish(t) {
+		return f.decide(ctx, t, in)
+	}
+	t, err := f.mounted(ctx, t)
+	if err != nil {
+		return protocol.Answer{}, err
+	}
+	return f.Types.State(ctx, t, ty, in)
+}
+
+// ActNotify runs an action in the same way.
+func (f *Front) ActNotify(ctx context.Context, t typeclient.Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput,
+	told func(runner.Result, error) error) (runner.Result, error) {
+	if isPublish(t) {
+		return f.put(ctx, t, in, told)
+	}
+	t, err := f.mounted(ctx, t)
+	if err != nil {
+		return runner.Result{}, err
+	}
+	return f.Types.ActNotify(ctx, t, ty, a, in, told)
+}
+
+// mounted is a target whose mounts lead to files that are here.
+func (f *Front) mounted(ctx context.Context, t typeclient.Target) (typeclient.Target, error) {
+	for i, m := range t.Mounts {
+		key, sub, ok := artifact.ParseMount(m.Source)
+		if !ok {
+			continue
+		}
+		order, err := f.order(ctx, key)
+		if err != nil {
+			return t, at(t.Address, err)
+		}
+		path, err := f.files(ctx, order, sub)
+		if err != nil {
+			return t, at(t.Address, err)
+		}
+		t.Mounts = slices.Clone(t.Mounts)
+		t.Mounts[i] = runner.Mount{Source: path, Target: m.Target, Own: true}
+	}
+	return t, nil
+}
+
+// files is where files are, after they were brought in if they were not here.
+func (f *Front) files(ctx context.Context, order artifact.Order, sub string) (string, error) {
+	held, err := f.o.Store.Fetch(ctx, order)
+	if err != nil {
+		return "", err
+	}
+	path, err := artifact.Sub(held.Dir, sub)
+	if err != nil {
+		return "", diag.Errorf("Not in the files of the artifact", "A plug shows %q of artifact.%s, version %s, and that is not there: %s. "+
+			"Correct the path of the plug.", sub, order.Name, diag.Visible(order.Recipe.Version.String()), diag.Visible(err.Error()))
+	}
+	return path, nil
+}
+
+// order is what brings in the files of a key.
+func (f *Front) order(_ context.Context, key string) (artifact.Order, error) {
+	for _, p := range f.o.Pins() {
+		if p.Key == key {
+			if a, ok := f.declared[p.Name]; ok {
+				return p.Order(a), nil
+			}
+			return artifacts.OrderOf(p.Pin), nil
+		}
+	}
+	if p, ok := f.o.Prior.Pins[key]; ok {
+		return artifacts.OrderOf(artifacts.Renewed(p, slices.Collect(maps.Values(f.declared)))), nil
+	}
+	return artifact.Order{}, errors.New("it was made with files of an artifact, and the state file does not say of which: remove its " +
+		"its block and plan again")
+}
+
+// Prefetch brings in what the steps of a plan need that may act, four at a time.
+func (f *Front) Prefetch(ctx context.Context, p *plan.Plan) error {
+	keys := map[string]string{} // key -> who needs it
+	for addr, step := range p.Resources {
+		if step.Change == plan.Forget || step.Change == plan.Valid && !step.MayChange {
+			continue
+		}
+		for _, m := range step.Mounts {
+			if key, _, ok := artifact.ParseMount(m.Source); ok {
+				keys[key] = addr
+			}
+		}
+		if r := f.publishes[addr]; r != nil && step.Change != plan.Valid {
+			for _, in := range r.Publish.Inputs {
+				if pin, ok := p.Artifacts[f.artifactOf(in)]; ok {
+					keys[pin.Key] = addr
+				}
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		order, err := f.order(ctx, key)
+		if err == nil {
+			err = f.still(ctx, p, order)
+		}
+		if err == nil {
+			_, err = f.o.Store.Fetch(ctx, order)
+		}
+		if err != nil {
+			for _, d := range diag.From("Cannot bring in an artifact", err) {
+				return diag.Errorf("plan is stale: an artifact cannot be fetched", "%s needs artifact.%s, version %s. %s: %s Plan "+
+					"again.", config.Reference(keys[key]), order.Name, diag.Visible(order.Recipe.Version.String()), d.Summary, d.Detail)
+			}
+		}
+	}
+	return nil
+}
+
+// still reports whether a version is listed by its image: one of the second protocol
+// that is not must not be used, also when its files are here.
+func (f *Front) still(ctx context.Context, p *plan.Plan, order artifact.Order) error {
+	pin, ok := p.Artifacts[order.Name]
+	if !ok || pin.Info.Protocol != artifact.Artifacts2 || !pin.Recipe.Version.Is(order.Recipe.Version) {
+		return nil
+	}
+	space := order.Recipe.Space
+	c, err := f.o.Client.Check(ctx, order.Target, pin.Info, artifact.CheckInput{Source: order.Recipe.Source, Space: space,
+		From: map[string]artifact.Version{space: order.Recipe.Version}})
+	if err != nil {
+		return err
+	}
+	listed := slices.ContainsFunc(c.Newest, func(v artifact.Versioned) bool { return v.Version.Is(order.Recipe.Version) })
+	if !c.Spaces[space].Continues && !listed {
+		return diag.Errorf("A version is gone", "Its image does not list it any more.")
+	}
+	return nil
+}
+
+// at gives an error the address of whom it is about.
+func at(addr string, err error) error {
+	list := diag.From("Cannot bring in an artifact", err)
+	for _, d := range list {
+		if d.Address == "" {
+			d.Address = addr
+		}
+	}
+	return list
+}
+
+// artifactOf is the artifact whose files an input has; "" if it has files of this host.
+func (f *Front) artifactOf(in config.PublishInput) string {
+	if in.Plug != "" {
+		return f.plugs[in.Plug].Artifact
+	}
+	return in.Artifact
+}

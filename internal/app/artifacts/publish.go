@@ -1,0 +1,202 @@
+package artifacts
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"deployster/internal/artifact"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/secret"
+	"deployster/internal/runner/typeclient"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// Published is the state of a publish.
+type Published struct {
+	Space    string            `json:"space"`
+	Version  map[string]string `json:"version"`
+	Metadata map[string]string `json:"metadata"`
+	Created  []placed          `json:"created"`
+	Deleted  []placed          `json:"deleted"`
+}
+
+type placed struct {
+	Space   string           `json:"space"`
+	Version artifact.Version `json:"version"`
+}
+
+// target is how the image of a publish is run.
+func target(t typeclient.Target) artifact.Target {
+	return artifact.Target{Address: t.Address, Reference: t.Reference, Digest: t.Digest, Settings: t.Settings, Pull: t.Pull, Verify: t.Verify,
+		PutTimeout: t.ActionTimeout}
+}
+
+// describe is what a publish is to the engine: a type without a schema.
+func (f *Front) describe(ctx context.Context, t typeclient.Target) (protocol.Type, error) {
+	info, err := f.o.Client.Info(ctx, target(t))
+	if err != nil {
+		return protocol.Type{}, err
+	}
+	if !info.CanPut() && info.Protocol != artifact.Concourse1 {
+		return protocol.Type{}, &diag.Diagnostic{Severity: diag.Error, Summary: "The image cannot publish", Address: t.Address, Action: "info",
+			Detail: fmt.Sprintf("Image %s has no put: it can be used by artifact blocks only.", diag.Visible(t.Reference))}
+	}
+	return protocol.Type{Reference: t.Reference, Digest: info.Digest, Protocol: 2, Label: string(info.Protocol)}, nil
+}
+
+// putAction is the one action of a publish.
+var putAction = protocol.Action{Name: artifact.StepPut, Description: "publish"}
+
+// decide says whether a publish is as it should be: only what is recorded tells, because
+// a put is an event.
+func (f *Front) decide(ctx context.Context, t typeclient.Target, in protocol.StateInput) (protocol.Answer, error) {
+	f.mu.Lock()
+	made, done := f.made[t.Address]
+	f.mu.Unlock()
+	if done {
+		return protocol.Answer{Status: protocol.Valid, State: made}, nil
+	}
+	again := func(why string) (protocol.Answer, error) {
+		return protocol.Answer{Status: protocol.Missing, Actions: []protocol.Action{putAction},
+			Reasons: []protocol.Reason{{Message: why}}}, nil
+	}
+	u, unsettled := f.o.Prior.Unsettled[t.Address]
+	switch {
+	case unsettled && u.Put != nil && len(u.Actions) > 0:
+		state, why, err := f.lastPut(ctx, t, in, u)
+		if err != nil || state == nil {
+			if err != nil {
+				return protocol.Answer{}, err
+			}
+			return again(why)
+		}
+		return protocol.Answer{Status: protocol.Valid, State: state}, nil
+	case in.LastState == nil:
+		return again("nothing is recorded of a put: if it was published before, it is published again")
+	case in.LastConfig == nil || f.same(t.Address, in.LastConfig, in.Config):
+		return protocol.Answer{Status: protocol.Valid, State: in.LastState}, nil
+	}
+	return again("what it is made of has changed")
+}
+
+// same reports whether two configs mean the same put: another password publishes nothing.
+func (f *Front) same(addr string, was, now json.RawMessage) bool {
+	var hidden []string
+	if r := f.publishes[addr]; r != nil {
+		for _, pointer := range f.declared[r.Publish.Artifact].Source.Sensitive {
+			hidden = append(hidden, "/source"+pointer)
+		}
+	}
+	a, aerr := jsondoc.Canonical(secret.Mask(was, hidden))
+	b, berr := jsondoc.Canonical(secret.Mask(now, hidden))
+	return aerr == nil && berr == nil && string(a) == string(b)
+}
+
+// lastPut says what became of a put that was not seen to its end: the state that it led
+// to, or why it is put again.
+func (f *Front) lastPut(ctx context.Context, t typeclient.Target, in protocol.StateInput, u state.Unsettled) (made json.RawMessage,
+	why string, err error) {
+	last, put := u.Actions[len(u.Actions)-1], u.Put
+	switch {
+	case last.Said == state.Failed:
+		return nil, "somebody has said that the last put failed", nil
+	case last.Exit != nil && *last.Exit != 0:
+		why := fmt.Sprintf("the last put ended with exit code %d", *last.Exit)
+		if put.Info.Protocol == artifact.Concourse1 {
+			why += "; it may have published all the same"
+		}
+		return nil, why, nil
+	case !f.same(t.Address, put.Config, in.Config) && (last.Exit != nil || f.repeatable(t, put.Info)):
+		return nil, "what it is made of has changed since the last put", nil
+	case last.Said == state.Done:
+		made, err := f.newest(ctx, t, put)
+		return made, "", err
+	case last.Exit != nil && put.Answer != nil:
+		made, err := f.finish(ctx, t, put.Info, put.Config, *put.Answer, in.LastState)
+		return made, "", err
+	case f.repeatable(t, put.Info):
+		return nil, "put again: how the last one ended is not known, and it may be repeated", nil
+	}
+	return nil, "", f.unknown(ctx, t, put, last, in)
+}
+
+// repeatable reports whether a put may be run twice.
+func (f *Front) repeatable(t typeclient.Target, info artifact.Info) bool {
+	r := f.publishes[t.Address]
+	return info.Protocol == artifact.Artifacts2 || r != nil && r.Publish.Idempotent
+}
+
+// unknown is the error about a put whose end nobody knows, with what there is to see.
+func (f *Front) unknown(ctx context.Context, t typeclient.Target, put *state.Put, last state.Attempt, in protocol.StateInput) error {
+	evidence := "Its image was asked, and lists no version."
+	input := artifact.CheckInput{Source: member(put.Config, "source"), Fresh: true}
+	var before Published
+	if json.Unmarshal(in.LastState, &before) == nil && len(before.Version) > 0 {
+		input.From = map[string]artifact.Version{before.Space: before.Version}
+		input.Space = before.Space
+	}
+	c, err := f.o.Client.Check(ctx, target(t), put.Info, input)
+	switch {
+	case err != nil:
+		evidence = "Its image could not be asked which versions there are: " + firstLine(err)
+	case len(c.Newest) > 0:
+		var names []string
+		for _, v := range c.Newest[max(0, len(c.Newest)-5):] {
+			names = append(names, diag.Visible(v.Version.String()))
+		}
+		evidence = "The newest versions that its image lists now: " + strings.Join(names, ", ") + "."
+		if len(before.Version) > 0 {
+			evidence += " Published last, as far as is recorded: " + diag.Visible(artifact.Version(before.Version).String()) + "."
+		}
+	}
+	return &diag.Diagnostic{Severity: diag.Error, Summary: "Nobody knows how a put ended", Address: t.Address, Action: artifact.StepPut,
+		Detail: fmt.Sprintf("It was begun at %s, and its end was not seen. To put again might publish twice. %s Look whether it was published: "+
+			"`deployster resolve -as=done '%s'` says so, and -as=failed puts again. With idempotent = true in the block it is put again by itself.",
+			last.Started.Local().Format(time.DateTime), evidence, t.Address)}
+}
+
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return diag.Visible(line)
+}
+
+// newest is the state of a publish of which somebody has said that it was done: the
+// newest version counts.
+func (f *Front) newest(ctx context.Context, t typeclient.Target, put *state.Put) (json.RawMessage, error) {
+	c, err := f.o.Client.Check(ctx, target(t), put.Info, artifact.CheckInput{Source: member(put.Config, "source"), Fresh: true})
+	if err != nil {
+		return nil, err
+	}
+	v, found := c.Found()
+	if !found {
+		return nil, &diag.Diagnostic{Severity: diag.Error, Summary: "Nothing was published", Address: t.Address, Action: artifact.StepCheck,
+			Detail: "Somebody has said that its put ended well, and its image lists no version. `deployster resolve -as=failed '" + t.Address +
+				"'` puts again."}
+	}
+	return encode(Published{Space: v.Space, Version: v.Version, Metadata: v.Metadata.Map(), Created: []placed{{v.Space, v.Version}},
+		Deleted: []placed{}})
+}
+
+func encode(p Published) (json.RawMessage, error) {
+	if p.Version == nil {
+		p.Version = map[string]string{}
+	}
+	if p.Metadata == nil {
+		p.Metadata = map[string]string{}
+	}
+	return jsondoc.Encode(p)
+}
+
+// member is an object in a config.
+func member(config json.RawMessage, name string) json.RawMessage {
+	members, err := jsondoc.Object(config)
+	if err != nil || members[name] == nil {
+		return json.RawMessage("{}")
+	}
+	return members[name]
+}

@@ -1,0 +1,183 @@
+package artifacts
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"time"
+
+	"deployster/config"
+	"deployster/internal/artifact"
+	"deployster/internal/artifact/tree"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// put publishes, once.
+func (f *Front) put(ctx context.Context, t typeclient.Target, in protocol.ActionInput,
+	told func(runner.Result, error) error) (runner.Result, error) {
+	r := f.publishes[t.Address]
+	if r == nil {
+		return runner.Result{}, diag.Errorf("Unknown publish", "There is no %s in the manifest.", t.Address)
+	}
+	info, err := f.o.Client.Info(ctx, target(t))
+	if err != nil {
+		return runner.Result{}, err
+	}
+	f.mu.Lock()
+	journal := f.journal
+	f.mu.Unlock()
+	record := state.Put{Config: in.Config, Sensitive: f.sensitive(r), Info: info}
+	if err := journal.Put(t.Address, record); err != nil {
+		return runner.Result{}, err
+	}
+	var result runner.Result
+	answer, err := f.o.Client.Put(ctx, target(t), info, artifact.PutInput{ID: in.IdempotencyKey, Source: member(in.Config, "source"),
+		Params: member(in.Config, "params"), Fill: func(dir string) error { return f.fill(ctx, r, dir) },
+		Ended: func(p artifact.Put, res runner.Result, err error) error {
+			result = res
+			if len(p.Created)+len(p.Deleted) > 0 {
+				record.Answer = &p
+				if err := journal.Put(t.Address, record); err != nil {
+					return err
+				}
+			}
+			return told(res, err)
+		}})
+	if err != nil {
+		return result, err
+	}
+	made, err := f.finish(ctx, t, info, in.Config, answer, in.LastState)
+	if err != nil {
+		return result, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.made[t.Address] = made
+	return result, nil
+}
+
+// sensitive lists what of the config of a publish is never shown.
+func (f *Front) sensitive(r *config.Resource) (pointers []string) {
+	for _, pointer := range f.declared[r.Publish.Artifact].Source.Sensitive {
+		pointers = append(pointers, "/source"+pointer)
+	}
+	return append(pointers, "/params", "/triggers") // what of them is sensitive is known to the plan only
+}
+
+// fill puts copies of the inputs into the directory of a put.
+func (f *Front) fill(ctx context.Context, r *config.Resource, dir string) error {
+	for _, in := range r.Publish.Inputs {
+		from, err := f.input(ctx, in)
+		if err == nil {
+			err = tree.Copy(ctx, from, filepath.Join(dir, in.Name))
+		}
+		if err != nil {
+			return at(r.Address, fmt.Errorf("the input %s cannot be copied: %w", in.Name, err))
+		}
+	}
+	return nil
+}
+
+// input is where the files of an input are.
+func (f *Front) input(ctx context.Context, in config.PublishInput) (string, error) {
+	name, sub := f.artifactOf(in), ""
+	if name == "" {
+		return filepath.EvalSymlinks(f.plugs[in.Plug].Path)
+	}
+	if in.Plug != "" {
+		sub = f.plugs[in.Plug].Path
+	}
+	pin, ok := f.o.Pins()[name]
+	if !ok {
+		return "", fmt.Errorf("artifact.%s is not in the plan", name)
+	}
+	return f.files(ctx, pin.Order(f.declared[name]), sub)
+}
+
+// settling are the pauses before a check is asked again that does not know yet what was
+// published.
+var settling = []time.Duration{0, 500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second}
+
+// finish is the state that a put has led to: what it said, in the order and with the
+// metadata that its image lists.
+func (f *Front) finish(ctx context.Context, t typeclient.Target, info artifact.Info, config json.RawMessage, p artifact.Put,
+	last json.RawMessage) (json.RawMessage, error) {
+	out := Published{Created: []placed{}, Deleted: []placed{}}
+	var before Published
+	if json.Unmarshal(last, &before) == nil {
+		out.Space, out.Version, out.Metadata = before.Space, before.Version, before.Metadata
+	}
+	for _, v := range p.Created {
+		out.Created = append(out.Created, placed{v.Space, v.Version})
+	}
+	for _, v := range p.Deleted {
+		out.Deleted = append(out.Deleted, placed{v.Space, v.Version})
+	}
+	if len(p.Created) == 0 {
+		return encode(out)
+	}
+	newest := p.Created[len(p.Created)-1]
+	metadata := p.Metadata
+	if listed, ok := f.listed(ctx, t, info, config, p.Created, before); ok {
+		newest = listed
+		if len(metadata) == 0 {
+			metadata = listed.Metadata
+		}
+	}
+	out.Space, out.Version, out.Metadata = newest.Space, maps.Clone(newest.Version), metadata.Map()
+	return encode(out)
+}
+
+// listed finds the newest of what was created among what the image lists.
+func (f *Front) listed(ctx context.Context, t typeclient.Target, info artifact.Info, config json.RawMessage, created []artifact.Versioned,
+	before Published) (artifact.Versioned, bool) {
+	in := artifact.CheckInput{Source: member(config, "source"), Space: created[0].Space, Fresh: true}
+	if len(before.Version) > 0 && before.Space == in.Space {
+		in.From = map[string]artifact.Version{before.Space: before.Version}
+	}
+	var failed error
+	for _, pause := range settling {
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return artifact.Versioned{}, false
+		}
+		c, err := f.o.Client.Check(ctx, target(t), info, in)
+		if failed = err; err != nil {
+			continue
+		}
+		for i := len(c.Newest) - 1; i >= 0; i-- {
+			for _, v := range created {
+				if c.Newest[i].Version.Is(v.Version) {
+					return c.Newest[i], true
+				}
+			}
+		}
+	}
+	d := diag.Warningf("What was published is not listed", "Its image does not list what it has put, also after some seconds. What it said "+
+		"itself is recorded.")
+	if failed != nil {
+		d.Detail = "Its image could not be asked for the versions after the put. What it said itself is recorded. " + firstLine(failed)
+	}
+	d.Address = t.Address
+	if f.o.Warn != nil {
+		f.o.Warn(d)
+	}
+	return artifact.Versioned{}, false
+}
+
+// ReadPut reads what a put has said that another command began; nil = nothing is known
+// of it.
+func ReadPut(c artifact.Client, addr string, put *state.Put, r runner.Result) *artifact.Put {
+	answer, err := c.ReadPut(artifact.Target{Address: addr, Reference: put.Info.Reference, Digest: put.Info.Digest}, put.Info, r)
+	if err != nil && len(answer.Created)+len(answer.Deleted) == 0 {
+		return nil
+	}
+	return &answer
+}

@@ -1,0 +1,69 @@
+package images
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"deployster/internal/base/imagefiles"
+)
+
+// Where the parts of a Terraform provider lie in its image.
+const (
+	bridgeName      = "deployster-terraform"
+	providerTarget  = "/provider"
+	certificatesDir = "/etc/ssl/certs/ca-certificates.crt"
+)
+
+// addTerraform adds a Terraform provider and the bridge that speaks for it, with the
+// certificates of this machine. It gives the entrypoint.
+func addTerraform(ctx context.Context, files *imagefiles.Set, provider string) (entrypoint string, err error) {
+	binary, err := providerBinary(provider)
+	if err != nil {
+		return "", err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	bridge := filepath.Join(filepath.Dir(self), bridgeName)
+	if _, err := os.Stat(bridge); err != nil {
+		return "", fmt.Errorf("the bridge %s does not lie beside deployster: `make build` makes it", bridge)
+	}
+	if err := errors.Join(files.AddFile(binary, providerTarget), files.AddFile(bridge, "/"+bridgeName)); err != nil {
+		return "", err
+	}
+	files.Executable(providerTarget)
+	if _, err := os.Stat(certificatesDir); err == nil {
+		if err := files.AddFile(certificatesDir, certificatesDir); err != nil {
+			return "", err
+		}
+	}
+	return "/" + bridgeName, files.AddLibraries(ctx)
+}
+
+// providerBinary finds the one provider in a directory, as Terraform puts it there.
+func providerBinary(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		var pe *fs.PathError
+		if errors.As(err, &pe) {
+			err = pe.Err
+		}
+		return "", err
+	}
+	if !info.IsDir() {
+		return path, nil
+	}
+	found, err := filepath.Glob(filepath.Join(path, "terraform-provider-*"))
+	if err == nil && len(found) != 1 {
+		err = fmt.Errorf("it has %d files terraform-provider-*, and must have one: name the file", len(found))
+	}
+	if err != nil {
+		return "", err
+	}
+	return found[0], nil
+}

@@ -1,0 +1,248 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"deployster/internal/sharedlog"
+	"deployster/internal/stores/dir"
+	"deployster/internal/stores/pipe"
+	"deployster/internal/testkit/services"
+)
+
+// TestPartitions lets machines use one log in a real store, each behind a network of its
+// own that loses answers, goes and comes back at random moments. They die, and sleep
+// longer than others wait. Nothing that was acknowledged may be lost, and nobody may
+// act after he was taken over. DEPLOYSTER_PARTITIONS says for how long, as 1h.
+func TestPartitions(t *testing.T) {
+	span := 6 * time.Second
+	if text := os.Getenv("DEPLOYSTER_PARTITIONS"); text != "" {
+		var err error
+		if span, err = time.ParseDuration(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, value := range services.Credentials() {
+		t.Setenv(name, value)
+	}
+	t.Run("PostgreSQL", func(t *testing.T) {
+		address := services.Postgres(t)
+		partitions(t, span, address, func(via string) sharedlog.Store {
+			return pipe.New(os.Args[0], "postgres://deploy@"+via+"/state?sslmode=disable")
+		})
+	})
+	t.Run("S3", func(t *testing.T) {
+		address := services.S3(t)
+		partitions(t, span, address, func(via string) sharedlog.Store {
+			return pipe.New(os.Args[0], "s3://state/p?region=eu-central-1&path_style=true&endpoint=http://"+via)
+		})
+	})
+	t.Run("directory", func(t *testing.T) {
+		root := t.TempDir()
+		partitions(t, span/3, "", func(string) sharedlog.Store { return dir.New(root + "/state") })
+	})
+}
+
+// history is what an observer knows who sees all machines.
+type history struct {
+	mu    sync.Mutex
+	acked map[string]bool
+	opens []opened
+	bad   []string
+
+	takeovers, refused, away, held int
+}
+
+// opened is a claim, and what its holder has read.
+type opened struct {
+	claim string
+	facts map[string]bool
+}
+
+// sees notes that a claim has begun, with what it read.
+func (h *history) sees(o opened) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for f := range h.acked {
+		if !o.facts[f] {
+			h.bad = append(h.bad, fmt.Sprintf("claim %s does not see %s, which was acknowledged", o.claim, f))
+		}
+	}
+	o.facts = maps.Clone(o.facts)
+	h.opens = append(h.opens, o)
+}
+
+// acks notes that a claim may act upon a fact.
+func (h *history) acks(claim, fact string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.acked[fact] = true
+	for _, o := range slices.Backward(h.opens) {
+		if o.claim == claim {
+			return
+		}
+		if !o.facts[fact] {
+			h.bad = append(h.bad, fmt.Sprintf("%s was acknowledged to %s after %s had taken over without it", fact, claim, o.claim))
+		}
+	}
+}
+
+func (h *history) count(n *int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	*n++
+}
+
+var patience = sharedlog.Timing{Alive: 60 * time.Millisecond, Gone: 300 * time.Millisecond, Patience: 1500 * time.Millisecond,
+	Call: 400 * time.Millisecond, Poll: 20 * time.Millisecond}
+
+func partitions(t *testing.T, span time.Duration, address string, store func(via string) sharedlog.Store) {
+	const machines = 3
+	h := &history{acked: map[string]bool{}}
+	ctx, cancel := context.WithTimeout(t.Context(), span)
+	defer cancel()
+	var wg sync.WaitGroup
+	for m := range machines {
+		rnd := rand.New(rand.NewPCG(rand.Uint64(), uint64(m)))
+		via := ""
+		if address != "" {
+			proxy := services.NewProxy(t, address)
+			via = proxy.Address
+			trouble := rand.New(rand.NewPCG(rand.Uint64(), uint64(m)))
+			wg.Go(func() { bad(ctx, proxy, trouble) })
+		}
+		s := store(via)
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				life(ctx, h, s, m, rnd)
+			}
+			_ = s.Close()
+		})
+	}
+	wg.Wait()
+	s := store(address)
+	defer func() { _ = s.Close() }()
+	l := sharedlog.New(s, sharedlog.Usual())
+	v, err := l.View(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts, err := factsOf(t.Context(), l, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.sees(opened{"in the end", facts})
+	t.Logf("%d facts, %d opens, %d takeovers, %d refused, %d away, %d held", len(h.acked), len(h.opens), h.takeovers, h.refused, h.away, h.held)
+	for _, b := range h.bad {
+		t.Error(b)
+	}
+	if len(h.acked) < 10 || span >= time.Minute && (h.takeovers < 10 || address != "" && h.refused+h.away < 10) {
+		t.Error("too little has happened")
+	}
+}
+
+// bad is a network in trouble.
+func bad(ctx context.Context, p *services.Proxy, rnd *rand.Rand) {
+	pause := func(most int) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Duration(rnd.IntN(most)) * time.Millisecond):
+		}
+	}
+	for ctx.Err() == nil {
+		pause(1200)
+		switch rnd.IntN(4) {
+		case 0:
+			p.Cut()
+		case 1:
+			p.Deafen(true)
+			pause(600)
+			p.Cut()
+			p.Deafen(false)
+		case 2:
+			p.Silence(true)
+			pause([]int{100, 700, 2500}[rnd.IntN(3)])
+			p.Silence(false) // what was under way arrives late
+		case 3:
+			p.Delay(time.Duration(rnd.IntN(60)) * time.Millisecond)
+		}
+	}
+	p.Delay(0)
+}
+
+func factsOf(ctx context.Context, l *sharedlog.Log, v *sharedlog.View) (map[string]bool, error) {
+	text := string(v.Journal)
+	if v.State.N > 0 {
+		data, err := l.Fetch(ctx, v.State.States[0])
+		if err != nil {
+			return nil, err
+		}
+		text += "\n" + string(data)
+	}
+	facts := map[string]bool{}
+	for _, f := range strings.Fields(text) {
+		facts[f] = true
+	}
+	return facts, nil
+}
+
+// life is one command of a machine.
+func life(ctx context.Context, h *history, s sharedlog.Store, m int, rnd *rand.Rand) {
+	l := sharedlog.New(s, patience)
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	c, err := l.Open(work, sharedlog.Options{By: sharedlog.By{Command: "test", PID: m}, Wait: time.Second})
+	switch {
+	case errors.Is(err, sharedlog.ErrHeld):
+		h.count(&h.held)
+		return
+	case err != nil:
+		h.count(&h.away)
+		time.Sleep(10 * time.Millisecond)
+		return
+	}
+	if c.Took() != "" {
+		h.count(&h.takeovers)
+	}
+	defer c.Abandon() // nothing if it was closed
+	facts, err := factsOf(work, l, c.View())
+	if err != nil {
+		h.count(&h.away)
+		return
+	}
+	h.sees(opened{c.ID(), facts})
+	for n := range 1 + rnd.IntN(6) {
+		f := fmt.Sprintf("%d-%s-%d", m, c.ID(), n)
+		if _, err := c.Append(sharedlog.Entry{Kind: sharedlog.KindJournal, Body: []byte(f + "\n")}); err != nil {
+			h.count(&h.refused)
+			return
+		}
+		h.acks(c.ID(), f)
+		facts[f] = true
+		switch rnd.IntN(20) {
+		case 0:
+			return // it dies
+		case 1:
+			c.Abandon() // it sleeps: nobody hears of it
+			time.Sleep(500 * time.Millisecond)
+		}
+	}
+	state, err := c.Put(uint64(len(facts)), []byte(strings.Join(slices.Sorted(maps.Keys(facts)), "\n")), false)
+	if err == nil {
+		_, err = c.Append(sharedlog.Entry{Kind: sharedlog.KindState, States: []sharedlog.State{state}})
+	}
+	if err != nil {
+		h.count(&h.refused)
+		return
+	}
+	_ = c.Close(work)
+}

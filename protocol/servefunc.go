@@ -1,0 +1,28 @@
+package protocol
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// ServeFunc answers this one invocation of the program by a function of its own, or
+// serves as a worker until stdin ends, and then ends the process. It is for programs
+// that speak the messages of this package themselves; others have Serve. answer gives
+// the exit code, and is called from many goroutines in a worker. end is called when
+// all is answered.
+func ServeFunc(answer func(context.Context, Process) int, end func()) {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	p := Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+	os.Stdout = os.Stderr
+	code := 0
+	if len(p.Args) == 1 && p.Args[0] == workerArg {
+		code = serveWorker(ctx, p, answer)
+	} else {
+		code = answer(ctx, p)
+	}
+	end()
+	os.Exit(code)
+}

@@ -1,0 +1,155 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"deployster/internal/sharedlog"
+	"deployster/internal/stores/dir"
+)
+
+// mortal is a store whose process is dead from some call on: it makes no call any
+// more, and the last one may have been carried out.
+type mortal struct {
+	sharedlog.Store
+	calls   *int
+	dies    int  // at which call; 0 = never
+	carried bool // that call is carried out
+}
+
+var errDead = errors.New("the process is dead")
+
+func (m mortal) call(do func() error) error {
+	*m.calls++
+	if m.dies == 0 || *m.calls < m.dies {
+		return do()
+	}
+	if *m.calls == m.dies && m.carried {
+		_ = do()
+	}
+	return fmt.Errorf("%w: %w", sharedlog.ErrDenied, errDead)
+}
+
+func (m mortal) Create(ctx context.Context, key string, data []byte) error {
+	return m.call(func() error { return m.Store.Create(ctx, key, data) })
+}
+
+func (m mortal) Get(ctx context.Context, key string) (data []byte, err error) {
+	err = m.call(func() error { data, err = m.Store.Get(ctx, key); return err })
+	return data, err
+}
+
+func (m mortal) List(ctx context.Context, prefix string) (keys []string, err error) {
+	err = m.call(func() error { keys, err = m.Store.List(ctx, prefix); return err })
+	return keys, err
+}
+
+func (m mortal) Delete(ctx context.Context, key string) error {
+	return m.call(func() error { return m.Store.Delete(ctx, key) })
+}
+
+// known is what a process knew to be recorded when it died.
+type known struct {
+	started, ended, valid map[string]bool
+	serial                uint64
+	open                  bool
+}
+
+// work is one run of an apply, as far as its process lives.
+func work(t *testing.T, at Place) (k known) {
+	k = known{started: map[string]bool{}, ended: map[string]bool{}, valid: map[string]bool{}}
+	s, err := Open(t.Context(), at, Options{Command: "apply", Wait: 10 * time.Second})
+	if err != nil {
+		return k
+	}
+	k.open, k.serial = true, s.Snapshot().Serial
+	defer func() { _ = s.Close() }()
+	j, err := s.Begin(NewID(), s.Snapshot().Lineage)
+	if err != nil {
+		return k
+	}
+	for _, addr := range []string{"x", "y"} {
+		if j.ActionStarted(Start{Address: addr, Action: "make", Key: "k" + addr}) != nil {
+			break
+		}
+		k.started[addr] = true
+		if j.ActionEnded(addr, "make", End{}) != nil {
+			break
+		}
+		k.ended[addr] = true
+		if j.Valid(addr, entry(`{}`)) != nil {
+			break
+		}
+		k.valid[addr] = true
+	}
+	if j.Finish(StatusOK) == nil {
+		k.serial++
+	}
+	return k
+}
+
+// A process dies before or after each of its calls of the store, and another machine
+// goes on: nothing that it knew to be recorded is lost.
+func TestRemote_DiesAtEachCall(t *testing.T) {
+	t.Parallel()
+	for _, carried := range []bool{false, true} {
+		for dies := 1; ; dies++ {
+			if !diesAt(t, dies, carried) {
+				if dies < 20 {
+					t.Errorf("only %d calls were made", dies)
+				}
+				break
+			}
+		}
+	}
+}
+
+// diesAt says whether there was such a call.
+func diesAt(t *testing.T, dies int, carried bool) bool {
+	t.Helper()
+	root, calls := filepath.Join(t.TempDir(), "state"), 0
+	on := func(name string, dies int) *Remote {
+		return &Remote{URL: "dir://" + root, Command: "test", Machine: name, Pending: filepath.Join(t.TempDir(), "pending"),
+			Connect: func() (*sharedlog.Log, error) {
+				return sharedlog.New(mortal{Store: dir.New(root), calls: &calls, dies: dies, carried: carried},
+					sharedlog.Timing{Gone: 20 * time.Millisecond, Patience: time.Second, Call: time.Second, Poll: time.Millisecond}), nil
+			}}
+	}
+	work(t, on("a", 0)) // there is a state, with a history
+	calls = 0
+	a := on("a", dies)
+	k := work(t, a)
+	reached := calls >= dies
+	for _, machine := range []string{"b", "a"} {
+		at := on(machine, 0)
+		if machine == "a" {
+			at.Pending = a.Pending
+		}
+		s, err := Open(t.Context(), at, Options{Command: "apply", Wait: 10 * time.Second})
+		if err != nil {
+			t.Fatalf("after a death at call %d (carried out: %v) %s cannot open: %v", dies, carried, machine, err)
+		}
+		now := s.Snapshot()
+		if now.Serial < k.serial {
+			t.Errorf("call %d (%v): %s has the serial %d, and %d was saved", dies, carried, machine, now.Serial, k.serial)
+		}
+		for addr := range k.started {
+			_, recorded := now.Resources[addr]
+			u := now.Unsettled[addr]
+			switch {
+			case k.valid[addr] && (!recorded || len(u.Open()) > 0):
+				t.Errorf("call %d (%v): on %s that %s is valid is lost: %+v", dies, carried, machine, addr, u)
+			case k.ended[addr] && len(u.Open()) > 0:
+				t.Errorf("call %d (%v): on %s that %s ended is lost", dies, carried, machine, addr)
+			case !k.ended[addr] && len(u.Actions) == 0 && now.Serial == k.serial:
+				t.Errorf("call %d (%v): on %s that %s was started is lost", dies, carried, machine, addr)
+			}
+		}
+		ok(t, s.Close())
+	}
+	return reached
+}
