@@ -60,14 +60,12 @@ func (e *Evaluator) resolve(expr hcl.Expression, at instance.Scope, v cty.Value)
 	return out, nil
 }
 
-// declared are the attributes that the schema of a resource's type declares for its
-// state, known or not, where a reference leads to that state; nil = it leads elsewhere.
+// declared are the attributes that a type's schema declares for the state that a reference leads to; nil = it leads elsewhere.
 func declared(e *Evaluator, t hcl.Traversal) map[string]values.StateType {
-	n := len(t) - 1
-	if n < 2 || t.RootName() != "resource" || refs.ObjectKey(t[n]) != "state" {
+	if n := len(t) - 1; n < 2 || t.RootName() != "resource" || refs.ObjectKey(t[n]) != "state" {
 		return nil
 	}
-	return e.stateType(strings.TrimPrefix(refs.TraversalString(t[:n]), "resource.")).Attrs
+	return e.stateType(strings.TrimPrefix(refs.TraversalString(t[:len(t)-1]), "resource.")).Attrs
 }
 
 // stateType is what the schema in the scope says of a resource's state.
