@@ -21,6 +21,9 @@ func CheckPlugs(p *plan.Plan, dir string) error {
 		if step.Change == plan.Forget || step.Change == plan.Valid && !step.MayChange {
 			continue
 		}
+		if step.Settings.Host != nil {
+			continue // they are of that machine
+		}
 		for _, m := range runner.MountsIn(dir, step.Mounts) {
 			if _, _, versioned := artifact.ParseMount(m.Source); versioned {
 				continue // it is brought in

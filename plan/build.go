@@ -9,6 +9,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/secret"
+	"deployster/internal/places"
 	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
 	"deployster/plan/artifacts"
@@ -42,6 +43,8 @@ type Options struct {
 	FromRegistry func(reference string) bool
 	Progress     func(Event)         // called from many goroutines; nil = nobody watches
 	Artifacts    *artifacts.Resolver // of the manifest's; nil = it has none
+	Look         plugs.Look          // sees the files of hosts; nil = there are none
+	Hosts        map[string]places.Pin
 }
 
 // Event is something that Build did.
@@ -80,7 +83,7 @@ type builder struct {
 func newBuilder(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *builder {
 	s := subject.New(m, prior, o.Selection)
 	f := &findings{subject: s}
-	granted := plugs.New(slices.Concat(m.Plugs(), o.Plugs), o.Artifacts)
+	granted := plugs.New(slices.Concat(m.Plugs(), o.Plugs), o.Artifacts, o.Look)
 	return &builder{Subject: s, findings: f, described: newDescribed(s, f, p, granted, o.Parallelism), decided: newDecided(s), options: o,
 		workdir: runner.RealDir(o.Workspace), failed: map[string]bool{}}
 }

@@ -9,6 +9,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/graph"
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/places"
 	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
 	"deployster/plan/artifacts"
@@ -64,6 +65,9 @@ type Plan struct {
 
 	// Artifacts pins the versions of artifacts, by name.
 	Artifacts map[string]artifacts.Pin `json:"artifacts,omitempty"`
+
+	// Hosts pins the machines that resources are on, by the names of hosts.
+	Hosts map[string]places.Pin `json:"hosts,omitempty"`
 
 	// Checks are what the check blocks say of what is known already.
 	Checks []config.CheckResult `json:"checks,omitempty"`

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"deployster/apply"
@@ -10,6 +11,7 @@ import (
 	artifactimages "deployster/internal/artifact/images"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
+	"deployster/internal/places"
 	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
 	"deployster/plan"
@@ -35,27 +37,36 @@ func (e *Engine) adopt(ctx context.Context, place state.Place, store *state.Stor
 		_, described := snapshot.Resources[addr]
 		described = described || p != nil && p.Resources[addr] != nil
 		for _, a := range u.Open() {
-			if elsewhere(place, u) {
+			if elsewhere(place, snapshot, addr) {
 				e.warnUnknown(addr, u, a, "it was started on another machine, "+u.By.Host)
 				continue
 			}
-			out, err := e.follow(ctx, addr, u, a, described)
+			out, err := e.follow(ctx, e.on(snapshot, addr), addr, u, a, described)
+			var gone *places.Error
 			switch {
 			case ctx.Err() != nil:
 				e.Note("%s/%s is left alone, and goes on. The next apply waits for it again.", addr, diag.Visible(a.Action))
 				return context.Cause(ctx)
+			case errors.As(err, &gone):
+				e.warnUnknown(addr, u, a, err.Error())
+				continue
 			case err != nil:
 				return diag.Errorf("Cannot find out how an action ended", "%s of %s, started by %s: %s", a.Action, addr, u.By, err)
 			case out.Fate == runner.Unknown:
 				e.warnUnknown(addr, u, a, out.Why)
 				continue
 			}
-			if err := e.settle(store, addr, a, out); err != nil {
+			if err := e.settle(store, e.on(snapshot, addr), addr, a, out); err != nil {
 				return err
 			}
 		}
 	}
 	return e.discardEnded(ctx, snapshot, p)
+}
+
+// on returns what adopts the actions of a resource, where they were begun.
+func (e *Engine) on(s state.Snapshot, addr string) places.Adopter {
+	return e.places.On(s.Resources[addr].Settings.Host)
 }
 
 // discardEnded removes what containerd may still know of the actions of a plan that is
@@ -70,7 +81,12 @@ func (e *Engine) discardEnded(ctx context.Context, snapshot state.Snapshot, p *p
 			if a.Exit == nil {
 				continue
 			}
-			if err := e.runtime.Discard(ctx, a.Key); err != nil {
+			err := e.on(snapshot, addr).Discard(ctx, a.Key)
+			var gone *places.Error
+			if errors.As(err, &gone) {
+				continue // what is on that host is not gone on with
+			}
+			if err != nil {
 				return diag.Errorf("Cannot go on with a plan", "%s of %s, started by %s, has ended and cannot be run again: %s.", a.Action, addr,
 					u.By, err)
 			}
@@ -81,7 +97,7 @@ func (e *Engine) discardEnded(ctx context.Context, snapshot state.Snapshot, p *p
 
 // follow adopts one action, and shows what it prints, as an apply does. What
 // nothing describes may hold secrets, and its output is dropped.
-func (e *Engine) follow(ctx context.Context, addr string, u state.Unsettled, a state.Attempt, described bool) (runner.Outcome, error) {
+func (e *Engine) follow(ctx context.Context, at places.Adopter, addr string, u state.Unsettled, a state.Attempt, described bool) (runner.Outcome, error) {
 	name := addr + "/" + a.Action
 	show := e.line
 	if !described {
@@ -93,7 +109,7 @@ func (e *Engine) follow(ctx context.Context, addr string, u state.Unsettled, a s
 	}
 	stdout, endStdout := typeclient.Lines(addr, a.Action, typeclient.Stdout, showStdout)
 	stderr, endStderr := typeclient.Lines(addr, a.Action, typeclient.Stderr, show)
-	out, err := e.runtime.Adopt(ctx, a.Key, runner.Watch{Stdout: stdout, Stderr: stderr, Running: func() {
+	out, err := at.Adopt(ctx, a.Key, runner.Watch{Stdout: stdout, Stderr: stderr, Running: func() {
 		e.Note("%s still runs. %s started it at %s. Waiting for its end.", diag.Visible(name), diag.Visible(u.By.String()),
 			a.Started.Local().Format(time.TimeOnly))
 	}})
@@ -110,7 +126,7 @@ func (e *Engine) follow(ctx context.Context, addr string, u state.Unsettled, a s
 
 // settle records how an action ended, and then discards what that was found out
 // from.
-func (e *Engine) settle(store *state.Store, addr string, a state.Attempt, out runner.Outcome) error {
+func (e *Engine) settle(store *state.Store, at places.Adopter, addr string, a state.Attempt, out runner.Outcome) error {
 	var exit *int
 	if out.Fate == runner.Exited {
 		exit = &out.ExitCode
@@ -138,7 +154,7 @@ func (e *Engine) settle(store *state.Store, addr string, a state.Attempt, out ru
 		e.Note("%s/%s ended at %s with exit code %d.", addr, diag.Visible(a.Action), out.Ended.Local().Format(time.TimeOnly), out.ExitCode)
 	}
 	e.recordAdopted(addr, a, out)
-	if err := e.runtime.Discard(context.Background(), a.Key); err != nil {
+	if err := at.Discard(context.Background(), a.Key); err != nil {
 		e.Warn(diag.Warningf("Something was left in containerd",
 			"How %s of %s ended is recorded, and what that was found out from could not be removed: %s.", a.Action, addr, err))
 	}
@@ -190,12 +206,15 @@ func (e *Engine) lookAtUnsettled(ctx context.Context, place state.Place, prior s
 	for _, addr := range prior.Unknown() {
 		u := prior.Unsettled[addr]
 		for _, a := range u.Open() {
-			if elsewhere(place, u) {
+			if elsewhere(place, prior, addr) {
 				e.warnUnknown(addr, u, a, "it was started on another machine, "+u.By.Host)
 				continue
 			}
-			runs, err := e.runtime.Running(ctx, a.Key)
+			runs, err := e.on(prior, addr).Running(ctx, a.Key)
+			var gone *places.Error
 			switch {
+			case errors.As(err, &gone):
+				e.warnUnknown(addr, u, a, err.Error())
 			case err != nil:
 				return prior, err
 			case runs && a.Silent:
@@ -210,7 +229,7 @@ func (e *Engine) lookAtUnsettled(ctx context.Context, place state.Place, prior s
 				e.Warn(d)
 				continue
 			case a.Silent:
-				out, err := e.runtime.Adopt(ctx, a.Key, runner.Watch{})
+				out, err := e.on(prior, addr).Adopt(ctx, a.Key, runner.Watch{})
 				if err == nil && out.Fate == runner.Exited {
 					now = now.Settled(addr, a.Key, &out.ExitCode, saidBy(a, out))
 					continue

@@ -30,6 +30,7 @@ type ApplyOptions struct {
 	Selection        plan.Selection
 	Parallelism      int    // as for PlanOptions
 	KeepGoing        bool   // after a failure go on with what does not depend on it
+	FailUnreachable  bool   // as for PlanOptions
 	Report           string // the file for the report; "" = none
 	Approval         ApprovalOptions
 	Policy           workspace.PolicyOptions
@@ -97,7 +98,7 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 			return nil, err
 		}
 	}
-	if _, err := t.Runtime(ctx); err != nil {
+	if err := t.greetAs(ctx, store.Snapshot()); err != nil {
 		return nil, err
 	}
 	if t.saved {
@@ -129,7 +130,25 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 	}
 	report, err := t.execute(ctx, store)
 	t.WarnClear(place)
+	if err == nil {
+		err = unreachable(t.plan)
+	}
 	return report, err
+}
+
+// greetAs connects to what runs images, and says as whom hosts are greeted: one that
+// has acted for this state before is told who is its latest holder.
+func (t *task) greetAs(ctx context.Context, prior state.Snapshot) error {
+	t.leave = !t.FailUnreachable
+	lineage := cmp.Or(prior.Lineage, "new-"+t.Started.UTC().Format("20060102T150405.000000000"))
+	t.acts.Lineage, t.acts.Epoch = lineage, int64(prior.Serial)+1
+	t.acts.Run = t.Started.UTC().Format(time.RFC3339Nano)
+	t.acts.Process = "deployster " + t.command
+	if _, err := t.Runtime(ctx); err != nil {
+		return err
+	}
+	t.places.Known(declaredHosts(t.manifest))
+	return nil
 }
 
 // prepare reads what the task is about, and what is asked of it.
@@ -206,6 +225,9 @@ func (t *task) resume(ctx context.Context, prior state.Snapshot) error {
 	if err := apply.CheckPlugs(t.plan, runner.RealDir(t.Dir)); err != nil {
 		return err
 	}
+	if err := t.checkHosts(ctx, t.plan); err != nil {
+		return err
+	}
 	if err := t.imagesHere(ctx); err != nil {
 		return err
 	}
@@ -217,9 +239,14 @@ func (t *task) resume(ctx context.Context, prior state.Snapshot) error {
 
 // decide plans, and shows the plan.
 func (t *task) decide(ctx context.Context, prior state.Snapshot) (err error) {
-	if t.plan, t.client, err = t.build(ctx, t.manifest, prior, narrowed(t.Selection, t.manifest, t.Paths), t.Parallelism); err != nil {
+	m, selection, err := t.reach(ctx, t.manifest, prior, narrowed(t.Selection, t.manifest, t.Paths))
+	if err != nil {
 		return err
 	}
+	if t.plan, t.client, err = t.build(ctx, m, prior, selection, t.Parallelism); err != nil {
+		return err
+	}
+	t.manifest = m
 	if t.manifest, err = expanded(t.manifest, t.plan); err != nil {
 		return err
 	}

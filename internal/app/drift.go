@@ -69,6 +69,14 @@ func (e *Engine) Drift(ctx context.Context, o DriftOptions) (*drift.Report, erro
 // drift asks what there is, and shows it.
 func (e *Engine) drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, known drift.Baseline,
 	o DriftOptions) (*drift.Report, error) {
+	if _, err := e.Runtime(ctx); err != nil {
+		return nil, err
+	}
+	e.leave = true
+	m, selection, err := e.reach(ctx, m, prior, narrowed(o.Selection, m, o.Paths))
+	if err != nil {
+		return nil, err
+	}
 	resolver, err := e.resolver(ctx, m)
 	if err != nil {
 		return nil, err
@@ -79,7 +87,7 @@ func (e *Engine) drift(ctx context.Context, m *config.Manifest, prior state.Snap
 		return nil, err
 	}
 	client := e.client(prior, pins, resolver)
-	asked, options := &answerers{Types: client}, e.planOptions(narrowed(o.Selection, m, o.Paths), o.Parallelism)
+	asked, options := &answerers{Types: client}, e.planOptions(selection, o.Parallelism)
 	if concernsArtifacts(m, prior) {
 		believing := options
 		believing.Selection.NoRefresh = true

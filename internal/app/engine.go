@@ -12,6 +12,8 @@ import (
 	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
+	"deployster/internal/far"
+	"deployster/internal/places"
 	"deployster/internal/runner"
 	"deployster/internal/runner/imagestore"
 	"deployster/internal/runner/typeclient"
@@ -31,6 +33,7 @@ type Runtime interface {
 	images.Runtime
 	runner.Inspector
 	Artifacts() string // the directory in which the files of artifacts are kept
+	places.Images
 	// Running reports whether an action still runs.
 	Running(ctx context.Context, id string) (bool, error)
 	Close() error
@@ -69,7 +72,9 @@ type Options struct {
 	Open func(context.Context) (Runtime, error)
 	// Records begins to keep records of the work in a directory; nil = none are kept.
 	Records func(dir string, keys *encryption.Keyring) Records
-	Abort   <-chan struct{} // closed when what runs is to be ended too; the context only keeps new things from starting
+	// Dial reaches a host; nil = none can be reached.
+	Dial  func(ctx context.Context, h runner.Host, as far.Hello) (*far.Client, error)
+	Abort <-chan struct{} // closed when what runs is to be ended too; the context only keeps new things from starting
 }
 
 // Engine does the work of one command.
@@ -80,6 +85,10 @@ type Engine struct {
 
 	runtime  Runtime
 	pool     *worker.Pool   // runs images with the runtime, in workers where it can
+	places   *places.Places // the pool, and hosts
+	acts     far.Hello      // as whom hosts are greeted
+	leave    bool           // what is on hosts that cannot be reached
+	pins     map[string]places.Pin
 	pulls    pullEvents     // what programs know of them
 	files    artifact.Store // nil = not opened
 	released chan error     // gives how both were given up; nil = they may be needed
@@ -108,7 +117,16 @@ func (e *Engine) Runtime(ctx context.Context) (Runtime, error) {
 	}
 	e.runtime = runtime
 	e.pool = worker.New(worker.Options{Runner: runtime, Launcher: runtime, Max: goruntime.NumCPU(), Keep: true, Private: e.Secrets.Private})
+	e.places = places.New(places.Options{Here: here{e.pool, runtime}, Images: runtime, Dial: e.dial})
 	return runtime, nil
+}
+
+// dial reaches a host as the command that this is.
+func (e *Engine) dial(ctx context.Context, h runner.Host) (*far.Client, error) {
+	if e.options.Dial == nil {
+		return nil, errors.New("this program cannot reach hosts")
+	}
+	return e.options.Dial(ctx, h, e.acts)
 }
 
 // release gives up what runs images, while other things are still done: nothing
@@ -122,6 +140,7 @@ func (e *Engine) release() {
 	go func() {
 		var err error
 		if e.pool != nil {
+			e.places.Close()
 			e.pool.Close()
 		}
 		if e.runtime != nil {
@@ -144,7 +163,7 @@ func (e *Engine) Close() {
 // said. What the state holds as sensitive is hidden as what the manifest does.
 func (e *Engine) client(prior state.Snapshot, pins map[string]string, r *images.Resolver) *typeclient.Client {
 	e.learn(prior)
-	return typeclient.New(typeclient.Options{Runner: e.pool, Version: e.Version, Verbose: e.Verbose, Workspace: e.Dir, Pins: pins,
+	return typeclient.New(typeclient.Options{Runner: e.places, Version: e.Version, Verbose: e.Verbose, Workspace: e.Dir, Pins: pins,
 		Obtain: r.Use, Log: e.line, Secret: e.Secrets.Add, Record: e.records().Add, Inits: newInitCache(e.Dir)})
 }
 

@@ -34,10 +34,11 @@ func (e *Engine) heldBack(place state.Place, p *plan.Plan, prior state.Snapshot)
 	return diags.Err()
 }
 
-// elsewhere says whether only another machine knows how an action ended.
-func elsewhere(place state.Place, u state.Unsettled) bool {
+// elsewhere says whether only another machine knows how the actions of a resource
+// ended. A host tells whoever has the state.
+func elsewhere(place state.Place, s state.Snapshot, addr string) bool {
 	remote, shared := place.(*state.Remote)
-	return shared && u.By.Machine != remote.Machine
+	return shared && s.Unsettled[addr].By.Machine != remote.Machine && s.Resources[addr].Settings.Host == nil
 }
 
 // tellLeft says what an earlier run left behind, or that it is still at work.

@@ -30,7 +30,10 @@ type PlanOptions struct {
 	Parallelism int      // how many resources are worked on at one time; 0 = DefaultParallelism, and more in workers
 	Explain     []string // addresses whose change is shown in the place of the plan
 	Out         string   // the file in which the plan is saved; "" = none
-	SignKey     *string  // the file with the key that it is signed with
+	// FailUnreachable: there is no plan when a host cannot be reached. Else what is on
+	// it is left as it is.
+	FailUnreachable bool
+	SignKey         *string // the file with the key that it is signed with
 }
 
 // limits returns how many resources are worked on at one time, and how many of those
@@ -79,7 +82,12 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, _, err := e.build(ctx, m, prior, narrowed(o.Selection, m, o.Paths), o.Parallelism)
+	e.leave = !o.FailUnreachable
+	m, selection, err := e.reach(ctx, m, prior, narrowed(o.Selection, m, o.Paths))
+	if err != nil {
+		return nil, err
+	}
+	p, _, err := e.build(ctx, m, prior, selection, o.Parallelism)
 	if err == nil {
 		err = e.heldBack(place, p, prior)
 	}
@@ -182,7 +190,7 @@ type answerers struct {
 func (e *Engine) planOptions(s plan.Selection, parallelism int) plan.Options {
 	resources, workers := limits(parallelism)
 	return plan.Options{Version: e.Version, Workspace: e.Dir, Selection: s, Parallelism: resources, InWorkers: workers,
-		Now: e.Started, Progress: e.planning, Secret: e.Secrets.Add}
+		Now: e.Started, Progress: e.planning, Secret: e.Secrets.Add, Look: e.look, Hosts: e.pins}
 }
 
 // show shows a plan, or what makes the changes of some resources. The state is the

@@ -9,6 +9,7 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
+	"deployster/internal/places"
 	"deployster/internal/runner"
 	"deployster/state"
 )
@@ -29,10 +30,10 @@ func (e *Engine) Resolve(ctx context.Context, address string, as state.Verdict, 
 			return now, workspace.StateEdit{}, err
 		}
 		for _, a := range now.Unsettled[addr].Open() {
-			if elsewhere(place, now.Unsettled[addr]) {
+			if elsewhere(place, now, addr) {
 				continue // only a person may know
 			}
-			if err := e.mustBeOpen(ctx, addr, a); err != nil {
+			if err := e.mustBeOpen(ctx, e.on(now, addr), addr, a); err != nil {
 				return now, workspace.StateEdit{}, err
 			}
 		}
@@ -42,15 +43,15 @@ func (e *Engine) Resolve(ctx context.Context, address string, as state.Verdict, 
 }
 
 // mustBeOpen refuses to let a person say what is known, or will be.
-func (e *Engine) mustBeOpen(ctx context.Context, addr string, a state.Attempt) error {
-	runs, err := e.runtime.Running(ctx, a.Key)
+func (e *Engine) mustBeOpen(ctx context.Context, at places.Adopter, addr string, a state.Attempt) error {
+	runs, err := at.Running(ctx, a.Key)
 	if err != nil {
 		return err
 	}
 	if runs {
 		return errStillRuns(addr, a)
 	}
-	out, err := e.runtime.Adopt(ctx, a.Key, runner.Watch{})
+	out, err := at.Adopt(ctx, a.Key, runner.Watch{})
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)

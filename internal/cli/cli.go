@@ -133,7 +133,7 @@ func newApp(e Env) *cli.App {
 		Commands: []*cli.Command{
 			initCommand(e), planCommand(e), applyCommand(e), destroyCommand(e), driftCommand(e), showCommand(e), outputCommand(e),
 			validateCommand(e), formatCommand(e), graphCommand(e), consoleCommand(e),
-			stateCommand(e), resolveCommand(e), typeCommand(e), imageCommand(e), runsCommand(e), versionCommand(e), farCommand(e),
+			stateCommand(e), resolveCommand(e), typeCommand(e), imageCommand(e), runsCommand(e), hostCommand(e), versionCommand(e), farCommand(e),
 		},
 		Action: func(c *cli.Context) error { return cli.ShowAppHelp(c) },
 	}

@@ -36,7 +36,7 @@ func applyFlags() []cli.Flag {
 	return append(approvalFlags(), []cli.Flag{
 		&cli.BoolFlag{Name: "keep-going", Usage: "after a failure go on with what does not depend on it"},
 		&cli.StringFlag{Name: "report", Usage: "write what was done to `FILE`, as JSON; - is stdout, and what is printed goes to stderr"},
-		parallelismFlag(), inputFlag(), compactFlag(),
+		parallelismFlag(), unreachableFlag(), inputFlag(), compactFlag(),
 	}...)
 }
 
@@ -52,7 +52,8 @@ func runDestroy(c *cli.Context, s *session) error {
 
 func applyOptions(c *cli.Context, s *session) app.ApplyOptions {
 	return app.ApplyOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Parallelism: parallelism(c), KeepGoing: c.Bool("keep-going"),
-		Report: c.String("report"), Approval: approval(c, s), Policy: policy(c)}
+		FailUnreachable: c.String("unreachable") == "fail",
+		Report:          c.String("report"), Approval: approval(c, s), Policy: policy(c)}
 }
 
 // applied returns how a command ends whose apply ended so.

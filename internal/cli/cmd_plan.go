@@ -21,7 +21,7 @@ func planCommand(e Env) *cli.Command {
 			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for `deployster apply FILE`; - is stdout, and text goes to stderr"},
 			&cli.StringFlag{Name: "sign-key", Usage: "sign the saved plan with the ed25519 key in `FILE`"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit 2 when there is something to do"},
-			parallelismFlag(), inputFlag(), compactFlag(), explainFlag(),
+			parallelismFlag(), unreachableFlag(), inputFlag(), compactFlag(), explainFlag(),
 		}, eventFlags()),
 		Action: e.action(runPlan),
 	}
@@ -30,7 +30,7 @@ func planCommand(e Env) *cli.Command {
 func runPlan(c *cli.Context, s *session) error {
 	file := c.String("out")
 	p, err := s.Plan(c.Context, app.PlanOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Parallelism: parallelism(c),
-		Explain: wordsOf(c, "explain"), Out: file, SignKey: given(c, "sign-key")})
+		Explain: wordsOf(c, "explain"), FailUnreachable: c.String("unreachable") == "fail", Out: file, SignKey: given(c, "sign-key")})
 	if err != nil {
 		return err
 	}

@@ -75,6 +75,7 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 		Records:   func(dir string, keys *encryption.Keyring) app.Records { return r.record(dir, keys) },
 		Workspace: in,
 		Open:      func(ctx context.Context) (app.Runtime, error) { return s.open(ctx, c) },
+		Dial:      s.dial,
 	})
 	if _, err := s.maxImage(); err != nil {
 		return nil, err

@@ -20,9 +20,11 @@ import (
 type Plugs struct {
 	byName    map[string]config.Plug
 	artifacts *artifacts.Resolver // nil = there are none
+	look      Look
 
 	mu    sync.Mutex
 	paths map[string]plugPath // by the plug's name
+	hosts map[string]*seen    // by the host's name
 }
 
 type plugPath struct {
@@ -31,9 +33,10 @@ type plugPath struct {
 }
 
 // New takes the plugs that a manifest declares, and what finds the versions of the
-// artifacts whose files they show; nil = there are none.
-func New(list []config.Plug, files *artifacts.Resolver) *Plugs {
-	p := &Plugs{byName: map[string]config.Plug{}, artifacts: files, paths: map[string]plugPath{}}
+// artifacts whose files they show; nil = there are none. look sees the files of
+// hosts; nil = there are none.
+func New(list []config.Plug, files *artifacts.Resolver, look Look) *Plugs {
+	p := &Plugs{byName: map[string]config.Plug{}, artifacts: files, look: look, paths: map[string]plugPath{}, hosts: map[string]*seen{}}
 	for _, plug := range list {
 		p.byName[plug.Name] = plug
 	}
@@ -80,6 +83,13 @@ func (p *Plugs) Grant(ctx context.Context, r *config.Resource, t protocol.Type) 
 		}
 		taken[want.ContainerPath] = name
 		writable := !plug.ReadOnly && (want.Writable || want.AnyMode)
+		if r.Settings.Host != nil {
+			source, d := p.onHost(ctx, r, plug)
+			if diags = append(diags, d...); source != "" {
+				mounts = append(mounts, runner.Mount{Source: source, Target: want.ContainerPath, Writable: writable})
+			}
+			continue
+		}
 		if plug.Artifact != "" {
 			source, d := p.files(ctx, plug)
 			if diags = append(diags, d...); source != "" {

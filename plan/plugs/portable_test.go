@@ -46,7 +46,7 @@ func TestPortable(t *testing.T) {
 func TestPlugs_Today(t *testing.T) {
 	t.Parallel()
 	base := runner.RealDir(t.TempDir())
-	p := New([]config.Plug{{Name: "world", Base: base, Path: base + "/new"}, {Name: "other", Path: "/srv/other"}}, nil)
+	p := New([]config.Plug{{Name: "world", Base: base, Path: base + "/new"}, {Name: "other", Path: "/srv/other"}}, nil, nil)
 	asks := protocol.Type{Plugs: map[string]protocol.PlugRequest{"world": {ContainerPath: "/world", Writable: true},
 		"other": {ContainerPath: "/other", Writable: true}, "gone": {ContainerPath: "/gone", Writable: true}}}
 	for name, c := range map[string]struct{ recorded, want []runner.Mount }{

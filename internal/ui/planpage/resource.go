@@ -128,6 +128,9 @@ func (v *view) why(s *plan.Step) (list []sentence) {
 	for _, note := range s.Notes {
 		say("warn", note)
 	}
+	if host := s.Settings.Host; host != nil {
+		say("why", "It is on "+host.Name+" ("+host.String()+").")
+	}
 	if more := s.Settings.Widened(); len(more) > 0 {
 		say("warn", "It runs with more than the defaults: "+strings.Join(more, ", ")+".")
 	}

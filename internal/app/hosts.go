@@ -1,0 +1,328 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"deployster/config"
+	"deployster/internal/app/workspace"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
+	"deployster/internal/far"
+	"deployster/internal/places"
+	"deployster/internal/runner"
+	"deployster/plan"
+	"deployster/plan/plugs"
+	"deployster/state"
+)
+
+// parallelHosts is how many hosts are reached at one time.
+const parallelHosts = 64
+
+// here is this machine as one of the places.
+type here struct {
+	runner.Runner // in workers where it can
+	places.Adopter
+}
+
+// reached is what hosts said, and those that said nothing.
+type reached struct {
+	facts map[string]config.HostFacts
+	pins  map[string]places.Pin
+	slow  map[string]time.Duration // by how much clocks are behind
+}
+
+// reach connects to the hosts that resources are on: those that the manifest
+// declares, and those of which the state knows something that is declared no more.
+// It returns the manifest with the facts, and the selection without what is on hosts
+// that cannot be reached. What answered is pinned in the plan.
+func (e *Engine) reach(ctx context.Context, m *config.Manifest, prior state.Snapshot, s plan.Selection) (*config.Manifest, plan.Selection, error) {
+	s.Targets, s.Excludes = onHosts(m, s.Targets), onHosts(m, s.Excludes)
+	on := residents(m, prior)
+	if len(on) == 0 {
+		return m, s, nil
+	}
+	e.places.Known(declaredHosts(m))
+	found := e.greet(ctx, on)
+	if ctx.Err() != nil {
+		return nil, s, context.Cause(ctx)
+	}
+	var diags diag.Diagnostics
+	for _, name := range sorted(found.pins) {
+		if reason := found.pins[name].Unreachable; reason != "" {
+			d := diag.Warningf("A host is unreachable", "%s (%s): %s. What is on it, and what depends on that, is left as it is: %s.",
+				name, found.pins[name].Address, reason, words.All(on[name].addresses))
+			if !e.leave {
+				d.Severity = diag.Error
+			}
+			diags = append(diags, d)
+			s.Excludes = append(s.Excludes, on[name].addresses...)
+		}
+	}
+	if diags.HasErrors() {
+		return nil, s, diags
+	}
+	e.Diagnostics(diags)
+	slices.Sort(s.Excludes)
+	s.Excludes = slices.Compact(s.Excludes)
+	m, more := m.WithHosts(found.facts)
+	if more.HasErrors() {
+		return nil, s, more
+	}
+	e.pins = found.pins
+	return m, s, sameMachine(found.pins)
+}
+
+// onHosts replaces hosts among addresses by what is on them.
+func onHosts(m *config.Manifest, addresses []string) []string {
+	var list []string
+	for _, addr := range addresses {
+		if on := config.HostTargets(m, addr); len(on) > 0 {
+			list = append(list, on...)
+			continue
+		}
+		list = append(list, addr)
+	}
+	return list
+}
+
+// HostCheck is what was found of a host.
+type HostCheck struct {
+	Name string        `json:"name"`
+	Pin  places.Pin    `json:"host"`
+	Slow time.Duration `json:"clock_ns,omitempty"` // by how much its clock is behind this one's
+}
+
+// CheckHosts reaches hosts, installs what is missing there, and says what they are.
+// No names are all that the manifest declares.
+func (e *Engine) CheckHosts(ctx context.Context, in workspace.Inputs, names []string) ([]HostCheck, error) {
+	m, err := e.Manifest(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := e.Runtime(ctx); err != nil {
+		return nil, err
+	}
+	on := map[string]*resident{}
+	for _, h := range m.Hosts() {
+		base, _, _ := strings.Cut(h.Name, "[")
+		if len(names) == 0 || slices.Contains(names, h.Name) || slices.Contains(names, base) {
+			on[h.Name] = &resident{host: h.Host}
+		}
+	}
+	if len(on) == 0 {
+		return nil, diag.Errorf("No such host", "The manifests declare %s.", words.ThereAre(hostNames(m)))
+	}
+	found := e.greet(ctx, on)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	var list []HostCheck
+	for _, name := range sorted(found.pins) {
+		list = append(list, HostCheck{Name: name, Pin: found.pins[name], Slow: found.slow[name]})
+	}
+	return list, sameMachine(found.pins)
+}
+
+func hostNames(m *config.Manifest) []string {
+	var names []string
+	for _, h := range m.Hosts() {
+		names = append(names, h.Name)
+	}
+	return names
+}
+
+// resident is what is on a host.
+type resident struct {
+	host      runner.Host
+	addresses []string
+}
+
+// residents returns what is on each host, by its name. How a host is reached today
+// comes before what was recorded.
+func residents(m *config.Manifest, prior state.Snapshot) map[string]*resident {
+	on := map[string]*resident{}
+	add := func(h *runner.Host, addr string) {
+		if h == nil {
+			return
+		}
+		if on[h.Name] == nil {
+			on[h.Name] = &resident{host: *h}
+		}
+		if !slices.Contains(on[h.Name].addresses, addr) {
+			on[h.Name].addresses = append(on[h.Name].addresses, addr)
+		}
+	}
+	for _, h := range m.Hosts() {
+		on[h.Name] = &resident{host: h.Host}
+	}
+	for _, r := range m.Resources() {
+		add(r.Settings.Host, r.Address)
+	}
+	for _, addr := range sorted(prior.Resources) {
+		add(prior.Resources[addr].Settings.Host, addr)
+	}
+	for name, r := range on {
+		if len(r.addresses) == 0 && !m.UsesHost(name) {
+			delete(on, name)
+		}
+	}
+	return on
+}
+
+func declaredHosts(m *config.Manifest) []runner.Host {
+	var list []runner.Host
+	for _, h := range m.Hosts() {
+		list = append(list, h.Host)
+	}
+	return list
+}
+
+// greet connects to hosts, many at one time.
+func (e *Engine) greet(ctx context.Context, on map[string]*resident) reached {
+	found := reached{facts: map[string]config.HostFacts{}, pins: map[string]places.Pin{}, slow: map[string]time.Duration{}}
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, parallelHosts)
+	for name, r := range on {
+		wait.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			welcome, err := e.places.Welcome(ctx, r.host)
+			mu.Lock()
+			defer mu.Unlock()
+			pin := places.Pin{Address: r.host.String()}
+			if err != nil {
+				pin.Unreachable = reasonOf(err)
+			} else {
+				facts := welcome.Facts
+				pin.Machine, pin.Facts = facts.Machine, &facts
+				found.facts[name] = config.HostFacts(facts)
+				found.slow[name] = time.Since(welcome.Clock)
+			}
+			found.pins[name] = pin
+		})
+	}
+	wait.Wait()
+	return found
+}
+
+// reasonOf says why a host cannot be used, without saying which.
+func reasonOf(err error) string {
+	var of *places.Error
+	if errors.As(err, &of) {
+		err = of.Err
+	}
+	return diag.Visible(err.Error())
+}
+
+// sameMachine refuses two names of one machine: what is done there under one name
+// would not be ordered with what is done under the other.
+func sameMachine(pins map[string]places.Pin) error {
+	names := map[string]string{}
+	for _, name := range sorted(pins) {
+		machine := pins[name].Machine
+		if machine == "" {
+			continue
+		}
+		if other, taken := names[machine]; taken {
+			return diag.Errorf("Two hosts are one machine",
+				"%s (%s) and %s (%s) have the same data directory on the same machine. Declare it once.",
+				other, pins[other].Address, name, pins[name].Address)
+		}
+		names[machine] = name
+	}
+	return nil
+}
+
+// look sees where plugs lead on a host.
+func (e *Engine) look(ctx context.Context, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
+	asked := make([]far.Plug, len(list))
+	for i, p := range list {
+		asked[i] = far.Plug{Name: p.Name, Path: p.Path, ReadOnly: p.ReadOnly}
+	}
+	seen, err := e.places.Look(ctx, h, asked)
+	if err != nil {
+		return nil, err
+	}
+	led := make([]plugs.Led, len(seen))
+	for i, s := range seen {
+		if led[i].Path = s.Path; s.Error != "" {
+			led[i].Err = errors.New(diag.Visible(s.Error))
+		}
+	}
+	return led, nil
+}
+
+// checkHosts refuses a saved plan whose hosts are other machines now, or whose
+// plugs there are gone. A host that cannot be reached fails when its turn comes.
+func (e *Engine) checkHosts(ctx context.Context, p *plan.Plan) error {
+	on := map[string]*resident{}
+	for _, addr := range sorted(p.Resources) {
+		step := p.Resources[addr]
+		if host := step.Settings.Host; host != nil && step.Change != plan.Forget {
+			if on[host.Name] == nil {
+				on[host.Name] = &resident{host: *host}
+			}
+			on[host.Name].addresses = append(on[host.Name].addresses, addr)
+		}
+	}
+	if len(on) == 0 {
+		return nil
+	}
+	e.greet(ctx, on) // all at one time
+	for _, name := range sorted(on) {
+		welcome, err := e.places.Welcome(ctx, on[name].host)
+		if err != nil {
+			continue
+		}
+		if err := p.Hosts[name].Check(name, welcome); err != nil {
+			return diag.Errorf("plan is stale: a host is another machine", "%s. Plan again.", err)
+		}
+		if err := e.checkHostPlugs(ctx, p, on[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkHostPlugs refuses a plan whose plugs lead elsewhere on a host now.
+func (e *Engine) checkHostPlugs(ctx context.Context, p *plan.Plan, on *resident) error {
+	for _, addr := range on.addresses {
+		for _, mount := range p.Resources[addr].Mounts {
+			led, err := e.look(ctx, on.host, []config.Plug{{Name: mount.Target, Path: mount.Source, ReadOnly: true}})
+			switch {
+			case err != nil:
+				return err
+			case led[0].Err != nil:
+				return diag.Errorf("plan is stale: a plug is gone", "The resource %s gets %s of %s as %s, and that cannot be found any more: %s. "+
+					"Put it back, or plan again.", addr, mount.Source, on.host.Name, mount.Target, led[0].Err)
+			case led[0].Path != mount.Source:
+				return diag.Errorf("plan is stale: a plug leads elsewhere", "The resource %s gets %s of %s as %s, and that is a link to %s now. "+
+					"Put it back, or plan again.", addr, mount.Source, on.host.Name, mount.Target, led[0].Path)
+			}
+		}
+	}
+	return nil
+}
+
+// unreachable says what was not done because hosts could not be reached; nil = all was.
+func unreachable(p *plan.Plan) error {
+	var names []string
+	for _, name := range sorted(p.Hosts) {
+		if p.Hosts[name].Unreachable != "" {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return diag.Errorf("Not everything was done", "What is on hosts that could not be reached was left as it is: %s.", words.All(names))
+}
+
+func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

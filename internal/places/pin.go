@@ -1,0 +1,23 @@
+package places
+
+import (
+	"fmt"
+
+	"deployster/internal/far"
+)
+
+// Pin is what a plan says of a host: the machine that answered, or why none did.
+type Pin struct {
+	Address     string     `json:"address"` // how it was reached, for people
+	Machine     string     `json:"machine,omitempty"`
+	Facts       *far.Facts `json:"facts,omitempty"`
+	Unreachable string     `json:"unreachable,omitempty"` // why: what is on it is left out
+}
+
+// Check says why a machine that answers now is not the one of the plan.
+func (p Pin) Check(name string, w far.Welcome) error {
+	if p.Machine != "" && p.Machine != w.Facts.Machine {
+		return fmt.Errorf("%s is another machine than when it was planned (%s, and not %s)", name, w.Facts.Machine, p.Machine)
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package plugs
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+
+	"deployster/config"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+)
+
+// Look says where plugs lead on a host, in their order.
+type Look func(ctx context.Context, h runner.Host, list []config.Plug) ([]Led, error)
+
+// Led is where a plug leads.
+type Led struct {
+	Path string // without symbolic links
+	Err  error
+}
+
+// seen is where all plugs lead on one host.
+type seen struct {
+	once  sync.Once
+	paths map[string]Led // by the plug's name
+	err   error
+}
+
+// onHost returns where a plug leads on the host of a resource: "" with a diagnostic
+// that says why it does not.
+func (p *Plugs) onHost(ctx context.Context, r *config.Resource, plug config.Plug) (string, diag.Diagnostics) {
+	host := *r.Settings.Host
+	switch {
+	case plug.Artifact != "":
+		return "", diag.Diagnostics{plugError(r, "An artifact on another machine",
+			"The plug %q shows files of an artifact, which are on this machine, and the resource is on %s.", plug.Name, host.Name)}
+	case plug.Base != "":
+		return "", diag.Diagnostics{plugError(r, "A relative path on another machine",
+			"The path of the plug %q begins at the working directory, which is on this machine, and the resource is on %s. Write it absolute.",
+			plug.Name, host.Name)}
+	}
+	led, err := p.sees(ctx, host, plug.Name)
+	switch {
+	case err != nil:
+		return "", diag.Diagnostics{plugError(r, "Cannot look at a host", "Where the plug %q leads there is not known: %s.", plug.Name, err)}
+	case led.Err != nil:
+		return "", diag.Diagnostics{errPlugPath(r, plug, led.Err)}
+	}
+	return led.Path, nil
+}
+
+// sees asks a host once where all plugs lead there.
+func (p *Plugs) sees(ctx context.Context, host runner.Host, name string) (Led, error) {
+	p.mu.Lock()
+	s := p.hosts[host.Name]
+	if s == nil {
+		s = &seen{paths: map[string]Led{}}
+		p.hosts[host.Name] = s
+	}
+	p.mu.Unlock()
+	s.once.Do(func() {
+		if p.look == nil {
+			s.err = errors.New("hosts cannot be reached here")
+			return
+		}
+		var list []config.Plug
+		for _, name := range slices.Sorted(maps.Keys(p.byName)) {
+			if plug := p.byName[name]; plug.Artifact == "" && plug.Base == "" {
+				list = append(list, plug)
+			}
+		}
+		led, err := p.look(ctx, host, list)
+		if s.err = err; err != nil {
+			return
+		}
+		for i, plug := range list {
+			s.paths[plug.Name] = led[i]
+		}
+	})
+	return s.paths[name], s.err
+}
