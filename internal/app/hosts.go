@@ -82,11 +82,20 @@ func (e *Engine) reach(ctx context.Context, m *config.Manifest, prior state.Snap
 func onHosts(m *config.Manifest, addresses []string) []string {
 	var list []string
 	for _, addr := range addresses {
-		if on := config.HostTargets(m, addr); len(on) > 0 {
-			list = append(list, on...)
+		name, isHost := strings.CutPrefix(addr, "host.")
+		if !isHost {
+			list = append(list, addr)
 			continue
 		}
-		list = append(list, addr)
+		found := false
+		for _, r := range m.Resources() {
+			if h := r.Settings.Host; h != nil && (h.Name == name || strings.HasPrefix(h.Name, name+"[")) {
+				list, found = append(list, r.Address), true
+			}
+		}
+		if !found {
+			list = append(list, addr) // it is refused as an address that there is not
+		}
 	}
 	return list
 }
@@ -116,7 +125,7 @@ func (e *Engine) CheckHosts(ctx context.Context, in workspace.Inputs, names []st
 		}
 	}
 	if len(on) == 0 {
-		return nil, diag.Errorf("No such host", "The manifests declare %s.", words.ThereAre(hostNames(m)))
+		return nil, diag.Errorf("No such host", "The hosts that the manifests declare: %s.", words.All(hostNames(m)))
 	}
 	found := e.greet(ctx, on)
 	if ctx.Err() != nil {
@@ -166,11 +175,6 @@ func residents(m *config.Manifest, prior state.Snapshot) map[string]*resident {
 	}
 	for _, addr := range sorted(prior.Resources) {
 		add(prior.Resources[addr].Settings.Host, addr)
-	}
-	for name, r := range on {
-		if len(r.addresses) == 0 && !m.UsesHost(name) {
-			delete(on, name)
-		}
 	}
 	return on
 }
