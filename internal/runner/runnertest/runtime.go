@@ -2,8 +2,10 @@ package runnertest
 
 import (
 	"context"
+	"errors"
 
 	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
 )
 
 // Runtime is a Fake whose images are all here, and whose actions all end with the
@@ -34,3 +36,13 @@ func (Runtime) Running(context.Context, string) (bool, error) { return false, ni
 
 // Close has nothing to give up.
 func (Runtime) Close() error { return nil }
+
+// Shipment describes an image that is nothing but its digest.
+func (Runtime) Shipment(_ context.Context, digest string) (imagestore.Shipment, error) {
+	return imagestore.Shipment{Name: digest, Digest: digest}, nil
+}
+
+// ReadContent fails: the images of a Fake have no contents.
+func (Runtime) ReadContent(_ context.Context, digest string, _ int64, _ int) ([]byte, error) {
+	return nil, errors.New("there is no content " + digest)
+}
