@@ -41,7 +41,7 @@ func (e *Engine) adopt(ctx context.Context, place state.Place, store *state.Stor
 				e.warnUnknown(addr, u, a, "it was started on another machine, "+u.By.Host)
 				continue
 			}
-			out, err := e.follow(ctx, e.on(snapshot, addr), addr, u, a, described)
+			out, err := e.follow(ctx, on(e, snapshot, addr), addr, u, a, described)
 			var gone *places.Error
 			switch {
 			case ctx.Err() != nil:
@@ -56,7 +56,7 @@ func (e *Engine) adopt(ctx context.Context, place state.Place, store *state.Stor
 				e.warnUnknown(addr, u, a, out.Why)
 				continue
 			}
-			if err := e.settle(store, e.on(snapshot, addr), addr, a, out); err != nil {
+			if err := e.settle(store, on(e, snapshot, addr), addr, a, out); err != nil {
 				return err
 			}
 		}
@@ -65,7 +65,7 @@ func (e *Engine) adopt(ctx context.Context, place state.Place, store *state.Stor
 }
 
 // on returns what adopts the actions of a resource, where they were begun.
-func (e *Engine) on(s state.Snapshot, addr string) places.Adopter {
+func on(e *Engine, s state.Snapshot, addr string) places.Adopter {
 	return e.places.On(s.Resources[addr].Settings.Host)
 }
 
@@ -81,7 +81,7 @@ func (e *Engine) discardEnded(ctx context.Context, snapshot state.Snapshot, p *p
 			if a.Exit == nil {
 				continue
 			}
-			err := e.on(snapshot, addr).Discard(ctx, a.Key)
+			err := on(e, snapshot, addr).Discard(ctx, a.Key)
 			var gone *places.Error
 			if errors.As(err, &gone) {
 				continue // what is on that host is not gone on with
@@ -210,7 +210,7 @@ func (e *Engine) lookAtUnsettled(ctx context.Context, place state.Place, prior s
 				e.warnUnknown(addr, u, a, "it was started on another machine, "+u.By.Host)
 				continue
 			}
-			runs, err := e.on(prior, addr).Running(ctx, a.Key)
+			runs, err := on(e, prior, addr).Running(ctx, a.Key)
 			var gone *places.Error
 			switch {
 			case errors.As(err, &gone):
@@ -229,7 +229,7 @@ func (e *Engine) lookAtUnsettled(ctx context.Context, place state.Place, prior s
 				e.Warn(d)
 				continue
 			case a.Silent:
-				out, err := e.on(prior, addr).Adopt(ctx, a.Key, runner.Watch{})
+				out, err := on(e, prior, addr).Adopt(ctx, a.Key, runner.Watch{})
 				if err == nil && out.Fate == runner.Exited {
 					now = now.Settled(addr, a.Key, &out.ExitCode, saidBy(a, out))
 					continue

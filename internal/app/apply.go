@@ -225,7 +225,7 @@ func (t *task) resume(ctx context.Context, prior state.Snapshot) error {
 	if err := apply.CheckPlugs(t.plan, runner.RealDir(t.Dir)); err != nil {
 		return err
 	}
-	if err := t.checkHosts(ctx, t.plan); err != nil {
+	if err := checkHosts(ctx, t.places, t.plan); err != nil {
 		return err
 	}
 	if err := t.imagesHere(ctx); err != nil {
@@ -239,7 +239,7 @@ func (t *task) resume(ctx context.Context, prior state.Snapshot) error {
 
 // decide plans, and shows the plan.
 func (t *task) decide(ctx context.Context, prior state.Snapshot) (err error) {
-	m, selection, err := t.reach(ctx, t.manifest, prior, narrowed(t.Selection, t.manifest, t.Paths))
+	m, selection, err := reach(ctx, t.Engine, t.manifest, prior, narrowed(t.Selection, t.manifest, t.Paths))
 	if err != nil {
 		return err
 	}

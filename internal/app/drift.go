@@ -73,7 +73,7 @@ func (e *Engine) drift(ctx context.Context, m *config.Manifest, prior state.Snap
 		return nil, err
 	}
 	e.leave = true
-	m, selection, err := e.reach(ctx, m, prior, narrowed(o.Selection, m, o.Paths))
+	m, selection, err := reach(ctx, e, m, prior, narrowed(o.Selection, m, o.Paths))
 	if err != nil {
 		return nil, err
 	}

@@ -117,16 +117,14 @@ func (e *Engine) Runtime(ctx context.Context) (Runtime, error) {
 	}
 	e.runtime = runtime
 	e.pool = worker.New(worker.Options{Runner: runtime, Launcher: runtime, Max: goruntime.NumCPU(), Keep: true, Private: e.Secrets.Private})
-	e.places = places.New(places.Options{Here: here{e.pool, runtime}, Images: runtime, Dial: e.dial})
+	o := e.options
+	e.places = places.New(places.Options{Here: here{e.pool, runtime}, Images: runtime, Dial: func(ctx context.Context, h runner.Host) (*far.Client, error) {
+		if o.Dial == nil {
+			return nil, errors.New("this program cannot reach hosts")
+		}
+		return o.Dial(ctx, h, e.acts)
+	}})
 	return runtime, nil
-}
-
-// dial reaches a host as the command that this is.
-func (e *Engine) dial(ctx context.Context, h runner.Host) (*far.Client, error) {
-	if e.options.Dial == nil {
-		return nil, errors.New("this program cannot reach hosts")
-	}
-	return e.options.Dial(ctx, h, e.acts)
 }
 
 // release gives up what runs images, while other things are still done: nothing

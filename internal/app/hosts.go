@@ -41,14 +41,14 @@ type reached struct {
 // declares, and those of which the state knows something that is declared no more.
 // It returns the manifest with the facts, and the selection without what is on hosts
 // that cannot be reached. What answered is pinned in the plan.
-func (e *Engine) reach(ctx context.Context, m *config.Manifest, prior state.Snapshot, s plan.Selection) (*config.Manifest, plan.Selection, error) {
+func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot, s plan.Selection) (*config.Manifest, plan.Selection, error) {
 	s.Targets, s.Excludes = onHosts(m, s.Targets), onHosts(m, s.Excludes)
 	on := residents(m, prior)
 	if len(on) == 0 {
 		return m, s, nil
 	}
 	e.places.Known(declaredHosts(m))
-	found := e.greet(ctx, on)
+	found := greet(ctx, e.places, on)
 	if ctx.Err() != nil {
 		return nil, s, context.Cause(ctx)
 	}
@@ -109,7 +109,7 @@ type HostCheck struct {
 
 // CheckHosts reaches hosts, installs what is missing there, and says what they are.
 // No names are all that the manifest declares.
-func (e *Engine) CheckHosts(ctx context.Context, in workspace.Inputs, names []string) ([]HostCheck, error) {
+func CheckHosts(ctx context.Context, e *Engine, in workspace.Inputs, names []string) ([]HostCheck, error) {
 	m, err := e.Manifest(ctx, in)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (e *Engine) CheckHosts(ctx context.Context, in workspace.Inputs, names []st
 	if len(on) == 0 {
 		return nil, diag.Errorf("No such host", "The hosts that the manifests declare: %s.", words.All(hostNames(m)))
 	}
-	found := e.greet(ctx, on)
+	found := greet(ctx, e.places, on)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -188,7 +188,7 @@ func declaredHosts(m *config.Manifest) []runner.Host {
 }
 
 // greet connects to hosts, many at one time.
-func (e *Engine) greet(ctx context.Context, on map[string]*resident) reached {
+func greet(ctx context.Context, p *places.Places, on map[string]*resident) reached {
 	found := reached{facts: map[string]config.HostFacts{}, pins: map[string]places.Pin{}, slow: map[string]time.Duration{}}
 	var mu sync.Mutex
 	var wait sync.WaitGroup
@@ -197,7 +197,7 @@ func (e *Engine) greet(ctx context.Context, on map[string]*resident) reached {
 		wait.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			welcome, err := e.places.Welcome(ctx, r.host)
+			welcome, err := p.Welcome(ctx, r.host)
 			mu.Lock()
 			defer mu.Unlock()
 			pin := places.Pin{Address: r.host.String()}
@@ -245,12 +245,12 @@ func sameMachine(pins map[string]places.Pin) error {
 }
 
 // look sees where plugs lead on a host.
-func (e *Engine) look(ctx context.Context, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
+func look(ctx context.Context, p *places.Places, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
 	asked := make([]far.Plug, len(list))
-	for i, p := range list {
-		asked[i] = far.Plug{Name: p.Name, Path: p.Path, ReadOnly: p.ReadOnly}
+	for i, plug := range list {
+		asked[i] = far.Plug{Name: plug.Name, Path: plug.Path, ReadOnly: plug.ReadOnly}
 	}
-	seen, err := e.places.Look(ctx, h, asked)
+	seen, err := p.Look(ctx, h, asked)
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +265,7 @@ func (e *Engine) look(ctx context.Context, h runner.Host, list []config.Plug) ([
 
 // checkHosts refuses a saved plan whose hosts are other machines now, or whose
 // plugs there are gone. A host that cannot be reached fails when its turn comes.
-func (e *Engine) checkHosts(ctx context.Context, p *plan.Plan) error {
+func checkHosts(ctx context.Context, at *places.Places, p *plan.Plan) error {
 	on := map[string]*resident{}
 	for _, addr := range sorted(p.Resources) {
 		step := p.Resources[addr]
@@ -279,16 +279,16 @@ func (e *Engine) checkHosts(ctx context.Context, p *plan.Plan) error {
 	if len(on) == 0 {
 		return nil
 	}
-	e.greet(ctx, on) // all at one time
+	greet(ctx, at, on) // all at one time
 	for _, name := range sorted(on) {
-		welcome, err := e.places.Welcome(ctx, on[name].host)
+		welcome, err := at.Welcome(ctx, on[name].host)
 		if err != nil {
 			continue
 		}
 		if err := p.Hosts[name].Check(name, welcome); err != nil {
 			return diag.Errorf("plan is stale: a host is another machine", "%s. Plan again.", err)
 		}
-		if err := e.checkHostPlugs(ctx, p, on[name]); err != nil {
+		if err := checkHostPlugs(ctx, at, p, on[name]); err != nil {
 			return err
 		}
 	}
@@ -296,10 +296,10 @@ func (e *Engine) checkHosts(ctx context.Context, p *plan.Plan) error {
 }
 
 // checkHostPlugs refuses a plan whose plugs lead elsewhere on a host now.
-func (e *Engine) checkHostPlugs(ctx context.Context, p *plan.Plan, on *resident) error {
+func checkHostPlugs(ctx context.Context, at *places.Places, p *plan.Plan, on *resident) error {
 	for _, addr := range on.addresses {
 		for _, mount := range p.Resources[addr].Mounts {
-			led, err := e.look(ctx, on.host, []config.Plug{{Name: mount.Target, Path: mount.Source, ReadOnly: true}})
+			led, err := look(ctx, at, on.host, []config.Plug{{Name: mount.Target, Path: mount.Source, ReadOnly: true}})
 			switch {
 			case err != nil:
 				return err

@@ -33,7 +33,7 @@ func (e *Engine) Resolve(ctx context.Context, address string, as state.Verdict, 
 			if elsewhere(place, now, addr) {
 				continue // only a person may know
 			}
-			if err := e.mustBeOpen(ctx, e.on(now, addr), addr, a); err != nil {
+			if err := e.mustBeOpen(ctx, on(e, now, addr), addr, a); err != nil {
 				return now, workspace.StateEdit{}, err
 			}
 		}

@@ -39,7 +39,7 @@ type shownHosts struct {
 func runHostCheck(c *cli.Context, s *session) error {
 	in := inputs(c, s)
 	in.Paths = nil // the arguments are hosts
-	found, err := s.CheckHosts(c.Context, in, c.Args().Slice())
+	found, err := app.CheckHosts(c.Context, s.Engine, in, c.Args().Slice())
 	if err != nil {
 		return err
 	}
