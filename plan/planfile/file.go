@@ -37,13 +37,14 @@ const (
 
 // sourceIndex is sources.json.
 type sourceIndex struct {
-	Workspace string              `json:"workspace"`
-	Dir       string              `json:"dir"`
-	Manifests []sourceEntry       `json:"manifests"`
-	Modules   []sourceDir         `json:"modules,omitempty"`
-	Reads     []sourceEntry       `json:"reads"`
-	Lists     map[string][]string `json:"lists,omitempty"`
-	Home      string              `json:"home,omitempty"`
+	Workspace string                      `json:"workspace"`
+	Dir       string                      `json:"dir"`
+	Manifests []sourceEntry               `json:"manifests"`
+	Modules   []sourceDir                 `json:"modules,omitempty"`
+	Reads     []sourceEntry               `json:"reads"`
+	Lists     map[string][]string         `json:"lists,omitempty"`
+	Home      string                      `json:"home,omitempty"`
+	Hosts     map[string]config.HostFacts `json:"hosts,omitempty"`
 }
 
 // sourceDir is a module.
@@ -118,7 +119,7 @@ func fillChecksum(file []byte, key ed25519.PrivateKey, room int) []byte {
 
 // indexSources names the archive's entry for each source file.
 func indexSources(s config.Sources) (sourceIndex, map[string][]byte) {
-	index, files := sourceIndex{Workspace: s.Workspace, Dir: s.Dir, Lists: s.Lists, Home: s.Home}, map[string][]byte{}
+	index, files := sourceIndex{Workspace: s.Workspace, Dir: s.Dir, Lists: s.Lists, Home: s.Home, Hosts: s.Hosts}, map[string][]byte{}
 	for i, f := range s.Manifests {
 		name := "sources/manifest-" + strconv.Itoa(i)
 		index.Manifests = append(index.Manifests, sourceEntry{f.Path, name})
@@ -282,8 +283,8 @@ func readSources(files map[string][]byte) (config.Sources, error) {
 	if err := index.complete(files); err != nil {
 		return config.Sources{}, err
 	}
-	s := config.Sources{Workspace: index.Workspace, Dir: index.Dir, Lists: index.Lists, Home: index.Home, Reads: map[string][]byte{},
-		Modules: map[string][]config.File{}, Replay: true}
+	s := config.Sources{Workspace: index.Workspace, Dir: index.Dir, Lists: index.Lists, Home: index.Home, Hosts: index.Hosts,
+		Reads: map[string][]byte{}, Modules: map[string][]config.File{}, Replay: true}
 	for _, e := range index.Manifests {
 		s.Manifests = append(s.Manifests, config.File{Path: e.Path, Bytes: files[e.Entry]})
 	}

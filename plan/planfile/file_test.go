@@ -57,7 +57,8 @@ func samplePlan() *plan.Plan {
 			Modules:   map[string][]config.File{"../web": {{Path: "../web/a.hcl", Bytes: []byte("locals {}\n")}, {Path: "../web/b.hcl", Bytes: []byte{}}}},
 			Instances: map[string]config.Instances{"node": {Keys: []string{"a/b", "ü"}}, "module.web": {Count: &two}},
 			Artifacts: map[string]config.ArtifactValue{"site": samplePin().Value()},
-			Reads:     map[string][]byte{"a.txt": []byte("text")}, Lists: map[string][]string{"d\n*": {"a", "b"}}, Home: "/home/me", Replay: true},
+			Reads:     map[string][]byte{"a.txt": []byte("text")}, Lists: map[string][]string{"d\n*": {"a", "b"}}, Home: "/home/me", Replay: true,
+			Hosts: map[string]config.HostFacts{"db": {Hostname: "db1", OS: "debian", CPUs: 4, Memory: 8 << 30}}},
 	}
 	p.ID = plan.Fingerprint(p)
 	return p
