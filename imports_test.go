@@ -120,6 +120,7 @@ var ranks = map[string]int{
 	"internal/app/images":               56,
 	"internal/app":                      58,
 	"internal/cli":                      60,
+	"internal/cli/hosts":                59,
 	"internal/cli/flagvalues":           25,
 	"internal/cli/streams":              5,
 	".":                                 70,

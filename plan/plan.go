@@ -63,14 +63,9 @@ type Plan struct {
 	// of resources, by the address of the block.
 	Instances map[string]config.Instances `json:"instances,omitempty"`
 
-	// Artifacts pins the versions of artifacts, by name.
-	Artifacts map[string]artifacts.Pin `json:"artifacts,omitempty"`
-
-	// Hosts pins the machines that resources are on, by the names of hosts.
-	Hosts map[string]places.Pin `json:"hosts,omitempty"`
-
-	// Checks are what the check blocks say of what is known already.
-	Checks []config.CheckResult `json:"checks,omitempty"`
+	Artifacts map[string]artifacts.Pin `json:"artifacts,omitempty"` // their versions, by name
+	Hosts     map[string]places.Pin    `json:"hosts,omitempty"`     // the machines that resources are on, by the names of hosts
+	Checks    []config.CheckResult     `json:"checks,omitempty"`    // what the check blocks say of what is known already
 
 	// Variables pins the values that the manifests were evaluated with.
 	Variables          map[string]json.RawMessage `json:"variables,omitempty"`

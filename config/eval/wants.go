@@ -1,8 +1,6 @@
 package eval
 
-import (
-	"deployster/config/refs"
-)
+import "deployster/config/refs"
 
 // selfWants are what the references to self read.
 func selfWants(refs []refs.Reference) []want {

@@ -97,7 +97,8 @@ func (e *Engine) discardEnded(ctx context.Context, snapshot state.Snapshot, p *p
 
 // follow adopts one action, and shows what it prints, as an apply does. What
 // nothing describes may hold secrets, and its output is dropped.
-func (e *Engine) follow(ctx context.Context, at places.Adopter, addr string, u state.Unsettled, a state.Attempt, described bool) (runner.Outcome, error) {
+func (e *Engine) follow(ctx context.Context, at places.Adopter, addr string, u state.Unsettled, a state.Attempt,
+	described bool) (runner.Outcome, error) {
 	name := addr + "/" + a.Action
 	show := e.line
 	if !described {

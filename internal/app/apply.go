@@ -136,21 +136,6 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 	return report, err
 }
 
-// greetAs connects to what runs images, and says as whom hosts are greeted: one that
-// has acted for this state before is told who is its latest holder.
-func (t *task) greetAs(ctx context.Context, prior state.Snapshot) error {
-	t.leave = !t.FailUnreachable
-	lineage := cmp.Or(prior.Lineage, "new-"+t.Started.UTC().Format("20060102T150405.000000000"))
-	t.acts.Lineage, t.acts.Epoch = lineage, int64(prior.Serial)+1
-	t.acts.Run = t.Started.UTC().Format(time.RFC3339Nano)
-	t.acts.Process = "deployster " + t.command
-	if _, err := t.Runtime(ctx); err != nil {
-		return err
-	}
-	t.places.Known(declaredHosts(t.manifest))
-	return nil
-}
-
 // prepare reads what the task is about, and what is asked of it.
 func (t *task) prepare(ctx context.Context) (err error) {
 	t.saved = !t.Destroy && t.IsPlan(t.Paths)

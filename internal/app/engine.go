@@ -117,13 +117,7 @@ func (e *Engine) Runtime(ctx context.Context) (Runtime, error) {
 	}
 	e.runtime = runtime
 	e.pool = worker.New(worker.Options{Runner: runtime, Launcher: runtime, Max: goruntime.NumCPU(), Keep: true, Private: e.Secrets.Private})
-	o := e.options
-	e.places = places.New(places.Options{Here: here{e.pool, runtime}, Images: runtime, Dial: func(ctx context.Context, h runner.Host) (*far.Client, error) {
-		if o.Dial == nil {
-			return nil, errors.New("this program cannot reach hosts")
-		}
-		return o.Dial(ctx, h, e.acts)
-	}})
+	e.places = places.New(places.Options{Here: here{e.pool, runtime}, Images: runtime, Dial: dialer(e)})
 	return runtime, nil
 }
 

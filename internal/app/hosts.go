@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -10,7 +11,6 @@ import (
 	"time"
 
 	"deployster/config"
-	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/far"
@@ -37,11 +37,37 @@ type reached struct {
 	slow  map[string]time.Duration // by how much clocks are behind
 }
 
+// greetAs connects to what runs images, and says as whom hosts are greeted: one that
+// has acted for this state before is told who is its latest holder.
+func (t *task) greetAs(ctx context.Context, prior state.Snapshot) error {
+	t.leave = !t.FailUnreachable
+	lineage := cmp.Or(prior.Lineage, "new-"+t.Started.UTC().Format("20060102T150405.000000000"))
+	t.acts.Lineage, t.acts.Epoch = lineage, int64(prior.Serial)+1
+	t.acts.Run = t.Started.UTC().Format(time.RFC3339Nano)
+	t.acts.Process = "deployster " + t.command
+	if _, err := t.Runtime(ctx); err != nil {
+		return err
+	}
+	t.places.Known(declaredHosts(t.manifest))
+	return nil
+}
+
+// dialer reaches hosts as the command that an engine is of.
+func dialer(e *Engine) func(context.Context, runner.Host) (*far.Client, error) {
+	return func(ctx context.Context, h runner.Host) (*far.Client, error) {
+		if e.options.Dial == nil {
+			return nil, errors.New("this program cannot reach hosts")
+		}
+		return e.options.Dial(ctx, h, e.acts)
+	}
+}
+
 // reach connects to the hosts that resources are on: those that the manifest
 // declares, and those of which the state knows something that is declared no more.
 // It returns the manifest with the facts, and the selection without what is on hosts
 // that cannot be reached. What answered is pinned in the plan.
-func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot, s plan.Selection) (*config.Manifest, plan.Selection, error) {
+func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot,
+	s plan.Selection) (*config.Manifest, plan.Selection, error) {
 	s.Targets, s.Excludes = onHosts(m, s.Targets), onHosts(m, s.Excludes)
 	on := residents(m, prior)
 	if len(on) == 0 {
@@ -98,52 +124,6 @@ func onHosts(m *config.Manifest, addresses []string) []string {
 		}
 	}
 	return list
-}
-
-// HostCheck is what was found of a host.
-type HostCheck struct {
-	Name string        `json:"name"`
-	Pin  places.Pin    `json:"host"`
-	Slow time.Duration `json:"clock_ns,omitempty"` // by how much its clock is behind this one's
-}
-
-// CheckHosts reaches hosts, installs what is missing there, and says what they are.
-// No names are all that the manifest declares.
-func CheckHosts(ctx context.Context, e *Engine, in workspace.Inputs, names []string) ([]HostCheck, error) {
-	m, err := e.Manifest(ctx, in)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := e.Runtime(ctx); err != nil {
-		return nil, err
-	}
-	on := map[string]*resident{}
-	for _, h := range m.Hosts() {
-		base, _, _ := strings.Cut(h.Name, "[")
-		if len(names) == 0 || slices.Contains(names, h.Name) || slices.Contains(names, base) {
-			on[h.Name] = &resident{host: h.Host}
-		}
-	}
-	if len(on) == 0 {
-		return nil, diag.Errorf("No such host", "The hosts that the manifests declare: %s.", words.All(hostNames(m)))
-	}
-	found := greet(ctx, e.places, on)
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	var list []HostCheck
-	for _, name := range sorted(found.pins) {
-		list = append(list, HostCheck{Name: name, Pin: found.pins[name], Slow: found.slow[name]})
-	}
-	return list, sameMachine(found.pins)
-}
-
-func hostNames(m *config.Manifest) []string {
-	var names []string
-	for _, h := range m.Hosts() {
-		names = append(names, h.Name)
-	}
-	return names
 }
 
 // resident is what is on a host.
@@ -242,6 +222,13 @@ func sameMachine(pins map[string]places.Pin) error {
 		names[machine] = name
 	}
 	return nil
+}
+
+// looker sees where plugs lead on the hosts of an engine.
+func looker(e *Engine) plugs.Look {
+	return func(ctx context.Context, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
+		return look(ctx, e.places, h, list)
+	}
 }
 
 // look sees where plugs lead on a host.

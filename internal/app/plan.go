@@ -8,12 +8,10 @@ import (
 	front "deployster/internal/app/artifacts"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
-	"deployster/internal/runner"
 	"deployster/internal/ui/render"
 	"deployster/plan"
 	"deployster/plan/artifacts"
 	"deployster/plan/explain"
-	"deployster/plan/plugs"
 	"deployster/plan/subject"
 	"deployster/state"
 )
@@ -192,9 +190,7 @@ type answerers struct {
 func (e *Engine) planOptions(s plan.Selection, parallelism int) plan.Options {
 	resources, workers := limits(parallelism)
 	return plan.Options{Version: e.Version, Workspace: e.Dir, Selection: s, Parallelism: resources, InWorkers: workers,
-		Now: e.Started, Progress: e.planning, Secret: e.Secrets.Add, Look: func(ctx context.Context, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
-			return look(ctx, e.places, h, list)
-		}, Hosts: e.pins}
+		Now: e.Started, Progress: e.planning, Secret: e.Secrets.Add, Look: looker(e), Hosts: e.pins}
 }
 
 // show shows a plan, or what makes the changes of some resources. The state is the

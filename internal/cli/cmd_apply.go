@@ -7,6 +7,7 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/app"
+	"deployster/internal/cli/hosts"
 )
 
 func applyCommand(e Env) *cli.Command {
@@ -36,7 +37,7 @@ func applyFlags() []cli.Flag {
 	return append(approvalFlags(), []cli.Flag{
 		&cli.BoolFlag{Name: "keep-going", Usage: "after a failure go on with what does not depend on it"},
 		&cli.StringFlag{Name: "report", Usage: "write what was done to `FILE`, as JSON; - is stdout, and what is printed goes to stderr"},
-		parallelismFlag(), unreachableFlag(), inputFlag(), compactFlag(),
+		parallelismFlag(), hosts.UnreachableFlag(), inputFlag(), compactFlag(),
 	}...)
 }
 

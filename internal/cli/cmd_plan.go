@@ -3,6 +3,7 @@ package cli
 import (
 	"deployster/internal/app"
 	"deployster/internal/app/workspace"
+	"deployster/internal/cli/hosts"
 	"deployster/internal/ui/render"
 	"slices"
 
@@ -21,7 +22,7 @@ func planCommand(e Env) *cli.Command {
 			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for `deployster apply FILE`; - is stdout, and text goes to stderr"},
 			&cli.StringFlag{Name: "sign-key", Usage: "sign the saved plan with the ed25519 key in `FILE`"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit 2 when there is something to do"},
-			parallelismFlag(), unreachableFlag(), inputFlag(), compactFlag(), explainFlag(),
+			parallelismFlag(), hosts.UnreachableFlag(), inputFlag(), compactFlag(), explainFlag(),
 		}, eventFlags()),
 		Action: e.action(runPlan),
 	}

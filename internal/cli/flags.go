@@ -72,18 +72,6 @@ func wordsOf(c *cli.Context, name string) []string {
 	return nil
 }
 
-// unreachableFlag says what becomes of what is on hosts that cannot be reached.
-func unreachableFlag() cli.Flag {
-	return &cli.StringFlag{Name: "unreachable", Value: "leave",
-		Usage: "`WHAT` becomes of what is on a host that cannot be reached: leave it as it is, or fail",
-		Action: func(_ *cli.Context, what string) error {
-			if what != "leave" && what != "fail" {
-				return diag.Errorf("Wrong command line", "-unreachable is leave or fail, and not %q.", diag.Visible(what))
-			}
-			return nil
-		}}
-}
-
 // selectionOf reads the flags. A command that has only some of them has the
 // others as if they were not given.
 func selectionOf(c *cli.Context) plan.Selection {

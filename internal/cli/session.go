@@ -16,6 +16,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
 	"deployster/internal/base/words"
+	"deployster/internal/cli/hosts"
 	"deployster/internal/ui/terminal"
 )
 
@@ -75,7 +76,7 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 		Records:   func(dir string, keys *encryption.Keyring) app.Records { return r.record(dir, keys) },
 		Workspace: in,
 		Open:      func(ctx context.Context) (app.Runtime, error) { return s.open(ctx, c) },
-		Dial:      s.dial,
+		Dial:      hosts.Dialer(in, Version),
 	})
 	if _, err := s.maxImage(); err != nil {
 		return nil, err

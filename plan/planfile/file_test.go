@@ -12,6 +12,8 @@ import (
 	"deployster/config"
 	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
+	"deployster/internal/far"
+	"deployster/internal/places"
 	"deployster/internal/runner"
 	"deployster/plan"
 	"deployster/plan/artifacts"
@@ -51,6 +53,7 @@ func samplePlan() *plan.Plan {
 		Selection: plan.Selection{Targets: []string{"svc"}, Excludes: []string{"x"}, Replace: []string{"conf"}, NoRefresh: true, RefreshOnly: true}, LeftOut: []string{"x"},
 		Instances: map[string]config.Instances{"node": {Keys: []string{"a/b", "ü"}}, "module.web": {Count: &two}},
 		Artifacts: map[string]artifacts.Pin{"site": samplePin()},
+		Hosts:     map[string]places.Pin{"db": {Address: "db1", Machine: "m1", Facts: &far.Facts{Hostname: "db1", Machine: "m1"}}},
 		Variables: map[string]json.RawMessage{"v": json.RawMessage(`{"value":1,"type":"number"}`)}, SensitiveVariables: []string{"v"}, VariableOrigins: map[string]string{"v": "vars.auto.hcl:1"},
 		Entries: map[string]string{"conf": "sha256:2", "svc": ""},
 		Sources: config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl", Bytes: []byte("resource {}\n")}},

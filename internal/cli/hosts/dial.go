@@ -1,4 +1,4 @@
-package cli
+package hosts
 
 import (
 	"cmp"
@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"strings"
 
-	"deployster/containerd"
+	"deployster/internal/app/workspace"
 	"deployster/internal/far"
 	"deployster/internal/far/reach"
 	"deployster/internal/runner"
@@ -18,18 +18,21 @@ import (
 // sshCommand names what is called in the place of ssh.
 const sshCommand = "DEPLOYSTER_SSH"
 
-// dial reaches a host.
-func (s *session) dial(ctx context.Context, h runner.Host, as far.Hello) (*far.Client, error) {
-	as.Build = Version
-	if strings.HasPrefix(h.IdentityFile, "~/") {
-		h.IdentityFile = s.HomePath(h.IdentityFile)
+// Dialer reaches hosts from where a command works. version is that of the program,
+// which both ends must have.
+func Dialer(o workspace.Options, version string) func(context.Context, runner.Host, far.Hello) (*far.Client, error) {
+	return func(ctx context.Context, h runner.Host, as far.Hello) (*far.Client, error) {
+		as.Build = version
+		if strings.HasPrefix(h.IdentityFile, "~/") {
+			h.IdentityFile = o.HomePath(h.IdentityFile)
+		}
+		return reach.Dial(ctx, h, as, reach.Options{Command: strings.Fields(o.Env(sshCommand)), Arch: machineName(), TempDir: os.TempDir(),
+			Timing: far.DefaultTiming(), Bundle: func() (reach.Bundle, error) { return bundle(o) }})
 	}
-	return reach.Dial(ctx, h, as, reach.Options{Command: strings.Fields(s.Env(sshCommand)), Bundle: s.bundle, Arch: machineName(),
-		TempDir: os.TempDir(), Timing: far.DefaultTiming()})
 }
 
 // bundle is this program with what it needs, for a host that lacks it.
-func (s *session) bundle() (reach.Bundle, error) {
+func bundle(o workspace.Options) (reach.Bundle, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return reach.Bundle{}, err
@@ -41,13 +44,13 @@ func (s *session) bundle() (reach.Bundle, error) {
 			programs[name] = beside
 		}
 	}
-	if own := s.Env("DEPLOYSTER_RUNC"); own != "" {
-		programs["runc"] = s.Path(own)
+	if own := o.Env("DEPLOYSTER_RUNC"); own != "" {
+		programs["runc"] = o.Path(own)
 	} else if programs["runc"] == "" {
 		programs["runc"], _ = exec.LookPath("runc") // a host may have one of its own
 	}
-	data := cmp.Or(s.Env("DEPLOYSTER_DATA_DIR"), containerd.DefaultDataDir)
-	return reach.MakeBundle(programs, filepath.Join(s.Path(data), "bundles"))
+	data := cmp.Or(o.Env("DEPLOYSTER_DATA_DIR"), runner.DefaultHostDataDir)
+	return reach.MakeBundle(programs, filepath.Join(o.Path(data), "bundles"))
 }
 
 // machineName is the architecture of this program as uname says it.

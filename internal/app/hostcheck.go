@@ -1,0 +1,60 @@
+package app
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"deployster/config"
+	"deployster/internal/app/workspace"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
+	"deployster/internal/places"
+)
+
+// HostCheck is what was found of a host.
+type HostCheck struct {
+	Name string        `json:"name"`
+	Pin  places.Pin    `json:"host"`
+	Slow time.Duration `json:"clock_ns,omitempty"` // by how much its clock is behind this one's
+}
+
+// CheckHosts reaches hosts, installs what is missing there, and says what they are.
+// No names are all that the manifest declares.
+func CheckHosts(ctx context.Context, e *Engine, in workspace.Inputs, names []string) ([]HostCheck, error) {
+	m, err := e.Manifest(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := e.Runtime(ctx); err != nil {
+		return nil, err
+	}
+	on := map[string]*resident{}
+	for _, h := range m.Hosts() {
+		base, _, _ := strings.Cut(h.Name, "[")
+		if len(names) == 0 || slices.Contains(names, h.Name) || slices.Contains(names, base) {
+			on[h.Name] = &resident{host: h.Host}
+		}
+	}
+	if len(on) == 0 {
+		return nil, diag.Errorf("No such host", "The hosts that the manifests declare: %s.", words.All(hostNames(m)))
+	}
+	found := greet(ctx, e.places, on)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	var list []HostCheck
+	for _, name := range sorted(found.pins) {
+		list = append(list, HostCheck{Name: name, Pin: found.pins[name], Slow: found.slow[name]})
+	}
+	return list, sameMachine(found.pins)
+}
+
+func hostNames(m *config.Manifest) []string {
+	var names []string
+	for _, h := range m.Hosts() {
+		names = append(names, h.Name)
+	}
+	return names
+}
