@@ -55,9 +55,7 @@ type Plan struct {
 	// be looked at only.
 	Errored bool `json:"errored,omitempty"`
 
-	// Moves are the addresses that the state file is to change before anything
-	// else is done.
-	Moves []state.Move `json:"moves,omitempty"`
+	Moves []state.Move `json:"moves,omitempty"` // what the state file is to change before anything else is done
 
 	// Instances pins the for_each and count that were known only with the states
 	// of resources, by the address of the block.
