@@ -150,7 +150,7 @@ output "released" { value = publish.release.version.digest }
 		"publish.release": {Known: []byte(`{"space":"","version":{"digest":"sha256:2"},"metadata":{},"created":[],"deleted":[]}`), Complete: true}}
 	site := `{"params":{"depth":1},"space":"main","type":"concourse/git-resource","version":{"ref":"c3d4"}}`
 	if got := string(config(t, m, "publish.release", states).Value); got != `{"inputs":{"build":"plug.build","part":{"params":{"depth":1},`+
-		`"plug":"site",`+site[len(`{"params":{"depth":1},`):len(site)]+`,"site":`+site+`},"params":{"image":"i.tar","sum":"abc"},"source":{},`+
+		`"plug":"site",`+site[len(`{"params":{"depth":1},`):]+`,"site":`+site+`},"params":{"image":"i.tar","sum":"abc"},"source":{},`+
 		`"triggers":["abc"]}` {
 		t.Error(got)
 	}
