@@ -10,6 +10,7 @@ import (
 	"deployster/containerd"
 	"deployster/containerd/shim"
 	"deployster/internal/cli"
+	"deployster/internal/cli/process"
 )
 
 func main() {
@@ -22,6 +23,6 @@ func main() {
 		if os.Getenv("GOGC") == "" {
 			debug.SetGCPercent(400) // most commands end before collecting pays; package workspace spares memory in large ones
 		}
-		os.Exit(cli.Main(cli.Stdout()))
+		os.Exit(cli.Main(process.Stdout()))
 	}
 }

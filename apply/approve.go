@@ -49,6 +49,10 @@ func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in pro
 	if r.options.Confirm == ConfirmPlan && (same || policy == DeferredApply) {
 		return false, true // the usual case: nobody is to be asked
 	}
+	if o := r.options.Allowed; o != nil && !o(out.addr, found.Actions) {
+		r.notShown(step, out, found)
+		return false, false
+	}
 	now := step.WithAnswer(in.Config, sensitive, found, r.hiddenBoth(step, out.addr, in.Config, found, sensitive))
 	deferred := step.Change == plan.Deferred && slices.Contains(r.options.Kinds, plan.Deferred)
 	drifted := slices.Contains(r.options.Kinds, repair.Kind) && repair.Only(step, in.Config, r.prior.Resources[out.addr])

@@ -54,7 +54,9 @@ type Options struct {
 	// Ask asks a person, one question at a time; nil = there is nobody to ask.
 	// When ctx ends it returns.
 	Ask func(ctx context.Context, q Question) (Answer, error)
-	Now func() time.Time
+	// Allowed reports whether actions that the plan could not show may be run; nil = all.
+	Allowed func(addr string, actions []protocol.Action) bool
+	Now     func() time.Time
 }
 
 // errAborted is why running work is ended at the second interrupt.

@@ -1,9 +1,6 @@
 package plan
 
 import (
-	"cmp"
-	"slices"
-	"strings"
 	"sync"
 
 	"deployster/config"
@@ -47,7 +44,7 @@ func (f *findings) report(r *config.Resource, summary string, diags diag.Diagnos
 func (f *findings) sorted() diag.Diagnostics {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	slices.SortStableFunc(f.diags, compareDiagnostics)
+	f.diags.Sort()
 	return f.diags
 }
 
@@ -55,13 +52,7 @@ func (f *findings) sorted() diag.Diagnostics {
 func (f *findings) errors() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n := 0
-	for _, d := range f.diags {
-		if d.Severity == diag.Error {
-			n++
-		}
-	}
-	return n
+	return f.diags.Errors()
 }
 
 // firstError is in a few words what went wrong with a resource.
@@ -70,34 +61,8 @@ func (f *findings) firstError(addr string) string {
 	defer f.mu.Unlock()
 	for _, d := range f.diags {
 		if d.Severity == diag.Error && d.Address == addr {
-			return sentence(d.Summary)
+			return d.Headline()
 		}
 	}
 	return ""
-}
-
-// sentence makes of a headline what may stand within a sentence.
-func sentence(headline string) string {
-	if len(headline) > 1 && headline[0] >= 'A' && headline[0] <= 'Z' && headline[1] >= 'a' && headline[1] <= 'z' {
-		return strings.ToLower(headline[:1]) + headline[1:]
-	}
-	return headline
-}
-
-// compareDiagnostics sorts by place, then by resource.
-func compareDiagnostics(a, b *diag.Diagnostic) int {
-	return cmp.Or(compareRanges(a.Range, b.Range), cmp.Compare(a.Address, b.Address), cmp.Compare(a.Summary, b.Summary), cmp.Compare(a.Detail,
-		b.Detail))
-}
-
-func compareRanges(a, b *diag.Range) int {
-	switch {
-	case a == nil && b == nil:
-		return 0
-	case a == nil:
-		return 1
-	case b == nil:
-		return -1
-	}
-	return cmp.Or(cmp.Compare(a.Filename, b.Filename), cmp.Compare(a.Start.Line, b.Start.Line), cmp.Compare(a.Start.Column, b.Start.Column))
 }

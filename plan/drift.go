@@ -24,24 +24,14 @@ import (
 // resource that drifted makes no other one look as if it had. Nothing is
 // planned, and no error keeps the others from being asked.
 func Drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prober, o Options) (*drift.Report, diag.Diagnostics) {
-	b := drifter{newBuilder(m, prior, p, o)}
-	if b.report(nil, "", b.Begin()); !b.diags.HasErrors() {
-		b.expandRecorded()
-		b.report(nil, "", b.Check())
+	l, diags := NewLooker(ctx, m, prior, p, o)
+	if l == nil {
+		return nil, diags
 	}
-	if b.diags.HasErrors() {
-		return nil, b.sorted()
-	}
-	b.initialise(ctx, func(addr string) bool {
-		_, known := b.Prior.Completed(addr)
-		return known && b.Picked(addr)
-	})
-	report := &drift.Report{Format: drift.Format, Resources: b.unasked()}
+	b, report := l.b, &drift.Report{Format: drift.Format, Resources: l.Unasked}
 	resources, alone := map[string]*config.Resource{}, graph.Graph{} // nobody waits for another's answer
-	for _, r := range b.Manifest.Resources() {
-		if _, known := b.Prior.Completed(r.Address); known && b.Picked(r.Address) {
-			resources[r.Address], alone[r.Address] = r, nil
-		}
+	for _, r := range l.Resources {
+		resources[r.Address], alone[r.Address] = r, nil
 	}
 	b.visit(ctx, resources, alone, func(r *config.Resource) bool {
 		found := b.driftOf(ctx, r)
@@ -55,6 +45,50 @@ func Drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prob
 	}
 	report.Conclude()
 	return report, b.sorted()
+}
+
+// Looker asks resources one by one, again and again, what Drift asks of all. It may
+// be used from many goroutines.
+type Looker struct {
+	b         drifter
+	Unasked   map[string]*drift.Resource // of which nothing can be asked, and why
+	Resources []*config.Resource         // the others
+}
+
+// NewLooker prepares looks at what was recorded. Without one, the diagnostics say why.
+func NewLooker(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prober, o Options) (*Looker, diag.Diagnostics) {
+	b := drifter{newBuilder(m, prior, p, o)}
+	if b.report(nil, "", b.Begin()); !b.diags.HasErrors() {
+		b.expandRecorded()
+		b.report(nil, "", b.Check())
+	}
+	if b.diags.HasErrors() {
+		return nil, b.sorted()
+	}
+	asked := func(addr string) bool {
+		_, known := b.Prior.Completed(addr)
+		return known && b.Picked(addr)
+	}
+	b.initialise(ctx, asked)
+	resources := slices.DeleteFunc(slices.Clone(b.Manifest.Resources()), func(r *config.Resource) bool { return !asked(r.Address) })
+	return &Looker{b: b, Unasked: b.unasked(), Resources: resources}, b.sorted()
+}
+
+// Type is what the image of a resource says of itself; nil = it could not be asked.
+func (l *Looker) Type(addr string) *protocol.Type { return l.b.types[addr] }
+
+// Look asks one resource, and gives its answer alone: what went wrong before is
+// forgotten.
+func (l *Looker) Look(ctx context.Context, r *config.Resource) *drift.Resource {
+	one := *l.b.builder
+	one.findings = &findings{subject: l.b.Subject}
+	return drifter{&one}.driftOf(ctx, r)
+}
+
+// Changed says in what the manifest differs from what was applied of a resource, or "".
+func (l *Looker) Changed(r *config.Resource) string {
+	resolved, diags := l.b.Manifest.Config(r.Address, l.b.scope(r.Address, subject.Predecessors(r), l.b.recordedViews()))
+	return l.b.otherwise(r, l.b.Prior.Resources[r.Address], resolved, diags)
 }
 
 // drifter is a builder that finds drift.

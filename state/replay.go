@@ -144,7 +144,8 @@ func (p *replayRun) settle(addr string, as *Entry) {
 // result is the snapshot to be written, with the run in its list.
 func (p *replayRun) result(status Status) Snapshot {
 	s := p.snapshot.clone()
-	a := Applied{Plan: p.begin.Plan, Run: p.begin.Run, At: p.began, Status: status, InFlight: slices.Clone(p.inFlight)}
+	a := Applied{Plan: p.begin.Plan, Run: p.begin.Run, At: p.began, Status: status, InFlight: slices.Clone(p.inFlight),
+		Watch: p.begin.By.Command == WatchCommand}
 	if status == StatusDied {
 		if a.Moved = p.moved; len(p.done) > 0 {
 			a.Done = maps.Clone(p.done)
@@ -153,11 +154,18 @@ func (p *replayRun) result(status Status) Snapshot {
 	if s.Pins != nil {
 		s.Pins = s.neededPins(s.Pins)
 	}
-	s.Applied = append(s.Applied, a)
-	if n := len(s.Applied) - MaxApplied; n > 0 {
-		s.Applied = s.Applied[n:]
-	}
+	s.Applied = remembered(append(s.Applied, a))
 	return s
+}
+
+// remembered leaves out the oldest runs where there are too many: repairs before what
+// people have applied. The last one stays: recovery knows by it what was folded in.
+func remembered(list []Applied) []Applied {
+	for len(list) > MaxApplied {
+		oldest := max(0, slices.IndexFunc(list[:len(list)-1], func(a Applied) bool { return a.Watch }))
+		list = slices.Delete(list, oldest, oldest+1)
+	}
+	return list
 }
 
 // replay overlays a journal that was left behind on the state. The Recovery is

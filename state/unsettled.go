@@ -23,6 +23,9 @@ type Unsettled struct {
 	Held bool `json:"held,omitempty"`
 }
 
+// WatchCommand is the command of who repairs unattended.
+const WatchCommand = "deployster watch"
+
 // By says which process did something. It is for people, and to know whether
 // the machine was started anew since.
 type By struct {
@@ -66,34 +69,19 @@ func (a Attempt) open() bool { return a.Exit == nil && a.Said == "" }
 
 // Open are the actions of which nobody knows how they ended.
 func (u Unsettled) Open() (open []Attempt) {
-	for _, a := range u.Actions {
-		if a.open() {
-			open = append(open, a)
-		}
-	}
-	return open
+	return slices.DeleteFunc(slices.Clone(u.Actions), func(a Attempt) bool { return !a.open() })
 }
 
 // Unknown are the addresses of resources with an action whose end is not known,
 // sorted.
 func (s Snapshot) Unknown() (addresses []string) {
-	for _, addr := range slices.Sorted(maps.Keys(s.Unsettled)) {
-		if len(s.Unsettled[addr].Open()) > 0 {
-			addresses = append(addresses, addr)
-		}
-	}
-	return addresses
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Unsettled)), func(addr string) bool { return len(s.Unsettled[addr].Open()) == 0 })
 }
 
 // Unexplained are the addresses of resources with an action of which it is not known
 // how it ended or what it made, sorted.
 func (s Snapshot) Unexplained() (addresses []string) {
-	for _, addr := range slices.Sorted(maps.Keys(s.Unsettled)) {
-		if len(s.Unsettled[addr].Names()) > 0 {
-			addresses = append(addresses, addr)
-		}
-	}
-	return addresses
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Unsettled)), func(addr string) bool { return len(s.Unsettled[addr].Names()) == 0 })
 }
 
 // String describes a process for a message.

@@ -155,7 +155,7 @@ func (t *task) prepare(ctx context.Context) (err error) {
 	case t.saved:
 		err = t.readSaved()
 	default:
-		if err = t.namesPlan(t.Paths); err == nil {
+		if err = namesPlan(t.Engine, t.Paths); err == nil {
 			t.manifest, err = t.Manifest(ctx, t.Inputs)
 		}
 	}
@@ -163,11 +163,11 @@ func (t *task) prepare(ctx context.Context) (err error) {
 }
 
 // namesPlan refuses the name of a plan that is not there.
-func (t *task) namesPlan(paths []string) error {
+func namesPlan(e *Engine, paths []string) error {
 	if len(paths) != 1 || workspace.IsManifest(paths[0]) {
 		return nil
 	}
-	if _, err := os.Stat(t.Path(paths[0])); errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(e.Path(paths[0])); errors.Is(err, os.ErrNotExist) {
 		return diag.Errorf("No such file", "%s is neither a saved plan nor a manifest nor a directory. `deployster plan -out=%s` would make "+
 			"a plan of that name.", paths[0], paths[0])
 	}

@@ -31,7 +31,7 @@ type DriftOptions struct {
 // Drift asks whether what was applied is still as it was recorded, and changes
 // nothing.
 func (e *Engine) Drift(ctx context.Context, o DriftOptions) (*drift.Report, error) {
-	known, err := e.baseline(o.Baseline)
+	known, err := e.Baseline(o.Baseline)
 	if err != nil {
 		return nil, err
 	}
@@ -114,8 +114,8 @@ func (e *Engine) drift(ctx context.Context, m *config.Manifest, prior state.Snap
 	return report, nil
 }
 
-// baseline reads the drift that is known.
-func (e *Engine) baseline(file string) (drift.Baseline, error) {
+// Baseline reads the drift that is known, from no file or one.
+func (e *Engine) Baseline(file string) (drift.Baseline, error) {
 	if file == "" {
 		return drift.Baseline{}, nil
 	}

@@ -224,6 +224,14 @@ func (nobody) AskVariable(context.Context, config.Missing) (string, error) {
 }
 func (nobody) Question(context.Context, apply.Question) (apply.Answer, error) { return apply.Quit, nil }
 
+// hearing is told errors and warnings, and nothing else.
+type hearing struct {
+	nobody
+	to UI
+}
+
+func (h hearing) Diagnostics(list diag.Diagnostics) { h.to.Diagnostics(list) }
+
 // unrecorded keeps no records.
 type unrecorded struct{}
 

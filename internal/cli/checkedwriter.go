@@ -8,12 +8,9 @@ import (
 	"syscall"
 
 	"deployster/internal/base/diag"
-)
 
-// errClosed is what a stdout gives that seems to have been closed when the
-// program began. That cannot be known for sure, so it counts only where a run
-// without output would be of no use to anybody.
-var errClosed = errors.New("it is closed")
+	"deployster/internal/cli/process"
+)
 
 // printsOnly reports whether what a command prints is all that it is for: the exit
 // codes of others tell something too.
@@ -60,7 +57,7 @@ func (w *checkedWriter) conclude(e Env, code int) int {
 	w.mu.Lock()
 	err := w.err
 	w.mu.Unlock()
-	if errors.Is(err, errClosed) && !e.line.printsOnly() {
+	if errors.Is(err, process.ErrClosed) && !e.line.printsOnly() {
 		return code
 	}
 	if err == nil || e.run.json { // of the events it was said already

@@ -44,6 +44,7 @@ type Env struct {
 	ErrColor       bool                       // stderr is a terminal
 	Size           func() (width, height int) // of the terminal that stderr is, in cells; nil = it is none
 	Abort          <-chan struct{}            // closed at the second interrupt; the first cancels the context
+	Hangup         func() <-chan struct{}     // takes over SIGHUP, which else is an interrupt; nil = there are no signals
 
 	line commandLine // what Args say; Run reads them
 	run  *runContext // of this run; Run makes it
@@ -131,7 +132,7 @@ func newApp(e Env) *cli.App {
 		OnUsageError:    usageError,
 		Flags:           globalFlags(),
 		Commands: []*cli.Command{
-			initCommand(e), planCommand(e), applyCommand(e), destroyCommand(e), driftCommand(e), showCommand(e), outputCommand(e),
+			initCommand(e), planCommand(e), applyCommand(e), destroyCommand(e), driftCommand(e), watchCommand(e), showCommand(e), outputCommand(e),
 			validateCommand(e), formatCommand(e), graphCommand(e), consoleCommand(e),
 			stateCommand(e), resolveCommand(e), typeCommand(e), imageCommand(e), runsCommand(e), hostCommand(e), versionCommand(e), farCommand(e),
 		},

@@ -119,7 +119,7 @@ func (l commandLine) args() []string {
 }
 
 // takesPaths are the commands whose arguments are manifests and directories.
-var takesPaths = []string{"init", "plan", "apply", "drift", "validate", "graph", "console"}
+var takesPaths = []string{"init", "plan", "apply", "drift", "watch", "validate", "graph", "console"}
 
 // inDirectory gives the line that works in the one directory that it names: as
 // an argument that means what -chdir to it means.

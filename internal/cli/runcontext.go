@@ -39,7 +39,7 @@ type runContext struct {
 }
 
 // streaming are the commands that tell events.
-var streaming = []string{"plan", "apply", "destroy", "drift"}
+var streaming = []string{"plan", "apply", "destroy", "drift", "watch"}
 
 // newRunContext returns the context of a command line. Its events tell of mistakes
 // too.
@@ -51,7 +51,9 @@ func newRunContext(e Env, line commandLine) (*runContext, error) {
 		return r, nil
 	}
 	r.json = line.on("json")
-	r.stream.To("records", r.recordEvents, events.Limits{Waiting: 8 << 20, Most: 64 << 20, Logs: recordedLogs})
+	if command != "watch" { // whose repairs have records of their own
+		r.stream.To("records", r.recordEvents, events.Limits{Waiting: 8 << 20, Most: 64 << 20, Logs: recordedLogs})
+	}
 	if r.json {
 		r.stream.To("stdout", events.WithoutClose(e.Stdout), events.DefaultLimits())
 	}

@@ -96,6 +96,9 @@ func (g *generator) events() object {
 		properties["time"] = object{"type": "string", "format": "date-time", "pattern": `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`}
 		properties["level"] = g.of(reflect.TypeFor[events.Level]())
 		properties["message"] = object{"type": "string", "description": "A sentence for people; its words may change."}
+		if _, its := properties["run"]; !its {
+			properties["run"] = object{"type": "string", "description": "The run of the repair that it belongs to, in the stream of a watch."}
+		}
 		required, _ := schema["required"].([]string)
 		required = append(required, "type", "time", "level", "message")
 		slices.Sort(required)

@@ -40,15 +40,17 @@ func prune(dir string, own Run) error {
 			err = errors.Join(err, os.RemoveAll(path)) // its process has died
 		}
 	}
-	kept, bytes := 1, own.Bytes
+	kept, bytes := map[bool]int{own.Command == Watch: 1}, own.Bytes // by whether a watch has made them
 	for _, name := range list {
 		path := filepath.Join(dir, name)
 		if name == own.ID || isRunning(path) {
 			continue
 		}
-		kept++
-		bytes += readRun(path).Bytes
-		if kept > Keep || bytes > KeepBytes {
+		run := readRun(path)
+		watch := run.Command == Watch
+		kept[watch]++
+		bytes += run.Bytes
+		if !watch && kept[watch] > Keep || watch && kept[watch] > KeepRepairs || bytes > KeepBytes {
 			err = errors.Join(err, remove(dir, name))
 		}
 	}

@@ -72,9 +72,12 @@ func (r *Recorder) Begin() {
 	if err == nil {
 		err = ignore(filepath.Dir(runs))
 	}
+	if r.addError(errors.Join(err, r.writeRun())); r.run.Command == Watch {
+		return // the latest is that of a person
+	}
 	link := filepath.Join(runs, latestName)
 	temp := link + "." + r.run.ID
-	r.addError(errors.Join(err, r.writeRun(), os.Symlink(r.run.ID, temp), os.Rename(temp, link)))
+	r.addError(errors.Join(os.Symlink(r.run.ID, temp), os.Rename(temp, link)))
 }
 
 func (r *Recorder) hasStarted() bool {

@@ -15,6 +15,12 @@ const Format = 1
 // Keep is how many ended runs are kept.
 const Keep = 20
 
+// KeepRepairs is how many ended runs of a watch are kept beside them.
+const KeepRepairs = 100
+
+// Watch is the command of runs that no person has begun.
+const Watch = "watch"
+
 // KeepBytes bounds what all kept runs hold together. The newest run is kept
 // however much it holds.
 const KeepBytes = 1 << 30

@@ -3,11 +3,14 @@ package workspace
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/durable"
 	"deployster/state"
 )
 
@@ -37,7 +40,11 @@ func (w *Workspace) stateOptions(command string) state.Options {
 // OpenState opens a state for a command that changes it, and tells what an earlier
 // one has left behind.
 func (w *Workspace) OpenState(ctx context.Context, place state.Place, command string) (*state.Store, error) {
-	store, err := state.Open(ctx, place, w.stateOptions(command))
+	o := w.stateOptions(command)
+	store, err := state.Open(ctx, place, o)
+	if repairs(w, err, &o) {
+		store, err = state.Open(ctx, place, o)
+	}
 	if err == nil {
 		w.tellRecovery(store.Recovery())
 		w.Diagnostics(store.Warnings())
@@ -47,11 +54,30 @@ func (w *Workspace) OpenState(ctx context.Context, place state.Place, command st
 
 // HoldState reads a state, and keeps others from changing it until it is closed.
 func (w *Workspace) HoldState(ctx context.Context, place state.Place, command string) (*state.Shared, error) {
-	held, err := state.ReadShared(ctx, place, w.stateOptions(command))
+	o := w.stateOptions(command)
+	held, err := state.ReadShared(ctx, place, o)
+	if repairs(w, err, &o) {
+		held, err = state.ReadShared(ctx, place, o)
+	}
 	if err == nil {
 		w.spareMemory(len(held.Snapshot.Resources))
 	}
 	return held, err
+}
+
+// repairPatience is how long a person's command waits for a repair of a watch.
+const repairPatience = 30 * time.Second
+
+// repairs reports whether a watch has the state, which is worth waiting for, and makes
+// the options wait.
+func repairs(w *Workspace, err error, o *state.Options) bool {
+	var locked *durable.LockedError
+	if w.LockTimeout > 0 || o.Command == state.WatchCommand || !errors.As(err, &locked) || locked.Holder == nil ||
+		locked.Holder.Command != state.WatchCommand {
+		return false
+	}
+	o.Wait, o.Waiting = repairPatience, func(who string) { w.Note("A repair by %s goes on. Waiting for at most %s.", who, repairPatience) }
+	return true
 }
 
 // ReadState reads a state for commands that take no lock.

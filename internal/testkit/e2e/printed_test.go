@@ -140,7 +140,7 @@ func checkOutput(args []string, body []byte) error {
 			words = append(words, arg)
 		}
 	}
-	for _, command := range []string{"plan", "apply", "destroy", "drift"} {
+	for _, command := range []string{"plan", "apply", "destroy", "drift", "watch"} {
 		if slices.Contains(words, command) {
 			return checkEvents(body, command)
 		}

@@ -31,6 +31,7 @@ type Event struct {
 	Level   Level
 	Message string // a sentence for people
 	Body    Body
+	Run     string // the run that it belongs to, where one stream tells of several
 }
 
 // Body is what an event of one type says beyond its message: a struct of this package.
@@ -62,6 +63,10 @@ func (e Event) encode(b *bytes.Buffer, now time.Time, hide func(string) string) 
 	b.Write(now.UTC().AppendFormat(b.AvailableBuffer(), timeForm))
 	b.WriteString(`","level":"` + string(e.Level) + `","message":`)
 	b.Write(jsondoc.AppendText(b.AvailableBuffer(), e.Message))
+	if e.Run != "" {
+		b.WriteString(`,"run":`)
+		b.Write(jsondoc.AppendText(b.AvailableBuffer(), e.Run))
+	}
 	if err := writeMembers(b, e.Body); err != nil {
 		return nil, err
 	}

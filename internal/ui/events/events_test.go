@@ -16,7 +16,7 @@ func TestFrequentEvents(t *testing.T) {
 	for _, text := range []string{"web[\"a\"]", "disk", "", "ä<&>\u2028", "\x00\x1b[31m", "\xff"} {
 		for _, body := range []Body{ResourceAsking{text, ToPlan}, ResourceAsking{text, Purpose(text)}, ResourceDecided{text, apply.OK, plan.Change(text)}, ResourceDecided{Resource: text, Status: apply.Status(text)}} {
 			var b, plain bytes.Buffer
-			line, err := Event{Debug, text, body}.encode(&b, time.Unix(1, 0), nil)
+			line, err := newEvent(Debug, text, body).encode(&b, time.Unix(1, 0), nil)
 			if err != nil || !json.Valid(line) || bytes.Count(line, []byte{'\n'}) != 1 {
 				t.Fatalf("%q: %s, %v", text, line, err)
 			}

@@ -107,12 +107,12 @@ func TestStream_SlowReaderMissesLogLinesOnly(t *testing.T) {
 	slow, quick := &reader{let: make(chan struct{})}, &reader{}
 	s.To("slow", slow.open, Limits{Waiting: 10_000, Most: 1 << 20})
 	s.To("quick", quick.open, Limits{Waiting: 100 << 20, Most: 100 << 20})
-	s.Send(Event{Info, "begin", Version{Format: Format}})
+	s.Send(newEvent(Info, "begin", Version{Format: Format}))
 	const many = 100_000
 	for i := range many {
 		s.Send(logLine(i))
 		if i == many/2 {
-			s.Send(Event{Info, "Applying", ApplyStarted{"x"}})
+			s.Send(newEvent(Info, "Applying", ApplyStarted{"x"}))
 		}
 	}
 	if k := s.sinks[0]; k.size > 20_000 {
@@ -144,7 +144,7 @@ func TestStream_DeadReaderCostsNoMemory(t *testing.T) {
 	dead := &reader{let: make(chan struct{})}
 	s.To("dead", dead.open, Limits{Waiting: 1000, Most: 5000})
 	for i := range 1000 {
-		s.Send(Event{Info, "Applying", ApplyStarted{fmt.Sprint(i)}})
+		s.Send(newEvent(Info, "Applying", ApplyStarted{fmt.Sprint(i)}))
 	}
 	if k := s.sinks[0]; k.size > 5000 {
 		t.Errorf("%d bytes wait", k.size)
@@ -264,7 +264,7 @@ func TestEvent_HidesSecretsAndControlCharacters(t *testing.T) {
 		want string
 	}{
 		{OfDiagnostic(d), `{"type":"diagnostic","time":"2026-01-02T03:04:05.678Z","level":"error","message":"no (sensitive value): (sensitive value) (sensitive value) \u001b[31m\u202e\udb40\udc41","diagnostic":{"severity":"error","summary":"no (sensitive value)","detail":"(sensitive value) (sensitive value) \u001b[31m\u202e\udb40\udc41"}}`},
-		{Event{Info, "", Outputs{map[string]OutputValue{"type": {Value: json.RawMessage(`{"type":["error",12345]}`)}}}},
+		{newEvent(Info, "", Outputs{map[string]OutputValue{"type": {Value: json.RawMessage(`{"type":["error",12345]}`)}}}),
 			`{"type":"outputs","time":"2026-01-02T03:04:05.678Z","level":"info","message":"","outputs":{"type":{"sensitive":false,"value":{"(sensitive value)":["(sensitive value)","(sensitive value)"]}}}}`},
 		{OfReport(&apply.Report{Format: 1, Status: apply.Error, Resources: map[string]*apply.ResourceReport{"type": {Status: apply.Error, Reason: "error"}}}),
 			`{"type":"report","time":"2026-01-02T03:04:05.678Z","level":"error","message":"The apply ended: (sensitive value)","report":{"format":1,"status":"error","resources":{"type":{"status":"error","reason":"(sensitive value)"}}}}`},

@@ -14,15 +14,20 @@ import (
 	"deployster/plan"
 )
 
+// newEvent returns an event of the one run that a stream tells of.
+func newEvent(level Level, message string, body Body) Event {
+	return Event{Level: level, Message: message, Body: body}
+}
+
 // OfPlan returns an event of planning.
 func OfPlan(e plan.Event) Event {
 	switch e := e.(type) {
 	case plan.Asking:
-		return Event{Debug, e.Address + ": asking for its state", ResourceAsking{e.Address, ToPlan}}
+		return newEvent(Debug, e.Address+": asking for its state", ResourceAsking{e.Address, ToPlan})
 	case plan.Decided:
-		return Event{Debug, e.Address + ": " + string(e.Change), ResourceDecided{e.Address, apply.OK, e.Change}}
+		return newEvent(Debug, e.Address+": "+string(e.Change), ResourceDecided{e.Address, apply.OK, e.Change})
 	case plan.Failed:
-		return Event{Debug, e.Address + ": nothing can be decided", ResourceDecided{Resource: e.Address, Status: apply.Error}}
+		return newEvent(Debug, e.Address+": nothing can be decided", ResourceDecided{Resource: e.Address, Status: apply.Error})
 	}
 	return ofUnknown(e)
 }
@@ -35,15 +40,15 @@ func OfApply(e apply.Event) Event {
 		if e.After {
 			purpose = AfterActs
 		}
-		return Event{Debug, e.Address + ": asking for its state", ResourceAsking{e.Address, purpose}}
+		return newEvent(Debug, e.Address+": asking for its state", ResourceAsking{e.Address, purpose})
 	case apply.ActionStarted:
-		return Event{Info, strings.TrimSuffix(fmt.Sprintf("%s: %s started: %s", e.Address, e.Action, e.Description), ": "),
-			ActionStarted{e.Address, e.Action, e.Description, e.First, e.Late}}
+		return newEvent(Info, strings.TrimSuffix(fmt.Sprintf("%s: %s started: %s", e.Address, e.Action, e.Description), ": "),
+			ActionStarted{e.Address, e.Action, e.Description, e.First, e.Late})
 	case apply.ActionEnded:
 		return actionEnded(e)
 	case apply.Retrying:
-		return Event{Warning, fmt.Sprintf("%s: %s. Attempt %d of %d in %s", e.Address, e.Reason, e.Attempt, e.Of, e.Pause),
-			Retrying{e.Address, e.Attempt, e.Of, seconds(e.Pause), e.Reason}}
+		return newEvent(Warning, fmt.Sprintf("%s: %s. Attempt %d of %d in %s", e.Address, e.Reason, e.Attempt, e.Of, e.Pause),
+			Retrying{e.Address, e.Attempt, e.Of, seconds(e.Pause), e.Reason})
 	case apply.ResourceEnded:
 		return resourceEnded(e)
 	case apply.Stopping:
@@ -51,18 +56,18 @@ func OfApply(e apply.Event) Event {
 		if e.Interrupted {
 			why = "Interrupted"
 		}
-		return Event{Warning, fmt.Sprintf("%s: nothing new is started, %d are waited for", why, e.Running), Stopping{e.Interrupted, e.Running}}
+		return newEvent(Warning, fmt.Sprintf("%s: nothing new is started, %d are waited for", why, e.Running), Stopping{e.Interrupted, e.Running})
 	}
 	return ofUnknown(e)
 }
 
 // ofUnknown returns an event that has no form of its own.
-func ofUnknown(e any) Event { return Event{Info, fmt.Sprintf("%T: %+v", e, e), Note{}} }
+func ofUnknown(e any) Event { return newEvent(Info, fmt.Sprintf("%T: %+v", e, e), Note{}) }
 
 func actionEnded(e apply.ActionEnded) Event {
 	body := ActionEnded{Resource: e.Address, Action: e.Action, Status: apply.OK, Took: seconds(e.Took)}
 	if e.Err == nil {
-		return Event{Info, fmt.Sprintf("%s: %s ended after %s", e.Address, e.Action, round(e.Took)), body}
+		return newEvent(Info, fmt.Sprintf("%s: %s ended after %s", e.Address, e.Action, round(e.Took)), body)
 	}
 	body.Status, body.Reason = apply.Error, e.Err.Error()
 	word := "failed"
@@ -70,7 +75,7 @@ func actionEnded(e apply.ActionEnded) Event {
 	if errors.As(e.Err, &unknown) {
 		body.Status, word = apply.Unknown, "was lost sight of"
 	}
-	return Event{Error, fmt.Sprintf("%s: %s %s after %s", e.Address, e.Action, word, round(e.Took)), body}
+	return newEvent(Error, fmt.Sprintf("%s: %s %s after %s", e.Address, e.Action, word, round(e.Took)), body)
 }
 
 func resourceEnded(e apply.ResourceEnded) Event {
@@ -83,12 +88,12 @@ func resourceEnded(e apply.ResourceEnded) Event {
 		level = Error
 	}
 	message := fmt.Sprintf("%s: %s: %s", e.Address, e.Change, strings.ReplaceAll(string(e.Report.Status), "_", " "))
-	return Event{level, message, ResourceEnded{Resource: e.Address, Change: e.Change, ResourceReport: e.Report, Took: seconds(e.Took)}}
+	return newEvent(level, message, ResourceEnded{Resource: e.Address, Change: e.Change, ResourceReport: e.Report, Took: seconds(e.Took)})
 }
 
 // OfLine returns a line that an image printed.
 func OfLine(l typeclient.Line) Event {
-	return Event{Info, fmt.Sprintf("%s %s | %s", l.Address, l.Step, l.Text), Log{l.Address, l.Step, string(l.Stream), l.Text}}
+	return newEvent(Info, fmt.Sprintf("%s %s | %s", l.Address, l.Step, l.Text), Log{l.Address, l.Step, string(l.Stream), l.Text})
 }
 
 // OfDiagnostic returns an error or a warning.
@@ -97,12 +102,12 @@ func OfDiagnostic(d *diag.Diagnostic) Event {
 	if d.Severity == diag.Warning {
 		level = Warning
 	}
-	return Event{level, strings.TrimSuffix(d.Summary+": "+d.Detail, ": "), Diagnostic{d}}
+	return newEvent(level, strings.TrimSuffix(d.Summary+": "+d.Detail, ": "), Diagnostic{d})
 }
 
 // Notef returns an event that is a message only.
 func Notef(format string, args ...any) Event {
-	return Event{Info, fmt.Sprintf(format, args...), Note{}}
+	return newEvent(Info, fmt.Sprintf(format, args...), Note{})
 }
 
 // OfEnd returns the last event.
@@ -114,7 +119,7 @@ func OfEnd(status apply.Status, exit int, took time.Duration) Event {
 	case apply.Interrupted:
 		level, message = Warning, "Interrupted"
 	}
-	return Event{level, fmt.Sprintf("%s after %s, exit code %d", message, round(took), exit), End{status, exit, seconds(took)}}
+	return newEvent(level, fmt.Sprintf("%s after %s, exit code %d", message, round(took), exit), End{status, exit, seconds(took)})
 }
 
 // OfChecks returns the results of the check blocks.
@@ -129,7 +134,7 @@ func OfChecks(list []config.CheckResult) Event {
 	if failed > 0 {
 		level = Warning
 	}
-	return Event{level, fmt.Sprintf("%d checks, %d failed", len(list), failed), Checks{list}}
+	return newEvent(level, fmt.Sprintf("%d checks, %d failed", len(list), failed), Checks{list})
 }
 
 // OfReport returns the report of an apply.
@@ -141,12 +146,12 @@ func OfReport(r *apply.Report) Event {
 	case apply.Interrupted:
 		level = Warning
 	}
-	return Event{level, "The apply ended: " + string(r.Status), Report{r}}
+	return newEvent(level, "The apply ended: "+string(r.Status), Report{r})
 }
 
 func ofDropped(count int) Event {
-	return Event{Warning, fmt.Sprintf("%d events were left out here: there were more than could be kept for this reader", count),
-		Dropped{count}}
+	return newEvent(Warning, fmt.Sprintf("%d events were left out here: there were more than could be kept for this reader", count),
+		Dropped{count})
 }
 
 // round returns a duration for people.

@@ -1,0 +1,331 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"deployster/apply"
+	"deployster/config"
+	"deployster/internal/app/images"
+	"deployster/internal/app/workspace"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/encryption"
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
+	"deployster/internal/ui/events"
+	"deployster/plan"
+	"deployster/plan/refresh"
+	"deployster/plan/repair"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// ErrElsewhere says that the state is not the one that was known: nothing was done.
+var ErrElsewhere = errors.New("the state was changed by another command")
+
+// Keeper is an engine that keeps what was applied as it is.
+type Keeper struct{ *Engine }
+
+// Child returns an engine for one run among several of this one: with the same runtime
+// and secrets, and with events and records of its own. It need not be closed, waits for
+// no lock, and shows people errors and warnings only.
+func (e Keeper) Child(send func(events.Event), records Records) Keeper {
+	w, o, ui := *e.Workspace, e.options, hearing{to: e.ui}
+	w.Events, w.UI, w.LockTimeout, w.Started = send, ui, 0, time.Now()
+	o.Records = func(string, *encryption.Keyring) Records { return records }
+	return Keeper{&Engine{Workspace: &w, ui: ui, options: o, runtime: e.runtime, pool: e.pool, released: make(chan error)}}
+}
+
+// Source is what is held to the world again and again: a manifest, and its images.
+type Source struct {
+	Manifest  *config.Manifest
+	Place     state.Place
+	Selection plan.Selection
+	pins      map[string]string
+	images    *images.Resolver
+}
+
+// SourceOptions say where a Source comes from.
+type SourceOptions struct {
+	workspace.Inputs // Paths may be one saved plan that was applied
+	Selection        plan.Selection
+	Policy           workspace.PolicyOptions
+}
+
+// Source reads manifests, or a plan that was applied, and gives them with the state that
+// they are held to.
+func (e Keeper) Source(ctx context.Context, o SourceOptions) (*Source, state.Snapshot, error) {
+	policy, err := e.Policy(o.Policy)
+	if err != nil {
+		return nil, state.Snapshot{}, err
+	}
+	s, saved := &Source{Selection: o.Selection}, (*plan.Plan)(nil)
+	if e.IsPlan(o.Paths) {
+		saved, err = e.savedSource(s, o, policy)
+	} else if err = policy.SavedOnly("watch"); err == nil {
+		if err = namesPlan(e.Engine, o.Paths); err == nil {
+			s.Manifest, err = e.Manifest(ctx, o.Inputs)
+		}
+	}
+	if err != nil {
+		return nil, state.Snapshot{}, err
+	}
+	s.Place = e.StatePlace(s.Manifest)
+	snapshot, err := e.ReadState(ctx, s.Place)
+	if err == nil && saved != nil && !wasApplied(snapshot, saved.ID) {
+		err = diag.Errorf("The plan was not applied", "%s has to be applied first, and to end well: `deployster apply %s`. "+
+			"What is watched is what was approved and done.", o.Paths[0], o.Paths[0])
+	}
+	if err != nil {
+		return nil, snapshot, err
+	}
+	return s, snapshot, e.sourceImages(ctx, s, snapshot, saved, o)
+}
+
+// sourceImages finds the images of a source: those of its plan, or those that the
+// manifest names.
+func (e Keeper) sourceImages(ctx context.Context, s *Source, snapshot state.Snapshot, saved *plan.Plan, o SourceOptions) (err error) {
+	if _, err := e.Runtime(ctx); err != nil {
+		return err
+	}
+	if saved != nil {
+		s.pins, s.images = saved.Images, images.NewResolver(e.runtime, s.Manifest, nil)
+		return nil
+	}
+	s.Selection = narrowed(s.Selection, s.Manifest, o.Paths)
+	if s.images, err = e.resolver(ctx, s.Manifest); err != nil {
+		return err
+	}
+	s.images.Wanted = func(addr string) bool { _, recorded := snapshot.Completed(addr); return recorded }
+	s.pins, err = s.images.All(ctx)
+	return err
+}
+
+// savedSource reads a saved plan, and what it was made of.
+func (e Keeper) savedSource(s *Source, o SourceOptions, policy workspace.Policy) (*plan.Plan, error) {
+	if len(o.Variables) > 0 {
+		return nil, diag.Errorf("Wrong command line", "A saved plan holds the values of its variables: -var and -var-file cannot change them.")
+	}
+	p, signature, err := e.ReadPlan(o.Paths[0])
+	if err == nil {
+		err = policy.Check(o.Paths[0], p, signature)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.Manifest, err = e.Replay(p.Sources, p.Variables, p.Created); err == nil {
+		s.Manifest, err = expanded(s.Manifest, p)
+	}
+	return p, err
+}
+
+// wasApplied reports whether a plan was carried out, and that ended well.
+func wasApplied(s state.Snapshot, id string) bool {
+	return slices.ContainsFunc(s.Applied, func(a state.Applied) bool { return a.Plan == id && a.Status == state.StatusOK })
+}
+
+// Looker returns what looks at single resources of a source, and the client that it
+// asks with.
+func (e Keeper) Looker(ctx context.Context, s *Source, prior state.Snapshot) (*plan.Looker, *typeclient.Client, error) {
+	client := e.client(prior, s.pins, s.images)
+	l, diags := plan.NewLooker(ctx, s.Manifest, prior, client, e.planOptions(s.Selection, 0))
+	if l == nil {
+		return nil, nil, e.Secrets.Diagnostics(diags)
+	}
+	e.Diagnostics(diags)
+	return l, client, nil
+}
+
+// RepairOptions say what is brought back, and what may be done for that.
+type RepairOptions struct {
+	Source    *Source
+	Prior     state.Snapshot // that is known; another state is refused
+	Addresses []string       // what drifted
+	Kinds     []plan.Change  // that are approved
+	Watched   func(addr string) bool
+	Ended     func() // the state is written, and nobody else has changed it since
+}
+
+// Repaired is what became of a repair.
+type Repaired struct {
+	Report   *apply.Report // nil: there was nothing to do, or nothing that may be done
+	Snapshot state.Snapshot
+	Refused  map[string]string // what was left out, because nobody has approved it; and why
+}
+
+// Repair brings back what drifted, and what depends on it, as an apply does: with the
+// lock, a plan, the journal and a report. What is not approved is left out, with
+// what depends on it.
+func (e Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err error) {
+	store, err := e.OpenState(ctx, o.Source.Place, "watch")
+	if err != nil {
+		return done, err
+	}
+	defer func() { _ = store.Close() }() // the lock goes with the process anyway
+	done.Snapshot = store.Snapshot()
+	if done.Snapshot.Serial != o.Prior.Serial || done.Snapshot.Lineage != o.Prior.Lineage {
+		return done, ErrElsewhere
+	}
+	defer o.Ended()
+	if err := e.adopt(ctx, o.Source.Place, store, nil); err != nil {
+		return done, err
+	}
+	t := &task{Engine: e.Engine, command: "watch", manifest: o.Source.Manifest, report: reporter{engine: e.Engine}}
+	t.KeepGoing = true
+	policy := unattended{o, done.Snapshot, dependants(o.Source.Manifest)}
+	if done.Refused, err = t.approved(ctx, policy); err != nil || t.plan == nil {
+		return done, err
+	}
+	if err := refuseOtherPaths(t.plan, runner.RealDir(e.Dir)); err != nil {
+		return done, err
+	}
+	t.options = apply.Options{Kinds: o.Kinds, Deferred: apply.DeferredByKinds, Allowed: policy.allowed}
+	done.Report, err = t.execute(ctx, store)
+	done.Snapshot = store.Snapshot()
+	return done, err
+}
+
+// approved plans, and again without what nobody has approved, until all that is left
+// is approved. There is no plan when nothing is left to do.
+func (t *task) approved(ctx context.Context, policy unattended) (refused map[string]string, err error) {
+	refused = map[string]string{}
+	for {
+		s := policy.Source.Selection
+		s.Targets, s.Excludes = policy.targets(refused), slices.Concat(s.Excludes, slices.Sorted(maps.Keys(refused)))
+		if len(s.Targets) == 0 {
+			return refused, nil
+		}
+		client := t.Engine.client(policy.prior, policy.Source.pins, policy.Source.images)
+		o := t.planOptions(s, 0)
+		o.FromRegistry = policy.Source.images.FromRegistry
+		p, diags := plan.Build(ctx, t.manifest, policy.prior, client, o)
+		if diags.HasErrors() {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			return nil, t.Secrets.Diagnostics(diags)
+		}
+		more := policy.notCovered(p)
+		if len(more) == 0 {
+			if !nothingToDo(p, policy.prior) {
+				t.plan, t.client = p, &answerers{Types: client}
+				t.tellPlan(p, "")
+			}
+			return refused, nil
+		}
+		maps.Copy(refused, more)
+	}
+}
+
+// unattended is what may be done while nobody looks on.
+type unattended struct {
+	RepairOptions
+	prior state.Snapshot
+	after map[string][]string // who depends on whom
+}
+
+// targets are what drifted and what depends on it, without what is refused and what
+// depends on that.
+func (u unattended) targets(refused map[string]string) []string {
+	wanted, left := map[string]bool{}, map[string]bool{}
+	for _, addr := range u.Addresses {
+		u.reach(addr, wanted)
+	}
+	for addr := range refused {
+		u.reach(addr, left)
+	}
+	maps.DeleteFunc(wanted, func(addr string, _ bool) bool { return left[addr] })
+	return slices.Sorted(maps.Keys(wanted))
+}
+
+func (u unattended) reach(addr string, into map[string]bool) {
+	if into[addr] {
+		return
+	}
+	into[addr] = true
+	for _, next := range u.after[addr] {
+		if u.Watched(next) {
+			u.reach(next, into)
+		}
+	}
+}
+
+// dependants says who depends on whom.
+func dependants(m *config.Manifest) map[string][]string {
+	after := map[string][]string{}
+	for _, r := range m.Resources() {
+		for _, e := range r.Edges {
+			after[e.To] = append(after[e.To], r.Address)
+		}
+	}
+	return after
+}
+
+// notCovered lists the resources of a plan that nobody has approved, and why.
+func (u unattended) notCovered(p *plan.Plan) map[string]string {
+	found := map[string]string{}
+	for addr, step := range p.Resources {
+		if why := u.refusal(addr, step); why != "" {
+			found[addr] = why
+		}
+	}
+	return found
+}
+
+// refusal says why a step may not be done, or "".
+func (u unattended) refusal(addr string, step *plan.Step) string {
+	declared := u.Source.Manifest.Resource(addr)
+	switch {
+	case step.Change == plan.Left, step.Change == plan.Valid && !step.MayChange && step.MovedFrom == "" && !step.Adopted:
+		return ""
+	case declared == nil && !slices.Contains(u.Kinds, step.Change):
+		return "nobody has approved to " + string(step.Change) + " it"
+	case declared != nil && declared.Watch.TellOnly:
+		return "it has watch { repair = false }"
+	case step.ReadOnly:
+		return "it is read_only"
+	case !u.allowed(addr, step.Actions):
+		return "it needs [" + strings.Join(actionNames(step.Actions), ", ") + "], and watch.actions allows " +
+			strings.Join(declared.Watch.Actions, ", ")
+	case slices.Contains(u.Kinds, step.Change), slices.Contains(u.Kinds, repair.Kind) && repair.Answered(step, u.prior.Resources[addr]):
+		return ""
+	}
+	return "to " + string(step.Change) + " it would not just bring back what was recorded"
+}
+
+// allowed reports whether actions may be run unattended by what the resource says.
+func (u unattended) allowed(addr string, actions []protocol.Action) bool {
+	declared := u.Source.Manifest.Resource(addr)
+	if declared == nil || declared.Watch.Actions == nil {
+		return true
+	}
+	return !slices.ContainsFunc(actions, func(a protocol.Action) bool { return !slices.Contains(declared.Watch.Actions, a.Name) })
+}
+
+func actionNames(list []protocol.Action) (names []string) {
+	for _, a := range list {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// nothingToDo reports whether a plan would change neither the world nor what is
+// recorded of it.
+func nothingToDo(p *plan.Plan, prior state.Snapshot) bool {
+	if p.HasChanges() {
+		return false
+	}
+	for addr, step := range p.Resources {
+		e := prior.Resources[addr]
+		owed := refresh.Owed(step.Subscribes, e, prior, func(string) bool { return false })
+		if step.Change != plan.Valid || !jsondoc.Same(step.State, e.State) || len(owed) > 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,236 @@
+package watching
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"deployster/config"
+	"deployster/internal/app"
+	"deployster/internal/base/secret"
+	"deployster/internal/watch"
+	"deployster/plan"
+	"deployster/plan/drift"
+	"deployster/plan/refresh"
+	"deployster/state"
+)
+
+// The longest time between two looks, where nobody has said another.
+const (
+	pollBeside = time.Hour       // a process that tells of changes
+	pollFast   = time.Minute     // where a worker or a shared container answers
+	pollCold   = 5 * time.Minute // where each look starts a container
+)
+
+// How many looks there are at one time in a worker.
+const inWorker = 40
+
+// generation is all that was read at one time.
+type generation struct {
+	watch.Generation
+	source *app.Source
+	look   *looker
+	left   map[string]string // what is not watched, and why
+}
+
+// load reads the manifests and the state, and says what is watched.
+func (w *watcher) load(ctx context.Context) (*generation, error) {
+	w.stateMu.Lock()
+	defer w.stateMu.Unlock()
+	file := stamp{}
+	if w.current != nil {
+		file = stampOf(w.current.source)
+	}
+	source, snapshot, err := w.engine.Source(ctx, w.SourceOptions)
+	if err != nil {
+		return nil, err
+	}
+	if w.current == nil {
+		file = stampOf(source)
+	}
+	g := &generation{source: source, left: map[string]string{}}
+	g.look = &looker{w: w, source: source, places: make(chan struct{}, w.Parallelism)}
+	if err := g.look.with(ctx, snapshot); err != nil {
+		return nil, err
+	}
+	w.fill(g, snapshot)
+	w.file = file
+	return g, nil
+}
+
+// fill lists what is watched, and what is not.
+func (w *watcher) fill(g *generation, snapshot state.Snapshot) {
+	seen := g.look.seen()
+	g.Looker, g.Repairer, g.Places = g.look, &repairer{w: w, look: g.look, source: g.source}, map[string]int{}
+	for addr, d := range seen.Unasked {
+		g.left[addr] = d.Reason
+	}
+	for _, r := range seen.Resources {
+		delete(g.left, r.Address)
+		if why := seen.Changed(r); why != "" {
+			g.left[r.Address] = why
+			continue
+		}
+		entry, ty := snapshot.Resources[r.Address], seen.Type(r.Address)
+		one := watch.Resource{Address: r.Address, Lane: lane(entry), Repair: len(w.kinds) > 0 && !r.Watch.TellOnly && !r.ReadOnly,
+			Request:  digest(r.Address, entry.Digest, entry.Config, entry.Settings, entry.Mounts),
+			Recorded: state.EntryHash(entry) + owed(r, entry, snapshot)}
+		cold := ty == nil || ty.Worker == nil && !ty.Reuse
+		one.Poll, one.Alone = pollBeside, pollFast
+		if g.Places[one.Lane] = inWorker; cold {
+			one.Alone, g.Places[one.Lane] = pollCold, w.Parallelism
+		}
+		for _, said := range []*time.Duration{w.Poll, r.Watch.Poll} {
+			if said != nil {
+				one.Poll, one.Alone = *said, *said
+			}
+		}
+		g.Resources = append(g.Resources, one)
+	}
+}
+
+func lane(e state.Entry) string { return digest(e.Digest, e.Settings, e.Mounts) }
+
+func digest(parts ...any) string {
+	text, _ := json.Marshal(parts) // what came from JSON goes to JSON
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:12])
+}
+
+// owed says that a resource is to be told of what it subscribes, or "".
+func owed(r *config.Resource, e state.Entry, s state.Snapshot) string {
+	if len(refresh.Owed(r.Subscribes, e, s, func(string) bool { return false })) == 0 {
+		return ""
+	}
+	return " is owed a refresh"
+}
+
+// looker looks at single resources. What they are held to may be exchanged.
+type looker struct {
+	w      *watcher
+	source *app.Source
+	places chan struct{} // of those who start a container
+
+	// Guarded by w.mu.
+	looker *plan.Looker
+	prior  state.Snapshot
+	by     map[string]*config.Resource
+}
+
+// with holds resources to another state from now on.
+func (l *looker) with(ctx context.Context, prior state.Snapshot) error {
+	next, _, err := l.w.engine.Looker(ctx, l.source, prior)
+	if err != nil {
+		return err
+	}
+	by := map[string]*config.Resource{}
+	for _, r := range next.Resources {
+		by[r.Address] = r
+	}
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	l.looker, l.prior, l.by = next, prior, by
+	return nil
+}
+
+func (l *looker) seen() *plan.Looker {
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	return l.looker
+}
+
+// Look asks how one resource is.
+func (l *looker) Look(ctx context.Context, addr string) (watch.Look, error) {
+	l.w.mu.Lock()
+	seen, r, prior := l.looker, l.by[addr], l.prior
+	l.w.mu.Unlock()
+	if r == nil {
+		return watch.Look{Status: drift.Undeclared, Reason: "it is not recorded any more"}, nil
+	}
+	if ty := seen.Type(addr); ty == nil || ty.Worker == nil {
+		select {
+		case l.places <- struct{}{}:
+			defer func() { <-l.places }()
+		case <-ctx.Done():
+			return watch.Look{}, context.Cause(ctx)
+		}
+	}
+	found := seen.Look(ctx, r)
+	if found.Status == drift.Failed {
+		return watch.Look{}, errors.New(found.Reason)
+	}
+	report := &drift.Report{Resources: map[string]*drift.Resource{addr: found}}
+	if report.Know(l.w.Baseline); found.Known {
+		return watch.Look{Status: drift.None}, nil
+	}
+	look := watch.Look{Status: found.Status, Reason: found.Reason, Differs: found.Status == drift.None && len(found.Found) > 0}
+	if why := owed(r, prior.Resources[addr], prior); why != "" && look.Status == drift.None {
+		look.Differs, look.Reason = true, "what it subscribes was acted on"
+	}
+	if look.Status != drift.None || look.Differs {
+		look.Found = digest(string(secret.Mask(found.Found, found.Hidden)), found.Reasons, look.Reason)
+	}
+	return look, nil
+}
+
+// stamp is what changes when a file is replaced.
+type stamp struct {
+	inode uint64
+	size  int64
+	at    time.Time
+}
+
+// stampOf looks at the file of a state, the zero value where there is none.
+func stampOf(s *app.Source) stamp {
+	info, err := os.Stat(s.Place.String())
+	if err != nil {
+		return stamp{}
+	}
+	var stat unix.Stat_t
+	_ = unix.Stat(s.Place.String(), &stat) // it is there, or is replaced, which is seen at the next look
+	return stamp{stat.Ino, info.Size(), info.ModTime()}
+}
+
+// changedElsewhere reports whether somebody else has changed the state. While a repair
+// goes on nobody has.
+func (w *watcher) changedElsewhere() bool {
+	if !w.stateMu.TryLock() {
+		return false
+	}
+	defer w.stateMu.Unlock()
+	now := stampOf(w.current.source)
+	return now != w.file
+}
+
+// take makes a generation the current one.
+func (w *watcher) take(g *generation) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.current = g
+}
+
+func (w *watcher) counted() watch.Counts {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.counts
+}
+
+// slept is for how long the machine was suspended since it was started.
+func slept() time.Duration {
+	var up, awake unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &up) != nil || unix.ClockGettime(unix.CLOCK_MONOTONIC, &awake) != nil {
+		return 0
+	}
+	return time.Duration(up.Nano() - awake.Nano())
+}
+
+// unwatched lists what is not watched by why, for people.
+func (g *generation) unwatched() []string { return slices.Sorted(maps.Keys(g.left)) }

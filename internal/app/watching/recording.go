@@ -1,0 +1,49 @@
+package watching
+
+import (
+	"io"
+	"time"
+
+	"deployster/apply"
+	"deployster/internal/app"
+	"deployster/internal/base/diag"
+	"deployster/internal/runs"
+	"deployster/internal/ui/events"
+)
+
+// What the events of a repair may hold, and how long the end of one waits for them to be
+// written.
+const (
+	recordedLogs   = 4 << 20
+	writerPatience = 10 * time.Second
+)
+
+// Recording is a run of its own, with its records and events.
+type Recording struct {
+	Run     string
+	Records app.Records
+	Send    func(events.Event)
+	End     func(apply.Status)
+}
+
+// Records returns what begins runs below the directory of an engine: repairs of a watch.
+func Records(e *app.Engine, hurry <-chan struct{}) func() Recording {
+	return func() Recording {
+		run := runs.Run{ID: runs.NewID(time.Now()), Command: runs.Watch, Deployster: e.Version, Started: time.Now().UTC()}
+		recorder := runs.New(runs.Options{Workdir: e.Dir, Run: run, Hide: e.Secrets.Hiding, Keys: e.Keys})
+		stream := events.NewStream(e.Secrets.Hiding, time.Now)
+		stream.To("records", func(<-chan struct{}) (io.WriteCloser, error) { return recorder.Events() },
+			events.Limits{Waiting: 8 << 20, Most: 64 << 20, Logs: recordedLogs})
+		stream.Send(events.Event{Level: events.Info, Message: "deployster " + e.Version + " watch",
+			Body: events.Version{Format: events.Format, Deployster: e.Version, Command: run.Command, Run: run.ID}})
+		return Recording{Run: run.ID, Records: recorder, Send: stream.Send, End: func(status apply.Status) {
+			code := map[apply.Status]int{apply.Error: 1, apply.Interrupted: 130}[status]
+			if err := recorder.Finish(runs.Status(status), code, time.Now()); err != nil {
+				e.Warn(diag.Warningf("Records are not complete", "What the images were sent and what they answered could not be kept: %s.", err))
+			}
+			stream.Send(events.OfEnd(status, code, time.Since(run.Started)))
+			_ = stream.Close(writerPatience, hurry) // what is missing is in the events that were written elsewhere
+			recorder.Close()
+		}}
+	}
+}

@@ -1,0 +1,236 @@
+package watching
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"deployster/apply"
+	"deployster/internal/app"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner/typeclient"
+	"deployster/internal/ui/events"
+	"deployster/internal/watch"
+	"deployster/state"
+)
+
+// busyEvery is how often a state that others hold is tried again.
+const busyEvery = 100 * time.Millisecond
+
+// repairer brings back what drifted: each time a run of its own.
+type repairer struct {
+	w      *watcher
+	look   *looker
+	source *app.Source
+}
+
+// Repair does one repair. While others hold the state it waits.
+func (r *repairer) Repair(ctx context.Context, addrs []string) (map[string]watch.Outcome, error) {
+	held := false
+	for {
+		outcomes, err := r.once(ctx, addrs)
+		switch {
+		case errors.Is(err, state.ErrLocked):
+			if !held {
+				r.w.status(Held, "held: "+holder(err)+". Looking goes on, repairing waits", holder(err))
+			}
+			held = true
+			select {
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			case <-time.After(busyEvery):
+			}
+			continue
+		case held:
+			r.w.status(Released, "released: repairing goes on", "")
+		}
+		if errors.Is(err, app.ErrElsewhere) {
+			select {
+			case r.w.again <- struct{}{}:
+			default:
+			}
+			return nil, watch.ErrElsewhere
+		}
+		return outcomes, err
+	}
+}
+
+// holder says who has the state.
+func holder(err error) string {
+	list := diag.From("", err)
+	text, _, _ := strings.Cut(list[0].Detail, ". ")
+	return text
+}
+
+// once is Repair, if the state is free.
+func (r *repairer) once(ctx context.Context, addrs []string) (map[string]watch.Outcome, error) {
+	w := r.w
+	w.stateMu.Lock()
+	defer w.stateMu.Unlock()
+	run := &begun{w: w, addrs: addrs}
+	e := w.engine.Child(run.send, run)
+	r.w.mu.Lock()
+	prior := r.look.prior
+	r.w.mu.Unlock()
+	done, err := e.Repair(ctx, app.RepairOptions{Source: r.source, Prior: prior, Addresses: addrs, Kinds: w.kinds, Watched: r.watched,
+		Ended: func() { w.file = stampOf(r.source) }})
+	if err != nil && done.Report == nil {
+		run.end(apply.Error, nil)
+		return nil, err
+	}
+	outcomes := outcomesOf(addrs, done)
+	w.mu.Lock()
+	maps.Copy(w.reasons, done.Refused)
+	w.mu.Unlock()
+	if done.Report != nil {
+		run.end(done.Report.Status, done.Report)
+	} else {
+		run.end(apply.OK, nil)
+	}
+	if done.Snapshot.Serial != prior.Serial {
+		if err := r.look.with(ctx, done.Snapshot); err != nil && ctx.Err() == nil {
+			return outcomes, errors.Join(err, watch.ErrElsewhere)
+		}
+	}
+	return outcomes, nil
+}
+
+// watched reports whether a resource is watched, and so may be done with another.
+func (r *repairer) watched(addr string) bool {
+	r.w.mu.Lock()
+	defer r.w.mu.Unlock()
+	return r.look.by[addr] != nil
+}
+
+// outcomesOf says what became of each resource.
+func outcomesOf(addrs []string, done app.Repaired) map[string]watch.Outcome {
+	out := map[string]watch.Outcome{}
+	for _, addr := range addrs {
+		out[addr] = watch.NotApproved // it, or what it depends on
+		if done.Report == nil && done.Refused[addr] == "" && len(done.Refused) == 0 {
+			out[addr] = watch.Right
+		}
+	}
+	if done.Report == nil {
+		return out
+	}
+	for addr, r := range done.Report.Resources {
+		switch {
+		case r.Status == apply.OK:
+			out[addr] = watch.Repaired
+		case r.Status == apply.Unchanged, r.Status == apply.Skipped:
+			out[addr] = watch.Right
+		case r.Status == apply.NotStarted && strings.HasPrefix(r.Reason, "not approved"):
+			out[addr] = watch.NotApproved
+		default:
+			out[addr] = watch.Failed
+		}
+	}
+	return out
+}
+
+// begun is the run of a repair: it begins when there is something to keep, and so a
+// repair that found nothing to do is none.
+type begun struct {
+	w     *watcher
+	addrs []string
+	run   *Recording
+	early []events.Event
+	asked []typeclient.Invocation
+	from  time.Time
+}
+
+// Begin begins the records.
+func (b *begun) Begin() {
+	b.w.mu.Lock()
+	defer b.w.mu.Unlock()
+	if b.run != nil {
+		return
+	}
+	r := b.w.Record()
+	b.run, b.from = &r, time.Now()
+	r.Records.Begin()
+	b.out(events.Event{Level: events.Info, Message: "Repairing " + strings.Join(b.addrs, ", "),
+		Body: events.RepairStarted{Resources: b.addrs}})
+	for _, e := range b.early {
+		b.out(e)
+	}
+	for _, i := range b.asked {
+		r.Records.Add(i)
+	}
+	b.early, b.asked = nil, nil
+}
+
+// Add keeps an invocation.
+func (b *begun) Add(i typeclient.Invocation) {
+	b.w.mu.Lock()
+	run := b.run
+	if run == nil {
+		b.asked = append(b.asked, i)
+	}
+	b.w.mu.Unlock()
+	if run != nil {
+		run.Records.Add(i)
+	}
+}
+
+// Report keeps the report.
+func (b *begun) Report(content []byte) {
+	b.Begin()
+	b.run.Records.Report(content)
+}
+
+// send is told the events of the plan and of the apply.
+func (b *begun) send(e events.Event) {
+	b.w.mu.Lock()
+	defer b.w.mu.Unlock()
+	if b.run == nil {
+		b.early = append(b.early, e)
+		return
+	}
+	b.out(e)
+}
+
+func (b *begun) out(e events.Event) {
+	b.run.Send(e)
+	e.Run = b.run.Run
+	b.w.engine.Events(e)
+}
+
+func (b *begun) end(status apply.Status, report *apply.Report) {
+	if b.run == nil {
+		return
+	}
+	b.out(events.Event{Level: events.Info, Message: "The repair ended: " + string(status),
+		Body: events.RepairEnded{Resources: b.addrs, Status: status}})
+	if report != nil {
+		b.w.line("%s  run %s", summary(report, time.Since(b.from)), b.run.Run)
+	}
+	b.run.End(status)
+}
+
+// summary says in a line what a repair did.
+func summary(report *apply.Report, took time.Duration) string {
+	var parts []string
+	for _, addr := range slices.Sorted(maps.Keys(report.Resources)) {
+		r := report.Resources[addr]
+		switch {
+		case r.Status == apply.OK && len(r.Completed) > 0:
+			parts = append(parts, fmt.Sprintf("%s: %s ok", addr, strings.Join(r.Completed, ", ")))
+		case r.Status == apply.OK:
+			parts = append(parts, addr+": ok")
+		case r.Status == apply.Unchanged, r.Status == apply.Skipped, r.Status == apply.LeftAlone:
+		default:
+			parts = append(parts, strings.TrimSuffix(fmt.Sprintf("%s: %s: %s", addr, strings.ReplaceAll(string(r.Status), "_", " "), r.Reason),
+				": "))
+		}
+	}
+	if len(parts) == 0 {
+		parts = []string{"nothing was to be done any more"}
+	}
+	return strings.Join(parts, "; ") + " after " + took.Round(time.Millisecond).String()
+}

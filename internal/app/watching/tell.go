@@ -1,0 +1,200 @@
+package watching
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
+	"deployster/internal/ui/events"
+	"deployster/internal/watch"
+	"deployster/plan/drift"
+)
+
+// line prints a line for people, with the time of day.
+func (w *watcher) line(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.Print("%s %s\n", time.Now().Format(time.TimeOnly), diag.Visible(w.engine.Secrets.Hide(fmt.Sprintf(format, args...))))
+}
+
+// status tells of the watch as a whole.
+func (w *watcher) status(s Status, text, holder string) {
+	level := events.Info
+	if s == ReloadFailed || s == Held {
+		level = events.Warning
+	}
+	c := w.counted()
+	w.engine.Events(events.Event{Level: level, Message: text, Body: events.Watch{Status: string(s), Resources: c.Resources,
+		ByEvents: c.ByEvents,
+		ByPoll:   c.Resources - c.ByEvents, Drifted: c.Drifted, Failed: c.Failed, Holder: holder}})
+	w.line("%s", text)
+	switch s {
+	case Started, Reloaded, ReloadFailed:
+		w.systemd.Ready()
+		w.systemd.Status(text)
+	case Stopping:
+		w.systemd.Stopping()
+	}
+}
+
+// alive is called now and then by what owns the watch.
+func (w *watcher) alive(c watch.Counts) {
+	w.mu.Lock()
+	w.counts = c
+	w.mu.Unlock()
+	w.systemd.Alive()
+	w.systemd.Status(fmt.Sprintf("%s, %d drifted, %d could not be asked", words.Count(c.Resources, "resource"), c.Drifted, c.Failed))
+}
+
+// tell tells what happened. It is called by one goroutine.
+func (w *watcher) tell(t watch.Told) {
+	switch t := t.(type) {
+	case watch.Loaded:
+		w.loaded(t)
+	case watch.Finding:
+		w.finding(t)
+	case watch.Flapping:
+		w.resource(t.Address, "flapping", events.ResourceWatch{Next: t.Next.Seconds()},
+			fmt.Sprintf("drifted again, after %d repairs in %s: somebody "+
+				"else changes it too. Next repair in %s", t.Times, "10m", t.Next.Round(100*time.Millisecond)))
+	case watch.Unapproved:
+		w.mu.Lock()
+		why := w.reasons[t.Address]
+		w.mu.Unlock()
+		if why == "" {
+			why = "what it depends on is not approved"
+		}
+		w.resource(t.Address, "not_approved", events.ResourceWatch{Detail: why}, "not repaired: "+why)
+	case watch.Missed:
+		text := "was found by a poll, though a process watches it"
+		if t.Polled {
+			text += ". It is polled from now on"
+		}
+		w.resource(t.Address, "missed", events.ResourceWatch{}, text)
+	case watch.Noisy:
+		w.resource(t.Address, "noisy", events.ResourceWatch{}, "its events tell of nothing again and again: it is looked at every 10s at most")
+	case watch.Process:
+		w.process(t)
+	case watch.Refused:
+		w.engine.Diagnostics(diag.From("Cannot repair", t.Err))
+		w.line("cannot repair %s: next try in %s", words.Count(t.Resources, "resource"), t.Next.Round(100*time.Millisecond))
+	}
+}
+
+// loaded tells what is watched from now on, and what is not.
+func (w *watcher) loaded(t watch.Loaded) {
+	w.mu.Lock()
+	w.counts = t.Counts
+	g := w.current
+	w.mu.Unlock()
+	status, word := Reloaded, "watching on: "
+	if t.First {
+		status, word = Started, "watching "
+	}
+	approve := w.Approve
+	if len(w.kinds) == 0 {
+		approve = "nothing, only told"
+	}
+	text := fmt.Sprintf("%s%s of %s: %s; approved: %s", word, words.Count(t.Counts.Resources, "resource"), g.source.Place, g.how(), approve)
+	w.status(status, text, "")
+	for _, addr := range g.unwatched() {
+		w.resource(addr, "not_watched", events.ResourceWatch{Detail: g.left[addr]}, "not watched: "+g.left[addr])
+	}
+}
+
+// how says how often is looked at what.
+func (g *generation) how() string {
+	every := map[time.Duration]int{}
+	var order []time.Duration
+	for _, r := range g.Resources {
+		if every[r.Alone]++; every[r.Alone] == 1 {
+			order = append(order, r.Alone)
+		}
+	}
+	var parts []string
+	for _, d := range order {
+		text := fmt.Sprintf("%d every %s", every[d], shortTime(d))
+		if d == 0 {
+			text = fmt.Sprintf("%d at the start", every[d])
+		}
+		parts = append(parts, text)
+	}
+	if len(g.left) > 0 {
+		parts = append(parts, fmt.Sprintf("%d not", len(g.left)))
+	}
+	if len(parts) == 0 {
+		return "nothing was applied yet"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// shortTime is a time as people write it.
+func shortTime(d time.Duration) string {
+	text := d.String()
+	for _, end := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, end) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
+}
+
+// finding tells of a resource that is otherwise than before.
+func (w *watcher) finding(f watch.Finding) {
+	word := string(f.Look.Status)
+	if f.Look.Status == drift.None {
+		if word = "ok"; f.Look.Differs {
+			word = "ok, and differs"
+		}
+	}
+	why := string(f.Why)
+	if f.Detail != "" {
+		why += ": " + f.Detail
+	}
+	detail := f.Look.Reason
+	if f.Error != nil {
+		detail = f.Error.Error()
+	}
+	body := events.ResourceWatch{Was: string(f.Was), Why: string(f.Why), Detail: detail, Next: f.Next.Seconds()}
+	if f.Why == watch.ByRepair || f.Why == watch.Dependency {
+		w.event(f.Address, string(f.Look.Status), body, word)
+		return // the line of the repair says so
+	}
+	text := fmt.Sprintf("%s (%s)", word, why)
+	if f.Look.Status == drift.Failed {
+		text += ": " + detail
+	}
+	w.resource(f.Address, string(f.Look.Status), body, text)
+}
+
+// resource tells of one resource.
+func (w *watcher) resource(addr, status string, body events.ResourceWatch, text string) {
+	w.event(addr, status, body, text)
+	w.line("%s  %s", addr, text)
+}
+
+func (w *watcher) event(addr, status string, body events.ResourceWatch, text string) {
+	body.Resource, body.Status = addr, status
+	level := events.Warning
+	if status == string(drift.None) {
+		level = events.Info
+	}
+	w.engine.Events(events.Event{Level: level, Message: addr + ": " + text, Body: body})
+}
+
+// process tells of a process that watches.
+func (w *watcher) process(p watch.Process) {
+	body := events.WatchProcess{Resource: p.Address, Status: "running"}
+	level, text := events.Debug, p.Address+": a process watches it"
+	if !p.Running {
+		body.Status, body.Restart, level = "ended", p.Restart.Seconds(), events.Warning
+		if text = p.Address + ": nothing watches it any more"; p.Err != nil {
+			body.Reason = p.Err.Error()
+			text += ": " + body.Reason
+		}
+		w.line("%s. It is started again in %s", text, p.Restart.Round(100*time.Millisecond))
+	}
+	w.engine.Events(events.Event{Level: level, Message: text, Body: body})
+}

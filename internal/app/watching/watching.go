@@ -1,0 +1,251 @@
+package watching
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"deployster/apply"
+	"deployster/internal/app"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/durable"
+	"deployster/internal/base/sdnotify"
+	"deployster/internal/runner/typeclient"
+	"deployster/internal/ui/events"
+	"deployster/internal/watch"
+	"deployster/plan"
+	"deployster/plan/drift"
+	"deployster/plan/repair"
+	"deployster/state"
+)
+
+// Options say what is watched, and what may be done about it.
+type Options struct {
+	app.SourceOptions
+	Approve     string         // kinds of change with commas between, or "none"
+	Poll        *time.Duration // for resources that say nothing; nil = by their kind
+	Parallelism int            // looks at one time that start a container
+	Baseline    drift.Baseline
+	Converged   time.Duration
+	MaxRuntime  time.Duration
+	Verbose     bool
+
+	Reload <-chan struct{}                  // read everything anew; nil = nobody asks for that
+	Record func() Recording                 // begins the records of a repair, or of what failed
+	Print  func(format string, args ...any) // a line for people
+}
+
+// Status is what happened to the watch as a whole.
+type Status string
+
+// The statuses.
+const (
+	Started      Status = "started"
+	Reloaded     Status = "reloaded"
+	ReloadFailed Status = "reload_failed"
+	Held         Status = "held"
+	Released     Status = "released"
+	Converged    Status = "converged"
+	Stopping     Status = "stopping"
+)
+
+// watcher is one watch.
+type watcher struct {
+	Options
+	engine  app.Keeper // of looks
+	kinds   []plan.Change
+	looks   *failures
+	systemd sdnotify.Notifier
+	began   time.Time
+
+	again chan struct{} // the state is another: read anew
+
+	stateMu sync.Mutex // held by a repair, which changes the state
+	file    stamp      // of the state file as it is known; guarded by stateMu
+
+	mu      sync.Mutex // guards what follows, and keeps lines whole
+	current *generation
+	counts  watch.Counts
+	reasons map[string]string // why resources may not be repaired, as the last repair found
+}
+
+// Run watches until ctx ends, or what the options say.
+func Run(ctx context.Context, e *app.Engine, o Options) (watch.End, watch.Counts, error) {
+	kinds, err := approved(o.Approve)
+	if err != nil {
+		return "", watch.Counts{}, err
+	}
+	w := &watcher{Options: o, kinds: kinds, again: make(chan struct{}, 1), reasons: map[string]string{},
+		looks: &failures{record: o.Record}, began: time.Now()}
+	w.systemd = sdnotify.New(e.Env("NOTIFY_SOCKET"))
+	defer w.looks.end()
+	if _, err := e.Runtime(ctx); err != nil {
+		return "", watch.Counts{}, err
+	}
+	w.engine = app.Keeper{Engine: e}.Child(func(event events.Event) {
+		if event.Level != events.Debug || w.Verbose {
+			e.Events(event) // else each look would be told
+		}
+	}, w.looks)
+	first, err := w.load(ctx)
+	if err != nil {
+		return "", watch.Counts{}, err
+	}
+	lock, err := alone(first)
+	if err != nil {
+		return "", watch.Counts{}, err
+	}
+	defer func() { _ = lock.Unlock() }() // it goes with the process anyway
+	end, counts := w.run(ctx, first)
+	w.status(Stopping, "stopping: "+string(end), "")
+	return end, counts, nil
+}
+
+// alone keeps other watchers from the state.
+func alone(g *generation) (*durable.Lock, error) {
+	path := g.source.Place.String()
+	if !filepath.IsAbs(path) {
+		return &durable.Lock{}, nil // it lies in a service
+	}
+	lock, err := durable.TryLock(path+".watch.lock", true, state.WatchCommand)
+	var locked *durable.LockedError
+	if errors.As(err, &locked) {
+		who := "another process"
+		if locked.Holder != nil {
+			who = diag.Visible(locked.Holder.String())
+		}
+		return nil, diag.Errorf("The state is watched already", "%s is watched by %s. One is enough: end it first.", path, who)
+	} else if err != nil {
+		return nil, diag.Errorf("Cannot lock the state for watching", "%s.", err)
+	}
+	return lock, nil
+}
+
+// run watches one generation after the other.
+func (w *watcher) run(ctx context.Context, first *generation) (watch.End, watch.Counts) {
+	generations := make(chan watch.Generation, 1)
+	w.take(first)
+	generations <- first.Generation
+	supply, stop := context.WithCancel(ctx)
+	var ended sync.WaitGroup
+	ended.Go(func() { w.supply(supply, generations) })
+	end, counts := watch.Run(ctx, watch.Options{Converged: w.Converged, MaxRuntime: w.MaxRuntime, Slept: slept, Alive: w.alive},
+		generations, w.tell)
+	stop()
+	ended.Wait()
+	if end == watch.Converged {
+		w.mu.Lock()
+		w.counts = counts
+		w.mu.Unlock()
+		w.status(Converged, "converged: nothing was to be done for "+w.Converged.String(), "")
+	}
+	return end, counts
+}
+
+// brokenFor is how long it takes until what could not be read is read again unasked.
+const brokenFor = time.Minute
+
+// supply reads everything anew when that is asked for, and when somebody else has
+// changed the state. What is broken leaves the generation that is watched.
+func (w *watcher) supply(ctx context.Context, generations chan<- watch.Generation) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	var failed time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.Reload:
+		case <-w.again:
+		case <-tick.C:
+			if time.Since(failed) < brokenFor || !w.changedElsewhere() {
+				continue
+			}
+		}
+		w.systemd.Reloading()
+		next, err := w.load(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			failed = time.Now()
+			w.engine.Diagnostics(diag.From("Cannot read anew", err))
+			w.status(ReloadFailed, "could not be read anew: what was watched before is watched further", "")
+			continue
+		}
+		w.take(next)
+		select {
+		case generations <- next.Generation:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// approved reads what may be done unattended.
+func approved(text string) ([]plan.Change, error) {
+	if text == "none" {
+		return nil, nil
+	}
+	known := []string{string(repair.Kind), string(plan.Create), string(plan.Update), string(plan.Replace), string(plan.Destroy),
+		string(plan.Forget), string(plan.Deferred)}
+	var kinds []plan.Change
+	for word := range strings.SplitSeq(text, ",") {
+		if !slices.Contains(known, word) {
+			return nil, diag.Errorf("Wrong command line", "-approve takes none, or kinds of change with commas between: %s. %q is none of them.",
+				strings.Join(known, ", "), diag.Visible(word))
+		}
+		kinds = append(kinds, plan.Change(word))
+	}
+	return kinds, nil
+}
+
+// failures keeps the records of looks that failed: in a run that begins anew each day.
+type failures struct {
+	record func() Recording
+
+	mu    sync.Mutex
+	run   *Recording
+	since time.Time
+	bytes int
+}
+
+// What one run of failed looks holds.
+const (
+	oneDay = 24 * time.Hour
+	oneRun = 16 << 20
+)
+
+func (f *failures) Begin()        {}
+func (f *failures) Report([]byte) {}
+
+func (f *failures) Add(i typeclient.Invocation) {
+	if i.Err == nil && i.Result.ExitCode == 0 {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.run != nil && (time.Since(f.since) > oneDay || f.bytes > oneRun) {
+		f.run.End(apply.OK)
+		f.run = nil
+	}
+	if f.run == nil {
+		r := f.record()
+		f.run, f.since, f.bytes = &r, time.Now(), 0
+	}
+	f.bytes += len(i.Stdin) + len(i.Result.Stdout) + len(i.Result.Stderr)
+	f.run.Records.Add(i)
+}
+
+func (f *failures) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.run != nil {
+		f.run.End(apply.OK)
+		f.run = nil
+	}
+}

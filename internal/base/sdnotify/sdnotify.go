@@ -1,0 +1,57 @@
+// Package sdnotify tells systemd how a service is: that it is ready, reads its
+// configuration anew, lives, and ends. The address of a socket comes in, datagrams go out.
+// Without a socket nobody is told.
+package sdnotify
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Notifier tells one systemd. The zero value tells nobody.
+type Notifier struct{ socket string }
+
+// New returns a notifier for what NOTIFY_SOCKET holds.
+func New(socket string) Notifier {
+	if strings.HasPrefix(socket, "@") {
+		socket = "\x00" + socket[1:] // an abstract one
+	}
+	return Notifier{socket}
+}
+
+// Ready says that the service does what it is there for, or does again.
+func (n Notifier) Ready() { n.send("READY=1") }
+
+// Reloading says that the service reads its configuration anew, until it is ready.
+func (n Notifier) Reloading() {
+	var now unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // never fails on Linux
+	n.send(fmt.Sprintf("RELOADING=1\nMONOTONIC_USEC=%d", now.Nano()/int64(time.Microsecond)))
+}
+
+// Alive says that the service is not stuck.
+func (n Notifier) Alive() { n.send("WATCHDOG=1") }
+
+// Stopping says that the service ends.
+func (n Notifier) Stopping() { n.send("STOPPING=1") }
+
+// Status says in a line how the service is.
+func (n Notifier) Status(text string) { n.send("STATUS=" + strings.ReplaceAll(text, "\n", " ")) }
+
+// send sends a message. Who does not listen misses it.
+func (n Notifier) send(message string) {
+	if n.socket == "" {
+		return
+	}
+	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: n.socket, Net: "unixgram"})
+	if err != nil {
+		return
+	}
+	_ = c.SetWriteDeadline(time.Now().Add(time.Second))
+	_, _ = c.Write([]byte(message))
+	_ = c.Close()
+}

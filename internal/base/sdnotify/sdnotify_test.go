@@ -1,0 +1,41 @@
+package sdnotify
+
+import (
+	"net"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+)
+
+// Each message reaches the socket as systemd reads it; without a socket, or with one that
+// nobody listens on, nothing happens.
+func TestNotifier(t *testing.T) {
+	t.Parallel()
+	New("").Ready()
+	New(filepath.Join(t.TempDir(), "nobody")).Ready()
+	path := filepath.Join(t.TempDir(), "notify")
+	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	n := New(path)
+	for _, m := range []struct {
+		send func()
+		want string
+	}{
+		{n.Ready, `^READY=1$`}, {n.Reloading, `^RELOADING=1\nMONOTONIC_USEC=[1-9]\d*$`}, {n.Alive, `^WATCHDOG=1$`}, {n.Stopping, `^STOPPING=1$`},
+		{func() { n.Status("a\nb") }, `^STATUS=a b$`},
+	} {
+		m.send()
+		b := make([]byte, 256)
+		if err := c.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		size, err := c.Read(b)
+		if err != nil || !regexp.MustCompile(m.want).Match(b[:size]) {
+			t.Errorf("%q, %v: want %s", b[:size], err, m.want)
+		}
+	}
+}

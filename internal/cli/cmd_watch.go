@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"deployster/internal/app"
+	"deployster/internal/app/watching"
+	"deployster/internal/base/diag"
+	"deployster/internal/cli/process"
+	"deployster/internal/watch"
+)
+
+func watchCommand(e Env) *cli.Command {
+	return &cli.Command{
+		Name:      "watch",
+		Usage:     "look at what was applied again and again, and repair what drifted",
+		ArgsUsage: "[PLAN | PATH ...]",
+		Description: "It repairs what a person approved before: what was applied, of the same images, with the same config. All else is told.\n" +
+			"SIGHUP reads the manifests anew. Exit codes: 0 ended, 3 ended with drift that it may not repair, 1 error, 130 interrupted twice.",
+		Flags: slices.Concat(varFlags(), selectionFlags(), []cli.Flag{
+			&cli.StringFlag{Name: "approve", Value: "drift", Usage: "what may be done alone: none, or `KINDS` of change such as drift,update"},
+			&cli.DurationFlag{Name: "poll", DefaultText: "1m, or 5m where each look starts a container",
+				Usage: "look at the latest after `DURATION` at what says nothing else; 0s: not by time"},
+			&cli.StringFlag{Name: "baseline", Usage: "`FILE` with drift that is known: it is left as it is until it changes"},
+			&cli.DurationFlag{Name: "converged-timeout", DefaultText: "never", Usage: "end when nothing was to be done for `DURATION`"},
+			&cli.DurationFlag{Name: "max-runtime", DefaultText: "never", Usage: "end after `DURATION`"},
+			&cli.IntFlag{Name: "parallelism", Value: 2, Usage: "make `N` looks at one time that start a container"},
+		}, requireFlags(), eventFlags()),
+		Action: e.action(runWatch),
+	}
+}
+
+func runWatch(c *cli.Context, s *session) error {
+	o := watching.Options{SourceOptions: app.SourceOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Policy: policy(c)},
+		Approve: c.String("approve"), Parallelism: c.Int("parallelism"), Converged: c.Duration("converged-timeout"),
+		MaxRuntime: c.Duration("max-runtime"), Verbose: c.Bool("verbose"), Record: watching.Records(s.Engine, s.env.Abort), Print: s.out.Printf}
+	if c.IsSet("poll") {
+		poll := c.Duration("poll")
+		if o.Poll = &poll; poll < 0 || poll > 0 && poll < time.Second {
+			return diag.Errorf("Wrong command line", "-poll is at least 1s, or 0s for no looks by time.")
+		}
+	}
+	if o.Parallelism < 1 {
+		return diag.Errorf("Wrong command line", "-parallelism must be at least 1.")
+	}
+	var err error
+	if o.Baseline, err = s.Baseline(c.String("baseline")); err != nil {
+		return err
+	}
+	if s.env.Hangup != nil && !s.env.Interactive {
+		o.Reload = s.env.Hangup()
+	}
+	end, counts, err := watching.Run(c.Context, s.Engine, o)
+	switch {
+	case err != nil:
+		return err
+	case process.Aborted(s.env.Abort):
+		return exitStatus(exitInterrupted)
+	case end == watch.Stopped:
+		return nil
+	case counts.Failed > 0:
+		return exitStatus(exitError)
+	case counts.Drifted > 0:
+		return exitStatus(exitDrift)
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"deployster/internal/cli/streams"
+)
+
+// Interrupts begins to listen for signals. The first one ends ctx, the second closes abort,
+// the third ends the process with an exit code. hangup takes SIGHUP out of them.
+func Interrupts(exit int) (ctx context.Context, abort chan struct{}, hangup func() <-chan struct{}) {
+	signal.Ignore(syscall.SIGPIPE)
+	signals, hangups := make(chan os.Signal, 3), make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // nohup: who goes away wants it to go on
+		signal.Notify(signals, syscall.SIGHUP)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	abort = make(chan struct{})
+	go func() {
+		<-signals
+		cancel()
+		<-signals
+		close(abort)
+		<-signals
+		os.Exit(exit)
+	}()
+	return ctx, abort, func() <-chan struct{} { return takeHangups(signals, hangups) }
+}
+
+// Aborted reports whether a second interrupt came.
+func Aborted(abort <-chan struct{}) bool {
+	select {
+	case <-abort:
+		return true
+	default:
+		return false
+	}
+}
+
+// takeHangups makes of SIGHUP what a command asks for it, in place of an interrupt.
+func takeHangups(signals, hangups chan os.Signal) <-chan struct{} {
+	signal.Notify(hangups, syscall.SIGHUP)
+	signal.Stop(signals)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	reload := make(chan struct{})
+	go func() {
+		for range hangups {
+			reload <- struct{}{}
+		}
+	}()
+	return reload
+}
+
+// TerminalSize returns the size of the terminal that stderr is, as it is now, and
+// 80 by 24 where the terminal does not say.
+func TerminalSize() (width, height int) {
+	width, height, err := term.GetSize(int(os.Stderr.Fd()))
+	if err != nil || width <= 0 || height <= 0 {
+		return 80, 24
+	}
+	return width, height
+}
+
+// Stdout returns the standard output of this process, or a writer that fails if
+// it was closed when the process began (`>&-`).
+func Stdout() io.Writer {
+	if streams.WasClosed(int(os.Stdout.Fd())) {
+		return closedStdout{}
+	}
+	return os.Stdout
+}
+
+// ErrClosed is what a stdout gives that seems to have been closed when the
+// program began. That cannot be known for sure, so it counts only where a run
+// without output would be of no use to anybody.
+var ErrClosed = errors.New("it is closed")
+
+// closedStdout refuses what nobody would get.
+type closedStdout struct{}
+
+func (closedStdout) Write([]byte) (int, error) { return 0, ErrClosed }
