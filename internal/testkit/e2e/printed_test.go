@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"deployster/internal/base/jsondoc"
-	"deployster/internal/cli"
+	"deployster/internal/cli/process"
 	"deployster/state"
 )
 
@@ -29,7 +29,7 @@ const printedDir = "DEPLOYSTER_TEST_PRINTED"
 func kept() io.Writer {
 	dir := os.Getenv(printedDir)
 	if dir == "" || !slices.ContainsFunc(os.Args, func(a string) bool { return a == "-json" || a == "--json" }) {
-		return cli.Stdout()
+		return process.Stdout()
 	}
 	f, err := os.CreateTemp(dir, "*.printed")
 	if err != nil {
@@ -40,7 +40,7 @@ func kept() io.Writer {
 		panic(err)
 	}
 	_, _ = f.Write(append(args, '\n'))
-	return both{cli.Stdout(), f}
+	return both{process.Stdout(), f}
 }
 
 // both passes on what could be written, and only that is kept.
