@@ -77,13 +77,15 @@ func NewLooker(ctx context.Context, m *config.Manifest, prior state.Snapshot, p 
 // Type is what the image of a resource says of itself; nil = it could not be asked.
 func (l *Looker) Type(addr string) *protocol.Type { return l.b.types[addr] }
 
-// Look asks one resource, and gives its answer alone: what went wrong before is
-// forgotten.
+// Look asks one resource. What went wrong before is forgotten.
 func (l *Looker) Look(ctx context.Context, r *config.Resource) *drift.Resource {
 	one := *l.b.builder
 	one.findings = &findings{subject: l.b.Subject}
 	return drifter{&one}.driftOf(ctx, r)
 }
+
+// Step is what a resource is asked with, given its config.
+func (l *Looker) Step(r *config.Resource, c config.Resolved) *Step { return l.b.newStep(r, c) }
 
 // Changed says in what the manifest differs from what was applied of a resource, or "".
 func (l *Looker) Changed(r *config.Resource) string {
@@ -205,9 +207,8 @@ func (b drifter) otherwise(r *config.Resource, entry state.Entry, now config.Res
 
 // compareDrift notes how what was found differs from what was recorded.
 func compareDrift(d *drift.Resource, s *Step, entry state.Entry) {
-	d.Reasons, d.Reason = s.safeReasons(), ""
+	d.Reasons, d.Reason, d.Found = s.safeReasons(), "", s.State
 	d.Hidden = slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.Hidden, entry.Sensitive.State))))
-	d.Found = s.State
 	switch s.Change {
 	case Valid:
 		d.Status = drift.None

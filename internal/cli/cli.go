@@ -17,6 +17,7 @@ import (
 
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
+	"deployster/internal/cli/process"
 )
 
 // Version is this tool's.
@@ -63,7 +64,7 @@ func Run(ctx context.Context, e Env) (code int) {
 			code = conclude(e, faulty(p))
 		}
 	}()
-	result := &checkedWriter{out: e.Stdout}
+	result := &process.Output{To: e.Stdout}
 	e.Stdout = result
 	e.line = readCommandLine(newApp(e), e.Args).withStanding(newApp(e), e).inDirectory(e)
 	e.run, err = newRunContext(e, e.line)
@@ -73,7 +74,7 @@ func Run(ctx context.Context, e Env) (code int) {
 	if err == nil {
 		err = execute(ctx, e)
 	}
-	return e.run.finish(e, result.conclude(e, conclude(e, err)))
+	return e.run.finish(e, delivered(result, e, conclude(e, err)))
 }
 
 // execute does what the command line says. A fault of this program is an error

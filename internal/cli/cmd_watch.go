@@ -33,7 +33,7 @@ func watchCommand(e Env) *cli.Command {
 	}
 }
 
-func runWatch(c *cli.Context, s *session) error {
+func runWatch(c *cli.Context, s *session) (err error) {
 	o := watching.Options{SourceOptions: app.SourceOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Policy: policy(c)},
 		Approve: c.String("approve"), Parallelism: c.Int("parallelism"), Converged: c.Duration("converged-timeout"),
 		MaxRuntime: c.Duration("max-runtime"), Verbose: c.Bool("verbose"), Record: watching.Records(s.Engine, s.env.Abort), Print: s.out.Printf}
@@ -46,7 +46,6 @@ func runWatch(c *cli.Context, s *session) error {
 	if o.Parallelism < 1 {
 		return diag.Errorf("Wrong command line", "-parallelism must be at least 1.")
 	}
-	var err error
 	if o.Baseline, err = s.Baseline(c.String("baseline")); err != nil {
 		return err
 	}

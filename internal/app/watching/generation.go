@@ -16,10 +16,14 @@ import (
 	"deployster/config"
 	"deployster/internal/app"
 	"deployster/internal/base/secret"
+	"deployster/internal/runner/typeclient"
+	"deployster/internal/runner/watchclient"
 	"deployster/internal/watch"
 	"deployster/plan"
 	"deployster/plan/drift"
+	"deployster/plan/recall"
 	"deployster/plan/refresh"
+	"deployster/protocol"
 	"deployster/state"
 )
 
@@ -70,6 +74,7 @@ func (w *watcher) load(ctx context.Context) (*generation, error) {
 func (w *watcher) fill(g *generation, snapshot state.Snapshot) {
 	seen := g.look.seen()
 	g.Looker, g.Repairer, g.Places = g.look, &repairer{w: w, look: g.look, source: g.source}, map[string]int{}
+	g.Source = app.WatchSource{Client: w.told, Request: g.look.request}
 	for addr, d := range seen.Unasked {
 		g.left[addr] = d.Reason
 	}
@@ -83,6 +88,7 @@ func (w *watcher) fill(g *generation, snapshot state.Snapshot) {
 		one := watch.Resource{Address: r.Address, Lane: lane(entry), Repair: len(w.kinds) > 0 && !r.Watch.TellOnly && !r.ReadOnly,
 			Request:  digest(r.Address, entry.Digest, entry.Config, entry.Settings, entry.Mounts),
 			Recorded: state.EntryHash(entry) + owed(r, entry, snapshot)}
+		one.Watched = ty != nil && ty.WatchAction != nil
 		cold := ty == nil || ty.Worker == nil && !ty.Reuse
 		one.Poll, one.Alone = pollBeside, pollFast
 		if g.Places[one.Lane] = inWorker; cold {
@@ -121,13 +127,14 @@ type looker struct {
 
 	// Guarded by w.mu.
 	looker *plan.Looker
+	client *typeclient.Client
 	prior  state.Snapshot
 	by     map[string]*config.Resource
 }
 
 // with holds resources to another state from now on.
 func (l *looker) with(ctx context.Context, prior state.Snapshot) error {
-	next, _, err := l.w.engine.Looker(ctx, l.source, prior)
+	next, client, err := l.w.engine.Looker(ctx, l.source, prior)
 	if err != nil {
 		return err
 	}
@@ -137,7 +144,7 @@ func (l *looker) with(ctx context.Context, prior state.Snapshot) error {
 	}
 	l.w.mu.Lock()
 	defer l.w.mu.Unlock()
-	l.looker, l.prior, l.by = next, prior, by
+	l.looker, l.client, l.prior, l.by = next, client, prior, by
 	return nil
 }
 
@@ -145,6 +152,23 @@ func (l *looker) seen() *plan.Looker {
 	l.w.mu.Lock()
 	defer l.w.mu.Unlock()
 	return l.looker
+}
+
+// request says how what tells of changes to a resource is started.
+func (l *looker) request(ctx context.Context, addr string) (watchclient.Request, error) {
+	l.w.mu.Lock()
+	seen, client, r, prior := l.looker, l.client, l.by[addr], l.prior
+	l.w.mu.Unlock()
+	if r == nil {
+		return watchclient.Request{}, errors.New("it is not recorded any more")
+	}
+	step := seen.Step(r, config.Resolved{Value: prior.Resources[addr].Config})
+	target := step.Target(addr)
+	if step.Init.WatchAction == nil {
+		return watchclient.Request{}, errors.New("its type does not tell of changes any more")
+	}
+	spec, err := client.WatchSpec(ctx, target, step.Init, recall.Input(prior, addr, step.Config, protocol.Present, nil))
+	return watchclient.Request{Address: addr, Reference: target.Reference, Spec: spec}, err
 }
 
 // Look asks how one resource is.

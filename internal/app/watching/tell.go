@@ -108,7 +108,12 @@ func (w *watcher) loaded(t watch.Loaded) {
 func (g *generation) how() string {
 	every := map[time.Duration]int{}
 	var order []time.Duration
+	told := 0
 	for _, r := range g.Resources {
+		if r.Watched {
+			told++
+			continue
+		}
 		if every[r.Alone]++; every[r.Alone] == 1 {
 			order = append(order, r.Alone)
 		}
@@ -120,6 +125,9 @@ func (g *generation) how() string {
 			text = fmt.Sprintf("%d at the start", every[d])
 		}
 		parts = append(parts, text)
+	}
+	if told > 0 {
+		parts = append(parts, fmt.Sprintf("%d by events", told))
 	}
 	if len(g.left) > 0 {
 		parts = append(parts, fmt.Sprintf("%d not", len(g.left)))

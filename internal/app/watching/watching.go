@@ -15,6 +15,7 @@ import (
 	"deployster/internal/base/durable"
 	"deployster/internal/base/sdnotify"
 	"deployster/internal/runner/typeclient"
+	"deployster/internal/runner/watchclient"
 	"deployster/internal/ui/events"
 	"deployster/internal/watch"
 	"deployster/plan"
@@ -59,6 +60,7 @@ type watcher struct {
 	engine  app.Keeper // of looks
 	kinds   []plan.Change
 	looks   *failures
+	told    *watchclient.Client // of changes
 	systemd sdnotify.Notifier
 	began   time.Time
 
@@ -91,6 +93,10 @@ func Run(ctx context.Context, e *app.Engine, o Options) (watch.End, watch.Counts
 			e.Events(event) // else each look would be told
 		}
 	}, w.looks)
+	if w.told, err = app.NewWatchClient(ctx, w.engine.Engine); err != nil {
+		return "", watch.Counts{}, err
+	}
+	defer w.told.Close() // before the engine is
 	first, err := w.load(ctx)
 	if err != nil {
 		return "", watch.Counts{}, err

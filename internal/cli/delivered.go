@@ -2,13 +2,10 @@ package cli
 
 import (
 	"errors"
-	"io"
 	"slices"
-	"sync"
 	"syscall"
 
 	"deployster/internal/base/diag"
-
 	"deployster/internal/cli/process"
 )
 
@@ -28,35 +25,12 @@ func (l commandLine) printsOnly() bool {
 	return false
 }
 
-// checkedWriter is stdout, and remembers whether all that was printed there got
-// there. What is printed goes on all the same: that nobody reads must not stop
-// an apply.
-type checkedWriter struct {
-	mu  sync.Mutex
-	out io.Writer
-	err error // the first
-}
-
-func (w *checkedWriter) Write(p []byte) (int, error) {
-	n, err := w.out.Write(p)
-	if err != nil {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if w.err == nil {
-			w.err = err
-		}
-	}
-	return n, err
-}
-
-// conclude gives the exit code that tells the truth. Where to print was all that
+// delivered gives the exit code that tells the truth. Where to print was all that
 // there was to do, a result that was not delivered is an error; an apply has done
 // what it has done. A reader who went away has what was wanted, and needs no
 // message.
-func (w *checkedWriter) conclude(e Env, code int) int {
-	w.mu.Lock()
-	err := w.err
-	w.mu.Unlock()
+func delivered(w *process.Output, e Env, code int) int {
+	err := w.Err()
 	if errors.Is(err, process.ErrClosed) && !e.line.printsOnly() {
 		return code
 	}
