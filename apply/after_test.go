@@ -20,7 +20,7 @@ func (e *engine) afterIn(t *testing.T, seen *int) []string {
 		if err := json.Unmarshal(c.Stdin, &in); err != nil {
 			t.Fatal(err)
 		}
-		if len(in.Config) > 0 {
+		if len(c.Args) > 0 { // an init has none
 			out = append(out, fmt.Sprint(c.Args[0], " ", in.After))
 		}
 	}
