@@ -198,8 +198,12 @@ func TestEncryptedJournal(t *testing.T) {
 		"swapped": func(l []record) { l[2].Encrypted, l[3].Encrypted = l[3].Encrypted, l[2].Encrypted },
 		"durable": func(l []record) { l[3].Durable-- },
 		"empty":   func(l []record) { l[4].Encrypted = nil },
-		"salt":    func(l []record) { h := *l[0].Head; h.Salt = append([]byte{1}, h.Salt[1:]...); l[0].Head = &h },
-		"key":     func(l []record) { h := *l[0].Head; h.Key = h.Key[1:]; l[0].Head = &h },
+		"salt": func(l []record) {
+			h := *l[0].Head
+			h.Salt = append([]byte{h.Salt[0] ^ 1}, h.Salt[1:]...)
+			l[0].Head = &h
+		},
+		"key": func(l []record) { h := *l[0].Head; h.Key = h.Key[1:]; l[0].Head = &h },
 	} {
 		if _, err := load(again(change)); err == nil {
 			t.Errorf("%s: taken", what)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 // more, and the last one may have been carried out.
 type mortal struct {
 	sharedlog.Store
-	calls   *int
+	calls   *atomic.Int64
 	dies    int  // at which call; 0 = never
 	carried bool // that call is carried out
 }
@@ -24,11 +25,11 @@ type mortal struct {
 var errDead = errors.New("the process is dead")
 
 func (m mortal) call(do func() error) error {
-	*m.calls++
-	if m.dies == 0 || *m.calls < m.dies {
+	call := int(m.calls.Add(1))
+	if m.dies == 0 || call < m.dies {
 		return do()
 	}
-	if *m.calls == m.dies && m.carried {
+	if call == m.dies && m.carried {
 		_ = do()
 	}
 	return fmt.Errorf("%w: %w", sharedlog.ErrDenied, errDead)
@@ -111,7 +112,7 @@ func TestRemote_DiesAtEachCall(t *testing.T) {
 // diesAt says whether there was such a call.
 func diesAt(t *testing.T, dies int, carried bool) bool {
 	t.Helper()
-	root, calls := filepath.Join(t.TempDir(), "state"), 0
+	root, calls := filepath.Join(t.TempDir(), "state"), atomic.Int64{}
 	on := func(name string, dies int) *Remote {
 		return &Remote{URL: "dir://" + root, Command: "test", Machine: name, Pending: filepath.Join(t.TempDir(), "pending"),
 			Connect: func() (*sharedlog.Log, error) {
@@ -120,10 +121,10 @@ func diesAt(t *testing.T, dies int, carried bool) bool {
 			}}
 	}
 	work(t, on("a", 0)) // there is a state, with a history
-	calls = 0
+	calls.Store(0)
 	a := on("a", dies)
 	k := work(t, a)
-	reached := calls >= dies
+	reached := int(calls.Load()) >= dies
 	for _, machine := range []string{"b", "a"} {
 		at := on(machine, 0)
 		if machine == "a" {
