@@ -38,7 +38,7 @@ func (e Keeper) Child(send func(events.Event), records Records) Keeper {
 	w, o, ui := *e.Workspace, e.options, hearing{to: e.ui}
 	w.Events, w.UI, w.LockTimeout, w.Started = send, ui, 0, time.Now()
 	o.Records = func(string, *encryption.Keyring) Records { return records }
-	return Keeper{&Engine{Workspace: &w, ui: ui, options: o, runtime: e.runtime, pool: e.pool, released: make(chan error)}}
+	return Keeper{&Engine{Workspace: &w, ui: ui, options: o, runtime: e.runtime, pool: e.pool, places: e.places, released: make(chan error)}}
 }
 
 // Source is what is held to the world again and again: a manifest, and its images.

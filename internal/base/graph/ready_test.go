@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"deployster/internal/base/natural"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -18,7 +19,7 @@ func TestReadyGivesTheFirst(t *testing.T) {
 				name := fmt.Sprint(random.IntN(40)) // some twice
 				r.put(name)
 				held = append(held, name)
-				slices.Sort(held)
+				natural.Sort(held)
 				continue
 			}
 			if got := r.take(); got != held[0] {

@@ -7,7 +7,7 @@ import (
 )
 
 func TestSort(t *testing.T) {
-	want := []string{"", "a", "a1", "a01", "a2", "a10", "a10b", "b[1]", "b[2]", "b[10]", "b[100]", "module.m2.x", "module.m10.a"}
+	want := []string{"", "a", "a01", "a1", "a2", "a10", "a10b", "b[1]", "b[2]", "b[10]", "b[100]", "module.m2.x", "module.m10.a"}
 	for seed := range 20 {
 		got := slices.Clone(want)
 		for i := range got {
