@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"deployster/internal/base/natural"
 )
 
 // Graph says, for every node, which nodes come before it. A node that nothing
@@ -67,7 +69,7 @@ func NewFrontier(g Graph) *Frontier {
 			f.ready = append(f.ready, n)
 		}
 	}
-	slices.Sort(f.ready) // which a heap may be
+	natural.Sort(f.ready) // which a heap may be
 	return f
 }
 

@@ -1,11 +1,12 @@
 package graph
 
 import (
-	"deployster/internal/base/natural"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"deployster/internal/base/natural"
 )
 
 // Whatever is put and taken in between, the first by name comes first.
