@@ -52,6 +52,13 @@ func (g *group) worker(ctx context.Context) (*worker, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for {
+		if g.now != nil {
+			select {
+			case <-g.now.gone:
+				g.settle(g.now)
+			default:
+			}
+		}
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
@@ -78,7 +85,7 @@ func (g *group) start(ctx context.Context) {
 	g.starting, g.now = starting, nil
 	go func() {
 		w := newWorker(g.c)
-		began := time.Now()
+		w.began = time.Now()
 		p, err := g.c.launch(context.WithoutCancel(ctx), g.spec, w, maxReply) // others may want it too
 		w.program = p
 		g.mu.Lock()
@@ -86,24 +93,34 @@ func (g *group) start(ctx context.Context) {
 		defer close(starting)
 		g.starting = nil
 		if err != nil {
-			g.hold(began, &endError{err: err})
+			g.hold(w.began, &endError{err: err})
 			return
 		}
 		g.now = w
-		go g.forget(w, began)
+		go g.forget(w)
 	}()
 }
 
 // forget takes a process away that has ended.
-func (g *group) forget(w *worker, began time.Time) {
+func (g *group) forget(w *worker) {
 	<-w.gone
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.settle(w)
+}
+
+// settle notes once how a process ended: who is told first of the end, and asks
+// again, is not to start another at once. The lock is held.
+func (g *group) settle(w *worker) {
+	if w.settled {
+		return
+	}
+	w.settled = true
 	if g.now == w {
 		g.now = nil
 	}
 	if why := w.reason(); !errors.Is(why, context.Canceled) {
-		g.hold(began, w.ended())
+		g.hold(w.began, w.ended())
 	}
 }
 

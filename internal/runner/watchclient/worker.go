@@ -22,6 +22,9 @@ const keepStderr = 4 << 10
 
 // worker is a process that watches many resources.
 type worker struct {
+	began   time.Time // set before it is started
+	settled bool      // its group knows how it ended; the group's lock guards it
+
 	*program
 	c *Client
 
