@@ -53,7 +53,7 @@ func adopted(t *testing.T, r *Runtime, id string, w runner.Watch) {
 	for range 2 {
 		out, err := r.Adopt(context.Background(), id, w)
 		if err != nil || out.Fate != runner.Exited || out.ExitCode != 9 || string(out.Stdout) != "begins\n" || string(out.Stderr) != "ends\n" ||
-			string(out.Answer) != "made\n" {
+			string(out.Answer) != "made\n" && !strings.HasPrefix(id, "w/") { // a worker has no file for answers
 			t.Fatalf("adopted: %+v, %v", out, err)
 		}
 		if ago := time.Since(out.Ended); ago < 0 || ago > time.Minute {

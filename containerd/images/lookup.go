@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/containerd/containerd/v2/core/mount"
+	"github.com/containerd/errdefs"
 	securejoin "github.com/cyphar/filepath-securejoin"
 	"github.com/moby/sys/user"
 	"golang.org/x/sys/unix"
@@ -52,8 +53,8 @@ func (store *Store) PrepareFor(ctx context.Context, s runner.Spec) (*Prepared, e
 	}
 	if len(users)+len(places) > 0 {
 		found, err := store.lookUp(ctx, p, e.lookups, users, places)
-		if d := new(diag.Diagnostic); errors.As(err, &d) {
-			return nil, err
+		if d := new(diag.Diagnostic); errors.As(err, &d) || len(users) == 0 || errdefs.IsUnavailable(err) {
+			return nil, err // a runtime that is away says nothing of users
 		}
 		if err != nil {
 			return nil, diag.Errorf("The user of a type block is not in its image",
