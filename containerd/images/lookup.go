@@ -53,10 +53,12 @@ func (store *Store) PrepareFor(ctx context.Context, s runner.Spec) (*Prepared, e
 	}
 	if len(users)+len(places) > 0 {
 		found, err := store.lookUp(ctx, p, e.lookups, users, places)
-		if d := new(diag.Diagnostic); errors.As(err, &d) || len(users) == 0 || errdefs.IsUnavailable(err) {
+		var said *diag.Diagnostic
+		switch {
+		case err == nil:
+		case errors.As(err, &said), len(users) == 0, errdefs.IsUnavailable(err):
 			return nil, err // a runtime that is away says nothing of users
-		}
-		if err != nil {
+		default:
 			return nil, diag.Errorf("The user of a type block is not in its image",
 				"%s. The user of a type block can be a name that the image's /etc/passwd has, or a number, each also with a group: \"1000\", "+
 					"\"app\", \"1000:1000\".", failure.Sentence(err))
