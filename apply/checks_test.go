@@ -25,7 +25,7 @@ func checks() []check {
 		{mutation.In("what a plan was made with is recorded still", "apply/stale.go", "if len(changed) > 0 {", "if len(changed) > 1000 {"), "TestOnlyRelatedChangesMakeAPlanStale"},
 		{mutation.In("nothing depends since on what is destroyed", "apply/stale.go", "if dependant, addr := newDependant(p, s); dependant != \"\" {", "if dependant, addr := newDependant(p, s); dependant != \"\" && false {"), "TestNewDependantMakesADestroyStale"},
 		{mutation.In("nothing depends since on what is replaced", "apply/stale.go", "(step.Change == plan.Destroy || step.Change == plan.Replace)", "(step.Change == plan.Destroy)"), "TestCheck_NewDependantOfWhatIsReplaced"},
-		{mutation.In("an action has the name that was shown", "apply/stale.go", "x.Name == y.Name && sameCommand", "sameCommand"), "TestSameActions"},
+		{mutation.In("an action has the name that was shown", "apply/stale.go", "x.Name == y.Name && x.Destructive", "x.Destructive"), "TestSameActions"},
 		{mutation.In("an action has the image that was shown", "apply/stale.go", "a.Image == b.Image && a.Entry", "a.Entry"), "TestSameActions"},
 		{mutation.In("an action has the entrypoint that was shown", "apply/stale.go", "a.Entrypoint == b.Entrypoint && ", ""), "TestSameActions"},
 		{mutation.In("an action has the arguments that were shown", "apply/stale.go", "&& slices.Equal(a.Args, b.Args)", ""), "TestSameActions"},

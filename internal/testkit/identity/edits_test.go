@@ -84,7 +84,8 @@ func run(ctx context.Context, l *lab, e edit) (r result, err error) {
 func shown(p *plan.Plan) string {
 	var lines []string
 	for line := range strings.Lines(plain(render.Plan(p, render.Options{Compact: true}))) {
-		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "What apply") || strings.HasPrefix(line, "Plan:") {
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "What apply") || strings.HasPrefix(line, "Plan:") ||
+			strings.HasPrefix(line, "Actions:") {
 			continue
 		}
 		lines = append(lines, strings.Join(strings.Fields(line), " "))
