@@ -80,12 +80,21 @@ func run(ctx context.Context, l *lab, e edit) (r result, err error) {
 	return r, err
 }
 
-// shown gives the lines of a compact plan, without its colours.
+// shown gives the lines of a compact plan, without its colours, and without the
+// notes of steps: those have places of this run in them.
 func shown(p *plan.Plan) string {
 	var lines []string
+	noted := func(line string) bool {
+		for _, s := range p.Resources {
+			if slices.ContainsFunc(s.Notes, func(n string) bool { return strings.Contains(line, n) && strings.Contains(n, "stays as it is") }) {
+				return true
+			}
+		}
+		return false
+	}
 	for line := range strings.Lines(plain(render.Plan(p, render.Options{Compact: true}))) {
 		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "What apply") || strings.HasPrefix(line, "Plan:") ||
-			strings.HasPrefix(line, "Actions:") {
+			strings.HasPrefix(line, "Actions:") || noted(line) {
 			continue
 		}
 		lines = append(lines, strings.Join(strings.Fields(line), " "))
