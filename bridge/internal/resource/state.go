@@ -69,8 +69,8 @@ func (t *thing) mayBeTwice(in protocol.StateInput) error {
 	if t.memory != nil || t.adopt != "" || !slices.Contains(in.Unsettled, createAction) {
 		return nil
 	}
-	return protocol.Errorf(protocol.UnsettledError, "", "its creation was begun, and whether the provider has made it is not known. Look for it; "+
-		"if it is there, adopt it with %s = \"its id\" in the config", importKey(t.schema))
+	return protocol.Errorf(protocol.UnsettledError, "", "its creation was begun, and whether the provider has made it is not known. "+
+		"Look for it; if it is there, adopt it with %s = \"its id\" in the config", importKey(t.schema))
 }
 
 func (t *thing) absent(ctx context.Context, in protocol.StateInput) (protocol.StateAnswer, error) {

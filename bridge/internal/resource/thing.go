@@ -112,8 +112,9 @@ func (t *thing) read(config map[string]any, in protocol.StateInput) error {
 		return errors.New("what is remembered cannot be read: " + err.Error())
 	}
 	if t.memory.Version > t.schema.Version {
-		return protocol.Errorf(protocol.ConfigError, "", "what is recorded was made by a newer provider, with version %d of the schema, and this one "+
-			"has %d: use that image", t.memory.Version, t.schema.Version)
+		return protocol.Errorf(protocol.ConfigError, "",
+			"what is recorded was made by a newer provider, with version %d of the schema, and this one has %d: use that image",
+			t.memory.Version, t.schema.Version)
 	}
 	return nil
 }
@@ -147,7 +148,9 @@ func (t *thing) observe(ctx context.Context) (observed, error) {
 		if err := problem(out.GetDiagnostics(), "", t.log); err != nil {
 			return o, protocol.Errorf(protocol.ConfigError, "/"+importKey(t.schema), "%s. To have it made, take %q away", err, importKey(t.schema))
 		}
-		i := slices.IndexFunc(out.GetImportedResources(), func(r *tfplugin6.ImportResourceState_ImportedResource) bool { return r.GetTypeName() == t.kind })
+		i := slices.IndexFunc(out.GetImportedResources(), func(r *tfplugin6.ImportResourceState_ImportedResource) bool {
+			return r.GetTypeName() == t.kind
+		})
 		if i < 0 {
 			return o, nil
 		}

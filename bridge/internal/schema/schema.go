@@ -66,7 +66,9 @@ func Read6(r *tfplugin6.GetProviderSchema_Response) (*Provider, error) {
 	if p.Config, err = of(r.GetProvider()); err != nil {
 		return nil, fmt.Errorf("the config of the provider: %w", err)
 	}
-	for into, from := range map[*map[string]*Schema]map[string]*tfplugin6.Schema{&p.Resources: r.GetResourceSchemas(), &p.Data: r.GetDataSourceSchemas()} {
+	for into, from := range map[*map[string]*Schema]map[string]*tfplugin6.Schema{
+		&p.Resources: r.GetResourceSchemas(), &p.Data: r.GetDataSourceSchemas(),
+	} {
 		for name, s := range from {
 			if (*into)[name], err = of(s); err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
