@@ -1,16 +1,12 @@
 package workspace
 
 import (
-	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/base/durable"
+	"deployster/internal/base/machineid"
 	"deployster/internal/sharedlog"
 	"deployster/internal/stores"
 	"deployster/state"
@@ -85,22 +81,9 @@ func machine(o Options) string {
 	if o.DataDir == "" {
 		return ""
 	}
-	path := filepath.Join(o.DataDir, "id")
-	if id, err := os.ReadFile(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return strings.TrimSpace(string(id))
-	}
-	if os.MkdirAll(o.DataDir, 0o755) != nil {
-		return ""
-	}
-	// Two commands may come here at once: one of the two ids stays.
-	temporary := path + "." + sharedlog.NewID()
-	if durable.WriteFile(temporary, []byte(state.NewID()+"\n"), 0o644) == nil {
-		_ = os.Link(temporary, path)
-	}
-	_ = os.Remove(temporary)
-	id, err := os.ReadFile(path)
+	id, err := machineid.Of(o.DataDir)
 	if err != nil {
 		return ""
 	}
-	return strings.TrimSpace(string(id))
+	return id
 }

@@ -3,11 +3,7 @@ package machine
 import (
 	"bufio"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
-	"errors"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -15,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"deployster/internal/base/durable"
+	"deployster/internal/base/machineid"
 	"deployster/internal/far"
 	"deployster/internal/runner"
 	"deployster/internal/runner/imagestore"
@@ -103,7 +99,7 @@ func (m *Machine) facts() (far.Facts, error) {
 		return f, err
 	}
 	f.Memory = int64(info.Totalram) * int64(info.Unit)
-	f.Machine, err = machineID(filepath.Join(m.o.DataDir, "id"))
+	f.Machine, err = machineid.Of(m.o.DataDir)
 	return f, err
 }
 
@@ -123,34 +119,4 @@ func osRelease(path string) map[string]string {
 		values[name] = strings.Trim(value, "'")
 	}
 	return values
-}
-
-// machineID returns the random name that a data directory is given once.
-func machineID(path string) (string, error) {
-	for {
-		content, err := os.ReadFile(path)
-		if err == nil && len(strings.TrimSpace(string(content))) == 32 {
-			return strings.TrimSpace(string(content)), nil
-		}
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return "", err
-		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return "", err
-		}
-		random := make([]byte, 16)
-		_, _ = rand.Read(random) // it never fails
-		// Whoever is first decides.
-		temporary := path + "." + hex.EncodeToString(random)
-		if err := durable.WriteFile(temporary, []byte(hex.EncodeToString(random)+"\n"), 0o600); err != nil {
-			return "", err
-		}
-		err = os.Link(temporary, path)
-		if removed := os.Remove(temporary); err == nil {
-			err = removed
-		}
-		if err != nil && !errors.Is(err, os.ErrExist) {
-			return "", err
-		}
-	}
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"deployster/internal/far"
@@ -38,32 +36,6 @@ func TestMachine_SaysWhatItIs(t *testing.T) {
 	other, err := here(t.TempDir()).Enter(context.Background(), far.Hello{})
 	if err != nil || other.Facts.Machine == f.Machine {
 		t.Errorf("two data directories are one machine: %v", err)
-	}
-}
-
-// Of many that come first at one time, all get one identity.
-func TestMachine_HasOneIdentity(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "new", "id")
-	ids := make([]string, 32)
-	var wg sync.WaitGroup
-	for i := range ids {
-		wg.Go(func() {
-			id, err := machineID(path)
-			if err != nil {
-				t.Error(err)
-			}
-			ids[i] = id
-		})
-	}
-	wg.Wait()
-	for _, id := range ids {
-		if id != ids[0] {
-			t.Fatalf("%q", ids)
-		}
-	}
-	if left, _ := filepath.Glob(path + ".*"); len(left) > 0 {
-		t.Errorf("left behind: %q", left)
 	}
 }
 

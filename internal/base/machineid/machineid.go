@@ -1,0 +1,56 @@
+// Package machineid names the machine by the data directory in which it runs images:
+// a directory comes in, a random name that it is given once goes out. Who has begun
+// something there, or is to find it again, knows it by that name: owners of shared
+// states, and clients of hosts.
+package machineid
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"deployster/internal/base/durable"
+)
+
+// Of returns the name of the machine with a data directory. It makes both if they
+// are not there. Of many who come first at one time, all get one name.
+func Of(dataDir string) (string, error) {
+	path := filepath.Join(dataDir, "id")
+	id, err := read(path)
+	if !errors.Is(err, os.ErrNotExist) {
+		return id, err
+	}
+	if err := os.MkdirAll(dataDir, 0o755); err != nil {
+		return "", err
+	}
+	random := make([]byte, 16)
+	_, _ = rand.Read(random) // it never fails
+	mine := hex.EncodeToString(random)
+	temporary := path + "." + mine
+	if err := durable.WriteFile(temporary, []byte(mine+"\n"), 0o644); err != nil {
+		return "", err
+	}
+	err = os.Link(temporary, path) // whoever is first decides
+	if removed := os.Remove(temporary); err == nil || errors.Is(err, os.ErrExist) {
+		err = removed
+	}
+	if err != nil {
+		return "", err
+	}
+	return read(path)
+}
+
+func read(path string) (string, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	id := strings.TrimSpace(string(content))
+	if id == "" {
+		return "", errors.New(path + " is empty: it has the name of this machine. Remove it, and the machine is another one")
+	}
+	return id, nil
+}
