@@ -35,7 +35,8 @@ const (
 	leaving    = 5 * time.Second
 )
 
-// script installs the program if it is missing, and becomes it. It has no single
+// script installs the program if it is missing, removes those that nobody has used for
+// 30 days, and becomes it. It has no single
 // quotes, and is given the data directory and the bundle's checksum.
 const script = `umask 077; S=%s; D=%s/far/$S; T=$D.$$; E=$D.err.$$
 install() {
@@ -47,7 +48,8 @@ echo "` + sayNeed + `$(uname -s)/$(uname -m)"; read -r n || exit 1
 M=$(mkdir -p %s/far 2>&1) || { echo "` + sayWrong + `$M"; exit 1; }
 install $n 2>$E || { W=$(tail -n 1 $E 2>&1); rm -rf $T $E; echo "` + sayWrong + `$W"; exit 1; }
 rm -f $E
-fi; touch $D; DEPLOYSTER_DATA_DIR=%s exec $D/deployster far`
+fi; touch $D; find %s/far -mindepth 1 -maxdepth 1 -mtime +30 -exec rm -rf {} + 2>/dev/null
+DEPLOYSTER_DATA_DIR=%s exec $D/deployster far`
 
 // UnreachableError says that a host could not be reached, or could not be made
 // ready: nothing of deployster's was begun there.
@@ -72,7 +74,7 @@ func Dial(ctx context.Context, a runner.Host, h far.Hello, o Options) (*far.Clie
 	if err != nil {
 		return nil, fmt.Errorf("the program cannot be put together for a host: %w", err)
 	}
-	s, err := start(a, o, fmt.Sprintf(script, bundle.SHA256, a.Data(), a.Data(), a.Data()))
+	s, err := start(a, o, fmt.Sprintf(script, bundle.SHA256, a.Data(), a.Data(), a.Data(), a.Data()))
 	if err != nil {
 		return nil, err
 	}

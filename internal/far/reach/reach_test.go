@@ -104,6 +104,32 @@ func TestDial_InstallsOnce(t *testing.T) {
 	}
 }
 
+// What nobody has used for a month goes, and what was used since stays.
+func TestDial_RemovesOldPrograms(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "")
+	for name, days := range map[string]int{"old": 40, "used": 3} {
+		dir := filepath.Join(r.host.DataDir, "far", name)
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		last := time.Now().AddDate(0, 0, -days)
+		if err := os.Chtimes(dir, last, last); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := r.dial(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Close() // it says goodbye
+	_, old := os.Stat(filepath.Join(r.host.DataDir, "far", "old"))
+	_, used := os.Stat(filepath.Join(r.host.DataDir, "far", "used"))
+	if !errors.Is(old, os.ErrNotExist) || used != nil {
+		t.Errorf("old: %v, used: %v", old, used)
+	}
+}
+
 func TestDial_SaysWhyNot(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
