@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -52,6 +53,14 @@ func mortalDaemon(t testing.TB) (o Options, kill, start func()) {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	stop := startDaemon(t, program, dir)
 	t.Cleanup(func() {
+		// It is the daemon that ends a shim, a moment after its container is gone: one
+		// that it was about to end would stay for ever.
+		shims := func() bool {
+			return slices.ContainsFunc(processesWith(dir), func(p string) bool { return strings.Contains(p, "containerd-shim") })
+		}
+		for end := time.Now().Add(10 * time.Second); shims() && time.Now().Before(end); {
+			time.Sleep(20 * time.Millisecond)
+		}
 		stop(syscall.SIGTERM)
 		// A shim says that it ends before it does: on a busy machine the one of the
 		// last container is still there for a moment.
