@@ -62,7 +62,11 @@ func nothingLeft(t testing.TB, r *Runtime) {
 	noFiles(t, r.volumes())
 	noFiles(t, filepath.Join(r.conn.Config.RuntimeDir, "runc"))
 	if r.conn.Embedded {
-		noFiles(t, filepath.Join(r.conn.Config.RuntimeDir, "s"))
+		// A shim removes its socket as the last thing it does, after its container is gone.
+		eventually(t, 10*time.Second, "the sockets of shims are removed", func() bool {
+			list, _ := filepath.Glob(filepath.Join(r.conn.Config.Shims(), "*")) // the pattern is one
+			return len(list) == 0
+		})
 		noFiles(t, filepath.Join(r.conn.Config.RuntimeDir, "state", "io.containerd.runtime.v2.task"))
 		for _, p := range processesWith(r.conn.Config.RuntimeDir) {
 			if !strings.HasPrefix(p, layout.ServerName) {
