@@ -26,6 +26,7 @@ var ranks = map[string]int{
 	"internal/base/jsondoc":             5,
 	"internal/base/loglines":            5,
 	"internal/base/parallel":            0,
+	"internal/base/proc":                0,
 	"internal/runner":                   0,
 	"internal/wire":                     0,
 	"internal/far":                      10,

@@ -19,6 +19,7 @@ import (
 	"deployster/containerd/shim"
 	"deployster/containerd/sweep"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/proc"
 	"deployster/internal/runner"
 )
 
@@ -116,7 +117,7 @@ func (c *container) others(ctx context.Context, but uint32) (pids []int) {
 		return nil
 	}
 	for _, p := range resp.Processes {
-		if p.Pid != but && p.Pid != c.pid && layout.ProcessState(int(p.Pid)) != 'Z' {
+		if p.Pid != but && p.Pid != c.pid && !proc.Of(int(p.Pid)).Ended() {
 			pids = append(pids, int(p.Pid))
 		}
 	}

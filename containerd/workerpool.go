@@ -20,6 +20,7 @@ import (
 	"deployster/containerd/layout"
 	"deployster/containerd/runfiles"
 	"deployster/containerd/sandbox"
+	"deployster/internal/base/proc"
 	"deployster/internal/runner"
 )
 
@@ -192,7 +193,7 @@ func (c *container) isWell() bool {
 		return false
 	}
 	defer unix.Close(fd)
-	return layout.ProcessState(int(c.pid)) != 'Z'
+	return !proc.Of(int(c.pid)).Ended()
 }
 
 // reopen opens the files of a worker that was kept.

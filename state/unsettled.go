@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"deployster/internal/base/proc"
 )
 
 // Unsettled is a resource on which actions were started since it was last seen
@@ -237,6 +239,6 @@ func (b By) Running() bool {
 	if host, boot := b.Here(); !host || !boot || b.PID <= 0 {
 		return false
 	}
-	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", b.PID))
-	return err == nil && strings.HasPrefix(string(name), "deployster") // else the number is another process's by now
+	now := proc.Of(b.PID)
+	return !now.Ended() && strings.HasPrefix(now.Name, "deployster") // else the number is another process's by now
 }

@@ -9,6 +9,7 @@ import (
 	"deployster/containerd/failure"
 	"deployster/containerd/layout"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/proc"
 )
 
 func errNotRoot() error {
@@ -70,7 +71,7 @@ func errServer(c layout.Config, why string) error {
 func errStuck(c layout.Config, cause error) error {
 	pid := c.OwnerPID()
 	state, advice := "", "See what keeps it busy"
-	if layout.ProcessState(pid) == 'T' {
+	if proc.Of(pid).Letter == 'T' {
 		state, advice = ", which is stopped", fmt.Sprintf("Let it go on with `kill -CONT %d`", pid)
 	}
 	return diag.Because(cause, "The embedded containerd does not answer",

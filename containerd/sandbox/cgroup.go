@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"deployster/containerd/layout"
+	"deployster/internal/base/proc"
 )
 
 // CgroupPath is where a container's cgroup is, below the root of each
@@ -70,7 +70,7 @@ func Processes(id string, first int) (pids []int, err error) {
 			return nil, err
 		case pid == first:
 			pids = append([]int{pid}, pids...)
-		case layout.ProcessState(pid) != 'Z':
+		case !proc.Of(pid).Ended():
 			pids = append(pids, pid)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"deployster/internal/base/durable"
+	"deployster/internal/base/proc"
 	"deployster/internal/far"
 )
 
@@ -52,7 +53,7 @@ func (m *Machine) enter(ctx context.Context, h far.Hello) error {
 	if err := end(before); err != nil {
 		return err
 	}
-	mine := fence{Epoch: h.Epoch, Run: h.Run, Process: h.Process, PID: os.Getpid(), Started: startOf(os.Getpid())}
+	mine := fence{Epoch: h.Epoch, Run: h.Run, Process: h.Process, PID: os.Getpid(), Started: proc.Of(os.Getpid()).Since()}
 	content, err := json.Marshal(mine)
 	if err != nil {
 		return err
@@ -109,31 +110,16 @@ func readFence(path string) (fence, error) {
 
 // end ends the far end that served a client before, if it is still there.
 func end(before fence) error {
-	if before.PID == 0 || before.PID == os.Getpid() || before.Started == "" || startOf(before.PID) != before.Started {
+	if before.PID == 0 || before.PID == os.Getpid() || before.Started == "" || proc.Of(before.PID).Since() != before.Started {
 		return nil
 	}
 	if err := syscall.Kill(before.PID, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("the far end of %s cannot be ended: %w", before.Process, err)
 	}
-	for limit := time.Now().Add(killLimit); startOf(before.PID) == before.Started; time.Sleep(5 * time.Millisecond) {
+	for limit := time.Now().Add(killLimit); proc.Of(before.PID).Since() == before.Started; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(limit) {
 			return fmt.Errorf("the far end of %s (process %d) does not end", before.Process, before.PID)
 		}
 	}
 	return nil
-}
-
-// startOf says when a process was started, in ticks since the machine was; "" when
-// there is none, or it has ended and was not waited for.
-func startOf(pid int) string {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return ""
-	}
-	// The name may have spaces and parentheses in it.
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
-		return ""
-	}
-	return fields[19]
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"deployster/internal/base/proc"
 	"deployster/internal/far"
 	"deployster/internal/runner/runnertest"
 )
@@ -107,12 +108,12 @@ func TestFence_EndsTheFarEndBefore(t *testing.T) {
 			defer func() { _ = sleeper.Process.Kill() }()
 			f := fence{PID: sleeper.Process.Pid, Started: "1"}
 			if c.mine {
-				f.Started = startOf(f.PID)
+				f.Started = proc.Of(f.PID).Since()
 			}
 			if err := end(f); err != nil {
 				t.Error(err)
 			}
-			if gone := startOf(f.PID) == ""; gone != c.killed {
+			if gone := proc.Of(f.PID).Since() == ""; gone != c.killed {
 				t.Errorf("gone: %v", gone)
 			}
 		})
