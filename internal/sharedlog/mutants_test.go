@@ -3,8 +3,6 @@
 package sharedlog_test
 
 import (
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -32,23 +30,8 @@ func mutants() []mutation.Fault {
 // TestMutants_AreSeen breaks the rules, one after the other, and wants the random
 // histories to see each.
 func TestMutants_AreSeen(t *testing.T) {
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tests := mutation.Tests{Package: "internal/sharedlog", Run: "^TestModel", Flags: []string{"-test.timeout", "2m"}, Sign: "seed "}
 	for _, m := range mutants() {
-		t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) {
-			out, err := exec.Command(mutation.Build(t, root, "internal/sharedlog", m), "-test.run", "^TestModel", "-test.timeout", "2m").CombinedOutput()
-			if err == nil {
-				t.Fatal("no history saw it")
-			}
-			for line := range strings.Lines(string(out)) {
-				if strings.Contains(line, "seed ") || strings.Contains(line, "panic:") {
-					t.Logf("seen: %.200s", strings.TrimSpace(line))
-					return
-				}
-			}
-			t.Errorf("it failed otherwise: %.2000s", out)
-		})
+		t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) { tests.See(t, m) })
 	}
 }

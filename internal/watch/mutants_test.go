@@ -3,8 +3,6 @@
 package watch_test
 
 import (
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,22 +36,8 @@ func mutants() []mutation.Fault {
 // TestMutants_AreSeen takes out the rules, one after the other, and wants the tests
 // to see each.
 func TestMutants_AreSeen(t *testing.T) {
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tests := mutation.Tests{Package: "internal/watch", Run: "^TestRun", Flags: []string{"-test.timeout", "2m"}, Sign: "_test.go:"}
 	for _, m := range mutants() {
-		t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) {
-			out, err := exec.Command(mutation.Build(t, root, "internal/watch", m), "-test.run", "^TestRun", "-test.timeout", "2m").CombinedOutput()
-			if err == nil {
-				t.Fatal("no test saw it")
-			}
-			for line := range strings.Lines(string(out)) {
-				if strings.Contains(line, "_test.go:") {
-					t.Logf("seen: %s", strings.TrimSpace(line))
-					return
-				}
-			}
-		})
+		t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) { tests.See(t, m) })
 	}
 }

@@ -3,9 +3,6 @@
 package match_test
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -47,23 +44,8 @@ func mutants() []mutation.Fault {
 // TestMutants_AreSeen takes out the rules, one after the other, and wants the tests
 // to see each.
 func TestMutants_AreSeen(t *testing.T) {
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tests := mutation.Tests{Package: "plan/match", Run: "^Test", Env: []string{"DEPLOYSTER_HISTORIES=16000"}, Sign: "_test.go:"}
 	for _, m := range mutants() {
-		t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) {
-			test := exec.Command(mutation.Build(t, root, "plan/match", m), "-test.run", "^Test")
-			test.Env = append(os.Environ(), "DEPLOYSTER_HISTORIES=16000")
-			out, err := test.CombinedOutput()
-			if err == nil {
-				t.Fatal("no test saw it")
-			}
-			for line := range strings.Lines(string(out)) {
-				if strings.Contains(line, "_test.go:") {
-					t.Logf("seen: %s", strings.TrimSpace(line))
-				}
-			}
-		})
+		t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) { tests.See(t, m) })
 	}
 }

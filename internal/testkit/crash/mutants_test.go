@@ -3,8 +3,6 @@
 package crash_test
 
 import (
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -44,27 +42,8 @@ func mutants() []seen {
 // TestMutants_AreSeen puts faults into the tool, one after the other, and
 // wants the tests to see each.
 func TestMutants_AreSeen(t *testing.T) {
-	root, err := filepath.Abs("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, m := range mutants() {
-		t.Run(m.Name, func(t *testing.T) {
-			binary := mutation.Build(t, root, m.pkg, m.Fault)
-			test := exec.Command(binary, "-test.run", "^"+strings.ReplaceAll(m.test, "/", "$/^")+"$")
-			test.Dir = filepath.Join(root, m.pkg)
-			out, err := test.CombinedOutput()
-			if err == nil {
-				t.Errorf("%s did not see it", m.test)
-				return
-			}
-			for line := range strings.Lines(string(out)) {
-				if strings.Contains(line, "_test.go:") {
-					t.Logf("seen: %s", strings.TrimSpace(line))
-					return
-				}
-			}
-			t.Errorf("%s failed otherwise: %s", m.test, out)
-		})
+		tests := mutation.Tests{Package: m.pkg, Run: "^" + strings.ReplaceAll(m.test, "/", "$/^") + "$", Sign: "_test.go:"}
+		t.Run(m.Name, func(t *testing.T) { tests.See(t, m.Fault) })
 	}
 }

@@ -3,9 +3,6 @@
 package identity_test
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -32,23 +29,9 @@ func mutants() []struct {
 // TestMutants_AreSeen puts the faults into the engine, one after the other, and wants the
 // histories to see each.
 func TestMutants_AreSeen(t *testing.T) {
-	root, err := filepath.Abs("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, m := range mutants() {
-		t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) {
-			test := exec.Command(mutation.Build(t, root, "internal/testkit/identity", m.Fault), "-test.run", "^TestEngine_RandomHistories$")
-			test.Env = append(os.Environ(), "DEPLOYSTER_ENGINE_HISTORIES=2000", "DEPLOYSTER_ENGINE_HISTORIES_OF="+m.family)
-			out, err := test.CombinedOutput()
-			if err == nil {
-				t.Fatal("no history saw it")
-			}
-			for line := range strings.Lines(string(out)) {
-				if strings.Contains(line, "_test.go:") {
-					t.Logf("seen: %s", strings.TrimSpace(line))
-				}
-			}
-		})
+		tests := mutation.Tests{Package: "internal/testkit/identity", Run: "^TestEngine_RandomHistories$", Sign: "_test.go:",
+			Env: []string{"DEPLOYSTER_ENGINE_HISTORIES=2000", "DEPLOYSTER_ENGINE_HISTORIES_OF=" + m.family}}
+		t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) { tests.See(t, m.Fault) })
 	}
 }

@@ -3,9 +3,6 @@
 package modeltest_test
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -48,26 +45,9 @@ func mutants() []mutation.Fault {
 // TestMutants_AreSeen puts faults into the engine, one after the other, and
 // wants the scenarios to see each.
 func TestMutants_AreSeen(t *testing.T) {
-	root, err := filepath.Abs("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tests := mutation.Tests{Package: "internal/testkit/modeltest", Run: "^Test", Flags: []string{"-test.skip", "Containers"},
+		Env: []string{briefVariable + "=1"}, Sign: "step "}
 	for _, m := range mutants() {
-		t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) {
-			binary := mutation.Build(t, root, "internal/testkit/modeltest", m)
-			cmd := exec.Command(binary, "-test.run", "^Test", "-test.skip", "Containers")
-			cmd.Env = append(os.Environ(), briefVariable+"=1")
-			out, err := cmd.CombinedOutput()
-			if err == nil {
-				t.Fatal("no scenario saw it")
-			}
-			for line := range strings.Lines(string(out)) {
-				if strings.Contains(line, "step ") {
-					t.Logf("seen: %.300s", strings.TrimSpace(line))
-					return
-				}
-			}
-			t.Errorf("it failed otherwise: %s", out)
-		})
+		t.Run(strings.ReplaceAll(m.Name, " ", "-"), func(t *testing.T) { tests.See(t, m) })
 	}
 }

@@ -1,7 +1,7 @@
 // Package mutation builds tests of this module with a fault put into its source,
-// to show that the tests see it. A Fault is a replacement in one file; the path of
-// a test binary comes out. The sources stay as they are: the compiler reads the
-// changed file through an overlay.
+// to show that the tests see it. Tests and a Fault, which is a replacement in one
+// file, come in; a failed test comes out where the fault is not seen. The sources
+// stay as they are: the compiler reads the changed file through an overlay.
 package mutation
 
 import (
@@ -23,9 +23,56 @@ type Fault struct {
 // In gives the Fault of putting something else in the place of what a file has.
 func In(name, file, was, is string) Fault { return Fault{Name: name, File: file, Old: was, New: is} }
 
-// Build gives the path of the test binary of a package with the fault in it.
+// Tests are those of a package that are to see a fault.
+type Tests struct {
+	Package string   // its directory, from the root of the module
+	Run     string   // which of them, as -test.run takes it
+	Flags   []string // more for the test binary
+	Env     []string // beside the environment, as NAME=VALUE
+	Sign    string   // what stands in a line of the output when one has seen it
+}
+
+// See runs the tests with a fault, which they must see.
+func (x Tests) See(t *testing.T, f Fault) {
+	t.Helper()
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	test := exec.Command(build(t, root, x.Package, f), append([]string{"-test.run", x.Run}, x.Flags...)...)
+	test.Dir = filepath.Join(root, x.Package)
+	test.Env = append(os.Environ(), x.Env...)
+	out, err := test.CombinedOutput()
+	if err == nil {
+		t.Fatalf("%s in %s did not see it", x.Run, x.Package)
+	}
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, x.Sign) {
+			t.Logf("seen: %.300s", strings.TrimSpace(line))
+			return
+		}
+	}
+	t.Errorf("%s in %s failed otherwise: %.4000s", x.Run, x.Package, out)
+}
+
+// moduleRoot returns the directory of go.mod at or above the current one.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		if filepath.Dir(dir) == dir {
+			return "", os.ErrNotExist
+		}
+		dir = filepath.Dir(dir)
+	}
+	return "", err
+}
+
+// build returns the path of the test binary of a package with the fault in it.
 // root is the directory of the module, and pkg that of the package from there.
-func Build(t testing.TB, root, pkg string, f Fault) string {
+func build(t testing.TB, root, pkg string, f Fault) string {
 	t.Helper()
 	dir := t.TempDir()
 	original := filepath.Join(root, f.File)
