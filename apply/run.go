@@ -15,6 +15,7 @@ import (
 	"deployster/internal/runner/typeclient"
 	"deployster/plan"
 	"deployster/plan/order"
+	"deployster/plan/refresh"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -78,6 +79,7 @@ type run struct {
 	workdir  string          // without symbolic links
 	work     context.Context // of what runs: outlives the first interrupt, ends at the second
 
+	news       map[string][]string // subscribers that are new to what they subscribe
 	facts      *facts
 	approvals  *approvals
 	semaphores semaphores
@@ -156,6 +158,7 @@ func (r *run) all(ctx context.Context, report *Report) (err error) {
 		}
 	}()
 	if err = r.move(report); err == nil {
+		r.news = refresh.News(r.manifest, r.prior)
 		if r.shutdownPhase(ctx) {
 			r.layers(ctx)
 		}

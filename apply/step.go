@@ -225,7 +225,8 @@ type place struct {
 // known before it can have had any effect.
 func (r *run) runAction(step *plan.Step, out *outcome, in protocol.StateInput, stale json.RawMessage, a protocol.Action, at place) bool {
 	key := actionKey(r.prior.Lineage, r.plan.ID, cmp.Or(out.node, out.addr), a, at)
-	start := state.Start{Address: out.addr, Action: a.Name, Key: key, Incomplete: out.incomplete, Remembers: step.Init.Memory}
+	start := state.Start{Address: out.addr, Action: a.Name, Key: key, Incomplete: out.incomplete, Remembers: step.Init.Memory,
+		Subscribers: r.news[out.addr]}
 	if err := r.journal.ActionStarted(start); err != nil {
 		out.failJournal(err)
 		return false

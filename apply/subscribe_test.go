@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -176,5 +177,75 @@ func TestSubscribe_TypeCannotBeTold(t *testing.T) {
 	_, err := s.plan(strings.ReplaceAll(site("1", "1"), "service:1", "thing:1"))
 	if err == nil || !strings.Contains(err.Error(), `does not say "refresh": true`) {
 		t.Errorf("%v", err)
+	}
+}
+
+// A subscription that is as new as the change that it is to be told of is told of it,
+// wherever the run dies in which both came, and whoever goes on.
+func TestSubscribe_NewOneSurvivesDeath(t *testing.T) {
+	t.Parallel()
+	for facts := 1; facts <= 5; facts++ {
+		for _, resumed := range []bool{false, true} {
+			t.Run(fmt.Sprintf("after %d facts, resumed %v", facts, resumed), func(t *testing.T) {
+				s := newDaemon(t)
+				s.do(t, strings.Replace(site("1", "1"), "  subscribe = [resource.conf]\n", "", 1))
+				s.told = nil
+				p, err := s.plan(site("2", "1"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.dieAfter(t, facts, p)
+				if resumed {
+					if report, err := s.apply(t.Context(), p); err != nil || report.Status != "ok" {
+						t.Errorf("%s, %v", encode(report), err)
+					}
+				}
+				if r := s.do(t, site("2", "1")); r.Status != "ok" {
+					t.Error(encode(r))
+				}
+				if !slices.Contains(s.told, "reload told") {
+					t.Errorf("it was told %q", s.told)
+				}
+				s.told = nil
+				if s.do(t, site("2", "1")); len(s.told) > 0 {
+					t.Errorf("again: %q", s.told)
+				}
+			})
+		}
+	}
+}
+
+// What was begun to be made with an earlier config is told of a later one: it may be
+// there, and nobody has seen it VALID.
+func TestSubscribe_BegunToBeMade(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, conf string
+		before     []string // is applied first
+		want       string
+	}{
+		{"the file is the same", "1", nil, ""},
+		{"the file is changed", "2", nil, "reload told"},
+		{"the file was changed", "2", []string{"conf"}, "reload told"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newDaemon(t)
+			p, err := s.plan(site("1", "1"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.dieAfter(t, 5, p) // conf is VALID; web: started, ended
+			s.told = nil
+			if s.only.Targets = c.before; c.before != nil {
+				s.do(t, site(c.conf, "1"))
+				s.only.Targets = nil
+			}
+			if r := s.do(t, site(c.conf, "1")); r.Status != "ok" {
+				t.Fatal(encode(r))
+			}
+			if got := strings.Join(s.told, ", "); got != c.want {
+				t.Errorf("it was told %q, want %q", got, c.want)
+			}
+		})
 	}
 }

@@ -38,3 +38,30 @@ func TestEntry_IncompleteIsRecorded(t *testing.T) {
 		t.Error("what was removed is still recorded")
 	}
 }
+
+// Who subscribes with a run has seen what was done before it, however many actions it runs.
+func TestEntry_SubscribersSeeWhatWasBefore(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "s.json")
+	s := mustOpen(t, path)
+	j := mustBegin(t, s, "p")
+	e := entry(`{"n":1}`)
+	ok(t, j.Valid("new", e), j.Valid("file", e))
+	e.Seen = map[string]uint64{"file": 7, "other": 3}
+	ok(t, j.Valid("old", e))
+	for _, action := range []string{"make", "polish"} {
+		ok(t, j.ActionStarted(Start{Address: "file", Action: action, Key: action, Subscribers: []string{"new", "old", "unknown"}}))
+	}
+	ok(t, s.Close()) // it died
+	snapshot, _, err := Load(File(path))
+	ok(t, err)
+	if got := snapshot.Resources["new"].Seen; len(got) != 1 || got["file"] >= snapshot.Resources["file"].Acted {
+		t.Errorf("the new subscriber has seen %v of %d", got, snapshot.Resources["file"].Acted)
+	}
+	if got := snapshot.Resources["old"].Seen; len(got) != 2 || got["file"] != 7 {
+		t.Errorf("the old subscriber has seen %v", got)
+	}
+	if _, known := snapshot.Resources["unknown"]; known {
+		t.Error("of whom nothing is recorded, something is now")
+	}
+}

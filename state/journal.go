@@ -96,13 +96,12 @@ const (
 type Start struct {
 	Address, Action, Key string
 
-	// Incomplete is what it takes to destroy the resource, without a state: it is
-	// recorded with the first action of a resource of which nothing is, because from
-	// then on something may be there, however the action ends. nil = it is recorded
-	// already.
+	// Incomplete is what it takes to destroy the resource, without a state: it is recorded with the first action of a resource
+	// of which nothing is, because from then on something may be there, however the action ends. nil = it is recorded already.
 	Incomplete *Entry
 
-	Remembers bool // its type has a memory, of which it is to speak when it ends
+	Remembers   bool     // its type has a memory, of which it is to speak when it ends
+	Subscribers []string // of whom it is not recorded what they have seen of it: until now all
 }
 
 // ActionStarted records that an action is about to be run. It must return nil
@@ -113,11 +112,9 @@ func (j *Journal) ActionStarted(s Start) error {
 	running := int64(len(j.run.inFlight))
 	_, known := j.run.snapshot.Resources[s.Address]
 	j.mu.Unlock()
-	incomplete := s.Incomplete
-	if known || incomplete == nil {
-		incomplete = nil
-	} else {
-		e, err := incomplete.incomplete()
+	var incomplete *Entry
+	if !known && s.Incomplete != nil {
+		e, err := s.Incomplete.incomplete()
 		if err != nil {
 			return refuse(err, "Cannot record a resource", "The config of %s is no proper JSON: %s.", s.Address, err)
 		}
@@ -130,7 +127,8 @@ func (j *Journal) ActionStarted(s Start) error {
 	if err := j.log.Reserve((running+1)*roomEach + room + roomShared); err != nil {
 		return j.broken(err)
 	}
-	return j.append(record{Kind: kindStarted, Address: s.Address, Action: s.Action, Key: s.Key, Entry: incomplete, Remembers: s.Remembers})
+	return j.append(record{Kind: kindStarted, Address: s.Address, Action: s.Action, Key: s.Key, Entry: incomplete, Remembers: s.Remembers,
+		Subscribers: s.Subscribers})
 }
 
 // incomplete makes of an entry one of a resource that is about to be made.

@@ -55,10 +55,11 @@ type record struct {
 	Entry   *Entry `json:"entry,omitempty"`
 	// Remembers says of an action that is started that its type has a memory, and
 	// Memory is what it said of it when it ended; null = nothing is there any more.
-	Remembers bool              `json:"remembers,omitempty"`
-	Memory    json.RawMessage   `json:"memory,omitempty"`
-	Outputs   map[string]Output `json:"outputs,omitempty"`
-	Moves     []Move            `json:"moves,omitempty"`
+	Remembers   bool              `json:"remembers,omitempty"`
+	Subscribers []string          `json:"subscribers,omitempty"` // new ones: they have seen what was done on it until now
+	Memory      json.RawMessage   `json:"memory,omitempty"`
+	Outputs     map[string]Output `json:"outputs,omitempty"`
+	Moves       []Move            `json:"moves,omitempty"`
 
 	Pins      map[string]Pin      `json:"pins,omitempty"`
 	Artifacts map[string]Artifact `json:"artifacts,omitempty"`

@@ -66,10 +66,7 @@ func (p *replayRun) apply(r record) {
 	case kindStarted:
 		p.inFlight = append(p.inFlight, InFlight{Address: r.Address, Action: r.Action, Key: r.Key, Started: r.Time})
 		p.snapshot.started(r, p.begin)
-		if _, known := p.snapshot.Resources[r.Address]; !known && r.Entry != nil {
-			p.snapshot.Resources[r.Address] = *r.Entry
-		}
-		p.begun(r.Address)
+		p.begun(r)
 	case kindEnded:
 		p.land(r)
 		p.snapshot.ended(r, r.Exit)
@@ -107,11 +104,22 @@ func (p *replayRun) apply(r record) {
 }
 
 // begun notes that an action was begun on a resource: what is recorded of it may not
-// be so any more, and who subscribes it is to be told.
-func (p *replayRun) begun(addr string) {
-	if e, known := p.snapshot.Resources[addr]; known {
-		e.Dirty, e.Acted = true, p.snapshot.Serial
-		p.snapshot.Resources[addr] = e
+// be so any more, and who subscribes it is to be told, also who began to with this run.
+func (p *replayRun) begun(r record) {
+	e, known := p.snapshot.Resources[r.Address]
+	for _, by := range r.Subscribers {
+		if s, recorded := p.snapshot.Resources[by]; recorded {
+			seen := map[string]uint64{r.Address: e.Acted}
+			maps.Copy(seen, s.Seen)
+			s.Seen = seen
+			p.snapshot.Resources[by] = s
+		}
+	}
+	if !known && r.Entry != nil {
+		e, known = *r.Entry, true
+	}
+	if e.Dirty, e.Acted = true, p.snapshot.Serial; known {
+		p.snapshot.Resources[r.Address] = e
 	}
 }
 

@@ -14,13 +14,10 @@ import (
 )
 
 // Owed lists those of the subscribed resources that were acted on since the
-// subscriber was last VALID. acts says on which this run begins an action, prior is what
-// was recorded before it. Who was never VALID is owed nothing, nor is a subscription
-// that is new owed what was before it.
+// subscriber was last VALID, or since it began to be made. acts says on which this run
+// begins an action, prior is what was recorded before it. A subscription that is new is
+// not owed what was before it.
 func Owed(subscribed []string, e state.Entry, prior state.Snapshot, acts func(addr string) bool) []string {
-	if e.Incomplete() {
-		return nil
-	}
 	return slices.DeleteFunc(slices.Clone(subscribed), func(addr string) bool {
 		seen, known := e.Seen[addr]
 		return !acts(addr) && (!known || prior.Resources[addr].Acted <= seen)
@@ -55,6 +52,21 @@ func Seen(subscribed []string, prior state.Snapshot, acts func(addr string) bool
 		}
 	}
 	return seen
+}
+
+// News lists, by what they subscribe, those of whom it is not recorded what they have
+// seen of it.
+func News(m *config.Manifest, prior state.Snapshot) map[string][]string {
+	news := map[string][]string{}
+	for _, r := range m.Resources() {
+		e, recorded := prior.Resources[r.Address]
+		for _, addr := range r.Subscribes {
+			if _, known := e.Seen[addr]; recorded && !known {
+				news[addr] = append(news[addr], r.Address)
+			}
+		}
+	}
+	return news
 }
 
 // Changed lists the JSON pointers of the values in a config that are others than in
