@@ -167,13 +167,10 @@ func (e Entry) Renamed(to map[string]string) Entry {
 		e.Dependencies[i] = cmp.Or(to[d], d)
 	}
 	slices.Sort(e.Dependencies)
-	seen := e.Seen
-	e.Seen = nil
-	for d, serial := range seen { // all at once: two may change places
-		if e.Seen == nil {
-			e.Seen = make(map[string]uint64, len(seen))
-		}
-		e.Seen[cmp.Or(to[d], d)] = serial
+	seen := make(map[string]uint64, len(e.Seen))
+	for d, serial := range e.Seen { // all at once: two may change places
+		seen[cmp.Or(to[d], d)] = serial
 	}
+	e.Seen = seen
 	return e
 }
