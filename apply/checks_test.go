@@ -128,7 +128,7 @@ func checks() []check {
 		{mutation.In("what identifies a resource is nobody else's", "apply/step.go", "if !(identities{r}).free(step, out, config) {", "if false {"), "TestLateIdentity"},
 		{mutation.In("nothing is destroyed that turned out to be another's", "apply/identity.go", "\t\towner = r.claimed(out.addr)\n", ""), "TestLateIdentity"},
 		{mutation.In("an end waits until identities are known", "apply/identity.go", "\t\tr.facts.claim(addr, r.thing(step, resolved.Value))\n", ""), "TestLateIdentity"},
-		{mutation.In("two late identities are two", "apply/identity.go", "if other != addr && equal(claims[other]) {", "if false {"), "TestLateIdentity"},
+		{mutation.In("two late identities are two", "apply/identity.go", "if other != addr && equal(t.Named(), claims[other].Named()) {", "if false {"), "TestLateIdentity"},
 		{mutation.In("a late identity is not that of another resource", "apply/identity.go", "if other != addr && declared &&", "if false && declared &&"), "TestLateIdentity"},
 		{mutation.In("a late identity is not that of what ends", "apply/identity.go", "if other != addr && stays &&", "if false && stays &&"), "TestLateIdentity"},
 		{mutation.In("a late identity is that of what is recorded", "apply/identity.go", "return relation == match.Differs", "return false && relation == match.Differs"), "TestLateIdentity_OfAnotherThing"},

@@ -98,27 +98,27 @@ func (r identities) claimed(addr string) string {
 // and neither moved nor gone; "" = nobody's.
 func (r identities) owner(addr string, t match.Thing) string {
 	r.facts.claim(addr, t)
-	equal := func(other match.Thing) bool {
-		relation, _ := match.Compare(t, other, false)
+	equal := func(one, other match.Thing) bool {
+		relation, _ := match.Compare(one, other, false)
 		return relation == match.Equal
 	}
 	claims := r.facts.claims()
 	for _, other := range slices.Sorted(maps.Keys(claims)) {
-		if other != addr && equal(claims[other]) {
+		if other != addr && equal(t.Named(), claims[other].Named()) {
 			return other
 		}
 	}
 	for _, other := range r.plan.Order() {
 		step := r.plan.Resources[other]
 		declared := step.Change != plan.Destroy && step.Change != plan.Forget && step.Change != plan.Left && !step.ReadOnly
-		if other != addr && declared && things.Known(step.Init, step.Unknown) && equal(r.thing(step, step.Config)) {
+		if other != addr && declared && things.Known(step.Init, step.Unknown) && equal(t.Named(), r.thing(step, step.Config).Named()) {
 			return other
 		}
 	}
 	for _, other := range slices.Sorted(maps.Keys(r.prior.Resources)) {
 		step := r.plan.Resources[other]
 		stays := step == nil || step.Change == plan.Destroy || step.Change == plan.Left || step.Change == plan.Replace
-		if other != addr && stays && !r.prior.Resources[other].ReadOnly && !r.facts.isGone(other) && equal(r.recordedThing(other)) {
+		if other != addr && stays && !r.prior.Resources[other].ReadOnly && !r.facts.isGone(other) && equal(t, r.recordedThing(other)) {
 			return other
 		}
 	}

@@ -26,7 +26,7 @@ type end struct {
 	old   bool   // it is made again
 }
 
-// ends lists what the plan destroys, by address.
+// ends lists what the plan destroys, by address, but for what types remember.
 func (b *builder) ends(addresses []string) []end {
 	declared, recorded := b.identified.result.Classes()
 	var list []end
@@ -42,7 +42,7 @@ func (b *builder) ends(addresses []string) []end {
 			list = append(list, end{addr, cmp.Or(recorded[key], declared[addr]), key, true})
 		}
 	}
-	return list
+	return slices.DeleteFunc(list, func(e end) bool { return e.class == "" })
 }
 
 // doubt finds the resources whose things may be gone when the ends of this plan are

@@ -177,7 +177,7 @@ func (b *builder) learn(r *config.Resource, s *Step) bool {
 	defer b.decided.mu.Unlock()
 	if at, known := b.identified.places[r.Address]; known {
 		d := b.identified.input.Declared[at]
-		if same, _ := match.Compare(now, d.Thing, false); same == match.Equal && !d.Late {
+		if !d.Late && match.NamedAlike(now, d.Thing) {
 			return true
 		}
 	}

@@ -56,6 +56,12 @@ func (t Thing) identity(as Type, names []Name) string {
 	return join(as.view(), join(values...), t.surroundings())
 }
 
+// NamedAlike reports whether two descriptions of a thing by one type name it alike, or
+// neither does.
+func NamedAlike(a, b Thing) bool {
+	return a.identity(a.Type, a.Type.Names) == b.identity(b.Type, b.Type.Names)
+}
+
 // recorded are the identities of an entry, as each type of today sees it that cares
 // for things of its kind.
 func (x index) recorded(t Thing) []string {

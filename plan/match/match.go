@@ -78,7 +78,7 @@ func (d Declared) compare(e Recorded, here bool) (Relation, []Difference) {
 	return Compare(t, e.Thing, here)
 }
 
-// travels reports whether a resource may have the entry of another address.
+// travels reports whether a resource may have the entry of another address by what it is.
 func (d Declared) travels() bool { return d.Role == Managed && !d.Thing.Type.Memory }
 
 // travels reports whether an entry may go to another address by what it is.
@@ -151,7 +151,8 @@ func (m *matcher) unchanged() {
 }
 
 // guess pairs, where nobody can tell, what has an equal config at another address:
-// of one kind, host and writable plugs. Each entry is guessed once.
+// of one kind, host and writable plugs. Each entry is guessed once. What the type
+// remembers goes with the entry, so of such types it is the only way to another address.
 func (m *matcher) guess() {
 	byConfig, refuted := map[string][]int{}, map[string]bool{}
 	for _, d := range m.in.Declared {
@@ -160,12 +161,12 @@ func (m *matcher) guess() {
 		}
 	}
 	for i, e := range m.in.Recorded {
-		if !m.taken[i] && e.travels() {
+		if !m.taken[i] && e.Role == Managed {
 			byConfig[e.Thing.likeness()] = append(byConfig[e.Thing.likeness()], i)
 		}
 	}
 	m.open(func(i int, d Declared) {
-		if d.Late || d.New || !d.travels() || refuted[d.guesses()] {
+		if d.Late || d.New || d.Role != Managed || refuted[d.guesses()] {
 			return
 		}
 		for _, at := range byConfig[d.Thing.likeness()] {

@@ -162,7 +162,14 @@ func TestMatch_Types(t *testing.T) {
 		}, "x from y (identity)"},
 		"another kind that is said": {true, image(match.Type{Repository: "r", Kind: "text", Names: file().Names}, said), "x other replaced kind file->text"},
 		"another part of an image":  {true, image(hash("a"), hash("b")), "x other replaced kind docker.io/acme/file#b->docker.io/acme/file#a"},
-		"what remembers":            {false, image(memory, memory), "x new\n- y"},
+		"what remembers, renamed":   {false, image(memory, memory), "x from y (same config)"},
+		"what remembers, elsewhere": {false, func(d *match.Declared, e *match.Recorded) {
+			d.Thing, e.Thing = of(memory, `{"path":"a","text":"2"}`), of(memory, `{"path":"a"}`)
+		}, "x new\n- y"},
+		"what remembers, left over": {false, func(d *match.Declared, e *match.Recorded) {
+			d.Role = match.ReadOnly
+			d.Thing.Type, e.Thing.Type = memory, memory
+		}, "x new\n- y"},
 		"what remembers, here": {true, func(d *match.Declared, e *match.Recorded) {
 			d.Thing, e.Thing = of(memory, `{"path":"b"}`), of(memory, `{"path":"a"}`)
 		}, "x address"},

@@ -190,7 +190,8 @@ func (o *orderer) endsFirst(begins []Begin, ends []Finish) map[string]string {
 
 // Classes says of each declared resource, by address, and of each entry, by key,
 // where and among which things its own is: the kind, the host and the writable
-// plugs. What is destroyed and what begins of one class are put in order.
+// plugs. What is destroyed and what begins of one class are put in order. What a type
+// remembers says which thing is meant, so its things are of no class ("").
 func (r Result) Classes() (declared, recorded map[string]string) {
 	declared, recorded = make(map[string]string, len(r.in.Declared)), make(map[string]string, len(r.in.Recorded))
 	now := map[string]Type{}
@@ -199,14 +200,22 @@ func (r Result) Classes() (declared, recorded map[string]string) {
 		if _, there := now[t.image()]; !there {
 			now[t.image()] = t
 		}
-		declared[d.Address] = join(t.kind(), d.Thing.place())
+		declared[d.Address] = t.class(d.Thing)
 	}
 	for _, e := range r.in.Recorded {
 		t := e.Thing.Type
 		if same, there := now[t.image()]; there {
 			t = same
 		}
-		recorded[e.Key] = join(t.kind(), e.Thing.place())
+		recorded[e.Key] = t.class(e.Thing)
 	}
 	return declared, recorded
+}
+
+// class is that of a thing, as a type sees it.
+func (t Type) class(thing Thing) string {
+	if t.Memory || thing.Type.Memory {
+		return ""
+	}
+	return join(t.kind(), thing.place())
 }

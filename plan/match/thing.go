@@ -41,6 +41,12 @@ type Thing struct {
 	Network string
 }
 
+// Named is the thing as its config names it, whatever its type remembers.
+func (t Thing) Named() Thing {
+	t.Type.Memory = false
+	return t
+}
+
 // Relation is what two descriptions of things say of each other.
 type Relation int
 

@@ -20,6 +20,7 @@ import (
 func Declared(reference string, ty protocol.Type, config json.RawMessage, settings runner.Settings, mounts []runner.Mount) match.Thing {
 	t := around(config, settings, mounts)
 	t.Type = named(reference, ty.Kind, ty.Identity)
+	t.Type.Memory = ty.Memory
 	for i := range t.Type.Names {
 		name := &t.Type.Names[i]
 		if p, found := typeclient.FindProperty(ty.ConfigSchema, name.Pointer); found {
@@ -33,6 +34,7 @@ func Declared(reference string, ty protocol.Type, config json.RawMessage, settin
 func Recorded(e state.Entry) match.Thing {
 	t := around(e.Config, e.Settings, e.Mounts)
 	t.Type = named(e.Type, e.Kind, e.Identity)
+	t.Type.Memory = e.Memory != nil
 	return t
 }
 
