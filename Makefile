@@ -32,10 +32,13 @@ test: build
 	$(RACE) -skip '^TestBombs' $(LIGHT)
 	go test -run '^TestBombs' ./config
 	go test -timeout 25m $$(go list ./... | grep -vxF "$$(go list $(LIGHT))")
-
-# The bridge with a Terraform provider that is built from its module.
-test-bridge: build
 	cd bridge && go vet ./... && go test ./...
+
+# The bridge, with more of what terraform asks a provider (PARTS, to 120) beside what the
+# bridge asks it.
+test-bridge: build
+	.ci/setup test
+	cd bridge && go vet ./... && DEPLOYSTER_BRIDGE_PARTS=$${PARTS:-8} go test -count=1 -timeout 2h ./...
 
 # The script tests and the containers too under the race detector: slow.
 race: build

@@ -6,30 +6,13 @@ import (
 	"deployster/bridge/internal/schema"
 )
 
-// New is the proposed new state of a block. prior is null when nothing is there: what
-// the provider is to choose is unknown then.
+// New is the proposed new state of a block. prior is null when nothing is there: what the
+// provider is to choose is null then, and it is the provider that says so when it plans.
 func New(b *schema.Block, prior, config cty.Value) cty.Value {
 	if config.IsNull() || !config.IsKnown() {
 		return config
 	}
-	if prior.IsNull() {
-		prior = unset(b)
-	}
 	return block(b, prior, config)
-}
-
-// unset is a block of which nothing is known that the provider is to choose.
-func unset(b *schema.Block) cty.Value {
-	values := map[string]cty.Value{}
-	for name, a := range b.Attributes {
-		if values[name] = cty.NullVal(a.Type); a.Computed {
-			values[name] = cty.UnknownVal(a.Type)
-		}
-	}
-	for name, n := range b.Blocks {
-		values[name] = cty.NullVal(n.Type())
-	}
-	return cty.ObjectVal(values)
 }
 
 func block(b *schema.Block, prior, config cty.Value) cty.Value {
@@ -56,14 +39,39 @@ func member(v cty.Value, name string, t cty.Type) cty.Value {
 
 func attribute(a *schema.Attribute, prior, config cty.Value) cty.Value {
 	switch {
-	case a.WriteOnly: // it is in the config, and in no state
-		return cty.NullVal(a.Type)
 	case a.Computed && config.IsKnown() && config.IsNull():
+		if a.Nested != nil && a.Optional && holdsWritten(a.Nested, prior) {
+			return config // it was written, and is not any more
+		}
 		return prior
 	case a.Nested != nil:
 		return nested(a.Nested, prior, config)
 	}
 	return config
+}
+
+// holdsWritten reports whether there is something in nested attributes that only a person
+// can have written.
+func holdsWritten(n *schema.Nested, prior cty.Value) bool {
+	if prior.IsNull() || !prior.IsKnown() {
+		return false
+	}
+	items := []cty.Value{prior}
+	if n.Mode != schema.Single {
+		items = prior.AsValueSlice()
+	}
+	for _, v := range items {
+		if v.IsNull() || !v.IsKnown() {
+			continue
+		}
+		for name, a := range n.Block.Attributes {
+			inner := v.GetAttr(name)
+			if a.Nested != nil && holdsWritten(a.Nested, inner) || !a.Computed && inner.IsKnown() && !inner.IsNull() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // nested proposes each of a group of blocks by the one that it was: of a list by its
@@ -126,13 +134,10 @@ func nested(n *schema.Nested, prior, config cty.Value) cty.Value {
 	return cty.ListVal(values)
 }
 
-// item is one of them; of one that was not there the provider chooses what it may.
+// item is one of them.
 func item(n *schema.Nested, prior, config cty.Value) cty.Value {
 	if config.IsNull() || !config.IsKnown() {
 		return config
-	}
-	if prior.IsNull() || !prior.IsKnown() {
-		prior = unset(n.Block)
 	}
 	return block(n.Block, prior, config)
 }
@@ -140,17 +145,45 @@ func item(n *schema.Nested, prior, config cty.Value) cty.Value {
 // written reports whether a thing that was there is as a config has it, but for what
 // the provider has chosen.
 func written(b *schema.Block, prior, config cty.Value) bool {
+	if prior.IsNull() || config.IsNull() || !prior.IsKnown() || !config.IsKnown() {
+		return prior.RawEquals(config)
+	}
 	for name, a := range b.Attributes {
-		c := config.GetAttr(name)
-		if a.Computed && c.IsKnown() && c.IsNull() {
-			continue
-		}
-		if !c.IsWhollyKnown() || !prior.GetAttr(name).RawEquals(c) {
+		p, c := prior.GetAttr(name), config.GetAttr(name)
+		switch {
+		case a.Computed && c.IsKnown() && c.IsNull():
+		case a.Nested != nil && !writtenAll(a.Nested, p, c), a.Nested == nil && !p.RawEquals(c):
 			return false
 		}
 	}
-	for name := range b.Blocks {
-		if !prior.GetAttr(name).RawEquals(config.GetAttr(name)) {
+	for name, n := range b.Blocks {
+		if !writtenAll(n, prior.GetAttr(name), config.GetAttr(name)) {
+			return false
+		}
+	}
+	return true
+}
+
+// writtenAll reports the same of all that are nested in one. What a config has more of is
+// not missed; sets in sets must be equal.
+func writtenAll(n *schema.Nested, prior, config cty.Value) bool {
+	switch {
+	case prior.IsNull() || config.IsNull() || !prior.IsKnown() || !config.IsKnown() || n.Mode == schema.Set:
+		return prior.RawEquals(config)
+	case n.Mode == schema.Single || n.Mode == schema.Group:
+		return written(n.Block, prior, config)
+	case n.Mode == schema.Map:
+		now := config.AsValueMap()
+		for key, p := range prior.AsValueMap() {
+			if c, there := now[key]; !there || !written(n.Block, p, c) {
+				return false
+			}
+		}
+		return true
+	}
+	now := config.AsValueSlice()
+	for i, p := range prior.AsValueSlice() {
+		if i >= len(now) || !written(n.Block, p, now[i]) {
 			return false
 		}
 	}

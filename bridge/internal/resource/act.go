@@ -50,14 +50,15 @@ func before(in protocol.ActionInput) json.RawMessage {
 	return in.Memory
 }
 
-// destroy removes it. The provider plans that too, where it says that it wants to.
+// destroy removes it. The provider plans that too, where it says that it wants to, unless
+// it has planned what is made instead.
 func (t *thing) destroy(ctx context.Context, in protocol.ActionInput, o observed) (json.RawMessage, error) {
 	if o.state.IsNull() {
 		return json.RawMessage("null"), nil
 	}
 	t.config = cty.NullVal(t.schema.Block.Type())
 	p := planned{state: t.config, private: o.private}
-	if t.schemas.PlanDestroy {
+	if t.schemas.PlanDestroy && in.Intent == protocol.Absent {
 		var err error
 		if p, err = t.plan(ctx, o.state, o.private); err != nil {
 			return before(in), err

@@ -2,23 +2,46 @@ package resource
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"deployster/protocol"
 )
 
-// timeProvider builds the provider hashicorp/time from its module.
-func timeProvider(t *testing.T) *Providers {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "provider")
+// timeBinary is the provider hashicorp/time, built once from its module.
+var timeBinary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "providers")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "provider")
 	cmd := exec.Command("go", "build", "-mod=mod", "-o", path, "github.com/hashicorp/terraform-provider-time")
 	cmd.Dir = "../../testdata/providers"
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("the provider cannot be built: %v: %s", err, out)
+		return "", fmt.Errorf("the provider cannot be built: %w: %s", err, out)
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if path, err := timeBinary(); err == nil {
+		_ = os.RemoveAll(filepath.Dir(path)) // the tests are over
+	}
+	os.Exit(code)
+}
+
+func timeProvider(t *testing.T) *Providers {
+	t.Helper()
+	path, err := timeBinary()
+	if err != nil {
+		t.Fatal(err)
 	}
 	p := &Providers{Path: path}
 	t.Cleanup(p.Close)

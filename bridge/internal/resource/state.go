@@ -153,19 +153,23 @@ func (t *thing) stale(o observed, answer protocol.StateAnswer) (protocol.StateAn
 	return answer, err
 }
 
-// change is what is to be done about a thing.
+// change is what is to be done about a thing. What was not made well, or has another value
+// where none can be changed in place, is planned as if it was not there.
 func (t *thing) change(ctx context.Context, o observed) (*change, error) {
-	p, err := t.plan(ctx, o.state, o.private)
-	if err != nil {
-		return nil, err
+	nothing := cty.NullVal(t.schema.Block.Type())
+	c := &change{from: o.state, tainted: o.tainted}
+	var err error
+	if o.tainted && !o.state.IsNull() {
+		c.replaces = true
+		c.to, err = t.plan(ctx, nothing, nil)
+		return c, err
 	}
-	c := &change{from: o.state, to: p, replaces: len(p.forces) > 0 || o.tainted && !o.state.IsNull(), tainted: o.tainted}
-	if c.replaces {
-		forces := p.forces
-		if c.to, err = t.plan(ctx, cty.NullVal(t.schema.Block.Type()), nil); err != nil {
-			return nil, err
-		}
-		c.to.forces = forces
+	if c.to, err = t.plan(ctx, o.state, o.private); err != nil || len(c.to.forces) == 0 {
+		return c, err
 	}
-	return c, nil
+	forces := c.to.forces
+	c.replaces = true
+	c.to, err = t.plan(ctx, nothing, c.to.private)
+	c.to.forces = forces
+	return c, err
 }

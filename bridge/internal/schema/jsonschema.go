@@ -48,14 +48,21 @@ func (a *Attribute) config() object {
 
 func (n *Nested) config() object {
 	inner := n.Block.ForConfig()
+	if n.Mode == List || n.Mode == Set { // one may be written without a list around it
+		return object{"anyOf": []any{n.of(inner), inner}}
+	}
+	return n.of(inner)
+}
+
+// of is the schema of all that are nested, made of the schema of one.
+func (n *Nested) of(inner object) object {
 	switch n.Mode {
 	case Single, Group:
 		return inner
 	case Map:
 		return object{"type": "object", "additionalProperties": inner}
 	}
-	list := object{"type": "array", "items": inner}
-	return object{"anyOf": []any{list, inner}}
+	return object{"type": "array", "items": inner}
 }
 
 // ForState is the JSON Schema of a block as it is.
@@ -64,7 +71,7 @@ func (b *Block) ForState() map[string]any {
 	for name, a := range b.Attributes {
 		var s object
 		if a.Nested != nil {
-			s = a.Nested.state()
+			s = a.Nested.of(a.Nested.Block.ForState())
 		} else {
 			s = ofType(a.Type, false)
 		}
@@ -74,20 +81,9 @@ func (b *Block) ForState() map[string]any {
 		properties[name], required = described(s, a), append(required, name)
 	}
 	for name, n := range b.Blocks {
-		properties[name], required = orNull(n.state()), append(required, name)
+		properties[name], required = orNull(n.of(n.Block.ForState())), append(required, name)
 	}
 	return object{"type": "object", "additionalProperties": false, "properties": properties, "required": sorted(required)}
-}
-
-func (n *Nested) state() object {
-	inner := n.Block.ForState()
-	switch n.Mode {
-	case Single, Group:
-		return inner
-	case Map:
-		return object{"type": "object", "additionalProperties": inner}
-	}
-	return object{"type": "array", "items": inner}
 }
 
 func described(s object, a *Attribute) object {
