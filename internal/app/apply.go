@@ -12,6 +12,7 @@ import (
 
 	"deployster/apply"
 	"deployster/config"
+	front "deployster/internal/app/artifacts"
 	"deployster/internal/app/images"
 	"deployster/internal/app/redact"
 	"deployster/internal/app/workspace"
@@ -203,7 +204,7 @@ func (t *task) resume(ctx context.Context, prior state.Snapshot) error {
 	t.tellResumed(t.plan, prior)
 	types := t.Engine.client(prior, t.plan.Images, images.NewResolver(t.runtime, t.manifest, nil))
 	t.client = &answerers{Types: types}
-	if len(t.plan.Artifacts) > 0 || concernsArtifacts(t.manifest, prior) {
+	if len(t.plan.Artifacts) > 0 || front.Concern(t.manifest, prior) {
 		t.client.artifacts = pinnedArtifacts(t.Engine, t.manifest, prior, types, t.plan)
 		t.client.Types = t.client.artifacts.front
 	}

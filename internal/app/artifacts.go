@@ -2,9 +2,6 @@ package app
 
 import (
 	"context"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"deployster/config"
@@ -28,17 +25,12 @@ type artifactWork struct {
 	front    *front.Front
 }
 
-// concernsArtifacts reports whether a manifest or a state has anything to do with them.
-func concernsArtifacts(m *config.Manifest, prior state.Snapshot) bool {
-	return len(m.Artifacts())+len(prior.Pins) > 0 ||
-		slices.ContainsFunc(slices.Collect(maps.Keys(prior.Resources)), func(a string) bool { return strings.HasPrefix(a, config.PublishPrefix) })
-}
-
 // openArtifacts opens the store of artifacts, once for the command.
 func openArtifacts(e *Engine, types *typeclient.Client) (artifact.Client, artifact.Store) {
 	client := artifactimages.New(artifactimages.Options{Types: types, Inspector: e.runtime})
 	if e.files == nil {
-		e.files = store.New(store.Options{Dir: e.runtime.Artifacts(), Client: client, Command: "deployster"})
+		e.files = store.New(store.Options{Dir: e.runtime.Artifacts(), Client: client, Command: "deployster",
+			Max: e.options.MaxArtifacts})
 	}
 	return client, e.files
 }
@@ -61,7 +53,7 @@ func resolveArtifacts(ctx context.Context, e *Engine, m *config.Manifest, prior 
 	w.resolver = artifacts.New(ro)
 	w.front = front.New(front.Options{Types: types, Client: w.client, Store: w.store, Manifest: m, Prior: prior, Pins: w.resolver.Pins,
 		Warn: e.Warn})
-	names, err := artifactsOf(m, chosen)
+	names, err := front.Wanted(m, chosen)
 	if err == nil {
 		err = w.resolver.All(ctx, names, o.Parallelism)
 	}
@@ -73,43 +65,6 @@ func resolveArtifacts(ctx context.Context, e *Engine, m *config.Manifest, prior 
 	}
 	m, diags := m.WithArtifacts(artifacts.Values(w.resolver.Pins()))
 	return w, m, diags.Err()
-}
-
-// artifactsOf lists the artifacts that what is chosen is made of. Those whose files a
-// plug shows are found when somebody asks for it.
-func artifactsOf(m *config.Manifest, chosen func(string) bool) ([]string, error) {
-	set := map[string]bool{}
-	add := func(names []string) {
-		for _, name := range names {
-			set[name] = true
-		}
-	}
-	shown := map[string]string{}
-	for _, p := range m.Plugs() {
-		shown[p.Name] = p.Artifact
-	}
-	for _, r := range m.Resources() {
-		if !chosen(r.Address) {
-			continue
-		}
-		add(r.Artifacts)
-		if r.Publish != nil {
-			for _, in := range r.Publish.Inputs {
-				add([]string{in.Artifact, shown[in.Plug]})
-			}
-		}
-	}
-	for _, p := range m.Pending() {
-		if chosen(p.Address) {
-			add(p.Artifacts)
-		}
-	}
-	reach, diags := m.OutputReach()
-	for _, r := range reach {
-		add(r.Artifacts)
-	}
-	delete(set, "")
-	return slices.Sorted(maps.Keys(set)), diags.Err()
 }
 
 // pinnedArtifacts is the work of a saved plan.

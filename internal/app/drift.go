@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"deployster/config"
+	front "deployster/internal/app/artifacts"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
@@ -88,7 +89,7 @@ func (e *Engine) drift(ctx context.Context, m *config.Manifest, prior state.Snap
 	}
 	client := e.client(prior, pins, resolver)
 	asked, options := &answerers{Types: client}, e.planOptions(selection, o.Parallelism)
-	if concernsArtifacts(m, prior) {
+	if front.Concern(m, prior) {
 		believing := options
 		believing.Selection.NoRefresh = true
 		if asked.artifacts, m, err = resolveArtifacts(ctx, e, m, prior, client, resolver.Wanted, believing); err != nil {

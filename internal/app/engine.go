@@ -73,8 +73,10 @@ type Options struct {
 	// Records begins to keep records of the work in a directory; nil = none are kept.
 	Records func(dir string, keys *encryption.Keyring) Records
 	// Dial reaches a host; nil = none can be reached.
-	Dial  func(ctx context.Context, h runner.Host, as far.Hello) (*far.Client, error)
-	Abort <-chan struct{} // closed when what runs is to be ended too; the context only keeps new things from starting
+	Dial func(ctx context.Context, h runner.Host, as far.Hello) (*far.Client, error)
+	// MaxArtifacts is how many bytes of files of artifacts are kept; 0 = as many as usual.
+	MaxArtifacts int64
+	Abort        <-chan struct{} // closed when what runs is to be ended too; the context only keeps new things from starting
 }
 
 // Engine does the work of one command.
@@ -156,7 +158,7 @@ func (e *Engine) Close() {
 func (e *Engine) client(prior state.Snapshot, pins map[string]string, r *images.Resolver) *typeclient.Client {
 	e.learn(prior)
 	return typeclient.New(typeclient.Options{Runner: e.places, Version: e.Version, Verbose: e.Verbose, Workspace: e.Dir, Pins: pins,
-		Obtain: r.Use, Log: e.line, Secret: e.Secrets.Add, Record: e.records().Add, Inits: newInitCache(e.Dir)})
+		Obtain: r.Use, Log: e.line, Secret: e.Secrets.Add, Record: e.records().Add, Inits: workspace.NewInitCache(e.Dir)})
 }
 
 // learn takes note of the secrets in a state.

@@ -41,7 +41,11 @@ func (e *Engine) Init(ctx context.Context, in workspace.Inputs, upgrade bool) (c
 	if pins, err = e.otherImages(ctx, m, resolver, pins); err != nil {
 		return nil, false, err
 	}
-	return images.WriteLock(e.Dir, lock, pins)
+	if changes, written, err = images.WriteLock(e.Dir, lock, pins); err != nil {
+		return changes, written, err
+	}
+	moved, err := upgradePins(ctx, e, in, upgrade)
+	return append(changes, moved...), written || len(moved) > 0, err
 }
 
 // otherImages asks every image what it is, and so brings in those that it

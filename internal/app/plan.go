@@ -157,7 +157,7 @@ func (e *Engine) build(ctx context.Context, m *config.Manifest, prior state.Snap
 		o.Plugs = e.PlugsAround()
 	}
 	asked := &answerers{Types: client}
-	if concernsArtifacts(m, prior) {
+	if front.Concern(m, prior) {
 		if asked.artifacts, m, err = resolveArtifacts(ctx, e, m, prior, client, chosen, o); err != nil {
 			if ctx.Err() != nil {
 				return nil, nil, context.Cause(ctx)

@@ -135,7 +135,8 @@ func newApp(e Env) *cli.App {
 		Commands: []*cli.Command{
 			initCommand(e), planCommand(e), applyCommand(e), destroyCommand(e), driftCommand(e), watchCommand(e), showCommand(e), outputCommand(e),
 			validateCommand(e), formatCommand(e), graphCommand(e), consoleCommand(e),
-			stateCommand(e), resolveCommand(e), typeCommand(e), imageCommand(e), runsCommand(e), hostCommand(e), versionCommand(e), farCommand(e),
+			stateCommand(e), resolveCommand(e), typeCommand(e), imageCommand(e), artifactCommand(e), runsCommand(e),
+			hostCommand(e), versionCommand(e), farCommand(e),
 		},
 		Action: func(c *cli.Context) error { return cli.ShowAppHelp(c) },
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"deployster/apply"
+	"deployster/internal/app/versions"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner/imagestore"
@@ -48,6 +49,10 @@ func documents() map[string]any {
 		"type-inspect": typeview.Document{},
 		"version":      shownVersion{},
 		"images-list":  []imagestore.Image{},
+
+		"artifact-list":     versions.Listed{},
+		"artifact-check":    versions.Checks{},
+		"artifact-versions": versions.Line{},
 
 		"drift":          drift.Report{},
 		"drift-baseline": drift.Baseline{},

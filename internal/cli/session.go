@@ -15,8 +15,8 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
-	"deployster/internal/base/words"
 	"deployster/internal/cli/hosts"
+	"deployster/internal/cli/settings"
 	"deployster/internal/ui/terminal"
 )
 
@@ -71,17 +71,21 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 		in.Programs = filepath.Dir(own)
 	}
 	in.State, in.DataDir = c.String("state"), cmp.Or(in.Env("DEPLOYSTER_DATA_DIR"), containerd.DefaultDataDir)
+	kept, err := settings.Lookup(in.Env).Size("DEPLOYSTER_MAX_ARTIFACTS")
+	if err != nil {
+		return nil, err
+	}
 	s.Engine = app.New(app.Options{
-		UI: s.ui, Abort: e.Abort,
+		UI: s.ui, Abort: e.Abort, MaxArtifacts: kept,
 		Records:   func(dir string, keys *encryption.Keyring) app.Records { return r.record(dir, keys) },
 		Workspace: in,
 		Open:      func(ctx context.Context) (app.Runtime, error) { return s.open(ctx, c) },
 		Dial:      hosts.Dialer(in, Version),
 	})
-	if _, err := s.maxImage(); err != nil {
+	if _, err := settings.Lookup(s.Env).Size("DEPLOYSTER_MAX_IMAGE"); err != nil {
 		return nil, err
 	}
-	s.keep, err = s.keepWorkers()
+	s.keep, err = settings.Lookup(s.Env).KeepWorkers()
 	return s, err
 }
 
@@ -104,41 +108,10 @@ func (e Env) shownOn() (io.Writer, bool, error) {
 	return e.Stdout, e.Color, nil
 }
 
-// maxImage is how large an image may be that is pulled, in bytes; 0 = the default.
-func (s *session) maxImage() (int64, error) {
-	text := s.Env("DEPLOYSTER_MAX_IMAGE")
-	if text == "" {
-		return 0, nil
-	}
-	size, err := words.ParseBytes(text)
-	if err != nil {
-		return 0, diag.Errorf("DEPLOYSTER_MAX_IMAGE is not a size", "%s.", err)
-	}
-	return size, nil
-}
-
-// keepWorkers is how long idle workers are kept for the next command.
-func (s *session) keepWorkers() (time.Duration, error) {
-	text := s.Env("DEPLOYSTER_KEEP")
-	if text == "" {
-		return time.Minute, nil
-	}
-	keep, err := time.ParseDuration(text)
-	if err != nil || keep < 0 {
-		return 0, diag.Errorf("DEPLOYSTER_KEEP is not a duration",
-			"It is %q. It says how long an idle worker is kept for the next command: write it like 60s or 5m, or 0s for not at all.", text)
-	}
-	return keep, nil
-}
-
 // open connects to containerd, starting the embedded one if need be.
 func (s *session) open(ctx context.Context, c *cli.Context) (app.Runtime, error) {
-	certs := filepath.SplitList(s.Env("DEPLOYSTER_CERTS_DIR"))
-	if len(certs) == 0 {
-		certs = []string{"/etc/containerd/certs.d", "/etc/docker/certs.d"}
-	}
-	idle, _ := time.ParseDuration(s.Env("DEPLOYSTER_IDLE_EXIT")) // not a duration: the default
-	maxImage, err := s.maxImage()
+	env := settings.Lookup(s.Env)
+	maxImage, err := env.Size("DEPLOYSTER_MAX_IMAGE")
 	if err != nil {
 		return nil, err
 	}
@@ -148,12 +121,13 @@ func (s *session) open(ctx context.Context, c *cli.Context) (app.Runtime, error)
 		DataDir:      s.Env("DEPLOYSTER_DATA_DIR"),
 		Runc:         s.Env("DEPLOYSTER_RUNC"),
 		AllowOldRunc: s.Env("DEPLOYSTER_ALLOW_OLD_RUNC") == "1",
-		IdleExit:     idle,
+		IdleExit:     env.IdleExit(),
 		Keep:         s.keep,
 		KeepScope:    s.Dir,
 		Private:      s.Secrets.Private,
-		Registries:   containerd.RegistryOptions{CertDirs: certs, DockerConfig: s.dockerConfig(), MaxImage: maxImage, Progress: s.Pulling},
-		Warn:         s.Warn,
+		Registries: containerd.RegistryOptions{CertDirs: env.CertDirs(), DockerConfig: s.dockerConfig(), MaxImage: maxImage,
+			Progress: s.Pulling},
+		Warn: s.Warn,
 	})
 	if err != nil {
 		return nil, err

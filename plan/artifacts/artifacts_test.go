@@ -187,7 +187,7 @@ func TestResolver_AsksOnce(t *testing.T) {
 	}
 	p := r.Pins()["site"]
 	again := s.recorded(t, p.Version())
-	if rec := p.Recorded(time.Now()); rec.Heads["main"]["ref"] != "1" || !sameLine(again.block, rec) {
+	if rec := p.Recorded(time.Now()); rec.Heads["main"]["ref"] != "1" || !SameLine(again.block, rec) {
 		t.Errorf("%+v", rec)
 	}
 	if p.Masked().Key != p.Key {

@@ -27,11 +27,17 @@ func (r *Resolver) check(ctx context.Context, p *Pin, a config.Artifact, held co
 	case held.Version != nil && in.Space != "":
 		in.From = map[string]artifact.Version{in.Space: held.Version}
 	case held.Version == nil && known:
-		in.From = prior.Heads
+		in.From = maps.Clone(prior.Heads)
+		if !v1 {
+			delete(in.From, "") // a version in no space: of a pin whose block names none
+		}
 	}
 	c, err := r.o.Client.Check(ctx, Target(a, p.Info.Digest), p.Info, in)
 	if err != nil {
 		return err
+	}
+	if r.o.Listed != nil {
+		r.o.Listed(a.Name, c)
 	}
 	newest, found := c.Found()
 	chosen, err := r.choose(p, a, held, c, v1)

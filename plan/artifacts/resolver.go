@@ -29,6 +29,8 @@ type Options struct {
 	Newest   bool // what the lock file holds does not count
 	// Checked is told of each check that ended well; nil = nobody is.
 	Checked func(Pin)
+	// Listed is told what an image has listed; nil = nobody is.
+	Listed func(name string, c artifact.Checked)
 }
 
 // Resolver finds the versions of artifacts, each once. It is safe for concurrent use.
@@ -157,7 +159,7 @@ func (r *Resolver) resolve(ctx context.Context, a config.Artifact) (Pin, error) 
 	p.Sensitive = state.PinSensitive{Source: a.Source.Sensitive, Params: a.Params.Sensitive,
 		Env: secret.FindEnv(a.Settings.Env, r.o.Secrets)}
 	prior, known := r.o.Recorded[a.Name]
-	known = known && sameLine(a, prior)
+	known = known && SameLine(a, prior)
 	if known && (a.Space == "" || a.Space == prior.Recipe.Space) {
 		p.Was = prior.Recipe.Version
 	}
@@ -202,9 +204,9 @@ func (r *Resolver) held(a config.Artifact) (config.Pin, string, error) {
 	return config.Pin{}, "", nil
 }
 
-// sameLine reports whether what is recorded is of the line of versions that a block
+// SameLine reports whether what is recorded is of the line of versions that a block
 // means: secrets may have been rotated since.
-func sameLine(a config.Artifact, prior state.Artifact) bool {
+func SameLine(a config.Artifact, prior state.Artifact) bool {
 	if a.TypeRef != prior.Type {
 		return false
 	}
@@ -269,7 +271,7 @@ func OrderOf(p state.Pin) artifact.Order {
 // differs in them alone.
 func Renewed(p state.Pin, declared []config.Artifact) state.Pin {
 	i := slices.IndexFunc(declared, func(a config.Artifact) bool { return a.Name == p.Name })
-	if i < 0 || !p.Sensitive.Any() || !sameLine(declared[i], state.Artifact{Pin: p}) {
+	if i < 0 || !p.Sensitive.Any() || !SameLine(declared[i], state.Artifact{Pin: p}) {
 		return p
 	}
 	a := declared[i]

@@ -1,7 +1,10 @@
 package images
 
 import (
+	"errors"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -46,8 +49,29 @@ func WriteLock(dir string, old *config.Lock, pins map[string]string) (changes []
 	if old != nil && maps.Equal(before, now.Images) {
 		return nil, false, nil
 	}
-	if err := durable.WriteFile(filepath.Join(dir, config.LockName), now.Bytes(), 0o644); err != nil {
-		return changes, false, diag.Errorf("Cannot write the lock file", "%s.", err)
+	err = write(dir, now)
+	return changes, err == nil, err
+}
+
+// WritePins writes the versions at which artifacts are held into the lock file of a
+// directory, beside the images in it. A file that has neither is removed.
+func WritePins(dir string, old *config.Lock, pins map[string]config.Pin) error {
+	now := &config.Lock{Artifacts: pins}
+	if old != nil {
+		now.Images = old.Images
 	}
-	return changes, true, nil
+	if len(now.Images)+len(now.Artifacts) > 0 {
+		return write(dir, now)
+	}
+	if err := os.Remove(filepath.Join(dir, config.LockName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return diag.Errorf("Cannot remove the lock file", "%s.", err)
+	}
+	return nil
+}
+
+func write(dir string, lock *config.Lock) error {
+	if err := durable.WriteFile(filepath.Join(dir, config.LockName), lock.Bytes(), 0o644); err != nil {
+		return diag.Errorf("Cannot write the lock file", "%s.", err)
+	}
+	return nil
 }

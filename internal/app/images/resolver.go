@@ -49,8 +49,11 @@ func (rs *Resolver) Moved() []MovedName {
 }
 
 // NewResolver returns what brings in the images of a manifest, as a lock file, which
-// may be nil, wants them.
+// may be nil, wants them. One that holds artifacts only pins no image.
 func NewResolver(r Runtime, m *config.Manifest, lock *config.Lock) *Resolver {
+	if lock != nil && len(lock.Images) == 0 {
+		lock = nil
+	}
 	everybody := func(string) bool { return true }
 	return &Resolver{runtime: r, manifest: m, lock: lock, Wanted: everybody, pulled: map[string]bool{}, done: map[string]string{}}
 }

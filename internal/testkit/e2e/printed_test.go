@@ -115,9 +115,10 @@ var shapes = map[string]func(words []string, body []byte) string{
 	"version":  always("version"),
 	"state": second(map[string]string{"list": "state-list", "show": "state-entry", "copies": "state-copies", "status": "state-status",
 		"rm": "state-edit", "mv": "state-edit", "push": "state-edit", "restore": "state-edit"}),
-	"image": second(map[string]string{"ls": "images-list"}),
-	"type":  second(map[string]string{"inspect": "type-inspect", "test": "type-test-report"}),
-	"runs":  second(map[string]string{"list": "runs-list", "show": "runs-show", "logs": "runs-logs"}),
+	"image":    second(map[string]string{"ls": "images-list"}),
+	"artifact": second(map[string]string{"list": "artifact-list", "check": "artifact-check", "versions": "artifact-versions"}),
+	"type":     second(map[string]string{"inspect": "type-inspect", "test": "type-test-report"}),
+	"runs":     second(map[string]string{"list": "runs-list", "show": "runs-show", "logs": "runs-logs"}),
 }
 
 func always(name string) func([]string, []byte) string {

@@ -1,4 +1,4 @@
-package app
+package workspace
 
 import (
 	"os"
@@ -13,23 +13,24 @@ import (
 // project hardly has.
 const keepInits = 256
 
-// initCache keeps what images have said they are, in a file each, so that the
+// InitCache keeps what images have said they are, in a file each, so that the
 // next command need not ask them. It only saves time: what cannot be read or
 // written is as if it had never been.
-type initCache struct{ dir string }
+type InitCache struct{ dir string }
 
-func newInitCache(workdir string) initCache {
-	return initCache{filepath.Join(workdir, ".deployster", "types")}
+// NewInitCache returns the one of a directory.
+func NewInitCache(workdir string) InitCache {
+	return InitCache{filepath.Join(workdir, ".deployster", "types")}
 }
 
 // Get implements typeclient.InitCache.
-func (c initCache) Get(key string) ([]byte, bool) {
+func (c InitCache) Get(key string) ([]byte, bool) {
 	answer, err := os.ReadFile(filepath.Join(c.dir, key+".json"))
 	return answer, err == nil
 }
 
 // Put implements typeclient.InitCache.
-func (c initCache) Put(key string, answer []byte) {
+func (c InitCache) Put(key string, answer []byte) {
 	if os.MkdirAll(c.dir, 0o700) != nil || durable.WriteFile(filepath.Join(c.dir, key+".json"), answer, 0o600) != nil {
 		return
 	}
@@ -38,7 +39,7 @@ func (c initCache) Put(key string, answer []byte) {
 }
 
 // prune removes the oldest answers.
-func (c initCache) prune() {
+func (c InitCache) prune() {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil || len(entries) <= keepInits {
 		return

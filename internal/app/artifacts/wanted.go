@@ -1,0 +1,53 @@
+package artifacts
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"deployster/config"
+	"deployster/state"
+)
+
+// Concern reports whether a manifest or a state has anything to do with artifacts.
+func Concern(m *config.Manifest, prior state.Snapshot) bool {
+	return len(m.Artifacts())+len(prior.Pins) > 0 ||
+		slices.ContainsFunc(slices.Collect(maps.Keys(prior.Resources)), func(a string) bool { return strings.HasPrefix(a, config.PublishPrefix) })
+}
+
+// Wanted lists the artifacts that what is chosen is made of. Those whose files a
+// plug shows are found when somebody asks for it.
+func Wanted(m *config.Manifest, chosen func(string) bool) ([]string, error) {
+	set := map[string]bool{}
+	add := func(names []string) {
+		for _, name := range names {
+			set[name] = true
+		}
+	}
+	shown := map[string]string{}
+	for _, p := range m.Plugs() {
+		shown[p.Name] = p.Artifact
+	}
+	for _, r := range m.Resources() {
+		if !chosen(r.Address) {
+			continue
+		}
+		add(r.Artifacts)
+		if r.Publish != nil {
+			for _, in := range r.Publish.Inputs {
+				add([]string{in.Artifact, shown[in.Plug]})
+			}
+		}
+	}
+	for _, p := range m.Pending() {
+		if chosen(p.Address) {
+			add(p.Artifacts)
+		}
+	}
+	reach, diags := m.OutputReach()
+	for _, r := range reach {
+		add(r.Artifacts)
+	}
+	delete(set, "")
+	return slices.Sorted(maps.Keys(set)), diags.Err()
+}

@@ -1,0 +1,68 @@
+package app
+
+import (
+	"context"
+
+	"deployster/internal/app/images"
+	"deployster/internal/app/versions"
+	"deployster/internal/app/workspace"
+	"deployster/internal/artifact"
+	"deployster/internal/artifact/store"
+	"deployster/internal/base/diag"
+)
+
+// OpenVersions opens what looks at the versions of declared artifacts.
+func OpenVersions(ctx context.Context, e *Engine, in workspace.Inputs) (*versions.Desk, error) {
+	m, err := e.Manifest(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	prior, err := e.ReadState(ctx, e.StatePlace(m))
+	if err != nil {
+		return nil, err
+	}
+	resolver, err := e.resolver(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := images.ReadLock(e.Dir)
+	if err != nil {
+		return nil, err
+	}
+	pins := map[string]string{}
+	client, files := openArtifacts(e, e.client(prior, pins, resolver))
+	return versions.New(versions.Options{Dir: e.Dir, Manifest: m, Prior: prior, Lock: lock, Store: files,
+		Open: func(ctx context.Context, wanted func(string) bool) (artifact.Client, error) {
+			resolver.Wanted = wanted
+			_, err := resolver.All(ctx)
+			return client, err
+		}}), nil
+}
+
+// OpenFiles opens the store of artifacts for a command that is about nothing else.
+func OpenFiles(ctx context.Context, e *Engine) (artifact.Store, error) {
+	runtime, err := e.Runtime(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return store.New(store.Options{Dir: runtime.Artifacts(), Command: "deployster", Max: e.options.MaxArtifacts}), nil
+}
+
+// upgradePins moves the pins of artifacts in the lock file, or only drops those of
+// artifacts that are gone.
+func upgradePins(ctx context.Context, e *Engine, in workspace.Inputs, newest bool) (changes []images.LockChange, err error) {
+	lock, err := images.ReadLock(e.Dir)
+	if err != nil || lock == nil || len(lock.Artifacts) == 0 {
+		return nil, err
+	}
+	desk, err := OpenVersions(ctx, e, in)
+	if err != nil {
+		return nil, err
+	}
+	moved, err := desk.Upgrade(ctx, newest, DefaultParallelism)
+	for _, c := range moved {
+		changes = append(changes, images.LockChange{Name: "artifact." + c.Name, Now: diag.Visible(c.Now.String()),
+			Was: diag.Visible(c.Was.String())})
+	}
+	return changes, err
+}

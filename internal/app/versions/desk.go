@@ -1,0 +1,105 @@
+package versions
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"deployster/config"
+	"deployster/internal/artifact"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
+	"deployster/plan/artifacts"
+	"deployster/state"
+)
+
+// Options are what a Desk works with.
+type Options struct {
+	Dir      string // where the lock file is
+	Manifest *config.Manifest
+	Prior    state.Snapshot
+	Lock     *config.Lock // nil = there is no lock file
+	Store    artifact.Store
+
+	// Open brings in the images of artifacts, and returns who asks them.
+	Open func(ctx context.Context, wanted func(address string) bool) (artifact.Client, error)
+}
+
+// Desk answers what is asked of artifacts.
+type Desk struct {
+	o        Options
+	declared map[string]config.Artifact
+}
+
+// New returns a Desk.
+func New(o Options) *Desk {
+	d := &Desk{o: o, declared: map[string]config.Artifact{}}
+	for _, a := range o.Manifest.Artifacts() {
+		d.declared[a.Name] = a
+	}
+	return d
+}
+
+// Names are the declared artifacts.
+func (d *Desk) Names() []string { return slices.Sorted(maps.Keys(d.declared)) }
+
+// find returns a declared artifact.
+func (d *Desk) find(name string) (config.Artifact, error) {
+	a, ok := d.declared[name]
+	if ok {
+		return a, nil
+	}
+	if len(d.declared) == 0 {
+		return a, diag.Errorf("No such artifact", "The manifests here declare no artifacts.")
+	}
+	return a, diag.Errorf("No such artifact", "There is no artifact %q.%s The manifests declare: %s.", diag.Visible(name),
+		words.DidYouMean(name, d.Names()), words.All(d.Names()))
+}
+
+// open asks for images of artifacts.
+func (d *Desk) open(ctx context.Context, names ...string) (artifact.Client, error) {
+	return d.o.Open(ctx, func(address string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return address == "artifact."+name })
+	})
+}
+
+// locked is the pin that the lock file has of an artifact.
+func (d *Desk) locked(name string) (config.Pin, bool) {
+	if d.o.Lock == nil {
+		return config.Pin{}, false
+	}
+	p, ok := d.o.Lock.Artifacts[name]
+	return p, ok
+}
+
+// held is the version at which an artifact is held, and where that is said; "" = nowhere.
+func (d *Desk) held(a config.Artifact) (config.Pin, string) {
+	if a.Version != nil {
+		return config.Pin{Space: a.Space, Version: a.Version}, artifacts.InManifest
+	}
+	if p, ok := d.locked(a.Name); ok {
+		return p, artifacts.InLock
+	}
+	return config.Pin{}, ""
+}
+
+// used is the version that is recorded, or "" if it is of another line than the block's.
+func (d *Desk) used(a config.Artifact) (state.Artifact, bool) {
+	prior, ok := d.o.Prior.Artifacts[a.Name]
+	if !ok || !artifacts.SameLine(a, prior) || a.Space != "" && a.Space != prior.Recipe.Space {
+		return state.Artifact{}, false
+	}
+	return prior, true
+}
+
+// current is the version that a plan would begin with: the held one, else the recorded
+// one; nil = there is neither.
+func (d *Desk) current(a config.Artifact) (v artifact.Versioned, where string) {
+	if p, where := d.held(a); where != "" {
+		return artifact.Versioned{Space: p.Space, Version: p.Version}, where
+	}
+	if prior, ok := d.used(a); ok {
+		return artifact.Versioned{Space: prior.Recipe.Space, Version: prior.Recipe.Version, Metadata: prior.Metadata}, ""
+	}
+	return artifact.Versioned{}, ""
+}

@@ -1,0 +1,88 @@
+package versions
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"deployster/internal/artifact"
+	"deployster/internal/artifact/tree"
+	"deployster/internal/base/diag"
+	"deployster/plan/artifacts"
+)
+
+// Got is what was copied.
+type Got struct {
+	Version artifact.Versioned
+	Files   int64
+	Bytes   int64
+	Fetched bool // they were not here before
+}
+
+// Get copies the files of a version into a directory, which is made if it is not there,
+// and must be empty if it is. No parts mean the version in use.
+func (d *Desk) Get(ctx context.Context, name, dir string, parts artifact.Version) (Got, error) {
+	a, err := d.find(name)
+	if err != nil {
+		return Got{}, err
+	}
+	if err := empty(dir); err != nil {
+		return Got{}, err
+	}
+	client, err := d.open(ctx, name)
+	if err != nil {
+		return Got{}, err
+	}
+	info, err := client.Info(ctx, artifacts.Target(a, ""))
+	if err != nil {
+		return Got{}, d.at(a, err)
+	}
+	v, err := d.which(ctx, client, a, info, parts)
+	if err != nil {
+		return Got{}, err
+	}
+	held, err := d.o.Store.Fetch(ctx, artifact.Order{Name: name, Target: artifacts.Target(a, info.Digest),
+		Recipe: artifact.NewRecipe(info, a.Settings, a.Source.Value, a.Params.Value, v)})
+	if err != nil {
+		return Got{}, d.at(a, err)
+	}
+	if err := copyInto(ctx, held.Dir, dir); err != nil {
+		return Got{}, diag.Errorf("The files cannot be copied", "%s: %s. What was copied until then is there.", dir, err)
+	}
+	return Got{Version: v, Files: held.Files, Bytes: held.Bytes, Fetched: held.Fetched}, nil
+}
+
+// empty makes a directory, or sees that it is empty.
+func empty(dir string) error {
+	if err := os.Mkdir(dir, 0o755); err == nil {
+		return nil
+	} else if !errors.Is(err, os.ErrExist) {
+		return diag.Errorf("No such directory", "%s.", err)
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return diag.Errorf("The directory cannot be read", "%s.", err)
+	}
+	defer f.Close()
+	switch _, err := f.Readdirnames(1); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return diag.Errorf("Not a directory", "%s: files are copied into a directory that is empty, or not there.", dir)
+	}
+	return diag.Errorf("The directory is not empty", "Files are copied into an empty directory, and %s has something in it already. Name "+
+		"another one, or remove what is there.", dir)
+}
+
+// copyInto copies what is in one directory into another, which is empty.
+func copyInto(ctx context.Context, from, to string) error {
+	entries, err := os.ReadDir(from)
+	for _, e := range entries {
+		if err == nil {
+			err = tree.Copy(ctx, filepath.Join(from, e.Name()), filepath.Join(to, e.Name()))
+		}
+	}
+	return err
+}

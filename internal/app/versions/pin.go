@@ -1,0 +1,112 @@
+package versions
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"deployster/config"
+	"deployster/internal/app/images"
+	"deployster/internal/artifact"
+	"deployster/internal/base/diag"
+	"deployster/plan/artifacts"
+)
+
+// Change is what became of a pin.
+type Change struct {
+	Name     string
+	Was, Now artifact.Version // nil = it is not pinned
+}
+
+// Moves reports whether anything became of it.
+func (c Change) Moves() bool { return !c.Was.Is(c.Now) }
+
+// Pin pins an artifact in the lock file. No parts mean the version in use; else the only
+// listed one that has them.
+func (d *Desk) Pin(ctx context.Context, name string, parts artifact.Version) (Change, error) {
+	a, err := d.find(name)
+	if err != nil {
+		return Change{}, err
+	}
+	if a.Version != nil {
+		return Change{}, d.at(a, diag.Errorf("artifact."+name+" is pinned in its block", "Its block has a version, and a pin in the lock file "+
+			"beside it would be an error. Change the block, or take its version out."))
+	}
+	client, err := d.open(ctx, name)
+	if err != nil {
+		return Change{}, err
+	}
+	info, err := client.Info(ctx, artifacts.Target(a, ""))
+	if err != nil {
+		return Change{}, d.at(a, err)
+	}
+	v, err := d.which(ctx, client, a, info, parts)
+	if err != nil {
+		return Change{}, err
+	}
+	was, _ := d.locked(name)
+	pins := d.pins()
+	pins[name] = config.Pin{Space: v.Space, Version: v.Version}
+	return Change{Name: name, Was: was.Version, Now: v.Version}, images.WritePins(d.o.Dir, d.o.Lock, pins)
+}
+
+// Unpin takes the pin of an artifact out of the lock file, also of one that is not
+// declared any more.
+func (d *Desk) Unpin(name string) (Change, error) {
+	was, pinned := d.locked(name)
+	if !pinned {
+		a, err := d.find(name)
+		switch {
+		case err != nil:
+			return Change{}, err
+		case a.Version != nil:
+			return Change{}, d.at(a, diag.Errorf("artifact."+name+" is pinned in its block",
+				"The lock file has no pin of it. Take the version out of the block."))
+		}
+		return Change{}, diag.Errorf("artifact."+name+" is not pinned", "%s has no pin of it.", config.LockName)
+	}
+	pins := d.pins()
+	delete(pins, name)
+	return Change{Name: name, Was: was.Version}, images.WritePins(d.o.Dir, d.o.Lock, pins)
+}
+
+// Upgrade moves all pins of the lock file to the newest versions, or says only which of
+// them are of no artifact any more; those are removed.
+func (d *Desk) Upgrade(ctx context.Context, newest bool, parallelism int) (changes []Change, err error) {
+	pins := d.pins()
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(pins)) {
+		if _, declared := d.declared[name]; declared {
+			names = append(names, name)
+			continue
+		}
+		changes = append(changes, Change{Name: name, Was: pins[name].Version})
+		delete(pins, name)
+	}
+	if newest && len(names) > 0 {
+		found, _, err := d.newest(ctx, names, parallelism)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			change := Change{Name: name, Was: pins[name].Version, Now: found[name].Recipe.Version}
+			pins[name] = config.Pin{Space: found[name].Recipe.Space, Version: change.Now}
+			if change.Moves() {
+				changes = append(changes, change)
+			}
+		}
+	}
+	if len(changes) == 0 {
+		return nil, nil
+	}
+	return changes, images.WritePins(d.o.Dir, d.o.Lock, pins)
+}
+
+// pins are those of the lock file, to be changed.
+func (d *Desk) pins() map[string]config.Pin {
+	out := map[string]config.Pin{}
+	if d.o.Lock != nil {
+		maps.Copy(out, d.o.Lock.Artifacts)
+	}
+	return out
+}

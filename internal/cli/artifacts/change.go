@@ -1,0 +1,144 @@
+package artifacts
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"deployster/config"
+	"deployster/internal/app"
+	"deployster/internal/app/versions"
+	"deployster/internal/artifact"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
+	"deployster/internal/ui/render"
+)
+
+func get(c *cli.Context, s Session) (int, error) {
+	if err := takes(c, 2, -1); err != nil {
+		return failed, err
+	}
+	parts, err := versions.ParsePairs(c.Args().Slice()[2:])
+	if err != nil {
+		return failed, err
+	}
+	desk, err := app.OpenVersions(c.Context, s.Engine, s.Inputs)
+	if err != nil {
+		return failed, err
+	}
+	dir := s.Path(c.Args().Get(1))
+	got, err := desk.Get(c.Context, c.Args().First(), dir, parts)
+	if err != nil {
+		return failed, err
+	}
+	s.Out.Printf("%s: %s, %s, %s, in %s\n", diag.Visible(c.Args().First()), inSpace(got.Version.Space, got.Version.Version),
+		words.Count(int(got.Files), "file"), words.Bytes(got.Bytes), diag.Visible(dir))
+	return done, nil
+}
+
+func pin(c *cli.Context, s Session) (int, error) {
+	if err := takes(c, 1, -1); err != nil {
+		return failed, err
+	}
+	parts, err := versions.ParsePairs(c.Args().Tail())
+	if err != nil {
+		return failed, err
+	}
+	desk, err := app.OpenVersions(c.Context, s.Engine, s.Inputs)
+	if err != nil {
+		return failed, err
+	}
+	change, err := desk.Pin(c.Context, c.Args().First(), parts)
+	return changed(s, change, err)
+}
+
+func unpin(c *cli.Context, s Session) (int, error) {
+	if err := takes(c, 1, 1); err != nil {
+		return failed, err
+	}
+	desk, err := app.OpenVersions(c.Context, s.Engine, s.Inputs)
+	if err != nil {
+		return failed, err
+	}
+	change, err := desk.Unpin(c.Args().First())
+	return changed(s, change, err)
+}
+
+// changed says what became of a pin.
+func changed(s Session, c versions.Change, err error) (int, error) {
+	if err != nil {
+		return failed, err
+	}
+	name := diag.Visible(c.Name)
+	switch {
+	case !c.Moves():
+		s.Out.Printf("%s is pinned to %s already.\n", name, diag.Visible(c.Now.String()))
+		return done, nil
+	case c.Now == nil:
+		s.Out.Printf("%s %s\n    it was %s\n", render.Red("-"), name, diag.Visible(c.Was.String()))
+	case c.Was == nil:
+		s.Out.Printf("%s %s = %s\n", render.Green("+"), name, diag.Visible(c.Now.String()))
+	default:
+		s.Out.Printf("%s %s = %s\n    it was %s\n", render.Yellow("~"), name, diag.Visible(c.Now.String()), diag.Visible(c.Was.String()))
+	}
+	s.Err.Printf("Wrote %s. Keep it under version control.\n", config.LockName)
+	return done, nil
+}
+
+func prune(c *cli.Context, s Session) (int, error) {
+	if err := takes(c, 0, 0); err != nil {
+		return failed, err
+	}
+	files, err := app.OpenFiles(c.Context, s.Engine)
+	if err != nil {
+		return failed, err
+	}
+	defer func() { _ = files.Close() }() // nothing is held
+	removed, err := files.Prune(c.Context, c.Bool("all"))
+	bytes := int64(0)
+	for _, e := range removed {
+		bytes += e.Bytes
+		s.Out.Printf("%s %s\n", render.Red("-"), entry(e))
+	}
+	if err == nil {
+		s.Err.Printf("Removed the files of %s, %s.\n", words.Count(len(removed), "version"), words.Bytes(bytes))
+	}
+	return done, err
+}
+
+// entry is what is kept, for people. Its key is made of secrets too.
+func entry(e artifact.Entry) string {
+	if e.Name == "" {
+		return "(unknown)"
+	}
+	return diag.Visible(e.Name) + " " + inSpace(e.Space, e.Version) + "  " + words.Count(int(e.Files), "file") + ", " + words.Bytes(e.Bytes)
+}
+
+func verify(c *cli.Context, s Session) (int, error) {
+	if err := takes(c, 0, 0); err != nil {
+		return failed, err
+	}
+	files, err := app.OpenFiles(c.Context, s.Engine)
+	if err != nil {
+		return failed, err
+	}
+	defer func() { _ = files.Close() }() // nothing is held
+	damaged, err := files.Verify(c.Context)
+	for _, d := range damaged {
+		what := "it is in use, and stays"
+		if d.Removed {
+			what = "removed"
+		}
+		s.Out.Printf("%s: %s; %s\n", entry(d.Entry), diag.Visible(d.Reason), what)
+	}
+	switch {
+	case err != nil:
+		return failed, err
+	case len(damaged) > 0:
+		return failed, nil
+	}
+	kept, err := files.List()
+	if err != nil {
+		return failed, err
+	}
+	s.Err.Printf("The files of %s are as they came.\n", words.Count(len(kept), "version"))
+	return done, nil
+}

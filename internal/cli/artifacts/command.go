@@ -1,0 +1,78 @@
+package artifacts
+
+import (
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"deployster/internal/app"
+	"deployster/internal/app/versions"
+	"deployster/internal/app/workspace"
+	"deployster/internal/base/diag"
+	"deployster/internal/ui/terminal"
+)
+
+// Session is what a command works with.
+type Session struct {
+	*app.Engine
+	Out, Err terminal.Printer // results, and all else
+	Inputs   workspace.Inputs // without arguments
+}
+
+// Run carries out a command, and gives its exit code.
+type Run func(*cli.Context, Session) (code int, err error)
+
+// The exit codes of these commands.
+const (
+	done   = 0
+	failed = 1
+	newer  = 2
+)
+
+// Command describes the command. variables makes the flags for values of variables, and
+// action runs something in a session.
+func Command(variables func() []cli.Flag, action func(Run) cli.ActionFunc) *cli.Command {
+	asJSON := func() cli.Flag { return &cli.BoolFlag{Name: "json", Usage: "as JSON"} }
+	flags := func(own ...cli.Flag) []cli.Flag { return slices.Concat(variables(), own) }
+	return &cli.Command{
+		Name:  "artifact",
+		Usage: "look at versions of artifacts, pin them, and keep their files in order",
+		Subcommands: []*cli.Command{
+			{Name: "list", Usage: "list the declared artifacts, and which versions are in use", Flags: flags(asJSON()), Action: action(list)},
+			{Name: "check", Usage: "ask images for newer versions, and change nothing", ArgsUsage: "[NAME ...]",
+				Description: "Without names it asks for all artifacts that something uses. Exit codes: 0, and 1 for an error; with\n" +
+					"-detailed-exitcode 2 if there are newer versions than those in use.",
+				Flags:  flags(&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 if there are newer versions"}, asJSON()),
+				Action: action(check)},
+			{Name: "versions", Usage: "list the versions of an artifact, the newest last", ArgsUsage: "NAME",
+				Flags: flags(&cli.StringFlag{Name: "space", Usage: "of the space `NAME`"},
+					&cli.IntFlag{Name: "limit", Value: versions.DefaultLimit, Usage: "the `N` newest"}, asJSON()), Action: action(line)},
+			{Name: "get", Usage: "copy the files of an artifact into an empty directory", ArgsUsage: "NAME DIR [KEY=VALUE ...]",
+				Description: "The version is the one in use, or that with the given parts.", Flags: flags(), Action: action(get)},
+			{Name: "pin", Usage: "hold an artifact at a version, in the lock file", ArgsUsage: "NAME [KEY=VALUE ...]",
+				Description: "The version is the one in use, or the only one that is listed with the given parts.", Flags: flags(),
+				Action: action(pin)},
+			{Name: "unpin", Usage: "take the pin of an artifact out of the lock file", ArgsUsage: "NAME", Flags: flags(), Action: action(unpin)},
+			{Name: "prune", Usage: "remove files of artifacts that are beyond the bounds of the store",
+				Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "all that no command uses now"}}, Action: action(prune)},
+			{Name: "verify", Usage: "read the files of all artifacts again, and remove what is not as it came",
+				Description: "Exit codes: 0 all is well, 1 something was not.", Action: action(verify)},
+		},
+		Action: func(c *cli.Context) error { return cli.ShowSubcommandHelp(c) },
+	}
+}
+
+// takes refuses too few and too many arguments.
+func takes(c *cli.Context, least, most int) error {
+	if c.NArg() >= least && (most < 0 || c.NArg() <= most) {
+		return nil
+	}
+	return diag.Errorf("Wrong command line", "%s takes %s. `%s -help` tells more.", c.Command.HelpName, what(c), c.Command.HelpName)
+}
+
+func what(c *cli.Context) string {
+	if c.Command.ArgsUsage == "" {
+		return "no arguments"
+	}
+	return c.Command.ArgsUsage
+}

@@ -1,0 +1,148 @@
+package artifacts
+
+import (
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"deployster/internal/app"
+	"deployster/internal/app/versions"
+	"deployster/internal/artifact"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
+	"deployster/internal/ui/render"
+)
+
+func list(c *cli.Context, s Session) (int, error) {
+	if err := takes(c, 0, 0); err != nil {
+		return failed, err
+	}
+	desk, err := app.OpenVersions(c.Context, s.Engine, s.Inputs)
+	if err != nil {
+		return failed, err
+	}
+	found, err := desk.List()
+	switch {
+	case err != nil:
+		return failed, err
+	case c.Bool("json"):
+		return done, s.Out.Document(found)
+	case len(found.Artifacts) == 0:
+		s.Err.Printf("The manifests here declare no artifacts.\n")
+		return done, nil
+	}
+	rows := [][]string{{"NAME", "IN USE", "PINNED", "FILES", "TYPE"}}
+	for _, u := range found.Artifacts {
+		pinned, files := "-", "-"
+		if u.Pinned != "" {
+			pinned = render.ShortVersion(u.Pin) + " (" + u.Pinned + ")"
+		}
+		if u.Cached {
+			files = words.Count(int(u.Files), "file") + ", " + words.Bytes(u.Bytes)
+		}
+		rows = append(rows, []string{u.Name, inSpace(u.Space, u.Version), pinned, files, u.Type})
+	}
+	s.Out.Table("", rows)
+	return done, nil
+}
+
+// inSpace is a version with its space; "-" where there is none.
+func inSpace(space string, v artifact.Version) string {
+	switch {
+	case v == nil:
+		return "-"
+	case space == "":
+		return render.ShortVersion(v)
+	}
+	return render.ShortVersion(v) + " (space " + diag.Visible(space) + ")"
+}
+
+func check(c *cli.Context, s Session) (int, error) {
+	desk, err := app.OpenVersions(c.Context, s.Engine, s.Inputs)
+	if err != nil {
+		return failed, err
+	}
+	found, err := desk.Check(c.Context, c.Args().Slice(), app.DefaultParallelism)
+	if err != nil {
+		return failed, err
+	}
+	code := done
+	if c.Bool("detailed-exitcode") && slices.ContainsFunc(found.Artifacts, versions.Checked.Moves) {
+		code = newer
+	}
+	if c.Bool("json") {
+		return code, s.Out.Document(found)
+	}
+	if len(found.Artifacts) == 0 {
+		s.Err.Printf("The manifests here declare no artifacts that anything uses.\n")
+	}
+	for _, a := range found.Artifacts {
+		printChecked(s, a)
+	}
+	return code, nil
+}
+
+func printChecked(s Session, a versions.Checked) {
+	held := ""
+	if a.Pinned != "" {
+		held = ", pinned (" + a.Pinned + ")"
+	}
+	newest := inSpace(a.Space, a.Newest)
+	switch {
+	case a.InUse == nil:
+		s.Out.Printf("%s: %s is the newest, and none is in use\n", diag.Visible(a.Name), newest)
+	case a.Unlisted:
+		s.Out.Printf("%s: %s is the newest; %s, which is in use%s, is not listed any more\n", diag.Visible(a.Name), newest,
+			render.ShortVersion(a.InUse), held)
+	case !a.Moves():
+		s.Out.Printf("%s: %s is the newest, and in use%s\n", diag.Visible(a.Name), newest, held)
+	case a.Newer == 0:
+		s.Out.Printf("%s: %s is the newest, %s in use%s\n", diag.Visible(a.Name), newest, render.ShortVersion(a.InUse), held)
+	default:
+		s.Out.Printf("%s: %s is the newest, %s newer than %s, which is in use%s\n", diag.Visible(a.Name), newest,
+			words.Thousands(a.Newer), render.ShortVersion(a.InUse), held)
+	}
+	for _, v := range a.Between {
+		s.Out.Printf("  %s\n", described(v))
+	}
+}
+
+// described is a version with what its image says of it.
+func described(v versions.Version) string {
+	text := diag.Visible(v.Version.String())
+	if about := render.Metadata(v.Metadata); about != "" {
+		text += "  " + about
+	}
+	return text
+}
+
+func line(c *cli.Context, s Session) (int, error) {
+	if err := takes(c, 1, 1); err != nil {
+		return failed, err
+	}
+	limit := c.Int("limit")
+	if limit < 1 {
+		return failed, diag.Errorf("Wrong command line", "-limit must be at least 1.")
+	}
+	desk, err := app.OpenVersions(c.Context, s.Engine, s.Inputs)
+	if err != nil {
+		return failed, err
+	}
+	found, err := desk.Versions(c.Context, c.Args().First(), c.String("space"), limit)
+	if err != nil {
+		return failed, err
+	}
+	if c.Bool("json") {
+		return done, s.Out.Document(found)
+	}
+	if found.LeftOut > 0 {
+		s.Err.Printf("%s older, which -limit leaves out\n", words.Thousands(found.LeftOut))
+	}
+	for _, v := range found.Versions {
+		s.Out.Printf("%s\n", described(v))
+	}
+	if len(found.Versions) == 0 {
+		s.Err.Printf("The image of artifact.%s lists no version.\n", diag.Visible(found.Name))
+	}
+	return done, nil
+}
