@@ -11,7 +11,7 @@ export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 RACE = CGO_ENABLED=1 go test -race
 
-.PHONY: test-bridge build demo test check bench bench-engine race fuzz crash soak clean functions-table edits checks
+.PHONY: man test-bridge build demo test check bench bench-engine race fuzz crash soak clean functions-table edits checks
 
 # The linker writes its output page by page, and so the kernel caches it. A copy is
 # cached in large pieces, as an installed program is, and starts 2 ms sooner.
@@ -110,5 +110,10 @@ soak:
 	DEPLOYSTER_STORE_RACES=1000 go test -count=1 -timeout 4h -run '^TestStores?_KeepTheContract$$|^TestStore_KeepsTheContract$$' ./internal/stores/...
 	DEPLOYSTER_LOG_HISTORIES=$${HISTORIES:-1000000} go test -count=1 -timeout 24h -v -run '^TestModel_RandomHistories$$' ./internal/sharedlog
 
+# The man pages, into man/: man -M man deployster.
+man: build
+	@mkdir -p man/man1
+	bin/deployster man man/man1
+
 clean:
-	rm -rf bin
+	rm -rf bin man

@@ -130,6 +130,8 @@ var ranks = map[string]int{
 	"internal/cli/hosts":                59,
 	"internal/cli/settings":             10,
 	"internal/cli/flagvalues":           25,
+	"internal/cli/commandline":          25,
+	"internal/cli/manual":               25,
 	"internal/cli/streams":              5,
 	".":                                 70,
 	"containerd/agent/deployster-agent": 70,

@@ -7,6 +7,7 @@ package cli
 
 import (
 	"context"
+	"deployster/internal/cli/commandline"
 	"errors"
 	"io"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
+	"deployster/internal/cli/manual"
 	"deployster/internal/cli/process"
 )
 
@@ -47,8 +49,8 @@ type Env struct {
 	Abort          <-chan struct{}            // closed at the second interrupt; the first cancels the context
 	Hangup         func() <-chan struct{}     // takes over SIGHUP, which else is an interrupt; nil = there are no signals
 
-	line commandLine // what Args say; Run reads them
-	run  *runContext // of this run; Run makes it
+	line commandline.Line // what Args say; Run reads them
+	run  *runContext      // of this run; Run makes it
 }
 
 // exitStatus ends a command with an exit code and nothing more to say.
@@ -66,7 +68,8 @@ func Run(ctx context.Context, e Env) (code int) {
 	}()
 	result := &process.Output{To: e.Stdout}
 	e.Stdout = result
-	e.line = readCommandLine(newApp(e), e.Args).withStanding(newApp(e), e).inDirectory(e)
+	app := newApp(e)
+	e.line = commandline.Read(app, e.Args, eventFlags()).WithStanding(app, e.get).InDirectory(e.path)
 	e.run, err = newRunContext(e, e.line)
 	if e.run.json {
 		e.Interactive, e.Color, e.ErrColor = false, false, false
@@ -85,11 +88,17 @@ func execute(ctx context.Context, e Env) (err error) {
 			err = faulty(p)
 		}
 	}()
-	if e.line.err != nil {
-		return e.line.err
-	}
 	app := newApp(e)
-	return app.RunContext(ctx, append([]string{app.Name}, e.line.args()...))
+	page := manual.Of(app).Find(e.line.Path)
+	incomplete := len(page.Commands) > 0 && len(page.Path) == len(e.line.Path)
+	if e.line.Help() || e.line.Err == nil && incomplete {
+		_, err := io.WriteString(e.Stdout, page.Text())
+		return err
+	}
+	if e.line.Err != nil {
+		return e.line.Err
+	}
+	return app.RunContext(ctx, append([]string{app.Name}, e.line.Args()...))
 }
 
 // faulty words a panic; it is called by what recovers from it.
@@ -126,6 +135,7 @@ func newApp(e Env) *cli.App {
 		Version:         Version,
 		HideVersion:     true,
 		HideHelpCommand: true,
+		HideHelp:        true,
 		Reader:          e.Stdin,
 		Writer:          e.Stdout,
 		ErrWriter:       e.Stderr,
@@ -135,37 +145,16 @@ func newApp(e Env) *cli.App {
 		Commands: []*cli.Command{
 			initCommand(e), planCommand(e), applyCommand(e), destroyCommand(e), driftCommand(e), watchCommand(e), showCommand(e), outputCommand(e),
 			validateCommand(e), formatCommand(e), graphCommand(e), consoleCommand(e),
-			stateCommand(e), resolveCommand(e), typeCommand(e), imageCommand(e), artifactCommand(e), runsCommand(e),
-			hostCommand(e), versionCommand(e), farCommand(e),
+			stateCommand(e), resolveCommand(e), typeCommand(e), imageCommand(e), artifactCommand(e), runsCommand(e), hostCommand(e),
+			versionCommand(e), completionCommand(e), completeCommand(e), manCommand(e), farCommand(e),
 		},
-		Action: func(c *cli.Context) error { return cli.ShowAppHelp(c) },
 	}
-	quietSwitches(app.Flags)
 	for _, command := range app.Commands {
-		finishCommand(command)
-		for _, sub := range command.Subcommands {
-			finishCommand(sub)
+		for _, c := range append(command.Subcommands, command) {
+			c.OnUsageError, c.HideHelpCommand, c.HideHelp = usageError, true, true
 		}
 	}
 	return app
-}
-
-// finishCommand sets what all commands have in common.
-func finishCommand(c *cli.Command) {
-	c.OnUsageError, c.HideHelpCommand = usageError, true
-	if len(c.Subcommands) == 0 {
-		c.CustomHelpTemplate = cli.CommandHelpTemplate + "\n`deployster -help` lists the flags of all commands; they may stand anywhere.\n"
-	}
-	quietSwitches(c.Flags)
-}
-
-// quietSwitches keeps the help from saying that a switch is off when it is not given.
-func quietSwitches(flags []cli.Flag) {
-	for _, f := range flags {
-		if off, ok := f.(*cli.BoolFlag); ok {
-			off.DisableDefaultText = true
-		}
-	}
 }
 
 // usageError words a mistake on the command line.
@@ -180,7 +169,7 @@ func usageError(c *cli.Context, err error, _ bool) error {
 // wantsColor reports whether there may be colours: not with -no-color, NO_COLOR or
 // TERM=dumb.
 func (e Env) wantsColor() bool {
-	return e.get("NO_COLOR") == "" && colorprofile.Env(e.Environ) >= colorprofile.ANSI && !e.line.on("no-color")
+	return e.get("NO_COLOR") == "" && colorprofile.Env(e.Environ) >= colorprofile.ANSI && !e.line.On("no-color")
 }
 
 // liveSize gives the size of a terminal on which something can be drawn; nil =

@@ -13,12 +13,12 @@ import (
 func applyCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:      "apply",
-		Usage:     "do what a saved plan says, or plan, ask, and do it",
+		Usage:     "apply a saved plan; or plan, ask for approval, and apply",
 		ArgsUsage: "[PLAN | PATH ...]",
-		Description: "With a saved plan it asks nothing, and needs no manifests. Without, it shows the plan and asks.\n" +
+		Description: "A saved plan needs no approval and no manifests. Without one, apply shows the plan and asks.\n" +
 			"The plan - comes from stdin: deployster plan -out=- | ssh HOST deployster apply -\n" +
 			"Exit codes: 0 done, 1 error, 130 interrupted.",
-		Flags:  slices.Concat(varFlags(), selectionFlags(), refreshFlags(), applyFlags(), requireFlags(), eventFlags()),
+		Flags:  slices.Concat(varFlags(), planSelectionFlags(), refreshFlags(), applyFlags(), requireFlags(), eventFlags()),
 		Action: e.action(runApply),
 	}
 }
@@ -26,17 +26,17 @@ func applyCommand(e Env) *cli.Command {
 func destroyCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:        "destroy",
-		Usage:       "remove everything that the state file knows: the plan of an empty manifest",
-		Description: "What a type cannot remove is forgotten. Exit codes: 0 done, 1 error, 130 interrupted.",
-		Flags:       slices.Concat(selectionFlags(), applyFlags(), eventFlags()),
+		Usage:       "destroy all resources in the state",
+		Description: "Resources whose type cannot destroy them are forgotten and stay. Exit codes: 0 done, 1 error, 130 interrupted.",
+		Flags:       slices.Concat(selectionFlags("with its dependants", " and its dependencies"), applyFlags(), eventFlags()),
 		Action:      e.action(runDestroy),
 	}
 }
 
 func applyFlags() []cli.Flag {
 	return append(approvalFlags(), []cli.Flag{
-		&cli.BoolFlag{Name: "keep-going", Usage: "after a failure go on with what does not depend on it"},
-		&cli.StringFlag{Name: "report", Usage: "write what was done to `FILE`, as JSON; - is stdout, and what is printed goes to stderr"},
+		&cli.BoolFlag{Name: "keep-going", Usage: "after a failure, go on with everything that does not depend on it"},
+		&cli.StringFlag{Name: "report", Usage: "write the report to `FILE`, as JSON; - is stdout, and text goes to stderr"},
 		parallelismFlag(), hosts.UnreachableFlag(), inputFlag(), compactFlag(),
 	}...)
 }

@@ -22,7 +22,7 @@ func consoleCommand(e Env) *cli.Command {
 		Usage:     "evaluate expressions, typed or from stdin",
 		ArgsUsage: "[PATH ...]",
 		Description: "PATH is a directory to work in, like -chdir, or manifests; the default is the working directory. It runs no image:\n" +
-			"what resource.NAME.state is, the state file says. From a pipe each line is an expression.",
+			"resource.NAME.state is what the state has. From a pipe, each line is one expression.",
 		Flags:  varFlags(),
 		Action: e.action(runConsole),
 	}

@@ -13,13 +13,13 @@ import (
 func driftCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:      "drift",
-		Usage:     "ask whether what was applied is still as it was recorded, and change nothing",
+		Usage:     "compare what exists with what was recorded, and change nothing",
 		ArgsUsage: "[PATH ...]",
-		Description: "It takes no lock and needs no right to write. What the manifest says otherwise since is not drift.\n" +
+		Description: "It takes no lock and needs no write access. Changes of the configuration are not drift.\n" +
 			"Exit codes: 0 no drift, 3 drift that is not in the baseline, 1 error, 130 interrupted.",
-		Flags: slices.Concat(varFlags(), selectionFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "baseline", Usage: "`FILE` with drift that is known: it is ignored until it changes"},
-			&cli.StringFlag{Name: "write-baseline", Usage: "write the drift that there is to `FILE`, for -baseline"},
+		Flags: slices.Concat(varFlags(), selectionFlags("without its dependencies", ""), []cli.Flag{
+			&cli.StringFlag{Name: "baseline", Usage: "`FILE` with known drift, which is ignored until it changes"},
+			&cli.StringFlag{Name: "write-baseline", Usage: "write the drift that was found to `FILE`, for -baseline"},
 			parallelismFlag(), inputFlag(),
 		}, eventFlags()),
 		Action: e.action(runDrift),

@@ -10,16 +10,16 @@ import (
 func formatCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:      "fmt",
-		Usage:     "write manifests and variable files in the canonical format",
+		Usage:     "format manifests and variable files",
 		ArgsUsage: "[FILE | DIR | -] ...",
-		Description: "Only files whose names end in .hcl are looked at; a directory stands for those in it, and - for standard input.\n" +
+		Description: "It formats files whose names end in .hcl; a directory stands for those in it, and - for standard input.\n" +
 			"Exit codes: 0 done, 1 error, and with -check 3 when a file is not in the canonical format.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "check", Usage: "write nothing; exit 3 when something would be changed"},
-			&cli.BoolFlag{Name: "diff", Usage: "show what changes"},
-			&cli.BoolFlag{Name: "list", Usage: "list the files that change (default: true)", Value: true},
-			&cli.BoolFlag{Name: "recursive", Usage: "also the directories below"},
-			&cli.BoolFlag{Name: "write", Usage: "write the files (default: true; false with -check and standard input)", Value: true},
+			&cli.BoolFlag{Name: "check", Usage: "write nothing; exit with 3 when a file is not formatted"},
+			&cli.BoolFlag{Name: "diff", Usage: "show the differences"},
+			&cli.BoolFlag{Name: "list", Usage: "do not list the files that change", Value: true},
+			&cli.BoolFlag{Name: "recursive", Usage: "include the directories below"},
+			&cli.BoolFlag{Name: "write", Usage: "do not write the files; so it is with -check and standard input", Value: true},
 		},
 		Action: e.action(runFormat),
 	}

@@ -14,9 +14,9 @@ import (
 func graphCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:      "graph",
-		Usage:     "draw what depends on what, in manifests or in a saved plan",
+		Usage:     "draw the dependencies in manifests or in a saved plan",
 		ArgsUsage: "[PATH ... | PLAN]",
-		Description: "An arrow points at what is needed. It runs no image. The drawing goes to standard output:\n" +
+		Description: "An arrow points at a dependency. No image is run. The drawing goes to standard output:\n" +
 			"  deployster graph | dot -Tpng > graph.png\n" +
 			"  deployster graph -format=svg plan.bin > plan.svg",
 		Flags: slices.Concat(varFlags(), []cli.Flag{

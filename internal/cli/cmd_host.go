@@ -12,10 +12,10 @@ import (
 func hostCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:  "host",
-		Usage: "the machines on which resources are",
+		Usage: "check the machines that resources are on",
 		Subcommands: []*cli.Command{{
 			Name:      "check",
-			Usage:     "reach hosts, install what is missing there, and say what they are",
+			Usage:     "connect to hosts, install what is missing there, and describe them",
 			ArgsUsage: "[NAME ...]",
 			Description: "Without names it checks all hosts that the manifests declare. It changes nothing else.\n" +
 				"Exit codes: 0 all can be used, 1 one cannot.",

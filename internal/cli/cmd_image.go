@@ -16,11 +16,10 @@ import (
 
 func imageCommand(e Env) *cli.Command {
 	return &cli.Command{
-		Name:            "image",
-		HideHelpCommand: true,
-		Usage:           "pull, push, pack, import and list the images of resource types",
+		Name:  "image",
+		Usage: "pull, push, pack, import and list the images of resource types",
 		Subcommands: []*cli.Command{
-			{Name: "ls", Usage: "list the images that are here", Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
+			{Name: "ls", Usage: "list the images on this machine", Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
 				Action: e.action(listImages)},
 			pullCommand(e),
 			{Name: "import", Usage: "import images from docker save or an OCI layout", ArgsUsage: "FILE|DIR|-",
@@ -33,7 +32,6 @@ func imageCommand(e Env) *cli.Command {
 			removeCommand(e),
 			pruneCommand(e),
 		},
-		Action: func(c *cli.Context) error { return cli.ShowSubcommandHelp(c) },
 	}
 }
 

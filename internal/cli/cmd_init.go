@@ -14,11 +14,11 @@ func initCommand(e Env) *cli.Command {
 		Name:      "init",
 		Usage:     "download the images of all types, and lock their digests",
 		ArgsUsage: "[PATH ...]",
-		Description: "From then on plan and apply refuse an image that is not the pinned one. Keep " + config.LockName + " under " +
+		Description: "From then on plan and apply refuse an image with another digest. Keep " + config.LockName + " under " +
 			"version control.\n" +
-			"Without a lock file nothing is pinned but in a saved plan.",
+			"Without a lock file, only saved plans pin digests.",
 		Flags: slices.Concat(varFlags(), []cli.Flag{
-			&cli.BoolFlag{Name: "upgrade", Usage: "pin what the names mean now, in the registries and here, in the place of what is pinned"},
+			&cli.BoolFlag{Name: "upgrade", Usage: "lock the digests that the names have now, in the registries and here"},
 		}),
 		Action: e.action(runInit),
 	}

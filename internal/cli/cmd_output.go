@@ -20,11 +20,11 @@ import (
 func outputCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:      "output",
-		Usage:     "print the outputs that the last apply recorded",
+		Usage:     "print the outputs of the last apply",
 		ArgsUsage: "[NAME]",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "json", Usage: "as JSON, sensitive values too"},
-			&cli.BoolFlag{Name: "raw", Usage: "the bare text of one output, sensitive or not"},
+			&cli.BoolFlag{Name: "json", Usage: "as JSON, with sensitive values"},
+			&cli.BoolFlag{Name: "raw", Usage: "one output as bare text, also if it is sensitive"},
 		},
 		Action: e.action(runOutput),
 	}

@@ -13,15 +13,15 @@ import (
 func planCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:      "plan",
-		Usage:     "ask every image what is really there, and show what apply would do",
+		Usage:     "compare what exists with the configuration, and show what apply would change",
 		ArgsUsage: "[PATH ...]",
 		Description: "PATH is a directory to work in, like -chdir, or manifests; the default is the working directory.\n" +
-			"Exit codes: 0 done, 1 error, and with -detailed-exitcode 2 when there is something to do.",
-		Flags: slices.Concat(varFlags(), selectionFlags(), refreshFlags(), []cli.Flag{
-			&cli.BoolFlag{Name: "destroy", Usage: "plan the removal of everything that the state file knows: destroy is this plan, and apply"},
-			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for `deployster apply FILE`; - is stdout, and text goes to stderr"},
+			"Exit codes: 0 done, 1 error, and with -detailed-exitcode 2 when there are changes.",
+		Flags: slices.Concat(varFlags(), planSelectionFlags(), refreshFlags(), []cli.Flag{
+			&cli.BoolFlag{Name: "destroy", Usage: "plan to destroy everything in the state, or the targets"},
+			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for deployster apply FILE; - is stdout, and text goes to stderr"},
 			&cli.StringFlag{Name: "sign-key", Usage: "sign the saved plan with the ed25519 key in `FILE`"},
-			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit 2 when there is something to do"},
+			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 when there are changes"},
 			parallelismFlag(), hosts.UnreachableFlag(), inputFlag(), compactFlag(), explainFlag(),
 		}, eventFlags()),
 		Action: e.action(runPlan),
@@ -36,7 +36,7 @@ func runPlan(c *cli.Context, s *session) error {
 		return err
 	}
 	if file != "" && file != workspace.Std {
-		s.ui.Printf("\n%sSaved. To apply it: deployster apply %s\n", render.LeftOpen(p), file)
+		s.ui.Printf("\n%sSaved to %s. Apply it with: deployster apply %s\n", render.LeftOpen(p), file, file)
 	}
 	if c.Bool("detailed-exitcode") && p.HasChanges() {
 		return exitStatus(exitChanges)

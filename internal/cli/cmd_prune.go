@@ -14,16 +14,16 @@ import (
 
 func removeCommand(e Env) *cli.Command {
 	return &cli.Command{Name: "rm", Usage: "remove images, by name or by digest", ArgsUsage: "IMAGE ...",
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "also those that the state, the lock file or the manifests here need"}},
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "also if the state, the lock file or a manifest here needs them"}},
 		Action: e.action(removeImages)}
 }
 
 func pruneCommand(e Env) *cli.Command {
-	return &cli.Command{Name: "prune", Usage: "remove the images that nothing here needs",
-		Description: "What the state file, the lock file and the manifests in the working directory need stays. Other directories are not\n" +
-			"looked at: what they need and cannot be pulled again would be lost. So it asks.",
+	return &cli.Command{Name: "prune", Usage: "remove images that the working directory does not need",
+		Description: "Images that the state, the lock file or the manifests of the working directory need are kept. It does not know what\n" +
+			"other directories need, and therefore asks.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "all", Usage: "also those that have a name"},
+			&cli.BoolFlag{Name: "all", Usage: "also images that have a name"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "only show what would be removed"},
 			&cli.BoolFlag{Name: "force", Usage: "do not ask"},
 		},

@@ -8,9 +8,9 @@ import (
 )
 
 func pullCommand(e Env) *cli.Command {
-	return &cli.Command{Name: "pull", Usage: "fetch images from their registries", ArgsUsage: "IMAGE ...",
-		Description: "Credentials are docker's: `docker login` makes them. What was fetched before something went wrong is kept for a day,\n" +
-			"and the next pull goes on from there.",
+	return &cli.Command{Name: "pull", Usage: "download images from their registries", ArgsUsage: "IMAGE ...",
+		Description: "Credentials are docker's: `docker login` makes them. A pull that failed is resumed by the next\n" +
+			"one within a day.",
 		Action: e.action(pullImages)}
 }
 

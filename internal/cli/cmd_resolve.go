@@ -17,8 +17,8 @@ func resolveCommand(e Env) *cli.Command {
 		ArgsUsage: "[ADDRESS]",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "as", Usage: "the `OUTCOME`: done or failed"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done, and leave the state as it is"},
-			&cli.BoolFlag{Name: "json", Usage: "say what was done, or what is open, as JSON"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "show what would be done, and change nothing"},
+			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		},
 		Action: e.action(runResolve),
 	}

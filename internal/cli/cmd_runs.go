@@ -19,17 +19,16 @@ func runsCommand(e Env) *cli.Command {
 	asJSON := &cli.BoolFlag{Name: "json", Usage: "as JSON"}
 	return &cli.Command{
 		Name:  "runs",
-		Usage: "look at the records of earlier runs: what images were sent, and what they said",
+		Usage: "show the records of earlier runs: what images got, and what they answered",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the runs that are kept, the newest first", Flags: []cli.Flag{asJSON},
+			{Name: "list", Usage: "list the recorded runs, the newest first", Flags: []cli.Flag{asJSON},
 				Action: e.action(runRunsList)},
 			{Name: "show", Usage: "show what one run did, step by step (default: the latest)", ArgsUsage: "[RUN]", Flags: []cli.Flag{asJSON},
 				Action: e.action(runRunsShow)},
-			{Name: "logs", Usage: "print what a resource's images said in a run (default: the latest)", ArgsUsage: "[RUN] RESOURCE",
-				Flags:  []cli.Flag{asJSON, &cli.StringFlag{Name: "step", Usage: "of the step `NAME` only: init, state, or an action"}},
+			{Name: "logs", Usage: "print the logs of a resource in a run (default: the latest)", ArgsUsage: "[RUN] RESOURCE",
+				Flags:  []cli.Flag{asJSON, &cli.StringFlag{Name: "step", Usage: "only the step `NAME`: init, state, or an action"}},
 				Action: e.action(runRunsLogs)},
 		},
-		Action: func(c *cli.Context) error { return cli.ShowSubcommandHelp(c) },
 	}
 }
 

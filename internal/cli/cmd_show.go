@@ -17,12 +17,12 @@ import (
 func showCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:      "show",
-		Usage:     "show a saved plan, or what the state file remembers",
+		Usage:     "show a saved plan, or the state",
 		ArgsUsage: "[PLAN]",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "as JSON, without sensitive values"},
-			&cli.BoolFlag{Name: "html", Usage: "a saved plan as a page for a browser, without sensitive values"},
-			&cli.BoolFlag{Name: "digest", Usage: "of a saved plan: nothing but the digest of what it means"},
+			&cli.BoolFlag{Name: "html", Usage: "a saved plan as a web page, without sensitive values"},
+			&cli.BoolFlag{Name: "digest", Usage: "print the digest of a saved plan, and nothing else"},
 			requireSignatureFlag(), compactFlag(), explainFlag(),
 		},
 		Action: e.action(runShow),

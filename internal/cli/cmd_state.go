@@ -18,7 +18,7 @@ import (
 
 func stateCommand(e Env) *cli.Command {
 	asJSON := func() cli.Flag { return &cli.BoolFlag{Name: "json", Usage: "as JSON, without sensitive values"} }
-	doneJSON := func() cli.Flag { return &cli.BoolFlag{Name: "json", Usage: "say what was done as JSON"} }
+	doneJSON := func() cli.Flag { return &cli.BoolFlag{Name: "json", Usage: "print the result as JSON"} }
 	dryRun := func() cli.Flag {
 		return &cli.BoolFlag{Name: "dry-run", Usage: "show what would be done, and change nothing"}
 	}
@@ -28,25 +28,25 @@ func stateCommand(e Env) *cli.Command {
 		Subcommands: slices.Insert([]*cli.Command{
 			{Name: "list", Usage: "list the resources in the state", ArgsUsage: "[ADDRESS ...]", Flags: []cli.Flag{asJSON()},
 				Action: e.action(runStateList)},
-			{Name: "show", Usage: "show a resource, or all of a block or module, as the state has it",
+			{Name: "show", Usage: "show a resource, a block or a module of the state",
 				ArgsUsage: "ADDRESS", Flags: []cli.Flag{asJSON()},
 				Action: e.action(runStateShow)},
-			{Name: "rm", Usage: "remove resources from the state, and leave them as they are", ArgsUsage: "ADDRESS ...",
+			{Name: "rm", Usage: "remove resources from the state, without destroying them", ArgsUsage: "ADDRESS ...",
 				Flags:  []cli.Flag{dryRun(), doneJSON()},
 				Action: e.action(runStateRemove)},
 			{Name: "mv", Usage: "move resources to another address in the state", ArgsUsage: "FROM TO",
 				Flags:  []cli.Flag{dryRun(), doneJSON()},
 				Action: e.action(runStateMove)},
-			{Name: "pull", Usage: "print the whole state file in clear text, with its secrets",
+			{Name: "pull", Usage: "print the whole state in clear text, with its secrets",
 				Action: e.action(runStatePull)},
 			{Name: "push", Usage: "replace the state with FILE; - is stdin", ArgsUsage: "FILE",
-				Flags:  []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "also when it is of another lineage, or older"}, dryRun(), doneJSON()},
+				Flags:  []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "also if FILE has another lineage, or is older"}, dryRun(), doneJSON()},
 				Action: e.action(runStatePush)},
-			{Name: "copies", Usage: "list the earlier state files that are kept", Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
+			{Name: "copies", Usage: "list the backups of the state", Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
 				Action: e.action(runStateCopies)},
-			{Name: "reencrypt", Usage: "write the state file and its copies anew, as the encryption block says",
+			{Name: "reencrypt", Usage: "encrypt or decrypt the state and its backups, as the encryption block says",
 				Action: e.action(runStateReencrypt)},
-			{Name: "restore", Usage: "replace the state with one of its copies", ArgsUsage: "SERIAL", Flags: []cli.Flag{doneJSON()},
+			{Name: "restore", Usage: "replace the state with one of its backups", ArgsUsage: "SERIAL", Flags: []cli.Flag{doneJSON()},
 				Action: e.action(runStateRestore)},
 		}, 4, sharedStateCommands(e)...),
 	}

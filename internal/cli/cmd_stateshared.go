@@ -13,12 +13,12 @@ import (
 // sharedStateCommands are those about where a state lies, and about who uses it.
 func sharedStateCommands(e Env) []*cli.Command {
 	return []*cli.Command{
-		{Name: "status", Usage: "say where the state is, and who uses it", Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
+		{Name: "status", Usage: "show where the state is and who uses it", Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
 			Action: e.action(runStateStatus)},
-		{Name: "unlock", Usage: "end a claim on a shared state: who has it can record nothing more", ArgsUsage: "CLAIM",
+		{Name: "unlock", Usage: "end a claim on a shared state; its holder can record nothing more", ArgsUsage: "CLAIM",
 			Flags:  []cli.Flag{&cli.BoolFlag{Name: "yes", Usage: "do not ask"}},
 			Action: e.action(runStateUnlock)},
-		{Name: "move", Usage: "move the state, with its copies, to a URL or a file", ArgsUsage: "TO",
+		{Name: "move", Usage: "move the state and its backups to a URL or a file", ArgsUsage: "TO",
 			Action: e.action(runStateMoveTo)},
 	}
 }

@@ -12,20 +12,18 @@ import (
 
 func typeCommand(e Env) *cli.Command {
 	return &cli.Command{
-		Name:            "type",
-		HideHelpCommand: true,
-		Usage:           "look at resource types, and test them",
+		Name:  "type",
+		Usage: "inspect and test resource types",
 		Subcommands: []*cli.Command{
-			{Name: "inspect", Usage: "say what an image is: its config, its state, what it needs and what it can do", ArgsUsage: "IMAGE",
-				Description: "It runs the image's init, without network and mounts, and nothing else.",
+			{Name: "inspect", Usage: "show the config, the state, the plugs and the features of a type", ArgsUsage: "IMAGE",
+				Description: "It runs nothing but the image's init, without network and mounts.",
 				Flags: []cli.Flag{
 					&cli.BoolFlag{Name: "json", Usage: "as JSON"},
-					&cli.BoolFlag{Name: "schema", Usage: "print the JSON Schema of the config, and nothing else"},
+					&cli.BoolFlag{Name: "schema", Usage: "print only the JSON Schema of the config"},
 				},
 				Action: e.action(inspectType)},
 			testCommand(e),
 		},
-		Action: func(c *cli.Context) error { return cli.ShowSubcommandHelp(c) },
 	}
 }
 

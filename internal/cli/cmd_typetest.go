@@ -18,19 +18,19 @@ import (
 )
 
 func testCommand(e Env) *cli.Command {
-	return &cli.Command{Name: "test", Usage: "find out whether an image keeps the protocol", ArgsUsage: "IMAGE",
-		Description: "It asks the image all that deployster ever asks, and really makes, changes and removes what the config\n" +
-			"describes. What is there already is left alone, and is an error. Exit codes: 0 all is well, 1 not.",
+	return &cli.Command{Name: "test", Usage: "test whether an image follows the protocol", ArgsUsage: "IMAGE",
+		Description: "It runs everything that deployster ever runs of an image: it really creates, changes and destroys what the config\n" +
+			"describes. A resource that exists already is an error, and is not touched. Exit codes: 0 passed, 1 failed.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "config", Usage: "`FILE` (.hcl, .json, .yaml) with the config of the resource to test with"},
 			&cli.StringFlag{Name: "then", Usage: "`FILE` with a second config, to which the resource is changed"},
 			&cli.StringSliceFlag{Name: "plug", Usage: "`NAME=PATH` that the image gets; PATH:ro is read only; may be repeated"},
 			&cli.StringFlag{Name: "name", Usage: "`NAME` of the resource", Value: "test"},
 			&cli.StringSliceFlag{Name: "env", Usage: "`NAME=VALUE` in the environment; may be repeated"},
-			&cli.StringFlag{Name: "network", Usage: "`host` or none", Value: string(runner.HostNetwork)},
-			&cli.DurationFlag{Name: "timeout", Usage: "what each run of the image may take, such as `30s`; default: as in an apply"},
-			&cli.BoolFlag{Name: "keep", Usage: "leave at the end what was made"},
-			&cli.BoolFlag{Name: "replace", Usage: "what is there already may be changed and removed"},
+			&cli.StringFlag{Name: "network", Usage: "`NETWORK` of the containers: host or none", Value: string(runner.HostNetwork)},
+			&cli.DurationFlag{Name: "timeout", Usage: "`TIME` limit of each run of the image, such as 30s (default: as in an apply)"},
+			&cli.BoolFlag{Name: "keep", Usage: "keep the resource at the end"},
+			&cli.BoolFlag{Name: "replace", Usage: "allow to change and destroy a resource that exists already"},
 			&cli.BoolFlag{Name: "json", Usage: "the report as JSON"},
 		},
 		Action: e.action(testType)}

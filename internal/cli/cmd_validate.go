@@ -13,10 +13,10 @@ import (
 func validateCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:      "validate",
-		Usage:     "check manifests, without running any image",
+		Usage:     "check manifests and configs without running an image",
 		ArgsUsage: "[PATH ...]",
 		Description: "PATH is a directory to work in, like -chdir, or manifests; the default is the working directory.\n" +
-			"It needs no state file, and no values of variables: those that are not given are taken as unknown.",
+			"It needs no state and no values of variables: those that are missing count as unknown.",
 		Flags: slices.Concat(varFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "as JSON, with the keys of terraform validate -json"},
 		}),

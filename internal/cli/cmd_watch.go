@@ -16,18 +16,18 @@ import (
 func watchCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:      "watch",
-		Usage:     "look at what was applied again and again, and repair what drifted",
+		Usage:     "check for drift again and again, and repair it",
 		ArgsUsage: "[PLAN | PATH ...]",
-		Description: "It repairs what a person approved before: what was applied, of the same images, with the same config. All else is told.\n" +
+		Description: "It repairs only what was approved before: what was applied, with the same images and configs. It reports all else.\n" +
 			"SIGHUP reads the manifests anew. Exit codes: 0 ended, 3 ended with drift that it may not repair, 1 error, 130 interrupted twice.",
-		Flags: slices.Concat(varFlags(), selectionFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "approve", Value: "drift", Usage: "what may be done alone: none, or `KINDS` of change such as drift,update"},
-			&cli.DurationFlag{Name: "poll", DefaultText: "1m, or 5m where each look starts a container",
-				Usage: "look at the latest after `DURATION` at what says nothing else; 0s: not by time"},
-			&cli.StringFlag{Name: "baseline", Usage: "`FILE` with drift that is known: it is left as it is until it changes"},
-			&cli.DurationFlag{Name: "converged-timeout", DefaultText: "never", Usage: "end when nothing was to be done for `DURATION`"},
+		Flags: slices.Concat(varFlags(), planSelectionFlags(), []cli.Flag{
+			&cli.StringFlag{Name: "approve", Value: "drift", Usage: "`KINDS` of change that need no approval, such as drift,update, or none"},
+			&cli.DurationFlag{Name: "poll", DefaultText: "1m, or 5m where each check starts a container",
+				Usage: "check each resource at least every `DURATION`; 0s: not by time"},
+			&cli.StringFlag{Name: "baseline", Usage: "`FILE` with known drift, which is left as it is until it changes"},
+			&cli.DurationFlag{Name: "converged-timeout", DefaultText: "never", Usage: "end when there was nothing to do for `DURATION`"},
 			&cli.DurationFlag{Name: "max-runtime", DefaultText: "never", Usage: "end after `DURATION`"},
-			&cli.IntFlag{Name: "parallelism", Value: 2, Usage: "make `N` looks at one time that start a container"},
+			&cli.IntFlag{Name: "parallelism", Value: 2, Usage: "start containers for at most `N` checks at one time"},
 		}, requireFlags(), eventFlags()),
 		Action: e.action(runWatch),
 	}

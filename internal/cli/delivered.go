@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"deployster/internal/cli/commandline"
 	"errors"
 	"slices"
 	"syscall"
@@ -11,16 +12,16 @@ import (
 
 // printsOnly reports whether what a command prints is all that it is for: the exit
 // codes of others tell something too.
-func (l commandLine) printsOnly() bool {
-	switch l.command() {
+func printsOnly(l commandline.Line) bool {
+	switch l.Command() {
 	case "show", "output", "graph", "version":
 		return true
 	case "state", "runs", "image", "type":
-		return len(l.path) > 1 && slices.Contains([]string{"list", "ls", "show", "pull", "copies", "logs", "inspect"}, l.path[1])
+		return len(l.Path) > 1 && slices.Contains([]string{"list", "ls", "show", "pull", "copies", "logs", "inspect"}, l.Path[1])
 	case "resolve":
-		return l.values["as"] == ""
+		return l.Values["as"] == ""
 	case "plan":
-		return l.values["out"] == "" && l.values["json-into"] == "" && l.values["detailed-exitcode"] == ""
+		return l.Values["out"] == "" && l.Values["json-into"] == "" && l.Values["detailed-exitcode"] == ""
 	}
 	return false
 }
@@ -31,13 +32,13 @@ func (l commandLine) printsOnly() bool {
 // message.
 func delivered(w *process.Output, e Env, code int) int {
 	err := w.Err()
-	if errors.Is(err, process.ErrClosed) && !e.line.printsOnly() {
+	if errors.Is(err, process.ErrClosed) && !printsOnly(e.line) {
 		return code
 	}
 	if err == nil || e.run.json { // of the events it was said already
 		return code
 	}
-	if slices.Contains([]string{"apply", "destroy"}, e.line.command()) {
+	if slices.Contains([]string{"apply", "destroy"}, e.line.Command()) {
 		if !errors.Is(err, syscall.EPIPE) {
 			e.run.diagnostics(e, diag.Warningf("Not all of the result was delivered", "Writing to stdout failed: %s. What was done is in the "+
 				"state file, and the exit code says how it ended.", err))

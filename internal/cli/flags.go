@@ -15,8 +15,8 @@ import (
 func globalFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "chdir", Usage: "work in `DIR`"},
-		&cli.StringFlag{Name: "state", Usage: "the `FILE` or URL of the state (default: deployster.state.json)"},
-		&cli.DurationFlag{Name: "lock-timeout", Usage: "how long to wait for the state lock, `TIME` such as 5m",
+		&cli.StringFlag{Name: "state", Usage: "`FILE` or URL of the state (default: deployster.state.json)"},
+		&cli.DurationFlag{Name: "lock-timeout", Usage: "how long to wait for the state lock, a `TIME` such as 5m",
 			DefaultText: "fail at once"},
 		&cli.StringFlag{Name: "containerd-address",
 			Usage: "`SOCKET` of a running containerd; without it an embedded one serves ($CONTAINERD_ADDRESS)"},
@@ -46,21 +46,27 @@ func inputs(c *cli.Context, s *session) workspace.Inputs {
 	return in
 }
 
-// selectionFlags limit what a plan is about.
-func selectionFlags() []cli.Flag {
+// selectionFlags limit what a command is about. with and without say what goes
+// with a target, and what stays away with what is excluded.
+func selectionFlags(with, without string) []cli.Flag {
 	return []cli.Flag{
 		&cli.GenericFlag{Name: "target", Value: &flagvalues.Words{},
-			Usage: "only the resource, instance or module `ADDRESS`, with all that must be done before it; may be repeated"},
-		&cli.GenericFlag{Name: "exclude", Value: &flagvalues.Words{}, Usage: "everything but `ADDRESS` and what waits for it; may be repeated"},
+			Usage: "only the resource, instance or module `ADDRESS`, " + with + "; may be repeated"},
+		&cli.GenericFlag{Name: "exclude", Value: &flagvalues.Words{}, Usage: "everything but `ADDRESS`" + without + "; may be repeated"},
 	}
+}
+
+// planSelectionFlags are those of commands that plan.
+func planSelectionFlags() []cli.Flag {
+	return selectionFlags("with its dependencies", " and its dependants")
 }
 
 // refreshFlags say what is asked of what is there, and done to it.
 func refreshFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.GenericFlag{Name: "replace", Value: &flagvalues.Words{}, Usage: "destroy `ADDRESS` and make it again; may be repeated"},
-		&cli.BoolFlag{Name: "refresh", Value: true, Usage: "-refresh=false: use what was recorded, ask only what the manifest changed"},
-		&cli.BoolFlag{Name: "refresh-only", Usage: "record what is there, and do nothing to it"},
+		&cli.GenericFlag{Name: "replace", Value: &flagvalues.Words{}, Usage: "replace `ADDRESS`: destroy it and create it again; may be repeated"},
+		&cli.BoolFlag{Name: "refresh", Value: true, Usage: "use what was recorded, and look only at what the configuration changed"},
+		&cli.BoolFlag{Name: "refresh-only", Usage: "record the current state, and change nothing else"},
 	}
 }
 
@@ -103,7 +109,7 @@ func parallelism(c *cli.Context) int {
 
 // inputFlag belongs to the commands that ask for variables.
 func inputFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "input", Value: true, Usage: "on a terminal, ask for variables that have no value (default: true)"}
+	return &cli.BoolFlag{Name: "input", Value: true, Usage: "ask for nothing, neither variables nor a yes, also on a terminal"}
 }
 
 func explainFlag() cli.Flag {
@@ -114,11 +120,12 @@ func explainFlag() cli.Flag {
 // approvalFlags say who answers for what is done.
 func approvalFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "auto-approve", Usage: "ask nothing"},
-		&cli.StringFlag{Name: "confirm", Usage: "how often to ask, `WHEN`: once, for each resource, or for each action (default: once)"},
+		&cli.BoolFlag{Name: "auto-approve", Usage: "approve everything; ask nothing"},
+		&cli.StringFlag{Name: "confirm", Usage: "`WHEN` to ask: once, for each resource, or for each action (default: once)"},
 		&cli.StringFlag{Name: "approve", Usage: "approve these `KINDS` of change without asking, such as create,update. " +
 			"drift: what brings back the recorded state. other-path: removals through a path that is not the configured one"},
-		&cli.StringFlag{Name: "deferred", Usage: "`MODE` for changes that the plan could not predict: apply, ask, or stop"},
+		&cli.StringFlag{Name: "deferred", Usage: "`MODE` for changes that the plan could not predict: apply, ask, or stop. " +
+			"Default: as -approve says of the kind deferred; ask on a terminal; apply for a saved plan"},
 	}
 }
 
@@ -157,8 +164,8 @@ func policy(c *cli.Context) workspace.PolicyOptions {
 // eventFlags belong to those commands.
 func eventFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "json", Usage: "print events as JSON, one a line, and nothing else on stdout"},
-		&cli.StringFlag{Name: "json-into", Usage: "write these events to `FILE` too, which may be a FIFO or /dev/fd/3"},
+		&cli.BoolFlag{Name: "json", Usage: "print events as JSON on stdout, one a line, and nothing else"},
+		&cli.StringFlag{Name: "json-into", Usage: "write these events to `FILE` as well; a FIFO or /dev/fd/3 will do"},
 	}
 }
 
@@ -173,4 +180,13 @@ func environment(c *cli.Context) (map[string]string, error) {
 		env[name] = value
 	}
 	return env, nil
+}
+
+// atMost refuses what a command would not look at.
+func atMost(c *cli.Context, most int) error {
+	if c.NArg() <= most {
+		return nil
+	}
+	return diag.Errorf("Wrong command line", "%s does not know what to do with %q. `%s -help` tells what it takes.",
+		c.Command.HelpName, diag.Visible(c.Args().Get(most)), c.Command.HelpName)
 }

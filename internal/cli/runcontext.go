@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"deployster/internal/cli/commandline"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -43,25 +44,25 @@ var streaming = []string{"plan", "apply", "destroy", "drift", "watch"}
 
 // newRunContext returns the context of a command line. Its events tell of mistakes
 // too.
-func newRunContext(e Env, line commandLine) (*runContext, error) {
-	secrets, command := &redact.Redactor{}, line.command()
+func newRunContext(e Env, line commandline.Line) (*runContext, error) {
+	secrets, command := &redact.Redactor{}, line.Command()
 	r := &runContext{secrets: secrets, stream: events.NewStream(secrets.Hiding, time.Now), ready: make(chan *runs.Recorder, 1),
 		run: runs.Run{ID: runs.NewID(time.Now()), Command: command, Deployster: Version, Started: time.Now().UTC()}}
 	if !slices.Contains(streaming, command) {
 		return r, nil
 	}
-	r.json = line.on("json")
+	r.json = line.On("json")
 	if command != "watch" { // whose repairs have records of their own
 		r.stream.To("records", r.recordEvents, events.Limits{Waiting: 8 << 20, Most: 64 << 20, Logs: recordedLogs})
 	}
 	if r.json {
 		r.stream.To("stdout", events.WithoutClose(e.Stdout), events.DefaultLimits())
 	}
-	into, err := line.values["json-into"], error(nil)
+	into, err := line.Values["json-into"], error(nil)
 	if into != "" {
 		path := into
 		if !filepath.IsAbs(path) {
-			path = filepath.Join(e.path(line.values["chdir"]), into)
+			path = filepath.Join(e.path(line.Values["chdir"]), into)
 		}
 		if err = r.writeInto(path); err == nil {
 			r.into = into

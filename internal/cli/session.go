@@ -94,7 +94,7 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 func (e Env) shownOn() (io.Writer, bool, error) {
 	for _, flag := range []string{"out", "report"} {
 		switch {
-		case e.line.values[flag] != workspace.Std:
+		case e.line.Values[flag] != workspace.Std:
 			continue
 		case e.run.json:
 			return nil, false, diag.Errorf("Wrong command line",

@@ -14,7 +14,7 @@ import (
 // UnreachableFlag says what becomes of what is on hosts that cannot be reached.
 func UnreachableFlag() cli.Flag {
 	return &cli.StringFlag{Name: "unreachable", Value: "leave",
-		Usage: "`WHAT` becomes of what is on a host that cannot be reached: leave it as it is, or fail",
+		Usage: "`WHAT` to do when a host cannot be reached: leave its resources as they are, or fail",
 		Action: func(_ *cli.Context, what string) error {
 			if what != "leave" && what != "fail" {
 				return diag.Errorf("Wrong command line", "-unreachable is leave or fail, and not %q.", diag.Visible(what))

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"deployster/internal/app/workspace"
+	"deployster/internal/base/diag"
+	"deployster/internal/cli/commandline"
+	"deployster/internal/cli/manual"
+)
+
+func completionCommand(e Env) *cli.Command {
+	return &cli.Command{
+		Name:        "completion",
+		Usage:       "print the script by which a shell completes words",
+		ArgsUsage:   strings.Join(manual.Shells(), "|"),
+		Description: "The first lines of the script say where to put it.",
+		Action: e.action(func(c *cli.Context, s *session) error {
+			script, ok := manual.Script(c.Args().First())
+			if !ok || c.NArg() != 1 {
+				return diag.Errorf("Wrong command line", "completion takes the name of a shell: %s.", strings.Join(manual.Shells(), ", "))
+			}
+			s.out.Raw(script)
+			return nil
+		}),
+	}
+}
+
+// completeCommand is what these scripts ask. It is silent about what goes wrong:
+// whoever types has not asked for anything yet.
+func completeCommand(e Env) *cli.Command {
+	return &cli.Command{Name: commandline.CompleteCommand, Hidden: true, Action: e.action(func(c *cli.Context, s *session) error {
+		if c.NArg() == 0 {
+			return nil
+		}
+		for _, found := range manual.Of(newApp(e)).Complete(c.Args().Slice(), s.remembered(c)) {
+			s.out.Printf("%s\t%s\n", diag.Visible(found.Word), found.Means)
+		}
+		return nil
+	})}
+}
+
+// remembered gives the names that the state has.
+func (s *session) remembered(c *cli.Context) manual.Known {
+	return func(kind string) []string {
+		snapshot, err := s.ReadState(c.Context, s.StatePlaceAround())
+		switch {
+		case err != nil:
+			return nil
+		case kind == "OUTPUT":
+			return slices.Sorted(maps.Keys(snapshot.Outputs))
+		}
+		names, _ := workspace.Remembered(snapshot, nil) // nil with an error
+		return names
+	}
+}
+
+// manCommand is what `make man` runs.
+func manCommand(e Env) *cli.Command {
+	return &cli.Command{Name: "man", Hidden: true, Action: e.action(func(c *cli.Context, s *session) error {
+		if c.NArg() != 1 {
+			return diag.Errorf("Wrong command line", "man takes the directory for its pages.")
+		}
+		for _, page := range manual.Of(newApp(e)).All() {
+			file := filepath.Join(s.Path(c.Args().First()), page.ManName()+".1")
+			if err := os.WriteFile(file, []byte(page.Man(Version)), 0o644); err != nil {
+				return diag.Errorf("Cannot write the man pages", "%s.", err)
+			}
+		}
+		return nil
+	})}
+}

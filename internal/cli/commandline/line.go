@@ -1,0 +1,226 @@
+package commandline
+
+import (
+	"cmp"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Line is what the arguments of the process say. It is read before the flag
+// library reads it: events and the words of mistakes depend on it, and the library
+// wants flags before arguments, where people write them where they think of them.
+type Line struct {
+	Global []string          // flags that all commands have
+	Local  []string          // flags of the command
+	Rest   []string          // arguments
+	Path   []string          // the command, and the command within it
+	Values map[string]string // of the flags; a switch that is on has "true"
+	Err    error             // the first mistake
+}
+
+// Read reads it to its end, whatever mistakes are in it. lenient are flags whose
+// values are read also where the command has none of them.
+func Read(app *cli.App, args []string, lenient []cli.Flag) Line {
+	if len(args) > 0 && args[0] == CompleteCommand {
+		return completing(app, args)
+	}
+	line := Line{Values: map[string]string{}}
+	commands, local := app.Commands, []cli.Flag(nil)
+	fail := func(err error) { line.Err = cmp.Or(line.Err, err) }
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		switch {
+		case len(line.Path) == 0 && (arg == "--version" || arg == "-version"):
+			arg = "version" // where people look for it first
+		case len(line.Path) == 0 && arg == "help":
+			arg = "-help"
+		}
+		if arg == "--" {
+			line.Rest = append(line.Rest, args[i+1:]...)
+			break
+		}
+		if len(arg) < 2 || arg[0] != '-' {
+			command := find(commands, arg)
+			switch {
+			case len(line.Rest) > 0 || len(commands) == 0:
+				line.Rest = append(line.Rest, arg)
+			case command == nil:
+				line.Path = append(line.Path, arg)
+				fail(unknownCommand(line.Path, commands))
+				commands = nil
+			default:
+				line.Path = append(line.Path, arg)
+				commands, local = command.Subcommands, command.Flags
+			}
+			continue
+		}
+		name, value, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		into, flag := &line.Local, lookup(local, name)
+		if flag == nil {
+			if flag = lookup(app.Flags, name); flag != nil {
+				into = &line.Global
+			}
+		}
+		if flag == nil && !isHelp(name) {
+			fail(unknownFlag(arg, line.Path, slices.Concat(local, app.Flags)))
+			flag = lookup(lenient, name) // the mistake is told by them
+		}
+		*into = append(*into, arg)
+		if _, isBool := flag.(*cli.BoolFlag); (isBool || flag == nil && isHelp(name)) && !hasValue {
+			value = "true"
+		} else if flag != nil && !hasValue && i+1 < len(args) {
+			i++
+			value = args[i]
+			*into = append(*into, value)
+		}
+		line.Values[name] = value
+	}
+	return line
+}
+
+// CompleteCommand is the hidden command by which shells complete words: what
+// follows it are words of another command line, which may be wrong.
+const CompleteCommand = "complete"
+
+// completing gives the line of that command. It works where the other one would.
+func completing(app *cli.App, args []string) Line {
+	words := args[1:]
+	if len(words) > 0 && words[0] == "--" {
+		words = words[1:]
+	}
+	line := Line{Path: args[:1], Rest: words, Values: map[string]string{}}
+	other := Read(app, words[:max(0, len(words)-1)], nil)
+	for _, name := range []string{"chdir", "state"} {
+		if value := other.Values[name]; value != "" {
+			line.Values[name] = value
+			line.Global = append(line.Global, "-"+name+"="+value)
+		}
+	}
+	return line
+}
+
+// Help reports whether all that is wanted is to know what the command takes.
+func (l Line) Help() bool { return l.On("help") || l.On("h") }
+
+// standingArgs is the environment variable with flags of all commands; followed by
+// _COMMAND, such as DEPLOYSTER_CLI_ARGS_plan, with those of one.
+const standingArgs = "DEPLOYSTER_CLI_ARGS"
+
+// WithStanding adds the flags of the environment. Those of the command line win.
+func (l Line) WithStanding(app *cli.App, env func(string) string) Line {
+	words := strings.Fields(env(standingArgs))
+	if len(l.Path) > 0 {
+		words = append(words, strings.Fields(env(standingArgs+"_"+strings.Join(l.Path, "_")))...)
+	}
+	if len(words) == 0 || l.Err != nil {
+		return l
+	}
+	standing := Read(app, slices.Concat(l.Path, words), nil)
+	if l.Err = standing.Err; len(standing.Rest) > 0 {
+		l.Err = diag.Errorf("Wrong flags in "+standingArgs, "%q is no flag: the variable holds flags only.", standing.Rest[0])
+	}
+	l.Global, l.Local = slices.Concat(standing.Global, l.Global), slices.Concat(standing.Local, l.Local)
+	for name, value := range standing.Values {
+		if _, given := l.Values[name]; !given {
+			l.Values[name] = value
+		}
+	}
+	return l
+}
+
+// Args are the arguments as the library wants them.
+func (l Line) Args() []string {
+	args := slices.Concat(l.Global, l.Path, l.Local)
+	if len(l.Rest) > 0 {
+		args = append(append(args, "--"), l.Rest...)
+	}
+	return args
+}
+
+// takesPaths are the commands whose arguments are manifests and directories.
+var takesPaths = []string{"init", "plan", "apply", "drift", "watch", "validate", "graph", "console"}
+
+// InDirectory gives the line that works in the one directory that it names: as
+// an argument that means what -chdir to it means. path makes paths absolute.
+func (l Line) InDirectory(path func(string) string) Line {
+	if len(l.Rest) != 1 || !slices.Contains(takesPaths, l.Command()) {
+		return l
+	}
+	dir := l.Rest[0]
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(path(l.Values["chdir"]), dir)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return l
+	}
+	l.Global, l.Rest, l.Values = append(slices.Clone(l.Global), "-chdir="+dir), nil, maps.Clone(l.Values)
+	l.Values["chdir"] = dir
+	return l
+}
+
+// Command returns the command, "" if there is none.
+func (l Line) Command() string {
+	if len(l.Path) == 0 {
+		return ""
+	}
+	return l.Path[0]
+}
+
+// On reports whether a switch is on.
+func (l Line) On(name string) bool {
+	on, _ := strconv.ParseBool(l.Values[name]) // what is no bool is an error of the library, later
+	return on
+}
+
+func find(commands []*cli.Command, name string) *cli.Command {
+	for _, c := range commands {
+		if c.HasName(name) {
+			return c
+		}
+	}
+	return nil
+}
+
+func lookup(flags []cli.Flag, name string) cli.Flag {
+	for _, f := range flags {
+		if slices.Contains(f.Names(), name) {
+			return f
+		}
+	}
+	return nil
+}
+
+func unknownCommand(path []string, commands []*cli.Command) error {
+	var names []string
+	for _, c := range commands {
+		if !c.Hidden {
+			names = append(names, c.Name)
+		}
+	}
+	wrong := path[len(path)-1]
+	return diag.Errorf("Unknown command", "There is no command %q.%s There are: %s.",
+		diag.Visible(strings.Join(path, " ")), words.DidYouMean(wrong, names), strings.Join(names, ", "))
+}
+
+func unknownFlag(arg string, path []string, flags []cli.Flag) error {
+	var names []string
+	for _, f := range flags {
+		names = append(names, "-"+f.Names()[0])
+	}
+	name, _, _ := strings.Cut(arg, "=")
+	command := strings.Join(append([]string{"deployster"}, path...), " ")
+	return diag.Errorf("Wrong command line", "%s has no flag %s.%s `%s -help` lists what there is.",
+		command, diag.Visible(name), words.DidYouMean("-"+strings.TrimLeft(name, "-"), names), command)
+}
+
+// isHelp names the flag that the library adds to every command.
+func isHelp(name string) bool { return name == "help" || name == "h" }

@@ -1,0 +1,88 @@
+package manual
+
+import "strings"
+
+// columns is how wide a page of help is.
+const columns = 100
+
+// helpFlag is the one that every command has.
+var helpFlag = Flag{Names: []string{"help", "h"}, Usage: "print this help"}
+
+// Text is the page as the flag -help prints it.
+func (p Page) Text() string {
+	var b strings.Builder
+	b.WriteString("NAME:\n   " + p.Name() + " - " + p.Summary + "\n\nUSAGE:\n   " + p.Usage() + "\n")
+	if p.Description != "" {
+		b.WriteString("\nDESCRIPTION:\n")
+		for _, line := range paragraphs(p.Description) {
+			b.WriteString(indented(line, 3))
+		}
+	}
+	if len(p.Commands) > 0 {
+		b.WriteString("\nCOMMANDS:\n" + table(p.Commands, func(c Page) (string, string) { return c.Path[len(c.Path)-1], c.Summary }))
+	}
+	title := "OPTIONS:"
+	if len(p.Path) == 0 {
+		title = "GLOBAL OPTIONS:"
+	}
+	b.WriteString("\n" + title + "\n" + table(append(p.Flags[:len(p.Flags):len(p.Flags)], helpFlag),
+		func(f Flag) (string, string) { return f.Form(), f.Meaning() }))
+	if len(p.Examples) > 0 {
+		b.WriteString("\nEXAMPLES:\n   " + strings.Join(p.Examples, "\n   ") + "\n")
+	}
+	if len(p.Path) > 0 {
+		b.WriteString("\n`deployster -help` lists the flags of all commands. Flags may stand anywhere, with one dash or two.\n")
+	}
+	return b.String()
+}
+
+// paragraphs joins the lines of a text, but for those that are indented.
+func paragraphs(text string) (list []string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		if last := len(list) - 1; last >= 0 && !strings.HasPrefix(line, " ") && !strings.HasPrefix(list[last], " ") {
+			list[last] += " " + line
+			continue
+		}
+		list = append(list, line)
+	}
+	return list
+}
+
+// table has two columns. What is too long for the second one goes on below it.
+func table[T any](rows []T, cells func(T) (string, string)) string {
+	width := 0
+	for _, r := range rows {
+		left, _ := cells(r)
+		width = max(width, len(left))
+	}
+	var b strings.Builder
+	for _, r := range rows {
+		left, right := cells(r)
+		text := indented(right, width+5)
+		b.WriteString("   " + left + strings.Repeat(" ", width-len(left)+2) + strings.TrimLeft(text, " "))
+	}
+	return b.String()
+}
+
+// indented folds a line at words, with spaces before each piece. Spaces at its
+// beginning stay, and are those of all its pieces.
+func indented(line string, by int) string {
+	own := len(line) - len(strings.TrimLeft(line, " "))
+	before := strings.Repeat(" ", by+own)
+	var b strings.Builder
+	length := 0
+	for _, word := range strings.Fields(line) {
+		switch {
+		case length == 0:
+			b.WriteString(before + word)
+			length = len(before) + len(word)
+		case length+1+len(word) > columns:
+			b.WriteString("\n" + before + word)
+			length = len(before) + len(word)
+		default:
+			b.WriteString(" " + word)
+			length += 1 + len(word)
+		}
+	}
+	return b.String() + "\n"
+}
