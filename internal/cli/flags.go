@@ -64,7 +64,7 @@ func planSelectionFlags() []cli.Flag {
 // refreshFlags say what is asked of what is there, and done to it.
 func refreshFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.GenericFlag{Name: "replace", Value: &flagvalues.Words{}, Usage: "replace `ADDRESS`: destroy it and create it again; may be repeated"},
+		&cli.GenericFlag{Name: "replace", Value: &flagvalues.Words{}, Usage: "destroy `ADDRESS` and create it again; may be repeated"},
 		&cli.BoolFlag{Name: "refresh", Value: true, Usage: "use what was recorded, and look only at what the configuration changed"},
 		&cli.BoolFlag{Name: "refresh-only", Usage: "record the current state, and change nothing else"},
 	}
