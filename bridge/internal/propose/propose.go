@@ -157,15 +157,15 @@ func written(b *schema.Block, prior, config cty.Value) bool {
 		}
 	}
 	for name, n := range b.Blocks {
-		if !writtenAll(n, prior.GetAttr(name), config.GetAttr(name)) {
+		if p := prior.GetAttr(name); !p.IsNull() && !writtenAll(n, p, config.GetAttr(name)) {
 			return false
 		}
 	}
 	return true
 }
 
-// writtenAll reports the same of all that are nested in one. What a config has more of is
-// not missed; sets in sets must be equal.
+// writtenAll reports the same of all that are nested in one. What a config has more of,
+// or blocks that were not there, is not missed; sets in sets must be equal.
 func writtenAll(n *schema.Nested, prior, config cty.Value) bool {
 	switch {
 	case prior.IsNull() || config.IsNull() || !prior.IsKnown() || !config.IsKnown() || n.Mode == schema.Set:

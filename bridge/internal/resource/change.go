@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -112,15 +113,64 @@ func holdsSensitive(b *schema.Block) bool {
 	return false
 }
 
-// unknown are the members that are known only when it is done.
-func (c *change) unknown() (list []string) {
+// unknown are pointers to what is known only when it is done: what the provider does not
+// know yet, and what will be another and is not in the forecast.
+func (c *change) unknown(b *schema.Block) (list []string) {
 	for _, name := range c.differs() {
-		if !c.to.state.GetAttr(name).IsWhollyKnown() {
-			list = append(list, "/"+name)
+		will := c.to.state.GetAttr(name)
+		switch {
+		case will.IsWhollyKnown() && !c.to.legacy && !sensitive(b, name):
+		case c.from.IsNull():
+			list = append(list, "/"+escape(name))
+		default:
+			list = append(list, otherParts(c.from.GetAttr(name), will, "/"+escape(name))...)
 		}
 	}
 	return list
 }
+
+// otherParts are pointers to the smallest parts that will be others, where both values are
+// made of the same parts.
+func otherParts(was, will cty.Value, at string) (list []string) {
+	if will.RawEquals(was) {
+		return nil
+	}
+	before, after := parts(was), parts(will)
+	if len(before) == 0 || len(before) != len(after) || len(before) > maxParts {
+		return []string{at}
+	}
+	for _, key := range slices.Sorted(maps.Keys(after)) {
+		part, there := before[key]
+		if !there {
+			return []string{at}
+		}
+		if list = append(list, otherParts(part, after[key], at+"/"+escape(key))...); len(list) > maxParts {
+			return []string{at}
+		}
+	}
+	return list
+}
+
+// maxParts is how many parts of one member are told apart.
+const maxParts = 50
+
+// parts are the parts of a value that a pointer can name; those of a set have no place.
+func parts(v cty.Value) map[string]cty.Value {
+	if v.IsNull() || !v.IsKnown() || !v.CanIterateElements() || v.Type().IsSetType() {
+		return nil
+	}
+	if v.Type().IsObjectType() || v.Type().IsMapType() {
+		return v.AsValueMap()
+	}
+	out := map[string]cty.Value{}
+	for i, inner := range v.AsValueSlice() {
+		out[strconv.Itoa(i)] = inner
+	}
+	return out
+}
+
+// escape is a name in a JSON pointer.
+func escape(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
 
 // forecast is what is known of the state to be. A provider that may do otherwise than it
 // plans says nothing.
@@ -166,7 +216,9 @@ func (c *change) actions(kind string, b *schema.Block) []protocol.Action {
 		if names := slices.Sorted(maps.Keys(c.to.forces)); len(names) > 0 {
 			why = "because " + strings.ReplaceAll(strings.Join(names, ", "), "/", "") + " cannot be changed in place"
 		}
-		return []protocol.Action{action(deleteAction, "Destroy the "+kind+", "+why, ""), action(createAction, "Create it anew", h)}
+		first := action(deleteAction, "Destroy the "+kind+", "+why, "")
+		first.Destructive = true // so that who forbids that is heard
+		return []protocol.Action{first, action(createAction, "Create it anew", h)}
 	case c.from.IsNull():
 		return []protocol.Action{action(createAction, "Create the "+kind, h)}
 	}

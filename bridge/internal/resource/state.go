@@ -77,6 +77,9 @@ func (t *thing) absent(ctx context.Context, in protocol.StateInput) (protocol.St
 	if err := t.mayBeTwice(in); err != nil {
 		return protocol.StateAnswer{}, err
 	}
+	if t.memory == nil && slices.Contains(in.After, deleteAction) { // it is not looked for by the id to adopt
+		return protocol.StateAnswer{Status: protocol.Missing}, nil
+	}
 	o, err := t.observe(ctx)
 	switch {
 	case err != nil:
@@ -108,7 +111,7 @@ func (t *thing) present(ctx context.Context, in protocol.StateInput) (protocol.S
 	case c.none():
 		return t.valid(o)
 	}
-	answer := protocol.StateAnswer{Reasons: c.reasons(t.schema.Block), Unknown: c.unknown()}
+	answer := protocol.StateAnswer{Reasons: c.reasons(t.schema.Block), Unknown: c.unknown(t.schema.Block)}
 	if answer.Forecast, err = c.forecast(t.schema.Block); err != nil {
 		return answer, err
 	}

@@ -8,16 +8,21 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// buildProvider builds the Terraform provider hashicorp/time from its module: it is
-// terraform-provider-time in the directory of the script. The bridge comes beside the
-// command.
+// buildProvider builds a Terraform provider, and the bridge beside the command:
+// terraform-provider-time in the directory of the script is hashicorp/time, from its
+// module; terraform-provider-test is ours.
 func buildProvider(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 0 {
-		ts.Fatalf("usage: provider")
+	from := map[string][2]string{
+		"time": {"bridge/testdata/providers", "github.com/hashicorp/terraform-provider-time"},
+		"test": {"bridge", "./internal/testprovider/terraform-provider-test"},
+	}
+	if neg || len(args) != 1 || from[args[0]][0] == "" {
+		ts.Fatalf("usage: provider time|test")
 	}
 	beside := filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "deployster-terraform")
+	provider := ts.MkAbs("terraform-provider-" + args[0])
 	for _, b := range []struct{ dir, out, what string }{
-		{"bridge/testdata/providers", ts.MkAbs("terraform-provider-time"), "github.com/hashicorp/terraform-provider-time"},
+		{from[args[0]][0], provider, from[args[0]][1]},
 		{"bridge", beside, "."},
 	} {
 		cmd := exec.Command("go", "build", "-mod=mod", "-o", b.out, b.what)

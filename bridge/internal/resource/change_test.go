@@ -1,0 +1,74 @@
+package resource
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/bridge/internal/schema"
+)
+
+func TestChange_SaysWhatIsNotKnownAndForecastsTheRest(t *testing.T) {
+	pair := func(a, b cty.Value) cty.Value { return cty.ObjectVal(map[string]cty.Value{"a": a, "b/c": b}) }
+	x, y, unknown := cty.StringVal("x"), cty.StringVal("y"), cty.UnknownVal(cty.String)
+	list := func(v ...cty.Value) cty.Value { return cty.ListVal(v) }
+	for _, c := range []struct {
+		name              string
+		was, will         cty.Value
+		legacy, sensitive bool
+		unknown           []string
+		forecast          string
+	}{
+		{name: "known", was: x, will: y, forecast: `{"m":"y"}`},
+		{name: "not known", was: x, will: unknown, unknown: []string{"/m"}},
+		{name: "one part is not known", was: list(pair(x, x)), will: list(pair(x, unknown)), unknown: []string{"/m/0/b~1c"}},
+		{name: "what is known beside it is another", was: pair(x, x), will: pair(y, unknown), unknown: []string{"/m/a", "/m/b~1c"}},
+		{name: "a longer list", was: list(x), will: list(x, unknown), unknown: []string{"/m"}},
+		{name: "a set", was: cty.SetVal([]cty.Value{x}), will: cty.SetVal([]cty.Value{unknown}), unknown: []string{"/m"}},
+		{name: "of a provider that may do otherwise", was: x, will: y, legacy: true, unknown: []string{"/m"}},
+		{name: "secret", was: x, will: y, sensitive: true, unknown: []string{"/m"}},
+		{name: "not there before", will: y, forecast: `{"m":"y"}`},
+		{name: "not there before and not known", will: unknown, unknown: []string{"/m"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := &schema.Block{Attributes: map[string]*schema.Attribute{"m": {Type: c.will.Type(), Optional: true, Sensitive: c.sensitive}}}
+			of := func(v cty.Value) cty.Value { return cty.ObjectVal(map[string]cty.Value{"m": v}) }
+			ch := &change{from: cty.NullVal(b.Type()), to: planned{state: of(c.will), legacy: c.legacy}}
+			if c.was != cty.NilVal {
+				ch.from = of(c.was)
+			}
+			if got := ch.unknown(b); !slices.Equal(got, c.unknown) {
+				t.Errorf("not known: %q, and must be %q", got, c.unknown)
+			}
+			if got, err := ch.forecast(b); err != nil || string(got) != c.forecast {
+				t.Errorf("forecast: %s, %v; must be %s", got, err, c.forecast)
+			}
+		})
+	}
+}
+
+func TestKept_TakesWhatWasPlannedAsFarAsItWasKnown(t *testing.T) {
+	x, y, unknown := cty.StringVal("x"), cty.StringVal("y"), cty.UnknownVal(cty.String)
+	for _, c := range []struct {
+		name          string
+		planned, made cty.Value
+		want          bool
+	}{
+		{"as planned", x, x, true},
+		{"another", x, y, false},
+		{"chosen", unknown, y, true},
+		{"gone", x, cty.NullVal(cty.String), false},
+		{"one of a list is chosen", cty.ListVal([]cty.Value{x, unknown}), cty.ListVal([]cty.Value{x, y}), true},
+		{"one of a list is another", cty.ListVal([]cty.Value{x, unknown}), cty.ListVal([]cty.Value{y, y}), false},
+		{"a longer list", cty.ListVal([]cty.Value{unknown}), cty.ListVal([]cty.Value{x, y}), false},
+		{"an object", cty.ObjectVal(map[string]cty.Value{"a": unknown, "b": x}), cty.ObjectVal(map[string]cty.Value{"a": y, "b": y}), false},
+		{"two of a set are the same", cty.SetVal([]cty.Value{x, unknown}), cty.SetVal([]cty.Value{x}), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := kept(c.planned, c.made); got != c.want {
+				t.Errorf("%v", got)
+			}
+		})
+	}
+}
