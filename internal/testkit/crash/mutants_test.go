@@ -21,7 +21,7 @@ func mutants() []seen {
 		{mutation.In("the journal is not synced", "internal/base/durable/log.go", "err = l.o.sync(l.f)\n", "err = nil\n"), here, "TestPowerCut"},
 		{mutation.In("the state file is not synced", "internal/base/durable/write.go", "err = o.sync(f)", "err = nil"), here, "TestPowerCut"},
 		{mutation.In("directories are not synced", "internal/base/durable/ops.go", "err := d.Sync(); err != nil", "err := error(nil); err != nil"), here, "TestFiles_NamesAreSynced"},
-		{mutation.In("acts before the intent is on record", "apply/step.go", "err := r.journal.ActionStarted(start); err != nil", "err := error(nil); err != nil"), here, "TestEngine_KilledAtEachCall/all_kinds_at_1"},
+		{mutation.In("acts before the intent is on record", "apply/step.go", "err := r.journal.ActionStarted(start); err != nil", "_, err := start, error(nil); err != nil"), here, "TestEngine_KilledAtEachCall/all_kinds_at_1"},
 		{mutation.In("writes in place", "internal/base/durable/write.go", `f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".tmp-*")`, `f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)`), here, "TestEngine_KilledAtEachCall/all_kinds_at_1"},
 		{mutation.In("removes the journal before the state is written", "state/journal.go", "noCopy := j.store.at.save(next)", "_ = j.store.at.removeJournal()\n\tnoCopy := j.store.at.save(next)"), here, "TestEngine_KilledAtEachCall/all_kinds_at_1"},
 		{mutation.In("says nothing of what was in flight", "state/replay.go", "InFlight: run.inFlight, Unconfirmed", "InFlight: nil, Unconfirmed"), here, "TestEngine_KilledAtEachCall/all_kinds_at_1"},

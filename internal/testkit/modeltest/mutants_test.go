@@ -33,7 +33,7 @@ func mutants() []mutation.Fault {
 		mutation.In("what is to be destroyed is forgotten", "apply/run.go", "case step.Change == plan.Forget:", "case step.Change == plan.Forget || step.Change == plan.Destroy:"),
 		mutation.In("what may change is made as it was expected", "apply/step.go", "if step.Flexible() {\n\t\tvar ok bool", "if step.Change == plan.Deferred {\n\t\tvar ok bool"),
 		mutation.In("an unknown outcome is taken for a good one", "apply/step.go", "out.report.Status = Unknown\n\t\treturn false", "out.report.Status, out.problem = OK, nil\n\t\treturn true"),
-		mutation.In("acts before the intent is on record", "apply/step.go", "err := r.journal.ActionStarted(start); err != nil", "err := error(nil); err != nil"),
+		mutation.In("acts before the intent is on record", "apply/step.go", "err := r.journal.ActionStarted(start); err != nil", "_, err := start, error(nil); err != nil"),
 		mutation.In("prevent_destroy goes with its block", "plan/remove.go", "case entry.PreventDestroy:", "case false:"),
 		mutation.In("secrets are told to nobody", "plan/build.go", "if b.options.Secret != nil && len(s.Sensitive) > 0 {", "if b.options.Secret != nil && len(s.Sensitive) > 1 {"),
 		mutation.In("a killed apply forgets what was in flight", "state/replay.go", "InFlight: run.inFlight, Unconfirmed", "InFlight: nil, Unconfirmed"),
