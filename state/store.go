@@ -178,6 +178,9 @@ func (s *Store) fold(data []byte) error {
 // Snapshot is the state as it was opened, or as the last Finish left it.
 func (s *Store) Snapshot() Snapshot { return s.snapshot.clone() }
 
+// Turn grows with each holder of a shared state; 0 = it is in a file.
+func (s *Store) Turn() uint64 { return place.Turn(s.lock) }
+
 // Warnings are about what was found on this machine, and left as it is.
 func (s *Store) Warnings() diag.Diagnostics { return s.warnings }
 
@@ -219,6 +222,5 @@ func (s *Store) Replace(next Snapshot) error {
 	return nil
 }
 
-// Parse reads the bytes of a state file as strictly as opening it does; name
-// is what messages call it.
+// Parse reads the bytes of a state file as strictly as opening it does; name is what messages call it.
 func Parse(name string, data []byte) (Snapshot, error) { return parse(name, data) }

@@ -42,7 +42,7 @@ func (e *Engine) adopt(ctx context.Context, place state.Place, store *state.Stor
 				continue
 			}
 			out, err := e.follow(ctx, on(e, snapshot, addr), addr, u, a, described)
-			var gone *places.Error
+			var gone *runner.HostError
 			switch {
 			case ctx.Err() != nil:
 				e.Note("%s/%s is left alone, and goes on. The next apply waits for it again.", addr, diag.Visible(a.Action))
@@ -82,7 +82,7 @@ func (e *Engine) discardEnded(ctx context.Context, snapshot state.Snapshot, p *p
 				continue
 			}
 			err := on(e, snapshot, addr).Discard(ctx, a.Key)
-			var gone *places.Error
+			var gone *runner.HostError
 			if errors.As(err, &gone) {
 				continue // what is on that host is not gone on with
 			}
@@ -212,7 +212,7 @@ func (e *Engine) lookAtUnsettled(ctx context.Context, place state.Place, prior s
 				continue
 			}
 			runs, err := on(e, prior, addr).Running(ctx, a.Key)
-			var gone *places.Error
+			var gone *runner.HostError
 			switch {
 			case errors.As(err, &gone):
 				e.warnUnknown(addr, u, a, err.Error())

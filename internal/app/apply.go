@@ -99,7 +99,7 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 			return nil, err
 		}
 	}
-	if err := t.greetAs(ctx, store.Snapshot()); err != nil {
+	if err := t.greetAs(ctx, place, store); err != nil {
 		return nil, err
 	}
 	if t.saved {

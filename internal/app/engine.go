@@ -113,13 +113,17 @@ func (e *Engine) Runtime(ctx context.Context) (Runtime, error) {
 	if e.runtime != nil {
 		return e.runtime, nil
 	}
+	patience, err := workspace.HostPatience(e.Options)
+	if err != nil {
+		return nil, err
+	}
 	runtime, err := e.options.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	e.runtime = runtime
 	e.pool = worker.New(worker.Options{Runner: runtime, Launcher: runtime, Max: goruntime.NumCPU(), Keep: true, Private: e.Secrets.Private})
-	e.places = places.New(places.Options{Here: here{e.pool, runtime}, Images: runtime, Dial: dialer(e)})
+	e.places = places.New(places.Options{Here: here{e.pool, runtime}, Images: runtime, Dial: dialer(e), Patience: patience})
 	return runtime, nil
 }
 

@@ -39,10 +39,14 @@ type reached struct {
 
 // greetAs connects to what runs images, and says as whom hosts are greeted: one that
 // has acted for this state before is told who is its latest holder.
-func (t *task) greetAs(ctx context.Context, prior state.Snapshot) error {
+func (t *task) greetAs(ctx context.Context, place state.Place, store *state.Store) error {
+	prior := store.Snapshot()
 	t.leave = !t.FailUnreachable
 	lineage := cmp.Or(prior.Lineage, "new-"+t.Started.UTC().Format("20060102T150405.000000000"))
 	t.acts.Lineage, t.acts.Epoch = lineage, int64(prior.Serial)+1
+	if t.acts.Turn = store.Turn(); t.acts.Turn != 0 {
+		t.acts.Store = place.String()
+	}
 	t.acts.Run = t.Started.UTC().Format(time.RFC3339Nano)
 	t.acts.Process = "deployster " + t.command
 	if _, err := t.Runtime(ctx); err != nil {
@@ -198,7 +202,7 @@ func greet(ctx context.Context, p *places.Places, on map[string]*resident) reach
 
 // reasonOf says why a host cannot be used, without saying which.
 func reasonOf(err error) string {
-	var of *places.Error
+	var of *runner.HostError
 	if errors.As(err, &of) {
 		err = of.Err
 	}

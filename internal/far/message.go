@@ -40,6 +40,11 @@ type Hello struct {
 	Lineage string `json:"lineage,omitempty"` // of the state that actions are recorded in
 	Epoch   int64  `json:"epoch,omitempty"`   // of its holder; 0 = this client only looks
 	Run     string `json:"run,omitempty"`     // the name of the command's records
+	// Store and Turn tell holders of one epoch apart, which come one after the other
+	// when the first records nothing: the state that is shared, and a number that grows
+	// with each that has it; "" and 0 = a file, which has one holder at a time.
+	Store   string `json:"store,omitempty"`
+	Turn    uint64 `json:"turn,omitempty"`
 	Process string `json:"process,omitempty"` // who, for people
 }
 

@@ -227,18 +227,5 @@ func (h *host) explain(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return &Error{Host: h.Host, Err: err}
+	return &runner.HostError{Host: h.Host, Err: err}
 }
-
-// Error says that a host cannot be used.
-type Error struct {
-	Host runner.Host
-	Err  error
-}
-
-func (e *Error) Error() string {
-	return fmt.Sprintf("the host %s (%s) cannot be used: %s", e.Host.Name, e.Host, e.Err)
-}
-
-// Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Err }

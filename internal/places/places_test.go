@@ -282,7 +282,7 @@ func TestPlaces_TellAHostThatCannotBeReached(t *testing.T) {
 	p := newPlaces(t, n)
 	for range 2 {
 		_, err := p.Run(context.Background(), probe(t, p, "web", "id1", "both"))
-		var gone *Error
+		var gone *runner.HostError
 		if !errors.As(err, &gone) || !strings.Contains(err.Error(), "connection refused") {
 			t.Errorf("got %v", err)
 		}

@@ -54,6 +54,10 @@ func (h *host) sameBoot(boot string) bool {
 // machine that was started so.
 func (h *host) recover(ctx context.Context, s runner.Spec, boot string, lost error) (runner.Result, error) {
 	unknown := func(why error) (runner.Result, error) {
+		var of *runner.HostError
+		if !errors.As(why, &of) {
+			why = &runner.HostError{Host: h.Host, Err: why}
+		}
 		return runner.Result{}, &runner.UnknownError{Container: s.ID, Err: why}
 	}
 	if s.ID == "" {

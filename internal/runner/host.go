@@ -62,3 +62,16 @@ func (h Host) Data() string {
 	}
 	return h.DataDir
 }
+
+// HostError says that a host cannot be used, or that the way to it was lost.
+type HostError struct {
+	Host Host
+	Err  error
+}
+
+func (e *HostError) Error() string {
+	return fmt.Sprintf("the host %s (%s) cannot be used: %s", e.Host.Name, e.Host, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *HostError) Unwrap() error { return e.Err }

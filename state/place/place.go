@@ -56,6 +56,14 @@ type LeftJournal struct {
 // Lock is held until it is let go of.
 type Lock interface{ Unlock() error }
 
+// Turn is a number that grows with each holder of a shared state; 0 = it is none.
+func Turn(l Lock) uint64 {
+	if turn, ok := l.(interface{ Turn() uint64 }); ok {
+		return turn.Turn()
+	}
+	return 0
+}
+
 // Appender is the log that a journal is written to.
 type Appender interface {
 	Reserve(n int64) error

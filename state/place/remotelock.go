@@ -25,6 +25,9 @@ type claimed struct {
 // Claim is the id of the claim.
 func (l claimed) Claim() string { return l.claim.ID() }
 
+// Turn grows with each claim of the log.
+func (l claimed) Turn() uint64 { return l.claim.View().Tip.N }
+
 // Unlock lets go of the log. When that cannot be said, the claim runs out.
 func (l claimed) Unlock() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)

@@ -7,14 +7,16 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/machineid"
+	"deployster/internal/places"
 	"deployster/internal/sharedlog"
 	"deployster/internal/stores"
 	"deployster/state"
 )
 
-// The variables that say how patient a command is with a store.
+// The variables that say how patient a command is with a store, and with a host.
 const (
 	patienceVariable = "DEPLOYSTER_STATE_PATIENCE"
+	hostVariable     = "DEPLOYSTER_HOST_PATIENCE"
 	fasterVariable   = "DEPLOYSTER_STATE_FASTER" // for tests: all times of the log are so much shorter
 )
 
@@ -63,15 +65,27 @@ func timing(o Options) (sharedlog.Timing, error) {
 		}
 		t = t.Faster(time.Duration(by))
 	}
-	if text := o.Env(patienceVariable); text != "" {
-		patience, err := time.ParseDuration(text)
-		if err != nil || patience < 0 {
-			return t, diag.Errorf(patienceVariable+" is not a duration",
-				"It is %q. It says how long an apply waits for the store of a state that is away: write it like 10m or 30s.", text)
-		}
-		t.Patience = patience
+	var err error
+	t.Patience, err = patience(o, patienceVariable, t.Patience, "an apply waits for the store of a state that is away")
+	return t, err
+}
+
+// HostPatience is how long a host that was lost is waited for.
+func HostPatience(o Options) (time.Duration, error) {
+	return patience(o, hostVariable, places.DefaultPatience, "a host is waited for whose connection was lost")
+}
+
+// patience reads a variable that says how long something is waited for.
+func patience(o Options, variable string, usual time.Duration, what string) (time.Duration, error) {
+	text := o.Env(variable)
+	if text == "" {
+		return usual, nil
 	}
-	return t, nil
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return 0, diag.Errorf(variable+" is not a duration", "It is %q. It says how long %s: write it like 10m or 30s.", text, what)
+	}
+	return d, nil
 }
 
 // machine is the id of the directory in which this machine runs containers: who starts

@@ -26,7 +26,7 @@ func Dialer(o workspace.Options, version string) func(context.Context, runner.Ho
 		if strings.HasPrefix(h.IdentityFile, "~/") {
 			h.IdentityFile = o.HomePath(h.IdentityFile)
 		}
-		return reach.Dial(ctx, h, as, reach.Options{Command: strings.Fields(o.Env(sshCommand)), Arch: machineName(), TempDir: os.TempDir(),
+		return reach.Dial(ctx, h, as, reach.Options{Command: strings.Fields(o.Env(sshCommand)), Arch: machineName(),
 			Timing: far.DefaultTiming(), Bundle: func() (reach.Bundle, error) { return bundle(o) }})
 	}
 }

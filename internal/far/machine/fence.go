@@ -20,6 +20,8 @@ import (
 type fence struct {
 	Epoch   int64  `json:"epoch"`
 	Run     string `json:"run"`
+	Store   string `json:"store,omitempty"`
+	Turn    uint64 `json:"turn,omitempty"`
 	Process string `json:"process"` // who, for people
 	PID     int    `json:"pid"`     // of the far end that serves it
 	Started string `json:"started"` // when that process was started, since pids come again
@@ -47,13 +49,14 @@ func (m *Machine) enter(ctx context.Context, h far.Hello) error {
 	if err != nil {
 		return err
 	}
-	if h.Epoch < before.Epoch || h.Epoch == before.Epoch && h.Run != before.Run {
-		return errTaken(before)
+	if before.after(h) {
+		return fmt.Errorf("%w. If it is the newer state that was lost, remove %s there", errTaken(before), path)
 	}
 	if err := end(before); err != nil {
 		return err
 	}
-	mine := fence{Epoch: h.Epoch, Run: h.Run, Process: h.Process, PID: os.Getpid(), Started: proc.Of(os.Getpid()).Since()}
+	mine := fence{Epoch: h.Epoch, Run: h.Run, Store: h.Store, Turn: h.Turn, Process: h.Process, PID: os.Getpid(),
+		Started: proc.Of(os.Getpid()).Since()}
 	content, err := json.Marshal(mine)
 	if err != nil {
 		return err
@@ -63,6 +66,16 @@ func (m *Machine) enter(ctx context.Context, h far.Hello) error {
 	}
 	m.mine = mine
 	return nil
+}
+
+// after reports whether a client had the state before the one of the fence. Two of one
+// epoch have recorded nothing yet: in a store their turns tell. Who has a file has its
+// lock, so that the other is gone.
+func (f fence) after(h far.Hello) bool {
+	if h.Epoch != f.Epoch {
+		return h.Epoch < f.Epoch
+	}
+	return h.Run != f.Run && h.Store == f.Store && h.Turn < f.Turn
 }
 
 // Acts implements far.Place: it reads the fence before every action.

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -53,12 +54,17 @@ func TestFence_LetsTheLatestAct(t *testing.T) {
 	if err := first.Acts(ctx, hello(3, "a")); err != nil {
 		t.Errorf("the only one: %v", err)
 	}
+	for _, turn := range []uint64{7, 8} {
+		if _, err := here(dir).Enter(ctx, far.Hello{Lineage: "l3", Epoch: 3, Run: fmt.Sprint(turn), Store: "s", Turn: turn}); err != nil {
+			t.Errorf("the turn %d: %v", turn, err)
+		}
+	}
 	for _, c := range []struct {
 		name  string
 		hello far.Hello
 	}{
 		{"an older epoch", hello(2, "z")},
-		{"the same epoch of another run", hello(3, "b")},
+		{"an earlier turn of the same epoch", far.Hello{Lineage: "l3", Epoch: 3, Run: "z", Store: "s", Turn: 6}},
 		{"no lineage", far.Hello{Epoch: 9}},
 		{"a lineage that is a path", far.Hello{Lineage: "../x", Epoch: 9}},
 	} {
@@ -85,6 +91,26 @@ func TestFence_LetsTheLatestAct(t *testing.T) {
 	}
 	if err := looking.Acts(ctx, far.Hello{Lineage: "l1"}); err == nil {
 		t.Error("one who looks may act")
+	}
+}
+
+// A command may end before it has recorded anything, killed or because a person says
+// no: the next one has the same epoch, and the first does not come back.
+func TestFence_LetsTheNextHolderOfAFileAct(t *testing.T) {
+	t.Parallel()
+	dir, ctx := t.TempDir(), context.Background()
+	first, next := here(dir), here(dir)
+	if _, err := first.Enter(ctx, far.Hello{Lineage: "l1", Epoch: 3, Run: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := next.Enter(ctx, far.Hello{Lineage: "l1", Epoch: 3, Run: "b"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := next.Acts(ctx, far.Hello{Lineage: "l1", Epoch: 3, Run: "b"}); err != nil {
+		t.Error(err)
+	}
+	if err := first.Acts(ctx, far.Hello{Lineage: "l1", Epoch: 3, Run: "a"}); err == nil {
+		t.Error("the one before may still act")
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"deployster/internal/base/diag"
 	"deployster/internal/far"
 	"deployster/internal/runner"
@@ -62,7 +64,6 @@ type Options struct {
 	Command []string // in the place of ssh; nil = ssh
 	Bundle  func() (Bundle, error)
 	Arch    string // of the bundle, as uname -m says it
-	TempDir string // for files of known hosts
 	Timing  far.Timing
 }
 
@@ -107,29 +108,26 @@ type session struct {
 	out   *bufio.Reader
 	pipe  *os.File // what out reads
 	noise *noise
-	keys  string        // the file of known hosts; "" = none
+	keys  *os.File      // known hosts, in memory; nil = ssh's own
 	ended chan struct{} // closed when the process has ended
 	once  sync.Once
 }
 
 func start(a runner.Host, o Options, script string) (*session, error) {
 	s := &session{noise: &noise{log: runner.NewLog(8 << 10)}, ended: make(chan struct{})}
+	keys := ""
 	if a.HostKey != "" {
-		file, err := os.CreateTemp(o.TempDir, "known_hosts-*")
-		if err != nil {
+		var err error
+		if s.keys, err = inMemory(knownHosts(a)); err != nil {
 			return nil, err
 		}
-		s.keys = file.Name()
-		_, err = file.WriteString(knownHosts(a))
-		if err = errors.Join(err, file.Close()); err != nil {
-			return nil, err
-		}
+		keys = fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), s.keys.Fd())
 	}
 	command := o.Command
 	if len(command) == 0 {
 		command = []string{"ssh"}
 	}
-	command = append(append([]string(nil), command...), commandOf(a, script, s.keys)...)
+	command = append(append([]string(nil), command...), commandOf(a, script, keys)...)
 	s.cmd = exec.Command(command[0], command[1:]...)
 	// An interrupt at the terminal is for this program, which ends the session.
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -152,12 +150,25 @@ func start(a runner.Host, o Options, script string) (*session, error) {
 	}
 	go func() {
 		_ = s.cmd.Wait() // how it ended says nothing that the stream does not
-		if s.keys != "" {
-			_ = os.Remove(s.keys) // a public key
+		if s.keys != nil {
+			_ = s.keys.Close() // it was only read
 		}
 		close(s.ended)
 	}()
 	return s, nil
+}
+
+// inMemory gives a file that is nowhere on a disk, and goes with this process.
+func inMemory(text string) (*os.File, error) {
+	fd, err := unix.MemfdCreate("known_hosts", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("cannot keep the key of a host in memory: %w", err)
+	}
+	file := os.NewFile(uintptr(fd), "known_hosts")
+	if _, err := file.WriteString(text); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
 }
 
 // begin has the program installed, if it is missing, and waits for the far end.

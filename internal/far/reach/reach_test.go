@@ -68,7 +68,7 @@ func newRig(t *testing.T, before string) *rig {
 	return &rig{host: runner.Host{Name: "web", Address: "web", DataDir: filepath.Join(t.TempDir(), "data")},
 		options: Options{Command: []string{"sh", "-c", before + "\nfor last; do :; done; eval \"$last\"", "ssh"},
 			Bundle: func() (Bundle, error) { return MakeBundle(Programs{"deployster": self}, bundles) },
-			Arch:   strings.TrimSpace(string(machine)), TempDir: t.TempDir(), Timing: far.DefaultTiming()}}
+			Arch:   strings.TrimSpace(string(machine)), Timing: far.DefaultTiming()}}
 }
 
 func (r *rig) dial(ctx context.Context) (*far.Client, error) {

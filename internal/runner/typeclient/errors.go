@@ -77,6 +77,7 @@ func callError(k call, r runner.Result, err error) error {
 	var output *runner.OutputError
 	var disk *runner.DiskError
 	var unknown *runner.UnknownError
+	var host *runner.HostError
 	var worker *runner.WorkerError
 	var answer *runner.AnswerError
 	switch {
@@ -98,6 +99,8 @@ func callError(k call, r runner.Result, err error) error {
 			"%s of image %s %s.%s If it needs that much, give it more: disk = \"...\" in its type block.", k.title(), image, disk, lastLines(r))
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return interruptError(k, err)
+	case errors.As(err, &host):
+		return hostError(k, host, err)
 	case errors.As(err, &unknown):
 		return fail(k, err, "The outcome is unknown",
 			"%s of image %s may have ended or may still run: the container runtime was lost meanwhile (container %s: %s). "+
@@ -113,6 +116,19 @@ func callError(k call, r runner.Result, err error) error {
 	}
 	return fail(k, err, "The container could not be run", "%s of image %s: %s.%s", k.title(), image,
 		strings.TrimSuffix(diag.Visible(err.Error()), "."), lastLines(r))
+}
+
+// hostError returns the error of an invocation on a host that cannot be used, or was
+// lost in the middle. What to do is the same in both cases, and what happened is not.
+func hostError(k call, of *runner.HostError, err error) error {
+	summary, what := "A host cannot be used", "Nothing was begun there by this step"
+	var unknown *runner.UnknownError
+	if errors.As(err, &unknown) {
+		summary, what = "A host was lost", "It may have ended or may still run there, and is not begun again before that is known"
+	}
+	return fail(k, err, summary, "%s of image %s was to run on %s (%s): %s. %s. See that `deployster host check` reaches it, then apply "+
+		"again.", k.title(), diag.Visible(k.target.Reference), diag.Visible(of.Host.Name), of.Host,
+		strings.TrimSuffix(diag.Visible(of.Err.Error()), "."), what)
 }
 
 // interruptError returns the error of what the user's interrupt has ended.

@@ -100,7 +100,7 @@ func (p *project) checkNext(d scenario, inFlight []state.InFlight, next []string
 	}
 	for _, f := range inFlight {
 		name := f.Address + "/" + f.Action
-		if _, err := os.Stat(p.outcomeFile(f.Key)); err == nil {
+		if p.keptOutcome(f.Key) {
 			say("how %s ended is on record, and still kept elsewhere", name)
 		}
 		switch {
@@ -143,24 +143,22 @@ func (p *project) checkNext(d scenario, inFlight []state.InFlight, next []string
 	return faults
 }
 
-// outcomeFile is where the containerd keeps how an action ended that nobody has taken
-// down.
-func (p *project) outcomeFile(key string) string {
-	return filepath.Join(p.data, "outcomes", fmt.Sprintf("%x.json", sha256.Sum256([]byte(key))))
+// keptOutcome reports whether a containerd keeps how an action ended, as it does until
+// somebody has taken it down.
+func (p *project) keptOutcome(key string) bool {
+	file := filepath.Join("outcomes", fmt.Sprintf("%x.json", sha256.Sum256([]byte(key))))
+	return exists(filepath.Join(p.data, file)) || p.hosts != "" && exists(filepath.Join(p.hosts, file))
 }
 
 // nothingLeft waits until the containers of all who outcome are gone.
 func (p *project) nothingLeft() {
 	p.t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		var left []string
-		for line := range strings.Lines(users(p.data)) {
-			if !strings.Contains(line, "deployster-containerd") {
-				left = append(left, line)
-			}
+		left := leftOfRuns(p.data)
+		if p.hosts != "" {
+			left = append(left, leftOfRuns(p.hosts)...)
 		}
-		clients, _ := filepath.Glob(filepath.Join(p.runtime, "io/*/*"))
-		if left = append(left, clients...); len(left) == 0 {
+		if len(left) == 0 {
 			return
 		}
 		if time.Now().After(end) {
@@ -168,4 +166,15 @@ func (p *project) nothingLeft() {
 			return
 		}
 	}
+}
+
+// leftOfRuns lists what runs have left of a containerd's data directory.
+func leftOfRuns(data string) (left []string) {
+	for line := range strings.Lines(users(data)) {
+		if !strings.Contains(line, "deployster-containerd") {
+			left = append(left, line)
+		}
+	}
+	clients, _ := filepath.Glob(filepath.Join(runtimeOf(data), "io/*/*"))
+	return append(left, clients...)
 }

@@ -30,11 +30,15 @@ type project struct {
 	t                         *testing.T
 	root, work, data, runtime string // of the test, of the project, and of the containerd
 	environ                   []string
+
+	hosts   string                   // the data directory of the host that things are on; "" = they are here
+	declare string                   // what the manifest has beside its resources
+	on      func(name string) string // what a thing has beside its values
 }
 
 func newProject(t *testing.T) *project {
 	t.Helper()
-	p := &project{t: t}
+	p := &project{t: t, declare: "plug \"world\" {\n  path = \"world\"\n}\n", on: func(string) string { return "" }}
 	var err error
 	if p.root, err = filepath.EvalSymlinks(t.TempDir()); err == nil {
 		p.data, err = os.MkdirTemp("", "dk")
@@ -49,7 +53,7 @@ func newProject(t *testing.T) *project {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.runtime = fmt.Sprintf("/run/deployster/%x", sha256.Sum256([]byte(p.data)))[:len("/run/deployster/")+12]
+	p.runtime = runtimeOf(p.data)
 	root, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
@@ -71,6 +75,11 @@ func newProject(t *testing.T) *project {
 	})
 	p.pack(root)
 	return p
+}
+
+// runtimeOf is the directory of a data directory in which its containerd runs.
+func runtimeOf(data string) string {
+	return fmt.Sprintf("/run/deployster/%x", sha256.Sum256([]byte(data)))[:len("/run/deployster/")+12]
 }
 
 // pack makes the image of the things.
@@ -131,10 +140,10 @@ func (p *project) everywhere(at int) crash.Point {
 func (p *project) manifest(values map[string]string) {
 	p.t.Helper()
 	var b strings.Builder
-	b.WriteString("plug \"world\" {\n  path = \"world\"\n}\n")
+	b.WriteString(p.declare)
 	before := ""
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		fmt.Fprintf(&b, "resource %q {\n  type = \"test/world:1\"\n  config = { v = %q }\n%s}\n", name, values[name], before)
+		fmt.Fprintf(&b, "resource %q {\n  type = \"test/world:1\"\n  config = { v = %q }\n%s%s}\n", name, values[name], p.on(name), before)
 		before = fmt.Sprintf("  depends_on = [resource.%s]\n", name)
 	}
 	if err := os.WriteFile(filepath.Join(p.work, "main.hcl"), []byte(b.String()), 0o600); err != nil {
@@ -149,6 +158,9 @@ func (p *project) reset() {
 	p.t.Helper()
 	p.nothingLeft()
 	err := errors.Join(os.RemoveAll(filepath.Join(p.data, "outcomes")), os.RemoveAll(p.work))
+	if p.hosts != "" {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(p.hosts, "outcomes")), os.RemoveAll(filepath.Join(p.hosts, "fence")))
+	}
 	if err == nil {
 		err = os.CopyFS(p.work, os.DirFS(filepath.Join(p.root, "start")))
 	}

@@ -23,6 +23,8 @@ func TestMain(m *testing.M) {
 		return
 	case containerd.IsServer(os.Args[0]):
 		os.Exit(containerd.RunServer(os.Args[1:]))
+	case filepath.Base(os.Args[0]) == cutSSH:
+		os.Exit(cuttingSSH(os.Args[1], os.Args[2:]))
 	case filepath.Base(os.Args[0]) == "deployster":
 		os.Exit(cli.Main(kept())) // a script's command: it has nothing of the suite's
 	}
