@@ -41,6 +41,7 @@ func rows() []row {
 		{"10", "whole commands", commandsRow},
 		{"11", "boot", bootRow},
 		{"12", "stdin", stdinRow},
+		{"13", "watch", watchRow},
 	}
 }
 
