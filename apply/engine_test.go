@@ -30,6 +30,7 @@ type engine struct {
 	dir   string
 	opts  apply.Options
 	only  plan.Selection
+	doubt []string
 	// runner stands in for fake where a test wants to see or bend what is run.
 	runner runner.Runner
 	wrap   func(apply.Journal) apply.Journal // nil = the journal as it is
@@ -66,7 +67,7 @@ func (e *engine) plan(source string) (*plan.Plan, error) {
 		return nil, err
 	}
 	p, diags := plan.Build(context.Background(), m, snapshot, e.client(nil),
-		plan.Options{Version: "0.1.0", Workspace: e.dir, Parallelism: 4, Now: time.Unix(1700000000, 0), Selection: e.only})
+		plan.Options{Version: "0.1.0", Workspace: e.dir, Parallelism: 4, Now: time.Unix(1700000000, 0), Selection: e.only, Doubt: e.doubt})
 	if diags.HasErrors() {
 		return nil, diags
 	}

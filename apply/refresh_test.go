@@ -1,6 +1,7 @@
 package apply_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -180,5 +181,44 @@ func TestRefreshOnlyRecords(t *testing.T) {
 	}
 	if _, p := e.selected(source, plan.Selection{RefreshOnly: true, NoRefresh: true}); p != nil {
 		t.Error("-refresh-only with -refresh=false")
+	}
+}
+
+// What is doubted is asked, and what depends on it if that is to change; the rest is
+// taken to be as it is recorded.
+func TestPlan_AsksWhatIsDoubted(t *testing.T) {
+	t.Parallel()
+	source := thing("a", "v", "1") + thing("b", "v", "1", "on", "resource.a.state.v") + thing("c", "v", "1")
+	for _, c := range []struct {
+		name, lost string
+		doubt      []string
+		want       string
+	}{
+		{"nothing", "a", nil, "a:valid b:valid c:valid"},
+		{"what is gone", "a", []string{"a"}, "a:create b:deferred c:valid"},
+		{"what is there", "b", []string{"a"}, "a:valid b:valid c:valid"},
+		{"who depends on it", "b", []string{"b", "c"}, "a:valid b:create c:valid"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := newEngine(t.TempDir())
+			e.do(t, source)
+			e.world.Set(c.lost, "")
+			e.only.NoRefresh, e.doubt = true, c.doubt
+			p, err := e.plan(source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, addr := range []string{"a", "b", "c"} {
+				step := p.Resources[addr]
+				got = append(got, addr+":"+string(step.Change))
+				if step.Unrefreshed == slices.Contains(c.doubt, addr) && step.Change != plan.Deferred {
+					t.Errorf("%s was asked: %v", addr, !step.Unrefreshed)
+				}
+			}
+			if text := strings.Join(got, " "); text != c.want {
+				t.Errorf("planned %s, want %s", text, c.want)
+			}
+		})
 	}
 }

@@ -35,6 +35,7 @@ type Options struct {
 	Parallelism int    // images asked at one time
 	InWorkers   int    // the same where a worker answers; 0 = they count as the others
 	Selection   Selection
+	Doubt       []string      // is asked also where Selection says NoRefresh
 	Plugs       []config.Plug // of today, where they are not those of the manifest
 	Now         time.Time
 	Secret      func([]string) // told of each sensitive value before an image sees it; nil = nobody

@@ -16,14 +16,12 @@ import (
 // asked with when it was VALID, and nothing says that it is not so any more.
 func (b *builder) mayUseRecorded(r *config.Resource, s *Step, before []string) bool {
 	entry, known := b.Prior.Resources[r.Address]
-	if !b.Selection.NoRefresh || !known || entry.Dirty || entry.LastSeen != nil || s.MayChange {
+	if !b.Selection.NoRefresh || slices.Contains(b.options.Doubt, r.Address) || !known || entry.Dirty || entry.LastSeen != nil || s.MayChange {
 		return false
 	}
 	if entry.Digest != s.Init.Digest || entry.ReadOnly != r.ReadOnly || !jsondoc.Same(entry.Config, s.Config) ||
-		!maps.Equal(entry.Aliases, r.Aliases) || len(refresh.Owed(r.Subscribes, entry, b.Prior, updates(b))) > 0 {
-		return false
-	}
-	if !jsondoc.SameValue(entry.Settings, s.Settings) || !slices.Equal(
+		!maps.Equal(entry.Aliases, r.Aliases) || len(refresh.Owed(r.Subscribes, entry, b.Prior, updates(b))) > 0 ||
+		!jsondoc.SameValue(entry.Settings, s.Settings) || !slices.Equal(
 		runner.MountsIn(b.workdir, entry.Mounts), runner.MountsIn(b.workdir, s.Mounts)) {
 		return false
 	}

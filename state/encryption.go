@@ -142,5 +142,6 @@ func (s storage) encrypt(next Snapshot) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.kept.written(next, data)
 	return s.keys.Encrypt(encryption.State, data)
 }

@@ -12,6 +12,7 @@ import (
 	"filippo.io/age"
 
 	"deployster/internal/base/encryption"
+	"deployster/state/place"
 )
 
 // keys are those of one user, as each process loads them anew.
@@ -225,20 +226,20 @@ func TestEncryptionIsTurnedOnAndOff(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.json")
 	recordRun(t, path, "a")
 	recordRun(t, path, "b")
-	if clear := Clear(File(path)); clear != nil {
+	if clear := place.Clear(File(path)); clear != nil {
 		t.Errorf("in clear text, and said to be beside an encrypted state: %q", clear)
 	}
 	secretRun(t, path, mine.ring(encryption.Encrypt), false)
-	if !isEncrypted(path) || len(Clear(File(path))) != 3 {
-		t.Fatalf("turned on: %v, clear %q", isEncrypted(path), Clear(File(path)))
+	if !isEncrypted(path) || len(place.Clear(File(path))) != 3 {
+		t.Fatalf("turned on: %v, clear %q", isEncrypted(path), place.Clear(File(path)))
 	}
 	both := encryption.New(encryption.Encrypt, func() (encryption.Keys, error) {
 		return encryption.Keys{Recipients: []string{other.recipient}, Identities: []encryption.Identities{{Content: []byte(mine.identity)}}}, nil
 	})
 	s := openWith(t, path, both)
 	written, left, err := s.Reencrypt()
-	if err != nil || len(written) != 5 || len(left) != 0 || len(Clear(File(path))) != 0 {
-		t.Fatalf("written %q, left %v, %v, clear %q", written, left, err, Clear(File(path)))
+	if err != nil || len(written) != 5 || len(left) != 0 || len(place.Clear(File(path))) != 0 {
+		t.Fatalf("written %q, left %v, %v, clear %q", written, left, err, place.Clear(File(path)))
 	}
 	ok(t, s.Close())
 	_, _, err = Load(File(path), mine.ring(encryption.AsFound))

@@ -6,7 +6,6 @@ import (
 	"os"
 	"slices"
 
-	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
 	"deployster/state/place"
 )
@@ -24,6 +23,7 @@ type Remote = place.Remote
 type storage struct {
 	place.Found
 	keys *encryption.Keyring // nil = all is in clear text
+	kept *Kept
 }
 
 // storageOf finds a state; of the keyrings there is at most one.
@@ -34,36 +34,6 @@ func storageOf(p Place, keys ...*encryption.Keyring) (storage, error) {
 		s.keys = k
 	}
 	return s, err
-}
-
-// Unreliable warns of a state in a place where a lock may not hold between
-// machines; nil = it does, or it cannot be told.
-func Unreliable(p Place) *diag.Diagnostic {
-	s, err := p.Find()
-	if err != nil {
-		return nil // said by whoever opens it
-	}
-	return s.Warning()
-}
-
-// InUse says who holds a state for writing at this moment; false = nobody, as far as
-// is known.
-func InUse(p Place) (who string, inUse bool) {
-	s, err := p.Find()
-	if err != nil {
-		return "", false
-	}
-	return s.Use()
-}
-
-// Clear lists what lies beside an encrypted state and is not encrypted: copies,
-// and what was moved aside. It is empty when the state itself is in clear text.
-func Clear(p Place) []string {
-	s, err := p.Find()
-	if err != nil {
-		return nil
-	}
-	return s.Clear()
 }
 
 // snapshot reads the state; one that is not there is an empty Snapshot.
@@ -78,7 +48,7 @@ func (s storage) snapshot() (Snapshot, error) {
 	if data, err = s.decrypt(s.State, data); err != nil {
 		return Snapshot{}, err
 	}
-	return parse(s.State, data)
+	return s.kept.parse(s.State, data)
 }
 
 // journalBytes reads the journal that was left behind, if there is one.

@@ -13,6 +13,7 @@ import (
 	"deployster/internal/base/encryption"
 	"deployster/internal/sharedlog"
 	"deployster/internal/stores/dir"
+	"deployster/state/place"
 )
 
 // machine is a computer that uses a shared state: its own directory and claims, and a
@@ -121,14 +122,14 @@ func TestRemote_IsOneStateForAll(t *testing.T) {
 	if err != nil || rec == nil || len(got.Resources) != 1 {
 		t.Errorf("what is recorded so far is %+v, %+v, %v", got, rec, err)
 	}
-	if who, at := InUse(b.place()); !at || !strings.Contains(who, "apply") {
+	if who, at := place.InUse(b.place()); !at || !strings.Contains(who, "apply") {
 		t.Errorf("it is in use by %q %v", who, at)
 	}
 	ok(t, j.Finish(StatusOK), s.Close())
 	if left := sharedlog.Left(a.pending, s.snapshot.Lineage); len(left) > 0 {
 		t.Errorf("pending files are left: %q", left)
 	}
-	if _, at := InUse(b.place()); at {
+	if _, at := place.InUse(b.place()); at {
 		t.Error("it is still in use")
 	}
 	s = b.open(t, Options{})

@@ -57,6 +57,7 @@ type Options struct {
 	Wait    time.Duration // how long to wait for the lock; 0 = not at all
 	// Keys decrypt and encrypt the files of the state; nil = they are in clear text.
 	Keys *encryption.Keyring
+	Kept *Kept // what an earlier Open has read or written: while it is so, it is not read again
 
 	// Waiting is told who has the lock, once, when it is waited for; nil =
 	// nobody wants to know.
@@ -114,6 +115,7 @@ func Open(ctx context.Context, place Place, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	at.kept = o.Kept
 	lock, err := at.Lock(ctx, true, o.lock())
 	if err != nil {
 		return nil, err

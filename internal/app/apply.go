@@ -22,6 +22,7 @@ import (
 	"deployster/internal/ui/events"
 	"deployster/plan"
 	"deployster/state"
+	stateplace "deployster/state/place"
 )
 
 // ApplyOptions say what is carried out, and who answers for it.
@@ -91,7 +92,7 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 		return nil, err
 	}
 	defer func() { _ = store.Close() }() // the lock goes with the process anyway
-	if warning := state.Unreliable(place); warning != nil {
+	if warning := stateplace.Unreliable(place); warning != nil {
 		t.Warn(warning)
 	}
 	if t.saved {

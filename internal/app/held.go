@@ -6,6 +6,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/plan"
 	"deployster/state"
+	stateplace "deployster/state/place"
 )
 
 // heldBack refuses a plan that would act on what may still be acted upon by another
@@ -46,7 +47,7 @@ func tellLeft(e *Engine, place state.Place, r *state.Recovery) {
 	if r == nil {
 		return
 	}
-	if who, inUse := state.InUse(place); inUse {
+	if who, inUse := stateplace.InUse(place); inUse {
 		e.Warn(diag.Warningf("An apply is at work", "%s is in use by %s. What is planned now may not fit when it has ended.", place, who))
 		return
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -36,7 +37,7 @@ type Keeper struct{ *Engine }
 // no lock, and shows people errors and warnings only.
 func (e Keeper) Child(send func(events.Event), records Records) Keeper {
 	w, o, ui := *e.Workspace, e.options, hearing{to: e.ui}
-	w.Events, w.UI, w.LockTimeout, w.Started = send, ui, 0, time.Now()
+	w.Events, w.UI, w.LockTimeout, w.Started, w.Kept = send, ui, 0, time.Now(), cmp.Or(w.Kept, &state.Kept{})
 	o.Records = func(string, *encryption.Keyring) Records { return records }
 	return Keeper{&Engine{Workspace: &w, ui: ui, options: o, runtime: e.runtime, pool: e.pool, places: e.places, released: make(chan error)}}
 }
@@ -156,6 +157,7 @@ type Repaired struct {
 	Report   *apply.Report // nil: there was nothing to do, or nothing that may be done
 	Snapshot state.Snapshot
 	Refused  map[string]string // what was left out, because nobody has approved it; and why
+	Believed map[string]bool   // was taken to be as it is recorded, and not asked
 }
 
 // Repair brings back what drifted, and what depends on it, as an apply does: with the
@@ -184,6 +186,10 @@ func (e Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 	if err := refuseOtherPaths(t.plan, runner.RealDir(e.Dir)); err != nil {
 		return done, err
 	}
+	done.Believed = map[string]bool{}
+	for addr, step := range t.plan.Resources {
+		done.Believed[addr] = step.Unrefreshed
+	}
 	t.options = apply.Options{Kinds: o.Kinds, Deferred: apply.DeferredByKinds, Allowed: policy.allowed}
 	done.Report, err = t.execute(ctx, store)
 	done.Snapshot = store.Snapshot()
@@ -201,7 +207,9 @@ func (t *task) approved(ctx context.Context, policy unattended) (refused map[str
 			return refused, nil
 		}
 		client := t.Engine.client(policy.prior, policy.Source.pins, policy.Source.images)
+		s.NoRefresh = true // what did not drift is as it was, unless something that it depends on is to change
 		o := t.planOptions(s, 0)
+		o.Doubt = policy.Addresses
 		o.FromRegistry = policy.Source.images.FromRegistry
 		p, diags := plan.Build(ctx, t.manifest, policy.prior, client, o)
 		if diags.HasErrors() {

@@ -120,6 +120,7 @@ func outcomesOf(addrs []string, done app.Repaired) map[string]watch.Outcome {
 	}
 	for addr, r := range done.Report.Resources {
 		switch {
+		case done.Believed[addr]: // nothing is known of it
 		case r.Status == apply.OK:
 			out[addr] = watch.Repaired
 		case r.Status == apply.Unchanged, r.Status == apply.Skipped:

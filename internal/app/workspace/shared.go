@@ -10,6 +10,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/sharedlog"
 	"deployster/state"
+	stateplace "deployster/state/place"
 )
 
 // StateStatus is what is known of a state and of who uses it: all that `state status
@@ -57,7 +58,7 @@ func Status(ctx context.Context, w *Workspace) (StateStatus, error) {
 		if len(view.State.States) > 0 {
 			status.Encrypted = view.State.States[0].Encrypted
 		}
-	} else if who, inUse := state.InUse(place); inUse {
+	} else if who, inUse := stateplace.InUse(place); inUse {
 		status.InUse = &StateInUse{By: who}
 	}
 	snapshot, _, err := state.Load(place, w.Keys)

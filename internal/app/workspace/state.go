@@ -12,6 +12,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
 	"deployster/state"
+	stateplace "deployster/state/place"
 )
 
 // StatePlace returns where the state lies. What the options say wins over the
@@ -32,7 +33,7 @@ func (w *Workspace) StatePlaceAround() state.Place { return w.StatePlace(w.aroun
 
 // stateOptions are how a command opens the state.
 func (w *Workspace) stateOptions(command string) state.Options {
-	return state.Options{Command: "deployster " + command, Keys: w.Keys, Wait: w.LockTimeout, Waiting: func(who string) {
+	return state.Options{Command: "deployster " + command, Keys: w.Keys, Kept: w.Kept, Wait: w.LockTimeout, Waiting: func(who string) {
 		w.Note("The state is in use by %s. Waiting for at most %s.", who, w.LockTimeout)
 	}}
 }
@@ -88,7 +89,7 @@ func (w *Workspace) ReadState(ctx context.Context, place state.Place) (state.Sna
 		return snapshot, err
 	}
 	// What looks as if an apply had died may be one that is at work.
-	if who, inUse := state.InUse(place); inUse {
+	if who, inUse := stateplace.InUse(place); inUse {
 		w.Note("An apply is in progress (%s); showing what it has recorded so far.", who)
 		return snapshot, nil
 	}
@@ -110,7 +111,7 @@ func (w *Workspace) tellRecovery(r *state.Recovery) {
 
 // WarnClear warns of files in clear text beside an encrypted state.
 func (w *Workspace) WarnClear(place state.Place) {
-	files := state.Clear(place)
+	files := stateplace.Clear(place)
 	if len(files) == 0 {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
 	"deployster/internal/ui/events"
+	"deployster/state"
 )
 
 // DefaultState is the name of the state file when nobody says another.
@@ -54,6 +55,7 @@ type Workspace struct {
 	Options
 	Keys    *encryption.Keyring // of what is encrypted
 	Started time.Time           // the time of the plan that is made
+	Kept    *state.Kept         // of who opens the state again and again; nil = nobody does
 }
 
 // New returns the workspace of one command.
