@@ -52,7 +52,8 @@ func (l *lab) watchOf(ctx context.Context, n int, limit time.Duration) (lines []
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, w.end()) }()
-	first := line{What: fmt.Sprintf("`watch` until all of %d worker resources are looked at", n), Ours: []usage{{Wall: w.first, Memory: rss(w.pid())}}}
+	first := line{What: fmt.Sprintf("`watch` until the first repair, of %d worker resources", n),
+		Ours: []usage{{Wall: w.first, Memory: memoryNow(w.pid())}}}
 	changed := line{What: fmt.Sprintf("`watch`: a file is deleted until it is there again, %d worker resources", n), Goal: goal{Wall: limit}}
 	for range 10 * l.pairs {
 		took, err := w.change(ctx, rand.IntN(n))
@@ -70,14 +71,14 @@ func (l *lab) watchOf(ctx context.Context, n int, limit time.Duration) (lines []
 	if err != nil {
 		return lines, err
 	}
-	restart := line{What: fmt.Sprintf("`watch` killed, and begun again, until what broke meanwhile is there again, %d worker resources", n)}
+	restart := line{What: fmt.Sprintf("`watch` killed and begun again, until what broke meanwhile is repaired, %d worker resources", n)}
 	took, err := w.restart(ctx, rand.IntN(n))
 	restart.Ours = []usage{{Wall: took}}
 	return append(lines, restart), err
 }
 
-// rss is the memory that a process has now, in MiB.
-func rss(pid int) int64 { return proportional(pid) >> 10 }
+// memoryNow is the memory that a process has now, in MiB.
+func memoryNow(pid int) int64 { return proportional(pid) >> 10 }
 
 // watching is a watch that runs on a bed.
 type watching struct {
@@ -87,14 +88,13 @@ type watching struct {
 	first time.Duration
 }
 
-// watch starts a watch, and waits until it has looked at all.
+// watch starts a watch, and waits for its first repair.
 func (b *bed) watch(ctx context.Context) (*watching, error) {
 	w := &watching{bed: b, out: filepath.Join(b.data, "watch.out")}
 	begin := time.Now()
 	if err := w.start(ctx); err != nil {
 		return w, err
 	}
-	// The first look at a resource that is gone is one of the last: all are due at once.
 	if err := w.until(ctx, func() bool { return strings.Contains(w.said(), "watching ") }); err != nil {
 		return w, errors.Join(err, w.end())
 	}
@@ -174,9 +174,9 @@ func (w *watching) idle(ctx context.Context) (usage, error) {
 	case <-ctx.Done():
 		return usage{}, context.Cause(ctx)
 	}
-	u := usage{Wall: watchIdle, Work: descendantsWork() - before, Memory: rss(w.pid())}
+	u := usage{Wall: watchIdle, Work: descendantsWork() - before, Memory: memoryNow(w.pid())}
 	for _, pid := range servers() {
-		u.Server += rss(pid)
+		u.Server += memoryNow(pid)
 	}
 	return u, nil
 }
