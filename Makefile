@@ -66,9 +66,10 @@ bench-engine: build
 functions-table:
 	go test -count=1 -run '^TestFunctions_AgreeWithTerraform$$' ./config -terraform "$$(command -v terraform)"
 
-# Takes out each check of apply, and wants its test to fail (docs/internals/checks-of-apply.md).
+# Takes out each check of apply (docs/internals/checks-of-apply.md), and what keeps a put from
+# being done twice, and wants its test to fail.
 checks:
-	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./apply
+	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./apply ./internal/app/artifacts
 
 # What terraform makes of the edits in docs/refactoring.md, and the table there; and what
 # it replaces because of replace_triggered_by.

@@ -165,7 +165,7 @@ func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 		Staying: resolved.MayChange, ReadOnly: r.ReadOnly, Aliases: r.Aliases, Subscribes: r.Subscribes, Init: ty,
 		Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(), Mounts: b.mounts[r.Address],
 		Timeouts: Timeouts{State: state.Duration(r.Timeouts.State), Action: state.Duration(r.Timeouts.Action)},
-		Protect:  r.PreventDestroy, New: r.New && !r.ReadOnly, OnRemove: string(r.OnRemove), Publishes: r.Publish != nil,
+		Protect:  r.PreventDestroy, New: r.New && !r.ReadOnly && r.Publish == nil, OnRemove: string(r.OnRemove), Publishes: r.Publish != nil,
 		Source:    r.Range.String(),
 		SecretEnv: secret.FindEnv(r.Settings.Env, b.Manifest.Secrets()),
 	}

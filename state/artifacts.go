@@ -153,18 +153,15 @@ func (j *Journal) Put(addr string, p Put) error {
 	return j.append(record{Kind: kindPut, Address: addr, Put: &p})
 }
 
-// Answered records what a put has said that another command began.
-func (s *Store) Answered(addr string, answer artifact.Put) error {
-	next := s.snapshot.clone()
-	u, ok := next.Unsettled[addr]
-	if !ok || u.Put == nil {
-		return nil
+// Answered is a snapshot with what a put has said that another command began.
+func (s Snapshot) Answered(addr string, answer *artifact.Put) Snapshot {
+	next := s.clone()
+	if u, ok := next.Unsettled[addr]; ok && u.Put != nil && answer != nil {
+		put := *u.Put
+		put.Answer, u.Put = answer, &put
+		next.Unsettled[addr] = u
 	}
-	put := *u.Put
-	put.Answer = &answer
-	u.Put = &put
-	next.Unsettled[addr] = u
-	return s.Replace(next)
+	return next
 }
 
 // put brings what is recorded of a put into the snapshot.

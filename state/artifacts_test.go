@@ -42,7 +42,11 @@ func TestJournal_KeepsPutsAndPins(t *testing.T) {
 	if _, needed := s.Pins["0123"]; !needed || len(s.Pins) != 1 || s.Artifacts["site"].Name != "site" {
 		t.Errorf("pins %v, artifacts %v", s.Pins, s.Artifacts)
 	}
-	ok(t, store.Answered("publish.release", artifact.Put{Created: []artifact.Versioned{{Version: artifact.Version{"n": "2"}}}}))
+	said := &artifact.Put{Created: []artifact.Versioned{{Version: artifact.Version{"n": "2"}}}}
+	ok(t, store.Replace(s.Answered("publish.release", said).Answered("publish.other", said)))
+	if s.Unsettled["publish.release"].Put.Answer != nil {
+		t.Error("a snapshot was changed that somebody has")
+	}
 	if put := store.Snapshot().Unsettled["publish.release"].Put; put.Answer == nil || put.Answer.Created[0].Version["n"] != "2" {
 		t.Errorf("%+v", put)
 	}

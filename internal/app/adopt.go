@@ -8,6 +8,7 @@ import (
 
 	"deployster/apply"
 	front "deployster/internal/app/artifacts"
+	"deployster/internal/artifact"
 	artifactimages "deployster/internal/artifact/images"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
@@ -132,12 +133,9 @@ func (e *Engine) settle(store *state.Store, at places.Adopter, addr string, a st
 	if out.Fate == runner.Exited {
 		exit = &out.ExitCode
 	}
-	if put := store.Snapshot().Unsettled[addr].Put; put != nil && exit != nil {
-		answer := front.ReadPut(artifactimages.New(artifactimages.Options{}), addr, put, out.Result)
-		if answer != nil {
-			if err := store.Answered(addr, *answer); err != nil {
-				return err
-			}
+	if said := answered(store.Snapshot(), addr, out); said != nil {
+		if err := store.Replace(store.Snapshot().Answered(addr, said)); err != nil {
+			return err
 		}
 	}
 	if err := store.Settle(addr, a.Key, exit, saidBy(a, out)); err != nil {
@@ -160,6 +158,15 @@ func (e *Engine) settle(store *state.Store, at places.Adopter, addr string, a st
 			"How %s of %s ended is recorded, and what that was found out from could not be removed: %s.", a.Action, addr, err))
 	}
 	return nil
+}
+
+// answered is what a put has said that has ended; nil = nothing, or it is no put.
+func answered(s state.Snapshot, addr string, out runner.Outcome) *artifact.Put {
+	put := s.Unsettled[addr].Put
+	if put == nil || out.Fate != runner.Exited {
+		return nil
+	}
+	return front.ReadPut(artifactimages.New(artifactimages.Options{}), addr, put, out.Result)
 }
 
 // saidBy is what an action has said that is to be remembered, nil when it said nothing.
@@ -212,13 +219,14 @@ func (e *Engine) lookAtUnsettled(ctx context.Context, place state.Place, prior s
 				continue
 			}
 			runs, err := on(e, prior, addr).Running(ctx, a.Key)
+			tells := a.Silent || u.Put != nil // what it made is known only when it has ended
 			var gone *runner.HostError
 			switch {
 			case errors.As(err, &gone):
 				e.warnUnknown(addr, u, a, err.Error())
 			case err != nil:
 				return prior, err
-			case runs && a.Silent:
+			case runs && tells:
 				return prior, diag.Errorf("An action still runs",
 					"%q of %s was started by %s at %s, and has not ended. What it makes is known only when it has. `deployster apply` waits for it.",
 					a.Action, addr, u.By, a.Started.Format(time.RFC3339))
@@ -229,10 +237,10 @@ func (e *Engine) lookAtUnsettled(ctx context.Context, place state.Place, prior s
 				d.Address = addr
 				e.Warn(d)
 				continue
-			case a.Silent:
+			case tells:
 				out, err := on(e, prior, addr).Adopt(ctx, a.Key, runner.Watch{})
 				if err == nil && out.Fate == runner.Exited {
-					now = now.Settled(addr, a.Key, &out.ExitCode, saidBy(a, out))
+					now = now.Answered(addr, answered(prior, addr, out)).Settled(addr, a.Key, &out.ExitCode, saidBy(a, out))
 					continue
 				}
 			}

@@ -95,6 +95,7 @@ func runScripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
 			"machine":       onMachine,
 			"server":        startServer,
 			"network":       setNetwork,
+			"files":         serveFiles,
 		},
 	})
 }

@@ -113,7 +113,10 @@ func (v *view) why(s *plan.Step) (list []sentence) {
 	case s.Drifted:
 		say("why", "Changed outside of deployster since the last apply.")
 	}
-	if s.Adopted {
+	switch {
+	case s.Adopted && s.Publishes:
+		say("why", "It was published, and is recorded now.")
+	case s.Adopted:
 		say("why", "It exists already, and is adopted.")
 	}
 	if len(s.Edited) > 0 {

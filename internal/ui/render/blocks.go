@@ -284,7 +284,10 @@ func outline(s *plan.Step) string {
 	if s.MovedFrom != "" {
 		parts = append(parts, MovedFrom(s))
 	}
-	if s.Adopts() {
+	switch {
+	case s.Adopts() && s.Publishes:
+		parts = append(parts, published)
+	case s.Adopts():
 		parts = append(parts, "exists already and will be adopted")
 	}
 	if len(s.Edited) > 0 {

@@ -33,6 +33,9 @@ var changeWords = []struct {
 	{plan.ReadFailed, Red("!"), "failed", "failed", "cannot be planned"},
 }
 
+// published is said of a publish whose put was not seen to its end by who began it.
+const published = "was published, and will be recorded"
+
 // mark returns the symbol and the words of a step.
 func mark(s *plan.Step) (symbol, words string) {
 	symbol, words = " ", "is unchanged"
@@ -54,6 +57,9 @@ func mark(s *plan.Step) (symbol, words string) {
 			symbol, words = c.symbol, c.words+" once its dependencies exist"
 			break
 		}
+	}
+	if s.Adopts() && s.Publishes {
+		words = published
 	}
 	if s.Replaces != "" {
 		symbol, words = Green("+")+"/"+Red("-"), strings.Replace(words, "will be created", "will be replaced, the new one first", 1)

@@ -1,0 +1,198 @@
+package artifacts
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"deployster/config"
+	"deployster/internal/artifact"
+	"deployster/internal/artifact/artifacttest"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
+	"deployster/plan/artifacts"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+const address = "publish.release"
+
+// scene is a Front over a manifest with one publish, and the world that it publishes to.
+type scene struct {
+	*Front
+	world *artifacttest.World
+	info  artifact.Info
+	log   []string // what was recorded, and put, in order
+}
+
+// wished is the config of the publish, which puts version 2.
+func wished(password, ref string) json.RawMessage {
+	return json.RawMessage(fmt.Sprintf(`{"inputs":{},"params":{"version":{"ref":%q}},"source":{"password":%q},"triggers":null}`, ref, password))
+}
+
+func newScene(t *testing.T, image string, idempotent bool, prior state.Snapshot) *scene {
+	t.Helper()
+	text := fmt.Sprintf("variable \"p\" {\n  sensitive = true\n  default = \"one\"\n}\nartifact \"out\" {\n  type = %q\n  source = { password = var.p }\n}\n"+
+		"publish \"release\" {\n  artifact = artifact.out\n  params = { version = { ref = \"2\" } }\n  idempotent = %v\n}\n", image, idempotent)
+	m, diags := config.Load(config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl", Bytes: []byte(text)}}}, nil,
+		config.Builtins{Version: "0.1.0", Home: "/"})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	s := &scene{world: artifacttest.NewWorld()}
+	s.world.AddImage("acme/v1", artifact.Concourse1)
+	s.world.AddImage("acme/v2", artifact.Artifacts2)
+	for _, password := range []string{"one", "two"} {
+		s.world.Change(fmt.Sprintf(`{"password":%q}`, password), func(l *artifacttest.Line) {
+			l.Spaces[""] = []artifact.Versioned{{Version: artifact.Version{"ref": "1"}}}
+			l.OnPut = func(string, json.RawMessage) { s.log = append(s.log, "put") }
+		})
+	}
+	s.Front = New(Options{Client: s.world, Store: artifacttest.NewStore(t.TempDir(), s.world), Manifest: m, Prior: prior,
+		Pins: func() map[string]artifacts.Pin { return nil }})
+	s.Record(s)
+	var err error
+	if s.info, err = s.world.Info(t.Context(), artifact.Target{Reference: image}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Put implements Journal.
+func (s *scene) Put(_ string, p state.Put) error {
+	s.log = append(s.log, map[bool]string{true: "record what is put", false: "record what it said"}[p.Answer == nil])
+	return nil
+}
+
+func (s *scene) ask(image string, last, config json.RawMessage) (protocol.Answer, error) {
+	in := protocol.StateInput{Config: config}
+	if last != nil {
+		in.LastConfig, in.LastState = last, json.RawMessage(`{"space":"","version":{"ref":"1"},"metadata":{},"created":[],"deleted":[]}`)
+	}
+	return s.State(context.Background(), typeclient.Target{Address: address, Reference: image}, protocol.Type{}, in)
+}
+
+// begun is a state in which a put was begun.
+func begun(image string, speaks artifact.Protocol, config json.RawMessage, exit *int, said state.Verdict, answer *artifact.Put) state.Snapshot {
+	return state.Snapshot{Unsettled: map[string]state.Unsettled{address: {Actions: []state.Attempt{{Action: artifact.StepPut, Exit: exit, Said: said,
+		Started: time.Unix(0, 0)}}, Put: &state.Put{Config: config, Answer: answer, Info: artifact.Info{Protocol: speaks, Reference: image}}}}}
+}
+
+// What is recorded of a put is all that tells whether it is done: docs/artifact-images.md.
+func TestPublish_IsDecidedByWhatIsRecorded(t *testing.T) {
+	one, other := wished("one", "2"), wished("one", "3")
+	ended, failed := new(0), new(7)
+	said := &artifact.Put{Created: []artifact.Versioned{{Version: artifact.Version{"ref": "2"}}}, Metadata: artifact.Metadata{{Name: "by", Value: "me"}}}
+	unknown, v1, v2 := (*int)(nil), artifact.Concourse1, artifact.Artifacts2
+	for _, c := range []struct {
+		name         string
+		image        string
+		idempotent   bool
+		prior        state.Snapshot
+		last, config json.RawMessage
+		want         string
+	}{
+		{"nothing", "acme/v1", false, state.Snapshot{}, nil, one, "MISSING: nothing is recorded of a put: if it was published before, it is published again"},
+		{"the same", "acme/v1", false, state.Snapshot{}, one, one, "VALID 1"},
+		{"another password", "acme/v1", false, state.Snapshot{}, one, wished("two", "2"), "VALID 1"},
+		{"other params", "acme/v1", false, state.Snapshot{}, one, other, "MISSING: what it is made of has changed"},
+		{"ended well", "acme/v1", false, begun("acme/v1", v1, one, ended, "", said), nil, one, "VALID 2"},
+		{"ended well, and changed since", "acme/v1", false, begun("acme/v1", v1, other, ended, "", said), nil, one, "MISSING: what it is made of has changed since the last put"},
+		{"ended well, and said nothing, v1", "acme/v1", false, begun("acme/v1", v1, one, ended, "", nil), nil, one, "ERROR: Nobody knows how a put ended"},
+		{"ended well, and said nothing, v2", "acme/v2", false, begun("acme/v2", v2, one, ended, "", nil), nil, one, "MISSING: put again: how the last one ended is not known, and it may be repeated"},
+		{"failed, v1", "acme/v1", false, begun("acme/v1", v1, one, failed, "", nil), nil, one, "MISSING: the last put ended with exit code 7; it may have published all the same"},
+		{"failed, v2", "acme/v2", false, begun("acme/v2", v2, one, failed, "", nil), nil, one, "MISSING: the last put ended with exit code 7"},
+		{"unknown, v1", "acme/v1", false, begun("acme/v1", v1, one, unknown, "", nil), nil, one, "ERROR: Nobody knows how a put ended"},
+		{"unknown, v1, and changed since", "acme/v1", false, begun("acme/v1", v1, other, unknown, "", nil), nil, one, "ERROR: Nobody knows how a put ended"},
+		{"unknown, v1, beside what is recorded", "acme/v1", false, begun("acme/v1", v1, one, unknown, "", nil), one, one, "ERROR: Nobody knows how a put ended"},
+		{"unknown, v1, idempotent", "acme/v1", true, begun("acme/v1", v1, one, unknown, "", nil), nil, one, "MISSING: put again: how the last one ended is not known, and it may be repeated"},
+		{"unknown, v2", "acme/v2", false, begun("acme/v2", v2, one, unknown, "", nil), nil, one, "MISSING: put again: how the last one ended is not known, and it may be repeated"},
+		{"unknown, v2, and changed since", "acme/v2", false, begun("acme/v2", v2, other, unknown, "", nil), nil, one, "MISSING: what it is made of has changed since the last put"},
+		{"said to have failed", "acme/v1", false, begun("acme/v1", v1, one, unknown, state.Failed, nil), nil, one, "MISSING: somebody has said that the last put failed"},
+		{"said to be done", "acme/v1", false, begun("acme/v1", v1, one, unknown, state.Done, nil), nil, one, "VALID 1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newScene(t, c.image, c.idempotent, c.prior)
+			if c.name == "ended well" {
+				s.world.Change(`{"password":"one"}`, func(l *artifacttest.Line) {
+					l.Spaces[""] = append(l.Spaces[""], artifact.Versioned{Version: artifact.Version{"ref": "2"}})
+				})
+			}
+			answer, err := s.ask(c.image, c.last, c.config)
+			if got := decided(t, answer, err); got != c.want {
+				t.Errorf("%s\nwant %s", got, c.want)
+			}
+			if len(s.log) > 0 {
+				t.Errorf("it was put to find out: %v", s.log)
+			}
+		})
+	}
+}
+
+// decided puts an answer into a line.
+func decided(t *testing.T, a protocol.Answer, err error) string {
+	t.Helper()
+	if err != nil {
+		return "ERROR: " + diag.From("", err)[0].Summary
+	}
+	if a.Status != protocol.Valid {
+		return fmt.Sprintf("%s: %s", a.Status, a.Reasons[0].Message)
+	}
+	var p Published
+	if err := json.Unmarshal(a.State, &p); err != nil {
+		t.Fatal(err)
+	}
+	return "VALID " + p.Version["ref"]
+}
+
+// The evidence is what a person decides by.
+func TestPublish_TellsWhatIsListedOfAnUnknownEnd(t *testing.T) {
+	one := wished("one", "2")
+	s := newScene(t, "acme/v1", false, begun("acme/v1", artifact.Concourse1, one, nil, "", nil))
+	_, err := s.ask("acme/v1", one, one)
+	for _, want := range []string{"The newest versions that its image lists now: 1.", "Published last, as far as is recorded: 1.", "resolve -as=done"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in %v", want, err)
+		}
+	}
+	s.world.Fail(artifact.StepCheck, errors.New("no route"))
+	if _, err = s.ask("acme/v1", one, one); err == nil || !strings.Contains(err.Error(), "could not be asked which versions there are: no route") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Nobody counts what was never listed as published.
+func TestPublish_SaidToBeDoneNeedsAVersion(t *testing.T) {
+	one := wished("one", "2")
+	s := newScene(t, "acme/v1", false, begun("acme/v1", artifact.Concourse1, one, nil, state.Done, nil))
+	s.world.Change(`{"password":"one"}`, func(l *artifacttest.Line) { delete(l.Spaces, "") })
+	if _, err := s.ask("acme/v1", nil, one); err == nil || !strings.Contains(err.Error(), "Nothing was published") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A put is on record before it begins, and what it said before anybody is told of its end.
+func TestPublish_IsOnRecordBeforeItBegins(t *testing.T) {
+	s := newScene(t, "acme/v1", false, state.Snapshot{})
+	in := protocol.ActionInput{StateInput: protocol.StateInput{Config: wished("one", "2")}, Action: artifact.StepPut, IdempotencyKey: "key"}
+	target := typeclient.Target{Address: address, Reference: "acme/v1"}
+	if _, err := s.ActNotify(t.Context(), target, protocol.Type{}, putAction, in, func(runner.Result, error) error {
+		s.log = append(s.log, "told of its end")
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"record what is put", "put", "record what it said", "told of its end"}; !slices.Equal(s.log, want) {
+		t.Errorf("%q, want %q", s.log, want)
+	}
+	// Who asks afterwards gets what was put.
+	if answer, err := s.ask("acme/v1", nil, in.Config); decided(t, answer, err) != "VALID 2" {
+		t.Errorf("%+v, %v", answer, err)
+	}
+}
