@@ -11,6 +11,7 @@ import (
 	"deployster/plan"
 	"deployster/plan/hidden"
 	"deployster/plan/refresh"
+	"deployster/plan/things"
 	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
@@ -63,7 +64,8 @@ func (r *run) entry(step *plan.Step, addr string, in protocol.StateInput, sensit
 		Type: step.Type, Digest: step.Init.Digest, Config: in.Config,
 		Dependencies: r.needs[addr], Aliases: step.Aliases, Settings: step.Settings, Mounts: step.Mounts,
 		ReadOnly: step.ReadOnly, PreventDestroy: step.Protect, OnRemove: step.OnRemove,
-		Identity: step.Init.Identity, Kind: step.Init.Kind, StateTimeout: step.Timeouts.State, ActionTimeout: step.Timeouts.Action,
+		Identity: step.Init.Identity, Kind: step.Init.Kind, Defaults: things.Defaults(step.Init, in.Config),
+		StateTimeout: step.Timeouts.State, ActionTimeout: step.Timeouts.Action,
 		Sensitive: state.Sensitive{Config: sensitive, Env: step.SecretEnv}}
 }
 

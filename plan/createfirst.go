@@ -16,7 +16,8 @@ import (
 // was made in its place; false = it is not replaced like that. One that is not
 // destroyed at all needs none.
 func (b *builder) depose(p match.Pair, taken map[string]bool) (state.Move, bool) {
-	if !p.Replaced || !b.identified.first[p.Address] || p.Why == match.Identity || p.Owner != "" || match.OnlyPaths(p.Differences) ||
+	if !p.Replaced || !b.identified.first[p.Address] || p.Why == match.Identity ||
+		p.Owner != "" || match.OnlyPaths(p.Differences) && !b.Selection.OtherPath ||
 		slices.ContainsFunc(b.identified.input.Recorded, func(e match.Recorded) bool { return e.Key == p.Recorded && e.Role == match.ReadOnly }) {
 		return state.Move{}, false
 	}

@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
@@ -33,24 +32,11 @@ func (b *builder) replacePair(ctx context.Context, r *config.Resource, step *Ste
 		return b.replace(ctx, r, step, b.identified.asked(r.Address))
 	}
 	entry, why := b.Prior.Resources[r.Address], things.Changed(pair.Differences, step.Sensitive)
-	stays := ""
-	switch {
-	case pair.Owner != "":
-		stays = "it is that of " + config.Reference(pair.Owner)
-	case match.OnlyPaths(pair.Differences):
-		stays = "it differs in where a plug leads"
-	case entry.OnRemove == "forget":
-		stays = "its on_remove is \"forget\""
-	case !step.Init.Absent && entry.Digest == step.Init.Digest:
-		stays = "its type cannot remove things"
-	}
-	if stays != "" {
-		step.Another = true
-		step.Notes = append(step.Notes, fmt.Sprintf("It is another thing than what was recorded (%s). The recorded thing stays as it is and is "+
-			"remembered no more: %s.", why, stays))
+	step.Another = true // its removal is asked with the state of the old one, and nothing else
+	if stays := things.Stays(pair, entry, step.Type, step.Init, b.Selection.OtherPath); stays != "" {
+		step.Notes = append(step.Notes, things.Left(why, stays))
 		return true
 	}
-	step.Another = true // its removal is asked with the state of the old one, and nothing else
 	return b.replace(ctx, r, step, why)
 }
 
@@ -99,6 +85,10 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 		old.Init = ty
 	}
 	if !old.Init.Absent {
+		if step.Another {
+			step.Notes = append(step.Notes, things.Left(why, things.Unremovable))
+			return true
+		}
 		return refuse("Resource cannot be replaced", "Its type %s cannot remove things: its image does not say \"absent\" in init. Destroy "+
 			"the thing by its own means, and plan without -replace: it will be made again.", old.Type)
 	}
@@ -122,7 +112,8 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 	old.take(answer)
 	old.hide(entry, b.Manifest.Secrets())
 	old.Change, old.Reason = Destroy, why
-	old.Today, old.Notes = b.plugs.Compare(b.workdir, old.Mounts, old.Init)
+	today, notes := b.plugs.Compare(b.workdir, old.Mounts, old.Init)
+	old.Today, step.Notes = today, append(step.Notes, notes...)
 	step.Change, step.Reason, step.Old, step.Another = Replace, why, old, false
 	return true
 }

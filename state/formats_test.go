@@ -107,6 +107,8 @@ func fill(v reflect.Value) {
 				f.Set(reflect.ValueOf(map[string]string{"x": "y"}))
 			} else if f.Type() == reflect.TypeFor[map[string]uint64]() {
 				f.Set(reflect.ValueOf(map[string]uint64{"x": 1}))
+			} else if f.Type() == reflect.TypeFor[map[string]json.RawMessage]() {
+				f.Set(reflect.ValueOf(map[string]json.RawMessage{"x": json.RawMessage(`"y"`)}))
 			}
 		case reflect.Pointer:
 			f.Set(reflect.New(f.Type().Elem()))

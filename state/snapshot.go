@@ -48,20 +48,19 @@ type Entry struct {
 	Dependencies []string        `json:"dependencies,omitempty"` // addresses, to know the order of destruction
 	// Aliases are the names under which its image knows dependencies: alias ->
 	// address. A type that wants to see them is told of them also when it removes.
-	Aliases        map[string]string `json:"aliases,omitempty"`
-	ValidAt        time.Time         `json:"valid_at,omitzero"`
-	Settings       runner.Settings   `json:"settings,omitzero"`
-	Mounts         []runner.Mount    `json:"mounts,omitempty"`
-	StateTimeout   Duration          `json:"state_timeout,omitempty"`
-	ActionTimeout  Duration          `json:"action_timeout,omitempty"`
-	ReadOnly       bool              `json:"read_only,omitempty"` // somebody else's: never acted upon, also not when its block is gone
-	PreventDestroy bool              `json:"prevent_destroy,omitempty"`
-	OnRemove       string            `json:"on_remove,omitempty"` // "destroy", "forget", or "" for the default
-	Sensitive      Sensitive         `json:"sensitive,omitzero"`
-	// Identity are the pointers into Config that name the thing, and Kind is what sort
-	// of thing it is, as its image said.
-	Identity []string `json:"identity,omitempty"`
-	Kind     string   `json:"kind,omitempty"`
+	Aliases        map[string]string          `json:"aliases,omitempty"`
+	ValidAt        time.Time                  `json:"valid_at,omitzero"`
+	Settings       runner.Settings            `json:"settings,omitzero"`
+	Mounts         []runner.Mount             `json:"mounts,omitempty"`
+	StateTimeout   Duration                   `json:"state_timeout,omitempty"`
+	ActionTimeout  Duration                   `json:"action_timeout,omitempty"`
+	ReadOnly       bool                       `json:"read_only,omitempty"` // somebody else's: never acted upon
+	PreventDestroy bool                       `json:"prevent_destroy,omitempty"`
+	OnRemove       string                     `json:"on_remove,omitempty"` // "destroy", "forget", or "" for the default
+	Sensitive      Sensitive                  `json:"sensitive,omitzero"`
+	Identity       []string                   `json:"identity,omitempty"` // the pointers into Config that name the thing
+	Kind           string                     `json:"kind,omitempty"`     // what sort of thing it is, as its image said
+	Defaults       map[string]json.RawMessage `json:"defaults,omitempty"` // by those pointers, of what Config leaves out
 	// Acted is the serial of the run that began an action on it last, and Seen, of each
 	// resource that it subscribes, the Acted with which it was last VALID.
 	Acted uint64            `json:"acted,omitempty"`
@@ -253,16 +252,15 @@ func (s Snapshot) clone() Snapshot {
 }
 
 // EntryHash is the fingerprint of an entry: equal for equal content, however
-// it is written. When it was found valid, when it was acted upon, and what its image
-// says of its identity and remembers are left out, because to find the same again changes
-// nothing for a plan. A plan pins it.
+// it is written. When it was found valid and acted upon, and what its image says of its
+// identity and remembers are left out: to find the same again changes no plan. A plan pins it.
 func EntryHash(e Entry) string {
 	e, err := e.canonical()
 	if err != nil {
 		// What is no JSON has no canonical form; its bytes still tell it apart.
 		return fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", e.Type, e.Config, e.State)))
 	}
-	e.ValidAt, e.Identity, e.Kind, e.Acted, e.Seen, e.Memory = time.Time{}, nil, "", 0, nil, nil
+	e.ValidAt, e.Identity, e.Kind, e.Defaults, e.Acted, e.Seen, e.Memory = time.Time{}, nil, "", nil, 0, nil, nil
 	if e.LastSeen != nil {
 		found := *e.LastSeen
 		found.At = time.Time{}

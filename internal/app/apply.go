@@ -146,6 +146,7 @@ func (t *task) prepare(ctx context.Context) (err error) {
 	}
 	if err == nil {
 		t.approval, err = newApproval(t.Approval, t.saved)
+		t.Selection.OtherPath = t.approval.other
 	}
 	switch {
 	case err != nil:

@@ -93,6 +93,16 @@ func newApproval(o ApprovalOptions, saved bool) (approval, error) {
 	return a, nil
 }
 
+// otherPathOnly reads what -approve says of a plan: it asks nothing, so only what
+// changes it is taken.
+func otherPathOnly(kinds *string) (bool, error) {
+	if kinds != nil && *kinds != otherPath {
+		return false, diag.Errorf("Wrong command line", "-approve=%s says nothing about a plan, which changes nothing: it "+
+			"takes -approve=%s alone. The other kinds are for apply.", diag.Visible(*kinds), otherPath)
+	}
+	return kinds != nil, nil
+}
+
 // mode is the way of asking that holds.
 func (a approval) mode() string {
 	switch {

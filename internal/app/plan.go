@@ -34,6 +34,7 @@ type PlanOptions struct {
 	// it is left as it is.
 	FailUnreachable bool
 	SignKey         *string // the file with the key that it is signed with
+	Approve         *string // other-path, or nothing: it changes what is planned
 }
 
 // limits returns how many resources are worked on at one time, and how many of those
@@ -48,11 +49,14 @@ func limits(parallelism int) (resources, workers int) {
 // Plan asks every image what is there, and returns what an apply would do.
 func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 	var key ed25519.PrivateKey
+	var err error
+	if o.Selection.OtherPath, err = otherPathOnly(o.Approve); err != nil {
+		return nil, err
+	}
 	if o.SignKey != nil {
 		if o.Out == "" {
 			return nil, diag.Errorf("Wrong command line", "-sign-key signs the plan that -out saves, and there is no -out.")
 		}
-		var err error
 		if key, err = e.SignKey(*o.SignKey); err != nil {
 			return nil, err
 		}

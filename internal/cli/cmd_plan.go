@@ -21,6 +21,7 @@ func planCommand(e Env) *cli.Command {
 			&cli.BoolFlag{Name: "destroy", Usage: "plan to destroy everything in the state, or the targets"},
 			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for deployster apply FILE; - is stdout, and text goes to stderr"},
 			&cli.StringFlag{Name: "sign-key", Usage: "sign the saved plan with the ed25519 key in `FILE`"},
+			&cli.StringFlag{Name: "approve", Usage: "other-path, the only `KIND` here: also replace what differs only in a plug's path"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 when there are changes"},
 			parallelismFlag(), hosts.UnreachableFlag(), inputFlag(), compactFlag(), explainFlag(),
 		}, eventFlags()),
@@ -31,7 +32,8 @@ func planCommand(e Env) *cli.Command {
 func runPlan(c *cli.Context, s *session) error {
 	file := c.String("out")
 	p, err := s.Plan(c.Context, app.PlanOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Parallelism: parallelism(c),
-		Explain: wordsOf(c, "explain"), FailUnreachable: c.String("unreachable") == "fail", Out: file, SignKey: given(c, "sign-key")})
+		Explain: wordsOf(c, "explain"), FailUnreachable: c.String("unreachable") == "fail", Out: file, SignKey: given(c, "sign-key"),
+		Approve: given(c, "approve")})
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,9 @@ type Selection struct {
 	NoRefresh bool `json:"no_refresh,omitempty"`
 	// RefreshOnly records what is real, and does nothing to it.
 	RefreshOnly bool `json:"refresh_only,omitempty"`
+	// OtherPath also destroys what differs from what is declared in nothing but where a
+	// plug leads (-approve=other-path).
+	OtherPath bool `json:"other_path,omitempty"`
 }
 
 // Names of the flags, for messages.

@@ -35,7 +35,29 @@ func Recorded(e state.Entry) match.Thing {
 	t := around(e.Config, e.Settings, e.Mounts)
 	t.Type = named(e.Type, e.Kind, e.Identity)
 	t.Type.Memory = e.Memory != nil
+	for i := range t.Type.Names {
+		t.Type.Names[i].Default = e.Defaults[t.Type.Names[i].Pointer]
+	}
 	return t
+}
+
+// Defaults are what the schema of a type puts in the place of what names a thing and is
+// not in its config, by pointer. An entry keeps them: another image may have to tell
+// the thing by them.
+func Defaults(ty protocol.Type, config json.RawMessage) map[string]json.RawMessage {
+	var list map[string]json.RawMessage
+	tree, err := jsondoc.Value(config)
+	for _, pointer := range ty.Identity {
+		p, found := typeclient.FindProperty(ty.ConfigSchema, pointer)
+		if !found || p.Default == nil || err != nil || jsondoc.At(tree, jsondoc.Pointer(pointer)) != nil {
+			continue
+		}
+		if list == nil {
+			list = map[string]json.RawMessage{}
+		}
+		list[pointer] = p.Default
+	}
+	return list
 }
 
 // Known reports whether all that names a thing is known, where these places of its

@@ -19,7 +19,7 @@ func mutants() []struct {
 		family string
 	}{
 		{mutation.In("plugs are not compared", "plan/match/thing.go", "d.Writable && r.Writable && d.Path != r.Path", "false"), "plugs"},
-		{mutation.In("a plug leads elsewhere and nothing is said", "plan/replace.go", "case match.OnlyPaths(pair.Differences):\n\t\tstays = \"it differs in where a plug leads\"", "case match.OnlyPaths(pair.Differences):\n\t\treturn true"), "plugs"},
+		{mutation.In("a plug leads elsewhere and nothing is said", "plan/replace.go", "step.Notes = append(step.Notes, things.Left(why, stays))", "_ = stays"), "plugs"},
 		{mutation.In("a left thing of another resource is destroyed", "plan/match/owners.go", "range o.index.recorded(t) {", "range o.index.recorded(t)[:0] {"), "two entries of one thing"},
 		{mutation.In("a recovery drops what was recorded", "state/replay.go", "p.snapshot.Resources[r.Address] = e\n\t\tp.settle", "_ = e\n\t\tp.settle"), "crashes"},
 		{mutation.In("relative plugs are recorded absolute", "plan/plugs/portable.go", "if below || err == nil", "if false && below && err == nil"), "copies"},
