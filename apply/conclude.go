@@ -16,7 +16,8 @@ import (
 // conclude turns what the workers said into the report, and records the outputs.
 func (r *run) conclude(ctx context.Context, report *Report) error {
 	fatal := r.collect(report)
-	whyNotStarted(ctx, waits(r), report)
+	whyNotStarted(ctx, waits(r), report, r.stops)
+	sumHosts(r, report)
 	counts := report.Counts()
 	switch {
 	case ctx.Err() != nil && counts[Interrupted]+counts[NotStarted] > 0, counts[Interrupted] > 0:
@@ -88,7 +89,7 @@ func waits(r *run) graph.Graph {
 }
 
 // whyNotStarted says of each resource whose turn did not come why that was so.
-func whyNotStarted(ctx context.Context, waits graph.Graph, report *Report) {
+func whyNotStarted(ctx context.Context, waits graph.Graph, report *Report, s *stops) {
 	words := map[Status]string{Error: "failed", Unknown: "may still be at work", Interrupted: "was interrupted", NotStarted: "was not started"}
 	for addr, res := range report.Resources {
 		if res.Status != NotStarted || res.Reason != "" {
@@ -105,7 +106,7 @@ func whyNotStarted(ctx context.Context, waits graph.Graph, report *Report) {
 		case ctx.Err() != nil:
 			res.Reason = "interrupted before its turn"
 		default:
-			res.Reason = "nothing new was started after a failure"
+			res.Reason = s.why(addr)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"deployster/apply"
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/places"
 	"deployster/internal/runner"
 	"deployster/internal/runner/runnertest"
 	"deployster/internal/runner/typeclient"
@@ -31,6 +32,7 @@ type engine struct {
 	opts  apply.Options
 	only  plan.Selection
 	doubt []string
+	pins  map[string]places.Pin // of hosts
 	// runner stands in for fake where a test wants to see or bend what is run.
 	runner runner.Runner
 	wrap   func(apply.Journal) apply.Journal // nil = the journal as it is
@@ -67,7 +69,8 @@ func (e *engine) plan(source string) (*plan.Plan, error) {
 		return nil, err
 	}
 	p, diags := plan.Build(context.Background(), m, snapshot, e.client(nil),
-		plan.Options{Version: "0.1.0", Workspace: e.dir, Parallelism: 4, Now: time.Unix(1700000000, 0), Selection: e.only, Doubt: e.doubt})
+		plan.Options{Version: "0.1.0", Workspace: e.dir, Parallelism: 4, Now: time.Unix(1700000000, 0), Selection: e.only, Doubt: e.doubt,
+			Hosts: e.pins})
 	if diags.HasErrors() {
 		return nil, diags
 	}

@@ -50,7 +50,8 @@ type Retrying struct {
 
 // Stopping says that nothing new will be started; Running actions are left.
 type Stopping struct {
-	Interrupted bool // by the user; otherwise because something failed
+	Where       string // "" = anywhere; else at this host, or on ThisMachine
+	Interrupted bool   // by the user; otherwise because something failed
 	Running     int
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
 	"deployster/protocol"
 )
@@ -51,6 +52,8 @@ func (o *outcome) fail(what string, err error) {
 	}
 	o.problem = d
 	o.report.Reason = reason(d, err)
+	var gone *runner.HostError
+	o.gone = errors.As(err, &gone)
 	var exit *typeclient.ExitError
 	if errors.As(err, &exit) {
 		o.report.ExitCode = exit.Code

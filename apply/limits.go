@@ -7,21 +7,24 @@ import (
 )
 
 // limits says what may start: of what is ready, as much as the limit of its
-// kind allows. Who needs containers does not hold up who does not.
+// kind allows where it is. Who needs containers does not hold up who does not.
 func limits(p *plan.Plan, o Options, frontier *graph.Frontier) *graph.Limits {
-	inWorkers := o.InWorkers
+	room := order.Room{Resources: o.Parallelism, InWorkers: o.InWorkers, Hosts: o.Hosts}
 	if o.Confirm != ConfirmPlan {
-		inWorkers = 0 // one thing at a time
+		room.InWorkers, room.Hosts = 0, 1 // one thing at a time
 	}
-	return order.Limits(frontier, o.Parallelism, inWorkers, func(node string) bool { return inWorker(p, node) })
+	return order.Limits(frontier, room, func(node string) order.Where { return where(p, node) })
 }
 
-// inWorker reports whether a worker carries out what a node stands for.
-func inWorker(p *plan.Plan, node string) bool {
+// where says where what a node stands for is carried out.
+func where(p *plan.Plan, node string) order.Where {
 	addr, what := order.OfNode(node)
 	step := p.Resources[addr]
-	if what == order.Old {
+	if step != nil && what == order.Old {
 		step = step.Old
 	}
-	return step != nil && order.InWorker(&step.Init, &step.Settings)
+	if step == nil || what == order.Wait {
+		return order.Where{Nowhere: true}
+	}
+	return order.At(&step.Init, &step.Settings)
 }

@@ -33,6 +33,8 @@ type Report struct {
 	Shutdown  []ShutdownReport           `json:"shutdown,omitempty"`
 	Resources map[string]*ResourceReport `json:"resources"`
 
+	// Hosts are those of the plan, by their names.
+	Hosts map[string]HostReport `json:"hosts,omitempty"`
 	// Moves are the addresses that the state file has changed.
 	Moves []state.Move `json:"moves,omitempty"`
 
@@ -54,6 +56,7 @@ type ShutdownReport struct {
 
 // ResourceReport says what was done about one resource.
 type ResourceReport struct {
+	Host      string   `json:"host,omitempty"` // that it is on; "" = this machine
 	Status    Status   `json:"status"`
 	Planned   []string `json:"planned,omitempty"` // actions, by name
 	Completed []string `json:"completed,omitempty"`

@@ -44,14 +44,17 @@ type Journal interface {
 // Options steer Run.
 type Options struct {
 	Parallelism int
-	InWorkers   int             // the same for resources whose type has a worker; 0 = they count as the others
-	KeepGoing   bool            // after a failure go on with what does not depend on it
-	Abort       <-chan struct{} // closed: also end what is running, by SIGTERM and then SIGKILL
-	Secret      func([]string)  // told of each sensitive value that became known, before an image sees it; nil = nobody
-	Events      func(Event)     // called from many goroutines; nil = nobody watches
-	Confirm     Confirm         // what is asked for on the way
-	Deferred    Deferred        // what to do about what the plan could not show
-	Kinds       []plan.Change   // kinds of change that need no question any more
+	InWorkers   int  // the same for resources whose type has a worker; 0 = they count as the others
+	KeepGoing   bool // after a failure go on with what does not depend on it
+	Hosts       int  // are worked on at one time; 0 = order.Hosts
+	// MaxFailedHosts: after so many no further host is begun; 0 = no limit.
+	MaxFailedHosts int
+	Abort          <-chan struct{} // closed: also end what is running, by SIGTERM and then SIGKILL
+	Secret         func([]string)  // told of each sensitive value that became known, before an image sees it; nil = nobody
+	Events         func(Event)     // called from many goroutines; nil = nobody watches
+	Confirm        Confirm         // what is asked for on the way
+	Deferred       Deferred        // what to do about what the plan could not show
+	Kinds          []plan.Change   // kinds of change that need no question any more
 	// Ask asks a person, one question at a time; nil = there is nobody to ask.
 	// When ctx ends it returns.
 	Ask func(ctx context.Context, q Question) (Answer, error)
@@ -84,6 +87,8 @@ type run struct {
 	approvals  *approvals
 	semaphores semaphores
 
+	stops *stops
+
 	ended []outcome // of the one goroutine that starts what is done
 }
 
@@ -103,6 +108,7 @@ type outcome struct {
 
 	incomplete *state.Entry // what is recorded with its first action; nil = something is recorded already
 
+	gone     bool // the host that it is on could not be used
 	declined bool // it was not approved: what does not depend on it goes on
 }
 
@@ -206,6 +212,7 @@ func (r *run) layers(ctx context.Context) {
 		}
 	}
 	limits := limits(r.plan, r.options, frontier)
+	r.stops = &stops{r: r, limits: limits, failed: map[string]bool{}}
 	pool := graph.NewPool(limits, func(node string) outcome { return r.guarded(ctx, node) })
 	defer pool.Close()
 	stop := func(interrupted bool) {
@@ -234,7 +241,7 @@ func (r *run) layers(ctx context.Context) {
 				frontier.Drop(out.node)
 			case out.failed():
 				frontier.Drop(out.node)
-				if !r.options.KeepGoing || out.fatal {
+				if r.stops.after(&out) {
 					stop(false)
 				}
 			default:

@@ -64,7 +64,7 @@ func (b *builder) visit(ctx context.Context, resources map[string]*config.Resour
 		panicked any // it is one of the caller, who knows how to say so
 	}
 	frontier := graph.NewFrontier(before)
-	limits := order.Limits(frontier, b.options.Parallelism, b.options.InWorkers, func(addr string) bool { return b.inWorker(resources[addr]) })
+	limits := order.Limits(frontier, room(b.options), func(addr string) order.Where { return b.where(resources[addr]) })
 	pool := graph.NewPool(limits, func(addr string) (r result) {
 		defer func() { r.addr, r.panicked = addr, recover() }()
 		return result{ok: do(resources[addr])}
@@ -87,8 +87,9 @@ func (b *builder) visit(ctx context.Context, resources map[string]*config.Resour
 	}
 }
 
-// inWorker reports whether a worker answers for a resource.
-func (d *described) inWorker(r *config.Resource) bool {
-	ty := d.types[r.Address]
-	return ty != nil && order.InWorker(ty, &r.Settings)
+// where says where a resource is asked for its state.
+func (d *described) where(r *config.Resource) order.Where {
+	return order.At(d.types[r.Address], &r.Settings)
 }
+
+func room(o Options) order.Room { return order.Room{Resources: o.Parallelism, InWorkers: o.InWorkers} }

@@ -189,8 +189,7 @@ func (s *Store) Warnings() diag.Diagnostics { return s.warnings }
 // Recovery says what was in flight in an earlier run that died; nil = nothing.
 func (s *Store) Recovery() *Recovery { return s.recovery }
 
-// Close lets go of the lock. A journal that was not finished stays, and the
-// next Open folds it in.
+// Close lets go of the lock. A journal that was not finished stays, and the next Open folds it in.
 func (s *Store) Close() error {
 	var err error
 	if s.journal != nil {
@@ -200,10 +199,9 @@ func (s *Store) Close() error {
 	return errors.Join(err, s.lock.Unlock())
 }
 
-// Replace makes next the state: for edits by hand, not for what an apply finds.
-// It gets the serial after the present one, so that plans made before do not
-// fit by accident, and the lineage stays. The file that was there is among the
-// copies.
+// Replace makes next the state: for edits by hand, not for what an apply finds. It gets the serial after
+// the present one, so that plans made before do not fit by accident, and the lineage stays. The file that
+// was there is among the copies.
 func (s *Store) Replace(next Snapshot) error {
 	if s.journal != nil {
 		return refuse(ErrBroken, "A run is being recorded",

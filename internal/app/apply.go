@@ -30,12 +30,12 @@ type ApplyOptions struct {
 	workspace.Inputs      // Paths may be one saved plan
 	Destroy          bool // carry out the plan of an empty manifest
 	Selection        plan.Selection
-	Parallelism      int    // as for PlanOptions
-	KeepGoing        bool   // after a failure go on with what does not depend on it
-	FailUnreachable  bool   // as for PlanOptions
-	Report           string // the file for the report; "" = none
-	Approval         ApprovalOptions
-	Policy           workspace.PolicyOptions
+	Parallelism      int  // as for PlanOptions
+	KeepGoing        bool // after a failure go on with what does not depend on it
+	HostOptions
+	Report   string // the file for the report; "" = none
+	Approval ApprovalOptions
+	Policy   workspace.PolicyOptions
 }
 
 // task is one apply: what is to be done, with what.
@@ -295,6 +295,7 @@ func (t *task) execute(ctx context.Context, store *state.Store) (*apply.Report, 
 	}
 	o := t.options
 	o.Parallelism, o.InWorkers = limits(t.Parallelism)
+	o.Hosts, o.MaxFailedHosts = t.AtOnce, t.MaxFailed
 	o.KeepGoing, o.Abort = t.KeepGoing, t.Engine.options.Abort
 	o.Events, o.Now, o.Secret = t.applying, time.Now, t.Secrets.Add
 	end := t.ui.Begin("Applying", toDo(t.plan))

@@ -24,6 +24,13 @@ import (
 // parallelHosts is how many hosts are reached at one time.
 const parallelHosts = 64
 
+// HostOptions say how an apply goes over hosts.
+type HostOptions struct {
+	FailUnreachable bool // as for PlanOptions
+	AtOnce          int  // so many are worked on at one time; 0 = order.Hosts
+	MaxFailed       int  // after so many no further one is begun; 0 = no limit
+}
+
 // here is this machine as one of the places.
 type here struct {
 	runner.Runner // in workers where it can

@@ -37,7 +37,7 @@ func applyFlags() []cli.Flag {
 	return append(approvalFlags(), []cli.Flag{
 		&cli.BoolFlag{Name: "keep-going", Usage: "after a failure, go on with everything that does not depend on it"},
 		&cli.StringFlag{Name: "report", Usage: "write the report to `FILE`, as JSON; - is stdout, and text goes to stderr"},
-		parallelismFlag(), hosts.UnreachableFlag(), inputFlag(), compactFlag(),
+		parallelismFlag(), hosts.UnreachableFlag(), hosts.AtOnceFlag(), hosts.MaxFailedFlag(), inputFlag(), compactFlag(),
 	}...)
 }
 
@@ -53,8 +53,8 @@ func runDestroy(c *cli.Context, s *session) error {
 
 func applyOptions(c *cli.Context, s *session) app.ApplyOptions {
 	return app.ApplyOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Parallelism: parallelism(c), KeepGoing: c.Bool("keep-going"),
-		FailUnreachable: c.String("unreachable") == "fail",
-		Report:          c.String("report"), Approval: approval(c, s), Policy: policy(c)}
+		HostOptions: hosts.OptionsOf(c),
+		Report:      c.String("report"), Approval: approval(c, s), Policy: policy(c)}
 }
 
 // applied returns how a command ends whose apply ended so.

@@ -32,15 +32,15 @@ func TestLimits_OfTwoKinds(t *testing.T) {
 		}
 	}
 	fill()
-	if l.running[0] != 3 || l.running[1] != 15 || l.Running() != 18 {
-		t.Errorf("running %v", l.running)
+	if l.places[""].running[0] != 3 || l.places[""].running[1] != 15 || l.Running() != 18 {
+		t.Errorf("running %v", l.places[""].running)
 	}
 	for i := 0; i < len(order); i++ {
 		l.Ended(order[i])
 		frontier.Done(order[i])
 		fill()
-		if l.running[0] > 3 || l.running[1] > 15 {
-			t.Fatalf("running %v", l.running)
+		if l.places[""].running[0] > 3 || l.places[""].running[1] > 15 {
+			t.Fatalf("running %v", l.places[""].running)
 		}
 	}
 	if len(order) != 40 || l.Running() != 0 || frontier.Open() != 0 {

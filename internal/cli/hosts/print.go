@@ -9,6 +9,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/terminal"
+	"deployster/plan/order"
 )
 
 // UnreachableFlag says what becomes of what is on hosts that cannot be reached.
@@ -21,6 +22,31 @@ func UnreachableFlag() cli.Flag {
 			}
 			return nil
 		}}
+}
+
+// AtOnceFlag says how many hosts are worked on at one time.
+func AtOnceFlag() cli.Flag {
+	return number("hosts", order.Hosts, "work on `N` hosts at one time: one is finished, as far as order allows, before the next is begun")
+}
+
+// MaxFailedFlag says how many hosts may fail before no other is begun.
+func MaxFailedFlag() cli.Flag {
+	return number("max-failed-hosts", 0, "after `N` hosts have failed no further one is begun; without it all are")
+}
+
+// OptionsOf reads what the flags say.
+func OptionsOf(c *cli.Context) app.HostOptions {
+	return app.HostOptions{FailUnreachable: c.String("unreachable") == "fail", AtOnce: c.Int("hosts"), MaxFailed: c.Int("max-failed-hosts")}
+}
+
+// number is a flag with a number of hosts.
+func number(name string, value int, usage string) cli.Flag {
+	return &cli.IntFlag{Name: name, Value: value, Usage: usage, Action: func(_ *cli.Context, n int) error {
+		if n < 1 {
+			return diag.Errorf("Wrong command line", "-%s must be at least 1.", name)
+		}
+		return nil
+	}}
 }
 
 // maxClock is how much the clock of a host may differ before it is told.

@@ -26,7 +26,7 @@ func mutants() []mutation.Fault {
 		mutation.In("a plan whose entries have changed is accepted", "apply/stale.go", "if len(changed) > 0 {", "if len(changed) > 1000 {"),
 		mutation.In("a plan is applied twice", "apply/stale.go", "; was && !resumed {", "; was && !resumed && last.Run == \"\" {"),
 		mutation.In("what depends on a failure is started", "apply/run.go", "case out.failed():\n\t\t\t\tfrontier.Drop", "case out.failed():\n\t\t\t\tfrontier.Done"),
-		mutation.In("goes on after a failure", "apply/run.go", "if !r.options.KeepGoing || out.fatal {", "if out.fatal {"),
+		mutation.In("goes on after a failure", "apply/hosts.go", "case s.r.options.KeepGoing:", "case true:"),
 		mutation.In("an interrupt starts new work", "apply/failure.go", "if ctx.Err() == nil {\n\t\treturn false", "if ctx.Err() == nil || true {\n\t\treturn false"),
 		mutation.In("shutdown_first is left for later", "apply/shutdown.go", "if step.Shutdown == nil {\n\t\t\tcontinue", "if step.Shutdown == nil || true {\n\t\t\tcontinue"),
 		mutation.In("shutdown_first begins with what others depend on", "apply/shutdown.go", "range r.plan.DependantsFirst()", "range r.plan.Order()"),

@@ -153,8 +153,9 @@ type ResourceEnded struct {
 
 // Stopping says that nothing new is started.
 type Stopping struct {
-	Interrupted bool `json:"interrupted"` // by the user; else because something failed
-	Running     int  `json:"running"`     // resources that are waited for
+	Interrupted bool   `json:"interrupted"`    // by the user; else because something failed
+	Host        string `json:"host,omitempty"` // where; "" = anywhere, "this machine" = only here
+	Running     int    `json:"running"`        // resources that are waited for
 }
 
 // Checks is what the check blocks say.

@@ -56,7 +56,12 @@ func OfApply(e apply.Event) Event {
 		if e.Interrupted {
 			why = "Interrupted"
 		}
-		return newEvent(Warning, fmt.Sprintf("%s: nothing new is started, %d are waited for", why, e.Running), Stopping{e.Interrupted, e.Running})
+		where := ""
+		if e.Where != "" {
+			where = " on " + e.Where
+		}
+		return newEvent(Warning, fmt.Sprintf("%s%s: nothing new is started%s, %d are waited for", why, where, where, e.Running),
+			Stopping{e.Interrupted, e.Where, e.Running})
 	}
 	return ofUnknown(e)
 }

@@ -32,11 +32,33 @@ func Report(p *plan.Plan, r *apply.Report, took map[string]time.Duration, o Opti
 		return b.String() // the plan said already that there was nothing to do
 	}
 	if parts := totals(p, r); len(parts) > 0 {
-		fmt.Fprintf(&b, "\n%s Resources: %s.\n", Bold(headline), strings.Join(parts, ", "))
+		fmt.Fprintf(&b, "\n%s Resources: %s.%s\n", Bold(headline), strings.Join(parts, ", "), hostTotals(r))
 	} else {
 		fmt.Fprintf(&b, "\n%s The outputs were recorded.\n", Bold(headline))
 	}
 	return b.String()
+}
+
+// hostTotals counts hosts; "" where there are none.
+func hostTotals(r *apply.Report) string {
+	if len(r.Hosts) == 0 {
+		return ""
+	}
+	counts := map[apply.Status]int{}
+	for _, h := range r.Hosts {
+		counts[h.Status]++
+	}
+	parts := []string{fmt.Sprintf("%d ok", counts[apply.OK])}
+	for _, of := range []struct {
+		status apply.Status
+		word   string
+	}{{apply.Error, "failed"}, {apply.Unknown, "unknown"}, {apply.Unreachable, "unreachable"}, {apply.Interrupted, "interrupted"},
+		{apply.NotStarted, "not started"}} {
+		if n := counts[of.status]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, of.word))
+		}
+	}
+	return " Hosts: " + strings.Join(parts, ", ") + "."
 }
 
 func totals(p *plan.Plan, r *apply.Report) []string {

@@ -120,6 +120,6 @@ func (l *live) Applying(e apply.Event) {
 		}
 		l.stop(e.Address, e.Report.Status == apply.Error || e.Report.Status == apply.Unknown)
 	case apply.Stopping:
-		l.p.Stopping = true
+		l.p.Stopping = l.p.Stopping || e.Where == ""
 	}
 }

@@ -66,6 +66,10 @@ func (p progress) Applying(e apply.Event) {
 		if e.Interrupted {
 			why = "Interrupted"
 		}
+		if e.Where != "" {
+			p.Printf("%s on %s: nothing new is started there.\n", why, diag.Visible(e.Where))
+			return
+		}
 		if e.Running == 0 {
 			p.Printf("%s: nothing new is started.\n", why)
 		} else {
