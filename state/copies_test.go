@@ -181,3 +181,35 @@ func TestADanglingLinkIsFollowed(t *testing.T) {
 		t.Errorf("beside the link: %v", got)
 	}
 }
+
+// Repairs, of which there may be many each day, push out no copy that a person may want
+// back.
+func TestCopies_RepairsPushOutNone(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "s.json")
+	repair := func() {
+		s, err := Open(t.Context(), File(path), Options{Command: WatchCommand})
+		ok(t, err)
+		j := mustBegin(t, s, NewID())
+		ok(t, j.Valid("repaired", entry(`{}`)), j.Finish(StatusOK), s.Close())
+	}
+	for i := range 3 {
+		recordRun(t, path, fmt.Sprintf("r%d", i))
+	}
+	for range MaxCopies + 1 {
+		repair()
+	}
+	recordRun(t, path, "r3")
+	repair()
+	repair()
+	copies, err := Copies(File(path))
+	ok(t, err)
+	var serials []uint64
+	for _, c := range copies {
+		serials = append(serials, c.Serial)
+	}
+	const repaired = 3 + MaxCopies + 1
+	if want := []uint64{0, 1, 2, 3, repaired, repaired + 1, repaired + 3}; !slices.Equal(serials, want) {
+		t.Errorf("there are copies of %v, want %v", serials, want)
+	}
+}

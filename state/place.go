@@ -74,30 +74,31 @@ func (s storage) save(next Snapshot) error {
 		return refuse(err, "Cannot write the state file", "%s: %s. See to the disk and to the rights of its directory. "+
 			"What an apply has recorded is in the journal beside it, and the next command puts that into the state file.", s.State, err)
 	}
-	if err := s.keepCopy(next.Serial, data); err != nil {
+	if err := s.keepCopy(next, data); err != nil {
 		return refuse(fmt.Errorf("%w: %w", ErrNoCopy, err), "Cannot keep a copy of the state",
 			"%s: %s. The state file itself is written and whole. See to the disk and to the rights of that directory.", s.Copies, err)
 	}
 	return nil
 }
 
-// keepCopy stores a copy of a state that was just written, and lets go of the
-// oldest.
-func (s storage) keepCopy(serial uint64, data []byte) error {
+// keepCopy stores a copy of a state that was just written, and lets go of the oldest;
+// of repairs in a row the last one alone has a copy, so that they push out no others.
+func (s storage) keepCopy(next Snapshot, data []byte) error {
+	serial, runs := next.Serial, next.Applied
 	if err := s.WriteCopy(serial, data); err != nil {
 		return err
 	}
+	repairs := len(runs) > 1 && runs[len(runs)-1].Watch && runs[len(runs)-2].Watch
 	list, err := s.ListCopies()
 	if err != nil {
 		return err
 	}
 	// What is of a later serial belongs to a state that was lost: it stays.
 	older := slices.DeleteFunc(list, func(c place.CopyFile) bool { return c.Serial > serial })
-	for len(older) > s.MaxCopies {
-		if err := s.RemoveCopy(older[0].Serial); err != nil {
-			return err
+	for i, c := range older {
+		if i < len(older)-s.MaxCopies || repairs && c.Serial == serial-1 {
+			err = errors.Join(err, s.RemoveCopy(c.Serial))
 		}
-		older = older[1:]
 	}
-	return nil
+	return err
 }

@@ -169,6 +169,30 @@ func TestPrune_OldRuns(t *testing.T) {
 	old.Close()
 }
 
+// Repairs, of which there may be many each day, push out no run of a person, and the
+// last run is a person's.
+func TestPrune_RepairsBesidePeople(t *testing.T) {
+	dir := t.TempDir()
+	made := func(id, command string) {
+		t.Helper()
+		r := New(Options{Workdir: dir, Hide: func() func(string) string { return strings.ToUpper },
+			Run: Run{ID: id, Command: command, Started: time.Now()}})
+		r.Begin()
+		end(t, r)
+	}
+	made("2025-apply", "apply")
+	for i := range KeepRepairs + 5 {
+		made(fmt.Sprintf("2026-%03d", i), Watch)
+	}
+	left, err := names(Dir(dir))
+	if err != nil || len(left) != KeepRepairs+1 || !slices.Contains(left, "2025-apply") || slices.Contains(left, "2026-004") {
+		t.Errorf("%d are left, %v", len(left), err)
+	}
+	if latest, err := Find(dir, "latest"); err != nil || latest.ID != "2025-apply" {
+		t.Errorf("the latest is %+v, %v", latest.ID, err)
+	}
+}
+
 func TestPrune_LargeRunsSooner(t *testing.T) {
 	dir := t.TempDir()
 	for _, id := range []string{"1", "2", "3"} {
