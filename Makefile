@@ -11,7 +11,7 @@ export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 RACE = CGO_ENABLED=1 go test -race
 
-.PHONY: man test-bridge build demo test check bench bench-engine race fuzz crash soak clean functions-table edits checks
+.PHONY: man test-bridge build demo demo-hosts test check bench bench-engine race fuzz crash soak clean functions-table edits checks
 
 # The linker writes its output page by page, and so the kernel caches it. A copy is
 # cached in large pieces, as an installed program is, and starts 2 ms sooner.
@@ -26,6 +26,11 @@ build:
 demo: build
 	.ci/setup demo
 	docs/examples/demo/run.sh
+
+# Two hosts and a shared state, on loopback.
+demo-hosts: build
+	.ci/setup demo-hosts
+	docs/examples/hosts/run.sh
 
 test: build
 	.ci/setup test
