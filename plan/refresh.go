@@ -19,7 +19,7 @@ func (b *builder) mayUseRecorded(r *config.Resource, s *Step, before []string) b
 	if !b.Selection.NoRefresh || slices.Contains(b.options.Doubt, r.Address) || !known || entry.Dirty || entry.LastSeen != nil || s.MayChange {
 		return false
 	}
-	if entry.Digest != s.Init.Digest || entry.ReadOnly != r.ReadOnly || !jsondoc.Same(entry.Config, s.Config) ||
+	if r.Publish != nil || entry.Digest != s.Init.Digest || entry.ReadOnly != r.ReadOnly || !jsondoc.Same(entry.Config, s.Config) ||
 		!maps.Equal(entry.Aliases, r.Aliases) || len(refresh.Owed(r.Subscribes, entry, b.Prior, updates(b))) > 0 ||
 		!jsondoc.SameValue(entry.Settings, s.Settings) || !slices.Equal(
 		runner.MountsIn(b.workdir, entry.Mounts), runner.MountsIn(b.workdir, s.Mounts)) {

@@ -12,6 +12,7 @@ import (
 	"deployster/internal/artifact/store"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner/typeclient"
+	"deployster/internal/ui/events"
 	"deployster/plan"
 	"deployster/plan/artifacts"
 	"deployster/state"
@@ -29,8 +30,8 @@ type artifactWork struct {
 func openArtifacts(e *Engine, types *typeclient.Client) (artifact.Client, artifact.Store) {
 	client := artifactimages.New(artifactimages.Options{Types: types, Inspector: e.runtime})
 	if e.files == nil {
-		e.files = store.New(store.Options{Dir: e.runtime.Artifacts(), Client: client, Command: "deployster",
-			Max: e.options.MaxArtifacts})
+		e.files = front.Telling{Fetched: func(h artifact.Held) { e.Events(events.OfFetched(h)) },
+			Store: store.New(store.Options{Dir: e.runtime.Artifacts(), Client: client, Command: "deployster", Max: e.options.MaxArtifacts})}
 	}
 	return client, e.files
 }
@@ -46,13 +47,13 @@ func resolveArtifacts(ctx context.Context, e *Engine, m *config.Manifest, prior 
 	w := &artifactWork{}
 	w.client, w.store = openArtifacts(e, types)
 	ro := artifacts.Options{Client: w.client, Store: w.store, Declared: m.Artifacts(), Secrets: m.Secrets(), Recorded: prior.Artifacts,
-		Believe: o.Selection.NoRefresh || o.Selection.RefreshOnly}
+		Believe: o.Selection.NoRefresh || o.Selection.RefreshOnly, Checked: func(p artifacts.Pin) { e.Events(events.OfChecked(p)) }}
 	if lock != nil {
 		ro.Lock = lock.Artifacts
 	}
 	w.resolver = artifacts.New(ro)
 	w.front = front.New(front.Options{Types: types, Client: w.client, Store: w.store, Manifest: m, Prior: prior, Pins: w.resolver.Pins,
-		Warn: e.Warn})
+		Again: o.Selection.Replace, Warn: e.Warn})
 	names, err := front.Wanted(m, chosen)
 	if err == nil {
 		err = w.resolver.All(ctx, names, o.Parallelism)
@@ -72,7 +73,8 @@ func pinnedArtifacts(e *Engine, m *config.Manifest, prior state.Snapshot, types 
 	w := &artifactWork{}
 	w.client, w.store = openArtifacts(e, types)
 	w.front = front.New(front.Options{Types: types, Client: w.client, Store: w.store, Manifest: m, Prior: prior, Warn: e.Warn,
-		Pins: func() map[string]artifacts.Pin { return p.Artifacts }})
+		Again: p.Selection.Replace,
+		Pins:  func() map[string]artifacts.Pin { return p.Artifacts }})
 	return w
 }
 

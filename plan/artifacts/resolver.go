@@ -178,7 +178,7 @@ func (r *Resolver) resolve(ctx context.Context, a config.Artifact) (Pin, error) 
 	if err := r.files(ctx, &p, a); err != nil {
 		return Pin{}, err
 	}
-	if r.o.Checked != nil {
+	if r.o.Checked != nil && !p.Believed {
 		r.o.Checked(p)
 	}
 	return p, nil

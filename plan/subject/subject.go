@@ -2,6 +2,7 @@ package subject
 
 import (
 	"slices"
+	"strings"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
@@ -58,7 +59,9 @@ func (s *Subject) Picked(addr string) bool {
 }
 
 // Replaces reports whether -replace names an address.
-func (s *Subject) Replaces(addr string) bool { return covered(s.Selection.Replace, addr) }
+func (s *Subject) Replaces(addr string) bool {
+	return covered(s.Selection.Replace, addr) && !strings.HasPrefix(addr, config.PublishPrefix) // that is put again, and nothing ends
+}
 
 // Removed lists what the state file knows and no manifest declares, sorted. What
 // may be an instance of a block that was not expanded is not among it.

@@ -41,6 +41,7 @@ type Options struct {
 	Prior    state.Snapshot
 	Pins     func() map[string]artifacts.Pin // of the plan
 	Resolve  func(ctx context.Context, name string) (artifacts.Pin, error)
+	Again    []string // addresses of publishes that are put, whatever is recorded
 	Warn     func(*diag.Diagnostic)
 }
 

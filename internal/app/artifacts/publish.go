@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,6 +77,8 @@ func (f *Front) decide(ctx context.Context, t typeclient.Target, in protocol.Sta
 			return again(why)
 		}
 		return protocol.Answer{Status: protocol.Valid, State: state}, nil
+	case slices.Contains(f.o.Again, t.Address):
+		return again("-replace asks for it")
 	case in.LastState == nil:
 		return again("nothing is recorded of a put: if it was published before, it is published again")
 	case in.LastConfig == nil || f.same(t.Address, in.LastConfig, in.Config):

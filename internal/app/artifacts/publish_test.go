@@ -196,3 +196,19 @@ func TestPublish_IsOnRecordBeforeItBegins(t *testing.T) {
 		t.Errorf("%+v, %v", answer, err)
 	}
 }
+
+// What -replace asks for is put once: who goes on with a plan whose run died has what was put.
+func TestPublish_ReplaceAsksForItOnce(t *testing.T) {
+	one := wished("one", "2")
+	said := &artifact.Put{Created: []artifact.Versioned{{Version: artifact.Version{"ref": "1"}}}}
+	for want, prior := range map[string]state.Snapshot{
+		"MISSING: -replace asks for it": {},
+		"VALID 1":                       begun("acme/v1", artifact.Concourse1, one, new(0), "", said),
+	} {
+		s := newScene(t, "acme/v1", false, prior)
+		s.o.Again = []string{address}
+		if answer, err := s.ask("acme/v1", one, one); decided(t, answer, err) != want {
+			t.Errorf("%+v, %v, want %s", answer, err, want)
+		}
+	}
+}

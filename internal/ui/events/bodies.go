@@ -194,7 +194,8 @@ type End struct {
 
 // All returns one of each, in the order in which a run may send them.
 func All() []Body {
-	return []Body{Version{}, Diagnostic{}, Note{}, Pull{}, ResourceAsking{}, ResourceDecided{}, PlannedChange{}, PlanSummary{}, Drift{},
+	return []Body{Version{}, Diagnostic{}, Note{}, Pull{}, ArtifactChecked{}, ArtifactFetched{}, ResourceAsking{}, ResourceDecided{},
+		PlannedChange{}, PlanSummary{}, Drift{},
 		ApplyStarted{}, ActionStarted{}, Log{}, ActionEnded{}, Retrying{}, ResourceEnded{}, Stopping{}, Watch{}, ResourceWatch{}, WatchProcess{},
 		RepairStarted{}, RepairEnded{},
 		Checks{}, Outputs{}, Report{}, Dropped{}, End{}}

@@ -16,8 +16,8 @@ import (
 // names by which an event says what it is about.
 var (
 	identifiers = []string{"type", "time", "level", "resource", "change", "status", "purpose", "stream", "command", "run", "phase",
-		"image", "started"}
-	words      = []string{"status", "severity", "change"}
+		"image", "started", "artifact"}
+	ourWords   = []string{"status", "severity", "change"}
 	wordValues = []string{"ok", "valid", "skipped", "error", "warning", "interrupted", "not_started", "unknown", "pass", "fail",
 		"create", "update", "replace", "destroy", "forget", "deferred", "record", "left", "read_failed"}
 )
@@ -42,7 +42,7 @@ func isOurs(text string, at jsondoc.Place) bool {
 	}
 	under := at.Path[len(at.Path)-1]
 	return len(at.Path) == 1 && slices.Contains(identifiers, under) ||
-		slices.Contains(words, under) && slices.Contains(wordValues, text)
+		slices.Contains(ourWords, under) && slices.Contains(wordValues, text)
 }
 
 // escaped returns a copy of a line in which what a terminal might obey is written as

@@ -1,11 +1,13 @@
 package terminal
 
 import (
+	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/render"
 	"deployster/plan"
 	"fmt"
+	"strings"
 )
 
 // selectionHead says what a plan was limited to, before anything else.
@@ -26,7 +28,11 @@ func (p Printer) selectionHead(pl *plan.Plan) {
 		add("-exclude=%s  not this, nor what waits for it", addr)
 	}
 	for _, addr := range s.Replace {
-		add("-replace=%s  destroyed, and made again", addr)
+		what := "destroyed, and made again"
+		if strings.HasPrefix(addr, config.PublishPrefix) {
+			what = "put again"
+		}
+		add("-replace=%s  %s", addr, what)
 	}
 	if s.NoRefresh {
 		unrefreshed := 0

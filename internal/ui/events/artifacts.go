@@ -1,0 +1,49 @@
+package events
+
+import (
+	"fmt"
+
+	"deployster/internal/artifact"
+	"deployster/internal/base/words"
+	"deployster/plan/artifacts"
+)
+
+// ArtifactChecked says which version of an artifact its image was found to have.
+type ArtifactChecked struct {
+	Artifact string            `json:"artifact"`
+	Space    string            `json:"space,omitempty"`
+	Version  artifact.Version  `json:"version"`          // that the plan uses
+	Was      artifact.Version  `json:"was,omitempty"`    // recorded
+	Newer    int               `json:"newer,omitempty"`  // versions between the recorded one, or a pin, and the newest
+	Pinned   string            `json:"pinned,omitempty"` // where it is held: manifest or lock file
+	Unlisted bool              `json:"unlisted,omitempty"`
+	Metadata artifact.Metadata `json:"metadata,omitempty"`
+}
+
+// ArtifactFetched says that the files of a version were brought in.
+type ArtifactFetched struct {
+	Artifact string           `json:"artifact"`
+	Space    string           `json:"space,omitempty"`
+	Version  artifact.Version `json:"version"`
+	Tree     string           `json:"tree"` // a hash over all of them
+	Files    int64            `json:"files"`
+	Bytes    int64            `json:"bytes"`
+}
+
+// OfChecked returns the event of a check.
+func OfChecked(p artifacts.Pin) Event {
+	message := fmt.Sprintf("artifact.%s: %s", p.Name, p.Recipe.Version)
+	if p.Was != nil && p.Moves() {
+		message = fmt.Sprintf("artifact.%s: %s -> %s", p.Name, p.Was, p.Recipe.Version)
+	}
+	return newEvent(Info, message, ArtifactChecked{Artifact: p.Name, Space: p.Recipe.Space, Version: p.Recipe.Version, Was: p.Was,
+		Newer: p.Newer, Pinned: p.Pinned, Unlisted: p.Unlisted, Metadata: p.Metadata})
+}
+
+// OfFetched returns the event of a get.
+func OfFetched(h artifact.Held) Event {
+	message := fmt.Sprintf("artifact.%s: brought in %s, %s, %s", h.Name, h.Version,
+		words.Count(int(h.Files), "file"), words.Bytes(h.Bytes))
+	return newEvent(Info, message, ArtifactFetched{Artifact: h.Name, Space: h.Space, Version: h.Version, Tree: h.Tree, Files: h.Files,
+		Bytes: h.Bytes})
+}
