@@ -40,10 +40,11 @@ test: build
 	cd bridge && go vet ./... && go test ./...
 
 # The bridge, with more of what terraform asks a provider (PARTS, to 120) beside what the
-# bridge asks it.
+# bridge asks it, and KILLS of deployster, the bridge and the provider in containers.
 test-bridge: build
 	.ci/setup test
 	cd bridge && go vet ./... && DEPLOYSTER_BRIDGE_PARTS=$${PARTS:-8} go test -count=1 -timeout 2h ./...
+	DEPLOYSTER_TERRAFORM_KILLS=$${KILLS:-100} DEPLOYSTER_TERRAFORM_SEED=$${SEED:-1} go test -count=1 -timeout 12h -v -run '^TestTerraform_KilledAnywhere$$' ./internal/testkit/e2e
 
 # The script tests and the containers too under the race detector: slow.
 race: build

@@ -49,6 +49,9 @@ func (p *Provider) configure(in *tfplugin6.ConfigureProvider_Request) (proto.Mes
 	if err != nil {
 		return nil, err
 	}
+	if world := v[0].GetAttr("world"); !world.IsNull() {
+		p.world = world.AsString()
+	}
 	return &tfplugin6.ConfigureProvider_Response{}, p.write("ConfigureProvider", "", named{"config", v[0]})
 }
 
@@ -108,8 +111,18 @@ func (p *Provider) read(in *tfplugin6.ReadResource_Request) (proto.Message, erro
 	if err != nil {
 		return nil, err
 	}
-	return &tfplugin6.ReadResource_Response{NewState: in.GetCurrentState(), Private: in.GetPrivate()},
-		p.write("ReadResource", in.GetTypeName(), named{"state", v[0]}, named{"private", cty.StringVal(string(in.GetPrivate()))})
+	out := &tfplugin6.ReadResource_Response{NewState: in.GetCurrentState(), Private: in.GetPrivate()}
+	if in.GetTypeName() == Object {
+		found, err := p.readObject(v[0])
+		if err == nil {
+			out.NewState, err = value.Pack(found, found.Type())
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	private := cty.StringVal(string(in.GetPrivate()))
+	return out, p.write("ReadResource", in.GetTypeName(), named{"state", v[0]}, named{"private", private})
 }
 
 func (p *Provider) adopt(in *tfplugin6.ImportResourceState_Request) (proto.Message, error) {
@@ -124,6 +137,9 @@ func (p *Provider) adopt(in *tfplugin6.ImportResourceState_Request) (proto.Messa
 		}
 	}
 	attributes["label"], attributes["revision"] = cty.StringVal(in.GetId()), cty.StringVal(Imported)
+	if in.GetTypeName() == Object {
+		attributes["id"] = attributes["label"]
+	}
 	v := cty.ObjectVal(attributes)
 	if err := p.write("ImportResourceState", in.GetTypeName(), named{"id", v}); err != nil {
 		return nil, err
@@ -168,6 +184,9 @@ func (p *Provider) apply(in *tfplugin6.ApplyResourceChange_Request) (proto.Messa
 	if err := p.write("ApplyResourceChange", in.GetTypeName(), named{"prior", prior}, named{"planned", planned}, named{"config", v[2]},
 		named{"private", cty.StringVal(string(in.GetPlannedPrivate()))}); err != nil {
 		return nil, err
+	}
+	if in.GetTypeName() == Object {
+		return p.applyObject(b, prior, planned)
 	}
 	out := &tfplugin6.ApplyResourceChange_Response{NewState: in.GetPlannedState()}
 	if planned.IsNull() {

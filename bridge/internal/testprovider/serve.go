@@ -26,6 +26,7 @@ type Provider struct {
 	known    *schema.Provider
 	config   *tfplugin6.Schema
 	record   *os.File // nil: nothing is written down
+	world    string   // where the things of the kind Object are
 }
 
 // Serve is the whole life of the process. TEST_PROTOCOL is 5 or 6, TEST_VERSION the version
@@ -73,6 +74,7 @@ func open() (*Provider, error) {
 		k.Schema.Version = version
 		p.kinds[k.Name] = k.Schema
 	}
+	p.kinds[Object] = objectSchema()
 	var err error
 	if p.known, err = schema.Read6(p.schemas()); err != nil {
 		return nil, err
