@@ -12,11 +12,9 @@ import (
 	"deployster/state/place"
 )
 
-// Load reads a state without locking it and without changing anything. The
-// facts of a journal are laid over it in memory, and Recovery says what was in
-// flight: an apply that still runs, or one that died. A missing file is an
-// empty Snapshot without a lineage. The keys, at most one keyring, are those of
-// an encrypted state.
+// Load reads a state without locking it and without changing anything. The facts of a journal are
+// laid over it in memory, and Recovery says what was in flight: an apply that still runs, or one that
+// died. A missing file is an empty Snapshot without a lineage; keys are those of an encrypted state.
 func Load(place Place, keys ...*encryption.Keyring) (Snapshot, *Recovery, error) {
 	at, err := storageOf(place, keys...)
 	if err != nil {

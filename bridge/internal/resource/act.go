@@ -22,7 +22,7 @@ func (p *Providers) Act(ctx context.Context, in protocol.ActionInput, name, dige
 	}
 	defer done()
 	o := observed{state: cty.NullVal(t.schema.Block.Type())}
-	if t.memory != nil {
+	if t.memory != nil && name != createAction { // what is made is not there, whatever is remembered of one that is gone
 		// What the state step has seen was remembered for this action: it is not read again.
 		if o.state, err = value.OfRaw(t.memory.State, t.schema.Block.Type()); err != nil {
 			return before(in), err
