@@ -209,6 +209,7 @@ func TestChecks_Advise(t *testing.T) {
 
 		"no identity":       {"identity", "renames and replacements of this type are guessed", `"identity": ["/path"]`},
 		"named by its text": {"identity-same", "/text names the thing too", `"identity": ["/path"]`},
+		"named by its note": {"identity-same", "/note names the thing too", `"identity": ["/path"]`}, // which the config leaves out
 	} {
 		t.Run(fault, func(t *testing.T) {
 			r, err := test(t, &faulty{fault: fault}, func(o *conformance.Options) {

@@ -28,6 +28,7 @@ type faulty struct {
 type textConfig struct {
 	Name     string `json:"name"`
 	Text     string `json:"text"`
+	Note     string `json:"note"`
 	Password string `json:"password"`
 }
 
@@ -156,7 +157,7 @@ func (f *faulty) state(in protocol.ActionInput, c textConfig, grease bool, stdou
 	if f.fault == "finds any" && len(f.texts) > 0 {
 		have, there = f.texts["a"], true
 	}
-	if f.fault == "named by its text" && have != c.Text {
+	if f.fault == "named by its text" && have != c.Text || f.fault == "named by its note" && c.Note != "" {
 		there = false
 	}
 	answer := f.verdict(in, c, have, there)

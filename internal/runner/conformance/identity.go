@@ -75,6 +75,9 @@ func askChanged(ctx context.Context, e *engine) outcome {
 	if err := json.Unmarshal(e.o.Config, &config); err != nil {
 		return skip("the config is no object")
 	}
+	for _, key := range typeclient.PropertyNames(e.ty.ConfigSchema) {
+		config[key] = nil // one that is not given may name the thing too
+	}
 	asked, names := 0, []string(nil)
 	for _, key := range slices.Sorted(maps.Keys(config)) {
 		pointer := jsondoc.JoinPointer([]string{key})
@@ -114,8 +117,12 @@ func vary(e *engine, pointer string) (json.RawMessage, bool) {
 	p, _ := typeclient.FindProperty(e.ty.ConfigSchema, pointer)
 	last := steps[len(steps)-1]
 	value, there := parent[last]
-	if !there && p.Default != nil {
+	switch {
+	case there:
+	case p.Default != nil:
 		value, _ = jsondoc.Value(p.Default)
+	default:
+		value = firstOf(p.Scalar)
 	}
 	for _, other := range append(others(value), p.Enum...) {
 		if fmt.Sprint(other) == fmt.Sprint(value) {
@@ -128,6 +135,19 @@ func vary(e *engine, pointer string) (json.RawMessage, bool) {
 		}
 	}
 	return nil, false
+}
+
+// firstOf gives a value of a kind of scalar, near which others are tried; nil for other kinds.
+func firstOf(scalar string) any {
+	switch scalar {
+	case "string":
+		return ""
+	case "number", "integer":
+		return json.Number("1")
+	case "boolean":
+		return false
+	}
+	return nil
 }
 
 // others gives values near one.

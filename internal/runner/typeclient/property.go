@@ -2,6 +2,7 @@ package typeclient
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"deployster/internal/base/jsondoc"
@@ -47,6 +48,22 @@ func FindProperty(schema json.RawMessage, pointer string) (Property, bool) {
 		p.Always = p.Always && (required || p.Default != nil)
 	}
 	return p, len(at) > 0
+}
+
+// PropertyNames lists the properties that a schema names at its top, sorted.
+func PropertyNames(schema json.RawMessage) []string {
+	root, err := jsondoc.Value(schema)
+	if err != nil {
+		return nil
+	}
+	names := map[string]bool{}
+	for _, part := range (propertyFinder{root: root}).parts(root) {
+		properties, _ := part["properties"].(map[string]any)
+		for name := range properties {
+			names[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // take adds what one part of the schema of a property says.
