@@ -272,8 +272,8 @@ func (h *History) drop() {
 			needed[blockOf(need)] = true
 		}
 	}
-	for _, to := range h.moved {
-		needed[to] = true
+	for from, to := range h.moved { // without its block, an address is moved again: that is refused
+		needed[from], needed[to] = true, true
 	}
 	for _, a := range h.b.Addresses() {
 		if blockOf(a) != "s" && !needed[blockOf(a)] {
