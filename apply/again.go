@@ -111,7 +111,7 @@ func (r asker) tookWithIt(report *Report, lost []*outcome) {
 		r.lose(report, out, "the removal of "+removals+" took it with it. Plan again to make it")
 		report.Problems = append(report.Problems, &diag.Diagnostic{Severity: diag.Error, Address: strings.Join(ends[:min(1, len(ends))], ""),
 			Summary: "Its removal took " + config.Reference(out.addr) + " with it",
-			Detail: fmt.Sprintf("%s was right before %s was destroyed, and its image does not say so any more: for their type both are one thing. "+
+			Detail: fmt.Sprintf("%s was valid before %s was destroyed, and is not any more: for their type, both are one thing. "+
 				"Plan again to make it.", config.Reference(out.addr), removals)})
 	}
 }

@@ -33,7 +33,7 @@ func halfReplaced(p *plan.Plan, ended []outcome, f *facts, report *Report) {
 		destroyed := !made[addr] && (res.Status == OK || res.Status == Skipped)
 		if step.Change == plan.Replace && (destroyed || res.Status == NotStarted && f.isGone(addr)) {
 			res.Status, res.Failed = Error, failedReplace
-			res.Reason = "it was destroyed, and its turn to be made again did not come: it is not there now. Plan again to make it"
+			res.Reason = "it was destroyed, and was not created again: it does not exist now. Plan again to create it"
 		}
 	}
 }

@@ -107,7 +107,7 @@ func TestReplaceHalfWay(t *testing.T) {
 	if a.Status != apply.Error || a.Failed != "make" || !slices.Equal(a.Completed, []string{"remove"}) {
 		t.Errorf("a: %+v", a)
 	}
-	if b.Status != apply.Error || b.Failed != "replace" || !slices.Equal(b.Completed, []string{"remove"}) || !strings.Contains(b.Reason, "it is not there now") {
+	if b.Status != apply.Error || b.Failed != "replace" || !slices.Equal(b.Completed, []string{"remove"}) || !strings.Contains(b.Reason, "it does not exist now") {
 		t.Errorf("b: %+v", b)
 	}
 	if there := e.recorded(t).Resources; len(there) != 1 || !there["a"].Incomplete() { // of it something may have been made
@@ -136,7 +136,7 @@ func TestPlanSaysWhatIsLeftBehind(t *testing.T) {
 	if got != "base:destroy moved:create other:create top:forget" {
 		t.Fatalf("planned %s", got)
 	}
-	for addr, want := range map[string]string{"base": "resource.top was recorded as depending on it, and is only forgotten", "moved": "recorded with another config", "other": "made by test/thing:1"} {
+	for addr, want := range map[string]string{"base": "resource.top was recorded as depending on it, and is only forgotten", "moved": "recorded with another config", "other": "created by test/thing:1"} {
 		if notes := strings.Join(p.Resources[addr].Notes, " "); !strings.Contains(notes, want) {
 			t.Errorf("%s: %q, want %q", addr, notes, want)
 		}

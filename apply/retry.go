@@ -27,7 +27,7 @@ func (r tries) do(ctx context.Context, out *outcome, attempt func() (again bool)
 		again := attempt()
 		if n > 1 && (out.declined || out.report.Stale != nil) {
 			*out = failed // that is what went wrong; what to do now nobody has agreed to
-			out.problem.Detail += " It was not tried again: what its image wants to do now was not approved."
+			out.problem.Detail += " It was not tried again: the actions that its image needs now were not approved."
 			return
 		}
 		if out.acted && n > 1 {

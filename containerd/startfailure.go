@@ -32,8 +32,8 @@ func startFailure(spec runner.Spec, err error) error {
 	}
 	if m := notMounted.FindStringSubmatch(text); m != nil && wrongKind.MatchString(text) {
 		return diag.Because(err, "A file and a directory cannot be mounted on each other",
-			"%s is to be seen at %s in the container, where the image has the other kind. Name a file where the type wants a file, and a "+
-				"directory where it wants a directory.", m[1], m[2])
+			"%s cannot be mounted at %s in the container: one is a file, the other a directory. Name a file where the type needs a file, "+
+				"and a directory where it needs a directory.", m[1], m[2])
 	}
 	return diag.Because(err, "The container of "+spec.Name+" did not start", "%s", failure.Sentence(err))
 }

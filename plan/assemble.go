@@ -146,10 +146,10 @@ func (b assembler) undecided(r *config.Resource) *Step {
 		step.Change, step.Reason = ReadFailed, b.firstError(r.Address)
 		return step
 	}
-	step.Change, step.Reason = Deferred, "something that it depends on could not be asked"
+	step.Change, step.Reason = Deferred, "the state of something that it depends on is not known"
 	for _, addr := range subject.Predecessors(r) {
 		if b.failed[addr] {
-			step.Reason = config.Reference(addr) + " could not be asked"
+			step.Reason = "the state of " + config.Reference(addr) + " is not known"
 			break
 		}
 	}

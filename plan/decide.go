@@ -88,8 +88,8 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 	}
 	if step.ReadOnly && step.Change != Valid {
 		b.report(r, "", diag.Diagnostics{{Severity: diag.Error, Summary: "Read-only resource differs from its config",
-			Detail: fmt.Sprintf("It is read_only, so nothing will be done about it, but its image says %s (wanted: VALID). Mend it by its own "+
-				"means, or change its config to what is there.", step.Answered()),
+			Detail: fmt.Sprintf("It is read_only, so deployster does not change it, but its image says %s instead of VALID. Fix it "+
+				"outside of deployster, or change its config to match.", step.Answered()),
 			Address: r.Address, Action: "state"}})
 		return nil
 	}
@@ -327,10 +327,10 @@ func (s *Step) noteLost(entry state.Entry, known bool) {
 	switch {
 	case !known || s.Another || s.Change != Create:
 	case plugs.Untagged(entry.Type) != plugs.Untagged(s.Type):
-		s.Notes = append(s.Notes, fmt.Sprintf("It was recorded as made by %s. If that is still there, it stays as it is and is remembered no "+
-			"more: to have it destroyed, apply once without this block first.", entry.Type))
+		s.Notes = append(s.Notes, fmt.Sprintf("It was recorded as created by %s. If that still exists, it stays as it is and is "+
+			"forgotten: to have it destroyed, apply once without this block first.", entry.Type))
 	case string(entry.Config) != string(s.Config):
-		s.Notes = append(s.Notes, "It was recorded with another config, and with this one its image finds nothing. If what was made with the "+
-			"other one is still there, it stays as it is and is remembered no more.")
+		s.Notes = append(s.Notes, "It was recorded with another config, and with this one its image finds nothing. If what was created "+
+			"with the other one still exists, it stays as it is and is forgotten.")
 	}
 }

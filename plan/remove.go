@@ -60,7 +60,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		return step, nil
 	case block != nil && !block.Destroy:
 		step.ReadOnly = entry.ReadOnly
-		step.Reason = fmt.Sprintf("a removed block lets go of it (%s): it is left as it is%s", block.Range, leftover(entry))
+		step.Reason = fmt.Sprintf("a removed block says so (%s): it stays as it is%s", block.Range, leftover(entry))
 		return step, nil
 	case entry.PreventDestroy:
 		protected := "it was last applied with prevent_destroy = true"
@@ -69,7 +69,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		}
 		return nil, &diag.Diagnostic{Severity: diag.Error, Summary: "Protected resource would be removed", Address: addr,
 			Detail: "It would be destroyed, because " + why + ", but " + protected + ". Put its block back as it was; to remove it, first apply " +
-				"it with prevent_destroy = false, or let go of it with a removed block and destroy = false."}
+				"it with prevent_destroy = false, or forget it with a removed block and destroy = false."}
 	case entry.ReadOnly:
 		step.ReadOnly, step.Reason = true, why+", and it was read_only: it is left as it is"
 		return step, nil

@@ -90,7 +90,7 @@ func (b *builder) replace(ctx context.Context, r *config.Resource, step *Step, w
 			return true
 		}
 		return refuse("Resource cannot be replaced", "Its type %s cannot remove things: its image does not say \"absent\" in init. Destroy "+
-			"the thing by its own means, and plan without -replace: it will be made again.", old.Type)
+			"the thing outside of deployster, and plan without -replace: it will be created again.", old.Type)
 	}
 	b.progress(Asking{r.Address})
 	deps, err := view.Dependencies(old.Init, old.Aliases, view.Recorded(b.Prior, b.look))

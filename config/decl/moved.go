@@ -69,7 +69,7 @@ func (l *loader) target(a *hcl.Attribute) Target {
 	out := Target{At: a.Expr.Range()}
 	t := l.t.Refs.AsAddress(a.Expr)
 	if t == nil {
-		l.add(source.Failure(out.At, "Not an address", "%q names what it is about: resource.NAME, resource.NAME[\"key\"], module.NAME, or "+
+		l.add(source.Failure(out.At, "Not an address", "%q must be resource.NAME, resource.NAME[\"key\"], module.NAME, or "+
 			"module.NAME.resource.NAME.", a.Name))
 		return out
 	}

@@ -15,7 +15,7 @@ import (
 func duration(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {
-		return 0, fmt.Errorf("%q is not a time span: write, for example, \"30s\", \"5m\" or \"1h30m\"", text)
+		return 0, fmt.Errorf("%q is not a duration: write, for example, \"30s\", \"5m\" or \"1h30m\"", text)
 	}
 	return d, nil
 }

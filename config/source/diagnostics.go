@@ -89,7 +89,7 @@ func foremost(list hcl.Diagnostics) hcl.Diagnostics {
 	})
 	first := sorted[0]
 	return append(sorted[:maxDiagnostics:maxDiagnostics], &hcl.Diagnostic{Severity: first.Severity, Summary: "Many mistakes",
-		Detail: fmt.Sprintf("There are %d more. Mend these first: others may be because of them.", len(list)-maxDiagnostics)})
+		Detail: fmt.Sprintf("There are %d more. Fix these first: others may follow from them.", len(list)-maxDiagnostics)})
 }
 
 // validText puts a ? for each byte that is no text, so that offsets stay right.

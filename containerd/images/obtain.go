@@ -142,7 +142,7 @@ func withAdvice(ctx context.Context, store *Store, ref string, err error) error 
 		return err // it exists, and another way to bring it in is not what is asked for
 	}
 	return diag.Because(err, "There is no image "+ref+" here, and it cannot be pulled",
-		"%s\nAn image that is in no registry is brought in with `deployster image import FILE`, or made with `deployster image pack`; "+
+		"%s\nAn image that is in no registry is imported with `deployster image import FILE`, or packed with `deployster image pack`; "+
 			"`deployster image ls` lists what is here.%s", d.Detail, words.Guess(store.nearest(ctx, ref)))
 }
 

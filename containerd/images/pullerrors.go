@@ -157,7 +157,7 @@ func (g *registries) explainTLS(host string, err error) string {
 	case errors.As(err, &name):
 		return fmt.Sprintf("The certificate of the registry %s is for another name: %s.", host, failure.Sentence(name))
 	case errors.As(err, &alert):
-		return fmt.Sprintf("The registry %s refuses the connection: %s. If it wants a client certificate, put that into %s/client.cert and "+
+		return fmt.Sprintf("The registry %s refuses the connection: %s. If it needs a client certificate, put that into %s/client.cert and "+
 			"its key into client.key there.", host, failure.Sentence(alert), dir)
 	}
 	return fmt.Sprintf("The connection to the registry %s is not safe: %s.", host, failure.Sentence(innermost(err)))

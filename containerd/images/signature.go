@@ -55,7 +55,7 @@ func (store *Store) verifySigned(ctx context.Context, name string, dgst digest.D
 		for _, s := range all {
 			switch {
 			case s.Bundle != nil && v.Repository != "":
-				err = errors.New("it does not name a repository, and the verify block wants " + v.Repository)
+				err = errors.New("it does not name a repository, and the verify block needs " + v.Repository)
 			case s.Bundle != nil:
 				err = keys.VerifyBundle(s.Bundle, dgst.String())
 			default:

@@ -156,7 +156,7 @@ func ErrKernelTarget(target, real string) error {
 	if target != real {
 		target += ", which the image makes a link to " + real + ","
 	}
-	return diag.Errorf("An image wants something mounted over the kernel's own files",
+	return diag.Errorf("An image mounts something over the kernel's own files",
 		"%s is the root of the container, or in its /proc, /sys or /dev. That is a fault of the image: tell its author.", target)
 }
 

@@ -199,7 +199,7 @@ func (e *Engine) warnUnknown(addr string, u state.Unsettled, a state.Attempt, wh
 	case u.By.Host != "" && !boot:
 		why = "the machine was started anew since"
 	}
-	d := diag.Warningf("Nobody knows how an action ended",
+	d := diag.Warningf("The outcome of an action is unknown",
 		"%s started %q of %s at %s, and did not see its end: %s. Its image is asked how things are. "+
 			"Until it answers VALID this stays open. Where it cannot tell and you can: `deployster resolve -as=done '%s'`, or -as=failed.",
 		u.By, a.Action, addr, a.Started.Format(time.RFC3339), why, addr)

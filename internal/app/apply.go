@@ -185,7 +185,7 @@ func (t *task) readSaved() error {
 	}
 	if !t.Selection.IsZero() {
 		return diag.Errorf("Wrong command line",
-			"A saved plan says itself what it is about: -target, -exclude, -replace and -refresh cannot change it. Plan again with them.")
+			"-target, -exclude, -replace and -refresh cannot change a saved plan. Plan again with them.")
 	}
 	file := t.Paths[0]
 	p, signature, err := t.ReadPlan(file)

@@ -39,7 +39,7 @@ func (m *Mounts) Path(ctx context.Context, key, sub string) (string, error) {
 	m.mu.Unlock()
 	if !known {
 		return "", diag.Errorf("The files of an artifact are not known",
-			"Neither the manifest nor the state says how to bring in what a resource is to be shown. Plan again.")
+			"Neither the manifest nor the state says how to get the artifact that a resource mounts. Plan again.")
 	}
 	held, err := m.Store.Fetch(ctx, o)
 	if err != nil {

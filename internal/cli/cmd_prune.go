@@ -108,7 +108,7 @@ func lostWarning(list []imagestore.Image) string {
 	if lost == 0 {
 		return "All of them can be pulled again.\n"
 	}
-	return "Those without a FROM were made or brought in here, and cannot be pulled again.\n"
+	return "Those without a FROM were packed or imported here, and cannot be pulled again.\n"
 }
 
 // printRemoved says what went, and how much that was.

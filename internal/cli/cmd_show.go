@@ -41,7 +41,7 @@ func runShow(c *cli.Context, s *session) error {
 	}
 	for _, flag := range []string{"html", "digest", "require-signature", "explain"} {
 		if c.IsSet(flag) {
-			return diag.Errorf("Wrong command line", "-%s is about a saved plan, and none was named: `deployster show -%s PLAN`.", flag, flag)
+			return diag.Errorf("Wrong command line", "-%s needs a saved plan: `deployster show -%s PLAN`.", flag, flag)
 		}
 	}
 	snapshot, err := s.ReadStateAround(c.Context)

@@ -92,7 +92,7 @@ func (r *Resolver) choose(p *Pin, a config.Artifact, held config.Pin, c artifact
 		case found && c.Spaces[c.Selected].Continues:
 			return v, nil // the first, too long ago to be kept
 		case v1:
-			p.Note = "its image cannot tell whether this version is still there: that is found out when it is brought in"
+			p.Note = "its image cannot tell whether this version still exists: that is known when it is fetched"
 			return v, nil
 		}
 		return v, diag.Errorf("artifact."+a.Name+": the pinned version is gone", "%s is pinned in the %s, and its image does not "+

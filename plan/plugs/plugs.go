@@ -77,7 +77,7 @@ func (p *Plugs) Grant(ctx context.Context, r *config.Resource, t protocol.Type) 
 		}
 		if other, clash := taken[want.ContainerPath]; clash {
 			diags = append(diags, plugError(r, "Two plugs on one path",
-				"The image %s wants the plugs %q and %q both at %s. That is a fault of the image: tell its author.",
+				"The image %s has the plugs %q and %q both at %s. That is a fault of the image: tell its author.",
 				r.TypeRef, other, name, want.ContainerPath))
 			continue
 		}
@@ -135,11 +135,11 @@ func refusal(r *config.Resource, name string, want protocol.PlugRequest, plug co
 			r.TypeRef, name)
 	case want.Writable && plug.Artifact != "":
 		return plugError(r, "Plug is read-only",
-			"The image %s wants to write to the plug %q, which shows the files of artifact.%s: nobody can write into those.", r.TypeRef, name,
+			"The image %s needs to write to the plug %q, which has the files of artifact.%s: these are read only.", r.TypeRef, name,
 			plug.Artifact)
 	case want.Writable && plug.ReadOnly:
 		return plugError(r, "Plug is read-only",
-			"The image %s wants to write to the plug %q, which is declared read_only = true. Remove read_only from the plug if it may.",
+			"The image %s needs to write to the plug %q, which is declared read_only = true. Remove read_only from the plug if it may.",
 			r.TypeRef, name)
 	}
 	return nil

@@ -96,7 +96,7 @@ func (s *Subject) checkReplace() (diags diag.Diagnostics) {
 		switch {
 		case !declared:
 			diags = append(diags, diag.Errorf("-replace="+addr+" is not declared", "No manifest declares it any more, so it is "+
-				"removed anyway and cannot be made again. Take the flag away, or put its block back."))
+				"destroyed anyway and cannot be created again. Remove the flag, or put its block back."))
 		case !wanted:
 			diags = append(diags, diag.Errorf("-replace="+addr+" is left out", "The other flags leave it out of the plan. Take one "+
 				"of them away."))

@@ -59,7 +59,7 @@ func (s *Subject) cannotMove(err error, blocks []config.Moved) *diag.Diagnostic 
 	block := blocks[refused.Rule]
 	d := &diag.Diagnostic{Severity: diag.Error, Summary: "Cannot move " + refused.From, Address: refused.To,
 		Detail: fmt.Sprintf("A moved block says that the state recorded for %s belongs to %s, but %s. Remove the moved block if they are two "+
-			"things; if %s is not wanted any more, remove it in an apply of its own first.",
+			"things; if %s is no longer needed, remove it in an apply of its own first.",
 			refused.From, refused.To, refused.Why, refused.To)}
 	return s.Manifest.Diagnose(d, &block.Range)
 }

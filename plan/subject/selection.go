@@ -78,8 +78,8 @@ func (s Selection) normal(known []string) (Selection, diag.Diagnostics) {
 		diags = append(diags, diag.Errorf("Wrong command line", "-destroy removes what is recorded: -replace, -refresh=false and -refresh-only "+
 			"do not go with it."))
 	case s.RefreshOnly && len(s.Replace) > 0:
-		diags = append(diags, diag.Errorf("Wrong command line", "-refresh-only does nothing to any resource, and -replace asks to destroy one "+
-			"and make it again. Choose one of them."))
+		diags = append(diags, diag.Errorf("Wrong command line", "-refresh-only changes no resource, and -replace destroys one and creates it "+
+			"again. Choose one of them."))
 	case s.RefreshOnly && s.NoRefresh:
 		diags = append(diags, diag.Errorf("Wrong command line", "-refresh-only records what is real, and -refresh=false does not look at it. "+
 			"Choose one of them."))

@@ -81,7 +81,7 @@ func inUseBy(v *sharedlog.View) string {
 func (b *remote) lockError(v *sharedlog.View, waited time.Duration) error {
 	todo := "Wait until that has ended: -lock-timeout 5m does it for you"
 	if waited > 0 {
-		todo = fmt.Sprintf("It was waited for, for %s, in vain. Wait longer", waited)
+		todo = fmt.Sprintf("Gave up waiting after %s. Wait longer", waited)
 	}
 	gone := b.log.Timing.Gone
 	return refuse(fmt.Errorf("%w: %w", ErrLocked, &sharedlog.HeldError{View: v}), "The state is locked",

@@ -37,7 +37,7 @@ func (p *Providers) Act(ctx context.Context, in protocol.ActionInput, name, dige
 		return before(in), err
 	}
 	if now := c.digest(t.schema.Block); name == updateAction && now != digest || c.replaces {
-		return before(in), fmt.Errorf("the provider wants to do something else now than was shown: plan again")
+		return before(in), fmt.Errorf("the provider would now do something else than was shown: plan again")
 	}
 	return t.apply(ctx, in, o, c.to)
 }

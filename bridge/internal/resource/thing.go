@@ -109,7 +109,7 @@ func (t *thing) read(config map[string]any, in protocol.StateInput) error {
 	}
 	t.memory = &Memory{}
 	if err := json.Unmarshal(in.Memory, t.memory); err != nil {
-		return errors.New("what is remembered cannot be read: " + err.Error())
+		return errors.New("the memory cannot be read: " + err.Error())
 	}
 	if t.memory.Version > t.schema.Version {
 		return protocol.Errorf(protocol.ConfigError, "",

@@ -37,7 +37,7 @@ func (note) Read(_ context.Context, c *call) (*State, error) {
 	return &State{Text: string(text)}, err
 }
 
-// Write makes it what the config wants.
+// Write makes it what the config says.
 func (note) Write(_ context.Context, c *call) error {
 	if err := os.WriteFile(file(c)+".new", []byte(c.Config.Text), 0o644); err != nil {
 		return err

@@ -200,7 +200,7 @@ func (f *Front) Prefetch(ctx context.Context, p *plan.Plan) error {
 			_, err = f.o.Store.Fetch(ctx, order)
 		}
 		if err != nil {
-			for _, d := range diag.From("Cannot bring in an artifact", err) {
+			for _, d := range diag.From("Cannot get an artifact", err) {
 				return diag.Errorf("plan is stale: an artifact cannot be fetched", "%s needs artifact.%s, version %s. %s: %s Plan "+
 					"again.", config.Reference(keys[key]), order.Name, diag.Visible(order.Recipe.Version.String()), d.Summary, d.Detail)
 			}
@@ -231,7 +231,7 @@ func (f *Front) still(ctx context.Context, p *plan.Plan, order artifact.Order) e
 
 // at gives an error the address of whom it is about.
 func at(addr string, err error) error {
-	list := diag.From("Cannot bring in an artifact", err)
+	list := diag.From("Cannot get an artifact", err)
 	for _, d := range list {
 		if d.Address == "" {
 			d.Address = addr

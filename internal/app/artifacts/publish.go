@@ -146,7 +146,7 @@ func (f *Front) unknown(ctx context.Context, t typeclient.Target, put *state.Put
 	c, err := f.o.Client.Check(ctx, target(t), put.Info, input)
 	switch {
 	case err != nil:
-		evidence = "Its image could not be asked which versions there are: " + firstLine(err)
+		evidence = "Its image failed to list the versions: " + firstLine(err)
 	case len(c.Newest) > 0:
 		var names []string
 		for _, v := range c.Newest[max(0, len(c.Newest)-5):] {
@@ -157,7 +157,7 @@ func (f *Front) unknown(ctx context.Context, t typeclient.Target, put *state.Put
 			evidence += " Published last, as far as is recorded: " + diag.Visible(artifact.Version(before.Version).String()) + "."
 		}
 	}
-	return &diag.Diagnostic{Severity: diag.Error, Summary: "Nobody knows how a put ended", Address: t.Address, Action: artifact.StepPut,
+	return &diag.Diagnostic{Severity: diag.Error, Summary: "The outcome of a put is unknown", Address: t.Address, Action: artifact.StepPut,
 		Detail: fmt.Sprintf("It was begun at %s, and its end was not seen. To put again might publish twice. %s Look whether it was published: "+
 			"`deployster resolve -as=done '%s'` says so, and -as=failed puts again. With idempotent = true in the block it is put again by itself.",
 			last.Started.Local().Format(time.DateTime), evidence, t.Address)}

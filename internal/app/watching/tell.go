@@ -45,7 +45,7 @@ func (w *watcher) alive(c watch.Counts) {
 	w.counts = c
 	w.mu.Unlock()
 	w.systemd.Alive()
-	w.systemd.Status(fmt.Sprintf("%s, %d drifted, %d could not be asked", words.Count(c.Resources, "resource"), c.Drifted, c.Failed))
+	w.systemd.Status(fmt.Sprintf("%s, %d drifted, %d failed", words.Count(c.Resources, "resource"), c.Drifted, c.Failed))
 }
 
 // tell tells what happened. It is called by one goroutine.

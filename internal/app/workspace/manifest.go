@@ -67,7 +67,7 @@ func (w *Workspace) NeededManifest() (*config.Manifest, error) {
 	inputs, _ := config.FindVariables(w.Dir, w.Home, w.Environ, nil)
 	m, diags := config.Load(sources, inputs, w.builtins())
 	if diags.HasErrors() {
-		return nil, append(diags, diag.Errorf("The manifests here cannot be read", "So it is not known which images they need. Mend them "+
+		return nil, append(diags, diag.Errorf("The manifests here cannot be read", "So it is not known which images they need. Fix them "+
 			"first, or work in another directory with -chdir."))
 	}
 	return m, nil

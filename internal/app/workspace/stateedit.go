@@ -120,7 +120,7 @@ func (e Editor) Forget(ctx context.Context, addresses []string) (StateEdit, erro
 		}
 		for _, name := range names {
 			if open := OpenActions(now, "", name); len(open) > 0 {
-				return now, StateEdit{}, diag.Errorf("Nobody knows how an action ended",
+				return now, StateEdit{}, diag.Errorf("The outcome of an action is unknown",
 					"Of %s it is not known how it ended: it may still run. Nothing was changed. `deployster apply` finds out, or `deployster resolve "+
 						"-as=done '%s'` (or failed) says it; then forget it.", ActionsOf(open), diag.Visible(name))
 			}

@@ -70,7 +70,7 @@ func among(known, spellings []string) ([]string, error) {
 		}
 		if len(out) == before {
 			return nil, diag.Errorf("No such resource in the state",
-				"The state file remembers no %s.%s `deployster state list` lists what there is.", diag.Visible(addr), words.DidYouMean(addr, known))
+				"The state has no %s.%s `deployster state list` lists what there is.", diag.Visible(addr), words.DidYouMean(addr, known))
 		}
 	}
 	natural.Sort(out)

@@ -122,7 +122,7 @@ func (s *Store) verify(ctx context.Context, key string) (d *artifact.Damage, err
 	case err != nil:
 		return &artifact.Damage{Entry: e, Reason: err.Error()}, nil
 	case sum.Hash != e.Tree:
-		return &artifact.Damage{Entry: e, Reason: "its files are not those that were brought in"}, nil
+		return &artifact.Damage{Entry: e, Reason: "its files have changed since they were fetched"}, nil
 	}
 	return nil, nil
 }

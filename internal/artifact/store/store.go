@@ -112,7 +112,7 @@ func (s *Store) Fetch(ctx context.Context, o artifact.Order) (artifact.Held, err
 		}
 		select { // another brings it in, or removes it
 		case <-ctx.Done():
-			return artifact.Held{}, diag.Because(context.Cause(ctx), "Interrupted", "%s was waiting for files that another command brings in.",
+			return artifact.Held{}, diag.Because(context.Cause(ctx), "Interrupted", "%s was waiting for files that another command fetches.",
 				o.Target.Address)
 		case <-time.After(lookEvery):
 		}

@@ -72,7 +72,7 @@ func (k *Keyring) Open(kind Kind, name string, data []byte) ([]byte, error) {
 		return nil, damaged(name, "the hash at its end does not fit")
 	}
 	if Kind(is) != kind {
-		return nil, refuse(ErrKind, "An encrypted file of another kind", "%s is an encrypted %s, and here a %s is wanted. Nothing was changed.",
+		return nil, refuse(ErrKind, "An encrypted file of another kind", "%s is an encrypted %s, and not a %s. Nothing was changed.",
 			name, printable(is), kind)
 	}
 	var h Head

@@ -90,9 +90,9 @@ const fixMemory = "Say what must not be forgotten when it is made, and {\"memory
 func isRemembered(e *engine) outcome {
 	switch {
 	case !e.remembered:
-		return fail(fixMemory, "It was made, and nothing was said that is to be remembered.")
+		return fail(fixMemory, "It was created, and the image returned no memory.")
 	case e.memory != nil:
-		return fail(fixMemory, "It was removed, and something is remembered still.")
+		return fail(fixMemory, "It was destroyed, and its memory is still kept.")
 	}
 	return pass("")
 }
@@ -207,14 +207,14 @@ func forecastCameTrue(forecast, state json.RawMessage) outcome {
 	return pass("")
 }
 
-const fixTwice = "What is right stays right: when nothing has changed, state says VALID and the same state again. Leave out what " +
+const fixTwice = "When nothing has changed, state says VALID and the same state again. Leave out what " +
 	"changes by itself."
 
 func (e *engine) applyTwice(ctx context.Context) outcome {
 	return e.sameAnswer(ctx, e.input(e.o.Config), e.valid, fixTwice)
 }
 
-const fixLastState = "\"last_state\" is a hint, for instance where to look first. Whether something is right is decided by looking at it."
+const fixLastState = "\"last_state\" is a hint, for instance where to look first. Whether something is valid is decided by looking at it."
 
 func (e *engine) askWithLastState(ctx context.Context) outcome {
 	if e.ty.Protocol == 1 {

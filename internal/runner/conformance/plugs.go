@@ -33,7 +33,7 @@ func mounts(ty protocol.Type, plugs map[string]Plug) ([]runner.Mount, error) {
 			continue
 		case plug.ReadOnly && want.Writable && !want.AnyMode && !want.Optional:
 			return nil, diag.Errorf("Plug is read-only",
-				"The image wants to write to the plug %q, which is given to be read only: leave out :ro.", name)
+				"The image needs to write to the plug %q, which is given as read only: leave out :ro.", name)
 		}
 		list = append(list, runner.Mount{Source: plug.Path, Target: want.ContainerPath,
 			Writable: want.Writable && !plug.ReadOnly})

@@ -127,7 +127,7 @@ func inits() []answer {
 		{name: "plug without path", says: `{"plugs":{"a":{}},` + sa + `}`, problem: `"plugs.a.container_path" is missing`},
 		{name: "relative plug", says: `{"plugs":{"a":{"container_path":"a"}},` + sa + `}`, problem: "must be an absolute path"},
 		{name: "plug on the root", says: `{"plugs":{"a":{"container_path":"/.."}},` + sa + `}`, problem: "must be an absolute path", beyondSchema: true},
-		{name: "two plugs on one path", says: `{"plugs":{"a":{"container_path":"/x"},"b":{"container_path":"/y/../x"}},` + sa + `}`, problem: `"a" and "b" both want`, beyondSchema: true},
+		{name: "two plugs on one path", says: `{"plugs":{"a":{"container_path":"/x"},"b":{"container_path":"/y/../x"}},` + sa + `}`, problem: `"a" and "b" have the same container path`, beyondSchema: true},
 		{name: "unknown plug key", says: `{"plugs":{"a":{"container_path":"/x","mode":"rw"}},` + sa + `}`, problem: `"plugs.a.mode" is not known`},
 		{name: "schema a string", says: `{"config_schema":"object",` + sa + `}`, problem: `"config_schema" is a string`},
 		{name: "schema bad", says: `{"config_schema":{"type":"objekt"},` + sa + `}`, problem: `"config_schema" is no usable JSON Schema`, beyondSchema: true},

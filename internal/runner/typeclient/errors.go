@@ -193,7 +193,7 @@ func typeError(k call, e *protocol.TypeError) error {
 	}
 	if e.Class == protocol.UnsettledError {
 		return fail(k, e, "It is not known what an action made",
-			"Image %s says%s: %s. It is not made again until this is settled: when you know that "+
+			"Image %s says%s: %s. It is not created again until this is known: when you know that "+
 				"nothing of it is there, say `deployster resolve -as=failed '%s'`.", image, where, message, k.target.Address)
 	}
 	return fail(k, e, "The image has a fault", "Image %s says%s: %s. Report it to those who made the image.", image, where, message)

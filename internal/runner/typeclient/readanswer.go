@@ -50,7 +50,7 @@ func (f *fields) failure() *protocol.TypeError {
 		switch te.Class {
 		case protocol.ConfigError, protocol.TransientError, protocol.DeniedError, protocol.BugError, protocol.UnsettledError:
 		default:
-			f.problem("\"error.class\" is %q, and must be one of config, transient, denied, bug, unsettled", te.Class)
+			f.problem("\"error.class\" is %q, and must be \"config\", \"transient\", \"denied\", \"bug\" or \"unsettled\"", te.Class)
 		}
 	}
 	f.done()
@@ -65,7 +65,7 @@ func (f *fields) answerOne(status protocol.Status) protocol.Answer {
 			f.problem("VALID without \"properties\"")
 		}
 		if len(f.objects("actions")) > 0 {
-			f.problem("VALID with actions: what is right needs none")
+			f.problem("VALID with actions: what is valid needs none")
 		}
 		return a
 	case protocol.Missing, protocol.Stale:
@@ -90,7 +90,7 @@ func (f *fields) answerTwo(status protocol.Status) protocol.Answer {
 			f.problem("VALID without \"state\"")
 		}
 		if f.has("actions") {
-			f.problem("VALID with the key \"actions\": what is right needs none")
+			f.problem("VALID with the key \"actions\": what is valid needs none")
 		}
 		return a
 	case protocol.Stale:
@@ -101,7 +101,7 @@ func (f *fields) answerTwo(status protocol.Status) protocol.Answer {
 		}
 		return a
 	case protocol.Missing:
-		f.problem("the status is MISSING, which protocol 2 does not use for a resource that is wanted; what does not exist is STALE without " +
+		f.problem("the status is MISSING, which protocol 2 does not use for a resource that is declared; what does not exist is STALE without " +
 			"\"staleState\"")
 		return protocol.Answer{}
 	}

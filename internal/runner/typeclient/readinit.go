@@ -256,7 +256,7 @@ func (f *fields) checkPlugs(plugs map[string]protocol.PlugRequest) {
 		}
 		p := plugs[name]
 		if other, taken := at[p.ContainerPath]; taken {
-			f.problem("the plugs %q and %q both want the container path %s", other, name, p.ContainerPath)
+			f.problem("the plugs %q and %q have the same container path, %s", other, name, p.ContainerPath)
 		}
 		at[p.ContainerPath] = name
 	}

@@ -146,7 +146,7 @@ func hostileLies() []hostile {
 		{name: "answers otherwise than its schema says", verdict: brokeProtocol, exit: 1, says: `state_schema`, init: `echo '{"state_schema":{"required":["id"]},"state_action":{"args":["state"]}}'`,
 			state: `echo '{"status":"VALID","state":{}}'`},
 		{name: "asks for an action in an image that is not here", verdict: `known before anything runs: "There is no image test/nowhere:1 here"`, exit: 1, says: `test/nowhere`, state: `echo '{"status":"STALE","actions":[{"name":"a","image":"test/nowhere:1"}]}'`},
-		{name: "wants another disposition than it was asked for", verdict: brokeProtocol, exit: 1, says: `MISSING`, state: `echo '{"status":"MISSING"}'`},
+		{name: "answers for another disposition than it was asked for", verdict: brokeProtocol, exit: 1, says: `MISSING`, state: `echo '{"status":"MISSING"}'`},
 	}
 }
 

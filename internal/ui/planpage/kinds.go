@@ -27,7 +27,7 @@ var kinds = []kind{
 	{"create", "+", "create", "to create", "it does not exist yet", change(plan.Create)},
 	{"update", "~", "update", "to update", "it exists, and differs from what is declared", change(plan.Update)},
 	{"replace", "±", "replace", "to replace", "it is destroyed, then created", change(plan.Replace)},
-	{"destroy", "−", "destroy", "to destroy", "it is no longer wanted, and its type removes it", change(plan.Destroy)},
+	{"destroy", "−", "destroy", "to destroy", "it is no longer declared, and its type destroys it", change(plan.Destroy)},
 	{"forget", "·", "forget", "to forget", "it is dropped from the state file, and left as it is", change(plan.Forget)},
 	{"publish", "»", "publish", "to publish", "what it is made of is new, or has changed", change(plan.Publish)},
 	{"record", "↓", "record", "to record", "what was found goes into the state file", change(plan.Record)},

@@ -137,9 +137,9 @@ func compareRecorded(b *strings.Builder, e *explain.Explanation, o Options) {
 	at := prior.ValidAt.Format(time.RFC3339)
 	if len(s.Config) > 0 && s.Change != plan.Destroy && s.Change != plan.Forget {
 		d := configChanges(s, prior, o.Hide)
-		writeDifferences(b, d, "The manifest wants something else than at the last apply ("+at+"):", o)
+		writeDifferences(b, d, "The configuration changed since the last apply ("+at+"):", o)
 		if len(d.Rows) == 0 {
-			fmt.Fprintf(b, "  The manifest wants the same as at the last apply (%s).\n", at)
+			fmt.Fprintf(b, "  The configuration is the same as at the last apply (%s).\n", at)
 		}
 	}
 	if prior.Type != s.Type {

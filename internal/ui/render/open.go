@@ -36,7 +36,7 @@ func LeftOpen(p *plan.Plan) string {
 				what += ", expected to " + string(s.Expected)
 			}
 		case plan.Replace:
-			what, why = "replace", "how it is made again is known when the old one is destroyed"
+			what, why = "replace", "how it is created again is known when the old one is destroyed"
 		}
 		fmt.Fprintf(&b, "  %s  %s: %s\n", fill(diag.Visible(addr), width), what, oneLine(why))
 	}

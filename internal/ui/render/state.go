@@ -18,7 +18,7 @@ import (
 func State(s state.Snapshot, o Options) string {
 	var b strings.Builder
 	if len(s.Resources) == 0 {
-		b.WriteString("The state file remembers no resources.\n")
+		b.WriteString("The state has no resources.\n")
 	}
 	addrs := natural.Sorted(maps.Keys(s.Resources))
 	width := 0

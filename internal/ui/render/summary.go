@@ -152,9 +152,9 @@ func noChanges(p *plan.Plan) string {
 	case p.Selection.RefreshOnly:
 		return "All resources match the state."
 	case len(p.LeftOut) > 0 && n == 1:
-		return "Of what the plan is about, 1 resource matches the configuration."
+		return "Of the selected resources, 1 matches the configuration."
 	case len(p.LeftOut) > 0:
-		return fmt.Sprintf("Of what the plan is about, %d resources match the configuration.", n)
+		return fmt.Sprintf("Of the selected resources, %d match the configuration.", n)
 	case n == 0:
 		return "No resources are declared, and none are recorded."
 	case n == 1:

@@ -102,7 +102,7 @@ func (p progress) ended(e apply.ResourceEnded) {
 		}
 	case apply.Skipped:
 		if !quiet {
-			p.Printf("%s: as declared already, nothing was run %s\n", name, took)
+			p.Printf("%s: unchanged, nothing was run %s\n", name, took)
 		}
 	case apply.Error:
 		p.Printf("%s: %s (%s) %s\n", name, render.Red("failed"), diag.Visible(e.Report.Failed), took)

@@ -28,7 +28,7 @@ func (p Printer) selectionHead(pl *plan.Plan) {
 		add("-exclude=%s  not this, nor what waits for it", addr)
 	}
 	for _, addr := range s.Replace {
-		what := "destroyed, and made again"
+		what := "destroyed, and created again"
 		if strings.HasPrefix(addr, config.PublishPrefix) {
 			what = "put again"
 		}

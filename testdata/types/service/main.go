@@ -45,7 +45,7 @@ func (service) Read(_ context.Context, c *call) (*State, error) {
 	return &s, json.Unmarshal(content, &s)
 }
 
-// Write makes it what the config wants.
+// Write makes it what the config says.
 func (service) Write(_ context.Context, c *call) error {
 	content, err := json.Marshal(c.Config)
 	if err != nil {

@@ -42,7 +42,7 @@ func (disk) Read(_ context.Context, c *call) (*State, error) {
 	return &s, json.Unmarshal(text, &s)
 }
 
-// Write makes it what the config wants.
+// Write makes it what the config says.
 func (disk) Write(_ context.Context, c *call) error {
 	text, err := json.Marshal(c.Config)
 	if err != nil {
