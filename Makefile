@@ -11,7 +11,7 @@ export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 RACE = CGO_ENABLED=1 go test -race
 
-.PHONY: man test-bridge build demo demo-hosts test check bench bench-engine race fuzz crash soak clean functions-table edits checks
+.PHONY: man docs-check test-bridge build demo demo-hosts test check bench bench-engine race fuzz crash soak clean functions-table edits checks
 
 # The linker writes its output page by page, and so the kernel caches it. A copy is
 # cached in large pieces, as an installed program is, and starts 2 ms sooner.
@@ -55,6 +55,12 @@ check:
 	@test -z "$$(gofmt -l .)" || { gofmt -l . ; echo 'not formatted: run gofmt -w' ; exit 1 ; }
 	go vet ./...
 	go tool staticcheck ./...
+	$(MAKE) docs-check
+
+# The pages: links, commands, flags, variables, quoted messages, words. Examples are run by make test.
+docs-check:
+	go test -run '^TestDocs_(Commands|Environment|Refusals|Links|Manifests|Dependencies|NamesExist)$$|^TestWords_' ./internal/testkit/e2e
+	go test -run '^TestHelp_|^TestComplete_' ./internal/cli
 
 # One table of ratios: about half an hour on 2 quiet cores. ROWS=1,5 chooses rows
 # (docs/performance.md numbers them), PAIRS says how often, SCALE=0.1 makes the

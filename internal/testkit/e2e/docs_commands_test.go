@@ -117,7 +117,8 @@ func TestDocs_Environment(t *testing.T) {
 // splitString is where a text goes on in the next line of a source file.
 var splitString = regexp.MustCompile(`" \+\n\s*"`)
 
-// docs/state-and-recovery.md quotes refusals as the program words them.
+// docs/state-and-recovery.md and docs/troubleshooting.md quote what the program says,
+// as it words it.
 func TestDocs_Refusals(t *testing.T) {
 	t.Parallel()
 	words := ""
@@ -126,8 +127,8 @@ func TestDocs_Refusals(t *testing.T) {
 			words += splitString.ReplaceAllString(f.Text, "")
 		}
 	}
-	rows := regexp.MustCompile("(?m)^\\| `([^`]+ [^`]+)` \\|").FindAllStringSubmatch(read(t, "docs/state-and-recovery.md"), -1)
-	if len(rows) < 18 {
+	rows := regexp.MustCompile("(?m)^\\| `([^`]+ [^`]+)` \\|").FindAllStringSubmatch(read(t, "docs/state-and-recovery.md")+read(t, "docs/troubleshooting.md"), -1)
+	if len(rows) < 28 {
 		t.Fatalf("only %d refusals were read", len(rows))
 	}
 	for _, row := range rows {

@@ -135,7 +135,7 @@ func TestDocs_Readme(t *testing.T) {
 	}
 	runScripts(t, "testdata/docs", func(env *testscript.Env) error {
 		first := commands[0] + "cat >main.hcl <<'END'\n" + manifests[0] + "END\n" + commands[1]
-		for name, content := range map[string]string{"first.sh": first, "want": texts[1]} {
+		for name, content := range map[string]string{"first.sh": first, "want": texts[0]} {
 			if err := os.WriteFile(filepath.Join(env.WorkDir, name), []byte(content), 0o600); err != nil {
 				return err
 			}
