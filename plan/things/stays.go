@@ -33,6 +33,6 @@ func Stays(p match.Pair, entry state.Entry, reference string, ty protocol.Type, 
 // Left tells of a recorded thing that stays: in what the resource is another one, and
 // why that is left.
 func Left(differs, stays string) string {
-	return fmt.Sprintf("It is another thing than what was recorded (%s). The recorded thing stays as it is and is remembered no more: %s.",
+	return fmt.Sprintf("It is another thing than what was recorded (%s). The recorded thing stays as it is and is forgotten: %s.",
 		differs, stays)
 }
