@@ -20,7 +20,7 @@ type ArtifactChecked struct {
 	Metadata artifact.Metadata `json:"metadata,omitempty"`
 }
 
-// ArtifactFetched says that the files of a version were brought in.
+// ArtifactFetched says that the files of a version were fetched.
 type ArtifactFetched struct {
 	Artifact string           `json:"artifact"`
 	Space    string           `json:"space,omitempty"`
@@ -42,7 +42,7 @@ func OfChecked(p artifacts.Pin) Event {
 
 // OfFetched returns the event of a get.
 func OfFetched(h artifact.Held) Event {
-	message := fmt.Sprintf("artifact.%s: brought in %s, %s, %s", h.Name, h.Version,
+	message := fmt.Sprintf("artifact.%s: fetched %s, %s, %s", h.Name, h.Version,
 		words.Count(int(h.Files), "file"), words.Bytes(h.Bytes))
 	return newEvent(Info, message, ArtifactFetched{Artifact: h.Name, Space: h.Space, Version: h.Version, Tree: h.Tree, Files: h.Files,
 		Bytes: h.Bytes})
