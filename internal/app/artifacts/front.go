@@ -1,13 +1,17 @@
 package artifacts
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"deployster/apply"
 	"deployster/config"
@@ -168,10 +172,13 @@ func (f *Front) order(_ context.Context, key string) (artifact.Order, error) {
 		return artifacts.OrderOf(artifacts.Renewed(p, slices.Collect(maps.Values(f.declared)))), nil
 	}
 	return artifact.Order{}, errors.New("it was made with files of an artifact, and the state file does not say of which: remove its " +
-		"its block and plan again")
+		"block and plan again")
 }
 
-// Prefetch brings in what the steps of a plan need that may act, four at a time.
+// prefetches is how many artifacts are fetched at one time.
+const prefetches = 4
+
+// Prefetch fetches what the steps of a plan need that may act.
 func (f *Front) Prefetch(ctx context.Context, p *plan.Plan) error {
 	keys := map[string]string{} // key -> who needs it
 	for addr, step := range p.Resources {
@@ -191,42 +198,50 @@ func (f *Front) Prefetch(ctx context.Context, p *plan.Plan) error {
 			}
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		order, err := f.order(ctx, key)
-		if err == nil {
-			err = f.still(ctx, p, order)
-		}
-		if err == nil {
-			_, err = f.o.Store.Fetch(ctx, order)
-		}
-		if err != nil {
-			for _, d := range diag.From("Cannot get an artifact", err) {
-				return diag.Errorf("plan is stale: an artifact cannot be fetched", "%s needs artifact.%s, version %s. %s: %s Plan "+
-					"again.", config.Reference(keys[key]), order.Name, diag.Visible(order.Recipe.Version.String()), d.Summary, d.Detail)
-			}
-		}
+	sorted := slices.Sorted(maps.Keys(keys))
+	failed := make([]error, len(sorted))
+	var group errgroup.Group
+	group.SetLimit(prefetches)
+	for i, key := range sorted {
+		group.Go(func() error { failed[i] = f.fetch(ctx, p, key, keys[key]); return nil })
+	}
+	_ = group.Wait()
+	return cmp.Or(failed...)
+}
+
+// fetch fetches the files of one key, which somebody needs.
+func (f *Front) fetch(ctx context.Context, p *plan.Plan, key, who string) error {
+	order, err := f.order(ctx, key)
+	if err != nil {
+		return err
+	}
+	needs := fmt.Sprintf("%s needs artifact.%s, version %s", config.Reference(who), order.Name, diag.Visible(order.Recipe.Version.String()))
+	listed, err := f.isListed(ctx, p, order)
+	if err == nil && !listed {
+		return diag.Errorf("plan is stale: a version is gone", "%s, and its image does not list it any more. Plan again.", needs)
+	}
+	if err == nil {
+		_, err = f.o.Store.Fetch(ctx, order)
+	}
+	if err != nil {
+		d := diag.From("Cannot get an artifact", err)[0]
+		return diag.Errorf("plan is stale: an artifact cannot be fetched", "%s. %s: %s Plan again.", needs, d.Summary, d.Detail)
 	}
 	return nil
 }
 
-// still reports whether a version is listed by its image: one of the second protocol
+// isListed reports whether a version is listed by its image: one of the second protocol
 // that is not must not be used, also when its files are here.
-func (f *Front) still(ctx context.Context, p *plan.Plan, order artifact.Order) error {
+func (f *Front) isListed(ctx context.Context, p *plan.Plan, order artifact.Order) (bool, error) {
 	pin, ok := p.Artifacts[order.Name]
 	if !ok || pin.Info.Protocol != artifact.Artifacts2 || !pin.Recipe.Version.Is(order.Recipe.Version) {
-		return nil
+		return true, nil
 	}
 	space := order.Recipe.Space
 	c, err := f.o.Client.Check(ctx, order.Target, pin.Info, artifact.CheckInput{Source: order.Recipe.Source, Space: space,
 		From: map[string]artifact.Version{space: order.Recipe.Version}})
-	if err != nil {
-		return err
-	}
 	listed := slices.ContainsFunc(c.Newest, func(v artifact.Versioned) bool { return v.Version.Is(order.Recipe.Version) })
-	if !c.Spaces[space].Continues && !listed {
-		return diag.Errorf("A version is gone", "Its image does not list it any more.")
-	}
-	return nil
+	return c.Spaces[space].Continues || listed, err
 }
 
 // at gives an error the address of whom it is about.

@@ -1,0 +1,110 @@
+package artifacts
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"deployster/config"
+	"deployster/internal/artifact"
+	"deployster/internal/artifact/artifacttest"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+	"deployster/plan"
+	"deployster/plan/artifacts"
+	"deployster/state"
+)
+
+// crowd is a Store in which nobody gets files before so many want some at one time.
+type crowd struct {
+	artifact.Store
+	enough chan struct{} // closed when there are so many
+
+	mu                 sync.Mutex
+	of, now, most, all int
+}
+
+// Fetch implements artifact.Store.
+func (c *crowd) Fetch(ctx context.Context, o artifact.Order) (artifact.Held, error) {
+	c.mu.Lock()
+	c.now, c.all = c.now+1, c.all+1
+	if c.now > c.most {
+		if c.most = c.now; c.most == c.of {
+			close(c.enough)
+		}
+	}
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		c.now--
+		c.mu.Unlock()
+	}()
+	select {
+	case <-c.enough:
+	case <-time.After(time.Minute):
+		return artifact.Held{}, errors.New("nobody else wants files")
+	}
+	return c.Store.Fetch(ctx, o)
+}
+
+// fetching is a Front, and a plan whose resources each mount an artifact of the second
+// protocol, in version 1.
+func fetching(t *testing.T, w *artifacttest.World, n int, over func(artifact.Store) artifact.Store) (*Front, *plan.Plan) {
+	t.Helper()
+	w.AddImage("line", artifact.Artifacts2)
+	info, err := w.Info(t.Context(), artifact.Target{Reference: "line"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pins, p := map[string]artifacts.Pin{}, &plan.Plan{Resources: map[string]*plan.Step{}}
+	for i := range n {
+		name, source := fmt.Sprintf("a%d", i), json.RawMessage(fmt.Sprintf(`{"n":%d}`, i))
+		one := artifact.Versioned{Space: "main", Version: artifact.Version{"ref": "1"}}
+		w.Change(string(source), func(l *artifacttest.Line) { l.Spaces["main"] = []artifact.Versioned{one} })
+		pin := artifacts.Pin{Pin: state.Pin{Name: name, Type: "line", Recipe: artifact.NewRecipe(info, runner.Settings{}, source, nil, one)}, Info: info}
+		if pin.Key, err = pin.Recipe.Key(); err != nil {
+			t.Fatal(err)
+		}
+		pins[name] = pin
+		p.Resources["r"+name] = &plan.Step{Change: plan.Create, Mounts: []runner.Mount{{Source: artifact.MountSource(pin.Key, "")}}}
+	}
+	p.Artifacts = pins
+	m, diags := config.Load(config.Sources{Workspace: "/w", Dir: "/w"}, nil, config.Builtins{Version: "0.1.0", Home: "/"})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	return New(Options{Client: w, Store: over(artifacttest.NewStore(t.TempDir(), w)), Manifest: m,
+		Pins: func() map[string]artifacts.Pin { return pins }}), p
+}
+
+func TestPrefetch_FetchesFourAtATime(t *testing.T) {
+	w, c := artifacttest.NewWorld(), (*crowd)(nil)
+	f, p := fetching(t, w, 9, func(s artifact.Store) artifact.Store {
+		c = &crowd{Store: s, of: 4, enough: make(chan struct{})}
+		return c
+	})
+	if err := f.Prefetch(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if c.most != 4 || c.all != 9 {
+		t.Errorf("%d were fetched, at most %d at one time; want 9 and 4", c.all, c.most)
+	}
+}
+
+func TestPrefetch_VersionIsGone(t *testing.T) {
+	w := artifacttest.NewWorld()
+	f, p := fetching(t, w, 2, func(s artifact.Store) artifact.Store { return s })
+	w.Change(`{"n":1}`, func(l *artifacttest.Line) {
+		l.Spaces["main"] = []artifact.Versioned{{Space: "main", Version: artifact.Version{"ref": "2"}}}
+	})
+	err := f.Prefetch(t.Context(), p)
+	d := diag.From("", err)
+	if len(d) != 1 || d[0].Summary != "plan is stale: a version is gone" || !strings.Contains(d[0].Detail, "ra1 needs artifact.a1, version 1,") {
+		t.Errorf("got %v", err)
+	}
+}
