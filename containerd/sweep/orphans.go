@@ -2,10 +2,8 @@ package sweep
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,11 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/containerd/containerd/v2/pkg/namespaces"
-	ctrshim "github.com/containerd/containerd/v2/pkg/shim"
 	"golang.org/x/sys/unix"
 
-	"deployster/containerd/layout"
 	"deployster/containerd/sandbox"
 	"deployster/containerd/shim"
 )
@@ -45,7 +40,7 @@ func (w Sweeper) endOrphans(client string) error {
 			continue // it has ended
 		}
 		if args := strings.Split(string(bytes.TrimRight(content, "\x00")), "\x00"); w.isShim(args, client) {
-			errs = append(errs, endProcess(filepath.Base(filepath.Dir(file))), w.removeSocket(args))
+			errs = append(errs, endProcess(filepath.Base(filepath.Dir(file))))
 		}
 	}
 	if w.Embedded {
@@ -73,24 +68,6 @@ func flagOf(args []string, flag string) string {
 		return args[i+1]
 	}
 	return ""
-}
-
-// removeSocket removes the socket of a shim that was killed, which removes it itself
-// only when it ends by itself. Where containerd is another's, so is that directory.
-func (w Sweeper) removeSocket(args []string) error {
-	if !w.Embedded {
-		return nil
-	}
-	ctx := namespaces.WithNamespace(context.Background(), w.Namespace)
-	dir := layout.Config{RuntimeDir: w.RuntimeDir}.Shims()
-	address, err := ctrshim.CreateSocketAddress(ctx, dir, flagOf(args, "-address"), flagOf(args, "-id"), false)
-	if err != nil {
-		return err
-	}
-	if err := ctrshim.RemoveSocket(address); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }
 
 func endProcess(pid string) error {

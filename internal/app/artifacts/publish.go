@@ -136,7 +136,7 @@ func (f *Front) repeatable(t typeclient.Target, info artifact.Info) bool {
 
 // unknown is the error about a put whose end nobody knows, with what there is to see.
 func (f *Front) unknown(ctx context.Context, t typeclient.Target, put *state.Put, last state.Attempt, in protocol.StateInput) error {
-	evidence := "Its image was asked, and lists no version."
+	evidence := "Its image lists no version."
 	input := artifact.CheckInput{Source: member(put.Config, "source"), Fresh: true}
 	var before Published
 	if json.Unmarshal(in.LastState, &before) == nil && len(before.Version) > 0 {
@@ -146,7 +146,7 @@ func (f *Front) unknown(ctx context.Context, t typeclient.Target, put *state.Put
 	c, err := f.o.Client.Check(ctx, target(t), put.Info, input)
 	switch {
 	case err != nil:
-		evidence = "Its image failed to list the versions: " + firstLine(err)
+		evidence = "Its image failed to list the versions: " + strings.TrimSuffix(firstLine(err), ".") + "."
 	case len(c.Newest) > 0:
 		var names []string
 		for _, v := range c.Newest[max(0, len(c.Newest)-5):] {
@@ -158,8 +158,8 @@ func (f *Front) unknown(ctx context.Context, t typeclient.Target, put *state.Put
 		}
 	}
 	return &diag.Diagnostic{Severity: diag.Error, Summary: "The outcome of a put is unknown", Address: t.Address, Action: artifact.StepPut,
-		Detail: fmt.Sprintf("It was begun at %s, and its end was not seen. To put again might publish twice. %s Look whether it was published: "+
-			"`deployster resolve -as=done '%s'` says so, and -as=failed puts again. With idempotent = true in the block it is put again by itself.",
+		Detail: fmt.Sprintf("It was begun at %s, and its end was not seen. Another put might publish twice. %s Look whether it was published: "+
+			"`deployster resolve -as=done '%s'` records that it was, and -as=failed lets it be put again. With idempotent = true in the block it is put again by itself.",
 			last.Started.Local().Format(time.DateTime), evidence, t.Address)}
 }
 

@@ -104,13 +104,13 @@ func TestPublish_IsDecidedByWhatIsRecorded(t *testing.T) {
 		{"other params", "acme/v1", false, state.Snapshot{}, one, other, "MISSING: what it is made of has changed"},
 		{"ended well", "acme/v1", false, begun("acme/v1", v1, one, ended, "", said), nil, one, "VALID 2"},
 		{"ended well, and changed since", "acme/v1", false, begun("acme/v1", v1, other, ended, "", said), nil, one, "MISSING: what it is made of has changed since the last put"},
-		{"ended well, and said nothing, v1", "acme/v1", false, begun("acme/v1", v1, one, ended, "", nil), nil, one, "ERROR: Nobody knows how a put ended"},
+		{"ended well, and said nothing, v1", "acme/v1", false, begun("acme/v1", v1, one, ended, "", nil), nil, one, "ERROR: The outcome of a put is unknown"},
 		{"ended well, and said nothing, v2", "acme/v2", false, begun("acme/v2", v2, one, ended, "", nil), nil, one, "MISSING: put again: how the last one ended is not known, and it may be repeated"},
 		{"failed, v1", "acme/v1", false, begun("acme/v1", v1, one, failed, "", nil), nil, one, "MISSING: the last put ended with exit code 7; it may have published all the same"},
 		{"failed, v2", "acme/v2", false, begun("acme/v2", v2, one, failed, "", nil), nil, one, "MISSING: the last put ended with exit code 7"},
-		{"unknown, v1", "acme/v1", false, begun("acme/v1", v1, one, unknown, "", nil), nil, one, "ERROR: Nobody knows how a put ended"},
-		{"unknown, v1, and changed since", "acme/v1", false, begun("acme/v1", v1, other, unknown, "", nil), nil, one, "ERROR: Nobody knows how a put ended"},
-		{"unknown, v1, beside what is recorded", "acme/v1", false, begun("acme/v1", v1, one, unknown, "", nil), one, one, "ERROR: Nobody knows how a put ended"},
+		{"unknown, v1", "acme/v1", false, begun("acme/v1", v1, one, unknown, "", nil), nil, one, "ERROR: The outcome of a put is unknown"},
+		{"unknown, v1, and changed since", "acme/v1", false, begun("acme/v1", v1, other, unknown, "", nil), nil, one, "ERROR: The outcome of a put is unknown"},
+		{"unknown, v1, beside what is recorded", "acme/v1", false, begun("acme/v1", v1, one, unknown, "", nil), one, one, "ERROR: The outcome of a put is unknown"},
 		{"unknown, v1, idempotent", "acme/v1", true, begun("acme/v1", v1, one, unknown, "", nil), nil, one, "MISSING: put again: how the last one ended is not known, and it may be repeated"},
 		{"unknown, v2", "acme/v2", false, begun("acme/v2", v2, one, unknown, "", nil), nil, one, "MISSING: put again: how the last one ended is not known, and it may be repeated"},
 		{"unknown, v2, and changed since", "acme/v2", false, begun("acme/v2", v2, other, unknown, "", nil), nil, one, "MISSING: what it is made of has changed since the last put"},
@@ -162,7 +162,7 @@ func TestPublish_TellsWhatIsListedOfAnUnknownEnd(t *testing.T) {
 		}
 	}
 	s.world.Fail(artifact.StepCheck, errors.New("no route"))
-	if _, err = s.ask("acme/v1", one, one); err == nil || !strings.Contains(err.Error(), "could not be asked which versions there are: no route") {
+	if _, err = s.ask("acme/v1", one, one); err == nil || !strings.Contains(err.Error(), "failed to list the versions: no route. Look") {
 		t.Errorf("%v", err)
 	}
 }
