@@ -13,7 +13,7 @@ import (
 func validateCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:      "validate",
-		Usage:     "check manifests and configs without running an image",
+		Usage:     "check manifests without running an image",
 		ArgsUsage: "[PATH ...]",
 		Description: "PATH is a directory to work in, like -chdir, or manifests; the default is the working directory.\n" +
 			"It needs no state and no values of variables: those that are missing count as unknown.",
