@@ -6,7 +6,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -119,20 +118,13 @@ func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snaps
 func onHosts(m *config.Manifest, addresses []string) []string {
 	var list []string
 	for _, addr := range addresses {
-		name, isHost := strings.CutPrefix(addr, "host.")
-		if !isHost {
-			list = append(list, addr)
-			continue
-		}
-		found := false
-		for _, r := range m.Resources() {
-			if h := r.Settings.Host; h != nil && (h.Name == name || strings.HasPrefix(h.Name, name+"[")) {
-				list, found = append(list, r.Address), true
+		on := []string{addr} // a host that there is not is refused as an address that there is not
+		if name, isHost := config.ParseHost(addr); isHost {
+			if found := config.HostTargets(m, name); len(found) > 0 {
+				on = found
 			}
 		}
-		if !found {
-			list = append(list, addr) // it is refused as an address that there is not
-		}
+		list = append(list, on...)
 	}
 	return list
 }

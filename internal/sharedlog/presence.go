@@ -42,10 +42,3 @@ func (p Presence) Dead(claim string) bool {
 	defer func() { _ = f.Close() }() // it was only looked at
 	return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) == nil
 }
-
-// Forget removes the file of a claim whose process is dead.
-func (p Presence) Forget(claim string) {
-	if p.Dead(claim) {
-		_ = os.Remove(filepath.Join(string(p), claim))
-	}
-}

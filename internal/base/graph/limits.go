@@ -43,12 +43,6 @@ type place struct {
 	stopped bool
 }
 
-// NewLimits returns one limit for each kind, in their order, at one place; kindOf
-// gives the index of a node's kind, and the same one each time.
-func NewLimits(f *Frontier, kindOf func(node string) int, most ...int) *Limits {
-	return NewLanes(f, func(node string) Lane { return Lane{Kind: kindOf(node)} }, 0, most...)
-}
-
 // NewLanes returns limits of each kind at each place, and of how many hosts are worked
 // on at one time: one is finished, as far as order allows, before the next is begun.
 func NewLanes(f *Frontier, laneOf func(node string) Lane, hosts int, most ...int) *Limits {

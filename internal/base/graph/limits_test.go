@@ -17,14 +17,14 @@ func TestLimits_OfTwoKinds(t *testing.T) {
 		g[fmt.Sprintf("warm%02d", i)] = nil
 	}
 	g["warm00"] = []string{"cold00"}
-	kindOf := func(node string) int {
+	laneOf := func(node string) Lane {
 		if strings.HasPrefix(node, "warm") {
-			return 1
+			return Lane{Kind: 1}
 		}
-		return 0
+		return Lane{}
 	}
 	frontier := NewFrontier(g)
-	l := NewLimits(frontier, kindOf, 3, 15)
+	l := NewLanes(frontier, laneOf, 0, 3, 15)
 	var order []string
 	fill := func() {
 		for node, ok := l.Take(); ok; node, ok = l.Take() {
@@ -49,7 +49,7 @@ func TestLimits_OfTwoKinds(t *testing.T) {
 	if again := slices.Compact(slices.Sorted(slices.Values(order))); len(again) != 40 {
 		t.Errorf("some were taken twice: %q", order)
 	}
-	cold := slices.DeleteFunc(slices.Clone(order), func(n string) bool { return kindOf(n) == 1 })
+	cold := slices.DeleteFunc(slices.Clone(order), func(n string) bool { return laneOf(n).Kind == 1 })
 	if !slices.IsSorted(cold) {
 		t.Errorf("not in the order of their names: %q", cold)
 	}

@@ -17,7 +17,7 @@ func TestPool_DoesEachNodeOnce(t *testing.T) {
 		g[fmt.Sprintf("n%02d", i)] = nil
 	}
 	frontier := NewFrontier(g)
-	limits := NewLimits(frontier, func(string) int { return 0 }, most)
+	limits := NewLanes(frontier, func(string) Lane { return Lane{} }, 0, most)
 	var running, tooMany atomic.Int64
 	all := make(chan struct{})
 	full := sync.OnceFunc(func() { close(all) })
