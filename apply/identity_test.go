@@ -70,8 +70,9 @@ func TestIdentity(t *testing.T) {
 		"another id":               {one("d", "d1", ""), one("d", "d2", ""), "d2", "remove d1 make d2", "", ""},
 		"another id, protected": {one("d", "d1", "lifecycle {\n    prevent_destroy = true\n  }"), one("d", "d2", ""), "d1", "", "",
 			"Protected resource would be replaced"},
-		"another id, to be forgotten": {one("d", "d1", "lifecycle {\n    on_remove = \"forget\"\n  }"), one("d", "d2", ""), "d1 d2", "make d2", "", ""},
-		"two blocks for one thing":    {"", one("a", "x", "") + one("b", "x", ""), "", "", "", "Two blocks, one thing"},
+		"another id, to be forgotten":  {one("d", "d1", "lifecycle {\n    on_remove = \"forget\"\n  }"), one("d", "d2", ""), "d1 d2", "make d2", "", ""},
+		"another id, which is ignored": {one("d", "d1", ""), one("d", "d2", "lifecycle {\n    ignore_changes = [id]\n  }"), "d1", "", "", ""},
+		"two blocks for one thing":     {"", one("a", "x", "") + one("b", "x", ""), "", "", "", "Two blocks, one thing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
