@@ -159,7 +159,8 @@ func (f *Front) unknown(ctx context.Context, t typeclient.Target, put *state.Put
 	}
 	return &diag.Diagnostic{Severity: diag.Error, Summary: "The outcome of a put is unknown", Address: t.Address, Action: artifact.StepPut,
 		Detail: fmt.Sprintf("It was begun at %s, and its end was not seen. Another put might publish twice. %s Look whether it was published: "+
-			"`deployster resolve -as=done '%s'` records that it was, and -as=failed lets it be put again. With idempotent = true in the block it is put again by itself.",
+			"`deployster resolve -as=done '%s'` records that it was, and -as=failed lets it be put again. With idempotent = true in the "+
+			"block it is put again by itself.",
 			last.Started.Local().Format(time.DateTime), evidence, t.Address)}
 }
 
