@@ -62,12 +62,16 @@ func nothingLeft(t testing.TB, r *Runtime) {
 	noFiles(t, r.volumes())
 	noFiles(t, filepath.Join(r.conn.Config.RuntimeDir, "runc"))
 	if r.conn.Embedded {
-		// A shim removes its socket as the last thing it does, after its container is gone.
-		eventually(t, 10*time.Second, "the sockets of shims are removed", func() bool {
-			list, _ := filepath.Glob(filepath.Join(r.conn.Config.Shims(), "*")) // the pattern is one
-			return len(list) == 0
+		// A shim removes its socket as the last thing it does, and the server its directory
+		// then: both a moment after its container is gone.
+		tasks := filepath.Join(r.conn.Config.RuntimeDir, "state", "io.containerd.runtime.v2.task")
+		eventually(t, 10*time.Second, "shims have removed what they had", func() bool {
+			sockets, _ := filepath.Glob(filepath.Join(r.conn.Config.Shims(), "*")) // the pattern is one
+			bundles, _ := filepath.Glob(filepath.Join(tasks, "*", "*"))
+			return len(sockets)+len(bundles) == 0
 		})
-		noFiles(t, filepath.Join(r.conn.Config.RuntimeDir, "state", "io.containerd.runtime.v2.task"))
+		noFiles(t, r.conn.Config.Shims())
+		noFiles(t, tasks)
 		for _, p := range processesWith(r.conn.Config.RuntimeDir) {
 			if !strings.HasPrefix(p, layout.ServerName) {
 				t.Errorf("a process is left: %s", p)
