@@ -43,7 +43,7 @@ test: build
 # bridge asks it, and KILLS of deployster, the bridge and the provider in containers.
 test-bridge: build
 	.ci/setup test
-	cd bridge && go vet ./... && DEPLOYSTER_BRIDGE_PARTS=$${PARTS:-8} go test -count=1 -timeout 2h ./...
+	cd bridge && go vet -tags providers ./... && DEPLOYSTER_BRIDGE_PARTS=$${PARTS:-8} go test -tags providers -count=1 -timeout 2h ./...
 	DEPLOYSTER_TERRAFORM_KILLS=$${KILLS:-100} DEPLOYSTER_TERRAFORM_SEED=$${SEED:-1} go test -count=1 -timeout 12h -v -run '^TestTerraform_KilledAnywhere$$' ./internal/testkit/e2e
 
 # The script tests and the containers too under the race detector: slow.

@@ -1,3 +1,5 @@
+//go:build providers
+
 package resource
 
 import (
@@ -14,9 +16,6 @@ import (
 // hashicorp/local 1.4.0 is of the first SDK: its type system is the legacy one. It is built
 // for `make test-bridge` only, which takes a minute when nothing of it is in the cache.
 func TestLife_OfAProviderOfTheFirstSDK(t *testing.T) {
-	if os.Getenv("DEPLOYSTER_BRIDGE_PARTS") == "" {
-		t.Skip("`make test-bridge` builds hashicorp/local")
-	}
 	path := filepath.Join(t.TempDir(), "provider")
 	cmd := exec.Command("go", "build", "-mod=mod", "-o", path, "github.com/terraform-providers/terraform-provider-local")
 	cmd.Dir = "../../testdata/providers/local"

@@ -120,16 +120,7 @@ func TestApply_CutFromItsHost(t *testing.T) {
 // prepareCuts makes what there is before, and counts the messages of an apply.
 func (p *hostProject) prepareCuts(d scenario) (list []cut) {
 	p.t.Helper()
-	if err := os.Mkdir(filepath.Join(p.work, "world"), 0o700); err != nil {
-		p.t.Fatal(err)
-	}
-	p.manifest(d.before)
-	p.must("apply", "-auto-approve")
-	p.manifest(d.after)
-	p.must("plan", "-out=p.plan")
-	if err := os.CopyFS(filepath.Join(p.root, "start"), os.DirFS(p.work)); err != nil {
-		p.t.Fatal(err)
-	}
+	p.start(d)
 	p.arm(cut{})
 	o := p.apply()
 	if o.Exit != 0 {

@@ -107,9 +107,9 @@ func (p *project) pack(root string) {
 	p.must("image", "pack", "-t", "test/world:1", "-entrypoint", "/type", dir)
 }
 
-// prepare makes what there is before the kill, and the plan that is applied then.
-// It returns the calls of an apply of that plan which nothing disturbs.
-func (p *project) prepare(d scenario) []crash.Call {
+// start makes what there is before, and the plan that is applied then; a copy of both
+// is what each try begins with.
+func (p *project) start(d scenario) {
 	p.t.Helper()
 	if err := os.Mkdir(filepath.Join(p.work, "world"), 0o700); err != nil {
 		p.t.Fatal(err)
@@ -121,6 +121,13 @@ func (p *project) prepare(d scenario) []crash.Call {
 	if err := os.CopyFS(filepath.Join(p.root, "start"), os.DirFS(p.work)); err != nil {
 		p.t.Fatal(err)
 	}
+}
+
+// prepare makes what there is before the kill, and the plan that is applied then.
+// It returns the calls of an apply of that plan which nothing disturbs.
+func (p *project) prepare(d scenario) []crash.Call {
+	p.t.Helper()
+	p.start(d)
 	o := p.run(p.everywhere(0), "apply", "-json", "p.plan")
 	if o.Exit != 0 {
 		p.t.Fatalf("without a kill: %s", o.output)
