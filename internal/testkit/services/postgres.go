@@ -1,8 +1,6 @@
 package services
 
 import (
-	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -83,44 +81,4 @@ func chown(t testing.TB, who *syscall.Credential, dir string) {
 	if err := os.Chown(dir, int(who.Uid), int(who.Gid)); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// start starts a server that ends with the test, by a signal. What it has said is
-// given for messages.
-func start(t testing.TB, c *exec.Cmd, end syscall.Signal) (said func() string) {
-	t.Helper()
-	log, err := os.CreateTemp(t.TempDir(), "log")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Stdout, c.Stderr = log, log
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = c.Process.Signal(end)
-		_ = c.Wait()
-		_ = log.Close()
-	})
-	return func() string {
-		text, err := os.ReadFile(log.Name())
-		return fmt.Sprintf("%s %v", text, err)
-	}
-}
-
-// freePort is one on loopback that nobody listens on.
-func freePort(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
 }
