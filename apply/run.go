@@ -13,6 +13,7 @@ import (
 	"deployster/internal/base/graph"
 	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
+	"deployster/internal/runner/typeschema"
 	"deployster/plan"
 	"deployster/plan/order"
 	"deployster/plan/refresh"
@@ -23,7 +24,7 @@ import (
 // Executor asks images, and runs their actions. *typeclient.Client is one.
 type Executor interface {
 	State(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error)
-	CheckConfig(ty protocol.Type, config json.RawMessage, unknown map[string]string) []typeclient.Violation
+	CheckConfig(ty protocol.Type, config json.RawMessage, unknown map[string]string) []typeschema.Violation
 	// ActNotify runs an action, and tells how it ended while that can still be
 	// found out by others.
 	ActNotify(ctx context.Context, t typeclient.Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput,

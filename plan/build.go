@@ -12,6 +12,7 @@ import (
 	"deployster/internal/places"
 	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
+	"deployster/internal/runner/typeschema"
 	"deployster/plan/artifacts"
 	"deployster/plan/plugs"
 	"deployster/plan/subject"
@@ -24,7 +25,7 @@ import (
 type Prober interface {
 	Init(ctx context.Context, t typeclient.Target) (protocol.Type, error)
 	State(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error)
-	CheckConfig(ty protocol.Type, config json.RawMessage, unknown map[string]string) []typeclient.Violation
+	CheckConfig(ty protocol.Type, config json.RawMessage, unknown map[string]string) []typeschema.Violation
 	Images() map[string]string // what was resolved so far: reference -> digest
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/runner/typeclient"
+	"deployster/internal/runner/typeschema"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -39,7 +40,7 @@ func (a *asked) State(_ context.Context, t typeclient.Target, _ protocol.Type, _
 	return protocol.Answer{Status: protocol.Valid, State: []byte(`{}`)}, nil
 }
 
-func (a *asked) CheckConfig(protocol.Type, json.RawMessage, map[string]string) []typeclient.Violation {
+func (a *asked) CheckConfig(protocol.Type, json.RawMessage, map[string]string) []typeschema.Violation {
 	return nil
 }
 

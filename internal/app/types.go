@@ -7,6 +7,7 @@ import (
 	"deployster/internal/base/secret"
 	"deployster/internal/runner/conformance"
 	"deployster/internal/runner/typeclient"
+	"deployster/internal/runner/typeschema"
 	"deployster/protocol"
 )
 
@@ -40,7 +41,7 @@ func (e *Engine) Conformance(ctx context.Context, o conformance.Options, quiet b
 	about := o.About
 	o.About = func(ty protocol.Type) {
 		for _, config := range []json.RawMessage{o.Config, o.Then} {
-			e.Secrets.Add(secret.Values(config, typeclient.WriteOnly(ty.ConfigSchema, config)))
+			e.Secrets.Add(secret.Values(config, typeschema.WriteOnly(ty.ConfigSchema, config)))
 		}
 		about(ty)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/secret"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runner/typeschema"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -14,14 +14,14 @@ import (
 // InConfig lists the places of a config that must never be shown: what the manifest
 // marks, and what the schema of its type does.
 func InConfig(ty protocol.Type, r config.Resolved) []string {
-	return sorted(r.Sensitive, typeclient.WriteOnly(ty.ConfigSchema, r.Value))
+	return sorted(r.Sensitive, typeschema.WriteOnly(ty.ConfigSchema, r.Value))
 }
 
 // InState lists the places of a state that must be hidden: what the schema of its type
 // marks, where secrets come back, and what stands where the config holds something
 // sensitive, as a state often mirrors its config and may hold another secret there.
 func InState(ty protocol.Type, value json.RawMessage, secrets, inConfig []string) []string {
-	return sorted(typeclient.WriteOnly(ty.StateSchema, value), secret.Find(value, secrets), secret.Below(value, inConfig))
+	return sorted(typeschema.WriteOnly(ty.StateSchema, value), secret.Find(value, secrets), secret.Below(value, inConfig))
 }
 
 func sorted(lists ...[]string) []string {

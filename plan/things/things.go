@@ -9,7 +9,7 @@ import (
 	"deployster/internal/artifact"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runner"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runner/typeschema"
 	"deployster/plan/match"
 	"deployster/plan/plugs"
 	"deployster/protocol"
@@ -23,7 +23,7 @@ func Declared(reference string, ty protocol.Type, config json.RawMessage, settin
 	t.Type.Memory = ty.Memory
 	for i := range t.Type.Names {
 		name := &t.Type.Names[i]
-		if p, found := typeclient.FindProperty(ty.ConfigSchema, name.Pointer); found {
+		if p, found := typeschema.FindProperty(ty.ConfigSchema, name.Pointer); found {
 			name.Default, name.Scalar = p.Default, p.Scalar
 		}
 	}
@@ -48,7 +48,7 @@ func Defaults(ty protocol.Type, config json.RawMessage) map[string]json.RawMessa
 	var list map[string]json.RawMessage
 	tree, err := jsondoc.Value(config)
 	for _, pointer := range ty.Identity {
-		p, found := typeclient.FindProperty(ty.ConfigSchema, pointer)
+		p, found := typeschema.FindProperty(ty.ConfigSchema, pointer)
 		if !found || p.Default == nil || err != nil || jsondoc.At(tree, jsondoc.Pointer(pointer)) != nil {
 			continue
 		}

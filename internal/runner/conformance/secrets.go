@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"deployster/internal/base/secret"
-	"deployster/internal/runner/typeclient"
+	"deployster/internal/runner/typeschema"
 	"deployster/protocol"
 )
 
@@ -17,7 +17,7 @@ func printsNoSecret(ty protocol.Type, configs []json.RawMessage, runs []run) out
 		if config == nil {
 			continue
 		}
-		for _, pointer := range typeclient.WriteOnly(ty.ConfigSchema, config) {
+		for _, pointer := range typeschema.WriteOnly(ty.ConfigSchema, config) {
 			for _, text := range secret.Values(config, []string{pointer}) {
 				if len(text) >= secret.MinEmbedded {
 					secrets[text] = pointer

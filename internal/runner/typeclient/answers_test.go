@@ -10,20 +10,21 @@ import (
 	"testing"
 
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/runner/typeschema"
 	"deployster/protocol"
 )
 
 // published checks a message against one of the schemas in docs/schemas.
-func published(t *testing.T, name string, message []byte) []Violation {
+func published(t *testing.T, name string, message []byte) []typeschema.Violation {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "schemas", name+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := jsondoc.Check(message); err != nil {
-		return []Violation{{Message: err.Error()}}
+		return []typeschema.Violation{{Message: err.Error()}}
 	}
-	return New(Options{}).check(text, name, protocol.Type{Reference: name}, message, nil)
+	return new(typeschema.Checker).CheckState(protocol.Type{Reference: name, StateSchema: text}, message)
 }
 
 // answer is one thing that an image may say. An empty problem means that it is

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/base/parallel"
 	"deployster/internal/runner"
 	"deployster/internal/runner/imagestore"
+	"deployster/internal/runner/typeschema"
 	"deployster/protocol"
 )
 
@@ -130,10 +130,10 @@ const (
 
 // Client speaks the protocol. It is safe for concurrent use.
 type Client struct {
-	o          Options
-	root       string        // where mounts with a relative source begin
-	checkTime  time.Duration // shorter in tests
-	goroutines parallel.Pool
+	typeschema.Checker
+
+	o    Options
+	root string // where mounts with a relative source begin
 
 	obtaining sync.Mutex
 
@@ -142,7 +142,6 @@ type Client struct {
 	images  map[string]string // full reference -> digest
 	allowed map[terms]string  // digest of what was obtained
 	inits   map[initKey]*initCall
-	schemas map[string]*compiledSchema // by their text
 }
 
 // terms are the conditions on which an image is wanted.
@@ -157,9 +156,9 @@ func New(o Options) *Client {
 	if o.Backoff == nil {
 		o.Backoff = DefaultBackoff()
 	}
-	return &Client{o: o, root: runner.RealDir(o.Workspace), checkTime: checkTime,
+	return &Client{o: o, root: runner.RealDir(o.Workspace),
 		names: map[string]string{}, images: map[string]string{}, allowed: map[terms]string{},
-		inits: map[initKey]*initCall{}, schemas: map[string]*compiledSchema{}}
+		inits: map[initKey]*initCall{}}
 }
 
 // Resolve returns the digest of an image: the pinned one, or that of the image

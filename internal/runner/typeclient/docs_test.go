@@ -6,6 +6,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"deployster/internal/runner/typeschema"
+	"deployster/protocol"
 )
 
 // TestDocs_Messages holds the examples of docs/protocol.md, in the order
@@ -76,7 +79,7 @@ func TestDocs_Messages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := compile(text); err != nil {
+		if err := new(typeschema.Checker).CheckSchemas(protocol.Type{ConfigSchema: text}); err != nil {
 			t.Errorf("%s: %v", f.Name(), err)
 		}
 	}

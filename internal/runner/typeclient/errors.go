@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
 	"deployster/internal/runner"
 	"deployster/protocol"
 )
@@ -180,7 +181,7 @@ func typeError(k call, e *protocol.TypeError) error {
 	image, message := diag.Visible(k.target.Reference), diag.Visible(e.Message)
 	where := ""
 	if e.Path != "" {
-		where = " at config" + diag.Visible(dotted(e.Path))
+		where = " at config" + diag.Visible(jsondoc.Dotted(e.Path))
 	}
 	switch e.Class {
 	case protocol.ConfigError:

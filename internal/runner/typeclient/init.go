@@ -151,7 +151,7 @@ func (c *Client) ask(ctx context.Context, t Target, digest string) (protocol.Typ
 func (c *Client) readType(answer []byte) (protocol.Type, error) {
 	ty, err := readInit(answer)
 	if err == nil {
-		err = c.checkSchemas(ty)
+		err = c.CheckSchemas(ty)
 	}
 	return ty, err
 }

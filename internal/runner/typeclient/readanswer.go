@@ -1,12 +1,10 @@
 package typeclient
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/base/jsondoc"
 	"deployster/protocol"
 )
 
@@ -204,17 +202,4 @@ func (f *fields) pointers(key string) []string {
 		}
 	}
 	return list
-}
-
-// dotted turns a JSON pointer into the way people write it: .a.b[0].
-func dotted(pointer string) string {
-	var b strings.Builder
-	for _, step := range jsondoc.Pointer(pointer) {
-		if step != "" && strings.Trim(step, "0123456789") == "" {
-			fmt.Fprintf(&b, "[%s]", step)
-		} else {
-			b.WriteString("." + step)
-		}
-	}
-	return b.String()
 }

@@ -10,6 +10,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/loglines"
 	"deployster/internal/runner"
+	"deployster/internal/runner/typeschema"
 	"deployster/protocol"
 )
 
@@ -137,7 +138,7 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 	for _, f := range flush {
 		f()
 	}
-	if c.o.Secret != nil && mayMark(k.states) {
+	if c.o.Secret != nil && typeschema.MayMark(k.states) {
 		c.o.Secret(secretsIn(r.Stdout, k.states))
 	}
 	if c.o.Record != nil {

@@ -2,7 +2,10 @@ package typeclient
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"deployster/internal/base/diag"
@@ -130,4 +133,14 @@ func (c *Client) ActNotify(ctx context.Context, t Target, ty protocol.Type, a pr
 		return runner.Result{}, err
 	}
 	return c.run(ctx, k)
+}
+
+// checkState checks the state of a VALID answer against what the type itself
+// said that its states are like.
+func (c *Client) checkState(ty protocol.Type, state json.RawMessage) error {
+	found := c.CheckState(ty, state)
+	if len(found) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the state does not match the image's own state_schema: %s", strings.TrimSuffix(found[0].Sentence(), "."))
 }

@@ -1,4 +1,4 @@
-package typeclient
+package typeschema
 
 import "github.com/santhosh-tekuri/jsonschema/v6"
 

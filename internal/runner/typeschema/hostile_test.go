@@ -1,4 +1,4 @@
-package typeclient
+package typeschema
 
 import (
 	"encoding/json"
@@ -26,25 +26,25 @@ func doubling(depth int, last string) json.RawMessage {
 
 func TestCheckConfig_HostileSchemaEnds(t *testing.T) {
 	t.Parallel()
-	c := New(Options{})
-	c.checkTime = 20 * time.Millisecond
+	c := &Checker{}
+	c.limit = 20 * time.Millisecond
 	// Deep enough to be far beyond the limit, and to end soon after the test.
-	ty := protocol.Type{Reference: image, ConfigSchema: doubling(16, `{"type":"string"}`)}
+	ty := protocol.Type{Reference: "acme/file:1", ConfigSchema: doubling(16, `{"type":"string"}`)}
 	for try := range 2 {
 		began := time.Now()
 		got := c.CheckConfig(ty, json.RawMessage(`{}`), nil)
-		if len(got) != 1 || got[0].Path != "config" || !strings.Contains(got[0].Message, "takes too long to check") || !strings.Contains(got[0].Message, image) {
+		if len(got) != 1 || got[0].Path != "config" || !strings.Contains(got[0].Message, "takes too long to check") || !strings.Contains(got[0].Message, "acme/file:1") {
 			t.Errorf("%+v", got)
 		}
-		if took := time.Since(began); try == 1 && took >= c.checkTime {
+		if took := time.Since(began); try == 1 && took >= c.limit {
 			t.Errorf("the second check took %s, and should not have been tried", took)
 		}
 	}
-	err := c.checkState(protocol.Type{Reference: image, StateSchema: doubling(16, `{"type":"number"}`)}, json.RawMessage(`{}`))
-	if err == nil || !strings.Contains(err.Error(), "takes too long to check") {
-		t.Errorf("state: %v", err)
+	got := c.CheckState(protocol.Type{Reference: "acme/file:1", StateSchema: doubling(16, `{"type":"number"}`)}, json.RawMessage(`{}`))
+	if len(got) != 1 || !strings.Contains(got[0].Message, "takes too long to check") {
+		t.Errorf("state: %v", got)
 	}
-	if got := New(Options{}).CheckConfig(protocol.Type{ConfigSchema: doubling(4, `{"type":"object"}`)}, json.RawMessage(`{}`), nil); len(got) != 0 {
+	if got := new(Checker).CheckConfig(protocol.Type{ConfigSchema: doubling(4, `{"type":"object"}`)}, json.RawMessage(`{}`), nil); len(got) != 0 {
 		t.Errorf("a small one: %+v", got)
 	}
 }
@@ -54,10 +54,10 @@ func TestCheckConfig_HostileSchemaEnds(t *testing.T) {
 func TestCheckConfig_HasAnEnd(t *testing.T) {
 	t.Parallel()
 	for _, draft := range []string{"", "https://json-schema.org/draft/2020-12/schema"} {
-		c := New(Options{})
-		c.checkTime = time.Minute
-		ty := protocol.Type{Reference: image, ConfigSchema: doubling(60, `{"type":"string"}`)}
-		honest := protocol.Type{Reference: image, ConfigSchema: json.RawMessage(`{"properties":{"a":{"items":{"type":"number"}}}}`)}
+		c := &Checker{}
+		c.limit = time.Minute
+		ty := protocol.Type{Reference: "acme/file:1", ConfigSchema: doubling(60, `{"type":"string"}`)}
+		honest := protocol.Type{Reference: "acme/file:1", ConfigSchema: json.RawMessage(`{"properties":{"a":{"items":{"type":"number"}}}}`)}
 		if draft != "" {
 			for _, s := range []*json.RawMessage{&ty.ConfigSchema, &honest.ConfigSchema} {
 				*s = json.RawMessage(strings.Replace(string(*s), "{", `{"$schema":"`+draft+`",`, 1))

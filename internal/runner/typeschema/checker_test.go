@@ -1,4 +1,4 @@
-package typeclient
+package typeschema
 
 import (
 	"encoding/json"
@@ -62,7 +62,7 @@ func TestCheckConfig(t *testing.T) {
 				unknown[p] = "resource.r.state.x"
 			}
 			var got []string
-			for _, v := range New(Options{}).CheckConfig(protocol.Type{Reference: image, ConfigSchema: json.RawMessage(c.schema)}, json.RawMessage(c.config), unknown) {
+			for _, v := range new(Checker).CheckConfig(protocol.Type{Reference: "acme/file:1", ConfigSchema: json.RawMessage(c.schema)}, json.RawMessage(c.config), unknown) {
 				got = append(got, v.Path+": "+v.Message)
 				if strings.Contains(v.Message, "secret") {
 					t.Errorf("a value of the config is in the message %q", v.Message)
@@ -77,11 +77,11 @@ func TestCheckConfig(t *testing.T) {
 
 func TestCheckConfig_BadSchema(t *testing.T) {
 	t.Parallel()
-	got := New(Options{}).CheckConfig(protocol.Type{Reference: image, ConfigSchema: json.RawMessage(`{"$ref":"file:///etc/passwd"}`)}, json.RawMessage(`{}`), nil)
-	if len(got) != 1 || !strings.Contains(got[0].Message, image) {
+	got := new(Checker).CheckConfig(protocol.Type{Reference: "acme/file:1", ConfigSchema: json.RawMessage(`{"$ref":"file:///etc/passwd"}`)}, json.RawMessage(`{}`), nil)
+	if len(got) != 1 || !strings.Contains(got[0].Message, "acme/file:1") {
 		t.Errorf("%+v", got)
 	}
-	got = New(Options{}).CheckConfig(protocol.Type{Reference: image}, json.RawMessage(`{"a":1,"a":2}`), nil)
+	got = new(Checker).CheckConfig(protocol.Type{Reference: "acme/file:1"}, json.RawMessage(`{"a":1,"a":2}`), nil)
 	if len(got) != 1 || !strings.Contains(got[0].Message, "twice") {
 		t.Errorf("%+v", got)
 	}
@@ -89,7 +89,7 @@ func TestCheckConfig_BadSchema(t *testing.T) {
 
 func TestCheckConfig_Concurrently(t *testing.T) {
 	t.Parallel()
-	c := New(Options{})
+	c := &Checker{}
 	ty := protocol.Type{ConfigSchema: json.RawMessage(`{"properties":{"a":{"$ref":"#/definitions/s"}},"definitions":{"s":{"type":"string"}}}`)}
 	done := make(chan int)
 	for range 8 {

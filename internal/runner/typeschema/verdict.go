@@ -1,4 +1,4 @@
-package typeclient
+package typeschema
 
 import (
 	"errors"
@@ -113,7 +113,7 @@ func hasStep(url, keyword string) bool {
 func (v *verdict) leaf(e *jsonschema.ValidationError) []Violation {
 	at := func(message string, more ...string) Violation {
 		pointer := jsondoc.JoinPointer(append(slices.Clone(e.InstanceLocation), more...))
-		return Violation{Pointer: pointer, Path: v.root + diag.Visible(dotted(pointer)), Message: diag.Visible(message)}
+		return Violation{Pointer: pointer, Path: v.root + diag.Visible(jsondoc.Dotted(pointer)), Message: diag.Visible(message)}
 	}
 	var out []Violation
 	switch k := e.ErrorKind.(type) {

@@ -1,4 +1,4 @@
-package typeclient
+package typeschema
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"deployster/internal/base/jsondoc"
-	"deployster/internal/base/secret"
 )
 
 // WriteOnly returns the parts of a config or a state that its schema marks
@@ -16,7 +15,7 @@ import (
 // manifest says. It gives their JSON pointers, sorted. When the schema is too
 // entangled to be looked through, all of the document is taken for sensitive.
 func WriteOnly(schema, document json.RawMessage) []string {
-	if !mayMark(schema) {
+	if !MayMark(schema) {
 		return nil
 	}
 	root, err := jsondoc.Value(schema)
@@ -31,23 +30,10 @@ func WriteOnly(schema, document json.RawMessage) []string {
 	return w.find(value)
 }
 
-// secretsIn lists the values in an answer to the state step that the schema of the
-// states marks writeOnly.
-func secretsIn(answer []byte, schema json.RawMessage) (secrets []string) {
-	members, err := jsondoc.Object(answer)
-	if err != nil {
-		return nil
-	}
-	for _, name := range []string{"state", "staleState", "forecast"} {
-		secrets = append(secrets, secret.Values(members[name], WriteOnly(schema, members[name]))...)
-	}
-	return secrets
-}
-
-// mayMark reports whether the keyword may stand in a schema: as it is mostly
+// MayMark reports whether the keyword may stand in a schema: as it is mostly
 // written, or with letters as \u. Most schemas have neither, and need no look at
 // every resource.
-func mayMark(schema json.RawMessage) bool {
+func MayMark(schema json.RawMessage) bool {
 	return bytes.Contains(schema, []byte("writeOnly")) || bytes.Contains(schema, []byte(`\u`))
 }
 

@@ -1,4 +1,4 @@
-package typeclient
+package typeschema
 
 import (
 	"encoding/json"

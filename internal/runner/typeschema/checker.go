@@ -1,19 +1,22 @@
-package typeclient
+package typeschema
 
 // With meter.go and verdict.go, the only file that knows the JSON Schema library.
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/parallel"
 	"deployster/protocol"
 )
 
@@ -40,6 +43,16 @@ func (v Violation) Sentence() string {
 	return v.Path + between + text
 }
 
+// Checker checks documents against schemas. It is safe for concurrent use, and its zero
+// value is ready.
+type Checker struct {
+	limit      time.Duration // of one check; 0 = checkTime
+	goroutines parallel.Pool
+
+	mu      sync.Mutex
+	schemas map[string]*compiledSchema // by their text
+}
+
 // maxSchema is the largest schema that is looked at, in bytes.
 const maxSchema = 1 << 20
 
@@ -61,7 +74,7 @@ type compiledSchema struct {
 // object will do. The keys of unknown are JSON pointers to values that are not
 // known yet: what stands there in the config is only in their place, so
 // nothing is complained of that may come right when they are known.
-func (c *Client) CheckConfig(ty protocol.Type, config json.RawMessage, unknown map[string]string) []Violation {
+func (c *Checker) CheckConfig(ty protocol.Type, config json.RawMessage, unknown map[string]string) []Violation {
 	text := ty.ConfigSchema
 	if len(text) == 0 {
 		text = json.RawMessage(`{"type":"object"}`)
@@ -71,25 +84,15 @@ func (c *Client) CheckConfig(ty protocol.Type, config json.RawMessage, unknown m
 
 // CheckState checks a state against the type's own schema of its states;
 // without one, anything will do.
-func (c *Client) CheckState(ty protocol.Type, state json.RawMessage) []Violation {
+func (c *Checker) CheckState(ty protocol.Type, state json.RawMessage) []Violation {
 	if len(ty.StateSchema) == 0 {
 		return nil
 	}
 	return c.check(ty.StateSchema, "state", ty, state, nil)
 }
 
-// checkState checks the state of a VALID answer against what the type itself
-// said that its states are like.
-func (c *Client) checkState(ty protocol.Type, state json.RawMessage) error {
-	found := c.CheckState(ty, state)
-	if len(found) == 0 {
-		return nil
-	}
-	return fmt.Errorf("the state does not match the image's own state_schema: %s", strings.TrimSuffix(found[0].Sentence(), "."))
-}
-
-// checkSchemas reports whether the schemas of an answer to init can be used.
-func (c *Client) checkSchemas(ty protocol.Type) error {
+// CheckSchemas reports whether the schemas of an answer to init can be used.
+func (c *Checker) CheckSchemas(ty protocol.Type) error {
 	for _, s := range []struct {
 		key  string
 		text json.RawMessage
@@ -104,7 +107,7 @@ func (c *Client) checkSchemas(ty protocol.Type) error {
 	return nil
 }
 
-func (c *Client) check(text json.RawMessage, root string, ty protocol.Type, doc json.RawMessage, unknown map[string]string) []Violation {
+func (c *Checker) check(text json.RawMessage, root string, ty protocol.Type, doc json.RawMessage, unknown map[string]string) []Violation {
 	whole := func(format string, args ...any) []Violation {
 		return []Violation{{Path: root, Message: fmt.Sprintf(format, args...)}}
 	}
@@ -122,7 +125,7 @@ func (c *Client) check(text json.RawMessage, root string, ty protocol.Type, doc 
 		v.unknown = append(v.unknown, jsondoc.Pointer(p))
 	}
 	if !schema.slow.Load() {
-		out, inTime := runWithin(&c.goroutines, c.checkTime,
+		out, inTime := runWithin(&c.goroutines, cmp.Or(c.limit, checkTime),
 			func() checkResult { return schema.measure(func() []Violation { return v.on(schema.schema, value) }) })
 		if inTime && out.whole {
 			return out.found
@@ -130,14 +133,17 @@ func (c *Client) check(text json.RawMessage, root string, ty protocol.Type, doc 
 		schema.slow.Store(true)
 	}
 	return whole("it cannot be checked: the schema of image %s takes too long to check (more than %s, or more than %d steps). "+
-		"The fault is in the image: its schema must not branch again and again", diag.Visible(ty.Reference), c.checkTime, maxSteps)
+		"The fault is in the image: its schema must not branch again and again", diag.Visible(ty.Reference), cmp.Or(c.limit, checkTime), maxSteps)
 }
 
 // schema returns a schema ready for use; each text is compiled once.
-func (c *Client) schema(text json.RawMessage) (*compiledSchema, error) {
+func (c *Checker) schema(text json.RawMessage) (*compiledSchema, error) {
 	c.mu.Lock()
 	s := c.schemas[string(text)]
 	if s == nil {
+		if c.schemas == nil {
+			c.schemas = map[string]*compiledSchema{}
+		}
 		s = &compiledSchema{}
 		c.schemas[string(text)] = s
 	}
