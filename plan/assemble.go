@@ -26,7 +26,7 @@ func (b assembler) frame() *Plan {
 		Images: b.prober.Images(), Resources: b.steps, Moves: b.chosenMoves(), Selection: b.Selection, LeftOut: b.leftOut(),
 		Variables: b.Manifest.Variables(), SensitiveVariables: b.Manifest.SensitiveVariables(), VariableOrigins: b.Manifest.VariableOrigins(),
 		Sources: b.Manifest.Sources(), Edges: b.edges()}
-	p.Instances, p.Artifacts, p.Hosts = p.Sources.Instances, b.options.Artifacts.Pins(), b.options.Hosts
+	p.Instances, p.Artifacts, p.Hosts = p.Sources.Instances, b.options.Artifacts.Found(), b.options.Hosts
 	for addr, step := range p.Resources {
 		if at, number := state.RecordedAt(addr); number > 0 {
 			step.Deposed = at

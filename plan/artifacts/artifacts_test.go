@@ -110,6 +110,8 @@ func TestResolver_ChoosesTheVersion(t *testing.T) {
 		"pinned by the lock file":      {newScene(t, v2, a...), locked("1"), "1 was  newer 2 pinned in lock file"},
 		"pinned twice":                 {newScene(t, v2, a...), both, "error artifact.site is pinned twice"},
 		"upgraded":                     {newScene(t, v2, a...), func(s *scene) { locked("1")(s); s.o.Newest = true }, "3 was  newer 0"},
+		"of one state, as recorded":    {newScene(t, v2, a[2:]...).recorded(t, a[2]), nil, "3 was 3 newer 0"},
+		"of one state, another":        {newScene(t, v2, a[2:]...).recorded(t, a[1]), nil, "3 was 2 newer 0 unlisted"},
 		"v1 says nothing":              {newScene(t, v1).recorded(t, b[0]), nil, "1 was 1 newer 0"},
 		"no version at all":            {newScene(t, v2), nil, "error artifact.site has no version yet"},
 		"no version at all, v1":        {newScene(t, v1), nil, "error artifact.site has no version yet"},
@@ -171,6 +173,27 @@ func TestResolver_BringsInForMetadataOnly(t *testing.T) {
 		if got := strings.Contains(fmt.Sprint(s.world.TakeLog()), "get"); got != reads || (p.Value().Metadata["message"] == "about 1") == false && reads {
 			t.Errorf("reads %v: brought in %v, %+v", reads, got, p.Value())
 		}
+	}
+}
+
+func TestResolver_KnowsWhatWasFetchedSince(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, v1, line("", "1")...)
+	s.world.Change(`{"uri":"u"}`, func(l *artifacttest.Line) {
+		l.Spaces[""][0].Metadata = artifact.Metadata{{Name: "author", Value: "ann"}}
+	})
+	s.o.Declared = []config.Artifact{s.block}
+	r := New(s.o)
+	p, err := r.Resolve(t.Context(), "site")
+	if err != nil || p.Tree != "" || r.Found()["site"].Tree != "" {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	if _, err := s.store.Fetch(t.Context(), p.Order(s.block)); err != nil {
+		t.Fatal(err)
+	}
+	found := r.Found()["site"]
+	if found.Tree == "" || found.Files != 1 || found.Bytes == 0 || len(found.Metadata) != 1 || found.Metadata[0].Value != "ann" {
+		t.Errorf("%+v", found)
 	}
 }
 

@@ -99,6 +99,30 @@ func (r *Resolver) Pins() map[string]Pin {
 	return out
 }
 
+// Found are the Pins, with what is known of files that were fetched since. The metadata that
+// only a get tells was fetched before, where an expression reads it.
+func (r *Resolver) Found() map[string]Pin {
+	pins := r.Pins()
+	for name, p := range pins {
+		if p.Tree != "" || r.o.Store == nil {
+			continue
+		}
+		if e, here := r.o.Store.Look(p.Key); here {
+			p.know(e)
+			pins[name] = p
+		}
+	}
+	return pins
+}
+
+// know takes what is known of files that are here.
+func (p *Pin) know(e artifact.Entry) {
+	p.Tree, p.Files, p.Bytes = e.Tree, e.Files, e.Bytes
+	if p.Info.Protocol == artifact.Concourse1 {
+		p.Metadata = e.Metadata
+	}
+}
+
 // Resolve finds the version of an artifact.
 func (r *Resolver) Resolve(ctx context.Context, name string) (Pin, error) {
 	r.mu.Lock()
@@ -245,9 +269,8 @@ func (r *Resolver) files(ctx context.Context, p *Pin, a config.Artifact) error {
 	if !here {
 		return nil
 	}
-	p.Tree, p.Files, p.Bytes = e.Tree, e.Files, e.Bytes
+	p.know(e)
 	if p.Info.Protocol == artifact.Concourse1 {
-		p.Metadata = e.Metadata
 		if s, ok := p.Spaces[p.Recipe.Space]; ok && maps.Equal(s.Version, p.Recipe.Version) {
 			s.Metadata = e.Metadata.Map()
 			p.Spaces[p.Recipe.Space] = s

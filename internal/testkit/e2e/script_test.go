@@ -31,6 +31,7 @@ var update = flag.Bool("update", false, "write what the scripts' commands print 
 //	socket FILE             a unix socket that nobody listens at
 //	nowhere TEXT...         the texts are in nothing that is kept, and in no process
 //	sshd                    start an sshd for hosts on loopback: SSH_PORT, SSH_KEY, SSH_HOST_KEY, HOSTS
+//	git-daemon DIR          serve the git repositories in DIR on loopback, and take pushes: GIT is where
 //	registry [password|token] [tls]
 //	                        start a registry behind a door of ours: REGISTRY, REGISTRY_CA, REGISTRY_LOG
 //	push NAME:TAG DIR       put an image of DIR into it, with busybox if it has a type: PUSHED is its digest
@@ -79,6 +80,7 @@ func runScripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
 			"on-terminal":   onTerminal,
 			"daemon":        startDaemon,
 			"sshd":          startSSHD,
+			"git-daemon":    startGit,
 			"daemon-clean":  daemonClean,
 			"socket":        leaveSocket,
 			"nowhere":       nowhere,

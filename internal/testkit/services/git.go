@@ -1,0 +1,36 @@
+package services
+
+import (
+	"net"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// GitDaemon starts Debian's git daemon on loopback: it serves the repositories below a
+// directory, takes what is pushed, and ends with the test. It returns where it listens.
+func GitDaemon(t testing.TB, dir string) (address string) {
+	t.Helper()
+	programs, err := exec.Command("git", "--exec-path").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := freePort(t)
+	c := exec.Command(filepath.Join(strings.TrimSpace(string(programs)), "git-daemon"), "--reuseaddr", "--listen=127.0.0.1", "--port="+port,
+		"--base-path="+dir, "--export-all", "--enable=receive-pack", dir)
+	c.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + dir}
+	said := start(t, c, syscall.SIGTERM)
+	address = net.JoinHostPort("127.0.0.1", port)
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if c, err := net.Dial("tcp", address); err == nil {
+			_ = c.Close() // it was only asked whether it is there
+			return address
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the git daemon does not listen: %s", said())
+		}
+	}
+}
