@@ -113,6 +113,7 @@ var ranks = map[string]int{
 	"plan/repair":                       35,
 	"apply":                             40,
 	"internal/watch":                    42,
+	"internal/watch/metrics":            43,
 	"internal/ui/planpage":              51,
 	"internal/ui/events":                50,
 	"internal/ui/render":                50,
@@ -164,6 +165,7 @@ var owners = map[string]string{
 	"github.com/aymanbagabas/go-udiff":      "internal/ui/jsondiff",
 	"github.com/charmbracelet/x/ansi":       "internal/ui/render",
 	"github.com/charmbracelet/colorprofile": "internal/cli",
+	"github.com/prometheus/":                "internal/watch/metrics",
 }
 
 func TestImportsPointDownwards(t *testing.T) {

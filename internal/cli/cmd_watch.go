@@ -27,6 +27,8 @@ func watchCommand(e Env) *cli.Command {
 			&cli.StringFlag{Name: "baseline", Usage: "`FILE` with known drift, which is left as it is until it changes"},
 			&cli.DurationFlag{Name: "converged-timeout", DefaultText: "never", Usage: "end when there was nothing to do for `DURATION`"},
 			&cli.DurationFlag{Name: "max-runtime", DefaultText: "never", Usage: "end after `DURATION`"},
+			&cli.StringFlag{Name: "metrics", DefaultText: "not served",
+				Usage: "serve /metrics for Prometheus and /healthz at `ADDR`: host:port or unix:PATH"},
 			&cli.IntFlag{Name: "parallelism", Value: 2, Usage: "start containers for at most `N` checks at one time"},
 		}, requireFlags(), eventFlags()),
 		Action: e.action(runWatch),
@@ -36,7 +38,7 @@ func watchCommand(e Env) *cli.Command {
 func runWatch(c *cli.Context, s *session) (err error) {
 	o := watching.Options{SourceOptions: app.SourceOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Policy: policy(c)},
 		Approve: c.String("approve"), Parallelism: c.Int("parallelism"), Converged: c.Duration("converged-timeout"),
-		MaxRuntime: c.Duration("max-runtime"), Verbose: c.Bool("verbose"), Record: watching.Records(s.Engine, s.env.Abort), Print: s.out.Printf}
+		MaxRuntime: c.Duration("max-runtime"), Metrics: c.String("metrics"), Verbose: c.Bool("verbose"), Record: watching.Records(s.Engine, s.env.Abort), Print: s.out.Printf, Show: s.ui.Status}
 	if c.IsSet("poll") {
 		poll := c.Duration("poll")
 		if o.Poll = &poll; poll < 0 || poll > 0 && poll < time.Second {

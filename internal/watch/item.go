@@ -16,6 +16,7 @@ type item struct {
 	due   time.Duration // of the next look
 	why   Why           // of the next look, or of the one that runs
 	began time.Duration // of the last look
+	late  time.Duration // it began so long after it was due
 
 	looking  bool
 	dirty    bool   // something happened since the last look began
@@ -27,6 +28,7 @@ type item struct {
 	found    Look
 	failures int // looks in a row that failed
 
+	suspect   time.Duration // the first event or look that told of what is not right; never = it is
 	wanted    time.Duration // when it may be repaired; never = it need not
 	repairing bool
 	drifted   bool          // a look found drift while a repair was at it
@@ -50,6 +52,7 @@ type item struct {
 	urgentSlot, timedSlot, repairSlot int // its places in queues
 
 	open    bool         // as it is counted
+	watched bool         // as it is counted
 	counted drift.Status // as it is counted
 	byEvent bool         // as it is counted
 }

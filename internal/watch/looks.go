@@ -73,6 +73,7 @@ func (w *watcher) startLooks(ctx context.Context, now time.Duration) {
 	for _, l := range w.lanes {
 		for it := l.pick(now); it != nil; it = l.pick(now) {
 			l.running++
+			it.late = now - max(0, it.due)
 			it.looking, it.dirty, it.began, it.due = true, false, now, never
 			w.placed(it)
 			addr := it.Address
@@ -102,6 +103,11 @@ func (w *watcher) looked(l looked) {
 		return
 	}
 	it.looking = false
+	told := Looked{Address: it.Address, Why: it.why, Status: l.look.Status, Took: now - it.began, Late: it.late}
+	if l.err != nil {
+		told.Status = drift.Failed
+	}
+	w.tell(told)
 	switch {
 	case it.outdated:
 		it.outdated = false
@@ -137,9 +143,10 @@ func (w *watcher) judge(it *item, look Look, now time.Duration) {
 		}
 	}
 	if look.wrong() {
+		it.suspect = min(it.suspect, it.began)
 		w.want(it, look, now)
 	} else {
-		it.wanted = never
+		it.suspect, it.wanted = never, never
 	}
 	w.found(it, look, it.why, nil)
 }

@@ -26,7 +26,8 @@ const (
 	batch     = 512
 
 	beat      = 10 * time.Second
-	suspended = time.Minute // more than that is a reason to look at all
+	settles   = 10 * time.Second // without anything to do, until that is told
+	suspended = time.Minute      // more than that is a reason to look at all
 	spread    = 10 * time.Second
 	day       = 24 * time.Hour
 

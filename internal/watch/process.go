@@ -174,6 +174,7 @@ func (w *watcher) read() {
 		}
 		switch {
 		case n.dirty:
+			it.suspect = min(it.suspect, now)
 			w.look(it, now, ByEvent)
 		case n.turned && n.live: // something may have happened before
 			w.look(it, now+within(spread), ByEvent)

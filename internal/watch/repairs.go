@@ -108,6 +108,7 @@ func (w *watcher) outcome(it *item, o Outcome, now time.Duration) {
 	switch o {
 	case Repaired:
 		it.repairs, it.settled = it.repairs+1, now
+		w.tell(Righted{Address: it.Address, Took: now - min(now, it.suspect)})
 		w.right(it, ByRepair, now)
 	case Right:
 		w.right(it, ByRepair, now)
@@ -141,7 +142,7 @@ func (w *watcher) touched(it *item, o Outcome, now time.Duration) {
 // right notes that a repair has found a resource VALID. A look that began before
 // that has nothing to say any more.
 func (w *watcher) right(it *item, why Why, now time.Duration) {
-	it.wanted, it.failures = never, 0
+	it.wanted, it.suspect, it.failures = never, never, 0
 	if it.looking {
 		it.outdated, it.dirty = true, true
 	} else {

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -29,6 +30,8 @@ type watcher struct {
 	refusals int           // in a row
 
 	counts     Counts
+	reported   Counts        // what Counted was told last
+	settled    bool          // that nothing is to be done was told
 	quietSince time.Duration // nothing is to be done since then; never = something is
 	slept      time.Duration
 	beatAt     time.Duration
@@ -78,6 +81,7 @@ func (w *watcher) loop(ctx, work context.Context, generations <-chan Generation)
 			w.startLooks(work, now)
 			w.startRepair(work, now)
 		}
+		w.report(w.now())
 		timer.Reset(w.next() - now)
 		select {
 		case <-ctx.Done():
@@ -116,6 +120,9 @@ func (w *watcher) next() time.Duration {
 	if w.MaxRuntime > 0 {
 		at = min(at, w.MaxRuntime)
 	}
+	if !w.settled && w.quietSince != never {
+		at = min(at, w.quietSince+w.settles())
+	}
 	for _, l := range w.lanes {
 		if l.running < l.places {
 			at = min(at, l.urgent.next(), l.timed.next())
@@ -123,6 +130,23 @@ func (w *watcher) next() time.Duration {
 	}
 	return min(at, w.nextRepair())
 }
+
+// report says how all is, when that is otherwise than it was said last.
+func (w *watcher) report(now time.Duration) {
+	if w.Counted != nil && w.counts != w.reported {
+		w.reported = w.counts
+		w.Counted(w.counts)
+	}
+	if settled := w.quietSince != never && now >= w.quietSince+w.settles(); settled || w.quietSince == never {
+		if settled != w.settled {
+			w.settled = settled
+			w.tell(Settled{Converged: settled})
+		}
+	}
+}
+
+// settles is how long nothing is to be done until that is told.
+func (w *watcher) settles() time.Duration { return cmp.Or(w.Converged, settles) }
 
 // beat says now and then that all goes on, and finds out whether the machine was
 // suspended: then anything may have happened.
@@ -132,7 +156,7 @@ func (w *watcher) beat(now time.Duration) {
 	}
 	w.beatAt = now + beat
 	if w.Alive != nil {
-		w.Alive(w.counts)
+		w.Alive()
 	}
 	if w.Slept == nil {
 		return
@@ -162,7 +186,7 @@ func (w *watcher) generation(ctx context.Context, g Generation) {
 	for _, r := range g.Resources {
 		it := gone[r.Address]
 		if it == nil {
-			it = &item{due: never, wanted: never, settled: -quiet}
+			it = &item{due: never, wanted: never, suspect: never, settled: -quiet}
 		}
 		delete(gone, r.Address)
 		w.items[r.Address] = it
@@ -217,7 +241,7 @@ func (w *watcher) forget(it *item) {
 	w.waiting.drop(it)
 	w.unwatch(it)
 	it.due, it.wanted, it.busy, it.repairing, it.looking = never, never, false, false, false
-	it.status = ""
+	it.status, it.Watched = "", false
 	w.account(it)
 	it.Address = "" // what comes back for it finds nobody
 	w.counts.Resources--
@@ -234,7 +258,10 @@ func (w *watcher) placed(it *item) {
 func (w *watcher) account(it *item) {
 	count := func(status drift.Status, by int) {
 		switch status {
-		case drift.Drifted, drift.Gone:
+		case drift.Gone:
+			w.counts.Gone += by
+			w.counts.Drifted += by
+		case drift.Drifted:
 			w.counts.Drifted += by
 		case drift.Failed:
 			w.counts.Failed += by
@@ -244,6 +271,10 @@ func (w *watcher) account(it *item) {
 		count(it.counted, -1)
 		count(it.status, 1)
 		it.counted = it.status
+	}
+	if it.Watched != it.watched {
+		w.counts.Watched += sign(it.Watched)
+		it.watched = it.Watched
 	}
 	if it.live != it.byEvent {
 		w.counts.ByEvents += sign(it.live)

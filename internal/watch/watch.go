@@ -96,14 +96,17 @@ type Options struct {
 	Converged  time.Duration        // Run returns when nothing was to be done for that long; 0 = it does not
 	MaxRuntime time.Duration        // Run returns after that; 0 = it does not
 	Slept      func() time.Duration // for how long the machine was suspended until now; nil = never
-	Alive      func(Counts)         // called each ten seconds by the goroutine that owns all; nil = nobody
+	Alive      func()               // called each ten seconds by the goroutine that owns all; nil = nobody
+	Counted    func(Counts)         // the same, whenever they are others; nil = nobody
 }
 
 // Counts says how all resources are.
 type Counts struct {
 	Resources int
 	ByEvents  int // have a process that watches
+	Watched   int // shall have one
 	Drifted   int // drifted or gone
+	Gone      int // those of them that are gone
 	Failed    int // could not be asked
 	Open      int // are to be looked at or repaired for another reason than that time is up
 }
@@ -179,6 +182,25 @@ type Refused struct {
 	Next      time.Duration // until it is tried again
 }
 
+// Looked is a look that ended, whatever it found.
+type Looked struct {
+	Address string
+	Why     Why
+	Status  drift.Status
+	Took    time.Duration
+	Late    time.Duration // it began so long after it was due
+}
+
+// Righted is a resource that a repair has brought back.
+type Righted struct {
+	Address string
+	Took    time.Duration // since the first event or look that told of it
+}
+
+// Settled says whether there is something to do for another reason than that time is
+// up: that there is something at once, that there is nothing after a while.
+type Settled struct{ Converged bool }
+
 // Loaded says that a generation is watched from now on.
 type Loaded struct {
 	First  bool
@@ -192,4 +214,7 @@ func (Missed) told()     {}
 func (Noisy) told()      {}
 func (Process) told()    {}
 func (Refused) told()    {}
+func (Looked) told()     {}
+func (Righted) told()    {}
+func (Settled) told()    {}
 func (Loaded) told()     {}

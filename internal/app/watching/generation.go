@@ -42,6 +42,7 @@ type generation struct {
 	watch.Generation
 	source *app.Source
 	look   *looker
+	types  map[string]string // of what is watched, as the manifest names them
 	left   map[string]string // what is not watched, and why
 }
 
@@ -60,7 +61,7 @@ func (w *watcher) load(ctx context.Context) (*generation, error) {
 	if w.current == nil {
 		file = stampOf(source)
 	}
-	g := &generation{source: source, left: map[string]string{}}
+	g := &generation{source: source, types: map[string]string{}, left: map[string]string{}}
 	g.look = &looker{w: w, source: source, places: make(chan struct{}, w.Parallelism)}
 	if err := g.look.with(ctx, snapshot); err != nil {
 		return nil, err
@@ -74,7 +75,7 @@ func (w *watcher) load(ctx context.Context) (*generation, error) {
 func (w *watcher) fill(g *generation, snapshot state.Snapshot) {
 	seen := g.look.seen()
 	g.Looker, g.Repairer, g.Places = g.look, &repairer{w: w, look: g.look, source: g.source}, map[string]int{}
-	g.Source = app.WatchSource{Client: w.told, Request: g.look.request}
+	g.Source = heard{app.WatchSource{Client: w.told, Request: g.look.request}, func(addr string) { w.metrics.Event(g.types[addr]) }}
 	for addr, d := range seen.Unasked {
 		g.left[addr] = d.Reason
 	}
@@ -99,8 +100,22 @@ func (w *watcher) fill(g *generation, snapshot state.Snapshot) {
 				one.Poll, one.Alone = *said, *said
 			}
 		}
-		g.Resources = append(g.Resources, one)
+		g.Resources, g.types[r.Address] = append(g.Resources, one), entry.Type
 	}
+}
+
+// heard counts events.
+type heard struct {
+	watch.Source
+	count func(addr string)
+}
+
+// Watch tells of each event, and counts it.
+func (h heard) Watch(ctx context.Context, addr string, tell func(watch.Event)) error {
+	return h.Source.Watch(ctx, addr, func(e watch.Event) {
+		h.count(addr)
+		tell(e)
+	})
 }
 
 func lane(e state.Entry) string { return digest(e.Digest, e.Settings, e.Mounts) }

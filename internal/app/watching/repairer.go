@@ -32,6 +32,7 @@ type repairer struct {
 func (r *repairer) Repair(ctx context.Context, addrs []string) (map[string]watch.Outcome, error) {
 	held := false
 	for {
+		began := time.Now()
 		outcomes, err := r.once(ctx, addrs)
 		switch {
 		case errors.Is(err, state.ErrLocked):
@@ -44,6 +45,7 @@ func (r *repairer) Repair(ctx context.Context, addrs []string) (map[string]watch
 				return nil, context.Cause(ctx)
 			case <-time.After(busyEvery):
 			}
+			r.w.metrics.Waited(time.Since(began))
 			continue
 		case held:
 			r.w.status(Released, "released: repairing goes on", "")
@@ -71,6 +73,7 @@ func (r *repairer) once(ctx context.Context, addrs []string) (map[string]watch.O
 	w := r.w
 	w.stateMu.Lock()
 	defer w.stateMu.Unlock()
+	defer w.repairing(addrs)()
 	run := &begun{w: w, addrs: addrs}
 	e := w.engine.Child(run.send, run)
 	r.w.mu.Lock()
@@ -97,6 +100,17 @@ func (r *repairer) once(ctx context.Context, addrs []string) (map[string]watch.O
 		}
 	}
 	return outcomes, nil
+}
+
+// repairing notes what is being repaired, until end is called.
+func (w *watcher) repairing(addrs []string) (end func()) {
+	note := func(list []string) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.repairs = list
+	}
+	note(addrs)
+	return func() { note(nil) }
 }
 
 // watched reports whether a resource is watched, and so may be done with another.
@@ -206,6 +220,7 @@ func (b *begun) end(status apply.Status, report *apply.Report) {
 	if b.run == nil {
 		return
 	}
+	b.w.metrics.Repaired(string(status))
 	b.out(events.Event{Level: events.Info, Message: "The repair ended: " + string(status),
 		Body: events.RepairEnded{Resources: b.addrs, Status: status}})
 	if report != nil {

@@ -1,6 +1,7 @@
 package watching
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -14,8 +15,8 @@ import (
 
 // line prints a line for people, with the time of day.
 func (w *watcher) line(format string, args ...any) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.printing.Lock()
+	defer w.printing.Unlock()
 	w.Print("%s %s\n", time.Now().Format(time.TimeOnly), diag.Visible(w.engine.Secrets.Hide(fmt.Sprintf(format, args...))))
 }
 
@@ -25,10 +26,12 @@ func (w *watcher) status(s Status, text, holder string) {
 	if s == ReloadFailed || s == Held {
 		level = events.Warning
 	}
-	c := w.counted()
-	w.engine.Events(events.Event{Level: level, Message: text, Body: events.Watch{Status: string(s), Resources: c.Resources,
-		ByEvents: c.ByEvents,
-		ByPoll:   c.Resources - c.ByEvents, Drifted: c.Drifted, Failed: c.Failed, Holder: holder}})
+	body := w.body(s)
+	body.Holder = holder
+	w.mu.Lock()
+	w.holder = holder
+	w.mu.Unlock()
+	w.engine.Events(events.Event{Level: level, Message: text, Body: body})
 	w.line("%s", text)
 	switch s {
 	case Started, Reloaded, ReloadFailed:
@@ -39,18 +42,39 @@ func (w *watcher) status(s Status, text, holder string) {
 	}
 }
 
-// alive is called now and then by what owns the watch.
-func (w *watcher) alive(c watch.Counts) {
+// body is the event of a status.
+func (w *watcher) body(s Status) events.Watch {
+	c := w.counted()
+	return events.Watch{Status: string(s), Resources: c.Resources, ByEvents: c.ByEvents, ByPoll: c.Resources - c.ByEvents,
+		Drifted: c.Drifted, Failed: c.Failed}
+}
+
+// count takes how all resources are.
+func (w *watcher) count(c watch.Counts) {
 	w.mu.Lock()
 	w.counts = c
 	w.mu.Unlock()
+	w.metrics.Counted(c)
+}
+
+// alive is called now and then by what owns the watch.
+func (w *watcher) alive() {
+	c := w.counted()
+	w.metrics.Alive()
 	w.systemd.Alive()
 	w.systemd.Status(fmt.Sprintf("%s, %d drifted, %d failed", words.Count(c.Resources, "resource"), c.Drifted, c.Failed))
 }
 
 // tell tells what happened. It is called by one goroutine.
 func (w *watcher) tell(t watch.Told) {
+	w.metrics.Told(t, w.typeOf)
 	switch t := t.(type) {
+	case watch.Looked:
+		if w.Verbose {
+			w.line("%s  looked at (%s): %s after %s", t.Address, t.Why, cmp.Or(string(t.Status), "ok"), t.Took.Round(time.Millisecond))
+		}
+	case watch.Settled:
+		w.settled(t)
 	case watch.Loaded:
 		w.loaded(t)
 	case watch.Finding:
@@ -81,6 +105,39 @@ func (w *watcher) tell(t watch.Told) {
 		w.engine.Diagnostics(diag.From("Cannot repair", t.Err))
 		w.line("cannot repair %s: next try in %s", words.Count(t.Resources, "resource"), t.Next.Round(100*time.Millisecond))
 	}
+}
+
+// bottom is the line at the bottom of a terminal.
+func (w *watcher) bottom() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, text := w.counts, ""
+	if n := len(w.repairs); n > 0 {
+		text = "; repairing " + words.List(w.repairs, 3)
+	} else if c.Open > 0 {
+		text = fmt.Sprintf("; %d to look at or to repair", c.Open)
+	}
+	if w.holder != "" {
+		text += "; held"
+	}
+	return w.engine.Secrets.Hide(fmt.Sprintf("watching %s: %d as recorded, %d drifted, %d cannot be asked; %d by events%s",
+		words.Count(c.Resources, "resource"), c.Resources-c.Drifted-c.Failed, c.Drifted, c.Failed, c.ByEvents, text))
+}
+
+// settled tells programs whether there is something to do.
+func (w *watcher) settled(t watch.Settled) {
+	s, text := Unconverged, "something is to be done"
+	if t.Converged {
+		s, text = Converged, "nothing is to be done"
+	}
+	w.engine.Events(events.Event{Level: events.Info, Message: text, Body: w.body(s)})
+}
+
+// typeOf is the type of a resource that is watched, as the manifest names it.
+func (w *watcher) typeOf(addr string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.current.types[addr]
 }
 
 // loaded tells what is watched from now on, and what is not.

@@ -18,6 +18,7 @@ import (
 	"deployster/internal/runner/watchclient"
 	"deployster/internal/ui/events"
 	"deployster/internal/watch"
+	"deployster/internal/watch/metrics"
 	"deployster/plan"
 	"deployster/plan/drift"
 	"deployster/plan/repair"
@@ -33,11 +34,13 @@ type Options struct {
 	Baseline    drift.Baseline
 	Converged   time.Duration
 	MaxRuntime  time.Duration
+	Metrics     string // where they are served: host:port, or unix:PATH; "" = nowhere
 	Verbose     bool
 
-	Reload <-chan struct{}                  // read everything anew; nil = nobody asks for that
-	Record func() Recording                 // begins the records of a repair, or of what failed
-	Print  func(format string, args ...any) // a line for people
+	Reload <-chan struct{}                       // read everything anew; nil = nobody asks for that
+	Record func() Recording                      // begins the records of a repair, or of what failed
+	Print  func(format string, args ...any)      // a line for people
+	Show   func(line func() string) (end func()) // keeps a line at the bottom of a terminal
 }
 
 // Status is what happened to the watch as a whole.
@@ -51,6 +54,7 @@ const (
 	Held         Status = "held"
 	Released     Status = "released"
 	Converged    Status = "converged"
+	Unconverged  Status = "unconverged"
 	Stopping     Status = "stopping"
 )
 
@@ -62,6 +66,7 @@ type watcher struct {
 	looks   *failures
 	told    *watchclient.Client // of changes
 	systemd sdnotify.Notifier
+	metrics *metrics.Metrics
 	began   time.Time
 
 	again chan struct{} // the state is another: read anew
@@ -69,9 +74,13 @@ type watcher struct {
 	stateMu sync.Mutex // held by a repair, which changes the state
 	file    stamp      // of the state file as it is known; guarded by stateMu
 
-	mu      sync.Mutex // guards what follows, and keeps lines whole
+	printing sync.Mutex // keeps lines whole
+
+	mu      sync.Mutex // guards what follows; nothing is printed while it is held: the terminal asks for its last line
 	current *generation
 	counts  watch.Counts
+	repairs []string          // what is being repaired
+	holder  string            // who has the state, while a repair waits for it
 	reasons map[string]string // why resources may not be repaired, as the last repair found
 }
 
@@ -82,9 +91,14 @@ func Run(ctx context.Context, e *app.Engine, o Options) (watch.End, watch.Counts
 		return "", watch.Counts{}, err
 	}
 	w := &watcher{Options: o, kinds: kinds, again: make(chan struct{}, 1), reasons: map[string]string{},
-		looks: &failures{record: o.Record}, began: time.Now()}
+		looks: &failures{record: o.Record}, began: time.Now(), metrics: metrics.New()}
 	w.systemd = sdnotify.New(e.Env("NOTIFY_SOCKET"))
 	defer w.looks.end()
+	served, err := w.serve(ctx, e)
+	if err != nil {
+		return "", watch.Counts{}, err
+	}
+	defer served()
 	if _, err := e.Runtime(ctx); err != nil {
 		return "", watch.Counts{}, err
 	}
@@ -109,6 +123,22 @@ func Run(ctx context.Context, e *app.Engine, o Options) (watch.End, watch.Counts
 	end, counts := w.run(ctx, first)
 	w.status(Stopping, "stopping: "+string(end), "")
 	return end, counts, nil
+}
+
+// serve serves metrics, until end is called.
+func (w *watcher) serve(ctx context.Context, e *app.Engine) (end func(), err error) {
+	if w.Metrics == "" {
+		return func() {}, nil
+	}
+	at := w.Metrics
+	if path, local := strings.CutPrefix(at, "unix:"); local {
+		at = "unix:" + e.Path(path)
+	}
+	l, err := metrics.Listen(ctx, at)
+	if err != nil {
+		return nil, diag.Errorf("Cannot serve metrics", "-metrics takes host:port, such as 127.0.0.1:9464, or unix:PATH: %s.", diag.Visible(err.Error()))
+	}
+	return w.metrics.Serve(l), nil
 }
 
 // alone keeps other watchers from the state.
@@ -136,17 +166,15 @@ func (w *watcher) run(ctx context.Context, first *generation) (watch.End, watch.
 	generations := make(chan watch.Generation, 1)
 	w.take(first)
 	generations <- first.Generation
+	defer w.Show(w.bottom)()
 	supply, stop := context.WithCancel(ctx)
 	var ended sync.WaitGroup
 	ended.Go(func() { w.supply(supply, generations) })
-	end, counts := watch.Run(ctx, watch.Options{Converged: w.Converged, MaxRuntime: w.MaxRuntime, Slept: slept, Alive: w.alive},
-		generations, w.tell)
+	end, counts := watch.Run(ctx, watch.Options{Converged: w.Converged, MaxRuntime: w.MaxRuntime, Slept: slept, Alive: w.alive,
+		Counted: w.count}, generations, w.tell)
 	stop()
 	ended.Wait()
-	if end == watch.Converged {
-		w.mu.Lock()
-		w.counts = counts
-		w.mu.Unlock()
+	if w.count(counts); end == watch.Converged {
 		w.status(Converged, "converged: nothing was to be done for "+w.Converged.String(), "")
 	}
 	return end, counts
@@ -179,6 +207,7 @@ func (w *watcher) supply(ctx context.Context, generations chan<- watch.Generatio
 		}
 		if err != nil {
 			failed = time.Now()
+			w.metrics.ReloadFailed()
 			w.engine.Diagnostics(diag.From("Cannot read anew", err))
 			w.status(ReloadFailed, "could not be read anew: what was watched before is watched further", "")
 			continue

@@ -63,6 +63,29 @@ func BenchmarkPlanBelieved(b *testing.B) {
 	})
 }
 
+// BenchmarkPlanRepair plans what a watch repairs: one thing that is gone, and the nine
+// that depend on it.
+func BenchmarkPlanRepair(b *testing.B) {
+	at(b, func(b *testing.B, n int) {
+		e := newEngine(b, n)
+		m := e.load(b, e.sources)
+		prior := e.made(b, m)
+		delete(e.world.there, "disk-0")
+		var targets []string
+		for i := range perChain {
+			targets = append(targets, fmt.Sprintf("r%d", i))
+		}
+		client := e.client()
+		for b.Loop() {
+			p, diags := plan.Build(context.Background(), m, prior, client, plan.Options{Version: "1", Workspace: e.dir, Parallelism: 10,
+				Now: time.Now(), Selection: plan.Selection{NoRefresh: true, Targets: targets}, Doubt: []string{"r0"}})
+			if diags.HasErrors() || len(p.Resources) != perChain || p.Resources["r0"].Change != plan.Create {
+				b.Fatalf("%.2000s", diags.Error())
+			}
+		}
+	})
+}
+
 func BenchmarkPlanCreate(b *testing.B) {
 	at(b, func(b *testing.B, n int) {
 		e := newEngine(b, n)

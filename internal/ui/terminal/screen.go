@@ -28,6 +28,8 @@ type screen struct {
 	w       io.Writer
 	frame   func(now time.Time, width, height int) []string // nil = there is no region
 	drawn   []int                                           // cells of the lines that stand there
+	shown   string                                          // those lines
+	wide    int                                             // the terminal when they were drawn
 	pending strings.Builder                                 // text above the region that waits
 	broken  bool                                            // the last piece did not end its line: somebody may be typing in it
 	held    int                                             // questions that are being asked
@@ -158,20 +160,23 @@ func (s *screen) flush(draw bool) {
 		return
 	}
 	width, height := s.size()
+	var lines []string
+	if draw {
+		lines = s.frame(time.Now(), width, height)
+	}
+	text := render.Colors(strings.Join(lines, "\n"), s.colors)
+	if s.pending.Len() == 0 && text == s.shown && width == s.wide {
+		return // a watch shows the same for days
+	}
 	var b strings.Builder
 	s.erase(&b, width)
 	b.WriteString(s.pending.String())
 	s.pending.Reset()
-	if draw {
-		lines := s.frame(time.Now(), width, height)
-		for i, line := range lines {
-			if i > 0 {
-				b.WriteByte('\n')
-			}
-			b.WriteString(render.Colors(line, s.colors))
-			s.drawn = append(s.drawn, render.Width(line))
-		}
+	b.WriteString(text)
+	for _, line := range lines {
+		s.drawn = append(s.drawn, render.Width(line))
 	}
+	s.shown, s.wide = text, width
 	if b.Len() > 0 {
 		_, _ = io.WriteString(s.w, b.String()) // nobody who reads no more must stop an apply
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"deployster/apply"
 	"deployster/config"
@@ -91,6 +92,16 @@ func (u *UI) Begin(verb string, total int) (end func()) {
 		u.screen.end()
 		u.live.begin("", 0)
 	}
+}
+
+// Status shows a line at the bottom of the terminal, until end is called.
+func (u *UI) Status(line func() string) (end func()) {
+	if u.events {
+		return func() {}
+	}
+	u.screen.end() // a pull may have left its picture
+	u.screen.begin(func(_ time.Time, width, _ int) []string { return []string{render.Dim(render.Fit(line(), width-1))} })
+	return u.screen.end
 }
 
 // watchers returns those who are told what goes on.
