@@ -38,7 +38,8 @@ func watchCommand(e Env) *cli.Command {
 func runWatch(c *cli.Context, s *session) (err error) {
 	o := watching.Options{SourceOptions: app.SourceOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Policy: policy(c)},
 		Approve: c.String("approve"), Parallelism: c.Int("parallelism"), Converged: c.Duration("converged-timeout"),
-		MaxRuntime: c.Duration("max-runtime"), Metrics: c.String("metrics"), Verbose: c.Bool("verbose"), Record: watching.Records(s.Engine, s.env.Abort), Print: s.out.Printf, Show: s.ui.Status}
+		MaxRuntime: c.Duration("max-runtime"), Metrics: c.String("metrics"),
+		Verbose: c.Bool("verbose"), Record: watching.Records(s.Engine, s.env.Abort), Print: s.out.Printf, Show: s.ui.Status}
 	if c.IsSet("poll") {
 		poll := c.Duration("poll")
 		if o.Poll = &poll; poll < 0 || poll > 0 && poll < time.Second {

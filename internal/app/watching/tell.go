@@ -120,7 +120,7 @@ func (w *watcher) bottom() string {
 	if w.holder != "" {
 		text += "; held"
 	}
-	return w.engine.Secrets.Hide(fmt.Sprintf("watching %s: %d as recorded, %d drifted, %d cannot be asked; %d by events%s",
+	return w.engine.Secrets.Hide(fmt.Sprintf("watching %s: %d as recorded, %d drifted, %d failed; %d by events%s",
 		words.Count(c.Resources, "resource"), c.Resources-c.Drifted-c.Failed, c.Drifted, c.Failed, c.ByEvents, text))
 }
 

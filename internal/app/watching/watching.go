@@ -136,7 +136,8 @@ func (w *watcher) serve(ctx context.Context, e *app.Engine) (end func(), err err
 	}
 	l, err := metrics.Listen(ctx, at)
 	if err != nil {
-		return nil, diag.Errorf("Cannot serve metrics", "-metrics takes host:port, such as 127.0.0.1:9464, or unix:PATH: %s.", diag.Visible(err.Error()))
+		return nil, diag.Errorf("Cannot serve metrics", "-metrics takes host:port, such as 127.0.0.1:9464, or unix:PATH: %s.",
+			diag.Visible(err.Error()))
 	}
 	return w.metrics.Serve(l), nil
 }

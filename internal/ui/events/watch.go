@@ -4,7 +4,7 @@ import "deployster/apply"
 
 // Watch is something that happened to `deployster watch` as a whole.
 type Watch struct {
-	Status    string `json:"status"` // started, reloaded, reload_failed, held, released, converged, stopping
+	Status    string `json:"status"` // started, reloaded, reload_failed, held, released, converged, unconverged, stopping
 	Resources int    `json:"resources"`
 	ByEvents  int    `json:"by_events"` // that a process watches
 	ByPoll    int    `json:"by_poll"`
