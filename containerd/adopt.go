@@ -43,7 +43,8 @@ func (r *Runtime) Adopt(ctx context.Context, id string, w runner.Watch) (runner.
 			if _, there, _ := r.outcomes().Load(action); there {
 				continue // collected since it was looked for
 			}
-			return runner.Outcome{Fate: runner.Unknown, NoTrace: true, Why: "there is no trace of it in this containerd"}, nil
+			return runner.Outcome{Fate: runner.Unknown, NoTrace: true, Forgotten: r.outcomes().Pruned(),
+				Why: "there is no trace of it in this containerd"}, nil
 		case err == nil:
 			gone, err = r.collectIfDead(ctx, c)
 		}

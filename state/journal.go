@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -65,7 +66,7 @@ func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 		return nil, err
 	}
 	b := begin{Format: Format, Lineage: s.snapshot.Lineage, Serial: s.snapshot.Serial, Plan: plan, Run: NewID(), By: myself(s.command)}
-	b.By.Machine = s.at.Machine
+	b.By.Machine = cmp.Or(s.at.Machine, s.machine)
 	log, err := s.at.CreateJournal(b.Lineage, b.Run)
 	if err != nil {
 		return nil, refuse(err, "Cannot write the journal", "%s: %s. Nothing was started.", s.at.Journal, err)

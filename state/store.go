@@ -55,7 +55,10 @@ type Options struct {
 	Wait    time.Duration // how long to wait for the lock; 0 = not at all
 	// Keys decrypt and encrypt the files of the state; nil = they are in clear text.
 	Keys *encryption.Keyring
-	Kept *Kept // what an earlier Open has read or written: while it is so, it is not read again
+	// Machine is the id of the data directory in which actions are begun; a place that
+	// is shared has its own.
+	Machine string
+	Kept    *Kept // what an earlier Open has read or written: while it is so, it is not read again
 
 	// Waiting is told who has the lock, once, when it is waited for; nil =
 	// nobody wants to know.
@@ -102,6 +105,7 @@ type Store struct {
 	snapshot Snapshot
 	recovery *Recovery
 	command  string // what the user runs
+	machine  string // Options.Machine
 	warnings diag.Diagnostics
 	journal  *Journal // the one that is open
 }
@@ -119,7 +123,7 @@ func Open(ctx context.Context, place Place, o Options) (*Store, error) {
 		return nil, err
 	}
 	at.Clean()
-	s := &Store{at: at, lock: lock, command: o.Command}
+	s := &Store{at: at, lock: lock, command: o.Command, machine: o.Machine}
 	err = s.recover()
 	if err == nil {
 		err = at.keys.Ready() // rather now than when something was done

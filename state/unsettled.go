@@ -36,7 +36,7 @@ type By struct {
 	Host    string `json:"host,omitempty"`
 	Boot    string `json:"boot,omitempty"` // changes whenever the machine is started
 	// Machine is the id of the data directory, which knows how its actions ended; ""
-	// where the state is of one machine only.
+	// where that was not to be found out.
 	Machine string `json:"machine,omitempty"`
 }
 

@@ -58,6 +58,21 @@ func (o Outcomes) Remove(action string) error {
 	return nil
 }
 
+// pruned is a file that is written when an outcome is removed that nobody has come for.
+const pruned = ".pruned"
+
+// Pruned is when an outcome was removed that nobody had come for; zero = never.
+func (o Outcomes) Pruned() time.Time {
+	i, err := os.Lstat(filepath.Join(string(o), pruned))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return time.Now() // it may have been just now
+	}
+	if err != nil {
+		return time.Time{}
+	}
+	return i.ModTime()
+}
+
 // Prune removes the outcomes that nobody has come for: the old ones, and the
 // oldest of too many.
 func (o Outcomes) Prune() error {
@@ -74,6 +89,9 @@ func (o Outcomes) Prune() error {
 	}
 	var files []file
 	for _, e := range entries {
+		if e.Name() == pruned {
+			continue
+		}
 		if i, err := e.Info(); err == nil { // else it is just being removed
 			files = append(files, file{e.Name(), i.ModTime()})
 		}
@@ -82,6 +100,9 @@ func (o Outcomes) Prune() error {
 	var errs []error
 	for i, f := range files {
 		if i >= maxOutcomes || time.Since(f.at) > outcomeAge {
+			if err := os.WriteFile(filepath.Join(string(o), pruned), nil, 0o600); err != nil {
+				return err // else one that is gone would look as if it had never been
+			}
 			errs = append(errs, os.Remove(filepath.Join(string(o), f.name)))
 		}
 	}

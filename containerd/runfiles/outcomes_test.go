@@ -15,6 +15,10 @@ func TestOutcomesArePruned(t *testing.T) {
 	if err := o.Prune(); err != nil {
 		t.Fatal(err)
 	}
+	if !o.Pruned().IsZero() {
+		t.Error("nothing was removed, and it says so")
+	}
+	began := time.Now().Add(-time.Second) // clocks of file systems are coarse
 	for i := range maxOutcomes + 3 {
 		if err := os.MkdirAll(string(o), 0o700); err != nil {
 			t.Fatal(err)
@@ -32,6 +36,9 @@ func TestOutcomesArePruned(t *testing.T) {
 	}
 	if err := o.Prune(); err != nil {
 		t.Fatal(err)
+	}
+	if o.Pruned().Before(began) {
+		t.Errorf("it says that the last one was removed at %s", o.Pruned())
 	}
 	for i, want := range map[int]bool{0: true, 1: false, 2: true, maxOutcomes - 1: true, maxOutcomes + 1: false, maxOutcomes + 2: false} {
 		if _, there, err := o.Load(fmt.Sprint(i)); there != want || err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"deployster/apply"
 	front "deployster/internal/app/artifacts"
+	"deployster/internal/app/workspace"
 	"deployster/internal/artifact"
 	artifactimages "deployster/internal/artifact/images"
 	"deployster/internal/base/diag"
@@ -42,7 +43,7 @@ func (e *Engine) adopt(ctx context.Context, place state.Place, store *state.Stor
 				e.warnUnknown(addr, u, a, "it was started on another machine, "+u.By.Host)
 				continue
 			}
-			out, err := e.follow(ctx, on(e, snapshot, addr), addr, u, a, described)
+			out, err := e.follow(ctx, snapshot, addr, a, described)
 			var gone *runner.HostError
 			switch {
 			case ctx.Err() != nil:
@@ -98,10 +99,8 @@ func (e *Engine) discardEnded(ctx context.Context, snapshot state.Snapshot, p *p
 
 // follow adopts one action, and shows what it prints, as an apply does. What
 // nothing describes may hold secrets, and its output is dropped.
-func (e *Engine) follow(ctx context.Context, at places.Adopter, addr string, u state.Unsettled, a state.Attempt,
-	described bool) (runner.Outcome, error) {
-	name := addr + "/" + a.Action
-	show := e.line
+func (e *Engine) follow(ctx context.Context, s state.Snapshot, addr string, a state.Attempt, described bool) (runner.Outcome, error) {
+	name, u, show := addr+"/"+a.Action, s.Unsettled[addr], e.line
 	if !described {
 		show = func(typeclient.Line) {}
 	}
@@ -111,7 +110,7 @@ func (e *Engine) follow(ctx context.Context, at places.Adopter, addr string, u s
 	}
 	stdout, endStdout := typeclient.Lines(addr, a.Action, typeclient.Stdout, showStdout)
 	stderr, endStderr := typeclient.Lines(addr, a.Action, typeclient.Stderr, show)
-	out, err := at.Adopt(ctx, a.Key, runner.Watch{Stdout: stdout, Stderr: stderr, Running: func() {
+	out, err := outcome(ctx, e, s, addr, a, runner.Watch{Stdout: stdout, Stderr: stderr, Running: func() {
 		e.Note("%s still runs. %s started it at %s. Waiting for its end.", diag.Visible(name), diag.Visible(u.By.String()),
 			a.Started.Local().Format(time.TimeOnly))
 	}})
@@ -126,13 +125,21 @@ func (e *Engine) follow(ctx context.Context, at places.Adopter, addr string, u s
 	return out, err
 }
 
+// outcome waits for the end of an action, and says what became of it. What has left no
+// trace where it would have been begun was not: who was to begin it died before.
+func outcome(ctx context.Context, e *Engine, s state.Snapshot, addr string, a state.Attempt, w runner.Watch) (runner.Outcome, error) {
+	out, err := on(e, s, addr).Adopt(ctx, a.Key, w)
+	if entry, known := s.Resources[addr]; err == nil && out.NoTrace && a.Started.After(out.Forgotten) && known &&
+		entry.Settings.Host == nil && workspace.ActsHere(e.Options, s.Unsettled[addr].By) {
+		out.Fate = runner.NotBegun
+	}
+	return out, err
+}
+
 // settle records how an action ended, and then discards what that was found out
 // from.
 func (e *Engine) settle(store *state.Store, at places.Adopter, addr string, a state.Attempt, out runner.Outcome) error {
-	var exit *int
-	if out.Fate == runner.Exited {
-		exit = &out.ExitCode
-	}
+	exit := exitOf(out)
 	if said := answered(store.Snapshot(), addr, out); said != nil {
 		if err := store.Replace(store.Snapshot().Answered(addr, said)); err != nil {
 			return err
@@ -158,6 +165,14 @@ func (e *Engine) settle(store *state.Store, at places.Adopter, addr string, a st
 			"How %s of %s ended is recorded, and what that was found out from could not be removed: %s.", a.Action, addr, err))
 	}
 	return nil
+}
+
+// exitOf is the exit code of an action that has ended; nil = it was never begun.
+func exitOf(out runner.Outcome) *int {
+	if out.Fate != runner.Exited {
+		return nil
+	}
+	return &out.ExitCode
 }
 
 // answered is what a put has said that has ended; nil = nothing, or it is no put.
@@ -238,9 +253,8 @@ func (e *Engine) lookAtUnsettled(ctx context.Context, place state.Place, prior s
 				e.Warn(d)
 				continue
 			case tells:
-				out, err := on(e, prior, addr).Adopt(ctx, a.Key, runner.Watch{})
-				if err == nil && out.Fate == runner.Exited {
-					now = now.Answered(addr, answered(prior, addr, out)).Settled(addr, a.Key, &out.ExitCode, saidBy(a, out))
+				if out, err := outcome(ctx, e, prior, addr, a, runner.Watch{}); err == nil && out.Fate != runner.Unknown {
+					now = now.Answered(addr, answered(prior, addr, out)).Settled(addr, a.Key, exitOf(out), saidBy(a, out))
 					continue
 				}
 			}

@@ -9,7 +9,6 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
-	"deployster/internal/places"
 	"deployster/internal/runner"
 	"deployster/state"
 )
@@ -33,7 +32,7 @@ func (e *Engine) Resolve(ctx context.Context, address string, as state.Verdict, 
 			if elsewhere(place, now, addr) {
 				continue // only a person may know
 			}
-			if err := e.mustBeOpen(ctx, on(e, now, addr), addr, a); err != nil {
+			if err := e.mustBeOpen(ctx, now, addr, a); err != nil {
 				return now, workspace.StateEdit{}, err
 			}
 		}
@@ -43,15 +42,15 @@ func (e *Engine) Resolve(ctx context.Context, address string, as state.Verdict, 
 }
 
 // mustBeOpen refuses to let a person say what is known, or will be.
-func (e *Engine) mustBeOpen(ctx context.Context, at places.Adopter, addr string, a state.Attempt) error {
-	runs, err := at.Running(ctx, a.Key)
+func (e *Engine) mustBeOpen(ctx context.Context, s state.Snapshot, addr string, a state.Attempt) error {
+	runs, err := on(e, s, addr).Running(ctx, a.Key)
 	if err != nil {
 		return err
 	}
 	if runs {
 		return errStillRuns(addr, a)
 	}
-	out, err := at.Adopt(ctx, a.Key, runner.Watch{})
+	out, err := outcome(ctx, e, s, addr, a, runner.Watch{})
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)

@@ -44,6 +44,7 @@ type Outcome struct {
 	Why    string // of an Unknown one: why nobody knows
 	// NoTrace says of an Unknown one that the runtime never heard of it: if the client
 	// that was to begin it is dead, and the machine was not started since, it was not.
-	NoTrace bool
-	Ended   time.Time // when it was seen to have ended; zero when nobody knows
+	NoTrace   bool
+	Forgotten time.Time // with NoTrace: traces of what was begun before this may have been removed
+	Ended     time.Time // when it was seen to have ended; zero when nobody knows
 }

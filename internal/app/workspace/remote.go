@@ -88,6 +88,13 @@ func patience(o Options, variable string, usual time.Duration, what string) (tim
 	return d, nil
 }
 
+// ActsHere reports whether it was a process of this start of this machine, dead by now,
+// that began its actions in the data directory of a workspace.
+func ActsHere(w Options, by state.By) bool {
+	_, boot := by.Here()
+	return boot && by.Boot != "" && by.Machine != "" && by.Machine == machine(w) && !by.Running()
+}
+
 // machine is the id of the directory in which this machine runs containers: who starts
 // actions there can find out how they ended. It is made when it is first asked for;
 // "" = it cannot be.

@@ -42,6 +42,7 @@ func (w *Workspace) stateOptions(command string) state.Options {
 // one has left behind.
 func (w *Workspace) OpenState(ctx context.Context, place state.Place, command string) (*state.Store, error) {
 	o := w.stateOptions(command)
+	o.Machine = machine(w.Options)
 	store, err := state.Open(ctx, place, o)
 	if repairs(w, err, &o) {
 		store, err = state.Open(ctx, place, o)

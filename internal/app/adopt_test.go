@@ -1,0 +1,110 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"deployster/internal/app/workspace"
+	"deployster/internal/runner"
+	"deployster/internal/runner/runnertest"
+	"deployster/state"
+)
+
+// traces is a runtime that tells of each action the same.
+type traces struct {
+	runnertest.Runtime
+	out runner.Outcome
+}
+
+func (t traces) Adopt(context.Context, string, runner.Watch) (runner.Outcome, error) {
+	return t.out, nil
+}
+
+// A command that dies between its record and the start of an action has begun nothing: that is
+// known where the containerd in which it would have begun has no trace of it, and only there.
+func TestEngine_ActionsWithoutATraceWereNeverBegun(t *testing.T) {
+	t.Parallel()
+	none := runner.Outcome{Fate: runner.Unknown, NoTrace: true, Why: "there is no trace"}
+	forgotten := none
+	forgotten.Forgotten = time.Now().Add(time.Hour)
+	lost := runner.Outcome{Fate: runner.Unknown, Why: "its worker has died"}
+	for name, c := range map[string]struct {
+		out     runner.Outcome
+		data    string // of who died; "" = this one's
+		unknown bool
+	}{
+		"no trace":                            {out: none},
+		"its containerd says so":              {out: runner.Outcome{Fate: runner.NotBegun}},
+		"traces were removed since":           {out: forgotten, unknown: true},
+		"it was begun, and its end is lost":   {out: lost, unknown: true},
+		"it was begun in another containerd":  {out: none, data: "other", unknown: true},
+		"its containerd is not on the record": {out: none, data: "-", unknown: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			data := filepath.Join(dir, "data")
+			open := func() *Engine {
+				e := New(Options{Workspace: workspace.Options{Dir: dir, DataDir: data, Version: "test"},
+					Open: func(context.Context) (Runtime, error) {
+						return traces{runnertest.Runtime{Fake: runnertest.NewFake()}, c.out}, nil
+					}})
+				t.Cleanup(e.Close)
+				return e
+			}
+			file := state.File(filepath.Join(dir, workspace.DefaultState))
+			dying := open()
+			store, err := dying.OpenState(t.Context(), file, "apply")
+			switch c.data {
+			case "":
+			case "-":
+				_ = store.Close() // opened anew
+				store, err = state.Open(t.Context(), file, state.Options{Command: "deployster apply"})
+			default:
+				_ = store.Close() // opened anew
+				store, err = state.Open(t.Context(), file, state.Options{Command: "deployster apply", Machine: c.data})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			journal, err := store.Begin("p", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			entry := state.Entry{Type: "thing", Digest: "sha256:1", Config: json.RawMessage(`{}`)}
+			if err := journal.ActionStarted(state.Start{Address: "a", Action: "create", Key: "k", Incomplete: &entry, Remembers: true}); err != nil {
+				t.Fatal(err)
+			}
+			if err := store.Close(); err != nil { // it dies
+				t.Fatal(err)
+			}
+
+			next := open()
+			if _, err := next.Runtime(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			prior, _, err := state.Load(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen, err := next.lookAtUnsettled(t.Context(), file, prior)
+			if got := len(seen.Unsettled["a"].Names()) > 0; got != c.unknown || err != nil {
+				t.Errorf("a plan takes it for unknown: %v, %v", got, err)
+			}
+			again, err := next.OpenState(t.Context(), file, "apply")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer again.Close()
+			if err := next.adopt(t.Context(), file, again, nil); err != nil {
+				t.Fatal(err)
+			}
+			if got := len(again.Snapshot().Unsettled["a"].Names()) > 0; got != c.unknown {
+				t.Errorf("an apply takes it for unknown: %v", got)
+			}
+		})
+	}
+}
