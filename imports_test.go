@@ -123,6 +123,7 @@ var ranks = map[string]int{
 	"internal/app/redact":               45,
 	"internal/app/workspace":            55,
 	"internal/app/images":               56,
+	"internal/app/hosts":                54,
 	"internal/app/versions":             57,
 	"internal/app":                      58,
 	"internal/app/watching":             59,

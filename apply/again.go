@@ -10,6 +10,7 @@ import (
 	"deployster/plan"
 	"deployster/plan/order"
 	"deployster/plan/recall"
+	"deployster/plan/things"
 	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
@@ -63,7 +64,7 @@ func (r asker) askAgain(out *outcome) {
 func (r asker) asRecorded(addr string) (*plan.Step, protocol.StateInput, error) {
 	step, planned := r.plan.Resources[addr]
 	if !planned {
-		entry := r.prior.Resources[addr]
+		entry := things.HostsOf(r.manifest, r.plan.Hosts).Place(r.prior.Resources[addr])
 		step = plan.RecordedStep(entry)
 		step.Init = r.plan.Others[addr]
 		deps, err := view.Dependencies(step.Init, step.Aliases, view.Recorded(r.prior, r.facts.look))

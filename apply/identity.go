@@ -41,7 +41,7 @@ func (r identities) thing(step *plan.Step, config json.RawMessage) match.Thing {
 
 // recordedThing describes the thing of an entry.
 func (r identities) recordedThing(addr string) match.Thing {
-	entry := r.prior.Resources[addr]
+	entry := things.HostsOf(r.manifest, r.plan.Hosts).Place(r.prior.Resources[addr])
 	entry.Mounts = runner.MountsIn(r.workdir, entry.Mounts)
 	return things.Recorded(entry)
 }

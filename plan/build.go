@@ -16,6 +16,7 @@ import (
 	"deployster/plan/artifacts"
 	"deployster/plan/plugs"
 	"deployster/plan/subject"
+	"deployster/plan/things"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -76,6 +77,7 @@ type builder struct {
 	*decided
 	options    Options
 	identified identified
+	hosts      things.Hosts
 	workdir    string // where mounts with a relative source begin
 
 	failed       map[string]bool // about which nothing could be decided
@@ -83,11 +85,13 @@ type builder struct {
 }
 
 func newBuilder(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *builder {
+	hosts := things.HostsOf(m, o.Hosts)
 	s := subject.New(m, prior, o.Selection)
+	s.Placed = hosts.PlaceAll(prior)
 	f := &findings{subject: s}
 	granted := plugs.New(slices.Concat(m.Plugs(), o.Plugs), o.Artifacts, o.Look)
 	return &builder{Subject: s, findings: f, described: newDescribed(s, f, p, granted, o.Parallelism), decided: newDecided(s), options: o,
-		workdir: runner.RealDir(o.Workspace), failed: map[string]bool{}}
+		hosts: hosts, workdir: runner.RealDir(o.Workspace), failed: map[string]bool{}}
 }
 
 // Build plans the manifest against the world. The state file only says what

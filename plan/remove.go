@@ -62,6 +62,9 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		step.ReadOnly = entry.ReadOnly
 		step.Reason = fmt.Sprintf("a removed block says so (%s): it stays as it is%s", block.Range, leftover(entry))
 		return step, nil
+	case b.hosts.Away(entry) != "":
+		step.Reason = why + ", and " + b.hosts.Away(entry) + ": what is there stays as it is" + leftover(entry)
+		return step, nil
 	case entry.PreventDestroy:
 		protected := "it was last applied with prevent_destroy = true"
 		if entry.Incomplete() {

@@ -33,7 +33,7 @@ func (b *builder) replacePair(ctx context.Context, r *config.Resource, step *Ste
 	}
 	entry, why := b.Prior.Resources[r.Address], things.Changed(pair.Differences, step.Sensitive)
 	step.Another = true // its removal is asked with the state of the old one, and nothing else
-	if stays := things.Stays(pair, entry, step.Type, step.Init, b.Selection.OtherPath); stays != "" {
+	if stays := things.Stays(pair, entry, step.Type, step.Init, b.Selection.OtherPath, b.hosts.Away(entry)); stays != "" {
 		step.Notes = append(step.Notes, things.Left(why, stays))
 		return true
 	}

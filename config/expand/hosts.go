@@ -68,7 +68,7 @@ func hostSet(m *Instances, b *decl.Block) (*instance.HostSet, hcl.Diagnostics) {
 
 // readHost reads one instance.
 func readHost(m *Instances, b *decl.Block, at instance.Occurrence) (instance.Host, hcl.Diagnostics) {
-	h := instance.Host{Host: runner.Host{Name: b.Name + at.Key()}, Range: source.FromHCL(b.At)}
+	h := instance.Host{Host: runner.Host{Name: b.Name + at.Key(), Machine: m.HostFacts[b.Name+at.Key()].Machine}, Range: source.FromHCL(b.At)}
 	a := attrReader{m: m.Modules, attrs: b.Attrs, of: "a host", at: instance.Scope{Mod: m.Top, At: at}, repeated: b}
 	// with checks one attribute, as if the others were right.
 	with := func(alone runner.Host) error {

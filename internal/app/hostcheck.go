@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deployster/config"
+	"deployster/internal/app/hosts"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
@@ -30,25 +31,25 @@ func CheckHosts(ctx context.Context, e *Engine, in workspace.Inputs, names []str
 	if _, err := e.Runtime(ctx); err != nil {
 		return nil, err
 	}
-	on := map[string]*resident{}
+	on := map[string]*hosts.Resident{}
 	for _, h := range m.Hosts() {
 		base, _, _ := strings.Cut(h.Name, "[")
 		if len(names) == 0 || slices.Contains(names, h.Name) || slices.Contains(names, base) {
-			on[h.Name] = &resident{host: h.Host}
+			on[h.Name] = &hosts.Resident{Host: h.Host}
 		}
 	}
 	if len(on) == 0 {
 		return nil, diag.Errorf("No such host", "The hosts that the manifests declare: %s.", words.All(hostNames(m)))
 	}
-	found := greet(ctx, e.places, on)
+	found := hosts.Greet(ctx, e.places, on)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	var list []HostCheck
-	for _, name := range sorted(found.pins) {
-		list = append(list, HostCheck{Name: name, Pin: found.pins[name], Slow: found.slow[name]})
+	for _, name := range sorted(found.Pins) {
+		list = append(list, HostCheck{Name: name, Pin: found.Pins[name], Slow: found.Slow[name]})
 	}
-	return list, sameMachine(found.pins)
+	return list, hosts.SameMachine(found.Pins)
 }
 
 func hostNames(m *config.Manifest) []string {

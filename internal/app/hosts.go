@@ -6,10 +6,10 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"deployster/config"
+	"deployster/internal/app/hosts"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/far"
@@ -19,9 +19,6 @@ import (
 	"deployster/plan/plugs"
 	"deployster/state"
 )
-
-// parallelHosts is how many hosts are reached at one time.
-const parallelHosts = 64
 
 // HostOptions say how an apply goes over hosts.
 type HostOptions struct {
@@ -34,13 +31,6 @@ type HostOptions struct {
 type here struct {
 	runner.Runner // in workers where it can
 	places.Adopter
-}
-
-// reached is what hosts said, and those that said nothing.
-type reached struct {
-	facts map[string]config.HostFacts
-	pins  map[string]places.Pin
-	slow  map[string]time.Duration // by how much clocks are behind
 }
 
 // greetAs connects to what runs images, and says as whom hosts are greeted: one that
@@ -79,25 +69,27 @@ func dialer(e *Engine) func(context.Context, runner.Host) (*far.Client, error) {
 func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot,
 	s plan.Selection) (*config.Manifest, plan.Selection, error) {
 	s.Targets, s.Excludes = onHosts(m, s.Targets), onHosts(m, s.Excludes)
-	on := residents(m, prior)
-	if len(on) == 0 {
-		return m, s, nil
-	}
+	on := hosts.Declared(m)
 	e.places.Known(declaredHosts(m))
-	found := greet(ctx, e.places, on)
-	if ctx.Err() != nil {
-		return nil, s, context.Cause(ctx)
+	found := hosts.Greet(ctx, e.places, on)
+	if err := hosts.SameMachine(found.Pins); err != nil {
+		return nil, s, err
+	}
+	former := found.Former(on, prior)
+	found.Add(on, former, hosts.Greet(ctx, e.places, former))
+	if ctx.Err() != nil || len(on) == 0 {
+		return m, s, context.Cause(ctx)
 	}
 	var diags diag.Diagnostics
-	for _, name := range sorted(found.pins) {
-		if reason := found.pins[name].Unreachable; reason != "" {
+	for _, name := range sorted(found.Pins) {
+		if reason := found.Pins[name].Unreachable; reason != "" {
 			d := diag.Warningf("A host is unreachable", "%s (%s): %s. What is on it, and what depends on that, is left as it is: %s.",
-				name, found.pins[name].Address, reason, words.All(on[name].addresses))
+				name, found.Pins[name].Address, reason, words.All(on[name].Addresses))
 			if !e.leave {
 				d.Severity = diag.Error
 			}
 			diags = append(diags, d)
-			s.Excludes = append(s.Excludes, on[name].addresses...)
+			s.Excludes = append(s.Excludes, on[name].Addresses...)
 		}
 	}
 	if diags.HasErrors() {
@@ -106,12 +98,12 @@ func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snaps
 	e.Diagnostics(diags)
 	slices.Sort(s.Excludes)
 	s.Excludes = slices.Compact(s.Excludes)
-	m, more := m.WithHosts(found.facts)
+	m, more := m.WithHosts(found.Facts)
 	if more.HasErrors() {
 		return nil, s, more
 	}
-	e.pins = found.pins
-	return m, s, sameMachine(found.pins)
+	e.pins = found.Pins
+	return m, s, nil
 }
 
 // onHosts replaces hosts among addresses by what is on them.
@@ -129,102 +121,12 @@ func onHosts(m *config.Manifest, addresses []string) []string {
 	return list
 }
 
-// resident is what is on a host.
-type resident struct {
-	host      runner.Host
-	addresses []string
-}
-
-// residents returns what is on each host, by its name. How a host is reached today
-// comes before what was recorded.
-func residents(m *config.Manifest, prior state.Snapshot) map[string]*resident {
-	on := map[string]*resident{}
-	add := func(h *runner.Host, addr string) {
-		if h == nil {
-			return
-		}
-		if on[h.Name] == nil {
-			on[h.Name] = &resident{host: *h}
-		}
-		if !slices.Contains(on[h.Name].addresses, addr) {
-			on[h.Name].addresses = append(on[h.Name].addresses, addr)
-		}
-	}
-	for _, h := range m.Hosts() {
-		on[h.Name] = &resident{host: h.Host}
-	}
-	for _, r := range m.Resources() {
-		add(r.Settings.Host, r.Address)
-	}
-	for _, addr := range sorted(prior.Resources) {
-		add(prior.Resources[addr].Settings.Host, addr)
-	}
-	return on
-}
-
 func declaredHosts(m *config.Manifest) []runner.Host {
 	var list []runner.Host
 	for _, h := range m.Hosts() {
 		list = append(list, h.Host)
 	}
 	return list
-}
-
-// greet connects to hosts, many at one time.
-func greet(ctx context.Context, p *places.Places, on map[string]*resident) reached {
-	found := reached{facts: map[string]config.HostFacts{}, pins: map[string]places.Pin{}, slow: map[string]time.Duration{}}
-	var mu sync.Mutex
-	var wait sync.WaitGroup
-	slots := make(chan struct{}, parallelHosts)
-	for name, r := range on {
-		wait.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			welcome, err := p.Welcome(ctx, r.host)
-			mu.Lock()
-			defer mu.Unlock()
-			pin := places.Pin{Address: r.host.String()}
-			if err != nil {
-				pin.Unreachable = reasonOf(err)
-			} else {
-				facts := welcome.Facts
-				pin.Machine, pin.Facts = facts.Machine, &facts
-				found.facts[name] = config.HostFacts(facts)
-				found.slow[name] = time.Since(welcome.Clock)
-			}
-			found.pins[name] = pin
-		})
-	}
-	wait.Wait()
-	return found
-}
-
-// reasonOf says why a host cannot be used, without saying which.
-func reasonOf(err error) string {
-	var of *runner.HostError
-	if errors.As(err, &of) {
-		err = of.Err
-	}
-	return diag.Visible(err.Error())
-}
-
-// sameMachine refuses two names of one machine: what is done there under one name
-// would not be ordered with what is done under the other.
-func sameMachine(pins map[string]places.Pin) error {
-	names := map[string]string{}
-	for _, name := range sorted(pins) {
-		machine := pins[name].Machine
-		if machine == "" {
-			continue
-		}
-		if other, taken := names[machine]; taken {
-			return diag.Errorf("Two hosts are one machine",
-				"%s (%s) and %s (%s) have the same data directory on the same machine. Declare it once.",
-				other, pins[other].Address, name, pins[name].Address)
-		}
-		names[machine] = name
-	}
-	return nil
 }
 
 // looker sees where plugs lead on the hosts of an engine.
@@ -256,22 +158,22 @@ func look(ctx context.Context, p *places.Places, h runner.Host, list []config.Pl
 // checkHosts refuses a saved plan whose hosts are other machines now, or whose
 // plugs there are gone. A host that cannot be reached fails when its turn comes.
 func checkHosts(ctx context.Context, at *places.Places, p *plan.Plan) error {
-	on := map[string]*resident{}
+	on := map[string]*hosts.Resident{}
 	for _, addr := range sorted(p.Resources) {
 		step := p.Resources[addr]
 		if host := step.Settings.Host; host != nil && step.Change != plan.Forget {
 			if on[host.Name] == nil {
-				on[host.Name] = &resident{host: *host}
+				on[host.Name] = &hosts.Resident{Host: *host}
 			}
-			on[host.Name].addresses = append(on[host.Name].addresses, addr)
+			on[host.Name].Addresses = append(on[host.Name].Addresses, addr)
 		}
 	}
 	if len(on) == 0 {
 		return nil
 	}
-	greet(ctx, at, on) // all at one time
+	hosts.Greet(ctx, at, on) // all at one time
 	for _, name := range sorted(on) {
-		welcome, err := at.Welcome(ctx, on[name].host)
+		welcome, err := at.Welcome(ctx, on[name].Host)
 		if err != nil {
 			continue
 		}
@@ -286,19 +188,19 @@ func checkHosts(ctx context.Context, at *places.Places, p *plan.Plan) error {
 }
 
 // checkHostPlugs refuses a plan whose plugs lead elsewhere on a host now.
-func checkHostPlugs(ctx context.Context, at *places.Places, p *plan.Plan, on *resident) error {
-	for _, addr := range on.addresses {
+func checkHostPlugs(ctx context.Context, at *places.Places, p *plan.Plan, on *hosts.Resident) error {
+	for _, addr := range on.Addresses {
 		for _, mount := range p.Resources[addr].Mounts {
-			led, err := look(ctx, at, on.host, []config.Plug{{Name: mount.Target, Path: mount.Source, ReadOnly: true}})
+			led, err := look(ctx, at, on.Host, []config.Plug{{Name: mount.Target, Path: mount.Source, ReadOnly: true}})
 			switch {
 			case err != nil:
 				return err
 			case led[0].Err != nil:
 				return diag.Errorf("plan is stale: a plug is gone", "The resource %s gets %s of %s as %s, and that cannot be found any more: %s. "+
-					"Put it back, or plan again.", addr, mount.Source, on.host.Name, mount.Target, led[0].Err)
+					"Put it back, or plan again.", addr, mount.Source, on.Host.Name, mount.Target, led[0].Err)
 			case led[0].Path != mount.Source:
 				return diag.Errorf("plan is stale: a plug leads elsewhere", "The resource %s gets %s of %s as %s, and that is a link to %s now. "+
-					"Put it back, or plan again.", addr, mount.Source, on.host.Name, mount.Target, led[0].Path)
+					"Put it back, or plan again.", addr, mount.Source, on.Host.Name, mount.Target, led[0].Path)
 			}
 		}
 	}

@@ -71,7 +71,11 @@ func (p *Places) Run(ctx context.Context, s runner.Spec) (runner.Result, error) 
 	if s.Settings.Host == nil {
 		return p.o.Here.Run(ctx, s)
 	}
-	return p.host(*s.Settings.Host).run(ctx, s)
+	h := p.host(*s.Settings.Host)
+	if err := h.expect(ctx, s.Settings.Host.Machine); err != nil {
+		return runner.Result{}, err
+	}
+	return h.run(ctx, s)
 }
 
 // On returns what adopts actions at a place; nil = here.
@@ -79,7 +83,7 @@ func (p *Places) On(h *runner.Host) Adopter {
 	if h == nil {
 		return p.o.Here
 	}
-	return p.host(*h)
+	return &expected{p.host(*h), h.Machine}
 }
 
 // Welcome connects to a host and returns what it says of itself.

@@ -251,6 +251,26 @@ func TestPlaces_KnowAnotherMachine(t *testing.T) {
 }
 
 // After a restart of the machine no trace proves nothing.
+// What was recorded on a machine is neither run nor adopted on another that has its name.
+func TestPlaces_RefuseAnotherMachineThanTheRecordedOne(t *testing.T) {
+	n := &network{machines: map[string]*machine{"web": newMachine("two")}}
+	p := newPlaces(t, n)
+	for recorded, refused := range map[string]bool{"one": true, "two": false, "": false} {
+		s := probe(t, p, "web", "")
+		s.Settings.Host.Machine = recorded
+		_, ran := p.Run(t.Context(), s)
+		at := p.On(s.Settings.Host)
+		_, adopted := at.Adopt(t.Context(), "an-action", runner.Watch{})
+		_, running := at.Running(t.Context(), "an-action")
+		for what, err := range map[string]error{"run": ran, "adopt": adopted, "running": running, "discard": at.Discard(t.Context(), "an-action")} {
+			var of *runner.HostError
+			if errors.As(err, &of) != refused || refused && !strings.Contains(err.Error(), "it is the machine two now") {
+				t.Errorf("recorded on %q: %s: %v", recorded, what, err)
+			}
+		}
+	}
+}
+
 func TestPlaces_DoNotActAgainAfterARestart(t *testing.T) {
 	web := newMachine("web")
 	n := &network{machines: map[string]*machine{"web": web}}

@@ -3,6 +3,7 @@ package places
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"deployster/internal/far"
 	"deployster/internal/runner"
@@ -85,6 +86,50 @@ func (h *host) recover(ctx context.Context, s runner.Spec, boot string, lost err
 	// It is on record: what stays there is found by the next command that uses the ID.
 	_ = h.Discard(ctx, s.ID)
 	return out.Result, nil
+}
+
+// expect refuses a host where another machine answers than the recorded one.
+func (h *host) expect(ctx context.Context, machine string) error {
+	if machine == "" {
+		return nil
+	}
+	_, err := again(ctx, h, func(c *far.Client) (bool, error) {
+		if answers := c.Welcome().Facts.Machine; answers != machine {
+			return false, h.explain(fmt.Errorf("it is the machine %s now, and what was recorded is on %s", answers, machine))
+		}
+		return true, nil
+	})
+	return err
+}
+
+// expected is a host whose machine was recorded; "" = it was not.
+type expected struct {
+	*host
+	machine string
+}
+
+// Adopt implements runner.Adopter.
+func (e *expected) Adopt(ctx context.Context, id string, w runner.Watch) (runner.Outcome, error) {
+	if err := e.expect(ctx, e.machine); err != nil {
+		return runner.Outcome{}, err
+	}
+	return e.host.Adopt(ctx, id, w)
+}
+
+// Discard implements runner.Adopter.
+func (e *expected) Discard(ctx context.Context, id string) error {
+	if err := e.expect(ctx, e.machine); err != nil {
+		return err
+	}
+	return e.host.Discard(ctx, id)
+}
+
+// Running reports whether an action still runs there.
+func (e *expected) Running(ctx context.Context, id string) (bool, error) {
+	if err := e.expect(ctx, e.machine); err != nil {
+		return false, err
+	}
+	return e.host.Running(ctx, id)
 }
 
 // Adopt implements runner.Adopter.

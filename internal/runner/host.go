@@ -22,6 +22,21 @@ type Host struct {
 	SSHOptions   []string `json:"ssh_options,omitempty"`
 	Sudo         bool     `json:"sudo,omitempty"`
 	DataDir      string   `json:"data_dir,omitempty"` // "" = DefaultHostDataDir
+	// Machine is the random id of the data directory there: the same machine has it
+	// under another name too. "" = it has not been reached.
+	Machine string `json:"machine,omitempty"`
+}
+
+// Same reports whether two hosts are one: by their machines, where both are known,
+// else by their names.
+func (h *Host) Same(other *Host) bool {
+	switch {
+	case h == nil || other == nil:
+		return h == other
+	case h.Machine != "" && other.Machine != "":
+		return h.Machine == other.Machine
+	}
+	return h.Name == other.Name
 }
 
 // String returns how it is reached, for people.

@@ -20,7 +20,7 @@ func mutants() []mutation.Fault {
 		mutation.In("a guess is not asked", "plan/match/plan_test.go", "if status != old || status == identity.Stale && is != was {", "if false && status == old && is == was {"),
 		mutation.In("a guess holds for the same status", "plan/match/plan_test.go", "if status != old || status == identity.Stale && is != was {", "if status != old || false && is != was {"),
 		mutation.In("a guess that does not hold leaves the others", "plan/match/match.go", "return d.Thing.Type.image() }", "return d.Address }"),
-		mutation.In("hosts are not compared", "plan/match/thing.go", "if declared.Host != recorded.Host {", "if false {"),
+		mutation.In("hosts are not compared", "plan/match/thing.go", "if declared.host() != recorded.host() {", "if false {"),
 		mutation.In("plugs are not compared", "plan/match/thing.go", "d.Writable && r.Writable && d.Path != r.Path", "false"),
 		mutation.In("the names of then count for the entries of today", "plan/match/thing.go", "\t\treturn declared\n\t}\n\treturn recorded\n", "\t\treturn recorded\n\t}\n\treturn recorded\n"),
 		mutation.In("a left thing of another resource is destroyed", "plan/match/owners.go", "range o.index.recorded(t) {", "range o.index.recorded(t)[:0] {"),

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"encoding/json"
 	"math/big"
 	"slices"
@@ -35,8 +36,9 @@ type Plug struct {
 type Thing struct {
 	Type    Type
 	Config  json.RawMessage // canonical
-	Host    string
-	Plugs   []Plug // sorted by name
+	Host    string          // its name; "" = this machine
+	Machine string          // what tells the host, whatever its name; "" = not known
+	Plugs   []Plug          // sorted by name
 	Env     string
 	Network string
 }
@@ -74,8 +76,12 @@ func Compare(declared, recorded Thing, here bool) (Relation, []Difference) {
 	if kinds == Differs || kinds == Unclear && !here {
 		found = append(found, Difference{"kind", recorded.Type.kind(), declared.Type.kind()})
 	}
-	if declared.Host != recorded.Host {
-		found = append(found, Difference{"host", recorded.Host, declared.Host})
+	if declared.host() != recorded.host() {
+		was, is := recorded.Host, declared.Host
+		if was == is {
+			was, is = recorded.Machine, declared.Machine
+		}
+		found = append(found, Difference{"host", was, is})
 	}
 	found = append(found, otherPaths(declared.Plugs, recorded.Plugs)...)
 	if declared.Type.Memory || recorded.Type.Memory {
@@ -251,9 +257,12 @@ func number(s string) string {
 	return s
 }
 
+// host tells the host from others: by its machine, where that is known.
+func (t Thing) host() string { return cmp.Or(t.Machine, t.Host) }
+
 // surroundings are what belongs to the identity beside kind and values.
 func (t Thing) surroundings() string {
-	parts := []string{t.Host, t.Env, t.Network}
+	parts := []string{t.host(), t.Env, t.Network}
 	for _, p := range t.Plugs {
 		parts = append(parts, p.Name, p.Path)
 	}
@@ -263,7 +272,7 @@ func (t Thing) surroundings() string {
 // place is where the things of a kind may disturb each other: the host and what of
 // it they may write to.
 func (t Thing) place() string {
-	parts := []string{t.Host}
+	parts := []string{t.host()}
 	for _, p := range t.Plugs {
 		if p.Writable {
 			parts = append(parts, p.Name, p.Path)

@@ -21,6 +21,9 @@ func Only(s *plan.Step, config json.RawMessage, e state.Entry) bool {
 // Possible reports whether a step can turn out to be one, whose config is not known
 // yet, or may change.
 func Possible(s *plan.Step, e state.Entry) bool {
+	if s.Settings.Host.Same(e.Settings.Host) {
+		e.Settings.Host = s.Settings.Host // how it is reached, and what it is called, is no other thing
+	}
 	changes := s.Change == plan.Create || s.Change == plan.Update || s.Change == plan.Deferred || s.Change == plan.Valid && s.MayChange
 	there := !e.Incomplete() && s.MovedFrom == "" && s.Deposed == "" && !s.Another
 	return changes && there && s.Kind() != plan.Replace && s.Intent() == protocol.Present &&

@@ -24,7 +24,7 @@ func (s *Subject) Move() diag.Diagnostics {
 	if err != nil {
 		return diag.Diagnostics{s.cannotMove(err, blocks)}
 	}
-	renamed, err := s.Recorded.Moved(written)
+	renamed, err := s.Placed.Moved(written)
 	if err != nil {
 		return diag.From("Cannot move", err)
 	}

@@ -14,7 +14,8 @@ import (
 type Subject struct {
 	Manifest  *config.Manifest
 	Recorded  state.Snapshot // as the state file has it
-	Prior     state.Snapshot // the same with the addresses of now
+	Placed    state.Snapshot // the same on the hosts of now
+	Prior     state.Snapshot // that with the addresses of now
 	Moves     []state.Move   // what leads from one to the other
 	Selection Selection
 
@@ -26,7 +27,7 @@ type Subject struct {
 
 // New begins with all that there is.
 func New(m *config.Manifest, recorded state.Snapshot, s Selection) *Subject {
-	return &Subject{Manifest: m, Recorded: recorded, Prior: recorded, Selection: s}
+	return &Subject{Manifest: m, Recorded: recorded, Placed: recorded, Prior: recorded, Selection: s}
 }
 
 // Begin follows the moves, and narrows the subject to what is selected.

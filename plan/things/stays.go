@@ -15,9 +15,12 @@ const Unremovable = "its type cannot remove things"
 
 // Stays says why the recorded thing of a resource that means another one now is left as
 // it is; "" = it is destroyed. The resource has a reference and a type. Where plugs
-// lead is enough to destroy it only where otherPath says so.
-func Stays(p match.Pair, entry state.Entry, reference string, ty protocol.Type, otherPath bool) string {
+// lead is enough to destroy it only where otherPath says so. Away says why its host
+// cannot be reached; "" = it can.
+func Stays(p match.Pair, entry state.Entry, reference string, ty protocol.Type, otherPath bool, away string) string {
 	switch {
+	case away != "":
+		return away
 	case p.Owner != "":
 		return "it is that of " + config.Reference(p.Owner)
 	case match.OnlyPaths(p.Differences) && !otherPath:

@@ -87,7 +87,7 @@ func named(reference, kind string, pointers []string) match.Type {
 func around(config json.RawMessage, settings runner.Settings, mounts []runner.Mount) match.Thing {
 	t := match.Thing{Config: config, Network: string(settings.Network)}
 	if settings.Host != nil {
-		t.Host = settings.Host.Name // not how it is reached, which may change
+		t.Host, t.Machine = settings.Host.Name, settings.Host.Machine // not how it is reached, which may change
 	}
 	if canonical, err := jsondoc.Canonical(config); err == nil {
 		t.Config = canonical

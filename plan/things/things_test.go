@@ -3,6 +3,7 @@ package things
 import (
 	"testing"
 
+	"deployster/internal/places"
 	"deployster/internal/runner"
 	"deployster/plan/match"
 	"deployster/protocol"
@@ -34,5 +35,40 @@ func TestDeclared_IsOnItsHost(t *testing.T) {
 		if relation, list := match.Compare(declared, recorded, true); (len(list) > 0) != c.differs || (relation == match.Differs) != c.differs {
 			t.Errorf("%s: %v %+v", name, relation, list)
 		}
+	}
+}
+
+// An entry is where its machine is today, whatever the blocks of hosts are called now.
+func TestHosts_Place(t *testing.T) {
+	t.Parallel()
+	pins := map[string]places.Pin{"web": {Machine: "m1"}, "old": {Machine: "m2"}, "new": {Machine: "m3"}, "down": {Unreachable: "no route"}}
+	hosts := Hosts{declared: map[string]runner.Host{"m1": {Name: "web", Address: "10.0.0.1", Machine: "m1"}, "m3": {Name: "new", Machine: "m3"}},
+		pins: pins}
+	for _, c := range []struct {
+		recorded, machine string
+		name, is          string // of today
+		away              bool
+	}{
+		{"web", "m1", "web", "m1", false},
+		{"former", "m1", "web", "m1", false},
+		{"down", "m1", "web", "m1", false},
+		{"web", "", "web", "m1", false},
+		{"new", "m9", "new", "m9", true},
+		{"old", "m2", "old", "m2", false},
+		{"old", "", "old", "m2", false},
+		{"down", "m8", "down", "", false},
+		{"nowhere", "", "nowhere", "", false},
+	} {
+		e := state.Entry{Settings: runner.Settings{Host: &runner.Host{Name: c.recorded, Machine: c.machine}}}
+		got := hosts.Place(e)
+		if at := got.Settings.Host; at.Name != c.name || at.Machine != c.is || (hosts.Away(got) != "") != c.away {
+			t.Errorf("%+v is on %+v, away: %q", c, at, hosts.Away(got))
+		}
+		if e.Settings.Host.Name != c.recorded {
+			t.Errorf("%+v was changed in place", c)
+		}
+	}
+	if got := hosts.Place(state.Entry{}); got.Settings.Host != nil || hosts.Away(got) != "" {
+		t.Error("what is here is on a host")
 	}
 }

@@ -1,0 +1,162 @@
+// Package hosts reaches the hosts of a manifest and of a state, and says which of them
+// are one machine.
+package hosts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"deployster/config"
+	"deployster/internal/base/diag"
+	"deployster/internal/places"
+	"deployster/internal/runner"
+	"deployster/state"
+)
+
+// parallel is how many hosts are reached at one time.
+const parallel = 64
+
+// Reached is what hosts said, and those that said nothing.
+type Reached struct {
+	Facts map[string]config.HostFacts
+	Pins  map[string]places.Pin
+	Slow  map[string]time.Duration // by how much clocks are behind
+}
+
+// Resident is what is on a host.
+type Resident struct {
+	Host      runner.Host
+	Addresses []string
+}
+
+func (r *Resident) add(addr string) {
+	if !slices.Contains(r.Addresses, addr) {
+		r.Addresses = append(r.Addresses, addr)
+	}
+}
+
+// Declared returns what is declared to be on each host, by its name.
+func Declared(m *config.Manifest) map[string]*Resident {
+	on := map[string]*Resident{}
+	for _, h := range m.Hosts() {
+		on[h.Name] = &Resident{Host: h.Host}
+	}
+	for _, r := range m.Resources() {
+		if h := r.Settings.Host; h != nil {
+			on[h.Name].add(r.Address)
+		}
+	}
+	return on
+}
+
+// Former adds what is recorded to what is on each host. It returns the hosts that are
+// recorded only: no declared one is their machine, as far as that is recorded.
+func (f Reached) Former(on map[string]*Resident, prior state.Snapshot) map[string]*Resident {
+	former, names := map[string]*Resident{}, f.names()
+	for _, addr := range sorted(prior.Resources) {
+		h := prior.Resources[addr].Settings.Host
+		if h == nil {
+			continue
+		}
+		at := on[cmp.Or(names[h.Machine], h.Name)]
+		if at == nil {
+			if at = former[h.Name]; at == nil {
+				at = &Resident{Host: *h}
+				former[h.Name] = at
+			}
+		}
+		at.add(addr)
+	}
+	return former
+}
+
+// names are those of the hosts that answered, by their machines.
+func (f Reached) names() map[string]string {
+	found := map[string]string{}
+	for name, pin := range f.Pins {
+		if pin.Machine != "" {
+			found[pin.Machine] = name
+		}
+	}
+	return found
+}
+
+// Add adds former hosts, and what they said. What is on one that turns out to be a
+// declared one is on that.
+func (f Reached) Add(on, former map[string]*Resident, found Reached) {
+	names := f.names()
+	for _, name := range sorted(former) {
+		f.Pins[name] = found.Pins[name]
+		if today := names[found.Pins[name].Machine]; today == "" {
+			on[name] = former[name]
+		} else {
+			for _, addr := range former[name].Addresses {
+				on[today].add(addr)
+			}
+		}
+	}
+}
+
+// Greet connects to hosts, many at one time.
+func Greet(ctx context.Context, p *places.Places, on map[string]*Resident) Reached {
+	found := Reached{Facts: map[string]config.HostFacts{}, Pins: map[string]places.Pin{}, Slow: map[string]time.Duration{}}
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, parallel)
+	for name, r := range on {
+		wait.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			welcome, err := p.Welcome(ctx, r.Host)
+			mu.Lock()
+			defer mu.Unlock()
+			pin := places.Pin{Address: r.Host.String()}
+			if err != nil {
+				pin.Unreachable = reasonOf(err)
+			} else {
+				facts := welcome.Facts
+				pin.Machine, pin.Facts = facts.Machine, &facts
+				found.Facts[name] = config.HostFacts(facts)
+				found.Slow[name] = time.Since(welcome.Clock)
+			}
+			found.Pins[name] = pin
+		})
+	}
+	wait.Wait()
+	return found
+}
+
+// reasonOf says why a host cannot be used, without saying which.
+func reasonOf(err error) string {
+	var of *runner.HostError
+	if errors.As(err, &of) {
+		err = of.Err
+	}
+	return diag.Visible(err.Error())
+}
+
+// SameMachine refuses two names of one machine: what is done there under one name
+// would not be ordered with what is done under the other.
+func SameMachine(pins map[string]places.Pin) error {
+	names := map[string]string{}
+	for _, name := range sorted(pins) {
+		machine := pins[name].Machine
+		if machine == "" {
+			continue
+		}
+		if other, taken := names[machine]; taken {
+			return diag.Errorf("Two hosts are one machine",
+				"%s (%s) and %s (%s) have the same data directory on the same machine. Declare it once.",
+				other, pins[other].Address, name, pins[name].Address)
+		}
+		names[machine] = name
+	}
+	return nil
+}
+
+func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,73 @@
+package things
+
+import (
+	"fmt"
+	"maps"
+
+	"deployster/config"
+	"deployster/internal/places"
+	"deployster/internal/runner"
+	"deployster/state"
+)
+
+// Hosts are the machines that have answered: those that the manifest declares, by
+// what tells them, and all by their names.
+type Hosts struct {
+	declared map[string]runner.Host
+	pins     map[string]places.Pin
+}
+
+// HostsOf gives those of a manifest and of what has answered.
+func HostsOf(m *config.Manifest, pins map[string]places.Pin) Hosts {
+	found := Hosts{map[string]runner.Host{}, pins}
+	if len(pins) == 0 {
+		return found
+	}
+	for _, h := range m.Hosts() {
+		if h.Machine != "" {
+			found.declared[h.Machine] = h.Host
+		}
+	}
+	return found
+}
+
+// Place gives an entry on the host that its machine is today: under another name, where
+// the manifest calls it so now.
+func (h Hosts) Place(e state.Entry) state.Entry {
+	if e.Settings.Host == nil {
+		return e
+	}
+	on := *e.Settings.Host
+	e.Settings.Host = &on
+	answers := h.pins[on.Name].Machine
+	if on.Machine == "" {
+		on.Machine = answers // the name is all that is known of it
+	}
+	if today, declared := h.declared[on.Machine]; declared {
+		on = today
+	} else if answers == "" {
+		on.Machine = "" // nothing answers to its name, so that is what it is compared by
+	}
+	return e
+}
+
+// PlaceAll places all entries of a state.
+func (h Hosts) PlaceAll(s state.Snapshot) state.Snapshot {
+	if len(h.pins) > 0 {
+		s.Resources = maps.Clone(s.Resources)
+		for addr, entry := range s.Resources {
+			s.Resources[addr] = h.Place(entry)
+		}
+	}
+	return s
+}
+
+// Away says why the host of an entry cannot be reached: another machine answers in its
+// place. "" = that is not so. The entry is a placed one.
+func (h Hosts) Away(e state.Entry) string {
+	on := e.Settings.Host
+	if on == nil || on.Machine == "" || h.pins[on.Name].Machine == on.Machine {
+		return ""
+	}
+	return fmt.Sprintf("it is on the machine %s, and %s is the machine %s now", on.Machine, on.Name, h.pins[on.Name].Machine)
+}
