@@ -126,12 +126,13 @@ func TestRecovery_KilledAtEachCall(t *testing.T) {
 	t.Parallel()
 	var pairs atomic.Int64
 	const parts = 2
+	both := []scenario{scenarios()[1], scenarios()[5]} // of the second, the file has a deposed thing when the next one dies
 	t.Run("pairs", func(t *testing.T) {
-		for part := range parts {
-			t.Run(fmt.Sprint(part), func(t *testing.T) {
+		for n := range parts * len(both) {
+			sc, part := both[n/parts], n%parts
+			t.Run(fmt.Sprintf("%s %d", sc.name, part), func(t *testing.T) {
 				t.Parallel()
 				a := newArena(t, 1)
-				sc := scenarios()[1]
 				start, calls := a.prepare(sc)
 				for i := 3 + part*sample(8, 1); i <= len(calls); i += parts * sample(8, 1) {
 					a.reset(start)
