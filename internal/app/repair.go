@@ -6,7 +6,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"deployster/apply"
@@ -21,8 +20,6 @@ import (
 	"deployster/internal/ui/events"
 	"deployster/plan"
 	"deployster/plan/refresh"
-	"deployster/plan/repair"
-	"deployster/protocol"
 	"deployster/state"
 )
 
@@ -56,6 +53,7 @@ type SourceOptions struct {
 	workspace.Inputs // Paths may be one saved plan that was applied
 	Selection        plan.Selection
 	Policy           workspace.PolicyOptions
+	Whole            bool // the images of what was never applied are needed too
 }
 
 // Source reads manifests, or a plan that was applied, and gives them with the state that
@@ -100,6 +98,10 @@ func (e Keeper) sourceImages(ctx context.Context, s *Source, snapshot state.Snap
 	}
 	s.Selection = narrowed(s.Selection, s.Manifest, o.Paths)
 	if s.images, err = e.resolver(ctx, s.Manifest); err != nil {
+		return err
+	}
+	if o.Whole {
+		s.pins, err = s.images.All(ctx)
 		return err
 	}
 	s.images.Wanted = func(addr string) bool { _, recorded := snapshot.Completed(addr); return recorded }
@@ -147,6 +149,7 @@ type RepairOptions struct {
 	Source    *Source
 	Prior     state.Snapshot // that is known; another state is refused
 	Addresses []string       // what drifted
+	Whole     bool           // in their place: all that the manifest declares and the state has, as an apply
 	Kinds     []plan.Change  // that are approved
 	Watched   func(addr string) bool
 	Ended     func() // the state is written, and nobody else has changed it since
@@ -201,13 +204,11 @@ func (e Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 func (t *task) approved(ctx context.Context, policy unattended) (refused map[string]string, err error) {
 	refused = map[string]string{}
 	for {
-		s := policy.Source.Selection
-		s.Targets, s.Excludes = policy.targets(refused), slices.Concat(s.Excludes, slices.Sorted(maps.Keys(refused)))
-		if len(s.Targets) == 0 {
+		s, nothing := policy.selection(refused)
+		if nothing {
 			return refused, nil
 		}
 		client := t.Engine.client(policy.prior, policy.Source.pins, policy.Source.images)
-		s.NoRefresh = true // what did not drift is as it was, unless something that it depends on is to change
 		o := t.planOptions(s, 0)
 		o.Doubt = policy.Addresses
 		o.FromRegistry = policy.Source.images.FromRegistry
@@ -228,98 +229,6 @@ func (t *task) approved(ctx context.Context, policy unattended) (refused map[str
 		}
 		maps.Copy(refused, more)
 	}
-}
-
-// unattended is what may be done while nobody looks on.
-type unattended struct {
-	RepairOptions
-	prior state.Snapshot
-	after map[string][]string // who depends on whom
-}
-
-// targets are what drifted and what depends on it, without what is refused and what
-// depends on that.
-func (u unattended) targets(refused map[string]string) []string {
-	wanted, left := map[string]bool{}, map[string]bool{}
-	for _, addr := range u.Addresses {
-		u.reach(addr, wanted)
-	}
-	for addr := range refused {
-		u.reach(addr, left)
-	}
-	maps.DeleteFunc(wanted, func(addr string, _ bool) bool { return left[addr] })
-	return slices.Sorted(maps.Keys(wanted))
-}
-
-func (u unattended) reach(addr string, into map[string]bool) {
-	if into[addr] {
-		return
-	}
-	into[addr] = true
-	for _, next := range u.after[addr] {
-		if u.Watched(next) {
-			u.reach(next, into)
-		}
-	}
-}
-
-// dependants says who depends on whom.
-func dependants(m *config.Manifest) map[string][]string {
-	after := map[string][]string{}
-	for _, r := range m.Resources() {
-		for _, e := range r.Edges {
-			after[e.To] = append(after[e.To], r.Address)
-		}
-	}
-	return after
-}
-
-// notCovered lists the resources of a plan that nobody has approved, and why.
-func (u unattended) notCovered(p *plan.Plan) map[string]string {
-	found := map[string]string{}
-	for addr, step := range p.Resources {
-		if why := u.refusal(addr, step); why != "" {
-			found[addr] = why
-		}
-	}
-	return found
-}
-
-// refusal says why a step may not be done, or "".
-func (u unattended) refusal(addr string, step *plan.Step) string {
-	declared := u.Source.Manifest.Resource(addr)
-	switch {
-	case step.Change == plan.Left, step.Change == plan.Valid && !step.MayChange && step.MovedFrom == "" && !step.Adopted:
-		return ""
-	case declared == nil && !slices.Contains(u.Kinds, step.Change):
-		return "nobody has approved to " + string(step.Change) + " it"
-	case declared != nil && declared.Watch.TellOnly:
-		return "it has watch { repair = false }"
-	case step.ReadOnly:
-		return "it is read_only"
-	case !u.allowed(addr, step.Actions):
-		return "it needs [" + strings.Join(actionNames(step.Actions), ", ") + "], and watch.actions allows " +
-			strings.Join(declared.Watch.Actions, ", ")
-	case slices.Contains(u.Kinds, step.Change), slices.Contains(u.Kinds, repair.Kind) && repair.Answered(step, u.prior.Resources[addr]):
-		return ""
-	}
-	return "to " + string(step.Change) + " it would not just bring back what was recorded"
-}
-
-// allowed reports whether actions may be run unattended by what the resource says.
-func (u unattended) allowed(addr string, actions []protocol.Action) bool {
-	declared := u.Source.Manifest.Resource(addr)
-	if declared == nil || declared.Watch.Actions == nil {
-		return true
-	}
-	return !slices.ContainsFunc(actions, func(a protocol.Action) bool { return !slices.Contains(declared.Watch.Actions, a.Name) })
-}
-
-func actionNames(list []protocol.Action) (names []string) {
-	for _, a := range list {
-		names = append(names, a.Name)
-	}
-	return names
 }
 
 // nothingToDo reports whether a plan would change neither the world nor what is

@@ -26,6 +26,7 @@ type repairer struct {
 	w      *watcher
 	look   *looker
 	source *app.Source
+	whole  bool // it applies the manifests, as far as that is approved
 }
 
 // Repair does one repair. While others hold the state it waits.
@@ -79,8 +80,8 @@ func (r *repairer) once(ctx context.Context, addrs []string) (map[string]watch.O
 	r.w.mu.Lock()
 	prior := r.look.prior
 	r.w.mu.Unlock()
-	done, err := e.Repair(ctx, app.RepairOptions{Source: r.source, Prior: prior, Addresses: addrs, Kinds: w.kinds, Watched: r.watched,
-		Ended: func() { w.file = stampOf(r.source) }})
+	done, err := e.Repair(ctx, app.RepairOptions{Source: r.source, Prior: prior, Addresses: addrs, Whole: r.whole, Kinds: w.kinds,
+		Watched: r.watched, Ended: func() { w.file = stampOf(r.source) }})
 	if err != nil && done.Report == nil {
 		run.end(apply.Error, nil)
 		return nil, err
@@ -89,6 +90,11 @@ func (r *repairer) once(ctx context.Context, addrs []string) (map[string]watch.O
 	w.mu.Lock()
 	maps.Copy(w.reasons, done.Refused)
 	w.mu.Unlock()
+	if r.whole {
+		for _, addr := range slices.Sorted(maps.Keys(done.Refused)) {
+			w.resource(addr, "not_approved", events.ResourceWatch{Detail: done.Refused[addr]}, "not applied: "+done.Refused[addr])
+		}
+	}
 	if done.Report != nil {
 		run.end(done.Report.Status, done.Report)
 	} else {
@@ -169,8 +175,11 @@ func (b *begun) Begin() {
 	r := b.w.Record()
 	b.run, b.from = &r, time.Now()
 	r.Records.Begin()
-	b.out(events.Event{Level: events.Info, Message: "Repairing " + strings.Join(b.addrs, ", "),
-		Body: events.RepairStarted{Resources: b.addrs}})
+	message := "Applying the manifests"
+	if len(b.addrs) > 0 {
+		message = "Repairing " + strings.Join(b.addrs, ", ")
+	}
+	b.out(events.Event{Level: events.Info, Message: message, Body: events.RepairStarted{Resources: append([]string{}, b.addrs...)}})
 	for _, e := range b.early {
 		b.out(e)
 	}
@@ -222,7 +231,7 @@ func (b *begun) end(status apply.Status, report *apply.Report) {
 	}
 	b.w.metrics.Repaired(string(status))
 	b.out(events.Event{Level: events.Info, Message: "The repair ended: " + string(status),
-		Body: events.RepairEnded{Resources: b.addrs, Status: status}})
+		Body: events.RepairEnded{Resources: append([]string{}, b.addrs...), Status: status}})
 	if report != nil {
 		b.w.line("%s  run %s", summary(report, time.Since(b.from)), b.run.Run)
 	}

@@ -92,6 +92,7 @@ func Run(ctx context.Context, e *app.Engine, o Options) (watch.End, watch.Counts
 	}
 	w := &watcher{Options: o, kinds: kinds, again: make(chan struct{}, 1), reasons: map[string]string{},
 		looks: &failures{record: o.Record}, began: time.Now(), metrics: metrics.New()}
+	w.Whole = slices.ContainsFunc(kinds, func(k plan.Change) bool { return k != repair.Kind })
 	w.systemd = sdnotify.New(e.Env("NOTIFY_SOCKET"))
 	defer w.looks.end()
 	served, err := w.serve(ctx, e)
@@ -191,10 +192,12 @@ func (w *watcher) supply(ctx context.Context, generations chan<- watch.Generatio
 	defer tick.Stop()
 	var failed time.Time
 	for {
+		asked := false
 		select {
 		case <-ctx.Done():
 			return
 		case <-w.Reload:
+			asked = true
 		case <-w.again:
 		case <-tick.C:
 			if time.Since(failed) < brokenFor || !w.changedElsewhere() {
@@ -202,7 +205,7 @@ func (w *watcher) supply(ctx context.Context, generations chan<- watch.Generatio
 			}
 		}
 		w.systemd.Reloading()
-		next, err := w.load(ctx)
+		next, err := w.reload(ctx, asked && w.Whole)
 		if ctx.Err() != nil {
 			return
 		}
@@ -219,6 +222,26 @@ func (w *watcher) supply(ctx context.Context, generations chan<- watch.Generatio
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// reload reads everything anew. Where that is wanted the manifests are applied before,
+// as far as they are approved: what is watched then is how it is after that.
+func (w *watcher) reload(ctx context.Context, whole bool) (*generation, error) {
+	for {
+		next, err := w.load(ctx)
+		if err != nil || !whole {
+			return next, err
+		}
+		_, err = (&repairer{w: w, look: next.look, source: next.source, whole: true}).Repair(ctx, nil)
+		switch {
+		case errors.Is(err, watch.ErrElsewhere):
+			continue // a repair came in between, or another command
+		case err != nil && ctx.Err() == nil:
+			w.engine.Diagnostics(diag.From("Cannot apply the manifests", err))
+			w.line("the manifests could not be applied: what can be watched is watched")
+		}
+		whole = false
 	}
 }
 

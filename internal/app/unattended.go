@@ -1,0 +1,120 @@
+package app
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"deployster/config"
+	"deployster/plan"
+	"deployster/plan/repair"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// unattended is what may be done while nobody looks on.
+type unattended struct {
+	RepairOptions
+	prior state.Snapshot
+	after map[string][]string // who depends on whom
+}
+
+// selection is what is planned: what drifted and what depends on it, or all there is,
+// without what is refused and what depends on that. nothing: there is nothing left.
+func (u unattended) selection(refused map[string]string) (s plan.Selection, nothing bool) {
+	s = u.Source.Selection
+	s.Excludes = slices.Concat(s.Excludes, slices.Sorted(maps.Keys(refused)))
+	if u.Whole {
+		return s, false
+	}
+	s.NoRefresh = true // what did not drift is as it was, unless something that it depends on is to change
+	s.Targets = u.targets(refused)
+	return s, len(s.Targets) == 0
+}
+
+func (u unattended) targets(refused map[string]string) []string {
+	wanted, left := map[string]bool{}, map[string]bool{}
+	for _, addr := range u.Addresses {
+		u.reach(addr, wanted)
+	}
+	for addr := range refused {
+		u.reach(addr, left)
+	}
+	maps.DeleteFunc(wanted, func(addr string, _ bool) bool { return left[addr] })
+	return slices.Sorted(maps.Keys(wanted))
+}
+
+func (u unattended) reach(addr string, into map[string]bool) {
+	if into[addr] {
+		return
+	}
+	into[addr] = true
+	for _, next := range u.after[addr] {
+		if u.Watched(next) {
+			u.reach(next, into)
+		}
+	}
+}
+
+// dependants says who depends on whom.
+func dependants(m *config.Manifest) map[string][]string {
+	after := map[string][]string{}
+	for _, r := range m.Resources() {
+		for _, e := range r.Edges {
+			after[e.To] = append(after[e.To], r.Address)
+		}
+	}
+	return after
+}
+
+// notCovered lists the resources of a plan that nobody has approved, and why.
+func (u unattended) notCovered(p *plan.Plan) map[string]string {
+	found := map[string]string{}
+	for addr, step := range p.Resources {
+		if why := u.refusal(addr, step); why != "" {
+			found[addr] = why
+		}
+	}
+	return found
+}
+
+// refusal says why a step may not be done, or "".
+func (u unattended) refusal(addr string, step *plan.Step) string {
+	declared, kind := u.Source.Manifest.Resource(addr), step.Kind()
+	switch {
+	case step.Change == plan.Left, step.Change == plan.Valid && !step.MayChange && step.MovedFrom == "" && !step.Adopted:
+		return ""
+	case declared == nil && !slices.Contains(u.Kinds, kind):
+		return "nobody has approved to " + string(kind) + " it"
+	case declared != nil && declared.Watch.TellOnly:
+		return "it has watch { repair = false }"
+	case step.ReadOnly:
+		return "it is read_only"
+	case !u.allowed(addr, step.Actions):
+		return "it needs [" + strings.Join(actionNames(step.Actions), ", ") + "], and watch.actions allows " +
+			strings.Join(declared.Watch.Actions, ", ")
+	case step.Change == plan.Valid && step.MovedFrom != "":
+		return "it was moved in the manifest, and a person has to apply that"
+	case step.Change == plan.Valid && step.Adopted:
+		return "it exists, and was not applied: a person has to adopt it"
+	case slices.Contains(u.Kinds, kind), slices.Contains(u.Kinds, repair.Kind) && repair.Answered(step, u.prior.Resources[addr]):
+		return ""
+	}
+	return "to " + string(kind) + " it would not just bring back what was recorded"
+}
+
+// allowed reports whether actions may be run unattended by what the resource says.
+func (u unattended) allowed(addr string, actions []protocol.Action) bool {
+	declared := u.Source.Manifest.Resource(addr)
+	if declared == nil || declared.Watch.Actions == nil {
+		return true
+	}
+	return !slices.ContainsFunc(actions, func(a protocol.Action) bool { return !slices.Contains(declared.Watch.Actions, a.Name) })
+}
+
+func actionNames(list []protocol.Action) (names []string) {
+	for _, a := range list {
+		names = append(names, a.Name)
+	}
+	return names
+}
