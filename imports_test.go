@@ -125,6 +125,7 @@ var ranks = map[string]int{
 	"internal/app/images":               56,
 	"internal/app/hosts":                54,
 	"internal/app/versions":             57,
+	"internal/app/kepttypes":            57,
 	"internal/app":                      58,
 	"internal/app/watching":             59,
 	"internal/cli/process":              10,

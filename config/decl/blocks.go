@@ -44,6 +44,7 @@ type Block struct {
 
 	Timeouts, Capabilities, Verify, Watch hcl.Attributes // of a type
 	Before                                []Condition    // preconditions of an output or a resource
+	DependsOn                             []Dependency   // of a resource, a module block or an output
 	// Artifact is what a plug gives files of, nil for a path of this host.
 	Artifact *Block
 	// NeedsState: an output of a module that is made of a resource.
@@ -91,7 +92,6 @@ type Resource struct {
 	Watch      hcl.Attributes
 	Semaphores []Named
 	Aliases    map[string]Dependency
-	DependsOn  []Dependency
 	Subscribe  []Dependency
 	After      []Condition // postconditions
 	Ignored    ignoreRules

@@ -63,10 +63,7 @@ type Module struct {
 }
 
 // Call is a module block.
-type Call struct {
-	Block
-	DependsOn []Dependency
-}
+type Call struct{ Block }
 
 // metaArguments are the arguments of a module block that are no variables.
 var metaArguments = []string{"source", "for_each", "count", "depends_on"}

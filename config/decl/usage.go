@@ -96,6 +96,7 @@ func resourceExpressions(b *Module, visit func(Expression)) {
 
 func outputExpressions(b *Module, visit func(Expression)) {
 	sorted(b.Outputs, func(o *Block) {
+		keys(o.DependsOn, o, visit)
 		if a := o.Attrs["value"]; a != nil {
 			visit(Expression{Expr: a.Expr, Usage: Usage{What: "the value of an output"}})
 		}

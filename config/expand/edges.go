@@ -274,11 +274,17 @@ func (r *depCollector) moduleRef(ref refs.Reference, at instance.Scope, into *de
 	}
 	s.EachModule(func(mod *instance.Module) {
 		for _, name := range decl.OutputsOf(ref, mod.Decl) {
-			a := mod.Decl.Outputs[name].Attrs["value"]
-			if a == nil || !mod.Decl.Outputs[name].NeedsState {
+			o := mod.Decl.Outputs[name]
+			a := o.Attrs["value"]
+			if a == nil || !o.NeedsState && len(o.DependsOn) == 0 {
 				continue
 			}
-			into.merge(r.named(eval.MemoKey{Kind: eval.KindOutput, Mod: mod, Name: name}, func(in *depSet) { r.expr(a.Expr, mod.Scope(), in) }))
+			into.merge(r.named(eval.MemoKey{Kind: eval.KindOutput, Mod: mod, Name: name}, func(in *depSet) {
+				r.expr(a.Expr, mod.Scope(), in)
+				for _, t := range o.DependsOn {
+					r.dependency(t, mod.Scope(), in)
+				}
+			}))
 		}
 	})
 }

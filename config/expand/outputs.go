@@ -16,7 +16,7 @@ type Reach struct {
 }
 
 // OutputReach says of each output what its value and its preconditions are made
-// of, by name.
+// of, and what it depends on, by name.
 func (m *Instances) OutputReach() map[string]Reach {
 	found := map[string]Reach{}
 	e := m.Evaluator(nil)
@@ -26,6 +26,9 @@ func (m *Instances) OutputReach() map[string]Reach {
 		in := &depSet{}
 		if a := b.Attrs["value"]; a != nil {
 			r.expr(a.Expr, m.Top.Scope(), in)
+		}
+		for _, t := range b.DependsOn {
+			r.dependency(t, m.Top.Scope(), in)
 		}
 		for _, c := range b.Before {
 			r.expr(c.Expr, m.Top.Scope(), in)

@@ -105,6 +105,12 @@ func (ck Checker) dependencies(b *decl.Module) hcl.Diagnostics {
 		c.DependsOn, d = ck.dependsOn(b, c.Attrs["depends_on"])
 		diags = append(diags, d...)
 	}
+	for _, name := range slices.Sorted(maps.Keys(b.Outputs)) {
+		o := b.Outputs[name]
+		var d hcl.Diagnostics
+		o.DependsOn, d = ck.dependsOn(b, o.Attrs["depends_on"])
+		diags = append(diags, d...)
+	}
 	return diags
 }
 
@@ -115,7 +121,7 @@ func (ck Checker) linkBlock(b *decl.Module, links map[node][]connection) {
 	}
 	for name, o := range b.Outputs {
 		if a := o.Attrs["value"]; a != nil {
-			links[node{b, nodeOutput, name}] = ck.connections(a.Expr, b, nil)
+			links[node{b, nodeOutput, name}] = append(ck.connections(a.Expr, b, nil), ck.orderConnections(o.DependsOn, b)...)
 		}
 	}
 	names := slices.Sorted(maps.Keys(b.Resources))

@@ -48,7 +48,7 @@ func tellLeft(e *Engine, place state.Place, r *state.Recovery) {
 		return
 	}
 	if who, inUse := stateplace.InUse(place); inUse {
-		e.Warn(diag.Warningf("An apply is at work", "%s is in use by %s. What is planned now may not fit when it has ended.", place, who))
+		e.Warn(diag.Warningf("An apply is in progress", "%s is in use by %s. This plan may no longer fit when that has ended.", place, who))
 		return
 	}
 	e.Warn(r.Warning())

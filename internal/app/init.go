@@ -36,7 +36,8 @@ func (e *Engine) Init(ctx context.Context, in workspace.Inputs, upgrade bool) (c
 		return nil, false, err
 	}
 	for _, m := range resolver.Moved() {
-		e.Note("%s is now %s (locked); the build of today stays as %s.", m.Name, m.Now, imagestore.WithDigest(m.Name, m.Was))
+		e.Note("%[1]s is now %[2]s (locked); the build of today stays as %[3]s. To use it: `deployster image tag %[3]s %[1]s`, "+
+			"then `deployster init -upgrade`.", m.Name, m.Now, imagestore.WithDigest(m.Name, m.Was))
 	}
 	if pins, err = e.otherImages(ctx, m, resolver, pins); err != nil {
 		return nil, false, err

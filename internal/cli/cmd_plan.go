@@ -22,6 +22,7 @@ func planCommand(e Env) *cli.Command {
 			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for deployster apply FILE; - is stdout, and text goes to stderr"},
 			&cli.StringFlag{Name: "sign-key", Usage: "sign the saved plan with the ed25519 key in `FILE`"},
 			&cli.StringFlag{Name: "approve", Usage: "other-path, the only `KIND` here: also replace what differs only in a plug's path"},
+			&cli.BoolFlag{Name: "lock", Value: true, Usage: "take no lock of the state file: plan also while an apply runs"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 when there are changes"},
 			parallelismFlag(), hosts.UnreachableFlag(), inputFlag(), compactFlag(), explainFlag(),
 		}, eventFlags()),

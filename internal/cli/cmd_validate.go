@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"deployster/internal/app/kepttypes"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/render"
@@ -13,10 +14,11 @@ import (
 func validateCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:      "validate",
-		Usage:     "check manifests without running an image",
+		Usage:     "check manifests and configs, without root and without running an image",
 		ArgsUsage: "[PATH ...]",
 		Description: "PATH is a directory to work in, like -chdir, or manifests; the default is the working directory.\n" +
-			"It needs no state and no values of variables: those that are missing count as unknown.",
+			"It needs no state and no values of variables: those that are missing count as unknown.\n" +
+			"Configs are held to the schemas that init, or a plan, has kept of their types here.",
 		Flags: slices.Concat(varFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "as JSON, with the keys of terraform validate -json"},
 		}),
@@ -26,6 +28,9 @@ func validateCommand(e Env) *cli.Command {
 
 func runValidate(c *cli.Context, s *session) error {
 	m, diags := s.Check(c.Context, inputs(c, s))
+	if !diags.HasErrors() {
+		diags = append(diags, kepttypes.Check(s.Workspace, m)...)
+	}
 	if c.Bool("json") {
 		content, err := diag.NewReport(diags, s.Secrets.Hide).Encode()
 		if err != nil {

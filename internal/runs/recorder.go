@@ -62,7 +62,7 @@ func (r *Recorder) Begin() {
 	}
 	defer close(r.started)
 	runs := filepath.Dir(r.dir)
-	err := os.MkdirAll(r.dir, 0o700)
+	err := errors.Join(os.MkdirAll(filepath.Dir(runs), 0o755), os.MkdirAll(r.dir, 0o700)) // others may read what lies beside records
 	if err == nil {
 		if r.lock, err = os.Open(r.dir); err == nil {
 			// Without locks the newest runs are kept all the same.
@@ -91,7 +91,7 @@ func (r *Recorder) hasStarted() bool {
 
 // ignore keeps records out of version control: they belong to one machine.
 func ignore(dir string) error {
-	f, err := os.OpenFile(filepath.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(filepath.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, os.ErrExist) {
 		return nil
 	} else if err != nil {

@@ -27,7 +27,7 @@ const pendingSuffix = ".journal"
 
 // CreatePending makes the file of a run of a lineage.
 func CreatePending(dir, lineage, run string) (*Pending, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(dir), 0o755), os.MkdirAll(dir, 0o700)); err != nil {
 		return nil, err
 	}
 	path := filepath.Join(dir, lineage+"-"+run+pendingSuffix)

@@ -29,12 +29,13 @@ func (c InitCache) Get(key string) ([]byte, bool) {
 	return answer, err == nil
 }
 
-// Put implements typeclient.InitCache.
+// Put implements typeclient.InitCache. Everybody may read the answers: validate needs
+// them, and no root.
 func (c InitCache) Put(key string, answer []byte) {
-	if os.MkdirAll(c.dir, 0o700) != nil || durable.WriteFile(filepath.Join(c.dir, key+".json"), answer, 0o600) != nil {
+	if os.MkdirAll(c.dir, 0o755) != nil || durable.WriteFile(filepath.Join(c.dir, key+".json"), answer, 0o644) != nil {
 		return
 	}
-	_ = os.WriteFile(filepath.Join(c.dir, "..", ".gitignore"), []byte("*\n"), 0o600) // it is of this machine only
+	_ = os.WriteFile(filepath.Join(c.dir, "..", ".gitignore"), []byte("*\n"), 0o644) // it is of this machine only
 	c.prune()
 }
 

@@ -54,8 +54,14 @@ func (w *Workspace) OpenState(ctx context.Context, place state.Place, command st
 	return store, err
 }
 
-// HoldState reads a state, and keeps others from changing it until it is closed.
+// HoldState reads a state, and keeps others from changing it until it is closed, if
+// nobody has asked for no lock.
 func (w *Workspace) HoldState(ctx context.Context, place state.Place, command string) (*state.Shared, error) {
+	if w.NoLock {
+		snapshot, recovery, err := state.Load(place, w.Keys)
+		w.spareMemory(len(snapshot.Resources))
+		return &state.Shared{Snapshot: snapshot, Recovery: recovery}, err
+	}
 	o := w.stateOptions(command)
 	held, err := state.ReadShared(ctx, place, o)
 	if repairs(w, err, &o) {

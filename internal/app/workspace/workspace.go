@@ -32,6 +32,7 @@ type Options struct {
 	DataDir     string        // where this machine runs containers
 	Programs    string        // the directory with the programs that lie beside this one
 	Take        string        // a claim on a shared state that is ended; "" = none
+	NoLock      bool          // plan reads a state that others may change meanwhile
 	LockTimeout time.Duration // how long a command waits for a state that is in use
 	Secrets     *redact.Redactor
 	Stdin       io.Reader          // what the file Std is when it is read; nil = there is none

@@ -119,14 +119,9 @@ func initOf(t Target, digest string) call {
 
 func (c *Client) ask(ctx context.Context, t Target, digest string) (protocol.Type, error) {
 	k := initOf(t, digest)
-	key := c.cacheKey(t, digest, k.settings)
-	if c.o.Inits != nil && key != "" {
-		if answer, ok := c.o.Inits.Get(key); ok {
-			if ty, err := c.readType(answer); err == nil && !ty.NoCache {
-				ty.Reference, ty.Digest = t.Reference, digest
-				return ty, c.resolveType(ctx, t, ty)
-			}
-		}
+	t.Digest = digest
+	if ty, ok := c.Kept(t); ok {
+		return ty, c.resolveType(ctx, t, ty)
 	}
 	var err error
 	if k.stdin, err = encodeInit(c.initInput(t)); err != nil {
@@ -140,11 +135,30 @@ func (c *Client) ask(ctx context.Context, t Target, digest string) (protocol.Typ
 	if err != nil {
 		return protocol.Type{}, protocolError(k, r.Stdout, err)
 	}
-	if c.o.Inits != nil && key != "" && !ty.NoCache {
+	if key := c.cacheKey(t, digest, k.settings); c.o.Inits != nil && key != "" && !ty.NoCache {
 		c.o.Inits.Put(key, r.Stdout)
 	}
 	ty.Reference, ty.Digest = t.Reference, digest
 	return ty, c.resolveType(ctx, t, ty)
+}
+
+// Kept returns what the image of a target with a digest answered to an earlier command;
+// nothing is run.
+func (c *Client) Kept(t Target) (protocol.Type, bool) {
+	key := c.cacheKey(t, t.Digest, initOf(t, t.Digest).settings)
+	if c.o.Inits == nil || key == "" || t.Digest == "" {
+		return protocol.Type{}, false
+	}
+	answer, ok := c.o.Inits.Get(key)
+	if !ok {
+		return protocol.Type{}, false
+	}
+	ty, err := c.readType(answer)
+	if err != nil || ty.NoCache {
+		return protocol.Type{}, false
+	}
+	ty.Reference, ty.Digest = t.Reference, t.Digest
+	return ty, true
 }
 
 // readType reads an answer to init.

@@ -1,0 +1,62 @@
+package kepttypes
+
+import (
+	"maps"
+	"slices"
+
+	"deployster/config"
+	"deployster/internal/app/images"
+	"deployster/internal/app/workspace"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
+	"deployster/internal/runner/imagestore"
+	"deployster/internal/runner/typeclient"
+	"deployster/plan/subject"
+	"deployster/protocol"
+)
+
+// Check finds what is wrong with the configs of a manifest whose variables need have no
+// values. Types that it knows nothing of are a warning.
+func Check(w *workspace.Workspace, m *config.Manifest) diag.Diagnostics {
+	lock, err := images.ReadLock(w.Dir)
+	if err != nil {
+		return diag.From("Cannot read the lock file", err)
+	}
+	client := typeclient.New(typeclient.Options{Version: w.Version, Workspace: w.Dir, Inits: workspace.NewInitCache(w.Dir)})
+	types, unknown := map[string]protocol.Type{}, map[string]bool{}
+	for _, r := range m.Resources() {
+		if r.Publish != nil {
+			continue // its image is that of an artifact
+		}
+		ty, ok := client.Kept(typeclient.Target{Reference: r.TypeRef, Digest: pinned(lock, r.TypeRef), Settings: r.Settings})
+		if !ok {
+			unknown[r.TypeRef] = true
+			continue
+		}
+		types[r.Address] = ty
+	}
+	m = config.Converting(m, func(addr string) protocol.Type { return types[addr] })
+	var diags diag.Diagnostics
+	for _, addr := range slices.Sorted(maps.Keys(types)) {
+		resolved, wrong := m.Config(addr, config.States{})
+		if diags = append(diags, wrong...); !wrong.HasErrors() {
+			diags = append(diags, subject.Violations(m, addr, client.CheckConfig(types[addr], resolved.Value, resolved.Unknown))...)
+		}
+	}
+	if names := slices.Sorted(maps.Keys(unknown)); len(names) > 0 {
+		diags = append(diags, diag.Warningf("Some configs were not checked",
+			"No schema is kept here for %s: only the manifest was checked. `deployster init` keeps the schemas of all types.",
+			words.All(names)))
+	}
+	return diags
+}
+
+// pinned is the digest that the lock file, or the name itself, gives an image; "" = none
+// does, and what the name means is known only where the images are.
+func pinned(lock *config.Lock, reference string) string {
+	full, digest, err := imagestore.FullName(reference)
+	if err != nil || digest != "" || lock == nil {
+		return digest
+	}
+	return lock.Images[full]
+}
