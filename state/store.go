@@ -96,12 +96,7 @@ func ReadShared(ctx context.Context, place Place, o Options) (*Shared, error) {
 }
 
 // Close lets go of the lock.
-func (s *Shared) Close() error {
-	if s.lock == nil {
-		return nil
-	}
-	return s.lock.Unlock()
-}
+func (s *Shared) Close() error { return s.lock.Unlock() }
 
 // Store is a state that is held for writing, by this process alone.
 type Store struct {

@@ -23,7 +23,8 @@ var (
 	plugSchema       = attributes("path", "artifact", "read_only", "resource_names", "resource_types")
 	hostSchema       = attributes("address!", "user", "port", "identity_file", "jump", "host_key", "ssh_options", "sudo", "data_dir",
 		"for_each", "count").hinting(hostHints, nil)
-	outputSchema   = attributes("value!", "description", "sensitive", "depends_on").with("precondition", conditionSchema).hinting(valueHints, nil)
+	outputSchema = attributes("value!", "description", "sensitive", "depends_on").with("precondition", conditionSchema).
+			hinting(valueHints, nil)
 	variableSchema = attributes("type", "default", "description", "sensitive", "nullable").
 			with("validation", conditionSchema).hinting(valueHints, nil)
 	resourceSchema = attributes("type!", "for_each", "count", "config", "dependencies", "depends_on", "subscribe", "semaphores",

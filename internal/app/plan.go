@@ -74,7 +74,9 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = held.Close() }() // the lock goes with the process anyway
+	if !e.NoLock {
+		defer func() { _ = held.Close() }() // the lock goes with the process anyway
+	}
 	if err := e.Keys.Ready(); err != nil {
 		return nil, err
 	}

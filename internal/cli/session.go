@@ -66,7 +66,8 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 		Events: r.json, Verbose: c.Bool("verbose"), Compact: c.Bool("compact")})
 	s.out, s.err = s.ui.Out, s.ui.Err
 	in := workspace.Options{Dir: dir, Home: e.Home, Environ: e.Environ, Version: Version, Verbose: c.Bool("verbose"),
-		LockTimeout: c.Duration("lock-timeout"), NoLock: c.IsSet("lock") && !c.Bool("lock"), Secrets: r.secrets, Events: r.stream.Send, Stdin: e.Stdin, Stdout: e.Stdout}
+		LockTimeout: c.Duration("lock-timeout"), NoLock: c.IsSet("lock") && !c.Bool("lock"),
+		Secrets: r.secrets, Events: r.stream.Send, Stdin: e.Stdin, Stdout: e.Stdout}
 	if own, err := os.Executable(); err == nil {
 		in.Programs = filepath.Dir(own)
 	}
