@@ -146,7 +146,7 @@ func newApp(e Env) *cli.App {
 			initCommand(e), planCommand(e), applyCommand(e), destroyCommand(e), driftCommand(e), watchCommand(e), showCommand(e), outputCommand(e),
 			validateCommand(e), formatCommand(e), graphCommand(e), consoleCommand(e),
 			stateCommand(e), resolveCommand(e), typeCommand(e), imageCommand(e), artifactCommand(e), runsCommand(e), hostCommand(e),
-			versionCommand(e), completionCommand(e), completeCommand(e), manCommand(e), farCommand(e),
+			migrateCommand(e), versionCommand(e), completionCommand(e), completeCommand(e), manCommand(e), farCommand(e),
 		},
 	}
 	for _, command := range app.Commands {

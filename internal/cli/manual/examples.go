@@ -67,6 +67,8 @@ var examples = map[string][]string{
 	"runs logs":         {"deployster runs logs -step=create disk"},
 	"host":              {"deployster host check"},
 	"host check":        {"deployster host check web1 -json"},
+	"migrate":           {"deployster migrate terraform ."},
+	"migrate terraform": {"deployster migrate terraform -state=old.tfstate -out=new ."},
 	"completion":        {"eval \"$(deployster completion bash)\""},
 	"version":           {"deployster version -json"},
 }

@@ -1,0 +1,195 @@
+package migrate
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"deployster/internal/base/diag"
+	"deployster/state"
+)
+
+// Options say what is migrated.
+type Options struct {
+	Dir   string // with the root module
+	State string // the state file, of version 4; "" = that of Dir, when it is there
+}
+
+// Result is what a migration comes to. Nothing of it is written yet.
+type Result struct {
+	Files    map[string][]byte // by their path below the new directory
+	Snapshot state.Snapshot
+	Packs    []string // the commands that make the images, sorted
+	Notes    []string // what is to be looked at by a person, in the order of the files
+}
+
+// migration is one run.
+type migration struct {
+	dir       string
+	workspace string // which terraform has chosen
+	result    Result
+	problems  diag.Diagnostics
+	modules   map[string]*module // by their directories
+	images    map[string]*provider
+	locked    map[string]string // versions of providers, by address
+	// configured are the names of providers that have a config in some module: others need
+	// none.
+	configured map[string]bool
+}
+
+// provider is one that resources use, an image in the new manifests.
+type provider struct {
+	name    string // of the type block
+	address string // registry.terraform.io/hashicorp/aws
+	version string
+}
+
+func (p *provider) image() string { return "tf/" + p.name + ":" + p.version }
+
+// Run reads a configuration and its state. The error has all that cannot be carried over.
+func Run(o Options) (Result, error) {
+	m := &migration{dir: o.Dir, modules: map[string]*module{}, images: map[string]*provider{}, configured: map[string]bool{}}
+	m.result.Files = map[string][]byte{}
+	m.workspace = "default"
+	if name, err := os.ReadFile(filepath.Join(o.Dir, ".terraform/environment")); err == nil {
+		m.workspace = strings.TrimSpace(string(name))
+	}
+	m.locked = m.readLock()
+	root := m.load(o.Dir, ".")
+	if root == nil || m.problems.HasErrors() {
+		return Result{}, m.problems.Err()
+	}
+	for _, dir := range slices.Sorted(maps.Keys(m.modules)) {
+		m.modules[dir].findProviders()
+	}
+	for _, dir := range slices.Sorted(maps.Keys(m.modules)) {
+		m.modules[dir].write()
+	}
+	m.writeTypes()
+	m.copyVariables()
+	m.readState(root, o)
+	if m.problems.HasErrors() {
+		return Result{}, m.problems.Err()
+	}
+	return m.result, nil
+}
+
+// refuse says what cannot be carried over, and where.
+func (m *migration) refuse(at hcl.Range, what, format string, args ...any) {
+	d := diag.Errorf(what, format, args...)
+	if at.Filename != "" {
+		d.Detail = fmt.Sprintf("%s:%d: %s", at.Filename, at.Start.Line, d.Detail)
+	}
+	m.problems = append(m.problems, d)
+}
+
+// note says what a person has to look at.
+func (m *migration) note(at hcl.Range, format string, args ...any) {
+	m.result.Notes = append(m.result.Notes, fmt.Sprintf("%s:%d: ", at.Filename, at.Start.Line)+fmt.Sprintf(format, args...))
+}
+
+// readLock gives the versions of providers that terraform has chosen.
+func (m *migration) readLock() map[string]string {
+	locked := map[string]string{}
+	text, err := os.ReadFile(filepath.Join(m.dir, ".terraform.lock.hcl"))
+	if err != nil {
+		return locked // what is not there locks nothing
+	}
+	body := m.parse(text, ".terraform.lock.hcl")
+	if body == nil {
+		return locked
+	}
+	for _, b := range body.Blocks {
+		if b.Type == "provider" && len(b.Labels) == 1 && b.Body.Attributes["version"] != nil {
+			if v, diags := b.Body.Attributes["version"].Expr.Value(nil); !diags.HasErrors() && v.Type().FriendlyName() == "string" {
+				locked[b.Labels[0]] = v.AsString()
+			}
+		}
+	}
+	return locked
+}
+
+// providerOf gives the image of a provider that is known by a name.
+func (m *migration) providerOf(at hcl.Range, name, source string) *provider {
+	source = cmp.Or(source, "hashicorp/"+name)
+	if strings.Count(source, "/") == 1 {
+		source = "registry.terraform.io/" + source
+	}
+	if source == "terraform.io/builtin/terraform" || name == "terraform" {
+		m.refuse(at, "A resource of terraform itself", "terraform_data and terraform_remote_state have no image.")
+		return nil
+	}
+	if p := m.images[name]; p != nil {
+		if p.address != source {
+			m.refuse(at, "Two providers have one name", "%s is %s here, and %s elsewhere: give one of them another name.", name, source, p.address)
+		}
+		return p
+	}
+	p := &provider{name: name, address: source, version: m.locked[source]}
+	if p.version == "" {
+		m.refuse(at, "The version of a provider is not known", "There is no %s in .terraform.lock.hcl: run `terraform init` first.", source)
+	}
+	m.images[name] = p
+	return p
+}
+
+// writeTypes declares an image for each provider.
+func (m *migration) writeTypes() {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(m.images)) {
+		p := m.images[name]
+		fmt.Fprintf(&b, "type %q {\n  image = %q\n}\n", name, p.image())
+		dir := path.Join(".terraform/providers", p.address, p.version, "linux_amd64")
+		m.result.Packs = append(m.result.Packs, fmt.Sprintf("deployster image pack -terraform-provider %s -t %s", dir, p.image()))
+	}
+	if b.Len() > 0 {
+		m.add("types.hcl", b.String())
+	}
+}
+
+// copyVariables takes over the files that give values to variables without being named.
+func (m *migration) copyVariables() {
+	entries, err := os.ReadDir(m.dir)
+	if err != nil {
+		m.problems = append(m.problems, diag.Errorf("Cannot read the configuration", "%s.", err))
+		return
+	}
+	for _, e := range entries {
+		name := e.Name()
+		base, isJSON := strings.CutSuffix(name, ".json")
+		base, is := strings.CutSuffix(base, ".tfvars")
+		if !is || e.IsDir() {
+			continue
+		}
+		at := hcl.Range{Filename: name, Start: hcl.Pos{Line: 1}}
+		auto, isAuto := strings.CutSuffix(base, ".auto")
+		to := "vars." + auto + ".auto.hcl"
+		switch {
+		case name == "terraform.tfvars" || name == "terraform.tfvars.json":
+			to = "vars.auto.hcl"
+		case !isAuto:
+			m.note(at, "it is read where it is named: rename it for -var-file, to end in .vars")
+			continue
+		}
+		if isJSON {
+			to = strings.TrimSuffix(to, ".hcl") + ".json"
+		}
+		text, err := os.ReadFile(filepath.Join(m.dir, name))
+		if err != nil {
+			m.refuse(at, "Cannot read a file", "%s.", err)
+			continue
+		}
+		m.result.Files[to] = text
+	}
+}
+
+func (m *migration) add(name, text string) {
+	m.result.Files[name] = format(text)
+}

@@ -1,0 +1,196 @@
+package migrate
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const lock = `
+provider "registry.terraform.io/hashicorp/aws" {
+  version = "5.31.0"
+}
+`
+
+// directory writes files below a new directory, by their paths.
+func directory(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if _, has := files[".terraform.lock.hcl"]; !has {
+		files[".terraform.lock.hcl"] = lock
+	}
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestRun_Writes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ config, want string }{
+		"a reference":                {`output "a" { value = aws_x.n.id }`, `value = resource.n.state.id`},
+		"in a text":                  {`output "a" { value = "${aws_x.n.id}-${data.aws_y.n.id}" }`, `"${resource.x_n.state.id}-${resource.data_y_n.state.id}"`},
+		"the whole":                  {`output "a" { value = aws_x.n }`, `value = resource.n.state`},
+		"an instance":                {`output "a" { value = aws_x.many[0].id }`, `resource.many[0].state.id`},
+		"an instance that is chosen": {`output "a" { value = [for i in [0] : aws_x.many[i].id] }`, `[for i in [0] : resource.many[i].state.id]`},
+		"all instances":              {`output "a" { value = aws_x.many[*].id }`, `resource.many[*].state.id`},
+		"all of old":                 {`output "a" { value = aws_x.many.*.id }`, `resource.many.*.state.id`},
+		"the list":                   {`output "a" { value = aws_x.many }`, `resource.many[*].state`},
+		"the map":                    {`output "a" { value = values(aws_x.keyed) }`, `values({ for k, r in resource.keyed : k => r.state })`},
+		"a key":                      {`output "a" { value = aws_x.keyed["a"].b["c"] }`, `resource.keyed["a"].state.b["c"]`},
+		"what is no reference":       {`output "a" { value = { aws_x = 1, "aws_x.n.id" = "aws_x.n.id" } }`, `{ aws_x = 1, "aws_x.n.id" = "aws_x.n.id" }`},
+		"a dependency":               {`resource "aws_z" "z" { depends_on = [aws_x.n, aws_x.many[0]] }`, `depends_on = [resource.n, resource.many[0]]`},
+		"the place of a module":      {`output "a" { value = "${path.module}/f" }`, `value = "./f"`},
+		"a place that is computed":   {`output "a" { value = join("/", [path.root]) }`, `join("/", ["."])`},
+		"a workspace":                {`output "a" { value = terraform.workspace }`, `value = "default"`},
+		"one block":                  {"resource \"aws_z\" \"z\" {\n  disk {\n    size = 1 # GB\n  }\n}", "    disk = {\n      size = 1 # GB\n    }"},
+		"two blocks": {"resource \"aws_z\" \"z\" {\n  # first\n  disk {\n    size = 1\n  }\n  name = \"n\"\n  disk {\n    size = 2\n  }\n}",
+			"    # first\n    disk = [\n      {\n        size = 1\n      },\n      {\n        size = 2\n      },\n    ]\n    name = \"n\""},
+		"a dynamic block": {"resource \"aws_z\" \"z\" {\n  dynamic \"disk\" {\n    for_each = [1]\n    content {\n      size = disk.value\n      at = disk.key\n    }\n  }\n}",
+			"    disk = [for disk_key, disk_value in [1] : {\n      size = disk_value\n      at   = disk_key\n    }]"},
+		"a dynamic block within one": {"resource \"aws_z\" \"z\" {\n  dynamic \"a\" {\n    for_each = [[1]]\n    iterator = i\n    content {\n      dynamic \"b\" {\n        " +
+			"for_each = i.value\n        content { c = \"${i.key}${b.value}\" }\n      }\n    }\n  }\n}", `b = [for b_key, b_value in i_value : {`},
+		"blocks of both sorts": {"resource \"aws_z\" \"z\" {\n  d { s = 1 }\n  dynamic \"d\" {\n    for_each = []\n    content {}\n  }\n}", "d = concat(["},
+		"ignored blocks are lists": {"resource \"aws_z\" \"z\" {\n  disk { size = 1 }\n  lifecycle { ignore_changes = [disk[0].size] }\n}",
+			"ignore_changes = [disk[0].size]"},
+		"a data source": {`data "aws_q" "q" { a = 1 }`, "resource \"q\" {\n  type      = \"${type.aws}#data.aws_q\"\n  read_only = true"},
+		"a block of old": {"moved {\n  from = module.m[\"a\"].aws_x.o[1]\n  to   = aws_x.n\n}",
+			"from = module.m[\"a\"].resource.o[1]"},
+		"what was let go": {"removed {\n  from = aws_q.gone\n  lifecycle {\n    destroy = false\n  }\n}", "from = resource.gone\n  lifecycle {\n    destroy = false"},
+		"own condition":   {"resource \"aws_z\" \"z\" {\n  lifecycle {\n    postcondition {\n      condition = self.id != \"\"\n      error_message = \"no\"\n    }\n  }\n}", "condition     = self.state.id"},
+		"a heredoc":       {"output \"a\" {\n  value = <<-E\n    ${aws_x.n.id} and $${aws_x.n.id}\n  E\n}", "${resource.n.state.id} and $${aws_x.n.id}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config := c.config + "\nresource \"aws_x\" \"n\" {}\nresource \"aws_x\" \"many\" { count = 2 }\nresource \"aws_x\" \"keyed\" { for_each = {} }\n"
+			if strings.Contains(c.config, "data.aws_y") {
+				config += "data \"aws_y\" \"n\" {}\n"
+			}
+			made, err := Run(Options{Dir: directory(t, map[string]string{"main.tf": config})})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := string(made.Files["main.hcl"]); !strings.Contains(got, c.want) {
+				t.Errorf("got:\n%s\nwithout:\n%s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestRun_Refuses(t *testing.T) {
+	t.Parallel()
+	state := func(instance string) string {
+		return `{"version":4,"resources":[{"mode":"managed","type":"aws_x","name":"n","instances":[` + instance + `]}]}`
+	}
+	for name, c := range map[string]struct{ config, state, want string }{
+		"a provisioner":            {config: "resource \"aws_x\" \"n\" {\n  provisioner \"local-exec\" {}\n}", want: "main.tf:2: aws_x.n has one"},
+		"a connection":             {config: "resource \"aws_x\" \"n\" {\n  connection {}\n}", want: "A provisioner"},
+		"create_before_destroy":    {config: "resource \"aws_x\" \"n\" {\n  lifecycle { create_before_destroy = true }\n}", want: "main.tf:2: aws_x.n has it"},
+		"an ephemeral block":       {config: `ephemeral "aws_x" "n" {}`, want: "There is no ephemeral block"},
+		"an ephemeral variable":    {config: `variable "v" { ephemeral = true }`, want: `"v" is one`},
+		"a move between types":     {config: "moved {\n  from = aws_x.n\n  to = aws_y.n\n}", want: "aws_x.n became aws_y.n"},
+		"remote state as data":     {config: `data "terraform_remote_state" "s" {}`, want: "terraform_remote_state"},
+		"terraform's own resource": {config: `resource "terraform_data" "s" {}`, want: "terraform_data"},
+		"meta of a provider":       {config: "terraform {\n  provider_meta \"aws\" {}\n}", want: "There is no provider_meta"},
+		"a function of a provider": {config: `output "o" { value = provider::aws::arn_parse("a") }`, want: "provider::aws::arn_parse is none"},
+		"a module that is away":    {config: `module "m" { source = "hashicorp/consul/aws" }`, want: "run `terraform init` first"},
+		"an unlocked provider":     {config: `resource "gcp_x" "n" {}`, want: "no registry.terraform.io/hashicorp/gcp"},
+		"an unknown block":         {config: `thing "a" {}`, want: "There is no thing block"},
+		"data in a check":          {config: "check \"c\" {\n  data \"aws_x\" \"n\" {}\n}", want: "Put it beside the check"},
+		"what cannot be read":      {config: `resource {`, want: "Cannot read the configuration"},
+		"a deposed object": {config: `resource "aws_x" "n" {}`, state: state(`{"deposed":"0a","attributes":{"id":"1"}}`),
+			want: "A deposed object"},
+		"an orphan": {config: `resource "aws_x" "m" {}`, state: state(`{"attributes":{"id":"1"}}`), want: "The state has aws_x.n"},
+		"an old instance": {config: `resource "aws_x" "n" {}`, state: state(`{"attributes_flat":{"id":"1"}}`),
+			want: "terraform 0.11"},
+		"an old state": {config: `resource "aws_x" "n" {}`, state: `{"version":3}`, want: "is of version 3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := map[string]string{"main.tf": c.config}
+			if c.state != "" {
+				files["terraform.tfstate"] = c.state
+			}
+			made, err := Run(Options{Dir: directory(t, files)})
+			if err == nil || !strings.Contains(err.Error(), c.want) || made.Files != nil || made.Snapshot.Resources != nil {
+				t.Errorf("error %v, want %q; files %v", err, c.want, made.Files)
+			}
+		})
+	}
+}
+
+// A state is taken over value for value: instances, what is tainted, what is private.
+func TestRun_TakesTheState(t *testing.T) {
+	t.Parallel()
+	dir := directory(t, map[string]string{
+		"main.tf":   "resource \"aws_x\" \"n\" {\n  for_each = {}\n}\nmodule \"m\" {\n  source = \"./m\"\n}\n",
+		"m/main.tf": "resource \"aws_x\" \"n\" {\n  count = 1\n}\n",
+		"terraform.tfstate": `{"version":4,"outputs":{"o":{"value":[1.50],"type":["list","number"],"sensitive":true}},"resources":[
+{"mode":"data","type":"aws_x","name":"gone","instances":[{"attributes":{}}]},
+{"mode":"managed","type":"aws_x","name":"n","instances":[{"index_key":"a/\"b","schema_version":3,"attributes":{"n":12345678901234567890},"private":"AQI="}]},
+{"module":"module.m","mode":"managed","type":"aws_x","name":"n","instances":[{"index_key":0,"status":"tainted","schema_version":0,"attributes":{"id":null}}]}]}`,
+	})
+	made, err := Run(Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		`n["a/\"b"]`:    `{"kind":"aws_x","version":3,"state":{"n":12345678901234567890},"private":"AQI="}`,
+		`module.m.n[0]`: `{"kind":"aws_x","version":0,"state":{"id":null},"tainted":true}`,
+	}
+	for address, memory := range want {
+		if e := made.Snapshot.Resources[address]; string(e.Memory) != memory || !e.Incomplete() || e.Type != "tf/aws:5.31.0#aws_x" {
+			t.Errorf("%s is %+v with %s", address, e, e.Memory)
+		}
+	}
+	if len(made.Snapshot.Resources) != len(want) || string(made.Snapshot.Outputs["o"].Value) != "[1.50]" || !made.Snapshot.Outputs["o"].Sensitive {
+		t.Errorf("the snapshot is %+v", made.Snapshot)
+	}
+}
+
+// Modules from elsewhere come along with what lies beside them.
+func TestRun_BringsModulesAlong(t *testing.T) {
+	t.Parallel()
+	dir := directory(t, map[string]string{
+		"root/main.tf":                         "module \"a\" {\n  source = \"../shared\"\n}\nmodule \"b\" {\n  source = \"org/b/aws\"\n  version = \"1.0\"\n}\n",
+		"root/.terraform/modules/modules.json": `{"Modules":[{"Key":"","Dir":"."},{"Key":"b","Dir":".terraform/modules/b"}]}`,
+		"root/.terraform/modules/b/main.tf":    "output \"o\" { value = file(\"${path.module}/f.txt\") }\n",
+		"root/.terraform/modules/b/f.txt":      "text",
+		"shared/main.tf":                       "output \"o\" { value = 1 }\n",
+	})
+	made, err := Run(Options{Dir: filepath.Join(dir, "root")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"main.hcl": `source = "./modules/b"`, "modules/a/main.hcl": "value = 1",
+		"modules/b/main.hcl": `file("modules/b/f.txt")`, "modules/b/f.txt": "text"} {
+		if got := string(made.Files[name]); !strings.Contains(got, want) {
+			t.Errorf("%s is %q, without %q", name, got, want)
+		}
+	}
+}
+
+// Nothing is replaced, and of what cannot be written as a whole nothing stays.
+func TestWrite_AllOrNothing(t *testing.T) {
+	t.Parallel()
+	dir := directory(t, map[string]string{"z.hcl": "own"})
+	err := Result{Files: map[string][]byte{"a.hcl": []byte("a"), "m/b.hcl": []byte("b"), "z.hcl": []byte("z")}}.Write(dir)
+	if err == nil || !strings.Contains(err.Error(), "A file is there already") {
+		t.Errorf("it says %v", err)
+	}
+	for name, there := range map[string]bool{"a.hcl": false, "m/b.hcl": false, "z.hcl": true} {
+		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != there {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "z.hcl")); err != nil || string(text) != "own" {
+		t.Errorf("z.hcl is %q, %v", text, err)
+	}
+}

@@ -1,0 +1,304 @@
+package migrate
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/hclwrite"
+
+	"deployster/internal/base/diag"
+)
+
+// module is a directory of Terraform's.
+type module struct {
+	*migration
+	dir string // where it is
+	out string // where it goes, below the new directory
+
+	files     []*file
+	names     map[resourceKey]string // of all that is declared, was moved or removed
+	resources map[resourceKey]*hclsyntax.Block
+	calls     map[string]*call
+	sources   map[string]string           // of providers, by their names
+	providers map[string]*hclsyntax.Block // by name or name.alias
+	needs     map[string]bool             // providers whose config it gets from its callers, by name or name.alias
+	found     bool                        // needs are known
+}
+
+// file is one file, whose bytes are kept with their comments.
+type file struct {
+	name string // below the root module
+	text []byte
+	body *hclsyntax.Body
+}
+
+// call is a module block.
+type call struct {
+	block  *hclsyntax.Block
+	module *module
+}
+
+// resourceKey names a resource as Terraform does, in its module.
+type resourceKey struct {
+	data       bool
+	kind, name string
+}
+
+func (k resourceKey) String() string {
+	if k.data {
+		return "data." + k.kind + "." + k.name
+	}
+	return k.kind + "." + k.name
+}
+
+// parse reads a file in HCL; nil when it is none.
+func (m *migration) parse(text []byte, name string) *hclsyntax.Body {
+	f, diags := hclsyntax.ParseConfig(text, name, hcl.InitialPos)
+	if diags.HasErrors() {
+		m.problems = append(m.problems, diag.Errorf("Cannot read the configuration", "%s.", diags.Error()))
+		return nil
+	}
+	body, _ := f.Body.(*hclsyntax.Body)
+	return body
+}
+
+// load reads a module and those that it calls; out is where it goes.
+func (m *migration) load(dir, out string) *module {
+	if known := m.modules[dir]; known != nil {
+		return known
+	}
+	d := &module{migration: m, dir: dir, out: out, names: map[resourceKey]string{}, resources: map[resourceKey]*hclsyntax.Block{},
+		calls: map[string]*call{}, sources: map[string]string{}, providers: map[string]*hclsyntax.Block{}, needs: map[string]bool{}}
+	m.modules[dir] = d
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		m.problems = append(m.problems, diag.Errorf("Cannot read the configuration", "%s.", err))
+		return nil
+	}
+	for _, e := range entries {
+		switch {
+		case e.IsDir():
+		case strings.HasSuffix(e.Name(), ".tf.json"):
+			m.refuse(hcl.Range{}, "A file in JSON", "%s cannot be carried over: write it as .tf.", filepath.Join(dir, e.Name()))
+		case strings.HasSuffix(e.Name(), ".tf"):
+			d.read(e.Name())
+		}
+	}
+	if len(d.files) == 0 && !m.problems.HasErrors() {
+		m.problems = append(m.problems, diag.Errorf("There is no configuration", "%s has no file that ends in .tf.", dir))
+		return nil
+	}
+	for _, f := range d.files {
+		for _, b := range f.body.Blocks {
+			d.declare(b)
+		}
+	}
+	d.nameAll()
+	for _, name := range slices.Sorted(maps.Keys(d.calls)) {
+		c := d.calls[name]
+		if from, to, ok := d.find(name, c.block); ok {
+			c.module = m.load(from, to)
+		}
+	}
+	return d
+}
+
+func (d *module) read(name string) {
+	shown := name
+	if rel, err := filepath.Rel(d.migration.dir, filepath.Join(d.dir, name)); err == nil {
+		shown = rel
+	}
+	text, err := os.ReadFile(filepath.Join(d.dir, name))
+	if err != nil {
+		d.refuse(hcl.Range{}, "Cannot read the configuration", "%s.", err)
+		return
+	}
+	if body := d.parse(text, shown); body != nil {
+		d.files = append(d.files, &file{shown, text, body})
+	}
+}
+
+// declare takes down what a block declares.
+func (d *module) declare(b *hclsyntax.Block) {
+	switch {
+	case (b.Type == "resource" || b.Type == "data") && len(b.Labels) == 2:
+		k := resourceKey{b.Type == "data", b.Labels[0], b.Labels[1]}
+		d.resources[k], d.names[k] = b, ""
+	case b.Type == "module" && len(b.Labels) == 1:
+		d.calls[b.Labels[0]] = &call{block: b}
+	case b.Type == "provider" && len(b.Labels) == 1:
+		name := b.Labels[0]
+		if alias := b.Body.Attributes["alias"]; alias != nil {
+			if v, diags := alias.Expr.Value(nil); !diags.HasErrors() {
+				name += "." + v.AsString()
+			}
+		}
+		d.providers[name] = b
+		if len(configItems(b.Body)) > 0 {
+			d.configured[b.Labels[0]] = true
+		}
+	case b.Type == "terraform":
+		for _, r := range b.Body.Blocks {
+			if r.Type == "required_providers" {
+				d.require(r)
+			}
+		}
+	case b.Type == "moved", b.Type == "removed":
+		for _, end := range []string{"from", "to"} {
+			if a := b.Body.Attributes[end]; a != nil {
+				if steps, k, _, ok := addressOf(a.Expr); ok && len(steps) == 0 && k.kind != "" {
+					d.names[k] = ""
+				}
+			}
+		}
+	}
+}
+
+// require takes down where providers come from.
+func (d *module) require(b *hclsyntax.Block) {
+	for name, a := range b.Body.Attributes {
+		pairs, diags := hcl.ExprMap(a.Expr)
+		if diags.HasErrors() {
+			continue // a bare version
+		}
+		for _, p := range pairs {
+			if hcl.ExprAsKeyword(p.Key) == "source" {
+				if v, diags := p.Value.Value(nil); !diags.HasErrors() {
+					d.sources[name] = v.AsString()
+				}
+			}
+		}
+	}
+}
+
+// nameAll gives each resource a name of its own: its own name, where no other one has it.
+func (d *module) nameAll() {
+	count := map[string]int{}
+	for k := range d.names {
+		count[k.name]++
+	}
+	taken := map[string]bool{}
+	for _, k := range slices.SortedFunc(maps.Keys(d.names), byText) {
+		name := k.name
+		if count[name] > 1 {
+			_, short, _ := strings.Cut(k.kind, "_")
+			if name = short + "_" + k.name; k.data {
+				name = "data_" + name
+			}
+		}
+		for taken[name] || name != k.name && count[name] > 0 {
+			name += "_"
+		}
+		taken[name], d.names[k] = true, name
+	}
+}
+
+// find gives the directory of a module that is called, and where it goes.
+func (d *module) find(name string, b *hclsyntax.Block) (from, to string, ok bool) {
+	a := b.Body.Attributes["source"]
+	if a == nil {
+		d.refuse(b.DefRange(), "A module without a source", "module %q has none.", name)
+		return "", "", false
+	}
+	v, diags := a.Expr.Value(nil)
+	if diags.HasErrors() {
+		d.refuse(a.SrcRange, "A source that is computed", "The source of module %q is no text.", name)
+		return "", "", false
+	}
+	source := v.AsString()
+	from = filepath.Join(d.dir, source)
+	if !strings.HasPrefix(source, "./") && !strings.HasPrefix(source, "../") {
+		if from, ok = d.installed(name); !ok {
+			d.refuse(a.SrcRange, "A module that is not here",
+				"module %q comes from %s, and is not in .terraform/modules: run `terraform init` first.", name, source)
+			return "", "", false
+		}
+	}
+	rel, err := filepath.Rel(d.migration.dir, from)
+	if err == nil && filepath.IsLocal(rel) && !strings.HasPrefix(rel, ".terraform") {
+		return from, filepath.ToSlash(rel), true
+	}
+	to = path.Join("modules", name)
+	for i := 2; d.goesTo(to, from); i++ {
+		to = fmt.Sprintf("modules/%s_%d", name, i)
+	}
+	d.vendor(from, to, a.SrcRange)
+	return from, to, true
+}
+
+// goesTo reports whether another directory than this goes to a place.
+func (m *migration) goesTo(to, from string) bool {
+	for _, d := range m.modules {
+		if d.out == to && d.dir != from {
+			return true
+		}
+	}
+	_, err := os.Lstat(filepath.Join(m.dir, to))
+	return err == nil
+}
+
+// vendor copies what lies beside the configuration of a module that comes from elsewhere.
+func (m *migration) vendor(from, to string, at hcl.Range) {
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		m.refuse(at, "Cannot read a module", "%s.", err)
+		return
+	}
+	for _, e := range entries {
+		switch {
+		case strings.HasPrefix(e.Name(), "."), strings.HasSuffix(e.Name(), ".tf"), strings.HasSuffix(e.Name(), ".tf.json"):
+		case e.IsDir():
+			m.note(at, "the directory %s is not copied; where the module reads it, put it into %s", filepath.Join(from, e.Name()), to)
+		default:
+			text, err := os.ReadFile(filepath.Join(from, e.Name()))
+			if err != nil {
+				m.refuse(at, "Cannot read a module", "%s.", err)
+				continue
+			}
+			m.result.Files[path.Join(to, e.Name())] = text
+		}
+	}
+}
+
+// write makes the manifests of a module.
+func (d *module) write() {
+	for _, f := range d.files {
+		var b strings.Builder
+		all, rest := items(f, f.body)
+		for _, it := range all {
+			e := &emitter{module: d, file: f}
+			if text := e.top(it.block); text != "" {
+				b.WriteString(it.lead + text + it.trail + "\n\n")
+			} else {
+				b.WriteString(it.lead)
+			}
+		}
+		b.WriteString(rest)
+		name := strings.TrimSuffix(filepath.Base(f.name), ".tf") + ".hcl"
+		if name == "types.hcl" && d.out == "." {
+			name = "types-of-terraform.hcl"
+		}
+		if strings.TrimSpace(b.String()) != "" {
+			d.add(path.Join(d.out, name), strings.TrimSpace(b.String())+"\n")
+		}
+	}
+	if len(d.needs) == 0 {
+		return
+	}
+	var b strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(d.needs)) {
+		fmt.Fprintf(&b, "variable %q {}\n", providerName(key))
+	}
+	if d.out != "." {
+		d.add(path.Join(d.out, "providers.hcl"), b.String())
+	}
+}
+
+func format(text string) []byte { return hclwrite.Format([]byte(text)) }

@@ -1,0 +1,131 @@
+package migrate
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// providerName is the name of the local value or the variable that has the config of a
+// provider, which is called NAME or NAME.ALIAS.
+func providerName(key string) string { return "provider_" + strings.ReplaceAll(key, ".", "_") }
+
+// keyOf gives the provider of a resource, as its module calls it.
+func keyOf(b *hclsyntax.Block) string {
+	if a := b.Body.Attributes["provider"]; a != nil {
+		return keyIn(a.Expr)
+	}
+	name, _, _ := strings.Cut(b.Labels[0], "_")
+	return name
+}
+
+// keyIn reads the name of a provider.
+func keyIn(e hcl.Expression) string {
+	traversal, diags := hcl.AbsTraversalForExpr(e)
+	if diags.HasErrors() {
+		return ""
+	}
+	key := traversal.RootName()
+	if len(traversal) == 2 {
+		if attr, ok := traversal[1].(hcl.TraverseAttr); ok {
+			key += "." + attr.Name
+		}
+	}
+	return key
+}
+
+// nameIn is a provider's name without its alias.
+func nameIn(key string) string {
+	name, _, _ := strings.Cut(key, ".")
+	return name
+}
+
+// findProviders finds the images that a module uses, and the configs that it is given by
+// those who call it.
+func (d *module) findProviders() {
+	if d.found {
+		return
+	}
+	d.found = true
+	for _, k := range slices.SortedFunc(maps.Keys(d.resources), byText) {
+		b := d.resources[k]
+		key := keyOf(b)
+		d.providerOf(b.DefRange(), nameIn(key), d.sources[nameIn(key)])
+		d.need(key)
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.calls)) {
+		c := d.calls[name]
+		if c.module == nil {
+			continue
+		}
+		c.module.findProviders()
+		for key := range c.module.needs {
+			d.need(c.given(key))
+		}
+	}
+}
+
+func byText(a, b resourceKey) int { return strings.Compare(a.String(), b.String()) }
+
+// need notes that a config is used here that comes from elsewhere.
+func (d *module) need(key string) {
+	if d.configured[nameIn(key)] && d.providers[key] == nil {
+		d.needs[key] = true
+	}
+}
+
+// given is what a caller calls the provider that the module calls so.
+func (c *call) given(key string) string {
+	if a := c.block.Body.Attributes["providers"]; a != nil {
+		pairs, _ := hcl.ExprMap(a.Expr) // what is no object is refused by terraform
+		for _, p := range pairs {
+			if k, ok := p.Key.(*hclsyntax.ObjectConsKeyExpr); ok && keyIn(k.Wrapped) == key {
+				return keyIn(p.Value)
+			}
+		}
+	}
+	return key
+}
+
+// providerConfig is the expression for the config of a provider; "" = it has none.
+func (d *module) providerConfig(key string) string {
+	switch {
+	case !d.configured[nameIn(key)]:
+		return ""
+	case d.providers[key] != nil:
+		return "local." + providerName(key)
+	case d.out == ".":
+		return "{}"
+	}
+	return "var." + providerName(key)
+}
+
+// installed finds a module that `terraform init` has fetched.
+func (d *module) installed(name string) (dir string, ok bool) {
+	text, err := os.ReadFile(filepath.Join(d.migration.dir, ".terraform/modules/modules.json"))
+	if err != nil {
+		return "", false
+	}
+	var list struct{ Modules []struct{ Key, Dir string } }
+	if err := json.Unmarshal(text, &list); err != nil {
+		return "", false
+	}
+	own := ""
+	for _, m := range list.Modules {
+		if filepath.Join(d.migration.dir, m.Dir) == d.dir && m.Key != "" {
+			own = m.Key + "."
+		}
+	}
+	for _, m := range list.Modules {
+		if m.Key == own+name {
+			return filepath.Join(d.migration.dir, m.Dir), true
+		}
+	}
+	return "", false
+}

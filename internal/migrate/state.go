@@ -1,0 +1,174 @@
+package migrate
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"deployster/state"
+)
+
+// tfState is a state file of Terraform's, of version 4: what of it is needed.
+type tfState struct {
+	Version   int `json:"version"`
+	Outputs   map[string]tfOutput
+	Resources []tfResource `json:"resources"`
+}
+
+type tfOutput struct {
+	Value     json.RawMessage `json:"value"`
+	Sensitive bool            `json:"sensitive"`
+}
+
+type tfResource struct {
+	Module    string       `json:"module"`
+	Mode      string       `json:"mode"`
+	Type      string       `json:"type"`
+	Name      string       `json:"name"`
+	Instances []tfInstance `json:"instances"`
+}
+
+type tfInstance struct {
+	Key        any             `json:"index_key"`
+	Status     string          `json:"status"`
+	Version    int64           `json:"schema_version"`
+	Attributes json.RawMessage `json:"attributes"`
+	Private    []byte          `json:"private"`
+	Deposed    string          `json:"deposed"`
+}
+
+// memory is what the image of a provider remembers of a thing.
+type memory struct {
+	Kind    string          `json:"kind"`
+	Version int64           `json:"version"`
+	State   json.RawMessage `json:"state"`
+	Private []byte          `json:"private,omitempty"`
+	Tainted bool            `json:"tainted,omitempty"`
+}
+
+// readState makes an entry of each instance: one that was begun, as a dead apply leaves it,
+// so that the first plan asks how it is.
+func (m *migration) readState(root *module, o Options) {
+	usual := "terraform.tfstate"
+	if m.workspace != "default" {
+		usual = filepath.Join("terraform.tfstate.d", m.workspace, usual)
+	}
+	name := cmp.Or(o.State, filepath.Join(m.dir, usual))
+	text, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) && o.State == "" {
+		m.result.Notes = append(m.result.Notes, "the state: there is no "+usual+", so nothing is known of what is there. "+
+			"Where it is elsewhere: `terraform state pull >FILE`, and -state=FILE.")
+		return
+	}
+	var s tfState
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	switch {
+	case err != nil:
+		m.stateProblem("Cannot read the state", "%s: %s.", name, err)
+		return
+	case s.Version != 4:
+		m.stateProblem("Cannot read the state", "%s is of version %d, and 4 is understood: terraform writes it anew.", name, s.Version)
+		return
+	}
+	m.result.Snapshot = state.Snapshot{Resources: map[string]state.Entry{}, Outputs: map[string]state.Output{}}
+	for name, o := range s.Outputs {
+		m.result.Snapshot.Outputs[name] = state.Output{Value: o.Value, Sensitive: o.Sensitive}
+	}
+	for _, r := range s.Resources {
+		if r.Mode == "managed" {
+			m.readResource(root, r)
+		}
+	}
+}
+
+func (m *migration) readResource(root *module, r tfResource) {
+	k := resourceKey{kind: r.Type, name: r.Name}
+	shown := strings.TrimPrefix(r.Module+"."+k.String(), ".")
+	modules, ok := modulePath(r.Module)
+	at := root.under(modules)
+	if !ok || at == nil || at.names[k] == "" {
+		if at = root.movedModule(r.Module); at == nil || at.names[k] == "" {
+			m.stateProblem("A resource that is not declared",
+				"The state has %s, and the configuration has not: have terraform destroy or forget it first.", shown)
+			return
+		}
+	}
+	name, _, _ := strings.Cut(r.Type, "_")
+	if b := at.resources[k]; b != nil {
+		name = nameIn(keyOf(b))
+	}
+	p := m.providerOf(hcl.Range{}, name, at.sources[name])
+	if p == nil {
+		return
+	}
+	for _, i := range r.Instances {
+		address := strings.TrimPrefix(r.Module+"."+at.names[k], ".")
+		switch key := i.Key.(type) {
+		case string:
+			address += "[" + strconv.Quote(key) + "]"
+		case float64:
+			address += fmt.Sprintf("[%d]", int(key))
+		}
+		if i.Deposed != "" {
+			m.stateProblem("A deposed object", "%s has one: have terraform apply once, which destroys it.", shown)
+			continue
+		}
+		if len(i.Attributes) == 0 {
+			m.stateProblem("A state that is too old", "%s is recorded as terraform 0.11 did: have terraform refresh it.", shown)
+			continue
+		}
+		said, err := json.Marshal(memory{Kind: r.Type, Version: i.Version, State: i.Attributes, Private: i.Private,
+			Tainted: i.Status == "tainted"})
+		if err != nil {
+			m.stateProblem("Cannot read the state", "%s: %s.", shown, err)
+			continue
+		}
+		m.result.Snapshot.Resources[address] = state.Entry{Type: p.image() + "#" + r.Type, Config: json.RawMessage("{}"), Memory: said}
+	}
+}
+
+func (m *migration) stateProblem(what, format string, args ...any) {
+	m.refuse(hcl.Range{}, what, format, args...)
+}
+
+// modulePath reads module.A["k"].module.B.
+func modulePath(address string) (modules []string, ok bool) {
+	if address == "" {
+		return nil, true
+	}
+	x, diags := hclsyntax.ParseExpression([]byte(address), "", hcl.InitialPos)
+	if diags.HasErrors() {
+		return nil, false
+	}
+	modules, k, _, ok := addressOf(x)
+	return modules, ok && k.kind == ""
+}
+
+// movedModule is the module that one of the root's moved blocks leads to.
+func (d *module) movedModule(address string) *module {
+	for _, f := range d.files {
+		for _, b := range f.body.Blocks {
+			from, to := b.Body.Attributes["from"], b.Body.Attributes["to"]
+			if b.Type != "moved" || from == nil || to == nil {
+				continue
+			}
+			source, k, _, ok := addressOf(from.Expr)
+			target, _, _, ok2 := addressOf(to.Expr)
+			plain := func(s string) string { base, _, _ := strings.Cut(s, "["); return base }
+			if ok && ok2 && k.kind == "" && plain(strings.Join(source, ".")) == plain(address) {
+				return d.under(target)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,196 @@
+package migrate
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// top writes a block of a file; "" = it has no place in the new manifests.
+func (e *emitter) top(b *hclsyntax.Block) string {
+	switch b.Type {
+	case "resource", "data":
+		return e.resource(b)
+	case "provider":
+		return e.provider(b)
+	case "terraform":
+		e.settings(b)
+		return ""
+	case "module":
+		return e.call(b)
+	case "moved":
+		return e.moved(b)
+	case "removed":
+		return e.removed(b)
+	case "variable", "output", "check", "locals":
+		return e.same(b)
+	case "import":
+		e.note(b.DefRange(), "the import block is left out: what it imported is in the state")
+		return ""
+	}
+	e.refuse(b.DefRange(), "A block that cannot be carried over", "There is no %s block here.", b.Type)
+	return ""
+}
+
+// settings looks at a terraform block, of which only faults are left.
+func (e *emitter) settings(b *hclsyntax.Block) {
+	for _, inner := range b.Body.Blocks {
+		switch inner.Type {
+		case "required_providers":
+		case "backend", "cloud":
+			e.note(inner.DefRange(), "the state is the file deployster.state.json now; docs: shared state")
+		default:
+			e.refuse(inner.DefRange(), "A block that cannot be carried over", "There is no %s here.", inner.Type)
+		}
+	}
+}
+
+// provider writes the config of a provider as a local value.
+func (e *emitter) provider(b *hclsyntax.Block) string {
+	key := b.Labels[0]
+	for k, known := range e.providers {
+		if known == b {
+			key = k
+		}
+	}
+	if !e.configured[nameIn(key)] {
+		return ""
+	}
+	return fmt.Sprintf("locals {\n%s = {\n%s}\n}", providerName(key), e.object(b.Body, []string{"alias", "version"}, nil))
+}
+
+// same writes a block that is here what it is there.
+func (e *emitter) same(b *hclsyntax.Block) string {
+	var out strings.Builder
+	out.WriteString(b.Type)
+	for _, l := range b.Labels {
+		fmt.Fprintf(&out, " %q", l)
+	}
+	out.WriteString(" {\n")
+	all, rest := items(e.file, b.Body)
+	for _, it := range all {
+		switch {
+		case it.attr != nil && it.name == "ephemeral":
+			e.refuse(it.at(), "An ephemeral value", "%q is one, which has no place here: make it sensitive.", strings.Join(b.Labels, ""))
+		case b.Type == "output" && it.name == "depends_on":
+			e.note(it.at(), "an output has no depends_on here: it is left out")
+		case it.attr != nil:
+			fmt.Fprintf(&out, "%s%s = %s%s\n", it.lead, it.name, e.expr(it.attr.Expr), it.trail)
+		case it.block.Type == "data":
+			e.refuse(it.at(), "A data source in a check", "Put it beside the check.")
+		default:
+			fmt.Fprintf(&out, "%s%s {\n%s}%s\n", it.lead, it.name, e.object(it.block.Body, nil, nil), it.trail)
+		}
+	}
+	return out.String() + rest + "}"
+}
+
+// call writes a module block.
+func (e *emitter) call(b *hclsyntax.Block) string {
+	c := e.calls[b.Labels[0]]
+	if c.module == nil {
+		return ""
+	}
+	source, err := filepath.Rel(filepath.FromSlash(path.Join("/", e.out)), filepath.FromSlash(path.Join("/", c.module.out)))
+	if err != nil {
+		e.refuse(b.DefRange(), "A module has no place", "%s.", err)
+	}
+	if source = filepath.ToSlash(source); !strings.HasPrefix(source, "../") {
+		source = "./" + source
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "module %q {\n", b.Labels[0])
+	all, rest := items(e.file, b.Body)
+	for _, it := range all {
+		switch {
+		case it.name == "source":
+			fmt.Fprintf(&out, "%ssource = %q%s\n", it.lead, source, it.trail)
+		case it.name == "version", it.name == "providers":
+		case it.name == "depends_on":
+			bare := *e
+			bare.bare = true
+			fmt.Fprintf(&out, "%sdepends_on = %s%s\n", it.lead, bare.expr(it.attr.Expr), it.trail)
+		case it.attr != nil:
+			fmt.Fprintf(&out, "%s%s = %s%s\n", it.lead, it.name, e.expr(it.attr.Expr), it.trail)
+		default:
+			e.refuse(it.at(), "A block that is not known", "A module has no %s.", it.name)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(c.module.needs)) {
+		fmt.Fprintf(&out, "%s = %s\n", providerName(key), e.providerConfig(c.given(key)))
+	}
+	return out.String() + rest + "}"
+}
+
+// moved writes a moved block.
+func (e *emitter) moved(b *hclsyntax.Block) string {
+	from, fromKey, ok1 := e.address(b.Body.Attributes["from"])
+	to, toKey, ok2 := e.address(b.Body.Attributes["to"])
+	switch {
+	case !ok1 || !ok2:
+		e.refuse(b.DefRange(), "A moved block that is not understood", "It leads from one resource or module to another.")
+		return ""
+	case fromKey.kind != toKey.kind:
+		e.refuse(b.DefRange(), "A move between types", "%s became %s: have terraform apply it first, and take the block out.", fromKey, toKey)
+		return ""
+	case from == to:
+		return ""
+	}
+	return fmt.Sprintf("moved {\nfrom = %s\nto = %s\n}", from, to)
+}
+
+// removed writes a removed block.
+func (e *emitter) removed(b *hclsyntax.Block) string {
+	from, _, ok := e.address(b.Body.Attributes["from"])
+	if !ok {
+		e.refuse(b.DefRange(), "A removed block that is not understood", "It names a resource or a module.")
+		return ""
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "removed {\nfrom = %s\n", from)
+	for _, inner := range b.Body.Blocks {
+		if inner.Type != "lifecycle" {
+			e.refuse(inner.DefRange(), "A provisioner", "It has no place here: what is to be done is said by the type.")
+			continue
+		}
+		fmt.Fprintf(&out, "lifecycle {\n%s}\n", e.object(inner.Body, nil, nil))
+	}
+	return out.String() + "}"
+}
+
+// address gives a resource or a module as it is written in manifests.
+func (e *emitter) address(a *hclsyntax.Attribute) (text string, k resourceKey, ok bool) {
+	if a == nil {
+		return "", k, false
+	}
+	modules, k, key, ok := addressOf(a.Expr)
+	if !ok {
+		return "", k, false
+	}
+	if k.kind == "" {
+		return strings.Join(modules, "."), k, true
+	}
+	name := k.name
+	if at := e.under(modules); at != nil && at.names[k] != "" {
+		name = at.names[k]
+	}
+	return strings.Join(append(modules, "resource."+name+key), "."), k, true
+}
+
+// under gives the module that is called by a path; nil = there is none.
+func (d *module) under(modules []string) *module {
+	for _, step := range modules {
+		name, _, _ := strings.Cut(strings.TrimPrefix(step, "module."), "[")
+		c := d.calls[name]
+		if c == nil || c.module == nil {
+			return nil
+		}
+		d = c.module
+	}
+	return d
+}

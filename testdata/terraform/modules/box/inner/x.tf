@@ -1,0 +1,10 @@
+terraform {
+  required_providers {
+    test = { source = "example.com/test/test" }
+  }
+}
+variable "label" {}
+resource "test_object" "deep" {
+  label = var.label
+}
+output "id" { value = test_object.deep.id }
