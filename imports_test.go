@@ -62,6 +62,7 @@ var ranks = map[string]int{
 	"internal/artifact":                 6,
 	"internal/artifact/artifacttest":    10,
 	"internal/artifact/images":          21,
+	"internal/artifact/imagetest":       31,
 	"internal/artifact/store":           10,
 	"internal/artifact/tree":            6,
 	"internal/base/cosign":              10,

@@ -118,6 +118,11 @@ func ReadObject(path, shown string) (json.RawMessage, diag.Diagnostics) {
 	return source.ReadObject(path, shown)
 }
 
+// ReadMarked is ReadObject with the JSON pointers of what sensitive() has marked in it.
+func ReadMarked(path, shown string) (json.RawMessage, []string, diag.Diagnostics) {
+	return source.ReadMarked(path, shown)
+}
+
 // ReadLock reads the lock file of a directory. Without one it gives nil.
 func ReadLock(dir string) (*Lock, diag.Diagnostics) { return source.ReadLock(dir) }
 

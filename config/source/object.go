@@ -23,25 +23,32 @@ import (
 // is: attributes in .hcl, which may use functions but no variables, or an
 // object in .json, or in .yaml. shown is its name in errors.
 func ReadObject(path, shown string) (json.RawMessage, diag.Diagnostics) {
-	data, err := readRegular(path)
-	if os.IsNotExist(err) {
-		return nil, diag.Diagnostics{diag.Errorf("No such file", "There is no file %s. It holds the config that a resource would have: NAME = "+
-			"VALUE lines in .hcl, or an object in .json or .yaml.", shown)}
-	}
-	if err != nil {
-		return nil, diag.Diagnostics{diag.Errorf("Unreadable config", "%s cannot be read: %s.", shown, reason(err))}
-	}
-	var out json.RawMessage
-	var diags hcl.Diagnostics
-	if d := limits.Guard(func() { out, diags = parseObject(data, filepath.Dir(path), shown) }); d != nil {
-		return nil, diag.Diagnostics{d}
-	}
-	return out, NewText(shown, data).Convert(diags, nil)
+	out, _, diags := ReadMarked(path, shown)
+	return out, diags
 }
 
-func parseObject(data []byte, dir, shown string) (json.RawMessage, hcl.Diagnostics) {
-	wrong := func(detail string, args ...any) (json.RawMessage, hcl.Diagnostics) {
-		return nil, hcl.Diagnostics{Failure(fileStart(shown), "Not a config", detail, args...)}
+// ReadMarked is ReadObject with the JSON pointers of what sensitive() has marked in it.
+func ReadMarked(path, shown string) (json.RawMessage, []string, diag.Diagnostics) {
+	data, err := readRegular(path)
+	if os.IsNotExist(err) {
+		return nil, nil, diag.Diagnostics{diag.Errorf("No such file", "There is no file %s. It holds the config that a resource would "+
+			"have: NAME = VALUE lines in .hcl, or an object in .json or .yaml.", shown)}
+	}
+	if err != nil {
+		return nil, nil, diag.Diagnostics{diag.Errorf("Unreadable config", "%s cannot be read: %s.", shown, reason(err))}
+	}
+	var out json.RawMessage
+	var marked []string
+	var diags hcl.Diagnostics
+	if d := limits.Guard(func() { out, marked, diags = parseObject(data, filepath.Dir(path), shown) }); d != nil {
+		return nil, nil, diag.Diagnostics{d}
+	}
+	return out, marked, NewText(shown, data).Convert(diags, nil)
+}
+
+func parseObject(data []byte, dir, shown string) (json.RawMessage, []string, hcl.Diagnostics) {
+	wrong := func(detail string, args ...any) (json.RawMessage, []string, hcl.Diagnostics) {
+		return nil, nil, hcl.Diagnostics{Failure(fileStart(shown), "Not a config", detail, args...)}
 	}
 	var value cty.Value
 	switch strings.ToLower(filepath.Ext(shown)) {
@@ -53,7 +60,7 @@ func parseObject(data []byte, dir, shown string) (json.RawMessage, hcl.Diagnosti
 		if kind := jsondoc.KindOf(out); kind != "an object" {
 			return wrong("It holds %s, and must hold an object: { \"NAME\": VALUE }.", kind)
 		}
-		return out, nil
+		return out, nil, nil
 	case ".yaml", ".yml":
 		var err error
 		if value, err = decodeYAML(data); err != nil {
@@ -65,16 +72,23 @@ func parseObject(data []byte, dir, shown string) (json.RawMessage, hcl.Diagnosti
 	case ".hcl":
 		var diags hcl.Diagnostics
 		if value, diags = hclObject(data, dir, shown); diags.HasErrors() {
-			return nil, diags
+			return nil, nil, diags
 		}
 	default:
 		return wrong("The name of the file must end in .hcl, .json or .yaml.")
 	}
+	plain, marks := value.UnmarkDeepWithPaths()
+	var marked []string
+	for _, m := range marks {
+		if m.Marks.Has(values.Sensitive{}) {
+			marked = append(marked, values.PathPointer(plain, m.Path))
+		}
+	}
 	w := values.Writer{}
-	if err := w.Value(value); err != nil {
+	if err := w.Value(plain); err != nil {
 		return wrong("%s.", err)
 	}
-	return w.Out.Bytes(), nil
+	return w.Out.Bytes(), marked, nil
 }
 
 func hclObject(data []byte, dir, shown string) (cty.Value, hcl.Diagnostics) {

@@ -100,7 +100,7 @@ func (e *Engine) discardEnded(ctx context.Context, snapshot state.Snapshot, p *p
 // follow adopts one action, and shows what it prints, as an apply does. What
 // nothing describes may hold secrets, and its output is dropped.
 func (e *Engine) follow(ctx context.Context, s state.Snapshot, addr string, a state.Attempt, described bool) (runner.Outcome, error) {
-	name, u, show := addr+"/"+a.Action, s.Unsettled[addr], e.line
+	name, u, show := addr+"/"+a.Action, s.Unsettled[addr], e.Line
 	if !described {
 		show = func(typeclient.Line) {}
 	}

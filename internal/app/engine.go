@@ -162,7 +162,7 @@ func (e *Engine) Close() {
 func (e *Engine) client(prior state.Snapshot, pins map[string]string, r *images.Resolver) *typeclient.Client {
 	e.learn(prior)
 	return typeclient.New(typeclient.Options{Runner: e.places, Version: e.Version, Verbose: e.Verbose, Workspace: e.Dir, Pins: pins,
-		Obtain: r.Use, Log: e.line, Secret: e.Secrets.Add, Record: e.records().Add, Inits: workspace.NewInitCache(e.Dir)})
+		Obtain: r.Use, Log: e.Line, Secret: e.Secrets.Add, Record: e.records().Add, Inits: workspace.NewInitCache(e.Dir)})
 }
 
 // learn takes note of the secrets in a state.
@@ -205,8 +205,8 @@ func (e *Engine) applying(event apply.Event) {
 	e.ui.Applying(event)
 }
 
-// line tells them what an image prints.
-func (e *Engine) line(l typeclient.Line) {
+// Line tells them what an image prints.
+func (e *Engine) Line(l typeclient.Line) {
 	e.Events(events.OfLine(l))
 	e.ui.Line(l)
 }

@@ -21,7 +21,7 @@ func (e *Engine) Inspect(ctx context.Context, image string) (name string, ty pro
 	if err != nil {
 		return "", ty, err
 	}
-	client := typeclient.New(typeclient.Options{Runner: runtime, Version: e.Version, Verbose: e.Verbose, Workspace: e.Dir, Log: e.line})
+	client := typeclient.New(typeclient.Options{Runner: runtime, Version: e.Version, Verbose: e.Verbose, Workspace: e.Dir, Log: e.Line})
 	ty, err = client.Init(ctx, typeclient.Target{Address: "inspect", Reference: image, Digest: found.Digest})
 	return found.Reference, ty, err
 }
@@ -36,7 +36,7 @@ func (e *Engine) Conformance(ctx context.Context, o conformance.Options, quiet b
 	}
 	o.Runner, o.Launcher, o.Version, o.Workspace, o.Verbose, o.Hide = runtime, runtime, e.Version, e.Dir, e.Verbose, e.Secrets.Hide
 	if !quiet {
-		o.Log = e.line
+		o.Log = e.Line
 	}
 	about := o.About
 	o.About = func(ty protocol.Type) {

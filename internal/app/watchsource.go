@@ -22,7 +22,7 @@ func NewWatchClient(ctx context.Context, e *Engine) (*watchclient.Client, error)
 	if err != nil {
 		return nil, err
 	}
-	return watchclient.New(watchclient.Options{Launcher: runtime, Hide: e.Secrets.Hide, Log: e.line}), nil
+	return watchclient.New(watchclient.Options{Launcher: runtime, Hide: e.Secrets.Hide, Log: e.Line}), nil
 }
 
 // Watch implements watch.Source.

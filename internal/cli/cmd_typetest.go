@@ -11,6 +11,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/cli/artifacts"
 	"deployster/internal/runner"
 	"deployster/internal/runner/conformance"
 	"deployster/internal/ui/typeview"
@@ -21,7 +22,7 @@ func testCommand(e Env) *cli.Command {
 	return &cli.Command{Name: "test", Usage: "test whether an image follows the protocol", ArgsUsage: "IMAGE",
 		Description: "It runs everything that deployster ever runs of an image: it really creates, changes and destroys what the config\n" +
 			"describes. A resource that exists already is an error, and is not touched. Exit codes: 0 passed, 1 failed.",
-		Flags: []cli.Flag{
+		Flags: append(artifacts.TestFlags(),
 			&cli.StringFlag{Name: "config", Usage: "`FILE` (.hcl, .json, .yaml) with the config of the resource to test with"},
 			&cli.StringFlag{Name: "then", Usage: "`FILE` with a second config, to which the resource is changed"},
 			&cli.StringSliceFlag{Name: "plug", Usage: "`NAME=PATH` that the image gets; PATH:ro is read only; may be repeated"},
@@ -32,11 +33,14 @@ func testCommand(e Env) *cli.Command {
 			&cli.BoolFlag{Name: "keep", Usage: "keep the resource at the end"},
 			&cli.BoolFlag{Name: "replace", Usage: "allow to change and destroy a resource that exists already"},
 			&cli.BoolFlag{Name: "json", Usage: "the report as JSON"},
-		},
+		),
 		Action: e.action(testType)}
 }
 
 func testType(c *cli.Context, s *session) error {
+	if c.IsSet("source") {
+		return testArtifacts(c, s)
+	}
 	o, err := testOptions(c, s)
 	if err != nil {
 		return err
@@ -65,6 +69,19 @@ func testType(c *cli.Context, s *session) error {
 	return nil
 }
 
+// testArtifacts is for an image of artifacts.
+func testArtifacts(c *cli.Context, s *session) error {
+	env, err := environment(c)
+	if err != nil {
+		return err
+	}
+	code, err := artifacts.Test(c, artifacts.Session{Engine: s.Engine, Out: s.out, Err: s.err}, env)
+	if err == nil && code != exitDone {
+		return exitStatus(code)
+	}
+	return err
+}
+
 // testEnded is for a test that could not be made to its end.
 func testEnded(s *session, err error, r conformance.Report) error {
 	if !errors.Is(err, context.Canceled) {
@@ -83,7 +100,8 @@ func testOptions(c *cli.Context, s *session) (conformance.Options, error) {
 		return conformance.Options{}, diag.Errorf("Wrong command line", detail, args...)
 	}
 	if c.NArg() != 1 || c.String("config") == "" {
-		return wrong("test takes a config and an image: deployster type test -config file.hcl acme/file:1")
+		return wrong("test takes a config and an image: deployster type test -config file.hcl acme/file:1; or, of an image of artifacts, a " +
+			"source: deployster type test -source file.hcl acme/git:1")
 	}
 	o := conformance.Options{Image: c.Args().First(), Name: c.String("name"),
 		Keep: c.Bool("keep"), Replace: c.Bool("replace"), Timeout: c.Duration("timeout"), Plugs: map[string]conformance.Plug{}}

@@ -27,6 +27,8 @@ const (
 	done   = 0
 	failed = 1
 	newer  = 2
+
+	interrupted = 130
 )
 
 // Command describes the command. variables makes the flags for values of variables, and

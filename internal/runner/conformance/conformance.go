@@ -73,7 +73,8 @@ type Report struct {
 	Digest     string  `json:"digest"`
 	Label      string  `json:"label,omitempty"`
 	Protocol   int     `json:"protocol"`
-	Status     Verdict `json:"status"` // pass, or fail when a check failed
+	Speaks     string  `json:"speaks,omitempty"` // an image of artifacts: concourse-1 or artifacts-2
+	Status     Verdict `json:"status"`           // pass, or fail when a check failed
 	Passed     int     `json:"passed"`
 	Failed     int     `json:"failed"`
 	Skipped    int     `json:"skipped"`

@@ -127,14 +127,19 @@ func (rec *recorder) exchanges(hide func(string) string) []Exchange {
 		if rec.forgets {
 			r.spec.Stdin, r.result.Stdout = typeclient.Forgotten(r.spec.Stdin), typeclient.Forgotten(r.result.Stdout)
 		}
-		x := Exchange{Step: r.spec.Name, Args: r.spec.Args, ExitCode: r.result.ExitCode, Millis: r.result.Duration.Milliseconds(),
-			Stdin: cut(hide(string(r.spec.Stdin))), Stdout: cut(hide(string(r.result.Stdout))), Stderr: cut(hide(string(r.result.Stderr)))}
-		if r.err != nil {
-			x.Error = r.err.Error()
-		}
-		out = append(out, x)
+		out = append(out, Shown(r.spec, r.result, r.err, hide))
 	}
 	return out
+}
+
+// Shown is a run of an image, fit to be shown.
+func Shown(s runner.Spec, r runner.Result, err error, hide func(string) string) Exchange {
+	x := Exchange{Step: s.Name, Args: s.Args, ExitCode: r.ExitCode, Millis: r.Duration.Milliseconds(),
+		Stdin: cut(hide(string(s.Stdin))), Stdout: cut(hide(string(r.Stdout))), Stderr: cut(hide(string(r.Stderr)))}
+	if err != nil {
+		x.Error = err.Error()
+	}
+	return x
 }
 
 // maxShown is how much of a text is reported, in bytes.

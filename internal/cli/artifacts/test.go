@@ -1,0 +1,115 @@
+package artifacts
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"deployster/config"
+	"deployster/internal/artifact/imagetest"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/secret"
+	"deployster/internal/runner"
+	"deployster/internal/runner/conformance"
+	"deployster/internal/ui/typeview"
+)
+
+// TestFlags are those of `type test` for images of artifacts.
+func TestFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "source", Usage: "of an image of artifacts: `FILE` (.hcl, .json, .yaml) with the source to test with"},
+		&cli.StringFlag{Name: "put", Usage: "with -source: `FILE` with the params of a put, which really publishes"},
+		&cli.StringSliceFlag{Name: "input", Usage: "with -put: `NAME=PATH` that is copied for it; may be repeated"},
+	}
+}
+
+// Test tests an image of artifacts. env are the variables of its containers.
+func Test(c *cli.Context, s Session, env map[string]string) (int, error) {
+	o, err := testOptions(c, s)
+	if err != nil {
+		return failed, err
+	}
+	o.Settings.Env = env
+	asJSON := c.Bool("json")
+	if !asJSON {
+		o.Done = func(c conformance.Check) { typeview.Checked(s.Out, c) }
+	}
+	runtime, err := s.Runtime(c.Context)
+	if err != nil {
+		return failed, err
+	}
+	s.Secrets.Add(secret.Values(o.Source, o.Sensitive))
+	o.Runner, o.Inspector, o.Version, o.Workspace, o.Verbose, o.Hide = runtime, runtime, s.Version, s.Dir, s.Verbose, s.Secrets.Hide
+	if !asJSON {
+		o.Log = s.Line
+	}
+	report, err := imagetest.Run(c.Context, o)
+	switch {
+	case errors.Is(err, context.Canceled) && report.LeftBehind:
+		s.Warn(diag.Errorf("Interrupted", "What was put by then is there."))
+		return interrupted, nil
+	case errors.Is(err, context.Canceled):
+		s.Warn(diag.Errorf("Interrupted", "Nothing was published."))
+		return interrupted, nil
+	case err != nil:
+		return failed, err
+	case asJSON:
+		err = s.Out.Document(report)
+	default:
+		typeview.Summary(s.Out, report)
+	}
+	if report.Status != conformance.Pass {
+		return failed, err
+	}
+	return done, err
+}
+
+func testOptions(c *cli.Context, s Session) (o imagetest.Options, err error) {
+	wrong := func(detail string, args ...any) (imagetest.Options, error) {
+		return o, diag.Errorf("Wrong command line", detail, args...)
+	}
+	for _, flag := range []string{"config", "then", "plug", "keep", "replace"} {
+		if c.IsSet(flag) {
+			return wrong("-%s is for resource types, and -source for images of artifacts.", flag)
+		}
+	}
+	switch {
+	case c.NArg() != 1:
+		return wrong("test takes a source and an image: deployster type test -source file.hcl acme/git:1")
+	case c.Duration("timeout") < 0:
+		return wrong("-timeout must be more than 0.")
+	case len(c.StringSlice("input")) > 0 && c.String("put") == "":
+		return wrong("-input is for a put: name its params with -put.")
+	}
+	o = imagetest.Options{Image: c.Args().First(), Timeout: c.Duration("timeout"), Inputs: map[string]string{}}
+	switch o.Settings.Network = runner.Network(c.String("network")); o.Settings.Network {
+	case runner.HostNetwork, runner.NoNetwork:
+	default:
+		return wrong("-network is host or none, not %q.", c.String("network"))
+	}
+	var diags diag.Diagnostics
+	file := c.String("source")
+	if o.Source, o.Sensitive, diags = config.ReadMarked(s.Path(file), file); diags.HasErrors() {
+		return o, diags
+	}
+	if file = c.String("put"); file != "" {
+		if o.Put, diags = config.ReadObject(s.Path(file), file); diags.HasErrors() {
+			return o, diags
+		}
+	}
+	for _, pair := range c.StringSlice("input") {
+		name, path, ok := strings.Cut(pair, "=")
+		if !ok || name == "" || path == "" || strings.ContainsAny(name, "/\x00") || name == ".." || name == "." {
+			return wrong("-input takes NAME=PATH, not %q.", pair)
+		}
+		path = s.HomePath(path)
+		if _, err := os.Stat(path); err != nil {
+			return o, diag.Errorf("No such input", "-input %s: there is nothing at %s.", pair, path)
+		}
+		o.Inputs[name] = path
+	}
+	return o, nil
+}
