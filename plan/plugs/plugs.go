@@ -164,11 +164,16 @@ func allowed(p config.Plug, r *config.Resource) bool {
 	return false
 }
 
-// Untagged cuts the tag and the digest off an image reference.
+// Untagged cuts the tag and the digest out of an image reference. The #KIND stays:
+// another one is another type.
 func Untagged(ref string) string {
+	ref, kind, marked := strings.Cut(ref, "#")
 	ref, _, _ = strings.Cut(ref, "@")
 	if colon := strings.LastIndexByte(ref, ':'); colon > strings.LastIndexByte(ref, '/') {
-		return ref[:colon]
+		ref = ref[:colon]
+	}
+	if marked {
+		return ref + "#" + kind
 	}
 	return ref
 }

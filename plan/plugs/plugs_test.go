@@ -102,7 +102,8 @@ func TestDependenciesThatAnImageNames(t *testing.T) {
 }
 
 func TestUntagged(t *testing.T) {
-	for ref, want := range map[string]string{"a/b": "a/b", "a/b:1": "a/b", "host:5000/b": "host:5000/b", "host:5000/b:1@sha256:x": "host:5000/b"} {
+	for ref, want := range map[string]string{"a/b": "a/b", "a/b:1": "a/b", "host:5000/b": "host:5000/b", "host:5000/b:1@sha256:x": "host:5000/b",
+		"a/b:1#kind": "a/b#kind", "a/b@sha256:x#kind": "a/b#kind"} {
 		if got := Untagged(ref); got != want {
 			t.Errorf("%s: %s, want %s", ref, got, want)
 		}
