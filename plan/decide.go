@@ -249,7 +249,7 @@ func (b *builder) expect(r *config.Resource, s *Step) {
 	entry, known := b.Prior.Completed(r.Address)
 	switch {
 	case known:
-		s.Was = &Was{State: entry.State, Sensitive: entry.Sensitive.State}
+		s.Was = &Was{State: entry.Config, Sensitive: entry.Sensitive.Config}
 		if !r.ReadOnly && s.differs(entry.Config) {
 			s.Expected = Update
 		}

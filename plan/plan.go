@@ -104,7 +104,7 @@ type Step struct {
 	Deposed     string            `json:"deposed,omitempty"`         // the address that it had until another thing took it
 	Replaces    string            `json:"replaces,omitempty"`        // create: the key of the thing that goes when this one is made
 	Old         *Step             `json:"old,omitempty"`             // replace: how the thing that is there is destroyed
-	Was         *Was              `json:"was,omitempty"`             // record: what the state file holds
+	Was         *Was              `json:"was,omitempty"`             // record: the recorded state; deferred, publish: the recorded config
 	Config      json.RawMessage   `json:"config"`                    // an unknown value stands as {"$unknown": "what makes it so"}
 	Unknown     map[string]string `json:"unknown,omitempty"`         // JSON pointer into Config -> what makes it unknown
 	Sensitive   []string          `json:"sensitive,omitempty"`       // JSON pointers into Config
@@ -136,7 +136,7 @@ type Step struct {
 	Source      string            `json:"source,omitempty"` // file:line of its block
 }
 
-// Was is the state of a resource as it was recorded or found last.
+// Was is how a resource was recorded, or found last: its state or its config.
 type Was struct {
 	State     json.RawMessage `json:"state"`
 	Sensitive []string        `json:"sensitive,omitempty"` // JSON pointers into State

@@ -208,7 +208,11 @@ func (v *view) documents(s *plan.Step) (list []documentText) {
 		add("Config", jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown, MayChange: s.Staying})
 	}
 	if s.Was != nil {
-		add("State that was recorded", jsondiff.Value{JSON: s.Was.State, Sensitive: s.Was.Sensitive})
+		title := text("State that was recorded")
+		if s.Change == plan.Deferred || s.Change == plan.Publish {
+			title = "Config that was recorded"
+		}
+		add(title, jsondiff.Value{JSON: s.Was.State, Sensitive: s.Was.Sensitive})
 	}
 	add("State that was found", jsondiff.Value{JSON: s.State, Sensitive: s.Hidden})
 	add("State that was found", jsondiff.Value{JSON: s.Stale, Sensitive: slices.Concat(s.Sensitive, s.Hidden)})

@@ -85,9 +85,9 @@ func Changes(s *plan.Step, hide func(string) string) (d jsondiff.Diff, notes map
 	return d, notes
 }
 
-// compareToWas compares a config with the state that was recorded, in what both speak of.
+// compareToWas compares a config with the one that was recorded.
 func compareToWas(was *plan.Was, want jsondiff.Value, o jsondiff.Options) jsondiff.Diff {
-	want.Sensitive = slices.Concat(want.Sensitive, was.Sensitive)
+	want.Sensitive, o.Missing, o.Extra = slices.Concat(want.Sensitive, was.Sensitive), true, true
 	return jsondiff.Compare(jsondiff.Value{JSON: was.State, Sensitive: want.Sensitive}, want, o)
 }
 

@@ -95,9 +95,10 @@ func sample() *plan.Plan {
 	}
 	late := step(plan.Deferred, `{"ip":{"$unknown":"resource.conf.state.ip"}}`)
 	late.Unknown, late.Reason = map[string]string{"/ip": "resource.conf.state.ip"}, "resource.conf.state.ip is known after apply"
-	late.Was = &plan.Was{State: json.RawMessage(`{"ip":"10.0.0.1","zone":"a"}`)}
+	late.Was = &plan.Was{State: json.RawMessage(`{"ip":"10.0.0.1"}`)}
 	add("late", late)
 	later := *late
+	later.Was = &plan.Was{State: json.RawMessage(`{"ip":"10.0.0.1","zone":"a"}`)}
 	later.Config, later.Expected = json.RawMessage(`{"ip":{"$unknown":"resource.conf.state.ip"},"zone":"b"}`), plan.Update
 	add("later", &later)
 	fresh := *late
