@@ -146,7 +146,7 @@ func (b assembler) undecided(r *config.Resource) *Step {
 		step.Change, step.Reason = ReadFailed, b.firstError(r.Address)
 		return step
 	}
-	step.Change, step.Reason = Deferred, "the state of something that it depends on is not known"
+	step.Change, step.Reason = Deferred, "the plan has ended with errors before it was asked"
 	for _, addr := range subject.Predecessors(r) {
 		if b.failed[addr] {
 			step.Reason = "the state of " + config.Reference(addr) + " is not known"

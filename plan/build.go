@@ -85,8 +85,7 @@ type builder struct {
 }
 
 func newBuilder(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *builder {
-	hosts := things.HostsOf(m, o.Hosts)
-	s := subject.New(m, prior, o.Selection)
+	hosts, s := things.HostsOf(m, o.Hosts), subject.New(m, prior, o.Selection)
 	s.Placed = hosts.PlaceAll(prior)
 	f := &findings{subject: s}
 	granted := plugs.New(slices.Concat(m.Plugs(), o.Plugs), o.Artifacts, o.Look)

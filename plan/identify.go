@@ -160,6 +160,7 @@ func (b *builder) twice(list []match.Twice) {
 		if !b.Wanted(t.First) && !b.Wanted(t.Second) {
 			continue
 		}
+		b.failed[t.Second] = true
 		b.report(second, "", diag.Diagnostics{diag.Errorf("Two blocks, one thing", "%s and %s (%s) have the same identity (%s), so each would "+
 			"change what the other has made. Give one of them another, or take it away.", config.Reference(t.Second), config.Reference(t.First),
 			first.Range, strings.Join(b.typeOf(t.Second).Identity, ", "))})
