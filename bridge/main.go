@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 
 	"deployster/bridge/internal/resource"
 	"deployster/protocol"
@@ -23,6 +24,14 @@ func main() {
 	p := &resource.Providers{Path: providerPath}
 	if path := os.Getenv("DEPLOYSTER_TF_PROVIDER"); path != "" { // to run it by hand
 		p.Path = path
+	}
+	if text := os.Getenv("DEPLOYSTER_TF_PARALLELISM"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			_, _ = fmt.Fprintf(os.Stderr, "DEPLOYSTER_TF_PARALLELISM is %q, and must be a number from 1 on\n", text)
+			os.Exit(1)
+		}
+		p.Parallel = n
 	}
 	protocol.ServeFunc(bridge{p}.answer, p.Close)
 }

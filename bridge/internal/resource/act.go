@@ -79,7 +79,7 @@ func (t *thing) apply(ctx context.Context, in protocol.ActionInput, o observed, 
 		}
 	}
 	var out tfplugin6.ApplyResourceChange_Response
-	if err := t.process.Call(context.WithoutCancel(ctx), "ApplyResourceChange", &req, &out); err != nil {
+	if err := t.carryOut(ctx, &req, &out); err != nil {
 		return nil, err
 	}
 	failed := problem(out.GetDiagnostics(), "", t.log)

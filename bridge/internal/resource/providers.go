@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,13 +19,15 @@ import (
 	"deployster/protocol"
 )
 
-// chains is how many resources are worked on at one time by one process of a provider.
+// chains is how many resources are worked on at one time by one process of a provider, where
+// nobody has said.
 const chains = 10
 
 // Providers are the processes of one provider, one for each config that it is given.
 // It is safe for concurrent use.
 type Providers struct {
-	Path string // of the binary
+	Path     string // of the binary
+	Parallel int    // so many resources at one time by one process; 0 = chains
 
 	mu   sync.Mutex
 	open map[string]*provider // by the JSON of its config
@@ -36,6 +39,8 @@ type provider struct {
 	process *plugin.Process
 	schemas *schema.Provider
 	free    chan struct{}
+
+	changes changes
 }
 
 // Close ends all of them.
@@ -88,7 +93,7 @@ func (p *Providers) take(ctx context.Context, config any, log io.Writer) (one *p
 		p.open = map[string]*provider{}
 	}
 	if one = p.open[string(key)]; one == nil {
-		one = &provider{free: make(chan struct{}, chains)}
+		one = &provider{free: make(chan struct{}, cmp.Or(p.Parallel, chains))}
 		p.open[string(key)] = one
 	}
 	p.mu.Unlock()
@@ -109,6 +114,15 @@ func (p *Providers) take(ctx context.Context, config any, log io.Writer) (one *p
 func (o *provider) start(ctx context.Context, path string, config any, log io.Writer) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if ended := o.changes.stopped(); ended != nil {
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		o.process.Stop()
+		o.changes.begin()
+	}
 	if o.process != nil && o.process.Alive() {
 		return nil
 	}

@@ -137,7 +137,7 @@ func (p *Provider) calls() map[string]call {
 			func(*tfplugin6.GetProviderSchema_Request) (proto.Message, error) { return p.schemas(), nil }),
 		"StopProvider": calling(&tfplugin6.StopProvider_Request{},
 			func(*tfplugin6.StopProvider_Request) (proto.Message, error) {
-				return &tfplugin6.StopProvider_Response{}, nil
+				return &tfplugin6.StopProvider_Response{}, p.write("StopProvider", "")
 			}),
 		"ValidateProviderConfig":     calling(&tfplugin6.ValidateProviderConfig_Request{}, p.validateProvider),
 		"ConfigureProvider":          calling(&tfplugin6.ConfigureProvider_Request{}, p.configure),
