@@ -12,6 +12,7 @@ import (
 	"deployster/config/instance"
 	"deployster/config/refs"
 	"deployster/internal/base/diag"
+	"deployster/protocol"
 )
 
 // Hosts returns the declared hosts, sorted by name.
@@ -26,7 +27,7 @@ func (m *Manifest) Hosts() []Host {
 
 // WithHosts gives the manifest in which hosts, by their names, have the facts that
 // were found. It leaves this one as it is.
-func (m *Manifest) WithHosts(found map[string]HostFacts) (*Manifest, diag.Diagnostics) {
+func (m *Manifest) WithHosts(found map[string]protocol.HostFacts) (*Manifest, diag.Diagnostics) {
 	return m.again(func() (*expand.Instances, hcl.Diagnostics) { return m.instances.WithHosts(found) })
 }
 

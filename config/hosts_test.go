@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"deployster/internal/runner"
+	"deployster/protocol"
 )
 
 const hostBlocks = `
@@ -33,7 +34,7 @@ host "n" {
 }
 `
 
-var debian = HostFacts{Hostname: "web1", OS: "debian", OSVersion: "12", Arch: "amd64", Kernel: "6.1.0", CPUs: 4, Memory: 8 << 30, Machine: "6f1e"}
+var debian = protocol.HostFacts{Hostname: "web1", OS: "debian", OSVersion: "12", Arch: "amd64", Kernel: "6.1.0", CPUs: 4, Memory: 8 << 30, Machine: "6f1e"}
 
 func TestHosts_AreReadBeforeAnythingRuns(t *testing.T) {
 	t.Parallel()
@@ -142,7 +143,7 @@ output "kernel" { value = host.db.facts.kernel }
 	}
 	rocky := debian
 	rocky.OS, rocky.CPUs = "rocky", 2
-	found, diags := m.WithHosts(map[string]HostFacts{`web["a"]`: debian, `web["b"]`: rocky})
+	found, diags := m.WithHosts(map[string]protocol.HostFacts{`web["a"]`: debian, `web["b"]`: rocky})
 	fatal(t, diags)
 	if got := string(config(t, found, `motd["b"]`, nil).Value); got != `{"at":"10.0.0.6","name":"web[\"b\"]","os":"rocky"}` {
 		t.Error(got)
@@ -198,7 +199,7 @@ module "app" {
 	if got := config(t, m, `module.app["a"].own`, nil).Unknown["/os"]; got != `host.web["a"].facts.os` {
 		t.Error(got)
 	}
-	m, diags := m.WithHosts(map[string]HostFacts{`web["a"]`: debian})
+	m, diags := m.WithHosts(map[string]protocol.HostFacts{`web["a"]`: debian})
 	fatal(t, diags)
 	if got := string(config(t, m, `module.app["a"].own`, nil).Value); got != `{"os":"debian"}` {
 		t.Error(got)

@@ -20,7 +20,6 @@ type (
 
 	ArtifactValue = source.ArtifactValue
 	SpaceVersion  = source.SpaceVersion
-	HostFacts     = source.HostFacts
 	Pin           = source.Pin
 
 	VarInput = source.VarInput

@@ -44,6 +44,24 @@ type InitInput struct {
 	Protocol  Versions `json:"protocol"`  // that deployster speaks
 }
 
+// Host is the machine that a resource is on, where it is not that of the command.
+type Host struct {
+	Name  string    `json:"name"` // as plans print it: web, web["a"]
+	Facts HostFacts `json:"facts"`
+}
+
+// HostFacts are what a machine says of itself.
+type HostFacts struct {
+	Hostname  string `json:"hostname"`
+	OS        string `json:"os"` // as /etc/os-release has it: debian
+	OSVersion string `json:"os_version"`
+	Arch      string `json:"arch"` // as images have it: amd64, arm64
+	Kernel    string `json:"kernel"`
+	CPUs      int    `json:"cpus"`
+	Memory    int64  `json:"memory"`  // bytes
+	Machine   string `json:"machine"` // random, made once for a data directory
+}
+
 // StateInput is the stdin of the state action. Which of the optional keys are
 // sent depends on the protocol version and on what init declared.
 type StateInput struct {
@@ -57,6 +75,7 @@ type StateInput struct {
 	Unsettled    []string              `json:"unsettled,omitempty"`    // actions of which nobody knows what they made; asked for
 	Refresh      bool                  `json:"refresh,omitempty"`      // what it subscribes was acted on, or will be; asked for
 	Changed      []string              `json:"changed,omitempty"`      // JSON pointers into the config, from when it was last VALID; asked for
+	Host         *Host                 `json:"host,omitempty"`         // protocol 2: where it is; nil = on the machine of the command
 	Dependencies map[string]Dependency `json:"dependencies,omitempty"` // protocol 1, or asked for
 }
 

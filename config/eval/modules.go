@@ -12,6 +12,7 @@ import (
 	"deployster/config/validate"
 	"deployster/config/values"
 	"deployster/internal/base/diag"
+	"deployster/protocol"
 )
 
 // Modules are the instances of the root manifest and of all modules, which grow
@@ -36,7 +37,7 @@ type Modules struct {
 	Artifacts      []instance.Artifact             // sorted by name
 	ArtifactValues map[string]source.ArtifactValue // of those whose versions are known
 	Hosts          instance.Hosts
-	HostFacts      map[string]source.HostFacts // of those that have been asked, by the names of instances
+	HostFacts      map[string]protocol.HostFacts // of those that have been asked, by the names of instances
 }
 
 // NewModules makes the instances of the root, which are none yet.

@@ -17,6 +17,7 @@ import (
 	"deployster/config/source"
 	"deployster/config/values"
 	"deployster/internal/runner"
+	"deployster/protocol"
 )
 
 // readHosts reads the host blocks, which the instances of others are made of.
@@ -192,7 +193,7 @@ func (r *attrReader) runsHere(set instance.TypeSettings) {
 }
 
 // WithHosts gives the instances with the facts that hosts were found to have.
-func (m *Instances) WithHosts(found map[string]source.HostFacts) (*Instances, hcl.Diagnostics) {
+func (m *Instances) WithHosts(found map[string]protocol.HostFacts) (*Instances, hcl.Diagnostics) {
 	mods := *m.Modules
 	mods.HostFacts = found
 	next := &Instances{Modules: mods.With(m.Pinned)}

@@ -3,10 +3,10 @@ package instance
 import (
 	"github.com/zclconf/go-cty/cty"
 
-	"deployster/config/source"
 	"deployster/config/values"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
+	"deployster/protocol"
 )
 
 // Host is a declared host: another machine that images can run on.
@@ -42,7 +42,7 @@ var factTypes = cty.Object(map[string]cty.Type{"hostname": cty.String, "os": cty
 	"kernel": cty.String, "cpus": cty.Number, "memory": cty.Number, "machine": cty.String})
 
 // HostValue gives a host as expressions see it, with its facts if they were found.
-func HostValue(h runner.Host, found map[string]source.HostFacts) cty.Value {
+func HostValue(h runner.Host, found map[string]protocol.HostFacts) cty.Value {
 	attrs := map[string]cty.Value{"name": cty.StringVal(h.Name), "address": cty.StringVal(h.Address), "facts": cty.UnknownVal(factTypes)}
 	if h.Address == "" { // a variable has no value yet
 		attrs["address"] = cty.UnknownVal(cty.String)

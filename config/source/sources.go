@@ -2,6 +2,8 @@ package source
 
 import (
 	"time"
+
+	"deployster/protocol"
 )
 
 // Instances is what the for_each or count of one block came to, when that was
@@ -23,18 +25,6 @@ type ArtifactValue struct {
 type SpaceVersion struct {
 	Version  map[string]string `json:"version"`
 	Metadata map[string]string `json:"metadata,omitempty"`
-}
-
-// HostFacts are what a host said of itself.
-type HostFacts struct {
-	Hostname  string `json:"hostname"`
-	OS        string `json:"os"` // as /etc/os-release has it: debian
-	OSVersion string `json:"os_version"`
-	Arch      string `json:"arch"` // as images have it: amd64, arm64
-	Kernel    string `json:"kernel"`
-	CPUs      int    `json:"cpus"`
-	Memory    int64  `json:"memory"`  // bytes
-	Machine   string `json:"machine"` // random, made once for each machine
 }
 
 // File is one manifest file.
@@ -59,7 +49,7 @@ type Sources struct {
 	// Artifacts are the versions that artifacts were found to have, by their names.
 	Artifacts map[string]ArtifactValue
 	// Hosts are the facts of those hosts that were asked, by their names: web["a"].
-	Hosts  map[string]HostFacts
+	Hosts  map[string]protocol.HostFacts
 	Reads  map[string][]byte   // what file() and friends read, by slash path relative to Dir
 	Lists  map[string][]string // what fileset() found, by directory and pattern
 	Home   string              // what ~ was in pathexpand()

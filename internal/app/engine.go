@@ -162,7 +162,7 @@ func (e *Engine) Close() {
 func (e *Engine) client(prior state.Snapshot, pins map[string]string, r *images.Resolver) *typeclient.Client {
 	e.learn(prior)
 	return typeclient.New(typeclient.Options{Runner: e.places, Version: e.Version, Verbose: e.Verbose, Workspace: e.Dir, Pins: pins,
-		Obtain: r.Use, Log: e.Line, Secret: e.Secrets.Add, Record: e.records().Add, Inits: workspace.NewInitCache(e.Dir)})
+		Obtain: r.Use, Log: e.Line, Secret: e.Secrets.Add, Record: e.records().Add, Inits: workspace.NewInitCache(e.Dir), Facts: e.places.Facts})
 }
 
 // learn takes note of the secrets in a state.

@@ -17,6 +17,7 @@ import (
 	"deployster/internal/runner"
 	"deployster/plan"
 	"deployster/plan/plugs"
+	"deployster/protocol"
 	"deployster/state"
 )
 

@@ -13,6 +13,7 @@ import (
 	"deployster/internal/runner"
 	"deployster/internal/runner/imagestore"
 	"deployster/internal/runner/runnertest"
+	"deployster/protocol"
 )
 
 // place is a host in memory.
@@ -38,7 +39,7 @@ func (p *place) Enter(_ context.Context, h Hello) (Welcome, error) {
 		return Welcome{}, errors.New("another one has the state now")
 	}
 	p.epoch = max(p.epoch, h.Epoch)
-	return Welcome{Build: "b1", Boot: "boot", Facts: Facts{Hostname: "web1"}}, nil
+	return Welcome{Build: "b1", Boot: "boot", Facts: protocol.HostFacts{Hostname: "web1"}}, nil
 }
 
 func (p *place) Acts(_ context.Context, h Hello) error {

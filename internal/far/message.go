@@ -8,6 +8,7 @@ import (
 
 	"deployster/internal/runner"
 	"deployster/internal/wire"
+	"deployster/protocol"
 )
 
 // The kinds of messages. What the client sends begins a call or is about one; the
@@ -48,24 +49,12 @@ type Hello struct {
 	Process string `json:"process,omitempty"` // who, for people
 }
 
-// Facts are what a host says of itself, for expressions and images.
-type Facts struct {
-	Hostname  string `json:"hostname"`
-	OS        string `json:"os"`
-	OSVersion string `json:"os_version"`
-	Arch      string `json:"arch"`
-	Kernel    string `json:"kernel"`
-	CPUs      int    `json:"cpus"`
-	Memory    int64  `json:"memory"`  // bytes
-	Machine   string `json:"machine"` // random, made once for a data directory
-}
-
 // Welcome is what the host says of itself.
 type Welcome struct {
-	Build string    `json:"build"`
-	Boot  string    `json:"boot"` // another after each start of the machine
-	Facts Facts     `json:"facts"`
-	Clock time.Time `json:"clock"`
+	Build string             `json:"build"`
+	Boot  string             `json:"boot"` // another after each start of the machine
+	Facts protocol.HostFacts `json:"facts"`
+	Clock time.Time          `json:"clock"`
 }
 
 // runRequest is a runner.Spec on its way.

@@ -4,14 +4,15 @@ import (
 	"fmt"
 
 	"deployster/internal/far"
+	"deployster/protocol"
 )
 
 // Pin is what a plan says of a host: the machine that answered, or why none did.
 type Pin struct {
-	Address     string     `json:"address"` // how it was reached, for people
-	Machine     string     `json:"machine,omitempty"`
-	Facts       *far.Facts `json:"facts,omitempty"`
-	Unreachable string     `json:"unreachable,omitempty"` // why: what is on it is left out
+	Address     string              `json:"address"` // how it was reached, for people
+	Machine     string              `json:"machine,omitempty"`
+	Facts       *protocol.HostFacts `json:"facts,omitempty"`
+	Unreachable string              `json:"unreachable,omitempty"` // why: what is on it is left out
 }
 
 // Check says why a machine that answers now is not the one of the plan.

@@ -10,6 +10,7 @@ import (
 	"deployster/internal/far"
 	"deployster/internal/runner"
 	"deployster/internal/runner/imagestore"
+	"deployster/protocol"
 )
 
 // Adopter takes over actions at one place.
@@ -93,6 +94,15 @@ func (p *Places) Welcome(ctx context.Context, h runner.Host) (far.Welcome, error
 		return far.Welcome{}, err
 	}
 	return client.Welcome(), nil
+}
+
+// Facts connects to a host and returns what it is.
+func (p *Places) Facts(ctx context.Context, h runner.Host) (protocol.HostFacts, error) {
+	welcome, err := p.Welcome(ctx, h)
+	if err != nil {
+		return protocol.HostFacts{}, p.host(h).explain(err)
+	}
+	return welcome.Facts, nil
 }
 
 // Look says where plugs lead on a host.

@@ -16,6 +16,7 @@ import (
 	"deployster/internal/runner"
 	"deployster/internal/runner/imagestore"
 	"deployster/internal/runner/runnertest"
+	"deployster/protocol"
 )
 
 // machine is a host in memory. What is begun there goes on when its client is lost,
@@ -45,7 +46,7 @@ func newMachine(id string) *machine {
 }
 
 func (m *machine) Enter(context.Context, far.Hello) (far.Welcome, error) {
-	return far.Welcome{Boot: m.boot, Facts: far.Facts{Machine: m.id}}, nil
+	return far.Welcome{Boot: m.boot, Facts: protocol.HostFacts{Machine: m.id}}, nil
 }
 func (m *machine) Acts(context.Context, far.Hello) error { return nil }
 func (m *machine) Look(_ context.Context, plugs []far.Plug) []far.Seen {

@@ -20,6 +20,7 @@ import (
 	"deployster/internal/base/jsondoc"
 	"deployster/plan"
 	"deployster/plan/artifacts"
+	"deployster/protocol"
 )
 
 // A plan file is a zip: plan.json, sources.json (which source file is which),
@@ -37,14 +38,14 @@ const (
 
 // sourceIndex is sources.json.
 type sourceIndex struct {
-	Workspace string                      `json:"workspace"`
-	Dir       string                      `json:"dir"`
-	Manifests []sourceEntry               `json:"manifests"`
-	Modules   []sourceDir                 `json:"modules,omitempty"`
-	Reads     []sourceEntry               `json:"reads"`
-	Lists     map[string][]string         `json:"lists,omitempty"`
-	Home      string                      `json:"home,omitempty"`
-	Hosts     map[string]config.HostFacts `json:"hosts,omitempty"`
+	Workspace string                        `json:"workspace"`
+	Dir       string                        `json:"dir"`
+	Manifests []sourceEntry                 `json:"manifests"`
+	Modules   []sourceDir                   `json:"modules,omitempty"`
+	Reads     []sourceEntry                 `json:"reads"`
+	Lists     map[string][]string           `json:"lists,omitempty"`
+	Home      string                        `json:"home,omitempty"`
+	Hosts     map[string]protocol.HostFacts `json:"hosts,omitempty"`
 }
 
 // sourceDir is a module.

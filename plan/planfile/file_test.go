@@ -12,7 +12,6 @@ import (
 	"deployster/config"
 	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
-	"deployster/internal/far"
 	"deployster/internal/places"
 	"deployster/internal/runner"
 	"deployster/plan"
@@ -53,7 +52,7 @@ func samplePlan() *plan.Plan {
 		Selection: plan.Selection{Targets: []string{"svc"}, Excludes: []string{"x"}, Replace: []string{"conf"}, NoRefresh: true, RefreshOnly: true}, LeftOut: []string{"x"},
 		Instances: map[string]config.Instances{"node": {Keys: []string{"a/b", "ü"}}, "module.web": {Count: &two}},
 		Artifacts: map[string]artifacts.Pin{"site": samplePin()},
-		Hosts:     map[string]places.Pin{"db": {Address: "db1", Machine: "m1", Facts: &far.Facts{Hostname: "db1", Machine: "m1"}}},
+		Hosts:     map[string]places.Pin{"db": {Address: "db1", Machine: "m1", Facts: &protocol.HostFacts{Hostname: "db1", Machine: "m1"}}},
 		Variables: map[string]json.RawMessage{"v": json.RawMessage(`{"value":1,"type":"number"}`)}, SensitiveVariables: []string{"v"}, VariableOrigins: map[string]string{"v": "vars.auto.hcl:1"},
 		Entries: map[string]string{"conf": "sha256:2", "svc": ""},
 		Sources: config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl", Bytes: []byte("resource {}\n")}},
@@ -61,7 +60,7 @@ func samplePlan() *plan.Plan {
 			Instances: map[string]config.Instances{"node": {Keys: []string{"a/b", "ü"}}, "module.web": {Count: &two}},
 			Artifacts: map[string]config.ArtifactValue{"site": samplePin().Value()},
 			Reads:     map[string][]byte{"a.txt": []byte("text")}, Lists: map[string][]string{"d\n*": {"a", "b"}}, Home: "/home/me", Replay: true,
-			Hosts: map[string]config.HostFacts{"db": {Hostname: "db1", OS: "debian", CPUs: 4, Memory: 8 << 30}}},
+			Hosts: map[string]protocol.HostFacts{"db": {Hostname: "db1", OS: "debian", CPUs: 4, Memory: 8 << 30}}},
 	}
 	p.ID = plan.Fingerprint(p)
 	return p

@@ -15,6 +15,7 @@ import (
 	"deployster/internal/far"
 	"deployster/internal/runner"
 	"deployster/internal/runner/imagestore"
+	"deployster/protocol"
 )
 
 // Runtime is what runs images here.
@@ -81,8 +82,8 @@ func (m *Machine) Look(_ context.Context, plugs []far.Plug) []far.Seen {
 }
 
 // facts reads what this machine says of itself.
-func (m *Machine) facts() (far.Facts, error) {
-	f := far.Facts{Arch: runtime.GOARCH, CPUs: runtime.NumCPU()}
+func (m *Machine) facts() (protocol.HostFacts, error) {
+	f := protocol.HostFacts{Arch: runtime.GOARCH, CPUs: runtime.NumCPU()}
 	var err error
 	if f.Hostname, err = os.Hostname(); err != nil {
 		return f, err

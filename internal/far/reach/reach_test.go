@@ -16,6 +16,7 @@ import (
 	"deployster/internal/runner"
 	"deployster/internal/runner/imagestore"
 	"deployster/internal/runner/runnertest"
+	"deployster/protocol"
 )
 
 // TestMain lets the test binary be the program that is installed on a host.
@@ -39,7 +40,7 @@ func (stdio) Close() error { return os.Stdin.Close() }
 type place struct{ runnertest.Runtime }
 
 func (place) Enter(context.Context, far.Hello) (far.Welcome, error) {
-	return far.Welcome{Facts: far.Facts{Machine: os.Getenv("DEPLOYSTER_DATA_DIR")}}, nil
+	return far.Welcome{Facts: protocol.HostFacts{Machine: os.Getenv("DEPLOYSTER_DATA_DIR")}}, nil
 }
 func (place) Acts(context.Context, far.Hello) error { return nil }
 func (place) Look(context.Context, []far.Plug) []far.Seen {

@@ -50,6 +50,9 @@ type Options struct {
 	// them: see artifact.Mounts. nil = there are none.
 	Files func(ctx context.Context, key, sub string) (path string, err error)
 
+	// Facts says what a host is; nil = images are not told.
+	Facts func(context.Context, runner.Host) (protocol.HostFacts, error)
+
 	// Backoff are the pauses before a state is asked again that failed with a
 	// transient error; when they are used up, the error stands. nil =
 	// DefaultBackoff.

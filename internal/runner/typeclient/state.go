@@ -32,6 +32,9 @@ func (c *Client) State(ctx context.Context, t Target, ty protocol.Type, in proto
 	}
 	in.InitInput = c.initInput(t)
 	var err error
+	if in.Host, err = c.host(ctx, k); err != nil {
+		return protocol.Answer{}, err
+	}
 	if k.stdin, err = encodeState(ty, in); err != nil {
 		return protocol.Answer{}, fail(k, err, "Cannot ask the image", "%s", diag.Visible(err.Error()))
 	}
@@ -123,6 +126,9 @@ func (c *Client) ActNotify(ctx context.Context, t Target, ty protocol.Type, a pr
 	}
 	in.Action = a.Name
 	var err error
+	if in.Host, err = c.host(ctx, k); err != nil {
+		return runner.Result{}, err
+	}
 	if k.stdin, err = encodeAction(ty, in); err != nil {
 		return runner.Result{}, fail(k, err, "Cannot run the action", "%s", diag.Visible(err.Error()))
 	}
@@ -143,4 +149,18 @@ func (c *Client) checkState(ty protocol.Type, state json.RawMessage) error {
 		return nil
 	}
 	return fmt.Errorf("the state does not match the image's own state_schema: %s", strings.TrimSuffix(found[0].Sentence(), "."))
+}
+
+// host is what an image is told of the machine that it runs on; nil = nothing, because
+// it is that of the command.
+func (c *Client) host(ctx context.Context, k call) (*protocol.Host, error) {
+	at := k.settings.Host
+	if at == nil || c.o.Facts == nil {
+		return nil, nil
+	}
+	facts, err := c.o.Facts(ctx, *at)
+	if err != nil {
+		return nil, callError(k, runner.Result{}, err)
+	}
+	return &protocol.Host{Name: at.Name, Facts: facts}, nil
 }

@@ -1,9 +1,13 @@
 package typeclient
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"testing"
 
+	"deployster/internal/runner"
 	"deployster/protocol"
 )
 
@@ -24,6 +28,43 @@ func everything() protocol.ActionInput {
 }
 
 const common = `"name":"web","type":"acme/file:1","version":"0.1.0","verbose":true,"workspace":"/w","protocol":{"min":1,"max":2}`
+
+// TestStdin_Host: an image that runs on another machine is told which, in both of its
+// invocations; one of protocol 1 is not.
+func TestStdin_Host(t *testing.T) {
+	t.Parallel()
+	c, fake := client(says(`{"status":"VALID","state":{}}`), func(o *Options) {
+		o.Facts = func(_ context.Context, h runner.Host) (protocol.HostFacts, error) {
+			if h.Address != "10.0.0.5" {
+				return protocol.HostFacts{}, errors.New("another host is asked")
+			}
+			return protocol.HostFacts{Hostname: "web1", OS: "debian", OSVersion: "12", Arch: "amd64", Kernel: "6.1", CPUs: 2, Memory: 1024, Machine: "m1"}, nil
+		}
+	})
+	digest := mustResolve(t, c)
+	there := target()
+	there.Settings.Host = &runner.Host{Name: `web["a"]`, Address: "10.0.0.5"}
+	ty := protocol.Type{Reference: image, Digest: digest, Protocol: 2, StateAction: protocol.Command{Args: []string{"state"}}}
+	one := ty
+	one.Protocol = 1
+	_, _ = c.State(t.Context(), there, ty, protocol.StateInput{})
+	_, _ = c.Act(t.Context(), there, ty, protocol.Action{Name: "grow"}, protocol.ActionInput{})
+	_, _ = c.State(t.Context(), target(), ty, protocol.StateInput{})
+	_, _ = c.State(t.Context(), there, one, protocol.StateInput{})
+	const host = `"host":{"name":"web[\"a\"]","facts":{"hostname":"web1","os":"debian","os_version":"12","arch":"amd64","kernel":"6.1","cpus":2,"memory":1024,"machine":"m1"}}`
+	for i, want := range []struct {
+		schema string
+		told   bool
+	}{{"state-input", true}, {"action-input", true}, {"state-input", false}, {"state-input-1", false}} {
+		stdin := fake.Calls()[i].Stdin
+		if bytes.Contains(stdin, []byte(host)) != want.told || bytes.Contains(stdin, []byte(`"host"`)) != want.told {
+			t.Errorf("run %d: %s", i, stdin)
+		}
+		if found := published(t, want.schema, stdin); len(found) > 0 {
+			t.Errorf("run %d does not match the published schema %s: %+v", i, want.schema, found)
+		}
+	}
+}
 
 // TestStdin_Bytes fixes every byte of what images read.
 func TestStdin_Bytes(t *testing.T) {
