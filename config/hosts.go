@@ -12,6 +12,7 @@ import (
 	"deployster/config/instance"
 	"deployster/config/refs"
 	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 	"deployster/protocol"
 )
 
@@ -26,9 +27,21 @@ func (m *Manifest) Hosts() []Host {
 }
 
 // WithHosts gives the manifest in which hosts, by their names, have the facts that
-// were found. It leaves this one as it is.
-func (m *Manifest) WithHosts(found map[string]protocol.HostFacts) (*Manifest, diag.Diagnostics) {
-	return m.again(func() (*expand.Instances, hcl.Diagnostics) { return m.instances.WithHosts(found) })
+// were found, and are reached as is known of those that are made of states. It leaves
+// this one as it is.
+func (m *Manifest) WithHosts(found map[string]protocol.HostFacts, late map[string]runner.Host) (*Manifest, diag.Diagnostics) {
+	return m.again(func() (*expand.Instances, hcl.Diagnostics) { return m.instances.WithHosts(found, late) })
+}
+
+// LateHost gives how a host is reached that is made of states, with those that are known;
+// false = it is not made of any, or not declared. open are the references that keep it
+// from being known.
+func (m *Manifest) LateHost(name string, s States) (host runner.Host, open []string, late bool, diags diag.Diagnostics) {
+	if h := m.instances.Hosts.Named[name]; h == nil || len(h.Late) == 0 {
+		return runner.Host{}, nil, false, nil
+	}
+	host, open, found := m.instances.LateHost(name, s)
+	return host, open, true, m.instances.Convert(found)
 }
 
 // ParseHost reads what names a host in a list of addresses, host.web or

@@ -1,8 +1,11 @@
 package config
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -143,7 +146,7 @@ output "kernel" { value = host.db.facts.kernel }
 	}
 	rocky := debian
 	rocky.OS, rocky.CPUs = "rocky", 2
-	found, diags := m.WithHosts(map[string]protocol.HostFacts{`web["a"]`: debian, `web["b"]`: rocky})
+	found, diags := m.WithHosts(map[string]protocol.HostFacts{`web["a"]`: debian, `web["b"]`: rocky}, nil)
 	fatal(t, diags)
 	if got := string(config(t, found, `motd["b"]`, nil).Value); got != `{"at":"10.0.0.6","name":"web[\"b\"]","os":"rocky"}` {
 		t.Error(got)
@@ -199,7 +202,7 @@ module "app" {
 	if got := config(t, m, `module.app["a"].own`, nil).Unknown["/os"]; got != `host.web["a"].facts.os` {
 		t.Error(got)
 	}
-	m, diags := m.WithHosts(map[string]protocol.HostFacts{`web["a"]`: debian})
+	m, diags := m.WithHosts(map[string]protocol.HostFacts{`web["a"]`: debian}, nil)
 	fatal(t, diags)
 	if got := string(config(t, m, `module.app["a"].own`, nil).Value); got != `{"os":"debian"}` {
 		t.Error(got)
@@ -250,5 +253,100 @@ resource "disk" {
 		if r.Pull != runner.PullNever {
 			t.Errorf("%s: %q", r.Address, r.Pull)
 		}
+	}
+}
+
+const lateHosts = `
+variable "users" { default = { a = "root", b = "deploy" } }
+resource "vm" {
+  for_each = var.users
+  type     = "acme/vm:1"
+}
+resource "zone" { type = "acme/zone:1" }
+host "web" {
+  for_each = var.users
+  address  = resource.vm[each.key].state.ip
+  user     = each.value
+  host_key = resource.vm[each.key].state.key
+}
+resource "motd" {
+  for_each = host.web
+  host     = each.value
+  type     = "acme/file:1"
+  config   = { to = each.value.address, os = each.value.facts.os }
+}
+output "addresses" { value = [for h in host.web : h.address] }
+`
+
+const hostKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIE2BVYYNHF5kY0hH0Q0D3y0M7vZ9c8g5Y3P1fJ0kQm1V"
+
+// vms are the states in which one machine is there, and the other one is not yet.
+func vms() States {
+	return States{`vm["a"]`: {Known: json.RawMessage(`{"ip":"10.0.0.5","key":"` + hostKey + `"}`), Complete: true}, `vm["b"]`: {}}
+}
+
+func TestLateHosts_AreMadeOfStates(t *testing.T) {
+	t.Parallel()
+	m := load(t, lateHosts)
+	var edges []string
+	for _, r := range m.Resources() {
+		for _, e := range r.Edges {
+			edges = append(edges, r.Address+" after "+e.To)
+		}
+	}
+	if want := []string{`motd["a"] after vm["a"]`, `motd["b"] after vm["b"]`}; !slices.Equal(edges, want) {
+		t.Errorf("%v, want %v", edges, want)
+	}
+	host, open, late, diags := m.LateHost(`web["a"]`, vms())
+	fatal(t, diags)
+	if !late || len(open) > 0 || host.Address != "10.0.0.5" || host.User != "root" || host.HostKey != hostKey {
+		t.Errorf("%+v %v %v", host, open, late)
+	}
+	host, open, late, diags = m.LateHost(`web["b"]`, vms())
+	fatal(t, diags)
+	if want := []string{`resource.vm["b"].state.ip`, `resource.vm["b"].state.key`}; !late || !slices.Equal(open, want) || host.Address != "" {
+		t.Errorf("%+v %v", host, open)
+	}
+	if _, _, late, _ := m.LateHost("nobody", nil); late {
+		t.Error("a host that is not declared")
+	}
+}
+
+func TestLateHosts_InExpressions(t *testing.T) {
+	t.Parallel()
+	m := load(t, lateHosts)
+	states := vms()
+	unknown := func(addr string) string {
+		return fmt.Sprint(slices.Sorted(maps.Values(config(t, m, addr, states).Unknown)))
+	}
+	if got := unknown(`motd["a"]`); got != `[host.web["a"].facts.os]` {
+		t.Error(got)
+	}
+	if got := unknown(`motd["b"]`); got != `[host.web["b"].address host.web["b"].facts.os]` {
+		t.Error(got)
+	}
+	if err := states.KnowHost(`web["a"]`, debian); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(config(t, m, `motd["a"]`, states).Value); got != `{"os":"debian","to":"10.0.0.5"}` {
+		t.Error(got)
+	}
+}
+
+func TestLateHosts_WhatIsKnownOfThem(t *testing.T) {
+	t.Parallel()
+	m := load(t, lateHosts)
+	for _, h := range m.Hosts() {
+		if h.Address != "" || len(h.Late) != 2 {
+			t.Errorf("%+v", h)
+		}
+	}
+	m, diags := m.WithHosts(map[string]protocol.HostFacts{`web["a"]`: debian}, map[string]runner.Host{`web["a"]`: {Name: `web["a"]`, Address: "10.0.0.5"}})
+	fatal(t, diags)
+	if on := m.Resource(`motd["a"]`).Settings.Host; on.Address != "10.0.0.5" {
+		t.Errorf("%+v", on)
+	}
+	if on := m.Resource(`motd["b"]`).Settings.Host; on.Address != "" {
+		t.Errorf("%+v", on)
 	}
 }

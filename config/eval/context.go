@@ -114,7 +114,12 @@ func (e *Evaluator) named(root, name string, refs []refs.Reference, at instance.
 		}
 	case "host":
 		if s := e.M.Hosts.Set(name, at.Mod); s != nil {
-			return s.Value, nil
+			if !s.IsLate() {
+				return s.Value, nil
+			}
+			each, diags := hostValues(e, s)
+			v := s.Join(each)
+			return values.Sized{Value: v, Size: limits.TextSize(v)}, diags
 		}
 	case "plug":
 		for _, p := range e.M.Plugs {

@@ -55,6 +55,7 @@ const (
 	KindForEach
 	KindModule
 	kindValidation
+	KindHost
 )
 
 type result struct {

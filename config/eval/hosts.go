@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -85,7 +86,80 @@ func (m *Modules) HostAt(a *hcl.Attribute, what string, at instance.Scope) (*run
 	if host == nil {
 		return nil, append(diags, m.noHost(a, what, v))
 	}
-	return host, diags
+	return &host.Host, diags
+}
+
+// NeedsStates reports whether an expression in a host block is made of states.
+func (m *Modules) NeedsStates(expr hcl.Expression, b *decl.Module) bool {
+	found := false
+	for _, ref := range m.Refs.References(expr) {
+		name := refs.StepName(ref.Traversal, 1)
+		switch root := ref.Traversal.RootName(); root {
+		case "host":
+			return false // no host is made of another one: it is refused as what is known too late
+		case "resource", "module", "publish":
+			found = true
+		case "local":
+			found = found || b.Locals[name] != nil && b.Locals[name].NeedsState
+		}
+	}
+	return found
+}
+
+// LateAttr evaluates an attribute that is made of states. It is cty.NilVal while it is
+// not known, and always without an evaluator.
+func (m *Modules) LateAttr(a *hcl.Attribute, want cty.Type, p decl.Usage, at instance.Scope, e *Evaluator) (cty.Value, hcl.Diagnostics) {
+	if diags := m.Checker.CheckRefs(a.Expr, p, at.Mod.Decl); diags.HasErrors() || e == nil {
+		return cty.NilVal, diags
+	}
+	v, diags := e.Value(a.Expr, at)
+	if diags.HasErrors() {
+		return cty.NilVal, diags
+	}
+	v, diags = convertTo(v, want, a.Expr.Range(), p.What)
+	switch {
+	case diags.HasErrors() || !v.IsWhollyKnown() || v.IsNull():
+		return cty.NilVal, diags
+	case v.HasMarkDeep(values.Sensitive{}):
+		return cty.NilVal, append(diags, sensitiveShown(a, p))
+	}
+	v, _ = v.UnmarkDeep() // what is only expected to stay is looked at again in the apply
+	return v, diags
+}
+
+// hostValues gives the instances of a host as expressions see them, with what is made of
+// states.
+func hostValues(e *Evaluator, s *instance.HostSet) ([]cty.Value, hcl.Diagnostics) {
+	if !s.IsLate() {
+		return s.Each, nil
+	}
+	var diags hcl.Diagnostics
+	each := slices.Clone(s.Each)
+	for i, h := range s.List {
+		attrs := each[i].AsValueMap()
+		if slices.Contains(h.Late, "address") {
+			v, d := e.Value(h.Decl.Attrs["address"].Expr, h.At)
+			if diags = append(diags, d...); d.HasErrors() {
+				return s.Each, diags
+			}
+			v, d = convertTo(v, cty.String, h.Decl.Attrs["address"].Expr.Range(), "the address of a host")
+			diags, attrs["address"] = append(diags, d...), v
+		}
+		if facts, known := e.scope.HostFacts(h.Name); known {
+			attrs["facts"] = instance.FactsValue(facts)
+		}
+		each[i] = cty.ObjectVal(attrs)
+	}
+	return each, diags
+}
+
+// HostsOf are the hosts that a reference reads.
+func HostsOf(e *Evaluator, ref refs.Reference, at instance.Scope) (list []*instance.Host) {
+	c := e.Choose("host", refs.StepName(ref.Traversal, 1), []refs.Reference{ref}, at)
+	if set := e.M.Hosts.Set(refs.StepName(ref.Traversal, 1), at.Mod); set != nil && c.Of != nil && !c.Of.Pending {
+		c.each(func(i int) { list = append(list, &set.List[i]) })
+	}
+	return list
 }
 
 // noHost says that a value is none of the declared hosts.
@@ -111,16 +185,21 @@ func LackedFacts(e *Evaluator, ref refs.Reference, at instance.Scope) (names, re
 		return nil, []string{block}
 	}
 	set := e.M.Hosts.Set(refs.StepName(ref.Traversal, 1), at.Mod)
-	lacks := func(i int, w want) bool {
-		_, known := e.M.HostFacts[set.List[i].Name]
-		return !known && (len(w.Steps) == 0 || refs.ObjectKey(w.Steps[0]) == "facts")
+	each, diags := hostValues(e, set)
+	if diags.HasErrors() {
+		return nil, nil // said where it is evaluated
+	}
+	lacks := func(i int, attr string, w want) bool {
+		return (len(w.Steps) == 0 || refs.ObjectKey(w.Steps[0]) == attr) && !each[i].GetAttr(attr).IsKnown()
 	}
 	c.each(func(i int) {
 		for _, w := range c.wantsOf(i) {
-			if !lacks(i, w) {
+			switch facts := lacks(i, "facts", w); {
+			case facts:
+				names = append(names, set.List[i].Name)
+			case !lacks(i, "address", w):
 				continue
 			}
-			names = append(names, set.List[i].Name)
 			switch {
 			case c.All:
 				reads = []string{block}
@@ -148,5 +227,9 @@ func eachHost(e *Evaluator, x *instance.Expansion, key string) (values.Sized, bo
 	if i < 0 {
 		return values.Sized{}, false
 	}
-	return values.Sized{Value: s.Each[i], Size: limits.TextSize(s.Each[i])}, true
+	each, diags := hostValues(e, s)
+	if diags.HasErrors() {
+		return values.Sized{}, false
+	}
+	return values.Sized{Value: each[i], Size: limits.TextSize(each[i])}, true
 }

@@ -12,6 +12,7 @@ import (
 	"deployster/config/validate"
 	"deployster/config/values"
 	"deployster/internal/base/diag"
+	"deployster/internal/runner"
 	"deployster/protocol"
 )
 
@@ -38,6 +39,7 @@ type Modules struct {
 	ArtifactValues map[string]source.ArtifactValue // of those whose versions are known
 	Hosts          instance.Hosts
 	HostFacts      map[string]protocol.HostFacts // of those that have been asked, by the names of instances
+	LateHosts      map[string]runner.Host        // how those are reached that are made of states, as far as that is known
 }
 
 // NewModules makes the instances of the root, which are none yet.
@@ -51,7 +53,7 @@ func NewModules(tree *decl.Tree) *Modules {
 // With begins anew with no instances, of which some are pinned.
 func (m *Modules) With(pinned map[string]source.Instances) *Modules {
 	next := &Modules{Set: m.Set, Refs: m.Refs, Tree: m.Tree, Checker: m.Checker, types: m.types, Impure: m.Impure, Pinned: pinned,
-		ArtifactValues: m.ArtifactValues, HostFacts: m.HostFacts}
+		ArtifactValues: m.ArtifactValues, HostFacts: m.HostFacts, LateHosts: m.LateHosts}
 	next.Top = instance.NewModule(m.Tree.Root, nil, instance.Occurrence{}, "")
 	next.Top.Vars = m.Tree.Vars
 	next.Secrets = sync.OnceValue(next.findSecrets)

@@ -83,6 +83,10 @@ func (m *Modules) ShownAt(a *hcl.Attribute, want cty.Type, p decl.Usage, at inst
 	if v == cty.NilVal || !v.HasMarkDeep(values.Sensitive{}) {
 		return v, diags
 	}
-	return cty.NilVal, append(diags, source.Failure(a.Expr.Range(), "A sensitive value would be printed",
-		"%s cannot be sensitive, because it is shown in plans and messages.", values.Capital(p.What)))
+	return cty.NilVal, append(diags, sensitiveShown(a, p))
+}
+
+func sensitiveShown(a *hcl.Attribute, p decl.Usage) *hcl.Diagnostic {
+	return source.Failure(a.Expr.Range(), "A sensitive value would be printed",
+		"%s cannot be sensitive, because it is shown in plans and messages.", values.Capital(p.What))
 }

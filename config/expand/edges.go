@@ -62,6 +62,9 @@ func (r *depCollector) edges(i *instance.Instance) {
 	for _, expr := range i.Decl.Expressions() {
 		r.expr(expr, i.Scope(), &byRef)
 	}
+	if on := i.Settings.Host; on != nil {
+		byRef.merge(r.host(r.e.M.Hosts.Named[on.Name]))
+	}
 	r.triggers(i, &byRef)
 	for _, c := range i.Decl.Conditions() {
 		r.expr(c.Expr, i.Scope(), &byRef)
@@ -152,6 +155,15 @@ func (r *depCollector) module(mod *instance.Module) *depSet {
 	})
 }
 
+// host is what a host is made of, and so all that is on it.
+func (r *depCollector) host(h *instance.Host) *depSet {
+	return r.named(eval.MemoKey{Kind: eval.KindHost, Name: h.Name}, func(into *depSet) {
+		for _, attr := range h.Late {
+			r.expr(h.Decl.Attrs[attr].Expr, h.At, into)
+		}
+	})
+}
+
 // named finds once what a named value is made of.
 func (r *depCollector) named(key eval.MemoKey, find func(into *depSet)) *depSet {
 	if known, ok := r.done[key]; ok {
@@ -225,6 +237,9 @@ func (r *depCollector) ref(ref refs.Reference, at instance.Scope, into *depSet) 
 		names, _ := eval.LackedFacts(r.e, ref, at)
 		for _, name := range names {
 			into.lack(name)
+		}
+		for _, h := range eval.HostsOf(r.e, ref, at) {
+			into.merge(r.host(h))
 		}
 	case "publish":
 		if s := r.e.M.ResourceSet(r.e, mod, decl.PublishPrefix+name); s != nil {

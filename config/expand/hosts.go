@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"deployster/config/decl"
+	"deployster/config/eval"
 	"deployster/config/instance"
 	"deployster/config/limits"
 	"deployster/config/source"
@@ -23,12 +24,12 @@ import (
 // readHosts reads the host blocks, which the instances of others are made of.
 func (m *Instances) readHosts() hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	m.Hosts = instance.Hosts{Sets: map[string]*instance.HostSet{}, Named: map[string]*runner.Host{}}
+	m.Hosts = instance.Hosts{Sets: map[string]*instance.HostSet{}, Named: map[string]*instance.Host{}}
 	for _, name := range slices.Sorted(maps.Keys(m.Tree.Root.Hosts)) {
 		s, d := hostSet(m, m.Tree.Root.Hosts[name])
 		m.Hosts.Sets[name], diags = s, append(diags, d...)
 		for i := range s.List {
-			m.Hosts.Named[s.List[i].Name] = &s.List[i].Host
+			m.Hosts.Named[s.List[i].Name] = &s.List[i]
 		}
 	}
 	return diags
@@ -41,36 +42,29 @@ func hostSet(m *Instances, b *decl.Block) (*instance.HostSet, hcl.Diagnostics) {
 	if s.Pending {
 		return s, diags
 	}
-	byKey := map[string]cty.Value{}
 	for i := range s.N {
 		at := instance.Occurrence{}
 		if s.Repetition != instance.Once {
 			at = instance.Occurrence{Of: &s.Expansion, I: i}
 		}
-		h, d := readHost(m, b, at)
+		h := instance.Host{Host: runner.Host{Name: b.Name + at.Key()}, Range: source.FromHCL(b.At), Decl: b, At: instance.Scope{Mod: m.Top, At: at}}
+		d := readHost(m.Modules, &h, nil)
 		if diags = append(diags, d...); d.HasErrors() { // the others would say the same
 			s.Pending, s.Invalid, s.List = true, true, nil
 			return s, diags
 		}
 		s.List, s.Each = append(s.List, h), append(s.Each, instance.HostValue(h.Host, m.HostFacts))
-		byKey[s.KeyName(i)] = s.Each[i]
 	}
-	switch s.Repetition {
-	case instance.Once:
-		s.Value.Value = s.Each[0]
-	case instance.ForEach:
-		s.Value.Value = cty.ObjectVal(byKey)
-	case instance.Counted:
-		s.Value.Value = cty.TupleVal(s.Each)
-	}
+	s.Value.Value = s.Join(s.Each)
 	s.Value.Size = limits.TextSize(s.Value.Value)
 	return s, diags
 }
 
-// readHost reads one instance.
-func readHost(m *Instances, b *decl.Block, at instance.Occurrence) (instance.Host, hcl.Diagnostics) {
-	h := instance.Host{Host: runner.Host{Name: b.Name + at.Key(), Machine: m.HostFacts[b.Name+at.Key()].Machine}, Range: source.FromHCL(b.At)}
-	a := attrReader{m: m.Modules, attrs: b.Attrs, of: "a host", at: instance.Scope{Mod: m.Top, At: at}, repeated: b}
+// readHost reads the attributes of one instance: those that are made of states with an
+// evaluator that knows some, or, without one, not.
+func readHost(m *eval.Modules, h *instance.Host, e *eval.Evaluator) hcl.Diagnostics {
+	b := h.Decl
+	a := attrReader{m: m, attrs: b.Attrs, of: "a host", at: h.At, repeated: b, e: e, late: &h.Late}
 	// with checks one attribute, as if the others were right.
 	with := func(alone runner.Host) error {
 		if alone.Address == "" {
@@ -82,7 +76,7 @@ func readHost(m *Instances, b *decl.Block, at instance.Occurrence) (instance.Hos
 		h.Address = v.AsString()
 		return runner.Host{Address: h.Address}.Check()
 	})
-	if attr := b.Attrs["address"]; attr != nil && h.Address == "" && !a.diags.HasErrors() && !m.Tree.HasUnsetVars {
+	if attr := b.Attrs["address"]; attr != nil && h.Address == "" && !a.diags.HasErrors() && !m.Tree.HasUnsetVars && len(h.Late) == 0 {
 		a.diags = append(a.diags, source.Failure(attr.Expr.Range(), "Invalid address",
 			"The address is null, and nothing could be reached."))
 	}
@@ -104,7 +98,30 @@ func readHost(m *Instances, b *decl.Block, at instance.Occurrence) (instance.Hos
 	a.read("host_key", cty.String, func(v cty.Value) error { h.HostKey = v.AsString(); return checkHostKeys(h.HostKey) })
 	a.read("ssh_options", cty.List(cty.String), func(v cty.Value) (err error) { h.SSHOptions, err = sshOptions(v); return err })
 	a.read("sudo", cty.Bool, func(v cty.Value) error { h.Sudo = v.True(); return nil })
-	return h, a.diags
+	if known, found := m.LateHosts[h.Name]; found && e == nil && len(h.Late) > 0 {
+		h.Host = known
+	}
+	h.Machine = m.HostFacts[h.Name].Machine
+	return a.diags
+}
+
+// LateHost gives how a host is reached that is made of states, with those that are
+// known; open are the references that keep it from being known.
+func (m *Instances) LateHost(name string, s instance.States) (host runner.Host, open []string, diags hcl.Diagnostics) {
+	found, e := *m.Hosts.Named[name], m.Evaluator(s)
+	h := instance.Host{Host: runner.Host{Name: name}, Decl: found.Decl, At: found.At}
+	if diags = readHost(m.Modules, &h, e); diags.HasErrors() {
+		return h.Host, nil, diags
+	}
+	for _, attr := range h.Late { // what is not known yet
+		open = append(open, e.UnknownRefs(h.Decl.Attrs[attr].Expr, h.At)...)
+	}
+	slices.Sort(open)
+	if open = slices.Compact(open); len(open) == 0 && h.Address == "" {
+		diags = hcl.Diagnostics{source.Failure(h.Decl.Attrs["address"].Expr.Range(), "Invalid address",
+			"The address is null, and nothing could be reached.")}
+	}
+	return h.Host, open, diags
 }
 
 // keyFile makes a relative path absolute; what begins with ~ is for ssh to find, so
@@ -192,10 +209,11 @@ func (r *attrReader) runsHere(set instance.TypeSettings) {
 		"this machine, and this type has host = host.%s. Declare a type without host for it.", set.Host.Name))
 }
 
-// WithHosts gives the instances with the facts that hosts were found to have.
-func (m *Instances) WithHosts(found map[string]protocol.HostFacts) (*Instances, hcl.Diagnostics) {
+// WithHosts gives the instances with the facts that hosts were found to have, and with
+// how those are reached that are made of states.
+func (m *Instances) WithHosts(found map[string]protocol.HostFacts, late map[string]runner.Host) (*Instances, hcl.Diagnostics) {
 	mods := *m.Modules
-	mods.HostFacts = found
+	mods.HostFacts, mods.LateHosts = found, late
 	next := &Instances{Modules: mods.With(m.Pinned)}
 	return next, next.Instantiate(false)
 }

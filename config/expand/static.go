@@ -77,11 +77,26 @@ type attrReader struct {
 	diags hcl.Diagnostics
 	// repeated is the block whose each or count may be used, where at has no resource.
 	repeated *decl.Block
+	// late collects the attributes that are made of states, where there may be such; nil =
+	// there may be none. e evaluates them, and late has those that are not known then; nil =
+	// none is.
+	late *[]string
+	e    *eval.Evaluator
 }
 
 func (r *attrReader) read(name string, want cty.Type, set func(cty.Value) error) {
 	a := r.attrs[name]
-	v, diags := r.m.ShownAt(a, want, decl.Usage{What: "the attribute " + name + " of " + r.of, Static: true, Repeated: r.repeated}, r.at)
+	usage := decl.Usage{What: "the attribute " + name + " of " + r.of, Static: true, Repeated: r.repeated}
+	var v cty.Value
+	var diags hcl.Diagnostics
+	if r.late != nil && a != nil && r.m.NeedsStates(a.Expr, r.at.Mod.Decl) {
+		usage.Static = false
+		if v, diags = r.m.LateAttr(a, want, usage, r.at, r.e); v == cty.NilVal && !diags.HasErrors() {
+			*r.late = append(*r.late, name)
+		}
+	} else {
+		v, diags = r.m.ShownAt(a, want, usage, r.at)
+	}
 	r.diags = append(r.diags, diags...)
 	if v == cty.NilVal {
 		return

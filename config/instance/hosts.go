@@ -1,8 +1,12 @@
 package instance
 
 import (
+	"encoding/json"
+	"slices"
+
 	"github.com/zclconf/go-cty/cty"
 
+	"deployster/config/decl"
 	"deployster/config/values"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
@@ -11,22 +15,46 @@ import (
 
 // Host is a declared host: another machine that images can run on.
 type Host struct {
-	runner.Host            // its name as plans print it: web, web["a"]
+	runner.Host            // its name as plans print it: web, web["a"]; no address = it is not known yet
 	Range       diag.Range // the block's header
+
+	Decl *decl.Block
+	At   Scope
+	Late []string // the attributes that are made of states, sorted; none = it is the same whatever there is
 }
 
 // HostSet are the instances of one host block.
 type HostSet struct {
 	Expansion
 	List  []Host
-	Each  []cty.Value  // host.NAME of each of the list
-	Value values.Sized // of all
+	Each  []cty.Value  // host.NAME of each of the list, as far as that needs no states
+	Value values.Sized // of all, the same
+}
+
+// IsLate reports whether something of it is made of states.
+func (s *HostSet) IsLate() bool {
+	return slices.ContainsFunc(s.List, func(h Host) bool { return len(h.Late) > 0 })
+}
+
+// Join makes host.NAME of what its instances are.
+func (s *HostSet) Join(each []cty.Value) cty.Value {
+	switch s.Repetition {
+	case ForEach:
+		byKey := map[string]cty.Value{}
+		for i, v := range each {
+			byKey[s.KeyName(i)] = v
+		}
+		return cty.ObjectVal(byKey)
+	case Counted:
+		return cty.TupleVal(each)
+	}
+	return each[0]
 }
 
 // Hosts are the declared hosts.
 type Hosts struct {
-	Sets  map[string]*HostSet     // by the names of the blocks
-	Named map[string]*runner.Host // by the names of the instances
+	Sets  map[string]*HostSet // by the names of the blocks
+	Named map[string]*Host    // by the names of the instances
 }
 
 // Set is what a host block came to, nil where no such block can be seen.
@@ -48,9 +76,30 @@ func HostValue(h runner.Host, found map[string]protocol.HostFacts) cty.Value {
 		attrs["address"] = cty.UnknownVal(cty.String)
 	}
 	if f, ok := found[h.Name]; ok {
-		attrs["facts"] = cty.ObjectVal(map[string]cty.Value{"hostname": cty.StringVal(f.Hostname), "os": cty.StringVal(f.OS),
-			"os_version": cty.StringVal(f.OSVersion), "arch": cty.StringVal(f.Arch), "kernel": cty.StringVal(f.Kernel),
-			"cpus": cty.NumberIntVal(int64(f.CPUs)), "memory": cty.NumberIntVal(f.Memory), "machine": cty.StringVal(f.Machine)})
+		attrs["facts"] = FactsValue(f)
 	}
 	return cty.ObjectVal(attrs)
+}
+
+// FactsValue gives the facts of a host as expressions see them.
+func FactsValue(f protocol.HostFacts) cty.Value {
+	return cty.ObjectVal(map[string]cty.Value{"hostname": cty.StringVal(f.Hostname), "os": cty.StringVal(f.OS),
+		"os_version": cty.StringVal(f.OSVersion), "arch": cty.StringVal(f.Arch), "kernel": cty.StringVal(f.Kernel),
+		"cpus": cty.NumberIntVal(int64(f.CPUs)), "memory": cty.NumberIntVal(f.Memory), "machine": cty.StringVal(f.Machine)})
+}
+
+// hostKey is the key in States of a host: no resource has such an address.
+func hostKey(name string) string { return "host." + name }
+
+// KnowHost notes what a host was found to be that is made of states.
+func (s States) KnowHost(name string, facts protocol.HostFacts) error {
+	text, err := json.Marshal(facts)
+	s[hostKey(name)] = ResourceState{Known: text, Complete: true}
+	return err
+}
+
+// HostFacts gives what KnowHost has noted.
+func (s States) HostFacts(name string) (facts protocol.HostFacts, known bool) {
+	text := s[hostKey(name)].Known
+	return facts, text != nil && json.Unmarshal(text, &facts) == nil
 }

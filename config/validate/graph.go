@@ -134,6 +134,11 @@ func (ck Checker) linkBlock(b *decl.Module, links map[node][]connection) {
 	for i, name := range names {
 		links[node{b, nodeResource, name}] = needed[i]
 	}
+	for name, h := range b.Hosts {
+		for _, attr := range slices.Sorted(maps.Keys(h.Attrs)) {
+			links[node{b, nodeHost, name}] = append(links[node{b, nodeHost, name}], ck.connections(h.Attrs[attr].Expr, b, nil)...)
+		}
+	}
 	for name, child := range b.Children {
 		c := child.Call
 		called := node{b, nodeModule, name}
@@ -158,6 +163,7 @@ func (ck Checker) resourceConnections(b *decl.Module, r *decl.Resource) []connec
 		out = append(out, ck.connections(c.Message, b, r)...)
 	}
 	out = append(out, ck.repetitionConnections(&r.Block, b)...)
+	out = append(out, ck.hostConnections(b, r)...)
 	for _, alias := range slices.Sorted(maps.Keys(r.Aliases)) {
 		if t := r.Aliases[alias]; t.Resource != nil {
 			out = append(out, connection{to: node{b, nodeResource, t.Resource.Name}, verb: "has the dependency " + alias + " on", at: t.At})
@@ -178,6 +184,24 @@ func (ck Checker) repetitionConnections(r *decl.Block, b *decl.Module) []connect
 		}
 	}
 	return out
+}
+
+// hostConnections are the host that a resource is on by its own word, or by that of its
+// type: it needs what that is made of.
+func (ck Checker) hostConnections(b *decl.Module, r *decl.Resource) []connection {
+	if a := r.Attrs["host"]; a != nil {
+		return ck.connections(a.Expr, b, nil)
+	}
+	a := r.Attrs["type"]
+	if a == nil || len(b.Root().Hosts) == 0 {
+		return nil
+	}
+	for _, ref := range ck.Refs.References(a.Expr) {
+		if t := b.TypeNames()[refs.StepName(ref.Traversal, 1)]; ref.Traversal.RootName() == "type" && t != nil && t.Attrs["host"] != nil {
+			return ck.connections(t.Attrs["host"].Expr, b, nil)
+		}
+	}
+	return nil
 }
 
 func (ck Checker) orderConnections(list []decl.Dependency, b *decl.Module) []connection {

@@ -4,7 +4,7 @@ host "web" {
   address = resource.vm.state.ip
 }
 host "two" {
-  address = local.address
+  address = "${local.address}${host.web.address}"
 }
 host "three" {
   for_each = resource.vm.state.all
@@ -23,8 +23,8 @@ resource "late" {
   type = "acme/file:1"
   host = resource.vm.state.host
 }
-# error 4:13 Known too late
-# error 7:13 Known too late
+# error 7:16 Known too late
+# error 7:32 Known too late
 # error 10:14 Known too late
 # error 14:13 Known too late
 # error 17:13 Known too late
