@@ -3,8 +3,10 @@ package apply
 import (
 	"context"
 
+	"deployster/apply/compare"
 	"deployster/internal/base/diag"
 	"deployster/plan"
+	"deployster/plan/subject"
 	"deployster/protocol"
 )
 
@@ -20,7 +22,7 @@ func (r *run) confirmState(ctx context.Context, step *plan.Step, out *outcome, i
 			out.failQuery(err)
 			return answer, false
 		}
-		if err := step.Exists(out.again || recorded(r, step, out.addr) != nil, answer.Status); err != nil {
+		if err := subject.Exists(step.New, step.Replaces, out.again || recorded(r, step, out.addr) != nil, answer.Status); err != nil {
 			out.report.NotAttempted = out.report.Planned
 			out.fail(failedState, err)
 			return answer, false
@@ -80,6 +82,6 @@ func (r *run) permitted(step *plan.Step, out *outcome, answer protocol.Answer) (
 }
 
 // differences lists in what an answer differs from the one that was shown.
-func (r *run) differences(step *plan.Step, addr string, answer protocol.Answer) []Difference {
-	return compareAnswer(step, answer, r.hiddenBoth(step, addr, step.Config, answer, step.Sensitive))
+func (r *run) differences(step *plan.Step, addr string, answer protocol.Answer) []compare.Difference {
+	return compare.Answers(step, answer, r.hiddenBoth(step, addr, step.Config, answer, step.Sensitive))
 }

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"deployster/apply/compare"
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/plan"
@@ -69,9 +70,9 @@ type ResourceReport struct {
 	ExitCode  int      `json:"exit_code,omitempty"`  // of what failed; 0 when it is not that which tells
 	LastLines []string `json:"last_lines,omitempty"` // that it printed, safe to show
 
-	Reason       string       `json:"reason,omitempty"` // in one line
-	NotAttempted []string     `json:"not_attempted,omitempty"`
-	Stale        []Difference `json:"stale,omitempty"` // what was found other than the plan showed it
+	Reason       string               `json:"reason,omitempty"` // in one line
+	NotAttempted []string             `json:"not_attempted,omitempty"`
+	Stale        []compare.Difference `json:"stale,omitempty"` // what was found other than the plan showed it
 }
 
 // Refused is the report of an apply that was refused before anything was run. The

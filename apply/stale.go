@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"deployster/apply/compare"
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/plan"
@@ -82,10 +83,10 @@ func stale(why, todo string) *diag.Diagnostic {
 const whatNow = "Nothing of this resource was run. Plan again to see what is to be done now."
 
 // drifted refuses a resource whose image answers other than the plan showed.
-func (o *outcome) drifted(differences []Difference) {
+func (o *outcome) drifted(differences []compare.Difference) {
 	o.report.NotAttempted = o.report.Planned
 	o.report.Stale = differences
-	o.fail(failedState, stale("the image answers other than the plan showed", sideBySide(differences)+whatNow))
+	o.fail(failedState, stale("the image answers other than the plan showed", compare.SideBySide(differences)+whatNow))
 	o.report.Reason = "plan is stale: the image answers other than the plan showed"
 }
 
@@ -99,25 +100,6 @@ func sameActions(a, b []protocol.Action) bool {
 
 func sameCommand(a, b protocol.Command) bool {
 	return a.Image == b.Image && a.Entrypoint == b.Entrypoint && slices.Equal(a.Args, b.Args)
-}
-
-// spell writes actions down as briefly as tells them apart.
-func spell(actions []protocol.Action) string {
-	words := make([]string, len(actions))
-	for i, a := range actions {
-		parts := []string{a.Name}
-		if a.Image != "" {
-			parts = append(parts, "image="+a.Image)
-		}
-		if a.Entrypoint != "" {
-			parts = append(parts, "entrypoint="+a.Entrypoint)
-		}
-		if len(a.Args) > 0 {
-			parts = append(parts, fmt.Sprintf("args=%q", a.Args))
-		}
-		words[i] = strings.Join(parts, " ")
-	}
-	return strings.Join(words, ", ")
 }
 
 // names lists the actions' names.

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 
+	"deployster/apply/compare"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
@@ -188,8 +189,8 @@ func (r *run) sameConfig(step *plan.Step, out *outcome) bool {
 		return false
 	}
 	const why = "its config is not what the plan showed, because a state that it takes values from has changed"
-	out.report.Stale = compareDocuments("config", step.Config, now.Value, slices.Concat(step.Sensitive, hidden.InConfig(step.Init, now)))
-	out.fail(failedConfig, stale(why, sideBySide(out.report.Stale)+whatNow))
+	out.report.Stale = compare.Documents("config", step.Config, now.Value, slices.Concat(step.Sensitive, hidden.InConfig(step.Init, now)))
+	out.fail(failedConfig, stale(why, compare.SideBySide(out.report.Stale)+whatNow))
 	out.report.Reason = "plan is stale: " + why
 	return false
 }
@@ -301,7 +302,7 @@ func (r *run) verify(step *plan.Step, out *outcome, in protocol.StateInput, befo
 		}
 		d := diag.Errorf("Still not up to date after its actions", "expected %s, got %s", want, answer.Status)
 		if len(answer.Actions) > 0 {
-			d.Detail += fmt.Sprintf(" with the actions [%s]", spell(answer.Actions))
+			d.Detail += fmt.Sprintf(" with the actions [%s]", compare.Spell(answer.Actions))
 		}
 		out.fail(failedState, d)
 		d.Detail += ". All its actions ended well, so this is most likely a fault of its image. What it recorded before is kept."

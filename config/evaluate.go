@@ -9,6 +9,7 @@ import (
 	"deployster/config/expand"
 	"deployster/config/instance"
 	"deployster/config/limits"
+	"deployster/config/trace"
 	"deployster/internal/base/diag"
 )
 
@@ -145,7 +146,7 @@ func (m *Manifest) Inputs(addr, pointer string, s States) []Input {
 		return nil
 	}
 	var found []Input
-	if failed := limits.Guard(func() { found = m.instances.Evaluator(s).Inputs(i, pointer) }); failed != nil {
+	if failed := limits.Guard(func() { found = trace.Inputs(m.instances.Evaluator(s), i, pointer) }); failed != nil {
 		return nil
 	}
 	return found
@@ -159,7 +160,7 @@ func (m *Manifest) Locate(addr, pointer string) *diag.Range {
 	if i == nil {
 		return nil
 	}
-	return m.instances.Evaluator(nil).Locate(i, pointer)
+	return trace.Locate(m.instances.Evaluator(nil), i, pointer)
 }
 
 // Expand expands those of the given blocks of Pending for which scope has all

@@ -8,6 +8,7 @@ import (
 	"deployster/config/expand"
 	"deployster/config/instance"
 	"deployster/config/source"
+	"deployster/config/trace"
 	"deployster/internal/base/diag"
 )
 
@@ -52,7 +53,7 @@ type (
 	Resolved      = instance.Resolved
 	Output        = instance.Output
 
-	Input       = eval.Input
+	Input       = trace.Input
 	CheckResult = eval.CheckResult
 	CheckStatus = eval.CheckStatus
 	Reach       = expand.Reach

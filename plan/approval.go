@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"deployster/internal/base/diag"
 	"deployster/protocol"
 )
 
@@ -62,20 +61,4 @@ func (p *Plan) LeftOpen() []string {
 		}
 	}
 	return open
-}
-
-// Exists refuses a thing that exists before it is made, where it must not: recorded is
-// that deployster knows it already.
-func (s *Step) Exists(recorded bool, status protocol.Status) error {
-	switch {
-	case recorded || status == protocol.Missing || !s.New && s.Replaces == "":
-		return nil
-	case s.Replaces != "":
-		return diag.Errorf("The new thing cannot be made first", "It is to replace %s, and to be made before that is destroyed "+
-			"(create_before_destroy, its own or that of what depends on it). But its image answers %s for the new one: both are one thing, or it "+
-			"is there already. Take create_before_destroy away, and the old one is destroyed first.", s.Replaces, status)
-	}
-	return diag.Errorf("Resource exists already", "It has adopt = false, so it must not exist before deployster makes it; but nothing is "+
-		"recorded of it, and its image answers %s. Give it another identity, remove what is there, or take it over with "+
-		"lifecycle { adopt = true }.", status)
 }

@@ -124,7 +124,7 @@ func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool 
 		step.Was = &Was{State: entry.Config, Sensitive: entry.Sensitive.Config}
 	}
 	step.noteLost(entry, known)
-	if err := step.Exists(known && !step.Another, answer.Status); err != nil {
+	if err := subject.Exists(step.New, step.Replaces, known && !step.Another, answer.Status); err != nil {
 		b.report(r, "", diag.From("Resource exists already", err))
 		return false
 	}

@@ -42,8 +42,8 @@ type MemoKey struct {
 	Name string
 }
 
-// maxChain is how many references may lead from one to the next.
-const maxChain = 500
+// MaxChain is how many references may lead from one to the next.
+const MaxChain = 500
 
 // The kinds of values that are evaluated once.
 const (
@@ -187,10 +187,10 @@ func (e *Evaluator) memo(key MemoKey, expr hcl.Expression, eval func() (cty.Valu
 		return values.Sized{Value: cty.DynamicVal}, hcl.Diagnostics{source.Failure(expr.Range(), "Refers to itself", "%q is computed from "+
 			"itself. Remove the reference.", key.Name)}
 	}
-	if e.chain++; e.chain > maxChain {
+	if e.chain++; e.chain > MaxChain {
 		e.chain--
 		return values.Sized{Value: cty.DynamicVal}, hcl.Diagnostics{limits.Exceeded(expr.Range(), "references that lead from one to the next",
-			maxChain)}
+			MaxChain)}
 	}
 	defer func() { e.chain-- }()
 	e.done[key] = result{busy: true}

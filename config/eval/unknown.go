@@ -31,7 +31,7 @@ func (b blamer) blame(expr hcl.Expression, at instance.Scope, v cty.Value, path 
 		return
 	}
 	expr = refs.Unparen(expr)
-	if next, nextAt, ok := follow(b.e, expr, at); ok {
+	if next, nextAt, ok := Follow(b.e, expr, at); ok {
 		b.blame(next, nextAt, v, path)
 		return
 	}
@@ -63,16 +63,16 @@ func wholeInstance(e *Evaluator, expr hcl.Expression, at instance.Scope) *instan
 	if !ok || refs.IsJSON(expr) && e.M.Refs.AsTraversal(expr) == nil && ref.Key == nil {
 		return nil
 	}
-	i, steps := instanceOf(e, ref, at)
+	i, steps := InstanceOf(e, ref, at)
 	if len(steps) > 0 {
 		return nil
 	}
 	return i
 }
 
-// instanceOf is the resource that a reference leads to, and the steps behind it;
+// InstanceOf is the resource that a reference leads to, and the steps behind it;
 // nil if it leads to several, or to none.
-func instanceOf(e *Evaluator, ref refs.Reference, at instance.Scope) (*instance.Instance, hcl.Traversal) {
+func InstanceOf(e *Evaluator, ref refs.Reference, at instance.Scope) (*instance.Instance, hcl.Traversal) {
 	name := refs.StepName(ref.Traversal, 1)
 	switch ref.Traversal.RootName() {
 	case "dep":
@@ -130,9 +130,9 @@ func (b blamer) blamePairs(pairs []hcl.KeyValuePair, at instance.Scope, v cty.Va
 	}
 }
 
-// follow leads from an expression that only passes a value on to the one that
+// Follow leads from an expression that only passes a value on to the one that
 // makes it: the local value, the other resource's config, the branch taken.
-func follow(e *Evaluator, expr hcl.Expression, at instance.Scope) (hcl.Expression, instance.Scope, bool) {
+func Follow(e *Evaluator, expr hcl.Expression, at instance.Scope) (hcl.Expression, instance.Scope, bool) {
 	if c, ok := expr.(*hclsyntax.ConditionalExpr); ok {
 		decided, diags := c.Condition.Value(e.context(c.Condition, at))
 		decided, _ = decided.Unmark()
@@ -155,9 +155,9 @@ func follow(e *Evaluator, expr hcl.Expression, at instance.Scope) (hcl.Expressio
 	return next, nextAt, next != nil && len(rest.Traversal)+len(rest.Rest) == 0
 }
 
-// hop finds the expression that a reference leads to first, and the steps that
+// Hop finds the expression that a reference leads to first, and the steps that
 // go further; none if no expression makes what it leads to, such as a state.
-func hop(e *Evaluator, ref refs.Reference, at instance.Scope) (hcl.Expression, instance.Scope, hcl.Traversal) {
+func Hop(e *Evaluator, ref refs.Reference, at instance.Scope) (hcl.Expression, instance.Scope, hcl.Traversal) {
 	mod, name := at.Mod, refs.StepName(ref.Traversal, 1)
 	switch ref.Traversal.RootName() {
 	case "local":
@@ -182,7 +182,7 @@ func hop(e *Evaluator, ref refs.Reference, at instance.Scope) (hcl.Expression, i
 			}
 		}
 	case "resource", "dep":
-		if i, steps := instanceOf(e, ref, at); i != nil && len(steps) > 0 && refs.ObjectKey(steps[0]) == "config" &&
+		if i, steps := InstanceOf(e, ref, at); i != nil && len(steps) > 0 && refs.ObjectKey(steps[0]) == "config" &&
 			i.Decl.Attrs["config"] != nil {
 			return i.Decl.Attrs["config"].Expr, i.Scope(), steps[1:]
 		}
@@ -195,8 +195,8 @@ func hop(e *Evaluator, ref refs.Reference, at instance.Scope) (hcl.Expression, i
 // that no expression makes, such as a state, there is no expression, and rest
 // is the reference to it.
 func sourceOf(e *Evaluator, ref refs.Reference, at instance.Scope) (expr hcl.Expression, exprAt instance.Scope, rest refs.Reference) {
-	for hops := 0; hops < maxChain; hops++ {
-		next, nextAt, steps := hop(e, ref, at)
+	for hops := 0; hops < MaxChain; hops++ {
+		next, nextAt, steps := Hop(e, ref, at)
 		if next == nil {
 			return nil, at, ref
 		}

@@ -99,7 +99,7 @@ func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snaps
 	e.Diagnostics(diags)
 	slices.Sort(s.Excludes)
 	s.Excludes = slices.Compact(s.Excludes)
-	m, more := m.WithHosts(found.Facts)
+	m, more := m.WithHosts(found.Facts, nil)
 	if more.HasErrors() {
 		return nil, s, more
 	}

@@ -1,4 +1,4 @@
-package eval
+package trace
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"deployster/config/decl"
+	"deployster/config/eval"
 	"deployster/config/instance"
 	"deployster/config/refs"
 	"deployster/config/source"
@@ -40,7 +41,7 @@ const (
 )
 
 // Inputs follows the value at a JSON pointer of a resource's config.
-func (e *Evaluator) Inputs(i *instance.Instance, pointer string) []Input {
+func Inputs(e *eval.Evaluator, i *instance.Instance, pointer string) []Input {
 	a := i.Decl.Attrs["config"]
 	if a == nil {
 		return nil
@@ -61,7 +62,7 @@ func (e *Evaluator) Inputs(i *instance.Instance, pointer string) []Input {
 
 // tracer walks from an expression to those that it takes values from.
 type tracer struct {
-	e     *Evaluator
+	e     *eval.Evaluator
 	seen  map[string]bool
 	found []Input
 }
@@ -124,7 +125,7 @@ func (t *tracer) reference(ref refs.Reference, at instance.Scope, depth int) {
 	}
 	in := Input{Depth: depth, What: what}
 	in.Value = t.value(&hclsyntax.ScopeTraversalExpr{Traversal: ref.Traversal, SrcRange: ref.Traversal.SourceRange()}, at)
-	next, nextAt, _ := hop(t.e, ref, at)
+	next, nextAt, _ := eval.Hop(t.e, ref, at)
 	switch root := ref.Traversal.RootName(); {
 	case next != nil:
 		t.add(in, next, nextAt)
@@ -169,7 +170,7 @@ func (t *tracer) variable(in Input, v *decl.Variable) {
 
 // state is the state of another resource.
 func (t *tracer) state(in Input, ref refs.Reference, at instance.Scope) {
-	i, steps := instanceOf(t.e, ref, at)
+	i, steps := eval.InstanceOf(t.e, ref, at)
 	if i == nil {
 		t.add(in, nil, at) // several of them
 		return
@@ -188,7 +189,7 @@ func (t *tracer) state(in Input, ref refs.Reference, at instance.Scope) {
 }
 
 // Locate says where the value at a JSON pointer of a resource's config is written.
-func (e *Evaluator) Locate(i *instance.Instance, pointer string) *diag.Range {
+func Locate(e *eval.Evaluator, i *instance.Instance, pointer string) *diag.Range {
 	place := source.FromHCL(i.Decl.At)
 	a := i.Decl.Attrs["config"]
 	if a == nil {
@@ -196,7 +197,7 @@ func (e *Evaluator) Locate(i *instance.Instance, pointer string) *diag.Range {
 	}
 	expr, at := a.Expr, i.Scope()
 	steps := jsondoc.Pointer(pointer)
-	for hops := 0; hops < maxChain; hops++ {
+	for hops := 0; hops < eval.MaxChain; hops++ {
 		expr = refs.Unparen(expr)
 		if len(steps) > 0 {
 			if next := refs.Child(expr, steps[0]); next != nil {
@@ -204,7 +205,7 @@ func (e *Evaluator) Locate(i *instance.Instance, pointer string) *diag.Range {
 				continue
 			}
 		}
-		next, nextAt, ok := follow(e, expr, at)
+		next, nextAt, ok := eval.Follow(e, expr, at)
 		if !ok || len(steps) == 0 {
 			break
 		}

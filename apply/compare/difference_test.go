@@ -1,4 +1,4 @@
-package apply
+package compare
 
 import (
 	"encoding/json"
@@ -19,8 +19,8 @@ func TestDifferences(t *testing.T) {
 	found := protocol.Answer{Status: protocol.Stale, StaleState: json.RawMessage(`{"size":2,"same":true,"key":"new","list":[1,3]}`),
 		Actions:       []protocol.Action{action("grow", "grow", "--to="+strings.Repeat("very ", 30)+"large"), action("restart")},
 		ShutdownFirst: &protocol.Action{Name: "stop"}}
-	list := compareAnswer(step, found, []string{"/key"})
-	got := sideBySide(list)
+	list := Answers(step, found, []string{"/key"})
+	got := SideBySide(list)
 	want := `                shown                   found
 state /gone/a   1                       (none)
 state /key      (sensitive value)       (sensitive value)
@@ -54,12 +54,12 @@ func TestLongDifferencesAreShort(t *testing.T) {
 	t.Parallel()
 	text := func(s string) json.RawMessage { return encoded(map[string]string{"text": s}) }
 	long := strings.Repeat("x", 1<<20)
-	list := compareDocuments("config", text(long+"here"+long), text(long+"there"+long), nil)
+	list := Documents("config", text(long+"here"+long), text(long+"there"+long), nil)
 	if len(list) != 1 || len(list[0].Shown) > 2*quoteBytes || len(list[0].Found) > 2*quoteBytes ||
 		!strings.Contains(string(list[0].Shown), "here") || !strings.Contains(string(list[0].Found), "there") {
 		t.Errorf("%.3000s", encoded(list))
 	}
-	if text := sideBySide(list); len(text) > 1000 || !strings.Contains(text, "there") {
+	if text := SideBySide(list); len(text) > 1000 || !strings.Contains(text, "there") {
 		t.Errorf("%s", text)
 	}
 }

@@ -1,4 +1,4 @@
-package apply
+package compare
 
 import (
 	"encoding/json"
@@ -17,9 +17,9 @@ const (
 	tableRows  = 20
 )
 
-// sideBySide writes differences down as a table of what was shown and what was
+// SideBySide writes differences down as a table of what was shown and what was
 // found, "" when there are none. Long values are folded.
-func sideBySide(list []Difference) string {
+func SideBySide(list []Difference) string {
 	if len(list) == 0 {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package apply
+package compare
 
 import (
 	"encoding/json"
@@ -22,9 +22,9 @@ type Difference struct {
 	Found json.RawMessage `json:"found,omitempty"`
 }
 
-// compareAnswer lists in what an answer differs from the one that the plan
+// Answers lists in what an answer differs from the one that the plan
 // showed. Hidden are pointers into either state of what must not be shown.
-func compareAnswer(step *plan.Step, found protocol.Answer, hidden []string) []Difference {
+func Answers(step *plan.Step, found protocol.Answer, hidden []string) []Difference {
 	var list []Difference
 	add := func(what string, shown, found any) {
 		if a, b := encoded(shown), encoded(found); string(a) != string(b) {
@@ -39,15 +39,15 @@ func compareAnswer(step *plan.Step, found protocol.Answer, hidden []string) []Di
 	if found.State != nil {
 		is = found.State
 	}
-	list = append(list, compareDocuments("state", was, is, hidden)...)
+	list = append(list, Documents("state", was, is, hidden)...)
 	add("reasons", reasons(step.Reasons), reasons(found.Reasons))
 	add("shutdown_first", spellOne(step.Shutdown), spellOne(found.ShutdownFirst))
 	add("actions", spellEach(step.Actions), spellEach(found.Actions))
 	return list
 }
 
-// compareDocuments lists in which values two JSON documents differ.
-func compareDocuments(what string, shown, found json.RawMessage, hidden []string) []Difference {
+// Documents lists in which values two JSON documents differ.
+func Documents(what string, shown, found json.RawMessage, hidden []string) []Difference {
 	s, _ := jsondoc.Value(secret.Mask(shown, hidden)) // what is no JSON is as nothing
 	f, _ := jsondoc.Value(secret.Mask(found, hidden))
 	c := comparison{what: what}
@@ -192,13 +192,32 @@ func spellOne(a *protocol.Action) any {
 	if a == nil {
 		return nil
 	}
-	return spell([]protocol.Action{*a})
+	return Spell([]protocol.Action{*a})
 }
 
 func spellEach(actions []protocol.Action) []string {
 	var words []string
 	for _, a := range actions {
-		words = append(words, spell([]protocol.Action{a}))
+		words = append(words, Spell([]protocol.Action{a}))
 	}
 	return words
+}
+
+// Spell writes actions down as briefly as tells them apart.
+func Spell(actions []protocol.Action) string {
+	words := make([]string, len(actions))
+	for i, a := range actions {
+		parts := []string{a.Name}
+		if a.Image != "" {
+			parts = append(parts, "image="+a.Image)
+		}
+		if a.Entrypoint != "" {
+			parts = append(parts, "entrypoint="+a.Entrypoint)
+		}
+		if len(a.Args) > 0 {
+			parts = append(parts, fmt.Sprintf("args=%q", a.Args))
+		}
+		words[i] = strings.Join(parts, " ")
+	}
+	return strings.Join(words, ", ")
 }

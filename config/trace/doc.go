@@ -1,0 +1,3 @@
+// Package trace follows the value of a config to what it is made of, and to where it is
+// written. It owns how far and how much is told.
+package trace

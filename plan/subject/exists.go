@@ -1,0 +1,22 @@
+package subject
+
+import (
+	"deployster/internal/base/diag"
+	"deployster/protocol"
+)
+
+// Exists refuses a thing that exists before it is made, where it must not: it is new, or
+// replaces the thing with that key. recorded is that deployster knows it already.
+func Exists(isNew bool, replaces string, recorded bool, status protocol.Status) error {
+	switch {
+	case recorded || status == protocol.Missing || !isNew && replaces == "":
+		return nil
+	case replaces != "":
+		return diag.Errorf("The new thing cannot be made first", "It is to replace %s, and to be made before that is destroyed "+
+			"(create_before_destroy, its own or that of what depends on it). But its image answers %s for the new one: both are one thing, or it "+
+			"is there already. Take create_before_destroy away, and the old one is destroyed first.", replaces, status)
+	}
+	return diag.Errorf("Resource exists already", "It has adopt = false, so it must not exist before deployster makes it; but nothing is "+
+		"recorded of it, and its image answers %s. Give it another identity, remove what is there, or take it over with "+
+		"lifecycle { adopt = true }.", status)
+}
