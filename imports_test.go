@@ -110,6 +110,7 @@ var ranks = map[string]int{
 	"plan/things":                       27,
 	"plan/hidden":                       27,
 	"plan/view":                         27,
+	"plan/latehost":                     28,
 	"plan":                              30,
 	"plan/planfile":                     35,
 	"plan/repair":                       35,

@@ -14,7 +14,9 @@ import (
 
 // scope is what the expressions of a resource may know at its turn.
 func (r *run) scope(addr string) config.States {
-	return view.Scope(append(slices.Clone(r.before[addr]), addr), r.facts.look, r.prior)
+	scope := view.Scope(append(slices.Clone(r.before[addr]), addr), r.facts.look, r.prior)
+	r.facts.tellHosts(scope)
+	return scope
 }
 
 // preconditions holds a resource that may be acted upon to its preconditions,

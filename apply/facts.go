@@ -5,6 +5,7 @@ import (
 	"maps"
 	"sync"
 
+	"deployster/config"
 	"deployster/plan"
 	"deployster/plan/match"
 	"deployster/plan/view"
@@ -22,14 +23,15 @@ type facts struct {
 	began    map[string]bool // on what an action was begun
 	gone     map[string]bool // what was destroyed, to be made again
 	shutdown []ShutdownReport
-	things   map[string]match.Thing      // what turned out in this apply to be the thing of a resource
-	stopped  map[string]*protocol.Answer // whose shutdown_first has run -> what its image answered after that; nil = that is not known
+	things   map[string]match.Thing        // what turned out in this apply to be the thing of a resource
+	stopped  map[string]*protocol.Answer   // whose shutdown_first has run -> what its image answered after that; nil = that is not known
+	hosts    map[string]protocol.HostFacts // that became known in this apply, by name
 }
 
 func newFacts(p *plan.Plan) *facts {
 	return &facts{plan: p, began: map[string]bool{}, memories: map[string]json.RawMessage{},
 		things: map[string]match.Thing{}, views: map[string]view.View{}, gone: map[string]bool{},
-		stopped: map[string]*protocol.Answer{}}
+		stopped: map[string]*protocol.Answer{}, hosts: map[string]protocol.HostFacts{}}
 }
 
 // look gives a resource as it is now known to be; before its turn that is what
@@ -110,6 +112,21 @@ func (f *facts) setMemory(addr string, memory json.RawMessage) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.memories[addr] = memory
+}
+
+func (f *facts) setHost(name string, found protocol.HostFacts) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.hosts[name] = found
+}
+
+// tellHosts puts into what expressions may know what became known of hosts.
+func (f *facts) tellHosts(s config.States) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for name, found := range f.hosts {
+		s.KnowHost(name, found)
+	}
 }
 
 // claim notes what turned out to be the thing of a resource.

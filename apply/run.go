@@ -50,6 +50,7 @@ type Options struct {
 	Hosts       int  // are worked on at one time; 0 = order.Hosts
 	// MaxFailedHosts: after so many no further host is begun; 0 = no limit.
 	MaxFailedHosts int
+	Reacher        Reacher         // of hosts that are known only now; nil = there are none
 	Abort          <-chan struct{} // closed: also end what is running, by SIGTERM and then SIGKILL
 	Secret         func([]string)  // told of each sensitive value that became known, before an image sees it; nil = nobody
 	Events         func(Event)     // called from many goroutines; nil = nobody watches

@@ -41,12 +41,15 @@ const (
 // perform brings one resource to what is wanted: config, state, the planned
 // actions, and the state again, which must now be right.
 func (r *run) perform(ctx context.Context, step *plan.Step, out *outcome) {
+	step, ok := lateHosts{r}.of(step, out)
+	if !ok {
+		return
+	}
 	if !r.preconditions(step, out) {
 		return
 	}
 	config, sensitive := step.Config, step.Sensitive
 	if step.Flexible() {
-		var ok bool
 		if config, sensitive, ok = r.resolve(step, out); !ok {
 			return
 		}

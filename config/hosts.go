@@ -36,11 +36,11 @@ func (m *Manifest) WithHosts(found map[string]protocol.HostFacts, late map[strin
 // LateHost gives how a host is reached that is made of states, with those that are known;
 // false = it is not made of any, or not declared. open are the references that keep it
 // from being known.
-func (m *Manifest) LateHost(name string, s States) (host runner.Host, open []string, late bool, diags diag.Diagnostics) {
+func LateHost(m *Manifest, name string, s States) (host runner.Host, open []string, late bool, diags diag.Diagnostics) {
 	if h := m.instances.Hosts.Named[name]; h == nil || len(h.Late) == 0 {
 		return runner.Host{}, nil, false, nil
 	}
-	host, open, found := m.instances.LateHost(name, s)
+	host, open, found := expand.LateHost(m.instances, name, s)
 	return host, open, true, m.instances.Convert(found)
 }
 

@@ -15,6 +15,7 @@ import (
 	"deployster/internal/base/secret"
 	"deployster/internal/base/words"
 	"deployster/plan/hidden"
+	"deployster/plan/latehost"
 	"deployster/plan/plugs"
 	"deployster/plan/recall"
 	"deployster/plan/refresh"
@@ -35,15 +36,13 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 		}
 	}
 	resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, before, b.look))
-	b.report(r, "", diags)
-	if diags.HasErrors() {
+	if b.report(r, "", diags); diags.HasErrors() {
 		return nil
 	}
 	step := b.newStep(r, resolved)
 	b.secret(step)
 	violations := b.prober.CheckConfig(step.Init, step.Config, step.Unknown)
-	b.report(r, "", subject.Violations(b.Manifest, r.Address, violations))
-	if len(violations) > 0 {
+	if b.report(r, "", subject.Violations(b.Manifest, r.Address, violations)); len(violations) > 0 {
 		return nil
 	}
 	if !b.learn(r, step) || b.triggered(r) {
@@ -57,7 +56,11 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 			return step
 		}
 	}
-	if step.Reason = b.whyDeferred(r.Address, before, step); step.Reason != "" {
+	why, ok := mustWait(b, r, before, step)
+	if !ok {
+		return nil
+	}
+	if step.Reason = why; why != "" {
 		if b.guessed(r.Address) { // nobody can be asked whether the guess holds
 			b.refute(r.Address)
 			return nil
@@ -272,6 +275,13 @@ func (s *Step) differs(recorded json.RawMessage) bool {
 		}
 		return true
 	})
+}
+
+// mustWait says why a resource cannot be asked yet, or "", where that can be told.
+func mustWait(b *builder, r *config.Resource, before []string, s *Step) (why string, ok bool) {
+	open, diags := latehost.Open(b.Manifest, s.Settings.Host, b.scope(r.Address, before, b.look))
+	b.report(r, "", diags)
+	return cmp.Or(b.whyDeferred(r.Address, before, s), open), !diags.HasErrors()
 }
 
 // whyDeferred says why a resource cannot be asked yet, or "".

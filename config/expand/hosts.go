@@ -47,7 +47,8 @@ func hostSet(m *Instances, b *decl.Block) (*instance.HostSet, hcl.Diagnostics) {
 		if s.Repetition != instance.Once {
 			at = instance.Occurrence{Of: &s.Expansion, I: i}
 		}
-		h := instance.Host{Host: runner.Host{Name: b.Name + at.Key()}, Range: source.FromHCL(b.At), Decl: b, At: instance.Scope{Mod: m.Top, At: at}}
+		h := instance.Host{Host: runner.Host{Name: b.Name + at.Key()}, Range: source.FromHCL(b.At), Decl: b}
+		h.At = instance.Scope{Mod: m.Top, At: at}
 		d := readHost(m.Modules, &h, nil)
 		if diags = append(diags, d...); d.HasErrors() { // the others would say the same
 			s.Pending, s.Invalid, s.List = true, true, nil
@@ -107,7 +108,7 @@ func readHost(m *eval.Modules, h *instance.Host, e *eval.Evaluator) hcl.Diagnost
 
 // LateHost gives how a host is reached that is made of states, with those that are
 // known; open are the references that keep it from being known.
-func (m *Instances) LateHost(name string, s instance.States) (host runner.Host, open []string, diags hcl.Diagnostics) {
+func LateHost(m *Instances, name string, s instance.States) (host runner.Host, open []string, diags hcl.Diagnostics) {
 	found, e := *m.Hosts.Named[name], m.Evaluator(s)
 	h := instance.Host{Host: runner.Host{Name: name}, Decl: found.Decl, At: found.At}
 	if diags = readHost(m.Modules, &h, e); diags.HasErrors() {

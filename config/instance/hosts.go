@@ -92,10 +92,10 @@ func FactsValue(f protocol.HostFacts) cty.Value {
 func hostKey(name string) string { return "host." + name }
 
 // KnowHost notes what a host was found to be that is made of states.
-func (s States) KnowHost(name string, facts protocol.HostFacts) error {
-	text, err := json.Marshal(facts)
-	s[hostKey(name)] = ResourceState{Known: text, Complete: true}
-	return err
+func (s States) KnowHost(name string, facts protocol.HostFacts) {
+	if text, err := json.Marshal(facts); err == nil { // texts and numbers are always written
+		s[hostKey(name)] = ResourceState{Known: text, Complete: true}
+	}
 }
 
 // HostFacts gives what KnowHost has noted.

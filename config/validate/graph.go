@@ -190,7 +190,7 @@ func (ck Checker) repetitionConnections(r *decl.Block, b *decl.Module) []connect
 // type: it needs what that is made of.
 func (ck Checker) hostConnections(b *decl.Module, r *decl.Resource) []connection {
 	if a := r.Attrs["host"]; a != nil {
-		return ck.connections(a.Expr, b, nil)
+		return isOn(ck.connections(a.Expr, b, nil))
 	}
 	a := r.Attrs["type"]
 	if a == nil || len(b.Root().Hosts) == 0 {
@@ -198,10 +198,20 @@ func (ck Checker) hostConnections(b *decl.Module, r *decl.Resource) []connection
 	}
 	for _, ref := range ck.Refs.References(a.Expr) {
 		if t := b.TypeNames()[refs.StepName(ref.Traversal, 1)]; ref.Traversal.RootName() == "type" && t != nil && t.Attrs["host"] != nil {
-			return ck.connections(t.Attrs["host"].Expr, b, nil)
+			return isOn(ck.connections(t.Attrs["host"].Expr, b, nil))
 		}
 	}
 	return nil
+}
+
+// isOn words that a resource needs a host because it is on it.
+func isOn(list []connection) []connection {
+	for i := range list {
+		if list[i].to.kind == nodeHost {
+			list[i].verb = "is on"
+		}
+	}
+	return list
 }
 
 func (ck Checker) orderConnections(list []decl.Dependency, b *decl.Module) []connection {

@@ -2,15 +2,16 @@ package app
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
+
 	"deployster/apply"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/plan"
 	"deployster/plan/repair"
 	"deployster/state"
-	"fmt"
-	"slices"
-	"strings"
 )
 
 // approval is what was said about questions, in order.

@@ -31,6 +31,13 @@ func CheckHosts(ctx context.Context, e *Engine, in workspace.Inputs, names []str
 	if _, err := e.Runtime(ctx); err != nil {
 		return nil, err
 	}
+	prior, err := e.ReadState(ctx, e.StatePlace(m))
+	if err == nil {
+		m, _, err = withLateHosts(m, prior)
+	}
+	if err != nil {
+		return nil, err
+	}
 	on := map[string]*hosts.Resident{}
 	for _, h := range m.Hosts() {
 		base, _, _ := strings.Cut(h.Name, "[")

@@ -16,8 +16,8 @@ import (
 	"deployster/internal/places"
 	"deployster/internal/runner"
 	"deployster/plan"
+	"deployster/plan/latehost"
 	"deployster/plan/plugs"
-	"deployster/protocol"
 	"deployster/state"
 )
 
@@ -70,6 +70,10 @@ func dialer(e *Engine) func(context.Context, runner.Host) (*far.Client, error) {
 func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot,
 	s plan.Selection) (*config.Manifest, plan.Selection, error) {
 	s.Targets, s.Excludes = onHosts(m, s.Targets), onHosts(m, s.Excludes)
+	m, late, err := withLateHosts(m, prior)
+	if err != nil {
+		return nil, s, err
+	}
 	on := hosts.Declared(m)
 	e.places.Known(declaredHosts(m))
 	found := hosts.Greet(ctx, e.places, on)
@@ -99,12 +103,23 @@ func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snaps
 	e.Diagnostics(diags)
 	slices.Sort(s.Excludes)
 	s.Excludes = slices.Compact(s.Excludes)
-	m, more := m.WithHosts(found.Facts, nil)
+	m, more := m.WithHosts(found.Facts, late)
 	if more.HasErrors() {
 		return nil, s, more
 	}
 	e.pins = found.Pins
 	return m, s, nil
+}
+
+// withLateHosts gives the manifest in which those hosts are known that are made of what
+// is recorded.
+func withLateHosts(m *config.Manifest, prior state.Snapshot) (*config.Manifest, map[string]runner.Host, error) {
+	late := latehost.Recorded(m, prior)
+	if len(late) == 0 {
+		return m, nil, nil
+	}
+	m, diags := m.WithHosts(nil, late)
+	return m, late, diags.Err()
 }
 
 // onHosts replaces hosts among addresses by what is on them.
@@ -125,7 +140,9 @@ func onHosts(m *config.Manifest, addresses []string) []string {
 func declaredHosts(m *config.Manifest) []runner.Host {
 	var list []runner.Host
 	for _, h := range m.Hosts() {
-		list = append(list, h.Host)
+		if h.Address != "" {
+			list = append(list, h.Host)
+		}
 	}
 	return list
 }
@@ -135,6 +152,14 @@ func looker(e *Engine) plugs.Look {
 	return func(ctx context.Context, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
 		return look(ctx, e.places, h, list)
 	}
+}
+
+// reacher reaches hosts that become known while a plan is carried out.
+type reacher struct{ *places.Places }
+
+// Look implements apply.Reacher.
+func (r reacher) Look(ctx context.Context, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
+	return look(ctx, r.Places, h, list)
 }
 
 // look sees where plugs lead on a host.
@@ -174,6 +199,9 @@ func checkHosts(ctx context.Context, at *places.Places, p *plan.Plan) error {
 	}
 	hosts.Greet(ctx, at, on) // all at one time
 	for _, name := range sorted(on) {
+		if on[name].Host.Address == "" {
+			continue
+		}
 		welcome, err := at.Welcome(ctx, on[name].Host)
 		if err != nil {
 			continue

@@ -1,6 +1,13 @@
 package app
 
 import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
 	"deployster/apply"
 	"deployster/internal/base/words"
 	"deployster/internal/runner/imagestore"
@@ -8,12 +15,6 @@ import (
 	"deployster/internal/ui/render"
 	"deployster/plan"
 	"deployster/state"
-	"encoding/json"
-	"fmt"
-	"maps"
-	"slices"
-	"sync"
-	"time"
 )
 
 // pullEvents knows what programs were told of pulls.

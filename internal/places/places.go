@@ -105,6 +105,19 @@ func (p *Places) Facts(ctx context.Context, h runner.Host) (protocol.HostFacts, 
 	return welcome.Facts, nil
 }
 
+// Reach connects to a host that is known only now, or reached in another way than it was,
+// and returns what it is.
+func (p *Places) Reach(ctx context.Context, h runner.Host) (protocol.HostFacts, error) {
+	p.mu.Lock()
+	h.Machine = "" // which one answers is to be found out
+	if before := p.hosts[h.Name]; before != nil && !before.SameWay(h) {
+		delete(p.hosts, h.Name)
+		defer before.close()
+	}
+	p.mu.Unlock()
+	return p.Facts(ctx, h)
+}
+
 // Look says where plugs lead on a host.
 func (p *Places) Look(ctx context.Context, h runner.Host, plugs []far.Plug) ([]far.Seen, error) {
 	return again(ctx, p.host(h), func(c *far.Client) ([]far.Seen, error) { return c.Look(ctx, plugs) })
@@ -115,11 +128,15 @@ func (p *Places) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, h := range p.hosts {
-		h.mu.Lock()
-		if h.client != nil {
-			_ = h.client.Close() // it says goodbye
-		}
-		h.mu.Unlock()
+		h.close()
+	}
+}
+
+func (h *host) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.client != nil {
+		_ = h.client.Close() // it says goodbye
 	}
 }
 

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 )
@@ -39,9 +40,18 @@ func (h *Host) Same(other *Host) bool {
 	return h.Name == other.Name
 }
 
+// SameWay reports whether two hosts are reached in one way.
+func (h Host) SameWay(other Host) bool {
+	h.Machine, other.Machine = "", ""
+	return reflect.DeepEqual(h, other)
+}
+
 // String returns how it is reached, for people.
 func (h Host) String() string {
 	text := h.Address
+	if text == "" {
+		return "known after apply"
+	}
 	if h.User != "" {
 		text = h.User + "@" + text
 	}

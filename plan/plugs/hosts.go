@@ -41,6 +41,9 @@ func (p *Plugs) onHost(ctx context.Context, r *config.Resource, plug config.Plug
 			"The path of the plug %q begins at the working directory, which is on this machine, and the resource is on %s. Write it absolute.",
 			plug.Name, host.Name)}
 	}
+	if host.Address == "" {
+		return plug.Path, nil // where that leads is seen when it is known
+	}
 	led, err := p.sees(ctx, host, plug.Name)
 	switch {
 	case err != nil:

@@ -15,6 +15,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/places"
 	"deployster/internal/runner"
+	"deployster/protocol"
 	"deployster/state"
 )
 
@@ -23,7 +24,7 @@ const parallel = 64
 
 // Reached is what hosts said, and those that said nothing.
 type Reached struct {
-	Facts map[string]config.HostFacts
+	Facts map[string]protocol.HostFacts
 	Pins  map[string]places.Pin
 	Slow  map[string]time.Duration // by how much clocks are behind
 }
@@ -104,11 +105,17 @@ func (f Reached) Add(on, former map[string]*Resident, found Reached) {
 
 // Greet connects to hosts, many at one time.
 func Greet(ctx context.Context, p *places.Places, on map[string]*Resident) Reached {
-	found := Reached{Facts: map[string]config.HostFacts{}, Pins: map[string]places.Pin{}, Slow: map[string]time.Duration{}}
+	found := Reached{Facts: map[string]protocol.HostFacts{}, Pins: map[string]places.Pin{}, Slow: map[string]time.Duration{}}
 	var mu sync.Mutex
 	var wait sync.WaitGroup
 	slots := make(chan struct{}, parallel)
 	for name, r := range on {
+		if r.Host.Address == "" { // it is made of what is not known yet
+			mu.Lock()
+			found.Pins[name] = places.Pin{Address: r.Host.String()}
+			mu.Unlock()
+			continue
+		}
 		wait.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
@@ -121,7 +128,7 @@ func Greet(ctx context.Context, p *places.Places, on map[string]*Resident) Reach
 			} else {
 				facts := welcome.Facts
 				pin.Machine, pin.Facts = facts.Machine, &facts
-				found.Facts[name] = config.HostFacts(facts)
+				found.Facts[name] = facts
 				found.Slow[name] = time.Since(welcome.Clock)
 			}
 			found.Pins[name] = pin

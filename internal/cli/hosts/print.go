@@ -69,6 +69,10 @@ func Print(out terminal.Printer, found []app.HostCheck, json bool) error {
 			continue
 		}
 		f := h.Pin.Facts
+		if f == nil {
+			out.Printf("%s is made of what is not recorded yet: apply it first\n", diag.Visible(h.Name))
+			continue
+		}
 		out.Printf("%s (%s) ok: %s, %s %s, kernel %s, %s, %s, %s\n", diag.Visible(h.Name), h.Pin.Address, diag.Visible(f.Hostname),
 			diag.Visible(f.OS), diag.Visible(f.OSVersion), diag.Visible(f.Kernel), diag.Visible(f.Arch), words.Count(f.CPUs, "processor"),
 			words.Bytes(f.Memory))

@@ -108,8 +108,8 @@ func (c *Client) lead(ctx context.Context, t Target, key initKey, mine *initCall
 func initOf(t Target, digest string) call {
 	s := t.Settings
 	// The answer is the same for every resource of the type, so nothing of a
-	// resource's own is there: no mounts, no network, no environment.
-	s.Network, s.Env, s.Workdir = runner.NoNetwork, nil, ""
+	// resource's own is there: no mounts, no network, no environment, and no other machine.
+	s.Network, s.Env, s.Workdir, s.Host = runner.NoNetwork, nil, "", nil
 	k := call{target: t, step: StepInit, kind: runner.Query, digest: digest, timeout: s.InitTimeout, settings: s}
 	if k.timeout == 0 {
 		k.timeout = InitTimeout

@@ -115,7 +115,8 @@ func dependenciesV1(deps map[string]protocol.Dependency, properties bool) map[st
 }
 
 func newStateV2(ty protocol.Type, in protocol.StateInput) stateV2 {
-	two := stateV2{InitInput: in.InitInput, Config: orEmpty(in.Config), Intent: in.Intent, LastState: in.LastState, After: in.After, Host: in.Host}
+	two := stateV2{InitInput: in.InitInput, Config: orEmpty(in.Config), Intent: in.Intent, LastState: in.LastState, After: in.After,
+		Host: in.Host}
 	if ty.Refresh {
 		two.Refresh, two.Changed = in.Refresh, in.Changed
 	}

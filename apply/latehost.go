@@ -1,0 +1,92 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"deployster/config"
+	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+	"deployster/plan"
+	"deployster/plan/plugs"
+	"deployster/protocol"
+)
+
+// Reacher reaches hosts that are made of states.
+type Reacher interface {
+	// Reach connects to a host, and gives up another one of that name.
+	Reach(ctx context.Context, h runner.Host) (protocol.HostFacts, error)
+	// Look says where plugs lead on it, in their order.
+	Look(ctx context.Context, h runner.Host, list []config.Plug) ([]plugs.Led, error)
+}
+
+// lateHosts finds the hosts that are made of states.
+type lateHosts struct{ *run }
+
+// of gives a step with the host that it is on, where that is made of states and
+// turned out to be another than the plan could know. Nothing is done where it cannot be
+// known, or where the plan promised what to do on the one that it knew.
+func (r lateHosts) of(step *plan.Step, out *outcome) (*plan.Step, bool) {
+	on := step.Settings.Host
+	if on == nil || step.Intent() == protocol.Absent {
+		return step, true
+	}
+	host, open, late, diags := config.LateHost(r.manifest, on.Name, r.scope(out.addr))
+	switch {
+	case !late:
+		return step, true
+	case diags.HasErrors():
+		out.fail(failedConfig, firstError(diags))
+	case len(open) > 0:
+		out.fail(failedConfig, diag.Errorf("A host is still not known", "host.%s is made of %s, which is not in the state that was reached. "+
+			"Look at what that state holds with `deployster show`.", on.Name, strings.Join(open, ", ")))
+	case host.SameWay(*on):
+		return step, true
+	case !step.Flexible():
+		out.fail(failedConfig, stale("its host is another", fmt.Sprintf("host.%s is reached as %s now, and the plan showed what to do on %s. %s",
+			on.Name, host, on, whatNow)))
+	default:
+		return r.reach(step, out, host)
+	}
+	out.report.NotAttempted = out.report.Planned
+	return nil, false
+}
+
+// reach connects to a host, and finds where the plugs of a step lead there.
+func (r lateHosts) reach(step *plan.Step, out *outcome, host runner.Host) (*plan.Step, bool) {
+	if r.options.Reacher == nil {
+		out.fail(failedConfig, errors.New("this program cannot reach hosts"))
+		return nil, false
+	}
+	facts, err := r.options.Reacher.Reach(r.work, host)
+	if err != nil {
+		out.failQuery(err)
+		return nil, false
+	}
+	r.facts.setHost(host.Name, facts)
+	host.Machine = facts.Machine
+	now := *step
+	now.Settings.Host, now.Mounts = &host, slices.Clone(step.Mounts)
+	asked := make([]config.Plug, len(now.Mounts))
+	for i, m := range now.Mounts {
+		asked[i] = config.Plug{Name: m.Target, Path: m.Source, ReadOnly: !m.Writable}
+	}
+	led, err := r.options.Reacher.Look(r.work, host, asked)
+	if err != nil {
+		out.failQuery(err)
+		return nil, false
+	}
+	for i, l := range led {
+		if l.Err != nil {
+			out.fail(failedConfig, diag.Errorf("A plug leads nowhere on its host",
+				"%s gets %s of %s as %s: %s. Make it there, or declare another path.",
+				config.Reference(out.addr), asked[i].Path, host.Name, asked[i].Name, l.Err))
+			return nil, false
+		}
+		now.Mounts[i].Source = l.Path
+	}
+	return &now, true
+}
