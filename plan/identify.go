@@ -65,12 +65,16 @@ func (b *builder) decideIdentified(ctx context.Context) {
 }
 
 // matchInput describes what is declared and what is recorded, over the whole manifest
-// and state. Values that come from other resources are those that were recorded.
+// and state, or of the plan alone where that is asked for. Values that come from other resources are those that were recorded.
 func (b *builder) matchInput() match.Input {
 	var in match.Input
 	b.identified.first = order.First(b.Manifest)
 	views := b.recordedViews()
+	left := func(addr string) bool { return b.options.Apart && !b.Wanted(addr) }
 	for _, r := range b.Manifest.Resources() {
+		if left(r.Address) {
+			continue
+		}
 		ty := b.typeOf(r.Address)
 		resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, subject.Predecessors(r), views))
 		d := match.Declared{Address: r.Address, Replace: b.Replaces(r.Address), CreateFirst: b.identified.first[r.Address],
@@ -82,10 +86,10 @@ func (b *builder) matchInput() match.Input {
 		in.Declared = append(in.Declared, d)
 	}
 	for addr, entry := range b.Prior.Resources {
-		if b.PendingAbove(addr) != "" {
+		at, number := state.RecordedAt(addr)
+		if left(at) || b.PendingAbove(addr) != "" {
 			continue
 		}
-		at, number := state.RecordedAt(addr)
 		entry.Mounts = runner.MountsIn(b.workdir, entry.Mounts)
 		e := match.Recorded{Key: addr, Address: at, Thing: things.Recorded(entry), Deposed: number > 0}
 		if entry.ReadOnly {

@@ -32,6 +32,12 @@ func (u unattended) selection(refused map[string]string) (s plan.Selection, noth
 	return s, len(s.Targets) == 0
 }
 
+// onlyDrift reports whether nothing may be done but to bring back what was recorded. Then
+// no resource can come to mean another thing than that of its entry.
+func (u unattended) onlyDrift() bool {
+	return !u.Whole && !slices.ContainsFunc(u.Kinds, func(k plan.Change) bool { return k != repair.Kind })
+}
+
 func (u unattended) targets(refused map[string]string) []string {
 	wanted, left := map[string]bool{}, map[string]bool{}
 	for _, addr := range u.Addresses {

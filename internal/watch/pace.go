@@ -19,9 +19,9 @@ const (
 	refusedFirst, refusedMost = time.Second, time.Minute          // before a repair that could not begin is tried again
 	holdFirst, holdMost       = time.Second, 10 * time.Minute     // between the repairs of one resource
 
-	quiet     = 10 * time.Minute // without drift, after which earlier repairs do not count
-	firstLine = time.Minute      // for a process to say that it watches
-	collect   = 50 * time.Millisecond
+	quiet     = 10 * time.Minute       // without drift, after which earlier repairs do not count
+	firstLine = time.Minute            // for a process to say that it watches
+	collect   = 5 * time.Millisecond   // what drifts together is repaired together; what comes later waits for the next repair
 	between   = 250 * time.Millisecond // of two repairs: others get at the state
 	batch     = 512
 

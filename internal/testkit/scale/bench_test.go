@@ -3,10 +3,12 @@ package scale_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
 
+	"deployster/config"
 	"deployster/internal/ui/render"
 	"deployster/plan"
 	"deployster/plan/planfile"
@@ -71,19 +73,49 @@ func BenchmarkPlanRepair(b *testing.B) {
 		m := e.load(b, e.sources)
 		prior := e.made(b, m)
 		delete(e.world.there, "disk-0")
-		var targets []string
-		for i := range perChain {
-			targets = append(targets, fmt.Sprintf("r%d", i))
-		}
-		client := e.client()
 		for b.Loop() {
-			p, diags := plan.Build(context.Background(), m, prior, client, plan.Options{Version: "1", Workspace: e.dir, Parallelism: 10,
-				Now: time.Now(), Selection: plan.Selection{NoRefresh: true, Targets: targets}, Doubt: []string{"r0"}})
-			if diags.HasErrors() || len(p.Resources) != perChain || p.Resources["r0"].Change != plan.Create {
-				b.Fatalf("%.2000s", diags.Error())
+			if p := e.repair(b, m, prior, true); len(p.Resources) != perChain || p.Resources["r0"].Change != plan.Create {
+				b.Fatal(p.Summary)
 			}
 		}
 	})
+}
+
+// repair plans what a watch repairs when r0 is gone.
+func (e *engine) repair(tb testing.TB, m *config.Manifest, prior state.Snapshot, apart bool) *plan.Plan {
+	tb.Helper()
+	var targets []string
+	for i := range perChain {
+		targets = append(targets, fmt.Sprintf("r%d", i))
+	}
+	p, diags := plan.Build(context.Background(), m, prior, e.client(), plan.Options{Version: "1", Workspace: e.dir, Parallelism: 10,
+		Now: time.Unix(0, 0), Selection: plan.Selection{NoRefresh: true, Targets: targets}, Doubt: []string{"r0"}, Apart: apart})
+	if diags.HasErrors() {
+		tb.Fatalf("%.2000s", diags.Error())
+	}
+	return p
+}
+
+// What a watch plans apart from all else is what it would plan with it.
+func TestPlanRepair_ApartIsTheSame(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, 100)
+	m := e.load(t, e.sources)
+	prior := e.made(t, m)
+	delete(e.world.there, "disk-0")
+	var plans []string
+	for _, apart := range []bool{false, true} {
+		p := e.repair(t, m, prior, apart)
+		p.ID = ""
+		text, err := json.Marshal(p)
+		if err != nil || len(p.Resources) != perChain {
+			t.Fatal(len(p.Resources), err)
+		}
+		plans = append(plans, string(text))
+	}
+	if plans[0] != plans[1] {
+		t.Errorf("with all else:\n%s\napart:\n%s", plans[0], plans[1])
+	}
 }
 
 func BenchmarkPlanCreate(b *testing.B) {
