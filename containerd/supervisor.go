@@ -91,7 +91,7 @@ func (s *supervisor) await(ctx context.Context, ended <-chan exit, full <-chan s
 		grace = runner.DefaultGrace
 	}
 	done := ctx.Done()
-	watch := time.NewTicker(runfiles.WatchEvery)
+	watch, written, size := time.NewTimer(runfiles.WatchEvery), time.Now(), int64(0)
 	defer watch.Stop()
 	// What is begun to end it goes on when the caller has gone away.
 	asking, stopAsking := context.WithCancel(context.WithoutCancel(ctx))
@@ -144,6 +144,10 @@ func (s *supervisor) await(ctx context.Context, ended <-chan exit, full <-chan s
 				reason, done, timeout = &runner.OutputError{Limit: cmp.Or(s.spec.MaxStdout, runfiles.MaxUnread)}, nil, nil
 				end()
 			}
+			if now := s.files.Stdout.Size() + s.files.Stderr.Size(); now != size {
+				written, size = time.Now(), now
+			}
+			watch.Reset(runfiles.Pause(time.Since(written), runfiles.WatchEvery))
 		}
 	}
 }

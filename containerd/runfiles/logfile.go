@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	followSlow = 20 * time.Millisecond // between looks at an output nobody writes to
-	followFast = 2 * time.Millisecond
-	WatchEvery = 25 * time.Millisecond // between looks at the sizes of outputs
+	followFast = 2 * time.Millisecond   // between looks at an output that is written to
+	WatchEvery = 25 * time.Millisecond  // between looks at the sizes of outputs
+	mostPause  = 250 * time.Millisecond // between looks at an output that nobody has written to for long
 
 	// Of an output that may be endless, only about this much is kept on disk.
 	keepOnDisk = 16 << 20
@@ -29,6 +29,12 @@ const (
 	MaxBehind  = 4 << 20
 	keepBehind = 1 << 20
 )
+
+// Pause is how long to wait until the next look at an output that was not written to for
+// a time: a sixteenth of it, so that what is quiet for days costs nothing.
+func Pause(quiet, least time.Duration) time.Duration {
+	return min(max(quiet/16, least), mostPause)
+}
 
 // LogFile is a file that a program writes to and that is followed meanwhile.
 type LogFile struct {
@@ -77,7 +83,7 @@ func (o *LogFile) Size() int64 {
 // notices.
 func (o *LogFile) copyTo(watch io.Writer) {
 	buf := make([]byte, 64<<10)
-	pause := followFast
+	written := time.Now()
 	last := false
 	for at := int64(0); ; {
 		if size := o.Size(); size-at > MaxBehind {
@@ -92,7 +98,7 @@ func (o *LogFile) copyTo(watch io.Writer) {
 			continue // emptied meanwhile, so it is far behind
 		}
 		if n > 0 {
-			pause = followFast
+			written = time.Now()
 			at += int64(n)
 			if _, err := watch.Write(buf[:n]); err != nil {
 				return
@@ -105,8 +111,7 @@ func (o *LogFile) copyTo(watch io.Writer) {
 		select {
 		case <-o.end:
 			last = true // one more look: it may have been written just before
-		case <-time.After(pause):
-			pause = min(pause*2, followSlow)
+		case <-time.After(Pause(time.Since(written), followFast)):
 		}
 	}
 }

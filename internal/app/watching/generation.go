@@ -15,6 +15,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/app"
+	"deployster/internal/base/diag"
 	"deployster/internal/base/secret"
 	"deployster/internal/runner/typeclient"
 	"deployster/internal/runner/watchclient"
@@ -60,6 +61,8 @@ func (w *watcher) load(ctx context.Context) (*generation, error) {
 	}
 	if w.current == nil {
 		file = stampOf(source)
+	} else if err := w.sameState(snapshot); err != nil {
+		return nil, err
 	}
 	g := &generation{source: source, types: map[string]string{}, left: map[string]string{}}
 	g.look = &looker{w: w, source: source, places: make(chan struct{}, w.Parallelism)}
@@ -68,7 +71,25 @@ func (w *watcher) load(ctx context.Context) (*generation, error) {
 	}
 	w.fill(g, snapshot)
 	w.file = file
+	w.engine.StayLong(len(g.Resources))
 	return g, nil
+}
+
+// sameState refuses a state that is not the one that is watched: it is gone, or is
+// that of something else. What is watched was recorded nowhere but there.
+func (w *watcher) sameState(now state.Snapshot) error {
+	w.mu.Lock()
+	was := w.current.look.prior.Lineage
+	w.mu.Unlock()
+	switch {
+	case was == "" || was == now.Lineage:
+		return nil
+	case now.Lineage == "":
+		return diag.Errorf("The state is gone", "%s is not there any more. Nothing is repaired until it is back: `deployster state copies` lists "+
+			"earlier ones. If it is to be gone, end this watch.", w.current.source.Place)
+	}
+	return diag.Errorf("The state is another one", "%s is not the state that this watch began with: its lineage is %s, and was %s. Nothing is "+
+		"repaired until it is back. If the new one is to be watched, start the watch again.", w.current.source.Place, now.Lineage, was)
 }
 
 // fill lists what is watched, and what is not.

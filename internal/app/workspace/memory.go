@@ -22,6 +22,19 @@ func (w *Workspace) spareMemory(resources int) {
 	}
 }
 
+// StayLong has the heap of a command that goes on for months stay small, and gives back
+// what its beginning has taken.
+func (w *Workspace) StayLong(resources int) {
+	if w.Env("GOGC") == "" {
+		percent := 100
+		if resources > manyResources {
+			percent = 50
+		}
+		debug.SetGCPercent(percent)
+	}
+	debug.FreeOSMemory()
+}
+
 // atMost returns how many resources manifests can have, by their size.
 func atMost(s config.Sources) int {
 	size := 0
