@@ -38,7 +38,6 @@ type Options struct {
 	InWorkers   int    // the same where a worker answers; 0 = they count as the others
 	Selection   Selection
 	Doubt       []string      // is asked also where Selection says NoRefresh
-	Apart       bool          // each resource of the plan means the entry at its address: nothing beyond the plan is matched with it
 	Plugs       []config.Plug // of today, where they are not those of the manifest
 	Now         time.Time
 	Secret      func([]string) // told of each sensitive value before an image sees it; nil = nobody
@@ -120,9 +119,7 @@ func build(ctx context.Context, b *builder) *Plan {
 	if b.initialise(ctx, b.Wanted); b.errors() > errors {
 		return nil
 	}
-	if !b.options.Apart {
-		b.initialiseOthers(ctx)
-	}
+	b.initialiseOthers(ctx)
 	b.decideIdentified(ctx)
 	b.removeAll(ctx)
 	switch {

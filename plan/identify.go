@@ -70,11 +70,7 @@ func (b *builder) matchInput() match.Input {
 	var in match.Input
 	b.identified.first = order.First(b.Manifest)
 	views := b.recordedViews()
-	left := func(addr string) bool { return b.options.Apart && !b.Wanted(addr) }
-	for _, r := range b.Manifest.Resources() {
-		if left(r.Address) {
-			continue
-		}
+	for _, r := range b.Matched() {
 		ty := b.typeOf(r.Address)
 		resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, subject.Predecessors(r), views))
 		d := match.Declared{Address: r.Address, Replace: b.Replaces(r.Address), CreateFirst: b.identified.first[r.Address],
@@ -87,7 +83,7 @@ func (b *builder) matchInput() match.Input {
 	}
 	for addr, entry := range b.Prior.Resources {
 		at, number := state.RecordedAt(addr)
-		if left(at) || b.PendingAbove(addr) != "" {
+		if b.Aside(at) || b.PendingAbove(addr) != "" {
 			continue
 		}
 		entry.Mounts = runner.MountsIn(b.workdir, entry.Mounts)

@@ -73,7 +73,7 @@ func (d *described) initialise(ctx context.Context, wanted func(addr string) boo
 // are, where something is left out: matching is over all. What is wrong with them is
 // not said.
 func (d *described) initialiseOthers(ctx context.Context) {
-	if !d.subject.Partial() {
+	if !d.subject.Partial() || d.subject.Selection.Apart {
 		return
 	}
 	quiet := d.clone()
@@ -84,8 +84,7 @@ func (d *described) initialiseOthers(ctx context.Context) {
 // clone is the same with findings of its own.
 func (d *described) clone() *described {
 	return &described{subject: d.subject, findings: &findings{subject: d.subject}, prober: d.prober, plugs: d.plugs,
-		parallelism: d.parallelism,
-		types:       d.types, typeCache: d.typeCache, mounts: d.mounts}
+		parallelism: d.parallelism, types: d.types, typeCache: d.typeCache, mounts: d.mounts}
 }
 
 func (d *described) initEach(ctx context.Context, resources []*config.Resource) {

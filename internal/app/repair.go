@@ -210,7 +210,7 @@ func (t *task) approved(ctx context.Context, policy unattended) (refused map[str
 		}
 		client := t.Engine.client(policy.prior, policy.Source.pins, policy.Source.images)
 		o := t.planOptions(s, 0)
-		o.Doubt, o.Apart = policy.Addresses, policy.onlyDrift()
+		o.Doubt = policy.Addresses
 		o.FromRegistry = policy.Source.images.FromRegistry
 		p, diags := plan.Build(ctx, t.manifest, policy.prior, client, o)
 		if diags.HasErrors() {

@@ -27,6 +27,7 @@ func (u unattended) selection(refused map[string]string) (s plan.Selection, noth
 	if u.Whole {
 		return s, false
 	}
+	s.Apart = u.onlyDrift()
 	s.NoRefresh = true // what did not drift is as it was, unless something that it depends on is to change
 	s.Targets = u.targets(refused)
 	return s, len(s.Targets) == 0

@@ -33,6 +33,9 @@ type Selection struct {
 	// OtherPath also destroys what differs from what is declared in nothing but where a
 	// plug leads (-approve=other-path).
 	OtherPath bool `json:"other_path,omitempty"`
+	// Apart says that each resource means the entry at its address: what is left out is
+	// not matched with what is planned.
+	Apart bool `json:"-"`
 }
 
 // Names of the flags, for messages.

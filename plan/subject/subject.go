@@ -53,6 +53,18 @@ func (s *Subject) Partial() bool { return s.chosen != nil }
 // instances are not known yet.
 func (s *Subject) Wanted(addr string) bool { return s.chosen == nil || s.chosen[addr] }
 
+// Aside reports whether an address is left out of matching too.
+func (s *Subject) Aside(addr string) bool { return s.Selection.Apart && !s.Wanted(addr) }
+
+// Matched are the declared resources that are matched with what is recorded.
+func (s *Subject) Matched() []*config.Resource {
+	all := s.Manifest.Resources()
+	if !s.Selection.Apart {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(r *config.Resource) bool { return s.Aside(r.Address) })
+}
+
 // Picked reports whether an address is one that the flags name: these only, nothing
 // comes along.
 func (s *Subject) Picked(addr string) bool {

@@ -15,6 +15,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/app"
+	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/secret"
 	"deployster/internal/runner/typeclient"
@@ -71,7 +72,7 @@ func (w *watcher) load(ctx context.Context) (*generation, error) {
 	}
 	w.fill(g, snapshot)
 	w.file = file
-	w.engine.StayLong(len(g.Resources))
+	workspace.StayLong(w.engine.Workspace, len(g.Resources))
 	return g, nil
 }
 
@@ -81,15 +82,16 @@ func (w *watcher) sameState(now state.Snapshot) error {
 	w.mu.Lock()
 	was := w.current.look.prior.Lineage
 	w.mu.Unlock()
-	switch {
+	switch place := w.current.source.Place; {
 	case was == "" || was == now.Lineage:
 		return nil
 	case now.Lineage == "":
-		return diag.Errorf("The state is gone", "%s is not there any more. Nothing is repaired until it is back: `deployster state copies` lists "+
-			"earlier ones. If it is to be gone, end this watch.", w.current.source.Place)
+		return diag.Errorf("The state is gone", "%s is not there any more. Nothing is repaired until it is back: "+
+			"`deployster state copies` lists earlier ones. If it is to be gone, end this watch.", place)
+	default:
+		return diag.Errorf("The state is another one", "%s is not the state that this watch began with: its lineage is %s, and was %s. "+
+			"Nothing is repaired until it is back. If the new one is to be watched, start the watch again.", place, now.Lineage, was)
 	}
-	return diag.Errorf("The state is another one", "%s is not the state that this watch began with: its lineage is %s, and was %s. Nothing is "+
-		"repaired until it is back. If the new one is to be watched, start the watch again.", w.current.source.Place, now.Lineage, was)
 }
 
 // fill lists what is watched, and what is not.

@@ -24,7 +24,7 @@ func (w *Workspace) spareMemory(resources int) {
 
 // StayLong has the heap of a command that goes on for months stay small, and gives back
 // what its beginning has taken.
-func (w *Workspace) StayLong(resources int) {
+func StayLong(w *Workspace, resources int) {
 	if w.Env("GOGC") == "" {
 		percent := 100
 		if resources > manyResources {

@@ -41,7 +41,7 @@ func TestStayLong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			debug.SetGCPercent(usual)
-			New(Options{Environ: c.environ}).StayLong(c.resources)
+			StayLong(New(Options{Environ: c.environ}), c.resources)
 			if got := debug.SetGCPercent(usual); got != c.percent {
 				t.Errorf("%d percent, want %d", got, c.percent)
 			}

@@ -89,7 +89,7 @@ func (e *engine) repair(tb testing.TB, m *config.Manifest, prior state.Snapshot,
 		targets = append(targets, fmt.Sprintf("r%d", i))
 	}
 	p, diags := plan.Build(context.Background(), m, prior, e.client(), plan.Options{Version: "1", Workspace: e.dir, Parallelism: 10,
-		Now: time.Unix(0, 0), Selection: plan.Selection{NoRefresh: true, Targets: targets}, Doubt: []string{"r0"}, Apart: apart})
+		Now: time.Unix(0, 0), Selection: plan.Selection{NoRefresh: true, Targets: targets, Apart: apart}, Doubt: []string{"r0"}})
 	if diags.HasErrors() {
 		tb.Fatalf("%.2000s", diags.Error())
 	}
