@@ -47,8 +47,8 @@ type Put struct {
 	Sensitive []string        `json:"sensitive,omitempty"`
 	Info      artifact.Info   `json:"info"`
 	Answer    *artifact.Put   `json:"answer,omitempty"` // what the image said; nil = nothing is known
-	// Before is the newest version that was listed before it began.
-	Before artifact.Version `json:"before,omitempty"`
+	// NotBegun says that its program was never started, such as for want of disk space.
+	NotBegun bool `json:"not_begun,omitempty"`
 }
 
 // Masked gives a copy that may be shown.

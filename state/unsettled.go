@@ -169,13 +169,13 @@ func (u Unsettled) Names() (names []string) {
 }
 
 // Unexplained are the actions of which nobody knows how they ended or what they made.
-func (u Unsettled) Unexplained() (list []Attempt) {
-	for _, a := range u.Actions {
-		if a.open() || a.Silent {
-			list = append(list, a)
-		}
-	}
-	return list
+func (u Unsettled) Unexplained() []Attempt {
+	return slices.DeleteFunc(slices.Clone(u.Actions), func(a Attempt) bool { return !a.open() && !a.Silent && !u.wordless(a) })
+}
+
+// wordless says that an action is a put that ended well and did not say what it made.
+func (u Unsettled) wordless(a Attempt) bool {
+	return u.Put != nil && u.Put.Answer == nil && !u.Put.NotBegun && a.Exit != nil && *a.Exit == 0 && a.Said == ""
 }
 
 // Judged gives the state in which a person has said how the open actions of a
@@ -191,7 +191,7 @@ func (s Snapshot) Judged(addr string, as Verdict) Snapshot {
 		if as == Failed {
 			u.Actions[i].Silent = false // nothing of it is there
 		}
-		if !a.open() {
+		if !a.open() && !u.wordless(a) {
 			continue
 		}
 		if u.Actions[i].Said = as; as == Done {

@@ -108,6 +108,8 @@ func (f *Front) lastPut(ctx context.Context, t typeclient.Target, in protocol.St
 	switch {
 	case last.Said == state.Failed:
 		return nil, "somebody has said that the last put failed", nil
+	case put.NotBegun:
+		return nil, "the last put was not begun", nil
 	case last.Exit != nil && *last.Exit != 0:
 		why := fmt.Sprintf("the last put ended with exit code %d", *last.Exit)
 		if put.Info.Protocol == artifact.Concourse1 {

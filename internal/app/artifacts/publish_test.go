@@ -90,6 +90,8 @@ func TestPublish_IsDecidedByWhatIsRecorded(t *testing.T) {
 	ended, failed := new(0), new(7)
 	said := &artifact.Put{Created: []artifact.Versioned{{Version: artifact.Version{"ref": "2"}}}, Metadata: artifact.Metadata{{Name: "by", Value: "me"}}}
 	unknown, v1, v2 := (*int)(nil), artifact.Concourse1, artifact.Artifacts2
+	notBegun := begun("acme/v1", v1, one, ended, "", nil)
+	notBegun.Unsettled[address].Put.NotBegun = true
 	for _, c := range []struct {
 		name         string
 		image        string
@@ -106,6 +108,9 @@ func TestPublish_IsDecidedByWhatIsRecorded(t *testing.T) {
 		{"ended well, and changed since", "acme/v1", false, begun("acme/v1", v1, other, ended, "", said), nil, one, "MISSING: what it is made of has changed since the last put"},
 		{"ended well, and said nothing, v1", "acme/v1", false, begun("acme/v1", v1, one, ended, "", nil), nil, one, "ERROR: The outcome of a put is unknown"},
 		{"ended well, and said nothing, v2", "acme/v2", false, begun("acme/v2", v2, one, ended, "", nil), nil, one, "MISSING: put again: how the last one ended is not known, and it may be repeated"},
+		{"said nothing, and a person says that it failed", "acme/v1", false, begun("acme/v1", v1, one, ended, "", nil).Judged(address, state.Failed), nil, one, "MISSING: somebody has said that the last put failed"},
+		{"said nothing, and a person says that it is done", "acme/v1", false, begun("acme/v1", v1, one, ended, "", nil).Judged(address, state.Done), nil, one, "VALID 1"},
+		{"was not begun", "acme/v1", false, notBegun, nil, one, "MISSING: the last put was not begun"},
 		{"failed, v1", "acme/v1", false, begun("acme/v1", v1, one, failed, "", nil), nil, one, "MISSING: the last put ended with exit code 7; it may have published all the same"},
 		{"failed, v2", "acme/v2", false, begun("acme/v2", v2, one, failed, "", nil), nil, one, "MISSING: the last put ended with exit code 7"},
 		{"unknown, v1", "acme/v1", false, begun("acme/v1", v1, one, unknown, "", nil), nil, one, "ERROR: The outcome of a put is unknown"},
@@ -195,6 +200,39 @@ func TestPublish_IsOnRecordBeforeItBegins(t *testing.T) {
 	if answer, err := s.ask("acme/v1", nil, in.Config); decided(t, answer, err) != "VALID 2" {
 		t.Errorf("%+v, %v", answer, err)
 	}
+}
+
+// A put whose inputs cannot be copied was not begun, and nobody is asked how it ended.
+func TestPublish_OnRecordThatItWasNotBegun(t *testing.T) {
+	s := newScene(t, "acme/v1", false, state.Snapshot{})
+	s.world.Fail(artifact.StepPut, &runner.UnknownError{})
+	in := protocol.ActionInput{StateInput: protocol.StateInput{Config: wished("one", "2")}, Action: artifact.StepPut, IdempotencyKey: "key"}
+	target := typeclient.Target{Address: address, Reference: "acme/v1"}
+	var records []state.Put
+	s.Record(puts(func(p state.Put) { records = append(records, p) }))
+	s.Front.o.Client = unstarted{s.world}
+	for _, failure := range []error{errors.New("no space left on device"), &runner.UnknownError{}} {
+		s.world.Fail(artifact.StepPut, failure)
+		if _, err := s.ActNotify(t.Context(), target, protocol.Type{}, putAction, in, func(runner.Result, error) error { return nil }); err == nil {
+			t.Errorf("%v: the put went well", failure)
+		}
+	}
+	if len(records) != 3 || records[0].NotBegun || !records[1].NotBegun || records[2].NotBegun {
+		t.Errorf("%+v", records)
+	}
+}
+
+// puts is a Journal.
+type puts func(state.Put)
+
+func (f puts) Put(_ string, p state.Put) error { f(p); return nil }
+
+// unstarted is a world whose puts fail before their programs are started.
+type unstarted struct{ *artifacttest.World }
+
+func (w unstarted) Put(ctx context.Context, t artifact.Target, i artifact.Info, in artifact.PutInput) (artifact.Put, error) {
+	in.Ended = nil
+	return w.World.Put(ctx, t, i, in)
 }
 
 // What -replace asks for is put once: who goes on with a plan whose run died has what was put.

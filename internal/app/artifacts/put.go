@@ -3,6 +3,7 @@ package artifacts
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -37,10 +38,11 @@ func (f *Front) put(ctx context.Context, t typeclient.Target, in protocol.Action
 		return runner.Result{}, err
 	}
 	var result runner.Result
+	ended := false
 	answer, err := f.o.Client.Put(ctx, target(t), info, artifact.PutInput{ID: in.IdempotencyKey, Source: member(in.Config, "source"),
 		Params: member(in.Config, "params"), Fill: func(dir string) error { return f.fill(ctx, r, dir) },
 		Ended: func(p artifact.Put, res runner.Result, err error) error {
-			result = res
+			result, ended = res, true
 			if len(p.Created)+len(p.Deleted) > 0 {
 				record.Answer = &p
 				if err := journal.Put(t.Address, record); err != nil {
@@ -49,6 +51,13 @@ func (f *Front) put(ctx context.Context, t typeclient.Target, in protocol.Action
 			}
 			return told(res, err)
 		}})
+	var unknown *runner.UnknownError
+	if err != nil && !ended && !errors.As(err, &unknown) {
+		record.NotBegun = true
+		if jerr := journal.Put(t.Address, record); jerr != nil {
+			return result, jerr
+		}
+	}
 	if err != nil {
 		return result, err
 	}

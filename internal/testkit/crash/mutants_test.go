@@ -35,6 +35,10 @@ func mutants() []seen {
 		{mutation.In("tries a failed fsync again", "internal/base/durable/log.go", "err = l.o.sync(l.f)\n", "if err = l.o.sync(l.f); err != nil {\n\t\t\terr = l.o.sync(l.f)\n\t\t}\n"), here, "TestEngine_DiskFaultAtEachCall/input/output_error_all_kinds"},
 		{mutation.In("swallows a failed write of the state file", "state/journal.go", "if noCopy != nil && !errors.Is(noCopy, ErrNoCopy) {\n\t\treturn noCopy", "if noCopy != nil && !errors.Is(noCopy, ErrNoCopy) {\n\t\treturn nil"), here, "TestEngine_DiskFaultAtEachCall/no_space_left_on_device_all_kinds"},
 		{mutation.In("takes the loss of the server for the exit code 255", "containerd/program.go", "\t\t\tif !errdefs.IsUnavailable(err) || ctx.Err() != nil {", "\t\t\tif errdefs.IsUnavailable(err) {\n\t\t\t\tend <- exit{code: 255}\n\t\t\t\treturn\n\t\t\t}\n\t\t\tif !errdefs.IsUnavailable(err) || ctx.Err() != nil {"), "containerd", "TestServer_IsKilled/embedded"},
+		{mutation.In("puts before the intent is on record", "internal/app/artifacts/put.go", "if err := journal.Put(t.Address, record); err != nil {\n\t\treturn runner.Result{}, err", "if err := error(nil); err != nil {\n\t\treturn runner.Result{}, err"), here, "TestPublish_KilledAtEachCall/v1"},
+		{mutation.In("puts again in silence", "internal/app/artifacts/publish.go", "case f.repeatable(t, put.Info):", "case true:"), here, "TestPublish_KilledAtEachCall/v1"},
+		{mutation.In("gives files their name before they are on the disk", "internal/artifact/store/entry.go", "if err := syncAll(draft); err != nil {", "if err := error(nil); err != nil {"), "internal/artifact/store", "TestStore_IsOnTheDiskBeforeItHasItsName"},
+		{mutation.In("keeps files without a look at the params", "internal/artifact/recipe.go", `json:"params"`, `json:"-"`), "internal/artifact", "TestRecipe_KeyIsOfEverything"},
 		{mutation.In("does not adopt what still runs", "internal/app/adopt.go", "if len(snapshot.Unknown()) == 0 {", "if true {"), "internal/testkit/e2e", "TestApply_KilledAtEachCall/made_and_changed"},
 	}
 }

@@ -51,7 +51,11 @@ func TestMain(m *testing.M) {
 	if err == nil && os.Getenv(subjectQuiet) != "" {
 		err = crash.Quiet()
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case os.Getenv(subjectPublish) != "":
+		err = publishing(os.Args[1], os.Args[2], os.Args[3])
+	default:
 		err = subject(os.Args[1], os.Args[2], os.Args[3], parallelism)
 	}
 	if err != nil {
