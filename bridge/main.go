@@ -21,7 +21,7 @@ import (
 const providerPath = "/provider"
 
 func main() {
-	p := &resource.Providers{Path: providerPath}
+	p := &resource.Providers{Path: providerPath, Plugs: os.Getenv("DEPLOYSTER_TF_PLUGS")}
 	if path := os.Getenv("DEPLOYSTER_TF_PROVIDER"); path != "" { // to run it by hand
 		p.Path = path
 	}

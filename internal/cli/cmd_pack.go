@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"strings"
+
 	"github.com/urfave/cli/v2"
 
 	"deployster/internal/app/images"
@@ -22,6 +24,8 @@ func packCommand(e Env) *cli.Command {
 			&cli.BoolFlag{Name: "python", Usage: "add the python3 of this machine, with its standard library"},
 			&cli.StringSliceFlag{Name: "program", Usage: "add a program of this machine, by its `PATH`, with the libraries that it needs"},
 			&cli.StringFlag{Name: "terraform-provider", Usage: "make a type of a Terraform provider: `PATH` of its binary or its directory"},
+			&cli.StringSliceFlag{Name: "plug",
+				Usage: "with -terraform-provider: the image asks for a plug, `NAME=PATH` in the container, or NAME=PATH:rw"},
 			&cli.StringSliceFlag{Name: "add",
 				Usage: "add a file or directory at the same `PATH` as here, or PATH:TARGET, with the libraries that a .so file needs"},
 		},
@@ -37,6 +41,12 @@ func packImage(c *cli.Context, s *session) error {
 	env, err := environment(c)
 	if err != nil {
 		return err
+	}
+	if plugs := c.StringSlice("plug"); len(plugs) > 0 {
+		if err := images.CheckPlugs(plugs); err != nil || terraform == "" {
+			return diag.Errorf("Wrong command line", "-plug is NAME=PATH or NAME=PATH:rw, with an absolute path, and goes with -terraform-provider.")
+		}
+		env[images.PlugsVariable] = strings.Join(plugs, ",")
 	}
 	store, err := s.store(c.Context)
 	if err != nil {

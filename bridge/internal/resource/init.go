@@ -32,6 +32,14 @@ func (p *Providers) Init(ctx context.Context, in protocol.InitInput) (protocol.I
 	}
 	a := protocol.InitAnswer{Protocol: protocol.MaxVersion, Label: kind, Kind: kind, StateAction: protocol.Command{Args: []string{"state"}},
 		Absent: true, Memory: !data, Worker: &protocol.Command{Args: []string{"worker"}}}
+	for _, plug := range strings.FieldsFunc(p.Plugs, func(r rune) bool { return r == ',' }) {
+		name, path, _ := strings.Cut(plug, "=")
+		path, writable := strings.CutSuffix(path, ":rw")
+		if a.Plugs == nil {
+			a.Plugs = map[string]protocol.PlugRequest{}
+		}
+		a.Plugs[name] = protocol.PlugRequest{ContainerPath: path, Optional: true, Writable: writable}
+	}
 	if a.StateSchema, err = json.Marshal(s.Block.ForState()); err != nil {
 		return a, err
 	}

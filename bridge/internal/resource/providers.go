@@ -28,6 +28,7 @@ const chains = 10
 type Providers struct {
 	Path     string // of the binary
 	Parallel int    // so many resources at one time by one process; 0 = chains
+	Plugs    string // files and directories of the host that it may be given, as in NAME=PATH:rw,NAME=PATH
 
 	mu   sync.Mutex
 	open map[string]*provider // by the JSON of its config

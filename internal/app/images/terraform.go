@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"deployster/internal/base/imagefiles"
 )
@@ -17,6 +18,21 @@ const (
 	providerTarget  = "/provider"
 	certificatesDir = "/etc/ssl/certs/ca-certificates.crt"
 )
+
+// PlugsVariable is the variable of the image in which the bridge finds the plugs that it asks
+// for, as in NAME=PATH:rw,NAME=PATH.
+const PlugsVariable = "DEPLOYSTER_TF_PLUGS"
+
+// CheckPlugs refuses what the bridge would not understand.
+func CheckPlugs(plugs []string) error {
+	for _, p := range plugs {
+		name, path, ok := strings.Cut(p, "=")
+		if !ok || name == "" || !filepath.IsAbs(path) || strings.ContainsAny(p, ",") || strings.Contains(strings.TrimSuffix(path, ":rw"), ":") {
+			return fmt.Errorf("%q is no plug", p)
+		}
+	}
+	return nil
+}
 
 // addTerraform adds a Terraform provider and the bridge that speaks for it, with the
 // certificates of this machine. It gives the entrypoint.
