@@ -31,8 +31,23 @@ func Plan(p *plan.Plan, o Options) string {
 	}
 	writeOutputs(&b, p, o)
 	b.WriteString(Checks(p.Checks))
+	writeUnreachable(&b, p)
 	b.WriteString(Summary(p) + "\n")
 	return b.String()
+}
+
+// writeUnreachable tells of the hosts that could not be reached.
+func writeUnreachable(b *strings.Builder, p *plan.Plan) {
+	some := false
+	for _, name := range slices.Sorted(maps.Keys(p.Hosts)) {
+		if pin := p.Hosts[name]; pin.Unreachable != "" {
+			fmt.Fprintf(b, "%s %s (%s) is unreachable: %s\n", Red("!"), diag.Visible(name), diag.Visible(pin.Address), diag.Visible(pin.Unreachable))
+			some = true
+		}
+	}
+	if some {
+		b.WriteString("    What is on it, and what depends on that, is left as it is.\n\n")
+	}
 }
 
 // classify returns the addresses at which something would be done, and those that

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"deployster/internal/base/words"
 	"deployster/plan"
 )
 
@@ -99,13 +100,30 @@ func legend(p *plan.Plan) string {
 // Summary returns the last line of a plan.
 func Summary(p *plan.Plan) string {
 	if !p.HasChanges() && !p.Errored {
-		return Bold("No changes.") + " " + noChanges(p)
+		return Bold("No changes.") + " " + noChanges(p) + onHosts(p)
 	}
-	what := Counts(p) + "."
+	what := Counts(p) + "." + onHosts(p)
 	if p.Errored {
 		return Bold("Planning failed:") + " " + what + " This partial plan cannot be applied."
 	}
 	return Bold("Plan:") + " " + what
+}
+
+// onHosts says on how many hosts a plan is carried out; "" where it is about none.
+func onHosts(p *plan.Plan) string {
+	n := 0
+	for _, pin := range p.Hosts {
+		if pin.Unreachable == "" {
+			n++
+		}
+	}
+	switch {
+	case len(p.Hosts) == 0:
+		return ""
+	case n == len(p.Hosts):
+		return " On " + words.Count(n, "host") + "."
+	}
+	return fmt.Sprintf(" On %d of %s.", n, words.Count(len(p.Hosts), "host"))
 }
 
 // Counts returns how many resources there are of each change.
