@@ -59,6 +59,13 @@ func cases() []hostile {
 					t.Errorf("%d spaces", len(r.checked.Spaces))
 				}
 			}},
+		{name: "check writes a line of more than 1 MiB", verdict: "refused", step: "check", says: "longer than 1048576 bytes", class: broken,
+			script: `head -c 1100000 /dev/zero | tr '\0' x >$answer`},
+		{name: "check writes metadata of 101 fields", verdict: "refused", step: "check", says: "line 1: .*100", class: broken,
+			script: `f='{"name":"a","value":"b"}'; i=1; all=$f; while [ $i -le 100 ]; do all="$all,$f"; i=$((i+1)); done
+echo '{"space":"main","version":{"ref":"1"},"metadata":['$all']}' >$answer`},
+		{name: "check starts processes without end", verdict: "stopped at pids", step: "check", says: "exit code|took too long|processes", class: "",
+			script: `b() { b | b & }; b; i=0; while [ $i -lt 3000 ]; do sleep 100 & i=$((i+1)); done; exit 4`},
 		{name: "check prints a log on stdout", verdict: "a log", step: "check", script: `head -c 20000000 /dev/zero | tr '\0' x; echo '` + line + `' >$answer`,
 			after: func(t *testing.T, r result) {
 				if r.checked.Spaces["main"].Count != 1 {

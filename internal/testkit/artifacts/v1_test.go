@@ -52,6 +52,21 @@ func TestV1_NullIsNoVersion(t *testing.T) {
 	}
 }
 
+// Concourse reads the first value, and no more.
+func TestV1_SecondValueIsIgnored(t *testing.T) {
+	w, target, i := v1(t)
+	w.says("check", "[{\"ref\":\"1\"}]\n[{\"ref\":\"2\"}]\n")
+	if c, err := checkFrom(t, w, target, i, ""); found(t, c, err) != "1" {
+		t.Errorf("%+v, %v", c, err)
+	}
+	for _, answer := range []string{`[{"ref":1}]`, `[{"ref":null}]`, `{"ref":"1"}`, `hello`, `["1"]`} {
+		w.says("check", answer)
+		if c, err := checkFrom(t, w, target, i, ""); artifact.ClassOf(err) != artifact.Broken {
+			t.Errorf("%s: %+v, %v", answer, c, err)
+		}
+	}
+}
+
 // mock-resource and registry-image-resource refuse every key that they do not know.
 func TestV1_KeysAreStrict(t *testing.T) {
 	w, target, i := v1(t)
