@@ -20,6 +20,7 @@ import (
 	"deployster/internal/runner/typeclient"
 	"deployster/plan"
 	"deployster/plan/planfile"
+	"deployster/protocol"
 	"deployster/state"
 )
 
@@ -51,6 +52,13 @@ func (e *engine) statePath() string { return filepath.Join(e.dir, "deployster.st
 func (e *engine) load(source string) (*config.Manifest, error) {
 	src := config.Sources{Workspace: e.dir, Dir: e.dir, Manifests: []config.File{{Path: "main.hcl", Bytes: []byte(source)}}}
 	m, diags := config.Load(src, nil, config.Builtins{Version: "0.1.0", Workspace: e.dir})
+	if len(e.pins) > 0 && !diags.HasErrors() {
+		found := map[string]protocol.HostFacts{}
+		for name, pin := range e.pins {
+			found[name] = protocol.HostFacts{Machine: pin.Machine}
+		}
+		m, diags = m.WithHosts(found, nil)
+	}
 	return m, diags.Err()
 }
 

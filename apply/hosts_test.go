@@ -107,3 +107,43 @@ func TestRun_RollsOverHosts(t *testing.T) {
 		t.Errorf("hosts were acted on in the order %s", order)
 	}
 }
+
+// A host is its machine, whatever its block is called: also for what is identified in
+// apply only, and where no machine was recorded yet.
+func TestHosts_Renamed(t *testing.T) {
+	t.Parallel()
+	for _, recorded := range []string{"m1", ""} {
+		e := endings(t)
+		on := func(name string, blocks ...string) string {
+			host := fmt.Sprintf("host %q {\n  address = %q\n}\n", name, name)
+			for _, b := range blocks {
+				host += strings.Replace(b, "  config", "  host = host."+name+"\n  config", 1)
+			}
+			return host
+		}
+		e.pins = map[string]places.Pin{"a": {Machine: recorded}}
+		e.do(t, on("a", thing("p", "v", `"x"`), one("known", "late", "resource.p.state.v", "1"), one("known", "k", `"k"`, "1")))
+		e.world.TakeLog()
+		e.pins = map[string]places.Pin{"a": {Machine: "m1"}, "b": {Machine: "m1"}}
+		now := on("b", thing("p", "v", `"x"`), thing("q", "v", `"x"`), one("known", "late", "resource.q.state.v", "1"), one("known", "k", `"k"`, "1"))
+		p, err := e.plan(now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := changes(p); got != "k:valid late:deferred p:valid q:create" {
+			t.Errorf("recorded %q: planned %s", recorded, got)
+		}
+		report, err := e.apply(t.Context(), p)
+		if err != nil || report.Status != apply.OK {
+			t.Errorf("recorded %q: %v %v", recorded, err, summaries(report.Problems))
+		}
+		if got := strings.Join(e.world.TakeLog(), ", "); got != "make q" {
+			t.Errorf("recorded %q: done %s", recorded, got)
+		}
+		for addr, entry := range e.recorded(t).Resources {
+			if at := entry.Settings.Host; at == nil || at.Name != "b" || at.Machine != "m1" {
+				t.Errorf("recorded %q: %s is recorded on %+v", recorded, addr, at)
+			}
+		}
+	}
+}
