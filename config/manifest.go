@@ -10,6 +10,7 @@ import (
 	"deployster/config/decl"
 	"deployster/config/expand"
 	"deployster/config/source"
+	"deployster/config/write"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/scalars"
 	"deployster/protocol"
@@ -51,6 +52,12 @@ func (m *Manifest) Pending() []Pending { return m.instances.Pending }
 
 // Artifacts returns the declared artifacts, sorted by name.
 func (m *Manifest) Artifacts() []Artifact { return m.instances.Artifacts }
+
+// Types are the declared types of the root, sorted by name.
+func Types(m *Manifest) []Type { return expand.TypesOf(m.instances) }
+
+// NewBlocks returns an empty manifest that goes beside another.
+func NewBlocks(m *Manifest) *Blocks { return write.New(m.Blocks()) }
 
 // WithArtifacts gives the manifest in which artifacts have the versions that were found.
 // It leaves this one as it is.

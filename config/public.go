@@ -9,6 +9,7 @@ import (
 	"deployster/config/instance"
 	"deployster/config/source"
 	"deployster/config/trace"
+	"deployster/config/write"
 	"deployster/internal/base/diag"
 )
 
@@ -46,6 +47,7 @@ type (
 	Artifact      = instance.Artifact
 	Host          = instance.Host
 	Publish       = instance.Publish
+	Type          = instance.Type
 	PublishInput  = instance.Input
 	Pending       = instance.Pending
 	States        = instance.States
@@ -57,6 +59,7 @@ type (
 	CheckResult = eval.CheckResult
 	CheckStatus = eval.CheckStatus
 	Reach       = expand.Reach
+	Blocks      = write.Blocks
 )
 
 // Their constants.

@@ -157,11 +157,12 @@ type Type struct {
 	OptionalResources map[string]string      `json:"optional_resources,omitempty"` // the same, for those that may be missing
 	OnlyThese         bool                   `json:"only_these,omitempty"`         // protocol 1: no other aliases than these are allowed
 	StateAction       Command                `json:"state_action"`
-	Absent            bool                   `json:"absent,omitempty"`       // can be asked for IntentAbsent
-	Dependencies      bool                   `json:"dependencies,omitempty"` // wants to see its dependencies
-	Refresh           bool                   `json:"refresh,omitempty"`      // wants to be told of what it subscribes
-	WatchAction       *Command               `json:"watch_action,omitempty"` // how it is asked to tell of changes; nil = it is polled
-	Memory            bool                   `json:"memory,omitempty"`       // wants to be told what it has said that it must not forget
+	Absent            bool                   `json:"absent,omitempty"`          // can be asked for IntentAbsent
+	Dependencies      bool                   `json:"dependencies,omitempty"`    // wants to see its dependencies
+	Refresh           bool                   `json:"refresh,omitempty"`         // wants to be told of what it subscribes
+	WatchAction       *Command               `json:"watch_action,omitempty"`    // how it is asked to tell of changes; nil = it is polled
+	DiscoverAction    *Command               `json:"discover_action,omitempty"` // how it is asked what there is; nil = it cannot tell
+	Memory            bool                   `json:"memory,omitempty"`          // wants to be told what it has said that it must not forget
 	Worker            *Command               `json:"worker,omitempty"`
 	Reuse             bool                   `json:"reuse,omitempty"`
 	NoCache           bool                   `json:"no_cache,omitempty"` // init must be asked again every time

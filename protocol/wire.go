@@ -17,10 +17,13 @@ type InitAnswer struct {
 	Dependencies bool                   `json:"dependencies,omitempty"` // it wants to see its dependencies
 	Refresh      bool                   `json:"refresh,omitempty"`      // it wants StateInput.Refresh and StateInput.Changed
 	WatchAction  *Command               `json:"watch_action,omitempty"` // how it is asked to tell of changes; none = it is polled
-	Memory       bool                   `json:"memory,omitempty"`       // it wants StateInput.Memory and StateInput.Unsettled
-	Worker       *Command               `json:"worker,omitempty"`       // one process may serve many invocations
-	Reuse        bool                   `json:"reuse,omitempty"`        // invocations may share a container
-	Cache        *bool                  `json:"cache,omitempty"`        // false = ask again for each resource; nil = true
+	// DiscoverAction is how it is asked what there is; none = it cannot tell.
+	DiscoverAction *Command `json:"discover_action,omitempty"`
+
+	Memory bool     `json:"memory,omitempty"` // it wants StateInput.Memory and StateInput.Unsettled
+	Worker *Command `json:"worker,omitempty"` // one process may serve many invocations
+	Reuse  bool     `json:"reuse,omitempty"`  // invocations may share a container
+	Cache  *bool    `json:"cache,omitempty"`  // false = ask again for each resource; nil = true
 }
 
 // StateAnswer is what a type of protocol 2 prints on stdout when it is asked

@@ -2,15 +2,27 @@ package expand
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 
 	"deployster/config/decl"
+	"deployster/config/instance"
 	"deployster/config/source"
 	"deployster/internal/base/cosign"
 	"deployster/internal/runner"
 )
+
+// TypesOf are the types that the root declares, sorted by name.
+func TypesOf(m *Instances) (list []instance.Type) {
+	for _, name := range slices.Sorted(maps.Keys(m.Top.Decl.Types)) {
+		b := m.Top.Decl.Types[name]
+		list = append(list, instance.Type{Name: name, TypeSettings: m.Top.Settings[b], Range: source.FromHCL(b.At)})
+	}
+	return list
+}
 
 // source reads where the image of a type comes from, and whose signature it
 // must carry.

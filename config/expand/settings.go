@@ -31,7 +31,7 @@ const (
 func (m *Instances) settings(t *decl.Block, mod *instance.Module) (instance.TypeSettings, hcl.Diagnostics) {
 	var s instance.TypeSettings
 	a := attrReader{m: m.Modules, attrs: t.Attrs, of: "a type", at: mod.Scope()}
-	a.read("image", cty.String, func(v cty.Value) error { return checkImage(v.AsString()) })
+	a.read("image", cty.String, func(v cty.Value) error { s.Image = v.AsString(); return checkImage(s.Image) })
 	s.Pull, s.Verify = m.source(t, m.Set.Reads.Inside(mod.Decl.Dir), &a)
 	a.attrs, a.of = t.Attrs, "a type"
 	a.read("network", cty.String, func(v cty.Value) error {

@@ -11,6 +11,7 @@ import (
 
 	"deployster/config/decl"
 	"deployster/config/values"
+	"deployster/internal/base/diag"
 	"deployster/internal/runner"
 )
 
@@ -197,10 +198,18 @@ func (m *Module) Each(f func(*Module)) {
 // TypeSettings are how the containers of a type are run.
 type TypeSettings struct {
 	runner.Settings
+	Image    string
 	Pull     runner.PullPolicy
 	Verify   *runner.Verify
 	Timeouts Timeouts // for resources that set none themselves
 	Watch    Watch    // the same
+}
+
+// Type is a declared type.
+type Type struct {
+	Name string
+	TypeSettings
+	Range diag.Range // of the block
 }
 
 // String says which evaluation of an expression a site stands for.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"deployster/internal/app"
+	"deployster/internal/app/discover"
 	"deployster/internal/app/workspace"
 	"deployster/internal/cli/hosts"
 	"deployster/internal/ui/render"
@@ -20,6 +21,8 @@ func planCommand(e Env) *cli.Command {
 		Flags: slices.Concat(varFlags(), planSelectionFlags(), refreshFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "destroy", Usage: "plan to destroy everything in the state, or the targets"},
 			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for deployster apply FILE; - is stdout, and text goes to stderr"},
+			&cli.StringFlag{Name: "generate-config-out",
+				Usage: "write resource blocks for what exists, as its types list it, to the new manifest `FILE`; the plan adopts them"},
 			&cli.StringFlag{Name: "sign-key", Usage: "sign the saved plan with the ed25519 key in `FILE`"},
 			&cli.StringFlag{Name: "approve", Usage: "other-path, the only `KIND` here: also replace what differs only in a plug's path"},
 			&cli.BoolFlag{Name: "lock", Value: true, Usage: "take no lock of the state file: plan also while an apply runs"},
@@ -31,6 +34,11 @@ func planCommand(e Env) *cli.Command {
 }
 
 func runPlan(c *cli.Context, s *session) error {
+	if into := c.String("generate-config-out"); into != "" {
+		if err := discover.Write(c.Context, s.Engine, inputs(c, s), into); err != nil {
+			return err
+		}
+	}
 	file := c.String("out")
 	p, err := s.Plan(c.Context, app.PlanOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Parallelism: parallelism(c),
 		Explain: wordsOf(c, "explain"), FailUnreachable: c.String("unreachable") == "fail", Out: file, SignKey: given(c, "sign-key"),

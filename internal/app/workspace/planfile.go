@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -64,6 +65,21 @@ func (o Options) CheckPlanFile(file string) error {
 	}
 	if err != nil {
 		return diag.Errorf("Cannot save the plan", "%s: %s.", file, err)
+	}
+	return nil
+}
+
+// CheckNewManifest refuses the name of a manifest that cannot be written, before images are
+// asked what belongs into it.
+func (o Options) CheckNewManifest(file string) error {
+	_, err := os.Lstat(o.Path(file))
+	switch {
+	case filepath.Ext(file) != ".hcl":
+		return diag.Errorf("Not the name of a manifest", "%s does not end in .hcl, so no command would read it.", file)
+	case err == nil:
+		return diag.Errorf("The manifest exists already", "%s is not replaced. Name another file, or remove it first.", file)
+	case !errors.Is(err, fs.ErrNotExist):
+		return diag.Errorf("Cannot write the manifest", "%s.", err)
 	}
 	return nil
 }

@@ -174,7 +174,7 @@ func (c *Client) readType(answer []byte) (protocol.Type, error) {
 // them also where the state is asked for during the apply only.
 func (c *Client) resolveType(ctx context.Context, t Target, ty protocol.Type) error {
 	commands := []protocol.Command{ty.StateAction}
-	for _, cmd := range []*protocol.Command{ty.Worker, ty.WatchAction} {
+	for _, cmd := range []*protocol.Command{ty.Worker, ty.WatchAction, ty.DiscoverAction} {
 		if cmd != nil {
 			commands = append(commands, *cmd)
 		}

@@ -56,7 +56,8 @@ func (f *fields) isTransitional() bool {
 
 func readInitV1(f *fields, ty *protocol.Type) {
 	transitional := f.isTransitional()
-	for _, key := range []string{"plugs", "absent", "dependencies", "refresh", "watch_action", "worker", "reuse", "state_schema", "identity",
+	for _, key := range []string{"plugs", "absent", "dependencies", "refresh", "watch_action", "discover_action",
+		"worker", "reuse", "state_schema", "identity",
 		"kind", "cache", "memory"} {
 		if f.has(key) && !(transitional && (key == "plugs" || key == "dependencies")) {
 			f.problem("the key %q belongs to protocol 2, but by its other keys the answer is of protocol 1; say \"protocol\": 2 to use both "+
@@ -133,7 +134,8 @@ func readInitV2(f *fields, ty *protocol.Type) {
 		}
 	}
 	readCommonInit(f, ty)
-	readWatchAction(f, ty)
+	ty.WatchAction = f.otherAction("watch_action", ty.StateAction)
+	ty.DiscoverAction = f.otherAction("discover_action", ty.StateAction)
 	ty.StateSchema = f.schema("state_schema")
 	readIdentity(f, ty)
 	readPlugs(f, ty)
@@ -201,20 +203,20 @@ func readCommonInit(f *fields, ty *protocol.Type) {
 	}
 }
 
-// readWatchAction reads how a type is asked to tell of changes: by another command
-// than its state and what it is.
-func readWatchAction(f *fields, ty *protocol.Type) {
-	w := f.object("watch_action")
+// otherAction reads how a type is asked for something by another command than its state
+// and what it is; nil = it cannot be asked.
+func (f *fields) otherAction(key string, state protocol.Command) *protocol.Command {
+	w := f.object(key)
 	if w == nil {
-		return
+		return nil
 	}
 	c := w.command()
 	w.done()
-	ty.WatchAction = &c
-	same := c.Image == ty.StateAction.Image && c.Entrypoint == ty.StateAction.Entrypoint && slices.Equal(c.Args, ty.StateAction.Args)
+	same := c.Image == state.Image && c.Entrypoint == state.Entrypoint && slices.Equal(c.Args, state.Args)
 	if same || c.Image == "" && c.Entrypoint == "" && len(c.Args) == 0 {
-		f.problem("\"watch_action\" must differ from init and from \"state_action\": give at least one of image, entrypoint, args")
+		f.problem("%q must differ from init and from \"state_action\": give at least one of image, entrypoint, args", key)
 	}
+	return &c
 }
 
 // schema returns a JSON Schema, which is an object or a boolean.

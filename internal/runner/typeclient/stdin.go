@@ -78,6 +78,14 @@ type initAll struct {
 
 func encodeInit(in protocol.InitInput) ([]byte, error) { return encode(initAll{InitInput: in}) }
 
+// encodeDiscover is the stdin of discover.
+func encodeDiscover(in protocol.InitInput) ([]byte, error) {
+	return encode(struct {
+		protocol.InitInput
+		Config struct{} `json:"config"`
+	}{InitInput: in})
+}
+
 func encodeState(ty protocol.Type, in protocol.StateInput) ([]byte, error) {
 	if ty.Protocol == 1 {
 		return encode(newStateV1(in, false))

@@ -31,6 +31,7 @@ type Document struct {
 	Dependencies  bool                            `json:"dependencies"`
 	Refresh       bool                            `json:"refresh"`
 	WatchAction   *protocol.Command               `json:"watch_action,omitempty"`
+	Discover      *protocol.Command               `json:"discover_action,omitempty"`
 	Memory        bool                            `json:"memory,omitempty"`
 	Worker        *protocol.Command               `json:"worker,omitempty"`
 	Reuse         bool                            `json:"reuse"`
@@ -46,8 +47,9 @@ func Describe(name string, ty protocol.Type) Document {
 		StateSchema: ty.StateSchema,
 		Identity:    ty.Identity, Kind: ty.Kind, Plugs: ty.Plugs, Resources: ty.RequiredResources, StateAction: ty.StateAction,
 		Absent: ty.Absent, Dependencies: ty.Dependencies, Refresh: ty.Refresh, WatchAction: ty.WatchAction,
-		Memory: ty.Memory,
-		Worker: ty.Worker, Reuse: ty.Reuse, Cache: !ty.NoCache, configUnknown: len(ty.ConfigSchema) == 0}
+		Discover: ty.DiscoverAction,
+		Memory:   ty.Memory,
+		Worker:   ty.Worker, Reuse: ty.Reuse, Cache: !ty.NoCache, configUnknown: len(ty.ConfigSchema) == 0}
 	t.Config, t.configOpen = schemaRows(ty.ConfigSchema)
 	t.State, t.stateOpen = schemaRows(ty.StateSchema)
 	if t.Identity == nil {
@@ -160,7 +162,7 @@ func abilities(t Document) []string {
 		has  bool
 		text string
 	}{{t.Dependencies, "see its dependencies"},
-		{t.Refresh, "be told of what it subscribes"}, {t.WatchAction != nil, "tell of changes"},
+		{t.Refresh, "be told of what it subscribes"}, {t.WatchAction != nil, "tell of changes"}, {t.Discover != nil, "list what exists"},
 		{t.Worker != nil, "serve as a worker"}, {t.Reuse, "share a container"}, {!t.Cache,
 			"be something else for each resource"}} {
 		if a.has {

@@ -1,0 +1,2 @@
+// Package write makes manifests: configs come in, files of resource blocks go out.
+package write

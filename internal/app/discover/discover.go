@@ -1,0 +1,160 @@
+package discover
+
+import (
+	"context"
+	"slices"
+
+	"deployster/config"
+	"deployster/internal/app"
+	"deployster/internal/app/images"
+	"deployster/internal/app/workspace"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/durable"
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/words"
+	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
+	"deployster/plan/match"
+	"deployster/plan/plugs"
+	"deployster/plan/things"
+	"deployster/protocol"
+	"deployster/state"
+)
+
+// Write asks the types that the root manifest declares, and writes the file. Without
+// anything new there is none.
+func Write(ctx context.Context, e *app.Engine, in workspace.Inputs, file string) error {
+	if err := e.CheckNewManifest(file); err != nil {
+		return err
+	}
+	m, diags := e.Check(ctx, in)
+	if diags.HasErrors() {
+		return diags
+	}
+	prior, err := e.ReadState(ctx, e.StatePlace(m))
+	if err != nil {
+		return err
+	}
+	s, err := open(ctx, e, m, prior)
+	if err != nil {
+		return err
+	}
+	out, asked := config.NewBlocks(m), 0
+	for _, t := range config.Types(m) {
+		able, err := s.one(ctx, t, out)
+		if err != nil {
+			return err
+		}
+		if able {
+			asked++
+		}
+	}
+	switch {
+	case asked == 0:
+		return diag.Errorf("No type can list what exists", "-generate-config-out asks the types of the type blocks here, and the image "+
+			"of none of them says \"discover_action\" in its answer to init.")
+	case out.Len() == 0:
+		e.Note("Everything that exists is declared or recorded already: %s was not written.", file)
+		return nil
+	}
+	if err := durable.WriteFile(e.Path(file), out.Bytes(), 0o644); err != nil {
+		return diag.Errorf("Cannot write the manifest", "%s.", err)
+	}
+	e.Note("Wrote %s with %s. Its resources exist: an apply adopts them.", file, words.Count(out.Len(), "resource"))
+	return nil
+}
+
+// search asks images what there is.
+type search struct {
+	engine   *app.Engine
+	manifest *config.Manifest
+	prior    state.Snapshot
+	client   *typeclient.Client
+	plugs    *plugs.Plugs
+}
+
+// open gets ready to ask.
+func open(ctx context.Context, e *app.Engine, m *config.Manifest, prior state.Snapshot) (*search, error) {
+	runtime, err := e.Runtime(ctx)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := images.ReadLock(e.Dir)
+	if err != nil {
+		return nil, err
+	}
+	resolver := images.NewResolver(runtime, m, lock)
+	client := typeclient.New(typeclient.Options{Runner: runtime, Version: e.Version, Verbose: e.Verbose, Workspace: e.Dir,
+		Obtain: resolver.Use, Inits: workspace.NewInitCache(e.Dir)})
+	return &search{engine: e, manifest: m, prior: prior, client: client, plugs: plugs.New(m.Plugs(), nil, nil)}, nil
+}
+
+// one asks one type, if it can be asked.
+func (s *search) one(ctx context.Context, t config.Type, out *config.Blocks) (able bool, err error) {
+	target := typeclient.Target{Address: "type." + t.Name, Reference: t.Image, Settings: t.Settings, Pull: t.Pull, Verify: t.Verify,
+		StateTimeout: t.Timeouts.State}
+	ty, err := s.client.Init(ctx, target)
+	if err != nil || ty.DiscoverAction == nil {
+		return false, err
+	}
+	if t.Settings.Host != nil {
+		s.engine.Warn(diag.Warningf("Not asked on a host", "type.%s runs on a host: what exists there is not listed.", t.Name))
+		return true, nil
+	}
+	var diags diag.Diagnostics
+	r := &config.Resource{Address: target.Address, TypeRef: t.Image, Settings: t.Settings, Range: t.Range}
+	if target.Mounts, diags = s.plugs.Grant(ctx, r, reading(ty)); diags.HasErrors() {
+		return false, diags
+	}
+	found, err := s.client.Discover(ctx, target, ty)
+	if err != nil {
+		return false, err
+	}
+	known := s.known(t, ty, target.Mounts)
+	for _, d := range found {
+		thing := things.Declared(t.Image, ty, d.Config, t.Settings, target.Mounts)
+		if !slices.ContainsFunc(known, func(k match.Thing) bool { return same(ty, thing, k) }) {
+			out.Add(t.Name, d.Name, d.Config)
+			known = append(known, thing)
+		}
+	}
+	return true, nil
+}
+
+// reading is a type that wants its plugs for nothing but to look.
+func reading(ty protocol.Type) protocol.Type {
+	wanted := make(map[string]protocol.PlugRequest, len(ty.Plugs))
+	for name, p := range ty.Plugs {
+		p.Writable = false
+		wanted[name] = p
+	}
+	ty.Plugs = wanted
+	return ty
+}
+
+// known are the things of a type that are declared or recorded.
+func (s *search) known(t config.Type, ty protocol.Type, mounts []runner.Mount) (list []match.Thing) {
+	for _, entry := range s.prior.Resources {
+		if plugs.Untagged(entry.Type) == plugs.Untagged(t.Image) {
+			list = append(list, things.Declared(t.Image, ty, entry.Config, t.Settings, mounts))
+		}
+	}
+	for _, r := range s.manifest.Resources() {
+		if plugs.Untagged(r.TypeRef) != plugs.Untagged(t.Image) || r.Publish != nil {
+			continue
+		}
+		if c, wrong := s.manifest.Config(r.Address, config.States{}); !wrong.HasErrors() {
+			list = append(list, things.Declared(t.Image, ty, c.Value, t.Settings, mounts))
+		}
+	}
+	return list
+}
+
+// same reports whether two descriptions are of one thing: by what names it, or else by
+// all of the config.
+func same(ty protocol.Type, a, b match.Thing) bool {
+	if len(ty.Identity) > 0 {
+		return match.NamedAlike(a, b)
+	}
+	return jsondoc.Same(a.Config, b.Config)
+}
