@@ -15,11 +15,13 @@ var scripts = map[string]string{
 #   eval "$(deployster completion bash)"
 _deployster() {
   local line=${COMP_LINE:0:COMP_POINT} last=${COMP_WORDS[COMP_CWORD]} words word whole
-  read -ra words <<<"$line"
+  read -r -a words <<<"$line"
   [[ $line == *" " ]] && words+=("")
   whole=${words[-1]}
+  words[-1]=${whole//\\/}
   COMPREPLY=()
   while IFS=$'\t' read -r word _; do
+    printf -v word %q "$word" # disk["a"] has what the shell would take away
     [[ $whole == -*=* ]] && word=${whole%%=*}=$word
     # What bash takes for earlier words, because of = and :, is not inserted again.
     COMPREPLY+=("${word#"${whole%"$last"}"}")

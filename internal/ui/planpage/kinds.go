@@ -32,7 +32,7 @@ var kinds = []kind{
 	{"publish", "»", "publish", "to publish", "what it is made of is new, or has changed", change(plan.Publish)},
 	{"record", "↓", "record", "to record", "what was found goes into the state file", change(plan.Record)},
 	{"adopt", "↓", "adopt", "to adopt", "it exists already, and is recorded from now on", (*plan.Step).Adopts},
-	{"deferred", "?", "deferred", "deferred", "it cannot be asked before what it depends on is there", change(plan.Deferred)},
+	{"deferred", "?", "deferred", "deferred", "its state is known once its dependencies exist", change(plan.Deferred)},
 	{"may_change", "?", "may change", "may change", "what it depends on changes: what is shown is an expectation",
 		func(s *plan.Step) bool { return s.Change == plan.Valid && s.MayChange }},
 	{"left", "·", "leave", "left as they are", "nothing is done to it", change(plan.Left)},
@@ -54,20 +54,21 @@ type trait struct {
 	Word  text
 	Hint  text
 	is    func(*plan.Step) bool
+	quiet bool // it stands at its resources, and has no chip: a kind of that word has one
 }
 
 var traits = []trait{
-	{"expected", "expected", "it is decided once its dependencies exist", func(s *plan.Step) bool { return s.Expected != "" }},
+	{"expected", "expected", "it is decided once its dependencies exist", func(s *plan.Step) bool { return s.Expected != "" }, false},
 	{"may-change", "may change", "a dependency changes: what is shown is an expectation",
-		func(s *plan.Step) bool { return s.MayChange && s.Change != plan.Valid }},
+		func(s *plan.Step) bool { return s.MayChange && s.Change != plan.Valid }, true},
 	{"drifted", "drifted", "changed outside of deployster since the last apply",
-		func(s *plan.Step) bool { return s.Drifted }},
+		func(s *plan.Step) bool { return s.Drifted }, false},
 	{"adopted", "adopted", "it exists already, and the state file does not know it",
-		func(s *plan.Step) bool { return s.Adopted && !s.Adopts() }},
-	{"moved", "moved", "it has another address in the state file", func(s *plan.Step) bool { return s.MovedFrom != "" }},
-	{"made-first", "made first", "it is made before the old one is destroyed", func(s *plan.Step) bool { return s.Replaces != "" }},
-	{"deposed", "deposed", "it has lost its address to another thing", func(s *plan.Step) bool { return s.Deposed != "" }},
-	{"trusted", "not asked", "its recorded state was used", func(s *plan.Step) bool { return s.Unrefreshed }},
-	{"read-only", "read only", "its actions are never run", func(s *plan.Step) bool { return s.ReadOnly }},
-	{"protected", "protected", "prevent_destroy: a plan that would destroy it is an error", func(s *plan.Step) bool { return s.Protect }},
+		func(s *plan.Step) bool { return s.Adopted && !s.Adopts() }, false},
+	{"moved", "moved", "it has another address in the state file", func(s *plan.Step) bool { return s.MovedFrom != "" }, false},
+	{"made-first", "made first", "it is made before the old one is destroyed", func(s *plan.Step) bool { return s.Replaces != "" }, false},
+	{"deposed", "deposed", "it has lost its address to another thing", func(s *plan.Step) bool { return s.Deposed != "" }, false},
+	{"trusted", "not asked", "its recorded state was used", func(s *plan.Step) bool { return s.Unrefreshed }, false},
+	{"read-only", "read only", "its actions are never run", func(s *plan.Step) bool { return s.ReadOnly }, false},
+	{"protected", "protected", "prevent_destroy: a plan that would destroy it is an error", func(s *plan.Step) bool { return s.Protect }, false},
 }

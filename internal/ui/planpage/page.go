@@ -147,7 +147,7 @@ func (v *view) document() document {
 		}
 	}
 	for _, t := range traits {
-		if n := v.count(t.is); n > 0 {
+		if n := v.count(t.is); n > 0 && !t.quiet {
 			d.Traits = append(d.Traits, chip{Class: t.Class, Word: t.Word, Hint: t.Hint, Count: n})
 		}
 	}
