@@ -13,7 +13,7 @@ func TestMessages(t *testing.T) {
 		{"missing instance", instances + `output "o" { value = resource.d["c"].state.id }`, `no instance "c": with its for_each there are "a" and "b"`, "without attributes"},
 		{"far guess", `output "o" { value = foo(1) }`, `no function named "foo"`, "Did you mean"},
 		{"near guess", `output "o" { value = uper("a") }`, `Did you mean "upper"?`, ""},
-		{"nothing declared", `output "o" { value = var.x }`, `There is no variable "x": there are none.`, ""},
+		{"nothing declared", `output "o" { value = var.x }`, `Variable "x" is not declared (no variables are).`, ""},
 		{"splat", instances + `output "o" { value = resource.d[*].config }`, `values(resource.d)[*] for a list of all, or resource.d["KEY"] for one`, ""},
 		{"default in a type", "variable \"v\" {\n  type = object({ a = optional(number, \"x\") })\n}", "a number is required", "The types are"},
 		{"wrong type", "variable \"v\" {\n  type = list(strng)\n}", "The types are string, number", ""},

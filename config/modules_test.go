@@ -184,12 +184,12 @@ output "o" { value = module.web.adress }`, `output "address" { value = 1 }`, `ma
 		"inside": {`module "web" { source = "./web" }`, `resource "a" {
   type   = "x"
   config = { v = local.missing }
-}`, `web/main.hcl:3:18 There is no local value "missing"`},
+}`, `web/main.hcl:3:18 Local value "missing" is not declared`},
 		"not seen": {`module "web" { source = "./web" }
 resource "outside" { type = "x" }`, `resource "a" {
   type   = "x"
   config = { v = resource.outside.state.x }
-}`, `web/main.hcl:3:18 There is no resource "outside"`},
+}`, `web/main.hcl:3:18 Resource "outside" is not declared`},
 		"plug":  {`module "web" { source = "./web" }`, `plug "p" { path = "/x" }`, `web/main.hcl:1:1 A plug gives away a file of this host`},
 		"state": {`module "web" { source = "./web" }`, `deployster { state = "x" }`, `web/main.hcl:1:14 A module has no state of its own`},
 		"encryption": {`module "web" { source = "./web" }`, `deployster {

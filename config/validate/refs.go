@@ -170,8 +170,15 @@ func missing(t hcl.Traversal, b *decl.Module, p decl.Usage) *hcl.Diagnostic {
 	if declared.Has(name) {
 		return nil
 	}
-	return source.Failure(t.SourceRange(), "Unknown name", "There is no %s %q: %s.%s %s.",
-		kind.Noun, name, words.ThereAre(declared.List()), words.DidYouMean(name, declared.List()), kind.Advice)
+	names := declared.List()
+	unknown := fmt.Sprintf("There is no %s %q: %s.", kind.Noun, name, words.ThereAre(names))
+	if kind.Block != "" && kind.Block != "deployster" {
+		unknown = fmt.Sprintf("%s %q is not declared: %s.", values.Capital(kind.Noun), name, words.ThereAre(names))
+		if len(names) == 0 {
+			unknown = fmt.Sprintf("%s %q is not declared (no %ss are).", values.Capital(kind.Noun), name, kind.Noun)
+		}
+	}
+	return source.Failure(t.SourceRange(), "Unknown name", "%s%s %s.", unknown, words.DidYouMean(name, names), kind.Advice)
 }
 
 // behindKey are the steps of a reference behind the key of an instance, if it has
