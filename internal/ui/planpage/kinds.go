@@ -70,5 +70,6 @@ var traits = []trait{
 	{"deposed", "deposed", "it has lost its address to another thing", func(s *plan.Step) bool { return s.Deposed != "" }, false},
 	{"trusted", "not asked", "its recorded state was used", func(s *plan.Step) bool { return s.Unrefreshed }, false},
 	{"read-only", "read only", "its actions are never run", func(s *plan.Step) bool { return s.ReadOnly }, false},
-	{"protected", "protected", "prevent_destroy: a plan that would destroy it is an error", func(s *plan.Step) bool { return s.Protect }, false},
+	{"protected", "protected", "prevent_destroy: a plan that would destroy it is an error",
+		func(s *plan.Step) bool { return s.Protect }, false},
 }
