@@ -223,7 +223,7 @@ func (w *watcher) finding(f watch.Finding) {
 		detail = f.Error.Error()
 	}
 	body := events.ResourceWatch{Was: string(f.Was), Why: string(f.Why), Detail: detail, Next: f.Next.Seconds()}
-	if f.Why == watch.ByRepair || f.Why == watch.Dependency {
+	if f.Look == (watch.Look{Status: drift.None}) && (f.Why == watch.ByRepair || f.Why == watch.Dependency) {
 		w.event(f.Address, string(f.Look.Status), body, word)
 		return // the line of the repair says so
 	}
