@@ -64,8 +64,12 @@ func hostTotals(r *apply.Report) string {
 func totals(p *plan.Plan, r *apply.Report) []string {
 	counts, done := r.Counts(), map[string]int{}
 	for addr, res := range r.Resources {
-		if step := p.Resources[addr]; res.Status == apply.OK && step != nil {
+		switch step := p.Resources[addr]; {
+		case step == nil:
+		case res.Status == apply.OK:
 			done[ended(step)]++
+		case res.Status == apply.Unchanged && step.Adopts():
+			done["adopted"]++
 		}
 	}
 	var parts []string
@@ -77,7 +81,7 @@ func totals(p *plan.Plan, r *apply.Report) []string {
 	for _, word := range []string{"created", "updated", "replaced", "destroyed", "forgotten", "adopted", "recorded", "done"} {
 		add(done[word], word)
 	}
-	add(counts[apply.Skipped]+counts[apply.Unchanged], "unchanged")
+	add(counts[apply.Skipped]+counts[apply.Unchanged]-done["adopted"], "unchanged")
 	add(counts[apply.Error], "failed")
 	add(counts[apply.Unknown], "unknown")
 	add(counts[apply.Interrupted], "interrupted")
