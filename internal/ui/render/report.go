@@ -70,6 +70,7 @@ func totals(p *plan.Plan, r *apply.Report) []string {
 			done[ended(step)]++
 		case res.Status == apply.Unchanged && step.Adopts():
 			done["adopted"]++
+			counts[apply.Unchanged]--
 		}
 	}
 	var parts []string
@@ -81,7 +82,7 @@ func totals(p *plan.Plan, r *apply.Report) []string {
 	for _, word := range []string{"created", "updated", "replaced", "destroyed", "forgotten", "adopted", "recorded", "done"} {
 		add(done[word], word)
 	}
-	add(counts[apply.Skipped]+counts[apply.Unchanged]-done["adopted"], "unchanged")
+	add(counts[apply.Skipped]+counts[apply.Unchanged], "unchanged")
 	add(counts[apply.Error], "failed")
 	add(counts[apply.Unknown], "unknown")
 	add(counts[apply.Interrupted], "interrupted")
