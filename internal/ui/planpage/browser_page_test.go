@@ -182,6 +182,9 @@ func withoutScripts(t *testing.T, b *browser) {
 	for _, text := range []string{"Grow the disk by 200 GB", "listen 443 ssl", "Because it is no longer declared", "moved from hello (same /path)", "its type finds nothing to do", "is expected to update it"} {
 		p.until(`document.querySelector("#_changes").textContent.includes("` + text + `")`)
 	}
+	p.want(`Array.from(document.querySelectorAll("#_artifacts tr")).map(r => r.innerText.replace(/\s+/g, " ").replace("→", "->").trim()).join("; ")`,
+		`"base 1.1.0 new acme/git:1; lib 2.0 acme/git:1; `+
+			`site a1b2c3d -> c3d4e5f acme/git:1 space main, 3 newer; message \"Fix the header\", author ann"`)
 	quietly(t, p)
 }
 

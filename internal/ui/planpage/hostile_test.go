@@ -10,9 +10,11 @@ import (
 	"testing"
 
 	"deployster/config"
+	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
 	"deployster/plan"
+	"deployster/plan/artifacts"
 	"deployster/protocol"
 )
 
@@ -27,7 +29,7 @@ var attacks = []string{
 func hostilePlan() *plan.Plan {
 	all := strings.Join(attacks, " ")
 	long := strings.Repeat("A", 15<<20)
-	p := &plan.Plan{Resources: map[string]*plan.Step{}, Variables: map[string]json.RawMessage{}, Outputs: map[string]plan.Output{}}
+	p := &plan.Plan{Resources: map[string]*plan.Step{}, Variables: map[string]json.RawMessage{}, Outputs: map[string]plan.Output{}, Artifacts: map[string]artifacts.Pin{}}
 	for i, text := range attacks {
 		step := &plan.Step{
 			Type: text, Change: []plan.Change{plan.Create, plan.Update, plan.Destroy, plan.Valid}[i%4], Reason: text, Source: text, OnRemove: text, Notes: []string{text}, MovedFrom: "x",
@@ -40,6 +42,9 @@ func hostilePlan() *plan.Plan {
 			step.Config, step.State, step.Reason, step.Actions[0].Description = raw(map[string]any{"long": long, "list": strings.Split(strings.Repeat("x,", 100_000), ",")}), raw(map[string]any{"long": long}), long, long
 			step.Change, step.Stale = plan.Update, raw(map[string]any{"long": long + "b", "list": []any{}})
 		}
+		pin := pinned(text, text, "was "+text)
+		pin.Type, pin.Note, pin.Metadata = text, text, artifact.Metadata{{Name: text, Value: all}}
+		p.Artifacts[text] = pin
 		addr := fmt.Sprintf(`module.m[%q].web[%q]`, diag.Visible(text), diag.Visible(text))
 		p.Resources[addr] = step
 		p.Variables[diag.Visible(text)] = raw(map[string]any{"value": text, "type": "string"})
@@ -105,6 +110,9 @@ func secrets(t *testing.T, b *browser) {
 	p := sample()
 	p.Resources["www"].Reason = "the password is hunter2hunter2, and so is </span>"
 	p.Resources["www"].Config = raw(map[string]any{"class": "class", "span": "details hunter2hunter2"})
+	site := p.Artifacts["site"]
+	site.Metadata = artifact.Metadata{{Name: "message", Value: "pushed with hunter2hunter2"}}
+	p.Artifacts["site"] = site
 	var out bytes.Buffer
 	hide := strings.NewReplacer("hunter2hunter2", "(sensitive value)", "class", "(sensitive value)", "span", "(sensitive value)", "details", "(sensitive value)", "text", "(sensitive value)")
 	if err := Write(&out, Page{Plan: p, File: "plan.bin", Hide: hide.Replace, Changes: changes}); err != nil {

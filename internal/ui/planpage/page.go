@@ -62,6 +62,7 @@ type document struct {
 	Checks                   []check
 	Graph                    *graphic // nil = nothing depends on anything
 	Modules                  *module  // nil = all is in the root
+	Artifacts                []artifactRow
 	ChangedCount, QuietCount int
 	Changed, Quiet           iter.Seq[resource]
 	Outputs, Variables       []row
@@ -138,8 +139,8 @@ func (v *view) document() document {
 	d := document{Policy: policy(), Style: template.CSS(style), Script: template.JS(script),
 		File: v.text(v.page.File), Digest: v.text(v.page.Digest), SignedBy: v.text(v.page.SignedBy), Version: v.text(p.Deployster),
 		Workspace: v.clipped(p.Workspace), Lineage: v.clipped(p.Lineage), Serial: p.Serial, Created: p.Created.UTC(), Warnings: v.warnings(),
-		Checks: v.checks(),
-		Graph:  v.graph(), Modules: v.modules(), Outputs: v.outputs(), Variables: v.variables(),
+		Checks: v.checks(), Artifacts: v.artifacts(),
+		Graph: v.graph(), Modules: v.modules(), Outputs: v.outputs(), Variables: v.variables(),
 		ChangedCount: len(v.changed), Changed: v.resources(v.changed), QuietCount: len(v.quiet), Quiet: v.resources(v.quiet)}
 	for _, k := range kinds {
 		if n := v.count(func(s *plan.Step) bool { return kindOf(s).Class == k.Class }); n > 0 {

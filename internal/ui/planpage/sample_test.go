@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"deployster/config"
+	"deployster/internal/artifact"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runner"
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/render"
 	"deployster/plan"
+	"deployster/plan/artifacts"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -80,8 +82,21 @@ func sample() *plan.Plan {
 		Checks:    []config.CheckResult{{Name: "reachable", Status: config.CheckPass}, {Name: "cheap", Status: config.CheckFail, Messages: []string{"The disks cost more than 100 a month."}}},
 	}
 	p.Summary = plan.Summary{Valid: 5, Create: 1, Update: 2, Destroy: 1, Forget: 1, Deferred: 2, Move: 1, Adopt: 1, MayChange: 1, Expected: plan.Expected{Create: 1, Update: 1}}
+	p.Artifacts = map[string]artifacts.Pin{"site": pinned("main", "c3d4e5f60718293a4b5c6d7e8f9012345678abcd", "a1b2c3d"), "base": pinned("", "1.1.0", ""), "lib": pinned("", "2.0", "2.0")}
 	p.Resources["dns"].Timeouts = plan.Timeouts{State: state.Duration(time.Minute)}
 	return finish(p)
+}
+
+// pinned is a version that a plan uses, and the one that was used before.
+func pinned(space, now, was string) artifacts.Pin {
+	p := artifacts.Pin{Pin: state.Pin{Type: "acme/git:1", Recipe: artifact.Recipe{Space: space, Version: artifact.Version{"ref": now}}}}
+	if was != "" {
+		p.Was = artifact.Version{"ref": was}
+	}
+	if p.Moves() && was != "" {
+		p.Metadata, p.Newer = artifact.Metadata{{Name: "message", Value: "Fix the header"}, {Name: "author", Value: "ann"}}, 3
+	}
+	return p
 }
 
 // big is a plan of n resources in modules, a tenth of which change.

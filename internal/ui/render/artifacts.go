@@ -63,7 +63,7 @@ func Artifacts(pins map[string]artifacts.Pin) string {
 	var rows [][3]string
 	for _, name := range slices.Sorted(maps.Keys(pins)) {
 		p := pins[name]
-		rows = append(rows, [3]string{diag.Visible(name), movement(p), about(p)})
+		rows = append(rows, [3]string{diag.Visible(name), movement(p), AboutArtifact(p)})
 	}
 	var width [2]int
 	for _, r := range rows {
@@ -90,8 +90,8 @@ func movement(p artifacts.Pin) string {
 	return ShortVersion(p.Was) + " -> " + now
 }
 
-// about is what else there is to know of it.
-func about(p artifacts.Pin) string {
+// AboutArtifact says what there is to know of an artifact besides its version.
+func AboutArtifact(p artifacts.Pin) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 	if p.Unlisted {
