@@ -33,10 +33,14 @@ func makeKeys(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".pub"), public, 0o644))
 }
 
-// signImage puts a signature into the registry, as cosign does.
+// signImage puts a signature into the registry, as cosign does. The digest may be
+// what a file holds.
 func signImage(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
-		ts.Fatalf("usage: sign REPOSITORY DIGEST KEY [as=REPOSITORY] [of=DIGEST] [cut] [bundle]")
+		ts.Fatalf("usage: sign REPOSITORY DIGEST|FILE KEY [as=REPOSITORY] [of=DIGEST] [cut] [bundle]")
+	}
+	if !strings.HasPrefix(args[1], "sha256:") {
+		args[1] = strings.TrimSpace(ts.ReadFile(args[1]))
 	}
 	r := ts.Value(registryKey{}).(*registry)
 	key, err := cryptoutils.UnmarshalPEMToPrivateKey([]byte(ts.ReadFile(args[2])), cryptoutils.SkipPassword)
