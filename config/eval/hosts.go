@@ -74,7 +74,7 @@ func (m *Modules) HostAt(a *hcl.Attribute, what string, at instance.Scope) (*run
 		return nil, diags
 	case !v.IsKnown(), found && !name.IsKnown():
 		open := e.UnknownRefs(a.Expr, at)
-		if len(open) == 0 || m.Tree.HasUnsetVars { // said elsewhere, or to be said
+		if len(open) == 0 || m.Tree.HasUnsetVars || m.Hosts.Invalid() { // said elsewhere, or to be said
 			return nil, diags
 		}
 		return nil, append(diags, source.Failure(a.Expr.Range(), "Known too late", "Which host this is depends on %s, and %s must be known "+

@@ -65,6 +65,16 @@ func (h Hosts) Set(name string, mod *Module) *HostSet {
 	return h.Sets[name]
 }
 
+// Invalid reports whether what a host block says is wrong.
+func (h Hosts) Invalid() bool {
+	for _, s := range h.Sets {
+		if s.Invalid {
+			return true
+		}
+	}
+	return false
+}
+
 // factTypes are the types of facts as long as nothing is known of them.
 var factTypes = cty.Object(map[string]cty.Type{"hostname": cty.String, "os": cty.String, "os_version": cty.String, "arch": cty.String,
 	"kernel": cty.String, "cpus": cty.Number, "memory": cty.Number, "machine": cty.String})

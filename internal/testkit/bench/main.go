@@ -42,6 +42,7 @@ func rows() []row {
 		{"11", "boot", bootRow},
 		{"12", "stdin", stdinRow},
 		{"13", "watch", watchRow},
+		{"14", "many hosts", hostsRow},
 	}
 }
 

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// manyHosts declares hosts that are data directories of this machine, with resources of
+// a worker type on each.
+const manyHosts = `host "web" {
+  for_each      = toset([for i in range(%d) : tostring(i)])
+  address       = "127.0.0.1"
+  user          = "root"
+  port          = %s
+  identity_file = "%s/id"
+  host_key      = %q
+  data_dir      = "%s/${each.key}"
+}
+plug "world" { path = "%s" }
+resource "disk" {
+  for_each = { for pair in setproduct(range(%d), range(%d)) : "${pair[0]}-${pair[1]}" => tostring(pair[0]) }
+  host     = host.web[each.value]
+  type     = "bench/disk:1"
+  config   = { name = "disk-${each.key}", zone = "eu" }
+}
+`
+
+// sshdConfig is that of the sshd of the hosts.
+const sshdConfig = `ListenAddress 127.0.0.1:%s
+HostKey %[2]s/hostkey
+PidFile none
+AuthorizedKeysFile %[2]s/id.pub
+StrictModes no
+UsePAM no
+PermitRootLogin prohibit-password
+PasswordAuthentication no
+MaxStartups 500:30:1000
+UseDNS no
+LogLevel ERROR
+SetEnv DEPLOYSTER_IDLE_EXIT=1h
+`
+
+// hostsRow is an apply and a plan of resources on many hosts, each with a containerd of
+// its own, behind a real sshd on loopback.
+func hostsRow(ctx context.Context, l *lab) (lines []line, err error) {
+	const each = 50
+	hosts := l.sized(200)
+	b, err := l.workers(ctx, 0)
+	defer func() { err = errors.Join(err, b.close()) }()
+	if err != nil {
+		return nil, err
+	}
+	stop, err := b.hosts(hosts, each)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	first := line{What: fmt.Sprintf("first `apply` on %d hosts, %d worker resources each: installs, boots, ships, makes", hosts, each),
+		Goal: goal{Wall: 5 * time.Minute}, Note: "the memory of containerd is that of all hosts and of this machine"}
+	u, err := b.ours(ctx, nil, "apply", "-auto-approve").run()
+	if err != nil {
+		return nil, err
+	}
+	first.Ours = []usage{u}
+	again := line{What: fmt.Sprintf("`plan` without changes on %d hosts, %d resources each", hosts, each), Goal: goal{Wall: time.Minute}}
+	for range l.pairs {
+		if u, err = b.ours(ctx, nil, "plan").run(); err != nil {
+			return []line{first}, err
+		}
+		again.Ours = append(again.Ours, u)
+	}
+	return []line{first, again}, nil
+}
+
+// hosts starts an sshd and declares hosts behind it; stop ends the sshd.
+func (b *bed) hosts(n, each int) (stop func() error, err error) {
+	keys := filepath.Join(b.data, "ssh")
+	if err := errors.Join(os.Mkdir(keys, 0o700), os.MkdirAll("/run/sshd", 0o755)); err != nil { // Debian's sshd wants the second
+		return nil, err
+	}
+	for _, name := range []string{"id", "hostkey"} {
+		out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(keys, name)).CombinedOutput()
+		if err != nil {
+			return nil, fmt.Errorf("ssh-keygen: %w: %s", err, out)
+		}
+	}
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	key, err := os.ReadFile(filepath.Join(keys, "hostkey.pub"))
+	if err != nil {
+		return nil, err
+	}
+	hosts := filepath.Join(b.data, "hosts")
+	main := fmt.Sprintf(manyHosts, n, port, keys, key, hosts, filepath.Join(b.work, "world"), n, each)
+	config := filepath.Join(keys, "config")
+	if err := errors.Join(b.write(map[string][]byte{"world.hcl": []byte(main)}), os.Mkdir(hosts, 0o755),
+		os.WriteFile(config, fmt.Appendf(nil, sshdConfig, port, keys), 0o600)); err != nil {
+		return nil, err
+	}
+	sshd := exec.Command("/usr/sbin/sshd", "-D", "-e", "-f", config)
+	if err := sshd.Start(); err != nil {
+		return nil, err
+	}
+	stop = func() error {
+		err := sshd.Process.Signal(syscall.SIGTERM)
+		_ = sshd.Wait() // it was ended
+		return err
+	}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		c, err := net.Dial("tcp", "127.0.0.1:"+port)
+		if err == nil {
+			return stop, c.Close()
+		}
+		if time.Now().After(end) {
+			return nil, errors.Join(err, stop())
+		}
+	}
+}
+
+// freePort is one on loopback that nobody listens on.
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	return port, errors.Join(err, l.Close())
+}
