@@ -57,6 +57,7 @@ type Block struct {
 // Local is a declared local value.
 type Local struct {
 	name string
+	what string // for messages
 	at   hcl.Range
 	Expr hcl.Expression
 	// NeedsState: it needs a resource, itself or through other locals.
@@ -99,6 +100,8 @@ type Resource struct {
 	// Publish is what a publish block says. It is kept as the resource with the name
 	// publish.NAME, which no resource can have.
 	Publish *Publish
+	// DefaultsOf is the type whose defaults stand in the config; nil = none do.
+	DefaultsOf *Block
 }
 
 // Dependency is what an element of dependencies, depends_on or subscribe names.
@@ -197,7 +200,7 @@ func (l *loader) locals(b *hcl.Block) {
 			l.add(twice("local value", name, first.at, a.NameRange))
 			continue
 		}
-		l.b.Locals[name] = &Local{name: name, at: a.NameRange, Expr: a.Expr}
+		l.b.Locals[name] = &Local{name: name, what: "a local value", at: a.NameRange, Expr: a.Expr}
 	}
 }
 

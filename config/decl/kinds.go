@@ -3,6 +3,7 @@ package decl
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 )
@@ -120,7 +121,10 @@ func (n names[V]) Has(name string) bool {
 	return ok
 }
 
-func (n names[V]) List() []string { return slices.Sorted(maps.Keys(n)) }
+// List leaves out what no expression can name, as the defaults of a type.
+func (n names[V]) List() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(n)), func(name string) bool { return strings.Contains(name, ".") })
+}
 
 // fixed are names that are always there.
 func fixed(list ...string) func(*Module, Usage) Names {

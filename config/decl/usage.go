@@ -61,7 +61,7 @@ func sorted[V any](in map[string]V, visit func(V)) {
 
 func localExpressions(b *Module, visit func(Expression)) {
 	sorted(b.Locals, func(l *Local) {
-		visit(Expression{Expr: l.Expr, Usage: Usage{What: "a local value"}, Invalid: &l.Invalid})
+		visit(Expression{Expr: l.Expr, Usage: Usage{What: l.what}, Invalid: &l.Invalid})
 	})
 }
 

@@ -24,6 +24,11 @@ func (m *Instances) artifact(b *decl.Block) (instance.Artifact, hcl.Diagnostics)
 	var set instance.TypeSettings
 	out.TypeRef, set = a.image("the type of an artifact")
 	out.Settings, out.Pull, out.Verify = set.Settings, set.Pull, set.Verify
+	if a.typ != nil && a.typ.Attrs["defaults"] != nil {
+		a.diags = append(a.diags, source.Failure(b.Attrs["type"].Expr.Range(), "A type with defaults",
+			"The type %q has defaults, which are for the configs of resources, and an artifact has none. Declare a second type block "+
+				"with this image and without defaults, and use that here.", a.typ.Name))
+	}
 	a.runsHere(set)
 	a.read("space", cty.String, func(v cty.Value) error {
 		if out.Space = v.AsString(); out.Space == "" {

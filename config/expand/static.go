@@ -75,6 +75,7 @@ type attrReader struct {
 	of    string
 	at    instance.Scope
 	diags hcl.Diagnostics
+	typ   *decl.Block // the type block that image has found
 	// repeated is the block whose each or count may be used, where at has no resource.
 	repeated *decl.Block
 	// late collects the attributes that are made of states, where there may be such; nil =
@@ -117,7 +118,7 @@ func (r *attrReader) image(what string) (ref string, set instance.TypeSettings) 
 	image, marks := typ.Unmark()
 	for mark := range marks {
 		if t, ok := mark.(eval.TypeMark); ok {
-			set = t.Mod.Settings[t.Decl]
+			set, r.typ = t.Mod.Settings[t.Decl], t.Decl
 		}
 	}
 	if err := checkImage(image.AsString()); err != nil {
@@ -235,6 +236,7 @@ func (m *Instances) fill(r *instance.Instance) hcl.Diagnostics {
 	var set instance.TypeSettings
 	r.TypeRef, set = a.image("the type of a resource")
 	r.Settings, r.Timeouts, r.Pull, r.Verify = set.Settings, set.Timeouts, set.Pull, set.Verify
+	a.diags = append(a.diags, strayDefaults(d, a.typ)...)
 	if d.Publish != nil {
 		m.fillPublish(r, &a)
 		return a.diags

@@ -1,6 +1,7 @@
 package refs
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -12,6 +13,8 @@ import (
 type Object struct {
 	At      hcl.Range
 	Members []Member
+	// Own, if any, is an object too, whose members count before those with the same names.
+	Own hcl.Expression
 }
 
 // Member is one member of an Object.
@@ -28,13 +31,35 @@ func (o *Object) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 		v, d := m.Expr.Value(ctx)
 		attrs[m.Name], diags = v, append(diags, d...)
 	}
-	return cty.ObjectVal(attrs), diags
+	if o.Own == nil {
+		return cty.ObjectVal(attrs), diags
+	}
+	own, d := o.Own.Value(ctx)
+	diags = append(diags, d...)
+	plain, marks := own.Unmark()
+	if !plain.IsKnown() || plain.IsNull() || !plain.Type().IsObjectType() && !plain.Type().IsMapType() {
+		return own, diags // there is nothing to add to
+	}
+	maps.Copy(attrs, plain.AsValueMap())
+	return cty.ObjectVal(attrs).WithMarks(marks), diags
+}
+
+// parts are the expressions that it is made of.
+func (o *Object) parts() []hcl.Expression {
+	var all []hcl.Expression
+	for _, m := range o.Members {
+		all = append(all, m.Expr)
+	}
+	if o.Own != nil {
+		all = append(all, o.Own)
+	}
+	return all
 }
 
 // Variables implements hcl.Expression.
 func (o *Object) Variables() (all []hcl.Traversal) {
-	for _, m := range o.Members {
-		all = append(all, m.Expr.Variables()...)
+	for _, part := range o.parts() {
+		all = append(all, part.Variables()...)
 	}
 	return all
 }
@@ -45,8 +70,11 @@ func (o *Object) Range() hcl.Range { return o.At }
 // StartRange implements hcl.Expression.
 func (o *Object) StartRange() hcl.Range { return o.At }
 
-// ExprMap is asked for by hcl.ExprMap.
+// ExprMap is asked for by hcl.ExprMap, to which nil says that the names are not known.
 func (o *Object) ExprMap() []hcl.KeyValuePair {
+	if o.Own != nil {
+		return nil
+	}
 	pairs := make([]hcl.KeyValuePair, len(o.Members))
 	for i, m := range o.Members {
 		pairs[i] = hcl.KeyValuePair{Key: hcl.StaticExpr(cty.StringVal(m.Name), m.Expr.Range()), Value: m.Expr}
@@ -57,8 +85,8 @@ func (o *Object) ExprMap() []hcl.KeyValuePair {
 // objectFacts are the facts of all members together.
 func (x *Index) objectFacts(o *Object) *Facts {
 	out := &Facts{}
-	for _, m := range o.Members {
-		f := x.Facts(m.Expr)
+	for _, part := range o.parts() {
+		f := x.Facts(part)
 		out.refs = append(out.refs, f.refs...)
 		out.Impure = append(out.Impure, f.Impure...)
 		out.Loops, out.Repeats = out.Loops || f.Loops, out.Repeats || f.Repeats

@@ -62,6 +62,7 @@ type Checker struct{ Refs *refs.Index }
 func (ck Checker) Connect(root *decl.Module) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	links := map[node][]connection{}
+	diags = append(diags, ck.defaults(root)...)
 	for _, b := range root.All() {
 		diags = append(diags, ck.artifacts(b)...)
 		diags = append(diags, ck.dependencies(b)...)
