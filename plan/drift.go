@@ -11,6 +11,7 @@ import (
 	"deployster/internal/base/graph"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
+	"deployster/plan/artifacts"
 	"deployster/plan/drift"
 	"deployster/plan/recall"
 	"deployster/plan/subject"
@@ -166,6 +167,10 @@ func (b drifter) driftOf(ctx context.Context, r *config.Resource) *drift.Resourc
 		out.Status = drift.Changed
 		return out
 	}
+	if r.Publish != nil {
+		out.Status, out.Reason = drift.None, drift.NotAsked
+		return out
+	}
 	step := b.newStep(r, resolved)
 	b.secret(step)
 	deps, err := view.Dependencies(step.Init, r.Aliases, look)
@@ -196,7 +201,9 @@ func (b drifter) otherwise(r *config.Resource, entry state.Entry, now config.Res
 	case len(now.Unknown) > 0:
 		return "the manifest has changed: its config takes values from " + strings.Join(slices.Compact(slices.Sorted(maps.Values(now.Unknown))),
 			", ") + ", which is not recorded"
-	case b.typeOf(r.Address).Digest != entry.Digest:
+	case r.Publish != nil && artifacts.SamePut(entry.Config, now.Value, now.Sensitive):
+		return ""
+	case r.Publish == nil && b.typeOf(r.Address).Digest != entry.Digest:
 		return "its type is another image than the one that was applied"
 	case !jsondoc.Same(now.Value, entry.Config):
 		return "the manifest has changed: its config is not the one that was applied (" +

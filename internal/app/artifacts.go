@@ -68,6 +68,35 @@ func resolveArtifacts(ctx context.Context, e *Engine, m *config.Manifest, prior 
 	return w, m, diags.Err()
 }
 
+// answering returns who answers what a plan of a manifest asks, and the manifest in which
+// artifacts have versions.
+func answering(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot, types *typeclient.Client,
+	chosen func(string) bool, o *plan.Options) (*answerers, *config.Manifest, error) {
+	if !front.Concern(m, prior) {
+		return &answerers{Types: types}, m, nil
+	}
+	w, m, err := resolveArtifacts(ctx, e, m, prior, types, chosen, *o)
+	if err != nil {
+		return nil, nil, e.Secrets.Diagnostics(diag.From("Cannot find the versions of artifacts", err))
+	}
+	o.Artifacts = w.resolver
+	return &answerers{Types: w.front, artifacts: w}, m, nil
+}
+
+// remembering is answering for those who believe the versions that are recorded.
+func remembering(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot, types *typeclient.Client,
+	o *plan.Options) (*answerers, *config.Manifest, error) {
+	believing := *o
+	believing.Selection.NoRefresh = true
+	asked, m, err := answering(ctx, e, m, prior, types, recorded(prior), &believing)
+	o.Artifacts = believing.Artifacts
+	return asked, m, err
+}
+
+func recorded(prior state.Snapshot) func(string) bool {
+	return func(addr string) bool { _, known := prior.Completed(addr); return known }
+}
+
 // pinnedArtifacts is the work of a saved plan.
 func pinnedArtifacts(e *Engine, m *config.Manifest, prior state.Snapshot, types *typeclient.Client, p *plan.Plan) *artifactWork {
 	w := &artifactWork{}

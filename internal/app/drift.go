@@ -7,7 +7,6 @@ import (
 	"os"
 
 	"deployster/config"
-	front "deployster/internal/app/artifacts"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
@@ -82,20 +81,16 @@ func (e *Engine) drift(ctx context.Context, m *config.Manifest, prior state.Snap
 	if err != nil {
 		return nil, err
 	}
-	resolver.Wanted = func(addr string) bool { _, recorded := prior.Completed(addr); return recorded }
+	resolver.Wanted = recorded(prior)
 	pins, err := resolver.All(ctx)
 	if err != nil {
 		return nil, err
 	}
 	client := e.client(prior, pins, resolver)
-	asked, options := &answerers{Types: client}, e.planOptions(selection, o.Parallelism)
-	if front.Concern(m, prior) {
-		believing := options
-		believing.Selection.NoRefresh = true
-		if asked.artifacts, m, err = resolveArtifacts(ctx, e, m, prior, client, resolver.Wanted, believing); err != nil {
-			return nil, e.Secrets.Diagnostics(diag.From("Cannot look for drift", err))
-		}
-		asked.Types, options.Artifacts = asked.artifacts.front, asked.artifacts.resolver
+	options := e.planOptions(selection, o.Parallelism)
+	asked, m, err := remembering(ctx, e, m, prior, client, &options)
+	if err != nil {
+		return nil, err
 	}
 	report, diags := plan.Drift(ctx, m, prior, asked, options)
 	switch {

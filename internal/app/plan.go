@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 
@@ -162,15 +163,9 @@ func (e *Engine) build(ctx context.Context, m *config.Manifest, prior state.Snap
 	if s.Destroy {
 		o.Plugs = e.PlugsAround()
 	}
-	asked := &answerers{Types: client}
-	if front.Concern(m, prior) {
-		if asked.artifacts, m, err = resolveArtifacts(ctx, e, m, prior, client, chosen, o); err != nil {
-			if ctx.Err() != nil {
-				return nil, nil, context.Cause(ctx)
-			}
-			return nil, nil, e.Secrets.Diagnostics(diag.From("Cannot plan", err))
-		}
-		asked.Types, o.Artifacts = asked.artifacts.front, asked.artifacts.resolver
+	asked, m, err := answering(ctx, e, m, prior, client, chosen, &o)
+	if err != nil {
+		return nil, nil, cmp.Or(context.Cause(ctx), err)
 	}
 	p, diags := plan.Build(ctx, m, prior, asked, o)
 	end()

@@ -20,6 +20,8 @@ import (
 	"deployster/internal/ui/events"
 	"deployster/plan"
 	"deployster/plan/refresh"
+	"deployster/plan/subject"
+	"deployster/protocol"
 	"deployster/state"
 )
 
@@ -104,7 +106,7 @@ func (e Keeper) sourceImages(ctx context.Context, s *Source, snapshot state.Snap
 		s.pins, err = s.images.All(ctx)
 		return err
 	}
-	s.images.Wanted = func(addr string) bool { _, recorded := snapshot.Completed(addr); return recorded }
+	s.images.Wanted = recorded(snapshot)
 	s.pins, err = s.images.All(ctx)
 	return err
 }
@@ -132,16 +134,31 @@ func wasApplied(s state.Snapshot, id string) bool {
 	return slices.ContainsFunc(s.Applied, func(a state.Applied) bool { return a.Plan == id && a.Status == state.StatusOK })
 }
 
-// Looker returns what looks at single resources of a source, and the client that it
-// asks with.
-func (e Keeper) Looker(ctx context.Context, s *Source, prior state.Snapshot) (*plan.Looker, *typeclient.Client, error) {
-	client := e.client(prior, s.pins, s.images)
-	l, diags := plan.NewLooker(ctx, s.Manifest, prior, client, e.planOptions(s.Selection, 0))
+// WatchSpec is how what tells of changes to a resource is run.
+type WatchSpec func(context.Context, typeclient.Target, protocol.Type, protocol.StateInput) (runner.Spec, error)
+
+// Looker returns what looks at single resources of a source.
+func (e Keeper) Looker(ctx context.Context, s *Source, prior state.Snapshot) (*plan.Looker, WatchSpec, error) {
+	client, o := e.client(prior, s.pins, s.images), e.planOptions(s.Selection, 0)
+	asked, m, err := remembering(ctx, e.Engine, s.Manifest, prior, client, &o)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, diags := plan.NewLooker(ctx, m, prior, asked, o)
 	if l == nil {
 		return nil, nil, e.Secrets.Diagnostics(diags)
 	}
 	e.Diagnostics(diags)
-	return l, client, nil
+	if asked.artifacts == nil {
+		return l, client.WatchSpec, nil
+	}
+	return l, func(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (runner.Spec, error) {
+		t, err := asked.artifacts.front.Mounted(ctx, t)
+		if err != nil {
+			return runner.Spec{}, err
+		}
+		return client.WatchSpec(ctx, t, ty, in)
+	}, nil
 }
 
 // RepairOptions say what is brought back, and what may be done for that.
@@ -177,6 +194,7 @@ func (e Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 		return done, ErrElsewhere
 	}
 	defer o.Ended()
+	defer closeArtifacts(e.Engine)
 	if err := e.adopt(ctx, o.Source.Place, store, nil); err != nil {
 		return done, err
 	}
@@ -212,7 +230,14 @@ func (t *task) approved(ctx context.Context, policy unattended) (refused map[str
 		o := t.planOptions(s, 0)
 		o.Doubt = policy.Addresses
 		o.FromRegistry = policy.Source.images.FromRegistry
-		p, diags := plan.Build(ctx, t.manifest, policy.prior, client, o)
+		chosen, diags := subject.Chosen(policy.Source.Manifest, policy.prior, s)
+		if diags.HasErrors() {
+			return nil, diags
+		}
+		if t.client, t.manifest, err = answering(ctx, t.Engine, policy.Source.Manifest, policy.prior, client, chosen, &o); err != nil {
+			return nil, err
+		}
+		p, diags := plan.Build(ctx, t.manifest, policy.prior, t.client, o)
 		if diags.HasErrors() {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
@@ -222,7 +247,7 @@ func (t *task) approved(ctx context.Context, policy unattended) (refused map[str
 		more := policy.notCovered(p)
 		if len(more) == 0 {
 			if !nothingToDo(p, policy.prior) {
-				t.plan, t.client = p, &answerers{Types: client}
+				t.plan = p
 				t.tellPlan(p, "")
 			}
 			return refused, nil

@@ -5,7 +5,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"deployster/internal/app"
 	"deployster/internal/base/diag"
 	"deployster/internal/ui/diagram"
 	"deployster/internal/ui/planpage"
@@ -45,7 +44,7 @@ func runGraph(c *cli.Context, s *session) error {
 		if err != nil {
 			return err
 		}
-		d = app.Diagram(m)
+		d = planpage.Declared(m)
 	}
 	s.out.Printf("%s", draw(d))
 	return nil

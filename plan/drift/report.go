@@ -25,6 +25,9 @@ const (
 	Failed     Status = "failed"     // it could not be asked
 )
 
+// NotAsked is said of a publish: there is nothing that could have drifted.
+const NotAsked = "not asked: a put is an event"
+
 // Resource is what was found of one resource.
 type Resource struct {
 	Status Status `json:"status"`

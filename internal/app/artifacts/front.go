@@ -103,7 +103,7 @@ func (f *Front) State(ctx context.Context, t typeclient.Target, ty protocol.Type
 	if isPublish(t) {
 		return f.decide(ctx, t, in)
 	}
-	t, err := f.mounted(ctx, t)
+	t, err := f.Mounted(ctx, t)
 	if err != nil {
 		return protocol.Answer{}, err
 	}
@@ -116,15 +116,15 @@ func (f *Front) ActNotify(ctx context.Context, t typeclient.Target, ty protocol.
 	if isPublish(t) {
 		return f.put(ctx, t, in, told)
 	}
-	t, err := f.mounted(ctx, t)
+	t, err := f.Mounted(ctx, t)
 	if err != nil {
 		return runner.Result{}, err
 	}
 	return f.Types.ActNotify(ctx, t, ty, a, in, told)
 }
 
-// mounted is a target whose mounts lead to files that are here.
-func (f *Front) mounted(ctx context.Context, t typeclient.Target) (typeclient.Target, error) {
+// Mounted is a target whose mounts lead to files that are here.
+func (f *Front) Mounted(ctx context.Context, t typeclient.Target) (typeclient.Target, error) {
 	for i, m := range t.Mounts {
 		key, sub, ok := artifact.ParseMount(m.Source)
 		if !ok {

@@ -11,8 +11,8 @@ import (
 	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
-	"deployster/internal/base/secret"
 	"deployster/internal/runner/typeclient"
+	"deployster/plan/artifacts"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -95,9 +95,7 @@ func (f *Front) same(addr string, was, now json.RawMessage) bool {
 			hidden = append(hidden, "/source"+pointer)
 		}
 	}
-	a, aerr := jsondoc.Canonical(secret.Mask(was, hidden))
-	b, berr := jsondoc.Canonical(secret.Mask(now, hidden))
-	return aerr == nil && berr == nil && string(a) == string(b)
+	return artifacts.SamePut(was, now, hidden)
 }
 
 // lastPut says what became of a put that was not seen to its end: the state that it led

@@ -18,7 +18,6 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/secret"
-	"deployster/internal/runner/typeclient"
 	"deployster/internal/runner/watchclient"
 	"deployster/internal/watch"
 	"deployster/plan"
@@ -165,14 +164,14 @@ type looker struct {
 
 	// Guarded by w.mu.
 	looker *plan.Looker
-	client *typeclient.Client
+	spec   app.WatchSpec
 	prior  state.Snapshot
 	by     map[string]*config.Resource
 }
 
 // with holds resources to another state from now on.
 func (l *looker) with(ctx context.Context, prior state.Snapshot) error {
-	next, client, err := l.w.engine.Looker(ctx, l.source, prior)
+	next, spec, err := l.w.engine.Looker(ctx, l.source, prior)
 	if err != nil {
 		return err
 	}
@@ -182,7 +181,7 @@ func (l *looker) with(ctx context.Context, prior state.Snapshot) error {
 	}
 	l.w.mu.Lock()
 	defer l.w.mu.Unlock()
-	l.looker, l.client, l.prior, l.by = next, client, prior, by
+	l.looker, l.spec, l.prior, l.by = next, spec, prior, by
 	return nil
 }
 
@@ -195,7 +194,7 @@ func (l *looker) seen() *plan.Looker {
 // request says how what tells of changes to a resource is started.
 func (l *looker) request(ctx context.Context, addr string) (watchclient.Request, error) {
 	l.w.mu.Lock()
-	seen, client, r, prior := l.looker, l.client, l.by[addr], l.prior
+	seen, start, r, prior := l.looker, l.spec, l.by[addr], l.prior
 	l.w.mu.Unlock()
 	if r == nil {
 		return watchclient.Request{}, errors.New("it is not recorded any more")
@@ -205,7 +204,7 @@ func (l *looker) request(ctx context.Context, addr string) (watchclient.Request,
 	if step.Init.WatchAction == nil {
 		return watchclient.Request{}, errors.New("its type does not tell of changes any more")
 	}
-	spec, err := client.WatchSpec(ctx, target, step.Init, recall.Input(prior, addr, step.Config, protocol.Present, nil))
+	spec, err := start(ctx, target, step.Init, recall.Input(prior, addr, step.Config, protocol.Present, nil))
 	return watchclient.Request{Address: addr, Reference: target.Reference, Spec: spec}, err
 }
 

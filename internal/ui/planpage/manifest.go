@@ -1,24 +1,23 @@
-package app
+package planpage
 
 import (
 	"deployster/config"
 	"deployster/internal/ui/diagram"
-	"deployster/internal/ui/planpage"
 )
 
-// Diagram returns a drawing of what manifests declare. A block whose instances are not
+// Declared returns a drawing of what manifests declare. A block whose instances are not
 // known yet is one node.
-func Diagram(m *config.Manifest) diagram.Diagram {
+func Declared(m *config.Manifest) diagram.Diagram {
 	d := diagram.Diagram{Title: "deployster"}
 	for _, r := range m.Resources() {
-		group, name := planpage.SplitModules(r.Address)
+		group, name := SplitModules(r.Address)
 		d.Nodes = append(d.Nodes, diagram.Node{ID: r.Address, Group: group, Lines: []string{name, r.TypeRef}, Note: r.Range.String()})
 		for _, edge := range r.Edges {
 			d.Edges = append(d.Edges, diagram.Edge{From: r.Address, To: edge.To, Weak: edge.Origin == config.FromDependsOn})
 		}
 	}
 	for _, block := range m.Pending() {
-		group, name := planpage.SplitModules(block.Address)
+		group, name := SplitModules(block.Address)
 		d.Nodes = append(d.Nodes, diagram.Node{ID: block.Address, Group: group, Lines: []string{name + "[...]", "known later"},
 			Note: block.Range.String()})
 		for _, needed := range block.Needs {
