@@ -16,7 +16,7 @@ import (
 )
 
 // Check finds what is wrong with the configs of a manifest whose variables need have no
-// values. Types that it knows nothing of are a warning.
+// values, and notes the types whose schemas are not known here.
 func Check(w *workspace.Workspace, m *config.Manifest) diag.Diagnostics {
 	lock, err := images.ReadLock(w.Dir)
 	if err != nil {
@@ -44,9 +44,7 @@ func Check(w *workspace.Workspace, m *config.Manifest) diag.Diagnostics {
 		}
 	}
 	if names := slices.Sorted(maps.Keys(unknown)); len(names) > 0 {
-		diags = append(diags, diag.Warningf("Some configs were not checked",
-			"No schema is kept here for %s: only the manifest was checked. `deployster init` keeps the schemas of all types.",
-			words.All(names)))
+		w.Note("Note: configs of %s were not checked against schemas. To fetch the schemas of all types: deployster init", words.List(names, 3))
 	}
 	return diags
 }
