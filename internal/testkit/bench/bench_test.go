@@ -235,7 +235,7 @@ func TestMain(m *testing.M) {
 
 func TestOptions(t *testing.T) {
 	for _, bad := range []options{{pairs: 0, scale: 1}, {pairs: 1, scale: 0}, {pairs: 1, scale: 2},
-		{pairs: 1, scale: 1, rows: []string{"14"}}} {
+		{pairs: 1, scale: 1, rows: []string{"99"}}} {
 		if bad.check() == nil {
 			t.Errorf("%+v is taken", bad)
 		}

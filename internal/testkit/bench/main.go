@@ -43,6 +43,7 @@ func rows() []row {
 		{"12", "stdin", stdinRow},
 		{"13", "watch", watchRow},
 		{"14", "many hosts", hostsRow},
+		{"15", "a Terraform provider", providerRow},
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 // The same resource for both: nine of ten refer to the one before.
 const (
 	diskBlock = "resource \"r%[1]d\" {\n  type = \"%[3]s\"\n  config = {\n    name = \"disk-%[1]d\"\n    zone = var.zone%[2]s\n  }\n}\n"
-	diskAfter = "resource.r%d.state.name"
+	diskAfter = "after = resource.r%d.state.name"
 	dataBlock = "resource \"terraform_data\" \"r%[1]d\" {\n  input = {\n    name = \"disk-%[1]d\"\n    zone = var.zone%[2]s\n  }\n}\n"
-	dataAfter = "terraform_data.r%d.output.name"
+	dataAfter = "after = terraform_data.r%d.output.name"
 )
 
 const worldPlug = "plug \"world\" {\n  path = \"world\"\n}\n"
@@ -30,7 +30,7 @@ func chains(dir, ext, block, after string, n int, more ...any) error {
 		for i := first; i < min(n, first+each); i++ {
 			link := ""
 			if i%10 != 0 {
-				link = "\n    after = " + fmt.Sprintf(after, i-1)
+				link = "\n    " + fmt.Sprintf(after, i-1)
 			}
 			fmt.Fprintf(&b, block, append([]any{i, link}, more...)...)
 		}
@@ -64,6 +64,7 @@ func (l *lab) workers(ctx context.Context, n int) (*bed, error) {
 type terraformBed struct {
 	*lab
 	dir string
+	env []string
 }
 
 func (l *lab) terraformBed(ctx context.Context, n int) (*terraformBed, error) {
@@ -90,7 +91,7 @@ func (t *terraformBed) close() error {
 
 // command is one of terraform's. It is not to ask the network for its news.
 func (t *terraformBed) command(args ...string) command {
-	return command{dir: t.dir, env: []string{"CHECKPOINT_DISABLE=1"}, args: append([]string{t.terraform}, args...)}
+	return command{dir: t.dir, env: append([]string{"CHECKPOINT_DISABLE=1"}, t.env...), args: append([]string{t.terraform}, args...)}
 }
 
 func (t *terraformBed) do(ctx context.Context, args ...string) error {
