@@ -143,7 +143,7 @@ func (e *emitter) lifecycle(of, b *hclsyntax.Block) (text string, lists []string
 		switch it.name {
 		case "create_before_destroy":
 			if v, diags := it.attr.Expr.Value(nil); diags.HasErrors() || v.Type().FriendlyName() != "bool" || v.True() {
-				e.refuse(it.at(), "create_before_destroy", "%s.%s has it: here the type replaces, and destroys first.", of.Labels[0], of.Labels[1])
+				e.createFirst(of, it)
 			}
 		case "ignore_changes":
 			kept, named := e.ignored(of, it.attr.Expr)

@@ -60,6 +60,8 @@ func TestRun_Writes(t *testing.T) {
 		"blocks of both sorts": {"resource \"aws_z\" \"z\" {\n  d { s = 1 }\n  dynamic \"d\" {\n    for_each = []\n    content {}\n  }\n}", "d = concat(["},
 		"ignored blocks are lists": {"resource \"aws_z\" \"z\" {\n  disk { size = 1 }\n  lifecycle { ignore_changes = [disk[0].size] }\n}",
 			"ignore_changes = [disk[0].size]"},
+		"made first, and nobody needs it": {"resource \"aws_z\" \"z\" {\n  lifecycle { create_before_destroy = true }\n}\noutput \"o\" { value = aws_z.z.id }",
+			"resource \"z\" {\n  type = \"${type.aws}#aws_z\"\n  config = {\n  }\n}"},
 		"a data source": {`data "aws_q" "q" { a = 1 }`, "resource \"q\" {\n  type      = \"${type.aws}#data.aws_q\"\n  read_only = true"},
 		"a block of old": {"moved {\n  from = module.m[\"a\"].aws_x.o[1]\n  to   = aws_x.n\n}",
 			"from = module.m[\"a\"].resource.o[1]"},
@@ -90,9 +92,12 @@ func TestRun_Refuses(t *testing.T) {
 		return `{"version":4,"resources":[{"mode":"managed","type":"aws_x","name":"n","instances":[` + instance + `]}]}`
 	}
 	for name, c := range map[string]struct{ config, state, want string }{
-		"a provisioner":            {config: "resource \"aws_x\" \"n\" {\n  provisioner \"local-exec\" {}\n}", want: "main.tf:2: aws_x.n has one"},
-		"a connection":             {config: "resource \"aws_x\" \"n\" {\n  connection {}\n}", want: "A provisioner"},
-		"create_before_destroy":    {config: "resource \"aws_x\" \"n\" {\n  lifecycle { create_before_destroy = true }\n}", want: "main.tf:2: aws_x.n has it"},
+		"a provisioner": {config: "resource \"aws_x\" \"n\" {\n  provisioner \"local-exec\" {}\n}", want: "main.tf:2: aws_x.n has one"},
+		"a connection":  {config: "resource \"aws_x\" \"n\" {\n  connection {}\n}", want: "A provisioner"},
+		"create_before_destroy": {config: "resource \"aws_x\" \"n\" {\n  lifecycle { create_before_destroy = true }\n}\n" +
+			"resource \"aws_y\" \"m\" { depends_on = [aws_x.n] }", want: "main.tf:2: aws_x.n has it"},
+		"create_before_destroy of what a local value says": {config: "resource \"aws_x\" \"n\" {\n  lifecycle { create_before_destroy = true }\n}\n" +
+			"locals { a = [for i in [1] : \"${aws_x.n.id}\"] }", want: "main.tf:2: aws_x.n has it"},
 		"an ephemeral block":       {config: `ephemeral "aws_x" "n" {}`, want: "There is no ephemeral block"},
 		"an ephemeral variable":    {config: `variable "v" { ephemeral = true }`, want: `"v" is one`},
 		"a move between types":     {config: "moved {\n  from = aws_x.n\n  to = aws_y.n\n}", want: "aws_x.n became aws_y.n"},

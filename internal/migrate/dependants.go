@@ -1,0 +1,46 @@
+package migrate
+
+import (
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// isNeeded reports whether something of the module may have to be changed before a thing is
+// destroyed: another resource, or what others are told of it by a local value, a module or an
+// output of a module. The outputs of the root module have nobody behind them.
+func (d *module) isNeeded(of *hclsyntax.Block) bool {
+	for _, f := range d.files {
+		for _, b := range f.body.Blocks {
+			if b == of || slices.Contains([]string{"moved", "removed", "import", "check"}, b.Type) || b.Type == "output" && d.out == "." {
+				continue
+			}
+			found := false
+			_ = hclsyntax.VisitAll(b.Body, func(n hclsyntax.Node) hcl.Diagnostics { // it reports nothing
+				x, ok := n.(*hclsyntax.ScopeTraversalExpr)
+				if !ok || len(x.Traversal) < 2 || x.Traversal.RootName() != of.Labels[0] {
+					return nil
+				}
+				step, ok := x.Traversal[1].(hcl.TraverseAttr)
+				found = found || ok && step.Name == of.Labels[1]
+				return nil
+			})
+			if found {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// createFirst takes create_before_destroy out, where nobody depends on the thing.
+func (e *emitter) createFirst(of *hclsyntax.Block, it item) {
+	if e.isNeeded(of) {
+		e.refuse(it.at(), "create_before_destroy", "%s.%s has it, and is referred to: here the type replaces, and destroys first.",
+			of.Labels[0], of.Labels[1])
+		return
+	}
+	e.note(it.at(), "%s.%s is destroyed before it is made anew, where it was made first: create_before_destroy is left out",
+		of.Labels[0], of.Labels[1])
+}
