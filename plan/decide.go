@@ -240,7 +240,7 @@ func (b *builder) compareWithPrior(addr string, s *Step) {
 	if s.Change == Valid && jsondoc.Same(entry.State, s.State) {
 		s.Edited = jsondoc.Edits(entry.Config, s.Config)
 	}
-	if b.identified.pairs[addr].MayStay && len(s.Init.Identity) == 0 {
+	if b.identified.pairs[addr].MayStay && len(s.Init.Identity) == 0 && !s.Publishes {
 		s.Notes = append(s.Notes, mayStay)
 	}
 }
@@ -256,7 +256,7 @@ func (b *builder) expect(r *config.Resource, s *Step) {
 		if !r.ReadOnly && s.differs(entry.Config) {
 			s.Expected = Update
 		}
-		if b.identified.pairs[r.Address].MayStay && len(s.Init.Identity) == 0 && string(entry.Config) != string(s.Config) {
+		if b.identified.pairs[r.Address].MayStay && len(s.Init.Identity) == 0 && !s.Publishes && string(entry.Config) != string(s.Config) {
 			s.Notes = append(s.Notes, mayStay)
 		}
 	case !r.ReadOnly:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/words"
 	"deployster/internal/runner/typeclient"
 	"deployster/plan/artifacts"
 	"deployster/protocol"
@@ -84,7 +86,27 @@ func (f *Front) decide(ctx context.Context, t typeclient.Target, in protocol.Sta
 	case in.LastConfig == nil || f.same(t.Address, in.LastConfig, in.Config):
 		return protocol.Answer{Status: protocol.Valid, State: in.LastState}, nil
 	}
-	return again("what it is made of has changed")
+	return again(changed(in.LastConfig, in.Config))
+}
+
+// changed says in what two configs of a publish differ: the inputs that moved, or no more
+// than that they differ. The diff says the rest.
+func changed(was, now json.RawMessage) string {
+	before, _ := jsondoc.Object(member(was, "inputs")) // both are configs of the engine
+	after, _ := jsondoc.Object(member(now, "inputs"))
+	var moved []string
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		if before[name] != nil && !jsondoc.Same(member(before[name], "version"), member(after[name], "version")) {
+			moved = append(moved, "inputs."+name)
+		}
+	}
+	switch len(moved) {
+	case 0:
+		return "what it is made of has changed"
+	case 1:
+		return "because " + moved[0] + " is another version"
+	}
+	return "because " + words.List(moved, 5) + " are other versions"
 }
 
 // same reports whether two configs mean the same put: another password publishes nothing.

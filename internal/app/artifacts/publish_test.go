@@ -141,6 +141,53 @@ func TestPublish_IsDecidedByWhatIsRecorded(t *testing.T) {
 }
 
 // decided puts an answer into a line.
+// What has moved is said of inputs; what else has changed, the diff says.
+func TestPublish_SaysWhichInputMoved(t *testing.T) {
+	t.Parallel()
+	config := func(n string, inputs string) json.RawMessage {
+		return json.RawMessage(`{"inputs":{` + inputs + `},"params":{"n":"` + n + `"},"source":{},"triggers":null}`)
+	}
+	one := `"site":{"type":"t","space":"","version":{"ref":"1"},"params":{}}`
+	two := strings.ReplaceAll(one, `"1"`, `"2"`)
+	for _, c := range []struct {
+		was, now json.RawMessage
+		want     string
+	}{
+		{config("1", `"build":"build",`+one), config("2", `"build":"build",`+one), "what it is made of has changed"},
+		{config("1", one), config("1", two), "because inputs.site is another version"},
+		{config("1", one), config("2", two), "because inputs.site is another version"},
+		{config("1", ""), config("1", two), "what it is made of has changed"},
+		{config("1", one+strings.Replace(","+one, "site", "base", 1)), config("1", two+strings.Replace(","+two, "site", "base", 1)),
+			"because inputs.base, inputs.site are other versions"},
+	} {
+		if got := changed(c.was, c.now); got != c.want {
+			t.Errorf("%s to %s: %q, want %q", c.was, c.now, got, c.want)
+		}
+	}
+}
+
+// An image that lists nothing is asked once after its put, and nobody is warned: notifiers
+// do so each time. One that lists others is asked again.
+func TestPublish_DoesNotWaitForWhoListsNothing(t *testing.T) {
+	t.Parallel()
+	created := []artifact.Versioned{{Version: artifact.Version{"ref": "2"}}}
+	for image, lists := range map[string]bool{"acme/v1": true, "acme/v2": false} {
+		s := newScene(t, image, false, state.Snapshot{})
+		s.o.Warn = func(d *diag.Diagnostic) { t.Errorf("%s: %s", image, d.Summary) }
+		s.world.Change(`{"password":"one"}`, func(l *artifacttest.Line) { l.Spaces = map[string][]artifact.Versioned{} })
+		ctx, cancel := context.WithCancel(t.Context())
+		if !lists { // the second protocol has to list it: it is asked until nobody waits any more
+			time.AfterFunc(800*time.Millisecond, cancel)
+		}
+		s.world.TakeLog()
+		_, found := s.listed(ctx, typeclient.Target{Address: address, Reference: image}, s.info, wished("one", "2"), created, Published{})
+		if n := len(s.world.TakeLog()); found || (n == 1) != lists {
+			t.Errorf("%s: found %v, asked %d times", image, found, n)
+		}
+		cancel()
+	}
+}
+
 func decided(t *testing.T, a protocol.Answer, err error) string {
 	t.Helper()
 	if err != nil {

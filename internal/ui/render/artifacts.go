@@ -1,6 +1,7 @@
 package render
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
+	"deployster/internal/ui/jsondiff"
+	"deployster/plan"
 	"deployster/plan/artifacts"
 )
 
@@ -53,6 +56,36 @@ func Metadata(m artifact.Metadata) string {
 		parts = append(parts, diag.Visible(f.Name)+" "+diag.Visible(value))
 	}
 	return cut(strings.Join(parts, ", "), maxMetadata)
+}
+
+// foldVersions makes one row of the versions of an input, from which one to which one.
+func foldVersions(s *plan.Step, d *jsondiff.Diff, hide func(string) string) {
+	type config struct {
+		Inputs map[string]struct {
+			Version artifact.Version `json:"version"`
+		} `json:"inputs"`
+	}
+	var was, now config
+	if s.Was == nil || json.Unmarshal(s.Was.State, &was) != nil || json.Unmarshal(s.Config, &now) != nil {
+		return // a diff of all values is true as well
+	}
+	var rows []jsondiff.Row
+	folded := map[string]bool{}
+	for _, r := range d.Rows {
+		rest, _ := strings.CutPrefix(r.Pointer, "/inputs/")
+		name, member, _ := strings.Cut(rest, "/")
+		from, to := was.Inputs[name].Version, now.Inputs[name].Version
+		if rest == r.Pointer || from == nil || to == nil || member != "version" && !strings.HasPrefix(member, "version/") {
+			rows = append(rows, r)
+			continue
+		}
+		if !folded[name] {
+			folded[name] = true
+			rows = append(rows, jsondiff.Row{Op: jsondiff.Change, Pointer: "/inputs/" + name + "/version", Path: "inputs." + diag.Visible(name),
+				Have: clean(hide, ShortVersion(from)), Want: clean(hide, ShortVersion(to))})
+		}
+	}
+	d.Rows = rows
 }
 
 // Artifacts returns the versions of a plan's artifacts, a line each; "" if it has none.
