@@ -48,6 +48,11 @@ func (l *loader) moved(b *hcl.Block) {
 			v.FromTarget.kind(), v.ToTarget.kind()))
 		return
 	}
+	if v.FromTarget.publishes() != v.ToTarget.publishes() {
+		l.add(source.Failure(v.ToTarget.At, "Unlike things", "%s cannot become %s: a publish is moved to a publish.", v.FromTarget.kind(),
+			v.ToTarget.kind()))
+		return
+	}
 	if v.FromTarget.Address == v.ToTarget.Address {
 		l.add(source.Failure(v.ToTarget.At, "Moved to itself", "From and to are the same. Correct one of them, or remove the block."))
 		return
@@ -56,8 +61,10 @@ func (l *loader) moved(b *hcl.Block) {
 	l.b.Moved = append(l.b.Moved, v)
 }
 
+func (t Target) publishes() bool { return strings.HasPrefix(t.Address, PublishPrefix) }
+
 func (t Target) kind() string {
-	if t.module {
+	if t.module || t.publishes() {
 		return t.Address
 	}
 	return "the resource " + t.Address

@@ -143,7 +143,8 @@ func (f *Front) finish(ctx context.Context, t typeclient.Target, info artifact.I
 	return encode(out)
 }
 
-// listed finds the newest of what was created among what the image lists.
+// listed finds the newest of what was created among what the image lists. One of the first
+// protocol that lists nothing at all is not asked again.
 func (f *Front) listed(ctx context.Context, t typeclient.Target, info artifact.Info, config json.RawMessage, created []artifact.Versioned,
 	before Published) (artifact.Versioned, bool) {
 	in := artifact.CheckInput{Source: member(config, "source"), Space: created[0].Space, Fresh: true}
@@ -160,6 +161,9 @@ func (f *Front) listed(ctx context.Context, t typeclient.Target, info artifact.I
 		c, err := f.o.Client.Check(ctx, target(t), info, in)
 		if failed = err; err != nil {
 			continue
+		}
+		if c.Silent { // as a notifier is: there is nothing to wait for, and what the put said is all there is
+			return artifact.Versioned{}, false
 		}
 		for i := len(c.Newest) - 1; i >= 0; i-- {
 			for _, v := range created {
