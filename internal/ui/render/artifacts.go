@@ -59,7 +59,7 @@ func Metadata(m artifact.Metadata) string {
 }
 
 // foldVersions makes one row of the versions of an input, from which one to which one.
-func foldVersions(s *plan.Step, d *jsondiff.Diff, hide func(string) string) {
+func foldVersions(s *plan.Step, d jsondiff.Diff, hide func(string) string) jsondiff.Diff {
 	type config struct {
 		Inputs map[string]struct {
 			Version artifact.Version `json:"version"`
@@ -67,7 +67,7 @@ func foldVersions(s *plan.Step, d *jsondiff.Diff, hide func(string) string) {
 	}
 	var was, now config
 	if s.Was == nil || json.Unmarshal(s.Was.State, &was) != nil || json.Unmarshal(s.Config, &now) != nil {
-		return // a diff of all values is true as well
+		return d // a diff of all values is true as well
 	}
 	var rows []jsondiff.Row
 	folded := map[string]bool{}
@@ -86,6 +86,7 @@ func foldVersions(s *plan.Step, d *jsondiff.Diff, hide func(string) string) {
 		}
 	}
 	d.Rows = rows
+	return d
 }
 
 // Artifacts returns the versions of a plan's artifacts, a line each; "" if it has none.

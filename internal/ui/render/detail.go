@@ -62,8 +62,7 @@ func Changes(s *plan.Step, hide func(string) string) (d jsondiff.Diff, notes map
 	switch s.Change {
 	case plan.Deferred, plan.Publish:
 		if s.Was != nil {
-			d = compareToWas(s.Was, want, o)
-			foldVersions(s, &d, hide)
+			d = foldVersions(s, compareToWas(s.Was, want, o), hide)
 		} else if s.Expected == plan.Create || s.Change == plan.Publish {
 			d = jsondiff.List(want, o)
 		}
