@@ -30,7 +30,7 @@ func (r *Recovery) Warning() *diag.Diagnostic {
 	fmt.Fprintf(&b, "The apply of plan %s that began at %s, %s, was interrupted; its progress was saved.", r.Plan,
 		r.Began.Format(time.RFC3339), diag.Visible(r.By.String()))
 	for _, f := range r.InFlight {
-		fmt.Fprintf(&b, " The action %q of %s was running since %s, and how it ended is not known.", f.Action, f.Address,
+		fmt.Fprintf(&b, " The action %q of %s, started at %s, has no recorded end.", f.Action, f.Address,
 			f.Started.Format(time.RFC3339))
 	}
 	if len(r.Unconfirmed) > 0 {

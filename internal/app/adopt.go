@@ -197,8 +197,12 @@ func saidBy(a state.Attempt, out runner.Outcome) json.RawMessage {
 }
 
 // recordAdopted keeps what an adopted action has printed with the records of
-// this run. What it was given is in those of the run that had started it.
+// this run. What it was given is in those of the run that had started it. One that
+// never began has nothing to keep, and no exit code.
 func (e *Engine) recordAdopted(addr string, a state.Attempt, out runner.Outcome) {
+	if out.Fate != runner.Exited {
+		return
+	}
 	if out.Duration == 0 && out.Ended.After(a.Started) {
 		out.Duration = out.Ended.Sub(a.Started)
 	}

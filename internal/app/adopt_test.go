@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"deployster/internal/app/workspace"
+	"deployster/internal/base/encryption"
 	"deployster/internal/runner"
 	"deployster/internal/runner/runnertest"
+	"deployster/internal/runner/typeclient"
 	"deployster/state"
 )
 
@@ -22,6 +24,14 @@ type traces struct {
 func (t traces) Adopt(context.Context, string, runner.Watch) (runner.Outcome, error) {
 	return t.out, nil
 }
+
+// keptSteps are the steps that a run has put on record.
+type keptSteps struct {
+	unrecorded
+	steps []string
+}
+
+func (k *keptSteps) Add(i typeclient.Invocation) { k.steps = append(k.steps, i.Step) }
 
 // A command that dies between its record and the start of an action has begun nothing: that is
 // known where the containerd in which it would have begun has no trace of it, and only there.
@@ -47,8 +57,9 @@ func TestEngine_ActionsWithoutATraceWereNeverBegun(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			data := filepath.Join(dir, "data")
+			kept := &keptSteps{}
 			open := func() *Engine {
-				e := New(Options{Workspace: workspace.Options{Dir: dir, DataDir: data, Version: "test"},
+				e := New(Options{Records: func(string, *encryption.Keyring) Records { return kept }, Workspace: workspace.Options{Dir: dir, DataDir: data, Version: "test"},
 					Open: func(context.Context) (Runtime, error) {
 						return traces{runnertest.Runtime{Fake: runnertest.NewFake()}, c.out}, nil
 					}})
@@ -104,6 +115,9 @@ func TestEngine_ActionsWithoutATraceWereNeverBegun(t *testing.T) {
 			}
 			if got := len(again.Snapshot().Unsettled["a"].Names()) > 0; got != c.unknown {
 				t.Errorf("an apply takes it for unknown: %v", got)
+			}
+			if len(kept.steps) > 0 {
+				t.Errorf("what never ran is on record: %v", kept.steps)
 			}
 		})
 	}
