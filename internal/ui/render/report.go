@@ -87,7 +87,9 @@ func totals(p *plan.Plan, r *apply.Report) []string {
 	add(counts[apply.Unknown], "unknown")
 	add(counts[apply.Interrupted], "interrupted")
 	add(counts[apply.NotStarted], "not started")
-	add(len(r.Moves), "moved")
+	if len(r.Moves) > 0 {
+		add(p.Summary.Move, "moved") // as the plan counts: what gives up its address is none of them
+	}
 	return parts
 }
 
