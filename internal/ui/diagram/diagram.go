@@ -39,6 +39,7 @@ var kinds = []struct{ name, fill, line, text string }{
 	{"update", "#fff8c5", "#9a6700", "#4d3300"},
 	{"destroy", "#ffebe9", "#cf222e", "#66101a"},
 	{"replace", "#fff1e5", "#bc4c00", "#5c2400"},
+	{"publish", "#fbefff", "#8250df", "#3e1f79"},
 	{"forget", "#eaeef2", "#6e7781", "#424a53"},
 	{"deferred", "#ddf4ff", "#0969da", "#053c80"},
 	{"may_change", "#ddf4ff", "#0969da", "#053c80"},
