@@ -52,6 +52,13 @@ func cases() []hostile {
 			script: `echo '{"default_space":"a"}' >$answer; echo '{"default_space":"b"}' >>$answer`},
 		{name: "check names a default space of no line", verdict: "no version yet", step: "check", script: `echo '{"default_space":"a"}' >$answer`,
 			after: noVersions},
+		{name: "check lists a million versions", verdict: "streamed: the newest is found", step: "check",
+			script: `(echo '{"default_space":"main"}'; seq 1000000 | sed 's/.*/{"space":"main","version":{"ref":"&"}}/') >$answer`,
+			after: func(t *testing.T, r result) {
+				if v, ok := r.checked.Found(); !ok || v.Version["ref"] != "1000000" || r.checked.Spaces["main"].Count != 1_000_000 {
+					t.Errorf("%v of %d", v.Version, r.checked.Spaces["main"].Count)
+				}
+			}},
 		{name: "check lists 1001 spaces", verdict: "taken; the selected one is kept", step: "check",
 			script: `echo '{"default_space":"s7"}' >$answer; i=0; while [ $i -le 1000 ]; do echo '{"space":"s'$i'","version":{"ref":"1"}}'; i=$((i+1)); done >>$answer`,
 			after: func(t *testing.T, r result) {
