@@ -47,8 +47,8 @@ type Timing struct {
 	Poll     time.Duration // the first look of one who waits; later ones take up to five times as long
 }
 
-// Usual are the times outside of tests.
-func Usual() Timing {
+// DefaultTiming are the times outside of tests.
+func DefaultTiming() Timing {
 	return Timing{Alive: 15 * time.Second, Gone: 60 * time.Second, Patience: 10 * time.Minute, Call: 20 * time.Second, Poll: time.Second}
 }
 

@@ -49,7 +49,7 @@ func (c *Claim) end() {
 // compact removes entries before the state that this claim has written, and objects
 // that it does not name. What cannot be removed is in nobody's way, and the next
 // holder tries again. It is harmless however late it comes: nothing that lies before
-// that state is needed by anyone but a sleeper, whose number keeps its stone.
+// that state is needed by anyone but a sleeper, whose number keeps its tombstone.
 func (c *Claim) compact(ctx context.Context, stateAt uint64) {
 	l := c.log
 	keys, err := l.list(ctx, logPrefix)
@@ -65,24 +65,24 @@ func (c *Claim) compact(ctx context.Context, stateAt uint64) {
 		}
 		if e, known := c.view.read[n]; !known {
 			unread = append(unread, n)
-		} else if !e.stone() {
+		} else if !e.isTombstone() {
 			remove = append(remove, key)
 		}
 	}
-	// What is older is nearly all stones. A few are looked at each time.
+	// What is older is nearly all tombstones. A few are looked at each time.
 	const few = 64
 	rand.Shuffle(len(unread), func(i, j int) { unread[i], unread[j] = unread[j], unread[i] })
 	for _, n := range unread[:min(few, len(unread))] {
-		if e, _, err := l.entry(ctx, n); err == nil && !e.stone() {
+		if e, _, err := l.entry(ctx, n); err == nil && !e.isTombstone() {
 			remove = append(remove, logKey(n))
 		}
 	}
 	l.remove(ctx, append(remove, c.garbage(ctx, stateAt)...))
 }
 
-// stone says of an entry that it stays (rule 4, leave the stones): its number is
+// isTombstone says of an entry that it stays (rule 4, leave the tombstones): its number is
 // where the holder who was taken over tries to append, if it ever wakes up.
-func (e Entry) stone() bool { return e.Kind == KindOpen && e.Takes != "" }
+func (e Entry) isTombstone() bool { return e.Kind == KindOpen && e.Takes != "" }
 
 // garbage are objects of states that nothing names.
 func (c *Claim) garbage(ctx context.Context, stateAt uint64) (remove []string) {

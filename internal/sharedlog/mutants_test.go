@@ -19,7 +19,7 @@ func mutants() []mutation.Fault {
 		at("own answer: what is there is ours", "claim.go", "if there.ID == e.ID {", "if true {"),
 		at("confirm: a lost answer counts", "claim.go", "for err == nil && !sure && e.Kind", "for err == nil && !sure && e.Kind == \"\" && e.Kind"),
 		at("look after opening: nobody looks", "open.go", "if now.Tip.ID != e.ID {", "if false {"),
-		at("leave the stones: they go", "compact.go", "return e.Kind == KindOpen && e.Takes != \"\"", "return e.N == 0"),
+		at("leave the tombstones: they go", "compact.go", "return e.Kind == KindOpen && e.Takes != \"\"", "return e.N == 0"),
 		at("never below: the state goes too", "compact.go", "if n == 0 || n >= stateAt { // rule 5", "if n == 0 || n > stateAt { // rule 5"),
 		at("never below: a later state goes too", "compact.go", "if n := number(key, statePrefix); n == 0 || n >= stateAt {", "if n := number(key, statePrefix); n == 0 {"),
 		at("a close is confirmed by a sign of life", "claim.go", "!sure && e.Kind != KindClose", "!sure"),

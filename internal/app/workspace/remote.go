@@ -57,7 +57,7 @@ func remote(w *Workspace, url string) *state.Remote {
 
 // timing says how patient the log of a state is.
 func timing(o Options) (sharedlog.Timing, error) {
-	t := sharedlog.Usual()
+	t := sharedlog.DefaultTiming()
 	if text := o.Env(fasterVariable); text != "" {
 		by, err := strconv.Atoi(text)
 		if err != nil || by < 1 {

@@ -139,7 +139,7 @@ func partitions(t *testing.T, span time.Duration, address string, store func(via
 	wg.Wait()
 	s := store(address)
 	defer func() { _ = s.Close() }()
-	l := sharedlog.New(s, sharedlog.Usual())
+	l := sharedlog.New(s, sharedlog.DefaultTiming())
 	v, err := l.View(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -128,7 +128,7 @@ func TestStores_NetworkDrops(t *testing.T) {
 			}
 			proxy.Silence(false)
 			proxy.Cut()
-			l := sharedlog.New(s, sharedlog.Usual().Faster(10))
+			l := sharedlog.New(s, sharedlog.DefaultTiming().Faster(10))
 			if _, err := l.View(t.Context()); err == nil || !errors.Is(err, sharedlog.ErrDamaged) {
 				t.Errorf("an object that is no entry gives %v", err)
 			}
