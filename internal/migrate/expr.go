@@ -152,11 +152,11 @@ func (r *rewriter) traversal(x *hclsyntax.ScopeTraversalExpr) {
 		}
 		r.literal(cut(t, 2), at)
 	case root == "terraform" && second == "workspace":
-		if r.out != "." {
-			r.refuse(x.Range(), "A workspace in a module", "terraform.workspace in a module has no place here: give it by a variable.")
+		r.replace(cut(t, 2), "var."+workspaceName)
+		if r.out == "." {
+			r.note(x.Range(), "terraform.workspace is the variable %s now, %q by default: each workspace has a directory or a state of its own",
+				workspaceName, r.workspace)
 		}
-		r.literal(cut(t, 2), r.workspace)
-		r.note(x.Range(), "terraform.workspace is the text %q now: each workspace has a directory or a state of its own", r.workspace)
 	default:
 		r.resource(x, t)
 	}

@@ -149,6 +149,9 @@ func (m *migration) writeTypes() {
 		dir := path.Join(".terraform/providers", p.address, p.version, "linux_amd64")
 		m.result.Packs = append(m.result.Packs, fmt.Sprintf("deployster image pack -terraform-provider %s -t %s", dir, p.image()))
 	}
+	if m.modules[m.dir].inOne {
+		fmt.Fprintf(&b, "variable %q {\n  default = %q\n}\n", workspaceName, m.workspace)
+	}
 	if b.Len() > 0 {
 		m.add("types.hcl", b.String())
 	}

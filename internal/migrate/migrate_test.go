@@ -49,7 +49,7 @@ func TestRun_Writes(t *testing.T) {
 		"a dependency":               {`resource "aws_z" "z" { depends_on = [aws_x.n, aws_x.many[0]] }`, `depends_on = [resource.n, resource.many[0]]`},
 		"the place of a module":      {`output "a" { value = "${path.module}/f" }`, `value = "./f"`},
 		"a place that is computed":   {`output "a" { value = join("/", [path.root]) }`, `join("/", ["."])`},
-		"a workspace":                {`output "a" { value = terraform.workspace }`, `value = "default"`},
+		"a workspace":                {`output "a" { value = terraform.workspace }`, `value = var.terraform_workspace`},
 		"one block":                  {"resource \"aws_z\" \"z\" {\n  disk {\n    size = 1 # GB\n  }\n}", "    disk = {\n      size = 1 # GB\n    }"},
 		"two blocks": {"resource \"aws_z\" \"z\" {\n  # first\n  disk {\n    size = 1\n  }\n  name = \"n\"\n  disk {\n    size = 2\n  }\n}",
 			"    # first\n    disk = [\n      {\n        size = 1\n      },\n      {\n        size = 2\n      },\n    ]\n    name = \"n\""},
@@ -179,6 +179,33 @@ func TestRun_BringsModulesAlong(t *testing.T) {
 		if got := string(made.Files[name]); !strings.Contains(got, want) {
 			t.Errorf("%s is %q, without %q", name, got, want)
 		}
+	}
+}
+
+// Modules are told the workspace as a variable, of which the root module knows the value.
+func TestRun_GivesTheWorkspace(t *testing.T) {
+	t.Parallel()
+	dir := directory(t, map[string]string{
+		".terraform/environment": "blue",
+		"main.tf":                "module \"a\" {\n  source = \"./a\"\n}\nmodule \"no\" {\n  source = \"./no\"\n}\n",
+		"a/providers.tf":         "locals { x = 1 }\nmodule \"b\" {\n  source = \"./b\"\n}\n",
+		"a/b/main.tf":            "output \"o\" { value = \"in-${terraform.workspace}\" }\n",
+		"no/main.tf":             "output \"o\" { value = 1 }\n",
+	})
+	made, err := Run(Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const given = "terraform_workspace = var.terraform_workspace"
+	for name, want := range map[string]string{"types.hcl": "variable \"terraform_workspace\" {\n  default = \"blue\"", "main.hcl": given,
+		"a/providers.hcl": given, "a/more-providers.hcl": `variable "terraform_workspace" {}`, "a/b/providers.hcl": `variable "terraform_workspace" {}`,
+		"a/b/main.hcl": `"in-${var.terraform_workspace}"`} {
+		if got := string(made.Files[name]); !strings.Contains(got, want) {
+			t.Errorf("%s is %q, without %q", name, got, want)
+		}
+	}
+	if got := string(made.Files["main.hcl"]); strings.Count(got, given) != 1 || made.Files["no/providers.hcl"] != nil {
+		t.Errorf("a module that does not ask is told: %s", got)
 	}
 }
 

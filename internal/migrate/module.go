@@ -30,6 +30,7 @@ type module struct {
 	providers map[string]*hclsyntax.Block // by name or name.alias
 	needs     map[string]bool             // providers whose config it gets from its callers, by name or name.alias
 	found     bool                        // needs are known
+	inOne     bool                        // it asks which workspace it is in, itself or by what it calls
 }
 
 // file is one file, whose bytes are kept with their comments.
@@ -289,16 +290,21 @@ func (d *module) write() {
 			d.add(path.Join(d.out, name), strings.TrimSpace(b.String())+"\n")
 		}
 	}
-	if len(d.needs) == 0 {
+	if len(d.needs) == 0 && !d.inOne || d.out == "." {
 		return
 	}
 	var b strings.Builder
+	if d.inOne {
+		fmt.Fprintf(&b, "variable %q {}\n", workspaceName)
+	}
 	for _, key := range slices.Sorted(maps.Keys(d.needs)) {
 		fmt.Fprintf(&b, "variable %q {}\n", providerName(key))
 	}
-	if d.out != "." {
-		d.add(path.Join(d.out, "providers.hcl"), b.String())
+	name := "providers.hcl"
+	for d.result.Files[path.Join(d.out, name)] != nil {
+		name = "more-" + name
 	}
+	d.add(path.Join(d.out, name), b.String())
 }
 
 func format(text string) []byte { return hclwrite.Format([]byte(text)) }

@@ -52,7 +52,7 @@ func (d *module) findProviders() {
 	if d.found {
 		return
 	}
-	d.found = true
+	d.found, d.inOne = true, d.asksWorkspace()
 	for _, k := range slices.SortedFunc(maps.Keys(d.resources), byText) {
 		b := d.resources[k]
 		key := keyOf(b)
@@ -65,6 +65,7 @@ func (d *module) findProviders() {
 			continue
 		}
 		c.module.findProviders()
+		d.inOne = d.inOne || c.module.inOne
 		for key := range c.module.needs {
 			d.need(c.given(key))
 		}

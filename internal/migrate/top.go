@@ -124,6 +124,9 @@ func (e *emitter) call(b *hclsyntax.Block) string {
 	for _, key := range slices.Sorted(maps.Keys(c.module.needs)) {
 		fmt.Fprintf(&out, "%s = %s\n", providerName(key), e.providerConfig(c.given(key)))
 	}
+	if c.module.inOne {
+		fmt.Fprintf(&out, "%s = var.%[1]s\n", workspaceName)
+	}
 	return out.String() + rest + "}"
 }
 

@@ -5,6 +5,6 @@ terraform {
 }
 variable "label" {}
 resource "test_object" "deep" {
-  label = var.label
+  label = "${var.label}-${terraform.workspace}"
 }
 output "id" { value = test_object.deep.id }

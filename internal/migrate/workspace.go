@@ -1,0 +1,22 @@
+package migrate
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// workspaceName is the variable that stands for terraform.workspace, in each module that asks.
+const workspaceName = "terraform_workspace"
+
+// asksWorkspace reports whether a module itself refers to terraform.workspace.
+func (d *module) asksWorkspace() (found bool) {
+	for _, f := range d.files {
+		_ = hclsyntax.VisitAll(f.body, func(n hclsyntax.Node) hcl.Diagnostics { // it reports nothing
+			if x, ok := n.(*hclsyntax.ScopeTraversalExpr); ok && len(x.Traversal) > 1 {
+				found = found || x.Traversal.RootName() == "terraform" && stepName(x.Traversal[1]) == "workspace"
+			}
+			return nil
+		})
+	}
+	return found
+}
