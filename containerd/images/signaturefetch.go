@@ -95,7 +95,9 @@ func (p *puller) bundles(ctx context.Context, dgst digest.Digest) ([]imageSignat
 	}
 	var found []imageSignature
 	for _, d := range referrers {
-		if !strings.HasPrefix(d.ArtifactType, bundleMedia) || len(found) == maxSignatures {
+		// Where cosign keeps the list itself it says there what the config is: nothing.
+		listed := strings.HasPrefix(d.ArtifactType, bundleMedia) || d.ArtifactType == ocispec.MediaTypeEmptyJSON
+		if !listed || len(found) == maxSignatures {
 			continue
 		}
 		manifest, err := fetchManifest(ctx, fetcher, d)
@@ -104,6 +106,9 @@ func (p *puller) bundles(ctx context.Context, dgst digest.Digest) ([]imageSignat
 		}
 		if manifest.Subject == nil || manifest.Subject.Digest != dgst || len(manifest.Layers) == 0 {
 			continue // it is listed for this image, and says that it is not for it
+		}
+		if !strings.HasPrefix(manifest.Layers[0].MediaType, bundleMedia) {
+			continue // something else that refers to it
 		}
 		b, err := fetchSmall(ctx, fetcher, manifest.Layers[0])
 		if err != nil {

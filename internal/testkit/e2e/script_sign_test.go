@@ -37,7 +37,7 @@ func makeKeys(ts *testscript.TestScript, neg bool, args []string) {
 // what a file holds.
 func signImage(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
-		ts.Fatalf("usage: sign REPOSITORY DIGEST|FILE KEY [as=REPOSITORY] [of=DIGEST] [cut] [bundle]")
+		ts.Fatalf("usage: sign REPOSITORY DIGEST|FILE KEY [as=REPOSITORY] [of=DIGEST] [cut] [bundle|listed-empty]")
 	}
 	if !strings.HasPrefix(args[1], "sha256:") {
 		args[1] = strings.TrimSpace(ts.ReadFile(args[1]))
@@ -47,7 +47,7 @@ func signImage(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	signer, err := signature.LoadSigner(key, crypto.SHA256)
 	ts.Check(err)
-	identity, of, cut, bundle := ts.Getenv("REGISTRY")+"/"+args[0], args[1], false, false
+	identity, of, cut, bundle := ts.Getenv("REGISTRY")+"/"+args[0], args[1], false, ""
 	for _, arg := range args[3:] {
 		switch name, value, _ := strings.Cut(arg, "="); name {
 		case "as":
@@ -57,13 +57,15 @@ func signImage(ts *testscript.TestScript, neg bool, args []string) {
 		case "cut":
 			cut = true
 		case "bundle":
-			bundle = true
+			bundle = bundleType
+		case "listed-empty": // as cosign 2.6 lists it where the registry keeps no list
+			bundle = "application/vnd.oci.empty.v1+json"
 		default:
 			ts.Fatalf("no such signature: %s", arg)
 		}
 	}
-	if bundle {
-		r.bundle(ts, args[0], args[1], of, signer)
+	if bundle != "" {
+		r.bundle(ts, args[0], args[1], of, bundle, signer)
 		return
 	}
 	payload := fmt.Appendf(nil,
@@ -80,14 +82,15 @@ func signImage(ts *testscript.TestScript, neg bool, args []string) {
 	r.manifest(ts, args[0], strings.Replace(args[1], ":", "-", 1)+".sig", manifestType, manifest)
 }
 
+const bundleType = "application/vnd.dev.sigstore.bundle.v0.3+json"
+
 // bundle puts a signature in the newer form beside an image, and lists it where
 // a registry without an answer for "what refers to it" has the list.
-func (r *registry) bundle(ts *testscript.TestScript, repository, digest, of string, signer signature.Signer) {
+func (r *registry) bundle(ts *testscript.TestScript, repository, digest, of, listedAs string, signer signature.Signer) {
 	statement := fmt.Sprintf(`{"_type":"https://in-toto.io/Statement/v1","subject":[{"digest":{"sha256":%q}}],"predicateType":"https://sigstore.dev/cosign/sign/v1","predicate":{}}`,
 		strings.TrimPrefix(of, "sha256:"))
 	envelope, err := dsse.WrapSigner(signer, "application/vnd.in-toto+json").SignMessage(strings.NewReader(statement))
 	ts.Check(err)
-	const bundleType = "application/vnd.dev.sigstore.bundle.v0.3+json"
 	content := asJSON(ts,
 		map[string]any{"mediaType": bundleType, "verificationMaterial": map[string]any{"publicKey": map[string]string{"hint": "x"}},
 			"dsseEnvelope": json.RawMessage(envelope)})
@@ -99,5 +102,5 @@ func (r *registry) bundle(ts *testscript.TestScript, repository, digest, of stri
 	const indexType = "application/vnd.oci.image.index.v1+json"
 	r.manifest(ts, repository, strings.Replace(digest, ":", "-", 1), indexType,
 		asJSON(ts, map[string]any{"schemaVersion": 2, "mediaType": indexType,
-			"manifests": []any{map[string]any{"mediaType": manifestType, "artifactType": bundleType, "digest": at, "size": len(manifest)}}}))
+			"manifests": []any{map[string]any{"mediaType": manifestType, "artifactType": listedAs, "digest": at, "size": len(manifest)}}}))
 }
