@@ -15,6 +15,7 @@ import (
 	"deployster/internal/ui/events"
 	"deployster/plan"
 	"deployster/plan/artifacts"
+	"deployster/plan/subject"
 	"deployster/state"
 )
 
@@ -69,11 +70,17 @@ func resolveArtifacts(ctx context.Context, e *Engine, m *config.Manifest, prior 
 }
 
 // answering returns who answers what a plan of a manifest asks, and the manifest in which
-// artifacts have versions.
+// artifacts have versions. chosen is what the plan is about; nil = its selection says so.
 func answering(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot, types *typeclient.Client,
 	chosen func(string) bool, o *plan.Options) (*answerers, *config.Manifest, error) {
 	if !front.Concern(m, prior) {
 		return &answerers{Types: types}, m, nil
+	}
+	if chosen == nil {
+		var diags diag.Diagnostics
+		if chosen, diags = subject.Chosen(m, prior, o.Selection); diags.HasErrors() {
+			return nil, nil, diags
+		}
 	}
 	w, m, err := resolveArtifacts(ctx, e, m, prior, types, chosen, *o)
 	if err != nil {

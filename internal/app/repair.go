@@ -20,7 +20,6 @@ import (
 	"deployster/internal/ui/events"
 	"deployster/plan"
 	"deployster/plan/refresh"
-	"deployster/plan/subject"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -228,13 +227,8 @@ func (t *task) approved(ctx context.Context, policy unattended) (refused map[str
 		}
 		client := t.Engine.client(policy.prior, policy.Source.pins, policy.Source.images)
 		o := t.planOptions(s, 0)
-		o.Doubt = policy.Addresses
-		o.FromRegistry = policy.Source.images.FromRegistry
-		chosen, diags := subject.Chosen(policy.Source.Manifest, policy.prior, s)
-		if diags.HasErrors() {
-			return nil, diags
-		}
-		if t.client, t.manifest, err = answering(ctx, t.Engine, policy.Source.Manifest, policy.prior, client, chosen, &o); err != nil {
+		o.Doubt, o.FromRegistry = policy.Addresses, policy.Source.images.FromRegistry
+		if t.client, t.manifest, err = answering(ctx, t.Engine, policy.Source.Manifest, policy.prior, client, nil, &o); err != nil {
 			return nil, err
 		}
 		p, diags := plan.Build(ctx, t.manifest, policy.prior, t.client, o)
