@@ -31,7 +31,7 @@ func mutants() []mutation.Fault {
 		mutation.In("shutdown_first is left for later", "apply/shutdown.go", "if step.Shutdown == nil {\n\t\t\tcontinue", "if step.Shutdown == nil || true {\n\t\t\tcontinue"),
 		mutation.In("shutdown_first begins with what others depend on", "apply/shutdown.go", "range r.plan.DependantsFirst()", "range r.plan.Order()"),
 		mutation.In("what is to be destroyed is forgotten", "apply/run.go", "case step.Change == plan.Forget:", "case step.Change == plan.Forget || step.Change == plan.Destroy:"),
-		mutation.In("what may change is made as it was expected", "apply/step.go", "if step.Flexible() {\n\t\tvar ok bool", "if step.Change == plan.Deferred {\n\t\tvar ok bool"),
+		mutation.In("what may change is made as it was expected", "apply/step.go", "if step.Flexible() {\n\t\tif config, sensitive", "if step.Change == plan.Deferred {\n\t\tif config, sensitive"),
 		mutation.In("an unknown outcome is taken for a good one", "apply/step.go", "out.report.Status = Unknown\n\t\treturn false", "out.report.Status, out.problem = OK, nil\n\t\treturn true"),
 		mutation.In("acts before the intent is on record", "apply/step.go", "err := r.journal.ActionStarted(start); err != nil", "_, err := start, error(nil); err != nil"),
 		mutation.In("prevent_destroy goes with its block", "plan/remove.go", "case entry.PreventDestroy:", "case false:"),
