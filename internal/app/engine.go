@@ -7,6 +7,7 @@ import (
 
 	"deployster/apply"
 	"deployster/config"
+	"deployster/internal/app/announce"
 	"deployster/internal/app/images"
 	"deployster/internal/app/workspace"
 	"deployster/internal/artifact"
@@ -91,7 +92,7 @@ type Engine struct {
 	acts     far.Hello      // as whom hosts are greeted
 	leave    bool           // what is on hosts that cannot be reached
 	pins     map[string]places.Pin
-	pulls    pullEvents     // what programs know of them
+	pulls    announce.Pulls // what programs know of them
 	files    artifact.Store // nil = not opened
 	released chan error     // gives how both were given up; nil = they may be needed
 }

@@ -7,11 +7,12 @@ package cli
 
 import (
 	"context"
-	"deployster/internal/cli/commandline"
 	"errors"
 	"io"
 	"path/filepath"
 	"runtime/debug"
+
+	"deployster/internal/cli/commandline"
 
 	"github.com/charmbracelet/colorprofile"
 	"github.com/urfave/cli/v2"

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+
 	"deployster/internal/app/workspace"
 
 	"github.com/urfave/cli/v2"

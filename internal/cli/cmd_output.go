@@ -11,6 +11,7 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
+	"deployster/internal/cli/flagvalues"
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/render"
 	"deployster/internal/ui/terminal"
@@ -31,7 +32,7 @@ func outputCommand(e Env) *cli.Command {
 }
 
 func runOutput(c *cli.Context, s *session) error {
-	if err := atMost(c, 1); err != nil {
+	if err := flagvalues.AtMost(c, 1); err != nil {
 		return err
 	}
 	if c.Bool("raw") && c.Bool("json") {

@@ -1,12 +1,13 @@
 package cli
 
 import (
+	"slices"
+
 	"deployster/internal/app"
 	"deployster/internal/app/discover"
 	"deployster/internal/app/workspace"
 	"deployster/internal/cli/hosts"
 	"deployster/internal/ui/render"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 )

@@ -7,6 +7,7 @@ import (
 
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
+	"deployster/internal/cli/flagvalues"
 	"deployster/state"
 )
 
@@ -25,7 +26,7 @@ func resolveCommand(e Env) *cli.Command {
 }
 
 func runResolve(c *cli.Context, s *session) error {
-	if err := atMost(c, 1); err != nil {
+	if err := flagvalues.AtMost(c, 1); err != nil {
 		return err
 	}
 	as := state.Verdict(c.String("as"))

@@ -10,6 +10,7 @@ import (
 	"deployster/apply"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
+	"deployster/internal/cli/flagvalues"
 	"deployster/internal/runs"
 	"deployster/internal/ui/render"
 	"deployster/internal/ui/terminal"
@@ -33,7 +34,7 @@ func runsCommand(e Env) *cli.Command {
 }
 
 func runRunsList(c *cli.Context, s *session) error {
-	if err := atMost(c, 0); err != nil {
+	if err := flagvalues.AtMost(c, 0); err != nil {
 		return err
 	}
 	list, err := runs.List(s.Dir)
@@ -56,7 +57,7 @@ func runRunsList(c *cli.Context, s *session) error {
 }
 
 func runRunsShow(c *cli.Context, s *session) error {
-	if err := atMost(c, 1); err != nil {
+	if err := flagvalues.AtMost(c, 1); err != nil {
 		return err
 	}
 	run, err := s.FindRun(c.Args().First())
@@ -103,7 +104,7 @@ func printProblems(p terminal.Printer, r *apply.Report) {
 }
 
 func runRunsLogs(c *cli.Context, s *session) error {
-	if err := atMost(c, 2); err != nil {
+	if err := flagvalues.AtMost(c, 2); err != nil {
 		return err
 	}
 	name, resource := "", c.Args().First()

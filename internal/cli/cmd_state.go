@@ -11,6 +11,7 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
+	"deployster/internal/cli/flagvalues"
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/render"
 	"deployster/state"
@@ -133,7 +134,7 @@ func showRemembered(s *session, snapshot state.Snapshot, name string) {
 }
 
 func runStatePull(c *cli.Context, s *session) error {
-	if err := atMost(c, 0); err != nil {
+	if err := flagvalues.AtMost(c, 0); err != nil {
 		return err
 	}
 	place := s.StatePlaceAround()
@@ -153,7 +154,7 @@ func runStatePull(c *cli.Context, s *session) error {
 }
 
 func runStateCopies(c *cli.Context, s *session) error {
-	if err := atMost(c, 0); err != nil {
+	if err := flagvalues.AtMost(c, 0); err != nil {
 		return err
 	}
 	copies, err := s.Copies()
@@ -182,7 +183,7 @@ func runStateCopies(c *cli.Context, s *session) error {
 }
 
 func runStateReencrypt(c *cli.Context, s *session) error {
-	if err := atMost(c, 0); err != nil {
+	if err := flagvalues.AtMost(c, 0); err != nil {
 		return err
 	}
 	written, err := s.Reencrypt(c.Context)

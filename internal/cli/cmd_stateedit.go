@@ -1,13 +1,14 @@
 package cli
 
 import (
-	"deployster/internal/app/workspace"
-	"deployster/internal/base/diag"
-	"deployster/internal/base/words"
 	"io"
 	"os"
 	"strconv"
 	"strings"
+
+	"deployster/internal/app/workspace"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
 
 	"github.com/urfave/cli/v2"
 )

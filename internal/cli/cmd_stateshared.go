@@ -8,6 +8,7 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
+	"deployster/internal/cli/flagvalues"
 )
 
 // sharedStateCommands are those about where a state lies, and about who uses it.
@@ -24,7 +25,7 @@ func sharedStateCommands(e Env) []*cli.Command {
 }
 
 func runStateStatus(c *cli.Context, s *session) error {
-	if err := atMost(c, 0); err != nil {
+	if err := flagvalues.AtMost(c, 0); err != nil {
 		return err
 	}
 	status, err := workspace.Status(c.Context, s.Workspace)

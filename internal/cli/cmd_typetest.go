@@ -12,6 +12,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/cli/artifacts"
+	"deployster/internal/cli/flagvalues"
 	"deployster/internal/runner"
 	"deployster/internal/runner/conformance"
 	"deployster/internal/ui/typeview"
@@ -71,7 +72,7 @@ func testType(c *cli.Context, s *session) error {
 
 // testArtifacts is for an image of artifacts.
 func testArtifacts(c *cli.Context, s *session) error {
-	env, err := environment(c)
+	env, err := flagvalues.Environment(c)
 	if err != nil {
 		return err
 	}
@@ -130,7 +131,7 @@ func testOptions(c *cli.Context, s *session) (conformance.Options, error) {
 		}
 		o.Plugs[name] = conformance.Plug{Path: path, ReadOnly: readOnly}
 	}
-	env, err := environment(c)
+	env, err := flagvalues.Environment(c)
 	if err != nil {
 		return o, err
 	}

@@ -3,6 +3,8 @@ package cli
 import (
 	"runtime"
 
+	"deployster/internal/cli/flagvalues"
+
 	"github.com/urfave/cli/v2"
 )
 
@@ -20,7 +22,7 @@ func versionCommand(e Env) *cli.Command {
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
 		Action: e.action(func(c *cli.Context, s *session) error {
 			platform := runtime.GOOS + "/" + runtime.GOARCH
-			if err := atMost(c, 0); err != nil {
+			if err := flagvalues.AtMost(c, 0); err != nil {
 				return err
 			}
 			if c.Bool("json") {

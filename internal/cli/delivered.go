@@ -1,10 +1,11 @@
 package cli
 
 import (
-	"deployster/internal/cli/commandline"
 	"errors"
 	"slices"
 	"syscall"
+
+	"deployster/internal/cli/commandline"
 
 	"deployster/internal/base/diag"
 	"deployster/internal/cli/process"

@@ -6,7 +6,6 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/cli/flagvalues"
 	"deployster/plan"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 )
@@ -167,26 +166,4 @@ func eventFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "json", Usage: "print events as JSON on stdout, one a line, and nothing else"},
 		&cli.StringFlag{Name: "json-into", Usage: "write these events to `FILE` as well; a FIFO or /dev/fd/3 will do"},
 	}
-}
-
-// environment reads the -env flags.
-func environment(c *cli.Context) (map[string]string, error) {
-	env := map[string]string{}
-	for _, pair := range c.StringSlice("env") {
-		name, value, ok := strings.Cut(pair, "=")
-		if !ok {
-			return nil, diag.Errorf("Wrong command line", "-env takes NAME=VALUE, not %q.", pair)
-		}
-		env[name] = value
-	}
-	return env, nil
-}
-
-// atMost refuses what a command would not look at.
-func atMost(c *cli.Context, most int) error {
-	if c.NArg() <= most {
-		return nil
-	}
-	return diag.Errorf("Wrong command line", "%s does not know what to do with %q. `%s -help` tells what it takes.",
-		c.Command.HelpName, diag.Visible(c.Args().Get(most)), c.Command.HelpName)
 }

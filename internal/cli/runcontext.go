@@ -1,13 +1,14 @@
 package cli
 
 import (
-	"deployster/internal/cli/commandline"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"deployster/internal/cli/commandline"
 
 	"deployster/apply"
 	"deployster/internal/app/redact"

@@ -2,14 +2,15 @@ package images
 
 import (
 	"context"
-	"deployster/internal/base/diag"
-	"deployster/internal/base/imagefiles"
-	"deployster/internal/base/words"
-	"deployster/internal/runner/imagestore"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/base/imagefiles"
+	"deployster/internal/base/words"
+	"deployster/internal/runner/imagestore"
 )
 
 // PackOptions say what an image is made of.

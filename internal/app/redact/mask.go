@@ -1,6 +1,10 @@
 package redact
 
 import (
+	"encoding/json"
+	"maps"
+	"slices"
+
 	"deployster/config"
 	"deployster/internal/artifact"
 	"deployster/internal/base/diag"
@@ -8,9 +12,6 @@ import (
 	"deployster/plan"
 	"deployster/plan/hidden"
 	"deployster/protocol"
-	"encoding/json"
-	"maps"
-	"slices"
 )
 
 // Redactor knows what must never be shown, and takes it out of plans, checks and

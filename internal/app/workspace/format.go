@@ -2,15 +2,16 @@ package workspace
 
 import (
 	"bytes"
-	"deployster/config"
-	"deployster/internal/base/diag"
-	"deployster/internal/base/durable"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"deployster/config"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/durable"
 )
 
 // FormatOptions say what becomes of files that are not in the canonical format.

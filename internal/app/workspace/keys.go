@@ -1,14 +1,15 @@
 package workspace
 
 import (
-	"deployster/config"
-	"deployster/internal/base/diag"
-	"deployster/internal/base/encryption"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"deployster/config"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/encryption"
 )
 
 // Where keys are looked for when no manifest says.

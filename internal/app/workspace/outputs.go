@@ -1,10 +1,11 @@
 package workspace
 
 import (
+	"encoding/json"
+
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
 	"deployster/state"
-	"encoding/json"
 )
 
 // OutputDocument is one of `output -json`.

@@ -3,6 +3,13 @@ package workspace
 import (
 	"bytes"
 	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
 	"deployster/internal/app/redact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
@@ -10,12 +17,6 @@ import (
 	"deployster/internal/base/secret"
 	"deployster/plan"
 	"deployster/plan/planfile"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 )
 
 // SavePlan writes a plan file. It may hold secrets, so it is the owner's alone.

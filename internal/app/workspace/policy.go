@@ -3,16 +3,17 @@ package workspace
 import (
 	"cmp"
 	"crypto/ed25519"
-	"deployster/internal/base/diag"
-	"deployster/internal/base/signature"
-	"deployster/internal/base/words"
-	"deployster/plan"
-	"deployster/plan/planfile"
 	"io"
 	"maps"
 	"os"
 	"slices"
 	"strings"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/base/signature"
+	"deployster/internal/base/words"
+	"deployster/plan"
+	"deployster/plan/planfile"
 )
 
 // RequireSignature names keys that plans must be signed with on this

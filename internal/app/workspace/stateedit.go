@@ -2,17 +2,18 @@ package workspace
 
 import (
 	"context"
-	"deployster/config"
-	"deployster/internal/base/diag"
-	"deployster/internal/base/encryption"
-	"deployster/internal/base/words"
-	"deployster/state"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"deployster/config"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/encryption"
+	"deployster/internal/base/words"
+	"deployster/state"
 )
 
 // StateEdit is what a command has done to the state: all that it says with

@@ -1,5 +1,6 @@
-// Package flagvalues has the flags that may be repeated: the words of the command line
-// come in, one by one, lists of them go out.
+// Package flagvalues reads of the command line what the flag library does not: flags that
+// may be repeated, NAME=VALUE pairs, and arguments that nothing takes. Words come in, one
+// by one; lists, maps and errors go out.
 package flagvalues
 
 import "deployster/config"

@@ -1,4 +1,4 @@
-package cli
+package images
 
 import (
 	"github.com/urfave/cli/v2"
@@ -8,26 +8,26 @@ import (
 	"deployster/internal/runner/imagestore"
 )
 
-func tagImage(c *cli.Context, s *session) error {
+func tagImage(c *cli.Context, s Session) error {
 	if c.NArg() < 2 {
 		return diag.Errorf("Wrong command line", "tag takes an image that is here, and its new names: deployster image tag SOURCE TARGET ...")
 	}
-	store, err := s.store(c.Context)
+	store, err := s.Store(c.Context)
 	if err != nil {
 		return err
 	}
 	list, err := store.Tag(c.Context, c.Args().First(), c.Args().Tail())
 	if len(list) > 0 {
-		printImages(s.out, list)
+		printImages(s.Out, list)
 	}
 	return err
 }
 
-func pushImage(c *cli.Context, s *session) error {
+func pushImage(c *cli.Context, s Session) error {
 	if c.NArg() != 1 {
 		return diag.Errorf("Wrong command line", "push takes the name of one image, with its registry: deployster image push REGISTRY/NAME:TAG")
 	}
-	store, err := s.store(c.Context)
+	store, err := s.Store(c.Context)
 	if err != nil {
 		return err
 	}
@@ -35,20 +35,20 @@ func pushImage(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.out.Printf("Pushed %s\nPlan with it by digest: %s\n", image.Name, imagestore.WithDigest(image.Name, image.Digest))
+	s.Out.Printf("Pushed %s\nPlan with it by digest: %s\n", image.Name, imagestore.WithDigest(image.Name, image.Digest))
 	return nil
 }
 
-func saveImage(c *cli.Context, s *session) error {
+func saveImage(c *cli.Context, s Session) error {
 	if c.NArg() != 2 {
 		return diag.Errorf("Wrong command line", "save takes an image and a file, an existing directory, or - for standard output.")
 	}
-	store, err := s.store(c.Context)
+	store, err := s.Store(c.Context)
 	if err != nil {
 		return err
 	}
 	if c.Args().Get(1) == "-" {
-		return store.Save(c.Context, c.Args().First(), s.env.Stdout)
+		return store.Save(c.Context, c.Args().First(), s.Options.Stdout)
 	}
 	return images.SaveTo(c.Context, store, c.Args().First(), s.Path(c.Args().Get(1)))
 }

@@ -1,4 +1,4 @@
-package cli
+package images
 
 import (
 	"cmp"
@@ -7,48 +7,55 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"deployster/internal/app"
 	"deployster/internal/app/images"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
+	"deployster/internal/cli/flagvalues"
 	"deployster/internal/runner/imagestore"
 	"deployster/internal/ui/terminal"
 )
 
-func imageCommand(e Env) *cli.Command {
+// Session is what a command works with.
+type Session struct {
+	*app.Engine
+	Out, Err    terminal.Printer // results, and all else
+	Interactive bool             // there is a terminal to ask on
+	Confirm     func(ctx context.Context, question string, whole bool) (bool, error)
+	// Store connects to the containerd whose images a command is about.
+	Store func(context.Context) (images.Store, error)
+}
+
+// Run carries out a command.
+type Run func(*cli.Context, Session) error
+
+// Command describes the command. action runs something in a session.
+func Command(action func(Run) cli.ActionFunc) *cli.Command {
 	return &cli.Command{
 		Name:  "image",
 		Usage: "pull, push, pack, import and list the images of resource types",
 		Subcommands: []*cli.Command{
 			{Name: "ls", Usage: "list the images on this machine", Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
-				Action: e.action(listImages)},
-			pullCommand(e),
+				Action: action(listImages)},
+			pullCommand(action),
 			{Name: "import", Usage: "import images from docker save or an OCI layout", ArgsUsage: "FILE|DIR|-",
 				Flags:  []cli.Flag{&cli.StringFlag{Name: "t", Aliases: []string{"tag"}, Usage: "`NAME` for the image, if there is one in it"}},
-				Action: e.action(importImages)},
-			{Name: "tag", Usage: "give an image other names", ArgsUsage: "SOURCE TARGET ...", Action: e.action(tagImage)},
-			{Name: "push", Usage: "push an image to its registry", ArgsUsage: "NAME", Action: e.action(pushImage)},
-			{Name: "save", Usage: "save an image as a tar or an OCI layout", ArgsUsage: "NAME FILE|DIR|-", Action: e.action(saveImage)},
-			packCommand(e),
-			removeCommand(e),
-			pruneCommand(e),
+				Action: action(importImages)},
+			{Name: "tag", Usage: "give an image other names", ArgsUsage: "SOURCE TARGET ...", Action: action(tagImage)},
+			{Name: "push", Usage: "push an image to its registry", ArgsUsage: "NAME", Action: action(pushImage)},
+			{Name: "save", Usage: "save an image as a tar or an OCI layout", ArgsUsage: "NAME FILE|DIR|-", Action: action(saveImage)},
+			packCommand(action),
+			removeCommand(action),
+			pruneCommand(action),
 		},
 	}
 }
 
-// store connects to the containerd whose images a command is about.
-func (s *session) store(ctx context.Context) (images.Store, error) {
-	s.keep = 0 // of these commands only a test of a type starts anything that lasts, and it is to have that fresh
-	if _, err := s.Runtime(ctx); err != nil {
-		return nil, err
-	}
-	return s.containerd, nil
-}
-
-func listImages(c *cli.Context, s *session) error {
-	if err := atMost(c, 0); err != nil {
+func listImages(c *cli.Context, s Session) error {
+	if err := flagvalues.AtMost(c, 0); err != nil {
 		return err
 	}
-	store, err := s.store(c.Context)
+	store, err := s.Store(c.Context)
 	if err != nil {
 		return err
 	}
@@ -57,9 +64,9 @@ func listImages(c *cli.Context, s *session) error {
 		return err
 	}
 	if c.Bool("json") {
-		return s.out.Document(append([]imagestore.Image{}, list...))
+		return s.Out.Document(append([]imagestore.Image{}, list...))
 	}
-	printImages(s.out, list)
+	printImages(s.Out, list)
 	return nil
 }
 
@@ -76,16 +83,16 @@ func printImages(p terminal.Printer, list []imagestore.Image) {
 	p.Table("", rows)
 }
 
-func importImages(c *cli.Context, s *session) error {
+func importImages(c *cli.Context, s Session) error {
 	if c.NArg() != 1 {
 		return diag.Errorf("Wrong command line", "import takes one file or directory, or - for standard input.")
 	}
-	in, err := images.OpenArchive(c.Args().First(), s.Path, s.env.Stdin)
+	in, err := images.OpenArchive(c.Args().First(), s.Path, s.Options.Stdin)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = in.Close() }() // it was only read
-	store, err := s.store(c.Context)
+	store, err := s.Store(c.Context)
 	if err != nil {
 		return err
 	}
@@ -101,6 +108,6 @@ func importImages(c *cli.Context, s *session) error {
 			return err
 		}
 	}
-	printImages(s.out, list)
+	printImages(s.Out, list)
 	return nil
 }

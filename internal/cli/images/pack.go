@@ -1,4 +1,4 @@
-package cli
+package images
 
 import (
 	"strings"
@@ -7,10 +7,11 @@ import (
 
 	"deployster/internal/app/images"
 	"deployster/internal/base/diag"
+	"deployster/internal/cli/flagvalues"
 	"deployster/internal/runner/imagestore"
 )
 
-func packCommand(e Env) *cli.Command {
+func packCommand(action func(Run) cli.ActionFunc) *cli.Command {
 	return &cli.Command{Name: "pack", Usage: "make an image of files", ArgsUsage: "DIR|FILE ...",
 		Description: "What is in a DIR comes to /, a FILE to /FILE. Without -entrypoint and -base the first FILE is what runs.\n" +
 			"The same files give the same digest. -entrypoint and -cmd may be repeated, once for each word; -program, -add and -env too.",
@@ -29,16 +30,16 @@ func packCommand(e Env) *cli.Command {
 			&cli.StringSliceFlag{Name: "add",
 				Usage: "add a file or directory at the same `PATH` as here, or PATH:TARGET, with the libraries that a .so file needs"},
 		},
-		Action: e.action(packImage)}
+		Action: action(packImage)}
 }
 
-func packImage(c *cli.Context, s *session) error {
+func packImage(c *cli.Context, s Session) error {
 	programs, more, terraform := c.StringSlice("program"), c.StringSlice("add"), c.String("terraform-provider")
 	if c.String("t") == "" || c.NArg() == 0 && len(programs)+len(more)+len(terraform) == 0 && !c.Bool("shell") && !c.Bool("python") {
 		return diag.Errorf("Wrong command line",
 			"pack takes the image's name, and files or directories: deployster image pack -t acme/file:1 -shell type.sh")
 	}
-	env, err := environment(c)
+	env, err := flagvalues.Environment(c)
 	if err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func packImage(c *cli.Context, s *session) error {
 		}
 		env[images.PlugsVariable] = strings.Join(plugs, ",")
 	}
-	store, err := s.store(c.Context)
+	store, err := s.Store(c.Context)
 	if err != nil {
 		return err
 	}
@@ -58,6 +59,6 @@ func packImage(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	printImages(s.out, []imagestore.Image{image})
+	printImages(s.Out, []imagestore.Image{image})
 	return nil
 }

@@ -1,4 +1,4 @@
-package cli
+package images
 
 import (
 	"context"
@@ -8,17 +8,18 @@ import (
 	"deployster/internal/app/images"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
+	"deployster/internal/cli/flagvalues"
 	"deployster/internal/runner/imagestore"
 	"deployster/internal/ui/terminal"
 )
 
-func removeCommand(e Env) *cli.Command {
+func removeCommand(action func(Run) cli.ActionFunc) *cli.Command {
 	return &cli.Command{Name: "rm", Usage: "remove images, by name or by digest", ArgsUsage: "IMAGE ...",
 		Flags:  []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "also if the state, the lock file or a manifest here needs them"}},
-		Action: e.action(removeImages)}
+		Action: action(removeImages)}
 }
 
-func pruneCommand(e Env) *cli.Command {
+func pruneCommand(action func(Run) cli.ActionFunc) *cli.Command {
 	return &cli.Command{Name: "prune", Usage: "remove images that the working directory does not need",
 		Description: "Images that the state, the lock file or the manifests of the working directory need are kept. It does not know what\n" +
 			"other directories need, and therefore asks.",
@@ -27,14 +28,14 @@ func pruneCommand(e Env) *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "only show what would be removed"},
 			&cli.BoolFlag{Name: "force", Usage: "do not ask"},
 		},
-		Action: e.action(pruneImages)}
+		Action: action(pruneImages)}
 }
 
-func removeImages(c *cli.Context, s *session) error {
+func removeImages(c *cli.Context, s Session) error {
 	if c.NArg() == 0 {
 		return diag.Errorf("Wrong command line", "rm takes the names of images: deployster image rm acme/file:1")
 	}
-	store, err := s.store(c.Context)
+	store, err := s.Store(c.Context)
 	if err != nil {
 		return err
 	}
@@ -45,15 +46,15 @@ func removeImages(c *cli.Context, s *session) error {
 		}
 	}
 	removed, err := images.Remove(c.Context, store, c.Args().Slice(), keep)
-	printRemoved(s.out, removed)
+	printRemoved(s.Out, removed)
 	return err
 }
 
-func pruneImages(c *cli.Context, s *session) error {
-	if err := atMost(c, 0); err != nil {
+func pruneImages(c *cli.Context, s Session) error {
+	if err := flagvalues.AtMost(c, 0); err != nil {
 		return err
 	}
-	store, err := s.store(c.Context)
+	store, err := s.Store(c.Context)
 	if err != nil {
 		return err
 	}
@@ -66,10 +67,10 @@ func pruneImages(c *cli.Context, s *session) error {
 	case err != nil:
 		return err
 	case len(unused) == 0:
-		s.out.Printf("Nothing to remove.\n")
+		s.Out.Printf("Nothing to remove.\n")
 		return nil
 	case c.Bool("dry-run"):
-		printImages(s.out, unused)
+		printImages(s.Out, unused)
 		return nil
 	}
 	if !c.Bool("force") {
@@ -78,19 +79,19 @@ func pruneImages(c *cli.Context, s *session) error {
 		}
 	}
 	removed, err := images.Prune(c.Context, store, unused)
-	printRemoved(s.out, removed)
+	printRemoved(s.Out, removed)
 	return err
 }
 
 // confirmPrune asks whether images are to be removed.
-func confirmPrune(ctx context.Context, s *session, unused []imagestore.Image) error {
-	printImages(s.err, unused)
-	s.err.Printf("\n%s", lostWarning(unused))
-	if !s.env.Interactive {
+func confirmPrune(ctx context.Context, s Session, unused []imagestore.Image) error {
+	printImages(s.Err, unused)
+	s.Err.Printf("\n%s", lostWarning(unused))
+	if !s.Interactive {
 		return diag.Errorf("Approval required", "prune needs a yes, and there is no terminal to ask on. Nothing was removed. -force removes "+
 			"without asking, -dry-run only shows.")
 	}
-	yes, err := s.ui.Confirm(ctx, "Remove these images?", false)
+	yes, err := s.Confirm(ctx, "Remove these images?", false)
 	if err == nil && !yes {
 		err = diag.Errorf("Not approved", "Nothing was removed.")
 	}

@@ -1,4 +1,4 @@
-package cli
+package images
 
 import (
 	"github.com/urfave/cli/v2"
@@ -7,24 +7,24 @@ import (
 	"deployster/internal/base/diag"
 )
 
-func pullCommand(e Env) *cli.Command {
+func pullCommand(action func(Run) cli.ActionFunc) *cli.Command {
 	return &cli.Command{Name: "pull", Usage: "download images from their registries", ArgsUsage: "IMAGE ...",
 		Description: "Credentials are docker's: `docker login` makes them. A pull that failed is resumed by the next\n" +
 			"one within a day.",
-		Action: e.action(pullImages)}
+		Action: action(pullImages)}
 }
 
-func pullImages(c *cli.Context, s *session) error {
+func pullImages(c *cli.Context, s Session) error {
 	if c.NArg() == 0 {
 		return diag.Errorf("Wrong command line", "pull takes the names of images: deployster image pull acme/file:1")
 	}
-	store, err := s.store(c.Context)
+	store, err := s.Store(c.Context)
 	if err != nil {
 		return err
 	}
 	pulled, err := images.Pull(c.Context, store, c.Args().Slice())
 	if len(pulled) > 0 {
-		printImages(s.out, pulled)
+		printImages(s.Out, pulled)
 	}
 	return err
 }

@@ -1,0 +1,60 @@
+package announce
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"deployster/internal/app/redact"
+	"deployster/internal/ui/events"
+	"deployster/internal/ui/render"
+	"deployster/plan"
+)
+
+// Plan sends what a plan wants, without the secrets; file is where it was saved.
+func Plan(send func(events.Event), secrets *redact.Redactor, p *plan.Plan, file string) {
+	for _, addr := range p.Order() {
+		step := p.Resources[addr]
+		if step.Quiet() {
+			continue
+		}
+		step = secrets.Step(step)
+		message := fmt.Sprintf("%s: to %s", addr, step.Change)
+		switch step.Change {
+		case plan.Valid:
+			switch message = addr + ": stays as it is"; {
+			case step.MayChange:
+				message = addr + ": may change"
+			case step.Adopted:
+				message = addr + ": to adopt"
+			case step.MovedFrom != "":
+				message = addr + ": " + render.MovedFrom(step)
+			case len(step.Edited) > 0:
+				message = addr + ": its config " + render.Edited(step)
+			}
+		case plan.Left:
+			message = addr + ": stays as it is"
+		case plan.Deferred:
+			if message = addr + ": what is to be done is known after apply"; step.Expected != "" {
+				message = fmt.Sprintf("%s: to %s once its dependencies exist", addr, step.Expected)
+			}
+		case plan.ReadFailed:
+			message = addr + ": could not be read"
+		}
+		send(events.Event{Level: events.Info, Message: message, Body: events.PlannedChange{Resource: addr, Change: step.Change,
+			Image: step.Type, Digest: step.Init.Digest, Actions: step.Actions, Shutdown: step.Shutdown, Reasons: step.Reasons,
+			Reason: step.Reason, MovedFrom: step.MovedFrom, MayChange: step.MayChange, Expected: step.Expected, Adopted: step.Adopted,
+			MovedWhy: step.MovedWhy, Edited: step.Edited, Notes: step.Notes,
+			Drifted: step.Drifted, Replaces: step.Replaces, Deposed: step.Deposed}})
+	}
+	if len(p.Checks) > 0 {
+		send(events.OfChecks(secrets.Checks(p.Checks)))
+	}
+	summary := events.PlanSummary{Plan: p.ID, Summary: p.Summary, Changes: p.HasChanges(), Moves: p.Moves, LeftOpen: p.LeftOpen(), File: file}
+	for _, name := range slices.Sorted(maps.Keys(p.Outputs)) {
+		if p.Outputs[name].Changed {
+			summary.Outputs = append(summary.Outputs, name)
+		}
+	}
+	send(events.Event{Level: events.Info, Message: "Plan: " + render.Counts(p), Body: summary})
+}

@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	appimages "deployster/internal/app/images"
+	"deployster/internal/cli/images"
+)
+
+func imageCommand(e Env) *cli.Command {
+	return images.Command(func(run images.Run) cli.ActionFunc {
+		return e.action(func(c *cli.Context, s *session) error {
+			return run(c, images.Session{Engine: s.Engine, Out: s.out, Err: s.err, Interactive: s.env.Interactive, Confirm: s.ui.Confirm,
+				Store: s.store})
+		})
+	})
+}
+
+// store connects to the containerd whose images a command is about.
+func (s *session) store(ctx context.Context) (appimages.Store, error) {
+	s.keep = 0 // of these commands only a test of a type starts anything that lasts, and it is to have that fresh
+	if _, err := s.Runtime(ctx); err != nil {
+		return nil, err
+	}
+	return s.containerd, nil
+}
