@@ -9,11 +9,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"golang.org/x/sys/unix"
 )
 
 // systemContainerd is Debian's: another version than the one that is built in.
@@ -36,7 +34,7 @@ func startDaemon(ts *testscript.TestScript, neg bool, args []string) {
 		config := fmt.Sprintf("version = 2\nroot = %q\nstate = %q\ndisabled_plugins = [\"io.containerd.grpc.v1.cri\"]\n[grpc]\naddress = %q\n[ttrpc]\naddress = %q\n",
 			dir+"/root", dir+"/state", dir+"/c.sock", dir+"/t.sock")
 		ts.Check(os.WriteFile(dir+"/config.toml", []byte(config), 0o600))
-		ts.Defer(func() { removeDaemon(ts, dir) })
+		atEnd(ts, func() error { return removeDaemon(ts, dir) })
 	}
 	log, err := os.OpenFile(dir+"/log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	ts.Check(err)
@@ -58,29 +56,20 @@ func startDaemon(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // removeDaemon ends the daemon and whatever of it a script's kill left over.
-func removeDaemon(ts *testscript.TestScript, dir string) {
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		for line := range strings.Lines(users(dir)) {
-			var pid int
-			if _, err := fmt.Sscanf(line, "process %d", &pid); err == nil {
-				_ = syscall.Kill(pid, syscall.SIGKILL) // it may just have ended
-			}
-			if fields := strings.Fields(line); len(fields) > 5 && fields[0] == "mount" {
-				_ = unix.Unmount(fields[5], unix.MNT_DETACH) // one above it may have taken it along
-			}
-		}
-		if users(dir) == "" {
-			break
-		}
+func removeDaemon(ts *testscript.TestScript, dir string) error {
+	for end := time.Now().Add(20 * time.Second); users(dir) != "" && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		killUsers(dir)
 	}
 	if left := users(dir); left != "" {
 		ts.Logf("left behind: %s", left)
 	}
 	for _, namespace := range []string{"deployster", "other"} {
 		key := sha256.Sum256([]byte(dir + "/c.sock\x00" + namespace))
-		ts.Check(os.RemoveAll(filepath.Join("/run/deployster", fmt.Sprintf("%x", key)[:12])))
+		if err := os.RemoveAll(filepath.Join("/run/deployster", fmt.Sprintf("%x", key)[:12])); err != nil {
+			return err
+		}
 	}
-	ts.Check(os.RemoveAll(dir))
+	return os.RemoveAll(dir)
 }
 
 // daemonClean asks the daemon, by its own tool, what is left in a namespace:

@@ -23,12 +23,9 @@ func onMachine(ts *testscript.TestScript, neg bool, args []string) {
 		data, err = os.MkdirTemp("", "dm")
 		ts.Check(err)
 		ts.Setenv(variable, data)
-		ts.Defer(func() {
-			ts.Check(os.RemoveAll(data))
-			if left := waitGone(data); left != "" {
-				ts.Fatalf("left behind: %s", left)
-			}
-		})
+		e := endingOf(ts)
+		e.data = append(e.data, data)
+		atEnd(ts, func() error { return removeData(data) })
 	}
 	ts.Setenv("DEPLOYSTER_DATA_DIR", data)
 }
@@ -47,7 +44,7 @@ func (s scripted) Cleanup(f func())                  { s.ts.Defer(f) }
 func (s scripted) TempDir() string {
 	dir, err := os.MkdirTemp("", "server")
 	s.ts.Check(err)
-	s.ts.Defer(func() { s.ts.Check(os.RemoveAll(dir)) })
+	atEnd(s.ts, func() error { return os.RemoveAll(dir) })
 	return dir
 }
 

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -18,11 +19,11 @@ func startSSHD(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	hosts, err := os.MkdirTemp("", "dh")
 	ts.Check(err)
-	ts.Defer(func() {
+	atEnd(ts, func() error {
 		if left := waitGone(hosts); left != "" {
-			ts.Fatalf("left behind on the hosts: %s", left)
+			return fmt.Errorf("left behind on the hosts: %s", left)
 		}
-		ts.Check(os.RemoveAll(hosts))
+		return os.RemoveAll(hosts)
 	})
 	m := services.SSHD(scripted{ts: ts}, ts.MkAbs(".sshd"), "1s")
 	ts.Setenv("SSH_PORT", m.Port)

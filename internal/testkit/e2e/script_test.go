@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -55,8 +54,14 @@ func runScripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{
-		Dir:                 dir,
+	p := params(root, setup)
+	p.Dir = dir
+	testscript.Run(t, p)
+}
+
+// params are how scripts are run, and what they know.
+func params(root string, setup func(*testscript.Env) error) testscript.Params {
+	return testscript.Params{
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       *update,
@@ -99,7 +104,7 @@ func runScripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
 			"network":       setNetwork,
 			"files":         serveFiles,
 		},
-	})
+	}
 }
 
 // isolate gives a script its own data directory, home and binaries, and makes
@@ -123,31 +128,22 @@ func isolate(env *testscript.Env, root string) error {
 	if err := os.Mkdir(env.Getenv(printedDir), 0o700); err != nil {
 		return err
 	}
-	env.Defer(func() {
-		if err := checkPrinted(env.WorkDir); err != nil {
-			panic(err)
-		}
+	e := &ending{t: env.T(), work: env.WorkDir, data: []string{data}}
+	env.Values[endingKey{}] = e
+	e.check(env, func() error { return checkPrinted(env.WorkDir) })
+	e.check(env, func() error {
+		_, err := checkMessages(env.WorkDir)
+		return err
 	})
-	env.Defer(func() {
-		if _, err := checkMessages(env.WorkDir); err != nil {
-			panic(err)
-		}
-	})
-	env.Defer(func() {
-		if err := os.RemoveAll(data); err != nil {
-			panic(fmt.Sprintf("the data directory cannot be removed, something still uses it: %s", err))
-		}
-		if left := waitGone(data); left != "" {
-			panic("left behind: " + left)
-		}
-	})
-	env.Defer(func() { tellServerLog(env, data) }) // the last one comes first
+	e.check(env, func() error { return removeData(data) })
+	env.Defer(func() { tellServerLog(env, data) })
+	env.Defer(e.end) // the last one comes first
 	return nil
 }
 
 // tellServerLog shows what the embedded containerd said, when a script has failed.
 func tellServerLog(env *testscript.Env, data string) {
-	if t, ok := env.T().(interface{ Failed() bool }); !ok || !t.Failed() {
+	if !failed(env.T()) {
 		return
 	}
 	if said, err := os.ReadFile(filepath.Join(data, "server.log")); err == nil {
