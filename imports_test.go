@@ -100,6 +100,7 @@ var ranks = map[string]int{
 	"internal/runner/imagestore":        5,
 	"internal/runs":                     30,
 	"plan/artifacts":                    24,
+	"plan/digest":                       24,
 	"plan/match":                        25,
 	"plan/plugs":                        25,
 	"plan/recall":                       25,

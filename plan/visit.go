@@ -53,43 +53,12 @@ func (b *builder) decideAndTell(ctx context.Context, r *config.Resource) *Step {
 	return step
 }
 
-// visit does something with resources in parallel, with each after those that
-// come before it. When it fails, what depends on that one is left out; when the
-// context ends, nothing more begins.
+// visit does something with resources in parallel, with each after those that come
+// before it.
 func (b *builder) visit(ctx context.Context, resources map[string]*config.Resource, before graph.Graph,
 	do func(*config.Resource) (ok bool)) {
-	type result struct {
-		addr     string
-		ok       bool
-		panicked any // it is one of the caller, who knows how to say so
-	}
-	frontier := graph.NewFrontier(before)
-	limits := order.Limits(frontier, room(b.options), func(addr string) order.Where { return b.where(resources[addr]) })
-	pool := graph.NewPool(limits, func(addr string) (r result) {
-		defer func() { r.addr, r.panicked = addr, recover() }()
-		return result{ok: do(resources[addr])}
-	})
-	defer pool.Close()
-	for frontier.Open() > 0 {
-		pool.Start(func() bool { return ctx.Err() == nil })
-		if limits.Running() == 0 {
-			break
-		}
-		r := <-pool.Results()
-		if r.panicked != nil {
-			panic(r.panicked)
-		}
-		if limits.Ended(r.addr); r.ok {
-			frontier.Done(r.addr)
-		} else {
-			frontier.Drop(r.addr)
-		}
-	}
+	room := order.Room{Resources: b.options.Parallelism, InWorkers: b.options.InWorkers}
+	order.Visit(ctx, before, room, func(addr string) order.Where {
+		return order.At(b.types[addr], &resources[addr].Settings)
+	}, func(addr string) bool { return do(resources[addr]) })
 }
-
-// where says where a resource is asked for its state.
-func (d *described) where(r *config.Resource) order.Where {
-	return order.At(d.types[r.Address], &r.Settings)
-}
-
-func room(o Options) order.Room { return order.Room{Resources: o.Parallelism, InWorkers: o.InWorkers} }
