@@ -96,6 +96,7 @@ var ranks = map[string]int{
 	"internal/runner/watchclient":       22,
 	"state":                             20,
 	"state/place":                       19,
+	"state/moves":                       5,
 	"internal/runner/conformance":       30,
 	"internal/runner/imagestore":        5,
 	"internal/runs":                     30,

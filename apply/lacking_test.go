@@ -12,6 +12,7 @@ import (
 	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 const lacking = `
@@ -138,7 +139,7 @@ func TestRun_RecordsThatAreNotThere(t *testing.T) {
 		r, _, _ := lackingRun(t)
 		r.prior, r.journal = prior, nil
 		r.prior.Resources = map[string]state.Entry{"a": {}, "b": {}}
-		r.plan.Moves = []state.Move{{From: "a", To: "b"}}
+		r.plan.Moves = []moves.Move{{From: "a", To: "b"}}
 		report := &Report{Status: OK}
 		if err := r.move(report); err == nil || report.Status != Error || len(report.Moves) > 0 {
 			t.Errorf("%v, %+v", err, report)

@@ -12,6 +12,7 @@ import (
 	"deployster/apply"
 	"deployster/plan"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 // facts is a journal that takes down in which order it was told what, and
@@ -29,7 +30,7 @@ func (f *facts) tell(what string) {
 	f.told = append(f.told, what)
 }
 
-func (f *facts) Moved(moves []state.Move) error {
+func (f *facts) Moved(moves []moves.Move) error {
 	f.tell(fmt.Sprint("moved ", moves))
 	if f.broke {
 		return errors.New("no disk")

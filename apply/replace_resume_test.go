@@ -11,6 +11,7 @@ import (
 	"deployster/apply"
 	"deployster/plan"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 // dying is the journal of a process that dies once it has recorded so many
@@ -47,7 +48,7 @@ func (d *dying) Valid(addr string, e state.Entry) error {
 	return d.fact(func() error { return d.Journal.Valid(addr, e) })
 }
 
-func (d *dying) Moved(moves []state.Move) error {
+func (d *dying) Moved(moves []moves.Move) error {
 	return d.fact(func() error { return d.Journal.Moved(moves) })
 }
 

@@ -5,7 +5,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/plan"
-	"deployster/state"
+	"deployster/state/moves"
 )
 
 // ReportFormat is the version of the report's JSON form.
@@ -37,7 +37,7 @@ type Report struct {
 	// Hosts are those of the plan, by their names.
 	Hosts map[string]HostReport `json:"hosts,omitempty"`
 	// Moves are the addresses that the state file has changed.
-	Moves []state.Move `json:"moves,omitempty"`
+	Moves []moves.Move `json:"moves,omitempty"`
 
 	// Checks are what the check blocks say of the world as it is now.
 	Checks []config.CheckResult `json:"checks,omitempty"`

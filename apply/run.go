@@ -19,6 +19,7 @@ import (
 	"deployster/plan/refresh"
 	"deployster/protocol"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 // Executor asks images, and runs their actions. *typeclient.Client is one.
@@ -38,7 +39,7 @@ type Journal interface {
 	ActionEnded(addr, action string, e state.End) error
 	Valid(addr string, e state.Entry) error
 	Removed(addr string) error
-	Moved(moves []state.Move) error
+	Moved(moves []moves.Move) error
 	Outputs(outputs map[string]state.Output) error
 }
 

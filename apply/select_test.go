@@ -9,6 +9,7 @@ import (
 	"deployster/apply"
 	"deployster/plan"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 // changes gives a plan in short: address and change, sorted, and what is left out.
@@ -179,11 +180,11 @@ func TestMovesOfWhatIsLeftOut(t *testing.T) {
 		"moved {\n  from = resource.a\n  to = resource.b\n}\nmoved {\n  from = resource.x\n  to = resource.y\n}\n"
 	for _, c := range []struct {
 		only     plan.Selection
-		moves    []state.Move
+		moves    []moves.Move
 		recorded []string
 	}{
-		{plan.Selection{Targets: []string{"b"}}, []state.Move{{From: "a", To: "b"}}, []string{"b", "n", "x"}},
-		{plan.Selection{Excludes: []string{"b"}}, []state.Move{{From: "x", To: "y"}}, []string{"b", "n", "y"}},
+		{plan.Selection{Targets: []string{"b"}}, []moves.Move{{From: "a", To: "b"}}, []string{"b", "n", "x"}},
+		{plan.Selection{Excludes: []string{"b"}}, []moves.Move{{From: "x", To: "y"}}, []string{"b", "n", "y"}},
 	} {
 		got, p := e.selected(then, c.only)
 		if p == nil {

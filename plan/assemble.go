@@ -12,7 +12,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/parallel"
 	"deployster/plan/subject"
-	"deployster/state"
+	"deployster/state/moves"
 )
 
 // assembler puts together the plan of what a builder has decided.
@@ -28,7 +28,7 @@ func (b assembler) frame() *Plan {
 		Sources: b.Manifest.Sources(), Edges: b.edges()}
 	p.Instances, p.Artifacts, p.Hosts = p.Sources.Instances, b.options.Artifacts.Found(), b.options.Hosts
 	for addr, step := range p.Resources {
-		if at, number := state.RecordedAt(addr); number > 0 {
+		if at, number := moves.RecordedAt(addr); number > 0 {
 			step.Deposed = at
 		} else {
 			step.MovedFrom, step.MovedWhy = b.MovedFrom(addr)
@@ -39,8 +39,8 @@ func (b assembler) frame() *Plan {
 
 // chosenMoves are those of what the plan is about: what is left out keeps its
 // address too.
-func (b assembler) chosenMoves() []state.Move {
-	return slices.DeleteFunc(slices.Clone(b.Moves), func(m state.Move) bool { return b.steps[m.To] == nil })
+func (b assembler) chosenMoves() []moves.Move {
+	return slices.DeleteFunc(slices.Clone(b.Moves), func(m moves.Move) bool { return b.steps[m.To] == nil })
 }
 
 // assemble puts a whole plan together.

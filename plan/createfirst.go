@@ -9,23 +9,23 @@ import (
 	"deployster/plan/match"
 	"deployster/plan/order"
 	"deployster/plan/things"
-	"deployster/state"
+	"deployster/state/moves"
 )
 
 // depose gives the move that takes the address from a thing which goes after another
 // was made in its place; false = it is not replaced like that. One that is not
 // destroyed at all needs none.
-func (b *builder) depose(p match.Pair, taken map[string]bool) (state.Move, bool) {
+func (b *builder) depose(p match.Pair, taken map[string]bool) (moves.Move, bool) {
 	if !p.Replaced || !b.identified.first[p.Address] || p.Why == match.Identity ||
 		p.Owner != "" || match.OnlyPaths(p.Differences) && !b.Selection.OtherPath ||
 		slices.ContainsFunc(b.identified.input.Recorded, func(e match.Recorded) bool { return e.Key == p.Recorded && e.Role == match.ReadOnly }) {
-		return state.Move{}, false
+		return moves.Move{}, false
 	}
-	key := state.Depose(p.Address, func(key string) bool { return taken[key] })
+	key := moves.Depose(p.Address, func(key string) bool { return taken[key] })
 	taken[key] = true
 	b.identified.deposed[p.Address] = key
 	b.identified.ends[key] = match.End{Recorded: p.Recorded, Address: p.Address, Deposed: true}
-	return state.Move{From: p.Recorded, To: key, Why: order.CreateFirst}, true
+	return moves.Move{From: p.Recorded, To: key, Why: order.CreateFirst}, true
 }
 
 // replaceLater notes that the thing of a resource goes after another was made in its
@@ -53,7 +53,7 @@ func protected(because, why string) *diag.Diagnostic {
 // createFirstEdges let what has lost its address go after its successor is there.
 func (b assembler) createFirstEdges() (edges []Edge) {
 	for key := range b.steps {
-		addr, number := state.RecordedAt(key)
+		addr, number := moves.RecordedAt(key)
 		if number > 0 && b.identified.first[addr] && b.steps[addr] != nil {
 			edges = append(edges, Edge{From: addr, To: key, Origin: order.CreateFirst})
 		}

@@ -15,7 +15,7 @@ import (
 	"deployster/plan/subject"
 	"deployster/plan/things"
 	"deployster/protocol"
-	"deployster/state"
+	"deployster/state/moves"
 )
 
 // end is something that the plan destroys.
@@ -97,7 +97,7 @@ func (b assembler) putInOrder(ctx context.Context, p *Plan) (held bool) {
 		node := match.Finish{Node: all.End(e.addr), Class: e.class}
 		if e.old {
 			node.Of = e.addr
-		} else if addr, number := state.RecordedAt(e.addr); number > 0 && b.identified.first[addr] {
+		} else if addr, number := moves.RecordedAt(e.addr); number > 0 && b.identified.first[addr] {
 			node.CreateFirst = true // what identifies the new one may turn out to be what identifies this
 		}
 		ends = append(ends, node)
@@ -175,8 +175,8 @@ func (b assembler) holdOld(addr string, step *Step) {
 	old := step.Old
 	step.Change, step.Expected, step.Old, step.Another = Deferred, Create, nil, true
 	step.Reason = "what was recorded here is left for the next plan"
-	key := state.Depose(addr, func(key string) bool { _, taken := b.Prior.Resources[key]; return taken })
-	b.identified.moves = append(b.identified.moves, state.Move{From: addr, To: key, Why: string(match.Other)})
+	key := moves.Depose(addr, func(key string) bool { _, taken := b.Prior.Resources[key]; return taken })
+	b.identified.moves = append(b.identified.moves, moves.Move{From: addr, To: key, Why: string(match.Other)})
 	b.report(nil, "", b.Identify(b.identified.moves))
 	b.steps[key] = old
 	b.identified.ends[key] = match.End{Recorded: b.identified.pairs[addr].Recorded, Address: addr, Deposed: true}

@@ -14,7 +14,7 @@ import (
 	"deployster/plan/subject"
 	"deployster/plan/things"
 	"deployster/protocol"
-	"deployster/state"
+	"deployster/state/moves"
 )
 
 // identified is which recorded thing each resource means.
@@ -22,7 +22,7 @@ type identified struct {
 	input  match.Input
 	places map[string]int // of what is declared in it, by address
 	result match.Result
-	moves  []state.Move
+	moves  []moves.Move
 	doubts map[string]string     // by the address of what may be gone when the ends are through: why
 	pairs  map[string]match.Pair // by address
 	ends   map[string]match.End  // by the address of now
@@ -82,7 +82,7 @@ func (b *builder) matchInput() match.Input {
 		in.Declared = append(in.Declared, d)
 	}
 	for addr, entry := range b.Prior.Resources {
-		at, number := state.RecordedAt(addr)
+		at, number := moves.RecordedAt(addr)
 		if b.Aside(at) || b.PendingAbove(addr) != "" {
 			continue
 		}
@@ -107,7 +107,7 @@ func (b *builder) identify() {
 	was, ended := b.identified.pairs, b.identified.ends
 	b.identified.result = result
 	b.identified.pairs, b.identified.ends, b.identified.deposed = map[string]match.Pair{}, map[string]match.End{}, map[string]string{}
-	var moves []state.Move
+	var made []moves.Move
 	taken := map[string]bool{}
 	for _, e := range b.identified.input.Recorded {
 		taken[e.Key] = true
@@ -115,9 +115,9 @@ func (b *builder) identify() {
 	for _, p := range result.Pairs {
 		b.identified.pairs[p.Address] = p
 		if move, later := b.depose(p, taken); later {
-			moves = append(moves, move)
+			made = append(made, move)
 		} else if p.Moved() {
-			moves = append(moves, state.Move{From: p.Recorded, To: p.Address, Why: string(p.Why)})
+			made = append(made, moves.Move{From: p.Recorded, To: p.Address, Why: string(p.Why)})
 		}
 		before, matched := was[p.Address]
 		if matched && before.Recorded == p.Recorded && before.Replaced == p.Replaced || !matched && !p.Moved() && !p.Replaced {
@@ -128,15 +128,15 @@ func (b *builder) identify() {
 	}
 	for _, e := range result.Ends {
 		addr := e.Recorded
-		if _, number := state.RecordedAt(addr); e.Deposed && number == 0 {
-			addr = state.Depose(e.Address, func(key string) bool { return taken[key] })
+		if _, number := moves.RecordedAt(addr); e.Deposed && number == 0 {
+			addr = moves.Depose(e.Address, func(key string) bool { return taken[key] })
 			taken[addr] = true
-			moves = append(moves, state.Move{From: e.Recorded, To: addr, Why: string(match.Other)})
+			made = append(made, moves.Move{From: e.Recorded, To: addr, Why: string(match.Other)})
 		}
 		b.identified.ends[addr] = e
 	}
-	b.identified.moves = moves
-	b.report(nil, "", b.Identify(moves))
+	b.identified.moves = made
+	b.report(nil, "", b.Identify(made))
 	for addr, end := range ended {
 		if b.identified.ends[addr] != end {
 			delete(b.steps, addr)

@@ -17,6 +17,7 @@ import (
 	"deployster/plan/subject"
 	"deployster/protocol"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 // Format is the version of the plan file that this tool writes and reads.
@@ -55,7 +56,7 @@ type Plan struct {
 	// be looked at only.
 	Errored bool `json:"errored,omitempty"`
 
-	Moves []state.Move `json:"moves,omitempty"` // what the state file is to change before anything else is done
+	Moves []moves.Move `json:"moves,omitempty"` // what the state file is to change before anything else is done
 
 	// Instances pins the for_each and count that were known only with the states
 	// of resources, by the address of the block.
@@ -228,7 +229,7 @@ func (p *Plan) DependantsFirst() []string {
 
 // Target is what running the step's image takes.
 func (s *Step) Target(addr string) typeclient.Target {
-	name, _ := state.RecordedAt(addr)
+	name, _ := moves.RecordedAt(addr)
 	return typeclient.Target{
 		Address: addr, Name: name, Reference: s.Type, Digest: s.Init.Digest, Settings: s.Settings, Mounts: s.Mounts, Pull: s.Pull,
 		Verify: s.Verify, StateTimeout: time.Duration(s.Timeouts.State), ActionTimeout: time.Duration(s.Timeouts.Action),

@@ -15,6 +15,7 @@ import (
 	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 // removeAll decides about what the state file knows and no manifest declares.
@@ -48,7 +49,7 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 	step.Change = Forget
 	block := b.RemovedBlock(addr)
 	end, why := b.identified.ends[addr], b.Selection.WhyEnds()
-	if was, number := state.RecordedAt(addr); number > 0 {
+	if was, number := moves.RecordedAt(addr); number > 0 {
 		why = config.Reference(was) + " is another thing"
 	}
 	switch {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
+
+	"deployster/state/moves"
 )
 
 // Deposed is an entry whose address another thing has taken, in a state file. It
@@ -17,46 +17,12 @@ type Deposed struct {
 	Entry
 }
 
-// deposedMark stands between the address and the number in the key of a deposed
-// entry. No address has it.
-const deposedMark = " (deposed "
-
-// DeposedKey is the key of a deposed entry: the address at which it was recorded,
-// and its number.
-func DeposedKey(addr string, number int) string {
-	return fmt.Sprintf("%s%s%d)", addr, deposedMark, number)
-}
-
-// RecordedAt gives the address at which the entry of a key was recorded, and its
-// number; 0 = it is not deposed.
-func RecordedAt(key string) (addr string, number int) {
-	at := strings.LastIndex(key, deposedMark)
-	if at < 0 || !strings.HasSuffix(key, ")") {
-		return key, 0
-	}
-	number, err := strconv.Atoi(key[at+len(deposedMark) : len(key)-1])
-	if err != nil || number < 1 {
-		return key, 0
-	}
-	return key[:at], number
-}
-
-// Depose gives the key of an entry whose address another thing takes: the first that
-// is free.
-func Depose(addr string, taken func(key string) bool) string {
-	for i := 1; ; i++ {
-		if key := DeposedKey(addr, i); !taken(key) {
-			return key
-		}
-	}
-}
-
 // Nested gives what a state file holds at an address: its entry, with those that were
 // deposed there.
 func (s Snapshot) Nested(addr string) Entry {
 	e := s.Resources[addr]
 	for key, deposed := range s.Resources {
-		if at, number := RecordedAt(key); number > 0 && at == addr {
+		if at, number := moves.RecordedAt(key); number > 0 && at == addr {
 			e.Deposed = append(e.Deposed, Deposed{Number: number, Entry: deposed})
 		}
 	}
@@ -72,7 +38,7 @@ func (e *Entry) sortDeposed() {
 func nested(flat map[string]Entry) map[string]Entry {
 	var out map[string]Entry
 	for key, deposed := range flat {
-		addr, number := RecordedAt(key)
+		addr, number := moves.RecordedAt(key)
 		if number == 0 {
 			continue
 		}
@@ -95,7 +61,7 @@ func nested(flat map[string]Entry) map[string]Entry {
 func flatten(entries map[string]Entry) error {
 	for addr, e := range entries {
 		for _, deposed := range e.Deposed {
-			key := DeposedKey(addr, deposed.Number)
+			key := moves.DeposedKey(addr, deposed.Number)
 			if _, twice := entries[key]; twice || deposed.Number < 1 || len(deposed.Deposed) > 0 {
 				return fmt.Errorf("resource %s: its deposed entry %d is not one", addr, deposed.Number)
 			}

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"deployster/state/moves"
 )
 
 func TestDeposedKey(t *testing.T) {
@@ -24,12 +26,12 @@ func TestDeposedKey(t *testing.T) {
 		`s["x (deposed 1)"] (deposed 2)`: {`s["x (deposed 1)"]`, 2},
 		"s[0] (deposed 1) again":         {"s[0] (deposed 1) again", 0},
 	} {
-		if addr, number := RecordedAt(key); addr != want.addr || number != want.number {
+		if addr, number := moves.RecordedAt(key); addr != want.addr || number != want.number {
 			t.Errorf("%s: %q, %d, want %+v", key, addr, number, want)
 		}
 	}
-	taken := map[string]bool{DeposedKey("s", 1): true, DeposedKey("s", 3): true}
-	if key := Depose("s", func(key string) bool { return taken[key] }); key != "s (deposed 2)" {
+	taken := map[string]bool{moves.DeposedKey("s", 1): true, moves.DeposedKey("s", 3): true}
+	if key := moves.Depose("s", func(key string) bool { return taken[key] }); key != "s (deposed 2)" {
 		t.Errorf("the first free key is %q", key)
 	}
 }
@@ -77,10 +79,10 @@ func TestDeposed_Moves(t *testing.T) {
 		{"a (deposed 1)", "b", "a (deposed 1)>b"},
 		{"module.m", "module.n", ""},
 	} {
-		moves, err := s.Resolve([]MoveRule{{c.from, c.to}})
+		list, err := s.Resolve([]moves.Rule{{From: c.from, To: c.to}})
 		ok(t, err)
 		var got []string
-		for _, m := range moves {
+		for _, m := range list {
 			got = append(got, m.From+">"+m.To)
 		}
 		if strings.Join(got, " ") != c.want {

@@ -14,6 +14,7 @@ import (
 
 	"deployster/internal/artifact"
 	"deployster/internal/runner"
+	"deployster/state/moves"
 )
 
 var update = flag.Bool("update", false, "write the fixtures of the present formats anew")
@@ -69,7 +70,7 @@ func everyFact() []record {
 		{Kind: kindEnded, Address: "c", Action: "make", Exit: &exit, Reason: "no room", Memory: json.RawMessage(`{"id":1.10}`)},
 		{Kind: kindEnded, Address: "c", Action: "unmake", Exit: &exit, Memory: json.RawMessage(`null`)},
 		{Kind: kindValid, Address: "c", Entry: &e},
-		{Kind: kindMoved, Moves: []Move{{From: "c", To: "d"}}},
+		{Kind: kindMoved, Moves: []moves.Move{{From: "c", To: "d"}}},
 		{Kind: kindRemoved, Address: "b"},
 		{Kind: kindOutputs, Outputs: map[string]Output{"o": {Value: json.RawMessage(`"x"`)}}},
 	}

@@ -16,6 +16,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
 	"deployster/internal/base/jsondoc"
+	"deployster/state/moves"
 	"deployster/state/place"
 )
 
@@ -178,7 +179,7 @@ func (j *Journal) Removed(addr string) error {
 
 // Moved records that resources have other addresses from now on: one fact, so
 // that a crash leaves all of them moved or none. See Snapshot.Moved.
-func (j *Journal) Moved(moves []Move) error {
+func (j *Journal) Moved(moves []moves.Move) error {
 	if _, err := j.Snapshot().Moved(moves); err != nil {
 		return refuse(err, "Cannot move a resource", "%s. Nothing was moved.", err)
 	}

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"deployster/state/moves"
 )
 
 // crashed makes a state whose apply died after some facts, and gives the path
@@ -27,7 +29,7 @@ func crashed(t *testing.T, facts int, rnd *rand.Rand) (path string, after []Snap
 		switch rnd.IntN(6) {
 		case 5:
 			if _, there := j.Snapshot().Resources[addr]; there {
-				ok(t, j.Moved([]Move{{From: addr, To: fmt.Sprintf("m%d", i)}}))
+				ok(t, j.Moved([]moves.Move{{From: addr, To: fmt.Sprintf("m%d", i)}}))
 			} else {
 				ok(t, j.Removed(addr))
 			}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"deployster/state/moves"
 )
 
 func recorded(addresses ...string) Snapshot {
@@ -49,18 +51,18 @@ func TestMoveRules(t *testing.T) {
 		`a["].b"]>b: a["].b"] a["].b"`:                            `a["].b"]>b`,
 	} {
 		left, there, _ := strings.Cut(rules, ": ")
-		var list []MoveRule
+		var list []moves.Rule
 		for _, r := range strings.Fields(left) {
 			from, to, _ := strings.Cut(r, ">")
-			list = append(list, MoveRule{from, to})
+			list = append(list, moves.Rule{From: from, To: to})
 		}
 		s := recorded(strings.Fields(there)...)
-		moves, err := s.Resolve(list)
+		found, err := s.Resolve(list)
 		var got []string
-		for _, m := range moves {
+		for _, m := range found {
 			got = append(got, m.From+">"+m.To)
 		}
-		var refusal *MoveError
+		var refusal *moves.Error
 		if errors.As(err, &refusal) {
 			if refusal.Rule < 0 || refusal.Rule >= len(list) {
 				t.Errorf("%s: the refusal %v names no rule", rules, err)
@@ -73,7 +75,7 @@ func TestMoveRules(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s: %v, want %q", rules, got, want)
 		}
-		if _, err := s.Moved(moves); err != nil {
+		if _, err := s.Moved(found); err != nil {
 			t.Errorf("%s: the moves cannot be made: %v", rules, err)
 		}
 	}
@@ -83,12 +85,12 @@ func TestMovedRenamesDependenciesToo(t *testing.T) {
 	t.Parallel()
 	s := recorded("a", "b", "c")
 	s.Resources["c"] = Entry{Type: "c", Dependencies: []string{"a", "b"}}
-	got, err := s.Moved([]Move{{From: "a", To: "b"}, {From: "b", To: "a"}, {From: "c", To: "d"}}) // a and b change places
+	got, err := s.Moved([]moves.Move{{From: "a", To: "b"}, {From: "b", To: "a"}, {From: "c", To: "d"}}) // a and b change places
 	ok(t, err)
 	if got.Resources["a"].Type != "b" || got.Resources["b"].Type != "a" || len(got.Resources) != 3 {
 		t.Errorf("moved: %+v", got.Resources)
 	}
-	got, err = s.Moved([]Move{{From: "a", To: "z"}})
+	got, err = s.Moved([]moves.Move{{From: "a", To: "z"}})
 	ok(t, err)
 	if deps := got.Resources["c"].Dependencies; !slices.Equal(deps, []string{"b", "z"}) {
 		t.Errorf("dependencies: %v", deps)
@@ -96,7 +98,7 @@ func TestMovedRenamesDependenciesToo(t *testing.T) {
 	if deps := s.Resources["c"].Dependencies; !slices.Equal(deps, []string{"a", "b"}) || s.Resources["a"].Type != "a" {
 		t.Errorf("the old snapshot was changed: %v", s.Resources)
 	}
-	for _, bad := range [][]Move{{{From: "x", To: "y"}}, {{From: "a", To: "b"}}, {{From: "a", To: "d"}, {From: "a", To: "e"}}, {{From: "a", To: "d"}, {From: "b", To: "d"}}} {
+	for _, bad := range [][]moves.Move{{{From: "x", To: "y"}}, {{From: "a", To: "b"}}, {{From: "a", To: "d"}, {From: "a", To: "e"}}, {{From: "a", To: "d"}, {From: "b", To: "d"}}} {
 		if got, err := s.Moved(bad); err == nil || !reflect.DeepEqual(got, s) {
 			t.Errorf("%v: %v, %v", bad, got, err)
 		}
@@ -112,10 +114,10 @@ func TestMovesSurviveACrash(t *testing.T) {
 	j := mustBegin(t, s, "p0")
 	ok(t, j.Valid("a", entry(`{"v":1}`)), j.Valid("b", entry(`{"v":2}`)), j.Finish(StatusOK))
 	j = mustBegin(t, s, "p1")
-	if err := j.Moved([]Move{{From: "a", To: "b"}}); err == nil {
+	if err := j.Moved([]moves.Move{{From: "a", To: "b"}}); err == nil {
 		t.Error("moved onto what is there")
 	}
-	ok(t, j.Moved([]Move{{From: "a", To: "b"}, {From: "b", To: "c"}}), j.ActionStarted(Start{Address: "b", Action: "act", Key: "k"}), s.Close())
+	ok(t, j.Moved([]moves.Move{{From: "a", To: "b"}, {From: "b", To: "c"}}), j.ActionStarted(Start{Address: "b", Action: "act", Key: "k"}), s.Close())
 	loaded, recovery, err := Load(File(path))
 	ok(t, err)
 	if string(loaded.Resources["b"].State) != `{"v":1}` || string(loaded.Resources["c"].State) != `{"v":2}` || len(loaded.Resources) != 2 || recovery == nil {

@@ -13,6 +13,7 @@ import (
 
 	"deployster/internal/base/encryption"
 	"deployster/internal/base/jsondoc"
+	"deployster/state/moves"
 )
 
 // kind is what a journal's record is about.
@@ -59,7 +60,7 @@ type record struct {
 	Subscribers []string          `json:"subscribers,omitempty"` // new ones: they have seen what was done on it until now
 	Memory      json.RawMessage   `json:"memory,omitempty"`
 	Outputs     map[string]Output `json:"outputs,omitempty"`
-	Moves       []Move            `json:"moves,omitempty"`
+	Moves       []moves.Move      `json:"moves,omitempty"`
 
 	Pins      map[string]Pin      `json:"pins,omitempty"`
 	Artifacts map[string]Artifact `json:"artifacts,omitempty"`

@@ -15,6 +15,7 @@ import (
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/render"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 func stateCommand(e Env) *cli.Command {
@@ -101,10 +102,10 @@ func runStateShow(c *cli.Context, s *session) error {
 	}
 	name := names[0]
 	if len(names) > 1 { // one, and what was deposed there
-		name, _ = state.RecordedAt(name)
+		name, _ = moves.RecordedAt(name)
 	}
 	if slices.ContainsFunc(names[1:], func(other string) bool {
-		at, _ := state.RecordedAt(other)
+		at, _ := moves.RecordedAt(other)
 		return at != name
 	}) {
 		return diag.Errorf("More than one resource", "state show -json prints one entry, and %s is %d: %s. Name one of them.",

@@ -19,6 +19,7 @@ import (
 	"deployster/plan/order"
 	"deployster/protocol"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 // samplePlan has something in every field.
@@ -48,7 +49,7 @@ func samplePlan() *plan.Plan {
 		Outputs:   map[string]plan.Output{"o": {Value: json.RawMessage(`"x"`), Sensitive: true, Changed: true, Removed: true}},
 		Summary:   plan.Summary{Update: 1, Deferred: 1, Move: 1},
 		Checks:    []config.CheckResult{{Name: "c", Status: config.CheckFail, Messages: []string{"m"}}},
-		Moves:     []state.Move{{From: "old", To: "conf"}},
+		Moves:     []moves.Move{{From: "old", To: "conf"}},
 		Selection: plan.Selection{Targets: []string{"svc"}, Excludes: []string{"x"}, Replace: []string{"conf"}, NoRefresh: true, RefreshOnly: true}, LeftOut: []string{"x"},
 		Instances: map[string]config.Instances{"node": {Keys: []string{"a/b", "ü"}}, "module.web": {Count: &two}},
 		Artifacts: map[string]artifacts.Pin{"site": samplePin()},

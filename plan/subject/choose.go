@@ -8,6 +8,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 // Narrow works out which resources the plan is about, with what is known of
@@ -46,7 +47,7 @@ func Chosen(m *config.Manifest, prior state.Snapshot, s Selection) (func(addr st
 
 // coversAny reports whether an address lies above one of a list.
 func coversAny(outer string, list []string) bool {
-	return slices.ContainsFunc(list, func(addr string) bool { return state.Covers(outer, addr) })
+	return slices.ContainsFunc(list, func(addr string) bool { return moves.Covers(outer, addr) })
 }
 
 // Check refuses addresses that name nothing, and a selection of which nothing is
@@ -74,7 +75,7 @@ func (s *Subject) Check() diag.Diagnostics {
 	}
 	diags = s.checkReplace()
 	for _, target := range selected.Targets {
-		if slices.ContainsFunc(known, func(addr string) bool { return state.Covers(target, addr) && s.Wanted(addr) }) {
+		if slices.ContainsFunc(known, func(addr string) bool { return moves.Covers(target, addr) && s.Wanted(addr) }) {
 			continue
 		}
 		diags = append(diags, diag.Errorf(fmt.Sprintf("Nothing is left of -target=%s", target),
@@ -89,7 +90,7 @@ func (s *Subject) checkReplace() (diags diag.Diagnostics) {
 	for _, addr := range s.Selection.Replace {
 		declared, wanted := false, false
 		for _, r := range s.Manifest.Resources() {
-			if state.Covers(addr, r.Address) {
+			if moves.Covers(addr, r.Address) {
 				declared, wanted = true, wanted || s.Wanted(r.Address)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 // Move gives recorded resources the addresses that they have now: those that
@@ -16,9 +17,9 @@ import (
 // taking it away. From then on the plan is made with the state as renamed.
 func (s *Subject) Move() diag.Diagnostics {
 	blocks := s.Manifest.Moved()
-	rules := make([]state.MoveRule, len(blocks))
+	rules := make([]moves.Rule, len(blocks))
 	for i, m := range blocks {
-		rules[i] = state.MoveRule{From: m.From, To: m.To}
+		rules[i] = moves.Rule{From: m.From, To: m.To}
 	}
 	written, err := s.Recorded.Resolve(rules)
 	if err != nil {
@@ -40,19 +41,19 @@ func (s *Subject) Move() diag.Diagnostics {
 // Identify adds the moves that follow from the identity of things to those that the
 // manifest states, in place of others that it added before. What lies at the two
 // ends of one is selected together.
-func (s *Subject) Identify(moves []state.Move) diag.Diagnostics {
-	prior, err := s.stated.Moved(moves)
+func (s *Subject) Identify(found []moves.Move) diag.Diagnostics {
+	prior, err := s.stated.Moved(found)
 	if err != nil {
 		return diag.From("Cannot move", err)
 	}
-	s.Prior, s.Moves, s.ties = prior, chain(s.written, moves), moves
+	s.Prior, s.Moves, s.ties = prior, chain(s.written, found), found
 	s.Narrow()
 	return nil
 }
 
 // cannotMove says which moved block cannot be followed.
 func (s *Subject) cannotMove(err error, blocks []config.Moved) *diag.Diagnostic {
-	var refused *state.MoveError
+	var refused *moves.Error
 	if !errors.As(err, &refused) || refused.Rule < 0 || refused.Rule >= len(blocks) {
 		return diag.From("Cannot move", err)[0]
 	}
@@ -66,12 +67,12 @@ func (s *Subject) cannotMove(err error, blocks []config.Moved) *diag.Diagnostic 
 
 // impliedMoves are those that nobody has to write: a resource that is given a
 // count becomes its instance 0, and one whose count is taken away was that.
-func impliedMoves(declared []*config.Resource, s state.Snapshot) []state.Move {
+func impliedMoves(declared []*config.Resource, s state.Snapshot) []moves.Move {
 	addresses := make(map[string]bool, len(declared))
 	for _, r := range declared {
 		addresses[r.Address] = true
 	}
-	var moves []state.Move
+	var list []moves.Move
 	for _, r := range declared {
 		other, counted := strings.CutSuffix(r.Address, "[0]")
 		if !counted {
@@ -79,28 +80,28 @@ func impliedMoves(declared []*config.Resource, s state.Snapshot) []state.Move {
 		}
 		_, known := s.Resources[r.Address]
 		if _, there := s.Resources[other]; there && !known && !addresses[other] {
-			moves = append(moves, state.Move{From: other, To: r.Address})
+			list = append(list, moves.Move{From: other, To: r.Address})
 		}
 	}
-	return moves
+	return list
 }
 
 // chain makes of two rounds of moves one, sorted.
-func chain(first, second []state.Move) []state.Move {
-	moves, leads := slices.Clone(first), make(map[string]int, len(first))
+func chain(first, second []moves.Move) []moves.Move {
+	list, leads := slices.Clone(first), make(map[string]int, len(first))
 	for i, m := range first {
 		leads[m.To] = i
 	}
 	for _, m := range second {
 		if at, moved := leads[m.From]; moved {
-			moves[at].To, moves[at].Why = m.To, m.Why
+			list[at].To, list[at].Why = m.To, m.Why
 			continue
 		}
-		moves = append(moves, m)
+		list = append(list, m)
 	}
-	moves = slices.DeleteFunc(moves, func(m state.Move) bool { return m.From == m.To })
-	slices.SortFunc(moves, func(a, b state.Move) int { return strings.Compare(a.From, b.From) })
-	return moves
+	list = slices.DeleteFunc(list, func(m moves.Move) bool { return m.From == m.To })
+	slices.SortFunc(list, func(a, b moves.Move) int { return strings.Compare(a.From, b.From) })
+	return list
 }
 
 // MovedFrom is the address that a resource had in the state file, "" when it

@@ -7,6 +7,7 @@ import (
 
 	"deployster/config"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 func declared(addresses ...string) []*config.Resource {
@@ -32,9 +33,9 @@ func TestACountTakesTheResourceAlong(t *testing.T) {
 		for _, a := range c.recorded {
 			s.Resources[a] = state.Entry{}
 		}
-		var want []state.Move
+		var want []moves.Move
 		if c.want != nil {
-			want = []state.Move{{From: c.want[0], To: c.want[1]}}
+			want = []moves.Move{{From: c.want[0], To: c.want[1]}}
 		}
 		if got := impliedMoves(declared(c.declared...), s); !reflect.DeepEqual(got, want) {
 			t.Errorf("%v declared, %v recorded: %v, want %v", c.declared, c.recorded, got, want)
@@ -44,7 +45,7 @@ func TestACountTakesTheResourceAlong(t *testing.T) {
 
 func TestTwoRoundsOfMovesMakeOne(t *testing.T) {
 	t.Parallel()
-	got := chain([]state.Move{{From: "a", To: "b"}, {From: "c", To: "d"}}, []state.Move{{From: "b", To: "b[0]"}, {From: "d", To: "c"}, {From: "e", To: "e[0]"}})
+	got := chain([]moves.Move{{From: "a", To: "b"}, {From: "c", To: "d"}}, []moves.Move{{From: "b", To: "b[0]"}, {From: "d", To: "c"}, {From: "e", To: "e[0]"}})
 	if fmt.Sprint(got) != "[{a b[0] } {e e[0] }]" {
 		t.Error(got)
 	}

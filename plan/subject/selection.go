@@ -7,7 +7,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
-	"deployster/state"
+	"deployster/state/moves"
 )
 
 // Selection limits a plan, or what it asks and does. The zero value is the plan
@@ -95,5 +95,5 @@ func (s Selection) normal(known []string) (Selection, diag.Diagnostics) {
 
 // covered reports whether an address is one of a list, or lies below one.
 func covered(list []string, addr string) bool {
-	return slices.ContainsFunc(list, func(outer string) bool { return state.Covers(outer, addr) })
+	return slices.ContainsFunc(list, func(outer string) bool { return moves.Covers(outer, addr) })
 }

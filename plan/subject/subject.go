@@ -7,6 +7,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 // Subject is what a plan is about. Its owner calls its methods from one goroutine
@@ -16,12 +17,12 @@ type Subject struct {
 	Recorded  state.Snapshot // as the state file has it
 	Placed    state.Snapshot // the same on the hosts of now
 	Prior     state.Snapshot // that with the addresses of now
-	Moves     []state.Move   // what leads from one to the other
+	Moves     []moves.Move   // what leads from one to the other
 	Selection Selection
 
 	stated  state.Snapshot  // with the addresses that the manifest states
-	written []state.Move    // what leads there
-	ties    []state.Move    // what the identity of things adds: its ends are selected together
+	written []moves.Move    // what leads there
+	ties    []moves.Move    // what the identity of things adds: its ends are selected together
 	chosen  map[string]bool // what the plan is about; nil = everything
 }
 
@@ -98,7 +99,7 @@ func (s *Subject) Removed() []string {
 func (s *Subject) RemovedBlock(addr string) *config.Removed {
 	var found *config.Removed
 	for _, block := range s.Manifest.Removed() {
-		if state.Covers(block.From, addr) && (found == nil || len(block.From) > len(found.From)) {
+		if moves.Covers(block.From, addr) && (found == nil || len(block.From) > len(found.From)) {
 			found = &block
 		}
 	}
@@ -109,7 +110,7 @@ func (s *Subject) RemovedBlock(addr string) *config.Removed {
 // address may be an instance of; "" if there is none.
 func (s *Subject) PendingAbove(addr string) string {
 	for _, p := range s.Manifest.Pending() {
-		if state.Covers(p.Address, addr) {
+		if moves.Covers(p.Address, addr) {
 			return p.Address
 		}
 	}

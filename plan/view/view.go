@@ -8,6 +8,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/protocol"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 // View is a resource as those that depend on it see it at some moment: while
@@ -104,7 +105,7 @@ func dependencies(aliases map[string]string, look func(addr string) View, deep b
 	deps := make(map[string]protocol.Dependency, len(aliases))
 	for alias, addr := range aliases {
 		v := look(addr)
-		name, _ := state.RecordedAt(addr)
+		name, _ := moves.RecordedAt(addr)
 		d := protocol.Dependency{Name: name, Type: v.Type, Config: v.Config, State: v.State, Properties: v.State, Status: v.Status,
 			Actions: v.Actions}
 		if deep {

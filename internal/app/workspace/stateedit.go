@@ -14,6 +14,7 @@ import (
 	"deployster/internal/base/encryption"
 	"deployster/internal/base/words"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 // StateEdit is what a command has done to the state: all that it says with
@@ -23,7 +24,7 @@ type StateEdit struct {
 	Kept      uint64       `json:"kept,omitempty"`      // serial of the copy that is the state as it was: `state restore` takes it
 	DryRun    bool         `json:"dry_run,omitempty"`   // nothing was done
 	Forgotten []string     `json:"forgotten,omitempty"` // rm: addresses
-	Moved     []state.Move `json:"moved,omitempty"`     // mv
+	Moved     []moves.Move `json:"moved,omitempty"`     // mv
 	Pushed    string       `json:"pushed,omitempty"`    // push: the file, - for stdin
 	Restored  uint64       `json:"restored,omitempty"`  // restore: the serial of the copy
 	Aside     string       `json:"aside,omitempty"`     // restore: where what was there is now
@@ -140,27 +141,27 @@ func (e Editor) Move(ctx context.Context, from, to string) (StateEdit, error) {
 		return StateEdit{}, err
 	}
 	return e.Edit(ctx, "state mv", func(now state.Snapshot) (state.Snapshot, StateEdit, error) {
-		moves, err := now.Resolve([]state.MoveRule{{From: m.From, To: m.To}})
+		list, err := now.Resolve([]moves.Rule{{From: m.From, To: m.To}})
 		if err != nil {
 			return now, StateEdit{}, cannotMove(m, err)
 		}
-		if len(moves) == 0 {
+		if len(list) == 0 {
 			return now, StateEdit{}, nothingToMove(now, m)
 		}
-		next, err := now.Moved(moves)
+		next, err := now.Moved(list)
 		if err != nil {
 			return now, StateEdit{}, cannotMove(m, err)
 		}
-		return next, StateEdit{Moved: moves}, nil
+		return next, StateEdit{Moved: list}, nil
 	})
 }
 
 // cannotMove says why a move is not made.
 func cannotMove(m config.Moved, err error) error {
 	why := err.Error()
-	var refused *state.MoveError
+	var refused *moves.Error
 	switch {
-	case state.Covers(m.From, m.To):
+	case moves.Covers(m.From, m.To):
 		why = m.To + " lies within " + m.From
 	case errors.As(err, &refused):
 		why = refused.Why

@@ -10,6 +10,7 @@ import (
 	"deployster/internal/base/natural"
 	"deployster/internal/base/words"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 // Restore makes a kept copy the state again.
@@ -64,7 +65,7 @@ func among(known, spellings []string) ([]string, error) {
 	for _, addr := range addresses {
 		before := len(out)
 		for _, there := range known {
-			if state.Covers(addr, there) {
+			if moves.Covers(addr, there) {
 				out = append(out, there)
 			}
 		}

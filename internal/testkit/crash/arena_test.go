@@ -17,6 +17,7 @@ import (
 
 	"deployster/internal/testkit/crash"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 // resources writes a manifest of things in two chains and the values that they
@@ -244,7 +245,7 @@ func (a *arena) faults(o outcome) (faults []string, inFlight []string) {
 	for _, moved := range o.said("moved") {
 		from, to, _ := strings.Cut(moved, ">")
 		_, there := s.Resources[from]
-		if _, number := state.RecordedAt(to); there && number == 0 && !slices.ContainsFunc(o.said("moved"),
+		if _, number := moves.RecordedAt(to); there && number == 0 && !slices.ContainsFunc(o.said("moved"),
 			func(m string) bool { return strings.HasSuffix(m, ">"+from) }) {
 			say("lost: that %s was moved to %s", from, to)
 		}

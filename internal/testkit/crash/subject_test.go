@@ -29,6 +29,7 @@ import (
 	"deployster/plan/planfile"
 	"deployster/protocol"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 // The subject is what is crashed: the whole tool but for its command line and
@@ -147,7 +148,7 @@ func (a acknowledged) Valid(addr string, e state.Entry) error {
 	return err
 }
 
-func (a acknowledged) Moved(moves []state.Move) error {
+func (a acknowledged) Moved(moves []moves.Move) error {
 	err := a.Journal.Moved(moves)
 	for _, m := range moves {
 		if err == nil {

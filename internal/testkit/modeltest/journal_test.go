@@ -3,6 +3,7 @@ package modeltest_test
 import (
 	"deployster/apply"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 // traced is a journal whose facts the tracer sees. When the process is dead it
@@ -50,7 +51,7 @@ func (j traced) Removed(addr string) error {
 	return j.fact(fact{kind: "removed", addr: addr}, func() error { return j.Journal.Removed(addr) })
 }
 
-func (j traced) Moved(moves []state.Move) error {
+func (j traced) Moved(moves []moves.Move) error {
 	return j.fact(fact{kind: "moved"}, func() error { return j.Journal.Moved(moves) })
 }
 

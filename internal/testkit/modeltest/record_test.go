@@ -11,6 +11,7 @@ import (
 	"deployster/plan"
 	"deployster/protocol"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 // comparePlan holds a plan to what the model says.
@@ -149,7 +150,7 @@ func (v *verdict) recorded() error {
 	for addr, entry := range v.before.Resources {
 		_, planned := v.runs[addr]
 		_, known := v.after.Resources[addr]
-		if moved := slices.ContainsFunc(v.plan.Moves, func(m state.Move) bool { return m.From == addr }); !planned && !known && !moved {
+		if moved := slices.ContainsFunc(v.plan.Moves, func(m moves.Move) bool { return m.From == addr }); !planned && !known && !moved {
 			return failf("record", "%s of %s was dropped, and is not in the plan", addr, entry.Type)
 		}
 	}

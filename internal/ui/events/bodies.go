@@ -10,7 +10,7 @@ import (
 	"deployster/plan"
 	"deployster/plan/drift"
 	"deployster/protocol"
-	"deployster/state"
+	"deployster/state/moves"
 )
 
 // The events, in the order in which a run may send them.
@@ -90,7 +90,7 @@ type PlanSummary struct {
 	Plan    string       `json:"plan"` // its id
 	Summary plan.Summary `json:"summary"`
 	Changes bool         `json:"changes"` // whether there is anything to do
-	Moves   []state.Move `json:"moves,omitempty"`
+	Moves   []moves.Move `json:"moves,omitempty"`
 	Outputs []string     `json:"changed_outputs,omitempty"`
 	// LeftOpen lists the resources about which apply may decide by itself.
 	LeftOpen []string `json:"left_open,omitempty"`

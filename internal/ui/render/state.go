@@ -12,6 +12,7 @@ import (
 	"deployster/internal/base/words"
 	"deployster/internal/ui/jsondiff"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 // State returns the content of a state file.
@@ -49,7 +50,7 @@ func State(s state.Snapshot, o Options) string {
 func Entry(addr string, entry state.Entry, o Options) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", Bold(diag.Visible(addr)), Dim(fmt.Sprintf("(%s, %s)", diag.Visible(entry.Type), lastValid(entry))))
-	if _, number := state.RecordedAt(addr); number > 0 {
+	if _, number := moves.RecordedAt(addr); number > 0 {
 		fmt.Fprintf(&b, "  %s\n", Yellow("it has lost its address, and is still to be destroyed"))
 	}
 	if len(entry.Dependencies) > 0 {
