@@ -16,6 +16,7 @@ import (
 	"github.com/containerd/errdefs/pkg/errgrpc"
 	"github.com/containerd/typeurl/v2"
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
 
 	"deployster/containerd/failure"
 	"deployster/containerd/images"
@@ -226,6 +227,9 @@ func (c *container) removeAll(ctx context.Context) (err error) {
 	defer cancel()
 	if ctx, err = c.r.conn.Leased(ctx); err != nil {
 		return err
+	}
+	if c.phase == notStarted {
+		c.kill(ctx, unix.SIGKILL) // a task that waits for its start would be waited for, ten seconds long
 	}
 	record := containers.Container{ID: c.id, Snapshotter: c.r.conn.Snapshotter, SnapshotKey: c.id}
 	remove := sweep.RemoveContainer
