@@ -42,6 +42,7 @@ var update = flag.Bool("update", false, "write what the scripts' commands print 
 //	probe NAME              build and pack testdata/types/probe, whose state is what it sees of its container
 //	service NAME            the same with testdata/types/service, a type with what may be left out and a secret
 //	json-schema NAME FILE   FILE matches docs/schemas/NAME.json
+//	notify-socket FILE      listen as systemd does: NOTIFY_SOCKET; a line of FILE is a message
 //	documented STREAM       a stream of events is the example of docs/json.md
 //	same-digest FILE FILE   two outputs of image pack or import name one image
 func TestScripts(t *testing.T) {
@@ -103,6 +104,7 @@ func params(root string, setup func(*testscript.Env) error) testscript.Params {
 			"server":        startServer,
 			"network":       setNetwork,
 			"files":         serveFiles,
+			"notify-socket": listenForNotes,
 		},
 	}
 }
