@@ -11,7 +11,7 @@ export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 RACE = CGO_ENABLED=1 go test -race
 
-.PHONY: man docs-check test-bridge build demo demo-hosts test check bench bench-engine race fuzz crash soak clean functions-table edits checks
+.PHONY: man docs-check test-bridge kills-bridge build demo demo-hosts test check bench bench-engine race fuzz crash soak clean functions-table edits checks
 
 # The linker writes its output page by page, and so the kernel caches it. A copy is
 # cached in large pieces, as an installed program is, and starts 2 ms sooner.
@@ -45,6 +45,11 @@ test-bridge: build
 	.ci/setup test
 	cd bridge && go vet -tags providers ./... && DEPLOYSTER_BRIDGE_PARTS=$${PARTS:-8} go test -tags providers -count=1 -timeout 2h ./...
 	DEPLOYSTER_TERRAFORM_KILLS=$${KILLS:-100} DEPLOYSTER_TERRAFORM_SEED=$${SEED:-1} go test -count=1 -timeout 12h -v -run '^TestTerraform_KilledAnywhere$$' ./internal/testkit/e2e
+
+# The bridge, its provider or both are killed COUNT times while they make, change and remove
+# things of a service that chooses ids at random; without containers, so that it is fast.
+kills-bridge:
+	DEPLOYSTER_BRIDGE_KILLS=$${COUNT:-10000} DEPLOYSTER_BRIDGE_SEED=$${SEED:-1} go test -count=1 -timeout 24h -v -run '^TestBridge_KilledAnywhere$$' ./internal/testkit/crash
 
 # The script tests and the containers too under the race detector: slow.
 race: build

@@ -85,6 +85,7 @@ var ranks = map[string]int{
 	"internal/stores/s3":                15,
 	"internal/stores/deployster-store":  70,
 	"internal/stores/program":           20,
+	"internal/testkit/office":           0,
 	"internal/testkit/services":         10,
 	"internal/testkit/crash":            10,
 	"internal/testkit/identity":         10,

@@ -164,6 +164,9 @@ type Died struct {
 
 func (e *Died) Error() string { return "the provider has ended over " + e.Call + ": " + e.Log }
 
+// Pid is its process id.
+func (p *Process) Pid() int { return p.cmd.Process.Pid }
+
 // Alive reports whether it runs.
 func (p *Process) Alive() bool {
 	select {

@@ -3,19 +3,33 @@ package resource
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 
+	"deployster/bridge/internal/plugin"
 	"deployster/bridge/internal/tfplugin/tfplugin6"
 	"deployster/bridge/internal/value"
 	"deployster/protocol"
 )
 
-// State answers whether a thing is as it should be.
+// State answers whether a thing is as it should be. When the provider dies over that,
+// another process is asked, once.
 func (p *Providers) State(ctx context.Context, in protocol.StateInput, log io.Writer) (protocol.StateAnswer, error) {
+	answer, err := p.state(ctx, in, log)
+	var died *plugin.Died
+	if errors.As(err, &died) && ctx.Err() == nil {
+		_, _ = fmt.Fprintf(log, "%s. It is asked again.\n", died)
+		return p.state(ctx, in, log)
+	}
+	return answer, err
+}
+
+func (p *Providers) state(ctx context.Context, in protocol.StateInput, log io.Writer) (protocol.StateAnswer, error) {
 	if strings.HasPrefix(Kind(in.Type), dataPrefix) && in.Intent == protocol.Absent {
 		return protocol.StateAnswer{Status: protocol.Missing}, nil
 	}
@@ -64,23 +78,30 @@ func (t *thing) lookUp(ctx context.Context) (protocol.StateAnswer, error) {
 	return protocol.StateAnswer{Status: protocol.Valid, State: state}, err
 }
 
-// mayBeTwice is the error of a thing of which nobody knows whether it was made.
-func (t *thing) mayBeTwice(in protocol.StateInput) error {
-	if t.memory != nil || t.adopt != "" || !slices.Contains(in.Unsettled, createAction) {
-		return nil
+// look finds out how it is. Where it was begun to make one, and nothing is remembered but
+// what is gone, it is looked for by the id to adopt; without that nobody knows whether
+// there is one, and a second must not be made.
+func (t *thing) look(ctx context.Context, in protocol.StateInput) (observed, error) {
+	o, err := t.observe(ctx)
+	if err != nil || !o.state.IsNull() || !slices.Contains(in.Unsettled, createAction) {
+		return o, err
 	}
-	return protocol.Errorf(protocol.UnsettledError, "", "its creation was begun, and whether the provider has made it is not known. "+
-		"Look for it; if it is there, adopt it with %s = \"its id\" in the config", importKey(t.schema))
+	if t.adopt == "" {
+		return o, protocol.Errorf(protocol.UnsettledError, "", "its creation was begun, and whether the provider has made it is not known. "+
+			"Look for it; if it is there, adopt it with %s = \"its id\" in the config", importKey(t.schema))
+	}
+	if t.memory == nil {
+		return o, nil
+	}
+	t.memory = nil
+	return t.observe(ctx)
 }
 
 func (t *thing) absent(ctx context.Context, in protocol.StateInput) (protocol.StateAnswer, error) {
-	if err := t.mayBeTwice(in); err != nil {
-		return protocol.StateAnswer{}, err
-	}
 	if t.memory == nil && slices.Contains(in.After, deleteAction) { // it is not looked for by the id to adopt
 		return protocol.StateAnswer{Status: protocol.Missing}, nil
 	}
-	o, err := t.observe(ctx)
+	o, err := t.look(ctx, in)
 	switch {
 	case err != nil:
 		return protocol.StateAnswer{}, err
@@ -91,13 +112,10 @@ func (t *thing) absent(ctx context.Context, in protocol.StateInput) (protocol.St
 }
 
 func (t *thing) present(ctx context.Context, in protocol.StateInput) (protocol.StateAnswer, error) {
-	if err := t.mayBeTwice(in); err != nil {
-		return protocol.StateAnswer{}, err
-	}
 	if len(in.After) > 0 && t.memory != nil && !t.memory.Tainted {
 		return t.justMade()
 	}
-	o, err := t.observe(ctx)
+	o, err := t.look(ctx, in)
 	if err == nil {
 		err = t.validate(ctx)
 	}

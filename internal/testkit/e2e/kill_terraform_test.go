@@ -4,13 +4,10 @@ package e2e
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,108 +15,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"deployster/internal/testkit/office"
 )
-
-// office is a service that gives each of its things an id at random, and takes its time
-// before and after.
-type office struct {
-	mu     sync.Mutex
-	things map[string]map[string]string // by id
-	made   int
-	asked  int // to make, to change or to remove
-	random *rand.Rand
-}
-
-func (o *office) hasBeenAsked() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.asked
-}
-
-func (o *office) pause() {
-	o.mu.Lock()
-	d := time.Duration(o.random.Int64N(int64(40 * time.Millisecond)))
-	o.mu.Unlock()
-	time.Sleep(d)
-}
-
-// ServeHTTP does what is asked whether or not somebody still waits for it.
-func (o *office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var body map[string]string
-	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	o.mu.Lock()
-	if r.Method != http.MethodGet {
-		o.asked++
-	}
-	o.mu.Unlock()
-	o.pause()
-	said, there := o.do(r.Method, strings.TrimPrefix(r.URL.Path, "/"), body)
-	if r.Method != http.MethodGet {
-		o.pause()
-	}
-	if !there {
-		http.NotFound(w, r)
-		return
-	}
-	_ = json.NewEncoder(w).Encode(said) // who has asked may be dead
-}
-
-func (o *office) do(method, id string, body map[string]string) (map[string]string, bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if method == http.MethodPost {
-		o.made++
-		id = fmt.Sprintf("%x", o.random.Uint64())
-		o.things[id] = map[string]string{"id": id}
-	}
-	thing, there := o.things[id]
-	switch {
-	case !there:
-		return nil, false
-	case method == http.MethodDelete:
-		delete(o.things, id)
-	case method == http.MethodPost, method == http.MethodPut:
-		thing["label"], thing["value"] = body["label"], body["value"]
-	}
-	return maps.Clone(thing), true
-}
-
-// by gives the ids of the things with a label.
-func (o *office) by(label string) (ids []string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for id, thing := range o.things {
-		if thing["label"] == label {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-// wrong says what is not as it is declared.
-func (o *office) wrong(declared map[string]string) (faults []string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	seen := map[string]int{}
-	for id, thing := range o.things {
-		if seen[thing["label"]]++; declared[thing["label"]] != thing["value"] {
-			faults = append(faults, fmt.Sprintf("%s %v is not declared so", id, thing))
-		}
-	}
-	for label := range declared {
-		if seen[label] != 1 {
-			faults = append(faults, fmt.Sprintf("%s is there %d times", label, seen[label]))
-		}
-	}
-	return faults
-}
 
 // tally counts what was killed and what came of it.
 type tally struct {
@@ -129,8 +30,7 @@ type tally struct {
 // terraformProject applies things of the test provider, which are in an office.
 type terraformProject struct {
 	*project
-	office *office
-	url    string
+	office *office.Office
 	mark   string // in the environment of the processes of the provider
 	adopt  map[string]string
 	count  tally
@@ -138,10 +38,8 @@ type terraformProject struct {
 
 func newTerraformProject(t *testing.T, seed uint64) *terraformProject {
 	p := &terraformProject{project: newProject(t), adopt: map[string]string{},
-		office: &office{things: map[string]map[string]string{}, random: rand.New(rand.NewPCG(seed, 1))}}
-	server := httptest.NewServer(p.office)
-	t.Cleanup(server.Close)
-	p.url, p.mark = server.URL, "TEST_MARK="+filepath.Base(p.data)
+		office: office.New(t, seed, 40*time.Millisecond)}
+	p.mark = "TEST_MARK=" + filepath.Base(p.data)
 	root, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +70,7 @@ func (p *terraformProject) write(declared map[string]string) {
 			after = fmt.Sprintf("  depends_on = [resource.%s]\n", names[i-1])
 		}
 		fmt.Fprintf(&b, "resource %q {\n  type = \"${type.test}#test_object\"\n  config = { label = %q, value = %q, provider = { world = %q }%s }\n%s}\n",
-			label, label, declared[label], p.url, adopt, after)
+			label, label, declared[label], p.office.URL, adopt, after)
 	}
 	if err := os.WriteFile(filepath.Join(p.work, "main.hcl"), []byte(b.String()), 0o600); err != nil {
 		p.t.Fatal(err)
@@ -235,7 +133,7 @@ func (p *terraformProject) moment(random *rand.Rand, within time.Duration, ended
 	if random.IntN(4) == 0 {
 		after = time.Duration(random.Int64N(int64(within)))
 	} else {
-		for until := p.office.hasBeenAsked() + 1 + random.IntN(4); p.office.hasBeenAsked() < until; {
+		for until := p.office.Asked() + 1 + random.IntN(4); p.office.Asked() < until; {
 			select {
 			case <-ended:
 				return
@@ -286,7 +184,7 @@ func (p *terraformProject) converge(declared map[string]string, worker bool, fir
 // settle is what a person does about a thing that may be there.
 func (p *terraformProject) settle(label string) error {
 	p.count.unsettled++
-	ids := p.office.by(label)
+	ids := p.office.By(label)
 	switch len(ids) {
 	case 0:
 		if text, err := p.command("resolve", "-as=failed", label).CombinedOutput(); err != nil {
@@ -333,7 +231,7 @@ func TestTerraform_KilledAnywhere(t *testing.T) {
 		if err := p.converge(declared, worker, said); err != nil {
 			t.Fatalf("kill %d: %v\nbefore: %s", i+1, err, said)
 		}
-		if faults := p.office.wrong(declared); len(faults) > 0 {
+		if faults := p.office.Wrong(declared); len(faults) > 0 {
 			t.Fatalf("kill %d: %v\nbefore: %s", i+1, faults, said)
 		}
 	}
@@ -341,5 +239,5 @@ func TestTerraform_KilledAnywhere(t *testing.T) {
 		t.Errorf("it was killed where nothing happens: %+v", p.count)
 	}
 	t.Logf("%d kills, %d of them of the worker; %d creations were not settled, %d of them had happened; %d things were made",
-		p.count.kills, p.count.workers, p.count.unsettled, p.count.adopted, p.office.made)
+		p.count.kills, p.count.workers, p.count.unsettled, p.count.adopted, p.office.Made())
 }

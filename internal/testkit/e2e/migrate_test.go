@@ -55,7 +55,7 @@ func (p *terraformProject) terraformDir(config string) func(want int, args ...st
 	return func(want int, args ...string) string {
 		p.t.Helper()
 		cmd := exec.Command(program, append(args, "-no-color")...)
-		cmd.Dir, cmd.Env = p.work, append(os.Environ(), "TF_CLI_CONFIG_FILE="+rc, "TF_DISABLE_PLUGIN_TLS=1", "TF_VAR_world="+p.url, "TF_DATA_DIR=",
+		cmd.Dir, cmd.Env = p.work, append(os.Environ(), "TF_CLI_CONFIG_FILE="+rc, "TF_DISABLE_PLUGIN_TLS=1", "TF_VAR_world="+p.office.URL, "TF_DATA_DIR=",
 			"TMPDIR="+temporary) // of providers, which terraform kills
 		text, err := cmd.CombinedOutput()
 		if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != want {
@@ -76,17 +76,6 @@ func (p *terraformProject) exits(want int, args ...string) string {
 	return string(text)
 }
 
-// there are the things of the office, by their ids.
-func (o *office) there() map[string]string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	all := map[string]string{}
-	for id, thing := range o.things {
-		all[id] = thing["label"] + "=" + thing["value"]
-	}
-	return all
-}
-
 // What terraform has made, with modules, count, for_each, aliases, moved blocks and outputs,
 // is taken over: where its plan has no changes, ours makes, changes and destroys nothing.
 // Then the same objects are changed, and destroyed.
@@ -97,7 +86,7 @@ func TestMigrate_Terraform(t *testing.T) {
 	terraform(0, "init")
 	terraform(0, "apply", "-auto-approve")
 	terraform(0, "plan", "-detailed-exitcode")
-	made := p.office.there()
+	made := p.office.Things()
 	if len(made) != 12 {
 		t.Fatalf("terraform has made %v", made)
 	}
@@ -112,14 +101,14 @@ func TestMigrate_Terraform(t *testing.T) {
 			t.Errorf("it does not say %q: %s", want, said)
 		}
 	}
-	p.environ = append(p.environ, "DEPLOYSTER_VAR_world="+p.url)
+	p.environ = append(p.environ, "DEPLOYSTER_VAR_world="+p.office.URL)
 	said = p.exits(2, "plan", "-detailed-exitcode") // to adopt is something to do
 	if !strings.Contains(said, "Plan: 0 to create, 0 to update, 0 to destroy, 14 to adopt. 1 unchanged.") {
 		t.Errorf("the plan: %s", said)
 	}
 	p.exits(0, "apply", "-auto-approve")
 	p.exits(0, "plan", "-detailed-exitcode")
-	if now := p.office.there(); !maps.Equal(now, made) {
+	if now := p.office.Things(); !maps.Equal(now, made) {
 		t.Errorf("there was %v, and is %v", made, now)
 	}
 	if after, err := os.ReadFile(filepath.Join(p.work, "terraform.tfstate")); err != nil || string(after) != string(before) {
@@ -132,12 +121,12 @@ func TestMigrate_Terraform(t *testing.T) {
 	p.edit("main.hcl", `"box-${each.key}"`, `"changed-${each.key}"`, "days = 7", "days = 9")
 	p.exits(0, "apply", "-auto-approve")
 	p.exits(0, "plan", "-detailed-exitcode")
-	now := p.office.there()
+	now := p.office.Things()
 	if !slices.Equal(slices.Sorted(maps.Keys(now)), slices.Sorted(maps.Keys(made))) || maps.Equal(now, made) {
 		t.Errorf("changed in place, there was %v, and is %v", made, now)
 	}
 	p.exits(0, "destroy", "-auto-approve")
-	if left := p.office.there(); len(left) != 0 {
+	if left := p.office.Things(); len(left) != 0 {
 		t.Errorf("not destroyed: %v", left)
 	}
 }

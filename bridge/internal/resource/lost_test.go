@@ -1,0 +1,88 @@
+package resource
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"deployster/protocol"
+)
+
+// memoryOf is what is remembered of a thing of the test provider.
+func memoryOf(id string) json.RawMessage {
+	return json.RawMessage(fmt.Sprintf(`{"kind":"test_object","version":0,"state":{"id":%q,"label":"a"}}`, id))
+}
+
+// worldly is the test provider in a world, which does something about each request for a thing.
+func worldly(t *testing.T, asked func(w http.ResponseWriter, id string)) (*Providers, protocol.StateInput) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked(w, strings.Trim(r.URL.Path, "/")) }))
+	t.Cleanup(server.Close)
+	path := filepath.Join(t.TempDir(), "provider")
+	cmd := exec.Command("go", "build", "-o", path, "../testprovider/terraform-provider-test")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("the provider cannot be built: %v: %s", err, out)
+	}
+	p := &Providers{Path: path}
+	t.Cleanup(p.Close)
+	config := fmt.Sprintf(`{"label":"a","provider":{"world":%q}}`, server.URL)
+	return p, protocol.StateInput{InitInput: protocol.InitInput{Name: "a", Type: "tf/test:1#test_object"}, Config: json.RawMessage(config),
+		Intent: protocol.Present}
+}
+
+// What is remembered may be of one that is gone, in whose place another was begun: that
+// is not begun once more, and is found by its id.
+func TestState_NothingIsMadeTwiceAfterWhatIsGone(t *testing.T) {
+	p, in := worldly(t, func(w http.ResponseWriter, id string) {
+		if id != "new" {
+			http.Error(w, "no", http.StatusNotFound)
+			return
+		}
+		_, _ = fmt.Fprint(w, `{"id":"new","label":"a"}`)
+	})
+	in.Memory = memoryOf("old")
+	a, err := p.State(t.Context(), in, io.Discard)
+	if err != nil || len(a.Actions) != 1 || a.Actions[0].Name != "create" {
+		t.Errorf("what is gone: %+v, %v", a, err)
+	}
+	in.Unsettled = []string{"create"}
+	if a, err = p.State(t.Context(), in, io.Discard); err == nil || err.(*protocol.TypeError).Class != protocol.UnsettledError {
+		t.Errorf("what may be there: %+v, %v", a, err)
+	}
+	in.Config = json.RawMessage(strings.Replace(string(in.Config), "{", `{"import":"new",`, 1))
+	if a, err = p.State(t.Context(), in, io.Discard); err != nil || !strings.Contains(string(a.Memory), `"id":"new"`) {
+		t.Errorf("what was found: %+v, %v", a, err)
+	}
+}
+
+// A question over which the provider dies is asked of another process, once.
+func TestState_IsAskedAgainWhenTheProviderDies(t *testing.T) {
+	for deaths, want := range map[int]string{1: "", 2: "the provider has ended over ReadResource"} {
+		var p *Providers
+		left := deaths
+		p, in := worldly(t, func(w http.ResponseWriter, _ string) {
+			if left--; left >= 0 {
+				for _, one := range p.open {
+					_ = syscall.Kill(one.process.Pid(), syscall.SIGKILL)
+				}
+				return
+			}
+			_, _ = fmt.Fprint(w, `{"id":"7","label":"a"}`)
+		})
+		in.Memory = memoryOf("7")
+		a, err := p.State(t.Context(), in, io.Discard)
+		if want == "" && (err != nil || a.Status != protocol.Valid && a.StaleState == nil) {
+			t.Errorf("after one death: %+v, %v", a, err)
+		}
+		if want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("after %d deaths: %v", deaths, err)
+		}
+	}
+}
