@@ -144,6 +144,7 @@ var ranks = map[string]int{
 	"internal/cli/artifacts":            59,
 	"internal/cli/images":               59,
 	"internal/cli/hosts":                59,
+	"internal/cli/sharedstate":          59,
 	"internal/cli/settings":             10,
 	"internal/cli/flagvalues":           25,
 	"internal/cli/commandline":          25,

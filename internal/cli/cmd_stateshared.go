@@ -1,14 +1,13 @@
 package cli
 
 import (
-	"time"
-
 	"github.com/urfave/cli/v2"
 
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/cli/flagvalues"
+	"deployster/internal/cli/sharedstate"
 )
 
 // sharedStateCommands are those about where a state lies, and about who uses it.
@@ -35,32 +34,7 @@ func runStateStatus(c *cli.Context, s *session) error {
 	if c.Bool("json") {
 		return s.out.Document(status)
 	}
-	if status.MovedTo != "" {
-		s.out.Printf("%s has moved to %s.\n", diag.Visible(status.State), diag.Visible(status.MovedTo))
-		return nil
-	}
-	if status.Lineage == "" {
-		s.out.Printf("%s    no state yet\n", diag.Visible(status.State))
-	} else {
-		form := ""
-		if status.Encrypted {
-			form = ", encrypted"
-		}
-		s.out.Printf("%s    serial %d, lineage %s, %s%s\n", diag.Visible(status.State), status.Serial, diag.Visible(status.Lineage),
-			words.Count(status.Resources, "resource"), form)
-	}
-	switch u := status.InUse; {
-	case u == nil:
-		s.out.Printf("in use by  nobody\n")
-	case u.Claim == "":
-		s.out.Printf("in use by  %s\n", diag.Visible(u.By))
-	default:
-		s.out.Printf("in use by  %s since %s, last heard of %s ago, claim %s\n", diag.Visible(u.By), u.Since.Format(time.RFC3339),
-			max(time.Since(u.Heard), 0).Round(time.Second), diag.Visible(u.Claim))
-	}
-	for _, path := range status.Pending {
-		s.out.Printf("pending    %s: the next command here that changes the state brings it in\n", diag.Visible(path))
-	}
+	sharedstate.Print(s.out, status)
 	return nil
 }
 

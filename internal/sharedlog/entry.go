@@ -45,7 +45,6 @@ type Entry struct {
 
 	Takes  string  `json:"takes,omitempty"`  // open: the claim that it ends, if one was open
 	Run    string  `json:"run,omitempty"`    // journal: whose records they are
-	Note   string  `json:"note,omitempty"`   // journal: what is at work, for people
 	States []State `json:"states,omitempty"` // state: the present one, then earlier ones, newest first
 	To     string  `json:"to,omitempty"`     // moved
 

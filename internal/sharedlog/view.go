@@ -16,7 +16,6 @@ type View struct {
 	State   Entry  // the last one of the kind state; N = 0: there is none
 	Journal []byte // the records that follow the state
 	Run     string // whose records they are
-	Note    string // what is at work, as the last records say
 
 	hash string           // of the tip
 	read map[uint64]Entry // what was read: the state and all after it, without bodies
@@ -110,9 +109,9 @@ func (l *Log) view(ctx context.Context) (*View, error) {
 func (v *View) take(e Entry) {
 	switch e.Kind {
 	case KindState:
-		v.State, v.Journal, v.Run, v.Note = e, nil, "", ""
+		v.State, v.Journal, v.Run = e, nil, ""
 	case KindJournal:
-		v.Journal, v.Run, v.Note = append(v.Journal, e.Body...), e.Run, e.Note
+		v.Journal, v.Run = append(v.Journal, e.Body...), e.Run
 	}
 	e.Body = nil
 	v.read[e.N] = e

@@ -20,10 +20,20 @@ type StateStatus struct {
 	Serial    uint64      `json:"serial"`
 	Lineage   string      `json:"lineage,omitempty"`
 	Resources int         `json:"resources"`
+	Size      int64       `json:"size"` // in bytes, as it is stored
 	Encrypted bool        `json:"encrypted,omitempty"`
 	InUse     *StateInUse `json:"in_use,omitempty"`  // absent = by nobody
+	AtWork    []OpenWork  `json:"at_work,omitempty"` // actions whose end is not recorded: when nobody uses the state, it is not known
 	Pending   []string    `json:"pending,omitempty"` // files of this machine that the next command brings in
 	MovedTo   string      `json:"moved_to,omitempty"`
+}
+
+// OpenWork is an action that was begun and whose end is not recorded.
+type OpenWork struct {
+	Address string    `json:"address"`
+	Action  string    `json:"action"`
+	Host    string    `json:"host,omitempty"` // that it runs on, absent = the machine of who began it
+	Since   time.Time `json:"since"`
 }
 
 // StateInUse is who uses a state.
@@ -56,20 +66,41 @@ func Status(ctx context.Context, w *Workspace) (StateStatus, error) {
 			status.InUse = &StateInUse{By: tip.By.String(), Claim: tip.Claim, Since: tip.Since, Heard: tip.Time}
 		}
 		if len(view.State.States) > 0 {
-			status.Encrypted = view.State.States[0].Encrypted
+			status.Encrypted, status.Size = view.State.States[0].Encrypted, int64(view.State.States[0].Size)
 		}
-	} else if who, inUse := stateplace.InUse(place); inUse {
-		status.InUse = &StateInUse{By: who}
+	} else {
+		if who, inUse := stateplace.InUse(place); inUse {
+			status.InUse = &StateInUse{By: who}
+		}
+		if info, err := os.Stat(place.String()); err == nil { // what is wrong with it is said below
+			status.Size = info.Size()
+		}
 	}
 	snapshot, _, err := state.Load(place, w.Keys)
 	if err != nil {
 		return status, err
 	}
 	status.Serial, status.Lineage, status.Resources = snapshot.Serial, snapshot.Lineage, len(snapshot.Resources)
+	status.AtWork = openWork(snapshot)
 	if shared {
 		status.Pending = sharedlog.Left(remote.Pending, snapshot.Lineage)
 	}
 	return status, nil
+}
+
+// openWork lists the actions whose end is not recorded, by address.
+func openWork(s state.Snapshot) (list []OpenWork) {
+	for _, addr := range s.Unknown() {
+		u := s.Unsettled[addr]
+		for _, a := range u.Open() {
+			w := OpenWork{Address: addr, Action: a.Action, Since: a.Started}
+			if host := s.Resources[addr].Settings.Host; host != nil {
+				w.Host = host.Name
+			}
+			list = append(list, w)
+		}
+	}
+	return list
 }
 
 // Unlock ends a claim on the state: who has it can record nothing more.
