@@ -48,6 +48,7 @@ type Options struct {
 	Artifacts    *artifacts.Resolver // of the manifest's; nil = it has none
 	Look         plugs.Look          // sees the files of hosts; nil = there are none
 	Hosts        map[string]places.Pin
+	HostsAtOnce  int // are asked; 0 = order.Hosts
 }
 
 // Event is something that Build did.

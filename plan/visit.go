@@ -57,7 +57,7 @@ func (b *builder) decideAndTell(ctx context.Context, r *config.Resource) *Step {
 // before it.
 func (b *builder) visit(ctx context.Context, resources map[string]*config.Resource, before graph.Graph,
 	do func(*config.Resource) (ok bool)) {
-	room := order.Room{Resources: b.options.Parallelism, InWorkers: b.options.InWorkers}
+	room := order.Room{Resources: b.options.Parallelism, InWorkers: b.options.InWorkers, Hosts: b.options.HostsAtOnce}
 	order.Visit(ctx, before, room, func(addr string) order.Where {
 		return order.At(b.types[addr], &resources[addr].Settings)
 	}, func(addr string) bool { return do(resources[addr]) })

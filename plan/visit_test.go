@@ -125,3 +125,69 @@ func TestBuild_FaultWhileAskingIsTheCallers(t *testing.T) {
 	}()
 	Build(t.Context(), m, state.Snapshot{}, &broken{}, Options{Parallelism: 2})
 }
+
+// hostCrowd is a Prober whose images answer when so many hosts are asked as may be at
+// one time, or when a while has passed.
+type hostCrowd struct {
+	asked
+	expected int
+
+	mu   sync.Mutex
+	open map[string]int // by host
+	most int
+	all  chan struct{}
+}
+
+func (c *hostCrowd) State(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error) {
+	host := t.Settings.Host.Name
+	c.mu.Lock()
+	c.open[host]++
+	c.most = max(c.most, len(c.open))
+	if len(c.open) == c.expected {
+		select {
+		case <-c.all:
+		default:
+			close(c.all)
+		}
+	}
+	c.mu.Unlock()
+	select {
+	case <-c.all:
+	case <-time.After(time.Minute): // the numbers will tell
+	}
+	c.mu.Lock()
+	if c.open[host]--; c.open[host] == 0 {
+		delete(c.open, host)
+	}
+	c.mu.Unlock()
+	return c.asked.State(ctx, t, ty, in)
+}
+
+// So many hosts are asked at one time as the options say.
+func TestBuild_AsksSoManyHosts(t *testing.T) {
+	t.Parallel()
+	manifest := `host "web" {
+  for_each = toset(["a", "b", "c", "d", "e"])
+  address  = each.value
+}
+resource "r" {
+  for_each = { for pair in setproduct(["a", "b", "c", "d", "e"], ["1", "2"]) : "${pair[0]}-${pair[1]}" => pair[0] }
+  type     = "acme/cold"
+  host     = host.web[each.value]
+}
+`
+	m, diags := config.Load(config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl", Bytes: []byte(manifest)}}}, nil,
+		config.Builtins{Version: "0.1.0", Home: "/"})
+	if len(diags) != 0 {
+		t.Fatal(diags)
+	}
+	for atOnce, expected := range map[int]int{1: 1, 2: 2, 0: 5} {
+		c := &hostCrowd{expected: expected, open: map[string]int{}, all: make(chan struct{})}
+		if _, diags := Build(t.Context(), m, state.Snapshot{}, c, Options{Parallelism: 4, HostsAtOnce: atOnce}); len(diags) > 0 {
+			t.Fatal(diags)
+		}
+		if c.most != expected {
+			t.Errorf("%d: %d hosts were asked at one time", atOnce, c.most)
+		}
+	}
+}

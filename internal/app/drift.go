@@ -72,7 +72,6 @@ func (e *Engine) drift(ctx context.Context, m *config.Manifest, prior state.Snap
 	if _, err := e.Runtime(ctx); err != nil {
 		return nil, err
 	}
-	e.leave = true
 	m, selection, err := reach(ctx, e, m, prior, narrowed(o.Selection, m, o.Paths))
 	if err != nil {
 		return nil, err

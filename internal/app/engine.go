@@ -90,7 +90,7 @@ type Engine struct {
 	pool     *worker.Pool   // runs images with the runtime, in workers where it can
 	places   *places.Places // the pool, and hosts
 	acts     far.Hello      // as whom hosts are greeted
-	leave    bool           // what is on hosts that cannot be reached
+	over     HostOptions    // how the command goes over hosts
 	pins     map[string]places.Pin
 	pulls    announce.Pulls // what programs know of them
 	files    artifact.Store // nil = not opened

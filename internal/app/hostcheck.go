@@ -48,7 +48,7 @@ func CheckHosts(ctx context.Context, e *Engine, in workspace.Inputs, names []str
 	if len(on) == 0 {
 		return nil, diag.Errorf("No such host", "The hosts that the manifests declare: %s.", words.All(hostNames(m)))
 	}
-	found := hosts.Greet(ctx, e.places, on)
+	found := hosts.Greet(ctx, e.places, on, 0)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

@@ -21,11 +21,11 @@ import (
 	"deployster/state"
 )
 
-// HostOptions say how an apply goes over hosts.
+// HostOptions say how a command goes over hosts.
 type HostOptions struct {
-	FailUnreachable bool // as for PlanOptions
+	FailUnreachable bool // there is no plan when one cannot be reached; else what is on it is left as it is
 	AtOnce          int  // so many are worked on at one time; 0 = order.Hosts
-	MaxFailed       int  // after so many no further one is begun; 0 = no limit
+	MaxFailed       int  // of an apply: after so many no further one is begun; 0 = no limit
 }
 
 // here is this machine as one of the places.
@@ -38,7 +38,7 @@ type here struct {
 // has acted for this state before is told who is its latest holder.
 func (t *task) greetAs(ctx context.Context, place state.Place, store *state.Store) error {
 	prior := store.Snapshot()
-	t.leave = !t.FailUnreachable
+	t.over.FailUnreachable = t.FailUnreachable // many are asked at one time, also where few are acted on
 	lineage := cmp.Or(prior.Lineage, "new-"+t.Started.UTC().Format("20060102T150405.000000000"))
 	t.acts.Lineage, t.acts.Epoch = lineage, int64(prior.Serial)+1
 	if t.acts.Turn = store.Turn(); t.acts.Turn != 0 {
@@ -76,21 +76,22 @@ func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snaps
 	}
 	on := hosts.Declared(m)
 	e.places.Known(declaredHosts(m))
-	found := hosts.Greet(ctx, e.places, on)
+	found := hosts.Greet(ctx, e.places, on, e.over.AtOnce)
 	if err := hosts.SameMachine(found.Pins); err != nil {
 		return nil, s, err
 	}
 	former := found.Former(on, prior)
-	found.Add(on, former, hosts.Greet(ctx, e.places, former))
+	found.Add(on, former, hosts.Greet(ctx, e.places, former, e.over.AtOnce))
 	if ctx.Err() != nil || len(on) == 0 {
 		return m, s, context.Cause(ctx)
 	}
+	e.SpareForHosts(len(on))
 	var diags diag.Diagnostics
 	for _, name := range sorted(found.Pins) {
 		if reason := found.Pins[name].Unreachable; reason != "" {
 			d := diag.Warningf("A host is unreachable", "%s (%s): %s. What is on it, and what depends on that, is left as it is: %s.",
 				name, found.Pins[name].Address, reason, words.All(on[name].Addresses))
-			if !e.leave {
+			if e.over.FailUnreachable {
 				d.Severity = diag.Error
 			}
 			diags = append(diags, d)
@@ -197,7 +198,7 @@ func checkHosts(ctx context.Context, at *places.Places, p *plan.Plan) error {
 	if len(on) == 0 {
 		return nil
 	}
-	hosts.Greet(ctx, at, on) // all at one time
+	hosts.Greet(ctx, at, on, 0) // before the first turn comes
 	for _, name := range sorted(on) {
 		if on[name].Host.Address == "" {
 			continue

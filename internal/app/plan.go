@@ -31,11 +31,9 @@ type PlanOptions struct {
 	Parallelism int      // how many resources are worked on at one time; 0 = DefaultParallelism, and more in workers
 	Explain     []string // addresses whose change is shown in the place of the plan
 	Out         string   // the file in which the plan is saved; "" = none
-	// FailUnreachable: there is no plan when a host cannot be reached. Else what is on
-	// it is left as it is.
-	FailUnreachable bool
-	SignKey         *string // the file with the key that it is signed with
-	Approve         *string // other-path, or nothing: it changes what is planned
+	HostOptions
+	SignKey *string // the file with the key that it is signed with
+	Approve *string // other-path, or nothing: it changes what is planned
 }
 
 // limits returns how many resources are worked on at one time, and how many of those
@@ -89,7 +87,7 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.leave = !o.FailUnreachable
+	e.over = o.HostOptions
 	m, selection, err := reach(ctx, e, m, prior, narrowed(o.Selection, m, o.Paths))
 	if err != nil {
 		return nil, err
@@ -191,7 +189,7 @@ type answerers struct {
 func (e *Engine) planOptions(s plan.Selection, parallelism int) plan.Options {
 	resources, workers := limits(parallelism)
 	return plan.Options{Version: e.Version, Workspace: e.Dir, Selection: s, Parallelism: resources, InWorkers: workers,
-		Now: e.Started, Progress: e.planning, Secret: e.Secrets.Add, Look: looker(e), Hosts: e.pins}
+		Now: e.Started, Progress: e.planning, Secret: e.Secrets.Add, Look: looker(e), Hosts: e.pins, HostsAtOnce: e.over.AtOnce}
 }
 
 // show shows a plan, or what makes the changes of some resources. The state is the

@@ -28,7 +28,7 @@ func planCommand(e Env) *cli.Command {
 			&cli.StringFlag{Name: "approve", Usage: "other-path, the only `KIND` here: also replace what differs only in a plug's path"},
 			&cli.BoolFlag{Name: "lock", Value: true, Usage: "take no lock of the state file: plan also while an apply runs"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 when there are changes"},
-			parallelismFlag(), hosts.UnreachableFlag(), inputFlag(), compactFlag(), explainFlag(),
+			parallelismFlag(), hosts.UnreachableFlag(), hosts.AtOnceFlag(), inputFlag(), compactFlag(), explainFlag(),
 		}, eventFlags()),
 		Action: e.action(runPlan),
 	}
@@ -42,7 +42,7 @@ func runPlan(c *cli.Context, s *session) error {
 	}
 	file := c.String("out")
 	p, err := s.Plan(c.Context, app.PlanOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Parallelism: parallelism(c),
-		Explain: wordsOf(c, "explain"), FailUnreachable: c.String("unreachable") == "fail", Out: file, SignKey: given(c, "sign-key"),
+		Explain: wordsOf(c, "explain"), HostOptions: hosts.OptionsOf(c), Out: file, SignKey: given(c, "sign-key"),
 		Approve: given(c, "approve")})
 	if err != nil {
 		return err

@@ -15,12 +15,10 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/places"
 	"deployster/internal/runner"
+	"deployster/plan/order"
 	"deployster/protocol"
 	"deployster/state"
 )
-
-// parallel is how many hosts are reached at one time.
-const parallel = 64
 
 // Reached is what hosts said, and those that said nothing.
 type Reached struct {
@@ -103,12 +101,12 @@ func (f Reached) Add(on, former map[string]*Resident, found Reached) {
 	}
 }
 
-// Greet connects to hosts, many at one time.
-func Greet(ctx context.Context, p *places.Places, on map[string]*Resident) Reached {
+// Greet connects to hosts, so many at one time; 0 = order.Hosts.
+func Greet(ctx context.Context, p *places.Places, on map[string]*Resident, atOnce int) Reached {
 	found := Reached{Facts: map[string]protocol.HostFacts{}, Pins: map[string]places.Pin{}, Slow: map[string]time.Duration{}}
 	var mu sync.Mutex
 	var wait sync.WaitGroup
-	slots := make(chan struct{}, parallel)
+	slots := make(chan struct{}, cmp.Or(atOnce, order.Hosts))
 	for name, r := range on {
 		if r.Host.Address == "" { // it is made of what is not known yet
 			mu.Lock()

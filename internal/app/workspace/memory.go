@@ -12,6 +12,9 @@ const (
 	manyResources = 3000
 	// resourceSize is how many bytes a resource takes in a manifest or a plan file, or more.
 	resourceSize = 100
+	// hostResources is how many resources take as much memory as what is under way at one
+	// time on a host: up to 80 actions, each with its output and its stack.
+	hostResources = 100
 )
 
 // spareMemory has the heap of a command that works on many resources stay small:
@@ -21,6 +24,9 @@ func (w *Workspace) spareMemory(resources int) {
 		debug.SetGCPercent(60) // a plan of 10,000 stays within 200 MiB: docs/performance.md
 	}
 }
+
+// SpareForHosts is the same for a command that works on many hosts.
+func (w *Workspace) SpareForHosts(n int) { w.spareMemory(n * hostResources) }
 
 // StayLong has the heap of a command that goes on for months stay small, and gives back
 // what its beginning has taken.

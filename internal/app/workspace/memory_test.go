@@ -27,6 +27,19 @@ func TestSpareMemory(t *testing.T) {
 	}
 }
 
+// Many hosts have much under way, however few resources there are.
+func TestSpareForHosts(t *testing.T) {
+	const usual = 400
+	defer debug.SetGCPercent(debug.SetGCPercent(usual))
+	for hosts, percent := range map[int]int{0: usual, 30: usual, 31: 60, 200: 60} {
+		debug.SetGCPercent(usual)
+		New(Options{}).SpareForHosts(hosts)
+		if got := debug.SetGCPercent(usual); got != percent {
+			t.Errorf("%d hosts: %d percent, want %d", hosts, got, percent)
+		}
+	}
+}
+
 func TestStayLong(t *testing.T) {
 	const usual = 400
 	defer debug.SetGCPercent(debug.SetGCPercent(usual))

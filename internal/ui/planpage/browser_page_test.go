@@ -185,6 +185,11 @@ func withoutScripts(t *testing.T, b *browser) {
 	p.want(`Array.from(document.querySelectorAll("#_artifacts tr")).map(r => r.innerText.replace(/\s+/g, " ").replace("→", "->").trim()).join("; ")`,
 		`"base 1.1.0 new acme/git:1; lib 2.0 acme/git:1; `+
 			`site a1b2c3d -> c3d4e5f acme/git:1 space main, 3 newer; message \"Fix the header\", author ann"`)
+	p.want(`Array.from(document.querySelectorAll("#_hosts tr")).map(r => r.className + " " + r.innerText.replace(/\s+/g, " ").trim()).join("; ")`,
+		`"valid new known after apply 0 changes of 0 resources; `+
+			`update web[\"a\"] deploy@10.0.0.5 2 changes of 2 resources, web-a, debian 13, amd64, 4 processors, 8.0 GiB; `+
+			`warn web[\"b\"] deploy@10.0.0.6 It is unreachable: ssh: connect to host 10.0.0.6 port 22: No route to host. `+
+			`What is on it, and what depends on that, is left as it is."`)
 	quietly(t, p)
 }
 

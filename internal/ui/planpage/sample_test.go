@@ -11,6 +11,7 @@ import (
 	"deployster/config"
 	"deployster/internal/artifact"
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/places"
 	"deployster/internal/runner"
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/render"
@@ -83,6 +84,11 @@ func sample() *plan.Plan {
 	}
 	p.Summary = plan.Summary{Valid: 5, Create: 1, Update: 2, Destroy: 1, Forget: 1, Deferred: 2, Move: 1, Adopt: 1, MayChange: 1, Expected: plan.Expected{Create: 1, Update: 1}}
 	p.Artifacts = map[string]artifacts.Pin{"site": pinned("main", "c3d4e5f60718293a4b5c6d7e8f9012345678abcd", "a1b2c3d"), "base": pinned("", "1.1.0", ""), "lib": pinned("", "2.0", "2.0")}
+	web := runner.Host{Name: `web["a"]`, Address: "10.0.0.5", User: "deploy"}
+	p.Resources["dns"].Settings.Host, p.Resources["disk"].Settings.Host = &web, &web
+	p.Hosts = map[string]places.Pin{web.Name: {Address: web.String(), Machine: "m1", Facts: &protocol.HostFacts{Hostname: "web-a", OS: "debian", OSVersion: "13",
+		Arch: "amd64", CPUs: 4, Memory: 8 << 30}}, `web["b"]`: {Address: "deploy@10.0.0.6", Unreachable: "ssh: connect to host 10.0.0.6 port 22: No route to host"},
+		"new": {Address: "known after apply"}}
 	p.Resources["dns"].Timeouts = plan.Timeouts{State: state.Duration(time.Minute)}
 	return finish(p)
 }

@@ -1,0 +1,53 @@
+package planpage
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"deployster/internal/base/words"
+	"deployster/internal/places"
+)
+
+// hostRow is a machine that a plan is about.
+type hostRow struct {
+	Class, Name, Address text
+	About                text // what is done there, and what it is; or why it cannot be reached
+}
+
+// hosts returns the hosts of a plan, in the order of their names.
+func (v *view) hosts() (list []hostRow) {
+	changes, all := map[string]int{}, map[string]int{}
+	for _, s := range v.plan.Resources {
+		if h := s.Settings.Host; h != nil {
+			if all[h.Name]++; !s.Quiet() {
+				changes[h.Name]++
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.plan.Hosts)) {
+		pin := v.plan.Hosts[name]
+		r := hostRow{Class: "valid", Name: v.text(name), Address: v.clipped(pin.Address)}
+		switch {
+		case pin.Unreachable != "":
+			r.Class, r.About = "warn", v.clipped("It is unreachable: "+pin.Unreachable+". What is on it, and what depends on that, is left as it is.")
+		default:
+			if changes[name] > 0 {
+				r.Class = "update"
+			}
+			about := words.Count(changes[name], "change") + " of " + words.Count(all[name], "resource")
+			r.About = v.clipped(strings.Join(append([]string{about}, machineOf(pin)...), ", "))
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// machineOf says what a host is, as far as it has answered.
+func machineOf(pin places.Pin) []string {
+	f := pin.Facts
+	if f == nil {
+		return nil // it is made by the same plan
+	}
+	return []string{f.Hostname, strings.TrimSpace(f.OS + " " + f.OSVersion), f.Arch, words.Count(f.CPUs, "processor"), words.Bytes(f.Memory)}
+}
