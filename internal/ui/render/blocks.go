@@ -27,10 +27,11 @@ const (
 // similar.
 type block struct {
 	addrs   []string
-	step    *plan.Step // of the first
-	detail  *detail    // nil = only a line is shown
-	similar bool       // the values differ: those of the first are shown
-	varies  []bool     // by row: others have another value there
+	step    *plan.Step      // of the first
+	detail  *detail         // nil = only a line is shown
+	similar bool            // the values differ: those of the first are shown
+	varies  []bool          // by row: others have another value there
+	hosts   map[string]bool // that they are on; nil = here
 }
 
 // shape collects the blocks that differ in their values only.
@@ -51,7 +52,7 @@ func blocksOf(p *plan.Plan, addrs []string, o Options) []*block {
 		for i, l := range previews(p, part, o) {
 			addr, s := part[i], p.Resources[part[i]]
 			if o.Verbose {
-				order = append(order, &shape{blocks: []*block{{addrs: []string{addr}, step: s, detail: &l.detail}}})
+				order = append(order, &shape{blocks: []*block{newBlock(addr, s, &l.detail)}})
 				continue
 			}
 			sh := shapes[l.shape]
@@ -100,14 +101,16 @@ func previews(p *plan.Plan, addrs []string, o Options) []preview {
 func (sh *shape) add(addr string, s *plan.Step, d detail, keep bool) bool {
 	if sh.merged != nil {
 		sh.merged.merge(addr, d)
+		sh.merged.at(s.Settings.Host)
 		return false
 	}
 	sum := d.sum()
 	if same := sh.equal[sum]; same != nil {
 		same.addrs = append(same.addrs, addr)
+		same.at(s.Settings.Host)
 		return false
 	}
-	b := &block{addrs: []string{addr}, step: s}
+	b := newBlock(addr, s, nil)
 	if keep || len(sh.blocks) == 0 {
 		b.detail = &d
 	}
@@ -118,6 +121,7 @@ func (sh *shape) add(addr string, s *plan.Step, d detail, keep bool) bool {
 	sh.merged = sh.blocks[0]
 	sh.merged.similar, sh.merged.varies = true, make([]bool, len(sh.merged.detail.rows))
 	for _, other := range sh.blocks[1:] {
+		sh.merged.joined(other)
 		if other.detail == nil {
 			for i := range sh.merged.varies {
 				sh.merged.varies[i] = true
@@ -188,7 +192,7 @@ func (d detail) sum() [sha256.Size]byte {
 // by which actions.
 func (d detail) shape(s *plan.Step) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\x00%t\x00%s\x00%s\x00%s\x00%d\x00", s.Change, s.MayChange, s.Type, s.Source, s.Init.Label+Edited(s), len(d.rows))
+	fmt.Fprintf(&b, "%s\x00%t\x00%s\x00%s\x00%s\x00%d\x00", s.Change, s.MayChange, s.Type, s.Source, s.Init.Label+Edited(s)+place(s), len(d.rows))
 	if s.MovedFrom != "" {
 		b.WriteString("moved")
 	} else {
@@ -221,6 +225,9 @@ func (b *block) write(w *strings.Builder, o Options) {
 		what = fmt.Sprintf("%s config of %s %s", symbol, Names(b.addrs, o.names()), Edited(b.step))
 	}
 	fmt.Fprintf(w, "%s  %s\n", what, Dim("("+origin+")"))
+	if on := b.onThem(o); on != "" {
+		fmt.Fprintf(w, "    %s\n", on)
+	}
 	d := *b.detail
 	if b.similar {
 		d = b.example()

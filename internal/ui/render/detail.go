@@ -165,9 +165,6 @@ func compareToConfig(s *plan.Step, want jsondiff.Value, o jsondiff.Options) json
 // detailOf returns what is shown of a step.
 func detailOf(s *plan.Step, o Options) detail {
 	d := detail{why: reasons(s)}
-	if host := s.Settings.Host; host != nil {
-		d.why = append(d.why, diag.Visible("on "+host.Name+" ("+host.String()+")"))
-	}
 	if more := s.Settings.Widened(); len(more) > 0 {
 		d.why = append(d.why, Yellow("runs with: "+diag.Visible(strings.Join(more, ", "))))
 	}

@@ -12,7 +12,7 @@ import (
 func Step(addr string, s *plan.Step, o Options) string {
 	d := detailOf(s, o)
 	var b strings.Builder
-	(&block{addrs: []string{addr}, step: s, detail: &d}).write(&b, o)
+	newBlock(addr, s, &d).write(&b, o)
 	return b.String()
 }
 

@@ -1,0 +1,55 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"deployster/internal/runner"
+	"deployster/plan"
+)
+
+// Equal changes on many hosts are one, which says where; others stay apart.
+func TestPlan_FoldsHosts(t *testing.T) {
+	t.Parallel()
+	steps, names := map[string]*plan.Step{}, []string{}
+	for i := range 12 {
+		s := step(plan.Create, `{"text":"welcome"}`)
+		if i == 11 {
+			s = step(plan.Create, `{"text":"another"}`)
+		}
+		name := fmt.Sprintf("web[%d]", i)
+		s.Settings.Host = &runner.Host{Name: name, Address: fmt.Sprintf("10.0.0.%d", i), User: "deploy"}
+		addr := fmt.Sprintf("motd[%d]", i)
+		steps[addr], names = s, append(names, addr)
+	}
+	here := step(plan.Create, `{"text":"welcome"}`)
+	steps["motd"], names = here, append(names, "motd")
+	for name, c := range map[string]struct {
+		options    Options
+		want, none []string
+	}{
+		"folded": {Options{}, []string{
+			"+ motd[0], motd[1], motd[2], motd[3] and 7 more will be created  (File, demo/file:1, main.hcl:7)\n    on web[0], web[1], web[2], web[3] and 7 more\n",
+			"+ motd[11] will be created  (File, demo/file:1, main.hcl:7)\n    on web[11] (deploy@10.0.0.11)\n",
+			"+ motd will be created  (File, demo/file:1, main.hcl:7)\n      + text",
+		}, []string{"web[10]"}},
+		"whole":   {Options{Whole: true}, []string{"    on web[0], web[1], web[2], web[3], web[4], web[5], web[6], web[7], web[8], web[9], web[10]\n"}, nil},
+		"verbose": {Options{Verbose: true}, []string{"    on web[3] (deploy@10.0.0.3)\n", "    on web[10] (deploy@10.0.0.10)\n"}, []string{"more"}},
+	} {
+		got := Colors(Plan(planOf(names, steps), c.options), false)
+		for _, want := range c.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %q in\n%s", name, want, got)
+			}
+		}
+		for _, none := range c.none {
+			if strings.Contains(got, none) {
+				t.Errorf("%s: %q in\n%s", name, none, got)
+			}
+		}
+	}
+	if got := Colors(Step("motd[3]", steps["motd[3]"], Options{}), false); !strings.Contains(got, "    on web[3] (deploy@10.0.0.3)\n") {
+		t.Errorf("one step: %s", got)
+	}
+}
