@@ -213,7 +213,7 @@ func (t *task) resume(ctx context.Context, prior state.Snapshot) error {
 	if err := apply.CheckPlugs(t.plan, runner.RealDir(t.Dir)); err != nil {
 		return err
 	}
-	t.SpareForHosts(len(t.plan.Hosts))
+	workspace.SpareForHosts(t.Workspace, len(t.plan.Hosts))
 	if err := checkHosts(ctx, t.places, t.plan); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/app/hosts"
+	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/far"
@@ -49,7 +50,7 @@ func (t *task) greetAs(ctx context.Context, place state.Place, store *state.Stor
 	if _, err := t.Runtime(ctx); err != nil {
 		return err
 	}
-	t.places.Known(declaredHosts(t.manifest))
+	t.places.Known(hosts.Reachable(t.manifest))
 	return nil
 }
 
@@ -69,13 +70,13 @@ func dialer(e *Engine) func(context.Context, runner.Host) (*far.Client, error) {
 // that cannot be reached. What answered is pinned in the plan.
 func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot,
 	s plan.Selection) (*config.Manifest, plan.Selection, error) {
-	s.Targets, s.Excludes = onHosts(m, s.Targets), onHosts(m, s.Excludes)
+	s.Targets, s.Excludes = hosts.Targets(m, s.Targets), hosts.Targets(m, s.Excludes)
 	m, late, err := withLateHosts(m, prior)
 	if err != nil {
 		return nil, s, err
 	}
 	on := hosts.Declared(m)
-	e.places.Known(declaredHosts(m))
+	e.places.Known(hosts.Reachable(m))
 	found := hosts.Greet(ctx, e.places, on, e.over.AtOnce)
 	if err := hosts.SameMachine(found.Pins); err != nil {
 		return nil, s, err
@@ -85,7 +86,7 @@ func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snaps
 	if ctx.Err() != nil || len(on) == 0 {
 		return m, s, context.Cause(ctx)
 	}
-	e.SpareForHosts(len(on))
+	workspace.SpareForHosts(e.Workspace, len(on))
 	var diags diag.Diagnostics
 	for _, name := range sorted(found.Pins) {
 		if reason := found.Pins[name].Unreachable; reason != "" {
@@ -121,31 +122,6 @@ func withLateHosts(m *config.Manifest, prior state.Snapshot) (*config.Manifest, 
 	}
 	m, diags := m.WithHosts(nil, late)
 	return m, late, diags.Err()
-}
-
-// onHosts replaces hosts among addresses by what is on them.
-func onHosts(m *config.Manifest, addresses []string) []string {
-	var list []string
-	for _, addr := range addresses {
-		on := []string{addr} // a host that there is not is refused as an address that there is not
-		if name, isHost := config.ParseHost(addr); isHost {
-			if found := config.HostTargets(m, name); len(found) > 0 {
-				on = found
-			}
-		}
-		list = append(list, on...)
-	}
-	return list
-}
-
-func declaredHosts(m *config.Manifest) []runner.Host {
-	var list []runner.Host
-	for _, h := range m.Hosts() {
-		if h.Address != "" {
-			list = append(list, h.Host)
-		}
-	}
-	return list
 }
 
 // looker sees where plugs lead on the hosts of an engine.

@@ -53,6 +53,32 @@ func Declared(m *config.Manifest) map[string]*Resident {
 	return on
 }
 
+// Reachable are the declared hosts of which it is known how they are reached.
+func Reachable(m *config.Manifest) []runner.Host {
+	var list []runner.Host
+	for _, h := range m.Hosts() {
+		if h.Address != "" {
+			list = append(list, h.Host)
+		}
+	}
+	return list
+}
+
+// Targets replaces hosts among addresses by what is on them.
+func Targets(m *config.Manifest, addresses []string) []string {
+	var list []string
+	for _, addr := range addresses {
+		on := []string{addr} // a host that there is not is refused as an address that there is not
+		if name, isHost := config.ParseHost(addr); isHost {
+			if found := config.HostTargets(m, name); len(found) > 0 {
+				on = found
+			}
+		}
+		list = append(list, on...)
+	}
+	return list
+}
+
 // Former adds what is recorded to what is on each host. It returns the hosts that are
 // recorded only: no declared one is their machine, as far as that is recorded.
 func (f Reached) Former(on map[string]*Resident, prior state.Snapshot) map[string]*Resident {

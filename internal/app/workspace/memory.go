@@ -26,7 +26,7 @@ func (w *Workspace) spareMemory(resources int) {
 }
 
 // SpareForHosts is the same for a command that works on many hosts.
-func (w *Workspace) SpareForHosts(n int) { w.spareMemory(n * hostResources) }
+func SpareForHosts(w *Workspace, n int) { w.spareMemory(n * hostResources) }
 
 // StayLong has the heap of a command that goes on for months stay small, and gives back
 // what its beginning has taken.

@@ -33,7 +33,7 @@ func TestSpareForHosts(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(usual))
 	for hosts, percent := range map[int]int{0: usual, 30: usual, 31: 60, 200: 60} {
 		debug.SetGCPercent(usual)
-		New(Options{}).SpareForHosts(hosts)
+		SpareForHosts(New(Options{}), hosts)
 		if got := debug.SetGCPercent(usual); got != percent {
 			t.Errorf("%d hosts: %d percent, want %d", hosts, got, percent)
 		}
