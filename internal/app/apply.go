@@ -213,8 +213,7 @@ func (t *task) resume(ctx context.Context, prior state.Snapshot) error {
 	if err := apply.CheckPlugs(t.plan, runner.RealDir(t.Dir)); err != nil {
 		return err
 	}
-	workspace.SpareForHosts(t.Workspace, len(t.plan.Hosts))
-	if err := checkHosts(ctx, t.places, t.plan); err != nil {
+	if err := checkHosts(ctx, t.Engine, t.plan); err != nil {
 		return err
 	}
 	if err := t.imagesHere(ctx); err != nil {

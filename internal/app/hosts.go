@@ -160,7 +160,9 @@ func look(ctx context.Context, p *places.Places, h runner.Host, list []config.Pl
 
 // checkHosts refuses a saved plan whose hosts are other machines now, or whose
 // plugs there are gone. A host that cannot be reached fails when its turn comes.
-func checkHosts(ctx context.Context, at *places.Places, p *plan.Plan) error {
+func checkHosts(ctx context.Context, e *Engine, p *plan.Plan) error {
+	workspace.SpareForHosts(e.Workspace, len(p.Hosts))
+	at := e.places
 	on := map[string]*hosts.Resident{}
 	for _, addr := range sorted(p.Resources) {
 		step := p.Resources[addr]

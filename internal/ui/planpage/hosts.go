@@ -30,7 +30,8 @@ func (v *view) hosts() (list []hostRow) {
 		r := hostRow{Class: "valid", Name: v.text(name), Address: v.clipped(pin.Address)}
 		switch {
 		case pin.Unreachable != "":
-			r.Class, r.About = "warn", v.clipped("It is unreachable: "+pin.Unreachable+". What is on it, and what depends on that, is left as it is.")
+			r.Class, r.About = "warn", v.clipped("It is unreachable: "+pin.Unreachable+
+				". What is on it, and what depends on that, is left as it is.")
 		default:
 			if changes[name] > 0 {
 				r.Class = "update"
