@@ -109,8 +109,7 @@ func pinnedArtifacts(e *Engine, m *config.Manifest, prior state.Snapshot, types 
 	w := &artifactWork{}
 	w.client, w.store = openArtifacts(e, types)
 	w.front = front.New(front.Options{Types: types, Client: w.client, Store: w.store, Manifest: m, Prior: prior, Warn: e.Warn,
-		Again: p.Selection.Replace,
-		Pins:  func() map[string]artifacts.Pin { return p.Artifacts }})
+		Again: p.Selection.Replace, Pins: func() map[string]artifacts.Pin { return p.Artifacts }})
 	return w
 }
 

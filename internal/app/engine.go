@@ -162,8 +162,9 @@ func (e *Engine) Close() {
 // said. What the state holds as sensitive is hidden as what the manifest does.
 func (e *Engine) client(prior state.Snapshot, pins map[string]string, r *images.Resolver) *typeclient.Client {
 	e.learn(prior)
-	return typeclient.New(typeclient.Options{Runner: e.places, Version: e.Version, Verbose: e.Verbose, Workspace: e.Dir, Pins: pins,
-		Obtain: r.Use, Log: e.Line, Secret: e.Secrets.Add, Record: e.records().Add, Inits: workspace.NewInitCache(e.Dir), Facts: e.places.Facts})
+	return typeclient.New(typeclient.Options{Runner: e.places, Inspector: e.runtime, Version: e.Version, Verbose: e.Verbose, Workspace: e.Dir,
+		Pins: pins, Obtain: r.Use, Log: e.Line, Secret: e.Secrets.Add, Record: e.records().Add, Inits: workspace.NewInitCache(e.Dir),
+		Facts: e.places.Facts})
 }
 
 // learn takes note of the secrets in a state.

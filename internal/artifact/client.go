@@ -80,7 +80,7 @@ type Checked struct {
 	Newest   []Versioned      // of the selected space, oldest first
 
 	// Silent: a v1 image named no version, also when it was asked from the start: by
-	// its convention the one it was asked from is still the newest.
+	// its convention the one it was asked from, if any, is still the newest.
 	Silent bool
 }
 

@@ -152,10 +152,21 @@ func (f *Front) files(ctx context.Context, order artifact.Order, sub string) (st
 	}
 	path, err := artifact.Sub(held.Dir, sub)
 	if err != nil {
-		return "", diag.Errorf("Not in the files of the artifact", "A plug shows %q of artifact.%s, version %s, and that is not there: %s. "+
-			"Correct the path of the plug.", sub, order.Name, diag.Visible(order.Recipe.Version.String()), diag.Visible(err.Error()))
+		return "", diag.Errorf("Not in the files of the artifact", "%s shows %q of artifact.%s, version %s, and that is not there: %s. "+
+			"Correct the path of the plug.", f.plugOf(order.Name, sub), sub, order.Name, diag.Visible(order.Recipe.Version.String()),
+			diag.Visible(err.Error()))
 	}
 	return path, nil
+}
+
+// plugOf names the plug that shows a path of an artifact.
+func (f *Front) plugOf(name, sub string) string {
+	for _, p := range f.o.Manifest.Plugs() {
+		if p.Artifact == name && p.Path == sub {
+			return "plug." + p.Name
+		}
+	}
+	return "A plug" // of a block that is gone
 }
 
 // order is what brings in the files of a key.

@@ -45,7 +45,7 @@ func (f *Front) describe(ctx context.Context, t typeclient.Target) (protocol.Typ
 	if err != nil {
 		return protocol.Type{}, err
 	}
-	if !info.CanPut() && info.Protocol != artifact.Concourse1 {
+	if !info.CanPut() {
 		return protocol.Type{}, &diag.Diagnostic{Severity: diag.Error, Summary: "The image cannot publish", Address: t.Address, Action: "info",
 			Detail: fmt.Sprintf("Image %s has no put: it can be used by artifact blocks only.", diag.Visible(t.Reference))}
 	}

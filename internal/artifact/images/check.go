@@ -74,10 +74,9 @@ func (c *Client) checkV2(ctx context.Context, t artifact.Target, i artifact.Info
 // more from the start: git-resource does so when the history was rewritten.
 func (c *Client) checkV1(ctx context.Context, t artifact.Target, i artifact.Info, in artifact.CheckInput) (artifact.Checked, error) {
 	out, err := c.askV1(ctx, t, i, in, in.From[""])
-	if err != nil || len(out.Spaces) > 0 || in.From[""] == nil {
-		return out, err
+	if err == nil && len(out.Spaces) == 0 && in.From[""] != nil {
+		out, err = c.askV1(ctx, t, i, in, nil)
 	}
-	out, err = c.askV1(ctx, t, i, in, nil)
 	out.Silent = err == nil && len(out.Spaces) == 0
 	return out, err
 }

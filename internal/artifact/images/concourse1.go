@@ -43,7 +43,7 @@ func unlessEmpty(o json.RawMessage) json.RawMessage {
 }
 
 // firstValue returns the first JSON value of an answer, which alone counts; nil where
-// there is none.
+// there is none. It may still be one that no image may say.
 func firstValue(answer []byte) (json.RawMessage, error) {
 	if len(bytes.TrimSpace(answer)) == 0 {
 		return nil, nil
@@ -55,7 +55,7 @@ func firstValue(answer []byte) (json.RawMessage, error) {
 		}
 		return nil, err
 	}
-	return first, jsondoc.Check(first)
+	return first, nil
 }
 
 // readVersions reads the answer of check: a list, oldest first. null and nothing stand
@@ -72,8 +72,12 @@ func (l *listed) readVersions(answer []byte) error {
 	if err := json.Unmarshal(first, &list); err != nil {
 		return err
 	}
-	for i, one := range list {
-		v, err := version(one)
+	for i, one := range list { // one by one: there may be more than a document may have values
+		var v artifact.Version
+		err := jsondoc.Check(one)
+		if err == nil {
+			v, err = version(one)
+		}
 		if err == nil {
 			err = l.add(artifact.Versioned{Version: v})
 		}
@@ -92,6 +96,9 @@ func readMade(answer []byte) (v artifact.Version, m artifact.Metadata, err error
 	}
 	if first == nil {
 		return nil, nil, errors.New("it is empty")
+	}
+	if err := jsondoc.Check(first); err != nil {
+		return nil, nil, err
 	}
 	if first[0] != '{' {
 		return nil, nil, fmt.Errorf("it is %s, and must be an object", jsondoc.KindOf(first))

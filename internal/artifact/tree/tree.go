@@ -27,6 +27,9 @@ const (
 	MaxPath    = 4 << 10 // bytes
 )
 
+// most is MaxEntries, but for tests.
+var most = MaxEntries
+
 // RefusedError says what of a tree is not taken.
 type RefusedError struct {
 	Path   string // below the root; "." is the root
@@ -156,8 +159,8 @@ func walk(ctx context.Context, root *os.Root, visit func(*entry) error) error {
 	n := 0
 	var into func(dir string) error
 	see := func(name string) error {
-		if n++; n > MaxEntries {
-			return &RefusedError{name, fmt.Sprintf("is one of more than %d files", MaxEntries)}
+		if n++; n > most {
+			return &RefusedError{name, fmt.Sprintf("is one of more than %d files", most)}
 		}
 		if len(name) > MaxPath {
 			return &RefusedError{name[:100] + "...", fmt.Sprintf("has a path of more than %d bytes", MaxPath)}

@@ -3,6 +3,7 @@ package tree
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -113,6 +114,47 @@ func TestMeasure_RefusesWhatIsNoFile(t *testing.T) {
 		if err := Copy(t.Context(), dir, filepath.Join(t.TempDir(), "c")); !errors.As(err, &refused) || refused.Reason != want {
 			t.Errorf("copy of what %s: %v", want, err)
 		}
+	}
+}
+
+// More files than may be, and a path that is longer than may be, are refused, and not read.
+func TestMeasure_RefusesTooMuch(t *testing.T) {
+	most = 10
+	defer func() { most = MaxEntries }()
+	dir := t.TempDir()
+	var refused *RefusedError
+	for i := range 10 {
+		if _, err := Measure(t.Context(), dir); err != nil {
+			t.Fatalf("%d files: %v", i, err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Measure(t.Context(), dir); !errors.As(err, &refused) || refused.Reason != "is one of more than 10 files" {
+		t.Errorf("too many: %v", err)
+	}
+	if err := Copy(t.Context(), dir, filepath.Join(t.TempDir(), "c")); !errors.As(err, &refused) {
+		t.Errorf("a copy of too many: %v", err)
+	}
+	most = MaxEntries
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	deep, name := root, strings.Repeat("d", 200)
+	for range 25 { // each step is short, and all of them are not
+		if err := deep.Mkdir(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if deep, err = deep.OpenRoot(name); err != nil {
+			t.Fatal(err)
+		}
+		defer deep.Close()
+	}
+	if _, err := Measure(t.Context(), root.Name()); !errors.As(err, &refused) || refused.Reason != "has a path of more than 4096 bytes" {
+		t.Errorf("a long path: %v", err)
 	}
 }
 

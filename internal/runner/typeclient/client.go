@@ -43,6 +43,10 @@ type Options struct {
 	// not called.
 	Record func(Invocation)
 
+	// Inspector tells images of artifacts from those that are no types; nil = their answers
+	// alone do.
+	Inspector runner.Inspector
+
 	// Inits keeps answers to init for the next command; nil = every command asks.
 	Inits InitCache
 

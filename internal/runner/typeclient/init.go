@@ -8,8 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
 	"deployster/internal/runner"
 	"deployster/protocol"
 )
@@ -129,17 +131,33 @@ func (c *Client) ask(ctx context.Context, t Target, digest string) (protocol.Typ
 	}
 	r, err := c.run(ctx, k)
 	if err != nil {
-		return protocol.Type{}, err
+		return protocol.Type{}, c.orArtifacts(ctx, k, nil, err)
 	}
 	ty, err := c.readType(r.Stdout)
 	if err != nil {
-		return protocol.Type{}, protocolError(k, r.Stdout, err)
+		return protocol.Type{}, c.orArtifacts(ctx, k, r.Stdout, protocolError(k, r.Stdout, err))
 	}
 	if key := c.cacheKey(t, digest, k.settings); c.o.Inits != nil && key != "" && !ty.NoCache {
 		c.o.Inits.Put(key, r.Stdout)
 	}
 	ty.Reference, ty.Digest = t.Reference, digest
 	return ty, c.resolveType(ctx, t, ty)
+}
+
+// orArtifacts says of an image that failed to say which type it is, that it is one of
+// artifacts, if it is; else it returns the error.
+func (c *Client) orArtifacts(ctx context.Context, k call, answer []byte, err error) error {
+	says, _ := jsondoc.Object(answer) // what is no object says nothing
+	isOne := says["artifacts"] != nil
+	if c.o.Inspector != nil && !isOne {
+		has, herr := c.o.Inspector.Has(ctx, k.digest, "/opt/resource/check", "/opt/resource/in", "/opt/resource/out")
+		isOne = herr == nil && slices.Contains(has, true)
+	}
+	if !isOne {
+		return err
+	}
+	return fail(k, err, "The image is not a resource type", "Image %s brings in files, or publishes them: name it in an artifact block, and in "+
+		"a publish block to put something there. docs/artifacts.md shows both.", diag.Visible(k.target.Reference))
 }
 
 // Kept returns what the image of a target with a digest answered to an earlier command;

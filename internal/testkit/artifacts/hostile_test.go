@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,9 +16,10 @@ import (
 // hostile is what an image does in a step, and what becomes of it.
 type hostile struct {
 	name, verdict, step string
-	script              string // in shell; $answer is the response file
+	script              string // in shell; $answer is the response file. Without a step it is what the check of a v1 image prints
 	says                string // a regular expression: the error; "" = there is none
 	class               artifact.Class
+	long                bool // it takes minutes
 	after               func(t *testing.T, r result)
 }
 
@@ -108,6 +110,9 @@ echo '{"space":"main","version":{"ref":"1"},"metadata":['$all']}' >$answer`},
 					t.Errorf("%+v, %v", r.held, err)
 				}
 			}},
+		{name: "get leaves more than 1,000,000 files", verdict: "refused", step: "get", long: true, says: "is one of more than 1000000 files",
+			class: artifact.Refused, script: `mkdir -p b/0; i=0; while [ $i -lt 1000 ]; do : >b/0/$i; i=$((i+1)); done
+i=1; while [ $i -le 1000 ]; do cp -rl b/0 b/$i; i=$((i+1)); done`},
 		{name: "get leaves a FIFO", verdict: "refused", step: "get", script: `mkfifo f`, says: "is a FIFO", class: artifact.Refused},
 		{name: "get makes a device", verdict: "the kernel refuses", step: "get", script: `mknod d c 1 3 && exit 0; exit 5`, says: "exit code 5", class: artifact.Failed},
 		{name: "get keeps writing after its exit", verdict: "killed before anything is read", step: "get",
@@ -121,7 +126,7 @@ echo '{"space":"main","version":{"ref":"1"},"metadata":['$all']}' >$answer`},
 					t.Errorf("%d bytes, then %d, %v", before.Size(), after.Size(), err)
 				}
 			}},
-		{name: "get fails", verdict: "the version is unavailable", step: "get", script: `echo "no such ref" >&2; exit 9`, says: "(?s)unavailable.*no such ref",
+		{name: "get fails", verdict: "the version is unavailable", step: "get", script: `echo "no such ref" >&2; exit 9`, says: "unavailable.*no such ref",
 			class: artifact.Failed},
 		{name: "put writes no answer", verdict: "failed: put did not say what it made", step: "put", script: `true`, says: "did not say what it made", class: broken},
 		{name: "put touches two spaces", verdict: "recorded, then failed", step: "put", says: "it touched 2 spaces", class: broken,
@@ -149,54 +154,134 @@ echo '{"space":"main","version":{"ref":"1"},"metadata":['$all']}' >$answer`},
 	}
 }
 
+// casesOfV1 are images of concourse-1: what their check prints.
+func casesOfV1() []hostile {
+	broken := artifact.Broken
+	newest := func(want string) func(*testing.T, result) {
+		return func(t *testing.T, r result) {
+			if v, ok := r.checked.Found(); !ok || v.Version["ref"] != want {
+				t.Errorf("found %v", v)
+			}
+		}
+	}
+	return []hostile{
+		{name: "a v1 check prints garbage", verdict: "protocol error", script: "hello", says: "invalid character", class: broken},
+		{name: "a v1 check prints two arrays", verdict: "the first one counts", script: `[{"ref":"1"}] [{"ref":"2"}]`, after: newest("1")},
+		{name: "a v1 check prints half an array", verdict: "protocol error", script: `[{"ref":"1"`, says: "in the middle", class: broken},
+		{name: "a v1 check lists a version with numbers", verdict: "protocol error", script: `[{"n":1}]`, says: "version 1: .*is a number", class: broken},
+		{name: "a v1 check lists a version with null", verdict: "protocol error", script: `[{"n":null}]`, says: "version 1: .*is null", class: broken},
+		{name: "a v1 check prints null", verdict: "no versions", script: "null", after: noVersions},
+		{name: "a v1 check lists a million versions", verdict: "refused at 16 MiB, or at `answer_size`: narrow the source", says: "printed too much.*answer_size",
+			script: "[" + strings.Repeat(`{"ref":"0123456"},`, 1_000_000) + `{"ref":"8"}]`, class: broken},
+		{name: "a v1 check lists as many as fit", verdict: "taken", script: "[" + strings.Repeat(`{"ref":"0123456"},`, 900_000) + `{"ref":"8"}]`,
+			after: newest("8")},
+	}
+}
+
+// everything also runs the images that take minutes.
+var everything = os.Getenv("DEPLOYSTER_CRASH") == "all"
+
 func noVersions(t *testing.T, r result) {
 	if v, ok := r.checked.Found(); ok {
 		t.Errorf("found %v", v)
 	}
 }
 
-// TestHostile_Artifacts runs images that do their worst, and holds what becomes of them
-// against the table in docs/internals/artifacts.md.
-func TestHostile_Artifacts(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/internals/artifacts.md")
-	if err != nil {
-		t.Fatal(err)
+// page is where the verdicts stand, for people.
+const page = "../../../docs/internals/artifacts.md"
+
+// scripts has the rows that take more than an image: commands, one after the other. Each is
+// a comment there: "# | what happens | verdict |".
+const scripts = "../../../testdata/script/artifact-hostile*.txtar"
+
+// TestHostile_PageHasEachRow holds the table of the page against the images here and the
+// scripts: each has its row, and each row is shown by one of them.
+func TestHostile_PageHasEachRow(t *testing.T) {
+	text, err := os.ReadFile(page)
+	files, gerr := filepath.Glob(scripts)
+	if err = errors.Join(err, gerr); err != nil || len(files) == 0 {
+		t.Fatal(err, files)
 	}
-	for _, c := range cases() {
+	_, table, _ := strings.Cut(string(text), "| the image | becomes |\n|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := map[string]bool{}
+	for line := range strings.Lines(table) {
+		rows[strings.TrimSpace(line)] = false
+	}
+	shown := func(row string) {
+		if _, there := rows[row]; !there {
+			t.Errorf("the page has no row %q", row)
+		}
+		rows[row] = true
+	}
+	for _, c := range append(cases(), casesOfV1()...) {
+		shown(fmt.Sprintf("| %s | %s |", c.name, c.verdict))
+	}
+	for _, file := range files {
+		script, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(script)) {
+			if row, ok := strings.CutPrefix(line, "# |"); ok {
+				shown("|" + strings.TrimSpace(row))
+			}
+		}
+	}
+	for row, is := range rows {
+		if !is {
+			t.Errorf("nothing shows %q", row)
+		}
+	}
+}
+
+// TestHostile_Artifacts runs images that do their worst.
+func TestHostile_Artifacts(t *testing.T) {
+	for _, c := range append(cases(), casesOfV1()...) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if row := fmt.Sprintf("| %s | %s |", c.name, c.verdict); !strings.Contains(string(page), row) {
-				t.Errorf("the page has no row %q", row)
+			if c.long && !everything {
+				t.Skip("it takes minutes: DEPLOYSTER_CRASH=all runs it")
 			}
-			w := newWorld(t)
-			w.says(c.step, c.script+"\n")
-			target := target("acme/v2")
-			target.Settings.Disk = 64 << 20
-			target.CheckTimeout = 20 * time.Second
-			if c.class == artifact.TimedOut {
-				target.CheckTimeout = 2 * time.Second
-			}
-			var r result
-			var err error
-			switch i := about(t, target); c.step {
-			case "check":
-				r.checked, err = shared.client.Check(t.Context(), target, i, artifact.CheckInput{Source: w.source("")})
-			case "get":
-				r.held, err = fetch(t, w, target, i, "1", "")
-			case "put":
-				r.put, err = put(t, w, target, i)
-			}
-			switch {
-			case err == nil && c.says != "":
-				t.Errorf("taken: %+v", r)
-			case err != nil && (c.says == "" || !regexp.MustCompile(c.says).MatchString(err.Error())):
-				t.Errorf("says: %v", err)
-			case err != nil && c.class != "" && artifact.ClassOf(err) != c.class:
-				t.Errorf("class %s: %v", artifact.ClassOf(err), err)
-			}
-			if c.after != nil {
-				c.after(t, r)
-			}
+			c.run(t)
 		})
+	}
+}
+
+func (c hostile) run(t *testing.T) {
+	w, target := newWorld(t), target("acme/v2")
+	w.says(c.step, c.script+"\n")
+	if c.step == "" {
+		w.says("check", c.script+"\n")
+		c.step, target.Reference = "check", "acme/v1"
+	}
+	target.Settings.Disk = 64 << 20
+	if c.long {
+		target.Settings.Disk = 4 << 30
+	}
+	target.CheckTimeout = 20 * time.Second
+	if c.class == artifact.TimedOut {
+		target.CheckTimeout = 2 * time.Second
+	}
+	var r result
+	var err error
+	switch i := about(t, target); c.step {
+	case "check":
+		r.checked, err = shared.client.Check(t.Context(), target, i, artifact.CheckInput{Source: w.source("")})
+	case "get":
+		r.held, err = fetch(t, w, target, i, "1", "")
+	case "put":
+		r.put, err = put(t, w, target, i)
+	}
+	switch {
+	case err == nil && c.says != "":
+		t.Errorf("taken: %+v", r)
+	case err != nil && (c.says == "" || !regexp.MustCompile("(?s)"+c.says).MatchString(err.Error())):
+		t.Errorf("says: %v", err)
+	case err != nil && c.class != "" && artifact.ClassOf(err) != c.class:
+		t.Errorf("class %s: %v", artifact.ClassOf(err), err)
+	}
+	if c.after != nil {
+		c.after(t, r)
 	}
 }

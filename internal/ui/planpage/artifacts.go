@@ -4,7 +4,11 @@ import (
 	"maps"
 	"slices"
 
+	"deployster/config"
+	"deployster/internal/artifact"
+	"deployster/internal/ui/diagram"
 	"deployster/internal/ui/render"
+	"deployster/plan"
 )
 
 // artifactRow is a version that a plan uses.
@@ -30,4 +34,42 @@ func (v *view) artifacts() (list []artifactRow) {
 		list = append(list, r)
 	}
 	return list
+}
+
+// drawArtifacts draws the artifacts of a plan, with the versions that it uses. What is made
+// of one its manifest says, and of a plug's the mounts.
+func drawArtifacts(d *diagram.Diagram, p *plan.Plan) {
+	if len(p.Artifacts) == 0 {
+		return
+	}
+	inputs, diags := config.Pinned(p.Variables)
+	m, more := config.Load(p.Sources, inputs, config.Builtins{Workspace: p.Sources.Workspace, PlanTime: p.Created})
+	if diags.HasErrors() || more.HasErrors() {
+		return // a plan that cannot be read again is drawn without
+	}
+	for _, a := range m.Artifacts() {
+		n := diagram.Node{ID: artifactPrefix + a.Name, Lines: []string{artifactPrefix + a.Name, a.TypeRef}, Note: a.Range.String()}
+		if pin, used := p.Artifacts[a.Name]; used {
+			n.Lines = append(n.Lines, render.ShortVersion(pin.Recipe.Version))
+		}
+		d.Nodes = append(d.Nodes, n)
+	}
+	names := map[string]string{}
+	for name, pin := range p.Artifacts {
+		names[pin.Key] = name
+	}
+	uses := map[diagram.Edge]bool{}
+	for _, r := range m.Resources() {
+		for _, e := range inputsOf(m, r) {
+			uses[e] = true
+		}
+	}
+	for addr, step := range p.Resources {
+		for _, mount := range step.Mounts {
+			if key, _, ok := artifact.ParseMount(mount.Source); ok && names[key] != "" {
+				uses[diagram.Edge{From: addr, To: artifactPrefix + names[key], Weak: true}] = true
+			}
+		}
+	}
+	d.Edges = slices.AppendSeq(d.Edges, maps.Keys(uses))
 }

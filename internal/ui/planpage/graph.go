@@ -17,7 +17,7 @@ import (
 // maxDrawn is how many boxes of a graph a person can still read.
 const maxDrawn = 150
 
-// Diagram draws all resources of a plan, each by itself.
+// Diagram draws all resources of a plan, each by itself, and the artifacts.
 func Diagram(p *plan.Plan) diagram.Diagram {
 	d := diagram.Diagram{Title: "deployster plan"}
 	for addr, step := range p.Resources {
@@ -36,6 +36,7 @@ func Diagram(p *plan.Plan) diagram.Diagram {
 	for _, edge := range p.Edges {
 		d.Edges = append(d.Edges, arrow(edge, edge.To, edge.From))
 	}
+	drawArtifacts(&d, p)
 	return d
 }
 
@@ -58,13 +59,15 @@ type graphic struct {
 // graph draws a plan: its resources, or its blocks with all their instances where
 // those are too many.
 func (v *view) graph() *graphic {
-	if len(v.plan.Edges) == 0 {
+	if len(v.plan.Edges)+len(v.plan.Artifacts) == 0 {
 		return nil
 	}
 	if n := len(v.plan.Resources); n <= maxDrawn {
 		d := Diagram(v.plan)
 		for i := range d.Nodes {
-			d.Nodes[i].Link = v.link(d.Nodes[i].ID)
+			if d.Nodes[i].Link = v.link(d.Nodes[i].ID); strings.HasPrefix(d.Nodes[i].ID, artifactPrefix) {
+				d.Nodes[i].Link = v.link("_artifacts")
+			}
 		}
 		return &graphic{Open: n <= 30, SVG: v.svg(d), Boxes: "resource"}
 	}

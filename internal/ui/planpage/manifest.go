@@ -18,7 +18,7 @@ func Declared(m *config.Manifest) diagram.Diagram {
 		for _, edge := range r.Edges {
 			d.Edges = append(d.Edges, diagram.Edge{From: r.Address, To: edge.To, Weak: edge.Origin == config.FromDependsOn})
 		}
-		d.Edges = append(d.Edges, inputs(m, r)...)
+		d.Edges = append(d.Edges, inputsOf(m, r)...)
 	}
 	for _, block := range m.Pending() {
 		group, name := SplitModules(block.Address)
@@ -36,9 +36,9 @@ func Declared(m *config.Manifest) diagram.Diagram {
 
 const artifactPrefix = "artifact."
 
-// inputs are the arrows to the artifacts that a resource is made of. Nothing waits for
+// inputsOf are the arrows to the artifacts that a resource is made of. Nothing waits for
 // them, so they are dashed.
-func inputs(m *config.Manifest, r *config.Resource) (list []diagram.Edge) {
+func inputsOf(m *config.Manifest, r *config.Resource) (list []diagram.Edge) {
 	add := func(name string) {
 		if name != "" {
 			list = append(list, diagram.Edge{From: r.Address, To: artifactPrefix + name, Weak: true})
