@@ -223,8 +223,8 @@ func TestHostile_PageHasEachRow(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(string(script)) {
-			if row, ok := strings.CutPrefix(line, "# |"); ok {
-				shown("|" + strings.TrimSpace(row))
+			if row, ok := strings.CutPrefix(strings.TrimSpace(line), "# "); ok && strings.HasPrefix(row, "| ") {
+				shown(row)
 			}
 		}
 	}

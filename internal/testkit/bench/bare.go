@@ -31,7 +31,7 @@ type bare struct {
 	count  atomic.Int64
 }
 
-func newBare(ctx context.Context, b *bed) (*bare, error) {
+func newBare(ctx context.Context, b *bed, image string) (*bare, error) {
 	socket, err := containerd.Socket(b.data)
 	if err != nil {
 		return nil, err
@@ -40,12 +40,12 @@ func newBare(ctx context.Context, b *bed) (*bare, error) {
 	if err != nil {
 		return nil, err
 	}
-	image, err := c.GetImage(namespaces.WithNamespace(ctx, "deployster"), "docker.io/"+coldThing)
+	found, err := c.GetImage(namespaces.WithNamespace(ctx, "deployster"), "docker.io/"+image)
 	if err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	dir, err := os.MkdirTemp("/run", "bench")
-	return &bare{client: c, image: image, bed: b, dir: dir, runc: b.ownRunc()}, err
+	return &bare{client: c, image: found, bed: b, dir: dir, runc: b.ownRunc()}, err
 }
 
 func (p *bare) close() error {

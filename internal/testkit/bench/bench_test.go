@@ -51,6 +51,9 @@ func TestTable(t *testing.T) {
 		{line{Ours: seconds(2), Goal: goal{Wall: 3 * time.Second, Memory: 80}}, []string{"| 3s, 80 MiB | 2s ✓, 80 MiB in all ✓ |"}},
 		{line{Ours: seconds(4), Goal: goal{Wall: 3 * time.Second, Memory: 79}}, []string{"| 4s ✗, 80 MiB in all ✗ |"}},
 		{line{Ours: seconds(1), Growth: &growth{10, 100, 1.2, 1.4}, Goal: goal{Growth: 1.3}}, []string{"1.20 (processor 1.40) ✓"}},
+		{line{Ours: seconds(1, 2, 3), Theirs: seconds(0.5, 1.5, 2.5), Goal: goal{More: time.Second, MoreMemory: 9, Work: time.Second / 2}},
+			[]string{"| processor 500ms, 1s more, 9 MiB more | 1s ✗, 500ms more ✓, 0 MiB more ✓ |"}},
+		{line{Ours: seconds(3), Theirs: seconds(1), Goal: goal{More: time.Second}}, []string{"| 1s more | 2s more ✗ |"}},
 		{line{Ours: seconds(1), Boot: []float64{0.2}, Goal: goal{Boot: 150 * time.Millisecond}}, []string{"| boot 150ms | 200ms ✗ |"}},
 		{line{Row: "3", What: "w", Error: "it\nbroke"}, []string{"| 3 | w | failed: it broke |"}},
 	} {

@@ -44,6 +44,7 @@ func rows() []row {
 		{"13", "watch", watchRow},
 		{"14", "many hosts", hostsRow},
 		{"15", "a Terraform provider", providerRow},
+		{"16", "artifacts", artifactsRow},
 	}
 }
 

@@ -74,7 +74,7 @@ func (l *lab) besideBare(ctx context.Context, out line, n, parallel int, steps [
 	if err != nil {
 		return out, err
 	}
-	bare, err := newBare(ctx, b)
+	bare, err := newBare(ctx, b, coldThing)
 	if err != nil {
 		return out, err
 	}

@@ -48,6 +48,11 @@ type goal struct {
 	Memory int64         `json:"memoryMiB,omitempty"` // of the command and the embedded containerd together
 	Growth float64       `json:"growth,omitempty"`
 	Boot   time.Duration `json:"bootNanos,omitempty"`
+
+	// More than the others, at the most; and the processor's time of all.
+	More       time.Duration `json:"moreNanos,omitempty"`
+	MoreMemory int64         `json:"moreMemoryMiB,omitempty"` // of the command's process
+	Work       time.Duration `json:"workNanos,omitempty"`
 }
 
 // spread is the median of some numbers, with the lowest and the highest.
@@ -151,6 +156,15 @@ func (l line) faster() []float64 {
 	return list
 }
 
+// more is what we took more than the others: the median of the pairs.
+func (l line) more(of func(usage) float64) float64 {
+	var list []float64
+	for i := range min(len(l.Ours), len(l.Theirs)) {
+		list = append(list, of(l.Ours[i])-of(l.Theirs[i]))
+	}
+	return spreadOf(list).median
+}
+
 // goals gives the words of the goal, and of what was reached. Whether it was is
 // said only of runs of the whole size, whose goal it is.
 func (l line) goals(whole bool) (want, got string) {
@@ -180,6 +194,18 @@ func (l line) goals(whole bool) (want, got string) {
 	if g := l.Goal.Boot; g > 0 && len(l.Boot) > 0 {
 		b := time.Duration(spreadOf(l.Boot).median * float64(time.Second))
 		add("boot "+g.String(), round(b).String(), b <= g)
+	}
+	if g := l.Goal.Work; g > 0 && len(l.Ours) > 0 {
+		w := time.Duration(spreadOf(each(l.Ours, workOf)).median)
+		add("processor "+g.String(), round(w).String(), w <= g)
+	}
+	if g := l.Goal.More; g > 0 && len(l.Theirs) > 0 {
+		m := time.Duration(l.more(wallOf))
+		add(g.String()+" more", round(m).String()+" more", m <= g)
+	}
+	if g := l.Goal.MoreMemory; g > 0 && len(l.Theirs) > 0 {
+		m := l.more(memoryOf)
+		add(fmt.Sprintf("%d MiB more", g), fmt.Sprintf("%.0f MiB more", m), m <= float64(g))
 	}
 	return strings.Join(wants, ", "), strings.Join(gots, ", ")
 }

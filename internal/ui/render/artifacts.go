@@ -60,12 +60,9 @@ func Metadata(m artifact.Metadata) string {
 
 // foldVersions makes one row of the versions of an input, from which one to which one.
 func foldVersions(s *plan.Step, d jsondiff.Diff, hide func(string) string) jsondiff.Diff {
-	type config struct {
-		Inputs map[string]struct {
-			Version artifact.Version `json:"version"`
-		} `json:"inputs"`
+	var was, now struct {
+		Inputs map[string]json.RawMessage `json:"inputs"`
 	}
-	var was, now config
 	if s.Was == nil || json.Unmarshal(s.Was.State, &was) != nil || json.Unmarshal(s.Config, &now) != nil {
 		return d // a diff of all values is true as well
 	}
@@ -74,7 +71,7 @@ func foldVersions(s *plan.Step, d jsondiff.Diff, hide func(string) string) jsond
 	for _, r := range d.Rows {
 		rest, _ := strings.CutPrefix(r.Pointer, "/inputs/")
 		name, member, _ := strings.Cut(rest, "/")
-		from, to := was.Inputs[name].Version, now.Inputs[name].Version
+		from, to := versionIn(was.Inputs[name]), versionIn(now.Inputs[name])
 		if rest == r.Pointer || from == nil || to == nil || member != "version" && !strings.HasPrefix(member, "version/") {
 			rows = append(rows, r)
 			continue
@@ -87,6 +84,15 @@ func foldVersions(s *plan.Step, d jsondiff.Diff, hide func(string) string) jsond
 	}
 	d.Rows = rows
 	return d
+}
+
+// versionIn is the version of an input; nil where it has files of this host.
+func versionIn(input json.RawMessage) artifact.Version {
+	var in struct {
+		Version artifact.Version `json:"version"`
+	}
+	_ = json.Unmarshal(input, &in) // else it is the name of a plug, or is not there
+	return in.Version
 }
 
 // Artifacts returns the versions of a plan's artifacts, a line each; "" if it has none.
