@@ -156,8 +156,8 @@ func (c *Client) orArtifacts(ctx context.Context, k call, answer []byte, err err
 	if !isOne {
 		return err
 	}
-	return fail(k, err, "The image is not a resource type", "Image %s brings in files, or publishes them: name it in an artifact block, and in "+
-		"a publish block to put something there. docs/artifacts.md shows both.", diag.Visible(k.target.Reference))
+	return fail(k, err, "The image is not a resource type", "Image %s brings in files, or publishes them: name it in an artifact "+
+		"block, and in a publish block to put something there. docs/artifacts.md shows both.", diag.Visible(k.target.Reference))
 }
 
 // Kept returns what the image of a target with a digest answered to an earlier command;

@@ -25,8 +25,11 @@ const lineImage = "bench/line:"
 const reader = `#!/bin/sh
 cat >/dev/null
 case "$1" in
-"") echo '{"protocol":2,"plugs":{"files":{"container_path":"/files","writable":false},"world":{"container_path":"/world"}},"state_action":{"args":["state"]}}' ;;
-state) [ -e /world/made ] && echo '{"status":"VALID","state":{}}' || echo '{"status":"STALE","actions":[{"name":"make","args":["make"]}]}' ;;
+"") echo '{"protocol":2,"plugs":{"files":{"container_path":"/files","writable":false},"world":{"container_path":"/world"}},
+  "state_action":{"args":["state"]}}' ;;
+state)
+  [ -e /world/made ] && echo '{"status":"VALID","state":{}}' ||
+    echo '{"status":"STALE","actions":[{"name":"make","args":["make"]}]}' ;;
 make) : >/world/made ;;
 esac
 `
@@ -105,7 +108,8 @@ func (l *lab) manyChecks(ctx context.Context) (_ []line, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, bare.close()) }()
-	out := line{What: fmt.Sprintf("`plan` of %d artifacts of as many sources, 8 at a time", n), Goal: goal{Faster: 0.91, Wall: 10 * time.Second},
+	out := line{What: fmt.Sprintf("`plan` of %d artifacts of as many sources, 8 at a time", n),
+		Goal:   goal{Faster: 0.91, Wall: 10 * time.Second},
 		Beside: fmt.Sprintf("bare client loop, %d runs, a shim each", n)}
 	out.Ours, out.Theirs, err = l.inTurns(true, b.ours(ctx, nil, "plan", "-parallelism", "8"), side{run: func() (usage, error) {
 		return b.meter.client(func() error {
@@ -254,8 +258,8 @@ func (l *lab) fetched(ctx context.Context) (_ []line, err error) {
 	n := l.sized(10_000)
 	const size = (1 << 30) / 10_000
 	source := fmt.Sprintf("{ \"files\": %d, \"size\": %d }", n, size)
-	b, err := l.lineBed(ctx, fmt.Sprintf("artifact \"a\" {\n  type   = \"%s1\"\n  source = %s\n}\noutput \"m\" {\n  value = artifact.a.metadata\n}\n",
-		lineImage, strings.ReplaceAll(source, ":", " =")))
+	const manifest = "artifact \"a\" {\n  type   = \"%s1\"\n  source = %s\n}\noutput \"m\" {\n  value = artifact.a.metadata\n}\n"
+	b, err := l.lineBed(ctx, fmt.Sprintf(manifest, lineImage, strings.ReplaceAll(source, ":", " =")))
 	defer func() { err = errors.Join(err, b.close()) }()
 	if err != nil {
 		return nil, err
@@ -304,6 +308,7 @@ func (l *lab) manyVersions(ctx context.Context) (_ []line, err error) {
 	}
 	out := line{What: fmt.Sprintf("`plan` of an artifact of which %d versions are listed", n), Beside: "the same of one version",
 		Goal: goal{Work: 5 * time.Second, MoreMemory: 64}}
-	out.Ours, out.Theirs, err = l.inTurns(true, b.ours(ctx, nil, "plan", "-var", fmt.Sprintf("n=%d", n)), b.ours(ctx, nil, "plan", "-var", "n=1"))
+	out.Ours, out.Theirs, err = l.inTurns(true, b.ours(ctx, nil, "plan", "-var", fmt.Sprintf("n=%d", n)),
+		b.ours(ctx, nil, "plan", "-var", "n=1"))
 	return []line{out}, err
 }
