@@ -114,6 +114,7 @@ var ranks = map[string]int{
 	"plan/things":                       27,
 	"plan/hidden":                       27,
 	"plan/view":                         27,
+	"plan/autoedge":                     28,
 	"plan/latehost":                     28,
 	"plan":                              30,
 	"plan/planfile":                     35,

@@ -65,6 +65,15 @@ func (m *Manifest) WithArtifacts(found map[string]ArtifactValue) (*Manifest, dia
 	return m.again(func() (*expand.Instances, hcl.Diagnostics) { return m.instances.WithArtifacts(found) })
 }
 
+// AutoEdges reports whether types may say what their resources come after.
+func AutoEdges(m *Manifest) bool { return m.tree.AutoEdges }
+
+// WithAutoEdges gives the manifest in which resources come after others too, by address.
+// It leaves this one as it is.
+func WithAutoEdges(m *Manifest, found map[string][]string) (*Manifest, diag.Diagnostics) {
+	return m.again(func() (*expand.Instances, hcl.Diagnostics) { return expand.WithAutoEdges(m.instances, found) })
+}
+
 // Plugs returns the declared plugs, sorted by name.
 func (m *Manifest) Plugs() []Plug { return m.instances.Plugs }
 

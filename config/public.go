@@ -75,6 +75,7 @@ const (
 	FromReference  = instance.FromReference
 	FromSubscribe  = instance.FromSubscribe
 	FromDependsOn  = instance.FromDependsOn
+	FromType       = instance.FromType
 
 	OnRemoveDestroy = instance.OnRemoveDestroy
 	OnRemoveForget  = instance.OnRemoveForget

@@ -80,6 +80,7 @@ func (b assembler) edges() []Edge {
 		if b.steps[r.Address] == nil {
 			continue
 		}
+		noteAutoEdges(b.builder, r, b.steps[r.Address])
 		for _, e := range r.Edges {
 			edges = append(edges, Edge{From: e.To, To: r.Address, Origin: string(e.Origin)})
 		}

@@ -81,8 +81,9 @@ type builder struct {
 	hosts      things.Hosts
 	workdir    string // where mounts with a relative source begin
 
-	failed       map[string]bool // about which nothing could be decided
-	expandFailed bool            // blocks whose instances are not known yet stay so, because of that
+	circles      map[string][]string // what would wait for each other by automatic edges, by address
+	failed       map[string]bool     // about which nothing could be decided
+	expandFailed bool                // blocks whose instances are not known yet stay so, because of that
 }
 
 func newBuilder(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *builder {
@@ -121,6 +122,7 @@ func build(ctx context.Context, b *builder) *Plan {
 		return nil
 	}
 	b.initialiseOthers(ctx)
+	addAutoEdges(b)
 	b.decideIdentified(ctx)
 	b.removeAll(ctx)
 	switch {

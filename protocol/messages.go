@@ -152,6 +152,7 @@ type Type struct {
 	StateSchema       json.RawMessage        `json:"state_schema,omitempty"`
 	Identity          []string               `json:"identity,omitempty"` // JSON pointers into the config, to the values that name the thing
 	Kind              string                 `json:"kind,omitempty"`     // what sort of thing it is, as the image says
+	AutoEdges         []AutoEdge             `json:"auto_edges,omitempty"`
 	Plugs             map[string]PlugRequest `json:"plugs,omitempty"`
 	RequiredResources map[string]string      `json:"required_resources,omitempty"` // protocol 1: alias -> type
 	OptionalResources map[string]string      `json:"optional_resources,omitempty"` // the same, for those that may be missing
@@ -166,6 +167,14 @@ type Type struct {
 	Worker            *Command               `json:"worker,omitempty"`
 	Reuse             bool                   `json:"reuse,omitempty"`
 	NoCache           bool                   `json:"no_cache,omitempty"` // init must be asked again every time
+}
+
+// AutoEdge says after which resources those of a type come, where the manifest wants
+// that: after the one of a kind whose identity is the value in their config.
+type AutoEdge struct {
+	Kind    string `json:"kind"`              // of what they come after
+	By      string `json:"by"`                // JSON pointer into the config, to a text or a list of texts
+	Parents bool   `json:"parents,omitempty"` // the text is a path: else after the nearest above it
 }
 
 // Reason is why an image finds its resource stale.

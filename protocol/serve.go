@@ -69,6 +69,7 @@ type Actor[C, S any] interface {
 type About struct {
 	Label        string                 // a name for people
 	Kind         string                 // what sort of thing it is; "" = the image's repository
+	AutoEdges    []AutoEdge             // what its resources come after, where the manifest has auto_edges
 	Plugs        map[string]PlugRequest // files and directories of the host that it asks for, by name
 	Dependencies bool                   // it wants to see its dependencies, in Call.Dependencies
 	Refresh      bool                   // it wants Call.Refresh and Call.Changed

@@ -11,6 +11,7 @@ type InitAnswer struct {
 	StateSchema  json.RawMessage        `json:"state_schema,omitempty"`  // JSON Schema; none = any object
 	Identity     []string               `json:"identity,omitempty"`      // JSON pointers to the values of the config that name the thing
 	Kind         string                 `json:"kind,omitempty"`          // what sort of thing it is; none = the image's repository
+	AutoEdges    []AutoEdge             `json:"auto_edges,omitempty"`    // what its resources come after, where the manifest has auto_edges
 	Plugs        map[string]PlugRequest `json:"plugs,omitempty"`
 	StateAction  Command                `json:"state_action"`           // how the state is asked for
 	Absent       bool                   `json:"absent,omitempty"`       // it can remove what it made

@@ -158,6 +158,7 @@ func (l *loader) deployster(b *hcl.Block) {
 	c := l.content(b.Body, deploysterSchema)
 	l.settings = append(l.settings, c.Attributes)
 	l.constant(c.Attributes["adopt"], cty.Bool, func(v cty.Value) { l.t.New = l.t.New || v.False() })
+	l.constant(c.Attributes["auto_edges"], cty.Bool, func(v cty.Value) { l.t.AutoEdges = l.t.AutoEdges || v.True() })
 	l.encryption(c)
 }
 

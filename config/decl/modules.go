@@ -160,6 +160,10 @@ func (l *loader) childOnly() {
 			l.add(source.Failure(a.NameRange, "A default in a module",
 				"Only the root manifest sets the default of adopt. Move it there, or write it into the lifecycle blocks of the resources here."))
 		}
+		if a := attrs["auto_edges"]; a != nil {
+			l.add(source.Failure(a.NameRange, "A setting in a module", "Only the root manifest says whether there are automatic edges. Move "+
+				"it there."))
+		}
 	}
 	l.add(l.t.checkVersion(l)...)
 }

@@ -11,7 +11,7 @@ import (
 
 // What can stand in blocks.
 var (
-	deploysterSchema = attributes("required_version", "state", "adopt").with("encryption", encryptionSchema)
+	deploysterSchema = attributes("required_version", "state", "adopt", "auto_edges").with("encryption", encryptionSchema)
 	encryptionSchema = attributes("enabled", "passphrase_env", "passphrase_file", "old_passphrase_env", "old_passphrase_file",
 		"recipients", "identity_files")
 	typeSchema = attributes("image!", "pull", "network", "env", "memory", "cpu", "pids", "workers", "watchers", "disk",

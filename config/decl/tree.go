@@ -16,6 +16,7 @@ type Tree struct {
 	Root       *Module
 	modules    int // module blocks that were read
 	StatePath  string
+	AutoEdges  bool // types may say what their resources come after
 	New        bool // unless they say otherwise, resources must not exist before they are made
 	Encryption *Encryption
 

@@ -36,6 +36,7 @@ type Modules struct {
 	Secrets        func() []string
 	Impure         *impureValues                   // nil until it is applied
 	Artifacts      []instance.Artifact             // sorted by name
+	AutoEdges      map[string][]string             // what resources come after because their types say so, by address
 	ArtifactValues map[string]source.ArtifactValue // of those whose versions are known
 	Hosts          instance.Hosts
 	HostFacts      map[string]protocol.HostFacts // of those that have been asked, by the names of instances
@@ -53,7 +54,7 @@ func NewModules(tree *decl.Tree) *Modules {
 // With begins anew with no instances, of which some are pinned.
 func (m *Modules) With(pinned map[string]source.Instances) *Modules {
 	next := &Modules{Set: m.Set, Refs: m.Refs, Tree: m.Tree, Checker: m.Checker, types: m.types, Impure: m.Impure, Pinned: pinned,
-		ArtifactValues: m.ArtifactValues, HostFacts: m.HostFacts, LateHosts: m.LateHosts}
+		AutoEdges: m.AutoEdges, ArtifactValues: m.ArtifactValues, HostFacts: m.HostFacts, LateHosts: m.LateHosts}
 	next.Top = instance.NewModule(m.Tree.Root, nil, instance.Occurrence{}, "")
 	next.Top.Vars = m.Tree.Vars
 	next.Secrets = sync.OnceValue(next.findSecrets)

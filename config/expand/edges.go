@@ -25,11 +25,12 @@ type depCollector struct {
 	e    *eval.Evaluator
 	done map[eval.MemoKey]*depSet
 	room int
+	auto map[string][]string
 }
 
 // link gives every instance its edges.
 func (m *Instances) link(e *eval.Evaluator) hcl.Diagnostics {
-	r := &depCollector{e: e, done: map[eval.MemoKey]*depSet{}, room: maxEdges}
+	r := &depCollector{e: e, done: map[eval.MemoKey]*depSet{}, room: maxEdges, auto: m.AutoEdges}
 	for _, i := range m.List {
 		r.edges(i)
 		if r.room < 0 {
@@ -47,6 +48,14 @@ func (m *Instances) link(e *eval.Evaluator) hcl.Diagnostics {
 	}
 	slices.SortFunc(m.Pending, func(a, b instance.Pending) int { return strings.Compare(a.Address, b.Address) })
 	return nil
+}
+
+// WithAutoEdges gives the instances in which resources come after others too, by address.
+func WithAutoEdges(m *Instances, found map[string][]string) (*Instances, hcl.Diagnostics) {
+	mods := *m.Modules
+	mods.AutoEdges = found
+	next := &Instances{Modules: mods.With(m.Pinned)}
+	return next, next.Instantiate(false)
 }
 
 // edges finds what one resource depends on.
@@ -114,6 +123,11 @@ func (r *depCollector) edges(i *instance.Instance) {
 				origin = instance.FromSubscribe
 			}
 			i.Edges = append(i.Edges, instance.Edge{To: to.Address, Origin: origin})
+		}
+	}
+	for _, to := range r.auto[i.Address] {
+		if !slices.ContainsFunc(i.Edges, func(e instance.Edge) bool { return e.To == to }) {
+			i.Edges = append(i.Edges, instance.Edge{To: to, Origin: instance.FromType})
 		}
 	}
 	slices.SortFunc(i.Edges, func(a, b instance.Edge) int { return strings.Compare(a.To, b.To) })

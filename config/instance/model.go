@@ -42,14 +42,18 @@ func Reference(address string) string {
 type Origin string
 
 // The origins, strongest first: an alias in `dependencies`, a reference in an
-// expression, `subscribe`, and `depends_on`. Two resources have one edge, with the
+// expression, `subscribe`, `depends_on`, and what the type says. Two resources have one edge, with the
 // strongest origin.
 const (
 	FromDependency Origin = "dependency"
 	FromReference  Origin = "reference"
 	FromSubscribe  Origin = "subscribe"
 	FromDependsOn  Origin = "depends_on"
+	FromType       Origin = "auto"
 )
+
+// OrderOnly reports whether nothing of the other resource is read.
+func (o Origin) OrderOnly() bool { return o == FromDependsOn || o == FromType }
 
 // Edge says that a resource depends on another.
 type Edge struct {

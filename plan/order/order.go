@@ -12,7 +12,7 @@ import (
 type Edge struct {
 	From   string `json:"from"`
 	To     string `json:"to"`
-	Origin string `json:"origin"` // reference, dependency, depends_on, removal, or create_before_destroy
+	Origin string `json:"origin"` // reference, dependency, depends_on, auto, removal, or create_before_destroy
 }
 
 // Removal is the origin of the edges that order removals, and CreateFirst that of those

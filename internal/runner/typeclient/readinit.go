@@ -138,6 +138,14 @@ func readInitV2(f *fields, ty *protocol.Type) {
 	ty.DiscoverAction = f.otherAction("discover_action", ty.StateAction)
 	ty.StateSchema = f.schema("state_schema")
 	readIdentity(f, ty)
+	for _, e := range f.objects("auto_edges") {
+		one := protocol.AutoEdge{Kind: e.needText("kind"), By: e.needText("by"), Parents: e.flag("parents", false)}
+		if !properName(one.Kind) || !strings.HasPrefix(one.By, "/") {
+			f.problem("%q needs the name of a kind as \"kind\" and a JSON pointer into the config as \"by\", like /path", e.path)
+		}
+		e.done()
+		ty.AutoEdges = append(ty.AutoEdges, one)
+	}
 	readPlugs(f, ty)
 	ty.Absent = f.flag("absent", false)
 	ty.Dependencies = f.flag("dependencies", false)

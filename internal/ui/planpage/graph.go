@@ -46,7 +46,7 @@ func arrow(e plan.Edge, later, earlier string) diagram.Edge {
 	if e.Origin == order.Removal {
 		later, earlier = earlier, later
 	}
-	return diagram.Edge{From: later, To: earlier, Weak: e.Origin == string(config.FromDependsOn)}
+	return diagram.Edge{From: later, To: earlier, Weak: config.Origin(e.Origin).OrderOnly()}
 }
 
 // graphic is the graph of a page.

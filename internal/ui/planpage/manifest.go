@@ -16,7 +16,7 @@ func Declared(m *config.Manifest) diagram.Diagram {
 		group, name := SplitModules(r.Address)
 		d.Nodes = append(d.Nodes, diagram.Node{ID: r.Address, Group: group, Lines: []string{name, r.TypeRef}, Note: r.Range.String()})
 		for _, edge := range r.Edges {
-			d.Edges = append(d.Edges, diagram.Edge{From: r.Address, To: edge.To, Weak: edge.Origin == config.FromDependsOn})
+			d.Edges = append(d.Edges, diagram.Edge{From: r.Address, To: edge.To, Weak: edge.Origin.OrderOnly()})
 		}
 		d.Edges = append(d.Edges, inputsOf(m, r)...)
 	}

@@ -1,0 +1,61 @@
+package plan
+
+import (
+	"cmp"
+
+	"deployster/config"
+	"deployster/internal/base/graph"
+	"deployster/plan/autoedge"
+	"deployster/plan/plugs"
+	"deployster/plan/subject"
+)
+
+// addAutoEdges lets resources wait for what their types say, where the manifest wants
+// that: for the order only. What comes from other resources is taken to be as it was
+// recorded, as in matching.
+func addAutoEdges(b *builder) {
+	if !config.AutoEdges(b.Manifest) {
+		return
+	}
+	var nodes []autoedge.Node
+	before, views := graph.Graph{}, b.recordedViews()
+	for _, r := range b.Matched() {
+		ty := b.typeOf(r.Address)
+		before[r.Address] = subject.Predecessors(r)
+		resolved, diags := b.Manifest.Config(r.Address, b.scope(r.Address, before[r.Address], views))
+		n := autoedge.Node{Address: r.Address, Kind: cmp.Or(ty.Kind, plugs.Untagged(r.TypeRef)), Type: ty}
+		if r.Settings.Host != nil {
+			n.Host = r.Settings.Host.Name
+		}
+		if !diags.HasErrors() { // which are told at its turn
+			n.Config = resolved.Value
+		}
+		nodes = append(nodes, n)
+	}
+	edges, circles := autoedge.Find(nodes, before)
+	b.circles = circles
+	if len(edges) == 0 {
+		return
+	}
+	next, diags := config.WithAutoEdges(b.Manifest, edges)
+	if b.report(nil, "", diags); diags.HasErrors() {
+		return
+	}
+	b.Manifest = config.Converting(next, b.typeOf)
+	b.Narrow()
+}
+
+// noteAutoEdges says what a resource that changes waits for though nobody has written it.
+func noteAutoEdges(b *builder, r *config.Resource, s *Step) {
+	if s.Change == Valid {
+		return
+	}
+	for _, e := range r.Edges {
+		if e.Origin == config.FromType {
+			s.Notes = append(s.Notes, "It waits for "+config.Reference(e.To)+": its type says so (auto_edges).")
+		}
+	}
+	for _, to := range b.circles[r.Address] {
+		s.Notes = append(s.Notes, "It does not wait for "+config.Reference(to)+", though its type says so: that one waits for it.")
+	}
+}

@@ -1,0 +1,102 @@
+package autoedge
+
+import (
+	"path"
+
+	"deployster/internal/base/graph"
+	"deployster/internal/base/jsondoc"
+	"deployster/protocol"
+)
+
+// Node is a declared resource.
+type Node struct {
+	Address string
+	Host    string // "" = this one
+	Kind    string // of thing
+	Config  []byte // as far as it is known
+	Type    protocol.Type
+}
+
+// place is what names a thing of a kind on a host.
+type place struct{ host, kind, name string }
+
+// Find gives, by address, what resources come after, beside what is before them already.
+// An edge that would close a circle is left out, and is among the circles.
+func Find(nodes []Node, before graph.Graph) (edges, circles map[string][]string) {
+	edges, circles = map[string][]string{}, map[string][]string{}
+	known, configs := map[place]string{}, make([]any, len(nodes))
+	for i, n := range nodes {
+		configs[i], _ = jsondoc.Value(n.Config) // of what is not known nothing is found
+		if len(n.Type.Identity) == 1 {
+			if name, ok := jsondoc.At(configs[i], jsondoc.Pointer(n.Type.Identity[0])).(string); ok {
+				known[place{n.Host, n.Kind, name}] = n.Address
+				known[place{n.Host, n.Kind, path.Clean(name)}] = n.Address
+			}
+		}
+	}
+	for i, n := range nodes {
+		for _, e := range n.Type.AutoEdges {
+			for _, value := range texts(jsondoc.At(configs[i], jsondoc.Pointer(e.By))) {
+				to := nearest(known, n, e, value)
+				switch {
+				case to == "" || reaches(n.Address, to, before):
+				case reaches(to, n.Address, before):
+					circles[n.Address] = append(circles[n.Address], to)
+				default:
+					before[n.Address] = append(before[n.Address], to)
+					edges[n.Address] = append(edges[n.Address], to)
+				}
+			}
+		}
+	}
+	return edges, circles
+}
+
+// texts are those of a value: itself, or what is in it.
+func texts(value any) (list []string) {
+	switch v := value.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		for _, item := range v {
+			if text, ok := item.(string); ok {
+				list = append(list, text)
+			}
+		}
+	}
+	return list
+}
+
+// nearest is the thing with a name, or the one that is nearest above it; "" = there is none.
+func nearest(known map[place]string, n Node, e protocol.AutoEdge, name string) string {
+	if to := known[place{n.Host, e.Kind, name}]; to != "" && to != n.Address {
+		return to
+	}
+	if !e.Parents {
+		return ""
+	}
+	for at := path.Clean(name); at != path.Dir(at); {
+		at = path.Dir(at)
+		if to := known[place{n.Host, e.Kind, at}]; to != "" && to != n.Address {
+			return to
+		}
+	}
+	return ""
+}
+
+// reaches reports whether one comes after another, or is it.
+func reaches(from, to string, before graph.Graph) bool {
+	seen, open := map[string]bool{}, []string{from}
+	for len(open) > 0 {
+		at := open[len(open)-1]
+		open = open[:len(open)-1]
+		if at == to {
+			return true
+		}
+		if !seen[at] {
+			seen[at] = true
+			open = append(open, before[at]...)
+		}
+	}
+	return false
+}

@@ -1,0 +1,90 @@
+package autoedge
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"deployster/internal/base/graph"
+	"deployster/protocol"
+)
+
+// file is a node of a type that comes after the file above it.
+func file(addr, at string) Node {
+	return Node{Address: addr, Kind: "file", Config: fmt.Appendf(nil, `{"path":%q}`, at), Type: protocol.Type{Identity: []string{"/path"},
+		AutoEdges: []protocol.AutoEdge{{Kind: "file", By: "/path", Parents: true}}}}
+}
+
+// service is a node of a type that comes after the files it names, and after its package.
+func service(addr, config string) Node {
+	return Node{Address: addr, Kind: "service", Config: []byte(config), Type: protocol.Type{Identity: []string{"/unit"},
+		AutoEdges: []protocol.AutoEdge{{Kind: "file", By: "/files"}, {Kind: "package", By: "/package"}}}}
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	elsewhere := file("elsewhere", "/etc/app/conf")
+	elsewhere.Host = "far"
+	two := file("two", "/etc/app")
+	two.Type.Identity = []string{"/path", "/owner"} // more than the path names it
+	for name, c := range map[string]struct {
+		nodes          []Node
+		before         graph.Graph
+		edges, circles map[string][]string
+	}{
+		"nearest above":        {nodes: []Node{file("conf", "/etc/app/d/conf"), file("etc", "/etc/"), file("app", "/etc/app")}, edges: map[string][]string{"conf": {"app"}, "app": {"etc"}}},
+		"named":                {nodes: []Node{service("web", `{"unit":"web","files":["/a","/b/c"],"package":"web"}`), file("a", "/a"), file("b", "/b")}, edges: map[string][]string{"web": {"a"}}},
+		"not known yet":        {nodes: []Node{service("web", `{"unit":"web"}`), file("a", "/a")}},
+		"another host":         {nodes: []Node{elsewhere, file("app", "/etc/app")}},
+		"two values name it":   {nodes: []Node{file("conf", "/etc/app/conf"), two}},
+		"known already":        {nodes: []Node{file("conf", "/etc/conf"), file("etc", "/etc")}, before: graph.Graph{"conf": {"x"}, "x": {"etc"}}},
+		"it would be a circle": {nodes: []Node{file("conf", "/etc/conf"), file("etc", "/etc")}, before: graph.Graph{"etc": {"x"}, "x": {"conf"}}, circles: map[string][]string{"conf": {"etc"}}},
+	} {
+		before := c.before
+		if before == nil {
+			before = graph.Graph{}
+		}
+		edges, circles := Find(c.nodes, before)
+		for _, want := range []*map[string][]string{&c.edges, &c.circles} {
+			if *want == nil {
+				*want = map[string][]string{}
+			}
+		}
+		if !reflect.DeepEqual(edges, c.edges) || !reflect.DeepEqual(circles, c.circles) {
+			t.Errorf("%s: %v, circles %v: want %v, %v", name, edges, circles, c.edges, c.circles)
+		}
+	}
+}
+
+// Whatever types say, and whatever is written, there is never a circle.
+func TestFind_NoCircles(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(500) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var nodes []Node
+		before := graph.Graph{}
+		for i := range 8 {
+			addr := fmt.Sprint("n", i)
+			n := file(addr, fmt.Sprint("/p", i))
+			n.Config = fmt.Appendf(nil, `{"path":"/p%d","needs":["/p%d","/p%d"]}`, i, r.IntN(8), r.IntN(8))
+			n.Type.AutoEdges = []protocol.AutoEdge{{Kind: "file", By: "/needs"}}
+			nodes, before[addr] = append(nodes, n), nil
+			if i > 0 && r.IntN(3) == 0 {
+				before[addr] = []string{fmt.Sprint("n", r.IntN(i))}
+			}
+		}
+		edges, circles := Find(nodes, before)
+		if _, err := before.Layers(); err != nil {
+			t.Fatalf("seed %d: %v: %v", seed, err, before)
+		}
+		for addr, list := range circles { // none was left out for nothing
+			for _, to := range list {
+				if !reaches(to, addr, before) || slices.Contains(edges[addr], to) {
+					t.Fatalf("seed %d: %s after %s would be no circle: %v", seed, addr, to, before)
+				}
+			}
+		}
+	}
+}
