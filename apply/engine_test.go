@@ -19,6 +19,7 @@ import (
 	"deployster/internal/runner/runnertest"
 	"deployster/internal/runner/typeclient"
 	"deployster/plan"
+	"deployster/plan/latehost"
 	"deployster/plan/planfile"
 	"deployster/protocol"
 	"deployster/state"
@@ -52,13 +53,23 @@ func (e *engine) statePath() string { return filepath.Join(e.dir, "deployster.st
 func (e *engine) load(source string) (*config.Manifest, error) {
 	src := config.Sources{Workspace: e.dir, Dir: e.dir, Manifests: []config.File{{Path: "main.hcl", Bytes: []byte(source)}}}
 	m, diags := config.Load(src, nil, config.Builtins{Version: "0.1.0", Workspace: e.dir})
-	if len(e.pins) > 0 && !diags.HasErrors() {
-		found := map[string]protocol.HostFacts{}
-		for name, pin := range e.pins {
-			found[name] = protocol.HostFacts{Machine: pin.Machine}
-		}
-		m, diags = m.WithHosts(found, nil)
+	return m, diags.Err()
+}
+
+// reached gives the manifest with what is known of hosts.
+func (e *engine) reached(m *config.Manifest, s state.Snapshot) (*config.Manifest, error) {
+	if len(e.pins) == 0 {
+		return m, nil
 	}
+	found, late := map[string]protocol.HostFacts{}, latehost.Recorded(m, s)
+	for name, pin := range e.pins {
+		if pin.Machine != "" {
+			found[name] = protocol.HostFacts{Machine: pin.Machine}
+		} else {
+			delete(late, name) // as where what it is made of is not recorded any more
+		}
+	}
+	m, diags := m.WithHosts(found, late)
 	return m, diags.Err()
 }
 
@@ -73,6 +84,9 @@ func (e *engine) plan(source string) (*plan.Plan, error) {
 		return nil, err
 	}
 	snapshot, _, err := state.Load(state.File(e.statePath()))
+	if err == nil {
+		m, err = e.reached(m, snapshot)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"deployster/config"
+	"deployster/internal/places"
 	"deployster/plan"
 	"deployster/plan/match"
 	"deployster/plan/view"
@@ -118,6 +119,20 @@ func (f *facts) setHost(name string, found protocol.HostFacts) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.hosts[name] = found
+}
+
+// machines are the hosts of the plan, with the machines of those that became known.
+func (f *facts) machines() map[string]places.Pin {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	pins := maps.Clone(f.plan.Hosts)
+	for name, found := range f.hosts {
+		if pin := pins[name]; pin.Machine == "" {
+			pin.Machine = found.Machine
+			pins[name] = pin
+		}
+	}
+	return pins
 }
 
 // tellHosts puts into what expressions may know what became known of hosts.

@@ -41,7 +41,7 @@ func (r identities) thing(step *plan.Step, config json.RawMessage) match.Thing {
 
 // recordedThing describes the thing of an entry.
 func (r identities) recordedThing(addr string) match.Thing {
-	entry := things.HostsOf(r.manifest, r.plan.Hosts).Place(r.prior.Resources[addr])
+	entry := things.HostsOf(r.manifest, r.facts.machines()).Place(r.prior.Resources[addr])
 	entry.Mounts = runner.MountsIn(r.workdir, entry.Mounts)
 	return things.Recorded(entry)
 }
@@ -53,8 +53,8 @@ func (r identities) free(step *plan.Step, out *outcome, config json.RawMessage) 
 	owner, now := "", match.Thing{}
 	if step.Intent() == protocol.Absent {
 		owner = r.claimed(out.addr)
-	} else if step.Flexible() && len(step.Init.Identity) > 0 && !step.ReadOnly {
-		if now = r.thing(step, config); !things.Known(step.Init, step.Unknown) {
+	} else if step.Flexible() && !step.ReadOnly {
+		if now = r.thing(step, config); len(step.Init.Identity) > 0 && !things.Known(step.Init, step.Unknown) {
 			owner = r.owner(out.addr, now)
 		}
 	}
@@ -72,10 +72,11 @@ func (r identities) free(step *plan.Step, out *outcome, config json.RawMessage) 
 }
 
 // replaces reports whether a resource means another thing now than the one that is
-// recorded and would stay: a plan that knows it replaces that.
+// recorded and would stay: a plan that knows it replaces that. So it is also where its
+// type says no identity, and its host turned out to be another machine.
 func (r identities) replaces(step *plan.Step, addr string, now match.Thing) bool {
 	entry := recorded(r.run, step, addr)
-	if entry == nil || entry.ReadOnly || len(now.Type.Names) == 0 {
+	if entry == nil || entry.ReadOnly || now.Type.Repository == "" {
 		return false
 	}
 	relation, _ := match.Compare(now, r.recordedThing(addr), true)

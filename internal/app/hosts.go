@@ -102,6 +102,11 @@ func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snaps
 	if diags.HasErrors() {
 		return nil, s, diags
 	}
+	if lost := notIn(found.Lost(on, prior), s.Excludes); len(lost) > 0 {
+		diags = append(diags, diag.Warningf("A machine may be unreachable", "%s: the machine that this is recorded on answers under no name. It "+
+			"may be one of those that are unreachable, so this is left as it is.", words.All(lost)))
+		s.Excludes = append(s.Excludes, lost...)
+	}
 	e.Diagnostics(diags)
 	slices.Sort(s.Excludes)
 	s.Excludes = slices.Compact(s.Excludes)
@@ -111,6 +116,11 @@ func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snaps
 	}
 	e.pins = found.Pins
 	return m, s, nil
+}
+
+// notIn leaves out what another list has.
+func notIn(list, other []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(other, s) })
 }
 
 // withLateHosts gives the manifest in which those hosts are known that are made of what

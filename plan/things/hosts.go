@@ -10,22 +10,29 @@ import (
 	"deployster/state"
 )
 
-// Hosts are the machines that have answered: those that the manifest declares, by
-// what tells them, and all by their names.
+// Hosts are the machines that have answered: those that the manifest declares, and the
+// names of those that it does not, by what tells them, and all by their names.
 type Hosts struct {
 	declared map[string]runner.Host
+	former   map[string]string
 	pins     map[string]places.Pin
 }
 
 // HostsOf gives those of a manifest and of what has answered.
 func HostsOf(m *config.Manifest, pins map[string]places.Pin) Hosts {
-	found := Hosts{map[string]runner.Host{}, pins}
+	found := Hosts{map[string]runner.Host{}, map[string]string{}, pins}
 	if len(pins) == 0 {
 		return found
 	}
 	for _, h := range m.Hosts() {
 		if h.Machine != "" {
 			found.declared[h.Machine] = h.Host
+		}
+	}
+	for name, pin := range pins {
+		_, declared := found.declared[pin.Machine]
+		if before := found.former[pin.Machine]; !declared && pin.Machine != "" && (before == "" || name < before) {
+			found.former[pin.Machine] = name
 		}
 	}
 	return found
@@ -43,9 +50,12 @@ func (h Hosts) Place(e state.Entry) state.Entry {
 	if on.Machine == "" {
 		on.Machine = answers // the name is all that is known of it
 	}
-	if today, declared := h.declared[on.Machine]; declared {
+	switch today, declared := h.declared[on.Machine]; {
+	case declared:
 		on = today
-	} else if answers == "" {
+	case on.Machine != "" && answers != on.Machine && h.former[on.Machine] != "":
+		on.Name = h.former[on.Machine]
+	case answers == "":
 		on.Machine = "" // nothing answers to its name, so that is what it is compared by
 	}
 	return e

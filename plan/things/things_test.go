@@ -41,9 +41,10 @@ func TestDeclared_IsOnItsHost(t *testing.T) {
 // An entry is where its machine is today, whatever the blocks of hosts are called now.
 func TestHosts_Place(t *testing.T) {
 	t.Parallel()
-	pins := map[string]places.Pin{"web": {Machine: "m1"}, "old": {Machine: "m2"}, "new": {Machine: "m3"}, "down": {Unreachable: "no route"}}
+	pins := map[string]places.Pin{"web": {Machine: "m1"}, "old": {Machine: "m2"}, "new": {Machine: "m3"}, "down": {Unreachable: "no route"},
+		"web (formerly 10.0.0.7)": {Machine: "m7"}}
 	hosts := Hosts{declared: map[string]runner.Host{"m1": {Name: "web", Address: "10.0.0.1", Machine: "m1"}, "m3": {Name: "new", Machine: "m3"}},
-		pins: pins}
+		pins: pins, former: map[string]string{"m7": "web (formerly 10.0.0.7)"}}
 	for _, c := range []struct {
 		recorded, machine string
 		name, is          string // of today
@@ -58,6 +59,7 @@ func TestHosts_Place(t *testing.T) {
 		{"old", "", "old", "m2", false},
 		{"down", "m8", "down", "", false},
 		{"nowhere", "", "nowhere", "", false},
+		{"web", "m7", "web (formerly 10.0.0.7)", "m7", false},
 	} {
 		e := state.Entry{Settings: runner.Settings{Host: &runner.Host{Name: c.recorded, Machine: c.machine}}}
 		got := hosts.Place(e)

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -31,6 +32,7 @@ type Reached struct {
 type Resident struct {
 	Host      runner.Host
 	Addresses []string
+	Was       string // the name of Host in the state, where another machine has that name now
 }
 
 func (r *Resident) add(addr string) {
@@ -80,7 +82,9 @@ func Targets(m *config.Manifest, addresses []string) []string {
 }
 
 // Former adds what is recorded to what is on each host. It returns the hosts that are
-// recorded only: no declared one is their machine, as far as that is recorded.
+// recorded only: no declared one is their machine, as far as that is recorded. Where
+// another machine has the name of a recorded one, that is one of them if it was reached
+// in another way.
 func (f Reached) Former(on map[string]*Resident, prior state.Snapshot) map[string]*Resident {
 	former, names := map[string]*Resident{}, f.names()
 	for _, addr := range sorted(prior.Resources) {
@@ -88,16 +92,27 @@ func (f Reached) Former(on map[string]*Resident, prior state.Snapshot) map[strin
 		if h == nil {
 			continue
 		}
-		at := on[cmp.Or(names[h.Machine], h.Name)]
+		name, was := cmp.Or(names[h.Machine], h.Name), ""
+		if at := on[name]; at != nil && f.another(*h, name) && !at.Host.SameWay(*h) {
+			name, was = fmt.Sprintf("%s (formerly %s)", h.Name, h), h.Name
+		}
+		at := on[name]
 		if at == nil {
-			if at = former[h.Name]; at == nil {
-				at = &Resident{Host: *h}
-				former[h.Name] = at
+			if at = former[name]; at == nil {
+				at = &Resident{Host: *h, Was: was}
+				at.Host.Name = name
+				former[name] = at
 			}
 		}
 		at.add(addr)
 	}
 	return former
+}
+
+// another reports whether another machine than the recorded one answers under a name.
+func (f Reached) another(recorded runner.Host, name string) bool {
+	answers := f.Pins[name].Machine
+	return recorded.Machine != "" && answers != "" && answers != recorded.Machine
 }
 
 // names are those of the hosts that answered, by their machines.
@@ -112,10 +127,17 @@ func (f Reached) names() map[string]string {
 }
 
 // Add adds former hosts, and what they said. What is on one that turns out to be a
-// declared one is on that.
+// declared one is on that. Where a machine is not found any more as it was recorded,
+// and another one has its name, it has no name.
 func (f Reached) Add(on, former map[string]*Resident, found Reached) {
 	names := f.names()
 	for _, name := range sorted(former) {
+		if r := former[name]; r.Was != "" && found.Pins[name].Machine != r.Host.Machine {
+			for _, addr := range r.Addresses {
+				on[r.Was].add(addr)
+			}
+			continue
+		}
 		f.Pins[name] = found.Pins[name]
 		if today := names[found.Pins[name].Machine]; today == "" {
 			on[name] = former[name]
@@ -125,6 +147,37 @@ func (f Reached) Add(on, former map[string]*Resident, found Reached) {
 			}
 		}
 	}
+}
+
+// Lost gives what is recorded on machines that may be behind hosts that cannot be
+// reached: no machine that answers is theirs, and nothing says that those are others.
+func (f Reached) Lost(on map[string]*Resident, prior state.Snapshot) []string {
+	names, machines := f.names(), map[string]string{} // by the way in which they were reached
+	for _, e := range prior.Resources {
+		if h := e.Settings.Host; h != nil && h.Machine != "" && names[h.Machine] == "" {
+			machines[way(*h)] = h.Machine
+		}
+	}
+	behind := map[string]bool{} // hosts that cannot be reached; "" = any machine may be
+	for name, pin := range f.Pins {
+		if pin.Unreachable != "" {
+			behind[machines[way(on[name].Host)]] = true
+		}
+	}
+	var list []string
+	for _, addr := range sorted(prior.Resources) {
+		h := prior.Resources[addr].Settings.Host
+		if h != nil && h.Machine != "" && names[h.Machine] == "" && (behind[""] || behind[h.Machine]) {
+			list = append(list, addr)
+		}
+	}
+	return list
+}
+
+// way is how a host is reached.
+func way(h runner.Host) string {
+	h.Name, h.Machine = "", ""
+	return fmt.Sprintf("%+v", h)
 }
 
 // Greet connects to hosts, so many at one time; 0 = order.Hosts.

@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -34,5 +35,58 @@ func TestReached_Former(t *testing.T) {
 	}
 	if found.Pins["gone"].Unreachable == "" || found.Pins["web"].Machine != "m1" {
 		t.Errorf("pins: %+v", found.Pins)
+	}
+}
+
+// Where another machine has the name of a recorded one, that is looked for as it was
+// reached: it is there, or it has no name any more.
+func TestReached_Formerly(t *testing.T) {
+	t.Parallel()
+	entry := func(name, address, machine string) state.Entry {
+		return state.Entry{Settings: runner.Settings{Host: &runner.Host{Name: name, Address: address, Machine: machine}}}
+	}
+	const former = "web (formerly 10.0.0.1)"
+	for name, c := range map[string]struct {
+		address string // of web now
+		answers places.Pin
+		want    string // the host that x is on
+	}{
+		"it answers":                   {"10.0.0.2", places.Pin{Machine: "m1"}, former},
+		"another one answers":          {"10.0.0.2", places.Pin{Machine: "m3"}, "web"},
+		"nothing answers":              {"10.0.0.2", places.Pin{Unreachable: "no route"}, "web"},
+		"it is web that is reached so": {"10.0.0.1", places.Pin{Machine: "m1"}, "web"},
+	} {
+		prior := state.Snapshot{Resources: map[string]state.Entry{"x": entry("web", "10.0.0.1", "m1")}}
+		on := map[string]*Resident{"web": {Host: runner.Host{Name: "web", Address: c.address}}}
+		found := Reached{Pins: map[string]places.Pin{"web": {Machine: "m2"}}}
+		asked := found.Former(on, prior)
+		if _, ask := asked[former]; ask != (c.address == "10.0.0.2") {
+			t.Errorf("%s: looked for as %v", name, asked)
+		}
+		found.Add(on, asked, Reached{Pins: map[string]places.Pin{former: c.answers}})
+		if on[c.want] == nil || !slices.Equal(on[c.want].Addresses, []string{"x"}) || (found.Pins[former].Machine != "") != (c.want == former) {
+			t.Errorf("%s: on %+v, pins %+v", name, on, found.Pins)
+		}
+	}
+}
+
+// What is recorded on a machine that answers nowhere may be on one that is down, as long
+// as nothing says that this is another.
+func TestReached_Lost(t *testing.T) {
+	t.Parallel()
+	at := func(name, address, machine string) state.Entry {
+		return state.Entry{Settings: runner.Settings{Host: &runner.Host{Name: name, Address: address, Machine: machine}}}
+	}
+	prior := state.Snapshot{Resources: map[string]state.Entry{"x": at("web", "10.0.0.1", "m1"), "y": at("db", "10.0.0.2", "m2"),
+		"z": at("new", "10.0.0.3", ""), "here": {}}}
+	pins := map[string]places.Pin{"web": {Machine: "m3"}, "db": {Machine: "m2"}}
+	for down, want := range map[string][]string{"10.0.0.1": {"x"}, "10.0.0.2": nil, "10.0.0.9": {"x"}, "": nil} {
+		found, on := Reached{Pins: maps.Clone(pins)}, map[string]*Resident{"web": {}, "db": {}}
+		if down != "" {
+			found.Pins["edge"], on["edge"] = places.Pin{Unreachable: "no route"}, &Resident{Host: runner.Host{Name: "edge", Address: down}}
+		}
+		if got := found.Lost(on, prior); !slices.Equal(got, want) {
+			t.Errorf("%s is down: %q, want %q", down, got, want)
+		}
 	}
 }

@@ -101,6 +101,9 @@ func keyOf(entry state.Entry) identity.Key {
 	if c.Region != nil {
 		of.Region = *c.Region
 	}
+	if entry.Settings.Host != nil {
+		of.Place = entry.Settings.Host.Machine
+	}
 	for _, m := range entry.Mounts {
 		of.Place = "/" + filepath.Base(m.Source)
 	}

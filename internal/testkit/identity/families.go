@@ -7,6 +7,9 @@ type Family struct {
 	Features string // words
 }
 
+// On reports whether a feature is on in it.
+func (f Family) On(feature string) bool { return featuresOf(f.Features)[feature] }
+
 // Families lists them.
 func Families() []Family {
 	all := []Knows{ByIdentity, ByConfig, ByName, ByBoth}
@@ -29,7 +32,7 @@ func Families() []Family {
 
 // OfTheEngine lists those that take directories and a process, which a model has not:
 // a project is copied with its state, and then what is copied is edited and applied; a
-// process dies in the middle of an apply.
+// process dies in the middle of an apply; hosts are renamed, and lead to other machines.
 func OfTheEngine() []Family {
 	one := []Knows{ByIdentity}
 	return []Family{
@@ -37,5 +40,9 @@ func OfTheEngine() []Family {
 		{"copies", one, "plugs deps cbd fail copy"},
 		{"crashes", one, "deps cbd late moved fail crash"},
 		{"crashes with plugs", one, "plugs deps cbd crash"},
+		{"machines", one, "machines deps cbd late moved drift fail target"},
+		{"machines that are down", one, "machines down deps late fail"},
+		{"machines, by config", []Knows{ByConfig}, "machines down deps drift"},
+		{"machines, crashes", one, "machines deps cbd crash"},
 	}
 }

@@ -93,6 +93,7 @@ func history(t *testing.T, seed uint64, fam identity.Family) (problems []string,
 	h := identity.Start(seed, fam, func(w *identity.World, _ *rand.Rand) identity.Tool {
 		var tl *tool
 		tl, end, failed = play(w, seed)
+		tl.hosted = fam.On("machines")
 		return tl
 	})
 	defer func() { end() }()

@@ -16,6 +16,7 @@ type Command struct {
 	Target   []string          // -target; nil = all
 	Fail     float64           // the chance of each step to fail
 	Crash    bool              // the process dies in the middle
+	Site     *Site             // its hosts; nil = all is here
 }
 
 // Outcome is how a command ended.
@@ -29,6 +30,7 @@ const (
 	Complete = "complete"
 	Failed   = "failed"
 	Outdated = "plan is stale"
+	Away     = "a machine did not answer"
 	Partial  = "something is left for the next plan"
 	TookIt   = "a removal took another thing with it"
 	Deadlock = "deadlock"
@@ -59,6 +61,8 @@ type History struct {
 	replace  map[string]bool
 	target   []string
 	version  int
+	site     *Site
+	reached  map[string]bool // the machines that answer when the second manifest is applied
 	tool     Tool
 	births   map[Key]int // of what was there before the second manifest
 	foreign  map[Key]bool
@@ -103,7 +107,10 @@ func Start(seed uint64, fam Family, over func(*World, *rand.Rand) Tool) *History
 	if !h.tool.Fits(h.a) {
 		return nil
 	}
-	if out, err := h.tool.Apply(Command{Manifest: h.a, Version: before}); err != nil || out.Status != Complete {
+	if h.f["machines"] {
+		h.site = newSite(h.r)
+	}
+	if out, err := h.tool.Apply(Command{Manifest: h.a, Version: before, Site: h.site}); err != nil || out.Status != Complete {
 		return nil
 	}
 	if h.f["copy"] {
@@ -112,6 +119,13 @@ func Start(seed uint64, fam Family, over func(*World, *rand.Rand) Tool) *History
 		}
 	}
 	h.b, h.moved = edit(h.r, h.a, fam.Types, h.f)
+	if h.site != nil {
+		h.site = h.site.next(h.r, h.b, h.f)
+		h.reached = map[string]bool{}
+		for _, at := range h.site.Answers {
+			h.reached[at] = !h.site.Down[at]
+		}
+	}
 	if !h.b.dense() || !h.b.unique() || !h.sameTypes() || !h.onlyLooks() || !h.tool.Fits(h.b) {
 		return nil
 	}
@@ -217,6 +231,7 @@ func (h *History) Run() {
 	}
 	h.lost("")
 	h.leftOver()
+	h.leftThere()
 	if len(h.Problems) == 0 {
 		h.nothingToDo()
 	}
@@ -232,7 +247,10 @@ func (h *History) round(status *string) bool {
 		fail = .12
 	}
 	crash := h.f["crash"] && h.rounds <= 2 && Chance(h.r, .7)
-	out, err := h.tool.Apply(Command{h.b, h.version, h.moved, replace, target, fail, crash})
+	if h.rounds > 2 {
+		h.site = h.site.up()
+	}
+	out, err := h.tool.Apply(Command{h.b, h.version, h.moved, replace, target, fail, crash, h.site})
 	if err != nil {
 		h.problem("%s", err)
 		return true

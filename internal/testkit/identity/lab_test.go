@@ -38,6 +38,9 @@ type lab struct {
 	left   *identity.World // what is there
 	death  *death          // of the process; nil = it lives
 	twice  []string
+
+	site     *identity.Site // what can be reached; nil = there are no hosts
+	machines map[string]*machine
 }
 
 // config is what a type of the lab is given.
@@ -54,7 +57,7 @@ func plugged(ty identity.Knows, version int) string { return "plugged/" + refere
 
 // newLab returns a lab with all types and the directories w1 and w2 for plugs.
 func newLab(dir string, w *identity.World) (*lab, error) {
-	l := &lab{dir: dir, fake: runnertest.NewFake(), world: w}
+	l := &lab{dir: dir, fake: runnertest.NewFake(), world: w, machines: map[string]*machine{}}
 	for _, ty := range []identity.Knows{identity.ByIdentity, identity.ByConfig, identity.ByName, identity.ByBoth} {
 		for _, version := range []int{0, 1, 2} {
 			l.fake.Add(reference(ty, version), l.program(ty, says(ty, version), ""))
@@ -206,7 +209,7 @@ func (l *lab) declare(files map[string]string) error {
 
 // engine returns one for one command.
 func (l *lab) engine() *app.Engine {
-	return app.New(app.Options{Workspace: workspace.Options{Dir: l.dir, Home: l.dir, Version: "1.0.0"},
+	return app.New(app.Options{Workspace: workspace.Options{Dir: l.dir, Home: l.dir, Version: "1.0.0"}, Dial: l.dial,
 		Open: func(context.Context) (app.Runtime, error) { return runnertest.Runtime{Fake: l.fake}, nil }})
 }
 

@@ -120,7 +120,7 @@ func draw(r *rand.Rand, types []Knows, f features, unique bool) Manifest {
 				c.Region = Pick(r, "eu", "us")
 			}
 		}
-		if f["hosts"] || f["plugs"] {
+		if f["hosts"] || f["plugs"] || f["machines"] {
 			c.Place = placeOf(r, f)
 		}
 		k := KeyOf(ty, a, c)
@@ -139,6 +139,9 @@ func draw(r *rand.Rand, types []Knows, f features, unique bool) Manifest {
 
 // placeOf draws a host or the path of a plug.
 func placeOf(r *rand.Rand, f features) string {
+	if f["machines"] {
+		return Pick(r, append(machines, "")...)
+	}
 	if f["hosts"] && (!f["plugs"] || Chance(r, .5)) {
 		return Pick(r, "h1", "h2")
 	}
@@ -161,7 +164,7 @@ func edit(r *rand.Rand, before Manifest, types []Knows, f features) (Manifest, m
 	for range 1 + r.IntN(3) {
 		list := m.Addresses()
 		op := Pick(r, "rename", "rename", "drop", "shift", "swap", "identity", "change", "add")
-		if (f["hosts"] || f["plugs"]) && Chance(r, .2) {
+		if (f["hosts"] || f["plugs"] || f["machines"]) && Chance(r, .2) {
 			op = "carry"
 		}
 		if len(list) == 0 && op != "add" {

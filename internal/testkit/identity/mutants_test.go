@@ -23,6 +23,12 @@ func mutants() []struct {
 		{mutation.In("a left thing of another resource is destroyed", "plan/match/owners.go", "range o.index.recorded(t) {", "range o.index.recorded(t)[:0] {"), "two entries of one thing"},
 		{mutation.In("a recovery drops what was recorded", "state/replay.go", "p.snapshot.Resources[r.Address] = e\n\t\tp.settle", "_ = e\n\t\tp.settle"), "crashes"},
 		{mutation.In("relative plugs are recorded absolute", "plan/plugs/portable.go", "if below || err == nil", "if false && below && err == nil"), "copies"},
+		{mutation.In("hosts are not compared", "plan/match/thing.go", "if declared.host() != recorded.host() {", "if false {"), "machines"},
+		{mutation.In("a host is its name", "plan/things/hosts.go", "case declared:", "case declared && false:"), "machines"},
+		{mutation.In("a host is where its name leads", "plan/things/hosts.go", "if on == nil || on.Machine == \"\" ||", "if true ||"), "machines"},
+		{mutation.In("a machine is gone when its host leads elsewhere", "plan/things/hosts.go", "&& h.former[on.Machine] != \"\":", "&& h.former[on.Machine] == \"-\":"), "machines"},
+		{mutation.In("what is on a machine that is down is not left out", "internal/app/hosts.go", "s.Excludes = append(s.Excludes, on[name].Addresses...)", "_ = on[name].Addresses"), "machines that are down"},
+		{mutation.In("a machine that may be down is gone", "internal/app/hosts/hosts.go", "behind == \"\" || behind == h.Machine {", "behind == h.Machine && h == nil {"), "machines that are down"},
 	}
 }
 

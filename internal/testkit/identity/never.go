@@ -47,6 +47,23 @@ func (h *History) leftOver() {
 	}
 }
 
+// leftThere finds things on machines that answer, which are not declared any more: what
+// is recorded of them says how to get there.
+func (h *History) leftThere() {
+	if h.site == nil {
+		return
+	}
+	declared, before := h.b.keys(), h.a.keys()
+	for k := range h.w.Things {
+		a, was := before[k]
+		_, still := declared[k]
+		at := h.a[a].Config.Place
+		if was && !still && at != "" && h.a[a].Type == ByIdentity && h.reached[at] {
+			h.problem("a thing was left on a machine that answers")
+		}
+	}
+}
+
 // managed reports whether somebody manages a thing, and none only looks at it.
 func (m Manifest) managed(k Key) bool {
 	for a, b := range m {
@@ -59,7 +76,7 @@ func (m Manifest) managed(k Key) bool {
 
 // nothingToDo wants the next plan to be empty.
 func (h *History) nothingToDo() {
-	if rest, err := h.tool.Rest(Command{Manifest: h.b, Version: h.version, Moved: h.moved}); err != nil || rest != "" {
+	if rest, err := h.tool.Rest(Command{Manifest: h.b, Version: h.version, Moved: h.moved, Site: h.site}); err != nil || rest != "" {
 		h.problem("the next plan is not empty")
 	}
 }

@@ -1,6 +1,7 @@
 package identity_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ type tool struct {
 	keys map[string]identity.Key // recorded address -> its thing
 	many int                     // at one time
 
+	hosted   bool              // things are on hosts
 	place    string            // where the plugs of all lead
 	original map[string]string // of a copy: what is there, and in its files
 }
@@ -67,7 +69,7 @@ func (t *tool) Fits(m identity.Manifest) bool {
 		b.Late = b.Late && len(b.Needs) > 0
 		m[a] = b
 	}
-	if !t.fitPlaces(m) {
+	if !t.hosted && !t.fitPlaces(m) {
 		return false
 	}
 	for a, b := range m {
@@ -96,6 +98,20 @@ func blockOf(address string) string {
 
 // Apply implements identity.Tool.
 func (t *tool) Apply(c identity.Command) (out identity.Outcome, err error) {
+	t.site = c.Site
+	before, err := t.recorded()
+	if err == nil {
+		out, err = t.do(c)
+	}
+	after, failed := t.recorded()
+	if failed == nil && err == nil && !maps.Equal(away(before, c.Site), away(after, c.Site)) {
+		failed = errors.New("what is recorded on a machine that is down has changed")
+	}
+	return out, errors.Join(err, failed)
+}
+
+// do plans a command, and applies the plan.
+func (t *tool) do(c identity.Command) (out identity.Outcome, err error) {
 	if err := t.declare(map[string]string{"main.hcl": source(c)}); err != nil {
 		return out, err
 	}
@@ -138,10 +154,13 @@ func (t *tool) Apply(c identity.Command) (out identity.Outcome, err error) {
 		out.Status = identity.Failed
 		return out, t.wake(died)
 	}
-	if err != nil {
+	away := err != nil && diag.From("", err)[0].Summary == "Not everything was done"
+	if err != nil && !away {
 		return out, fmt.Errorf("no apply: %s", diag.From("", err)[0].Summary)
 	}
-	out.Status = identity.Complete
+	if out.Status = identity.Complete; away {
+		out.Status = identity.Away
+	}
 	for _, step := range p.Resources {
 		if step.Change == plan.Left { // an end that could not wait for an identity that is known only in apply
 			out.Status = identity.Partial
@@ -163,11 +182,12 @@ func (t *tool) Apply(c identity.Command) (out identity.Outcome, err error) {
 
 // told lists the things of which a plan says that they stay, or may.
 func (t *tool) told(p *plan.Plan) (told []identity.Key) {
+	from := map[string]string{}
+	for _, m := range p.Moves {
+		from[m.To] = m.From
+	}
 	for addr, step := range p.Resources {
-		at := addr
-		if step.MovedFrom != "" {
-			at = step.MovedFrom
-		}
+		at := cmp.Or(from[addr], addr)
 		stays := step.Change == plan.Forget || step.Change == plan.Left || len(step.Notes) > 0 || step.Another
 		if step.Old != nil && step.Old.Change != plan.Destroy {
 			stays = true
@@ -240,11 +260,11 @@ func source(c identity.Command) string {
 		}
 		slices.Sort(needs)
 		image := reference(first.Type, c.Version)
-		if first.Config.Place != "" {
+		if c.Site == nil && first.Config.Place != "" {
 			image, placed = plugged(first.Type, c.Version), strings.TrimPrefix(first.Config.Place, "/")
 		}
-		fmt.Fprintf(&text, "resource %q {\n  type = %q\n  read_only = %v\n  depends_on = [%s]\n  lifecycle {\n    create_before_destroy = %v\n  }\n",
-			name, image, first.ReadOnly, strings.Join(slices.Compact(needs), ", "), first.CreateFirst)
+		fmt.Fprintf(&text, "resource %q {\n  type = %q\n%s  read_only = %v\n  depends_on = [%s]\n  lifecycle {\n    create_before_destroy = %v\n  }\n",
+			name, image, hostOf(c, blocks[name]), first.ReadOnly, strings.Join(slices.Compact(needs), ", "), first.CreateFirst)
 		switch list := strings.Join(configs, ",\n    "); {
 		case name == "s":
 			fmt.Fprintf(&text, "  count = %d\n  config = [\n    %s,\n  ][count.index]\n}\n", len(configs), list)
@@ -258,6 +278,7 @@ func source(c identity.Command) string {
 			fmt.Fprintf(&text, "  config = %s\n}\n", list)
 		}
 	}
+	text.WriteString(hosts(c.Site))
 	if placed != "" {
 		fmt.Fprintf(&text, "plug \"world\" {\n  path = %q\n}\n", placed)
 	}

@@ -1,0 +1,185 @@
+package apply_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"deployster/apply"
+	"deployster/config"
+	"deployster/internal/places"
+	"deployster/internal/runner"
+	"deployster/plan"
+	"deployster/plan/plugs"
+	"deployster/protocol"
+)
+
+// reacher reaches one machine at any address.
+type reacher struct {
+	machine       string
+	reach, look   error
+	led           error // of each plug
+	reached, seen int
+}
+
+func (r *reacher) Reach(context.Context, runner.Host) (protocol.HostFacts, error) {
+	r.reached++
+	return protocol.HostFacts{Machine: r.machine}, r.reach
+}
+
+func (r *reacher) Look(_ context.Context, _ runner.Host, list []config.Plug) ([]plugs.Led, error) {
+	led := make([]plugs.Led, len(list))
+	for i, p := range list {
+		r.seen++
+		led[i] = plugs.Led{Path: p.Path, Err: r.led}
+	}
+	return led, r.look
+}
+
+// onVM declares a machine, and a thing on it; address says how it is reached.
+func onVM(e *engine, address, vm, ty string) string {
+	return fmt.Sprintf(`plug "world" { path = %q }
+host "web" { address = %s }
+resource "vm" {
+  type   = "test/vm:1"
+  config = { size = %q }
+}
+resource "x" {
+  type   = "test/%s:1"
+  host   = host.web
+  config = { id = "x" }
+}
+`, e.dir, address, vm, ty)
+}
+
+// withVM is an engine with the type test/vm:1, whose things are machines, at the address
+// that it returns a pointer to.
+func withVM(t *testing.T) (e *engine, ip *string) {
+	e = endings(t)
+	made, ip := "", new(string)
+	*ip = "10.0.0.1"
+	vm := &scripted{}
+	vm.answer = func(in protocol.StateInput, args []string) (string, int) {
+		switch {
+		case args[0] != "state":
+			made = string(in.Config)
+			return "", 0
+		case made != string(in.Config):
+			return `{"status":"STALE","actions":[{"name":"start","args":["start"]}]}`, 0
+		}
+		return fmt.Sprintf(`{"status":"VALID","state":{"ip":%q,"n":0}}`, *ip), 0
+	}
+	e.fake.Add("test/vm:1", vm.program)
+	plugged := &scripted{init: `"plugs":{"world":{"container_path":"/world"}},`, answer: func(protocol.StateInput, []string) (string, int) {
+		return `{"status":"VALID","state":{}}`, 0
+	}}
+	e.fake.Add("test/plugged:1", plugged.program)
+	e.pins = map[string]places.Pin{"web": {}}
+	return e, ip
+}
+
+// A host that is made of states is reached at the turn of what is on it, or nothing of
+// that is done.
+func TestLateHost(t *testing.T) {
+	t.Parallel()
+	const ip = "resource.vm.state.ip"
+	for name, c := range map[string]struct {
+		address, ty string
+		reacher     *reacher
+		fails, says string
+		unreachable bool
+	}{
+		"it is reached":               {ip, "known", &reacher{machine: "m1"}, "", "", false},
+		"its address is no text":      {`"${10 / resource.vm.state.n}"`, "known", &reacher{}, "config", "ivi", false},
+		"its address is not there":    {"resource.vm.state.missing", "known", &reacher{}, "config", "missing", false},
+		"nothing can reach it":        {ip, "known", nil, "config", "this program cannot reach hosts", false},
+		"it cannot be reached":        {ip, "known", &reacher{reach: &runner.HostError{Err: errors.New("no route")}}, "state", "no route", true},
+		"its files cannot be seen":    {ip, "plugged", &reacher{look: &runner.HostError{Err: errors.New("cut off")}}, "state", "cut off", true},
+		"a plug leads nowhere there":  {ip, "plugged", &reacher{led: errors.New("no such directory")}, "config", "no such directory", false},
+		"a plug leads somewhere here": {ip, "plugged", &reacher{machine: "m1"}, "", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, _ := withVM(t)
+			if c.reacher != nil {
+				e.opts.Reacher = c.reacher
+			}
+			report := e.do(t, onVM(e, c.address, "s", c.ty))
+			x := report.Resources["x"]
+			if x.Failed != c.fails || !strings.Contains(x.Reason, c.says) {
+				t.Errorf("%s %s: %s", x.Status, x.Failed, x.Reason)
+			}
+			if at := report.Hosts["web"].Status; (at == apply.Unreachable) != c.unreachable {
+				t.Errorf("web is %s", at)
+			}
+			entry, recorded := e.recorded(t).Resources["x"]
+			if recorded != (c.fails == "") || recorded && entry.Settings.Host.Machine != "m1" {
+				t.Errorf("recorded: %v %+v", recorded, entry.Settings.Host)
+			}
+			if c.ty == "plugged" && c.reacher.seen != 1 {
+				t.Errorf("%d plugs were looked at", c.reacher.seen)
+			}
+			if c.fails != "" && strings.Contains(e.there(), "x") {
+				t.Error("it was made")
+			}
+		})
+	}
+}
+
+// What a plan showed for one host is not done on another; what it did not show is done on
+// the machine that answers then, if what is recorded is on that too.
+func TestLateHost_OfAnotherMachine(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		ty            string
+		size, machine string // of the second apply
+		removed       bool   // x is gone meanwhile
+		says          string
+		planned       string // the machine that answered then; "" = none could be asked
+	}{
+		"shown, and its address changes":            {"known", "s", "m1", true, "web is reached as 10.0.0.2 now", "m1"},
+		"not shown, and its address changes":        {"known", "m", "m1", true, "", "m1"},
+		"another machine":                           {"known", "m", "m2", false, "it would be another thing than the recorded one", "m1"},
+		"another machine, of an older type":         {"older", "m", "m2", false, "it would be another thing than the recorded one", "m1"},
+		"the same machine, of an older type":        {"older", "m", "m1", true, "", "m1"},
+		"shown, and nothing of its address changes": {"older", "s", "m1", false, "", "m1"},
+		"no plan could know the machine":            {"known", "m", "m1", false, "", ""},
+		"no plan could know the machine, another":   {"older", "m", "m2", false, "it would be another thing than the recorded one", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, ip := withVM(t)
+			at := &reacher{machine: "m1"}
+			e.opts.Reacher = at
+			e.do(t, onVM(e, "resource.vm.state.ip", "s", c.ty))
+			e.pins = map[string]places.Pin{"web": {Machine: c.planned}}
+			if c.removed {
+				e.world.Set("x", "")
+			}
+			p, err := e.plan(onVM(e, "resource.vm.state.ip", c.size, c.ty))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if at.machine = c.machine; c.removed || c.machine != "m1" {
+				*ip = "10.0.0.2"
+			}
+			e.world.TakeLog()
+			report, err := e.apply(t.Context(), p)
+			x := report.Resources["x"]
+			if err != nil || !strings.Contains(x.Reason, c.says) || (x.Status == apply.Error) != (c.says != "") {
+				t.Errorf("%s %s %v (%s)", x.Status, x.Reason, err, p.Resources["x"].Change)
+			}
+			if done := e.done(); c.says != "" && done != "" {
+				t.Errorf("done: %s", done)
+			}
+			if now := e.recorded(t).Resources["x"].Settings.Host; now.Machine != "m1" {
+				t.Errorf("it is recorded on %+v", now)
+			}
+			if c.size == "m" && p.Resources["x"].Change != plan.Deferred {
+				t.Errorf("x is %s", p.Resources["x"].Change)
+			}
+		})
+	}
+}
