@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"deployster/config"
+	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
 	"deployster/plan"
 	"deployster/plan/view"
@@ -33,6 +34,9 @@ resource "b" {
       error_message = "no"
     }
   }
+}
+host "web" {
+  address = resource.a.state.ip
 }
 output "o" {
   value = 1
@@ -67,6 +71,11 @@ func TestRun_WhatIsStillNotKnown(t *testing.T) {
 			_, _, ok := r.resolve(step, out)
 			return ok
 		}, "config: /v in its config comes from resource.a"},
+		"a host": {func(r *run, step *plan.Step, out *outcome) bool {
+			step.Settings.Host = &runner.Host{Name: "web"}
+			_, ok := lateHosts{r}.of(step, out)
+			return ok
+		}, "config: host.web is made of resource.a.state.ip"},
 		"a precondition": {(*run).preconditions, "precondition: It needs resource.a.state.v"},
 		"a postcondition": {func(r *run, step *plan.Step, out *outcome) bool {
 			r.facts.setReached("b", view.View{State: json.RawMessage(`{"v":1}`), Status: protocol.Valid})

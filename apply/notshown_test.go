@@ -92,7 +92,9 @@ func TestAnotherThing_LetGoOfOnRecord(t *testing.T) {
 	}
 	e.do(t, block("d1"))
 	e.world.TakeLog()
-	e.wrap = func(j apply.Journal) apply.Journal { return &brokenJournal{Journal: j, removed: errors.New("disk full")} }
+	e.wrap = func(j apply.Journal) apply.Journal {
+		return &brokenJournal{Journal: j, removed: errors.New("disk full")}
+	}
 	p, err := e.plan(block("d2"))
 	if err != nil {
 		t.Fatal(err)

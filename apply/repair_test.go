@@ -7,6 +7,7 @@ import (
 	"deployster/apply"
 	"deployster/plan"
 	"deployster/plan/repair"
+	"deployster/protocol"
 )
 
 // Where only drift is approved, what the plan could not show is done when it
@@ -31,6 +32,36 @@ func TestRun_OnlyDriftIsApproved(t *testing.T) {
 		e.opts.Deferred, e.opts.Kinds = apply.DeferredByKinds, append(c.kinds, repair.Kind)
 		if got := outcomes(e.do(t, c.then)); got != c.want {
 			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// What was shown as a repair is none when a repair before it gives it another config,
+// also where the actions are those that were shown.
+func TestRun_ARepairThatBecameAnother(t *testing.T) {
+	t.Parallel()
+	for _, after := range []string{"1", "2"} {
+		e := newEngine(t.TempDir())
+		n, right := "1", false
+		a := &scripted{answer: func(_ protocol.StateInput, args []string) (string, int) {
+			switch {
+			case args[0] != "state":
+				right = true
+				return "", 0
+			case right:
+				return `{"status":"VALID","state":{"n":` + n + `}}`, 0
+			}
+			return `{"status":"STALE","staleState":{"n":1},"actions":[{"name":"fix","args":["fix"]}]}`, 0
+		}}
+		e.fake.Add("test/a:1", a.program)
+		source := "resource \"a\" {\n  type = \"test/a:1\"\n  config = {}\n}\n" + thing("b", "v", "resource.a.state.n")
+		e.do(t, source)
+		right, n = false, after
+		e.world.Set("b", "")
+		e.opts.Deferred, e.opts.Kinds = apply.DeferredByKinds, []plan.Change{repair.Kind}
+		want := map[string]string{"1": "ok a=ok b=ok", "2": "error a=ok b=not_started"}[after]
+		if got := outcomes(e.do(t, source)); got != want {
+			t.Errorf("a is %s: %s, want %s", after, got, want)
 		}
 	}
 }
