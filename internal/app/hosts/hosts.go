@@ -152,18 +152,23 @@ func (f Reached) Add(on, former map[string]*Resident, found Reached) {
 // Lost gives what is recorded on machines that may be behind hosts that cannot be
 // reached: no machine that answers is theirs, and nothing says that those are others.
 func (f Reached) Lost(on map[string]*Resident, prior state.Snapshot) []string {
-	names, machines := f.names(), map[string]string{} // by the way in which they were reached
-	for _, e := range prior.Resources {
-		if h := e.Settings.Host; h != nil && h.Machine != "" && names[h.Machine] == "" {
-			machines[way(*h)] = h.Machine
-		}
-	}
-	behind := map[string]bool{} // hosts that cannot be reached; "" = any machine may be
+	down, known := map[string]bool{}, map[string]bool{} // the ways that lead nowhere, and those with a recorded machine
 	for name, pin := range f.Pins {
 		if pin.Unreachable != "" {
-			behind[machines[way(on[name].Host)]] = true
+			down[way(on[name].Host)] = true
 		}
 	}
+	if len(down) == 0 {
+		return nil
+	}
+	names, behind := f.names(), map[string]bool{} // the machines at their ends; "" = any may be
+	for _, e := range prior.Resources {
+		if h := e.Settings.Host; h != nil && h.Machine != "" && down[way(*h)] {
+			behind[h.Machine] = true
+			known[way(*h)] = true
+		}
+	}
+	behind[""] = len(known) < len(down)
 	var list []string
 	for _, addr := range sorted(prior.Resources) {
 		h := prior.Resources[addr].Settings.Host
