@@ -29,8 +29,8 @@ func number(t *testing.T, variable string, sample int) int {
 	return n
 }
 
-// families are those that the engine can play: what a manifest cannot say yet is not
-// in them.
+// families are those that the engine plays: hosts that are nothing but names are for the
+// rules alone.
 func families() []identity.Family {
 	var list []identity.Family
 	for _, f := range identity.Families() {
