@@ -157,3 +157,20 @@ func TestLateIdentity_StaysUnknown(t *testing.T) {
 		t.Errorf("there is %q, recorded %v", e.there(), recorded)
 	}
 }
+
+// The report says of what was deferred what it turned out to need.
+func TestReport_WhatBecameOfDeferred(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t.TempDir())
+	source := thing("a", "v", "1") + thing("b", "v", "resource.a.state.v")
+	if b := e.do(t, source).Resources["b"]; b.Became != plan.Create {
+		t.Errorf("%s", encode(b))
+	}
+	for there, want := range map[string]apply.Change{`{"v":1}`: "", `{"v":7}`: plan.Update, "": plan.Create} {
+		e.world.Set("b", there)
+		e.only = plan.Selection{Replace: []string{"a"}}
+		if b := e.do(t, source).Resources["b"]; b.Became != want {
+			t.Errorf("there is %q: %s", there, encode(b))
+		}
+	}
+}

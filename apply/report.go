@@ -27,6 +27,9 @@ const (
 	Unknown     Status = "unknown"     // an action was started, and how it ended is not known: it may still run
 )
 
+// Change is what is done about a resource.
+type Change = plan.Change
+
 // Report says what an apply did. There is one in every case.
 type Report struct {
 	Format    int                        `json:"format"`
@@ -59,6 +62,7 @@ type ShutdownReport struct {
 type ResourceReport struct {
 	Host      string   `json:"host,omitempty"` // that it is on; "" = this machine
 	Status    Status   `json:"status"`
+	Became    Change   `json:"became,omitempty"`  // what a deferred one turned out to need; "" = its actions were not begun
 	Planned   []string `json:"planned,omitempty"` // actions, by name
 	Completed []string `json:"completed,omitempty"`
 	Attempts  int      `json:"attempts,omitempty"` // how often it was tried, when that is more than once

@@ -103,6 +103,9 @@ func (r tries) attempt(ctx context.Context, step *plan.Step, out *outcome, in pr
 		out.report.NotAttempted = out.report.Planned
 		return false
 	}
+	if step.Change == plan.Deferred {
+		out.report.Became = step.WithAnswer(in.Config, sensitive, answer, nil).Change
+	}
 	if !r.act(ctx, step, out, in, answer) {
 		return true
 	}

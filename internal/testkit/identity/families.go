@@ -40,6 +40,8 @@ func OfTheEngine() []Family {
 		{"copies", one, "plugs deps cbd fail copy"},
 		{"crashes", one, "deps cbd late moved fail crash"},
 		{"crashes with plugs", one, "plugs deps cbd crash"},
+		{"a first apply that fails", one, "half deps cbd late moved fail target"},
+		{"a first apply that dies", one, "half deps cbd late crash"},
 		{"machines", one, "machines deps cbd late moved drift fail target"},
 		{"machines that are down", one, "machines down deps late fail"},
 		{"machines, by config", []Knows{ByConfig}, "machines down deps drift"},

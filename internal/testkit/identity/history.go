@@ -110,7 +110,7 @@ func Start(seed uint64, fam Family, over func(*World, *rand.Rand) Tool) *History
 	if h.f["machines"] {
 		h.site = newSite(h.r)
 	}
-	if out, err := h.tool.Apply(Command{Manifest: h.a, Version: before, Site: h.site}); err != nil || out.Status != Complete {
+	if !h.first(Command{Manifest: h.a, Version: before, Site: h.site}) {
 		return nil
 	}
 	if h.f["copy"] {
@@ -136,6 +136,23 @@ func Start(seed uint64, fam Family, over func(*World, *rand.Rand) Tool) *History
 	}
 	h.choose()
 	return h
+}
+
+// first applies the first manifest; where it is to fail or to die, what it has come to
+// until then is what the second one finds.
+func (h *History) first(c Command) bool {
+	if !h.f["half"] {
+		out, err := h.tool.Apply(c)
+		return err == nil && out.Status == Complete
+	}
+	if c.Crash = h.f["crash"]; !c.Crash {
+		c.Fail = .3
+	}
+	out, err := h.tool.Apply(c)
+	for _, k := range out.Told {
+		h.told[k] = true
+	}
+	return err == nil && out.Status == Failed
 }
 
 // sameTypes reports whether no address changes its type.

@@ -23,6 +23,7 @@ func mutants() []struct {
 		{mutation.In("a left thing of another resource is destroyed", "plan/match/owners.go", "range o.index.recorded(t) {", "range o.index.recorded(t)[:0] {"), "two entries of one thing"},
 		{mutation.In("a recovery drops what was recorded", "state/replay.go", "p.snapshot.Resources[r.Address] = e\n\t\tp.settle", "_ = e\n\t\tp.settle"), "crashes"},
 		{mutation.In("relative plugs are recorded absolute", "plan/plugs/portable.go", "if below || err == nil", "if false && below && err == nil"), "copies"},
+		{mutation.In("what is begun to be made is not recorded", "apply/step.go", "Key: key, Incomplete: out.incomplete,", "Key: key, Incomplete: nil,"), "a first apply that dies"},
 		{mutation.In("hosts are not compared", "plan/match/thing.go", "if declared.host() != recorded.host() {", "if false {"), "machines"},
 		{mutation.In("a host is its name", "plan/things/hosts.go", "case declared:", "case declared && false:"), "machines"},
 		{mutation.In("a host is where its name leads", "plan/things/hosts.go", "if on == nil || on.Machine == \"\" ||", "if true ||"), "machines"},

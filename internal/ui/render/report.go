@@ -67,7 +67,7 @@ func totals(p *plan.Plan, r *apply.Report) []string {
 		switch step := p.Resources[addr]; {
 		case step == nil:
 		case res.Status == apply.OK:
-			done[ended(step)]++
+			done[ended(step, res)]++
 		case res.Status == apply.Unchanged && step.Adopts():
 			done["adopted"]++
 			counts[apply.Unchanged]--
@@ -79,10 +79,11 @@ func totals(p *plan.Plan, r *apply.Report) []string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, word))
 		}
 	}
-	for _, word := range []string{"created", "updated", "replaced", "destroyed", "forgotten", "adopted", "recorded", "done"} {
+	for _, word := range []string{"created", "updated", "replaced", "destroyed", "forgotten", "published", "adopted", "recorded", "done"} {
 		add(done[word], word)
 	}
 	add(counts[apply.Skipped]+counts[apply.Unchanged], "unchanged")
+	add(counts[apply.LeftAlone], "left as it is")
 	add(counts[apply.Error], "failed")
 	add(counts[apply.Unknown], "unknown")
 	add(counts[apply.Interrupted], "interrupted")
@@ -93,10 +94,12 @@ func totals(p *plan.Plan, r *apply.Report) []string {
 	return parts
 }
 
-// ended says what was done in a step that ended well. Of a deferred one only what was
-// expected is known.
-func ended(s *plan.Step) string {
+// ended says what was done in a step that ended well: of a deferred one what it turned out
+// to need, or what was expected.
+func ended(s *plan.Step, res *apply.ResourceReport) string {
 	switch {
+	case res.Became != "":
+		return Past(res.Became)
 	case s.Expected != "":
 		return Past(s.Expected)
 	case s.Adopts():
@@ -168,9 +171,11 @@ func resultOf(addr string, s *plan.Step, res *apply.ResourceReport, took time.Du
 	actions := slices.Clone(res.Completed)
 	switch res.Status {
 	case apply.OK:
-		row.words = ended(s)
+		row.words = ended(s, res)
 	case apply.Skipped:
 		row.words, row.paint = "unchanged", Dim
+	case apply.LeftAlone:
+		row.words, row.paint = "left as it is", Dim
 	case apply.NotStarted:
 		row.words, row.paint, row.failed = "not started", Dim, true
 	case apply.Interrupted:

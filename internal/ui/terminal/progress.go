@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 
 	"deployster/apply"
@@ -98,7 +99,7 @@ func (p progress) ended(e apply.ResourceEnded) {
 	switch e.Report.Status {
 	case apply.OK:
 		if !quiet {
-			p.Printf("%s: %s %s\n", name, render.Green(render.Past(e.Change)), took)
+			p.Printf("%s: %s %s\n", name, render.Green(render.Past(cmp.Or(e.Report.Became, e.Change))), took)
 		}
 	case apply.Skipped:
 		if !quiet {

@@ -1,0 +1,33 @@
+package render
+
+import (
+	"strings"
+	"testing"
+
+	"deployster/apply"
+	"deployster/plan"
+)
+
+// The end of an apply says what became of what was deferred, and what was left.
+func TestReport_WhatBecameOfDeferred(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		step      plan.Step
+		res       apply.ResourceReport
+		row, sums string
+	}{
+		{plan.Step{Change: plan.Deferred}, apply.ResourceReport{Status: apply.OK, Became: plan.Update}, "updated", "1 updated."},
+		{plan.Step{Change: plan.Deferred, Expected: plan.Update}, apply.ResourceReport{Status: apply.OK, Became: plan.Create}, "created", "1 created."},
+		{plan.Step{Change: plan.Deferred, Expected: plan.Create}, apply.ResourceReport{Status: apply.OK}, "created", "1 created."},
+		{plan.Step{Change: plan.Left}, apply.ResourceReport{Status: apply.LeftAlone}, "left as it is", "1 left as it is."},
+		{plan.Step{Change: plan.Deferred}, apply.ResourceReport{Status: apply.Skipped}, "unchanged", "1 unchanged."},
+	} {
+		p := planOf([]string{"a"}, map[string]*plan.Step{"a": &c.step})
+		p.Moves = nil
+		p.Summary.Deferred = 1
+		text := Report(p, &apply.Report{Status: apply.OK, Resources: map[string]*apply.ResourceReport{"a": &c.res}}, nil, Options{})
+		if strings.Count(text, c.row) != 2 || !strings.Contains(text, "Resources: "+c.sums) {
+			t.Errorf("%+v: %s", c.res, text)
+		}
+	}
+}
