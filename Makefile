@@ -109,6 +109,7 @@ crash:
 	.ci/setup test
 	go test -tags mutants -count=1 -v -run '^TestMutants_AreSeen$$' ./internal/testkit/crash
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 12h -v ./internal/testkit/crash
+	DEPLOYSTER_CRASH=all go test -count=1 -timeout 1h -v -run '^TestHostile_Artifacts$$' ./internal/testkit/artifacts
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 1h -v -run '^TestFullDisk$$' ./state
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 4h -v -run '^TestApply_(KilledAtEachCall|CutFromItsHost)$$' ./internal/testkit/e2e
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 4h -v -run '^TestServer_IsKilled$$' ./containerd
@@ -121,9 +122,10 @@ soak:
 	DEPLOYSTER_WATCH_DAYS=90 DEPLOYSTER_WATCH_RESOURCES=10000 go test -count=1 -timeout 2h -v -run '^TestRun_KeepsItsRules$$' ./internal/watch
 	DEPLOYSTER_SCENARIOS_IN_CONTAINERS=100 go test -count=1 -timeout 1h -v -run '^TestModel_ScenariosInContainers$$' ./internal/testkit/modeltest
 	DEPLOYSTER_HISTORIES=$${HISTORIES:-1000000} go test -count=1 -timeout 24h -v -run '^TestMatch_RandomHistories$$' ./plan/match
+	DEPLOYSTER_LINES=$${LINES:-5000} go test -count=1 -timeout 24h -v -run '^TestHistories$$' ./internal/testkit/lines
 	DEPLOYSTER_ENGINE_HISTORIES=$${COUNT:-100000} DEPLOYSTER_ENGINE_HISTORIES_SEED=$${SEED:-0} go test -count=1 -timeout 24h -v -run '^TestEngine_RandomHistories$$' ./internal/testkit/identity
 	DEPLOYSTER_PAIRS=1000 go test -count=1 -timeout 24h -v -run '^TestEngine_RandomPairs$$' ./internal/testkit/identity
-	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./internal/testkit/modeltest ./plan/match ./internal/watch ./internal/sharedlog
+	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./internal/testkit/modeltest ./internal/testkit/lines ./plan/match ./internal/watch ./internal/sharedlog
 	DEPLOYSTER_PARTITIONS=$${PARTITIONS:-1h} go test -count=1 -timeout 24h -v -run '^TestPartitions$$' ./internal/stores/program
 	DEPLOYSTER_STORE_RACES=1000 go test -count=1 -timeout 4h -run '^TestStores?_KeepTheContract$$|^TestStore_KeepsTheContract$$' ./internal/stores/...
 	DEPLOYSTER_LOG_HISTORIES=$${HISTORIES:-1000000} go test -count=1 -timeout 24h -v -run '^TestModel_RandomHistories$$' ./internal/sharedlog

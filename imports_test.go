@@ -159,6 +159,7 @@ var ranks = map[string]int{
 	"internal/testkit/bench/disk":       70,
 	"internal/testkit/bench/line":       70,
 	"internal/testkit/e2e":              70,
+	"internal/testkit/lines":            70,
 	"internal/testkit/modeltest":        70,
 	"internal/testkit/scale":            70,
 }

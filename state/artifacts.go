@@ -49,6 +49,8 @@ type Put struct {
 	Answer    *artifact.Put   `json:"answer,omitempty"` // what the image said; nil = nothing is known
 	// NotBegun says that its program was never started, such as for want of disk space.
 	NotBegun bool `json:"not_begun,omitempty"`
+	// Was is how it ended, where another put was tried since whose program was never started.
+	Was *Attempt `json:"was,omitempty"`
 }
 
 // Masked gives a copy that may be shown.

@@ -175,7 +175,7 @@ func (u Unsettled) Unexplained() []Attempt {
 
 // wordless says that an action is a put that ended well and did not say what it made.
 func (u Unsettled) wordless(a Attempt) bool {
-	return u.Put != nil && u.Put.Answer == nil && !u.Put.NotBegun && a.Exit != nil && *a.Exit == 0 && a.Said == ""
+	return u.Put != nil && u.Put.Answer == nil && !u.Put.NotBegun && a.Exit != nil && *a.Exit == 0 && a.Said == "" && u.Put.Was == nil
 }
 
 // Judged gives the state in which a person has said how the open actions of a

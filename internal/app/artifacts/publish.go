@@ -69,8 +69,9 @@ func (f *Front) decide(ctx context.Context, t typeclient.Target, in protocol.Sta
 			Reasons: []protocol.Reason{{Message: why}}}, nil
 	}
 	u, unsettled := f.o.Prior.Unsettled[t.Address]
-	switch {
-	case unsettled && u.Put != nil && len(u.Actions) > 0:
+	unsettled = unsettled && u.Put != nil && len(u.Actions) > 0
+	switch { // one that was not begun has left what was put before
+	case unsettled && (!u.Put.NotBegun || in.LastState == nil):
 		state, why, err := f.lastPut(ctx, t, in, u)
 		if err != nil || state == nil {
 			if err != nil {
@@ -125,6 +126,9 @@ func (f *Front) same(addr string, was, now json.RawMessage) bool {
 func (f *Front) lastPut(ctx context.Context, t typeclient.Target, in protocol.StateInput, u state.Unsettled) (made json.RawMessage,
 	why string, err error) {
 	last, put := u.Actions[len(u.Actions)-1], u.Put
+	if put.Was != nil {
+		last = *put.Was
+	}
 	switch {
 	case last.Said == state.Failed:
 		return nil, "somebody has said that the last put failed", nil

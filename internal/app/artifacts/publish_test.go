@@ -92,6 +92,14 @@ func TestPublish_IsDecidedByWhatIsRecorded(t *testing.T) {
 	unknown, v1, v2 := (*int)(nil), artifact.Concourse1, artifact.Artifacts2
 	notBegun := begun("acme/v1", v1, one, ended, "", nil)
 	notBegun.Unsettled[address].Put.NotBegun = true
+	before := func(exit *int, answer *artifact.Put) state.Snapshot { // another put followed, which was not begun
+		s := begun("acme/v1", v1, one, exit, "", answer)
+		u := s.Unsettled[address]
+		u.Put.Was = &u.Actions[0]
+		u.Actions = []state.Attempt{{Key: "2", Action: artifact.StepPut, Exit: ended, Started: time.Unix(0, 0)}}
+		s.Unsettled[address] = u
+		return s
+	}
 	for _, c := range []struct {
 		name         string
 		image        string
@@ -111,6 +119,13 @@ func TestPublish_IsDecidedByWhatIsRecorded(t *testing.T) {
 		{"said nothing, and a person says that it failed", "acme/v1", false, begun("acme/v1", v1, one, ended, "", nil).Judged(address, state.Failed), nil, one, "MISSING: somebody has said that the last put failed"},
 		{"said nothing, and a person says that it is done", "acme/v1", false, begun("acme/v1", v1, one, ended, "", nil).Judged(address, state.Done), nil, one, "VALID 1"},
 		{"was not begun", "acme/v1", false, notBegun, nil, one, "MISSING: the last put was not begun"},
+		{"was not begun, and what is recorded is meant again", "acme/v1", false, notBegun, one, one, "VALID 1"},
+		{"was not begun, beside what is recorded", "acme/v1", false, notBegun, other, one, "MISSING: what it is made of has changed"},
+		{"ended well, and another was not begun", "acme/v1", false, before(ended, said), other, one, "VALID 2"},
+		{"ended well, and another was not begun, which is meant", "acme/v1", false, before(ended, said), other, other,
+			"MISSING: what it is made of has changed since the last put"},
+		{"failed, and another was not begun", "acme/v1", false, before(failed, nil), other, one,
+			"MISSING: the last put ended with exit code 7; it may have published all the same"},
 		{"failed, v1", "acme/v1", false, begun("acme/v1", v1, one, failed, "", nil), nil, one, "MISSING: the last put ended with exit code 7; it may have published all the same"},
 		{"failed, v2", "acme/v2", false, begun("acme/v2", v2, one, failed, "", nil), nil, one, "MISSING: the last put ended with exit code 7"},
 		{"unknown, v1", "acme/v1", false, begun("acme/v1", v1, one, unknown, "", nil), nil, one, "ERROR: The outcome of a put is unknown"},
