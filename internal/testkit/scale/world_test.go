@@ -50,15 +50,16 @@ func (w *world) Run(_ context.Context, s runner.Spec) (runner.Result, error) {
 	}
 	name := in.Config.Name
 	w.mu.Lock()
-	defer w.mu.Unlock()
+	there := w.there[name]
+	w.there[name] = there || s.Args[0] == "make"
+	w.mu.Unlock()
 	if s.Args[0] == "make" {
-		w.there[name] = true
-		if s.Ended != nil {
+		if s.Ended != nil { // it may wait for a store
 			return runner.Result{}, s.Ended(runner.Result{}, nil)
 		}
 		return runner.Result{}, nil
 	}
-	if !w.there[name] {
+	if !there {
 		return runner.Result{Stdout: []byte(`{"status":"STALE","actions":[{"name":"make","args":["make"]}]}`)}, nil
 	}
 	return runner.Result{Stdout: []byte(`{"status":"VALID","state":{"id":"id of ` + name + `","size":10}}`)}, nil
@@ -69,13 +70,14 @@ type engine struct {
 	dir     string
 	sources config.Sources
 	world   *world
+	place   state.Place // of the state
 }
 
 // newEngine has n resources in chains.
 func newEngine(tb testing.TB, n int) *engine {
 	tb.Helper()
 	e := &engine{dir: tb.TempDir(), world: newWorld()}
-	e.sources = config.Sources{Workspace: e.dir, Dir: e.dir}
+	e.sources, e.place = config.Sources{Workspace: e.dir, Dir: e.dir}, state.File(e.statePath())
 	var b strings.Builder
 	for i := range n {
 		after := ""
@@ -121,7 +123,7 @@ func (e *engine) plan(tb testing.TB, m *config.Manifest, prior state.Snapshot) *
 
 func (e *engine) open(tb testing.TB) *state.Store {
 	tb.Helper()
-	store, err := state.Open(context.Background(), state.File(e.statePath()), state.Options{Command: "scale"})
+	store, err := state.Open(context.Background(), e.place, state.Options{Command: "scale"})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -131,11 +133,16 @@ func (e *engine) open(tb testing.TB) *state.Store {
 // run carries out a plan up to where its journal is to be folded.
 func (e *engine) run(tb testing.TB, p *plan.Plan, m *config.Manifest, store *state.Store) (*state.Journal, *apply.Report) {
 	tb.Helper()
+	return e.runWith(tb, p, m, store, apply.Options{Parallelism: 10, Now: time.Now})
+}
+
+func (e *engine) runWith(tb testing.TB, p *plan.Plan, m *config.Manifest, store *state.Store, o apply.Options) (*state.Journal, *apply.Report) {
+	tb.Helper()
 	journal, err := store.Begin(p.ID, p.Lineage)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	report, err := apply.Run(context.Background(), p, m, store.Snapshot(), journal, e.client(), apply.Options{Parallelism: 10, Now: time.Now})
+	report, err := apply.Run(context.Background(), p, m, store.Snapshot(), journal, e.client(), o)
 	if err != nil || report.Status != apply.OK {
 		tb.Fatal(report.Status, err)
 	}

@@ -1,0 +1,89 @@
+package scale_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"deployster/apply"
+	"deployster/internal/sharedlog"
+	"deployster/internal/stores/pipe"
+	"deployster/internal/stores/program"
+	"deployster/internal/testkit/services"
+	"deployster/state"
+)
+
+// TestMain is also the program that speaks with stores, for tests that start it.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && strings.Contains(os.Args[1], "://") {
+		os.Exit(program.Main(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// counting is a store that counts what is created.
+type counting struct {
+	sharedlog.Store
+	created atomic.Int64
+}
+
+func (c *counting) Create(ctx context.Context, key string, data []byte) error {
+	c.created.Add(1)
+	return c.Store.Create(ctx, key, data)
+}
+
+// remote is a state in a store behind a URL.
+func remote(tb testing.TB, url string) (state.Place, *counting) {
+	s := &counting{Store: pipe.New(os.Args[0], url)}
+	tb.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	dir := tb.TempDir()
+	return &state.Remote{URL: url, Command: "scale", Machine: "m", Pending: filepath.Join(dir, "pending"),
+		Claims:  sharedlog.Presence(filepath.Join(dir, "claims")),
+		Connect: func() (*sharedlog.Log, error) { return sharedlog.New(s, sharedlog.DefaultTiming()), nil }}, s
+}
+
+// Who waits for a record shares its way to the store with all others who wait: many
+// resources are few objects. With 25 ms to the store a thousand are at most 200, and not
+// 3,000 one after the other, which would take 75 seconds.
+func TestApply_SharesTheWayToTheStore(t *testing.T) {
+	const n = 1000
+	for name, value := range services.Credentials() {
+		t.Setenv(name, value)
+	}
+	for name, server := range map[string]func() (url string){
+		"PostgreSQL": func() string { return "postgres://deploy@" + services.Postgres(t) + "/state?sslmode=disable" },
+		"S3": func() string {
+			p := services.NewProxy(t, services.S3(t))
+			p.Delay(25 * time.Millisecond)
+			return "s3://state/p?region=eu-central-1&path_style=true&endpoint=http://" + p.Address
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEngine(t, n)
+			place, store := remote(t, server())
+			e.place = place
+			m := e.load(t, e.sources)
+			s := e.open(t)
+			p := e.plan(t, m, s.Snapshot())
+			begun := time.Now()
+			journal, _ := e.runWith(t, p, m, s, apply.Options{Parallelism: 80, Now: time.Now})
+			took := time.Since(begun)
+			finish(t, journal, s)
+			t.Logf("%d resources: %d objects, %s", n, store.created.Load(), took.Round(time.Millisecond))
+			if store.created.Load() > 200 && name == "S3" {
+				t.Errorf("%d objects were created for %d resources", store.created.Load(), n)
+			}
+			if got, _, err := state.Load(place); err != nil || len(got.Resources) != n {
+				t.Errorf("%d resources are in the state: %v", len(got.Resources), err)
+			}
+		})
+	}
+}
