@@ -127,6 +127,7 @@ soak:
 	DEPLOYSTER_PAIRS=1000 go test -count=1 -timeout 24h -v -run '^TestEngine_RandomPairs$$' ./internal/testkit/identity
 	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./internal/testkit/modeltest ./internal/testkit/lines ./plan/match ./internal/watch ./internal/sharedlog
 	DEPLOYSTER_PARTITIONS=$${PARTITIONS:-1h} go test -count=1 -timeout 24h -v -run '^TestPartitions$$' ./internal/stores/program
+	DEPLOYSTER_FENCES=1000 go test -count=1 -timeout 1h -v -run '^TestFence_SleepersStartNothing$$' ./internal/far/machine
 	DEPLOYSTER_STORE_RACES=1000 go test -count=1 -timeout 4h -run '^TestStores?_KeepTheContract$$|^TestStore_KeepsTheContract$$' ./internal/stores/...
 	DEPLOYSTER_LOG_HISTORIES=$${HISTORIES:-1000000} go test -count=1 -timeout 24h -v -run '^TestModel_RandomHistories$$' ./internal/sharedlog
 

@@ -281,7 +281,7 @@ func (t *task) imagesHere(ctx context.Context) error {
 func (t *task) execute(ctx context.Context, store *state.Store) (*apply.Report, error) {
 	// A plan that was made without a state fits one that has begun since, as
 	// long as that knows nothing of its resources: apply.Check has seen to it.
-	journal, err := store.Begin(t.plan.ID, cmp.Or(t.plan.Lineage, store.Snapshot().Lineage))
+	journal, err := store.Begin(t.plan.ID, cmp.Or(t.plan.Lineage, store.Snapshot().Lineage, t.acts.Lineage))
 	if err != nil {
 		return nil, err
 	}

@@ -40,8 +40,7 @@ type here struct {
 func (t *task) greetAs(ctx context.Context, place state.Place, store *state.Store) error {
 	prior := store.Snapshot()
 	t.over.FailUnreachable = t.FailUnreachable // many are asked at one time, also where few are acted on
-	lineage := cmp.Or(prior.Lineage, "new-"+t.Started.UTC().Format("20060102T150405.000000000"))
-	t.acts.Lineage, t.acts.Epoch = lineage, int64(prior.Serial)+1
+	t.acts.Lineage, t.acts.Epoch = cmp.Or(prior.Lineage, state.NewID()), int64(prior.Serial)+1
 	if t.acts.Turn = store.Turn(); t.acts.Turn != 0 {
 		t.acts.Store = place.String()
 	}

@@ -252,6 +252,30 @@ func TestConnection_IsLostInSilence(t *testing.T) {
 	}
 }
 
+// deafToClose is a stream whose reader is not woken when it is closed, as that of a process's
+// standard input.
+type deafToClose struct{ net.Conn }
+
+func (deafToClose) Close() error { return nil }
+
+// A host ends also when what it reads from stays open: the process of ssh lives on where its
+// client is suspended.
+func TestServe_EndsInSilenceWhoeverReads(t *testing.T) {
+	here, there := net.Pipe()
+	defer func() { _ = here.Close() }() // its reader ends with the test
+	go func() { _, _ = io.Copy(io.Discard, here) }()
+	served := make(chan error, 1)
+	go func() { served <- Serve(context.Background(), deafToClose{there}, newPlace(), quick()) }()
+	select {
+	case err := <-served:
+		if !errors.Is(err, errSilence) {
+			t.Errorf("the host: %v", err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("the host waits for a client that says nothing")
+	}
+}
+
 // A watcher that stands still holds up its own call, and costs the host no memory.
 func TestOutput_WaitsForWhoWatches(t *testing.T) {
 	at := newPlace()

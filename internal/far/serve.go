@@ -38,7 +38,14 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, at Place, t Timing) e
 	stop := context.AfterFunc(ctx, func() { s.conn.fail(context.Cause(ctx)) })
 	defer stop()
 	go s.conn.keepAlive()
-	err := s.conn.read(func(m wire.Message) error { return s.handle(ctx, m) })
+	read := make(chan error, 1)
+	go func() { read <- s.conn.read(func(m wire.Message) error { return s.handle(ctx, m) }) }()
+	var err error
+	select {
+	case err = <-read:
+	case <-s.conn.over: // to close a stream need not wake who reads it
+		err = s.conn.err
+	}
 	if err == io.EOF && s.idle() {
 		s.conn.fail(io.EOF)
 		return nil

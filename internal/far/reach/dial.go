@@ -40,7 +40,7 @@ const (
 // script installs the program if it is missing, removes those that nobody has used for
 // 30 days, and becomes it. It has no single
 // quotes, and is given the data directory and the bundle's checksum.
-const script = `umask 077; S=%s; D=%s/far/$S; T=$D.$$; E=$D.err.$$
+const script = `umask 077; S=%s; D=%s/far/$S; T=$D.$$
 install() {
 mkdir -p $T && head -c $1 >$T/bundle && echo "$S  $T/bundle" | sha256sum -c - >&2 &&
 gzip -dc <$T/bundle | tar -xf - -C $T && rm $T/bundle && { mv -T $T $D || { rm -rf $T; [ -x $D/deployster ]; }; }
@@ -48,8 +48,7 @@ gzip -dc <$T/bundle | tar -xf - -C $T && rm $T/bundle && { mv -T $T $D || { rm -
 if [ -x $D/deployster ]; then echo ` + sayHave + `; else
 echo "` + sayNeed + `$(uname -s)/$(uname -m)"; read -r n || exit 1
 M=$(mkdir -p %s/far 2>&1) || { echo "` + sayWrong + `$M"; exit 1; }
-install $n 2>$E || { W=$(tail -n 1 $E 2>&1); rm -rf $T $E; echo "` + sayWrong + `$W"; exit 1; }
-rm -f $E
+W=$(install $n 2>&1) || { rm -rf $T; echo "` + sayWrong + `$(echo "$W" | tail -n 1)"; exit 1; }
 fi; touch $D; find %s/far -mindepth 1 -maxdepth 1 -mtime +30 -exec rm -rf {} + 2>/dev/null
 DEPLOYSTER_DATA_DIR=%s exec $D/deployster far`
 

@@ -72,6 +72,13 @@ func newRig(t *testing.T, before string) *rig {
 			Arch:   strings.TrimSpace(string(machine)), Timing: far.DefaultTiming()}}
 }
 
+// on makes the data directory a file system of its own, which nobody else sees.
+func (r *rig) on(options string) {
+	mount := fmt.Sprintf("mkdir -p %[1]s && mount -t tmpfs %[2]s none %[1]s\n", r.host.DataDir, options)
+	r.options.Command = append([]string{"unshare", "-m"}, r.options.Command...)
+	r.options.Command[4] = mount + r.options.Command[4]
+}
+
 func (r *rig) dial(ctx context.Context) (*far.Client, error) {
 	return Dial(ctx, r.host, far.Hello{}, r.options)
 }
@@ -151,6 +158,17 @@ func TestDial_SaysWhyNot(t *testing.T) {
 			}
 		}, "cannot be installed there"},
 		{"no room for it", "", func(r *rig) { r.host.DataDir = "/proc/none" }, "cannot be installed there"},
+		{"sudo asks for a password", "", func(r *rig) {
+			fake := filepath.Join(t.TempDir(), "sudo")
+			text := "#!/bin/sh\necho 'sudo: a password is required' >&2\nexit 1\n"
+			if err := os.WriteFile(fake, []byte(text), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			r.host.Sudo, r.options.Command[2] = true, "PATH="+filepath.Dir(fake)+":$PATH\n"+r.options.Command[2]
+		}, "sudo: a password is required"},
+		{"nothing may be run there", "", func(r *rig) { r.on("-o noexec") }, "Permission denied"},
+		{"a full disk", "", func(r *rig) { r.on("-o size=1m") }, "No space left on device"},
+		{"a disk that is not written to", "", func(r *rig) { r.on("-o ro") }, "Read-only file system"},
 		{"no ssh", "", func(r *rig) { r.options.Command = []string{"/nowhere/ssh"} }, "cannot be started"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
