@@ -301,6 +301,21 @@ func TestEntryHash(t *testing.T) {
 			t.Errorf("%s does not count", name)
 		}
 	}
+	// What a new version of a type says of the same thing makes no plan stale, and neither does what was told of it.
+	for name, change := range map[string]func(*Entry){
+		"identity": func(e *Entry) { e.Identity = []string{"/other"} },
+		"kind":     func(e *Entry) { e.Kind = "other" },
+		"defaults": func(e *Entry) { e.Defaults = map[string]json.RawMessage{"/other": json.RawMessage(`1`)} },
+		"acted":    func(e *Entry) { e.Acted++ },
+		"seen":     func(e *Entry) { e.Seen = map[string]uint64{"other": 7} },
+		"valid_at": func(e *Entry) { e.ValidAt = e.ValidAt.Add(time.Hour) },
+	} {
+		e := full()
+		change(&e)
+		if EntryHash(e) != want {
+			t.Errorf("%s counts", name)
+		}
+	}
 }
 
 func TestMasked(t *testing.T) {

@@ -74,3 +74,14 @@ func TestHosts_Place(t *testing.T) {
 		t.Error("what is here is on a host")
 	}
 }
+
+// In what a thing differs is told without the values that are secrets.
+func TestChanged_Sensitive(t *testing.T) {
+	t.Parallel()
+	list := []match.Difference{{What: "/id", Old: `"plum"`, New: `"pear"`}, {What: "/auth/user", Old: `"fig"`, New: `"kiwi"`},
+		{What: "/authority", Old: "1", New: "2"}, {What: "host", Old: "a", New: "b"}}
+	got := Changed(list, []string{"/id", "/auth"})
+	if want := "/id (sensitive) -> (sensitive), /auth/user (sensitive) -> (sensitive), /authority 1 -> 2, host a -> b"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
