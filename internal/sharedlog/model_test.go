@@ -45,6 +45,21 @@ func TestModel_RandomHistories(t *testing.T) {
 	}
 }
 
+// What random histories have found stays found. In 6643 somebody reads the log while it is
+// compacted, and one who opens it too late has put his entry where the first one was: it is
+// not damaged.
+func TestModel_FoundHistories(t *testing.T) {
+	for _, seed := range []uint64{6643} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(seed)
+			w.run(3, 14)
+			if w.bad != nil {
+				t.Errorf("seed %d: %v\n%s", seed, w.bad, strings.Join(w.trace, "\n"))
+			}
+		})
+	}
+}
+
 func setting(t *testing.T, name string, usual int) int {
 	t.Helper()
 	text := os.Getenv(name)

@@ -94,7 +94,7 @@ func (l *Log) view(ctx context.Context) (*View, error) {
 	}
 	for i := range list[1:] {
 		if list[i+1].Prev != hashes[i] {
-			return nil, fmt.Errorf("%w: %s does not continue the one before", ErrDamaged, logKey(list[i+1].N))
+			return nil, l.broken(ctx, last, list[i+1].N)
 		}
 	}
 	v := &View{Tip: tip, hash: hashes[len(list)-1], read: map[uint64]Entry{}}
@@ -103,6 +103,22 @@ func (l *Log) view(ctx context.Context) (*View, error) {
 		v.take(e)
 	}
 	return v, nil
+}
+
+// broken says that an entry does not continue the one before: the log is damaged, or it went
+// on while it was read. Then the one before was compacted, and somebody who came too late has
+// put his entry there.
+func (l *Log) broken(ctx context.Context, last, at uint64) error {
+	keys, err := l.list(ctx, logPrefix)
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		if number(key, logPrefix) > last {
+			return errAgain
+		}
+	}
+	return fmt.Errorf("%w: %s does not continue the one before", ErrDamaged, logKey(at))
 }
 
 // take brings in the next entry.
