@@ -492,7 +492,7 @@ func (h *history) settled(p *plan.Plan) error {
 // TestHistories plays random histories of both protocols.
 func TestHistories(t *testing.T) {
 	t.Parallel()
-	count, first := 30, uint64(1)
+	count, first := 20, uint64(1)
 	if n, err := strconv.Atoi(os.Getenv("DEPLOYSTER_LINES")); err == nil {
 		count = n
 	}
