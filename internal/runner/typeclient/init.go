@@ -156,7 +156,7 @@ func (c *Client) orArtifacts(ctx context.Context, k call, answer []byte, err err
 	if !isOne {
 		return err
 	}
-	return fail(k, err, "The image is not a resource type", "Image %s brings in files, or publishes them: name it in an artifact "+
+	return fail(k, err, "The image is not a resource type", "Image %s gets files, or publishes them: name it in an artifact "+
 		"block, and in a publish block to put something there. docs/artifacts.md shows both.", diag.Visible(k.target.Reference))
 }
 
