@@ -15,9 +15,6 @@ func TestMutants_AreSeen(t *testing.T) {
 	tests := mutation.Tests{Package: "internal/testkit/lines", Run: "^TestHistories$", Sign: "seed "}
 	for _, m := range []mutation.Fault{
 		mutation.In("puts again what may not be repeated", "internal/app/artifacts/publish.go", "case f.repeatable(t, put.Info):", "case true:"),
-		mutation.In("puts again what ended well", "internal/app/artifacts/publish.go", "case last.Exit != nil && put.Answer != nil:", "case false:"),
-		mutation.In("a put that was not begun hides the one before", "internal/app/artifacts/put.go", `u.Put != nil && !u.Put.NotBegun && len(u.Actions) > 0`, `u.Put != nil && false`),
-		mutation.In("what a put said is not on record", "internal/app/artifacts/put.go", "if len(p.Created)+len(p.Deleted) > 0 {", "if false {"),
 		mutation.In("uses a version that is gone", "internal/app/artifacts/front.go", "if err == nil && !listed {", "if err == nil && !listed && false {"),
 		mutation.In("files of one version are those of all", "internal/artifact/recipe.go", `json:"version"`, `json:"-"`),
 	} {
