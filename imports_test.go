@@ -113,6 +113,7 @@ var ranks = map[string]int{
 	"plan/order":                        27,
 	"plan/things":                       27,
 	"plan/hidden":                       27,
+	"plan/unknowns":                     27,
 	"plan/view":                         27,
 	"plan/autoedge":                     28,
 	"plan/latehost":                     28,

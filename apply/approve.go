@@ -41,7 +41,7 @@ const (
 func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, sensitive []string,
 	found protocol.Answer) (asked, ok bool) {
 	approved := r.approvals.of(step)
-	shown := approved.covers(found) || out.again && rest(step, found)
+	shown := approved.covers(found) || out.again && rest(step, found) || follows(r, step, out.addr, found)
 	same, policy := shown && !r.approvals.onlyDrift(step), r.options.Deferred
 	if step.Protect && !shown && step.WithAnswer(in.Config, sensitive, found, nil).Kind() == plan.Replace {
 		r.notShown(step, out, found)
@@ -80,6 +80,15 @@ func (r *run) approve(ctx context.Context, step *plan.Step, out *outcome, in pro
 	}
 	r.approvals.set(step, found)
 	return true, true
+}
+
+// follows reports whether an answer asks for what was shown to come after the
+// shutdown_first of a resource that was asked with unknown values, and that has run:
+// these are known now, so its arguments may be others.
+func follows(r *run, step *plan.Step, addr string, found protocol.Answer) bool {
+	_, stopped := r.facts.afterShutdown(addr)
+	return stopped && step.Change == plan.Deferred && found.ShutdownFirst == nil && found.StaleState == nil &&
+		len(step.Actions) > 0 && slices.Equal(names(step.Actions), names(found.Actions))
 }
 
 // onlyDrift reports whether all that was approved of a step is to bring back what

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"deployster/plan"
+	"deployster/plan/unknowns"
 	"deployster/protocol"
 )
 
@@ -40,6 +41,7 @@ func (r *run) shutdownOne(ctx context.Context, step *plan.Step, out *outcome) bo
 		out.fail(failedConfig, err)
 		return false
 	}
+	unknowns.Tell(&in, step.Unknown)
 	out.incomplete = r.incomplete(step, out.addr, in, step.Sensitive)
 	for {
 		r.event(Checking{Address: out.addr})

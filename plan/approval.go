@@ -26,7 +26,7 @@ func (s *Step) WithAnswer(config json.RawMessage, sensitive []string, a protocol
 // Kind is the kind of change that somebody has to say yes to: an update by an action
 // that destroys what is there is a replacement.
 func (s *Step) Kind() Change {
-	if s.Change == Update && protocol.Destructive(s.Shutdown, s.Actions) != "" {
+	if (s.Change == Update || s.Change == Deferred) && protocol.Destructive(s.Shutdown, s.Actions) != "" {
 		return Replace
 	}
 	return s.Change

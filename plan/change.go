@@ -61,15 +61,15 @@ type Summary struct {
 	Expected  Expected `json:"expected"`
 }
 
-// Expected counts deferred resources by what they are expected to come to. What is to
-// be replaced is none of them: it is known to be, whatever else of it is not.
+// Expected counts deferred resources by what they are expected to come to.
 type Expected struct {
-	Create int `json:"create"`
-	Update int `json:"update"`
+	Create  int `json:"create"`
+	Update  int `json:"update"`
+	Replace int `json:"replace"`
 }
 
 // All is how many there are.
-func (e Expected) All() int { return e.Create + e.Update }
+func (e Expected) All() int { return e.Create + e.Update + e.Replace }
 
 // summarize counts the changes.
 func summarize(steps map[string]*Step) Summary {
@@ -91,6 +91,8 @@ func summarize(steps map[string]*Step) Summary {
 			s.Expected.Create++
 		case Update:
 			s.Expected.Update++
+		case Replace:
+			s.Expected.Replace++
 		}
 	}
 	return s

@@ -3,23 +3,20 @@ package plan
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
-	"deployster/internal/base/words"
 	"deployster/plan/hidden"
 	"deployster/plan/latehost"
-	"deployster/plan/plugs"
 	"deployster/plan/recall"
 	"deployster/plan/refresh"
 	"deployster/plan/subject"
+	"deployster/plan/things"
+	"deployster/plan/unknowns"
 	"deployster/plan/view"
 	"deployster/protocol"
 	"deployster/state"
@@ -70,7 +67,7 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 			return step
 		}
 		b.expect(r, step)
-		return step
+		return foreseen(ctx, b, r, step)
 	}
 	step.Reason = cmp.Or(b.whyMayChange(before), b.identified.doubts[r.Address])
 	waiting := *step
@@ -105,33 +102,44 @@ func (b *builder) decide(ctx context.Context, r *config.Resource) *Step {
 
 // ask asks the image of a resource for the state, and notes what that means.
 func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool {
-	b.progress(Asking{r.Address})
-	in, err := b.input(r, step)
-	if err != nil {
-		b.report(r, "", diag.From("Cannot ask for the state", err))
-		return false
-	}
-	answer, err := b.prober.State(ctx, step.Target(r.Address), step.Init, in)
-	if err != nil {
-		b.report(r, "", diag.From("Cannot read the state", err))
+	in, answer, ok := query(ctx, b, r, step)
+	if !ok {
 		return false
 	}
 	if b.guessed(r.Address) && !b.confirm(ctx, r, step, in, answer) {
 		return false
 	}
-	step.take(answer)
-	step.hide(b.Prior.Resources[r.Address], b.Manifest.Secrets())
-	b.compareWithPrior(r.Address, step)
 	entry, known := b.Prior.Resources[r.Address]
+	step.take(answer)
+	step.hide(entry, b.Manifest.Secrets())
+	b.compareWithPrior(r.Address, step)
 	if step.Change == Publish && known && len(entry.Config) > 0 {
 		step.Was = &Was{State: entry.Config, Sensitive: entry.Sensitive.Config}
 	}
-	step.noteLost(entry, known)
-	if err := subject.Exists(step.New, step.Replaces, known && !step.Another, answer.Status); err != nil {
-		b.report(r, "", diag.From("Resource exists already", err))
-		return false
+	if note := things.Lost(entry, step.Type, step.Config); known && !step.Another && step.Change == Create && note != "" {
+		step.Notes = append(step.Notes, note)
 	}
 	return true
+}
+
+// query asks the image for the state, with what is unknown.
+func query(ctx context.Context, b *builder, r *config.Resource, s *Step) (in protocol.StateInput, answer protocol.Answer, ok bool) {
+	b.progress(Asking{r.Address})
+	in, err := b.input(r, s)
+	if err != nil {
+		b.report(r, "", diag.From("Cannot ask for the state", err))
+		return in, answer, false
+	}
+	unknowns.Tell(&in, s.Unknown)
+	if answer, err = b.prober.State(ctx, s.Target(r.Address), s.Init, in); err != nil {
+		b.report(r, "", diag.From("Cannot read the state", err))
+		return in, answer, false
+	}
+	_, known := b.Prior.Resources[r.Address]
+	if err = subject.Exists(s.New, s.Replaces, known && !s.Another, answer.Status); err != nil {
+		b.report(r, "", diag.From("Resource exists already", err))
+	}
+	return in, answer, err == nil
 }
 
 // noteDestroyed notes an update that destroys what is there, and refuses one of what is protected.
@@ -160,7 +168,7 @@ func (b *builder) postconditions(addr string, before []string, s *Step) diag.Dia
 	return diags
 }
 
-// newStep fills in what is known before the image is asked.
+// newStep is what is known before the image is asked.
 func (b *builder) newStep(r *config.Resource, resolved config.Resolved) *Step {
 	ty := b.typeOf(r.Address)
 	return &Step{
@@ -253,7 +261,7 @@ func (b *builder) expect(r *config.Resource, s *Step) {
 	switch {
 	case known:
 		s.Was = &Was{State: entry.Config, Sensitive: entry.Sensitive.Config}
-		if !r.ReadOnly && s.differs(entry.Config) {
+		if !r.ReadOnly && unknowns.Differ(entry.Config, s.Config, s.Unknown) {
 			s.Expected = Update
 		}
 		if b.identified.pairs[r.Address].MayStay && len(s.Init.Identity) == 0 && !s.Publishes && string(entry.Config) != string(s.Config) {
@@ -264,19 +272,6 @@ func (b *builder) expect(r *config.Resource, s *Step) {
 	}
 }
 
-// differs reports whether a config is known to be another than the recorded one, whatever
-// its unknown values will be.
-func (s *Step) differs(recorded json.RawMessage) bool {
-	return slices.ContainsFunc(jsondoc.Edits(recorded, s.Config), func(e jsondoc.Edit) bool {
-		for pointer := range s.Unknown {
-			if strings.HasPrefix(e.Path, pointer+"/") || e.Path == pointer && e.How == jsondoc.Changed {
-				return false
-			}
-		}
-		return true
-	})
-}
-
 // mustWait says why a resource cannot be asked yet, or "", where that can be told.
 func mustWait(b *builder, r *config.Resource, before []string, s *Step) (why string, ok bool) {
 	open, diags := latehost.Open(b.Manifest, s.Settings.Host, b.scope(r.Address, before, b.look))
@@ -284,7 +279,6 @@ func mustWait(b *builder, r *config.Resource, before []string, s *Step) (why str
 	return cmp.Or(b.whyDeferred(r.Address, before, s), open), !diags.HasErrors()
 }
 
-// whyDeferred says why a resource cannot be asked yet, or "".
 func (b *builder) whyDeferred(addr string, before []string, s *Step) string {
 	for _, addr := range before {
 		switch dep := b.step(addr); dep.Change {
@@ -305,12 +299,7 @@ func (b *builder) whyDeferred(addr string, before []string, s *Step) string {
 		}
 	}
 	if len(s.Unknown) > 0 {
-		refs := slices.Compact(slices.Sorted(maps.Values(s.Unknown)))
-		verb := " is"
-		if len(refs) > 1 {
-			verb = " are"
-		}
-		return words.List(refs, 3) + verb + " known after apply"
+		return unknowns.Words(s.Unknown)
 	}
 	if _, known := b.Prior.Resources[addr]; !known {
 		return b.identified.doubts[addr]
@@ -318,7 +307,6 @@ func (b *builder) whyDeferred(addr string, before []string, s *Step) string {
 	return ""
 }
 
-// whyMayChange says why an answer is only an expectation, or "".
 func (b *builder) whyMayChange(before []string) string {
 	for _, addr := range before {
 		switch dep := b.step(addr); {
@@ -329,18 +317,4 @@ func (b *builder) whyMayChange(before []string) string {
 		}
 	}
 	return ""
-}
-
-// noteLost says of a resource that does not exist, though it was recorded, what
-// becomes of the recorded thing: where it may be another one, it is left alone.
-func (s *Step) noteLost(entry state.Entry, known bool) {
-	switch {
-	case !known || s.Another || s.Change != Create:
-	case plugs.Untagged(entry.Type) != plugs.Untagged(s.Type):
-		s.Notes = append(s.Notes, fmt.Sprintf("It was recorded as created by %s. If that still exists, it stays as it is and is "+
-			"forgotten: to have it destroyed, apply once without this block first.", entry.Type))
-	case string(entry.Config) != string(s.Config):
-		s.Notes = append(s.Notes, "It was recorded with another config, and with this one its image finds nothing. If what was created "+
-			"with the other one still exists, it stays as it is and is forgotten.")
-	}
 }

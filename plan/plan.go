@@ -89,7 +89,7 @@ type Edge = order.Edge
 type Step struct {
 	Type        string            `json:"type"` // the image, as the manifest names it
 	Change      Change            `json:"change"`
-	Expected    Change            `json:"expected,omitempty"`        // deferred: create or update, where that is known
+	Expected    Change            `json:"expected,omitempty"`        // deferred: create, update or replace, where that is known
 	MovedFrom   string            `json:"moved_from,omitempty"`      // its address in the state file
 	MovedWhy    string            `json:"moved_why,omitempty"`       // "identity", "same config" (a guess), or "" for what the manifest says
 	MayChange   bool              `json:"may_change,omitempty"`      // a dependency will change: the answer is an expectation

@@ -30,7 +30,10 @@ func (s *Step) View() view.View {
 		if s.State == nil {
 			v.State, v.Status, v.Partial = s.Stale, protocol.Stale, true
 		}
-	case Update:
+	case Update, Deferred:
+		if v.State, v.Status = s.Forecast, protocol.Missing; s.Stale == nil {
+			break
+		}
 		v.State, v.Status, v.Stays = jsondoc.Without(view.Overlay(s.Stale, s.Forecast), s.UnknownNew), protocol.Stale, true
 		v.Unknown, v.Staying = s.UnknownNew, jsondoc.TopLevel(s.Stale, s.Forecast)
 	default:
@@ -81,7 +84,7 @@ func (d *decided) scope(addr string, before []string, look func(string) view.Vie
 // as it is forecast. That an output will not change must not be claimed.
 func (d *decided) outlook(addr string) view.View {
 	v, step := d.look(addr), d.step(addr)
-	if step != nil && (step.Change == Update || step.MayChange) {
+	if step != nil && (step.Change == Update || step.Change == Deferred || step.MayChange) {
 		v.State, v.Partial, v.Stays, v.Staying = step.Forecast, true, false, nil
 	}
 	return v

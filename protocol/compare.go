@@ -13,7 +13,7 @@ import (
 type comparison struct {
 	reasons []Reason
 	wanted  map[string]any // what the state will hold once it is right
-	unset   []string       // JSON pointers to what is to be unset, and may then be left out or be empty
+	unset   []string       // JSON pointers to what is to be unset or is unknown, and may then be left out or be empty
 }
 
 // forecast is what is known of the state to be; nil = nothing.
@@ -29,7 +29,8 @@ func (c *comparison) forecast() any {
 // does must be unset in the state, unless it is marked as computed. What only one
 // of the two types has is nobody's business: an id in the state, a password in
 // the config.
-func compare[C any](written json.RawMessage, config C, state json.RawMessage, stateType reflect.Type) (*comparison, error) {
+func compare[C any](written json.RawMessage, config C, unknown []string, state json.RawMessage,
+	stateType reflect.Type) (*comparison, error) {
 	full, err := encode(config)
 	if err != nil {
 		return nil, err
@@ -66,6 +67,10 @@ func compare[C any](written json.RawMessage, config C, state json.RawMessage, st
 		if !there && !names[key] || want[key] == nil && (!known || f.tag.Get(toolTag) == computedTag) {
 			continue
 		}
+		if holdsUnknown(key, unknown) {
+			c.later(key, state != nil)
+			continue
+		}
 		secret := f.tag.Get("writeOnly") == "true"
 		if !secret && certain(want[key]) {
 			c.wanted[key] = want[key]
@@ -79,6 +84,21 @@ func compare[C any](written json.RawMessage, config C, state json.RawMessage, st
 		c.reasons = append(c.reasons, reasonFor(key, want[key], got, there, secret))
 	}
 	return c, nil
+}
+
+// holdsUnknown reports whether a member, or a part of it, is not known yet.
+func holdsUnknown(key string, unknown []string) bool {
+	at := "/" + escape(key)
+	return slices.ContainsFunc(unknown, func(pointer string) bool { return pointer == at || strings.HasPrefix(pointer, at+"/") })
+}
+
+// later notes that a member will be what is not known yet.
+func (c *comparison) later(key string, there bool) {
+	if !there {
+		return
+	}
+	at := "/" + escape(key)
+	c.unset, c.reasons = append(c.unset, at), append(c.reasons, Reason{Path: at, Message: "known only after other actions"})
 }
 
 // reasonFor says in what a member differs; of a secret it tells no values.

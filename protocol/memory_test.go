@@ -72,3 +72,40 @@ func TestMemory_WhatAnActionSays(t *testing.T) {
 		})
 	}
 }
+
+type shelf struct{}
+
+type shelfConfig struct {
+	Room  string `json:"room"`
+	Width int    `json:"width,omitempty"`
+	Note  string `json:"note,omitempty"`
+}
+
+type shelfState struct {
+	Room  string `json:"room"`
+	Width int    `json:"width,omitempty"`
+}
+
+func (shelf) Read(_ context.Context, c *Call[shelfConfig, shelfState]) (*shelfState, error) {
+	if c.Name == "new" {
+		return nil, nil
+	}
+	return &shelfState{Room: "north", Width: 7}, nil
+}
+
+func (shelf) Write(context.Context, *Call[shelfConfig, shelfState]) error { return nil }
+
+// A value that is not known yet is one that will be another, and forecast by nobody.
+func TestUnknown_IsExpectedToDiffer(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"name":"a","config":{"room":null,"width":7},"unknown":["/room"]}`:                `"reasons":[{"path":"/room","message":"known only after other actions"}],"forecast":{"width":7},"unknown":["/room"]}`,
+		`{"name":"a","config":{"room":"north","width":7,"note":null},"unknown":["/note"]}`: `{"status":"VALID","state":{"room":"north","width":7}}`,
+		`{"name":"new","config":{"room":null,"width":7},"unknown":["/room"]}`:              `{"status":"STALE","actions":[{"name":"create","args":["create"]}],"forecast":{"width":7}}`,
+	} {
+		var out, log bytes.Buffer
+		code := Run(t.Context(), shelf{}, About{Unknowns: true}, Process{Args: []string{"state"}, Stdin: strings.NewReader(in), Stdout: &out, Stderr: &log})
+		if code != 0 || !strings.HasSuffix(strings.TrimSpace(out.String()), want) {
+			t.Errorf("%s: exit %d, %s%s, want %s", in, code, out.String(), log.String(), want)
+		}
+	}
+}

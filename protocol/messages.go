@@ -73,6 +73,7 @@ type StateInput struct {
 	After        []string              `json:"after,omitempty"`        // protocol 2: the actions that this apply has just run for it
 	Memory       json.RawMessage       `json:"memory,omitempty"`       // what the type said last that it must not forget; asked for
 	Unsettled    []string              `json:"unsettled,omitempty"`    // actions of which nobody knows what they made; asked for
+	Unknown      []string              `json:"unknown,omitempty"`      // JSON pointers into the config: null for now, not known yet; asked for
 	Refresh      bool                  `json:"refresh,omitempty"`      // what it subscribes was acted on, or will be; asked for
 	Changed      []string              `json:"changed,omitempty"`      // JSON pointers into the config, from when it was last VALID; asked for
 	Host         *Host                 `json:"host,omitempty"`         // protocol 2: where it is; nil = on the machine of the command
@@ -164,6 +165,7 @@ type Type struct {
 	WatchAction       *Command               `json:"watch_action,omitempty"`    // how it is asked to tell of changes; nil = it is polled
 	DiscoverAction    *Command               `json:"discover_action,omitempty"` // how it is asked what there is; nil = it cannot tell
 	Memory            bool                   `json:"memory,omitempty"`          // wants to be told what it has said that it must not forget
+	Unknowns          bool                   `json:"unknowns,omitempty"`        // can be asked with values that are not known yet
 	Worker            *Command               `json:"worker,omitempty"`
 	Reuse             bool                   `json:"reuse,omitempty"`
 	NoCache           bool                   `json:"no_cache,omitempty"` // init must be asked again every time

@@ -74,6 +74,7 @@ type About struct {
 	Dependencies bool                   // it wants to see its dependencies, in Call.Dependencies
 	Refresh      bool                   // it wants Call.Refresh and Call.Changed
 	Memory       bool                   // it uses Call.Remember, and wants Call.Memory and Call.Unsettled
+	Unknowns     bool                   // it can be asked while values are not known yet, with their pointers in Call.Unknown
 	Worker       bool                   // its methods may be called at the same time, so that one process can serve many calls
 	Reuse        bool                   // its container may be used for several runs
 	ConfigSchema []byte                 // JSON Schema; nil = SchemaOf[C]

@@ -31,7 +31,7 @@ func (s server[C, S]) init(p Process) error {
 func (s server[C, S]) describe() (InitAnswer, error) {
 	a := InitAnswer{Protocol: MaxVersion, Label: s.about.Label, ConfigSchema: s.about.ConfigSchema, StateSchema: s.about.StateSchema,
 		Kind: s.about.Kind, AutoEdges: s.about.AutoEdges, Plugs: s.about.Plugs, StateAction: Command{Args: []string{stateArg}},
-		Dependencies: s.about.Dependencies, Refresh: s.about.Refresh, Memory: s.about.Memory, Reuse: s.about.Reuse}
+		Dependencies: s.about.Dependencies, Refresh: s.about.Refresh, Memory: s.about.Memory, Unknowns: s.about.Unknowns, Reuse: s.about.Reuse}
 	_, a.Absent = s.r.(Deleter[C, S])
 	if _, watches := s.r.(Watcher[C, S]); watches {
 		a.WatchAction = &Command{Args: []string{watchArg}}
@@ -153,7 +153,7 @@ func (s server[C, S]) plan(ctx context.Context, c *Call[C, S], have *S, state js
 	var same *comparison
 	if !compares {
 		var err error
-		if same, err = compare(c.ActionInput.Config, c.Config, state, reflect.TypeFor[S]()); err != nil {
+		if same, err = compare(c.ActionInput.Config, c.Config, c.Unknown, state, reflect.TypeFor[S]()); err != nil {
 			return nil, err
 		}
 	}

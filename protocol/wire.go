@@ -21,10 +21,12 @@ type InitAnswer struct {
 	// DiscoverAction is how it is asked what there is; none = it cannot tell.
 	DiscoverAction *Command `json:"discover_action,omitempty"`
 
-	Memory bool     `json:"memory,omitempty"` // it wants StateInput.Memory and StateInput.Unsettled
-	Worker *Command `json:"worker,omitempty"` // one process may serve many invocations
-	Reuse  bool     `json:"reuse,omitempty"`  // invocations may share a container
-	Cache  *bool    `json:"cache,omitempty"`  // false = ask again for each resource; nil = true
+	Memory bool `json:"memory,omitempty"` // it wants StateInput.Memory and StateInput.Unsettled
+	// Unknowns says that it can be asked with StateInput.Unknown.
+	Unknowns bool     `json:"unknowns,omitempty"`
+	Worker   *Command `json:"worker,omitempty"` // one process may serve many invocations
+	Reuse    bool     `json:"reuse,omitempty"`  // invocations may share a container
+	Cache    *bool    `json:"cache,omitempty"`  // false = ask again for each resource; nil = true
 }
 
 // StateAnswer is what a type of protocol 2 prints on stdout when it is asked

@@ -1,6 +1,7 @@
 package things
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"deployster/config"
@@ -38,4 +39,18 @@ func Stays(p match.Pair, entry state.Entry, reference string, ty protocol.Type, 
 func Left(differs, stays string) string {
 	return fmt.Sprintf("It is another thing than what was recorded (%s). The recorded thing stays as it is and is forgotten: %s.",
 		differs, stays)
+}
+
+// Lost says of a resource that does not exist, though it was recorded, what becomes of the
+// recorded thing: where it may be another one, it is left alone. "" = it is the same.
+func Lost(entry state.Entry, ty string, config json.RawMessage) string {
+	switch {
+	case plugs.Untagged(entry.Type) != plugs.Untagged(ty):
+		return fmt.Sprintf("It was recorded as created by %s. If that still exists, it stays as it is and is "+
+			"forgotten: to have it destroyed, apply once without this block first.", entry.Type)
+	case string(entry.Config) != string(config):
+		return "It was recorded with another config, and with this one its image finds nothing. If what was created " +
+			"with the other one still exists, it stays as it is and is forgotten."
+	}
+	return ""
 }

@@ -16,13 +16,16 @@ import (
 // Act carries out an action. It gives what is to be remembered, null for nothing; nil when
 // that is not known.
 func (p *Providers) Act(ctx context.Context, in protocol.ActionInput, name, digest string, log io.Writer) (json.RawMessage, error) {
+	if name == createAction {
+		in.Memory = nil // what is made is not there, whatever is remembered of one that is gone
+	}
 	t, done, err := p.openThing(ctx, in.StateInput, log)
 	if err != nil {
 		return before(in), err
 	}
 	defer done()
 	o := observed{state: cty.NullVal(t.schema.Block.Type())}
-	if t.memory != nil && name != createAction { // what is made is not there, whatever is remembered of one that is gone
+	if t.memory != nil {
 		// What the state step has seen was remembered for this action: it is not read again.
 		if o.state, err = value.OfRaw(t.memory.State, t.schema.Block.Type()); err != nil {
 			return before(in), err

@@ -134,6 +134,9 @@ func (t *thing) present(ctx context.Context, in protocol.StateInput) (protocol.S
 		return answer, err
 	}
 	answer.Actions = c.actions(t.kind, t.schema.Block)
+	if c.replaces && len(in.Unknown) > 0 { // so it goes before what it depends on is made anew
+		answer.ShutdownFirst, answer.Actions = &answer.Actions[0], answer.Actions[1:]
+	}
 	return t.stale(o, answer)
 }
 

@@ -69,6 +69,7 @@ func (p *Providers) openThing(ctx context.Context, in protocol.StateInput, log i
 	if err != nil {
 		return nil, nil, err
 	}
+	value.Forget(read, in.Unknown)
 	config, ok := read.(map[string]any)
 	if !ok {
 		return nil, nil, protocol.Errorf(protocol.ConfigError, "", "the config is no object")

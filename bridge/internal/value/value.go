@@ -39,6 +39,9 @@ func Decode(raw []byte) (any, error) {
 
 // OfBlock makes the value of a block of what a person wrote; at is where that stands.
 func OfBlock(b *schema.Block, written any, at string) (cty.Value, error) {
+	if written == (Unknown{}) {
+		return cty.UnknownVal(b.Type()), nil
+	}
 	object, ok := written.(map[string]any)
 	if !ok {
 		return cty.NilVal, wrong(at, "must be an object")
@@ -74,6 +77,8 @@ func ofAttribute(a *schema.Attribute, written any, at string) (cty.Value, error)
 // written as an object when it is there once; of a block, none is an empty list.
 func ofNested(n *schema.Nested, written any, at string, block bool) (cty.Value, error) {
 	switch {
+	case written == Unknown{}:
+		return cty.UnknownVal(n.Type()), nil
 	case written == nil && !block, written == nil && n.Mode == schema.Single:
 		return cty.NullVal(n.Type()), nil
 	case n.Mode == schema.Single, n.Mode == schema.Group:
@@ -136,8 +141,11 @@ func collection(n *schema.Nested, values []cty.Value) cty.Value {
 
 // ofType makes a value of a type. What is left out of an object is null.
 func ofType(t cty.Type, written any, at string) (cty.Value, error) {
-	if written == nil {
+	switch written {
+	case nil:
 		return cty.NullVal(t), nil
+	case Unknown{}:
+		return cty.UnknownVal(t), nil
 	}
 	v, err := infer(t, written, at)
 	if err != nil {

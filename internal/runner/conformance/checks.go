@@ -23,6 +23,7 @@ const (
 	checkTwice       = "apply-twice"
 	checkLastState   = "last-state"
 	checkRefresh     = "refresh"
+	checkUnknowns    = "unknowns"
 	checkWatch       = "watch-starts"
 	checkWatchQuiet  = "watch-quiet"
 	checkWatchEnds   = "watch-ends"
@@ -50,7 +51,7 @@ const (
 var order = []string{
 	checkInit, checkInitAgain, checkInitKeys, checkInitTerm, checkConfig, checkStrict, checkIdentity,
 	checkState, checkStateAgain, checkStateKeys, checkStateTerm,
-	checkActions, checkValid, checkStateSchema, checkForecast, checkTwice, checkLastState, checkRefresh,
+	checkActions, checkValid, checkStateSchema, checkForecast, checkTwice, checkLastState, checkRefresh, checkUnknowns,
 	checkWatch, checkWatchQuiet, checkWatchEnds, checkWatchMany, checkRenamed,
 	checkOther, checkChanged, checkUpdate, checkWorker, checkReuse,
 	checkAbsent, checkWatchTells, checkMemory, checkAbsentAgain, checkGone, checkRecreate, checkWorkerActs, checkDestroyed, checkSecrets,
@@ -76,6 +77,7 @@ var titles = map[string]string{
 	checkForecast:    "what was forecast came true",
 	checkTwice:       "a second apply has nothing to do",
 	checkLastState:   "the recorded state does not change the verdict",
+	checkUnknowns:    "it can be asked while values are not known yet",
 	checkRefresh:     "it can be told that what it subscribes was acted on",
 	checkWatch:       "a watch says that it has begun",
 	checkWatchQuiet:  "a watch is quiet while nothing changes",

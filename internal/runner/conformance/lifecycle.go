@@ -29,6 +29,9 @@ func (e *engine) live(ctx context.Context) {
 		e.check(ctx, checkTwice, e.applyTwice)
 		e.check(ctx, checkLastState, e.askWithLastState)
 		e.check(ctx, checkRefresh, func(ctx context.Context) outcome { return isTold(ctx, e) })
+		if e.ty.Unknowns {
+			e.check(ctx, checkUnknowns, func(ctx context.Context) outcome { return isAskedAhead(ctx, e) })
+		}
 		e.check(ctx, checkWatch, e.watching.start)
 		e.check(ctx, checkWatchQuiet, e.watching.isQuiet)
 		e.check(ctx, checkWatchEnds, e.watching.endsWhenAsked)

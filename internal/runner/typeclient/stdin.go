@@ -41,6 +41,7 @@ type stateV2 struct {
 	After        []string                 `json:"after,omitempty"` // not for actions
 	Memory       json.RawMessage          `json:"memory,omitempty"`
 	Unsettled    []string                 `json:"unsettled,omitempty"`
+	Unknown      []string                 `json:"unknown,omitempty"`
 	Refresh      bool                     `json:"refresh,omitempty"`
 	Changed      []string                 `json:"changed,omitempty"`
 	Host         *protocol.Host           `json:"host,omitempty"`
@@ -130,6 +131,9 @@ func newStateV2(ty protocol.Type, in protocol.StateInput) stateV2 {
 	}
 	if ty.Memory {
 		two.Memory, two.Unsettled = in.Memory, in.Unsettled
+	}
+	if ty.Unknowns {
+		two.Unknown = in.Unknown
 	}
 	if !ty.Dependencies {
 		return two

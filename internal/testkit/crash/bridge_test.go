@@ -43,6 +43,7 @@ type workshop struct {
 	client *typeclient.Client
 	pool   *worker.Pool
 	adopt  map[string]string // the ids of things that a person has found
+	gone   map[string]bool   // the ids of things that are remembered where a person said that nothing is there
 
 	mu        sync.Mutex // guards what follows
 	processes map[int]*exec.Cmd
@@ -52,7 +53,8 @@ type workshop struct {
 func newWorkshop(t *testing.T, seed uint64) *workshop {
 	dir := t.TempDir()
 	w := &workshop{t: t, office: office.New(t, seed, 6*time.Millisecond), random: rand.New(rand.NewPCG(seed, 2)), dir: dir,
-		bridge: filepath.Join(dir, "bridge"), fake: runnertest.NewFake(), adopt: map[string]string{}, processes: map[int]*exec.Cmd{}}
+		bridge: filepath.Join(dir, "bridge"), fake: runnertest.NewFake(), adopt: map[string]string{}, gone: map[string]bool{},
+		processes: map[int]*exec.Cmd{}}
 	for out, what := range map[string]string{w.bridge: ".", w.provider(): "./internal/testprovider/terraform-provider-test"} {
 		cmd := exec.Command("go", "build", "-o", out, what)
 		cmd.Dir = "../../../bridge"
@@ -254,12 +256,8 @@ func (w *workshop) account() (open []string, faults []string) {
 	}
 	remembered := map[string]string{}
 	for addr, e := range s.Resources {
-		var m struct{ State struct{ ID string } }
-		if len(e.Memory) > 0 {
-			if err := json.Unmarshal(e.Memory, &m); err != nil {
-				w.t.Fatal(err)
-			}
-			remembered[m.State.ID] = addr
+		if id := w.id(e); id != "" {
+			remembered[id] = addr
 		}
 	}
 	unsettled := map[string][]string{}
@@ -282,7 +280,7 @@ func (w *workshop) account() (open []string, faults []string) {
 	made := map[string]bool{}
 	for id, addr := range remembered {
 		made[addr] = there[id] != ""
-		if there[id] == "" && len(unsettled[addr]) == 0 {
+		if there[id] == "" && len(unsettled[addr]) == 0 && !w.gone[id] {
 			faults = append(faults, fmt.Sprintf("%s of %s is remembered, and is not there", id, addr))
 		}
 	}
@@ -293,6 +291,18 @@ func (w *workshop) account() (open []string, faults []string) {
 	}
 	slices.Sort(open)
 	return open, faults
+}
+
+// id is what is remembered of a thing, "" for nothing.
+func (w *workshop) id(e state.Entry) string {
+	w.t.Helper()
+	var m struct{ State struct{ ID string } }
+	if len(e.Memory) > 0 {
+		if err := json.Unmarshal(e.Memory, &m); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return m.State.ID
 }
 
 // settle is what a person does about things that may be there.
@@ -319,6 +329,7 @@ func (w *workshop) settle(open []string) {
 	next := store.Snapshot()
 	for _, label := range gone {
 		next = next.Judged(label, state.Failed)
+		w.gone[w.id(next.Resources[label])] = true
 	}
 	if err := store.Replace(next); err != nil {
 		w.t.Fatal(err)

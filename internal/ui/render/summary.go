@@ -81,6 +81,7 @@ func counts(s plan.Summary) map[plan.Change]int {
 func legend(p *plan.Plan) string {
 	n, expected := counts(p.Summary), p.Summary.Expected
 	n[plan.Create], n[plan.Update] = n[plan.Create]+expected.Create, n[plan.Update]+expected.Update
+	n[plan.Replace] += expected.Replace
 	n[plan.Deferred] -= expected.All()
 	var words []string
 	for _, c := range changeWords {
@@ -143,7 +144,8 @@ func Counts(p *plan.Plan) string {
 // changeWords. Those that are expected to be created count as such.
 func toDo(p *plan.Plan) (parts []string) {
 	s := p.Summary
-	n, expected := counts(s), map[plan.Change]int{plan.Create: s.Expected.Create, plan.Update: s.Expected.Update}
+	n, expected := counts(s), map[plan.Change]int{
+		plan.Create: s.Expected.Create, plan.Update: s.Expected.Update, plan.Replace: s.Expected.Replace}
 	n[plan.Deferred] -= s.Expected.All()
 	for _, c := range changeWords {
 		always := (c.change == plan.Create || c.change == plan.Update || c.change == plan.Destroy) && !p.Selection.RefreshOnly

@@ -33,6 +33,7 @@ type Document struct {
 	WatchAction   *protocol.Command               `json:"watch_action,omitempty"`
 	Discover      *protocol.Command               `json:"discover_action,omitempty"`
 	Memory        bool                            `json:"memory,omitempty"`
+	Unknowns      bool                            `json:"unknowns,omitempty"`
 	Worker        *protocol.Command               `json:"worker,omitempty"`
 	Reuse         bool                            `json:"reuse"`
 	Cache         bool                            `json:"cache"`
@@ -48,8 +49,8 @@ func Describe(name string, ty protocol.Type) Document {
 		Identity:    ty.Identity, Kind: ty.Kind, Plugs: ty.Plugs, Resources: ty.RequiredResources, StateAction: ty.StateAction,
 		Absent: ty.Absent, Dependencies: ty.Dependencies, Refresh: ty.Refresh, WatchAction: ty.WatchAction,
 		Discover: ty.DiscoverAction,
-		Memory:   ty.Memory,
-		Worker:   ty.Worker, Reuse: ty.Reuse, Cache: !ty.NoCache, configUnknown: len(ty.ConfigSchema) == 0}
+		Memory:   ty.Memory, Unknowns: ty.Unknowns,
+		Worker: ty.Worker, Reuse: ty.Reuse, Cache: !ty.NoCache, configUnknown: len(ty.ConfigSchema) == 0}
 	t.Config, t.configOpen = schemaRows(ty.ConfigSchema)
 	t.State, t.stateOpen = schemaRows(ty.StateSchema)
 	if t.Identity == nil {
@@ -162,7 +163,9 @@ func abilities(t Document) []string {
 		has  bool
 		text string
 	}{{t.Dependencies, "see its dependencies"},
-		{t.Refresh, "be told of what it subscribes"}, {t.WatchAction != nil, "tell of changes"}, {t.Discover != nil, "list what exists"},
+		{t.Refresh, "be told of what it subscribes"},
+		{t.Unknowns, "be asked while values are not known yet"},
+		{t.WatchAction != nil, "tell of changes"}, {t.Discover != nil, "list what exists"},
 		{t.Worker != nil, "serve as a worker"}, {t.Reuse, "share a container"}, {!t.Cache,
 			"be something else for each resource"}} {
 		if a.has {

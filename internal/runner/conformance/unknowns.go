@@ -1,0 +1,46 @@
+package conformance
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"deployster/internal/base/jsondoc"
+	"deployster/plan/unknowns"
+	"deployster/protocol"
+)
+
+const fixUnknowns = "Where \"unknown\" in its input has a pointer, the value there is null for now, whatever the schema says: answer " +
+	"what is to be expected, with what becomes of it in the \"unknown\" of the answer. A type that cannot leaves \"unknowns\" out of its " +
+	"answer to init."
+
+// isAskedAhead asks what is there with each value of its config unknown in turn.
+func isAskedAhead(ctx context.Context, e *engine) outcome {
+	config, err := jsondoc.Object(e.o.Config)
+	if err != nil {
+		return fail(fixUnknowns, "The config is no object: %s.", err)
+	}
+	asked := 0
+	for _, key := range slices.Sorted(maps.Keys(config)) {
+		pointer := jsondoc.JoinPointer([]string{key})
+		unknown := map[string]string{pointer: key}
+		if !unknowns.Askable(&e.ty, unknown) {
+			continue
+		}
+		asked++
+		in := e.input(e.o.Config)
+		in.LastState = e.valid.State
+		unknowns.Tell(&in, unknown)
+		a, err := e.ask(ctx, in)
+		if err != nil {
+			return failWith(fixUnknowns, err)
+		}
+		if a.Status == protocol.Missing {
+			return fail(fixUnknowns, "With %s unknown it says that nothing is there, though it was VALID before.", pointer)
+		}
+	}
+	if asked == 0 {
+		return skip("its config has no value that does not name the thing")
+	}
+	return pass("with %d values unknown, one at a time", asked)
+}

@@ -1,0 +1,39 @@
+package plan
+
+import (
+	"context"
+
+	"deployster/config"
+	"deployster/plan/latehost"
+	"deployster/plan/subject"
+	"deployster/plan/unknowns"
+)
+
+// foreseen is a deferred resource with what its image expects, where that can be asked; nil
+// when that must not be, or the image has failed.
+func foreseen(ctx context.Context, b *builder, r *config.Resource, s *Step) *Step {
+	open, _ := latehost.Open(b.Manifest, s.Settings.Host, b.scope(r.Address, subject.Predecessors(r), b.look)) // what is wrong is reported
+	if open != "" || b.identified.doubts[r.Address] != "" || !unknowns.Askable(&s.Init, s.Unknown) {
+		return s
+	}
+	waiting := *s
+	_, answer, ok := query(ctx, b, r, s)
+	if !ok {
+		return nil
+	}
+	s.take(answer)
+	s.hide(b.Prior.Resources[r.Address], b.Manifest.Secrets())
+	switch found := s.Kind(); {
+	case found == Valid:
+		s.MayChange, s.Expected, s.Was = true, "", nil
+	case s.ReadOnly:
+		return &waiting // what it needs may make it right
+	default:
+		s.Change, s.Expected = Deferred, found
+	}
+	if diags := noteDestroyed(r, s); diags.HasErrors() {
+		b.report(r, "", diags)
+		s = nil
+	}
+	return s
+}

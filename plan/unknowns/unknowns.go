@@ -1,0 +1,83 @@
+package unknowns
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/words"
+	"deployster/protocol"
+)
+
+// Askable reports whether an image can be asked about a config with such unknown values:
+// its type said so, and what names the thing is known.
+func Askable(ty *protocol.Type, unknown map[string]string) bool {
+	if !ty.Unknowns {
+		return false
+	}
+	for pointer := range unknown {
+		names := func(named string) bool { return within(named, pointer) || within(pointer, named) }
+		if pointer == "" || slices.ContainsFunc(ty.Identity, names) {
+			return false
+		}
+	}
+	return true
+}
+
+// within reports whether a pointer leads to something or into it.
+func within(pointer, something string) bool {
+	return pointer == something || strings.HasPrefix(pointer, something+"/")
+}
+
+// Tell puts null into the config of an input where it is not known, and says where.
+func Tell(in *protocol.StateInput, unknown map[string]string) {
+	if len(unknown) == 0 {
+		return
+	}
+	in.Unknown = slices.Sorted(maps.Keys(unknown))
+	doc, err := jsondoc.Value(in.Config)
+	if err != nil {
+		return // it is sent as it is, and refused
+	}
+	for _, pointer := range in.Unknown {
+		steps := jsondoc.Pointer(pointer)
+		last := len(steps) - 1
+		switch parent := jsondoc.At(doc, steps[:last]).(type) {
+		case map[string]any:
+			parent[steps[last]] = nil
+		case []any:
+			if i, err := strconv.Atoi(steps[last]); err == nil && i < len(parent) {
+				parent[i] = nil
+			}
+		}
+	}
+	if config, err := jsondoc.Encode(doc); err == nil {
+		in.Config = config
+	}
+}
+
+// Differ reports whether a config is known to be another than the recorded one, whatever
+// its unknown values will be.
+func Differ(recorded, config json.RawMessage, unknown map[string]string) bool {
+	return slices.ContainsFunc(jsondoc.Edits(recorded, config), func(e jsondoc.Edit) bool {
+		for pointer := range unknown {
+			if strings.HasPrefix(e.Path, pointer+"/") || e.Path == pointer && e.How == jsondoc.Changed {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// Words say what makes values unknown.
+func Words(unknown map[string]string) string {
+	refs := slices.Compact(slices.Sorted(maps.Values(unknown)))
+	verb := " is"
+	if len(refs) > 1 {
+		verb = " are"
+	}
+	return words.List(refs, 3) + verb + " known after apply"
+}
