@@ -300,7 +300,8 @@ func syncFiles(dir string) error {
 // manyVersions is a check that lists a million, beside one that lists one.
 func (l *lab) manyVersions(ctx context.Context) (_ []line, err error) {
 	n := l.sized(1_000_000)
-	b, err := l.lineBed(ctx, "variable \"n\" {}\nartifact \"a\" {\n  type   = \""+lineImage+"2\"\n  source = { versions = var.n }\n}\n"+
+	b, err := l.lineBed(ctx, "variable \"n\" {}\n"+
+		"artifact \"a\" {\n  type   = \""+lineImage+"2\"\n  source = { versions = tonumber(var.n) }\n}\n"+
 		"output \"ref\" {\n  value = artifact.a.version.ref\n}\n")
 	defer func() { err = errors.Join(err, b.close()) }()
 	if err != nil {
