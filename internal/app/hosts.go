@@ -50,6 +50,9 @@ func (t *task) greetAs(ctx context.Context, place state.Place, store *state.Stor
 		return err
 	}
 	t.places.Known(hosts.Reachable(t.manifest))
+	if t.saved { // its hosts are those of the plan, and what was recorded of them comes after that
+		t.places.Known(hosts.Planned(t.plan))
+	}
 	return nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/places"
 	"deployster/internal/runner"
+	"deployster/plan"
 	"deployster/plan/order"
 	"deployster/protocol"
 	"deployster/state"
@@ -61,6 +62,18 @@ func Reachable(m *config.Manifest) []runner.Host {
 	for _, h := range m.Hosts() {
 		if h.Address != "" {
 			list = append(list, h.Host)
+		}
+	}
+	return list
+}
+
+// Planned are the hosts that resources of a plan are on, as far as it is known how they
+// are reached.
+func Planned(p *plan.Plan) []runner.Host {
+	var list []runner.Host
+	for _, addr := range sorted(p.Resources) {
+		if h := p.Resources[addr].Settings.Host; h != nil && h.Address != "" {
+			list = append(list, *h)
 		}
 	}
 	return list
