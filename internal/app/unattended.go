@@ -107,6 +107,9 @@ func (u unattended) refusal(addr string, step *plan.Step) string {
 	case slices.Contains(u.Kinds, kind), slices.Contains(u.Kinds, repair.Kind) && repair.Answered(step, u.prior.Resources[addr]):
 		return ""
 	}
+	if kind == plan.Deferred {
+		return "what is to be done is known only when others are done, and nobody has approved deferred changes"
+	}
 	return "to " + string(kind) + " it would not just bring back what was recorded"
 }
 

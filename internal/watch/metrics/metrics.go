@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"deployster/internal/watch"
 	"deployster/plan/drift"
@@ -54,6 +55,8 @@ func New() *Metrics {
 	m.late = histogram("poll_late_seconds", "How much later than they were due polls began.", 0.001)
 	m.lockWait = counter("lock_wait_seconds_total", "How long repairs waited because another command had the state.")
 	m.reloadFailures = counter("reload_failures_total", "Reloads that failed: what was watched before is watched further.")
+	keep(m, collectors.NewGoCollector())
+	keep(m, collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.Counted(watch.Counts{})
 	return m
 }

@@ -1,0 +1,371 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// How long the soak lasts, and what it is to show. DEPLOYSTER_WATCH_SOAK=30m is the one
+// that counts; without it all that it does is done once or twice.
+const (
+	soakVariable = "DEPLOYSTER_WATCH_SOAK"
+	soakShort    = 20 * time.Second
+	soakCounts   = 10 * time.Minute // from which on the slopes are held to soakSlope
+	soakSlope    = 0.02             // from the second quarter to the last
+	soakSettles  = 2 * time.Minute  // until all is as declared when nothing disturbs it any more
+)
+
+// soak is a watch that lives for long, with all that happens in months: drift, people,
+// kills.
+type soak struct {
+	t          *testing.T
+	work, data string
+	environ    []string
+	lasts      time.Duration
+	workers    int // resources of a type that a worker watches; there are a few of two others
+
+	began                     time.Time
+	watch                     *exec.Cmd
+	ended                     chan error
+	kills                     map[string]int
+	drifts, applies, restarts int
+	samples                   []map[string]float64
+}
+
+// TestWatch_Soak lets things be removed, a person apply, and the watch, its workers and its
+// containerd be killed. The watch is killed in the first quarter only: from the second
+// to the last neither its memory grows, nor its goroutines, nor what it and its
+// containerd have open or leave on the machine. In the end all is as it was declared.
+func TestWatch_Soak(t *testing.T) {
+	t.Parallel()
+	s := &soak{t: t, lasts: soakShort, workers: 30, kills: map[string]int{}}
+	if text := os.Getenv(soakVariable); text != "" {
+		var err error
+		if s.lasts, err = time.ParseDuration(text); err != nil {
+			t.Fatal(err)
+		}
+		s.workers = 990
+	}
+	s.prepare()
+	s.start()
+	s.began = time.Now()
+	s.disturb()
+	s.settles()
+	s.stop()
+	s.must("apply", "-auto-approve")
+	if out := s.must("apply", "-auto-approve"); !strings.Contains(out, "No changes") {
+		t.Errorf("the last apply found something to do:\n%s", out)
+	}
+	s.report()
+}
+
+// prepare makes the project: 5 things that are polled, 5 notes that tell of themselves
+// one container each, and disks that one worker tells of.
+func (s *soak) prepare() {
+	root, err := os.Getwd()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.work = s.t.TempDir()
+	if s.data, err = os.MkdirTemp("", "dw"); err != nil {
+		s.t.Fatal(err)
+	}
+	s.environ = append(os.Environ(), "HOME="+s.work, "DEPLOYSTER_DATA_DIR="+s.data, "DEPLOYSTER_IDLE_EXIT=2s", "DEPLOYSTER_RUNC="+safeRunc(root),
+		"WORK="+s.work)
+	s.t.Cleanup(func() {
+		e := &ending{t: &failing{T: s.t, failed: true}, work: s.work, data: []string{s.data}}
+		_ = s.command("image", "list").Run() // sweeps after who was killed; if it fails something is left, and told
+		if e.end(); s.t.Failed() {
+			log, _ := os.ReadFile(filepath.Join(s.data, "server.log"))
+			out, _ := os.ReadFile(filepath.Join(s.work, "out"))
+			s.t.Logf("the server's log:\n%s\nthe watch:\n%s", last(log), last(out))
+		}
+		if err := removeData(s.data); err != nil {
+			s.t.Error(err)
+		}
+	})
+	for _, dir := range []string{"world", "notes", "disk", "thing/bin"} {
+		if err := os.MkdirAll(filepath.Join(s.work, dir), 0o755); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	build := exec.Command("go", "build", "-o", filepath.Join(s.work, "disk", "disk"), "./internal/testkit/bench/disk")
+	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		s.t.Fatalf("%v: %s", err, out)
+	}
+	s.must("image", "pack", "-t", "soak/disk:1", "-entrypoint", "/disk", "disk")
+	s.must("image", "pack", "-t", "soak/note:1", "-shell", filepath.Join(root, "docs/examples/watch/type.sh"))
+	s.must("image", "pack", "-t", "soak/thing:1", "-shell", filepath.Join(root, "testdata/types/thing/type.sh"))
+	m := "plug \"world\" {\n  path = \"world\"\n}\nplug \"notes\" {\n  path = \"notes\"\n}\n"
+	for i := range s.workers {
+		m += fmt.Sprintf("resource \"d%d\" {\n  type = \"soak/disk:1\"\n  config = { name = \"disk-%d\", zone = \"eu\" }\n}\n", i, i)
+	}
+	for i := range 5 {
+		m += fmt.Sprintf("resource \"t%d\" {\n  type = \"soak/thing:1\"\n  config = { size = 1 }\n}\n", i)
+		m += fmt.Sprintf("resource \"n%c\" {\n  type = \"soak/note:1\"\n  config = { name = \"n%c\", text = \"day\" }\n}\n", 'a'+i, 'a'+i)
+	}
+	if err := os.WriteFile(filepath.Join(s.work, "main.hcl"), []byte(m), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	s.must("apply", "-auto-approve")
+}
+
+func last(text []byte) []byte { return text[max(0, len(text)-4000):] }
+
+// command is the real command in the project.
+func (s *soak) command(args ...string) *exec.Cmd {
+	c := exec.Command("deployster", args...)
+	c.Dir, c.Env = s.work, s.environ
+	return c
+}
+
+func (s *soak) must(args ...string) string {
+	s.t.Helper()
+	out, err := s.command(args...).CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("deployster %v: %v\n%s", args, err, last(out))
+	}
+	return string(out)
+}
+
+// start starts the watch, as systemd does again and again.
+func (s *soak) start() {
+	out, err := os.OpenFile(filepath.Join(s.work, "out"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = out.Close() }() // its child has it
+	s.watch = s.command("watch", "-poll=30s", "-metrics=unix:metrics.sock")
+	s.watch.Stdout, s.watch.Stderr = out, out
+	if err := s.watch.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.ended = make(chan error, 1)
+	go func(c *exec.Cmd, ended chan error) { ended <- c.Wait() }(s.watch, s.ended)
+}
+
+// disturb does what happens, and takes samples, until the time is over.
+func (s *soak) disturb() {
+	every := func(parts int) *time.Ticker { return time.NewTicker(s.lasts / time.Duration(parts)) }
+	drift, person, kill, sample := time.NewTicker(50*time.Millisecond), every(30), every(400), every(120)
+	if s.workers < 100 {
+		drift, person, kill = time.NewTicker(300*time.Millisecond), every(4), every(12)
+	}
+	applied := make(chan error)
+	for end, applying := time.After(s.lasts), false; ; {
+		select {
+		case <-end:
+			if applying {
+				<-applied
+			}
+			return
+		case err := <-s.ended:
+			if out, _ := os.ReadFile(filepath.Join(s.work, "out")); bytes.Contains(out, []byte(" watching ")) {
+				s.t.Fatalf("the watch ended by itself: %v", err)
+			}
+			s.restarts++ // its containerd was killed while it started: systemd starts it again
+			s.start()
+		case <-drift.C:
+			s.drift()
+		case <-sample.C:
+			s.sample()
+		case <-kill.C:
+			s.kill()
+		case <-person.C:
+			if !applying {
+				applying = true
+				go func() { applied <- s.person() }()
+			}
+		case err := <-applied:
+			if applying = false; err != nil {
+				s.t.Error(err)
+			}
+			s.applies++
+		}
+	}
+}
+
+// person applies. One whose containerd is killed may fail for that, and says so.
+func (s *soak) person() error {
+	out, err := s.command("apply", "-auto-approve").CombinedOutput()
+	if err != nil && !bytes.Contains(out, []byte("containerd")) {
+		return fmt.Errorf("a person's apply: %w\n%s", err, last(out))
+	}
+	return nil
+}
+
+// files are what the resources are.
+func (s *soak) files() (list []string) {
+	for i := range s.workers {
+		list = append(list, fmt.Sprintf("world/disk-%d", i))
+	}
+	for i := range 5 {
+		list = append(list, fmt.Sprintf("world/t%d", i), fmt.Sprintf("notes/n%c", 'a'+i))
+	}
+	return list
+}
+
+// drift removes what a resource is.
+func (s *soak) drift() {
+	list := s.files()
+	if os.Remove(filepath.Join(s.work, list[rand.IntN(len(list))])) == nil {
+		s.drifts++
+	}
+}
+
+// early reports whether it is the first quarter.
+func (s *soak) early() bool { return time.Since(s.began) < s.lasts/4 }
+
+// kill kills the watch, a worker, or the containerd. The watch is killed in the first
+// quarter only: the others in all of the time, four times as seldom.
+func (s *soak) kill() {
+	total := s.kills["watch"] + s.kills["worker"] + s.kills["containerd"]
+	switch {
+	case s.early() && total%2 == 0:
+		s.kills["watch"]++
+		_ = s.watch.Process.Kill() // it cannot have ended: nobody has waited for it
+		<-s.ended
+		s.start()
+	case rand.IntN(2) == 0:
+		s.killOne("worker", func(line string) bool { return strings.HasPrefix(line, "/disk\x00") && !strings.Contains(line, s.data) })
+	default:
+		s.killOne("containerd", func(line string) bool {
+			return strings.HasPrefix(line, "deployster-containerd\x00") && strings.Contains(line, s.data)
+		})
+	}
+}
+
+// killOne kills one of the processes below the test whose command line is of a kind.
+func (s *soak) killOne(what string, is func(line string) bool) {
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, i := range rand.Perm(len(lines)) {
+		line, err := os.ReadFile(lines[i])
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(lines[i])))
+		if err != nil || !is(string(line)) || what == "worker" && !s.mine(pid) {
+			continue
+		}
+		if syscall.Kill(pid, syscall.SIGKILL) == nil {
+			s.kills[what]++
+		}
+		return
+	}
+}
+
+// mine reports whether a process in a container is one of this test's: its plug is.
+func (s *soak) mine(pid int) bool {
+	mounts, err := os.ReadFile(fmt.Sprintf("/proc/%d/mountinfo", pid))
+	return err == nil && bytes.Contains(mounts, []byte(s.work+"/world "))
+}
+
+// sample notes how much there is of what could grow.
+func (s *soak) sample() {
+	one := map[string]float64{"disk KiB": s.disk(s.data) + s.disk(runtimeOf(s.data)) + s.disk(filepath.Join(s.work, ".deployster")),
+		"processes and mounts": float64(strings.Count(users(s.data), "\n"))}
+	client := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(s.work, "metrics.sock"))
+	}}}
+	response, err := client.Get("http://watch/metrics")
+	if err != nil {
+		return // it has just been started
+	}
+	text, err := io.ReadAll(response.Body)
+	_ = response.Body.Close()
+	if err != nil {
+		return
+	}
+	for name, metric := range map[string]string{"goroutines": "go_goroutines", "open files": "process_open_fds",
+		"resident MiB": "process_resident_memory_bytes", "live heap MiB": "go_memstats_heap_inuse_bytes"} {
+		if m := regexp.MustCompile(`(?m)^` + metric + ` (\S+)$`).FindSubmatch(text); m != nil {
+			one[name], _ = strconv.ParseFloat(string(m[1]), 64)
+		}
+		if strings.HasSuffix(name, "MiB") {
+			one[name] /= 1 << 20
+		}
+	}
+	one["at"] = time.Since(s.began).Seconds()
+	s.samples = append(s.samples, one)
+}
+
+// disk is what a directory takes.
+func (s *soak) disk(dir string) (kib float64) {
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // it has just been removed
+		}
+		if info, err := e.Info(); err == nil {
+			if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+				kib += float64(stat.Blocks) / 2
+			}
+		}
+		return nil
+	})
+	return kib
+}
+
+// settles waits until all is there.
+func (s *soak) settles() {
+	s.t.Helper()
+	var missing []string
+	for end := time.Now().Add(soakSettles); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		missing = slices.DeleteFunc(s.files(), func(f string) bool { return exists(filepath.Join(s.work, f)) })
+		if len(missing) == 0 {
+			return
+		}
+	}
+	s.t.Errorf("after %s there is not yet: %v", soakSettles, missing)
+}
+
+// stop ends the watch.
+func (s *soak) stop() {
+	_ = s.watch.Process.Signal(syscall.SIGTERM)
+	if err := <-s.ended; err != nil {
+		s.t.Errorf("the watch: %v", err)
+	}
+}
+
+// report says what grew, and holds that to the limit where the time was long enough.
+func (s *soak) report() {
+	s.t.Logf("%s: %d drifts, %d applies of a person, killed: %v, then started again by itself: %d", s.lasts, s.drifts, s.applies, s.kills, s.restarts)
+	for _, name := range []string{"goroutines", "open files", "resident MiB", "live heap MiB", "disk KiB", "processes and mounts"} {
+		second, fourth := s.median(name, 1), s.median(name, 3)
+		grown := 0.0
+		if second > 0 {
+			grown = fourth/second - 1
+		}
+		s.t.Logf("%-20s %10.0f %10.0f  %+.1f %%", name, second, fourth, 100*grown)
+		if s.lasts >= soakCounts && grown > soakSlope && fourth-second > 2 {
+			s.t.Errorf("%s grew by %.1f %% from the second quarter to the last", name, 100*grown)
+		}
+	}
+}
+
+// median is that of what was seen in a quarter of the time.
+func (s *soak) median(name string, quarter float64) float64 {
+	var list []float64
+	for _, one := range s.samples {
+		if v, seen := one[name]; seen && int(4*one["at"]/s.lasts.Seconds()) == int(quarter) {
+			list = append(list, v)
+		}
+	}
+	if slices.Sort(list); len(list) == 0 {
+		return 0
+	}
+	return list[len(list)/2]
+}
