@@ -31,6 +31,8 @@ const (
 	spread    = 10 * time.Second
 	day       = 24 * time.Hour
 
+	slowFrom = time.Minute // a repair for which others wait
+
 	flappingFrom = 4
 	missedFrom   = 3
 	noisyFrom    = 20

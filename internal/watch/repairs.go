@@ -61,11 +61,25 @@ func (w *watcher) startRepair(ctx context.Context, now time.Duration) {
 		w.placed(it)
 		w.batch, addrs = append(w.batch, it), append(addrs, it.Address)
 	}
+	w.batchAt, w.slow = now, false
 	by, number := w.gen.Repairer, w.number
 	w.running.Go(func() {
 		outcomes, err := by.Repair(ctx, addrs)
 		w.repairs <- repaired{number, outcomes, err}
 	})
+}
+
+// tellSlow tells once of a repair for which others have to wait long.
+func (w *watcher) tellSlow(now time.Duration) {
+	if w.batch == nil || w.slow || now-w.batchAt < slowFrom || w.waiting.next() > now {
+		return
+	}
+	w.slow = true
+	s := Slow{Waiting: w.waiting.Len(), Since: now - w.batchAt}
+	for _, it := range w.batch {
+		s.Resources = append(s.Resources, it.Address)
+	}
+	w.tell(s)
 }
 
 // repaired takes the outcome of a repair. One that could not begin is tried again:

@@ -367,3 +367,38 @@ func TestRun_Stops(t *testing.T) {
 		}
 	})
 }
+
+// A repair for which others wait longer than a minute is told once; one for which nobody
+// waits is not.
+func TestRun_TellsOfASlowRepair(t *testing.T) {
+	for _, others := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			b := &bench{resource: one()}
+			b.resource = append(b.resource, watch.Resource{Address: "b", Lane: "y", Alone: time.Minute, Repair: others})
+			b.look = func(addr string) (watch.Look, error) {
+				if addr == "b" && time.Since(epoch) < 30*time.Second {
+					return watch.Look{Status: drift.None}, nil
+				}
+				return watch.Look{Status: drift.Gone}, nil
+			}
+			b.repair = func(addrs []string) (map[string]watch.Outcome, error) {
+				if slices.Contains(addrs, "a") {
+					b.mu.Unlock() // others look meanwhile
+					time.Sleep(5 * time.Minute)
+					b.mu.Lock()
+				}
+				return all(watch.Right)(addrs)
+			}
+			b.run(t, watch.Options{MaxRuntime: 4 * time.Minute})
+			n := count[watch.Slow](b)
+			if others != (n == 1) || n > 1 {
+				t.Errorf("others wait: %v, and it was told %d times", others, n)
+			}
+			for _, told := range b.told {
+				if s, ok := told.(watch.Slow); ok && (s.Waiting != 1 || !slices.Equal(s.Resources, []string{"a"}) || s.Since < time.Minute) {
+					t.Errorf("told %+v", s)
+				}
+			}
+		})
+	}
+}

@@ -26,6 +26,8 @@ type watcher struct {
 	waiting  queue // what is to be repaired
 	repairs  chan repaired
 	batch    []*item       // the repair that runs
+	batchAt  time.Duration // when it began
+	slow     bool          // it was told that others wait for it
 	pauseTo  time.Duration // no repair begins before
 	refusals int           // in a row
 
@@ -158,6 +160,7 @@ func (w *watcher) beat(now time.Duration) {
 	if w.Alive != nil {
 		w.Alive()
 	}
+	w.tellSlow(now)
 	if w.Slept == nil {
 		return
 	}

@@ -182,6 +182,13 @@ type Refused struct {
 	Next      time.Duration // until it is tried again
 }
 
+// Slow is a repair that takes long, while others wait for its end.
+type Slow struct {
+	Resources []string // that are being repaired
+	Waiting   int      // that are to be
+	Since     time.Duration
+}
+
 // Looked is a look that ended, whatever it found.
 type Looked struct {
 	Address string
@@ -214,6 +221,7 @@ func (Missed) told()     {}
 func (Noisy) told()      {}
 func (Process) told()    {}
 func (Refused) told()    {}
+func (Slow) told()       {}
 func (Looked) told()     {}
 func (Righted) told()    {}
 func (Settled) told()    {}

@@ -2,6 +2,7 @@ package watching
 
 import (
 	"io"
+	"sync/atomic"
 	"time"
 
 	"deployster/apply"
@@ -28,6 +29,7 @@ type Recording struct {
 
 // Records returns what begins runs below the directory of an engine: repairs of a watch.
 func Records(e *app.Engine, hurry <-chan struct{}) func() Recording {
+	var last atomic.Int64 // when it was warned of records that are missing, in hours
 	return func() Recording {
 		run := runs.Run{ID: runs.NewID(time.Now()), Command: runs.Watch, Deployster: e.Version, Started: time.Now().UTC()}
 		recorder := runs.New(runs.Options{Workdir: e.Dir, Run: run, Hide: e.Secrets.Hiding, Keys: e.Keys})
@@ -38,8 +40,10 @@ func Records(e *app.Engine, hurry <-chan struct{}) func() Recording {
 			Body: events.Version{Format: events.Format, Deployster: e.Version, Command: run.Command, Run: run.ID}})
 		return Recording{Run: run.ID, Records: recorder, Send: stream.Send, End: func(status apply.Status) {
 			code := map[apply.Status]int{apply.Error: 1, apply.Interrupted: 130}[status]
-			if err := recorder.Finish(runs.Status(status), code, time.Now()); err != nil {
-				e.Warn(diag.Warningf("Records are not complete", "What the images were sent and what they answered could not be kept: %s.", err))
+			err := recorder.Finish(runs.Status(status), code, time.Now())
+			if hour := time.Now().Unix()/3600 + 1; err != nil && last.Swap(hour) != hour {
+				e.Warn(diag.Warningf("Records are not complete", "What the images were sent and what they answered could not be kept: %s. "+
+					"Repairing goes on. This is told once an hour.", err))
 			}
 			stream.Send(events.OfEnd(status, code, time.Since(run.Started)))
 			_ = stream.Close(writerPatience, hurry) // what is missing is in the events that were written elsewhere

@@ -101,6 +101,11 @@ func (w *watcher) tell(t watch.Told) {
 		w.resource(t.Address, "noisy", events.ResourceWatch{}, "its events tell of nothing again and again: it is looked at every 10s at most")
 	case watch.Process:
 		w.process(t)
+	case watch.Slow:
+		text := fmt.Sprintf("Repairing %s has taken %s, and there is one repair at a time: what else drifted (%s) waits for its end. "+
+			"An action ends at the latest at timeouts.action.", words.List(t.Resources, 3), t.Since.Round(time.Second), words.Count(t.Waiting, "resource"))
+		w.engine.Diagnostics(diag.Diagnostics{diag.Warningf("A repair takes long", "%s", text)})
+		w.line("repairing %s takes long: %s", words.List(t.Resources, 3), words.Count(t.Waiting, "resource")+" to be repaired after it")
 	case watch.Refused:
 		w.engine.Diagnostics(diag.From("Cannot repair", t.Err))
 		w.line("cannot repair %s: next try in %s", words.Count(t.Resources, "resource"), t.Next.Round(100*time.Millisecond))

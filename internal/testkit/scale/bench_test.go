@@ -96,25 +96,51 @@ func (e *engine) repair(tb testing.TB, m *config.Manifest, prior state.Snapshot,
 	return p
 }
 
-// What a watch plans apart from all else is what it would plan with it.
+// What a watch plans apart from all else is what it would plan with it: also where things
+// have an identity, resources have times and blocks of their own, and what is left out was
+// moved, is another thing now, is new, or is declared no more.
 func TestPlanRepair_ApartIsTheSame(t *testing.T) {
 	t.Parallel()
-	e := newEngine(t, 100)
-	m := e.load(t, e.sources)
-	prior := e.made(t, m)
-	delete(e.world.there, "disk-0")
-	var plans []string
-	for _, apart := range []bool{false, true} {
-		p := e.repair(t, m, prior, apart)
-		p.ID = ""
-		text, err := json.Marshal(p)
-		if err != nil || len(p.Resources) != perChain {
-			t.Fatal(len(p.Resources), err)
+	for _, identity := range []bool{false, true} {
+		e := newEngine(t, 100)
+		e.world.identity = identity
+		first := &e.sources.Manifests[0].Bytes
+		*first = bytes.Replace(*first, []byte("resource \"r3\" {\n"), []byte("resource \"r3\" {\n  depends_on = [resource.r30]\n"+
+			"  timeouts {\n    action = \"7s\"\n  }\n  watch {\n    poll = \"9s\"\n  }\n  lifecycle {\n    prevent_destroy = true\n  }\n"), 1)
+		prior := e.made(t, e.load(t, e.sources))
+		edit := func(was, is string) {
+			if !bytes.Contains(*first, []byte(was)) {
+				t.Fatalf("no manifest has %q", was)
+			}
+			*first = bytes.ReplaceAll(*first, []byte(was), []byte(is))
 		}
-		plans = append(plans, string(text))
-	}
-	if plans[0] != plans[1] {
-		t.Errorf("with all else:\n%s\napart:\n%s", plans[0], plans[1])
+		edit("resource \"r40\"", "moved {\n  from = resource.r40\n  to   = resource.moved\n}\nresource \"moved\"") // as its block says
+		edit("resource.r40", "resource.moved")
+		edit("from = resource.moved", "from = resource.r40")
+		edit("\"disk-50\"", "\"disk-51x\"")              // another thing
+		edit("resource \"r69\"", "resource \"renamed\"") // by its identity the same
+		edit("resource \"r79\" {\n", "resource \"r79\" {\n  timeouts {\n    action = \"3s\"\n  }\n")
+		m := e.load(t, e.sources)
+		delete(e.world.there, "disk-0")
+		delete(e.world.there, "disk-60") // drifted too, and is not asked for
+		var plans []string
+		for _, apart := range []bool{false, true} {
+			p := e.repair(t, m, prior, apart)
+			p.ID = ""
+			for addr := range p.Entries { // of what is left out nothing is pinned
+				if p.Resources[addr] == nil {
+					delete(p.Entries, addr)
+				}
+			}
+			text, err := json.Marshal(p)
+			if err != nil || p.Resources["r0"].Change != plan.Create || time.Duration(p.Resources["r3"].Timeouts.Action) != 7*time.Second {
+				t.Fatal(len(p.Resources), err)
+			}
+			plans = append(plans, string(text))
+		}
+		if plans[0] != plans[1] {
+			t.Errorf("identity %v, with all else:\n%s\napart:\n%s", identity, plans[0], plans[1])
+		}
 	}
 }
 

@@ -28,8 +28,9 @@ const (
 // world is a Runner with one image, whose things are made by one action. It does
 // as little as it can, so that what is measured is the engine.
 type world struct {
-	mu    sync.Mutex
-	there map[string]bool
+	mu       sync.Mutex
+	there    map[string]bool
+	identity bool // its things are named by their configs
 }
 
 func newWorld() *world { return &world{there: map[string]bool{}} }
@@ -40,7 +41,11 @@ func (*world) Resolve(_ context.Context, reference string) (runner.Image, error)
 
 func (w *world) Run(_ context.Context, s runner.Spec) (runner.Result, error) {
 	if len(s.Args) == 0 {
-		return runner.Result{Stdout: []byte(`{"protocol":2,"state_action":{"args":["state"]},` +
+		named := ""
+		if w.identity {
+			named = `"identity":["/name"],`
+		}
+		return runner.Result{Stdout: []byte(`{"protocol":2,"state_action":{"args":["state"]},` + named +
 			`"config_schema":{"type":"object","properties":{"name":{"type":"string","minLength":1},"zone":{"type":"string"},"after":{"type":"object"}},"required":["name"],"additionalProperties":false},` +
 			`"state_schema":{"type":"object","properties":{"id":{"type":"string"},"size":{"type":"integer"}},"required":["id","size"]}}`)}, nil
 	}

@@ -66,7 +66,9 @@ func TestMetrics(t *testing.T) {
 	if got["go_goroutines{}"] == 0 || got["process_open_fds{}"] == 0 {
 		t.Error("nothing is said of the program itself")
 	}
-	maps.DeleteFunc(got, func(name string, _ float64) bool { return strings.HasPrefix(name, "go_") || strings.HasPrefix(name, "process_") })
+	maps.DeleteFunc(got, func(name string, _ float64) bool {
+		return strings.HasPrefix(name, "go_") || strings.HasPrefix(name, "process_")
+	})
 	if len(got) > 0 {
 		t.Errorf("nobody has counted %v", got)
 	}
