@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -44,6 +45,7 @@ type soak struct {
 	watch                     *exec.Cmd
 	ended                     chan error
 	kills                     map[string]int
+	killed                    atomic.Int64 // all of them
 	drifts, applies, restarts int
 	samples                   []map[string]float64
 }
@@ -204,11 +206,12 @@ func (s *soak) disturb() {
 	}
 }
 
-// person applies. One whose containerd or worker is killed may fail for that, and says so:
-// an action that was killed is not done again unasked.
+// person applies. That may fail where something is killed meanwhile: an action that was
+// killed is not done again unasked.
 func (s *soak) person() error {
+	before := s.killed.Load()
 	out, err := s.command("apply", "-auto-approve").CombinedOutput()
-	if err != nil && !bytes.Contains(out, []byte("containerd")) && !bytes.Contains(out, []byte("137")) {
+	if err != nil && s.killed.Load() == before {
 		return fmt.Errorf("a person's apply: %w\n%s", err, last(out))
 	}
 	return nil
@@ -239,6 +242,7 @@ func (s *soak) early() bool { return time.Since(s.began) < s.lasts/4 }
 // kill kills the watch, a worker, or the containerd. The watch is killed in the first
 // quarter only: the others in all of the time, four times as seldom.
 func (s *soak) kill() {
+	s.killed.Add(1)
 	total := s.kills["watch"] + s.kills["worker"] + s.kills["containerd"]
 	switch {
 	case s.early() && total%2 == 0:
