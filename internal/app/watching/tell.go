@@ -103,7 +103,8 @@ func (w *watcher) tell(t watch.Told) {
 		w.process(t)
 	case watch.Slow:
 		text := fmt.Sprintf("Repairing %s has taken %s, and there is one repair at a time: what else drifted (%s) waits for its end. "+
-			"An action ends at the latest at timeouts.action.", words.List(t.Resources, 3), t.Since.Round(time.Second), words.Count(t.Waiting, "resource"))
+			"An action ends at the latest at timeouts.action.", words.List(t.Resources, 3), t.Since.Round(time.Second),
+			words.Count(t.Waiting, "resource"))
 		w.engine.Diagnostics(diag.Diagnostics{diag.Warningf("A repair takes long", "%s", text)})
 		w.line("repairing %s takes long: %s", words.List(t.Resources, 3), words.Count(t.Waiting, "resource")+" to be repaired after it")
 	case watch.Refused:
