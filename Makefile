@@ -120,7 +120,7 @@ crash:
 soak:
 	DEPLOYSTER_SCENARIOS=$${COUNT:-100000} DEPLOYSTER_SCENARIOS_SEED=$${SEED:-1} go test -count=1 -timeout 24h -v -run '^TestModel_RandomScenarios$$' ./internal/testkit/modeltest
 	DEPLOYSTER_WATCH_DAYS=90 DEPLOYSTER_WATCH_RESOURCES=10000 go test -count=1 -timeout 2h -v -run '^TestRun_KeepsItsRules$$' ./internal/watch
-	DEPLOYSTER_WATCH_SOAK=$${WATCH:-24h} go test -count=1 -timeout 30h -v -run '^TestWatch_Soak$$' ./internal/testkit/e2e
+	DEPLOYSTER_WATCH_SOAK=$${WATCH:-24h} go test -tags soak -count=1 -timeout 30h -v -run '^TestWatch_Soak$$' ./internal/testkit/e2e
 	DEPLOYSTER_SCENARIOS_IN_CONTAINERS=100 go test -count=1 -timeout 1h -v -run '^TestModel_ScenariosInContainers$$' ./internal/testkit/modeltest
 	DEPLOYSTER_HISTORIES=$${HISTORIES:-1000000} go test -count=1 -timeout 24h -v -run '^TestMatch_RandomHistories$$' ./plan/match
 	DEPLOYSTER_LINES=$${LINES:-5000} go test -count=1 -timeout 24h -v -run '^TestHistories$$' ./internal/testkit/lines

@@ -1,3 +1,5 @@
+//go:build soak
+
 package e2e
 
 import (
@@ -23,7 +25,8 @@ import (
 )
 
 // How long the soak lasts, and what it is to show. DEPLOYSTER_WATCH_SOAK=30m is the one
-// that counts; without it all that it does is done once or twice.
+// that counts; without it all that it does is done once or twice. It needs a machine for
+// itself, and is built with -tags soak only.
 const (
 	soakVariable = "DEPLOYSTER_WATCH_SOAK"
 	soakShort    = 20 * time.Second
