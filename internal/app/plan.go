@@ -7,6 +7,7 @@ import (
 
 	"deployster/config"
 	front "deployster/internal/app/artifacts"
+	"deployster/internal/app/hosts"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/ui/render"
@@ -83,6 +84,7 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 	if _, err := e.Runtime(ctx); err != nil {
 		return nil, err
 	}
+	e.places.Known(hosts.Reachable(m)) // and how they were reached when something was recorded comes after that
 	prior, err := e.lookAtUnsettled(ctx, place, held.Snapshot)
 	if err != nil {
 		return nil, err
