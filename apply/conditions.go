@@ -54,7 +54,7 @@ func (r *run) postconditions(step *plan.Step, out *outcome) {
 	}
 	d := firstError(diags)
 	out.fail(failedPostcondition, d)
-	d.Detail += "\nWhat is there is recorded as it is. What depends on it was not started."
+	d.Detail += "\nWhat exists is recorded as it is. What depends on it was not started."
 }
 
 // stillOpen says that a condition cannot be decided though all is there.

@@ -28,7 +28,7 @@ func Check(p *plan.Plan, s state.Snapshot) error {
 	}
 	if p.Lineage != "" && s.Lineage != "" && p.Lineage != s.Lineage {
 		return stale("it was made for another state file",
-			fmt.Sprintf("The plan belongs to the state with lineage %s, this one has %s. Use -state to name the right file, or plan again.",
+			fmt.Sprintf("The plan belongs to the state with lineage %s, this one has %s. Name the file with -state, or plan again.",
 				p.Lineage, s.Lineage))
 	}
 	if p.Lineage != "" && s.Lineage == "" {

@@ -113,7 +113,7 @@ func (r *Runtime) Discard(ctx context.Context, id string) error {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err == nil && time.Now().After(end):
-			err = errors.New("its container is still there")
+			err = errors.New("its container still exists")
 		case err == nil || time.Now().Before(end):
 			continue // a shim that was lost is being removed, or another is at it
 		}

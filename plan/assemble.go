@@ -147,7 +147,7 @@ func (b assembler) undecided(r *config.Resource) *Step {
 		step.Change, step.Reason = ReadFailed, b.firstError(r.Address)
 		return step
 	}
-	step.Change, step.Reason = Deferred, "the plan has ended with errors before it was asked"
+	step.Change, step.Reason = Deferred, "the plan has ended with errors before its state was read"
 	for _, addr := range subject.Predecessors(r) {
 		if b.failed[addr] {
 			step.Reason = "the state of " + config.Reference(addr) + " is not known"

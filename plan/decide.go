@@ -132,7 +132,7 @@ func query(ctx context.Context, b *builder, r *config.Resource, s *Step) (in pro
 	}
 	unknowns.Tell(&in, s.Unknown)
 	if answer, err = b.prober.State(ctx, s.Target(r.Address), s.Init, in); err != nil {
-		b.report(r, "", diag.From("Cannot read the state", err))
+		b.report(r, "", b.plugs.Blame(diag.From("Cannot read the state", err), err, step.Init))
 		return in, answer, false
 	}
 	_, known := b.Prior.Resources[r.Address]
@@ -145,7 +145,7 @@ func query(ctx context.Context, b *builder, r *config.Resource, s *Step) (in pro
 // noteDestroyed notes an update that destroys what is there, and refuses one of what is protected.
 func noteDestroyed(r *config.Resource, s *Step) (diags diag.Diagnostics) {
 	if s.Kind() == Replace {
-		why := fmt.Sprintf("its image says that the action %q destroys what is there", protocol.Destructive(s.Shutdown, s.Actions))
+		why := fmt.Sprintf("its image says that the action %q destroys what exists", protocol.Destructive(s.Shutdown, s.Actions))
 		if s.Notes = append(s.Notes, "It is approved as a replacement: "+why+"."); r.PreventDestroy {
 			diags = diag.Diagnostics{protected("It has prevent_destroy = true", why)}
 		}
@@ -292,7 +292,7 @@ func (b *builder) whyDeferred(addr string, before []string, s *Step) string {
 			return fmt.Sprintf("%s is gone", config.Reference(addr))
 		case Left:
 			if dep.Stale == nil {
-				return fmt.Sprintf("%s has no state that could be asked for", config.Reference(addr))
+				return fmt.Sprintf("%s has no state that could be read", config.Reference(addr))
 			}
 		case Deferred:
 			return fmt.Sprintf("%s is deferred", config.Reference(addr))

@@ -42,7 +42,7 @@ func Drift(ctx context.Context, m *config.Manifest, prior state.Snapshot, p Prob
 		return true
 	})
 	if ctx.Err() != nil {
-		return nil, diag.Diagnostics{diag.Errorf("Interrupted", "Not everything was asked. Nothing was changed.")}
+		return nil, diag.Diagnostics{diag.Errorf("Interrupted", "Not everything was read. Nothing was changed.")}
 	}
 	report.Conclude()
 	return report, b.sorted()
@@ -182,7 +182,7 @@ func (b drifter) driftOf(ctx context.Context, r *config.Resource) *drift.Resourc
 		step.take(answer)
 	}
 	if err != nil {
-		b.report(r, "", diag.From("Cannot read the state", err))
+		b.report(r, "", b.plugs.Blame(diag.From("Cannot read the state", err), err, step.Init))
 		b.progress(Failed{r.Address})
 		out.Reason = b.firstError(r.Address)
 		return out
@@ -225,9 +225,9 @@ func compareDrift(d *drift.Resource, s *Step, entry state.Entry) {
 		}
 		d.Reason = "it matches the configuration, though its state is not what was recorded"
 	case Update:
-		d.Status, d.Found, d.Reason = drift.Drifted, s.Stale, "it was changed by something else since it was last applied"
+		d.Status, d.Found, d.Reason = drift.Drifted, s.Stale, "changed outside of deployster since the last apply"
 	case Create:
-		d.Status, d.Reason = drift.Gone, "it was there when it was last applied, and is gone"
+		d.Status, d.Reason = drift.Gone, "deleted outside of deployster since the last apply"
 	}
 	d.Was = entry.State
 	if entry.Dirty && d.Drifts() {

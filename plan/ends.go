@@ -213,7 +213,7 @@ func (b assembler) again(ctx context.Context, p *Plan, o match.Ordering) map[str
 		if err != nil {
 			for _, end := range o.Before[o.Barriers[class]] {
 				at, _ := order.OfNode(end)
-				b.steps[at].Notes = append(b.steps[at].Notes, fmt.Sprintf("Whether %s is still there after that is not asked: its image %s "+
+				b.steps[at].Notes = append(b.steps[at].Notes, fmt.Sprintf("Whether %s still exists after that is not checked: its image %s "+
 					"is not here.", config.Reference(addr), entry.Type))
 			}
 			continue

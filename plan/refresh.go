@@ -75,7 +75,7 @@ func (b *builder) recordOnly(addr string, s *Step) {
 	s.Change = Left
 	switch {
 	case found == Deferred:
-		s.Reason += ", so it cannot be asked"
+		s.Reason += ", so its state cannot be read"
 	case found == Create && known && entry.Incomplete():
 		s.Change, s.Reason = Forget, "it does not exist: nothing is left of what an apply began to make"
 	case found == Create && known:

@@ -64,12 +64,12 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 		step.Reason = fmt.Sprintf("a removed block says so (%s): it stays as it is%s", block.Range, leftover(entry))
 		return step, nil
 	case b.hosts.Away(entry) != "":
-		step.Reason = why + ", and " + b.hosts.Away(entry) + ": what is there stays as it is" + leftover(entry)
+		step.Reason = why + ", and " + b.hosts.Away(entry) + ": what exists stays as it is" + leftover(entry)
 		return step, nil
 	case entry.PreventDestroy:
 		protected := "it was last applied with prevent_destroy = true"
 		if entry.Incomplete() {
-			protected = unfinished + ", with prevent_destroy = true, so something of it may be there"
+			protected = unfinished + ", with prevent_destroy = true, so a part of it may exist"
 		}
 		return nil, &diag.Diagnostic{Severity: diag.Error, Summary: "Protected resource would be removed", Address: addr,
 			Detail: "It would be destroyed, because " + why + ", but " + protected + ". Put its block back as it was; to remove it, first apply " +

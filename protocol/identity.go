@@ -62,7 +62,7 @@ func identityIn(t reflect.Type, at string, open []reflect.Type) (pointers []stri
 		case err != nil:
 			return nil, err
 		case len(inner) > 0 && (f.typ.Kind() != reflect.Struct || f.optional):
-			return nil, fmt.Errorf("%s: what names the thing must always be there, and %s may be missing or be many", inner[0], pointer)
+			return nil, fmt.Errorf("%s: what names the thing must always have a value, and %s may be missing or be many", inner[0], pointer)
 		}
 		pointers = append(pointers, inner...)
 	}

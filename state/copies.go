@@ -157,7 +157,7 @@ func continues(at storage, s Snapshot) (bool, error) {
 	}
 	if err != nil || records[0].Begin == nil {
 		return false, refuse(ErrDamaged, "The journal is in the way",
-			"%s is there and cannot be read, so it is not known which state it continues. Nothing was changed. Move the journal away first; what "+
+			"%s exists and cannot be read, so it is not known which state it continues. Nothing was changed. Move the journal away first; what "+
 				"it recorded is then forgotten.", at.Journal)
 	}
 	b := records[0].Begin

@@ -36,7 +36,7 @@ func (r *Recovery) Warning() *diag.Diagnostic {
 	if len(r.Unconfirmed) > 0 {
 		fmt.Fprintf(&b, " Actions of %s had ended, and their outcome was not looked at.", strings.Join(r.Unconfirmed, ", "))
 	}
-	b.WriteString(" Run plan to see how things really are, then apply; of a saved plan, " +
+	b.WriteString(" Run plan to see the current state, then apply; of a saved plan, " +
 		"`deployster apply` with the same file goes on with it.")
 	return diag.Warningf("An earlier apply was interrupted", "%s", b.String())
 }
@@ -181,7 +181,7 @@ func remembered(list []Applied) []Applied {
 func replay(at storage, base Snapshot, data []byte) (s Snapshot, rec *Recovery, err error) {
 	if base.Lineage == "" {
 		return base, nil, refuse(ErrDamaged, "The state file is gone",
-			"%s is not there, but the journal %s of an apply is: the state file was lost or moved after that apply began. Nothing was changed. "+
+			"%s does not exist, but the journal %s of an apply does: the state file was lost or moved after that apply began. Nothing was changed. "+
 				"`deployster state restore` puts back the copy that the journal continues; if there is none, move the journal away too.", at.State,
 			at.Journal)
 	}
@@ -231,8 +231,8 @@ func replay(at storage, base Snapshot, data []byte) (s Snapshot, rec *Recovery, 
 func belongs(at storage, base Snapshot, b begin) error {
 	if base.Lineage != b.Lineage {
 		return refuse(ErrForeign, "The journal belongs to another state",
-			"%s continues the lineage %s, and %s has the lineage %s. Nothing was changed. Put the right two files together.", at.Journal, b.Lineage,
-			at.State, base.Lineage)
+			"%s continues the lineage %s, and %s has the lineage %s. Nothing was changed. Bring the file back that belongs to "+
+				"the other.", at.Journal, b.Lineage, at.State, base.Lineage)
 	}
 	folded := len(base.Applied) > 0 && base.Applied[len(base.Applied)-1].Run == b.Run
 	if base.Serial != b.Serial && !folded {

@@ -22,7 +22,7 @@ var (
 			"into config, files and credentials into a plug block, environment variables into the env of a type block.",
 		"terraform": "The settings of this tool stand in a deployster block: required_version, and state for the state file. There are " +
 			"neither backends nor required_providers.",
-		"import":    "What exists already needs no import: its type is asked what is there, and takes it as it is.",
+		"import":    "What exists already needs no import: its type finds it, and the plan adopts it.",
 		"hosts":     "Each host has a block of its own: host \"NAME\" { address = ... }.",
 		"local":     "Local values stand in a block `locals { NAME = VALUE }`.",
 		"ephemeral": "A value that must not be shown is a variable with sensitive = true, or one that its image's schema says is writeOnly.",
@@ -31,7 +31,7 @@ var (
 		"resources": "Each resource has a block of its own: resource \"NAME\" { type = ... }.",
 	}
 	resourceHints = map[string]string{
-		"provisioner": "What must be done to make a resource right is its image's to say, as actions. Commands of one's own are a type of " +
+		"provisioner": "The image of a resource decides what must be done, as actions. Commands of one's own are a type of " +
 			"one's own: see docs/writing-a-type.md.",
 		"connection": "An image has its own way to reach what it manages: what it needs for that goes into config. To run the image itself on " +
 			"another machine, declare that with a host block and write host = host.NAME.",

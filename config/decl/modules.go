@@ -124,7 +124,7 @@ func (l *loader) call(b *hcl.Block) {
 func (l *loader) oneOf(attrs hcl.Attributes) {
 	if f, c := attrs["for_each"], attrs["count"]; f != nil && c != nil {
 		l.add(source.Failure(c.NameRange, "Both for_each and count", "Each of them says how many instances there are, so only one can be "+
-			"there. for_each at line %d gives every instance a name of its own, which is what to prefer.", f.NameRange.Start.Line))
+			"given. for_each at line %d gives every instance a name of its own, which is what to prefer.", f.NameRange.Start.Line))
 	}
 }
 

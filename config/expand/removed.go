@@ -34,7 +34,7 @@ func (m *Instances) checkRemoved(mod *instance.Module) hcl.Diagnostics {
 		}
 		from[v.From] = v
 		if at, there := m.stillDeclared(mod, v.From, ""); there {
-			diags = append(diags, source.Failure(v.FromTarget.At, "Removed, and still there",
+			diags = append(diags, source.Failure(v.FromTarget.At, "Removed, and still declared",
 				"This block removes %s, but it is still declared, at %s:%d. Delete that block, or this one.", v.From, at.Filename,
 				at.Start.Line))
 		}

@@ -158,7 +158,7 @@ func (r *Reader) Exists(path string) (bool, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	return false, fmt.Errorf("%q is there and cannot be used: %s", path, reason(err))
+	return false, fmt.Errorf("%q exists and cannot be used: %s", path, reason(err))
 }
 
 // Text is Read for files that must be text.

@@ -37,7 +37,7 @@ func yamlVars(data []byte, shown string) ([]VarInput, hcl.Diagnostics) {
 	}
 	members := root.Content[0]
 	if twice := yamlTwice(members); twice != nil {
-		return fail(yamlRange(data, shown, twice), "The key %q is there twice.", twice.Value)
+		return fail(yamlRange(data, shown, twice), "The key %q is given twice.", twice.Value)
 	}
 	var out []VarInput
 	for i := 0; i+1 < len(members.Content); i += 2 {

@@ -33,7 +33,7 @@ func (ck Checker) aliases(b *decl.Module, r *decl.Resource) hcl.Diagnostics {
 		alias := key.AsString()
 		if first, twice := r.Aliases[alias]; twice {
 			diags = append(diags, source.Failure(pair.Key.Range(), "Declared twice",
-				"The alias %q is there already, at %s:%d. Rename one of them.", alias, first.At.Filename, first.At.Start.Line))
+				"The alias %q is used already, at %s:%d. Rename one of them.", alias, first.At.Filename, first.At.Start.Line))
 			continue
 		}
 		t, problem := ck.dependency(b, pair.Value, "The dependency "+alias, false)

@@ -120,7 +120,7 @@ func wrongRoot(b *decl.Module, t hcl.Traversal, roots []string, p decl.Usage) *h
 			"local values and constants.", refs.TraversalString(t), p.What)
 	case root == "self":
 		return source.Failure(r, "self is not available here",
-			"self is a resource in its own postconditions, once it is there. In %s, write resource.NAME.",
+			"self is a resource in its own postconditions, once it exists. In %s, write resource.NAME.",
 			p.What)
 	case root == "dep":
 		return source.Failure(r, "No dependencies here", "dep.ALIAS exists in the config of a resource only. In %s, write resource.NAME.", p.What)

@@ -41,7 +41,7 @@ func errNoRunc(looked []string) error {
 }
 
 func errNamedRunc(path string) error {
-	return diag.Errorf("The runc that is asked for is not there",
+	return diag.Errorf("The chosen runc does not exist",
 		"DEPLOYSTER_RUNC names %s, which is no program. Correct it, or leave it out: then the runc beside deployster or on PATH is used.", path)
 }
 

@@ -148,8 +148,8 @@ func errNoSource(m runner.Mount, err error) error {
 			"%s, for %s in the container, has become a symbolic link, or goes through one, since it was planned. If that is meant to be so, "+
 				"plan again.", m.Source, m.Target)
 	}
-	return diag.Because(err, "A plug's file or directory does not exist",
-		"%s, for %s in the container: %s. Make it, or name another file or directory.", m.Source, m.Target, err)
+	return diag.Because(&runner.NoSourceError{Target: m.Target, Source: m.Source, Err: err}, "A plug's file or directory does not exist",
+		"%s, for %s in the container: %s. Create it, or name another file or directory.", m.Source, m.Target, err)
 }
 
 func ErrKernelTarget(target, real string) error {

@@ -219,7 +219,7 @@ func (e *Engine) warnUnknown(addr string, u state.Unsettled, a state.Attempt, wh
 		why = "the machine was started anew since"
 	}
 	d := diag.Warningf("The outcome of an action is unknown",
-		"%s started %q of %s at %s, and did not see its end: %s. Its image is asked how things are. "+
+		"%s started %q of %s at %s, and did not see its end: %s. Its type is asked for the current state. "+
 			"Until it answers VALID this stays open. Where it cannot tell and you can: `deployster resolve -as=done '%s'`, or -as=failed.",
 		u.By, a.Action, addr, a.Started.Format(time.RFC3339), why, addr)
 	d.Address = addr

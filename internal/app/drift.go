@@ -104,7 +104,7 @@ func (e *Engine) drift(ctx context.Context, m *config.Manifest, prior state.Snap
 		o.Show(report)
 	}
 	if len(over) > 0 {
-		e.Note("The baseline has drift that is not there any more: %s. -write-baseline makes it anew.", words.List(over, 10))
+		e.Note("The baseline has drift that does not exist any more: %s. -write-baseline makes it anew.", words.List(over, 10))
 	}
 	return report, nil
 }
@@ -127,7 +127,7 @@ func (e *Engine) Baseline(file string) (drift.Baseline, error) {
 
 // writeBaseline writes down the drift that there is.
 func (e *Engine) writeBaseline(file string, r *drift.Report) error {
-	err := fmt.Errorf("not everything could be asked, so it would not be whole")
+	err := fmt.Errorf("not everything could be read, so it would be incomplete")
 	if r.Status != drift.Failed {
 		err = e.Replaceable(file)
 	}

@@ -16,8 +16,7 @@ func applyCommand(e Env) *cli.Command {
 		Usage:     "apply a saved plan; or plan, ask for approval, and apply",
 		ArgsUsage: "[PLAN | PATH ...]",
 		Description: "A saved plan needs no approval and no manifests. Without one, apply shows the plan and asks.\n" +
-			"The plan - comes from stdin: deployster plan -out=- | ssh HOST deployster apply -\n" +
-			"Exit codes: 0 done, 1 error, 130 interrupted.",
+			"- is a plan that comes on stdin. Exit codes: 0 done, 1 error, 130 interrupted.",
 		Flags:  slices.Concat(varFlags(), planSelectionFlags(), refreshFlags(), applyFlags(), requireFlags(), eventFlags()),
 		Action: e.action(runApply),
 	}

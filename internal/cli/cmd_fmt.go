@@ -20,7 +20,7 @@ func formatCommand(e Env) *cli.Command {
 			&cli.BoolFlag{Name: "diff", Usage: "show the differences"},
 			&cli.BoolFlag{Name: "list", Usage: "do not list the files that change", Value: true},
 			&cli.BoolFlag{Name: "recursive", Usage: "include the directories below"},
-			&cli.BoolFlag{Name: "write", Usage: "do not write the files; so it is with -check and standard input", Value: true},
+			&cli.BoolFlag{Name: "write", Usage: "do not write the files; -check and standard input imply it", Value: true},
 		},
 		Action: e.action(runFormat),
 	}

@@ -18,10 +18,10 @@ import (
 func migrateCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:  "migrate",
-		Usage: "make manifests and a state of another tool's",
+		Usage: "convert the configuration and the state of another tool",
 		Subcommands: []*cli.Command{{
 			Name:      "terraform",
-			Usage:     "carry a configuration of Terraform over, with its state",
+			Usage:     "convert a configuration of Terraform, with its state",
 			ArgsUsage: "DIR",
 			Description: "It reads the configuration in DIR, the modules that it calls and its state, and writes manifests, a state, and which\n" +
 				"images to pack. It touches nothing else. What cannot be carried over is an error that names all of it, and nothing is written.\n" +
@@ -53,7 +53,7 @@ func runMigrateTerraform(c *cli.Context, s *session) error {
 	}
 	file := filepath.Join(out, workspace.DefaultState)
 	if _, err := os.Lstat(file); !errors.Is(err, os.ErrNotExist) {
-		return diag.Errorf("A state is there already", "%s is there, and nothing is replaced. Nothing was written.", file)
+		return diag.Errorf("A state exists already", "%s exists, and nothing is replaced. Nothing was written.", file)
 	}
 	if err := made.Write(out); err != nil {
 		return err

@@ -22,7 +22,7 @@ func printEdit(c *cli.Context, s *session, done workspace.StateEdit, err error) 
 	case c.Bool("json"):
 		return s.out.Document(done)
 	case done.DryRun:
-		s.out.Printf("Dry run, nothing was changed: %s\n", done.Sentence())
+		s.out.Printf("%s\n", done.Sentence())
 	case done.Kept == 0: // there was no state
 		s.out.Printf("%s (serial %d).\n", sentence, done.Serial)
 	default:
@@ -83,7 +83,7 @@ func runStateRestore(c *cli.Context, s *session) error {
 	s.out.Printf("The state is the copy with the serial %d again (%s), under the serial %d.\n", serial,
 		words.Count(len(got.Snapshot.Resources), "resource"), got.Snapshot.Serial)
 	if got.Aside != "" {
-		s.out.Printf("What was there is now %s.\n", got.Aside)
+		s.out.Printf("The replaced state is now %s.\n", got.Aside)
 	}
 	if got.Journal {
 		s.out.Printf("An interrupted apply had begun from it. The next apply adds what that recorded.\n")

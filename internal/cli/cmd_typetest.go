@@ -23,7 +23,7 @@ func testCommand(e Env) *cli.Command {
 	return &cli.Command{Name: "test", Usage: "test whether an image follows the protocol", ArgsUsage: "IMAGE",
 		Description: "It runs everything that deployster ever runs of an image: it really creates, changes and destroys what the config\n" +
 			"describes. A resource that exists already is an error, and is not touched. Exit codes: 0 passed, 1 failed.",
-		Flags: append(artifacts.TestFlags(),
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "config", Usage: "`FILE` (.hcl, .json, .yaml) with the config of the resource to test with"},
 			&cli.StringFlag{Name: "then", Usage: "`FILE` with a second config, to which the resource is changed"},
 			&cli.StringSliceFlag{Name: "plug", Usage: "`NAME=PATH` that the image gets; PATH:ro is read only; may be repeated"},
@@ -33,8 +33,8 @@ func testCommand(e Env) *cli.Command {
 			&cli.DurationFlag{Name: "timeout", Usage: "`TIME` limit of each run of the image, such as 30s (default: as in an apply)"},
 			&cli.BoolFlag{Name: "keep", Usage: "keep the resource at the end"},
 			&cli.BoolFlag{Name: "replace", Usage: "allow to change and destroy a resource that exists already"},
-			&cli.BoolFlag{Name: "json", Usage: "the report as JSON"},
-		),
+			&cli.BoolFlag{Name: "json", Usage: "print the report as JSON"},
+		}, artifacts.TestFlags()...),
 		Action: e.action(testType)}
 }
 
@@ -90,7 +90,7 @@ func testEnded(s *session, err error, r conformance.Report) error {
 	}
 	detail := "Nothing was changed."
 	if r.LeftBehind {
-		detail = "What the test has made may still be there. `deployster type test -replace` with the same config removes it."
+		detail = "What the test has created may still exist. `deployster type test -replace` with the same config removes it."
 	}
 	s.Warn(diag.Errorf("Interrupted", "%s", detail))
 	return exitStatus(exitInterrupted)
@@ -126,8 +126,8 @@ func testOptions(c *cli.Context, s *session) (conformance.Options, error) {
 		}
 		path = s.HomePath(path)
 		if _, err := os.Stat(path); err != nil {
-			return o, diag.Errorf("No such plug", "-plug %s: there is nothing at %s. Make the directory or the file first; the image sees what "+
-				"is there.", pair, path)
+			return o, diag.Errorf("No such plug", "-plug %s: there is nothing at %s. Create the directory or the file first; the image sees "+
+				"it.", pair, path)
 		}
 		o.Plugs[name] = conformance.Plug{Path: path, ReadOnly: readOnly}
 	}

@@ -214,7 +214,7 @@ func TestWrite_AllOrNothing(t *testing.T) {
 	t.Parallel()
 	dir := directory(t, map[string]string{"z.hcl": "own"})
 	err := Result{Files: map[string][]byte{"a.hcl": []byte("a"), "m/b.hcl": []byte("b"), "z.hcl": []byte("z")}}.Write(dir)
-	if err == nil || !strings.Contains(err.Error(), "A file is there already") {
+	if err == nil || !strings.Contains(err.Error(), "A file exists already") {
 		t.Errorf("it says %v", err)
 	}
 	for name, there := range map[string]bool{"a.hcl": false, "m/b.hcl": false, "z.hcl": true} {

@@ -64,7 +64,7 @@ func (m *migration) readState(root *module, o Options) {
 	name := cmp.Or(o.State, filepath.Join(m.dir, usual))
 	text, err := os.ReadFile(name)
 	if errors.Is(err, os.ErrNotExist) && o.State == "" {
-		m.result.Notes = append(m.result.Notes, "the state: there is no "+usual+", so nothing is known of what is there. "+
+		m.result.Notes = append(m.result.Notes, "the state: there is no "+usual+", so nothing is known of what exists. "+
 			"Where it is elsewhere: `terraform state pull >FILE`, and -state=FILE.")
 		return
 	}

@@ -27,7 +27,7 @@ func (r Result) Write(dir string) (err error) {
 		}
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if errors.Is(err, os.ErrExist) {
-			return diag.Errorf("A file is there already", "%s is there, and nothing is replaced: remove it, or name another directory with -out. "+
+			return diag.Errorf("A file exists already", "%s exists, and nothing is replaced: remove it, or name another directory with -out. "+
 				"Nothing was written.", path)
 		}
 		if err != nil {

@@ -5,6 +5,18 @@ import (
 	"strings"
 )
 
+// NoSourceError says that what is to be mounted does not exist, or cannot be reached.
+type NoSourceError struct {
+	Target string // in the container
+	Source string
+	Err    error
+}
+
+func (e *NoSourceError) Error() string { return e.Source + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *NoSourceError) Unwrap() error { return e.Err }
+
 // RealDir returns a directory without symbolic links on the way to it, or as it is
 // written where that is not known.
 func RealDir(dir string) string {

@@ -25,7 +25,7 @@ type Store interface {
 
 // What a store may say, and what becomes of a claim.
 var (
-	ErrExists      = errors.New("an object is there already")
+	ErrExists      = errors.New("an object exists already")
 	ErrDenied      = errors.New("the store refuses") // nothing is done, and trying again does not help
 	ErrHeld        = errors.New("the log is held")
 	ErrTaken       = errors.New("the log was taken over")

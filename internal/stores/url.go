@@ -32,7 +32,7 @@ func Open(text, beside string) (sharedlog.Store, error) {
 	program := filepath.Join(beside, Program)
 	if _, err := os.Stat(program); err != nil {
 		return nil, diag.Because(err, "A program of deployster is missing",
-			"The state is %s, and what speaks with that is %s, which is not there. It is built and installed with deployster: put it beside it.",
+			"The state is %s, and the program for that is %s, which does not exist. It is built and installed with deployster: put it beside it.",
 			text, program)
 	}
 	return pipe.New(program, text), nil

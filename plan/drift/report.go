@@ -26,7 +26,7 @@ const (
 )
 
 // NotAsked is said of a publish: there is nothing that could have drifted.
-const NotAsked = "not asked: a put is an event"
+const NotAsked = "not checked: a put is an event"
 
 // Resource is what was found of one resource.
 type Resource struct {

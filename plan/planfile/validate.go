@@ -29,7 +29,7 @@ func validate(p *plan.Plan) string {
 		}
 		for _, name := range s.SecretEnv {
 			if _, ok := s.Settings.Env[name]; !ok {
-				return "a sensitive environment variable is not there"
+				return "a sensitive environment variable is missing"
 			}
 		}
 		for _, target := range s.Aliases {

@@ -1,7 +1,9 @@
 package plugs
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -10,6 +12,8 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/runner"
+	"deployster/protocol"
 )
 
 // maxLinks is how many symbolic links the way to a plug may have: the kernel's
@@ -76,6 +80,23 @@ func writableAround(dir string, plugs map[string]config.Plug) string {
 }
 
 // errPlugPath says why the path of a plug is not followed.
+// Blame says of an error of an image whether it is one of a plug: of a path that does not
+// exist. That is told where the path is written.
+func (p *Plugs) Blame(diags diag.Diagnostics, err error, t protocol.Type) diag.Diagnostics {
+	var missing *runner.NoSourceError
+	if !errors.As(err, &missing) || !errors.Is(err, fs.ErrNotExist) {
+		return diags
+	}
+	for name, want := range t.Plugs {
+		if plug, declared := p.byName[name]; declared && want.ContainerPath == missing.Target {
+			at := plug.Range
+			return diag.Diagnostics{{Severity: diag.Error, Summary: fmt.Sprintf("Plug %q: %s does not exist", name, diag.Visible(missing.Source)),
+				Detail: "Create it, or write another path.", Range: &at}}
+		}
+	}
+	return diags
+}
+
 func errPlugPath(r *config.Resource, plug config.Plug, err error) *diag.Diagnostic {
 	d := plugError(r, "Plug leads through a link that others may change", "The path of the plug %q is not followed: %s.", plug.Name, err)
 	at := plug.Range

@@ -130,8 +130,8 @@ func refusal(r *config.Resource, name string, want protocol.PlugRequest, plug co
 			r.TypeRef, name, name)
 	case !allowed(plug, r):
 		return plugError(r, "Plug not allowed",
-			"The image %s asks for the plug %q, which is there, but neither its resource_names nor its resource_types match this resource. Add a "+
-				"pattern to the plug if it may have it.",
+			"The image %s asks for the plug %q, which is declared, but neither its resource_names nor its resource_types match this resource. "+
+				"Add a pattern to the plug if it may have it.",
 			r.TypeRef, name)
 	case want.Writable && plug.Artifact != "":
 		return plugError(r, "Plug is read-only",

@@ -172,7 +172,7 @@ func (w *Watcher) event(inotify *os.File, number int32, mask uint32, name string
 	case mask&(syscall.IN_DELETE_SELF|syscall.IN_MOVE_SELF|syscall.IN_IGNORED|syscall.IN_UNMOUNT) != 0:
 		delete(w.dirs, d.path)
 		delete(w.numbers, number)
-		d.each(func(m *watch) { m.over <- fmt.Errorf("the directory %s is not there any more", d.path) })
+		d.each(func(m *watch) { m.over <- fmt.Errorf("the directory %s does not exist any more", d.path) })
 		w.closeIfUnused()
 	default:
 		for m := range d.watches[name] {

@@ -52,7 +52,7 @@ func (p *Providers) Init(ctx context.Context, in protocol.InitInput) (protocol.I
 	}
 	if !data {
 		properties[importKey(s)] = map[string]any{"type": []any{"string", "null"},
-			"description": "The id of a thing that is there already, to adopt it."}
+			"description": "The id of a thing that exists already, to adopt it."}
 	}
 	a.ConfigSchema, err = json.Marshal(config)
 	return a, err

@@ -88,7 +88,7 @@ func (t *thing) look(ctx context.Context, in protocol.StateInput) (observed, err
 	}
 	if t.adopt == "" {
 		return o, protocol.Errorf(protocol.UnsettledError, "", "its creation was begun, and whether the provider has made it is not known. "+
-			"Look for it; if it is there, adopt it with %s = \"its id\" in the config", importKey(t.schema))
+			"Look for it; if it exists, adopt it with %s = \"its id\" in the config", importKey(t.schema))
 	}
 	if t.memory == nil {
 		return o, nil

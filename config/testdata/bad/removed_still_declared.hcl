@@ -4,4 +4,4 @@ resource "a" {
 removed {
   from = resource.a
 }
-# error 5:10 Removed, and still there
+# error 5:10 Removed, and still declared

@@ -17,7 +17,7 @@ type Config struct {
 	Text string `json:"text" doc:"what stands in it"`
 }
 
-// State is what is there.
+// State is what exists.
 type State struct {
 	Text string `json:"text"`
 }
@@ -28,7 +28,7 @@ type note struct{}
 
 func file(c *call) string { return "/notes/" + c.Config.Name }
 
-// Read says what is there; nil when nothing is.
+// Read says what exists; nil when nothing does.
 func (note) Read(_ context.Context, c *call) (*State, error) {
 	text, err := os.ReadFile(file(c))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -35,11 +35,11 @@ func Plan(send func(events.Event), secrets *redact.Redactor, p *plan.Plan, file 
 		case plan.Left:
 			message = addr + ": stays as it is"
 		case plan.Deferred:
-			if message = addr + ": what is to be done is known after apply"; step.Expected != "" {
+			if message = addr + ": deferred"; step.Expected != "" {
 				message = fmt.Sprintf("%s: to %s once its dependencies exist", addr, step.Expected)
 			}
 		case plan.ReadFailed:
-			message = addr + ": could not be read"
+			message = addr + ": failed: " + step.Reason
 		}
 		send(events.Event{Level: events.Info, Message: message, Body: events.PlannedChange{Resource: addr, Change: step.Change,
 			Image: step.Type, Digest: step.Init.Digest, Actions: step.Actions, Shutdown: step.Shutdown, Reasons: step.Reasons,

@@ -152,7 +152,7 @@ func (f *Front) files(ctx context.Context, order artifact.Order, sub string) (st
 	}
 	path, err := artifact.Sub(held.Dir, sub)
 	if err != nil {
-		return "", diag.Errorf("Not in the files of the artifact", "%s shows %q of artifact.%s, version %s, and that is not there: %s. "+
+		return "", diag.Errorf("Not in the files of the artifact", "%s shows %q of artifact.%s, version %s, and that does not exist: %s. "+
 			"Correct the path of the plug.", f.plugOf(order.Name, sub), sub, order.Name, diag.Visible(order.Recipe.Version.String()),
 			diag.Visible(err.Error()))
 	}

@@ -49,7 +49,7 @@ func (d *Desk) Get(ctx context.Context, name, dir string, parts artifact.Version
 		return Got{}, d.at(a, err)
 	}
 	if err := copyInto(ctx, held.Dir, dir); err != nil {
-		return Got{}, diag.Errorf("The files cannot be copied", "%s: %s. What was copied until then is there.", dir, err)
+		return Got{}, diag.Errorf("The files cannot be copied", "%s: %s. What was copied until then stays.", dir, err)
 	}
 	return Got{Version: v, Files: held.Files, Bytes: held.Bytes, Fetched: held.Fetched}, nil
 }
@@ -70,10 +70,10 @@ func empty(dir string) error {
 	case errors.Is(err, io.EOF):
 		return nil
 	case err != nil:
-		return diag.Errorf("Not a directory", "%s: files are copied into a directory that is empty, or not there.", dir)
+		return diag.Errorf("Not a directory", "%s: files are copied into a directory that is empty, or does not exist.", dir)
 	}
 	return diag.Errorf("The directory is not empty", "Files are copied into an empty directory, and %s has something in it already. Name "+
-		"another one, or remove what is there.", dir)
+		"another one, or empty it.", dir)
 }
 
 // copyInto copies what is in one directory into another, which is empty.

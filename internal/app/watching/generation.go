@@ -85,7 +85,7 @@ func (w *watcher) sameState(now state.Snapshot) error {
 	case was == "" || was == now.Lineage:
 		return nil
 	case now.Lineage == "":
-		return diag.Errorf("The state is gone", "%s is not there any more. Nothing is repaired until it is back: "+
+		return diag.Errorf("The state is gone", "%s does not exist any more. Nothing is repaired until it is back: "+
 			"`deployster state copies` lists earlier ones. If it is to be gone, end this watch.", place)
 	default:
 		return diag.Errorf("The state is another one", "%s is not the state that this watch began with: its lineage is %s, and was %s. "+

@@ -95,7 +95,7 @@ func (o Options) Replaceable(file string) error {
 	case err == nil && info.Mode()&os.ModeSymlink != 0:
 		return fmt.Errorf("it is a symbolic link, which somebody else may have put there. Name the file itself, or remove the link")
 	case err == nil && !info.Mode().IsRegular():
-		return fmt.Errorf("it is there already, and is no regular file")
+		return fmt.Errorf("it exists already, and is no regular file")
 	}
 	return nil
 }

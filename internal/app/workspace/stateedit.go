@@ -34,21 +34,27 @@ type StateEdit struct {
 
 // Sentence says it to a person.
 func (d StateEdit) Sentence() string {
+	did := func(done, would, what string) string {
+		if d.DryRun {
+			return "Dry run: would " + would + what + "."
+		}
+		return done + what + "."
+	}
 	switch {
 	case len(d.Moved) > 0:
 		var moved []string
 		for _, m := range d.Moved {
 			moved = append(moved, diag.Visible(m.From)+" to "+diag.Visible(m.To))
 		}
-		return "Moved " + strings.Join(moved, ", ") + "."
+		return did("Moved ", "move ", strings.Join(moved, ", "))
 	case len(d.Resolved) > 0 && d.Resolved[0].As == state.Done:
-		return "Recorded as done: " + ActionsOf(d.Resolved) + "."
+		return did("Recorded as done: ", "record as done: ", ActionsOf(d.Resolved))
 	case len(d.Resolved) > 0:
-		return "Recorded as failed: " + ActionsOf(d.Resolved) + ". The next apply does what remains."
+		return did("Recorded as failed: ", "record as failed: ", ActionsOf(d.Resolved)) + " The next apply does what remains."
 	case d.Pushed != "":
-		return "Replaced the state with " + diag.Visible(d.Pushed) + "."
+		return did("Replaced the state with ", "replace the state with ", diag.Visible(d.Pushed))
 	}
-	return "Forgotten: " + diag.Visible(strings.Join(d.Forgotten, ", ")) + "."
+	return did("Forgot ", "forget ", diag.Visible(strings.Join(d.Forgotten, ", ")))
 }
 
 // OpenAction is an action of which it is not known, or was not, how it ended.

@@ -113,7 +113,7 @@ func object(o json.RawMessage) (json.RawMessage, error) {
 		err = errors.New("it is no object")
 	}
 	if err != nil {
-		return nil, diag.Because(err, "Cannot ask the image", "Its source or params are not right: %s", diag.Visible(err.Error()))
+		return nil, diag.Because(err, "Cannot ask the image", "Its source or params are invalid: %s", diag.Visible(err.Error()))
 	}
 	return c, nil
 }

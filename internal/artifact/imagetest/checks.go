@@ -30,7 +30,7 @@ var titles = map[string]string{
 	"check-sigterm":      "check ends when it is asked to",
 	"get":                "get fetches the newest version",
 	"get-again":          "get fetches the same files again",
-	"get-unknown":        "get refuses a version that is not there",
+	"get-unknown":        "get refuses a version that does not exist",
 	"get-cwd":            "get writes into its directory only",
 	"put":                "put publishes",
 	"put-check":          "check lists what was put",
@@ -145,7 +145,7 @@ func (e *engine) checkFromNewest(ctx context.Context) outcome {
 	case e.info.Protocol == artifact.Concourse1:
 		return pass("it lists others, and not the one that it was asked from: plans will say that this is not listed any more")
 	}
-	return fail("The first line of a space is the version that from names, as long as it is there.",
+	return fail("The first line of a space is the version that from names, as long as it exists.",
 		"It has just listed %s, and does not when it is asked from there.", e.newest.Version)
 }
 

@@ -111,7 +111,7 @@ func syntaxError(data []byte, dec *jsontext.Decoder, err error) error {
 		return &SyntaxError{Offset: int64(len(data)), Message: "the JSON ends too early"}
 	case errors.As(err, &se) && errors.Is(err, jsontext.ErrDuplicateName):
 		return &SyntaxError{Offset: se.ByteOffset, Path: path(dec, se.JSONPointer.Parent()),
-			Message: fmt.Sprintf("the key %q is there twice", se.JSONPointer.LastToken())}
+			Message: fmt.Sprintf("the key %q is given twice", se.JSONPointer.LastToken())}
 	case errors.As(err, &se) && se.Err != nil:
 		return &SyntaxError{Offset: se.ByteOffset, Message: "not JSON: " + se.Err.Error()}
 	}

@@ -40,7 +40,7 @@ func missing(path string, want, have any) string {
 	for key, value := range object {
 		got, there := holder[key]
 		if !there {
-			return fmt.Sprintf("%s.%s is not there, though it was forecast", path, key)
+			return fmt.Sprintf("%s.%s is missing, though it was forecast", path, key)
 		}
 		if diff := missing(path+"."+key, value, got); diff != "" {
 			return diff

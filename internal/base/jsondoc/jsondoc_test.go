@@ -23,7 +23,7 @@ func TestCheck(t *testing.T) {
 	for bad, want := range map[string]string{
 		``: "no JSON", "  \n": "no JSON", `{`: "ends too early", `{"a":1`: "ends too early", `nul`: "ends too early", `nope`: "not JSON", `{a:1}`: "not JSON", `[1,]`: "not JSON", `{"a":1,}`: "not JSON",
 		`1 2`: "more than one", "{}\n{}": "more than one", `{} x`: "something follows", `[] ]`: "something follows", `{"a":1}}`: "something follows",
-		`{"a":1,"a":1}`: `"a" is there twice`, `{"a":1,"\u0061":1}`: `"a" is there twice`, `{"":1,"":1}`: `"" is there twice`, `[0,{"x":{"b":1,"c":[],"b":{}}}]`: "[1].x",
+		`{"a":1,"a":1}`: `"a" is given twice`, `{"a":1,"\u0061":1}`: `"a" is given twice`, `{"":1,"":1}`: `"" is given twice`, `[0,{"x":{"b":1,"c":[],"b":{}}}]`: "[1].x",
 		deep(MaxDepth + 1): "nested deeper", strings.Repeat(`{"a":`, 3_000_000): "nested deeper",
 		`1e401`: "exponent", `1e-401`: "exponent", `[1E+99999999999999999999]`: "exponent", strings.Repeat("9", MaxDigits+1): "digits",
 		"\"\xff\"": "invalid UTF-8", "{\"\xc3\":1}": "invalid UTF-8", "\xef\xbb\xbf{}": "not JSON", `"\ud800"`: "surrogate", `{"\udc00":1}`: "surrogate", `"\ufffd\ud800"`: "surrogate",

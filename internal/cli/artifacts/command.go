@@ -38,7 +38,7 @@ func Command(variables func() []cli.Flag, action func(Run) cli.ActionFunc) *cli.
 	flags := func(own ...cli.Flag) []cli.Flag { return slices.Concat(variables(), own) }
 	return &cli.Command{
 		Name:  "artifact",
-		Usage: "look at versions of artifacts, pin them, and keep their files in order",
+		Usage: "list, check, copy and pin artifacts, and clean up their files",
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the declared artifacts, and which versions are in use", Flags: flags(asJSON()), Action: action(list)},
 			{Name: "check", Usage: "ask images for newer versions, and change nothing", ArgsUsage: "[NAME ...]",
@@ -47,18 +47,18 @@ func Command(variables func() []cli.Flag, action func(Run) cli.ActionFunc) *cli.
 				Flags:  flags(&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 if there are newer versions"}, asJSON()),
 				Action: action(check)},
 			{Name: "versions", Usage: "list the versions of an artifact, the newest last", ArgsUsage: "NAME",
-				Flags: flags(&cli.StringFlag{Name: "space", Usage: "of the space `NAME`"},
+				Flags: flags(&cli.StringFlag{Name: "space", Usage: "only the versions of the space `NAME`"},
 					&cli.IntFlag{Name: "limit", Value: versions.DefaultLimit, Usage: "the `N` newest"}, asJSON()), Action: action(line)},
 			{Name: "get", Usage: "copy the files of an artifact into an empty directory", ArgsUsage: "NAME DIR [KEY=VALUE ...]",
 				Description: "The version is the one in use, or that with the given parts.", Flags: flags(), Action: action(get)},
 			{Name: "pin", Usage: "hold an artifact at a version, in the lock file", ArgsUsage: "NAME [KEY=VALUE ...]",
 				Description: "The version is the one in use, or the only one that is listed with the given parts.", Flags: flags(),
 				Action: action(pin)},
-			{Name: "unpin", Usage: "take the pin of an artifact out of the lock file", ArgsUsage: "NAME", Flags: flags(), Action: action(unpin)},
-			{Name: "prune", Usage: "remove files of artifacts that are beyond the bounds of the store",
-				Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "all that no command uses now"}}, Action: action(prune)},
-			{Name: "verify", Usage: "read the files of all artifacts again, and remove what is not as it came",
-				Description: "Exit codes: 0 all is well, 1 something was not.", Action: action(verify)},
+			{Name: "unpin", Usage: "remove the pin of an artifact from the lock file", ArgsUsage: "NAME", Flags: flags(), Action: action(unpin)},
+			{Name: "prune", Usage: "remove the least recently used files, until the store is within its limit",
+				Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "remove all files that no command uses now"}}, Action: action(prune)},
+			{Name: "verify", Usage: "check the files of all artifacts, and remove those that were changed",
+				Description: "Exit codes: 0 no file was changed, 1 some were.", Action: action(verify)},
 		},
 		Action: func(c *cli.Context) error { return cli.ShowSubcommandHelp(c) },
 	}

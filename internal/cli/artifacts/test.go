@@ -20,7 +20,7 @@ import (
 // TestFlags are those of `type test` for images of artifacts.
 func TestFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "source", Usage: "of an image of artifacts: `FILE` (.hcl, .json, .yaml) with the source to test with"},
+		&cli.StringFlag{Name: "source", Usage: "test an image of artifacts: `FILE` with its source"},
 		&cli.StringFlag{Name: "put", Usage: "with -source: `FILE` with the params of a put, which really publishes"},
 		&cli.StringSliceFlag{Name: "input", Usage: "with -put: `NAME=PATH` that is copied for it; may be repeated"},
 	}
@@ -49,7 +49,7 @@ func Test(c *cli.Context, s Session, env map[string]string) (int, error) {
 	report, err := imagetest.Run(c.Context, o)
 	switch {
 	case errors.Is(err, context.Canceled) && report.LeftBehind:
-		s.Warn(diag.Errorf("Interrupted", "What was put by then is there."))
+		s.Warn(diag.Errorf("Interrupted", "What was put by then stays."))
 		return interrupted, nil
 	case errors.Is(err, context.Canceled):
 		s.Warn(diag.Errorf("Interrupted", "Nothing was published."))

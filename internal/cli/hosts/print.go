@@ -31,7 +31,7 @@ func AtOnceFlag() cli.Flag {
 
 // MaxFailedFlag says how many hosts may fail before no other is begun.
 func MaxFailedFlag() cli.Flag {
-	return number("max-failed-hosts", 0, "after `N` hosts have failed no further one is begun; without it all are")
+	return number("max-failed-hosts", 0, "begin no further host after `N` have failed; 0: begin all")
 }
 
 // OptionsOf reads what the flags say.

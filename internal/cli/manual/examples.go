@@ -13,7 +13,8 @@ var examples = map[string][]string{
 	"apply": {
 		"deployster apply                                      # plan, ask, apply",
 		"deployster apply plan.bin                             # apply a saved plan",
-		"deployster apply -auto-approve -report=report.json    # in a script"},
+		"deployster apply -auto-approve -report=report.json    # in a script",
+		"deployster apply - < plan.bin                         # a plan from stdin"},
 	"destroy": {"deployster destroy -target=module.shop"},
 	"drift":   {"deployster drift -json", "deployster drift -write-baseline=known.json"},
 	"watch":   {"deployster watch -poll=1m -approve=drift"},
@@ -58,7 +59,7 @@ var examples = map[string][]string{
 	"image tag":         {"deployster image tag acme/note:1 registry.example.com/acme/note:1"},
 	"image push":        {"deployster image push registry.example.com/acme/note:1"},
 	"image save":        {"deployster image save acme/note:1 note.tar"},
-	"image pack":        {"deployster image pack -t acme/note:1 -shell type.sh", "deployster image pack -t acme/vm:1 -python type.py"},
+	"image pack":        {"deployster image pack -t acme/note:1 -shell type.sh", "deployster image pack -t acme/note:2 -python type.py"},
 	"image rm":          {"deployster image rm acme/note:1"},
 	"image prune":       {"deployster image prune -dry-run"},
 	"runs":              {"deployster runs show latest"},

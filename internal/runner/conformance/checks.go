@@ -70,7 +70,7 @@ var titles = map[string]string{
 	checkStateAgain:  "state says the same when it is asked again",
 	checkStateKeys:   "state is not confused by keys that it does not know",
 	checkStateTerm:   "state ends when it is asked to",
-	checkRemoveOld:   "what was there before is removed",
+	checkRemoveOld:   "what existed before is removed",
 	checkActions:     "the actions end well",
 	checkValid:       "the state is VALID after the actions",
 	checkStateSchema: "the state fits the image's own schema",

@@ -196,8 +196,8 @@ func (e *engine) refuseExisting() error {
 		will = "change and remove it"
 	}
 	return diag.Errorf("There is something already",
-		"The image says that what the config describes is there already (its state is %s), and the test would %s. Nothing was changed. "+
-			"Use a config for something that is not there; or, if it may go, run the test with -replace.", e.first.Status, will)
+		"The image says that what the config describes exists already (its state is %s), and the test would %s. Nothing was changed. "+
+			"Use a config for something that does not exist; or, if it may go, run the test with -replace.", e.first.Status, will)
 }
 
 // check makes one check and reports whether those that need it can be made.

@@ -18,7 +18,7 @@ func (e *engine) live(ctx context.Context) {
 	defer e.watching.stop()
 	if e.first.Status != protocol.Missing && e.ty.Absent {
 		if !e.check(ctx, checkRemoveOld, func(ctx context.Context) outcome { return e.remove(ctx, e.o.Config, nil) }) {
-			e.skipAll("what was there before could not be removed", checkActions)
+			e.skipAll("what existed before could not be removed", checkActions)
 			return
 		}
 	}
@@ -246,7 +246,7 @@ func (e *engine) rename(ctx context.Context) outcome {
 	return out
 }
 
-const fixUpdate = "Compare each property of the config with what is there: one that is left out means that it must be unset, and of a " +
+const fixUpdate = "Compare each property of the config with what exists: one that is left out means that it must be unset, and of a " +
 	"secret keep a fingerprint. If the second config means the same, take another."
 
 // update checks that a second config is carried out.
@@ -263,7 +263,7 @@ func (e *engine) update(ctx context.Context) outcome {
 	case a.Status == protocol.Missing:
 		return fail("The same thing must be found again under the changed config; what names it must not change. If this config names another "+
 			"one, take one that does not.",
-			"With the second config the image says that nothing is there.")
+			"With the second config the image says that nothing exists.")
 	case a.Status == protocol.Valid && e.made:
 		return fail(fixUpdate, "It is VALID with the second config too, though nothing was done: what differs between the two is not compared.")
 	}

@@ -22,7 +22,7 @@ func isTold(ctx context.Context, e *engine) outcome {
 	case err != nil:
 		return failWith(e.recorder.streamHint(fixState), err)
 	case a.Status == protocol.Missing:
-		return fail(fixRefresh, "It says that nothing is there, though it was VALID before.")
+		return fail(fixRefresh, "It says that nothing exists, though it was VALID before.")
 	case a.Status == protocol.Valid:
 		return pass("there is nothing to reload")
 	}

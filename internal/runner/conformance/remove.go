@@ -7,7 +7,7 @@ import (
 	"deployster/protocol"
 )
 
-const fixAbsent = "With \"intent\":\"absent\" answer STALE with the actions that remove it while it is there, and " +
+const fixAbsent = "With \"intent\":\"absent\" answer STALE with the actions that remove it while it exists, and " +
 	"{\"status\":\"MISSING\"} when it is gone."
 
 // remove removes the resource.
@@ -21,7 +21,7 @@ func (e *engine) remove(ctx context.Context, config, last json.RawMessage) outco
 		return fail(fixAbsent, "It says that it is gone, and was VALID a moment ago: nothing would remove it.")
 	case a.Status == protocol.Missing:
 		e.made = false
-		return pass("nothing of it was there")
+		return pass("nothing of it existed")
 	}
 	if err := e.act(ctx, a, in); err != nil {
 		return failWith(fixActions, err)

@@ -194,7 +194,7 @@ func TestAct_Interrupt(t *testing.T) {
 		{cancelled, `Action "make" of image acme/file:1 was ended before it was through, because deployster was asked to stop. Plan again to see how far it came.`},
 		{errors.Join(cancelled, &runner.UnknownError{Container: "c-1", Err: errors.New("unavailable")}),
 			`Action "make" of image acme/file:1 was to be ended, because deployster was asked to stop, and may still run: the container runtime was lost meanwhile (container c-1). ` +
-				`See that the runtime is there again, then plan, which looks at how things really are.`},
+				`See that the runtime works again, then plan, which reads the current state.`},
 	} {
 		fake := runnertest.NewFake()
 		ty := protocol.Type{Protocol: 2, Reference: image, Digest: fake.Add(image, says(""))}

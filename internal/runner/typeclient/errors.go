@@ -66,7 +66,7 @@ func protocolError(k call, answer []byte, cause error) error {
 		changed = "What it has done is not known."
 	}
 	return fail(k, pe, "The image broke the protocol",
-		"The answer of image %s to %s is not right: %s. %s %s The fault is in the image: its answers are described in %s.",
+		"The answer of image %s to %s is invalid: %s. %s %s The fault is in the image: its answers are described in %s.",
 		diag.Visible(k.target.Reference), k.question(), pe.Message, said, changed, page)
 }
 
@@ -105,7 +105,7 @@ func callError(k call, r runner.Result, err error) error {
 	case errors.As(err, &unknown):
 		return fail(k, err, "The outcome is unknown",
 			"%s of image %s may have ended or may still run: the container runtime was lost meanwhile (container %s: %s). "+
-				"See that the runtime is there again, then plan, which looks at how things really are.", k.title(), image,
+				"See that the runtime works again, then plan, which reads the current state.", k.title(), image,
 			diag.Visible(unknown.Container), diag.Visible(unknown.Err.Error()))
 	case errors.As(err, &worker):
 		return fail(k, err, "The worker was lost",
@@ -113,7 +113,7 @@ func callError(k call, r runner.Result, err error) error {
 				"With workers = 0 in its type block each gets a container of its own.", k.title(), image, diag.Visible(worker.Reason), lastLines(r))
 	case errors.Is(err, runner.ErrNoImage):
 		return fail(k, err, "Image not found",
-			"The image %s (%s) is not here any more. Bring it in again with `deployster image import`, or plan again.", image, k.digest)
+			"The image %s (%s) is not on this machine any more. Import it with `deployster image import`, or plan again.", image, k.digest)
 	}
 	return fail(k, err, "The container could not be run", "%s of image %s: %s.%s", k.title(), image,
 		strings.TrimSuffix(diag.Visible(err.Error()), "."), lastLines(r))
@@ -141,7 +141,7 @@ func interruptError(k call, err error) error {
 		return fail(k, err, "Interrupted",
 			"%s of image %s was to be ended, because deployster was asked to stop, and may still run: the container runtime was lost meanwhile "+
 				"(container %s). "+
-				"See that the runtime is there again, then plan, which looks at how things really are.", k.title(), image,
+				"See that the runtime works again, then plan, which reads the current state.", k.title(), image,
 			diag.Visible(unknown.Container))
 	case k.kind == runner.Action:
 		return fail(k, err, "Interrupted",
@@ -195,7 +195,7 @@ func typeError(k call, e *protocol.TypeError) error {
 	if e.Class == protocol.UnsettledError {
 		return fail(k, e, "It is not known what an action made",
 			"Image %s says%s: %s. It is not created again until this is known: when you know that "+
-				"nothing of it is there, say `deployster resolve -as=failed '%s'`.", image, where, message, k.target.Address)
+				"nothing of it exists, say `deployster resolve -as=failed '%s'`.", image, where, message, k.target.Address)
 	}
 	return fail(k, e, "The image has a fault", "Image %s says%s: %s. Report it to those who made the image.", image, where, message)
 }

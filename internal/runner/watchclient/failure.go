@@ -12,7 +12,7 @@ import (
 var (
 	ErrCrowded  = errors.New("as many of its type as may be are watched by processes of their own")
 	ErrFlooding = errors.New("it told more than 1,000 lines a second for ten seconds")
-	ErrReplaced = errors.New("one of its plugs shows what is not there any more")
+	ErrReplaced = errors.New("one of its plugs shows what does not exist any more")
 	ErrClosed   = errors.New("nothing is watched any more")
 
 	errStuck   = errors.New("it does not read what it is asked")

@@ -33,6 +33,9 @@ var dropped = map[string]string{
 	`time span`:                           "duration",
 	`circle of dependencies`:              "dependency cycle",
 	`declared no more|remembered no more`: "removed, forgotten",
+	`(is|are|was|were|be)( not| still| already)? there`: "exists, is given, is declared",
+	`not right`:               "invalid, not valid",
+	`has been right|be right`: "valid",
 }
 
 var droppedWords = func() *regexp.Regexp {

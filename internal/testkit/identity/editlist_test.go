@@ -146,7 +146,7 @@ func edits() []edit {
 		{name: "a block is removed", before: parts(one("a", 1), one("b", 2)), after: parts(one("b", 2))},
 		{name: "a block is removed, and comes back", before: parts(one("a", 1)), after: parts(), then: parts(one("a", 1)), want: []string{"1"}},
 		{name: "a block is taken out with a `removed` block", before: parts(one("a", 1)), after: parts(forgotten("a")), want: []string{"1"}},
-		{name: "`state rm`, and the block is still there", before: parts(one("a", 1)), after: parts(one("a", 1)), forget: "a"},
+		{name: "`state rm`, and the block stays", before: parts(one("a", 1)), after: parts(one("a", 1)), forget: "a"},
 		{name: "a protected block is renamed", before: parts(with("a", 1, protect)), after: parts(with("b", 1, protect))},
 		{name: "a protected thing gets another name", before: parts(with("a", 1, protect)), after: parts(with("a", 2, protect)), want: []string{"1"},
 			refuse: "Protected resource would be replaced"},

@@ -98,7 +98,7 @@ func compared(e edit, all map[string]measured) string {
 	if words == "0 to add" {
 		words = "no changes"
 	}
-	return words + happens(lost, len(m.Ends), "is not there", "may not be there") + happens(left, len(m.Ends), "stays", "may stay")
+	return words + happens(lost, len(m.Ends), "is missing", "may be missing") + happens(left, len(m.Ends), "stays", "may stay")
 }
 
 // happens says which things it happened to, in each run or in some of them.

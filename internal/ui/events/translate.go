@@ -23,7 +23,7 @@ func newEvent(level Level, message string, body Body) Event {
 func OfPlan(e plan.Event) Event {
 	switch e := e.(type) {
 	case plan.Asking:
-		return newEvent(Debug, e.Address+": asking for its state", ResourceAsking{e.Address, ToPlan})
+		return newEvent(Debug, e.Address+": reading its state", ResourceAsking{e.Address, ToPlan})
 	case plan.Decided:
 		return newEvent(Debug, e.Address+": "+string(e.Change), ResourceDecided{e.Address, apply.OK, e.Change})
 	case plan.Failed:
@@ -40,7 +40,7 @@ func OfApply(e apply.Event) Event {
 		if e.After {
 			purpose = AfterActs
 		}
-		return newEvent(Debug, e.Address+": asking for its state", ResourceAsking{e.Address, purpose})
+		return newEvent(Debug, e.Address+": reading its state", ResourceAsking{e.Address, purpose})
 	case apply.ActionStarted:
 		return newEvent(Info, strings.TrimSuffix(fmt.Sprintf("%s: %s started: %s", e.Address, e.Action, e.Description), ": "),
 			ActionStarted{e.Address, e.Action, e.Description, e.First, e.Late})

@@ -23,7 +23,7 @@ func change(c plan.Change) func(*plan.Step) bool {
 // kinds are all kinds, in the order in which a person wants to see them. The first that a
 // step is of is its kind.
 var kinds = []kind{
-	{"read_failed", "!", "not read", "could not be read", "asking its image failed: the plan cannot be applied", change(plan.ReadFailed)},
+	{"read_failed", "!", "failed", "failed", "it could not be planned: the plan cannot be applied", change(plan.ReadFailed)},
 	{"create", "+", "create", "to create", "it does not exist yet", change(plan.Create)},
 	{"update", "~", "update", "to update", "it exists, and differs from what is declared", change(plan.Update)},
 	{"replace", "±", "replace", "to replace", "it is destroyed, then created", change(plan.Replace)},
@@ -35,7 +35,7 @@ var kinds = []kind{
 	{"deferred", "?", "deferred", "deferred", "its state is known once its dependencies exist", change(plan.Deferred)},
 	{"may_change", "?", "may change", "may change", "what it depends on changes: what is shown is an expectation",
 		func(s *plan.Step) bool { return s.Change == plan.Valid && s.MayChange }},
-	{"left", "·", "leave", "left as they are", "nothing is done to it", change(plan.Left)},
+	{"left", "·", "leave", "to leave as recorded", "nothing is done to it", change(plan.Left)},
 	{"valid", "=", "unchanged", "unchanged", "it matches the configuration", change(plan.Valid)},
 }
 
@@ -68,7 +68,7 @@ var traits = []trait{
 	{"moved", "moved", "it has another address in the state file", func(s *plan.Step) bool { return s.MovedFrom != "" }, false},
 	{"made-first", "made first", "it is made before the old one is destroyed", func(s *plan.Step) bool { return s.Replaces != "" }, false},
 	{"deposed", "deposed", "it has lost its address to another thing", func(s *plan.Step) bool { return s.Deposed != "" }, false},
-	{"trusted", "not asked", "its recorded state was used", func(s *plan.Step) bool { return s.Unrefreshed }, false},
+	{"trusted", "not refreshed", "its recorded state was used", func(s *plan.Step) bool { return s.Unrefreshed }, false},
 	{"read-only", "read only", "its actions are never run", func(s *plan.Step) bool { return s.ReadOnly }, false},
 	{"protected", "protected", "prevent_destroy: a plan that would destroy it is an error",
 		func(s *plan.Step) bool { return s.Protect }, false},

@@ -192,7 +192,7 @@ func (v *view) warnings() []text {
 		}
 	}
 	if p.Selection.NoRefresh {
-		list = append(list, "It uses what was last recorded (-refresh=false): only what the manifest has changed since was asked.")
+		list = append(list, "It uses what was last recorded (-refresh=false): only what the manifest has changed since was refreshed.")
 	}
 	if p.Selection.RefreshOnly {
 		list = append(list, "It records what is real, and does nothing (-refresh-only).")

@@ -102,7 +102,7 @@ func (v *view) why(s *plan.Step) (list []sentence) {
 		say("why", "It was "+render.MovedFrom(s)+".")
 	}
 	if s.Expected != "" {
-		say("why", "Apply decides when what it needs is there, and is expected to "+string(s.Expected)+" it.")
+		say("why", "Apply decides when its dependencies exist, and is expected to "+string(s.Expected)+" it.")
 	}
 	if s.Reason != "" {
 		say("why", "Because "+s.Reason+".")
@@ -172,7 +172,7 @@ func (v *view) actions(s *plan.Step) (lists []actions) {
 		add("First, before everything else", *s.Shutdown)
 	}
 	if s.Old != nil {
-		add("To destroy what is there", s.Old.Actions...)
+		add("To destroy the old one", s.Old.Actions...)
 	}
 	add("Actions", s.Actions...)
 	return lists

@@ -222,6 +222,9 @@ func (b *block) write(w *strings.Builder, o Options) {
 		origin += ", " + diag.Visible(b.step.Source)
 	}
 	what := fmt.Sprintf("%s %s %s", symbol, b.names(o), words)
+	if b.step.Change == plan.ReadFailed && b.step.Reason != "" {
+		what = fmt.Sprintf("%s %s: %s", symbol, b.names(o), oneLine(b.step.Reason))
+	}
 	if onlyEdited(b.step) {
 		what = fmt.Sprintf("%s config of %s %s", symbol, Names(b.addrs, o.names()), Edited(b.step))
 	}
@@ -313,7 +316,7 @@ func outline(s *plan.Step) string {
 		}
 		parts = append(parts, words.List(names, 5))
 	}
-	if (s.Change == plan.Deferred || s.Change == plan.Forget || s.MayChange) && s.Reason != "" {
+	if (s.Change == plan.Deferred || s.Change == plan.Forget || s.Change == plan.ReadFailed || s.MayChange) && s.Reason != "" {
 		parts = append(parts, oneLine(s.Reason))
 	}
 	return strings.Join(parts, ": ")

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
 	"deployster/internal/ui/jsondiff"
 	"deployster/plan"
@@ -43,13 +42,14 @@ type row struct {
 
 // detail is what is shown of a step below its header.
 type detail struct {
-	why       []string // lines about the whole
-	rows      []row
-	unchanged int
-	more      int      // rows that are not shown
-	remarks   []string // of the image, that belong to no row
-	first     string   // the shutdown_first action
-	actions   []string
+	why        []string // lines about the whole
+	rows       []row
+	unchanged  int
+	more       int      // rows that are not shown
+	remarks    []string // of the image, that belong to no row
+	first      string   // the shutdown_first action
+	actions    []string
+	destroying int // how many of these, the first, destroy the old one
 }
 
 // Changes returns what a step would change, as the rows of its diff: all of the
@@ -173,7 +173,7 @@ func detailOf(s *plan.Step, o Options) detail {
 	}
 	if s.Old != nil {
 		for _, a := range s.Old.Actions {
-			d.actions = append(d.actions, "to destroy it: "+action(a, o.Hide))
+			d.actions, d.destroying = append(d.actions, action(a, o.Hide)), d.destroying+1
 		}
 	}
 	diff, notes := Changes(s, o.Hide)
@@ -195,35 +195,13 @@ func detailOf(s *plan.Step, o Options) detail {
 	return d
 }
 
-// MovedFrom says which address a resource had, and how that is known.
-func MovedFrom(s *plan.Step) string {
-	words := "moved from " + diag.Visible(s.MovedFrom)
-	switch s.MovedWhy {
-	case "identity":
-		words += " (same " + diag.Visible(strings.Join(s.Init.Identity, ", ")) + ")"
-	case "same config":
-		words += " (guessed: the same config)"
-	}
-	return words
-}
-
-// Edited says in what a config has changed to no effect.
-func Edited(s *plan.Step) string {
-	return fmt.Sprintf("changed (%s); its type finds nothing to do", diag.Visible(jsondoc.EditWords(s.Edited)))
-}
-
-// onlyEdited reports whether that is all that there is to say of a step.
-func onlyEdited(s *plan.Step) bool {
-	return len(s.Edited) > 0 && !s.MayChange && s.MovedFrom == ""
-}
-
 // reasons returns a line that says why a step is what it is.
 func reasons(s *plan.Step) []string {
 	var parts []string
 	if s.MovedFrom != "" {
 		parts = append(parts, MovedFrom(s))
 	}
-	if s.Reason != "" {
+	if s.Reason != "" && s.Change != plan.ReadFailed {
 		parts = append(parts, "because "+diag.Visible(s.Reason))
 	}
 	if s.Drifted && s.Change == plan.Create {
@@ -296,7 +274,11 @@ func (d detail) write(b *strings.Builder, o Options) {
 		fmt.Fprintf(b, "      %s %s\n", Dim("first, before everything else:"), d.first)
 	}
 	for i, a := range d.actions {
-		fmt.Fprintf(b, "      %s %s\n", Dim(fmt.Sprintf("action %d:", i+1)), a)
+		what := ""
+		if i < d.destroying {
+			what = " (destroy)"
+		}
+		fmt.Fprintf(b, "      %s %s\n", Dim(fmt.Sprintf("action %d%s:", i+1, what)), a)
 	}
 }
 

@@ -93,7 +93,7 @@ func DriftSummary(r *drift.Report) string {
 	head := Bold("No drift.")
 	switch {
 	case s.Failed > 0:
-		head = Bold("Not everything could be asked.")
+		head = Bold("Not everything could be read.")
 	case r.Status == drift.Drifted:
 		head = Bold(Yellow("Drift."))
 	case s.Known > 0:

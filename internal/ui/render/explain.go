@@ -127,11 +127,11 @@ func compareRecorded(b *strings.Builder, e *explain.Explanation, o Options) {
 		b.WriteString("  The state file has changed since this plan was made: what it said then is not known.\n")
 		return
 	case prior == nil:
-		b.WriteString("  The state file did not know it: it was never applied from here.\n")
+		b.WriteString("  The state has no record of it: it was never applied from here.\n")
 		return
 	}
 	if prior.Incomplete() {
-		b.WriteString("  An apply began to make it and did not finish: it was never seen to be right.\n")
+		b.WriteString("  An apply began to create it and did not finish: it was never valid.\n")
 		return
 	}
 	at := prior.ValidAt.Format(time.RFC3339)
@@ -159,9 +159,9 @@ func compareRecorded(b *strings.Builder, e *explain.Explanation, o Options) {
 		hidden := append(append([]string{}, prior.Sensitive.State...), s.Hidden...)
 		d := jsondiff.Compare(jsondiff.Value{JSON: prior.State, Sensitive: hidden}, jsondiff.Value{JSON: there, Sensitive: hidden},
 			jsondiff.Options{Hide: o.Hide, Missing: true, Extra: true})
-		writeDifferences(b, d, "The world is not as it was recorded: something else has changed it.", o)
+		writeDifferences(b, d, "Changed outside of deployster since the last apply:", o)
 		if len(d.Rows) == 0 {
-			b.WriteString("  What is there is what was recorded.\n")
+			b.WriteString("  Nothing was changed outside of deployster.\n")
 		}
 	}
 }

@@ -57,7 +57,7 @@ func Entry(addr string, entry state.Entry, o Options) string {
 		fmt.Fprintf(&b, "  depends on %s\n", diag.Visible(joinNames(entry.Dependencies, o)))
 	}
 	if entry.Incomplete() {
-		fmt.Fprintf(&b, "  %s\n", Yellow("an apply began to make it and did not finish: something of it may be there"))
+		fmt.Fprintf(&b, "  %s\n", Yellow("an apply began to create it and did not finish: a part of it may exist"))
 		return b.String()
 	}
 	if entry.Dirty {

@@ -32,7 +32,7 @@ func (p progress) Planning(e plan.Event) {
 	}
 	switch e := e.(type) {
 	case plan.Asking:
-		p.Printf("%s: asking for its state\n", e.Address)
+		p.Printf("%s: reading its state\n", e.Address)
 	case plan.Decided:
 		p.Printf("%s: %s\n", e.Address, e.Change)
 	}
@@ -43,7 +43,7 @@ func (p progress) Applying(e apply.Event) {
 	switch e := e.(type) {
 	case apply.Checking:
 		if p.Verbose {
-			p.Printf("%s: asking for its state\n", e.Address)
+			p.Printf("%s: reading its state\n", e.Address)
 		}
 	case apply.ActionStarted:
 		if !p.tellsActions() {

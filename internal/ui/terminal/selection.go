@@ -45,12 +45,16 @@ func (p Printer) selectionHead(pl *plan.Plan) {
 		if unrefreshed == 1 {
 			were = " was"
 		}
-		add("-refresh=false  what was recorded as VALID is used: %s not asked", words.Count(unrefreshed, "resource")+were)
+		add("-refresh=false  what was recorded as VALID is used: %s not refreshed", words.Count(unrefreshed, "resource")+were)
 	}
 	if s.RefreshOnly {
-		add("-refresh-only  what is there is recorded, and nothing is done to it")
+		add("-refresh-only  the current state is recorded, and nothing else is changed")
 	}
-	p.Printf("%s\n", render.Bold("Partial plan:"))
+	head := "Partial plan:"
+	if len(s.Only)+len(s.Targets)+len(s.Excludes) == 0 && !s.NoRefresh {
+		head = "Options of this plan:" // it covers everything
+	}
+	p.Printf("%s\n", render.Bold(head))
 	for _, line := range lines {
 		p.Printf("  %s\n", diag.Visible(line))
 	}

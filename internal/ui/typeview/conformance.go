@@ -101,6 +101,6 @@ func Summary(p terminal.Printer, r conformance.Report) {
 	p.Printf("\n%s %d passed, %d failed, %d skipped, in %s.\n", render.Bold(verdict), r.Passed, r.Failed, r.Skipped,
 		render.Took(time.Duration(r.Millis)*time.Millisecond))
 	if r.LeftBehind {
-		p.Printf("What the test has made is still there.\n")
+		p.Printf("What the test has created still exists.\n")
 	}
 }
