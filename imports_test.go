@@ -51,6 +51,7 @@ var ranks = map[string]int{
 	"config/expand":                     18,
 	"containerd/agent":                  10,
 	"containerd/failure":                10,
+	"containerd/foreign":                10,
 	"containerd/shim":                   10,
 	"containerd/layout":                 11,
 	"containerd/runfiles":               12,

@@ -212,7 +212,7 @@ func TestImport(t *testing.T) {
 		{"docker.io/test/oci:1", ociArchive(t, "docker.io/test/oci:1", config)},
 		{"", ociArchive(t, "1.0", config)}, // only a tag: known by its digest
 	} {
-		list, err := r.Import(context.Background(), bytes.NewReader(c.tar))
+		list, err := r.Import(context.Background(), bytes.NewReader(c.tar), noneElsewhere(t))
 		if err != nil || len(list) != 1 || list[0].Name != c.name && c.name != "" {
 			t.Errorf("%s: got %+v, %v", c.name, list, err)
 			continue
@@ -238,13 +238,13 @@ func TestImport(t *testing.T) {
 		"foreign platform": archive(t, "c.json", `{"os":"plan9","architecture":"mips","rootfs":{"type":"layers","diff_ids":[]}}`,
 			"manifest.json", `[{"Config":"c.json","RepoTags":["test/cut:1"],"Layers":[]}]`),
 	} {
-		if list, err := r.Import(context.Background(), bytes.NewReader(b)); !isDiagnostic(err) {
+		if list, err := r.Import(context.Background(), bytes.NewReader(b), noneElsewhere(t)); !isDiagnostic(err) {
 			t.Errorf("%s: got %+v, %v", name, list, err)
 		}
 	}
 	// An import that fails leaves the image that had the name.
 	bad := dockerArchive(t, "test/docker:1", nil, object{"User": "nobody-here"})
-	if _, err := r.Import(context.Background(), bytes.NewReader(bad)); !isDiagnostic(err) {
+	if _, err := r.Import(context.Background(), bytes.NewReader(bad), noneElsewhere(t)); !isDiagnostic(err) {
 		t.Errorf("got %v", err)
 	}
 	if i, err := r.Resolve(context.Background(), "test/docker:1"); err != nil || out(t, r, i.Digest) != "imported" {
@@ -295,4 +295,9 @@ func TestNoImage(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	nothingLeft(t, r)
+}
+
+// noneElsewhere fails where an image is left out that is for another platform.
+func noneElsewhere(t *testing.T) func(string, error) {
+	return func(name string, why error) { t.Errorf("%s was left out: %v", name, why) }
 }

@@ -132,7 +132,7 @@ func TestHostileImages(t *testing.T) {
 			t.Parallel()
 			c.config["Entrypoint"] = []string{"/bin/sleep", "0.5"}
 			tag := "test/" + strings.ReplaceAll(name, " ", "-")
-			list, err := r.Import(context.Background(), bytes.NewReader(dockerArchive(t, tag, c.files, c.config)))
+			list, err := r.Import(context.Background(), bytes.NewReader(dockerArchive(t, tag, c.files, c.config)), noneElsewhere(t))
 			if c.want != "" {
 				if !isDiagnostic(err) || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("got %v", err)

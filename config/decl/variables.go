@@ -241,7 +241,7 @@ func (t *Tree) valueOf(v *Variable, in source.VarInput, given bool) (cty.Value, 
 		value, err = v.Accept(value)
 	}
 	if err == nil {
-		return value, nil
+		return value, v.bracketed(in)
 	}
 	place := v.At
 	if in.Src != nil && !v.sensitive { // the line in the file would show it
@@ -249,6 +249,17 @@ func (t *Tree) valueOf(v *Variable, in source.VarInput, given bool) (cty.Value, 
 	}
 	return cty.NilVal, hcl.Diagnostics{source.Failure(place, "Invalid value of a variable",
 		"The value of the variable %q from %s does not fit: %s.", v.Name, in.Origin, v.Problem(err))}
+}
+
+// bracketed warns of a list or an object that is text, because the variable has no type.
+func (v *Variable) bracketed(in source.VarInput) hcl.Diagnostics {
+	text := strings.TrimSpace(in.Text)
+	if v.Attrs["type"] != nil || in.Value != cty.NilVal || v.sensitive || !strings.HasPrefix(text, "[") && !strings.HasPrefix(text, "{") {
+		return nil
+	}
+	return hcl.Diagnostics{{Severity: hcl.DiagWarning, Summary: "The value of a variable is text", Subject: v.At.Ptr(),
+		Detail: fmt.Sprintf("The variable %q has no type, so the value from %s is text, though it looks like a list or an object. Declare its "+
+			"type, such as list(string).", v.Name, in.Origin)}}
 }
 
 func (t *Tree) undeclared(in source.VarInput) hcl.Diagnostics {

@@ -18,13 +18,15 @@ import (
 	digest "github.com/opencontainers/go-digest"
 
 	"deployster/containerd/failure"
+	"deployster/containerd/foreign"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner/imagestore"
 )
 
 // Import brings images from a tar as `docker save` makes it, or of an OCI
-// layout; either may be compressed. It gives the images by name.
-func (store *Store) Import(ctx context.Context, from io.Reader) ([]imagestore.Image, error) {
+// layout; either may be compressed. It gives the images by name. Those for other platforms
+// are left out and given to elsewhere, unless there is nothing else.
+func (store *Store) Import(ctx context.Context, from io.Reader, elsewhere func(name string, why error)) ([]imagestore.Image, error) {
 	ctx = store.conn.Context(ctx)
 	plain, err := openArchive(from)
 	if err != nil {
@@ -52,13 +54,39 @@ func (store *Store) Import(ctx context.Context, from io.Reader) ([]imagestore.Im
 	if len(imported) == 0 {
 		return nil, errArchive(errors.New("there is no image in it"))
 	}
-	infos, err := checkImported(ctx, store, imported)
+	here, err := leaveOut(ctx, store, imported, before, elsewhere)
+	if err != nil {
+		return nil, err
+	}
+	infos, err := checkImported(ctx, store, here)
 	if err != nil {
 		undo, cancel := store.conn.Detached(ctx, time.Minute)
 		defer cancel()
 		return nil, failure.Join(err, restore(undo, store, imported, before))
 	}
 	return infos, nil
+}
+
+// leaveOut takes the images for other platforms away again, where there are some for this one.
+func leaveOut(ctx context.Context, store *Store, imported, before []images.Image, elsewhere func(string, error)) ([]images.Image, error) {
+	var here, other []images.Image
+	var why []error
+	for _, i := range imported {
+		if err := foreign.Check(ctx, store.conn.Client.ContentStore(), i.Target); err != nil {
+			other, why = append(other, i), append(why, err)
+		} else {
+			here = append(here, i)
+		}
+	}
+	if len(here) == 0 {
+		return imported, nil // which says of the first that it cannot be run
+	}
+	for n, i := range other {
+		if !imagestore.IsDigest(i.Name) {
+			elsewhere(familiar(i.Name), why[n])
+		}
+	}
+	return here, restore(ctx, store, other, before)
 }
 
 // restore takes images away again, and gives names that they took from others

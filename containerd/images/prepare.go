@@ -21,6 +21,7 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"deployster/containerd/failure"
+	"deployster/containerd/foreign"
 	"deployster/containerd/sandbox"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
@@ -40,7 +41,7 @@ type Prepared struct {
 }
 
 // platform matches the images that run here.
-func platform() platforms.MatchComparer { return platforms.Default() }
+func platform() platforms.MatchComparer { return foreign.Platform() }
 
 // prepare returns an image by its digest, unpacked and checked, once.
 func (store *Store) prepare(ctx context.Context, ref string) (*Prepared, error) {
@@ -74,7 +75,7 @@ func (store *Store) prepare(ctx context.Context, ref string) (*Prepared, error) 
 func (store *Store) prepareImage(ctx context.Context, record images.Image) (*Prepared, error) {
 	p := &Prepared{Digest: record.Target.Digest}
 	broken := func(err error) error {
-		return diag.Errorf("The image "+familiar(record.Name)+" cannot be run", "%s.", failure.Sentence(err))
+		return diag.Because(err, "The image "+familiar(record.Name)+" cannot be run", "%s.", failure.Sentence(err))
 	}
 	config, err := readConfig(ctx, store.conn.Client.ContentStore(), record)
 	if err != nil {
@@ -98,6 +99,9 @@ func (store *Store) prepareImage(ctx context.Context, record images.Image) (*Pre
 
 // readConfig reads the config of an image for this platform.
 func readConfig(ctx context.Context, cs content.Store, record images.Image) (c ocispec.Image, err error) {
+	if err := foreign.Check(ctx, cs, record.Target); err != nil {
+		return c, err
+	}
 	desc, err := record.Config(ctx, cs, platform())
 	if errdefs.IsNotFound(err) {
 		return c, fmt.Errorf("it is not for the platform %s, or a part of it is missing (%w)", platforms.DefaultString(), err)
@@ -114,9 +118,6 @@ func readConfig(ctx context.Context, cs content.Store, record images.Image) (c o
 	}
 	if err := json.Unmarshal(b, &c); err != nil {
 		return c, fmt.Errorf("its config is broken: %w", err)
-	}
-	if c.Architecture != "" && !platform().Match(c.Platform) {
-		return c, fmt.Errorf("it is not for the platform %s, but for %s", platforms.DefaultString(), platforms.Format(c.Platform))
 	}
 	if len(c.RootFS.DiffIDs) == 0 {
 		return c, fmt.Errorf("it has no files: its config names no layers")

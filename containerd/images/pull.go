@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"deployster/containerd/failure"
+	"deployster/containerd/foreign"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
 	"deployster/internal/runner/imagestore"
@@ -201,7 +202,10 @@ func (p *puller) fetch(ctx context.Context, target ocispec.Descriptor) error {
 	handler := images.Handlers(
 		images.HandlerFunc(func(_ context.Context, d ocispec.Descriptor) ([]ocispec.Descriptor, error) { return nil, checkPart(d) }),
 		fetchHandler(store, fetcher), withoutLayers(children))
-	if err := images.Dispatch(ctx, handler, nil, target); err != nil {
+	err = images.Dispatch(ctx, handler, nil, target)
+	if other := foreign.Check(ctx, store, target); other != nil {
+		return &refusedError{failure.Sentence(other)}
+	} else if err != nil {
 		return err
 	}
 	manifest, err := images.Manifest(ctx, store, target, platform())

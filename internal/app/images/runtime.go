@@ -21,7 +21,7 @@ type Store interface {
 	Runtime
 	Images(ctx context.Context) ([]imagestore.Image, error)
 	Pull(ctx context.Context, reference string) (imagestore.Image, error)
-	Import(ctx context.Context, from io.Reader) ([]imagestore.Image, error)
+	Import(ctx context.Context, from io.Reader, elsewhere func(name string, why error)) ([]imagestore.Image, error)
 	// Tag gives an image other names, Save writes one as a tar, Push sends one to its registry.
 	Tag(ctx context.Context, source string, targets []string) ([]imagestore.Image, error)
 	Save(ctx context.Context, reference string, to io.Writer) error

@@ -6,6 +6,7 @@ package cosign
 import (
 	"bytes"
 	"crypto"
+	"crypto/ed25519"
 	"crypto/rsa"
 	"encoding/base64"
 	"encoding/json"
@@ -25,6 +26,7 @@ var (
 	ErrOtherKey   = errors.New("it is of another key")
 	ErrOtherImage = errors.New("it is of another image")
 	ErrBroken     = errors.New("it is broken")
+	ErrPrehashed  = errors.New("it is of that key, but an Ed25519ph signature (of a hash), which does not count: sign with Ed25519, ECDSA or RSA")
 )
 
 // Keys are public keys; a signature of any of them will do.
@@ -118,10 +120,10 @@ func (k Keys) VerifyPayload(signed string, content []byte, digest, repository st
 	if err != nil || len(raw) == 0 {
 		return fmt.Errorf("%w: no base64", ErrBroken)
 	}
-	if !k.verify(func(v signature.Verifier) error {
+	if err := k.verify(func(v signature.Verifier) error {
 		return v.VerifySignature(bytes.NewReader(raw), bytes.NewReader(content))
-	}) {
-		return ErrOtherKey
+	}); err != nil {
+		return err
 	}
 	var p payload
 	if err := json.Unmarshal(content, &p); err != nil || p.Critical.Type != payloadType {
@@ -137,14 +139,21 @@ func (k Keys) VerifyPayload(signed string, content []byte, digest, repository st
 	return nil
 }
 
-// verify reports whether one of the keys has signed.
-func (k Keys) verify(try func(signature.Verifier) error) bool {
+// verify returns nil if one of the keys has signed, else why that does not count.
+func (k Keys) verify(try func(signature.Verifier) error) error {
 	for _, v := range k.verifiers() {
 		if try(v) == nil {
-			return true
+			return nil
 		}
 	}
-	return false
+	for _, key := range k {
+		if ed, ok := key.(ed25519.PublicKey); ok {
+			if v, err := signature.LoadED25519phVerifier(ed); err == nil && try(v) == nil {
+				return ErrPrehashed
+			}
+		}
+	}
+	return ErrOtherKey
 }
 
 // bundle is the newer form, of which only what a key signs is looked at.
@@ -190,10 +199,10 @@ func (k Keys) VerifyBundle(content []byte, digest string) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrBroken, err)
 	}
-	if !k.verify(func(v signature.Verifier) error {
+	if err := k.verify(func(v signature.Verifier) error {
 		return dsse.WrapVerifier(v).VerifySignature(bytes.NewReader(plain), nil)
-	}) {
-		return ErrOtherKey
+	}); err != nil {
+		return err
 	}
 	var s statement
 	if err := json.Unmarshal(e.Payload, &s); err != nil || e.PayloadType != statementMedia || !strings.HasPrefix(s.Type, statementType) {

@@ -190,6 +190,25 @@ func TestRepositories(t *testing.T) {
 	}
 }
 
+// A signature of a hash, by an Ed25519 key, is told as what it is.
+func TestPrehashed(t *testing.T) {
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := signature.LoadED25519phSignerVerifier(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, content := parse(t, public(t, s)), payload(repository, image, kind)
+	if err := keys.VerifyPayload(sign(t, s, content), content, image, repository); !errors.Is(err, cosign.ErrPrehashed) {
+		t.Errorf("it says %v", err)
+	}
+	if err := keys.VerifyPayload(sign(t, signers(t)["Ed25519"], content), content, image, repository); !errors.Is(err, cosign.ErrOtherKey) {
+		t.Errorf("of a stranger's it says %v", err)
+	}
+}
+
 func TestKeys(t *testing.T) {
 	all := signers(t)
 	first, second := all["ECDSA P-256"], all["Ed25519"]

@@ -96,7 +96,9 @@ func importImages(c *cli.Context, s Session) error {
 	if err != nil {
 		return err
 	}
-	list, err := store.Import(c.Context, in)
+	list, err := store.Import(c.Context, in, func(name string, why error) {
+		s.Warn(diag.Warningf("An image was not imported", "%s: %s.", diag.Visible(name), diag.Visible(why.Error())))
+	})
 	if err != nil {
 		return err
 	}

@@ -122,7 +122,7 @@ func serveRegistry(ts *testscript.TestScript, dir, name, more string) string {
 // by HTTP, without any code of the product.
 func pushImage(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: push NAME:TAG DIR [CONFIG]")
+		ts.Fatalf("usage: push NAME:TAG DIR [CONFIG [index]]")
 	}
 	r := ts.Value(registryKey{}).(*registry)
 	dir := ts.MkAbs(args[1])
@@ -134,7 +134,7 @@ func pushImage(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	image := map[string]any{"os": "linux", "architecture": runtime.GOARCH, "config": map[string]any{"Entrypoint": []string{"/type"}},
 		"rootfs": map[string]any{"type": "layers", "diff_ids": []string{digestOf(layer)}}}
-	if len(args) == 3 {
+	if len(args) >= 3 {
 		ts.Check(json.Unmarshal([]byte(args[2]), &image))
 	}
 	config := asJSON(ts, image)
@@ -142,8 +142,17 @@ func pushImage(ts *testscript.TestScript, neg bool, args []string) {
 	manifest := asJSON(ts, map[string]any{"schemaVersion": 2, "mediaType": manifestType,
 		"config": r.blob(ts, repository, "application/vnd.oci.image.config.v1+json", config),
 		"layers": []any{r.blob(ts, repository, "application/vnd.oci.image.layer.v1.tar", layer)}})
-	ts.Setenv("PUSHED", r.manifest(ts, repository, tag, manifestType, manifest))
+	if len(args) < 4 {
+		ts.Setenv("PUSHED", r.manifest(ts, repository, tag, manifestType, manifest))
+		return
+	}
+	named := map[string]any{"mediaType": manifestType, "size": len(manifest), "digest": r.manifest(ts, repository, tag+"-part", manifestType, manifest),
+		"platform": map[string]any{"os": image["os"], "architecture": image["architecture"]}}
+	ts.Setenv("PUSHED", r.manifest(ts, repository, tag, indexType, asJSON(ts, map[string]any{"schemaVersion": 2, "mediaType": indexType,
+		"manifests": []any{named}})))
 }
+
+const indexType = "application/vnd.oci.image.index.v1+json"
 
 const manifestType = "application/vnd.oci.image.manifest.v1+json"
 

@@ -33,7 +33,8 @@ var update = flag.Bool("update", false, "write what the scripts' commands print 
 //	git-daemon DIR          serve the git repositories in DIR on loopback, and take pushes: GIT is where
 //	registry [password|token] [tls]
 //	                        start a registry behind a door of ours: REGISTRY, REGISTRY_CA, REGISTRY_LOG
-//	push NAME:TAG DIR       put an image of DIR into it, with busybox if it has a type: PUSHED is its digest
+//	push NAME:TAG DIR [CONFIG [index]]
+//	                        put an image of DIR into it, with busybox if it has a type: PUSHED is its digest
 //	disturb [TROUBLE...]    cut=BYTES gone busy=TIMES evil deny: what the door does from now on
 //	keypair NAME            make NAME.key and NAME.pub, for signatures
 //	sign REPOSITORY DIGEST KEY [as=REPOSITORY] [of=DIGEST] [cut] [bundle]

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -107,7 +108,7 @@ func writeBlocks(b *strings.Builder, blocks []*block, o Options) {
 		case full[i]:
 			block.write(b, o)
 		case !brief[i]:
-			rest[block.step.Change] += len(block.addrs)
+			rest[cmp.Or(block.step.Expected, block.step.Change)] += len(block.addrs)
 		}
 	}
 	if len(brief) == 0 {
