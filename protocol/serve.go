@@ -113,9 +113,10 @@ func Errorf(class ErrorClass, path, format string, args ...any) error {
 
 // The arguments with which a type of this package is run; actions by their names.
 const (
-	stateArg  = "state"
-	watchArg  = "watch"
-	workerArg = "worker"
+	stateArg    = "state"
+	watchArg    = "watch"
+	workerArg   = "worker"
+	discoverArg = "discover"
 )
 
 // The actions that this package makes.
@@ -145,7 +146,7 @@ func Serve[C, S any](r Resource[C, S], about About) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	p := Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
-	looks := len(p.Args) == 0 || p.Args[0] == stateArg || p.Args[0] == watchArg
+	looks := len(p.Args) == 0 || p.Args[0] == stateArg || p.Args[0] == watchArg || p.Args[0] == discoverArg
 	if about.Memory || looks || p.Args[0] == workerArg {
 		os.Stdout = os.Stderr
 	}
@@ -204,6 +205,7 @@ func (s server[C, S]) answer(ctx context.Context, p Process) (code int) {
 
 func (s server[C, S]) step(ctx context.Context, p Process) error {
 	watcher, watches := s.r.(Watcher[C, S])
+	discoverer, discovers := s.r.(Discoverer[C, S])
 	switch {
 	case len(p.Args) == 0:
 		return s.init(p)
@@ -213,6 +215,8 @@ func (s server[C, S]) step(ctx context.Context, p Process) error {
 		return s.state(ctx, p)
 	case watches && p.Args[0] == watchArg:
 		return s.watch(ctx, p, watcher)
+	case discovers && p.Args[0] == discoverArg:
+		return s.discover(ctx, p, discoverer)
 	}
 	return s.act(ctx, p, p.Args[0])
 }

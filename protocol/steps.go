@@ -36,6 +36,9 @@ func (s server[C, S]) describe() (InitAnswer, error) {
 	if _, watches := s.r.(Watcher[C, S]); watches {
 		a.WatchAction = &Command{Args: []string{watchArg}}
 	}
+	if _, discovers := s.r.(Discoverer[C, S]); discovers {
+		a.DiscoverAction = &Command{Args: []string{discoverArg}}
+	}
 	if s.about.Worker {
 		a.Worker = &Command{Args: []string{workerArg}}
 	}

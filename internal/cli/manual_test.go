@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -55,6 +57,37 @@ func checkExample(t *testing.T, p manual.Page, example string) {
 	}
 	if line := commandline.Read(newApp(Env{}), strings.Fields(typed[1])[1:], nil); line.Err != nil || line.Command() == "" {
 		t.Errorf("%s: the example %q is wrong: %v", p.Name(), example, line.Err)
+	}
+}
+
+// Every command line in the examples of the pages is one that the program takes.
+func TestHelp_CommandLinesOfThePages(t *testing.T) {
+	t.Parallel()
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(pages) < 20 {
+		t.Fatalf("%d pages, %v", len(pages), err)
+	}
+	fence := regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
+	typed := regexp.MustCompile(`(?:^|[|;&(] *)(deployster [a-z][^#|>)\n]*)`)
+	seen := 0
+	for _, page := range append(pages, "../../README.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, example := range fence.FindAllStringSubmatch(string(text), -1) {
+			for line := range strings.Lines(example[1]) {
+				for _, m := range typed.FindAllStringSubmatch(line, -1) {
+					seen++
+					if read := commandline.Read(newApp(Env{}), strings.Fields(m[1])[1:], nil); read.Err != nil || read.Command() == "" {
+						t.Errorf("%s: the program does not take %q: %v", page, m[1], read.Err)
+					}
+				}
+			}
+		}
+	}
+	if seen < 40 {
+		t.Errorf("only %d command lines were read", seen)
 	}
 }
 

@@ -62,6 +62,28 @@ func (service) Delete(_ context.Context, c *call) error {
 	return nil
 }
 
+// Discover lists the services that exist.
+func (service) Discover(_ context.Context, _ *call, tell func(Config, string) error) error {
+	names, err := os.ReadDir("/world")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		content, err := os.ReadFile("/world/" + name.Name())
+		if err != nil {
+			return err
+		}
+		var c Config
+		if err := json.Unmarshal(content, &c); err != nil {
+			return err
+		}
+		if err := tell(c, name.Name()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func main() {
 	protocol.Serve(service{}, protocol.About{Label: "Service",
 		Plugs: map[string]protocol.PlugRequest{"world": {ContainerPath: "/world", Writable: true}}})

@@ -1,0 +1,43 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestDocs_Pages does what docs/ci.md, docs/publishing.md and docs/plan-and-apply.md tell an operator to do, with
+// a real registry in the place of the one that they name, and a real plan's digest.
+func TestDocs_Pages(t *testing.T) {
+	t.Parallel()
+	shell := func(page string) []string { return fences(read(t, page), "sh") }
+	ci, publishing, reviews, parts := shell("docs/ci.md"), shell("docs/publishing.md"), shell("docs/reviews.md"), shell("docs/plan-and-apply.md")
+	if len(ci) != 3 || len(publishing) != 2 || len(reviews) < 2 || len(parts) != 2 {
+		t.Fatalf("%d, %d, %d and %d examples were found", len(ci), len(publishing), len(reviews), len(parts))
+	}
+	scripts := map[string]string{"ci-plan.sh": ci[0], "ci-apply.sh": ci[1], "ci-events.sh": ci[2], "publish.sh": publishing[0], "keys.sh": "",
+		"verify.hcl": "", "selections.sh": parts[0], "drift.sh": parts[1]}
+	for _, text := range reviews {
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(line, "openssl ") {
+				scripts["keys.sh"] += line
+			}
+		}
+	}
+	for _, text := range fences(read(t, "docs/publishing.md"), "hcl") {
+		scripts["verify.hcl"] += text
+	}
+	runScripts(t, "testdata/pages", func(env *testscript.Env) error {
+		for name, text := range scripts {
+			text = strings.ReplaceAll(text, "sha256:...", "$(deployster show -digest plan.bin)")
+			text = strings.ReplaceAll(text, "registry.example.com", "$REGISTRY")
+			if err := os.WriteFile(filepath.Join(env.WorkDir, name), []byte(text), 0o600); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
