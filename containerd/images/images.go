@@ -190,7 +190,7 @@ func repository(name string) string {
 // errNoImage says that an image is not here; near is the name that was probably meant.
 func errNoImage(reference, near string) error {
 	d := diag.Errorf(fmt.Sprintf("There is no image %s here", reference),
-		"Bring it with `deployster image import FILE` (a tar of `docker save`), or make it of files with `deployster image pack`; "+
+		"Import it with `deployster image import FILE` (a tar of `docker save`), or make it of files with `deployster image pack`; "+
 			"`deployster image ls` lists what is here.")
 	d.Detail += words.Guess(near)
 	return &diag.Caused{Diagnostic: d, Cause: runner.ErrNoImage}

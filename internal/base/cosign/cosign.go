@@ -26,7 +26,7 @@ var (
 	ErrOtherKey   = errors.New("it is of another key")
 	ErrOtherImage = errors.New("it is of another image")
 	ErrBroken     = errors.New("it is broken")
-	ErrPrehashed  = errors.New("it is of that key, but an Ed25519ph signature (of a hash), which does not count: sign with Ed25519, ECDSA or RSA")
+	ErrPrehashed  = errors.New("it is of that key, but an Ed25519ph signature, which does not count: sign with Ed25519, ECDSA or RSA")
 )
 
 // Keys are public keys; a signature of any of them will do.

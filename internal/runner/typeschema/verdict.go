@@ -36,7 +36,17 @@ func (v *verdict) on(schema *jsonschema.Schema, value any) []Violation {
 	}
 	out := v.collect(ve, false)
 	slices.SortStableFunc(out, func(a, b Violation) int { return strings.Compare(a.Pointer, b.Pointer) })
-	return slices.Compact(out)
+	return slices.DeleteFunc(slices.Compact(out), func(a Violation) bool { return derived(a, out) })
+}
+
+// derived reports whether a complaint follows from another one: that a property is
+// missing which was meant by one that is written wrong.
+func derived(a Violation, all []Violation) bool {
+	name, lacks := strings.CutPrefix(strings.TrimSuffix(a.Message, ", which is required"), "lacks ")
+	return lacks && slices.ContainsFunc(all, func(b Violation) bool {
+		return b.Path == a.Path && strings.HasPrefix(b.Message, "has no property ") &&
+			strings.HasSuffix(b.Message, english.Guess(strings.Trim(name, `"`)))
+	})
 }
 
 // below reports whether a place is an unknown value or inside one.

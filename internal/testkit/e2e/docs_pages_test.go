@@ -19,7 +19,7 @@ func TestDocs_Pages(t *testing.T) {
 		t.Fatalf("%d, %d, %d and %d examples were found", len(ci), len(publishing), len(reviews), len(parts))
 	}
 	scripts := map[string]string{"ci-plan.sh": ci[0], "ci-apply.sh": ci[1], "ci-events.sh": ci[2], "publish.sh": publishing[0], "keys.sh": "",
-		"verify.hcl": "", "selections.sh": parts[0], "drift.sh": parts[1]}
+		"verify.block": "", "selections.sh": parts[0], "drift.sh": parts[1]}
 	for _, text := range reviews {
 		for line := range strings.Lines(text) {
 			if strings.HasPrefix(line, "openssl ") {
@@ -28,7 +28,7 @@ func TestDocs_Pages(t *testing.T) {
 		}
 	}
 	for _, text := range fences(read(t, "docs/publishing.md"), "hcl") {
-		scripts["verify.hcl"] += text
+		scripts["verify.block"] += text
 	}
 	runScripts(t, "testdata/pages", func(env *testscript.Env) error {
 		for name, text := range scripts {

@@ -269,7 +269,10 @@ func (b *block) names(o Options) string {
 	}
 	var was []string
 	for _, pointer := range s.Init.Identity {
-		was = append(was, jsondiff.At(jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive}, pointer, 0, o.Hide))
+		value := jsondiff.At(jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive}, pointer, 0, o.Hide)
+		if value != "null" { // that stands for the default of its schema
+			was = append(was, value)
+		}
 	}
 	return Bold(diag.Visible(s.Deposed)) + " (was " + strings.Join(was, ", ") + ")"
 }
