@@ -132,7 +132,7 @@ func query(ctx context.Context, b *builder, r *config.Resource, s *Step) (in pro
 	}
 	unknowns.Tell(&in, s.Unknown)
 	if answer, err = b.prober.State(ctx, s.Target(r.Address), s.Init, in); err != nil {
-		b.report(r, "", b.plugs.Blame(diag.From("Cannot read the state", err), err, step.Init))
+		b.report(r, "", b.plugs.Blame(diag.From("Cannot read the state", err), err, s.Init))
 		return in, answer, false
 	}
 	_, known := b.Prior.Resources[r.Address]
