@@ -36,7 +36,7 @@ func isAskedAhead(ctx context.Context, e *engine) outcome {
 			return failWith(fixUnknowns, err)
 		}
 		if a.Status == protocol.Missing {
-			return fail(fixUnknowns, "With %s unknown it says that nothing is there, though it was VALID before.", pointer)
+			return fail(fixUnknowns, "With %s unknown it says that nothing exists, though it was VALID before.", pointer)
 		}
 	}
 	if asked == 0 {
