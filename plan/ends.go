@@ -193,7 +193,7 @@ func (b assembler) again(ctx context.Context, p *Plan, o match.Ordering) map[str
 	for _, d := range b.identified.input.Declared {
 		class, step := declared[d.Address], p.Resources[d.Address]
 		now[b.identified.pairs[d.Address].Recorded] = d.Address
-		if step != nil && (step.Change == Valid && !step.MayChange || slices.Contains(o.Loose, d.Address)) && o.Barriers[class] != "" {
+		if step != nil && (step.Change == Valid && !step.MayChange || slices.Contains(o.Loose, d.Address)) && len(o.Barriers[class]) > 0 {
 			list[class] = append(list[class], d.Address)
 		}
 	}
@@ -205,13 +205,13 @@ func (b assembler) again(ctx context.Context, p *Plan, o match.Ordering) map[str
 		class, addr := recorded[e.Key], now[e.Key]
 		from, _ := b.MovedFrom(addr)
 		entry, known := b.Recorded.Completed(cmp.Or(from, addr))
-		if !b.Partial() || p.Resources[addr] != nil || o.Barriers[class] == "" || !known {
+		if !b.Partial() || p.Resources[addr] != nil || len(o.Barriers[class]) == 0 || !known {
 			continue
 		}
 		addr = cmp.Or(from, addr)
 		ty, err := b.prober.Init(ctx, RecordedStep(entry).Target(addr))
 		if err != nil {
-			for _, end := range o.Before[o.Barriers[class]] {
+			for _, end := range o.EndsOf(class) {
 				at, _ := order.OfNode(end)
 				b.steps[at].Notes = append(b.steps[at].Notes, fmt.Sprintf("Whether %s still exists after that is not checked: its image %s "+
 					"is not here.", config.Reference(addr), entry.Type))

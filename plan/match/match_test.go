@@ -339,7 +339,11 @@ func TestOrder(t *testing.T) {
 	}{
 		"an end goes first": {g("b e"), nil, []match.Begin{{Node: "b", Class: "c"}}, []match.Finish{{Node: "e", Class: "c"}}, "[[e] [barrier:1] [b]] [] []"},
 		"another class":     {g("b e"), nil, []match.Begin{{Node: "b", Class: "c"}}, []match.Finish{{Node: "e", Class: "d"}}, "[[b e] [barrier:1]] [] []"},
-		"create first":      {g("b o<b"), nil, []match.Begin{{Node: "b", Class: "c"}}, []match.Finish{{Node: "o", Class: "c", Of: "b", CreateFirst: true}}, "[[b] [o]] [] []"},
+		"create first":      {g("b o<b"), nil, []match.Begin{{Node: "b", Class: "c"}}, []match.Finish{{Node: "o", Class: "c", Of: "b", CreateFirst: true}}, "[[b] [o] [barrier:1]] [] [b]"},
+		"another beside create first": {g("a b o<b"), nil, []match.Begin{{Node: "a", Class: "c"}, {Node: "b", Class: "c"}},
+			[]match.Finish{{Node: "o", Class: "c", Of: "b", CreateFirst: true}}, "[[b] [o] [barrier:1] [a]] [] [b]"},
+		"create first after an end": {g("b e o<b"), nil, []match.Begin{{Node: "b", Class: "c"}},
+			[]match.Finish{{Node: "o", Class: "c", Of: "b", CreateFirst: true}, {Node: "e", Class: "c"}}, "[[e] [barrier:1] [b] [o] [barrier:2]] [] [b]"},
 		"an end that waits for a beginning": {g("b e<b"), nil, []match.Begin{{Node: "b", Class: "c"}}, []match.Finish{{Node: "e", Class: "c"}},
 			"[[b] [e] [barrier:1]] [] [b]"},
 		"a late identity": {g("p b<p e"), nil, []match.Begin{{Node: "b", Class: "c", Late: true}}, []match.Finish{{Node: "e", Class: "c"}},

@@ -23,7 +23,7 @@ type Finish struct {
 	Node        string
 	Class       string
 	Of          string // the Begin whose old side it is; "" = it is left over
-	CreateFirst bool   // it comes after that: it is before no other beginning
+	CreateFirst bool   // it comes after the beginning that takes its place
 }
 
 // Ordering is a graph in which ends come before beginnings.
@@ -31,8 +31,9 @@ type Ordering struct {
 	Before graph.Graph
 	// Barriers do nothing: what is destroyed of a class is before its barrier, what
 	// begins of it is after. They are about the order only: after a failed end what
-	// waits for its barrier may begin.
-	Barriers map[string]string // class -> node
+	// waits for its barrier may begin. Ends that come after what takes their place have a
+	// barrier of their own, so that the others are still before that.
+	Barriers map[string][]string // class -> nodes
 	// Known are nodes that do nothing either: they come when the identities of these
 	// beginnings are known.
 	Known map[string][]string
@@ -43,6 +44,14 @@ type Ordering struct {
 	// Loose are beginnings that cannot come after the ends of their class, because
 	// those wait for them.
 	Loose []string
+}
+
+// EndsOf lists the ends of a class that its barriers wait for.
+func (o Ordering) EndsOf(class string) (ends []string) {
+	for _, at := range o.Barriers[class] {
+		ends = append(ends, o.Before[at]...)
+	}
+	return ends
 }
 
 // Edge is that a node comes after another.
@@ -155,12 +164,28 @@ func (o *orderer) identitiesKnown(before graph.Graph, lates []Begin) string {
 	return at
 }
 
-// endsFirst puts a barrier between the ends and the beginnings of each class. Of the
-// edges from a barrier to beginnings, those that lie in a circle are left out.
-func (o *orderer) endsFirst(begins []Begin, ends []Finish) map[string]string {
+// endsFirst puts barriers between the ends and the beginnings of each class: one after
+// the ends that come before all beginnings, one after those that come after what takes
+// their place.
+func (o *orderer) endsFirst(begins []Begin, ends []Finish) map[string][]string {
+	all := map[string][]string{}
+	for _, createFirst := range []bool{false, true} {
+		barriers := o.barriersAfter(ends, createFirst)
+		o.beginAfter(barriers, begins)
+		for class, at := range barriers {
+			all[class] = append(all[class], at)
+		}
+	}
+	slices.Sort(o.loose)
+	o.loose = slices.Compact(o.loose)
+	return all
+}
+
+// barriersAfter makes a barrier after the ends of each class.
+func (o *orderer) barriersAfter(ends []Finish, createFirst bool) map[string]string {
 	barriers := map[string]string{}
 	for _, end := range ends {
-		if o.held[end.Node] || end.CreateFirst {
+		if o.held[end.Node] || end.CreateFirst != createFirst {
 			continue
 		}
 		at := barriers[end.Class]
@@ -170,8 +195,14 @@ func (o *orderer) endsFirst(begins []Begin, ends []Finish) map[string]string {
 		}
 		o.before[at] = append(o.before[at], end.Node)
 	}
+	return barriers
+}
+
+// beginAfter lets beginnings wait for the barriers of their classes, but for those that
+// lie in a circle with it: these are loose.
+func (o *orderer) beginAfter(barriers map[string]string, begins []Begin) {
 	if len(barriers) == 0 {
-		return barriers
+		return
 	}
 	for _, b := range begins {
 		if at := barriers[b.Class]; at != "" && !b.LeftOut {
@@ -185,7 +216,6 @@ func (o *orderer) endsFirst(begins []Begin, ends []Finish) map[string]string {
 			o.loose = append(o.loose, b.Node)
 		}
 	}
-	return barriers
 }
 
 // Classes says of each declared resource, by address, and of each entry, by key,

@@ -16,13 +16,14 @@ func Barriers(o match.Ordering, again map[string][]string, doubtful func(node st
 	var list []Barrier
 	waits := o.Before.Reverse()
 	for _, class := range slices.Sorted(maps.Keys(o.Barriers)) {
-		name := o.Barriers[class]
-		b := Barrier{Name: name, After: o.Before[name], Before: waits[name], OrderOnly: true, Again: again[class]}
-		if len(b.Before)+len(b.Again) > 0 {
-			list = append(list, b)
-		}
-		if held := slices.DeleteFunc(slices.Clone(b.Before), func(node string) bool { return !doubtful(node) }); len(held) > 0 {
-			list = append(list, Barrier{Name: strings.Replace(name, "barrier", "doubt", 1), After: b.After, Before: held})
+		for _, name := range o.Barriers[class] {
+			b := Barrier{Name: name, After: o.Before[name], Before: waits[name], OrderOnly: true, Again: again[class]}
+			if len(b.Before)+len(b.Again) > 0 {
+				list = append(list, b)
+			}
+			if held := slices.DeleteFunc(slices.Clone(b.Before), func(node string) bool { return !doubtful(node) }); len(held) > 0 {
+				list = append(list, Barrier{Name: strings.Replace(name, "barrier", "doubt", 1), After: b.After, Before: held})
+			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Known)) {

@@ -79,7 +79,7 @@ func TestEngine_RandomHistories(t *testing.T) {
 			slices.Sort(seeds)
 			t.Errorf("%s: %s: %d of %d: %d", fam.Name, p, len(seeds), proper, seeds[:min(5, len(seeds))])
 		}
-		if proper < each/6 {
+		if proper < each/12 {
 			t.Errorf("%s: only %d of %d histories are proper ones", fam.Name, proper, each)
 		}
 	}
