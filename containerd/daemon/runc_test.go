@@ -61,7 +61,7 @@ func TestFindRunc(t *testing.T) {
 	// one on PATH.
 	for _, named := range []string{"/nowhere/runc", t.TempDir()} {
 		_, err = findRunc(ctx, Options{Runc: named})
-		wantDiagnostic(t, err, "The runc that is asked for is not there", named, "DEPLOYSTER_RUNC")
+		wantDiagnostic(t, err, "The chosen runc does not exist", named, "DEPLOYSTER_RUNC")
 	}
 	t.Setenv("PATH", t.TempDir())
 	_, err = findRunc(ctx, Options{})

@@ -114,7 +114,7 @@ func TestMigrate_Terraform(t *testing.T) {
 	if after, err := os.ReadFile(filepath.Join(p.work, "terraform.tfstate")); err != nil || string(after) != string(before) {
 		t.Errorf("terraform's state was changed: %v", err)
 	}
-	if said = p.exits(1, "migrate", "terraform", "."); !strings.Contains(said, "A state is there already") {
+	if said = p.exits(1, "migrate", "terraform", "."); !strings.Contains(said, "A state exists already") {
 		t.Errorf("a second time: %s", said)
 	}
 
