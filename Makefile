@@ -36,7 +36,7 @@ test: build
 	.ci/setup test
 	$(RACE) -skip '^TestBombs' $(LIGHT)
 	go test -run '^TestBombs' ./config
-	go test -timeout 25m $$(go list ./... | grep -vxF "$$(go list $(LIGHT))")
+	go test -timeout 25m -parallel 3 $$(go list ./... | grep -vxF "$$(go list $(LIGHT))")
 	cd bridge && go vet ./... && go test ./...
 
 # The bridge, with more of what terraform asks a provider (PARTS, to 120) beside what the

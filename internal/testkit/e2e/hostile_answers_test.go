@@ -139,7 +139,7 @@ func hostileLies() []hostile {
 		{name: "answers otherwise when asked again", verdict: `nothing of it is done: "plan is stale"`, exit: 1, says: `plan is stale`, apply: true, init: once,
 			state:  `if [ -e /world/asked ]; then echo '` + stale("drop_all") + `'; else touch /world/asked; echo '` + stale("a") + `'; fi`,
 			action: `touch /world/done`, after: worldHasNot("done")},
-		{name: "is not right after its actions", verdict: `failed: "Still not up to date after its actions"`, exit: 1, says: `expected VALID`, apply: true, init: once, state: `echo '` + stale("a") + `'`, action: `:`},
+		{name: "is not valid after its actions", verdict: `failed: "Still not up to date after its actions"`, exit: 1, says: `expected VALID`, apply: true, init: once, state: `echo '` + stale("a") + `'`, action: `:`},
 		{name: "says that it exists without saying what", verdict: brokeProtocol, exit: 1, says: `VALID without "state"`, state: `echo '{"status":"VALID"}'`},
 		{name: "is transient for ever", verdict: `asked again six times, then failed`, exit: 1, says: `timed out|transient`, settings: `timeouts {; state = "2s"; }`, most: 45 * time.Second,
 			state: `echo '{"error":{"class":"transient","message":"later"}}'`},

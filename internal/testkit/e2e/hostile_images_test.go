@@ -108,7 +108,7 @@ func hostileFiles() []hostile {
 // hostileImages are wrong before they even run.
 func hostileImages() []hostile {
 	return []hostile{
-		{name: "has an entrypoint that is not there", image: "test/noentry:1", verdict: `refused: "The container could not be run", with the reason`, exit: 1, says: `/nowhere`},
+		{name: "has an entrypoint that does not exist", image: "test/noentry:1", verdict: `refused: "The container could not be run", with the reason`, exit: 1, says: `/nowhere`},
 		{name: "has an entrypoint that cannot be run", image: "test/notexec:1", verdict: `refused: "The container could not be run", with the reason`, exit: 1, says: `permission denied`},
 		{name: "has an entrypoint that is no program", image: "test/garbage:1", verdict: `refused: "The image refused", with the reason`, exit: 1, says: `exec format error`},
 		{name: "has no entrypoint", image: "test/empty:1", verdict: `refused: "The container could not be run", with the reason`, exit: 1, says: `neither an Entrypoint nor a Cmd`},
