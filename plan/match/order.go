@@ -31,8 +31,8 @@ type Ordering struct {
 	Before graph.Graph
 	// Barriers do nothing: what is destroyed of a class is before its barrier, what
 	// begins of it is after. They are about the order only: after a failed end what
-	// waits for its barrier may begin. Ends that come after what takes their place have a
-	// barrier of their own, so that the others are still before that.
+	// waits for its barrier may begin. Where ends come after what takes their place there are
+	// two: so the other ends are still before that. The last is after all ends.
 	Barriers map[string][]string // class -> nodes
 	// Known are nodes that do nothing either: they come when the identities of these
 	// beginnings are known.
@@ -47,11 +47,9 @@ type Ordering struct {
 }
 
 // EndsOf lists the ends of a class that its barriers wait for.
-func (o Ordering) EndsOf(class string) (ends []string) {
-	for _, at := range o.Barriers[class] {
-		ends = append(ends, o.Before[at]...)
-	}
-	return ends
+func (o Ordering) EndsOf(class string) []string {
+	barriers := o.Barriers[class]
+	return o.Before[barriers[len(barriers)-1]]
 }
 
 // Edge is that a node comes after another.
@@ -165,8 +163,8 @@ func (o *orderer) identitiesKnown(before graph.Graph, lates []Begin) string {
 }
 
 // endsFirst puts barriers between the ends and the beginnings of each class: one after
-// the ends that come before all beginnings, one after those that come after what takes
-// their place.
+// the ends that come before all beginnings, and where some come after what takes their
+// place one after all ends, the last.
 func (o *orderer) endsFirst(begins []Begin, ends []Finish) map[string][]string {
 	all := map[string][]string{}
 	for _, createFirst := range []bool{false, true} {
@@ -181,19 +179,19 @@ func (o *orderer) endsFirst(begins []Begin, ends []Finish) map[string][]string {
 	return all
 }
 
-// barriersAfter makes a barrier after the ends of each class.
+// barriersAfter makes a barrier after the ends of each class: with createFirst after all,
+// where there is one that comes after what takes its place, else after the others.
 func (o *orderer) barriersAfter(ends []Finish, createFirst bool) map[string]string {
 	barriers := map[string]string{}
 	for _, end := range ends {
-		if o.held[end.Node] || end.CreateFirst != createFirst {
-			continue
+		if !o.held[end.Node] && end.CreateFirst == createFirst && barriers[end.Class] == "" {
+			barriers[end.Class] = o.node("barrier")
 		}
-		at := barriers[end.Class]
-		if at == "" {
-			at = o.node("barrier")
-			barriers[end.Class] = at
+	}
+	for _, end := range ends {
+		if at := barriers[end.Class]; at != "" && !o.held[end.Node] && (createFirst || !end.CreateFirst) {
+			o.before[at] = append(o.before[at], end.Node)
 		}
-		o.before[at] = append(o.before[at], end.Node)
 	}
 	return barriers
 }

@@ -16,8 +16,11 @@ func Barriers(o match.Ordering, again map[string][]string, doubtful func(node st
 	var list []Barrier
 	waits := o.Before.Reverse()
 	for _, class := range slices.Sorted(maps.Keys(o.Barriers)) {
-		for _, name := range o.Barriers[class] {
-			b := Barrier{Name: name, After: o.Before[name], Before: waits[name], OrderOnly: true, Again: again[class]}
+		for i, name := range o.Barriers[class] {
+			b := Barrier{Name: name, After: o.Before[name], Before: waits[name], OrderOnly: true}
+			if i == len(o.Barriers[class])-1 {
+				b.Again = again[class]
+			}
 			if len(b.Before)+len(b.Again) > 0 {
 				list = append(list, b)
 			}
