@@ -33,6 +33,13 @@ func (store *Store) Import(ctx context.Context, from io.Reader, elsewhere func(n
 		return nil, err
 	}
 	defer plain.Close()
+	// Until it is known which are for this platform, nothing else keeps what the others
+	// are made of.
+	ctx, done, err := store.conn.Client.WithLease(ctx)
+	if err != nil {
+		return nil, failure.Of("The import", err)
+	}
+	defer func() { _ = done(context.WithoutCancel(ctx)) }() // else it expires
 	before, err := store.conn.Client.ImageService().List(ctx)
 	if err != nil {
 		return nil, failure.Of("The import", err)
