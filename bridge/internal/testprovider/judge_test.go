@@ -95,7 +95,7 @@ func newBench(t *testing.T, protocol int) *bench {
 	b := &bench{t: t, dir: t.TempDir()}
 	var err error
 	if b.terraform, err = exec.LookPath("terraform"); err != nil {
-		t.Skip("terraform is not on the PATH: what it says to a provider cannot be seen")
+		t.Fatal("terraform is not on the PATH: what it says to a provider cannot be seen. Install it; make test leaves this test out without it")
 	}
 	self, err := os.Executable()
 	if err == nil {
