@@ -13,6 +13,26 @@ import (
 	"deployster/state"
 )
 
+// meeting lets those who are asked wait until all are there that are expected.
+type meeting struct {
+	once sync.Once
+	all  chan struct{}
+}
+
+func newMeeting() *meeting { return &meeting{all: make(chan struct{})} }
+
+// wait returns when somebody was the last to come, or when a while has passed: then the
+// numbers will tell.
+func (m *meeting) wait(last bool) {
+	if last {
+		m.once.Do(func() { close(m.all) })
+	}
+	select {
+	case <-m.all:
+	case <-time.After(time.Minute):
+	}
+}
+
 // crowd is a Prober whose images answer when as many were asked as may be at one
 // time, of those with a worker and of the others.
 type crowd struct {
@@ -23,7 +43,7 @@ type crowd struct {
 	told int // how many were asked
 	open map[bool]int
 	most map[bool]int
-	all  chan struct{} // closed when all that are expected are open at once
+	all  *meeting
 }
 
 func hasWorker(t typeclient.Target) bool { return strings.HasPrefix(t.Address, "warm") }
@@ -42,18 +62,9 @@ func (c *crowd) State(ctx context.Context, t typeclient.Target, ty protocol.Type
 	c.told++
 	c.open[kind]++
 	c.most[kind] = max(c.most[kind], c.open[kind])
-	if c.open[false] == c.expected[false] && c.open[true] == c.expected[true] {
-		select {
-		case <-c.all:
-		default:
-			close(c.all)
-		}
-	}
+	last := c.open[false] == c.expected[false] && c.open[true] == c.expected[true]
 	c.mu.Unlock()
-	select {
-	case <-c.all:
-	case <-time.After(time.Minute): // the numbers will tell
-	}
+	c.all.wait(last)
 	c.mu.Lock()
 	c.open[kind]--
 	c.mu.Unlock()
@@ -84,12 +95,12 @@ func TestBuild_AsksManyInWorkers(t *testing.T) {
 			"plan":  func(p Prober) int { _, diags := Build(t.Context(), m, recorded, p, o.options); return len(diags) },
 			"drift": func(p Prober) int { _, diags := Drift(t.Context(), m, recorded, p, o.options); return len(diags) },
 		} {
-			c := &crowd{expected: map[bool]int{false: o.cold, true: o.warm}, open: map[bool]int{}, most: map[bool]int{}, all: make(chan struct{})}
+			c := &crowd{expected: map[bool]int{false: o.cold, true: o.warm}, open: map[bool]int{}, most: map[bool]int{}, all: newMeeting()}
 			if failed := ask(c); failed > 0 {
 				t.Errorf("%s: %d failed", name, failed)
 			}
 			select {
-			case <-c.all:
+			case <-c.all.all:
 			default:
 				t.Errorf("%s with %+v: never as many at one time as may be", name, o.options)
 			}
@@ -135,7 +146,7 @@ type hostCrowd struct {
 	mu   sync.Mutex
 	open map[string]int // by host
 	most int
-	all  chan struct{}
+	all  *meeting
 }
 
 func (c *hostCrowd) State(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error) {
@@ -143,18 +154,9 @@ func (c *hostCrowd) State(ctx context.Context, t typeclient.Target, ty protocol.
 	c.mu.Lock()
 	c.open[host]++
 	c.most = max(c.most, len(c.open))
-	if len(c.open) == c.expected {
-		select {
-		case <-c.all:
-		default:
-			close(c.all)
-		}
-	}
+	last := len(c.open) == c.expected
 	c.mu.Unlock()
-	select {
-	case <-c.all:
-	case <-time.After(time.Minute): // the numbers will tell
-	}
+	c.all.wait(last)
 	c.mu.Lock()
 	if c.open[host]--; c.open[host] == 0 {
 		delete(c.open, host)
@@ -182,7 +184,7 @@ resource "r" {
 		t.Fatal(diags)
 	}
 	for atOnce, expected := range map[int]int{1: 1, 2: 2, 0: 5} {
-		c := &hostCrowd{expected: expected, open: map[string]int{}, all: make(chan struct{})}
+		c := &hostCrowd{expected: expected, open: map[string]int{}, all: newMeeting()}
 		if _, diags := Build(t.Context(), m, state.Snapshot{}, c, Options{Parallelism: 4, HostsAtOnce: atOnce}); len(diags) > 0 {
 			t.Fatal(diags)
 		}
