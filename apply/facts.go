@@ -125,7 +125,8 @@ func (f *facts) setHost(name string, found protocol.HostFacts) {
 func (f *facts) machines() map[string]places.Pin {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	pins := maps.Clone(f.plan.Hosts)
+	pins := make(map[string]places.Pin, len(f.plan.Hosts)+len(f.hosts)) // a plan without hosts has no map
+	maps.Copy(pins, f.plan.Hosts)
 	for name, found := range f.hosts {
 		if pin := pins[name]; pin.Machine == "" {
 			pin.Machine = found.Machine
