@@ -13,9 +13,14 @@ import (
 	"deployster/internal/runner"
 )
 
-// maxFailures is how many workers of a group may end before their time. After that
-// each invocation gets its own container.
-const maxFailures = 3
+// maxFailures is how many workers of a group may end before their time within
+// failuresCount. After that each invocation gets its own container, until the first of
+// these failures is that old; inContainers of them at one time.
+const (
+	maxFailures   = 3
+	failuresCount = 10 * time.Minute
+	inContainers  = 10
+)
 
 // Options are what is constant for a Pool.
 type Options struct {
@@ -37,7 +42,8 @@ type Options struct {
 // Pool is a runner.Runner that uses workers where it can. Workers are started
 // when they are first needed, and end when the Pool is closed.
 type Pool struct {
-	o Options
+	o    Options
+	cold chan struct{} // has a token for each invocation that runs in a container though it has workers
 
 	mu     sync.Mutex
 	groups map[string]*group
@@ -52,7 +58,7 @@ func New(o Options) *Pool {
 	if o.Grace <= 0 {
 		o.Grace = runner.DefaultGrace
 	}
-	return &Pool{o: o, groups: map[string]*group{}}
+	return &Pool{o: o, cold: make(chan struct{}, inContainers), groups: map[string]*group{}}
 }
 
 // group is workers with the same image, mounts and settings.
@@ -62,8 +68,19 @@ type group struct {
 	max      int         // workers at one time
 	starting chan struct{}
 	workers  []*worker
-	failures int
-	started  int // workers so far, for their names
+	failures []time.Time // the latest of them, in order
+	started  int         // workers so far, for their names
+}
+
+// failed notes that a worker could not be used, or has ended before its time.
+func (g *group) failed() {
+	g.failures = append(g.failures, time.Now())
+	g.failures = g.failures[max(0, len(g.failures)-maxFailures):]
+}
+
+// givenUp reports whether there are to be no more workers for now.
+func (g *group) givenUp() bool {
+	return len(g.failures) == maxFailures && time.Since(g.failures[0]) < failuresCount
 }
 
 // Resolve implements runner.Runner.
@@ -85,7 +102,7 @@ func (p *Pool) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	for errors.Is(err, errDraining) {
 		w := p.take(ctx, g)
 		if w == nil {
-			return p.o.Runner.Run(ctx, s)
+			return p.runCold(ctx, s)
 		}
 		res, err = w.do(ctx, s)
 	}
@@ -94,9 +111,20 @@ func (p *Pool) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 		if s.Stderr != nil {
 			_, _ = fmt.Fprintf(s.Stderr, "%s. It is asked again in a container of its own.\n", died.Reason) // a line of a log may be lost
 		}
-		return p.o.Runner.Run(ctx, s)
+		return p.runCold(ctx, s)
 	}
 	return res, err
+}
+
+// runCold runs what workers were for in a container of its own. There may be many of
+// them at once, as workers take many.
+func (p *Pool) runCold(ctx context.Context, s runner.Spec) (runner.Result, error) {
+	select {
+	case p.cold <- struct{}{}:
+		defer func() { <-p.cold }()
+	case <-ctx.Done(): // the Runner says so
+	}
+	return p.o.Runner.Run(ctx, s)
 }
 
 // group returns the group that carries out an invocation.
@@ -143,7 +171,7 @@ func (g *group) matches(s runner.Spec) bool {
 func (p *Pool) take(ctx context.Context, g *group) *worker {
 	for {
 		p.mu.Lock()
-		if p.closed || g.failures >= maxFailures {
+		if p.closed || g.givenUp() {
 			p.mu.Unlock()
 			return nil
 		}
@@ -193,7 +221,9 @@ func (p *Pool) start(ctx context.Context, g *group) chan struct{} {
 		defer p.mu.Unlock()
 		g.starting = nil
 		if err != nil {
-			g.failures = maxFailures // running a container says why
+			for range maxFailures {
+				g.failed() // running a container says why
+			}
 			return
 		}
 		// Also when the Pool is being closed: Close waits for it.
@@ -210,7 +240,7 @@ func (p *Pool) remove(g *group, w *worker) {
 	defer p.mu.Unlock()
 	g.workers = slices.DeleteFunc(slices.Clone(g.workers), func(other *worker) bool { return other == w })
 	if !p.closed {
-		g.failures++
+		g.failed()
 	}
 }
 

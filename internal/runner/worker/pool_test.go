@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -237,6 +238,67 @@ func TestPool_WorkerDies(t *testing.T) {
 	if res, err := p.Run(t.Context(), im.spec(runner.Action, "die")); err != nil || !strings.HasPrefix(string(res.Stdout), "cold") || im.workers.Load() != 3 {
 		t.Errorf("after three deaths: %+v, %v, %d workers", res, err, im.workers.Load())
 	}
+}
+
+// Deaths are forgiven after ten minutes: a command that lives for months has workers
+// again. Until then a container is made for each invocation, ten at one time.
+func TestPool_ForgivesDeaths(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		im := newImage(func(_ context.Context, r request) int {
+			if r.Args[0] == "die" {
+				return 3
+			}
+			echo(r)
+			return -1
+		})
+		runs := &counting{Fake: im.Fake}
+		p := worker.New(worker.Options{Runner: runs, Launcher: im, Max: 1, Grace: 2 * time.Second})
+		defer p.Close()
+		for range 3 {
+			_, _ = p.Run(t.Context(), im.spec(runner.Action, "die"))
+			time.Sleep(3 * time.Minute)
+		}
+		var many sync.WaitGroup
+		for range 40 {
+			many.Go(func() {
+				if res, err := p.Run(t.Context(), im.spec(runner.Query, "state")); err != nil || !strings.HasPrefix(string(res.Stdout), "cold") {
+					t.Errorf("after three deaths in ten minutes: %+v, %v", res, err)
+				}
+			})
+		}
+		if many.Wait(); runs.most != 10 {
+			t.Errorf("%d containers at one time", runs.most)
+		}
+		time.Sleep(time.Minute + time.Second) // the first was ten minutes ago
+		for range 40 {
+			if res, err := p.Run(t.Context(), im.spec(runner.Query, "state")); err != nil || !strings.HasPrefix(string(res.Stdout), "warm") {
+				t.Errorf("ten minutes after a death: %+v, %v", res, err)
+			}
+		}
+		if n := im.workers.Load(); n != 4 {
+			t.Errorf("%d workers", n)
+		}
+	})
+}
+
+// counting notes how many runs there were at one time, each of which takes a second.
+type counting struct {
+	*runnertest.Fake
+	mu        sync.Mutex
+	now, most int
+}
+
+func (c *counting) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
+	count := func(by int) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.now += by
+		c.most = max(c.most, c.now)
+	}
+	count(1)
+	defer count(-1)
+	time.Sleep(time.Second)
+	return c.Fake.Run(ctx, s)
 }
 
 // A request whose time is up or whose context has ended is cancelled. When it
