@@ -66,10 +66,16 @@ type group struct {
 	program  runner.Worker
 	spec     runner.Spec // of a worker
 	max      int         // workers at one time
-	starting chan struct{}
+	starting *start
 	workers  []*worker
 	failures []time.Time // the latest of them, in order
 	started  int         // workers so far, for their names
+}
+
+// start is one of a worker.
+type start struct {
+	done   chan struct{} // closed when it has succeeded or failed
+	failed bool          // set then
 }
 
 // failed notes that a worker could not be used, or has ended before its time.
@@ -167,7 +173,8 @@ func (g *group) matches(s runner.Spec) bool {
 }
 
 // take returns a worker that takes requests, and starts one when there is none. It
-// returns nil when there can be none.
+// returns nil when there can be none, or this one did not start: running a container
+// says why.
 func (p *Pool) take(ctx context.Context, g *group) *worker {
 	for {
 		p.mu.Lock()
@@ -176,7 +183,7 @@ func (p *Pool) take(ctx context.Context, g *group) *worker {
 			return nil
 		}
 		best := g.best()
-		var starting chan struct{}
+		var starting *start
 		if best == nil || len(g.workers) < g.max && best.slow() {
 			starting = p.start(ctx, g)
 		}
@@ -185,7 +192,10 @@ func (p *Pool) take(ctx context.Context, g *group) *worker {
 			return best
 		}
 		select {
-		case <-starting:
+		case <-starting.done:
+			if starting.failed {
+				return nil
+			}
 		case <-ctx.Done():
 			return nil
 		}
@@ -202,35 +212,33 @@ func (g *group) best() (best *worker) {
 	return best
 }
 
-// start starts a worker in the background, unless one is being started. The
-// channel is closed when that has succeeded or failed.
-func (p *Pool) start(ctx context.Context, g *group) chan struct{} {
+// start starts a worker in the background, unless one is being started.
+func (p *Pool) start(ctx context.Context, g *group) *start {
 	if g.starting != nil {
 		return g.starting
 	}
-	done := make(chan struct{})
-	g.starting = done
+	s := &start{done: make(chan struct{})}
+	g.starting = s
 	g.started++
 	spec := g.spec
 	spec.Name = fmt.Sprintf("worker %d of %s", g.started, spec.Digest)
 	go func() {
 		// Other invocations, which were not interrupted, may use it too.
 		w, err := launch(context.WithoutCancel(ctx), p.o.Launcher, spec, p.o.Grace, p.isPrivate)
-		defer close(done)
+		defer close(s.done)
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		g.starting = nil
 		if err != nil {
-			for range maxFailures {
-				g.failed() // running a container says why
-			}
+			s.failed = true
+			g.failed()
 			return
 		}
 		// Also when the Pool is being closed: Close waits for it.
 		g.workers = append(g.workers, w)
 		go p.remove(g, w)
 	}()
-	return done
+	return s
 }
 
 // remove takes a worker out of its group when it has ended.
@@ -252,7 +260,7 @@ func (p *Pool) Close() {
 	var starting []chan struct{}
 	for _, g := range p.groups {
 		if g.starting != nil {
-			starting = append(starting, g.starting)
+			starting = append(starting, g.starting.done)
 		}
 	}
 	p.mu.Unlock()

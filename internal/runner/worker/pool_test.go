@@ -281,6 +281,46 @@ func TestPool_ForgivesDeaths(t *testing.T) {
 	})
 }
 
+// One that does not start counts as one that died: who waited for it runs in a container,
+// and the next one has a worker.
+func TestPool_WorkerDoesNotStart(t *testing.T) {
+	t.Parallel()
+	im := newImage(func(_ context.Context, r request) int { echo(r); return -1 })
+	l := &late{Launcher: im}
+	l.refusals.Store(1)
+	p := worker.New(worker.Options{Runner: im, Launcher: l, Max: 1, Grace: 2 * time.Second})
+	t.Cleanup(p.Close)
+	for i, want := range []string{"cold", "warm", "warm"} {
+		if res, err := p.Run(t.Context(), im.spec(runner.Query, "state")); err != nil || !strings.HasPrefix(string(res.Stdout), want) {
+			t.Errorf("%d: %q, %v", i, res.Stdout, err)
+		}
+	}
+	l.refusals.Store(10)
+	other := im.spec(runner.Query, "state")
+	other.Settings.Env = map[string]string{"A": "1"}
+	for i := range 5 {
+		if res, err := p.Run(t.Context(), other); err != nil || !strings.HasPrefix(string(res.Stdout), "cold") {
+			t.Errorf("%d: %q, %v", i, res.Stdout, err)
+		}
+	}
+	if tried := 10 - l.refusals.Load(); tried != 3 {
+		t.Errorf("%d starts of what does not start", tried)
+	}
+}
+
+// late refuses to launch some programs.
+type late struct {
+	runner.Launcher
+	refusals atomic.Int32
+}
+
+func (l *late) Launch(ctx context.Context, s runner.Spec) (runner.Process, error) {
+	if l.refusals.Add(-1) >= 0 {
+		return nil, errors.New("the server was killed")
+	}
+	return l.Launcher.Launch(ctx, s)
+}
+
 // counting notes how many runs there were at one time, each of which takes a second.
 type counting struct {
 	*runnertest.Fake
