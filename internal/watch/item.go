@@ -19,6 +19,7 @@ type item struct {
 	late  time.Duration // it began so long after it was due
 
 	looking  bool
+	hangs    bool   // that the look which runs takes too long was told
 	dirty    bool   // something happened since the last look began
 	outdated bool   // the look that runs is of an earlier generation
 	fresh    bool   // it was not looked at in this generation

@@ -74,7 +74,7 @@ func (w *watcher) startLooks(ctx context.Context, now time.Duration) {
 		for it := l.pick(now); it != nil; it = l.pick(now) {
 			l.running++
 			it.late = now - max(0, it.due)
-			it.looking, it.dirty, it.began, it.due = true, false, now, never
+			it.looking, it.hangs, it.dirty, it.began, it.due = true, false, false, now, never
 			w.placed(it)
 			addr := it.Address
 			w.running.Go(func() {
@@ -83,6 +83,21 @@ func (w *watcher) startLooks(ctx context.Context, now time.Duration) {
 			})
 		}
 	}
+}
+
+// tellHanging reports whether there is a look that should have ended by itself, and tells
+// once of each. Nothing here can end it: who is told by Alive no more may start all anew.
+func (w *watcher) tellHanging(now time.Duration) (hangs bool) {
+	for _, it := range w.items {
+		if !it.looking || it.Longest == 0 || now-it.began <= it.Longest {
+			continue
+		}
+		if hangs = true; !it.hangs {
+			it.hangs = true
+			w.tell(Hanging{it.Address, now - it.began})
+		}
+	}
+	return hangs
 }
 
 // look brings forward the next look at an item, as far as its rate allows.

@@ -27,6 +27,7 @@ func mutants() []mutation.Fault {
 		at("a lie is not noticed", "looks.go", "polled := it.overlooked(now)", "polled := false"),
 		at("a refused repair is forgotten", "repairs.go", "} else if it.Repair {\n\t\t\tit.wanted = now\n", "} else if it.Repair {\n\t\t\tit.wanted = never\n"),
 		at("a slow repair is not told of", "repairs.go", "now-w.batchAt < slowFrom ||", "now > 0 ||"),
+		at("a look that hangs counts as life", "looks.go", "if hangs = true; !it.hangs {", "if !it.hangs {"),
 		at("a lane has no limit", "looks.go", "case l.running >= l.places:", "case false:"),
 		at("a suspension is not noticed", "run.go", "if slept-w.slept > suspended {", "if false {"),
 		at("a new generation waits for the old one", "run.go", "min(w.pauseTo, now+between)", "w.pauseTo"),

@@ -314,6 +314,23 @@ func TestRun_Lanes(t *testing.T) {
 	})
 }
 
+// A look that does not end when its time is up is told of once, and nobody is told any more
+// that all goes on. One that nobody has set a time to, and one that has not had its time, are
+// none.
+func TestRun_HangsAreNoLife(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for longest, want := range map[time.Duration]time.Duration{30 * time.Minute: 30 * time.Minute, 0: time.Hour, 2 * time.Hour: time.Hour} {
+			b := &bench{look: fine, resource: one(func(r *watch.Resource) { r.Longest = longest }), hangs: "a"}
+			b.resource = append(b.resource, watch.Resource{Address: "b", Lane: "y", Alone: time.Minute, Longest: time.Minute})
+			began, last := time.Now(), time.Duration(0)
+			end, _, _ := b.run(t, watch.Options{MaxRuntime: time.Hour, Alive: func() { last = time.Since(began) }})
+			if told := count[watch.Hanging](b); end != watch.Over || last < want-20*time.Second || last > want || told != map[bool]int{true: 1}[want < time.Hour] {
+				t.Errorf("a look that hangs, and ends by itself within %s: the last life after %s, told %d times", longest, last, told)
+			}
+		}
+	})
+}
+
 // What is the same in a new generation goes on: nothing is started anew or looked
 // at. What differs is.
 func TestRun_Reload(t *testing.T) {

@@ -157,7 +157,7 @@ func (w *watcher) beat(now time.Duration) {
 		return
 	}
 	w.beatAt = now + beat
-	if w.Alive != nil {
+	if hangs := w.tellHanging(now); w.Alive != nil && !hangs {
 		w.Alive()
 	}
 	w.tellSlow(now)

@@ -75,6 +75,7 @@ type Resource struct {
 	Lane     string        // what is looked at with the same program, and so shares its places
 	Poll     time.Duration // the longest time between two looks while a process watches it; 0 = no looks by time
 	Alone    time.Duration // the same while none does
+	Longest  time.Duration // a look ends by itself within that; 0 = nobody knows when
 	Watched  bool          // the Source tells of it
 	Repair   bool          // else it is only told of
 	Request  string        // a digest of what its process is started with: an equal one goes on
@@ -96,7 +97,7 @@ type Options struct {
 	Converged  time.Duration        // Run returns when nothing was to be done for that long; 0 = it does not
 	MaxRuntime time.Duration        // Run returns after that; 0 = it does not
 	Slept      func() time.Duration // for how long the machine was suspended until now; nil = never
-	Alive      func()               // called each ten seconds by the goroutine that owns all; nil = nobody
+	Alive      func()               // called each ten seconds by the goroutine that owns all, unless a look hangs; nil = nobody
 	Counted    func(Counts)         // the same, whenever they are others; nil = nobody
 }
 
@@ -189,6 +190,13 @@ type Slow struct {
 	Since     time.Duration
 }
 
+// Hanging is a resource whose look should have ended by itself long ago: its lane does
+// not move.
+type Hanging struct {
+	Address string
+	Since   time.Duration
+}
+
 // Looked is a look that ended, whatever it found.
 type Looked struct {
 	Address string
@@ -222,6 +230,7 @@ func (Noisy) told()      {}
 func (Process) told()    {}
 func (Refused) told()    {}
 func (Slow) told()       {}
+func (Hanging) told()    {}
 func (Looked) told()     {}
 func (Righted) told()    {}
 func (Settled) told()    {}

@@ -1,6 +1,7 @@
 package watching
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -18,6 +19,7 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/secret"
+	"deployster/internal/runner/typeclient"
 	"deployster/internal/runner/watchclient"
 	"deployster/internal/watch"
 	"deployster/plan"
@@ -34,6 +36,10 @@ const (
 	pollFast   = time.Minute     // where a worker or a shared container answers
 	pollCold   = 5 * time.Minute // where each look starts a container
 )
+
+// hangsAfter is how many times as long as its state may take a look does: it waits for its
+// place, and is tried again.
+const hangsAfter = 6
 
 // How many looks there are at one time in a worker.
 const inWorker = 40
@@ -109,6 +115,7 @@ func (w *watcher) fill(g *generation, snapshot state.Snapshot) {
 		}
 		entry, ty := snapshot.Resources[r.Address], seen.Type(r.Address)
 		one := watch.Resource{Address: r.Address, Lane: lane(entry), Repair: len(w.kinds) > 0 && !r.Watch.TellOnly && !r.ReadOnly,
+			Longest:  hangsAfter * cmp.Or(r.Timeouts.State, typeclient.DefaultStateTimeout),
 			Request:  digest(r.Address, entry.Digest, entry.Config, entry.Settings, entry.Mounts),
 			Recorded: state.EntryHash(entry) + owed(r, entry, snapshot)}
 		one.Watched = ty != nil && ty.WatchAction != nil
