@@ -244,9 +244,13 @@ func (s *soak) drift() {
 func (s *soak) early() bool { return time.Since(s.began) < s.lasts/4 }
 
 // kill kills the watch, a worker, or the containerd. The watch is killed in the first
-// quarter only. After that workers are killed seldom: of one that dies three times in ten
-// minutes no more are started for a while, and nothing would be asked through them.
+// quarter only. After that a third as much is killed, and workers seldom: of one that dies
+// three times in ten minutes no more are started for a while, and nothing would be asked
+// through them.
 func (s *soak) kill() {
+	if !s.early() && rand.IntN(3) > 0 {
+		return
+	}
 	s.killed.Add(1)
 	total := s.kills["watch"] + s.kills["worker"] + s.kills["containerd"]
 	switch {
@@ -255,7 +259,7 @@ func (s *soak) kill() {
 		_ = s.watch.Process.Kill() // it cannot have ended: nobody has waited for it
 		<-s.ended
 		s.start()
-	case s.early() && rand.IntN(2) == 0, rand.IntN(50) == 0:
+	case s.early() && rand.IntN(2) == 0, rand.IntN(16) == 0:
 		s.killOne("worker", func(line string) bool { return strings.HasPrefix(line, "/disk\x00") && !strings.Contains(line, s.data) })
 	default:
 		s.killOne("containerd", func(line string) bool {
