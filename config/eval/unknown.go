@@ -3,7 +3,6 @@ package eval
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -14,6 +13,7 @@ import (
 	"deployster/config/refs"
 	"deployster/config/values"
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/words"
 )
 
 // blamer says why values are unknown, by JSON pointer.
@@ -53,7 +53,7 @@ func (b blamer) blame(expr hcl.Expression, at instance.Scope, v cty.Value, path 
 			return
 		}
 	}
-	refs := strings.Join(b.e.UnknownRefs(expr, at), ", ")
+	refs := words.List(b.e.UnknownRefs(expr, at), 3)
 	values.EachUnknown(v, path, func(pointer []string) { b.out[jsondoc.JoinPointer(pointer)] = refs })
 }
 

@@ -11,14 +11,15 @@ import (
 	"deployster/config/decl"
 	"deployster/config/instance"
 	"deployster/config/refs"
+	"deployster/internal/base/natural"
 )
 
 // UnknownRefs are the references to states in an expression whose values are
-// not known, sorted, each once.
+// not known, in natural order, each once.
 func (e *Evaluator) UnknownRefs(expr hcl.Expression, at instance.Scope) []string {
 	s := unknownSearch{e: e, found: map[string]bool{}, seen: map[visit]bool{}}
 	s.expr(expr, at)
-	return slices.Sorted(maps.Keys(s.found))
+	return slices.SortedFunc(maps.Keys(s.found), natural.Compare)
 }
 
 // unknownSearch collects references to what is not known.

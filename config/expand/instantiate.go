@@ -12,6 +12,7 @@ import (
 	"deployster/config/instance"
 	"deployster/config/refs"
 	"deployster/config/source"
+	"deployster/internal/base/words"
 )
 
 // Instantiate makes the instances, and evaluates all that needs no state.
@@ -239,5 +240,5 @@ func unknownKeys(e *eval.Evaluator, x *instance.Expansion) *hcl.Diagnostic {
 		"%s known only after apply, because %s%s: that resource is still to be created or changed. What there will be must be in the plan. "+
 			"Either take the %s from variables, constants or configs, and states only for the values; or apply in two steps, the first with "+
 			"-exclude='%s'.",
-		what, strings.Join(refs, ", "), verb, attr, x.Address)
+		what, words.List(refs, 3), verb, attr, x.Address)
 }

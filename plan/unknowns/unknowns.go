@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/natural"
 	"deployster/internal/base/words"
 	"deployster/protocol"
 )
@@ -74,9 +75,9 @@ func Differ(recorded, config json.RawMessage, unknown map[string]string) bool {
 
 // Words say what makes values unknown.
 func Words(unknown map[string]string) string {
-	refs := slices.Compact(slices.Sorted(maps.Values(unknown)))
+	refs := slices.Compact(slices.SortedFunc(maps.Values(unknown), natural.Compare))
 	verb := " is"
-	if len(refs) > 1 {
+	if len(refs) > 1 || strings.Contains(refs[0], ", ") { // one value of several references
 		verb = " are"
 	}
 	return words.List(refs, 3) + verb + " known after apply"

@@ -212,7 +212,7 @@ func (d detail) shape(s *plan.Step) string {
 func (b *block) write(w *strings.Builder, o Options) {
 	symbol, words := mark(b.step)
 	if len(b.addrs) > 1 {
-		words = strings.Replace(strings.Replace(words, "is ", "are ", 1), "a new address", "new addresses", 1)
+		words = ofMany.Replace(words)
 	}
 	origin := diag.Visible(b.step.Type)
 	if b.step.Init.Label != "" {

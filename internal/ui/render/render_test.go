@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -216,6 +217,22 @@ func TestBlock(t *testing.T) {
 	for addr, want := range map[string]string{"a": "a", `a["x"]`: "a", `module.m["a.b]\"["].c[0]`: "module.m.c"} {
 		if got := Block(addr); got != want {
 			t.Errorf("%s is of %s, want %s", addr, got, want)
+		}
+	}
+}
+
+// What is said of several resources in one block is said of several.
+func TestWords_OfMany(t *testing.T) {
+	one := regexp.MustCompile(`\b(is|its|it|exists|stays|was|one|address)\b`)
+	for _, c := range changeWords {
+		if c.change == plan.ReadFailed { // written with its reason
+			continue
+		}
+		for _, words := range []string{c.words, c.words + " once its dependencies exist", "is unchanged", "is unchanged, under a new address", published,
+			"will be replaced, the new one first"} {
+			if got := ofMany.Replace(words); one.MatchString(got) {
+				t.Errorf("%q is said of one: %s", got, one.FindString(got))
+			}
 		}
 	}
 }

@@ -37,6 +37,11 @@ var changeWords = []struct {
 // published is said of a publish whose put was not seen to its end by who began it.
 const published = "was published, and will be recorded"
 
+// ofMany makes the words of one step those of several.
+var ofMany = strings.NewReplacer("is unchanged", "are unchanged", "is deferred", "are deferred", "a new address", "new addresses",
+	"exists already", "exist already", "stays as it was", "stay as they were", "as it is", "as they are",
+	"its dependencies", "their dependencies", "was published", "were published", "the new one first", "the new ones first")
+
 // mark returns the symbol and the words of a step.
 func mark(s *plan.Step) (symbol, words string) {
 	symbol, words = " ", "is unchanged"
