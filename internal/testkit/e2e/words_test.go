@@ -64,19 +64,23 @@ var forDevelopers = regexp.MustCompile(`^docs/(decisions/|internals/|requirement
 // none of the words that were dropped.
 func TestWords_AreThoseOfTheTrade(t *testing.T) {
 	t.Parallel()
-	read := 0
+	seen := 0
 	for name, page := range pages(t) {
 		if forDevelopers.MatchString(name) {
 			continue
 		}
-		read++
+		seen++
 		text := plainWords(page)
 		for _, at := range droppedWords.FindAllStringIndex(text, -1) {
 			t.Errorf("%s: a word that was dropped: ...%s...", name, text[max(0, at[0]-60):min(len(text), at[1]+60)])
 		}
 	}
-	if read < 15 {
-		t.Fatalf("only %d pages were read", read)
+	if seen < 15 {
+		t.Fatalf("only %d pages were read", seen)
+	}
+	review := regexp.MustCompile(`<[^>]*>|\{\{.*?\}\}`).ReplaceAllString(read(t, "internal/ui/planpage/page.html"), " ")
+	if word := droppedWords.FindString(review); word != "" || !strings.Contains(review, "Dependencies") {
+		t.Errorf("the page of a review: the word %q was dropped", word)
 	}
 	messages := 0
 	for _, f := range goFiles(t) {
