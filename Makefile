@@ -25,12 +25,12 @@ build:
 
 demo: build
 	.ci/setup demo
-	docs/examples/demo/run.sh
+	PATH="$$PWD/bin:$$PATH" docs/examples/demo/run.sh
 
 # Two hosts and a shared state, on loopback.
 demo-hosts: build
 	.ci/setup demo-hosts
-	docs/examples/hosts/run.sh
+	PATH="$$PWD/bin:$$PATH" docs/examples/hosts/run.sh
 
 # What stands beside terraform is left out where that is not on the PATH: Debian has none.
 WITHOUT := $(if $(shell command -v terraform),,-skip '^TestMigrate_Terraform$$|^TestJudge_')

@@ -2,10 +2,10 @@
 # The main job from beginning to end, on this machine and without a network:
 # two resource types, one in shell and one in Go; six resources; a plan that is
 # saved, shown and applied; a change behind the tool's back, found and mended.
+# `make demo` builds deployster and runs this with it on the PATH.
 set -eu
 demo=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$demo/../../.." && pwd)
-deployster=$root/bin/deployster
 
 work=$(mktemp -d)
 export DEPLOYSTER_DATA_DIR="${DEPLOYSTER_DATA_DIR:-/var/lib/deployster}"
@@ -15,7 +15,6 @@ mkdir "$work/site" "$work/file" "$work/cert"
 cd "$work"
 
 run() { printf '\n$ %s\n' "$*"; "$@"; }
-deployster() { "$deployster" "$@"; }
 
 # The types become images: a shell script on busybox, and one static Go binary.
 mkdir -p file/bin

@@ -1,11 +1,11 @@
 #!/bin/sh
 # Two hosts, reached by ssh, and a shared state, on this machine and without a network:
 # plan, a rolling apply, drift on one host, a host that is down, another machine that
-# goes on, and the end. All of it is gone afterwards.
+# goes on, and the end. All of it is gone afterwards. `make demo-hosts` builds deployster
+# and runs this with it on the PATH.
 set -eu
 demo=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$demo/../../.." && pwd)
-deployster=$root/bin/deployster
 
 work=$(mktemp -d)
 export DEPLOYSTER_IDLE_EXIT=2s DEPLOYSTER_KEEP=0s
@@ -37,7 +37,6 @@ sshd=$!
 export DEPLOYSTER_VAR_port="$port"
 
 run() { printf '\n$ %s\n' "$*"; "$@"; }
-deployster() { "$deployster" "$@"; }
 
 cp /bin/busybox "$work/file/bin/busybox"
 for applet in sh cat sed cut mkdir mv rm sha256sum printf; do ln -s busybox "$work/file/bin/$applet"; done

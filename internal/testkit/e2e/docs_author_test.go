@@ -29,14 +29,7 @@ func matchSchema(ts *testscript.TestScript, neg bool, args []string) {
 func TestDocs_WritingAType(t *testing.T) {
 	t.Parallel()
 	page := read(t, "docs/writing-a-type.md")
-	settings := map[string]string{"GOPROXY": "off", "GOTOOLCHAIN": "local", "GOFLAGS": ""}
-	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
-		value, err := exec.Command("go", "env", name).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		settings[name] = strings.TrimSpace(string(value))
-	}
+	settings := goSettings(t)
 	runScripts(t, "testdata/author", func(env *testscript.Env) error {
 		for name, value := range settings {
 			env.Setenv(name, value)
@@ -49,6 +42,21 @@ func TestDocs_WritingAType(t *testing.T) {
 		}
 		return os.Symlink(env.Getenv("ROOT"), filepath.Join(env.WorkDir, "deployster"))
 	})
+}
+
+// goSettings gives the variables with which scripts build programs in Go: from what is
+// here already, and nothing from elsewhere.
+func goSettings(t *testing.T) map[string]string {
+	t.Helper()
+	settings := map[string]string{"GOPROXY": "off", "GOTOOLCHAIN": "local", "GOFLAGS": ""}
+	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
+		value, err := exec.Command("go", "env", name).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		settings[name] = strings.TrimSpace(string(value))
+	}
+	return settings
 }
 
 // walk gives the commands of a section of the page.

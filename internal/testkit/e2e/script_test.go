@@ -78,6 +78,7 @@ func params(root string, setup func(*testscript.Env) error) testscript.Params {
 			"note":          packKept("note"),
 			"shelltype":     packShellType,
 			"exits":         exits,
+			"excerpt":       checkExcerpt,
 			"wait-for":      waitFor,
 			"no-containers": noContainers,
 			"archive":       makeArchive,
