@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -47,7 +48,7 @@ func runMigrateTerraform(c *cli.Context, s *session) error {
 	if from = c.String("state"); from != "" {
 		from = s.Path(from)
 	}
-	made, err := migrate.Run(migrate.Options{Dir: dir, State: from})
+	made, err := migrate.Run(migrate.Options{Dir: dir, State: from, Version: Version, Environ: s.Environ, Now: time.Now()})
 	if err != nil {
 		return err
 	}

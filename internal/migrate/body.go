@@ -103,7 +103,8 @@ func (e *emitter) resource(b *hclsyntax.Block) string {
 		kind = "data." + kind
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "resource %q {\n  type = \"${type.%s}#%s\"\n", e.names[k], nameIn(key), kind)
+	typ, given := e.typeOf(key)
+	fmt.Fprintf(&out, "resource %q {\n  type = \"${type.%s}#%s\"\n", e.names[k], typ, kind)
 	if k.data {
 		out.WriteString("  read_only = true\n")
 	}
@@ -126,8 +127,8 @@ func (e *emitter) resource(b *hclsyntax.Block) string {
 		}
 	}
 	config := ""
-	if expr := e.providerConfig(key); expr != "" {
-		config = "provider = " + expr + "\n"
+	if given != "" {
+		config = "provider = " + given + "\n"
 	}
 	config += e.object(b.Body, metaArguments, lists)
 	fmt.Fprintf(&out, "config = {\n%s}\n%s}", config, lifecycle)

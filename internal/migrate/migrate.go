@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -20,6 +21,10 @@ import (
 type Options struct {
 	Dir   string // with the root module
 	State string // the state file, of version 4; "" = that of Dir, when it is there
+
+	Version string    // of this tool
+	Environ []string  // as terraform has it: it gives variables values
+	Now     time.Time // when the state is recorded
 }
 
 // Result is what a migration comes to. Nothing of it is written yet.
@@ -39,6 +44,10 @@ type migration struct {
 	modules   map[string]*module // by their directories
 	images    map[string]*provider
 	locked    map[string]string // versions of providers, by address
+	things    map[string]thing  // that the state has, by their new addresses
+	types     map[string]string // the type blocks of providers that the root module configures, by name or name.alias
+	plain     map[string]bool   // type blocks of providers without a config
+	varFiles  []string          // files that give variables values without being named
 	// configured are the names of providers that have a config in some module: others need
 	// none.
 	configured map[string]bool
@@ -55,7 +64,8 @@ func (p *provider) image() string { return "tf/" + p.name + ":" + p.version }
 
 // Run reads a configuration and its state. The error has all that cannot be carried over.
 func Run(o Options) (Result, error) {
-	m := &migration{dir: o.Dir, modules: map[string]*module{}, images: map[string]*provider{}, configured: map[string]bool{}}
+	m := &migration{dir: o.Dir, modules: map[string]*module{}, images: map[string]*provider{}, configured: map[string]bool{},
+		things: map[string]thing{}, plain: map[string]bool{}}
 	m.result.Files = map[string][]byte{}
 	m.workspace = "default"
 	if name, err := os.ReadFile(filepath.Join(o.Dir, ".terraform/environment")); err == nil {
@@ -66,6 +76,8 @@ func Run(o Options) (Result, error) {
 	if root == nil || m.problems.HasErrors() {
 		return Result{}, m.problems.Err()
 	}
+	m.findCallers()
+	m.nameTypes(root)
 	for _, dir := range slices.Sorted(maps.Keys(m.modules)) {
 		m.modules[dir].findProviders()
 	}
@@ -140,12 +152,14 @@ func (m *migration) providerOf(at hcl.Range, name, source string) *provider {
 	return p
 }
 
-// writeTypes declares an image for each provider.
+// writeTypes declares the images of providers without a config, and says how to make all.
 func (m *migration) writeTypes() {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(m.images)) {
 		p := m.images[name]
-		fmt.Fprintf(&b, "type %q {\n  image = %q\n}\n", name, p.image())
+		if m.plain[name] {
+			fmt.Fprintf(&b, "type %q {\n  image = %q\n}\n", name, p.image())
+		}
 		dir := path.Join(".terraform/providers", p.address, p.version, "linux_amd64")
 		m.result.Packs = append(m.result.Packs, fmt.Sprintf("deployster image pack -terraform-provider %s -t %s", dir, p.image()))
 	}
@@ -190,6 +204,7 @@ func (m *migration) copyVariables() {
 			continue
 		}
 		m.result.Files[to] = text
+		m.varFiles = append(m.varFiles, filepath.Join(m.dir, name))
 	}
 }
 

@@ -3,8 +3,10 @@ package migrate
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 const lock = `
@@ -142,21 +144,149 @@ func TestRun_TakesTheState(t *testing.T) {
 {"mode":"managed","type":"aws_x","name":"n","instances":[{"index_key":"a/\"b","schema_version":3,"attributes":{"n":12345678901234567890},"private":"AQI="}]},
 {"module":"module.m","mode":"managed","type":"aws_x","name":"n","instances":[{"index_key":0,"status":"tainted","schema_version":0,"attributes":{"id":null}}]}]}`,
 	})
-	made, err := Run(Options{Dir: dir})
+	now := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
+	made, err := Run(Options{Dir: dir, Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{
+	want := map[string]string{ // the first is declared by no instance, so that it is only begun
 		`n["a/\"b"]`:    `{"kind":"aws_x","version":3,"state":{"n":12345678901234567890},"private":"AQI="}`,
 		`module.m.n[0]`: `{"kind":"aws_x","version":0,"state":{"id":null},"tainted":true}`,
 	}
 	for address, memory := range want {
-		if e := made.Snapshot.Resources[address]; string(e.Memory) != memory || !e.Incomplete() || e.Type != "tf/aws:5.31.0#aws_x" {
+		if e := made.Snapshot.Resources[address]; string(e.Memory) != memory || e.Incomplete() != (address[0] == 'n') || e.ValidAt.Equal(now) == e.Incomplete() || e.Type != "tf/aws:5.31.0#aws_x" {
 			t.Errorf("%s is %+v with %s", address, e, e.Memory)
 		}
 	}
 	if len(made.Snapshot.Resources) != len(want) || string(made.Snapshot.Outputs["o"].Value) != "[1.50]" || !made.Snapshot.Outputs["o"].Sensitive {
 		t.Errorf("the snapshot is %+v", made.Snapshot)
+	}
+}
+
+// What is recorded is the config that the new manifests make of the recorded states and of
+// what variables are for terraform. What is ignored, and what cannot be told, is as the state
+// has it, but for what is computed within a block.
+func TestRun_RecordsConfigs(t *testing.T) {
+	t.Parallel()
+	dir := directory(t, map[string]string{
+		"main.tf": `
+variable "file" {}
+variable "env" {}
+variable "unset" {}
+variable "secret" { sensitive = true }
+provider "aws" {
+  region = var.env
+  token  = var.secret
+}
+data "aws_d" "d" {}
+resource "aws_x" "first" {
+  name = var.file
+  key  = var.unset
+  tags = { a = "written" }
+  disk { size = 1 }
+  lifecycle { ignore_changes = [tags, disk] }
+}
+resource "aws_y" "many" {
+  count = length(aws_x.first.parts)
+  of    = "${aws_x.first.id}-${data.aws_d.d.id}"
+  hides = aws_x.first.password
+  at    = timestamp()
+  lifecycle { prevent_destroy = true }
+}
+`,
+		"terraform.tfvars": "file = \"weak\"\n", "z.auto.tfvars": "file = \"strong\"\n",
+		"terraform.tfstate": `{"version":4,"resources":[
+{"mode":"data","type":"aws_d","name":"d","instances":[{"attributes":{"id":"d1"}}]},
+{"mode":"managed","type":"aws_x","name":"first","instances":[{"attributes":{"id":"x1","name":"old","key":"k","tags":{"a":"other","b":"more"},
+"disk":[{"size":2,"device":"/dev/a"}],"parts":[1,2],"password":"p"},"sensitive_attributes":[[{"type":"get_attr","value":"password"}]]}]},
+{"mode":"managed","type":"aws_y","name":"many","instances":[{"index_key":0,"attributes":{"id":"y0","at":"then"}},{"index_key":1,"attributes":{"id":"y1","at":null}}]}]}`,
+	})
+	made, err := Run(Options{Dir: dir, Environ: []string{"TF_VAR_env=e", "TF_VAR_secret=s", "TF_VAR_file=weakest", "DEPLOYSTER_VAR_env=own"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const provider = `"provider":{"region":"own","token":"s"}`
+	for address, want := range map[string]struct{ config, sensitive string }{
+		"first":   {`{"disk":[{"size":2}],"key":"k","name":"strong",` + provider + `,"tags":{"a":"other","b":"more"}}`, "/password /provider/token"},
+		"many[0]": {`{"at":"then","hides":"p","of":"x1-d1",` + provider + `}`, "/hides /provider/token"},
+		"many[1]": {`{"hides":"p","of":"x1-d1",` + provider + `}`, "/hides /provider/token"},
+	} {
+		e := made.Snapshot.Resources[address]
+		if e.Incomplete() || string(e.Config) != want.config || strings.Join(e.Sensitive.Config, " ") != want.sensitive || string(e.State) != "null" {
+			t.Errorf("%s: %s, sensitive %q, state %s", address, e.Config, e.Sensitive.Config, e.State)
+		}
+		if many := address != "first"; e.PreventDestroy != many || slices.Contains(e.Dependencies, "first") != many {
+			t.Errorf("%s: protected %t, after %q", address, e.PreventDestroy, e.Dependencies)
+		}
+	}
+	if text := string(made.Files["main.hcl"]); !strings.Contains(text, "  defaults = {\n    provider = {\n      region = var.env\n") {
+		t.Errorf("the provider is no default: %s", text)
+	}
+	if notes := strings.Join(made.Notes, "\n"); !strings.Contains(notes, "TF_VAR_unset") {
+		t.Errorf("it does not say which variable has no value: %s", notes)
+	}
+}
+
+// A provider with a config is a type block with defaults, where it is clear which one a
+// module means; else the module is given the config.
+func TestRun_Providers(t *testing.T) {
+	t.Parallel()
+	dir := directory(t, map[string]string{
+		"main.tf": `
+# the usual one
+provider "aws" {
+  region = "eu" # there
+}
+provider "aws" {
+  alias  = "us"
+  region = "us"
+}
+provider "aws" { alias = "bare" }
+resource "aws_x" "eu" {}
+resource "aws_x" "us" { provider = aws.us }
+resource "aws_x" "bare" { provider = aws.bare }
+module "one" {
+  source    = "./one"
+  providers = { aws = aws.us }
+}
+module "a" { source = "./two" }
+module "b" {
+  source    = "./two"
+  providers = { aws = aws.us }
+}
+module "own" { source = "./own" }
+`,
+		"one/main.tf": "resource \"aws_x\" \"in\" {}\nmodule \"deep\" { source = \"../deep\" }\nmodule \"two\" { source = \"../two\" }\n",
+		"deep/x.tf":   "resource \"aws_x\" \"in\" {}\n",
+		"two/x.tf":    "resource \"aws_x\" \"in\" {}\n",
+		"own/x.tf":    "provider \"aws\" { region = \"own\" }\nresource \"aws_x\" \"in\" {}\n",
+	})
+	made, err := Run(Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	image := "  image    = \"tf/aws:5.31.0\"\n"
+	for file, want := range map[string][]string{
+		"main.hcl": {"# the usual one\nlocals {\n  provider_aws = {\n    region = \"eu\" # there\n  }\n}\n\ntype \"aws\" {\n" + image +
+			"  defaults = { provider = local.provider_aws }\n}",
+			"type \"aws_us\" {\n" + image + "  defaults = { provider = local.provider_aws_us }\n}", "type \"aws_bare\" {\n  image = \"tf/aws:5.31.0\"\n}",
+			`type = "${type.aws}#aws_x"`, `type = "${type.aws_us}#aws_x"`, `type = "${type.aws_bare}#aws_x"`,
+			"source       = \"./two\"\n  provider_aws = local.provider_aws\n", "source       = \"./two\"\n  provider_aws = local.provider_aws_us\n",
+			"source       = \"./one\"\n  provider_aws = local.provider_aws_us\n"},
+		"one/main.hcl":      {`type = "${type.aws_us}#aws_x"`, "provider_aws = var.provider_aws"},
+		"one/providers.hcl": {`variable "provider_aws" {}`},
+		"deep/x.hcl":        {`type = "${type.aws_us}#aws_x"`},
+		"two/x.hcl":         {`type = "${type.aws}#aws_x"`, "provider = var.provider_aws"},
+		"own/x.hcl":         {"locals {\n  provider_aws = {", `type = "${type.aws}#aws_x"`, "provider = local.provider_aws"},
+	} {
+		for _, text := range want {
+			if got := string(made.Files[file]); !strings.Contains(got, text) {
+				t.Errorf("%s is without %q:\n%s", file, text, got)
+			}
+		}
+	}
+	if made.Files["deep/providers.hcl"] != nil || made.Files["types.hcl"] != nil {
+		t.Errorf("too much: %s%s", made.Files["deep/providers.hcl"], made.Files["types.hcl"])
 	}
 }
 

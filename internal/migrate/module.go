@@ -29,8 +29,10 @@ type module struct {
 	sources   map[string]string           // of providers, by their names
 	providers map[string]*hclsyntax.Block // by name or name.alias
 	needs     map[string]bool             // providers whose config it gets from its callers, by name or name.alias
-	found     bool                        // needs are known
-	inOne     bool                        // it asks which workspace it is in, itself or by what it calls
+	values    map[string]bool             // those of its own providers whose config it gives to modules, likewise
+	callers   []caller
+	found     bool // needs are known
+	inOne     bool // it asks which workspace it is in, itself or by what it calls
 }
 
 // file is one file, whose bytes are kept with their comments.
@@ -76,7 +78,8 @@ func (m *migration) load(dir, out string) *module {
 		return known
 	}
 	d := &module{migration: m, dir: dir, out: out, names: map[resourceKey]string{}, resources: map[resourceKey]*hclsyntax.Block{},
-		calls: map[string]*call{}, sources: map[string]string{}, providers: map[string]*hclsyntax.Block{}, needs: map[string]bool{}}
+		calls: map[string]*call{}, sources: map[string]string{}, providers: map[string]*hclsyntax.Block{}, needs: map[string]bool{},
+		values: map[string]bool{}}
 	m.modules[dir] = d
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -67,18 +67,101 @@ func (d *module) findProviders() {
 		c.module.findProviders()
 		d.inOne = d.inOne || c.module.inOne
 		for key := range c.module.needs {
-			d.need(c.given(key))
+			switch given := c.given(key); {
+			case d.providers[given] != nil:
+				d.values[given] = true
+			case d.out != ".":
+				d.needs[given] = true
+			}
 		}
 	}
 }
 
 func byText(a, b resourceKey) int { return strings.Compare(a.String(), b.String()) }
 
-// need notes that a config is used here that comes from elsewhere.
+// need notes that a config is used here that comes from elsewhere, and not from one place.
 func (d *module) need(key string) {
-	if d.configured[nameIn(key)] && d.providers[key] == nil {
+	if d.out == "." || !d.configured[nameIn(key)] || d.providers[key] != nil {
+		return
+	}
+	if _, one := d.leadsTo(key); !one {
 		d.needs[key] = true
 	}
+}
+
+// leadsTo is the provider of the root module that a provider of this module is, when all who
+// call it give it the same.
+func (d *module) leadsTo(key string) (found string, one bool) {
+	if d.out == "." || d.providers[key] != nil {
+		return key, d.out == "."
+	}
+	for i, from := range d.callers {
+		next, ok := from.by.leadsTo(from.call.given(key))
+		if !ok || i > 0 && next != found {
+			return "", false
+		}
+		found = next
+	}
+	return found, len(d.callers) > 0
+}
+
+// caller is a call of a module, and the module in which that stands.
+type caller struct {
+	by   *module
+	call *call
+}
+
+// findCallers notes of each module who calls it.
+func (m *migration) findCallers() {
+	for _, dir := range slices.Sorted(maps.Keys(m.modules)) {
+		d := m.modules[dir]
+		for _, name := range slices.Sorted(maps.Keys(d.calls)) {
+			if c := d.calls[name]; c.module != nil {
+				c.module.callers = append(c.module.callers, caller{d, c})
+			}
+		}
+	}
+}
+
+// nameTypes names the type block of each provider that the root module configures.
+func (m *migration) nameTypes(root *module) {
+	m.types = map[string]string{}
+	taken := map[string]bool{}
+	for _, d := range m.modules {
+		for k := range d.resources {
+			taken[nameIn(keyOf(d.resources[k]))] = true
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(root.providers)) {
+		name := strings.ReplaceAll(key, ".", "_")
+		for key != nameIn(key) && taken[name] {
+			name += "_"
+		}
+		taken[name], m.types[key] = true, name
+	}
+}
+
+// typeOf is the type block of a provider, and what its resources say of its config besides;
+// "" = that is said by the block, or there is none.
+func (d *module) typeOf(key string) (name, config string) {
+	if !d.configured[nameIn(key)] {
+		return d.plainType(nameIn(key)), ""
+	}
+	if at, one := d.leadsTo(key); one {
+		if named := d.types[at]; named != "" {
+			return named, ""
+		}
+		return d.plainType(nameIn(at)), ""
+	}
+	return d.plainType(nameIn(key)), d.providerConfig(key)
+}
+
+// plainType is the type block of a provider, of which no alias is meant.
+func (m *migration) plainType(name string) string {
+	if m.types[name] == "" {
+		m.plain[name] = true
+	}
+	return name
 }
 
 // given is what a caller calls the provider that the module calls so.
@@ -94,11 +177,10 @@ func (c *call) given(key string) string {
 	return key
 }
 
-// providerConfig is the expression for the config of a provider; "" = it has none.
+// providerConfig is the expression for the config of a provider, as a module gives it to one
+// that it calls.
 func (d *module) providerConfig(key string) string {
 	switch {
-	case !d.configured[nameIn(key)]:
-		return ""
 	case d.providers[key] != nil:
 		return "local." + providerName(key)
 	case d.out == ".":

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"deployster/internal/base/jsondoc"
 	"deployster/state"
 )
 
@@ -41,8 +42,44 @@ type tfInstance struct {
 	Status     string          `json:"status"`
 	Version    int64           `json:"schema_version"`
 	Attributes json.RawMessage `json:"attributes"`
+	Sensitive  [][]tfStep      `json:"sensitive_attributes"`
 	Private    []byte          `json:"private"`
 	Deposed    string          `json:"deposed"`
+}
+
+// tfStep is a step of a path: a name, or a value with its type.
+type tfStep struct {
+	Type  string          `json:"type"`
+	Value json.RawMessage `json:"value"`
+}
+
+// pointers are the paths of what is sensitive.
+func (i tfInstance) pointers() (list []string) {
+	for _, steps := range i.Sensitive {
+		var path []string
+		for _, s := range steps {
+			var key struct{ Value any }
+			if s.Type == "get_attr" {
+				key.Value = jsondoc.Text(s.Value)
+			} else if json.Unmarshal(s.Value, &key) != nil {
+				break // all that is around it is sensitive
+			}
+			path = append(path, fmt.Sprint(key.Value))
+		}
+		list = append(list, jsondoc.JoinPointer(path))
+	}
+	return list
+}
+
+// key is how the instance is told apart from others of its block.
+func (i tfInstance) key() string {
+	switch key := i.Key.(type) {
+	case string:
+		return "[" + strconv.Quote(key) + "]"
+	case float64:
+		return fmt.Sprintf("[%d]", int(key))
+	}
+	return ""
 }
 
 // memory is what the image of a provider remembers of a thing.
@@ -54,8 +91,8 @@ type memory struct {
 	Tainted bool            `json:"tainted,omitempty"`
 }
 
-// readState makes an entry of each instance: one that was begun, as a dead apply leaves it,
-// so that the first plan asks how it is.
+// readState makes an entry of each instance: what is declared is recorded, with what its
+// provider remembers. What is not known to be declared is begun, as a dead apply leaves it.
 func (m *migration) readState(root *module, o Options) {
 	usual := "terraform.tfstate"
 	if m.workspace != "default" {
@@ -85,18 +122,20 @@ func (m *migration) readState(root *module, o Options) {
 		m.result.Snapshot.Outputs[name] = state.Output{Value: o.Value, Sensitive: o.Sensitive}
 	}
 	for _, r := range s.Resources {
-		if r.Mode == "managed" {
-			m.readResource(root, r)
-		}
+		m.readResource(root, r)
 	}
+	m.record(o)
 }
 
 func (m *migration) readResource(root *module, r tfResource) {
-	k := resourceKey{kind: r.Type, name: r.Name}
+	k := resourceKey{data: r.Mode == "data", kind: r.Type, name: r.Name}
 	shown := strings.TrimPrefix(r.Module+"."+k.String(), ".")
 	modules, ok := modulePath(r.Module)
 	at := root.under(modules)
 	if !ok || at == nil || at.names[k] == "" {
+		if k.data {
+			return // it is looked up again
+		}
 		if at = root.movedModule(r.Module); at == nil || at.names[k] == "" {
 			m.stateProblem("A resource that is not declared",
 				"The state has %s, and the configuration has not: have terraform destroy or forget it first.", shown)
@@ -112,12 +151,10 @@ func (m *migration) readResource(root *module, r tfResource) {
 		return
 	}
 	for _, i := range r.Instances {
-		address := strings.TrimPrefix(r.Module+"."+at.names[k], ".")
-		switch key := i.Key.(type) {
-		case string:
-			address += "[" + strconv.Quote(key) + "]"
-		case float64:
-			address += fmt.Sprintf("[%d]", int(key))
+		address := strings.TrimPrefix(r.Module+"."+at.names[k], ".") + i.key()
+		if k.data {
+			m.things[address] = thing{attributes: i.Attributes, sensitive: i.pointers()}
+			continue
 		}
 		if i.Deposed != "" {
 			m.stateProblem("A deposed object", "%s has one: have terraform apply once, which destroys it.", shown)
@@ -133,6 +170,7 @@ func (m *migration) readResource(root *module, r tfResource) {
 			m.stateProblem("Cannot read the state", "%s: %s.", shown, err)
 			continue
 		}
+		m.things[address] = thing{i.Attributes, i.pointers(), at.resources[k]}
 		m.result.Snapshot.Resources[address] = state.Entry{Type: p.image() + "#" + r.Type, Config: json.RawMessage("{}"), Memory: said}
 	}
 }

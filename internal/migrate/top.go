@@ -50,7 +50,8 @@ func (e *emitter) settings(b *hclsyntax.Block) {
 	}
 }
 
-// provider writes the config of a provider as a local value.
+// provider writes a provider with its config as a type block whose resources have that by
+// default; within modules, and for modules that are not always given the same, as a local value.
 func (e *emitter) provider(b *hclsyntax.Block) string {
 	key := b.Labels[0]
 	for k, known := range e.providers {
@@ -58,10 +59,23 @@ func (e *emitter) provider(b *hclsyntax.Block) string {
 			key = k
 		}
 	}
-	if !e.configured[nameIn(key)] {
-		return ""
+	p := e.images[nameIn(key)]
+	if p == nil {
+		return "" // nothing uses it
 	}
-	return fmt.Sprintf("locals {\n%s = {\n%s}\n}", providerName(key), e.object(b.Body, []string{"alias", "version"}, nil))
+	config := "{\n" + e.object(b.Body, []string{"alias", "version"}, nil) + "}"
+	local := fmt.Sprintf("locals {\n%s = %s\n}", providerName(key), config)
+	switch {
+	case e.out != "." && !e.configured[nameIn(key)]:
+		return ""
+	case e.out != ".":
+		return local
+	case len(configItems(b.Body)) == 0 && !e.values[key]:
+		return fmt.Sprintf("type %q {\nimage = %q\n}", e.types[key], p.image())
+	case !e.values[key]:
+		return fmt.Sprintf("type %q {\nimage = %q\ndefaults = {\nprovider = %s\n}\n}", e.types[key], p.image(), config)
+	}
+	return fmt.Sprintf("%s\n\ntype %q {\nimage = %q\ndefaults = { provider = local.%s }\n}", local, e.types[key], p.image(), providerName(key))
 }
 
 // same writes a block that is here what it is there.

@@ -60,8 +60,8 @@ func TestDocs_FromTerraform(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(p.work, "deployster.state.json")); err != nil || strings.Contains(string(text), "time_offset") {
 		t.Errorf("the state is in clear text: %v", err)
 	}
-	said := p.exits(0, "plan")
-	if !strings.Contains(said, "Plan: 0 to create, 0 to update, 0 to destroy, 3 to adopt.") {
+	said := p.exits(0, "plan", "-detailed-exitcode")
+	if !strings.Contains(said, "No changes. All 3 resources match the configuration.") {
 		t.Errorf("the plan: %s", said)
 	}
 	p.exits(0, "apply", "-auto-approve")
