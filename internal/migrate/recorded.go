@@ -78,7 +78,7 @@ func (m *migration) manifest(o Options) (*config.Manifest, diag.Diagnostics) {
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	src := config.Sources{Workspace: m.dir, Dir: m.dir, Modules: map[string][]config.File{}, Reads: map[string][]byte{}}
+	src := config.Sources{Workspace: m.dir, Dir: m.dir, Modules: map[string][]config.File{}}
 	for _, name := range slices.Sorted(maps.Keys(m.result.Files)) {
 		f := config.File{Path: name, Bytes: m.result.Files[name]}
 		switch dir := path.Dir(name); {
