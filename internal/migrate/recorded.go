@@ -94,8 +94,8 @@ func (m *migration) manifest(o Options) (*config.Manifest, diag.Diagnostics) {
 	if len(missing) == 0 {
 		return manifest, diags
 	}
-	m.result.Notes = append(m.result.Notes, fmt.Sprintf("the variable %s: it has no value here, so that what is made of it, such as the config "+
-		"of a provider, is recorded by the first apply; TF_VAR_%[1]s would give it one", missing[0].Name))
+	m.result.Notes = append(m.result.Notes, fmt.Sprintf("the variable %s: it has no value here, so that what is made of it, such as the "+
+		"config of a provider, is recorded by the first apply; TF_VAR_%[1]s would give it one", missing[0].Name))
 	return config.Check(src, vars, config.Builtins{Version: o.Version})
 }
 
