@@ -297,7 +297,7 @@ func (t *task) execute(ctx context.Context, store *state.Store) (*apply.Report, 
 	o.Parallelism, o.InWorkers = limits(t.Parallelism)
 	o.Hosts, o.MaxFailedHosts = t.AtOnce, t.MaxFailed
 	o.KeepGoing, o.Abort = t.KeepGoing, t.Engine.options.Abort
-	o.Events, o.Now, o.Secret, o.Reacher = t.applying, time.Now, t.Secrets.Add, reacher{t.places}
+	o.Events, o.Now, o.Secret, o.Reacher = t.applying, time.Now, t.Secrets.Learn, reacher{t.places}
 	end := t.ui.Begin("Applying", toDo(t.plan))
 	report, err := apply.Run(ctx, t.plan, t.manifest.Applying(time.Now()), store.Snapshot(), journal, t.client, o)
 	end()

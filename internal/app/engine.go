@@ -163,20 +163,20 @@ func (e *Engine) Close() {
 func (e *Engine) client(prior state.Snapshot, pins map[string]string, r *images.Resolver) *typeclient.Client {
 	e.learn(prior)
 	return typeclient.New(typeclient.Options{Runner: e.places, Inspector: e.runtime, Version: e.Version, Verbose: e.Verbose, Workspace: e.Dir,
-		Pins: pins, Obtain: r.Use, Log: e.Line, Secret: e.Secrets.Add, Record: e.records().Add, Inits: workspace.NewInitCache(e.Dir),
+		Pins: pins, Obtain: r.Use, Log: e.Line, Secret: e.Secrets.Learn, Record: e.records().Add, Inits: workspace.NewInitCache(e.Dir),
 		Facts: e.places.Facts})
 }
 
 // learn takes note of the secrets in a state.
 func (e *Engine) learn(s state.Snapshot) {
 	for _, entry := range s.Resources {
-		e.Secrets.Add(hidden.OfEntry(entry))
+		e.Secrets.Learn(hidden.OfEntry(entry))
 	}
 	for _, a := range s.Artifacts {
-		e.Secrets.Add(a.Secrets())
+		e.Secrets.Learn(a.Secrets())
 	}
 	for _, p := range s.Pins {
-		e.Secrets.Add(p.Secrets())
+		e.Secrets.Learn(p.Secrets())
 	}
 }
 

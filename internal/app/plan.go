@@ -191,7 +191,7 @@ type answerers struct {
 func (e *Engine) planOptions(s plan.Selection, parallelism int) plan.Options {
 	resources, workers := limits(parallelism)
 	return plan.Options{Version: e.Version, Workspace: e.Dir, Selection: s, Parallelism: resources, InWorkers: workers,
-		Now: e.Started, Progress: e.planning, Secret: e.Secrets.Add, Look: looker(e), Hosts: e.pins, HostsAtOnce: e.over.AtOnce}
+		Now: e.Started, Progress: e.planning, Secret: e.Secrets.Learn, Look: looker(e), Hosts: e.pins, HostsAtOnce: e.over.AtOnce}
 }
 
 // show shows a plan, or what makes the changes of some resources. The state is the

@@ -40,6 +40,14 @@ func (e Keeper) Child(send func(events.Event), records Records) Keeper {
 	return Keeper{&Engine{Workspace: &w, ui: ui, options: o, runtime: e.runtime, pool: e.pool, places: e.places, released: make(chan error)}}
 }
 
+// Forget forgets the secrets that nobody has learned of since it was called last: they are
+// neither in the state, nor was there an answer with them. It is not to be called during
+// a repair.
+func (e Keeper) Forget(prior state.Snapshot) {
+	e.Secrets.Age()
+	e.learn(prior)
+}
+
 // Source is what is held to the world again and again: a manifest, and its images.
 type Source struct {
 	Manifest  *config.Manifest

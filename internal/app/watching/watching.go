@@ -191,6 +191,7 @@ func (w *watcher) supply(ctx context.Context, generations chan<- watch.Generatio
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	var failed time.Time
+	aged := time.Now()
 	for {
 		asked := false
 		select {
@@ -200,6 +201,7 @@ func (w *watcher) supply(ctx context.Context, generations chan<- watch.Generatio
 			asked = true
 		case <-w.again:
 		case <-tick.C:
+			w.forget(&aged)
 			if time.Since(failed) < brokenFor || !w.changedElsewhere() {
 				continue
 			}
@@ -223,6 +225,19 @@ func (w *watcher) supply(ctx context.Context, generations chan<- watch.Generatio
 			return
 		}
 	}
+}
+
+// forget forgets each day the secrets that are none any more.
+func (w *watcher) forget(last *time.Time) {
+	if time.Since(*last) < oneDay || !w.stateMu.TryLock() {
+		return // a repair goes on, which may have learned of some before
+	}
+	defer w.stateMu.Unlock()
+	*last = time.Now()
+	w.mu.Lock()
+	prior := w.current.look.prior
+	w.mu.Unlock()
+	w.engine.Forget(prior)
 }
 
 // reload reads everything anew. Where that is wanted the manifests are applied before,

@@ -2,6 +2,7 @@ package secret
 
 import (
 	"encoding/base64"
+	"fmt"
 	"testing"
 )
 
@@ -30,6 +31,36 @@ func TestHider(t *testing.T) {
 		if got := hider.Hide(c.text); got != c.want {
 			t.Errorf("%s: %q became %q, want %q", name, c.text, got, c.want)
 		}
+	}
+}
+
+// What was learned is hidden until the second day after it, and what was added for ever; a
+// set does not grow with the secrets that there were.
+func TestSet_Age(t *testing.T) {
+	t.Parallel()
+	var s Set
+	s.Add([]string{"passphrase"})
+	hidden := func(text string) bool { return s.Hide("a "+text) == "a "+Masked }
+	for day := range 1000 {
+		today, kept := fmt.Sprintf("token-of-day-%d", day), "password-of-the-state"
+		s.Learn([]string{today, kept, "passphrase"})
+		yesterday, before := fmt.Sprintf("token-of-day-%d", day-1), fmt.Sprintf("token-of-day-%d", day-2)
+		if !hidden(today) || !hidden(kept) || !hidden("passphrase") || day > 0 && !hidden(yesterday) || day > 1 && hidden(before) {
+			t.Fatalf("day %d", day)
+		}
+		if n := len(s.all()); n > 6 {
+			t.Fatalf("%d secrets on day %d", n, day)
+		}
+		if s.Age(); !hidden(today) || !hidden(kept) || !hidden("passphrase") {
+			t.Fatalf("after day %d", day)
+		}
+	}
+	s.Learn([]string{"abc"})
+	if s.Age(); !s.Private("nothing") {
+		t.Error("a short secret is known, and may be in any text")
+	}
+	if s.Age(); s.Private("nothing") || s.Hide("abc") != "abc" {
+		t.Error("a short secret is forgotten")
 	}
 }
 

@@ -9,25 +9,54 @@ import (
 // Set is the secrets that a command has learned so far. It learns of more while the
 // command runs, before the first program can repeat them.
 type Set struct {
-	mu      sync.Mutex
-	secrets map[string]bool
-	short   bool   // some of them are too short to be looked for in longer texts
-	hider   *Hider // nil = to be made: a secret came since, or there is none
+	mu     sync.Mutex
+	always map[string]bool // of Add
+	new    map[string]bool // of Learn, since the last Age
+	old    map[string]bool // of Learn, before that
+	short  bool            // some of them are too short to be looked for in longer texts
+	hider  *Hider          // nil = to be made: a secret came since, or there is none
 }
 
-// Add takes note of secrets.
-func (s *Set) Add(secrets []string) {
+// Add takes note of secrets for as long as the command runs.
+func (s *Set) Add(secrets []string) { s.take(&s.always, secrets) }
+
+// Learn takes note of secrets until the second Age after it.
+func (s *Set) Learn(secrets []string) { s.take(&s.new, secrets) }
+
+func (s *Set) take(into *map[string]bool, secrets []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, one := range secrets {
-		if one != "" && !s.secrets[one] {
-			if s.secrets == nil {
-				s.secrets = map[string]bool{}
-			}
-			s.secrets[one], s.hider = true, nil
-			s.short = s.short || len(one) < MinEmbedded
+		if one == "" || s.always[one] || (*into)[one] {
+			continue
 		}
+		if *into == nil {
+			*into = map[string]bool{}
+		}
+		if !s.old[one] && !s.new[one] {
+			s.hider = nil
+		}
+		(*into)[one] = true
+		s.short = s.short || len(one) < MinEmbedded
 	}
+}
+
+// Age forgets what was learned before the last Age, and not since: a command that lives
+// for months learns of secrets that are none any more.
+func (s *Set) Age() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.old, s.new, s.hider, s.short = s.new, nil, nil, false
+	for _, one := range s.all() {
+		s.short = s.short || len(one) < MinEmbedded
+	}
+}
+
+// all returns the secrets that are known. The lock is held.
+func (s *Set) all() []string {
+	list := slices.Collect(maps.Keys(s.always))
+	list = slices.AppendSeq(list, maps.Keys(s.new))
+	return slices.AppendSeq(list, maps.Keys(s.old))
 }
 
 // Hide takes the secrets out of a text.
@@ -42,11 +71,12 @@ func (s *Set) Hide(text string) string {
 func (s *Set) Hiding() func(text string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.secrets) == 0 {
-		return nil
-	}
 	if s.hider == nil {
-		s.hider = NewHider(slices.Collect(maps.Keys(s.secrets)))
+		all := s.all()
+		if len(all) == 0 {
+			return nil
+		}
+		s.hider = NewHider(all)
 	}
 	return s.hider.Hide
 }
@@ -54,7 +84,7 @@ func (s *Set) Hiding() func(text string) string {
 // Private reports whether there may be a secret in a text. A short one may be in any.
 func (s *Set) Private(text string) bool {
 	s.mu.Lock()
-	none, short := len(s.secrets) == 0, s.short
+	none, short := len(s.always)+len(s.new)+len(s.old) == 0, s.short
 	s.mu.Unlock()
 	return !none && (short || s.Hide(text) != text)
 }
