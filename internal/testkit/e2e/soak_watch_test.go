@@ -172,7 +172,8 @@ func (s *soak) disturb() {
 	every := func(parts int) *time.Ticker { return time.NewTicker(s.lasts / time.Duration(parts)) }
 	// With 5 drifts a second each of 1,000 resources drifts three times in ten minutes: more
 	// would be held back as flapping, and be no work. A containerd starts in a second or more.
-	drift, person, kill, sample := time.NewTicker(200*time.Millisecond), every(30), time.NewTicker(6*time.Second), every(360)
+	// The runs of twenty applies are kept: there are as many in the beginning.
+	drift, person, kill, sample := time.NewTicker(200*time.Millisecond), every(75), time.NewTicker(6*time.Second), every(360)
 	if s.workers < 100 {
 		drift, person, kill = time.NewTicker(300*time.Millisecond), every(4), every(12)
 	}
