@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
@@ -69,6 +70,7 @@ type container struct {
 	worker  bool   // it is spoken to
 	phase   phase
 	holder  holder
+	cutOff  atomic.Bool // a call about it was: its shim may be in nobody's records
 
 	// Of one that may outlive this command.
 	lock  *layout.ClientLock // of a client that has only this; nil = it is the Runtime's
@@ -97,7 +99,9 @@ func (c *container) createTask(ctx context.Context) error {
 	// However this fails: the program begins only when its start is asked for.
 	resp, err := c.tasks().Create(ctx, req)
 	if err != nil {
-		return startFailure(c.spec, errgrpc.ToNative(err))
+		err = errgrpc.ToNative(err)
+		c.noteCut(err)
+		return startFailure(c.spec, err)
 	}
 	c.pid = resp.Pid
 	return sandbox.CheckGrants(c.pid, c.box.Grants)
@@ -236,7 +240,18 @@ func (c *container) removeAll(ctx context.Context) (err error) {
 	if c.phase == taskDeleted {
 		remove = sweep.RemoveRecord
 	}
-	return c.persist(ctx, func() error { return remove(ctx, c.r.conn.Client, record) })
+	err = c.persist(ctx, func() error { return remove(ctx, c.r.conn.Client, record) })
+	if err == nil && c.cutOff.Load() {
+		err = c.r.sweeper().EndOrphan(c.id)
+	}
+	return err
+}
+
+// noteCut notes a call that was cut off.
+func (c *container) noteCut(err error) {
+	if err != nil && interrupted(err) {
+		c.cutOff.Store(true)
+	}
 }
 
 // removeLater removes the container of a query that has ended, behind the back of
@@ -257,6 +272,7 @@ func (c *container) removeLater(ctx context.Context) {
 // persist does something, and again when the server was lost meanwhile.
 func (c *container) persist(ctx context.Context, do func() error) error {
 	err := do()
+	c.noteCut(err)
 	for errdefs.IsUnavailable(err) && ctx.Err() == nil && c.r.conn.Revive(ctx) == nil {
 		time.Sleep(adoptEvery) // one that is being killed may answer once more
 		err = do()

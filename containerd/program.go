@@ -45,7 +45,9 @@ func (c *container) start(ctx context.Context) error {
 	}
 	c.phase = started
 	if _, err := c.tasks().Start(ctx, &taskapi.StartRequest{ContainerID: c.id}); err != nil {
-		switch err = errgrpc.ToNative(err); {
+		err = errgrpc.ToNative(err)
+		c.noteCut(err)
+		switch {
 		case !interrupted(err):
 			return startFailure(c.spec, err)
 		case !c.hasBegun(ctx):

@@ -97,6 +97,50 @@ func TestServer_IsKilled(t *testing.T) {
 	})
 }
 
+// A client that lives on when its server is killed has nothing of its containers left that
+// the next server knows nothing of: it lives for months, and the server dies now and then.
+func TestServer_IsKilledLeavesNoShims(t *testing.T) {
+	t.Parallel()
+	o := embedded(t)
+	r := open(t, o)
+	dgst := packProbe(t, r)
+	for range rounds(6, 100) {
+		ctx, stop := context.WithCancel(context.Background())
+		var group sync.WaitGroup
+		for range 8 {
+			group.Go(func() {
+				for ctx.Err() == nil { // what cannot be known of a query is its error
+					_, _ = r.Run(context.Background(), runner.Spec{Name: "q", Kind: runner.Query, Digest: dgst, Entrypoint: "/bin/sh", Args: []string{"-c", ":"}})
+				}
+			})
+		}
+		time.Sleep(time.Duration(500+rand.IntN(1000)) * time.Millisecond)
+		pid := serverPid(o)
+		if pid == 0 {
+			t.Fatal("there is no server")
+		}
+		if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+			t.Error(err)
+		}
+		stop()
+		group.Wait()
+	}
+	shims := func() (list []string) {
+		files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is one
+		for _, file := range files {
+			content, _ := os.ReadFile(file) // it may have ended
+			if line := string(content); strings.Contains(line, "shim") && strings.Contains(line, "\x00"+r.conn.ID+"-") {
+				list = append(list, strings.ReplaceAll(line, "\x00", " "))
+			}
+		}
+		return list
+	}
+	eventually(t, 30*time.Second, "nothing of its containers is left", func() bool { return len(shims())+len(cgroupsLeft(r.conn.ID)) == 0 })
+	if t.Failed() {
+		t.Logf("%d shims: %q, %d cgroups", len(shims()), shims(), len(cgroupsLeft(r.conn.ID)))
+	}
+}
+
 // halfMade makes what a runc leaves that dies while it makes a container.
 func halfMade(t *testing.T, r *Runtime) {
 	t.Helper()

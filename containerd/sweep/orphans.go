@@ -23,8 +23,34 @@ import (
 // made: containerd gives that up after a while, and a shim that was at work
 // then may go on for ever, with a program that was never begun.
 func (w Sweeper) endOrphans(client string) error {
+	_, err := w.end(cgroupsOf(client), func(id string) bool { return strings.HasPrefix(id, client+"-") })
+	if w.Embedded {
+		known, err2 := filepath.Glob(filepath.Join(w.RuntimeDir, "runc", w.Namespace, client+"-*"))
+		err = errors.Join(err, err2)
+		for _, dir := range known {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}
+	return err
+}
+
+// EndOrphan ends what is left of one container of a living client that was removed: when
+// its server died over it, the next one may know nothing of a shim that was being started
+// then, and that would go on for as long as the client does.
+func (w Sweeper) EndOrphan(id string) error {
+	groups := cgroupsWith(sandbox.CgroupPath(id))
+	starts, err := w.end(groups, func(of string) bool { return of == id })
+	for end := time.Now().Add(orphansEnd); err == nil && starts && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		starts, err = w.end(groups, func(of string) bool { return of == id })
+	}
+	return errors.Join(err, removeGroups(groups))
+}
+
+// end ends the programs in cgroups, and the shims of containers. starts: there is what
+// may still start one.
+func (w Sweeper) end(groups []string, of func(id string) bool) (starts bool, err error) {
 	var errs []error
-	for _, dir := range cgroupsOf(client) {
+	for _, dir := range groups {
 		content, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
 		if err != nil {
 			continue // it is gone
@@ -39,27 +65,25 @@ func (w Sweeper) endOrphans(client string) error {
 		if err != nil {
 			continue // it has ended
 		}
-		if args := strings.Split(string(bytes.TrimRight(content, "\x00")), "\x00"); w.isShim(args, client) {
+		args := strings.Split(string(bytes.TrimRight(content, "\x00")), "\x00")
+		if !w.isShim(args, of) {
+			continue
+		}
+		switch args[len(args)-1] {
+		case "delete": // it ends by itself
+		case "start":
+			starts = true
+		default:
 			errs = append(errs, endProcess(filepath.Base(filepath.Dir(file))))
 		}
 	}
-	if w.Embedded {
-		known, err2 := filepath.Glob(filepath.Join(w.RuntimeDir, "runc", w.Namespace, client+"-*"))
-		err = errors.Join(err, err2)
-		for _, dir := range known {
-			errs = append(errs, os.RemoveAll(dir))
-		}
-	}
-	return errors.Join(append(errs, err)...)
+	return starts, errors.Join(append(errs, err)...)
 }
 
-// isShim reports whether a command line is that of a shim of one of the
-// client's containers; those that only start one or clear away end by themselves.
-func (w Sweeper) isShim(args []string, client string) bool {
-	if filepath.Base(args[0]) != shim.Name || slices.Contains([]string{"start", "delete"}, args[len(args)-1]) {
-		return false
-	}
-	return flagOf(args, "-namespace") == w.Namespace && strings.HasPrefix(flagOf(args, "-id"), client+"-")
+// isShim reports whether a command line is that of a shim of one of these containers, or
+// of what starts one or clears away.
+func (w Sweeper) isShim(args []string, of func(id string) bool) bool {
+	return filepath.Base(args[0]) == shim.Name && flagOf(args, "-namespace") == w.Namespace && of(flagOf(args, "-id"))
 }
 
 // flagOf gives the value of a flag in a command line, "" when it is not there.
@@ -88,18 +112,24 @@ const orphansEnd = 2 * time.Second
 // client's containers. Their cgroups runc removes itself, but not when it was
 // killed while it made a container.
 func (w Sweeper) removeOrphans(client string) error {
-	ended := w.endOrphans(client)
-	err := rmdirs(cgroupsOf(client))
+	return errors.Join(w.endOrphans(client), removeGroups(cgroupsOf(client)))
+}
+
+// removeGroups removes cgroups as soon as nothing is in them any more.
+func removeGroups(dirs []string) error {
+	err := rmdirs(dirs)
 	for end := time.Now().Add(orphansEnd); err != nil && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		err = rmdirs(cgroupsOf(client))
+		err = rmdirs(dirs)
 	}
-	return errors.Join(err, ended)
+	return err
 }
 
 // cgroupsOf are the directories of a client's containers.
-func cgroupsOf(client string) (list []string) {
+func cgroupsOf(client string) []string { return cgroupsWith(sandbox.CgroupPath(client) + "-*") }
+
+func cgroupsWith(path string) (list []string) {
 	for _, root := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/*"} { // of version 2, and of 1
-		dirs, _ := filepath.Glob(filepath.Join(root, sandbox.CgroupPath(client)+"-*")) // the pattern is one
+		dirs, _ := filepath.Glob(filepath.Join(root, path)) // the pattern is one
 		list = append(list, dirs...)
 	}
 	return list

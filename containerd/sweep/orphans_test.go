@@ -59,6 +59,9 @@ func TestSweep_EndsOrphans(t *testing.T) {
 	for _, cmd := range procs {
 		go func() { _ = cmd.Wait() }() // else it stays as a zombie
 	}
+	if err := w.EndOrphan(dead + "-4"); err != nil || !processLives(procs["its shim"].Process.Pid) || !processLives(procs["its program"].Process.Pid) {
+		t.Errorf("what is left of another container was ended (%v)", err)
+	}
 	if err := w.removeOrphans(dead); err != nil {
 		t.Error(err)
 	}
