@@ -25,15 +25,27 @@ func main() {
 	if path := os.Getenv("DEPLOYSTER_TF_PROVIDER"); path != "" { // to run it by hand
 		p.Path = path
 	}
-	if text := os.Getenv("DEPLOYSTER_TF_PARALLELISM"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			_, _ = fmt.Fprintf(os.Stderr, "DEPLOYSTER_TF_PARALLELISM is %q, and must be a number from 1 on\n", text)
-			os.Exit(1)
-		}
-		p.Parallel = n
+	var err error
+	if p.Parallel, err = parallelism(os.Getenv); err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 	protocol.ServeFunc(bridge{p}.answer, p.Close)
+}
+
+// parallelism is on how many resources a process of the provider works at one time; 0 =
+// nobody has said.
+func parallelism(getenv func(string) string) (int, error) {
+	const name = "DEPLOYSTER_TF_PARALLELISM"
+	text := getenv(name)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("%s is %q, and must be a number from 1 on", name, text)
+	}
+	return n, nil
 }
 
 // bridge answers the invocations.

@@ -61,8 +61,11 @@ func Defaults(ty protocol.Type, config json.RawMessage) map[string]json.RawMessa
 }
 
 // Known reports whether all that names a thing is known, where these places of its
-// config are not.
+// config are not. What a type remembers names its things, whatever their configs say.
 func Known(ty protocol.Type, unknown map[string]string) bool {
+	if ty.Memory {
+		return true
+	}
 	for pointer := range unknown {
 		for _, name := range ty.Identity {
 			if strings.HasPrefix(name+"/", pointer+"/") || strings.HasPrefix(pointer+"/", name+"/") {

@@ -2,7 +2,6 @@ package resource
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -40,21 +39,29 @@ func (p *Providers) Init(ctx context.Context, in protocol.InitInput) (protocol.I
 		}
 		a.Plugs[name] = protocol.PlugRequest{ContainerPath: path, Optional: true, Writable: writable}
 	}
-	if a.StateSchema, err = json.Marshal(s.Block.ForState()); err != nil {
-		return a, err
-	}
 	config := s.Block.ForConfig()
 	properties, _ := config["properties"].(map[string]any)
 	if len(known.Config.Block.Attributes)+len(known.Config.Block.Blocks) > 0 {
 		inner := known.Config.Block.ForConfig()
 		inner["description"] = "The config of the provider."
+		inner["default"] = map[string]any{}
 		properties["provider"] = inner
+		a.Identity = append(a.Identity, "/provider")
 	}
-	if !data {
+	if data {
+		a.Identity = nil
+	} else {
 		properties[importKey(s)] = map[string]any{"type": []any{"string", "null"},
 			"description": "The id of a thing that exists already, to adopt it."}
+		a.Identity = append(a.Identity, "/"+importKey(s))
 	}
-	a.ConfigSchema, err = json.Marshal(config)
+	var large, larger bool
+	if a.ConfigSchema, large, err = schema.Shared(config); err != nil {
+		return a, err
+	}
+	if a.StateSchema, larger, err = schema.Shared(s.Block.ForState()); large || larger {
+		a.Label += ", whose schema is too large: only its provider checks what it is given"
+	}
 	return a, err
 }
 

@@ -31,6 +31,7 @@ func TestCheckConfig(t *testing.T) {
 		{name: "exact decimals", schema: `{"properties":{"z":{"multipleOf":0.01}}}`, config: `{"z":19.99}`},
 		{name: "not a multiple", schema: `{"properties":{"z":{"multipleOf":0.25}}}`, config: `{"z":0.3}`, want: []string{"config.z: must be a multiple of 0.25"}},
 		{name: "ref", schema: `{"definitions":{"p":{"type":"integer"}},"properties":{"z":{"$ref":"#/definitions/p"}}}`, config: `{"z":"1"}`, want: []string{"config.z: must be an integer, not a string"}},
+		{name: "ref to $defs", schema: `{"$defs":{"p":{"type":"integer"}},"properties":{"z":{"$ref":"#/$defs/p"}}}`, config: `{"z":"1"}`, want: []string{"config.z: must be an integer, not a string"}},
 		{name: "draft 7 by default", schema: `{"properties":{"z":{"items":[{"type":"string"}]}}}`, config: `{"z":[1]}`, want: []string{"config.z[0]: must be a string, not a number"}},
 		{name: "2020-12 when asked", schema: `{"$schema":"https://json-schema.org/draft/2020-12/schema","properties":{"z":{"prefixItems":[{"type":"string"}]}}}`, config: `{"z":[1]}`, want: []string{"config.z[0]: must be a string, not a number"}},
 		{name: "without end", schema: `{"$ref":"#"}`, config: `{}`, want: []string{"config: cannot be checked, because the schema refers to itself without end"}},
