@@ -74,20 +74,24 @@ func BenchmarkPlanRepair(b *testing.B) {
 		prior := e.made(b, m)
 		delete(e.world.there, "disk-0")
 		for b.Loop() {
-			if p := e.repair(b, m, prior, true); len(p.Resources) != perChain || p.Resources["r0"].Change != plan.Create {
+			if p := e.repair(b, m, prior, chain(), true); len(p.Resources) != perChain || p.Resources["r0"].Change != plan.Create {
 				b.Fatal(p.Summary)
 			}
 		}
 	})
 }
 
-// repair plans what a watch repairs when r0 is gone.
-func (e *engine) repair(tb testing.TB, m *config.Manifest, prior state.Snapshot, apart bool) *plan.Plan {
-	tb.Helper()
-	var targets []string
+// chain lists the resources of the first chain.
+func chain() (addresses []string) {
 	for i := range perChain {
-		targets = append(targets, fmt.Sprintf("r%d", i))
+		addresses = append(addresses, fmt.Sprintf("r%d", i))
 	}
+	return addresses
+}
+
+// repair plans what a watch repairs when r0 is gone: the targets.
+func (e *engine) repair(tb testing.TB, m *config.Manifest, prior state.Snapshot, targets []string, apart bool) *plan.Plan {
+	tb.Helper()
 	p, diags := plan.Build(context.Background(), m, prior, e.client(), plan.Options{Version: "1", Workspace: e.dir, Parallelism: 10,
 		Now: time.Unix(0, 0), Selection: plan.Selection{NoRefresh: true, Targets: targets, Apart: apart}, Doubt: []string{"r0"}})
 	if diags.HasErrors() {
@@ -97,8 +101,9 @@ func (e *engine) repair(tb testing.TB, m *config.Manifest, prior state.Snapshot,
 }
 
 // What a watch plans apart from all else is what it would plan with it: also where things
-// have an identity, resources have times and blocks of their own, and what is left out was
-// moved, is another thing now, is new, or is declared no more.
+// have an identity, resources have times and blocks of their own, one that is planned was
+// moved, or is another thing now, and what is left out was moved, is another thing now, is
+// new, or is declared no more.
 func TestPlanRepair_ApartIsTheSame(t *testing.T) {
 	t.Parallel()
 	for _, identity := range []bool{false, true} {
@@ -117,15 +122,20 @@ func TestPlanRepair_ApartIsTheSame(t *testing.T) {
 		edit("resource \"r40\"", "moved {\n  from = resource.r40\n  to   = resource.moved\n}\nresource \"moved\"") // as its block says
 		edit("resource.r40", "resource.moved")
 		edit("from = resource.moved", "from = resource.r40")
+		edit("resource \"r5\"", "moved {\n  from = resource.r5\n  to   = resource.five\n}\nresource \"five\"")
+		edit("resource.r5.", "resource.five.")
+		edit("\"disk-7\"", "\"disk-7x\"")
 		edit("\"disk-50\"", "\"disk-51x\"")              // another thing
 		edit("resource \"r69\"", "resource \"renamed\"") // by its identity the same
 		edit("resource \"r79\" {\n", "resource \"r79\" {\n  timeouts {\n    action = \"3s\"\n  }\n")
 		m := e.load(t, e.sources)
 		delete(e.world.there, "disk-0")
 		delete(e.world.there, "disk-60") // drifted too, and is not asked for
+		targets := chain()
+		targets[5] = "five"
 		var plans []string
 		for _, apart := range []bool{false, true} {
-			p := e.repair(t, m, prior, apart)
+			p := e.repair(t, m, prior, targets, apart)
 			p.ID = ""
 			for addr := range p.Entries { // of what is left out nothing is pinned
 				if p.Resources[addr] == nil {
