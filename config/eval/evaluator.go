@@ -88,6 +88,17 @@ func (e *Evaluator) Config(i *instance.Instance) (cty.Value, instance.Resolved, 
 	return value, out, append(diags, d...)
 }
 
+// Defaults evaluates the defaults of a type into JSON. What is wrong with them is said of
+// the configs that have them.
+func (e *Evaluator) Defaults(expr hcl.Expression, at instance.Scope) instance.Resolved {
+	value, diags := e.Value(expr, at)
+	if plain, _ := value.Unmark(); diags.HasErrors() || !plain.IsKnown() || plain.IsNull() || !plain.Type().IsObjectType() {
+		return instance.Resolved{}
+	}
+	out, _ := e.resolve(expr, at, value)
+	return out
+}
+
 func (e *Evaluator) configValue(i *instance.Instance) (cty.Value, hcl.Diagnostics) {
 	a := i.Decl.Attrs["config"]
 	if a == nil {

@@ -17,9 +17,14 @@ import (
 
 // TypesOf are the types that the root declares, sorted by name.
 func TypesOf(m *Instances) (list []instance.Type) {
+	e := m.Evaluator(nil)
 	for _, name := range slices.Sorted(maps.Keys(m.Top.Decl.Types)) {
 		b := m.Top.Decl.Types[name]
-		list = append(list, instance.Type{Name: name, TypeSettings: m.Top.Settings[b], Range: source.FromHCL(b.At)})
+		t := instance.Type{Name: name, TypeSettings: m.Top.Settings[b], Range: source.FromHCL(b.At)}
+		if a := b.Attrs["defaults"]; a != nil {
+			t.Defaults = e.Defaults(a.Expr, m.Top.Scope())
+		}
+		list = append(list, t)
 	}
 	return list
 }

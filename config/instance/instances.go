@@ -209,7 +209,8 @@ type TypeSettings struct {
 type Type struct {
 	Name string
 	TypeSettings
-	Range diag.Range // of the block
+	Defaults Resolved   // of the configs of its resources; without a Value there are none
+	Range    diag.Range // of the block
 }
 
 // String says which evaluation of an expression a site stands for.

@@ -210,7 +210,7 @@ type Resolved struct {
 	// they are: see Sensitive.
 	Value json.RawMessage
 	// Unknown maps the JSON pointer of each unknown value to the references
-	// that make it unknown, separated by ", ".
+	// that make it unknown: the first three, and how many more there are.
 	Unknown map[string]string
 	// Sensitive lists the JSON pointers of the values that must never be
 	// printed, sorted; "" = all of it.

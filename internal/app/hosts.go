@@ -10,12 +10,14 @@ import (
 
 	"deployster/config"
 	"deployster/internal/app/hosts"
+	"deployster/internal/app/images"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/far"
 	"deployster/internal/places"
 	"deployster/internal/runner"
+	"deployster/internal/runner/typeclient"
 	"deployster/plan"
 	"deployster/plan/latehost"
 	"deployster/plan/plugs"
@@ -141,6 +143,13 @@ func looker(e *Engine) plugs.Look {
 	return func(ctx context.Context, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
 		return look(ctx, e.places, h, list)
 	}
+}
+
+// Asking returns what speaks to images, here and on the hosts of a manifest, and what
+// sees where plugs lead there.
+func Asking(e *Engine, m *config.Manifest, prior state.Snapshot, r *images.Resolver) (*typeclient.Client, plugs.Look) {
+	e.places.Known(hosts.Reachable(m))
+	return e.client(prior, nil, r), looker(e)
 }
 
 // reacher reaches hosts that become known while a plan is carried out.

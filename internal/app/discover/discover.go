@@ -1,7 +1,9 @@
 package discover
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 
 	"deployster/config"
@@ -11,9 +13,11 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/secret"
 	"deployster/internal/base/words"
 	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
+	"deployster/internal/runner/typeschema"
 	"deployster/plan/match"
 	"deployster/plan/plugs"
 	"deployster/plan/things"
@@ -84,29 +88,33 @@ func open(ctx context.Context, e *app.Engine, m *config.Manifest, prior state.Sn
 		return nil, err
 	}
 	resolver := images.NewResolver(runtime, m, lock)
-	client := typeclient.New(typeclient.Options{Runner: runtime, Version: e.Version, Verbose: e.Verbose, Workspace: e.Dir,
-		Obtain: resolver.Use, Inits: workspace.NewInitCache(e.Dir)})
-	return &search{engine: e, manifest: m, prior: prior, client: client, plugs: plugs.New(m.Plugs(), nil, nil)}, nil
+	client, look := app.Asking(e, m, prior, resolver)
+	return &search{engine: e, manifest: m, prior: prior, client: client, plugs: plugs.New(m.Plugs(), nil, look)}, nil
 }
 
 // one asks one type, if it can be asked.
 func (s *search) one(ctx context.Context, t config.Type, out *config.Blocks) (able bool, err error) {
+	if host := t.Settings.Host; host != nil && host.Address == "" {
+		s.engine.Warn(diag.Warningf("Not asked on a host", "type.%s runs on %s, of which it is not known yet how it is reached.",
+			t.Name, host.Name))
+		return true, nil
+	}
 	target := typeclient.Target{Address: "type." + t.Name, Reference: t.Image, Settings: t.Settings, Pull: t.Pull, Verify: t.Verify,
 		StateTimeout: t.Timeouts.State}
 	ty, err := s.client.Init(ctx, target)
 	if err != nil || ty.DiscoverAction == nil {
 		return false, err
 	}
-	if t.Settings.Host != nil {
-		s.engine.Warn(diag.Warningf("Not asked on a host", "type.%s runs on a host: what exists there is not listed.", t.Name))
-		return true, nil
-	}
 	var diags diag.Diagnostics
 	r := &config.Resource{Address: target.Address, TypeRef: t.Image, Settings: t.Settings, Range: t.Range}
 	if target.Mounts, diags = s.plugs.Grant(ctx, r, reading(ty)); diags.HasErrors() {
 		return false, diags
 	}
-	found, err := s.client.Discover(ctx, target, ty)
+	defaults, err := s.defaults(t)
+	if err != nil {
+		return false, err
+	}
+	found, err := s.client.Discover(ctx, target, ty, defaults)
 	if err != nil {
 		return false, err
 	}
@@ -114,11 +122,46 @@ func (s *search) one(ctx context.Context, t config.Type, out *config.Blocks) (ab
 	for _, d := range found {
 		thing := things.Declared(t.Image, ty, d.Config, t.Settings, target.Mounts)
 		if !slices.ContainsFunc(known, func(k match.Thing) bool { return same(ty, thing, k) }) {
-			out.Add(t.Name, d.Name, d.Config)
+			secrets := typeschema.WriteOnly(ty.ConfigSchema, d.Config)
+			s.engine.Secrets.Add(secret.Values(d.Config, secrets))
+			if len(secrets) > 0 {
+				s.engine.Warn(diag.Warningf("A secret was left out", "type.%s lists %s with a value that its schema calls writeOnly: it is not "+
+					"written into a manifest. Give it there as a variable.", t.Name, cmp.Or(d.Name, "a thing")))
+			}
+			out.Add(t.Name, d.Name, own(jsondoc.Without(d.Config, secrets), defaults))
 			known = append(known, thing)
 		}
 	}
 	return true, nil
+}
+
+// defaults are what the configs of a type have that say nothing else, as far as it is known.
+func (s *search) defaults(t config.Type) (json.RawMessage, error) {
+	if t.Defaults.Value == nil {
+		return nil, nil
+	}
+	s.engine.Secrets.Add(secret.Values(t.Defaults.Value, t.Defaults.Sensitive))
+	all, err := jsondoc.OwnObject(t.Defaults.Value)
+	if err != nil {
+		return nil, err
+	}
+	for pointer := range t.Defaults.Unknown {
+		delete(all, jsondoc.Pointer(pointer)[0])
+	}
+	return jsondoc.Encode(all)
+}
+
+// own is what a config says beside the defaults of its type, or else than they.
+func own(config, defaults json.RawMessage) json.RawMessage {
+	all, _ := jsondoc.OwnObject(defaults)
+	said, _ := jsondoc.OwnObject(config)
+	var same []string
+	for name, value := range all {
+		if v, ok := said[name]; ok && jsondoc.Same(v, value) {
+			same = append(same, jsondoc.JoinPointer([]string{name}))
+		}
+	}
+	return jsondoc.Without(config, same)
 }
 
 // reading is a type that wants its plugs for nothing but to look.
@@ -136,7 +179,7 @@ func reading(ty protocol.Type) protocol.Type {
 func (s *search) known(t config.Type, ty protocol.Type, mounts []runner.Mount) (list []match.Thing) {
 	for _, entry := range s.prior.Resources {
 		if plugs.Untagged(entry.Type) == plugs.Untagged(t.Image) {
-			list = append(list, things.Declared(t.Image, ty, entry.Config, t.Settings, mounts))
+			list = append(list, things.Declared(t.Image, ty, entry.Config, onHost(t.Settings, entry.Settings.Host), mounts))
 		}
 	}
 	for _, r := range s.manifest.Resources() {
@@ -144,10 +187,18 @@ func (s *search) known(t config.Type, ty protocol.Type, mounts []runner.Mount) (
 			continue
 		}
 		if c, wrong := s.manifest.Config(r.Address, config.States{}); !wrong.HasErrors() {
-			list = append(list, things.Declared(t.Image, ty, c.Value, t.Settings, mounts))
+			list = append(list, things.Declared(t.Image, ty, c.Value, onHost(t.Settings, r.Settings.Host), mounts))
 		}
 	}
 	return list
+}
+
+// onHost are settings of a type for a thing on a host: the same one is told by its name.
+func onHost(s runner.Settings, host *runner.Host) runner.Settings {
+	if host == nil || s.Host == nil || host.Name != s.Host.Name {
+		s.Host = host
+	}
+	return s
 }
 
 // same reports whether two descriptions are of one thing: by what names it, or else by

@@ -55,3 +55,20 @@ func Without(doc json.RawMessage, pointers []string) json.RawMessage {
 	}
 	return left
 }
+
+// Filled returns an object with those members of another one that it does not have.
+func Filled(object, others json.RawMessage) (json.RawMessage, error) {
+	if len(others) == 0 {
+		return object, nil
+	}
+	all, err := OwnObject(others)
+	if err != nil {
+		return nil, err
+	}
+	said, err := Object(object)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(all, said)
+	return Encode(all)
+}

@@ -24,6 +24,7 @@ const (
 	checkLastState   = "last-state"
 	checkRefresh     = "refresh"
 	checkUnknowns    = "unknowns"
+	checkDiscover    = "discover"
 	checkWatch       = "watch-starts"
 	checkWatchQuiet  = "watch-quiet"
 	checkWatchEnds   = "watch-ends"
@@ -51,7 +52,7 @@ const (
 var order = []string{
 	checkInit, checkInitAgain, checkInitKeys, checkInitTerm, checkConfig, checkStrict, checkIdentity,
 	checkState, checkStateAgain, checkStateKeys, checkStateTerm,
-	checkActions, checkValid, checkStateSchema, checkForecast, checkTwice, checkLastState, checkRefresh, checkUnknowns,
+	checkActions, checkValid, checkStateSchema, checkForecast, checkTwice, checkLastState, checkRefresh, checkUnknowns, checkDiscover,
 	checkWatch, checkWatchQuiet, checkWatchEnds, checkWatchMany, checkRenamed,
 	checkOther, checkChanged, checkUpdate, checkWorker, checkReuse,
 	checkAbsent, checkWatchTells, checkMemory, checkAbsentAgain, checkGone, checkRecreate, checkWorkerActs, checkDestroyed, checkSecrets,
@@ -78,6 +79,7 @@ var titles = map[string]string{
 	checkTwice:       "a second apply has nothing to do",
 	checkLastState:   "the recorded state does not change the verdict",
 	checkUnknowns:    "it can be asked while values are not known yet",
+	checkDiscover:    "it is listed among what exists",
 	checkRefresh:     "it can be told that what it subscribes was acted on",
 	checkWatch:       "a watch says that it has begun",
 	checkWatchQuiet:  "a watch is quiet while nothing changes",

@@ -32,6 +32,9 @@ func (e *engine) live(ctx context.Context) {
 		if e.ty.Unknowns {
 			e.check(ctx, checkUnknowns, func(ctx context.Context) outcome { return isAskedAhead(ctx, e) })
 		}
+		if e.ty.DiscoverAction != nil {
+			e.check(ctx, checkDiscover, func(ctx context.Context) outcome { return isListed(ctx, e) })
+		}
 		e.check(ctx, checkWatch, e.watching.start)
 		e.check(ctx, checkWatchQuiet, e.watching.isQuiet)
 		e.check(ctx, checkWatchEnds, e.watching.endsWhenAsked)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
 	"deployster/internal/runner"
 	"deployster/protocol"
 )
@@ -25,9 +26,9 @@ type Discovered struct {
 	Name   string // "" = the type suggests none
 }
 
-// Discover asks a type that says discover_action which things there are. Its plugs are
-// read-only.
-func (c *Client) Discover(ctx context.Context, t Target, ty protocol.Type) ([]Discovered, error) {
+// Discover asks a type that says discover_action which things there are, with the values
+// that all its configs have; nil = there are none. Its plugs are read-only.
+func (c *Client) Discover(ctx context.Context, t Target, ty protocol.Type, defaults json.RawMessage) ([]Discovered, error) {
 	k := call{target: t, step: StepDiscover, kind: runner.Query, command: *ty.DiscoverAction, mounts: slices.Clone(t.Mounts),
 		settings: t.Settings, timeout: t.StateTimeout}
 	if k.timeout == 0 {
@@ -37,7 +38,7 @@ func (c *Client) Discover(ctx context.Context, t Target, ty protocol.Type) ([]Di
 		k.mounts[i].Writable = false
 	}
 	var err error
-	if k.stdin, err = encodeDiscover(c.initInput(t)); err != nil {
+	if k.stdin, err = encodeDiscover(c.initInput(t), defaults); err != nil {
 		return nil, fail(k, err, "Cannot ask the image", "%s", diag.Visible(err.Error()))
 	}
 	if k.digest, err = c.digestFor(ctx, t, ty, StepDiscover, *ty.DiscoverAction); err != nil {
@@ -47,15 +48,16 @@ func (c *Client) Discover(ctx context.Context, t Target, ty protocol.Type) ([]Di
 	if err != nil {
 		return nil, err
 	}
-	list, err := c.readDiscovered(ty, r.Stdout)
+	list, err := c.readDiscovered(ty, defaults, r.Stdout)
 	if err != nil {
 		return nil, protocolError(k, r.Stdout, err)
 	}
 	return list, nil
 }
 
-// readDiscovered reads an answer: an object a line.
-func (c *Client) readDiscovered(ty protocol.Type, answer []byte) (list []Discovered, err error) {
+// readDiscovered reads an answer: an object a line. What a config does not say is what
+// the defaults say.
+func (c *Client) readDiscovered(ty protocol.Type, defaults json.RawMessage, answer []byte) (list []Discovered, err error) {
 	for i, line := range bytes.Split(bytes.TrimSuffix(answer, []byte("\n")), []byte("\n")) {
 		if len(answer) == 0 {
 			return nil, nil
@@ -73,6 +75,9 @@ func (c *Client) readDiscovered(ty protocol.Type, answer []byte) (list []Discove
 		}
 		if one.Config == nil {
 			return nil, fmt.Errorf("line %d: \"config\" is missing", i+1)
+		}
+		if one.Config, err = jsondoc.Filled(one.Config, defaults); err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		}
 		if found := c.CheckConfig(ty, one.Config, nil); len(found) > 0 {
 			return nil, fmt.Errorf("line %d does not match the image's own config_schema: %s", i+1, found[0].Sentence())

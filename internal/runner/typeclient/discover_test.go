@@ -23,7 +23,7 @@ func TestDiscover_Answers(t *testing.T) {
 		"{\"config\":{\"n\":1},\"id\":1}": "line 1: the key \"id\" is not known",
 		"{\"config\":{\"n\":1,\"x\":\"" + strings.Repeat("x", 1<<20) + "\"}}": "line 1 has more than 1 MiB",
 	} {
-		list, err := New(Options{}).readDiscovered(ty, []byte(says))
+		list, err := New(Options{}).readDiscovered(ty, nil, []byte(says))
 		got := ""
 		for _, d := range list {
 			got += string(d.Config) + " " + d.Name

@@ -80,11 +80,12 @@ type initAll struct {
 func encodeInit(in protocol.InitInput) ([]byte, error) { return encode(initAll{InitInput: in}) }
 
 // encodeDiscover is the stdin of discover.
-func encodeDiscover(in protocol.InitInput) ([]byte, error) {
+func encodeDiscover(in protocol.InitInput, config json.RawMessage) ([]byte, error) {
 	return encode(struct {
 		protocol.InitInput
-		Config struct{} `json:"config"`
-	}{InitInput: in})
+		Config       json.RawMessage `json:"config"`
+		Dependencies struct{}        `json:"dependencies"`
+	}{InitInput: in, Config: orEmpty(config)})
 }
 
 func encodeState(ty protocol.Type, in protocol.StateInput) ([]byte, error) {

@@ -77,6 +77,7 @@ func (service) Discover(_ context.Context, _ *call, tell func(Config, string) er
 		if err := json.Unmarshal(content, &c); err != nil {
 			return err
 		}
+		c.Secret = nil // what is secret is not listed
 		if err := tell(c, name.Name()); err != nil {
 			return err
 		}

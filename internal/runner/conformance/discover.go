@@ -1,0 +1,74 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/words"
+)
+
+const fixDiscover = "Print an object a line for each thing that exists, {\"config\": {...}, \"name\": \"...\"}, each thing once, " +
+	"and change nothing. docs/protocol.md, section 8.1."
+
+// isListed asks what exists, now that the resource does. The type is told what a block of
+// it may have as defaults: all but what names the thing.
+func isListed(ctx context.Context, e *engine) outcome {
+	var defaults json.RawMessage
+	if len(e.ty.Identity) > 0 {
+		defaults = jsondoc.Without(e.o.Config, e.ty.Identity)
+	}
+	found, err := e.client(e.o.Workspace).Discover(ctx, e.target, e.ty, defaults)
+	if err != nil {
+		return failWith(fixDiscover, err)
+	}
+	ours := 0
+	for _, one := range found {
+		same, err := namesSame(e.ty.Identity, e.o.Config, one.Config)
+		if err != nil {
+			return fail(fixDiscover, "What it lists cannot be read: %s.", err)
+		}
+		if same {
+			ours++
+		}
+	}
+	switch ours {
+	case 0:
+		return fail(fixDiscover, "It listed %s, and not the one that was made.", words.Count(len(found), "thing"))
+	case 1:
+		return pass("%s", words.Count(len(found), "thing"))
+	}
+	return fail(fixDiscover, "It listed the one that was made %d times.", ours)
+}
+
+// namesSame reports whether a listed config is of the thing of a config: by what this one
+// says of its identity, or else by all of it.
+func namesSame(identity []string, config, listed json.RawMessage) (bool, error) {
+	if len(identity) == 0 {
+		return jsondoc.Same(config, listed), nil
+	}
+	a, err := jsondoc.Value(config)
+	if err != nil {
+		return false, err
+	}
+	b, err := jsondoc.Value(listed)
+	if err != nil {
+		return false, err
+	}
+	for _, pointer := range identity {
+		said := jsondoc.At(a, jsondoc.Pointer(pointer))
+		if said == nil { // the default of its schema
+			continue
+		}
+		x, err := jsondoc.Encode(said)
+		if err != nil {
+			return false, err
+		}
+		y, err := jsondoc.Encode(jsondoc.At(b, jsondoc.Pointer(pointer)))
+		if err != nil || !bytes.Equal(x, y) {
+			return false, err
+		}
+	}
+	return true, nil
+}
