@@ -9,17 +9,22 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestDocs_Pages does what docs/ci.md, docs/publishing.md and docs/plan-and-apply.md tell an operator to do, with
-// a real registry in the place of the one that they name, and a real plan's digest.
+// TestDocs_Pages does what docs/ci.md, docs/publishing.md, docs/plan-and-apply.md, docs/watch.md, docs/images.md and
+// docs/json.md tell an operator to do, with a real registry in the place of the one that they name, and a real plan's digest.
 func TestDocs_Pages(t *testing.T) {
 	t.Parallel()
 	shell := func(page string) []string { return fences(read(t, page), "sh") }
 	ci, publishing, reviews, parts := shell("docs/ci.md"), shell("docs/publishing.md"), shell("docs/reviews.md"), shell("docs/plan-and-apply.md")
+	watch, images, json := shell("docs/watch.md"), shell("docs/images.md"), shell("docs/json.md")
 	if len(ci) != 3 || len(publishing) != 2 || len(reviews) < 2 || len(parts) != 2 {
 		t.Fatalf("%d, %d, %d and %d examples were found", len(ci), len(publishing), len(reviews), len(parts))
 	}
+	if len(watch) != 2 || len(images) != 1 || len(json) != 1 {
+		t.Fatalf("%d, %d and %d examples were found", len(watch), len(images), len(json))
+	}
 	scripts := map[string]string{"ci-plan.sh": ci[0], "ci-apply.sh": ci[1], "ci-events.sh": ci[2], "publish.sh": publishing[0], "keys.sh": "",
-		"verify.block": "", "selections.sh": parts[0], "drift.sh": parts[1]}
+		"verify.block": "", "selections.sh": parts[0], "drift.sh": parts[1], "watch.sh": watch[0], "watch-plan.sh": watch[1], "images.sh": images[0],
+		"json.sh": json[0]}
 	for _, text := range reviews {
 		for line := range strings.Lines(text) {
 			if strings.HasPrefix(line, "openssl ") {
