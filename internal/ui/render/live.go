@@ -63,7 +63,12 @@ func Frame(p Progress, now time.Time, width, height int) []string {
 		address = max(address, Width(diag.Visible(t.Address)))
 		step = max(step, Width(diag.Visible(t.Step)))
 	}
-	address, step = min(address, width*2/5), min(step, maxStepCells)
+	step = min(step, maxStepCells)
+	widest := width * 2 / 5
+	if width < 60 { // a last line has no room there
+		widest = max(widest, width-step-timeCells-6)
+	}
+	address = min(address, widest)
 	for _, t := range tasks {
 		lines = append(lines, t.line(now, address, step, width))
 	}
@@ -108,7 +113,7 @@ func headline(p Progress, now time.Time, width int) string {
 
 // line returns a task: address, step, time and last line.
 func (t Task) line(now time.Time, address, step, width int) string {
-	name := Fit(singleLine(t.Address), address)
+	name := FitMiddle(singleLine(t.Address), address)
 	what := Fit(singleLine(t.Step), step)
 	took := Clock(now.Sub(t.Since))
 	head := "  " + fill(name, address) + "  " + fill(what, step) + "  " + strings.Repeat(" ", max(0, timeCells-len(took))) + took

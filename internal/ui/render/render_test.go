@@ -176,6 +176,21 @@ func TestFrame_FitsTheTerminal(t *testing.T) {
 	golden(t, "frame-80", strings.Join(Frame(p, now, 80, 10), "\n")+"\n")
 }
 
+// On a narrow terminal the ends of addresses still tell them apart.
+func TestFrame_NarrowNames(t *testing.T) {
+	now := time.Unix(10_000, 0)
+	p := Progress{Verb: "Applying", Since: now, Total: 2}
+	for _, name := range []string{"service", "registration"} {
+		p.Tasks = append(p.Tasks, Task{Address: `module.app["a-rather-long-name"].` + name, Step: "state", Since: now})
+	}
+	for _, width := range []int{40, 60} {
+		lines := Frame(p, now, width, 24)
+		if len(lines) != 3 || !strings.Contains(lines[1], "].service ") || !strings.Contains(lines[2], "istration ") {
+			t.Errorf("%d cells: %q", width, lines)
+		}
+	}
+}
+
 // However many resources there are: what is shown can be read, and is there soon.
 func TestPlan_TenThousandResources(t *testing.T) {
 	for name, make := range map[string]func(i int) (string, *plan.Step){
