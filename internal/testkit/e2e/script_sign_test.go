@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto"
 	"crypto/ecdsa"
+	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
 	"encoding/base64"
@@ -20,14 +21,18 @@ import (
 
 // makeKeys writes a pair of keys, NAME.key and NAME.pub.
 func makeKeys(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: keypair NAME")
+	if neg || len(args) < 1 || len(args) > 2 || len(args) == 2 && args[1] != "ed25519" {
+		ts.Fatalf("usage: keypair NAME [ed25519]")
 	}
+	var key crypto.Signer
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if len(args) == 2 {
+		_, key, err = ed25519.GenerateKey(rand.Reader)
+	}
 	ts.Check(err)
 	private, err := cryptoutils.MarshalPrivateKeyToPEM(key)
 	ts.Check(err)
-	public, err := cryptoutils.MarshalPublicKeyToPEM(&key.PublicKey)
+	public, err := cryptoutils.MarshalPublicKeyToPEM(key.Public())
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".key"), private, 0o600))
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".pub"), public, 0o644))
@@ -37,7 +42,7 @@ func makeKeys(ts *testscript.TestScript, neg bool, args []string) {
 // what a file holds.
 func signImage(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
-		ts.Fatalf("usage: sign REPOSITORY DIGEST|FILE KEY [as=REPOSITORY] [of=DIGEST] [cut] [bundle|listed-empty]")
+		ts.Fatalf("usage: sign REPOSITORY DIGEST|FILE KEY [as=REPOSITORY] [of=DIGEST] [cut] [prehashed] [bundle|listed-empty]")
 	}
 	if !strings.HasPrefix(args[1], "sha256:") {
 		args[1] = strings.TrimSpace(ts.ReadFile(args[1]))
@@ -45,7 +50,8 @@ func signImage(ts *testscript.TestScript, neg bool, args []string) {
 	r := ts.Value(registryKey{}).(*registry)
 	key, err := cryptoutils.UnmarshalPEMToPrivateKey([]byte(ts.ReadFile(args[2])), cryptoutils.SkipPassword)
 	ts.Check(err)
-	signer, err := signature.LoadSigner(key, crypto.SHA256)
+	var signer signature.Signer
+	signer, err = signature.LoadSigner(key, crypto.SHA256)
 	ts.Check(err)
 	identity, of, cut, bundle := ts.Getenv("REGISTRY")+"/"+args[0], args[1], false, ""
 	for _, arg := range args[3:] {
@@ -56,6 +62,9 @@ func signImage(ts *testscript.TestScript, neg bool, args []string) {
 			of = value
 		case "cut":
 			cut = true
+		case "prehashed":
+			signer, err = signature.LoadED25519phSigner(key.(ed25519.PrivateKey))
+			ts.Check(err)
 		case "bundle":
 			bundle = bundleType
 		case "listed-empty": // as cosign 2.6 lists it where the registry keeps no list

@@ -36,8 +36,8 @@ var update = flag.Bool("update", false, "write what the scripts' commands print 
 //	push NAME:TAG DIR [CONFIG [index]]
 //	                        put an image of DIR into it, with busybox if it has a type: PUSHED is its digest
 //	disturb [TROUBLE...]    cut=BYTES gone busy=TIMES evil deny: what the door does from now on
-//	keypair NAME            make NAME.key and NAME.pub, for signatures
-//	sign REPOSITORY DIGEST KEY [as=REPOSITORY] [of=DIGEST] [cut] [bundle]
+//	keypair NAME [ed25519]  make NAME.key and NAME.pub, for signatures
+//	sign REPOSITORY DIGEST KEY [as=REPOSITORY] [of=DIGEST] [cut] [prehashed] [bundle]
 //	                        put a signature of an image into the registry, right or wrong
 //	expand FROM TO          copy a file, with the variables of the script in it
 //	probe NAME              build and pack testdata/types/probe, whose state is what it sees of its container
