@@ -212,10 +212,10 @@ func (s *soak) disturb() {
 }
 
 // person applies. That may fail where something is killed meanwhile: an action that was
-// killed is not done again unasked.
+// killed is not done again unasked. Repairs of many in containers take long.
 func (s *soak) person() error {
 	before := s.killed.Load()
-	out, err := s.command("apply", "-auto-approve").CombinedOutput()
+	out, err := s.command("apply", "-auto-approve", "-lock-timeout=10m").CombinedOutput()
 	if err != nil && s.killed.Load() == before {
 		return fmt.Errorf("a person's apply: %w\n%s", err, last(out))
 	}
