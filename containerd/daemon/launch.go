@@ -23,7 +23,7 @@ import (
 
 const (
 	bootLimit = 30 * time.Second // how long a server may take to be ready
-	logLimit  = 1 << 20          // bytes of a server's log, beyond which a new server starts a new one
+	LogLimit  = 1 << 20          // bytes of a server's log, beyond which a new one is begun
 )
 
 // attach makes this process a client of the embedded containerd, which is
@@ -141,7 +141,7 @@ func readReport(ctx context.Context, r *os.File) (report layout.BootReport, err 
 }
 
 func openLog(path string) (*os.File, error) {
-	if i, err := os.Stat(path); err == nil && i.Size() > logLimit {
+	if i, err := os.Stat(path); err == nil && i.Size() > LogLimit {
 		if err := os.Rename(path, path+".old"); err != nil {
 			return nil, err
 		}

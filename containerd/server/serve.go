@@ -69,6 +69,9 @@ func (l *instance) serve(ctx context.Context) error {
 		if err := sweep.Sweep(ctx, false); err != nil {
 			log.L.WithError(err).Warn("sweeping")
 		}
+		if err := boundLog(l.config.LogFile()); err != nil {
+			log.L.WithError(err).Warn("beginning a new log")
+		}
 		// A client's file stays as long as anything of it runs. The workers that
 		// nobody uses are no reason to stay.
 		if len(l.pool.Others()) > 0 {
