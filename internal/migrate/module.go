@@ -89,14 +89,12 @@ func (m *migration) load(dir, out string) *module {
 	for _, e := range entries {
 		switch {
 		case e.IsDir():
-		case strings.HasSuffix(e.Name(), ".tf.json"):
-			m.refuse(hcl.Range{}, "A file in JSON", "%s cannot be carried over: write it as .tf.", filepath.Join(dir, e.Name()))
-		case strings.HasSuffix(e.Name(), ".tf"):
+		case strings.HasSuffix(e.Name(), ".tf"), strings.HasSuffix(e.Name(), ".tf.json"):
 			d.read(e.Name())
 		}
 	}
 	if len(d.files) == 0 && !m.problems.HasErrors() {
-		m.problems = append(m.problems, diag.Errorf("There is no configuration", "%s has no file that ends in .tf.", dir))
+		m.problems = append(m.problems, diag.Errorf("There is no configuration", "%s has no file that ends in .tf or .tf.json.", dir))
 		return nil
 	}
 	for _, f := range d.files {
@@ -123,6 +121,12 @@ func (d *module) read(name string) {
 	if err != nil {
 		d.refuse(hcl.Range{}, "Cannot read the configuration", "%s.", err)
 		return
+	}
+	if strings.HasSuffix(name, ".json") {
+		if text, err = native(text); err != nil {
+			d.refuse(hcl.Range{}, "Cannot read the configuration", "%s: %s.", shown, err)
+			return
+		}
 	}
 	if body := d.parse(text, shown); body != nil {
 		d.files = append(d.files, &file{shown, text, body})
@@ -285,7 +289,10 @@ func (d *module) write() {
 			}
 		}
 		b.WriteString(rest)
-		name := strings.TrimSuffix(filepath.Base(f.name), ".tf") + ".hcl"
+		name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(f.name), ".json"), ".tf") + ".hcl"
+		if d.result.Files[path.Join(d.out, name)] != nil { // it has the name of one that is not in JSON
+			name = strings.TrimSuffix(name, ".hcl") + "-json.hcl"
+		}
 		if name == "types.hcl" && d.out == "." {
 			name = "types-of-terraform.hcl"
 		}
