@@ -204,9 +204,12 @@ func (n *nativeWriter) value(v any, names bool) (string, error) {
 	case map[string]any:
 		var parts []string
 		for _, name := range slices.Sorted(maps.Keys(x)) {
-			key, err := template(name)
-			if err != nil {
-				return "", err
+			key := name
+			if !names && (name == "for" || !hclsyntax.ValidIdentifier(name)) {
+				var err error
+				if key, err = template(name); err != nil {
+					return "", err
+				}
 			}
 			inner, err := n.value(x[name], names)
 			if err != nil {

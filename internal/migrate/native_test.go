@@ -12,6 +12,15 @@ import (
 func TestRun_ReadsJSON(t *testing.T) {
 	t.Parallel()
 	const written = `
+terraform {
+  required_providers {
+    aws = { source = "example.com/x/aws" }
+  }
+}
+module "m" {
+  source    = "./m"
+  providers = { aws = aws.us }
+}
 variable "v" {
   type    = map(object({ a = string }))
   default = { k = { a = "1" } }
@@ -61,6 +70,8 @@ output "o" {
 `
 	const inJSON = `{
   "//": "a comment",
+  "terraform": [{"required_providers": {"aws": {"source": "example.com/x/aws"}}}],
+  "module": {"m": {"source": "./m", "providers": {"aws": "aws.us"}}},
   "variable": { "v": {
     "type": "map(object({ a = string }))", "default": {"k": {"a": "1"}},
     "validation": {"condition": "${length(var.v) > 0}", "error_message": "none"}
@@ -86,11 +97,13 @@ output "o" {
 			return r
 		}, string(text))
 	}
-	want, err := Run(Options{Dir: directory(t, map[string]string{"main.tf": written})})
+	const locked = "provider \"example.com/x/aws\" {\n  version = \"1.0.0\"\n}\n"
+	const inner = "terraform {\n  required_providers {\n    aws = { source = \"example.com/x/aws\" }\n  }\n}\nresource \"aws_x\" \"in\" {}\n"
+	want, err := Run(Options{Dir: directory(t, map[string]string{"main.tf": written, "m/x.tf": inner, ".terraform.lock.hcl": locked})})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Run(Options{Dir: directory(t, map[string]string{"main.tf.json": inJSON})})
+	got, err := Run(Options{Dir: directory(t, map[string]string{"main.tf.json": inJSON, "m/x.tf": inner, ".terraform.lock.hcl": locked})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,6 +114,9 @@ output "o" {
 		if _, diags := hclsyntax.ParseConfig(got.Files[name], name, hcl.InitialPos); diags.HasErrors() {
 			t.Errorf("%s cannot be read: %v", name, diags)
 		}
+	}
+	if text := string(want.Files["m/x.hcl"]); !strings.Contains(text, "type.aws_us}") {
+		t.Errorf("the module has another provider: %s", text)
 	}
 	both, err := Run(Options{Dir: directory(t, map[string]string{"main.tf": "resource \"aws_x\" \"n\" {}", "main.tf.json": `{"output": {"o": {"value": 1}}}`})})
 	if err != nil || both.Files["main.hcl"] == nil || !strings.Contains(string(both.Files["main-json.hcl"]), `output "o"`) {

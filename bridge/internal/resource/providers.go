@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -40,9 +41,20 @@ type provider struct {
 	process *plugin.Process
 	schemas *schema.Provider
 	free    chan struct{}
+	refused refused
 
 	changes changes
 }
+
+// refused is why a config was refused last, and when.
+type refused struct {
+	err error
+	at  time.Time
+}
+
+// refusedFor is how long nobody asks again whether a config will do: all resources with that
+// config would, and a service that refuses somebody may not want to be asked so often.
+const refusedFor = 10 * time.Second
 
 // Close ends all of them.
 func (p *Providers) Close() {
@@ -127,6 +139,9 @@ func (o *provider) start(ctx context.Context, path string, config any, log io.Wr
 	if o.process != nil && o.process.Alive() {
 		return nil
 	}
+	if o.refused.err != nil && time.Since(o.refused.at) < refusedFor {
+		return o.refused.err
+	}
 	process, err := plugin.Start(ctx, path, nil)
 	if err != nil {
 		return err
@@ -134,6 +149,10 @@ func (o *provider) start(ctx context.Context, path string, config any, log io.Wr
 	known, err := schemas(ctx, process)
 	if err == nil {
 		err = configure(ctx, process, known, config, log)
+		var died *plugin.Died
+		if o.refused = (refused{}); err != nil && ctx.Err() == nil && !errors.As(err, &died) {
+			o.refused = refused{err, time.Now()}
+		}
 	}
 	if err != nil {
 		process.Stop()
