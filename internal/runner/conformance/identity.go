@@ -30,7 +30,7 @@ func identityIsSaid(e *engine) outcome {
 			return fail(fixIdentity, "%s is no property of the config_schema.", pointer)
 		case p.WriteOnly:
 			return fail(fixIdentity, "%s is writeOnly: a secret cannot name the thing.", pointer)
-		case !p.Always:
+		case !p.Always && !e.ty.Memory: // which says which thing is meant, where the config does not
 			return fail(fixIdentity, "%s may be missing: it must be required or have a default.", pointer)
 		}
 	}
@@ -43,6 +43,9 @@ const fixOther = "Another value of the identity is another thing: look for exact
 func askOther(ctx context.Context, e *engine) outcome {
 	if len(e.ty.Identity) == 0 {
 		return skip("it does not say what names its things")
+	}
+	if e.ty.Memory {
+		return skip("what it remembers says which thing is meant")
 	}
 	asked := 0
 	for _, pointer := range e.ty.Identity {
