@@ -49,8 +49,6 @@ type Put struct {
 	Answer    *artifact.Put   `json:"answer,omitempty"` // what the image said; nil = nothing is known
 	// NotBegun says that its program was never started, such as for want of disk space.
 	NotBegun bool `json:"not_begun,omitempty"`
-	// Was is how it ended, where another put was tried since whose program was never started.
-	Was *Attempt `json:"was,omitempty"`
 }
 
 // Masked gives a copy that may be shown.
@@ -109,13 +107,22 @@ func (s *Snapshot) maskArtifacts() {
 		s.Resources[addr] = e
 	}
 	for addr, u := range s.Unsettled {
-		if u.Put != nil {
-			put := *u.Put
-			put.Config = secret.Mask(put.Config, put.Sensitive)
-			u.Put = &put
-			s.Unsettled[addr] = u
+		if u.Was != nil {
+			was := u.Was.masked()
+			u.Was = &was
 		}
+		s.Unsettled[addr] = u.masked()
 	}
+}
+
+// masked gives a copy of what is put that may be shown.
+func (u Unsettled) masked() Unsettled {
+	if u.Put != nil {
+		put := *u.Put
+		put.Config = secret.Mask(put.Config, put.Sensitive)
+		u.Put = &put
+	}
+	return u
 }
 
 // neededPins are those to which something recorded refers.

@@ -23,6 +23,18 @@ type Unsettled struct {
 	// Held says that its actions may still run on another machine, which has lost
 	// the state: nothing is done about it, unless its image says VALID.
 	Held bool `json:"held,omitempty"`
+	// Was is, of a publish, the put before this one whose end was not recorded either. It
+	// is what is known when the program of this one was never started.
+	Was *Unsettled `json:"was,omitempty"`
+}
+
+// Begun is what is known of the last put whose program may have been started.
+func (u Unsettled) Begun() Unsettled {
+	if u.Was != nil && (u.Put == nil || u.Put.NotBegun) {
+		return *u.Was
+	}
+	u.Was = nil
+	return u
 }
 
 // WatchCommand is the command of who repairs unattended.
@@ -138,11 +150,21 @@ func (s Snapshot) Settled(addr, key string, exit *int, memory json.RawMessage) S
 	if exit == nil {
 		u.Actions = slices.DeleteFunc(u.Actions, func(a Attempt) bool { return a.Key == key && a.open() })
 	}
-	next.Unsettled[addr] = u
-	if len(u.Actions) == 0 {
-		delete(next.Unsettled, addr)
-	}
+	next.leave(addr, u)
 	return next
+}
+
+// leave puts down what is not known of a resource: when no action is left, what was not known
+// before, if anything.
+func (s *Snapshot) leave(addr string, u Unsettled) {
+	s.Unsettled[addr] = u
+	switch {
+	case len(u.Actions) > 0:
+	case u.Was != nil:
+		s.Unsettled[addr] = *u.Was
+	default:
+		delete(s.Unsettled, addr)
+	}
 }
 
 // remember takes down what an action said of its resource; nil = it said nothing.
@@ -175,7 +197,7 @@ func (u Unsettled) Unexplained() []Attempt {
 
 // wordless says that an action is a put that ended well and did not say what it made.
 func (u Unsettled) wordless(a Attempt) bool {
-	return u.Put != nil && u.Put.Answer == nil && !u.Put.NotBegun && a.Exit != nil && *a.Exit == 0 && a.Said == "" && u.Put.Was == nil
+	return u.Put != nil && u.Put.Answer == nil && !u.Put.NotBegun && a.Exit != nil && *a.Exit == 0 && a.Said == ""
 }
 
 // Judged gives the state in which a person has said how the open actions of a
@@ -205,9 +227,13 @@ func (s Snapshot) Judged(addr string, as Verdict) Snapshot {
 // started notes that an action was started on a resource.
 func (s *Snapshot) started(r record, b begin) {
 	u := s.Unsettled[r.Address]
+	was := u.Begun()
 	if u.Plan != b.Plan {
 		// The state was asked again since what an earlier plan did.
 		u = Unsettled{Plan: b.Plan}
+	}
+	if u.Put, u.Was = nil, nil; was.Put != nil && !was.Put.NotBegun {
+		u.Was = &was
 	}
 	u.By = b.By
 	u.Actions = slices.DeleteFunc(slices.Clone(u.Actions), func(a Attempt) bool { return a.Key == r.Key && a.Action == r.Action })
@@ -229,9 +255,10 @@ func (s *Snapshot) ended(r record, exit *int) {
 		}
 		break
 	}
-	if s.Unsettled[r.Address] = u; len(u.Actions) == 0 {
-		delete(s.Unsettled, r.Address)
+	if u.Put != nil && u.Put.NotBegun {
+		u = u.Begun()
 	}
+	s.leave(r.Address, u)
 }
 
 // Running reports whether the process is at work on this machine.

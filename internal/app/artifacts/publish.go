@@ -68,8 +68,8 @@ func (f *Front) decide(ctx context.Context, t typeclient.Target, in protocol.Sta
 		return protocol.Answer{Status: protocol.Missing, Actions: []protocol.Action{putAction},
 			Reasons: []protocol.Reason{{Message: why}}}, nil
 	}
-	u, unsettled := f.o.Prior.Unsettled[t.Address]
-	unsettled = unsettled && u.Put != nil && len(u.Actions) > 0
+	u := f.o.Prior.Unsettled[t.Address].Begun()
+	unsettled := u.Put != nil && len(u.Actions) > 0
 	switch { // one that was not begun has left what was put before
 	case unsettled && (!u.Put.NotBegun || in.LastState == nil):
 		state, why, err := f.lastPut(ctx, t, in, u)
@@ -126,9 +126,6 @@ func (f *Front) same(addr string, was, now json.RawMessage) bool {
 func (f *Front) lastPut(ctx context.Context, t typeclient.Target, in protocol.StateInput, u state.Unsettled) (made json.RawMessage,
 	why string, err error) {
 	last, put := u.Actions[len(u.Actions)-1], u.Put
-	if put.Was != nil {
-		last = *put.Was
-	}
 	switch {
 	case last.Said == state.Failed:
 		return nil, "somebody has said that the last put failed", nil

@@ -94,10 +94,8 @@ func TestPublish_IsDecidedByWhatIsRecorded(t *testing.T) {
 	notBegun.Unsettled[address].Put.NotBegun = true
 	before := func(exit *int, answer *artifact.Put) state.Snapshot { // another put followed, which was not begun
 		s := begun("acme/v1", v1, one, exit, "", answer)
-		u := s.Unsettled[address]
-		u.Put.Was = &u.Actions[0]
-		u.Actions = []state.Attempt{{Key: "2", Action: artifact.StepPut, Exit: ended, Started: time.Unix(0, 0)}}
-		s.Unsettled[address] = u
+		was := s.Unsettled[address]
+		s.Unsettled[address] = state.Unsettled{Actions: []state.Attempt{{Key: "2", Action: artifact.StepPut, Started: time.Unix(0, 0)}}, Was: &was}
 		return s
 	}
 	for _, c := range []struct {

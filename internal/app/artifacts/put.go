@@ -53,7 +53,7 @@ func (f *Front) put(ctx context.Context, t typeclient.Target, in protocol.Action
 		}})
 	var unknown *runner.UnknownError
 	if err != nil && !ended && !errors.As(err, &unknown) {
-		record = f.unbegun(t.Address, record)
+		record.NotBegun = true
 		if jerr := journal.Put(t.Address, record); jerr != nil {
 			return result, jerr
 		}
@@ -69,21 +69,6 @@ func (f *Front) put(ctx context.Context, t typeclient.Target, in protocol.Action
 	defer f.mu.Unlock()
 	f.made[t.Address] = made
 	return result, nil
-}
-
-// unbegun is what is on record when the program of a put was never started: the put before
-// it, of which is to be known still what became of it, and where there is none that this one
-// was not begun.
-func (f *Front) unbegun(addr string, record state.Put) state.Put {
-	if u := f.o.Prior.Unsettled[addr]; u.Put != nil && !u.Put.NotBegun && len(u.Actions) > 0 {
-		record = *u.Put
-		if record.Was == nil {
-			record.Was = &u.Actions[len(u.Actions)-1]
-		}
-		return record
-	}
-	record.NotBegun = true
-	return record
 }
 
 // sensitive lists what of the config of a publish is never shown.

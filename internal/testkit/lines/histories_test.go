@@ -2,6 +2,7 @@ package lines
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -157,10 +158,11 @@ func (s *session) apply(file []byte) (p *plan.Plan, report *apply.Report, refusa
 	if at == 0 {
 		at = 1 << 30
 	}
-	j := mortal{journal, &at, s.h.r.IntN(2) == 0}
+	s.h.ends.started, s.h.ends.ran = false, false
+	j := mortal{journal, &s.h.ends, &at, s.h.r.IntN(2) == 0}
 	f.Record(j)
 	step := p.Resources[released]
-	s.h.now = effect{config: string(step.Config)}
+	s.h.now = effect{config: string(step.Config), known: s.h.ends.known}
 	for _, r := range step.Reasons {
 		s.h.now.reason += r.Message + "; "
 	}
@@ -187,13 +189,21 @@ func (h *history) settle(known bool) error {
 	}
 	defer func() { _ = s.close() }()
 	u, open := s.prior.Unsettled[released]
-	if !open || !known || u.Put == nil {
+	if !open || !known {
 		return nil
 	}
 	for _, a := range u.Open() {
 		exit := 0
+		if !h.ends.ran { // its program was never begun, and left no trace
+			if err := s.store.Settle(released, a.Key, nil, nil); err != nil {
+				return err
+			}
+			h.ends.known = h.ends.before
+			h.sayf("it is found out that it was not begun")
+			continue
+		}
 		if !h.hasPut(string(u.Put.Config)) {
-			return nil // its program was never begun, and left no trace
+			return nil // it was lost with its machine
 		}
 		v := artifact.Versioned{Space: h.space, Version: artifact.Version{"ref": h.effects[len(h.effects)-1].ref}}
 		if err := s.store.Replace(s.store.Snapshot().Answered(released, &artifact.Put{Created: []artifact.Versioned{v}})); err != nil {
@@ -202,6 +212,7 @@ func (h *history) settle(known bool) error {
 		if err := s.store.Settle(released, a.Key, &exit, nil); err != nil {
 			return err
 		}
+		h.ends.known = endedWell
 		h.sayf("its end is found out")
 	}
 	return nil
@@ -220,8 +231,9 @@ func (h *history) judge() error {
 	}
 	defer func() { _ = s.close() }()
 	said := state.Failed
+	h.ends.known = saidFailed
 	if h.hasPut(string(s.prior.Unsettled[released].Put.Config)) {
-		said = state.Done
+		said, h.ends.known = state.Done, saidDone
 	}
 	h.sayf("a person says %s", said)
 	return s.store.Replace(s.prior.Judged(released, said))
@@ -245,15 +257,37 @@ func (h *history) step() error {
 	if h.r.IntN(4) == 0 {
 		h.dies = 1 + h.r.IntN(8)
 	}
-	switch h.r.IntN(8) {
+	switch h.r.IntN(10) {
 	case 0:
 		return h.keep()
+	case 8, 9:
+		return h.thereAndBack()
 	case 1, 2:
 		return h.carryOut(h.saved, "the plan that was kept")
 	case 3:
 		return h.prune()
 	}
 	return h.planAndApply(h.r.IntN(4) == 0)
+}
+
+// thereAndBack puts something, and its command may die; tries a put of something else, which
+// is not begun; and then wants again what was put before that.
+func (h *history) thereAndBack() error {
+	h.n++
+	h.sayf("the manifest says n=%d", h.n)
+	h.dies = h.r.IntN(9)
+	if err := h.planAndApply(false); err != nil {
+		return err
+	}
+	h.n++
+	h.sayf("the manifest says n=%d, for one command", h.n)
+	h.fate, h.dies = unbegun, h.r.IntN(2)*h.r.IntN(5)
+	if err := h.planAndApply(false); err != nil {
+		return err
+	}
+	h.n--
+	h.fate, h.dies = well, 0
+	return h.planAndApply(false)
 }
 
 // happen is something in the world.
@@ -323,6 +357,9 @@ func (h *history) look(believe bool) ([]byte, error) {
 	case strings.Contains(err.Error(), unknownPut):
 		if h.speaks == artifact.Artifacts2 || h.idempotent || len(u.Actions) == 0 {
 			return nil, fmt.Errorf("nobody is asked about a put that may be repeated: %w", err)
+		}
+		if h.ends.known != unseen {
+			return nil, fmt.Errorf("the last put %s, and somebody is asked: %w", h.ends.known, err)
 		}
 		return nil, h.judge()
 	case strings.Contains(err.Error(), "the pinned version is gone"):
@@ -395,7 +432,7 @@ func (h *history) carryOut(file []byte, what string) error {
 	case acts(p) && h.speaks == artifact.Artifacts2 && !slices.Contains(h.there, number(pin)):
 		return errors.New("a version that is gone was used")
 	case errors.Is(err, errDead):
-		if p.Resources[released].Change != plan.Valid { // nobody can know that its program was not begun
+		if h.ends.started && h.ends.known == unseen { // nobody can know that its program was not begun
 			h.tried = string(p.Resources[released].Config)
 		}
 		return h.settle(h.r.IntN(2) == 0)
@@ -419,11 +456,20 @@ func (h *history) repeated(e effect, before int) error {
 		return nil
 	}
 	mayBe := h.speaks == artifact.Artifacts2 || h.idempotent
-	if strings.Contains(e.reason, "the last put ended with exit code 7") || strings.Contains(e.reason, "somebody has said that the last put failed") ||
-		mayBe && strings.Contains(e.reason, "put again: how the last one ended") {
-		return nil
+	for _, may := range []struct {
+		known  end
+		reason string
+		so     bool
+	}{
+		{endedBadly, "the last put ended with exit code 7", true},
+		{saidFailed, "somebody has said that the last put failed", true},
+		{unseen, "put again: how the last one ended", mayBe},
+	} {
+		if may.so && e.known == may.known && strings.Contains(e.reason, may.reason) {
+			return nil
+		}
 	}
-	return fmt.Errorf("it was put twice, because: %s", e.reason)
+	return fmt.Errorf("it was put twice, and the last put %s, because: %s", cmp.Or(e.known, "has an end that nobody knows"), e.reason)
 }
 
 // number is the version of the site in a plan.

@@ -31,8 +31,24 @@ const (
 
 func fates() []fate { return []fate{well, well, well, refused, late, lostBefore, lostAfter, unbegun} }
 
-// effect is one put that has published, and the config of the one that was tried before it.
-type effect struct{ config, ref, files, reason, before string }
+// end is how the last put ended whose program may have been begun, as far as that is on
+// record.
+type end string
+
+const (
+	unseen     end = "" // nobody knows
+	endedWell  end = "ended well, and said what it made"
+	endedBadly end = "ended with exit code 7"
+	saidDone   end = "is done, a person says"
+	saidFailed end = "failed, a person says"
+)
+
+// effect is one put that has published: the config of the one that was tried before it, and
+// what was on record of how that ended.
+type effect struct {
+	config, ref, files, reason, before string
+	known                              end
+}
 
 // world is two lines of versions: "site", whose files a resource and a put have, and "out",
 // to which is published; and what the resource is.
@@ -47,7 +63,15 @@ type world struct {
 	fate    fate
 	effects []effect
 	tried   string // the config of the last put whose program was begun
+	ends    ends
 	now     effect // what a put of the command at work will be
+}
+
+// ends is what the records of the publish tell of its last put.
+type ends struct {
+	known, before end  // before the command at work has begun another
+	started       bool // the command at work has begun one,
+	ran           bool // and its program too
 }
 
 // The sources of the two lines.
@@ -102,7 +126,7 @@ func (w *world) Put(_ context.Context, _ artifact.Target, _ artifact.Info, in ar
 		return artifact.Put{}, err
 	}
 	before := w.tried
-	w.tried = w.now.config
+	w.tried, w.ends.ran = w.now.config, true
 	if fate == well || fate == late || fate == lostAfter {
 		e := w.now
 		e.before = before
@@ -162,6 +186,7 @@ func (w *world) runner() runner.Runner {
 // mortal is a journal whose process dies at a record: nothing is written from then on.
 type mortal struct {
 	*state.Journal
+	ends  *ends
 	at    *int
 	after bool // the last record is written
 }
@@ -182,11 +207,27 @@ func (m mortal) dies(write func() error) error {
 }
 
 func (m mortal) ActionStarted(s state.Start) error {
-	return m.dies(func() error { return m.Journal.ActionStarted(s) })
+	return m.dies(func() error {
+		if s.Address == released {
+			m.ends.started, m.ends.before, m.ends.known = true, m.ends.known, unseen
+		}
+		return m.Journal.ActionStarted(s)
+	})
 }
 
 func (m mortal) ActionEnded(addr, action string, e state.End) error {
-	return m.dies(func() error { return m.Journal.ActionEnded(addr, action, e) })
+	return m.dies(func() error {
+		switch {
+		case addr != released:
+		case !m.ends.ran: // then the put before it is the last one
+			m.ends.known = m.ends.before
+		case e.Exit == 0:
+			m.ends.known = endedWell
+		default:
+			m.ends.known = endedBadly
+		}
+		return m.Journal.ActionEnded(addr, action, e)
+	})
 }
 
 func (m mortal) Valid(addr string, e state.Entry) error {
