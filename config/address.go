@@ -63,6 +63,9 @@ func parseAddress(text string) (address string, module bool, err error) {
 			full, deposed = at, full[len(at):]
 		}
 	}
+	if strings.HasPrefix(full, "artifact.") {
+		return "", false, diag.Errorf("Not an address", "%q is an artifact, to which nothing is done. Name the resource or the publish that uses it.", text)
+	}
 	if !strings.HasPrefix(full, decl.PublishPrefix) && !strings.HasPrefix(full, "resource.") && !strings.HasPrefix(full, "module.") {
 		full = "resource." + full
 	}
@@ -72,8 +75,8 @@ func parseAddress(text string) (address string, module bool, err error) {
 		address, module, problem = decl.AddressOf(t)
 	}
 	if diags.HasErrors() || problem != "" || strings.ContainsFunc(text, unicode.IsControl) {
-		return "", false, diag.Errorf("Not an address", "%q is none. An address is NAME, NAME[\"KEY\"], NAME[0], module.NAME or "+
-			"module.NAME.NAME, as plans print it; resource.NAME is the same as NAME.", text)
+		return "", false, diag.Errorf("Not an address", "%q is none. An address is NAME, NAME[\"KEY\"], NAME[0], module.NAME, "+
+			"module.NAME.NAME or publish.NAME, as plans print it; resource.NAME is the same as NAME.", text)
 	}
 	return address + deposed, module, nil
 }

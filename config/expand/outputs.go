@@ -10,7 +10,7 @@ import (
 // Reach is what a value is made of.
 type Reach struct {
 	Resources []string // addresses, sorted
-	WaitsFor  []string // blocks of Pending, sorted: instances of theirs are among it
+	WaitsFor  []string // blocks of Pending whose instances are among it, and artifacts without a version yet, sorted
 	Artifacts []string // names, sorted
 	Facts     []string // the names of hosts whose facts are not known yet, sorted
 }
@@ -33,6 +33,11 @@ func (m *Instances) OutputReach() map[string]Reach {
 		for _, c := range b.Before {
 			r.expr(c.Expr, m.Top.Scope(), in)
 			r.expr(c.Message, m.Top.Scope(), in)
+		}
+		for artifact := range in.files {
+			if _, known := m.ArtifactValues[artifact]; !known {
+				in.waitFor("artifact." + artifact)
+			}
 		}
 		found[name] = Reach{in.addresses(), slices.Sorted(maps.Keys(in.waits)), slices.Sorted(maps.Keys(in.files)),
 			slices.Sorted(maps.Keys(in.facts))}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"deployster/config"
@@ -55,7 +56,7 @@ func resolveArtifacts(ctx context.Context, e *Engine, m *config.Manifest, prior 
 	w.resolver = artifacts.New(ro)
 	w.front = front.New(front.Options{Types: types, Client: w.client, Store: w.store, Manifest: m, Prior: prior, Pins: w.resolver.Pins,
 		Again: o.Selection.Replace, Warn: e.Warn})
-	names, err := front.Wanted(m, chosen)
+	names, err := front.Wanted(m, chosen, !o.Selection.Partial())
 	if err == nil {
 		err = w.resolver.All(ctx, names, o.Parallelism)
 	}
@@ -130,6 +131,9 @@ func (w *artifactWork) begin(j *state.Journal, p *plan.Plan) error {
 // stays what was recorded.
 func (w *artifactWork) end(j *state.Journal, m *config.Manifest, prior state.Snapshot, p *plan.Plan, now time.Time) error {
 	use := map[string]state.Artifact{}
+	if p.Selection.Partial() {
+		maps.Copy(use, prior.Artifacts)
+	}
 	for _, a := range m.Artifacts() {
 		if recorded, ok := prior.Artifacts[a.Name]; ok {
 			use[a.Name] = recorded

@@ -15,9 +15,9 @@ func Concern(m *config.Manifest, prior state.Snapshot) bool {
 		slices.ContainsFunc(slices.Collect(maps.Keys(prior.Resources)), func(a string) bool { return strings.HasPrefix(a, config.PublishPrefix) })
 }
 
-// Wanted lists the artifacts that what is chosen is made of. Those whose files a
-// plug shows are found when somebody asks for it.
-func Wanted(m *config.Manifest, chosen func(string) bool) ([]string, error) {
+// Wanted lists the artifacts that what is chosen is made of, and of a whole plan the outputs.
+// Those whose files a plug shows are found when somebody asks for it.
+func Wanted(m *config.Manifest, chosen func(string) bool, whole bool) ([]string, error) {
 	set := map[string]bool{}
 	add := func(names []string) {
 		for _, name := range names {
@@ -44,10 +44,13 @@ func Wanted(m *config.Manifest, chosen func(string) bool) ([]string, error) {
 			add(p.Artifacts)
 		}
 	}
+	delete(set, "")
+	if !whole {
+		return slices.Sorted(maps.Keys(set)), nil
+	}
 	reach, diags := m.OutputReach()
 	for _, r := range reach {
 		add(r.Artifacts)
 	}
-	delete(set, "")
 	return slices.Sorted(maps.Keys(set)), diags.Err()
 }

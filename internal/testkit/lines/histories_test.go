@@ -108,7 +108,7 @@ func (s *session) plan(believe bool) ([]byte, error) {
 		return nil, err
 	}
 	r := artifacts.New(artifacts.Options{Client: s.h.world, Store: s.files, Declared: m.Artifacts(), Recorded: s.prior.Artifacts, Believe: believe})
-	names, err := front.Wanted(m, func(string) bool { return true })
+	names, err := front.Wanted(m, func(string) bool { return true }, true)
 	if err = errors.Join(err, r.All(ctx, names, 2)); err != nil {
 		return nil, err
 	}
@@ -198,7 +198,7 @@ func (h *history) settle(known bool) error {
 			if err := s.store.Settle(released, a.Key, nil, nil); err != nil {
 				return err
 			}
-			h.ends.known = h.ends.before
+			h.ends.known, h.tried = h.ends.before, h.ends.tried
 			h.sayf("it is found out that it was not begun")
 			continue
 		}
@@ -433,7 +433,7 @@ func (h *history) carryOut(file []byte, what string) error {
 		return errors.New("a version that is gone was used")
 	case errors.Is(err, errDead):
 		if h.ends.started && h.ends.known == unseen { // nobody can know that its program was not begun
-			h.tried = string(p.Resources[released].Config)
+			h.ends.tried, h.tried = h.tried, string(p.Resources[released].Config)
 		}
 		return h.settle(h.r.IntN(2) == 0)
 	case err != nil:

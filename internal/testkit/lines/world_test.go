@@ -69,7 +69,8 @@ type world struct {
 
 // ends is what the records of the publish tell of its last put.
 type ends struct {
-	known, before end  // before the command at work has begun another
+	known, before end // before the command at work has begun another
+	tried         string
 	started       bool // the command at work has begun one,
 	ran           bool // and its program too
 }
