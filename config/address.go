@@ -64,7 +64,8 @@ func parseAddress(text string) (address string, module bool, err error) {
 		}
 	}
 	if strings.HasPrefix(full, "artifact.") {
-		return "", false, diag.Errorf("Not an address", "%q is an artifact, to which nothing is done. Name the resource or the publish that uses it.", text)
+		return "", false, diag.Errorf("Not an address", "%q is an artifact, to which nothing is done. Name the resource or the publish "+
+			"that uses it.", text)
 	}
 	if !strings.HasPrefix(full, decl.PublishPrefix) && !strings.HasPrefix(full, "resource.") && !strings.HasPrefix(full, "module.") {
 		full = "resource." + full

@@ -98,6 +98,14 @@ func (m *Manifest) Checks(s States) ([]CheckResult, diag.Diagnostics) {
 	return out, m.instances.Convert(list)
 }
 
+// CheckedArtifacts are the names of the artifacts of which check blocks say something, sorted.
+func (m *Manifest) CheckedArtifacts() (names []string, diags diag.Diagnostics) {
+	if failed := limits.Guard(func() { names = m.instances.CheckedArtifacts() }); failed != nil {
+		return nil, diag.Diagnostics{failed}
+	}
+	return names, nil
+}
+
 // Concludes reports whether there is anything that Outputs or Checks evaluate.
 func (m *Manifest) Concludes() bool { return m.instances.Concludes() }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"deployster/config/eval"
+	"deployster/config/instance"
 )
 
 // Reach is what a value is made of.
@@ -13,6 +14,23 @@ type Reach struct {
 	WaitsFor  []string // blocks of Pending whose instances are among it, and artifacts without a version yet, sorted
 	Artifacts []string // names, sorted
 	Facts     []string // the names of hosts whose facts are not known yet, sorted
+}
+
+// CheckedArtifacts are the names of the artifacts of which check blocks say something, sorted.
+func (m *Instances) CheckedArtifacts() []string {
+	in := &depSet{}
+	e := m.Evaluator(nil)
+	e.Dry = true
+	r := &depCollector{e: e, done: map[eval.MemoKey]*depSet{}}
+	m.Top.Each(func(mod *instance.Module) {
+		for _, check := range mod.Decl.Checks {
+			for _, c := range check.Asserts {
+				r.expr(c.Expr, mod.Scope(), in)
+				r.expr(c.Message, mod.Scope(), in)
+			}
+		}
+	})
+	return slices.Sorted(maps.Keys(in.files))
 }
 
 // OutputReach says of each output what its value and its preconditions are made

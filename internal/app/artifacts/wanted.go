@@ -15,7 +15,8 @@ func Concern(m *config.Manifest, prior state.Snapshot) bool {
 		slices.ContainsFunc(slices.Collect(maps.Keys(prior.Resources)), func(a string) bool { return strings.HasPrefix(a, config.PublishPrefix) })
 }
 
-// Wanted lists the artifacts that what is chosen is made of, and of a whole plan the outputs.
+// Wanted lists the artifacts that what is chosen is made of, and of a whole plan the outputs and
+// what check blocks say.
 // Those whose files a plug shows are found when somebody asks for it.
 func Wanted(m *config.Manifest, chosen func(string) bool, whole bool) ([]string, error) {
 	set := map[string]bool{}
@@ -52,5 +53,7 @@ func Wanted(m *config.Manifest, chosen func(string) bool, whole bool) ([]string,
 	for _, r := range reach {
 		add(r.Artifacts)
 	}
-	return slices.Sorted(maps.Keys(set)), diags.Err()
+	checked, more := m.CheckedArtifacts()
+	add(checked)
+	return slices.Sorted(maps.Keys(set)), append(diags, more...).Err()
 }
