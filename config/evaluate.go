@@ -99,8 +99,8 @@ func (m *Manifest) Checks(s States) ([]CheckResult, diag.Diagnostics) {
 }
 
 // CheckedArtifacts are the names of the artifacts of which check blocks say something, sorted.
-func (m *Manifest) CheckedArtifacts() (names []string, diags diag.Diagnostics) {
-	if failed := limits.Guard(func() { names = m.instances.CheckedArtifacts() }); failed != nil {
+func CheckedArtifacts(m *Manifest) (names []string, diags diag.Diagnostics) {
+	if failed := limits.Guard(func() { names = expand.CheckedArtifacts(m.instances) }); failed != nil {
 		return nil, diag.Diagnostics{failed}
 	}
 	return names, nil

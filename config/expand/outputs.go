@@ -17,7 +17,7 @@ type Reach struct {
 }
 
 // CheckedArtifacts are the names of the artifacts of which check blocks say something, sorted.
-func (m *Instances) CheckedArtifacts() []string {
+func CheckedArtifacts(m *Instances) []string {
 	in := &depSet{}
 	e := m.Evaluator(nil)
 	e.Dry = true

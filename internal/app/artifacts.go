@@ -33,7 +33,8 @@ func openArtifacts(e *Engine, types *typeclient.Client) (artifact.Client, artifa
 	client := artifactimages.New(artifactimages.Options{Types: types, Inspector: e.runtime})
 	if e.files == nil {
 		e.files = front.Telling{Fetched: func(h artifact.Held) { e.Events(events.OfFetched(h)) },
-			Store: store.New(store.Options{Dir: e.runtime.Artifacts(), Client: client, Command: "deployster", Max: e.options.MaxArtifacts})}
+			Store: store.New(store.Options{Dir: e.runtime.Artifacts(), Client: client, Command: "deployster", Max: e.options.MaxArtifacts,
+				Hide: e.Secrets.Hide})}
 	}
 	return client, e.files
 }

@@ -53,7 +53,7 @@ func Wanted(m *config.Manifest, chosen func(string) bool, whole bool) ([]string,
 	for _, r := range reach {
 		add(r.Artifacts)
 	}
-	checked, more := m.CheckedArtifacts()
+	checked, more := config.CheckedArtifacts(m)
 	add(checked)
 	return slices.Sorted(maps.Keys(set)), append(diags, more...).Err()
 }

@@ -91,7 +91,10 @@ func (s *Store) fetch(ctx context.Context, o artifact.Order, key string) (err er
 	if err != nil {
 		return err
 	}
-	m.Metadata, m.Got = got.Metadata, s.now().UTC()
+	for _, field := range got.Metadata {
+		m.Metadata = append(m.Metadata, artifact.Field{Name: s.o.Hide(field.Name), Value: s.o.Hide(field.Value)})
+	}
+	m.Got = s.now().UTC()
 	if err := s.settle(key, m); err != nil {
 		return errStore(s.o.Dir, err)
 	}

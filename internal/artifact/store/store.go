@@ -32,6 +32,8 @@ type Options struct {
 	Client  artifact.Client
 	Command string // for who waits for a lock: "deployster plan"
 	Max     int64  // bytes; 0 = DefaultMax
+
+	Hide func(text string) string // takes secrets out of what images say; nil = there are none
 }
 
 // Store is an artifact.Store.
@@ -54,6 +56,9 @@ type holding struct {
 // New returns a Store. It must be closed.
 func New(o Options) *Store {
 	o.Max = cmp.Or(o.Max, DefaultMax)
+	if o.Hide == nil {
+		o.Hide = func(text string) string { return text }
+	}
 	return &Store{o: o, now: time.Now, keys: map[string]*holding{}}
 }
 
