@@ -231,12 +231,20 @@ func (f *Front) fetch(ctx context.Context, p *plan.Plan, key, who string) error 
 	if err == nil && !listed {
 		return diag.Errorf("plan is stale: a version is gone", "%s, and its image does not list it any more. Plan again.", needs)
 	}
+	var held artifact.Held
 	if err == nil {
-		_, err = f.o.Store.Fetch(ctx, order)
+		held, err = f.o.Store.Fetch(ctx, order)
 	}
 	if err != nil {
 		d := diag.From("Cannot get an artifact", err)[0]
 		return diag.Errorf("plan is stale: an artifact cannot be fetched", "%s. %s: %s Plan again.", needs, d.Summary, d.Detail)
+	}
+	if pin := p.Artifacts[order.Name]; f.o.Warn != nil && pin.Key == key && pin.Tree != "" && held.Tree != pin.Tree {
+		w := diag.Warningf("Other files than for the plan", "artifact.%s, version %s, was fetched anew, and its image brought other files than "+
+			"for the plan. Types are asked again with these files before anything is done, and other actions than shown are refused.", order.Name,
+			diag.Visible(order.Recipe.Version.String()))
+		w.Address = "artifact." + order.Name
+		f.o.Warn(w)
 	}
 	return nil
 }

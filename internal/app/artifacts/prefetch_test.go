@@ -108,3 +108,27 @@ func TestPrefetch_VersionIsGone(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Files of a version may differ each time they are fetched, such as packs of git: that is said,
+// and is no error.
+func TestPrefetch_TellsOfOtherFiles(t *testing.T) {
+	w := artifacttest.NewWorld()
+	f, p := fetching(t, w, 3, func(s artifact.Store) artifact.Store { return s })
+	var told []string
+	f.o.Warn = func(d *diag.Diagnostic) { told = append(told, d.Address+": "+d.Summary) }
+	for name, tree := range map[string]string{"a0": "sha256:other", "a1": ""} { // of a1 the plan had no files
+		pin := p.Artifacts[name]
+		pin.Tree = tree
+		p.Artifacts[name] = pin
+	}
+	pin := p.Artifacts["a2"]
+	held, err := f.o.Store.Fetch(t.Context(), pin.Order(config.Artifact{Name: "a2", TypeRef: "line"}))
+	if err != nil || held.Tree == "" {
+		t.Fatal(held, err)
+	}
+	pin.Tree = held.Tree
+	p.Artifacts["a2"] = pin
+	if err := f.Prefetch(t.Context(), p); err != nil || len(told) != 1 || told[0] != "artifact.a0: Other files than for the plan" {
+		t.Errorf("%q, %v", told, err)
+	}
+}

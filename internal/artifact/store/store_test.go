@@ -15,6 +15,7 @@ import (
 
 	"deployster/internal/artifact"
 	"deployster/internal/artifact/artifacttest"
+	"deployster/internal/artifact/tree"
 	"deployster/internal/runner"
 )
 
@@ -307,4 +308,36 @@ func TestStore_MendsWhatIsNoEntry(t *testing.T) {
 	if h := l.fetch(t, "1"); !h.Fetched {
 		t.Errorf("%+v", h)
 	}
+}
+
+// FuzzMeta reads what lies beside the files of an entry, which a verification keeps only where
+// it says what they are.
+func FuzzMeta(f *testing.F) {
+	key := strings.Repeat("a", 64)
+	f.Add([]byte(`{"format":1,"key":"` + key + `","name":"site","version":{"ref":"1"},"tree":"sha256:00","files":1,"bytes":2,"got":"2026-01-02T03:04:05Z"}`))
+	f.Add([]byte(`{"format":1,"key":"` + key + `","version":{"ref":null},"metadata":[{"name":1}]}`))
+	f.Add([]byte(`{"format":2,"key":"b"}`))
+	f.Add([]byte("null"))
+	if sum, err := tree.Measure(f.Context(), f.TempDir()); err == nil { // of no files
+		f.Add([]byte(`{"format":1,"key":"` + key + `","tree":"` + sum.Hash + `"}`))
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		s := New(Options{Dir: t.TempDir()})
+		if err := errors.Join(os.MkdirAll(filepath.Join(s.dir(key), dataName), 0o755),
+			os.WriteFile(filepath.Join(s.dir(key), metaName), content, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		sum, err := tree.Measure(t.Context(), filepath.Join(s.dir(key), dataName))
+		before, kept := s.Look(key)
+		if kept && before.Key != key {
+			t.Errorf("%+v", before)
+		}
+		damaged, verr := s.Verify(t.Context())
+		if err = errors.Join(err, verr); err != nil {
+			t.Fatal(err)
+		}
+		if _, here := s.Look(key); here != (kept && before.Tree == sum.Hash) || here == (len(damaged) > 0) {
+			t.Errorf("%+v is kept: %v, damaged: %v", before, here, damaged)
+		}
+	})
 }
