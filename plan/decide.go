@@ -259,7 +259,7 @@ func (b *builder) compareWithPrior(addr string, s *Step) {
 func (b *builder) expect(r *config.Resource, s *Step) {
 	entry, known := b.Prior.Completed(r.Address)
 	switch {
-	case known:
+	case known && !s.Another:
 		s.Was = &Was{State: entry.Config, Sensitive: entry.Sensitive.Config}
 		if !r.ReadOnly && unknowns.Differ(entry.Config, s.Config, s.Unknown) {
 			s.Expected = Update

@@ -227,7 +227,7 @@ func (t *task) resume(ctx context.Context, prior state.Snapshot) error {
 
 // decide plans, and shows the plan.
 func (t *task) decide(ctx context.Context, prior state.Snapshot) (err error) {
-	m, selection, err := reach(ctx, t.Engine, t.manifest, prior, narrowed(t.Selection, t.manifest, t.Paths))
+	m, selection, err := reach(ctx, t.Engine, t.manifest, prior, narrowed(t.Selection, t.manifest, t.Paths), true)
 	if err != nil {
 		return err
 	}

@@ -71,9 +71,10 @@ func dialer(e *Engine) func(context.Context, runner.Host) (*far.Client, error) {
 // reach connects to the hosts that resources are on: those that the manifest
 // declares, and those of which the state knows something that is declared no more.
 // It returns the manifest with the facts, and the selection without what is on hosts
-// that cannot be reached. What answered is pinned in the plan.
+// that cannot be reached. What answered is pinned in the plan. Where the plan makes
+// things, a machine that is gone is one of them.
 func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot,
-	s plan.Selection) (*config.Manifest, plan.Selection, error) {
+	s plan.Selection, makes bool) (*config.Manifest, plan.Selection, error) {
 	s.Targets, s.Excludes = hosts.Targets(m, s.Targets), hosts.Targets(m, s.Excludes)
 	m, late, err := withLateHosts(m, prior)
 	if err != nil {
@@ -82,6 +83,12 @@ func reach(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snaps
 	on := hosts.Declared(m)
 	e.places.Known(hosts.Reachable(m))
 	found := hosts.Greet(ctx, e.places, on, e.over.AtOnce)
+	if makes {
+		if m, err = madeAnew(ctx, e, m, prior, s, found, late); err != nil {
+			return nil, s, err
+		}
+		on = hosts.Declared(m)
+	}
 	if err := hosts.SameMachine(found.Pins); err != nil {
 		return nil, s, err
 	}

@@ -90,7 +90,7 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 		return nil, err
 	}
 	e.over = o.HostOptions
-	m, selection, err := reach(ctx, e, m, prior, narrowed(o.Selection, m, o.Paths))
+	m, selection, err := reach(ctx, e, m, prior, narrowed(o.Selection, m, o.Paths), true)
 	if err != nil {
 		return nil, err
 	}
@@ -141,33 +141,12 @@ func narrowed(s plan.Selection, m *config.Manifest, paths []string) plan.Selecti
 // with it.
 func (e *Engine) build(ctx context.Context, m *config.Manifest, prior state.Snapshot, s plan.Selection,
 	parallelism int) (*plan.Plan, *answerers, error) {
-	chosen, diags := subject.Chosen(m, prior, s)
-	if diags.HasErrors() {
-		return nil, nil, diags
-	}
 	end := e.ui.Begin("Planning", len(m.Resources()))
 	defer end()
-	resolver, err := e.resolver(ctx, m)
+	p, asked, diags, err := e.draft(ctx, m, prior, s, parallelism)
 	if err != nil {
 		return nil, nil, err
 	}
-	resolver.Wanted = chosen
-	pins, err := resolver.All(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	resolver.Former(ctx, prior)
-	client := e.client(prior, pins, resolver)
-	o := e.planOptions(s, parallelism)
-	o.FromRegistry = resolver.FromRegistry
-	if s.Destroy {
-		o.Plugs = e.PlugsAround()
-	}
-	asked, m, err := answering(ctx, e, m, prior, client, chosen, &o)
-	if err != nil {
-		return nil, nil, cmp.Or(context.Cause(ctx), err)
-	}
-	p, diags := plan.Build(ctx, m, prior, asked, o)
 	end()
 	if diags.HasErrors() {
 		if ctx.Err() != nil {
@@ -180,6 +159,37 @@ func (e *Engine) build(ctx context.Context, m *config.Manifest, prior state.Snap
 	}
 	e.Diagnostics(diags)
 	return p, asked, nil
+}
+
+// draft brings in the images and makes a plan, and tells nothing of it.
+func (e *Engine) draft(ctx context.Context, m *config.Manifest, prior state.Snapshot, s plan.Selection,
+	parallelism int) (*plan.Plan, *answerers, diag.Diagnostics, error) {
+	chosen, diags := subject.Chosen(m, prior, s)
+	if diags.HasErrors() {
+		return nil, nil, nil, diags
+	}
+	resolver, err := e.resolver(ctx, m)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	resolver.Wanted = chosen
+	pins, err := resolver.All(ctx)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	resolver.Former(ctx, prior)
+	client := e.client(prior, pins, resolver)
+	o := e.planOptions(s, parallelism)
+	o.FromRegistry = resolver.FromRegistry
+	if s.Destroy {
+		o.Plugs = e.PlugsAround()
+	}
+	asked, m, err := answering(ctx, e, m, prior, client, chosen, &o)
+	if err != nil {
+		return nil, nil, nil, cmp.Or(context.Cause(ctx), err)
+	}
+	p, diags := plan.Build(ctx, m, prior, asked, o)
+	return p, asked, diags, nil
 }
 
 // answerers are those who answer what a plan and an apply ask.

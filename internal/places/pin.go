@@ -13,6 +13,7 @@ type Pin struct {
 	Machine     string              `json:"machine,omitempty"`
 	Facts       *protocol.HostFacts `json:"facts,omitempty"`
 	Unreachable string              `json:"unreachable,omitempty"` // why: what is on it is left out
+	Anew        bool                `json:"-"`                     // the machine is not there any more, and the plan makes another
 }
 
 // Check says why a machine that answers now is not the one of the plan.

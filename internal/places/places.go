@@ -118,6 +118,16 @@ func (p *Places) Reach(ctx context.Context, h runner.Host) (protocol.HostFacts, 
 	return p.Facts(ctx, h)
 }
 
+// Forget forgets that a host could not be reached: another machine will be in its place.
+func (p *Places) Forget(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if before := p.hosts[name]; before != nil {
+		before.close()
+		delete(p.hosts, name)
+	}
+}
+
 // Look says where plugs lead on a host.
 func (p *Places) Look(ctx context.Context, h runner.Host, plugs []far.Plug) ([]far.Seen, error) {
 	return again(ctx, p.host(h), func(c *far.Client) ([]far.Seen, error) { return c.Look(ctx, plugs) })

@@ -14,6 +14,11 @@ import (
 // Recorded gives those hosts that are known with the states that are recorded, by name:
 // they are reached before anything is asked.
 func Recorded(m *config.Manifest, prior state.Snapshot) map[string]runner.Host {
+	return Known(m, view.Recorded(prior, func(string) view.View { return view.View{} }), prior)
+}
+
+// Known gives those hosts that are known with the states that look sees, by name.
+func Known(m *config.Manifest, look func(addr string) view.View, prior state.Snapshot) map[string]runner.Host {
 	var scope config.States
 	found := map[string]runner.Host{}
 	for _, h := range m.Hosts() {
@@ -25,7 +30,7 @@ func Recorded(m *config.Manifest, prior state.Snapshot) map[string]runner.Host {
 			for _, r := range m.Resources() {
 				addresses = append(addresses, r.Address)
 			}
-			scope = view.Scope(addresses, view.Recorded(prior, func(string) view.View { return view.View{} }), prior)
+			scope = view.Scope(addresses, look, prior)
 		}
 		if host, open, _, diags := config.LateHost(m, h.Name, scope); !diags.HasErrors() && len(open) == 0 {
 			found[h.Name] = host

@@ -55,7 +55,7 @@ func (h Hosts) Place(e state.Entry) state.Entry {
 		on = today
 	case on.Machine != "" && answers != on.Machine && h.former[on.Machine] != "":
 		on.Name = h.former[on.Machine]
-	case answers == "":
+	case answers == "" && !h.pins[on.Name].Anew:
 		on.Machine = "" // nothing answers to its name, so that is what it is compared by
 	}
 	return e
@@ -73,11 +73,14 @@ func (h Hosts) PlaceAll(s state.Snapshot) state.Snapshot {
 }
 
 // Away says why the host of an entry cannot be reached: another machine answers in its
-// place. "" = that is not so. The entry is a placed one.
+// place, or will. "" = that is not so. The entry is a placed one.
 func (h Hosts) Away(e state.Entry) string {
 	on := e.Settings.Host
-	if on == nil || on.Machine == "" || h.pins[on.Name].Machine == on.Machine {
+	switch {
+	case on == nil || on.Machine == "" || h.pins[on.Name].Machine == on.Machine:
 		return ""
+	case h.pins[on.Name].Anew:
+		return fmt.Sprintf("it is on the machine %s, and %s is one that is still to be made", on.Machine, on.Name)
 	}
 	return fmt.Sprintf("it is on the machine %s, and %s is the machine %s now", on.Machine, on.Name, h.pins[on.Name].Machine)
 }

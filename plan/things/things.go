@@ -1,6 +1,7 @@
 package things
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -113,7 +114,7 @@ func around(config json.RawMessage, settings runner.Settings, mounts []runner.Mo
 func Changed(list []match.Difference, sensitive []string) string {
 	var words []string
 	for _, d := range list {
-		from, to := d.Old, d.New
+		from, to := d.Old, cmp.Or(d.New, "(known after apply)")
 		if slices.ContainsFunc(sensitive, func(p string) bool { return d.What == p || strings.HasPrefix(d.What, p+"/") }) {
 			from, to = "(sensitive)", "(sensitive)"
 		}

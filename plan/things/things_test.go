@@ -42,7 +42,7 @@ func TestDeclared_IsOnItsHost(t *testing.T) {
 func TestHosts_Place(t *testing.T) {
 	t.Parallel()
 	pins := map[string]places.Pin{"web": {Machine: "m1"}, "old": {Machine: "m2"}, "new": {Machine: "m3"}, "down": {Unreachable: "no route"},
-		"web (formerly 10.0.0.7)": {Machine: "m7"}}
+		"web (formerly 10.0.0.7)": {Machine: "m7"}, "made": {Anew: true}}
 	hosts := Hosts{declared: map[string]runner.Host{"m1": {Name: "web", Address: "10.0.0.1", Machine: "m1"}, "m3": {Name: "new", Machine: "m3"}},
 		pins: pins, former: map[string]string{"m7": "web (formerly 10.0.0.7)"}}
 	for _, c := range []struct {
@@ -59,6 +59,9 @@ func TestHosts_Place(t *testing.T) {
 		{"old", "", "old", "m2", false},
 		{"down", "m8", "down", "", false},
 		{"nowhere", "", "nowhere", "", false},
+		{"made", "m8", "made", "m8", true},
+		{"made", "m1", "web", "m1", false},
+		{"made", "", "made", "", false},
 		{"web", "m7", "web (formerly 10.0.0.7)", "m7", false},
 	} {
 		e := state.Entry{Settings: runner.Settings{Host: &runner.Host{Name: c.recorded, Machine: c.machine}}}

@@ -1,0 +1,83 @@
+package app
+
+import (
+	"context"
+	"slices"
+
+	"deployster/config"
+	"deployster/internal/app/hosts"
+	"deployster/internal/places"
+	"deployster/internal/runner"
+	"deployster/plan"
+	"deployster/plan/latehost"
+	"deployster/plan/subject"
+	"deployster/plan/view"
+	"deployster/state"
+)
+
+// madeAnew asks what those hosts are made of that are known by what is recorded and
+// cannot be reached. Where a part of that is made by this plan, their machines are not
+// there any more: it returns the manifest in which it is not known how they are reached,
+// so that what is on them waits. They leave late, and are pinned so.
+func madeAnew(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot, s plan.Selection, found hosts.Reached,
+	late map[string]runner.Host) (*config.Manifest, error) {
+	on, down := hosts.Declared(m), map[string]bool{}
+	made := plan.Selection{Only: s.Only, Excludes: slices.Clone(s.Excludes)}
+	for _, name := range sorted(found.Pins) {
+		if found.Pins[name].Unreachable == "" {
+			continue
+		}
+		made.Excludes = append(made.Excludes, on[name].Addresses...)
+		if _, isLate := late[name]; isLate {
+			down[name] = true
+			made.Targets = append(made.Targets, sources(m, on[name].Addresses)...)
+		}
+	}
+	made.Targets = notIn(made.Targets, made.Excludes)
+	if len(made.Targets) == 0 || s.RefreshOnly || s.NoRefresh {
+		return m, nil
+	}
+	made.Replace = slices.DeleteFunc(slices.Clone(s.Replace), func(addr string) bool { return !slices.Contains(made.Targets, addr) })
+	facts, diags := m.WithHosts(found.Facts, late)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	e.pins = found.Pins
+	p, _, diags, err := e.draft(ctx, facts, prior, made, 0)
+	if err != nil || p == nil || diags.HasErrors() {
+		return m, context.Cause(ctx) // the plan of everything says what is wrong
+	}
+	recorded := view.Recorded(prior, func(string) view.View { return view.View{} })
+	there := latehost.Known(facts, func(addr string) view.View {
+		if step := p.Resources[addr]; step != nil && (step.Change == plan.Create || step.Change == plan.Replace) {
+			return view.View{}
+		}
+		return recorded(addr)
+	}, prior)
+	for name := range down {
+		if _, isThere := there[name]; !isThere {
+			delete(late, name)
+			e.places.Forget(name)
+			found.Pins[name] = places.Pin{Address: runner.Host{Name: name}.String(), Anew: true}
+		}
+	}
+	m, diags = m.WithHosts(nil, late)
+	return m, diags.Err()
+}
+
+// sources are what all that is on a host waits for.
+func sources(m *config.Manifest, residents []string) []string {
+	var list []string
+	first := true
+	for _, r := range m.Resources() {
+		if !slices.Contains(residents, r.Address) {
+			continue
+		}
+		if before := subject.Predecessors(r); first {
+			list, first = before, false
+		} else {
+			list = slices.DeleteFunc(list, func(addr string) bool { return !slices.Contains(before, addr) })
+		}
+	}
+	return list
+}
