@@ -277,10 +277,19 @@ func (n *noise) Write(p []byte) (int, error) {
 	return n.log.Write(p)
 }
 
-// last returns the last line.
+// failed begins what the far end says when it cannot serve: the next line says more.
+const failed = "Error: "
+
+// last returns the last line, or what the far end says was wrong.
 func (n *noise) last() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	lines := strings.Split(string(bytes.TrimSpace(n.log.Bytes())), "\n")
-	return diag.Visible(strings.TrimSpace(lines[len(lines)-1]))
+	text := strings.TrimSpace(lines[len(lines)-1])
+	for i, line := range lines[:len(lines)-1] {
+		if summary, isError := strings.CutPrefix(line, failed); isError {
+			text = strings.TrimSpace(summary) + ": " + strings.TrimSpace(lines[i+1])
+		}
+	}
+	return diag.Visible(strings.TrimSuffix(text, "."))
 }

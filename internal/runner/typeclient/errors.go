@@ -127,8 +127,8 @@ func hostError(k call, of *runner.HostError, err error) error {
 	if errors.As(err, &unknown) {
 		summary, what = "A host was lost", "It may have ended or may still run there, and is not begun again before that is known"
 	}
-	return fail(k, err, summary, "%s of image %s was to run on %s (%s): %s. %s. See that `deployster host check` reaches it, then apply "+
-		"again.", k.title(), diag.Visible(k.target.Reference), diag.Visible(of.Host.Name), of.Host,
+	return fail(k, err, summary, "%s of image %s was to run there (%s): %s. %s. See that `deployster host check` reaches it, then apply "+
+		"again.", k.title(), diag.Visible(k.target.Reference), of.Host,
 		strings.TrimSuffix(diag.Visible(of.Err.Error()), "."), what)
 }
 

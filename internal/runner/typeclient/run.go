@@ -43,10 +43,14 @@ type call struct {
 }
 
 func (k call) title() string {
-	if k.kind == runner.Action {
-		return fmt.Sprintf("Action %q", diag.Visible(k.step))
+	on := ""
+	if h := k.settings.Host; h != nil {
+		on = " on " + diag.Visible(h.Name)
 	}
-	return "The " + k.step + " step"
+	if k.kind == runner.Action {
+		return fmt.Sprintf("Action %q%s", diag.Visible(k.step), on)
+	}
+	return "The " + k.step + " step" + on
 }
 
 func (k call) question() string {

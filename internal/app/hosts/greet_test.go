@@ -1,0 +1,66 @@
+package hosts
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"testing"
+	"time"
+
+	"deployster/internal/far"
+	"deployster/internal/places"
+	"deployster/internal/runner"
+	"deployster/internal/runner/imagestore"
+	"deployster/internal/runner/runnertest"
+	"deployster/protocol"
+)
+
+// host is a far end in memory whose clock goes wrong.
+type host struct {
+	runnertest.Runtime
+	machine string
+	behind  time.Duration
+}
+
+func (h host) Enter(context.Context, far.Hello) (far.Welcome, error) {
+	return far.Welcome{Facts: protocol.HostFacts{Machine: h.machine}, Clock: time.Now().Add(-h.behind)}, nil
+}
+func (host) Acts(context.Context, far.Hello) error                                   { return nil }
+func (host) Look(context.Context, []far.Plug) []far.Seen                             { return nil }
+func (host) Receive(context.Context, imagestore.Shipment, imagestore.Contents) error { return nil }
+
+// greet greets hosts by their addresses; one that is not there is down.
+func greet(t *testing.T, there map[string]host, on map[string]*Resident, atOnce int) Reached {
+	t.Helper()
+	timing := far.Timing{Ping: time.Hour, Silence: 2 * time.Hour}
+	p := places.New(places.Options{Dial: func(ctx context.Context, h runner.Host) (*far.Client, error) {
+		at, up := there[h.Address]
+		if !up {
+			return nil, fmt.Errorf("no route to %s", h.Address)
+		}
+		here, distant := net.Pipe()
+		go func() { _ = far.Serve(context.Background(), distant, at, timing) }() // it ends with its client
+		return far.NewClient(ctx, here, far.Hello{}, timing)
+	}})
+	t.Cleanup(p.Close)
+	return Greet(context.Background(), p, on, atOnce)
+}
+
+// A host whose clock is wrong is reached as any other, and by how much it is wrong is known.
+func TestGreet_Clock(t *testing.T) {
+	t.Parallel()
+	on := map[string]*Resident{}
+	there := map[string]host{"a": {machine: "m1"}, "b": {machine: "m2", behind: 2 * time.Hour}, "c": {machine: "m3", behind: -time.Hour}}
+	for _, name := range []string{"a", "b", "c", "down"} {
+		on[name] = &Resident{Host: runner.Host{Name: name, Address: name}}
+	}
+	found := greet(t, there, on, 0)
+	for name, at := range there {
+		if off := (found.Slow[name] - at.behind).Abs(); found.Pins[name].Machine != at.machine || found.Pins[name].Unreachable != "" || off > time.Minute {
+			t.Errorf("%s: %+v, behind by %s, want %s", name, found.Pins[name], found.Slow[name], at.behind)
+		}
+	}
+	if found.Pins["down"].Unreachable != "no route to down" {
+		t.Errorf("%+v", found.Pins["down"])
+	}
+}

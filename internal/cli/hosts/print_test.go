@@ -1,0 +1,30 @@
+package hosts
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"deployster/internal/app"
+	"deployster/internal/places"
+	"deployster/internal/ui/terminal"
+	"deployster/protocol"
+)
+
+// A clock that differs by more than a minute is told, in which direction ever; nothing
+// else of a host depends on it.
+func TestPrint_Clock(t *testing.T) {
+	t.Parallel()
+	for slow, want := range map[time.Duration]string{0: "", 59 * time.Second: "", 61 * time.Second: "by 1m1s", -2 * time.Hour: "by -2h0m0s"} {
+		var out bytes.Buffer
+		found := []app.HostCheck{{Name: "web", Pin: places.Pin{Address: "10.0.0.5", Machine: "m1", Facts: &protocol.HostFacts{Hostname: "w"}}, Slow: slow}}
+		if err := Print(terminal.Printer{Out: &out}, found, false); err != nil {
+			t.Fatal(err)
+		}
+		told := strings.Contains(out.String(), "its clock differs from this one's")
+		if !strings.HasPrefix(out.String(), "web (10.0.0.5) ok: w") || told != (want != "") || !strings.Contains(out.String(), want) {
+			t.Errorf("%s behind: %q", slow, out.String())
+		}
+	}
+}
