@@ -76,10 +76,10 @@ func (h Hosts) PlaceAll(s state.Snapshot) state.Snapshot {
 // place, or will. "" = that is not so. The entry is a placed one.
 func (h Hosts) Away(e state.Entry) string {
 	on := e.Settings.Host
-	switch {
-	case on == nil || on.Machine == "" || h.pins[on.Name].Machine == on.Machine:
+	if on == nil || on.Machine == "" || h.pins[on.Name].Machine == on.Machine {
 		return ""
-	case h.pins[on.Name].Anew:
+	}
+	if h.pins[on.Name].Anew {
 		return fmt.Sprintf("it is on the machine %s, and %s is one that is still to be made", on.Machine, on.Name)
 	}
 	return fmt.Sprintf("it is on the machine %s, and %s is the machine %s now", on.Machine, on.Name, h.pins[on.Name].Machine)
