@@ -43,7 +43,7 @@ func madeAnew(ctx context.Context, e *Engine, m *config.Manifest, prior state.Sn
 		return nil, diags
 	}
 	e.pins = found.Pins
-	p, _, diags, err := e.draft(ctx, facts, prior, made, 0)
+	p, _, diags, err := draft(ctx, e, facts, prior, made, 0)
 	if err != nil || p == nil || diags.HasErrors() {
 		return m, context.Cause(ctx) // the plan of everything says what is wrong
 	}

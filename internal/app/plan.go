@@ -143,7 +143,7 @@ func (e *Engine) build(ctx context.Context, m *config.Manifest, prior state.Snap
 	parallelism int) (*plan.Plan, *answerers, error) {
 	end := e.ui.Begin("Planning", len(m.Resources()))
 	defer end()
-	p, asked, diags, err := e.draft(ctx, m, prior, s, parallelism)
+	p, asked, diags, err := draft(ctx, e, m, prior, s, parallelism)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -162,7 +162,7 @@ func (e *Engine) build(ctx context.Context, m *config.Manifest, prior state.Snap
 }
 
 // draft brings in the images and makes a plan, and tells nothing of it.
-func (e *Engine) draft(ctx context.Context, m *config.Manifest, prior state.Snapshot, s plan.Selection,
+func draft(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot, s plan.Selection,
 	parallelism int) (*plan.Plan, *answerers, diag.Diagnostics, error) {
 	chosen, diags := subject.Chosen(m, prior, s)
 	if diags.HasErrors() {
