@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,9 +21,17 @@ type host struct {
 	runnertest.Runtime
 	machine string
 	behind  time.Duration
+	after   <-chan struct{} // closed before it answers; nil = it answers at once
+	done    func()          // it answers; nil = nobody counts
 }
 
 func (h host) Enter(context.Context, far.Hello) (far.Welcome, error) {
+	if h.after != nil {
+		<-h.after
+	}
+	if h.done != nil {
+		h.done()
+	}
 	return far.Welcome{Facts: protocol.HostFacts{Machine: h.machine}, Clock: time.Now().Add(-h.behind)}, nil
 }
 func (host) Acts(context.Context, far.Hello) error                                   { return nil }
@@ -62,5 +71,32 @@ func TestGreet_Clock(t *testing.T) {
 	}
 	if found.Pins["down"].Unreachable != "no route to down" {
 		t.Errorf("%+v", found.Pins["down"])
+	}
+}
+
+// A host that answers late holds up no other, where two are greeted at one time: here it
+// answers when all others have.
+func TestGreet_OneSlowHost(t *testing.T) {
+	t.Parallel()
+	const hosts = 200
+	there, on := map[string]host{}, map[string]*Resident{}
+	var others sync.WaitGroup
+	others.Add(hosts - 2)
+	all := make(chan struct{})
+	go func() { others.Wait(); close(all) }()
+	for i := range hosts {
+		name := fmt.Sprintf("h%03d", i)
+		on[name] = &Resident{Host: runner.Host{Name: name, Address: name}}
+		switch i {
+		case 0:
+			there[name] = host{machine: name, after: all}
+		case 1: // it is down
+		default:
+			there[name] = host{machine: name, done: others.Done}
+		}
+	}
+	found := greet(t, there, on, 2)
+	if len(found.Facts) != hosts-1 || found.Pins["h000"].Machine != "h000" || found.Pins["h001"].Unreachable == "" {
+		t.Errorf("%d answered, the slow one: %+v, the one that is down: %+v", len(found.Facts), found.Pins["h000"], found.Pins["h001"])
 	}
 }
