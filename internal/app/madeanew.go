@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"slices"
 
 	"deployster/config"
 	"deployster/internal/app/hosts"
@@ -10,7 +9,6 @@ import (
 	"deployster/internal/runner"
 	"deployster/plan"
 	"deployster/plan/latehost"
-	"deployster/plan/subject"
 	"deployster/plan/view"
 	"deployster/state"
 )
@@ -21,23 +19,10 @@ import (
 // so that what is on them waits. They leave late, and are pinned so.
 func madeAnew(ctx context.Context, e *Engine, m *config.Manifest, prior state.Snapshot, s plan.Selection, found hosts.Reached,
 	late map[string]runner.Host) (*config.Manifest, error) {
-	on, down := hosts.Declared(m), map[string]bool{}
-	made := plan.Selection{Only: s.Only, Excludes: slices.Clone(s.Excludes)}
-	for _, name := range sorted(found.Pins) {
-		if found.Pins[name].Unreachable == "" {
-			continue
-		}
-		made.Excludes = append(made.Excludes, on[name].Addresses...)
-		if _, isLate := late[name]; isLate {
-			down[name] = true
-			made.Targets = append(made.Targets, sources(m, on[name].Addresses)...)
-		}
-	}
-	made.Targets = notIn(made.Targets, made.Excludes)
+	made, down := found.Sources(m, late, s)
 	if len(made.Targets) == 0 || s.RefreshOnly || s.NoRefresh {
 		return m, nil
 	}
-	made.Replace = slices.DeleteFunc(slices.Clone(s.Replace), func(addr string) bool { return !slices.Contains(made.Targets, addr) })
 	facts, diags := m.WithHosts(found.Facts, late)
 	if diags.HasErrors() {
 		return nil, diags
@@ -54,7 +39,7 @@ func madeAnew(ctx context.Context, e *Engine, m *config.Manifest, prior state.Sn
 		}
 		return recorded(addr)
 	}, prior)
-	for name := range down {
+	for _, name := range down {
 		if _, isThere := there[name]; !isThere {
 			delete(late, name)
 			e.places.Forget(name)
@@ -63,21 +48,4 @@ func madeAnew(ctx context.Context, e *Engine, m *config.Manifest, prior state.Sn
 	}
 	m, diags = m.WithHosts(nil, late)
 	return m, diags.Err()
-}
-
-// sources are what all that is on a host waits for.
-func sources(m *config.Manifest, residents []string) []string {
-	var list []string
-	first := true
-	for _, r := range m.Resources() {
-		if !slices.Contains(residents, r.Address) {
-			continue
-		}
-		if before := subject.Predecessors(r); first {
-			list, first = before, false
-		} else {
-			list = slices.DeleteFunc(list, func(addr string) bool { return !slices.Contains(before, addr) })
-		}
-	}
-	return list
 }

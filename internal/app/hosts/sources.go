@@ -1,0 +1,47 @@
+package hosts
+
+import (
+	"slices"
+
+	"deployster/config"
+	"deployster/internal/runner"
+	"deployster/plan"
+	"deployster/plan/subject"
+)
+
+// Sources selects, of a plan, what those hosts are made of that are known by what is
+// recorded and did not answer. It returns their names too.
+func (f Reached) Sources(m *config.Manifest, late map[string]runner.Host, s plan.Selection) (made plan.Selection, down []string) {
+	on := Declared(m)
+	made.Only, made.Excludes = s.Only, slices.Clone(s.Excludes)
+	for _, name := range sorted(f.Pins) {
+		if f.Pins[name].Unreachable == "" {
+			continue
+		}
+		made.Excludes = append(made.Excludes, on[name].Addresses...)
+		if _, isLate := late[name]; isLate {
+			down = append(down, name)
+			made.Targets = append(made.Targets, sources(m, on[name].Addresses)...)
+		}
+	}
+	made.Targets = slices.DeleteFunc(made.Targets, func(addr string) bool { return slices.Contains(made.Excludes, addr) })
+	made.Replace = slices.DeleteFunc(slices.Clone(s.Replace), func(addr string) bool { return !slices.Contains(made.Targets, addr) })
+	return made, down
+}
+
+// sources are what all that is on a host waits for.
+func sources(m *config.Manifest, residents []string) []string {
+	var list []string
+	first := true
+	for _, r := range m.Resources() {
+		if !slices.Contains(residents, r.Address) {
+			continue
+		}
+		if before := subject.Predecessors(r); first {
+			list, first = before, false
+		} else {
+			list = slices.DeleteFunc(list, func(addr string) bool { return !slices.Contains(before, addr) })
+		}
+	}
+	return list
+}
