@@ -45,7 +45,7 @@ func askOther(ctx context.Context, e *engine) outcome {
 		return skip("it does not say what names its things")
 	}
 	if e.ty.Memory {
-		return skip("what it remembers says which thing is meant")
+		return skip("its memory says which thing is meant")
 	}
 	asked := 0
 	for _, pointer := range e.ty.Identity {
