@@ -202,7 +202,7 @@ func (p *hostProject) checkCut(d scenario, c cut, o outcome, hit bool, i int) (f
 
 // tellsOfHost reports what the words about a host that went away lack.
 func (p *hostProject) tellsOfHost(o outcome) (faults []string) {
-	for _, word := range []string{"web (root@127.0.0.1:", "No route to host", "deployster host check"} {
+	for _, word := range []string{" on web of image test/world:1 ", "(root@127.0.0.1:", "No route to host", "deployster host check"} {
 		if !strings.Contains(o.output, word) {
 			faults = append(faults, fmt.Sprintf("nobody is told %q", word))
 		}
