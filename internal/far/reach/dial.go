@@ -193,8 +193,8 @@ func (s *session) begin(b Bundle, arch string) error {
 				return fmt.Errorf("it is %s, and this deployster is for Linux/%s", diag.Visible(platform), arch)
 			}
 			limit.Reset(installing)
-			if err := s.send(b); err != nil && !errors.Is(err, syscall.EPIPE) {
-				return err // a host that does not take it says why
+			if err := s.send(b); err != nil && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, os.ErrClosed) {
+				return err // a host that does not take it, or has ended already, says why
 			}
 		case strings.HasPrefix(line, sayWrong):
 			return fmt.Errorf("deployster cannot be installed there: %s", diag.Visible(strings.TrimPrefix(line, sayWrong)))
