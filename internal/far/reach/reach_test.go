@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -186,6 +187,28 @@ func TestDial_SaysWhyNot(t *testing.T) {
 				t.Errorf("left behind: %q", left)
 			}
 		})
+	}
+}
+
+// A host that has ended before the program was sent is asked why all the same: by then
+// nothing can be written to it.
+func TestDial_EndedBeforeItTookTheProgram(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "")
+	r.options.Command[2] = "echo '" + sayNeed + "Linux/" + r.options.Arch + "'; echo '" + sayWrong + "there is no room'"
+	bundle := filepath.Join(t.TempDir(), "bundle")
+	if err := syscall.Mkfifo(bundle, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.options.Bundle = func() (Bundle, error) { return Bundle{Path: bundle, SHA256: "0", Size: 1}, nil }
+	go func() {
+		time.Sleep(300 * time.Millisecond) // the host has ended, and that was noticed
+		if f, err := os.OpenFile(bundle, os.O_WRONLY, 0); err == nil {
+			_ = f.Close() // who sends it waits for this end
+		}
+	}()
+	if _, err := r.dial(context.Background()); err == nil || !strings.Contains(err.Error(), "there is no room") {
+		t.Errorf("got %v", err)
 	}
 }
 
