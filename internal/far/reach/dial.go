@@ -225,7 +225,7 @@ func (s *session) explain(ctx context.Context, err error) error {
 	if reason == "" || !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
 		text := err.Error()
 		if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) {
-			text = fmt.Sprintf("it said nothing of deployster within %s", greeting)
+			text = fmt.Sprintf("the connection ended, and it said nothing of deployster; %s are waited for that", greeting)
 		}
 		if reason != "" {
 			text += "; " + reason
