@@ -83,10 +83,21 @@ type Diagnostic struct {
 	Severity Severity `json:"severity"`
 	Summary  string   `json:"summary"`           // what happened, in a few words
 	Detail   string   `json:"detail"`            // the whole story, and what to do now
-	Address  string   `json:"address,omitempty"` // the resource it is about
+	Address  string   `json:"address,omitempty"` // of the resource, artifact, publish or host it is about
 	Action   string   `json:"action,omitempty"`  // the step of that resource: init, state, or an action's name
 	Range    *Range   `json:"range,omitempty"`
 	Snippet  *Snippet `json:"snippet,omitempty"`
+}
+
+// About names what the address is of: "resource web". That of an artifact, a publish or a
+// host says itself what it is.
+func (d *Diagnostic) About() string {
+	for _, kind := range []string{"artifact.", "publish.", "host."} {
+		if strings.HasPrefix(d.Address, kind) {
+			return d.Address
+		}
+	}
+	return "resource " + d.Address
 }
 
 func (d *Diagnostic) Error() string {
@@ -95,7 +106,7 @@ func (d *Diagnostic) Error() string {
 		fmt.Fprintf(&b, "%s: ", d.Range)
 	}
 	if d.Address != "" {
-		fmt.Fprintf(&b, "resource %s", d.Address)
+		b.WriteString(d.About())
 		if d.Action != "" {
 			fmt.Fprintf(&b, ", %s", d.Action)
 		}

@@ -78,3 +78,13 @@ func TestReport(t *testing.T) {
 		t.Errorf("%s", none)
 	}
 }
+
+func TestAbout(t *testing.T) {
+	for address, want := range map[string]string{"web": "resource web", `web["artifact.x"]`: `resource web["artifact.x"]`,
+		"module.net.web": "resource module.net.web", "artifact.site": "artifact.site", "publish.live": "publish.live", "host.a": "host.a"} {
+		d := Diagnostic{Summary: "It failed", Address: address, Action: "check"}
+		if got := d.Error(); got != want+", check: It failed" {
+			t.Errorf("%q, want %q first", got, want)
+		}
+	}
+}

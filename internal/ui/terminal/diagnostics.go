@@ -74,7 +74,7 @@ func place(d *diag.Diagnostic) string {
 	if d.Snippet != nil && d.Snippet.Context != "" {
 		parts = append(parts, "in "+diag.Visible(d.Snippet.Context))
 	} else if d.Address != "" {
-		parts = append(parts, "resource "+diag.Visible(d.Address))
+		parts = append(parts, diag.Visible(d.About()))
 	}
 	if d.Action != "" {
 		parts = append(parts, "step "+diag.Visible(d.Action))
