@@ -201,6 +201,34 @@ func TestPublish_DoesNotWaitForWhoListsNothing(t *testing.T) {
 	}
 }
 
+// mock-resource and time-resource list what they are asked from, and one of their own
+// otherwise: after a put they are asked from what they have put.
+func TestPublish_AsksFromWhatWasPut(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "acme/v1", false, state.Snapshot{})
+	s.o.Warn = func(d *diag.Diagnostic) { t.Error(d.Summary) }
+	s.o.Client = echoing{s.world}
+	created := []artifact.Versioned{{Version: artifact.Version{"ref": "2"}}}
+	ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond) // a second look would come later
+	defer cancel()
+	v, found := s.listed(ctx, typeclient.Target{Address: address, Reference: "acme/v1"}, s.info, wished("one", "2"), created,
+		Published{Version: artifact.Version{"ref": "1"}})
+	if !found || v.Version["ref"] != "2" {
+		t.Errorf("%+v, %v", v, found)
+	}
+}
+
+// echoing is a world that lists the version from which it is asked, or the version "mock".
+type echoing struct{ *artifacttest.World }
+
+func (echoing) Check(_ context.Context, _ artifact.Target, _ artifact.Info, in artifact.CheckInput) (artifact.Checked, error) {
+	v := artifact.Versioned{Version: artifact.Version{"ref": "mock"}}
+	if from := in.From[""]; from != nil {
+		v.Version = from
+	}
+	return artifact.Checked{Spaces: map[string]artifact.Space{"": {First: v.Version, Last: v, Count: 1}}, Newest: []artifact.Versioned{v}}, nil
+}
+
 func decided(t *testing.T, a protocol.Answer, err error) string {
 	t.Helper()
 	if err != nil {

@@ -143,12 +143,17 @@ func (f *Front) finish(ctx context.Context, t typeclient.Target, info artifact.I
 	return encode(out)
 }
 
-// listed finds the newest of what was created among what the image lists. One of the first
-// protocol that lists nothing at all is not asked again.
+// listed finds the newest of what was created among what the image lists, which is asked
+// from what was published before. One of the first protocol, whose put makes one version, is
+// asked from that: many list no other that nobody has asked for. If it lists nothing at all
+// it is not asked again.
 func (f *Front) listed(ctx context.Context, t typeclient.Target, info artifact.Info, config json.RawMessage, created []artifact.Versioned,
 	before Published) (artifact.Versioned, bool) {
 	in := artifact.CheckInput{Source: member(config, "source"), Space: created[0].Space, Fresh: true}
-	if len(before.Version) > 0 && before.Space == in.Space {
+	switch {
+	case info.Protocol == artifact.Concourse1:
+		in.From = map[string]artifact.Version{"": created[0].Version}
+	case len(before.Version) > 0 && before.Space == in.Space:
 		in.From = map[string]artifact.Version{before.Space: before.Version}
 	}
 	var failed error
