@@ -197,7 +197,7 @@ func (p *Provider) apply(in *tfplugin6.ApplyResourceChange_Request) (proto.Messa
 	if strings.HasPrefix(label, Nothing) {
 		return nil, errors.New("it could not be made")
 	}
-	attributes := resolve(planned, "").AsValueMap()
+	attributes := resolve(planned, moved(planned)).AsValueMap()
 	attributes["revision"] = cty.StringVal("1")
 	if !prior.IsNull() {
 		if attributes["revision"] = prior.GetAttr("revision"); !prior.RawEquals(planned) {
@@ -211,6 +211,14 @@ func (p *Provider) apply(in *tfplugin6.ApplyResourceChange_Request) (proto.Messa
 		out.Diagnostics = []*tfplugin6.Diagnostic{{Severity: tfplugin6.Diagnostic_ERROR, Summary: "it is there, but not ready"}}
 	}
 	return out, nil
+}
+
+// moved is the anchor of a thing: what is chosen depends on it.
+func moved(v cty.Value) string {
+	if anchor := v.GetAttr("anchor"); !anchor.IsNull() {
+		return anchor.AsString()
+	}
+	return ""
 }
 
 // resolve chooses what is not known yet, by the key of what it is in.
