@@ -86,6 +86,13 @@ func (c *Client) Ship(ctx context.Context, s imagestore.Shipment, from imagestor
 	return err
 }
 
+// Bring sends the files of an artifact, if they are not there. They are read from an
+// archive as far as they are asked for.
+func (c *Client) Bring(ctx context.Context, f Files, archive io.Reader) error {
+	_, err := c.ask(ctx, kindBring, f, watchers{contents: &sequence{from: archive}})
+	return err
+}
+
 // Look says where plugs lead there, in their order.
 func (c *Client) Look(ctx context.Context, plugs []Plug) ([]Seen, error) {
 	a, err := c.ask(ctx, kindLook, plugs, watchers{})

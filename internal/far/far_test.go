@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"deployster/internal/runner"
@@ -23,7 +24,8 @@ type place struct {
 	epoch int64 // the highest that was seen
 	open  map[string]chan runner.Outcome
 
-	received []byte // of the image that came last
+	received []byte
+	files    Files // of the image that came last
 }
 
 func newPlace() *place {
@@ -64,6 +66,14 @@ func (p *place) Receive(ctx context.Context, s imagestore.Shipment, from imagest
 	defer p.mu.Unlock()
 	p.received = got
 	return nil
+}
+
+func (p *place) Bring(_ context.Context, f Files, archive io.Reader) error {
+	got, err := io.ReadAll(archive)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.received, p.files = got, f
+	return err
 }
 
 func (p *place) Look(_ context.Context, plugs []Plug) []Seen {
@@ -317,6 +327,22 @@ type contents func(offset int64, n int) ([]byte, error)
 
 func (c contents) ReadContent(_ context.Context, _ string, offset int64, n int) ([]byte, error) {
 	return c(offset, n)
+}
+
+func TestClient_BringsFiles(t *testing.T) {
+	at := newPlace()
+	c, _, _ := connect(t, at, Hello{Build: "b1", Epoch: 1}, DefaultTiming())
+	archive, files := strings.Repeat("0123456789abcdef", 100_000), Files{Key: "k1", Name: "a", Tree: "sha256:1"}
+	if err := c.Bring(t.Context(), files, iotest.HalfReader(strings.NewReader(archive))); err != nil {
+		t.Fatal(err)
+	}
+	if string(at.received) != archive || at.files != files {
+		t.Errorf("%d of %d bytes came, of %+v", len(at.received), len(archive), at.files)
+	}
+	err := c.Bring(t.Context(), files, iotest.ErrReader(errors.New("it is gone here")))
+	if err == nil || !strings.Contains(err.Error(), "it is gone here") {
+		t.Errorf("of files that cannot be read: %v", err)
+	}
 }
 
 func TestClient_ShipsImages(t *testing.T) {

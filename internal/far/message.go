@@ -33,6 +33,7 @@ const (
 	kindWant     wire.Kind = 17 // host: a piece of a content that it lacks
 	kindPiece    wire.Kind = 18 // client: that piece
 	kindLook     wire.Kind = 19 // client: plugs, and kindDone says where each leads
+	kindBring    wire.Kind = 20 // client: files of an artifact that it can send
 )
 
 // Hello is what the client says of itself.
@@ -85,6 +86,13 @@ type answer struct {
 	Image   *runner.Image   `json:"image,omitempty"`
 	Outcome *runner.Outcome `json:"outcome,omitempty"`
 	Seen    []Seen          `json:"seen,omitempty"`
+}
+
+// Files are those of an artifact, which the client can send as a tar archive.
+type Files struct {
+	Key  string `json:"key"`
+	Name string `json:"name"` // of the artifact, for people
+	Tree string `json:"tree"` // hash over everything in them
 }
 
 // Plug is a path of a manifest that types on the host may be given.

@@ -1,6 +1,7 @@
 package far
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,9 @@ type Place interface {
 	Acts(ctx context.Context, h Hello) error
 	// Receive brings in an image, as far as it is not here.
 	Receive(ctx context.Context, s imagestore.Shipment, from imagestore.Contents) error
+	// Bring takes the files of an artifact, if they are not here, and shows them to what
+	// is run after that with a mount of them.
+	Bring(ctx context.Context, f Files, archive io.Reader) error
 	// Look says where plugs lead.
 	Look(ctx context.Context, plugs []Plug) []Seen
 }
@@ -69,7 +73,7 @@ type served struct {
 	cancel   context.CancelCauseFunc
 	outputs  map[byte]*output
 	recorded chan answer // gets what the client says to kindEnded
-	pieces   *pieces     // of a kindShip
+	pieces   *pieces     // of a kindShip or kindBring
 }
 
 func (s *server) idle() bool {
@@ -84,7 +88,7 @@ func (s *server) handle(ctx context.Context, m wire.Message) error {
 		return s.greet(ctx, m)
 	}
 	switch m.Kind {
-	case kindRun, kindAdopt, kindIsOpen, kindDiscard, kindResolve, kindShip, kindLook:
+	case kindRun, kindAdopt, kindIsOpen, kindDiscard, kindResolve, kindShip, kindBring, kindLook:
 		return s.begin(ctx, m)
 	}
 	s.mu.Lock()
@@ -192,6 +196,16 @@ func (s *server) serves(ctx context.Context, call *served, m wire.Message) (func
 		}
 		call.pieces = newPieces(s.conn, m.Call)
 		return func() any { return answer{Error: encodeError(s.at.Receive(ctx, shipment, call.pieces))} }, nil
+	case kindBring:
+		files, err := decode[Files](m)
+		if err != nil {
+			return nil, err
+		}
+		call.pieces = newPieces(s.conn, m.Call)
+		return func() any {
+			archive := bufio.NewReaderSize(&stream{ctx: ctx, from: call.pieces}, maxPiece)
+			return answer{Error: encodeError(s.at.Bring(ctx, files, archive))}
+		}, nil
 	case kindLook:
 		plugs, err := decode[[]Plug](m)
 		if err != nil {

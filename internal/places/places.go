@@ -157,7 +157,7 @@ func (p *Places) host(h runner.Host) *host {
 	defer p.mu.Unlock()
 	found := p.hosts[h.Name]
 	if found == nil {
-		found = &host{Host: h, o: p.o, shipped: map[string]*shipping{}}
+		found = &host{Host: h, o: p.o, sent: map[string]*sending{}}
 		p.hosts[h.Name] = found
 	}
 	return found
@@ -180,14 +180,8 @@ type host struct {
 	machine string      // that answered first
 	gone    error       // why it is not tried any more
 
-	shipMu  sync.Mutex
-	shipped map[string]*shipping // by digest
-}
-
-// shipping is an image on its way to a host, or there.
-type shipping struct {
-	done chan struct{}
-	err  error
+	sentMu sync.Mutex
+	sent   map[string]*sending // over this connection: by digest of an image, or key of files
 }
 
 // OtherMachineError says that another machine answers than before.
@@ -226,6 +220,7 @@ func (h *host) connect(ctx context.Context) (*far.Client, error) {
 		return nil, h.gone
 	}
 	h.client, h.machine = client, machine
+	h.nothingSent()
 	return client, nil
 }
 

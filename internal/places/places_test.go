@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"deployster/internal/artifact"
 	"deployster/internal/far"
 	"deployster/internal/runner"
 	"deployster/internal/runner/imagestore"
@@ -28,6 +32,7 @@ type machine struct {
 	mu      sync.Mutex
 	actions map[string]*begun
 	shipped map[string]int
+	files   map[string]int64 // by key: how many bytes came
 
 	serving sync.WaitGroup // far ends
 }
@@ -42,7 +47,8 @@ type begun struct {
 func newMachine(id string) *machine {
 	f := runnertest.NewFake()
 	f.Add(runnertest.ProbeReference, runnertest.Probe)
-	return &machine{Runtime: runnertest.Runtime{Fake: f}, id: id, boot: "b", actions: map[string]*begun{}, shipped: map[string]int{}}
+	return &machine{Runtime: runnertest.Runtime{Fake: f}, id: id, boot: "b", actions: map[string]*begun{}, shipped: map[string]int{},
+		files: map[string]int64{}}
 }
 
 func (m *machine) Enter(context.Context, far.Hello) (far.Welcome, error) {
@@ -59,7 +65,16 @@ func (m *machine) Receive(_ context.Context, s imagestore.Shipment, _ imagestore
 	return nil
 }
 
+func (m *machine) Bring(_ context.Context, f far.Files, archive io.Reader) error {
+	got, err := io.Copy(io.Discard, archive)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.files[f.Key] = got
+	return err
+}
+
 func (m *machine) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
+	s.Mounts = slices.DeleteFunc(s.Mounts, func(m runner.Mount) bool { return strings.HasPrefix(m.Source, "artifact:") })
 	if s.Kind == runner.Query {
 		return m.Fake.Run(ctx, s)
 	}
@@ -205,8 +220,13 @@ func TestPlaces_RunWhereTheSettingsSay(t *testing.T) {
 // A connection may break at any message. The action is carried out once, and its
 // end is told once.
 func TestPlaces_ActOnceWhateverIsLost(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "large"), make([]byte, 3<<20), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	files := runner.Mount{Source: artifact.MountSource("k1", ""), Target: "/in", Files: &runner.Files{Dir: dir, Key: "k1", Name: "a"}}
 	for _, side := range []string{"here", "there"} {
-		for at := int64(1); at <= 14; at++ {
+		for at := int64(1); at <= 24; at++ {
 			t.Run(fmt.Sprintf("%s/%d", side, at), func(t *testing.T) {
 				web := newMachine("web")
 				n := &network{machines: map[string]*machine{"web": web}}
@@ -220,12 +240,15 @@ func TestPlaces_ActOnceWhateverIsLost(t *testing.T) {
 					n.there.Store(at)
 				}
 				s := probe(t, p, "web", "id1", "both")
-				s.Stdout = io.Discard
+				s.Stdout, s.Mounts = io.Discard, []runner.Mount{files}
 				told := 0
 				s.Ended = func(res runner.Result, err error) error { told++; return err }
 				res, err := p.Run(context.Background(), s)
 				if err != nil || res.ExitCode != 0 || told != 1 {
 					t.Errorf("exit %d, error %v, told %d times", res.ExitCode, err, told)
+				}
+				if got := web.files["k1"]; got < 3<<20 {
+					t.Errorf("%d bytes of the files came", got)
 				}
 				if times := web.actions["id1"].times; times != 1 {
 					t.Errorf("it was done %d times", times)

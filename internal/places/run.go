@@ -17,7 +17,7 @@ func (h *host) run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 	for {
 		client, err := h.connect(ctx)
 		if err == nil {
-			err = h.ship(ctx, client, s.Digest)
+			err = h.send(ctx, client, s)
 		}
 		if err != nil {
 			if isLost(err) && ctx.Err() == nil {
@@ -146,33 +146,4 @@ func (h *host) Discard(ctx context.Context, id string) error {
 // Running reports whether an action still runs there.
 func (h *host) Running(ctx context.Context, id string) (bool, error) {
 	return again(ctx, h, func(c *far.Client) (bool, error) { return c.Running(ctx, id) })
-}
-
-// ship brings an image there, once.
-func (h *host) ship(ctx context.Context, c *far.Client, digest string) error {
-	h.shipMu.Lock()
-	on := h.shipped[digest]
-	if on == nil {
-		on = &shipping{done: make(chan struct{})}
-		h.shipped[digest] = on
-		h.shipMu.Unlock()
-		shipment, err := h.o.Images.Shipment(ctx, digest)
-		if err == nil {
-			err = c.Ship(ctx, shipment, h.o.Images)
-		}
-		if on.err = err; err != nil { // the next one tries again
-			h.shipMu.Lock()
-			delete(h.shipped, digest)
-			h.shipMu.Unlock()
-		}
-		close(on.done)
-		return err
-	}
-	h.shipMu.Unlock()
-	select {
-	case <-on.done:
-		return on.err
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

@@ -17,6 +17,15 @@ func (e *NoSourceError) Error() string { return e.Source + ": " + e.Err.Error() 
 // Unwrap returns the cause.
 func (e *NoSourceError) Unwrap() error { return e.Err }
 
+// Files are those of an artifact that a mount shows on another machine, which is sent
+// them before it runs anything.
+type Files struct {
+	Dir  string // where they are here; absolute, and held as long as they are needed
+	Key  string
+	Name string // of the artifact, for people
+	Tree string // hash over everything in it
+}
+
 // RealDir returns a directory without symbolic links on the way to it, or as it is
 // written where that is not known.
 func RealDir(dir string) string {

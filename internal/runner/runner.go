@@ -120,6 +120,10 @@ type Mount struct {
 	// Own: the source is a directory that the runner or the store of artifacts has made,
 	// which no mount else may show.
 	Own bool `json:"-"`
+
+	// Files: the source names files of an artifact, and the container is on another
+	// machine. nil = it is a path there, or the container is here.
+	Files *Files `json:"-"`
 }
 
 // Result is how an invocation ended.

@@ -32,12 +32,7 @@ type seen struct {
 // that says why it does not.
 func (p *Plugs) onHost(ctx context.Context, r *config.Resource, plug config.Plug) (string, diag.Diagnostics) {
 	host := *r.Settings.Host
-	switch {
-	case plug.Artifact != "":
-		return "", diag.Diagnostics{plugError(r, "An artifact on another machine",
-			"The plug %q shows files of an artifact, which are on this machine, and the resource is on %s. Take host away, or give the "+
-				"resource what it needs of the artifact in its config: artifact.%s.version.", plug.Name, host.Name, plug.Artifact)}
-	case plug.Base != "":
+	if plug.Base != "" {
 		return "", diag.Diagnostics{plugError(r, "A relative path on another machine",
 			"The path of the plug %q begins at the working directory, which is on this machine, and the resource is on %s. Write it absolute.",
 			plug.Name, host.Name)}

@@ -83,17 +83,17 @@ func (p *Plugs) Grant(ctx context.Context, r *config.Resource, t protocol.Type) 
 		}
 		taken[want.ContainerPath] = name
 		writable := !plug.ReadOnly && (want.Writable || want.AnyMode)
-		if r.Settings.Host != nil {
-			source, d := p.onHost(ctx, r, plug)
-			if diags = append(diags, d...); source != "" {
-				mounts = append(mounts, runner.Mount{Source: source, Target: want.ContainerPath, Writable: writable})
-			}
-			continue
-		}
 		if plug.Artifact != "" {
 			source, d := p.files(ctx, plug)
 			if diags = append(diags, d...); source != "" {
 				mounts = append(mounts, runner.Mount{Source: source, Target: want.ContainerPath})
+			}
+			continue
+		}
+		if r.Settings.Host != nil {
+			source, d := p.onHost(ctx, r, plug)
+			if diags = append(diags, d...); source != "" {
+				mounts = append(mounts, runner.Mount{Source: source, Target: want.ContainerPath, Writable: writable})
 			}
 			continue
 		}

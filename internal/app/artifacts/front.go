@@ -134,29 +134,34 @@ func (f *Front) Mounted(ctx context.Context, t typeclient.Target) (typeclient.Ta
 		if err != nil {
 			return t, at(t.Address, err)
 		}
-		path, err := f.files(ctx, order, sub)
+		held, path, err := f.files(ctx, order, sub)
 		if err != nil {
 			return t, at(t.Address, err)
 		}
 		t.Mounts = slices.Clone(t.Mounts)
+		if t.Settings.Host != nil {
+			t.Mounts[i].Files = &runner.Files{Dir: held.Dir, Key: key, Name: order.Name, Tree: held.Tree}
+			continue
+		}
 		t.Mounts[i] = runner.Mount{Source: path, Target: m.Target, Own: true}
 	}
 	return t, nil
 }
 
-// files is where files are, after they were brought in if they were not here.
-func (f *Front) files(ctx context.Context, order artifact.Order, sub string) (string, error) {
+// files returns files, after they were brought in if they were not here, and where a path
+// of theirs is.
+func (f *Front) files(ctx context.Context, order artifact.Order, sub string) (artifact.Held, string, error) {
 	held, err := f.o.Store.Fetch(ctx, order)
 	if err != nil {
-		return "", err
+		return held, "", err
 	}
 	path, err := artifact.Sub(held.Dir, sub)
 	if err != nil {
-		return "", diag.Errorf("Not in the files of the artifact", "%s shows %q of artifact.%s, version %s, and that does not exist: %s. "+
+		return held, "", diag.Errorf("Not in the files of the artifact", "%s shows %q of artifact.%s, version %s, and that does not exist: %s. "+
 			"Correct the path of the plug.", f.plugOf(order.Name, sub), sub, order.Name, diag.Visible(order.Recipe.Version.String()),
 			diag.Visible(err.Error()))
 	}
-	return path, nil
+	return held, path, nil
 }
 
 // plugOf names the plug that shows a path of an artifact.

@@ -106,7 +106,8 @@ func (f *Front) input(ctx context.Context, in config.PublishInput) (string, erro
 	if !ok {
 		return "", fmt.Errorf("artifact.%s is not in the plan", name)
 	}
-	return f.files(ctx, pin.Order(f.declared[name]), sub)
+	_, path, err := f.files(ctx, pin.Order(f.declared[name]), sub)
+	return path, err
 }
 
 // settling are the pauses before a check is asked again that does not know yet what was

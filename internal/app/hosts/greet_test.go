@@ -3,6 +3,7 @@ package hosts
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"sync"
 	"testing"
@@ -37,6 +38,7 @@ func (h host) Enter(context.Context, far.Hello) (far.Welcome, error) {
 func (host) Acts(context.Context, far.Hello) error                                   { return nil }
 func (host) Look(context.Context, []far.Plug) []far.Seen                             { return nil }
 func (host) Receive(context.Context, imagestore.Shipment, imagestore.Contents) error { return nil }
+func (host) Bring(context.Context, far.Files, io.Reader) error                       { return nil }
 
 // greet greets hosts by their addresses; one that is not there is down.
 func greet(t *testing.T, there map[string]host, on map[string]*Resident, atOnce int) Reached {

@@ -65,7 +65,7 @@ func (s *Store) read(key string) (e artifact.Entry, err error) {
 
 // fetch brings the files of a key in. Its lock is held. All is written elsewhere first,
 // and brought to the disk before it gets its name.
-func (s *Store) fetch(ctx context.Context, o artifact.Order, key string) (err error) {
+func (s *Store) fetch(ctx context.Context, key string, fill filler) (err error) {
 	draft := s.draft(key)
 	if err := errors.Join(os.RemoveAll(draft), os.RemoveAll(s.dir(key)), os.Mkdir(draft, 0o700)); err != nil {
 		return errStore(s.o.Dir, err)
@@ -75,30 +75,36 @@ func (s *Store) fetch(ctx context.Context, o artifact.Order, key string) (err er
 			err = keepDiagnostic(err, os.RemoveAll(draft))
 		}
 	}()
-	info, err := s.o.Client.Info(ctx, o.Target)
+	m, err := fill(ctx, filepath.Join(draft, dataName))
 	if err != nil {
 		return err
 	}
-	m := meta{Format: metaFormat, Key: key, Name: o.Name, Image: o.Target.Reference, Space: o.Recipe.Space, Version: o.Recipe.Version}
+	m.Format, m.Key, m.Got = metaFormat, key, s.now().UTC()
+	if err := s.settle(key, m); err != nil {
+		return errStore(s.o.Dir, err)
+	}
+	return nil
+}
+
+// get lets an image bring files in.
+func (s *Store) get(ctx context.Context, o artifact.Order, data string) (meta, error) {
+	m := meta{Name: o.Name, Image: o.Target.Reference, Space: o.Recipe.Space, Version: o.Recipe.Version}
+	info, err := s.o.Client.Info(ctx, o.Target)
+	if err != nil {
+		return m, err
+	}
 	got, err := s.o.Client.Get(ctx, o.Target, info, artifact.GetInput{Recipe: o.Recipe, Take: func(dir string) error {
 		sum, err := tree.Measure(ctx, dir)
 		if err != nil {
 			return refusal(o, err)
 		}
 		m.Tree, m.Files, m.Bytes = sum.Hash, sum.Files, sum.Bytes
-		return take(ctx, dir, filepath.Join(draft, dataName))
+		return take(ctx, dir, data)
 	}})
-	if err != nil {
-		return err
-	}
 	for _, field := range got.Metadata {
 		m.Metadata = append(m.Metadata, artifact.Field{Name: s.o.Hide(field.Name), Value: s.o.Hide(field.Value)})
 	}
-	m.Got = s.now().UTC()
-	if err := s.settle(key, m); err != nil {
-		return errStore(s.o.Dir, err)
-	}
-	return nil
+	return m, err
 }
 
 // keepDiagnostic joins what went wrong afterwards, if anything did.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"deployster/internal/artifact"
+	"deployster/internal/artifact/tree"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
 	"deployster/internal/runner"
@@ -80,6 +82,33 @@ func (s *Store) Fetch(ctx context.Context, o artifact.Order) (artifact.Held, err
 		return artifact.Held{}, diag.Because(err, "The files of an artifact cannot be found",
 			"%s: %s", o.Target.Address, diag.Visible(err.Error()))
 	}
+	return s.obtain(ctx, key, o.Target.Address, func(ctx context.Context, data string) (meta, error) { return s.get(ctx, o, data) })
+}
+
+// Receive returns the files of a key, and takes them from another machine where they are
+// not here: unpack makes their directory, and tree is the hash that they must have.
+func (s *Store) Receive(ctx context.Context, key, name, hash string, unpack func(dir string) error) (artifact.Held, error) {
+	if !filepath.IsLocal(key) || filepath.Base(key) != key {
+		return artifact.Held{}, fmt.Errorf("%q is no key of files", key)
+	}
+	return s.obtain(ctx, key, "artifact."+name, func(ctx context.Context, data string) (meta, error) {
+		if err := unpack(data); err != nil {
+			return meta{}, err
+		}
+		sum, err := tree.Measure(ctx, data)
+		if err == nil && sum.Hash != hash {
+			err = fmt.Errorf("the files of artifact.%s are not what was fetched. `deployster artifact verify` looks at what is here", name)
+		}
+		return meta{Name: name, Tree: sum.Hash, Files: sum.Files, Bytes: sum.Bytes}, err
+	})
+}
+
+// filler makes the directory data with the files of a key, and says what they are.
+type filler func(ctx context.Context, data string) (meta, error)
+
+// obtain returns files that are here, or brings them in. addr is who needs them, for
+// people.
+func (s *Store) obtain(ctx context.Context, key, addr string, fill filler) (artifact.Held, error) {
 	s.mu.Lock()
 	h := s.keys[key]
 	if h == nil {
@@ -107,7 +136,7 @@ func (s *Store) Fetch(ctx context.Context, o artifact.Order) (artifact.Held, err
 		}
 		done := false
 		if err == nil {
-			done, err = s.bring(ctx, o, key)
+			done, err = s.bring(ctx, key, fill)
 		}
 		if err != nil {
 			return artifact.Held{}, err
@@ -118,7 +147,7 @@ func (s *Store) Fetch(ctx context.Context, o artifact.Order) (artifact.Held, err
 		select { // another brings it in, or removes it
 		case <-ctx.Done():
 			return artifact.Held{}, diag.Because(context.Cause(ctx), "Interrupted", "%s was waiting for files that another command fetches.",
-				o.Target.Address)
+				addr)
 		case <-time.After(lookEvery):
 		}
 	}
@@ -156,7 +185,7 @@ func (s *Store) try(key string, alone bool) (*durable.Lock, error) {
 }
 
 // bring fetches the files of a key, unless somebody else is at it or has done it.
-func (s *Store) bring(ctx context.Context, o artifact.Order, key string) (fetched bool, err error) {
+func (s *Store) bring(ctx context.Context, key string, fill filler) (fetched bool, err error) {
 	lock, err := s.try(key, true)
 	if lock == nil || err != nil {
 		return false, err
@@ -169,7 +198,7 @@ func (s *Store) bring(ctx context.Context, o artifact.Order, key string) (fetche
 	if _, err := s.read(key); err == nil {
 		return false, nil
 	}
-	if err := s.fetch(ctx, o, key); err != nil {
+	if err := s.fetch(ctx, key, fill); err != nil {
 		return false, err
 	}
 	s.mu.Lock()

@@ -3,6 +3,7 @@ package hosts
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/app/workspace"
+	"deployster/internal/artifact/store"
 	"deployster/internal/far"
 	"deployster/internal/far/machine"
 	"deployster/internal/far/reach"
@@ -23,6 +25,7 @@ type Runtime interface {
 	runner.Runner
 	runner.Launcher
 	machine.Runtime
+	Artifacts() string // where their files are kept
 	Close() error
 }
 
@@ -31,7 +34,8 @@ type Runtime interface {
 // adopts it. To tidy up would end it, or wait for it.
 func Serve(ctx context.Context, at Runtime, o workspace.Options, version string, lost int) error {
 	pool := worker.New(worker.Options{Runner: at, Launcher: at, Max: runtime.NumCPU()})
-	here := machine.New(machine.Options{Runner: pool, Runtime: at, Build: version, Look: lead,
+	files := store.New(store.Options{Dir: at.Artifacts(), Command: "deployster far"})
+	here := machine.New(machine.Options{Runner: pool, Runtime: at, Build: version, Look: lead, Files: files,
 		DataDir: cmp.Or(o.Env("DEPLOYSTER_DATA_DIR"), runner.DefaultHostDataDir)})
 	if _, err := fmt.Fprintln(o.Stdout, reach.Ready); err != nil {
 		return err
@@ -42,7 +46,7 @@ func Serve(ctx context.Context, at Runtime, o workspace.Options, version string,
 		os.Exit(lost)
 	}
 	pool.Close()
-	return at.Close()
+	return errors.Join(files.Close(), at.Close())
 }
 
 // stdio is this process's standard input and output as one stream.

@@ -7,10 +7,12 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"deployster/internal/artifact"
 	"deployster/internal/base/machineid"
 	"deployster/internal/far"
 	"deployster/internal/runner"
@@ -25,6 +27,11 @@ type Runtime interface {
 	Receive(ctx context.Context, s imagestore.Shipment, from imagestore.Contents) error
 }
 
+// Store keeps files of artifacts. *store.Store of internal/artifact does.
+type Store interface {
+	Receive(ctx context.Context, key, name, hash string, unpack func(dir string) error) (artifact.Held, error)
+}
+
 // Options say what a Machine is made of.
 type Options struct {
 	Runner  runner.Runner // runs images, in workers where it can
@@ -33,6 +40,8 @@ type Options struct {
 	Build   string // of this program
 	// Look says where a plug leads, among all.
 	Look func(plug far.Plug, all []far.Plug) (string, error)
+	// Files keeps those of artifacts.
+	Files Store
 }
 
 // Machine is this machine as a far.Place, for one client.
@@ -41,10 +50,15 @@ type Machine struct {
 	Runtime
 	o    Options
 	mine fence // of the client that was let in
+
+	mu    sync.Mutex
+	files map[string]string // key -> the directory with the files that the client has sent
 }
 
 // New returns the Place.
-func New(o Options) *Machine { return &Machine{Runner: o.Runner, Runtime: o.Runtime, o: o} }
+func New(o Options) *Machine {
+	return &Machine{Runner: o.Runner, Runtime: o.Runtime, o: o, files: map[string]string{}}
+}
 
 // Enter implements far.Place. It is called once.
 func (m *Machine) Enter(ctx context.Context, h far.Hello) (far.Welcome, error) {

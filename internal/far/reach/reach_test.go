@@ -48,6 +48,7 @@ func (place) Look(context.Context, []far.Plug) []far.Seen {
 	return nil
 }
 func (place) Receive(context.Context, imagestore.Shipment, imagestore.Contents) error { return nil }
+func (place) Bring(context.Context, far.Files, io.Reader) error                       { return nil }
 
 // rig is a host that is this machine, behind a program in the place of ssh.
 type rig struct {

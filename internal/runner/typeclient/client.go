@@ -50,10 +50,6 @@ type Options struct {
 	// Inits keeps answers to init for the next command; nil = every command asks.
 	Inits InitCache
 
-	// Files finds the files of an artifact by the key and the path of its mount, and holds
-	// them: see artifact.Mounts. nil = there are none.
-	Files func(ctx context.Context, key, sub string) (path string, err error)
-
 	// Facts says what a host is; nil = images are not told.
 	Facts func(context.Context, runner.Host) (protocol.HostFacts, error)
 

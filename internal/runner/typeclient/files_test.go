@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"deployster/internal/artifact"
@@ -14,38 +12,42 @@ import (
 	"deployster/protocol"
 )
 
-// A mount of an artifact shows its files, read-only, wherever the store has them.
+// A mount of an artifact names its files only where they are sent to another machine.
 func TestClient_MountsFilesOfArtifacts(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "f"), []byte("x"), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	f := runnertest.NewFake()
-	var seen []runner.Mount
-	f.Add("acme/it", func(_ context.Context, s runner.Spec, _ io.Reader, stdout, _ io.Writer) int {
-		seen = s.Mounts
+	f.Add("acme/it", func(_ context.Context, _ runner.Spec, _ io.Reader, stdout, _ io.Writer) int {
 		_, _ = io.WriteString(stdout, `{"status":"VALID","state":{}}`)
 		return 0
 	})
-	asked, fails := "", error(nil)
-	c := New(Options{Runner: f, Files: func(_ context.Context, key, sub string) (string, error) {
-		asked = key + "/" + sub
-		return dir, fails
-	}})
+	var seen []runner.Mount
+	c := New(Options{Runner: elsewhere{f, &seen}})
 	digest, err := c.Resolve(t.Context(), "acme/it")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ty := protocol.Type{Protocol: 2, Digest: digest}
-	target := Target{Address: "a", Reference: "acme/it", Mounts: []runner.Mount{{Source: artifact.MountSource("key", "dist"), Target: "/in"}}}
+	sent := runner.Mount{Source: artifact.MountSource("key", "dist"), Target: "/in", Files: &runner.Files{Key: "key"}}
+	target := Target{Address: "a", Reference: "acme/it", Mounts: []runner.Mount{sent}}
 	if _, err := c.State(t.Context(), target, ty, protocol.StateInput{}); err != nil {
 		t.Fatal(err)
 	}
-	if want := (runner.Mount{Source: dir, Target: "/in", Own: true}); len(seen) != 1 || seen[0] != want || asked != "key/dist" {
-		t.Errorf("%+v, asked for %q", seen, asked)
+	if len(seen) != 1 || seen[0] != sent {
+		t.Errorf("%+v", seen)
 	}
-	seen, fails = nil, errors.New("gone")
-	if _, err := c.State(t.Context(), target, ty, protocol.StateInput{}); !errors.Is(err, fails) || seen != nil {
+	seen = nil
+	target.Mounts[0].Files = nil
+	if _, err := c.State(t.Context(), target, ty, protocol.StateInput{}); !errors.Is(err, errors.ErrUnsupported) || seen != nil {
 		t.Errorf("%v, ran with %v", err, seen)
 	}
+}
+
+// elsewhere has the files of artifacts, which this machine has not.
+type elsewhere struct {
+	*runnertest.Fake
+	seen *[]runner.Mount
+}
+
+func (e elsewhere) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
+	*e.seen, s.Mounts = s.Mounts, nil
+	return e.Fake.Run(ctx, s)
 }

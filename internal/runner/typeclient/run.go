@@ -90,7 +90,7 @@ func (c *Client) workerFor(ctx context.Context, t Target, ty protocol.Type, step
 // run carries out a call. The error is nil only when the program ended with
 // exit code zero.
 func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
-	mounts, err := c.mountsOf(ctx, k)
+	mounts, err := c.mountsOf(k)
 	if err != nil {
 		return runner.Result{}, err
 	}

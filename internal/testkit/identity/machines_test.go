@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"slices"
@@ -53,6 +54,7 @@ func (*machine) Look(_ context.Context, plugs []far.Plug) []far.Seen {
 
 // Receive implements far.Place.
 func (*machine) Receive(context.Context, imagestore.Shipment, imagestore.Contents) error { return nil }
+func (*machine) Bring(context.Context, far.Files, io.Reader) error                       { return nil }
 
 // dial reaches the machine that answers at the address of a host.
 func (l *lab) dial(ctx context.Context, h runner.Host, as far.Hello) (*far.Client, error) {

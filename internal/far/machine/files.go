@@ -1,0 +1,49 @@
+package machine
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"deployster/internal/artifact"
+	"deployster/internal/artifact/tree"
+	"deployster/internal/far"
+	"deployster/internal/runner"
+)
+
+// Bring implements far.Place. The files stay at least until the client is gone.
+func (m *Machine) Bring(ctx context.Context, f far.Files, archive io.Reader) error {
+	held, err := m.o.Files.Receive(ctx, f.Key, f.Name, f.Tree, func(dir string) error { return tree.Unpack(ctx, archive, dir) })
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.files[f.Key] = held.Dir
+	return nil
+}
+
+// Run implements runner.Runner. Mounts of files of artifacts show those that the client
+// has sent.
+func (m *Machine) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
+	for i, mount := range s.Mounts {
+		key, sub, ok := artifact.ParseMount(mount.Source)
+		if !ok {
+			continue
+		}
+		m.mu.Lock()
+		dir := m.files[key]
+		m.mu.Unlock()
+		if dir == "" {
+			return runner.Result{}, fmt.Errorf("the files of the artifact at %s were not sent here", mount.Target)
+		}
+		path, err := artifact.Sub(dir, sub)
+		if err != nil {
+			return runner.Result{}, fmt.Errorf("%q of the artifact at %s: %w", sub, mount.Target, err)
+		}
+		s.Mounts = slices.Clone(s.Mounts)
+		s.Mounts[i] = runner.Mount{Source: path, Target: mount.Target, Own: true}
+	}
+	return m.Runner.Run(ctx, s)
+}

@@ -1,0 +1,67 @@
+package machine
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"deployster/internal/artifact"
+	"deployster/internal/artifact/store"
+	"deployster/internal/artifact/tree"
+	"deployster/internal/far"
+	"deployster/internal/runner"
+	"deployster/internal/runner/runnertest"
+)
+
+// Mounts of artifacts show what the client has sent, read-only, and nothing else.
+func TestMachine_ShowsFilesOfArtifacts(t *testing.T) {
+	from := t.TempDir()
+	if err := os.Mkdir(filepath.Join(from, "dist"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/etc", filepath.Join(from, "out")); err != nil {
+		t.Fatal(err)
+	}
+	sum, err := tree.Measure(t.Context(), from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var archive bytes.Buffer
+	if err := tree.Pack(t.Context(), &archive, from); err != nil {
+		t.Fatal(err)
+	}
+	fake := runnertest.NewFake()
+	var seen []runner.Mount
+	fake.Add("acme/it", func(_ context.Context, s runner.Spec, _ io.Reader, _, _ io.Writer) int { seen = s.Mounts; return 0 })
+	image, err := fake.Resolve(t.Context(), "acme/it")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := store.New(store.Options{Dir: filepath.Join(t.TempDir(), "artifacts"), Command: "test"})
+	defer func() { _ = files.Close() }()
+	m := New(Options{Runner: fake, Files: files})
+	spec := func(key, sub string) runner.Spec {
+		return runner.Spec{Name: "web/state", Kind: runner.Query, Digest: image.Digest,
+			Mounts: []runner.Mount{{Source: artifact.MountSource(key, sub), Target: "/in", Writable: true}}}
+	}
+	if _, err := m.Run(t.Context(), spec("k1", "dist")); err == nil || seen != nil {
+		t.Errorf("it runs without the files: %v", seen)
+	}
+	if err := m.Bring(t.Context(), far.Files{Key: "k1", Name: "site", Tree: sum.Hash}, &archive); err != nil {
+		t.Fatal(err)
+	}
+	for name, spec := range map[string]runner.Spec{"another key": spec("k2", "dist"), "no such path": spec("k1", "none"), "a way out": spec("k1", "out")} {
+		if _, err := m.Run(t.Context(), spec); err == nil || seen != nil {
+			t.Errorf("%s: it runs with %v", name, seen)
+		}
+	}
+	if _, err := m.Run(t.Context(), spec("k1", "dist")); err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) != 1 || filepath.Base(seen[0].Source) != "dist" || seen[0].Writable || !seen[0].Own || seen[0].Target != "/in" {
+		t.Errorf("%+v", seen)
+	}
+}
