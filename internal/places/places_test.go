@@ -258,6 +258,26 @@ func TestPlaces_ActOnceWhateverIsLost(t *testing.T) {
 	}
 }
 
+// The next far end of a machine knows nothing of what was sent to the one before.
+func TestPlaces_SendAgainOverANewConnection(t *testing.T) {
+	web := newMachine("web")
+	p := newPlaces(t, &network{machines: map[string]*machine{"web": web}})
+	for i := range 3 {
+		s := probe(t, p, "web", fmt.Sprint(i), "exit", "0")
+		s.Mounts = []runner.Mount{{Source: artifact.MountSource("k1", ""), Target: "/in", Files: &runner.Files{Dir: t.TempDir(), Key: "k1"}}}
+		if _, err := p.Run(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		if i == 1 {
+			_ = p.hosts["web"].client.Close()
+			clear(web.files)
+		}
+	}
+	if web.files["k1"] == 0 {
+		t.Error("they were not sent again")
+	}
+}
+
 func TestPlaces_KnowAnotherMachine(t *testing.T) {
 	n := &network{machines: map[string]*machine{"web": newMachine("one")}}
 	p := newPlaces(t, n)
