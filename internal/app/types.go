@@ -21,7 +21,8 @@ func (e *Engine) Inspect(ctx context.Context, image string) (name string, ty pro
 	if err != nil {
 		return "", ty, err
 	}
-	client := typeclient.New(typeclient.Options{Runner: runtime, Version: e.Version, Verbose: e.Verbose, Workspace: e.Dir, Log: e.Line})
+	client := typeclient.New(typeclient.Options{Runner: runtime, Inspector: runtime, Version: e.Version, Verbose: e.Verbose, Workspace: e.Dir,
+		Log: e.Line})
 	ty, err = client.Init(ctx, typeclient.Target{Address: "inspect", Reference: image, Digest: found.Digest})
 	return found.Reference, ty, err
 }
