@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -76,6 +77,9 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 				"it with prevent_destroy = false, or forget it with a removed block and destroy = false."}
 	case entry.ReadOnly:
 		step.ReadOnly, step.Reason = true, why+", and it was read_only: it is left as it is"
+		return step, nil
+	case strings.HasPrefix(addr, config.PublishPrefix):
+		step.Reason = why + ": what was published stays" + leftover(entry)
 		return step, nil
 	case entry.OnRemove == "forget" && block == nil:
 		step.Reason = why + ", and on_remove is \"forget\": it is left as it is" + leftover(entry)
