@@ -113,7 +113,7 @@ func readMade(answer []byte) (v artifact.Version, m artifact.Metadata, err error
 		}
 	}
 	if raw := member(o, "metadata"); string(raw) != "null" {
-		m, err = metadata(raw)
+		m, err = metadata(raw, true)
 	}
 	return v, m, err
 }

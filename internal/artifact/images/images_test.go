@@ -260,6 +260,7 @@ func TestAnswers_AreAsThePageHasThem(t *testing.T) {
 	published(t, "check-answer-1", `[{"ref":"1"}]`)
 	published(t, "check-answer-1", `null`)
 	published(t, "made-answer-1", `{"version":{"ref":"1"},"metadata":null}`)
+	published(t, "made-answer-1", `{"version":{"ref":"1"},"metadata":[{"name":"url","value":null},{"name":"x"}]}`)
 }
 
 func TestCheck_OfV1IsLenientWhereItMustBe(t *testing.T) {
@@ -339,6 +340,8 @@ func TestCheck_OfV2KeepsToTheLetter(t *testing.T) {
 		{"a number", `{"space":"a","version":{"n":1}}`, "a number"},
 		{"a list", `[]`, "line 1"},
 		{"metadata of any case", `{"default_space":"a"}` + "\n" + `{"space":"a","version":{"ref":"1"},"metadata":[{"Name":"x","VALUE":"y","type":"z"}]}`, "a: 1"},
+		{"metadata of null", `{"space":"a","version":{"ref":"1"},"metadata":[{"name":"x","value":null}]}`, "the value of field 1 of the metadata is null"},
+		{"metadata without value", `{"space":"a","version":{"ref":"1"},"metadata":[{"name":"x"}]}`, "the value of field 1 of the metadata is missing"},
 		{"metadata of numbers", `{"space":"a","version":{"ref":"1"},"metadata":[{"name":"x","value":1}]}`, "the value of field 1"},
 		{"metadata null", `{"space":"a","version":{"ref":"1"},"metadata":null}`, "must be a list"},
 		{"too much metadata", `{"space":"a","version":{"ref":"1"},"metadata":[` + strings.Repeat(`{"name":"x","value":"y"},`, 100) + `{"name":"x","value":"y"}]}`,
@@ -467,6 +470,8 @@ func TestPut_SaysWhatItDid(t *testing.T) {
 		{"failed after one", &image{info: v2Info, out: line("created", "m", "1"), fails: "put", code: 4}, "1 / ", "exit code 4"},
 		{"failed over a line", &image{info: v2Info, out: line("created", "m", "1") + `{"ty`, fails: "put", code: 4}, "1 / ", "exit code 4"},
 		{"v1", &image{out: `{"version":{"ref":"1"},"metadata":[{"name":"a","value":"b"}]}`}, "1 / ", ""},
+		{"v1 metadata of null", &image{out: `{"version":{"ref":"1"},"metadata":[{"name":"url","value":null},{"name":"x"},{"value":"y"},{}]}`}, "1 / ", ""},
+		{"v1 metadata of numbers", &image{out: `{"version":{"ref":"1"},"metadata":[{"name":"n","value":1}]}`}, " / ", "the value of field 1 of the metadata is a number"},
 		{"v1 nothing", &image{out: ``}, " / ", "put did not say what it made"},
 		{"v1 no version", &image{out: `{}`}, " / ", "it names no version"},
 		{"v1 null", &image{out: `{"version":null}`}, " / ", "it names no version"},

@@ -109,7 +109,7 @@ func (l *listed) checkLine(line []byte) error {
 	if v.Version, err = version(o["version"]); err != nil {
 		return err
 	}
-	if v.Metadata, err = metadata(o["metadata"]); err != nil {
+	if v.Metadata, err = metadata(o["metadata"], false); err != nil {
 		return err
 	}
 	return l.add(v)

@@ -69,8 +69,8 @@ func version(raw json.RawMessage) (artifact.Version, error) {
 }
 
 // metadata reads a list of names and values. The keys may be in any case, and others are
-// ignored.
-func metadata(raw json.RawMessage) (artifact.Metadata, error) {
+// ignored. empty: what is missing or null is empty text, as Concourse reads it.
+func metadata(raw json.RawMessage, empty bool) (artifact.Metadata, error) {
 	if raw == nil {
 		return nil, nil
 	}
@@ -96,11 +96,18 @@ func metadata(raw json.RawMessage) (artifact.Metadata, error) {
 		if err := json.Unmarshal(one, &members); err != nil {
 			return nil, err
 		}
-		name, err := text(fmt.Sprintf("the name of field %d of the metadata", i+1), member(members, "name"))
+		part := func(key string) (string, error) {
+			raw := member(members, key)
+			if empty && (raw == nil || string(raw) == "null") {
+				return "", nil
+			}
+			return text(fmt.Sprintf("the %s of field %d of the metadata", key, i+1), raw)
+		}
+		name, err := part("name")
 		if err != nil {
 			return nil, err
 		}
-		value, err := text(fmt.Sprintf("the value of field %d of the metadata", i+1), member(members, "value"))
+		value, err := part("value")
 		if err != nil {
 			return nil, err
 		}
