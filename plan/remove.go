@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -78,11 +77,8 @@ func (b *builder) remove(ctx context.Context, addr string, entry state.Entry) (*
 	case entry.ReadOnly:
 		step.ReadOnly, step.Reason = true, why+", and it was read_only: it is left as it is"
 		return step, nil
-	case strings.HasPrefix(addr, config.PublishPrefix):
-		step.Reason = why + ": what was published stays" + leftover(entry)
-		return step, nil
 	case entry.OnRemove == "forget" && block == nil:
-		step.Reason = why + ", and on_remove is \"forget\": it is left as it is" + leftover(entry)
+		step.Reason = why + b.Selection.WhyForgotten(addr) + leftover(entry)
 		return step, nil
 	}
 	ty, err := b.prober.Init(ctx, step.Target(addr))
