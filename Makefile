@@ -113,7 +113,7 @@ crash:
 	go test -tags mutants -count=1 -v -run '^TestMutants_AreSeen$$' ./internal/testkit/crash
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 12h -v ./internal/testkit/crash
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 1h -v -run '^TestHostile_Artifacts$$' ./internal/testkit/artifacts
-	DEPLOYSTER_CRASH=all go test -count=1 -timeout 1h -v -run '^TestFullDisk$$' ./state
+	DEPLOYSTER_CRASH=all go test -count=1 -timeout 1h -v -run '^(TestFullDisk|TestRemote_(DiesAtEachCall|HandsOverInTime))$$' ./state
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 4h -v -run '^TestApply_(KilledAtEachCall|CutFromItsHost)$$' ./internal/testkit/e2e
 	DEPLOYSTER_CRASH=all go test -count=1 -timeout 4h -v -run '^TestServer_IsKilled$$' ./containerd
 

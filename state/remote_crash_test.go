@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"deployster/internal/sharedlog"
-	"deployster/internal/stores/dir"
 )
 
 // mortal is a store whose process is dead from some call on: it makes no call any
@@ -96,28 +97,35 @@ func work(t *testing.T, at Place) (k known) {
 // A process dies before or after each of its calls of the store, and another machine
 // goes on: nothing that it knew to be recorded is lost.
 func TestRemote_DiesAtEachCall(t *testing.T) {
-	t.Parallel()
-	for _, carried := range []bool{false, true} {
-		for dies := 1; ; dies++ {
-			if !diesAt(t, dies, carried) {
+	for _, on := range append(onServers(t), inDir()) {
+		t.Run(on.name, func(t *testing.T) {
+			t.Parallel()
+			every := 1
+			if on.slow > 1 && os.Getenv("DEPLOYSTER_CRASH") != "all" {
+				every = 7
+			}
+			for _, carried := range []bool{false, true} {
+				first, dies := 1+rand.IntN(every), 0
+				for dies = first; diesAt(t, on, dies, carried); dies += every {
+				}
 				if dies < 20 {
 					t.Errorf("only %d calls were made", dies)
 				}
-				break
 			}
-		}
+		})
 	}
 }
 
 // diesAt says whether there was such a call.
-func diesAt(t *testing.T, dies int, carried bool) bool {
+func diesAt(t *testing.T, in storeKind, dies int, carried bool) bool {
 	t.Helper()
-	root, calls := filepath.Join(t.TempDir(), "state"), atomic.Int64{}
+	root, calls := in.empty(t), atomic.Int64{}
 	on := func(name string, dies int) *Remote {
-		return &Remote{URL: "dir://" + root, Command: "test", Machine: name, Pending: filepath.Join(t.TempDir(), "pending"),
+		return &Remote{URL: "dir:///shop", Command: "test", Machine: name, Pending: filepath.Join(t.TempDir(), "pending"),
 			Connect: func() (*sharedlog.Log, error) {
-				return sharedlog.New(mortal{Store: dir.New(root), calls: &calls, dies: dies, carried: carried},
-					sharedlog.Timing{Gone: 20 * time.Millisecond, Patience: time.Second, Call: time.Second, Poll: time.Millisecond}), nil
+				return sharedlog.New(mortal{Store: root(), calls: &calls, dies: dies, carried: carried},
+					sharedlog.Timing{Gone: in.slow * 20 * time.Millisecond, Patience: time.Second, Call: in.slow * time.Second,
+						Poll: time.Millisecond}), nil
 			}}
 	}
 	work(t, on("a", 0)) // there is a state, with a history

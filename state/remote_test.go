@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,7 +13,6 @@ import (
 
 	"deployster/internal/base/encryption"
 	"deployster/internal/sharedlog"
-	"deployster/internal/stores/dir"
 	"deployster/state/place"
 )
 
@@ -20,7 +20,8 @@ import (
 // network that can be cut.
 type machine struct {
 	name    string
-	root    string
+	on      storeKind
+	root    opener
 	claims  sharedlog.Presence
 	pending string
 
@@ -28,8 +29,8 @@ type machine struct {
 	cut bool
 }
 
-func newMachine(t *testing.T, name, root string) *machine {
-	return &machine{name: name, root: root, claims: sharedlog.Presence(t.TempDir()), pending: filepath.Join(t.TempDir(), "pending")}
+func newMachine(t *testing.T, name string, on storeKind, root opener) *machine {
+	return &machine{name: name, on: on, root: root, claims: sharedlog.Presence(t.TempDir()), pending: filepath.Join(t.TempDir(), "pending")}
 }
 
 var errCut = errors.New("the network is gone")
@@ -78,11 +79,10 @@ func (m *machine) setCut(on bool) {
 
 // place is where the state lies, as a command on the machine sees it.
 func (m *machine) place() *Remote {
-	return &Remote{URL: "dir://" + m.root, Command: "test", Machine: m.name, Pending: m.pending, Claims: m.claims,
+	return &Remote{URL: "dir:///shop", Command: "test", Machine: m.name, Pending: m.pending, Claims: m.claims,
 		Connect: func() (*sharedlog.Log, error) {
-			l := sharedlog.New(network{dir.New(m.root), m}, sharedlog.Timing{Gone: 300 * time.Millisecond, Patience: 200 * time.Millisecond,
-				Call: time.Second, Poll: 10 * time.Millisecond})
-			return l, nil
+			return sharedlog.New(network{m.root(), m}, sharedlog.Timing{Gone: m.on.slow * 300 * time.Millisecond,
+				Patience: m.on.slow * 200 * time.Millisecond, Call: m.on.slow * time.Second, Poll: 10 * time.Millisecond}), nil
 		}}
 }
 
@@ -102,16 +102,15 @@ func die(t *testing.T, m *machine, s *Store) {
 	ok(t, os.RemoveAll(string(m.claims))) // another machine knows nothing of them anyway
 }
 
-func two(t *testing.T) (a, b *machine) {
-	root := filepath.Join(t.TempDir(), "state")
-	return newMachine(t, "a", root), newMachine(t, "b", root)
+func two(t *testing.T, on storeKind) (a, b *machine) {
+	root := on.empty(t)
+	return newMachine(t, "a", on, root), newMachine(t, "b", on, root)
 }
 
 var waits = Options{Command: "test", Wait: 10 * time.Second}
 
-func TestRemote_IsOneStateForAll(t *testing.T) {
-	t.Parallel()
-	a, b := two(t)
+func remoteIsOneStateForAll(t *testing.T, on storeKind) {
+	a, b := two(t, on)
 	s := a.open(t, Options{Command: "apply"})
 	if _, err := Open(t.Context(), b.place(), Options{}); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "state unlock") {
 		t.Errorf("a second machine is told %v", err)
@@ -137,14 +136,13 @@ func TestRemote_IsOneStateForAll(t *testing.T) {
 		t.Errorf("the other machine has %+v, %+v", got, s.Recovery())
 	}
 	ok(t, s.Close())
-	if keys, err := dir.New(a.root).List(t.Context(), "log/"); err != nil || len(keys) > 6 {
+	if keys, err := a.root().List(t.Context(), "log/"); err != nil || len(keys) > 6 {
 		t.Errorf("it is not compacted: %q, %v", keys, err)
 	}
 }
 
-func TestRemote_Copies(t *testing.T) {
-	t.Parallel()
-	a, b := two(t)
+func remoteCopies(t *testing.T, on storeKind) {
+	a, b := two(t, on)
 	for range 4 {
 		s := a.open(t, Options{})
 		ok(t, mustBegin(t, s, NewID()).Finish(StatusOK), s.Close())
@@ -162,9 +160,8 @@ func TestRemote_Copies(t *testing.T) {
 	}
 }
 
-func TestRemote_IsEncrypted(t *testing.T) {
-	t.Parallel()
-	a, b := two(t)
+func remoteIsEncrypted(t *testing.T, on storeKind) {
+	a, b := two(t, on)
 	keys := encryption.New(encryption.Encrypt, func() (encryption.Keys, error) {
 		return encryption.Keys{Passphrases: []string{"a long passphrase of words"}}, nil
 	})
@@ -175,24 +172,28 @@ func TestRemote_IsEncrypted(t *testing.T) {
 		t.Errorf("%+v %v", got, err)
 	}
 	ok(t, j.Finish(StatusOK), s.Close())
-	err := filepath.WalkDir(a.root, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(path)
+	store := a.root()
+	facts, err := store.List(t.Context(), "log/")
+	states, err2 := store.List(t.Context(), "state/")
+	ok(t, err, err2)
+	objects := slices.Concat(facts, states)
+	for _, key := range objects {
+		data, err := store.Get(t.Context(), key)
+		ok(t, err)
 		if strings.Contains(string(data), "canary-4711") {
-			t.Errorf("%s holds what is to be encrypted", path)
+			t.Errorf("%s holds what is to be encrypted", key)
 		}
-		return err
-	})
-	ok(t, err)
+	}
+	if len(objects) < 3 {
+		t.Errorf("there are only %q", objects)
+	}
+	ok(t, store.Close())
 }
 
 // A machine that was killed is taken over by another, with all that it has recorded.
 // What it was doing may still run there.
-func TestRemote_TakeoverOfADeadMachine(t *testing.T) {
-	t.Parallel()
-	a, b := two(t)
+func remoteTakeoverOfADeadMachine(t *testing.T, on storeKind) {
+	a, b := two(t, on)
 	dead := a.open(t, Options{Command: "apply"})
 	j := mustBegin(t, dead, "p")
 	ok(t, j.ActionStarted(Start{Address: "x", Action: "make", Key: "kx"}), j.ActionEnded("x", "make", End{}), j.Valid("x", entry(`{"n":1}`)),
@@ -220,9 +221,8 @@ func TestRemote_TakeoverOfADeadMachine(t *testing.T) {
 }
 
 // On its own machine the locks of a dead process prove it, and nobody waits.
-func TestRemote_TakeoverOfADeadProcess(t *testing.T) {
-	t.Parallel()
-	a, _ := two(t)
+func remoteTakeoverOfADeadProcess(t *testing.T, on storeKind) {
+	a, _ := two(t, on)
 	dead := a.open(t, Options{})
 	j := mustBegin(t, dead, "p")
 	ok(t, j.ActionStarted(Start{Address: "x", Action: "make", Key: "kx"}))
@@ -238,9 +238,8 @@ func TestRemote_TakeoverOfADeadProcess(t *testing.T) {
 
 // A holder that was suspended, and is woken up after another has taken over, starts
 // nothing, and loses nothing that it saw.
-func TestRemote_SleeperIsRefused(t *testing.T) {
-	t.Parallel()
-	a, b := two(t)
+func remoteSleeperIsRefused(t *testing.T, on storeKind) {
+	a, b := two(t, on)
 	sleeper := a.open(t, Options{Command: "apply"})
 	j := mustBegin(t, sleeper, "p")
 	ok(t, j.ActionStarted(Start{Address: "x", Action: "make", Key: "kx"}))
@@ -273,9 +272,8 @@ func TestRemote_SleeperIsRefused(t *testing.T) {
 
 // A store that is away for a while is waited for; one that stays away costs nothing
 // but the time until it is back.
-func TestRemote_NetworkIsCut(t *testing.T) {
-	t.Parallel()
-	a, b := two(t)
+func remoteNetworkIsCut(t *testing.T, on storeKind) {
+	a, b := two(t, on)
 	s := a.open(t, Options{})
 	j := mustBegin(t, s, "p")
 	ok(t, j.ActionStarted(Start{Address: "x", Action: "make", Key: "kx"}))
@@ -307,9 +305,8 @@ func TestRemote_NetworkIsCut(t *testing.T) {
 	ok(t, s.Close())
 }
 
-func TestRemote_UnlockEndsAClaim(t *testing.T) {
-	t.Parallel()
-	a, b := two(t)
+func remoteUnlockEndsAClaim(t *testing.T, on storeKind) {
+	a, b := two(t, on)
 	s := a.open(t, Options{})
 	j := mustBegin(t, s, "p")
 	at := b.place()
@@ -342,15 +339,14 @@ func (h hooked) Create(ctx context.Context, key string, data []byte) error {
 
 // A machine that is suspended between an intent and its action finds out that it was
 // taken over before it acts.
-func TestRemote_LooksAgainAfterASuspension(t *testing.T) {
-	t.Parallel()
-	a, b := two(t)
+func remoteLooksAgainAfterASuspension(t *testing.T, on storeKind) {
+	a, b := two(t, on)
 	var ahead time.Duration
 	after := func() {}
 	at := a.place()
 	at.Connect = func() (*sharedlog.Log, error) {
-		l := sharedlog.New(hooked{dir.New(a.root), func() { after() }}, sharedlog.Timing{Gone: 100 * time.Millisecond, Patience: time.Second,
-			Call: time.Second, Poll: 10 * time.Millisecond})
+		l := sharedlog.New(hooked{a.root(), func() { after() }}, sharedlog.Timing{Gone: 100 * time.Millisecond, Patience: time.Second,
+			Call: on.slow * time.Second, Poll: 10 * time.Millisecond})
 		l.Clock = leaping{ahead: &ahead}
 		return l, nil
 	}

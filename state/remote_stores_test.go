@@ -1,0 +1,83 @@
+package state
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"deployster/internal/sharedlog"
+	"deployster/internal/stores/dir"
+	"deployster/internal/stores/postgres"
+	"deployster/internal/stores/s3"
+	"deployster/internal/testkit/services"
+)
+
+// storeKind is a kind of store in which a shared state can lie.
+type storeKind struct {
+	name  string
+	slow  time.Duration // how many times as long its calls may take as those of a directory
+	empty func(t *testing.T) opener
+}
+
+// opener opens one and the same place as often as it is called.
+type opener func() sharedlog.Store
+
+// inDir keeps states in directories.
+func inDir() storeKind {
+	return storeKind{"dir", 1, func(t *testing.T) opener {
+		root := filepath.Join(t.TempDir(), "state")
+		return func() sharedlog.Store { return dir.New(root) }
+	}}
+}
+
+// onServers keeps states in a PostgreSQL and an S3 of the test.
+func onServers(t *testing.T) []storeKind {
+	for name, value := range services.Credentials() {
+		t.Setenv(name, value)
+	}
+	var places atomic.Int64
+	on := func(name string, open func(place string) (sharedlog.Store, error)) storeKind {
+		return storeKind{name, 5, func(t *testing.T) opener {
+			place := fmt.Sprintf("place%d", places.Add(1))
+			return func() sharedlog.Store {
+				s, err := open(place)
+				ok(t, err)
+				return s
+			}
+		}}
+	}
+	database, bucket := services.Postgres(t), services.S3(t)
+	return []storeKind{
+		on("postgres", func(place string) (sharedlog.Store, error) {
+			return postgres.New("postgres://deploy@"+database+"/state?sslmode=disable", place)
+		}),
+		on("s3", func(place string) (sharedlog.Store, error) {
+			return s3.New(s3.Options{Bucket: "state", Prefix: place, Endpoint: bucket, Insecure: true, Region: "eu-central-1", PathStyle: true})
+		}),
+	}
+}
+
+// What a shared state promises holds in each store.
+func TestRemote_KeepsItsPromises(t *testing.T) {
+	for _, on := range append(onServers(t), inDir()) {
+		for name, keeps := range map[string]func(*testing.T, storeKind){
+			"has one holder":                 remoteHasOneHolder,
+			"is one state for all":           remoteIsOneStateForAll,
+			"copies":                         remoteCopies,
+			"is encrypted":                   remoteIsEncrypted,
+			"takeover of a dead machine":     remoteTakeoverOfADeadMachine,
+			"takeover of a dead process":     remoteTakeoverOfADeadProcess,
+			"sleeper is refused":             remoteSleeperIsRefused,
+			"network is cut":                 remoteNetworkIsCut,
+			"unlock ends a claim":            remoteUnlockEndsAClaim,
+			"looks again after a suspension": remoteLooksAgainAfterASuspension,
+		} {
+			t.Run(on.name+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				keeps(t, on)
+			})
+		}
+	}
+}
