@@ -290,6 +290,34 @@ func TestPublish_IsOnRecordBeforeItBegins(t *testing.T) {
 	}
 }
 
+// A put has the key of its action, by which a later command takes it over.
+func TestPublish_HasTheKeyOfItsAction(t *testing.T) {
+	s := newScene(t, "acme/v1", false, state.Snapshot{})
+	client := &keyed{World: s.world}
+	s.o.Client = client
+	target := typeclient.Target{Address: address, Reference: "acme/v1"}
+	for _, key := range []string{"one", "two"} {
+		in := protocol.ActionInput{StateInput: protocol.StateInput{Config: wished("one", "2")}, Action: artifact.StepPut, IdempotencyKey: key}
+		if _, err := s.ActNotify(t.Context(), target, protocol.Type{}, putAction, in, func(runner.Result, error) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{"one", "two"}; !slices.Equal(client.ids, want) {
+		t.Errorf("%q, want %q", client.ids, want)
+	}
+}
+
+// keyed is a world that notes by which keys is put.
+type keyed struct {
+	*artifacttest.World
+	ids []string
+}
+
+func (w *keyed) Put(ctx context.Context, t artifact.Target, i artifact.Info, in artifact.PutInput) (artifact.Put, error) {
+	w.ids = append(w.ids, in.ID)
+	return w.World.Put(ctx, t, i, in)
+}
+
 // A put whose inputs cannot be copied was not begun, and nobody is asked how it ended.
 func TestPublish_OnRecordThatItWasNotBegun(t *testing.T) {
 	s := newScene(t, "acme/v1", false, state.Snapshot{})

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -111,6 +112,41 @@ func TestStore_FetchesOnce(t *testing.T) {
 	}
 	if list, err := l.List(); err != nil || len(list) != 2 {
 		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// Who has the lock after another brought the files in does not bring them in again.
+func TestStore_LooksAgainUnderTheLock(t *testing.T) {
+	l := newLab(t)
+	key := l.fetch(t, "1").Key
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	fill := func(context.Context, string) (meta, error) { t.Error("it is brought in again"); return meta{}, nil }
+	if fetched, err := l.other(t).Store.bring(t.Context(), key, fill); fetched || err != nil {
+		t.Errorf("fetched %v, %v", fetched, err)
+	}
+}
+
+// An entry that is of another key or another format is none: it is fetched anew.
+func TestStore_ReadsWhatIsOfTheKey(t *testing.T) {
+	for was, is := range map[string]string{`"format":1`: `"format":2`, `"key":"`: `"key":"0`} {
+		l := newLab(t)
+		e := l.fetch(t, "1")
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join(l.dir(e.Key), metaName)
+		b, err := os.ReadFile(name)
+		if err = errors.Join(err, os.WriteFile(name, bytes.Replace(b, []byte(was), []byte(is), 1), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if _, here := l.Look(e.Key); here {
+			t.Errorf("%s is taken", is)
+		}
+		if h := l.other(t).fetch(t, "1"); !h.Fetched {
+			t.Errorf("%s: it is not fetched anew", is)
+		}
 	}
 }
 
