@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -130,5 +131,32 @@ func TestPrefetch_TellsOfOtherFiles(t *testing.T) {
 	p.Artifacts["a2"] = pin
 	if err := f.Prefetch(t.Context(), p); err != nil || len(told) != 1 || told[0] != "artifact.a0: Other files than for the plan" {
 		t.Errorf("%q, %v", told, err)
+	}
+}
+
+// The inputs of a publish are here before anything is run, also through a plug; those of one
+// that is not put are not fetched.
+func TestPrefetch_FetchesInputsOfPublishes(t *testing.T) {
+	for change, want := range map[plan.Change]string{plan.Publish: "a0 a1", plan.Valid: ""} {
+		w := artifacttest.NewWorld()
+		f, p := fetching(t, w, 3, func(s artifact.Store) artifact.Store { return s })
+		p.Resources = map[string]*plan.Step{address: {Change: change}}
+		f.plugs["files"] = config.Plug{Name: "files", Artifact: "a1"}
+		f.publishes[address] = &config.Resource{Address: address, Publish: &config.Publish{
+			Inputs: []config.PublishInput{{Name: "one", Artifact: "a0"}, {Name: "two", Plug: "files"}}}}
+		w.TakeLog()
+		if err := f.Prefetch(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for name, pin := range p.Artifacts {
+			if _, here := f.o.Store.Look(pin.Key); here {
+				got = append(got, name)
+			}
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q were fetched, want %s", change, got, want)
+		}
 	}
 }

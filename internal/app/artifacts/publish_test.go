@@ -290,6 +290,17 @@ func TestPublish_IsOnRecordBeforeItBegins(t *testing.T) {
 	}
 }
 
+// A put that only deletes leaves what was published before as it is.
+func TestPublish_OnlyDeletes(t *testing.T) {
+	s := newScene(t, "acme/v2", false, state.Snapshot{})
+	gone := []artifact.Versioned{{Version: artifact.Version{"ref": "0"}}}
+	made, err := s.finish(t.Context(), typeclient.Target{Address: address, Reference: "acme/v2"}, s.info, wished("one", "2"), artifact.Put{Deleted: gone},
+		json.RawMessage(`{"space":"main","version":{"ref":"1"},"metadata":{"by":"me"},"created":[],"deleted":[]}`))
+	if want := `{"space":"main","version":{"ref":"1"},"metadata":{"by":"me"},"created":[],"deleted":[{"space":"","version":{"ref":"0"}}]}`; string(made) != want || err != nil {
+		t.Errorf("%s, %v\nwant %s", made, err, want)
+	}
+}
+
 // A put has the key of its action, by which a later command takes it over.
 func TestPublish_HasTheKeyOfItsAction(t *testing.T) {
 	s := newScene(t, "acme/v1", false, state.Snapshot{})
