@@ -23,7 +23,7 @@ import (
 // resources writes a manifest of things in two chains and the values that they
 // are to hold. A name such as "z<a" is z, which was a. A value such as "x/1" is of the
 // type that knows its things by an identity: the thing x, which is to hold 1; "x/1!" is made
-// before what it replaces is destroyed.
+// before what it replaces is destroyed. "a~1" is of the type that has a memory.
 func resources(values map[string]string) string {
 	var b strings.Builder
 	var names []string
@@ -37,6 +37,9 @@ func resources(values map[string]string) string {
 		ty := "thing"
 		if strings.Contains(values[key], "/") {
 			ty = "known"
+		}
+		if strings.Contains(values[key], "~") {
+			ty = "kept"
 		}
 		fmt.Fprintf(&b, "resource %q {\n  type = \"test/%s:1\"\n  config = jsondecode(%q)\n", name, ty, config)
 		if strings.HasSuffix(values[key], "!") {

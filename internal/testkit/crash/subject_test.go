@@ -96,6 +96,7 @@ func subject(dir, manifest, log string, parallelism int) error {
 	things := &world{path: log}
 	fake.Add("test/thing:1", things.program)
 	fake.Add("test/known:1", things.known)
+	fake.Add("test/kept:1", things.kept)
 	client := typeclient.New(typeclient.Options{Runner: fake, Version: "0.1.0", Workspace: dir, Backoff: []time.Duration{}})
 	p, diags := plan.Build(ctx, m, store.Snapshot(), client, plan.Options{Version: "0.1.0", Workspace: dir, Parallelism: parallelism,
 		Now: time.Now()})

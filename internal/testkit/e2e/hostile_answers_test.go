@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -147,6 +149,36 @@ func hostileLies() []hostile {
 			state: `echo '{"status":"VALID","state":{}}'`},
 		{name: "asks for an action in an image that is not here", verdict: `known before anything runs: "There is no image test/nowhere:1 here"`, exit: 1, says: `test/nowhere`, state: `echo '{"status":"STALE","actions":[{"name":"a","image":"test/nowhere:1"}]}'`},
 		{name: "answers for another disposition than it was asked for", verdict: brokeProtocol, exit: 1, says: `MISSING`, state: `echo '{"status":"MISSING"}'`},
+	}
+}
+
+// hostileMemories say in a bad way what they are not to forget. What such an action made is
+// not known, so nothing is made until a person says how it is.
+func hostileMemories() []hostile {
+	stale := `echo '{"status":"STALE","actions":[{"name":"make","args":["act"]}]}'`
+	says := func(name, does, says string) hostile {
+		return hostile{name: name, verdict: brokeProtocol + "; it is not known what it made", exit: 1, says: says, apply: true, action: does,
+			init: `echo '{"protocol":2,"memory":true,"state_action":{"args":["state"]}}'`, state: stale, after: leftUnsettled}
+	}
+	return []hostile{
+		says("makes something and says nothing of it", `:`, `printed nothing on stdout`),
+		says("has a memory of 100 MB", `printf '{"memory":"'; yes a | head -n 100000000 | tr -d '\n'; echo '"}'`, `more than \d+ bytes`),
+		says("says two things to remember", `echo '{"memory":1}{"memory":2}'`, `more than one JSON value|follows`),
+		says("says half of what is to be remembered", `printf '{"memory":{"id":'; exit 0`, `not JSON|ends|unexpected|invalid`),
+		says("prints a log and then its memory", `echo making it; echo '{"memory":1}'`, `stdout is invalid`),
+		{name: "remembers nothing when it is valid", verdict: brokeProtocol, exit: 1, says: `"memory" is null`, init: `echo '{"protocol":2,"memory":true,"state_action":{"args":["state"]}}'`,
+			state: `echo '{"status":"VALID","state":{},"memory":null}'`},
+		{name: "has a memory that it did not ask for", verdict: brokeProtocol, exit: 1, says: `did not say "memory": true`, state: `echo '{"status":"VALID","state":{},"memory":1}'`},
+		{name: "does not know a million values ahead", verdict: brokeProtocol, exit: 1, says: `at most 1000`,
+			state: `printf '{"status":"STALE","actions":[{"name":"a"}],"unknown":["/a"'; yes ',"/a"' | head -n 400000 | tr -d '\n'; echo ']}'`},
+		{name: "does not know what is no part of the state", verdict: brokeProtocol, exit: 1, says: `pointer`, state: `echo '{"status":"STALE","actions":[{"name":"a"}],"unknown":["a//~2"]}'`},
+	}
+}
+
+// leftUnsettled checks that nobody claims to know what was made.
+func leftUnsettled(t *testing.T, c *hostileRun) {
+	if text, err := os.ReadFile(filepath.Join(c.dir, "deployster.state.json")); err != nil || !strings.Contains(string(text), `"unsettled"`) {
+		t.Errorf("nothing is unsettled: %v %s", err, text)
 	}
 }
 

@@ -71,7 +71,7 @@ esac
 func TestHostile_Verdicts(t *testing.T) {
 	t.Parallel()
 	var cases []hostile
-	for _, group := range [][]hostile{hostileAnswers(), hostileLogs(), hostileTimes(), hostileResources(), hostileLies(), hostileInits(),
+	for _, group := range [][]hostile{hostileAnswers(), hostileLogs(), hostileTimes(), hostileResources(), hostileLies(), hostileMemories(), hostileInits(),
 		hostileKernel(), hostileFiles(), hostileImages()} {
 		cases = append(cases, group...)
 	}
