@@ -186,11 +186,28 @@ func (p *Process) Stop() {
 	<-p.gone
 }
 
+// Follow has the lines of the log written to somewhere too, until they are not wanted any
+// more. One who comes meanwhile gets none: nobody can tell which lines are whose.
+func (p *Process) Follow(to io.Writer) (end func()) {
+	p.log.mu.Lock()
+	defer p.log.mu.Unlock()
+	if p.log.to != nil {
+		return func() {}
+	}
+	p.log.to = to
+	return func() {
+		p.log.mu.Lock()
+		defer p.log.mu.Unlock()
+		p.log.to = nil
+	}
+}
+
 // tail keeps the last lines of a log.
 type tail struct {
 	mu    sync.Mutex
 	lines [][]byte
 	part  []byte
+	to    io.Writer // gets the lines too; nil = nobody
 }
 
 // Write never fails.
@@ -202,6 +219,9 @@ func (t *tail) Write(b []byte) (int, error) {
 		line, rest, whole := bytes.Cut(t.part, []byte("\n"))
 		if !whole {
 			return len(b), nil
+		}
+		if t.to != nil {
+			_, _ = fmt.Fprintf(t.to, "%s\n", line) // a log that nobody takes keeps nothing from being done
 		}
 		if t.lines = append(t.lines, bytes.Clone(line)); len(t.lines) > keptLines {
 			t.lines = t.lines[1:]

@@ -21,6 +21,9 @@ func (p *Providers) Init(ctx context.Context, in protocol.InitInput) (protocol.I
 		return protocol.InitAnswer{}, err
 	}
 	kind := Kind(in.Type)
+	if kind == providerKind {
+		return describeProvider(known)
+	}
 	name, data := strings.CutPrefix(kind, dataPrefix)
 	s := known.Resources[kind]
 	if data {
@@ -62,6 +65,17 @@ func (p *Providers) Init(ctx context.Context, in protocol.InitInput) (protocol.I
 	if a.StateSchema, larger, err = schema.Shared(s.Block.ForState()); large || larger {
 		a.Label += ", whose schema is too large: only its provider checks what it is given"
 	}
+	return a, err
+}
+
+// providerKind is no kind of things: it stands for the provider itself, so that its config
+// can be looked at, and whether it starts at all.
+const providerKind = "provider"
+
+func describeProvider(known *schema.Provider) (a protocol.InitAnswer, err error) {
+	a = protocol.InitAnswer{Protocol: protocol.MaxVersion, StateAction: protocol.Command{Args: []string{"state"}},
+		Label: fmt.Sprintf("the config of a provider of %d kinds", len(known.Resources)+len(known.Data))}
+	a.ConfigSchema, _, err = schema.Shared(known.Config.Block.ForConfig())
 	return a, err
 }
 

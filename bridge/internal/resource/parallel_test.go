@@ -28,14 +28,14 @@ func TestTake_RefusedOnce(t *testing.T) {
 	}
 	wrong := map[string]any{"nonsense": true}
 	for range 3 {
-		if _, _, err := p.take(t.Context(), wrong, io.Discard); err == nil || !strings.Contains(err.Error(), "does not know it") {
+		if _, _, err := p.take(t.Context(), wrong, false, io.Discard); err == nil || !strings.Contains(err.Error(), "does not know it") {
 			t.Fatalf("it says %v", err)
 		}
 	}
 	if n := times(); n != 1 {
 		t.Errorf("it was begun %d times to hear the same", n)
 	}
-	if _, done, err := p.take(t.Context(), nil, io.Discard); err != nil {
+	if _, done, err := p.take(t.Context(), nil, false, io.Discard); err != nil {
 		t.Error(err)
 	} else {
 		done()
@@ -43,7 +43,7 @@ func TestTake_RefusedOnce(t *testing.T) {
 	for _, one := range p.open {
 		one.refused.at = one.refused.at.Add(-refusedFor)
 	}
-	if _, _, err := p.take(t.Context(), wrong, io.Discard); err == nil || times() != 3 {
+	if _, _, err := p.take(t.Context(), wrong, false, io.Discard); err == nil || times() != 3 {
 		t.Errorf("later it is not asked again: %v, begun %d times", err, times())
 	}
 }
@@ -56,7 +56,7 @@ func TestTake_AsManyAsAreSaid(t *testing.T) {
 		p.Parallel = said
 		var ends []func()
 		for range want {
-			_, done, err := p.take(t.Context(), nil, io.Discard)
+			_, done, err := p.take(t.Context(), nil, false, io.Discard)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,16 +64,16 @@ func TestTake_AsManyAsAreSaid(t *testing.T) {
 		}
 		ended, end := context.WithCancel(t.Context())
 		end()
-		if _, _, err := p.take(ended, nil, io.Discard); err == nil {
+		if _, _, err := p.take(ended, nil, false, io.Discard); err == nil {
 			t.Errorf("%d are worked on at one time", want+1)
 		}
-		if _, done, err := p.take(t.Context(), map[string]any{}, io.Discard); err != nil {
+		if _, done, err := p.take(t.Context(), map[string]any{}, false, io.Discard); err != nil {
 			t.Errorf("another config waits: %v", err)
 		} else {
 			done()
 		}
 		ends[0]()
-		if _, done, err := p.take(t.Context(), nil, io.Discard); err != nil {
+		if _, done, err := p.take(t.Context(), nil, false, io.Discard); err != nil {
 			t.Errorf("the place of one that has ended is not given away: %v", err)
 		} else {
 			done()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -40,6 +41,7 @@ type provider struct {
 	mu      sync.Mutex // while it is started
 	process *plugin.Process
 	schemas *schema.Provider
+	env     []string // beside that of the bridge
 	free    chan struct{}
 	refused refused
 
@@ -95,9 +97,10 @@ func schemas(ctx context.Context, process *plugin.Process) (*schema.Provider, er
 	return schema.Read6(&out)
 }
 
-// take gives the process that has a config; done gives it back.
-func (p *Providers) take(ctx context.Context, config any, log io.Writer) (one *provider, done func(), err error) {
-	key, err := json.Marshal(config)
+// take gives the process that has a config; done gives it back. Who wants more log has a
+// process that says more, whose log is that of one invocation at a time.
+func (p *Providers) take(ctx context.Context, config any, verbose bool, log io.Writer) (one *provider, done func(), err error) {
+	key, err := json.Marshal(map[string]any{"config": config, "verbose": verbose})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -107,6 +110,9 @@ func (p *Providers) take(ctx context.Context, config any, log io.Writer) (one *p
 	}
 	if one = p.open[string(key)]; one == nil {
 		one = &provider{free: make(chan struct{}, cmp.Or(p.Parallel, chains))}
+		if verbose && os.Getenv(logVariable) == "" {
+			one.env = []string{logVariable + "=INFO"}
+		}
 		p.open[string(key)] = one
 	}
 	p.mu.Unlock()
@@ -120,8 +126,15 @@ func (p *Providers) take(ctx context.Context, config any, log io.Writer) (one *p
 		done()
 		return nil, nil, err
 	}
+	if verbose {
+		free, unheard := done, one.process.Follow(log)
+		return one, func() { unheard(); free() }, nil
+	}
 	return one, done, nil
 }
+
+// logVariable says how much a provider writes into its log.
+const logVariable = "TF_LOG"
 
 // start starts the process and gives it its config, unless it runs.
 func (o *provider) start(ctx context.Context, path string, config any, log io.Writer) error {
@@ -142,7 +155,7 @@ func (o *provider) start(ctx context.Context, path string, config any, log io.Wr
 	if o.refused.err != nil && time.Since(o.refused.at) < refusedFor {
 		return o.refused.err
 	}
-	process, err := plugin.Start(ctx, path, nil)
+	process, err := plugin.Start(ctx, path, o.env)
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func (p *Providers) openThing(ctx context.Context, in protocol.StateInput, log i
 	config = maps.Clone(config)
 	providerConfig := config["provider"]
 	delete(config, "provider")
-	one, done, err := p.take(ctx, providerConfig, log)
+	one, done, err := p.take(ctx, providerConfig, in.Verbose, log)
 	if err != nil {
 		return nil, nil, err
 	}

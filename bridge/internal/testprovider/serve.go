@@ -105,6 +105,9 @@ func (p *Provider) handle(_ any, stream grpc.ServerStream) error {
 	if strings.HasPrefix(method, "/plugin.GRPCController/") {
 		os.Exit(0) // it was asked to end
 	}
+	if level := os.Getenv("TF_LOG"); level != "" {
+		_, _ = fmt.Fprintf(os.Stderr, "%s: %s was called\n", level, name) // a log
+	}
 	c, known := p.calls()[name]
 	if !known {
 		return status.Error(codes.Unimplemented, method)

@@ -2,6 +2,7 @@ package images
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"deployster/internal/base/imagefiles"
+	"deployster/internal/runner/imagestore"
 )
 
 // Where the parts of a Terraform provider lie in its image.
@@ -59,6 +61,26 @@ func addTerraform(ctx context.Context, files *imagefiles.Set, provider string) (
 		}
 	}
 	return "/" + bridgeName, files.AddLibraries(ctx)
+}
+
+// PackProvider makes the image of a Terraform provider, and gives it its name when the
+// provider has started in it and has said what it is.
+func PackProvider(ctx context.Context, s Store, o PackOptions, inspect func(ctx context.Context, image string) error) (imagestore.Image, error) {
+	final := o.Reference
+	o.Reference = "handshake/" + strings.ToLower(rand.Text()) + ":1"
+	image, err := Pack(ctx, s, o)
+	if err != nil {
+		return image, err
+	}
+	err = inspect(ctx, o.Reference+"#provider")
+	named := []imagestore.Image{image}
+	if err == nil {
+		named, err = s.Tag(ctx, o.Reference, []string{final})
+	}
+	if _, left := s.Remove(context.WithoutCancel(ctx), []string{o.Reference}); left != nil {
+		err = errors.Join(err, left)
+	}
+	return named[0], err
 }
 
 // providerBinary finds the one provider in a directory, as Terraform puts it there.

@@ -1,6 +1,7 @@
 package images
 
 import (
+	"context"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -53,9 +54,19 @@ func packImage(c *cli.Context, s Session) error {
 	if err != nil {
 		return err
 	}
-	image, err := images.Pack(c.Context, store, images.PackOptions{Reference: c.String("t"), Path: s.Path, Args: c.Args().Slice(),
+	o := images.PackOptions{Reference: c.String("t"), Path: s.Path, Args: c.Args().Slice(),
 		Programs: programs, Terraform: terraform, Add: more, Shell: c.Bool("shell"), Python: c.Bool("python"),
-		Note: s.Note, Base: c.String("base"), Entrypoint: c.StringSlice("entrypoint"), Cmd: c.StringSlice("cmd"), Env: env})
+		Note: s.Note, Base: c.String("base"), Entrypoint: c.StringSlice("entrypoint"), Cmd: c.StringSlice("cmd"), Env: env}
+	pack := images.Pack
+	if terraform != "" && len(o.Entrypoint) == 0 {
+		pack = func(ctx context.Context, store images.Store, o images.PackOptions) (imagestore.Image, error) {
+			return images.PackProvider(ctx, store, o, func(ctx context.Context, image string) error {
+				_, _, err := s.Inspect(ctx, image)
+				return err
+			})
+		}
+	}
+	image, err := pack(c.Context, store, o)
 	if err != nil {
 		return err
 	}

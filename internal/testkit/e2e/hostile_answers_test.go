@@ -155,18 +155,20 @@ func hostileLies() []hostile {
 // hostileMemories say in a bad way what they are not to forget. What such an action made is
 // not known, so nothing is made until a person says how it is.
 func hostileMemories() []hostile {
+	const memory = `echo '{"protocol":2,"memory":true,"state_action":{"args":["state"]}}'`
 	stale := `echo '{"status":"STALE","actions":[{"name":"make","args":["act"]}]}'`
 	says := func(name, does, says string) hostile {
 		return hostile{name: name, verdict: brokeProtocol + "; it is not known what it made", exit: 1, says: says, apply: true, action: does,
-			init: `echo '{"protocol":2,"memory":true,"state_action":{"args":["state"]}}'`, state: stale, after: leftUnsettled}
+			init: memory, state: stale, after: leftUnsettled}
 	}
 	return []hostile{
 		says("makes something and says nothing of it", `:`, `printed nothing on stdout`),
-		says("has a memory of 100 MB", `printf '{"memory":"'; yes a | head -n 100000000 | tr -d '\n'; echo '"}'`, `more than \d+ bytes`),
+		{name: "has a memory of 100 MB", verdict: `killed at 4 MiB: "The image printed too much"; it is not known what it made`, exit: 1, says: `more than 4194368 bytes`, apply: true,
+			init: memory, state: stale, action: `printf '{"memory":"'; yes a | head -n 100000000 | tr -d '\n'; echo '"}'`, after: leftUnsettled},
 		says("says two things to remember", `echo '{"memory":1}{"memory":2}'`, `more than one JSON value|follows`),
 		says("says half of what is to be remembered", `printf '{"memory":{"id":'; exit 0`, `not JSON|ends|unexpected|invalid`),
 		says("prints a log and then its memory", `echo making it; echo '{"memory":1}'`, `stdout is invalid`),
-		{name: "remembers nothing when it is valid", verdict: brokeProtocol, exit: 1, says: `"memory" is null`, init: `echo '{"protocol":2,"memory":true,"state_action":{"args":["state"]}}'`,
+		{name: "remembers nothing when it is valid", verdict: brokeProtocol, exit: 1, says: `"memory" is null`, init: memory,
 			state: `echo '{"status":"VALID","state":{},"memory":null}'`},
 		{name: "has a memory that it did not ask for", verdict: brokeProtocol, exit: 1, says: `did not say "memory": true`, state: `echo '{"status":"VALID","state":{},"memory":1}'`},
 		{name: "does not know a million values ahead", verdict: brokeProtocol, exit: 1, says: `at most 1000`,
