@@ -65,7 +65,8 @@ func addTerraform(ctx context.Context, files *imagefiles.Set, provider string) (
 
 // PackProvider makes the image of a Terraform provider, and gives it its name when the
 // provider has started in it and has said what it is.
-func PackProvider(ctx context.Context, s Store, o PackOptions, inspect func(ctx context.Context, image string) error) (imagestore.Image, error) {
+func PackProvider(ctx context.Context, s Store, o PackOptions,
+	inspect func(ctx context.Context, image string) error) (imagestore.Image, error) {
 	final := o.Reference
 	o.Reference = "handshake/" + strings.ToLower(rand.Text()) + ":1"
 	image, err := Pack(ctx, s, o)
