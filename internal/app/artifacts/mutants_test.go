@@ -23,6 +23,12 @@ func TestMutants_AreSeen(t *testing.T) {
 		{mutation.In("what a put said is on record", "internal/app/artifacts/put.go", "if len(p.Created)+len(p.Deleted) > 0 {", "if false {"), "internal/app/artifacts", "TestPublish_IsOnRecordBeforeItBegins"},
 		{mutation.In("files of other params are others", "internal/artifact/recipe.go", `json:"params"`, `json:"-"`), "internal/artifact", "TestRecipe_KeyIsOfEverything"},
 		{mutation.In("files are on the disk before they have their name", "internal/artifact/store/entry.go", "if err := syncAll(draft); err != nil {", "if err := error(nil); err != nil {"), "internal/artifact/store", "TestStore_IsOnTheDiskBeforeItHasItsName"},
+		{mutation.In("a put has the key of its action", "internal/app/artifacts/put.go", "artifact.PutInput{ID: in.IdempotencyKey,", `artifact.PutInput{ID: "x",`), "internal/app/artifacts", "TestPublish_HasTheKeyOfItsAction"},
+		{mutation.In("inputs are here before anything is run", "internal/app/artifacts/front.go", "if r := f.publishes[addr]; r != nil && step.Change != plan.Valid {", "if r := f.publishes[addr]; r != nil && false {"), "internal/app/artifacts", "TestPrefetch_FetchesInputsOfPublishes"},
+		{mutation.In("a put that only deletes leaves the version", "internal/app/artifacts/put.go", "out.Space, out.Version, out.Metadata = before.Space, before.Version, before.Metadata", "out.Space = before.Space"), "internal/app/artifacts", "TestPublish_OnlyDeletes"},
+		{mutation.In("two commands fetch once", "internal/artifact/store/store.go", "if _, err := s.read(key); err == nil {\n\t\treturn false, nil\n\t}", ""), "internal/artifact/store", "TestStore_LooksAgainUnderTheLock"},
+		{mutation.In("an entry is of its key", "internal/artifact/store/entry.go", "m.Format != metaFormat || m.Key != key", "false"), "internal/artifact/store", "TestStore_ReadsWhatIsOfTheKey"},
+		{mutation.In("a draft of a living command stays", "internal/artifact/store/prune.go", "if errs = append(errs, err); lock != nil {", "if errs = append(errs, err); lock == nil {\n\t\t\terrs = append(errs, os.RemoveAll(filepath.Join(s.o.Dir, e.Name())))\n\t\t} else {"), "internal/artifact/store", "TestStore_SweepsDrafts"},
 	} {
 		tests := mutation.Tests{Package: c.where, Run: "^" + c.test + "$", Flags: []string{"-test.timeout", "120s"}, Sign: c.test}
 		t.Run(strings.ReplaceAll(c.Name, " ", "-"), func(t *testing.T) { tests.See(t, c.Fault) })
