@@ -71,7 +71,7 @@ docs-check:
 	go test -run '^TestHelp_|^TestComplete_' ./internal/cli
 
 # One table of ratios: about half an hour on 2 quiet cores. ROWS=1,5 chooses rows
-# (docs/performance.md numbers them), PAIRS says how often, SCALE=0.1 makes the
+# (docs/internals/performance.md numbers them), PAIRS says how often, SCALE=0.1 makes the
 # manifests smaller, SVG=docs/bench.svg draws the chart, JSON=FILE keeps it all.
 bench: build
 	.ci/setup bench

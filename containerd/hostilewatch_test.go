@@ -19,13 +19,13 @@ import (
 	"deployster/protocol"
 )
 
-var updateWatches = flag.Bool("update-watches", false, "write the table of hostile watches in docs/security.md anew")
+var updateWatches = flag.Bool("update-watches", false, "write the table of hostile watches in docs/internals/hostile.md anew")
 
 // hostileWatch is an image that does what it should not when it is asked to tell of
 // changes, and what becomes of it.
 type hostileWatch struct {
 	name     string // what the image does
-	verdict  string // what becomes of it, for docs/security.md
+	verdict  string // what becomes of it, for docs/internals/hostile.md
 	script   string // of the watch action, or of the worker
 	worker   bool
 	settings runner.Settings
@@ -71,7 +71,7 @@ func hostileWatches() []hostileWatch {
 
 // TestHostileWatch_Verdicts runs images that do their worst when they are asked to tell
 // of changes, in real containers, and holds what becomes of them to the table in
-// docs/security.md.
+// docs/internals/hostile.md.
 func TestHostileWatch_Verdicts(t *testing.T) {
 	t.Parallel()
 	cases := hostileWatches()
@@ -175,7 +175,7 @@ const watchTable = "| asked to tell of changes, the image | what becomes of it |
 
 func checkWatchTable(t *testing.T, cases []hostileWatch) {
 	t.Helper()
-	path := filepath.Join("..", "docs", "security.md")
+	path := filepath.Join("..", "docs", "internals", "hostile.md")
 	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

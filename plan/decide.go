@@ -116,7 +116,7 @@ func (b *builder) ask(ctx context.Context, r *config.Resource, step *Step) bool 
 	if step.Change == Publish && known && len(entry.Config) > 0 {
 		step.Was = &Was{State: entry.Config, Sensitive: entry.Sensitive.Config}
 	}
-	if note := things.Lost(entry, step.Type, step.Config); known && !step.Another && step.Change == Create && note != "" {
+	if note := things.Lost(entry, step.Type, step.Config, step.Init.Identity); known && !step.Another && step.Change == Create && note != "" {
 		step.Notes = append(step.Notes, note)
 	}
 	return true
@@ -280,23 +280,14 @@ func mustWait(b *builder, r *config.Resource, before []string, s *Step) (why str
 }
 
 func (b *builder) whyDeferred(addr string, before []string, s *Step) string {
-	for _, addr := range before {
-		switch dep := b.step(addr); dep.Change {
-		case Create:
-			return fmt.Sprintf("%s does not exist yet", config.Reference(addr))
-		case Publish:
-			return fmt.Sprintf("%s will be published", addr)
-		case Replace:
-			return fmt.Sprintf("%s will be replaced", config.Reference(addr))
-		case Forget:
-			return fmt.Sprintf("%s is gone", config.Reference(addr))
-		case Left:
-			if dep.Stale == nil {
-				return fmt.Sprintf("%s has no state that could be read", config.Reference(addr))
-			}
-		case Deferred:
-			return fmt.Sprintf("%s is deferred", config.Reference(addr))
+	why := unknowns.Common(before, func(addr string) string {
+		if s := b.step(addr); s.Change != Left || s.Stale == nil {
+			return opens[s.Change]
 		}
+		return ""
+	})
+	if why != "" {
+		return why
 	}
 	if len(s.Unknown) > 0 {
 		return unknowns.Words(s.Unknown)
@@ -307,14 +298,18 @@ func (b *builder) whyDeferred(addr string, before []string, s *Step) string {
 	return ""
 }
 
+// opens says why what depends on a resource cannot be asked yet.
+var opens = map[Change]string{Create: "does not exist yet", Publish: "will be published", Replace: "will be replaced",
+	Forget: "is gone", Left: "has no state that could be read", Deferred: "is deferred"}
+
 func (b *builder) whyMayChange(before []string) string {
-	for _, addr := range before {
-		switch dep := b.step(addr); {
-		case dep.Change == Update:
-			return fmt.Sprintf("%s will be updated", config.Reference(addr))
-		case dep.MayChange:
-			return fmt.Sprintf("%s may change", config.Reference(addr))
+	return unknowns.Common(before, func(addr string) string {
+		switch s := b.step(addr); {
+		case s.Change == Update:
+			return "will be updated"
+		case s.MayChange:
+			return "may change"
 		}
-	}
-	return ""
+		return ""
+	})
 }

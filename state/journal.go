@@ -304,5 +304,5 @@ func (j *Journal) durable() uint64 {
 func (j *Journal) broken(err error) error {
 	return refuse(fmt.Errorf("%w: %w", ErrBroken, err), "Cannot write the journal",
 		"%s: %s. Nothing new is started, because what is done could not be recorded. "+
-			"See to the disk (full? read-only? failing?), then plan again.", j.store.at.Journal, err)
+			"Check the disk (full, read-only or failing?), then plan again.", j.store.at.Journal, err)
 }

@@ -71,12 +71,12 @@ func (s storage) save(next Snapshot) error {
 		err = s.Write(next.Serial, data)
 	}
 	if err != nil {
-		return refuse(err, "Cannot write the state file", "%s: %s. See to the disk and to the rights of its directory. "+
+		return refuse(err, "Cannot write the state file", "%s: %s. Check the disk and the permissions of the directory. "+
 			"What an apply has recorded is in the journal beside it, and the next command puts that into the state file.", s.State, err)
 	}
 	if err := s.keepCopy(next, data); err != nil {
 		return refuse(fmt.Errorf("%w: %w", ErrNoCopy, err), "Cannot keep a copy of the state",
-			"%s: %s. The state file itself is written and whole. See to the disk and to the rights of that directory.", s.Copies, err)
+			"%s: %s. The state file itself is written and whole. Check the disk and the permissions of that directory.", s.Copies, err)
 	}
 	return nil
 }

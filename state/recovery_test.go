@@ -61,7 +61,7 @@ func TestRecoverySaysWhatWasInFlight(t *testing.T) {
 			t.Errorf("unconfirmed %v", rec.Unconfirmed)
 		}
 		w := rec.Warning()
-		if !strings.Contains(w.Detail, `"make" of a, started at `) || !strings.Contains(w.Detail, "Actions of b ") {
+		if !strings.Contains(w.Detail, `"make" of a (started at `) || !strings.Contains(w.Detail, "Actions of b ") {
 			t.Errorf("warning %q", w.Detail)
 		}
 	}

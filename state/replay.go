@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/natural"
+	"deployster/internal/base/words"
 )
 
 // Recovery says what a journal held that its process did not fold in: it is
@@ -29,15 +31,18 @@ func (r *Recovery) Warning() *diag.Diagnostic {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The apply of plan %s that began at %s, %s, was interrupted; its progress was saved.", r.Plan,
 		r.Began.Format(time.RFC3339), diag.Visible(r.By.String()))
+	var open []string
 	for _, f := range r.InFlight {
-		fmt.Fprintf(&b, " The action %q of %s, started at %s, has no recorded end.", f.Action, f.Address,
-			f.Started.Format(time.RFC3339))
+		open = append(open, fmt.Sprintf("%q of %s (started at %s)", f.Action, f.Address, f.Started.Format(time.RFC3339)))
+	}
+	if len(open) > 0 {
+		fmt.Fprintf(&b, " Not known to have ended: %s.", words.List(slices.SortedFunc(slices.Values(open), natural.Compare), 3))
 	}
 	if len(r.Unconfirmed) > 0 {
-		fmt.Fprintf(&b, " Actions of %s had ended, and their outcome was not looked at.", strings.Join(r.Unconfirmed, ", "))
+		fmt.Fprintf(&b, " Actions of %s have ended, and what they led to was not checked.", words.List(r.Unconfirmed, 3))
 	}
-	b.WriteString(" Run plan to see the current state, then apply; of a saved plan, " +
-		"`deployster apply` with the same file goes on with it.")
+	b.WriteString(" Run plan to see the current state, then apply. " +
+		"To go on with a saved plan, apply the same file again.")
 	return diag.Warningf("An earlier apply was interrupted", "%s", b.String())
 }
 

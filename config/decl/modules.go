@@ -269,6 +269,7 @@ func (t *Tree) tooManyModules(b *Module, c *Call, dir string) *hcl.Diagnostic {
 // checkInputs compares what a module block gives with what the module wants.
 func (b *Module) checkInputs() hcl.Diagnostics {
 	var diags hcl.Diagnostics
+	misspelt := map[string]bool{} // that these have no value follows from the misspelling, which is told
 	for _, name := range b.Call.Inputs() {
 		if text := moduleHints[name]; text != "" && b.Variables[name] == nil {
 			diags = append(diags, source.Failure(b.Call.Attrs[name].NameRange, "Unknown variable of a module",
@@ -276,6 +277,7 @@ func (b *Module) checkInputs() hcl.Diagnostics {
 			continue
 		}
 		if b.Variables[name] == nil {
+			misspelt[words.Nearest(name, slices.Sorted(maps.Keys(b.Variables)))] = true
 			diags = append(diags, source.Failure(b.Call.Attrs[name].NameRange, "Unknown variable of a module",
 				"The module %q has no variable %q: %s.%s Declare it in the module with a variable block, or correct the name.",
 				b.Call.Name, name, words.ThereAre(slices.Sorted(maps.Keys(b.Variables))), words.DidYouMean(name,
@@ -284,7 +286,7 @@ func (b *Module) checkInputs() hcl.Diagnostics {
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Variables)) {
 		v := b.Variables[name]
-		if b.Call.Attrs[name] == nil && v.Attrs["default"] == nil {
+		if b.Call.Attrs[name] == nil && v.Attrs["default"] == nil && !misspelt[name] {
 			diags = append(diags, source.Failure(b.Call.At, "A variable of a module has no value",
 				"The module needs a value for its variable %q (%s:%d), which has no default. Add it to this block: %s = VALUE.",
 				name, v.At.Filename, v.At.Start.Line, name))

@@ -137,7 +137,7 @@ func (f *finder) file(path string) {
 
 // isManifest reports whether a file name is that of a manifest.
 func isManifest(name string) bool {
-	if strings.HasPrefix(name, ".") || isAutoFile(name) {
+	if strings.HasPrefix(name, ".") || IsAutoFile(name) {
 		return false
 	}
 	return strings.HasSuffix(name, ".hcl") || strings.HasSuffix(name, ".hcl.json")

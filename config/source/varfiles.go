@@ -94,8 +94,8 @@ func (f *varFinder) flag(text string) {
 	f.found = append(f.found, VarInput{Name: name, Origin: "-var " + name + "=…", Text: value, Strict: true})
 }
 
-// isAutoFile reports whether a file name is vars.auto.* or vars.NAME.auto.*.
-func isAutoFile(name string) bool {
+// IsAutoFile reports whether a file name is vars.auto.* or vars.NAME.auto.*.
+func IsAutoFile(name string) bool {
 	for _, ext := range []string{".hcl", ".json", ".yaml"} {
 		middle, ok := strings.CutSuffix(name, ".auto"+ext)
 		if ok && (middle == "vars" || strings.HasPrefix(middle, "vars.") && len(middle) > len("vars.")) {
@@ -109,7 +109,7 @@ func isAutoFile(name string) bool {
 // file here says that somebody has thought of that.
 func (f *varFinder) terraformFiles(dir string) {
 	entries, err := os.ReadDir(dir)
-	if err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return isAutoFile(e.Name()) }) {
+	if err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return IsAutoFile(e.Name()) }) {
 		return
 	}
 	for _, e := range entries {
@@ -136,7 +136,7 @@ func (f *varFinder) autoFiles(dir, shown string) {
 		return
 	}
 	for _, e := range entries {
-		if isAutoFile(e.Name()) {
+		if IsAutoFile(e.Name()) {
 			f.read(filepath.Join(dir, e.Name()), filepath.Join(shown, e.Name()))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"deployster/apply"
@@ -229,7 +230,7 @@ func (e *Engine) warnUnknown(addr string, u state.Unsettled, a state.Attempt, wh
 // lookAtUnsettled tells a command that records nothing what is not known, and gives the
 // state with what actions have said meanwhile that is to be remembered.
 func (e *Engine) lookAtUnsettled(ctx context.Context, place state.Place, prior state.Snapshot) (state.Snapshot, error) {
-	now := prior
+	now, running := prior, []string(nil)
 	for _, addr := range prior.Unknown() {
 		u := prior.Unsettled[addr]
 		for _, a := range u.Open() {
@@ -250,11 +251,7 @@ func (e *Engine) lookAtUnsettled(ctx context.Context, place state.Place, prior s
 					"%q of %s was started by %s at %s, and has not ended. What it makes is known only when it has. `deployster apply` waits for it.",
 					a.Action, addr, u.By, a.Started.Format(time.RFC3339))
 			case runs:
-				d := diag.Warningf("An action still runs",
-					"%q was started by %s at %s, and has not ended. What is planned now may not fit when it has. `deployster apply` waits for it.",
-					a.Action, u.By, a.Started.Format(time.RFC3339))
-				d.Address = addr
-				e.Warn(d)
+				running = append(running, fmt.Sprintf("%q of %s (started by %s at %s)", a.Action, addr, u.By, a.Started.Format(time.RFC3339)))
 				continue
 			case tells:
 				if out, err := outcome(ctx, e, prior, addr, a, runner.Watch{}); err == nil && out.Fate != runner.Unknown {
@@ -264,6 +261,10 @@ func (e *Engine) lookAtUnsettled(ctx context.Context, place state.Place, prior s
 			}
 			e.warnUnknown(addr, u, a, "the next apply looks whether that can be found out")
 		}
+	}
+	if len(running) > 0 {
+		e.Warn(diag.Warningf("Actions still run", "%s. What is planned now may not fit afterwards. `deployster apply` waits for the end.",
+			words.Claim(running, "has not ended")))
 	}
 	return now, nil
 }

@@ -384,7 +384,7 @@ func TestRecorder_FileNames(t *testing.T) {
 	}
 }
 
-// The cost of ten thousand valid resources: see docs/performance.md.
+// The cost of ten thousand valid resources: see docs/internals/performance.md.
 func BenchmarkTenThousandResources(b *testing.B) {
 	answer, _ := json.Marshal(map[string]any{"status": "VALID", "state": map[string]any{"text": strings.Repeat("x", 500)}})
 	for b.Loop() {

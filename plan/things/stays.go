@@ -43,12 +43,12 @@ func Left(differs, stays string) string {
 
 // Lost says of a resource that does not exist, though it was recorded, what becomes of the
 // recorded thing: where it may be another one, it is left alone. "" = it is the same.
-func Lost(entry state.Entry, ty string, config json.RawMessage) string {
+func Lost(entry state.Entry, ty string, config json.RawMessage, identity []string) string {
 	switch {
 	case plugs.Untagged(entry.Type) != plugs.Untagged(ty):
 		return fmt.Sprintf("It was recorded as created by %s. If that still exists, it stays as it is and is "+
 			"forgotten: to have it destroyed, apply once without this block first.", entry.Type)
-	case string(entry.Config) != string(config):
+	case string(entry.Config) != string(config) && len(identity) == 0:
 		return "It was recorded with another config, and with this one its image finds nothing. If what was created " +
 			"with the other one still exists, it stays as it is and is forgotten."
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"deployster/config"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/natural"
 	"deployster/internal/base/words"
@@ -71,6 +72,18 @@ func Differ(recorded, config json.RawMessage, unknown map[string]string) bool {
 		}
 		return true
 	})
+}
+
+// Common returns what the first of some resources gives as a reason, and names all that
+// give the same: "resource.a and resource.b do not exist yet". "" = none gives any.
+func Common(addrs []string, reason func(addr string) string) (why string) {
+	var refs []string
+	for _, addr := range addrs {
+		if is := reason(addr); is != "" && (why == "" || why == is) {
+			why, refs = is, append(refs, config.Reference(addr))
+		}
+	}
+	return words.Claim(refs, why)
 }
 
 // Words say what makes values unknown.

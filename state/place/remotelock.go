@@ -114,7 +114,7 @@ func (b *remote) word(err error) error {
 		return refuse(fmt.Errorf("%w: %w", ErrDamaged, err), "The state is damaged",
 			"%s: %s. Nothing was changed.", url, err)
 	case errors.Is(err, sharedlog.ErrDenied):
-		return refuse(err, "The store of the state refuses", "%s: %s. See to its rights and its address.", url, diag.Visible(err.Error()))
+		return refuse(err, "The store of the state refuses", "%s: %s. Check its permissions and its address.", url, diag.Visible(err.Error()))
 	case errors.Is(err, os.ErrNotExist):
 		return err
 	}

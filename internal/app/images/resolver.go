@@ -3,6 +3,7 @@ package images
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
 	"deployster/internal/runner"
 	"deployster/internal/runner/imagestore"
 	"deployster/internal/runner/typeclient"
@@ -197,7 +199,8 @@ func (rs *Resolver) obtain(ctx context.Context, w runner.Wanted, full, inName st
 		var ok bool
 		if locked, ok = rs.lock.Images[full]; !ok && strict && !rs.Pin {
 			return "", diag.Errorf("The image "+w.Reference+" is not in the lock file",
-				"%s pins the digest of each image, and has none of %s. `deployster init` adds it.", config.LockName, full)
+				"%s pins the digest of each image, and has none of %s.%s `deployster init` adds it.",
+				config.LockName, full, words.DidYouMean(full, slices.Collect(maps.Keys(rs.lock.Images))))
 		}
 	}
 	if w.Digest == "" {

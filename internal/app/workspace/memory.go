@@ -21,7 +21,7 @@ const (
 // main lets it grow, since most commands end before collecting pays.
 func (w *Workspace) spareMemory(resources int) {
 	if resources > manyResources && w.Env("GOGC") == "" {
-		debug.SetGCPercent(60) // a plan of 10,000 stays within 200 MiB: docs/performance.md
+		debug.SetGCPercent(60) // a plan of 10,000 stays within 200 MiB: docs/internals/performance.md
 	}
 }
 

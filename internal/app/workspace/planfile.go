@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"deployster/config/source"
 	"deployster/internal/app/redact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
@@ -91,7 +92,9 @@ func (o Options) Replaceable(file string) error {
 	info, err := os.Lstat(o.Path(file))
 	switch {
 	case filepath.Ext(file) == ".hcl":
-		return fmt.Errorf("its name is that of a manifest, which it would replace")
+		return fmt.Errorf("its name is that of a manifest, which every command would read")
+	case source.IsAutoFile(filepath.Base(file)):
+		return fmt.Errorf("its name is that of a variable file, which every command would read")
 	case err == nil && info.Mode()&os.ModeSymlink != 0:
 		return fmt.Errorf("it is a symbolic link, which somebody else may have put there. Name the file itself, or remove the link")
 	case err == nil && !info.Mode().IsRegular():

@@ -13,6 +13,7 @@ import (
 	"github.com/agext/levenshtein"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/natural"
 )
 
 // List returns the first names of a list with commas between, and counts the others.
@@ -25,6 +26,25 @@ func List(names []string, most int) string {
 
 // All returns all names with commas between.
 func All(names []string) string { return diag.Visible(strings.Join(names, ", ")) }
+
+// Claim says something of the first three names of a list, and of the others by their
+// count: "a does not exist yet", "a, b, c and 7 more do not exist yet". Of none: "".
+func Claim(names []string, claim string) string {
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return All(names) + " " + claim
+	}
+	names = slices.SortedFunc(slices.Values(names), natural.Compare)
+	verb, rest, _ := strings.Cut(claim, " ")
+	if many, ok := plural[verb]; ok {
+		verb = many
+	}
+	return List(names, 3) + " " + verb + " " + rest
+}
+
+var plural = map[string]string{"is": "are", "was": "were", "does": "do", "has": "have"}
 
 // ThereAre returns what there is, for a sentence: `there are none`, `there are a and b`.
 func ThereAre(names []string) string {

@@ -217,12 +217,12 @@ func TestDocs_NamesThatDoNotExist(t *testing.T) {
 	}
 }
 
-// docs/requirements.md claims nothing that no test or script shows.
+// docs/internals/requirements.md claims nothing that no test or script shows.
 func TestDocs_RequirementsAreShown(t *testing.T) {
 	t.Parallel()
 	tests := declarations(t).tests
 	row := regexp.MustCompile(`(?m)^\| ([ADPBXM]-\d+) \| [^|]+ \| (done|partly|not yet)[^|]* \|([^|]*)\|$`)
-	rows := row.FindAllStringSubmatch(read(t, "docs/requirements.md"), -1)
+	rows := row.FindAllStringSubmatch(read(t, "docs/internals/requirements.md"), -1)
 	if len(rows) < 90 {
 		t.Fatalf("only %d requirements were read", len(rows))
 	}

@@ -19,7 +19,7 @@ import (
 // hostile is an image that does what it should not, and what becomes of it.
 type hostile struct {
 	name    string // what the image does
-	verdict string // what becomes of it, for docs/security.md
+	verdict string // what becomes of it, for docs/internals/hostile.md
 	exit    int    // of the command
 	says    string // a regular expression: what the user reads
 	never   string // another: what he does not
@@ -67,7 +67,7 @@ esac
 `
 
 // TestHostile_Verdicts runs images that do their worst, each through the real command,
-// and holds what becomes of them against the table in docs/security.md.
+// and holds what becomes of them against the table in docs/internals/hostile.md.
 func TestHostile_Verdicts(t *testing.T) {
 	t.Parallel()
 	var cases []hostile
@@ -223,10 +223,10 @@ func (r *hostileRun) check(t *testing.T) {
 // The table stands between these two lines.
 const (
 	tableBegin = "| the image | what becomes of it | exit code |\n|---|---|---|\n"
-	tablePage  = "docs/security.md"
+	tablePage  = "docs/internals/hostile.md"
 )
 
-// checkHostileTable holds the table in docs/security.md against the cases, row
+// checkHostileTable holds the table in docs/internals/hostile.md against the cases, row
 // by row; with -update it writes the table.
 func checkHostileTable(t *testing.T, cases []hostile) {
 	t.Helper()

@@ -77,7 +77,7 @@ func plainWords(page string) string {
 }
 
 // forDevelopers are pages that no operator has to read.
-var forDevelopers = regexp.MustCompile(`^docs/(decisions/|internals/|requirements\.md|performance\.md|state\.md|dependencies\.md|architecture\.md)`)
+var forDevelopers = regexp.MustCompile(`^docs/(decisions/|internals/|dependencies\.md|architecture\.md)`)
 
 // The pages for operators and the messages of the program, help among them, have
 // none of the words that were dropped.

@@ -279,7 +279,7 @@ func TestEvent_HidesSecretsAndControlCharacters(t *testing.T) {
 	}
 }
 
-// What a log line costs that two readers get: see docs/performance.md.
+// What a log line costs that two readers get: see docs/internals/performance.md.
 func BenchmarkLogLine(b *testing.B) {
 	hide := strings.NewReplacer("a secret", "(sensitive value)", "another one", "(sensitive value)")
 	s := NewStream(func() func(string) string { return hide.Replace }, instant)

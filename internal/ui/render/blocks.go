@@ -236,6 +236,14 @@ func (b *block) write(w *strings.Builder, o Options) {
 	if b.similar {
 		d = b.example()
 	}
+	if len(b.addrs) > 1 {
+		d.why = slices.Clone(d.why)
+		for i, line := range d.why {
+			if strings.Contains(line, "because ") || strings.Contains(line, "it exists already") {
+				d.why[i] = reasonOfMany.Replace(line)
+			}
+		}
+	}
 	d.write(w, o)
 	w.WriteByte('\n')
 }

@@ -42,6 +42,11 @@ var ofMany = strings.NewReplacer("is unchanged", "are unchanged", "is deferred",
 	"exists already", "exist already", "stays as it was", "stay as they were", "as it is", "as they are",
 	"its dependencies", "their dependencies", "was published", "were published", "the new one first", "the new ones first")
 
+// reasonOfMany makes the reason of one step that of several.
+var reasonOfMany = strings.NewReplacer("it is ", "they are ", "it was ", "they were ", "it stays as it is", "they stay as they are",
+	"left as it is", "left as they are", "its type", "their type", "it exists already and is adopted", "they exist already and are adopted",
+	"its thing is", "their things are")
+
 // mark returns the symbol and the words of a step.
 func mark(s *plan.Step) (symbol, words string) {
 	symbol, words = " ", "is unchanged"
@@ -180,6 +185,8 @@ func noChanges(p *plan.Plan) string {
 		return "Of the selected resources, 1 matches the configuration."
 	case len(p.LeftOut) > 0:
 		return fmt.Sprintf("Of the selected resources, %d match the configuration.", n)
+	case n == 0 && p.Selection.Destroy:
+		return "No resources are recorded."
 	case n == 0:
 		return "No resources are declared, and none are recorded."
 	case n == 1:

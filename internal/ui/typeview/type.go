@@ -180,7 +180,7 @@ func printProperties(p terminal.Printer, list []Property, config bool) {
 	if len(list) == 0 {
 		return
 	}
-	head := []string{"NAME", "TYPE", "", "MORE"}
+	head := []string{"NAME", "TYPE", "ALWAYS", "MORE"}
 	if config {
 		head = []string{"NAME", "TYPE", "NEEDED", "MORE"}
 	}
@@ -188,12 +188,10 @@ func printProperties(p terminal.Printer, list []Property, config bool) {
 	for _, r := range list {
 		needed := ""
 		switch {
-		case config && r.Required:
+		case r.Required:
 			needed = "yes"
-		case config:
+		default:
 			needed = "no"
-		case !r.Required:
-			needed = "not always"
 		}
 		more := r.Rules
 		if r.Default != "" {
