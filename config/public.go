@@ -130,6 +130,10 @@ func ReadMarked(path, shown string) (json.RawMessage, []string, diag.Diagnostics
 // ReadLock reads the lock file of a directory. Without one it gives nil.
 func ReadLock(dir string) (*Lock, diag.Diagnostics) { return source.ReadLock(dir) }
 
+// IsVariableFile reports whether files of this name are read by themselves: vars.auto.hcl
+// and the like.
+func IsVariableFile(name string) bool { return source.IsAutoFile(name) }
+
 // Reference writes a resource's address as messages and expressions do:
 // resource.web, and module.a.web as it is.
 func Reference(address string) string { return instance.Reference(address) }

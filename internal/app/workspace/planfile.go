@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"deployster/config/source"
+	"deployster/config"
 	"deployster/internal/app/redact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
@@ -93,7 +93,7 @@ func (o Options) Replaceable(file string) error {
 	switch {
 	case filepath.Ext(file) == ".hcl":
 		return fmt.Errorf("its name is that of a manifest, which every command would read")
-	case source.IsAutoFile(filepath.Base(file)):
+	case config.IsVariableFile(filepath.Base(file)):
 		return fmt.Errorf("its name is that of a variable file, which every command would read")
 	case err == nil && info.Mode()&os.ModeSymlink != 0:
 		return fmt.Errorf("it is a symbolic link, which somebody else may have put there. Name the file itself, or remove the link")

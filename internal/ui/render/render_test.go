@@ -15,6 +15,7 @@ import (
 	"deployster/internal/base/jsondoc"
 	"deployster/plan"
 	"deployster/protocol"
+	"deployster/state"
 )
 
 var update = flag.Bool("update", false, "write what is rendered into testdata")
@@ -249,5 +250,13 @@ func TestWords_OfMany(t *testing.T) {
 				t.Errorf("%q is said of one: %s", got, one.FindString(got))
 			}
 		}
+	}
+}
+
+// On a narrow terminal a recorded resource has its details in the next line, and no word is cut.
+func TestState_NarrowLines(t *testing.T) {
+	got := Entry("application[8]", state.Entry{Type: "lab/limit:1", State: []byte(`{}`)}, Options{Width: 40})
+	if first, _, _ := strings.Cut(got, "\n"); Width(first) > 40 || !strings.Contains(got, "0001-01-01T00:00:00Z)") {
+		t.Errorf("%q", got)
 	}
 }

@@ -49,9 +49,10 @@ func State(s state.Snapshot, o Options) string {
 // Entry returns what a state file holds of one resource.
 func Entry(addr string, entry state.Entry, o Options) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n", Bold(diag.Visible(addr)), Dim(fmt.Sprintf("(%s, %s)", diag.Visible(entry.Type), lastValid(entry))))
+	head := fmt.Sprintf("%s  %s", Bold(diag.Visible(addr)), Dim(fmt.Sprintf("(%s, %s)", diag.Visible(entry.Type), lastValid(entry))))
+	b.WriteString(Wrap(head, o.Width) + "\n")
 	if _, number := moves.RecordedAt(addr); number > 0 {
-		fmt.Fprintf(&b, "  %s\n", Yellow("it has lost its address, and is still to be destroyed"))
+		fmt.Fprintf(&b, "  %s\n", Yellow("another resource has its address; it is still to be destroyed"))
 	}
 	if len(entry.Dependencies) > 0 {
 		fmt.Fprintf(&b, "  depends on %s\n", diag.Visible(joinNames(entry.Dependencies, o)))
@@ -61,10 +62,10 @@ func Entry(addr string, entry state.Entry, o Options) string {
 		return b.String()
 	}
 	if entry.Dirty {
-		fmt.Fprintf(&b, "  %s\n", Yellow("an action was started on it since, and how it is now was not seen"))
+		fmt.Fprintf(&b, "  %s\n", Yellow("an action was started on it since, and its state was not read after that"))
 	}
 	if f := entry.LastSeen; f != nil {
-		fmt.Fprintf(&b, "  %s %s\n", Yellow("found otherwise at "+f.At.Format(time.RFC3339)+":"),
+		fmt.Fprintf(&b, "  %s %s\n", Yellow("found different at "+f.At.Format(time.RFC3339)+":"),
 			jsondiff.TextWithin(jsondiff.Value{JSON: f.State, Sensitive: f.Sensitive}, 2, MaxPage, o.Hide))
 	}
 	fmt.Fprintf(&b, "  state = %s\n", jsondiff.TextWithin(jsondiff.Value{JSON: entry.State, Sensitive: entry.Sensitive.State}, 2, MaxPage,
