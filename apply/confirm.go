@@ -2,10 +2,12 @@ package apply
 
 import (
 	"context"
+	"slices"
 
 	"deployster/apply/compare"
 	"deployster/internal/base/diag"
 	"deployster/plan"
+	"deployster/plan/repair"
 	"deployster/plan/subject"
 	"deployster/protocol"
 )
@@ -28,6 +30,11 @@ func (r *run) confirmState(ctx context.Context, step *plan.Step, out *outcome, i
 			return answer, false
 		}
 		if reached(step, answer) {
+			if !out.again && r.approvals.onlyDrift(step) && !repair.Only(step, in.Config, r.prior.Resources[out.addr]) &&
+				!slices.Contains(r.options.Kinds, plan.Update) {
+				r.notShown(step, out, answer) // nobody has approved to hold it to another config
+				return answer, false
+			}
 			out.report.Status = Skipped
 			if out.again {
 				out.report.Status = OK

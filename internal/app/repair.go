@@ -175,7 +175,7 @@ type RepairOptions struct {
 	Addresses []string       // what drifted
 	Whole     bool           // in their place: all that the manifest declares and the state has, as an apply
 	Kinds     []plan.Change  // that are approved
-	Watched   func(addr string) bool
+	Looker    *plan.Looker  // of what is watched: nothing else is done with what drifted
 	Ended     func() // the state is written, and nobody else has changed it since
 }
 
@@ -185,6 +185,7 @@ type Repaired struct {
 	Snapshot state.Snapshot
 	Refused  map[string]string // what was left out, because nobody has approved it; and why
 	Believed map[string]bool   // was taken to be as it is recorded, and not asked
+	Broken   error             // why some could not be planned; they were left out, with what depends on them
 }
 
 // Repair brings back what drifted, and what depends on it, as an apply does: with the
@@ -207,9 +208,12 @@ func (e Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 	}
 	t := &task{Engine: e.Engine, command: "watch", manifest: o.Source.Manifest, report: reporter{engine: e.Engine}}
 	t.KeepGoing = true
-	policy := unattended{o, done.Snapshot, dependants(o.Source.Manifest)}
-	if done.Refused, err = t.approved(ctx, policy); err != nil || t.plan == nil {
-		return done, err
+	policy := newUnattended(o, done.Snapshot)
+	if done.Refused, done.Broken, err = t.approved(ctx, policy); err != nil || t.plan == nil {
+		return done, cmp.Or(err, done.Broken)
+	}
+	if done.Broken != nil {
+		e.Diagnostics(diag.From("Cannot repair all", done.Broken))
 	}
 	if err := refuseOtherPaths(t.plan, runner.RealDir(e.Dir)); err != nil {
 		return done, err
@@ -225,26 +229,30 @@ func (e Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 }
 
 // approved plans, and again without what nobody has approved, until all that is left
-// is approved. There is no plan when nothing is left to do.
-func (t *task) approved(ctx context.Context, policy unattended) (refused map[string]string, err error) {
-	refused = map[string]string{}
+// is approved. There is no plan when nothing is left to do. What cannot be planned is left
+// out too: broken says why.
+func (t *task) approved(ctx context.Context, policy unattended) (refused map[string]string, broken, err error) {
+	refused, left := map[string]string{}, map[string]string{}
 	for {
-		s, nothing := policy.selection(refused)
+		s, nothing := policy.selection(left)
 		if nothing {
-			return refused, nil
+			return refused, broken, nil
 		}
 		client := t.Engine.client(policy.prior, policy.Source.pins, policy.Source.images)
 		o := t.planOptions(s, 0)
 		o.Doubt, o.FromRegistry = policy.Addresses, policy.Source.images.FromRegistry
 		if t.client, t.manifest, err = answering(ctx, t.Engine, policy.Source.Manifest, policy.prior, client, nil, &o); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		p, diags := plan.Build(ctx, t.manifest, policy.prior, t.client, o)
 		if diags.HasErrors() {
 			if ctx.Err() != nil {
-				return nil, context.Cause(ctx)
+				return nil, nil, context.Cause(ctx)
 			}
-			return nil, t.Secrets.Diagnostics(diags)
+			if broken = t.Secrets.Diagnostics(diags); !policy.leave(left, diags) {
+				return nil, nil, broken
+			}
+			continue
 		}
 		more := policy.notCovered(p)
 		if len(more) == 0 {
@@ -252,9 +260,10 @@ func (t *task) approved(ctx context.Context, policy unattended) (refused map[str
 				t.plan = p
 				t.tellPlan(p, "")
 			}
-			return refused, nil
+			return refused, broken, nil
 		}
 		maps.Copy(refused, more)
+		maps.Copy(left, more)
 	}
 }
 

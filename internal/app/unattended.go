@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"deployster/config"
+	"deployster/internal/base/diag"
 	"deployster/plan"
 	"deployster/plan/repair"
 	"deployster/protocol"
@@ -17,6 +18,17 @@ type unattended struct {
 	RepairOptions
 	prior state.Snapshot
 	after map[string][]string // who depends on whom
+	by    map[string]*config.Resource
+}
+
+func newUnattended(o RepairOptions, prior state.Snapshot) unattended {
+	u := unattended{o, prior, dependants(o.Source.Manifest), map[string]*config.Resource{}}
+	if !o.Whole {
+		for _, r := range o.Looker.Resources {
+			u.by[r.Address] = r
+		}
+	}
+	return u
 }
 
 // selection is what is planned: what drifted and what depends on it, or all there is,
@@ -31,6 +43,18 @@ func (u unattended) selection(refused map[string]string) (s plan.Selection, noth
 	s.NoRefresh = true // what did not drift is as it was, unless something that it depends on is to change
 	s.Targets = u.targets(refused)
 	return s, len(s.Targets) == 0
+}
+
+// leave leaves out the resources that could not be planned. It is false where errors are
+// about no resource, or about all that the manifest declares.
+func (u unattended) leave(left map[string]string, diags diag.Diagnostics) bool {
+	before := len(left)
+	for _, d := range diags {
+		if d.Severity == diag.Error && u.Source.Manifest.Resource(d.Address) != nil {
+			left[d.Address] = d.Summary
+		}
+	}
+	return len(left) > before && !u.Whole
 }
 
 // onlyDrift reports whether nothing may be done but to bring back what was recorded. Then
@@ -57,10 +81,17 @@ func (u unattended) reach(addr string, into map[string]bool) {
 	}
 	into[addr] = true
 	for _, next := range u.after[addr] {
-		if u.Watched(next) {
+		if u.follows(next) {
 			u.reach(next, into)
 		}
 	}
+}
+
+// follows reports whether a resource may be done after what it depends on. What the
+// manifest has changed is left to people, where nothing beyond drift is approved.
+func (u unattended) follows(addr string) bool {
+	r := u.by[addr]
+	return r != nil && !(u.onlyDrift() && u.Looker.Changed(r) != "")
 }
 
 // dependants says who depends on whom.
@@ -88,8 +119,11 @@ func (u unattended) notCovered(p *plan.Plan) map[string]string {
 // refusal says why a step may not be done, or "".
 func (u unattended) refusal(addr string, step *plan.Step) string {
 	declared, kind := u.Source.Manifest.Resource(addr), step.Kind()
+	settled := step.Change == plan.Valid && !step.MayChange && step.MovedFrom == "" && !step.Adopted
 	switch {
-	case step.Change == plan.Left, step.Change == plan.Valid && !step.MayChange && step.MovedFrom == "" && !step.Adopted:
+	case settled && u.onlyDrift() && !step.Unrefreshed && !repair.Recorded(step, u.prior.Resources[addr]):
+		return "the manifest has changed it since it was applied"
+	case step.Change == plan.Left, settled:
 		return ""
 	case declared == nil && !slices.Contains(u.Kinds, kind):
 		return "nobody has approved to " + string(kind) + " it"

@@ -21,20 +21,31 @@ func Only(s *plan.Step, config json.RawMessage, e state.Entry) bool {
 // Possible reports whether a step can turn out to be one, whose config is not known
 // yet, or may change.
 func Possible(s *plan.Step, e state.Entry) bool {
+	changes := s.Change == plan.Create || s.Change == plan.Update || s.Change == plan.Deferred || s.Change == plan.Valid && s.MayChange
+	there := !e.Incomplete() && s.MovedFrom == "" && s.Deposed == "" && !s.Another
+	return changes && there && s.Kind() != plan.Replace && s.Intent() == protocol.Present && sameRun(s, e)
+}
+
+// Recorded reports whether a step holds what is recorded to nothing else than what is
+// recorded. One that is VALID as the manifest says it now is not, if that was not applied.
+func Recorded(s *plan.Step, e state.Entry) bool {
+	return sameRun(s, e) && equal(state.Entry{Config: s.Config}, state.Entry{Config: e.Config})
+}
+
+// sameRun reports whether the image of an entry is run, in the same way.
+func sameRun(s *plan.Step, e state.Entry) bool {
 	if s.Settings.Host.Same(e.Settings.Host) {
 		e.Settings.Host = s.Settings.Host // how it is reached, and what it is called, is no other thing
 	}
-	changes := s.Change == plan.Create || s.Change == plan.Update || s.Change == plan.Deferred || s.Change == plan.Valid && s.MayChange
-	there := !e.Incomplete() && s.MovedFrom == "" && s.Deposed == "" && !s.Another
-	return changes && there && s.Kind() != plan.Replace && s.Intent() == protocol.Present &&
-		equal(state.Entry{Digest: s.Init.Digest, Aliases: s.Aliases, Settings: s.Settings, Mounts: s.Mounts},
-			state.Entry{Digest: e.Digest, Aliases: e.Aliases, Settings: e.Settings, Mounts: e.Mounts})
+	return equal(state.Entry{Digest: s.Init.Digest, Aliases: s.Aliases, Settings: s.Settings, Mounts: s.Mounts},
+		state.Entry{Digest: e.Digest, Aliases: e.Aliases, Settings: e.Settings, Mounts: e.Mounts})
 }
 
 // Answered reports whether an approval of such steps settles what becomes of a step:
-// it is one, or apply will find out when its config is known.
+// it is one, or apply will find out when its config is known. What is shut down before
+// anything else is done is one already, or all would stop where it turns out to be none.
 func Answered(s *plan.Step, e state.Entry) bool {
-	if s.Flexible() {
+	if s.Flexible() && s.Shutdown == nil {
 		return Possible(s, e)
 	}
 	return Only(s, s.Config, e)

@@ -78,10 +78,10 @@ func (r *repairer) once(ctx context.Context, addrs []string) (map[string]watch.O
 	run := &begun{w: w, addrs: addrs}
 	e := w.engine.Child(run.send, run)
 	r.w.mu.Lock()
-	prior := r.look.prior
+	prior, seen := r.look.prior, r.look.looker
 	r.w.mu.Unlock()
 	done, err := e.Repair(ctx, app.RepairOptions{Source: r.source, Prior: prior, Addresses: addrs, Whole: r.whole, Kinds: w.kinds,
-		Watched: r.watched, Ended: func() { w.file = stampOf(r.source) }})
+		Looker: seen, Ended: func() { w.file = stampOf(r.source) }})
 	if err != nil && done.Report == nil {
 		run.end(apply.Error, nil)
 		return nil, err
@@ -119,19 +119,15 @@ func (w *watcher) repairing(addrs []string) (end func()) {
 	return func() { note(nil) }
 }
 
-// watched reports whether a resource is watched, and so may be done with another.
-func (r *repairer) watched(addr string) bool {
-	r.w.mu.Lock()
-	defer r.w.mu.Unlock()
-	return r.look.by[addr] != nil
-}
-
 // outcomesOf says what became of each resource.
 func outcomesOf(addrs []string, done app.Repaired) map[string]watch.Outcome {
 	out := map[string]watch.Outcome{}
 	for _, addr := range addrs {
 		out[addr] = watch.NotApproved // it, or what it depends on
-		if done.Report == nil && done.Refused[addr] == "" && len(done.Refused) == 0 {
+		switch {
+		case done.Broken != nil && done.Refused[addr] == "":
+			out[addr] = watch.Failed
+		case done.Report == nil && len(done.Refused) == 0:
 			out[addr] = watch.Right
 		}
 	}

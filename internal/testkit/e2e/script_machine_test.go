@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -28,6 +29,17 @@ func onMachine(ts *testscript.TestScript, neg bool, args []string) {
 		atEnd(ts, func() error { return removeData(data) })
 	}
 	ts.Setenv("DEPLOYSTER_DATA_DIR", data)
+}
+
+// mountSmallDisk mounts a disk of 4 MiB on a directory of the script: small-disk DIR.
+func mountSmallDisk(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: small-disk DIR")
+	}
+	dir := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(dir, 0o755))
+	ts.Check(syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"))
+	atEnd(ts, func() error { return syscall.Unmount(dir, syscall.MNT_DETACH) })
 }
 
 // scripted is a script in the place of a test, for what starts servers.

@@ -103,6 +103,7 @@ func params(root string, setup func(*testscript.Env) error) testscript.Params {
 			"keypair":       makeKeys,
 			"sign":          signImage,
 			"machine":       onMachine,
+			"small-disk":    mountSmallDisk,
 			"server":        startServer,
 			"network":       setNetwork,
 			"files":         serveFiles,

@@ -33,6 +33,8 @@ const (
 	soakCounts   = 10 * time.Minute // from which on the slopes are held to soakSlope
 	soakSlope    = 0.02             // from the first half of what is left after the beginning to the second
 	soakBegins   = 0.4              // of the time is the beginning: caches, the heap and the runs that are kept fill up
+	soakKept     = 20               // applies of a person whose runs are kept: from the beginning on there are as many
+	soakDies     = 10               // seconds at most, until what was killed has let go of its files
 	soakSettles  = 12 * time.Minute // at most, as what flaps is held back for ten: until all is as declared when nothing disturbs it any more
 )
 
@@ -50,6 +52,7 @@ type soak struct {
 	ended                     chan error
 	kills                     map[string]int
 	killed                    atomic.Int64 // all of them
+	killedAt                  atomic.Int64 // the last of them, in seconds
 	drifts, applies, restarts int
 	samples                   []map[string]float64
 }
@@ -130,7 +133,13 @@ func (s *soak) prepare() {
 	if err := os.WriteFile(filepath.Join(s.work, "main.hcl"), []byte(m), 0o600); err != nil {
 		s.t.Fatal(err)
 	}
-	s.must("apply", "-auto-approve")
+	for range soakKept {
+		for range 10 {
+			s.drift()
+		}
+		s.must("apply", "-auto-approve")
+	}
+	s.drifts = 0
 }
 
 func last(text []byte) []byte { return text[max(0, len(text)-4000):] }
@@ -214,9 +223,9 @@ func (s *soak) disturb() {
 // person applies. That may fail where something is killed meanwhile: an action that was
 // killed is not done again unasked. Repairs of many in containers take long.
 func (s *soak) person() error {
-	before := s.killed.Load()
+	before, quiet := s.killed.Load(), time.Now().Unix()-s.killedAt.Load() > soakDies
 	out, err := s.command("apply", "-auto-approve", "-lock-timeout=10m").CombinedOutput()
-	if err != nil && s.killed.Load() == before {
+	if err != nil && s.killed.Load() == before && quiet {
 		return fmt.Errorf("a person's apply: %w\n%s", err, last(out))
 	}
 	return nil
@@ -253,6 +262,7 @@ func (s *soak) kill() {
 		return
 	}
 	s.killed.Add(1)
+	s.killedAt.Store(time.Now().Unix())
 	total := s.kills["watch"] + s.kills["worker"] + s.kills["containerd"]
 	switch {
 	case s.early() && total%2 == 0:
@@ -293,8 +303,15 @@ func (s *soak) mine(pid int) bool {
 
 // sample notes how much there is of what could grow.
 func (s *soak) sample() {
-	one := map[string]float64{"disk KiB": s.disk(s.data) + s.disk(runtimeOf(s.data)) + s.disk(filepath.Join(s.work, ".deployster")),
+	logs, _ := filepath.Glob(filepath.Join(s.data, "server.log*")) // bounded, and full after hours
+	list, _ := os.ReadDir(filepath.Join(s.work, ".deployster", "runs"))
+	records := s.disk(filepath.Join(s.work, ".deployster", "runs"))
+	one := map[string]float64{"runs": float64(len(list)), "runs KiB": records,
+		"disk KiB":             s.disk(s.data) + s.disk(runtimeOf(s.data)) + s.disk(filepath.Join(s.work, ".deployster")) - records,
 		"processes and mounts": float64(strings.Count(users(s.data), "\n"))}
+	for _, path := range logs {
+		one["disk KiB"] -= s.disk(path)
+	}
 	client := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(s.work, "metrics.sock"))
 	}}}
@@ -369,21 +386,25 @@ func (s *soak) stop() {
 func (s *soak) report() {
 	s.t.Logf("%s: %d drifts, %d applies of a person, killed: %v, then started again by itself: %d", s.lasts, s.drifts, s.applies, s.kills, s.restarts)
 	half := soakBegins + (1-soakBegins)/2
-	for _, name := range []string{"goroutines", "open files", "resident MiB", "live heap MiB", "disk KiB", "processes and mounts"} {
+	for _, name := range []string{"goroutines", "open files", "resident MiB", "live heap MiB", "disk KiB", "runs", "runs KiB",
+		"processes and mounts"} {
 		first, second := s.usual(name, soakBegins, half), s.usual(name, half, 1)
 		grown := 0.0
 		if first > 0 {
 			grown = second/first - 1
 		}
 		s.t.Logf("%-20s %10.0f %10.0f  %+.1f %%", name, first, second, 100*grown)
+		if name == "runs KiB" {
+			continue // what a run holds is what happened in it: how many there are is held to the limit
+		}
 		if s.lasts >= soakCounts && grown > soakSlope && second-first > 2 {
 			s.t.Errorf("%s grew by %.1f %% from one half of the time after the beginning to the other", name, 100*grown)
 		}
 	}
 }
 
-// usual is how much there was in a part of the time when little went on: a quarter of
-// the samples has less. What is left behind adds to that, what just goes on does not.
+// usual is how much there was in a part of the time when little went on: a tenth of the
+// samples has less. What is left behind adds to that, what just goes on does not.
 func (s *soak) usual(name string, from, to float64) float64 {
 	var list []float64
 	for _, one := range s.samples {
@@ -395,5 +416,5 @@ func (s *soak) usual(name string, from, to float64) float64 {
 	if slices.Sort(list); len(list) == 0 {
 		return 0
 	}
-	return list[len(list)/4]
+	return list[len(list)/10]
 }

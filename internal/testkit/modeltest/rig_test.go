@@ -30,6 +30,7 @@ type rig struct {
 	dir    string
 	things modeltest.Store
 	tracer *tracer
+	fake   *runnertest.Fake // nil = it is another runner, and there is no watch
 
 	mu   sync.Mutex
 	told []string // the secrets that nobody may see
@@ -46,7 +47,9 @@ func newRig(dir string) (*rig, error) {
 		fake.Add(modeltest.Reference(kind), program)
 	}
 	fake.Add(modeltest.HandImage, program)
-	return rigOver(dir, fake, things)
+	r, err := rigOver(dir, fake, things)
+	r.fake = fake
+	return r, err
 }
 
 // rigOver makes one with any runner.

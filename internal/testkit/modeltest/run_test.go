@@ -44,6 +44,7 @@ type execution struct {
 	before   state.Snapshot    // the state before the command
 	inFlight []fact            // what was in flight when the process died
 	last     *outcome          // of the last apply
+	known    *watcher          // the last watch
 	stats    stats
 	done     []string // what was run, in its order
 }
@@ -81,6 +82,8 @@ func (ex *execution) do(s *Step) error {
 	switch s.Command {
 	case Late:
 		err = ex.late(s)
+	case Watch:
+		err = ex.watch(s)
 	case Look, Save:
 		err = ex.look(s)
 	default:

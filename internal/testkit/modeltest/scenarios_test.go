@@ -28,7 +28,7 @@ func TestModel_RandomScenarios(t *testing.T) {
 	t.Parallel()
 	count, first := number(t, countVariable, enough), number(t, seedVariable, 1)
 	began := time.Now()
-	total, failed := runMany(t, uint64(first), count, func(done int, seed uint64) {
+	total, failed := runMany(t, uint64(first), count, draw, func(done int, seed uint64) {
 		if count > enough {
 			fmt.Printf("%d scenarios, up to seed %d, %.0f a second\n", done, seed, float64(done)/time.Since(began).Seconds())
 		}
@@ -58,7 +58,7 @@ func number(t *testing.T, variable string, otherwise int) int {
 
 // runMany runs the scenarios of some seeds, on all processors. It stops at
 // the first that fails.
-func runMany(t *testing.T, first uint64, count int, progress func(done int, seed uint64)) (stats, *Scenario) {
+func runMany(t *testing.T, first uint64, count int, draw func(seed uint64) Scenario, progress func(done int, seed uint64)) (stats, *Scenario) {
 	var mu sync.Mutex
 	var total stats
 	var failed *Scenario

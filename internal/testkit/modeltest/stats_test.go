@@ -5,6 +5,7 @@ import "fmt"
 // stats count what happened, to know that something did.
 type stats struct {
 	plans, refusals, applies, actions, failed, crashes, interrupts, stale, skipped int
+	watch                                                                          watchStats
 }
 
 func (s *stats) add(o stats) {
@@ -17,6 +18,10 @@ func (s *stats) add(o stats) {
 	s.interrupts += o.interrupts
 	s.stale += o.stale
 	s.skipped += o.skipped
+	w := &s.watch
+	w.righted, w.failed, w.refused = w.righted+o.watch.righted, w.failed+o.watch.failed, w.refused+o.watch.refused
+	w.crashes, w.interrupts = w.crashes+o.watch.crashes, w.interrupts+o.watch.interrupts
+	w.elsewhere, w.quiet = w.elsewhere+o.watch.elsewhere, w.quiet+o.watch.quiet
 }
 
 func (s stats) String() string {

@@ -55,6 +55,7 @@ type tracer struct {
 	cancel    context.CancelFunc
 	abort     chan struct{}
 	intrude   func()
+	died      func()   // called when it crashes
 	problems  []string // seen while it ran
 }
 
@@ -87,7 +88,9 @@ func (t *tracer) pass() (tick int, alive, twice bool) {
 		t.ticks++
 		s := t.step
 		if t.ticks == s.CrashAt {
-			t.dead = true
+			if t.dead = true; t.died != nil {
+				t.died()
+			}
 		}
 		if t.ticks == s.InterruptAt {
 			t.interrupt = tick
