@@ -175,8 +175,8 @@ type RepairOptions struct {
 	Addresses []string       // what drifted
 	Whole     bool           // in their place: all that the manifest declares and the state has, as an apply
 	Kinds     []plan.Change  // that are approved
-	Looker    *plan.Looker  // of what is watched: nothing else is done with what drifted
-	Ended     func() // the state is written, and nobody else has changed it since
+	Looker    *plan.Looker   // of what is watched: nothing else is done with what drifted
+	Ended     func()         // the state is written, and nobody else has changed it since
 }
 
 // Repaired is what became of a repair.
