@@ -237,6 +237,7 @@ func (l *looker) Look(ctx context.Context, addr string) (watch.Look, error) {
 	}
 	report := &drift.Report{Resources: map[string]*drift.Resource{addr: found}}
 	if report.Know(l.w.Baseline); found.Known {
+		l.w.known(addr, found)
 		return watch.Look{Status: drift.None}, nil
 	}
 	look := watch.Look{Status: found.Status, Reason: found.Reason, Differs: found.Status == drift.None && len(found.Found) > 0}

@@ -261,6 +261,17 @@ func (w *watcher) event(addr, status string, body events.ResourceWatch, text str
 	w.engine.Events(events.Event{Level: level, Message: addr + ": " + text, Body: body})
 }
 
+// known tells once of drift that is in the baseline.
+func (w *watcher) known(addr string, found *drift.Resource) {
+	w.mu.Lock()
+	told := w.knows[addr]
+	w.knows[addr] = true
+	w.mu.Unlock()
+	if !told {
+		w.resource(addr, "known", events.ResourceWatch{Detail: found.Reason}, string(found.Status)+", as in the baseline: it is left as it is")
+	}
+}
+
 // process tells of a process that watches.
 func (w *watcher) process(p watch.Process) {
 	body := events.WatchProcess{Resource: p.Address, Status: "running"}

@@ -81,6 +81,7 @@ type watcher struct {
 	counts  watch.Counts
 	repairs []string          // what is being repaired
 	holder  string            // who has the state, while a repair waits for it
+	knows   map[string]bool   // what is in the baseline, and was told
 	reasons map[string]string // why resources may not be repaired, as the last repair found
 }
 
@@ -90,7 +91,7 @@ func Run(ctx context.Context, e *app.Engine, o Options) (watch.End, watch.Counts
 	if err != nil {
 		return "", watch.Counts{}, err
 	}
-	w := &watcher{Options: o, kinds: kinds, again: make(chan struct{}, 1), reasons: map[string]string{},
+	w := &watcher{Options: o, kinds: kinds, again: make(chan struct{}, 1), knows: map[string]bool{}, reasons: map[string]string{},
 		looks: &failures{record: o.Record}, began: time.Now(), metrics: metrics.New()}
 	w.Whole = slices.ContainsFunc(kinds, func(k plan.Change) bool { return k != repair.Kind })
 	w.systemd = sdnotify.New(e.Env("NOTIFY_SOCKET"))

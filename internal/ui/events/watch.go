@@ -16,7 +16,7 @@ type Watch struct {
 // ResourceWatch is something that was found of a resource.
 type ResourceWatch struct {
 	Resource string  `json:"resource"`
-	Status   string  `json:"status"` // a word of drift, or flapping, not_approved, not_watched, missed, noisy
+	Status   string  `json:"status"` // a word of drift, or flapping, known, not_approved, not_watched, missed, noisy
 	Was      string  `json:"was,omitempty"`
 	Why      string  `json:"why,omitempty"` // it was looked at: start, event, poll, repair, dependency, again
 	Detail   string  `json:"detail,omitempty"`
