@@ -14,12 +14,11 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
-	"deployster/internal/base/jsondoc"
 	"deployster/internal/runner"
 	"deployster/internal/runner/typeclient"
 	"deployster/internal/ui/events"
 	"deployster/plan"
-	"deployster/plan/refresh"
+	"deployster/plan/repair"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -256,7 +255,7 @@ func (t *task) approved(ctx context.Context, policy unattended) (refused map[str
 		}
 		more := policy.notCovered(p)
 		if len(more) == 0 {
-			if !nothingToDo(p, policy.prior) {
+			if !repair.Nothing(p, policy.prior) {
 				t.plan = p
 				t.tellPlan(p, "")
 			}
@@ -265,20 +264,4 @@ func (t *task) approved(ctx context.Context, policy unattended) (refused map[str
 		maps.Copy(refused, more)
 		maps.Copy(left, more)
 	}
-}
-
-// nothingToDo reports whether a plan would change neither the world nor what is
-// recorded of it.
-func nothingToDo(p *plan.Plan, prior state.Snapshot) bool {
-	if p.HasChanges() {
-		return false
-	}
-	for addr, step := range p.Resources {
-		e := prior.Resources[addr]
-		owed := refresh.Owed(step.Subscribes, e, prior, func(string) bool { return false })
-		if step.Change != plan.Valid || !jsondoc.Same(step.State, e.State) || len(owed) > 0 {
-			return false
-		}
-	}
-	return true
 }

@@ -22,7 +22,7 @@ type unattended struct {
 }
 
 func newUnattended(o RepairOptions, prior state.Snapshot) unattended {
-	u := unattended{o, prior, dependants(o.Source.Manifest), map[string]*config.Resource{}}
+	u := unattended{o, prior, repair.Dependants(o.Source.Manifest), map[string]*config.Resource{}}
 	if !o.Whole {
 		for _, r := range o.Looker.Resources {
 			u.by[r.Address] = r
@@ -94,17 +94,6 @@ func (u unattended) follows(addr string) bool {
 	return r != nil && !(u.onlyDrift() && u.Looker.Changed(r) != "")
 }
 
-// dependants says who depends on whom.
-func dependants(m *config.Manifest) map[string][]string {
-	after := map[string][]string{}
-	for _, r := range m.Resources() {
-		for _, e := range r.Edges {
-			after[e.To] = append(after[e.To], r.Address)
-		}
-	}
-	return after
-}
-
 // notCovered lists the resources of a plan that nobody has approved, and why.
 func (u unattended) notCovered(p *plan.Plan) map[string]string {
 	found := map[string]string{}
@@ -132,7 +121,7 @@ func (u unattended) refusal(addr string, step *plan.Step) string {
 	case step.ReadOnly:
 		return "it is read_only"
 	case !u.allowed(addr, step.Actions):
-		return "it needs [" + strings.Join(actionNames(step.Actions), ", ") + "], and watch.actions allows " +
+		return "it needs [" + strings.Join(repair.Names(step.Actions), ", ") + "], and watch.actions allows " +
 			strings.Join(declared.Watch.Actions, ", ")
 	case step.Change == plan.Valid && step.MovedFrom != "":
 		return "it was moved in the manifest, and a person has to apply that"
@@ -154,11 +143,4 @@ func (u unattended) allowed(addr string, actions []protocol.Action) bool {
 		return true
 	}
 	return !slices.ContainsFunc(actions, func(a protocol.Action) bool { return !slices.Contains(declared.Watch.Actions, a.Name) })
-}
-
-func actionNames(list []protocol.Action) (names []string) {
-	for _, a := range list {
-		names = append(names, a.Name)
-	}
-	return names
 }

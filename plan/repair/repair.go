@@ -3,7 +3,10 @@ package repair
 import (
 	"encoding/json"
 
+	"deployster/config"
+	"deployster/internal/base/jsondoc"
 	"deployster/plan"
+	"deployster/plan/refresh"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -52,3 +55,38 @@ func Answered(s *plan.Step, e state.Entry) bool {
 }
 
 func equal(a, b state.Entry) bool { return state.EntryHash(a) == state.EntryHash(b) }
+
+// Nothing reports whether a plan would change neither the world nor what is
+// recorded of it.
+func Nothing(p *plan.Plan, prior state.Snapshot) bool {
+	if p.HasChanges() {
+		return false
+	}
+	for addr, step := range p.Resources {
+		e := prior.Resources[addr]
+		owed := refresh.Owed(step.Subscribes, e, prior, func(string) bool { return false })
+		if step.Change != plan.Valid || !jsondoc.Same(step.State, e.State) || len(owed) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Dependants says who depends on whom.
+func Dependants(m *config.Manifest) map[string][]string {
+	after := map[string][]string{}
+	for _, r := range m.Resources() {
+		for _, e := range r.Edges {
+			after[e.To] = append(after[e.To], r.Address)
+		}
+	}
+	return after
+}
+
+// Names are those of actions.
+func Names(list []protocol.Action) (names []string) {
+	for _, a := range list {
+		names = append(names, a.Name)
+	}
+	return names
+}
