@@ -338,6 +338,8 @@ func TestCheck_OfV2KeepsToTheLetter(t *testing.T) {
 		{"no version", `{"space":"a"}`, "line 1: the version is missing"},
 		{"no space", `{"version":{"ref":"1"}}`, `line 1: "space" is missing`},
 		{"a number", `{"space":"a","version":{"n":1}}`, "a number"},
+		{"a space of a number", `{"space":1,"version":{"ref":"1"}}`, `"space" is a number, and must be text`},
+		{"a default space of null", `{"default_space":null}`, `"default_space" is null, and must be text`},
 		{"a list", `[]`, "line 1"},
 		{"metadata of any case", `{"default_space":"a"}` + "\n" + `{"space":"a","version":{"ref":"1"},"metadata":[{"Name":"x","VALUE":"y","type":"z"}]}`, "a: 1"},
 		{"metadata of null", `{"space":"a","version":{"ref":"1"},"metadata":[{"name":"x","value":null}]}`, "the value of field 1 of the metadata is null"},
@@ -369,6 +371,17 @@ func TestCheck_OfV2KeepsToTheLetter(t *testing.T) {
 	out, err := l.check(t, artifact.CheckInput{From: from, Space: "a"})
 	if err != nil || !out.Spaces["a"].Continues || out.Spaces["a"].Newer != 1 || out.Spaces["b"].Continues || len(out.Spaces) != 2 {
 		t.Errorf("from: %+v, %v", out, err)
+	}
+}
+
+// Metadata stays in the order of the image, also equal names.
+func TestCheck_KeepsMetadataInOrder(t *testing.T) {
+	l := newLab(t, &image{info: v2Info, check: `{"default_space":"a"}` + "\n" +
+		`{"space":"a","version":{"ref":"1"},"metadata":[{"Name":"z","VALUE":"1"},{"name":"b","value":"2","type":"time"},{"name":"z","value":"3"}]}`})
+	out, err := l.check(t, artifact.CheckInput{})
+	v, _ := out.Found()
+	if want := (artifact.Metadata{{Name: "z", Value: "1"}, {Name: "b", Value: "2"}, {Name: "z", Value: "3"}}); err != nil || !reflect.DeepEqual(v.Metadata, want) {
+		t.Errorf("%+v, %v", v.Metadata, err)
 	}
 }
 
