@@ -13,7 +13,7 @@ import (
 // changes.
 type WatchSource struct {
 	Client  *watchclient.Client
-	Request func(ctx context.Context, addr string) (watchclient.Request, error) // how a resource is watched
+	Request func(ctx context.Context, addr string) (*watchclient.Request, error) // how a resource is watched
 }
 
 // NewWatchClient returns what keeps such programs. It must be closed before the engine is.

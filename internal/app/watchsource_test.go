@@ -70,8 +70,8 @@ func TestWatchSource_BringsEvents(t *testing.T) {
 	})
 	client := watchclient.New(watchclient.Options{Launcher: fake})
 	defer client.Close()
-	source := app.WatchSource{Client: client, Request: func(_ context.Context, addr string) (watchclient.Request, error) {
-		return watchclient.Request{Address: addr, Reference: "notes", Spec: runner.Spec{Name: addr, Digest: digest, Args: []string{"watch"},
+	source := app.WatchSource{Client: client, Request: func(_ context.Context, addr string) (*watchclient.Request, error) {
+		return &watchclient.Request{Address: addr, Reference: "notes", Spec: runner.Spec{Name: addr, Digest: digest, Args: []string{"watch"},
 			Stdin: []byte(`{"config":{"name":"` + addr + `"}}`), Worker: &runner.Worker{Digest: digest, Args: []string{"worker"}}}}, nil
 	}}
 	g := watch.Generation{Looker: files{dir}, Repairer: files{dir}, Source: source}
@@ -137,8 +137,8 @@ func TestWatchSource_SaysWhoIsPolled(t *testing.T) {
 	})
 	client := watchclient.New(watchclient.Options{Launcher: fake, Max: 1})
 	defer client.Close()
-	source := app.WatchSource{Client: client, Request: func(_ context.Context, addr string) (watchclient.Request, error) {
-		return watchclient.Request{Address: addr, Reference: "one", Spec: runner.Spec{Name: addr, Digest: digest, Args: []string{"watch"}}}, nil
+	source := app.WatchSource{Client: client, Request: func(_ context.Context, addr string) (*watchclient.Request, error) {
+		return &watchclient.Request{Address: addr, Reference: "one", Spec: runner.Spec{Name: addr, Digest: digest, Args: []string{"watch"}}}, nil
 	}}
 	ctx, stop := context.WithCancel(t.Context())
 	first, end := make(chan struct{}), make(chan error, 1)

@@ -199,20 +199,20 @@ func (l *looker) seen() *plan.Looker {
 }
 
 // request says how what tells of changes to a resource is started.
-func (l *looker) request(ctx context.Context, addr string) (watchclient.Request, error) {
+func (l *looker) request(ctx context.Context, addr string) (*watchclient.Request, error) {
 	l.w.mu.Lock()
 	seen, start, r, prior := l.looker, l.spec, l.by[addr], l.prior
 	l.w.mu.Unlock()
 	if r == nil {
-		return watchclient.Request{}, errors.New("it is not recorded any more")
+		return nil, errors.New("it is not recorded any more")
 	}
 	step := seen.Step(r, config.Resolved{Value: prior.Resources[addr].Config})
 	target := step.Target(addr)
 	if step.Init.WatchAction == nil {
-		return watchclient.Request{}, errors.New("its type does not tell of changes any more")
+		return nil, errors.New("its type does not tell of changes any more")
 	}
 	spec, err := start(ctx, target, step.Init, recall.Input(prior, addr, step.Config, protocol.Present, nil))
-	return watchclient.Request{Address: addr, Reference: target.Reference, Spec: spec}, err
+	return &watchclient.Request{Address: addr, Reference: target.Reference, Spec: spec}, err
 }
 
 // Look asks how one resource is.

@@ -83,7 +83,7 @@ func (w *watching) start(ctx context.Context) outcome {
 	w.on = true
 	began := time.Now()
 	go func() {
-		w.end <- w.client.Watch(ctx, watchclient.Request{Address: e.o.Name, Reference: e.o.Image, Spec: spec}, w.tell)
+		w.end <- w.client.Watch(ctx, &watchclient.Request{Address: e.o.Name, Reference: e.o.Image, Spec: spec}, w.tell)
 	}()
 	late := time.NewTimer(limitOf(e))
 	defer late.Stop()

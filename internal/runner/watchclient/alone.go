@@ -7,7 +7,7 @@ import (
 )
 
 // watchAlone watches a resource by a process of its own.
-func (c *Client) watchAlone(ctx context.Context, r Request, tell func(Event)) error {
+func (c *Client) watchAlone(ctx context.Context, r *Request, tell func(Event)) error {
 	give, err := c.take(r)
 	if err != nil {
 		return err

@@ -68,12 +68,13 @@ func New(o Options) *Client {
 
 // Watch calls tell for each event, until ctx ends or what watches the resource does.
 // It returns why, and when nothing of a process of its own is left. tell is called
-// by one goroutine at a time, and must not block.
-func (c *Client) Watch(ctx context.Context, r Request, tell func(Event)) error {
+// by one goroutine at a time, and must not block. Many wait here, each on a stack of its
+// own: what is large is behind a pointer.
+func (c *Client) Watch(ctx context.Context, r *Request, tell func(Event)) error {
 	if r.Spec.Worker == nil || r.Spec.Settings.Workers == runner.NoWorkers {
 		return c.watchAlone(ctx, r, tell)
 	}
-	g, err := c.group(r.Spec)
+	g, err := c.group(&r.Spec)
 	if err != nil {
 		return err
 	}
@@ -96,7 +97,7 @@ func (c *Client) Close() {
 }
 
 // group returns the group whose process watches a resource.
-func (c *Client) group(s runner.Spec) (*group, error) {
+func (c *Client) group(s *runner.Spec) (*group, error) {
 	key, err := json.Marshal(struct {
 		Worker   *runner.Worker
 		Mounts   []runner.Mount
@@ -120,7 +121,7 @@ func (c *Client) group(s runner.Spec) (*group, error) {
 }
 
 // take takes one of the places for processes of their own.
-func (c *Client) take(r Request) (give func(), err error) {
+func (c *Client) take(r *Request) (give func(), err error) {
 	key := r.Reference + " " + r.Spec.Digest
 	most := c.o.Max
 	if n := r.Spec.Settings.Watchers; n > 0 {

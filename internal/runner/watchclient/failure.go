@@ -40,7 +40,7 @@ func newBadLine(line []byte, err error) error {
 func (b *badLine) Error() string { return b.err.Error() }
 
 // failure returns the error of a resource that is not watched any more.
-func failure(r Request, why error) error {
+func failure(r *Request, why error) error {
 	var end *endError
 	var bad *badLine
 	switch {

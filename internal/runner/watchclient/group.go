@@ -31,7 +31,7 @@ type group struct {
 }
 
 // watch watches one resource.
-func (g *group) watch(ctx context.Context, r Request, tell func(Event)) error {
+func (g *group) watch(ctx context.Context, r *Request, tell func(Event)) error {
 	for {
 		w, err := g.worker(ctx)
 		if err != nil {

@@ -93,7 +93,7 @@ func prints(text string) runnertest.Program {
 // watch watches in the background.
 func watch(ctx context.Context, c *watchclient.Client, r watchclient.Request, to *told) chan error {
 	end := make(chan error, 1)
-	go func() { end <- c.Watch(ctx, r, to.tell) }()
+	go func() { end <- c.Watch(ctx, &r, to.tell) }()
 	return end
 }
 

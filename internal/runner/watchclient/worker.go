@@ -38,7 +38,6 @@ type worker struct {
 // request is one resource that a worker watches.
 type request struct {
 	*watched
-	asked  Request
 	log    *runner.Log
 	stderr func(text string)
 	exit   int
@@ -70,8 +69,8 @@ func (w *worker) close() {
 }
 
 // watch asks for one resource, and returns when it is not watched any more.
-func (w *worker) watch(ctx context.Context, r Request, tell func(Event)) error {
-	q := &request{watched: &watched{c: w.c, tell: tell}, asked: r, log: runner.NewLog(keepStderr), exited: make(chan struct{}),
+func (w *worker) watch(ctx context.Context, r *Request, tell func(Event)) error {
+	q := &request{watched: &watched{c: w.c, tell: tell}, log: runner.NewLog(keepStderr), exited: make(chan struct{}),
 		broken: make(chan error, 1)}
 	if w.c.o.Log != nil {
 		to, flush := typeclient.Lines(r.Address, typeclient.StepWatch, typeclient.Stderr, w.c.o.Log)
