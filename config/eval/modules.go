@@ -61,7 +61,7 @@ func (m *Modules) With(pinned map[string]source.Instances) *Modules {
 	return next
 }
 
-// Convert makes diagnostics of the house, without secrets in them.
+// Convert makes diagnostics without secrets in them.
 func (m *Modules) Convert(list hcl.Diagnostics) diag.Diagnostics {
 	return m.Set.Convert(list, m.Secrets)
 }

@@ -26,7 +26,7 @@ func Failure(r hcl.Range, summary, detail string, args ...any) *hcl.Diagnostic {
 	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: &r}
 }
 
-// Convert makes diagnostics of the house from HCL's: several may be the same
+// Convert makes deployster's diagnostics from HCL's: several may be the same
 // when one expression was evaluated for several reasons, and are said once. What
 // secrets gives is kept out of them.
 func (s *Set) Convert(list hcl.Diagnostics, secrets func() []string) diag.Diagnostics {
@@ -128,7 +128,7 @@ func shorten(text string) string {
 	return strings.ToValidUTF8(text[:limit], "") + "…"
 }
 
-// FromHCL makes a range of the house from HCL's.
+// FromHCL makes a range from HCL's.
 func FromHCL(r hcl.Range) diag.Range {
 	return diag.Range{Filename: r.Filename, Start: fromPos(r.Start), End: fromPos(r.End)}
 }
