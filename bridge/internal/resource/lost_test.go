@@ -84,5 +84,8 @@ func TestState_IsAskedAgainWhenTheProviderDies(t *testing.T) {
 		if want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("after %d deaths: %v", deaths, err)
 		}
+		if te, fault := err.(*protocol.TypeError); want != "" && (!fault || te.Class != protocol.BugError) {
+			t.Errorf("after %d deaths it is no fault of the provider: %v", deaths, err)
+		}
 	}
 }

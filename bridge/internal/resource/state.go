@@ -24,7 +24,10 @@ func (p *Providers) State(ctx context.Context, in protocol.StateInput, log io.Wr
 	var died *plugin.Died
 	if errors.As(err, &died) && ctx.Err() == nil {
 		_, _ = fmt.Fprintf(log, "%s. It is asked again.\n", died)
-		return p.state(ctx, in, log)
+		answer, err = p.state(ctx, in, log)
+	}
+	if errors.As(err, &died) && ctx.Err() == nil {
+		return answer, protocol.Errorf(protocol.BugError, "", "%s", died)
 	}
 	return answer, err
 }

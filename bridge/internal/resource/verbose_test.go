@@ -56,3 +56,18 @@ func TestInit_OfTheProviderItself(t *testing.T) {
 		t.Errorf("it has a state: %v", err)
 	}
 }
+
+// What names a thing is the id that is adopted, together with the config of the provider,
+// where that has one: two resources with one id are one thing. A data source names none.
+func TestInit_SaysWhatNamesAThing(t *testing.T) {
+	test, in := worldly(t, func(http.ResponseWriter, string) {})
+	for _, c := range []struct {
+		p          *Providers
+		kind, want string
+	}{{test, in.Type, "/provider /import"}, {timeProvider(t), "tf/time:0#time_static", "/import"}, {test, "tf/test:1#data.test_text_both", ""}} {
+		a, err := c.p.Init(t.Context(), protocol.InitInput{Type: c.kind})
+		if got := strings.Join(a.Identity, " "); err != nil || got != c.want {
+			t.Errorf("%s: %q, %v, want %q", c.kind, got, err, c.want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 // Command ticket is a type whose things get their names from somebody else: an office,
 // the plug "office", that gives each ticket a number at random. What the number is has
-// to be remembered, and so this type says "memory".
+// to be remembered, and so this type says "memory". A text that is not known yet is no
+// reason not to say what will become of a ticket: it says "unknowns" too.
 //
 // The office has a file for each ticket, and a file "closed" when it is to fail:
 // "before" it has made a ticket, "after" it, or "word" for an end without a word.
@@ -41,7 +42,7 @@ type Memory struct {
 type ticket struct{}
 
 func main() {
-	protocol.Serve(ticket{}, protocol.About{Label: "Ticket", Memory: true, Worker: true,
+	protocol.Serve(ticket{}, protocol.About{Label: "Ticket", Memory: true, Unknowns: true, Worker: true,
 		Plugs: map[string]protocol.PlugRequest{"office": {ContainerPath: office, Writable: true}}})
 }
 
