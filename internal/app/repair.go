@@ -61,7 +61,8 @@ type SourceOptions struct {
 	workspace.Inputs // Paths may be one saved plan that was applied
 	Selection        plan.Selection
 	Policy           workspace.PolicyOptions
-	Whole            bool // the images of what was never applied are needed too
+	Before           state.Place // where it was read from before; used again when that is what is named. nil = never
+	Whole            bool        // the images of what was never applied are needed too
 }
 
 // Source reads manifests, or a plan that was applied, and gives them with the state that
@@ -82,7 +83,9 @@ func (e Keeper) Source(ctx context.Context, o SourceOptions) (*Source, state.Sna
 	if err != nil {
 		return nil, state.Snapshot{}, err
 	}
-	s.Place = e.StatePlace(s.Manifest)
+	if s.Place = e.StatePlace(s.Manifest); o.Before != nil && o.Before.String() == s.Place.String() {
+		s.Place = o.Before // it keeps its connection
+	}
 	snapshot, err := e.ReadState(ctx, s.Place)
 	if err == nil && saved != nil && !wasApplied(snapshot, saved.ID) {
 		err = diag.Errorf("The plan was not applied", "%s has to be applied first, and to end well: `deployster apply %s`. "+

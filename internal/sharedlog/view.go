@@ -57,14 +57,33 @@ func (l *Log) View(ctx context.Context) (*View, error) {
 	}
 }
 
-func (l *Log) view(ctx context.Context) (*View, error) {
-	keys, err := l.list(ctx, logPrefix)
-	if err != nil {
-		return nil, err
+// StateAt is the number of the last entry of the kind state; 0 = there is none. It costs
+// less than a View.
+func (l *Log) StateAt(ctx context.Context) (uint64, error) {
+	last, err := l.last(ctx)
+	if err != nil || last == 0 {
+		return 0, err
 	}
-	last := uint64(0)
+	tip, _, err := l.entry(ctx, last)
+	if tip.Kind == KindState {
+		return tip.N, err
+	}
+	return tip.StateAt, err
+}
+
+// last is the number of the tip.
+func (l *Log) last(ctx context.Context) (last uint64, err error) {
+	keys, err := l.list(ctx, logPrefix)
 	for _, key := range keys {
 		last = max(last, number(key, logPrefix))
+	}
+	return last, err
+}
+
+func (l *Log) view(ctx context.Context) (*View, error) {
+	last, err := l.last(ctx)
+	if err != nil {
+		return nil, err
 	}
 	if last == 0 {
 		return &View{}, nil

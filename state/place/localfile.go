@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
 	"deployster/internal/base/encryption"
@@ -23,6 +25,18 @@ type File string
 
 // String is the path.
 func (f File) String() string { return string(f) }
+
+// Mark says which file it is, and when it was written.
+func (f File) Mark(context.Context) (string, error) {
+	var stat unix.Stat_t
+	switch err := unix.Stat(string(f), &stat); {
+	case errors.Is(err, os.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return "", &os.PathError{Op: "stat", Path: string(f), Err: err}
+	}
+	return fmt.Sprint(stat.Ino, stat.Size, stat.Mtim.Nano()), nil
+}
 
 func (f File) Find() (Found, error) {
 	path := string(f)

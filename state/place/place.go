@@ -13,6 +13,10 @@ import (
 type Place interface {
 	String() string       // what a person calls it
 	Find() (Found, error) // error = no state can lie there
+	// Mark is another one when what is recorded is another, also by somebody else, and
+	// costs less than to read it; "" = nothing is recorded. What a run has only in its
+	// journal does not count.
+	Mark(ctx context.Context) (string, error)
 }
 
 // Backend keeps the bytes of one state: its document, the journal of the run that

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"time"
 
 	"deployster/internal/base/diag"
@@ -45,6 +46,19 @@ func (p *Remote) Log() (*sharedlog.Log, error) {
 		p.log = log
 	}
 	return p.log, nil
+}
+
+// Mark says which entry of the log is the state.
+func (p *Remote) Mark(ctx context.Context) (string, error) {
+	log, err := p.Log()
+	if err != nil {
+		return "", err
+	}
+	at, err := log.StateAt(ctx)
+	if err != nil || at == 0 {
+		return "", p.Word(err)
+	}
+	return strconv.FormatUint(at, 10), nil
 }
 
 func (p *Remote) Find() (Found, error) {

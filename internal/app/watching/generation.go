@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
@@ -57,16 +56,16 @@ type generation struct {
 func (w *watcher) load(ctx context.Context) (*generation, error) {
 	w.stateMu.Lock()
 	defer w.stateMu.Unlock()
-	file := stamp{}
+	mark, o := "", w.SourceOptions
 	if w.current != nil {
-		file = stampOf(w.current.source)
+		mark, o.Before = w.marked(w.current.source), w.current.source.Place
 	}
-	source, snapshot, err := w.engine.Source(ctx, w.SourceOptions)
+	source, snapshot, err := w.engine.Source(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	if w.current == nil {
-		file = stampOf(source)
+		mark = w.marked(source)
 	} else if err := w.sameState(snapshot); err != nil {
 		return nil, err
 	}
@@ -76,7 +75,7 @@ func (w *watcher) load(ctx context.Context) (*generation, error) {
 		return nil, err
 	}
 	w.fill(g, snapshot)
-	w.file = file
+	w.mark = mark
 	workspace.StayLong(w.engine.Workspace, len(g.Resources))
 	return g, nil
 }
@@ -118,7 +117,7 @@ func (w *watcher) fill(g *generation, snapshot state.Snapshot) {
 			Longest:  hangsAfter * cmp.Or(r.Timeouts.State, typeclient.DefaultStateTimeout),
 			Request:  digest(r.Address, entry.Digest, entry.Config, entry.Settings, entry.Mounts),
 			Recorded: state.EntryHash(entry) + owed(r, entry, snapshot)}
-		one.Watched = ty != nil && ty.WatchAction != nil
+		one.Watched = ty != nil && ty.WatchAction != nil && entry.Settings.Host == nil // its processes run here only
 		cold := ty == nil || ty.Worker == nil && !ty.Reuse
 		one.Poll, one.Alone = pollBeside, pollFast
 		if g.Places[one.Lane] = inWorker; cold {
@@ -250,33 +249,40 @@ func (l *looker) Look(ctx context.Context, addr string) (watch.Look, error) {
 	return look, nil
 }
 
-// stamp is what changes when a file is replaced.
-type stamp struct {
-	inode uint64
-	size  int64
-	at    time.Time
-}
-
-// stampOf looks at the file of a state, the zero value where there is none.
-func stampOf(s *app.Source) stamp {
-	info, err := os.Stat(s.Place.String())
+// marked is the mark of the state of a source; what is away has that of before.
+func (w *watcher) marked(s *app.Source) string {
+	w.looked = time.Now()
+	mark, err := s.Place.Mark(context.Background()) // it bounds its time
 	if err != nil {
-		return stamp{}
+		return w.mark
 	}
-	var stat unix.Stat_t
-	_ = unix.Stat(s.Place.String(), &stat) // it is there, or is replaced, which is seen at the next look
-	return stamp{stat.Ino, info.Size(), info.ModTime()}
+	return mark
 }
 
 // changedElsewhere reports whether somebody else has changed the state. While a repair
-// goes on nobody has.
+// goes on nobody has. A store is asked less often than a file.
 func (w *watcher) changedElsewhere() bool {
 	if !w.stateMu.TryLock() {
 		return false
 	}
 	defer w.stateMu.Unlock()
-	now := stampOf(w.current.source)
-	return now != w.file
+	if w.shared() && time.Since(w.looked) < lookEvery {
+		return false
+	}
+	return w.marked(w.current.source) != w.mark
+}
+
+// How a watch shares a state in a store with others. Who waits for it looks every five
+// seconds, and is to find it free between two repairs.
+const (
+	lookEvery = 5 * time.Second
+	leftFree  = 6 * time.Second
+)
+
+// shared reports whether the state is in a store.
+func (w *watcher) shared() bool {
+	_, is := w.current.source.Place.(*state.Remote)
+	return is
 }
 
 // take makes a generation the current one.

@@ -34,6 +34,9 @@ func (r *repairer) Repair(ctx context.Context, addrs []string) (map[string]watch
 	held := false
 	for {
 		began := time.Now()
+		if err := r.w.leaveFree(ctx); err != nil {
+			return nil, err
+		}
 		outcomes, err := r.once(ctx, addrs)
 		switch {
 		case errors.Is(err, state.ErrLocked):
@@ -44,7 +47,7 @@ func (r *repairer) Repair(ctx context.Context, addrs []string) (map[string]watch
 			select {
 			case <-ctx.Done():
 				return nil, context.Cause(ctx)
-			case <-time.After(busyEvery):
+			case <-time.After(r.w.busy()):
 			}
 			r.w.metrics.Waited(time.Since(began))
 			continue
@@ -60,6 +63,30 @@ func (r *repairer) Repair(ctx context.Context, addrs []string) (map[string]watch
 		}
 		return outcomes, err
 	}
+}
+
+// leaveFree waits until a state in a store was free for a while after the last repair.
+func (w *watcher) leaveFree(ctx context.Context) error {
+	w.stateMu.Lock()
+	wait := time.Until(w.letGo.Add(leftFree))
+	w.stateMu.Unlock()
+	if wait <= 0 || !w.shared() {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(wait):
+		return nil
+	}
+}
+
+// busy is how long it takes until a state is tried again that somebody has.
+func (w *watcher) busy() time.Duration {
+	if w.shared() {
+		return lookEvery
+	}
+	return busyEvery
 }
 
 // holder says who has the state.
@@ -81,7 +108,7 @@ func (r *repairer) once(ctx context.Context, addrs []string) (map[string]watch.O
 	prior, seen := r.look.prior, r.look.looker
 	r.w.mu.Unlock()
 	done, err := e.Repair(ctx, app.RepairOptions{Source: r.source, Prior: prior, Addresses: addrs, Whole: r.whole, Kinds: w.kinds,
-		Looker: seen, Ended: func() { w.file = stampOf(r.source) }})
+		Looker: seen, Ended: func() { w.mark, w.letGo = w.marked(r.source), time.Now() }})
 	if err != nil && done.Report == nil {
 		run.end(apply.Error, nil)
 		return nil, err

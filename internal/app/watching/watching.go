@@ -72,7 +72,9 @@ type watcher struct {
 	again chan struct{} // the state is another: read anew
 
 	stateMu sync.Mutex // held by a repair, which changes the state
-	file    stamp      // of the state file as it is known; guarded by stateMu
+	mark    string     // of the state as it is known; this and the next two are guarded by stateMu
+	looked  time.Time  // when its mark was asked for last
+	letGo   time.Time  // when a repair ended
 
 	printing sync.Mutex // keeps lines whole
 
