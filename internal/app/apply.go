@@ -13,6 +13,7 @@ import (
 	"deployster/apply"
 	"deployster/config"
 	front "deployster/internal/app/artifacts"
+	"deployster/internal/app/hosts"
 	"deployster/internal/app/images"
 	"deployster/internal/app/redact"
 	"deployster/internal/app/workspace"
@@ -133,7 +134,7 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 	report, err := t.execute(ctx, store)
 	t.WarnClear(place)
 	if err == nil {
-		err = unreachable(t.plan)
+		err = hosts.Unreachable(t.plan)
 	}
 	return report, err
 }
@@ -297,7 +298,7 @@ func (t *task) execute(ctx context.Context, store *state.Store) (*apply.Report, 
 	o.Parallelism, o.InWorkers = limits(t.Parallelism)
 	o.Hosts, o.MaxFailedHosts = t.AtOnce, t.MaxFailed
 	o.KeepGoing, o.Abort = t.KeepGoing, t.Engine.options.Abort
-	o.Events, o.Now, o.Secret, o.Reacher = t.applying, time.Now, t.Secrets.Learn, reacher{t.places}
+	o.Events, o.Now, o.Secret, o.Reacher = t.applying, time.Now, t.Secrets.Learn, hosts.Reacher{Places: t.places}
 	end := t.ui.Begin("Applying", toDo(t.plan))
 	report, err := apply.Run(ctx, t.plan, t.manifest.Applying(time.Now()), store.Snapshot(), journal, t.client, o)
 	end()

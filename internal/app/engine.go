@@ -114,8 +114,7 @@ func (e *Engine) Runtime(ctx context.Context) (Runtime, error) {
 	if e.runtime != nil {
 		return e.runtime, nil
 	}
-	patience, err := workspace.HostPatience(e.Options)
-	if err != nil {
+	if _, err := workspace.HostPatience(e.Options); err != nil {
 		return nil, err
 	}
 	runtime, err := e.options.Open(ctx)
@@ -124,8 +123,14 @@ func (e *Engine) Runtime(ctx context.Context) (Runtime, error) {
 	}
 	e.runtime = runtime
 	e.pool = worker.New(worker.Options{Runner: runtime, Launcher: runtime, Max: goruntime.NumCPU(), Keep: true, Private: e.Secrets.Private})
-	e.places = places.New(places.Options{Here: here{e.pool, runtime}, Images: runtime, Dial: dialer(e), Patience: patience})
+	e.places = newPlaces(e)
 	return runtime, nil
+}
+
+// newPlaces returns this machine and hosts, without connections to them.
+func newPlaces(e *Engine) *places.Places {
+	patience, _ := workspace.HostPatience(e.Options) // Runtime has read it
+	return places.New(places.Options{Here: here{e.pool, e.runtime}, Images: e.runtime, Dial: dialer(e), Patience: patience})
 }
 
 // release gives up what runs images, while other things are still done: nothing

@@ -148,7 +148,7 @@ func withLateHosts(m *config.Manifest, prior state.Snapshot) (*config.Manifest, 
 // looker sees where plugs lead on the hosts of an engine.
 func looker(e *Engine) plugs.Look {
 	return func(ctx context.Context, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
-		return look(ctx, e.places, h, list)
+		return hosts.Look(ctx, e.places, h, list)
 	}
 }
 
@@ -157,33 +157,6 @@ func looker(e *Engine) plugs.Look {
 func Asking(e *Engine, m *config.Manifest, prior state.Snapshot, r *images.Resolver) (*typeclient.Client, plugs.Look) {
 	e.places.Known(hosts.Reachable(m))
 	return e.client(prior, nil, r), looker(e)
-}
-
-// reacher reaches hosts that become known while a plan is carried out.
-type reacher struct{ *places.Places }
-
-// Look implements apply.Reacher.
-func (r reacher) Look(ctx context.Context, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
-	return look(ctx, r.Places, h, list)
-}
-
-// look sees where plugs lead on a host.
-func look(ctx context.Context, p *places.Places, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
-	asked := make([]far.Plug, len(list))
-	for i, plug := range list {
-		asked[i] = far.Plug{Name: plug.Name, Path: plug.Path, ReadOnly: plug.ReadOnly}
-	}
-	seen, err := p.Look(ctx, h, asked)
-	if err != nil {
-		return nil, err
-	}
-	led := make([]plugs.Led, len(seen))
-	for i, s := range seen {
-		if led[i].Path = s.Path; s.Error != "" {
-			led[i].Err = errors.New(diag.Visible(s.Error))
-		}
-	}
-	return led, nil
 }
 
 // checkHosts refuses a saved plan whose hosts are other machines now, or whose
@@ -216,45 +189,11 @@ func checkHosts(ctx context.Context, e *Engine, p *plan.Plan) error {
 		if err := p.Hosts[name].Check(name, welcome); err != nil {
 			return diag.Errorf("plan is stale: a host is another machine", "%s. Plan again.", err)
 		}
-		if err := checkHostPlugs(ctx, at, p, on[name]); err != nil {
+		if err := hosts.CheckPlugs(ctx, at, p, on[name]); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// checkHostPlugs refuses a plan whose plugs lead elsewhere on a host now.
-func checkHostPlugs(ctx context.Context, at *places.Places, p *plan.Plan, on *hosts.Resident) error {
-	for _, addr := range on.Addresses {
-		for _, mount := range p.Resources[addr].Mounts {
-			led, err := look(ctx, at, on.Host, []config.Plug{{Name: mount.Target, Path: mount.Source, ReadOnly: true}})
-			switch {
-			case err != nil:
-				return err
-			case led[0].Err != nil:
-				return diag.Errorf("plan is stale: a plug is gone", "The resource %s gets %s of %s as %s, and that cannot be found any more: %s. "+
-					"Put it back, or plan again.", addr, mount.Source, on.Host.Name, mount.Target, led[0].Err)
-			case led[0].Path != mount.Source:
-				return diag.Errorf("plan is stale: a plug leads elsewhere", "The resource %s gets %s of %s as %s, and that is a link to %s now. "+
-					"Put it back, or plan again.", addr, mount.Source, on.Host.Name, mount.Target, led[0].Path)
-			}
-		}
-	}
-	return nil
-}
-
-// unreachable says what was not done because hosts could not be reached; nil = all was.
-func unreachable(p *plan.Plan) error {
-	var names []string
-	for _, name := range sorted(p.Hosts) {
-		if p.Hosts[name].Unreachable != "" {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	return diag.Errorf("Not everything was done", "What is on hosts that could not be reached was left as it is: %s.", words.All(names))
 }
 
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

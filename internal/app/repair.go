@@ -36,7 +36,7 @@ func (e Keeper) Child(send func(events.Event), records Records) Keeper {
 	w, o, ui := *e.Workspace, e.options, hearing{to: e.ui}
 	w.Events, w.UI, w.LockTimeout, w.Started, w.Kept = send, ui, 0, time.Now(), cmp.Or(w.Kept, &state.Kept{})
 	o.Records = func(string, *encryption.Keyring) Records { return records }
-	return Keeper{&Engine{Workspace: &w, ui: ui, options: o, runtime: e.runtime, pool: e.pool, places: e.places, released: make(chan error)}}
+	return Keeper{&Engine{Workspace: &w, ui: ui, options: o, runtime: e.runtime, pool: e.pool, places: e.places, pins: e.pins, released: make(chan error)}}
 }
 
 // Forget forgets the secrets that nobody has learned of since it was called last: they are
@@ -94,7 +94,10 @@ func (e Keeper) Source(ctx context.Context, o SourceOptions) (*Source, state.Sna
 	if err != nil {
 		return nil, snapshot, err
 	}
-	return s, snapshot, e.sourceImages(ctx, s, snapshot, saved, o)
+	if err := e.sourceImages(ctx, s, snapshot, saved, o); err != nil {
+		return nil, snapshot, err
+	}
+	return s, snapshot, s.reach(ctx, e.Engine, saved, snapshot)
 }
 
 // sourceImages finds the images of a source: those of its plan, or those that the
@@ -205,11 +208,16 @@ func (e Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 	}
 	defer o.Ended()
 	defer closeArtifacts(e.Engine)
+	t := &task{Engine: e.Engine, command: "watch", manifest: o.Source.Manifest, report: reporter{engine: e.Engine}}
+	t.KeepGoing = true
+	end, err := t.act(ctx, o.Source.Place, store)
+	if err != nil {
+		return done, err
+	}
+	defer end()
 	if err := e.adopt(ctx, o.Source.Place, store, nil); err != nil {
 		return done, err
 	}
-	t := &task{Engine: e.Engine, command: "watch", manifest: o.Source.Manifest, report: reporter{engine: e.Engine}}
-	t.KeepGoing = true
 	policy := newUnattended(o, done.Snapshot)
 	if done.Refused, done.Broken, err = t.approved(ctx, policy); err != nil || t.plan == nil {
 		return done, cmp.Or(err, done.Broken)

@@ -128,6 +128,27 @@ func (p *Places) Forget(name string) {
 	}
 }
 
+// Lost reports whether there are hosts that are not tried any more.
+func (p *Places) Lost() (lost bool) {
+	p.each(func(h *host) { lost = lost || h.gone != nil })
+	return lost
+}
+
+// Retry lets those be tried again.
+func (p *Places) Retry() { p.each(func(h *host) { h.gone = nil }) }
+
+// each does something with each host that nobody is connecting to.
+func (p *Places) each(do func(*host)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, h := range p.hosts {
+		if h.mu.TryLock() {
+			do(h)
+			h.mu.Unlock()
+		}
+	}
+}
+
 // Look says where plugs lead on a host.
 func (p *Places) Look(ctx context.Context, h runner.Host, plugs []far.Plug) ([]far.Seen, error) {
 	return again(ctx, p.host(h), func(c *far.Client) ([]far.Seen, error) { return c.Look(ctx, plugs) })

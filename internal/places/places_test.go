@@ -278,6 +278,23 @@ func TestPlaces_SendAgainOverANewConnection(t *testing.T) {
 	}
 }
 
+// A host that could not be reached is tried again when it is asked for.
+func TestPlaces_Retry(t *testing.T) {
+	n := &network{machines: map[string]*machine{}}
+	p, web := newPlaces(t, n), runner.Host{Name: "web", Address: "web"}
+	if _, err := p.Welcome(t.Context(), web); err == nil || !p.Lost() {
+		t.Fatalf("%v, lost: %v", err, p.Lost())
+	}
+	n.machines["web"] = newMachine("web")
+	if _, err := p.Welcome(t.Context(), web); err == nil {
+		t.Error("it is tried again unasked")
+	}
+	p.Retry()
+	if _, err := p.Welcome(t.Context(), web); err != nil || p.Lost() {
+		t.Errorf("%v, lost: %v", err, p.Lost())
+	}
+}
+
 func TestPlaces_KnowAnotherMachine(t *testing.T) {
 	n := &network{machines: map[string]*machine{"web": newMachine("one")}}
 	p := newPlaces(t, n)

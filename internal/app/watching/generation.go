@@ -75,7 +75,7 @@ func (w *watcher) load(ctx context.Context) (*generation, error) {
 		return nil, err
 	}
 	w.fill(g, snapshot)
-	w.mark = mark
+	w.mark, w.read = mark, time.Now()
 	workspace.StayLong(w.engine.Workspace, len(g.Resources))
 	return g, nil
 }
@@ -266,6 +266,9 @@ func (w *watcher) changedElsewhere() bool {
 		return false
 	}
 	defer w.stateMu.Unlock()
+	if w.engine.HostsLost() && time.Since(w.read) > hostsAgain {
+		return true // they may answer now
+	}
 	if w.shared() && time.Since(w.looked) < lookEvery {
 		return false
 	}
@@ -278,6 +281,9 @@ const (
 	lookEvery = 5 * time.Second
 	leftFree  = 6 * time.Second
 )
+
+// hostsAgain is how long it takes until hosts are tried again that could not be reached.
+const hostsAgain = 5 * time.Minute
 
 // shared reports whether the state is in a store.
 func (w *watcher) shared() bool {

@@ -72,9 +72,10 @@ type watcher struct {
 	again chan struct{} // the state is another: read anew
 
 	stateMu sync.Mutex // held by a repair, which changes the state
-	mark    string     // of the state as it is known; this and the next two are guarded by stateMu
+	mark    string     // of the state as it is known; this and what follows are guarded by stateMu
 	looked  time.Time  // when its mark was asked for last
 	letGo   time.Time  // when a repair ended
+	read    time.Time  // when all was read
 
 	printing sync.Mutex // keeps lines whole
 

@@ -1,0 +1,79 @@
+package hosts
+
+import (
+	"context"
+	"deployster/config"
+	"deployster/internal/artifact"
+	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
+	"deployster/internal/far"
+	"deployster/internal/places"
+	"deployster/internal/runner"
+	"deployster/plan"
+	"deployster/plan/plugs"
+	"errors"
+)
+
+// Reacher reaches hosts that become known while a plan is carried out.
+type Reacher struct{ *places.Places }
+
+// Look implements apply.Reacher.
+func (r Reacher) Look(ctx context.Context, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
+	return Look(ctx, r.Places, h, list)
+}
+
+// Look sees where plugs lead on a host.
+func Look(ctx context.Context, p *places.Places, h runner.Host, list []config.Plug) ([]plugs.Led, error) {
+	asked := make([]far.Plug, len(list))
+	for i, plug := range list {
+		asked[i] = far.Plug{Name: plug.Name, Path: plug.Path, ReadOnly: plug.ReadOnly}
+	}
+	seen, err := p.Look(ctx, h, asked)
+	if err != nil {
+		return nil, err
+	}
+	led := make([]plugs.Led, len(seen))
+	for i, s := range seen {
+		if led[i].Path = s.Path; s.Error != "" {
+			led[i].Err = errors.New(diag.Visible(s.Error))
+		}
+	}
+	return led, nil
+}
+
+// CheckPlugs refuses a plan whose plugs lead elsewhere on a host now.
+func CheckPlugs(ctx context.Context, at *places.Places, p *plan.Plan, on *Resident) error {
+	for _, addr := range on.Addresses {
+		for _, mount := range p.Resources[addr].Mounts {
+			if _, _, versioned := artifact.ParseMount(mount.Source); versioned {
+				continue // it is brought in
+			}
+			led, err := Look(ctx, at, on.Host, []config.Plug{{Name: mount.Target, Path: mount.Source, ReadOnly: true}})
+			switch {
+			case err != nil:
+				return err
+			case led[0].Err != nil:
+				return diag.Errorf("plan is stale: a plug is gone", "The resource %s gets %s of %s as %s, and that cannot be found any more: %s. "+
+					"Put it back, or plan again.", addr, mount.Source, on.Host.Name, mount.Target, led[0].Err)
+			case led[0].Path != mount.Source:
+				return diag.Errorf("plan is stale: a plug leads elsewhere", "The resource %s gets %s of %s as %s, and that is a link to %s now. "+
+					"Put it back, or plan again.", addr, mount.Source, on.Host.Name, mount.Target, led[0].Path)
+			}
+		}
+	}
+	return nil
+}
+
+// Unreachable says what was not done because hosts could not be reached; nil = all was.
+func Unreachable(p *plan.Plan) error {
+	var names []string
+	for _, name := range sorted(p.Hosts) {
+		if p.Hosts[name].Unreachable != "" {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return diag.Errorf("Not everything was done", "What is on hosts that could not be reached was left as it is: %s.", words.All(names))
+}

@@ -1,0 +1,44 @@
+package app
+
+import (
+	"context"
+
+	"deployster/internal/app/hosts"
+	"deployster/plan"
+	"deployster/state"
+)
+
+// reach connects to the hosts of a source. What is on one that cannot be reached is left
+// out until the source is read again.
+func (s *Source) reach(ctx context.Context, e *Engine, saved *plan.Plan, prior state.Snapshot) (err error) {
+	e.places.Retry()
+	if saved != nil {
+		e.places.Known(hosts.Planned(saved))
+	}
+	s.Manifest, s.Selection, err = reach(ctx, e, s.Manifest, prior, s.Selection, false)
+	return err
+}
+
+// HostsLost reports whether there are hosts that could not be reached, and are tried again
+// when a Source is read.
+func (e Keeper) HostsLost() bool { return e.places.Lost() }
+
+// act greets hosts as one who acts, over connections of its own, until end is called. Where
+// there are none, nothing is done.
+func (t *task) act(ctx context.Context, place state.Place, store *state.Store) (end func(), err error) {
+	if len(hosts.Reachable(t.manifest)) == 0 && !onHosts(store.Snapshot()) {
+		return func() {}, nil
+	}
+	t.places = newPlaces(t.Engine)
+	return t.places.Close, t.greetAs(ctx, place, store)
+}
+
+// onHosts reports whether something is recorded on a host.
+func onHosts(s state.Snapshot) bool {
+	for _, e := range s.Resources {
+		if e.Settings.Host != nil {
+			return true
+		}
+	}
+	return false
+}
