@@ -126,8 +126,8 @@ func (t *task) apply(ctx context.Context) (*apply.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.client.artifacts != nil {
-		if err := t.client.artifacts.front.Prefetch(ctx, t.plan); err != nil {
+	if a := t.client.artifacts; a != nil {
+		if err := a.front.Prefetch(ctx, t.plan); err != nil {
 			return nil, err
 		}
 	}
@@ -288,8 +288,7 @@ func (t *task) execute(ctx context.Context, store *state.Store) (*apply.Report, 
 	}
 	t.records().Begin()
 	t.Events(events.Event{Level: events.Info, Message: "Applying", Body: events.ApplyStarted{Plan: t.plan.ID}})
-	files := t.client.artifacts
-	if files != nil {
+	if files := t.client.artifacts; files != nil {
 		if err := files.begin(journal, t.plan); err != nil {
 			return nil, errors.Join(err, journal.Finish(state.StatusError))
 		}
@@ -303,11 +302,11 @@ func (t *task) execute(ctx context.Context, store *state.Store) (*apply.Report, 
 	report, err := apply.Run(ctx, t.plan, t.manifest.Applying(time.Now()), store.Snapshot(), journal, t.client, o)
 	end()
 	t.release()
-	if files != nil && err == nil && report.Status == apply.OK {
+	if files := t.client.artifacts; files != nil && err == nil && report.Status == apply.OK {
 		err = files.end(journal, t.manifest, store.Snapshot(), t.plan, time.Now())
 	}
-	err = errors.Join(err, journal.Finish(status(report)))
-	err = errors.Join(without(err, report.Problems), t.report.write(report))
+	err = without(errors.Join(err, journal.Finish(status(report))), report.Problems)
+	err = errors.Join(err, t.report.write(report))
 	t.Diagnostics(report.Problems)
 	var recorded *state.Snapshot
 	if now := store.Snapshot(); err == nil && report.Status == apply.OK {

@@ -36,7 +36,8 @@ func (e Keeper) Child(send func(events.Event), records Records) Keeper {
 	w, o, ui := *e.Workspace, e.options, hearing{to: e.ui}
 	w.Events, w.UI, w.LockTimeout, w.Started, w.Kept = send, ui, 0, time.Now(), cmp.Or(w.Kept, &state.Kept{})
 	o.Records = func(string, *encryption.Keyring) Records { return records }
-	return Keeper{&Engine{Workspace: &w, ui: ui, options: o, runtime: e.runtime, pool: e.pool, places: e.places, pins: e.pins, released: make(chan error)}}
+	return Keeper{&Engine{Workspace: &w, ui: ui, options: o, runtime: e.runtime, pool: e.pool, places: e.places, pins: e.pins,
+		released: make(chan error)}}
 }
 
 // Forget forgets the secrets that nobody has learned of since it was called last: they are
