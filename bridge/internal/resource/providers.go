@@ -100,9 +100,12 @@ func schemas(ctx context.Context, process *plugin.Process) (*schema.Provider, er
 // take gives the process that has a config; done gives it back. Who wants more log has a
 // process that says more, whose log is that of one invocation at a time.
 func (p *Providers) take(ctx context.Context, config any, verbose bool, log io.Writer) (one *provider, done func(), err error) {
-	key, err := json.Marshal(map[string]any{"config": config, "verbose": verbose})
+	key, err := json.Marshal(config)
 	if err != nil {
 		return nil, nil, err
+	}
+	if verbose {
+		key = append(key, " verbose"...)
 	}
 	p.mu.Lock()
 	if p.open == nil {
