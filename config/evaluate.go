@@ -161,14 +161,14 @@ func (m *Manifest) Inputs(addr, pointer string, s States) []Input {
 }
 
 // Locate says where the value at a JSON pointer of a resource's config is
-// written: the nearest enclosing thing that is, if not exactly. It is nil when
-// there is no such resource.
-func (m *Manifest) Locate(addr, pointer string) *diag.Range {
+// written, or its key: the nearest enclosing thing that is, if not exactly. It
+// is nil when there is no such resource.
+func (m *Manifest) Locate(addr, pointer string, key bool) *diag.Range {
 	i := m.instances.Find(addr)
 	if i == nil {
 		return nil
 	}
-	return trace.Locate(m.instances.Evaluator(nil), i, pointer)
+	return trace.Locate(m.instances.Evaluator(nil), i, pointer, key)
 }
 
 // Expand expands those of the given blocks of Pending for which scope has all

@@ -247,14 +247,14 @@ resource "empty" { type = "x" }
 `)
 	for pointer, want := range map[string]string{"": "main.hcl:8", "/size": "main.hcl:9", "/list/1/q": "main.hcl:12", "/list/9": "main.hcl:10", "/cfg": "main.hcl:14",
 		"/cfg/deep/1/x": "main.hcl:3", "/call/x": "main.hcl:15", "/nothing": "main.hcl:8"} {
-		if r := m.Locate("a", pointer); r == nil || r.String() != want {
+		if r := m.Locate("a", pointer, false); r == nil || r.String() != want {
 			t.Errorf("%q: %v, want %s", pointer, r, want)
 		}
 	}
-	if r := m.Locate("empty", "/x"); r == nil || r.String() != "main.hcl:18" {
+	if r := m.Locate("empty", "/x", false); r == nil || r.String() != "main.hcl:18" {
 		t.Error(r)
 	}
-	if r := m.Locate("nobody", ""); r != nil {
+	if r := m.Locate("nobody", "", false); r != nil {
 		t.Error(r)
 	}
 }

@@ -73,7 +73,7 @@ func FuzzManifest(f *testing.F) {
 					t.Errorf("%s: %v\n%s", r.Address, err, v.Value)
 				}
 				for p, refs := range v.Unknown {
-					if refs == "" || m.Locate(r.Address, p) == nil {
+					if refs == "" || m.Locate(r.Address, p, false) == nil {
 						t.Errorf("%s: nothing is said of the unknown value at %q", r.Address, p)
 					}
 				}

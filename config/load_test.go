@@ -191,7 +191,7 @@ func TestJSONSyntax(t *testing.T) {
 	if r := m.Resources()[1]; !maps.Equal(r.Aliases, map[string]string{"one": "a", "two": "a"}) {
 		t.Error(r.Aliases)
 	}
-	if r := m.Locate("b", "/c/ip"); r == nil || r.Start.Line != 4 {
+	if r := m.Locate("b", "/c/ip", false); r == nil || r.Start.Line != 4 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -139,15 +139,9 @@ func Descend(expr hcl.Expression, steps hcl.Traversal) (hcl.Expression, hcl.Trav
 // no such part.
 func Child(expr hcl.Expression, key string) hcl.Expression {
 	expr = Unparen(expr)
-	if pairs, diags := hcl.ExprMap(expr); !diags.HasErrors() {
-		for _, pair := range pairs {
-			k, d := pair.Key.Value(nil)
-			if name, err := convert.Convert(k, cty.String); !d.HasErrors() && err == nil && name.IsKnown() && !name.IsNull() &&
-				name.AsString() == key {
-				return pair.Value
-			}
-		}
-		return nil
+	if _, diags := hcl.ExprMap(expr); !diags.HasErrors() {
+		_, value := Pair(expr, key)
+		return value
 	}
 	if items, diags := hcl.ExprList(expr); !diags.HasErrors() {
 		if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(items) {
@@ -155,4 +149,17 @@ func Child(expr hcl.Expression, key string) hcl.Expression {
 		}
 	}
 	return nil
+}
+
+// Pair returns what stands on both sides of a key of an object, or nil.
+func Pair(expr hcl.Expression, key string) (name, value hcl.Expression) {
+	pairs, _ := hcl.ExprMap(Unparen(expr))
+	for _, pair := range pairs {
+		k, d := pair.Key.Value(nil)
+		if name, err := convert.Convert(k, cty.String); !d.HasErrors() && err == nil && name.IsKnown() && !name.IsNull() &&
+			name.AsString() == key {
+			return pair.Key, pair.Value
+		}
+	}
+	return nil, nil
 }

@@ -188,8 +188,8 @@ func (t *tracer) state(in Input, ref refs.Reference, at instance.Scope) {
 	t.add(in, nil, at)
 }
 
-// Locate says where the value at a JSON pointer of a resource's config is written.
-func Locate(e *eval.Evaluator, i *instance.Instance, pointer string) *diag.Range {
+// Locate says where the value at a JSON pointer of a resource's config is written, or its key.
+func Locate(e *eval.Evaluator, i *instance.Instance, pointer string, key bool) *diag.Range {
 	place := source.FromHCL(i.Decl.At)
 	a := i.Decl.Attrs["config"]
 	if a == nil {
@@ -200,6 +200,10 @@ func Locate(e *eval.Evaluator, i *instance.Instance, pointer string) *diag.Range
 	for hops := 0; hops < eval.MaxChain; hops++ {
 		expr = refs.Unparen(expr)
 		if len(steps) > 0 {
+			if name, _ := refs.Pair(expr, steps[0]); key && len(steps) == 1 && name != nil {
+				expr = name
+				break
+			}
 			if next := refs.Child(expr, steps[0]); next != nil {
 				expr, steps = next, steps[1:]
 				continue

@@ -11,7 +11,7 @@ func Violations(m *config.Manifest, addr string, list []typeschema.Violation) di
 	var diags diag.Diagnostics
 	for _, v := range list {
 		d := &diag.Diagnostic{Severity: diag.Error, Summary: "Invalid config", Address: addr, Detail: v.Sentence()}
-		diags = append(diags, m.Diagnose(d, m.Locate(addr, v.Pointer)))
+		diags = append(diags, m.Diagnose(d, m.Locate(addr, v.Pointer, v.Key)))
 	}
 	return diags
 }

@@ -26,6 +26,7 @@ type Violation struct {
 	Pointer string // JSON pointer into the config
 	Path    string // for people: config.a.b[0]
 	Message string
+	Key     bool // it is the key that is wrong
 }
 
 // Sentence words it with its place.

@@ -135,7 +135,7 @@ func (v *verdict) leaf(e *jsonschema.ValidationError) []Violation {
 		for _, name := range k.Properties {
 			if !v.below(append(slices.Clone(e.InstanceLocation), name)) || len(v.unknown) == 0 {
 				none := at(fmt.Sprintf("has no property %q", name), name)
-				none.Path = at("").Path
+				none.Path, none.Key = at("").Path, true
 				none.Message += strings.TrimSuffix("."+english.DidYouMean(name, v.properties(e.SchemaURL)), ".")
 				out = append(out, none)
 			}
@@ -177,6 +177,9 @@ func (v *verdict) properties(url string) []string {
 func sentence(e jsonschema.ErrorKind) string {
 	switch k := e.(type) {
 	case *kind.Type:
+		if k.Got == "number" && slices.Contains(k.Want, "integer") {
+			return fmt.Sprintf("must be %s, not a fraction", english.Articles(k.Want))
+		}
 		return fmt.Sprintf("must be %s, not %s", english.Articles(k.Want), english.Article(k.Got))
 	case *kind.Enum:
 		return "must be one of " + values(k.Want)

@@ -20,3 +20,21 @@ func TestPage_RemovalKeepsItsDirection(t *testing.T) {
 		t.Errorf("needs: %v, needed by: %v", v.needs, v.neededBy)
 	}
 }
+
+func TestKinds_NoTwoChipsSayTheSame(t *testing.T) {
+	said := map[text]bool{}
+	once := func(word text) {
+		if said[word] {
+			t.Errorf("two chips say %q", word)
+		}
+		said[word] = true
+	}
+	for _, k := range kinds {
+		once(k.many)
+	}
+	for _, trait := range traits {
+		if !trait.quiet {
+			once(trait.Word)
+		}
+	}
+}
