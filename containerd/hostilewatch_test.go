@@ -120,7 +120,7 @@ func (c hostileWatch) watch(t *testing.T, watches *watchclient.Client, r watchcl
 	var events []watchclient.Event
 	first, end := make(chan struct{}), make(chan error, 1)
 	go func() {
-		end <- watches.Watch(ctx, r, func(e watchclient.Event) {
+		end <- watches.Watch(ctx, &r, func(e watchclient.Event) {
 			mu.Lock()
 			defer mu.Unlock()
 			if events = append(events, e); e.First {
