@@ -19,6 +19,10 @@ func OpenArchive(name string, absolute func(string) string, stdin io.Reader) (io
 	}
 	path := absolute(name)
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		if !isFile(filepath.Join(path, "oci-layout")) && !isFile(filepath.Join(path, "manifest.json")) {
+			return nil, diag.Errorf("This is not an archive of images", "The directory %s has no file oci-layout. Name one with an OCI layout, as "+
+				"`deployster image save NAME DIR` makes it, or a tar.", diag.Visible(name))
+		}
 		return OpenLayout(path), nil
 	}
 	f, err := os.Open(path)
@@ -26,6 +30,11 @@ func OpenArchive(name string, absolute func(string) string, stdin io.Reader) (io
 		return nil, diag.Errorf("Cannot read the image file", "%s.", err)
 	}
 	return f, nil
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // SaveTo writes an image into a file, or as an OCI layout into a directory.

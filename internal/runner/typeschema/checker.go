@@ -177,6 +177,12 @@ func compile(text json.RawMessage) (*jsonschema.Schema, *meter, error) {
 	return s, m, err
 }
 
+// ReadAsDraft04 reports whether a schema is read as one of draft-04.
+func ReadAsDraft04(text json.RawMessage) bool {
+	s, _, err := compile(text)
+	return err == nil && s.DraftVersion == 4
+}
+
 // compileAs reads a schema that does not name its draft as one of that draft.
 func compileAs(draft *jsonschema.Draft, doc any) (*jsonschema.Schema, *meter, error) {
 	m := &meter{}

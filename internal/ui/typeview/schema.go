@@ -186,10 +186,16 @@ func rules(s map[string]any) []string {
 		}
 	}
 	add("const", "always %s")
-	add("minimum", "at least %s")
-	add("exclusiveMinimum", "more than %s")
-	add("maximum", "at most %s")
-	add("exclusiveMaximum", "less than %s")
+	bound := func(limit, exclusive, within, beyond string) {
+		if only, draft04 := s[exclusive].(bool); !draft04 {
+			add(exclusive, beyond)
+		} else if only {
+			within = beyond
+		}
+		add(limit, within)
+	}
+	bound("minimum", "exclusiveMinimum", "at least %s", "more than %s")
+	bound("maximum", "exclusiveMaximum", "at most %s", "less than %s")
 	add("multipleOf", "a multiple of %s")
 	add("minLength", "characters: at least %s")
 	add("maxLength", "characters: at most %s")

@@ -1,6 +1,7 @@
 package typeview
 
 import (
+	"deployster/internal/runner/typeschema"
 	"deployster/internal/ui/render"
 	"deployster/internal/ui/terminal"
 	"deployster/protocol"
@@ -84,6 +85,9 @@ func Print(p terminal.Printer, t Document) {
 		p.Printf("  any object: the image does not say what its config is like\n")
 	case len(t.Config) == 0:
 		p.Printf("  no properties\n")
+	}
+	if typeschema.ReadAsDraft04(t.ConfigSchema) {
+		p.Printf("  The schema is read as one of JSON Schema draft-04.\n")
 	}
 	printProperties(p, t.Config, true)
 	if t.configOpen && len(t.Config) > 0 {
