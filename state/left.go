@@ -94,11 +94,12 @@ func (s Snapshot) hold(machine string) Snapshot {
 	return s
 }
 
-// OnHold are the addresses of what may still run on another machine than the one
-// given, sorted.
-func (s Snapshot) OnHold(machine string) (addresses []string) {
+// OnHold are the addresses of what may still run on another machine than the one that
+// uses the state at a place, sorted. A state in a file is of one machine.
+func (s Snapshot) OnHold(at Place) (addresses []string) {
+	here, shared := at.(*Remote)
 	for _, addr := range s.Unknown() {
-		if u := s.Unsettled[addr]; u.Held && u.By.Machine != machine {
+		if u := s.Unsettled[addr]; shared && u.Held && u.By.Machine != here.Machine {
 			addresses = append(addresses, addr)
 		}
 	}

@@ -204,10 +204,10 @@ func remoteTakeoverOfADeadMachine(t *testing.T, on storeKind) {
 	if len(got.Resources) != 1 || len(got.Unknown()) != 1 || s.Recovery() == nil {
 		t.Errorf("the next one has %+v, %+v", got, s.Recovery())
 	}
-	if held := got.OnHold("b"); len(held) != 1 || held[0] != "y" {
+	if held := got.OnHold(b.place()); len(held) != 1 || held[0] != "y" {
 		t.Errorf("on hold for b: %q", held)
 	}
-	if held := got.OnHold("a"); len(held) != 0 {
+	if held := got.OnHold(a.place()); len(held) != 0 {
 		t.Errorf("on hold for the machine itself: %q", held)
 	}
 	ok(t, s.Close())
@@ -215,14 +215,14 @@ func remoteTakeoverOfADeadMachine(t *testing.T, on storeKind) {
 	s = a.open(t, waits)
 	exit := 0
 	ok(t, s.Settle("y", "ky", &exit, nil), s.Close())
-	if got, _, err := Load(b.place()); err != nil || len(got.OnHold("b")) != 0 || len(got.Unknown()) != 0 {
+	if got, _, err := Load(b.place()); err != nil || len(got.OnHold(b.place())) != 0 || len(got.Unknown()) != 0 {
 		t.Errorf("after that: %+v %v", got, err)
 	}
 }
 
 // On its own machine the locks of a dead process prove it, and nobody waits.
 func remoteTakeoverOfADeadProcess(t *testing.T, on storeKind) {
-	a, _ := two(t, on)
+	a, b := two(t, on)
 	dead := a.open(t, Options{})
 	j := mustBegin(t, dead, "p")
 	ok(t, j.ActionStarted(Start{Address: "x", Action: "make", Key: "kx"}))
@@ -230,7 +230,7 @@ func remoteTakeoverOfADeadProcess(t *testing.T, on storeKind) {
 	tip := dead.lock.(interface{ Claim() string }).Claim()
 	ok(t, os.Remove(filepath.Join(string(a.claims), tip)), os.WriteFile(filepath.Join(string(a.claims), tip), nil, 0o600)) // its lock is gone
 	s := a.open(t, Options{})
-	if got := s.Snapshot(); len(got.Unknown()) != 1 || len(got.OnHold("b")) != 0 {
+	if got := s.Snapshot(); len(got.Unknown()) != 1 || len(got.OnHold(b.place())) != 0 {
 		t.Errorf("it has %+v", got)
 	}
 	ok(t, s.Close())
@@ -255,7 +255,7 @@ func remoteSleeperIsRefused(t *testing.T, on storeKind) {
 		t.Error("it has saved a state")
 	}
 	ok(t, sleeper.Close())
-	if got, _, err := Load(b.place()); err != nil || len(got.OnHold("b")) != 1 || got.Unsettled["y"].Actions != nil {
+	if got, _, err := Load(b.place()); err != nil || len(got.OnHold(b.place())) != 1 || got.Unsettled["y"].Actions != nil {
 		t.Errorf("the state is %+v, %v", got, err)
 	}
 	// The next command on its machine brings in how x ended.

@@ -12,12 +12,8 @@ import (
 // heldBack refuses a plan that would act on what may still be acted upon by another
 // machine, which has lost the state. Who knows that it is VALID may go on.
 func (e *Engine) heldBack(place state.Place, p *plan.Plan, prior state.Snapshot) error {
-	remote, shared := place.(*state.Remote)
-	if !shared {
-		return nil
-	}
 	var diags diag.Diagnostics
-	for _, addr := range prior.OnHold(remote.Machine) {
+	for _, addr := range prior.OnHold(place) {
 		step := p.Resources[addr]
 		if step == nil || step.Change == plan.Valid && !step.MayChange {
 			continue

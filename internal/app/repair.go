@@ -219,6 +219,7 @@ func (e Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 	if err := e.adopt(ctx, o.Source.Place, store, nil); err != nil {
 		return done, err
 	}
+	done.Snapshot = store.Snapshot() // with what was found out
 	policy := newUnattended(o, done.Snapshot)
 	if done.Refused, done.Broken, err = t.approved(ctx, policy); err != nil || t.plan == nil {
 		return done, cmp.Or(err, done.Broken)

@@ -114,6 +114,8 @@ func (u unattended) refusal(addr string, step *plan.Step) string {
 		return "the manifest has changed it since it was applied"
 	case step.Change == plan.Left, settled:
 		return ""
+	case slices.Contains(u.prior.OnHold(u.Source.Place), addr):
+		return "an action may still run on another machine: `deployster plan` says what to do"
 	case declared == nil && !slices.Contains(u.Kinds, kind):
 		return "nobody has approved to " + string(kind) + " it"
 	case declared != nil && declared.Watch.TellOnly:

@@ -287,6 +287,8 @@ const hostsAgain = 5 * time.Minute
 
 // shared reports whether the state is in a store.
 func (w *watcher) shared() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	_, is := w.current.source.Place.(*state.Remote)
 	return is
 }
