@@ -281,7 +281,7 @@ func (r *run) resource(ctx context.Context, out *outcome) {
 	if out.old && !out.failed() && !out.declined {
 		return // its end is that of the new one
 	}
-	r.event(ResourceEnded{Address: out.addr, Change: step.Change, Report: out.report, Took: r.options.Now().Sub(start)})
+	r.event(ResourceEnded{Address: out.addr, Change: step.Shown(), Report: out.report, Took: r.options.Now().Sub(start)})
 }
 
 // forget drops a resource from the state file and touches nothing.

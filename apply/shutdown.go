@@ -26,7 +26,7 @@ func (r *run) shutdownPhase(ctx context.Context) bool {
 			continue
 		}
 		out.report.NotAttempted = out.report.Planned
-		r.event(ResourceEnded{Address: addr, Change: step.Change, Report: out.report})
+		r.event(ResourceEnded{Address: addr, Change: step.Shown(), Report: out.report})
 		r.ended = append(r.ended, out)
 		return false
 	}

@@ -104,7 +104,7 @@ func (r tries) attempt(ctx context.Context, step *plan.Step, out *outcome, in pr
 		return false
 	}
 	if step.Change == plan.Deferred {
-		out.report.Became = step.WithAnswer(in.Config, sensitive, answer, nil).Change
+		out.report.Became = step.WithAnswer(in.Config, sensitive, answer, nil).Shown()
 	}
 	if !r.act(ctx, step, out, in, answer) {
 		return true

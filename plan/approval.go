@@ -8,13 +8,11 @@ import (
 	"deployster/protocol"
 )
 
-// WithAnswer is the step as a plan would show it that knew what became known during
-// the apply: the config and the answer of its image. Hidden are the pointers
-// into the state in that answer of what must not be shown.
+// WithAnswer is the step as a plan would show it that knew what became known during the apply: the config and
+// the answer of its image. Hidden are the pointers into the state in that answer of what must not be shown.
 func (s *Step) WithAnswer(config json.RawMessage, sensitive []string, a protocol.Answer, hidden []string) *Step {
 	now := *s
-	now.Config, now.Sensitive, now.Hidden = config, sensitive, hidden
-	now.Staying = nil
+	now.Config, now.Sensitive, now.Hidden, now.Staying = config, sensitive, hidden, nil
 	now.Expected, now.Was, now.Unknown, now.MayChange, now.Adopted, now.Drifted, now.Reason = "", nil, nil, false, false, false, ""
 	now.take(a)
 	if s.Intent() == protocol.Absent {
@@ -23,8 +21,7 @@ func (s *Step) WithAnswer(config json.RawMessage, sensitive []string, a protocol
 	return &now
 }
 
-// Kind is the kind of change that somebody has to say yes to: an update by an action
-// that destroys what is there is a replacement.
+// Kind is the kind of change that somebody has to say yes to: an update by an action that destroys what is there is a replacement.
 func (s *Step) Kind() Change {
 	if (s.Change == Update || s.Change == Deferred) && protocol.Destructive(s.Shutdown, s.Actions) != "" {
 		return Replace
@@ -32,10 +29,17 @@ func (s *Step) Kind() Change {
 	return s.Change
 }
 
-// Kinds lists the addresses by the kind of change that somebody has to say yes
-// to: Valid ones need none, but one that may change may turn out to be an update.
-// What only the state file has to be told, such as a move or an output, needs
-// none either.
+// Shown is the change as people are shown it, and as it is counted.
+func (s *Step) Shown() Change {
+	if s.Change == Update {
+		return s.Kind()
+	}
+	return s.Change
+}
+
+// Kinds lists the addresses by the kind of change that somebody has to say yes to: Valid ones need none, but one
+// that may change may turn out to be an update. What only the state file has to be told, such as a move or an
+// output, needs none either.
 func (p *Plan) Kinds() map[Change][]string {
 	kinds := map[Change][]string{}
 	for _, addr := range slices.Sorted(maps.Keys(p.Resources)) {

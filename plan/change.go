@@ -80,7 +80,7 @@ func summarize(steps map[string]*Step) Summary {
 		if step.MovedFrom != "" {
 			s.Move++
 		}
-		*count[step.Change]++
+		*count[step.Shown()]++
 		if step.Change == Valid && step.MayChange {
 			s.MayChange++
 		} else if step.Adopts() {

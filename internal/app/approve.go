@@ -180,7 +180,7 @@ func (a approval) approve(ctx context.Context, ui UI, p *plan.Plan, prior state.
 	if a.kinds != nil {
 		question = "-approve does not answer for: " + strings.Join(open, ", ") + ".\nApply this plan?"
 	}
-	destroys := p.Summary.Destroy+p.Summary.Replace > 0
+	destroys := p.Summary.Destroy+p.Summary.Replace+p.Summary.Expected.Replace > 0
 	yes, err := ui.Confirm(ctx, question, destroys)
 	if err == nil && !yes {
 		err = notApproved()

@@ -19,7 +19,7 @@ func Plan(send func(events.Event), secrets *redact.Redactor, p *plan.Plan, file 
 			continue
 		}
 		step = secrets.Step(step)
-		message := fmt.Sprintf("%s: to %s", addr, step.Change)
+		message := fmt.Sprintf("%s: to %s", addr, step.Shown())
 		switch step.Change {
 		case plan.Valid:
 			switch message = addr + ": stays as it is"; {
@@ -41,7 +41,7 @@ func Plan(send func(events.Event), secrets *redact.Redactor, p *plan.Plan, file 
 		case plan.ReadFailed:
 			message = addr + ": failed: " + step.Reason
 		}
-		send(events.Event{Level: events.Info, Message: message, Body: events.PlannedChange{Resource: addr, Change: step.Change,
+		send(events.Event{Level: events.Info, Message: message, Body: events.PlannedChange{Resource: addr, Change: step.Shown(),
 			Image: step.Type, Digest: step.Init.Digest, Actions: step.Actions, Shutdown: step.Shutdown, Reasons: step.Reasons,
 			Reason: step.Reason, MovedFrom: step.MovedFrom, MayChange: step.MayChange, Expected: step.Expected, Adopted: step.Adopted,
 			MovedWhy: step.MovedWhy, Edited: step.Edited, Notes: step.Notes,

@@ -17,7 +17,7 @@ type kind struct {
 
 // change is the kind of steps with a change, also of those that are expected to have it.
 func change(c plan.Change) func(*plan.Step) bool {
-	return func(s *plan.Step) bool { return s.Expected == c || s.Expected == "" && s.Change == c }
+	return func(s *plan.Step) bool { return s.Expected == c || s.Expected == "" && s.Shown() == c }
 }
 
 // kinds are all kinds, in the order in which a person wants to see them. The first that a

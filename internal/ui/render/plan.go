@@ -108,7 +108,7 @@ func writeBlocks(b *strings.Builder, blocks []*block, o Options) {
 		case full[i]:
 			block.write(b, o)
 		case !brief[i]:
-			rest[cmp.Or(block.step.Expected, block.step.Change)] += len(block.addrs)
+			rest[cmp.Or(block.step.Expected, block.step.Shown())] += len(block.addrs)
 		}
 	}
 	if len(brief) == 0 {
@@ -134,7 +134,7 @@ func writeBlocks(b *strings.Builder, blocks []*block, o Options) {
 
 // urgency returns 1 for what must not be overlooked.
 func urgency(b *block) int {
-	switch b.step.Change {
+	switch b.step.Shown() {
 	case plan.Destroy, plan.Replace, plan.ReadFailed:
 		return 1
 	}

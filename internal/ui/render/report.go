@@ -105,7 +105,7 @@ func ended(s *plan.Step, res *apply.ResourceReport) string {
 	case s.Adopts():
 		return "adopted"
 	}
-	return Past(s.Change)
+	return Past(s.Shown())
 }
 
 // result is a row of the table: one resource, or several of one block that

@@ -53,7 +53,7 @@ func mark(s *plan.Step) (symbol, words string) {
 	if s.MovedFrom != "" {
 		symbol, words = Cyan(">"), "is unchanged, under a new address"
 	}
-	change := s.Change
+	change := s.Shown()
 	switch {
 	case s.Adopts():
 		change = adopts

@@ -1,0 +1,25 @@
+package render
+
+import (
+	"strings"
+	"testing"
+
+	"deployster/plan"
+	"deployster/protocol"
+)
+
+// An update that destroys what exists is called a replacement before and after it is done.
+func TestMark_AnUpdateThatDestroys(t *testing.T) {
+	step := &plan.Step{Change: plan.Update, Actions: []protocol.Action{{Name: "delete", Destructive: true}, {Name: "create"}}}
+	symbol, words := mark(step)
+	if got := Colors(symbol, false) + " " + words; got != "-/+ will be replaced" {
+		t.Errorf("%q", got)
+	}
+	p := &plan.Plan{Resources: map[string]*plan.Step{"a": step}, Summary: plan.Summary{Replace: 1}}
+	if got := Counts(p); !strings.HasPrefix(got, "0 to create, 0 to update, 1 to replace") {
+		t.Errorf("%q", got)
+	}
+	if got := Past(step.Shown()); got != "replaced" {
+		t.Errorf("%q", got)
+	}
+}
