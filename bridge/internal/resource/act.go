@@ -100,7 +100,7 @@ func (t *thing) apply(ctx context.Context, in protocol.ActionInput, o observed, 
 	if !state.IsWhollyKnown() {
 		state = cty.UnknownAsNull(state)
 	}
-	memory, err := t.remember(observed{state: state, private: out.GetPrivate(), tainted: failed != nil && o.state.IsNull()})
+	memory, err := t.remember(observed{state: state, private: out.GetPrivate(), tainted: failed != nil && (o.tainted || o.state.IsNull())})
 	if err != nil {
 		return nil, err
 	}

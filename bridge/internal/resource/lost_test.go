@@ -89,3 +89,17 @@ func TestState_IsAskedAgainWhenTheProviderDies(t *testing.T) {
 		}
 	}
 }
+
+// What was made half stays so when it could not be removed: it is not taken for what was
+// wanted.
+func TestAct_WhatCouldNotBeRemovedStaysTainted(t *testing.T) {
+	p, in := worldly(t, func(w http.ResponseWriter, _ string) { http.Error(w, "no", http.StatusInternalServerError) })
+	for _, tainted := range []bool{true, false} {
+		in.Memory = json.RawMessage(fmt.Sprintf(`{"kind":"test_object","version":0,"state":{"id":"7","label":"a"},"tainted":%t}`, tainted))
+		said, err := p.Act(t.Context(), protocol.ActionInput{StateInput: in}, deleteAction, "", io.Discard)
+		var kept Memory
+		if err == nil || json.Unmarshal(said, &kept) != nil || kept.Tainted != tainted || !strings.Contains(string(kept.State), `"7"`) {
+			t.Errorf("tainted before: %t: %s, %v", tainted, said, err)
+		}
+	}
+}

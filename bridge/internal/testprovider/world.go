@@ -101,6 +101,12 @@ func (p *Provider) applyObject(b *schema.Block, prior, planned cty.Value) (proto
 		out["id"] = cty.StringVal(said["id"])
 		made = cty.ObjectVal(out)
 	}
+	if err != nil && planned.IsNull() { // what could not be removed is there, as many providers say
+		packed, _ := value.Pack(prior, b.Type()) // it was read from such a value
+		out := failed(&tfplugin6.ApplyResourceChange_Request{}, err).(*tfplugin6.ApplyResourceChange_Response)
+		out.NewState = packed
+		return out, nil
+	}
 	if err != nil {
 		return nil, err
 	}
