@@ -102,7 +102,7 @@ func TestRemote_DiesAtEachCall(t *testing.T) {
 			t.Parallel()
 			every := 1
 			if on.slow > 1 && os.Getenv("DEPLOYSTER_CRASH") != "all" {
-				every = 7
+				every = 19
 			}
 			for _, carried := range []bool{false, true} {
 				first, dies := 1+rand.IntN(every), 0
