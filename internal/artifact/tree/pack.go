@@ -37,6 +37,7 @@ func pack(ctx context.Context, archive *tar.Writer, root *os.Root, e *entry) err
 		return err
 	}
 	header.Name, header.Uname, header.Gname = e.path, "", ""
+	header.Format = tar.FormatPAX // which keeps times to the nanosecond
 	if err := archive.WriteHeader(header); err != nil || !e.mode.IsRegular() {
 		return err
 	}
