@@ -24,9 +24,9 @@ func (s *Source) reach(ctx context.Context, e *Engine, saved *plan.Plan, prior s
 func (e Keeper) HostsLost() bool { return e.places.Lost() }
 
 // act greets hosts as one who acts, over connections of its own, until end is called. Where
-// there are none, nothing is done.
+// there are none, nothing is done. One that is made by what is applied counts.
 func (t *task) act(ctx context.Context, place state.Place, store *state.Store) (end func(), err error) {
-	if len(hosts.Reachable(t.manifest)) == 0 && !onHosts(store.Snapshot()) {
+	if len(t.manifest.Hosts()) == 0 && !onHosts(store.Snapshot()) {
 		return func() {}, nil
 	}
 	t.places = newPlaces(t.Engine)

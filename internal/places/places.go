@@ -134,8 +134,15 @@ func (p *Places) Lost() (lost bool) {
 	return lost
 }
 
-// Retry lets those be tried again.
-func (p *Places) Retry() { p.each(func(h *host) { h.gone = nil }) }
+// Retry lets those be tried again, once and not for a while. Another machine than before
+// may answer: what is recorded, or planned, on the one before is refused there.
+func (p *Places) Retry() {
+	p.each(func(h *host) {
+		if h.gone != nil {
+			h.gone, h.client, h.machine = nil, nil, ""
+		}
+	})
+}
 
 // each does something with each host that nobody is connecting to.
 func (p *Places) each(do func(*host)) {

@@ -295,6 +295,59 @@ func TestPlaces_Retry(t *testing.T) {
 	}
 }
 
+// A machine that was made anew meanwhile is taken for the host when that is asked for
+// anew, and one that is still away does not keep that waiting.
+func TestPlaces_RetryAnotherMachine(t *testing.T) {
+	n := &network{machines: map[string]*machine{"web": newMachine("one")}}
+	p, web := newPlaces(t, n), runner.Host{Name: "web", Address: "web"}
+	p.o.Patience = 3 * time.Second
+	if _, err := p.Welcome(t.Context(), web); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.hosts["web"].client.Close()
+	n.machines["web"] = newMachine("two")
+	if _, err := p.Welcome(t.Context(), web); err == nil {
+		t.Fatal("another machine is taken for it")
+	}
+	n.machines["web"] = nil
+	p.Retry()
+	before := n.dialled.Load()
+	if _, err := p.Welcome(t.Context(), web); err == nil || n.dialled.Load() != before+1 {
+		t.Errorf("%v after %d tries", err, n.dialled.Load()-before)
+	}
+	n.machines["web"] = newMachine("two")
+	p.Retry()
+	if w, err := p.Welcome(t.Context(), web); err != nil || w.Facts.Machine != "two" {
+		t.Errorf("%v", err)
+	}
+	was := probe(t, p, "web", "id1", "exit", "0")
+	was.Settings.Host.Machine = "one"
+	if _, err := p.Run(t.Context(), was); err == nil {
+		t.Error("what was planned on the machine before runs on another")
+	}
+}
+
+// Who waits for an image that another one sends does not fail when that one's time is up.
+func TestPlaces_SendForThemselves(t *testing.T) {
+	h := &host{sent: map[string]*sending{}}
+	short, cancel := context.WithCancel(t.Context())
+	begun := make(chan struct{})
+	go func() {
+		_ = h.once(short, "image", func() error { // it is to end
+			close(begun)
+			<-short.Done()
+			time.Sleep(50 * time.Millisecond) // the other one waits meanwhile
+			return context.Cause(short)
+		})
+	}()
+	<-begun
+	cancel()
+	sent := 0
+	if err := h.once(t.Context(), "image", func() error { sent++; return nil }); err != nil || sent != 1 {
+		t.Errorf("%v, sent %d times", err, sent)
+	}
+}
+
 func TestPlaces_KnowAnotherMachine(t *testing.T) {
 	n := &network{machines: map[string]*machine{"web": newMachine("one")}}
 	p := newPlaces(t, n)

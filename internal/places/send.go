@@ -13,6 +13,7 @@ import (
 type sending struct {
 	done chan struct{}
 	err  error
+	cut  bool // who sent it was to end: the error is not of those who wait
 }
 
 // send sends what an invocation needs that the host may lack: its image, and files of
@@ -44,31 +45,41 @@ func bring(ctx context.Context, c *far.Client, f runner.Files) error {
 }
 
 // once does something that is done once for each connection; who comes while it is done
-// waits. After an error the next one tries again.
+// waits. After an error the next one tries again, and so does who waited for one whose
+// time was up.
 func (h *host) once(ctx context.Context, what string, do func() error) error {
-	h.sentMu.Lock()
-	on := h.sent[what]
-	if on == nil {
-		on = &sending{done: make(chan struct{})}
-		h.sent[what] = on
-		h.sentMu.Unlock()
-		on.err = do()
-		if on.err != nil {
-			h.sentMu.Lock()
-			if h.sent[what] == on {
-				delete(h.sent, what)
-			}
+	for {
+		h.sentMu.Lock()
+		on := h.sent[what]
+		if on == nil {
+			on = &sending{done: make(chan struct{})}
+			h.sent[what] = on
 			h.sentMu.Unlock()
+			h.do(ctx, what, on, do)
+			return on.err
 		}
-		close(on.done)
-		return on.err
+		h.sentMu.Unlock()
+		select {
+		case <-on.done:
+			if !on.cut {
+				return on.err
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
-	h.sentMu.Unlock()
-	select {
-	case <-on.done:
-		return on.err
-	case <-ctx.Done():
-		return context.Cause(ctx)
+}
+
+func (h *host) do(ctx context.Context, what string, on *sending, do func() error) {
+	defer close(on.done)
+	if on.err = do(); on.err == nil {
+		return
+	}
+	on.cut = ctx.Err() != nil
+	h.sentMu.Lock()
+	defer h.sentMu.Unlock()
+	if h.sent[what] == on {
+		delete(h.sent, what)
 	}
 }
 

@@ -2,6 +2,8 @@ package machine
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"slices"
@@ -12,9 +14,12 @@ import (
 	"deployster/internal/runner"
 )
 
-// Bring implements far.Place. The files stay at least until the client is gone.
+// Bring implements far.Place. The files stay at least until the client is gone. A version
+// that was fetched twice may have other files the second time: each client is shown its
+// own, and not those that another has sent for the same key.
 func (m *Machine) Bring(ctx context.Context, f far.Files, archive io.Reader) error {
-	held, err := m.o.Files.Receive(ctx, f.Key, f.Name, f.Tree, func(dir string) error { return tree.Unpack(ctx, archive, dir) })
+	sum := sha256.Sum256([]byte(f.Key + " " + f.Tree))
+	held, err := m.o.Files.Receive(ctx, hex.EncodeToString(sum[:]), f.Name, f.Tree, func(dir string) error { return tree.Unpack(ctx, archive, dir) })
 	if err != nil {
 		return err
 	}

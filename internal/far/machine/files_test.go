@@ -65,3 +65,47 @@ func TestMachine_ShowsFilesOfArtifacts(t *testing.T) {
 		t.Errorf("%+v", seen)
 	}
 }
+
+// Two clients may have other files of one version: its image did not bring the same twice.
+// Each is shown its own.
+func TestMachine_ShowsEachClientItsOwnFiles(t *testing.T) {
+	fake := runnertest.NewFake()
+	var seen string
+	fake.Add("acme/it", func(_ context.Context, s runner.Spec, _ io.Reader, _, _ io.Writer) int {
+		b, err := os.ReadFile(filepath.Join(s.Mounts[0].Source, "f"))
+		if err != nil {
+			t.Error(err)
+		}
+		seen = string(b)
+		return 0
+	})
+	image, err := fake.Resolve(t.Context(), "acme/it")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := filepath.Join(t.TempDir(), "artifacts")
+	for _, text := range []string{"one", "two", "one"} {
+		from := t.TempDir()
+		if err := os.WriteFile(filepath.Join(from, "f"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		sum, err := tree.Measure(t.Context(), from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var archive bytes.Buffer
+		if err := tree.Pack(t.Context(), &archive, from); err != nil {
+			t.Fatal(err)
+		}
+		files := store.New(store.Options{Dir: at, Command: "test"})
+		defer func() { _ = files.Close() }() // all are there at one time
+		m := New(Options{Runner: fake, Files: files})
+		if err := m.Bring(t.Context(), far.Files{Key: "k1", Name: "site", Tree: sum.Hash}, &archive); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Run(t.Context(), runner.Spec{Name: "web/state", Kind: runner.Query, Digest: image.Digest,
+			Mounts: []runner.Mount{{Source: artifact.MountSource("k1", ""), Target: "/in"}}}); err != nil || seen != text {
+			t.Errorf("%q is shown, and %q was sent: %v", seen, text, err)
+		}
+	}
+}
