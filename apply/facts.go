@@ -27,6 +27,8 @@ type facts struct {
 	things   map[string]match.Thing        // what turned out in this apply to be the thing of a resource
 	stopped  map[string]*protocol.Answer   // whose shutdown_first has run -> what its image answered after that; nil = that is not known
 	hosts    map[string]protocol.HostFacts // that became known in this apply, by name
+
+	remade remade
 }
 
 func newFacts(p *plan.Plan) *facts {

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/runner"
 	"deployster/plan"
+	"deployster/plan/latehost"
 	"deployster/plan/plugs"
+	"deployster/plan/view"
 	"deployster/protocol"
 )
 
@@ -19,6 +22,8 @@ import (
 type Reacher interface {
 	// Reach connects to a host, and gives up another one of that name.
 	Reach(ctx context.Context, h runner.Host) (protocol.HostFacts, error)
+	// Forget gives up the connection to a host: another machine is in its place.
+	Forget(name string)
 	// Look says where plugs lead on it, in their order.
 	Look(ctx context.Context, h runner.Host, list []config.Plug) ([]plugs.Led, error)
 }
@@ -44,6 +49,9 @@ func (r lateHosts) of(step *plan.Step, out *outcome) (*plan.Step, bool) {
 		out.fail(failedConfig, diag.Errorf("A host is still not known", "host.%s is made of %s, which is not in the state that was reached. "+
 			"Look at what that state holds with `deployster show`.", on.Name, strings.Join(open, ", ")))
 	case host.SameWay(*on):
+		if r.anew(host.Name) && step.Flexible() {
+			return r.reach(step, out, host)
+		}
 		return step, true
 	case !step.Flexible():
 		out.fail(failedConfig, stale("its host is another", fmt.Sprintf("host.%s is reached as %s now, and the plan showed what to do on %s. %s",
@@ -53,6 +61,41 @@ func (r lateHosts) of(step *plan.Step, out *outcome) (*plan.Step, bool) {
 	}
 	out.report.NotAttempted = out.report.Planned
 	return nil, false
+}
+
+// remade are the hosts whose machines a plan makes, though something is recorded on them.
+type remade struct {
+	mu    sync.Mutex
+	hosts map[string]bool // by name: whether the machine before was given up; nil = not looked for yet
+}
+
+// anew reports whether the machine of a host is made by this plan. The connection to the one
+// before is given up once: it may still answer, or not be known to be dead.
+func (r lateHosts) anew(name string) bool {
+	a := &r.facts.remade
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.hosts == nil {
+		a.hosts = map[string]bool{}
+		recorded := view.Recorded(r.prior, func(string) view.View { return view.View{} })
+		known := latehost.Known(r.manifest, func(addr string) view.View {
+			if step := r.plan.Resources[addr]; step != nil && (step.Change == plan.Create || step.Change == plan.Replace) {
+				return view.View{}
+			}
+			return recorded(addr)
+		}, r.prior)
+		for _, h := range r.manifest.Hosts() {
+			if _, there := known[h.Name]; !there && len(h.Late) > 0 {
+				a.hosts[h.Name] = false
+			}
+		}
+	}
+	given, is := a.hosts[name]
+	if is && !given && r.options.Reacher != nil {
+		r.options.Reacher.Forget(name)
+		a.hosts[name] = true
+	}
+	return is
 }
 
 // reach connects to a host, and finds where the plugs of a step lead there.

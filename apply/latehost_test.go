@@ -29,6 +29,8 @@ func (r *reacher) Reach(context.Context, runner.Host) (protocol.HostFacts, error
 	return protocol.HostFacts{Machine: r.machine}, r.reach
 }
 
+func (r *reacher) Forget(string) {}
+
 func (r *reacher) Look(_ context.Context, _ runner.Host, list []config.Plug) ([]plugs.Led, error) {
 	led := make([]plugs.Led, len(list))
 	for i, p := range list {
