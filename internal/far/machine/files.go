@@ -19,7 +19,8 @@ import (
 // own, and not those that another has sent for the same key.
 func (m *Machine) Bring(ctx context.Context, f far.Files, archive io.Reader) error {
 	sum := sha256.Sum256([]byte(f.Key + " " + f.Tree))
-	held, err := m.o.Files.Receive(ctx, hex.EncodeToString(sum[:]), f.Name, f.Tree, func(dir string) error { return tree.Unpack(ctx, archive, dir) })
+	kept := hex.EncodeToString(sum[:])
+	held, err := m.o.Files.Receive(ctx, kept, f.Name, f.Tree, func(dir string) error { return tree.Unpack(ctx, archive, dir) })
 	if err != nil {
 		return err
 	}
