@@ -156,7 +156,7 @@ func (r *Runtime) collectIfDead(ctx context.Context, c containers.Container) (go
 		if ctx, err = r.conn.Leased(ctx); err != nil {
 			return false, err
 		}
-	} else if layout.IsAlive(filepath.Dir(filepath.Clean(dir)), id) {
+	} else if layout.IsAlive(filepath.Dir(filepath.Clean(dir)), id) && !runfiles.IsGivenUp(r.sweeper().FilesDir(c)) {
 		return false, nil
 	}
 	return r.sweeper().Collect(ctx, c)

@@ -211,6 +211,37 @@ func killShim(t *testing.T, r *Runtime, id string) {
 	}
 }
 
+// A client that lives on may have given an action up: a watch that could not take down
+// how it ended. Another need not wait for its end.
+func TestAdopt_WhatALivingClientGaveUp(t *testing.T) {
+	t.Parallel()
+	o := embedded(t)
+	r := open(t, o)
+	dgst := packProbe(t, r)
+	other, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := errors.New("disk full")
+	_, err = other.Run(t.Context(), runner.Spec{Name: "x", ID: "id", Kind: runner.Action, Digest: dgst, Args: []string{"exit", "9"},
+		Ended: func(runner.Result, error) error { return full }})
+	if !errors.Is(err, full) {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if out, err := r.Adopt(ctx, "id", runner.Watch{}); err != nil || out.Fate != runner.Exited || out.ExitCode != 9 {
+		t.Errorf("adopted: %+v, %v", out, err)
+	}
+	if err := r.Discard(ctx, "id"); err != nil {
+		t.Error(err)
+	}
+	if err := other.Close(); err != nil {
+		t.Error(err)
+	}
+	swept(t, r)
+}
+
 // How an action ended is told while it can still be found out: when it cannot
 // be taken down, another may adopt it.
 func TestEndedIsToldFirst(t *testing.T) {

@@ -66,6 +66,15 @@ func NewPiped(runtimeDir, id string, s runner.Spec) (*Files, error) {
 	})
 }
 
+// givenUpFile is there when the client of a run lives and no longer looks after it.
+const givenUpFile = "given-up"
+
+// GiveUp says to all clients that this one no longer looks after the run.
+func (f *Files) GiveUp() error { return os.WriteFile(filepath.Join(f.Dir, givenUpFile), nil, 0o600) }
+
+// IsGivenUp reports whether a client has given up the run whose files lie in a directory.
+func IsGivenUp(dir string) bool { return layout.Exists(filepath.Join(dir, givenUpFile)) }
+
 // MarkBegun says that the start of the program is about to be asked for.
 func (f *Files) MarkBegun() error {
 	return os.WriteFile(filepath.Join(f.Dir, BeginFile), nil, 0o600)
