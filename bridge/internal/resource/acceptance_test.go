@@ -79,7 +79,7 @@ func (p *savedPlan) config(address string, after, unknown map[string]any) (map[s
 // with an older version from a registry, are left out.
 func TestAcceptance_OfTheProviderItself(t *testing.T) {
 	if _, err := exec.LookPath("terraform"); err != nil {
-		t.Skip("terraform is not on the PATH")
+		t.Fatal("make test-bridge needs terraform on the PATH: ", err)
 	}
 	dir := t.TempDir()
 	program, stub, saved := filepath.Join(dir, "tests"), filepath.Join(dir, "terraform"), filepath.Join(dir, "saved")

@@ -3,6 +3,7 @@ package machine
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,6 +17,17 @@ import (
 	"deployster/internal/runner/runnertest"
 )
 
+// packed is a directory as a client sends it.
+func packed(t *testing.T, dir string) (hash string, archive *bytes.Buffer) {
+	t.Helper()
+	sum, err := tree.Measure(t.Context(), dir)
+	archive = &bytes.Buffer{}
+	if err := errors.Join(err, tree.Pack(t.Context(), archive, dir)); err != nil {
+		t.Fatal(err)
+	}
+	return sum.Hash, archive
+}
+
 // Mounts of artifacts show what the client has sent, read-only, and nothing else.
 func TestMachine_ShowsFilesOfArtifacts(t *testing.T) {
 	from := t.TempDir()
@@ -25,14 +37,7 @@ func TestMachine_ShowsFilesOfArtifacts(t *testing.T) {
 	if err := os.Symlink("/etc", filepath.Join(from, "out")); err != nil {
 		t.Fatal(err)
 	}
-	sum, err := tree.Measure(t.Context(), from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var archive bytes.Buffer
-	if err := tree.Pack(t.Context(), &archive, from); err != nil {
-		t.Fatal(err)
-	}
+	hash, archive := packed(t, from)
 	fake := runnertest.NewFake()
 	var seen []runner.Mount
 	fake.Add("acme/it", func(_ context.Context, s runner.Spec, _ io.Reader, _, _ io.Writer) int { seen = s.Mounts; return 0 })
@@ -50,7 +55,7 @@ func TestMachine_ShowsFilesOfArtifacts(t *testing.T) {
 	if _, err := m.Run(t.Context(), spec("k1", "dist")); err == nil || seen != nil {
 		t.Errorf("it runs without the files: %v", seen)
 	}
-	if err := m.Bring(t.Context(), far.Files{Key: "k1", Name: "site", Tree: sum.Hash}, &archive); err != nil {
+	if err := m.Bring(t.Context(), far.Files{Key: "k1", Name: "site", Tree: hash}, archive); err != nil {
 		t.Fatal(err)
 	}
 	for name, spec := range map[string]runner.Spec{"another key": spec("k2", "dist"), "no such path": spec("k1", "none"), "a way out": spec("k1", "out")} {
@@ -89,18 +94,11 @@ func TestMachine_ShowsEachClientItsOwnFiles(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(from, "f"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		sum, err := tree.Measure(t.Context(), from)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var archive bytes.Buffer
-		if err := tree.Pack(t.Context(), &archive, from); err != nil {
-			t.Fatal(err)
-		}
+		hash, archive := packed(t, from)
 		files := store.New(store.Options{Dir: at, Command: "test"})
 		defer func() { _ = files.Close() }() // all are there at one time
 		m := New(Options{Runner: fake, Files: files})
-		if err := m.Bring(t.Context(), far.Files{Key: "k1", Name: "site", Tree: sum.Hash}, &archive); err != nil {
+		if err := m.Bring(t.Context(), far.Files{Key: "k1", Name: "site", Tree: hash}, archive); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := m.Run(t.Context(), runner.Spec{Name: "web/state", Kind: runner.Query, Digest: image.Digest,
