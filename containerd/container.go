@@ -210,7 +210,7 @@ func (c *container) remove(ctx context.Context, outcome error) error {
 	if c.holder == bySweep {
 		c.r.conn.MarkDirty()
 		c.r.surrendered.Store(c.id, true)
-		_ = c.files.GiveUp() // others look after it when this client has gone
+		_ = c.files.GiveUp() // so that nobody waits for this client, which may live for months
 		return nil
 	}
 	err := c.removeAll(ctx)
